@@ -1,0 +1,167 @@
+/* view.c -- shapes, strides and offsets: how one flat piece of memory is a matrix, its transpose, a slice of it.
+ *
+ *   memory                 a b c d e f                           element (i,j) is at
+ *   [2,3] stride [3,1]     a b c / d e f                         0 + 3i + 1j
+ *   its transpose [3,2]    a d / b e / c f      stride [1,3]     0 + 1i + 3j
+ *   its last column [2]    c f                  stride [3]       2 + 3i
+ *   a row repeated [4,3]   a b c / a b c / ...  stride [0,1]     0 + 0i + 1j
+ *
+ * Nothing here touches the elements themselves; every function computes a few numbers from a few numbers. */
+#include "core/view.h"
+
+#include <inttypes.h>
+
+/* ---- row-major order ------------------------------------------------------------------------- */
+
+int64_t mt_view_numel(const mt_view *view)
+{
+    int64_t numel = 1;
+    /* TODO 00.1: The number of elements.
+     * Hint: a scalar has no dimension and one element; a dimension of 0 leaves none. */
+    MT_TODO("00.1");
+    return numel;
+}
+
+mt_view mt_view_contiguous(mt_shape shape)
+{
+    mt_view view = { .rank = shape.rank, .offset = 0 };
+    mt_shape_numel(shape); /* aborts when the shape makes no sense */
+    /* TODO 00.1: Shape and strides of an array whose rows follow each other.
+     * Hint: go from the last dimension to the first; a step in one skips everything that the later ones hold. */
+    MT_TODO("00.1");
+    return view;
+}
+
+bool mt_view_is_contiguous(const mt_view *view)
+{
+    if (mt_view_numel(view) == 0)
+        return true;
+    /* TODO 00.2: Do the strides say what mt_view_contiguous would say?
+     * Hint: the stride of a dimension of size 1 is never used, so it must not matter. */
+    MT_TODO("00.2");
+}
+
+int64_t mt_view_at(const mt_view *view, const int64_t *index)
+{
+    for (int d = 0; d < view->rank; d++)
+        MT_CHECK(index[d] >= 0 && index[d] < view->shape[d], "index %" PRId64 " of dimension %d is outside %s",
+                 index[d], d, mt_shape_text(mt_view_shape(view)));
+    /* TODO 00.2: The storage element of an index.
+     * Hint: every step along dimension d moves stride[d] elements on; the first element is at offset. */
+    MT_TODO("00.2");
+}
+
+void mt_view_unravel(const mt_view *view, int64_t n, int64_t *index)
+{
+    MT_CHECK(n >= 0 && n < mt_view_numel(view), "%s has no element number %" PRId64, mt_shape_text(mt_view_shape(view)),
+             n);
+    /* TODO 00.2: The index of the n-th element in row-major order.
+     * Hint: as with hours, minutes and seconds: the last dimension is the remainder, the rest carries over. */
+    MT_TODO("00.2");
+}
+
+/* ---- the same elements, other numbers --------------------------------------------------------- */
+
+/* dim counted from the front; aborts when the view has no such dimension. */
+static int counted(const mt_view *view, int dim)
+{
+    int from_front = dim < 0 ? dim + view->rank : dim;
+    MT_CHECK(from_front >= 0 && from_front < view->rank, "%s has no dimension %d", mt_shape_text(mt_view_shape(view)),
+             dim);
+    return from_front;
+}
+
+mt_view mt_view_permute(const mt_view *view, const int *order)
+{
+    mt_view result = *view;
+    unsigned seen = 0;
+    for (int i = 0; i < view->rank; i++) {
+        MT_CHECK(order[i] >= 0 && order[i] < view->rank && !(seen & 1u << order[i]),
+                 "permute %s: order[%d] = %d is out of range or comes twice", mt_shape_text(mt_view_shape(view)), i,
+                 order[i]);
+        seen |= 1u << order[i];
+    }
+    /* TODO 00.3: Dimension i of the result is dimension order[i] of the view.
+     * Hint: a dimension is its size and its stride; move both. */
+    MT_TODO("00.3");
+    return result;
+}
+
+mt_view mt_view_transpose(const mt_view *view, int d0, int d1)
+{
+    d0 = counted(view, d0);
+    d1 = counted(view, d1);
+    /* TODO 00.3: Swap two dimensions.
+     * Hint: it is a permutation that moves only d0 and d1. */
+    MT_TODO("00.3");
+}
+
+mt_view mt_view_slice(const mt_view *view, int dim, int64_t start, int64_t stop, int64_t step)
+{
+    mt_view result = *view;
+    int d = counted(view, dim);
+    MT_CHECK(0 <= start && start <= stop && stop <= view->shape[d] && step >= 1,
+             "slice %" PRId64 ":%" PRId64 ":%" PRId64 " does not lie in dimension %d of %s", start, stop, step, d,
+             mt_shape_text(mt_view_shape(view)));
+    step = mt_min(step, mt_max(stop - start, 1)); /* no longer step finds more, and nothing below can overflow */
+    /* TODO 00.4: Every step-th index from start, below stop.
+     * Hint: where does index 0 lie now, how far apart are neighbours, and how many are there when step does not divide
+     * the distance? 0:5:2 takes 0, 2 and 4. */
+    MT_TODO("00.4");
+    return result;
+}
+
+/* ---- broadcasting ------------------------------------------------------------------------------ */
+
+bool mt_view_broadcast(mt_view *out, const mt_view *view, mt_shape shape)
+{
+    mt_view result = { .rank = shape.rank, .offset = view->offset };
+    int missing = shape.rank - view->rank; /* dimensions that the view lacks at the front */
+    if (missing < 0)
+        return false;
+    /* TODO 00.5: Stretch the view to the shape, dimensions aligned at the end.
+     * Hint: a stride of 0 stays at the same element; only a missing dimension or one of size 1 may be stretched. */
+    MT_TODO("00.5");
+    *out = result;
+    return true;
+}
+
+bool mt_view_broadcast_shape(mt_shape *out, mt_shape a, mt_shape b)
+{
+    mt_shape result = { .rank = (int)mt_max(a.rank, b.rank) };
+    /* TODO 00.5: The shape that both a and b stretch to.
+     * Hint: count dimensions from the end; where one shape has none left, it is as if it had a 1. */
+    MT_TODO("00.5");
+    *out = result;
+    return true;
+}
+
+/* ---- reshape ------------------------------------------------------------------------------------ */
+
+/* The same elements in the same order with as few dimensions as possible, none of size 1; call these "runs".
+ * [2,3,4] stride [12,4,1] is one run of 24; its slice [2,3,2] stride [12,4,1] is a run of 6 times a run of 2. */
+static mt_view merge_runs(const mt_view *view)
+{
+    mt_view runs = { .rank = 0, .offset = view->offset };
+    /* TODO 00.6: Merge neighbouring dimensions whose strides chain.
+     * Hint: a step in the outer one must move as far as walking through the whole inner one. Start a new run where it
+     * does not; leave out dimensions of size 1. */
+    MT_TODO("00.6");
+    return runs;
+}
+
+bool mt_view_reshape(mt_view *out, const mt_view *view, mt_shape shape)
+{
+    mt_view result = mt_view_contiguous(shape);
+    MT_CHECK(mt_shape_numel(shape) == mt_view_numel(view), "reshape: %s has %" PRId64 " elements, %s has %" PRId64,
+             mt_shape_text(mt_view_shape(view)), mt_view_numel(view), mt_shape_text(shape), mt_shape_numel(shape));
+    result.offset = view->offset;
+    if (mt_view_numel(view) > 0) { /* strides of an empty view are never used */
+        mt_view runs = merge_runs(view);
+        /* TODO 00.6: Cut the runs into the new dimensions, from the last to the first.
+         * Hint: a run may be cut into several dimensions, but no dimension may reach over the border of two runs. */
+        MT_TODO("00.6");
+    }
+    *out = result;
+    return true;
+}

@@ -1,0 +1,74 @@
+/* base.c -- reporting of faults, the last error of each thread, the log, the clock. */
+#include "core/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static _Thread_local char last_error[1024];
+
+void mt_check_failed(const char *file, int line, const char *expr, const char *fmt, ...)
+{
+    va_list args;
+    fflush(stdout);
+    fprintf(stderr, "%s:%d: check failed: %s\n  ", file, line, expr);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+    fputc('\n', stderr);
+    abort();
+}
+
+void mt_todo(const char *file, int line, const char *step)
+{
+    fflush(stdout);
+    fprintf(stderr, "TODO %s: step not written yet (%s:%d)\n", step, file, line);
+    _Exit(MT_EXIT_TODO);
+}
+
+mt_status mt_fail(mt_status status, const char *fmt, ...)
+{
+    char text[sizeof last_error]; /* an argument may be the old message itself */
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    memcpy(last_error, text, sizeof text);
+    return status;
+}
+
+const char *mt_last_error(void)
+{
+    return last_error;
+}
+
+static mt_log_level log_threshold(void)
+{
+    static const char *const names[] = { "debug", "info", "warn", "error" };
+    const char *wanted = getenv("MT_LOG");
+    for (int64_t i = 0; wanted && i < MT_COUNT(names); i++)
+        if (strcmp(wanted, names[i]) == 0)
+            return (mt_log_level)i;
+    return MT_LOG_INFO;
+}
+
+void mt_log_message(mt_log_level level, const char *fmt, ...)
+{
+    static const char *const prefix[] = { "debug: ", "", "warning: ", "error: " };
+    char line[1024];
+    va_list args;
+    if (level < log_threshold())
+        return;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    fprintf(stderr, "%s%s\n", prefix[level], line);
+}
+
+double mt_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,81 @@
+/* base.h -- what every file relies on: how a fault is reported, how work is logged.
+ *
+ * Two kinds of failure, never mixed:
+ *   a programmer's fault (wrong shape, dtype, misuse, host out of memory) -> MT_CHECK, aborts;
+ *   the outside world (files, command lines, data, a missing GPU, a dead peer) -> mt_status is returned,
+ *   mt_last_error() says in words what happened and what to do, and outputs are unchanged. */
+#ifndef MT_CORE_BASE_H
+#define MT_CORE_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MT_PRINTF(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
+#define MT_NORETURN                   __attribute__((noreturn))
+
+/* The exit status of a step that is not written yet; the grader prints TODO for it. */
+#define MT_EXIT_TODO 77
+
+/* ---- programmer's faults -------------------------------------------------------------------- */
+
+/* MT_CHECK -- abort with file, line, expression and words unless cond holds. Never compiled out. */
+#define MT_CHECK(cond, ...) ((cond) ? (void)0 : mt_check_failed(__FILE__, __LINE__, #cond, __VA_ARGS__))
+
+/* MT_TODO -- stands in a skeleton where the student's code goes; says which step, exits 77. */
+#define MT_TODO(step) mt_todo(__FILE__, __LINE__, step)
+
+MT_NORETURN void mt_check_failed(const char *file, int line, const char *expr, const char *fmt, ...) MT_PRINTF(4, 5);
+MT_NORETURN void mt_todo(const char *file, int line, const char *step);
+
+/* ---- the outside world ---------------------------------------------------------------------- */
+
+typedef enum mt_status {
+    MT_OK = 0,
+    MT_ERR_IO,          /* open, read, write, rename failed: disk full, no permission, no such file */
+    MT_ERR_FORMAT,      /* a file is not what it should be: truncated, foreign, hostile */
+    MT_ERR_ARGUMENT,    /* a flag or a value given by the user makes no sense */
+    MT_ERR_UNAVAILABLE, /* a device, tool or peer is not there */
+    MT_ERR_STOPPED,     /* the user asked to stop (Ctrl-C), or a peer died */
+} mt_status;
+
+/* mt_fail -- record the message of mt_last_error() for this thread; returns status, so that
+ * `return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));` is one line. */
+mt_status mt_fail(mt_status status, const char *fmt, ...) MT_PRINTF(2, 3);
+
+/* mt_last_error -- this thread's latest failure in words; "" when there was none. Lent until the next mt_fail. */
+const char *mt_last_error(void);
+
+/* ---- log ------------------------------------------------------------------------------------ */
+
+typedef enum mt_log_level { MT_LOG_DEBUG, MT_LOG_INFO, MT_LOG_WARN, MT_LOG_ERROR } mt_log_level;
+
+/* mt_log_message -- one line on stderr when level >= MT_LOG (environment: debug, info, warn, error; default info). */
+void mt_log_message(mt_log_level level, const char *fmt, ...) MT_PRINTF(2, 3);
+
+/* ---- small helpers -------------------------------------------------------------------------- */
+
+#define MT_COUNT(array) ((int64_t)(sizeof(array) / sizeof((array)[0])))
+
+static inline int64_t mt_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t mt_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* mt_now -- seconds of a monotonic clock; only differences mean anything. */
+double mt_now(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

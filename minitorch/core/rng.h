@@ -1,0 +1,61 @@
+/* rng.h -- random numbers that are a pure function of (seed, stream, counter).
+ *
+ * The generator is Philox4x32-10: block number `counter` of stream `stream` under `seed` is 4 x 32 random bits, computed
+ * from these alone. So any thread can make any part of a sequence, and the values never depend on how many there are.
+ * Give every purpose its own stream (MT_STREAM_...), every epoch or worker its own counter range or substream.
+ * Source: Salmon et al. 2011, SC11, "Parallel Random Numbers: As Easy as 1, 2, 3". */
+#ifndef MT_CORE_RNG_H
+#define MT_CORE_RNG_H
+
+#include "core/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_rng {
+    uint64_t seed;
+    uint64_t stream;
+    uint64_t counter; /* the next block of this stream; save it to resume */
+} mt_rng;
+
+/* Streams the framework uses; a caller's own start at MT_STREAM_USER. */
+enum {
+    MT_STREAM_INIT,    /* parameter initialisation */
+    MT_STREAM_SHUFFLE, /* sample order, one substream per epoch */
+    MT_STREAM_AUGMENT, /* crops, flips, jitter: one substream per sample */
+    MT_STREAM_DROPOUT, /* masks, kept for recomputation */
+    MT_STREAM_SAMPLE,  /* text generation */
+    MT_STREAM_DATA,    /* stand-in data sets */
+    MT_STREAM_TEST,    /* inputs of tests and checks */
+    MT_STREAM_USER = 1024,
+};
+
+/* mt_rng_new -- the start of a stream. */
+mt_rng mt_rng_new(uint64_t seed, uint64_t stream);
+
+/* mt_rng_substream -- an independent stream for item `index` (an epoch, a sample, a worker) of rng's stream. */
+mt_rng mt_rng_substream(const mt_rng *rng, uint64_t index);
+
+/* mt_philox -- the generator itself: out[0..3] = block `counter` of (seed, stream). */
+void mt_philox(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t counter);
+
+/* One value each; every call takes one whole block, so that calls and blocks count alike. */
+uint32_t mt_rng_u32(mt_rng *rng);
+uint64_t mt_rng_u64(mt_rng *rng);
+float mt_rng_uniform(mt_rng *rng);            /* [0, 1), 24 random bits */
+float mt_rng_normal(mt_rng *rng);             /* mean 0, variance 1 (Box-Muller) */
+int64_t mt_rng_below(mt_rng *rng, int64_t n); /* 0 .. n-1, without modulo bias; aborts: n < 1 */
+
+/* Many values: element i depends on (seed, stream, counter + i/4) only, whatever the thread count; ceil(n/4) blocks.
+ * Uniform values lie in [low, high); rounding may reach high itself when |low| is large beside high - low. */
+void mt_rng_fill_uniform(mt_rng *rng, float *out, int64_t n, float low, float high);
+void mt_rng_fill_normal(mt_rng *rng, float *out, int64_t n, float mean, float stddev);
+
+/* mt_rng_permutation -- out[0..n-1] is a uniformly random order of 0 .. n-1 (Fisher-Yates). */
+void mt_rng_permutation(mt_rng *rng, int64_t *out, int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,183 @@
+/* storage.c -- every block of memory passes through mt_alloc and mt_free: counted, observed, guarded in debug.
+ *
+ * The default CPU allocator asks for huge pages when a block is large: one entry of the processor's page cache (TLB)
+ * then covers 2 MiB instead of 4 KiB, which large matrices need. */
+#include "core/storage.h"
+#include "core/guard.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20, MAX_OBSERVERS = 8 };
+
+/* ---- allocators ----------------------------------------------------------------------------- */
+
+static void *cpu_alloc(int64_t bytes)
+{
+    size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : MT_ALIGNMENT;
+    size_t size = ((size_t)bytes + MT_ALIGNMENT - 1) / MT_ALIGNMENT * MT_ALIGNMENT;
+    void *data = NULL;
+    if (posix_memalign(&data, alignment, size) != 0)
+        return NULL;
+    if (bytes >= HUGE_PAGE)
+        madvise(data, size, MADV_HUGEPAGE); /* a wish: where there are no huge pages, small ones do */
+    return data;
+}
+
+static void cpu_free(void *data, int64_t bytes)
+{
+    (void)bytes;
+    free(data);
+}
+
+static const mt_allocator defaults[MT_DEVICE_COUNT] = { [MT_CPU] = { cpu_alloc, cpu_free } };
+
+/* Everything known about one device's memory. */
+static struct {
+    mt_allocator allocator; /* alloc is NULL until someone sets it: the default holds */
+    _Atomic int64_t live, peak, blocks;
+} memory[MT_DEVICE_COUNT];
+
+static const mt_allocator *allocator_of(mt_device device)
+{
+    const mt_allocator *set = &memory[device].allocator, *used = set->alloc ? set : &defaults[device];
+    MT_CHECK(used->alloc, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
+    return used;
+}
+
+void mt_allocator_set(mt_device device, const mt_allocator *allocator)
+{
+    int64_t blocks = atomic_load(&memory[device].blocks);
+    MT_CHECK(blocks == 0, "the allocator of %s cannot change while %" PRId64 " blocks are live", mt_device_name(device),
+             blocks);
+    memory[device].allocator = allocator ? *allocator : (mt_allocator){ 0 };
+}
+
+/* ---- observers ------------------------------------------------------------------------------ */
+
+typedef struct observer {
+    mt_alloc_observer *call;
+    void *user;
+} observer;
+
+static observer observers[MAX_OBSERVERS];
+static _Atomic int observer_count; /* read without the lock: nobody pays while nobody watches */
+static pthread_mutex_t observers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void mt_alloc_observe(mt_alloc_observer *call, void *user)
+{
+    pthread_mutex_lock(&observers_lock);
+    int count = observer_count;
+    MT_CHECK(count < MAX_OBSERVERS, "%d allocation observers are the most there can be", MAX_OBSERVERS);
+    observers[count] = (observer){ call, user };
+    observer_count = count + 1;
+    pthread_mutex_unlock(&observers_lock);
+}
+
+void mt_alloc_unobserve(mt_alloc_observer *call, void *user)
+{
+    int found = 0;
+    pthread_mutex_lock(&observers_lock);
+    while (found < observer_count && (observers[found].call != call || observers[found].user != user))
+        found++;
+    MT_CHECK(found < observer_count, "this allocation observer is not registered");
+    for (int i = found; i + 1 < observer_count; i++)
+        observers[i] = observers[i + 1];
+    observer_count--;
+    pthread_mutex_unlock(&observers_lock);
+}
+
+/* Observers are called without the lock, so that they may allocate. */
+static void notify(mt_device device, const void *data, int64_t bytes)
+{
+    observer now[MAX_OBSERVERS];
+    if (bytes == 0 || observer_count == 0)
+        return;
+    pthread_mutex_lock(&observers_lock);
+    int count = observer_count;
+    for (int i = 0; i < count; i++)
+        now[i] = observers[i];
+    pthread_mutex_unlock(&observers_lock);
+    for (int i = 0; i < count; i++)
+        now[i].call(now[i].user, device, data, bytes);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static void count(mt_device device, int64_t bytes, int blocks)
+{
+    int64_t live = atomic_fetch_add(&memory[device].live, bytes) + bytes;
+    int64_t peak = atomic_load(&memory[device].peak);
+    while (live > peak && !atomic_compare_exchange_weak(&memory[device].peak, &peak, live))
+        continue;
+    atomic_fetch_add(&memory[device].blocks, blocks);
+}
+
+void *mt_alloc(int64_t bytes, mt_device device)
+{
+    MT_CHECK(bytes >= 0, "cannot allocate %" PRId64 " bytes", bytes);
+    const mt_allocator *allocator = allocator_of(device);
+    bool guarded = device == MT_CPU;
+    void *data = allocator->alloc(guarded ? mt_guarded_bytes(bytes) : mt_max(bytes, 1));
+    MT_CHECK(data, "out of memory on %s: %" PRId64 " bytes wanted, %" PRId64 " live", mt_device_name(device), bytes,
+             mt_live_bytes(device));
+    if (guarded)
+        data = mt_guard_enter(data, bytes);
+    count(device, bytes, 1);
+    notify(device, data, bytes);
+    return data;
+}
+
+void mt_free(void *data, int64_t bytes, mt_device device)
+{
+    if (!data)
+        return;
+    notify(device, data, -bytes); /* first: afterwards another thread may get the same address */
+    count(device, -bytes, -1);
+    if (device == MT_CPU)
+        allocator_of(device)->free(mt_guard_leave(data, bytes), mt_guarded_bytes(bytes));
+    else
+        allocator_of(device)->free(data, mt_max(bytes, 1));
+}
+
+int64_t mt_live_bytes(mt_device device)
+{
+    return memory[device].live;
+}
+
+int64_t mt_peak_bytes(mt_device device)
+{
+    return memory[device].peak;
+}
+
+void mt_peak_reset(mt_device device)
+{
+    memory[device].peak = memory[device].live;
+}
+
+/* ---- storage -------------------------------------------------------------------------------- */
+
+mt_storage *mt_storage_new(int64_t bytes, mt_device device)
+{
+    mt_storage *storage = malloc(sizeof *storage);
+    MT_CHECK(storage, "out of memory");
+    *storage = (mt_storage){ .data = mt_alloc(bytes, device), .bytes = bytes, .device = device, .refs = 1 };
+    return storage;
+}
+
+mt_storage *mt_storage_retain(mt_storage *storage)
+{
+    storage->refs++;
+    return storage;
+}
+
+void mt_storage_release(mt_storage *storage)
+{
+    if (!storage || --storage->refs > 0)
+        return;
+    mt_free(storage->data, storage->bytes, storage->device);
+    free(storage);
+}

@@ -1,0 +1,272 @@
+/* tensor.c -- making, viewing, reading and releasing tensors; see tensor.h.
+ *
+ * Every function that returns a tensor gives one reference, to the current scope where there is one. */
+#include "core/tensor.h"
+#include "core/scope.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 16 }; /* bytes that one thread zeroes at a time */
+
+static mt_tensor_hooks hooks;
+
+/* What a dropped tensor has instead of memory. Never released: every dropped tensor adds a reference first. */
+static mt_storage nothing = { .refs = 1 };
+
+void mt_tensor_hooks_set(const mt_tensor_hooks *wanted)
+{
+    hooks = wanted ? *wanted : (mt_tensor_hooks){ 0 };
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* A tensor that takes over the caller's reference of storage. */
+static mt_tensor *tensor_new(mt_view view, mt_dtype dtype, mt_storage *storage)
+{
+    mt_tensor *t = malloc(sizeof *t);
+    MT_CHECK(t, "out of memory");
+    *t = (mt_tensor){ .view = view, .dtype = dtype, .storage = storage, .refs = 1 };
+    return mt_scope_adopt(t);
+}
+
+mt_tensor *mt_tensor_alias(const mt_tensor *t)
+{
+    mt_tensor *alias = malloc(sizeof *alias);
+    MT_CHECK(alias, "out of memory");
+    *alias = (mt_tensor){ .view = t->view, .dtype = t->dtype, .storage = mt_storage_retain(t->storage), .refs = 1 };
+    return alias;
+}
+
+mt_tensor *mt_empty(mt_shape shape, mt_dtype dtype, mt_device device)
+{
+    int64_t bytes = mt_shape_numel(shape) * mt_dtype_size(dtype);
+    return tensor_new(mt_view_contiguous(shape), dtype, mt_storage_new(bytes, device));
+}
+
+/* Threads share out large ones as kernels do: what each will add to is then in its own cache. */
+static void zero(char *data, int64_t bytes)
+{
+#pragma omp parallel for schedule(static) if (bytes > 2 * CHUNK)
+    for (int64_t at = 0; at < bytes; at += CHUNK)
+        memset(data + at, 0, (size_t)mt_min(CHUNK, bytes - at));
+}
+
+mt_tensor *mt_zeros(mt_shape shape, mt_dtype dtype, mt_device device)
+{
+    MT_CHECK(device == MT_CPU, "zeros %s: %s is not supported yet", mt_shape_text(shape), mt_device_name(device));
+    mt_tensor *t = mt_empty(shape, dtype, device);
+    zero(t->storage->data, t->storage->bytes);
+    return t;
+}
+
+mt_tensor *mt_full(mt_shape shape, float value)
+{
+    mt_tensor *t = mt_empty(shape, MT_F32, MT_CPU);
+    float *data = mt_f32(t);
+    for (int64_t i = 0, n = mt_numel(t); i < n; i++)
+        data[i] = value;
+    return t;
+}
+
+mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data)
+{
+    mt_tensor *t = mt_empty(shape, dtype, MT_CPU);
+    if (t->storage->bytes > 0)
+        memcpy(t->storage->data, data, (size_t)t->storage->bytes);
+    return t;
+}
+
+mt_tensor *mt_uniform(mt_shape shape, float low, float high, mt_rng *rng)
+{
+    mt_tensor *t = mt_empty(shape, MT_F32, MT_CPU);
+    mt_rng_fill_uniform(rng, mt_f32(t), mt_numel(t), low, high);
+    return t;
+}
+
+mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng)
+{
+    mt_tensor *t = mt_empty(shape, MT_F32, MT_CPU);
+    mt_rng_fill_normal(rng, mt_f32(t), mt_numel(t), mean, stddev);
+    return t;
+}
+
+/* ---- views ------------------------------------------------------------------------------------- */
+
+static mt_tensor *recorded(mt_tensor *result, mt_tensor *source, mt_view_op op)
+{
+    if (hooks.record_view)
+        hooks.record_view(result, source, &op);
+    return result;
+}
+
+static mt_tensor *same_storage(const mt_tensor *t, mt_view view)
+{
+    return tensor_new(view, t->dtype, mt_storage_retain(t->storage));
+}
+
+/* A copy of t's elements in row-major order, under a shape of as many. */
+static mt_tensor *copied(const mt_tensor *t, mt_shape shape)
+{
+    MT_CHECK(t->storage->device == MT_CPU, "copy of %s: %s is not supported yet", mt_view_text(&t->view),
+             mt_device_name(t->storage->device));
+    mt_tensor *copy = mt_empty(shape, t->dtype, MT_CPU);
+    mt_copy_strided(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
+    return copy;
+}
+
+mt_tensor *mt_reshape(mt_tensor *t, mt_shape shape)
+{
+    mt_view view;
+    bool fits = mt_view_reshape(&view, &t->view, shape);
+    return recorded(fits ? same_storage(t, view) : copied(t, shape), t, (mt_view_op){ .kind = MT_VIEW_RESHAPE });
+}
+
+mt_tensor *mt_permute(mt_tensor *t, const int *order)
+{
+    mt_view_op op = { .kind = MT_VIEW_PERMUTE };
+    mt_tensor *result = same_storage(t, mt_view_permute(&t->view, order));
+    memcpy(op.order, order, (size_t)t->view.rank * sizeof *order);
+    return recorded(result, t, op);
+}
+
+mt_tensor *mt_transpose(mt_tensor *t, int d0, int d1)
+{
+    int rank = t->view.rank;
+    mt_view_op op = { .kind = MT_VIEW_PERMUTE };
+    mt_tensor *result = same_storage(t, mt_view_transpose(&t->view, d0, d1));
+    for (int d = 0; d < rank; d++)
+        op.order[d] = d;
+    d0 += d0 < 0 ? rank : 0;
+    d1 += d1 < 0 ? rank : 0;
+    op.order[d0] = d1;
+    op.order[d1] = d0;
+    return recorded(result, t, op);
+}
+
+mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t step)
+{
+    mt_tensor *result = same_storage(t, mt_view_slice(&t->view, dim, start, stop, step));
+    int counted = dim < 0 ? dim + t->view.rank : dim;
+    return recorded(result, t, (mt_view_op){ .kind = MT_VIEW_SLICE, .dim = counted, .start = start, .step = step });
+}
+
+mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape)
+{
+    mt_view view;
+    MT_CHECK(mt_view_broadcast(&view, &t->view, shape), "broadcast: %s does not stretch to %s",
+             mt_shape_text(mt_view_shape(&t->view)), mt_shape_text(shape));
+    return recorded(same_storage(t, view), t, (mt_view_op){ .kind = MT_VIEW_BROADCAST });
+}
+
+mt_tensor *mt_contiguous(mt_tensor *t)
+{
+    if (mt_view_is_contiguous(&t->view))
+        return mt_scope_adopt(mt_retain(t));
+    return recorded(copied(t, mt_view_shape(&t->view)), t, (mt_view_op){ .kind = MT_VIEW_CONTIGUOUS });
+}
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+int64_t mt_numel(const mt_tensor *t)
+{
+    return mt_view_numel(&t->view);
+}
+
+int64_t mt_dim(const mt_tensor *t, int dim)
+{
+    int counted = dim < 0 ? dim + t->view.rank : dim;
+    MT_CHECK(counted >= 0 && counted < t->view.rank, "%s has no dimension %d", mt_shape_text(mt_view_shape(&t->view)),
+             dim);
+    return t->view.shape[counted];
+}
+
+void *mt_data(const mt_tensor *t)
+{
+    MT_CHECK(t->storage != &nothing,
+             "%s was freed by mt_backward, which needed its memory no more: mt_retain it before, or read it earlier",
+             mt_shape_text(mt_view_shape(&t->view)));
+    MT_CHECK(mt_view_is_contiguous(&t->view), "%s is not contiguous: take mt_contiguous of it first",
+             mt_view_text(&t->view));
+    /* An empty view may start beyond its storage. */
+    return (char *)t->storage->data + (mt_numel(t) > 0 ? t->view.offset * mt_dtype_size(t->dtype) : 0);
+}
+
+float *mt_f32(const mt_tensor *t)
+{
+    MT_CHECK(t->dtype == MT_F32, "%s is %s, not f32", mt_shape_text(mt_view_shape(&t->view)), mt_dtype_name(t->dtype));
+    return mt_data(t);
+}
+
+double mt_get(const mt_tensor *t, const int64_t *index)
+{
+    MT_CHECK(t->storage != &nothing, "%s was freed by mt_backward: mt_retain it before, or read it earlier",
+             mt_shape_text(mt_view_shape(&t->view)));
+    MT_CHECK(t->storage->device == MT_CPU, "an element on %s cannot be read from here",
+             mt_device_name(t->storage->device));
+    return mt_load_f64(t->storage->data, t->dtype, mt_view_at(&t->view, index));
+}
+
+double mt_item(const mt_tensor *t)
+{
+    static const int64_t first[MT_MAX_RANK];
+    MT_CHECK(mt_numel(t) == 1, "mt_item wants one element, %s has %" PRId64, mt_shape_text(mt_view_shape(&t->view)),
+             mt_numel(t));
+    return mt_get(t, first);
+}
+
+/* Values `row` * width ... of t, the first 8 of them, behind the row's index. */
+static void print_row(const mt_tensor *t, int64_t row, int64_t width)
+{
+    int64_t index[MT_MAX_RANK];
+    int rank = t->view.rank;
+    for (int64_t i = 0; i < mt_min(width, 8); i++) {
+        mt_view_unravel(&t->view, row * width + i, index);
+        if (i == 0 && rank > 1) {
+            printf("[");
+            for (int d = 0; d < rank - 1; d++)
+                printf("%" PRId64 ",", index[d]);
+            printf(":]");
+        }
+        printf(" %10.4g", mt_get(t, index));
+    }
+    printf(width > 8 ? "  ... %" PRId64 " more\n" : "\n", width - 8);
+}
+
+void mt_print(const mt_tensor *t)
+{
+    int64_t width = t->view.rank > 0 ? mt_dim(t, -1) : 1, rows = width > 0 ? mt_numel(t) / width : 0;
+    printf("%s %s on %s\n", mt_dtype_name(t->dtype), mt_shape_text(mt_view_shape(&t->view)),
+           mt_device_name(t->storage->device));
+    for (int64_t row = 0; row < mt_min(rows, 8); row++)
+        print_row(t, row, width);
+    if (rows > 8)
+        printf("... %" PRId64 " more rows\n", rows - 8);
+}
+
+/* ---- living -------------------------------------------------------------------------------------- */
+
+mt_tensor *mt_retain(mt_tensor *t)
+{
+    t->refs++;
+    return t;
+}
+
+void mt_release(mt_tensor *t)
+{
+    if (!t || --t->refs > 0)
+        return;
+    mt_release(t->grad);
+    if (t->node && hooks.release_node)
+        hooks.release_node(t->node);
+    mt_storage_release(t->storage);
+    free(t);
+}
+
+void mt_tensor_drop(mt_tensor *t)
+{
+    mt_storage_release(t->storage);
+    t->storage = mt_storage_retain(&nothing);
+}

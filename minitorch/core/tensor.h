@@ -1,0 +1,93 @@
+/* tensor.h -- a view into a storage, with a type, a gradient and a place on the tape.
+ *
+ * The struct is open: print t->view.stride and see. A tensor made here or by an op belongs to the current scope
+ * (core/scope.h) and dies with it; mt_retain keeps it longer, mt_release gives it back. Outside every scope it belongs
+ * to its maker, who releases it. A view keeps the storage alive, not the tensor it was made from. */
+#ifndef MT_CORE_TENSOR_H
+#define MT_CORE_TENSOR_H
+
+#include "core/dtype.h"
+#include "core/rng.h"
+#include "core/storage.h"
+#include "core/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_node mt_node; /* autograd/tape.h */
+
+typedef struct mt_tensor {
+    mt_view view; /* shape, stride and offset, in elements */
+    mt_dtype dtype;
+    mt_storage *storage;    /* shared by all views of the same memory */
+    struct mt_tensor *grad; /* gradient of the last backward, same shape; NULL before */
+    mt_node *node;          /* what computed it; NULL for a leaf or without a tape */
+    bool requires_grad;     /* a leaf that wants a gradient */
+    int waiting;            /* gradients still to come in this backward: the tape's */
+    int refs;               /* scopes and mt_retain */
+} mt_tensor;
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+mt_tensor *mt_empty(mt_shape shape, mt_dtype dtype, mt_device device); /* uninitialised */
+mt_tensor *mt_zeros(mt_shape shape, mt_dtype dtype, mt_device device);
+mt_tensor *mt_full(mt_shape shape, float value);                           /* f32 on the CPU */
+mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data);      /* a copy of row-major data, CPU */
+mt_tensor *mt_uniform(mt_shape shape, float low, float high, mt_rng *rng); /* f32 on the CPU */
+mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng);
+
+/* ---- views: no data moves, the result shares storage ------------------------------------------- */
+
+mt_tensor *mt_reshape(mt_tensor *t, mt_shape shape); /* copies when the strides do not allow it */
+mt_tensor *mt_permute(mt_tensor *t, const int *order);
+mt_tensor *mt_transpose(mt_tensor *t, int d0, int d1);
+mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t step);
+mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape);
+mt_tensor *mt_contiguous(mt_tensor *t); /* t itself, with one more reference, when it already is; else a copy */
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+int64_t mt_numel(const mt_tensor *t);
+int64_t mt_dim(const mt_tensor *t, int dim);             /* negative dims count from the end */
+float *mt_f32(const mt_tensor *t);                       /* first element; aborts unless f32 and contiguous */
+void *mt_data(const mt_tensor *t);                       /* first element, any dtype; aborts unless contiguous */
+double mt_get(const mt_tensor *t, const int64_t *index); /* one element of any dtype and view, CPU */
+double mt_item(const mt_tensor *t);                      /* the only element; aborts when there are more */
+void mt_print(const mt_tensor *t);                       /* shape and up to 8 values a row, on stdout */
+
+/* ---- living -------------------------------------------------------------------------------------- */
+
+mt_tensor *mt_retain(mt_tensor *t);
+void mt_release(mt_tensor *t); /* NULL is allowed */
+
+/* mt_tensor_alias -- another tensor over the same memory: no history, no gradient, and the caller's, not the scope's. */
+mt_tensor *mt_tensor_alias(const mt_tensor *t);
+
+/* mt_tensor_drop -- give t's memory back before t dies; reading it aborts from then on. Backward does it to results that
+ * only the scope still holds. */
+void mt_tensor_drop(mt_tensor *t);
+
+/* ---- seam: the tape (lab 03) ----------------------------------------------------------------------
+ * Core is below the tape and does not know it; the tape hangs itself in here. */
+
+/* How a result was made from its source. A copy that mt_reshape or mt_contiguous had to make is recorded alike. */
+typedef struct mt_view_op {
+    enum { MT_VIEW_RESHAPE, MT_VIEW_PERMUTE, MT_VIEW_SLICE, MT_VIEW_BROADCAST, MT_VIEW_CONTIGUOUS } kind;
+    int order[MT_MAX_RANK]; /* MT_VIEW_PERMUTE, and transposes */
+    int dim;                /* MT_VIEW_SLICE, and the next two */
+    int64_t start, step;
+} mt_view_op;
+
+typedef struct mt_tensor_hooks {
+    void (*record_view)(mt_tensor *result, mt_tensor *source, const mt_view_op *op); /* the result is new, node NULL */
+    void (*release_node)(mt_node *node);                                             /* a tensor with this node dies */
+} mt_tensor_hooks;
+
+/* mt_tensor_hooks_set -- once, before the first tensor with a node is made; NULL: no tape. */
+void mt_tensor_hooks_set(const mt_tensor_hooks *hooks);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* copy.c -- the elements of any view, written one after the other: what makes a transpose contiguous again.
+ *
+ * Two things make it fast. Elements that are neighbours already are copied together, by memcpy. And the place of the
+ * next element is found by adding, as an odometer turns its last wheel and carries; never by dividing. */
+#include "core/view.h"
+
+#include <string.h>
+
+/* n elements of `size` bytes, `step` bytes apart. Called with a constant size, memcpy of it is one move. */
+static inline void gather(char *to, const char *from, int64_t n, int64_t step, size_t size)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + (size_t)i * size, from + i * step, size);
+}
+
+/* to[0..n-1] = from[0], from[stride], from[2 stride] ..., elements of `size` bytes. */
+static void copy_run(char *to, const char *from, int64_t n, int64_t stride, int64_t size)
+{
+    if (stride == 1 || n == 1)
+        memcpy(to, from, (size_t)(n * size));
+    else if (size == 8)
+        gather(to, from, n, stride * 8, 8);
+    else if (size == 4)
+        gather(to, from, n, stride * 4, 4);
+    else if (size == 2)
+        gather(to, from, n, stride * 2, 2);
+    else
+        gather(to, from, n, stride, 1);
+}
+
+void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_t size)
+{
+    char *to = out, *end = to + mt_view_numel(view) * size;
+    const char *from = storage;
+    int64_t n = 1, stride = 1; /* the run: the last dimensions of the view, as far as their strides chain */
+    int outer = view->rank;    /* dimensions before the run */
+    MT_CHECK(size == 1 || size == 2 || size == 4 || size == 8, "an element has 1, 2, 4 or 8 bytes, not %d", (int)size);
+    if (to == end)
+        return;
+
+    /* LAB 00.7 BEGIN  Find the longest run at the end: n elements, `stride` apart.
+     * Hint: start with one element. A dimension joins when a step in it moves as far as walking through the run; one of
+     * size 1 always joins, and the first one of another size sets the stride. */
+    for (; outer > 0; outer--) {
+        int64_t count = view->shape[outer - 1], apart = view->stride[outer - 1];
+        if (count == 1)
+            continue;
+        if (n > 1 && apart != n * stride)
+            break;
+        if (n == 1)
+            stride = apart;
+        n *= count;
+    }
+    /* LAB 00.7 END */
+
+    int64_t index[MT_MAX_RANK] = { 0 }, at = view->offset; /* of the run's first element, in dimensions 0 .. outer-1 */
+    while (to < end) {
+        copy_run(to, from + at * size, n, stride, size);
+        to += n * size;
+        /* LAB 00.7 BEGIN  Move index and at to the next run.
+         * Hint: count up the last outer dimension. Where it is full, set it back to 0, take its whole way back from at,
+         * and carry to the dimension before it. */
+        for (int d = outer - 1; d >= 0; d--) {
+            at += view->stride[d];
+            if (++index[d] < view->shape[d])
+                break;
+            at -= view->shape[d] * view->stride[d];
+            index[d] = 0;
+        }
+        /* LAB 00.7 END */
+    }
+}
