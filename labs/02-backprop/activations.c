@@ -1,0 +1,94 @@
+/* activations.c -- the functions between layers, element by element, forward and backward.
+ *
+ * Backward multiplies what arrives by the slope and adds it: dx += dout * f'(x). What the slope is computed from was
+ * saved by forward: the output where that is enough (ReLU, sigmoid, tanh), the input where it is not (GELU).
+ * Elements are independent: any thread may take any of them. schedule(static, SHARE) cuts them into whole vectors, so that
+ * what is left to be computed one by one, and may be rounded differently there, is the same for any number of threads. */
+#include "ops/kernels.h"
+#include "ops/vecmath.h"
+
+#include <math.h>
+
+/* Elements from which waking the other threads (2 us) pays: many of a comparison, fewer of an exponential. */
+enum { CHEAP_FROM = 1 << 15, COSTLY_FROM = 1 << 13, SHARE = 1 << 12 };
+
+static const float SQRT_HALF = 0.70710678f;      /* sqrt(1/2) */
+static const float INV_SQRT_2PI = 0.39894228f;   /* 1 / sqrt(2 pi) */
+static const float SQRT_2_OVER_PI = 0.79788456f; /* sqrt(2 / pi) */
+static const float CUBIC = 0.044715f;            /* of GELU's tanh approximation */
+
+/* ---- ReLU ------------------------------------------------------------------------------------ */
+
+void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* TODO 02.3: max(x, 0), and NaN stays NaN.
+     * Hint: every comparison with NaN is false, so ask what shall become 0 rather than what shall stay. */
+    MT_TODO("02.3");
+}
+
+void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* TODO 02.3: Let dout through where the unit was on.
+     * Hint: the slope is 1 where saved > 0, else 0. Add: another path may already have left its gradient in dx. */
+    MT_TODO("02.3");
+}
+
+/* ---- sigmoid and tanh ------------------------------------------------------------------------ */
+
+void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* TODO 02.4: 1 / (1 + e^-x) without overflow.
+     * Hint: e^-|x| is never above 1. For x < 0 multiply above and below by e^x: the value is e^x / (1 + e^x). */
+    MT_TODO("02.4");
+}
+
+void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* TODO 02.4: The slope of sigmoid, from its output alone.
+     * Hint: s' = s (1 - s); nothing has to be exponentiated again. */
+    MT_TODO("02.4");
+}
+
+void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* TODO 02.4: tanh x.
+     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is right, and slow. */
+    MT_TODO("02.4");
+}
+
+void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* TODO 02.4: The slope of tanh, from its output alone.
+     * Hint: t' = 1 - t^2. */
+    MT_TODO("02.4");
+}
+
+/* ---- GELU ------------------------------------------------------------------------------------ */
+
+void mt_gelu_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* TODO 02.5: x Phi(x), where Phi is the distribution function of the normal distribution.
+     * Hint: Phi(x) = (1 + erf(x / sqrt 2)) / 2. */
+    MT_TODO("02.5");
+}
+
+void mt_gelu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* TODO 02.5: The slope of x Phi(x), by the product rule.
+     * Hint: the derivative of Phi is the bell curve phi(x) = e^(-x^2/2) / sqrt(2 pi). */
+    MT_TODO("02.5");
+}
+
+void mt_gelu_tanh_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* TODO 02.5: GPT-2's approximation: x/2 (1 + tanh u), u = sqrt(2/pi) (x + 0.044715 x^3).
+     * Hint: read x[i] before writing out[i]; they may be the same memory. */
+    MT_TODO("02.5");
+}
+
+void mt_gelu_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* TODO 02.5: Its slope: the product rule, and the chain rule through u.
+     * Hint: with t = tanh u and u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2), the slope is (1 + t)/2 + x/2 (1 - t^2) u'. */
+    MT_TODO("02.5");
+}

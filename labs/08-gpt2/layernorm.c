@@ -1,0 +1,73 @@
+/* layernorm.c -- layer normalisation over rows, forward and backward.
+ *
+ * Rows are independent in forward and in dx: threads split them. dgamma and dbeta sum over rows: threads split columns, so
+ * that each sum is one thread's and has the same bits for any number of them. */
+#include "ops/kernels_gpt2.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { THREADS_FROM = 8192, COLUMNS = 128 }; /* elements worth a thread; columns that one thread sums side by side */
+
+static void check_columns(int64_t N, int64_t C)
+{
+    MT_CHECK(N == 0 || C >= 1, "layernorm: %" PRId64 " rows of %" PRId64 " columns have no mean", N, C);
+}
+
+void mt_layernorm_fwd_cpu(float *out, float *mean, float *rstd, const float *x, const float *gamma, const float *beta,
+                          int64_t N, int64_t C, float eps)
+{
+    check_columns(N, C);
+#pragma omp parallel for if (N * C >= THREADS_FROM)
+    for (int64_t n = 0; n < N; n++) {
+        const float *row = x + n * C;
+        float *to = out + n * C;
+        /* TODO 08.3: One row: its mean, its variance, then normalise, scale and shift.
+         * Hint: two passes. The mean of the squares minus the square of the mean cancels when the mean is large. */
+        MT_TODO("08.3");
+    }
+}
+
+static void rows_backward(float *dx, const float *dout, const float *x, const float *gamma, const float *mean,
+                          const float *rstd, int64_t N, int64_t C)
+{
+#pragma omp parallel for if (N * C >= THREADS_FROM)
+    for (int64_t n = 0; n < N; n++) {
+        const float *g = dout + n * C, *row = x + n * C;
+        float *to = dx + n * C, m = mean[n], r = rstd[n];
+        /* TODO 08.3: dx of one row: the mean and the variance depend on every x of it.
+         * Hint: with g = dout * gamma and xhat = (x - m) * r, first the means of g and of g * xhat over the row, then
+         * dx += r * (g - mean_g - xhat * mean_gx). */
+        MT_TODO("08.3");
+    }
+}
+
+/* Columns begin .. begin+count-1 of dgamma and dbeta, in double over the rows. */
+static void columns_backward(float *dgamma, float *dbeta, const float *dout, const float *x, const float *mean,
+                             const float *rstd, int64_t N, int64_t C, int64_t begin, int64_t count)
+{
+    double scale[COLUMNS] = { 0 }, shift[COLUMNS] = { 0 };
+    for (int64_t n = 0; n < N; n++) {
+        const float *g = dout + n * C + begin, *row = x + n * C + begin;
+        /* TODO 08.3: What row n adds to the sums of its columns.
+         * Hint: out = xhat * gamma + beta, so scale[c] gets dout * xhat and shift[c] gets dout. */
+        MT_TODO("08.3");
+    }
+    for (int64_t c = 0; c < count && dgamma; c++)
+        dgamma[begin + c] += (float)scale[c];
+    for (int64_t c = 0; c < count && dbeta; c++)
+        dbeta[begin + c] += (float)shift[c];
+}
+
+void mt_layernorm_bwd_cpu(float *dx, float *dgamma, float *dbeta, const float *dout, const float *x, const float *gamma,
+                          const float *mean, const float *rstd, int64_t N, int64_t C)
+{
+    check_columns(N, C);
+    if (dx)
+        rows_backward(dx, dout, x, gamma, mean, rstd, N, C);
+    if (!dgamma && !dbeta)
+        return;
+#pragma omp parallel for if (N * C >= THREADS_FROM)
+    for (int64_t c = 0; c < C; c += COLUMNS)
+        columns_backward(dgamma, dbeta, dout, x, mean, rstd, N, C, c, mt_min(COLUMNS, C - c));
+}

@@ -1,0 +1,68 @@
+/* concat.c -- parts laid end to end along one dimension; backward cuts the gradient where the parts met. */
+#include "ops/op.h"
+
+#include <inttypes.h>
+
+/* What a part takes of the whole: count indices of dimension dim from start on. */
+static mt_view stretch(mt_view whole, int dim, int64_t start, int64_t count)
+{
+    return mt_view_slice(&whole, dim, start, start + count, 1);
+}
+
+static void concat_backward(mt_node *node, mt_tensor *dout)
+{
+    int dim = (int)node->dims[0];
+    int64_t start = 0;
+    for (int i = 0; i < node->edge_count; i++) {
+        mt_tensor *d = mt_grad_of_input(node, i);
+        int64_t count = node->edges[i].shape.dim[dim];
+        if (d) {
+            mt_strided to = mt_strided_of(d), from = { dout->storage->data, stretch(dout->view, dim, start, count) };
+            mt_kernels(node->device)->add_strided(&to, &from);
+            mt_count_work(mt_numel(d), 12 * mt_numel(d));
+        }
+        start += count;
+    }
+}
+
+static const mt_op concat_op = { .name = "concat", .backward = concat_backward };
+
+static void check_parts(mt_tensor *const *parts, int count, int dim)
+{
+    MT_CHECK(count >= 1, "concat: no parts");
+    mt_op_check("concat", parts[0]);
+    mt_shape first = mt_shape_of(parts[0]);
+    MT_CHECK(dim >= 0 && dim < first.rank, "concat: %s has no dimension %d", mt_text_of(parts[0]), dim);
+    for (int i = 1; i < count; i++) {
+        mt_shape shape = mt_shape_of(parts[i]);
+        mt_op_check_pair("concat", parts[0], parts[i]);
+        if (shape.rank == first.rank)
+            shape.dim[dim] = first.dim[dim];
+        MT_CHECK(mt_shape_equal(shape, first), "concat: part 0 is %s, part %d is %s: only dimension %d may differ",
+                 mt_text_of(parts[0]), i, mt_text_of(parts[i]), dim);
+    }
+}
+
+mt_tensor *mt_concat(mt_tensor *const *parts, int count, int dim)
+{
+    MT_SPAN("concat");
+    dim += count > 0 && dim < 0 ? parts[0]->view.rank : 0;
+    check_parts(parts, count, dim);
+    mt_shape shape = mt_shape_of(parts[0]);
+    shape.dim[dim] = 0;
+    for (int i = 0; i < count; i++)
+        shape.dim[dim] += parts[i]->view.shape[dim];
+    mt_tensor *out = mt_result(shape, parts[0]);
+    int64_t start = 0;
+    for (int i = 0; i < count; i++) {
+        int64_t size = parts[i]->view.shape[dim];
+        mt_strided to = { out->storage->data, stretch(out->view, dim, start, size) }, from = mt_strided_of(parts[i]);
+        mt_kernels(mt_device_of(out))->copy_to_strided(&to, &from);
+        start += size;
+    }
+    mt_count_work(0, 8 * mt_numel(out));
+    mt_node *node = mt_record(&concat_op, out, parts, count);
+    if (node)
+        node->dims[0] = dim;
+    return out;
+}

@@ -1,0 +1,89 @@
+/* kernels.h -- the CPU kernels of lab 02: raw pointers and sizes, no tensor, no allocation.
+ *
+ * Letters: N rows (samples, or batch x time), I inputs, O outputs, C columns (classes), n any number of elements.
+ * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
+ * ACCUMULATE (+=) into what the caller zeroed, because a value used twice gets two gradients. Pointers of different
+ * arguments must not alias unless said. Threads never change a bit of any result. */
+#ifndef MT_OPS_KERNELS_H
+#define MT_OPS_KERNELS_H
+
+#include "core/base.h"
+#include "core/rng.h"
+#include "ops/matmul.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- linear: solutions/02-backprop/linear.c -------------------------------------------------- */
+
+/* mt_linear_fwd_cpu -- out = x w + b.
+ *   out [N,O]  overwritten;  x [N,I];  w [I,O];  b [O] or NULL
+ * Cost: N*I*O multiply-adds.   Source: Goodfellow, Bengio, Courville 2016, sec. 6.   Lab 02.1 */
+void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, int64_t N, int64_t I, int64_t O);
+
+/* mt_linear_bwd_cpu -- gradients of the above; dx, dw, db may each be NULL when nobody needs them.
+ *   dx [N,I] += dout w^T;  dw [I,O] += x^T dout;  db [O] += column sums of dout
+ *   dout [N,O];  x [N,I] and w [I,O] as given to forward
+ * Cost: twice the forward.   Lab 02.2 */
+void mt_linear_bwd_cpu(float *dx, float *dw, float *db, const float *dout, const float *x, const float *w, int64_t N,
+                       int64_t I, int64_t O);
+
+/* ---- activations, element by element: solutions/02-backprop/activations.c --------------------
+ *   out [n] overwritten, may alias x;  x [n].   dx [n] += dout * f'(x);  what backward reads is stated. */
+typedef void mt_unary_fwd_fn(float *out, const float *x, int64_t n);
+typedef void mt_unary_bwd_fn(float *dx, const float *dout, const float *saved, int64_t n);
+
+mt_unary_fwd_fn mt_relu_fwd_cpu;      /* max(x, 0); NaN stays NaN                                  Lab 02.3 */
+mt_unary_bwd_fn mt_relu_bwd_cpu;      /* saved = out or x (both work): dx += dout where saved > 0  Lab 02.3 */
+mt_unary_fwd_fn mt_sigmoid_fwd_cpu;   /* 1 / (1 + e^-x); never overflows                           Lab 02.4 */
+mt_unary_bwd_fn mt_sigmoid_bwd_cpu;   /* saved = out: dx += dout * out * (1 - out)                 Lab 02.4 */
+mt_unary_fwd_fn mt_tanh_fwd_cpu;      /* tanh x                                                    Lab 02.4 */
+mt_unary_bwd_fn mt_tanh_bwd_cpu;      /* saved = out: dx += dout * (1 - out^2)                     Lab 02.4 */
+mt_unary_fwd_fn mt_gelu_fwd_cpu;      /* x Phi(x), exact: Phi by erf                               Lab 02.5 */
+mt_unary_bwd_fn mt_gelu_bwd_cpu;      /* saved = x: dx += dout * (Phi(x) + x phi(x))               Lab 02.5 */
+mt_unary_fwd_fn mt_gelu_tanh_fwd_cpu; /* GPT-2's: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))    Lab 02.5 */
+mt_unary_bwd_fn mt_gelu_tanh_bwd_cpu; /* saved = x, |x| < 1e19: beyond, x^2 overflows              Lab 02.5 */
+/* Sources: Nair and Hinton 2010 (ReLU); Hendrycks and Gimpel 2016, arXiv:1606.08415 (GELU). */
+
+/* ---- softmax and cross-entropy: solutions/02-backprop/softmax.c ------------------------------ */
+
+/* mt_softmax_fwd_cpu -- softmax of each row.
+ *   out [N,C]  overwritten; may alias x;  x [N,C]
+ * out[n,c] = exp(x[n,c] - max_n) / sum_k exp(x[n,k] - max_n)
+ * A NaN makes its row NaN, and no other.   Aborts: C < 1 with N > 0.
+ * Moves: reads 16NC B, writes 8NC B in four passes; a row that fits the cache comes from memory once.
+ * Source: Goodfellow, Bengio, Courville 2016, sec. 4.1.   Lab 02.6 */
+void mt_softmax_fwd_cpu(float *out, const float *x, int64_t N, int64_t C);
+
+/* mt_softmax_bwd_cpu -- dx[n,c] += out[n,c] * (dout[n,c] - sum_k dout[n,k] out[n,k]).
+ *   dx, dout, out [N,C]; out as forward wrote it.   Lab 02.6 */
+void mt_softmax_bwd_cpu(float *dx, const float *dout, const float *out, int64_t N, int64_t C);
+
+/* mt_cross_entropy_fwd_cpu -- softmax fused with the negative log-likelihood of the right class.
+ *   loss  [N]    overwritten: -log softmax(logits)[n, label[n]], finite for |logits| <= 1.7e38
+ *   probs [N,C]  overwritten: softmax(logits), saved for backward; may alias logits
+ *   logits [N,C];  label [N] i32, each 0 .. C-1
+ * Aborts: a label out of range, naming row and value; C < 1 with N > 0.   Lab 02.7 */
+void mt_cross_entropy_fwd_cpu(float *loss, float *probs, const float *logits, const int32_t *label, int64_t N,
+                              int64_t C);
+
+/* mt_cross_entropy_bwd_cpu -- dlogits[n,c] += dloss[n] * (probs[n,c] - (c == label[n])).
+ *   dlogits [N,C];  dloss [N] (1/N each when the training loss is the mean);  probs [N,C];  label [N].   Lab 02.7 */
+void mt_cross_entropy_bwd_cpu(float *dlogits, const float *dloss, const float *probs, const int32_t *label, int64_t N,
+                              int64_t C);
+
+/* ---- initialisation: solutions/02-backprop/init.c -------------------------------------------- */
+
+/* mt_init_he_cpu -- w [n] ~ normal(0, sqrt(2 / fan_in)), for layers followed by ReLU.
+ * Source: He et al. 2015, arXiv:1502.01852.   Aborts: fan_in < 1.   Lab 02.8 */
+void mt_init_he_cpu(float *w, int64_t n, int64_t fan_in, mt_rng *rng);
+
+/* mt_init_xavier_cpu -- w [n] ~ uniform(-a, a), a = sqrt(6 / (fan_in + fan_out)), for tanh and sigmoid.
+ * Source: Glorot and Bengio 2010.   Aborts: a fan < 1.   Lab 02.8 */
+void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt_rng *rng);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

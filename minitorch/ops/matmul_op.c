@@ -1,0 +1,179 @@
+/* matmul_op.c -- the matrix product of tensors, batched: [...,M,K] x [...,K,N], or one b [K,N] for the whole batch.
+ *
+ * A transposed view of a dense matrix is passed to the kernel as it lies, not copied. */
+#include "ops/op.h"
+
+#include <inttypes.h>
+
+/* One matrix of a batch as the kernel takes it. */
+typedef struct matrix {
+    const float *data;               /* of the first matrix */
+    int64_t rows, cols, ld, between; /* between: elements from a matrix to the next; 0: one for all */
+    mt_trans trans;
+} matrix;
+
+/* Whether the batch dimensions are evenly spaced, and how far. */
+static bool batch_step(const mt_view *v, int64_t *step)
+{
+    bool first = true;
+    int64_t expected = 0;
+    *step = 0;
+    for (int d = v->rank - 3; d >= 0; d--) {
+        if (v->shape[d] == 1)
+            continue;
+        if (first)
+            *step = v->stride[d];
+        else if (v->stride[d] != expected)
+            return false;
+        first = false;
+        expected = v->stride[d] * v->shape[d];
+    }
+    return true;
+}
+
+/* As it lies when its rows or its columns are dense; false when only a copy will do. */
+static bool lies_well(const mt_tensor *t, matrix *m)
+{
+    const mt_view *v = &t->view;
+    int64_t rows = v->shape[v->rank - 2], cols = v->shape[v->rank - 1];
+    int64_t down = v->stride[v->rank - 2], along = v->stride[v->rank - 1];
+    *m = (matrix){ .rows = rows, .cols = cols, .ld = mt_max(1, cols), .data = t->storage->data };
+    if (mt_numel(t) == 0)
+        return true;
+    m->data += v->offset;
+    if (!batch_step(v, &m->between))
+        return false;
+    if ((along == 1 || cols == 1) && (down >= cols || rows == 1)) {
+        m->ld = rows == 1 ? cols : down;
+        return true;
+    }
+    if ((down == 1 || rows == 1) && (along >= rows || cols == 1)) {
+        m->ld = cols == 1 ? rows : along;
+        m->trans = MT_TRANS;
+        return true;
+    }
+    return false;
+}
+
+/* t, or a copy of it that lies well. */
+static mt_tensor *well_lying(mt_tensor *t)
+{
+    matrix m;
+    return lies_well(t, &m) ? t : mt_contiguous(t);
+}
+
+static matrix matrix_of(const mt_tensor *t)
+{
+    matrix m;
+    MT_CHECK(lies_well(t, &m), "matmul: %s lies badly", mt_view_text(&t->view));
+    return m;
+}
+
+static matrix transposed(matrix m)
+{
+    return (matrix){ m.data, m.cols, m.rows, m.ld, m.between, m.trans == MT_TRANS ? MT_NO_TRANS : MT_TRANS };
+}
+
+/* Each matrix once; c is read too when it is added to. */
+static int64_t bytes_moved(int64_t c_between, const matrix *a, const matrix *b, int64_t batch, mt_write write)
+{
+    int64_t a_size = a->rows * a->cols * (a->between ? batch : 1),
+            b_size = b->rows * b->cols * (b->between ? batch : 1);
+    return 4 * (a_size + b_size + a->rows * b->cols * (c_between ? batch : 1) * (write == MT_ACCUMULATE ? 2 : 1));
+}
+
+/* c [batch][a.rows, b.cols] = or += a b; c_between 0 adds the whole batch up in one matrix. */
+static void multiply(mt_device device, float *c, int64_t c_between, matrix a, matrix b, int64_t batch, mt_write write)
+{
+    mt_matmul_dims dims = { .M = a.rows,
+                            .N = b.cols,
+                            .K = a.cols,
+                            .lda = a.ld,
+                            .ldb = b.ld,
+                            .ldc = mt_max(1, b.cols),
+                            .trans_a = a.trans,
+                            .trans_b = b.trans,
+                            .write = write };
+    for (int64_t i = 0; i < batch; i++)
+        mt_kernels(device)->matmul(c + i * c_between, a.data + i * a.between, b.data + i * b.between, &dims);
+    mt_count_work(2 * batch * dims.M * dims.N * dims.K, bytes_moved(c_between, &a, &b, batch, write));
+}
+
+static int64_t batch_of(mt_shape shape)
+{
+    int64_t batch = 1;
+    for (int d = 0; d + 2 < shape.rank; d++)
+        batch *= shape.dim[d];
+    return batch;
+}
+
+/* A batch of A times one B is one product of a taller A, when A's matrices follow each other row by row. */
+static bool one_product(const matrix *a, const matrix *b, int64_t batch)
+{
+    return batch > 1 && b->between == 0 && a->trans == MT_NO_TRANS && a->between == a->rows * a->ld;
+}
+
+static matrix taller(matrix m, int64_t batch)
+{
+    m.rows *= batch;
+    return m;
+}
+
+static void matmul_backward(mt_node *node, mt_tensor *dout)
+{
+    float *da = mt_grad_data(node, 0), *db = mt_grad_data(node, 1);
+    matrix a = matrix_of(mt_saved_tensor(node, 0)), b = matrix_of(mt_saved_tensor(node, 1)), d = matrix_of(dout);
+    int64_t batch = batch_of(node->shape);
+    int64_t da_between = a.rows * a.cols, db_between = node->edges[1].shape.rank == 2 ? 0 : b.rows * b.cols;
+    if (db_between == 0 && one_product(&a, &b, batch)) {
+        a = taller(a, batch);
+        d = taller(d, batch);
+        batch = 1;
+    }
+    if (da)
+        multiply(node->device, da, da_between, d, transposed(b), batch, MT_ACCUMULATE);
+    if (db)
+        multiply(node->device, db, db_between, transposed(a), d, batch, MT_ACCUMULATE);
+}
+
+static const mt_op matmul_op = { .name = "matmul", .backward = matmul_backward };
+
+static bool shapes_fit(mt_shape a, mt_shape b)
+{
+    if (a.rank < 2 || b.rank < 2 || a.dim[a.rank - 1] != b.dim[b.rank - 2] || (b.rank != 2 && b.rank != a.rank))
+        return false;
+    for (int d = 0; d + 2 < b.rank; d++)
+        if (a.dim[d] != b.dim[d])
+            return false;
+    return true;
+}
+
+mt_tensor *mt_matmul(mt_tensor *a, mt_tensor *b)
+{
+    MT_SPAN("matmul");
+    mt_op_check_pair("matmul", a, b);
+    mt_shape sa = mt_shape_of(a), sb = mt_shape_of(b);
+    MT_CHECK(sa.rank >= 2 && sb.rank >= 2, "matmul: A is %s, B is %s: both need two dimensions or more", mt_text_of(a),
+             mt_text_of(b));
+    MT_CHECK(sa.dim[sa.rank - 1] == sb.dim[sb.rank - 2],
+             "matmul: A is %s, B is %s: inner sizes %" PRId64 " and %" PRId64 " differ", mt_text_of(a), mt_text_of(b),
+             sa.dim[sa.rank - 1], sb.dim[sb.rank - 2]);
+    MT_CHECK(shapes_fit(sa, sb), "matmul: A is %s, B is %s: batch dimensions differ", mt_text_of(a), mt_text_of(b));
+    mt_shape shape = mt_with_last_dim(sa, sb.dim[sb.rank - 1]);
+    a = well_lying(a);
+    b = well_lying(b);
+    mt_tensor *out = mt_result(shape, a);
+    matrix ma = matrix_of(a), mb = matrix_of(b);
+    int64_t batch = batch_of(shape);
+    if (one_product(&ma, &mb, batch)) {
+        ma = taller(ma, batch);
+        batch = 1;
+    }
+    multiply(mt_device_of(a), mt_f32(out), ma.rows * mb.cols, ma, mb, batch, MT_OVERWRITE);
+    mt_node *node = mt_record(&matmul_op, out, (mt_tensor *[]){ a, b }, 2);
+    if (node) {
+        mt_save(node, a);
+        mt_save(node, b);
+    }
+    return out;
+}

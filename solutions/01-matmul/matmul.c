@@ -1,0 +1,399 @@
+/* matmul.c -- the matrix product, from three loops to nearly all the arithmetic the processor can do.
+ *
+ * A processor multiplies far faster than it fetches. Each rung below computes the same 2MNK operations and fetches less:
+ * every number brought into a cache, or into a register, is used as often as it can be before it leaves.
+ *
+ *                      N                   C is cut into tiles of MR x NR. One tile is the sum over k of
+ *              +---+====+---------+        (a column of A's panel) x (a row of B's panel), and it stays in
+ *            K | B |####| KC rows |        registers during the whole sum: MR + NR loads feed MR * NR products.
+ *              +---+====+---------+
+ *       K           NR                     panel of B   KC x NR   used by every panel of A in the block
+ *    +-----+   +---+----+---------+        panel of A   MR x KC   used by every panel of B
+ *    | A   |   | C                |        block of A   MC x KC   packed once, stays in L2 and L3
+ *    |=====|   |   +----+         |
+ *  M |#####| MC|   |tile| MR      |        Packing copies a panel so that the micro-kernel reads it from first byte to
+ *    |=====|   |   +----+         |        last: no cache line half used, no page touched for a few numbers.
+ *    +-----+   +------------------+
+ *      KC
+ *
+ * Every element of C is summed in the same order of k, whatever its place and whatever the number of threads: the
+ * bits of the result never change. */
+#include "ops/matmul.h"
+#include "ops/vec.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum {
+    VL = MT_VL,              /* floats in a vector register */
+    NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
+    MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
+    AW = (MR + VL - 1) / VL * VL, /* a packed column of A takes whole vectors; its last AW - MR numbers are not used */
+    KC = 512,                     /* a panel of B, KC x NR, takes 64 KiB in AVX-512: it streams from the L2 cache */
+    MC = 40 * MR,  /* a block of A takes 1.3 MiB, from L2 and L3. Larger blocks: fewer visits to C, less packing */
+    A_REUSE = 16,  /* a panel of A that meets no more panels of B than this is not worth packing, */
+    A_NEAR = 1023, /* unless its rows lie so far apart that they fight for the same sets of the cache */
+    B_REUSE = 8,   /* a panel of B that meets no more panels of A than this is not worth packing */
+    LINE = 16,     /* floats in a cache line */
+};
+
+/* ---- views and products ---------------------------------------------------------------------- */
+
+/* A matrix to read: element (i,j) is at[i * row + j * col]. Transposing is swapping row and col. */
+typedef struct view {
+    const float *at;
+    int64_t row, col;
+} view;
+
+/* A product of any size: the whole, a block of it, a tile of it. */
+typedef struct product {
+    float *c; /* [M,N], rows ldc apart */
+    int64_t ldc;
+    view a, b; /* [M,K], [K,N] */
+    int64_t M, N, K;
+    mt_write write;
+    view ahead; /* what the micro-kernel asks the caches for meanwhile: at[k * row] */
+} product;
+
+/* What lies below row i and right of column j. */
+static view from(view v, int64_t i, int64_t j)
+{
+    return (view){ v.at + i * v.row + j * v.col, v.row, v.col };
+}
+
+static view flip(view v)
+{
+    return (view){ v.at, v.col, v.row };
+}
+
+static int64_t ceil_div(int64_t n, int64_t d)
+{
+    return (n + d - 1) / d;
+}
+
+/* Where part p begins when n things are shared evenly by so many parts; part p ends where part p + 1 begins. */
+static int64_t cut(int64_t n, int64_t parts, int64_t p)
+{
+    return n * p / parts;
+}
+
+/* The whole product, checked. */
+static product product_of(const char *who, float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    mt_matmul_dims_check(who, d);
+    view A = { a, d->lda, 1 }, B = { b, d->ldb, 1 };
+    view op_a = d->trans_a ? flip(A) : A, op_b = d->trans_b ? flip(B) : B;
+    return (product){ c, d->ldc, op_a, op_b, d->M, d->N, d->K, d->write, op_b };
+}
+
+/* C starts from zero when it is to be overwritten; what it held is never read. */
+static void begin(const product *p)
+{
+    for (int64_t i = 0; i < p->M && p->N > 0 && p->write == MT_OVERWRITE; i++)
+        memset(p->c + i * p->ldc, 0, (size_t)p->N * sizeof *p->c);
+}
+
+/* Add scale * x to a row of C; x holds n numbers, `step` apart. The question in the
+ * index makes the compiler build a second loop, with vectors, for step = 1. */
+static inline void add_scaled(float *restrict row, const float *x, int64_t step, float scale, int64_t n)
+{
+    for (int64_t j = 0; j < n; j++)
+        row[j] += scale * x[step == 1 ? j : j * step];
+}
+
+/* ---- 01.1 to 01.3: three loops --------------------------------------------------------------- */
+
+void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    product p = product_of("matmul_naive", c, a, b, d);
+    begin(&p);
+    /* LAB 01.1 BEGIN  Three loops, i j k: add to each element of C the dot product of a row of A and a column of B.
+     * Hint: element (i,k) of A is p.a.at[i * p.a.row + k * p.a.col]. C already holds zeros when it is to be overwritten. */
+    for (int64_t i = 0; i < p.M; i++) {
+        for (int64_t j = 0; j < p.N; j++) {
+            float sum = 0;
+            for (int64_t k = 0; k < p.K; k++)
+                sum += p.a.at[i * p.a.row + k * p.a.col] * p.b.at[k * p.b.row + j * p.b.col];
+            p.c[i * p.ldc + j] += sum;
+        }
+    }
+    /* LAB 01.1 END */
+}
+
+void mt_matmul_reordered_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    product p = product_of("matmul_reordered", c, a, b, d);
+    begin(&p);
+    /* LAB 01.2 BEGIN  The same three loops, i k j: add to a whole row of C one element of A times a row of B.
+     * Hint: add_scaled is the loop over j. Now neighbours are read and written one after the other, no sum waits for the
+     * one before it, and the compiler uses vectors. */
+    for (int64_t i = 0; i < p.M; i++) {
+        for (int64_t k = 0; k < p.K; k++) {
+            float a_ik = p.a.at[i * p.a.row + k * p.a.col];
+            add_scaled(p.c + i * p.ldc, p.b.at + k * p.b.row, p.b.col, a_ik, p.N);
+        }
+    }
+    /* LAB 01.2 END */
+}
+
+/* A block of B, TILE_K x TILE_N, takes 256 KiB: it stays in the L2 cache while every row of A passes over it. */
+enum { TILE_K = 128, TILE_N = 512 };
+
+/* Add four elements of A times four rows of B to a row of C, so that C is fetched and stored once for the four. */
+static inline void add_four(float *restrict row, view a, view b, int64_t n)
+{
+    float a0 = a.at[0], a1 = a.at[a.col], a2 = a.at[2 * a.col], a3 = a.at[3 * a.col];
+    const float *b0 = b.at, *b1 = b0 + b.row, *b2 = b1 + b.row, *b3 = b2 + b.row;
+    if (b.col == 1)
+        for (int64_t j = 0; j < n; j++)
+            row[j] += a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j];
+    else
+        for (int64_t j = 0; j < n; j++)
+            row[j] += a0 * b0[j * b.col] + a1 * b1[j * b.col] + a2 * b2[j * b.col] + a3 * b3[j * b.col];
+}
+
+void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    product p = product_of("matmul_tiled", c, a, b, d);
+    begin(&p);
+    /* LAB 01.3 BEGIN  Cut K and N into steps of TILE_K and TILE_N, and do the loops of 01.2 on one block at a time.
+     * Hint: loops k0, j0, i, k. The last block may be smaller: mt_min(k0 + TILE_K, p.K). While four values of k remain
+     * let add_four take them together; from(p.a, i, k) is A from there on. add_scaled takes those that are left. */
+    for (int64_t k0 = 0; k0 < p.K; k0 += TILE_K) {
+        for (int64_t j0 = 0; j0 < p.N; j0 += TILE_N) {
+            int64_t k_end = mt_min(k0 + TILE_K, p.K), n = mt_min(TILE_N, p.N - j0);
+            for (int64_t i = 0; i < p.M; i++) {
+                float *row = p.c + i * p.ldc + j0;
+                int64_t k = k0;
+                for (; k + 4 <= k_end; k += 4)
+                    add_four(row, from(p.a, i, k), from(p.b, k, j0), n);
+                for (; k < k_end; k++)
+                    add_scaled(row, from(p.b, k, j0).at, p.b.col, *from(p.a, i, k).at, n);
+            }
+        }
+    }
+    /* LAB 01.3 END */
+}
+
+/* ---- 01.4: packing --------------------------------------------------------------------------- */
+
+/* Both fill a panel of K rows with `width` numbers each, from a matrix in which only `there` of these numbers exist; the
+ * others may hold anything that can be multiplied, for no result of theirs is kept. Here panel[k * width + w] is
+ * from[k * ld + w]: a row of the panel lies in one piece. */
+static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
+{
+    /* LAB 01.4 BEGIN  Copy the K rows, a vector at a time.
+     * Hint: mt_store writes a whole vector; mt_load_some reads no more of it than exists. */
+    for (int64_t w = 0; w < width; w += VL) {
+        int64_t n = mt_max(0, mt_min(VL, there - w));
+        for (int64_t k = 0; k < K; k++)
+            mt_store(panel + k * width + w, mt_load_some(from + k * ld + w, n));
+    }
+    /* LAB 01.4 END */
+}
+
+/* Here panel[k * width + w] is from[w * ld + k]: a column of the panel lies in one piece. */
+static void pack_columns(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
+{
+    /* LAB 01.4 BEGIN  Take VL lines of the matrix at a time and make them VL columns of the panel.
+     * Hint: load VL numbers of each line, mt_vec_transpose, store VL rows of the panel; the last K % VL rows go one
+     * number at a time. In the place of a line that does not exist take the last one that does. */
+    for (int64_t w = 0; w < width; w += VL) {
+        const float *line[VL];
+        for (int i = 0; i < VL; i++)
+            line[i] = from + mt_min(w + i, there - 1) * ld;
+        int64_t k = 0;
+        for (; k + VL <= K; k += VL) {
+            mt_vec square[VL];
+            for (int i = 0; i < VL; i++)
+                square[i] = mt_load(line[i] + k);
+            mt_vec_transpose(square);
+            for (int i = 0; i < VL; i++)
+                mt_store(panel + (k + i) * width + w, square[i]);
+        }
+        for (; k < K; k++)
+            for (int i = 0; i < VL; i++)
+                panel[k * width + w + i] = line[i][k];
+    }
+    /* LAB 01.4 END */
+}
+
+/* Pack K rows of B, or K columns of A flipped to look like rows. */
+static view pack(float *panel, int64_t width, view rows, int64_t there, int64_t K)
+{
+    bool in_rows = rows.col == 1;
+    (in_rows ? pack_rows : pack_columns)(panel, width, rows.at, in_rows ? rows.row : rows.col, there, K);
+    return (view){ panel, width, 1 };
+}
+
+/* ---- 01.5: the micro-kernel ------------------------------------------------------------------ */
+
+/* One tile of C, `rows` high and `vecs` vectors wide, the last of which may be cut short: t.N says where. Both are
+ * constants wherever this is inlined: the loops over them unroll, and every sum[i][v] is a register. */
+static inline __attribute__((always_inline)) void micro_kernel(product t, int rows, int vecs)
+{
+    mt_vec sum[MR][2] = { 0 };
+    const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vecs; v++)
+            __builtin_prefetch(t.c + i * t.ldc + v * VL, 0, 2);
+    /* LAB 01.5 BEGIN  For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
+     * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector. Let
+     * t.a.at, t.b.at and t.ahead.at walk along k, and prefetch the last. `#pragma GCC unroll 16` before the loops over i
+     * and v makes them registers: look for `vfmadd` in `objdump -d`, and for no store between them. */
+    for (int64_t k = 0; k < t.K; k++) {
+        mt_vec b[2];
+#pragma GCC unroll 16
+        for (int v = 0; v < vecs; v++)
+            b[v] = MT_MASKS ? mt_load_some(t.b.at + v * VL, cols[v]) : mt_load(t.b.at + v * VL);
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; i++)
+#pragma GCC unroll 16
+            for (int v = 0; v < vecs; v++)
+                sum[i][v] += t.a.at[i * t.a.row] * b[v];
+        __builtin_prefetch(t.ahead.at);
+        t.a.at += t.a.col;
+        t.b.at += t.b.row;
+        t.ahead.at += t.ahead.row;
+    }
+    /* LAB 01.5 END */
+    if (t.write == MT_ACCUMULATE)
+#pragma GCC unroll 16
+        for (int i = 0; i < rows; i++)
+#pragma GCC unroll 16
+            for (int v = 0; v < vecs; v++)
+                sum[i][v] += mt_load_some(t.c + i * t.ldc + v * VL, cols[v]);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 16
+        for (int v = 0; v < vecs; v++)
+            mt_store_some(t.c + i * t.ldc + v * VL, sum[i][v], cols[v]);
+}
+
+/* The micro-kernel compiled for every height, one vector wide and two. */
+typedef void kernel(const product *t);
+#define HEIGHTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+// clang-format off
+#define COMPILE(rows)                                                                                                  \
+    static void narrow_##rows(const product *t) { micro_kernel(*t, rows < MR ? rows : MR, 1); }                        \
+    static void wide_##rows(const product *t) { micro_kernel(*t, rows < MR ? rows : MR, 2); }
+#define NAME(rows) { narrow_##rows, wide_##rows },
+// clang-format on
+HEIGHTS(COMPILE)
+static kernel *const kernels[][2] = { HEIGHTS(NAME) };
+
+/* A block of A, at most MC x KC, times as many rows of B. A panel is packed when it pays, else read where it lies. */
+static void multiply_block(const product *p, float *a_block, float *b_panel)
+{
+    int64_t panels = ceil_div(p->M, MR);
+    bool copy_a = p->N > A_REUSE * NR || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR;
+    view a_panel[MC / MR];
+    for (int64_t q = 0; q < panels; q++) {
+        int64_t i = cut(p->M, panels, q);
+        a_panel[q] = from(p->a, i, 0);
+        if (copy_a)
+            a_panel[q] = flip(pack(a_block + q * AW * KC, AW, flip(a_panel[q]), p->M - i, p->K));
+    }
+    /* LAB 01.5 BEGIN  Multiply every panel of B with every panel of A.
+     * Hint: the outer loop takes NR columns of B, packed when copy_b says so or when they end within a vector; the inner
+     * loop takes rows cut(p->M, panels, q) to cut(p->M, panels, q + 1) of A, which a_panel[q] shows. Set ahead to the
+     * next panel of B, one cache line further for each q, where B's rows lie in one piece; else to what is read anyway. */
+    for (int64_t j = 0; j < p->N; j += NR) {
+        product t = *p;
+        t.N = mt_min(NR, p->N - j);
+        t.b = from(p->b, 0, j);
+        if (copy_b || (t.N % VL && !MT_MASKS))
+            t.b = pack(b_panel, t.N > VL ? NR : VL, t.b, t.N, p->K);
+        for (int64_t q = 0; q < panels; q++) {
+            int64_t i = cut(p->M, panels, q);
+            t.c = p->c + i * p->ldc + j;
+            t.a = a_panel[q];
+            t.M = cut(p->M, panels, q + 1) - i;
+            t.ahead = p->b.col == 1 ? from(p->b, 0, j + NR + q % 3 * LINE) : t.b;
+            kernels[t.M - 1][t.N > VL](&t);
+        }
+    }
+    /* LAB 01.5 END */
+}
+
+/* The packed blocks lie on the stack: 1.4 MiB, not touched while nothing is packed; each thread has its own, and nothing
+ * is left to free. K is cut without looking at M, N or the threads, so every sum has one order. */
+static void multiply(const product *p)
+{
+    _Alignas(64) float a_block[MC / MR * AW * KC], b_panel[NR * KC];
+    if (p->K == 0) {
+        begin(p);
+        return;
+    }
+    int64_t k_parts = ceil_div(p->K, KC), kc = ceil_div(p->K, k_parts * VL) * VL, m_parts = ceil_div(p->M, MC);
+    for (int64_t k = 0; k < p->K; k += kc) {
+        for (int64_t q = 0; q < m_parts; q++) {
+            int64_t i = cut(p->M, m_parts, q);
+            product block = *p;
+            block.c += i * p->ldc;
+            block.a = from(p->a, i, k);
+            block.b = from(p->b, k, 0);
+            block.M = cut(p->M, m_parts, q + 1) - i;
+            block.K = mt_min(kc, p->K - k);
+            block.write = k == 0 ? p->write : MT_ACCUMULATE;
+            multiply_block(&block, a_block, b_panel);
+        }
+    }
+}
+
+void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    product p = product_of("matmul_packed", c, a, b, d);
+    multiply(&p);
+}
+
+/* ---- 01.6: threads --------------------------------------------------------------------------- */
+
+enum { GRAIN = 250000 }; /* a thread takes about as long to wake as to multiply and add this often */
+
+/* Of all grids of rows x cols threads, the one whose threads have the least to do: m n / VL multiplications for each k
+ * and, as the price of fetching, half a cycle for each number of A and of B. */
+static int64_t best_grid_rows(int64_t M, int64_t N, int64_t threads)
+{
+    int64_t best = 1, best_cost = INT64_MAX;
+    for (int64_t rows = 1; rows <= threads; rows++) {
+        int64_t m = ceil_div(M, rows), n = ceil_div(N, threads / rows * VL) * VL, cost = m * n / VL + (m + n) / 2;
+        if (threads % rows == 0 && cost < best_cost) {
+            best = rows;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    product whole = product_of("matmul_parallel", c, a, b, d);
+    int64_t threads = mt_max(1, mt_min(omp_get_max_threads(), whole.M * whole.N * whole.K / GRAIN));
+    if (threads == 1) {
+        multiply(&whole);
+        return;
+    }
+    int64_t rows = best_grid_rows(whole.M, whole.N, threads), cols = threads / rows, vecs = ceil_div(whole.N, VL);
+    /* LAB 01.6 BEGIN  Cut C into a grid of as many parts as there are threads, and let each multiply its own part.
+     * Hint: part t lies in row t / cols and column t % cols of the grid. Cut M into rows anywhere, N into columns
+     * between whole vectors. No part needs another's numbers: one `omp parallel for`, no lock, and the same bits. */
+#pragma omp parallel for num_threads((int)threads) schedule(static, 1)
+    for (int64_t t = 0; t < threads; t++) {
+        int64_t i = cut(whole.M, rows, t / cols), j = VL * cut(vecs, cols, t % cols);
+        product part = whole;
+        part.c += i * whole.ldc + j;
+        part.a = from(whole.a, i, 0);
+        part.b = from(whole.b, 0, j);
+        part.M = cut(whole.M, rows, t / cols + 1) - i;
+        part.N = mt_min(whole.N, VL * cut(vecs, cols, t % cols + 1)) - j;
+        multiply(&part);
+    }
+    /* LAB 01.6 END */
+}
+
+const mt_matmul_rung mt_matmul_ladder_cpu[] = {
+    { "naive", "01.1", mt_matmul_naive_cpu },       { "reordered", "01.2", mt_matmul_reordered_cpu },
+    { "tiled", "01.3", mt_matmul_tiled_cpu },       { "packed", "01.5", mt_matmul_packed_cpu },
+    { "parallel", "01.6", mt_matmul_parallel_cpu }, { NULL, NULL, NULL },
+};

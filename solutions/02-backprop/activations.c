@@ -1,0 +1,138 @@
+/* activations.c -- the functions between layers, element by element, forward and backward.
+ *
+ * Backward multiplies what arrives by the slope and adds it: dx += dout * f'(x). What the slope is computed from was
+ * saved by forward: the output where that is enough (ReLU, sigmoid, tanh), the input where it is not (GELU).
+ * Elements are independent: any thread may take any of them. schedule(static, SHARE) cuts them into whole vectors, so that
+ * what is left to be computed one by one, and may be rounded differently there, is the same for any number of threads. */
+#include "ops/kernels.h"
+#include "ops/vecmath.h"
+
+#include <math.h>
+
+/* Elements from which waking the other threads (2 us) pays: many of a comparison, fewer of an exponential. */
+enum { CHEAP_FROM = 1 << 15, COSTLY_FROM = 1 << 13, SHARE = 1 << 12 };
+
+static const float SQRT_HALF = 0.70710678f;      /* sqrt(1/2) */
+static const float INV_SQRT_2PI = 0.39894228f;   /* 1 / sqrt(2 pi) */
+static const float SQRT_2_OVER_PI = 0.79788456f; /* sqrt(2 / pi) */
+static const float CUBIC = 0.044715f;            /* of GELU's tanh approximation */
+
+/* ---- ReLU ------------------------------------------------------------------------------------ */
+
+void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* LAB 02.3 BEGIN  max(x, 0), and NaN stays NaN.
+     * Hint: every comparison with NaN is false, so ask what shall become 0 rather than what shall stay. */
+#pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
+    for (int64_t i = 0; i < n; i++)
+        out[i] = x[i] < 0 ? 0 : x[i];
+    /* LAB 02.3 END */
+}
+
+void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* LAB 02.3 BEGIN  Let dout through where the unit was on.
+     * Hint: the slope is 1 where saved > 0, else 0. Add: another path may already have left its gradient in dx. */
+#pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
+    for (int64_t i = 0; i < n; i++)
+        dx[i] += saved[i] > 0 ? dout[i] : 0;
+    /* LAB 02.3 END */
+}
+
+/* ---- sigmoid and tanh ------------------------------------------------------------------------ */
+
+void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* LAB 02.4 BEGIN  1 / (1 + e^-x) without overflow.
+     * Hint: e^-|x| is never above 1. For x < 0 multiply above and below by e^x: the value is e^x / (1 + e^x). */
+#pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
+    for (int64_t i = 0; i < n; i++) {
+        float e = mt_expf(-fabsf(x[i]));
+        out[i] = (x[i] < 0 ? e : 1) / (1 + e);
+    }
+    /* LAB 02.4 END */
+}
+
+void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* LAB 02.4 BEGIN  The slope of sigmoid, from its output alone.
+     * Hint: s' = s (1 - s); nothing has to be exponentiated again. */
+#pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
+    for (int64_t i = 0; i < n; i++)
+        dx[i] += dout[i] * saved[i] * (1 - saved[i]);
+    /* LAB 02.4 END */
+}
+
+void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* LAB 02.4 BEGIN  tanh x.
+     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is right, and slow. */
+#pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
+    for (int64_t i = 0; i < n; i++)
+        out[i] = mt_tanhf(x[i]);
+    /* LAB 02.4 END */
+}
+
+void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* LAB 02.4 BEGIN  The slope of tanh, from its output alone.
+     * Hint: t' = 1 - t^2. */
+#pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
+    for (int64_t i = 0; i < n; i++)
+        dx[i] += dout[i] * (1 - saved[i] * saved[i]);
+    /* LAB 02.4 END */
+}
+
+/* ---- GELU ------------------------------------------------------------------------------------ */
+
+void mt_gelu_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* LAB 02.5 BEGIN  x Phi(x), where Phi is the distribution function of the normal distribution.
+     * Hint: Phi(x) = (1 + erf(x / sqrt 2)) / 2. */
+#pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
+    for (int64_t i = 0; i < n; i++) {
+        float Phi = 0.5f * (1 + mt_erff(x[i] * SQRT_HALF));
+        out[i] = x[i] * Phi;
+    }
+    /* LAB 02.5 END */
+}
+
+void mt_gelu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* LAB 02.5 BEGIN  The slope of x Phi(x), by the product rule.
+     * Hint: the derivative of Phi is the bell curve phi(x) = e^(-x^2/2) / sqrt(2 pi). */
+#pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
+    for (int64_t i = 0; i < n; i++) {
+        float x = saved[i];
+        float Phi = 0.5f * (1 + mt_erff(x * SQRT_HALF));
+        float phi = INV_SQRT_2PI * mt_expf(-0.5f * x * x);
+        dx[i] += dout[i] * (Phi + x * phi);
+    }
+    /* LAB 02.5 END */
+}
+
+void mt_gelu_tanh_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    /* LAB 02.5 BEGIN  GPT-2's approximation: x/2 (1 + tanh u), u = sqrt(2/pi) (x + 0.044715 x^3).
+     * Hint: read x[i] before writing out[i]; they may be the same memory. */
+#pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
+    for (int64_t i = 0; i < n; i++) {
+        float u = SQRT_2_OVER_PI * (x[i] + CUBIC * x[i] * x[i] * x[i]);
+        out[i] = 0.5f * x[i] * (1 + mt_tanhf(u));
+    }
+    /* LAB 02.5 END */
+}
+
+void mt_gelu_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
+{
+    /* LAB 02.5 BEGIN  Its slope: the product rule, and the chain rule through u.
+     * Hint: with t = tanh u and u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2), the slope is (1 + t)/2 + x/2 (1 - t^2) u'. */
+#pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
+    for (int64_t i = 0; i < n; i++) {
+        float x = saved[i];
+        float t = mt_tanhf(SQRT_2_OVER_PI * (x + CUBIC * x * x * x));
+        float du = SQRT_2_OVER_PI * (1 + 3 * CUBIC * x * x);
+        dx[i] += dout[i] * 0.5f * (1 + t + x * (1 - t * t) * du);
+    }
+    /* LAB 02.5 END */
+}
