@@ -1,0 +1,50 @@
+/* hooks.c -- gradient-ready callbacks: who is told when a leaf's gradient is complete. */
+#include "autograd/tape.h"
+
+#include <stdlib.h>
+
+typedef struct registration {
+    mt_tensor *leaf;
+    mt_grad_ready_fn *fn;
+    void *user;
+} registration;
+
+/* In order of registration. Short, one or two per parameter: a search per finished gradient costs nothing beside it. */
+static _Thread_local struct {
+    registration *list;
+    int64_t count, capacity;
+} ready;
+
+void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
+{
+    if (ready.count == ready.capacity) {
+        ready.capacity = mt_max(16, 2 * ready.capacity);
+        ready.list = realloc(ready.list, (size_t)ready.capacity * sizeof *ready.list);
+        MT_CHECK(ready.list, "out of memory");
+    }
+    ready.list[ready.count++] = (registration){ leaf, fn, user };
+}
+
+void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
+{
+    int64_t found = 0;
+    while (found < ready.count &&
+           (ready.list[found].leaf != leaf || ready.list[found].fn != fn || ready.list[found].user != user))
+        found++;
+    MT_CHECK(found < ready.count, "nobody registered this callback for the gradient of %s in this thread",
+             mt_shape_text(mt_view_shape(&leaf->view)));
+    for (int64_t i = found; i + 1 < ready.count; i++)
+        ready.list[i] = ready.list[i + 1];
+    if (--ready.count == 0) { /* threads come and go: leave nothing behind */
+        free(ready.list);
+        ready.list = NULL;
+        ready.capacity = 0;
+    }
+}
+
+void mt_grad_ready(mt_tensor *leaf)
+{
+    for (int64_t i = 0; i < ready.count; i++)
+        if (ready.list[i].leaf == leaf)
+            ready.list[i].fn(ready.list[i].user, leaf);
+}

@@ -1,0 +1,194 @@
+/* node.c -- the life of a node: made by an op, held by its result and by edges, emptied by backward.
+ *
+ * Nothing here recurses: a loop of 100,000 steps is a chain of 100,000 nodes. */
+#include "autograd/node.h"
+#include "autograd/finite.h"
+#include "core/scope.h"
+#include "prof/span.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static _Thread_local int64_t last_number;
+
+/* ---- a stack of nodes ------------------------------------------------------------------------------ */
+
+void mt_node_list_push(mt_node_list *list, mt_node *node)
+{
+    if (list->count == list->capacity) {
+        list->capacity = mt_max(64, 2 * list->capacity);
+        list->item = realloc(list->item, (size_t)list->capacity * sizeof *list->item);
+        MT_CHECK(list->item, "out of memory");
+    }
+    list->item[list->count++] = node;
+}
+
+mt_node *mt_node_list_pop(mt_node_list *list)
+{
+    MT_CHECK(list->count > 0, "pop from an empty list of nodes");
+    return list->item[--list->count];
+}
+
+void mt_node_list_free(mt_node_list *list)
+{
+    free(list->item);
+    *list = (mt_node_list){ 0 };
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
+mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count)
+{
+    mt_node *node = calloc(1, sizeof *node + (size_t)edge_count * sizeof(mt_edge));
+    MT_CHECK(node, "out of memory");
+    mt_finite_watch(op->name, result);
+    node->op = op;
+    node->number = ++last_number;
+    node->refs = 1;
+    node->result = result;
+    node->shape = mt_view_shape(&result->view);
+    node->device = result->storage->device;
+    node->edge_count = edge_count;
+    return node;
+}
+
+mt_node *mt_node_retain(mt_node *node)
+{
+    node->refs++;
+    return node;
+}
+
+static void drop_kept(mt_node *node)
+{
+    for (int i = 0; i < node->saved_count; i++)
+        mt_release(node->saved[i].tensor);
+    node->saved_count = 0;
+    mt_release(node->grad);
+    node->grad = NULL;
+    if (node->free_user)
+        node->free_user(node->user);
+    node->free_user = NULL;
+}
+
+void mt_node_release(mt_node *node)
+{
+    mt_node_list dead = { 0 };
+    if (--node->refs > 0)
+        return;
+    while (node) {
+        for (int i = 0; i < node->edge_count; i++) {
+            mt_node *input = node->edges[i].node;
+            mt_release(node->edges[i].leaf);
+            if (input && --input->refs == 0)
+                mt_node_list_push(&dead, input);
+        }
+        drop_kept(node);
+        free(node);
+        node = dead.count > 0 ? mt_node_list_pop(&dead) : NULL;
+    }
+    mt_node_list_free(&dead);
+}
+
+/* The tensor goes, its node may stay: a consumer's edge holds it. */
+static void result_dies(mt_node *node)
+{
+    node->result = NULL;
+    mt_node_release(node);
+}
+
+/* Before main, for the first view may be made by anyone. */
+__attribute__((constructor)) static void hang_into_core(void)
+{
+    static const mt_tensor_hooks hooks = { .record_view = mt_record_view, .release_node = result_dies };
+    mt_tensor_hooks_set(&hooks);
+}
+
+/* ---- saving -------------------------------------------------------------------------------------------- */
+
+/* An alias is saved, not t: t's node would close a cycle (a saved result) or a chain that frees itself by recursion. */
+void mt_save(mt_node *node, const mt_tensor *t)
+{
+    MT_CHECK(node->saved_count < MT_NODE_SAVED, "%s saves more than %d tensors", node->op->name, MT_NODE_SAVED);
+    node->saved[node->saved_count++] = (mt_saved){ mt_tensor_alias(t), t->storage->version };
+}
+
+mt_tensor *mt_saved_tensor(const mt_node *node, int i)
+{
+    MT_CHECK(i >= 0 && i < node->saved_count, "%s saved %d tensors, not %d", node->op->name, node->saved_count, i + 1);
+    mt_tensor *t = node->saved[i].tensor;
+    MT_CHECK(
+        t->storage->version == node->saved[i].version,
+        "backward of %s needs a tensor %s as it was in forward, but it was written in place since: write to a copy, or "
+        "after mt_backward",
+        node->op->name, mt_shape_text(mt_view_shape(&t->view)));
+    return t;
+}
+
+void mt_written(mt_tensor *t)
+{
+    t->storage->version++;
+}
+
+void mt_zero_grad(mt_tensor *leaf)
+{
+    mt_release(leaf->grad);
+    leaf->grad = NULL;
+}
+
+/* ---- steps of backward ----------------------------------------------------------------------------------- */
+
+void mt_backward_check(const mt_tensor *loss)
+{
+    MT_CHECK(mt_numel(loss) == 1, "backward starts from one number, loss is %s: take its sum or mean",
+             mt_shape_text(mt_view_shape(&loss->view)));
+    MT_CHECK(loss->node,
+             "loss has no history: it was computed from nothing that requires a gradient, or inside mt_no_grad");
+}
+
+void mt_node_check_fresh(const mt_node *node)
+{
+    MT_CHECK(!node->consumed,
+             "a second backward through %s %s: the first freed what it had saved; add the losses up and go back once",
+             node->op->name, mt_shape_text(node->shape));
+}
+
+/* Gradients live as long as someone needs them, not as long as the scope they were born in. */
+mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
+{
+    mt_scope_begin();
+    mt_tensor *zeros = mt_retain(mt_zeros(edge->shape, MT_F32, node->device));
+    mt_scope_end();
+    return zeros;
+}
+
+mt_tensor *mt_grad_one(const mt_tensor *loss)
+{
+    const float one = 1;
+    mt_scope_begin();
+    mt_tensor *t = mt_retain(mt_from(mt_view_shape(&loss->view), MT_F32, &one));
+    mt_scope_end();
+    return t;
+}
+
+void mt_node_backward(mt_node *node)
+{
+    if (node->recompute && node->saved_count == 0) {
+        node->recompute(node);
+        MT_CHECK(node->saved_count > 0, "%s: recomputing left nothing for backward", node->op->name);
+    }
+    MT_SPAN_OF("backward", node->op->name);
+    node->op->backward(node, node->grad);
+    for (int i = 0; i < node->edge_count; i++) {
+        const mt_edge *edge = &node->edges[i];
+        mt_finite_watch_grad(node->op->name, i, edge->node ? edge->node->grad : edge->leaf ? edge->leaf->grad : NULL);
+    }
+}
+
+void mt_node_consume(mt_node *node, const mt_tensor *keep)
+{
+    drop_kept(node);
+    node->consumed = true;
+    mt_tensor *result = node->result;
+    if (result && result != keep && result->refs == 1 && mt_scope_depth() > 0)
+        mt_tensor_drop(result);
+}

@@ -1,0 +1,122 @@
+/* tape.h -- the record of a forward pass, and the walk back over it.
+ *
+ * Every op that computes from a tensor that wants a gradient leaves one node: which op it was, where its inputs' gradients
+ * go (edges), and what backward needs (saved tensors, numbers). Nodes point from results to inputs only, so the graph has
+ * no cycle, and lives no longer than the last tensor computed from it.
+ *
+ *     x, w (leaves) --> [linear] --> h --> [relu] --> r --> [sum] --> loss     forward: ops make tensors and nodes
+ *     x.grad w.grad <-- [linear] <-------- [relu] <-------- [sum] <-- 1        mt_backward: gradients along the edges
+ *
+ * Units: solutions/03-autograd/tape.c (recording) and solutions/03-autograd/backward.c (the walk).   Lab 03 */
+#ifndef MT_AUTOGRAD_TAPE_H
+#define MT_AUTOGRAD_TAPE_H
+
+#include "core/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { MT_NODE_SAVED = 6, MT_NODE_NUMBERS = 8 };
+
+typedef struct mt_op {
+    const char *name; /* "linear": for messages, graph dumps, the profiler */
+
+    /* Add to the gradient of each input that wants one (mt_grad_of_input), from dout, the gradient of the node's result:
+     * dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. */
+    void (*backward)(mt_node *node, mt_tensor *dout);
+} mt_op;
+
+/* Where one input's gradient goes: into the node that computed the input, or into the leaf itself. Both are NULL when the
+ * input wants no gradient. What an edge points at it keeps alive. */
+typedef struct mt_edge {
+    mt_node *node;
+    mt_tensor *leaf;
+    mt_shape shape; /* of the input, and so of its gradient */
+} mt_edge;
+
+/* A tensor that backward will read, and how often its storage had been written in place when it was saved. */
+typedef struct mt_saved {
+    mt_tensor *tensor;
+    int64_t version;
+} mt_saved;
+
+struct mt_node {
+    const mt_op *op;
+    int64_t number;    /* rises in order of recording, per thread: an input's is smaller than its consumer's */
+    int refs;          /* the result and the edges that hold it */
+    mt_tensor *result; /* borrowed; NULL once the result is freed */
+    mt_shape shape;    /* of the result, and so of grad */
+    mt_device device;
+    mt_tensor *grad; /* gradient of the result, a sum while consumers deliver; NULL before the first does */
+    int waiting;     /* consumers in this backward that have not delivered yet */
+    bool consumed;   /* backward has passed: what was saved is gone */
+    int saved_count;
+    mt_saved saved[MT_NODE_SAVED];
+    int64_t dims[MT_NODE_NUMBERS]; /* the op's own: sizes */
+    float scalar[2];               /* the op's own: a factor, a probability */
+    void *user;                    /* the op's own, anything larger; freed with free_user */
+    void (*free_user)(void *user);
+    void (*recompute)(
+        mt_node *node); /* seam for lab 10: NULL, or fills saved again, exactly as it was, when it was dropped */
+    int edge_count;
+    mt_edge edges[]; /* one per input */
+};
+
+/* ---- recording, called by ops ------------------------------------------------------------------ */
+
+/* mt_wants_grad -- a leaf with requires_grad, or computed from one.   Lab 03.1 */
+bool mt_wants_grad(const mt_tensor *t);
+
+/* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is off or
+ * no input wants a gradient.   Lab 03.2-03.3 */
+mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count);
+
+/* mt_save -- keep t's memory, as it is now, until backward has passed node.   Given. */
+void mt_save(mt_node *node, const mt_tensor *t);
+
+/* ---- without a tape: evaluation, optimizer steps -------------------------------------------------- */
+
+void mt_no_grad_begin(void); /* they nest; per thread */
+void mt_no_grad_end(void);
+bool mt_recording(void);
+
+/* mt_detach -- the same memory without history.   Lab 03.4 */
+mt_tensor *mt_detach(const mt_tensor *t);
+
+/* ---- backward ---------------------------------------------------------------------------------------- */
+
+/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from. Each node is visited once,
+ * after all who used its result. On the way everything that only backward needed is freed: saved tensors, inner gradients,
+ * and the memory of results that nobody but the scope holds (mt_retain what you want to read afterwards; loss stays).
+ * Aborts: loss has more than one element, or no history; a node that an earlier backward has consumed; a saved tensor
+ * that was written in place since.   Lab 03.5-03.8 */
+void mt_backward(mt_tensor *loss);
+
+/* mt_zero_grad -- forget leaf->grad; the next backward starts a new sum. */
+void mt_zero_grad(mt_tensor *leaf);
+
+/* mt_written -- t's memory was written in place (an optimizer, a copy into it): saved aliases of it are stale now. */
+void mt_written(mt_tensor *t);
+
+/* For backward functions: saved tensor i, checked; the buffer that input i's gradient is added to, zeros at first, NULL
+ * when input i wants none.   mt_grad_of_input: Lab 03.6 */
+mt_tensor *mt_saved_tensor(const mt_node *node, int i);
+mt_tensor *mt_grad_of_input(mt_node *node, int i);
+
+/* ---- seam: gradient-ready callbacks (lab 13 starts a parameter's all-reduce while backward still runs) -------- */
+
+/* leaf->grad is complete for this backward. Called in the thread that runs backward, in the order in which gradients become
+ * complete (about the reverse of forward); must return quickly. */
+typedef void mt_grad_ready_fn(void *user, mt_tensor *leaf);
+
+/* mt_grad_ready_on -- call fn for this leaf until mt_grad_ready_off; several are called in order of registration.
+ * Register in the thread that runs backward, not from inside a callback. */
+void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user);
+void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user); /* aborts: not registered */
+void mt_grad_ready(mt_tensor *leaf); /* backward calls it, once per leaf and pass */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
