@@ -1,0 +1,81 @@
+/* module.h -- models as trees of modules: each owns its named parameters and its children.
+ *
+ *     mt_module *model = mt_sequential(5, mt_linear_layer(784, 256, &rng), mt_relu_layer(), ...);
+ *     mt_tensor *logits = mt_forward(model, x);
+ *     mt_params params = mt_module_params(model);     // "0.weight" [784,256], "0.bias" [256], "2.weight" ...
+ *
+ * A module owns its parameters and children, and mt_module_free frees the whole tree. Parameters outlive every scope. */
+#ifndef MT_NN_MODULE_H
+#define MT_NN_MODULE_H
+
+#include "core/rng.h"
+#include "core/tensor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_module mt_module;
+
+typedef struct mt_module_class {
+    const char *name;                                       /* "linear" */
+    mt_tensor *(*forward)(mt_module *module, mt_tensor *x); /* the result belongs to the scope */
+} mt_module_class;
+
+typedef enum mt_mode { MT_TRAIN, MT_EVAL } mt_mode; /* dropout drops only in MT_TRAIN */
+
+typedef struct mt_param {
+    char name[96];     /* the path from the root: "blocks.3.mlp.weight" */
+    mt_tensor *tensor; /* lent */
+} mt_param;
+
+typedef struct mt_params {
+    mt_param *item; /* in order of definition; free with mt_params_free */
+    int64_t count;
+} mt_params;
+
+enum { MT_MODULE_PARAMS = 4 };
+
+struct mt_module {
+    const mt_module_class *class;
+    mt_mode mode;
+    int params, children;
+    mt_tensor *param[MT_MODULE_PARAMS];
+    const char *param_name[MT_MODULE_PARAMS];
+    mt_module **child;
+    char (*child_name)[32];
+    mt_rng rng;      /* dropout's own stream */
+    float scalar[2]; /* eps, p */
+    mt_tensor *(*function)(mt_tensor *x);
+};
+
+/* ---- layers ------------------------------------------------------------------------------------ */
+
+mt_module *mt_linear_layer(int64_t inputs, int64_t outputs, mt_rng *rng);  /* He weights [I,O], zero bias [O] */
+mt_module *mt_embedding_layer(int64_t rows, int64_t columns, mt_rng *rng); /* weight [V,C] ~ normal(0, 1); ids i32 in */
+mt_module *mt_layernorm_layer(int64_t columns);                            /* gamma 1, beta 0 [C], eps 1e-5 */
+mt_module *mt_dropout_layer(float p, mt_rng rng);
+mt_module *mt_function_layer(mt_tensor *(*function)(mt_tensor *x)); /* mt_relu, mt_gelu, ... */
+mt_module *mt_sequential(int count, ...);                           /* of mt_module *, which it then owns */
+
+/* ---- for modules written elsewhere (models/) ------------------------------------------------------ */
+
+mt_module *mt_module_new(const mt_module_class *class);
+/* Both return what they were given. The parameter's reference passes to the module; it requires a gradient. */
+mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
+mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child);
+
+/* ---- use ------------------------------------------------------------------------------------------- */
+
+mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
+void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
+mt_params mt_module_params(const mt_module *module);
+void mt_params_free(mt_params *params);
+int64_t mt_module_count(const mt_module *module); /* elements in all parameters */
+void mt_module_print(const mt_module *module);    /* a line per parameter, and the sum */
+void mt_module_free(mt_module *module);           /* NULL is allowed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
