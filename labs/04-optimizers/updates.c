@@ -1,0 +1,88 @@
+/* updates.c -- SGD and what grew out of it: momentum remembers direction, RMSprop remembers size, Adam both, Lion only
+ * the sign. Each is one loop over the elements, which know nothing of each other: threads may share them out. */
+#include "optim/updates.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { PARALLEL_FROM = 1 << 15 }; /* elements from which waking the other threads (2 us) pays */
+
+/* ---- SGD and momentum ------------------------------------------------------------------------ */
+
+void mt_sgd_update_cpu(const mt_update *u)
+{
+    float *p = u->param, lr = (float)u->hyper->lr, decay = (float)u->hyper->weight_decay;
+    const float *g = u->grad;
+    int64_t n = mt_update_count(u);
+    /* TODO 04.1: A step against the gradient.
+     * Hint: weight decay is the gradient of decay/2 * p^2, so it is added to g. */
+    MT_TODO("04.1");
+}
+
+void mt_momentum_update_cpu(const mt_update *u)
+{
+    float *p = u->param, *b = u->state[0];
+    float lr = (float)u->hyper->lr, momentum = (float)u->hyper->momentum, decay = (float)u->hyper->weight_decay;
+    const float *g = u->grad;
+    int64_t n = mt_update_count(u);
+    /* TODO 04.1: b = momentum b + g, and the step goes along b.
+     * Hint: steady gradients add up to g / (1 - momentum), ten times g for 0.9; those that turn to and fro cancel. */
+    MT_TODO("04.1");
+}
+
+void mt_nesterov_update_cpu(const mt_update *u)
+{
+    float *p = u->param, *b = u->state[0];
+    float lr = (float)u->hyper->lr, momentum = (float)u->hyper->momentum, decay = (float)u->hyper->weight_decay;
+    const float *g = u->grad;
+    int64_t n = mt_update_count(u);
+    /* TODO 04.1: Momentum that looks ahead: the step goes along g + momentum b, with the new b.
+     * Hint: both uses of g mean the gradient with weight decay already in it. */
+    MT_TODO("04.1");
+}
+
+/* ---- RMSprop and Adam ------------------------------------------------------------------------ */
+
+void mt_rmsprop_update_cpu(const mt_update *u)
+{
+    float *p = u->param, *v = u->state[0];
+    float lr = (float)u->hyper->lr, eps = (float)u->hyper->eps, decay = (float)u->hyper->weight_decay;
+    float beta2 = (float)u->hyper->beta2, rest2 = (float)(1 - u->hyper->beta2);
+    const float *g = u->grad;
+    int64_t n = mt_update_count(u);
+    /* TODO 04.2: Divide each gradient by its own usual size.
+     * Hint: v averages g^2: beta2 of the old, rest2 = 1 - beta2 of the new. eps is added to the root, not under it. */
+    MT_TODO("04.2");
+}
+
+void mt_adam_update_cpu(const mt_update *u)
+{
+    const mt_hyper *h = u->hyper;
+    float *p = u->param, *m = u->state[0], *v = u->state[1];
+    float lr = (float)h->lr, eps = (float)h->eps, decay = (float)h->weight_decay;
+    float beta1 = (float)h->beta1, rest1 = (float)(1 - h->beta1), beta2 = (float)h->beta2,
+          rest2 = (float)(1 - h->beta2);
+    const float *g = u->grad;
+    int64_t n = mt_update_count(u);
+    MT_CHECK(u->step >= 1, "adam: step %" PRId64 ", but the first is 1", u->step);
+    /* TODO 04.3: Average g in m and g^2 in v, correct both for having begun at zero, and step along their ratio.
+     * Hint: after t steps, m holds only 1 - beta1^t of the average it stands for: u->step is t. Do that arithmetic in
+     * double, once, outside the loop. eps is added to the root, not under it. */
+    MT_TODO("04.3");
+}
+
+/* ---- Lion ------------------------------------------------------------------------------------ */
+
+void mt_lion_update_cpu(const mt_update *u)
+{
+    const mt_hyper *h = u->hyper;
+    float *p = u->param, *m = u->state[0], lr = (float)h->lr, decay = (float)h->weight_decay;
+    float beta1 = (float)h->beta1, rest1 = (float)(1 - h->beta1), beta2 = (float)h->beta2,
+          rest2 = (float)(1 - h->beta2);
+    const float *g = u->grad;
+    int64_t n = mt_update_count(u);
+    /* TODO 04.6: Every element moves by lr, up or down: only the sign of an average of g counts.
+     * Hint: the sign is taken of beta1 m + rest1 g with the old m; m itself then moves by beta2. (x > 0) - (x < 0) is
+     * the sign, and 0 at 0. Decay is decoupled: it adds decay * p to the sign. */
+    MT_TODO("04.6");
+}

@@ -1,0 +1,75 @@
+/* optim.h -- an optimizer over named parameters: it keeps their state, and moves them by their gradients.
+ *
+ *     mt_optim *optim = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
+ *     mt_optim_add(optim, "0.weight", weight);            // group 0: as the hyper-parameters say
+ *     mt_optim_group(optim, 1, 0);                        // from here on: lr times 1, no weight decay
+ *     mt_optim_add(optim, "0.bias", bias);
+ *     ...
+ *     mt_optim_set_lr(optim, mt_schedule_at(&schedule, step));
+ *     mt_optim_zero_grad(optim);
+ *     mt_backward(loss);
+ *     double norm = mt_optim_clip_grad_norm(optim, 1.0);
+ *     if (isfinite(norm))
+ *         mt_optim_step(optim);
+ *
+ * Parameters are borrowed: they must outlive the optimizer. */
+#ifndef MT_OPTIM_OPTIM_H
+#define MT_OPTIM_OPTIM_H
+
+#include "core/tensor.h"
+#include "optim/updates.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_optim mt_optim; /* opaque */
+
+mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper);
+void mt_optim_free(mt_optim *optim); /* NULL is allowed */
+
+/* mt_optim_group -- parameters added from now on learn with lr * lr_scale and decay with weight_decay. */
+void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay);
+
+/* mt_optim_add -- one more parameter, with its state at zero. The name is its path in the model, copied. For Adafactor
+ * the rows are the first dimension; a tensor of rank 0 or 1 is one row.
+ * Aborts: not f32, dense and on the CPU; a name or a tensor that is there already; a name longer than 95. */
+void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
+
+/* mt_optim_zero_grad -- forget every gradient (param->grad is released and NULL); the next backward starts new sums. */
+void mt_optim_zero_grad(mt_optim *optim);
+
+/* mt_optim_clip_grad_norm -- mt_clip_grad_norm_cpu (optim/clip.h) over every gradient there is; returns the norm
+ * before. When that is not finite nothing was changed: skip the step. */
+double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm);
+
+/* mt_optim_step -- move every parameter that has a gradient. One without is left alone, with its state: its steps are
+ * counted apart, so that a bias correction fits what its averages have seen.
+ * Aborts: a gradient that is not f32, dense, on the CPU and of its parameter's shape. */
+void mt_optim_step(mt_optim *optim);
+
+void mt_optim_set_lr(mt_optim *optim, double lr); /* before the groups' factors */
+double mt_optim_lr(const mt_optim *optim);
+
+/* ---- saving and restoring: everything that a later step depends on, but the parameters and the lr ------------ */
+
+typedef struct mt_optim_state {
+    char name[128];    /* "0.weight/exp_avg", "0.weight/step" */
+    mt_tensor *tensor; /* lent; read it to save, write into it to restore. Averages are f32; "step" is i64 [] */
+} mt_optim_state;
+
+typedef struct mt_optim_states {
+    mt_optim_state *item; /* parameters in the order in which they were added; free with mt_optim_states_free */
+    int64_t count;
+} mt_optim_states;
+
+mt_optim_states mt_optim_list(const mt_optim *optim);
+void mt_optim_states_free(mt_optim_states *states);
+
+/* mt_optim_state_bytes -- bytes of all these tensors. */
+int64_t mt_optim_state_bytes(const mt_optim *optim);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

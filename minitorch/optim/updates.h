@@ -1,0 +1,130 @@
+/* updates.h -- how a parameter follows its gradient: one kernel per optimizer, raw pointers, no tensor, no allocation.
+ *
+ * Letters, for one element: p parameter, g gradient, t step (1 for the first), lr learning rate, wd weight decay. All
+ * arrays are dense f32 and must not alias. Any size may be 0. Elements are independent (Adafactor: rows and columns are
+ * summed in a fixed order), so threads never change a bit. The gradient is read only.
+ * Bytes per element are counted as memory moves them once nothing fits in a cache: every array read or written once. */
+#ifndef MT_OPTIM_UPDATES_H
+#define MT_OPTIM_UPDATES_H
+
+#include "core/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* In double, because 1 - beta must not be taken in f32: 0.999 is off by 1.3e-8 there, and 0.001 by as much, which is
+ * 1.3e-5 of it. */
+typedef struct mt_hyper {
+    double lr;           /* learning rate; set anew for every step by a schedule */
+    double momentum;     /* momentum, nesterov: how much of the last step is kept */
+    double beta1;        /* adam, adamw, lion: how slowly the average of g forgets */
+    double beta2;        /* rmsprop, adam, adamw: how slowly the average of g^2 forgets; lion: of g */
+    double eps;          /* keeps the division finite; adafactor adds it to g^2 */
+    double weight_decay; /* 0: none */
+} mt_hyper;
+
+enum { MT_UPDATE_STATES = 2 };
+
+typedef struct mt_update {
+    float *param;                   /* [rows,cols]  updated */
+    const float *grad;              /* [rows,cols] */
+    float *state[MT_UPDATE_STATES]; /* updated; zeros before the first step; what they hold is said at each kernel */
+    float *scratch;                 /* [2,rows,cols] for mt_adamw_multipass_update_cpu; others never look */
+    int64_t rows, cols;             /* a vector is one row */
+    int64_t step;                   /* t, from 1 */
+    const mt_hyper *hyper;
+} mt_update;
+
+typedef void mt_update_fn(const mt_update *u);
+
+static inline int64_t mt_update_count(const mt_update *u)
+{
+    return u->rows * u->cols;
+}
+
+/* ---- the kernels; wd is added to the gradient (g += wd p) unless it is called decoupled -------------- */
+
+/* mt_sgd_update_cpu -- p -= lr g.   No state. Moves 12 B per element.   Lab 04.1 */
+mt_update_fn mt_sgd_update_cpu;
+
+/* mt_momentum_update_cpu -- b = momentum b + g;  p -= lr b.
+ * mt_nesterov_update_cpu -- the same b;  p -= lr (g + momentum b): the gradient's part as if it came after b's move.
+ *   state[0] = b [rows,cols].   Move 20 B per element.
+ * Source: Polyak 1964; Sutskever et al. 2013, in the form of torch.optim.SGD.   Lab 04.1 */
+mt_update_fn mt_momentum_update_cpu;
+mt_update_fn mt_nesterov_update_cpu;
+
+/* mt_rmsprop_update_cpu -- v = beta2 v + (1 - beta2) g^2;  p -= lr g / (sqrt(v) + eps).
+ *   state[0] = v [rows,cols].   Moves 20 B per element.   Source: Hinton 2012, lecture 6e.   Lab 04.2 */
+mt_update_fn mt_rmsprop_update_cpu;
+
+/* mt_adam_update_cpu -- m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
+ *   p -= lr m_hat / (sqrt(v_hat) + eps),  m_hat = m / (1 - beta1^t),  v_hat = v / (1 - beta2^t)
+ *   state[0] = m, state[1] = v, both [rows,cols].   Moves 28 B per element.   Aborts: t < 1.
+ * Source: Kingma and Ba 2014, arXiv:1412.6980, algorithm 1: eps is outside the root (one print of the chapter has it
+ * inside, sqrt(v + eps), where 1e-8 would act like 1e-4 outside).   Lab 04.3 */
+mt_update_fn mt_adam_update_cpu;
+
+/* mt_adamw_update_cpu -- Adam with decoupled decay: p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p); m and v never see wd.
+ *   state as Adam's.   Moves 28 B per element: reads p g m v, writes p m v.
+ * mt_adamw_multipass_update_cpu -- the same as the formulas stand: a pass for each of m, v, m_hat, v_hat, p.
+ *   scratch [2,rows,cols].   Moves 56 B per element (64 with the lines of m_hat and v_hat that a store fetches first).
+ * Source: Loshchilov and Hutter 2017, arXiv:1711.05101, in the form of torch.optim.AdamW.   Labs 04.4, 04.5 */
+mt_update_fn mt_adamw_update_cpu;
+mt_update_fn mt_adamw_multipass_update_cpu;
+
+/* mt_lion_update_cpu -- p -= lr (sign(beta1 m + (1 - beta1) g) + wd p);  then m = beta2 m + (1 - beta2) g.
+ *   state[0] = m [rows,cols]; sign(0) = 0; wd is decoupled.   Moves 20 B per element.
+ * Source: Chen et al. 2023, arXiv:2302.06675, algorithm 2.   Lab 04.6 */
+mt_update_fn mt_lion_update_cpu;
+
+/* mt_adafactor_update_cpu -- Adam's v from its row and column means only, and no m.
+ *   r_i = b r_i + (1 - b) mean_j(g_ij^2 + eps);  c_j likewise over i;  b = 1 - t^-0.8
+ *   u_ij = g_ij / sqrt(r_i c_j / mean(r))
+ *   p -= lr max(0.001, rms(p)) u / max(1, rms(u)) + lr wd p
+ *   state[0] = r [rows], state[1] = c [cols]. With one row, c is the full average of g^2 and r cancels: a vector is not
+ *   factored.   Moves 28 B per element in four passes.   Aborts: t < 1.
+ * Source: Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5 (clipping threshold 1).   Lab 04.7 */
+mt_update_fn mt_adafactor_update_cpu;
+
+/* ---- the table over which optimizers, checks and benches go: optim/rules.c ------------------------------ */
+
+typedef enum mt_update_kind {
+    MT_SGD,
+    MT_MOMENTUM,
+    MT_NESTEROV,
+    MT_RMSPROP,
+    MT_ADAM,
+    MT_ADAMW,
+    MT_LION,
+    MT_ADAFACTOR,
+} mt_update_kind;
+
+#define MT_UPDATE_KINDS 8
+
+typedef enum mt_state_size { MT_STATE_NONE, MT_STATE_LIKE_PARAM, MT_STATE_ROWS, MT_STATE_COLS } mt_state_size;
+
+typedef struct mt_update_rule {
+    const char *name; /* as on a command line: "adamw" */
+    mt_update_fn *update;
+    mt_state_size state_size[MT_UPDATE_STATES];
+    const char *state_name[MT_UPDATE_STATES]; /* under which it is saved; PyTorch's words */
+    mt_hyper defaults;                        /* of the paper, or PyTorch's */
+} mt_update_rule;
+
+extern const mt_update_rule mt_update_rules[MT_UPDATE_KINDS]; /* indexed by mt_update_kind */
+
+/* mt_hyper_default -- the rule's defaults, to change a field or two of. */
+mt_hyper mt_hyper_default(mt_update_kind kind);
+
+/* mt_update_parse -- a rule's name from a command line; MT_ERR_ARGUMENT lists the names there are. */
+mt_status mt_update_parse(const char *name, mt_update_kind *out);
+
+/* mt_state_count -- floats in state `which` of a parameter [rows,cols]; 0 when the rule has no such state. */
+int64_t mt_state_count(mt_update_kind kind, int which, int64_t rows, int64_t cols);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
