@@ -1,0 +1,149 @@
+#!/bin/bash
+# test_train_mnist.sh -- make_digits and train_mnist as a user meets them, on a small set of stand-in digits.
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bin=${MT_BIN:-$root/build/release/bin}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+export OMP_WAIT_POLICY=passive # other programs may be busy here; waiting threads must not take their cores
+
+ok()
+{
+    local name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s\n  exit %s\n%s\n' "$name" "$status" "$(sed 's/^/  | /' "$work/out" "$work/err")"
+    fi
+}
+run()     { (cd "$work" && env -u MT_DATA "$@") >"$work/out" 2>"$work/err"; status=$?; }
+said()    { grep -qF -- "$1" "$work/err"; }
+last()    { tail -n 1 "$work/out"; }
+refused() { [ $status != 0 ] && [ $status -lt 128 ] && said "$1"; } # in words, not by a signal
+train()   { run "$bin/train_mnist" --data "$work/digits" --out "$work/run" "$@"; }
+results() { cut -d, -f1-4 "$work/run/metrics.csv"; } # without the seconds
+
+[ -x "$bin/train_mnist" ] || { echo "$bin/train_mnist is missing: run make first"; echo '0 passed, 1 failed'; exit 1; }
+
+run "$bin/make_digits" --out "$work/digits" --train 4000 --test 1000
+ok 'make_digits draws' [ $status = 0 ]
+run "$bin/make_digits" --out "$work/again" --train 4000 --test 1000
+ok 'the same seed draws the same' diff -rq "$work/digits" "$work/again"
+run env OMP_NUM_THREADS=1 "$bin/make_digits" --out "$work/again" --train 4000 --test 1000
+ok '... whatever the threads' diff -rq "$work/digits" "$work/again"
+run "$bin/make_digits" --out "$work/again" --train 4000 --test 1000 --seed 2
+ok 'another seed draws others' eval '! cmp -s "$work/digits/train-images-idx3-ubyte" "$work/again/train-images-idx3-ubyte"'
+run "$bin/make_digits" --out /proc/nonesuch
+ok 'make_digits: an unwritable folder' refused 'cannot make the folder'
+
+train --epochs 3 --threads 1
+cp "$work/run/metrics.csv" "$work/one.csv"
+results >"$work/one"
+ok 'trains' [ $status = 0 ]
+ok 'better than guessing by far' eval 'awk -F, "END { exit !(\$4 > 0.7) }" "$work/one.csv"'
+ok 'a row for every epoch' [ "$(wc -l <"$work/one.csv")" = 4 ]
+ok 'the last line is for machines' eval 'last | grep -qE "^train_mnist: test_accuracy=0\.[0-9]{4} epochs=3 seconds=[0-9.]+ epoch_seconds=[0-9.]+ data=digits$"'
+ok 'it agrees with the metrics' eval 'last | grep -q "test_accuracy=$(tail -n 1 "$work/one.csv" | cut -d, -f4) "'
+matrix=$(awk 'NF == 11 && $1 ~ /^[0-9]$/ { for (i = 2; i <= NF; i++) n += $i; rows++ } END { print rows, n }' "$work/out")
+ok 'the confusion matrix counts every test image' [ "$matrix" = '10 1000' ]
+if command -v gnuplot >/dev/null; then
+    ok 'a curve' grep -q '<svg' "$work/run/curve.svg"
+fi
+train --epochs 3 --threads 2
+ok 'the same bits with two threads' eval 'results | cmp -s - "$work/one"'
+train --epochs 3 --threads 2 --seed 2
+ok 'another seed, another run' eval '! results | cmp -s - "$work/one"'
+for workers in 1 4; do
+    train --epochs 3 --workers $workers --prefetch 3
+    ok "the same bits with $workers workers" eval 'results | cmp -s - "$work/one"'
+done
+ok 'the best weights are there, whole' eval '[ $(($(od -An -t d8 -N 8 "$work/run/best.safetensors") + 8 + 4 * 235146)) = "$(stat -c %s "$work/run/best.safetensors")" ]'
+for optimizer in sgd momentum rmsprop adam adamw lion adafactor; do
+    train --epochs 3 --optimizer $optimizer --threads 1
+    ok "learns with $optimizer" eval 'last | awk -F"[= ]" "{ exit !(\$3 > 0.7) }"'
+done
+for schedule in constant cosine step exponential triangular; do
+    train --epochs 2 --schedule $schedule --warmup 10 --clip 1 --weight-decay 0.01 --hidden 32
+    ok "learns with the schedule $schedule" eval '[ $status = 0 ] && last | awk -F"[= ]" "{ exit !(\$3 > 0.5) }"'
+done
+train --epochs 3 --eval-every 2 --hidden 16
+ok 'tests every two epochs, and at the end' [ "$(cut -d, -f1 "$work/run/metrics.csv" | paste -sd' ')" = 'epoch 2 3' ]
+train --epochs 1 --eval-steps 21 --hidden 16 # of 63
+ok 'tests within an epoch' [ "$(cut -d, -f1 "$work/run/metrics.csv" | paste -sd' ')" = 'epoch 0.333333 0.666667 1' ]
+train --epochs 1 --hidden 16 --trace --workers 1
+ok 'a profile' eval 'grep -q "linear backward" "$work/run/summary.txt" && grep -q traceEvents "$work/run/trace.json" && grep -q "<svg" "$work/run/timeline.svg"'
+train --epochs 1 --hidden 32 --batch 4001
+ok 'one hidden layer, and a batch larger than the set' [ $status = 0 ]
+
+mkdir "$work/tools"
+run env PATH="$work/tools" "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 2
+ok 'no gnuplot: says how to get it, and goes on' eval '[ $status = 0 ] && grep -q "apt install gnuplot-nox" "$work/out"'
+
+# A run that would take hours is stopped as soon as its first row is there.
+rm -rf "$work/run"
+(cd "$work" && exec "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 100000 --hidden 16 --threads 1) >"$work/out" 2>"$work/err" &
+child=$!
+for _ in $(seq 300); do
+    [ "$(cat "$work/run/metrics.csv" 2>/dev/null | wc -l)" -ge 2 ] && break
+    sleep 0.1
+done
+kill -TERM $child # bash lets children in the background ignore INT
+wait $child
+status=$?
+ok 'stopped: 128 + the signal' [ $status = 143 ]
+ok '... says where it stopped' said 'stopped in epoch'
+ok '... names the file' grep -q "$work/run/metrics.csv" "$work/out"
+ok '... whose rows are whole' eval 'awk -F, "NF != 5 { exit 1 }" "$work/run/metrics.csv" && [ -z "$(tail -c 1 "$work/run/metrics.csv")" ]'
+ok '... and nothing half-written' eval '[ -z "$(find "$work/run" -name "*.tmp")" ]'
+
+train --bogus
+ok 'an unknown flag' refused "unrecognized option '--bogus'"
+train --epochs 0
+ok 'no epochs' refused "--epochs: '0' is not a whole number from 1"
+train --hidden 10,x
+ok 'hidden layers that are no numbers' refused "--hidden: 'x'"
+train --hidden 1,2,3
+ok 'three hidden layers' refused "--hidden: '2,3'"
+train --optimizer sgd --lr 1e3
+ok 'a rate that blows up' refused '--lr 1000 is too large'
+ok '... says in which step' said 'the loss is'
+train --optimizer sgdd
+ok 'an unknown optimizer' refused '--optimizer: there is no optimizer "sgdd": use one of sgd,'
+train --schedule cosin
+ok 'an unknown schedule' refused '--schedule: there is no schedule "cosin": use constant,'
+train --workers 1000
+ok 'too many workers' refused "--workers: '1000'"
+train here
+ok 'a stray word' refused "unexpected argument 'here'"
+rm -rf "$work/run"
+run "$bin/train_mnist" --out "$work/run"
+ok 'no data: says what to run, makes nothing' eval 'refused "run datasets/fetch mnist" && [ ! -e "$work/run" ]'
+: >"$work/file"
+run "$bin/train_mnist" --data "$work/digits" --out "$work/file"
+ok 'an output folder that is a file' refused 'a file of that name is in the way'
+
+mkdir -p "$work/cache/mnist" && cp -r "$work/digits" "$work/cache/standin"
+run env MT_DATA="$work/cache" "$bin/train_mnist" --out "$work/run" --epochs 1
+ok 'stand-in digits serve when there is no MNIST, and it says so' \
+    eval '[ $status = 0 ] && grep -q "^MNIST is not here (datasets/fetch mnist)" "$work/out" && last | grep -q "data=standin$"'
+
+cp -r "$work/digits" "$work/bad"
+gzip "$work/bad/train-images-idx3-ubyte"
+run "$bin/train_mnist" --data "$work/bad"
+ok 'gzipped files' refused 'run gunzip on it'
+mv "$work/bad/train-images-idx3-ubyte.gz" "$work/bad/train-images-idx3-ubyte"
+run "$bin/train_mnist" --data "$work/bad"
+ok '... under the plain name' refused 'offset 0: this is a gzip file'
+head -c 1000000 "$work/digits/train-images-idx3-ubyte" >"$work/bad/train-images-idx3-ubyte"
+run "$bin/train_mnist" --data "$work/bad"
+ok 'a truncated file' refused 'train-images-idx3-ubyte: offset 1000000: the file ends'
+cp "$work/digits/t10k-images-idx3-ubyte" "$work/bad/train-images-idx3-ubyte"
+run "$bin/train_mnist" --data "$work/bad"
+ok 'images and labels that do not belong together' refused '4000 labels, but'
+ok 'no run was begun with bad data' [ ! -e "$work/build" ]
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,174 @@
+/* augment.c -- pictures become planes of floats, each time a little different. Chance is drawn apart from being applied. */
+#include "data/augment.h"
+
+#include <math.h>
+
+enum { PIECE = 256 }; /* pixels whose colours are taken apart at a time: 3 KiB of floats, in the fastest cache */
+
+static const float grey[3] = { 0.299f, 0.587f, 0.114f };
+
+mt_augment mt_augment_default(int64_t height, int64_t width)
+{
+    return (mt_augment){ .height = height, .width = width, .resize = mt_max(height, width), .stddev = { 1, 1, 1 } };
+}
+
+/* A place between two neighbours of a row or column of n pixels: a + (b - a) * part. */
+typedef struct between {
+    int64_t a, b;
+    float part;
+} between;
+
+/* Where pixel i of `to` falls among `from` pixels. */
+static between place_of(int64_t i, int64_t to, int64_t from)
+{
+    /* TODO 05.5: The two neighbours of an output pixel's centre in the input, and how far it is from the first.
+     * Hint: pixel i covers i .. i + 1, its centre is i + 0.5; the header says where that falls. Before the first pixel's
+     * centre and behind the last one's there is one neighbour only. */
+    MT_TODO("05.5");
+}
+
+void mt_resize(const mt_image *out, const mt_image *in)
+{
+    for (int64_t y = 0; y < out->height; y++) {
+        between v = place_of(y, out->height, in->height);
+        const uint8_t *upper = in->pixel + v.a * in->width * 3, *lower = in->pixel + v.b * in->width * 3;
+        uint8_t *row = out->pixel + y * out->width * 3;
+        for (int64_t x = 0; x < out->width; x++) {
+            between h = place_of(x, out->width, in->width);
+            for (int c = 0; c < 3; c++) {
+                /* TODO 05.5: Mix four neighbours.
+                 * Hint: first along each of the two rows, then between the rows. Adding 0.5 before cutting off rounds. */
+                MT_TODO("05.5");
+            }
+        }
+    }
+}
+
+/* factor -- 1 - spread .. 1 + spread. */
+static float factor(mt_rng *rng, float spread)
+{
+    return 1 + spread * (2 * mt_rng_uniform(rng) - 1);
+}
+
+mt_augment_choice mt_augment_choose(const mt_augment *augment, int64_t height, int64_t width, mt_rng *rng)
+{
+    int64_t down = height - augment->height, right = width - augment->width; /* how far the crop can move */
+    mt_augment_choice choice = { .top = down / 2, .left = right / 2 };
+    /* TODO 05.6: Draw what chance decides.
+     * Hint: six draws, in the order of the header, each whether it is used or not. A crop that can move by 10 has 11 places
+     * (mt_rng_below). factor() draws a factor. */
+    MT_TODO("05.6");
+    return choice;
+}
+
+void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float mean[3])
+{
+    float b = choice->brightness, k = choice->contrast, s = choice->saturation;
+    /* TODO 05.7: Brightness, contrast and saturation as one linear map.
+     * Hint: put each formula of the header into the next. A colour feels its own byte by s and, through the grey, every
+     * byte by (1 - s) grey[j]; all of it by k b / 255. The grey of a grey is itself, so contrast's constant stays as it
+     * is. With all three 1 the map divides by 255. */
+    MT_TODO("05.7");
+}
+
+/* The mean byte of each colour over the crop; whole numbers, so exact in any order. */
+static void mean_of(float mean[3], const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice)
+{
+    int64_t sum[3] = { 0 };
+    for (int64_t y = 0; y < augment->height; y++) {
+        const uint8_t *row = in->pixel + ((choice->top + y) * in->width + choice->left) * 3;
+        for (int64_t x = 0; x < augment->width; x++)
+            for (int c = 0; c < 3; c++)
+                sum[c] += row[3 * x + c];
+    }
+    for (int c = 0; c < 3; c++)
+        mean[c] = (float)((double)sum[c] / (double)(augment->height * augment->width));
+}
+
+static void mirror(float *row, int64_t n)
+{
+    for (int64_t i = 0; i < n / 2; i++) {
+        float kept = row[i];
+        row[i] = row[n - 1 - i];
+        row[n - 1 - i] = kept;
+    }
+}
+
+/* What a colour is after the map, clamping and normalising: a sum of bytes with a bound on either side. */
+typedef struct colour_rule {
+    float weight[3], constant, low, high;
+} colour_rule;
+
+/* (clamp(v, 0, 1) - mean) / stddev is clamp(v * scale + shift, shift, scale + shift): normalising goes into the map. */
+static colour_rule rule_of(const float map[4], float mean, float stddev)
+{
+    float scale = 1 / stddev, shift = -mean / stddev;
+    return (colour_rule){ .weight = { map[0] * scale, map[1] * scale, map[2] * scale },
+                          .constant = map[3] * scale + shift,
+                          .low = shift,
+                          .high = scale + shift };
+}
+
+static void split(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restrict blue, const uint8_t *restrict in,
+                  int64_t n)
+{
+    for (int64_t x = 0; x < n; x++) {
+        red[x] = in[3 * x];
+        green[x] = in[3 * x + 1];
+        blue[x] = in[3 * x + 2];
+    }
+}
+
+static void scale(float *restrict out, const uint8_t *restrict in, int64_t n, float weight, float constant)
+{
+    for (int64_t x = 0; x < n; x++)
+        out[x] = weight * in[x] + constant;
+}
+
+static void mix(float *restrict out, const float *restrict red, const float *restrict green, const float *restrict blue,
+                int64_t n, const colour_rule *rule)
+{
+    const float *w = rule->weight, low = rule->low, high = rule->high;
+    for (int64_t x = 0; x < n; x++) {
+        float v = w[0] * red[x] + w[1] * green[x] + w[2] * blue[x] + rule->constant;
+        v = v > low ? v : low;
+        out[x] = v < high ? v : high;
+    }
+}
+
+/* A row of n pixels into a row of each of three planes. Reading every third byte is slow, so colours are taken apart first,
+ * piece by piece. Plain colours do not mix and need no bounds: that is three times as fast. */
+static void colour_row(float *out, int64_t plane, const uint8_t *in, int64_t n, const colour_rule rule[3], bool plain)
+{
+    uint8_t part[3][PIECE];
+    float wide[3][PIECE];
+    for (int64_t x = 0; x < n; x += PIECE) {
+        int64_t count = mt_min(PIECE, n - x);
+        split(part[0], part[1], part[2], in + 3 * x, count);
+        for (int c = 0; c < 3; c++) {
+            if (plain)
+                scale(out + c * plane + x, part[c], count, rule[c].weight[c], rule[c].constant);
+            else
+                scale(wide[c], part[c], count, 1, 0);
+        }
+        for (int c = 0; c < 3 && !plain; c++)
+            mix(out + c * plane + x, wide[0], wide[1], wide[2], count, &rule[c]);
+    }
+}
+
+void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice)
+{
+    int64_t height = augment->height, width = augment->width, plane = height * width;
+    float map[3][4], mean[3] = { 0 };
+    bool plain = choice->brightness == 1 && choice->contrast == 1 && choice->saturation == 1;
+    colour_rule rule[3];
+    if (choice->contrast != 1)
+        mean_of(mean, in, augment, choice);
+    mt_colour_map(map, choice, mean);
+    for (int c = 0; c < 3; c++)
+        rule[c] = rule_of(map[c], augment->mean[c], augment->stddev[c]);
+    /* TODO 05.6: Write the crop's rows into a plane for each colour, mirrored when chance said so.
+     * Hint: row y of the crop starts at pixel (top + y, left) of the picture, three bytes a pixel. colour_row writes that
+     * row into all three planes, the first at its `out`, the others `plane` floats on; mirror turns one row round. */
+    MT_TODO("05.6");
+}

@@ -1,0 +1,37 @@
+/* collate.h -- many samples become one batch: what a worker does between claiming a ticket and finishing it.
+ * Unit: solutions/05-data/collate.c */
+#ifndef MT_DATA_COLLATE_H
+#define MT_DATA_COLLATE_H
+
+#include <stdatomic.h>
+
+#include "data/dataset.h"
+
+/* What to do with a sample whose content is bad (MT_ERR_FORMAT). A file that cannot be read at all is always fatal. */
+typedef enum mt_bad_sample {
+    MT_BAD_FATAL, /* the batch fails with the sample's error */
+    MT_BAD_SKIP,  /* the next sample of the data set that is good takes its place */
+} mt_bad_sample;
+
+typedef struct mt_collation {
+    const mt_dataset *set;
+    uint64_t seed; /* of the samples' randomness */
+    int64_t epoch;
+    mt_bad_sample on_bad;
+    const atomic_bool *stopped; /* give up when it becomes true; NULL: never */
+} mt_collation;
+
+/* mt_sample_rng -- the random stream of one sample: of MT_STREAM_AUGMENT, substream epoch, of that substream index. No two
+ * samples share one, and which worker asks makes no difference.   Lab 05.11 */
+mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
+
+/* mt_collate -- fetch samples index[0 .. N-1] into x and y, one after the other.
+ *   x, y     [N, sample's shape]  overwritten
+ *   index    [N]  in: the samples wanted; out: those fetched, where bad ones were replaced (index + 1, + 2, ... modulo
+ *            count, the first that is good, with that sample's own random stream)
+ *   skipped  how many bad samples were passed over
+ * Fails as the data set's get does; when no sample of the whole set is good; MT_ERR_STOPPED when told to give up.
+ * Lab 05.12 */
+mt_status mt_collate(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how, int64_t N);
+
+#endif

@@ -1,0 +1,67 @@
+/* dataset.h -- samples by number: what a loader reads from, whatever lies behind it.
+ *
+ * A data set is one struct of this type at the start of its own. `get` is called from many threads at once, so it changes
+ * nothing but its outputs; all its randomness comes from rng. That is why a sample depends on (seed, epoch, index) only.
+ *
+ *     mt_dataset *set;
+ *     if (mt_idx_dataset_open(&set, images, labels, norm) != MT_OK)      // data/idx_map.h
+ *         die(mt_last_error());                                          // data/image.h, data/tokens.h open others
+ *     mt_dataset_get(set, 7, &rng, x, y);
+ *     mt_dataset_close(set); */
+#ifndef MT_DATA_DATASET_H
+#define MT_DATA_DATASET_H
+
+#include <inttypes.h>
+
+#include "core/dtype.h"
+#include "core/rng.h"
+#include "core/view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One of the two halves of a sample: its input x, and what is to be learnt, y. */
+typedef struct mt_field {
+    mt_dtype dtype;
+    mt_shape shape; /* of one sample; a batch has one dimension more, in front */
+} mt_field;
+
+typedef struct mt_dataset mt_dataset;
+
+struct mt_dataset {
+    int64_t count; /* samples, at least 1 */
+    mt_field x, y; /* the same for every sample */
+
+    /* get -- write sample index to x and y, row-major.   Fails with the file's name: MT_ERR_FORMAT when its content is
+     * bad (a loader may skip it), MT_ERR_IO when it cannot be read. Then x and y may be half written. */
+    mt_status (*get)(const mt_dataset *set, int64_t index, mt_rng *rng, void *x, void *y);
+    void (*close)(mt_dataset *set);
+
+    /* soon -- optional: these samples are asked for next. A set may fetch their bytes ahead; nothing else may change. */
+    void (*soon)(const mt_dataset *set, const int64_t *index, int64_t count);
+};
+
+/* mt_field_bytes -- of one sample. */
+static inline int64_t mt_field_bytes(const mt_field *field)
+{
+    return mt_shape_numel(field->shape) * mt_dtype_size(field->dtype);
+}
+
+/* mt_dataset_get -- get, with the index checked.   Aborts: index outside 0 .. count - 1. */
+static inline mt_status mt_dataset_get(const mt_dataset *set, int64_t index, mt_rng *rng, void *x, void *y)
+{
+    MT_CHECK(index >= 0 && index < set->count, "sample %" PRId64 " of %" PRId64, index, set->count);
+    return set->get(set, index, rng, x, y);
+}
+
+static inline void mt_dataset_close(mt_dataset *set) /* NULL is allowed */
+{
+    if (set)
+        set->close(set);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,63 @@
+/* tokens.h -- text as numbers in a file, mapped, and windows of it as samples for a language model.
+ *
+ *   offset 0   "MTTOKENS"          magic
+ *          8   u32  1              version
+ *         12   u32  2 or 4         bytes of a token: u16 or i32
+ *         16   i64  count          of tokens
+ *         24   tokens              all little-endian
+ *
+ * Unit: solutions/05-data/tokens.c */
+#ifndef MT_DATA_TOKENS_H
+#define MT_DATA_TOKENS_H
+
+#include "data/dataset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MT_TOKENS_HEADER 24
+
+/* A token file's content, wherever it lies. */
+typedef struct mt_tokens {
+    const uint8_t *data; /* count tokens of `size` bytes */
+    int64_t count;
+    int64_t size; /* 2: u16, 4: i32 */
+} mt_tokens;
+
+/* mt_tokens_read -- decode and check a header.
+ *   bytes  [size]  the whole file, 8-byte aligned; path is for messages
+ * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: no token file, a newer version, tokens of another size, the
+ * last token cut in half, fewer or more tokens than the header promises.   Lab 05.3 */
+mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes, int64_t size);
+
+/* mt_tokens_windows -- how many windows of T tokens and the one that follows them start at 0, stride, 2 stride, ...
+ * T, stride >= 1; 0 when there are too few tokens for one.   Lab 05.4 */
+int64_t mt_tokens_windows(int64_t count, int64_t T, int64_t stride);
+
+/* mt_tokens_window -- what a language model reads, and what it should say next.
+ *   x, y  [T] i32  overwritten: x[i] = token start + i, y[i] = token start + i + 1;  start + T < count
+ * Lab 05.4 */
+void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t start, int64_t T);
+
+/* ---- given, in data/token_dataset.c ----------------------------------------------------------- */
+
+typedef struct mt_token_config {
+    int64_t T;          /* tokens of a window */
+    int64_t stride;     /* between the starts of windows; 0: T, every token is x once */
+    int64_t vocabulary; /* ids from here on are refused, with their offset; 0: any id is good */
+} mt_token_config;
+
+/* mt_token_dataset_open -- windows of a token file: x [T] i32, y [T] i32.
+ * Fails as mt_tokens_read does, and when the file is too short for one window. */
+mt_status mt_token_dataset_open(mt_dataset **out, const char *path, const mt_token_config *config);
+
+/* mt_tokens_write -- a file that mt_tokens_read reads, written under another name and renamed.
+ *   ids   [count] i32;  size: bytes of a token in the file, 2 or 4
+ * Aborts: another size, an id that does not fit. */
+mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
