@@ -1,0 +1,100 @@
+/* curve.c -- writes a gnuplot script into a nameless file and lets gnuplot read it. No shell: names may hold any character. */
+#include "prof/curve.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* put_quoted -- a gnuplot string; in single quotes only the quote itself is special, and doubled. */
+static void put_quoted(FILE *script, const char *text)
+{
+    fputc('\'', script);
+    for (; *text; text++)
+        fprintf(script, *text == '\'' ? "''" : "%c", *text);
+    fputc('\'', script);
+}
+
+static void put_setting(FILE *script, const char *name, const char *value)
+{
+    fprintf(script, "set %s ", name);
+    put_quoted(script, value);
+    fputc('\n', script);
+}
+
+static void put_script(FILE *script, const char *svg, const char *csv, const mt_curve *curve)
+{
+    static const char *const colors[MT_CURVE_LINES] = {
+        "#1f5fa8", "#6fa8dc", "#c0392b", "#2e7d32", "#8e44ad", "#7f8c8d"
+    };
+    fputs("set terminal svg size 720,420 dynamic enhanced background rgb 'white' font 'sans-serif,13'\n"
+          "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
+          "set grid lc rgb '#dddddd'\nset key below\nset logscale y\nset format y '%g'\n",
+          script);
+    put_setting(script, "output", svg);
+    put_setting(script, "title", curve->title);
+    put_setting(script, "xlabel", curve->x);
+    put_setting(script, "ylabel", curve->left);
+    if (curve->right) {
+        fputs("set border 11\nset y2tics\n", script);
+        put_setting(script, "y2label", curve->right);
+    }
+    for (int i = 0; i < MT_CURVE_LINES && curve->line[i].column; i++) {
+        fputs(i == 0 ? "plot " : ", ", script);
+        put_quoted(script, csv);
+        fputs(" using (column(", script);
+        put_quoted(script, curve->x);
+        fputs(")):(column(", script);
+        put_quoted(script, curve->line[i].column);
+        fputs(")) title ", script);
+        put_quoted(script, curve->line[i].label);
+        fprintf(script, " axes x1%s with linespoints lw 2 pt 7 ps 0.5 lc rgb '%s'",
+                curve->line[i].axis == MT_CURVE_RIGHT ? "y2" : "y1", colors[i]);
+    }
+    fputc('\n', script);
+}
+
+/* run_gnuplot -- start it with its standard input from fd and wait for its end. */
+static mt_status run_gnuplot(int fd)
+{
+    char *const argv[] = { "gnuplot", "-", NULL };
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
+    int failed = posix_spawnp(&child, "gnuplot", &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed)
+        return mt_fail(MT_ERR_UNAVAILABLE, "no curve: gnuplot is not there (%s); apt install gnuplot-nox",
+                       strerror(failed));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return mt_fail(MT_ERR_IO, "no curve: gnuplot got lost: %s", strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return mt_fail(MT_ERR_IO, "no curve: gnuplot could not draw it (what it says is above)");
+    return MT_OK;
+}
+
+mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve)
+{
+    char temp[4096];
+    if (snprintf(temp, sizeof temp, "%s.%d.tmp", svg, (int)getpid()) >= (int)sizeof temp)
+        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", svg);
+    FILE *script = tmpfile();
+    if (!script)
+        return mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
+    put_script(script, temp, csv, curve);
+    rewind(script);
+    mt_status status = run_gnuplot(fileno(script));
+    fclose(script);
+    if (status == MT_OK && rename(temp, svg) < 0)
+        status = mt_fail(MT_ERR_IO, "%s: %s", svg, strerror(errno));
+    if (status != MT_OK)
+        remove(temp);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* curve.h -- columns of a CSV file as a picture (SVG), drawn by gnuplot. */
+#ifndef MT_PROF_CURVE_H
+#define MT_PROF_CURVE_H
+
+#include "core/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MT_CURVE_LINES 6
+
+typedef enum mt_curve_axis { MT_CURVE_LEFT, MT_CURVE_RIGHT } mt_curve_axis;
+
+typedef struct mt_curve {
+    const char *title, *x;    /* x: the column that runs along the bottom */
+    const char *left, *right; /* what the axes show; the left one is logarithmic; right may be NULL */
+    struct {
+        const char *column, *label;
+        mt_curve_axis axis;
+    } line[MT_CURVE_LINES]; /* the first without a column ends the list */
+} mt_curve;
+
+/* mt_curve_svg -- draw columns of the CSV file into the SVG file, which is replaced only when all went well.
+ * MT_ERR_UNAVAILABLE, saying how to get it, without gnuplot; MT_ERR_IO when gnuplot cannot draw. */
+mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

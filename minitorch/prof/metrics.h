@@ -1,0 +1,24 @@
+/* metrics.h -- a run's numbers as a CSV file that is whole at any moment: after every row, and after a failed one. */
+#ifndef MT_PROF_METRICS_H
+#define MT_PROF_METRICS_H
+
+#include "core/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_metrics mt_metrics; /* opaque */
+
+/* mt_metrics_open -- a new file (an older one of that name is replaced) with the line of column names. */
+mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header);
+void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
+
+/* mt_metrics_row -- one line, without its newline, at once on its way to the disk. When that is full the file ends with
+ * the row before. */
+mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...) MT_PRINTF(2, 3);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

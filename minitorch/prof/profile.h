@@ -1,0 +1,99 @@
+/* profile.h -- where time, arithmetic and memory go: all spans of all threads between begin and end.
+ *
+ *     mt_profile_begin(0);
+ *     train();                                      // ops, loader, collectives mark themselves (prof/span.h)
+ *     mt_profile *profile = mt_profile_end();
+ *     mt_profile_save(profile, "build/run", NULL);  // summary.txt, trace.json, timeline.svg
+ *     mt_profile_free(profile);
+ *
+ * Counted is a span that begins and ends in between; one that is open at either end is left out, its inner ones are not.
+ * The lines are exact however many spans there are; of single spans each thread keeps the latest.
+ * While no profile runs nothing is spent (see span.h); while one runs, about 0.1 us a span. */
+#ifndef MT_PROF_PROFILE_H
+#define MT_PROF_PROFILE_H
+
+#include "core/base.h"
+#include "core/device.h"
+
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* All spans of one name, whatever the thread. */
+typedef struct mt_profile_line {
+    char *name; /* "linear", "linear backward" */
+    int64_t calls;
+    double total, self;       /* seconds; self: outside of spans inside them. total counts a span in its like twice */
+    double shortest, longest; /* seconds of one call */
+    int64_t flops, bytes;     /* counted in them (mt_count_work), outside of spans inside them */
+    int64_t peak[MT_DEVICE_COUNT]; /* most bytes allocated during one, as this thread saw it when it allocated */
+} mt_profile_line;
+
+/* One span. Times are seconds since mt_profile_begin. */
+typedef struct mt_profile_event {
+    int line;  /* index of mt_profile.line */
+    int depth; /* spans around it in its thread */
+    double begin, end;
+    int64_t flops, bytes;
+    int64_t live[MT_DEVICE_COUNT]; /* bytes allocated when it began */
+} mt_profile_event;
+
+typedef struct mt_profile_thread {
+    char name[32];           /* "main", "loader 2", "thread 3" */
+    mt_profile_event *event; /* in order of begin, outer before inner */
+    int64_t count, dropped;  /* kept here; seen but not kept, because later ones needed the room */
+} mt_profile_thread;
+
+typedef struct mt_profile {
+    double seconds;        /* from begin to end */
+    mt_profile_line *line; /* most self time first */
+    mt_profile_thread *thread;
+    int64_t line_count, thread_count;
+    int64_t spans, dropped, flops, bytes; /* of all threads */
+    int64_t peak[MT_DEVICE_COUNT];        /* most bytes allocated at any moment */
+} mt_profile;
+
+/* mt_profile_begin -- listen from now on, and keep the latest `events` spans of each thread (0: 131072, 8 MB a thread).
+ * Any thread may begin and end. Aborts: a profile is running. Takes the place of another listener of spans. */
+void mt_profile_begin(int64_t events);
+mt_profile *mt_profile_end(void); /* aborts: none is running */
+void mt_profile_free(mt_profile *profile);
+
+/* ---- how much of the machine was used ------------------------------------------------------------------- */
+
+/* What the work is held against. Zero: unknown, not shown. */
+typedef struct mt_profile_roof {
+    double measured_flops; /* FLOP/s that this machine reached just now (mt_machine_flops) */
+    double given_flops;    /* FLOP/s that its data sheet promises */
+    double model_flops;    /* FLOPs that the model needs for the work at hand: 6 per weight and token, say */
+} mt_profile_roof;
+
+/* mt_profile_utilisation -- the part of peak FLOP/s that was used for model_flops; 0: for those counted, which include
+ * what was computed twice to save memory. Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, app. B. */
+double mt_profile_utilisation(const mt_profile *profile, double model_flops, double peak);
+
+/* ---- looking at it ---------------------------------------------------------------------------------------- */
+
+/* mt_profile_summary -- a table with a line per name. roof: NULL: no utilisation. */
+void mt_profile_summary(FILE *out, const mt_profile *profile, const mt_profile_roof *roof);
+
+/* mt_profile_trace -- as JSON for ui.perfetto.dev and chrome://tracing. */
+mt_status mt_profile_trace(const mt_profile *profile, const char *path);
+
+/* mt_profile_timeline -- as a picture (SVG): a lane per thread, inner spans below outer ones. */
+typedef struct mt_timeline {
+    const char *title; /* NULL: none */
+    double from, to;   /* the seconds to draw; to = 0: until the end */
+} mt_timeline;
+mt_status mt_profile_timeline(const mt_profile *profile, const char *path, const mt_timeline *timeline); /* or NULL */
+
+/* mt_profile_save -- all three into a folder that is there. Files are replaced when they are complete, not before:
+ * MT_ERR_IO leaves an older one as it was. */
+mt_status mt_profile_save(const mt_profile *profile, const char *folder, const mt_profile_roof *roof);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

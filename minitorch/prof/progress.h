@@ -1,0 +1,38 @@
+/* progress.h -- one line on stderr that says how far a long loop is: a bar, the rate, the time left.
+ *
+ * On a terminal the line is drawn over itself ten times a second. Elsewhere (a log, a pipe) a plain line comes every ten
+ * seconds, so that short runs print nothing and long ones show that they live. */
+#ifndef MT_PROF_PROGRESS_H
+#define MT_PROF_PROGRESS_H
+
+#include "core/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mt_progress_mode { MT_PROGRESS_OFF, MT_PROGRESS_LINES, MT_PROGRESS_BAR } mt_progress_mode;
+
+typedef struct mt_progress {
+    mt_progress_mode mode;
+    const char *unit;     /* of total: "samples"; lent */
+    int64_t total;        /* of the whole loop, > 0 */
+    double started, next; /* mt_now() at the start, and when to show the next line */
+} mt_progress;
+
+/* mt_progress_begin -- as the mode of stderr asks; assign mode = MT_PROGRESS_OFF for silence. */
+mt_progress mt_progress_begin(const char *unit, int64_t total);
+
+/* mt_progress_show -- done of total so far, with words in front. Cheap: most calls only read the clock. */
+void mt_progress_show(mt_progress *progress, int64_t done, const char *fmt, ...) MT_PRINTF(3, 4);
+
+/* mt_progress_clear -- wipe the line, before something else is printed or at the end. */
+void mt_progress_clear(const mt_progress *progress);
+
+/* mt_progress_text -- the line itself, for done after `seconds`, cut to size bytes. */
+void mt_progress_text(char *text, int64_t size, const mt_progress *progress, int64_t done, double seconds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

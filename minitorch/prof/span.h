@@ -1,0 +1,97 @@
+/* span.h -- how long a stretch of code takes, and how much work is done in it, told to whoever listens.
+ *
+ *     mt_tensor *mt_linear(...)
+ *     {
+ *         MT_SPAN("linear");                        // from here to the end of this block
+ *         mt_count_work(2 * N * I * O, ...);        // done inside it
+ *
+ * Ops, loaders and collectives mark themselves; the profiler (prof/profile.h) listens. While nobody listens a span is one
+ * load and one branch that is never taken, a count the same; built with -DMT_NO_SPANS both are nothing.
+ * Depends on core only. */
+#ifndef MT_PROF_SPAN_H
+#define MT_PROF_SPAN_H
+
+#include "core/base.h"
+#include "core/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_span mt_span;
+struct mt_span {
+    const char *name;     /* a literal; NULL: nobody listened when it began */
+    const char *of;       /* what it is done to, a literal: "backward" of "linear"; NULL: nothing to add */
+    mt_span *outer;       /* the span of this thread around it, or NULL */
+    int depth;            /* spans around it */
+    double begin, end;    /* seconds of mt_now */
+    double inner;         /* seconds of them that spans inside it took */
+    int64_t flops, bytes; /* counted in it, outside of spans inside it */
+    int64_t live[MT_DEVICE_COUNT],
+        peak[MT_DEVICE_COUNT]; /* bytes allocated when it began; at most, if someone keeps it */
+};
+
+/* mt_span_listener -- a span ended. Called on the thread that ran it, inner spans before outer ones; several threads may
+ * call at once. The span is lent for the call. */
+typedef void mt_span_listener(void *user, const mt_span *span);
+
+/* mt_span_listen -- tell this listener of every span of every thread; NULL: nobody. A listener that is set or removed
+ * while other threads have spans open may be called for those a moment after its removal: it must bear that. */
+void mt_span_listen(mt_span_listener *listener, void *user);
+
+/* mt_span_innermost -- the span that is open in this thread, or NULL; lent until it ends. */
+mt_span *mt_span_innermost(void);
+
+#ifdef MT_NO_SPANS
+#define MT_SPAN(name)        ((void)0)
+#define MT_SPAN_OF(name, of) ((void)0)
+#else
+#define MT_SPAN(name)            MT_SPAN_OF(name, NULL)
+#define MT_SPAN_OF(name, of)     MT_SPAN_AT(name, of, __LINE__)
+#define MT_SPAN_AT(name, of, at) MT_SPAN_NAMED(name, of, at)
+#define MT_SPAN_NAMED(name, of, at)                                       \
+    mt_span mt_span_##at __attribute__((cleanup(mt_span_close), unused)); \
+    mt_span_open(&mt_span_##at, name, of)
+#endif
+
+/* ---- behind the macros ---- */
+
+extern bool mt_spans_on; /* read and written atomically */
+void mt_span_began(mt_span *span, const char *name, const char *of);
+void mt_span_ended(mt_span *span);
+void mt_span_count(int64_t flops, int64_t bytes);
+
+static inline bool mt_spans_heard(void)
+{
+#ifdef MT_NO_SPANS
+    return false;
+#else
+    return __builtin_expect(__atomic_load_n(&mt_spans_on, __ATOMIC_RELAXED), 0);
+#endif
+}
+
+static inline void mt_span_open(mt_span *span, const char *name, const char *of)
+{
+    span->name = NULL;
+    if (mt_spans_heard())
+        mt_span_began(span, name, of);
+}
+
+static inline void mt_span_close(mt_span *span)
+{
+    if (__builtin_expect(span->name != NULL, 0))
+        mt_span_ended(span);
+}
+
+/* mt_count_work -- this thread's innermost open span did so many FLOPs (a multiply-add is two; exp and its like are not
+ * counted) and moved so many bytes at least: every input read once, every output written once. Nothing without a span. */
+static inline void mt_count_work(int64_t flops, int64_t bytes)
+{
+    if (mt_spans_heard())
+        mt_span_count(flops, bytes);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
