@@ -1,0 +1,126 @@
+/* manual_mlp_step.c -- one step of plain SGD in one team of threads, with two things to share per layer: rows and columns.
+ *
+ *   columns of layer 0    each thread computes its columns of act[0]: its part of the largest weights stays in its cache
+ *   rows of the batch     from there to the loss and back, rows do not know of each other
+ *   columns again         each thread adds its columns of every layer's update, right into the weights
+ *
+ * Between the three stand barriers; inside, nobody waits. No sum is ever split, so bits do not depend on the threads. */
+#include "models/manual_mlp.h"
+#include "ops/kernels.h"
+
+#include <omp.h>
+#include <string.h>
+
+enum { VECTOR = 16, ROW_WORK = 1 << 20 }; /* floats of a cache line; multiply-adds of a step that are worth a team */
+
+typedef struct step {
+    mt_manual_mlp *mlp;
+    const float *x;
+    const int32_t *label;
+    int64_t N;
+} step;
+
+typedef struct range {
+    int64_t begin, count;
+} range;
+
+/* Thread t's share of n things in whole units of `unit`. */
+static range share(int64_t n, int64_t unit, int t, int threads)
+{
+    int64_t units = (n + unit - 1) / unit, begin = units * t / threads * unit, end = units * (t + 1) / threads * unit;
+    return (range){ begin, mt_min(end, n) - mt_min(begin, n) };
+}
+
+static const float *input_of(const step *s, int l)
+{
+    return l > 0 ? s->mlp->act[l - 1] : s->x;
+}
+
+/* act[l] of these rows and columns: bias, product, ReLU for all but the last layer. */
+static void forward(const step *s, int l, range rows, range columns)
+{
+    mt_manual_mlp *mlp = s->mlp;
+    int64_t I = mlp->width[l], O = mlp->width[l + 1];
+    float *out = mlp->act[l] + rows.begin * O + columns.begin;
+    mt_matmul_dims dims = {
+        .M = rows.count, .N = columns.count, .K = I, .lda = I, .ldb = O, .ldc = O, .write = MT_ACCUMULATE
+    };
+    for (int64_t n = 0; n < rows.count; n++)
+        memcpy(out + n * O, mlp->b[l] + columns.begin, (size_t)columns.count * sizeof *out);
+    mt_matmul_packed_cpu(out, input_of(s, l) + rows.begin * I, mlp->w[l] + columns.begin, &dims);
+    for (int64_t n = 0; n < rows.count && l < mlp->layers - 1; n++)
+        for (int64_t c = 0; c < columns.count; c++)
+            out[n * O + c] = out[n * O + c] > 0 ? out[n * O + c] : 0;
+}
+
+/* The gradient these rows hand to the layer below: dz[l-1] = dz[l] w[l]^T where ReLU was on. */
+static void backward(const step *s, int l, range rows)
+{
+    mt_manual_mlp *mlp = s->mlp;
+    int64_t I = mlp->width[l], O = mlp->width[l + 1];
+    const float *act = mlp->act[l - 1] + rows.begin * I;
+    float *dz = mlp->dz[l - 1] + rows.begin * I;
+    mt_matmul_dims dims = { .M = rows.count, .N = I, .K = O, .lda = O, .ldb = O, .ldc = I, .trans_b = MT_TRANS };
+    mt_matmul_packed_cpu(dz, mlp->dz[l] + rows.begin * O, mlp->w[l], &dims);
+    for (int64_t i = 0; i < rows.count * I; i++)
+        dz[i] = act[i] > 0 ? dz[i] : 0;
+}
+
+/* From the first layer's output to the loss and back. */
+static void rows_there_and_back(const step *s, range rows, float learning_rate)
+{
+    mt_manual_mlp *mlp = s->mlp;
+    int last = mlp->layers - 1;
+    int64_t C = mlp->classes, at = rows.begin * C;
+    for (int l = 1; l <= last; l++)
+        forward(s, l, rows, (range){ 0, mlp->width[l + 1] });
+    mt_cross_entropy_fwd_cpu(mlp->loss + rows.begin, mlp->probs + at, mlp->act[last] + at, s->label + rows.begin,
+                             rows.count, C);
+    for (int64_t n = 0; n < rows.count; n++)
+        mlp->dloss[rows.begin + n] = -learning_rate / (float)s->N;
+    memset(mlp->dz[last] + at, 0, (size_t)(rows.count * C) * sizeof(float));
+    mt_cross_entropy_bwd_cpu(mlp->dz[last] + at, mlp->dloss + rows.begin, mlp->probs + at, s->label + rows.begin,
+                             rows.count, C);
+    for (int l = last; l > 0; l--)
+        backward(s, l, rows);
+}
+
+/* w[l] += input^T dz[l], b[l] += column sums of dz[l], for these columns; dz is scaled by the rate already. */
+static void update(const step *s, int l, range columns)
+{
+    mt_manual_mlp *mlp = s->mlp;
+    int64_t I = mlp->width[l], O = mlp->width[l + 1];
+    const float *dz = mlp->dz[l] + columns.begin;
+    float *b = mlp->b[l] + columns.begin;
+    mt_matmul_dims dims = {
+        .M = I, .N = columns.count, .K = s->N, .lda = I, .ldb = O, .ldc = O, .trans_a = MT_TRANS, .write = MT_ACCUMULATE
+    };
+    mt_matmul_packed_cpu(mlp->w[l] + columns.begin, input_of(s, l), dz, &dims);
+    for (int64_t n = 0; n < s->N; n++)
+        for (int64_t c = 0; c < columns.count; c++)
+            b[c] += dz[n * O + c];
+}
+
+double mt_manual_mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t *label, int64_t N, float learning_rate,
+                          const mt_meanwhile *meanwhile)
+{
+    const step s = { mlp, x, label, N };
+    double mean_loss = 0;
+    MT_CHECK(N >= 0 && N <= mlp->max_batch, "manual_mlp: a batch of %d rows, but max_batch is %d", (int)N,
+             (int)mlp->max_batch);
+#pragma omp parallel if (N * mlp->count >= ROW_WORK)
+    {
+        int t = omp_get_thread_num(), threads = omp_get_num_threads();
+        forward(&s, 0, (range){ 0, N }, share(mlp->width[1], VECTOR, t, threads));
+#pragma omp barrier
+        rows_there_and_back(&s, share(N, 1, t, threads), learning_rate);
+#pragma omp barrier
+        for (int l = 0; l < mlp->layers; l++)
+            update(&s, l, share(mlp->width[l + 1], VECTOR, t, threads));
+        if (meanwhile)
+            meanwhile->run(meanwhile->user, t, threads);
+    }
+    for (int64_t n = 0; n < N; n++)
+        mean_loss += (double)mlp->loss[n] / (double)N;
+    return mean_loss;
+}

@@ -1,0 +1,15 @@
+/* mlp.h -- a perceptron of any depth, out of the layers of nn/.
+ *
+ *   x [N,width[0]] -> linear -> ReLU -> ... -> linear -> logits [N,width[layers]]
+ *
+ * The same numbers as the one written by hand (models/manual_mlp.h), to the bit, when it starts from the same rng. */
+#ifndef MT_MODELS_MLP_H
+#define MT_MODELS_MLP_H
+
+#include "nn/module.h"
+
+/* mt_mlp_new -- layers linear layers with ReLU between them, He weights drawn from rng in that order, biases zero.
+ *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
+mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
+
+#endif
