@@ -1,0 +1,145 @@
+/* bench_activations.c -- what an activation costs per element, forward and backward, beside ReLU: figure 8.2 of the chapter.
+ *
+ * The arrays fit the L2 cache and one thread works, so arithmetic is compared, not memory. All kernels take turns, round
+ * after round, and the fastest round of each counts: what else the machine does hits all of them alike. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/storage.h"
+#include "ops/kernels.h"
+#include "prof/cli.h"
+
+typedef struct options {
+    int64_t n, rounds, threads;
+    const char *csv;
+} options;
+
+static const struct argp_option flags[] = {
+    { "elements", 'n', "N", 0, "elements of each array (32768: four arrays of 128 KiB)", 0 },
+    { "rounds", 'r', "N", 0, "rounds; the fastest counts (200)", 0 },
+    { "threads", 't', "N", 0, "threads (1)", 0 },
+    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+    { 0 },
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    options *o = state->input;
+    mt_status status = MT_OK;
+    switch (key) {
+    case 'n':
+        status = mt_cli_i64(&o->n, text, 1, INT64_C(1) << 32);
+        break;
+    case 'r':
+        status = mt_cli_i64(&o->rounds, text, 1, 1000000);
+        break;
+    case 't':
+        status = mt_cli_i64(&o->threads, text, 1, 1024);
+        break;
+    case 'c':
+        o->csv = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument %s", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (status != MT_OK)
+        argp_error(state, "-%c: %s", key, mt_last_error());
+    return 0;
+}
+
+typedef struct activation {
+    const char *name;
+    mt_unary_fwd_fn *fwd;
+    mt_unary_bwd_fn *bwd;
+    bool saves_input;      /* backward reads x, not out */
+    double fwd_ns, bwd_ns; /* per element, fastest round */
+} activation;
+
+static activation table[] = {
+    { "relu", mt_relu_fwd_cpu, mt_relu_bwd_cpu, false, 1e9, 1e9 },
+    { "sigmoid", mt_sigmoid_fwd_cpu, mt_sigmoid_bwd_cpu, false, 1e9, 1e9 },
+    { "tanh", mt_tanh_fwd_cpu, mt_tanh_bwd_cpu, false, 1e9, 1e9 },
+    { "gelu_erf", mt_gelu_fwd_cpu, mt_gelu_bwd_cpu, true, 1e9, 1e9 },
+    { "gelu_tanh", mt_gelu_tanh_fwd_cpu, mt_gelu_tanh_bwd_cpu, true, 1e9, 1e9 },
+};
+
+/* Time one call of each; a round. */
+static void time_all(float *out, float *dx, const float *x, const float *dout, int64_t n)
+{
+    for (activation *a = table; a < table + MT_COUNT(table); a++) {
+        double start = mt_now();
+        a->fwd(out, x, n);
+        double middle = mt_now();
+        a->bwd(dx, dout, a->saves_input ? x : out, n);
+        double end = mt_now();
+        double fwd = (middle - start) * 1e9 / (double)n, bwd = (end - middle) * 1e9 / (double)n;
+        a->fwd_ns = fwd < a->fwd_ns ? fwd : a->fwd_ns;
+        a->bwd_ns = bwd < a->bwd_ns ? bwd : a->bwd_ns;
+    }
+}
+
+static void measure(const options *o)
+{
+    mt_rng rng = mt_rng_new(1, MT_STREAM_DATA);
+    int64_t bytes = o->n * (int64_t)sizeof(float);
+    float *x = mt_alloc(bytes, MT_CPU), *dout = mt_alloc(bytes, MT_CPU);
+    float *out = mt_alloc(bytes, MT_CPU), *dx = mt_alloc(bytes, MT_CPU);
+    mt_rng_fill_normal(&rng, x, o->n, 0, 1);
+    mt_rng_fill_normal(&rng, dout, o->n, 0, 1);
+    memset(dx, 0, (size_t)bytes);
+    for (int64_t r = 0; r < o->rounds; r++)
+        time_all(out, dx, x, dout, o->n);
+    mt_free(x, bytes, MT_CPU);
+    mt_free(dout, bytes, MT_CPU);
+    mt_free(out, bytes, MT_CPU);
+    mt_free(dx, bytes, MT_CPU);
+}
+
+static void print_table(const options *o)
+{
+    printf("%" PRId64 " elements, %" PRId64 " thread%s, fastest of %" PRId64 " rounds\n", o->n, o->threads,
+           o->threads == 1 ? "" : "s", o->rounds);
+    printf("%-10s %12s %12s %12s %12s\n", "", "forward", "backward", "forward", "backward");
+    printf("%-10s %12s %12s %12s %12s\n", "", "ns/element", "ns/element", "x ReLU", "x ReLU");
+    for (const activation *a = table; a < table + MT_COUNT(table); a++)
+        printf("%-10s %12.3f %12.3f %12.1f %12.1f\n", a->name, a->fwd_ns, a->bwd_ns, a->fwd_ns / table[0].fwd_ns,
+               a->bwd_ns / table[0].bwd_ns);
+}
+
+static mt_status write_csv(const options *o)
+{
+    FILE *f = fopen(o->csv, "w");
+    if (!f)
+        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
+    fprintf(f, "activation,elements,threads,forward_ns,backward_ns,forward_ratio,backward_ratio\n");
+    for (const activation *a = table; a < table + MT_COUNT(table); a++)
+        fprintf(f, "%s,%" PRId64 ",%" PRId64 ",%.4f,%.4f,%.2f,%.2f\n", a->name, o->n, o->threads, a->fwd_ns, a->bwd_ns,
+                a->fwd_ns / table[0].fwd_ns, a->bwd_ns / table[0].bwd_ns);
+    if (fclose(f) != 0)
+        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
+    return MT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const struct argp argp = { .options = flags,
+                               .parser = parse,
+                               .doc = "Cost of the activations per element, beside ReLU." };
+    options o = { .n = 32768, .rounds = 200, .threads = 1 };
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    omp_set_num_threads((int)o.threads);
+    measure(&o);
+    print_table(&o);
+    if (o.csv && write_csv(&o) != MT_OK) {
+        fprintf(stderr, "bench_activations: %s\n", mt_last_error());
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,108 @@
+/* bench_roofline.c -- lab 01's "measure it yourself": where products lie under the two roofs of this machine.
+ *
+ *   attainable FLOP/s = min(peak FLOP/s, arithmetic intensity * memory bandwidth)
+ *
+ * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is fetched for one
+ * multiply-add; the bigger the batch, the more often it is used before it leaves. Peak and bandwidth are measured first.
+ * Source: Williams, Waterman, Patterson 2009, CACM 52(4), "Roofline". */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/rng.h"
+#include "core/storage.h"
+#include "ops/matmul.h"
+#include "prof/cli.h"
+#include "prof/machine.h"
+
+enum { WIDE = 4096, LARGEST = 1024, ROUNDS = 7 };
+
+typedef struct options {
+    int64_t threads;
+    const char *csv;
+} options;
+
+static const struct argp_option flags[] = {
+    { "threads", 't', "N", 0, "threads (1)", 0 },
+    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+    { 0 },
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    options *o = state->input;
+    if (key == 'c')
+        o->csv = text;
+    else if (key != 't')
+        return ARGP_ERR_UNKNOWN;
+    else if (mt_cli_i64(&o->threads, text, 1, 1024) != MT_OK)
+        argp_error(state, "--threads: %s", mt_last_error());
+    return 0;
+}
+
+/* The fastest of several products of [batch,WIDE] and [WIDE,WIDE], in seconds. */
+static double time_product(float *c, const float *a, const float *b, int64_t batch)
+{
+    double best = 1e30;
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = mt_now();
+        mt_matmul_cpu(c, a, b, batch, WIDE, WIDE, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+        double seconds = mt_now() - begin;
+        best = seconds < best ? seconds : best;
+    }
+    return best;
+}
+
+static void print_rows(FILE *csv, double peak, double bandwidth)
+{
+    int64_t weights = (int64_t)WIDE * WIDE, rows = (int64_t)LARGEST * WIDE;
+    float *a = mt_alloc(rows * 4, MT_CPU), *b = mt_alloc(weights * 4, MT_CPU), *c = mt_alloc(rows * 4, MT_CPU);
+    mt_rng rng = mt_rng_new(1, MT_STREAM_TEST);
+    mt_rng_fill_uniform(&rng, a, rows, -1, 1);
+    mt_rng_fill_uniform(&rng, b, weights, -1, 1);
+    printf("%6s %12s %10s %12s %8s\n", "batch", "FLOP/byte", "GFLOP/s", "attainable", "reached");
+    for (int64_t batch = 1; batch <= LARGEST; batch *= 2) {
+        double flops = 2.0 * (double)batch * WIDE * WIDE,
+               bytes = 4.0 * ((double)WIDE * WIDE + 2.0 * (double)batch * WIDE);
+        double intensity = flops / bytes, roof = intensity * bandwidth < peak ? intensity * bandwidth : peak;
+        double rate = flops / time_product(c, a, b, batch);
+        printf("%6" PRId64 " %12.2f %10.1f %12.1f %7.0f%%\n", batch, intensity, rate * 1e-9, roof * 1e-9,
+               100 * rate / roof);
+        if (csv)
+            fprintf(csv, "%" PRId64 ",%.4f,%.3f,%.3f\n", batch, intensity, rate * 1e-9, roof * 1e-9);
+    }
+    mt_free(a, rows * 4, MT_CPU);
+    mt_free(b, weights * 4, MT_CPU);
+    mt_free(c, rows * 4, MT_CPU);
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .threads = 1 };
+    const struct argp argp = { .options = flags,
+                               .parser = parse,
+                               .doc = "Products of growing batches under this machine's roofs." };
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
+    if (o.csv && !csv) {
+        fprintf(stderr, "bench_roofline: cannot write %s: %s\n", o.csv, strerror(errno));
+        return 1;
+    }
+    if (csv)
+        fprintf(csv, "batch,flop_per_byte,gflops,attainable\n");
+    omp_set_num_threads((int)o.threads);
+    double peak = mt_machine_flops((int)o.threads), bandwidth = mt_machine_bandwidth((int)o.threads);
+    printf("%s; %" PRId64 " threads\n", mt_machine_name(), o.threads);
+    printf("peak %.1f GFLOP/s, memory %.1f GB/s: they meet at %.1f FLOP/byte\n", peak * 1e-9, bandwidth * 1e-9,
+           peak / bandwidth);
+    print_rows(csv, peak, bandwidth);
+    bool written = !csv || fclose(csv) == 0;
+    if (!written)
+        fprintf(stderr, "bench_roofline: cannot write %s: %s\n", o.csv, strerror(errno));
+    printf("bench roofline: peak_gflops=%.1f bandwidth_gbs=%.1f ridge=%.2f\n", peak * 1e-9, bandwidth * 1e-9,
+           peak / bandwidth);
+    return written ? 0 : 1;
+}

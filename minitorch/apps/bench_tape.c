@@ -1,0 +1,305 @@
+/* bench_tape.c -- what the tape costs: time per op beside the same ops without a tape, and memory with and without giving
+ * back on the way what backward has used. Lab 03's "measure it yourself".
+ *
+ * Time: a chain of ops over four numbers, so that the arithmetic is nothing and the bookkeeping is all. The variants take
+ * turns, and the fastest round of each counts.
+ *   no tape    the chain inside mt_no_grad: shapes checked, results allocated and freed
+ *   recording  how much longer it takes with a tape: a node and its edges for each op, made and freed
+ *   walking    mt_backward, less the backward kernels called bare
+ * Memory: layers of linear and ReLU; live bytes each time a layer's weights have their gradient. */
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "ops/ops.h"
+#include "ops/tables.h"
+#include "prof/cli.h"
+#include "prof/machine.h"
+
+enum { SMALL = 4, MOST_LAYERS = 64 };
+
+typedef struct options {
+    int64_t nodes, rounds, layers, rows, width;
+    const char *csv;
+} options;
+
+static const struct argp_option flags[] = {
+    { "nodes", 'n', "N", 0, "ops in the chain (1000)", 0 },
+    { "rounds", 'r', "N", 0, "rounds; the fastest counts (200)", 0 },
+    { "layers", 'l', "N", 0, "layers of the memory measurement (12)", 0 },
+    { "rows", 'b', "N", 0, "its batch (1024)", 0 },
+    { "width", 'w', "N", 0, "its layers' width (512)", 0 },
+    { "csv", 'c', "FILE", 0, "also write the tables as CSV", 0 },
+    { 0 },
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    options *o = state->input;
+    mt_status status = MT_OK;
+    switch (key) {
+    case 'n':
+        status = mt_cli_i64(&o->nodes, text, 1, 1000000);
+        break;
+    case 'r':
+        status = mt_cli_i64(&o->rounds, text, 1, 1000000);
+        break;
+    case 'l':
+        status = mt_cli_i64(&o->layers, text, 1, MOST_LAYERS);
+        break;
+    case 'b':
+        status = mt_cli_i64(&o->rows, text, 1, 1 << 20);
+        break;
+    case 'w':
+        status = mt_cli_i64(&o->width, text, 1, 1 << 14);
+        break;
+    case 'c':
+        o->csv = text;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument %s", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (status != MT_OK)
+        argp_error(state, "-%c: %s", key, mt_last_error());
+    return 0;
+}
+
+/* ---- time per op ------------------------------------------------------------------------------------ */
+
+static mt_tensor *one_relu(mt_tensor *y, mt_tensor *x)
+{
+    (void)x;
+    return mt_relu(y);
+}
+
+static void kernel_relu(float *dx, float *dout, float *saved)
+{
+    mt_kernels(MT_CPU)->relu_bwd(dx, dout, saved, SMALL);
+}
+
+static void kernel_binary(mt_binary_bwd_fn *bwd, float *dx, float *dout, float *saved)
+{
+    mt_view view = mt_view_contiguous(MT_SHAPE(SMALL));
+    mt_strided da = { dx, view }, db = { dx + SMALL, view }, a = { saved, view };
+    bwd(&da, &db, dout, &a, &a);
+}
+
+static void kernel_add(float *dx, float *dout, float *saved)
+{
+    kernel_binary(mt_kernels(MT_CPU)->add_bwd, dx, dout, saved);
+}
+
+static void kernel_mul(float *dx, float *dout, float *saved)
+{
+    kernel_binary(mt_kernels(MT_CPU)->mul_bwd, dx, dout, saved);
+}
+
+typedef struct link {
+    const char *name;
+    mt_tensor *(*op)(mt_tensor *y, mt_tensor *x); /* y: the chain so far; x: a leaf */
+    void (*kernel)(float *dx, float *dout, float *saved);
+    double without, with, back, bare; /* nanoseconds per op, fastest round */
+} link;
+
+static link links[] = {
+    { "relu(y)", one_relu, kernel_relu, 1e9, 1e9, 1e9, 1e9 },
+    { "y + x", mt_add, kernel_add, 1e9, 1e9, 1e9, 1e9 },
+    { "y * x", mt_mul, kernel_mul, 1e9, 1e9, 1e9, 1e9 },
+};
+
+static double overhead(const link *l)
+{
+    return l->with - l->without + l->back - l->bare;
+}
+
+static mt_tensor *chain(const link *l, mt_tensor *x, int64_t nodes)
+{
+    mt_tensor *y = x;
+    for (int64_t i = 0; i < nodes; i++)
+        y = l->op(y, x);
+    return y;
+}
+
+static void keep_least(double *least, double seconds, int64_t nodes)
+{
+    double ns = seconds * 1e9 / (double)nodes;
+    *least = ns < *least ? ns : *least;
+}
+
+static void time_round(link *l, mt_tensor *x, int64_t nodes)
+{
+    float dx[2 * SMALL] = { 0 }, dout[SMALL] = { 1, 1, 1, 1 }, saved[SMALL] = { 1, 1, 1, 1 };
+    double start = mt_now();
+    mt_no_grad_begin();
+    mt_scope_begin();
+    chain(l, x, nodes);
+    mt_scope_end();
+    mt_no_grad_end();
+    keep_least(&l->without, mt_now() - start, nodes);
+
+    start = mt_now();
+    mt_scope_begin();
+    chain(l, x, nodes);
+    mt_scope_end();
+    keep_least(&l->with, mt_now() - start, nodes);
+
+    mt_scope_begin();
+    mt_tensor *loss = mt_sum(chain(l, x, nodes));
+    start = mt_now();
+    mt_backward(loss);
+    keep_least(&l->back, mt_now() - start, nodes);
+    mt_scope_end();
+    mt_zero_grad(x);
+
+    start = mt_now();
+    for (int64_t i = 0; i < nodes; i++)
+        l->kernel(dx, dout, saved);
+    keep_least(&l->bare, mt_now() - start, nodes);
+}
+
+static void measure_time(const options *o)
+{
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(SMALL), 1);
+    x->requires_grad = true;
+    for (int64_t r = 0; r < o->rounds; r++)
+        for (link *l = links; l < links + MT_COUNT(links); l++)
+            time_round(l, x, o->nodes);
+    mt_scope_end();
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------- */
+
+typedef struct memory {
+    int64_t before, forward, peak;
+    int64_t at[MOST_LAYERS]; /* live when the weights of layer i had their gradient */
+} memory;
+
+typedef struct sample {
+    int64_t *live;
+} sample;
+
+static void note(void *user, mt_tensor *leaf)
+{
+    (void)leaf;
+    *((sample *)user)->live = mt_live_bytes(MT_CPU);
+}
+
+/* keep: hold every result, as a program would that wants to read them all afterwards. */
+static void measure_memory(memory *m, const options *o, bool keep)
+{
+    mt_tensor *w[MOST_LAYERS], *held[2 * MOST_LAYERS];
+    sample samples[MOST_LAYERS];
+    int64_t results = 0;
+    mt_scope_begin();
+    for (int64_t l = 0; l < o->layers; l++) {
+        w[l] = mt_full(MT_SHAPE(o->width, o->width), 1 / (float)o->width);
+        w[l]->requires_grad = true;
+        samples[l].live = &m->at[l];
+        mt_grad_ready_on(w[l], note, &samples[l]);
+    }
+    mt_tensor *y = mt_full(MT_SHAPE(o->rows, o->width), 1);
+    m->before = mt_live_bytes(MT_CPU);
+    mt_scope_begin();
+    for (int64_t l = 0; l < o->layers; l++) {
+        mt_tensor *z = mt_linear(y, w[l], NULL);
+        y = mt_relu(z);
+        held[results++] = mt_retain(z);
+        held[results++] = mt_retain(y);
+    }
+    mt_tensor *loss = mt_sum(y);
+    for (int64_t i = 0; i < results && !keep; i++)
+        mt_release(held[i]);
+    m->forward = mt_live_bytes(MT_CPU);
+    mt_peak_reset(MT_CPU);
+    mt_backward(loss);
+    m->peak = mt_peak_bytes(MT_CPU);
+    for (int64_t i = 0; i < results && keep; i++)
+        mt_release(held[i]);
+    mt_scope_end();
+    for (int64_t l = 0; l < o->layers; l++)
+        mt_grad_ready_off(w[l], note, &samples[l]);
+    mt_scope_end();
+}
+
+/* ---- output ---------------------------------------------------------------------------------------------- */
+
+static double mib(int64_t bytes)
+{
+    return (double)bytes / (1 << 20);
+}
+
+static void print_time(const options *o)
+{
+    printf("%s; chains of %" PRId64 " ops over %d numbers, fastest of %" PRId64 " rounds, ns per op\n",
+           mt_machine_name(), o->nodes, SMALL, o->rounds);
+    printf("%-10s %10s %10s %10s %10s\n", "", "no tape", "recording", "walking", "overhead");
+    for (const link *l = links; l < links + MT_COUNT(links); l++)
+        printf("%-10s %10.0f %10.0f %10.0f %10.0f\n", l->name, l->without, l->with - l->without, l->back - l->bare,
+               overhead(l));
+}
+
+static void print_memory(const options *o, const memory *kept, const memory *freed)
+{
+    printf("\n%" PRId64 " layers of linear and ReLU, [%" PRId64 ",%" PRId64 "], MiB beyond weights and input\n",
+           o->layers, o->rows, o->width);
+    printf("%-34s %12s %12s\n", "", "all kept", "given back");
+    printf("%-34s %12.1f %12.1f\n", "after forward", mib(kept->forward - kept->before),
+           mib(freed->forward - freed->before));
+    for (int64_t l = o->layers - 1; l >= 0; l -= mt_max(1, o->layers / 4))
+        printf("when layer %-3" PRId64 " has its gradient    %12.1f %12.1f\n", l, mib(kept->at[l] - kept->before),
+               mib(freed->at[l] - freed->before));
+    printf("%-34s %12.1f %12.1f\n", "most during backward", mib(kept->peak - kept->before),
+           mib(freed->peak - freed->before));
+}
+
+static mt_status write_csv(const options *o, const memory *kept, const memory *freed)
+{
+    FILE *f = fopen(o->csv, "w");
+    if (!f)
+        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
+    fprintf(f, "what,name,value,unit\n");
+    for (const link *l = links; l < links + MT_COUNT(links); l++)
+        fprintf(f, "no tape,%s,%.1f,ns\nrecording,%s,%.1f,ns\nwalking,%s,%.1f,ns\n", l->name, l->without, l->name,
+                l->with - l->without, l->name, l->back - l->bare);
+    for (int64_t l = o->layers - 1; l >= 0; l--)
+        fprintf(f, "all kept,layer %" PRId64 ",%" PRId64 ",B\ngiven back,layer %" PRId64 ",%" PRId64 ",B\n", l,
+                kept->at[l] - kept->before, l, freed->at[l] - freed->before);
+    fprintf(f, "all kept,peak,%" PRId64 ",B\ngiven back,peak,%" PRId64 ",B\n", kept->peak - kept->before,
+            freed->peak - freed->before);
+    if (fclose(f) != 0)
+        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
+    return MT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const struct argp argp = { .options = flags,
+                               .parser = parse,
+                               .doc = "What the tape costs: time per op, and memory with and without giving back." };
+    options o = { .nodes = 1000, .rounds = 200, .layers = 12, .rows = 1024, .width = 512 };
+    memory kept = { 0 }, freed = { 0 };
+    double worst = 0;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    measure_time(&o);
+    measure_memory(&kept, &o, true);
+    measure_memory(&freed, &o, false);
+    print_time(&o);
+    print_memory(&o, &kept, &freed);
+    for (const link *l = links; l < links + MT_COUNT(links); l++)
+        worst = overhead(l) > worst ? overhead(l) : worst;
+    if (o.csv && write_csv(&o, &kept, &freed) != MT_OK) {
+        fprintf(stderr, "bench_tape: %s\n", mt_last_error());
+        return 1;
+    }
+    printf("bench tape: overhead_ns=%.0f goal_ns=1000 peak_kept_mib=%.1f peak_given_back_mib=%.1f\n", worst,
+           mib(kept.peak - kept.before), mib(freed.peak - freed.before));
+    return 0;
+}

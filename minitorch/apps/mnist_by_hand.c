@@ -1,0 +1,208 @@
+/* mnist_by_hand.c -- an MNIST epoch with nothing in the way: the hand-written perceptron of lab 02, plain SGD, one fused step
+ * per batch (mt_manual_mlp_step). What the whole framework's train_mnist is measured against; bench_mnist.sh sets it beside
+ * PyTorch. Same seed, same bits, whatever the number of threads. */
+#include <argp.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/storage.h"
+#include "data/digits.h"
+#include "models/manual_mlp.h"
+#include "prof/cli.h"
+
+enum { BATCH = 64, TEST_BATCH = 500 };
+
+typedef struct options {
+    const char *data, *csv;
+    int64_t width[MT_MLP_LAYERS + 1], epochs, threads, seed;
+    double rate;
+} options;
+
+static const struct argp_option flags[] = {
+    { "data", 'd', "DIR", 0, "MNIST's four IDX files (datasets/cache/mnist)", 0 },
+    { "hidden", 'h', "N[,N]", 0, "hidden layers (256,128)", 0 },
+    { "epochs", 'e', "N", 0, "epochs (10)", 0 },
+    { "lr", 'l', "RATE", 0, "learning rate (0.15)", 0 },
+    { "threads", 't', "N", 0, "threads (all processors)", 0 },
+    { "seed", 's', "N", 0, "seed (1)", 0 },
+    { "csv", 'c', "FILE", 0, "also write epoch,seconds,test_accuracy as CSV", 0 },
+    { 0 },
+};
+
+static mt_status parse_hidden(options *o, const char *text)
+{
+    long long first, second = 0;
+    char rest;
+    int fields = sscanf(text, "%lld,%lld%c", &first, &second, &rest);
+    if (fields < 1 || fields > 2 || first < 1 || first > 65536 || second < 0 || second > 65536)
+        return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not one or two widths, such as 256,128", text);
+    o->width[1] = first;
+    o->width[2] = second;
+    return MT_OK;
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    options *o = state->input;
+    mt_status status = MT_OK;
+    switch (key) {
+    case 'd':
+        o->data = text;
+        break;
+    case 'h':
+        status = parse_hidden(o, text);
+        break;
+    case 'e':
+        status = mt_cli_i64(&o->epochs, text, 1, 10000);
+        break;
+    case 'l':
+        status = mt_cli_f64(&o->rate, text, 0, 1000);
+        break;
+    case 't':
+        status = mt_cli_i64(&o->threads, text, 1, 1024);
+        break;
+    case 's':
+        status = mt_cli_i64(&o->seed, text, 0, INT64_MAX);
+        break;
+    case 'c':
+        o->csv = text;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (status != MT_OK)
+        argp_error(state, "--%c: %s", key, mt_last_error());
+    return 0;
+}
+
+/* Two batches: the one a step works on, and the next, gathered meanwhile. */
+typedef struct batches {
+    mt_digits train, test;
+    float *x[2];
+    int32_t *label[2];
+    int64_t *order;
+    int64_t at, count; /* the batch to gather: order[at .. at+count-1], into x[into] */
+    int into;
+} batches;
+
+/* Thread's share of the rows; asks memory for the batch after it. */
+static void gather_share(void *user, int thread, int threads)
+{
+    const batches *b = user;
+    int64_t begin = b->count * thread / threads, N = b->count * (thread + 1) / threads - begin;
+    const int64_t *order = b->order + b->at + begin;
+    int64_t after = mt_max(0, mt_min(N, b->train.count - b->at - b->count - begin));
+    mt_digits_gather_ahead(b->x[b->into] + begin * b->train.pixels, b->label[b->into] + begin, &b->train, order, N,
+                           order + b->count, after);
+}
+
+static double train_epoch(mt_manual_mlp *mlp, batches *b, const options *o, int64_t epoch)
+{
+    const mt_meanwhile gather = { gather_share, b };
+    mt_rng shuffle = mt_rng_new((uint64_t)o->seed, MT_STREAM_SHUFFLE),
+           mine = mt_rng_substream(&shuffle, (uint64_t)epoch);
+    double total = 0;
+    mt_rng_permutation(&mine, b->order, b->train.count);
+    b->at = b->into = 0;
+    b->count = mt_min(BATCH, b->train.count);
+    gather_share(b, 0, 1);
+    while (b->count > 0) {
+        int64_t N = b->count;
+        int now = b->into;
+        b->at += N;
+        b->count = mt_min(BATCH, b->train.count - b->at);
+        b->into = !now;
+        total += mt_manual_mlp_step(mlp, b->x[now], b->label[now], N, (float)o->rate, &gather) * (double)N;
+    }
+    return total / (double)b->train.count;
+}
+
+static double test_accuracy(mt_manual_mlp *mlp, batches *b)
+{
+    int64_t right = 0, C = mlp->classes;
+    for (int64_t i = 0; i < b->test.count; i++)
+        b->order[i] = i;
+    for (int64_t done = 0; done < b->test.count; done += TEST_BATCH) {
+        int64_t N = mt_min(TEST_BATCH, b->test.count - done);
+        mt_digits_gather(b->x[0], b->label[0], &b->test, b->order + done, N);
+        const float *logits = mt_manual_mlp_forward(mlp, b->x[0], N);
+        for (int64_t n = 0; n < N; n++) {
+            int64_t best = 0;
+            for (int64_t c = 1; c < C; c++)
+                best = logits[n * C + c] > logits[n * C + best] ? c : best;
+            right += best == b->label[0][n];
+        }
+    }
+    return (double)right / (double)b->test.count;
+}
+
+static mt_status run(options *o, FILE *csv)
+{
+    batches b = { 0 };
+    mt_status status = mt_digits_open(&b.train, o->data, "train");
+    if (status == MT_OK)
+        status = mt_digits_open(&b.test, o->data, "t10k");
+    if (status != MT_OK) {
+        mt_digits_close(&b.train);
+        return status;
+    }
+    b.test.norm = b.train.norm;
+    o->width[0] = b.train.pixels;
+    o->width[o->width[2] ? 3 : 2] = MT_DIGIT_CLASSES;
+    int64_t pixels = TEST_BATCH * b.train.pixels * 4, most = mt_max(b.train.count, b.test.count) * 8;
+    for (int i = 0; i < 2; i++) {
+        b.x[i] = mt_alloc(pixels, MT_CPU);
+        b.label[i] = mt_alloc(TEST_BATCH * 4, MT_CPU);
+    }
+    b.order = mt_alloc(most, MT_CPU);
+    mt_manual_mlp *mlp = mt_manual_mlp_new(o->width, TEST_BATCH);
+    mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
+    mt_manual_mlp_init(mlp, &init);
+    double fastest = 0, accuracy = 0;
+    for (int64_t epoch = 1; epoch <= o->epochs; epoch++) {
+        double begin = mt_now(), loss = train_epoch(mlp, &b, o, epoch), seconds = mt_now() - begin;
+        accuracy = test_accuracy(mlp, &b);
+        fastest = epoch == 1 || seconds < fastest ? seconds : fastest;
+        printf("epoch %2" PRId64 "  loss %.5f  test accuracy %.2f %%  %.3f s\n", epoch, loss, 100 * accuracy, seconds);
+        if (csv)
+            fprintf(csv, "%" PRId64 ",%.4f,%.4f\n", epoch, seconds, accuracy);
+    }
+    printf("mnist_by_hand: test_accuracy=%.4f epochs=%" PRId64 " epoch_seconds=%.4f\n", accuracy, o->epochs, fastest);
+    mt_manual_mlp_free(mlp);
+    for (int i = 0; i < 2; i++) {
+        mt_free(b.x[i], pixels, MT_CPU);
+        mt_free(b.label[i], TEST_BATCH * 4, MT_CPU);
+    }
+    mt_free(b.order, most, MT_CPU);
+    mt_digits_close(&b.train);
+    mt_digits_close(&b.test);
+    return MT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .data = "datasets/cache/mnist", .width = { 0, 256, 128 }, .epochs = 10, .seed = 1, .rate = 0.15 };
+    const struct argp argp = { .options = flags,
+                               .parser = parse,
+                               .doc = "MNIST by lab 02's kernels and nothing else." };
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    if (o.threads)
+        omp_set_num_threads((int)o.threads);
+    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
+    if (o.csv && !csv) {
+        fprintf(stderr, "mnist_by_hand: cannot write %s\n", o.csv);
+        return 1;
+    }
+    if (csv)
+        fprintf(csv, "epoch,seconds,test_accuracy\n");
+    mt_status status = run(&o, csv);
+    if (status != MT_OK)
+        fprintf(stderr, "mnist_by_hand: %s\n", mt_last_error());
+    if (csv && fclose(csv) != 0) {
+        fprintf(stderr, "mnist_by_hand: cannot write %s\n", o.csv);
+        return 1;
+    }
+    return status != MT_OK;
+}

@@ -1,0 +1,400 @@
+/* train_mnist.c -- trains a perceptron on MNIST with the whole framework: loader, modules, tape, optimizer, schedule.
+ *
+ * train_epoch is what a training loop looks like here; around it stand the test at intervals, the report, the options. The
+ * same seed gives the same bits, whatever the number of threads and workers. Ctrl-C ends after the current step: what is
+ * written by then is whole. Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with
+ * the best test accuracy); with --trace also summary.txt, trace.json, timeline.svg. */
+#include <argp.h>
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autograd/finite.h"
+#include "autograd/tape.h"
+#include "data/mnist.h"
+#include "models/classifier.h"
+#include "models/mlp.h"
+#include "models/recipe.h"
+#include "models/weights.h"
+#include "ops/ops.h"
+#include "prof/cli.h"
+#include "prof/curve.h"
+#include "prof/metrics.h"
+#include "prof/profile.h"
+#include "prof/progress.h"
+#include "prof/report.h"
+
+enum { TEST_BATCH = 500, HIDDEN = 2 /* most hidden layers */, CLASSES = MT_MNIST_CLASSES };
+
+typedef struct options {
+    const char *data, *out;
+    int64_t hidden[HIDDEN]; /* widths; the second may be 0: one hidden layer */
+    int64_t epochs, batch, seed, threads;
+    int64_t eval_epochs, eval_steps; /* test every so many epochs, or steps if that is not 0 */
+    mt_recipe recipe;
+    bool quiet, trace;
+} options;
+
+/* The mean of what training said since the last test. */
+typedef struct stretch {
+    double loss; /* summed over samples */
+    int64_t samples;
+    double begin; /* mt_now() */
+} stretch;
+
+/* Everything a run needs, made by setup and released by teardown. */
+typedef struct run {
+    options opt;
+    mt_mnist mnist;
+    mt_module *model;
+    mt_optim *optim;
+    mt_loader *train, *test;
+    mt_metrics *metrics;
+    mt_weights *best;
+    mt_progress progress;
+    stretch since;
+    mt_confusion confusion; /* of the latest test */
+    int64_t step, steps;    /* steps done, and of the whole run */
+    int64_t rows;           /* tests so far */
+    double best_epoch, best_accuracy;
+    double epoch_seconds; /* the fastest */
+} run;
+
+/* ---- training and testing ------------------------------------------------------------------------ */
+
+static mt_status after_step(run *r, double loss, int64_t samples);
+
+/* train_epoch -- every sample once. Every tensor made between scope_begin and scope_end belongs to that step. */
+static mt_status train_epoch(run *r)
+{
+    mt_batch batch;
+    mt_status status = MT_OK;
+    while (status == MT_OK && mt_loader_next(r->train, &batch)) {
+        mt_scope_begin();
+        mt_tensor *logits = mt_forward(r->model, batch.x);   /* [N,10] */
+        mt_tensor *loss = mt_cross_entropy(logits, batch.y); /* [] */
+        mt_optim_zero_grad(r->optim);
+        mt_backward(loss);
+        mt_recipe_step(&r->opt.recipe, r->optim, r->step, r->steps);
+        status = after_step(r, mt_item(loss), batch.count);
+        mt_scope_end();
+    }
+    return status == MT_OK ? mt_loader_status(r->train) : status;
+}
+
+/* test_and_note -- a row of the table and of metrics.csv, and the weights if they are the best so far. */
+static mt_status test_and_note(run *r)
+{
+    double seconds = mt_now() - r->since.begin, epochs = (double)r->since.samples / (double)r->mnist.train->count;
+    double epoch = (double)r->step / (double)mt_loader_steps(r->train), loss = r->since.loss / (double)r->since.samples;
+    double test_loss;
+    mt_status status = mt_classifier_test(&test_loss, &r->confusion, r->model, r->test);
+    if (status != MT_OK)
+        return status;
+    double accuracy = mt_confusion_accuracy(&r->confusion);
+    if (accuracy > r->best_accuracy || r->rows == 0) {
+        mt_weights_keep(r->best);
+        r->best_accuracy = accuracy, r->best_epoch = epoch;
+    }
+    r->epoch_seconds = r->rows == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
+    r->rows++;
+    mt_progress_clear(&r->progress);
+    printf("%7.4g  %8.5f  %9.5f  %11.2f %%  %8.3f\n", epoch, loss, test_loss, 100 * accuracy, seconds);
+    fflush(stdout);
+    status = mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f", epoch, loss, test_loss, accuracy, seconds);
+    r->since = (stretch){ .begin = mt_now() };
+    return status;
+}
+
+static mt_status not_finite(const run *r, double loss)
+{
+    const char *culprit = mt_finite_culprit(); /* known in the debug flavour only */
+    mt_progress_clear(&r->progress);
+    return mt_fail(MT_ERR_ARGUMENT, "step %" PRId64 ": the loss is %f; --lr %g is too large%s%s", r->step, loss,
+                   r->opt.recipe.lr, culprit ? "\nthe first result that was not finite: " : "", culprit ? culprit : "");
+}
+
+/* after_step -- count the step, test when it is time to, stop when there is a reason to. */
+static mt_status after_step(run *r, double loss, int64_t samples)
+{
+    int64_t in_epoch = mt_loader_steps(r->train), epoch = r->step / in_epoch + 1;
+    int64_t every = r->opt.eval_steps ? r->opt.eval_steps : r->opt.eval_epochs * in_epoch;
+    r->step++;
+    r->since.loss += loss * (double)samples;
+    r->since.samples += samples;
+    if (!isfinite(loss))
+        return not_finite(r, loss);
+    mt_progress_show(&r->progress, r->step, "epoch %2d/%d  loss %.4f", (int)epoch, (int)r->opt.epochs,
+                     r->since.loss / (double)r->since.samples);
+    if (r->step % every == 0 || r->step == r->steps) {
+        mt_status status = test_and_note(r);
+        if (status != MT_OK)
+            return status;
+    }
+    if (mt_cli_stopped()) {
+        mt_progress_clear(&r->progress);
+        return mt_fail(MT_ERR_STOPPED, "stopped in epoch %" PRId64, epoch);
+    }
+    return MT_OK;
+}
+
+static mt_status train(run *r)
+{
+    mt_status status = MT_OK;
+    printf("  epoch      loss  test loss  test accuracy   seconds\n");
+    r->progress = mt_progress_begin("steps", r->steps);
+    if (r->opt.quiet)
+        r->progress.mode = MT_PROGRESS_OFF;
+    r->since.begin = mt_now();
+    mt_finite_reset();
+    for (int64_t epoch = 0; epoch < r->opt.epochs && status == MT_OK; epoch++)
+        status = train_epoch(r);
+    return status;
+}
+
+/* ---- report -------------------------------------------------------------------------------------- */
+
+static void draw_curve(const run *r)
+{
+    char csv[4096], svg[4096];
+    const mt_curve curve = {
+        .title = "train\\_mnist: loss and test accuracy",
+        .x = "epoch",
+        .left = "loss",
+        .right = "test accuracy",
+        .line = { { "loss", "training loss", MT_CURVE_LEFT },
+                  { "test_loss", "test loss", MT_CURVE_LEFT },
+                  { "test_accuracy", "test accuracy", MT_CURVE_RIGHT } },
+    };
+    snprintf(csv, sizeof csv, "%s/metrics.csv", r->opt.out);
+    snprintf(svg, sizeof svg, "%s/curve.svg", r->opt.out);
+    if (r->rows == 1)
+        printf("The numbers are in %s; a curve takes two tests\n", csv);
+    else if (mt_curve_svg(svg, csv, &curve) == MT_OK)
+        printf("The curve is in %s, its numbers in %s\n", svg, csv);
+    else
+        printf("The numbers are in %s; %s\n", csv, mt_last_error());
+}
+
+static void write_best(const run *r)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/best.safetensors", r->opt.out);
+    if (mt_weights_write(r->best, path) == MT_OK)
+        printf("The weights of epoch %.4g (test accuracy %.2f %%) are in %s\n", r->best_epoch, 100 * r->best_accuracy,
+               path);
+    else
+        printf("No weights were written: %s\n", mt_last_error());
+}
+
+/* report -- what there is to say after training, however it ended. */
+static void report(const run *r, mt_status status, double seconds)
+{
+    const char *data = mt_mnist_name(r->opt.data);
+    mt_loader_stats stats = mt_loader_stats_of(r->train);
+    if (status != MT_OK) {
+        fprintf(stderr, "train_mnist: %s\n", mt_last_error());
+    } else {
+        printf("\n");
+        mt_confusion_print(&r->confusion);
+        printf("\nTraining waited for data %.1f %% of the time (%" PRId64 " workers)\n", stats.stall_percent,
+               r->opt.recipe.workers);
+    }
+    if (r->rows > 0) {
+        write_best(r);
+        draw_curve(r);
+    }
+    if (r->opt.trace)
+        mt_profile_report(r->opt.out, omp_get_max_threads());
+    if (status == MT_OK)
+        printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
+               mt_confusion_accuracy(&r->confusion), r->opt.epochs, seconds, r->epoch_seconds, data);
+    if (status == MT_ERR_STOPPED)
+        printf("train_mnist: stopped epochs=%" PRId64 " data=%s\n", r->step / mt_loader_steps(r->train), data);
+}
+
+/* ---- command line -------------------------------------------------------------------------------- */
+
+enum { EVAL_EVERY = 0x100, EVAL_STEPS, TRACE }; /* options without a letter */
+
+static const struct argp_option flags[] = {
+    { "data", 'd', "DIR", 0, "Folder of the four IDX files (default: what datasets/fetch brought)", 0 },
+    { "epochs", 'e', "N", 0, "How often every image is seen (default 10)", 0 },
+    { "batch", 'b', "N", 0, "Images per step (default 64)", 0 },
+    { "hidden", 'H', "N,N", 0, "Widths of the hidden layers: one or two (default 256,128)", 0 },
+    { "seed", 's', "N", 0, "Of the first weights and of the order of images (default 1)", 0 },
+    { "threads", 't', "N", 0, "Threads; changes the speed, not the result (default: one per core)", 0 },
+    { "eval-every", EVAL_EVERY, "EPOCHS", 0, "Test after so many epochs (default 1)", 0 },
+    { "eval-steps", EVAL_STEPS, "STEPS", 0, "Test after so many steps instead", 0 },
+    { "out", 'o', "DIR", 0, "Folder for what is written (default build/run/mnist)", 0 },
+    { "trace", TRACE, NULL, 0, "Profile the run: where time, arithmetic and memory go", 0 },
+    { "quiet", 'q', NULL, 0, "No progress line", 0 },
+    { 0 },
+};
+
+static const struct argp_child children[] = { { &mt_recipe_argp, 0, "How to learn:", 0 }, { 0 } };
+
+/* The options that are whole numbers from 1 on. */
+static const struct {
+    int key;
+    int64_t high;
+    size_t at; /* in options */
+} integers[] = {
+    { 'e', 100000, offsetof(options, epochs) },
+    { 'b', 65536, offsetof(options, batch) },
+    { 's', INT64_MAX, offsetof(options, seed) },
+    { 't', 1024, offsetof(options, threads) },
+    { EVAL_EVERY, 100000, offsetof(options, eval_epochs) },
+    { EVAL_STEPS, INT32_MAX, offsetof(options, eval_steps) },
+};
+
+static const char *flag_name(int key)
+{
+    const struct argp_option *flag = flags;
+    while (flag->key != key)
+        flag++;
+    return flag->name;
+}
+
+static void integer(int64_t *out, const char *text, int64_t high, int key, struct argp_state *state)
+{
+    if (mt_cli_i64(out, text, 1, high) != MT_OK)
+        argp_error(state, "--%s: %s", flag_name(key), mt_last_error());
+}
+
+/* hidden -- "256,128" or "512". */
+static void hidden(int64_t *width, const char *text, struct argp_state *state)
+{
+    char first[32] = "";
+    const char *comma = strchr(text, ',');
+    snprintf(first, sizeof first, "%.*s", comma ? (int)mt_min(comma - text, 31) : 31, text);
+    integer(&width[0], first, 65536, 'H', state);
+    width[1] = 0;
+    if (comma)
+        integer(&width[1], comma + 1, 65536, 'H', state);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    options *opt = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &opt->recipe;
+        return 0;
+    case 'd':
+        opt->data = arg;
+        return 0;
+    case 'o':
+        opt->out = arg;
+        return 0;
+    case 'q':
+        opt->quiet = true;
+        return 0;
+    case TRACE:
+        opt->trace = true;
+        return 0;
+    case 'H':
+        hidden(opt->hidden, arg, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", arg);
+    }
+    for (int i = 0; i < MT_COUNT(integers); i++)
+        if (integers[i].key == key) {
+            integer((int64_t *)((char *)opt + integers[i].at), arg, integers[i].high, key, state);
+            return 0;
+        }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* ---- setting up ---------------------------------------------------------------------------------- */
+
+/* Learning rates that suit this network. */
+static const double usual_rate[MT_UPDATE_KINDS] = {
+    [MT_SGD] = 0.15,  [MT_MOMENTUM] = 0.02, [MT_NESTEROV] = 0.02, [MT_RMSPROP] = 1e-3,
+    [MT_ADAM] = 1e-3, [MT_ADAMW] = 1e-3,    [MT_LION] = 1e-4,     [MT_ADAFACTOR] = 0.01,
+};
+
+static mt_status setup(run *r)
+{
+    char path[4096];
+    options *o = &r->opt;
+    mt_status status = mt_mnist_open(&r->mnist, o->data);
+    if (status == MT_OK)
+        status = mt_cli_folder(o->out);
+    if (status != MT_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/metrics.csv", o->out);
+    status = mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds");
+    if (status != MT_OK)
+        return status;
+
+    const mt_dataset *train_set = r->mnist.train, *test_set = r->mnist.test;
+    int layers = o->hidden[1] ? 3 : 2;
+    int64_t pixels = mt_shape_numel(train_set->x.shape), width[] = { pixels, o->hidden[0], o->hidden[1], CLASSES };
+    width[layers] = CLASSES;
+    mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
+    r->model = mt_mlp_new(width, layers, &init);
+    r->best = mt_weights_new(r->model);
+    mt_params params = mt_module_params(r->model);
+    r->optim = mt_recipe_optim(&o->recipe, &params);
+    mt_params_free(&params);
+    r->train =
+        mt_recipe_loader(&o->recipe, train_set, mt_sampler_shuffling(train_set->count, (uint64_t)o->seed), o->batch);
+    r->test = mt_recipe_loader(&o->recipe, test_set, mt_sampler_sequential(test_set->count), TEST_BATCH);
+    r->steps = o->epochs * mt_loader_steps(r->train);
+    return MT_OK;
+}
+
+static void teardown(run *r)
+{
+    mt_loader_free(r->train);
+    mt_loader_free(r->test);
+    mt_optim_free(r->optim);
+    mt_weights_free(r->best);
+    mt_module_free(r->model);
+    mt_metrics_close(r->metrics);
+    mt_mnist_close(&r->mnist);
+}
+
+int main(int argc, char **argv)
+{
+    run r = { .opt = { .out = "build/run/mnist",
+                       .hidden = { 256, 128 },
+                       .epochs = 10,
+                       .batch = 64,
+                       .seed = 1,
+                       .eval_epochs = 1,
+                       .recipe = { .optimizer = MT_ADAM, .schedule = MT_SCHEDULE_COSINE, .weight_decay = NAN } } };
+    const struct argp argp = { .options = flags,
+                               .parser = parse,
+                               .doc = "Train a perceptron on MNIST, by Adam and a cosine schedule or as told.",
+                               .children = children };
+    double start = mt_now();
+    argp_parse(&argp, argc, argv, 0, NULL, &r.opt);
+    if (r.opt.recipe.lr == 0)
+        r.opt.recipe.lr = usual_rate[r.opt.recipe.optimizer];
+    if (!r.opt.data)
+        r.opt.data = mt_mnist_folder();
+    if (!strcmp(mt_mnist_name(r.opt.data), "standin"))
+        printf(
+            "MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing about MNIST\n");
+    if (r.opt.threads)
+        omp_set_num_threads((int)r.opt.threads);
+    mt_cli_catch_stop();
+
+    mt_status status = setup(&r);
+    if (status == MT_OK) {
+        if (r.opt.trace)
+            mt_profile_begin(0);
+        status = train(&r);
+        report(&r, status, mt_now() - start);
+    } else {
+        fprintf(stderr, "train_mnist: %s\n", mt_last_error());
+    }
+    teardown(&r);
+    return status == MT_ERR_STOPPED ? 128 + mt_cli_stopped() : status != MT_OK;
+}
