@@ -1,0 +1,201 @@
+/* update_oracle.c -- the formulas of optim/updates.h, from their papers, in numbers that carry their error. */
+#include "testing/update_oracle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* A hyper-parameter, which a kernel rounds to f32. */
+static mt_approx hyper(double value)
+{
+    return value == 0 ? mt_approx_exact(0) : mt_approx_rounded(value, 0);
+}
+
+static mt_approx times(double a, mt_approx b)
+{
+    return mt_approx_mul(hyper(a), b);
+}
+
+/* beta old + (1 - beta) x */
+static mt_approx average(double beta, mt_approx old, mt_approx x)
+{
+    return mt_approx_add(times(beta, old), times(1 - beta, x));
+}
+
+static mt_approx square(mt_approx x)
+{
+    return mt_approx_mul(x, x);
+}
+
+static mt_approx sign(mt_approx x)
+{
+    double way = (x.value > 0) - (x.value < 0);
+    return (mt_approx){ way, fabs(x.value) > x.error || mt_approx_is_zero(x) ? 0 : 2 };
+}
+
+/* ---- elementwise rules: each returns what lr multiplies ---------------------------------------- */
+
+static mt_approx over_root(mt_approx a, mt_approx v, double eps)
+{
+    return mt_approx_div(a, mt_approx_add(mt_approx_sqrt(v), hyper(eps)));
+}
+
+static mt_approx adam(const mt_hyper *h, int64_t t, mt_approx *m, mt_approx *v, mt_approx g)
+{
+    *m = average(h->beta1, *m, g);
+    *v = average(h->beta2, *v, square(g));
+    mt_approx m_hat = times(1 / (1 - pow(h->beta1, (double)t)), *m);
+    mt_approx v_hat = times(1 / (1 - pow(h->beta2, (double)t)), *v);
+    return over_root(m_hat, v_hat, h->eps);
+}
+
+static mt_approx direction(const mt_update_oracle *o, mt_approx *m, mt_approx *v, mt_approx p, mt_approx g)
+{
+    const mt_hyper *h = &o->hyper;
+    mt_approx decay = times(h->weight_decay, p), decayed = mt_approx_add(g, decay), way;
+    switch (o->kind) {
+    case MT_SGD:
+        return decayed;
+    case MT_MOMENTUM:
+        return *m = mt_approx_add(times(h->momentum, *m), decayed);
+    case MT_NESTEROV:
+        *m = mt_approx_add(times(h->momentum, *m), decayed);
+        return mt_approx_add(decayed, times(h->momentum, *m));
+    case MT_RMSPROP:
+        *m = average(h->beta2, *m, square(decayed));
+        return over_root(decayed, *m, h->eps);
+    case MT_ADAM:
+        return adam(h, o->step, m, v, decayed);
+    case MT_ADAMW:
+        return mt_approx_add(adam(h, o->step, m, v, g), decay);
+    case MT_LION:
+        way = sign(average(h->beta1, *m, g));
+        *m = average(h->beta2, *m, g);
+        return mt_approx_add(way, decay);
+    default:
+        MT_CHECK(false, "%s is no elementwise rule", mt_update_rules[o->kind].name);
+    }
+}
+
+/* ---- Adafactor -------------------------------------------------------------------------------- */
+
+/* The sum of n numbers that lie `stride` apart: at most n - 1 additions touch any term. */
+static mt_approx sum(const mt_approx *x, int64_t n, int64_t stride)
+{
+    mt_approx total = { 0, 0 };
+    double magnitude = 0;
+    for (int64_t i = 0; i < n; i++) {
+        total.value += x[i * stride].value;
+        total.error += x[i * stride].error;
+        magnitude += fabs(x[i * stride].value);
+    }
+    total.error += mt_tolerance((double)n, magnitude);
+    return total;
+}
+
+static mt_approx mean(const mt_approx *x, int64_t n, int64_t stride)
+{
+    return mt_approx_div(sum(x, n, stride), mt_approx_exact((double)n));
+}
+
+static mt_approx rms(const mt_approx *x, int64_t n)
+{
+    mt_approx *squares = malloc((size_t)n * sizeof *squares);
+    MT_CHECK(squares, "out of memory");
+    for (int64_t i = 0; i < n; i++)
+        squares[i] = square(x[i]);
+    mt_approx result = mt_approx_sqrt(mean(squares, n, 1));
+    free(squares);
+    return result;
+}
+
+static void adafactor(mt_update_oracle *o, const float *grad)
+{
+    int64_t R = o->rows, C = o->cols, n = R * C;
+    double beta = 1 - pow((double)o->step, -0.8);
+    mt_approx *r = o->state[0], *c = o->state[1], *u = malloc((size_t)n * sizeof *u);
+    MT_CHECK(u, "out of memory");
+    for (int64_t i = 0; i < n; i++)
+        u[i] = mt_approx_add(square(mt_approx_exact(grad[i])), hyper(o->hyper.eps));
+    for (int64_t i = 0; i < R; i++)
+        r[i] = average(beta, r[i], mean(u + i * C, C, 1));
+    for (int64_t j = 0; j < C; j++)
+        c[j] = average(beta, c[j], mean(u + j, R, C));
+    mt_approx mean_r = mean(r, R, 1);
+    for (int64_t i = 0; i < n; i++) {
+        mt_approx row = mt_approx_sqrt(mt_approx_div(r[i / C], mean_r));
+        u[i] = mt_approx_div(mt_approx_exact(grad[i]), mt_approx_mul(row, mt_approx_sqrt(c[i % C])));
+    }
+    mt_approx size = mt_approx_max(mt_approx_exact(1e-3), rms(o->param, n));
+    mt_approx rate = times(o->hyper.lr, mt_approx_div(size, mt_approx_max(mt_approx_exact(1), rms(u, n))));
+    for (int64_t i = 0; i < n; i++) {
+        mt_approx decay = times(o->hyper.lr, times(o->hyper.weight_decay, o->param[i]));
+        o->param[i] = mt_approx_sub(o->param[i], mt_approx_add(mt_approx_mul(rate, u[i]), decay));
+    }
+    free(u);
+}
+
+/* ---- the oracle -------------------------------------------------------------------------------- */
+
+mt_update_oracle *mt_update_oracle_new(mt_update_kind kind, mt_hyper h, int64_t rows, int64_t cols, const float *param)
+{
+    mt_update_oracle *o = calloc(1, sizeof *o);
+    MT_CHECK(o, "out of memory");
+    *o = (mt_update_oracle){ .kind = kind, .hyper = h, .rows = rows, .cols = cols };
+    o->param = calloc((size_t)(rows * cols + 1), sizeof *o->param);
+    MT_CHECK(o->param, "out of memory");
+    for (int64_t i = 0; i < rows * cols; i++)
+        o->param[i] = mt_approx_exact(param[i]);
+    for (int s = 0; s < MT_UPDATE_STATES; s++) {
+        o->state[s] = calloc((size_t)(rows * cols + rows + cols + 1), sizeof *o->state[s]);
+        MT_CHECK(o->state[s], "out of memory");
+    }
+    return o;
+}
+
+void mt_update_oracle_step(mt_update_oracle *o, const float *grad)
+{
+    o->step++;
+    if (o->kind == MT_ADAFACTOR) {
+        if (o->rows * o->cols > 0)
+            adafactor(o, grad);
+        return;
+    }
+    for (int64_t i = 0; i < o->rows * o->cols; i++) {
+        mt_approx *p = &o->param[i];
+        mt_approx way = direction(o, &o->state[0][i], &o->state[1][i], *p, mt_approx_exact(grad[i]));
+        *p = mt_approx_sub(*p, times(o->hyper.lr, way));
+    }
+}
+
+static const char *check(const char *name, const float *got, const mt_approx *want, int64_t n)
+{
+    double *value = malloc((size_t)(n + 1) * sizeof *value), *error = malloc((size_t)(n + 1) * sizeof *error);
+    MT_CHECK(value && error, "out of memory");
+    for (int64_t i = 0; i < n; i++) {
+        value[i] = want[i].value;
+        error[i] = want[i].error;
+        MT_CHECK(isfinite(error[i]), "%s[%" PRId64 "]: the oracle can say nothing", name, i);
+    }
+    const char *words = mt_compare(name, got, value, error, n);
+    free(value), free(error);
+    return words;
+}
+
+const char *mt_update_oracle_check(const mt_update_oracle *o, const float *param, float *const *state)
+{
+    for (int s = 0; s < MT_UPDATE_STATES; s++) {
+        const char *words = check(mt_update_rules[o->kind].state_name[s], state[s], o->state[s],
+                                  mt_state_count(o->kind, s, o->rows, o->cols));
+        if (words)
+            return words;
+    }
+    return check("param", param, o->param, o->rows * o->cols);
+}
+
+void mt_update_oracle_free(mt_update_oracle *o)
+{
+    for (int s = 0; s < MT_UPDATE_STATES; s++)
+        free(o->state[s]);
+    free(o->param);
+    free(o);
+}

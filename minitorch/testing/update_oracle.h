@@ -1,0 +1,39 @@
+/* update_oracle.h -- what an optimizer's kernel must compute, in double, with the tolerance of every number (approx.h).
+ *
+ *     mt_update_oracle *oracle = mt_update_oracle_new(MT_ADAM, hyper, rows, cols, param);
+ *     every step:  kernel(&u);  mt_update_oracle_step(oracle, grad);
+ *     const char *words = mt_update_oracle_check(oracle, u.param, u.state);    // NULL: all within tolerance
+ *
+ * How errors grow. An average forgets: a = beta a + (1 - beta) x passes on beta of its error, so k roundings a step
+ * settle at k / (1 - beta) of them. A parameter does not: it sums its steps' errors, so its tolerance grows with the
+ * number of steps. Gradients are given from outside, so no error feeds back through them; through coupled weight decay
+ * it does, and its bound grows like (1 + lr wd / (sqrt(v) + eps))^t: keep that near 1. Where Lion's average is so near
+ * zero that an f32 computation may see the other sign, the step has an error of two. */
+#ifndef MT_TESTING_UPDATE_ORACLE_H
+#define MT_TESTING_UPDATE_ORACLE_H
+
+#include "optim/updates.h"
+#include "testing/approx.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_update_oracle {
+    mt_update_kind kind;
+    mt_hyper hyper; /* may be changed between steps */
+    int64_t rows, cols;
+    int64_t step; /* steps made */
+    mt_approx *param, *state[MT_UPDATE_STATES];
+} mt_update_oracle;
+
+mt_update_oracle *mt_update_oracle_new(mt_update_kind kind, mt_hyper hyper, int64_t rows, int64_t cols,
+                                       const float *param);
+void mt_update_oracle_step(mt_update_oracle *oracle, const float *grad);
+const char *mt_update_oracle_check(const mt_update_oracle *oracle, const float *param, float *const *state);
+void mt_update_oracle_free(mt_update_oracle *oracle);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,230 @@
+/* test_idx.c -- IDX files that are right come back byte for byte; files that are wrong are refused with words. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/storage.h"
+#include "data/digits.h"
+
+static char dir[64];
+
+static void make_dir(void)
+{
+    strcpy(dir, "/tmp/mt_idx_XXXXXX");
+    cr_assert(mkdtemp(dir) != NULL);
+}
+
+static void remove_dir(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    cr_assert(system(command) == 0);
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0, "something was not freed");
+}
+
+TestSuite(idx, .init = make_dir, .fini = remove_dir);
+
+/* path_of -- DIR/name; valid until the next call. */
+static const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+/* put -- a file of the 32-bit words of header (n of them, big-endian), then `bytes` bytes of value fill. */
+static const char *put(const char *name, int n, const uint32_t *header, int64_t bytes, int fill)
+{
+    const char *path = path_of(name);
+    FILE *file = fopen(path, "wb");
+    for (int i = 0; i < n; i++)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            fputc((int)(header[i] >> shift & 255), file);
+    for (int64_t i = 0; i < bytes; i++)
+        fputc(fill, file);
+    cr_assert(fclose(file) == 0);
+    return path;
+}
+
+#define WORDS(...)                                               \
+    (int)(sizeof((uint32_t[]){ __VA_ARGS__ }) / 4), (uint32_t[]) \
+    {                                                            \
+        __VA_ARGS__                                              \
+    }
+
+/* refused -- reading path as kind fails with `status`, leaves out alone, and says path and `words`. */
+static void refused(const char *path, mt_idx_kind kind, mt_status status, const char *words)
+{
+    mt_idx out, before;
+    memset(&out, 0x5a, sizeof out);
+    before = out;
+    cr_expect_eq(mt_idx_read(&out, path, kind), status, "%s", mt_last_error());
+    cr_expect(memcmp(&out, &before, sizeof out) == 0, "out was changed on failure");
+    cr_expect(strstr(mt_last_error(), path) != NULL, "no path in: %s", mt_last_error());
+    cr_expect(strstr(mt_last_error(), words) != NULL, "no '%s' in: %s", words, mt_last_error());
+}
+
+Test(idx, images_come_back)
+{
+    mt_idx images = mt_idx_new(MT_IDX_IMAGES, 3, 5, 7), back;
+    for (int i = 0; i < 3 * 5 * 7; i++)
+        images.data[i] = (uint8_t)(i * 37);
+    cr_assert_eq(mt_idx_write(path_of("x"), &images), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_idx_read(&back, path_of("x"), MT_IDX_IMAGES), MT_OK, "%s", mt_last_error());
+    cr_expect(back.count == 3 && back.rows == 5 && back.cols == 7);
+    cr_expect(memcmp(back.data, images.data, 3 * 5 * 7) == 0);
+    mt_idx_free(&images);
+    mt_idx_free(&back);
+}
+
+/* The bytes themselves, as LeCun's page gives them, so that a mistake made in both directions shows. */
+Test(idx, layout)
+{
+    static const uint8_t expected[] = { 0, 0, 8, 1, 0, 0, 0, 2, 9, 4 };
+    uint8_t got[32];
+    mt_idx labels = mt_idx_new(MT_IDX_LABELS, 2, 1, 1);
+    labels.data[0] = 9;
+    labels.data[1] = 4;
+    cr_assert_eq(mt_idx_write(path_of("l"), &labels), MT_OK);
+    FILE *file = fopen(path_of("l"), "rb");
+    cr_expect_eq(fread(got, 1, sizeof got, file), sizeof expected);
+    cr_expect(memcmp(got, expected, sizeof expected) == 0);
+    fclose(file);
+    mt_idx_free(&labels);
+}
+
+Test(idx, empty_set_is_a_file)
+{
+    mt_idx out;
+    cr_assert_eq(mt_idx_read(&out, put("none", WORDS(0x801, 0), 0, 0), MT_IDX_LABELS), MT_OK, "%s", mt_last_error());
+    cr_expect_eq(out.count, 0);
+    mt_idx_free(&out);
+}
+
+Test(idx, wrong_magic)
+{
+    refused(put("a", WORDS(0x803, 1), 1, 0), MT_IDX_LABELS, MT_ERR_FORMAT, "offset 0: this file holds images");
+    refused(put("b", WORDS(0x801, 8), 8, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 0: this file holds labels");
+    refused(put("c", WORDS(0x3c21444f, 1, 1, 1), 1, 0), MT_IDX_IMAGES, MT_ERR_FORMAT,
+            "offset 0: magic 0x3c21444f, expected 0x00000803");
+    refused(put("d", WORDS(0x803000, 1, 1, 1), 1, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 0: magic");
+    refused(put("e", WORDS(0x903, 1, 1, 1), 1, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 0: magic");
+}
+
+Test(idx, gzip_says_what_to_do)
+{
+    refused(put("z", WORDS(0x1f8b0808), 100, 1), MT_IDX_IMAGES, MT_ERR_FORMAT, "run gunzip");
+    put("y.gz", WORDS(0x1f8b0808), 100, 1);
+    refused(path_of("y"), MT_IDX_LABELS, MT_ERR_IO, "y.gz is: run gunzip");
+}
+
+Test(idx, truncated)
+{
+    refused(put("a", 0, NULL, 0, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 0: the file ends");
+    refused(put("b", WORDS(0x803, 2, 3), 2, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 14: the file ends");
+    refused(put("c", WORDS(0x803, 2, 3, 4), 23, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 39: the file ends");
+    refused(put("d", WORDS(0x801, 5), 4, 0), MT_IDX_LABELS, MT_ERR_FORMAT, "offset 12: the file ends");
+}
+
+Test(idx, too_long)
+{
+    refused(put("a", WORDS(0x803, 2, 3, 4), 25, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 40: 1 bytes too many");
+    refused(put("b", WORDS(0x801, 0), 1, 0), MT_IDX_LABELS, MT_ERR_FORMAT, "offset 8: 1 bytes too many");
+}
+
+/* Products that wrap around in 32 or in 64 bits to something the file could hold. */
+Test(idx, sizes_that_overflow)
+{
+    refused(put("a", WORDS(0x803, 0xffffffff, 0xffffffff, 0xffffffff), 16, 0), MT_IDX_IMAGES, MT_ERR_FORMAT,
+            "the file ends");
+    refused(put("b", WORDS(0x803, 0x10000, 0x10000, 1), 0, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "the file ends");
+    refused(put("c", WORDS(0x803, 0x40000000, 0x20000000, 0x20), 0, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "the file ends");
+    refused(put("d", WORDS(0x801, 0xffffffff), 3, 0), MT_IDX_LABELS, MT_ERR_FORMAT, "the file ends");
+    refused(put("e", WORDS(0x803, 1, 0, 28), 0, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "offset 8: images of 0 x 28");
+    refused(put("f", WORDS(0x803, 0, 0xffffffff, 0xffffffff), 4, 0), MT_IDX_IMAGES, MT_ERR_FORMAT, "");
+}
+
+Test(idx, not_a_file)
+{
+    refused(dir, MT_IDX_IMAGES, MT_ERR_IO, "a folder");
+    refused("/dev/zero", MT_IDX_IMAGES, MT_ERR_IO, "not a regular file");
+    refused(path_of("nonesuch"), MT_IDX_IMAGES, MT_ERR_IO, "No such file");
+    cr_assert(mkfifo(path_of("pipe"), 0600) == 0);
+    refused(path_of("pipe"), MT_IDX_LABELS, MT_ERR_IO, "not a regular file");
+}
+
+Test(idx, writing_fails_in_words)
+{
+    mt_idx labels = mt_idx_new(MT_IDX_LABELS, 4, 1, 1);
+    memset(labels.data, 0, 4);
+    cr_expect_eq(mt_idx_write("/nonesuch/folder/x", &labels), MT_ERR_IO);
+    cr_expect(strstr(mt_last_error(), "/nonesuch/folder/x") != NULL, "%s", mt_last_error());
+    cr_assert(mkdir(path_of("taken"), 0700) == 0);
+    cr_expect_eq(mt_idx_write(path_of("taken"), &labels), MT_ERR_IO, "renamed over a folder");
+    cr_expect(rmdir(path_of("taken")) == 0 && rmdir(dir) == 0, "a temporary file was left behind");
+    mt_idx_free(&labels);
+}
+
+/* ---- labelled sets ------------------------------------------------------------------------------ */
+
+static void put_set(int images, int labels, int label)
+{
+    put("train-images-idx3-ubyte", WORDS(0x803, (uint32_t)images, 2, 3), images * 6, 9);
+    put("train-labels-idx1-ubyte", WORDS(0x801, (uint32_t)labels), labels, label);
+}
+
+static void set_refused(const char *words)
+{
+    mt_digits digits;
+    cr_expect_eq(mt_digits_open(&digits, dir, "train"), MT_ERR_FORMAT);
+    cr_expect(strstr(mt_last_error(), words) != NULL, "no '%s' in: %s", words, mt_last_error());
+}
+
+Test(idx, sets_that_do_not_fit)
+{
+    mt_digits digits;
+    put_set(3, 4, 0);
+    set_refused("4 labels, but");
+    put_set(0, 0, 0);
+    set_refused("the set is empty");
+    put_set(3, 3, 10);
+    set_refused("train-labels-idx1-ubyte: offset 8: label 10 of image 0, expected 0 to 9");
+    put_set(3, 3, 9);
+    cr_assert_eq(mt_digits_open(&digits, dir, "train"), MT_OK, "%s", mt_last_error());
+    mt_digits_close(&digits);
+}
+
+/* Three images, all of one value each: 0, 30, 90. Mean 40, variance (1600 + 100 + 2500) / 3 = 1400. */
+Test(idx, gather_normalises)
+{
+    mt_digits digits;
+    float x[4 * 6];
+    int32_t label[4];
+    const int64_t order[] = { 2, 0, 2, 1 };
+    const double values[] = { 0, 30, 90 };
+    mt_idx images = mt_idx_new(MT_IDX_IMAGES, 3, 2, 3), labels = mt_idx_new(MT_IDX_LABELS, 3, 1, 1);
+    for (int i = 0; i < 3; i++) {
+        memset(images.data + 6 * i, (int)values[i], 6);
+        labels.data[i] = (uint8_t)(7 + i);
+    }
+    cr_assert_eq(mt_idx_write(path_of("train-images-idx3-ubyte"), &images), MT_OK);
+    cr_assert_eq(mt_idx_write(path_of("train-labels-idx1-ubyte"), &labels), MT_OK);
+    cr_assert_eq(mt_digits_open(&digits, dir, "train"), MT_OK, "%s", mt_last_error());
+    mt_digits_gather(x, label, &digits, order, 4);
+    for (int i = 0; i < 4 * 6; i++) {
+        /* scale and shift are each rounded up to three times, the result twice: below 8 eps of |x| + |shift| */
+        double expected = (values[order[i / 6]] - 40) / 37.416573867739416;
+        cr_expect(x[i] - expected < 8 * 1.2e-7 * 3 && expected - x[i] < 8 * 1.2e-7 * 3, "%d: %g, not %g", i, x[i],
+                  expected);
+    }
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(label[i], 7 + order[i]);
+    mt_idx_free(&images);
+    mt_idx_free(&labels);
+    mt_digits_close(&digits);
+}

@@ -1,0 +1,246 @@
+/* test_optim.c -- the optimizer as a whole: groups, missing gradients, state by name, saving and restoring. What a step
+ * computes is the kernels' (test_updates.c); here the kernel called by hand must give the same bits. */
+#include "optim/optim.h"
+#include "core/scope.h"
+#include "tests/aborts.h"
+#include "tests/must.h"
+#include "testing/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { R = 7, C = 5 };
+
+/* Outside every scope a new tensor is its maker's, and a gradient is its parameter's. */
+static void give_grad(mt_tensor *param, uint64_t seed)
+{
+    mt_rng rng = mt_rng_new(seed, MT_STREAM_TEST);
+    mt_release(param->grad);
+    param->grad = mt_uniform(mt_view_shape(&param->view), -1, 1, &rng);
+}
+
+typedef struct model {
+    mt_tensor *weight, *bias;
+    mt_optim *optim;
+} model;
+
+static model new_model(mt_update_kind kind)
+{
+    mt_rng rng = mt_rng_new(3, MT_STREAM_TEST);
+    model m = { mt_uniform(MT_SHAPE(R, C), -1, 1, &rng), mt_uniform(MT_SHAPE(C), -1, 1, &rng),
+                mt_optim_new(kind, mt_hyper_default(kind)) };
+    mt_optim_add(m.optim, "0.weight", m.weight);
+    mt_optim_group(m.optim, 0.5, 0);
+    mt_optim_add(m.optim, "0.bias", m.bias);
+    return m;
+}
+
+static void free_model(model *m)
+{
+    mt_optim_zero_grad(m->optim);
+    mt_optim_free(m->optim);
+    mt_release(m->weight);
+    mt_release(m->bias);
+}
+
+static void train(model *m, int from, int to)
+{
+    for (int t = from; t < to; t++) {
+        mt_scope_begin();
+        mt_optim_set_lr(m->optim, 0.01 / (t + 1));
+        mt_optim_zero_grad(m->optim);
+        mt_scope_end();
+        give_grad(m->weight, (uint64_t)(2 * t));
+        give_grad(m->bias, (uint64_t)(2 * t + 1));
+        mt_optim_step(m->optim);
+    }
+}
+
+Test(optim, steps_are_the_kernels_with_the_groups_hyper_parameters)
+{
+    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
+        model m = new_model((mt_update_kind)kind);
+        mt_hyper hyper = mt_hyper_default((mt_update_kind)kind);
+        float w[R * C], b[C], ws[2][R * C] = { 0 }, bs[2][C] = { 0 };
+        memcpy(w, mt_f32(m.weight), sizeof w);
+        memcpy(b, mt_f32(m.bias), sizeof b);
+        for (int t = 0; t < 10; t++) {
+            mt_hyper for_w = hyper, for_b = hyper;
+            for_w.lr = 0.01 / (t + 1), for_b.lr = 0.5 * for_w.lr, for_b.weight_decay = 0;
+            train(&m, t, t + 1);
+            mt_update uw = { w, mt_f32(m.weight->grad), { ws[0], ws[1] }, NULL, R, C, t + 1, &for_w };
+            mt_update ub = { b, mt_f32(m.bias->grad), { bs[0], bs[1] }, NULL, 1, C, t + 1, &for_b };
+            mt_update_rules[kind].update(&uw);
+            mt_update_rules[kind].update(&ub);
+        }
+        must(mt_compare_bits(mt_update_rules[kind].name, mt_f32(m.weight), w, R * C));
+        must(mt_compare_bits(mt_update_rules[kind].name, mt_f32(m.bias), b, C));
+        cr_assert_eq(mt_optim_lr(m.optim), 0.01 / 10);
+        free_model(&m);
+    }
+}
+
+Test(optim, without_gradient_nothing_happens_and_steps_are_counted_apart)
+{
+    model m = new_model(MT_ADAM);
+    float before[C];
+    memcpy(before, mt_f32(m.bias), sizeof before);
+    for (int t = 0; t < 100; t++) {
+        give_grad(m.weight, (uint64_t)t);
+        mt_optim_step(m.optim);
+    }
+    must(mt_compare_bits("bias", mt_f32(m.bias), before, C));
+    /* Adam's first step is lr long, also after 100 steps of others; the parameters are below 1 and round by that. */
+    give_grad(m.bias, 1);
+    mt_optim_step(m.optim);
+    for (int i = 0; i < C; i++)
+        cr_assert_float_eq(fabsf(before[i] - mt_f32(m.bias)[i]), 0.5e-3, mt_tolerance(4, 1), "%g", (double)before[i]);
+    free_model(&m);
+}
+
+Test(optim, zero_grad_gives_the_memory_back)
+{
+    model m = new_model(MT_SGD);
+    int64_t live = mt_live_bytes(MT_CPU);
+    give_grad(m.weight, 1);
+    give_grad(m.bias, 2);
+    cr_assert_gt(mt_live_bytes(MT_CPU), live);
+    mt_optim_zero_grad(m.optim);
+    cr_assert(!m.weight->grad && !m.bias->grad);
+    cr_assert_eq(mt_live_bytes(MT_CPU), live);
+    mt_optim_zero_grad(m.optim);
+    mt_optim_step(m.optim);
+    free_model(&m);
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
+Test(optim, state_has_names_and_shapes)
+{
+    static const char *const want[] = { "0.weight/exp_avg", "0.weight/exp_avg_sq", "0.weight/step",
+                                        "0.bias/exp_avg",   "0.bias/exp_avg_sq",   "0.bias/step" };
+    model m = new_model(MT_ADAMW);
+    train(&m, 0, 3);
+    mt_optim_states states = mt_optim_list(m.optim);
+    cr_assert_eq(states.count, MT_COUNT(want));
+    for (int64_t i = 0; i < states.count; i++) {
+        const mt_tensor *t = states.item[i].tensor;
+        cr_assert_str_eq(states.item[i].name, want[i]);
+        mt_shape shape = i % 3 == 2 ? MT_SCALAR : mt_view_shape(&(i < 3 ? m.weight : m.bias)->view);
+        cr_assert(mt_shape_equal(mt_view_shape(&t->view), shape), "%s", mt_view_text(&t->view));
+    }
+    cr_assert_eq(mt_item(states.item[2].tensor), 3);
+    mt_optim_states_free(&states);
+    free_model(&m);
+
+    m = new_model(MT_ADAFACTOR);
+    states = mt_optim_list(m.optim);
+    cr_assert_str_eq(states.item[0].name, "0.weight/exp_avg_sq_row");
+    cr_assert(mt_numel(states.item[0].tensor) == R && mt_numel(states.item[1].tensor) == C);
+    cr_assert(mt_numel(states.item[3].tensor) == 1 && mt_numel(states.item[4].tensor) == C);
+    mt_optim_states_free(&states);
+    free_model(&m);
+}
+
+static void copy_tensor(mt_tensor *to, const mt_tensor *from)
+{
+    memcpy(mt_data(to), mt_data(from), (size_t)(mt_numel(from) * mt_dtype_size(from->dtype)));
+}
+
+/* Five steps, save by name, restore into a new optimizer over copies, five more: the bits of ten in one go. */
+Test(optim, restored_state_goes_on_bit_for_bit)
+{
+    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
+        model whole = new_model((mt_update_kind)kind), first = new_model((mt_update_kind)kind);
+        model second = new_model((mt_update_kind)kind);
+        train(&whole, 0, 10);
+        train(&first, 0, 5);
+        copy_tensor(second.weight, first.weight);
+        copy_tensor(second.bias, first.bias);
+        mt_optim_states from = mt_optim_list(first.optim), to = mt_optim_list(second.optim);
+        for (int64_t i = 0; i < from.count; i++) {
+            cr_assert_str_eq(from.item[i].name, to.item[i].name);
+            copy_tensor(to.item[i].tensor, from.item[i].tensor);
+        }
+        mt_optim_states_free(&from), mt_optim_states_free(&to);
+        train(&second, 5, 10);
+        must(mt_compare_bits(mt_update_rules[kind].name, mt_f32(second.weight), mt_f32(whole.weight), R * C));
+        must(mt_compare_bits(mt_update_rules[kind].name, mt_f32(second.bias), mt_f32(whole.bias), C));
+        free_model(&whole), free_model(&first), free_model(&second);
+    }
+}
+
+/* The chapter's 1x, 2x, 2x, 3x count the parameters too: so state alone is 0, 1, 1, 2 of them, and 8 B of step each. */
+Test(optim, state_bytes_are_the_memory_it_takes)
+{
+    static const int64_t times[MT_UPDATE_KINDS] = { 0, 1, 1, 1, 2, 2, 1 };
+    mt_tensor *param = mt_zeros(MT_SHAPE(100, 200), MT_F32, MT_CPU);
+    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
+        mt_optim *optim = mt_optim_new((mt_update_kind)kind, mt_hyper_default((mt_update_kind)kind));
+        int64_t live = mt_live_bytes(MT_CPU);
+        mt_scope_begin();
+        mt_optim_add(optim, "p", param);
+        mt_scope_end();
+        int64_t want = kind == MT_ADAFACTOR ? (100 + 200) * 4 + 8 : times[kind] * 80000 + 8;
+        cr_assert_eq(mt_optim_state_bytes(optim), want, "%s", mt_update_rules[kind].name);
+        cr_assert_eq(mt_live_bytes(MT_CPU) - live, want, "%s: state survives the scope", mt_update_rules[kind].name);
+        mt_optim_free(optim);
+        cr_assert_eq(mt_live_bytes(MT_CPU), live);
+    }
+    mt_release(param);
+}
+
+Test(optim, clips_over_all_parameters)
+{
+    model m = new_model(MT_SGD);
+    cr_assert_eq(mt_optim_clip_grad_norm(m.optim, 1), 0, "no gradient, no norm");
+    give_grad(m.weight, 1);
+    double alone = mt_optim_clip_grad_norm(m.optim, INFINITY);
+    give_grad(m.bias, 2);
+    double both = mt_optim_clip_grad_norm(m.optim, 0.5);
+    cr_assert_gt(both, alone);
+    cr_assert_float_eq(mt_optim_clip_grad_norm(m.optim, 1), 0.5, mt_tolerance(2, 0.5));
+    mt_f32(m.bias->grad)[0] = NAN;
+    cr_assert(isnan(mt_optim_clip_grad_norm(m.optim, 1)));
+    free_model(&m);
+}
+
+Test(optim, ranks_and_sizes)
+{
+    mt_shape shapes[] = { MT_SCALAR, MT_SHAPE(0), MT_SHAPE(0, 4), MT_SHAPE(4, 0), MT_SHAPE(3, 2, 5) };
+    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
+        for (int64_t k = 0; k < MT_COUNT(shapes); k++) {
+            mt_tensor *param = mt_zeros(shapes[k], MT_F32, MT_CPU);
+            mt_optim *optim = mt_optim_new((mt_update_kind)kind, mt_hyper_default((mt_update_kind)kind));
+            mt_optim_add(optim, "p", param);
+            give_grad(param, 1);
+            mt_optim_step(optim);
+            for (int64_t i = 0; i < mt_numel(param); i++)
+                cr_assert(mt_f32(param)[i] * mt_f32(param->grad)[i] < 0, "%s moves against the gradient",
+                          mt_update_rules[kind].name);
+            mt_optim_zero_grad(optim);
+            mt_optim_free(optim);
+            mt_release(param);
+        }
+    }
+}
+
+Test(optim, misuse_aborts_in_words)
+{
+    model m = new_model(MT_SGD);
+    mt_tensor *ids = mt_zeros(MT_SHAPE(3), MT_I32, MT_CPU), *other = mt_zeros(MT_SHAPE(C, R), MT_F32, MT_CPU);
+    mt_tensor *turned = mt_transpose(m.weight, 0, 1);
+    char name[200];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    ABORTS("a parameter 0.bias already", mt_optim_add(m.optim, "0.bias", other));
+    ABORTS("0.weight and tied are the same", mt_optim_add(m.optim, "tied", m.weight));
+    ABORTS("ids is i32 [3]", mt_optim_add(m.optim, "ids", ids));
+    ABORTS("turned is f32 [5,7] stride [1,5]", mt_optim_add(m.optim, "turned", turned));
+    ABORTS("longer than 95", mt_optim_add(m.optim, name, other));
+    m.weight->grad = other;
+    ABORTS("gradient of 0.weight [7,5] is f32 [5,7]", mt_optim_step(m.optim));
+    m.weight->grad = NULL;
+    mt_release(ids), mt_release(other), mt_release(turned);
+    free_model(&m);
+}

@@ -1,0 +1,145 @@
+/* test_recipe.c -- options become the optimizer, schedule and step that they say; what they leave open is filled in. */
+#include "aborts.h"
+
+#include <math.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "models/mlp.h"
+#include "models/recipe.h"
+#include "ops/ops.h"
+
+static mt_recipe parsed(int count, char **words)
+{
+    mt_recipe recipe = { .optimizer = MT_SGD, .lr = 0.5, .weight_decay = NAN };
+    char *all[16] = { "test" };
+    for (int i = 0; i < count; i++)
+        all[i + 1] = words[i];
+    argp_parse(&mt_recipe_argp, count + 1, all, 0, NULL, &recipe);
+    return recipe;
+}
+
+#define PARSED(...) parsed(sizeof((char *[]){ __VA_ARGS__ }) / sizeof(char *), (char *[]){ __VA_ARGS__ })
+
+static double rate(const mt_recipe *recipe, int64_t step, int64_t steps)
+{
+    mt_schedule schedule = mt_recipe_schedule(recipe, steps);
+    return mt_schedule_at(&schedule, step);
+}
+
+Test(recipe, options_change_what_they_name_and_nothing_else)
+{
+    mt_recipe r = PARSED("--optimizer=lion", "--clip", "2.5", "--workers", "3");
+    cr_assert(r.optimizer == MT_LION && r.clip == 2.5 && r.workers == 3);
+    cr_assert(r.lr == 0.5 && isnan(r.weight_decay) && r.schedule == MT_SCHEDULE_CONSTANT && r.prefetch == 0);
+}
+
+Test(recipe, wrong_options_are_refused_in_words)
+{
+    static char *const wrong[][3] = {
+        { "--optimizer", "sgdd", "--optimizer: there is no optimizer \"sgdd\": use one of sgd," },
+        { "--schedule", "cosin", "--schedule: there is no schedule \"cosin\"" },
+        { "--lr", "nan", "--lr: 'nan'" },
+        { "--lr", "0", "--lr: '0'" },
+        { "--warmup", "-1", "--warmup: '-1'" },
+        { "--gamma", "2", "--gamma: '2'" },
+        { "--clip", "0", "--clip: '0'" },
+        { "--weight-decay", "x", "--weight-decay: 'x'" },
+        { "--workers", "9999", "--workers: '9999'" },
+        { "--prefetch", "0", "--prefetch: '0'" },
+    };
+    for (int i = 0; i < MT_COUNT(wrong); i++) {
+        ending end;
+        if (run_in_child(&end) == 0) {
+            PARSED(wrong[i][0], wrong[i][1]);
+            _exit(0);
+        }
+        cr_assert(WIFEXITED(end.status) && WEXITSTATUS(end.status) != 0, "%s %s was taken", wrong[i][0], wrong[i][1]);
+        cr_assert(strstr(end.said, wrong[i][2]), "\"%s\" does not say \"%s\"", end.said, wrong[i][2]);
+    }
+}
+
+Test(recipe, schedules_fit_the_length_of_the_run)
+{
+    mt_recipe r = { .lr = 1, .schedule = MT_SCHEDULE_COSINE, .lr_min = 0.25, .warmup = 20 };
+    cr_assert_float_eq(rate(&r, 0, 120), 1.0 / 20, 1e-15);
+    cr_assert_float_eq(rate(&r, 20, 120), 1, 1e-15);
+    cr_assert_float_eq(rate(&r, 70, 120), 0.625, 1e-15); /* half of the 100 steps after warm-up */
+    cr_assert_float_eq(rate(&r, 120, 120), 0.25, 1e-15);
+    r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_STEP };
+    cr_assert_float_eq(rate(&r, 29, 90), 1, 1e-15);
+    cr_assert_float_eq(rate(&r, 30, 90), 0.1, 1e-15);
+    cr_assert_float_eq(rate(&r, 89, 90), 0.01, 1e-15);
+    r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_EXPONENTIAL };
+    cr_assert_float_eq(rate(&r, 50, 100), 0.1, 1e-12);
+    r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_TRIANGULAR };
+    cr_assert_float_eq(rate(&r, 10, 100), 1, 1e-15);
+    cr_assert_float_eq(rate(&r, 20, 100), 0, 1e-15);
+    r = (mt_recipe){ .schedule = MT_SCHEDULE_STEP, .optimizer = MT_ADAM, .period = 3, .gamma = 0.5 };
+    cr_assert_float_eq(rate(&r, 6, 100), 0.25e-3, 1e-18); /* the optimizer's own rate, given period and factor */
+    r = (mt_recipe){ .lr = 1, .schedule = MT_SCHEDULE_COSINE, .warmup = 50 };
+    cr_assert_float_eq(rate(&r, 9, 10), 0.2, 1e-15); /* a run shorter than its warm-up */
+}
+
+/* ---- a step ------------------------------------------------------------------------------------------ */
+
+/* One linear layer of a weight and a bias, both 1, whose gradients are grad. */
+typedef struct toy {
+    mt_module *model;
+    mt_optim *optim;
+    float *weight, *bias;
+} toy;
+
+static toy toy_new(const mt_recipe *recipe, float grad)
+{
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    toy t = { .model = mt_mlp_new((int64_t[]){ 1, 1 }, 1, &rng) };
+    mt_params params = mt_module_params(t.model);
+    t.weight = mt_f32(params.item[0].tensor);
+    t.bias = mt_f32(params.item[1].tensor);
+    *t.weight = *t.bias = 1;
+    for (int64_t i = 0; i < params.count; i++)
+        params.item[i].tensor->grad = mt_full(mt_view_shape(&params.item[i].tensor->view), grad);
+    t.optim = mt_recipe_optim(recipe, &params);
+    mt_params_free(&params);
+    return t;
+}
+
+static void toy_free(toy *t)
+{
+    mt_optim_free(t->optim);
+    mt_module_free(t->model);
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
+Test(recipe, weights_decay_and_biases_do_not)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5, .weight_decay = 0.25 };
+    toy t = toy_new(&r, 0);
+    mt_recipe_step(&r, t.optim, 0, 10);
+    cr_assert_eq(*t.weight, 1 - 0.5f * 0.25f);
+    cr_assert_eq(*t.bias, 1);
+    toy_free(&t);
+}
+
+Test(recipe, the_rate_of_a_step_is_the_schedules)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5, .warmup = 4 };
+    toy t = toy_new(&r, 1);
+    mt_recipe_step(&r, t.optim, 1, 10); /* the second of four steps of warm-up: half the rate */
+    cr_assert_eq(*t.bias, 0.75f);
+    toy_free(&t);
+}
+
+Test(recipe, long_gradients_are_clipped_and_infinite_ones_lost)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 1, .clip = 0.5 };
+    toy t = toy_new(&r, 3); /* norm 3 sqrt(2): each becomes 0.5 / sqrt(2) */
+    mt_recipe_step(&r, t.optim, 0, 10);
+    cr_assert_float_eq(*t.bias, 1 - 0.5 / sqrt(2), 2 * 1.2e-7);
+    toy_free(&t);
+    t = toy_new(&r, INFINITY);
+    mt_recipe_step(&r, t.optim, 0, 10);
+    cr_assert(*t.bias == 1 && *t.weight == 1);
+    toy_free(&t);
+}

@@ -1,0 +1,198 @@
+/* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress lines,
+ * numbers from the command line, folders. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "prof/cli.h"
+#include "prof/curve.h"
+#include "prof/metrics.h"
+#include "prof/progress.h"
+
+static char dir[64];
+
+static void make_dir(void)
+{
+    strcpy(dir, "/tmp/mt_run_XXXXXX");
+    cr_assert(mkdtemp(dir) != NULL);
+}
+
+static void remove_dir(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    cr_assert(system(command) == 0);
+}
+
+TestSuite(run_files, .init = make_dir, .fini = remove_dir);
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][256];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+    return path;
+}
+
+/* text_of -- the whole of a small file, "" when there is none. */
+static const char *text_of(const char *path)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "r");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[n] = '\0';
+    if (file)
+        fclose(file);
+    return text;
+}
+
+/* ---- metrics ------------------------------------------------------------------------------------ */
+
+Test(run_files, every_row_is_on_disk_at_once)
+{
+    mt_metrics *metrics;
+    const char *path = path_of("m.csv");
+    cr_assert_eq(mt_metrics_open(&metrics, path, "epoch,loss"), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(text_of(path), "epoch,loss\n");
+    cr_assert_eq(mt_metrics_row(metrics, "%d,%.2f", 1, 0.5), MT_OK);
+    cr_expect_str_eq(text_of(path), "epoch,loss\n1,0.50\n");
+    mt_metrics_close(metrics);
+    cr_assert_eq(mt_metrics_open(&metrics, path, "a"), MT_OK);
+    cr_expect_str_eq(text_of(path), "a\n", "an older file must be replaced");
+    mt_metrics_close(metrics);
+}
+
+/* A file size limit of 20 bytes plays the full disk: 11 + 7 bytes fit, the next row would fit in part. */
+Test(run_files, full_disk_leaves_whole_rows)
+{
+    mt_metrics *metrics;
+    const char *path = path_of("m.csv");
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(mt_metrics_open(&metrics, path, "epoch,loss"), MT_OK);
+    cr_assert_eq(mt_metrics_row(metrics, "1,0.50"), MT_OK);
+    struct rlimit old, small;
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = old;
+    small.rlim_cur = 20;
+    setrlimit(RLIMIT_FSIZE, &small);
+    mt_status status = mt_metrics_row(metrics, "2,0.25");
+    setrlimit(RLIMIT_FSIZE, &old);
+    cr_expect_eq(status, MT_ERR_IO);
+    cr_expect(strstr(mt_last_error(), path) != NULL, "%s", mt_last_error());
+    cr_expect_str_eq(text_of(path), "epoch,loss\n1,0.50\n");
+    cr_expect_eq(mt_metrics_row(metrics, "2,0.25"), MT_OK);
+    cr_expect_str_eq(text_of(path), "epoch,loss\n1,0.50\n2,0.25\n");
+    mt_metrics_close(metrics);
+}
+
+Test(run_files, metrics_into_nowhere)
+{
+    mt_metrics *metrics = NULL;
+    cr_expect_eq(mt_metrics_open(&metrics, path_of("no/such/m.csv"), "a"), MT_ERR_IO);
+    cr_expect(metrics == NULL && strstr(mt_last_error(), "no/such/m.csv") != NULL, "%s", mt_last_error());
+}
+
+/* ---- curve -------------------------------------------------------------------------------------- */
+
+static const mt_curve curve = {
+    .title = "a title",
+    .x = "epoch",
+    .left = "loss",
+    .line = { { "loss", "the loss", MT_CURVE_LEFT } },
+};
+
+static void put_metrics(const char *path)
+{
+    mt_metrics *metrics;
+    cr_assert_eq(mt_metrics_open(&metrics, path, "epoch,loss"), MT_OK);
+    mt_metrics_row(metrics, "1,0.5");
+    mt_metrics_row(metrics, "2,0.25");
+    mt_metrics_close(metrics);
+}
+
+Test(run_files, curve_is_drawn)
+{
+    if (system("command -v gnuplot >/dev/null") != 0)
+        cr_skip_test("gnuplot is not installed");
+    const char *csv = path_of("it's; $(a) name.csv"), *svg = path_of("it's a curve.svg");
+    put_metrics(csv);
+    cr_assert_eq(mt_curve_svg(svg, csv, &curve), MT_OK, "%s", mt_last_error());
+    cr_expect(strstr(text_of(svg), "<svg") != NULL && strstr(text_of(svg), "a title") != NULL);
+}
+
+Test(run_files, curve_fails_without_a_trace)
+{
+    if (system("command -v gnuplot >/dev/null") != 0)
+        cr_skip_test("gnuplot is not installed");
+    const char *svg = path_of("curve.svg");
+    cr_assert(freopen("/dev/null", "w", stderr) != NULL); /* gnuplot will complain */
+    cr_expect_eq(mt_curve_svg(svg, path_of("nonesuch.csv"), &curve), MT_ERR_IO);
+    cr_expect(rmdir(dir) == 0, "something was left behind");
+}
+
+Test(run_files, curve_without_gnuplot)
+{
+    const char *csv = path_of("m.csv");
+    put_metrics(csv);
+    setenv("PATH", "/nonesuch", 1);
+    cr_expect_eq(mt_curve_svg(path_of("c.svg"), csv, &curve), MT_ERR_UNAVAILABLE);
+    setenv("PATH", "/usr/bin:/bin", 1);
+    cr_expect(strstr(mt_last_error(), "apt install gnuplot") != NULL, "%s", mt_last_error());
+}
+
+/* ---- progress, numbers, folders ------------------------------------------------------------------- */
+
+Test(run_files, progress_line)
+{
+    char text[120];
+    mt_progress progress = mt_progress_begin("samples", 1000);
+    mt_progress_text(text, sizeof text, &progress, 250, 0.5); /* 250 in half a second: 500 a second, 750 to go */
+    cr_expect_str_eq(text, "[######..................]  25 %  500 samples/s  2 s left");
+    mt_progress_text(text, sizeof text, &progress, 0, 0);
+    cr_expect_str_eq(text, "[........................]   0 %  0 samples/s");
+    mt_progress_text(text, sizeof text, &progress, 1000, 2);
+    cr_expect_str_eq(text, "[########################] 100 %  500 samples/s  0 s left");
+    mt_progress_text(text, 10, &progress, 250, 0.5);
+    cr_expect_str_eq(text, "[######..");
+}
+
+Test(run_files, numbers)
+{
+    static const char *const bad[] = { "", "x", "3x", "3 ", "0", "101", "99999999999999999999", "1.5" };
+    int64_t n = -1;
+    double v = -1;
+    for (int64_t i = 0; i < MT_COUNT(bad); i++)
+        cr_expect(mt_cli_i64(&n, bad[i], 1, 100) == MT_ERR_ARGUMENT && n == -1, "'%s' gave %ld", bad[i], (long)n);
+    cr_expect(mt_cli_i64(&n, "100", 1, 100) == MT_OK && n == 100);
+    cr_expect(mt_cli_f64(&v, "nan", 0, 1) == MT_ERR_ARGUMENT && mt_cli_f64(&v, "1.01", 0, 1) == MT_ERR_ARGUMENT);
+    cr_expect(mt_cli_f64(&v, "1e-3", 0, 1) == MT_OK && v == 1e-3);
+}
+
+Test(run_files, folders)
+{
+    struct stat info;
+    cr_expect_eq(mt_cli_folder(path_of("a/b/c")), MT_OK, "%s", mt_last_error());
+    cr_expect_eq(mt_cli_folder(path_of("a/b/c/")), MT_OK, "%s", mt_last_error());
+    cr_expect(stat(path_of("a/b/c"), &info) == 0 && S_ISDIR(info.st_mode));
+    put_metrics(path_of("file"));
+    cr_expect_eq(mt_cli_folder(path_of("file")), MT_ERR_IO);
+    cr_expect_eq(mt_cli_folder(path_of("file/x")), MT_ERR_IO);
+    cr_expect_eq(mt_cli_folder(""), MT_ERR_ARGUMENT);
+}
+
+Test(run_files, stop)
+{
+    mt_cli_catch_stop();
+    cr_expect_eq(mt_cli_stopped(), 0);
+    raise(SIGINT);
+    cr_expect_eq(mt_cli_stopped(), SIGINT);
+    struct sigaction now;
+    sigaction(SIGINT, NULL, &now);
+    cr_expect(now.sa_handler == SIG_DFL, "a second Ctrl-C must kill");
+}

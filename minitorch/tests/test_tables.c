@@ -1,0 +1,66 @@
+/* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
+#include "aborts.h"
+#include "ops/tables.h"
+
+static mt_matmul_dims seen;
+
+static void note_dims(float *c, const float *a, const float *b, const mt_matmul_dims *dims)
+{
+    (void)c, (void)a, (void)b;
+    seen = *dims;
+}
+
+Test(tables, the_cpu_has_every_kernel)
+{
+    static const unsigned char zero[sizeof(void *)];
+    const unsigned char *bytes = (const unsigned char *)mt_kernels(MT_CPU);
+    cr_assert_eq((const mt_kernel_table *)(const void *)bytes, &mt_kernels_cpu);
+    for (size_t at = 0; at < sizeof(mt_kernel_table); at += sizeof zero)
+        cr_assert_neq(memcmp(bytes + at, zero, sizeof zero), 0, "entry %d is missing", (int)(at / sizeof zero));
+}
+
+Test(tables, entries_are_the_kernels_of_their_names)
+{
+    const mt_kernel_table *table = mt_kernels(MT_CPU);
+    cr_assert_eq(table->matmul, mt_matmul_parallel_cpu);
+    cr_assert_eq(table->linear_fwd, mt_linear_fwd_cpu);
+    cr_assert_eq(table->relu_bwd, mt_relu_bwd_cpu);
+    cr_assert_eq(table->sigmoid_fwd, mt_sigmoid_fwd_cpu);
+    cr_assert_eq(table->tanh_bwd, mt_tanh_bwd_cpu);
+    cr_assert_eq(table->gelu_fwd, mt_gelu_fwd_cpu);
+    cr_assert_eq(table->gelu_tanh_bwd, mt_gelu_tanh_bwd_cpu);
+    cr_assert_eq(table->softmax_fwd, mt_softmax_fwd_cpu);
+    cr_assert_eq(table->cross_entropy_bwd, mt_cross_entropy_bwd_cpu);
+}
+
+Test(tables, products_go_through_the_table_in_use)
+{
+    mt_kernel_table changed = mt_kernels_cpu;
+    float a[6] = { 1, 2, 3, 4, 5, 6 }, b[6] = { 1, 0, 2, 0, 1, 1 }, c[4] = { 9, 9, 9, 9 };
+    changed.matmul = note_dims;
+    mt_kernels_set(MT_CPU, &changed);
+    mt_matmul_cpu(c, a, b, 2, 5, 3, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
+    cr_assert(seen.M == 2 && seen.N == 5 && seen.K == 3 && seen.lda == 3 && seen.ldb == 5 && seen.ldc == 5);
+    cr_assert(!seen.trans_a && !seen.trans_b && seen.write == MT_ACCUMULATE);
+    mt_matmul_cpu(c, a, b, 2, 5, 3, MT_TRANS, MT_TRANS, MT_OVERWRITE);
+    cr_assert(seen.lda == 2 && seen.ldb == 3 && seen.ldc == 5 && seen.trans_a && seen.trans_b);
+    cr_assert_eq(seen.write, MT_OVERWRITE);
+    mt_kernels_set(MT_CPU, NULL);
+    mt_matmul_cpu(c, a, b, 2, 2, 3, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    cr_assert_arr_eq(c, ((float[]){ 8, 3, 20, 6 }), sizeof c); /* [1 2 3; 4 5 6] x [1 0; 2 0; 1 1] */
+}
+
+Test(tables, cuda_says_in_words_that_it_is_not_there)
+{
+    mt_device device;
+    cr_assert_null(mt_kernels_cuda);
+    ABORTS("no kernels for cuda: they come with lab 06", mt_kernels(MT_CUDA));
+    cr_assert_eq(mt_device_open(MT_CPU), MT_OK);
+    cr_assert_eq(mt_device_open(MT_CUDA), MT_ERR_UNAVAILABLE);
+    cr_assert(strstr(mt_last_error(), "no cuda device") && strstr(mt_last_error(), "lab 06"));
+    cr_assert_eq(mt_device_parse("cuda", &device), MT_OK);
+    cr_assert_eq(device, MT_CUDA);
+    cr_assert_eq(mt_device_parse("tpu", &device), MT_ERR_ARGUMENT);
+    cr_assert_eq(device, MT_CUDA, "unchanged on failure");
+    cr_assert_str_eq(mt_last_error(), "there is no device \"tpu\": say cpu or cuda");
+}

@@ -1,0 +1,206 @@
+/* test_tape.c -- the tape: what is recorded, in which order backward goes, what it frees, what it refuses. */
+#include "autograd/node.h"
+#include "core/scope.h"
+#include "ops/ops.h"
+
+#include "aborts.h"
+
+static mt_tensor *leaf(float value)
+{
+    mt_tensor *t = mt_full(MT_SHAPE(4), value);
+    t->requires_grad = true;
+    return t;
+}
+
+static double grad(const mt_tensor *t)
+{
+    cr_assert(t->grad, "no gradient arrived");
+    return mt_get(t->grad, (int64_t[]){ 0 });
+}
+
+Test(tape, a_value_used_twice_gets_both_gradients)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(3), *y = mt_mul(x, x);
+    mt_backward(mt_sum(mt_add(y, mt_mul(y, x)))); /* x^2 + x^3 */
+    cr_assert_float_eq(grad(x), 2 * 3 + 3 * 9, 1e-6);
+    mt_scope_end();
+}
+
+Test(tape, gradients_accumulate_until_zeroed)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(2);
+    mt_backward(mt_sum(mt_scale(x, 5)));
+    mt_backward(mt_sum(mt_scale(x, 7)));
+    cr_assert_float_eq(grad(x), 12, 1e-6);
+    mt_zero_grad(x);
+    cr_assert_null(x->grad);
+    mt_backward(mt_sum(x));
+    cr_assert_float_eq(grad(x), 1, 1e-6);
+    mt_scope_end();
+}
+
+/* Each diamond doubles the number of paths; a walk by paths would not come back in this life. */
+Test(tape, sixty_diamonds_are_visited_once_each)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *y = x;
+    for (int i = 0; i < 60; i++)
+        y = mt_scale(mt_add(y, y), 0.5f);
+    mt_backward(mt_sum(y));
+    cr_assert_float_eq(grad(x), 1, 1e-6);
+    mt_scope_end();
+}
+
+Test(tape, a_chain_of_100000_nodes_needs_no_deep_stack)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *y = x;
+    for (int i = 0; i < 100000; i++)
+        y = mt_scale(y, 1);
+    mt_backward(mt_sum(y));
+    cr_assert_float_eq(grad(x), 1, 1e-6);
+    y = x;
+    for (int i = 0; i < 100000; i++) /* and without backward: freed by the scope alone */
+        y = mt_scale(y, 1);
+    mt_scope_end();
+}
+
+Test(tape, only_what_depends_on_a_leaf_is_recorded)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *plain = mt_full(MT_SHAPE(4), 2);
+    cr_assert_null(mt_mul(plain, plain)->node);
+    cr_assert_not_null(mt_mul(plain, x)->node);
+    mt_no_grad_begin();
+    mt_no_grad_begin();
+    mt_no_grad_end();
+    cr_assert_null(mt_mul(plain, x)->node, "no_grad regions nest");
+    mt_no_grad_end();
+    mt_tensor *y = mt_mul(x, x), *cut = mt_detach(y);
+    cr_assert(!mt_wants_grad(cut) && cut->storage == y->storage);
+    mt_backward(mt_sum(mt_mul(cut, x)));
+    cr_assert_float_eq(grad(x), 1, 1e-6, "d (cut x)/dx = cut");
+    cr_assert_null(plain->grad);
+    ABORTS("mt_no_grad_end without", mt_no_grad_end());
+    mt_scope_end();
+}
+
+/* A chain of big results: forward holds them all, backward gives each back as soon as it has passed. */
+Test(tape, memory_is_given_back_on_the_way)
+{
+    enum { BIG = 1 << 16, DEPTH = 20 };
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(BIG), 1), *y = x;
+    x->requires_grad = true;
+    int64_t before = mt_live_bytes(MT_CPU);
+    for (int i = 0; i < DEPTH; i++)
+        y = mt_relu(y);
+    mt_tensor *loss = mt_sum(y), *kept = mt_retain(y);
+    int64_t forward = mt_live_bytes(MT_CPU);
+    cr_assert_geq(forward - before, DEPTH * BIG * 4);
+    mt_peak_reset(MT_CPU);
+    mt_backward(loss);
+    int64_t after = mt_live_bytes(MT_CPU), peak = mt_peak_bytes(MT_CPU);
+    cr_assert_leq(after - before, 3 * BIG * 4, "only x.grad, what was retained and the loss are left, not %ld",
+                  (long)(after - before));
+    cr_assert_leq(peak - forward, 3 * BIG * 4, "gradients never pile up: %ld", (long)(peak - forward));
+    cr_assert_eq(mt_get(kept, (int64_t[]){ 5 }), 1, "what was retained can be read");
+    cr_assert_eq(mt_item(loss), BIG);
+    mt_release(kept);
+    mt_scope_end();
+}
+
+Test(tape, results_freed_by_backward_say_so)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *y = mt_relu(x);
+    mt_backward(mt_sum(y));
+    ABORTS("[4] was freed by mt_backward", mt_f32(y));
+    mt_scope_end();
+}
+
+Test(tape, misuse_is_refused_in_words)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *y = mt_mul(x, x), *loss = mt_sum(y);
+    ABORTS("loss is [4]", mt_backward(y));
+    ABORTS("no history", mt_backward(mt_full(MT_SCALAR, 1)));
+    mt_backward(loss);
+    ABORTS("a second backward through sum", mt_backward(loss));
+    mt_tensor *z = mt_sum(mt_mul(x, x));
+    mt_f32(x)[0] = 9;
+    mt_written(x);
+    ABORTS("backward of mul needs a tensor [4] as it was in forward", mt_backward(z));
+    mt_scope_end();
+}
+
+static char said[64];
+
+static void note(void *user, mt_tensor *t)
+{
+    (void)t;
+    strcat(said, user);
+}
+
+Test(tape, leaves_are_announced_once_when_complete)
+{
+    static char a[] = "a", b[] = "b";
+    mt_scope_begin();
+    mt_tensor *x = leaf(2), *w = leaf(3);
+    mt_grad_ready_on(x, note, a);
+    mt_grad_ready_on(w, note, b);
+    mt_tensor *h = mt_mul(x, x);
+    mt_backward(mt_sum(mt_mul(mt_mul(h, w), w)));
+    cr_assert_str_eq(said, "ba", "w, used later, is complete before x; each once: %s", said);
+    mt_grad_ready_off(x, note, a);
+    mt_grad_ready_off(w, note, b);
+    mt_scope_end();
+}
+
+/* A segment that drops what it saved, and fills it again when backward comes. */
+static mt_tensor *kept_x;
+static int recomputed;
+
+static void square_again(mt_node *node)
+{
+    recomputed++;
+    mt_save(node, kept_x);
+}
+
+static void square_backward(mt_node *node, mt_tensor *dout)
+{
+    float *dx = mt_f32(mt_grad_of_input(node, 0));
+    const float *x = mt_f32(mt_saved_tensor(node, 0)), *d = mt_f32(dout);
+    for (int i = 0; i < 4; i++)
+        dx[i] += 2 * x[i] * d[i];
+}
+
+Test(tape, what_was_dropped_is_recomputed_before_backward)
+{
+    static const mt_op square = { .name = "square", .backward = square_backward };
+    mt_scope_begin();
+    mt_tensor *x = leaf(3), *y = mt_full(MT_SHAPE(4), 9);
+    kept_x = x;
+    mt_node *node = mt_record(&square, y, &x, 1);
+    node->recompute = square_again;
+    mt_backward(mt_sum(y));
+    cr_assert_eq(recomputed, 1);
+    cr_assert_float_eq(grad(x), 6, 1e-6);
+    mt_scope_end();
+}
+
+Test(tape, gradients_flow_back_through_views)
+{
+    mt_scope_begin();
+    mt_tensor *x = mt_from(MT_SHAPE(2, 3), MT_F32, (float[]){ 1, 2, 3, 4, 5, 6 });
+    x->requires_grad = true;
+    mt_tensor *column = mt_slice(mt_transpose(x, 0, 1), 0, 1, 3, 1); /* [2,2]: columns 1 and 2 */
+    mt_tensor *wide = mt_broadcast_to(mt_reshape(column, MT_SHAPE(2, 2, 1)), MT_SHAPE(2, 2, 5));
+    mt_backward(mt_sum(mt_contiguous(wide)));
+    const float want[6] = { 0, 5, 5, 0, 5, 5 };
+    for (int i = 0; i < 6; i++)
+        cr_assert_eq(mt_f32(x->grad)[i], want[i], "element %d: %g", i, (double)mt_f32(x->grad)[i]);
+    mt_scope_end();
+}

@@ -1,0 +1,143 @@
+/* test_tokens.c -- token files: windows hold what was written, files that are wrong are refused with name and offset. */
+#include "data/loader.h"
+#include "data/tokens.h"
+#include "temp_dir.h"
+
+TestSuite(tokens, .init = temp_dir_make, .fini = temp_dir_remove);
+
+/* Token i of the files here. */
+static int32_t token(int64_t i)
+{
+    return (int32_t)((i * 40503 + 7) % 50257);
+}
+
+static const char *write_file(int64_t count, int64_t size)
+{
+    const char *path = in_dir(size == 2 ? "text.u16" : "text.i32");
+    int32_t *ids = calloc((size_t)count + 1, sizeof *ids);
+    for (int64_t i = 0; i < count; i++)
+        ids[i] = token(i);
+    cr_assert_eq(mt_tokens_write(path, ids, count, size), MT_OK, "%s", mt_last_error());
+    free(ids);
+    return path;
+}
+
+Test(tokens, windows_hold_the_text_and_the_text_one_token_later)
+{
+    for (int64_t size = 2; size <= 4; size += 2) {
+        for (int64_t T = 1; T <= 33; T += 4) {
+            mt_token_config config = { .T = T, .stride = 3, .vocabulary = 50257 };
+            mt_dataset *set;
+            cr_assert_eq(mt_token_dataset_open(&set, write_file(100, size), &config), MT_OK, "%s", mt_last_error());
+            for (int64_t w = 0; w < set->count; w++) {
+                int32_t x[33], y[33];
+                mt_rng rng = mt_rng_new(0, MT_STREAM_TEST);
+                cr_assert_eq(mt_dataset_get(set, w, &rng, x, y), MT_OK, "%s", mt_last_error());
+                for (int64_t i = 0; i < T; i++)
+                    cr_assert(x[i] == token(3 * w + i) && y[i] == token(3 * w + i + 1));
+            }
+            mt_dataset_close(set);
+        }
+    }
+}
+
+/* Against counting one by one: a window that starts at s is there when token s + T is. */
+Test(tokens, every_window_that_fits_is_there)
+{
+    for (int64_t count = 0; count <= 30; count++)
+        for (int64_t T = 1; T <= 8; T++)
+            for (int64_t stride = 1; stride <= 9; stride++) {
+                int64_t want = 0;
+                for (int64_t s = 0; s + T < count; s += stride)
+                    want++;
+                cr_assert_eq(mt_tokens_windows(count, T, stride), want, "%d tokens, T %d, stride %d", (int)count,
+                             (int)T, (int)stride);
+            }
+}
+
+Test(tokens, a_shuffled_epoch_reads_every_token_once)
+{
+    mt_token_config config = { .T = 8 };
+    mt_dataset *set;
+    cr_assert_eq(mt_token_dataset_open(&set, write_file(20 * 8 + 1, 2), &config), MT_OK);
+    mt_loader_config c = mt_loader_config_default(set);
+    c.sampler = mt_sampler_shuffling(set->count, 1);
+    c.batch = 3;
+    c.workers = 2;
+    mt_loader *loader = mt_loader_new(&c);
+    mt_batch b;
+    int64_t sum = 0, want = 0;
+    while (mt_loader_next(loader, &b))
+        for (int64_t i = 0; i < b.count * 8; i++)
+            sum += ((const int32_t *)mt_data(b.x))[i];
+    for (int64_t i = 0; i < 160; i++)
+        want += token(i);
+    cr_assert_eq(sum, want);
+    mt_loader_free(loader);
+    mt_dataset_close(set);
+}
+
+static void refused(const char *path, mt_status status, const char *words)
+{
+    mt_token_config config = { .T = 16 };
+    mt_dataset *set = NULL;
+    cr_assert_eq(mt_token_dataset_open(&set, path, &config), status, "%s", mt_last_error());
+    cr_assert_null(set);
+    SAYS(path);
+    SAYS(words);
+}
+
+Test(tokens, wrong_files_are_refused)
+{
+    char path[256];
+    refused(in_dir("nothing"), MT_ERR_IO, "No such file");
+    refused(temp_dir, MT_ERR_IO, "a folder");
+    strcpy(path, write_file(100, 2)); /* 224 bytes */
+    cut(path, 1);
+    refused(path, MT_ERR_FORMAT, "offset 223: the file ends in the middle of a token");
+    cut(path, 1);
+    refused(path, MT_ERR_FORMAT, "offset 222: the file ends after 99 tokens of 100");
+    cut(path, -4);
+    refused(path, MT_ERR_FORMAT, "101 tokens of 100");
+    cut(path, 2);
+    poke(path, 23, 0x80); /* a negative count */
+    refused(path, MT_ERR_FORMAT, "tokens of -");
+    poke(path, 23, 0x7f);
+    refused(path, MT_ERR_FORMAT, "ends after 100 tokens");
+    poke(path, 23, 0);
+    poke(path, 12, 3);
+    refused(path, MT_ERR_FORMAT, "offset 12: tokens of 3 bytes");
+    poke(path, 12, 0);
+    refused(path, MT_ERR_FORMAT, "offset 12: tokens of 0 bytes");
+    poke(path, 12, 2);
+    poke(path, 8, 2);
+    refused(path, MT_ERR_FORMAT, "version 2");
+    poke(path, 0, 'm');
+    refused(path, MT_ERR_FORMAT, "not a token file");
+    cut(path, 201);
+    refused(path, MT_ERR_FORMAT, "not a token file");
+    cut(path, 23);
+    refused(path, MT_ERR_FORMAT, "not a token file");
+    refused(write_file(16, 4), MT_ERR_FORMAT, "16 tokens, a window of 16 needs 17");
+}
+
+Test(tokens, an_id_outside_the_vocabulary_is_named_with_its_offset)
+{
+    mt_token_config config = { .T = 4, .vocabulary = 1000 };
+    int32_t ids[9] = { 1, 2, 3, 4, 5, 6, 999, 1000, 9 }, x[4], y[4];
+    mt_dataset *set;
+    mt_rng rng = mt_rng_new(0, MT_STREAM_TEST);
+    const char *path = in_dir("ids");
+    cr_assert_eq(mt_tokens_write(path, ids, 9, 4), MT_OK);
+    cr_assert_eq(mt_token_dataset_open(&set, path, &config), MT_OK);
+    cr_assert_eq(mt_dataset_get(set, 0, &rng, x, y), MT_OK);
+    cr_assert_eq(mt_dataset_get(set, 1, &rng, x, y), MT_ERR_FORMAT);
+    SAYS("offset 52: token 1000, the vocabulary has 1000");
+    mt_dataset_close(set);
+    ids[4] = 1000; /* only y of window 0 sees it */
+    cr_assert_eq(mt_tokens_write(path, ids, 9, 4), MT_OK);
+    cr_assert_eq(mt_token_dataset_open(&set, path, &config), MT_OK);
+    cr_assert_eq(mt_dataset_get(set, 0, &rng, x, y), MT_ERR_FORMAT);
+    SAYS("offset 40");
+    mt_dataset_close(set);
+}
