@@ -1,0 +1,197 @@
+/* calls_02.c -- how the worker calls the kernels of lab 02, and the training of step 02.9. */
+#include "worker/call.h"
+#include "data/digits.h"
+#include "models/manual_mlp.h"
+#include "ops/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void linear_fwd(const mg_value *v)
+{
+    mt_linear_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i64, v[5].i64, v[6].i64);
+}
+
+static void linear_bwd(const mg_value *v)
+{
+    mt_linear_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i64, v[7].i64, v[8].i64);
+}
+
+/* Three calls of each activation: forward, forward in place, backward. */
+#define ACTIVATION(name)                                             \
+    static void name##_fwd(const mg_value *v)                        \
+    {                                                                \
+        mt_##name##_fwd_cpu(v[0].f32, v[1].f32, v[2].i64);           \
+    }                                                                \
+    static void name##_in_place(const mg_value *v)                   \
+    {                                                                \
+        mt_##name##_fwd_cpu(v[0].f32, v[0].f32, v[1].i64);           \
+    }                                                                \
+    static void name##_bwd(const mg_value *v)                        \
+    {                                                                \
+        mt_##name##_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64); \
+    }
+#define ACTIVATION_CALLS(name)                                                                    \
+    { "mt_" #name "_fwd_cpu", name##_fwd }, { "mt_" #name "_fwd_cpu in place", name##_in_place }, \
+    {                                                                                             \
+        "mt_" #name "_bwd_cpu", name##_bwd                                                        \
+    }
+
+ACTIVATION(relu)
+ACTIVATION(sigmoid)
+ACTIVATION(tanh)
+ACTIVATION(gelu)
+ACTIVATION(gelu_tanh)
+
+static void softmax_fwd(const mg_value *v)
+{
+    mt_softmax_fwd_cpu(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
+}
+
+static void softmax_in_place(const mg_value *v)
+{
+    mt_softmax_fwd_cpu(v[0].f32, v[0].f32, v[1].i64, v[2].i64);
+}
+
+static void softmax_bwd(const mg_value *v)
+{
+    mt_softmax_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64);
+}
+
+static void cross_entropy_fwd(const mg_value *v)
+{
+    mt_cross_entropy_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i32, v[4].i64, v[5].i64);
+}
+
+static void cross_entropy_in_place(const mg_value *v)
+{
+    mt_cross_entropy_fwd_cpu(v[0].f32, v[1].f32, v[1].f32, v[2].i32, v[3].i64, v[4].i64);
+}
+
+static void cross_entropy_bwd(const mg_value *v)
+{
+    mt_cross_entropy_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i32, v[4].i64, v[5].i64);
+}
+
+/* Outputs w, next, again: two calls in a row with one generator, then one from its start. */
+static void init_he(const mg_value *v)
+{
+    mt_rng start = mt_rng_new((uint64_t)v[5].i64, MT_STREAM_INIT), rng = start;
+    mt_init_he_cpu(v[0].f32, v[3].i64, v[4].i64, &rng);
+    mt_init_he_cpu(v[1].f32, v[3].i64, v[4].i64, &rng);
+    mt_init_he_cpu(v[2].f32, v[3].i64, v[4].i64, &start);
+}
+
+static void init_xavier(const mg_value *v)
+{
+    mt_rng start = mt_rng_new((uint64_t)v[6].i64, MT_STREAM_INIT), rng = start;
+    mt_init_xavier_cpu(v[0].f32, v[3].i64, v[4].i64, v[5].i64, &rng);
+    mt_init_xavier_cpu(v[1].f32, v[3].i64, v[4].i64, v[5].i64, &rng);
+    mt_init_xavier_cpu(v[2].f32, v[3].i64, v[4].i64, v[5].i64, &start);
+}
+
+/* ---- the perceptron ------------------------------------------------------------------------- */
+
+static mt_manual_mlp *mlp_of(const mg_value *width, int64_t max_batch)
+{
+    int64_t w[MT_MLP_LAYERS + 1];
+    for (int l = 0; l <= MT_MLP_LAYERS; l++)
+        w[l] = width[l].i64;
+    return mt_manual_mlp_new(w, max_batch);
+}
+
+static void mlp_forward(const mg_value *v) /* logits; params, x; N, widths */
+{
+    mt_manual_mlp *mlp = mlp_of(v + 4, v[3].i64 + 3);
+    memcpy(mlp->params, v[1].f32, sizeof *mlp->params * (size_t)mlp->count);
+    memcpy(v[0].f32, mt_manual_mlp_forward(mlp, v[2].f32, v[3].i64), sizeof(float) * (size_t)v[0].count);
+    mt_manual_mlp_free(mlp);
+}
+
+static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N, widths */
+{
+    mt_manual_mlp *mlp = mlp_of(v + 6, v[5].i64 + 3);
+    memcpy(mlp->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
+    for (int twice = 0; twice < 2; twice++) { /* the second must not build on what the first one left */
+        mt_manual_mlp_forward(mlp, v[3].f32, v[5].i64);
+        v[0].f32[0] = (float)mt_manual_mlp_backward(mlp, v[3].f32, v[4].i32, v[5].i64);
+    }
+    memcpy(v[1].f32, mlp->grads, sizeof *mlp->grads * (size_t)mlp->count);
+    mt_manual_mlp_free(mlp);
+}
+
+static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths */
+{
+    mt_manual_mlp *mlp = mlp_of(v + 3, 1);
+    memcpy(mlp->params, v[0].f32, sizeof *mlp->params * (size_t)mlp->count);
+    memcpy(mlp->grads, v[1].f32, sizeof *mlp->grads * (size_t)mlp->count);
+    mt_manual_mlp_sgd(mlp, v[2].scalar);
+    memcpy(v[0].f32, mlp->params, sizeof *mlp->params * (size_t)mlp->count);
+    mt_manual_mlp_free(mlp);
+}
+
+/* One epoch over a random order; the learning rate falls in a straight line over all steps of all epochs. */
+static void epoch(mt_manual_mlp *mlp, const mt_digits *digits, int64_t *order, int64_t batch, float from, float to)
+{
+    float *x = malloc(sizeof *x * (size_t)(batch * digits->pixels));
+    int32_t *label = malloc(sizeof *label * (size_t)batch);
+    MT_CHECK(x && label, "out of memory for a batch");
+    int64_t steps = digits->count / batch;
+    for (int64_t s = 0; s < steps; s++) {
+        mt_digits_gather(x, label, digits, order + s * batch, batch);
+        mt_manual_mlp_forward(mlp, x, batch);
+        mt_manual_mlp_backward(mlp, x, label, batch);
+        mt_manual_mlp_sgd(mlp, from + (to - from) * (float)s / (float)steps);
+    }
+    free(x);
+    free(label);
+}
+
+static void train(const mg_value *v) /* params; images, labels; widths, epochs, batch, seed; learning rate */
+{
+    int64_t pixels = v[3].i64, count = v[2].count, epochs = v[7].i64, batch = v[8].i64;
+    mt_digits digits = {
+        .images = { MT_IDX_IMAGES, count, 1, pixels, v[1].u8 },
+        .labels = { MT_IDX_LABELS, count, 1, 1, v[2].u8 },
+        .count = count,
+        .pixels = pixels,
+        .norm = { 0, 255 },
+    };
+    uint64_t seed = (uint64_t)v[9].i64;
+    mt_rng init = mt_rng_new(seed, MT_STREAM_INIT), shuffle = mt_rng_new(seed, MT_STREAM_SHUFFLE);
+    mt_manual_mlp *mlp = mlp_of(v + 3, batch);
+    int64_t *order = malloc(sizeof *order * (size_t)count);
+    MT_CHECK(order, "out of memory for an order");
+    mt_manual_mlp_init(mlp, &init);
+    for (int64_t e = 0; e < epochs; e++) {
+        mt_rng_permutation(&shuffle, order, count);
+        epoch(mlp, &digits, order, batch, v[10].scalar * (float)(epochs - e) / (float)epochs,
+              v[10].scalar * (float)(epochs - e - 1) / (float)epochs);
+    }
+    memcpy(v[0].f32, mlp->params, sizeof *mlp->params * (size_t)mlp->count);
+    free(order);
+    mt_manual_mlp_free(mlp);
+}
+
+const mg_function mg_calls_02[] = {
+    { "mt_linear_fwd_cpu", linear_fwd },
+    { "mt_linear_bwd_cpu", linear_bwd },
+    ACTIVATION_CALLS(relu),
+    ACTIVATION_CALLS(sigmoid),
+    ACTIVATION_CALLS(tanh),
+    ACTIVATION_CALLS(gelu),
+    ACTIVATION_CALLS(gelu_tanh),
+    { "mt_softmax_fwd_cpu", softmax_fwd },
+    { "mt_softmax_fwd_cpu in place", softmax_in_place },
+    { "mt_softmax_bwd_cpu", softmax_bwd },
+    { "mt_cross_entropy_fwd_cpu", cross_entropy_fwd },
+    { "mt_cross_entropy_fwd_cpu in place", cross_entropy_in_place },
+    { "mt_cross_entropy_bwd_cpu", cross_entropy_bwd },
+    { "mt_init_he_cpu", init_he },
+    { "mt_init_xavier_cpu", init_xavier },
+    { "mt_manual_mlp_forward", mlp_forward },
+    { "mt_manual_mlp_backward", mlp_backward },
+    { "mt_manual_mlp_sgd", mlp_sgd },
+    { "train a perceptron", train },
+    { NULL, NULL },
+};

@@ -1,0 +1,378 @@
+/* calls_03.c -- how the worker exercises the tape: builds what the checker describes, goes back, and writes down what it saw.
+ *
+ * The code here is the course's, but it shares its address space with the student's: a unit that wrote over these counters
+ * could lie about visits and live bytes. Gradients it could not know without doing the work. That is good enough for
+ * counts, and the checker compares all of it with what it works out by itself. */
+#include "autograd/node.h"
+#include "core/scope.h"
+#include "ops/ops.h"
+#include "worker/call.h"
+#include "worker/graph.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mt_tensor *leaf_of(mt_shape shape, const float *data)
+{
+    mt_tensor *t = mt_from(shape, MT_F32, data);
+    t->requires_grad = true;
+    return t;
+}
+
+static mt_tensor *full_leaf(mt_shape shape, float value)
+{
+    mt_tensor *t = mt_full(shape, value);
+    t->requires_grad = true;
+    return t;
+}
+
+/* leaf's gradient, or zeros where none arrived. */
+static void copy_grad(float *out, const mt_tensor *leaf, int64_t n)
+{
+    memset(out, 0, sizeof *out * (size_t)n);
+    if (leaf->grad)
+        memcpy(out, mt_f32(leaf->grad), sizeof *out * (size_t)n);
+}
+
+/* ---- watching backward: every listed node's op is wrapped ----------------------------------------- */
+
+static struct {
+    mt_op op[MG_GRAPH_MOST]; /* op i wraps the op of value i */
+    const mt_op *wrapped[MG_GRAPH_MOST];
+    int64_t *visits, *order;
+    int64_t so_far;
+} watch;
+
+static void watched_backward(mt_node *node, mt_tensor *dout)
+{
+    int64_t i = node->op - watch.op;
+    watch.visits[i]++;
+    watch.order[i] = ++watch.so_far;
+    watch.wrapped[i]->backward(node, dout);
+}
+
+static void watch_node(mt_node *node, int64_t i)
+{
+    watch.wrapped[i] = node->op;
+    watch.op[i] = (mt_op){ node->op->name, watched_backward };
+    node->op = &watch.op[i];
+}
+
+/* One per leaf: how often it was announced, after how many visits, and what its gradient was then. */
+typedef struct news {
+    int64_t *told, *told_at;
+    float *seen;
+    int64_t count;
+} news;
+
+static void note(void *user, mt_tensor *leaf)
+{
+    news *n = user;
+    ++*n->told;
+    *n->told_at = watch.so_far;
+    copy_grad(n->seen, leaf, n->count);
+}
+
+/* ---- a graph ------------------------------------------------------------------------------------------ */
+
+static mt_tensor *quiet(mt_tensor *a, mt_tensor *b)
+{
+    mt_no_grad_begin();
+    mt_tensor *t = mt_mul(a, b);
+    mt_no_grad_end();
+    return t;
+}
+
+static mt_tensor *apply(int64_t op, mt_tensor *a, mt_tensor *b)
+{
+    switch (op) {
+    case MG_ADD:
+        return mt_add(a, b);
+    case MG_MUL:
+        return mt_mul(a, b);
+    case MG_MATMUL:
+        return mt_matmul(a, b);
+    case MG_TANH:
+        return mt_tanh(a);
+    case MG_SCALE:
+        return mt_scale(a, 0.5f);
+    case MG_TRANSPOSE:
+        return mt_transpose(a, 0, 1);
+    case MG_DETACH:
+        return mt_detach(a);
+    default:
+        return quiet(a, b);
+    }
+}
+
+/* All values of the graph; leaves and constants are there already. The loss. */
+static mt_tensor *forward(mt_tensor **value, const int64_t *graph, int64_t count, int64_t *recorded)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t *row = graph + i * MG_GRAPH_COLUMNS;
+        if (row[0] != MG_LEAF && row[0] != MG_CONSTANT)
+            value[i] = apply(row[0], value[row[1]], value[row[2]]);
+        recorded[i] = value[i]->node != NULL;
+        if (value[i]->node)
+            watch_node(value[i]->node, i);
+    }
+    return mt_sum(value[count - 1]);
+}
+
+/* grads, seen [leaves,S,S], visits, order, recorded [count], told, told_at [leaves]; graph, data; S, passes */
+static void run_graph(const mg_value *v)
+{
+    int64_t S = v[9].i64, size = S * S, count = v[7].count / MG_GRAPH_COLUMNS, leaves = 0, arrays = 0;
+    mt_tensor *value[MG_GRAPH_MOST] = { 0 }, *leaf[MG_GRAPH_MOST];
+    news told[MG_GRAPH_MOST];
+    memset(v[2].ptr, 0, sizeof(int64_t) * (size_t)count);
+    memset(v[3].ptr, 0, sizeof(int64_t) * (size_t)count);
+    watch.visits = v[2].i64s;
+    watch.order = v[3].i64s;
+    mt_scope_begin();
+    for (int64_t i = 0; i < count; i++) {
+        int64_t op = v[7].i64s[i * MG_GRAPH_COLUMNS];
+        if (op != MG_LEAF && op != MG_CONSTANT)
+            continue;
+        value[i] = mt_from(MT_SHAPE(S, S), MT_F32, v[8].f32 + arrays++ * size);
+        value[i]->requires_grad = op == MG_LEAF;
+        if (op == MG_CONSTANT)
+            continue;
+        told[leaves] = (news){ v[5].i64s + leaves, v[6].i64s + leaves, v[1].f32 + leaves * size, size };
+        *told[leaves].told = *told[leaves].told_at = 0;
+        memset(told[leaves].seen, 0, sizeof(float) * (size_t)size);
+        leaf[leaves] = value[i];
+        mt_grad_ready_on(value[i], note, &told[leaves]);
+        leaves++;
+    }
+    for (int64_t pass = 0; pass < v[10].i64; pass++) {
+        mt_scope_begin();
+        watch.so_far = 0;
+        mt_backward(forward(value, v[7].i64s, count, v[4].i64s));
+        mt_scope_end();
+    }
+    for (int64_t l = 0; l < leaves; l++) {
+        mt_grad_ready_off(leaf[l], note, &told[l]);
+        copy_grad(v[0].f32 + l * size, leaf[l], size);
+    }
+    mt_scope_end();
+}
+
+/* ---- deep and large ----------------------------------------------------------------------------------- */
+
+static void long_chain(const mg_value *v) /* grad [4]; x [4], steps */
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf_of(MT_SHAPE(4), v[1].f32), *y = x;
+    for (int64_t i = 0; i < v[2].i64; i++)
+        y = mt_scale(y, i % 2 ? 2 : 0.5f);
+    mt_backward(mt_sum(y));
+    copy_grad(v[0].f32, x, 4);
+    mt_scope_end();
+}
+
+static struct {
+    int64_t *live; /* at the start of each visit */
+    int64_t visits;
+} meter;
+static const mt_op *metered;
+
+static void metered_backward(mt_node *node, mt_tensor *dout)
+{
+    meter.live[meter.visits++] = mt_live_bytes(MT_CPU);
+    metered->backward(node, dout);
+}
+
+/* A chain of large results: live [steps], ends [4] = live before, after forward, after backward, after the scope; loss, read
+ * after backward. */
+static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements */
+{
+    mt_op op = { "relu", metered_backward };
+    meter.live = v[0].i64s;
+    meter.visits = 0;
+    memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
+    v[1].i64s[0] = mt_live_bytes(MT_CPU);
+    mt_scope_begin();
+    mt_tensor *y = full_leaf(MT_SHAPE(v[4].i64), 1);
+    for (int64_t i = 0; i < v[3].i64; i++) {
+        y = mt_relu(y);
+        metered = y->node->op;
+        y->node->op = &op;
+    }
+    mt_tensor *loss = mt_sum(y);
+    v[1].i64s[1] = mt_live_bytes(MT_CPU);
+    mt_backward(loss);
+    v[1].i64s[2] = mt_live_bytes(MT_CPU);
+    v[2].f32[0] = (float)mt_item(loss);
+    mt_scope_end();
+    v[1].i64s[3] = mt_live_bytes(MT_CPU);
+}
+
+/* ---- recording ------------------------------------------------------------------------------------------ */
+
+static void no_backward(mt_node *node, mt_tensor *dout)
+{
+    (void)node, (void)dout;
+}
+
+static const mt_op test_op = { "test", no_backward };
+
+/* Made by given code alone, so that one unwritten step does not hide another. */
+static mt_tensor *tensor_of(int64_t kind, mt_shape shape)
+{
+    mt_tensor *t = mt_full(shape, 1);
+    t->requires_grad = kind == MG_ASKS || kind == MG_ASKS_TOO;
+    if (kind == MG_RESULT || kind == MG_ASKS_TOO)
+        t->node = mt_node_new(&test_op, t, 0);
+    return t;
+}
+
+static void wants(const mg_value *v) /* wants [n]; kind [n] */
+{
+    mt_scope_begin();
+    for (int64_t i = 0; i < v[1].count; i++)
+        v[0].i64s[i] = mt_wants_grad(tensor_of(v[1].i64s[i], MT_SHAPE(2)));
+    mt_scope_end();
+}
+
+/* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a leaf,
+ * references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet */
+static void record(const mg_value *v)
+{
+    int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
+    mt_tensor *in[MG_GRAPH_MOST];
+    int refs[MG_GRAPH_MOST];
+    memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
+    memset(v[1].ptr, 0, sizeof(int64_t) * (size_t)v[1].count);
+    mt_scope_begin();
+    for (int64_t i = 0; i < n; i++) {
+        in[i] = tensor_of(v[3].i64s[i], MT_SHAPE(i + 1, 3));
+        refs[i] = in[i]->node ? in[i]->node->refs : in[i]->refs;
+    }
+    mt_tensor *out = mt_full(MT_SHAPE(2), 0);
+    for (int64_t i = 0; i < v[4].i64; i++)
+        mt_no_grad_begin();
+    mt_node *node = mt_record(&test_op, out, in, (int)n);
+    for (int64_t i = 0; i < v[4].i64; i++)
+        mt_no_grad_end();
+    v[0].i64s[0] = node != NULL;
+    v[0].i64s[1] = out->node && out->node == node;
+    v[0].i64s[2] = node ? node->edge_count : 0;
+    for (int64_t i = 0; node && i < n; i++) {
+        int64_t *seen = v[1].i64s + i * 4;
+        seen[0] = node->edges[i].node && node->edges[i].node == in[i]->node;
+        seen[1] = node->edges[i].leaf == in[i];
+        seen[2] = (in[i]->node ? in[i]->node->refs : in[i]->refs) - refs[i];
+        seen[3] = mt_shape_equal(node->edges[i].shape, MT_SHAPE(i + 1, 3));
+    }
+    mt_scope_end();
+    v[2].i64s[0] = mt_live_bytes(MT_CPU) - before;
+}
+
+/* facts [5] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed;
+ * values [N,M]; x [M,N], transposed before detaching */
+static void detach(const mg_value *v)
+{
+    int64_t M = v[3].i64, N = v[4].i64, before = mt_live_bytes(MT_CPU);
+    mt_scope_begin();
+    mt_tensor *x = mt_from(MT_SHAPE(M, N), MT_F32, v[2].f32), *t = mt_transpose(x, 0, 1);
+    t->node = mt_node_new(&test_op, t, 0);
+    mt_tensor *cut = mt_detach(t);
+    v[0].i64s[0] = cut->storage == t->storage;
+    v[0].i64s[1] = cut->node != NULL;
+    v[0].i64s[2] = cut->requires_grad;
+    v[0].i64s[3] = t->node != NULL;
+    for (int64_t i = 0; i < N * M; i++)
+        v[1].f32[i] = (float)mt_get(cut, (int64_t[]){ i / M, i % M });
+    mt_scope_end();
+    v[0].i64s[4] = mt_live_bytes(MT_CPU) - before;
+}
+
+/* ---- a gradient's buffer ------------------------------------------------------------------------------------ */
+
+/* A node with an edge to a node, one to a leaf, one to nothing. What mt_grad_of_input gives for edge `which`, before and
+ * after something was added:  facts [3] = a buffer at all, the same one again, kept where it belongs; first, again [S] */
+static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; which, held? */
+{
+    int64_t S = v[1].count, which = v[4].i64;
+    mt_scope_begin();
+    mt_tensor *inner = mt_full(MT_SHAPE(S), 1), *leaf = full_leaf(MT_SHAPE(S), 1), *out = mt_full(MT_SHAPE(S), 1);
+    inner->node = mt_node_new(&test_op, inner, 0);
+    out->node = mt_node_new(&test_op, out, 3);
+    for (int i = 0; i < 3; i++)
+        out->node->edges[i].shape = MT_SHAPE(S);
+    out->node->edges[0].node = mt_node_retain(inner->node);
+    out->node->edges[1].leaf = mt_retain(leaf);
+    mt_tensor **kept = which == 0 ? &inner->node->grad : &leaf->grad;
+    if (v[5].i64)
+        *kept = mt_retain(mt_from(MT_SHAPE(S), MT_F32, v[3].f32));
+    mt_tensor *grad = mt_grad_of_input(out->node, (int)which);
+    for (int64_t i = 0; i < S; i++) {
+        v[1].f32[i] = grad ? mt_f32(grad)[i] : 0;
+        if (grad)
+            mt_f32(grad)[i] += (float)(i + 1);
+    }
+    mt_tensor *again = mt_grad_of_input(out->node, (int)which);
+    for (int64_t i = 0; i < S; i++)
+        v[2].f32[i] = again ? mt_f32(again)[i] : 0;
+    v[0].i64s[0] = grad != NULL;
+    v[0].i64s[1] = again == grad;
+    v[0].i64s[2] = which == 2 ? !inner->node->grad && !leaf->grad : *kept == grad;
+    mt_scope_end();
+}
+
+/* ---- misuse: it must abort ------------------------------------------------------------------------------------ */
+
+static sigjmp_buf before_abort;
+
+static void on_abort(int signal_number)
+{
+    (void)signal_number;
+    siglongjmp(before_abort, 1);
+}
+
+/* Whether mt_backward aborts. */
+static bool refuses(mt_tensor *loss)
+{
+    struct sigaction action = { .sa_handler = on_abort }, usual;
+    volatile bool refused = true;
+    sigaction(SIGABRT, &action, &usual);
+    if (sigsetjmp(before_abort, 1) == 0) {
+        mt_backward(loss);
+        refused = false;
+    }
+    sigaction(SIGABRT, &usual, NULL);
+    return refused;
+}
+
+/* refused [2] = the right use, the other one; grad [S] after the right use; x [S]; how */
+static void misuse(const mg_value *v)
+{
+    int64_t S = v[1].count, how = v[3].i64;
+    mt_scope_begin();
+    mt_tensor *x = leaf_of(MT_SHAPE(S), v[2].f32), *h = mt_mul(x, x), *first = mt_sum(h);
+    mt_tensor *second = how == MG_SHARED_PART ? mt_sum(mt_scale(h, 3)) : first;
+    v[0].i64s[0] = refuses(first);
+    copy_grad(v[1].f32, x, S);
+    if (how == MG_WRITTEN || how == MG_WRITTEN_UNSAVED) {
+        second = mt_sum(how == MG_WRITTEN ? mt_mul(x, x) : mt_scale(x, 3));
+        mt_f32(x)[0] = 1;
+        mt_written(x);
+    }
+    v[0].i64s[1] = refuses(second);
+    mt_scope_end();
+}
+
+const mg_function mg_calls_03[] = {
+    { "mt_wants_grad", wants },
+    { "mt_record", record },
+    { "mt_detach", detach },
+    { "mt_grad_of_input", grad_of_input },
+    { "backward through a graph", run_graph },
+    { "backward through a long chain", long_chain },
+    { "backward through large results", large_chain },
+    { "backward misused", misuse },
+    { NULL, NULL },
+};

@@ -1,0 +1,147 @@
+/* calls_04.c -- how the worker calls the optimizers, schedules and clipping of lab 04.
+ *
+ * Doubles travel as the bits of an i64: hyper-parameters, learning rates and norms lose nothing on the way. */
+#include "optim/clip.h"
+#include "optim/schedule.h"
+#include "testing/update_oracle.h"
+#include "worker/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The oracle is the checker's. The library of the unit tests has it too; here its name leads to this. */
+mt_update_oracle *mt_update_oracle_new(mt_update_kind kind, mt_hyper hyper, int64_t rows, int64_t cols,
+                                       const float *param)
+{
+    (void)hyper, (void)param;
+    MT_CHECK(false, "no oracle for %s [%lld,%lld]: write the update yourself", mt_update_rules[kind].name,
+             (long long)rows, (long long)cols);
+}
+
+/* ---- updates: as many steps in a row as there are gradients ----------------------------------- */
+
+/* param, two states, scratch; grads [steps,rows,cols], hyper; rows, cols, the number of the first step, steps */
+static void updates(mt_update_fn *update, const mg_value *v)
+{
+    mt_hyper hyper;
+    mt_update u = { .param = v[0].f32,
+                    .state = { v[1].f32, v[2].f32 },
+                    .scratch = v[3].f32,
+                    .rows = v[6].i64,
+                    .cols = v[7].i64,
+                    .hyper = &hyper };
+    memcpy(&hyper, v[5].i64s, sizeof hyper);
+    for (int64_t t = 0; t < v[9].i64; t++) {
+        u.grad = v[4].f32 + t * mt_update_count(&u);
+        u.step = v[8].i64 + t;
+        update(&u);
+    }
+}
+
+#define UPDATE(name)                        \
+    static void name(const mg_value *v)     \
+    {                                       \
+        updates(mt_##name##_update_cpu, v); \
+    }
+#define UPDATE_CALL(name)               \
+    {                                   \
+        "mt_" #name "_update_cpu", name \
+    }
+
+UPDATE(sgd)
+UPDATE(momentum)
+UPDATE(nesterov)
+UPDATE(rmsprop)
+UPDATE(adam)
+UPDATE(adamw)
+UPDATE(adamw_multipass)
+UPDATE(lion)
+UPDATE(adafactor)
+
+/* A race gives both sides the same arguments, so the side that needs scratch brings it, and keeps it. */
+static void adamw_multipass_own_scratch(const mg_value *v)
+{
+    static float *scratch;
+    static int64_t room;
+    if (room < 2 * v[0].count) {
+        room = 2 * v[0].count;
+        scratch = realloc(scratch, (size_t)room * sizeof *scratch);
+        MT_CHECK(scratch, "out of memory for scratch");
+    }
+    mg_value with_scratch[10];
+    memcpy(with_scratch, v, sizeof with_scratch);
+    with_scratch[3].f32 = scratch;
+    adamw_multipass(with_scratch);
+}
+
+/* ---- schedules -------------------------------------------------------------------------------- */
+
+static double as_double(int64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+static int64_t as_bits(double number)
+{
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static void schedule_at(const mg_value *v) /* lr [n]; step [n]; lr, lr_min, gamma as one array; kind, period, warmup */
+{
+    mt_schedule s = {
+        .kind = (mt_schedule_kind)v[3].i64,
+        .lr = as_double(v[2].i64s[0]),
+        .lr_min = as_double(v[2].i64s[1]),
+        .gamma = as_double(v[2].i64s[2]),
+        .period = v[4].i64,
+        .warmup = v[5].i64,
+    };
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = as_bits(mt_schedule_at(&s, v[1].i64s[i]));
+}
+
+/* ---- norm and clipping ------------------------------------------------------------------------ */
+
+enum { ARRAYS = 16 };
+
+static int64_t gather(mt_grad_array arrays[ARRAYS], const mg_value *v, int64_t count)
+{
+    MT_CHECK(count <= ARRAYS, "more than %d arrays", ARRAYS);
+    for (int64_t a = 0; a < count; a++)
+        arrays[a] = (mt_grad_array){ v[a].f32, v[a].count };
+    return count;
+}
+
+static void grad_norm(const mg_value *v) /* norm [1]; count of arrays; arrays */
+{
+    mt_grad_array arrays[ARRAYS];
+    v[0].i64s[0] = as_bits(mt_grad_norm_cpu(arrays, gather(arrays, v + 2, v[1].i64)));
+}
+
+static void clip_grad_norm(const mg_value *v) /* norm [1]; max_norm [1], count of arrays; arrays */
+{
+    mt_grad_array arrays[ARRAYS];
+    int64_t count = gather(arrays, v + 3, v[2].i64);
+    v[0].i64s[0] = as_bits(mt_clip_grad_norm_cpu(arrays, count, as_double(v[1].i64s[0])));
+}
+
+const mg_function mg_calls_04[] = {
+    UPDATE_CALL(sgd),
+    UPDATE_CALL(momentum),
+    UPDATE_CALL(nesterov),
+    UPDATE_CALL(rmsprop),
+    UPDATE_CALL(adam),
+    UPDATE_CALL(adamw),
+    UPDATE_CALL(adamw_multipass),
+    { "AdamW in passes, with scratch of its own", adamw_multipass_own_scratch },
+    UPDATE_CALL(lion),
+    UPDATE_CALL(adafactor),
+    { "mt_schedule_at", schedule_at },
+    { "mt_grad_norm_cpu", grad_norm },
+    { "mt_clip_grad_norm_cpu", clip_grad_norm },
+    { NULL, NULL },
+};

@@ -1,0 +1,351 @@
+/* calls_05.c -- how the worker reaches the units of lab 05: kernels and samplers directly, ring and loader by scenarios.
+ *
+ * The data set is ours, in memory: sample i holds i and random numbers, takes simulated time, and may be bad. Scenarios run
+ * in simulated time (data/clock.h): hours of loading cost nothing, and a deadlock aborts instead of hanging. */
+#include "data/augment.h"
+#include "data/collate.h"
+#include "data/idx_map.h"
+#include "data/loader.h"
+#include "data/ring.h"
+#include "data/sampler.h"
+#include "data/tokens.h"
+#include "worker/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- formats ------------------------------------------------------------------------------------ */
+
+static void idx_header(const mg_value *v) /* out: status, count, rows, cols, data; bytes; kind */
+{
+    mt_idx_header h = { -7, -7, -7, -7 };
+    v[0].i64s[0] = mt_idx_header_read(&h, "file", v[1].u8, v[1].count, (mt_idx_kind)v[2].i64);
+    memcpy(v[0].i64s + 1, &h, sizeof h);
+}
+
+static void pixels(const mg_value *v)
+{
+    mt_pixels_to_floats(v[0].f32, v[1].u8, v[1].count, (mt_pixel_norm){ v[2].scalar, v[3].scalar });
+}
+
+static uint8_t *aligned_copy(const mg_value *bytes)
+{
+    uint8_t *copy = malloc((size_t)bytes->count + 1); /* token files are promised to be aligned */
+    MT_CHECK(copy, "out of memory");
+    memcpy(copy, bytes->u8, (size_t)bytes->count);
+    return copy;
+}
+
+static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; bytes */
+{
+    uint8_t *bytes = aligned_copy(&v[1]);
+    mt_tokens t = { bytes - 7, -7, -7 };
+    v[0].i64s[0] = mt_tokens_read(&t, "file", bytes, v[1].count);
+    v[0].i64s[1] = t.data - bytes;
+    v[0].i64s[2] = t.count;
+    v[0].i64s[3] = t.size;
+    free(bytes);
+}
+
+static void tokens_windows(const mg_value *v)
+{
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = mt_tokens_windows(v[1].i64s[i], v[2].i64s[i], v[3].i64s[i]);
+}
+
+static void tokens_window(const mg_value *v) /* x, y; bytes; size, start */
+{
+    uint8_t *bytes = aligned_copy(&v[2]);
+    mt_tokens t = { bytes, v[2].count / v[3].i64, v[3].i64 };
+    mt_tokens_window(v[0].i32, v[1].i32, &t, v[4].i64, v[0].count);
+    free(bytes);
+}
+
+/* ---- pictures ----------------------------------------------------------------------------------- */
+
+static void resize(const mg_value *v) /* out, in; heights and widths of both */
+{
+    mt_image out = { v[0].u8, v[2].i64, v[3].i64 }, in = { v[1].u8, v[4].i64, v[5].i64 };
+    mt_resize(&out, &in);
+}
+
+static void choose(const mg_value *v) /* place [4], factor [3]; sizes [4], spread [4]; random, seed */
+{
+    const int64_t *size = v[2].i64s;
+    const float *spread = v[3].f32;
+    mt_augment a = mt_augment_default(size[0], size[1]);
+    mt_rng rng = mt_rng_new((uint64_t)v[5].i64, MT_STREAM_USER);
+    a.random_crop = v[4].i64;
+    a.flip = spread[0];
+    a.brightness = spread[1];
+    a.contrast = spread[2];
+    a.saturation = spread[3];
+    mt_augment_choice c = mt_augment_choose(&a, size[2], size[3], &rng);
+    int64_t place[4] = { c.top, c.left, c.flip, mt_rng_u32(&rng) };
+    float factor[3] = { c.brightness, c.contrast, c.saturation };
+    memcpy(v[0].i64s, place, sizeof place);
+    memcpy(v[1].f32, factor, sizeof factor);
+}
+
+static void colour_map(const mg_value *v) /* map [12]; factor [3], mean [3] */
+{
+    mt_augment_choice c = { .brightness = v[1].f32[0], .contrast = v[1].f32[1], .saturation = v[1].f32[2] };
+    float map[3][4];
+    mt_colour_map(map, &c, v[2].f32);
+    memcpy(v[0].f32, map, sizeof map);
+}
+
+static void apply(const mg_value *v) /* out; in, size [4], place [3], factor [3], norm [6] */
+{
+    const int64_t *size = v[2].i64s, *place = v[3].i64s;
+    mt_augment a = mt_augment_default(size[0], size[1]);
+    mt_image in = { v[1].u8, size[2], size[3] };
+    memcpy(a.mean, v[5].f32, sizeof a.mean);
+    memcpy(a.stddev, v[5].f32 + 3, sizeof a.stddev);
+    mt_augment_choice c = { place[0], place[1], place[2], v[4].f32[0], v[4].f32[1], v[4].f32[2] };
+    mt_augment_apply(v[0].f32, &in, &a, &c);
+}
+
+/* ---- samplers ----------------------------------------------------------------------------------- */
+
+/* The checker's sampler: count, shuffle, seed, rank, world, uneven. */
+static mt_sampler sampler_of(const int64_t *s)
+{
+    mt_sampler all = s[1] ? mt_sampler_shuffling(s[0], (uint64_t)s[2]) : mt_sampler_sequential(s[0]);
+    return mt_sampler_distributed(all, s[3], s[4], (mt_uneven)s[5]);
+}
+
+static void order(const mg_value *v) /* order; sampler; epoch */
+{
+    mt_sampler s = sampler_of(v[1].i64s);
+    mt_sampler_order(v[0].i64s, &s, v[2].i64);
+}
+
+static void shares(const mg_value *v) /* length [1], place [most]; sampler */
+{
+    mt_sampler s = sampler_of(v[2].i64s);
+    v[0].i64s[0] = mt_sampler_length(&s);
+    memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
+    for (int64_t k = 0; k < mt_min(v[0].i64s[0], v[1].count); k++)
+        v[1].i64s[k] = mt_sampler_place(&s, k);
+}
+
+static void batches(const mg_value *v) /* steps [2], index [most], count [most]; order, sampler; batch */
+{
+    mt_sampler s = sampler_of(v[4].i64s);
+    int64_t done = 0, size = v[5].i64, *index = calloc((size_t)size, sizeof *index);
+    MT_CHECK(index, "out of memory");
+    v[0].i64s[0] = mt_sampler_steps(&s, size, false);
+    v[0].i64s[1] = mt_sampler_steps(&s, size, true);
+    memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
+    memset(v[2].i64s, 0xff, sizeof *v[2].i64s * (size_t)v[2].count);
+    for (int64_t step = 0; step < mt_min(v[0].i64s[0], v[2].count); step++) {
+        int64_t n = v[2].i64s[step] = mt_sampler_batch(index, &s, v[3].i64s, step, size);
+        for (int64_t i = 0; i < mt_min(n, size) && done < v[1].count; i++)
+            v[1].i64s[done++] = index[i];
+    }
+    free(index);
+}
+
+/* ---- samples into batches ----------------------------------------------------------------------- */
+
+enum { FIELDS = 4 };
+
+typedef struct own_set {
+    mt_dataset base;
+    mt_clock *clock;
+    double seconds; /* of a sample, times 1 .. 1 + uneven by its number */
+    int64_t uneven;
+    const uint8_t *bad; /* [count]: 1 bad content, 2 cannot be read; NULL: all good */
+    atomic_llong begun;
+} own_set;
+
+static mt_status own_get(const mt_dataset *base, int64_t index, mt_rng *rng, void *x, void *y)
+{
+    own_set *set = (own_set *)base;
+    float value[FIELDS] = { (float)index };
+    int32_t label = (int32_t)index;
+    atomic_fetch_add(&set->begun, 1);
+    if (set->clock)
+        set->clock->sleep(set->clock, set->seconds * (double)(1 + (set->uneven ? index * 7 % (set->uneven + 1) : 0)));
+    if (set->bad && set->bad[index])
+        return mt_fail(set->bad[index] == 1 ? MT_ERR_FORMAT : MT_ERR_IO, "sample-%d.png", (int)index);
+    for (int i = 1; i < FIELDS; i++)
+        value[i] = mt_rng_uniform(rng);
+    memcpy(x, value, sizeof value);
+    memcpy(y, &label, sizeof label);
+    return MT_OK;
+}
+
+static own_set own_set_of(int64_t count)
+{
+    mt_field x = { MT_F32, MT_SHAPE(FIELDS) }, y = { MT_I32, MT_SCALAR };
+    return (own_set){ .base = { .count = count, .x = x, .y = y, .get = own_get } };
+}
+
+static void sample_rng(const mg_value *v) /* draws [n]; epoch [n], index [n]; seed */
+{
+    for (int64_t i = 0; i < v[0].count; i++) {
+        mt_rng rng = mt_sample_rng((uint64_t)v[3].i64, v[1].i64s[i], v[2].i64s[i]);
+        v[0].i64s[i] = mt_rng_u32(&rng);
+    }
+}
+
+static void collate(const mg_value *v) /* result [2]: status, skipped; x; index; bad; seed, epoch, skip */
+{
+    own_set set = own_set_of(v[3].count);
+    set.bad = v[3].u8;
+    mt_collation how = { &set.base, (uint64_t)v[4].i64, v[5].i64, v[6].i64 ? MT_BAD_SKIP : MT_BAD_FATAL, NULL };
+    int32_t *y = calloc((size_t)v[2].count, sizeof *y);
+    MT_CHECK(y, "out of memory");
+    memset(v[1].f32, 0, sizeof(float) * (size_t)v[1].count);
+    v[0].i64s[0] = mt_collate(v[1].f32, y, v[2].i64s, &v[0].i64s[1], &how, v[2].count);
+    free(y);
+}
+
+/* ---- ring --------------------------------------------------------------------------------------- */
+
+/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; what each step gave (a ticket, -1 stopped). */
+static void ring_script(const mg_value *v) /* got [n], ready [n]: most at once; step [n]; slots */
+{
+    mt_clock *clock = mt_clock_sim_new();
+    mt_ring ring;
+    mt_ring_init(&ring, v[3].i64, clock);
+    for (int64_t i = 0; i < v[0].count; i++) {
+        int64_t step = v[2].i64s[i], ticket = -9, got = 0;
+        if (step == 0)
+            mt_ring_plan(&ring);
+        else if (step == 1)
+            got = mt_ring_claim(&ring, &ticket) ? ticket : -1;
+        else if (step == 2)
+            got = mt_ring_take(&ring, &ticket) ? ticket : -1;
+        else if (step == 3)
+            mt_ring_stop(&ring);
+        else
+            mt_ring_finish(&ring, step - 100);
+        v[0].i64s[i] = got;
+        v[1].i64s[i] = ring.ready_max;
+    }
+    mt_ring_destroy(&ring);
+    mt_clock_sim_free(clock);
+}
+
+typedef struct waiter {
+    mt_ring *ring;
+    bool claims;
+    int64_t *out; /* 0 and the moment it came back, in ns */
+} waiter;
+
+static void *wait_in_ring(void *user)
+{
+    waiter *w = user;
+    int64_t ticket;
+    mt_clock *clock = w->ring->clock;
+    w->out[0] = w->claims ? mt_ring_claim(w->ring, &ticket) : mt_ring_take(w->ring, &ticket);
+    w->out[1] = (int64_t)(clock->now(clock) * 1e9);
+    clock->leave(clock);
+    return NULL;
+}
+
+static void ring_stop(const mg_value *v) /* out [2 * waiters]; waiters, of them taking (0 or 1) */
+{
+    enum { MOST = 8 };
+    mt_clock *clock = mt_clock_sim_new();
+    mt_ring ring;
+    pthread_t thread[MOST];
+    waiter w[MOST];
+    int64_t n = v[1].i64;
+    MT_CHECK(n <= MOST, "too many");
+    mt_ring_init(&ring, 4, clock);
+    for (int64_t i = 0; i < n; i++) {
+        w[i] = (waiter){ &ring, i >= v[2].i64, v[0].i64s + 2 * i };
+        clock->enter(clock);
+        MT_CHECK(pthread_create(&thread[i], NULL, wait_in_ring, &w[i]) == 0, "no thread");
+    }
+    clock->sleep(clock, 5);
+    mt_ring_stop(&ring);
+    clock->leave(clock);
+    for (int64_t i = 0; i < n; i++)
+        pthread_join(thread[i], NULL);
+    clock->enter(clock);
+    mt_ring_destroy(&ring);
+    mt_clock_sim_free(clock);
+}
+
+/* ---- loader ------------------------------------------------------------------------------------- */
+
+typedef struct scenario {
+    mt_clock *clock;
+    own_set set;
+    mt_loader *loader;
+} scenario;
+
+/* config: batch, workers, prefetch, uneven, load ns of a sample, compute ns. */
+static void scenario_begin(scenario *s, const int64_t *sampler, const int64_t *config, int64_t seed)
+{
+    s->clock = mt_clock_sim_new();
+    s->set = own_set_of(sampler[0]);
+    s->set.clock = s->clock;
+    s->set.uneven = config[3];
+    s->set.seconds = (double)config[4] * 1e-9;
+    mt_loader_config c = mt_loader_config_default(&s->set.base);
+    c.sampler = sampler_of(sampler);
+    c.batch = config[0];
+    c.workers = (int)config[1];
+    c.prefetch = config[2];
+    c.seed = (uint64_t)seed;
+    c.clock = s->clock;
+    s->loader = mt_loader_new(&c);
+}
+
+static void scenario_end(scenario *s)
+{
+    mt_loader_free(s->loader);
+    mt_clock_sim_free(s->clock);
+}
+
+/* From place on, until x is full; a batch is read only after it was computed on: it must still be there. */
+static void loader_run(const mg_value *v) /* x [most, FIELDS], facts [4]; sampler, config; seed, epoch, step */
+{
+    scenario s;
+    mt_batch b;
+    int64_t done = 0, most = v[0].count / FIELDS, ahead = 0, ends = 0, *config = v[3].i64s;
+    memset(v[0].f32, 0, sizeof(float) * (size_t)v[0].count);
+    scenario_begin(&s, v[2].i64s, config, v[4].i64);
+    mt_status status = mt_loader_seek(s.loader, (mt_loader_place){ v[5].i64, v[6].i64 });
+    for (int64_t calls = 0; done < most && calls < most * 3; calls++) {
+        if (!mt_loader_next(s.loader, &b)) {
+            ends++;
+            continue;
+        }
+        s.clock->sleep(s.clock, (double)config[5] * 1e-9);
+        int64_t n = mt_min(b.count, most - done);
+        memcpy(v[0].f32 + done * FIELDS, mt_f32(b.x), sizeof(float) * (size_t)(n * FIELDS));
+        done += b.count;
+        ahead = mt_max(ahead, atomic_load(&s.set.begun) - done);
+    }
+    int64_t facts[4] = { status, (int64_t)(s.clock->now(s.clock) * 1e9), ahead, ends };
+    memcpy(v[1].i64s, facts, sizeof facts);
+    scenario_end(&s);
+}
+
+const mg_function mg_calls_05[] = {
+    { "mt_idx_header_read", idx_header },
+    { "mt_pixels_to_floats", pixels },
+    { "mt_tokens_read", tokens_read },
+    { "mt_tokens_windows", tokens_windows },
+    { "mt_tokens_window", tokens_window },
+    { "mt_resize", resize },
+    { "mt_augment_choose", choose },
+    { "mt_colour_map", colour_map },
+    { "mt_augment_apply", apply },
+    { "mt_sampler_order", order },
+    { "mt_sampler_length and _place", shares },
+    { "mt_sampler_steps and _batch", batches },
+    { "mt_sample_rng", sample_rng },
+    { "mt_collate", collate },
+    { "a ring, step by step", ring_script },
+    { "a ring that is stopped", ring_stop },
+    { "a loader", loader_run },
+    { NULL, NULL },
+};

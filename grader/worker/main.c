@@ -1,0 +1,169 @@
+/* main.c -- the worker: maps arrays where the checker says, calls one function of the units under test, says so.
+ *
+ * It shares its address space with the student's code, so nothing it says is believed. What it does for honest code: every
+ * array lies between inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
+#include "wire.h"
+#include "worker/call.h"
+
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* The lab's table; the linker sets this name to mg_calls_NN (grader/build.c). */
+extern const mg_function mg_calls[];
+
+static mg_wire_request request; /* the current one, for the fault handler too */
+static mg_value values[MG_WIRE_VALUES];
+static char *region; /* all arrays of the current call and their guards */
+static size_t region_bytes;
+static char *stack_top; /* of the main thread */
+
+enum { STACK_REACH = 9 << 20 }; /* its limit is 8 MiB (sandbox.c) */
+
+static bool read_all(int fd, void *to, size_t size)
+{
+    for (size_t have = 0; have < size;) {
+        ssize_t n = read(fd, (char *)to + have, size - have);
+        if (n <= 0)
+            return false;
+        have += (size_t)n;
+    }
+    return true;
+}
+
+static void reply(mg_reply_kind what, int32_t value, int64_t distance)
+{
+    mg_wire_reply message = { .nonce = request.nonce, .what = what, .value = value, .distance = distance };
+    if (write(MG_FD_REPLY, &message, sizeof message) != sizeof message)
+        _exit(1);
+}
+
+static bool is_array(uint32_t kind)
+{
+    return kind == MG_IN || kind == MG_OUT || kind == MG_INOUT;
+}
+
+static bool map_array(const mg_wire_value *v, mg_value *value, char *at)
+{
+    bool input = v->kind == MG_IN;
+    uint64_t pages = mg_pages(v->bytes);
+    value->ptr = at + (request.at_end ? pages - v->bytes : 0);
+    value->count = (int64_t)v->bytes / mt_dtype_size((mt_dtype)v->dtype);
+    return pages == 0 ||
+           mmap(at, pages, input ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE,
+                input ? MG_FD_INPUT : MG_FD_OUTPUT, (off_t)v->offset) != MAP_FAILED;
+}
+
+/* One inaccessible region; the arrays' pages are laid over it with MG_GUARD bytes between them. */
+static bool map_values(void)
+{
+    uint64_t at = MG_GUARD + (uint64_t)request.shift * MG_PAGE;
+    region_bytes = at;
+    for (uint32_t i = 0; i < request.count; i++)
+        if (is_array(request.value[i].kind))
+            region_bytes += mg_pages(request.value[i].bytes) + MG_GUARD;
+    region = mmap(NULL, region_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED)
+        return false;
+    for (uint32_t i = 0; i < request.count; i++) {
+        const mg_wire_value *v = &request.value[i];
+        values[i] = (mg_value){ .i64 = v->i64, .scalar = v->f32 };
+        if (!is_array(v->kind))
+            continue;
+        if (!map_array(v, &values[i], region + at))
+            return false;
+        at += mg_pages(v->bytes) + MG_GUARD;
+    }
+    return true;
+}
+
+/* The array nearest to an address, if it lies in this call's region at all. */
+static int32_t nearest_array(const char *address)
+{
+    int32_t nearest = MG_NO_ARRAY;
+    int64_t least = INT64_MAX;
+    for (uint32_t i = 0; region && address >= region && address < region + region_bytes && i < request.count; i++) {
+        const char *start = values[i].ptr, *end = start + request.value[i].bytes;
+        int64_t distance = address >= end ? address - end : address < start ? start - address : 0;
+        if (is_array(request.value[i].kind) && distance < least) {
+            nearest = (int32_t)i;
+            least = distance;
+        }
+    }
+    return nearest;
+}
+
+static void on_fault(int signal_number, siginfo_t *info, void *context)
+{
+    char *address = info->si_addr;
+    int32_t nearest = nearest_array(address);
+    (void)context;
+    if (nearest == MG_NO_ARRAY && address < stack_top && address > stack_top - STACK_REACH)
+        nearest = MG_STACK;
+    reply(MG_FAULT, nearest, nearest >= 0 ? address - (char *)values[nearest].ptr : (int64_t)address);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void catch_faults(void)
+{
+    static char stack[64 << 10]; /* of its own: the fault may be an overflow of the other one */
+    stack_t alternate = { .ss_sp = stack, .ss_size = sizeof stack };
+    struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+    sigaltstack(&alternate, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+static const mg_function *find(const char *name)
+{
+    for (const mg_function *f = mg_calls; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f;
+    return NULL;
+}
+
+/* The team of threads is made before the clock starts. */
+static void wake_threads(int threads)
+{
+    omp_set_num_threads(threads);
+#pragma omp parallel
+    __asm__ volatile("");
+}
+
+static void serve(void)
+{
+    mg_wire_go go;
+    const mg_function *function = find(request.function);
+    if (!function) {
+        reply(MG_UNKNOWN, -1, 0);
+        return;
+    }
+    if (!map_values()) {
+        reply(MG_NO_MEMORY, -1, 0);
+        _exit(1);
+    }
+    wake_threads((int)request.threads);
+    reply(MG_READY, -1, 0);
+    if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
+        _exit(1);
+    function->call(values);
+    reply(MG_DONE, -1, 0);
+    munmap(region, region_bytes);
+    region = NULL;
+}
+
+int main(void)
+{
+    char here;
+    stack_top = &here;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that a crash loses none of a student's own prints */
+    catch_faults();
+    while (read_all(MG_FD_REQUEST, &request, sizeof request))
+        serve();
+    return 0;
+}
