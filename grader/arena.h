@@ -1,0 +1,19 @@
+/* arena.h -- the two memory files through which arrays travel to a worker and back.
+ *
+ * Inputs: after mg_arena_open only our own mapping can write; the worker can map it read-only and nothing else.
+ * Outputs: shared for writing, of fixed size, so that a worker can neither grow it nor make our reads fault. */
+#ifndef MG_ARENA_H
+#define MG_ARENA_H
+
+#include "core/base.h"
+
+typedef struct mg_arena {
+    int fd;
+    char *base;
+    int64_t bytes;
+} mg_arena;
+
+mt_status mg_arena_open(mg_arena *arena, bool input, int64_t bytes);
+void mg_arena_close(mg_arena *arena);
+
+#endif

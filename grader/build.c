@@ -1,0 +1,299 @@
+/* build.c -- compiler and linker runs. Layout of the scratch folder:
+ *
+ *   include/     the framework's headers, and no other file of the repository
+ *   src/NN-name/ units as collected     obj/NN-name/  their objects
+ *   in/          prebuilt: worker/, units/NN-name/, libgiven.a
+ *   bin/         launch, worker-0: made of our objects only
+ *   out/         worker-*: made of the student's objects too
+ *
+ * A compiler run sees include/ and one src/NN-name/, and writes one obj/NN-name/. A link sees the objects it is to link and
+ * runs none. */
+#include "build.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char compiler[] = "/usr/bin/gcc";
+
+/* The release flavour's flags (Makefile), plus the warnings a student should see. */
+#define UNIT_FLAGS                                                                                              \
+    "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fopenmp", \
+        "-Wall", "-Wextra", "-Wno-unused", "-fdiagnostics-color=never"
+
+static const mg_limits limits = {
+    .cpu_s = 1,
+    /* times the backstop of sandbox.c: 64 s */ .wall_s = 60,
+    .memory_mib = 4096,
+    .file_mib = 64,
+    .output_kib = 512,
+};
+
+/* ---- running a tool ------------------------------------------------------------------------- */
+
+/* Read all a tool prints (the start of it into `log`) until it ends or its limits do. */
+static int watch(mg_process *process, char *log, size_t size)
+{
+    char chunk[8192];
+    size_t used = 0, total = 0;
+    double deadline = mt_now() + limits.wall_s;
+    struct pollfd p[2] = { { .fd = process->output, .events = POLLIN }, { .fd = process->pidfd, .events = POLLIN } };
+    bool over = false;
+    for (bool ended = false; !ended && !over;) {
+        poll(p, 2, 100);
+        ended = p[1].revents;
+        for (ssize_t n; (n = read(process->output, chunk, sizeof chunk)) > 0 && !over;) {
+            size_t take = mt_min(n, (int64_t)(size - 1 - used));
+            memcpy(log + used, chunk, take);
+            used += take;
+            total += (size_t)n;
+            over = total > (size_t)limits.output_kib << 10;
+        }
+        over = over || mt_now() > deadline;
+    }
+    log[used] = 0;
+    int status = mg_process_end(process);
+    return over ? -1 : status;
+}
+
+static mt_status run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
+{
+    mg_process process;
+    mt_status status = mg_sandbox_start(&process, box);
+    if (status != MT_OK)
+        return status;
+    int code = watch(&process, log, size);
+    if (code == 0)
+        return MT_OK;
+    if (!log[0])
+        snprintf(log, size, "%s ended without a word (status %d): too much time, memory or output", what, code);
+    return mt_fail(MT_ERR_FORMAT, "%s failed", what);
+}
+
+static mg_sandbox tool_box(const mg_build *b, const char *const *argv, const char *folder)
+{
+    return (mg_sandbox){ .confined = b->confined,
+                         .toolchain = true,
+                         .tmp_mib = 256,
+                         .filter = MG_FILTER_COMPILER,
+                         .limits = limits,
+                         .argv = argv,
+                         .folder = folder };
+}
+
+/* What a sandboxed tool wrote must be a plain file before we touch it. */
+static mt_status is_plain(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s was not made", path);
+}
+
+/* ---- preparation ---------------------------------------------------------------------------- */
+
+static mt_status need(const char *path, const char *what)
+{
+    if (access(path, R_OK) == 0)
+        return MT_OK;
+    return mt_fail(MT_ERR_UNAVAILABLE, "%s: %s (%s)", path, strerror(errno), what);
+}
+
+void mg_build_launcher(const mg_build *b, char path[PATH_MAX])
+{
+    mg_path(path, "%s/bin/launch", b->scratch);
+}
+
+static mt_status link_launcher(const mg_build *b)
+{
+    char in[PATH_MAX], object[PATH_MAX], bin[PATH_MAX], launcher[PATH_MAX], log[1024];
+    mg_path(in, "%s/in", b->scratch);
+    mg_path(object, "%s/worker/launch.o", in);
+    mg_path(bin, "%s/bin", b->scratch);
+    mg_build_launcher(b, launcher);
+    const char *const argv[] = { compiler, "-static", "-o", launcher, object, NULL };
+    mg_sandbox box = tool_box(b, argv, NULL);
+    box.readable[0] = in;
+    box.writable[0] = bin;
+    mt_status status = run_tool(&box, "linking the launcher", log, sizeof log);
+    return status == MT_OK ? is_plain(launcher) : mt_fail(MT_ERR_UNAVAILABLE, "cannot link a static program: %s", log);
+}
+
+static mt_status copy_prebuilt(const mg_build *b)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    mt_status status = MT_OK;
+    static const char *const trees[] = { "worker", "units" };
+    for (int64_t i = 0; status == MT_OK && i < MT_COUNT(trees); i++) {
+        mg_path(from, "%s/%s", b->build, trees[i]);
+        mg_path(to, "%s/in/%s", b->scratch, trees[i]);
+        status = need(from, "run make first");
+        if (status == MT_OK)
+            status = mg_copy_tree(to, from, ".o");
+    }
+    mg_path(from, "%s/libgiven.a", b->build);
+    mg_path(to, "%s/in/libgiven.a", b->scratch);
+    if (status == MT_OK)
+        status = need(from, "run make first");
+    return status == MT_OK ? mg_copy_file(to, from) : status;
+}
+
+mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    static const char *const folders[] = { "src", "obj", "in", "bin", "out" };
+    *b = (mg_build){ .root = root, .build = build, .scratch = scratch, .confined = confined };
+    mt_status status = need(compiler, "install gcc");
+    for (int64_t i = 0; status == MT_OK && i < MT_COUNT(folders); i++) {
+        mg_path(to, "%s/%s", scratch, folders[i]);
+        status = mg_folder(to, i >= 3);
+    }
+    mg_path(from, "%s/minitorch", root);
+    mg_path(to, "%s/include", scratch);
+    if (status == MT_OK)
+        status = mg_copy_tree(to, from, ".h");
+    if (status == MT_OK)
+        status = copy_prebuilt(b);
+    return status == MT_OK ? link_launcher(b) : status;
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX])
+{
+    mg_path(path, "%s/src/%s", b->scratch, id);
+}
+
+/* gcc in the folder of the sources: messages and __FILE__ then say "matmul.c". */
+static mt_status compile(const mg_build *b, const char *source, const char *objects, const char *unit, char *log,
+                         size_t size)
+{
+    char include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX];
+    mg_path(include, "%s/include", b->scratch);
+    mg_path(flag, "-I%s", include);
+    mg_path(object, "%s/%.*s.o", objects, (int)strcspn(unit, "."), unit);
+    const char *const argv[] = { compiler, UNIT_FLAGS, flag, "-c", unit, "-o", object, NULL };
+    if (strcmp(strchr(unit, '.'), ".c")) /* .cu units: through nvcc or the emulator's front end, lab 06 */
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s: only .c units can be compiled so far", unit);
+    mg_sandbox box = tool_box(b, argv, source);
+    box.readable[0] = include;
+    box.readable[1] = source;
+    box.writable[0] = objects;
+    mt_status status = run_tool(&box, unit, log, size);
+    return status == MT_OK ? is_plain(object) : status;
+}
+
+mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size)
+{
+    char source[PATH_MAX], objects[PATH_MAX];
+    mg_build_source(b, info->id, source);
+    mg_path(objects, "%s/obj/%s", b->scratch, info->id);
+    mt_status status = mg_folder(objects, true);
+    for (int i = 0; status == MT_OK && i < info->units; i++)
+        status = compile(b, source, objects, info->unit[i], log, size);
+    for (int i = 0; i < b->mines; i++)
+        if (strcmp(b->mine[i], info->id) == 0)
+            return status;
+    if (status == MT_OK) {
+        MT_CHECK(b->mines < MG_UNITS, "too many labs at once");
+        strcpy(b->mine[b->mines++], info->id);
+    }
+    return status;
+}
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+static bool is_mine(const mg_build *b, unsigned whose, const char *id)
+{
+    for (int i = 0; i < b->mines; i++)
+        if (strcmp(b->mine[i], id) == 0)
+            return whose >> i & 1;
+    return false;
+}
+
+static void list_folder(FILE *list, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strlen(e->d_name) > 2 && strcmp(e->d_name + strlen(e->d_name) - 2, ".o") == 0)
+            fprintf(list, "%s/%s\n", folder, e->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+/* What one link is made of, and all that its sandbox shows. */
+typedef struct parts {
+    char list[PATH_MAX];             /* a response file with the objects, ours first */
+    char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
+    char worker[PATH_MAX], given[PATH_MAX];
+    int folders;
+} parts;
+
+static void find_folders(const mg_build *b, unsigned whose, parts *p)
+{
+    char units[PATH_MAX];
+    mg_path(units, "%s/in/units", b->scratch);
+    DIR *labs = opendir(units);
+    for (struct dirent *e; labs && (e = readdir(labs));) {
+        if (e->d_name[0] == '.' || is_mine(b, whose, e->d_name))
+            continue;
+        MT_CHECK(p->folders < MG_UNITS, "too many labs");
+        mg_path(p->folder[p->folders++], "%s/%s", units, e->d_name);
+    }
+    if (labs)
+        closedir(labs);
+    for (int i = 0; i < b->mines; i++) {
+        if (!is_mine(b, whose, b->mine[i]))
+            continue;
+        MT_CHECK(p->folders < MG_UNITS, "too many labs");
+        mg_path(p->folder[p->folders++], "%s/obj/%s", b->scratch, b->mine[i]);
+    }
+}
+
+static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
+{
+    p->folders = 0;
+    mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
+    mg_path(p->worker, "%s/in/worker", b->scratch);
+    mg_path(p->given, "%s/in/libgiven.a", b->scratch);
+    find_folders(b, whose, p);
+    FILE *list = fopen(p->list, "we");
+    if (!list)
+        return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
+    fprintf(list, "%s/main.o\n%s/calls_%.2s.o\n", p->worker, p->worker, id);
+    for (int i = 0; i < p->folders; i++)
+        list_folder(list, p->folder[i]);
+    fprintf(list, "%s\n", p->given);
+    return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
+}
+
+mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
+                          size_t size)
+{
+    char bin[PATH_MAX], response[PATH_MAX], table[64];
+    parts p;
+    mt_status status = find_parts(b, id, whose, &p);
+    if (status != MT_OK)
+        return status;
+    mg_path(bin, "%s/%s", b->scratch, whose == MG_REFERENCE ? "bin" : "out");
+    mg_path(path, "%s/worker-%x", bin, whose);
+    mg_path(response, "@%s", p.list);
+    snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
+    /* Without -fno-lto a unit may bring intermediate code, to be compiled here. */
+    const char *const argv[] = {
+        compiler, "-static", "-fno-lto", "-fopenmp", table, "-o", path, response, "-lm", NULL
+    };
+    mg_sandbox box = tool_box(b, argv, NULL);
+    int seen = 0;
+    box.readable[seen++] = p.list;
+    box.readable[seen++] = p.worker;
+    box.readable[seen++] = p.given;
+    for (int i = 0; i < p.folders; i++)
+        box.readable[seen++] = p.folder[i];
+    box.writable[0] = bin;
+    status = run_tool(&box, "linking", log, size);
+    return status == MT_OK ? is_plain(path) : status;
+}

@@ -1,0 +1,128 @@
+/* check.h -- the language in which a lab's checks are written.
+ *
+ * A lab has groups, a group has cases, a case is one row of the grade. A group's run function describes one call of the
+ * unit under test (its inputs, outputs and scalars), sends it to the sandboxed worker and compares what came back with
+ * values that exist only here, in the trusted checker. It never sees the student's code, nor the code these values. */
+#ifndef MG_CHECK_H
+#define MG_CHECK_H
+
+#include "core/dtype.h"
+#include "core/rng.h"
+#include "core/view.h"
+
+typedef enum mg_verdict {
+    MG_PASS,
+    MG_FAIL,         /* a value is wrong, or a bar was missed */
+    MG_TODO,         /* the step is not written yet (the worker left with MT_EXIT_TODO) */
+    MG_CRASH,        /* a signal, an abort, an exit */
+    MG_TIMEOUT,      /* CPU or wall time, endless output */
+    MG_INCONCLUSIVE, /* performance only: the machine was too noisy; run it again */
+    MG_ERROR,        /* the grader itself could not do it (no sandbox, disk full): nobody's fault, no points lost */
+} mg_verdict;
+
+/* The head of every case; a group's case struct begins with it, its own parameters follow. */
+typedef struct mg_case {
+    double points;
+    const char *name; /* "large logits" */
+    const char *hint; /* the likeliest cause of a failure, one sentence */
+} mg_case;
+
+typedef struct mg_run mg_run; /* one case being run; the grader's */
+
+/* A step is to do, in a function, as soon as any case of that step finds that function unwritten: so cases of one step
+ * that call the same function are TODO together, also those that never reach the unwritten part (no rows, say). */
+typedef struct mg_group {
+    const char *step;                               /* "02.5" */
+    const char *title;                              /* "softmax"; rows print as "softmax: large logits" */
+    void (*run)(mg_run *run, const void *one_case); /* the same function for all cases of the group */
+    const void *cases;                              /* array of structs that begin with mg_case */
+    int64_t count, stride;                          /* of that array: elements, bytes per element */
+} mg_group;
+
+#define MG_GROUP(step, title, run, cases)                            \
+    {                                                                \
+        step, title, run, cases, MT_COUNT(cases), sizeof((cases)[0]) \
+    }
+
+typedef struct mg_lab {
+    const char *id; /* "02-backprop": the folder in labs/, solutions/, grader/mutants/ */
+    const mg_group *groups;
+    int64_t count;
+} mg_lab;
+
+extern const mg_lab mg_lab_00, mg_lab_01, mg_lab_02, mg_lab_03, mg_lab_04, mg_lab_05;
+
+/* ---- describing a call ----------------------------------------------------------------------
+ * Arguments are added in the order in which the worker's call (grader/worker/calls_NN.c) takes them. Returned memory
+ * belongs to the run, has the shape's element count, and is what the worker will see after mg_call. */
+
+/* mg_begin -- start describing a call of this function; forgets an earlier call of the run. */
+void mg_begin(mg_run *run, const char *function);
+
+/* mg_in -- a read-only input, zero-filled; fill it before mg_call. */
+void *mg_in(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape);
+
+/* mg_out -- an output the call must overwrite: poisoned (NaN, or 0xA5 bytes in integers), between guard pages. */
+void mg_out(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape);
+
+/* mg_inout -- an output with contents the call reads or adds to; zero-filled, fill it before mg_call. */
+void *mg_inout(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape);
+
+void mg_i64(mg_run *run, const char *name, int64_t value);
+void mg_f32(mg_run *run, const char *name, float value);
+
+/* mg_null -- an optional array that is not given: the call gets NULL. */
+void mg_null(mg_run *run, const char *name);
+
+/* mg_threads -- OpenMP threads of the described call; without it, the machine's cores, 8 at most. The call is made in a
+ * fresh worker: when it repeats the inputs of another, the answer to that is not remembered. */
+void mg_threads(mg_run *run, int threads);
+
+/* mg_rng -- the run's random numbers: a fresh seed each time, printed with a failure, repeatable with --seed. */
+mt_rng *mg_rng(mg_run *run);
+
+/* mg_call -- send the call to the worker, wait, freeze it, take the outputs. False when the run already has its verdict
+ * (TODO, CRASH, TIMEOUT): return at once. */
+bool mg_call(mg_run *run);
+
+/* ---- judging --------------------------------------------------------------------------------
+ * The first complaint counts; a run that ends with every mg_call answered and no complaint is a PASS. */
+
+/* mg_result -- an output's bytes after mg_call, copied out of the worker's reach. */
+const void *mg_result(mg_run *run, const char *name);
+
+/* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be finite and within tolerance[i] of want[i]; false and FAIL with
+ * the first wrong element (index, got, expected, tolerance) otherwise. tolerance NULL: bit-exact (as doubles). */
+bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance);
+
+/* mg_fail -- FAIL with a message of its own, for what is not an element-wise comparison. */
+void mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+
+/* mg_note -- a remark beside a passing row: "test accuracy 97.8 %  (bar 97.5 %)". */
+void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+
+/* mg_bar -- a number of this lab's lab.json, "bars": { "01.4": { "low": 0.2, "full": 0.6, ... } }. */
+double mg_bar(mg_run *run, const char *bar, const char *field);
+
+/* mg_credit -- smooth credit: 0 at or below the bar's "low", full points at or above "full", linear between. */
+void mg_credit(mg_run *run, const char *bar, double value);
+
+/* ---- racing ---------------------------------------------------------------------------------
+ * Two workers run the same calls, interleaved A B B A; the score is the ratio of minima (grading.md). Choose sizes for
+ * which the faster side takes 2 to 5 ms: shorter ones drown in the 0.04 ms of our own, longer ones get few rounds. */
+typedef struct mg_race {
+    const char *bar;     /* key in lab.json "bars" */
+    const char *ours;    /* function called in the submission's worker */
+    const char *theirs;  /* function called in the reference's worker */
+    const char *against; /* how the row names it: "the reference" */
+    int threads;         /* of both workers; with 1 there is a result on a busy machine too */
+    void (*describe)(mg_run *run, const void *one_case, const char *function); /* mg_begin, arguments, fresh values: the
+                                                                                  same arguments for either function */
+    bool (*verify)(mg_run *run, const void *one_case);                         /* mg_expect on each timed reply */
+} mg_race;
+
+/* mg_perf -- run the race; gives credit (time of theirs / time of ours, against the bar), FAIL or INCONCLUSIVE, and the
+ * note "0.91x of the reference (bar 0.50 .. 0.95)  9 rounds, spread 2 %". */
+void mg_perf(mg_run *run, const mg_race *race, const void *one_case);
+
+#endif

@@ -1,0 +1,188 @@
+/* filter.c -- the two seccomp programs.
+ *
+ * The worker is a static binary: libc's start, malloc, OpenMP threads and a few pipes are all it needs, so it gets a list
+ * of what is allowed. A compiler needs many calls, so it gets a list of what is not; its confinement is the file system
+ * and the absence of any running student code. clone3 hides its flags behind a pointer that a filter cannot read: it
+ * "does not exist" (ENOSYS), and libc falls back to clone. */
+#include "filter.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char *const worker_allowed[] = {
+    /* start and end */
+    "execve",
+    "exit",
+    "exit_group",
+    "arch_prctl",
+    "set_tid_address",
+    "set_robust_list",
+    "rseq",
+    "uname",
+    /* memory */
+    "brk",
+    "mmap",
+    "munmap",
+    "mprotect",
+    "mremap",
+    "madvise",
+    /* threads and signals of its own */
+    "futex",
+    "sched_yield",
+    "sched_getaffinity",
+    "getpid",
+    "gettid",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "restart_syscall",
+    "wait4", /* of bubblewrap's own pid 1, which the filter covers too */
+    /* pipes and what stdio asks of them */
+    "read",
+    "write",
+    "readv",
+    "writev",
+    "close",
+    "fstat",
+    "newfstatat",
+    "lseek",
+    /* time and chance */
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "nanosleep",
+    "clock_nanosleep",
+    "getrandom",
+};
+
+static const char *const compiler_denied[] = {
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "pidfd_getfd",
+    "kcmp",
+    "socket",
+    "socketpair",
+    "connect",
+    "bind",
+    "listen",
+    "accept",
+    "accept4",
+    "sendto",
+    "sendmsg",
+    "sendmmsg",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "unshare",
+    "setns",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "mount_setattr",
+    "move_mount",
+    "open_tree",
+    "fsopen",
+    "fsmount",
+    "fsconfig",
+    "fspick",
+    "open_by_handle_at",
+    "name_to_handle_at",
+    "quotactl",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "memfd_create",
+    "memfd_secret",
+    "sched_setaffinity",
+    "sched_setscheduler",
+    "sched_setattr",
+    "acct",
+    "syslog",
+};
+
+enum {
+    NEW_NAMESPACES =
+        CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP
+};
+
+/* A name this architecture or this libseccomp does not know is skipped: what does not exist needs no rule. */
+static int add_names(scmp_filter_ctx context, uint32_t action, const char *const *name, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int number = seccomp_syscall_resolve_name(name[i]);
+        int error = number < 0 ? 0 : seccomp_rule_add(context, action, number, 0);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+static int add_worker_rules(scmp_filter_ctx context)
+{
+    int error = add_names(context, SCMP_ACT_ALLOW, worker_allowed, MT_COUNT(worker_allowed));
+    if (!error) /* threads, never processes */
+        error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                                 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD));
+    if (!error) /* abort and raise; not SIGCONT, which would undo our SIGSTOP */
+        error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_LT, SIGCONT));
+    if (!error) /* its own limits, which it can only lower */
+        error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_EQ, 0));
+    return error;
+}
+
+static int add_compiler_rules(scmp_filter_ctx context)
+{
+    int error = add_names(context, SCMP_ACT_ERRNO(EPERM), compiler_denied, MT_COUNT(compiler_denied));
+    for (int bit = 0; bit < 31 && !error; bit++)
+        if (NEW_NAMESPACES & (1 << bit))
+            error = seccomp_rule_add(context, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+                                     SCMP_A0(SCMP_CMP_MASKED_EQ, 1u << bit, 1u << bit));
+    return error;
+}
+
+static int write_program(scmp_filter_ctx context)
+{
+    int fd = memfd_create("seccomp", MFD_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (seccomp_export_bpf(context, fd) || lseek(fd, 0, SEEK_SET)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int mg_filter_open(mg_filter filter)
+{
+    bool worker = filter == MG_FILTER_WORKER;
+    scmp_filter_ctx context = seccomp_init(worker ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW);
+    int fd = -1;
+    if (context && !seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) &&
+        !seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) &&
+        !(worker ? add_worker_rules(context) : add_compiler_rules(context)))
+        fd = write_program(context);
+    seccomp_release(context);
+    if (fd < 0)
+        mt_fail(MT_ERR_UNAVAILABLE, "cannot make the seccomp filter");
+    return fd;
+}

@@ -1,0 +1,15 @@
+/* filter.h -- which system calls a sandboxed program may make, as a seccomp program that bubblewrap loads. */
+#ifndef MG_FILTER_H
+#define MG_FILTER_H
+
+#include "core/base.h"
+
+typedef enum mg_filter {
+    MG_FILTER_WORKER,   /* an allow-list: memory, threads, pipes, clocks; all else fails with EPERM */
+    MG_FILTER_COMPILER, /* a deny-list: no network, tracing, keys, namespaces, mounts, kernel interfaces */
+} mg_filter;
+
+/* mg_filter_open -- a descriptor (close-on-exec, at offset 0) holding the program; -1 with mt_last_error. */
+int mg_filter_open(mg_filter filter);
+
+#endif

@@ -1,0 +1,21 @@
+/* freeze.h -- hold a sandboxed program still, and read its clock from outside. */
+#ifndef MG_FREEZE_H
+#define MG_FREEZE_H
+
+#include "sandbox.h"
+
+/* mg_program -- the pid, as we see it, of the program in the sandbox; 0 when there is not exactly one. */
+pid_t mg_program(const mg_process *process);
+
+/* mg_freeze -- stop all threads of a program; true once every one of them is seen stopped, so that nothing it started
+ * can still write when we read. False when it has ended or does not stop within seconds. */
+bool mg_freeze(pid_t program);
+void mg_thaw(pid_t program);
+
+/* mg_cpu_seconds -- processor time used so far by all its threads; 0 when it has ended. */
+double mg_cpu_seconds(pid_t program);
+
+/* mg_waited_seconds -- time its threads were ready to run but had no processor; 0 when the kernel does not say. */
+double mg_waited_seconds(pid_t program);
+
+#endif

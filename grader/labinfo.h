@@ -1,0 +1,28 @@
+/* labinfo.h -- what labs/NN-name/lab.json says: units, limits, bars. */
+#ifndef MG_LABINFO_H
+#define MG_LABINFO_H
+
+#include "sandbox.h"
+
+enum { MG_UNITS = 16 };
+
+typedef struct mg_labinfo {
+    char id[32];    /* "01-matmul" */
+    char title[96]; /* "matmul" */
+    char unit[MG_UNITS][64];
+    int units;
+    mg_limits limits; /* of one check; defaults where lab.json is silent */
+    void *json;       /* the parsed file, for the bars */
+} mg_labinfo;
+
+/* mg_labinfo_read -- read ROOT/labs/ID/lab.json; refuses one that names another lab or odd units. */
+mt_status mg_labinfo_read(mg_labinfo *info, const char *root, const char *id);
+void mg_labinfo_free(mg_labinfo *info);
+
+/* mg_labinfo_find -- the folder of a lab by its number: "01" -> "01-matmul". */
+mt_status mg_labinfo_find(char id[32], const char *root, const char *number);
+
+/* mg_labinfo_bar -- bars[bar][field]; false when it is not there. */
+bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, double *value);
+
+#endif

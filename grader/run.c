@@ -1,0 +1,224 @@
+/* run.c -- describing a call, making it, and the verdict of a case. The comparison of values is compare.c. */
+#include "run.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POISON_BYTE = 0xA5, SHIFTS = 61 };
+
+/* ---- a case --------------------------------------------------------------------------------- */
+
+/* FNV-1a: every row has its own stream of random numbers, whatever runs before it. */
+static uint64_t stream_of(const mg_row *row)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (const char *p = row->step; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    for (const char *p = row->name; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
+    return hash;
+}
+
+static void forget_call(mg_run *run)
+{
+    for (int i = 0; i < run->arguments; i++) {
+        free(run->argument[i].data);
+        free(run->argument[i].result);
+    }
+    run->arguments = 0;
+}
+
+void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session)
+{
+    *run = (mg_run){ .bench = bench, .row = row, .session = session, .credit = 1 };
+    run->rng = mt_rng_new(bench->seed, stream_of(row));
+    row->seed = bench->seed;
+    row->measured = row->low = row->full = NAN;
+    if (session)
+        mg_session_renew(session);
+}
+
+void mg_run_end(mg_run *run)
+{
+    if (!run->judged && run->calls == 0)
+        mg_judge(run, MG_ERROR, "the check called nothing");
+    if (!run->judged)
+        mg_judge(run, MG_PASS, "%s", "");
+    if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
+        run->row->hint[0] = 0; /* not the student's doing */
+    run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
+    forget_call(run);
+}
+
+void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
+{
+    va_list args;
+    if (run->judged)
+        return;
+    run->judged = true;
+    run->row->verdict = verdict;
+    va_start(args, fmt);
+    vsnprintf(run->row->detail, sizeof run->row->detail, fmt, args);
+    va_end(args);
+}
+
+bool mg_is_todo(const mg_bench *bench, const char *step, const char *function)
+{
+    for (int i = 0; i < bench->todos; i++)
+        if (strcmp(bench->todo[i].step, step) == 0 && strcmp(bench->todo[i].function, function) == 0)
+            return true;
+    return false;
+}
+
+static void remember_todo(mg_run *run)
+{
+    mg_bench *b = run->bench;
+    if (b->todos == MG_TODOS || mg_is_todo(b, run->row->step, run->function))
+        return;
+    snprintf(b->todo[b->todos].step, sizeof b->todo[0].step, "%s", run->row->step);
+    snprintf(b->todo[b->todos].function, sizeof b->todo[0].function, "%s", run->function);
+    b->todos++;
+}
+
+/* ---- describing a call ---------------------------------------------------------------------- */
+
+int mg_default_threads(void)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (int)mt_min(CPU_COUNT(&cpus), 8);
+}
+
+void mg_begin(mg_run *run, const char *function)
+{
+    forget_call(run);
+    run->threads = mg_default_threads();
+    snprintf(run->function, sizeof run->function, "%s", function);
+}
+
+static mg_argument *add(mg_run *run, mg_kind kind, const char *name)
+{
+    MT_CHECK(run->arguments < MG_WIRE_VALUES, "%s: more than %d arguments", run->function, MG_WIRE_VALUES);
+    mg_argument *a = &run->argument[run->arguments++];
+    *a = (mg_argument){ .kind = kind };
+    snprintf(a->name, sizeof a->name, "%s", name);
+    return a;
+}
+
+static mg_argument *add_array(mg_run *run, mg_kind kind, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    mg_argument *a = add(run, kind, name);
+    a->dtype = dtype;
+    a->shape = shape;
+    a->bytes = mt_shape_numel(shape) * mt_dtype_size(dtype);
+    a->data = calloc(1, (size_t)a->bytes + 1);
+    a->result = kind == MG_IN ? NULL : calloc(1, (size_t)a->bytes + 1);
+    MT_CHECK(a->data && (a->result || kind == MG_IN), "out of memory for %s %s", name, mt_shape_text(shape));
+    return a;
+}
+
+void *mg_in(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    return add_array(run, MG_IN, name, dtype, shape)->data;
+}
+
+void *mg_inout(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    return add_array(run, MG_INOUT, name, dtype, shape)->data;
+}
+
+void mg_out(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    mg_argument *a = add_array(run, MG_OUT, name, dtype, shape);
+    bool integers = dtype == MT_I32 || dtype == MT_I64 || dtype == MT_U8;
+    memset(a->data, POISON_BYTE, (size_t)a->bytes);
+    for (int64_t i = 0, n = mt_shape_numel(shape); i < n && !integers; i++)
+        mt_store_f64(a->data, dtype, i, NAN);
+}
+
+void mg_i64(mg_run *run, const char *name, int64_t value)
+{
+    add(run, MG_I64, name)->i64 = value;
+}
+
+void mg_f32(mg_run *run, const char *name, float value)
+{
+    add(run, MG_F32, name)->f32 = value;
+}
+
+void mg_null(mg_run *run, const char *name)
+{
+    add(run, MG_NULL, name);
+}
+
+void mg_threads(mg_run *run, int threads)
+{
+    run->threads = threads;
+    mg_session_end(run->session);
+    run->session = NULL;
+}
+
+mt_rng *mg_rng(mg_run *run)
+{
+    return &run->rng;
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+/* "mt_softmax_fwd_cpu(out, x, N=4, C=10)" */
+static void describe_call(const mg_run *run, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s(", run->function);
+    for (int i = 0; i < run->arguments && used < size; i++) {
+        const mg_argument *a = &run->argument[i];
+        const char *comma = i ? ", " : "";
+        char *at = text + used;
+        size_t left = size - used;
+        int n = a->kind == MG_I64   ? snprintf(at, left, "%s%s=%lld", comma, a->name, (long long)a->i64)
+                : a->kind == MG_F32 ? snprintf(at, left, "%s%s=%g", comma, a->name, (double)a->f32)
+                                    : snprintf(at, left, "%s%s%s", comma, a->name, a->kind == MG_NULL ? "=NULL" : "");
+        used += (size_t)n;
+    }
+    if (used < size)
+        snprintf(text + used, size - used, ")");
+}
+
+static void invoke(mg_run *run)
+{
+    mg_bench *b = run->bench;
+    mg_invocation in = { .function = run->function, .argument = run->argument, .count = run->arguments };
+    b->shift = (b->shift * 5 + 7) % SHIFTS;
+    in.threads = run->threads;
+    in.shift = b->shift;
+    in.at_end = run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
+    mg_session_call(run->session, &in, &run->outcome);
+}
+
+bool mg_call(mg_run *run)
+{
+    if (run->judged)
+        return false;
+    describe_call(run, run->row->call, sizeof run->row->call);
+    if (mg_is_todo(run->bench, run->row->step, run->function)) {
+        mg_judge(run, MG_TODO, "%s", "");
+        return false;
+    }
+    if (!run->session)
+        run->session = mg_session_start(&run->bench->worker);
+    if (!run->session) {
+        mg_judge(run, MG_ERROR, "%s", mt_last_error());
+        return false;
+    }
+    invoke(run);
+    run->calls++;
+    if (run->outcome.verdict == MG_PASS)
+        return true;
+    if (run->outcome.verdict == MG_TODO)
+        remember_todo(run);
+    mg_judge(run, run->outcome.verdict, "%s", run->outcome.verdict == MG_TODO ? "" : run->outcome.detail);
+    mg_session_end(run->session);
+    run->session = NULL;
+    return false;
+}

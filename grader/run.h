@@ -1,0 +1,53 @@
+/* run.h -- the inside of a mg_run (check.h is its outside): one case being run, and what all cases share. */
+#ifndef MG_RUN_H
+#define MG_RUN_H
+
+#include "build.h"
+#include "results.h"
+#include "session.h"
+
+enum { MG_TODOS = 256 };
+
+/* What the cases of one grading share. */
+typedef struct mg_bench {
+    mg_labinfo info;
+    mg_build build;
+    mg_worker worker; /* with the submission's units */
+    char worker_path[PATH_MAX], launcher_path[PATH_MAX];
+    char reference_path[PATH_MAX]; /* empty until a race needs it */
+    uint64_t seed;
+    uint32_t shift; /* of the last call: addresses rotate */
+    struct mg_todo {
+        char step[16], function[MG_WIRE_NAME];
+    } todo[MG_TODOS]; /* steps found unwritten, in which function */
+    int todos;
+} mg_bench;
+
+struct mg_run {
+    mg_bench *bench;
+    mg_row *row;
+    mg_session *session; /* of the group; NULL until a call needs one */
+    bool judged;         /* row->verdict stands */
+    double credit;       /* share of the points that a PASS earns */
+    mt_rng rng;
+    int calls;          /* answered */
+    mg_outcome outcome; /* of the last call */
+    char function[MG_WIRE_NAME];
+    mg_argument argument[MG_WIRE_VALUES];
+    int arguments, threads;
+};
+
+/* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */
+void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session);
+void mg_run_end(mg_run *run);
+
+/* mg_judge -- the verdict and its detail; the first one stands. */
+void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...) MT_PRINTF(3, 4);
+
+/* mg_is_todo -- whether this function was found unwritten in this step. */
+bool mg_is_todo(const mg_bench *bench, const char *step, const char *function);
+
+/* mg_default_threads -- of a call that does not say: the processors we may use, 8 at most. */
+int mg_default_threads(void);
+
+#endif

@@ -1,0 +1,296 @@
+/* sandbox.c -- bubblewrap's command line, the fork, the limits.
+ *
+ * Order of what the child does: own session (Ctrl-C is the grader's), descriptors moved into place and all others closed
+ * (bubblewrap would pass them on), limits, uid, then exec. The limit on processes is not set here: it counts per user, and
+ * before bubblewrap has made its user namespace it would count those of the person at the keyboard. A worker's
+ * launcher sets it inside (worker/launch.c). */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char bubblewrap[] = "/usr/bin/bwrap";
+
+enum {
+    NOBODY = 65534,
+    ARGUMENTS = 256,
+    CONTROL = 2, /* descriptors for bubblewrap itself: filter, info */
+    START_MS = 10000,
+    CPU_BACKSTOP =
+        64, /* the checker watches the time of each check; the kernel's limit is for the worker's whole life */
+};
+
+/* A command line under construction; `text` holds the numbers in it. */
+typedef struct command {
+    const char *argv[ARGUMENTS];
+    char text[8][16];
+    int count, texts;
+} command;
+
+/* What the child needs after fork, prepared before it. */
+typedef struct launch {
+    const mg_sandbox *sandbox;
+    command command;
+    int fd[MG_FDS + CONTROL], fds;
+    int output;
+} launch;
+
+uid_t mg_uid(void)
+{
+    return geteuid() == 0 ? NOBODY : geteuid();
+}
+
+static void add(command *c, const char *argument)
+{
+    MT_CHECK(c->count < ARGUMENTS - 1, "the sandbox's command line is full");
+    c->argv[c->count++] = argument;
+}
+
+#define ADD(c, ...)                                                                     \
+    for (const char *const *a_ = (const char *const[]){ __VA_ARGS__, NULL }; *a_; a_++) \
+    add(c, *a_)
+
+static const char *number(command *c, int64_t value)
+{
+    MT_CHECK(c->texts < MT_COUNT(c->text), "too many numbers in the sandbox's command line");
+    snprintf(c->text[c->texts], sizeof c->text[0], "%lld", (long long)value);
+    return c->text[c->texts++];
+}
+
+/* /usr, and the names beside it that are links into it (or, on older systems, folders). */
+static void add_toolchain(command *c)
+{
+    static const char *const beside[] = { "/bin", "/lib", "/lib32", "/lib64", "/libx32" };
+    static char target[MT_COUNT(beside)][PATH_MAX];
+    ADD(c, "--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives");
+    ADD(c, "--setenv", "PATH", "/usr/bin:/bin");
+    for (int64_t i = 0; i < MT_COUNT(beside); i++) {
+        ssize_t n = readlink(beside[i], target[i], sizeof target[i] - 1);
+        if (n > 0) {
+            target[i][n] = 0;
+            ADD(c, "--symlink", target[i], beside[i]);
+        } else {
+            ADD(c, "--ro-bind-try", beside[i], beside[i]);
+        }
+    }
+}
+
+static void add_bubblewrap(command *c, const mg_sandbox *s)
+{
+    ADD(c, bubblewrap, "--unshare-all", "--unshare-user", "--new-session", "--die-with-parent", "--clearenv");
+    ADD(c, "--hostname", "grader", "--cap-drop", "ALL", "--size", "1048576", "--tmpfs", "/");
+    if (s->toolchain)
+        add_toolchain(c);
+    if (s->tmp_mib)
+        ADD(c, "--size", number(c, s->tmp_mib << 20), "--tmpfs", "/tmp");
+    for (int i = 0; i < MG_PATHS && s->readable[i]; i++)
+        ADD(c, "--ro-bind", s->readable[i], s->readable[i]);
+    for (int i = 0; i < MG_PATHS && s->writable[i]; i++)
+        ADD(c, "--bind", s->writable[i], s->writable[i]);
+    ADD(c, "--remount-ro", "/", "--chdir", s->folder ? s->folder : "/");
+    ADD(c, "--seccomp", number(c, 3 + s->fds), "--info-fd", number(c, 4 + s->fds), "--");
+}
+
+static void limit(int what, int64_t value)
+{
+    struct rlimit r = { .rlim_cur = (rlim_t)value, .rlim_max = (rlim_t)value };
+    setrlimit((__rlimit_resource_t)what, &r);
+}
+
+/* A race of n threads gets n processors, or a program with more threads than asked would win it. */
+static void choose_processors(const mg_sandbox *s)
+{
+    cpu_set_t all, chosen;
+    CPU_ZERO(&chosen);
+    if (s->cpus == 0 || sched_getaffinity(0, sizeof all, &all))
+        return;
+    int count = CPU_COUNT(&all);
+    for (int cpu = 0, rank = count - 1; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET((size_t)cpu, &all)) {
+            if ((rank + count - s->cpu_shift % count) % count < s->cpus)
+                CPU_SET((size_t)cpu, &chosen);
+            rank--;
+        }
+    sched_setaffinity(0, sizeof chosen, &chosen);
+}
+
+static void set_limits(const mg_sandbox *s)
+{
+    limit(RLIMIT_CPU, (int64_t)(s->limits.cpu_s * CPU_BACKSTOP) + 1);
+    limit(RLIMIT_AS, s->limits.memory_mib << 20);
+    limit(RLIMIT_FSIZE, s->limits.file_mib << 20);
+    limit(RLIMIT_STACK, 8 << 20);
+    limit(RLIMIT_NOFILE, 64);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_MEMLOCK, 0);
+    limit(RLIMIT_MSGQUEUE, 0);
+    choose_processors(s);
+}
+
+/* Descriptors 3 .. 3+fds-1 in the wanted order, whatever numbers they had; nothing above. */
+static bool place_descriptors(launch *l)
+{
+    int null = open("/dev/null", O_RDONLY);
+    for (int i = 0; i < l->fds; i++)
+        if ((l->fd[i] = fcntl(l->fd[i], F_DUPFD, 64)) < 0)
+            return false;
+    if (dup2(null, 0) < 0 || dup2(l->output, 1) < 0 || dup2(l->output, 2) < 0)
+        return false;
+    for (int i = 0; i < l->fds; i++)
+        if (dup2(l->fd[i], 3 + i) < 0)
+            return false;
+    return syscall(SYS_close_range, 3 + l->fds, ~0u, 0) == 0;
+}
+
+/* As root: no groups, no uid, no way back. */
+static bool drop_root(void)
+{
+    return geteuid() != 0 || (setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+                              setresuid(NOBODY, NOBODY, NOBODY) == 0);
+}
+
+MT_NORETURN static void child(launch *l, pid_t parent)
+{
+    static char *const environment[] = { "PATH=/usr/bin:/bin", NULL };
+    const mg_sandbox *s = l->sandbox;
+    signal(SIGPIPE, SIG_DFL);
+    setsid();
+    if (!place_descriptors(l) || (!s->confined && s->folder && chdir(s->folder)))
+        _exit(126);
+    set_limits(s);
+    if (!drop_root())
+        _exit(126);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* bubblewrap sets its own */
+    if (getppid() != parent)
+        _exit(126);
+    if (!s->confined)
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    execve(l->command.argv[0], (char *const *)l->command.argv, environment);
+    dprintf(2, "%s: %s\n", l->command.argv[0], strerror(errno));
+    _exit(126);
+}
+
+/* bubblewrap writes { "child-pid": 1234, ... } once its namespaces stand; it must not find the pipe closed half-way. */
+static pid_t read_reaper(int info)
+{
+    char text[512];
+    size_t have = 0;
+    struct pollfd p = { .fd = info, .events = POLLIN };
+    while (have < sizeof text - 1 && poll(&p, 1, START_MS) > 0) {
+        ssize_t n = read(info, text + have, sizeof text - 1 - have);
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+        text[have] = 0;
+        const char *value = strchr(text, '}') ? strstr(text, "\"child-pid\":") : NULL;
+        if (value)
+            return (pid_t)strtol(value + strlen("\"child-pid\":"), NULL, 10);
+    }
+    return 0;
+}
+
+static mt_status launch_process(mg_process *process, launch *l)
+{
+    int output[2];
+    pid_t parent = getpid();
+    if (pipe2(output, O_CLOEXEC))
+        return mt_fail(MT_ERR_IO, "pipe: %s", strerror(errno));
+    l->output = output[1];
+    pid_t pid = fork();
+    if (pid == 0)
+        child(l, parent);
+    close(output[1]);
+    if (pid < 0) {
+        close(output[0]);
+        return mt_fail(MT_ERR_IO, "fork: %s", strerror(errno));
+    }
+    *process = (mg_process){ .child = pid, .output = output[0], .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
+    fcntl(process->pidfd, F_SETFD, FD_CLOEXEC);
+    fcntl(output[0], F_SETFL, O_NONBLOCK);
+    return MT_OK;
+}
+
+static mt_status launch_confined(mg_process *process, launch *l)
+{
+    int info[2], filter = mg_filter_open(l->sandbox->filter);
+    if (filter < 0)
+        return MT_ERR_UNAVAILABLE;
+    if (pipe2(info, O_CLOEXEC)) {
+        close(filter);
+        return mt_fail(MT_ERR_IO, "pipe: %s", strerror(errno));
+    }
+    l->fd[l->fds++] = filter;
+    l->fd[l->fds++] = info[1];
+    mt_status status = launch_process(process, l);
+    close(filter);
+    close(info[1]);
+    if (status == MT_OK)
+        process->reaper = read_reaper(info[0]);
+    close(info[0]);
+    return status;
+}
+
+mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *s)
+{
+    launch l = { .sandbox = s, .fds = s->fds };
+    *process = (mg_process){ .pidfd = -1, .output = -1 };
+    memcpy(l.fd, s->fd, sizeof s->fd);
+    if (s->confined)
+        add_bubblewrap(&l.command, s);
+    for (const char *const *a = s->argv; *a; a++)
+        add(&l.command, *a);
+    return s->confined ? launch_confined(process, &l) : launch_process(process, &l);
+}
+
+int mg_process_end(mg_process *process)
+{
+    int status = 0;
+    if (process->child <= 0)
+        return 0;
+    kill(process->child, SIGKILL);
+    if (process->reaper > 0 && waitid(P_PID, (id_t)process->child, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0)
+        kill(process->reaper, SIGKILL); /* takes all of its namespace along */
+    waitpid(process->child, &status, 0);
+    close(process->pidfd);
+    close(process->output);
+    *process = (mg_process){ .pidfd = -1, .output = -1 };
+    return status;
+}
+
+mt_status mg_sandbox_probe(void)
+{
+    static const char *const argv[] = { "/usr/bin/true", NULL };
+    mg_sandbox s = { .confined = true, .toolchain = true, .filter = MG_FILTER_COMPILER, .argv = argv };
+    char text[256] = "";
+    mg_process process;
+    s.limits = (mg_limits){ .cpu_s = 10, .wall_s = 10, .memory_mib = 1024, .file_mib = 1 };
+    if (access(bubblewrap, X_OK))
+        return mt_fail(MT_ERR_UNAVAILABLE, "bubblewrap is not installed (apt-get install bubblewrap)");
+    mt_status status = mg_sandbox_start(&process, &s);
+    poll(&(struct pollfd){ .fd = process.pidfd, .events = POLLIN }, 1, START_MS);
+    ssize_t n = process.output < 0 ? 0 : read(process.output, text, sizeof text - 1);
+    int code = mg_process_end(&process);
+    if (status == MT_OK && code == 0)
+        return MT_OK;
+    text[n > 0 ? n : 0] = 0;
+    text[strcspn(text, "\n")] = 0;
+    return mt_fail(MT_ERR_UNAVAILABLE, "bubblewrap does not work here: %s",
+                   text[0]           ? text
+                   : status == MT_OK ? "no reason given"
+                                     : mt_last_error());
+}

@@ -1,0 +1,57 @@
+/* sandbox.h -- start one program that is trusted with nothing.
+ *
+ * With bubblewrap: an empty root with only the listed folders and files in it, no network, no other processes, no
+ * environment, a seccomp filter, an unprivileged uid when the grader is root. Without: the same program with limits only.
+ * Either way it has no descriptors but those listed, and it dies with the grader. */
+#ifndef MG_SANDBOX_H
+#define MG_SANDBOX_H
+
+#include "filter.h"
+
+#include <sys/types.h>
+
+typedef struct mg_limits {
+    double cpu_s, wall_s; /* of one check */
+    int64_t memory_mib;   /* address space */
+    int64_t file_mib;     /* any one file */
+    int64_t output_kib;   /* stdout and stderr together */
+    int64_t processes;    /* and threads, of a worker */
+} mg_limits;
+
+enum { MG_PATHS = 32, MG_FDS = 4 };
+
+typedef struct mg_sandbox {
+    bool confined;                  /* through bubblewrap */
+    bool toolchain;                 /* /usr and what belongs to it, read-only */
+    const char *readable[MG_PATHS]; /* files and folders, seen at the same path inside */
+    const char *writable[MG_PATHS];
+    const char *folder; /* to start in; NULL for / */
+    int64_t tmp_mib;    /* a private /tmp of this size; 0 for none */
+    mg_filter filter;
+    mg_limits limits;
+    int cpus;                /* on how many processors it may run; 0 for all */
+    int cpu_shift;           /* which ones: counted down from the last, starting this many lower */
+    int fd[MG_FDS], fds;     /* become descriptors 3, 4, ... */
+    const char *const *argv; /* NULL-terminated; argv[0] is an absolute path */
+} mg_sandbox;
+
+typedef struct mg_process {
+    pid_t child;  /* ours to wait for: bubblewrap, or the program itself */
+    pid_t reaper; /* inside bubblewrap, the parent of the program; 0 without */
+    int pidfd;    /* of child; readable when it has ended */
+    int output;   /* what the program prints, non-blocking */
+} mg_process;
+
+/* mg_sandbox_probe -- whether bubblewrap works here. When not, mt_last_error says why and what to install. */
+mt_status mg_sandbox_probe(void);
+
+/* mg_sandbox_start -- start the program; *process is then to be ended with mg_process_end. */
+mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *sandbox);
+
+/* mg_process_end -- kill what is left of it and wait; its wait status, as waitpid gives it. Idempotent. */
+int mg_process_end(mg_process *process);
+
+/* mg_uid -- the uid and gid that sandboxed programs run under. */
+uid_t mg_uid(void);
+
+#endif

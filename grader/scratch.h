@@ -1,0 +1,37 @@
+/* scratch.h -- a private folder for one grading, gone afterwards however the grader ends.
+ *
+ * A small process of ours, the janitor, waits until the grader closes a pipe, which even SIGKILL does, and then removes
+ * the folder. Sandboxed programs can pass through the folder (mode 0711) but cannot list it. */
+#ifndef MG_SCRATCH_H
+#define MG_SCRATCH_H
+
+#include "core/base.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+typedef struct mg_scratch {
+    char path[PATH_MAX / 8];
+    int alive; /* the pipe's end that tells the janitor we live */
+    pid_t janitor;
+    mode_t mask; /* the umask we found; while the scratch is open it is 022, for the sandboxed uid must read */
+} mg_scratch;
+
+mt_status mg_scratch_open(mg_scratch *scratch);
+void mg_scratch_close(mg_scratch *scratch);
+
+/* mg_path -- a path made by printf into a buffer of PATH_MAX; aborts when it is too long. */
+void mg_path(char path[PATH_MAX], const char *fmt, ...) MT_PRINTF(2, 3);
+
+/* mg_folder -- make a folder and those above it; one that sandboxed programs may write when `shared`. */
+mt_status mg_folder(const char *path, bool shared);
+
+/* mg_write_file, mg_copy_file -- a new readable file (0644, or 0755 when the source is executable). */
+mt_status mg_write_file(const char *path, const void *bytes, size_t count);
+mt_status mg_copy_file(const char *to, const char *from);
+
+/* mg_copy_tree -- copy all files below `from` whose names end with `suffix`, keeping their folders. */
+mt_status mg_copy_tree(const char *to, const char *from, const char *suffix);
+
+#endif

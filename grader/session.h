@@ -1,0 +1,60 @@
+/* session.h -- one worker process and the calls made in it.
+ *
+ * A call moves fresh inputs in, times the function from outside, and moves the outputs out while the worker is frozen.
+ * Between calls the worker stays frozen. What the worker says is used to know when to look, never what to conclude. */
+#ifndef MG_SESSION_H
+#define MG_SESSION_H
+
+#include "check.h"
+#include "sandbox.h"
+#include "wire.h"
+
+typedef struct mg_argument {
+    mg_kind kind;
+    char name[32];
+    mt_dtype dtype;
+    mt_shape shape;
+    int64_t bytes;
+    void *data;   /* arrays: what the worker sees at the start of the call (inputs, or poison) */
+    void *result; /* MG_OUT, MG_INOUT: copied here after the call */
+    int64_t i64;
+    float f32;
+} mg_argument;
+
+typedef struct mg_invocation {
+    const char *function;
+    mg_argument *argument;
+    int count, threads;
+    bool at_end;    /* arrays end where a guard begins, or start where one ends */
+    uint32_t shift; /* pages to move addresses by */
+} mg_invocation;
+
+typedef struct mg_outcome {
+    mg_verdict verdict; /* MG_PASS: answered in time and wrote nothing outside; says nothing about values */
+    char detail[1024];  /* words for the other verdicts */
+    double wall, cpu;   /* seconds of the call, by our clocks */
+    double waited;      /* seconds its threads wanted a processor and had none */
+} mg_outcome;
+
+typedef struct mg_worker {
+    const char *path;     /* the static binary with the units under test */
+    const char *launcher; /* limits threads, then executes it (worker/launch.c) */
+    bool confined;
+    mg_limits limits;    /* of one check */
+    int cpus, cpu_shift; /* as in mg_sandbox */
+} mg_worker;
+
+typedef struct mg_session mg_session;
+
+/* mg_session_start -- a fresh worker; NULL with mt_last_error when the machine cannot run it. */
+mg_session *mg_session_start(const mg_worker *worker);
+
+/* mg_session_renew -- a new check begins: its time and output limits start at zero. */
+void mg_session_renew(mg_session *session);
+
+/* mg_session_call -- make one call. After any verdict but MG_PASS the session is of no more use. */
+void mg_session_call(mg_session *session, const mg_invocation *invocation, mg_outcome *outcome);
+
+void mg_session_end(mg_session *session); /* NULL is fine */
+
+#endif

@@ -1,0 +1,114 @@
+/* text.c -- safe printing of strangers' words, and files that appear whole. */
+#include "text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The bytes of the UTF-8 character at p and its code; 0 when there is none (RFC 3629: shortest form, no surrogates). */
+static int decode(const unsigned char *p, uint32_t *code)
+{
+    static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    int n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 && p[0] < 0xf8 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc0 ? 2 : 0;
+    if (n == 0 || p[0] >= 0xf8)
+        return 0;
+    *code = n == 1 ? p[0] : p[0] & (0x7fu >> n);
+    for (int i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (p[i] & 0x3f);
+    }
+    return *code < smallest[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : n;
+}
+
+/* Control characters (C0, DEL, C1) move a terminal's cursor; U+202A.. and U+2066.. turn the direction of writing. */
+static bool steers(uint32_t c)
+{
+    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
+static const char *html_of(char c)
+{
+    switch (c) {
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '&':
+        return "&amp;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+void mg_put(FILE *out, const char *text, mg_escape escape)
+{
+    uint32_t code;
+    for (const char *p = text; *p;) {
+        int n = decode((const unsigned char *)p, &code);
+        const char *html = escape == MG_HTML && n == 1 ? html_of(*p) : NULL;
+        if (n == 0 || steers(code))
+            fputs("\xef\xbf\xbd", out);
+        else if (html)
+            fputs(html, out);
+        else
+            fwrite(p, 1, (size_t)n, out);
+        p += n ? n : 1;
+    }
+}
+
+char *mg_plain(const char *text)
+{
+    char *string = NULL;
+    size_t length;
+    FILE *out = open_memstream(&string, &length);
+    MT_CHECK(out, "out of memory");
+    mg_put(out, text, MG_PLAIN);
+    MT_CHECK(fclose(out) == 0, "out of memory");
+    return string;
+}
+
+int mg_width(const char *text)
+{
+    uint32_t code;
+    int width = 0;
+    for (const char *p = text; *p; width++) {
+        int n = decode((const unsigned char *)p, &code);
+        p += n ? n : 1;
+    }
+    return width;
+}
+
+char *mg_points(char buffer[32], double points)
+{
+    int n = snprintf(buffer, 32, "%.2f", floor(points * 100 + 1e-6) / 100);
+    n = n < 32 ? n : 31;
+    while (n > 0 && buffer[n - 1] == '0')
+        buffer[--n] = '\0';
+    if (n > 0 && buffer[n - 1] == '.')
+        buffer[--n] = '\0';
+    return buffer;
+}
+
+mt_status mg_write(const char *path, const char *bytes, size_t length)
+{
+    char temp[4096];
+    if (snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temp)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: the name is too long", path);
+    FILE *out = fopen(temp, "w");
+    if (!out)
+        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    bool whole = fwrite(bytes, 1, length, out) == length && fflush(out) == 0;
+    if (fclose(out) == 0 && whole && rename(temp, path) == 0)
+        return MT_OK;
+    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    unlink(temp);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* text.h -- words of strangers, printed safely: a submission's output ends up in terminals, JSON and HTML pages. */
+#ifndef MG_TEXT_H
+#define MG_TEXT_H
+
+#include "core/base.h"
+
+#include <stdio.h>
+
+typedef enum mg_escape { MG_PLAIN, MG_HTML } mg_escape;
+
+/* mg_put -- print text as valid UTF-8. Bytes that are none, and characters that steer a terminal or turn the direction
+ * of writing, become U+FFFD; newline and tab stay. MG_HTML also escapes < > & " '. */
+void mg_put(FILE *out, const char *text, mg_escape escape);
+
+/* mg_plain -- what mg_put prints, as a string the caller frees. */
+char *mg_plain(const char *text);
+
+/* mg_width -- how many characters mg_put prints. */
+int mg_width(const char *text);
+
+/* mg_points -- "7.5", "12": at most two decimals, never rounded up to points that were not earned. Returns buffer. */
+char *mg_points(char buffer[32], double points);
+
+/* mg_write -- a file that appears whole or not at all (temporary file, rename). Fails when path cannot be written. */
+mt_status mg_write(const char *path, const char *bytes, size_t length);
+
+#endif

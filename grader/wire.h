@@ -1,0 +1,88 @@
+/* wire.h -- what the checker and a worker say to each other: fixed-size structs over two pipes, nothing else.
+ *
+ *   checker                                   worker
+ *   request (function, where arrays lie) -->  maps the arrays between guard pages
+ *                                        <--  reply READY
+ *   [freezes it, writes inputs and poison, thaws it]
+ *   go                                   -->  calls the function
+ *                                        <--  reply DONE
+ *   [freezes it, copies the outputs]
+ *
+ * Every reply repeats the request's random nonce, so none can be sent ahead. All of a reply is a claim: the checker tests
+ * it with mg_wire_reply_valid and believes no more than "look now". */
+#ifndef MG_WIRE_H
+#define MG_WIRE_H
+
+#include "core/dtype.h"
+
+enum {
+    MG_WIRE_NAME = 64,
+    MG_WIRE_VALUES = 24,
+    MG_PAGE = 4096,
+    MG_GUARD = 16 * MG_PAGE, /* inaccessible on both sides of every array */
+
+    /* the worker's only open descriptors, besides 0 (null), 1 and 2 (a pipe) */
+    MG_FD_REQUEST = 3,
+    MG_FD_REPLY = 4,
+    MG_FD_INPUT = 5,  /* sealed memfd: can be mapped read-only only */
+    MG_FD_OUTPUT = 6, /* memfd of sealed size */
+};
+
+typedef enum mg_kind { MG_IN = 1, MG_OUT, MG_INOUT, MG_I64, MG_F32, MG_NULL } mg_kind;
+
+/* Arrays lie in whole pages of an arena: MG_IN in the input memfd, MG_OUT and MG_INOUT in the output memfd. */
+typedef struct mg_wire_value {
+    uint32_t kind;
+    uint32_t dtype;
+    uint64_t offset; /* of the first page in the arena */
+    uint64_t bytes;  /* of the array: flush with the end of its pages, or with their start */
+    int64_t i64;
+    float f32;
+    uint32_t unused;
+} mg_wire_value;
+
+typedef struct mg_wire_request {
+    uint64_t nonce;
+    uint32_t count;   /* values used */
+    uint32_t threads; /* OpenMP threads of this call */
+    uint32_t at_end;  /* arrays end where the guard begins; otherwise they start where the guard ends */
+    uint32_t shift;   /* pages by which addresses differ from those of other calls */
+    char function[MG_WIRE_NAME];
+    mg_wire_value value[MG_WIRE_VALUES];
+} mg_wire_request;
+
+typedef struct mg_wire_go {
+    uint64_t nonce;
+} mg_wire_go;
+
+typedef enum mg_reply_kind {
+    MG_READY = 0x5eed01,
+    MG_DONE,
+    MG_UNKNOWN,   /* no such function in the worker's table */
+    MG_NO_MEMORY, /* the arrays could not be mapped */
+    MG_FAULT,     /* a SIGSEGV or SIGBUS: where. Shown to the student, decides nothing */
+} mg_reply_kind;
+
+/* Where a fault was: in an array's pages or between them, or in nothing of ours. */
+enum { MG_NO_ARRAY = -1, MG_STACK = -2 };
+
+typedef struct mg_wire_reply {
+    uint64_t nonce;
+    uint32_t what;
+    int32_t value;    /* MG_FAULT: the index of the nearest array, or MG_NO_ARRAY, or MG_STACK */
+    int64_t distance; /* MG_FAULT: bytes from the array's start; without an array, the address */
+} mg_wire_reply;
+
+static inline uint64_t mg_pages(uint64_t bytes)
+{
+    return (bytes + MG_PAGE - 1) / MG_PAGE * MG_PAGE;
+}
+
+static inline bool mg_wire_reply_valid(const mg_wire_reply *reply, const mg_wire_request *request)
+{
+    if (reply->nonce != request->nonce || reply->what < MG_READY || reply->what > MG_FAULT)
+        return false;
+    return reply->what != MG_FAULT || (reply->value >= MG_STACK && reply->value < (int32_t)request->count);
+}
+
+#endif
