@@ -1,0 +1,239 @@
+/* 00-index.c -- how the checks of steps 00.1 to 00.4 run: indices, strides, permutations, slices. Rows: 00-tensors.c.
+ * */
+#include "checks/00-tensors.h"
+#include "checks/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- 00.1 numel, contiguous ----------------------------------------------------------------- */
+
+void mg_00_numel(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t want = mg_count(view.shape, view.rank);
+        mg_begin(run, "mt_view_numel");
+        mg_out(run, "numel", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        if (!mg_call(run) || !mg_expect_i64(run, "numel", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}
+
+void mg_00_contiguous(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view want = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        want.offset = 0;
+        mt_shape shape = mt_view_shape(&want);
+        mg_begin(run, "mt_view_contiguous");
+        mg_out_view(run, "out");
+        mg_in_shape(run, "shape", shape);
+        if (!mg_call(run))
+            return;
+        int64_t *elements = mg_elements(&want);
+        bool good = mg_expect_view(run, "out", shape, elements, &want);
+        free(elements);
+        if (!good)
+            return;
+    }
+}
+
+/* ---- 00.2 is_contiguous, at, unravel -------------------------------------------------------- */
+
+void mg_00_is_contiguous(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < 2 * TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        for (int i = 0; i < view.rank; i++)
+            if (view.shape[i] == 1 && t % 2)
+                view.stride[i] = mg_pick(mg_rng(run), 0, 99);
+        int64_t count = mg_count(view.shape, view.rank), want = 1;
+        int64_t *elements = mg_elements(&view);
+        for (int64_t n = 1; n < count; n++)
+            want &= elements[n] == elements[0] + n;
+        free(elements);
+        mg_begin(run, "mt_view_is_contiguous");
+        mg_out(run, "answer", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        if (!mg_call(run) || !mg_expect_i64(run, "answer", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}
+
+void mg_00_at(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t n = mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank));
+        mg_begin(run, "mt_view_at");
+        mg_out(run, "element", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        int64_t *index = mg_in(run, "index", MT_I64, MT_SHAPE(view.rank));
+        mg_unravel(index, n, view.shape, view.rank);
+        int64_t want = mg_offset(&view, index);
+        if (!mg_call(run) || !mg_expect_i64(run, "element", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}
+
+/* An index that is out of range in one dimension must abort, its neighbour inside must not. */
+void mg_00_at_abort(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t bad = mt_rng_below(mg_rng(run), view.rank), want = t % 2;
+        mg_begin(run, "may abort: mt_view_at");
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        int64_t *index = mg_in(run, "index", MT_I64, MT_SHAPE(view.rank));
+        mg_unravel(index, mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), view.shape, view.rank);
+        if (want)
+            index[bad] = mt_rng_below(mg_rng(run), 2) ? -1 : view.shape[bad];
+        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}
+
+void mg_00_unravel(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t n = mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), want[MT_MAX_RANK];
+        mg_unravel(want, n, view.shape, view.rank);
+        mg_begin(run, "mt_view_unravel");
+        mg_out(run, "index", MT_I64, MT_SHAPE(view.rank));
+        mg_in_view(run, "view", &view);
+        mg_i64(run, "n", n);
+        if (!mg_call(run) || !mg_expect_i64(run, "index", want, view.rank, mt_view_text(&view)))
+            return;
+    }
+}
+
+/* ---- 00.3 permute, transpose ---------------------------------------------------------------- */
+
+/* The elements of a view with its dimensions in another order: dimension i of the result is order[i] of the view. */
+static bool expect_permuted(mg_run *run, const mt_view *view, const int64_t *order)
+{
+    mt_shape shape = { .rank = view->rank };
+    for (int i = 0; i < view->rank; i++)
+        shape.dim[i] = view->shape[order[i]];
+    int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK], source[MT_MAX_RANK];
+    int64_t *elements = mg_elements(view);
+    for (int64_t n = 0; n < count; n++) {
+        mg_unravel(index, n, shape.dim, shape.rank);
+        for (int i = 0; i < view->rank; i++)
+            source[order[i]] = index[i];
+        elements[n] = mg_offset(view, source);
+    }
+    bool good = mg_expect_view(run, "out", shape, elements, view);
+    free(elements);
+    return good;
+}
+
+void mg_00_permute(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mg_begin(run, "mt_view_permute");
+        mg_out_view(run, "out");
+        mg_in_view(run, "view", &view);
+        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(view.rank));
+        mg_random_order(mg_rng(run), order, view.rank);
+        if (!mg_call(run) || !expect_permuted(run, &view, order))
+            return;
+    }
+}
+
+void mg_00_permute_abort(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t want = t % 2, wrong[] = { -1, view.rank, 0 };
+        mg_begin(run, "may abort: mt_view_permute");
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(view.rank));
+        mg_random_order(mg_rng(run), order, view.rank);
+        wrong[2] = order[0]; /* twice */
+        if (want)
+            order[view.rank - 1] = wrong[mt_rng_below(mg_rng(run), 3)];
+        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}
+
+void mg_00_transpose(mg_run *run, const void *one_case)
+{
+    const tensor_case *c = one_case;
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        int64_t d0 = mt_rng_below(mg_rng(run), view.rank), d1 = mt_rng_below(mg_rng(run), view.rank);
+        int64_t order[MT_MAX_RANK];
+        for (int i = 0; i < view.rank; i++)
+            order[i] = i == d0 ? d1 : i == d1 ? d0 : i;
+        mg_begin(run, "mt_view_transpose");
+        mg_out_view(run, "out");
+        mg_in_view(run, "view", &view);
+        mg_i64(run, "d0", c->negative ? d0 - view.rank : d0);
+        mg_i64(run, "d1", c->negative && t % 2 ? d1 - view.rank : d1);
+        if (!mg_call(run) || !expect_permuted(run, &view, order))
+            return;
+    }
+}
+
+/* ---- 00.4 slice ----------------------------------------------------------------------------- */
+
+void mg_00_slice(mg_run *run, const void *one_case)
+{
+    const tensor_case *c = one_case;
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim], index[MT_MAX_RANK];
+        int64_t start = mg_pick(mg_rng(run), 0, c->empty ? size : size / 2);
+        int64_t stop = c->empty ? start : mg_pick(mg_rng(run), mt_max(start, size - 2), size);
+        int64_t step = c->step > 1 ? mg_pick(mg_rng(run), 2, c->step) : 1;
+        mg_begin(run, "mt_view_slice");
+        mg_out_view(run, "out");
+        mg_in_view(run, "view", &view);
+        mg_i64(run, "dim", c->negative ? dim - view.rank : dim);
+        mg_i64(run, "start", start);
+        mg_i64(run, "stop", stop);
+        mg_i64(run, "step", step);
+        if (!mg_call(run))
+            return;
+        mt_shape shape = mt_view_shape(&view);
+        shape.dim[dim] = 0;
+        for (int64_t i = start; i < stop; i += step)
+            shape.dim[dim]++;
+        int64_t *elements = mg_elements(&view); /* no more than before the slice */
+        for (int64_t n = 0; n < mg_count(shape.dim, shape.rank); n++) {
+            mg_unravel(index, n, shape.dim, shape.rank);
+            index[dim] = start + index[dim] * step;
+            elements[n] = mg_offset(&view, index);
+        }
+        bool good = mg_expect_view(run, "out", shape, elements, &view);
+        free(elements);
+        if (!good)
+            return;
+    }
+}
+
+void mg_00_slice_abort(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < 2 * TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim], want = t % 2;
+        int64_t wrong = want ? mt_rng_below(mg_rng(run), 5) : 5;
+        mg_begin(run, "may abort: mt_view_slice");
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        mg_i64(run, "dim", wrong == 0 ? view.rank : dim);
+        mg_i64(run, "start", wrong == 1 ? -1 : wrong == 2 ? size : 1);
+        mg_i64(run, "stop", wrong == 2 ? size - 1 : wrong == 3 ? size + 1 : size);
+        mg_i64(run, "step", wrong == 4 ? 0 : 1);
+        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}

@@ -1,0 +1,255 @@
+/* 00-reshape.c -- how the checks of steps 00.5 to 00.7 run: broadcasting, reshaping, copying. Rows: 00-tensors.c. */
+#include "checks/00-tensors.h"
+#include "checks/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A view or shape of nonsense for an output that must stay as it was when the answer is false. */
+static int64_t *fill_words(mg_run *run, const char *name, int64_t words)
+{
+    int64_t *out = mg_inout(run, name, MT_I64, MT_SHAPE(words)), *copy = malloc(sizeof *copy * (size_t)words);
+    MT_CHECK(copy, "out of memory for %lld words", (long long)words);
+    for (int64_t i = 0; i < words; i++)
+        copy[i] = out[i] = mg_pick(mg_rng(run), 1, MT_MAX_RANK);
+    return copy;
+}
+
+/* The answer and, when it is no, the untouched output. */
+static bool expect_answer(mg_run *run, bool fits, const int64_t *before, int64_t words, const char *what)
+{
+    int64_t want = fits;
+    return mg_expect_i64(run, "fits", &want, 1, what) &&
+           (fits || mg_expect_i64(run, "out", before, words, "*out must stay as it was"));
+}
+
+/* ---- 00.5 ----------------------------------------------------------------------------------- */
+
+/* The view's elements under the larger shape: indices aligned at the end, 0 where the view has size 1. */
+static int64_t *stretched(const mt_view *view, mt_shape shape)
+{
+    int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK], own[MT_MAX_RANK];
+    int64_t *elements = malloc(sizeof *elements * (size_t)mt_max(count, 1));
+    MT_CHECK(elements, "out of memory for %lld elements", (long long)count);
+    for (int64_t n = 0; n < count; n++) {
+        mg_unravel(index, n, shape.dim, shape.rank);
+        for (int i = 0; i < view->rank; i++)
+            own[i] = view->shape[i] == 1 ? 0 : index[shape.rank - view->rank + i];
+        elements[n] = mg_offset(view, own);
+    }
+    return elements;
+}
+
+/* A shape the view stretches to: up to two dimensions in front, every size of 1 perhaps larger, or 0. */
+static mt_shape larger(mt_rng *rng, const mt_view *view)
+{
+    mt_shape shape = { .rank = view->rank + (int)mt_rng_below(rng, 3) };
+    int more = shape.rank - view->rank;
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = i < more                     ? mg_pick(rng, 1, 3)
+                       : view->shape[i - more] != 1 ? view->shape[i - more]
+                                                    : mg_pick(rng, 0, 4);
+    return shape;
+}
+
+/* Spoil one dimension, or cut the first: the view cannot become this. */
+static void spoil(mt_rng *rng, mt_shape *shape, const mt_view *view)
+{
+    if (mt_rng_below(rng, 3) == 0 && view->rank > 1) {
+        *shape = (mt_shape){ .rank = view->rank - 1 };
+        memcpy(shape->dim, view->shape + 1, sizeof *shape->dim * (size_t)shape->rank);
+        return;
+    }
+    int64_t at = mt_rng_below(rng, view->rank), size = view->shape[at];
+    int64_t wrong[] = { 1, size + 1, 2 * size, 0 };
+    shape->dim[shape->rank - view->rank + at] = wrong[mt_rng_below(rng, MT_COUNT(wrong))];
+}
+
+void mg_00_broadcast(mg_run *run, const void *one_case)
+{
+    const tensor_case *c = one_case;
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        mt_shape shape = larger(mg_rng(run), &view);
+        if (!c->fits)
+            spoil(mg_rng(run), &shape, &view);
+        mg_begin(run, "mt_view_broadcast");
+        mg_out(run, "fits", MT_I64, MT_SHAPE(1));
+        int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
+        mg_in_view(run, "view", &view);
+        mg_in_shape(run, "shape", shape);
+        bool good = mg_call(run) && expect_answer(run, c->fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view));
+        free(before);
+        if (good && c->fits) {
+            int64_t *elements = stretched(&view, shape);
+            good = mg_expect_view(run, "out", shape, elements, &view);
+            free(elements);
+        }
+        if (!good)
+            return;
+    }
+}
+
+void mg_00_broadcast_shape(mg_run *run, const void *one_case)
+{
+    const tensor_case *c = one_case;
+    for (int t = 0; t < 2 * TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = b;
+        int more = b.rank - a.rank;
+        for (int i = 0; i < a.rank; i++) /* b too may stretch, where a is the larger one */
+            if (c->fits && a.dim[i] != 1 && mt_rng_below(mg_rng(run), 3) == 0)
+                b.dim[more + i] = 1;
+        if (!c->fits)
+            b.dim[more + mt_rng_below(mg_rng(run), a.rank)] += mg_pick(mg_rng(run), 4, 6); /* more than 1, and than a */
+        mg_begin(run, "mt_view_broadcast_shape");
+        mg_out(run, "fits", MT_I64, MT_SHAPE(1));
+        int64_t *before = fill_words(run, "out", 1 + MT_MAX_RANK);
+        mg_in_shape(run, "a", t % 2 ? a : b);
+        mg_in_shape(run, "b", t % 2 ? b : a);
+        const char *what = mt_shape_text(a);
+        bool good = mg_call(run) && expect_answer(run, c->fits, before, 1 + MT_MAX_RANK, what);
+        free(before);
+        int64_t words[1 + MT_MAX_RANK] = { want.rank };
+        memcpy(words + 1, want.dim, sizeof want.dim);
+        if (!good || (c->fits && !mg_expect_i64(run, "out", words, 1 + want.rank, "rank, then sizes")))
+            return;
+    }
+}
+
+/* ---- 00.6 ----------------------------------------------------------------------------------- */
+
+/* Whether strides exist under which `shape` shows these elements in this order. They are forced: a step along dimension
+ * i is a step of `after` elements, the product of the dimensions after it. So compute them and look. */
+static bool expressible(const int64_t *elements, mt_shape shape)
+{
+    int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK];
+    if (count == 0)
+        return true;
+    mt_view forced = { .rank = shape.rank, .offset = elements[0] };
+    for (int64_t i = shape.rank - 1, after = 1; i >= 0; after *= shape.dim[i], i--)
+        forced.stride[i] = shape.dim[i] > 1 ? elements[after] - elements[0] : 0;
+    for (int64_t n = 0; n < count; n++) {
+        mg_unravel(index, n, shape.dim, shape.rank);
+        if (mg_offset(&forced, index) != elements[n])
+            return false;
+    }
+    return true;
+}
+
+/* A random shape of `count` elements: its prime factors dealt to a random number of dimensions, some of size 1. */
+static mt_shape random_factors(mt_rng *rng, int64_t count)
+{
+    mt_shape shape = { .rank = (int)mg_pick(rng, count > 1, 5) };
+    for (int i = 0; i < shape.rank; i++)
+        shape.dim[i] = 1;
+    if (count == 0 && shape.rank == 0)
+        shape.rank = 1;
+    if (count == 0)
+        shape.dim[mt_rng_below(rng, shape.rank)] = 0;
+    for (int64_t p = 2; count > 1; p++)
+        for (; count % p == 0; count /= p)
+            shape.dim[mt_rng_below(rng, shape.rank)] *= p;
+    return shape;
+}
+
+/* A neighbour of the view's shape: two dimensions merged, or one split, or a 1 put in. Often it needs no copy. */
+static mt_shape nearby(mt_rng *rng, const mt_view *view)
+{
+    mt_shape shape = mt_view_shape(view);
+    int at = (int)mt_rng_below(rng, shape.rank);
+    int64_t size = shape.dim[at];
+    if (mt_rng_below(rng, 2) && at + 1 < shape.rank) {
+        shape.dim[at] *= shape.dim[at + 1];
+        shape.rank--;
+        memmove(shape.dim + at + 1, shape.dim + at + 2, sizeof *shape.dim * (size_t)(shape.rank - at - 1));
+        return shape;
+    }
+    int64_t factor = size % 2 == 0 && mt_rng_below(rng, 4) ? 2 : 1;
+    memmove(shape.dim + at + 1, shape.dim + at, sizeof *shape.dim * (size_t)(shape.rank - at));
+    shape.rank++;
+    shape.dim[at] = factor;
+    shape.dim[at + 1] = size / factor;
+    return shape;
+}
+
+/* A view and a shape of as many elements, for which a view exists or does not, as the case asks. */
+static mt_view pick_reshape(mt_rng *rng, const tensor_case *c, mt_shape *shape, int64_t **elements)
+{
+    for (;;) {
+        mt_view view = mg_random_view(rng, &c->spec);
+        int64_t count = mg_count(view.shape, view.rank);
+        *shape = mt_rng_below(rng, 2) && view.rank > 0 && count > 0 ? nearby(rng, &view) : random_factors(rng, count);
+        *elements = mg_elements(&view);
+        if (expressible(*elements, *shape) == c->fits)
+            return view;
+        free(*elements);
+    }
+}
+
+void mg_00_reshape(mg_run *run, const void *one_case)
+{
+    const tensor_case *c = one_case;
+    for (int t = 0; t < 2 * TRIES; t++) {
+        mt_shape shape;
+        int64_t *elements;
+        mt_view view = pick_reshape(mg_rng(run), c, &shape, &elements);
+        mg_begin(run, "mt_view_reshape");
+        mg_out(run, "fits", MT_I64, MT_SHAPE(1));
+        int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
+        mg_in_view(run, "view", &view);
+        mg_in_shape(run, "shape", shape);
+        bool good = mg_call(run) && expect_answer(run, c->fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view)) &&
+                    (!c->fits || mg_expect_view(run, "out", shape, elements, &view));
+        free(before);
+        free(elements);
+        if (!good)
+            return;
+    }
+}
+
+void mg_00_reshape_abort(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        int64_t want = t % 2;
+        mt_shape shape = random_factors(mg_rng(run), mg_count(view.shape, view.rank) + want);
+        mg_begin(run, "may abort: mt_view_reshape");
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_in_view(run, "view", &view);
+        mg_in_shape(run, "shape", shape);
+        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
+            return;
+    }
+}
+
+/* ---- 00.7 ----------------------------------------------------------------------------------- */
+
+void mg_00_copy(mg_run *run, const void *one_case)
+{
+    const tensor_case *c = one_case;
+    int64_t most = c->dtype == MT_I64   ? 1ll << 52
+                   : c->dtype == MT_F32 ? 1 << 24
+                                        : 256; /* whole numbers the type holds */
+    for (int t = 0; t < TRIES; t++) {
+        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        int64_t count = mg_count(view.shape, view.rank), span = mg_span(&view);
+        mg_begin(run, "mt_copy_strided");
+        mg_out(run, "out", c->dtype, MT_SHAPE(count));
+        void *storage = mg_in(run, "storage", c->dtype, MT_SHAPE(span));
+        for (int64_t i = 0; i < span; i++)
+            mt_store_f64(storage, c->dtype, i, (double)mt_rng_below(mg_rng(run), most));
+        mg_in_view(run, "view", &view);
+        mg_i64(run, "size", mt_dtype_size(c->dtype));
+        int64_t *elements = mg_elements(&view);
+        double *want = calloc((size_t)mt_max(count, 1), sizeof *want);
+        MT_CHECK(want, "out of memory for %lld elements", (long long)count);
+        for (int64_t n = 0; n < count; n++)
+            want[n] = mt_load_f64(storage, c->dtype, elements[n]);
+        bool good = mg_call(run) && mg_expect(run, "out", want, NULL);
+        free(want);
+        free(elements);
+        if (!good)
+            return;
+    }
+}

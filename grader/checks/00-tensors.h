@@ -1,0 +1,39 @@
+/* 00-tensors.h -- the checks of lab 00: one struct for all rows, and the functions that run them. */
+#ifndef MG_CHECKS_00_TENSORS_H
+#define MG_CHECKS_00_TENSORS_H
+
+#include "checks/00-views.h"
+
+enum { TRIES = 12 }; /* random views per row: a rule that is wrong for one view in three is missed once in 130 */
+
+typedef struct tensor_case {
+    mg_case head;
+    mg_view_spec spec;
+    int64_t step;   /* slice: steps 1 .. this */
+    bool negative;  /* transpose, slice: count dimensions from the end */
+    bool empty;     /* slice: start = stop */
+    bool fits;      /* broadcast, reshape: there is an answer */
+    mt_dtype dtype; /* copy */
+} tensor_case;
+
+/* 00-index.c */
+void mg_00_numel(mg_run *run, const void *one_case);
+void mg_00_contiguous(mg_run *run, const void *one_case);
+void mg_00_is_contiguous(mg_run *run, const void *one_case);
+void mg_00_at(mg_run *run, const void *one_case);
+void mg_00_at_abort(mg_run *run, const void *one_case);
+void mg_00_unravel(mg_run *run, const void *one_case);
+void mg_00_permute(mg_run *run, const void *one_case);
+void mg_00_permute_abort(mg_run *run, const void *one_case);
+void mg_00_transpose(mg_run *run, const void *one_case);
+void mg_00_slice(mg_run *run, const void *one_case);
+void mg_00_slice_abort(mg_run *run, const void *one_case);
+
+/* 00-reshape.c */
+void mg_00_broadcast(mg_run *run, const void *one_case);
+void mg_00_broadcast_shape(mg_run *run, const void *one_case);
+void mg_00_reshape(mg_run *run, const void *one_case);
+void mg_00_reshape_abort(mg_run *run, const void *one_case);
+void mg_00_copy(mg_run *run, const void *one_case);
+
+#endif

@@ -1,0 +1,32 @@
+/* 01-matmul.h -- the checks of lab 01: one struct for all rows, and the functions that run them. */
+#ifndef MG_CHECKS_01_MATMUL_H
+#define MG_CHECKS_01_MATMUL_H
+
+#include "check.h"
+#include "ops/matmul.h"
+
+typedef enum matmul_about {
+    MM_SIZES,   /* plain products of every awkward size */
+    MM_TRANS,   /* A, B, both read transposed */
+    MM_STRIDES, /* leading dimensions with gaps, adding to C, NaN in a C to be overwritten */
+} matmul_about;
+
+typedef struct matmul_case {
+    mg_case head;
+    const char *function;
+    matmul_about about;
+} matmul_case;
+
+typedef struct matmul_race {
+    mg_case head;
+    int64_t M, N, K; /* N, K: 0 makes B larger than any cache */
+    const char *bar, *ours, *theirs, *against;
+    int threads;
+} matmul_race;
+
+/* 01-run.c */
+void mg_01_values(mg_run *run, const void *one_case); /* a matmul_case */
+void mg_01_threads(mg_run *run, const void *one_case);
+void mg_01_race(mg_run *run, const void *one_case); /* a matmul_race */
+
+#endif

@@ -1,0 +1,158 @@
+/* 02-backprop.c -- lab 02, kernels forward and backward and a perceptron trained with them: every row, its points and
+ * its hint. Tolerances are derived in oracle.h. */
+#include "checks/02-backprop.h"
+
+// clang-format off
+
+#define PLAIN          .dist = NORMAL(0, 2)
+#define SIZES(n, i, o) .N = n, .I = i, .O = o /* -1: random */
+
+/* ---- 02.1, 02.2 linear */
+static const linear_case linear_fwd_cases[] = {
+    { { 3, "random shapes", "out[n,o] = b[o] + the sum over i of x[n,i] * w[i,o]; w is [I,O]" }, SIZES(-1, -1, -1) },
+    { { 1, "no bias", "b may be NULL: then out must be overwritten, not added to" }, SIZES(-1, -1, -1),
+      .no_bias = true },
+    { { 1, "one of each", "a single number: x * w + b" }, SIZES(1, 1, 1) },
+    { { 1, "no rows", "N = 0 must touch nothing" }, SIZES(0, -1, -1) },
+    { { 1, "no inputs", "with I = 0 every row of out is b" }, SIZES(-1, 0, -1) },
+};
+static const linear_case linear_bwd_cases[] = {
+    { { 4, "dx", "dx [N,I] = dout [N,O] times w [I,O] transposed" }, SIZES(-1, -1, -1), .wanted = WANT_DX },
+    { { 4, "dw", "dw [I,O] = x [N,I] transposed times dout [N,O]" }, SIZES(-1, -1, -1), .wanted = WANT_DW },
+    { { 3, "db", "b was added to every row, so db sums dout over all rows" }, SIZES(-1, -1, -1), .wanted = WANT_DB },
+    { { 3, "adds to what is there", "gradients accumulate: += and not =" }, SIZES(-1, -1, -1), .wanted = WANT_ALL,
+      .held = true },
+};
+
+/* ---- 02.3 to 02.5 activations */
+static const act_case relu_fwd_cases[] = {
+    { { 2, "values", "max(x, 0), element by element" }, MG_RELU, PLAIN },
+    { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, MG_RELU, PLAIN, .in_place = true },
+};
+static const act_case relu_nan_cases[] = {
+    { { 1, "NaN stays NaN", "NaN fails every comparison: ask x < 0 ? 0 : x, and a diverged value stays visible" },
+      MG_RELU, PLAIN },
+};
+static const act_case relu_bwd_cases[] = {
+    { { 2, "saved is out", "dout passes where saved > 0; at exactly 0 the slope is 0" }, MG_RELU, PLAIN },
+    { { 1, "saved is x", "a negative saved value means the unit was off: the slope is 0" }, MG_RELU, PLAIN,
+      .use_x = true },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, MG_RELU, PLAIN, .held = true },
+};
+static const act_case sigmoid_fwd_cases[] = {
+    { { 2, "values", "1 / (1 + exp(-x)), to the last bits also where it is small" }, MG_SIGMOID, .dist = NORMAL(0, 4) },
+    { { 1, "large inputs", "exp overflows float above 88, and inf / inf is NaN: exponentiate -|x| only" }, MG_SIGMOID,
+      .dist = UNIFORM(-120, 120) },
+};
+static const act_case sigmoid_bwd_cases[] = {
+    { { 2, "slope", "from the output alone: dx += dout * out * (1 - out)" }, MG_SIGMOID, PLAIN, .held = true },
+};
+static const act_case tanh_fwd_cases[] = {
+    { { 2, "values", "tanh(x), to the last bits also near 0" }, MG_TANH, PLAIN },
+    { { 1, "large inputs", "tanh tends to -1 and 1; exp(2x) overflows on the way, tanhf does not" }, MG_TANH,
+      .dist = UNIFORM(-120, 120) },
+};
+static const act_case tanh_bwd_cases[] = {
+    { { 2, "slope", "from the output alone: dx += dout * (1 - out * out)" }, MG_TANH, PLAIN, .held = true },
+};
+static const act_case gelu_fwd_cases[] = {
+    { { 3, "values", "x * Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh approximation is another one" },
+      MG_GELU, PLAIN },
+    { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, MG_GELU, PLAIN, .in_place = true },
+};
+static const act_case gelu_bwd_cases[] = {
+    { { 3, "slope", "the derivative of a product has two terms: Phi(x) + x * phi(x), phi the normal density" }, MG_GELU,
+      PLAIN },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, MG_GELU, PLAIN, .held = true },
+};
+static const act_case gelu_tanh_fwd_cases[] = {
+    { { 2, "values", "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))" }, MG_GELU_TANH, PLAIN },
+};
+static const act_case gelu_tanh_bwd_cases[] = {
+    { { 2, "slope", "the inner derivative is sqrt(2/pi) * (1 + 3 * 0.044715 x^2), tanh's is 1 - tanh^2" }, MG_GELU_TANH,
+      PLAIN, .held = true },
+};
+
+/* ---- 02.6 softmax */
+static const row_case softmax_fwd_cases[] = {
+    { { 3, "random rows", "divide each row's exponentials by their own sum" }, -1, -1, PLAIN },
+    { { 2, "large logits", "exp(90) overflows float: subtract the row's maximum first" }, -1, 10, .dist = UNIFORM(80,
+      95) },
+    { { 1, "large negative logits", "all exponentials underflow, and 0 / 0 is NaN: subtract the row's maximum first" },
+      -1, 10, .dist = UNIFORM(-130, -110) },
+    { { 1, "one column", "the answer is exactly 1" }, 7, 1, PLAIN },
+    { { 1, "no rows", "N = 0 must touch nothing" }, 0, 10, PLAIN },
+    { { 1, "in place", "out may be x itself" }, -1, -1, PLAIN, .in_place = true },
+};
+static const row_case softmax_bwd_cases[] = {
+    { { 3, "random rows", "each output depends on each input of its row: out * (dout - sum of dout * out)" }, -1, -1,
+      PLAIN },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, -1, -1, PLAIN, .held = true },
+};
+
+/* ---- 02.7 cross-entropy */
+static const row_case cross_entropy_fwd_cases[] = {
+    { { 3, "random rows", "loss = log(sum of exp(x - max)) - (x[label] - max), and probs is the softmax" }, -1, -1,
+      PLAIN },
+    { { 2, "large logits", "log(softmax) is log(0) when the right class is far behind: use log(sum) - (x - max)" }, -1,
+      10, .dist = NORMAL(0, 1000) },
+    { { 1, "in place", "probs may be logits itself: take what the loss needs before overwriting it" }, -1, -1, PLAIN,
+      .in_place = true },
+    { { 1, "no rows", "N = 0 must touch nothing" }, 0, 10, PLAIN },
+};
+static const row_case cross_entropy_bwd_cases[] = {
+    { { 4, "random rows",
+      "dloss[n] * (probs - 1) at the label, dloss[n] * probs elsewhere; dloss holds the 1/N already" }, -1, -1, PLAIN },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, -1, -1, PLAIN, .held = true },
+};
+
+/* ---- 02.8, 02.9 */
+static const init_case init_cases[] = {
+    { { 3, "He", "normal with standard deviation sqrt(2 / fan_in): that is the variance's root" }, .xavier = false },
+    { { 3, "Xavier", "uniform between -a and a with a = sqrt(6 / (fan_in + fan_out))" }, .xavier = true },
+};
+static const mg_case mlp_forward_cases[] = {
+    { 3, "logits", "three linear layers, ReLU after the first two only" },
+};
+static const mg_case mlp_backward_cases[] = {
+    { 5, "loss and gradient", "the mean's 1/N goes into dloss; zero grads and dact first; walk the layers backwards" },
+};
+static const mg_case mlp_sgd_cases[] = {
+    { 2, "update", "downhill: params -= learning_rate * grads" },
+};
+static const mg_case train_cases[] = {
+    { 8, "trained on digits",
+      "if the rows above pass, look for a gradient that is right once and wrong when called again" },
+};
+
+#define GROUP(step, title, run)    MG_GROUP(step, title, mg_02_##run, run##_cases)
+#define ACT(step, title, run, act) MG_GROUP(step, title, mg_02_act_##run, act##_##run##_cases)
+
+static const mg_group groups[] = {
+    GROUP("02.1", "linear", linear_fwd),
+    GROUP("02.2", "linear backward", linear_bwd),
+    ACT("02.3", "ReLU", fwd, relu),
+    GROUP("02.3", "ReLU", relu_nan),
+    ACT("02.3", "ReLU backward", bwd, relu),
+    ACT("02.4", "sigmoid", fwd, sigmoid),
+    ACT("02.4", "sigmoid backward", bwd, sigmoid),
+    ACT("02.4", "tanh", fwd, tanh),
+    ACT("02.4", "tanh backward", bwd, tanh),
+    ACT("02.5", "GELU", fwd, gelu),
+    ACT("02.5", "GELU backward", bwd, gelu),
+    ACT("02.5", "GELU by tanh", fwd, gelu_tanh),
+    ACT("02.5", "GELU by tanh, backward", bwd, gelu_tanh),
+    GROUP("02.6", "softmax", softmax_fwd),
+    GROUP("02.6", "softmax backward", softmax_bwd),
+    GROUP("02.7", "cross-entropy", cross_entropy_fwd),
+    GROUP("02.7", "cross-entropy backward", cross_entropy_bwd),
+    GROUP("02.8", "initialisation", init),
+    GROUP("02.9", "perceptron forward", mlp_forward),
+    GROUP("02.9", "perceptron backward", mlp_backward),
+    GROUP("02.9", "perceptron", mlp_sgd),
+    GROUP("02.9", "perceptron", train),
+};
+
+// clang-format on
+
+const mg_lab mg_lab_02 = { "02-backprop", groups, MT_COUNT(groups) };

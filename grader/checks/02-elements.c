@@ -1,0 +1,167 @@
+/* 02-elements.c -- how the checks of activations and initialisation run (steps 02.3 to 02.5 and 02.8).
+ * Rows: 02-backprop.c. */
+#include "checks/02-backprop.h"
+#include "checks/answer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
+
+/* ---- activations ---------------------------------------------------------------------------- */
+
+static const char *const act_name[] = { "relu", "sigmoid", "tanh", "gelu", "gelu_tanh" };
+
+static void begin_act(mg_run *run, mg_act act, const char *rest)
+{
+    char function[64];
+    snprintf(function, sizeof function, "mt_%s_%s", act_name[act], rest);
+    mg_begin(run, function);
+}
+
+/* Nothing, one, vector widths and their neighbours, and enough for threads. */
+static int64_t act_size(mg_run *run, int t)
+{
+    static const int64_t sizes[] = { 1, 0, 17, -1, -1, 40009 };
+    return mg_size(run, sizes[t], 600);
+}
+
+void mg_02_act_fwd(mg_run *run, const void *one_case)
+{
+    const act_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t n = act_size(run, t);
+        mg_answer out;
+        float *x;
+        begin_act(run, c->act, c->in_place ? "fwd_cpu in place" : "fwd_cpu");
+        if (c->in_place) {
+            out = mg_replaced(run, "x", MT_SHAPE(n), c->dist, &x);
+        } else {
+            out = mg_overwritten(run, "out", MT_SHAPE(n));
+            x = mg_input(run, "x", MT_SHAPE(n), c->dist);
+        }
+        mg_i64(run, "n", n);
+        double *exact = mg_lift(x, n);
+        mg_oracle_act(c->act, out.v, out.e, exact, n);
+        free(exact);
+        if (!mg_call_and_judge(run, &out, 1))
+            return;
+    }
+}
+
+/* Turn x into what backward was promised: the output of forward for ReLU, sigmoid and tanh, as f32. */
+static void save(const act_case *c, float *x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        switch (c->act) {
+        case MG_RELU:
+            x[i] = c->use_x || x[i] > 0 ? x[i] : 0;
+            break;
+        case MG_SIGMOID:
+            x[i] = (float)(1 / (1 + exp(-(double)x[i])));
+            break;
+        case MG_TANH:
+            x[i] = (float)tanh((double)x[i]);
+            break;
+        default:
+            break;
+        }
+}
+
+void mg_02_act_bwd(mg_run *run, const void *one_case)
+{
+    const act_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t n = act_size(run, t);
+        begin_act(run, c->act, "bwd_cpu");
+        mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(n), c->held);
+        double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1)), n);
+        float *x = mg_input(run, "saved", MT_SHAPE(n), c->dist);
+        save(c, x, n);
+        mg_i64(run, "n", n);
+        double *saved = mg_lift(x, n);
+        mg_oracle_act_add(c->act, dx.v, dx.e, dout, saved, n);
+        free(dout);
+        free(saved);
+        if (!mg_call_and_judge(run, &dx, 1))
+            return;
+    }
+}
+
+/* A diverged value must stay visible: max(x, 0) written as a comparison with NaN hides it. */
+void mg_02_relu_nan(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    int64_t n = mg_pick(mg_rng(run), 20, 60), at = mt_rng_below(mg_rng(run), n);
+    mg_begin(run, "mt_relu_fwd_cpu");
+    mg_out(run, "out", MT_F32, MT_SHAPE(n));
+    float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
+    x[at] = NAN;
+    mg_i64(run, "n", n);
+    if (!mg_call(run))
+        return;
+    const float *out = mg_result(run, "out");
+    for (int64_t i = 0; i < n; i++)
+        if (i == at ? !isnan(out[i]) : !(out[i] == (x[i] > 0 ? x[i] : 0))) {
+            mg_fail(run, "out[%lld] = %g   expected %g", (long long)i, (double)out[i],
+                    i == at ? (double)NAN : fmax(x[i], 0));
+            return;
+        }
+}
+
+/* ---- initialisation ------------------------------------------------------------------------- */
+
+/* w and next: one generator, one after the other; again: the same generator from the start. */
+static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scale)
+{
+    const float *w = mg_result(run, "w"), *next = mg_result(run, "next");
+    double *sorted = mg_lift(w, n), product = 0, square = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(w[i]) || !isfinite(next[i]) || (c->xavier && fabs(w[i]) > scale * (1 + 8 * MG_U))) {
+            mg_fail(run, "w[%lld] = %g   expected within %g", (long long)i, (double)w[i], scale);
+            free(sorted);
+            return false;
+        }
+        product += (double)w[i] * next[i];
+        square += (double)w[i] * w[i];
+    }
+    double distance = c->xavier ? mg_ks_uniform(sorted, n, scale) : mg_ks_normal(sorted, n, scale);
+    free(sorted);
+    if (distance > mg_ks_bound(n)) {
+        mg_fail(
+            run,
+            "%lld numbers: standard deviation %.4g   expected %.4g (distributions differ by %.3f, chance allows %.3f)",
+            (long long)n, sqrt(square / (double)n), c->xavier ? scale / sqrt(3) : scale, distance, mg_ks_bound(n));
+        return false;
+    }
+    if (fabs(product) > 6.2 * square / sqrt((double)n)) { /* a sum of n products of mean 0: 6.2 sigma, 6e-10 */
+        mg_fail(run, "two calls in a row with one generator gave numbers that depend on each other");
+        return false;
+    }
+    double *same = mg_lift(w, n);
+    bool good = mg_expect(run, "again", same, NULL);
+    free(same);
+    return good;
+}
+
+void mg_02_init(mg_run *run, const void *one_case)
+{
+    const init_case *c = one_case;
+    for (int t = 0; t < 3; t++) {
+        int64_t n = mg_pick(mg_rng(run), 20000, 30000), in = mg_pick(mg_rng(run), 2, 900),
+                out = mg_pick(mg_rng(run), 2, 900);
+        mg_begin(run, c->xavier ? "mt_init_xavier_cpu" : "mt_init_he_cpu");
+        mg_out(run, "w", MT_F32, MT_SHAPE(n));
+        mg_out(run, "next", MT_F32, MT_SHAPE(n));
+        mg_out(run, "again", MT_F32, MT_SHAPE(n));
+        mg_i64(run, "n", n);
+        mg_i64(run, "fan_in", in);
+        if (c->xavier)
+            mg_i64(run, "fan_out", out);
+        mg_i64(run, "seed", (int64_t)(mt_rng_u64(mg_rng(run)) >> 1));
+        double scale = c->xavier ? sqrt(6.0 / (double)(in + out)) : sqrt(2.0 / (double)in);
+        if (!mg_call(run) || !expect_draws(run, c, n, scale))
+            return;
+    }
+}

@@ -1,0 +1,237 @@
+/* 02-mlp.c -- how the checks of step 02.9 run: the perceptron's logits, gradient and update, and a training on digits.
+ * Rows: 02-backprop.c.
+ *
+ * The worker gets training images only; what it sends back is weights, which the checker itself tries on images that
+ * the worker never saw. Pixels, classes and hidden sizes are drawn afresh each time: weights trained elsewhere are
+ * worth nothing. */
+#include "checks/02-backprop.h"
+#include "checks/oracle_mlp.h"
+#include "run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { L = MG_MLP_LAYERS, CALLS = 5, BATCH = 64, EPOCHS = 8 };
+
+static float *input(mg_run *run, const char *name, mt_shape shape, double stddev)
+{
+    float *x = mg_in(run, name, MT_F32, shape);
+    mg_fill(mg_rng(run), x, mt_shape_numel(shape), (mg_dist)NORMAL(0, stddev));
+    return x;
+}
+
+static void send_widths(mg_run *run, const int64_t width[L + 1])
+{
+    mg_i64(run, "width0", width[0]);
+    mg_i64(run, "width1", width[1]);
+    mg_i64(run, "width2", width[2]);
+    mg_i64(run, "width3", width[3]);
+}
+
+/* ---- forward and backward -------------------------------------------------------------------- */
+
+/* One network and batch: what was sent, and the room for what should come back. */
+typedef struct trial {
+    int64_t width[L + 1], count, N, classes;
+    double *params, *x, *v, *e, *gv, *ge, loss[2];
+    const int32_t *label;
+} trial;
+
+/* Three layers at first, then also fewer: zeros end the widths. */
+static void trial_pick(mg_run *run, trial *t, int round)
+{
+    *t = (trial){ .N = mg_pick(mg_rng(run), 1, 40) };
+    int layers = round == 0 ? L : (int)mg_pick(mg_rng(run), 1, L);
+    for (int l = 0; l <= layers; l++)
+        t->width[l] = mg_pick(mg_rng(run), 2, 40);
+    t->classes = t->width[layers];
+    t->count = mg_mlp_count(t->width);
+    t->v = mg_doubles(t->N * t->classes);
+    t->e = mg_doubles(t->N * t->classes);
+    t->gv = mg_doubles(t->count);
+    t->ge = mg_doubles(t->count);
+}
+
+/* The inputs that forward and backward share; weights of a size that keeps signals near 1. */
+static void trial_inputs(mg_run *run, trial *t, bool labelled)
+{
+    t->params = mg_lift(input(run, "params", MT_SHAPE(t->count), 0.3), t->count);
+    t->x = mg_lift(input(run, "x", MT_SHAPE(t->N, t->width[0]), 1), t->N * t->width[0]);
+    if (labelled) {
+        int32_t *label = mg_in(run, "label", MT_I32, MT_SHAPE(t->N));
+        mg_fill_labels(mg_rng(run), label, t->N, t->classes);
+        t->label = label;
+    }
+    mg_i64(run, "N", t->N);
+    send_widths(run, t->width);
+    mg_oracle_mlp(t->v, t->e, t->loss, t->gv, t->ge, t->params, t->width, t->x, t->label, t->N);
+}
+
+static void trial_free(trial *t)
+{
+    free(t->params);
+    free(t->x);
+    free(t->v);
+    free(t->e);
+    free(t->gv);
+    free(t->ge);
+}
+
+void mg_02_mlp_forward(mg_run *run, const void *one_case)
+{
+    bool good = true;
+    (void)one_case;
+    for (int i = 0; i < CALLS && good; i++) {
+        trial t;
+        trial_pick(run, &t, i);
+        mg_begin(run, "mt_manual_mlp_forward");
+        mg_out(run, "logits", MT_F32, MT_SHAPE(t.N, t.classes));
+        trial_inputs(run, &t, false);
+        good = mg_call(run) && mg_expect(run, "logits", t.v, t.e);
+        trial_free(&t);
+    }
+}
+
+void mg_02_mlp_backward(mg_run *run, const void *one_case)
+{
+    bool good = true;
+    (void)one_case;
+    for (int i = 0; i < CALLS && good; i++) {
+        trial t;
+        trial_pick(run, &t, i);
+        mg_begin(run, "mt_manual_mlp_backward");
+        mg_out(run, "loss", MT_F32, MT_SCALAR);
+        mg_out(run, "grads", MT_F32, MT_SHAPE(t.count));
+        trial_inputs(run, &t, true);
+        good = mg_call(run) && mg_expect(run, "loss", &t.loss[0], &t.loss[1]) && mg_expect(run, "grads", t.gv, t.ge);
+        trial_free(&t);
+    }
+}
+
+/* ---- update --------------------------------------------------------------------------------- */
+
+void mg_02_mlp_sgd(mg_run *run, const void *one_case)
+{
+    bool good = true;
+    (void)one_case;
+    for (int i = 0; i < CALLS && good; i++) {
+        trial t;
+        trial_pick(run, &t, i);
+        mg_begin(run, "mt_manual_mlp_sgd");
+        float *params = mg_inout(run, "params", MT_F32, MT_SHAPE(t.count));
+        mg_fill(mg_rng(run), params, t.count, (mg_dist)NORMAL(0, 1));
+        const float *grads = input(run, "grads", MT_SHAPE(t.count), 1);
+        float rate = 0.01f + 0.5f * mt_rng_uniform(mg_rng(run));
+        mg_f32(run, "learning_rate", rate);
+        send_widths(run, t.width);
+        for (int64_t k = 0; k < t.count; k++) { /* a product and a difference, each rounded */
+            double step = (double)rate * grads[k], held = params[k];
+            t.gv[k] = held - step;
+            t.ge[k] = MG_U * ((step < 0 ? -step : step) + (t.gv[k] < 0 ? -t.gv[k] : t.gv[k]));
+        }
+        good = mg_call(run) && mg_expect(run, "params", t.gv, t.ge);
+        trial_free(&t);
+    }
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+typedef struct data_set {
+    const char *folder, *bar, *name;
+} data_set;
+
+/* Both parts of DIR/NAME; all or nothing. */
+static bool open_set(const char *dir, const char *name, mt_digits *train, mt_digits *test)
+{
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/%s", dir, name);
+    if (mt_digits_open(train, folder, "train") != MT_OK)
+        return false;
+    if (mt_digits_open(test, folder, "t10k") == MT_OK && test->pixels == train->pixels)
+        return true;
+    mt_digits_close(train);
+    return false;
+}
+
+/* MNIST where it was fetched, else the stand-in of the same format. Without either nobody is to blame: no verdict. */
+static bool open_digits(mg_run *run, data_set *used, mt_digits *train, mt_digits *test)
+{
+    static const data_set sets[] = { { "mnist", "02.9 mnist", "MNIST" },
+                                     { "standin", "02.9 standin", "stand-in digits (no MNIST: make data)" } };
+    char cache[PATH_MAX - 64];
+    snprintf(cache, sizeof cache, "%s/datasets/cache", run->bench->build.root);
+    if (getenv("MT_DATA"))
+        snprintf(cache, sizeof cache, "%s", getenv("MT_DATA"));
+    for (int i = 0; i < MT_COUNT(sets); i++)
+        if (open_set(cache, sets[i].folder, train, test)) {
+            *used = sets[i];
+            return true;
+        }
+    mg_judge(run, MG_ERROR, "no digits to train on in %s: run `make data`", cache);
+    return false;
+}
+
+/* Pixel p moves to where[p], class c becomes name[c]: to a network without convolutions, another problem as difficult.
+ * */
+static void disguise(mt_digits *digits, const int64_t *where, const int64_t *name)
+{
+    uint8_t *moved = malloc((size_t)digits->pixels);
+    MT_CHECK(moved, "out of memory for an image");
+    for (int64_t n = 0; n < digits->count; n++) {
+        uint8_t *image = digits->images.data + n * digits->pixels;
+        for (int64_t p = 0; p < digits->pixels; p++)
+            moved[where[p]] = image[p];
+        memcpy(image, moved, (size_t)digits->pixels);
+        digits->labels.data[n] = (uint8_t)name[digits->labels.data[n]];
+    }
+    free(moved);
+}
+
+static void disguise_both(mg_run *run, mt_digits *train, mt_digits *test)
+{
+    int64_t *where = malloc(sizeof *where * (size_t)train->pixels), name[MT_DIGIT_CLASSES];
+    MT_CHECK(where, "out of memory for a permutation");
+    mt_rng_permutation(mg_rng(run), where, train->pixels);
+    mt_rng_permutation(mg_rng(run), name, MT_DIGIT_CLASSES);
+    disguise(train, where, name);
+    disguise(test, where, name);
+    free(where);
+}
+
+/* The call: all training images as bytes; weights come back. */
+static void describe_training(mg_run *run, const mt_digits *train, const int64_t width[L + 1])
+{
+    int64_t bytes = train->count * train->pixels;
+    mg_begin(run, "train a perceptron");
+    mg_out(run, "params", MT_F32, MT_SHAPE(mg_mlp_count(width)));
+    memcpy(mg_in(run, "images", MT_U8, MT_SHAPE(train->count, train->pixels)), train->images.data, (size_t)bytes);
+    memcpy(mg_in(run, "labels", MT_U8, MT_SHAPE(train->count)), train->labels.data, (size_t)train->count);
+    send_widths(run, width);
+    mg_i64(run, "epochs", EPOCHS);
+    mg_i64(run, "batch", BATCH);
+    mg_i64(run, "seed", (int64_t)(mt_rng_u64(mg_rng(run)) >> 1));
+    mg_f32(run, "learning_rate", 0.4f);
+}
+
+void mg_02_train(mg_run *run, const void *one_case)
+{
+    mt_digits train, test;
+    data_set set;
+    (void)one_case;
+    if (!open_digits(run, &set, &train, &test))
+        return;
+    int64_t width[L + 1] = { train.pixels, mg_pick(mg_rng(run), 240, 272), mg_pick(mg_rng(run), 112, 144),
+                             MT_DIGIT_CLASSES };
+    disguise_both(run, &train, &test);
+    test.norm = (mt_pixel_norm){ 0, 255 };
+    describe_training(run, &train, width);
+    mt_digits_close(&train);
+    if (mg_call(run)) {
+        double accuracy = 100 * mg_mlp_accuracy(mg_result(run, "params"), width, &test);
+        mg_credit(run, set.bar, accuracy);
+        mg_note(run, "%s, %d epochs: test accuracy %.2f %%  (bar %.1f %%)", set.name, EPOCHS, accuracy,
+                mg_bar(run, set.bar, "full"));
+    }
+    mt_digits_close(&test);
+}

@@ -1,0 +1,60 @@
+/* 03-autograd.h -- the checks of lab 03: the structs of its rows, and the functions that run them (03-run.c). */
+#ifndef MG_CHECKS_03_AUTOGRAD_H
+#define MG_CHECKS_03_AUTOGRAD_H
+
+#include "check.h"
+#include "checks/03-graph.h"
+
+typedef struct kinds_case {
+    mg_case head;
+    unsigned some;   /* bits of MG_PLAIN ...: what the inputs are drawn from */
+    unsigned always; /* a kind that occurs at least once; 0: none in particular */
+    int quiet;       /* mt_no_grad_begin calls around it */
+} kinds_case;
+
+#define KIND(kind) (1u << (kind))
+
+/* What of a graph a row looks at; the first of these that is wrong is told. */
+enum {
+    LOOK_GRADS = 1,    /* gradients of the leaves */
+    LOOK_VISITS = 2,   /* every node that backward should reach once, no other */
+    LOOK_ORDER = 4,    /* a node after all who used it */
+    LOOK_RECORDED = 8, /* nodes only where a gradient is wanted */
+    LOOK_NEWS = 16,    /* leaves announced once, when complete */
+};
+
+typedef struct graph_case {
+    mg_case head;
+    mg_graph *(*make)(mg_run *run);
+    int looks;
+    int passes; /* backward passes over the same leaves */
+} graph_case;
+
+typedef struct buffer_case {
+    mg_case head;
+    int which; /* edge: 0 to a node, 1 to a leaf, 2 to nothing */
+    bool held; /* a sum is there already */
+} buffer_case;
+
+typedef struct misuse_case {
+    mg_case head;
+    int how;       /* MG_SAME_LOSS_TWICE ... */
+    int otherwise; /* another way tried in the same row */
+    bool refused, otherwise_refused;
+} misuse_case;
+
+mg_graph *mg_03_random(mg_run *run);
+mg_graph *mg_03_diamonds(mg_run *run);
+mg_graph *mg_03_reused(mg_run *run);
+mg_graph *mg_03_cut(mg_run *run);
+
+void mg_03_wants(mg_run *run, const void *one_case);
+void mg_03_record(mg_run *run, const void *one_case);
+void mg_03_detach(mg_run *run, const void *one_case);
+void mg_03_buffer(mg_run *run, const void *one_case);
+void mg_03_graph(mg_run *run, const void *one_case);
+void mg_03_long_chain(mg_run *run, const void *one_case);
+void mg_03_memory(mg_run *run, const void *one_case);
+void mg_03_misuse(mg_run *run, const void *one_case);
+
+#endif

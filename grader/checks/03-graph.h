@@ -1,0 +1,50 @@
+/* 03-graph.h -- graphs for the checks of lab 03: drawn at random, and differentiated here, in double, with error bounds.
+ *
+ * The oracle is its own reverse mode over the description of worker/graph.h; it calls nothing of autograd/ or ops/. Values
+ * and gradients carry their bounds along (testing/approx.h), so a tolerance follows from the graph itself. */
+#ifndef MG_CHECKS_03_GRAPH_H
+#define MG_CHECKS_03_GRAPH_H
+
+#include "testing/approx.h"
+#include "worker/graph.h"
+
+#include "core/rng.h"
+
+typedef struct mg_graph {
+    int64_t S; /* every value is [S,S] */
+    int count, leaves, arrays;
+    int64_t row[MG_GRAPH_MOST][MG_GRAPH_COLUMNS];
+    float *data;                     /* [arrays,S,S]: contents of leaves and constants, in order */
+    mt_approx *value[MG_GRAPH_MOST]; /* [S,S] each */
+
+    /* After mg_graph_differentiate: */
+    bool wants[MG_GRAPH_MOST];      /* computed from a leaf, along recorded ops */
+    bool reached[MG_GRAPH_MOST];    /* backward from the last value comes by */
+    mt_approx *grad[MG_GRAPH_MOST]; /* of the sum of the last value; zeros where backward does not come */
+} mg_graph;
+
+/* mg_graph_random -- `count` values; every op occurs; the last value depends on the first leaf. Values stay below 10. */
+mg_graph *mg_graph_random(mt_rng *rng, int64_t S, int count);
+
+/* mg_graph_diamonds -- x, then `diamonds` times (y + y) / 2: the number of paths doubles each time. */
+mg_graph *mg_graph_diamonds(mt_rng *rng, int64_t S, int diamonds);
+
+/* mg_graph_reused -- x * x * x + x, of a leaf and of a transposed leaf, each value used several times. */
+mg_graph *mg_graph_reused(mt_rng *rng, int64_t S);
+
+/* mg_graph_cut -- a leaf that reaches the loss directly, and through detached and quiet parts only. */
+mg_graph *mg_graph_cut(mt_rng *rng, int64_t S);
+
+void mg_graph_differentiate(mg_graph *g);
+void mg_graph_free(mg_graph *g);
+
+/* mg_graph_text -- "value 7, a * b"; lent until the next call. */
+const char *mg_graph_text(const mg_graph *g, int i);
+
+/* mg_graph_operands -- how many operands row i has: 0, 1, 2. */
+int mg_graph_operands(const mg_graph *g, int i);
+
+/* mg_graph_records -- whether the op of row i may leave a node: not a leaf, a constant, detached or quiet. */
+bool mg_graph_records(const mg_graph *g, int i);
+
+#endif

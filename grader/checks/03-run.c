@@ -1,0 +1,381 @@
+/* 03-run.c -- how the checks of lab 03 run. Rows: 03-autograd.c. */
+#include "checks/03-autograd.h"
+#include "checks/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 6 }; /* of each row, each with a graph or inputs of its own */
+
+/* ---- recording --------------------------------------------------------------------------------------- */
+
+/* Kinds of a few inputs, drawn from those the row allows. */
+static const int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n)
+{
+    int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n));
+    for (int64_t i = 0; i < n; i++)
+        do
+            kind[i] = mt_rng_below(mg_rng(run), MG_KINDS);
+        while (!(c->some >> kind[i] & 1));
+    if (c->always)
+        for (int always = 0; always < MG_KINDS; always++)
+            if (c->always >> always & 1)
+                kind[mt_rng_below(mg_rng(run), n)] = always;
+    return kind;
+}
+
+void mg_03_wants(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < CALLS; t++) {
+        int64_t n = mg_pick(mg_rng(run), 4, 12);
+        double want[12];
+        mg_begin(run, "mt_wants_grad");
+        mg_out(run, "wants", MT_I64, MT_SHAPE(n));
+        const int64_t *kind = kinds(run, one_case, n);
+        for (int64_t i = 0; i < n; i++)
+            want[i] = kind[i] != MG_PLAIN;
+        if (!mg_call(run) || !mg_expect(run, "wants", want, NULL))
+            return;
+    }
+}
+
+/* What mt_record should have made of one input, in words when it has not. */
+static const char *wrong_edge(const int64_t edge[4], int64_t kind)
+{
+    bool computed = kind == MG_RESULT || kind == MG_ASKS_TOO, leaf = kind == MG_ASKS;
+    if (edge[0] != computed)
+        return computed ? "does not lead to the node that computed it" : "leads to a node, but nothing computed it";
+    if (edge[1] != leaf)
+        return leaf ? "does not lead to it, a leaf that asks for its gradient"
+                    : "leads to it as a leaf, but it is none that asks";
+    if (edge[2] != computed + leaf)
+        return edge[2] < computed + leaf ? "does not hold what it leads to" : "holds what it leads to more than once";
+    return edge[3] ? NULL : "has another shape than it";
+}
+
+static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wanted)
+{
+    const int64_t *made = mg_result(run, "made"), *edge = mg_result(run, "edge");
+    if (made[0] != wanted)
+        mg_fail(run, wanted ? "no node was made" : "a node was made, but nobody wants a gradient here");
+    else if (made[1] != wanted)
+        mg_fail(run, wanted ? "out->node is not the node that was returned" : "out->node is not NULL");
+    else if (wanted && made[2] != n)
+        mg_fail(run, "the node has %lld edges   expected %lld, one per input", (long long)made[2], (long long)n);
+    for (int64_t i = 0; wanted && i < n && made[0] == wanted && made[1] == wanted && made[2] == n; i++) {
+        const char *words = wrong_edge(edge + i * 4, kind[i]);
+        if (words) {
+            mg_fail(run, "the edge of input %lld %s", (long long)i, words);
+            return false;
+        }
+    }
+    return made[0] == wanted && made[1] == wanted && (!wanted || made[2] == n);
+}
+
+void mg_03_record(mg_run *run, const void *one_case)
+{
+    const kinds_case *c = one_case;
+    const double nothing = 0;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t n = mg_pick(mg_rng(run), 2, 7);
+        bool wanted = false;
+        mg_begin(run, "mt_record");
+        mg_out(run, "made", MT_I64, MT_SHAPE(3));
+        mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
+        mg_out(run, "bytes never freed", MT_I64, MT_SHAPE(1));
+        const int64_t *kind = kinds(run, c, n);
+        mg_i64(run, "no_grad_depth", c->quiet);
+        for (int64_t i = 0; i < n; i++)
+            wanted = wanted || kind[i] != MG_PLAIN;
+        if (!mg_call(run) || !judge_record(run, kind, n, wanted && c->quiet == 0) ||
+            !mg_expect(run, "bytes never freed", &nothing, NULL))
+            return;
+    }
+}
+
+void mg_03_detach(mg_run *run, const void *one_case)
+{
+    static const double facts[] = { 1, 0, 0, 1, 0 };
+    static const char *const wrong[] = { "has memory of its own: it must share the original's", "has a node",
+                                         "asks for a gradient", "took the original's node away", "was never freed" };
+    (void)one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t M = mg_pick(mg_rng(run), 1, 9), N = mg_pick(mg_rng(run), 1, 9);
+        double want[81];
+        mg_begin(run, "mt_detach");
+        mg_out(run, "facts", MT_I64, MT_SHAPE(5));
+        mg_out(run, "values", MT_F32, MT_SHAPE(N, M));
+        float *x = mg_in(run, "x", MT_F32, MT_SHAPE(M, N));
+        mg_fill(mg_rng(run), x, M * N, (mg_dist)NORMAL(0, 1));
+        mg_i64(run, "M", M);
+        mg_i64(run, "N", N);
+        for (int64_t i = 0; i < M * N; i++)
+            want[i] = x[i % M * N + i / M];
+        if (!mg_call(run))
+            return;
+        const int64_t *got = mg_result(run, "facts");
+        for (int i = 0; i < 5; i++)
+            if ((double)got[i] != facts[i]) {
+                mg_fail(run, "the detached tensor %s", wrong[i]);
+                return;
+            }
+        if (!mg_expect(run, "values", want, NULL))
+            return;
+    }
+}
+
+/* ---- a gradient's buffer -------------------------------------------------------------------------------- */
+
+void mg_03_buffer(mg_run *run, const void *one_case)
+{
+    const buffer_case *c = one_case;
+    bool wanted = c->which < 2;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t S = mg_pick(mg_rng(run), 1, 20), which = c->held ? t % 2 : c->which;
+        double first[20] = { 0 }, again[20] = { 0 }, facts[] = { wanted, 1, 1 };
+        mg_begin(run, "mt_grad_of_input");
+        mg_out(run, "a buffer; the same again; kept", MT_I64, MT_SHAPE(3));
+        mg_out(run, "first", MT_F32, MT_SHAPE(S));
+        mg_out(run, "again", MT_F32, MT_SHAPE(S));
+        float *held = mg_in(run, "held", MT_F32, MT_SHAPE(S));
+        mg_fill(mg_rng(run), held, S, (mg_dist)NORMAL(0, 1));
+        mg_i64(run, "edge", which);
+        mg_i64(run, "is_held", c->held);
+        for (int64_t i = 0; i < S; i++) {
+            first[i] = c->held ? held[i] : 0;
+            again[i] = wanted ? (double)((float)first[i] + (float)(i + 1)) : 0;
+        }
+        if (!mg_call(run) || !mg_expect(run, "first", first, NULL) || !mg_expect(run, "again", again, NULL) ||
+            !mg_expect(run, "a buffer; the same again; kept", facts, NULL))
+            return;
+    }
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------------------ */
+
+mg_graph *mg_03_random(mg_run *run)
+{
+    return mg_graph_random(mg_rng(run), mg_pick(mg_rng(run), 1, 6), (int)mg_pick(mg_rng(run), 14, 48));
+}
+
+mg_graph *mg_03_diamonds(mg_run *run)
+{
+    return mg_graph_diamonds(mg_rng(run), mg_pick(mg_rng(run), 1, 3), (int)mg_pick(mg_rng(run), 16, 20));
+}
+
+mg_graph *mg_03_reused(mg_run *run)
+{
+    return mg_graph_reused(mg_rng(run), mg_pick(mg_rng(run), 1, 6));
+}
+
+mg_graph *mg_03_cut(mg_run *run)
+{
+    return mg_graph_cut(mg_rng(run), mg_pick(mg_rng(run), 1, 6));
+}
+
+/* The leaves' gradients after so many passes, and their bounds, in the order of the leaves. */
+static void want_grads(const mg_graph *g, int passes, double *want, double *tolerance)
+{
+    int64_t size = g->S * g->S, at = 0;
+    for (int i = 0; i < g->count; i++)
+        for (int64_t n = 0; g->row[i][0] == MG_LEAF && n < size; n++, at++) {
+            mt_approx once = g->grad[i][n];
+            want[at] = passes * once.value;
+            tolerance[at] = passes * once.error + mt_tolerance(passes, fabs(passes * once.value));
+        }
+}
+
+static bool expect_leaves(mg_run *run, const char *name, const mg_graph *g, int passes)
+{
+    size_t n = (size_t)(g->leaves * g->S * g->S);
+    double *want = calloc(2 * n, sizeof *want);
+    MT_CHECK(want, "out of memory");
+    want_grads(g, passes, want, want + n);
+    bool good = mg_expect(run, name, want, want + n);
+    free(want);
+    return good;
+}
+
+static bool expect_visits(mg_run *run, const mg_graph *g, int passes)
+{
+    const int64_t *visits = mg_result(run, "visits");
+    for (int i = 0; i < g->count; i++) {
+        int64_t want = g->reached[i] && mg_graph_records(g, i) ? passes : 0;
+        if (visits[i] == want)
+            continue;
+        mg_fail(run, "the node of %s was visited %lld times   expected %lld", mg_graph_text(g, i), (long long)visits[i],
+                (long long)want);
+        return false;
+    }
+    return true;
+}
+
+/* Backward comes to a value only after all reached ones that use it. */
+static bool expect_order(mg_run *run, const mg_graph *g)
+{
+    const int64_t *order = mg_result(run, "order");
+    for (int i = 0; i < g->count; i++)
+        for (int k = 1; g->reached[i] && mg_graph_records(g, i) && k <= mg_graph_operands(g, i); k++) {
+            int64_t used = g->row[i][k];
+            if (!g->wants[used] || !mg_graph_records(g, (int)used) || order[used] > order[i])
+                continue;
+            mg_fail(run, "the node of v%lld was visit %lld, before one that uses it: %s, visit %lld", (long long)used,
+                    (long long)order[used], mg_graph_text(g, i), (long long)order[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool expect_recorded(mg_run *run, const mg_graph *g)
+{
+    const int64_t *recorded = mg_result(run, "recorded");
+    for (int i = 0; i < g->count; i++) {
+        bool want = g->wants[i] && mg_graph_records(g, i);
+        if (recorded[i] == want)
+            continue;
+        mg_fail(run, "%s %s", mg_graph_text(g, i), want ? "has no node, but wants a gradient" : "has a node");
+        return false;
+    }
+    return true;
+}
+
+/* A leaf is complete when the last of its users has been visited. */
+static int64_t complete_at(const mg_graph *g, const int64_t *order, int leaf)
+{
+    int64_t last = 0;
+    for (int i = 0; i < g->count; i++)
+        for (int k = 1; g->reached[i] && mg_graph_records(g, i) && k <= mg_graph_operands(g, i); k++)
+            if (g->row[i][k] == leaf)
+                last = mt_max(last, order[i]);
+    return last;
+}
+
+static bool expect_news(mg_run *run, const mg_graph *g, int passes)
+{
+    const int64_t *order = mg_result(run, "order"), *told = mg_result(run, "told"), *at = mg_result(run, "told_at");
+    for (int i = 0, leaf = 0; i < g->count; i++) {
+        if (g->row[i][0] != MG_LEAF)
+            continue;
+        int64_t want = g->reached[i] ? passes : 0, when = complete_at(g, order, i);
+        if (told[leaf] != want)
+            mg_fail(run, "leaf v%d was announced %lld times   expected %lld", i, (long long)told[leaf],
+                    (long long)want);
+        else if (want && at[leaf] != when)
+            mg_fail(run, "leaf v%d was announced after %lld visits   expected %lld: its last user is visited then", i,
+                    (long long)at[leaf], (long long)when);
+        if (told[leaf] != want || (want && at[leaf] != when))
+            return false;
+        leaf++;
+    }
+    return expect_leaves(run, "grads when announced", g, passes);
+}
+
+static void describe_graph(mg_run *run, const mg_graph *g, int passes)
+{
+    int64_t size = g->S * g->S;
+    mt_shape leaves = MT_SHAPE(g->leaves, g->S, g->S), rows = MT_SHAPE(g->count), each = MT_SHAPE(g->leaves);
+    mg_begin(run, "backward through a graph");
+    mg_out(run, "grads", MT_F32, leaves);
+    mg_out(run, "grads when announced", MT_F32, leaves);
+    mg_out(run, "visits", MT_I64, rows);
+    mg_out(run, "order", MT_I64, rows);
+    mg_out(run, "recorded", MT_I64, rows);
+    mg_out(run, "told", MT_I64, each);
+    mg_out(run, "told_at", MT_I64, each);
+    memcpy(mg_in(run, "graph", MT_I64, MT_SHAPE(g->count, MG_GRAPH_COLUMNS)), g->row,
+           sizeof g->row[0] * (size_t)g->count);
+    memcpy(mg_in(run, "data", MT_F32, MT_SHAPE(g->arrays, g->S, g->S)), g->data,
+           sizeof *g->data * (size_t)(g->arrays * size));
+    mg_i64(run, "S", g->S);
+    mg_i64(run, "passes", passes);
+}
+
+void mg_03_graph(mg_run *run, const void *one_case)
+{
+    const graph_case *c = one_case;
+    bool good = true;
+    for (int t = 0; t < CALLS && good; t++) {
+        mg_graph *g = c->make(run);
+        mg_graph_differentiate(g);
+        describe_graph(run, g, c->passes);
+        good = mg_call(run) && (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
+               (!(c->looks & LOOK_VISITS) || expect_visits(run, g, c->passes)) &&
+               (!(c->looks & LOOK_ORDER) || expect_order(run, g)) &&
+               (!(c->looks & LOOK_GRADS) || expect_leaves(run, "grads", g, c->passes)) &&
+               (!(c->looks & LOOK_NEWS) || expect_news(run, g, c->passes));
+        mg_graph_free(g);
+    }
+}
+
+/* ---- deep and large -------------------------------------------------------------------------------------------- */
+
+void mg_03_long_chain(mg_run *run, const void *one_case)
+{
+    const double one[] = { 1, 1, 1, 1 }; /* halved and doubled in turn, exactly */
+    (void)one_case;
+    mg_begin(run, "backward through a long chain");
+    mg_out(run, "grad", MT_F32, MT_SHAPE(4));
+    mg_fill(mg_rng(run), mg_in(run, "x", MT_F32, MT_SHAPE(4)), 4, (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "nodes", 200000);
+    if (mg_call(run))
+        mg_expect(run, "grad", one, NULL);
+}
+
+/* Forward leaves the results of all steps in memory. When backward comes to step k from the end, k results should be gone;
+ * it holds two gradients itself, and the loss and what belongs to it are small. */
+void mg_03_memory(mg_run *run, const void *one_case)
+{
+    int64_t steps = mg_pick(mg_rng(run), 16, 24), elements = mg_pick(mg_rng(run), 20000, 30000), bytes = elements * 4;
+    (void)one_case;
+    mg_begin(run, "backward through large results");
+    mg_out(run, "live", MT_I64, MT_SHAPE(steps));
+    mg_out(run, "ends", MT_I64, MT_SHAPE(4));
+    mg_out(run, "loss", MT_F32, MT_SHAPE(1));
+    mg_i64(run, "steps", steps);
+    mg_i64(run, "elements", elements);
+    const double loss = (double)elements; /* a sum of ones, exact in f32 */
+    if (!mg_call(run) || !mg_expect(run, "loss", &loss, NULL))
+        return;
+    const int64_t *live = mg_result(run, "live"), *ends = mg_result(run, "ends");
+    if (ends[1] - ends[0] < steps * bytes)
+        mg_fail(run, "forward keeps %lld bytes   expected at least %lld: every result is needed by backward",
+                (long long)(ends[1] - ends[0]), (long long)(steps * bytes));
+    for (int64_t k = 0; k < steps; k++) {
+        int64_t most = ends[1] - (k - 3) * bytes;
+        if (live[k] > most || live[k] == 0) {
+            mg_fail(run, "at visit %lld %lld bytes are live   expected at most %lld: each node frees what it kept",
+                    (long long)k + 1, (long long)live[k], (long long)most);
+            return;
+        }
+    }
+    if (ends[2] - ends[0] > 4 * bytes || ends[3] != ends[0])
+        mg_fail(run, "%lld bytes are live after backward, %lld after the scope   expected at most %lld and 0",
+                (long long)(ends[2] - ends[0]), (long long)(ends[3] - ends[0]), (long long)(4 * bytes));
+}
+
+/* ---- misuse ------------------------------------------------------------------------------------------------------ */
+
+static bool misuse_once(mg_run *run, int how, bool refused)
+{
+    int64_t S = mg_pick(mg_rng(run), 2, 9);
+    double want[9], tolerance[9];
+    const double answers[] = { 0, refused };
+    mg_begin(run, "backward misused");
+    mg_out(run, "refused", MT_I64, MT_SHAPE(2));
+    mg_out(run, "grad", MT_F32, MT_SHAPE(S));
+    float *x = mg_in(run, "x", MT_F32, MT_SHAPE(S));
+    mg_fill(mg_rng(run), x, S, (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "how", how);
+    for (int64_t i = 0; i < S; i++) { /* of x * x: two products by 1, one addition */
+        want[i] = 2 * (double)x[i];
+        tolerance[i] = mt_tolerance(3, fabs(want[i]));
+    }
+    return mg_call(run) && mg_expect(run, "grad", want, tolerance) && mg_expect(run, "refused", answers, NULL);
+}
+
+void mg_03_misuse(mg_run *run, const void *one_case)
+{
+    const misuse_case *c = one_case;
+    if (misuse_once(run, c->how, c->refused))
+        misuse_once(run, c->otherwise, c->otherwise_refused);
+}

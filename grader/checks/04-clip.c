@@ -1,0 +1,219 @@
+/* 04-clip.c -- how the checks of step 04.9 run: the norm of several arrays against long double, and what is left of
+ * them after clipping.
+ *
+ * Squares and sums are double (optim/clip.h): a norm of n numbers is off by at most n 2^-53 of itself, in whatever order
+ * they are added; the root halves that and rounds. A clipped element takes two roundings to f32, of the factor and of
+ * the product. Rows: 04-optimizers.c. */
+#include "checks/04-optimizers.h"
+#include "checks/fill.h"
+#include "checks/oracle.h"
+#include "testing/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 8 };
+
+static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
+
+/* What a call is made of. */
+typedef struct request {
+    mg_dist dist;
+    int64_t arrays, most; /* their number, and the largest size of each */
+    int64_t exact_size;   /* when not 0: every array has it */
+    double limit;         /* max_norm as a share of the norm; NAN: only the norm is asked for */
+    float poison;         /* when not 0: one element is this, inf or NaN */
+    int threads;          /* 0: as many as there are cores */
+} request;
+
+/* One call, as sent, in double. */
+typedef struct sent {
+    int64_t arrays, count[MOST], total;
+    double *value[MOST];
+    double norm, max_norm;
+} sent;
+
+static double uniform(mt_rng *rng, double low, double high)
+{
+    return low + (high - low) * mt_rng_uniform(rng);
+}
+
+/* The arrays; those of mt_grad_norm_cpu are read-only. Their norm. */
+static void send_arrays(mg_run *run, sent *s, const request *r)
+{
+    mt_rng *rng = mg_rng(run);
+    long double sum = 0;
+    mg_i64(run, "arrays", s->arrays);
+    for (int64_t a = 0; a < s->arrays; a++) {
+        int64_t n = r->exact_size ? r->exact_size : mg_pick_size(rng, 0, r->most);
+        mt_shape shape = MT_SHAPE(n);
+        float *x = isnan(r->limit) ? mg_in(run, names[a], MT_F32, shape) : mg_inout(run, names[a], MT_F32, shape);
+        mg_fill(rng, x, n, r->dist);
+        if (r->poison != 0 && a == s->arrays - 1)
+            x[mt_rng_below(rng, n)] = r->poison;
+        s->value[a] = mg_lift(x, n);
+        s->count[a] = n;
+        s->total += n;
+        for (int64_t i = 0; i < n; i++)
+            sum += (long double)x[i] * x[i];
+    }
+    s->norm = (double)sqrtl(sum);
+}
+
+static sent describe(mg_run *run, const request *r)
+{
+    sent s = { .arrays = r->arrays };
+    double *limit = NULL;
+    mg_begin(run, isnan(r->limit) ? "mt_grad_norm_cpu" : "mt_clip_grad_norm_cpu");
+    mg_out(run, "norm", MT_I64, MT_SHAPE(1));
+    if (!isnan(r->limit))
+        limit = mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)); /* a double's bits */
+    send_arrays(run, &s, r);
+    s.max_norm = r->poison != 0 ? 1 : r->limit * s.norm;
+    if (limit)
+        memcpy(limit, &s.max_norm, sizeof *limit);
+    if (r->threads)
+        mg_threads(run, r->threads);
+    return s;
+}
+
+static double norm_of(mg_run *run)
+{
+    double norm;
+    memcpy(&norm, mg_result(run, "norm"), sizeof norm);
+    return norm;
+}
+
+static bool judge_norm(mg_run *run, const sent *s)
+{
+    double got = norm_of(run), tolerance = ((double)s->total + 4) * 0x1p-53 * s->norm;
+    if (isfinite(s->norm) ? fabs(got - s->norm) <= tolerance : !isfinite(got))
+        return true;
+    mg_fail(run, "the norm of %lld numbers in %lld arrays is %.17g, expected %.17g   tolerance %.2g",
+            (long long)s->total, (long long)s->arrays, got, s->norm, tolerance);
+    return false;
+}
+
+static bool judge_array(mg_run *run, const sent *s, int64_t a)
+{
+    bool clipped = isfinite(s->norm) && s->norm > s->max_norm;
+    double *want = s->value[a], *tolerance = mg_doubles(s->count[a]);
+    for (int64_t i = 0; clipped && i < s->count[a]; i++) {
+        want[i] *= s->max_norm / s->norm;
+        tolerance[i] = mt_tolerance(3, fabs(want[i]));
+    }
+    bool good = mg_expect(run, names[a], want, clipped ? tolerance : NULL);
+    free(tolerance);
+    return good;
+}
+
+static bool check(mg_run *run, request r)
+{
+    sent s = describe(run, &r);
+    bool good = mg_call(run) && judge_norm(run, &s);
+    for (int64_t a = 0; a < s.arrays; a++) {
+        good = good && (isnan(r.limit) || judge_array(run, &s, a));
+        free(s.value[a]);
+    }
+    return good;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+#define ORDINARY .dist = NORMAL(0, 3), .most = 300
+
+static void any_norm(mg_run *run)
+{
+    bool good = check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 33, .limit = NAN }) &&
+                check(run, (request){ ORDINARY, .arrays = 0, .limit = NAN }) &&
+                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .limit = NAN });
+    for (int i = 0; i < 20 && good; i++)
+        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = NAN });
+}
+
+/* Magnitudes of 2^80 to 2^126, whose squares are inf in f32, and of 2^-120 to 2^-80, whose squares are 0. */
+static void any_range(mg_run *run)
+{
+    static const mg_dist dists[] = { MIXED(80, 126), MIXED(-120, -80) };
+    for (int i = 0; i < MT_COUNT(dists); i++)
+        if (!check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = NAN }) ||
+            !check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = 0.5 }))
+            return;
+}
+
+static void one_factor(mg_run *run)
+{
+    bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .limit = 0.3 });
+    for (int i = 0; i < 20 && good; i++)
+        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = uniform(mg_rng(run), 0.01, 0.98) });
+}
+
+static void short_ones(mg_run *run)
+{
+    static const float sides[] = { 3, 4 }; /* hypotenuse 5: exactly the limit */
+    bool good = true;
+    for (int i = 0; i < 10 && good; i++)
+        good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = uniform(mg_rng(run), 1.01, 3) });
+    if (!good || !check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 7, .limit = INFINITY }))
+        return;
+    mg_begin(run, "mt_clip_grad_norm_cpu");
+    mg_out(run, "norm", MT_I64, MT_SHAPE(1));
+    memcpy(mg_in(run, "max_norm", MT_I64, MT_SHAPE(1)), &(double){ 5 }, sizeof(double));
+    mg_i64(run, "arrays", 2);
+    for (int a = 0; a < 2; a++)
+        *(float *)mg_inout(run, names[a], MT_F32, MT_SHAPE(1)) = sides[a];
+    sent s = { .arrays = 2, .total = 2, .norm = 5, .max_norm = 5 };
+    if (mg_call(run) && judge_norm(run, &s) && mg_expect(run, names[0], (double[]){ 3 }, NULL))
+        mg_expect(run, names[1], (double[]){ 4 }, NULL);
+}
+
+static void nothing_left(mg_run *run)
+{
+    if (check(run, (request){ ORDINARY, .arrays = 3, .exact_size = 13, .limit = 0 }) && /* all become 0 */
+        check(run, (request){ .dist = UNIFORM(0, 0), .arrays = 3, .exact_size = 13, .limit = 0 }) &&
+        check(run, (request){ .dist = UNIFORM(0, 0), .arrays = 3, .exact_size = 13, .limit = 1 }))
+        check(run, (request){ ORDINARY, .arrays = 0, .limit = 1 });
+}
+
+static void not_finite(mg_run *run)
+{
+    static const float poisons[] = { INFINITY, -INFINITY, NAN };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(poisons) && good; i++)
+        for (int arrays = 1; arrays <= 3 && good; arrays++)
+            good = check(run, (request){ ORDINARY, .arrays = arrays, .exact_size = 31 + arrays, .limit = 0.5,
+                                         .poison = poisons[i] });
+}
+
+/* The same call with each number of threads: norm and elements have the bits that one thread gave. */
+static void any_threads(mg_run *run)
+{
+    static const int threads[] = { 1, 2, 3, 5 };
+    const mt_rng start = *mg_rng(run);
+    double norm = 0, *bits = NULL;
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(threads) && good; i++) {
+        *mg_rng(run) = start;
+        good =
+            check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 100003, .limit = 0.3, .threads = threads[i] });
+        if (good && !bits) {
+            norm = norm_of(run);
+            bits = mg_lift(mg_result(run, names[0]), 100003);
+        }
+        if (good && norm_of(run) != norm)
+            mg_fail(run, "%d threads: the norm is %a, one thread gave %a", threads[i], norm_of(run), norm);
+        good = good && mg_expect(run, names[0], bits, NULL);
+    }
+    free(bits);
+}
+
+void mg_04_clip(mg_run *run, const void *one_case)
+{
+    static void (*const rows[])(mg_run *) = {
+        [CLIP_NORM] = any_norm,       [CLIP_RANGE] = any_range,      [CLIP_ALL] = one_factor,
+        [CLIP_SHORT] = short_ones,    [CLIP_NOTHING] = nothing_left, [CLIP_INFINITE] = not_finite,
+        [CLIP_THREADS] = any_threads,
+    };
+    rows[((const clip_case *)one_case)->about](run);
+}

@@ -1,0 +1,63 @@
+/* 04-optimizers.h -- the checks of lab 04: the structs of its rows, and the functions that run them. */
+#ifndef MG_CHECKS_04_OPTIMIZERS_H
+#define MG_CHECKS_04_OPTIMIZERS_H
+
+#include "check.h"
+#include "optim/schedule.h"
+#include "optim/updates.h"
+
+/* What a row of an update rule is about. */
+typedef enum update_about {
+    UP_SIZES,   /* three steps of every awkward size */
+    UP_FIRST,   /* the first steps with the paper's hyper-parameters, where bias and 1 - beta show */
+    UP_DECAY,   /* strong weight decay */
+    UP_EPS,     /* an eps as large as the gradients */
+    UP_LONG,    /* 1,000 steps */
+    UP_RESUMED, /* averages and step number of a training that has gone on for a while */
+    UP_ZEROS,   /* elements that never get a gradient: nothing moves, nothing is NaN */
+    UP_THREADS, /* the same bits with any number of threads */
+    UP_VECTOR,  /* one row only (adafactor) */
+    UP_CLIPPED, /* gradients that grow a hundredfold from one step to the next (adafactor) */
+    UP_TINY,    /* parameters near zero (adafactor) */
+} update_about;
+
+typedef struct update_case {
+    mg_case head;
+    const char *function;
+    mt_update_kind kind;
+    update_about about;
+} update_case;
+
+typedef struct schedule_case {
+    mg_case head;
+    mt_schedule_kind kind;
+    bool warmup; /* some steps of it; false: none */
+} schedule_case;
+
+/* What a row of the norm and of clipping is about. */
+typedef enum clip_about {
+    CLIP_NORM,     /* mt_grad_norm_cpu of every awkward size, several arrays */
+    CLIP_RANGE,    /* elements whose squares f32 cannot hold */
+    CLIP_ALL,      /* the norm is above the limit */
+    CLIP_SHORT,    /* it is not */
+    CLIP_NOTHING,  /* no arrays, a limit of 0, gradients of 0 */
+    CLIP_INFINITE, /* an element is inf or NaN */
+    CLIP_THREADS,  /* the same bits with any number of threads */
+} clip_about;
+
+typedef struct clip_case {
+    mg_case head;
+    clip_about about;
+} clip_case;
+
+/* 04-updates.c */
+void mg_04_update(mg_run *run, const void *one_case); /* an update_case */
+
+/* 04-race.c */
+void mg_04_race(mg_run *run, const void *one_case); /* an mg_case */
+
+/* 04-schedules.c, 04-clip.c */
+void mg_04_schedule(mg_run *run, const void *one_case); /* a schedule_case */
+void mg_04_clip(mg_run *run, const void *one_case);     /* a clip_case */
+
+#endif

@@ -1,0 +1,119 @@
+/* 04-schedules.c -- how the checks of step 04.8 run: 300 steps of a schedule drawn at random, against its formula.
+ * Everything is double, so the tolerance counts roundings of 2^-53. Rows: 04-optimizers.c. */
+#include "checks/04-optimizers.h"
+#include "checks/fill.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const double U64 = 0x1p-53; /* unit roundoff of a double */
+
+static double uniform(mt_rng *rng, double low, double high)
+{
+    return low + (high - low) * mt_rng_uniform(rng);
+}
+
+/* Doubles travel as the bits of an i64. */
+static double rate_at(mg_run *run, int64_t i)
+{
+    double number;
+    memcpy(&number, (const int64_t *)mg_result(run, "lr") + i, sizeof number);
+    return number;
+}
+
+/* The height of a cyclical schedule, in Smith's own words (2015, section 3), exact but for the last division. */
+static double smith(const mt_schedule *s, int64_t t)
+{
+    int64_t cycle = 1 + t / (2 * s->period), x = t - (2 * cycle - 1) * s->period;
+    double height = 1 - (double)(x < 0 ? -x : x) / (double)s->period;
+    switch (s->kind) {
+    case MT_SCHEDULE_TRIANGULAR2:
+        return height / exp2((double)(cycle - 1));
+    case MT_SCHEDULE_EXP_RANGE:
+        return height * pow(s->gamma, (double)t);
+    default:
+        return height;
+    }
+}
+
+/* The rate of step t after warm-up. */
+static double rate(const mt_schedule *s, int64_t t)
+{
+    switch (s->kind) {
+    case MT_SCHEDULE_CONSTANT:
+        return s->lr;
+    case MT_SCHEDULE_STEP:
+        return s->lr * pow(s->gamma, (double)(t / s->period));
+    case MT_SCHEDULE_EXPONENTIAL:
+        return s->lr * pow(s->gamma, (double)t);
+    case MT_SCHEDULE_COSINE: /* (1 + cos 2a) / 2 = cos^2 a */
+        return t >= s->period ? s->lr_min
+                              : s->lr_min + (s->lr - s->lr_min) * pow(cos(M_PI_2 * (double)t / (double)s->period), 2);
+    default:
+        return s->lr_min + (s->lr - s->lr_min) * smith(s, t);
+    }
+}
+
+static double rate_with_warmup(const mt_schedule *s, int64_t step)
+{
+    if (step >= s->warmup)
+        return rate(s, step - s->warmup);
+    return rate(s, 0) * (double)(step + 1) / (double)s->warmup;
+}
+
+static mt_schedule draw_schedule(mt_rng *rng, const schedule_case *c, mt_schedule_kind kind)
+{
+    return (mt_schedule){
+        .kind = kind,
+        .lr = uniform(rng, 0.1, 1),
+        .lr_min = uniform(rng, 0.01, 0.05),
+        .period = mg_pick_size(rng, 1, 60),
+        .gamma = uniform(rng, 0.9, 0.99),
+        .warmup = c->warmup ? mg_pick(rng, 1, 40) : 0,
+    };
+}
+
+enum { STEPS = 300 };
+
+/* 16 roundings, and one more for each factor of a power made by multiplying, all of the largest rate. */
+static bool judge_schedule(mg_run *run, const mt_schedule *s)
+{
+    for (int64_t t = 0; t < STEPS; t++) {
+        double got = rate_at(run, t), want = rate_with_warmup(s, t);
+        if (fabs(got - want) <= (16 + (double)t) * U64 * s->lr) /* false for NaN */
+            continue;
+        mg_fail(run,
+                "%s, step %" PRId64 ": %.9g, expected %.9g   (lr %.4g, lr_min %.4g, period %" PRId64
+                ", gamma %.4g, warmup %" PRId64 ")",
+                mt_schedule_name(s->kind), t, got, want, s->lr, s->lr_min, s->period, s->gamma, s->warmup);
+        return false;
+    }
+    return true;
+}
+
+static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind)
+{
+    mt_schedule s = draw_schedule(mg_rng(run), c, kind);
+    const double numbers[] = { s.lr, s.lr_min, s.gamma };
+    mg_begin(run, "mt_schedule_at");
+    mg_out(run, "lr", MT_I64, MT_SHAPE(STEPS));
+    int64_t *step = mg_in(run, "step", MT_I64, MT_SHAPE(STEPS));
+    for (int64_t t = 0; t < STEPS; t++)
+        step[t] = t;
+    memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MT_COUNT(numbers))), numbers, sizeof numbers);
+    mg_i64(run, "kind", s.kind);
+    mg_i64(run, "period", s.period);
+    mg_i64(run, "warmup", s.warmup);
+    return mg_call(run) && judge_schedule(run, &s);
+}
+
+void mg_04_schedule(mg_run *run, const void *one_case)
+{
+    const schedule_case *c = one_case;
+    bool good = true;
+    for (int i = 0; i < 6 && good; i++)
+        for (int kind = 0; kind < MT_SCHEDULE_KINDS && good; kind++)
+            if (c->warmup || (mt_schedule_kind)kind == c->kind)
+                good = follow(run, c, (mt_schedule_kind)kind);
+}

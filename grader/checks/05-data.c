@@ -1,0 +1,125 @@
+/* 05-data.c -- the rows of lab 05. How they run: 05-formats.c, 05-pictures.c, 05-samplers.c, 05-loader.c. */
+#include "checks/05-data.h"
+
+// clang-format off
+static const data_case idx_cases[] = {
+    { { 1, "images and labels", "the most significant byte comes first; labels have a count only, images rows and cols too" }, MG_IDX_GOOD, 0 },
+    { { 1, "a large count", "bytes above 127: shift unsigned values" }, MG_IDX_HIGH_BYTES, 0 },
+    { { 1, "a file cut short", "compare the header's count with what the file holds" }, MG_IDX_SHORT, 0 },
+    { { 1, "a file too long", "more items than promised is no MNIST file either" }, MG_IDX_LONG, 0 },
+    { { 1, "cut inside an image", "a remainder behind the last whole item: -1" }, MG_IDX_TORN, 0 },
+    { { 1, "a hostile header", "count * rows * cols overflows; divide the bytes instead" }, MG_IDX_HOSTILE, 0 },
+};
+static const data_case pixels_cases[] = {
+    { { 2, "normalised", "b * (1 / stddev) - mean / stddev" }, 0, 0 },
+};
+static const data_case tokens_cases[] = {
+    { { 1, "good files", "2 or 4 bytes a token, 24 bytes of header" }, MG_TOKENS_GOOD, 0 },
+    { { 1, "tokens of other sizes", "2 and 4 only; check it before you divide by it" }, MG_TOKENS_SIZE, 0 },
+    { { 1, "odd length", "the bytes behind the header are a whole number of tokens" }, MG_TOKENS_ODD, 0 },
+    { { 1, "another count", "compare with the header's count, both ways" }, MG_TOKENS_SHORT, 0 },
+    { { 1, "a hostile count", "count * size overflows; divide the bytes instead" }, MG_TOKENS_HOSTILE, 0 },
+};
+static const data_case windows_cases[] = {
+    { { 1, "how many fit", "the last window needs token start + T too" }, 0, 0 },
+};
+static const data_case window_cases[] = {
+    { { 2, "u16 tokens", "y is x one token later; ids above 32767 are positive" }, 2, 0 },
+    { { 2, "i32 tokens", "y is x one token later" }, 4, 0 },
+};
+static const data_case resize_cases[] = {
+    { { 2, "larger", "the centre of pixel i is i + 0.5; edges are repeated; round to nearest" }, 1, 0 },
+    { { 2, "smaller", "from / to, not to / from" }, 2, 0 },
+    { { 1, "the same size", "every pixel falls on itself" }, 3, 0 },
+};
+static const data_case choose_cases[] = {
+    { { 2, "random crop, colours", "six draws in the header's order; room of 10 has 11 places" }, 1, 1 },
+    { { 2, "middle crop, no colours", "draw also what is not used: the stream goes on where the header says" }, 0, 0 },
+};
+static const data_case apply_cases[] = {
+    { { 2, "cropped", "row y starts at pixel (top + y, left); planes are height * width apart" }, 0, 3 },
+    { { 2, "mirrored", "left and right, all three planes" }, 1, 3 },
+    { { 2, "mirrored, other colours", "the colours are step 05.7's" }, 1, 4 },
+};
+static const data_case colours_cases[] = {
+    { { 1, "unchanged", "divide by 255" }, 3, 0 },
+    { { 1, "brightness", "v' = b v" }, 0, 0 },
+    { { 1, "contrast", "(1 - k) times the grey of the mean is the constant" }, 1, 0 },
+    { { 1, "saturation", "the grey mixes all three colours" }, 2, 0 },
+    { { 2, "all three", "the mean is taken after brightness" }, 4, 0 },
+};
+static const data_case order_cases[] = {
+    { { 1, "sequential", "0, 1, 2, ..." }, 0, 0 },
+    { { 3, "shuffled", "MT_STREAM_SHUFFLE, then the substream of the epoch, whatever came before" }, 1, 0 },
+};
+static const data_case shares_cases[] = {
+    { { 3, "padded", "the same length on all ranks, rounded up; ranks take turns" }, 0, 0 },
+    { { 2, "dropped", "rounded down" }, 1, 0 },
+    { { 2, "more ranks than samples", "padding may start again several times: modulo count" }, 0, 1 },
+};
+static const data_case batches_cases[] = {
+    { { 3, "a smaller last batch", "it comes once, with what is left; with drop_last it does not count" }, 0, 0 },
+    { { 2, "a full last batch", "no empty batch behind it" }, 1, 0 },
+    { { 2, "one of several ranks", "this rank's places, not the order itself" }, 2, 0 },
+};
+static const data_case sample_rng_cases[] = {
+    { { 3, "a stream of its own", "MT_STREAM_AUGMENT, substream epoch, of that substream index" }, 0, 0 },
+};
+static const data_case collate_cases[] = {
+    { { 2, "good samples", "each with the stream of its own index" }, 0, 0 },
+    { { 3, "bad ones skipped", "the next good sample, modulo count, with that sample's stream; count each bad one" }, 40, 1 },
+    { { 1, "bad ones fatal", "return the status at once" }, 40, 0 },
+    { { 1, "files that cannot be read", "only MT_ERR_FORMAT is skipped" }, -40, 1 },
+    { { 1, "all bad", "try each sample once, then give up" }, 100, 1 },
+};
+static const data_case claim_cases[] = {
+    { { 4, "one and many workers", "look again after every wait: another may have been faster; tickets come in order" },
+      MG_LOADER_ORDER, -1 },
+    { { 3, "without workers", "the caller claims for itself" }, MG_LOADER_ORDER, 0 },
+};
+static const data_case ring_cases[] = {
+    { { 5, "any order of finishing", "ready belongs to the slot, ticket % slots; ready_max is the most at once" }, 0, 0 },
+};
+static const data_case bound_cases[] = {
+    { { 3, "bounded prefetch", "claim only what is planned; wake whoever waits" }, MG_LOADER_AHEAD, -1 },
+};
+static const data_case resume_cases[] = {
+    { { 4, "resumed inside an epoch", "order and batches follow from (seed, epoch, step) alone" }, MG_LOADER_RESUME, 3 },
+};
+static const data_case law_cases[] = {
+    { { 2, "time, 1 worker", "loading and computing at the same time: max(c, l)" }, MG_LOADER_LAW, 1 },
+    { { 3, "time, 4 workers", "the workers load at the same time: give the lock back between claim and finish" }, MG_LOADER_LAW, 4 },
+};
+static const data_case stop_cases[] = {
+    { { 3, "waiting workers", "set stopped and wake planning" }, 3, 0 },
+    { { 3, "a waiting caller", "it waits for arrival: wake that too" }, 1, 1 },
+    { { 2, "everybody", "wake both" }, 4, 1 },
+};
+
+#define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_05_##run, cases##_cases)
+
+static const mg_group groups[] = {
+    GROUP("05.1", "IDX header", idx, idx),
+    GROUP("05.2", "pixels", pixels, pixels),
+    GROUP("05.3", "token file", tokens, tokens),
+    GROUP("05.4", "windows", windows, windows),
+    GROUP("05.4", "window", window, window),
+    GROUP("05.5", "resize", resize, resize),
+    GROUP("05.6", "chance", choose, choose),
+    GROUP("05.6", "crop and flip", apply, apply),
+    GROUP("05.7", "colours", colours, colours),
+    GROUP("05.8", "order", order, order),
+    GROUP("05.9", "shares", shares, shares),
+    GROUP("05.10", "batches", batches, batches),
+    GROUP("05.10", "loader", loader, resume),
+    GROUP("05.11", "sample's stream", sample_rng, sample_rng),
+    GROUP("05.12", "samples", collate, collate),
+    GROUP("05.13", "loader", loader, claim),
+    GROUP("05.14", "ring", ring, ring),
+    GROUP("05.14", "loader", loader, bound),
+    GROUP("05.15", "loader", loader, law),
+    GROUP("05.16", "stop", stop, stop),
+};
+// clang-format on
+
+const mg_lab mg_lab_05 = { "05-data", groups, MT_COUNT(groups) };

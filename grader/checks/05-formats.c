@@ -1,0 +1,152 @@
+/* 05-formats.c -- how the checks of steps 05.1 to 05.4 run: IDX files and token files. Rows: 05-data.c. */
+#include "checks/05-data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 6 };
+
+static void big_endian(uint8_t *p, uint32_t word)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(word >> (24 - 8 * i));
+}
+
+/* A header and how many bytes lie behind it, which may not be what it says. */
+void mg_05_idx(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mt_rng *rng = mg_rng(run);
+        bool images = t % 2 == 0 || c->kind == MG_IDX_TORN;
+        int64_t kind = images ? 3 : 1, rows = images ? mg_pick(rng, 2, 9) : 1, cols = images ? mg_pick(rng, 2, 9) : 1;
+        int64_t count = c->kind == MG_IDX_HIGH_BYTES ? mg_pick(rng, 40000, 50000) : mg_pick(rng, 2, 200), said = count;
+        int64_t bytes = count * rows * cols;
+        if (c->kind == MG_IDX_SHORT)
+            said = count + mg_pick(rng, 1, 3);
+        if (c->kind == MG_IDX_LONG)
+            said = count - 1;
+        if (c->kind == MG_IDX_TORN)
+            bytes += mg_pick(rng, 1, rows * cols - 1);
+        if (c->kind == MG_IDX_HOSTILE && images) { /* 2^32 pixels each, so count * size is 0 in 64 bits */
+            rows = cols = 1LL << 31;
+            said = count = 4;
+            bytes = 0;
+        }
+        bool good = c->kind <= MG_IDX_HIGH_BYTES || (c->kind == MG_IDX_HOSTILE && !images);
+        mg_begin(run, "mt_idx_header_read");
+        mg_out(run, "out", MT_I64, MT_SHAPE(5));
+        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(4 + 4 * kind + bytes));
+        mg_i64(run, "kind", kind);
+        big_endian(file, 0x800 + (uint32_t)kind);
+        big_endian(file + 4, (uint32_t)said);
+        if (images) {
+            big_endian(file + 8, (uint32_t)rows);
+            big_endian(file + 12, (uint32_t)cols);
+        }
+        double want[5] = { MT_OK, (double)count, (double)rows, (double)cols, (double)(4 + 4 * kind) };
+        double refused[5] = { MT_ERR_FORMAT, -7, -7, -7, -7 };
+        if (!mg_call(run) || !mg_expect(run, "out", good ? want : refused, NULL))
+            return;
+    }
+}
+
+void mg_05_pixels(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t n = t == 0 ? 784 : mg_pick_size(mg_rng(run), 1, 1000);
+        float mean = (float)mg_pick(mg_rng(run), 0, 255), stddev = (float)mg_pick(mg_rng(run), 1, 255) / 3;
+        double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
+        mg_begin(run, "mt_pixels_to_floats");
+        mg_out(run, "out", MT_F32, MT_SHAPE(n));
+        uint8_t *byte = mg_in(run, "bytes", MT_U8, MT_SHAPE(n));
+        mg_f32(run, "mean", mean);
+        mg_f32(run, "stddev", stddev);
+        for (int64_t i = 0; i < n; i++) {
+            byte[i] = (uint8_t)mt_rng_below(mg_rng(run), 256);
+            want[i] = ((double)byte[i] - mean) / stddev;
+            bound[i] = 4 * 0x1p-24 * ((double)byte[i] + mean) / stddev; /* two quotients, a product, a sum */
+        }
+        bool good = mg_call(run) && mg_expect(run, "out", want, bound);
+        free(want);
+        free(bound);
+        if (!good)
+            return;
+    }
+}
+
+void mg_05_tokens(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mt_rng *rng = mg_rng(run);
+        uint32_t version = 1, size = t % 2 ? 4 : 2;
+        int64_t count = mg_pick(rng, 1, 60), bytes = count * size, said = count;
+        if (c->kind == MG_TOKENS_ODD)
+            bytes += mg_pick(rng, 1, size - 1);
+        if (c->kind == MG_TOKENS_SHORT)
+            said += t < 3 ? 1 : -1;
+        if (c->kind == MG_TOKENS_HOSTILE) /* said * size is the true size once its top bits are lost */
+            said = count + (size == 2 ? INT64_MIN : 1LL << 62);
+        if (c->kind == MG_TOKENS_SIZE)
+            size = (const uint32_t[]){ 0, 1, 3, 8, 16, 0x80000000u }[t];
+        mg_begin(run, "mt_tokens_read");
+        mg_out(run, "out", MT_I64, MT_SHAPE(4));
+        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(24 + bytes));
+        memcpy(file, "MTTOKENS", 8);
+        memcpy(file + 8, &version, 4);
+        memcpy(file + 12, &size, 4);
+        memcpy(file + 16, &said, 8);
+        double want[4] = { MT_OK, 24, (double)count, size }, refused[4] = { MT_ERR_FORMAT, -7, -7, -7 };
+        if (!mg_call(run) || !mg_expect(run, "out", c->kind == MG_TOKENS_GOOD ? want : refused, NULL))
+            return;
+    }
+}
+
+/* Counted one by one, as the header says it: starts 0, stride, ... with start + T < count. */
+void mg_05_windows(mg_run *run, const void *one_case)
+{
+    enum { N = 60 };
+    double want[N];
+    (void)one_case;
+    mg_begin(run, "mt_tokens_windows");
+    mg_out(run, "windows", MT_I64, MT_SHAPE(N));
+    int64_t *count = mg_in(run, "count", MT_I64, MT_SHAPE(N)), *T = mg_in(run, "T", MT_I64, MT_SHAPE(N));
+    int64_t *stride = mg_in(run, "stride", MT_I64, MT_SHAPE(N));
+    for (int i = 0; i < N; i++) {
+        T[i] = mg_pick(mg_rng(run), 1, 9);
+        stride[i] = mg_pick(mg_rng(run), 1, 9);
+        count[i] = i < 20 ? T[i] + i % 3 : mg_pick(mg_rng(run), 0, 60);
+        want[i] = 0;
+        for (int64_t start = 0; start + T[i] < count[i]; start += stride[i])
+            want[i]++;
+    }
+    if (mg_call(run))
+        mg_expect(run, "windows", want, NULL);
+}
+
+void mg_05_window(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* kind: bytes of a token */
+    for (int t = 0; t < CALLS; t++) {
+        int64_t T = mg_pick(mg_rng(run), 1, 40), start = mg_pick(mg_rng(run), 0, 20), n = start + T + 1;
+        double want[2][40];
+        mg_begin(run, "mt_tokens_window");
+        mg_out(run, "x", MT_I32, MT_SHAPE(T));
+        mg_out(run, "y", MT_I32, MT_SHAPE(T));
+        uint8_t *data = mg_in(run, "data", MT_U8, MT_SHAPE(n * c->kind));
+        mg_i64(run, "size", c->kind);
+        mg_i64(run, "start", start);
+        for (int64_t i = 0; i < n; i++) {
+            int32_t id = (int32_t)mt_rng_below(mg_rng(run), c->kind == 2 ? 65536 : 1 << 30);
+            memcpy(data + i * c->kind, &id, (size_t)c->kind); /* little-endian, here as in the file */
+            if (i >= start && i < start + T)
+                want[0][i - start] = id;
+            if (i > start)
+                want[1][i - start - 1] = id;
+        }
+        if (!mg_call(run) || !mg_expect(run, "x", want[0], NULL) || !mg_expect(run, "y", want[1], NULL))
+            return;
+    }
+}

@@ -1,0 +1,206 @@
+/* 05-loader.c -- how the checks of steps 05.13 to 05.16 run: the ring, and the loader around it. Rows: 05-data.c. */
+#include "checks/05-data.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { CALLS = 4, FIELDS = 4 };
+
+/* ---- the ring, one thread at a time ------------------------------------------------------------- */
+
+enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100, STEPS = 150, TICKETS = STEPS };
+
+typedef struct model { /* what a ring should be */
+    int64_t slots, planned, claimed, taken, finished, ready_max;
+    bool done[TICKETS + 1], stopped;
+} model;
+
+/* A step that need not wait, and is no mistake; finishing any claimed ticket, not only the oldest. */
+static int64_t next_step(const model *m, mt_rng *rng)
+{
+    for (;;) {
+        int64_t kind = mt_rng_below(rng, 4), ticket;
+        if (kind == PLAN && m->planned < m->taken + m->slots)
+            return PLAN;
+        if (kind == CLAIM && m->claimed < m->planned)
+            return CLAIM;
+        if (kind == TAKE && m->done[m->taken])
+            return TAKE;
+        if (kind == 3 && m->claimed > m->taken) {
+            ticket = mg_pick(rng, m->taken, m->claimed - 1);
+            if (!m->done[ticket])
+                return FINISH + ticket;
+        }
+    }
+}
+
+static int64_t follow(model *m, int64_t step)
+{
+    if (m->stopped && (step == CLAIM || step == TAKE))
+        return -1;
+    if (step == PLAN)
+        m->planned++;
+    else if (step == CLAIM)
+        return m->claimed++;
+    else if (step == TAKE)
+        return m->taken++;
+    else if (step == STOP)
+        m->stopped = true;
+    else {
+        m->done[step - FINISH] = true;
+        m->finished++;
+        m->ready_max = mt_max(m->ready_max, m->finished - m->taken);
+    }
+    return 0;
+}
+
+void mg_05_ring(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < CALLS; t++) {
+        model m = { .slots = mg_pick(mg_rng(run), 1, 5) };
+        double got[STEPS], most[STEPS];
+        mg_begin(run, "a ring, step by step");
+        mg_out(run, "got", MT_I64, MT_SHAPE(STEPS));
+        mg_out(run, "ready_max", MT_I64, MT_SHAPE(STEPS));
+        int64_t *step = mg_in(run, "step", MT_I64, MT_SHAPE(STEPS));
+        mg_i64(run, "slots", m.slots);
+        for (int i = 0; i < STEPS; i++) {
+            step[i] =
+                i < STEPS - 3 ? next_step(&m, mg_rng(run)) : (const int64_t[]){ STOP, TAKE, CLAIM }[i - STEPS + 3];
+            got[i] = (double)follow(&m, step[i]);
+            most[i] = (double)m.ready_max;
+        }
+        if (!mg_call(run) || !mg_expect(run, "got", got, NULL) || !mg_expect(run, "ready_max", most, NULL))
+            return;
+    }
+}
+
+/* All wait, one for a ticket and the others for work; after 5 s the ring stops, and all come back with nothing. */
+void mg_05_stop(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* kind: waiters; spread: of them waiting for a ticket */
+    double want[16];
+    mg_begin(run, "a ring that is stopped");
+    mg_out(run, "got, and when", MT_I64, MT_SHAPE(2 * c->kind));
+    mg_i64(run, "waiters", c->kind);
+    mg_i64(run, "taking", c->spread);
+    for (int64_t i = 0; i < c->kind; i++) {
+        want[2 * i] = 0;
+        want[2 * i + 1] = 5e9;
+    }
+    if (mg_call(run))
+        mg_expect(run, "got, and when", want, NULL);
+}
+
+/* ---- the loader --------------------------------------------------------------------------------- */
+
+enum { BATCH, WORKERS, PREFETCH, UNEVEN_LOAD, LOAD_NS, COMPUTE_NS, CONFIG };
+
+typedef struct trial {
+    int64_t sampler[MG_SAMPLER], config[CONFIG], seed, epoch, step, samples;
+} trial;
+
+static int64_t length_of(const trial *t)
+{
+    return t->sampler[MG_COUNT]; /* of one rank */
+}
+
+static int64_t steps_of(const trial *t)
+{
+    return (length_of(t) + t->config[BATCH] - 1) / t->config[BATCH];
+}
+
+static void trial_pick(mg_run *run, trial *t, const data_case *c, int call)
+{
+    mt_rng *rng = mg_rng(run);
+    bool law = c->kind == MG_LOADER_LAW;
+    int64_t workers = c->spread >= 0 ? c->spread : mg_pick(rng, 1, 6), batch = mg_pick(rng, 2, 6);
+    *t = (trial){ .sampler = { law ? 200 * batch : mg_pick(rng, 30, 90), 1, mt_rng_below(rng, 1 << 30), 0, 1, 0 },
+                  .config = { batch, workers, law ? 2 * workers : mg_pick(rng, 1, 5), law ? 0 : 3,
+                              1000 * mg_pick(rng, 1, 999), 0 },
+                  .seed = mt_rng_below(rng, 1 << 30) };
+    /* From computing alone to loading alone, the even case in between. */
+    int64_t load = batch * t->config[LOAD_NS], part = workers ? load / workers : load;
+    t->config[COMPUTE_NS] = law ? part * (const int64_t[]){ 25, 80, 100, 300 }[call] / 100 : load * mg_pick(rng, 0, 3);
+    t->samples = law ? t->sampler[MG_COUNT] : 2 * t->sampler[MG_COUNT];
+    if (c->kind == MG_LOADER_RESUME) {
+        t->epoch = mg_pick(rng, 0, 4);
+        t->step = call == 0 ? steps_of(t) : call == 1 ? steps_of(t) - 1 : mg_pick(rng, 1, steps_of(t) - 1);
+    }
+}
+
+static double *expected_x(const trial *t)
+{
+    double *x = calloc((size_t)(t->samples * FIELDS), sizeof *x);
+    int64_t epoch = t->epoch, k = mt_min(t->step * t->config[BATCH], length_of(t));
+    int64_t *order = mg_05_order_of(t->sampler, epoch);
+    MT_CHECK(x, "out of memory");
+    for (int64_t i = 0; i < t->samples; i++, k++) {
+        if (k == length_of(t)) {
+            free(order);
+            order = mg_05_order_of(t->sampler, ++epoch);
+            k = 0;
+        }
+        mt_rng rng = mg_05_sample_stream(t->seed, epoch, order[k]);
+        x[i * FIELDS] = (double)order[k];
+        for (int f = 1; f < FIELDS; f++)
+            x[i * FIELDS + f] = mt_rng_uniform(&rng);
+    }
+    free(order);
+    return x;
+}
+
+static bool judge_facts(mg_run *run, const trial *t, int64_t kind)
+{
+    const int64_t *facts = mg_result(run, "status, ns, ahead, ends"), *config = t->config;
+    int64_t most = config[PREFETCH] * config[BATCH]; /* besides the batch that is computed on */
+    if (facts[0] != MT_OK)
+        mg_fail(run, "epoch %" PRId64 ", step %" PRId64 " was refused", t->epoch, t->step);
+    else if (kind == MG_LOADER_AHEAD && facts[2] > most)
+        mg_fail(run, "%" PRId64 " samples were loaded ahead; buffers hold %" PRId64, facts[2], most);
+    else if (kind == MG_LOADER_AHEAD && facts[2] <= (config[PREFETCH] - 1) * config[BATCH])
+        mg_fail(run, "%" PRId64 " samples were loaded ahead at most, with %" PRId64 " batches of prefetch", facts[2],
+                config[PREFETCH]);
+    else if (kind == MG_LOADER_LAW) {
+        double load = (double)(config[BATCH] * config[LOAD_NS]), compute = (double)config[COMPUTE_NS];
+        double law = mt_max(compute, load / (double)config[WORKERS]), fill = load + compute;
+        double ratio = ((double)facts[1] - fill) / (law * 200);
+        mg_note(run, "%.3f of max(c, l/W)  (bar 1.10)", ratio);
+        if (ratio > 1.1)
+            mg_fail(run, "an epoch took %.3f of max(c, l/W) with %" PRId64 " workers, l/c = %.2f: the bar is 1.1",
+                    ratio, config[WORKERS], load / compute);
+        else
+            return true;
+    } else
+        return true;
+    return false;
+}
+
+void mg_05_loader(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* spread: workers, negative: any */
+    for (int call = 0; call < CALLS; call++) {
+        trial t;
+        trial_pick(run, &t, c, call);
+        if (c->kind == MG_LOADER_AHEAD)
+            t.config[COMPUTE_NS] = t.config[LOAD_NS] * t.config[BATCH] * 8 * t.config[PREFETCH];
+        mg_begin(run, "a loader");
+        mg_out(run, "x", MT_F32, MT_SHAPE(t.samples, FIELDS));
+        mg_out(run, "status, ns, ahead, ends", MT_I64, MT_SHAPE(4));
+        int64_t *sampler = mg_in(run, "sampler", MT_I64, MT_SHAPE(MG_SAMPLER));
+        int64_t *config = mg_in(run, "config", MT_I64, MT_SHAPE(CONFIG));
+        for (int i = 0; i < MG_SAMPLER; i++)
+            sampler[i] = t.sampler[i];
+        for (int i = 0; i < CONFIG; i++)
+            config[i] = t.config[i];
+        mg_i64(run, "seed", t.seed);
+        mg_i64(run, "epoch", t.epoch);
+        mg_i64(run, "step", t.step);
+        double *x = expected_x(&t);
+        bool good = mg_call(run) && mg_expect(run, "x", x, NULL) && judge_facts(run, &t, c->kind);
+        free(x);
+        if (!good)
+            return;
+    }
+}

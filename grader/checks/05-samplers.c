@@ -1,0 +1,195 @@
+/* 05-samplers.c -- how the checks of steps 05.8 to 05.12 run: orders, shares, batches, streams. Rows: 05-data.c. */
+#include "checks/05-data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 6 };
+
+static void *room(int64_t count, int64_t size)
+{
+    void *p = calloc((size_t)count + 1, (size_t)size);
+    MT_CHECK(p, "out of memory");
+    return p;
+}
+
+int64_t *mg_05_order_of(const int64_t *sampler, int64_t epoch)
+{
+    int64_t *order = room(sampler[MG_COUNT], sizeof *order);
+    mt_rng all = mt_rng_new((uint64_t)sampler[MG_SEED], MT_STREAM_SHUFFLE);
+    mt_rng rng = mt_rng_substream(&all, (uint64_t)epoch);
+    if (sampler[MG_SHUFFLE])
+        mt_rng_permutation(&rng, order, sampler[MG_COUNT]);
+    for (int64_t i = 0; i < sampler[MG_COUNT] && !sampler[MG_SHUFFLE]; i++)
+        order[i] = i;
+    return order;
+}
+
+mt_rng mg_05_sample_stream(int64_t seed, int64_t epoch, int64_t index)
+{
+    mt_rng all = mt_rng_new((uint64_t)seed, MT_STREAM_AUGMENT), of_epoch = mt_rng_substream(&all, (uint64_t)epoch);
+    return mt_rng_substream(&of_epoch, (uint64_t)index);
+}
+
+static int64_t *sampler_in(mg_run *run, int64_t count, bool shuffle)
+{
+    int64_t *s = mg_in(run, "sampler", MT_I64, MT_SHAPE(MG_SAMPLER));
+    s[MG_COUNT] = count;
+    s[MG_SHUFFLE] = shuffle;
+    s[MG_SEED] = mt_rng_below(mg_rng(run), 1 << 30);
+    s[MG_WORLD] = 1;
+    return s;
+}
+
+static bool expect_whole(mg_run *run, const char *name, const int64_t *whole, int64_t n)
+{
+    double *want = room(n, sizeof *want);
+    for (int64_t i = 0; i < n; i++)
+        want[i] = (double)whole[i];
+    bool good = mg_expect(run, name, want, NULL);
+    free(want);
+    return good;
+}
+
+void mg_05_order(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* kind: shuffled */
+    for (int t = 0; t < CALLS; t++) {
+        int64_t count = mg_pick_size(mg_rng(run), 1, 500), epoch = t < 2 ? t : mg_pick(mg_rng(run), 2, 99);
+        mg_begin(run, "mt_sampler_order");
+        mg_out(run, "order", MT_I64, MT_SHAPE(count));
+        const int64_t *s = sampler_in(run, count, c->kind);
+        mg_i64(run, "epoch", epoch);
+        int64_t *order = mg_05_order_of(s, epoch);
+        bool good = mg_call(run) && expect_whole(run, "order", order, count);
+        free(order);
+        if (!good)
+            return;
+    }
+}
+
+/* Every rank of one world; the checker deals samples out like cards. */
+void mg_05_shares(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* kind: drop; spread: fewer samples than ranks */
+    for (int t = 0; t < CALLS; t++) {
+        int64_t world = mg_pick(mg_rng(run), 3, 9);
+        int64_t count = c->spread ? mg_pick(mg_rng(run), 1, world / 2) : mg_pick(mg_rng(run), world, 60);
+        int64_t length = c->kind ? count / world : count / world + (count % world > 0);
+        for (int64_t rank = 0; rank < world; rank++) {
+            int64_t want[64];
+            mg_begin(run, "mt_sampler_length and _place");
+            mg_out(run, "length", MT_I64, MT_SHAPE(1));
+            mg_out(run, "place", MT_I64, MT_SHAPE(MT_COUNT(want)));
+            int64_t *s = sampler_in(run, count, true);
+            s[MG_RANK] = rank;
+            s[MG_WORLD] = world;
+            s[MG_UNEVEN] = c->kind;
+            memset(want, 0xff, sizeof want);
+            for (int64_t card = 0; card < length * world; card++)
+                if (card % world == rank)
+                    want[card / world] = card % count;
+            if (!mg_call(run) || !expect_whole(run, "length", &length, 1) ||
+                !expect_whole(run, "place", want, MT_COUNT(want)))
+                return;
+        }
+    }
+}
+
+void mg_05_batches(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* kind 0: the last batch is smaller, 1: it is full, 2: one of several ranks */
+    enum { MOST = 64 };
+    for (int t = 0; t < CALLS; t++) {
+        int64_t batch = mg_pick(mg_rng(run), 2, 7), world = c->kind == 2 ? mg_pick(mg_rng(run), 2, 4) : 1;
+        int64_t length = batch * mg_pick(mg_rng(run), 1, 6) + (c->kind != 1 ? mg_pick(mg_rng(run), 1, batch - 1) : 0);
+        int64_t index[MOST], size[MOST], steps[2] = { (length + batch - 1) / batch, length / batch };
+        mg_begin(run, "mt_sampler_steps and _batch");
+        mg_out(run, "steps, and with drop_last", MT_I64, MT_SHAPE(2));
+        mg_out(run, "index", MT_I64, MT_SHAPE(MOST));
+        mg_out(run, "size", MT_I64, MT_SHAPE(MOST));
+        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(length * world));
+        int64_t *s = sampler_in(run, length * world, true);
+        s[MG_WORLD] = world;
+        s[MG_RANK] = world - 1;
+        mg_i64(run, "batch", batch);
+        mt_rng_permutation(mg_rng(run), order, length * world);
+        memset(index, 0xff, sizeof index);
+        memset(size, 0xff, sizeof size);
+        for (int64_t i = 0; i < length; i++) {
+            index[i] = order[i * world + world - 1];
+            size[i / batch] = i % batch + 1;
+        }
+        if (!mg_call(run) || !expect_whole(run, "steps, and with drop_last", steps, 2) ||
+            !expect_whole(run, "size", size, MOST) || !expect_whole(run, "index", index, MOST))
+            return;
+    }
+}
+
+void mg_05_sample_rng(mg_run *run, const void *one_case)
+{
+    enum { N = 64 };
+    int64_t want[N], seed = mt_rng_below(mg_rng(run), 1 << 30);
+    (void)one_case;
+    mg_begin(run, "mt_sample_rng");
+    mg_out(run, "first draw", MT_I64, MT_SHAPE(N));
+    int64_t *epoch = mg_in(run, "epoch", MT_I64, MT_SHAPE(N)), *index = mg_in(run, "index", MT_I64, MT_SHAPE(N));
+    mg_i64(run, "seed", seed);
+    for (int i = 0; i < N; i++) {
+        epoch[i] = mg_pick(mg_rng(run), 0, 5);
+        index[i] = mg_pick(mg_rng(run), 0, 60000);
+        mt_rng rng = mg_05_sample_stream(seed, epoch[i], index[i]);
+        want[i] = mt_rng_u32(&rng);
+    }
+    if (mg_call(run))
+        expect_whole(run, "first draw", want, N);
+}
+
+enum { GOOD, BAD, LOST, SET = 40, N = 12, FIELDS = 4 };
+
+/* What should become of a batch: status and how many were skipped; index and x as far as they are defined. */
+static void expect_batch(int64_t result[2], int64_t *index, double *x, const uint8_t *bad, int64_t seed, bool skip)
+{
+    result[0] = MT_OK;
+    result[1] = 0;
+    for (int n = 0; n < N; n++) {
+        int tries = 0;
+        for (; tries < SET && skip && bad[index[n]] == BAD; tries++)
+            index[n] = (index[n] + 1) % SET;
+        result[1] += tries;
+        if (bad[index[n]] != GOOD) {
+            result[0] = bad[index[n]] == LOST ? MT_ERR_IO : MT_ERR_FORMAT;
+            return;
+        }
+        mt_rng rng = mg_05_sample_stream(seed, 3, index[n]);
+        x[n * FIELDS] = (double)index[n];
+        for (int i = 1; i < FIELDS; i++)
+            x[n * FIELDS + i] = mt_rng_uniform(&rng);
+    }
+}
+
+void mg_05_collate(mg_run *run, const void *one_case)
+{
+    const data_case *c = one_case; /* kind: percent of bad samples, negative: of lost ones; spread: skip */
+    for (int t = 0; t < CALLS; t++) {
+        int64_t seed = mt_rng_below(mg_rng(run), 1 << 30), result[2], want[N];
+        double x[N * FIELDS] = { 0 };
+        mg_begin(run, "mt_collate");
+        mg_out(run, "status, skipped", MT_I64, MT_SHAPE(2));
+        mg_out(run, "x", MT_F32, MT_SHAPE(N, FIELDS));
+        int64_t *index = mg_inout(run, "index", MT_I64, MT_SHAPE(N));
+        uint8_t *bad = mg_in(run, "bad", MT_U8, MT_SHAPE(SET));
+        mg_i64(run, "seed", seed);
+        mg_i64(run, "epoch", 3);
+        mg_i64(run, "skip", c->spread);
+        for (int i = 0; i < SET; i++)
+            bad[i] = mt_rng_below(mg_rng(run), 100) < llabs(c->kind) ? (c->kind < 0 ? LOST : BAD) : GOOD;
+        for (int n = 0; n < N; n++)
+            want[n] = index[n] = n == 0 ? SET - 1 : mt_rng_below(mg_rng(run), SET);
+        expect_batch(result, want, x, bad, seed, c->spread);
+        if (!mg_call(run) || !expect_whole(run, "status, skipped", result, 2))
+            return;
+        if (result[0] == MT_OK && (!expect_whole(run, "index", want, N) || !mg_expect(run, "x", x, NULL)))
+            return;
+    }
+}

@@ -1,0 +1,32 @@
+/* answer.h -- one call whose outputs are f32 arrays with an oracle: describe, call, compare, free. */
+#ifndef MG_CHECKS_ANSWER_H
+#define MG_CHECKS_ANSWER_H
+
+#include "check.h"
+#include "checks/fill.h"
+
+/* What an output should be: value and bound of each element, freed by mg_call_and_judge. v NULL: not compared. */
+typedef struct mg_answer {
+    const char *name;
+    double *v, *e;
+} mg_answer;
+
+/* mg_size -- size, or a random awkward one of 1 .. most when size is negative. */
+int64_t mg_size(mg_run *run, int64_t size, int64_t most);
+
+/* mg_input -- an input drawn from dist. */
+float *mg_input(mg_run *run, const char *name, mt_shape shape, mg_dist dist);
+
+/* mg_overwritten -- an output to be overwritten. */
+mg_answer mg_overwritten(mg_run *run, const char *name, mt_shape shape);
+
+/* mg_accumulated -- an output to be added to: its v holds zeros, or normal numbers when `held`. */
+mg_answer mg_accumulated(mg_run *run, const char *name, mt_shape shape, bool held);
+
+/* mg_replaced -- an array drawn from dist that the call replaces by its result; *x is lent until the call. */
+mg_answer mg_replaced(mg_run *run, const char *name, mt_shape shape, mg_dist dist, float **x);
+
+/* mg_call_and_judge -- call, compare every output, free the answers. */
+bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
+
+#endif

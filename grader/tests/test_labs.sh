@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# labs.sh with a grader of straw that says, grade after grade, what stands in said.1, said.2, ...
+set -euo pipefail
+labs=$(cd "$(dirname "$0")/../.." && pwd)/grader/tools/labs.sh
+root=$(mktemp -d) passed=0 failed=0
+trap 'rm -rf "$root"' EXIT
+cd "$root"
+mkdir -p bin labs/01-matmul solutions/01-matmul
+touch labs/01-matmul/lab.json solutions/01-matmul/matmul.c
+# shellcheck disable=SC2016
+printf '#!/bin/sh\ncp "$1" "$2"\n' >bin/strip
+cat >bin/grade <<'STRAW'
+#!/usr/bin/env bash
+case "$*" in *build/skel*) echo 'grade 01: 0/18 TODO=2'; exit ;; esac
+n=$(($(cat count) + 1))
+echo $n >count
+cat said.$n
+STRAW
+chmod +x bin/*
+
+# says N ROWS LAST: what the Nth grading of the solution prints.
+says() { printf 'lab 01 matmul      your units: solutions/01-matmul\n\n%s\n\n 1/18 points\ngrade 01: %s\n' "$2" "$3" >"said.$1"; }
+# expect NAME STATUS GRADINGS WORDS
+expect() {
+    local out rc=0
+    echo 0 >count
+    out=$("$labs" . 2>&1) || rc=$?
+    if [ $rc -eq "$2" ] && [ "$(cat count)" -eq "$3" ] && grep -qF -- "$4" <<<"$out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, %d gradings, said:\n%s\n' "$1" $rc "$(cat count)" "$out"
+    fi
+}
+good=' 01.1  naive: every size        PASS          10/10'
+values=' 01.1  naive: every size        FAIL           0/10
+       mt_matmul_naive_cpu(c, a, b, M=1)   seed 5eed01
+       hint: C[i,j] is the sum'
+fast=' 01.6  parallel: speed         PASS            8/8   1.02x of the reference (bar 0.55 .. 0.80)'
+slow=' 01.6  parallel: speed         PASS         1.71/8   0.60x of the reference (bar 0.55 .. 0.80)'
+missed=' 01.6  parallel: speed         FAIL            0/8   0.50x of the reference (bar 0.55 .. 0.80)'
+unsure=' 01.6  parallel: speed         INCONCLUSIVE    0/8   0.60x of the reference (bar 0.55 .. 0.80)'
+crash=' 01.6  parallel: speed         CRASH           0/8'
+
+says 1 "$good
+$fast" 18/18
+expect "full marks" 0 1 "labs: 2 passed, 0 failed"
+says 2 "$good
+$fast" 18/18
+for row in "$slow|11.71/18" "$missed|10/18 FAIL=1" "$unsure|10/18 INCONCLUSIVE=1"; do
+    says 1 "$good
+${row%|*}" "${row#*|}"
+    expect "speed once: $row" 0 2 "busy, try 1 of 3   grade 01: ${row#*|}"
+done
+for n in 1 2 3 4; do says $n "$good
+$unsure" "10/18 INCONCLUSIVE=1"; done
+expect "never quiet" 1 3 "labs: 1 passed, 1 failed"
+says 1 "$good
+$crash" "10/18 CRASH=1"
+expect "a crash is no noise" 1 1 "01 solution                  FAILED   grade 01: 10/18 CRASH=1"
+says 1 "$values
+$unsure" "0/18 FAIL=1 INCONCLUSIVE=1"
+expect "a wrong value is no noise" 1 1 "labs: 1 passed, 1 failed"
+says 1 "" "0/18"
+expect "no rows" 1 1 "labs: 1 passed, 1 failed"
+echo "labs.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]

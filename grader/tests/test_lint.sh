@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# lint.sh: each rule finds its sin at file:line, and a clean tree passes.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tool=$PWD/grader/tools/lint.sh
+ROOT=$(mktemp -d)
+export ROOT
+trap 'rm -rf "$ROOT"' EXIT
+cp .clang-format "$ROOT"
+cd "$ROOT"
+mkdir -p minitorch/{core,ops,nn,data,ckpt,apps} solutions/{01-matmul,02-backprop} grader/{tools,attacks} labs/01-matmul
+passed=0 failed=0
+# expect NAME STATUS WORDS: lint ends with STATUS and says WORDS.
+expect() {
+    local out rc=0
+    out=$("$tool" 2>&1) || rc=$?
+    if [ $rc -eq "$2" ] && grep -qF -- "$3" <<<"$out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$1" $rc "$out"
+    fi
+}
+lines() { # lines N: a function of N lines in all, called long_one
+    printf 'static void long_one(void)\n{\n' && printf '    x();\n%.0s' $(seq $(($1 - 3))) && printf '}\n'
+}
+# sin NAME FILE WORDS: the file on standard input is refused with WORDS, alone; then it is gone.
+sin() {
+    cat >"$2"
+    expect "$1" 1 "$3"
+    expect "$1: no other complaint" 1 " 1 complaints"
+    rm "$2"
+}
+
+lines 60 >minitorch/core/good.c
+echo '/* TODO 01.1: the skeleton may say so. */' >labs/01-matmul/unit.c
+printf '#include "/etc/passwd"\n\tFIXME\n' >grader/attacks/evil.c
+printf '#include "nn/own.h"\n#include "core/base.h"\n' >solutions/02-backprop/own.c
+expect "a clean tree" 0 "1 functions, median 60 lines; 0 complaints"
+
+lines 61 | sin "a long function" minitorch/core/a.c "minitorch/core/a.c:1: long_one has 61 lines (at most 60)"
+seq -f 'int x%g;' 401 | sin "a long file" minitorch/core/a.c "minitorch/core/a.c:401: the file has 401 lines (at most 400)"
+seq -f 'int x%g;' 251 | sin "a long header" minitorch/core/a.h "minitorch/core/a.h:251: the file has 251 lines (at most 250)"
+sin "kernels know no nn" solutions/01-matmul/a.c "solutions/01-matmul/a.c:1: includes nn/module.h, which is a floor above" \
+    <<<'#include "nn/module.h"'
+sin "core knows no ops" minitorch/core/a.c "minitorch/core/a.c:2: includes ops/ops.h, which is a floor above" \
+    <<<$'#include "core/base.h"\n#include "ops/ops.h"'
+sin "siblings" minitorch/data/a.c "includes ckpt/save.h: data knows core/ and itself only" <<<'#include "ckpt/save.h"'
+sin "an unknown folder" minitorch/nn/a.c "includes ../core/base.h, name headers" <<<'#include "../core/base.h"'
+sin "a tab" minitorch/core/a.c "minitorch/core/a.c:1: a tab" <<<$'/* here:\t. */'
+sin "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
+sin "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
+if command -v clang-format >/dev/null; then
+    sin "layout" minitorch/core/a.c "minitorch/core/a.c:1: layout, run: clang-format" <<<'int  x;'
+fi
+
+lines 61 >minitorch/core/long.c
+echo 'minitorch/core/long.c:long_one  a table of cases, read top to bottom' >grader/tools/lint-exceptions
+expect "an exception" 0 "0 complaints"
+echo 'minitorch/core/long.c:long_one' >grader/tools/lint-exceptions
+expect "an exception without a reason" 1 "lint-exceptions:1: an exception without a reason"
+rm minitorch/core/long.c
+expect "an exception outlived" 1 "lint-exceptions:1: minitorch/core/long.c:long_one is no exception any more"
+rm -r minitorch solutions grader
+expect "an empty tree" 2 "no sources"
+
+echo "lint.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# map.sh: every way a header tags a function ends up in docs/MAP.md beside its unit and checks; --check sees a change.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tool=$PWD/grader/tools/map.sh
+ROOT=$(mktemp -d)
+export ROOT
+trap 'rm -rf "$ROOT"' EXIT
+cd "$ROOT"
+passed=0 failed=0
+# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
+expect() {
+    local name=$1 status=$2 words=$3 out rc=0
+    shift 3
+    out=$("$@" 2>&1) || rc=$?
+    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
+    fi
+}
+mkdir -p minitorch/ops solutions/02-backprop grader/checks
+cat >minitorch/ops/a.h <<'HEADER'
+/* a.h -- all of it is of Lab 02.9, which holds for no declaration below. */
+#ifndef A_H
+/* mt_one -- a comment before.
+ * Lab 02.1 */
+void mt_one(float *out, int64_t N,
+            int64_t C);
+float *mt_two(void);
+
+mt_fn mt_three;  /* beside it.   Lab 02.2 */
+mt_fn mt_four;   /* Lab 02.10-11  two steps */
+void mt_given(void);
+typedef void mt_kind(int x); /* Lab 02.3 */
+HEADER
+cat >solutions/02-backprop/a.c <<'UNIT'
+void mt_one(float *out, int64_t N,
+            int64_t C)
+{
+    /* LAB 02.1 BEGIN  One. */
+    /* LAB 02.1 END */
+    /* LAB 02.4 BEGIN  Named nowhere. */
+}
+float *mt_two(void)
+{
+}
+static void mt_three(void)
+{
+}
+UNIT
+cat >grader/checks/02.c <<'CHECKS'
+static const mg_group groups[] = {
+    { "02.1", "one: all", run, cases },
+    MG_GROUP("02.1", "one: big", run, cases), MG_GROUP("02.2",
+        "three", run, cases),
+    MG_GROUP("02.12", "training", run, cases),
+};
+double x = mg_bar(run, "02.1", "low");
+CHECKS
+expect "it is written" 0 "wrote docs/MAP.md, 7 rows" "$tool"
+expect "a hole is told: no check" 0 "step 02.10 has no check" "$tool"
+expect "a hole is told: no definition" 0 "minitorch/ops/a.h: mt_four (Lab 02.10) is defined nowhere" "$tool"
+expect "a hole is told: no tag" 0 'solutions/02-backprop/a.c: no header says "Lab 02.4"' "$tool"
+unit='[a.c](../solutions/02-backprop/a.c)' header='[ops/a.h](../minitorch/ops/a.h)'
+expect "a comment before" 0 "| 02.1 | \`mt_one\` | $header | $unit | one: all; one: big |" cat docs/MAP.md
+expect "the next declaration too" 0 "| 02.1 | \`mt_two\` | $header | $unit | one: all; one: big |" cat docs/MAP.md
+expect "a comment beside" 0 "| 02.2 | \`mt_three\` | $header | $unit | three |" cat docs/MAP.md
+expect "two steps, the first" 0 "| 02.10 | \`mt_four\` | $header | - | - |" cat docs/MAP.md
+expect "two steps, the second" 0 "| 02.11 | \`mt_four\` | $header | - | - |" cat docs/MAP.md
+expect "a check alone, last" 0 "| 02.12 | - | - | - | training |" tail -1 docs/MAP.md
+expect "what is given is not in it" 1 "" grep -E 'mt_given|mt_kind|02\.9' docs/MAP.md
+expect "it is current" 0 "is current" "$tool" --check
+sed -i 's/mt_three/mt_third/' minitorch/ops/a.h
+expect "it is not any more" 1 "docs/MAP.md:1: not current, run: make map" "$tool" --check
+expect "usage" 2 "usage" "$tool" --frobnicate
+
+echo "map.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]

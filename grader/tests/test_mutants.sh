@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# mutants.sh, rowverdict and progress.sh, with a grader of straw: who is caught, who escapes, and what is said.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+build=${BUILD:-build/release}
+[ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
+build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
+ROOT=$(mktemp -d)
+export ROOT GRADE=$ROOT/grade
+trap 'rm -rf "$ROOT"' EXIT
+cd "$ROOT"
+passed=0 failed=0
+# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
+expect() {
+    local name=$1 status=$2 words=$3 out rc=0
+    shift 3
+    out=$("$@" 2>&1) || rc=$?
+    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
+    fi
+}
+
+# The straw grader: the row fails when the unit says "minus".
+cat >grade <<'STRAW'
+#!/usr/bin/env bash
+while [ $# -gt 0 ]; do
+    case $1 in --units) units=$2 ;; --report) report=$2 ;; esac
+    shift
+done
+verdict=PASS && grep -qs minus "$units"/unit.c && verdict=$(cat "$ROOT/verdict")
+[ "$verdict" != NONE ] || exit 1
+printf '{"tests":[{"number":"02.6","name":"softmax: small","extra_data":{"verdict":"PASS"}},
+    {"number":"02.6","name":"softmax: large logits","extra_data":{"verdict":"%s"}}]}' "$verdict" >"$report/02.json"
+STRAW
+chmod +x grade
+mkdir -p solutions/02-backprop grader/mutants/02-backprop
+printf 'one\ntwo\nplus\nfour\nfive\n' >solutions/02-backprop/unit.c
+# mutant CATCHES CONTEXT: the only mutant, plus -> minus.
+mutant() {
+    printf '# catches: %s\n--- a/solutions/02-backprop/unit.c\n+++ b/solutions/02-backprop/unit.c\n' "$1"
+    printf '@@ -2,3 +2,3 @@\n %s\n-plus\n+minus\n four\n' "$2"
+}
+patch=grader/mutants/02-backprop/sign.patch
+
+mutant "02.6 softmax: large logits" two >$patch
+for verdict in FAIL CRASH TIMEOUT; do
+    echo $verdict >verdict
+    expect "caught by $verdict" 0 "caught  02-backprop/sign " "$mutants" "$build"
+done
+expect "what caught it is named" 0 "TIMEOUT  02.6 softmax: large logits" "$mutants" "$build"
+expect "the sum" 0 "mutants: 1 passed, 0 failed" "$mutants" "$build" 02
+for verdict in PASS TODO INCONCLUSIVE ERROR; do
+    echo $verdict >verdict
+    expect "not caught by $verdict" 1 "ESCAPED 02-backprop/sign " "$mutants" "$build"
+done
+expect "where to look" 1 "$patch:1: not caught; the grade is in build/mutants/02-backprop/sign/report" "$mutants" "$build"
+echo NONE >verdict
+expect "no results" 1 "02.json: No such file" "$mutants" "$build"
+echo FAIL >verdict
+mutant "02.6 large logits" two >$patch
+expect "a part of the name does" 0 "1 passed, 0 failed" "$mutants" "$build"
+mutant "02.6" two >$patch
+expect "any row of the step" 0 "FAIL  02.6 softmax: large logits" "$mutants" "$build"
+mutant "02.6 softmax: small" two >$patch
+expect "another row is not enough" 1 "PASS  02.6 softmax: small" "$mutants" "$build"
+mutant "02.7 softmax: large logits" two >$patch
+expect "another step is not enough" 1 'no row is called "02.7 softmax: large logits"' "$mutants" "$build"
+mutant "02.6 softmax: large logits" deux >$patch
+expect "a patch that does not apply" 1 "does not apply to solutions/02-backprop" "$mutants" "$build"
+mutant "softmax" two >$patch
+expect "a patch without a name to catch it" 1 "its first line must be" "$mutants" "$build"
+mutant "02.6 softmax: large logits" two | sed 's|solutions/02-backprop/||' >$patch
+expect "a patch made inside the folder" 0 "1 passed, 0 failed" "$mutants" "$build"
+git init -q .
+expect "inside a git repository" 0 "1 passed, 0 failed" "$mutants" "$build"
+expect "the solution is as it was" 0 "plus" sed -n 3p solutions/02-backprop/unit.c
+expect "no mutants is no success" 1 "0 passed, 0 failed" "$mutants" "$build" 07
+echo 'no json' >bad.json
+expect "rowverdict: not JSON" 2 "not JSON" "$build/bin/rowverdict" bad.json 02.6
+
+mkdir -p labs/00-tensors labs/01-matmul && touch labs/0{0-tensors,1-matmul}/lab.json
+printf '#!/bin/sh\necho "grade $2: $(cat "$ROOT/said$2")"\n' >grade
+echo '90/100' >said00 && echo '0/100 TODO=9' >said01
+expect "a lab that passes" 0 "00-tensors              90/100  passes" "$progress" "$build"
+expect "a lab not begun" 0 "01-matmul                0/100  not begun" "$progress" "$build"
+expect "what it can do" 0 "  - reshape, transpose" "$progress" "$build"
+expect "the last line" 0 "progress: 1/2 labs" "$progress" "$build"
+echo '90/100 FAIL=1' >said00
+expect "a lab that fails" 0 "begun: FAIL=1" "$progress" "$build"
+expect "where to begin" 0 "Begin with: make lab LAB=00" "$progress" "$build"
+printf '#!/bin/sh\necho "no worker"; exit 1\n' >grade
+expect "a grader that cannot" 0 "could not be graded: no worker" "$progress" "$build"
+
+echo "mutants.sh, progress.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# skeletons.sh: skeletons follow the solutions, never overwrite work, and what they lose is found.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tool=$PWD/grader/tools/skeletons.sh
+export STRIP=${STRIP:-$PWD/build/release/bin/strip}
+[ -x "$STRIP" ] || make -s build/release/bin/strip
+ROOT=$(mktemp -d)
+export ROOT
+trap 'rm -rf "$ROOT"' EXIT
+cd "$ROOT"
+passed=0 failed=0
+# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
+expect() {
+    local name=$1 status=$2 words=$3 out rc=0
+    shift 3
+    out=$("$@" 2>&1) || rc=$?
+    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
+    fi
+}
+# unit BEFORE INSIDE AFTER: the solution, a function with a region.
+unit() {
+    mkdir -p solutions/01-matmul
+    printf '%s\n' '#include "core/base.h"' 'int f(int x);' 'int f(int x)' '{' "    $1" '    /* LAB 01.1 BEGIN  Compute y. */' \
+        "    $2" '    /* LAB 01.1 END */' "    $3" '}' >solutions/01-matmul/unit.c
+}
+lab=labs/01-matmul/unit.c
+
+unit 'int y;' 'y = 2 * x;' 'return y;'
+expect "a missing skeleton is named" 1 "$lab: missing; run \`make skeletons\`" "$tool" check
+expect "it is written" 0 "wrote $lab" "$tool" write
+expect "it holds the TODO" 0 'MT_TODO("01.1");' cat $lab
+expect "check is content" 0 "skeletons: 2 passed, 0 failed" "$tool" check
+expect "nothing is written twice" 0 "skeletons: 1 passed, 0 failed" "$tool" write
+
+unit 'int y = 0;' 'y = 2 * x;' 'return y;'
+expect "an old skeleton is named" 1 "$lab: not the skeleton of solutions/01-matmul/unit.c" "$tool" check
+expect "nobody's work is overwritten" 0 "wrote $lab" "$tool" write
+
+echo '/* mine */' >>$lab
+expect "work is left alone" 1 "$lab: holds work that is not in git" "$tool" write
+expect "work is still there" 0 '/* mine */' cat $lab
+git init -q . && git add $lab && git -c user.name=t -c user.email=t@t commit -q -m work
+expect "work in git HEAD may be overwritten" 0 "wrote $lab" "$tool" write
+expect "and is a skeleton now" 0 "2 passed, 0 failed" "$tool" check
+echo '/* mine */' >>$lab
+FORCE=1 expect "FORCE=1 overwrites" 0 "wrote $lab" "$tool" write
+
+unit '' 'int y = 2 * x;' 'return y;'
+"$tool" write >/dev/null
+expect "a declaration lost in a region" 1 "build/skel/01-matmul/unit.c: the skeleton does not compile" "$tool" check
+unit '' 'int y = 2 * x; return y;' ''
+printf '/* LAB 01.2 BEGIN  All of g. */\nint g(void);\nint g(void)\n{\n    return 1;\n}\n/* LAB 01.2 END */\n' \
+    >>solutions/01-matmul/unit.c
+"$tool" write >/dev/null
+expect "a public function lost in a region" 1 "build/skel/01-matmul/unit.c: lost g; put the mark inside" "$tool" check
+unit 'int y = 0;' '' 'return y;'
+expect "bad marks" 1 "solutions/01-matmul/unit.c: no skeleton, mend its marks" "$tool" check
+unit 'int y = 0;' 'y = 2 * x;' 'return y;'
+"$tool" write >/dev/null
+echo 'int h;' >labs/01-matmul/gone.c
+expect "a skeleton without a solution" 1 "labs/01-matmul/gone.c: has no solution" "$tool" check
+expect "usage" 2 "usage:" "$tool" frobnicate
+
+echo "skeletons.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]

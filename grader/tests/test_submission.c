@@ -1,0 +1,215 @@
+/* test_submission.c -- what is taken from a folder or an archive, and what is not. */
+#include "submission.h"
+#include "scratch.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static mg_scratch scratch;
+static char to[PATH_MAX], from[PATH_MAX], ignored[512];
+static const mg_labinfo info = { .id = "01-matmul", .unit = { "matmul.c", "pack.c" }, .units = 2 };
+
+static void start(void)
+{
+    cr_assert_eq(mg_scratch_open(&scratch), MT_OK, "%s", mt_last_error());
+    mg_path(to, "%s/to", scratch.path);
+    mg_path(from, "%s/from", scratch.path);
+    cr_assert_eq(mg_folder(to, false), MT_OK);
+    cr_assert_eq(mg_folder(from, false), MT_OK);
+}
+
+static void stop(void)
+{
+    mg_scratch_close(&scratch);
+    cr_expect_neq(access(scratch.path, F_OK), 0, "the scratch folder is still there");
+}
+
+TestSuite(submission, .init = start, .fini = stop);
+
+static void put(const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/%s", from, name);
+    cr_assert_eq(mg_write_file(path, text, strlen(text)), MT_OK, "%s", mt_last_error());
+}
+
+static void expect_taken(const char *name, const char *text)
+{
+    char path[PATH_MAX], got[64] = "";
+    struct stat st;
+    mg_path(path, "%s/%s", to, name);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s was not taken", name);
+    got[fread(got, 1, sizeof got - 1, file)] = 0;
+    fclose(file);
+    cr_expect_str_eq(got, text);
+    cr_expect(lstat(path, &st) == 0 && S_ISREG(st.st_mode));
+}
+
+static mt_status collect(const char *where)
+{
+    return mg_submission_collect(to, where, &info, ignored, sizeof ignored);
+}
+
+Test(submission, a_folder_gives_its_units_only)
+{
+    put("matmul.c", "one");
+    put("pack.c", "two");
+    put("Makefile", "all:");
+    put("matmul.h", "evil");
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    expect_taken("matmul.c", "one");
+    expect_taken("pack.c", "two");
+    cr_expect(strstr(ignored, "Makefile (not a unit)") && strstr(ignored, "matmul.h (not a unit)"), "%s", ignored);
+}
+
+Test(submission, a_symbolic_link_in_a_folder_is_not_followed)
+{
+    char path[PATH_MAX];
+    put("pack.c", "two");
+    mg_path(path, "%s/matmul.c", from);
+    cr_assert_eq(symlink("/etc/passwd", path), 0);
+    cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+    cr_expect(strstr(mt_last_error(), "no usable matmul.c") && strstr(mt_last_error(), "symbolic link"), "%s",
+              mt_last_error());
+}
+
+Test(submission, a_pipe_a_folder_and_a_huge_file_are_refused)
+{
+    char path[PATH_MAX];
+    put("pack.c", "two");
+    mg_path(path, "%s/matmul.c", from);
+    cr_assert_eq(mkfifo(path, 0644), 0);
+    cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+    cr_expect(strstr(ignored, "matmul.c (not a regular file)"), "%s", ignored);
+    unlink(path);
+    cr_assert_eq(mkdir(path, 0755), 0);
+    cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+    rmdir(path);
+    put("matmul.c", "one");
+    cr_assert_eq(truncate(path, MG_UNIT_BYTES + 1), 0);
+    cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+    cr_expect(strstr(ignored, "matmul.c (too large)"), "%s", ignored);
+}
+
+Test(submission, what_is_not_there_is_one_line)
+{
+    mg_path(from, "%s/nowhere", scratch.path);
+    cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
+    cr_expect(strstr(mt_last_error(), "nowhere: No such file"), "%s", mt_last_error());
+}
+
+/* ---- archives ------------------------------------------------------------------------------- */
+
+typedef struct entry {
+    const char *path, *text;
+    int type;           /* AE_IFREG, ... */
+    const char *target; /* of a hard link; of a symbolic one */
+} entry;
+
+static void pack(const char *name, bool zip, const entry *list, int64_t count)
+{
+    struct archive *a = archive_write_new();
+    if (zip) {
+        archive_write_set_format_zip(a);
+    } else {
+        archive_write_set_format_pax_restricted(a);
+        archive_write_add_filter_gzip(a);
+    }
+    mg_path(from, "%s/%s", scratch.path, name);
+    cr_assert_eq(archive_write_open_filename(a, from), ARCHIVE_OK);
+    for (int64_t i = 0; i < count; i++) {
+        struct archive_entry *e = archive_entry_new();
+        archive_entry_set_pathname(e, list[i].path);
+        archive_entry_set_filetype(e, (unsigned)list[i].type);
+        archive_entry_set_perm(e, 0644);
+        if (list[i].target && list[i].type == AE_IFLNK)
+            archive_entry_set_symlink(e, list[i].target);
+        else if (list[i].target)
+            archive_entry_set_hardlink(e, list[i].target);
+        else
+            archive_entry_set_size(e, list[i].text ? (int64_t)strlen(list[i].text) : 0);
+        cr_assert_eq(archive_write_header(a, e), ARCHIVE_OK, "%s", archive_error_string(a));
+        if (list[i].text)
+            archive_write_data(a, list[i].text, strlen(list[i].text));
+        archive_entry_free(e);
+    }
+    cr_assert_eq(archive_write_close(a), ARCHIVE_OK);
+    archive_write_free(a);
+}
+
+static const entry honest[] = {
+    { "ada/", NULL, AE_IFDIR, NULL },
+    { "ada/README.md", "me", AE_IFREG, NULL },
+    { "ada/matmul.c", "one", AE_IFREG, NULL },
+    { "ada/pack.c", "two", AE_IFREG, NULL },
+};
+
+Test(submission, tar_and_zip_with_a_folder_inside)
+{
+    for (int zip = 0; zip < 2; zip++) {
+        pack(zip ? "s.zip" : "s.tar.gz", zip, honest, MT_COUNT(honest));
+        cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+        expect_taken("matmul.c", "one");
+        expect_taken("pack.c", "two");
+        cr_expect(strstr(ignored, "ada/README.md (not a unit)"), "%s", ignored);
+    }
+}
+
+Test(submission, the_place_in_the_repository_counts_too)
+{
+    static const entry list[] = { { "me/minitorch/labs/01-matmul/matmul.c", "one", AE_IFREG, NULL },
+                                  { "./pack.c", "two", AE_IFREG, NULL },
+                                  { "me/minitorch/solutions/01-matmul/pack.c", "no", AE_IFREG, NULL } };
+    pack("s.tar.gz", false, list, MT_COUNT(list));
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    expect_taken("matmul.c", "one");
+    expect_taken("pack.c", "two");
+}
+
+Test(submission, hostile_entries_are_named_and_left)
+{
+    static const entry list[] = {
+        { "matmul.c", NULL, AE_IFLNK, "/etc/passwd" },
+        { "../../matmul.c", "up", AE_IFREG, NULL },
+        { "/tmp/matmul.c", "root", AE_IFREG, NULL },
+        { "a/matmul.c", NULL, AE_IFREG, "pack.c" },
+        { "pack.c", NULL, AE_IFCHR, NULL },
+        { "b/matmul.c", "one", AE_IFREG, NULL },
+        { "b/pack.c", "two", AE_IFREG, NULL },
+        { "c/pack.c", "three", AE_IFREG, NULL },
+        { "b/\033[31mred", "x", AE_IFREG, NULL },
+    };
+    static const char *const words[] = { "matmul.c (a symbolic link)",  "leaves the archive",       "a hard link",
+                                         "pack.c (not a regular file)", "c/pack.c (a second copy)", "b/?[31mred" };
+    pack("s.tar.gz", false, list, MT_COUNT(list));
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    expect_taken("matmul.c", "one");
+    expect_taken("pack.c", "two");
+    for (int64_t i = 0; i < MT_COUNT(words); i++)
+        cr_expect(strstr(ignored, words[i]), "\"%s\" is not in \"%s\"", words[i], ignored);
+}
+
+Test(submission, a_bomb_and_rubbish_are_refused_quickly)
+{
+    char *zeros = calloc(1, 80 << 20), command[3 * PATH_MAX];
+    memset(zeros, 'x', (80 << 20) - 1);
+    const entry bomb[] = { { "matmul.c", zeros, AE_IFREG, NULL }, { "pack.c", "two", AE_IFREG, NULL } };
+    pack("bomb.tar.gz", false, bomb, MT_COUNT(bomb));
+    free(zeros);
+    cr_expect_neq(collect(from), MT_OK);
+    cr_expect(strstr(ignored, "matmul.c (too large)"), "%s", ignored);
+    snprintf(command, sizeof command, "head -c 5000 %s > %s/cut.tar.gz; head -c 9000 /dev/urandom > %s/noise", from,
+             scratch.path, scratch.path);
+    cr_assert_eq(system(command), 0);
+    mg_path(from, "%s/cut.tar.gz", scratch.path);
+    cr_expect_neq(collect(from), MT_OK);
+    mg_path(from, "%s/noise", scratch.path);
+    cr_expect_neq(collect(from), MT_OK);
+    cr_expect(strstr(mt_last_error(), "not a tar or zip archive"), "%s", mt_last_error());
+}

@@ -1,0 +1,243 @@
+/* test_verdicts.c -- one unit per thing that can go wrong, graded as a student's would be: the verdict and its words.
+ *
+ * One program for all of them, since the toy lab takes a second to make. A row that must be confined computes the right
+ * values only if what it tries is refused, so that PASS means "refused". */
+#include "sandbox.h"
+#include "toy.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define UNIT                                                                                                        \
+    "#include \"core/base.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n" \
+    "#include <fcntl.h>\n#include <errno.h>\n#include <pthread.h>\n#include <signal.h>\n#include <sys/mman.h>\n"    \
+    "#include <sys/socket.h>\n#include <sys/ptrace.h>\n#include <sys/syscall.h>\n#include <sys/resource.h>\n"       \
+    "#include <time.h>\n#include <sched.h>\n"
+#define TOY           "void toy(float *out, const float *x, int64_t n)\n"
+#define DO            "for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];"
+#define BODY(text)    UNIT TOY "{ " text " }\n"
+#define REFUSED(what) BODY("if (" what ") return; " DO)
+
+typedef struct attempt {
+    const char *name, *unit;
+    mg_verdict verdict;
+    const char *words; /* in the detail, or in the build log */
+} attempt;
+
+static const attempt attempts[] = {
+    { "right", BODY(DO), MG_PASS, "" },
+    { "prints", BODY("printf(\"hello\\n\"); " DO), MG_PASS, "" },
+    { "wrong by one bit", BODY(DO "if (n > 7) out[7] = nextafterf(out[7], 0);") "#include <math.h>\n", MG_FAIL, "" },
+    { "wrong", BODY(DO "if (n) out[n - 1] = 0;"), MG_FAIL, "out[1499] = 0   expected" },
+    { "untouched", BODY(""), MG_FAIL, "out[0] = nan" },
+    { "all zero", BODY("memset(out, 0, 4 * n);"), MG_FAIL, "out[0] = 0   expected" },
+    { "remembers the first answer",
+      UNIT "static float memo[1500]; static int calls;\n" TOY "{ if (!calls++) { " DO " memcpy(memo, out, 4 * n); }"
+           " else memcpy(out, memo, 4 * n); }",
+      MG_FAIL, "out[0]" },
+    { "remembers the address of the input",
+      UNIT "static const float *first;\n" TOY "{ if (!first) first = x;"
+           " if (x == first) x = (void *)first; else { " DO " return; } " DO "}",
+      MG_PASS, "" },
+    { "not written yet", BODY("MT_TODO(\"90.1\");"), MG_TODO, "" },
+    { "claims a pass", BODY("puts(\"PASS 4/4\"); exit(0);"), MG_CRASH, "exit status 0" },
+    { "exits at the start", UNIT "__attribute__((constructor)) static void f(void) { _exit(0); }\n" TOY "{ " DO " }",
+      MG_CRASH, "exit status 0" },
+    { "failed check", BODY("MT_CHECK(n == 3, \"x is [%d]\", (int)n);"), MG_CRASH, "x is [1500]" },
+    { "divides by zero", BODY("volatile int zero = 0; out[0] = (int)n / zero;"), MG_CRASH, "SIGFPE" },
+    { "null pointer", BODY("*(volatile int *)0 = 1;"), MG_CRASH, "null pointer" },
+    { "one too many", BODY("for (int64_t i = 0; i <= n; i++) out[i] = 2 * x[i];"), MG_CRASH,
+      "touched element 1500 of x [1500], past its end" },
+    { "one too early", BODY(DO " out[-1] = 1;"), MG_FAIL, "before the start of out [1500]" },
+    { "writes its input", BODY("((float *)x)[0] = 1;" DO), MG_CRASH,
+      "wrote to element 0 of x [1500], which is an input" },
+    { "unprotects its input",
+      BODY("char *p = (char *)((uintptr_t)x & -4096); if (mprotect(p, 4096, PROT_READ | PROT_WRITE) == 0) return; " DO),
+      MG_PASS, "" },
+    { "too deep",
+      UNIT "static int deep(volatile int *p) { volatile int a[1000]; a[0] = *p; return deep(a) + a[0]; }\n" TOY
+           "{ int one = 1; out[0] = deep(&one); }",
+      MG_CRASH, "the stack overflowed" },
+    { "leaves no address space for the next call",
+      BODY("for (size_t each = 1 << 20; each >= 4096; each /= 16)"
+           " while (mmap(NULL, each, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED); " DO),
+      MG_CRASH, "after 1 good calls: the worker could not map its arrays" },
+    { "blames the grader in the second call", /* finds the request, and in it the nonce, by the function's name */
+      UNIT "extern char __bss_start[], _end[]; static int calls;\n" TOY
+           "{ struct { uint64_t nonce; int what, value; int64_t distance; } r = { .what = 0x5eed03, .value = -1 };" DO
+           " if (calls++) for (char *p = __bss_start + 24; p < _end - 4; p += 8)"
+           " if (memcmp(p, \"toy\", 4) == 0 && *(int *)(p - 16) == 3)"
+           " { r.nonce = *(uint64_t *)(p - 24); write(4, &r, sizeof r); pause(); } }",
+      MG_CRASH, "after 1 good calls: the worker's table has no such function" },
+    { "loops", BODY("for (volatile int i = 0;; i++);"), MG_TIMEOUT, " seconds" },
+    { "sleeps", BODY("for (;;) sleep(9);"), MG_TIMEOUT, "no answer within 2 seconds" },
+    { "talks without end", BODY("for (;;) puts(\"and another thing\");"), MG_TIMEOUT, "printed more than 16 KiB" },
+    { "closes its pipes", BODY("for (int i = 0; i < 10; i++) close(i);" DO), MG_CRASH, "" },
+    { "answers for the worker", BODY("char junk[24] = \"\"; write(4, junk, sizeof junk);" DO), MG_CRASH, "reply pipe" },
+    { "answers twice", BODY("char junk[7] = \"\"; write(4, junk, sizeof junk);" DO), MG_CRASH, "" },
+    { "goes on after the answer",
+      UNIT "static float *later; static void *work(void *x) { usleep(300000); for (int i = 0; i < 1500; i++)"
+           " later[i] = 2 * ((float *)x)[i]; return x; }\n" TOY
+           "{ pthread_t t; later = out; if (n) pthread_create(&t, NULL, work, (void *)x); }",
+      MG_FAIL, "nan" },
+    { "does not compile", UNIT TOY "{ out[0] = y; }", MG_FAIL, "toy.c:" },
+    { "brings its own main", BODY(DO) "int main(void) { return 0; }", MG_FAIL, "multiple definition of `main'" },
+    { "includes a secret", "#include \"/etc/passwd\"\n" BODY(DO), MG_FAIL, "No such file" },
+    { "compiles to a gigabyte", BODY(DO) "char big[1 << 30] = { 1 };", MG_FAIL, "" },
+    { "warns without end", "#include __FILE__\n" BODY(DO), MG_FAIL, "from toy.c:1" },
+    { "wants more memory than there is", UNIT "char big[1l << 40];\n" TOY "{ big[n] = 1; " DO " }", MG_FAIL, "" },
+    { "brings secrets as bytes", UNIT "__asm__(\".incbin \\\"/etc/passwd\\\"\");\n" TOY "{ " DO " }", MG_FAIL,
+      "passwd" },
+    { "includes a device", "#include \"/dev/zero\"\n" BODY(DO), MG_FAIL, "No such file" },
+};
+
+/* Only with a sandbox. */
+static const attempt confined[] = {
+    { "forks", REFUSED("fork() != -1 || vfork() != -1"), MG_PASS, "" },
+    { "connects", REFUSED("socket(AF_INET, SOCK_STREAM, 0) != -1 || socket(AF_UNIX, SOCK_STREAM, 0) != -1"), MG_PASS,
+      "" },
+    { "traces", REFUSED("ptrace(PTRACE_TRACEME, 0, 0, 0) != -1 || ptrace(PTRACE_ATTACH, 1, 0, 0) != -1"), MG_PASS, "" },
+    { "reads files",
+      REFUSED("open(\"/etc/passwd\", 0) != -1 || open(\"/proc/self/maps\", 0) != -1 || open(\"/\", 0) != -1"), MG_PASS,
+      "" },
+    { "writes files",
+      REFUSED(
+          "open(\"/results.json\", O_CREAT | O_WRONLY, 0644) != -1 || mkdir(\"/tmp\", 0755) != -1") "#include "
+                                                                                                    "<sys/stat.h>\n",
+      MG_PASS, "" },
+    { "keeps memory elsewhere",
+      REFUSED("memfd_create(\"a\", 0) != -1 || shm_open(\"/a\", O_CREAT | O_RDWR, 0600) != -1"), MG_PASS, "" },
+    { "signals others", REFUSED("kill(1, SIGKILL) == 0 || kill(-1, SIGSTOP) == 0"), MG_PASS, "" },
+    { "chooses its processor", REFUSED("sched_setaffinity(0, sizeof(cpu_set_t), &(cpu_set_t){ 0 }) != -1"), MG_PASS,
+      "" },
+    { "lifts its limits",
+      REFUSED("setrlimit(RLIMIT_NPROC, &(struct rlimit){ 9999, 9999 }) == 0 || setrlimit(RLIMIT_AS, "
+              "&(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY }) == 0"),
+      MG_PASS, "" },
+    { "enters namespaces",
+      REFUSED("unshare(CLONE_NEWUSER) != -1 || syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0) != -1"), MG_PASS, "" },
+    { "takes all memory",
+      BODY("int64_t got = 0; for (char *p; got < 1000 && (p = malloc(1 << 20)); got++) memset(p, 1, 1 << 20);"
+           "if (got >= 256) return; " DO),
+      MG_PASS, "" },
+    { "takes all threads",
+      UNIT "static void *idle(void *p) { pause(); for (;;) sleep(1); return p; }\n" TOY
+           "{ pthread_t t; pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setstacksize(&a, 65536); int got = 0;"
+           " while (got < 500 && pthread_create(&t, &a, idle, NULL) == 0) got++; if (got > 16) return; " DO " }",
+      MG_PASS, "" },
+    { "sees an environment",
+      UNIT "extern char **environ;\n" TOY "{ for (char **e = environ; *e; e++)"
+           " if (strncmp(*e, \"OMP_\", 4)) return; " DO " }",
+      MG_PASS, "" },
+    { "has other descriptors",
+      BODY("for (int i = 7; i < 1024; i++) if (write(i, \"\", 0) == 0 || errno != EBADF) return; " DO), MG_PASS, "" },
+};
+
+static void try_all(const toy *t, const attempt *list, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const attempt *a = &list[i];
+        mg_results r = toy_grade(t, a->unit, "90.1");
+        const char *words = r.build_log[0] ? r.build_log : r.rows[0].detail;
+        cr_expect_eq(r.rows[0].verdict, a->verdict, "%s: %s, %s", a->name, mg_verdict_name(r.rows[0].verdict), words);
+        cr_expect(strstr(words, a->words), "%s: \"%s\" is not in \"%s\"", a->name, a->words, words);
+        cr_expect_eq(r.rows[0].points, a->verdict == MG_PASS ? 3 : 0, "%s: %g points", a->name, r.rows[0].points);
+        mg_results_free(&r);
+    }
+}
+
+Test(verdicts, each_in_its_words, .timeout = 240)
+{
+    toy t;
+    toy_open(&t);
+    try_all(&t, attempts, MT_COUNT(attempts));
+    if (mg_sandbox_probe() == MT_OK)
+        try_all(&t, confined, MT_COUNT(confined));
+    toy_close(&t);
+}
+
+Test(verdicts, a_case_that_never_reaches_the_unwritten_part_is_to_do_too)
+{
+    toy t;
+    toy_open(&t);
+    mg_results r = toy_grade(&t, BODY("if (n > 0) MT_TODO(\"90.1\");"), NULL);
+    for (int64_t i = 0; i < r.count; i++)
+        cr_expect_eq(r.rows[i].verdict, MG_TODO, "%s", r.rows[i].name);
+    cr_expect_eq(r.points, 0);
+    cr_expect_eq(r.max, 8);
+    mg_results_free(&r);
+    toy_close(&t);
+}
+
+Test(verdicts, a_race_pays_for_speed, .timeout = 120)
+{
+    toy t;
+    toy_open(&t);
+    mg_results fast = toy_grade(&t, BODY(DO), "90.2");
+    mg_results slow = toy_grade(&t, BODY("for (volatile int r = 0; r < 40; r++) { " DO " }"), "90.2");
+    mg_results alone = toy_grade(
+        &t, BODY("cpu_set_t c; if (sched_getaffinity(0, sizeof c, &c) || CPU_COUNT(&c) != 1) return; " DO), "90.2");
+    mg_results asleep = toy_grade(&t, BODY("usleep(60000); " DO), "90.2");
+    mg_results wrong = toy_grade(&t, UNIT "static int c;\n" TOY "{ " DO " if (c++ == 9) out[3] = 0; }", "90.2");
+    cr_expect_eq(fast.rows[0].verdict, MG_PASS, "%s %s", fast.rows[0].detail, fast.rows[0].note);
+    cr_expect_gt(fast.points, slow.points, "%s / %s", fast.rows[0].note, slow.rows[0].note);
+    cr_expect_eq(alone.rows[0].verdict, MG_PASS, "a race of one thread has one processor: %s", alone.rows[0].detail);
+    cr_expect_eq(asleep.rows[0].verdict, MG_FAIL, "sleeping is not being disturbed: %s", asleep.rows[0].note);
+    cr_expect_eq(wrong.rows[0].verdict, MG_FAIL, "a wrong timed reply: %s", wrong.rows[0].note);
+    cr_expect_eq(wrong.points, 0);
+    mg_results_free(&fast);
+    mg_results_free(&slow);
+    mg_results_free(&alone);
+    mg_results_free(&asleep);
+    mg_results_free(&wrong);
+    toy_close(&t);
+}
+
+/* Stops this process for three seconds, as a machine does that is asleep, once it waits for the worker of its own. */
+static pid_t stop_me(void)
+{
+    pid_t me = getpid(), other = fork();
+    char look[128];
+    if (other)
+        return other;
+    snprintf(look, sizeof look, "pgrep -P %d -f 'bin/launch [0-9]+ .*/worker-ffff' >/dev/null", (int)me);
+    for (int i = 0; i < 300 && system(look); i++)
+        usleep(100000);
+    usleep(300000);
+    kill(me, SIGSTOP);
+    sleep(3);
+    kill(me, SIGCONT);
+    _exit(0);
+}
+
+Test(verdicts, a_machine_that_stood_still_is_not_the_workers_fault, .timeout = 120)
+{
+    toy t;
+    toy_open(&t);
+    pid_t other = stop_me();
+    mg_results r = toy_grade(&t, UNIT "static int calls;\n" TOY "{ if (!calls++) usleep(3500000); " DO " }", "90.1");
+    cr_expect_eq(r.rows[0].verdict, MG_PASS, "%s", r.rows[0].detail);
+    waitpid(other, NULL, 0);
+    mg_results_free(&r);
+    toy_close(&t);
+}
+
+Test(verdicts, a_seed_repeats_a_run)
+{
+    toy t;
+    mg_results r[2];
+    mg_options options = { .lab = &toy_lab, .step = "90.1", .seed = 0x5eed01 };
+    toy_open(&t);
+    options.root = t.root;
+    options.build = t.build;
+    toy_write(&t, "labs/90-toy/toy.c", BODY(DO "if (n) out[0] = 0;"));
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(mg_grade(&r[i], &options), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(r[0].rows[0].detail, r[1].rows[0].detail);
+    cr_expect_eq(r[0].rows[0].seed, 0x5eed01);
+    cr_expect(strstr(r[0].rows[0].call, "toy(out, x, n=1500)"), "%s", r[0].rows[0].call);
+    mg_results_free(&r[0]);
+    mg_results_free(&r[1]);
+    toy_close(&t);
+}
