@@ -1,0 +1,101 @@
+/* attacked.c -- what did a grade give an attack?
+ *
+ *   attacked 02.json EARNS VERDICT [ROW...]
+ *
+ * Good when the total is at most EARNS, some row has the verdict, and no row whose name holds one of the words ROW has
+ * any points. VERDICT PASS: all rows have it, for the unit is right as long as what it tries is refused. Prints "CRASH 1/7" or what is not so. Exit status: 0 good, 1 not, 2 no results. */
+#include "core/base.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cJSON *read_json(const char *path)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "re");
+    cJSON *root = file && getdelim(&text, &room, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
+    if (file)
+        fclose(file);
+    free(text);
+    return root;
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+    return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
+}
+
+static const char *string_of(const cJSON *object, const char *key)
+{
+    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+    return value ? value : "";
+}
+
+static const char *verdict_of(const cJSON *test)
+{
+    return string_of(cJSON_GetObjectItemCaseSensitive(test, "extra_data"), "verdict");
+}
+
+/* The rows called by one of the words: true when there are any and none has points. */
+static bool stopped(const cJSON *tests, const char *word)
+{
+    const cJSON *test;
+    int rows = 0;
+    cJSON_ArrayForEach(test, tests)
+    {
+        if (!strstr(string_of(test, "name"), word))
+            continue;
+        rows++;
+        if (!(number_of(test, "score") == 0)) {
+            printf("%s, %g points for \"%s\"", verdict_of(test), number_of(test, "score"), string_of(test, "name"));
+            return false;
+        }
+    }
+    if (rows == 0)
+        printf("no row is called \"%s\"", word);
+    return rows > 0;
+}
+
+static bool judge(const cJSON *root, double earns, const char *verdict, char **rows)
+{
+    const cJSON *tests = cJSON_GetObjectItemCaseSensitive(root, "tests"), *test;
+    double score = number_of(root, "score"), max = 0;
+    bool harmless = strcmp(verdict, "PASS") == 0, seen = false, all = true;
+    cJSON_ArrayForEach(test, tests)
+    {
+        bool same = strcmp(verdict_of(test), verdict) == 0;
+        seen = seen || same;
+        all = all && same;
+        max += number_of(test, "max_score");
+    }
+    for (; *rows; rows++)
+        if (!stopped(tests, *rows))
+            return false;
+    printf("%s %g/%g", seen ? verdict : "no", score, max);
+    if (!seen)
+        printf(" (wanted: a %s)", verdict);
+    if (!(score <= earns))
+        printf(" (at most: %g)", earns);
+    if (harmless && !all)
+        printf(" (wanted: nothing else)");
+    return seen && score <= earns && (all || !harmless);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        fprintf(stderr, "usage: attacked 02.json EARNS VERDICT [ROW...]\n");
+        return 2;
+    }
+    cJSON *root = read_json(argv[1]);
+    if (!root) {
+        printf("no results in %s", argv[1]);
+        return 2;
+    }
+    bool good = judge(root, atof(argv[2]), argv[3], argv + 4);
+    cJSON_Delete(root);
+    return good ? 0 : 1;
+}

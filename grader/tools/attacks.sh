@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# attacks.sh BUILD [NAME...] -- make attacks: does an attack on the grader earn anything, or harm anything?
+#
+# grader/attacks/NAME/ holds units that replace those of the solution, or make.sh, which is run in a folder with the
+# solution's units and may change them or print the path of an archive. @ROOT@ in a unit becomes the repository's path.
+# The first lines of the unit (or of make.sh) say what must happen:
+#
+#   attack  02.1 what it is        the one step that is graded, and a remark
+#   hopes   ...                    for the reader
+#   earns   1                      points at most
+#   verdict CRASH                  of one row at least; REFUSED: the grader takes no such submission (exit status 2)
+#   stops   random shapes          words of rows that must have no points (may be repeated)
+#   words   left with exit status  in the grader's output (may be repeated)
+#
+# Besides, for each of them: the grader ends by itself and leaves no process, no file but its own, and no trace in the
+# canaries; no byte of the attack's output reaches the terminal or the page as a command; nothing printed "BREACH".
+# Limits are those of the lab, made short: a copy of labs/ and of the headers is the grader's --root.
+set -euo pipefail
+build=$(realpath -m "${1:?usage: attacks.sh BUILD [NAME...]}")
+shift
+cd "$(dirname "$0")/../.."
+repo=$PWD here=$repo/build/attacks
+passed=0 failed=0 index=0
+
+head_of() { # head_of KEY: the values of this line in the attack's head, one a line
+    sed -nE "1,12s#^[/* \#]*$1  *([^ ].*)#\1#p" "$head" | sed -E 's#( *\*/)? *$##'
+}
+
+make_root() {
+    rm -rf "$here"
+    mkdir -p "$here/root" "$here/canary"
+    find minitorch -name '*.h' -exec cp --parents -t "$here/root" {} +
+    for lab in labs/*/lab.json; do
+        mkdir -p "$here/root/${lab%/*}"
+        sed -zE 's/"limits": *\{[^}]*\}/"limits": { "cpu_s": 5, "wall_s": 2, "output_kib": 64 }/' "$lab" >"$here/root/$lab"
+    done
+    for canary in "$here/canary/file" "/tmp/minitorch-canary"; do
+        rm -f "$canary"
+        echo "nobody changes this" >"$canary"
+        chmod 666 "$canary"
+    done
+    chmod 777 "$here/canary"
+}
+trap 'rm -f /tmp/minitorch-canary' EXIT
+
+# What an attack could have left behind: its files are called minitorch-pwned wherever they are.
+traces() {
+    find /tmp /var/tmp /dev/shm "$here" "$HOME" -maxdepth 3 -name 'minitorch-pwned*' 2>/dev/null
+    find grader labs solutions minitorch -name 'minitorch-pwned*' -o -name results.json
+    for canary in "$here/canary/file" "/tmp/minitorch-canary"; do
+        [ "$(cat "$canary")" = "nobody changes this" ] || echo "$canary"
+    done
+    find "$here/canary" -mindepth 1 ! -name file
+    find "$out/report" -mindepth 1 ! -name '[0-9][0-9].json' ! -name '[0-9][0-9].html'
+}
+
+# prepare NAME: the submission, into $submission.
+prepare() {
+    local folder=grader/attacks/$1
+    mkdir -p "$out/units" "$out/report"
+    cp "solutions/$lab"/*.c "$out/units"
+    submission=$out/units
+    if [ -e "$folder/make.sh" ]; then
+        local made
+        made=$(cd "$out/units" && ATTACK=$repo/$folder ROOT=$repo bash "$repo/$folder/make.sh")
+        submission=${made:-$submission}
+    fi
+    for unit in "$folder"/*.c; do
+        if [ -e "$unit" ]; then sed "s|@ROOT@|$repo|g" "$unit" >"$out/units/${unit##*/}"; fi
+    done
+}
+
+# complaints NAME CODE: everything that is not as it must be, in words; its first line is the score.
+judge() {
+    local code=$1 verdict earns said rows=()
+    verdict=$(head_of verdict) earns=$(head_of earns)
+    mapfile -t rows < <(head_of stops)
+    case $code in
+    124) echo "the grader hangs" && return ;;
+    125) echo "processes are left: $(tail -1 "$out/log")" && return ;;
+    esac
+    if [ "$verdict" = REFUSED ]; then
+        if [ "$code" -eq 2 ]; then echo "REFUSED" >"$out/said"; else echo "exit status $code, wanted 2"; fi
+    elif [ "$code" -ne 0 ]; then
+        echo "the grader ended with status $code: $(tail -1 "$out/log")"
+    elif ! "$build/bin/attacked" "$out/report/${step%%.*}.json" "$earns" "$verdict" "${rows[@]}" >"$out/said"; then
+        cat "$out/said" && echo
+    elif [ "$(grep -cE '^grade [0-9][0-9]: ' "$out/log")" -ne 1 ] || ! tail -1 "$out/log" | grep -qE '^grade [0-9][0-9]: '; then
+        echo "the machine-readable line is not the last one, or not alone"
+    fi
+    while read -r said; do
+        [ -z "$said" ] || grep -qF -- "$said" "$out/log" || echo "the grader's output does not say \"$said\""
+    done < <(head_of words)
+    if grep -q BREACH "$out/log"; then grep -m1 BREACH "$out/log"; fi
+    if grep -q $'\033' "$out/log"; then echo "a control character reached the terminal"; fi
+    if grep -qsi '<script>evil' "$out/report"/*.html; then echo "a script reached the page"; fi
+    traces | sed 's/^/left or changed: /'
+}
+
+attack() {
+    local name=$1 code=0 start=$SECONDS complaints submission
+    head=grader/attacks/$name/make.sh
+    [ -e "$head" ] || head=$(echo grader/attacks/"$name"/*.c | cut -d' ' -f1)
+    out=$here/$name step=$(head_of attack | cut -d' ' -f1)
+    lab=$(basename solutions/"${step%%.*}"-*)
+    index=$((index + 1))
+    prepare "$name"
+    "$build/bin/contain" 120 "$build/bin/grade" --quiet --root "$here/root" --build "$build" --lab "${step%%.*}" \
+        --step "$step" --submission "$submission" --report "$out/report" >"$out/log" 2>&1 </dev/null || code=$?
+    complaints=$(judge $code)
+    report "$name" "$complaints" "$(cat "$out/said" 2>/dev/null)" $((SECONDS - start))
+}
+
+# report NAME COMPLAINTS SAID SECONDS
+report() {
+    local word=ok
+    if [ -z "$2" ]; then passed=$((passed + 1)); else failed=$((failed + 1)) word=WORKED; fi
+    printf '  [%2d/%d] %-7s %-22s %s  (%d s)\n' $index "$total" $word "$1" "$3" "$4"
+    [ -z "$2" ] || { sed "s|^|grader/attacks/$1: |" <<<"$2" && echo "    see build/attacks/$1/log"; } >&2
+}
+
+# Without bubblewrap (hidden in a mount namespace of our own) the grader warns and goes on; marking refuses.
+without_sandbox() {
+    local start=$SECONDS complaints="" out=$here/without-sandbox units=solutions/02-backprop
+    local hidden=(unshare --mount) grade=("$build/bin/grade" -q --root "$here/root" --build "$build" -l 02 --step 02.8 -s "$units")
+    [ "$(id -u)" -eq 0 ] || hidden=(unshare --map-root-user --mount)
+    index=$((index + 1))
+    mkdir -p "$out"
+    hide() { "${hidden[@]}" sh -c 'mount --bind /dev/null /usr/bin/bwrap && exec "$@"' hide "$@"; }
+    if ! hide true 2>/dev/null; then
+        report "without-sandbox" "" "not tried: no mount namespace here" 0
+        return
+    fi
+    hide "${grade[@]}" >"$out/log" 2>&1 || complaints="local grading ended with status $?"
+    grep -q "warning: no sandbox" "$out/log" || complaints+=" no warning"
+    grep -q "^grade 02: 6/6" "$out/log" || complaints+=" not graded"
+    hide "${grade[@]}" --marking >"$out/log" 2>&1 && complaints+=" marking went on"
+    grep -q "needs a sandbox" "$out/log" || complaints+=" marking does not say why"
+    report "without-sandbox" "$complaints" "warned, and marking refused" $((SECONDS - start))
+}
+
+make_root
+names=("$@")
+if [ ${#names[@]} -eq 0 ]; then mapfile -t names < <(cd grader/attacks && printf '%s\n' *); fi
+total=$((${#names[@]} + ($# == 0)))
+for name in "${names[@]}"; do
+    attack "$name"
+done
+[ $# -ne 0 ] || without_sandbox
+echo "attacks: $passed passed, $failed failed"
+[ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -1,0 +1,94 @@
+/* contain.c -- run a command and say whether anything of it outlives it.
+ *
+ *   contain SECONDS COMMAND...
+ *
+ * Orphans of the command become our children (PR_SET_CHILD_SUBREAPER), so after its end there must be none. Exit status:
+ * the command's own; 124 it did not end in time and was killed, 125 it left processes behind, 128 + n it died of signal n. */
+#include "core/base.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { HUNG = 124, LEFT = 125, BROKEN = 126, GRACE_MS = 2000 };
+
+/* Our children by /proc, ended or not. */
+static int64_t children(void)
+{
+    int64_t count = 0;
+    long pid;
+    FILE *list = fopen("/proc/thread-self/children", "re");
+    while (list && fscanf(list, "%ld", &pid) == 1)
+        count++;
+    if (list)
+        fclose(list);
+    return count;
+}
+
+static void kill_children(void)
+{
+    long pid;
+    FILE *list = fopen("/proc/thread-self/children", "re");
+    while (list && fscanf(list, "%ld", &pid) == 1)
+        kill((pid_t)pid, SIGKILL);
+    if (list)
+        fclose(list);
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
+/* What the command left: nothing, once those that are ending have ended. */
+static int64_t left_behind(void)
+{
+    for (int ms = 0; ms < GRACE_MS; ms += 10) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+        if (children() == 0)
+            return 0;
+        usleep(10000);
+    }
+    return children();
+}
+
+static int run(char **argv, int seconds)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        execvp(argv[0], argv);
+        _exit(BROKEN);
+    }
+    struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+    if (poll(&end, 1, seconds * 1000) == 0) {
+        fprintf(stderr, "contain: %s did not end within %d seconds\n", argv[0], seconds);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        left_behind();
+        kill_children();
+        return HUNG;
+    }
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(int argc, char **argv)
+{
+    int seconds = argc < 3 ? 0 : atoi(argv[1]);
+    if (seconds < 1 || prctl(PR_SET_CHILD_SUBREAPER, 1)) {
+        fprintf(stderr, "usage: contain SECONDS COMMAND...\n");
+        return BROKEN;
+    }
+    int code = run(argv + 2, seconds);
+    int64_t left = left_behind();
+    if (left == 0)
+        return code;
+    fprintf(stderr, "contain: %s left %lld processes behind\n", argv[2], (long long)left);
+    kill_children();
+    return LEFT;
+}

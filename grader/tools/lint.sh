@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# lint.sh -- make lint: budgets, floors, left-overs, layout. Every complaint is `file:line: what, what to do`.
+#
+#   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
+#   floors    a file includes from its own floor or below (docs/STYLE.md)
+#   left-overs  tabs, trailing blanks, TODO and FIXME comments
+#   layout    clang-format, where it is installed
+# Not looked at: labs/ (generated, or a student's) and grader/attacks/ (an enemy's). ROOT=dir lints another tree.
+set -euo pipefail
+cd "${ROOT:-$(dirname "$0")/../..}"
+shopt -s nullglob
+mapfile -t sources < <(find minitorch solutions grader -path grader/attacks -prune -o -type f \
+    \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
+mapfile -t scripts < <(find . -path ./build -prune -o -path ./labs -prune -o -path ./grader/attacks -prune -o -type f \
+    -name '*.sh' -printf '%P\n' | sort)
+complaints=$(mktemp)
+trap 'rm -f "$complaints"' EXIT
+[ ${#sources[@]} -gt 0 ] || { echo "lint: no sources in $PWD" >&2 && exit 2; }
+
+# A function is what stands between a line `{` and a line `}` in column 0; its name is the word before the first `(`.
+budgets() {
+    local exceptions=grader/tools/lint-exceptions
+    [ -e $exceptions ] || exceptions=/dev/null
+    awk -v list=$exceptions '
+    function close_file() {
+        if (file == "") return
+        limit = file ~ /\.c$/ ? 400 : file ~ /\.cuh?$/ ? 350 : 250
+        over(file, FNR_last, FNR_last, limit, "the file", "it holds more than one idea")
+    }
+    function over(key, line, lines, limit, what, advice) {
+        if (lines <= limit) return
+        if (key in reason) { used[key] = 1; return }
+        printf "%s:%d: %s has %d lines (at most %d), split it: %s\n", file, line, what, lines, limit, advice
+    }
+    FILENAME == list && list != "/dev/null" {
+        if ($0 ~ /^#/ || NF == 0) next
+        if (NF < 3) printf "%s:%d: an exception without a reason, write `FILE[:FUNCTION]  why`\n", list, FNR
+        reason[$1] = 1; at[$1] = FNR
+        next
+    }
+    FNR == 1 { close_file(); file = FILENAME; start = 0; name = "" }
+    { FNR_last = FNR }
+    /^[A-Za-z_].*\(/ {
+        text = $0
+        gsub(/(__attribute__ *\(\([^)]*(\([^)]*\))?[^)]*\)\)|M[TG]_[A-Z]+\([^)]*\)) */, "", text)
+        if (match(text, /[A-Za-z_0-9]+\(/)) { name = substr(text, RSTART, RLENGTH - 1); head = FNR }
+        if (name == "Test" || name == "ParameterizedTest") name = text
+    }
+    /^\{$/ { start = head ? head : FNR }
+    /^\}/ && start {
+        lines = FNR - start + 1
+        over(file ":" name, start, lines, 60, name, "one function does one thing")
+        length_of[functions++] = lines
+        start = head = 0
+    }
+    END {
+        close_file()
+        for (key in at) if (!(key in used))
+            printf "%s:%d: %s is no exception any more, remove the line\n", list, at[key], key
+        for (i = 0; i < functions; i++) count[length_of[i]]++
+        for (median = 0; below * 2 < functions; median++) below += count[median + 1]
+        printf "%d functions, median %d lines\n", functions, median > "/dev/stderr"
+    }' "$exceptions" "${sources[@]}"
+}
+
+# The floor of a path of the tree or of an include; data, ckpt, dist and prof know core and themselves only.
+floors() {
+    awk '
+    BEGIN {
+        split("core 0 cuda 1 emulator 1 ops 2 autograd 2 nn 3 optim 3 amp 3 memory 3 data 4 ckpt 4 dist 4 prof 4 " \
+              "testing 5 models 5 apps 6 tests 6", pair, " ")
+        for (i = 1; i in pair; i += 2) floor[pair[i]] = pair[i + 1]
+        # A unit stands on the floor of its lab, or of the header of its own name when that is higher.
+        split("00 0 01 1 02 1 03 2 04 3 05 4 06 1 07 1 08 5 09 3 10 3 11 1 12 4 13 4 14 5 15 6", pair, " ")
+        for (i = 1; i in pair; i += 2) lab[pair[i]] = pair[i + 1]
+    }
+    function folder(path) { return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "" }
+    function bare(path) { sub(/.*\//, "", path); sub(/\.[a-z]*$/, "", path); return path }
+    function floor_of(path) {
+        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|nd|matmul|vec|vecmath)\.[ch]$/) return 1 # kernels, declared beside the ops
+        if (path ~ /^(prof\/span|amp\/policy)\.h$/) return 0 # seams: declared for all, served by their folder
+        if (path !~ /\//) return 6                                        # mt.h, the umbrella
+        return folder(path) in floor ? floor[folder(path)] : -1
+    }
+    FILENAME ~ /^grader\// { nextfile }
+    FNR == 1 {
+        own = FILENAME
+        if (sub(/^minitorch\//, "", own)) { mine = floor_of(own); own = folder(own) }
+        else { sub(/^solutions\//, "", own); mine = lab[substr(own, 1, 2)]; own = folder(own) }
+    }
+    /^ *# *include *"/ {
+        split($0, part, "\""); path = part[2]
+        dir = FILENAME; sub(/\/[^\/]*$/, "", dir)
+        if (path !~ /\// && path != "mt.h") next # a neighbour
+        theirs = floor_of(path)
+        if (FILENAME ~ /^solutions/ && bare(path) == bare(FILENAME)) { mine = theirs > mine ? theirs : mine; next }
+        if (theirs < 0)
+            printf "%s:%d: includes %s, name headers from minitorch/ on (\"core/base.h\")\n", FILENAME, FNR, path
+        else if (theirs > mine)
+            printf "%s:%d: includes %s, which is a floor above: move what it needs down\n", FILENAME, FNR, path
+        else if (mine == 4 && floor[own] == 4 && theirs > 0 && folder(path) != own)
+            printf "%s:%d: includes %s: %s knows core/ and itself only\n", FILENAME, FNR, path, own
+    }' "${sources[@]}"
+}
+
+leftovers() {
+    # grep ends with 1 when it finds nothing, which is what we hope for.
+    grep -nP '\t' "${sources[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: a tab, use spaces/' || true
+    grep -nP '[ \t\r]+$' "${sources[@]}" "${scripts[@]}" /dev/null |
+        sed -E 's/^([^:]*:[0-9]+):.*/\1: blanks at the end of the line, remove them/' || true
+    grep -nP '(/\*|//|^\s*\*|^\s*#)\s*(TODO|FIXME|XXX|HACK)\b|\bFIXME\b' "${sources[@]}" "${scripts[@]}" /dev/null |
+        grep -vE '^grader/(tools/(strip\.c|lint\.sh)|tests/test_(strip|skeletons|lint)\.sh):' |
+        sed -E 's/^([^:]*:[0-9]+):.*/\1: a note of unfinished work, finish it or open an issue/' || true
+}
+
+layout() {
+    if command -v clang-format >/dev/null; then
+        clang-format --dry-run "${sources[@]}" 2>&1 |
+            sed -nE 's/^([^:]*:[0-9]+):[0-9]+: (warning|error): code should be.*/\1: layout, run: clang-format -i FILE/p' |
+            sort -u -t: -k1,1
+    else
+        echo "lint: layout not checked: no clang-format (apt-get install clang-format)" >&2
+    fi
+}
+
+statistics=$({ budgets >"$complaints"; } 2>&1)
+{ floors && leftovers && layout; } >>"$complaints"
+cat "$complaints"
+lines=$(cat "${sources[@]}" | wc -l)
+echo "lint: ${#sources[@]} files, $lines lines, $statistics; $(wc -l <"$complaints") complaints"
+[ ! -s "$complaints" ]

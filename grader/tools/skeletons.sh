@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# skeletons.sh check   are the committed skeletons of labs/ what solutions/ give today, and do they compile?
+# skeletons.sh write   write labs/*/ anew; a file that holds someone's work is left alone unless FORCE=1
+#
+# A file of labs/ is nobody's work when it is what this script wrote last (build/skel-written) or what git HEAD holds.
+# Skeletons are never make targets: a timestamp must not overwrite a student's work.
+# From elsewhere: ROOT=dir works on another tree, STRIP=path names the skeleton maker, CC the compiler.
+set -euo pipefail
+strip=$(realpath -m "${STRIP:-$(dirname "$0")/../../build/release/bin/strip}")
+given=$(realpath "$(dirname "$0")/../../minitorch")
+[ -x "$strip" ] || make -s -C "$given/.." build/release/bin/strip
+cd "${ROOT:-$given/..}"
+fresh=build/skel written=build/skel-written
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)) && echo "$*" >&2; }
+
+# units FOLDER: the units under solutions/ or labs/, as NN-name/unit.c
+units() { (cd "$1" 2>/dev/null && find . -mindepth 2 -maxdepth 2 \( -name '*.c' -o -name '*.cu' \) -printf '%P\n' | sort); }
+
+# generate: every skeleton into build/skel; a unit with bad marks has none, strip said why.
+generate() {
+    rm -rf "$fresh"
+    for unit in $(units solutions); do
+        mkdir -p "$fresh/${unit%/*}"
+        "$strip" "solutions/$unit" "$fresh/$unit" || bad "solutions/$unit: no skeleton, mend its marks"
+    done
+}
+
+# compiles UNIT: no warning that the student did not write, and every public function of the solution is still there.
+compiles() {
+    local unit=$1 object=build/skel/object lost
+    local cc=("${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -march=native -fno-math-errno -fno-trapping-math -fopenmp -I"$given" -c)
+    if ! "${cc[@]}" -O2 -Wall -Wextra -Wno-unused -Werror "$fresh/$unit" -o $object.skeleton; then
+        bad "$fresh/$unit: the skeleton does not compile; move what it needs out of the regions of solutions/$unit"
+    elif ! "${cc[@]}" -O0 -w "solutions/$unit" -o $object.solution; then
+        bad "solutions/$unit: does not compile"
+    else
+        lost=$(comm -13 <(public $object.skeleton) <(public $object.solution) | tr '\n' ' ')
+        if [ -z "$lost" ]; then ok; else bad "$fresh/$unit: lost ${lost% }; put the mark inside the function"; fi
+    fi
+    rm -f $object.*
+}
+public() { nm --defined-only -g -j "$1" | sort; }
+
+check() {
+    generate
+    for unit in $(units $fresh); do
+        if [ ! -e "labs/$unit" ]; then
+            bad "labs/$unit: missing; run \`make skeletons\` and commit it"
+        elif ! cmp -s "$fresh/$unit" "labs/$unit"; then
+            bad "labs/$unit: not the skeleton of solutions/$unit; edit the solution, run \`make skeletons\`, commit both"
+        else
+            ok
+        fi
+        case $unit in *.c) compiles "$unit" ;; esac
+    done
+    for unit in $(units labs); do
+        [ -e "solutions/$unit" ] || bad "labs/$unit: has no solution; git rm it, or write solutions/$unit"
+    done
+}
+
+# is_work UNIT: labs/UNIT is neither ours nor in git.
+is_work() {
+    ! cmp -s "labs/$1" "$written/$1" && ! git show "HEAD:./labs/$1" 2>/dev/null | cmp -s - "labs/$1"
+}
+
+write() {
+    generate
+    for unit in $(units $fresh); do
+        mkdir -p "labs/${unit%/*}" "$written/${unit%/*}"
+        if cmp -s "$fresh/$unit" "labs/$unit"; then
+            ok
+        elif [ -e "labs/$unit" ] && [ "${FORCE:-0}" != 1 ] && is_work "$unit"; then
+            bad "labs/$unit: holds work that is not in git, left as it is; commit it, or overwrite with FORCE=1"
+            continue
+        else
+            cp "$fresh/$unit" "labs/$unit.tmp" && mv "labs/$unit.tmp" "labs/$unit"
+            echo "wrote labs/$unit"
+            ok
+        fi
+        cp "$fresh/$unit" "$written/$unit"
+    done
+}
+
+case ${1:-} in
+check | write) "$1" ;;
+*) echo "usage: skeletons.sh check|write" >&2 && exit 2 ;;
+esac
+echo "skeletons: $passed passed, $failed failed"
+[ $failed -eq 0 ]
