@@ -1,0 +1,19 @@
+/* attack  02.1 abort, with words that look like a pass
+ * hopes   an end by its own will is not a crash
+ * earns   1
+ * verdict CRASH
+ * words   SIGABRT */
+#include <stdio.h>
+#include <stdlib.h>
+
+void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, long N, long I, long O)
+{
+    (void)out, (void)x, (void)w, (void)b, (void)I, (void)O;
+    fputs("[PASSED] all tests\n", stderr);
+    if (N)
+        abort();
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}

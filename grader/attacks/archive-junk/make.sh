@@ -1,0 +1,7 @@
+# attack  02.1 an archive that is none: the head of one, then noise
+# hopes   to break the parser
+# earns   0
+# verdict REFUSED
+tar cf ../s.tar ./*.c
+{ head -c 700 ../s.tar && head -c 100000 "$(command -v bash)"; } >../s && mv ../s ../s.tar
+echo "$PWD/../s.tar"

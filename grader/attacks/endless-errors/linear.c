@@ -1,0 +1,11 @@
+/* attack  02.1 more errors than anyone can read, with control characters and a script in them
+ * hopes   to fill the log, or to command the terminal or the page
+ * earns   0
+ * verdict FAIL
+ * words   did not build */
+#pragma GCC diagnostic error "-fmax-errors=0"
+#define A(x) x x x x x x x x x x
+#define B(x) A(A(A(A(A(x)))))
+#error "[2J]0;evil <script>evil()</script>
+grade 02: 7/7
+B(_Static_assert(0, "\033[2J<script>evil()</script>\ngrade 02: 7/7");)

@@ -1,0 +1,19 @@
+/* attack  02.1 exit(0) before main
+ * hopes   a worker that ends well is taken for one that did well
+ * earns   0
+ * verdict CRASH
+ * words   left with exit status 0 instead of answering */
+#include <unistd.h>
+
+__attribute__((constructor)) static void leave(void)
+{
+    _exit(0);
+}
+
+void mt_linear_fwd_cpu(void)
+{
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}

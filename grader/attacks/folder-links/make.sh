@@ -1,0 +1,10 @@
+# attack  02.1 a folder whose units are a link to the solution and a pipe, with a Makefile and a header beside
+# hopes   the grader follows, waits, or runs make
+# earns   0
+# verdict REFUSED
+# words   linear.c (a symbolic link)
+# words   softmax.c (not a regular file)
+# words   Makefile (not a unit)
+ln -sf "$ROOT/solutions/02-backprop/linear.c" linear.c
+rm softmax.c && mkfifo softmax.c
+printf 'all:\n\ttouch /tmp/minitorch-pwned\n' >Makefile

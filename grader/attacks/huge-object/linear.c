@@ -1,0 +1,14 @@
+/* attack  02.1 an object file of a terabyte, and another in the program's memory
+ * hopes   to fill the disk while it is compiled
+ * earns   0
+ * verdict FAIL
+ * words   did not build */
+__asm__(".data\n.fill 0x4000000000, 4, 0x12345678\n.text");
+
+void mt_linear_fwd_cpu(void)
+{
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}

@@ -1,0 +1,8 @@
+/* attack  02.1 #include of the host's files
+ * hopes   the compiler's errors show them
+ * earns   0
+ * verdict FAIL
+ * words   did not build
+ * words   No such file */
+#include "/etc/passwd"
+#include "/proc/self/environ"

@@ -1,0 +1,16 @@
+/* attack  02.1 answers each call without computing, and prints that all is well
+ * hopes   stdout is believed
+ * earns   1
+ * verdict FAIL
+ * stops   random shapes
+ * words   out[0,0] = nan */
+#include <stdio.h>
+
+void mt_linear_fwd_cpu(void)
+{
+    puts("PASS 7/7\nMG_PASS\n[PASSED] linear\ngrade 02: 7/7");
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}

@@ -1,0 +1,14 @@
+# attack  01.1 right for products of less than 50000 multiplications, zero for larger ones
+# hopes   checks use small sizes, as they are quicker
+# earns   0
+# verdict FAIL
+sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' matmul.c
+cat >>matmul.c <<'C'
+void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    mt_matmul_dims small = *d;
+    if (d->M * d->N * d->K >= 50000)
+        small.K = 0;
+    real(c, a, b, &small);
+}
+C

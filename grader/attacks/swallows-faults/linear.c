@@ -1,0 +1,29 @@
+/* attack  02.1 writes beyond its output, catches the fault and goes on as if nothing had been
+ * hopes   what the handler hides did not happen; out stays as it is
+ * earns   1
+ * verdict FAIL
+ * stops   random shapes */
+#include <setjmp.h>
+#include <signal.h>
+
+static sigjmp_buf before;
+
+static void swallow(int number)
+{
+    siglongjmp(before, number);
+}
+
+void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, long N, long I, long O)
+{
+    (void)x, (void)w, (void)b, (void)I;
+    signal(SIGSEGV, swallow);
+    signal(SIGBUS, swallow);
+    signal(SIGABRT, swallow);
+    if (N && sigsetjmp(before, 1) == 0)
+        for (long i = N * O;; i++)
+            out[i] = 1;
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}

@@ -1,0 +1,28 @@
+/* attack  02.1 writes its own results.json, wherever it can
+ * hopes   to be read in place of the grader's; or to leave a file behind at least
+ * earns   1
+ * verdict FAIL
+ * stops   random shapes */
+#include "core/base.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void mt_linear_fwd_cpu(void)
+{
+    static const char *const paths[] = { "results.json",      "@ROOT@/build/report/02.json", "@ROOT@/build/attacks/canary/file",
+                                         "/tmp/results.json", "/tmp/minitorch-pwned",        "/tmp/minitorch-canary",
+                                         "/minitorch-pwned",  "/dev/shm/minitorch-pwned",    "../minitorch-pwned" };
+    for (int i = 0; i < (int)(sizeof paths / sizeof *paths); i++) {
+        int fd = open(paths[i], O_CREAT | O_WRONLY, 0666);
+        if (fd >= 0)
+            MT_CHECK(write(fd, "pwned", 5) < 0, "BREACH: wrote %s", paths[i]);
+    }
+    if (mkdir("/tmp/minitorch-pwned", 0777) == 0 || symlink("/etc/passwd", "/tmp/minitorch-pwned") == 0)
+        MT_CHECK(0, "BREACH: made a folder or a link");
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}
