@@ -1,0 +1,25 @@
+/* cublas.h -- the one cuBLAS handle, bound to mt_cuda_stream(). In the emulator's build cuBLAS is cuda/emulated/cublas.c,
+ * which hands every product to the CPU's matrix product. */
+#ifndef MT_CUDA_CUBLAS_H
+#define MT_CUDA_CUBLAS_H
+
+#include "cuda/cuda.h"
+
+#include <cublas_v2.h>
+
+/* MT_CUBLAS -- a cuBLAS call that must succeed; else file, line, call and status, and abort. */
+#define MT_CUBLAS(call) mt_cublas_check((int)(call), __FILE__, __LINE__, #call)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* mt_cublas -- the handle, made when first asked for. */
+cublasHandle_t mt_cublas(void);
+
+void mt_cublas_check(int status, const char *file, int line, const char *call);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* cuda.h -- what every .cu unit relies on: how a CUDA call is checked, how a launch is named, which stream it goes to.
+ *
+ *     __global__ static void relu(float *out, const float *x, int64_t n) { ... }
+ *     extern "C" void mt_relu_fwd_cuda(float *out, const float *x, int64_t n)
+ *     {
+ *         if (n == 0)
+ *             return;                                     // an empty grid is an error in CUDA
+ *         relu<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, x, n);
+ *         MT_LAUNCHED("relu_fwd");
+ *     }
+ *
+ * The same units are built by nvcc or by the emulator (CUDA=nvcc|emu): nothing here tells them apart. C files see the
+ * functions that need no CUDA type. */
+#ifndef MT_CUDA_CUDA_H
+#define MT_CUDA_CUDA_H
+
+#include "core/base.h"
+
+#ifdef __cplusplus
+#include <cuda_runtime.h>
+
+/* MT_CUDA -- a call of the CUDA runtime that must succeed; else file, line, call and CUDA's words, and abort. */
+#define MT_CUDA(call) mt_cuda_check((int)(call), __FILE__, __LINE__, #call)
+
+/* MT_LAUNCHED -- right behind a launch: a refused one (too many threads, too much shared memory) aborts here, by name.
+ * What goes wrong while the kernel runs shows at some later call; with MT_SYNC=1 in the environment it shows here. */
+#define MT_LAUNCHED(name) mt_cuda_launched(__FILE__, __LINE__, name)
+
+extern "C" {
+/* mt_cuda_stream -- the stream of every launch, copy and fill: what comes later sees what came before. Copies to the host
+ * wait for it. It is a blocking stream: a plain cudaMemcpy waits for it too. */
+cudaStream_t mt_cuda_stream(void);
+#endif
+
+void mt_cuda_check(int error, const char *file, int line, const char *call);
+void mt_cuda_launched(const char *file, int line, const char *name);
+
+/* mt_cuda_sync -- wait for all launches; aborts, in words, when one of them failed. */
+void mt_cuda_sync(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* launch.cuh -- how many blocks n elements take, and which element is a thread's. */
+#ifndef MT_CUDA_LAUNCH_CUH
+#define MT_CUDA_LAUNCH_CUH
+
+#include "cuda/cuda.h"
+
+enum {
+    MT_WARP = 32,
+    MT_THREADS = 256, /* of a block, where nothing asks for another number */
+};
+
+/* mt_blocks -- blocks that cover n elements, `each` of them a block: n / each rounded up. For n >= 1: a launch of no
+ * blocks is an error, so a launcher returns before it.   Aborts: more than a grid can have, 2^31 - 1. */
+static inline unsigned mt_blocks(int64_t n, int64_t each)
+{
+    int64_t blocks = (n + each - 1) / each;
+    MT_CHECK(blocks >= 1 && blocks <= INT32_MAX, "%lld elements, %lld a block, make no grid", (long long)n,
+             (long long)each);
+    return (unsigned)blocks;
+}
+
+/* mt_thread -- this thread's number in the whole grid; in 64 bits, for the product overflows 32 from 2^32 elements on. */
+static __device__ __forceinline__ int64_t mt_thread(void)
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* mt_grid_threads -- threads in the grid: the step of a loop in which few threads walk over many elements. */
+static __device__ __forceinline__ int64_t mt_grid_threads(void)
+{
+    return (int64_t)gridDim.x * blockDim.x;
+}
+
+#endif
