@@ -1,0 +1,215 @@
+/* internal.h -- what the runtime's parts share; nothing here is for translated code (that is runtime.h).
+ *
+ *   CORE   fiber.c stacks and switches · sched.c barriers, warps, deadlocks · launch.c grids over OS threads ·
+ *          device.c and api*.c memory and the host API · error.c findings
+ *   TRACE  trace.c hooks · shadow.c, race.c what memory holds and who touched it · warp.c requests · report.c text and JSON
+ *
+ * A launch spreads its blocks over workers, one OS thread each. A block stays on its worker; its threads are fibers of it.
+ */
+#ifndef EMU_INTERNAL_H
+#define EMU_INTERNAL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "runtime.h"
+
+#define EMU_WARP_SIZE      32
+#define EMU_MAX_THREADS    1024
+#define EMU_MAX_WARPS      (EMU_MAX_THREADS / EMU_WARP_SIZE)
+#define EMU_SHARED_STATIC  (48 << 10)            /* bytes a block may have without asking */
+#define EMU_SHARED_LIMIT   (227 << 10)           /* with cudaFuncSetAttribute */
+#define EMU_SHARED_SPAN    (1 << 20)             /* addresses of one worker's shared memory, gaps included */
+#define EMU_SHARED_DYNAMIC (EMU_SHARED_SPAN / 2) /* where extern __shared__ starts in them */
+#define EMU_GRANULE        256 /* alignment of device allocations; between two at least as many bytes are free */
+
+/* ---- running state ------------------------------------------------------------------------------------------------ */
+
+typedef enum {
+    EMU_READY,      /* may run */
+    EMU_PAUSED,     /* asked by emu_pause: runs again after on_pause(warp) */
+    EMU_AT_WARP,    /* waits in cuemu_warp */
+    EMU_AT_ACTIVE,  /* waits in cuemu_active_mask */
+    EMU_AT_BARRIER, /* waits in a barrier */
+    EMU_DONE,       /* has returned from the kernel */
+} emu_state;
+
+typedef struct emu_worker emu_worker;
+typedef struct emu_warp emu_warp;
+typedef struct emu_record emu_record; /* one traced access or basic block: TRACE's */
+
+/* One thread of the block. What a switch touches comes first. */
+typedef struct emu_thread {
+    void *sp; /* where it was left; NULL: not yet started */
+    emu_warp *warp;
+    uint8_t state, lane;
+    uint16_t rank; /* in the block */
+    cuemu_uint3 index;
+    struct {
+        emu_record *begin, *next, *end; /* the records since the warp's last flush */
+        uint32_t depth, path;           /* calls deep, hash of the call path */
+        uint32_t epoch;                 /* meetings of the warp this lane took part in */
+        uint16_t *paths;                /* stack of `path` */
+    } trace;                            /* TRACE's, zero when a block begins but for begin, next, end and paths */
+    struct {
+        const char *file;
+        uintptr_t pc; /* of the caller */
+        uint64_t value, result;
+        uint32_t mask;
+        int line, op, arg, width;
+    } wait;                    /* what it waits for, or waited for last */
+    struct emu_copies *copies; /* cp.async not yet waited for */
+    int stack;                 /* which stack it runs on */
+    int spins;                 /* atomics since it last waited: after many the others get a turn */
+} emu_thread;
+
+struct emu_warp {
+    emu_thread *lanes; /* `size` of them */
+    emu_worker *worker;
+    int size, index;
+    uint32_t alive; /* lanes that have not returned */
+};
+
+struct emu_worker {
+    emu_thread *running; /* = emu_self of this OS thread */
+    const struct emu_launch *launch;
+    int index; /* 0 .. emu_worker_count - 1 */
+    /* the block it runs */
+    cuemu_uint3 block;
+    uint64_t block_number; /* its place in the grid, x fastest */
+    uint32_t interval;     /* barriers passed since the block began */
+    int thread_count, warp_count;
+    bool sampled; /* trace it? See CUEMU_SAMPLE */
+    bool killed;  /* the kernel ended with an error: no thread goes on */
+    char *shared; /* EMU_SHARED_SPAN bytes */
+    struct emu_shared_layout *layout;
+    emu_thread threads[EMU_MAX_THREADS];
+    emu_warp warps[EMU_MAX_WARPS];
+    char *stacks; /* the threads' stacks, an access to which is no memory access */
+    size_t stacks_size;
+    void *trace; /* TRACE's, per worker */
+    struct emu_scheduler *scheduler;
+};
+
+/* The launch in progress, the same for all workers. */
+typedef struct emu_launch {
+    const cuemu_launch_config *config;
+    uint64_t number; /* launches before it */
+    uint64_t block_count;
+    int worker_count;     /* that take part */
+    volatile bool failed; /* some thread ended the kernel */
+    size_t static_shared; /* set when it has ended: bytes of shared arrays of a block, without gaps */
+    double seconds;
+} emu_launch;
+
+extern __thread emu_thread *emu_self; /* the emulated thread that runs on this OS thread; NULL: host code */
+extern int emu_worker_limit;          /* CUEMU_THREADS, by default the CPU cores; TRACE may lower it before a launch */
+
+/* The running thread leaves its core until on_pause(warp) was called: a hook with full buffers does this. */
+void emu_pause(void);
+
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
+typedef enum { EMU_DEVICE, EMU_MANAGED } emu_home;
+
+typedef struct emu_allocation {
+    char *begin;
+    size_t size;
+    emu_home home;
+    bool freed;
+    uintptr_t made, released; /* the calls (pc) of cudaMalloc and cudaFree */
+    uint64_t launch_freed;    /* launches before cudaFree */
+} emu_allocation;
+
+extern char *emu_arena; /* where device memory lies */
+extern size_t emu_arena_size;
+
+/* The allocation, also a freed one, whose granules `address` is in, or NULL; emu_nearest: the one it most likely missed. */
+emu_allocation *emu_find(const void *address);
+emu_allocation *emu_nearest(const void *address);
+
+/* The shared array of this block that holds the address, or after whose end it lies; NULL: none. Offsets are within it. */
+typedef struct emu_shared_place {
+    const cuemu_shared_array *array; /* NULL: dynamic shared memory */
+    size_t begin, size;              /* offset from worker->shared */
+} emu_shared_place;
+bool emu_shared_find(const emu_worker *worker, size_t offset,
+                     emu_shared_place *place); /* false: in a gap, place before it */
+
+/* ---- findings ----------------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    EMU_OUT_OF_BOUNDS,
+    EMU_USE_AFTER_FREE,
+    EMU_BAD_POINTER, /* null, host */
+    EMU_MISALIGNED,
+    EMU_UNINITIALISED,
+    EMU_RACE,
+    EMU_SYNC, /* barriers, warp functions, masks, deadlock */
+    EMU_ASSERT,
+    EMU_LIMIT, /* of the card: threads, shared memory */
+    EMU_ENDLESS,
+    EMU_CRASH, /* stack overflow, division by zero, trap */
+    EMU_UNSUPPORTED,
+    EMU_HOST_API,
+    EMU_LEAK,
+    EMU_KINDS
+} emu_kind;
+
+/* Where something happened: a pc (the return address of a call is one), or a line when file is not NULL. */
+typedef struct emu_site {
+    uintptr_t pc;
+    const char *file;
+    int line;
+} emu_site;
+
+typedef struct emu_finding {
+    emu_kind kind;
+    bool warning;
+    emu_site site;      /* file and line are filled in */
+    const char *kernel; /* NULL: host code */
+    cuemu_uint3 block, thread;
+    const char *text; /* one line or several; never ends in a newline */
+    uint64_t times;   /* further findings of this kind at this site are only counted */
+} emu_finding;
+
+/* Reports once per kind and site, with the running kernel, block and thread; later ones are counted. Returns whether it
+ * was new. An error makes the program's exit status CUEMU_STATUS (default 86). */
+bool emu_error(emu_kind kind, emu_site site, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool emu_warning(emu_kind kind, emu_site site, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Ends the kernel at this thread, after emu_error; later CUDA calls return `code` (a cudaError_t). Does not return when
+ * a thread is running. */
+void emu_kill(int code);
+const char *emu_kind_name(emu_kind kind);          /* "out-of-bounds" */
+size_t emu_findings(const emu_finding **findings); /* all, in order of arrival */
+
+/* The source line of a pc, innermost frame outside the emulator's own headers. TRACE's (report.c). False: unknown. */
+bool emu_source(uintptr_t pc, const char **file, int *line);
+
+#define EMU_HERE ((emu_site){ .pc = (uintptr_t)__builtin_return_address(0) })
+
+/* ---- hooks, filled by TRACE before main; NULL is nothing ------------------------------------------------------------ */
+
+typedef struct emu_hooks {
+    void (*launch_begin)(emu_launch *launch);
+    void (*launch_end)(emu_launch *launch); /* all workers have ended */
+    void (*block_begin)(emu_worker *worker);
+    void (*block_end)(emu_worker *worker);        /* also of a killed block */
+    void (*barrier)(emu_worker *worker);          /* all live threads are there; interval not yet counted up */
+    void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes are together in a warp function */
+    void (*pause)(emu_warp *warp);                /* no lane can go on: merge what they recorded, empty the buffers */
+    void (*atomic)(void *address, int size, uintptr_t pc);
+    void (*access)(void *address, size_t size, bool write, uintptr_t pc); /* the runtime on the thread's behalf */
+    void (*fence)(int scope);
+    void (*allocated)(emu_allocation *allocation);
+    void (*freed)(emu_allocation *allocation);          /* before its memory is poisoned */
+    void (*host_write)(const void *begin, size_t size); /* cudaMemcpy, cudaMemset: device memory is initialised now */
+    void (*host_read)(const void *begin, size_t size, uintptr_t pc);
+    void (*finding)(const emu_finding *finding);
+    void (*program_end)(void);
+} emu_hooks;
+
+extern emu_hooks emu_hook;
+
+#endif

@@ -1,0 +1,117 @@
+/* runtime.h -- what translated CUDA code and the shim headers may call: the emulator's C ABI.
+ *
+ * Three kinds of callers: the host part of a program (cuemu_launch and the CUDA API of include/cuda_runtime_api.h), device
+ * code (everything else here; host code that calls it gets an error with its line), and the hooks a traced build inserts
+ * (__tsan_*, __sanitizer_cov_*: trace.c). The runtime finds the line of a call from its return address, so the shim's
+ * wrappers must be inlined (always_inline) and nothing passes __FILE__ but barriers, launches and shared arrays.
+ */
+#ifndef CUEMU_RUNTIME_H
+#define CUEMU_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cuemu_uint3 {
+    unsigned x, y, z;
+} cuemu_uint3;
+
+/* ---- launching --------------------------------------------------------------------------------------------------- */
+
+/* One kernel<<<grid, block, shared, stream>>>(args). `run(args)` is called once per thread, on that thread's own stack;
+ * args lives until cuemu_launch returns, which is when the last block has ended. */
+typedef struct cuemu_launch_config {
+    cuemu_uint3 grid, block;
+    size_t dynamic_shared; /* bytes */
+    void *stream;          /* a cudaStream_t */
+    const void *entry;  /* the kernel's address, as cudaFuncSetAttribute gets it; NULL: unknown, opt-in not checked */
+    const char *kernel; /* its name as written, "mt_add<float>" */
+    const char *file;   /* where the launch stands */
+    int line;
+    void (*run)(void *args);
+    void *args;
+} cuemu_launch_config;
+
+/* Errors of the configuration become cudaGetLastError's, as on the card. */
+void cuemu_launch(const cuemu_launch_config *config);
+
+/* ---- built-in variables: const, so that they are no memory access and are computed once per function -------------- */
+cuemu_uint3 cuemu_thread_idx(void) __attribute__((const));
+cuemu_uint3 cuemu_block_idx(void) __attribute__((const));
+cuemu_uint3 cuemu_block_dim(void) __attribute__((const));
+cuemu_uint3 cuemu_grid_dim(void) __attribute__((const));
+unsigned cuemu_thread_rank(void) __attribute__((const)); /* in the block; its warp is rank / 32 */
+unsigned cuemu_lane(void) __attribute__((const));
+int cuemu_in_kernel(void); /* is this device code running? */
+
+/* ---- shared memory ------------------------------------------------------------------------------------------------ */
+
+/* One __shared__ array of the source: a static object of the translated code, all zero but for these four. */
+typedef struct cuemu_shared_array {
+    const char *name, *file;
+    int line;
+    unsigned id; /* the runtime's */
+} cuemu_shared_array;
+
+/* Where this block keeps the array: aligned to at least `align`, followed by a gap that belongs to no array. */
+void *cuemu_shared(cuemu_shared_array *array, size_t size, size_t align);
+void *cuemu_dynamic_shared(void) __attribute__((const)); /* extern __shared__ */
+size_t cuemu_shared_offset(const void *shared);          /* __cvta_generic_to_shared */
+void *cuemu_shared_address(size_t offset);               /* its inverse */
+
+/* ---- barriers and warps ------------------------------------------------------------------------------------------- */
+void cuemu_barrier(const char *file, int line); /* __syncthreads */
+
+enum cuemu_vote { CUEMU_COUNT, CUEMU_AND, CUEMU_OR };
+int cuemu_barrier_vote(const char *file, int line, enum cuemu_vote vote, int value);
+
+enum cuemu_warp_op {
+    CUEMU_SYNCWARP,
+    CUEMU_SHFL,      /* value of lane `arg` of the segment of `width` lanes */
+    CUEMU_SHFL_UP,   /* of the lane `arg` below; own value at the segment's edge */
+    CUEMU_SHFL_DOWN, /* above */
+    CUEMU_SHFL_XOR,
+    CUEMU_BALLOT,     /* the lanes of the mask whose value is not 0 */
+    CUEMU_MATCH_ANY,  /* the lanes of the mask with the same value */
+    CUEMU_MATCH_ALL,  /* the mask when all values are the same, else 0 */
+    CUEMU_REDUCE_ADD, /* reductions of the low 32 bits over the mask */
+    CUEMU_REDUCE_MIN, /* unsigned; the _S are signed */
+    CUEMU_REDUCE_MAX,
+    CUEMU_REDUCE_MIN_S,
+    CUEMU_REDUCE_MAX_S,
+    CUEMU_REDUCE_AND,
+    CUEMU_REDUCE_OR,
+    CUEMU_REDUCE_XOR,
+};
+
+/* Waits for the lanes of `mask`, then returns this lane's result. A value is at most 8 bytes, zero-extended. */
+uint64_t cuemu_warp(enum cuemu_warp_op op, uint32_t mask, uint64_t value, int arg, int width);
+/* The same meeting of all 32 lanes; the last to arrive calls combine(lanes), lanes[l] being what lane l brought (wmma). */
+void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine);
+/* The lanes of this warp that are at this very place together (__activemask, coalesced_threads). */
+uint32_t cuemu_active_mask(void);
+
+/* ---- other device functions --------------------------------------------------------------------------------------- */
+void cuemu_atomic(void *address,
+                  int size);      /* announces an atomic update, which the caller then does itself, untraced */
+void cuemu_fence(int scope);      /* 0 block, 1 device, 2 system */
+void cuemu_nanosleep(void);       /* lets the block's other threads run: also what a spinning thread needs */
+void cuemu_trap(const char *why); /* ends the kernel: __trap() or, named, what is not supported */
+int cuemu_printf(const char *format, ...) __attribute__((format(printf, 1, 2))); /* on the host: printf */
+long long cuemu_clock(void);
+void cuemu_copy_async(void *shared, const void *global, int size, int zero_filled); /* cp.async: size 4, 8 or 16 */
+void cuemu_copy_commit(void);
+void cuemu_copy_wait(int groups_left); /* cp.async.wait_group */
+
+/* Names of sections: __device__ and __constant__ variables must stand in them. */
+#define CUEMU_DEVICE_SECTION   "cuemu_device"
+#define CUEMU_CONSTANT_SECTION "cuemu_constant"
+#define CUEMU_MANAGED_SECTION  "cuemu_managed"
+
+#ifdef __cplusplus
+}
+#endif
+#endif
