@@ -17,6 +17,7 @@
 #include "core/base.h"
 
 #ifdef __cplusplus
+#include <cstdio>
 #include <cuda_runtime.h>
 
 /* MT_CUDA -- a call of the CUDA runtime that must succeed; else file, line, call and CUDA's words, and abort. */
@@ -25,6 +26,20 @@
 /* MT_LAUNCHED -- right behind a launch: a refused one (too many threads, too much shared memory) aborts here, by name.
  * What goes wrong while the kernel runs shows at some later call; with MT_SYNC=1 in the environment it shows here. */
 #define MT_LAUNCHED(name) mt_cuda_launched(__FILE__, __LINE__, name)
+
+/* In a skeleton's kernel MT_TODO cannot end the program, for it runs on the device: it says which step and traps, and the
+ * next call on the host fails. */
+#undef MT_TODO
+#define MT_TODO(step) mt_todo_anywhere(__FILE__, __LINE__, step)
+static inline __host__ __device__ void mt_todo_anywhere(const char *file, int line, const char *step)
+{
+#ifdef __CUDA_ARCH__
+    printf("TODO %s: step not written yet (%s:%d)\n", step, file, line);
+    __trap();
+#else
+    mt_todo(file, line, step);
+#endif
+}
 
 extern "C" {
 /* mt_cuda_stream -- the stream of every launch, copy and fill: what comes later sees what came before. Copies to the host
