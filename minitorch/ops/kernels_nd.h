@@ -11,6 +11,10 @@
 #include "core/view.h"
 #include "ops/kernels.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mt_strided {
     float *data; /* the storage; view.offset is added */
     mt_view view;
@@ -58,4 +62,7 @@ void mt_gather_rows_bwd_cpu(float *dtable, const float *dout, const int32_t *id,
 void mt_dropout_fwd_cpu(float *out, const float *x, int64_t n, float p, const mt_rng *rng);
 void mt_dropout_bwd_cpu(float *dx, const float *dout, int64_t n, float p, const mt_rng *rng);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,6 +8,10 @@
 
 #include "core/view.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { MT_ND_VIEWS = 4 };
 
 typedef struct mt_nd {
@@ -31,4 +35,7 @@ typedef void mt_nd_piece_fn(const mt_nd *it, int64_t i, int64_t n, void *user);
  * which elements it has does not depend on their number. work: operations per element, for whether threads are worth it. */
 void mt_nd_for(const mt_nd *all, int64_t piece, int64_t work, mt_nd_piece_fn *fn, void *user);
 
+#ifdef __cplusplus
+}
+#endif
 #endif
