@@ -1,7 +1,12 @@
-/* device.c -- which devices this build has. Only this file and the kernel tables (ops/tables.c) know. */
+/* device.c -- which devices this program has. Only this file and the kernel tables (ops/tables.c) know. */
 #include "core/device.h"
 
 #include <string.h>
+
+/* Weak: a program that is linked with cuda/table.c has the driver in its place. */
+__attribute__((weak)) const mt_device_driver *const mt_cuda_driver = NULL;
+
+enum { CHUNK = 1 << 16 }; /* bytes that one thread clears at a time */
 
 static const char *const names[MT_DEVICE_COUNT] = { [MT_CPU] = "cpu", [MT_CUDA] = "cuda" };
 
@@ -25,6 +30,35 @@ mt_status mt_device_open(mt_device device)
 {
     if (device == MT_CPU)
         return MT_OK;
-    return mt_fail(MT_ERR_UNAVAILABLE, "this build has no %s device: its kernels come with lab 06; use the cpu",
-                   mt_device_name(device));
+    if (!mt_cuda_driver)
+        return mt_fail(MT_ERR_UNAVAILABLE,
+                       "this program has no cuda device: build it with CUDA=nvcc where there is a GPU, with CUDA=emu "
+                       "where there is none, or use the cpu");
+    return mt_cuda_driver->open();
+}
+
+/* Threads share out large blocks as kernels do: what each will add to is then in its own cache. */
+static void clear_here(char *data, int64_t bytes)
+{
+#pragma omp parallel for schedule(static) if (bytes > 2 * CHUNK)
+    for (int64_t at = 0; at < bytes; at += CHUNK)
+        memset(data + at, 0, (size_t)mt_min(CHUNK, bytes - at));
+}
+
+void mt_copy(void *to, mt_device to_device, const void *from, mt_device from_device, int64_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (to_device == MT_CPU && from_device == MT_CPU)
+        memcpy(to, from, (size_t)bytes);
+    else
+        mt_cuda_driver->copy(to, to_device, from, from_device, bytes);
+}
+
+void mt_clear(void *data, int64_t bytes, mt_device device)
+{
+    if (device == MT_CPU)
+        clear_here(data, bytes);
+    else if (bytes > 0)
+        mt_cuda_driver->clear(data, bytes);
 }

@@ -17,8 +17,30 @@ const char *mt_device_name(mt_device device); /* "cpu", "cuda" */
 /* mt_device_parse -- "cpu" or "cuda" from a command line. */
 mt_status mt_device_parse(const char *name, mt_device *out);
 
-/* mt_device_open -- make a device usable; MT_ERR_UNAVAILABLE, saying how to turn it on, when this build has none. */
+/* mt_device_open -- make a device usable; MT_ERR_UNAVAILABLE, saying how to turn it on, when this build or this machine
+ * has none. */
 mt_status mt_device_open(mt_device device);
+
+/* mt_copy -- bytes from one device's memory to another's, or within one; they must not overlap. When it returns, data that
+ * went to the CPU is there; a device's own work comes in the order in which it was asked for.
+ * mt_clear -- bytes of zeros. */
+void mt_copy(void *to, mt_device to_device, const void *from, mt_device from_device, int64_t bytes);
+void mt_clear(void *data, int64_t bytes, mt_device device);
+
+/* ---- seam: how a device other than the CPU is driven; cuda/device.cu ------------------------------- */
+struct mt_view; /* core/view.h */
+
+typedef struct mt_device_driver {
+    mt_status (*open)(void);
+    void *(*alloc)(int64_t bytes); /* as mt_allocator's (core/storage.h) */
+    void (*free)(void *data, int64_t bytes);
+    void (*copy)(void *to, mt_device to_device, const void *from, mt_device from_device, int64_t bytes); /* bytes >= 1 */
+    void (*clear)(void *data, int64_t bytes);
+    void (*pack)(void *out, const void *storage, const struct mt_view *view, int64_t size); /* mt_copy_strided there */
+} mt_device_driver;
+
+/* NULL in a program that is linked without cuda/table.c. */
+extern const mt_device_driver *const mt_cuda_driver;
 
 #ifdef __cplusplus
 }

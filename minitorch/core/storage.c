@@ -33,7 +33,14 @@ static void cpu_free(void *data, int64_t bytes)
     free(data);
 }
 
-static const mt_allocator defaults[MT_DEVICE_COUNT] = { [MT_CPU] = { cpu_alloc, cpu_free } };
+/* The allocator of a device that nobody replaced. */
+static mt_allocator own_allocator(mt_device device)
+{
+    if (device == MT_CPU)
+        return (mt_allocator){ cpu_alloc, cpu_free };
+    MT_CHECK(mt_cuda_driver, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
+    return (mt_allocator){ mt_cuda_driver->alloc, mt_cuda_driver->free };
+}
 
 /* Everything known about one device's memory. */
 static struct {
@@ -41,11 +48,9 @@ static struct {
     _Atomic int64_t live, peak, blocks;
 } memory[MT_DEVICE_COUNT];
 
-static const mt_allocator *allocator_of(mt_device device)
+static mt_allocator allocator_of(mt_device device)
 {
-    const mt_allocator *set = &memory[device].allocator, *used = set->alloc ? set : &defaults[device];
-    MT_CHECK(used->alloc, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
-    return used;
+    return memory[device].allocator.alloc ? memory[device].allocator : own_allocator(device);
 }
 
 void mt_allocator_set(mt_device device, const mt_allocator *allocator)
@@ -119,9 +124,9 @@ static void count(mt_device device, int64_t bytes, int blocks)
 void *mt_alloc(int64_t bytes, mt_device device)
 {
     MT_CHECK(bytes >= 0, "cannot allocate %" PRId64 " bytes", bytes);
-    const mt_allocator *allocator = allocator_of(device);
+    mt_allocator allocator = allocator_of(device);
     bool guarded = device == MT_CPU;
-    void *data = allocator->alloc(guarded ? mt_guarded_bytes(bytes) : mt_max(bytes, 1));
+    void *data = allocator.alloc(guarded ? mt_guarded_bytes(bytes) : mt_max(bytes, 1));
     MT_CHECK(data, "out of memory on %s: %" PRId64 " bytes wanted, %" PRId64 " live", mt_device_name(device), bytes,
              mt_live_bytes(device));
     if (guarded)
@@ -138,9 +143,9 @@ void mt_free(void *data, int64_t bytes, mt_device device)
     notify(device, data, -bytes); /* first: afterwards another thread may get the same address */
     count(device, -bytes, -1);
     if (device == MT_CPU)
-        allocator_of(device)->free(mt_guard_leave(data, bytes), mt_guarded_bytes(bytes));
+        allocator_of(device).free(mt_guard_leave(data, bytes), mt_guarded_bytes(bytes));
     else
-        allocator_of(device)->free(data, mt_max(bytes, 1));
+        allocator_of(device).free(data, mt_max(bytes, 1));
 }
 
 int64_t mt_live_bytes(mt_device device)

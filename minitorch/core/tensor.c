@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16 }; /* bytes that one thread zeroes at a time */
-
 static mt_tensor_hooks hooks;
 
 /* What a dropped tensor has instead of memory. Never released: every dropped tensor adds a reference first. */
@@ -46,19 +44,10 @@ mt_tensor *mt_empty(mt_shape shape, mt_dtype dtype, mt_device device)
     return tensor_new(mt_view_contiguous(shape), dtype, mt_storage_new(bytes, device));
 }
 
-/* Threads share out large ones as kernels do: what each will add to is then in its own cache. */
-static void zero(char *data, int64_t bytes)
-{
-#pragma omp parallel for schedule(static) if (bytes > 2 * CHUNK)
-    for (int64_t at = 0; at < bytes; at += CHUNK)
-        memset(data + at, 0, (size_t)mt_min(CHUNK, bytes - at));
-}
-
 mt_tensor *mt_zeros(mt_shape shape, mt_dtype dtype, mt_device device)
 {
-    MT_CHECK(device == MT_CPU, "zeros %s: %s is not supported yet", mt_shape_text(shape), mt_device_name(device));
     mt_tensor *t = mt_empty(shape, dtype, device);
-    zero(t->storage->data, t->storage->bytes);
+    mt_clear(t->storage->data, t->storage->bytes, device);
     return t;
 }
 
@@ -74,8 +63,7 @@ mt_tensor *mt_full(mt_shape shape, float value)
 mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data)
 {
     mt_tensor *t = mt_empty(shape, dtype, MT_CPU);
-    if (t->storage->bytes > 0)
-        memcpy(t->storage->data, data, (size_t)t->storage->bytes);
+    mt_copy(t->storage->data, MT_CPU, data, MT_CPU, t->storage->bytes);
     return t;
 }
 
@@ -110,10 +98,12 @@ static mt_tensor *same_storage(const mt_tensor *t, mt_view view)
 /* A copy of t's elements in row-major order, under a shape of as many. */
 static mt_tensor *copied(const mt_tensor *t, mt_shape shape)
 {
-    MT_CHECK(t->storage->device == MT_CPU, "copy of %s: %s is not supported yet", mt_view_text(&t->view),
-             mt_device_name(t->storage->device));
-    mt_tensor *copy = mt_empty(shape, t->dtype, MT_CPU);
-    mt_copy_strided(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
+    mt_device device = t->storage->device;
+    mt_tensor *copy = mt_empty(shape, t->dtype, device);
+    if (device == MT_CPU)
+        mt_copy_strided(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
+    else
+        mt_cuda_driver->pack(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
     return copy;
 }
 
@@ -168,6 +158,18 @@ mt_tensor *mt_contiguous(mt_tensor *t)
     return recorded(copied(t, mt_view_shape(&t->view)), t, (mt_view_op){ .kind = MT_VIEW_CONTIGUOUS });
 }
 
+mt_tensor *mt_to_device(mt_tensor *t, mt_device device)
+{
+    if (t->storage->device == device)
+        return mt_scope_adopt(mt_retain(t));
+    mt_scope_begin();
+    mt_tensor *dense = mt_contiguous(t), *moved = mt_empty(mt_view_shape(&t->view), t->dtype, device);
+    mt_copy(moved->storage->data, device, mt_data(dense), dense->storage->device, moved->storage->bytes);
+    mt_retain(moved);
+    mt_scope_end();
+    return mt_scope_adopt(moved);
+}
+
 /* ---- reading ------------------------------------------------------------------------------------ */
 
 int64_t mt_numel(const mt_tensor *t)
@@ -204,9 +206,9 @@ double mt_get(const mt_tensor *t, const int64_t *index)
 {
     MT_CHECK(t->storage != &nothing, "%s was freed by mt_backward: mt_retain it before, or read it earlier",
              mt_shape_text(mt_view_shape(&t->view)));
-    MT_CHECK(t->storage->device == MT_CPU, "an element on %s cannot be read from here",
-             mt_device_name(t->storage->device));
-    return mt_load_f64(t->storage->data, t->dtype, mt_view_at(&t->view, index));
+    int64_t element, size = mt_dtype_size(t->dtype), at = mt_view_at(&t->view, index);
+    mt_copy(&element, MT_CPU, (char *)t->storage->data + at * size, t->storage->device, size);
+    return mt_load_f64(&element, t->dtype, 0);
 }
 
 double mt_item(const mt_tensor *t)

@@ -46,13 +46,17 @@ mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t 
 mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape);
 mt_tensor *mt_contiguous(mt_tensor *t); /* t itself, with one more reference, when it already is; else a copy */
 
+/* mt_to_device -- t itself, with one more reference, when it is there; else a dense copy on that device, without history:
+ * for inputs and results; no gradient flows back through it. */
+mt_tensor *mt_to_device(mt_tensor *t, mt_device device);
+
 /* ---- reading ------------------------------------------------------------------------------------ */
 
 int64_t mt_numel(const mt_tensor *t);
 int64_t mt_dim(const mt_tensor *t, int dim);             /* negative dims count from the end */
 float *mt_f32(const mt_tensor *t);                       /* first element; aborts unless f32 and contiguous */
 void *mt_data(const mt_tensor *t);                       /* first element, any dtype; aborts unless contiguous */
-double mt_get(const mt_tensor *t, const int64_t *index); /* one element of any dtype and view, CPU */
+double mt_get(const mt_tensor *t, const int64_t *index); /* one element of any dtype, view and device */
 double mt_item(const mt_tensor *t);                      /* the only element; aborts when there are more */
 void mt_print(const mt_tensor *t);                       /* shape and up to 8 values a row, on stdout */
 

@@ -164,7 +164,7 @@ Test(tensor, faults_name_the_shapes)
     ABORTS("mt_item wants one element, [2,3] has 6", mt_item(t));
     ABORTS("[2,3] has no dimension -3", mt_dim(t, -3));
     ABORTS("index 2 of dimension 0 is outside [2,3]", mt_get(t, (int64_t[]){ 2, 0 }));
-    ABORTS("cuda is not supported yet", mt_zeros(MT_SHAPE(2), MT_F32, MT_CUDA));
+    ABORTS("no memory on cuda: open the device first", mt_zeros(MT_SHAPE(2), MT_F32, MT_CUDA));
     ABORTS("more elements than can be counted", mt_empty(MT_SHAPE(1ll << 60), MT_I64, MT_CPU));
     mt_scope_end();
 }
