@@ -19,6 +19,12 @@ static inline unsigned mt_blocks(int64_t n, int64_t each)
     return (unsigned)blocks;
 }
 
+/* mt_row_threads -- threads of a block that takes a row of C elements: at least four elements for each, whole warps. */
+static inline unsigned mt_row_threads(int64_t C)
+{
+    return C >= 1024 ? 256 : C >= 256 ? 64 : MT_WARP;
+}
+
 /* mt_thread -- this thread's number in the whole grid; in 64 bits, for the product overflows 32 from 2^32 elements on. */
 static __device__ __forceinline__ int64_t mt_thread(void)
 {

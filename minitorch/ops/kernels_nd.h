@@ -1,6 +1,6 @@
 /* kernels_nd.h -- CPU kernels over strided arrays: elementwise with broadcasting, copies, sums along dimensions.
  *
- * No lab asks for these on the CPU; lab 06 writes their CUDA twins. An operand is a pointer and a view of it; a broadcast
+ * No lab asks for these on the CPU; their CUDA twins are lab 06's or given (cuda/kernels.h). An operand is a pointer and a view of it; a broadcast
  * operand has stride 0 where it repeats, and its gradient is the sum over the repeats. All operands of a call have the
  * same shape. Forward overwrites, backward accumulates; a NULL gradient is not wanted. Sums run in double and are rounded
  * once. Threads never change a bit of any result. */

@@ -1,0 +1,56 @@
+/* dropout.cu -- the CPU's mask, drawn on the device: element i is value i % 4 of Philox block counter + i / 4, so a thread
+ * takes the four elements of one block and needs no state and no mask in memory. Moves 8 B an element, backward 12. */
+#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
+#include "cuda/vector.cuh"
+
+/* Four numbers in [0, 1): what mt_philox and mt_rng_fill_uniform of core/rng.c make of one block. */
+static __device__ __forceinline__ float4 uniform4(mt_rng rng, int64_t block)
+{
+    uint64_t counter = rng.counter + (uint64_t)block;
+    uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32);
+    uint32_t x2 = (uint32_t)rng.stream, x3 = (uint32_t)(rng.stream >> 32);
+    uint32_t key0 = (uint32_t)rng.seed, key1 = (uint32_t)(rng.seed >> 32);
+#pragma unroll
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)x0 * 0xD2511F53, b = (uint64_t)x2 * 0xCD9E8D57;
+        x0 = (uint32_t)(b >> 32) ^ x1 ^ key0;
+        x1 = (uint32_t)b;
+        x2 = (uint32_t)(a >> 32) ^ x3 ^ key1;
+        x3 = (uint32_t)a;
+        key0 += 0x9E3779B9;
+        key1 += 0xBB67AE85;
+    }
+    const float unit = 1.0f / (1 << 24); /* the upper 24 bits, evenly spaced */
+    return make_float4(unit * (float)(x0 >> 8), unit * (float)(x1 >> 8), unit * (float)(x2 >> 8),
+                       unit * (float)(x3 >> 8));
+}
+
+/* out, or out + , x / (1 - p) where the mask keeps it. */
+template <bool add> static __global__ void mask(float *out, const float *x, int64_t n, float p, float keep, mt_rng rng)
+{
+    int64_t block = mt_thread(), i = 4 * block;
+    if (i >= n)
+        return;
+    float4 u = uniform4(rng, block), v = mt_load4(x, i, n);
+    float4 old = add ? mt_load4(out, i, n) : make_float4(0, 0, 0, 0);
+    mt_store4(out, i, n,
+              make_float4(old.x + (u.x >= p ? v.x * keep : 0), old.y + (u.y >= p ? v.y * keep : 0),
+                          old.z + (u.z >= p ? v.z * keep : 0), old.w + (u.w >= p ? v.w * keep : 0)));
+}
+
+extern "C" void mt_dropout_fwd_cuda(float *out, const float *x, int64_t n, float p, const mt_rng *rng)
+{
+    if (n == 0)
+        return;
+    mask<false><<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, x, n, p, 1 / (1 - p), *rng);
+    MT_LAUNCHED("dropout_fwd");
+}
+
+extern "C" void mt_dropout_bwd_cuda(float *dx, const float *dout, int64_t n, float p, const mt_rng *rng)
+{
+    if (n == 0)
+        return;
+    mask<true><<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, n, p, 1 / (1 - p), *rng);
+    MT_LAUNCHED("dropout_bwd");
+}

@@ -1,0 +1,34 @@
+/* nd.cuh -- the walk of ops/nd.h inside a kernel: any thread finds any element by division, nobody has to count up to it. */
+#ifndef MT_CUDA_ND_CUH
+#define MT_CUDA_ND_CUH
+
+#include "cuda/cuda.h"
+#include "ops/nd.h"
+
+/* Where an element lies in each view's storage. */
+struct mt_places {
+    int64_t at[MT_ND_VIEWS];
+};
+
+/* mt_nd_find -- element i of the walk that mt_nd_begin began. */
+static __device__ __forceinline__ mt_places mt_nd_find(const mt_nd &it, int64_t i)
+{
+    mt_places p;
+    int64_t run = it.rank > 0 ? i / it.run : 0, along = i - run * it.run; /* a division costs as much as a miss */
+    for (int v = 0; v < MT_ND_VIEWS; v++)
+        p.at[v] = it.at[v] + along * it.step[v];
+    for (int d = it.rank - 1; d >= 0; d--) {
+        int64_t rest = run / it.shape[d], index = run - rest * it.shape[d];
+        for (int v = 0; v < MT_ND_VIEWS; v++)
+            p.at[v] += index * it.stride[v][d];
+        run = rest;
+    }
+    return p;
+}
+
+static inline int64_t mt_nd_count(const mt_nd &it)
+{
+    return it.runs * it.run;
+}
+
+#endif

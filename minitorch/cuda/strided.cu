@@ -1,0 +1,183 @@
+/* strided.cu -- arithmetic with broadcasting, copies and sums through views.
+ *
+ * Forward: a thread per element of the result. Backward: where an operand was repeated its gradient is a sum over the
+ * repeats, so the dimensions are split in two: those of the gradient's elements, and those of each element's repeats. One
+ * thread, or one block where repeats are the neighbours in memory, adds up one element's repeats: nobody else writes there,
+ * and the order is always the same. */
+#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
+#include "cuda/nd.cuh"
+#include "cuda/reduce.cuh"
+
+/* ---- forward ---------------------------------------------------------------------------------------- */
+
+template <class F> static __global__ void combine(float *out, const float *a, const float *b, mt_nd all, int64_t n, F f)
+{
+    int64_t i = mt_thread();
+    if (i >= n)
+        return;
+    mt_places p = mt_nd_find(all, i);
+    out[p.at[0]] = f.value(a[p.at[1]], b[p.at[2]]);
+}
+
+template <class F> static void forward(const char *name, float *out, const mt_strided *a, const mt_strided *b, F f)
+{
+    mt_view dense = mt_view_contiguous(mt_view_shape(&a->view));
+    const mt_view *views[] = { &dense, &a->view, &b->view };
+    mt_nd all = mt_nd_begin(views, 3);
+    int64_t n = mt_nd_count(all);
+    if (n == 0)
+        return;
+    combine<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, a->data, b->data, all, n, f);
+    MT_LAUNCHED(name);
+}
+
+/* ---- backward ----------------------------------------------------------------------------------------- */
+
+/* The gradient d, what arrives g, and the operands a, b that the slope reads. */
+struct slopes {
+    float *d;
+    const float *g, *a, *b;
+    mt_nd kept, repeats; /* the elements of d; one element's repeats */
+};
+
+/* d += the sum over its repeats of g * slope: a block for each element of d, or a thread. */
+template <bool by_block, class Slope> static __global__ void add_slopes(slopes s, int64_t n, int64_t count, Slope slope)
+{
+    int64_t i = by_block ? blockIdx.x : mt_thread();
+    float sum = 0;
+    if (i >= n)
+        return;
+    mt_places p = mt_nd_find(s.kept, i);
+    for (int64_t r = by_block ? threadIdx.x : 0; r < count; r += by_block ? blockDim.x : 1) {
+        mt_places q = mt_nd_find(s.repeats, r);
+        sum += s.g[p.at[1] + q.at[1]] * slope(s.a[p.at[2] + q.at[2]], s.b[p.at[3] + q.at[3]]);
+    }
+    if (by_block)
+        sum = mt_block_sum(sum);
+    if (!by_block || threadIdx.x == 0)
+        s.d[p.at[0]] += sum;
+}
+
+/* The dimensions of view in which d repeats, or those in which it does not. */
+static mt_view part(const mt_view *view, const mt_view *d, bool repeated)
+{
+    mt_view out = {};
+    out.offset = repeated ? 0 : view->offset;
+    for (int i = 0; i < d->rank; i++)
+        if ((d->stride[i] == 0 && d->shape[i] != 1) == repeated) {
+            out.shape[out.rank] = view->shape[i];
+            out.stride[out.rank++] = view->stride[i];
+        }
+    return out;
+}
+
+template <class Slope>
+static void backward(const char *name, const mt_strided *d, const mt_strided *g, const mt_strided *a,
+                     const mt_strided *b, Slope slope)
+{
+    mt_view kept[4], repeated[4];
+    const mt_view *views[] = { &d->view, &g->view, &a->view, &b->view }, *at[4], *rest[4];
+    for (int v = 0; v < 4; v++) {
+        kept[v] = part(views[v], &d->view, false);
+        repeated[v] = part(views[v], &d->view, true);
+        at[v] = &kept[v];
+        rest[v] = &repeated[v];
+    }
+    slopes s = { d->data, g->data, a->data, b->data, mt_nd_begin(at, 4), mt_nd_begin(rest, 4) };
+    int64_t n = mt_nd_count(s.kept), count = mt_nd_count(s.repeats);
+    if (n == 0)
+        return;
+    if (count > 1 && (n == 1 || s.repeats.step[1] < s.kept.step[1]))
+        add_slopes<true><<<mt_blocks(n, 1), MT_THREADS, 0, mt_cuda_stream()>>>(s, n, count, slope);
+    else
+        add_slopes<false><<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(s, n, count, slope);
+    MT_LAUNCHED(name);
+}
+
+/* ---- add, subtract, multiply, divide -------------------------------------------------------------------- */
+
+/* What backward was not given it does not read: anything of the right shape will do in its place. */
+template <class Slope>
+static void operand(const char *name, const mt_strided *d, const float *dout, const mt_strided *a, const mt_strided *b,
+                    Slope slope)
+{
+    if (!d || !d->data)
+        return;
+    mt_strided g = { const_cast<float *>(dout), mt_view_contiguous(mt_view_shape(&d->view)) };
+    backward(name, d, &g, a ? a : &g, b ? b : &g, slope);
+}
+
+#define SLOPE(name, slope)                                                  \
+    struct name {                                                           \
+        __device__ __forceinline__ float operator()(float x, float y) const \
+        {                                                                   \
+            (void)x, (void)y;                                               \
+            return slope;                                                   \
+        }                                                                   \
+    };
+
+#define BINARY(name, value_of, slope_a, slope_b)                                                        \
+    struct name##_value {                                                                               \
+        __device__ __forceinline__ float value(float x, float y) const                                  \
+        {                                                                                               \
+            return value_of;                                                                            \
+        }                                                                                               \
+    };                                                                                                  \
+    SLOPE(name##_da, slope_a)                                                                           \
+    SLOPE(name##_db, slope_b)                                                                           \
+    extern "C" void mt_##name##_fwd_cuda(float *out, const mt_strided *a, const mt_strided *b)          \
+    {                                                                                                   \
+        forward(#name "_fwd", out, a, b, name##_value());                                               \
+    }                                                                                                   \
+    extern "C" void mt_##name##_bwd_cuda(const mt_strided *da, const mt_strided *db, const float *dout, \
+                                         const mt_strided *a, const mt_strided *b)                      \
+    {                                                                                                   \
+        operand(#name "_bwd da", da, dout, a, b, name##_da());                                          \
+        operand(#name "_bwd db", db, dout, a, b, name##_db());                                          \
+    }
+
+BINARY(add, x + y, 1, 1)
+BINARY(sub, x - y, 1, -1)
+BINARY(mul, x *y, y, x)
+BINARY(div, x / y, 1 / y, -(x / y) / y)
+
+/* ---- through views ---------------------------------------------------------------------------------------- */
+
+extern "C" void mt_add_strided_cuda(const mt_strided *dst, const mt_strided *src)
+{
+    backward("add_strided", dst, src, src, src, add_da());
+}
+
+template <class T> static __global__ void move(T *to, const T *from, mt_nd all, int64_t n)
+{
+    int64_t i = mt_thread();
+    if (i >= n)
+        return;
+    mt_places p = mt_nd_find(all, i);
+    to[p.at[0]] = from[p.at[1]];
+}
+
+template <class T> static void copy(void *to, const mt_view *to_view, const void *from, const mt_view *from_view)
+{
+    const mt_view *views[] = { to_view, from_view };
+    mt_nd all = mt_nd_begin(views, 2);
+    int64_t n = mt_nd_count(all);
+    if (n == 0)
+        return;
+    move<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>((T *)to, (const T *)from, all, n);
+    MT_LAUNCHED("copy");
+}
+
+extern "C" void mt_copy_to_strided_cuda(const mt_strided *dst, const mt_strided *src)
+{
+    copy<float>(dst->data, &dst->view, src->data, &src->view);
+}
+
+extern "C" void mt_cuda_pack(void *out, const void *storage, const mt_view *view, int64_t size)
+{
+    mt_view dense = mt_view_contiguous(mt_view_shape(view));
+    void (*const by_size[])(void *, const mt_view *, const void *,
+                            const mt_view *) = { copy<uint8_t>, copy<uint16_t>, copy<uint32_t>, copy<uint64_t> };
+    by_size[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3](out, &dense, storage, view);
+}

@@ -1,0 +1,128 @@
+/* unary.cu -- functions of one array, element by element, forward and backward.
+ *
+ * A thread takes four neighbours: one access of 16 bytes each way. Forward moves 8 B an element, backward 16 (it reads dx
+ * too, to add to it); the arithmetic hides behind that. */
+#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
+#include "cuda/vector.cuh"
+
+/* out = value of x. */
+template <class F> static __global__ void map(float *out, const float *x, int64_t n, F f)
+{
+    int64_t i = 4 * mt_thread();
+    float4 v = mt_load4(x, i, n);
+    mt_store4(out, i, n, make_float4(f.value(v.x), f.value(v.y), f.value(v.z), f.value(v.w)));
+}
+
+/* dx += dout * slope at what forward saved. */
+template <class F> static __global__ void map_slope(float *dx, const float *dout, const float *saved, int64_t n, F f)
+{
+    int64_t i = 4 * mt_thread();
+    float4 d = mt_load4(dx, i, n), g = mt_load4(dout, i, n), s = mt_load4(saved, i, n);
+    mt_store4(dx, i, n,
+              make_float4(d.x + g.x * f.slope(s.x), d.y + g.y * f.slope(s.y), d.z + g.z * f.slope(s.z),
+                          d.w + g.w * f.slope(s.w)));
+}
+
+template <class F> static void forward(const char *name, float *out, const float *x, int64_t n, F f)
+{
+    if (n == 0)
+        return;
+    map<<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, x, n, f);
+    MT_LAUNCHED(name);
+}
+
+template <class F>
+static void backward(const char *name, float *dx, const float *dout, const float *saved, int64_t n, F f)
+{
+    if (n == 0)
+        return;
+    map_slope<<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, saved, n, f);
+    MT_LAUNCHED(name);
+}
+
+/* ---- the functions: value of x, and slope at s, which is x or out as ops/kernels.h says ------------ */
+
+/* The normal distribution. By erfc, for 1 + erf cancels where x is very negative. */
+static __device__ __forceinline__ float normal_cdf(float x)
+{
+    const float root_half = 0.70710678f;
+    return 0.5f * erfcf(-x * root_half);
+}
+
+static __device__ __forceinline__ float normal_density(float x)
+{
+    const float peak = 0.39894228f; /* 1 / sqrt(2 pi) */
+    return peak * expf(-0.5f * x * x);
+}
+
+/* What GPT-2's GELU takes the tanh of, and its slope. */
+static __device__ __forceinline__ float gelu_inner(float x)
+{
+    return 0.79788456f * (x + 0.044715f * x * x * x); /* sqrt(2 / pi) */
+}
+
+static __device__ __forceinline__ float gelu_inner_slope(float x)
+{
+    return 0.79788456f * (1 + 3 * 0.044715f * x * x);
+}
+
+static __device__ __forceinline__ float gelu_tanh_slope(float x)
+{
+    float t = tanhf(gelu_inner(x));
+    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * gelu_inner_slope(x);
+}
+
+#define UNARY(name, value_of_x, slope_at_s)                                                           \
+    struct name##_function {                                                                          \
+        __device__ __forceinline__ float value(float x) const                                         \
+        {                                                                                             \
+            return value_of_x;                                                                        \
+        }                                                                                             \
+        __device__ __forceinline__ float slope(float s) const                                         \
+        {                                                                                             \
+            return slope_at_s;                                                                        \
+        }                                                                                             \
+    };                                                                                                \
+    extern "C" void mt_##name##_fwd_cuda(float *out, const float *x, int64_t n)                       \
+    {                                                                                                 \
+        forward(#name "_fwd", out, x, n, name##_function());                                          \
+    }                                                                                                 \
+    extern "C" void mt_##name##_bwd_cuda(float *dx, const float *dout, const float *saved, int64_t n) \
+    {                                                                                                 \
+        backward(#name "_bwd", dx, dout, saved, n, name##_function());                                \
+    }
+
+UNARY(exp, expf(x), s)
+UNARY(log, logf(x), 1 / s)
+UNARY(sqrt, sqrtf(x), 0.5f / s)
+UNARY(relu, x > 0 || x != x ? x : 0, s > 0 ? 1.0f : 0.0f)
+UNARY(sigmoid, 1 / (1 + expf(-x)), s *(1 - s))
+UNARY(tanh, tanhf(x), 1 - s * s)
+UNARY(gelu, x *normal_cdf(x), normal_cdf(s) + s * normal_density(s))
+UNARY(gelu_tanh, 0.5f * x * (1 + tanhf(gelu_inner(x))), gelu_tanh_slope(s))
+
+/* ---- scale -------------------------------------------------------------------------------------------- */
+
+struct times {
+    float factor;
+    __device__ __forceinline__ float value(float x) const
+    {
+        return factor * x;
+    }
+    __device__ __forceinline__ float slope(float) const
+    {
+        return factor;
+    }
+};
+
+extern "C" void mt_scale_fwd_cuda(float *out, const float *x, float factor, int64_t n)
+{
+    forward("scale_fwd", out, x, n, times{ factor });
+}
+
+/* The slope does not look at what was saved: dout will do. */
+extern "C" void mt_scale_bwd_cuda(float *dx, const float *dout, float factor, int64_t n)
+{
+    backward("scale_bwd", dx, dout, dout, n, times{ factor });
+}
