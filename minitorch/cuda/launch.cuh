@@ -19,7 +19,7 @@ static inline unsigned mt_blocks(int64_t n, int64_t each)
     return (unsigned)blocks;
 }
 
-/* mt_row_threads -- threads of a block that takes a row of C elements: at least four elements for each, whole warps. */
+/* mt_row_threads -- threads of a block that takes one row of C elements: whole warps, some four elements for each thread. */
 static inline unsigned mt_row_threads(int64_t C)
 {
     return C >= 1024 ? 256 : C >= 256 ? 64 : MT_WARP;

@@ -1,0 +1,164 @@
+/* kernels_cuda.h -- the CUDA kernels of lab 06: the launchers that a program calls.
+ *
+ * Those that stand in mt_kernel_table have the type and the meaning of their twins for the CPU (ops/kernels.h,
+ * kernels_nd.h, kernels_gpt2.h). What is different on the device, once for all:
+ *   - pointers are device memory, aligned as their type, unless said; the launch goes to mt_cuda_stream() and returns
+ *     before it is done;
+ *   - a size of 0 launches nothing; others may be anything that fits the device;
+ *   - what the CPU's kernel finds in the data (a label, an id out of range) an assert finds on the device, which ends the
+ *     program with the source line. Sizes are checked on the host;
+ *   - f32 sums run in f32, in an order fixed by the sizes: the same inputs give the same bits. Kernels that add by atomics
+ *     say so: integers come out exactly, floats with the last bits of whatever order the blocks had.
+ *
+ * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, as a
+ * profiler's "l1tex__t_sectors" and the emulator do: a kernel at its ideal is limited by bandwidth alone.
+ * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest, ended by a
+ * rung whose name is NULL. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers: optim/updates_cuda.h. */
+#ifndef MT_OPS_KERNELS_CUDA_H
+#define MT_OPS_KERNELS_CUDA_H
+
+#include "core/base.h"
+#include "ops/kernels_nd.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- fill and saxpy: saxpy.cu ------------------------------------------------------------------- */
+
+/* mt_fill_cuda -- out[i] = value.
+ *   out [n] overwritten.   Moves: writes 4n B.   Lab 06.1 */
+void mt_fill_cuda(float *out, int64_t n, float value);
+
+/* mt_saxpy_... -- y += a x.
+ *   y [n] updated;  x [n];  not aliased, each at any multiple of 4 bytes
+ * Moves: reads 8n B, writes 4n B, for 2n FLOPs.
+ * Source: the BLAS's saxpy, Lawson et al. 1979, ACM TOMS 5(3).   Lab 06.1, 06.2 */
+typedef void mt_saxpy_fn(float *y, const float *x, int64_t n, float a);
+
+mt_saxpy_fn mt_saxpy_scalar_cuda; /* Lab 06.1  a thread for each element */
+mt_saxpy_fn mt_saxpy_vector_cuda; /* Lab 06.2  a thread for four: a quarter of the requests, the same sectors */
+
+typedef struct mt_saxpy_rung {
+    const char *name; /* "scalar", ... */
+    const char *step; /* "06.1", ... */
+    mt_saxpy_fn *run;
+} mt_saxpy_rung;
+
+extern const mt_saxpy_rung mt_saxpy_ladder_cuda[];
+
+/* ---- one operand, element by element: unary.cu --------------------------------------------------- */
+
+/* As mt_relu_fwd_cpu and mt_gelu_fwd_cpu (exact, by erf): out may alias x; backward adds; ReLU's may get out or x as saved,
+ * GELU's x.   Moves: forward reads 4n B, writes 4n B; backward reads 12n B, writes 4n B.   Lab 06.3 */
+mt_unary_fwd_fn mt_relu_fwd_cuda, mt_gelu_fwd_cuda;
+mt_unary_bwd_fn mt_relu_bwd_cuda, mt_gelu_bwd_cuda;
+
+/* ---- two operands with broadcasting: broadcast.cu ------------------------------------------------- */
+
+/* mt_add_fwd_cuda and its like -- out = a + b, a - b, a * b, a / b over views of one shape; stride 0 repeats.
+ *   out dense, overwritten, aliases neither storage
+ * Moves: writes 4n B; reads 4n B of each operand whose innermost stride is 1, less of one that repeats, up to 32n B of one
+ * whose neighbours lie apart.   Lab 06.4 */
+mt_binary_fwd_fn mt_add_fwd_cuda, mt_sub_fwd_cuda, mt_mul_fwd_cuda, mt_div_fwd_cuda;
+
+/* ---- transpose: transpose.cu ----------------------------------------------------------------------- */
+
+/* mt_transpose_... -- out[c,n] = x[n,c].
+ *   out [C,N] overwritten, must not alias x;  x [N,C]
+ * Moves: reads 4NC B and writes 4NC B at best; naive: writes 32NC B.
+ * Source: Ruetsch and Micikevicius 2009, "Optimizing Matrix Transpose in CUDA".   Lab 06.5, 06.6 */
+typedef void mt_transpose_fn(float *out, const float *x, int64_t N, int64_t C);
+
+mt_transpose_fn mt_transpose_naive_cuda; /* Lab 06.5  reads rows, writes columns: a sector for every element */
+mt_transpose_fn mt_transpose_tiled_cuda; /* Lab 06.6  turns a tile in shared memory: whole sectors both ways */
+
+typedef struct mt_transpose_rung {
+    const char *name;
+    const char *step;
+    mt_transpose_fn *run;
+} mt_transpose_rung;
+
+extern const mt_transpose_rung mt_transpose_ladder_cuda[];
+
+/* ---- sums of everything, sums and maxima of rows: reduce.cu ------------------------------------------ */
+
+/* mt_sum_... -- out[0] = the sum of x; 0 of no elements.
+ *   out [1] overwritten;  partial [MT_SUM_BLOCKS] overwritten: each block's sum, scratch of the caller's;  x [n]
+ * Two launches: blocks leave their sums in partial, then one block sums these. No atomics: the same bits every time.
+ * Moves: reads 4n B, for n FLOPs.   Source: Harris 2007, "Optimizing Parallel Reduction in CUDA".   Lab 06.7 to 06.9 */
+enum { MT_SUM_BLOCKS = 1024 };
+typedef void mt_sum_fn(float *out, float *partial, const float *x, int64_t n);
+
+mt_sum_fn mt_sum_interleaved_cuda; /* Lab 06.7  a tree in shared memory, neighbours first: bank conflicts */
+mt_sum_fn mt_sum_sequential_cuda;  /* Lab 06.8  the same tree, halves first: none */
+mt_sum_fn mt_sum_shuffle_cuda;     /* Lab 06.9  inside a warp by shuffles; shared memory only between warps */
+
+typedef struct mt_sum_rung {
+    const char *name;
+    const char *step;
+    mt_sum_fn *run;
+} mt_sum_rung;
+
+extern const mt_sum_rung mt_sum_ladder_cuda[];
+
+/* mt_row_sum_cuda -- out[n] = the sum of row n; 0 of an empty one.
+ * mt_row_max_cuda -- out[n] = the largest of row n; NaN counts as the largest.   Aborts: C < 1 with N > 0.
+ *   out [N] overwritten;  x [N,C]
+ * Moves: reads 4NC B, writes 4N B.   Lab 06.10 */
+void mt_row_sum_cuda(float *out, const float *x, int64_t N, int64_t C);
+void mt_row_max_cuda(float *out, const float *x, int64_t N, int64_t C);
+
+/* ---- softmax: softmax.cu ------------------------------------------------------------------------------ */
+
+/* mt_softmax_fwd_cuda, mt_softmax_bwd_cuda -- as mt_softmax_fwd_cpu (out may alias x) and mt_softmax_bwd_cpu.
+ * Moves: forward reads 12NC B and writes 4NC B in three passes, backward reads 20NC B and writes 4NC B in two; the passes
+ * after a row's first find it in cache while it is short enough.   Aborts: C < 1 with N > 0.   Lab 06.11 */
+void mt_softmax_fwd_cuda(float *out, const float *x, int64_t N, int64_t C);
+void mt_softmax_bwd_cuda(float *dx, const float *dout, const float *out, int64_t N, int64_t C);
+
+/* ---- layernorm: layernorm.cu --------------------------------------------------------------------------- */
+
+/* mt_layernorm_fwd_cuda -- as mt_layernorm_fwd_cpu (out may alias x).
+ * Moves: reads 20NC B, gamma and beta among them, writes 4NC B.   Aborts: C < 1 with N > 0.   Lab 06.12 */
+void mt_layernorm_fwd_cuda(float *out, float *mean, float *rstd, const float *x, const float *gamma, const float *beta,
+                           int64_t N, int64_t C, float eps);
+
+/* mt_layernorm_bwd_cuda -- as mt_layernorm_bwd_cpu; dx, dgamma, dbeta may each be NULL.
+ * Moves: dx reads 28NC B and writes 4NC B; dgamma and dbeta read 10NC B, sums of columns in whole sectors.
+ * Aborts: C < 1 with N > 0.   Lab 06.13 */
+void mt_layernorm_bwd_cuda(float *dx, float *dgamma, float *dbeta, const float *dout, const float *x,
+                           const float *gamma, const float *mean, const float *rstd, int64_t N, int64_t C);
+
+/* ---- rows of a table: embedding.cu ----------------------------------------------------------------------- */
+
+/* mt_gather_rows_fwd_cuda -- as mt_gather_rows_fwd_cpu: out[n,:] = table[id[n],:].
+ * mt_gather_rows_bwd_cuda -- dtable[id[n],:] += dout[n,:], by atomics: rows of one id are added in no fixed order.
+ * Moves: forward reads 4NC B and writes 4NC B; backward reads 4NC B and adds to 4NC B.   Asserts: 0 <= id[n] < V.
+ * Lab 06.14 */
+void mt_gather_rows_fwd_cuda(float *out, const float *table, const int32_t *id, int64_t N, int64_t V, int64_t C);
+void mt_gather_rows_bwd_cuda(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V, int64_t C);
+
+/* ---- histogram: histogram.cu ------------------------------------------------------------------------------- */
+
+/* mt_histogram_... -- count[v] += how many of x are v.
+ *   count [256] i64  updated;  x [n] u8
+ * Moves: reads n B; global: n atomics on 256 words; private: 256 of them per block at most.   Lab 06.15, 06.16 */
+enum { MT_HISTOGRAM_BINS = 256 };
+typedef void mt_histogram_fn(int64_t *count, const uint8_t *x, int64_t n);
+
+mt_histogram_fn mt_histogram_global_cuda;  /* Lab 06.15  every element is an atomic addition to memory */
+mt_histogram_fn mt_histogram_private_cuda; /* Lab 06.16  each block counts for itself, in shared memory */
+
+typedef struct mt_histogram_rung {
+    const char *name;
+    const char *step;
+    mt_histogram_fn *run;
+} mt_histogram_rung;
+
+extern const mt_histogram_rung mt_histogram_ladder_cuda[];
+
+#ifdef __cplusplus
+}
+#endif
+#endif
