@@ -26,13 +26,15 @@
 
 /* ---- running state ------------------------------------------------------------------------------------------------ */
 
+/* What a thread that does not run waits for; emu_warp.in says which lanes do. */
 typedef enum {
-    EMU_READY,      /* may run */
-    EMU_PAUSED,     /* asked by emu_pause: runs again after on_pause(warp) */
-    EMU_AT_WARP,    /* waits in cuemu_warp */
-    EMU_AT_ACTIVE,  /* waits in cuemu_active_mask */
-    EMU_AT_BARRIER, /* waits in a barrier */
-    EMU_DONE,       /* has returned from the kernel */
+    EMU_READY,      /* its turn */
+    EMU_YIELDED,    /* the other warps to have had a turn */
+    EMU_PAUSED,     /* emu_pause: the hook pause(warp) */
+    EMU_AT_WARP,    /* the other lanes, in cuemu_warp */
+    EMU_AT_ACTIVE,  /* the same in cuemu_active_mask */
+    EMU_AT_BARRIER, /* the other threads of the block */
+    EMU_STATES
 } emu_state;
 
 typedef struct emu_worker emu_worker;
@@ -43,46 +45,49 @@ typedef struct emu_record emu_record; /* one traced access or basic block: TRACE
 typedef struct emu_thread {
     void *sp; /* where it was left; NULL: not yet started */
     emu_warp *warp;
-    uint8_t state, lane;
-    uint16_t rank; /* in the block */
+    uint16_t rank, lane; /* in the block, in the warp */
+    int16_t stack;       /* the stack it runs on */
+    uint16_t spins;      /* atomics since it last waited: after many the others get a turn */
     cuemu_uint3 index;
     struct {
         emu_record *begin, *next, *end; /* the records since the warp's last flush */
         uint32_t depth, path;           /* calls deep, hash of the call path */
-        uint32_t epoch;                 /* meetings of the warp this lane took part in */
+        uint32_t beyond;                /* calls deeper than paths has room for */
         uint16_t *paths;                /* stack of `path` */
-    } trace;                            /* TRACE's, zero when a block begins but for begin, next, end and paths */
+    } trace;                            /* TRACE's: the hook block_begin resets it */
     struct {
         const char *file;
         uintptr_t pc; /* of the caller */
         uint64_t value, result;
         uint32_t mask;
         int line, op, arg, width;
+        void (*combine)(void *lanes[32]);
     } wait;                    /* what it waits for, or waited for last */
     struct emu_copies *copies; /* cp.async not yet waited for */
-    int stack;                 /* which stack it runs on */
-    int spins;                 /* atomics since it last waited: after many the others get a turn */
 } emu_thread;
 
 struct emu_warp {
     emu_thread *lanes; /* `size` of them */
     emu_worker *worker;
     int size, index;
-    uint32_t alive; /* lanes that have not returned */
+    uint32_t alive;          /* lanes that have not returned */
+    uint32_t in[EMU_STATES]; /* lanes that wait, by what for; the one that runs is in none */
 };
 
 struct emu_worker {
-    emu_thread *running; /* = emu_self of this OS thread */
     const struct emu_launch *launch;
-    int index; /* 0 .. emu_worker_count - 1 */
+    int index; /* 0 .. launch->worker_count - 1 */
     /* the block it runs */
     cuemu_uint3 block;
     uint64_t block_number; /* its place in the grid, x fastest */
+    uint64_t order;        /* its turn in the launch: the same, or from the end with CUEMU_REVERSE */
     uint32_t interval;     /* barriers passed since the block began */
     int thread_count, warp_count;
-    bool sampled; /* trace it? See CUEMU_SAMPLE */
-    bool killed;  /* the kernel ended with an error: no thread goes on */
-    char *shared; /* EMU_SHARED_SPAN bytes */
+    cuemu_uint3 shape; /* of its blocks */
+    bool sampled;      /* trace it? See CUEMU_SAMPLE */
+    bool killed;       /* the kernel ended with an error: no thread goes on */
+    volatile int busy; /* > 0 in code that a timeout must not leave half-way: it holds a lock or allocates */
+    char *shared;      /* EMU_SHARED_SPAN bytes */
     struct emu_shared_layout *layout;
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp warps[EMU_MAX_WARPS];
@@ -97,9 +102,10 @@ typedef struct emu_launch {
     const cuemu_launch_config *config;
     uint64_t number; /* launches before it */
     uint64_t block_count;
-    int worker_count;     /* that take part */
-    volatile bool failed; /* some thread ended the kernel */
-    size_t static_shared; /* set when it has ended: bytes of shared arrays of a block, without gaps */
+    int worker_count;      /* that take part */
+    uint64_t failed_block; /* the first, by order, that ended the kernel with an error; none: UINT64_MAX */
+    int failed_code;       /* its cudaError_t */
+    size_t static_shared;  /* set when it has ended: bytes of shared arrays of a block, without gaps */
     double seconds;
 } emu_launch;
 
@@ -111,15 +117,15 @@ void emu_pause(void);
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
-typedef enum { EMU_DEVICE, EMU_MANAGED } emu_home;
+typedef enum { EMU_DEVICE, EMU_MANAGED, EMU_PINNED } emu_home; /* pinned: of the host, which kernels may use too */
 
 typedef struct emu_allocation {
     char *begin;
-    size_t size;
+    size_t size, span; /* as asked for; with what is left of its last granule */
     emu_home home;
     bool freed;
     uintptr_t made, released; /* the calls (pc) of cudaMalloc and cudaFree */
-    uint64_t launch_freed;    /* launches before cudaFree */
+    uint64_t freed_number;    /* which cudaFree it was */
 } emu_allocation;
 
 extern char *emu_arena; /* where device memory lies */

@@ -1,0 +1,140 @@
+/* api_device.c -- the one device: "CUDA emulator, sm_90", with the limits of that card. */
+#include <stdio.h>
+#include "api.h"
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    API_BEGIN();
+    *count = 1;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    API_BEGIN();
+    *device = 0;
+    API_END(cudaSuccess);
+}
+
+static cudaError_t check_device(int device, uintptr_t pc, const char *what)
+{
+    return device == 0
+               ? cudaSuccess
+               : emu_misuse(cudaErrorInvalidDevice, pc, "%s: there is no device %d, only device 0", what, device);
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    API_BEGIN();
+    API_END(check_device(device, HERE, __func__));
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
+{
+    API_BEGIN();
+    size_t in_use;
+    *properties = (cudaDeviceProp){
+        .totalGlobalMem = emu_device_memory(&in_use),
+        .sharedMemPerBlock = EMU_SHARED_STATIC,
+        .sharedMemPerBlockOptin = EMU_SHARED_LIMIT,
+        .sharedMemPerMultiprocessor = 228 << 10,
+        .totalConstMem = 64 << 10,
+        .regsPerBlock = 65536,
+        .warpSize = EMU_WARP_SIZE,
+        .maxThreadsPerBlock = EMU_MAX_THREADS,
+        .maxThreadsDim = { 1024, 1024, 64 },
+        .maxGridSize = { 0x7fffffff, 65535, 65535 },
+        .major = 9,
+        .multiProcessorCount = 132,
+        .maxThreadsPerMultiProcessor = 2048,
+        .maxBlocksPerMultiProcessor = 32,
+        .memoryBusWidth = 5120,
+        .l2CacheSize = 50 << 20,
+        .canMapHostMemory = 1,
+        .unifiedAddressing = 1,
+        .managedMemory = 1,
+        .concurrentManagedAccess = 1,
+        .concurrentKernels = 1,
+        .asyncEngineCount = 3,
+    };
+    snprintf(properties->name, sizeof properties->name, "CUDA emulator, sm_90");
+    API_END(check_device(device, HERE, __func__));
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
+{
+    API_BEGIN();
+    static const struct {
+        cudaDeviceAttr attribute;
+        int value;
+    } known[] = {
+        { cudaDevAttrMaxThreadsPerBlock, EMU_MAX_THREADS },
+        { cudaDevAttrMaxSharedMemoryPerBlock, EMU_SHARED_STATIC },
+        { cudaDevAttrWarpSize, EMU_WARP_SIZE },
+        { cudaDevAttrMultiProcessorCount, 132 },
+        { cudaDevAttrMaxThreadsPerMultiProcessor, 2048 },
+        { cudaDevAttrComputeCapabilityMajor, 9 },
+        { cudaDevAttrComputeCapabilityMinor, 0 },
+        { cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10 },
+        { cudaDevAttrCooperativeLaunch, 0 },
+        { cudaDevAttrMaxSharedMemoryPerBlockOptin, EMU_SHARED_LIMIT },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].attribute == attribute) {
+            *value = known[i].value;
+            API_END(check_device(device, HERE, __func__));
+        }
+    }
+    API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaDeviceGetAttribute: attribute %d is not known to the emulator",
+                       (int)attribute));
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    API_BEGIN();
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+    API_BEGIN();
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    API_BEGIN();
+    *version = CUDART_VERSION;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    API_BEGIN();
+    *version = CUDART_VERSION;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cuemu_function_attribute(const void *entry, cudaFuncAttribute attribute, int value)
+{
+    API_BEGIN();
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        API_END(cudaSuccess); /* the others are hints */
+    if (value < 0 || value > EMU_SHARED_LIMIT)
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaFuncSetAttribute: %d bytes of shared memory, %d at most",
+                           value, EMU_SHARED_LIMIT));
+    API_END(emu_allow_shared(entry, (size_t)value) ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+/* By threads and shared memory; registers, of which the emulator knows nothing, may allow fewer. */
+cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t dynamic_shared)
+{
+    API_BEGIN();
+    (void)entry;
+    if (threads < 1 || threads > EMU_MAX_THREADS)
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "occupancy of blocks of %d threads", threads));
+    int by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)((228 << 10) / (dynamic_shared + 1024));
+    *blocks = by_threads < by_shared ? by_threads : by_shared;
+    *blocks = *blocks > 32 ? 32 : *blocks;
+    API_END(cudaSuccess);
+}

@@ -1,0 +1,121 @@
+/* api_error.c -- error codes of the runtime API: the last one, the one that sticks, their names. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "api.h"
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static cudaError_t last, sticky; /* a kernel that ended with an error spoils the context: nothing works afterwards */
+
+void emu_api_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void emu_api_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+cudaError_t emu_fail(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        last = error;
+    return error;
+}
+
+cudaError_t emu_sticky(void)
+{
+    return sticky;
+}
+
+void emu_set_sticky(cudaError_t error)
+{
+    sticky = last = error;
+}
+
+cudaError_t emu_misuse(cudaError_t error, uintptr_t pc, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text;
+    if (vasprintf(&text, format, arguments) < 0)
+        abort();
+    va_end(arguments);
+    emu_error(EMU_HOST_API, (emu_site){ .pc = pc }, "%s", text);
+    free(text);
+    return emu_fail(error);
+}
+
+void emu_host_only(const char *what, uintptr_t pc)
+{
+    if (!emu_self)
+        return;
+    emu_error(EMU_UNSUPPORTED, (emu_site){ .pc = pc },
+              "%s is called by device code: the emulator has it for the host only", what);
+    emu_kill(cudaErrorNotSupported);
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = last;
+    last = sticky;
+    return error;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    return last;
+}
+
+static const struct {
+    cudaError_t code;
+    const char *name, *text;
+} errors[] = {
+#define ERROR(name, text) \
+    {                     \
+        name, #name, text \
+    }
+    ERROR(cudaSuccess, "no error"),
+    ERROR(cudaErrorInvalidValue, "invalid argument"),
+    ERROR(cudaErrorMemoryAllocation, "out of memory"),
+    ERROR(cudaErrorInitializationError, "initialization error"),
+    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
+    ERROR(cudaErrorInvalidDevicePointer, "invalid device pointer"),
+    ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
+    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
+    ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
+    ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ERROR(cudaErrorNotReady, "device not ready"),
+    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
+    ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
+    ERROR(cudaErrorAssert, "device-side assert triggered"),
+    ERROR(cudaErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped"),
+    ERROR(cudaErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region"),
+    ERROR(cudaErrorHardwareStackError, "hardware stack error"),
+    ERROR(cudaErrorMisalignedAddress, "misaligned address"),
+    ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
+    ERROR(cudaErrorNotSupported, "operation not supported"),
+    ERROR(cudaErrorUnknown, "unknown error"),
+#undef ERROR
+};
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].code == error)
+            return errors[i].name;
+    return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        if (errors[i].code == error)
+            return errors[i].text;
+    return "unrecognized error code";
+}

@@ -1,0 +1,193 @@
+/* api_stream.c -- streams and events: everything is done when a call returns, so they only say what exists.
+ *
+ * Handles are never used again, so a destroyed stream or event is recognised.
+ */
+#include <stdlib.h>
+#include "api.h"
+
+struct CUstream_st {
+    struct CUstream_st *next;
+};
+
+struct CUevent_st {
+    struct CUevent_st *next;
+    long long recorded; /* ns; 0: not yet */
+    unsigned flags;
+};
+
+static struct CUstream_st *streams; /* the living */
+static struct CUevent_st *events;
+static struct CUstream_st *dead_streams; /* kept: their addresses must not come again */
+static struct CUevent_st *dead_events;
+
+bool emu_stream_valid(const void *stream)
+{
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+        return true;
+    for (const struct CUstream_st *s = streams; s; s = s->next)
+        if (s == stream)
+            return true;
+    return false;
+}
+
+static bool event_valid(cudaEvent_t event)
+{
+    for (const struct CUevent_st *e = events; e; e = e->next)
+        if (e == event)
+            return true;
+    return false;
+}
+
+static cudaError_t no_stream(uintptr_t pc, const char *what)
+{
+    return emu_misuse(cudaErrorInvalidResourceHandle, pc, "%s: the stream does not exist (was it destroyed?)", what);
+}
+
+static cudaError_t no_event(uintptr_t pc, const char *what)
+{
+    return emu_misuse(cudaErrorInvalidResourceHandle, pc, "%s: the event does not exist (was it destroyed?)", what);
+}
+
+static cudaError_t stream_new(cudaStream_t *stream)
+{
+    if (!stream)
+        return cudaErrorInvalidValue;
+    struct CUstream_st *s = calloc(1, sizeof *s);
+    if (!s)
+        return cudaErrorMemoryAllocation;
+    s->next = streams;
+    streams = s;
+    *stream = s;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    API_BEGIN();
+    API_END(stream_new(stream));
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    API_BEGIN();
+    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream) : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+    API_BEGIN();
+    (void)priority;
+    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream) : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    API_BEGIN();
+    struct CUstream_st **link = &streams;
+    while (*link && *link != stream)
+        link = &(*link)->next;
+    if (!*link)
+        API_END(no_stream(HERE, __func__));
+    *link = stream->next;
+    stream->next = dead_streams;
+    dead_streams = stream;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    API_BEGIN();
+    API_END(emu_stream_valid(stream) ? cudaSuccess : no_stream(HERE, __func__));
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    API_BEGIN();
+    API_END(emu_stream_valid(stream) ? cudaSuccess : no_stream(HERE, __func__));
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    API_BEGIN();
+    (void)flags;
+    if (!emu_stream_valid(stream))
+        API_END(no_stream(HERE, __func__));
+    API_END(event_valid(event) ? cudaSuccess : no_event(HERE, __func__));
+}
+
+static cudaError_t event_new(cudaEvent_t *event, unsigned flags)
+{
+    if (!event || flags > 7)
+        return cudaErrorInvalidValue;
+    struct CUevent_st *e = calloc(1, sizeof *e);
+    if (!e)
+        return cudaErrorMemoryAllocation;
+    e->flags = flags;
+    e->next = events;
+    events = e;
+    *event = e;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    API_BEGIN();
+    API_END(event_new(event, cudaEventDefault));
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    API_BEGIN();
+    API_END(event_new(event, flags));
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    API_BEGIN();
+    struct CUevent_st **link = &events;
+    while (*link && *link != event)
+        link = &(*link)->next;
+    if (!*link)
+        API_END(no_event(HERE, __func__));
+    *link = event->next;
+    event->next = dead_events;
+    dead_events = event;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    API_BEGIN();
+    if (!event_valid(event))
+        API_END(no_event(HERE, __func__));
+    if (!emu_stream_valid(stream))
+        API_END(no_stream(HERE, __func__));
+    event->recorded = cuemu_clock();
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    API_BEGIN();
+    API_END(event_valid(event) ? cudaSuccess : no_event(HERE, __func__));
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    API_BEGIN();
+    API_END(event_valid(event) ? cudaSuccess : no_event(HERE, __func__));
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    API_BEGIN();
+    if (!event_valid(start) || !event_valid(end))
+        API_END(no_event(HERE, __func__));
+    if ((start->flags | end->flags) & cudaEventDisableTiming)
+        API_END(
+            emu_misuse(cudaErrorInvalidResourceHandle, HERE, "cudaEventElapsedTime: an event was made without timing"));
+    if (!start->recorded || !end->recorded)
+        API_END(emu_misuse(cudaErrorInvalidResourceHandle, HERE, "cudaEventElapsedTime: an event was never recorded"));
+    *milliseconds = (float)((double)(end->recorded - start->recorded) * 1e-6);
+    API_END(cudaSuccess);
+}

@@ -1,0 +1,246 @@
+/* fault.c -- kernels that crash or never end, and host code that follows a device pointer.
+ *
+ * The signal handler does not report: it makes the interrupted thread continue in `land`, on a stack of its own, which
+ * may then do anything ordinary code may, and which leaves through the scheduler like any thread that is killed.
+ * A worker's CPU time in one launch is bounded by a timer of its own (CUEMU_TIMEOUT seconds, default 60).
+ */
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "core.h"
+
+#define TICK        (SIGRTMIN + 3)
+#define STACK_SIZE  (128 << 10)
+#define MOST_FRAMES 16
+#define RETRY_NS    10000000 /* when the thread was in code that must not be left */
+
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* What happened last on this OS thread, for `land`. */
+static __thread struct {
+    int signal;
+    char *address;
+    uintptr_t pc;
+    void *frames[MOST_FRAMES];
+    int frame_count;
+} fault;
+
+static __thread struct {
+    char *landing; /* stack; the handlers' own lies above it */
+    timer_t timer;
+    bool ready;
+} os_thread;
+
+static long budget; /* seconds */
+
+/* ---- after the signal ------------------------------------------------------------------------------------------------ */
+
+/* The innermost frame that belongs to the program's source. */
+static emu_site user_site(void)
+{
+    emu_site site = { .pc = fault.pc + 1 }; /* emu_source wants return addresses, which lie behind the call */
+    for (int i = -1; i < fault.frame_count; i++) {
+        uintptr_t pc = i < 0 ? fault.pc + 1 : (uintptr_t)fault.frames[i];
+        const char *file;
+        int line;
+        if (emu_source(pc, &file, &line) && !strstr(file, "/emulator/"))
+            return (emu_site){ .pc = pc, .file = file, .line = line };
+    }
+    return site;
+}
+
+/* "12 bytes past the end of the 1024-byte allocation made at unit.cu:40" */
+static const char *describe_address(const char *address, char text[256])
+{
+    const emu_allocation *a = emu_nearest(address);
+    const char *file = "?";
+    int line = 0;
+    if (!a) {
+        snprintf(text, 256, "%p is no device memory", (const void *)address);
+        return text;
+    }
+    emu_source(a->made, &file, &line);
+    if (address < a->begin)
+        snprintf(text, 256, "%td bytes before the %zu-byte allocation made at %s:%d", a->begin - address, a->size, file,
+                 line);
+    else if (address >= a->begin + a->size)
+        snprintf(text, 256, "%td bytes past the end of the %zu-byte allocation made at %s:%d",
+                 address - a->begin - (ptrdiff_t)a->size, a->size, file, line);
+    else
+        snprintf(text, 256, "byte %td of the %zu-byte allocation made at %s:%d", address - a->begin, a->size, file,
+                 line);
+    return text;
+}
+
+static void report_segment(emu_site site)
+{
+    char text[256];
+    if (emu_stack_overflowed(emu_self->warp->worker, fault.address)) {
+        emu_error(EMU_CRASH, site, "stack overflow: endless recursion, or local arrays of more than 256 KB");
+        emu_kill(cudaErrorHardwareStackError);
+    }
+    if ((uintptr_t)fault.address < 4096)
+        emu_error(EMU_BAD_POINTER, site, "access through a null pointer (address %p)", (void *)fault.address);
+    else if ((size_t)(fault.address - emu_arena) < emu_arena_size)
+        emu_error(EMU_OUT_OF_BOUNDS, site, "access outside device memory, %s", describe_address(fault.address, text));
+    else
+        emu_error(EMU_BAD_POINTER, site, "access to %p, which is neither device nor shared memory",
+                  (void *)fault.address);
+    emu_kill(cudaErrorIllegalAddress);
+}
+
+static void land(void)
+{
+    emu_site site = user_site();
+    if (fault.signal == TICK) {
+        emu_error(EMU_ENDLESS, site, "kernel %s has run for %ld s of CPU time and does not end (CUEMU_TIMEOUT)",
+                  emu_current->config->kernel, budget);
+        emu_kill(cudaErrorLaunchTimeout);
+    }
+    if (fault.signal == SIGSEGV || fault.signal == SIGBUS)
+        report_segment(site);
+    emu_error(EMU_CRASH, site, "%s",
+              fault.signal == SIGFPE ? "integer division by zero (or overflow): undefined on the card"
+                                     : "illegal instruction: a trap, or code the compiler holds unreachable");
+    emu_kill(cudaErrorLaunchFailure);
+    abort(); /* emu_kill does not return to a running thread */
+}
+
+static void host_touched_device(void)
+{
+    char text[256];
+    emu_error(EMU_BAD_POINTER, user_site(), "host code follows a device pointer: %s\nuse cudaMemcpy",
+              describe_address(fault.address, text));
+    emu_stop_program();
+}
+
+/* ---- in the signal --------------------------------------------------------------------------------------------------- */
+
+/* The interrupted code goes on at `where`, on `top`. Returns false where the machine is not known. */
+static bool redirect(ucontext_t *context, void (*where)(void), char *top)
+{
+#if defined(__x86_64__)
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)where;
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)(((uintptr_t)top & ~(uintptr_t)15) - 8);
+    return true;
+#elif defined(__aarch64__)
+    context->uc_mcontext.pc = (uintptr_t)where;
+    context->uc_mcontext.sp = (uintptr_t)top & ~(uintptr_t)15;
+    return true;
+#else
+    (void)context, (void)where, (void)top;
+    return false;
+#endif
+}
+
+static uintptr_t pc_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+static void remember(int signal_number, const siginfo_t *info, const ucontext_t *context)
+{
+    fault.signal = signal_number;
+    fault.address = info->si_addr;
+    fault.pc = pc_of(context);
+    int count = backtrace(fault.frames, MOST_FRAMES), skip = 0;
+    while (skip < count && (uintptr_t)fault.frames[skip] != fault.pc) /* the handler's own frames */
+        skip++;
+    fault.frame_count = count > skip ? count - skip - 1 : 0;
+    memmove(fault.frames, fault.frames + skip + 1, (size_t)fault.frame_count * sizeof fault.frames[0]);
+}
+
+static void set_timer(long whole, long nanoseconds)
+{
+    struct itimerspec when = { .it_value = { whole, nanoseconds } };
+    timer_settime(os_thread.timer, 0, &when, NULL);
+}
+
+static void on_signal(int signal_number, siginfo_t *info, void *context)
+{
+    const emu_worker *worker = emu_this_worker();
+    if (worker && emu_self && !worker->busy) {
+        remember(signal_number, info, context);
+        if (redirect(context, land, os_thread.landing + STACK_SIZE))
+            return;
+    }
+    if (signal_number == TICK) {
+        if (worker)
+            set_timer(0, RETRY_NS);
+        return;
+    }
+    if (!worker && (size_t)((char *)info->si_addr - emu_arena) < emu_arena_size) {
+        remember(signal_number, info, context);
+        host_touched_device();
+    }
+    signal(signal_number, SIG_DFL); /* a crash of the host's own: as without us */
+}
+
+/* ---- set-up ---------------------------------------------------------------------------------------------------------- */
+
+/* Stacks for this OS thread's signals, once. */
+static void prepare_thread(void)
+{
+    if (os_thread.ready)
+        return;
+    os_thread.ready = true;
+    os_thread.landing = mmap(NULL, 2 * STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = { .ss_sp = os_thread.landing + STACK_SIZE, .ss_size = STACK_SIZE };
+    struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK };
+    event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
+    if (os_thread.landing == MAP_FAILED || sigaltstack(&stack, NULL) ||
+        timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &os_thread.timer)) {
+        perror("cuemu: cannot watch over kernels");
+        exit(2);
+    }
+}
+
+void emu_watch_begin(void)
+{
+    prepare_thread();
+    set_timer(budget, 0);
+}
+
+void emu_watch_end(void)
+{
+    set_timer(0, 0);
+}
+
+/* A forked child has no timers. */
+static void after_fork(void)
+{
+    os_thread.ready = false;
+}
+
+__attribute__((constructor(104))) static void install(void)
+{
+    void *frame[1];
+    backtrace(frame, 1); /* loads what it needs now, not in a handler */
+    budget = emu_setting("CUEMU_TIMEOUT", 60);
+    budget = budget < 1 ? 1 : budget;
+    prepare_thread();
+    pthread_atfork(NULL, NULL, after_fork);
+    struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+    sigfillset(&action.sa_mask);
+    static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigaction(faults[i], &action, NULL);
+    sigaction(TICK, &action, NULL);
+}

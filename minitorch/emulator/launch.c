@@ -1,0 +1,317 @@
+/* launch.c -- a grid of blocks, run by a few OS threads.
+ *
+ * Blocks are handed out in order, one at a time; the thread that launches works too, and helpers that wake up too late
+ * for a short launch are not waited for. When a block ends with an error, no later block is begun and what later blocks
+ * found or printed is dropped, so the outcome is that of running one block after another.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include "core.h"
+
+#define MOST_WORKERS    16
+#define WORTH_WAKING    4096 /* threads: a launch of fewer runs on the caller alone */
+#define MOST_KERNELS    256  /* with an opt-in to more shared memory */
+#define CEILING_GRID_YZ 65535u
+#define CEILING_GRID_X  0x7fffffffu
+
+emu_launch *emu_current;
+int emu_worker_limit;
+bool emu_reversed;
+
+static emu_worker *workers[MOST_WORKERS];
+static __thread emu_worker *here;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
+static emu_launch *open_launch; /* that helpers may join; under lock, like the next two */
+static uint64_t open_number;
+static int joined, helpers;
+static uint64_t next_block, launches;
+static struct {
+    const void *entry;
+    size_t allowed;
+} opted_in[MOST_KERNELS];
+
+emu_worker *emu_this_worker(void)
+{
+    return here;
+}
+
+uint64_t emu_launches(void)
+{
+    return launches;
+}
+
+/* ---- one worker ------------------------------------------------------------------------------------------------------ */
+
+static emu_worker *worker_new(int index)
+{
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    size_t size = sizeof(emu_worker) + sizeof(emu_scheduler);
+    emu_worker *worker = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (worker == MAP_FAILED) {
+        perror("cuemu: no memory for a worker");
+        exit(2);
+    }
+    worker->index = index;
+    worker->scheduler = (emu_scheduler *)(worker + 1);
+    emu_stacks_new(worker);
+    emu_shared_new(worker);
+    return worker;
+}
+
+static bool is_sampled(const emu_launch *launch, uint64_t block)
+{
+    static long sample = -1;
+    if (sample < 0)
+        sample = emu_setting("CUEMU_SAMPLE", 0);
+    uint64_t n = (uint64_t)sample, count = launch->block_count;
+    return !n || n >= count || (block + 1) * n / count > block * n / count; /* n of them, evenly; the last is one */
+}
+
+static bool same_size(cuemu_uint3 a, cuemu_uint3 b)
+{
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+static void run_blocks(emu_worker *worker, emu_launch *launch)
+{
+    cuemu_uint3 grid = launch->config->grid, block = launch->config->block;
+    worker->launch = launch;
+    if (!same_size(worker->shape, block)) {
+        emu_shape_block(worker, block);
+        worker->shape = block;
+    }
+    here = worker;
+    emu_watch_begin();
+    for (;;) {
+        uint64_t order = __atomic_fetch_add(&next_block, 1, __ATOMIC_RELAXED);
+        if (order >= launch->block_count || order > __atomic_load_n(&launch->failed_block, __ATOMIC_RELAXED))
+            break;
+        uint64_t number = emu_reversed ? launch->block_count - 1 - order : order;
+        worker->order = order;
+        worker->block_number = number;
+        worker->block.x = (unsigned)(number % grid.x);
+        worker->block.y = (unsigned)(number / grid.x % grid.y);
+        worker->block.z = (unsigned)(number / grid.x / grid.y);
+        worker->sampled = is_sampled(launch, number);
+        emu_run_block(worker);
+    }
+    emu_watch_end();
+    here = NULL;
+}
+
+void emu_kill_block(emu_worker *worker, int code)
+{
+    emu_launch *launch = emu_current;
+    worker->killed = true;
+    worker->busy++;
+    pthread_mutex_lock(&lock);
+    if (worker->order < launch->failed_block) {
+        launch->failed_code = code;
+        __atomic_store_n(&launch->failed_block, worker->order, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+    worker->busy--;
+}
+
+void emu_kill(int code)
+{
+    if (!emu_self)
+        return;
+    emu_kill_block(emu_self->warp->worker, code);
+    emu_leave();
+}
+
+/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+
+static void *help(void *argument)
+{
+    emu_worker *worker = argument;
+    uint64_t seen = 0;
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!open_launch || open_number == seen || worker->index >= open_launch->worker_count)
+            pthread_cond_wait(&begun, &lock);
+        emu_launch *launch = open_launch;
+        seen = open_number;
+        joined++;
+        pthread_mutex_unlock(&lock);
+        run_blocks(worker, launch);
+        pthread_mutex_lock(&lock);
+        if (--joined == 0)
+            pthread_cond_signal(&ended);
+    }
+    return NULL;
+}
+
+/* A forked child has only the thread that forked. */
+static void forget_helpers(void)
+{
+    helpers = joined = 0;
+    open_launch = NULL;
+    pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&begun, NULL);
+    pthread_cond_init(&ended, NULL);
+}
+
+/* Returns how many workers there are. */
+static int hire(int wanted)
+{
+    if (!workers[0]) {
+        workers[0] = worker_new(0);
+        pthread_atfork(NULL, NULL, forget_helpers);
+    }
+    while (helpers + 1 < wanted) {
+        pthread_t thread;
+        int index = helpers + 1;
+        if (!workers[index])
+            workers[index] = worker_new(index);
+        if (pthread_create(&thread, NULL, help, workers[index]))
+            break;
+        pthread_detach(thread);
+        helpers++;
+    }
+    return helpers + 1 < wanted ? helpers + 1 : wanted;
+}
+
+static void run_grid(emu_launch *launch)
+{
+    next_block = 0;
+    if (launch->worker_count > 1) {
+        pthread_mutex_lock(&lock);
+        open_launch = launch;
+        open_number = launch->number + 1;
+        pthread_cond_broadcast(&begun);
+        pthread_mutex_unlock(&lock);
+    }
+    run_blocks(workers[0], launch);
+    pthread_mutex_lock(&lock);
+    open_launch = NULL;
+    while (joined)
+        pthread_cond_wait(&ended, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- limits of the card ---------------------------------------------------------------------------------------------- */
+
+size_t emu_shared_allowed(const void *entry)
+{
+    if (!entry)
+        return EMU_SHARED_LIMIT;
+    for (int i = 0; i < MOST_KERNELS && opted_in[i].entry; i++)
+        if (opted_in[i].entry == entry)
+            return opted_in[i].allowed > EMU_SHARED_STATIC ? opted_in[i].allowed : EMU_SHARED_STATIC;
+    return EMU_SHARED_STATIC;
+}
+
+bool emu_allow_shared(const void *entry, size_t bytes)
+{
+    for (int i = 0; i < MOST_KERNELS; i++) {
+        if (opted_in[i].entry && opted_in[i].entry != entry)
+            continue;
+        opted_in[i].entry = entry;
+        opted_in[i].allowed = bytes;
+        return true;
+    }
+    return false;
+}
+
+static bool refuse(const cuemu_launch_config *c, cudaError_t code, const char *why, unsigned long long is,
+                   unsigned long long most)
+{
+    emu_error(EMU_LIMIT, (emu_site){ .file = c->file, .line = c->line },
+              "kernel %s is not launched: %s (%llu; %llu allowed)", c->kernel, why, is, most);
+    emu_fail(code);
+    return false;
+}
+
+static bool possible(const cuemu_launch_config *c)
+{
+    cuemu_uint3 g = c->grid, b = c->block;
+    unsigned long long threads = (unsigned long long)b.x * b.y * b.z;
+    if (!g.x || !g.y || !g.z)
+        return refuse(c, cudaErrorInvalidConfiguration, "the grid has no blocks", 0, CEILING_GRID_X);
+    if (g.x > CEILING_GRID_X)
+        return refuse(c, cudaErrorInvalidConfiguration, "too many blocks in gridDim.x", g.x, CEILING_GRID_X);
+    if (g.y > CEILING_GRID_YZ || g.z > CEILING_GRID_YZ)
+        return refuse(c, cudaErrorInvalidConfiguration, "too many blocks in gridDim.y or gridDim.z",
+                      g.y > g.z ? g.y : g.z, CEILING_GRID_YZ);
+    if (!threads)
+        return refuse(c, cudaErrorInvalidConfiguration, "the block has no threads", 0, EMU_MAX_THREADS);
+    if (b.x > EMU_MAX_THREADS || b.y > EMU_MAX_THREADS || threads > EMU_MAX_THREADS)
+        return refuse(c, cudaErrorInvalidConfiguration, "too many threads in a block", threads, EMU_MAX_THREADS);
+    if (b.z > 64)
+        return refuse(c, cudaErrorInvalidConfiguration, "blockDim.z is too large", b.z, 64);
+    if (c->dynamic_shared > emu_shared_allowed(c->entry))
+        return refuse(c, cudaErrorInvalidValue,
+                      c->dynamic_shared > EMU_SHARED_LIMIT
+                          ? "too much dynamic shared memory"
+                          : "this much dynamic shared memory wants cudaFuncSetAttribute(kernel, "
+                            "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) first",
+                      c->dynamic_shared, emu_shared_allowed(c->entry));
+    return emu_stream_valid(c->stream) || refuse(c, cudaErrorInvalidResourceHandle, "its stream does not exist", 0, 0);
+}
+
+/* ---- launching ------------------------------------------------------------------------------------------------------- */
+
+static double seconds(void)
+{
+    return (double)cuemu_clock() * 1e-9;
+}
+
+static void run(const cuemu_launch_config *config)
+{
+    cuemu_uint3 grid = config->grid;
+    emu_launch launch = { .config = config, .number = launches++, .failed_block = UINT64_MAX };
+    launch.block_count = (uint64_t)grid.x * grid.y * grid.z;
+    uint64_t threads = launch.block_count * config->block.x * config->block.y * config->block.z;
+    emu_current = &launch;
+    emu_arena_open();
+    emu_findings_begin();
+    EMU_CALL(launch_begin, &launch);
+    int wanted = threads < WORTH_WAKING ? 1 : emu_worker_limit;
+    launch.worker_count = hire((uint64_t)wanted < launch.block_count ? wanted : (int)launch.block_count);
+    double start = seconds();
+    run_grid(&launch);
+    launch.seconds = seconds() - start;
+    for (int i = 0; i < launch.worker_count; i++) {
+        size_t used = emu_shared_used(workers[i]);
+        launch.static_shared = used > launch.static_shared ? used : launch.static_shared;
+    }
+    EMU_CALL(launch_end, &launch);
+    emu_check_gaps();
+    emu_arena_close();
+    emu_findings_flush(launch.failed_block);
+    emu_output_flush(launch.failed_block);
+    if (launch.failed_block != UINT64_MAX)
+        emu_set_sticky((cudaError_t)launch.failed_code);
+    if (emu_setting("CUEMU_TIME", 0))
+        fprintf(stderr, "cuemu: %s %.6f s, %d workers, shared %zu+%zu bytes\n", config->kernel, launch.seconds,
+                launch.worker_count, launch.static_shared, config->dynamic_shared);
+    emu_current = NULL;
+}
+
+void cuemu_launch(const cuemu_launch_config *config)
+{
+    if (emu_self) {
+        emu_error(EMU_UNSUPPORTED, (emu_site){ .file = config->file, .line = config->line },
+                  "kernel %s is launched by device code: the emulator has no dynamic parallelism", config->kernel);
+        emu_kill(cudaErrorNotSupported);
+    }
+    emu_api_lock();
+    if (!emu_sticky() && possible(config))
+        run(config);
+    emu_api_unlock();
+}
+
+__attribute__((constructor(103))) static void configure(void)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = emu_setting("CUEMU_THREADS", cores);
+    emu_worker_limit = wanted < 1 ? 1 : wanted > MOST_WORKERS ? MOST_WORKERS : (int)wanted;
+    emu_reversed = emu_setting("CUEMU_REVERSE", 0);
+}
