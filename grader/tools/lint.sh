@@ -83,6 +83,7 @@ floors() {
         return folder(path) in floor ? floor[folder(path)] : -1
     }
     FILENAME ~ /^grader\// { nextfile }
+    FILENAME ~ /^minitorch\/emulator\// { nextfile } # knows nothing of the framework; its headers lie as CUDA lays them
     FNR == 1 {
         own = FILENAME
         if (sub(/^minitorch\//, "", own)) { mine = floor_of(own); own = folder(own) }
