@@ -1,0 +1,209 @@
+/* declare.c -- which functions and variables a unit declares, and how they are marked.
+ *
+ * A reading of declarations, not a parser: at namespace and class scope a declaration is a function when a name stands
+ * before its first parenthesis, else a variable. Bodies are skipped as a whole. */
+#include "emulator/translate/translate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+function *the_function;
+int functions;
+variable *the_variable;
+int variables;
+
+/* Their parentheses belong to the declaration's decoration. */
+static const char *const decorations[] = {
+    "__launch_bounds__", "__attribute__", "alignas", "__align__",   "decltype", "noexcept",
+    "__declspec",        "explicit",      "asm",     "__maxnreg__", NULL
+};
+
+/* What may stand between a function's parameters and its body. After anything else `NAME(...)` was a macro's call. */
+static const char *const trailers[] = { "const", "noexcept", "override",      "final", "volatile",
+                                        "try",   "requires", "__attribute__", "asm",   NULL };
+
+static unsigned mark_of(const token *t)
+{
+    return is(t, "__global__")     ? GLOBAL
+           : is(t, "__device__")   ? DEVICE
+           : is(t, "__host__")     ? HOST
+           : is(t, "__constant__") ? CONSTANT
+           : is(t, "__managed__")  ? MANAGED
+                                   : 0;
+}
+
+static bool same_name(const token *a, const token *b)
+{
+    return a->length == b->length && memcmp(a->at, b->at, (size_t)a->length) == 0;
+}
+
+static void add_function(function f)
+{
+    the_function = grow(the_function, functions, sizeof f);
+    the_function[functions++] = f;
+}
+
+unsigned marks_of_function(const token *name, const function **first)
+{
+    unsigned marks = 0;
+    for (int i = functions - 1; i >= 0; i--) {
+        if (!same_name(the_function[i].name, name))
+            continue;
+        marks |= the_function[i].marks ? the_function[i].marks : HOST;
+        *first = &the_function[i];
+    }
+    return marks;
+}
+
+const variable *find_variable(const token *name)
+{
+    for (int i = 0; i < variables; i++)
+        if (same_name(the_variable[i].name, name))
+            return &the_variable[i];
+    return NULL;
+}
+
+bool is_template_kernel(const token *name)
+{
+    for (int i = 0; i < functions; i++)
+        if (the_function[i].is_template && (the_function[i].marks & GLOBAL) && same_name(the_function[i].name, name))
+            return true;
+    return false;
+}
+
+/* Every declarator of `[static] [const] type a[3], *b = x;` in tokens [begin, end): a name before [ = , { or ;. */
+static void add_variables(const source *s, int begin, int end, unsigned marks)
+{
+    bool is_const = false;
+    for (int i = begin; i < end; i++) {
+        const token *t = &s->token[i], *next = t + 1;
+        if (is(t, "const") || is(t, "constexpr"))
+            is_const = true;
+        if (is(t, "=")) /* an initialiser: up to the next declarator */
+            while (i + 1 < end && !is(&s->token[i + 1], ","))
+                i = s->token[i].partner > i ? s->token[i].partner : i + 1;
+        else if (is(t, "<") && angle_end(s, i) > 0)
+            i = angle_end(s, i);
+        else if (t->partner > i)
+            i = t->partner;
+        else if (t->kind == TOKEN_NAME &&
+                 (is(next, "[") || is(next, "=") || is(next, ",") || is(next, "{") || is(next, ";"))) {
+            bool array = is(next, "["), pointer = is(t - 1, "*");
+            bool is_constexpr = is(&s->token[begin], "constexpr") || is(&s->token[begin + 1], "constexpr");
+            the_variable = grow(the_variable, variables, sizeof *the_variable);
+            the_variable[variables++] = (variable){
+                .source = s,
+                .name = t,
+                .marks = marks,
+                .end = end,
+                .constant_expression = is_constexpr || (is_const && !array && !pointer),
+            };
+        }
+    }
+}
+
+/* From behind the parameters to the body's '{' or the ';': a constructor's initialisers may hold braces of their own. */
+static int find_body(const source *s, int i)
+{
+    bool initialisers = false;
+    for (; s->token[i].kind != TOKEN_END; i++) {
+        const token *t = &s->token[i];
+        if (is(t, ";"))
+            return i;
+        if (is(t, "{") && !(initialisers && (t[-1].kind == TOKEN_NAME || is(t - 1, ">"))))
+            return i;
+        initialisers |= is(t, ":");
+        if (t->partner > i)
+            i = t->partner;
+    }
+    return i;
+}
+
+static void declare_range(const source *s, int i, int end, bool member);
+
+/* namespace, extern "C" and class bodies are read like the file; returns the index behind, or -1: something else. */
+static int enter_scope(const source *s, int i, int end, bool member)
+{
+    const token *t = &s->token[i];
+    bool space = is(t, "namespace") || (is(t, "extern") && t[1].kind == TOKEN_STRING);
+    bool type = is(t, "struct") || is(t, "class") || is(t, "union");
+    if (!space && !type)
+        return -1;
+    for (int j = i + 1; j < end; j++) {
+        const token *u = &s->token[j];
+        if (is(u, "{") && u->partner > j) {
+            declare_range(s, j + 1, u->partner, type ? true : member);
+            return space ? u->partner + 1 : u->partner; /* a class: its declaration goes on to the ';' */
+        }
+        if (is(u, ";") || is(u, "(") || is(u, "="))
+            return -1;
+        if (is(u, "<") && angle_end(s, j) > 0)
+            j = angle_end(s, j);
+    }
+    return -1;
+}
+
+/* One declaration from token i on; returns the index behind it. */
+static int declaration(const source *s, int i, int end, bool member)
+{
+    function f = { .source = s, .begin = i, .body = -1, .is_member = member };
+    bool alias = is(&s->token[i], "namespace") && is(&s->token[i + 2], "=");
+    if (alias || is(&s->token[i], "using") || is(&s->token[i], "typedef") || is(&s->token[i], "friend"))
+        while (i < end && !is(&s->token[i], ";"))
+            i = s->token[i].partner > i ? s->token[i].partner + 1 : i + 1;
+    int begin = i;
+    for (; i < end; i++) {
+        const token *t = &s->token[i];
+        f.marks |= mark_of(t);
+        int behind = f.is_template || i == begin ? enter_scope(s, i, end, member) : -1;
+        if (behind >= 0 && !is(&s->token[behind], "}"))
+            return behind;
+        if (behind >= 0)
+            i = behind;
+        else if (is(t, "template"))
+            f.is_template = true;
+        else if (is(t, "<") && angle_end(s, i) > 0 && !is(t - 1, "operator"))
+            i = angle_end(s, i);
+        else if (is(t, "(") && (t[-1].kind == TOKEN_NAME || is(t - 2, "operator") || is(t - 3, "operator"))) {
+            bool decoration = is_any(t - 1, decorations);
+            if (t->partner < 0)
+                return i + 1;
+            i = t->partner;
+            if (decoration)
+                continue;
+            if (s->token[i + 1].kind == TOKEN_NAME && !is_any(&s->token[i + 1], trailers))
+                return i + 1;
+            f.name = t - 1;
+            f.parameters = (int)(t - s->token);
+            int body = find_body(s, i + 1);
+            f.body = is(&s->token[body], "{") ? body : -1;
+            add_function(f);
+            return f.body >= 0 && s->token[body].partner > 0 ? s->token[body].partner + 1 : body + 1;
+        } else if (is(t, ";")) {
+            if (!member)
+                add_variables(s, begin, i, f.marks);
+            return i + 1;
+        } else if (is(t, "}"))
+            return i + 1;
+        else if (t->partner > i)
+            i = t->partner;
+    }
+    return end;
+}
+
+static void declare_range(const source *s, int i, int end, bool member)
+{
+    while (i < end) {
+        const token *t = &s->token[i];
+        bool access = (is(t, "public") || is(t, "private") || is(t, "protected")) && is(t + 1, ":");
+        if (t->kind == TOKEN_DIRECTIVE || t->macro || is(t, ";"))
+            i++;
+        else
+            i = access ? i + 2 : declaration(s, i, end, member);
+    }
+}
+
+void declare(const source *s)
+{
+    declare_range(s, 1, s->tokens - 1, false);
+}

@@ -1,0 +1,96 @@
+/* launch.c -- `kernel<<<grid, block, shared, stream>>>(args)` becomes a call of the shim's cuemu::launch_site:
+ *
+ *     ::cuemu::launch_site("kernel", __FILE__, __LINE__, grid, block, shared, stream).run(kernel, args)
+ *
+ * A function template whose arguments are to be deduced has no address; it is called from a lambda instead:
+ *
+ *     ....call([&](auto... a) { kernel(a...); }, args)                                                             */
+#include "emulator/translate/translate.h"
+
+#include <string.h>
+
+/* The first token of the postfix expression that ends at token i: name, ns::name<...>, table[i].entry, (expression). */
+static int expression_begin(const source *s, int i)
+{
+    for (;;) {
+        const token *t = &s->token[i];
+        if (is(t, ">") && angle_begin(s, i) > 0) {
+            i = angle_begin(s, i) - 1;
+            continue;
+        }
+        if ((is(t, ")") || is(t, "]")) && t->partner > 0) {
+            i = t->partner;
+            if (s->token[i - 1].kind != TOKEN_NAME && !is(t - 1, ")") && !is(t - 1, "]"))
+                return i;
+            i--;
+            continue;
+        }
+        if (t->kind != TOKEN_NAME)
+            return i + 1;
+        if (is(t - 1, ".") || is(t - 1, "->"))
+            i -= 2;
+        else if (is(t - 1, "::") && (t[-2].kind == TOKEN_NAME || is(t - 2, ">")))
+            i -= 2;
+        else
+            return is(t - 1, "::") ? i - 1 : i;
+    }
+}
+
+/* The first of the three '>' that close the configuration opened at i; -1: there is none. */
+static int configuration_end(const source *s, int i)
+{
+    for (; s->token[i].kind != TOKEN_END; i++) {
+        const token *t = &s->token[i];
+        if (is(t, ">") && is(t + 1, ">") && is(t + 2, ">") && t[2].at == t->at + 2 && is(t + 3, "("))
+            return i;
+        if (t->partner > i)
+            i = t->partner;
+    }
+    return -1;
+}
+
+/* Does the kernel's name alone say which function it is? Not if it is a template, or a macro's parameter. */
+static bool has_address(const source *s, int begin, int open)
+{
+    int last = open - 1;
+    if (is(&s->token[last], ">"))
+        return false;
+    const function *first;
+    const token *name = &s->token[last];
+    return !(is_template_kernel(name) || (name->macro && begin == last && marks_of_function(name, &first) == 0));
+}
+
+static void rewrite_launch(source *s, int open)
+{
+    int begin = expression_begin(s, open - 1), close = configuration_end(s, open + 1);
+    const token *at = &s->token[open];
+    if (begin >= open || close < 0 || s->token[close + 3].partner < 0) {
+        complain(s, at->line, "a launch reads kernel<<<grid, block>>>(arguments)");
+        return;
+    }
+    const char *kernel = span(s, begin, open), *configuration = span(s, open + 1, close);
+    const function *first = NULL;
+    unsigned marks = marks_of_function(&s->token[open - 1], &first);
+    if (in_device_code(s, open))
+        complain(s, at->line,
+                 "device code launches `%s`: dynamic parallelism is not supported by the emulator; "
+                 "launch it from the host",
+                 kernel);
+    else if (marks && !(marks & GLOBAL))
+        complain(s, at->line, "`%s` is launched but is no kernel (%s:%d): mark it __global__", kernel,
+                 first->source->path, first->name->line);
+    const char *comma = s->token[close + 3].partner == close + 4 ? "" : ", ";
+    const char *site = format("::cuemu::launch_site(CUEMU_TEXT(%s), __FILE__, __LINE__, %s)", kernel, configuration);
+    if (has_address(s, begin, open))
+        replace(s, begin, close + 4, format("%s.run(%s%s", site, kernel, comma));
+    else
+        replace(s, begin, close + 4,
+                format("%s.call([&](auto... cuemu_a) CUEMU_UNTRACED { %s(cuemu_a...); }%s", site, kernel, comma));
+}
+
+void rewrite_launches(source *s)
+{
+    for (int i = 1; i < s->tokens - 1; i++)
+        if (is(&s->token[i], "<<<"))
+            rewrite_launch(s, i);
+}

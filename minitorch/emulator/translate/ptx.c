@@ -1,0 +1,187 @@
+/* ptx.c -- inline PTX: the instructions the emulator knows become calls of the shim, one per instruction; the rest is
+ * refused with its name.
+ *
+ *     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to), "l"(from));
+ *     do { ::cuemu::ptx_copy_async((to), (from), 16); } while (0);                                                  */
+#include "emulator/translate/translate.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `call` gets the instruction's operands in order; the first is assigned to when the instruction has a result. */
+static const struct instruction {
+    const char *opcode; /* up to and without the modifiers that change nothing here */
+    const char *call;
+    bool result;
+} known[] = {
+    { "cp.async.ca.shared.global", "ptx_copy_async", false },
+    { "cp.async.cg.shared.global", "ptx_copy_async", false },
+    { "cp.async.commit_group", "ptx_copy_commit", false },
+    { "cp.async.wait_group", "ptx_copy_wait", false },
+    { "cp.async.wait_all", "ptx_copy_wait_all", false },
+    { "bar.sync", "ptx_barrier", false },
+    { "barrier.sync", "ptx_barrier", false },
+    { "membar", "ptx_fence", false },
+    { "mov.b32", "ptx_move", true },
+    { "mov.u32", "ptx_move", true },
+    { "mov.s32", "ptx_move", true },
+    { "mov.f32", "ptx_move", true },
+    { "mov.u64", "ptx_move", true },
+    { "ex2.approx", "exp2f", true },
+    { "lg2.approx", "log2f", true },
+    { "rcp.approx", "ptx_reciprocal", true },
+    { "rsqrt.approx", "rsqrtf", true },
+    { "sqrt.approx", "sqrtf", true },
+    { "tanh.approx", "tanhf", true },
+    { "fma.rn.f32", "fmaf", true },
+    { "ld.global.f32", "ptx_load", true },
+    { "ld.global.nc.f32", "ptx_load", true },
+    { "st.global.f32", "ptx_store", false },
+};
+
+static const struct register_name {
+    const char *name, *call;
+} registers[] = {
+    { "%laneid", "cuemu_lane()" },
+    { "%warpid", "(cuemu_thread_rank() / 32)" },
+    { "%tid.x", "threadIdx.x" },
+    { "%tid.y", "threadIdx.y" },
+    { "%ctaid.x", "blockIdx.x" },
+    { "%ctaid.y", "blockIdx.y" },
+    { "%ntid.x", "blockDim.x" },
+    { "%nctaid.x", "gridDim.x" },
+    { "%clock", "(unsigned)cuemu_clock()" },
+    { "%clock64", "cuemu_clock()" },
+    { "%lanemask_lt", "((1u << cuemu_lane()) - 1)" },
+};
+
+enum { MAX_OPERANDS = 16 };
+
+typedef struct assembly {
+    source *s;
+    int line;
+    const char *text;                  /* the template, its string literals joined */
+    const char *operand[MAX_OPERANDS]; /* the C++ expressions */
+    int operands;
+} assembly;
+
+static const struct instruction *find(const char *text)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t length = strlen(known[i].opcode);
+        if (strncmp(text, known[i].opcode, length) == 0 && (!text[length] || strchr(". \t", text[length])))
+            return &known[i];
+    }
+    return NULL;
+}
+
+/* One operand of the instruction as C++: %0 is an expression, %laneid a register, the rest itself. */
+static const char *operand_text(const assembly *a, const char *from, const char *end)
+{
+    while (from < end && (isspace((unsigned char)*from) || *from == '['))
+        from++;
+    while (end > from && (isspace((unsigned char)end[-1]) || end[-1] == ']'))
+        end--;
+    char *text = strndup(from, (size_t)(end - from));
+    if (text[0] == '%' && isdigit((unsigned char)text[1]))
+        return atoi(text + 1) < a->operands ? format("(%s)", a->operand[atoi(text + 1)]) : NULL;
+    for (size_t i = 0; i < sizeof registers / sizeof *registers; i++)
+        if (strcmp(text[0] == '%' && text[1] == '%' ? text + 1 : text, registers[i].name) == 0)
+            return registers[i].call;
+    return text[0] == '%' || !*text ? NULL : text;
+}
+
+/* One instruction, without its semicolon, appended to `code`. */
+static char *instruction_code(const assembly *a, char *code, const char *text)
+{
+    int opcode = (int)strcspn(text, " \t");
+    const struct instruction *found = find(text);
+    if (!found) {
+        complain(a->s, a->line,
+                 "inline PTX instruction `%.*s` is not supported by the emulator: use the CUDA C++ function for it, "
+                 "or try this kernel on a GPU",
+                 opcode, text);
+        return code;
+    }
+    const char *arguments = "", *result = "";
+    int count = 0;
+    for (const char *p = text + opcode; *p;) {
+        const char *end = p + strcspn(p, ",");
+        const char *operand = strspn(p, " \t") == strlen(p) ? "" : operand_text(a, p, end);
+        if (!operand) {
+            complain(a->s, a->line, "inline PTX operand `%.*s` of `%.*s` is not supported by the emulator",
+                     (int)(end - p), p, opcode, text);
+            return code;
+        }
+        if (found->result && count++ == 0)
+            result = format("%s = ", operand);
+        else if (*operand)
+            arguments = format("%s%s%s", arguments, *arguments ? ", " : "", operand);
+        p = *end ? end + 1 : end;
+    }
+    const char *scope = strncmp(found->call, "ptx_", 4) == 0 ? "::cuemu::" : "::";
+    return format("%s %s%s%s(%s);", code, result, scope, found->call, arguments);
+}
+
+/* The template's text with escapes resolved, braces as blanks; returns the index behind it. */
+static int join_strings(const source *s, int i, const char **text)
+{
+    char *joined = strdup("");
+    for (; s->token[i].kind == TOKEN_STRING; i++)
+        joined = format("%s%.*s", joined, s->token[i].length - 2, s->token[i].at + 1);
+    for (char *p = joined; *p; p++) {
+        if (*p == '\\' && (p[1] == 'n' || p[1] == 't'))
+            *p = p[1] == 'n' ? '\n' : ' ', p[1] = ' ';
+        if (*p == '{' || *p == '}')
+            *p = ' ';
+    }
+    *text = joined;
+    return i;
+}
+
+/* `: "=r"(a), "r"(b) : "memory"` -- outputs and inputs are numbered through; clobbers mean nothing here. */
+static void read_operands(assembly *a, int i, int end)
+{
+    int section = 0;
+    for (; i < end; i++) {
+        const token *t = &a->s->token[i];
+        section += is(t, ":") ? 1 : is(t, "::") ? 2 : 0;
+        if (section <= 2 && is(t, "(") && t->partner > i && a->operands < MAX_OPERANDS) {
+            a->operand[a->operands++] = span(a->s, i + 1, t->partner);
+            i = t->partner;
+        }
+    }
+}
+
+static void rewrite_one(source *s, int at)
+{
+    int open = at + 1;
+    while (is(&s->token[open], "volatile") || is(&s->token[open], "__volatile__"))
+        open++;
+    int close = s->token[open].partner;
+    if (!is(&s->token[open], "(") || close < 0)
+        return;
+    assembly a = { .s = s, .line = s->token[at].line };
+    int behind = join_strings(s, open + 1, &a.text);
+    if (behind == open + 1 || s->token[behind].kind == TOKEN_NAME) {
+        complain(s, a.line, "inline PTX must be written as plain string literals for the emulator");
+        return;
+    }
+    read_operands(&a, behind, close);
+    char *code = strdup("do {"), *rest = strdup(a.text), *save;
+    for (char *text = strtok_r(rest, ";\n", &save); text; text = strtok_r(NULL, ";\n", &save)) {
+        while (isspace((unsigned char)*text))
+            text++;
+        if (*text && strncmp(text, "//", 2) != 0)
+            code = instruction_code(&a, code, text);
+    }
+    replace(s, at, close + 1, format("%s } while (0)", code));
+}
+
+void rewrite_asm(source *s)
+{
+    for (int i = 1; i < s->tokens - 1; i++)
+        if (is(&s->token[i], "asm") || is(&s->token[i], "__asm__") || is(&s->token[i], "__asm"))
+            rewrite_one(s, i);
+}
