@@ -1,0 +1,199 @@
+/* cooperative_groups.h -- groups of a block's threads: the block, tiles of a power of two up to a warp, the threads of a
+ * warp that are together. Grids and clusters are not emulated. */
+#ifndef CUEMU_COOPERATIVE_GROUPS_H
+#define CUEMU_COOPERATIVE_GROUPS_H
+
+#include "cuda_runtime.h"
+
+namespace cooperative_groups
+{
+
+struct thread_block {
+    CUEMU_MEMBER void sync(const char *file = __builtin_FILE(), int line = __builtin_LINE()) const
+    {
+        cuemu_barrier(file, line);
+    }
+    CUEMU_MEMBER static unsigned thread_rank()
+    {
+        return cuemu_thread_rank();
+    }
+    CUEMU_MEMBER static unsigned size()
+    {
+        return blockDim.x * blockDim.y * blockDim.z;
+    }
+    CUEMU_MEMBER static unsigned num_threads()
+    {
+        return size();
+    }
+    CUEMU_MEMBER static dim3 group_index()
+    {
+        return blockIdx;
+    }
+    CUEMU_MEMBER static dim3 thread_index()
+    {
+        return threadIdx;
+    }
+    CUEMU_MEMBER static dim3 group_dim()
+    {
+        return blockDim;
+    }
+    CUEMU_MEMBER static dim3 dim_threads()
+    {
+        return blockDim;
+    }
+};
+
+CUEMU_INLINE thread_block this_thread_block()
+{
+    return {};
+}
+
+/* What tiles and coalesced groups share. Self has mask(), the group's lanes, and lane_of(rank). */
+template <class Self> struct warp_group {
+    CUEMU_MEMBER const Self &self() const
+    {
+        return static_cast<const Self &>(*this);
+    }
+    CUEMU_MEMBER void sync() const
+    {
+        __syncwarp(self().mask());
+    }
+    CUEMU_MEMBER unsigned num_threads() const
+    {
+        return self().size();
+    }
+    CUEMU_MEMBER unsigned ballot(int condition) const
+    {
+        return self().compress(__ballot_sync(self().mask(), condition));
+    }
+    CUEMU_MEMBER int any(int condition) const
+    {
+        return __any_sync(self().mask(), condition);
+    }
+    CUEMU_MEMBER int all(int condition) const
+    {
+        return __all_sync(self().mask(), condition);
+    }
+    template <class T> CUEMU_MEMBER unsigned match_any(T value) const
+    {
+        return self().compress(__match_any_sync(self().mask(), value));
+    }
+};
+
+template <unsigned Size, class Parent = void> struct thread_block_tile : warp_group<thread_block_tile<Size, Parent>> {
+    static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads in the emulator");
+    CUEMU_MEMBER static unsigned first_lane()
+    {
+        return cuemu_lane() / Size * Size;
+    }
+    CUEMU_MEMBER static unsigned mask()
+    {
+        return (Size == 32 ? 0xffffffffu : (1u << Size % 32) - 1) << first_lane();
+    }
+    CUEMU_MEMBER static unsigned compress(unsigned lanes)
+    {
+        return (lanes & mask()) >> first_lane();
+    }
+    CUEMU_MEMBER static unsigned thread_rank()
+    {
+        return cuemu_lane() % Size;
+    }
+    CUEMU_MEMBER static constexpr unsigned size()
+    {
+        return Size;
+    }
+    CUEMU_MEMBER static unsigned meta_group_rank()
+    {
+        return cuemu_thread_rank() / Size;
+    }
+    CUEMU_MEMBER static unsigned meta_group_size()
+    {
+        return (thread_block::size() + Size - 1) / Size;
+    }
+    template <class T> CUEMU_MEMBER T shfl(T value, int rank) const
+    {
+        return __shfl_sync(mask(), value, rank, Size);
+    }
+    template <class T> CUEMU_MEMBER T shfl_up(T value, unsigned distance) const
+    {
+        return __shfl_up_sync(mask(), value, distance, Size);
+    }
+    template <class T> CUEMU_MEMBER T shfl_down(T value, unsigned distance) const
+    {
+        return __shfl_down_sync(mask(), value, distance, Size);
+    }
+    template <class T> CUEMU_MEMBER T shfl_xor(T value, unsigned bits) const
+    {
+        return __shfl_xor_sync(mask(), value, (int)bits, Size);
+    }
+};
+
+struct coalesced_group : warp_group<coalesced_group> {
+    unsigned lanes;
+    CUEMU_MEMBER unsigned mask() const
+    {
+        return lanes;
+    }
+    CUEMU_MEMBER unsigned size() const
+    {
+        return (unsigned)__popc(lanes);
+    }
+    CUEMU_MEMBER unsigned thread_rank() const
+    {
+        return (unsigned)__popc(lanes & ((1u << cuemu_lane()) - 1));
+    }
+    CUEMU_MEMBER int lane_of(unsigned rank) const
+    {
+        int lane = 0;
+        for (unsigned left = lanes; left; left &= left - 1, lane = left ? __ffs((int)left) - 1 : lane)
+            if (rank-- == 0)
+                return __ffs((int)left) - 1;
+        return lane;
+    }
+    CUEMU_MEMBER unsigned compress(unsigned which) const
+    {
+        unsigned packed = 0, rank = 0;
+        for (unsigned left = lanes; left; left &= left - 1, rank++)
+            packed |= (which >> (__ffs((int)left) - 1) & 1) << rank;
+        return packed;
+    }
+    template <class T> CUEMU_MEMBER T shfl(T value, int rank) const
+    {
+        return __shfl_sync(lanes, value, lane_of((unsigned)rank % size()));
+    }
+    template <class T> CUEMU_MEMBER T shfl_down(T value, unsigned distance) const
+    {
+        unsigned rank = thread_rank() + distance;
+        return __shfl_sync(lanes, value, lane_of(rank < size() ? rank : thread_rank()));
+    }
+    template <class T> CUEMU_MEMBER T shfl_up(T value, unsigned distance) const
+    {
+        unsigned rank = thread_rank();
+        return __shfl_sync(lanes, value, lane_of(rank >= distance ? rank - distance : rank));
+    }
+};
+
+CUEMU_INLINE coalesced_group coalesced_threads()
+{
+    coalesced_group group;
+    group.lanes = cuemu_active_mask();
+    return group;
+}
+
+template <unsigned Size, class Parent> CUEMU_INLINE thread_block_tile<Size, Parent> tiled_partition(const Parent &)
+{
+    return {};
+}
+
+CUEMU_INLINE void sync(const thread_block &group, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    group.sync(file, line);
+}
+template <class Self> CUEMU_INLINE void sync(const warp_group<Self> &group)
+{
+    group.sync();
+}
+
+} // namespace cooperative_groups
+
+#endif

@@ -1,0 +1,68 @@
+/* cuda_runtime.h -- CUDA C++ for the CPU: what nvcc includes before the first line of every .cu file, and so does cuemu.
+ *
+ * The translator has rewritten launches and __shared__ before this is read; the marks of functions mean nothing to g++.
+ * Device functions are always_inline wrappers of runtime.h, which finds their source line from its return address. */
+#ifndef CUEMU_CUDA_RUNTIME_H
+#define CUEMU_CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#include "vector_types.h"
+
+#ifdef __cplusplus
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include "../runtime.h"
+
+#define __CUEMU__     1
+#define __CUDACC__    1
+#define __CUDA_ARCH__ 900
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n)    __attribute__((aligned(n)))
+
+#define CUEMU_INLINE     static inline __attribute__((always_inline))
+#define CUEMU_MEMBER     inline __attribute__((always_inline))
+#define CUEMU_UNTRACED   __attribute__((no_sanitize_thread, no_sanitize_coverage))
+#define CUEMU_CAT_(a, b) a##b
+#define CUEMU_CAT(a, b)  CUEMU_CAT_(a, b)
+
+namespace cuemu
+{
+template <class T> struct identity {
+    typedef T type;
+};
+template <class T> using same = typename identity<T>::type; /* an argument that takes no part in deduction */
+} // namespace cuemu
+
+#define threadIdx (cuemu_thread_idx())
+#define blockIdx  (cuemu_block_idx())
+#define blockDim  (cuemu_block_dim())
+#define gridDim   (cuemu_grid_dim())
+enum { warpSize = 32 };
+
+#include "cuemu/launch.h"
+#include "cuemu/api.h"
+#include "cuemu/atomic.h"
+#include "cuemu/warp.h"
+#include "cuemu/math.h"
+#include "cuemu/ptx.h"
+
+#endif
+#endif

@@ -1,0 +1,96 @@
+/* api.h -- the C++ half of the host API: cuda_runtime_api.h without casts, and symbols and kernels by name. */
+#ifndef CUEMU_API_H
+#define CUEMU_API_H
+
+template <class T> CUEMU_INLINE cudaError_t cudaMalloc(T **pointer, size_t size)
+{
+    return cudaMalloc((void **)pointer, size);
+}
+template <class T>
+CUEMU_INLINE cudaError_t cudaMallocManaged(T **pointer, size_t size, unsigned flags = cudaMemAttachGlobal)
+{
+    return cudaMallocManaged((void **)pointer, size, flags);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaMallocHost(T **pointer, size_t size)
+{
+    return cudaMallocHost((void **)pointer, size);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaHostAlloc(T **pointer, size_t size, unsigned flags)
+{
+    return cudaHostAlloc((void **)pointer, size, flags);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaMallocAsync(T **pointer, size_t size, cudaStream_t stream)
+{
+    return cudaMallocAsync((void **)pointer, size, stream);
+}
+
+CUEMU_INLINE cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned flags)
+{
+    return cudaEventCreateWithFlags(event, flags);
+}
+
+/* ---- symbols: __device__ and __constant__ variables ---- */
+template <class T>
+CUEMU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t size, size_t offset = 0,
+                                            cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+    return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind);
+}
+template <class T>
+CUEMU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, T &symbol, size_t size, size_t offset = 0,
+                                              cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+    return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind);
+}
+template <class T>
+CUEMU_INLINE cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t size, size_t offset,
+                                                 cudaMemcpyKind kind, cudaStream_t = 0)
+{
+    return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind);
+}
+template <class T>
+CUEMU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, T &symbol, size_t size, size_t offset, cudaMemcpyKind kind,
+                                                   cudaStream_t = 0)
+{
+    return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolAddress(void **pointer, T &symbol)
+{
+    return cuemu_symbol_address(pointer, (const void *)&symbol);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolSize(size_t *size, T &symbol)
+{
+    *size = sizeof symbol;
+    return cudaSuccess;
+}
+
+/* ---- kernels ---- */
+template <class T> CUEMU_INLINE cudaError_t cudaFuncSetAttribute(T *entry, cudaFuncAttribute attribute, int value)
+{
+    return cuemu_function_attribute((const void *)entry, attribute, value);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaFuncSetCacheConfig(T *, cudaFuncCache)
+{
+    return cudaSuccess;
+}
+template <class T>
+CUEMU_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T *entry, int threads,
+                                                                       size_t dynamic_shared)
+{
+    return cuemu_occupancy(blocks, (const void *)entry, threads, dynamic_shared);
+}
+/* The largest block is as good as any: there is no register pressure to model. */
+template <class T>
+CUEMU_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSize(int *min_grid, int *block, T *entry,
+                                                            size_t dynamic_shared = 0, int limit = 0)
+{
+    int per_processor = 0, processors = 0;
+    *block = limit > 0 && limit < 1024 ? limit : 1024;
+    cudaError_t error = cuemu_occupancy(&per_processor, (const void *)entry, *block, dynamic_shared);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    *min_grid = per_processor * processors;
+    return error;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/* launch.h -- what `kernel<<<...>>>(...)` and `__shared__` were rewritten to. */
+#ifndef CUEMU_LAUNCH_H
+#define CUEMU_LAUNCH_H
+
+#define CUEMU_TEXT_(...) #__VA_ARGS__
+#define CUEMU_TEXT(...)  CUEMU_TEXT_(__VA_ARGS__)
+
+namespace cuemu
+{
+
+/* A kernel's arguments, copied at the launch; call() hands each thread its own copy. No access to them is traced: on a
+ * card they come from the constant bank. */
+template <class... T> struct pack;
+template <> struct pack<> {
+    template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
+    {
+        kernel(done...);
+    }
+};
+template <class Head, class... Tail> struct pack<Head, Tail...> {
+    Head head;
+    pack<Tail...> tail;
+    pack(const Head &h, const Tail &...t) : head(h), tail{ t... }
+    {
+    }
+    template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
+    {
+        tail.call(kernel, done..., head);
+    }
+};
+
+template <class F, class... T> struct bound {
+    F kernel;
+    pack<T...> arguments;
+    CUEMU_UNTRACED static void run(void *self)
+    {
+        bound *b = (bound *)self;
+        b->arguments.call(b->kernel);
+    }
+};
+
+/* One launch. run() takes a function, and converts the arguments as a call of it would; call() takes anything callable. */
+struct launch_site {
+    cuemu_launch_config config;
+    launch_site(const char *kernel, const char *file, int line, dim3 grid, dim3 block, size_t shared = 0,
+                cudaStream_t stream = 0)
+        : config{ grid, block, shared, stream, nullptr, kernel, file, line, nullptr, nullptr }
+    {
+    }
+    template <class... P> void run(void (*kernel)(P...), same<P>... arguments)
+    {
+        config.entry = (const void *)kernel;
+        call(kernel, static_cast<same<P>>(arguments)...);
+    }
+    template <class F, class... T> void call(F kernel, T... arguments)
+    {
+        bound<F, T...> b{ kernel, { arguments... } };
+        config.run = bound<F, T...>::run;
+        config.args = &b;
+        cuemu_launch(&config);
+    }
+};
+
+template <class T> constexpr size_t alignment(size_t asked)
+{
+    return asked > alignof(T) ? asked : alignof(T);
+}
+
+/* `extern __shared__ T name[];` at namespace scope: a pointer that is looked up where it is used. */
+template <class T> struct dynamic_shared {
+    operator T *() const
+    {
+        return (T *)cuemu_dynamic_shared();
+    }
+    template <class U> explicit operator U *() const
+    {
+        return (U *)cuemu_dynamic_shared();
+    }
+};
+
+} // namespace cuemu
+
+#endif
