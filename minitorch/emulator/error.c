@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "core.h"
+#include "report.h"
 
 #define MOST_FINDINGS 256 /* told; more kinds and places than this are of no use to anybody */
 
@@ -226,7 +227,7 @@ static void at_exit(int status, void *unused)
 {
     (void)unused;
     emu_report_leaks();
-    EMU_CALL(program_end);
+    emu_report_end();
     fflush(NULL);
     if (errors && !status)
         _exit((int)emu_setting("CUEMU_STATUS", 86));

@@ -213,7 +213,6 @@ typedef struct emu_hooks {
     void (*host_write)(const void *begin, size_t size); /* cudaMemcpy, cudaMemset: device memory is initialised now */
     void (*host_read)(const void *begin, size_t size, uintptr_t pc);
     void (*finding)(const emu_finding *finding);
-    void (*program_end)(void);
 } emu_hooks;
 
 extern emu_hooks emu_hook;

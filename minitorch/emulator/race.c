@@ -1,0 +1,333 @@
+/* race.c -- accesses that nothing orders.
+ *
+ * Threads run one after another here, so a race never shows in the values: it must be inferred. For each 4-byte word we
+ * keep who wrote it last and who has read it since the barrier. Two accesses to it, one at least a write and not both
+ * atomic, race when they are of
+ *   - threads of one block in the same barrier interval, unless their warp met in between (__syncwarp, a shuffle);
+ *   - different blocks of a launch, in global memory, unless the launch uses fences (what those order, we cannot tell).
+ * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of one
+ * of them, never invent one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "core.h"
+#include "trace.h"
+
+#define MOST_MEETINGS 0xffffu
+
+/* ---- who has met whom --------------------------------------------------------------------------------------------- */
+
+static void forget_meetings(emu_tracer *t)
+{
+    for (int w = 0; w < t->worker->warp_count; w++) {
+        t->meetings[w] = t->all_met[w] = 0;
+        if (t->partly_met[w])
+            memset(t->met[w], 0, sizeof t->met[w]);
+        t->partly_met[w] = false;
+    }
+}
+
+void emu_race_next_interval(emu_tracer *t)
+{
+    t->tag++;
+    forget_meetings(t);
+}
+
+void emu_race_begin_block(emu_tracer *t)
+{
+    emu_race_next_interval(t);
+    t->block_tag = t->tag;
+    if (t->turn_count == t->turn_capacity) {
+        t->turn_capacity = t->turn_capacity ? 2 * t->turn_capacity : 1024;
+        t->turns = realloc(t->turns, t->turn_capacity * sizeof *t->turns);
+    }
+    t->turns[t->turn_count++] = (struct emu_turn){ .tag = t->tag, .block = t->worker->block_number };
+}
+
+/* Lanes that meet come after all that each of them had done or had come after. */
+void emu_race_meet(emu_tracer *t, emu_warp *warp, uint32_t lanes)
+{
+    int w = warp->index;
+    if (t->meetings[w] == MOST_MEETINGS)
+        emu_race_next_interval(t); /* stamps are used up: forget, which may hide a race */
+    uint32_t now = ++t->meetings[w];
+    if ((lanes & warp->alive) == warp->alive) {
+        t->all_met[w] = now;
+        return;
+    }
+    t->partly_met[w] = true;
+    uint32_t joined[EMU_WARP_SIZE] = { 0 };
+    for (int i = 0; i < EMU_WARP_SIZE; i++)
+        if (lanes >> i & 1)
+            for (int j = 0; j < EMU_WARP_SIZE; j++)
+                joined[j] = lanes >> j & 1 ? now : t->met[w][i][j] > joined[j] ? t->met[w][i][j] : joined[j];
+    for (int i = 0; i < EMU_WARP_SIZE; i++)
+        if (lanes >> i & 1)
+            memcpy(t->met[w][i], joined, sizeof joined);
+}
+
+static inline bool came_after(const emu_tracer *t, int warp, int lane, int other, uint32_t stamp)
+{
+    return t->all_met[warp] > stamp || t->met[warp][lane][other] > stamp;
+}
+
+/* ---- conflicts ---------------------------------------------------------------------------------------------------- */
+
+/* `since`: accesses before this tag are of another launch, or of another block's shared memory. */
+static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, uint32_t since)
+{
+    if (!(c->writer >> WRITER_BYTES & bytes) || c->write_tag < since || (atomic && c->writer & ATOMIC))
+        return NONE;
+    if (c->write_tag < t->block_tag)
+        return t->fenced ? NONE : BETWEEN_BLOCKS;
+    const emu_thread *self = emu_self;
+    uint32_t rank = c->writer & RANK;
+    if (c->write_tag != t->tag || rank == self->rank)
+        return NONE;
+    int warp = self->warp->index;
+    if ((int)(rank / EMU_WARP_SIZE) != warp)
+        return SAME_BLOCK;
+    return came_after(t, warp, self->lane, (int)(rank % EMU_WARP_SIZE), c->writer >> STAMP) ? NONE : SAME_WARP;
+}
+
+/* The reader that this write would race with: its rank comes back in *rank. */
+static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t since, uint32_t *rank)
+{
+    if (!(c->reader >> READER_BYTES & bytes) || c->read_tag < since)
+        return NONE;
+    const emu_thread *self = emu_self;
+    uint32_t warp = c->reader & WARP, lanes = c->lanes;
+    *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
+    if (!t->fenced && (c->read_tag < t->block_tag || c->reader & OTHER_BLOCKS))
+        return BETWEEN_BLOCKS;
+    if (c->read_tag != t->tag)
+        return NONE;
+    if ((int)warp != self->warp->index)
+        return SAME_BLOCK;
+    for (uint32_t others = lanes & ~(1u << self->lane); others; others &= others - 1) {
+        int lane = __builtin_ctz(others);
+        if (came_after(t, (int)warp, self->lane, lane, c->reader >> STAMP))
+            continue;
+        *rank = warp * EMU_WARP_SIZE + (uint32_t)lane;
+        return SAME_WARP;
+    }
+    return c->reader & OTHER_WARPS ? SAME_BLOCK : NONE;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------ */
+
+uint64_t emu_race_block(const emu_tracer *t, uint32_t tag)
+{
+    size_t low = 0, high = t->turn_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        *(t->turns[middle].tag <= tag ? &low : &high) = middle;
+    }
+    return t->turns[low].block;
+}
+
+/* "thread (3,0,0) of block (1,0,0) writes it at unit.cu:12" */
+static void name_other(char *text, size_t size, const emu_worker *worker, const emu_other *other)
+{
+    const char *file;
+    int line;
+    cuemu_uint3 index = worker->threads[other->rank].index, grid = worker->launch->config->grid;
+    int used = snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u) %s it", index.x, index.y, index.z,
+                        (unsigned)(other->block % grid.x), (unsigned)(other->block / grid.x % grid.y),
+                        (unsigned)(other->block / grid.x / grid.y), other->does);
+    if (emu_source(other->pc, &file, &line))
+        snprintf(text + used, size - (size_t)used, " at %s:%d", file, line);
+}
+
+void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
+                     const emu_other *other, emu_conflict how, bool harmless)
+{
+    static const char *const advice[] = {
+        [SAME_WARP] = "no __syncwarp() stands between: lanes of a warp need not run in step",
+        [SAME_BLOCK] = "no __syncthreads() stands between: warps run in any order",
+        [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: use an atomic, or a second kernel",
+    };
+    char where[300], who[300];
+    if (emu_told(t, EMU_RACE, pc, harmless))
+        return;
+    name_other(who, sizeof who, t->worker, other);
+    emu_describe(where, sizeof where, address);
+    const char *space = address - (uintptr_t)t->worker->shared < EMU_SHARED_SPAN ? "shared" : "global";
+    emu_site site = { .pc = pc };
+    if (harmless)
+        emu_warning_of(thread, EMU_RACE, site,
+                       "race in %s memory, harmless as long as both write the same value: %s\n%s\n"
+                       "hint: let one thread write it",
+                       space, where, who);
+    else
+        emu_error_of(thread, EMU_RACE, site, "race in %s memory: this thread %s %s\n%s\nhint: %s", space, does, where,
+                     who, advice[how]);
+}
+
+static uintptr_t full_pc(uint32_t pc)
+{
+    return (uintptr_t)__executable_start + pc;
+}
+
+static __attribute__((noinline)) void report_read(emu_tracer *t, const emu_cell *c, uintptr_t address, uintptr_t pc,
+                                                  emu_conflict how)
+{
+    emu_other writer = { emu_race_block(t, c->write_tag), c->writer & RANK, full_pc(c->write_pc), "writes" };
+    emu_race_report(t, emu_self, pc, "reads", address, &writer, how, false);
+}
+
+static __attribute__((noinline)) void report_write_after_read(emu_tracer *t, const emu_cell *c, uint32_t rank,
+                                                              uintptr_t address, uintptr_t pc, emu_conflict how)
+{
+    emu_other reader = { emu_race_block(t, c->read_tag), rank, full_pc(c->read_pc), "reads" };
+    emu_race_report(t, emu_self, pc, "writes", address, &reader, how, false);
+}
+
+/* Two writes of the same value: every order gives the same result, so it is a warning. */
+static __attribute__((noinline)) void report_clash(emu_tracer *t)
+{
+    const emu_clash *clash = &t->pending.clash;
+    emu_other writer = { emu_race_block(t, clash->other_tag), clash->other_rank, full_pc(clash->other_pc), "writes" };
+    uint32_t value, mask = 0;
+    memcpy(&value, (void *)((clash->address & ~(uintptr_t)3) + 4 * (unsigned)clash->word), 4);
+    for (int i = 0; i < 4; i++)
+        mask |= clash->bytes >> i & 1 ? 0xffu << 8 * i : 0;
+    bool harmless = !((value ^ clash->other_value) & mask) && !clash->atomic;
+    emu_race_report(t, clash->thread, clash->pc, "writes", clash->address, &writer, clash->how, harmless);
+}
+
+/* ---- an access ---------------------------------------------------------------------------------------------------- */
+
+static inline void mark_read(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, uint32_t since)
+{
+    const emu_thread *self = emu_self;
+    uint32_t warp = (uint32_t)self->warp->index, stamp = t->meetings[warp] << STAMP, bit = 1u << self->lane;
+    uint32_t was = c->reader;
+    if (EMU_LIKELY(c->read_tag == t->tag && was >> READER_BYTES & bytes)) {
+        bool same_warp = (was & WARP) == warp;
+        if (EMU_LIKELY(same_warp && was >> STAMP << STAMP == stamp))
+            c->lanes |= bit;
+        else if (same_warp && t->all_met[warp] <= was >> STAMP)
+            c->lanes |= bit;
+        else
+            c->lanes = bit;
+        c->reader = (was & (OTHER_WARPS | OTHER_BLOCKS | 0xfu << READER_BYTES)) | (same_warp ? 0 : OTHER_WARPS) | warp |
+                    bytes << READER_BYTES | stamp;
+    } else {
+        bool others = c->read_tag >= since && (c->read_tag < t->block_tag || was & OTHER_BLOCKS);
+        c->lanes = bit;
+        c->reader = warp | (others ? OTHER_BLOCKS : 0) | bytes << READER_BYTES | stamp;
+        c->read_tag = t->tag;
+    }
+    c->read_pc = pc;
+}
+
+static inline void mark_write(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, bool atomic)
+{
+    const emu_thread *self = emu_self;
+    uint32_t stamp = t->meetings[self->warp->index] << STAMP;
+    uint32_t writer = self->rank | (atomic ? ATOMIC : 0) | stamp;
+    bool again = c->write_tag == t->tag && (c->writer & ~(0xfu << WRITER_BYTES)) == writer;
+    c->writer = writer | bytes << WRITER_BYTES | (again ? c->writer & 0xfu << WRITER_BYTES : 0);
+    c->write_tag = t->tag;
+    c->write_pc = pc;
+}
+
+static __attribute__((noinline)) void remember_clash(emu_tracer *t, const emu_cell *c, uint32_t bytes,
+                                                     uintptr_t address, int word, uintptr_t pc, bool atomic,
+                                                     emu_conflict how)
+{
+    if (t->pending.clashed)
+        return; /* of this store: an earlier word */
+    t->pending.clashed = true;
+    t->pending.clash = (emu_clash){ .thread = emu_self,
+                                    .pc = pc,
+                                    .address = address,
+                                    .word = word,
+                                    .bytes = bytes,
+                                    .how = how,
+                                    .atomic = atomic || c->writer & ATOMIC,
+                                    .other_tag = c->write_tag,
+                                    .other_pc = c->write_pc,
+                                    .other_rank = c->writer & RANK,
+                                    .other_value = c->value };
+}
+
+static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell *cells, uintptr_t address, int size,
+                                                        int kind, uintptr_t pc, uint32_t since)
+{
+    uint32_t bytes = size < 4 ? ((1u << size) - 1) << (address & 3) : 0xf,
+             short_pc = (uint32_t)(pc - (uintptr_t)__executable_start);
+    int words = size > 4 ? size / 4 : 1;
+    for (int i = 0; i < words; i++) {
+        emu_cell *c = &cells[i];
+        emu_conflict how = c->write_tag < since ? NONE : with_write(t, c, bytes, kind == EMU_ATOMIC, since);
+        if (kind == EMU_LOAD) {
+            if (EMU_UNLIKELY(how))
+                report_read(t, c, address, pc, how);
+            mark_read(t, c, bytes, short_pc, since);
+            continue;
+        }
+        if (EMU_UNLIKELY(how))
+            remember_clash(t, c, bytes, address, i, pc, kind == EMU_ATOMIC, how);
+        uint32_t reader = 0;
+        how = c->read_tag < since ? NONE : with_read(t, c, bytes, since, &reader);
+        if (EMU_UNLIKELY(how))
+            report_write_after_read(t, c, reader, address, pc, how);
+        mark_write(t, c, bytes, short_pc, kind == EMU_ATOMIC);
+    }
+    if (kind != EMU_LOAD) {
+        t->pending.cells = cells;
+        t->pending.address = address;
+        t->pending.words = words;
+    }
+}
+
+void emu_race_settle(emu_tracer *t)
+{
+    uintptr_t word = t->pending.address & ~(uintptr_t)3;
+    for (int i = 0; i < t->pending.words; i++)
+        memcpy(&t->pending.cells[i].value, (void *)(word + 4 * (unsigned)i), 4);
+    t->pending.cells = NULL;
+    if (EMU_UNLIKELY(t->pending.clashed)) {
+        t->pending.clashed = false;
+        report_clash(t);
+    }
+}
+
+void emu_race_shared(emu_tracer *t, uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    check(t, &t->shared_cells[(address - (uintptr_t)t->worker->shared) / 4], address, size, kind, pc, t->block_tag);
+}
+
+/* ---- the cells of global memory ----------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) emu_cell *open_page(emu_pages *pages, size_t page)
+{
+    if (!pages->owned[page]) {
+        pages->owned[page] =
+            mmap(NULL, EMU_PAGE_CELLS * sizeof(emu_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (pages->owned[page] == MAP_FAILED) {
+            fprintf(stderr, "cuemu: no memory to look for races: set CUEMU_NORACE=1, or make the problem smaller\n");
+            exit(2);
+        }
+    }
+    if (pages->count == pages->capacity) {
+        pages->capacity = pages->capacity ? 2 * pages->capacity : 256;
+        pages->list = realloc(pages->list, pages->capacity * sizeof *pages->list);
+    }
+    pages->list[pages->count++] = (uint32_t)page;
+    return pages->live[page] = pages->owned[page];
+}
+
+void emu_race_global(emu_tracer *t, uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    size_t position = emu_position(address), page = position >> EMU_PAGE_SHIFT;
+    emu_cell *cells = t->pages.live[page];
+    if (EMU_UNLIKELY(!cells))
+        cells = open_page(&t->pages, page);
+    cells += position / 4 % EMU_PAGE_CELLS;
+    check(t, cells, address, size, kind, pc, t->launch_tag);
+}

@@ -1,0 +1,22 @@
+/* report.h -- how counts and findings reach people and programs: text, JSON, drawings. All at a launch's or the program's end.
+ *
+ *   CUEMU_REPORT=1   a line per access in the source; 2: only each kernel's sums
+ *   CUEMU_JSON=file  both, for programs: schema in report_json.c
+ *   CUEMU_SVG=file   a request of an access, drawn; CUEMU_SVG_LINE=n picks the line, else the costliest access is taken
+ */
+#ifndef EMU_REPORT_H
+#define EMU_REPORT_H
+
+#include "counters.h"
+#include "internal.h"
+
+void emu_report_end(void); /* the program ends: writes what was asked for */
+const char *emu_space_name(int space);
+const char *emu_access_name(int kind);
+void emu_report_json(const char *path);
+/* The addresses of the costliest request of a site are kept for drawing when CUEMU_SVG is set. */
+extern bool emu_keep_requests;
+void emu_keep_request(const emu_counter *site, const uint64_t *addresses, int count, uint32_t lanes, int passes);
+void emu_report_svg(const char *path);
+
+#endif

@@ -1,0 +1,301 @@
+/* shadow.c -- what each byte of memory is: of nothing, uninitialised, initialised.
+ *
+ * One state per byte, so that several workers may write neighbouring ones. A hook compares the states of an access with
+ * "all initialised" in one instruction; only what differs comes here, to be marked or reported. Errors end the kernel as
+ * they would on the card; an uninitialised read does not, and its bytes count as initialised from then on.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "core.h"
+#include "trace.h"
+
+uint8_t *emu_device_state;
+bool emu_writes_unseen;
+
+/* The sections of __device__, __managed__ and __constant__ variables; those that a program lacks are empty. */
+#define SECTION(NAME) extern char __start_##NAME[] __attribute__((weak)), __stop_##NAME[] __attribute__((weak));
+SECTION(cuemu_device)
+SECTION(cuemu_managed)
+SECTION(cuemu_constant)
+extern char __data_start[] __attribute__((weak)), end[] __attribute__((weak));
+
+static void allocated(emu_allocation *a)
+{
+    memset(emu_device_state + (a->begin - emu_arena), a->home == EMU_DEVICE ? EMU_EMPTY : EMU_FULL, a->size);
+}
+
+static void freed(emu_allocation *a)
+{
+    memset(emu_device_state + (a->begin - emu_arena), EMU_NO_MEMORY, a->size);
+}
+
+static void written(const void *begin, size_t size)
+{
+    if ((uintptr_t)begin - (uintptr_t)emu_arena < emu_arena_size)
+        memset(emu_device_state + ((const char *)begin - emu_arena), EMU_FULL, size);
+}
+
+void emu_shadow_open(void)
+{
+    if (emu_device_state)
+        return;
+    emu_device_state =
+        mmap(NULL, emu_arena_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (emu_device_state == MAP_FAILED) {
+        perror("cuemu: no address space for the states of device memory");
+        exit(2);
+    }
+    emu_hook.allocated = allocated;
+    emu_hook.freed = freed;
+    emu_hook.host_write = written;
+}
+
+void emu_shadow_begin_block(emu_tracer *t)
+{
+    memset(t->shared_state, EMU_NO_MEMORY, t->shared_used[0]);
+    memset(t->shared_state + EMU_SHARED_DYNAMIC, EMU_NO_MEMORY, t->shared_used[1]);
+    t->shared_used[0] = t->shared_used[1] = 0;
+}
+
+/* ---- where an address is ------------------------------------------------------------------------------------------ */
+
+static bool within(uintptr_t address, const char *begin, const char *stop)
+{
+    return address - (uintptr_t)begin < (uintptr_t)(stop - begin);
+}
+
+/* The variables' first address, rounded down so that words stay words. */
+static uintptr_t first_variable(void)
+{
+    return (uintptr_t)__data_start & ~(uintptr_t)63;
+}
+
+size_t emu_position(uintptr_t address)
+{
+    size_t offset = address - (uintptr_t)emu_arena;
+    return offset < emu_arena_size ? offset : emu_arena_size + (address - first_variable());
+}
+
+uintptr_t emu_address_at(size_t position)
+{
+    return position < emu_arena_size ? (uintptr_t)emu_arena + position : first_variable() + (position - emu_arena_size);
+}
+
+size_t emu_positions(void)
+{
+    return emu_arena_size + ((uintptr_t)end - first_variable());
+}
+
+static const char *describe_shared(char *text, size_t size, size_t offset)
+{
+    emu_shared_place place;
+    const emu_worker *worker = emu_tracing ? emu_tracing->worker : NULL;
+    if (!worker || !emu_shared_find(worker, offset, &place))
+        snprintf(text, size, "shared memory + %zu bytes", offset);
+    else
+        snprintf(text, size, "%s + %zu bytes", place.array ? place.array->name : "dynamic shared memory",
+                 offset - place.begin);
+    return text;
+}
+
+/* "the 4096 bytes of cudaMalloc at unit.cu:30" */
+static const char *name_allocation(char *text, size_t size, const emu_allocation *a)
+{
+    static const char *const maker[] = { "cudaMalloc", "cudaMallocManaged", "cudaMallocHost" };
+    const char *file;
+    int line, used = snprintf(text, size, "the %zu bytes of %s", a->size, maker[a->home]);
+    if (emu_source(a->made, &file, &line))
+        snprintf(text + used, size - (size_t)used, " at %s:%d", file, line);
+    return text;
+}
+
+const char *emu_describe(char *text, size_t size, uintptr_t address)
+{
+    const emu_worker *worker = emu_tracing ? emu_tracing->worker : NULL;
+    if (worker && within(address, worker->shared, worker->shared + EMU_SHARED_SPAN))
+        return describe_shared(text, size, address - (uintptr_t)worker->shared);
+    const emu_allocation *a = emu_find((void *)address);
+    char name[200];
+    if (a)
+        snprintf(text, size, "byte %zu of %s", (size_t)(address - (uintptr_t)a->begin),
+                 name_allocation(name, sizeof name, a));
+    else
+        snprintf(text, size, "a __device__ variable");
+    return text;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------ */
+
+static const char *const did[] = { "load", "store", "atomic update" };
+
+bool emu_told(emu_tracer *t, emu_kind kind, uintptr_t pc, bool warning)
+{
+    emu_site site = { .pc = pc };
+    for (int i = 0; i < t->told_count; i++) {
+        if (t->told[i].pc != pc || t->told[i].kind != kind || t->told[i].warning != warning)
+            continue;
+        if (warning)
+            emu_warning(kind, site, "again");
+        else
+            emu_error(kind, site, "again");
+        return true;
+    }
+    if (t->told_count < (int)(sizeof t->told / sizeof t->told[0]))
+        t->told[t->told_count++] = (struct emu_told){ .kind = kind, .pc = pc, .warning = warning };
+    return false;
+}
+
+static emu_site at(uintptr_t pc)
+{
+    return (emu_site){ .pc = pc };
+}
+
+void emu_misaligned(uintptr_t address, int size, uintptr_t pc)
+{
+    char where[300];
+    emu_error(
+        EMU_MISALIGNED, at(pc),
+        "misaligned access: %d bytes at an address that is no multiple of %d: %s\n"
+        "hint: a float4 needs an element number divisible by 4, in every row: pad rows or load the rest one by one",
+        size, size, emu_describe(where, sizeof where, address));
+    emu_kill(cudaErrorMisalignedAddress);
+}
+
+static void report_freed(const emu_allocation *a, uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    char name[200];
+    const char *file = "?";
+    int line = 0;
+    emu_source(a->released, &file, &line);
+    emu_error(EMU_USE_AFTER_FREE, at(pc),
+              "use after free: %s of %d bytes at byte %zu of %s, freed at %s:%d\n"
+              "hint: launches are asynchronous: free memory after the last kernel that uses it",
+              did[kind], size, (size_t)(address - (uintptr_t)a->begin), name_allocation(name, sizeof name, a), file,
+              line);
+}
+
+static void report_outside(uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    char name[200];
+    const emu_allocation *a = emu_nearest((void *)address);
+    if (!a) {
+        emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes where nothing is allocated", did[kind],
+                  size);
+        return;
+    }
+    intptr_t past = (intptr_t)(address - (uintptr_t)a->begin - a->size),
+             before = (intptr_t)((uintptr_t)a->begin - address);
+    bool below = before > 0;
+    emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes, %zd bytes %s %s\nhint: %s", did[kind], size,
+              (ssize_t)(below      ? before
+                        : past < 0 ? 0
+                                   : past),
+              below      ? "before"
+              : past < 0 ? "into and over the end of"
+                         : "past the end of",
+              name_allocation(name, sizeof name, a),
+              below ? "the index is negative: an int that overflowed, or a missing lower bound"
+                    : "threads beyond the last element must do nothing: if (i < n)");
+}
+
+/* 16 states at most: does any byte have the state? */
+static bool any(const uint8_t *state, int size, uint8_t which)
+{
+    return memchr(state, which, (size_t)size) != NULL;
+}
+
+void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    uint8_t *state = emu_device_state + (address - (uintptr_t)emu_arena);
+    if (any(state, size, EMU_NO_MEMORY)) {
+        const emu_allocation *a = emu_find((void *)address);
+        if (a && a->freed && address - (uintptr_t)a->begin < a->size)
+            report_freed(a, address, size, kind, pc);
+        else
+            report_outside(address, size, kind, pc);
+        emu_kill(cudaErrorIllegalAddress);
+    }
+    if (kind != EMU_STORE && !emu_writes_unseen && !emu_told(emu_tracing, EMU_UNINITIALISED, pc, false)) {
+        char where[300];
+        emu_error(EMU_UNINITIALISED, at(pc),
+                  "uninitialised read: nothing was written to %s\nhint: cudaMalloc does not clear: cudaMemset, or "
+                  "write it first",
+                  emu_describe(where, sizeof where, address));
+    }
+    memset(state, EMU_FULL, (size_t)size);
+}
+
+static void report_outside_shared(const emu_worker *worker, size_t offset, int size, int kind, uintptr_t pc)
+{
+    emu_shared_place place;
+    emu_shared_find(worker, offset, &place);
+    size_t stop = place.begin + place.size, past = offset < stop ? 0 : offset - stop;
+    if (place.array)
+        emu_error(EMU_OUT_OF_BOUNDS, at(pc),
+                  "out of bounds: %s of %d bytes, %zu bytes past the end of shared array %s (%zu bytes, declared at "
+                  "line %d)\n"
+                  "hint: on the card this reaches the next array or faults",
+                  did[kind], size, past, place.array->name, place.size, place.array->line);
+    else
+        emu_error(EMU_OUT_OF_BOUNDS, at(pc),
+                  "out of bounds: %s of %d bytes, %zu bytes past the %zu bytes of %s shared memory\nhint: %s",
+                  did[kind], size, past, place.size, offset < EMU_SHARED_DYNAMIC ? "static" : "dynamic",
+                  "the third number of <<< >>> is the size in bytes");
+    emu_kill(cudaErrorIllegalAddress);
+}
+
+/* The first access of a block to one of its arrays: now its bytes are known. */
+static void open_place(emu_tracer *t, const emu_shared_place *place)
+{
+    memset(t->shared_state + place->begin, EMU_EMPTY, place->size);
+    bool dynamic = place->begin >= EMU_SHARED_DYNAMIC;
+    size_t stop = place->begin + place->size - (dynamic ? EMU_SHARED_DYNAMIC : 0);
+    if (stop > t->shared_used[dynamic])
+        t->shared_used[dynamic] = stop;
+}
+
+void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    size_t offset = address - (uintptr_t)t->worker->shared;
+    uint8_t *state = t->shared_state + offset;
+    if (any(state, size, EMU_NO_MEMORY)) {
+        emu_shared_place place;
+        bool inside = emu_shared_find(t->worker, offset, &place);
+        if (!inside || offset + (size_t)size > place.begin + place.size)
+            report_outside_shared(t->worker, offset, size, kind, pc);
+        open_place(t, &place);
+    }
+    if (kind != EMU_STORE && any(state, size, EMU_EMPTY) && !emu_told(t, EMU_UNINITIALISED, pc, false)) {
+        char where[300];
+        emu_error(EMU_UNINITIALISED, at(pc),
+                  "uninitialised read: no thread of this block has written %s\n"
+                  "hint: shared memory begins with no value: is the whole array filled, and is there a __syncthreads() "
+                  "after?",
+                  emu_describe(where, sizeof where, address));
+    }
+    memset(state, EMU_FULL, (size_t)size);
+}
+
+int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc)
+{
+    if (within(address, __start_cuemu_device, __stop_cuemu_device) ||
+        within(address, __start_cuemu_managed, __stop_cuemu_managed))
+        return EMU_GLOBAL;
+    bool constant = within(address, __start_cuemu_constant, __stop_cuemu_constant);
+    bool code = within(address, __executable_start, __data_start);
+    if (kind == EMU_LOAD && (constant || code))
+        return constant ? EMU_CONSTANT : EMU_NOWHERE; /* tables and strings that the compiler placed beside the code */
+    const char *what = constant          ? "__constant__ memory, which kernels cannot write"
+                       : address < 65536 ? "a null pointer"
+                       : within(address, __executable_start, end)
+                           ? "a variable of the host: declare it __device__, or pass its value"
+                           : "a host pointer: kernels see only cudaMalloc's memory";
+    emu_error(EMU_BAD_POINTER, at(pc), "bad pointer: %s of %d bytes at %p: %s\nhint: %s", did[kind], size,
+              (void *)address, what,
+              address < 65536 ? "did cudaMalloc fail? Check every call"
+                              : "copy the data with cudaMemcpy and pass the device pointer");
+    emu_kill(cudaErrorIllegalAddress);
+    return EMU_NOWHERE;
+}

@@ -1,0 +1,215 @@
+/* trace.h -- what the files of the traced half share: the hooks (trace.c), what memory holds (shadow.c), who touched it
+ * (race.c), the requests of warps (warp.c, request.c) and their sums (counters.c).
+ *
+ * Everything here belongs to one worker, so that blocks on several OS threads share nothing while a kernel runs; what
+ * only the whole grid can tell (races between blocks of different workers, totals) is worked out when it has ended.
+ */
+#ifndef EMU_TRACE_H
+#define EMU_TRACE_H
+
+#include "counters.h"
+#include "internal.h"
+
+#define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+enum { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_BLOCK };        /* what a record is; EMU_BLOCK: a basic block was entered */
+enum { EMU_GLOBAL, EMU_SHARED, EMU_CONSTANT, EMU_NOWHERE }; /* where its address lies */
+
+/* One access of one lane, or one basic block. Lanes whose next records agree in all but the address execute the same
+ * instruction. */
+struct emu_record {
+    uint64_t what;  /* address: 48 bits, log2 size: 3, EMU_LOAD..: 2, space: 2, call depth: 9 */
+    uint64_t where; /* pc: 48, hash of the call path: 16 */
+};
+#define EMU_ADDRESS_BITS 48
+#define EMU_DEPTH_SHIFT  55
+#define EMU_DEPTH_MOST   127 /* deeper calls are taken for one */
+
+static inline uint64_t emu_what(uintptr_t address, int log2_size, int kind, int space, uint32_t depth)
+{
+    return (uint64_t)address | (uint64_t)log2_size << 48 | (uint64_t)kind << 51 | (uint64_t)space << 53 |
+           (uint64_t)depth << EMU_DEPTH_SHIFT;
+}
+static inline uintptr_t emu_address_of(uint64_t what)
+{
+    return what & ((1ull << EMU_ADDRESS_BITS) - 1);
+}
+static inline uintptr_t emu_pc_of(uint64_t where)
+{
+    return where & ((1ull << EMU_ADDRESS_BITS) - 1);
+}
+static inline int emu_size_of(uint64_t what)
+{
+    return 1 << (what >> 48 & 7);
+}
+static inline int emu_kind_of(uint64_t what)
+{
+    return what >> 51 & 3;
+}
+static inline int emu_space_of(uint64_t what)
+{
+    return what >> 53 & 3;
+}
+
+/* Who wrote a 4-byte word last, and who has read it since the barrier. 32 bytes, two in a cache line. A stamp is the
+ * number of meetings (__syncwarp, shuffles) the warp has had since the barrier. */
+typedef struct emu_cell {
+    uint32_t write_tag; /* the block and barrier interval: emu_tracer.tag */
+    uint32_t write_pc;  /* from the start of the program */
+    uint32_t value;     /* the word after the write */
+    uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, free: 1, stamp: 16 */
+    uint32_t read_tag, read_pc;
+    uint32_t lanes;  /* of the last warp that read it */
+    uint32_t reader; /* warp: 5 bits, OTHER_WARPS: 1, OTHER_BLOCKS: 1, byte mask: 4, free: 5, stamp: 16 */
+} emu_cell;
+
+/* The page table of a worker's cells of global memory: cells appear when memory is first touched. */
+#define EMU_PAGE_SHIFT 14
+#define EMU_PAGE_CELLS (1 << (EMU_PAGE_SHIFT - 2))
+
+typedef struct emu_pages {
+    emu_cell **live;  /* touched in this launch; NULL: not yet */
+    emu_cell **owned; /* ever touched */
+    uint32_t *list;   /* the live ones */
+    size_t count, capacity;
+} emu_pages;
+
+/* emu_cell.writer and .reader */
+#define RANK         0x3ffu
+#define ATOMIC       0x400u
+#define WRITER_BYTES 11
+#define WARP         0x1fu
+#define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
+#define OTHER_BLOCKS 0x40u /* an earlier block of this worker has read it in this launch */
+#define READER_BYTES 7
+#define STAMP        16
+
+/* How two accesses race. */
+typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS } emu_conflict;
+
+/* A store that raced with another store. */
+typedef struct emu_clash {
+    const emu_thread *thread;
+    uintptr_t pc, address;
+    uint32_t bytes; /* of the word */
+    int word;       /* which of the store's */
+    emu_conflict how;
+    bool atomic; /* one of the two is */
+    uint32_t other_tag, other_pc, other_rank, other_value;
+} emu_clash;
+
+/* A store becomes visible only after its hook: the next hook looks at what was written. */
+typedef struct emu_pending {
+    emu_cell *cells; /* NULL: nothing */
+    uintptr_t address;
+    int words;
+    bool clashed; /* the store raced with another: an error, or a warning when both wrote the same value */
+    emu_clash clash;
+} emu_pending;
+
+typedef struct emu_tracer {
+    uint32_t tag;        /* blocks begun and barriers passed by this worker, ever: grows by one at each */
+    uint32_t block_tag;  /* tag when this block began */
+    uint32_t launch_tag; /* when the launch began */
+    bool races;          /* look for races? CUEMU_NORACE */
+    bool instrumented;   /* device code of a traced build was seen */
+    bool fenced;         /* this launch used __threadfence: blocks may order their accesses in ways we cannot follow */
+    emu_pending pending;
+    uint8_t *shared_state; /* of each byte of worker->shared; the same values as emu_device_state */
+    size_t shared_used[2]; /* bytes of it that are not 0: of arrays, of dynamic shared memory */
+    emu_cell *shared_cells;
+    emu_pages pages;
+    uint32_t meetings[EMU_MAX_WARPS];              /* of each warp since the barrier */
+    uint32_t all_met[EMU_MAX_WARPS];               /* the last of them with all its lanes */
+    bool partly_met[EMU_MAX_WARPS];                /* there were some without */
+    uint32_t (*met)[EMU_WARP_SIZE][EMU_WARP_SIZE]; /* [warp][i][j]: the last after which i comes after j's past */
+    struct emu_sites *sites;
+    emu_counts totals;
+    struct emu_turn {
+        uint32_t tag;
+        uint64_t block;
+    } * turns; /* which block began at which tag, of this launch */
+    size_t turn_count, turn_capacity;
+    struct emu_told {
+        emu_kind kind;
+        uintptr_t pc;
+        bool warning;
+    } told[64]; /* in this launch: not worth describing again */
+    int told_count;
+    emu_worker *worker;
+    emu_record *buffers;
+    uint16_t *paths;
+} emu_tracer;
+
+/* The tracer of the block that this OS thread runs; NULL: host code, or a block that is not sampled. */
+extern __thread emu_tracer *emu_tracing __attribute__((tls_model("initial-exec")));
+
+/* ---- trace.c ---- */
+void emu_trace_atomic(void *address, int size, uintptr_t pc);
+void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc);
+
+/* ---- shadow.c: what each byte of device memory is ----------------------------------------------------------------- */
+
+enum { EMU_NO_MEMORY, EMU_EMPTY, EMU_FULL = 3 }; /* belongs to nothing (or freed), uninitialised, initialised */
+extern uint8_t *emu_device_state;                /* of each byte of the arena */
+extern bool emu_writes_unseen; /* some kernel ran unobserved: what is initialised is not known any more */
+
+void emu_shadow_open(void);
+void emu_shadow_begin_block(emu_tracer *tracer);
+/* The access is not of initialised bytes: reports and ends the kernel, or marks them as written. */
+void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc);
+void emu_check_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
+/* The address is neither in the arena nor shared nor on a stack. Returns its space. */
+int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc);
+/* Was this kind already told at this pc in this launch? Then it is only counted. */
+bool emu_told(emu_tracer *tracer, emu_kind kind, uintptr_t pc, bool warning);
+void emu_misaligned(uintptr_t address, int size, uintptr_t pc);
+/* Where an address of global memory stands among all: the arena's bytes come first, then the program's variables'. */
+size_t emu_position(uintptr_t address);
+uintptr_t emu_address_at(size_t position);
+size_t emu_positions(void);
+/* "s[32]" in words: which allocation or array the address is in and where. */
+const char *emu_describe(char *text, size_t size, uintptr_t address);
+
+/* ---- race.c ------------------------------------------------------------------------------------------------------- */
+
+void emu_race_begin_block(emu_tracer *tracer);
+void emu_race_next_interval(emu_tracer *tracer);
+void emu_race_meet(emu_tracer *tracer, emu_warp *warp, uint32_t lanes);
+void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
+void emu_race_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
+/* The other side of a race, and what is known of it. */
+typedef struct emu_other {
+    uint64_t block;
+    uint32_t rank;
+    uintptr_t pc;
+    const char *does; /* "reads", "writes" */
+} emu_other;
+void emu_race_report(emu_tracer *tracer, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
+                     const emu_other *other, emu_conflict how, bool harmless);
+uint64_t emu_race_block(const emu_tracer *tracer, uint32_t tag); /* the block that ran at that time */
+void emu_race_settle(emu_tracer *tracer);                        /* looks at the pending store's value */
+/* After the launch: accesses of blocks that ran on different workers. */
+void emu_race_between_workers(emu_tracer *const *tracers, int count);
+
+/* ---- warp.c, request.c, counters.c -------------------------------------------------------------------------------- */
+
+/* Merges what the lanes recorded into requests. Stops at a lane that was paused and whose next record is not known. */
+void emu_merge(emu_tracer *tracer, emu_warp *warp);
+/* One instruction of a warp: `count` addresses in lane order, `lanes` which lanes. */
+void emu_request(emu_tracer *tracer, const emu_record *like, const uint64_t *addresses, int count, uint32_t lanes);
+
+/* 32-byte sectors that the addresses touch; the fewest that their bytes need. */
+int emu_sectors(const uint64_t *addresses, int count, int size);
+/* Passes that shared memory needs: 32 banks of 4 bytes; 8-byte accesses go by half warps, 16-byte ones by quarters. */
+int emu_wavefronts(const uint64_t *addresses, int count, int size, uint32_t lanes, bool atomic);
+
+struct emu_sites *emu_sites_new(void);
+void emu_sites_clear(struct emu_sites *sites);
+emu_counter *emu_site_of(struct emu_sites *sites, uint64_t what, uint64_t where);
+void emu_counts_finish(emu_launch *launch, emu_tracer *const *tracers, int count);
+
+extern char __executable_start[]; /* of the program: pcs are kept relative to it */
+
+#endif

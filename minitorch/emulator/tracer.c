@@ -1,0 +1,177 @@
+/* tracer.c -- the life of a worker's tracer: made with its first block, cleared at each launch, summed up after it.
+ *
+ * Nothing of this runs in a program without traced device code: the compiler's call of __tsan_init says there is some.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include "core.h"
+#include "trace.h"
+
+#define MOST_TRACERS 64
+/* A lane's buffer is small enough for all 32 to stay in the second-level cache. */
+#define LANE_RECORDS 1024
+#define LANE_STRIDE  (LANE_RECORDS + 20) /* lanes start at different cache sets */
+
+__thread emu_tracer *emu_tracing;
+
+static emu_tracer *tracers[MOST_TRACERS];
+static bool traced_code;
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+    traced_code = true;
+}
+
+/* Zeroed memory that costs nothing until it is touched. */
+static void *reserve(size_t size)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "cuemu: no memory for tracing: set CUEMU_MEMORY (MB of device memory) lower\n");
+        exit(2);
+    }
+    return p;
+}
+
+static emu_tracer *tracer_new(emu_worker *worker)
+{
+    emu_tracer *t = reserve(sizeof *t);
+    size_t pages = (emu_positions() >> EMU_PAGE_SHIFT) + 1;
+    t->worker = worker;
+    t->races = !emu_setting("CUEMU_NORACE", 0);
+    t->shared_state = reserve(EMU_SHARED_SPAN);
+    t->shared_cells = reserve(EMU_SHARED_SPAN / 4 * sizeof(emu_cell));
+    t->pages.live = reserve(pages * sizeof(emu_cell *));
+    t->pages.owned = reserve(pages * sizeof(emu_cell *));
+    t->met = reserve(sizeof t->met[0] * EMU_MAX_WARPS);
+    t->buffers = reserve(EMU_WARP_SIZE * LANE_STRIDE * sizeof(emu_record));
+    t->paths = reserve(EMU_MAX_THREADS * (EMU_DEPTH_MOST + 1) * sizeof *t->paths);
+    t->sites = emu_sites_new();
+    t->launch_tag = 1;
+    return t;
+}
+
+static void clear(emu_tracer *t)
+{
+    for (size_t i = 0; i < t->pages.count; i++)
+        t->pages.live[t->pages.list[i]] = NULL;
+    t->pages.count = 0;
+    t->launch_tag = t->tag + 1;
+    t->turn_count = 0;
+    t->told_count = 0;
+    t->instrumented = t->fenced = false;
+    emu_sites_clear(t->sites);
+    memset(&t->totals, 0, sizeof t->totals);
+}
+
+static void launch_begin(emu_launch *launch)
+{
+    (void)launch;
+    for (int i = 0; i < MOST_TRACERS; i++)
+        if (tracers[i])
+            clear(tracers[i]);
+}
+
+static void block_begin(emu_worker *worker)
+{
+    if (!worker->sampled)
+        return;
+    if (!worker->trace)
+        worker->trace = tracers[worker->index] = tracer_new(worker);
+    emu_tracer *t = worker->trace;
+    t->totals.sampled_blocks++;
+    for (int i = 0; i < worker->thread_count; i++) {
+        emu_thread *thread = &worker->threads[i];
+        thread->trace.begin = thread->trace.next = t->buffers + thread->lane * LANE_STRIDE;
+        thread->trace.end = thread->trace.begin + LANE_RECORDS;
+        thread->trace.depth = thread->trace.path = thread->trace.beyond = 0;
+        thread->trace.paths = t->paths + i * (EMU_DEPTH_MOST + 1);
+    }
+    emu_shadow_begin_block(t);
+    emu_race_begin_block(t);
+    emu_tracing = t;
+}
+
+static void settle(emu_tracer *t)
+{
+    if (t->pending.cells)
+        emu_race_settle(t);
+}
+
+static void block_end(emu_worker *worker)
+{
+    (void)worker;
+    if (emu_tracing)
+        settle(emu_tracing);
+    emu_tracing = NULL;
+}
+
+static void barrier(emu_worker *worker)
+{
+    (void)worker;
+    if (!emu_tracing)
+        return;
+    settle(emu_tracing);
+    emu_race_next_interval(emu_tracing);
+    emu_tracing->totals.barriers++;
+}
+
+static void meet(emu_warp *warp, uint32_t lanes)
+{
+    if (emu_tracing)
+        emu_race_meet(emu_tracing, warp, lanes);
+}
+
+static void pause_warp(emu_warp *warp)
+{
+    if (emu_tracing)
+        emu_merge(emu_tracing, warp);
+}
+
+static void fence(int scope)
+{
+    if (emu_tracing && scope > 0)
+        emu_tracing->fenced = true;
+}
+
+static void launch_end(emu_launch *launch)
+{
+    emu_tracer *took_part[MOST_TRACERS];
+    int count = 0;
+    bool instrumented = false, fenced = false;
+    uint64_t sampled = 0;
+    for (int i = 0; i < MOST_TRACERS; i++) {
+        emu_tracer *t = tracers[i];
+        if (!t || !t->turn_count)
+            continue;
+        took_part[count++] = t;
+        instrumented |= t->instrumented;
+        fenced |= t->fenced;
+        sampled += t->totals.sampled_blocks;
+    }
+    if (!instrumented || sampled < launch->block_count)
+        emu_writes_unseen = true;
+    if (!fenced)
+        emu_race_between_workers(took_part, count);
+    emu_counts_finish(launch, took_part, count);
+}
+
+__attribute__((constructor(110))) static void install(void)
+{
+    if (!traced_code)
+        return;
+    emu_shadow_open();
+    emu_hook.launch_begin = launch_begin;
+    emu_hook.launch_end = launch_end;
+    emu_hook.block_begin = block_begin;
+    emu_hook.block_end = block_end;
+    emu_hook.barrier = barrier;
+    emu_hook.meet = meet;
+    emu_hook.pause = pause_warp;
+    emu_hook.atomic = emu_trace_atomic;
+    emu_hook.access = emu_trace_access;
+    emu_hook.fence = fence;
+}

@@ -1,0 +1,120 @@
+/* warp.c -- from what 32 lanes recorded to the requests of their warp.
+ *
+ * The lanes ran one after another; on the card they run in step. Lanes whose next records agree execute one instruction
+ * together. When they differ, the one deepest in calls goes first, then the one with the lowest pc, and the others wait:
+ * compilers lay out code so that the join of a branch, and the exit of a loop, stand after it, so lanes that went
+ * different ways meet again as early as they can. The records of basic blocks make this work where an access alone would
+ * not: a lane that leaves an inner loop waits at the next block instead of running ahead. (To pair the n-th access of
+ * one lane with the n-th of another, which is simpler, is wrong: a nested divergent loop then costs too little.)
+ */
+#include <string.h>
+#include "trace.h"
+
+typedef struct emu_streams {
+    emu_record *next[EMU_WARP_SIZE], *end[EMU_WARP_SIZE]; /* of the lanes that have records, in lane order */
+    int lane[EMU_WARP_SIZE];
+    int count;
+    uint32_t lanes;
+} emu_streams;
+
+/* Drops the streams that have ended. Returns false when one of them goes on in a way not known yet. */
+static bool drop_ended(emu_streams *s, uint32_t paused)
+{
+    int kept = 0;
+    bool known = true;
+    s->lanes = 0;
+    for (int i = 0; i < s->count; i++) {
+        if (s->next[i] == s->end[i]) {
+            known &= !(paused >> s->lane[i] & 1);
+            continue;
+        }
+        s->next[kept] = s->next[i];
+        s->end[kept] = s->end[i];
+        s->lane[kept] = s->lane[i];
+        s->lanes |= 1u << s->lane[kept++];
+    }
+    s->count = kept;
+    return known;
+}
+
+/* As long as all streams agree. Returns whether they parted before one ended. */
+static bool merge_together(emu_tracer *t, emu_streams *s)
+{
+    size_t steps = (size_t)(s->end[0] - s->next[0]), done = 0;
+    for (int i = 1; i < s->count; i++)
+        steps = steps < (size_t)(s->end[i] - s->next[i]) ? steps : (size_t)(s->end[i] - s->next[i]);
+    for (; done < steps; done++) {
+        const emu_record *first = s->next[0] + done;
+        uint64_t addresses[EMU_WARP_SIZE], differs = 0;
+        for (int i = 0; i < s->count; i++) {
+            const emu_record *r = s->next[i] + done;
+            differs |= (r->where ^ first->where) | (r->what ^ first->what) >> EMU_ADDRESS_BITS;
+            addresses[i] = emu_address_of(r->what);
+        }
+        if (differs)
+            break;
+        if (emu_kind_of(first->what) != EMU_BLOCK)
+            emu_request(t, first, addresses, s->count, s->lanes);
+    }
+    for (int i = 0; i < s->count; i++)
+        s->next[i] += done;
+    t->totals.branches += done > 0 && done < steps;
+    return done < steps;
+}
+
+/* The smallest goes first: deepest call, lowest pc. */
+static uint64_t turn_of(const emu_record *r)
+{
+    return (uint64_t)(511 - (r->what >> EMU_DEPTH_SHIFT)) << EMU_ADDRESS_BITS | emu_pc_of(r->where);
+}
+
+/* The lanes whose turn it is take one step. */
+static void merge_first(emu_tracer *t, emu_streams *s)
+{
+    int leader = 0;
+    for (int i = 1; i < s->count; i++)
+        if (turn_of(s->next[i]) < turn_of(s->next[leader]))
+            leader = i;
+    const emu_record *first = s->next[leader], *after = NULL;
+    uint64_t addresses[EMU_WARP_SIZE];
+    uint32_t lanes = 0;
+    int count = 0;
+    bool part = false;
+    for (int i = 0; i < s->count; i++) {
+        const emu_record *r = s->next[i];
+        if (r->where != first->where || (r->what ^ first->what) >> EMU_ADDRESS_BITS)
+            continue;
+        addresses[count++] = emu_address_of(r->what);
+        lanes |= 1u << s->lane[i];
+        if (++s->next[i] == s->end[i])
+            continue;
+        part |= after && after->where != s->next[i]->where;
+        after = s->next[i];
+    }
+    t->totals.branches += part;
+    if (emu_kind_of(first->what) != EMU_BLOCK)
+        emu_request(t, first, addresses, count, lanes);
+}
+
+void emu_merge(emu_tracer *t, emu_warp *warp)
+{
+    emu_streams s = { .count = warp->size };
+    for (int i = 0; i < warp->size; i++) {
+        s.next[i] = warp->lanes[i].trace.begin;
+        s.end[i] = warp->lanes[i].trace.next;
+        s.lane[i] = i;
+        warp->lanes[i].trace.next = warp->lanes[i].trace.begin;
+    }
+    uint32_t paused = warp->in[EMU_PAUSED];
+    while (drop_ended(&s, paused) && s.count > 0) {
+        bool parted = merge_together(t, &s);
+        if (parted)
+            merge_first(t, &s);
+    }
+    for (int i = 0; i < s.count; i++) { /* what waits for a paused lane stays */
+        size_t left = (size_t)(s.end[i] - s.next[i]);
+        emu_thread *lane = &warp->lanes[s.lane[i]];
+        memmove(lane->trace.begin, s.next[i], left * sizeof *s.next[i]);
+        lane->trace.next = lane->trace.begin + left;
+    }
+}
