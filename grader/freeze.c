@@ -1,8 +1,10 @@
 /* freeze.c -- SIGSTOP, and /proc to see that it took effect. SIGSTOP cannot be caught; /proc is not the program's word. */
 #include "freeze.h"
+#include "patience.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +71,13 @@ static bool add_waited(const char *schedstat, double *sum)
     return true;
 }
 
+static bool count(const char *text, double *sum)
+{
+    (void)text;
+    *sum += 1;
+    return true;
+}
+
 /* The state of a program's first thread; 'Z' when it has ended, whether others go on or not. */
 static char state_of(pid_t program)
 {
@@ -80,10 +89,11 @@ static char state_of(pid_t program)
 
 bool mg_freeze(pid_t program)
 {
-    double deadline = mt_now() + FREEZE_SECONDS;
+    mg_patience patience = mg_patience_new();
     if (program <= 0 || kill(program, SIGSTOP))
         return false;
-    for (char state = state_of(program); state != 'Z' && mt_now() < deadline; state = state_of(program)) {
+    for (char state = state_of(program); state != 'Z' && mg_waiting(&patience) < FREEZE_SECONDS;
+         state = state_of(program)) {
         if (state == 'T' && each_thread(program, "stat", is_stopped, NULL))
             return true;
         nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
@@ -95,6 +105,36 @@ void mg_thaw(pid_t program)
 {
     if (program > 0)
         kill(program, SIGCONT);
+}
+
+/* Put one thread on the lowest processor that is left. */
+static bool take_processor(pid_t thread, cpu_set_t *left)
+{
+    cpu_set_t one;
+    size_t cpu = 0;
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, left))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    CPU_CLR(cpu, left);
+    return sched_setaffinity(thread, sizeof one, &one) == 0;
+}
+
+void mg_spread(pid_t program)
+{
+    char path[64];
+    cpu_set_t allowed;
+    double threads = 0;
+    if (sched_getaffinity(program, sizeof allowed, &allowed) || !each_thread(program, "stat", count, &threads) ||
+        CPU_COUNT(&allowed) != (int)threads)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)program);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks && (e = readdir(tasks)) && CPU_COUNT(&allowed) > 0;)
+        if (e->d_name[0] != '.' && !take_processor((pid_t)strtol(e->d_name, NULL, 10), &allowed))
+            break;
+    if (tasks)
+        closedir(tasks);
 }
 
 double mg_cpu_seconds(pid_t program)

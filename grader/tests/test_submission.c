@@ -68,6 +68,21 @@ Test(submission, a_folder_gives_its_units_only)
     cr_expect(strstr(ignored, "Makefile (not a unit)") && strstr(ignored, "matmul.h (not a unit)"), "%s", ignored);
 }
 
+Test(submission, units_of_labs_graded_along_are_no_surprise)
+{
+    static const mg_labinfo earlier = { .id = "00-tensors", .unit = { "view.c", "copy.c" }, .units = 2 };
+    mg_labinfo later = info;
+    mg_labinfo_expect(&later, &earlier);
+    put("matmul.c", "one");
+    put("pack.c", "two");
+    put("view.c", "of lab 00");
+    put("viewer.c", "of nobody");
+    cr_assert_eq(mg_submission_collect(to, from, &later, ignored, sizeof ignored), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(ignored, "viewer.c (not a unit)");
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    cr_expect(strstr(ignored, "view.c (not a unit)"), "without that lab: %s", ignored);
+}
+
 Test(submission, a_symbolic_link_in_a_folder_is_not_followed)
 {
     char path[PATH_MAX];
