@@ -29,12 +29,12 @@ enum {
     NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
     MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
     KC = 512,                /* a panel of B, KC x NR, takes 64 KiB in AVX-512: it streams from the L2 cache */
-    MC = 40 * MR,      /* a block of A takes 1.1 MiB, from L2 and L3. Larger blocks: fewer visits to C, less packing */
-    A_REUSE = 16,      /* a panel of A that meets no more panels of B than this is not worth packing, */
-    A_NEAR = 1023,     /* unless its rows lie so far apart that they fight for the same sets of the cache */
-    B_REUSE = 8,       /* a panel of B that meets no more panels of A than this is not worth packing */
-    LINE = 16,         /* floats in a cache line */
-    AHEAD = NR > LINE, /* rows of B that take one line each come early enough without being asked for */
+    MC = 40 * MR,  /* a block of A takes 1.1 MiB, from L2 and L3. Larger blocks: fewer visits to C, less packing */
+    A_REUSE = 16,  /* a panel of A that meets no more panels of B than this is not worth packing, */
+    A_NEAR = 1023, /* unless its rows lie so far apart that they fight for the same sets of the cache */
+    B_REUSE = 8,   /* a panel of B that meets no more panels of A than this is not worth packing */
+    LINE = 16,     /* floats in a cache line */
+    PREFETCH = NR > LINE, /* rows of a tile that take one line each come early enough without being asked for */
 };
 
 /* ---- views and products ---------------------------------------------------------------------- */
@@ -185,7 +185,7 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
-    for (int i = 0; i < rows; i++)
+    for (int i = 0; i < rows && PREFETCH; i++)
         for (int v = 0; v < vecs; v++)
             __builtin_prefetch(t.c + i * t.ldc + v * VL, 0, 2);
     /* TODO 01.5: For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
