@@ -62,7 +62,7 @@ void emu_report_stuck(emu_worker *worker); /* no thread of the block can go on *
 void emu_shared_new(emu_worker *worker);
 void emu_shared_begin_block(emu_worker *worker);
 void emu_shared_end_block(emu_worker *worker);
-size_t emu_shared_used(const emu_worker *worker);
+size_t emu_shared_used(const emu_worker *worker, const emu_launch *launch);
 
 /* ---- copies.c ---- */
 void emu_copies_drop(emu_thread *thread);

@@ -66,7 +66,7 @@ static bool same_site(const emu_finding *a, const emu_finding *b)
     return a->site.line == b->site.line && a->site.file && b->site.file && !strcmp(a->site.file, b->site.file);
 }
 
-/* "unit.cu:12: error: out-of-bounds: ...", then where; lines of the text after the first are indented. */
+/* "unit.cu:12: error: ...", then where; lines of the text after the first are indented. */
 static void print(const emu_finding *f)
 {
     fflush(stdout);
@@ -74,7 +74,7 @@ static void print(const emu_finding *f)
         fprintf(stderr, "%s:%d: ", f->site.file, f->site.line);
     else
         fprintf(stderr, "cuemu: ");
-    fprintf(stderr, "%s: %s: ", f->warning ? "warning" : "error", emu_kind_name(f->kind));
+    fputs(f->warning ? "warning: " : "error: ", stderr);
     for (const char *c = f->text; *c; c++) {
         fputc(*c, stderr);
         if (*c == '\n')

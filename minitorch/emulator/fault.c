@@ -86,7 +86,7 @@ static void report_segment(emu_site site)
 {
     char text[256];
     if (emu_stack_overflowed(emu_self->warp->worker, fault.address)) {
-        emu_error(EMU_CRASH, site, "stack overflow: endless recursion, or local arrays of more than 256 KB");
+        emu_error(EMU_CRASH, site, "stack overflow: endless recursion, or local arrays of more than 128 KB");
         emu_kill(cudaErrorHardwareStackError);
     }
     if ((uintptr_t)fault.address < 4096)

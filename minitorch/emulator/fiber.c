@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include "core.h"
 
-#define STACK_SIZE (256 << 10)
-#define GUARD_SIZE (64 << 10) /* a whole page everywhere */
-#define STRIDE     ((size_t)(STACK_SIZE + GUARD_SIZE))
+#define STACK_SIZE (128 << 10)
+#define GUARD_SIZE (4 << 10)
+/* An odd number of pages: with a power of two the tops of all stacks would share a few entries of the TLB, and a switch
+ * would cost twice as much. */
+#define STRIDE ((size_t)(STACK_SIZE + GUARD_SIZE))
 
 #if defined(__x86_64__)
 __asm__(".text\n"

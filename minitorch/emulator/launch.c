@@ -280,7 +280,7 @@ static void run(const cuemu_launch_config *config)
     run_grid(&launch);
     launch.seconds = seconds() - start;
     for (int i = 0; i < launch.worker_count; i++) {
-        size_t used = emu_shared_used(workers[i]);
+        size_t used = emu_shared_used(workers[i], &launch);
         launch.static_shared = used > launch.static_shared ? used : launch.static_shared;
     }
     EMU_CALL(launch_end, &launch);

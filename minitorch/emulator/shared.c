@@ -80,9 +80,10 @@ void emu_shared_end_block(emu_worker *worker)
         check_gap(worker, NULL, EMU_SHARED_DYNAMIC + worker->launch->config->dynamic_shared);
 }
 
-size_t emu_shared_used(const emu_worker *worker)
+/* 0 for a worker that ran no block of the launch. */
+size_t emu_shared_used(const emu_worker *worker, const emu_launch *launch)
 {
-    return worker->layout->launch == worker->launch->number + 1 ? worker->layout->used : 0;
+    return worker->layout->launch == launch->number + 1 ? worker->layout->used : 0;
 }
 
 static unsigned id_of(cuemu_shared_array *array)
