@@ -6,6 +6,7 @@
  * launcher sets it inside (worker/launch.c). */
 #include "sandbox.h"
 #include "patience.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -218,6 +219,7 @@ static mt_status launch_process(mg_process *process, launch *l)
         close(output[0]);
         return mt_fail(MT_ERR_IO, "fork: %s", strerror(errno));
     }
+    mg_janitor_note(pid);
     *process = (mg_process){ .child = pid, .output = output[0], .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
     fcntl(process->pidfd, F_SETFD, FD_CLOEXEC);
     fcntl(output[0], F_SETFL, O_NONBLOCK);
@@ -240,6 +242,8 @@ static mt_status launch_confined(mg_process *process, launch *l)
     close(info[1]);
     if (status == MT_OK)
         process->reaper = read_reaper(info[0]);
+    if (process->reaper > 0)
+        mg_janitor_note(process->reaper);
     close(info[0]);
     return status;
 }
@@ -265,6 +269,9 @@ int mg_process_end(mg_process *process)
     if (process->reaper > 0 && waitid(P_PID, (id_t)process->child, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0)
         kill(process->reaper, SIGKILL); /* takes all of its namespace along */
     waitpid(process->child, &status, 0);
+    mg_janitor_note(-process->child);
+    if (process->reaper > 0)
+        mg_janitor_note(-process->reaper);
     close(process->pidfd);
     close(process->output);
     *process = (mg_process){ .pidfd = -1, .output = -1 };
