@@ -3,6 +3,7 @@
  *   include/     the framework's headers, and no other file of the repository
  *   src/NN-name/ units as collected     obj/NN-name/  their objects
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a
+ *                (the emulator, for .cu units, is used where it was built: build/emu/)
  *   bin/         launch, worker-0: made of our objects only
  *   out/         worker-*: made of the student's objects too
  *
@@ -169,22 +170,41 @@ void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX])
     mg_path(path, "%s/src/%s", b->scratch, id);
 }
 
-/* gcc in the folder of the sources: messages and __FILE__ then say "matmul.c". */
+static bool is_cuda(const char *unit)
+{
+    return strcmp(strchr(unit, '.'), ".cu") == 0;
+}
+
+static mt_status find_emulator(const mg_build *b, char folder[PATH_MAX])
+{
+    char compiler_path[PATH_MAX];
+    if (!realpath(b->build, folder))
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s: %s", b->build, strerror(errno));
+    strncat(folder, "/emu", PATH_MAX - strlen(folder) - 1);
+    mg_path(compiler_path, "%s/cuemu", folder);
+    return need(compiler_path, "the emulator for .cu units: run make, with g++ installed");
+}
+
+/* gcc, or the emulator's compiler, in the folder of the sources: messages and __FILE__ then say "matmul.c". */
 static mt_status compile(const mg_build *b, const char *source, const char *objects, const char *unit, char *log,
                          size_t size)
 {
-    char include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX];
+    char include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX], emulator[PATH_MAX] = "", cuemu[PATH_MAX];
     mg_path(include, "%s/include", b->scratch);
     mg_path(flag, "-I%s", include);
     mg_path(object, "%s/%.*s.o", objects, (int)strcspn(unit, "."), unit);
-    const char *const argv[] = { compiler, UNIT_FLAGS, flag, "-c", unit, "-o", object, NULL };
-    if (strcmp(strchr(unit, '.'), ".c")) /* .cu units: through nvcc or the emulator's front end, lab 06 */
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s: only .c units can be compiled so far", unit);
-    mg_sandbox box = tool_box(b, argv, source);
+    mt_status status = is_cuda(unit) ? find_emulator(b, emulator) : MT_OK;
+    mg_path(cuemu, "%s/cuemu", emulator);
+    const char *const host[] = { compiler, UNIT_FLAGS, flag, "-c", unit, "-o", object, NULL };
+    const char *const device[] = { cuemu, flag, "-Wall", "-fdiagnostics-color=never", "-c", unit, "-o", object, NULL };
+    if (status != MT_OK)
+        return status;
+    mg_sandbox box = tool_box(b, is_cuda(unit) ? device : host, source);
     box.readable[0] = include;
     box.readable[1] = source;
+    box.readable[2] = emulator[0] ? emulator : NULL;
     box.writable[0] = objects;
-    mt_status status = run_tool(&box, unit, log, size);
+    status = run_tool(&box, unit, log, size);
     return status == MT_OK ? is_plain(object) : status;
 }
 
@@ -194,8 +214,10 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     mg_build_source(b, info->id, source);
     mg_path(objects, "%s/obj/%s", b->scratch, info->id);
     mt_status status = mg_folder(objects, true);
-    for (int i = 0; status == MT_OK && i < info->units; i++)
+    for (int i = 0; status == MT_OK && i < info->units; i++) {
         status = compile(b, source, objects, info->unit[i], log, size);
+        b->cuda = b->cuda || is_cuda(info->unit[i]);
+    }
     for (int i = 0; i < b->mines; i++)
         if (strcmp(b->mine[i], info->id) == 0)
             return status;
@@ -230,7 +252,7 @@ static void list_folder(FILE *list, const char *folder)
 typedef struct parts {
     char list[PATH_MAX];             /* a response file with the objects, ours first */
     char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
-    char worker[PATH_MAX], given[PATH_MAX];
+    char worker[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
     int folders;
 } parts;
 
@@ -258,6 +280,9 @@ static void find_folders(const mg_build *b, unsigned whose, parts *p)
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
     p->folders = 0;
+    mt_status status = b->cuda ? find_emulator(b, p->emulator) : MT_OK;
+    if (status != MT_OK)
+        return status;
     mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
     mg_path(p->worker, "%s/in/worker", b->scratch);
     mg_path(p->given, "%s/in/libgiven.a", b->scratch);
@@ -268,6 +293,8 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     fprintf(list, "%s/main.o\n%s/calls_%.2s.o\n", p->worker, p->worker, id);
     for (int i = 0; i < p->folders; i++)
         list_folder(list, p->folder[i]);
+    if (b->cuda)
+        fprintf(list, "%s/on_device.o\n%s/cuda/device.o\n%s/libcuemu.a\n", p->worker, p->worker, p->emulator);
     fprintf(list, "%s\n", p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
@@ -286,16 +313,36 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
     /* Without -fno-lto a unit may bring intermediate code, to be compiled here. */
     const char *const argv[] = {
-        compiler, "-static", "-fno-lto", "-fopenmp", table, "-o", path, response, "-lm", NULL
+        compiler, "-static", "-fno-lto", "-fopenmp", table, "-o", path, response, b->cuda ? "-lstdc++" : "-lm", "-lm", NULL
     };
     mg_sandbox box = tool_box(b, argv, NULL);
     int seen = 0;
     box.readable[seen++] = p.list;
     box.readable[seen++] = p.worker;
     box.readable[seen++] = p.given;
+    if (b->cuda)
+        box.readable[seen++] = p.emulator;
     for (int i = 0; i < p.folders; i++)
         box.readable[seen++] = p.folder[i];
     box.writable[0] = bin;
     status = run_tool(&box, "linking", log, size);
     return status == MT_OK ? is_plain(path) : status;
+}
+
+bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *text, size_t size)
+{
+    char address[32], log[4096] = "", source[PATH_MAX];
+    snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc - 1); /* a return address lies behind its call */
+    const char *const argv[] = { "/usr/bin/addr2line", "-i", "-e", worker, address, NULL };
+    mg_sandbox box = tool_box(b, argv, NULL);
+    box.readable[0] = worker;
+    if (run_tool(&box, "addr2line", log, sizeof log) != MT_OK)
+        return false;
+    int n = snprintf(source, sizeof source, "%s/src/", b->scratch);
+    for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) /* innermost frame first */
+        if (strncmp(line, source, (size_t)n) == 0 && strchr(line + n, '/')) {
+            snprintf(text, size, "%.*s", (int)strcspn(strchr(line + n, '/') + 1, " "), strchr(line + n, '/') + 1);
+            return true;
+        }
+    return false;
 }

@@ -12,6 +12,7 @@ typedef struct mg_build {
     bool confined;
     char mine[MG_UNITS][32]; /* labs whose units were compiled here and replace the reference ones */
     int mines;
+    bool cuda; /* the lab has .cu units: they run in the emulator */
 } mg_build;
 
 /* Whose units a worker has, one bit for each of mg_build.mine: set for the student's. All other labs' are prebuilt. */
@@ -32,6 +33,9 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
  * Status and log as above. */
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size);
+
+/* mg_build_line -- "softmax.cu:41", the line of a unit that this address of the worker comes from. False: unknown. */
+bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *text, size_t size);
 
 /* mg_build_launcher -- the path of the launcher (worker/launch.c). */
 void mg_build_launcher(const mg_build *b, char path[PATH_MAX]);

@@ -4,6 +4,7 @@
  * array lies between inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
 #include "wire.h"
 #include "worker/call.h"
+#include "worker/on_device.h"
 
 #include <omp.h>
 #include <signal.h>
@@ -151,7 +152,10 @@ static void serve(void)
     reply(MG_READY, -1, 0);
     if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
         _exit(1);
-    function->call(values);
+    if (mg_on_device)
+        mg_on_device(function, values, request.value, (int)request.count, !request.at_end);
+    else
+        function->call(values);
     reply(MG_DONE, -1, 0);
     munmap(region, region_bytes);
     region = NULL;
@@ -162,7 +166,8 @@ int main(void)
     char here;
     stack_top = &here;
     setvbuf(stdout, NULL, _IOLBF, 0); /* so that a crash loses none of a student's own prints */
-    catch_faults();
+    if (!mg_on_device) /* the emulator catches its own, and names kernel, block and thread */
+        catch_faults();
     while (read_all(MG_FD_REQUEST, &request, sizeof request))
         serve();
     return 0;

@@ -1,0 +1,26 @@
+/* wire_device.h -- what the worker of a CUDA lab brings back beside the arrays: counts and the emulator's first finding. It
+ * is the last argument of such a call, an array of bytes like any other. A claim, as everything a worker says. */
+#ifndef MG_WIRE_DEVICE_H
+#define MG_WIRE_DEVICE_H
+
+#include <stdint.h>
+
+typedef struct mg_device_traffic {
+    int64_t requests, lanes;
+    int64_t passes; /* sectors of global memory, wavefronts of shared memory */
+    int64_t ideal;  /* that requests of as many bytes cannot do without */
+} mg_device_traffic;
+
+typedef struct mg_device_report {
+    mg_device_traffic global[3], shared[3]; /* loads, stores, atomics; summed over all launches of the call */
+    int64_t launches, barriers;
+    int64_t errors;  /* findings that are errors, repeated ones too */
+    int32_t changed; /* index of the first input that the call has written, or -1 */
+    int32_t failed;  /* a CUDA error was left at the end */
+    uint64_t pc;     /* of the finding; 0: file and line say where */
+    int32_t line;
+    char kind[24], file[100];
+    char text[1200], where[300];
+} mg_device_report;
+
+#endif

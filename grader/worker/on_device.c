@@ -1,0 +1,155 @@
+/* on_device.c -- one call of a CUDA launcher on the emulator: arrays go to the device, the launcher runs, arrays come back,
+ * and with them what the emulator counted and found (grader/device.h reads it).
+ *
+ * Linked into the workers of CUDA labs only. Like all of the worker it is believed nothing that the checker can test: the
+ * values it brings back are compared, and counts below what the data need are refused. */
+#include "worker/on_device.h"
+#include "wire_device.h"
+
+#include "emulator/counters.h"
+#include "emulator/internal.h"
+#include "emulator/include/cuda_runtime_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern bool emu_reversed; /* emulator/core.h */
+
+static void need(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
+    abort();
+}
+
+/* ---- arrays ----------------------------------------------------------------------------------- */
+
+typedef struct array {
+    void *host, *device;
+    size_t bytes;
+    bool input;
+} array;
+
+static void to_device(array *a)
+{
+    need(cudaMalloc(&a->device, a->bytes ? a->bytes : 1), "cudaMalloc");
+    if (a->bytes)
+        need(cudaMemcpy(a->device, a->host, a->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+}
+
+/* Outputs come back. Whether an input still holds what it held. */
+static bool from_device(array *a)
+{
+    bool same = true;
+    if (a->input) {
+        char *now = malloc(a->bytes + 1);
+        if (a->bytes && now) {
+            need(cudaMemcpy(now, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            same = memcmp(now, a->host, a->bytes) == 0;
+        }
+        free(now);
+    } else if (a->bytes) {
+        need(cudaMemcpy(a->host, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    }
+    need(cudaFree(a->device), "cudaFree");
+    return same;
+}
+
+/* ---- what the emulator found --------------------------------------------------------------------- */
+
+static uint64_t errors_so_far(void)
+{
+    const emu_finding *f;
+    size_t count = emu_findings(&f);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += f[i].warning ? 0 : f[i].times;
+    return sum;
+}
+
+/* The first finding that is an error and that happened again since `times` was taken; the newest else. */
+static const emu_finding *newest(const uint64_t *times, size_t before)
+{
+    const emu_finding *f;
+    size_t count = emu_findings(&f);
+    for (size_t i = 0; i < count; i++)
+        if (!f[i].warning && (i >= before || f[i].times > times[i]))
+            return &f[i];
+    return NULL;
+}
+
+static void write_finding(mg_device_report *report, const emu_finding *f)
+{
+    report->pc = f->site.pc;
+    report->line = f->site.line;
+    snprintf(report->kind, sizeof report->kind, "%s", emu_kind_name(f->kind));
+    snprintf(report->file, sizeof report->file, "%s", f->site.file ? f->site.file : "");
+    snprintf(report->text, sizeof report->text, "%s", f->text);
+    if (f->kernel)
+        snprintf(report->where, sizeof report->where, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", f->kernel,
+                 f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y, f->thread.z);
+}
+
+/* ---- what it counted ----------------------------------------------------------------------------- */
+
+static void add(mg_device_traffic *sum, const emu_traffic *t)
+{
+    sum->requests += (int64_t)t->requests;
+    sum->lanes += (int64_t)t->lanes;
+    sum->passes += (int64_t)t->passes;
+    sum->ideal += (int64_t)t->ideal;
+}
+
+static void count(mg_device_report *report)
+{
+    const emu_counts *all;
+    size_t kernels = emu_counts_all(&all);
+    for (size_t k = 0; k < kernels; k++) {
+        for (int kind = 0; kind < 3; kind++) {
+            add(&report->global[kind], &all[k].traffic[0][kind]);
+            add(&report->shared[kind], &all[k].traffic[1][kind]);
+        }
+        report->launches += (int64_t)all[k].launches;
+        report->barriers += (int64_t)all[k].barriers;
+    }
+}
+
+/* ---- the call ------------------------------------------------------------------------------------ */
+
+void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int count_, bool reversed)
+{
+    mg_device_report *report = values[count_ - 1].ptr;
+    mg_value moved[MG_WIRE_VALUES];
+    array arrays[MG_WIRE_VALUES] = { { 0 } };
+    uint64_t times[256], before = errors_so_far();
+    const emu_finding *found;
+    size_t known = emu_findings(&found);
+    for (size_t i = 0; i < known && i < MT_COUNT(times); i++)
+        times[i] = found[i].times;
+    memcpy(moved, values, sizeof moved);
+    for (int i = 0; i < count_ - 1; i++) {
+        arrays[i] = (array){ values[i].ptr, NULL, wire[i].bytes, wire[i].kind == MG_IN };
+        if (!values[i].ptr)
+            continue;
+        to_device(&arrays[i]);
+        moved[i].ptr = arrays[i].device;
+    }
+    emu_reversed = reversed;
+    emu_counts_reset();
+    function->call(moved);
+    cudaError_t error = cudaDeviceSynchronize();
+    memset(report, 0, sizeof *report);
+    report->changed = -1;
+    count(report);
+    for (int i = 0; i < count_ - 1; i++)
+        if (arrays[i].device && !from_device(&arrays[i]) && report->changed < 0)
+            report->changed = i;
+    report->errors = (int64_t)(errors_so_far() - before);
+    if (report->errors && newest(times, known))
+        write_finding(report, newest(times, known));
+    else if (error != cudaSuccess)
+        snprintf(report->text, sizeof report->text, "%s", cudaGetErrorString(error));
+    report->failed = error != cudaSuccess;
+}

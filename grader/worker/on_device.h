@@ -1,0 +1,13 @@
+/* on_device.h -- calls whose arrays lie on the (emulated) device: all calls of a lab with .cu units. */
+#ifndef MG_WORKER_ON_DEVICE_H
+#define MG_WORKER_ON_DEVICE_H
+
+#include "wire.h"
+#include "worker/call.h"
+
+/* mg_on_device -- arrays of `values` to the device, the call, arrays back. The last of the `count` values is the array in
+ * which the mg_device_report is wanted. `reversed`: threads and blocks in descending order. Weak: missing in other workers. */
+void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int count, bool reversed)
+    __attribute__((weak));
+
+#endif
