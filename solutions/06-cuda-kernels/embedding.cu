@@ -17,11 +17,12 @@ static __global__ void gather(float *out, const float *table, const int32_t *id,
     int64_t n = mt_thread() / MT_WARP;
     if (n >= N)
         return;
-    assert(id[n] >= 0 && id[n] < V);
-    /* LAB 06.14 BEGIN  Copy row id[n] of the table to row n of out, by the lanes of this warp.
+    int64_t row = id[n];
+    assert(row >= 0 && row < V);
+    /* LAB 06.14 BEGIN  Copy that row of the table to row n of out, by the lanes of this warp.
      * Hint: lane l takes elements l, l + 32, l + 64 ... */
     for (int64_t c = threadIdx.x % MT_WARP; c < C; c += MT_WARP)
-        out[n * C + c] = table[id[n] * C + c];
+        out[n * C + c] = table[row * C + c];
     /* LAB 06.14 END */
 }
 
@@ -41,11 +42,12 @@ static __global__ void scatter_add(float *dtable, const float *dout, const int32
     int64_t n = mt_thread() / MT_WARP;
     if (n >= N)
         return;
-    assert(id[n] >= 0 && id[n] < V);
-    /* LAB 06.14 BEGIN  Add row n of dout to row id[n] of dtable.
+    int64_t row = id[n];
+    assert(row >= 0 && row < V);
+    /* LAB 06.14 BEGIN  Add row n of dout to that row of dtable.
      * Hint: another warp may have the same id right now: atomicAdd(&place, value). */
     for (int64_t c = threadIdx.x % MT_WARP; c < C; c += MT_WARP)
-        atomicAdd(&dtable[id[n] * C + c], dout[n * C + c]);
+        atomicAdd(&dtable[row * C + c], dout[n * C + c]);
     /* LAB 06.14 END */
 }
 

@@ -36,11 +36,11 @@ static __device__ float larger(float a, float b)
 
 static __device__ float interleaved(float value)
 {
+    __shared__ float slot[MT_THREADS];
+    int t = threadIdx.x;
     /* LAB 06.7 BEGIN  A tree in shared memory, neighbours first.
      * Hint: every thread leaves its value in a slot of its own; then for s = 1, 2, 4 ... thread t adds slot 2s t + s to
      * slot 2s t while there are such slots. Before anyone reads what another wrote, all must pass __syncthreads(). */
-    __shared__ float slot[MT_THREADS];
-    int t = threadIdx.x;
     slot[t] = value;
     __syncthreads();
     for (int s = 1; s < MT_THREADS; s *= 2) {
@@ -49,16 +49,16 @@ static __device__ float interleaved(float value)
             slot[i] += slot[i + s];
         __syncthreads();
     }
-    return slot[0];
     /* LAB 06.7 END */
+    return slot[0];
 }
 
 static __device__ float sequential(float value)
 {
-    /* LAB 06.8 BEGIN  The same tree with the halves added first: thread t adds slot t + s to slot t, s = 128, 64 ...
-     * Hint: as many additions as before and other pairs; now the lanes that work are neighbours. */
     __shared__ float slot[MT_THREADS];
     int t = threadIdx.x;
+    /* LAB 06.8 BEGIN  The same tree with the halves added first: thread t adds slot t + s to slot t, s = 128, 64 ...
+     * Hint: as many additions as before and other pairs; now the lanes that work are neighbours. */
     slot[t] = value;
     __syncthreads();
     for (int s = MT_THREADS / 2; s > 0; s /= 2) {
@@ -66,8 +66,8 @@ static __device__ float sequential(float value)
             slot[t] += slot[t + s];
         __syncthreads();
     }
-    return slot[0];
     /* LAB 06.8 END */
+    return slot[0];
 }
 
 template <pair_fn *OP> static __device__ float warp_combine(float value)
@@ -76,25 +76,25 @@ template <pair_fn *OP> static __device__ float warp_combine(float value)
      * Hint: __shfl_xor_sync(0xffffffff, value, d) is the value of lane (mine ^ d). All 32 lanes must call it. */
     for (int d = MT_WARP / 2; d > 0; d /= 2)
         value = OP(value, __shfl_xor_sync(0xffffffffu, value, d));
-    return value;
     /* LAB 06.9 END */
+    return value;
 }
 
 static __device__ float shuffle(float value)
 {
+    __shared__ float slot[WARPS];
+    int lane = threadIdx.x % MT_WARP, warp = threadIdx.x / MT_WARP;
     /* LAB 06.9 BEGIN  Combine within warps, then the results of the warps.
      * Hint: lane 0 of each of the WARPS warps leaves its result in shared memory. After a barrier the first warp reads
      * them, its other lanes take 0, and combines once more. */
-    __shared__ float slot[WARPS];
-    int lane = threadIdx.x % MT_WARP, warp = threadIdx.x / MT_WARP;
     value = warp_combine<plus>(value);
     if (lane == 0)
         slot[warp] = value;
     __syncthreads();
     if (warp == 0)
         value = warp_combine<plus>(lane < WARPS ? slot[lane] : 0);
-    return value;
     /* LAB 06.9 END */
+    return value;
 }
 
 /* ---- the sum of everything -------------------------------------------------------------------------- */

@@ -58,6 +58,11 @@ template <class Shape> CUEMU_INLINE constexpr int column_of(int lane, int e)
     return e / 2 % (Shape::C / 8) * 8 + lane % 4 * 2 + e % 2;
 }
 
+template <class Shape> CUEMU_INLINE constexpr int place(int lane, int e)
+{
+    return row_of<Shape>(lane, e) * Shape::C + column_of<Shape>(lane, e);
+}
+
 template <class T> struct alignas(2 * sizeof(T)) two {
     T first, second;
 };
@@ -125,25 +130,24 @@ template <int M, int N, int K, class T, class LA, class LB, class TC> struct pro
         typedef stored<matrix_a, M, N, K, LA> shape_a;
         typedef stored<matrix_b, M, N, K, LB> shape_b;
         typedef stored<accumulator, M, N, K, void> shape_c;
-        float A[shape_a::R][shape_a::C], B[shape_b::R][shape_b::C], C[M][N];
+        float A[M * K], B[K * N], C[M * N]; /* as they lie in memory */
         for (int lane = 0; lane < 32; lane++) {
             const product *p = (const product *)lanes[lane];
             for (int e = 0; e < M * K / 32; e++)
-                A[row_of<shape_a>(lane, e)][column_of<shape_a>(lane, e)] = (float)p->a[e];
+                A[place<shape_a>(lane, e)] = (float)p->a[e];
             for (int e = 0; e < K * N / 32; e++)
-                B[row_of<shape_b>(lane, e)][column_of<shape_b>(lane, e)] = (float)p->b[e];
+                B[place<shape_b>(lane, e)] = (float)p->b[e];
             for (int e = 0; e < M * N / 32; e++)
-                C[row_of<shape_c>(lane, e)][column_of<shape_c>(lane, e)] = (float)p->c[e];
+                C[place<shape_c>(lane, e)] = (float)p->c[e];
         }
-        bool a_rows = std::is_same<LA, row_major>::value, b_rows = std::is_same<LB, row_major>::value;
+        const bool a_rows = std::is_same<LA, row_major>::value, b_rows = std::is_same<LB, row_major>::value;
         for (int i = 0; i < M; i++)
             for (int k = 0; k < K; k++)
                 for (int j = 0; j < N; j++)
-                    C[i][j] +=
-                        (a_rows ? A[0][i * K + k] : A[0][k * M + i]) * (b_rows ? B[0][k * N + j] : B[0][j * K + k]);
+                    C[i * N + j] += A[a_rows ? i * K + k : k * M + i] * B[b_rows ? k * N + j : j * K + k];
         for (int lane = 0; lane < 32; lane++)
             for (int e = 0; e < M * N / 32; e++)
-                ((const product *)lanes[lane])->d[e] = (TC)C[row_of<shape_c>(lane, e)][column_of<shape_c>(lane, e)];
+                ((const product *)lanes[lane])->d[e] = (TC)C[place<shape_c>(lane, e)];
     }
 };
 

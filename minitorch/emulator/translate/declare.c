@@ -71,6 +71,11 @@ bool is_template_kernel(const token *name)
     return false;
 }
 
+static bool names_type(const token *t)
+{
+    return is(t - 1, "struct") || is(t - 1, "class") || is(t - 1, "union") || is(t - 1, "enum");
+}
+
 /* Every declarator of `[static] [const] type a[3], *b = x;` in tokens [begin, end): a name before [ = , { or ;. */
 static void add_variables(const source *s, int begin, int end, unsigned marks)
 {
@@ -86,7 +91,7 @@ static void add_variables(const source *s, int begin, int end, unsigned marks)
             i = angle_end(s, i);
         else if (t->partner > i)
             i = t->partner;
-        else if (t->kind == TOKEN_NAME &&
+        else if (t->kind == TOKEN_NAME && !names_type(t) &&
                  (is(next, "[") || is(next, "=") || is(next, ",") || is(next, "{") || is(next, ";"))) {
             bool array = is(next, "["), pointer = is(t - 1, "*");
             bool is_constexpr = is(&s->token[begin], "constexpr") || is(&s->token[begin + 1], "constexpr");

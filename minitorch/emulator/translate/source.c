@@ -147,8 +147,7 @@ char *read_file(const char *path)
     return text;
 }
 
-/* The file that `name` means: beside the including file when it is quoted, else in the -I folders; NULL: not local. */
-static char *resolve(const source *from, const char *name, bool quoted)
+char *find_local(const source *from, const char *name, bool quoted)
 {
     struct stat status;
     if (name[0] == '/')
@@ -191,7 +190,7 @@ static void load_includes(source *s)
         const char *name = s->token[i].kind == TOKEN_DIRECTIVE ? include_name(&s->token[i], &length) : NULL;
         if (!name)
             continue;
-        char *path = resolve(s, strndup(name, (size_t)length), name[-1] == '"');
+        char *path = find_local(s, strndup(name, (size_t)length), name[-1] == '"');
         if (!path)
             continue;
         const source *header = unit_load(path);

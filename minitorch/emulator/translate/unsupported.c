@@ -144,7 +144,7 @@ static void refuse_header(const source *s, const token *t)
         return;
     int length = (int)strcspn(p + 1, ">\"");
     char *own = format("%s/%.*s", the_unit.shim, length, p + 1);
-    if (read_file(own))
+    if (*p == '"' || read_file(own)) /* "cuda/..." may well be a folder of the unit's */
         return;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         if (fits(p + 1, length, headers[i].name))
