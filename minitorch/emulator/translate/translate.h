@@ -77,9 +77,10 @@ typedef struct unit {
 extern unit the_unit;
 
 /* unit_load -- read a file and, recursively, its local headers; lex them and point their #include lines at the copies. */
+source *unit_load(const char *path);
+
 /* The file that `name` means: beside the including file when it is quoted, else in the -I folders; NULL: not local. */
 char *find_local(const source *from, const char *name, bool quoted);
-source *unit_load(const char *path);
 
 /* source_write -- apply the edits and write the copy. Every line keeps its number. */
 void source_write(source *s);
