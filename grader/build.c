@@ -159,6 +159,8 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
     if (status == MT_OK)
         status = mg_copy_tree(to, from, ".h");
     if (status == MT_OK)
+        status = mg_copy_tree(to, from, ".cuh");
+    if (status == MT_OK)
         status = copy_prebuilt(b);
     return status == MT_OK ? link_launcher(b) : status;
 }
@@ -294,7 +296,7 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     for (int i = 0; i < p->folders; i++)
         list_folder(list, p->folder[i]);
     if (b->cuda)
-        fprintf(list, "%s/on_device.o\n%s/cuda/device.o\n%s/libcuemu.a\n", p->worker, p->worker, p->emulator);
+        fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
     fprintf(list, "%s\n", p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
@@ -311,10 +313,9 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     mg_path(path, "%s/worker-%x", bin, whose);
     mg_path(response, "@%s", p.list);
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
-    /* Without -fno-lto a unit may bring intermediate code, to be compiled here. */
-    const char *const argv[] = {
-        compiler, "-static", "-fno-lto", "-fopenmp", table, "-o", path, response, b->cuda ? "-lstdc++" : "-lm", "-lm", NULL
-    };
+    /* Without -fno-lto a unit may bring intermediate code, to be compiled here. The emulator walks the stack. */
+    const char *const argv[] = { compiler, "-static", "-fno-lto", "-fopenmp", table, "-Wl,--eh-frame-hdr",
+                                 "-o",     path,      response,   "-lstdc++", "-lm", NULL };
     mg_sandbox box = tool_box(b, argv, NULL);
     int seen = 0;
     box.readable[seen++] = p.list;

@@ -16,24 +16,29 @@ const mg_device_report *mg_device_counts(mg_run *run)
 /* Text from the worker's memory ends where its array ends. */
 #define TEXT(array) (int)sizeof(array), array
 
-static void judge_finding(mg_run *run, const mg_device_report *r)
+static void judge_finding(mg_run *run)
 {
+    const mg_device_report *r = mg_device_counts(run);
     char line[128] = "";
     bool known = r->pc && mg_build_line(&run->bench->build, run->bench->worker_path, r->pc, line, sizeof line);
     if (!known && r->file[0])
         snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
-    mg_judge(run, MG_FAIL, "%s%s%.*s%s%.*s%s%.*s", line, line[0] ? ": " : "", TEXT(r->kind), r->kind[0] ? ": " : "",
-             TEXT(r->text), r->where[0] ? "\n" : "", TEXT(r->where));
+    mg_judge(run, MG_FAIL, "%s%s%.*s%s%.*s", line, line[0] ? ": " : "", TEXT(r->text), r->where[0] ? "\n" : "",
+             TEXT(r->where));
+    mg_session_end(run->session); /* after an error a device is of no more use */
+    run->session = NULL;
 }
 
-bool mg_device_call(mg_run *run)
+void mg_device_ask(mg_run *run)
 {
     mg_out(run, report_name, MT_U8, MT_SHAPE(sizeof(mg_device_report)));
-    if (!mg_call(run))
-        return false;
+}
+
+bool mg_device_judge(mg_run *run)
+{
     const mg_device_report *r = mg_device_counts(run);
     if (r->errors || r->failed) {
-        judge_finding(run, r);
+        judge_finding(run);
         return false;
     }
     if (r->changed >= 0 && r->changed < run->arguments) {
@@ -46,8 +51,9 @@ bool mg_device_call(mg_run *run)
 static double checked(mg_run *run, double value, double least)
 {
     if (value < least)
-        mg_judge(run, MG_FAIL, "counted %.3g, and less than %.3g is not possible: is something not read, or not written?",
-                 value, least);
+        mg_judge(run, MG_FAIL,
+                 "counted %.3g, and less than %.3g is not possible: is something not read, or not written?", value,
+                 least);
     return value;
 }
 

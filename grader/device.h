@@ -1,7 +1,7 @@
 /* device.h -- checks of CUDA launchers: the call on the emulator, what it found, what it counted.
  *
  *   mg_begin(run, "mt_relu_fwd_cuda"); ... arguments as for any call ...
- *   if (!mg_device_call(run))              // race, out of bounds, ...: FAIL with line, kernel, block and thread
+ *   if (!mg_call(run))                     // race, out of bounds, ...: FAIL with line, kernel, block and thread
  *       return;
  *   mg_expect(run, "out", want, NULL);
  *   mg_device_credit(run, "06.3 traffic", mg_device_traffic_of(run, 8.0 * n), "times the bytes that must move");
@@ -14,8 +14,10 @@
 #include "check.h"
 #include "wire_device.h"
 
-/* mg_device_call -- mg_call of a launcher. False: the run has its verdict. */
-bool mg_device_call(mg_run *run);
+/* mg_device_ask, mg_device_judge -- what mg_call does for labs with .cu units: the last argument is the report; what it
+ * holds. False: the run has its verdict. */
+void mg_device_ask(mg_run *run);
+bool mg_device_judge(mg_run *run);
 
 /* mg_device_counts -- of the call just made. */
 const mg_device_report *mg_device_counts(mg_run *run);

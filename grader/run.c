@@ -1,5 +1,6 @@
 /* run.c -- describing a call, making it, and the verdict of a case. The comparison of values is compare.c. */
 #include "run.h"
+#include "device.h"
 
 #include <math.h>
 #include <sched.h>
@@ -198,7 +199,7 @@ static void invoke(mg_run *run)
     mg_session_call(run->session, &in, &run->outcome);
 }
 
-bool mg_call(mg_run *run)
+static bool call_worker(mg_run *run)
 {
     if (run->judged)
         return false;
@@ -223,4 +224,12 @@ bool mg_call(mg_run *run)
     mg_session_end(run->session);
     run->session = NULL;
     return false;
+}
+
+bool mg_call(mg_run *run)
+{
+    bool device = run->bench->build.cuda;
+    if (device)
+        mg_device_ask(run);
+    return call_worker(run) && (!device || mg_device_judge(run));
 }

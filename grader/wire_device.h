@@ -19,7 +19,7 @@ typedef struct mg_device_report {
     int32_t failed;  /* a CUDA error was left at the end */
     uint64_t pc;     /* of the finding; 0: file and line say where */
     int32_t line;
-    char kind[24], file[100];
+    char file[100];
     char text[1200], where[300];
 } mg_device_report;
 

@@ -60,14 +60,14 @@ traces() {
 prepare() {
     local folder=grader/attacks/$1
     mkdir -p "$out/units" "$out/report"
-    cp "solutions/$lab"/*.c "$out/units"
+    cp "solutions/$lab"/*.c* "$out/units"
     submission=$out/units
     if [ -e "$folder/make.sh" ]; then
         local made
         made=$(cd "$out/units" && ATTACK=$repo/$folder ROOT=$repo bash "$repo/$folder/make.sh")
         submission=${made:-$submission}
     fi
-    for unit in "$folder"/*.c; do
+    for unit in "$folder"/*.c*; do
         if [ -e "$unit" ]; then sed "s|@ROOT@|$repo|g" "$unit" >"$out/units/${unit##*/}"; fi
     done
 }
@@ -102,7 +102,7 @@ judge() {
 attack() {
     local name=$1 code=0 start=$SECONDS complaints submission
     head=grader/attacks/$name/make.sh
-    [ -e "$head" ] || head=$(echo grader/attacks/"$name"/*.c | cut -d' ' -f1)
+    [ -e "$head" ] || head=$(echo grader/attacks/"$name"/*.c* | cut -d' ' -f1)
     out=$here/$name step=$(head_of attack | cut -d' ' -f1)
     lab=$(basename solutions/"${step%%.*}"-*)
     index=$((index + 1))

@@ -24,7 +24,7 @@ for info in labs/*/lab.json; do
     lab=$(basename "$(dirname "$info")") number=${lab%%-*}
     skeleton=build/skel/$lab
     rm -rf "$skeleton" && mkdir -p "$skeleton"
-    for unit in solutions/"$lab"/*.c; do "$build/bin/strip" "$unit" "$skeleton/$(basename "$unit")"; done
+    for unit in solutions/"$lab"/*.c*; do "$build/bin/strip" "$unit" "$skeleton/$(basename "$unit")"; done
 
     grade "$skeleton" skeleton
     ok=no

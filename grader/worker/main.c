@@ -153,7 +153,7 @@ static void serve(void)
     if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
         _exit(1);
     if (mg_on_device)
-        mg_on_device(function, values, request.value, (int)request.count, !request.at_end);
+        mg_on_device(function, values, request.value, (int)request.count - 1, !request.at_end);
     else
         function->call(values);
     reply(MG_DONE, -1, 0);
@@ -166,7 +166,7 @@ int main(void)
     char here;
     stack_top = &here;
     setvbuf(stdout, NULL, _IOLBF, 0); /* so that a crash loses none of a student's own prints */
-    if (!mg_on_device) /* the emulator catches its own, and names kernel, block and thread */
+    if (!mg_on_device)                /* the emulator catches its own, and names kernel, block and thread */
         catch_faults();
     while (read_all(MG_FD_REQUEST, &request, sizeof request))
         serve();

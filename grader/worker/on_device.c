@@ -10,11 +10,39 @@
 #include "emulator/internal.h"
 #include "emulator/include/cuda_runtime_api.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 extern bool emu_reversed; /* emulator/core.h */
+
+/* ---- the device, as units see it (cuda/cuda.h) ---------------------------------------------------- */
+
+static jmp_buf after_error; /* a CUDA error ends the call, not the worker: the report says why */
+
+void mt_cuda_check(int error, const char *file, int line, const char *call)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString((cudaError_t)error));
+    longjmp(after_error, 1);
+}
+
+void mt_cuda_launched(const char *file, int line, const char *name)
+{
+    mt_cuda_check((int)cudaGetLastError(), file, line, name);
+}
+
+void mt_cuda_sync(void)
+{
+    mt_cuda_check((int)cudaDeviceSynchronize(), __FILE__, __LINE__, "sync");
+}
+
+cudaStream_t mt_cuda_stream(void)
+{
+    return NULL;
+}
 
 static void need(cudaError_t error, const char *what)
 {
@@ -84,7 +112,6 @@ static void write_finding(mg_device_report *report, const emu_finding *f)
 {
     report->pc = f->site.pc;
     report->line = f->site.line;
-    snprintf(report->kind, sizeof report->kind, "%s", emu_kind_name(f->kind));
     snprintf(report->file, sizeof report->file, "%s", f->site.file ? f->site.file : "");
     snprintf(report->text, sizeof report->text, "%s", f->text);
     if (f->kernel)
@@ -118,32 +145,45 @@ static void count(mg_device_report *report)
 
 /* ---- the call ------------------------------------------------------------------------------------ */
 
-void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int count_, bool reversed)
+/* In a function of its own: what a longjmp passes by keeps no variables. */
+static __attribute__((noinline)) cudaError_t launch(const mg_function *function, const mg_value *values)
 {
-    mg_device_report *report = values[count_ - 1].ptr;
+    if (!setjmp(after_error))
+        function->call(values);
+    return cudaDeviceSynchronize();
+}
+
+/* How often each finding had been made before the call. */
+static size_t remember(uint64_t *times, size_t room)
+{
+    const emu_finding *f;
+    size_t known = emu_findings(&f);
+    for (size_t i = 0; i < known && i < room; i++)
+        times[i] = f[i].times;
+    return known;
+}
+
+void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int last, bool reversed)
+{
+    mg_device_report *report = values[last].ptr;
     mg_value moved[MG_WIRE_VALUES];
     array arrays[MG_WIRE_VALUES] = { { 0 } };
     uint64_t times[256], before = errors_so_far();
-    const emu_finding *found;
-    size_t known = emu_findings(&found);
-    for (size_t i = 0; i < known && i < MT_COUNT(times); i++)
-        times[i] = found[i].times;
+    size_t known = remember(times, MT_COUNT(times));
     memcpy(moved, values, sizeof moved);
-    for (int i = 0; i < count_ - 1; i++) {
+    for (int i = 0; i < last; i++) {
         arrays[i] = (array){ values[i].ptr, NULL, wire[i].bytes, wire[i].kind == MG_IN };
-        if (!values[i].ptr)
-            continue;
-        to_device(&arrays[i]);
-        moved[i].ptr = arrays[i].device;
+        if (values[i].ptr) {
+            to_device(&arrays[i]);
+            moved[i].ptr = arrays[i].device;
+        }
     }
     emu_reversed = reversed;
     emu_counts_reset();
-    function->call(moved);
-    cudaError_t error = cudaDeviceSynchronize();
-    memset(report, 0, sizeof *report);
-    report->changed = -1;
+    cudaError_t error = launch(function, moved);
+    *report = (mg_device_report){ .changed = -1, .failed = error != cudaSuccess };
     count(report);
-    for (int i = 0; i < count_ - 1; i++)
+    for (int i = 0; i < last && error == cudaSuccess; i++)
         if (arrays[i].device && !from_device(&arrays[i]) && report->changed < 0)
             report->changed = i;
     report->errors = (int64_t)(errors_so_far() - before);
@@ -151,5 +191,4 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
         write_finding(report, newest(times, known));
     else if (error != cudaSuccess)
         snprintf(report->text, sizeof report->text, "%s", cudaGetErrorString(error));
-    report->failed = error != cudaSuccess;
 }

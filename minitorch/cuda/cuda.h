@@ -33,7 +33,7 @@
 #define MT_TODO(step) mt_todo_anywhere(__FILE__, __LINE__, step)
 static inline __host__ __device__ void mt_todo_anywhere(const char *file, int line, const char *step)
 {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__CUEMU__) /* in the emulator a program can end from a kernel */
     printf("TODO %s: step not written yet (%s:%d)\n", step, file, line);
     __trap();
 #else
