@@ -4,6 +4,7 @@
 # A line with the comment `// BUG: kind` must be reported as that kind of error (several kinds: each of them; warning-kind:
 # as a warning); an error at any other line fails too. Ends with "N passed, N failed".
 set -uo pipefail
+export CUEMU_LEAKS=0
 here=$(cd "$(dirname "$0")" && pwd)
 cuemu=$(cd "$1" && pwd)/cuemu
 shift
