@@ -63,7 +63,7 @@ for name in blocks; do
     result $? "$name: same counts with 1, 2 and 5 CPU threads" "$work/log"
 done
 
-# Every line marked ERROR (or WARNING) is told with these words.
+# The line after each `// ERROR words` (or WARNING) is told with these words.
 built api.cu && for how in fast traced; do
     CUEMU_LEAKS=1 timeout 60 "$work/api.$how" >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out"
@@ -71,8 +71,9 @@ built api.cu && for how in fast traced; do
     missing=0
     while IFS=: read -r line text; do
         words=$(sed -E 's/.*(ERROR|WARNING) //' <<<"$text")
-        grep -qE "api.cu:$line: (error|warning): .*$words" "$work/log" || { missing=1 && echo "     not told: line $line, $words"; }
-    done < <(grep -nE '// (ERROR|WARNING) ' api.cu | grep -v '^1:')
+        grep -qE "api.cu:$((line + 1)): (error|warning): .*$words" "$work/log" ||
+            { missing=1 && echo "     not told: line $((line + 1)), $words"; }
+    done < <(grep -nE '^ *// (ERROR|WARNING) ' api.cu)
     result $missing "api $how: every misuse at its line" "$work/log"
 done
 

@@ -20,7 +20,8 @@ template <class T> static std::vector<T> matrix(int seed, int count)
 
 // One product of stored matrices with leading dimensions a little larger than needed; exact, for sums stay small.
 template <class T, class C>
-static bool agrees(cublasHandle_t handle, cudaDataType type, cudaDataType type_c, int m, int n, int k, bool ta, bool tb, float beta)
+static bool agrees(cublasHandle_t handle, cudaDataType type, cudaDataType type_c, int m, int n, int k, bool ta, bool tb,
+                   float beta)
 {
     int lda = (ta ? k : m) + 3, ldb = (tb ? n : k) + 1, ldc = m + 2;
     std::vector<T> a = matrix<T>(1, lda * (ta ? m : k) + 1), b = matrix<T>(2, ldb * (tb ? k : n) + 1);
@@ -28,9 +29,9 @@ static bool agrees(cublasHandle_t handle, cudaDataType type, cudaDataType type_c
     buffer<T> da(a), db(b);
     buffer<C> dc(c);
     float alpha = 0.5f;
-    cublasStatus_t status =
-        cublasGemmEx(handle, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k, &alpha, da.data, type, lda,
-                     db.data, type, ldb, &beta, dc.data, type_c, ldc, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+    cublasStatus_t status = cublasGemmEx(handle, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N, m, n,
+                                         k, &alpha, da.data, type, lda, db.data, type, ldb, &beta, dc.data, type_c, ldc,
+                                         CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
     std::vector<C> got = dc.read();
     double worst = 0;
     for (int j = 0; j < n; j++) {
@@ -60,7 +61,8 @@ int main()
             f32 &= agrees<float, float>(handle, CUDA_R_32F, CUDA_R_32F, s[0], s[1], s[2], ta, tb, beta);
             f16 &= agrees<__half, float>(handle, CUDA_R_16F, CUDA_R_32F, s[0], s[1], s[2], ta, tb, beta);
             f16 &= agrees<__half, __half>(handle, CUDA_R_16F, CUDA_R_16F, s[0], s[1], s[2], ta, tb, beta);
-            bf16 &= agrees<__nv_bfloat16, __nv_bfloat16>(handle, CUDA_R_16BF, CUDA_R_16BF, s[0], s[1], s[2], ta, tb, beta);
+            bf16 &=
+                agrees<__nv_bfloat16, __nv_bfloat16>(handle, CUDA_R_16BF, CUDA_R_16BF, s[0], s[1], s[2], ta, tb, beta);
         }
     }
     EXPECT("f32", f32);
@@ -70,11 +72,11 @@ int main()
     const float one = 1, zero = 0;
     std::vector<float> ones(3 * 4, 1);
     buffer<float> a(ones), b(ones), c(3 * 4);
-    EXPECT("batched", cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.data, 2, 4, b.data, 2, 4, &zero,
-                                                c.data, 2, 4, 3) == CUBLAS_STATUS_SUCCESS &&
+    EXPECT("batched", cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.data, 2, 4, b.data,
+                                                2, 4, &zero, c.data, 2, 4, 3) == CUBLAS_STATUS_SUCCESS &&
                           all_are(c.read(), [](int) { return 2; }));
     EXPECT("destroy", cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
-    EXPECT("destroyed", cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.data, 2, b.data, 2, &zero, c.data, 2) ==
-                            CUBLAS_STATUS_NOT_INITIALIZED);
+    EXPECT("destroyed", cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &one, a.data, 2, b.data, 2, &zero,
+                                    c.data, 2) == CUBLAS_STATUS_NOT_INITIALIZED);
     return failures != 0;
 }

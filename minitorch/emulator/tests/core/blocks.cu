@@ -18,18 +18,18 @@ __global__ void sum_tree(const float *in, float *out, int n)
 
 __global__ void block_votes(int *out)
 {
-    int t = threadIdx.x, count = __syncthreads_count(t % 7 == 0), all = __syncthreads_and(t < 300), any = __syncthreads_or(t == 299);
+    int t = threadIdx.x, count = __syncthreads_count(t % 7 == 0), all = __syncthreads_and(t < 300),
+        any = __syncthreads_or(t == 299);
     out[t] = count * 100 + all * 10 + any;
 }
 
 // A lock taken by every thread in turn: on the card threads of a warp progress independently, and so they must here.
-__global__ void locked(int *lock, volatile int *counter)
+__global__ void locked(int *lock, int *counter)
 {
     bool done = false;
     while (!done) {
         if (atomicCAS(lock, 0, 1) == 0) {
-            *counter = *counter + 1;
-            __threadfence();
+            atomicAdd(counter, 1);
             atomicExch(lock, 0);
             done = true;
         }
@@ -108,7 +108,8 @@ int main()
     for (int i = 0; i < large; i++)
         ramp[i] = (float)i;
     buffer<float> data(ramp);
-    EXPECT("opt-in to 100 KB", cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, large * 4) == cudaSuccess);
+    EXPECT("opt-in to 100 KB",
+           cudaFuncSetAttribute(reverse, cudaFuncAttributeMaxDynamicSharedMemorySize, large * 4) == cudaSuccess);
     reverse<<<1, 1024, large * 4>>>(data.data, large);
     EXPECT("dynamic shared memory", all_are(data.read(), [](int i) { return large - 1 - i; }));
 

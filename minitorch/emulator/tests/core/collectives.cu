@@ -42,18 +42,14 @@ __global__ void partial(unsigned *out)
     out[64 + lane] = lane < 10 ? __activemask() : ~__activemask();
 }
 
-// Lanes of which some have returned, and a warp of 20 lanes.
+// Some lanes have returned, and the last warp has 20 lanes: those that are left meet, with or without the others in the mask.
 __global__ void leftover(unsigned *out, int n)
 {
     unsigned lane = threadIdx.x % 32;
     if ((int)threadIdx.x >= n)
         return;
-    unsigned sum = lane;
-    for (int distance = 16; distance > 0; distance /= 2) {
-        unsigned mask = __activemask(), other = __shfl_xor_sync(mask, sum, distance);
-        sum += (lane ^ (unsigned)distance) < 16 && lane < 16 ? other : 0;
-    }
-    out[threadIdx.x] = __ballot_sync(__activemask(), 1);
+    unsigned half = __shfl_sync(__activemask(), lane / 2, lane / 2), all = __shfl_sync(FULL, lane, 3);
+    out[threadIdx.x] = __ballot_sync(FULL, 1) + (half != lane / 2 / 2) + (all != 3);
 }
 
 __global__ void groups(int *out)

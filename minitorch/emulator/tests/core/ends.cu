@@ -4,19 +4,20 @@
 
 __global__ void loops(volatile int *p)
 {
-    while (p[0] == 0) // END 1
-        ;
+    while (p[0] == 0) { // END 1
+    }
 }
 __global__ void meets(volatile int *p)
 {
-    while (p[0] == 0)
-        __syncthreads(); // END 2
+    // clang-format off
+    while (p[0] == 0) { __syncthreads(); } // END 2
+    // clang-format on
 }
 __global__ void waits_for_nobody(int *p)
 {
     if (threadIdx.x == 0)
-        while (atomicAdd(p, 0) == 0) // END 3
-            ;
+        while (atomicAdd(p, 0) == 0) { // END 3
+        }
 }
 __global__ void floods(int *p)
 {

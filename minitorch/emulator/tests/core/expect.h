@@ -6,11 +6,11 @@
 
 static int failures;
 
-#define EXPECT(name, condition)                                                                                        \
-    do {                                                                                                               \
-        bool holds = (condition);                                                                                      \
-        printf("%s %s\n", holds ? "ok" : "FAIL", name);                                                                \
-        failures += !holds;                                                                                            \
+#define EXPECT(name, condition)                         \
+    do {                                                \
+        bool holds = (condition);                       \
+        printf("%s %s\n", holds ? "ok" : "FAIL", name); \
+        failures += !holds;                             \
     } while (0)
 
 /* Device memory that frees itself. */
