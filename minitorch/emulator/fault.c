@@ -45,18 +45,20 @@ static long budget; /* seconds */
 
 /* ---- after the signal ------------------------------------------------------------------------------------------------ */
 
-/* The innermost frame that belongs to the program's source. */
+/* The innermost frame that belongs to the program's source; when the thread was interrupted between threads, in a
+ * switch, the place where the next one waits. */
 static emu_site user_site(void)
 {
-    emu_site site = { .pc = fault.pc + 1 }; /* emu_source wants return addresses, which lie behind the call */
     for (int i = -1; i < fault.frame_count; i++) {
-        uintptr_t pc = i < 0 ? fault.pc + 1 : (uintptr_t)fault.frames[i];
+        uintptr_t pc = i < 0 ? fault.pc + 1 : (uintptr_t)fault.frames[i]; /* emu_source wants return addresses */
         const char *file;
         int line;
         if (emu_source(pc, &file, &line) && !strstr(file, "/emulator/"))
             return (emu_site){ .pc = pc, .file = file, .line = line };
     }
-    return site;
+    if (emu_self && emu_self->wait.file)
+        return (emu_site){ .file = emu_self->wait.file, .line = emu_self->wait.line };
+    return (emu_site){ .pc = fault.pc + 1 };
 }
 
 /* "12 bytes past the end of the 1024-byte allocation made at unit.cu:40" */
@@ -66,7 +68,7 @@ static const char *describe_address(const char *address, char text[256])
     const char *file = "?";
     int line = 0;
     if (!a) {
-        snprintf(text, 256, "%p is no device memory", (const void *)address);
+        snprintf(text, 256, "%p, far from any allocation", (const void *)address);
         return text;
     }
     emu_source(a->made, &file, &line);

@@ -150,19 +150,20 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
         [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: use an atomic, or a second kernel",
     };
     char where[300], who[300];
-    if (emu_told(t, EMU_RACE, pc, harmless))
+    if (emu_told(t, thread, EMU_RACE, pc, harmless))
         return;
     name_other(who, sizeof who, t->worker, other);
     emu_describe(where, sizeof where, address);
     const char *space = address - (uintptr_t)t->worker->shared < EMU_SHARED_SPAN ? "shared" : "global";
     emu_site site = { .pc = pc };
     if (harmless)
-        emu_warning_of(thread, EMU_RACE, site,
-                       "race in %s memory, harmless as long as both write the same value: %s\n%s\n"
-                       "hint: let one thread write it",
-                       space, where, who);
+        emu_warning_of(
+            thread, EMU_RACE, site,
+            "race: several threads write %s (%s memory), which is harmless as long as they write the same value\n%s\n"
+            "hint: let one thread write it",
+            where, space, who);
     else
-        emu_error_of(thread, EMU_RACE, site, "race in %s memory: this thread %s %s\n%s\nhint: %s", space, does, where,
+        emu_error_of(thread, EMU_RACE, site, "race: this thread %s %s (%s memory)\n%s\nhint: %s", does, where, space,
                      who, advice[how]);
 }
 

@@ -11,6 +11,8 @@
 #include "core.h"
 #include "trace.h"
 
+#define NULL_PAGES 65536 /* addresses below are null pointers with an index */
+
 uint8_t *emu_device_state;
 bool emu_writes_unseen;
 
@@ -130,20 +132,21 @@ const char *emu_describe(char *text, size_t size, uintptr_t address)
 
 static const char *const did[] = { "load", "store", "atomic update" };
 
-bool emu_told(emu_tracer *t, emu_kind kind, uintptr_t pc, bool warning)
+bool emu_told(emu_tracer *t, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning)
 {
     emu_site site = { .pc = pc };
+    uint64_t order = t->worker->order; /* the first block's finding is the one that is shown */
     for (int i = 0; i < t->told_count; i++) {
-        if (t->told[i].pc != pc || t->told[i].kind != kind || t->told[i].warning != warning)
+        if (t->told[i].order > order || t->told[i].pc != pc || t->told[i].kind != kind || t->told[i].warning != warning)
             continue;
         if (warning)
-            emu_warning(kind, site, "again");
+            emu_warning_of(thread, kind, site, "again");
         else
-            emu_error(kind, site, "again");
+            emu_error_of(thread, kind, site, "again");
         return true;
     }
     if (t->told_count < (int)(sizeof t->told / sizeof t->told[0]))
-        t->told[t->told_count++] = (struct emu_told){ .kind = kind, .pc = pc, .warning = warning };
+        t->told[t->told_count++] = (struct emu_told){ .kind = kind, .pc = pc, .order = order, .warning = warning };
     return false;
 }
 
@@ -217,7 +220,7 @@ void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc)
             report_outside(address, size, kind, pc);
         emu_kill(cudaErrorIllegalAddress);
     }
-    if (kind != EMU_STORE && !emu_writes_unseen && !emu_told(emu_tracing, EMU_UNINITIALISED, pc, false)) {
+    if (kind != EMU_STORE && !emu_writes_unseen && !emu_told(emu_tracing, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: nothing was written to %s\nhint: cudaMalloc does not clear: cudaMemset, or "
@@ -267,7 +270,7 @@ void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uint
             report_outside_shared(t->worker, offset, size, kind, pc);
         open_place(t, &place);
     }
-    if (kind != EMU_STORE && any(state, size, EMU_EMPTY) && !emu_told(t, EMU_UNINITIALISED, pc, false)) {
+    if (kind != EMU_STORE && any(state, size, EMU_EMPTY) && !emu_told(t, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: no thread of this block has written %s\n"
@@ -276,6 +279,13 @@ void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uint
                   emu_describe(where, sizeof where, address));
     }
     memset(state, EMU_FULL, (size_t)size);
+}
+
+/* Has anybody ever used the page? (The emulator reserves far more addresses than it uses.) */
+static bool is_used(uintptr_t address)
+{
+    unsigned char resident;
+    return !mincore((void *)(address & ~(uintptr_t)4095), 1, &resident) && resident & 1;
 }
 
 int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc)
@@ -287,15 +297,22 @@ int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc)
     bool code = within(address, __executable_start, __data_start);
     if (kind == EMU_LOAD && (constant || code))
         return constant ? EMU_CONSTANT : EMU_NOWHERE; /* tables and strings that the compiler placed beside the code */
-    const char *what = constant          ? "__constant__ memory, which kernels cannot write"
-                       : address < 65536 ? "a null pointer"
+    if (!constant && address >= NULL_PAGES && !is_used(address)) {
+        emu_error(EMU_OUT_OF_BOUNDS, at(pc),
+                  "out of bounds: %s of %d bytes at %p, far from all memory\n"
+                  "hint: an int index that overflowed? Compute it as int64_t or size_t",
+                  did[kind], size, (void *)address);
+        emu_kill(cudaErrorIllegalAddress);
+    }
+    const char *what = constant               ? "__constant__ memory, which kernels cannot write"
+                       : address < NULL_PAGES ? "a null pointer"
                        : within(address, __executable_start, end)
                            ? "a variable of the host: declare it __device__, or pass its value"
                            : "a host pointer: kernels see only cudaMalloc's memory";
     emu_error(EMU_BAD_POINTER, at(pc), "bad pointer: %s of %d bytes at %p: %s\nhint: %s", did[kind], size,
               (void *)address, what,
-              address < 65536 ? "did cudaMalloc fail? Check every call"
-                              : "copy the data with cudaMemcpy and pass the device pointer");
+              address < NULL_PAGES ? "did cudaMalloc fail? Check every call"
+                                   : "copy the data with cudaMemcpy and pass the device pointer");
     emu_kill(cudaErrorIllegalAddress);
     return EMU_NOWHERE;
 }

@@ -134,6 +134,7 @@ typedef struct emu_tracer {
     struct emu_told {
         emu_kind kind;
         uintptr_t pc;
+        uint64_t order;
         bool warning;
     } told[64]; /* in this launch: not worth describing again */
     int told_count;
@@ -163,7 +164,7 @@ void emu_check_shared(emu_tracer *tracer, uintptr_t address, int size, int kind,
 /* The address is neither in the arena nor shared nor on a stack. Returns its space. */
 int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc);
 /* Was this kind already told at this pc in this launch? Then it is only counted. */
-bool emu_told(emu_tracer *tracer, emu_kind kind, uintptr_t pc, bool warning);
+bool emu_told(emu_tracer *tracer, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning);
 void emu_misaligned(uintptr_t address, int size, uintptr_t pc);
 /* Where an address of global memory stands among all: the arena's bytes come first, then the program's variables'. */
 size_t emu_position(uintptr_t address);

@@ -82,6 +82,10 @@ template <class Self> struct warp_group {
 
 template <unsigned Size, class Parent = void> struct thread_block_tile : warp_group<thread_block_tile<Size, Parent>> {
     static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "a tile has 1, 2, 4, 8, 16 or 32 threads in the emulator");
+    thread_block_tile() = default;
+    template <class Other> CUEMU_MEMBER thread_block_tile(const thread_block_tile<Size, Other> &)
+    {
+    }
     CUEMU_MEMBER static unsigned first_lane()
     {
         return cuemu_lane() / Size * Size;

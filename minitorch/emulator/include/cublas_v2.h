@@ -1,27 +1,76 @@
-/* cublas_v2.h -- the part of cuBLAS that minitorch calls, for the emulator: products go to the CPU's best kernel
- * (cuda/emulated/cublas.cu). Names and numbers are NVIDIA's. What is not here does not compile, and is so refused by name. */
+/* cublas_v2.h -- matrix products of cuBLAS, on the CPU. Names and numbers are NVIDIA's; what is not here does not compile.
+ *
+ * Matrices are column-major: element (i,j) of an m x n matrix with leading dimension ld is at a[i + j * ld], ld >= m.
+ *     C = alpha * op(A) * op(B) + beta * C,    op(A) m x k, op(B) k x n, C m x n
+ * Sums are taken in f32 whatever the elements; with beta = 0 the old C is not read. alpha and beta lie in host memory.
+ */
 #ifndef CUEMU_CUBLAS_V2_H
 #define CUEMU_CUBLAS_V2_H
 
-#include <cstdint>
-#include <cuda_runtime.h>
+#include <stdint.h>
+#include "cuda_runtime_api.h"
+#include "library_types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct cublasContext *cublasHandle_t;
+
 typedef enum cublasStatus_t {
     CUBLAS_STATUS_SUCCESS = 0,
+    CUBLAS_STATUS_NOT_INITIALIZED = 1,
+    CUBLAS_STATUS_ALLOC_FAILED = 3,
     CUBLAS_STATUS_INVALID_VALUE = 7,
     CUBLAS_STATUS_EXECUTION_FAILED = 13,
+    CUBLAS_STATUS_NOT_SUPPORTED = 15
 } cublasStatus_t;
-typedef enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1 } cublasOperation_t;
 
-extern "C" {
+typedef enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
+typedef enum cublasMath_t {
+    CUBLAS_DEFAULT_MATH = 0,
+    CUBLAS_TENSOR_OP_MATH = 1,
+    CUBLAS_PEDANTIC_MATH = 2,
+    CUBLAS_TF32_TENSOR_OP_MATH = 3
+} cublasMath_t;
+typedef enum cublasComputeType_t {
+    CUBLAS_COMPUTE_32F = 68,
+    CUBLAS_COMPUTE_32F_PEDANTIC = 69,
+    CUBLAS_COMPUTE_32F_FAST_16F = 74,
+    CUBLAS_COMPUTE_32F_FAST_16BF = 75,
+    CUBLAS_COMPUTE_32F_FAST_TF32 = 77
+} cublasComputeType_t;
+typedef enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT = -1, CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99 } cublasGemmAlgo_t;
+
 cublasStatus_t cublasCreate(cublasHandle_t *handle);
+cublasStatus_t cublasDestroy(cublasHandle_t handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
+cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode); /* noted, and of no effect */
+const char *cublasGetStatusString(cublasStatus_t status);
 
-/* C = alpha op(A) op(B) + beta C, column-major; alpha must be 1, beta 0 or 1. */
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                           const float *alpha, const float *a, int lda, const float *b, int ldb, const float *beta,
+                           float *c, int ldc);
 cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
                               int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
                               int64_t ldb, const float *beta, float *c, int64_t ldc);
-}
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                                         int n, int k, const float *alpha, const float *a, int lda, long long stride_a,
+                                         const float *b, int ldb, long long stride_b, const float *beta, float *c,
+                                         int ldc, long long stride_c, int count);
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
+                            const void *alpha, const void *a, cudaDataType type_a, int lda, const void *b,
+                            cudaDataType type_b, int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
+                            cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                                          int n, int k, const void *alpha, const void *a, cudaDataType type_a, int lda,
+                                          long long stride_a, const void *b, cudaDataType type_b, int ldb,
+                                          long long stride_b, const void *beta, void *c, cudaDataType type_c, int ldc,
+                                          long long stride_c, int count, cublasComputeType_t compute,
+                                          cublasGemmAlgo_t algorithm);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

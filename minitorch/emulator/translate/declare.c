@@ -82,6 +82,8 @@ static void add_variables(const source *s, int begin, int end, unsigned marks)
     bool is_const = false;
     for (int i = begin; i < end; i++) {
         const token *t = &s->token[i], *next = t + 1;
+        if (is(t, "__shared__")) /* of a block, not of the program */
+            return;
         if (is(t, "const") || is(t, "constexpr"))
             is_const = true;
         if (is(t, "=")) /* an initialiser: up to the next declarator */

@@ -1,0 +1,20 @@
+/* blas.h -- the CPU's matrix product behind the cuBLAS functions. */
+#ifndef EMU_BLAS_H
+#define EMU_BLAS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "include/library_types.h"
+
+/* A stored column-major matrix, of which op() may be the transpose. */
+typedef struct emu_matrix {
+    void *data;
+    cudaDataType type;
+    bool transposed;
+    int64_t ld;
+} emu_matrix;
+
+/* C = alpha op(A) op(B) + beta C with sums in f32; C is not transposed and overlaps neither A nor B. */
+void emu_gemm(int64_t m, int64_t n, int64_t k, float alpha, emu_matrix a, emu_matrix b, float beta, emu_matrix c);
+
+#endif

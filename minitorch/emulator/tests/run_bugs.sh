@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# run_bugs.sh DIR-OF-CUEMU [NAME ...] -- every program in bugs/ has one mistake; the emulator must name it and nothing else.
+#
+# A line with the comment `// BUG: kind` must be reported as that kind of error (several kinds: each of them; warning-kind:
+# as a warning); an error at any other line fails too. Ends with "N passed, N failed".
+set -uo pipefail
+export CUEMU_LEAKS=0
+here=$(cd "$(dirname "$0")" && pwd)
+cuemu=$(cd "$1" && pwd)/cuemu
+shift
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$here/bugs"
+
+# What a report says, one "line kind" a row; a race is told at either of its lines.
+reported() {
+    "${PYTHON:-/usr/bin/python3}" - "$1" "$2" <<'PY'
+import json, os, sys
+for e in json.load(open(sys.argv[1]))["errors"]:
+    if e["severity"] == "error" or e["kind"] == "race":
+        prefix = "warning-" if e["severity"] == "warning" else ""
+        inside = e["file"] and os.path.basename(e["file"]) == sys.argv[2]
+        print(e["line"] if inside else 0, prefix + e["kind"])
+PY
+}
+
+check() {
+    local name=$1 file=$1.cu
+    if ! "$cuemu" "$file" -o "$work/$name" >"$work/$name.log" 2>&1; then
+        echo "FAIL $name: does not compile" && head -5 "$work/$name.log"
+        return 1
+    fi
+    CUEMU_TIMEOUT=2 CUEMU_JSON="$work/$name.json" timeout 60 "$work/$name" >/dev/null 2>"$work/$name.log"
+    local status=$?
+    [ $status != 124 ] || { echo "FAIL $name: did not end" && return 1; }
+    grep -n 'BUG:' "$file" | sed -E 's/^([0-9]+):.*BUG: *(.*)/\1 \2/' |
+        while read -r line kinds; do for kind in $kinds; do echo "$line $kind"; done; done | sort -u >"$work/$name.want"
+    reported "$work/$name.json" "$file" | sort -u >"$work/$name.got"
+    if cmp -s "$work/$name.want" "$work/$name.got"; then
+        echo "ok   $name: $(tr '\n' ',' <"$work/$name.got" | sed 's/,$//')"
+        return 0
+    fi
+    echo "FAIL $name: wanted $(tr '\n' ',' <"$work/$name.want") got $(tr '\n' ',' <"$work/$name.got")"
+    sed 's/^/     /' "$work/$name.log" | head -12
+    return 1
+}
+export -f check reported
+export cuemu work
+
+[ $# -gt 0 ] || { set -- *.cu && set -- "${@%.cu}"; }
+passed=$(printf '%s\n' "$@" | xargs -P 2 -I{} bash -c 'check {} >"$work/{}.out" && echo ok; cat "$work/{}.out" >&2' | wc -l)
+echo "$passed passed, $(($# - passed)) failed"
+[ "$passed" = $# ]

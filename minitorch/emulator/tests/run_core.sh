@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# run_core.sh DIR-OF-CUEMU -- the emulator's core: fibers, collectives, blocks, the host API, limits, endless kernels, cuBLAS.
+# Ends with "N passed, N failed".
+set -uo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+emu=$(cd "$1" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$here/core"
+passed=0 failed=0
+export CUEMU_LEAKS=0
+
+result() { # 0|1 NAME [LOG]
+    if [ "$1" = 0 ]; then
+        passed=$((passed + 1))
+        echo "ok   $2"
+    else
+        failed=$((failed + 1))
+        echo "FAIL $2"
+        [ -z "${3:-}" ] || sed 's/^/     /' "$3" | grep -v '^     ok ' | head -12
+    fi
+}
+line_of() { grep -nE "$2" "$1" | head -1 | cut -d: -f1; }
+
+# built NAME.cu: compiled both ways, as NAME.fast and NAME.traced
+built() {
+    local name=${1%.cu}
+    { "$emu/cuemu" --fast "$1" -o "$work/$name.fast" && "$emu/cuemu" "$1" -o "$work/$name.traced"; } >"$work/log" 2>&1 && return 0
+    result 1 "$name: compiles" "$work/log"
+    return 1
+}
+
+# passes NAME HOW [VAR=value ...]: the program says no FAIL and nothing on stderr
+passes() {
+    local name=$1 how=$2
+    shift 2
+    env "$@" timeout 60 "$work/$name.$how" >"$work/out" 2>"$work/log" && [ ! -s "$work/log" ] && ! grep -q '^FAIL' "$work/out"
+    local status=$?
+    cat "$work/out" >>"$work/log"
+    result $status "$name $how $*" "$work/log"
+}
+
+${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O2 -fno-pie -no-pie fibers.c -o "$work/fibers" "$emu/libcuemu.a" -lpthread -lm
+"$work/fibers" >"$work/log" 2>&1
+result $? "$(cut -c1-40 "$work/log" | sed 's/^ok //')" "$work/log"
+
+for name in collectives blocks blas; do
+    built $name.cu || continue
+    passes $name fast CUEMU_THREADS=1
+    passes $name fast CUEMU_THREADS=2 CUEMU_REVERSE=1
+    passes $name traced CUEMU_THREADS=2
+    passes $name traced CUEMU_THREADS=1 CUEMU_REVERSE=1
+done
+
+# Counts do not depend on how many CPU threads ran the blocks, nor does anything that is said.
+for name in blocks; do
+    for threads in 1 2 5; do
+        CUEMU_THREADS=$threads CUEMU_JSON="$work/json.$threads" "$work/$name.traced" >"$work/said.$threads" 2>&1
+    done
+    sed -i -E 's/"(seconds|workers)": *[^,}]*//g' "$work"/json.*
+    cmp "$work/json.1" "$work/json.2" >"$work/log" 2>&1 && cmp "$work/json.1" "$work/json.5" >>"$work/log" 2>&1 &&
+        cmp "$work/said.1" "$work/said.5" >>"$work/log" 2>&1
+    result $? "$name: same counts with 1, 2 and 5 CPU threads" "$work/log"
+done
+
+# The line after each `// ERROR words` (or WARNING) is told with these words.
+built api.cu && for how in fast traced; do
+    CUEMU_LEAKS=1 timeout 60 "$work/api.$how" >"$work/out" 2>"$work/log"
+    [ $? = 86 ] && ! grep -q '^FAIL' "$work/out"
+    result $? "api $how: values and exit status" "$work/out"
+    missing=0
+    while IFS=: read -r line text; do
+        words=$(sed -E 's/.*(ERROR|WARNING) //' <<<"$text")
+        grep -qE "api.cu:$((line + 1)): (error|warning): .*$words" "$work/log" ||
+            { missing=1 && echo "     not told: line $((line + 1)), $words"; }
+    done < <(grep -nE '^ *// (ERROR|WARNING) ' api.cu)
+    result $missing "api $how: every misuse at its line" "$work/log"
+done
+
+built limits.cu && for n in 1 2 3 4 5 6 7 8; do
+    mark="// LIMIT $n\$"
+    [ $n != 7 ] || mark='// STATIC$'
+    [ $n != 8 ] || mark='// BOTH$'
+    timeout 60 "$work/limits.fast" $n >"$work/out" 2>"$work/log"
+    [ $? = 86 ] && ! grep -q '^FAIL' "$work/out" && grep -q "limits.cu:$(line_of limits.cu "$mark"): error:" "$work/log"
+    result $? "limits $n: $(head -1 "$work/log" | sed 's/.*error: //' | cut -c1-70)" "$work/log"
+done
+
+built ends.cu && for n in 1 2 3 4 5 6 7 8 9 10; do
+    for how in fast traced; do
+        [ $n$how != 10traced ] || continue
+        CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 60 "$work/ends.$how" $n >"$work/out" 2>"$work/log"
+        [ $? = 77 ] && grep -q "ends.cu:$(line_of ends.cu "// END $n\$"): error:" "$work/log"
+        result $? "ends $n $how: $(head -1 "$work/log" | sed 's/.*error: //' | cut -c1-70)" "$work/log"
+    done
+done
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
