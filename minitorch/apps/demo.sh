@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 run=build/run/mnist
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # on a busy machine threads that spin while they wait take forever
 mkdir -p build
 
 echo "==> [1/4] building"
