@@ -14,7 +14,7 @@
 enum { ROUNDS = 9, LEAST_ROUNDS = 2, LAUNCHES = 2, REPEATS = 3 };
 
 #define LAUNCH_SECONDS 2.0  /* no further round of a launch begins after that: long slices are steady ones */
-#define RACE_SECONDS   15.0 /* no repeat begins that would end after that, if it took as long as the one before */
+#define RACE_SECONDS   20.0 /* no repeat begins that would end after that, if it took as long as the one before */
 
 typedef struct contest {
     mg_run *run;

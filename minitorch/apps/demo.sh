@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 run=build/run/mnist
+export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # on a busy machine threads that spin while they wait take forever
 mkdir -p build
 
 echo "==> [1/4] building"
@@ -27,7 +28,9 @@ accuracy=$(field test_accuracy) data=$(field data)
 lab01=$(sed -n 's/^grade 01: \([^ ]*\).*/\1/p' build/demo-grade.log | tail -1)
 verdict=PASS
 awk "BEGIN { exit !(${accuracy:-0} >= 0.97) }" || verdict=FAIL
-[ -n "$lab01" ] && [ "${lab01%/*}" = "${lab01#*/}" ] || verdict=FAIL
+# Full marks; or nothing wrong and, five times, no quiet moment for a race: that is said, and no failure.
+busy=$(sed -n 's/^grade 01: [0-9.]*\/100 INCONCLUSIVE=\([0-9]*\)$/\1/p' build/demo-grade.log | tail -1)
+[ -n "$lab01" ] && { [ "${lab01%/*}" = "${lab01#*/}" ] || [ -n "$busy" ]; } || verdict=FAIL
 [ -s "$run/curve.svg" ] || { verdict=FAIL; echo "demo: no curve: $run/curve.svg is missing"; }
 
 cat <<TXT
@@ -36,5 +39,5 @@ The loss curve:   $run/curve.svg
 The grade report: build/report/01.html
 Next: open labs/00-tensors/README.md, edit labs/00-tensors/view.c, and run  make grade LAB=00
 TXT
-echo "demo: $verdict test_accuracy=$accuracy data=$data lab01=$lab01"
+echo "demo: $verdict test_accuracy=$accuracy data=$data lab01=$lab01${busy:+ inconclusive=$busy}"
 [ $verdict = PASS ]
