@@ -3,7 +3,8 @@
 set -euo pipefail
 build=$1 lab=$2 number=${2%%-*}
 echo "lab $number: read  labs/$lab/README.md"
-for unit in labs/"$lab"/*.c*; do
+shopt -s nullglob
+for unit in labs/"$lab"/*.c labs/"$lab"/*.cu; do
     todo=$(grep -c 'MT_TODO(' "$unit" || true)
     echo "        write $unit  ($todo steps to do)"
 done

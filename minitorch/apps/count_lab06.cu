@@ -4,8 +4,7 @@
  *
  * traffic    bytes moved, 32 for each sector, by the bytes that the formula has to move: 1 is ideal
  * requests   of a warp to memory, by those it takes when every lane moves 4 bytes
- * conflicts  wavefronts of shared memory by those it takes without bank conflicts; "wavefronts" counts them for 1,024
- *            elements
+ * conflicts  wavefronts of shared memory by those it takes without bank conflicts; "wavefronts" are those of a block
  * atomics    on memory, lanes for each element
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
@@ -196,7 +195,7 @@ static void print_ratio(uint64_t a, double b)
 static void print_counts(int64_t must, int64_t elements)
 {
     emu_traffic memory = {}, shared = {};
-    uint64_t atomics = 0;
+    uint64_t atomics = 0, blocks = 0;
     const emu_counts *all;
     size_t count = emu_counts_all(&all);
     for (size_t k = 0; k < count; k++) {
@@ -207,11 +206,12 @@ static void print_counts(int64_t must, int64_t elements)
             shared.ideal += all[k].traffic[1][kind].ideal;
         }
         atomics += all[k].traffic[0][2].lanes;
+        blocks += all[k].blocks;
     }
     print_ratio(32 * memory.passes, (double)must);
     print_ratio(128 * memory.requests, (double)must);
     print_ratio(shared.passes, (double)shared.ideal);
-    print_ratio(1024 * shared.passes, (double)elements);
+    print_ratio(shared.passes, (double)blocks);
     print_ratio(atomics, (double)elements);
 }
 #endif

@@ -75,10 +75,10 @@ static inline bool came_after(const emu_tracer *t, int warp, int lane, int other
 
 /* ---- conflicts ---------------------------------------------------------------------------------------------------- */
 
-/* `since`: accesses before this tag are of another launch, or of another block's shared memory. */
-static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, uint32_t since)
+/* The cell was last written in this launch. */
+static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic)
 {
-    if (!(c->writer >> WRITER_BYTES & bytes) || c->write_tag < since || (atomic && c->writer & ATOMIC))
+    if (!(c->writer >> WRITER_BYTES & bytes) || (atomic && c->writer & ATOMIC))
         return NONE;
     if (c->write_tag < t->block_tag)
         return t->fenced ? NONE : BETWEEN_BLOCKS;
@@ -92,10 +92,10 @@ static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t 
     return came_after(t, warp, self->lane, (int)(rank % EMU_WARP_SIZE), c->writer >> STAMP) ? NONE : SAME_WARP;
 }
 
-/* The reader that this write would race with: its rank comes back in *rank. */
-static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t since, uint32_t *rank)
+/* The same of a cell that was read: the reader that this write would race with: its rank comes back in *rank. */
+static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t *rank)
 {
-    if (!(c->reader >> READER_BYTES & bytes) || c->read_tag < since)
+    if (!(c->reader >> READER_BYTES & bytes))
         return NONE;
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
@@ -201,27 +201,32 @@ static __attribute__((noinline)) void report_clash(emu_tracer *t)
 
 /* ---- an access ---------------------------------------------------------------------------------------------------- */
 
+/* Another reader, or the first of this interval. */
+static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t since)
+{
+    uint32_t warp = (uint32_t)emu_self->warp->index, bit = 1u << emu_self->lane, was = c->reader;
+    uint32_t flags = 0, lanes = bit;
+    if (c->read_tag == t->tag && was >> READER_BYTES & bytes) {
+        bool same_warp = (was & WARP) == warp;
+        if (same_warp && t->all_met[warp] <= was >> STAMP)
+            lanes |= c->lanes;
+        flags = (was & (OTHER_WARPS | OTHER_BLOCKS | 0xfu << READER_BYTES)) | (same_warp ? 0 : OTHER_WARPS);
+    } else if (c->read_tag >= since && (c->read_tag < t->block_tag || was & OTHER_BLOCKS)) {
+        flags = OTHER_BLOCKS;
+    }
+    c->lanes = lanes;
+    c->reader = flags | warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
+    c->read_tag = t->tag;
+}
+
 static inline void mark_read(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, uint32_t since)
 {
-    const emu_thread *self = emu_self;
-    uint32_t warp = (uint32_t)self->warp->index, stamp = t->meetings[warp] << STAMP, bit = 1u << self->lane;
-    uint32_t was = c->reader;
-    if (EMU_LIKELY(c->read_tag == t->tag && was >> READER_BYTES & bytes)) {
-        bool same_warp = (was & WARP) == warp;
-        if (EMU_LIKELY(same_warp && was >> STAMP << STAMP == stamp))
-            c->lanes |= bit;
-        else if (same_warp && t->all_met[warp] <= was >> STAMP)
-            c->lanes |= bit;
-        else
-            c->lanes = bit;
-        c->reader = (was & (OTHER_WARPS | OTHER_BLOCKS | 0xfu << READER_BYTES)) | (same_warp ? 0 : OTHER_WARPS) | warp |
-                    bytes << READER_BYTES | stamp;
-    } else {
-        bool others = c->read_tag >= since && (c->read_tag < t->block_tag || was & OTHER_BLOCKS);
-        c->lanes = bit;
-        c->reader = warp | (others ? OTHER_BLOCKS : 0) | bytes << READER_BYTES | stamp;
-        c->read_tag = t->tag;
-    }
+    uint32_t warp = (uint32_t)emu_self->warp->index, known = warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
+    uint32_t compared = WARP | bytes << READER_BYTES | 0xffffu << STAMP;
+    if (EMU_LIKELY(c->read_tag == t->tag && (c->reader & compared) == known))
+        c->lanes |= 1u << emu_self->lane;
+    else
+        add_reader(t, c, bytes, since);
     c->read_pc = pc;
 }
 
@@ -256,6 +261,7 @@ static __attribute__((noinline)) void remember_clash(emu_tracer *t, const emu_ce
                                     .other_value = c->value };
 }
 
+/* `since`: what happened before this tag was in another launch, or in the shared memory of another block. */
 static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell *cells, uintptr_t address, int size,
                                                         int kind, uintptr_t pc, uint32_t since)
 {
@@ -264,7 +270,9 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
     int words = size > 4 ? size / 4 : 1;
     for (int i = 0; i < words; i++) {
         emu_cell *c = &cells[i];
-        emu_conflict how = c->write_tag < since ? NONE : with_write(t, c, bytes, kind == EMU_ATOMIC, since);
+        emu_conflict how = NONE;
+        if (c->write_tag == t->tag || c->write_tag - since < t->block_tag - since)
+            how = with_write(t, c, bytes, kind == EMU_ATOMIC);
         if (kind == EMU_LOAD) {
             if (EMU_UNLIKELY(how))
                 report_read(t, c, address, pc, how);
@@ -274,7 +282,7 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
         if (EMU_UNLIKELY(how))
             remember_clash(t, c, bytes, address, i, pc, kind == EMU_ATOMIC, how);
         uint32_t reader = 0;
-        how = c->read_tag < since ? NONE : with_read(t, c, bytes, since, &reader);
+        how = c->read_tag < since ? NONE : with_read(t, c, bytes, &reader);
         if (EMU_UNLIKELY(how))
             report_write_after_read(t, c, reader, address, pc, how);
         mark_write(t, c, bytes, short_pc, kind == EMU_ATOMIC);

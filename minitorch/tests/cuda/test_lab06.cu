@@ -45,13 +45,13 @@ static void fill(int64_t, int64_t n, int shift)
 static void saxpy(int64_t, int64_t n, int shift)
 {
     for (const mt_saxpy_rung *rung = mt_saxpy_ladder_cuda; rung->name; rung++) {
-        float *x = numbers(1, n, -1, 1), *y = numbers(2, n, -1, 1), *on = to_device(y, n, shift);
+        float *x = numbers(1, n, -1, 1), *y = numbers(2, n, -1, 1), *on = to_device(y, n, shift % 2);
         wanted w = want(n);
         for (int64_t i = 0; i < n; i++) {
             w.value[i] = y[i] + 0.7f * (double)x[i];
             w.tolerance[i] = mt_tolerance(2, fabs(y[i]) + fabs(x[i]));
         }
-        rung->run(on, to_device(x, n, 2 * shift), n, 0.7f);
+        rung->run(on, to_device(x, n, shift), n, 0.7f); /* y may be aligned where x is not */
         check(rung->name, on, w, 1, n);
     }
 }
@@ -142,9 +142,9 @@ static void updates(int64_t, int64_t n, int shift)
 
 /* ---- sums ---------------------------------------------------------------------------------------------- */
 
-static void sums(int64_t, int64_t n, int shift)
+static void sum_of(int64_t n, int shift)
 {
-    float *x = numbers(20, n, -1, 1);
+    float *x = numbers(20, n, 0.5f, 1); /* all positive: a share left out is more than n roundings of the rest */
     wanted w = want(1);
     double magnitude = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -157,6 +157,14 @@ static void sums(int64_t, int64_t n, int shift)
         rung->run(out, unwritten(MT_SUM_BLOCKS, 0), to_device(x, n, shift), n);
         check(rung->name, out, w, 1, 1);
     }
+}
+
+/* Besides all sizes, one of more elements than the grid has threads. */
+static void sums(int64_t, int64_t n, int shift)
+{
+    sum_of(n, shift);
+    if (n == 0)
+        sum_of(300001, shift);
 }
 
 /* ---- rows and columns ------------------------------------------------------------------------------------- */

@@ -1,0 +1,53 @@
+/* embedding.cu -- rows of a table by their numbers: out[n,:] = table[id[n],:], and back: dtable[id[n],:] += dout[n,:].
+ *
+ * Threads and data: a warp for each n, its lanes along the row. Which row that is is data; within it lanes are neighbours,
+ * so requests are whole sectors however wild the ids. Two warps may hold the same id and then add to the same row: a read,
+ * an addition and a write would lose one of the two, an atomic addition does not. Its order is not fixed, so neither are
+ * the last bits of a sum of three or more.
+ * Bytes and FLOPs: 8NC B each way; backward NC additions. */
+#include "cuda/launch.cuh"
+#include "ops/kernels_cuda.h"
+
+#include <assert.h>
+
+enum { WARPS = MT_THREADS / MT_WARP };
+
+static __global__ void gather(float *out, const float *table, const int32_t *id, int64_t N, int64_t V, int64_t C)
+{
+    int64_t n = mt_thread() / MT_WARP;
+    if (n >= N)
+        return;
+    int64_t row = id[n];
+    assert(row >= 0 && row < V);
+    /* TODO 06.14: Copy that row of the table to row n of out, by the lanes of this warp.
+     * Hint: lane l takes elements l, l + 32, l + 64 ... */
+    MT_TODO("06.14");
+}
+
+extern "C" void mt_gather_rows_fwd_cuda(float *out, const float *table, const int32_t *id, int64_t N, int64_t V,
+                                        int64_t C)
+{
+    /* TODO 06.14: Launch gather with a warp for each n: WARPS of them in a block. */
+    MT_TODO("06.14");
+}
+
+static __global__ void scatter_add(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V, int64_t C)
+{
+    int64_t n = mt_thread() / MT_WARP;
+    if (n >= N)
+        return;
+    int64_t row = id[n];
+    assert(row >= 0 && row < V);
+    /* TODO 06.14: Add row n of dout to that row of dtable.
+     * Hint: another warp may have the same id right now: atomicAdd(&place, value). */
+    MT_TODO("06.14");
+}
+
+extern "C" void mt_gather_rows_bwd_cuda(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V,
+                                        int64_t C)
+{
+    if (N == 0)
+        return;
+    scatter_add<<<mt_blocks(N, WARPS), MT_THREADS, 0, mt_cuda_stream()>>>(dtable, dout, id, N, V, C);
+    MT_LAUNCHED("gather_rows_bwd");
+}

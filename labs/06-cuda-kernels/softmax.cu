@@ -1,0 +1,56 @@
+/* softmax.cu -- softmax of rows, forward and backward: the first kernels that need all of a row before they can write any.
+ *
+ *     out = exp(x - max) / sum of exp(x - max)            dx += out (dout - dot),  dot = sum of dout out
+ *
+ * Threads and data: a block for each row, of mt_row_threads(C) threads; lanes run along the row, so that every pass reads
+ * whole sectors. What all threads need to know (max, sum, dot) goes through mt_block_max and mt_block_sum: your lab 06.9.
+ * Bytes and FLOPs: forward passes over the row three times, reads 12NC B and writes 4NC B; backward twice, 20NC and 4NC.
+ * Some ten FLOPs per element: all is limited by memory, or by cache where a row is read again. */
+#include "cuda/launch.cuh"
+#include "cuda/reduce.cuh"
+#include "ops/kernels_cuda.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void check_columns(const char *who, int64_t N, int64_t C)
+{
+    MT_CHECK(N == 0 || C >= 1, "%s: %" PRId64 " rows of C = %" PRId64 " columns; C must be at least 1", who, N, C);
+}
+
+static __global__ void forward(float *out, const float *x, int64_t C)
+{
+    const float *row = x + blockIdx.x * C;
+    float *p = out + blockIdx.x * C;
+    /* TODO 06.11: Softmax of one row that cannot overflow.
+     * Hint: three passes, each by all threads of the block: the maximum, the sum of exp(x - max), the division. Between
+     * them mt_block_max and mt_block_sum hand every thread the whole block's. p may be x: read before you write. */
+    MT_TODO("06.11");
+}
+
+extern "C" void mt_softmax_fwd_cuda(float *out, const float *x, int64_t N, int64_t C)
+{
+    check_columns("softmax", N, C);
+    if (N == 0)
+        return;
+    forward<<<mt_blocks(N, 1), mt_row_threads(C), 0, mt_cuda_stream()>>>(out, x, C);
+    MT_LAUNCHED("softmax_fwd");
+}
+
+static __global__ void backward(float *dx, const float *dout, const float *out, int64_t C)
+{
+    const float *dp = dout + blockIdx.x * C, *p = out + blockIdx.x * C;
+    float *d = dx + blockIdx.x * C;
+    /* TODO 06.11: Add out (dout - dot) to dx, for one row.
+     * Hint: dot first, by all threads. The gradient adds to what is there. */
+    MT_TODO("06.11");
+}
+
+extern "C" void mt_softmax_bwd_cuda(float *dx, const float *dout, const float *out, int64_t N, int64_t C)
+{
+    check_columns("softmax backward", N, C);
+    if (N == 0)
+        return;
+    backward<<<mt_blocks(N, 1), mt_row_threads(C), 0, mt_cuda_stream()>>>(dx, dout, out, C);
+    MT_LAUNCHED("softmax_bwd");
+}
