@@ -112,5 +112,5 @@ void mg_credit(mg_run *run, const char *bar, double value)
     run->row->full = full;
     run->credit = share >= 1 ? 1 : share > 0 ? share : 0; /* NaN earns nothing */
     if (run->credit == 0)
-        mg_judge(run, MG_FAIL, "measured %.3g, credit begins above %.3g", value, low);
+        mg_judge(run, MG_FAIL, "measured %.3g, credit begins %s %.3g", value, full < low ? "below" : "above", low);
 }

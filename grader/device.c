@@ -2,7 +2,6 @@
 #include "device.h"
 #include "run.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,45 +47,49 @@ bool mg_device_judge(mg_run *run)
     return true;
 }
 
-static double checked(mg_run *run, double value, double least)
+/* The sum of a field over loads, stores and atomics. */
+#define SUM(traffic, field) ((double)((traffic)[0].field + (traffic)[1].field + (traffic)[2].field))
+
+static double value_of(const mg_device_report *r, mg_count count, double of)
 {
-    if (value < least)
-        mg_judge(run, MG_FAIL,
-                 "counted %.3g, and less than %.3g is not possible: is something not read, or not written?", value,
-                 least);
-    return value;
+    switch (count) {
+    case MG_TRAFFIC:
+        return 32 * SUM(r->global, passes) / of;
+    case MG_REQUESTS:
+        return 128 * SUM(r->global, requests) / of;
+    case MG_CONFLICTS:
+        return SUM(r->shared, passes) / SUM(r->shared, ideal);
+    case MG_WAVEFRONTS:
+        return SUM(r->shared, passes) / (double)r->blocks;
+    default:
+        return (double)r->global[2].lanes / of;
+    }
 }
 
-static double sum(const mg_device_traffic t[3], bool requests)
-{
-    double total = 0;
-    for (int i = 0; i < 3; i++)
-        total += (double)(requests ? t[i].requests : t[i].passes);
-    return total;
-}
+/* `least`: what no kernel can do without; with a hundredth for bytes that only some inputs need. */
+static const struct {
+    double least;
+    const char *unit;
+} counts[] = {
+    [MG_TRAFFIC] = { 0.99, "times the bytes that must move" },
+    [MG_REQUESTS] = { 0.24, "times the requests of single floats" },
+    [MG_CONFLICTS] = { 1, "times the wavefronts without conflicts" },
+    [MG_WAVEFRONTS] = { 0, "wavefronts of shared memory in a block" },
+    [MG_ATOMICS] = { 0, "atomics on memory for an element" },
+};
 
-double mg_device_traffic_of(mg_run *run, double must)
-{
-    return checked(run, 32 * sum(mg_device_counts(run)->global, false) / must, 0.99);
-}
-
-double mg_device_requests_of(mg_run *run, double must)
-{
-    return checked(run, 128 * sum(mg_device_counts(run)->global, true) / must, 0.24);
-}
-
-double mg_device_conflicts_of(mg_run *run)
+void mg_device_credit(mg_run *run, mg_count count, double of)
 {
     const mg_device_report *r = mg_device_counts(run);
-    double ideal = 0;
-    for (int i = 0; i < 3; i++)
-        ideal += (double)r->shared[i].ideal;
-    return ideal > 0 ? sum(r->shared, false) / ideal : NAN; /* no shared memory was used: earns nothing */
-}
-
-void mg_device_credit(mg_run *run, const char *bar, double value, const char *unit)
-{
-    mg_note(run, "%.2f %s (bar %.2f .. %.2f)  counted, no GPU", value, unit, mg_bar(run, bar, "low"),
+    double value = value_of(r, count, of);
+    char bar[sizeof run->row->step + sizeof run->row->name];
+    snprintf(bar, sizeof bar, "%s %s", run->row->step, run->row->name);
+    if (count == MG_CONFLICTS && SUM(r->shared, ideal) == 0)
+        mg_judge(run, MG_FAIL, "the kernel never touched shared memory");
+    else if (!(value >= counts[count].least)) /* NaN too */
+        mg_judge(run, MG_FAIL, "counted %.3g %s, and less than %.3g is not possible", value, counts[count].unit,
+                 counts[count].least);
+    mg_note(run, "%.2f %s (bar %.2f .. %.2f)  counted, no GPU", value, counts[count].unit, mg_bar(run, bar, "low"),
             mg_bar(run, bar, "full"));
     mg_credit(run, bar, value);
 }

@@ -67,11 +67,23 @@ static double number(const cJSON *object, const char *name, double otherwise)
     return cJSON_IsNumber(item) && item->valuedouble > 0 ? item->valuedouble : otherwise;
 }
 
-static void read_limits(mg_limits *l, const cJSON *json)
+static bool has_cuda(const mg_labinfo *info)
+{
+    for (int i = 0; i < info->units; i++)
+        if (strcmp(strchr(info->unit[i], '.'), ".cu") == 0)
+            return true;
+    return false;
+}
+
+/* Memory is counted in addresses, and the emulator reserves many that it never uses: for its device, and for what it
+ * remembers of each byte there. */
+enum { EMULATED_MIB = 6144 };
+
+static void read_limits(mg_limits *l, const cJSON *json, bool cuda)
 {
     l->cpu_s = number(json, "cpu_s", defaults.cpu_s);
     l->wall_s = number(json, "wall_s", defaults.wall_s);
-    l->memory_mib = (int64_t)number(json, "memory_mib", (double)defaults.memory_mib);
+    l->memory_mib = (int64_t)number(json, "memory_mib", cuda ? EMULATED_MIB : (double)defaults.memory_mib);
     l->file_mib = (int64_t)number(json, "file_mib", (double)defaults.file_mib);
     l->output_kib = (int64_t)number(json, "output_kib", (double)defaults.output_kib);
     l->processes = (int64_t)number(json, "processes", (double)defaults.processes);
@@ -90,9 +102,9 @@ mt_status mg_labinfo_read(mg_labinfo *info, const char *root, const char *id)
     const char *lab = cJSON_GetStringValue(cJSON_GetObjectItem(json, "lab"));
     const char *title = cJSON_GetStringValue(cJSON_GetObjectItem(json, "title"));
     snprintf(info->title, sizeof info->title, "%s", title ? title : id);
-    read_limits(&info->limits, cJSON_GetObjectItem(json, "limits"));
     mt_status status = lab && strcmp(lab, id) == 0 ? read_units(info, json, path)
                                                    : mt_fail(MT_ERR_FORMAT, "%s: \"lab\" is not \"%s\"", path, id);
+    read_limits(&info->limits, cJSON_GetObjectItem(json, "limits"), has_cuda(info));
     if (status != MT_OK)
         mg_labinfo_free(info);
     return status;

@@ -1,18 +1,188 @@
-/* 06-cuda.c -- the rows of lab 06: CUDA kernels on the emulator. How they run: 06-elements.c. */
+/* 06-cuda.c -- lab 06, CUDA kernels on the emulator: every row, its points and its hint. Bars are called as their rows.
+ * Sums in f32 are compared exactly where the numbers allow it, all else by bounds derived in oracle.h. */
 #include "checks/06-cuda.h"
 
-static const elements_case saxpy_cases[] = {
-    { { 2, "every size", "the last block has threads without an element: ask whether i < n" }, "mt_saxpy_scalar_cuda" },
+// clang-format off
+
+#define PLUS_EQUALS "gradients accumulate: += and not ="
+
+/* ---- 06.1 to 06.3 */
+static const cuda_case fill_cases[] = {
+    { { 2, "every size", "the last block has threads without an element: ask whether i < n" }, NULL, .about = CU_SIZES },
 };
-static const traffic_case saxpy_traffic_cases[] = {
-    { { 2, "traffic", "neighbouring threads take neighbouring elements" },
-      "mt_saxpy_scalar_cuda",
-      "06.1 saxpy: traffic" },
+static const cuda_case saxpy_cases[] = {
+    { { 2, "every size", "the last block has threads without an element: ask whether i < n" }, "mt_saxpy_scalar_cuda",
+      .about = CU_SIZES },
+    { { 2, "traffic", "neighbouring threads take neighbouring elements: then a warp's 32 floats are 4 sectors" },
+      "mt_saxpy_scalar_cuda", CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case fours_cases[] = {
+    { { 2, "every size", "the last thread may have 1, 2 or 3 elements left: one by one" }, "mt_saxpy_vector_cuda",
+      .about = CU_SIZES },
+    { { 2, "unaligned", "a float4 must lie at a multiple of 16 bytes: ask mt_aligned4 of both pointers" },
+      "mt_saxpy_vector_cuda", .about = CU_UNALIGNED },
+    { { 3, "requests", "read and write whole float4, where the pointers allow it" }, "mt_saxpy_vector_cuda", CU_COUNT,
+      MG_REQUESTS },
+};
+static const cuda_case unary_cases[] = {
+    { { 3, "every size", "ReLU is x < 0 ? 0 : x, so that NaN stays; GELU by erf; backward is +=" }, NULL, .about = CU_SIZES },
+    { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, NULL, .about = CU_IN_PLACE },
+};
+static const cuda_case relu_cases[] = {
+    { { 2, "traffic", "neighbouring threads take neighbouring elements" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 
+/* ---- 06.4 to 06.6 */
+static const cuda_case broadcast_cases[] = {
+    { { 2, "same shape", "the number of an element, taken apart by the last dimension first, is its index" }, NULL,
+      .about = CU_SAME },
+    { { 3, "repeated operands", "a stride of 0 repeats: multiply the index by the stride, whatever it is" }, NULL,
+      .about = CU_REPEATED },
+    { { 2, "views", "an operand begins at its offset and steps by its own strides; out is dense" }, NULL, .about = CU_VIEWS },
+    { { 2, "traffic", "neighbouring threads take neighbours of the last dimension" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case naive_cases[] = {
+    { { 3, "every shape", "out[c,n] = x[n,c]: rows of out are N long" }, "mt_transpose_naive_cuda", .about = CU_SIZES },
+};
+static const cuda_case tiled_cases[] = {
+    { { 3, "every shape", "write the tile, __syncthreads(), read it turned; both ends ask whether they are inside" },
+      "mt_transpose_tiled_cuda", .about = CU_SIZES },
+    { { 4, "traffic", "lanes along a row when reading x, and along a row of out when writing" },
+      "mt_transpose_tiled_cuda", CU_COUNT, MG_TRAFFIC },
+    { { 3, "bank conflicts", "a column of a tile 32 wide lies in one bank: make its rows 33 long" },
+      "mt_transpose_tiled_cuda", CU_COUNT, MG_CONFLICTS },
+};
+
+/* ---- 06.7 to 06.10 */
+static const cuda_case tree_cases[] = {
+    { { 3, "every size", "a barrier after every level of the tree; threads without elements add 0" },
+      "mt_sum_interleaved_cuda", .about = CU_SIZES },
+    { { 2, "many blocks", "step by the threads of the whole grid; a second launch adds up what the blocks left" },
+      "mt_sum_interleaved_cuda", .about = CU_MANY },
+};
+static const cuda_case sequential_cases[] = {
+    { { 2, "every size", "thread t adds slot t + s to slot t, for t < s and s = 128, 64 ... 1" },
+      "mt_sum_sequential_cuda", .about = CU_SIZES },
+    { { 4, "bank conflicts", "the lanes that work must be neighbours, in neighbouring banks" },
+      "mt_sum_sequential_cuda", CU_COUNT, MG_CONFLICTS },
+};
+static const cuda_case shuffle_cases[] = {
+    { { 3, "every size", "shuffles over 16, 8, 4, 2, 1; then one result of each warp, after a barrier" },
+      "mt_sum_shuffle_cuda", .about = CU_SIZES },
+    { { 4, "wavefronts", "inside a warp lanes read each other's registers: shared memory is for one number of a warp" },
+      "mt_sum_shuffle_cuda", CU_COUNT, MG_WAVEFRONTS },
+    { { 2, "traffic", "neighbouring threads take neighbouring elements" }, "mt_sum_shuffle_cuda", CU_COUNT,
+      MG_TRAFFIC },
+};
+static const cuda_case row_cases[] = {
+    { { 3, "every shape", "lanes take every 32nd element of their row; begin the sum with 0, the maximum with -inf" },
+      NULL, .about = CU_SIZES },
+};
+static const cuda_case row_max_cases[] = {
+    { { 1, "NaN and infinities", "NaN fails every comparison: take it explicitly; a row of -inf is -inf" }, NULL,
+      .about = CU_SPECIAL },
+};
+static const cuda_case row_sum_cases[] = {
+    { { 4, "traffic", "a warp for each row, its lanes along it" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+
+/* ---- 06.11 to 06.13 */
+static const cuda_case softmax_cases[] = {
+    { { 3, "random rows", "divide each row's exponentials by the sum over all threads of its block" }, NULL, .about = CU_SIZES },
+    { { 2, "large logits", "exp(90) overflows float: subtract the row's maximum first" }, NULL, .about = CU_LARGE },
+    { { 1, "in place", "out may be x itself: all threads have read an element before one of them overwrites it" }, NULL,
+      .about = CU_IN_PLACE },
+    { { 4, "traffic", "three passes, in each of which the lanes run along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case softmax_backward_cases[] = {
+    { { 3, "random rows", "dx += out * (dout - sum of dout * out over the row); " PLUS_EQUALS }, NULL, .about = CU_SIZES },
+    { { 3, "traffic", "two passes, in each of which the lanes run along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case layernorm_cases[] = {
+    { { 3, "random rows", "population variance, divided by C; save mean and 1 / sqrt(variance + eps)" }, NULL,
+      .about = CU_SIZES },
+    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a pass of its own" }, NULL,
+      .about = CU_LARGE },
+    { { 3, "traffic", "lanes along the row, in every pass" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case layernorm_backward_cases[] = {
+    { { 3, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), g = dout * gamma; " PLUS_EQUALS }, NULL, .about = CU_DX },
+    { { 3, "dgamma and dbeta", "column sums of dout * xhat and of dout; each may be NULL; " PLUS_EQUALS }, NULL,
+      .about = CU_AFFINE },
+    { { 4, "traffic", "sums down the columns too are read in whole sectors: 8 neighbouring columns" }, NULL, CU_COUNT,
+      MG_TRAFFIC },
+};
+
+/* ---- 06.14 to 06.16 */
+static const cuda_case gather_cases[] = {
+    { { 2, "every shape", "out[n,:] = table[id[n],:]" }, NULL, .about = CU_SIZES },
+    { { 2, "traffic", "a warp for each row, its lanes along it" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case scatter_cases[] = {
+    { { 2, "every shape", "dtable[id[n],:] += dout[n,:]" }, NULL, .about = CU_SIZES },
+    { { 3, "repeated ids", "two warps with one id add to the same row at the same time: atomicAdd" }, NULL,
+      .about = CU_ONE_VALUE },
+    { { 2, "traffic", "a warp for each row, its lanes along it" }, NULL, CU_COUNT, MG_TRAFFIC },
+};
+static const cuda_case histogram_cases[] = {
+    { { 2, "every size", "count[x[i]]++ loses counts: atomicAdd" }, "mt_histogram_global_cuda", .about = CU_SIZES },
+    { { 1, "one value", "counts that were there stay, and all threads add to one" }, "mt_histogram_global_cuda",
+      .about = CU_ONE_VALUE },
+};
+static const cuda_case private_cases[] = {
+    { { 3, "every size", "clear the block's counters, wait, count with atomics, wait, add them to memory" },
+      "mt_histogram_private_cuda", .about = CU_SIZES },
+    { { 1, "one value", "counts that were there stay, and all threads add to one" }, "mt_histogram_private_cuda",
+      .about = CU_ONE_VALUE },
+    { { 4, "global atomics", "each block adds 256 counters at the end: give it many more elements than that" },
+      "mt_histogram_private_cuda", CU_COUNT, MG_ATOMICS },
+};
+
+/* ---- 06.17 */
+static const cuda_case sgd_cases[] = {
+    { { 2, "every size", "downhill: p -= lr (g + weight_decay p)" }, "mt_sgd_update_cuda", .about = CU_SIZES },
+};
+static const cuda_case adam_cases[] = {
+    { { 2, "every size", "m and v keep the averages; only the step sees them corrected" }, "mt_adam_update_cuda",
+      .about = CU_SIZES },
+    { { 2, "first steps", "averages begin at 0: divide them by 1 - beta^t, t from 1" }, "mt_adam_update_cuda",
+      .about = CU_FIRST },
+};
+static const cuda_case adamw_cases[] = {
+    { { 2, "decoupled decay", "p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p): m and v never see wd" },
+      "mt_adamw_update_cuda", .about = CU_DECAY },
+    { { 2, "traffic", "read p, g, m, v once and write p, m, v once: what is between stays in registers" },
+      "mt_adamw_update_cuda", CU_COUNT, MG_TRAFFIC },
+};
+
+#define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_06_##run, cases##_cases)
+
 static const mg_group groups[] = {
-    MG_GROUP("06.1", "saxpy", mg_06_saxpy, saxpy_cases),
-    MG_GROUP("06.1", "saxpy", mg_06_saxpy_traffic, saxpy_traffic_cases),
+    GROUP("06.1", "fill", fill, fill),
+    GROUP("06.1", "saxpy", saxpy, saxpy),
+    GROUP("06.2", "saxpy by fours", saxpy, fours),
+    GROUP("06.3", "relu and gelu", unary, unary),
+    GROUP("06.3", "relu", unary, relu),
+    GROUP("06.4", "broadcasting", broadcast, broadcast),
+    GROUP("06.5", "transpose", transpose, naive),
+    GROUP("06.6", "tiled transpose", transpose, tiled),
+    GROUP("06.7", "tree sum", sum, tree),
+    GROUP("06.8", "tree sum without conflicts", sum, sequential),
+    GROUP("06.9", "shuffled sum", sum, shuffle),
+    GROUP("06.10", "row sum and max", row_sum_and_max, row),
+    GROUP("06.10", "row max", row_max, row_max),
+    GROUP("06.10", "row sum", row_sum, row_sum),
+    GROUP("06.11", "softmax", softmax, softmax),
+    GROUP("06.11", "softmax backward", softmax_backward, softmax_backward),
+    GROUP("06.12", "layernorm", layernorm, layernorm),
+    GROUP("06.13", "layernorm backward", layernorm_backward, layernorm_backward),
+    GROUP("06.14", "gather rows", gather, gather),
+    GROUP("06.14", "scatter-add", scatter, scatter),
+    GROUP("06.15", "histogram", histogram, histogram),
+    GROUP("06.16", "private histogram", histogram, private),
+    GROUP("06.17", "sgd", update, sgd),
+    GROUP("06.17", "adam", update, adam),
+    GROUP("06.17", "adamw", update, adamw),
 };
 
 const mg_lab mg_lab_06 = { "06-cuda-kernels", groups, MT_COUNT(groups) };

@@ -1,20 +1,75 @@
-/* 06-cuda.h -- the cases of lab 06. */
+/* 06-cuda.h -- the checks of lab 06: the struct of its rows, and the functions that run them. */
 #ifndef MG_CHECKS_06_CUDA_H
 #define MG_CHECKS_06_CUDA_H
 
 #include "check.h"
+#include "device.h"
 
-typedef struct elements_case {
+/* What a row is about. */
+typedef enum cuda_about {
+    CU_SIZES,     /* every awkward size, or shape */
+    CU_COUNT,     /* one call of the size that the bars were measured at, and what the emulator counted */
+    CU_UNALIGNED, /* arrays that do not begin where float4 may */
+    CU_IN_PLACE,  /* out is x */
+    CU_SAME,      /* operands of one shape, dense */
+    CU_REPEATED,  /* operands with dimensions of stride 0 */
+    CU_VIEWS,     /* operands in any order, with gaps, not at the start of their storage */
+    CU_MANY,      /* more elements than the grid has threads */
+    CU_SPECIAL,   /* NaN and infinities */
+    CU_LARGE,     /* numbers, or means, far from 0 */
+    CU_DX,        /* the gradient of x */
+    CU_AFFINE,    /* the gradients of gamma and beta */
+    CU_ONE_VALUE, /* all of x the same, or few rows of a table */
+    CU_FIRST,     /* the first steps, from averages of 0, with the paper's hyper-parameters */
+    CU_DECAY,     /* strong weight decay */
+} cuda_about;
+
+typedef struct cuda_case {
     mg_case head;
-    const char *function;
-} elements_case;
+    const char
+        *function; /* of kernels_cuda.h or updates_cuda.h; NULL: the run function has one only, or goes over some */
+    cuda_about about;
+    mg_count count; /* for CU_COUNT */
+} cuda_case;
 
-typedef struct traffic_case {
-    mg_case head;
-    const char *function, *bar;
-} traffic_case;
-
+/* 06-elements.c: every thread for itself */
+void mg_06_fill(mg_run *run, const void *one_case);
 void mg_06_saxpy(mg_run *run, const void *one_case);
-void mg_06_saxpy_traffic(mg_run *run, const void *one_case);
+void mg_06_unary(mg_run *run, const void *one_case);
+
+/* 06-moves.c: finding the element */
+void mg_06_broadcast(mg_run *run, const void *one_case);
+void mg_06_transpose(mg_run *run, const void *one_case);
+void mg_06_gather(mg_run *run, const void *one_case);
+void mg_06_scatter(mg_run *run, const void *one_case);
+
+/* 06-reductions.c: many numbers become few */
+void mg_06_sum(mg_run *run, const void *one_case);
+void mg_06_row_sum_and_max(mg_run *run, const void *one_case);
+void mg_06_row_max(mg_run *run, const void *one_case);
+void mg_06_row_sum(mg_run *run, const void *one_case);
+void mg_06_histogram(mg_run *run, const void *one_case);
+
+/* 06-rows.c: softmax and layernorm */
+void mg_06_softmax(mg_run *run, const void *one_case);
+void mg_06_softmax_backward(mg_run *run, const void *one_case);
+void mg_06_layernorm(mg_run *run, const void *one_case);
+void mg_06_layernorm_backward(mg_run *run, const void *one_case);
+
+/* 06-updates.c */
+void mg_06_update(mg_run *run, const void *one_case);
+
+/* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. */
+typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
+typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
+void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call);
+void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call);
+
+/* mg_06_sixteenths -- an input of whole sixteenths, |x| <= 3: in f32 the sums of 300,000 of them are exact in any order, so
+ * one that is lost or counted twice shows. */
+float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape);
+void mg_06_fill_sixteenths(mt_rng *rng, float *x, int64_t n);
+
+enum { MG_06_COUNTED = 65536, MG_06_ROWS = 64, MG_06_COLS = 768 }; /* sizes of the bars */
 
 #endif

@@ -1,39 +1,171 @@
-/* 06-elements.c -- how the checks of elementwise kernels run. Rows: 06-cuda.c. */
+/* 06-elements.c -- how the checks of kernels without neighbours run: fill, saxpy, ReLU and GELU; and the sizes that all of
+ * lab 06 goes through. Rows: 06-cuda.c. */
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
-#include "device.h"
+#include "checks/oracle.h"
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-static bool saxpy(mg_run *run, const char *function, int64_t n)
+/* ---- sizes ------------------------------------------------------------------------------------- */
+
+/* 16 * 300,000 * 3 is below 2^24. */
+void mg_06_fill_sixteenths(mt_rng *rng, float *x, int64_t n)
 {
-    float a = (float)mt_rng_normal(mg_rng(run)), *y;
-    mg_begin(run, function);
-    mg_answer out = mg_replaced(run, "y", MT_SHAPE(n), (mg_dist)NORMAL(0, 1), &y);
-    const float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)(mt_rng_below(rng, 97) - 48) / 16;
+}
+
+float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape)
+{
+    float *x = mg_in(run, name, MT_F32, shape);
+    mg_06_fill_sixteenths(mg_rng(run), x, mt_shape_numel(shape));
+    return x;
+}
+
+void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call)
+{
+    static const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 1025, 4099 };
+    for (int i = 0; i < MT_COUNT(sizes); i++)
+        if (!call(run, c, sizes[i]))
+            return;
+    for (int i = 0; i < 4 && call(run, c, mg_pick(mg_rng(run), 2, 5000)); i++)
+        ;
+}
+
+void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call)
+{
+    static const int64_t rows[] = { 1, 0, 3, 31, 33, 67 }, cols[] = { 1, 7, 31, 32, 33, 127, 768, 1025 };
+    for (int i = 0; i < MT_COUNT(rows); i++)
+        for (int k = 0; k < MT_COUNT(cols); k++)
+            if (!call(run, c, rows[i], cols[k]))
+                return;
+    for (int i = 0; i < 4; i++)
+        if (!call(run, c, mg_pick(mg_rng(run), 2, 70), mg_pick(mg_rng(run), 2, 300)))
+            return;
+}
+
+/* ---- fill and saxpy ------------------------------------------------------------------------------ */
+
+static bool fill(mg_run *run, const cuda_case *c, int64_t n)
+{
+    float value = mt_rng_normal(mg_rng(run));
+    (void)c;
+    mg_begin(run, "mt_fill_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(n));
+    mg_i64(run, "n", n);
+    mg_f32(run, "value", value);
+    for (int64_t i = 0; i < n; i++)
+        out.v[i] = value;
+    return mg_call_and_judge(run, &out, 1);
+}
+
+void mg_06_fill(mg_run *run, const void *one_case)
+{
+    mg_06_sizes(run, one_case, fill);
+}
+
+/* y and x begin that many floats into their arrays, which end where they do. */
+static bool saxpy_at(mg_run *run, const cuda_case *c, int64_t n, int64_t y_at, int64_t x_at)
+{
+    float a = mt_rng_normal(mg_rng(run)), *y;
+    mg_begin(run, c->function);
+    mg_answer out = mg_replaced(run, "y", MT_SHAPE(y_at + n), (mg_dist)NORMAL(0, 1), &y);
+    const float *x = mg_input(run, "x", MT_SHAPE(x_at + n), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, y_at ? "floats before y" : "", y_at);
+    mg_i64(run, x_at ? "before x" : "", x_at);
     mg_i64(run, "n", n);
     mg_f32(run, "a", a);
+    for (int64_t i = 0; i < y_at; i++)
+        out.v[i] = y[i];
     for (int64_t i = 0; i < n; i++) {
-        out.v[i] = (double)y[i] + (double)a * (double)x[i];
-        out.e[i] = FLT_EPSILON * (fabs((double)y[i]) + fabs((double)a * (double)x[i]));
+        double was = y[y_at + i], step = (double)a * x[x_at + i];
+        out.v[y_at + i] = was + step;
+        out.e[y_at + i] = MG_U * (fabs(step) + fabs(was + step)) + FLT_MIN;
     }
     return mg_call_and_judge(run, &out, 1);
 }
 
-void mg_06_saxpy(mg_run *run, const void *one_case)
+static bool saxpy(mg_run *run, const cuda_case *c, int64_t n)
 {
-    static const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 1025, 4099 };
-    const elements_case *c = one_case;
-    for (int64_t i = 0; i < MT_COUNT(sizes); i++)
-        if (!saxpy(run, c->function, sizes[i]))
-            return;
+    return saxpy_at(run, c, n, 0, 0);
 }
 
-void mg_06_saxpy_traffic(mg_run *run, const void *one_case)
+static bool saxpy_unaligned(mg_run *run, const cuda_case *c, int64_t n)
 {
-    const traffic_case *c = one_case;
-    const int64_t n = 65536;
-    if (saxpy(run, c->function, n))
-        mg_device_credit(run, c->bar, mg_device_traffic_of(run, 12.0 * (double)n), "times the bytes that must move");
+    int64_t y_at = mt_rng_below(mg_rng(run), 4), x_at = mt_rng_below(mg_rng(run), 4);
+    return saxpy_at(run, c, n, 1, 3) && saxpy_at(run, c, n, 2, 0) && saxpy_at(run, c, n, 0, 1) &&
+           saxpy_at(run, c, n, 2, 2) && saxpy_at(run, c, n, y_at, x_at);
+}
+
+void mg_06_saxpy(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about != CU_COUNT)
+        mg_06_sizes(run, c, c->about == CU_UNALIGNED ? saxpy_unaligned : saxpy);
+    else if (saxpy(run, c, MG_06_COUNTED))
+        mg_device_credit(run, c->count, 12.0 * MG_06_COUNTED);
+}
+
+/* ---- ReLU and GELU ---------------------------------------------------------------------------------- */
+
+static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
+{
+    char function[64];
+    float *x;
+    mg_answer out;
+    snprintf(function, sizeof function, "mt_%s_fwd_cuda%s", act == MG_RELU ? "relu" : "gelu",
+             in_place ? " in place" : "");
+    mg_begin(run, function);
+    if (in_place) {
+        out = mg_replaced(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2), &x);
+    } else {
+        out = mg_overwritten(run, "out", MT_SHAPE(n));
+        x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
+    }
+    mg_i64(run, "n", n);
+    double *exact = mg_lift(x, n);
+    mg_oracle_act(act, out.v, out.e, exact, n);
+    free(exact);
+    if (act == MG_RELU && n > 0)
+        out.v[n / 2] = x[n / 2] = NAN; /* a diverged value stays visible */
+    return mg_call_and_judge(run, &out, 1);
+}
+
+static bool unary_bwd(mg_run *run, mg_act act, int64_t n)
+{
+    mg_begin(run, act == MG_RELU ? "mt_relu_bwd_cuda" : "mt_gelu_bwd_cuda");
+    mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(n), true);
+    double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1)), n);
+    float *saved = mg_input(run, "saved", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
+    mg_i64(run, "n", n);
+    for (int64_t i = n / 2; i < n; i += 5)
+        saved[i] = 0; /* where ReLU's slope is 0 too */
+    double *exact = mg_lift(saved, n);
+    mg_oracle_act_add(act, dx.v, dx.e, dout, exact, n);
+    free(dout);
+    free(exact);
+    return mg_call_and_judge(run, &dx, 1);
+}
+
+static bool unary_of(mg_run *run, const cuda_case *c, mg_act act, int64_t n)
+{
+    bool in_place = c->about == CU_IN_PLACE;
+    return unary_fwd(run, act, n, in_place) && (in_place || unary_bwd(run, act, n));
+}
+
+static bool unary(mg_run *run, const cuda_case *c, int64_t n)
+{
+    return unary_of(run, c, MG_RELU, n) && unary_of(run, c, MG_GELU, n);
+}
+
+void mg_06_unary(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about != CU_COUNT)
+        mg_06_sizes(run, c, unary);
+    else if (unary_fwd(run, MG_RELU, MG_06_COUNTED, false))
+        mg_device_credit(run, c->count, 8.0 * MG_06_COUNTED);
 }

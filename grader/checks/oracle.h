@@ -74,6 +74,22 @@ void mg_oracle_cross_entropy(double *v, double *e, const double *x, const double
 void mg_oracle_cross_entropy_add(double *v, double *e, const double *dloss, const double *probs, const double *eprobs,
                                  const int32_t *label, int64_t N, int64_t C);
 
+/* mg_oracle_layernorm -- v, e [N,C] = (x - mean) rstd gamma + beta; mean, rstd [N] and their bounds: population variance,
+ * rstd = 1 / sqrt(variance + eps). oracle_layernorm.c */
+void mg_oracle_layernorm(double *v, double *e, double *mean, double *mean_e, double *rstd, double *rstd_e,
+                         const float *x, const float *gamma, const float *beta, int64_t N, int64_t C, double eps);
+
+/* What layernorm's backward reads: dout, x [N,C], gamma [C], mean, rstd [N] as saved, all exact. */
+typedef struct mg_layernorm_saved {
+    const float *dout, *x, *gamma, *mean, *rstd;
+    int64_t N, C;
+} mg_layernorm_saved;
+
+/* Its three gradients: dx [N,C], dgamma [C], dbeta [C]. */
+void mg_oracle_layernorm_dx_add(double *v, double *e, const mg_layernorm_saved *saved);
+void mg_oracle_layernorm_dgamma_add(double *v, double *e, const mg_layernorm_saved *saved);
+void mg_oracle_layernorm_dbeta_add(double *v, double *e, const mg_layernorm_saved *saved);
+
 /* mg_ks_normal, mg_ks_uniform -- the largest distance between the share of samples below any x and what normal(0,
  * sigma), or uniform(-a, a), says (Kolmogorov and Smirnov). x is sorted in place.
  * mg_ks_bound -- n honest samples exceed it with probability 1e-9 (Dvoretzky, Kiefer, Wolfowitz; Massart 1990). */

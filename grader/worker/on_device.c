@@ -139,6 +139,7 @@ static void count(mg_device_report *report)
             add(&report->shared[kind], &all[k].traffic[1][kind]);
         }
         report->launches += (int64_t)all[k].launches;
+        report->blocks += (int64_t)all[k].blocks;
         report->barriers += (int64_t)all[k].barriers;
     }
 }

@@ -1,0 +1,134 @@
+/* 06-reductions.c -- how the checks of sums, row sums, row maxima and histograms run. Rows: 06-cuda.c.
+ * All of them are exact: the numbers that are added up are such that no order rounds. */
+#include "checks/06-cuda.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
+#include "ops/kernels_cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- the sum of everything ----------------------------------------------------------------------- */
+
+static bool sum(mg_run *run, const cuda_case *c, int64_t n)
+{
+    mg_begin(run, c->function);
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
+    mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
+    const float *x = mg_06_sixteenths(run, "x", MT_SHAPE(n));
+    mg_i64(run, "n", n);
+    for (int64_t i = 0; i < n; i++)
+        out.v[0] += x[i];
+    return mg_call_and_judge(run, &out, 1);
+}
+
+void mg_06_sum(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about == CU_MANY) {
+        if (sum(run, c, 300001))
+            sum(run, c, mg_pick(mg_rng(run), 262145, 300000)); /* in descending order */
+    } else if (c->about != CU_COUNT) {
+        mg_06_sizes(run, c, sum);
+    } else if (sum(run, c, MG_06_COUNTED)) {
+        mg_device_credit(run, c->count, 4.0 * MG_06_COUNTED);
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------- */
+
+static bool row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    (void)c;
+    mg_begin(run, "mt_row_sum_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
+    const float *x = mg_06_sixteenths(run, "x", MT_SHAPE(N, C));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    for (int64_t i = 0; i < N * C; i++)
+        out.v[i / C] += x[i];
+    return mg_call_and_judge(run, &out, 1);
+}
+
+/* NaN wins against everything. */
+static double larger(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+
+static void spoil(mt_rng *rng, float *x, int64_t N, int64_t C)
+{
+    static const float special[] = { NAN, INFINITY, -INFINITY };
+    for (int64_t n = 0; n < N; n++) {
+        float *row = x + n * C;
+        for (int64_t c = 0; n % 4 == 3 && c < C; c++) /* nothing else in it */
+            row[c] = -INFINITY;
+        row[mt_rng_below(rng, C)] = special[n % 3];
+        if (n % 5 == 4)
+            row[mt_rng_below(rng, C)] = NAN;
+    }
+}
+
+static bool row_max(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    mg_begin(run, "mt_row_max_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(-4, 1)); /* most rows have no positive element */
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    if (c->about == CU_SPECIAL)
+        spoil(mg_rng(run), x, N, C);
+    for (int64_t i = 0; i < N * C; i++)
+        out.v[i / C] = i % C ? larger(x[i], out.v[i / C]) : x[i];
+    return mg_call_and_judge(run, &out, 1);
+}
+
+static bool row_sum_and_max(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    return row_sum(run, c, N, C) && row_max(run, c, N, C);
+}
+
+void mg_06_row_sum_and_max(mg_run *run, const void *one_case)
+{
+    if (row_sum(run, one_case, 3, 0)) /* of nothing: 0 */
+        mg_06_shapes(run, one_case, row_sum_and_max);
+}
+
+void mg_06_row_max(mg_run *run, const void *one_case)
+{
+    mg_06_shapes(run, one_case, row_max);
+}
+
+void mg_06_row_sum(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (row_sum(run, c, MG_06_ROWS, MG_06_COLS))
+        mg_device_credit(run, c->count, 4.0 * MG_06_ROWS * MG_06_COLS);
+}
+
+/* ---- histograms ---------------------------------------------------------------------------------------- */
+
+static bool histogram(mg_run *run, const cuda_case *c, int64_t n)
+{
+    bool one_value = c->about == CU_ONE_VALUE;
+    mg_begin(run, c->function);
+    int64_t *count = mg_inout(run, "count", MT_I64, MT_SHAPE(MT_HISTOGRAM_BINS));
+    uint8_t *x = mg_in(run, "x", MT_U8, MT_SHAPE(n)), value = (uint8_t)mt_rng_u32(mg_rng(run));
+    mg_answer counts = { "count", mg_doubles(MT_HISTOGRAM_BINS), mg_doubles(MT_HISTOGRAM_BINS) };
+    mg_i64(run, "n", n);
+    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts that were there stay, also those beyond 32 bits */
+        counts.v[v] = (double)(count[v] = mt_rng_below(mg_rng(run), (int64_t)1 << 40));
+    for (int64_t i = 0; i < n; i++)
+        counts.v[x[i] = one_value ? value : (uint8_t)mt_rng_u32(mg_rng(run))]++;
+    return mg_call_and_judge(run, &counts, 1);
+}
+
+void mg_06_histogram(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    const int64_t counted = 262144;
+    if (c->about != CU_COUNT)
+        mg_06_sizes(run, c, histogram);
+    else if (histogram(run, c, counted))
+        mg_device_credit(run, c->count, (double)counted);
+}

@@ -1,0 +1,191 @@
+/* 06-rows.c -- how the checks of softmax and layernorm run, forward and backward. Rows: 06-cuda.c. */
+#include "checks/06-cuda.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- softmax --------------------------------------------------------------------------------------- */
+
+/* Rows of 80 .. 90, of -90 .. -80, and ordinary ones with one -inf (not where it would be all of the row). */
+static void fill_large(mt_rng *rng, float *x, int64_t N, int64_t C)
+{
+    for (int64_t n = 0; n < N; n++) {
+        float *row = x + n * C;
+        if (n % 3 == 0)
+            mg_fill(rng, row, C, (mg_dist)UNIFORM(80, 90));
+        else if (n % 3 == 1)
+            mg_fill(rng, row, C, (mg_dist)UNIFORM(-90, -80));
+        else if (C > 1)
+            row[mt_rng_below(rng, C)] = -INFINITY;
+    }
+}
+
+static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    bool in_place = c->about == CU_IN_PLACE;
+    float *x;
+    mg_answer out;
+    mg_begin(run, in_place ? "mt_softmax_fwd_cuda in place" : "mt_softmax_fwd_cuda");
+    if (in_place) {
+        out = mg_replaced(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2), &x);
+    } else {
+        out = mg_overwritten(run, "out", MT_SHAPE(N, C));
+        x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
+    }
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    if (c->about == CU_LARGE)
+        fill_large(mg_rng(run), x, N, C);
+    double *exact = mg_lift(x, N * C);
+    for (int64_t i = 0; i < N * C; i++)
+        exact[i] = fmax(exact[i], -1e4); /* its exp is 0 too, and the oracle's products are none of 0 and infinity */
+    mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
+    free(exact);
+    return mg_call_and_judge(run, &out, 1);
+}
+
+void mg_06_softmax(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about != CU_COUNT)
+        mg_06_shapes(run, c, softmax);
+    else if (softmax(run, c, MG_06_ROWS, MG_06_COLS))
+        mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
+}
+
+static bool softmax_backward(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    (void)c;
+    mg_begin(run, "mt_softmax_bwd_cuda");
+    mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(N, C), true);
+    double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1)), N * C);
+    float *out = mg_input(run, "out", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    double *x = mg_lift(out, N * C), *v = mg_doubles(N * C), *e = mg_doubles(N * C);
+    mg_oracle_softmax(v, e, x, NULL, N, C); /* what forward would have saved */
+    for (int64_t i = 0; i < N * C; i++)
+        v[i] = out[i] = (float)v[i];
+    mg_oracle_softmax_add(dx.v, dx.e, dout, v, N, C);
+    free(dout);
+    free(x);
+    free(v);
+    free(e);
+    return mg_call_and_judge(run, &dx, 1);
+}
+
+void mg_06_softmax_backward(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about != CU_COUNT)
+        mg_06_shapes(run, c, softmax_backward);
+    else if (softmax_backward(run, c, MG_06_ROWS, MG_06_COLS))
+        mg_device_credit(run, c->count, 16.0 * MG_06_ROWS * MG_06_COLS);
+}
+
+/* ---- layernorm -------------------------------------------------------------------------------------- */
+
+static const float eps = 1e-5f;
+
+static bool layernorm(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    mg_begin(run, "mt_layernorm_fwd_cuda");
+    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(N, C)), mg_overwritten(run, "mean", MT_SHAPE(N)),
+                           mg_overwritten(run, "rstd", MT_SHAPE(N)) };
+    const float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(c->about == CU_LARGE ? 1000 : 0.5, 1));
+    const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
+    const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    mg_f32(run, "eps", eps);
+    mg_oracle_layernorm(answer[0].v, answer[0].e, answer[1].v, answer[1].e, answer[2].v, answer[2].e, x, gamma, beta, N,
+                        C, eps);
+    return mg_call_and_judge(run, answer, 3);
+}
+
+void mg_06_layernorm(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about != CU_COUNT)
+        mg_06_shapes(run, c, layernorm);
+    else if (layernorm(run, c, MG_06_ROWS, MG_06_COLS))
+        mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
+}
+
+enum { DX = 1, DGAMMA = 2, DBETA = 4 };
+
+/* As forward would have saved them. */
+static void save_moments(float *mean, float *rstd, const float *x, int64_t N, int64_t C)
+{
+    for (int64_t n = 0; n < N; n++) {
+        double sum = 0, square = 0;
+        for (int64_t c = 0; c < C; c++)
+            sum += x[n * C + c];
+        for (int64_t c = 0; c < C; c++)
+            square += pow(x[n * C + c] - sum / (double)C, 2);
+        mean[n] = (float)(sum / (double)C);
+        rstd[n] = (float)(1 / sqrt(square / (double)C + eps));
+    }
+}
+
+/* The gradients in `wanted`, the others NULL; those in `judged` are compared. */
+static bool backward(mg_run *run, int64_t N, int64_t C, int wanted, int judged)
+{
+    static const char *const name[] = { "dx", "dgamma", "dbeta" };
+    mg_answer answer[3] = { 0 };
+    mg_begin(run, "mt_layernorm_bwd_cuda");
+    for (int i = 0; i < 3; i++)
+        if (wanted >> i & 1)
+            answer[i] = mg_accumulated(run, name[i], i ? MT_SHAPE(C) : MT_SHAPE(N, C), true);
+        else
+            mg_null(run, name[i]);
+    mg_layernorm_saved s = { .N = N, .C = C };
+    s.dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    s.x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0.5, 1));
+    s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
+    float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
+    save_moments(mean, rstd, s.x, N, C);
+    s.mean = mean;
+    s.rstd = rstd;
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    if (wanted & DX)
+        mg_oracle_layernorm_dx_add(answer[0].v, answer[0].e, &s);
+    if (wanted & DGAMMA)
+        mg_oracle_layernorm_dgamma_add(answer[1].v, answer[1].e, &s);
+    if (wanted & DBETA)
+        mg_oracle_layernorm_dbeta_add(answer[2].v, answer[2].e, &s);
+    bool good = mg_call(run);
+    for (int i = 0; i < 3; i++) {
+        good = good && (!(wanted & judged & 1 << i) || mg_expect(run, name[i], answer[i].v, answer[i].e));
+        free(answer[i].v);
+        free(answer[i].e);
+    }
+    return good;
+}
+
+static bool backward_dx(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    (void)c;
+    return backward(run, N, C, DX, DX) && backward(run, N, C, DX | DGAMMA | DBETA, DX);
+}
+
+/* One of four ways to want them, with dx or without. */
+static bool backward_affine(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    static const int wanted[] = { DGAMMA | DBETA, DGAMMA, DBETA, DX | DGAMMA | DBETA };
+    (void)c;
+    return backward(run, N, C, wanted[mt_rng_below(mg_rng(run), MT_COUNT(wanted))], DGAMMA | DBETA);
+}
+
+void mg_06_layernorm_backward(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    const int64_t N = 256;
+    if (c->about != CU_COUNT)
+        mg_06_shapes(run, c, c->about == CU_DX ? backward_dx : backward_affine);
+    else if (backward(run, N, MG_06_COLS, DX | DGAMMA | DBETA, DX | DGAMMA | DBETA))
+        mg_device_credit(run, c->count, 16.0 * (double)N * MG_06_COLS);
+}

@@ -1,0 +1,126 @@
+/* 06-updates.c -- how the checks of SGD, Adam and AdamW on the device run: some steps, the parameter and the averages
+ * compared after each with the oracle of lab 04 (testing/update_oracle.h). Rows: 06-cuda.c. */
+#include "checks/06-cuda.h"
+#include "checks/fill.h"
+#include "testing/update_oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct trip {
+    mt_update_kind kind;
+    mt_hyper hyper; /* all of them f32 numbers: so they travel */
+    int64_t n;
+    float *param, *state[MT_UPDATE_STATES];
+    mt_update_oracle *oracle;
+} trip;
+
+static double uniform(mt_rng *rng, double low, double high)
+{
+    return (float)(low + (high - low) * mt_rng_uniform(rng));
+}
+
+/* Each of them matters, and rounding errors do not grow: 06 as lab 04. */
+static mt_hyper draw_hyper(mt_rng *rng, mt_update_kind kind, cuda_about about)
+{
+    mt_hyper h = mt_hyper_default(kind);
+    bool first = about == CU_FIRST, decay = about == CU_DECAY;
+    h.lr = decay ? uniform(rng, 0.02, 0.05) : first ? uniform(rng, 0.0005, 0.002) : uniform(rng, 0.002, 0.005);
+    h.beta1 = first ? 0.9f : uniform(rng, 0.6, 0.9);
+    h.beta2 = first ? 0.999f : uniform(rng, 0.9, 0.98);
+    h.eps = first ? 1e-8f : uniform(rng, 0.03, 0.08);
+    h.weight_decay = first ? 0 : decay ? uniform(rng, 0.2, 0.6) : uniform(rng, 0.01, 0.02);
+    return h;
+}
+
+static trip trip_new(mg_run *run, const cuda_case *c, int64_t n)
+{
+    mt_rng *rng = mg_rng(run);
+    trip t = { .n = n,
+               .kind = strstr(c->function, "sgd")     ? MT_SGD
+                       : strstr(c->function, "adamw") ? MT_ADAMW
+                                                      : MT_ADAM };
+    float *all = calloc((size_t)n * 3 + 1, sizeof *all);
+    MT_CHECK(all, "out of memory for a parameter");
+    t.hyper = draw_hyper(rng, t.kind, c->about);
+    t.param = all;
+    mg_fill(rng, t.param, n, (mg_dist)UNIFORM(-1, 1));
+    t.oracle = mt_update_oracle_new(t.kind, t.hyper, 1, n, t.param);
+    for (int s = 0; s < MT_UPDATE_STATES; s++) {
+        t.state[s] = all + (s + 1) * n;
+        if (t.kind == MT_SGD || c->about == CU_FIRST)
+            continue;
+        mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5)); /* as some steps may have left them */
+        for (int64_t i = 0; i < n; i++)
+            t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
+    }
+    if (c->about != CU_FIRST)
+        t.oracle->step = mg_pick(rng, 5, 40);
+    return t;
+}
+
+static void trip_free(trip *t)
+{
+    free(t->param);
+    mt_update_oracle_free(t->oracle);
+}
+
+/* In the order in which calls_06.c takes them. */
+static const float *describe(mg_run *run, const trip *t, const char *function)
+{
+    static const char *const state_name[] = { "m", "v" };
+    size_t bytes = (size_t)t->n * sizeof(float);
+    mg_begin(run, function);
+    memcpy(mg_inout(run, "param", MT_F32, MT_SHAPE(t->n)), t->param, bytes);
+    for (int s = 0; s < MT_UPDATE_STATES; s++)
+        if (t->kind == MT_SGD)
+            mg_null(run, state_name[s]);
+        else
+            memcpy(mg_inout(run, state_name[s], MT_F32, MT_SHAPE(t->n)), t->state[s], bytes);
+    float *grad = mg_in(run, "grad", MT_F32, MT_SHAPE(t->n));
+    mg_fill(mg_rng(run), grad, t->n, (mg_dist)UNIFORM(-1, 1));
+    for (int64_t i = 5; i < t->n; i += 11)
+        grad[i] = 0;
+    mg_f32(run, "lr", (float)t->hyper.lr);
+    mg_f32(run, "beta1", (float)t->hyper.beta1);
+    mg_f32(run, "beta2", (float)t->hyper.beta2);
+    mg_f32(run, "eps", (float)t->hyper.eps);
+    mg_f32(run, "weight decay", (float)t->hyper.weight_decay);
+    mg_i64(run, "step", t->oracle->step + 1);
+    mg_i64(run, "n", t->n);
+    return grad;
+}
+
+static bool step(mg_run *run, trip *t, const char *function)
+{
+    size_t bytes = (size_t)t->n * sizeof(float);
+    mt_update_oracle_step(t->oracle, describe(run, t, function));
+    if (!mg_call(run))
+        return false;
+    memcpy(t->param, mg_result(run, "param"), bytes);
+    for (int s = 0; s < MT_UPDATE_STATES && t->kind != MT_SGD; s++)
+        memcpy(t->state[s], mg_result(run, s ? "v" : "m"), bytes);
+    const char *words = mt_update_oracle_check(t->oracle, t->param, t->state);
+    if (words)
+        mg_fail(run, "%s", words);
+    return !words;
+}
+
+static bool some_steps(mg_run *run, const cuda_case *c, int64_t n)
+{
+    trip t = trip_new(run, c, n);
+    bool good = true;
+    for (int i = 0; good && i < (c->about == CU_COUNT ? 1 : 3); i++)
+        good = step(run, &t, c->function);
+    trip_free(&t);
+    return good;
+}
+
+void mg_06_update(mg_run *run, const void *one_case)
+{
+    const cuda_case *c = one_case;
+    if (c->about != CU_COUNT)
+        mg_06_sizes(run, c, some_steps);
+    else if (some_steps(run, c, MG_06_COUNTED))
+        mg_device_credit(run, c->count, 28.0 * MG_06_COUNTED);
+}
