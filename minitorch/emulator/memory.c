@@ -159,7 +159,8 @@ emu_allocation *emu_allocate(size_t size, emu_home home, uintptr_t pc)
 {
     if (home == EMU_DEVICE && size > device_span - live)
         return NULL;
-    emu_allocation *a = waiting > QUARANTINE ? reusable(size, home) : NULL;
+    /* Untraced, nobody can tell a use after free, and pages that were never touched cost less to protect. */
+    emu_allocation *a = waiting > (emu_hook.access ? QUARANTINE : 0) ? reusable(size, home) : NULL;
     if (!a)
         a = fresh(size, home);
     if (!a)
