@@ -37,9 +37,13 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n)    __attribute__((aligned(n)))
 
-#define CUEMU_INLINE     static inline __attribute__((always_inline))
-#define CUEMU_MEMBER     inline __attribute__((always_inline))
-#define CUEMU_UNTRACED   __attribute__((no_sanitize_thread, no_sanitize_coverage))
+#define CUEMU_INLINE static inline __attribute__((always_inline))
+#define CUEMU_MEMBER inline __attribute__((always_inline))
+#ifdef __clang__ /* runs untraced code only */
+#define CUEMU_UNTRACED
+#else
+#define CUEMU_UNTRACED __attribute__((no_sanitize_thread, no_sanitize_coverage))
+#endif
 #define CUEMU_CAT_(a, b) a##b
 #define CUEMU_CAT(a, b)  CUEMU_CAT_(a, b)
 
