@@ -40,7 +40,7 @@ typedef struct mt_device_driver {
 } mt_device_driver;
 
 /* NULL in a program that is linked without cuda/table.c. */
-extern const mt_device_driver *const mt_cuda_driver;
+extern const mt_device_driver *mt_cuda_driver;
 
 #ifdef __cplusplus
 }
