@@ -55,10 +55,6 @@ template <class T> struct identity {
 template <class T> using same = typename identity<T>::type; /* an argument that takes no part in deduction */
 } // namespace cuemu
 
-#define threadIdx (cuemu_thread_idx())
-#define blockIdx  (cuemu_block_idx())
-#define blockDim  (cuemu_block_dim())
-#define gridDim   (cuemu_grid_dim())
 enum { warpSize = 32 };
 
 #include "cuemu/launch.h"
