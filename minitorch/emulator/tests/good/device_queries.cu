@@ -3,12 +3,12 @@
 
 __global__ void reverse(int *out, const int *in, int n)
 {
-    extern __shared__ int all[];
+    extern __shared__ int values[];
     for (int i = threadIdx.x; i < n; i += blockDim.x)
-        all[i] = in[i];
+        values[i] = in[i];
     __syncthreads();
     for (int i = threadIdx.x; i < n; i += blockDim.x)
-        out[i] = all[n - 1 - i];
+        out[i] = values[n - 1 - i];
 }
 
 int main()
