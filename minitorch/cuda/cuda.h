@@ -28,12 +28,12 @@
 #define MT_LAUNCHED(name) mt_cuda_launched(__FILE__, __LINE__, name)
 
 /* In a skeleton's kernel MT_TODO cannot end the program, for it runs on the device: it says which step and traps, and the
- * next call on the host fails. */
+ * next call on the host fails. The emulator's device is this very process, which ends as on the host: 77, a TODO. */
 #undef MT_TODO
 #define MT_TODO(step) mt_todo_anywhere(__FILE__, __LINE__, step)
 static inline __host__ __device__ void mt_todo_anywhere(const char *file, int line, const char *step)
 {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && !defined(__CUEMU__)
     printf("TODO %s: step not written yet (%s:%d)\n", step, file, line);
     __trap();
 #else
