@@ -41,7 +41,7 @@ GRADER_TESTS := $(wildcard grader/tests/*.c)
 
 obj           = $(patsubst %.c,$(B)/obj/%.o,$(1))
 UNIT_OBJ     := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.c,$(B)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.c)))
-APP_BIN      := $(patsubst minitorch/apps/%.c,$(B)/bin/%,$(APPS))
+APP_BIN       = $(patsubst minitorch/apps/%.c,$(B)/bin/%,$(APPS))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
 TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS))
 GTEST_BIN    := $(patsubst grader/tests/%.c,$(B)/grader-tests/%,$(GRADER_TESTS))
@@ -112,6 +112,7 @@ help:
 	'make lab LAB=01         open a lab' 'make grade LAB=01       grade it' 'make progress           which labs pass' \
 	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make bench              figures beside the peers' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
+	'make train-mnist DEVICE=cuda    on the GPU, or the emulator' 'make gpu-check          on a machine with a GPU' \
 	'make skeletons          write labs/*/ skeletons anew from solutions/' 'make data               fetch MNIST'
 
 deps:

@@ -26,7 +26,10 @@ CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
 CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(call obj,$(wildcard minitorch/cuda/*.c)) \
                  $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(C_)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
+# gpu_check leaves out what needs packages (images, JSON): a machine with gcc and nvcc builds it.
+GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core ops optim prof testing))))
 ifeq ($(CUDA),off)
+APPS          := $(filter-out minitorch/apps/gpu_check.c,$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))
 endif
 
@@ -64,6 +67,12 @@ ifneq ($(CUDA),off)
 $(CUDA_BIN): $(CUDA_OBJ) $(CUDA_TOOLS)
 $(CUDA_BIN): LDLIBS := $(CUDA_LIBS) $(LDLIBS)
 endif
+
+$(B)/bin/gpu_check: $(B)/obj/minitorch/apps/gpu_check.o $(UNIT_OBJ) $(GPU_CHECK_OBJ)
+	$(call link)
+.PHONY: gpu-check
+gpu-check:
+	@minitorch/apps/gpu_check.sh
 
 # nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning. Needs no GPU.
 CUDA_ALL     := $(wildcard minitorch/cuda/*.cu solutions/*/*.cu)

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-mt_matmul_fn mt_matmul_naive_cuda;     /* Lab 07.1  naive.cu: a thread for each result, columns along the warp's lanes */
+mt_matmul_fn mt_matmul_naive_cuda; /* Lab 07.1  naive.cu: a thread for each result, columns along the warp's lanes */
 mt_matmul_fn mt_matmul_coalesced_cuda; /* Lab 07.2  naive.cu: rows along the lanes */
 mt_matmul_fn mt_matmul_shared_cuda;    /* Lab 07.3  shared.cu: tiles of 32 x 32 in shared memory */
 mt_matmul_fn mt_matmul_register_cuda;  /* Lab 07.4, 07.5  register.cu: 8 x 8 results in registers, 16 bytes at a time */

@@ -38,7 +38,8 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
 /* An entry that is missing shows when an op first needs it; here it shows at once. */
 Test(parity, the_table_is_full)
 {
-    void *const *entry = (void *const *)mt_kernels(MT_CUDA), *const *end = entry + sizeof(mt_kernel_table) / sizeof *entry;
+    void *const *entry = (void *const *)mt_kernels(MT_CUDA), *const *end =
+                                                                 entry + sizeof(mt_kernel_table) / sizeof *entry;
     for (int i = 0; entry + i < end; i++)
         cr_assert_not_null(entry[i], "entry %d of the kernel table of cuda is missing", i);
 }
