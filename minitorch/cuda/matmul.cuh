@@ -3,6 +3,7 @@
 #define MT_CUDA_MATMUL_CUH
 
 #include "cuda/launch.cuh"
+#include "cuda/vector.cuh"
 #include "ops/matmul_cuda.h"
 
 /* A matrix to read: element (i,j) is at[i * down + j * along]; one of the two steps is 1. Transposing swaps them. */
@@ -37,6 +38,25 @@ static __device__ __forceinline__ void mt_result_at(const mt_product &p, int64_t
 {
     if (i < p.M && j < p.N)
         p.c[i * p.ldc + j] = p.add ? p.c[i * p.ldc + j] + value : value;
+}
+
+/* mt_four_results_at -- the same for elements (i,j) .. (i,j+3), in one access where C allows it. */
+static __device__ __forceinline__ void mt_four_results_at(const mt_product &p, int64_t i, int64_t j, const float *v)
+{
+    if (i < p.M && j + 4 <= p.N && mt_aligned4(&p.c[i * p.ldc + j])) {
+        float4 *c = reinterpret_cast<float4 *>(&p.c[i * p.ldc + j]);
+        float4 old = p.add ? *c : make_float4(0, 0, 0, 0);
+        *c = make_float4(old.x + v[0], old.y + v[1], old.z + v[2], old.w + v[3]);
+        return;
+    }
+    for (int q = 0; q < 4; q++)
+        mt_result_at(p, i, j + q, v[q]);
+}
+
+/* mt_turned -- the transpose: B [K,N] as [N,K], for code that walks both operands along their second dimension. */
+static __device__ __forceinline__ mt_operand mt_turned(const mt_operand &m)
+{
+    return { m.at, m.cols, m.rows, m.along, m.down };
 }
 
 /* Tiles of rows x cols over C: how many there are, and where the block's own begins. One dimension of blocks, for the

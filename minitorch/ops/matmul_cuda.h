@@ -4,13 +4,13 @@
  * transposes, += or =), with pointers into the device's memory; launches go to mt_cuda_stream(). What differs from rung to
  * rung is the way of the operands to the multipliers. Counted for squares n that tiles divide, untransposed, per result:
  *
- *                 reads from global memory     sectors per request   from shared memory
- *     naive       2n floats                    A 32, B 1             -            neighbours in a column: all apart
- *     coalesced   2n floats                    A 1, B 4              -            neighbours in a row
- *     shared      2n / 32 floats               4                     2n floats    a tile is read once by 32 threads
- *     register    2n / 64 floats               16 (float4)           2n / 8 ...   8 x 8 results a thread
- *     pipelined   as register                                                     the next tile comes while this is used
- *     tensor      2n / 64 floats, as 16 bits                                      a warp's 16 x 16 x 16 in one step
+ *               global memory      sectors per request    shared memory: wavefronts for 32 multiply-adds
+ *   naive       2n floats          A 32, B 1              -        lanes down a column: rows of A, all apart
+ *   coalesced   2n floats          A 1, B 4               -        lanes along a row
+ *   shared      2n / 32 floats     4                      2        a tile is read once for 32 threads
+ *   register    2n / 128 floats    16 (float4)            1 / 4    8 x 8 results a thread
+ *   pipelined   as register        16, along K 4          1 / 4    the next tiles come while these are used
+ *   tensor      2n / 64 floats     4                      < 1 / 8  16 bits an element, 16 x 16 x 16 a step
  *
  * Units: solutions/07-cuda-matmul/.   Lab 07 */
 #ifndef MT_OPS_MATMUL_CUDA_H

@@ -1,7 +1,7 @@
 /* tensor.cu -- tensor cores: a warp multiplies 16 x 16 by 16 x 16 in one step, 16-bit operands, sums in f32.
  *
  * Threads and data: 4 warps make a tile of 64 x 64, each 32 x 32 as 2 x 2 fragments, K in steps of 16. Operands are rounded
- * on their way into shared memory; rows there are padded by 8 elements, so that fragments find their rows in different banks.
+ * on their way into shared memory; rows there are padded by 8 elements, so that the rows of a fragment lie in different banks.
  * Bytes and FLOPs: 8K / 64 bytes from memory for each result, and 2 bytes an element from shared memory. */
 #include "cuda/matmul.cuh"
 
@@ -13,17 +13,6 @@ using namespace nvcuda;
 
 enum { TILE = 64, DEPTH = 16, PART = 16, PAD = 8, THREADS = 128 };
 
-/* Rounding to the operands' type. */
-static __device__ __forceinline__ void rounded(half *to, float x)
-{
-    *to = __float2half(x);
-}
-
-static __device__ __forceinline__ void rounded(__nv_bfloat16 *to, float x)
-{
-    *to = __float2bfloat16(x);
-}
-
 /* a[r][k] and b[k][c], rounded; 0 beyond the edges. Lanes go along the dimension in which elements are neighbours. */
 template <class T>
 static __device__ void bring(T (*a)[DEPTH + PAD], T (*b)[TILE + PAD], const mt_product &p, int64_t i, int64_t j,
@@ -31,16 +20,16 @@ static __device__ void bring(T (*a)[DEPTH + PAD], T (*b)[TILE + PAD], const mt_p
 {
     for (int e = threadIdx.x; e < TILE * DEPTH; e += THREADS) {
         int r = p.a.along == 1 ? e / DEPTH : e % TILE, k = p.a.along == 1 ? e % DEPTH : e / TILE;
-        rounded(&a[r][k], mt_element(p.a, i + r, k0 + k));
+        a[r][k] = T(mt_element(p.a, i + r, k0 + k));
         int c = p.b.along == 1 ? e % TILE : e / DEPTH, l = p.b.along == 1 ? e / TILE : e % DEPTH;
-        rounded(&b[l][c], mt_element(p.b, k0 + l, j + c));
+        b[l][c] = T(mt_element(p.b, k0 + l, j + c));
     }
 }
 
 template <class T> static __device__ void tensor(const mt_product &p)
 {
     __shared__ __align__(32) T a[TILE][DEPTH + PAD], b[DEPTH][TILE + PAD];
-    __shared__ __align__(32) float c[TILE][TILE];
+    __shared__ __align__(32) float c[TILE][TILE + PAD];
     wmma::fragment<wmma::matrix_a, PART, PART, PART, T, wmma::row_major> x[2];
     wmma::fragment<wmma::matrix_b, PART, PART, PART, T, wmma::row_major> y[2];
     wmma::fragment<wmma::accumulator, PART, PART, PART, float> sum[2][2];
@@ -67,7 +56,7 @@ template <class T> static __device__ void tensor(const mt_product &p)
     }
     for (int r = 0; r < 2; r++)
         for (int s = 0; s < 2; s++)
-            wmma::store_matrix_sync(&c[row + r * PART][col + s * PART], sum[r][s], TILE, wmma::mem_row_major);
+            wmma::store_matrix_sync(&c[row + r * PART][col + s * PART], sum[r][s], TILE + PAD, wmma::mem_row_major);
     __syncthreads();
     for (int e = threadIdx.x; e < TILE * TILE; e += THREADS)
         mt_result_at(p, i + e / TILE, j + e % TILE, c[e / TILE][e % TILE]);
