@@ -1,6 +1,7 @@
 # minitorch -- the one entry point. `make help` lists what it does; section 9 of docs/architecture says why.
 #
 #   FLAVOUR=release|debug|asan|tsan   how to build (build/<flavour>/)
+#   CUDA=nvcc|emu|off                 NVIDIA's toolkit, the emulator, or none (default: what there is; minitorch/cuda/cuda.mk)
 #   MINE="00 01"                      take these labs' units from labs/ (yours) instead of solutions/ (the reference)
 #   LAB=01                            the lab to open, grade or attack with mutants
 #   SUBMISSION=dir|tar                grade these units instead of labs/NN-name
@@ -30,7 +31,7 @@ LDLIBS  := -lm -ldl
 LABS         := $(notdir $(patsubst %/,%,$(wildcard solutions/*/)))
 lab_of        = $(filter $(1)-%,$(LABS))
 unit_dir      = $(if $(filter $(firstword $(subst -, ,$(1))),$(MINE)),labs/$(1),solutions/$(1))
-GIVEN        := $(filter-out minitorch/apps/% minitorch/tests/%,$(wildcard minitorch/*/*.c))
+GIVEN        := $(filter-out $(addprefix minitorch/,apps/% tests/% cuda/% emulator/%),$(wildcard minitorch/*/*.c))
 APPS         := $(wildcard minitorch/apps/*.c)
 TESTS        := $(wildcard minitorch/tests/*.c)
 WORKER       := $(wildcard grader/worker/*.c)
@@ -40,20 +41,23 @@ GRADER_TESTS := $(wildcard grader/tests/*.c)
 
 obj           = $(patsubst %.c,$(B)/obj/%.o,$(1))
 UNIT_OBJ     := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.c,$(B)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.c)))
-APP_BIN      := $(patsubst minitorch/apps/%.c,$(B)/bin/%,$(APPS))
-TEST_BIN     := $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
+APP_BIN       = $(patsubst minitorch/apps/%.c,$(B)/bin/%,$(APPS))
+TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
 TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS))
 GTEST_BIN    := $(patsubst grader/tests/%.c,$(B)/grader-tests/%,$(GRADER_TESTS))
 GRADE_BIN    := $(B)/bin/grade
 WORKER_OBJ   := $(patsubst grader/worker/%.c,$(B)/worker/%.o,$(WORKER))
 GRADER_LIBS  := -lcjson -lseccomp -larchive
 
+include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
+
 .PHONY: all apps grader reference help deps demo test unit lab grade progress skeletons check-skeletons mutants attacks lint map \
-        check-map bench train-mnist data data-or-standin clean
+        check-map bench train-mnist nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: apps grader
+	@echo "CUDA: $(CUDA_FOUND)"
 apps: $(APP_BIN)
 grader: $(GRADE_BIN) $(TOOL_BIN) $(WORKER_OBJ) $(UNIT_OBJ)
 
@@ -66,7 +70,7 @@ endef
 define link
 @mkdir -p $(@D)
 @echo "  LINK $@"
-@$(CC) $(CFLAGS) $^ $(LDLIBS) $(1) -o $@
+@$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) $(1) -o $@
 endef
 
 $(B)/obj/%.o: %.c
@@ -100,16 +104,17 @@ $(TOOL_BIN): $(B)/bin/%: $(B)/obj/grader/tools/%.o $(B)/libgiven.a
 $(B)/grader-tests/%: $(B)/obj/grader/tests/%.o $(B)/libgrader.a $(B)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
-	@sed -n '1,8p' Makefile; echo; \
+	@sed -n '1,9p' Makefile; echo; \
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
 	'make test               everything that must hold' \
 	'make lab LAB=01         open a lab' 'make grade LAB=01       grade it' 'make progress           which labs pass' \
 	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make bench              figures beside the peers' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
+	'make train-mnist DEVICE=cuda    on the GPU, or the emulator' 'make gpu-check          on a machine with a GPU' \
 	'make skeletons          write labs/*/ skeletons anew from solutions/' 'make data               fetch MNIST'
 
 deps:
@@ -163,7 +168,7 @@ data-or-standin: reference
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits datasets/fetch --or-standin mnist >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
 train-mnist: $(B)/bin/train_mnist data
-	@$(B)/bin/train_mnist $(ARGS)
+	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 bench: deps apps
 	@minitorch/apps/bench.sh $(B)
 

@@ -77,7 +77,9 @@ floors() {
     function folder(path) { return path ~ /\// ? substr(path, 1, index(path, "/") - 1) : "" }
     function bare(path) { sub(/.*\//, "", path); sub(/\.[a-z]*$/, "", path); return path }
     function floor_of(path) {
-        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|nd|matmul|vec|vecmath)\.[ch]$/) return 1 # kernels, declared beside the ops
+        if (path ~ /^optim\/(updates|updates_cuda|clip)\.h$/) return 1 # kernels, declared beside the optimizers
+        if (path == "cuda/table.c") return floor["optim"]               # puts all of them into the tables
+        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|nd|matmul|matmul_cuda|vec|vecmath)\.[ch]$/) return 1 # kernels, declared beside the ops
         if (path ~ /^(prof\/span|amp\/policy)\.h$/) return 0 # seams: declared for all, served by their folder
         if (path !~ /\//) return 6                                        # mt.h, the umbrella
         return folder(path) in floor ? floor[folder(path)] : -1

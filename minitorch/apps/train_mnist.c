@@ -35,6 +35,7 @@ typedef struct options {
     int64_t epochs, batch, seed, threads;
     int64_t eval_epochs, eval_steps; /* test every so many epochs, or steps if that is not 0 */
     mt_recipe recipe;
+    mt_device device;
     bool quiet, trace;
 } options;
 
@@ -74,8 +75,8 @@ static mt_status train_epoch(run *r)
     mt_status status = MT_OK;
     while (status == MT_OK && mt_loader_next(r->train, &batch)) {
         mt_scope_begin();
-        mt_tensor *logits = mt_forward(r->model, batch.x);   /* [N,10] */
-        mt_tensor *loss = mt_cross_entropy(logits, batch.y); /* [] */
+        mt_tensor *logits = mt_forward(r->model, mt_to_device(batch.x, r->opt.device));   /* [N,10] */
+        mt_tensor *loss = mt_cross_entropy(logits, mt_to_device(batch.y, r->opt.device)); /* [] */
         mt_optim_zero_grad(r->optim);
         mt_backward(loss);
         mt_recipe_step(&r->opt.recipe, r->optim, r->step, r->steps);
@@ -223,6 +224,7 @@ enum { EVAL_EVERY = 0x100, EVAL_STEPS, TRACE }; /* options without a letter */
 static const struct argp_option flags[] = {
     { "data", 'd', "DIR", 0, "Folder of the four IDX files (default: what datasets/fetch brought)", 0 },
     { "epochs", 'e', "N", 0, "How often every image is seen (default 10)", 0 },
+    { "device", 'D', "NAME", 0, "cpu (default) or cuda", 0 },
     { "batch", 'b', "N", 0, "Images per step (default 64)", 0 },
     { "hidden", 'H', "N,N", 0, "Widths of the hidden layers: one or two (default 256,128)", 0 },
     { "seed", 's', "N", 0, "Of the first weights and of the order of images (default 1)", 0 },
@@ -236,7 +238,6 @@ static const struct argp_option flags[] = {
 };
 
 static const struct argp_child children[] = { { &mt_recipe_argp, 0, "How to learn:", 0 }, { 0 } };
-
 /* The options that are whole numbers from 1 on. */
 static const struct {
     int key;
@@ -296,6 +297,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case TRACE:
         opt->trace = true;
         return 0;
+    case 'D':
+        if (mt_device_parse(arg, &opt->device) != MT_OK)
+            argp_error(state, "--device: %s", mt_last_error());
+        return 0;
     case 'H':
         hidden(opt->hidden, arg, state);
         return 0;
@@ -312,17 +317,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- setting up ---------------------------------------------------------------------------------- */
 
-/* Learning rates that suit this network. */
-static const double usual_rate[MT_UPDATE_KINDS] = {
-    [MT_SGD] = 0.15,  [MT_MOMENTUM] = 0.02, [MT_NESTEROV] = 0.02, [MT_RMSPROP] = 1e-3,
-    [MT_ADAM] = 1e-3, [MT_ADAMW] = 1e-3,    [MT_LION] = 1e-4,     [MT_ADAFACTOR] = 0.01,
-};
-
 static mt_status setup(run *r)
 {
     char path[4096];
     options *o = &r->opt;
-    mt_status status = mt_mnist_open(&r->mnist, o->data);
+    mt_status status = mt_device_open(o->device);
+    if (status == MT_OK)
+        status = mt_mnist_open(&r->mnist, o->data);
     if (status == MT_OK)
         status = mt_cli_folder(o->out);
     if (status != MT_OK)
@@ -331,13 +332,13 @@ static mt_status setup(run *r)
     status = mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds");
     if (status != MT_OK)
         return status;
-
     const mt_dataset *train_set = r->mnist.train, *test_set = r->mnist.test;
     int layers = o->hidden[1] ? 3 : 2;
     int64_t pixels = mt_shape_numel(train_set->x.shape), width[] = { pixels, o->hidden[0], o->hidden[1], CLASSES };
     width[layers] = CLASSES;
     mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
     r->model = mt_mlp_new(width, layers, &init);
+    mt_module_to_device(r->model, o->device);
     r->best = mt_weights_new(r->model);
     mt_params params = mt_module_params(r->model);
     r->optim = mt_recipe_optim(&o->recipe, &params);
@@ -376,7 +377,7 @@ int main(int argc, char **argv)
     double start = mt_now();
     argp_parse(&argp, argc, argv, 0, NULL, &r.opt);
     if (r.opt.recipe.lr == 0)
-        r.opt.recipe.lr = usual_rate[r.opt.recipe.optimizer];
+        r.opt.recipe.lr = mt_mlp_usual_rate[r.opt.recipe.optimizer];
     if (!r.opt.data)
         r.opt.data = mt_mnist_folder();
     if (!strcmp(mt_mnist_name(r.opt.data), "standin"))
@@ -385,7 +386,6 @@ int main(int argc, char **argv)
     if (r.opt.threads)
         omp_set_num_threads((int)r.opt.threads);
     mt_cli_catch_stop();
-
     mt_status status = setup(&r);
     if (status == MT_OK) {
         if (r.opt.trace)

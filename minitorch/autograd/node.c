@@ -165,7 +165,8 @@ mt_tensor *mt_grad_one(const mt_tensor *loss)
 {
     const float one = 1;
     mt_scope_begin();
-    mt_tensor *t = mt_retain(mt_from(mt_view_shape(&loss->view), MT_F32, &one));
+    mt_tensor *here = mt_from(mt_view_shape(&loss->view), MT_F32, &one);
+    mt_tensor *t = mt_retain(mt_to_device(here, loss->storage->device));
     mt_scope_end();
     return t;
 }

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Weak: a program that is linked with cuda/table.c has the driver in its place. */
-__attribute__((weak)) const mt_device_driver *const mt_cuda_driver = NULL;
+/* Weak: a program that is linked with cuda/table.c has the driver in its place. (Not const: GCC would fold the NULL.) */
+__attribute__((weak)) const mt_device_driver *mt_cuda_driver = NULL;
 
 enum { CHUNK = 1 << 16 }; /* bytes that one thread clears at a time */
 

@@ -34,13 +34,14 @@ typedef struct mt_device_driver {
     mt_status (*open)(void);
     void *(*alloc)(int64_t bytes); /* as mt_allocator's (core/storage.h) */
     void (*free)(void *data, int64_t bytes);
-    void (*copy)(void *to, mt_device to_device, const void *from, mt_device from_device, int64_t bytes); /* bytes >= 1 */
+    void (*copy)(void *to, mt_device to_device, const void *from, mt_device from_device,
+                 int64_t bytes); /* bytes >= 1 */
     void (*clear)(void *data, int64_t bytes);
     void (*pack)(void *out, const void *storage, const struct mt_view *view, int64_t size); /* mt_copy_strided there */
 } mt_device_driver;
 
 /* NULL in a program that is linked without cuda/table.c. */
-extern const mt_device_driver *const mt_cuda_driver;
+extern const mt_device_driver *mt_cuda_driver;
 
 #ifdef __cplusplus
 }

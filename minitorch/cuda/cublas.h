@@ -1,5 +1,4 @@
-/* cublas.h -- the one cuBLAS handle, bound to mt_cuda_stream(). In the emulator's build cuBLAS is cuda/emulated/cublas.c,
- * which hands every product to the CPU's matrix product. */
+/* cublas.h -- the one cuBLAS handle, bound to mt_cuda_stream(). The emulator has a cuBLAS of its own, on the CPU. */
 #ifndef MT_CUDA_CUBLAS_H
 #define MT_CUDA_CUBLAS_H
 

@@ -4,7 +4,7 @@
  * optim/clip.h), with pointers into the device's memory and one difference: sums are added in f32 in a tree of threads, in
  * an order that only sizes decide, and are off by no more than n roundings. Where the CPU's aborts over a value (a label out
  * of range), these print the same words and trap: the next call that waits for the device aborts.
- * What labs 06 and 07 ask for is in ops/kernels_cuda.h and ops/matmul_cuda.h. */
+ * What labs 06 and 07 ask for is in ops/kernels_cuda.h, optim/updates_cuda.h and ops/matmul_cuda.h. */
 #ifndef MT_CUDA_KERNELS_H
 #define MT_CUDA_KERNELS_H
 
@@ -26,17 +26,16 @@ void mt_cuda_clear(void *data, int64_t bytes);
 void mt_cuda_pack(void *out, const void *storage, const mt_view *view, int64_t size);
 
 /* ---- unary.cu -------------------------------------------------------------------------------------------- */
-mt_unary_fwd_fn mt_exp_fwd_cuda, mt_log_fwd_cuda, mt_sqrt_fwd_cuda, mt_relu_fwd_cuda, mt_sigmoid_fwd_cuda,
-    mt_tanh_fwd_cuda, mt_gelu_fwd_cuda, mt_gelu_tanh_fwd_cuda;
-mt_unary_bwd_fn mt_exp_bwd_cuda, mt_log_bwd_cuda, mt_sqrt_bwd_cuda, mt_relu_bwd_cuda, mt_sigmoid_bwd_cuda,
-    mt_tanh_bwd_cuda, mt_gelu_bwd_cuda, mt_gelu_tanh_bwd_cuda;
+mt_unary_fwd_fn mt_exp_fwd_cuda, mt_log_fwd_cuda, mt_sqrt_fwd_cuda, mt_sigmoid_fwd_cuda, mt_tanh_fwd_cuda,
+    mt_gelu_tanh_fwd_cuda;
+mt_unary_bwd_fn mt_exp_bwd_cuda, mt_log_bwd_cuda, mt_sqrt_bwd_cuda, mt_sigmoid_bwd_cuda, mt_tanh_bwd_cuda,
+    mt_gelu_tanh_bwd_cuda;
 __typeof__(mt_scale_fwd_cpu) mt_scale_fwd_cuda;
 __typeof__(mt_scale_bwd_cpu) mt_scale_bwd_cuda;
 
-/* ---- strided.cu: copies and sums through views, arithmetic with broadcasting -------------------------------- */
+/* ---- strided.cu: copies and sums through views, gradients of broadcast arithmetic ---------------------------- */
 __typeof__(mt_add_strided_cpu) mt_add_strided_cuda;
 __typeof__(mt_copy_to_strided_cpu) mt_copy_to_strided_cuda;
-mt_binary_fwd_fn mt_add_fwd_cuda, mt_sub_fwd_cuda, mt_mul_fwd_cuda, mt_div_fwd_cuda;
 mt_binary_bwd_fn mt_add_bwd_cuda, mt_sub_bwd_cuda, mt_mul_bwd_cuda, mt_div_bwd_cuda;
 
 /* ---- middle.cu ------------------------------------------------------------------------------------------------ */
@@ -45,15 +44,14 @@ __typeof__(mt_max_middle_fwd_cpu) mt_max_middle_fwd_cuda;
 __typeof__(mt_max_middle_bwd_cpu) mt_max_middle_bwd_cuda;
 
 /* ---- loss.cu, dropout.cu ---------------------------------------------------------------------------------------- */
-__typeof__(mt_softmax_bwd_cpu) mt_softmax_bwd_cuda;
 __typeof__(mt_cross_entropy_fwd_cpu) mt_cross_entropy_fwd_cuda;
 __typeof__(mt_cross_entropy_bwd_cpu) mt_cross_entropy_bwd_cuda;
 __typeof__(mt_dropout_fwd_cpu) mt_dropout_fwd_cuda; /* the very mask of the CPU: Philox has no state to differ in */
 __typeof__(mt_dropout_bwd_cpu) mt_dropout_bwd_cuda;
 
 /* ---- updates.cu, clip.cu ------------------------------------------------------------------------------------------ */
-mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_adamw_update_cuda,
-    mt_lion_update_cuda;
+mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_lion_update_cuda,
+    mt_adafactor_update_cuda;
 __typeof__(mt_clip_grad_norm_cpu) mt_clip_grad_norm_cuda;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* loss.cu -- softmax fused with the negative log-likelihood, forward and backward, and the backward of softmax alone.
+/* loss.cu -- softmax fused with the negative log-likelihood, forward and backward.
  *
  * A block takes a row; its threads stride over the columns, so a warp reads 32 neighbours at a time. Forward reads a row
  * three times (12 B an element; a row that fits the L1 cache comes from memory once) and writes it once. */
@@ -61,23 +61,4 @@ extern "C" void mt_cross_entropy_bwd_cuda(float *dlogits, const float *dloss, co
         return;
     loss_backward<<<mt_blocks(N, 1), row_threads(C), 0, mt_cuda_stream()>>>(dlogits, dloss, probs, label, C);
     MT_LAUNCHED("cross_entropy_bwd");
-}
-
-static __global__ void softmax_backward(float *dx, const float *dout, const float *out, int64_t C)
-{
-    const float *g = dout + blockIdx.x * C, *p = out + blockIdx.x * C;
-    float dot = 0;
-    for (int64_t c = threadIdx.x; c < C; c += blockDim.x)
-        dot += g[c] * p[c];
-    dot = mt_block_sum(dot);
-    for (int64_t c = threadIdx.x; c < C; c += blockDim.x)
-        dx[blockIdx.x * C + c] += p[c] * (g[c] - dot);
-}
-
-extern "C" void mt_softmax_bwd_cuda(float *dx, const float *dout, const float *out, int64_t N, int64_t C)
-{
-    if (N * C == 0)
-        return;
-    softmax_backward<<<mt_blocks(N, 1), row_threads(C), 0, mt_cuda_stream()>>>(dx, dout, out, C);
-    MT_LAUNCHED("softmax_bwd");
 }

@@ -1,38 +1,14 @@
-/* strided.cu -- arithmetic with broadcasting, copies and sums through views.
+/* strided.cu -- gradients of broadcast arithmetic, copies and sums through views.
  *
- * Forward: a thread per element of the result. Backward: where an operand was repeated its gradient is a sum over the
- * repeats, so the dimensions are split in two: those of the gradient's elements, and those of each element's repeats. One
- * thread, or one block where repeats are the neighbours in memory, adds up one element's repeats: nobody else writes there,
- * and the order is always the same. */
+ * Where an operand was repeated its gradient is a sum over the repeats, so the dimensions are split in two: those of the
+ * gradient's elements, and those of each element's repeats. One thread, or one block where repeats are the neighbours in
+ * memory, adds up one element's repeats: nobody else writes there, and the order is always the same. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/nd.cuh"
 #include "cuda/reduce.cuh"
 
-/* ---- forward ---------------------------------------------------------------------------------------- */
-
-template <class F> static __global__ void combine(float *out, const float *a, const float *b, mt_nd all, int64_t n, F f)
-{
-    int64_t i = mt_thread();
-    if (i >= n)
-        return;
-    mt_places p = mt_nd_find(all, i);
-    out[p.at[0]] = f.value(a[p.at[1]], b[p.at[2]]);
-}
-
-template <class F> static void forward(const char *name, float *out, const mt_strided *a, const mt_strided *b, F f)
-{
-    mt_view dense = mt_view_contiguous(mt_view_shape(&a->view));
-    const mt_view *views[] = { &dense, &a->view, &b->view };
-    mt_nd all = mt_nd_begin(views, 3);
-    int64_t n = mt_nd_count(all);
-    if (n == 0)
-        return;
-    combine<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, a->data, b->data, all, n, f);
-    MT_LAUNCHED(name);
-}
-
-/* ---- backward ----------------------------------------------------------------------------------------- */
+/* ---- sums over repeats -------------------------------------------------------------------------------- */
 
 /* The gradient d, what arrives g, and the operands a, b that the slope reads. */
 struct slopes {
@@ -117,19 +93,9 @@ static void operand(const char *name, const mt_strided *d, const float *dout, co
         }                                                                   \
     };
 
-#define BINARY(name, value_of, slope_a, slope_b)                                                        \
-    struct name##_value {                                                                               \
-        __device__ __forceinline__ float value(float x, float y) const                                  \
-        {                                                                                               \
-            return value_of;                                                                            \
-        }                                                                                               \
-    };                                                                                                  \
+#define BINARY(name, slope_a, slope_b)                                                                  \
     SLOPE(name##_da, slope_a)                                                                           \
     SLOPE(name##_db, slope_b)                                                                           \
-    extern "C" void mt_##name##_fwd_cuda(float *out, const mt_strided *a, const mt_strided *b)          \
-    {                                                                                                   \
-        forward(#name "_fwd", out, a, b, name##_value());                                               \
-    }                                                                                                   \
     extern "C" void mt_##name##_bwd_cuda(const mt_strided *da, const mt_strided *db, const float *dout, \
                                          const mt_strided *a, const mt_strided *b)                      \
     {                                                                                                   \
@@ -137,10 +103,10 @@ static void operand(const char *name, const mt_strided *d, const float *dout, co
         operand(#name "_bwd db", db, dout, a, b, name##_db());                                          \
     }
 
-BINARY(add, x + y, 1, 1)
-BINARY(sub, x - y, 1, -1)
-BINARY(mul, x *y, y, x)
-BINARY(div, x / y, 1 / y, -(x / y) / y)
+BINARY(add, 1, 1)
+BINARY(sub, 1, -1)
+BINARY(mul, y, x)
+BINARY(div, 1 / y, -(x / y) / y)
 
 /* ---- through views ---------------------------------------------------------------------------------------- */
 

@@ -131,14 +131,11 @@ uint64_t emu_race_block(const emu_tracer *t, uint32_t tag)
 /* "thread (3,0,0) of block (1,0,0) writes it at unit.cu:12" */
 static void name_other(char *text, size_t size, const emu_worker *worker, const emu_other *other)
 {
-    const char *file;
-    int line;
+    char line[200];
     cuemu_uint3 index = worker->threads[other->rank].index, grid = worker->launch->config->grid;
-    int used = snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u) %s it", index.x, index.y, index.z,
-                        (unsigned)(other->block % grid.x), (unsigned)(other->block / grid.x % grid.y),
-                        (unsigned)(other->block / grid.x / grid.y), other->does);
-    if (emu_source(other->pc, &file, &line))
-        snprintf(text + used, size - (size_t)used, " at %s:%d", file, line);
+    snprintf(text, size, "thread (%u,%u,%u) of block (%u,%u,%u) %s it%s", index.x, index.y, index.z,
+             (unsigned)(other->block % grid.x), (unsigned)(other->block / grid.x % grid.y),
+             (unsigned)(other->block / grid.x / grid.y), other->does, emu_at_line(line, sizeof line, other->pc));
 }
 
 void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,

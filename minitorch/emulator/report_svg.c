@@ -14,7 +14,7 @@
 #define LEFT      96
 #define LANES_Y   64
 #define MEMORY_Y  190
-#define MOST_ROWS 16
+#define MOST_ROWS 32
 #define WIDTH     (LEFT + 32 * CELL + 24)
 
 typedef struct kept {
@@ -27,6 +27,7 @@ typedef struct kept {
 bool emu_keep_requests;
 static kept *requests;
 static int request_count;
+static int pitch = CELL + 2; /* from row to row */
 
 void emu_keep_request(const emu_counter *site, const uint64_t *addresses, int count, uint32_t lanes, int passes)
 {
@@ -74,10 +75,11 @@ static int lane_x(int lane)
 
 static void box(FILE *out, int x, int y, int width, const char *fill, const char *text)
 {
+    int height = y == LANES_Y ? CELL - 6 : pitch - pitch / 4;
     fprintf(
         out,
         "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" stroke=\"#8a94a6\" stroke-width=\"0.6\"/>\n", x,
-        y, width, CELL - 6, fill);
+        y, width, height, fill);
     if (text[0])
         fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x + width / 2, y + 15, text);
 }
@@ -134,7 +136,7 @@ static int blocks_of(const kept *k, int shift, uint64_t *blocks)
 
 static int row_y(int row)
 {
-    return MEMORY_Y + row * (CELL + 2);
+    return MEMORY_Y + row * pitch;
 }
 
 static void draw_global(FILE *out, const kept *k)
@@ -143,8 +145,8 @@ static void draw_global(FILE *out, const kept *k)
     int line_count = blocks_of(k, 7, lines), sector_count = blocks_of(k, 5, sectors);
     int rows = line_count < MOST_ROWS ? line_count : MOST_ROWS;
     for (int row = 0; row < rows; row++) {
-        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">+%lu B</text>\n", LEFT - 10, row_y(row) + 15,
-                (unsigned long)(128 * (lines[row] - lines[0])));
+        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">+%lu B</text>\n", LEFT - 10,
+                row_y(row) + pitch / 2 + 1, (unsigned long)(128 * (lines[row] - lines[0])));
         for (int i = 0; i < sector_count; i++)
             if (sectors[i] >> 2 == lines[row])
                 box(out, LEFT + (int)(sectors[i] & 3) * 8 * CELL, row_y(row), 8 * CELL, "#dde2ea", "");
@@ -186,8 +188,8 @@ static void draw_shared(FILE *out, const kept *k)
                 arrow(out, k->lane[i], lane_x(bank) + CELL / 2, row_y(row));
         }
     for (int row = 0; row < k->passes && row < MOST_ROWS && k->site.size <= 4; row++)
-        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">pass %d</text>\n", LEFT - 10, row_y(row) + 15,
-                row + 1);
+        fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">pass %d</text>\n", LEFT - 10,
+                row_y(row) + pitch / 2 + 1, row + 1);
     if (k->passes > MOST_ROWS)
         fprintf(out, "<text x=\"%d\" y=\"%d\">... and %d wavefronts more</text>\n", LEFT, row_y(MOST_ROWS) + 15,
                 k->passes - MOST_ROWS);
@@ -209,7 +211,10 @@ void emu_report_svg(const char *path)
         return;
     }
     const char *file = "?";
-    int line = 0, height = row_y(rows_of(k)) + 24;
+    int line = 0;
+    if (rows_of(k) > 12)
+        pitch = 16;
+    int height = row_y(rows_of(k)) + 24;
     emu_source(k->site.pc, &file, &line);
     const char *base = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
     fprintf(

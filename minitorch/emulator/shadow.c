@@ -102,14 +102,22 @@ static const char *describe_shared(char *text, size_t size, size_t offset)
     return text;
 }
 
+const char *emu_at_line(char *text, size_t size, uintptr_t pc)
+{
+    const char *file;
+    int line;
+    text[0] = 0;
+    if (emu_source(pc, &file, &line))
+        snprintf(text, size, " at %s:%d", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
+    return text;
+}
+
 /* "the 4096 bytes of cudaMalloc at unit.cu:30" */
 static const char *name_allocation(char *text, size_t size, const emu_allocation *a)
 {
     static const char *const maker[] = { "cudaMalloc", "cudaMallocManaged", "cudaMallocHost" };
-    const char *file;
-    int line, used = snprintf(text, size, "the %zu bytes of %s", a->size, maker[a->home]);
-    if (emu_source(a->made, &file, &line))
-        snprintf(text + used, size - (size_t)used, " at %s:%d", file, line);
+    char line[200];
+    snprintf(text, size, "the %zu bytes of %s%s", a->size, maker[a->home], emu_at_line(line, sizeof line, a->made));
     return text;
 }
 
@@ -119,7 +127,7 @@ const char *emu_describe(char *text, size_t size, uintptr_t address)
     if (worker && within(address, worker->shared, worker->shared + EMU_SHARED_SPAN))
         return describe_shared(text, size, address - (uintptr_t)worker->shared);
     const emu_allocation *a = emu_find((void *)address);
-    char name[200];
+    char name[300];
     if (a)
         snprintf(text, size, "byte %zu of %s", (size_t)(address - (uintptr_t)a->begin),
                  name_allocation(name, sizeof name, a));
@@ -168,39 +176,35 @@ void emu_misaligned(uintptr_t address, int size, uintptr_t pc)
 
 static void report_freed(const emu_allocation *a, uintptr_t address, int size, int kind, uintptr_t pc)
 {
-    char name[200];
-    const char *file = "?";
-    int line = 0;
-    emu_source(a->released, &file, &line);
+    char name[300], line[200];
     emu_error(EMU_USE_AFTER_FREE, at(pc),
-              "use after free: %s of %d bytes at byte %zu of %s, freed at %s:%d\n"
+              "use after free: %s of %d bytes at byte %zu of %s, freed%s\n"
               "hint: launches are asynchronous: free memory after the last kernel that uses it",
-              did[kind], size, (size_t)(address - (uintptr_t)a->begin), name_allocation(name, sizeof name, a), file,
-              line);
+              did[kind], size, (size_t)(address - (uintptr_t)a->begin), name_allocation(name, sizeof name, a),
+              emu_at_line(line, sizeof line, a->released));
 }
 
 static void report_outside(uintptr_t address, int size, int kind, uintptr_t pc)
 {
-    char name[200];
+    char name[300];
     const emu_allocation *a = emu_nearest((void *)address);
     if (!a) {
         emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes where nothing is allocated", did[kind],
                   size);
         return;
     }
-    intptr_t past = (intptr_t)(address - (uintptr_t)a->begin - a->size),
-             before = (intptr_t)((uintptr_t)a->begin - address);
-    bool below = before > 0;
-    emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes, %zd bytes %s %s\nhint: %s", did[kind], size,
-              (ssize_t)(below      ? before
-                        : past < 0 ? 0
-                                   : past),
-              below      ? "before"
-              : past < 0 ? "into and over the end of"
-                         : "past the end of",
+    intptr_t from_begin = (intptr_t)(address - (uintptr_t)a->begin), past = from_begin - (intptr_t)a->size;
+    char where[64];
+    if (from_begin < 0)
+        snprintf(where, sizeof where, "%zd bytes before", (ssize_t)-from_begin);
+    else if (past > 0)
+        snprintf(where, sizeof where, "%zd bytes past the end of", (ssize_t)past);
+    else
+        snprintf(where, sizeof where, past ? "across the end of" : "right behind the end of");
+    emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes, %s %s\nhint: %s", did[kind], size, where,
               name_allocation(name, sizeof name, a),
-              below ? "the index is negative: an int that overflowed, or a missing lower bound"
-                    : "threads beyond the last element must do nothing: if (i < n)");
+              from_begin < 0 ? "the index is negative: an int that overflowed, or a missing lower bound"
+                             : "threads beyond the last element must do nothing: if (i < n)");
 }
 
 /* 16 states at most: does any byte have the state? */

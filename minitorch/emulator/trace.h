@@ -170,6 +170,8 @@ void emu_misaligned(uintptr_t address, int size, uintptr_t pc);
 size_t emu_position(uintptr_t address);
 uintptr_t emu_address_at(size_t position);
 size_t emu_positions(void);
+/* " at unit.cu:12", or "" when the line is not known. */
+const char *emu_at_line(char *text, size_t size, uintptr_t pc);
 /* "s[32]" in words: which allocation or array the address is in and where. */
 const char *emu_describe(char *text, size_t size, uintptr_t address);
 

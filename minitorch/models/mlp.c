@@ -6,6 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+const double mt_mlp_usual_rate[MT_UPDATE_KINDS] = {
+    [MT_SGD] = 0.15,  [MT_MOMENTUM] = 0.02, [MT_NESTEROV] = 0.02, [MT_RMSPROP] = 1e-3,
+    [MT_ADAM] = 1e-3, [MT_ADAMW] = 1e-3,    [MT_LION] = 1e-4,     [MT_ADAFACTOR] = 0.01,
+};
+
 static void append(mt_module *sequence, mt_module *layer)
 {
     char name[16];

@@ -7,9 +7,13 @@
 #define MT_MODELS_MLP_H
 
 #include "nn/module.h"
+#include "optim/updates.h"
 
 /* mt_mlp_new -- layers linear layers with ReLU between them, He weights drawn from rng in that order, biases zero.
  *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
+
+/* Learning rates that suit a perceptron on MNIST, by optimizer. */
+extern const double mt_mlp_usual_rate[MT_UPDATE_KINDS];
 
 #endif

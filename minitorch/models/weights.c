@@ -40,7 +40,7 @@ void mt_weights_keep(mt_weights *w)
     float *to = w->copy;
     for (int64_t i = 0; i < w->params.count; i++) {
         const mt_tensor *t = w->params.item[i].tensor;
-        memcpy(to, mt_f32(t), (size_t)mt_numel(t) * sizeof *to);
+        mt_copy(to, MT_CPU, mt_f32(t), t->storage->device, mt_numel(t) * (int64_t)sizeof *to);
         to += mt_numel(t);
     }
 }
@@ -50,7 +50,7 @@ void mt_weights_restore(const mt_weights *w)
     const float *from = w->copy;
     for (int64_t i = 0; i < w->params.count; i++) {
         mt_tensor *t = w->params.item[i].tensor;
-        memcpy(mt_f32(t), from, (size_t)mt_numel(t) * sizeof *from);
+        mt_copy(mt_f32(t), t->storage->device, from, MT_CPU, mt_numel(t) * (int64_t)sizeof *from);
         mt_written(t);
         from += mt_numel(t);
     }

@@ -1,6 +1,9 @@
 /* module.c -- the tree: parameters, children, their names, their mode. */
 #include "nn/module.h"
 
+#include "autograd/tape.h"
+#include "core/scope.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +45,35 @@ void mt_module_set_mode(mt_module *module, mt_mode mode)
     module->mode = mode;
     for (int i = 0; i < module->children; i++)
         mt_module_set_mode(module->child[i], mode);
+}
+
+static void move(mt_tensor *param, mt_device device)
+{
+    mt_scope_begin();
+    mt_tensor *moved = mt_to_device(param, device);
+    if (moved != param) {
+        mt_storage_release(param->storage);
+        param->storage = mt_storage_retain(moved->storage);
+        param->view = moved->view;
+        mt_zero_grad(param);
+    }
+    mt_scope_end();
+}
+
+void mt_module_to_device(mt_module *module, mt_device device)
+{
+    for (int i = 0; i < module->params; i++)
+        move(module->param[i], device);
+    for (int i = 0; i < module->children; i++)
+        mt_module_to_device(module->child[i], device);
+}
+
+mt_device mt_module_device(const mt_module *module)
+{
+    mt_params params = mt_module_params(module);
+    mt_device device = params.count > 0 ? params.item[0].tensor->storage->device : MT_CPU;
+    mt_params_free(&params);
+    return device;
 }
 
 static void collect(const mt_module *module, const char *prefix, mt_params *params)

@@ -69,6 +69,13 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
 void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
+
+/* mt_module_to_device -- move all parameters of the tree, before an optimizer is given them: the tensors stay the same,
+ * their memory moves, their gradients are dropped.
+ * mt_module_device -- where they are; MT_CPU without any. */
+void mt_module_to_device(mt_module *module, mt_device device);
+mt_device mt_module_device(const mt_module *module);
+
 mt_params mt_module_params(const mt_module *module);
 void mt_params_free(mt_params *params);
 int64_t mt_module_count(const mt_module *module); /* elements in all parameters */

@@ -48,7 +48,8 @@ const mt_kernel_table mt_kernels_cpu = {
     .dropout_bwd = mt_dropout_bwd_cpu,
 };
 
-const mt_kernel_table *const mt_kernels_cuda = NULL;
+/* Weak: a program that is linked with cuda/table.c has its own in its place. */
+__attribute__((weak)) const mt_kernel_table *mt_kernels_cuda = NULL;
 
 static const mt_kernel_table *replaced[MT_DEVICE_COUNT];
 
@@ -56,7 +57,7 @@ const mt_kernel_table *mt_kernels(mt_device device)
 {
     const mt_kernel_table *own = device == MT_CPU ? &mt_kernels_cpu : mt_kernels_cuda;
     const mt_kernel_table *used = replaced[device] ? replaced[device] : own;
-    MT_CHECK(used, "this build has no kernels for %s: they come with lab 06; use the cpu", mt_device_name(device));
+    MT_CHECK(used, "this program has no kernels for %s: use the cpu", mt_device_name(device));
     return used;
 }
 

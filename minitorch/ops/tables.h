@@ -55,8 +55,8 @@ typedef struct mt_kernel_table {
 /* The best CPU kernels: the top of each ladder. */
 extern const mt_kernel_table mt_kernels_cpu;
 
-/* The CUDA kernels, or NULL in a build without them (until lab 06: always). */
-extern const mt_kernel_table *const mt_kernels_cuda;
+/* The CUDA kernels (cuda/table.c); NULL in a program that is linked without them. */
+extern const mt_kernel_table *mt_kernels_cuda;
 
 /* mt_kernels -- the table in use on a device.   Aborts: the device has none. */
 const mt_kernel_table *mt_kernels(mt_device device);

@@ -2,7 +2,7 @@
 #include "optim/optim.h"
 
 #include "core/scope.h"
-#include "optim/clip.h"
+#include "optim/rules.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,21 +58,28 @@ void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay)
 /* ---- adding ---------------------------------------------------------------------------------- */
 
 /* State outlives the scope it is made in. */
-static mt_tensor *kept_zeros(mt_shape shape, mt_dtype dtype)
+static mt_tensor *kept_zeros(mt_shape shape, mt_dtype dtype, mt_device device)
 {
     mt_scope_begin();
-    mt_tensor *t = mt_retain(mt_zeros(shape, dtype, MT_CPU));
+    mt_tensor *t = mt_retain(mt_zeros(shape, dtype, device));
     mt_scope_end();
     return t;
+}
+
+static mt_device device_of(const mt_tensor *t)
+{
+    return t->storage->device;
 }
 
 static void check_param(const mt_optim *optim, const char *name, const mt_tensor *param)
 {
     MT_CHECK(strlen(name) < NAME, "optim: the name %s is longer than %d", name, NAME - 1);
-    MT_CHECK(param->dtype == MT_F32 && param->storage->device == MT_CPU && mt_view_is_contiguous(&param->view),
-             "optim: parameter %s is %s %s on %s; it must be f32, dense and on the cpu", name,
-             mt_dtype_name(param->dtype), mt_view_text(&param->view), mt_device_name(param->storage->device));
+    MT_CHECK(param->dtype == MT_F32 && mt_view_is_contiguous(&param->view),
+             "optim: parameter %s is %s %s; it must be f32 and dense", name, mt_dtype_name(param->dtype),
+             mt_view_text(&param->view));
     for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
+        MT_CHECK(device_of(s->param) == device_of(param), "optim: %s is on %s, %s on %s; all must be on one device",
+                 s->name, mt_device_name(device_of(s->param)), name, mt_device_name(device_of(param)));
         MT_CHECK(strcmp(s->name, name) != 0, "optim: there is a parameter %s already", name);
         MT_CHECK(s->param != param, "optim: %s and %s are the same tensor; it would be updated twice", s->name, name);
     }
@@ -85,8 +92,8 @@ static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
     if (size == MT_STATE_NONE)
         return NULL;
     if (size == MT_STATE_LIKE_PARAM)
-        return kept_zeros(mt_view_shape(&s->param->view), MT_F32);
-    return kept_zeros(MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols)), MT_F32);
+        return kept_zeros(mt_view_shape(&s->param->view), MT_F32, device_of(s->param));
+    return kept_zeros(MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols)), MT_F32, device_of(s->param));
 }
 
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
@@ -104,7 +111,7 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
     snprintf(s->name, sizeof s->name, "%s", name);
     for (int i = 0; i < MT_UPDATE_STATES; i++)
         s->state[i] = new_state(optim->kind, i, s);
-    s->step = kept_zeros(MT_SCALAR, MT_I64);
+    s->step = kept_zeros(MT_SCALAR, MT_I64, MT_CPU);
 }
 
 /* ---- stepping -------------------------------------------------------------------------------- */
@@ -121,11 +128,11 @@ void mt_optim_zero_grad(mt_optim *optim)
 static float *gradient(const slot *s)
 {
     const mt_tensor *g = s->param->grad;
-    MT_CHECK(g->dtype == MT_F32 && g->storage->device == MT_CPU && mt_view_is_contiguous(&g->view) &&
+    MT_CHECK(g->dtype == MT_F32 && device_of(g) == device_of(s->param) && mt_view_is_contiguous(&g->view) &&
                  mt_shape_equal(mt_view_shape(&g->view), mt_view_shape(&s->param->view)),
-             "optim: the gradient of %s %s is %s %s on %s; it must be f32, dense, on the cpu and of that shape",
-             s->name, mt_shape_text(mt_view_shape(&s->param->view)), mt_dtype_name(g->dtype), mt_view_text(&g->view),
-             mt_device_name(g->storage->device));
+             "optim: the gradient of %s %s is %s %s on %s; it must be f32, dense, on %s and of that shape", s->name,
+             mt_shape_text(mt_view_shape(&s->param->view)), mt_dtype_name(g->dtype), mt_view_text(&g->view),
+             mt_device_name(device_of(g)), mt_device_name(device_of(s->param)));
     return mt_f32(g);
 }
 
@@ -137,7 +144,8 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
     for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         if (s->param->grad)
             arrays[count++] = (mt_grad_array){ gradient(s), s->rows * s->cols };
-    double norm = mt_clip_grad_norm_cpu(arrays, count, max_norm);
+    mt_device device = optim->slots > 0 ? device_of(optim->slot[0].param) : MT_CPU;
+    double norm = mt_clip_grad_norm_on(device, arrays, count, max_norm);
     free(arrays);
     return norm;
 }
@@ -156,7 +164,7 @@ static void update_slot(const mt_optim *optim, slot *s)
                     .hyper = &hyper };
     for (int i = 0; i < MT_UPDATE_STATES; i++)
         u.state[i] = s->state[i] ? mt_f32(s->state[i]) : NULL;
-    mt_update_rules[optim->kind].update(&u);
+    mt_update_on(device_of(s->param), optim->kind)(&u);
 }
 
 void mt_optim_step(mt_optim *optim)

@@ -58,6 +58,7 @@ const char *mt_op_case_text(const mt_op_case *c);
 
 typedef struct mt_op_want {
     const mt_op_case *op_case;
+    mt_device device;          /* where mt_op_input makes inputs: set it before; MT_CPU at first */
     float *in[MT_CASE_INPUTS]; /* dense values of the f32 inputs */
     int32_t *id;               /* dense values of the ids */
     float *dout;               /* dense, of the output's shape: what backward is handed */
@@ -69,7 +70,7 @@ typedef struct mt_op_want {
 mt_op_want *mt_op_want_new(const mt_op_case *c, uint64_t seed);
 void mt_op_want_free(mt_op_want *want);
 
-/* mt_op_want_values -- NULL when out, of any layout, has the shape and values it should have; else words. */
+/* mt_op_want_values -- NULL when out, of any layout on any device, has the shape and values it should have; else words. */
 const char *mt_op_want_values(const mt_op_want *want, const mt_tensor *out);
 
 /* mt_op_want_grad -- the same for the gradient of input i after `times` backward passes; grad may be any view. */
@@ -88,6 +89,12 @@ typedef enum mt_layout {
  * the input did not see. */
 mt_tensor *mt_op_input(const mt_op_want *want, int i, mt_layout layout, mt_tensor **leaf);
 mt_tensor *mt_op_input_grad(const mt_op_want *want, int i, mt_layout layout, const mt_tensor *leaf, double *rest);
+
+/* ---- a whole trial -------------------------------------------------------------------------------------- */
+
+/* mt_op_trial -- run the op forward and twice backward in a scope of its own, with inputs in this layout on want->device;
+ * NULL when values and all gradients are as wanted, else words. */
+const char *mt_op_trial(mt_op_want *want, mt_layout layout);
 
 #ifdef __cplusplus
 }

@@ -170,7 +170,10 @@ static _Thread_local char complaint[512];
 static float *elements(const mt_tensor *t)
 {
     float *x = array(mt_numel(t), sizeof *x);
-    mt_copy_strided(x, t->storage->data, &t->view, sizeof *x);
+    mt_scope_begin();
+    mt_tensor *alias = mt_scope_adopt(mt_tensor_alias(t)), *here = mt_to_device(alias, MT_CPU);
+    mt_copy_strided(x, here->storage->data, &here->view, sizeof *x);
+    mt_scope_end();
     return x;
 }
 
@@ -258,6 +261,16 @@ static mt_tensor *see(mt_tensor *leaf, mt_shape shape)
     return shape.rank == 0 ? mt_reshape(odd, MT_SCALAR) : mt_permute(odd, order);
 }
 
+/* The dense data into the elements that a view on the CPU sees; all are of 4 bytes. */
+static void write_seen(const mt_tensor *seen, const char *data)
+{
+    for (int64_t n = 0; n < mt_numel(seen); n++) {
+        int64_t index[MT_MAX_RANK];
+        mt_view_unravel(&seen->view, n, index);
+        memcpy((char *)seen->storage->data + 4 * mt_view_at(&seen->view, index), data + 4 * n, 4);
+    }
+}
+
 mt_tensor *mt_op_input(const mt_op_want *want, int i, mt_layout layout, mt_tensor **leaf)
 {
     const mt_op_case *c = want->op_case;
@@ -267,18 +280,13 @@ mt_tensor *mt_op_input(const mt_op_want *want, int i, mt_layout layout, mt_tenso
     if (leaf && *leaf)
         return layout == MT_DENSE ? *leaf : see(*leaf, shape);
     mt_tensor *base = layout == MT_DENSE ? mt_from(shape, dtype, data) : mt_zeros(leaf_shape(shape), dtype, MT_CPU);
+    if (layout == MT_STRIDED)
+        write_seen(see(base, shape), data);
+    base = mt_to_device(base, want->device);
     base->requires_grad = dtype == MT_F32 && leaf;
     if (leaf)
         *leaf = base;
-    if (layout == MT_DENSE)
-        return base;
-    mt_tensor *seen = see(base, shape);
-    for (int64_t n = 0; n < mt_shape_numel(shape); n++) {
-        int64_t index[MT_MAX_RANK];
-        mt_view_unravel(&seen->view, n, index);
-        memcpy((char *)base->storage->data + 4 * mt_view_at(&seen->view, index), (const char *)data + 4 * n, 4);
-    }
-    return seen;
+    return layout == MT_DENSE ? base : see(base, shape);
 }
 
 mt_tensor *mt_op_input_grad(const mt_op_want *want, int i, mt_layout layout, const mt_tensor *leaf, double *rest)

@@ -19,7 +19,8 @@ struct thread_block {
     }
     CUEMU_MEMBER static unsigned size()
     {
-        return blockDim.x * blockDim.y * blockDim.z;
+        const uint3 block = cuemu_block_dim();
+        return block.x * block.y * block.z;
     }
     CUEMU_MEMBER static unsigned num_threads()
     {
@@ -27,19 +28,19 @@ struct thread_block {
     }
     CUEMU_MEMBER static dim3 group_index()
     {
-        return blockIdx;
+        return cuemu_block_idx();
     }
     CUEMU_MEMBER static dim3 thread_index()
     {
-        return threadIdx;
+        return cuemu_thread_idx();
     }
     CUEMU_MEMBER static dim3 group_dim()
     {
-        return blockDim;
+        return cuemu_block_dim();
     }
     CUEMU_MEMBER static dim3 dim_threads()
     {
-        return blockDim;
+        return cuemu_block_dim();
     }
 };
 

@@ -37,9 +37,13 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n)    __attribute__((aligned(n)))
 
-#define CUEMU_INLINE     static inline __attribute__((always_inline))
-#define CUEMU_MEMBER     inline __attribute__((always_inline))
-#define CUEMU_UNTRACED   __attribute__((no_sanitize_thread, no_sanitize_coverage))
+#define CUEMU_INLINE static inline __attribute__((always_inline))
+#define CUEMU_MEMBER inline __attribute__((always_inline))
+#ifdef __clang__ /* runs untraced code only */
+#define CUEMU_UNTRACED
+#else
+#define CUEMU_UNTRACED __attribute__((no_sanitize_thread, no_sanitize_coverage))
+#endif
 #define CUEMU_CAT_(a, b) a##b
 #define CUEMU_CAT(a, b)  CUEMU_CAT_(a, b)
 
@@ -51,10 +55,6 @@ template <class T> struct identity {
 template <class T> using same = typename identity<T>::type; /* an argument that takes no part in deduction */
 } // namespace cuemu
 
-#define threadIdx (cuemu_thread_idx())
-#define blockIdx  (cuemu_block_idx())
-#define blockDim  (cuemu_block_dim())
-#define gridDim   (cuemu_grid_dim())
 enum { warpSize = 32 };
 
 #include "cuemu/launch.h"

@@ -21,6 +21,10 @@ struct row_major;
 struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
 
+/* Not CUDA's names: hidden from `using namespace nvcuda::wmma`. */
+namespace emulated
+{
+
 /* The matrix as it lies in memory: R rows of C neighbours. For a col_major operand that is the transpose. */
 template <class Use, int M, int N, int K, class Layout> struct stored;
 template <int M, int N, int K> struct stored<matrix_a, M, N, K, row_major> {
@@ -37,15 +41,6 @@ template <int M, int N, int K> struct stored<matrix_b, M, N, K, col_major> {
 };
 template <int M, int N, int K> struct stored<accumulator, M, N, K, void> {
     enum { R = M, C = N };
-};
-
-template <class Use, int M, int N, int K, class T, class Layout = void> struct fragment {
-    static_assert(K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32)),
-                  "the emulator has wmma for m16n16k16, m32n8k16 and m8n32k16");
-    typedef stored<Use, M, N, K, Layout> shape;
-    typedef T element_type;
-    enum { num_elements = shape::R * shape::C / 32 };
-    T x[num_elements];
 };
 
 /* Row and column, in memory, of element e of a lane's fragment. */
@@ -66,59 +61,6 @@ template <class Shape> CUEMU_INLINE constexpr int place(int lane, int e)
 template <class T> struct alignas(2 * sizeof(T)) two {
     T first, second;
 };
-
-template <class F, class V> CUEMU_INLINE void fill_fragment(F &f, V value)
-{
-    for (int e = 0; e < F::num_elements; e++)
-        f.x[e] = (typename F::element_type)value;
-}
-
-template <class F, class T> CUEMU_INLINE void load_pairs(F &f, const T *from, unsigned ldm)
-{
-    int lane = (int)cuemu_lane();
-    __syncwarp();
-    for (int e = 0; e < F::num_elements; e += 2) {
-        size_t at = (size_t)row_of<typename F::shape>(lane, e) * ldm + column_of<typename F::shape>(lane, e);
-        two<T> pair = *(const two<T> *)(from + at);
-        f.x[e] = pair.first;
-        f.x[e + 1] = pair.second;
-    }
-}
-template <class Use, int M, int N, int K, class T, class L>
-CUEMU_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, L> &f, const T *from, unsigned ldm)
-{
-    load_pairs(f, from, ldm);
-}
-template <int M, int N, int K, class T>
-CUEMU_INLINE void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const T *from, unsigned ldm, layout_t layout)
-{
-    typedef stored<accumulator, M, N, K, void> shape;
-    int lane = (int)cuemu_lane();
-    if (layout == mem_row_major) {
-        load_pairs(f, from, ldm);
-        return;
-    }
-    __syncwarp();
-    for (int e = 0; e < shape::R * shape::C / 32; e++)
-        f.x[e] = from[(size_t)column_of<shape>(lane, e) * ldm + row_of<shape>(lane, e)];
-}
-template <int M, int N, int K, class T>
-CUEMU_INLINE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T> &f, unsigned ldm, layout_t layout)
-{
-    typedef stored<accumulator, M, N, K, void> shape;
-    int lane = (int)cuemu_lane();
-    __syncwarp();
-    for (int e = 0; e < shape::R * shape::C / 32; e += 2) {
-        size_t row = (size_t)row_of<shape>(lane, e), column = (size_t)column_of<shape>(lane, e);
-        if (layout == mem_row_major) {
-            two<T> pair{ f.x[e], f.x[e + 1] };
-            *(two<T> *)(to + row * ldm + column) = pair;
-        } else {
-            to[column * ldm + row] = f.x[e];
-            to[(column + 1) * ldm + row] = f.x[e + 1];
-        }
-    }
-}
 
 /* What one lane brings to the warp's product d = a b + c; sums are in float, in the order of k. */
 template <int M, int N, int K, class T, class LA, class LB, class TC> struct product {
@@ -151,12 +93,77 @@ template <int M, int N, int K, class T, class LA, class LB, class TC> struct pro
     }
 };
 
+} // namespace emulated
+
+template <class Use, int M, int N, int K, class T, class Layout = void> struct fragment {
+    static_assert(K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32)),
+                  "the emulator has wmma for m16n16k16, m32n8k16 and m8n32k16");
+    typedef emulated::stored<Use, M, N, K, Layout> shape;
+    typedef T element_type;
+    enum { num_elements = shape::R * shape::C / 32 };
+    T x[num_elements];
+};
+
+template <class F, class V> CUEMU_INLINE void fill_fragment(F &f, V value)
+{
+    for (int e = 0; e < F::num_elements; e++)
+        f.x[e] = (typename F::element_type)value;
+}
+
+template <class F, class T> CUEMU_INLINE void load_pairs(F &f, const T *from, unsigned ldm)
+{
+    int lane = (int)cuemu_lane();
+    __syncwarp();
+    for (int e = 0; e < F::num_elements; e += 2) {
+        size_t at = (size_t)emulated::row_of<typename F::shape>(lane, e) * ldm +
+                    emulated::column_of<typename F::shape>(lane, e);
+        emulated::two<T> pair = *(const emulated::two<T> *)(from + at);
+        f.x[e] = pair.first;
+        f.x[e + 1] = pair.second;
+    }
+}
+template <class Use, int M, int N, int K, class T, class L>
+CUEMU_INLINE void load_matrix_sync(fragment<Use, M, N, K, T, L> &f, const T *from, unsigned ldm)
+{
+    load_pairs(f, from, ldm);
+}
+template <int M, int N, int K, class T>
+CUEMU_INLINE void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const T *from, unsigned ldm, layout_t layout)
+{
+    typedef emulated::stored<accumulator, M, N, K, void> shape;
+    int lane = (int)cuemu_lane();
+    if (layout == mem_row_major) {
+        load_pairs(f, from, ldm);
+        return;
+    }
+    __syncwarp();
+    for (int e = 0; e < shape::R * shape::C / 32; e++)
+        f.x[e] = from[(size_t)emulated::column_of<shape>(lane, e) * ldm + emulated::row_of<shape>(lane, e)];
+}
+template <int M, int N, int K, class T>
+CUEMU_INLINE void store_matrix_sync(T *to, const fragment<accumulator, M, N, K, T> &f, unsigned ldm, layout_t layout)
+{
+    typedef emulated::stored<accumulator, M, N, K, void> shape;
+    int lane = (int)cuemu_lane();
+    __syncwarp();
+    for (int e = 0; e < shape::R * shape::C / 32; e += 2) {
+        size_t row = (size_t)emulated::row_of<shape>(lane, e), column = (size_t)emulated::column_of<shape>(lane, e);
+        if (layout == mem_row_major) {
+            emulated::two<T> pair{ f.x[e], f.x[e + 1] };
+            *(emulated::two<T> *)(to + row * ldm + column) = pair;
+        } else {
+            to[column * ldm + row] = f.x[e];
+            to[(column + 1) * ldm + row] = f.x[e + 1];
+        }
+    }
+}
+
 template <int M, int N, int K, class T, class LA, class LB, class TC>
 CUEMU_INLINE void mma_sync(fragment<accumulator, M, N, K, TC> &d, const fragment<matrix_a, M, N, K, T, LA> &a,
                            const fragment<matrix_b, M, N, K, T, LB> &b, const fragment<accumulator, M, N, K, TC> &c)
 {
-    product<M, N, K, T, LA, LB, TC> mine{ a.x, b.x, c.x, d.x };
-    cuemu_warp_together(product<M, N, K, T, LA, LB, TC>::combine, &mine);
+    emulated::product<M, N, K, T, LA, LB, TC> mine{ a.x, b.x, c.x, d.x };
+    cuemu_warp_together(emulated::product<M, N, K, T, LA, LB, TC>::combine, &mine);
 }
 
 } // namespace wmma

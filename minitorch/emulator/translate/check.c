@@ -140,10 +140,11 @@ static void find_locals(scope *c)
     for (int i = c->f->parameters; i < end; i++) {
         const token *t = &token_of[i];
         bool bound = is(t - 1, "[") && (is(t - 2, "auto") || is(t - 3, "auto"));
-        if (t->kind != TOKEN_NAME || !(declares(t) || bound))
+        bool dimension = is(t + 1, "(") && (is(t, "gridDim") || is(t, "blockDim")); /* dim3 blockDim(16), gridDim(4); */
+        if (t->kind != TOKEN_NAME || !(declares(t) || bound || dimension))
             continue;
-        /* `f(a, x)`: a comma before a name declares only in a declaration, where x is followed by = [ or ; */
-        if (is(t - 1, ",") && (is(t + 1, ")") || is(t + 1, "(")))
+        /* `f(a, x)`: behind a comma a name is declared only if = [ or ; follows. */
+        if (is(t - 1, ",") && (is(t + 1, ")") || is(t + 1, "(")) && !dimension)
             continue;
         c->local = grow(c->local, c->locals, sizeof *c->local);
         c->local[c->locals++] = t;

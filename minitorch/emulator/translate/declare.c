@@ -22,6 +22,10 @@ static const char *const decorations[] = {
 static const char *const trailers[] = { "const", "noexcept", "override",      "final", "volatile",
                                         "try",   "requires", "__attribute__", "asm",   NULL };
 
+/* A '(' behind them opens no parameters: `void (*table[])(int);`. */
+static const char *const types[] = { "void",   "bool",   "char",     "short", "int",    "long", "float",
+                                     "double", "signed", "unsigned", "auto",  "return", NULL };
+
 static unsigned mark_of(const token *t)
 {
     return is(t, "__global__")     ? GLOBAL
@@ -63,11 +67,17 @@ const variable *find_variable(const token *name)
     return NULL;
 }
 
-bool is_template_kernel(const token *name)
+bool needs_arguments(const token *name)
 {
-    for (int i = 0; i < functions; i++)
-        if (the_function[i].is_template && (the_function[i].marks & GLOBAL) && same_name(the_function[i].name, name))
+    int bodies = 0;
+    for (int i = 0; i < functions; i++) {
+        const function *f = &the_function[i];
+        if (!(f->marks & GLOBAL) || !same_name(f->name, name))
+            continue;
+        bodies += f->body >= 0;
+        if (f->is_template || bodies > 1)
             return true;
+    }
     return false;
 }
 
@@ -165,13 +175,15 @@ static int declaration(const source *s, int i, int end, bool member)
         int behind = f.is_template || i == begin ? enter_scope(s, i, end, member) : -1;
         if (behind >= 0 && !is(&s->token[behind], "}"))
             return behind;
-        if (behind >= 0)
-            i = behind;
-        else if (is(t, "template"))
+        if (behind >= 0 || is(t, "=")) { /* a class: variables may follow; an initialiser: up to the ';' */
+            begin = behind >= 0 ? behind : begin;
+            i = behind >= 0 ? behind : statement_end(s, i) - 1;
+        } else if (is(t, "template"))
             f.is_template = true;
         else if (is(t, "<") && angle_end(s, i) > 0 && !is(t - 1, "operator"))
             i = angle_end(s, i);
-        else if (is(t, "(") && (t[-1].kind == TOKEN_NAME || is(t - 2, "operator") || is(t - 3, "operator"))) {
+        else if (is(t, "(") && !is_any(t - 1, types) &&
+                 (t[-1].kind == TOKEN_NAME || is(t - 2, "operator") || is(t - 3, "operator"))) {
             bool decoration = is_any(t - 1, decorations);
             if (t->partner < 0)
                 return i + 1;
@@ -187,7 +199,7 @@ static int declaration(const source *s, int i, int end, bool member)
             add_function(f);
             return f.body >= 0 && s->token[body].partner > 0 ? s->token[body].partner + 1 : body + 1;
         } else if (is(t, ";")) {
-            if (!member)
+            if (!member && !is(&s->token[begin], "enum"))
                 add_variables(s, begin, i, f.marks);
             return i + 1;
         } else if (is(t, "}"))

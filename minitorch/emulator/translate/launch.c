@@ -49,7 +49,7 @@ static int configuration_end(const source *s, int i)
     return -1;
 }
 
-/* Does the kernel's name alone say which function it is? Not if it is a template, or a macro's parameter. */
+/* Does the kernel's name alone say which function it is? Not if it is a template, overloaded, or a macro's parameter. */
 static bool has_address(const source *s, int begin, int open)
 {
     int last = open - 1;
@@ -57,7 +57,7 @@ static bool has_address(const source *s, int begin, int open)
         return false;
     const function *first;
     const token *name = &s->token[last];
-    return !(is_template_kernel(name) || (name->macro && begin == last && marks_of_function(name, &first) == 0));
+    return !(needs_arguments(name) || (name->macro && begin == last && marks_of_function(name, &first) == 0));
 }
 
 static void rewrite_launch(source *s, int open)

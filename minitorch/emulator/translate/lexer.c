@@ -287,3 +287,10 @@ int angle_begin(const source *s, int i)
     }
     return -1;
 }
+
+int statement_end(const source *s, int i)
+{
+    while (s->token[i].kind != TOKEN_END && !is(&s->token[i], ";"))
+        i = s->token[i].partner > i ? s->token[i].partner + 1 : i + 1;
+    return i;
+}

@@ -32,13 +32,6 @@ static int statement_begin(const source *s, int i)
     return i;
 }
 
-static int statement_end(const source *s, int i)
-{
-    while (s->token[i].kind != TOKEN_END && !is(&s->token[i], ";"))
-        i = s->token[i].partner > i ? s->token[i].partner + 1 : i + 1;
-    return i;
-}
-
 /* Words that say where a variable lives or how it is aligned, which is not part of its type. */
 static const char *const storage_words[] = { "__shared__", "__device__", "__constant__", "__managed__", "extern",
                                              "static",     "inline",     "alignas",      "__align__",   NULL };
@@ -123,6 +116,10 @@ static void rewrite_shared(source *s, int at)
     char *type = type_text(s, begin, first, &align);
     for (int name = first; name < end;) {
         int next = name;
+        if (s->token[name].kind != TOKEN_NAME) {
+            complain(s, line, "declare one __shared__ variable at a time: this list is not understood");
+            break;
+        }
         while (next < end && !is(&s->token[next], ",") && !is(&s->token[next], "="))
             next = s->token[next].partner > next ? s->token[next].partner + 1 : next + 1;
         declarator d = { type, span(s, name, name + 1), span(s, name + 1, next) };

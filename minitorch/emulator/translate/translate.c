@@ -28,15 +28,25 @@ static const char *parse(int argc, char **argv)
     return the_unit.shim && the_unit.out ? path : NULL;
 }
 
-/* A macro would reach into the C++ library, whose headers use both names for their own ends. */
+/* Names that no macro can stand for: the C++ library's headers use the first two for their own ends, and host code may
+ * well call a variable gridDim. */
 void rewrite_words(source *s)
 {
+    static const char *const builtin[][2] = { { "threadIdx", "cuemu_thread_idx()" },
+                                              { "blockIdx", "cuemu_block_idx()" },
+                                              { "blockDim", "cuemu_block_dim()" },
+                                              { "gridDim", "cuemu_grid_dim()" } };
     for (int i = 1; i < s->tokens - 1; i++) {
         const token *t = &s->token[i];
-        if (is(t, "printf") && is(t + 1, "(") && !is(t - 1, ".") && !is(t - 1, "->") && !is(t - 1, "::"))
-            replace(s, i, i + 1, "cuemu_printf");
-        else if (is(t, "__noinline__"))
+        if (is(t, "__noinline__"))
             replace(s, i, i + 1, is(t - 1, "(") ? "noinline" : "__attribute__((noinline))");
+        if (is(t - 1, ".") || is(t - 1, "->") || is(t - 1, "::"))
+            continue;
+        if (is(t, "printf") && is(t + 1, "("))
+            replace(s, i, i + 1, "cuemu_printf");
+        for (int b = 0; b < 4; b++)
+            if (is(t, builtin[b][0]) && (t->macro || in_device_code(s, i)))
+                replace(s, i, i + 1, builtin[b][1]);
     }
 }
 

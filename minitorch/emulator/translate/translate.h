@@ -62,6 +62,9 @@ bool starts_with(const token *t, const char *prefix);
 int angle_end(const source *s, int i);
 int angle_begin(const source *s, int i);
 
+/* statement_end -- the index of the ';' that ends the statement token i is in. */
+int statement_end(const source *s, int i);
+
 /* ---- sources and edits ---------------------------------------------------------------------- */
 
 typedef struct unit {
@@ -139,7 +142,7 @@ void declare(const source *s);
 /* marks_of_function -- the marks of all functions of that name joined (an unmarked one counts as HOST); 0: none known. */
 unsigned marks_of_function(const token *name, const function **first);
 const variable *find_variable(const token *name);
-bool is_template_kernel(const token *name);
+bool needs_arguments(const token *name); /* a kernel that is a template or overloaded: no address by name alone */
 
 /* ---- passes over one source ----------------------------------------------------------------- */
 

@@ -35,10 +35,6 @@ CUEMU_INLINE long long clock64()
 {
     return cuemu_clock();
 }
-CUEMU_INLINE int clock()
-{
-    return (int)cuemu_clock();
-}
 
 /* ---- shuffles: values of up to 8 bytes, as on the card (which has them for 4 and 8) ---- */
 namespace cuemu

@@ -5,7 +5,7 @@ __global__ void reverse(const float *in, float *out)
 {
     __shared__ float s[256];
     int t = threadIdx.x;
-    s[t] = in[t]; // BUG: race
+    s[t] = in[t];        // BUG: race
     out[t] = s[255 - t]; // BUG: race uninitialised
 }
 

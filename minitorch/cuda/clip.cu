@@ -1,0 +1,48 @@
+/* clip.cu -- the norm of all gradients, and clipping by it.
+ *
+ * PARTS blocks add the squares of every PARTS-th stretch to their own slot, array after array; the host adds the slots in
+ * order. So the norm depends on sizes only. Squares in double, as on the CPU: 1e20 squared is no f32. Moves 4 B an element
+ * for one multiply-add, few enough for a device whose doubles are slow. */
+#include "cuda/kernels.h"
+#include "cuda/reduce.cuh"
+
+#include <cmath>
+
+enum { PARTS = 256 };
+
+static __device__ double part[PARTS];
+
+static __global__ void add_squares(const float *g, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = mt_thread(); i < n; i += mt_grid_threads())
+        sum += (double)g[i] * g[i];
+    sum = mt_block_sum(sum);
+    if (threadIdx.x == 0)
+        part[blockIdx.x] += sum;
+}
+
+static double norm_of(const mt_grad_array *arrays, int64_t count)
+{
+    double kept[PARTS] = { 0 }, sum = 0;
+    MT_CUDA(cudaMemcpyToSymbol(part, kept, sizeof kept));
+    for (const mt_grad_array *a = arrays; a < arrays + count; a++) {
+        add_squares<<<PARTS, MT_THREADS, 0, mt_cuda_stream()>>>(a->grad, a->count);
+        MT_LAUNCHED("grad_norm");
+    }
+    mt_cuda_sync();
+    MT_CUDA(cudaMemcpyFromSymbol(kept, part, sizeof kept));
+    for (int k = 0; k < PARTS; k++)
+        sum += kept[k];
+    return sqrt(sum);
+}
+
+extern "C" double mt_clip_grad_norm_cuda(const mt_grad_array *arrays, int64_t count, double max_norm)
+{
+    MT_CHECK(max_norm >= 0, "clip: max_norm is %g; it must be 0 or more", max_norm);
+    double norm = norm_of(arrays, count);
+    if (std::isfinite(norm) && norm > max_norm)
+        for (const mt_grad_array *a = arrays; a < arrays + count; a++)
+            mt_scale_fwd_cuda(a->grad, a->grad, (float)(max_norm / norm), a->count);
+    return norm;
+}

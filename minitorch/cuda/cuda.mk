@@ -1,0 +1,94 @@
+# cuda.mk -- which CUDA there is, and how .cu units become objects.
+#
+#   CUDA=nvcc|emu|off   NVIDIA's toolkit; the emulator of minitorch/emulator, which needs g++ and no GPU; or none.
+#                       Default: nvcc where it and a GPU are there, else emu where g++ is; off in sanitizer flavours,
+#                       which do not follow the emulator's switches of stacks.
+
+on_path   = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)) $(2))))
+NVCC     ?= $(call on_path,nvcc,/usr/local/cuda/bin)
+GPU      := $(wildcard /dev/nvidia0 /dev/dxg)
+ifeq ($(filter release debug,$(FLAVOUR)),)
+CUDA     ?= off
+endif
+CUDA     ?= $(if $(and $(NVCC),$(GPU)),nvcc,$(if $(call on_path,g++),emu,off))
+ifeq ($(filter nvcc emu off,$(CUDA)),)
+$(error unknown CUDA=$(CUDA): use nvcc, emu or off)
+endif
+CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emulator ($(if $(GPU),no nvcc,no GPU)),off))
+
+# ---- what there is ----------------------------------------------------------------------------------------------
+# Only programs that use the device are linked with it: to the others mt_device_open says that they have none.
+CUDA_PROGRAMS := bin/train_mnist bin/gpu_check tests/test_parity tests/test_cuda tests/test_matmul_cuda
+CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
+                 minitorch/ops/*.h minitorch/optim/*.h)
+C_            := $(B)/cuda-$(CUDA)
+CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
+CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(call obj,$(wildcard minitorch/cuda/*.c)) \
+                 $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(C_)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
+CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
+# gpu_check leaves out what needs packages (images, JSON): a machine with gcc and nvcc builds it.
+GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core ops optim prof testing))))
+ifeq ($(CUDA),off)
+APPS          := $(filter-out minitorch/apps/gpu_check.c,$(APPS))
+TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))
+endif
+
+# ---- compiling --------------------------------------------------------------------------------------------------
+CUDA_INCLUDE  := -Iminitorch
+NVCC_ARCH     ?= native
+ifeq ($(CUDA),nvcc)
+cuda_compile   = $(NVCC) -O3 -arch=$(NVCC_ARCH) -Werror all-warnings $(CUDA_INCLUDE)
+CUDA_LIBS     := -L$(dir $(NVCC))../lib64 -lcublas -lcudart -lstdc++
+else ifeq ($(CUDA),emu)
+cuda_compile   = $(CUEMU) --fast $(CUDA_INCLUDE)
+CUDA_LIBS     := $(CUEMU_LIBS)
+CUDA_TOOLS    := $(CUEMU) $(CUEMU_LIB)
+endif
+
+define compile_cuda
+@mkdir -p $(@D)
+@echo "  CUDA $<"
+@$(cuda_compile) $(1) -c $< -o $@
+endef
+
+$(C_)/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+	$(call compile_cuda)
+define cuda_unit_rule
+$(C_)/units/$(1)/%.o: $(call unit_dir,$(1))/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+	$$(call compile_cuda)
+endef
+$(foreach l,$(LABS),$(eval $(call cuda_unit_rule,$(l))))
+
+# ---- linking ----------------------------------------------------------------------------------------------------
+# What was linked for another CUDA= is linked anew: the stamp changes when the choice does.
+$(shell mkdir -p $(B); echo $(CUDA) | cmp -s - $(B)/cuda-choice || echo $(CUDA) >$(B)/cuda-choice)
+$(CUDA_BIN): $(B)/cuda-choice
+ifneq ($(CUDA),off)
+$(CUDA_BIN): $(CUDA_OBJ) $(CUDA_TOOLS)
+$(CUDA_BIN): LDLIBS := $(CUDA_LIBS) $(LDLIBS)
+endif
+
+$(B)/bin/gpu_check: $(B)/obj/minitorch/apps/gpu_check.o $(UNIT_OBJ) $(GPU_CHECK_OBJ)
+	$(call link)
+.PHONY: gpu-check
+gpu-check:
+	@minitorch/apps/gpu_check.sh
+
+# nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning. Needs no GPU.
+CUDA_ALL     := $(wildcard minitorch/cuda/*.cu solutions/*/*.cu)
+CHECK_ARCH   := 75 90
+.PHONY: nvcc-check
+ifeq ($(NVCC),)
+nvcc-check:
+	@echo "nvcc-check: skipped, there is no nvcc"
+else
+nvcc-check: $(foreach a,$(CHECK_ARCH),$(CUDA_ALL:%.cu=build/nvcc-$(a)/%.o))
+	@echo "nvcc-check: $(words $^) passed, 0 failed"
+endif
+define nvcc_check_rule
+build/nvcc-$(1)/%.o: %.cu $(CUDA_HEADERS)
+	@mkdir -p $$(@D)
+	@echo "  NVCC sm_$(1) $$<"
+	@$(NVCC) -arch=sm_$(1) -Werror all-warnings $(CUDA_INCLUDE) -c $$< -o $$@
+endef
+$(foreach a,$(CHECK_ARCH),$(eval $(call nvcc_check_rule,$(a))))

@@ -1,0 +1,123 @@
+/* middle.cu -- sums and maxima along the middle of [A,B,C].
+ *
+ * C = 1: a row for each result, and its elements are neighbours: lab 06's reductions, or a warp per row. C > 1: neighbours
+ * are different results, so a warp takes 32 columns and reads whole sectors, and the 8 warps of a block share out the B. */
+#include "cuda/kernels.h"
+#include "cuda/reduce.cuh"
+#include "ops/kernels_cuda.h"
+
+enum { ROWS = 8 }; /* warps of a block, each with every 8th b */
+
+/* Where a block's 32 columns are: a, and the column of this thread. */
+struct place {
+    int64_t a, c;
+};
+
+static __device__ __forceinline__ place find(int64_t C)
+{
+    int64_t across = (C + MT_WARP - 1) / MT_WARP;
+    return { blockIdx.x / across, blockIdx.x % across * MT_WARP + threadIdx.x };
+}
+
+static dim3 blocks(int64_t A, int64_t C)
+{
+    return mt_blocks(A * ((C + MT_WARP - 1) / MT_WARP), 1);
+}
+
+/* ---- sums --------------------------------------------------------------------------------------------- */
+
+static __global__ void sum_columns(float *out, const float *x, int64_t B, int64_t C)
+{
+    __shared__ float part[ROWS][MT_WARP];
+    place at = find(C);
+    float sum = 0;
+    if (at.c < C)
+        for (int64_t b = threadIdx.y; b < B; b += ROWS)
+            sum += x[(at.a * B + b) * C + at.c];
+    part[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y > 0 || at.c >= C)
+        return;
+    for (int row = 1; row < ROWS; row++)
+        sum += part[row][threadIdx.x];
+    out[at.a * C + at.c] = sum;
+}
+
+static __device__ float partial_sums[MT_SUM_BLOCKS]; /* of one sum at a time: launches come one after the other */
+
+extern "C" void mt_sum_middle_cuda(float *out, const float *x, int64_t A, int64_t B, int64_t C)
+{
+    if (A == 1 && C == 1) {
+        void *partial;
+        MT_CUDA(cudaGetSymbolAddress(&partial, partial_sums));
+        mt_sum_shuffle_cuda(out, (float *)partial, x, B);
+    } else if (C == 1) {
+        mt_row_sum_cuda(out, x, A, B);
+    } else if (A * C > 0) {
+        sum_columns<<<blocks(A, C), dim3(MT_WARP, ROWS), 0, mt_cuda_stream()>>>(out, x, B, C);
+        MT_LAUNCHED("sum_middle");
+    }
+}
+
+/* ---- maxima --------------------------------------------------------------------------------------------- */
+
+/* A value and where it was; the first of equal ones is the larger, and NaN is larger than anything. */
+struct best {
+    float value;
+    int64_t b;
+};
+
+static __device__ __forceinline__ best better(best x, best y)
+{
+    bool x_nan = x.value != x.value, y_nan = y.value != y.value;
+    if (x_nan != y_nan)
+        return x_nan ? x : y;
+    if (x_nan || x.value == y.value)
+        return x.b < y.b ? x : y;
+    return x.value > y.value ? x : y;
+}
+
+/* A warp per result; its lanes share out the B. Neighbouring lanes are neighbours in memory where C is 1, and warps of
+ * neighbouring columns read the same sectors where it is not. */
+static __global__ void max_forward(float *out, int64_t *at, const float *x, int64_t n, int64_t B, int64_t C)
+{
+    int64_t result = mt_thread() / MT_WARP, lane = threadIdx.x % MT_WARP;
+    if (result >= n)
+        return;
+    const float *column = x + result / C * B * C + result % C;
+    int64_t first = lane < B ? lane : B - 1; /* lanes without an element of their own look at the last again */
+    best found = { column[first * C], first };
+    for (int64_t b = lane + MT_WARP; b < B; b += MT_WARP)
+        found = better(found, { column[b * C], b });
+    for (int distance = MT_WARP / 2; distance > 0; distance /= 2)
+        found = better(found, { __shfl_xor_sync(0xffffffffu, found.value, distance),
+                                __shfl_xor_sync(0xffffffffu, found.b, distance) });
+    if (lane == 0) {
+        out[result] = found.value;
+        at[result] = found.b;
+    }
+}
+
+extern "C" void mt_max_middle_fwd_cuda(float *out, int64_t *at, const float *x, int64_t A, int64_t B, int64_t C)
+{
+    MT_CHECK(B >= 1 || A * C == 0, "the largest of no elements");
+    if (A * C == 0)
+        return;
+    max_forward<<<mt_blocks(A * C, MT_THREADS / MT_WARP), MT_THREADS, 0, mt_cuda_stream()>>>(out, at, x, A * C, B, C);
+    MT_LAUNCHED("max_middle_fwd");
+}
+
+static __global__ void max_backward(float *dx, const float *dout, const int64_t *at, int64_t n, int64_t B, int64_t C)
+{
+    int64_t i = mt_thread();
+    if (i < n)
+        dx[(i / C * B + at[i]) * C + i % C] += dout[i];
+}
+
+extern "C" void mt_max_middle_bwd_cuda(float *dx, const float *dout, const int64_t *at, int64_t A, int64_t B, int64_t C)
+{
+    if (A * C == 0)
+        return;
+    max_backward<<<mt_blocks(A * C, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, at, A * C, B, C);
+    MT_LAUNCHED("max_middle_bwd");
+}

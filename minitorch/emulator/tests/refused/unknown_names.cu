@@ -1,0 +1,10 @@
+__global__ void video(unsigned *x)
+{
+    x[0] = __vadd4(x[1], x[2]); // REFUSED: `__vadd4` is not supported by the emulator
+}
+int main()
+{
+    cudaExternalMemory_t memory;             // REFUSED: `cudaExternalMemory_t`
+    cudaGraphCreate(0, 0);                   // REFUSED: launch the kernels one by one
+    cudaLaunchCooperativeKernel(0, 0, 0, 0); // REFUSED: a barrier of the whole grid
+}

@@ -1,0 +1,28 @@
+/* rules.h -- which kernels move parameters on which device: ops/tables.h for the floor of the optimizers. */
+#ifndef MT_OPTIM_RULES_H
+#define MT_OPTIM_RULES_H
+
+#include "core/device.h"
+#include "optim/clip.h"
+#include "optim/updates.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_optim_kernels {
+    mt_update_fn *update[MT_UPDATE_KINDS];
+    __typeof__(mt_clip_grad_norm_cpu) *clip_grad_norm;
+} mt_optim_kernels;
+
+/* NULL in a program that is linked without cuda/table.c. */
+extern const mt_optim_kernels *mt_optim_kernels_cuda;
+
+/* mt_update_on, mt_clip_grad_norm_on -- a device's.   Abort: the device has no kernels. */
+mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind);
+double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,118 @@
+/* test_parity.c -- every op of the case table on the device: values and gradients against the same oracle and within the
+ * same derived tolerance as on the CPU (test_ops.c), dense and strided. What a table cannot say follows. */
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "ops/ops.h"
+#include "ops/tables.h"
+#include "testing/op_cases.h"
+
+#include "aborts.h"
+#include "must.h"
+
+#include <math.h>
+
+enum { SEED = 3 };
+
+static void on_device(mt_layout layout)
+{
+    must(mt_device_open(MT_CUDA) == MT_OK ? NULL : mt_last_error());
+    for (int64_t i = 0; i < mt_op_case_count; i++) {
+        mt_op_want *want = mt_op_want_new(&mt_op_cases[i], SEED + (uint64_t)i);
+        want->device = MT_CUDA;
+        must(mt_op_trial(want, layout));
+        mt_op_want_free(want);
+    }
+    cr_assert_eq(mt_live_bytes(MT_CUDA), 0);
+}
+
+Test(parity, every_case_of_dense_inputs, .timeout = 300)
+{
+    on_device(MT_DENSE);
+}
+
+Test(parity, every_case_of_strided_inputs, .timeout = 300)
+{
+    on_device(MT_STRIDED);
+}
+
+/* An entry that is missing shows when an op first needs it; here it shows at once. */
+Test(parity, the_table_is_full)
+{
+    void *const *entry = (void *const *)mt_kernels(MT_CUDA), *const *end =
+                                                                 entry + sizeof(mt_kernel_table) / sizeof *entry;
+    for (int i = 0; entry + i < end; i++)
+        cr_assert_not_null(entry[i], "entry %d of the kernel table of cuda is missing", i);
+}
+
+static mt_tensor *there(mt_shape shape, const float *values)
+{
+    return mt_to_device(mt_from(shape, MT_F32, values), MT_CUDA);
+}
+
+Test(parity, argmax_and_ties_and_nan_as_on_the_cpu)
+{
+    const float values[3][5] = { { 1, 3, 2, 3, 0 }, { -1, NAN, 5, NAN, 2 }, { -7, -7, -7, -7, -7 } };
+    mt_scope_begin();
+    mt_tensor *x = there(MT_SHAPE(3, 5), values[0]);
+    mt_tensor *at = mt_to_device(mt_argmax(x), MT_CPU), *down = mt_to_device(mt_max_dim(x, 0), MT_CPU);
+    for (int64_t n = 0; n < 3; n++)
+        cr_assert_eq(mt_get(at, &n), n == 2 ? 0 : 1, "row %d", (int)n);
+    for (int64_t c = 0; c < 5; c++)
+        cr_assert(c % 2 ? isnan(mt_get(down, &c)) : mt_get(down, &c) == (c == 0 ? 1 : c == 2 ? 5 : 2));
+    mt_scope_end();
+}
+
+Test(parity, dropout_draws_the_mask_of_the_cpu)
+{
+    mt_rng here = mt_rng_new(9, MT_STREAM_DROPOUT), same = here;
+    mt_scope_begin();
+    mt_tensor *ones = mt_full(MT_SHAPE(1003), 1), *a = mt_dropout(ones, 0.3f, &here);
+    mt_tensor *b = mt_to_device(mt_dropout(mt_to_device(ones, MT_CUDA), 0.3f, &same), MT_CPU);
+    must(mt_compare_bits("dropout on cuda", mt_f32(b), mt_f32(a), 1003));
+    cr_assert_eq(here.counter, same.counter);
+    mt_scope_end();
+}
+
+/* ---- copies between devices ------------------------------------------------------------------------- */
+
+Test(parity, views_of_every_element_size_move_and_come_back)
+{
+    const mt_dtype types[] = { MT_U8, MT_BF16, MT_F32, MT_I64 };
+    int64_t index[2];
+    for (int i = 0; i < MT_COUNT(types); i++) {
+        mt_scope_begin();
+        mt_tensor *x = mt_zeros(MT_SHAPE(5, 7), types[i], MT_CPU);
+        for (int64_t k = 0; k < 35; k++)
+            mt_store_f64(x->storage->data, types[i], k, (double)(k % 9));
+        mt_tensor *part = mt_transpose(mt_slice(mt_to_device(x, MT_CUDA), 1, 1, 7, 2), 0, 1);
+        mt_tensor *back = mt_to_device(part, MT_CPU);
+        for (index[0] = 0; index[0] < 3; index[0]++)
+            for (index[1] = 0; index[1] < 5; index[1]++) {
+                double want = (double)((index[1] * 7 + 1 + 2 * index[0]) % 9);
+                cr_assert_eq(mt_get(back, index), want);
+                cr_assert_eq(mt_get(part, index), want, "an element read from the device");
+            }
+        mt_scope_end();
+    }
+}
+
+Test(parity, empty_tensors_and_scalars_move)
+{
+    mt_scope_begin();
+    cr_assert_eq(mt_numel(mt_to_device(mt_zeros(MT_SHAPE(0, 3), MT_F32, MT_CPU), MT_CUDA)), 0);
+    cr_assert_eq(mt_item(mt_to_device(mt_full(MT_SCALAR, 2.5f), MT_CUDA)), 2.5);
+    mt_tensor *x = mt_zeros(MT_SHAPE(3), MT_F32, MT_CUDA);
+    cr_assert_eq(mt_to_device(x, MT_CUDA), x, "a tensor that is there stays itself");
+    cr_assert_eq(mt_item(mt_sum(x)), 0);
+    mt_scope_end();
+}
+
+/* ---- misuse ------------------------------------------------------------------------------------------ */
+
+Test(parity, operands_on_two_devices_are_refused)
+{
+    mt_scope_begin();
+    mt_tensor *here = mt_full(MT_SHAPE(2), 1), *other = mt_to_device(here, MT_CUDA);
+    ABORTS("add: operands are on cpu and cuda", mt_add(here, other));
+    mt_scope_end();
+}
