@@ -83,6 +83,14 @@ assert any(n.startswith(\"loader\") for n in names), names"'
 train --epochs 1 --hidden 32 --batch 4001
 ok 'one hidden layer, and a batch larger than the set' [ $status = 0 ]
 
+run "$bin/converge" --data "$work/digits" --epochs 2 --every 21 --svg "$work/converge.svg"
+ok 'converge: parameters and state are 1x, 2x, 2x, 3x' [ "$(awk '/x$/ { print $NF }' "$work/out" | paste -sd' ')" = '1.000x 2.000x 2.000x 3.000x' ]
+ok '... every loss falls, and the points are there' eval 'awk -F, "NR == 2 { split(\$0, first) }
+    END { for (i = 2; i <= 5; i++) if (\$i >= first[i]) exit 1; exit NR != 7 }" "$work/build/bench/converge.csv"'
+rm -rf "$work/build"
+run "$bin/converge" --data "$work/digits" --csv /proc/nonesuch/x.csv
+ok '... an unwritable file is known before training' refused '/proc/nonesuch/x.csv'
+
 mkdir "$work/tools"
 run env PATH="$work/tools" "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 2
 ok 'no gnuplot: says how to get it, and goes on' eval '[ $status = 0 ] && grep -q "apt install gnuplot-nox" "$work/out"'

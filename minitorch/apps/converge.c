@@ -151,16 +151,21 @@ static mt_status one_run(outcome *out, int which, const mt_mnist *mnist, const o
 
 /* ---- report -------------------------------------------------------------------------------------- */
 
-static mt_status write_points(const outcome out[], int64_t points, const options *o)
+static const char FOLDER[] = "build/bench", POINTS[] = "build/bench/converge.csv";
+
+/* Before anything is trained: a file that cannot be written is better known now. */
+static mt_status open_points(mt_metrics **csv, const options *o)
 {
-    mt_metrics *csv;
-    mt_status status = mt_metrics_open(&csv, o->csv, "step,sgd,momentum,rmsprop,adam");
-    if (status != MT_OK)
-        return status;
+    mt_status status = o->csv == POINTS ? mt_cli_folder(FOLDER) : MT_OK;
+    return status == MT_OK ? mt_metrics_open(csv, o->csv, "step,sgd,momentum,rmsprop,adam") : status;
+}
+
+static mt_status write_points(mt_metrics *csv, const outcome out[], int64_t points, const options *o)
+{
+    mt_status status = MT_OK;
     for (int64_t i = 0; i < points && status == MT_OK; i++)
         status = mt_metrics_row(csv, "%" PRId64 ",%.5f,%.5f,%.5f,%.5f", (i + 1) * o->every, out[0].loss[i],
                                 out[1].loss[i], out[2].loss[i], out[3].loss[i]);
-    mt_metrics_close(csv);
     if (status != MT_OK || !o->svg)
         return status;
     const mt_curve curve = {
@@ -182,17 +187,16 @@ static void print_row(int which, const outcome *out, int64_t points)
            (double)(out->params + out->state) / (double)out->params);
 }
 
-static mt_status race(const options *o)
+/* All runs, their rows and their points. */
+static mt_status race(mt_metrics *csv, const mt_mnist *mnist, const options *o)
 {
     outcome out[MT_COUNT(runs)] = { 0 };
-    mt_mnist mnist;
-    mt_status status = mt_mnist_open(&mnist, o->data ? o->data : mt_mnist_folder());
-    if (status != MT_OK)
-        return status;
-    int64_t steps = o->epochs * ((mnist.train->count + o->batch - 1) / o->batch), points = steps / o->every;
+    mt_status status = MT_OK;
+    int64_t steps = o->epochs * ((mnist->train->count + o->batch - 1) / o->batch), points = steps / o->every;
     if (points < 2)
-        status = mt_fail(MT_ERR_ARGUMENT, "%" PRId64 " steps make %" PRId64 " points: take fewer steps for one", steps,
-                         points);
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "%" PRId64 " steps make %" PRId64 " points of %" PRId64 ": take a smaller --every", steps,
+                       points, o->every);
     printf("%s; 784-256-128-10, batch %" PRId64 ", %" PRId64 " epochs; losses are means of %" PRId64 " steps\n",
            mt_machine_name(), o->batch, o->epochs, o->every);
     printf("%-10s %7s %12s %12s %13s %13s %9s\n", "", "lr", "first loss", "last loss", "test accuracy", "state bytes",
@@ -200,29 +204,36 @@ static mt_status race(const options *o)
     for (int r = 0; r < MT_COUNT(runs) && status == MT_OK; r++) {
         out[r].loss = calloc((size_t)points, sizeof *out[r].loss);
         MT_CHECK(out[r].loss, "out of memory");
-        status = one_run(&out[r], r, &mnist, o);
+        status = one_run(&out[r], r, mnist, o);
         if (status == MT_OK)
             print_row(r, &out[r], points);
         fflush(stdout);
     }
     if (status == MT_OK)
-        status = write_points(out, points, o);
+        status = write_points(csv, out, points, o);
     if (status == MT_OK)
         printf("converge: sgd=%.4f momentum=%.4f rmsprop=%.4f adam=%.4f data=%s\n", out[0].accuracy, out[1].accuracy,
-               out[2].accuracy, out[3].accuracy, mt_mnist_name(o->data ? o->data : mt_mnist_folder()));
+               out[2].accuracy, out[3].accuracy, mt_mnist_name(o->data));
     for (int r = 0; r < MT_COUNT(runs); r++)
         free(out[r].loss);
-    mt_mnist_close(&mnist);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    options o = { .epochs = 3, .batch = 64, .every = 50, .seed = 1, .csv = "build/bench/converge.csv" };
+    options o = { .data = mt_mnist_folder(), .epochs = 3, .batch = 64, .every = 50, .seed = 1, .csv = POINTS };
     const struct argp argp = { .options = flags, .parser = parse, .doc = "Four optimizers race on MNIST." };
     argp_parse(&argp, argc, argv, 0, NULL, &o);
-    mt_status status = race(&o);
+    mt_metrics *csv = NULL;
+    mt_mnist mnist = { 0 };
+    mt_status status = mt_mnist_open(&mnist, o.data);
+    if (status == MT_OK)
+        status = open_points(&csv, &o);
+    if (status == MT_OK)
+        status = race(csv, &mnist, &o);
     if (status != MT_OK)
         fprintf(stderr, "converge: %s\n", mt_last_error());
+    mt_metrics_close(csv);
+    mt_mnist_close(&mnist);
     return status != MT_OK;
 }
