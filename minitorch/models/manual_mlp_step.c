@@ -4,14 +4,27 @@
  *   rows of the batch     from there to the loss and back, rows do not know of each other
  *   columns again         each thread adds its columns of every layer's update, right into the weights
  *
- * Between the three stand barriers; inside, nobody waits. No sum is ever split, so bits do not depend on the threads. */
+ * Between the three stand barriers; inside, nobody waits. Columns are taken a few at a time, and a thread that is done with
+ * its own takes of the others': on a shared machine one core is often slower than the next, and a barrier waits for the
+ * slowest. No sum is ever split, so bits depend neither on the threads nor on who took what. */
 #include "models/manual_mlp.h"
 #include "ops/kernels.h"
 
 #include <omp.h>
+#include <stdatomic.h>
 #include <string.h>
 
-enum { VECTOR = 16, ROW_WORK = 1 << 20 }; /* floats of a cache line; multiply-adds of a step that are worth a team */
+enum {
+    CHUNK = 32,         /* columns taken at a time: two cache lines, a tile of the widest micro-kernel */
+    ROW_WORK = 1 << 20, /* multiply-adds of a step that are worth a team */
+    TEAM = 64,          /* most threads of it */
+    LINE = 64,          /* bytes of a cache line */
+};
+
+/* How many chunks of each thread's share are taken; every counter has a cache line of its own. */
+typedef struct counter {
+    _Alignas(LINE) _Atomic int64_t taken;
+} counter;
 
 typedef struct step {
     mt_manual_mlp *mlp;
@@ -24,11 +37,29 @@ typedef struct range {
     int64_t begin, count;
 } range;
 
-/* Thread t's share of n things in whole units of `unit`. */
-static range share(int64_t n, int64_t unit, int t, int threads)
+/* Thread t's share of n things. */
+static range share(int64_t n, int t, int threads)
 {
-    int64_t units = (n + unit - 1) / unit, begin = units * t / threads * unit, end = units * (t + 1) / threads * unit;
-    return (range){ begin, mt_min(end, n) - mt_min(begin, n) };
+    int64_t begin = n * t / threads;
+    return (range){ begin, n * (t + 1) / threads - begin };
+}
+
+/* The next columns of n for thread t: of its own share or, when that is used up, of another's. False: all are taken. */
+static bool take(counter *counters, int64_t n, int t, int threads, range *columns)
+{
+    for (int i = 0; i < threads; i++) {
+        int whose = (t + i) % threads;
+        range chunks = share((n + CHUNK - 1) / CHUNK, whose, threads);
+        if (atomic_load_explicit(&counters[whose].taken, memory_order_relaxed) >= chunks.count)
+            continue;
+        int64_t mine = atomic_fetch_add_explicit(&counters[whose].taken, 1, memory_order_relaxed);
+        if (mine < chunks.count) {
+            columns->begin = (chunks.begin + mine) * CHUNK;
+            columns->count = mt_min(CHUNK, n - columns->begin);
+            return true;
+        }
+    }
+    return false;
 }
 
 static const float *input_of(const step *s, int l)
@@ -101,22 +132,34 @@ static void update(const step *s, int l, range columns)
             b[c] += dz[n * O + c];
 }
 
+/* What one thread of the team does. The counters of stage k (layer 0 forward, then a layer's update each) begin at 0. */
+static void take_part(const step *s, counter (*counters)[TEAM], float learning_rate, int t, int threads)
+{
+    const mt_manual_mlp *mlp = s->mlp;
+    range columns;
+    while (take(counters[0], mlp->width[1], t, threads, &columns))
+        forward(s, 0, (range){ 0, s->N }, columns);
+#pragma omp barrier
+    rows_there_and_back(s, share(s->N, t, threads), learning_rate);
+#pragma omp barrier
+    for (int l = 0; l < mlp->layers; l++)
+        while (take(counters[1 + l], mlp->width[l + 1], t, threads, &columns))
+            update(s, l, columns);
+}
+
 double mt_manual_mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t *label, int64_t N, float learning_rate,
                           const mt_meanwhile *meanwhile)
 {
     const step s = { mlp, x, label, N };
+    counter counters[1 + MT_MLP_LAYERS][TEAM] = { 0 };
     double mean_loss = 0;
+    int team = N * mlp->count >= ROW_WORK ? (int)mt_min(omp_get_max_threads(), TEAM) : 1;
     MT_CHECK(N >= 0 && N <= mlp->max_batch, "manual_mlp: a batch of %d rows, but max_batch is %d", (int)N,
              (int)mlp->max_batch);
-#pragma omp parallel if (N * mlp->count >= ROW_WORK)
+#pragma omp parallel num_threads(team)
     {
         int t = omp_get_thread_num(), threads = omp_get_num_threads();
-        forward(&s, 0, (range){ 0, N }, share(mlp->width[1], VECTOR, t, threads));
-#pragma omp barrier
-        rows_there_and_back(&s, share(N, 1, t, threads), learning_rate);
-#pragma omp barrier
-        for (int l = 0; l < mlp->layers; l++)
-            update(&s, l, share(mlp->width[l + 1], VECTOR, t, threads));
+        take_part(&s, counters, learning_rate, t, threads);
         if (meanwhile)
             meanwhile->run(meanwhile->user, t, threads);
     }

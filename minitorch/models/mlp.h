@@ -16,4 +16,8 @@ mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
 /* Learning rates that suit a perceptron on MNIST, by optimizer. */
 extern const double mt_mlp_usual_rate[MT_UPDATE_KINDS];
 
+/* mt_mlp_flops -- what the products of one training step need for one sample: per weight 2 forward, 2 for its own gradient
+ * and 2 for its input's, which the first layer does not need. */
+int64_t mt_mlp_flops(const int64_t *width, int layers);
+
 #endif

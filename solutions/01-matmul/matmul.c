@@ -29,11 +29,11 @@ enum {
     NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
     MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
     KC = 512,                /* a panel of B, KC x NR, takes 64 KiB in AVX-512: it streams from the L2 cache */
-    MC = 40 * MR,  /* a block of A takes 1.1 MiB, from L2 and L3. Larger blocks: fewer visits to C, less packing */
-    A_REUSE = 16,  /* a panel of A that meets no more panels of B than this is not worth packing, */
-    A_NEAR = 1023, /* unless its rows lie so far apart that they fight for the same sets of the cache */
-    B_REUSE = 8,   /* a panel of B that meets no more panels of A than this is not worth packing */
-    LINE = 16,     /* floats in a cache line */
+    MC = 560 / MR * MR,   /* a block of A takes 1.1 MiB, from L2 and L3. Larger: fewer visits to C, less packing of B */
+    A_REUSE = 16,         /* a panel of A that meets no more panels of B than this is not worth packing, */
+    A_NEAR = 1023,        /* unless its rows lie so far apart that they fight for the same sets of the cache */
+    B_REUSE = 8,          /* a panel of B that meets no more panels of A than this is not worth packing */
+    LINE = 16,            /* floats in a cache line */
     PREFETCH = NR > LINE, /* rows of a tile that take one line each come early enough without being asked for */
 };
 
