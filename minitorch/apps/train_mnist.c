@@ -57,12 +57,11 @@ typedef struct run {
     mt_weights *best;
     mt_progress progress;
     stretch since;
-    mt_confusion confusion; /* of the latest test */
-    int64_t step, steps;    /* steps done, and of the whole run */
-    int64_t seen, flops;    /* samples trained on; FLOPs that the model needs for one */
-    int64_t rows;           /* tests so far */
-    double best_epoch, best_accuracy;
-    double epoch_seconds; /* the fastest */
+    mt_confusion confusion;                          /* of the latest test */
+    int64_t step, steps;                             /* steps done, and of the whole run */
+    int64_t seen, flops;                             /* samples trained on; FLOPs that the model needs for one */
+    int64_t rows;                                    /* tests so far */
+    double best_epoch, best_accuracy, epoch_seconds; /* the fastest */
 } run;
 
 /* ---- training and testing ------------------------------------------------------------------------ */
@@ -91,8 +90,8 @@ static mt_status train_epoch(run *r)
 static mt_status test_and_note(run *r)
 {
     double seconds = mt_now() - r->since.begin, epochs = (double)r->since.samples / (double)r->mnist.train->count;
-    double epoch = (double)r->step / (double)mt_loader_steps(r->train), loss = r->since.loss / (double)r->since.samples;
-    double test_loss;
+    double epoch = (double)r->step / (double)mt_loader_steps(r->train), loss = r->since.loss / (double)r->since.samples,
+           test_loss;
     mt_status status = mt_classifier_test(&test_loss, &r->confusion, r->model, r->test);
     if (status != MT_OK)
         return status;
@@ -101,8 +100,7 @@ static mt_status test_and_note(run *r)
         mt_weights_keep(r->best);
         r->best_accuracy = accuracy, r->best_epoch = epoch;
     }
-    r->epoch_seconds = r->rows == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
-    r->rows++;
+    r->epoch_seconds = r->rows++ == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
     mt_progress_clear(&r->progress);
     printf("%7.4g  %8.5f  %9.5f  %11.2f %%  %8.3f\n", epoch, loss, test_loss, 100 * accuracy, seconds);
     fflush(stdout);
@@ -335,18 +333,18 @@ static mt_status setup(run *r)
         return status;
     const mt_dataset *train_set = r->mnist.train, *test_set = r->mnist.test;
     int layers = o->hidden[1] ? 3 : 2;
-    int64_t pixels = mt_shape_numel(train_set->x.shape);
-    int64_t width[] = { pixels, o->hidden[0], o->hidden[1] ? o->hidden[1] : CLASSES, CLASSES };
+    int64_t width[] = { mt_shape_numel(train_set->x.shape), o->hidden[0], layers == 3 ? o->hidden[1] : CLASSES,
+                        CLASSES };
     mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
     r->model = mt_mlp_new(width, layers, &init);
     mt_module_to_device(r->model, o->device);
     r->flops = mt_mlp_flops(width, layers);
     r->best = mt_weights_new(r->model);
     mt_params params = mt_module_params(r->model);
+    mt_sampler shuffled = mt_sampler_shuffling(train_set->count, (uint64_t)o->seed);
     r->optim = mt_recipe_optim(&o->recipe, &params);
     mt_params_free(&params);
-    r->train =
-        mt_recipe_loader(&o->recipe, train_set, mt_sampler_shuffling(train_set->count, (uint64_t)o->seed), o->batch);
+    r->train = mt_recipe_loader(&o->recipe, train_set, shuffled, o->batch);
     r->test = mt_recipe_loader(&o->recipe, test_set, mt_sampler_sequential(test_set->count), TEST_BATCH);
     r->steps = o->epochs * mt_loader_steps(r->train);
     return MT_OK;
