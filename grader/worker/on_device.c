@@ -17,6 +17,15 @@
 
 extern bool emu_reversed; /* emulator/core.h */
 
+/* Before the emulator looks: little memory, one thread (so that float atomics have one order), and no remarks on leaks. */
+__attribute__((constructor(101))) static void set_emulator(void)
+{
+    setenv("CUEMU_MEMORY", "512", 1);
+    setenv("CUEMU_THREADS", "1", 1);
+    setenv("CUEMU_TIMEOUT", "10", 1);
+    setenv("CUEMU_LEAKS", "0", 1);
+}
+
 /* ---- the device, as units see it (cuda/cuda.h) ---------------------------------------------------- */
 
 static jmp_buf after_error; /* a CUDA error ends the call, not the worker: the report says why */
