@@ -36,7 +36,7 @@ static int64_t count_of(const mg_results *results, mg_verdict verdict)
 
 /* How wide the columns of a table are. */
 typedef struct layout {
-    int name, verdict, points, max;
+    int step, name, verdict, points, max;
     bool colour;
 } layout;
 
@@ -48,10 +48,11 @@ static void widen(int *column, int width)
 
 static layout layout_of(const mg_results *results, bool colour)
 {
-    layout l = { .name = 28, .verdict = 4, .points = 2, .max = 2, .colour = colour };
+    layout l = { .step = 4, .name = 28, .verdict = 4, .points = 2, .max = 2, .colour = colour };
     for (int64_t i = 0; i < results->count; i++) {
         const mg_row *row = &results->rows[i];
         char number[32];
+        widen(&l.step, (int)strlen(row->step));
         widen(&l.name, mg_width(row->name));
         widen(&l.verdict, (int)strlen(mg_verdict_name(row->verdict)));
         widen(&l.points, (int)strlen(mg_points(number, row->points)));
@@ -95,7 +96,7 @@ static void put_row(FILE *out, const mg_row *row, const layout *l)
     char points[32], max[32];
     mg_points(points, row->points);
     mg_points(max, row->max);
-    fprintf(out, " %-4s  ", row->step);
+    fprintf(out, " %-*s  ", l->step, row->step);
     mg_put(out, row->name, MG_PLAIN);
     fprintf(out, "%*s", l->name + 2 - mg_width(row->name), "");
     if (l->colour)
