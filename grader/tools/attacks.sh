@@ -31,7 +31,7 @@ head_of() { # head_of KEY: the values of this line in the attack's head, one a l
 make_root() {
     rm -rf "$here"
     mkdir -p "$here/root" "$here/canary"
-    find minitorch -name '*.h' -exec cp --parents -t "$here/root" {} +
+    find minitorch -name '*.h' -o -name '*.cuh' | xargs cp --parents -t "$here/root"
     for lab in labs/*/lab.json; do
         mkdir -p "$here/root/${lab%/*}"
         sed -zE 's/"limits": *\{[^}]*\}/"limits": { "cpu_s": 5, "wall_s": 2, "output_kib": 64 }/' "$lab" >"$here/root/$lab"

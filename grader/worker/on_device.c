@@ -22,7 +22,7 @@ __attribute__((constructor(101))) static void set_emulator(void)
 {
     setenv("CUEMU_MEMORY", "512", 1);
     setenv("CUEMU_THREADS", "1", 1);
-    setenv("CUEMU_TIMEOUT", "10", 1);
+    setenv("CUEMU_TIMEOUT", "5", 1);
     setenv("CUEMU_LEAKS", "0", 1);
 }
 

@@ -1,0 +1,7 @@
+# attack  06.1 calls what the emulator does not have
+# hopes   the grader falls over
+# earns   0
+# verdict FAIL
+# words   saxpy.cu:
+# words   not supported by the emulator
+sed -i '1i #include <thrust/device_vector.h>' saxpy.cu
