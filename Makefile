@@ -150,9 +150,9 @@ skeletons: $(B)/bin/strip
 	@grader/tools/skeletons.sh write
 check-skeletons: $(B)/bin/strip
 	@grader/tools/skeletons.sh check
-mutants: data-or-standin
+mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
-attacks: reference
+attacks: reference traced
 	@grader/tools/attacks.sh $(REF)
 lint:
 	@grader/tools/lint.sh

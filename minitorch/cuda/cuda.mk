@@ -59,6 +59,15 @@ $(C_)/units/$(1)/%.o: $(call unit_dir,$(1))/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 endef
 $(foreach l,$(LABS),$(eval $(call cuda_unit_rule,$(l))))
 
+# traced: the reference's units as the grader compiles them, each beside the text it was made of (grader/build.c).
+TRACED := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
+$(REF)/traced/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUEMU) $(CUEMU_LIB)
+	@mkdir -p $(@D)
+	@echo "  TRACE $<"
+	@cd $(<D) && $(abspath $(CUEMU)) -I$(abspath minitorch) -Wall -c $(<F) -o $(abspath $@) && cp $(<F) $(abspath $(@D))
+.PHONY: traced
+traced: $(if $(filter emu,$(CUDA)),$(TRACED))
+
 # ---- linking ----------------------------------------------------------------------------------------------------
 # What was linked for another CUDA= is linked anew: the stamp changes when the choice does.
 $(shell mkdir -p $(B); echo $(CUDA) | cmp -s - $(B)/cuda-choice || echo $(CUDA) >$(B)/cuda-choice)
