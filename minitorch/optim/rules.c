@@ -1,5 +1,5 @@
-/* rules.c -- the table of update rules, and whose kernels run on which device. */
-#include "optim/rules.h"
+/* rules.c -- the table of update rules. */
+#include "optim/updates.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,26 +60,6 @@ const mt_update_rule mt_update_rules[MT_UPDATE_KINDS] = {
         .defaults = { .lr = 0.01, .eps = 1e-30 },
     },
 };
-
-/* Weak: a program that is linked with cuda/table.c has its own in its place. */
-__attribute__((weak)) const mt_optim_kernels *mt_optim_kernels_cuda = NULL;
-
-static const mt_optim_kernels *cuda_kernels(void)
-{
-    MT_CHECK(mt_optim_kernels_cuda, "this program has no update rules for cuda: use the cpu");
-    return mt_optim_kernels_cuda;
-}
-
-mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind)
-{
-    return device == MT_CPU ? mt_update_rules[kind].update : cuda_kernels()->update[kind];
-}
-
-double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm)
-{
-    return device == MT_CPU ? mt_clip_grad_norm_cpu(arrays, count, max_norm)
-                            : cuda_kernels()->clip_grad_norm(arrays, count, max_norm);
-}
 
 mt_hyper mt_hyper_default(mt_update_kind kind)
 {
