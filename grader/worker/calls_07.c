@@ -38,8 +38,8 @@ void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t
     if (M * N == 0)
         return;
     int64_t lda = mt_max(1, trans_a ? M : K), ldb = mt_max(1, trans_b ? K : N);
-    mt_cublas_check(cublasSgemm_64(mt_cublas(), trans_b ? CUBLAS_OP_T : CUBLAS_OP_N, trans_a ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                   N, M, K, &one, b, ldb, a, lda, &beta, c, N),
+    mt_cublas_check(cublasSgemm_64(mt_cublas(), trans_b ? CUBLAS_OP_T : CUBLAS_OP_N,
+                                   trans_a ? CUBLAS_OP_T : CUBLAS_OP_N, N, M, K, &one, b, ldb, a, lda, &beta, c, N),
                     __FILE__, __LINE__, "mt_matmul_cuda");
 }
 
