@@ -21,7 +21,7 @@ int64_t mg_product_span(const mt_matmul_dims *d);
  * that takes a number from there spoils its result. */
 void mg_product_inputs(mg_run *run, mg_product *p);
 
-/* mg_product_describe -- the whole call. C starts as NaN where it is to be overwritten, as numbers to be kept in its gaps. */
+/* mg_product_describe -- the whole call. C starts as NaN where it is to be overwritten, in its gaps as numbers to be kept. */
 void mg_product_describe(mg_run *run, const char *function, mg_product *p);
 
 /* mg_product_expect -- after mg_call. */
