@@ -143,6 +143,8 @@ typedef struct emu_tracer {
     uint16_t *paths;
 } emu_tracer;
 
+extern char __executable_start[]; /* of the program: pcs are kept relative to it */
+
 /* The tracer of the block that this OS thread runs; NULL: host code, or a block that is not sampled. */
 extern __thread emu_tracer *emu_tracing __attribute__((tls_model("initial-exec")));
 
@@ -182,6 +184,24 @@ void emu_race_next_interval(emu_tracer *tracer);
 void emu_race_meet(emu_tracer *tracer, emu_warp *warp, uint32_t lanes);
 void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 void emu_race_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
+/* Most loads: other lanes of the warp have read the words since they last met, and nobody wrote them at `before` or
+ * later. Then there is nothing to check. False: to be looked at by emu_race_*. */
+static inline bool emu_race_read_again(const emu_tracer *t, emu_cell *c, uintptr_t address, int size, uintptr_t pc,
+                                       uint32_t before)
+{
+    const emu_thread *self = emu_self;
+    uint32_t warp = self->rank / EMU_WARP_SIZE;
+    uint32_t bytes = size < 4 ? ((1u << size) - 1) << (address & 3) : 0xf;
+    uint32_t compared = WARP | bytes << READER_BYTES | 0xffffu << STAMP;
+    uint32_t known = warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
+    for (int i = 0; i < (size > 4 ? size / 4 : 1); i++, c++) {
+        if (c->read_tag != t->tag || c->write_tag >= before || (c->reader & compared) != known)
+            return false;
+        c->lanes |= 1u << self->lane;
+        c->read_pc = (uint32_t)(pc - (uintptr_t)__executable_start);
+    }
+    return true;
+}
 /* The other side of a race, and what is known of it. */
 typedef struct emu_other {
     uint64_t block;
@@ -212,7 +232,5 @@ struct emu_sites *emu_sites_new(void);
 void emu_sites_clear(struct emu_sites *sites);
 emu_counter *emu_site_of(struct emu_sites *sites, uint64_t what, uint64_t where);
 void emu_counts_finish(emu_launch *launch, emu_tracer *const *tracers, int count);
-
-extern char __executable_start[]; /* of the program: pcs are kept relative to it */
 
 #endif

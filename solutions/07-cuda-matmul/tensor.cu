@@ -1,7 +1,7 @@
 /* tensor.cu -- tensor cores: a warp multiplies 16 x 16 by 16 x 16 in one step, 16-bit operands, sums in f32.
  *
  * Threads and data: 4 warps make a tile of 64 x 64, each 32 x 32 as 2 x 2 fragments, K in steps of 16. Operands are rounded
- * on their way into shared memory; rows there are padded by 8 elements, so that the rows of a fragment lie in different banks.
+ * on their way into shared memory; rows there are padded by 8 elements, so that those of a fragment lie in different banks.
  * Bytes and FLOPs: 8K / 64 bytes from memory for each result, and 2 bytes an element from shared memory. */
 #include "cuda/matmul.cuh"
 

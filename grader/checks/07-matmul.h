@@ -1,0 +1,45 @@
+/* 07-matmul.h -- the checks of lab 07: one struct for all rows, and the functions that run them. */
+#ifndef MG_CHECKS_07_MATMUL_H
+#define MG_CHECKS_07_MATMUL_H
+
+#include "check.h"
+#include "device.h"
+
+typedef enum ladder_about {
+    LD_SIZES,   /* plain products of every awkward size */
+    LD_TRANS,   /* A, B, both read transposed */
+    LD_STRIDES, /* leading dimensions with gaps, adding to C, NaN in a C to be overwritten */
+    LD_EXACT,   /* long sums of numbers that 16 bits hold: in f32 they are exact */
+} ladder_about;
+
+typedef struct ladder_case {
+    mg_case head;
+    const char *function;
+    ladder_about about;
+    double unit; /* to which operands are rounded, 0 for f32 */
+} ladder_case;
+
+/* What is counted in a product of 256 x 256 x 128. */
+typedef enum ladder_count {
+    LD_TRAFFIC,
+    LD_REQUESTS,
+    LD_CONFLICTS,
+    LD_WAVEFRONTS, /* of shared memory, for 32 multiply-adds: what one warp can do in a step without tensor cores */
+} ladder_count;
+
+typedef struct ladder_bar {
+    mg_case head;
+    const char *function;
+    ladder_count count;
+    bool turned; /* both operands transposed */
+    double unit;
+} ladder_bar;
+
+/* 07-run.c */
+void mg_07_values(mg_run *run, const void *one_case); /* a ladder_case */
+void mg_07_counts(mg_run *run, const void *one_case); /* a ladder_bar */
+void mg_07_linear_fwd(mg_run *run, const void *one_case);
+void mg_07_linear_dx_dw(mg_run *run, const void *one_case);
+void mg_07_linear_db(mg_run *run, const void *one_case);
+
+#endif

@@ -1,0 +1,233 @@
+/* 07-run.c -- how the checks of lab 07 run: products of awkward sizes, counts, the linear layer. The rows and their points
+ * are in 07-matmul.c. */
+#include "checks/07-matmul.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
+#include "checks/product.h"
+#include "run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- one product ---------------------------------------------------------------------------- */
+
+static double element(const float *x, int64_t ld, mt_trans trans, int64_t i, int64_t j)
+{
+    return fabs((double)x[trans ? j * ld + i : i * ld + j]);
+}
+
+/* What rounding the operands to 16 bits may do, added to tolerance: a relative error of `unit` each, or, below the smallest
+ * normal f16, 2^-25. Second order: unit^2 < unit / 100. */
+static void allow_rounding(double *tolerance, const mg_product *p, double unit)
+{
+    const mt_matmul_dims *d = &p->dims;
+    for (int64_t i = 0; i < d->M; i++)
+        for (int64_t j = 0; j < d->N; j++)
+            for (int64_t k = 0; k < d->K; k++) {
+                double a = element(p->a, d->lda, d->trans_a, i, k), b = element(p->b, d->ldb, d->trans_b, k, j);
+                tolerance[i * d->ldc + j] += 2.01 * unit * a * b + 0x1p-25 * (a + b);
+            }
+}
+
+static bool expect(mg_run *run, const mg_product *p, double unit)
+{
+    if (unit == 0)
+        return mg_product_expect(run, p);
+    int64_t count = mg_product_span(&p->dims);
+    double *want = mg_doubles(count), *tolerance = mg_doubles(count);
+    mg_oracle_matmul(want, tolerance, p->c0, p->a, p->b, &p->dims);
+    allow_rounding(tolerance, p, unit);
+    bool good = mg_expect(run, "c", want, tolerance);
+    free(want);
+    free(tolerance);
+    return good;
+}
+
+static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims, double unit)
+{
+    mg_product p = { .dims = dims };
+    mg_product_describe(run, function, &p);
+    return mg_call(run) && expect(run, &p, unit);
+}
+
+/* ---- rows of values ------------------------------------------------------------------------- */
+
+/* Sizes that every row tries, -1 standing for a random one: nothing, one number, both sides of a warp and of every tile
+ * there is, and each dimension once much longer than the others. */
+static const int64_t shapes[][3] = {
+    /* M, N, K */
+    { 1, 1, 1 },    { 0, 5, 7 },   { 5, 0, 7 },    { 6, 5, 0 },    { -1, -1, -1 },   { 1, -1, -1 },
+    { -1, 1, -1 },  { -1, -1, 1 }, { 16, 16, 16 }, { 31, 33, 17 }, { 32, 64, 127 },  { 65, 31, 33 },
+    { 127, 65, 8 }, { 3, 301, 5 }, { 263, 3, 5 },  { 5, 7, 517 },  { 129, 131, 36 }, { -1, -1, -1 },
+};
+
+static int64_t size_or_random(mt_rng *rng, int64_t size)
+{
+    return size >= 0 ? size : mg_pick_size(rng, 1, 70);
+}
+
+static mt_matmul_dims vary(mt_rng *rng, ladder_about about, const int64_t shape[3], int t)
+{
+    int64_t M = size_or_random(rng, shape[0]), N = size_or_random(rng, shape[1]), K = size_or_random(rng, shape[2]);
+    int trans = about == LD_TRANS ? 1 + t % 3 : about == LD_STRIDES ? t % 4 : 0;
+    mt_matmul_dims d = mg_product_tight(M, N, K, trans & 1, trans >> 1);
+    if (about == LD_STRIDES) {
+        d.lda += mg_pick(rng, 1, 9);
+        d.ldb += mg_pick(rng, 1, 9);
+        d.ldc += mg_pick(rng, 1, 9);
+        d.write = t / 4 % 2 ? MT_ACCUMULATE : MT_OVERWRITE;
+    }
+    return d;
+}
+
+/* Whole sixteenths up to 3, in every 16-bit type: products are whole 256ths, and 1,000 of them exact in f32, in any order.
+ * In f16 a sum of 64 or more has steps of a 16th. */
+static void exact_sums(mg_run *run, const char *function)
+{
+    mg_product p = { .dims = mg_product_tight(40, 33, 1000, MT_NO_TRANS, MT_NO_TRANS) };
+    mg_product_describe(run, function, &p);
+    float *x[] = { (float *)p.a, (float *)p.b }; /* the run's own memory, not yet sent */
+    const int64_t count[] = { 40 * 1000, 1000 * 33 };
+    for (int o = 0; o < 2; o++)
+        for (int64_t i = 0; i < count[o]; i++)
+            x[o][i] = (float)(mt_rng_below(mg_rng(run), 97) - 48) / 16;
+    double *want = mg_doubles(40 * 33), *tolerance = mg_doubles(40 * 33);
+    mg_oracle_matmul(want, tolerance, p.c0, p.a, p.b, &p.dims);
+    if (mg_call(run))
+        mg_expect(run, "c", want, NULL);
+    free(want);
+    free(tolerance);
+}
+
+void mg_07_values(mg_run *run, const void *one_case)
+{
+    const ladder_case *c = one_case;
+    if (c->about == LD_EXACT) {
+        exact_sums(run, c->function);
+        return;
+    }
+    for (int t = 0; t < MT_COUNT(shapes); t++)
+        if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), c->unit))
+            return;
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+enum { M = 256, N = 256, K = 128 };
+
+static void wavefronts(mg_run *run)
+{
+    const mg_device_report *r = mg_device_counts(run);
+    char bar[sizeof run->row->step + sizeof run->row->name];
+    snprintf(bar, sizeof bar, "%s %s", run->row->step, run->row->name);
+    int64_t sum = 0;
+    for (int kind = 0; kind < 3; kind++)
+        sum += r->shared[kind].passes;
+    double value = 32.0 * (double)sum / ((double)M * N * K);
+    if (value < 0.01)
+        mg_fail(run, "counted %.3g wavefronts of shared memory for 32 multiply-adds: tiles belong there", value);
+    mg_note(run, "%.3f wavefronts for 32 multiply-adds (bar %.2f .. %.2f)  counted, no GPU", value,
+            mg_bar(run, bar, "low"), mg_bar(run, bar, "full"));
+    mg_credit(run, bar, value);
+}
+
+void mg_07_counts(mg_run *run, const void *one_case)
+{
+    static const mg_count counts[] = { MG_TRAFFIC, MG_REQUESTS, MG_CONFLICTS };
+    const ladder_bar *c = one_case;
+    if (!check_product(run, c->function, mg_product_tight(M, N, K, c->turned, c->turned), c->unit))
+        return;
+    if (c->count == LD_WAVEFRONTS)
+        wavefronts(run);
+    else
+        mg_device_credit(run, counts[c->count], 4.0 * (M * K + K * N + M * N));
+}
+
+/* ---- the linear layer ----------------------------------------------------------------------- */
+
+static const int64_t layers[][3] = {
+    /* N, I, O */
+    { 1, 1, 1 }, { 0, 3, 5 }, { 5, 0, 3 }, { 4, 3, 0 }, { 33, 17, 31 }, { 64, 33, 10 }, { 7, 65, 257 }, { 301, 5, 33 },
+};
+
+static bool forward(mg_run *run, const int64_t s[3], bool bias)
+{
+    mg_begin(run, "mt_linear_fwd_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(s[0], s[2]));
+    double *x = mg_lift(mg_input(run, "x", MT_SHAPE(s[0], s[1]), (mg_dist)NORMAL(0, 1)), s[0] * s[1]);
+    double *w = mg_lift(mg_input(run, "w", MT_SHAPE(s[1], s[2]), (mg_dist)NORMAL(0, 1)), s[1] * s[2]), *b = NULL;
+    if (bias)
+        b = mg_lift(mg_input(run, "b", MT_SHAPE(s[2]), (mg_dist)NORMAL(0, 1)), s[2]);
+    else
+        mg_null(run, "b");
+    mg_i64(run, "N", s[0]);
+    mg_i64(run, "I", s[1]);
+    mg_i64(run, "O", s[2]);
+    mg_oracle_linear(out.v, out.e, x, NULL, w, b, s[0], s[1], s[2]);
+    free(x);
+    free(w);
+    free(b);
+    return mg_call_and_judge(run, &out, 1);
+}
+
+void mg_07_linear_fwd(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < MT_COUNT(layers); t++)
+        if (!forward(run, layers[t], true) || !forward(run, layers[t], false))
+            return;
+}
+
+enum { DX = 1, DW = 2, DB = 4 };
+
+/* An answer, or NULL in its place. */
+static void gradient(mg_run *run, mg_answer *answers, int *count, const char *name, mt_shape shape, bool wanted)
+{
+    if (wanted)
+        answers[(*count)++] = mg_accumulated(run, name, shape, true);
+    else
+        mg_null(run, name);
+}
+
+static bool backward(mg_run *run, const int64_t s[3], int wanted)
+{
+    mg_answer answers[3], *a = answers;
+    int count = 0;
+    mg_begin(run, "mt_linear_bwd_cuda");
+    gradient(run, answers, &count, "dx", MT_SHAPE(s[0], s[1]), wanted & DX);
+    gradient(run, answers, &count, "dw", MT_SHAPE(s[1], s[2]), wanted & DW);
+    gradient(run, answers, &count, "db", MT_SHAPE(s[2]), wanted & DB);
+    double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(s[0], s[2]), (mg_dist)NORMAL(0, 1)), s[0] * s[2]);
+    double *x = mg_lift(mg_input(run, "x", MT_SHAPE(s[0], s[1]), (mg_dist)NORMAL(0, 1)), s[0] * s[1]);
+    double *w = mg_lift(mg_input(run, "w", MT_SHAPE(s[1], s[2]), (mg_dist)NORMAL(0, 1)), s[1] * s[2]);
+    mg_i64(run, "N", s[0]);
+    mg_i64(run, "I", s[1]);
+    mg_i64(run, "O", s[2]);
+    if (wanted & DX)
+        mg_oracle_linear_dx_add(a->v, a->e, dout, NULL, w, s[0], s[1], s[2]), a++;
+    if (wanted & DW)
+        mg_oracle_linear_dw_add(a->v, a->e, dout, NULL, x, NULL, s[0], s[1], s[2]), a++;
+    if (wanted & DB)
+        mg_oracle_linear_db_add(a->v, a->e, dout, NULL, s[0], s[2]);
+    free(dout);
+    free(x);
+    free(w);
+    return mg_call_and_judge(run, answers, count);
+}
+
+void mg_07_linear_dx_dw(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < MT_COUNT(layers); t++)
+        if (!backward(run, layers[t], t % 4 == 1 ? DX : t % 4 == 2 ? DW : DX | DW))
+            return;
+}
+
+void mg_07_linear_db(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < MT_COUNT(layers); t++)
+        if (!backward(run, layers[t], DB))
+            return;
+}

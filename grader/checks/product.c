@@ -1,0 +1,91 @@
+/* product.c -- see product.h. */
+#include "checks/product.h"
+#include "checks/fill.h"
+#include "checks/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A matrix as it lies in memory: rows of `cols` numbers, ld apart, ending with the last number and not with a gap. */
+static int64_t span(int64_t rows, int64_t cols, int64_t ld)
+{
+    return rows > 0 && cols > 0 ? (rows - 1) * ld + cols : 0;
+}
+
+static int64_t span_a(const mt_matmul_dims *d)
+{
+    return d->trans_a ? span(d->K, d->M, d->lda) : span(d->M, d->K, d->lda);
+}
+
+static int64_t span_b(const mt_matmul_dims *d)
+{
+    return d->trans_b ? span(d->N, d->K, d->ldb) : span(d->K, d->N, d->ldb);
+}
+
+int64_t mg_product_span(const mt_matmul_dims *d)
+{
+    return span(d->M, d->N, d->ldc);
+}
+
+static void fill_matrix(mt_rng *rng, float *x, int64_t count, int64_t cols, int64_t ld, float gap)
+{
+    mg_fill(rng, x, count, (mg_dist)NORMAL(0, 1));
+    for (int64_t i = 0; i < count && ld > cols; i++)
+        if (i % ld >= cols)
+            x[i] = gap;
+}
+
+mt_matmul_dims mg_product_tight(int64_t M, int64_t N, int64_t K, mt_trans trans_a, mt_trans trans_b)
+{
+    return (mt_matmul_dims){ M, N, K, trans_a ? M : K, trans_b ? K : N, N, trans_a, trans_b, MT_OVERWRITE };
+}
+
+static void send_dims(mg_run *run, const mt_matmul_dims *d)
+{
+    mg_i64(run, "M", d->M);
+    mg_i64(run, "N", d->N);
+    mg_i64(run, "K", d->K);
+    mg_i64(run, "lda", d->lda);
+    mg_i64(run, "ldb", d->ldb);
+    mg_i64(run, "ldc", d->ldc);
+    mg_i64(run, "trans_a", d->trans_a);
+    mg_i64(run, "trans_b", d->trans_b);
+    mg_i64(run, "accumulate", d->write == MT_ACCUMULATE);
+}
+
+void mg_product_inputs(mg_run *run, mg_product *p)
+{
+    const mt_matmul_dims *d = &p->dims;
+    float *a = mg_in(run, "a", MT_F32, MT_SHAPE(span_a(d)));
+    float *b = mg_in(run, "b", MT_F32, MT_SHAPE(span_b(d)));
+    fill_matrix(mg_rng(run), a, span_a(d), d->trans_a ? d->M : d->K, d->lda, NAN);
+    fill_matrix(mg_rng(run), b, span_b(d), d->trans_b ? d->K : d->N, d->ldb, NAN);
+    p->a = a;
+    p->b = b;
+    send_dims(run, d);
+}
+
+void mg_product_describe(mg_run *run, const char *function, mg_product *p)
+{
+    const mt_matmul_dims *d = &p->dims;
+    int64_t count = mg_product_span(d);
+    mg_begin(run, function);
+    float *c = mg_inout(run, "c", MT_F32, MT_SHAPE(count));
+    mg_fill(mg_rng(run), c, count, (mg_dist)NORMAL(0, 1));
+    for (int64_t i = 0; i < count; i++)
+        if (d->write == MT_OVERWRITE && i % d->ldc < d->N)
+            c[i] = NAN;
+    p->c0 = c;
+    mg_product_inputs(run, p);
+}
+
+bool mg_product_expect(mg_run *run, const mg_product *p)
+{
+    int64_t count = mg_product_span(&p->dims);
+    double *want = mg_doubles(count), *tolerance = mg_doubles(count);
+    mg_oracle_matmul(want, tolerance, p->c0, p->a, p->b, &p->dims);
+    bool good = mg_expect(run, "c", want, tolerance);
+    free(want);
+    free(tolerance);
+    return good;
+}

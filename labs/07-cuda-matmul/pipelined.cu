@@ -1,0 +1,99 @@
+/* pipelined.cu -- two buffers: while one pair of tiles is multiplied, cp.async brings the next from memory.
+ *
+ * Threads and data: tiles and results as in register.cu, each tile twice. An asynchronous copy goes from global to shared
+ * memory past the registers, in pieces of 4, 8 or 16 neighbouring bytes, so it cannot turn a tile around. An operand whose
+ * neighbours lie along the result comes 16 bytes at a time; one whose neighbours lie along K comes by single floats, 8 lanes
+ * to a row: a sector each, and in shared memory 32 different banks. Before sm_80 the same calls copy at once.
+ * Bytes and FLOPs: as register.cu's; one barrier for each step of K instead of two, and memory works meanwhile. */
+#include "cuda/matmul.cuh"
+
+#include <cuda_pipeline_primitives.h>
+
+enum {
+    TILE = 128,
+    HALF = TILE / 2,
+    ROW = TILE + 4,
+    DEPTH = 8,
+    EACH = 8,
+    ACROSS = TILE / EACH,
+    THREADS = ACROSS * ACROSS,
+};
+
+/* ---- from global to shared memory ---------------------------------------------------------------- */
+
+/* *to = element (r,k) of m, on its way when this returns; 0 beyond the edges. */
+static __device__ void send_one(float *to, const mt_operand &m, int64_t r, int64_t k)
+{
+    if (r < m.rows && k < m.cols)
+        __pipeline_memcpy_async(to, &m.at[r * m.down + k * m.along], sizeof *to);
+    else
+        *to = 0;
+}
+
+/* tile[k][r] = element (r0 + r, k0 + k) of m, whose rows go along the result and whose columns along K. */
+static __device__ void send(float (*tile)[ROW], const mt_operand &m, int64_t r0, int64_t k0)
+{
+    if (m.along == 1) {
+        /* TODO 07.6: Neighbours in k: TILE x DEPTH single floats, by THREADS threads.
+         * Hint: send_one(&tile[k][r], m, r0 + r, k0 + k). Which k and r in the e-th turn, so that neighbouring threads
+         * read neighbours? Along K there are DEPTH of them. */
+        MT_TODO("07.6");
+        return;
+    }
+    int r = threadIdx.x % MT_WARP * 4, k = threadIdx.x / MT_WARP; /* neighbours in r: a warp for each k */
+    const float *x = m.at + (k0 + k) * m.along + r0 + r;
+    if (k0 + k < m.cols && r0 + r + 4 <= m.rows && mt_aligned4(x))
+        __pipeline_memcpy_async(&tile[k][r], x, sizeof(float4));
+    else
+        for (int q = 0; q < 4; q++)
+            send_one(&tile[k][r + q], m, r0 + r + q, k0 + k);
+}
+
+/* ---- from shared memory to registers --------------------------------------------------------------- */
+
+/* Four neighbours of shared memory, and four more half a tile on. */
+static __device__ __forceinline__ void eight(float *out, const float *in)
+{
+    float4 low = *reinterpret_cast<const float4 *>(in), high = *reinterpret_cast<const float4 *>(in + HALF);
+    out[0] = low.x, out[1] = low.y, out[2] = low.z, out[3] = low.w;
+    out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
+}
+
+static __device__ __forceinline__ void multiply(float (*sum)[EACH], float (*a)[ROW], float (*b)[ROW], int row, int col)
+{
+    /* TODO 07.6: As in 07.5. */
+    MT_TODO("07.6");
+}
+
+static __global__ void __launch_bounds__(THREADS, 2) pipelined(mt_product p)
+{
+    __shared__ __align__(16) float a[2][DEPTH][ROW], b[2][DEPTH][ROW];
+    float sum[EACH][EACH] = {};
+    int row = threadIdx.x / ACROSS * 4, col = threadIdx.x % ACROSS * 4, now = 0;
+    int64_t i, j;
+    mt_tile_begin(p, TILE, TILE, &i, &j);
+    send(a[0], p.a, i, 0);
+    send(b[0], mt_turned(p.b), j, 0);
+    __pipeline_commit();
+    for (int64_t k0 = 0; k0 < p.K; k0 += DEPTH, now = 1 - now) {
+        /* TODO 07.6: Wait for this pair, send for the next, multiply.
+         * Hint: __pipeline_wait_prior(0) waits for this thread's own copies; a barrier makes them everyone's, and says too
+         * that all are done with the other buffers, 1 - now, into which the next pair goes. There may be none. */
+        MT_TODO("07.6");
+    }
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+        mt_four_results_at(p, i + row + r / 4 * HALF + r % 4, j + col, &sum[r][0]);
+        mt_four_results_at(p, i + row + r / 4 * HALF + r % 4, j + col + HALF, &sum[r][4]);
+    }
+}
+
+extern "C" void mt_matmul_pipelined_cuda(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    mt_matmul_dims_check("pipelined matmul", d);
+    if (d->M * d->N == 0)
+        return;
+    mt_product p = mt_product_of(c, a, b, d);
+    pipelined<<<mt_tiles(p, TILE, TILE), THREADS, 0, mt_cuda_stream()>>>(p);
+    MT_LAUNCHED("matmul pipelined");
+}
