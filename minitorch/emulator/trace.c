@@ -71,8 +71,7 @@ static inline __attribute__((always_inline)) void access(const void *pointer, in
         if (EMU_UNLIKELY(!all_full(tracer->shared_state + (address - (uintptr_t)worker->shared), size)))
             emu_check_shared(tracer, address, size, kind, pc);
         emu_cell *cell = &tracer->shared_cells[(address - (uintptr_t)worker->shared) / 4];
-        if (tracer->races &&
-            !(kind == EMU_LOAD && emu_race_read_again(tracer, cell, address, size, pc, tracer->tag)))
+        if (tracer->races && !(kind == EMU_LOAD && emu_race_read_again(tracer, cell, address, size, pc, tracer->tag)))
             emu_race_shared(tracer, address, size, kind, pc);
     } else if (address - (uintptr_t)emu_arena < emu_arena_size) {
         space = EMU_GLOBAL;
