@@ -71,8 +71,7 @@ static inline __attribute__((always_inline)) void access(const void *pointer, in
         if (EMU_UNLIKELY(!all_full(tracer->shared_state + (address - (uintptr_t)worker->shared), size)))
             emu_check_shared(tracer, address, size, kind, pc);
         emu_cell *cell = &tracer->shared_cells[(address - (uintptr_t)worker->shared) / 4];
-        if (tracer->races &&
-            !(kind == EMU_LOAD && emu_race_read_again(tracer, cell, address, size, pc, tracer->tag)))
+        if (tracer->races && !(kind == EMU_LOAD && emu_race_read_again(tracer, cell, address, size, pc, tracer->tag)))
             emu_race_shared(tracer, address, size, kind, pc);
     } else if (address - (uintptr_t)emu_arena < emu_arena_size) {
         space = EMU_GLOBAL;
@@ -211,6 +210,8 @@ void __sanitizer_cov_trace_pc(void)
 void emu_trace_atomic(void *address, int size, uintptr_t pc)
 {
     access(address, __builtin_ctz((unsigned)size), EMU_ATOMIC, pc);
+    if (emu_tracing)
+        emu_order_atomic(emu_tracing);
 }
 
 void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc)
