@@ -3,7 +3,7 @@
  * Threads run one after another here, so a race never shows in the values: it must be inferred. For each 4-byte word we
  * keep who wrote it last and who has read it since the barrier. Two accesses to it, one at least a write and not both
  * atomic, race when they are of
- *   - threads of one block in the same barrier interval, unless their warp met in between (__syncwarp, a shuffle);
+ *   - threads of one block in the same barrier interval, unless a meeting or a lock orders them (order.c);
  *   - different blocks of a launch, in global memory, unless the launch uses fences (what those order, we cannot tell).
  * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of one
  * of them, never invent one.
@@ -15,62 +15,15 @@
 #include "core.h"
 #include "trace.h"
 
-#define MOST_MEETINGS 0xffffu
-
-/* ---- who has met whom --------------------------------------------------------------------------------------------- */
-
-static void forget_meetings(emu_tracer *t)
-{
-    for (int w = 0; w < t->worker->warp_count; w++) {
-        t->meetings[w] = t->all_met[w] = 0;
-        if (t->partly_met[w])
-            memset(t->met[w], 0, sizeof t->met[w]);
-        t->partly_met[w] = false;
-    }
-}
-
-void emu_race_next_interval(emu_tracer *t)
-{
-    t->tag++;
-    forget_meetings(t);
-}
-
 void emu_race_begin_block(emu_tracer *t)
 {
-    emu_race_next_interval(t);
+    emu_order_next_interval(t);
     t->block_tag = t->tag;
     if (t->turn_count == t->turn_capacity) {
         t->turn_capacity = t->turn_capacity ? 2 * t->turn_capacity : 1024;
         t->turns = realloc(t->turns, t->turn_capacity * sizeof *t->turns);
     }
     t->turns[t->turn_count++] = (struct emu_turn){ .tag = t->tag, .block = t->worker->block_number };
-}
-
-/* Lanes that meet come after all that each of them had done or had come after. */
-void emu_race_meet(emu_tracer *t, emu_warp *warp, uint32_t lanes)
-{
-    int w = warp->index;
-    if (t->meetings[w] == MOST_MEETINGS)
-        emu_race_next_interval(t); /* stamps are used up: forget, which may hide a race */
-    uint32_t now = ++t->meetings[w];
-    if ((lanes & warp->alive) == warp->alive) {
-        t->all_met[w] = now;
-        return;
-    }
-    t->partly_met[w] = true;
-    uint32_t joined[EMU_WARP_SIZE] = { 0 };
-    for (int i = 0; i < EMU_WARP_SIZE; i++)
-        if (lanes >> i & 1)
-            for (int j = 0; j < EMU_WARP_SIZE; j++)
-                joined[j] = lanes >> j & 1 ? now : t->met[w][i][j] > joined[j] ? t->met[w][i][j] : joined[j];
-    for (int i = 0; i < EMU_WARP_SIZE; i++)
-        if (lanes >> i & 1)
-            memcpy(t->met[w][i], joined, sizeof joined);
-}
-
-static inline bool came_after(const emu_tracer *t, int warp, int lane, int other, uint32_t stamp)
-{
-    return t->all_met[warp] > stamp || t->met[warp][lane][other] > stamp;
 }
 
 /* ---- conflicts ---------------------------------------------------------------------------------------------------- */
@@ -86,10 +39,9 @@ static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t 
     uint32_t rank = c->writer & RANK;
     if (c->write_tag != t->tag || rank == self->rank)
         return NONE;
-    int warp = self->warp->index;
-    if ((int)(rank / EMU_WARP_SIZE) != warp)
-        return SAME_BLOCK;
-    return came_after(t, warp, self->lane, (int)(rank % EMU_WARP_SIZE), c->writer >> STAMP) ? NONE : SAME_WARP;
+    if (emu_order_after(t, rank, c->writer >> STAMP))
+        return NONE;
+    return rank / EMU_WARP_SIZE == self->rank / EMU_WARP_SIZE ? SAME_WARP : SAME_BLOCK;
 }
 
 /* The same of a cell that was read: the reader that this write would race with: its rank comes back in *rank. */
@@ -99,19 +51,17 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
         return NONE;
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
+    bool same_warp = warp == self->rank / EMU_WARP_SIZE;
     *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
     if (!t->fenced && (c->read_tag < t->block_tag || c->reader & OTHER_BLOCKS))
         return BETWEEN_BLOCKS;
     if (c->read_tag != t->tag)
         return NONE;
-    if ((int)warp != self->warp->index)
-        return SAME_BLOCK;
-    for (uint32_t others = lanes & ~(1u << self->lane); others; others &= others - 1) {
-        int lane = __builtin_ctz(others);
-        if (came_after(t, (int)warp, self->lane, lane, c->reader >> STAMP))
-            continue;
-        *rank = warp * EMU_WARP_SIZE + (uint32_t)lane;
-        return SAME_WARP;
+    if (same_warp)
+        lanes &= ~(1u << self->lane);
+    if (lanes && (lanes = emu_order_unordered(t, warp, lanes, c->reader >> STAMP))) {
+        *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
+        return same_warp ? SAME_WARP : SAME_BLOCK;
     }
     return c->reader & OTHER_WARPS ? SAME_BLOCK : NONE;
 }
@@ -198,16 +148,18 @@ static __attribute__((noinline)) void report_clash(emu_tracer *t)
 
 /* ---- an access ---------------------------------------------------------------------------------------------------- */
 
-/* Another reader, or the first of this interval. */
+/* Another reader, or the first of this interval. Readers that this one comes after need not be remembered. */
 static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t since)
 {
     uint32_t warp = (uint32_t)emu_self->warp->index, bit = 1u << emu_self->lane, was = c->reader;
     uint32_t flags = 0, lanes = bit;
     if (c->read_tag == t->tag && was >> READER_BYTES & bytes) {
-        bool same_warp = (was & WARP) == warp;
-        if (same_warp && t->all_met[warp] <= was >> STAMP)
-            lanes |= c->lanes;
-        flags = (was & (OTHER_WARPS | OTHER_BLOCKS | 0xfu << READER_BYTES)) | (same_warp ? 0 : OTHER_WARPS);
+        uint32_t others = emu_order_unordered(t, was & WARP, c->lanes, was >> STAMP);
+        flags = was & (OTHER_WARPS | OTHER_BLOCKS | 0xfu << READER_BYTES);
+        if ((was & WARP) == warp)
+            lanes |= others;
+        else if (others)
+            flags |= OTHER_WARPS;
     } else if (c->read_tag >= since && (c->read_tag < t->block_tag || was & OTHER_BLOCKS)) {
         flags = OTHER_BLOCKS;
     }

@@ -63,11 +63,11 @@ static uintptr_t address_in_file(uintptr_t pc)
     return header->e_type == ET_DYN ? pc - (uintptr_t)__executable_start : pc;
 }
 
-/* Frames come innermost first; those of the shim's headers and of C++'s own are not the student's. */
+/* Frames come innermost first; those of C++'s headers and of ours, which cuemu lets pass for some of them (wherever it
+ * is installed), are not the student's. */
 static bool is_theirs(const char *file)
 {
-    return !strstr(file, "/emulator/include/") && !strstr(file, "/emu/include/") && strncmp(file, "/usr/", 5) &&
-           strncmp(file, "??", 2);
+    return strncmp(file, "/usr/", 5) && strncmp(file, "??", 2);
 }
 
 static char *shorten(const char *file)

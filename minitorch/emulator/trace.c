@@ -210,6 +210,8 @@ void __sanitizer_cov_trace_pc(void)
 void emu_trace_atomic(void *address, int size, uintptr_t pc)
 {
     access(address, __builtin_ctz((unsigned)size), EMU_ATOMIC, pc);
+    if (emu_tracing)
+        emu_order_atomic(emu_tracing);
 }
 
 void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc)

@@ -53,7 +53,7 @@ static inline int emu_space_of(uint64_t what)
 }
 
 /* Who wrote a 4-byte word last, and who has read it since the barrier. 32 bytes, two in a cache line. A stamp is the
- * number of meetings (__syncwarp, shuffles) the warp has had since the barrier. */
+ * number of meetings (__syncwarp, shuffles) and fences the warp has had since the barrier. */
 typedef struct emu_cell {
     uint32_t write_tag; /* the block and barrier interval: emu_tracer.tag */
     uint32_t write_pc;  /* from the start of the program */
@@ -108,6 +108,13 @@ typedef struct emu_pending {
     emu_clash clash;
 } emu_pending;
 
+/* What a thread's fences and atomics order, in this barrier interval. Times count the releases of the block. */
+typedef struct emu_fences {
+    uint32_t fenced;         /* stamp of its last fence */
+    uint32_t released, when; /* what it did before this stamp was released at this time */
+    uint32_t saw, acquired;  /* its last atomic could see the releases until this time; those that a fence followed */
+} emu_fences;
+
 typedef struct emu_tracer {
     uint32_t tag;        /* blocks begun and barriers passed by this worker, ever: grows by one at each */
     uint32_t block_tag;  /* tag when this block began */
@@ -120,10 +127,13 @@ typedef struct emu_tracer {
     size_t shared_used[2]; /* bytes of it that are not 0: of arrays, of dynamic shared memory */
     emu_cell *shared_cells;
     emu_pages pages;
-    uint32_t meetings[EMU_MAX_WARPS];              /* of each warp since the barrier */
+    uint32_t meetings[EMU_MAX_WARPS];              /* and fences, of each warp since the barrier */
     uint32_t all_met[EMU_MAX_WARPS];               /* the last of them with all its lanes */
     bool partly_met[EMU_MAX_WARPS];                /* there were some without */
     uint32_t (*met)[EMU_WARP_SIZE][EMU_WARP_SIZE]; /* [warp][i][j]: the last after which i comes after j's past */
+    emu_fences fences[EMU_MAX_THREADS];
+    uint32_t releases; /* by atomics, in this interval */
+    bool block_fenced; /* there was a fence in this interval */
     struct emu_sites *sites;
     emu_counts totals;
     struct emu_turn {
@@ -177,11 +187,20 @@ const char *emu_at_line(char *text, size_t size, uintptr_t pc);
 /* "s[32]" in words: which allocation or array the address is in and where. */
 const char *emu_describe(char *text, size_t size, uintptr_t address);
 
+/* ---- order.c: what comes after what within a block ---------------------------------------------------------------- */
+
+void emu_order_next_interval(emu_tracer *tracer);
+void emu_order_meet(emu_tracer *tracer, emu_warp *warp, uint32_t lanes);
+void emu_order_fence(emu_tracer *tracer);
+void emu_order_atomic(emu_tracer *tracer);
+/* Does the running thread come after what thread `rank` did at `stamp`? */
+bool emu_order_after(const emu_tracer *tracer, uint32_t rank, uint32_t stamp);
+/* Those of a warp's lanes of which this is not so. */
+uint32_t emu_order_unordered(const emu_tracer *tracer, uint32_t warp, uint32_t lanes, uint32_t stamp);
+
 /* ---- race.c ------------------------------------------------------------------------------------------------------- */
 
 void emu_race_begin_block(emu_tracer *tracer);
-void emu_race_next_interval(emu_tracer *tracer);
-void emu_race_meet(emu_tracer *tracer, emu_warp *warp, uint32_t lanes);
 void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 void emu_race_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 /* Most loads: other lanes of the warp have read the words since they last met, and nobody wrote them at `before` or

@@ -115,14 +115,14 @@ static void barrier(emu_worker *worker)
     if (!emu_tracing)
         return;
     settle(emu_tracing);
-    emu_race_next_interval(emu_tracing);
+    emu_order_next_interval(emu_tracing);
     emu_tracing->totals.barriers++;
 }
 
 static void meet(emu_warp *warp, uint32_t lanes)
 {
     if (emu_tracing)
-        emu_race_meet(emu_tracing, warp, lanes);
+        emu_order_meet(emu_tracing, warp, lanes);
 }
 
 static void pause_warp(emu_warp *warp)
@@ -133,8 +133,10 @@ static void pause_warp(emu_warp *warp)
 
 static void fence(int scope)
 {
-    if (emu_tracing && scope > 0)
-        emu_tracing->fenced = true;
+    if (!emu_tracing)
+        return;
+    emu_tracing->fenced |= scope > 0;
+    emu_order_fence(emu_tracing);
 }
 
 static void launch_end(emu_launch *launch)

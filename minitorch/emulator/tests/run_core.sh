@@ -22,11 +22,24 @@ result() { # 0|1 NAME [LOG]
 }
 line_of() { grep -nE "$2" "$1" | head -1 | cut -d: -f1; }
 
-# built NAME.cu: compiled both ways, as NAME.fast and NAME.traced
+# compile NAME.HOW, fast or traced, into $work
+compile() {
+    local how=${1##*.}
+    "$emu/cuemu" $([ $how = traced ] || echo --fast) "${1%.*}.cu" -o "$work/$1" >"$work/$1.log" 2>&1
+}
+# end_case N.HOW: runs case N of ends.cu
+end_case() {
+    CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 60 "$work/ends.${1#*.}" ${1%.*} >"$work/end.$1.out" 2>"$work/end.$1.log"
+    echo $? >"$work/end.$1.status"
+}
+export -f compile end_case
+export emu work
+printf '%s\n' {collectives,blocks,blas,api,limits,ends}.{fast,traced} | xargs -P 2 -I{} bash -c 'compile {}'
+
 built() {
-    local name=${1%.cu}
-    { "$emu/cuemu" --fast "$1" -o "$work/$name.fast" && "$emu/cuemu" "$1" -o "$work/$name.traced"; } >"$work/log" 2>&1 && return 0
-    result 1 "$name: compiles" "$work/log"
+    [ -x "$work/$1.fast" ] && [ -x "$work/$1.traced" ] && return 0
+    cat "$work/$1".*.log >"$work/log"
+    result 1 "$1: compiles" "$work/log"
     return 1
 }
 
@@ -45,7 +58,7 @@ ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O2 -fno-pie -no-pie fibers.c -o "$work/fibe
 result $? "$(cut -c1-40 "$work/log" | sed 's/^ok //')" "$work/log"
 
 for name in collectives blocks blas; do
-    built $name.cu || continue
+    built $name || continue
     passes $name fast CUEMU_THREADS=1
     passes $name fast CUEMU_THREADS=2 CUEMU_REVERSE=1
     passes $name traced CUEMU_THREADS=2
@@ -64,7 +77,7 @@ for name in blocks; do
 done
 
 # The line after each `// ERROR words` (or WARNING) is told with these words.
-built api.cu && for how in fast traced; do
+built api && for how in fast traced; do
     CUEMU_LEAKS=1 timeout 60 "$work/api.$how" >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out"
     result $? "api $how: values and exit status" "$work/out"
@@ -77,7 +90,7 @@ built api.cu && for how in fast traced; do
     result $missing "api $how: every misuse at its line" "$work/log"
 done
 
-built limits.cu && for n in 1 2 3 4 5 6 7 8; do
+built limits && for n in 1 2 3 4 5 6 7 8; do
     mark="// LIMIT $n\$"
     [ $n != 7 ] || mark='// STATIC$'
     [ $n != 8 ] || mark='// BOTH$'
@@ -86,14 +99,16 @@ built limits.cu && for n in 1 2 3 4 5 6 7 8; do
     result $? "limits $n: $(head -1 "$work/log" | sed 's/.*error: //' | cut -c1-70)" "$work/log"
 done
 
-built ends.cu && for n in 1 2 3 4 5 6 7 8 9 10; do
-    for how in fast traced; do
-        [ $n$how != 10traced ] || continue
-        CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 60 "$work/ends.$how" $n >"$work/out" 2>"$work/log"
-        [ $? = 77 ] && grep -q "ends.cu:$(line_of ends.cu "// END $n\$"): error:" "$work/log"
-        result $? "ends $n $how: $(head -1 "$work/log" | sed 's/.*error: //' | cut -c1-70)" "$work/log"
+if built ends; then
+    cases=({1..10}.fast {1..9}.traced)
+    printf '%s\n' "${cases[@]}" | xargs -P 2 -I{} bash -c 'end_case {}'
+    for case in "${cases[@]}"; do
+        log=$work/end.$case.log
+        [ "$(cat "$work/end.$case.status")" = 77 ] &&
+            grep -q "ends.cu:$(line_of ends.cu "// END ${case%.*}\$"): error:" "$log"
+        result $? "ends $case: $(head -1 "$log" | sed 's/.*error: //' | cut -c1-70)" "$log"
     done
-done
+fi
 
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

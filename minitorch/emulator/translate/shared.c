@@ -54,11 +54,11 @@ static char *type_text(const source *s, int from, int to, const char **align)
     return text;
 }
 
-/* The index of the name in [from, to): the last name outside of brackets before the first '['. */
+/* The index of the first name declared in [from, to): the last name outside of brackets before the first '[' or ','. */
 static int name_index(const source *s, int from, int to)
 {
     int name = -1;
-    for (int i = from; i < to && !is(&s->token[i], "["); i++) {
+    for (int i = from; i < to && !is(&s->token[i], "[") && !is(&s->token[i], ","); i++) {
         if (s->token[i].kind == TOKEN_NAME)
             name = i;
         if (is(&s->token[i], "<") && angle_end(s, i) > 0)

@@ -1,0 +1,101 @@
+/* order.c -- what comes after what within a block, in one barrier interval.
+ *
+ * Two things order threads there. Lanes of a warp meet, in __syncwarp or a shuffle. And a thread that has fenced and then
+ * updates an atomic releases what it did before the fence; a thread that updates an atomic and then fences acquires what
+ * was released by then: this is how locks and flags work. Which word the atomics are on is not looked at, so data guarded
+ * by the wrong lock may pass; nothing is called a race that a lock orders.
+ */
+#include <string.h>
+#include "trace.h"
+
+#define MOST_MEETINGS 0xffffu
+
+void emu_order_next_interval(emu_tracer *t)
+{
+    t->tag++;
+    for (int w = 0; w < t->worker->warp_count; w++) {
+        t->meetings[w] = t->all_met[w] = 0;
+        if (t->partly_met[w])
+            memset(t->met[w], 0, sizeof t->met[w]);
+        t->partly_met[w] = false;
+    }
+    if (t->block_fenced)
+        memset(t->fences, 0, (size_t)t->worker->thread_count * sizeof t->fences[0]);
+    t->block_fenced = false;
+    t->releases = 0;
+}
+
+/* A new stamp for what the warp's lanes do from now on. */
+static uint32_t next_stamp(emu_tracer *t, int warp)
+{
+    if (t->meetings[warp] == MOST_MEETINGS)
+        emu_order_next_interval(t); /* stamps are used up: forget, which may hide a race */
+    return ++t->meetings[warp];
+}
+
+/* Lanes that meet come after all that each of them had done or had come after. */
+void emu_order_meet(emu_tracer *t, emu_warp *warp, uint32_t lanes)
+{
+    int w = warp->index;
+    uint32_t now = next_stamp(t, w);
+    if ((lanes & warp->alive) == warp->alive) {
+        t->all_met[w] = now;
+        return;
+    }
+    t->partly_met[w] = true;
+    uint32_t joined[EMU_WARP_SIZE] = { 0 };
+    for (int i = 0; i < EMU_WARP_SIZE; i++)
+        if (lanes >> i & 1)
+            for (int j = 0; j < EMU_WARP_SIZE; j++)
+                joined[j] = lanes >> j & 1 ? now : t->met[w][i][j] > joined[j] ? t->met[w][i][j] : joined[j];
+    for (int i = 0; i < EMU_WARP_SIZE; i++)
+        if (lanes >> i & 1)
+            memcpy(t->met[w][i], joined, sizeof joined);
+}
+
+void emu_order_fence(emu_tracer *t)
+{
+    emu_fences *mine = &t->fences[emu_self->rank];
+    mine->fenced = next_stamp(t, emu_self->warp->index);
+    mine->acquired = mine->saw;
+    t->block_fenced = true;
+}
+
+void emu_order_atomic(emu_tracer *t)
+{
+    if (!t->block_fenced)
+        return;
+    emu_fences *mine = &t->fences[emu_self->rank];
+    if (mine->fenced > mine->released) {
+        mine->released = mine->fenced;
+        mine->when = ++t->releases;
+    }
+    mine->saw = t->releases;
+}
+
+bool emu_order_after(const emu_tracer *t, uint32_t rank, uint32_t stamp)
+{
+    const emu_thread *self = emu_self;
+    uint32_t warp = self->rank / EMU_WARP_SIZE;
+    if (rank / EMU_WARP_SIZE == warp &&
+        (t->all_met[warp] > stamp || t->met[warp][self->lane][rank % EMU_WARP_SIZE] > stamp))
+        return true;
+    const emu_fences *theirs = &t->fences[rank];
+    return theirs->released > stamp && theirs->when <= t->fences[self->rank].acquired;
+}
+
+uint32_t emu_order_unordered(const emu_tracer *t, uint32_t warp, uint32_t lanes, uint32_t stamp)
+{
+    bool same = warp == emu_self->rank / EMU_WARP_SIZE;
+    if (same && t->all_met[warp] > stamp)
+        return 0;
+    if (!t->releases && !(same && t->partly_met[warp]))
+        return lanes;
+    uint32_t left = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(rest);
+        if (!emu_order_after(t, warp * EMU_WARP_SIZE + lane, stamp))
+            left |= 1u << lane;
+    }
+    return left;
+}
