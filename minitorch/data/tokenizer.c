@@ -158,15 +158,15 @@ static int64_t merge_piece(mt_encoder *e, int32_t *ids, const uint8_t *piece, in
 /* The piece at `at` as a key: 16 bytes are read at once where the text has them, and those behind the piece cleared. */
 static void key_of(uint64_t key[2], const uint8_t *text, int64_t size, int64_t at, int64_t length)
 {
-    key[0] = key[1] = 0;
-    memcpy(key, text + at, at + 16 <= size ? 16 : (size_t)length);
-    if (length < 8) {
-        key[0] &= (1ull << 8 * length) - 1;
-        key[1] = 0;
-    } else {
-        key[1] &= (1ull << 8 * (length - 8)) - 1;
-    }
-    key[1] |= (uint64_t)length << 56;
+    uint64_t half[2] = { 0, 0 };
+    if (at + 16 <= size)
+        memcpy(half, text + at, 16);
+    else
+        memcpy(half, text + at, (size_t)length);
+    bool low = length < 8;
+    uint64_t mask = (1ull << 8 * (length & 7)) - 1;
+    key[0] = low ? half[0] & mask : half[0];
+    key[1] = (low ? 0 : half[1] & mask) | (uint64_t)length << 56;
 }
 
 /* As merge_piece, for the pieces that can be remembered. `room`: of ids; with enough of it they are copied at once. */
@@ -182,7 +182,10 @@ static int64_t look_up(mt_encoder *e, int32_t *ids, int64_t room, const uint64_t
         memcpy(word->id, ids, (size_t)n * sizeof *ids);
         return n;
     }
-    memcpy(ids, word->id, room >= MT_WORD_IDS ? sizeof word->id : (size_t)word->count * sizeof *ids);
+    if (room >= MT_WORD_IDS)
+        memcpy(ids, word->id, sizeof word->id);
+    else
+        memcpy(ids, word->id, (size_t)word->count * sizeof *ids);
     return word->count;
 }
 
