@@ -74,6 +74,8 @@ $(B)/obj/%.o: %.c
 $(B)/worker/%.o: grader/worker/%.c
 	$(call compile)
 
+$(B)/obj/grader/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
+
 # One rule per lab: its units come from solutions/ or, when its number is in MINE, from labs/. A half-written unit has
 # variables that nobody uses yet, so unused ones are no warning there.
 define unit_rule

@@ -1,16 +1,19 @@
 /* freeze.c -- SIGSTOP, and /proc to see that it took effect. SIGSTOP cannot be caught; /proc is not the program's word. */
 #include "freeze.h"
+#include "patience.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { FREEZE_SECONDS = 5 };
+enum { FREEZE_SECONDS = 5, AHEAD = -10 };
 
 /* A small file of /proc as a string; false when it is gone. */
 static bool slurp(const char *path, char *text, size_t size)
@@ -69,6 +72,13 @@ static bool add_waited(const char *schedstat, double *sum)
     return true;
 }
 
+static bool count(const char *text, double *sum)
+{
+    (void)text;
+    *sum += 1;
+    return true;
+}
+
 /* The state of a program's first thread; 'Z' when it has ended, whether others go on or not. */
 static char state_of(pid_t program)
 {
@@ -80,10 +90,11 @@ static char state_of(pid_t program)
 
 bool mg_freeze(pid_t program)
 {
-    double deadline = mt_now() + FREEZE_SECONDS;
+    mg_patience patience = mg_patience_new();
     if (program <= 0 || kill(program, SIGSTOP))
         return false;
-    for (char state = state_of(program); state != 'Z' && mt_now() < deadline; state = state_of(program)) {
+    for (char state = state_of(program); state != 'Z' && mg_waiting(&patience) < FREEZE_SECONDS;
+         state = state_of(program)) {
         if (state == 'T' && each_thread(program, "stat", is_stopped, NULL))
             return true;
         nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
@@ -95,6 +106,57 @@ void mg_thaw(pid_t program)
 {
     if (program > 0)
         kill(program, SIGCONT);
+}
+
+/* Put one thread on the lowest processor that is left. */
+static bool take_processor(pid_t thread, cpu_set_t *left)
+{
+    cpu_set_t one;
+    size_t cpu = 0;
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, left))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    CPU_CLR(cpu, left);
+    return sched_setaffinity(thread, sizeof one, &one) == 0;
+}
+
+static bool prefer(const char *stat, double *unused)
+{
+    (void)unused;
+    setpriority(PRIO_PROCESS, (id_t)strtol(stat, NULL, 10), AHEAD);
+    return true;
+}
+
+/* Ahead of other programs, where we may: as root. The kernel may weigh sessions first, and only then the programs in each. */
+static void run_ahead(pid_t program)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/autogroup", (int)program);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        dprintf(fd, "%d", AHEAD);
+        close(fd);
+    }
+    each_thread(program, "stat", prefer, NULL);
+}
+
+void mg_spread(pid_t program)
+{
+    char path[64];
+    cpu_set_t allowed;
+    double threads = 0;
+    run_ahead(program);
+    if (sched_getaffinity(program, sizeof allowed, &allowed) || !each_thread(program, "stat", count, &threads) ||
+        CPU_COUNT(&allowed) != (int)threads)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)program);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks && (e = readdir(tasks)) && CPU_COUNT(&allowed) > 0;)
+        if (e->d_name[0] != '.' && !take_processor((pid_t)strtol(e->d_name, NULL, 10), &allowed))
+            break;
+    if (tasks)
+        closedir(tasks);
 }
 
 double mg_cpu_seconds(pid_t program)

@@ -12,6 +12,10 @@ pid_t mg_program(const mg_process *process);
 bool mg_freeze(pid_t program);
 void mg_thaw(pid_t program);
 
+/* mg_spread -- give every thread of a frozen program a processor of its own, when it may use as many as it has threads;
+ * and let it run before other programs, where we may. */
+void mg_spread(pid_t program);
+
 /* mg_cpu_seconds -- processor time used so far by all its threads; 0 when it has ended. */
 double mg_cpu_seconds(pid_t program);
 

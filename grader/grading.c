@@ -205,8 +205,19 @@ static mt_status take_lab(mg_bench *bench, const mg_labinfo *info, const mg_opti
     return status;
 }
 
-/* One of the student's earlier labs, from the same submission or else from labs/. */
-static mt_status take_earlier(mg_bench *bench, const mg_options *o, const char *number, mg_results *results)
+/* What to do with one of the student's earlier labs. */
+typedef mt_status earlier_fn(mg_bench *bench, const mg_labinfo *info, const mg_options *o, mg_results *results);
+
+static mt_status expect_units(mg_bench *bench, const mg_labinfo *info, const mg_options *o, mg_results *results)
+{
+    (void)o;
+    (void)results;
+    mg_labinfo_expect(&bench->info, info);
+    return MT_OK;
+}
+
+static mt_status visit_earlier(mg_bench *bench, const mg_options *o, const char *number, mg_results *results,
+                               earlier_fn *visit)
 {
     char id[32];
     mg_labinfo info;
@@ -216,19 +227,19 @@ static mt_status take_earlier(mg_bench *bench, const mg_options *o, const char *
     status = mg_labinfo_read(&info, o->root, id);
     if (status != MT_OK)
         return status;
-    status = take_lab(bench, &info, o, results);
+    status = visit(bench, &info, o, results);
     mg_labinfo_free(&info);
     return status;
 }
 
-static mt_status take_mine(mg_bench *bench, const mg_options *o, mg_results *results)
+static mt_status visit_mine(mg_bench *bench, const mg_options *o, mg_results *results, earlier_fn *visit)
 {
     mt_status status = MT_OK;
     char *list = strdup(o->mine ? o->mine : ""), *rest = list;
     MT_CHECK(list, "out of memory");
     for (char *number; status == MT_OK && (number = strsep(&rest, " ,"));)
         if (number[0])
-            status = take_earlier(bench, o, number, results);
+            status = visit_earlier(bench, o, number, results, visit);
     free(list);
     return status;
 }
@@ -238,9 +249,11 @@ static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *r
     char from[PATH_MAX];
     find_units(from, o, &bench->info);
     snprintf(results->units, sizeof results->units, "%s", from + (strncmp(from, "./", 2) == 0 ? 2 : 0));
-    mt_status status = take_lab(bench, &bench->info, o, results);
+    mt_status status = visit_mine(bench, o, results, expect_units);
     if (status == MT_OK)
-        status = take_mine(bench, o, results);
+        status = take_lab(bench, &bench->info, o, results);
+    if (status == MT_OK)
+        status = visit_mine(bench, o, results, take_lab); /* from the same submission, or else from labs/ */
     if (status == MT_OK) {
         status = mg_build_worker(&bench->build, o->lab->id, MG_MINE, bench->worker_path, results->build_log,
                                  sizeof results->build_log);

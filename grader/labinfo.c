@@ -123,6 +123,12 @@ mt_status mg_labinfo_find(char id[32], const char *root, const char *number_text
     return status;
 }
 
+void mg_labinfo_expect(mg_labinfo *info, const mg_labinfo *other)
+{
+    for (int i = 0; i < other->units && info->others < MT_COUNT(info->other); i++)
+        memcpy(info->other[info->others++], other->unit[i], sizeof other->unit[i]);
+}
+
 bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, double *value)
 {
     const cJSON *bars = cJSON_GetObjectItem(info->json, "bars");

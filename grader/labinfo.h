@@ -11,6 +11,8 @@ typedef struct mg_labinfo {
     char title[96]; /* "matmul" */
     char unit[MG_UNITS][64];
     int units;
+    char other[4 * MG_UNITS][64]; /* units of other labs that may stand beside them: no surprise in a submission */
+    int others;
     mg_limits limits; /* of one check; defaults where lab.json is silent */
     void *json;       /* the parsed file, for the bars */
 } mg_labinfo;
@@ -21,6 +23,9 @@ void mg_labinfo_free(mg_labinfo *info);
 
 /* mg_labinfo_find -- the folder of a lab by its number: "01" -> "01-matmul". */
 mt_status mg_labinfo_find(char id[32], const char *root, const char *number);
+
+/* mg_labinfo_expect -- let the units of another lab stand beside those of this one. */
+void mg_labinfo_expect(mg_labinfo *info, const mg_labinfo *other);
 
 /* mg_labinfo_bar -- bars[bar][field]; false when it is not there. */
 bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, double *value);

@@ -2,7 +2,9 @@
  *
  * While one side runs the other is frozen. Each launch is a fresh pair of workers, because where a program lands in memory
  * is luck too. Both sides get the same processors, as many as the race has threads, and each pair of calls the same values.
- * A race ends when its ratio can be believed, or when not even what disturbed it could decide otherwise. */
+ * A race ends when its ratio can be believed, or when not even what disturbed it could decide otherwise. On a busy machine
+ * the scheduler often puts two threads on one processor, where they take turns. So in a repeat each thread is tied to one of
+ * its own; not before, since threads that a unit makes itself during the call would all inherit the first one's. */
 #include "race.h"
 #include "run.h"
 
@@ -11,8 +13,8 @@
 
 enum { ROUNDS = 9, LEAST_ROUNDS = 2, LAUNCHES = 2, REPEATS = 3 };
 
-#define LAUNCH_SECONDS 2.0 /* no further round of a launch begins after that: long slices are steady ones */
-#define RACE_SECONDS   9.0 /* no repeat begins that would end after that, if it took as long as the one before */
+#define LAUNCH_SECONDS 2.0  /* no further round of a launch begins after that: long slices are steady ones */
+#define RACE_SECONDS   20.0 /* no repeat begins that would end after that, if it took as long as the one before */
 
 typedef struct contest {
     mg_run *run;
@@ -66,6 +68,7 @@ static bool start_pair(contest *c, int launch)
     char log[1024] = "";
     worker.cpus = c->race->threads;
     worker.cpu_shift = launch;
+    worker.spread = c->tally.launches > LAUNCHES;
     c->ours = mg_session_start(&worker);
     c->race->describe(c->run, c->one_case, c->race->ours);
     if (c->ours && !slice(c, true, false)) /* before the reference is even built: an unwritten step is cheap */

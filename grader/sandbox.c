@@ -5,13 +5,14 @@
  * before bubblewrap has made its user namespace it would count those of the person at the keyboard. A worker's
  * launcher sets it inside (worker/launch.c). */
 #include "sandbox.h"
+#include "patience.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
 #include <linux/close_range.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ enum {
     NOBODY = 65534,
     ARGUMENTS = 256,
     CONTROL = 2, /* descriptors for bubblewrap itself: filter, info */
-    START_MS = 10000,
+    START_SECONDS = 10,
     CPU_BACKSTOP =
         64, /* the checker watches the time of each check; the kernel's limit is for the worker's whole life */
 };
@@ -190,8 +191,7 @@ static pid_t read_reaper(int info)
 {
     char text[512];
     size_t have = 0;
-    struct pollfd p = { .fd = info, .events = POLLIN };
-    while (have < sizeof text - 1 && poll(&p, 1, START_MS) > 0) {
+    while (have < sizeof text - 1 && mg_wait_readable(info, START_SECONDS)) {
         ssize_t n = read(info, text + have, sizeof text - 1 - have);
         if (n <= 0)
             break;
@@ -219,6 +219,7 @@ static mt_status launch_process(mg_process *process, launch *l)
         close(output[0]);
         return mt_fail(MT_ERR_IO, "fork: %s", strerror(errno));
     }
+    mg_janitor_note(pid);
     *process = (mg_process){ .child = pid, .output = output[0], .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
     fcntl(process->pidfd, F_SETFD, FD_CLOEXEC);
     fcntl(output[0], F_SETFL, O_NONBLOCK);
@@ -241,6 +242,8 @@ static mt_status launch_confined(mg_process *process, launch *l)
     close(info[1]);
     if (status == MT_OK)
         process->reaper = read_reaper(info[0]);
+    if (process->reaper > 0)
+        mg_janitor_note(process->reaper);
     close(info[0]);
     return status;
 }
@@ -266,6 +269,9 @@ int mg_process_end(mg_process *process)
     if (process->reaper > 0 && waitid(P_PID, (id_t)process->child, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0)
         kill(process->reaper, SIGKILL); /* takes all of its namespace along */
     waitpid(process->child, &status, 0);
+    mg_janitor_note(-process->child);
+    if (process->reaper > 0)
+        mg_janitor_note(-process->reaper);
     close(process->pidfd);
     close(process->output);
     *process = (mg_process){ .pidfd = -1, .output = -1 };
@@ -282,7 +288,7 @@ mt_status mg_sandbox_probe(void)
     if (access(bubblewrap, X_OK))
         return mt_fail(MT_ERR_UNAVAILABLE, "bubblewrap is not installed (apt-get install bubblewrap)");
     mt_status status = mg_sandbox_start(&process, &s);
-    poll(&(struct pollfd){ .fd = process.pidfd, .events = POLLIN }, 1, START_MS);
+    mg_wait_readable(process.pidfd, START_SECONDS);
     ssize_t n = process.output < 0 ? 0 : read(process.output, text, sizeof text - 1);
     int code = mg_process_end(&process);
     if (status == MT_OK && code == 0)

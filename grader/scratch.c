@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { NOTED = 64 }; /* processes at once: two workers of a race and their sandboxes, or a compiler */
+
 static void remove_tree(char *path)
 {
     FTS *tree = fts_open((char *const[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -26,16 +28,47 @@ static void remove_tree(char *path)
         fts_close(tree);
 }
 
+static int notes = -1; /* our end of the janitor's pipe */
+
+void mg_janitor_note(pid_t pid)
+{
+    ssize_t sent = notes < 0 ? 0 : write(notes, &pid, sizeof pid);
+    (void)sent; /* a janitor that was killed helps nobody */
+}
+
+/* The processes noted and not ended. */
+static void keep_note(pid_t list[NOTED], pid_t note)
+{
+    for (int i = 0; i < NOTED; i++)
+        if (list[i] == (note > 0 ? 0 : -note)) {
+            list[i] = note > 0 ? note : 0;
+            return;
+        }
+}
+
+/* bubblewrap dies with its parent, but not yet while it makes the sandbox. */
+static void kill_noted(const pid_t list[NOTED])
+{
+    for (int i = 0; i < NOTED; i++)
+        if (list[i] > 0) {
+            kill(list[i], SIGKILL);
+            kill(-list[i], SIGKILL);
+        }
+}
+
 MT_NORETURN static void janitor(char *path, int alive)
 {
-    char byte;
+    pid_t noted[NOTED] = { 0 }, note;
+    ssize_t n;
     for (int signal_number = 1; signal_number < NSIG; signal_number++)
         signal(signal_number, SIG_IGN);
     setsid();
     dup2(alive, 0);
     syscall(SYS_close_range, 1, ~0u, 0);
-    while (read(0, &byte, 1) < 0 && errno == EINTR)
-        ;
+    while ((n = read(0, &note, sizeof note)) == sizeof note || (n < 0 && errno == EINTR))
+        if (n > 0)
+            keep_note(noted, note);
+    kill_noted(noted);
     remove_tree(path);
     _exit(0);
 }
@@ -57,7 +90,7 @@ mt_status mg_scratch_open(mg_scratch *s)
     if (s->janitor == 0)
         janitor(s->path, (close(alive[1]), alive[0]));
     close(alive[0]);
-    s->alive = alive[1];
+    s->alive = notes = alive[1];
     s->mask = umask(022);
     return s->janitor > 0 ? MT_OK : mt_fail(MT_ERR_IO, "fork: %s", strerror(errno));
 }
@@ -67,6 +100,7 @@ void mg_scratch_close(mg_scratch *s)
     if (s->janitor <= 0)
         return;
     umask(s->mask);
+    notes = -1;
     close(s->alive);
     waitpid(s->janitor, NULL, 0);
     s->janitor = 0;

@@ -1,7 +1,7 @@
 /* scratch.h -- a private folder for one grading, gone afterwards however the grader ends.
  *
- * A small process of ours, the janitor, waits until the grader closes a pipe, which even SIGKILL does, and then removes
- * the folder. Sandboxed programs can pass through the folder (mode 0711) but cannot list it. */
+ * A small process of ours, the janitor, waits until the grader closes a pipe, which even SIGKILL does, and then kills what
+ * is left of the sandboxes and removes the folder. Sandboxed programs can pass through the folder (mode 0711) but cannot list it. */
 #ifndef MG_SCRATCH_H
 #define MG_SCRATCH_H
 
@@ -20,6 +20,9 @@ typedef struct mg_scratch {
 
 mt_status mg_scratch_open(mg_scratch *scratch);
 void mg_scratch_close(mg_scratch *scratch);
+
+/* mg_janitor_note -- a process was started that must not outlive us, or (-pid) is no more. Without a janitor, nothing. */
+void mg_janitor_note(pid_t pid);
 
 /* mg_path -- a path made by printf into a buffer of PATH_MAX; aborts when it is too long. */
 void mg_path(char path[PATH_MAX], const char *fmt, ...) MT_PRINTF(2, 3);

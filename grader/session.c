@@ -4,10 +4,10 @@
 #include "arena.h"
 #include "death.h"
 #include "freeze.h"
+#include "patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +16,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#define MOST_TICK 0.5 /* seconds between two looks; when more passed, we did not run, and so did not the worker */
-
-enum { TICK_MS = 50, DYING_SECONDS = 2, SLACK_BYTE = 0xFF };
+enum { DYING_SECONDS = 2, SLACK_BYTE = 0xFF };
 
 struct mg_session {
     mg_worker worker;
@@ -147,8 +145,7 @@ static bool over_limits(mg_session *s, double wall, mg_outcome *outcome)
 static void die_of_fault(mg_session *s, const mg_wire_reply *fault, const mg_invocation *in, mg_outcome *outcome)
 {
     char words[256];
-    struct pollfd end = { .fd = s->process.pidfd, .events = POLLIN };
-    poll(&end, 1, DYING_SECONDS * 1000);
+    mg_wait_readable(s->process.pidfd, DYING_SECONDS);
     drain_output(s);
     mg_describe_fault(words, sizeof words, fault, in);
     give_up(s, outcome, MG_CRASH, words);
@@ -188,15 +185,13 @@ static bool await(mg_session *s, const mg_wire_request *request, mg_reply_kind w
 {
     mg_wire_reply reply;
     size_t have = 0;
-    double waited = 0, before = mt_now();
+    mg_patience patience = mg_patience_new();
     for (;;) {
         struct pollfd p[3] = { { .fd = s->reply, .events = POLLIN },
                                { .fd = s->process.output, .events = POLLIN },
                                { .fd = s->process.pidfd, .events = POLLIN } };
-        poll(p, 3, TICK_MS);
-        double now = mt_now();
-        waited += fmin(now - before, MOST_TICK);
-        before = now;
+        poll(p, 3, MG_TICK_MS);
+        double waited = mg_waiting(&patience);
         if (p[1].revents)
             drain_output(s);
         if (p[0].revents & POLLIN) {
@@ -207,7 +202,7 @@ static bool await(mg_session *s, const mg_wire_request *request, mg_reply_kind w
                 return take_reply(s, &reply, request, wanted, in, outcome);
             }
         } else if (p[2].revents || (p[0].revents & POLLHUP)) {
-            poll(&p[2], 1, DYING_SECONDS * 1000);
+            mg_wait_readable(s->process.pidfd, DYING_SECONDS);
             drain_output(s);
             give_up(s, outcome, MG_CRASH, "");
             return false;
@@ -309,7 +304,7 @@ static bool hold(mg_session *s, mg_outcome *outcome)
 {
     int unread = 0;
     if (!mg_freeze(s->program)) {
-        poll(&(struct pollfd){ .fd = s->process.pidfd, .events = POLLIN }, 1, DYING_SECONDS * 1000);
+        mg_wait_readable(s->process.pidfd, DYING_SECONDS);
         give_up(s, outcome, MG_CRASH, "");
     } else if (ioctl(s->reply, FIONREAD, &unread) || unread) {
         give_up(s, outcome, MG_CRASH, "something other than the worker wrote to its reply pipe");
@@ -330,7 +325,11 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
         return false;
     if (s->program == 0)
         s->program = mg_program(&s->process);
-    return hold(s, outcome);
+    if (!hold(s, outcome))
+        return false;
+    if (s->worker.spread)
+        mg_spread(s->program);
+    return true;
 }
 
 void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome)

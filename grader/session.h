@@ -42,6 +42,7 @@ typedef struct mg_worker {
     bool confined;
     mg_limits limits;    /* of one check */
     int cpus, cpu_shift; /* as in mg_sandbox */
+    bool spread;         /* before each call give every thread a processor of its own (mg_spread) */
 } mg_worker;
 
 typedef struct mg_session mg_session;

@@ -45,6 +45,15 @@ static int unit_index(const mg_labinfo *info, const char *name)
     return -1;
 }
 
+/* Whether it is a unit of another lab that is graded along with this one. */
+static bool is_other(const mg_labinfo *info, const char *name)
+{
+    for (int i = 0; i < info->others; i++)
+        if (strcmp(name, info->other[i]) == 0)
+            return true;
+    return false;
+}
+
 /* ---- folders -------------------------------------------------------------------------------- */
 
 /* Why a file is not taken, or NULL. Opened first, then looked at, so that it cannot change in between. */
@@ -91,7 +100,8 @@ static mt_status collect_folder(const char *to, int top, const mg_labinfo *info,
         const char *why = NULL;
         if (unit_index(info, e->d_name) >= 0)
             why = take_file(to, dirfd(folder), e->d_name);
-        else if (e->d_name[0] != '.' && strcmp(e->d_name, "README.md") && strcmp(e->d_name, "lab.json"))
+        else if (e->d_name[0] != '.' && strcmp(e->d_name, "README.md") && strcmp(e->d_name, "lab.json") &&
+                 !is_other(info, e->d_name))
             why = "not a unit";
         if (why)
             ignore(ignored, size, e->d_name, why);
@@ -150,6 +160,8 @@ static void send_entries(struct archive *a, int out, const mg_labinfo *info, cha
         if (!path || archive_entry_filetype(entry) == AE_IFDIR)
             continue;
         int unit = unit_of_path(info, path);
+        if (unit < 0 && archive_entry_filetype(entry) == AE_IFREG && is_other(info, basename(path)))
+            continue;
         const char *why = refusal(entry, path, taken, unit);
         la_ssize_t n = why ? 0 : archive_read_data(a, text, MG_UNIT_BYTES);
         if (n < 0)

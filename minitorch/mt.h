@@ -17,9 +17,10 @@
 #include "core/scope.h"   /* what a training step made is freed at its end */
 
 /* Arithmetic on them. */
-#include "ops/matmul.h"  /* the matrix product, from naive to fast                      lab 01 */
-#include "ops/kernels.h" /* layers, activations, losses: forward and backward           lab 02 */
-#include "ops/tables.h"  /* which kernel on which device */
+#include "ops/matmul.h"       /* the matrix product, from naive to fast                 lab 01 */
+#include "ops/kernels.h"      /* layers, activations, losses: forward and backward      lab 02 */
+#include "ops/kernels_gpt2.h" /* layernorm, and what else GPT-2 is made of              lab 08 */
+#include "ops/tables.h"       /* which kernel on which device */
 
 /* Tensors that remember. */
 #include "autograd/tape.h" /* nodes, backward, its hooks                                  lab 03 */

@@ -73,10 +73,23 @@ train --epochs 3 --eval-every 2 --hidden 16
 ok 'tests every two epochs, and at the end' [ "$(cut -d, -f1 "$work/run/metrics.csv" | paste -sd' ')" = 'epoch 2 3' ]
 train --epochs 1 --eval-steps 21 --hidden 16 # of 63
 ok 'tests within an epoch' [ "$(cut -d, -f1 "$work/run/metrics.csv" | paste -sd' ')" = 'epoch 0.333333 0.666667 1' ]
-train --epochs 1 --hidden 16 --trace --workers 1
-ok 'a profile' eval 'grep -q "linear backward" "$work/run/summary.txt" && grep -q traceEvents "$work/run/trace.json" && grep -q "<svg" "$work/run/timeline.svg"'
+train --epochs 1 --hidden 16 --trace --workers 2
+ok 'a profile: ops, loader and optimizer, MFU' eval 'for line in "linear backward" "load batch" "next batch" "adam step" "(MFU)"; do
+    grep -qF "$line" "$work/run/summary.txt" || return 1; done && grep -q "<svg" "$work/run/timeline.svg"'
+ok '... a trace that programs can read, with the workers in it' eval 'python3 -c "
+import json; events = json.load(open(\"$work/run/trace.json\"))[\"traceEvents\"]
+names = {str(e.get(\"args\", {}).get(\"name\")) for e in events if e[\"ph\"] == \"M\"}
+assert any(n.startswith(\"loader\") for n in names), names"'
 train --epochs 1 --hidden 32 --batch 4001
 ok 'one hidden layer, and a batch larger than the set' [ $status = 0 ]
+
+run "$bin/converge" --data "$work/digits" --epochs 2 --every 21 --svg "$work/converge.svg"
+ok 'converge: parameters and state are 1x, 2x, 2x, 3x' [ "$(awk '/x$/ { print $NF }' "$work/out" | paste -sd' ')" = '1.000x 2.000x 2.000x 3.000x' ]
+ok '... every loss falls, and the points are there' eval 'awk -F, "NR == 2 { split(\$0, first) }
+    END { for (i = 2; i <= 5; i++) if (\$i >= first[i]) exit 1; exit NR != 7 }" "$work/build/bench/converge.csv"'
+rm -rf "$work/build"
+run "$bin/converge" --data "$work/digits" --csv /proc/nonesuch/x.csv
+ok '... an unwritable file is known before training' refused '/proc/nonesuch/x.csv'
 
 mkdir "$work/tools"
 run env PATH="$work/tools" "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 2
@@ -110,6 +123,9 @@ ok 'three hidden layers' refused "--hidden: '2,3'"
 train --optimizer sgd --lr 1e3
 ok 'a rate that blows up' refused '--lr 1000 is too large'
 ok '... says in which step' said 'the loss is'
+make -s -C "$root" FLAVOUR=asan build/asan/bin/train_mnist >"$work/out" 2>"$work/err"
+run "$root/build/asan/bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
+ok 'the debug flavour names the first op that was not finite' refused 'the first result that was not finite: '
 train --optimizer sgdd
 ok 'an unknown optimizer' refused '--optimizer: there is no optimizer "sgdd": use one of sgd,'
 train --schedule cosin

@@ -68,19 +68,20 @@ static void spoil(mt_rng *rng, mt_shape *shape, const mt_view *view)
 void mg_00_broadcast(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
-    for (int t = 0; t < TRIES; t++) {
+    for (int t = 0; t < 2 * TRIES; t++) {
         mt_view view = mg_random_view(mg_rng(run), &c->spec);
         mt_shape shape = larger(mg_rng(run), &view);
-        if (!c->fits)
+        bool fits = c->fits || t % 2;
+        if (!fits)
             spoil(mg_rng(run), &shape, &view);
         mg_begin(run, "mt_view_broadcast");
         mg_out(run, "fits", MT_I64, MT_SHAPE(1));
         int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
         mg_in_view(run, "view", &view);
         mg_in_shape(run, "shape", shape);
-        bool good = mg_call(run) && expect_answer(run, c->fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view));
+        bool good = mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view));
         free(before);
-        if (good && c->fits) {
+        if (good && fits) {
             int64_t *elements = stretched(&view, shape);
             good = mg_expect_view(run, "out", shape, elements, &view);
             free(elements);
@@ -93,14 +94,15 @@ void mg_00_broadcast(mg_run *run, const void *one_case)
 void mg_00_broadcast_shape(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
-    for (int t = 0; t < 2 * TRIES; t++) {
+    for (int t = 0; t < 4 * TRIES; t++) {
+        bool fits = c->fits || t / 2 % 2;
         mt_view view = mg_random_view(mg_rng(run), &c->spec);
         mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = b;
         int more = b.rank - a.rank;
         for (int i = 0; i < a.rank; i++) /* b too may stretch, where a is the larger one */
-            if (c->fits && a.dim[i] != 1 && mt_rng_below(mg_rng(run), 3) == 0)
+            if (fits && a.dim[i] != 1 && mt_rng_below(mg_rng(run), 3) == 0)
                 b.dim[more + i] = 1;
-        if (!c->fits)
+        if (!fits)
             b.dim[more + mt_rng_below(mg_rng(run), a.rank)] += mg_pick(mg_rng(run), 4, 6); /* more than 1, and than a */
         mg_begin(run, "mt_view_broadcast_shape");
         mg_out(run, "fits", MT_I64, MT_SHAPE(1));
@@ -108,11 +110,11 @@ void mg_00_broadcast_shape(mg_run *run, const void *one_case)
         mg_in_shape(run, "a", t % 2 ? a : b);
         mg_in_shape(run, "b", t % 2 ? b : a);
         const char *what = mt_shape_text(a);
-        bool good = mg_call(run) && expect_answer(run, c->fits, before, 1 + MT_MAX_RANK, what);
+        bool good = mg_call(run) && expect_answer(run, fits, before, 1 + MT_MAX_RANK, what);
         free(before);
         int64_t words[1 + MT_MAX_RANK] = { want.rank };
         memcpy(words + 1, want.dim, sizeof want.dim);
-        if (!good || (c->fits && !mg_expect_i64(run, "out", words, 1 + want.rank, "rank, then sizes")))
+        if (!good || (fits && !mg_expect_i64(run, "out", words, 1 + want.rank, "rank, then sizes")))
             return;
     }
 }
@@ -173,15 +175,15 @@ static mt_shape nearby(mt_rng *rng, const mt_view *view)
     return shape;
 }
 
-/* A view and a shape of as many elements, for which a view exists or does not, as the case asks. */
-static mt_view pick_reshape(mt_rng *rng, const tensor_case *c, mt_shape *shape, int64_t **elements)
+/* A view and a shape of as many elements, for which a view exists or does not. */
+static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt_shape *shape, int64_t **elements)
 {
     for (;;) {
-        mt_view view = mg_random_view(rng, &c->spec);
+        mt_view view = mg_random_view(rng, spec);
         int64_t count = mg_count(view.shape, view.rank);
         *shape = mt_rng_below(rng, 2) && view.rank > 0 && count > 0 ? nearby(rng, &view) : random_factors(rng, count);
         *elements = mg_elements(&view);
-        if (expressible(*elements, *shape) == c->fits)
+        if (expressible(*elements, *shape) == fits)
             return view;
         free(*elements);
     }
@@ -190,17 +192,18 @@ static mt_view pick_reshape(mt_rng *rng, const tensor_case *c, mt_shape *shape, 
 void mg_00_reshape(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
-    for (int t = 0; t < 2 * TRIES; t++) {
+    for (int t = 0; t < 4 * TRIES; t++) {
+        bool fits = c->fits || t % 2;
         mt_shape shape;
         int64_t *elements;
-        mt_view view = pick_reshape(mg_rng(run), c, &shape, &elements);
+        mt_view view = pick_reshape(mg_rng(run), &c->spec, fits, &shape, &elements);
         mg_begin(run, "mt_view_reshape");
         mg_out(run, "fits", MT_I64, MT_SHAPE(1));
         int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
         mg_in_view(run, "view", &view);
         mg_in_shape(run, "shape", shape);
-        bool good = mg_call(run) && expect_answer(run, c->fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view)) &&
-                    (!c->fits || mg_expect_view(run, "out", shape, elements, &view));
+        bool good = mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view)) &&
+                    (!fits || mg_expect_view(run, "out", shape, elements, &view));
         free(before);
         free(elements);
         if (!good)

@@ -12,7 +12,7 @@ typedef struct tensor_case {
     int64_t step;   /* slice: steps 1 .. this */
     bool negative;  /* transpose, slice: count dimensions from the end */
     bool empty;     /* slice: start = stop */
-    bool fits;      /* broadcast, reshape: there is an answer */
+    bool fits;      /* broadcast, reshape: there is an answer; without it, for every other view: no constant passes */
     mt_dtype dtype; /* copy */
 } tensor_case;
 

@@ -122,7 +122,9 @@ static void trial_pick(mg_run *run, trial *t, const data_case *c, int call)
                   .seed = mt_rng_below(rng, 1 << 30) };
     /* From computing alone to loading alone, the even case in between. */
     int64_t load = batch * t->config[LOAD_NS], part = workers ? load / workers : load;
-    t->config[COMPUTE_NS] = law ? part * (const int64_t[]){ 25, 80, 100, 300 }[call] / 100 : load * mg_pick(rng, 0, 3);
+    t->config[COMPUTE_NS] = law         ? part * (const int64_t[]){ 25, 80, 100, 300 }[call] / 100
+                            : call == 0 ? 0 /* the caller waits for every batch */
+                                        : load * mg_pick(rng, 0, 3);
     t->samples = law ? t->sampler[MG_COUNT] : 2 * t->sampler[MG_COUNT];
     if (c->kind == MG_LOADER_RESUME) {
         t->epoch = mg_pick(rng, 0, 4);

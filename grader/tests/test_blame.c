@@ -55,7 +55,7 @@ static void expect(mg_results r, mg_verdict verdict, const char *words)
 #define GOOD_TWICE TWICE("return 2 * x;")
 #define GOOD_HALF  HALF("return x / 2;")
 
-Test(blame, names_the_earlier_lab, .init = open_all, .fini = close_all, .timeout = 120)
+Test(blame, names_the_earlier_lab, .init = open_all, .fini = close_all, .timeout = 600)
 {
     expect(grade(GOOD, GOOD_TWICE, GOOD_HALF, "88 89"), MG_PASS, "");
     expect(grade(GOOD, TWICE("return 3 * x;"), GOOD_HALF, NULL), MG_PASS, ""); /* not asked for: the reference's */

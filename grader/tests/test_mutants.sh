@@ -6,7 +6,7 @@ build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
 ROOT=$(mktemp -d)
-export ROOT GRADE=$ROOT/grade
+export ROOT GRADE=$ROOT/grade PAUSE=0
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
 passed=0 failed=0
@@ -55,6 +55,12 @@ for verdict in PASS TODO INCONCLUSIVE ERROR; do
     echo $verdict >verdict
     expect "not caught by $verdict" 1 "ESCAPED 02-backprop/sign " "$mutants" "$build"
 done
+echo INCONCLUSIVE >verdict
+expect "what escaped is said again at the end" 1 "failed: 02-backprop/sign: INCONCLUSIVE  02.6" "$mutants" "$build"
+sed -i 's|^\[ "$verdict" != NONE|printf FAIL >"$ROOT/verdict"; &|' grade
+expect "inconclusive once" 0 "caught  02-backprop/sign " "$mutants" "$build"
+sed -i 's|^printf FAIL >"$ROOT/verdict"; ||' grade
+echo ERROR >verdict
 expect "where to look" 1 "$patch:1: not caught; the grade is in build/mutants/02-backprop/sign/report" "$mutants" "$build"
 echo NONE >verdict
 expect "no results" 1 "02.json: No such file" "$mutants" "$build"

@@ -68,6 +68,21 @@ Test(submission, a_folder_gives_its_units_only)
     cr_expect(strstr(ignored, "Makefile (not a unit)") && strstr(ignored, "matmul.h (not a unit)"), "%s", ignored);
 }
 
+Test(submission, units_of_labs_graded_along_are_no_surprise)
+{
+    static const mg_labinfo earlier = { .id = "00-tensors", .unit = { "view.c", "copy.c" }, .units = 2 };
+    mg_labinfo later = info;
+    mg_labinfo_expect(&later, &earlier);
+    put("matmul.c", "one");
+    put("pack.c", "two");
+    put("view.c", "of lab 00");
+    put("viewer.c", "of nobody");
+    cr_assert_eq(mg_submission_collect(to, from, &later, ignored, sizeof ignored), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(ignored, "viewer.c (not a unit)");
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    cr_expect(strstr(ignored, "view.c (not a unit)"), "without that lab: %s", ignored);
+}
+
 Test(submission, a_symbolic_link_in_a_folder_is_not_followed)
 {
     char path[PATH_MAX];
@@ -159,6 +174,20 @@ Test(submission, tar_and_zip_with_a_folder_inside)
         expect_taken("pack.c", "two");
         cr_expect(strstr(ignored, "ada/README.md (not a unit)"), "%s", ignored);
     }
+}
+
+Test(submission, units_of_labs_graded_along_are_no_surprise_in_an_archive)
+{
+    static const mg_labinfo earlier = { .id = "00-tensors", .unit = { "view.c" }, .units = 1 };
+    mg_labinfo later = info;
+    const entry list[] = { { "labs/01-matmul/matmul.c", "one", AE_IFREG, NULL },
+                           { "labs/01-matmul/pack.c", "two", AE_IFREG, NULL },
+                           { "labs/00-tensors/view.c", "of lab 00", AE_IFREG, NULL },
+                           { "elsewhere/view.c", NULL, AE_IFLNK, "/etc/passwd" } };
+    mg_labinfo_expect(&later, &earlier);
+    pack("s.tar.gz", false, list, MT_COUNT(list));
+    cr_assert_eq(mg_submission_collect(to, from, &later, ignored, sizeof ignored), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(ignored, "elsewhere/view.c (a symbolic link)");
 }
 
 Test(submission, the_place_in_the_repository_counts_too)

@@ -147,7 +147,7 @@ static void try_all(const toy *t, const attempt *list, int64_t count)
     }
 }
 
-Test(verdicts, each_in_its_words, .timeout = 240)
+Test(verdicts, each_in_its_words, .timeout = 600)
 {
     toy t;
     toy_open(&t);
@@ -170,7 +170,7 @@ Test(verdicts, a_case_that_never_reaches_the_unwritten_part_is_to_do_too)
     toy_close(&t);
 }
 
-Test(verdicts, a_race_pays_for_speed, .timeout = 120)
+Test(verdicts, a_race_pays_for_speed, .timeout = 600)
 {
     toy t;
     toy_open(&t);
@@ -211,7 +211,7 @@ static pid_t stop_me(void)
     _exit(0);
 }
 
-Test(verdicts, a_machine_that_stood_still_is_not_the_workers_fault, .timeout = 120)
+Test(verdicts, a_machine_that_stood_still_is_not_the_workers_fault, .timeout = 600)
 {
     toy t;
     toy_open(&t);

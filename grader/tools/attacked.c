@@ -2,7 +2,7 @@
  *
  *   attacked 02.json EARNS VERDICT [ROW...]
  *
- * Good when the total is at most EARNS, some row has the verdict, and no row whose name holds one of the words ROW has
+ * Good when the total is at most EARNS, some row has the verdict (or one of several: "CRASH|FAIL"), and no row whose name holds one of the words ROW has
  * any points. VERDICT PASS: all rows have it, for the unit is right as long as what it tries is refused. Prints "CRASH 1/7" or what is not so. Exit status: 0 good, 1 not, 2 no results. */
 #include "core/base.h"
 
@@ -39,6 +39,16 @@ static const char *verdict_of(const cJSON *test)
     return string_of(cJSON_GetObjectItemCaseSensitive(test, "extra_data"), "verdict");
 }
 
+/* Whether a verdict is among those wanted, "CRASH|FAIL". */
+static bool among(const char *verdict, const char *wanted)
+{
+    size_t length = strlen(verdict);
+    for (const char *p = wanted; *p; p += strcspn(p, "|"), p += *p == '|')
+        if (strcspn(p, "|") == length && strncmp(p, verdict, length) == 0)
+            return true;
+    return false;
+}
+
 /* The rows called by one of the words: true when there are any and none has points. */
 static bool stopped(const cJSON *tests, const char *word)
 {
@@ -66,7 +76,7 @@ static bool judge(const cJSON *root, double earns, const char *verdict, char **r
     bool harmless = strcmp(verdict, "PASS") == 0, seen = false, all = true;
     cJSON_ArrayForEach(test, tests)
     {
-        bool same = strcmp(verdict_of(test), verdict) == 0;
+        bool same = among(verdict_of(test), verdict);
         seen = seen || same;
         all = all && same;
         max += number_of(test, "max_score");

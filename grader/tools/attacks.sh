@@ -8,19 +8,21 @@
 #   attack  02.1 what it is        the one step that is graded, and a remark
 #   hopes   ...                    for the reader
 #   earns   1                      points at most
-#   verdict CRASH                  of one row at least; REFUSED: the grader takes no such submission (exit status 2)
+#   verdict CRASH|FAIL             of one row at least, one of these; REFUSED: the grader takes no such submission (exit status 2)
 #   stops   random shapes          words of rows that must have no points (may be repeated)
 #   words   left with exit status  in the grader's output (may be repeated)
 #
 # Besides, for each of them: the grader ends by itself and leaves no process, no file but its own, and no trace in the
 # canaries; no byte of the attack's output reaches the terminal or the page as a command; nothing printed "BREACH".
 # Limits are those of the lab, made short: a copy of labs/ and of the headers is the grader's --root.
+# One run at a time on a machine: a canary stands in /tmp, where any other run's attacks may reach it.
 set -euo pipefail
+[ -n "${MT_ATTACKS_LOCKED:-}" ] || MT_ATTACKS_LOCKED=1 exec flock -o /tmp/minitorch-attacks.lock "$0" "$@"
 build=$(realpath -m "${1:?usage: attacks.sh BUILD [NAME...]}")
 shift
 cd "$(dirname "$0")/../.."
 repo=$PWD here=$repo/build/attacks
-passed=0 failed=0 index=0
+passed=0 failed=0 index=0 failures=()
 
 head_of() { # head_of KEY: the values of this line in the attack's head, one a line
     sed -nE "1,12s#^[/* \#]*$1  *([^ ].*)#\1#p" "$head" | sed -E 's#( *\*/)? *$##'
@@ -116,6 +118,7 @@ report() {
     local word=ok
     if [ -z "$2" ]; then passed=$((passed + 1)); else failed=$((failed + 1)) word=WORKED; fi
     printf '  [%2d/%d] %-7s %-22s %s  (%d s)\n' $index "$total" $word "$1" "$3" "$4"
+    [ -z "$2" ] || failures+=("$1: $(head -1 <<<"$2")")
     [ -z "$2" ] || { sed "s|^|grader/attacks/$1: |" <<<"$2" && echo "    see build/attacks/$1/log"; } >&2
 }
 
@@ -147,5 +150,6 @@ for name in "${names[@]}"; do
     attack "$name"
 done
 [ $# -ne 0 ] || without_sandbox
+[ $failed -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
 echo "attacks: $passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

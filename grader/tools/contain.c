@@ -4,9 +4,8 @@
  *
  * Orphans of the command become our children (PR_SET_CHILD_SUBREAPER), so after its end there must be none. Exit status:
  * the command's own; 124 it did not end in time and was killed, 125 it left processes behind, 128 + n it died of signal n. */
-#include "core/base.h"
+#include "patience.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HUNG = 124, LEFT = 125, BROKEN = 126, GRACE_MS = 2000 };
+enum { HUNG = 124, LEFT = 125, BROKEN = 126, GRACE_MS = 10000 };
 
 /* Our children by /proc, ended or not. */
 static int64_t children(void)
@@ -64,8 +63,7 @@ static int run(char **argv, int seconds)
         execvp(argv[0], argv);
         _exit(BROKEN);
     }
-    struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-    if (poll(&end, 1, seconds * 1000) == 0) {
+    if (!mg_wait_readable((int)syscall(SYS_pidfd_open, pid, 0), seconds)) {
         fprintf(stderr, "contain: %s did not end within %d seconds\n", argv[0], seconds);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);

@@ -3,15 +3,20 @@
 #
 # grader/mutants/NN-name/what-is-wrong.patch: first line `# catches: 02.6 softmax: large logits` (step, words of the row's
 # name), then a unified diff of one unit of solutions/NN-name/. Applied to a copy, graded, and a row so called must be
-# FAIL, CRASH or TIMEOUT. A patch that does not apply any more, or does not build, is a failure. GRADE=path and
-# ROOT=dir are for the tests.
+# FAIL, CRASH or TIMEOUT. A patch that does not apply any more, or does not build, is a failure. Races run alone, the others
+# beside each other; a race that is INCONCLUSIVE, for the machine was busy, is run again. The seed is always the same, so
+# that two runs say the same; SEED=hex tries another, SEED=fresh one for each. GRADE=path, ROOT=dir, PAUSE=seconds are for
+# the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: mutants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade}
 cd "${ROOT:-$(dirname "$0")/../..}"
 shopt -s nullglob
 patches=(grader/mutants/"${lab:+$lab-}"*/*.patch)
-passed=0 failed=0 index=0
+tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
+[ "${SEED:-}" != fresh ] || seed=()
+results=build/mutants/results${lab:+-$lab}
+mkdir -p build/mutants && : >"$results"
 
 # apply PATCH FOLDER: the folder's copy of the one unit that the patch names; prints why not.
 apply() {
@@ -26,28 +31,45 @@ apply() {
 
 # judge PATCH NAME: prints what caught it; or, failing, what happened instead.
 judge() {
-    local name=$2 wanted folder=build/mutants/$2/units/${2%/*} report=build/mutants/$2/report
+    local name=$2 wanted try said status folder=build/mutants/$2/units/${2%/*} report=build/mutants/$2/report
     wanted=$(sed -nE '1s/^# catches: +([0-9]{2}\.[0-9]+.*)/\1/p' "$1")
     [ -n "$wanted" ] || { echo "its first line must be: # catches: 02.6 softmax: large logits" && return 1; }
     rm -rf "build/mutants/$name"
     mkdir -p "$folder" "$report"
     cp solutions/"${name%/*}"/* "$folder"
     apply "$1" "$folder" || { echo "does not apply to solutions/${name%/*}: make the patch anew" && return 1; }
-    "$grade" --lab "${name%%-*}" --step "${wanted%% *}" --build "$build" --units "$folder" --report "$report" \
-        >"$report/log" 2>&1 || true
-    "$build/bin/rowverdict" "$report/${name%%-*}.json" "$wanted" 2>&1
+    for ((try = 1; ; try++)); do
+        "$grade" --lab "${name%%-*}" --step "${wanted%% *}" --build "$build" --units "$folder" --report "$report" \
+            "${seed[@]}" >"$report/log" 2>&1 || true
+        said=$("$build/bin/rowverdict" "$report/${name%%-*}.json" "$wanted" 2>&1) && status=0 || status=$?
+        [[ $said == INCONCLUSIVE* ]] && [ $try -lt $tries ] || break
+        sleep "$pause"
+    done
+    echo "$said"
+    return $status
 }
 
-for patch in "${patches[@]}"; do
-    index=$((index + 1)) start=$SECONDS
-    name=${patch#grader/mutants/} name=${name%.patch}
-    if said=$(judge "$patch" "$name"); then
-        passed=$((passed + 1)) word=caught
-    else
-        failed=$((failed + 1)) word=ESCAPED
-    fi
-    printf '  [%2d/%d] %-7s %-44s %s  (%d s)\n' $index ${#patches[@]} $word "$name" "$said" $((SECONDS - start))
+# try_one PATCH: one line on the terminal, and one in the list of results.
+try_one() {
+    local patch=$1 name=${1#grader/mutants/} word=caught said start=$SECONDS
+    name=${name%.patch}
+    said=$(judge "$patch" "$name") || word=ESCAPED
+    printf '%s %s: %s\n' $word "$name" "$said" >>"$results"
+    printf '  [%3d/%d] %-7s %-44s %s  (%d s)\n' "$(wc -l <"$results")" ${#patches[@]} $word "$name" "$said" $((SECONDS - start))
     [ $word = caught ] || echo "$patch:1: not caught; the grade is in build/mutants/$name/report" >&2
+}
+
+is_race() { head -1 "$1" | grep -q ': speed$'; }
+for patch in "${patches[@]}"; do
+    is_race "$patch" && continue
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n || true; done
+    try_one "$patch" &
 done
-echo "mutants: $passed passed, $failed failed"
-[ $failed -eq 0 ] && [ $passed -gt 0 ]
+wait
+for patch in "${patches[@]}"; do
+    if is_race "$patch"; then try_one "$patch"; fi
+done
+sed -n 's/^ESCAPED /failed: /p' "$results"
+passed=$(grep -c '^caught' "$results") || true
+echo "mutants: $passed passed, $((${#patches[@]} - passed)) failed"
+[ "$passed" -eq ${#patches[@]} ] && [ "$passed" -gt 0 ]

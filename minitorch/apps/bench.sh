@@ -11,10 +11,12 @@ step "matmul beside OpenBLAS"               "$build/bin/bench_matmul" --csv $out
 step "products under the roofline"          "$build/bin/bench_roofline" --csv $out/roofline.csv
 step "MNIST epoch beside PyTorch"           minitorch/apps/bench_mnist.sh
 step "where an MNIST step spends time"      "$build/bin/bench_mlp" --csv $out/mlp.csv
+step "MNIST: full stack beside raw kernels" "$build/bin/bench_stack" --csv $out/stack.csv
 step "activations (figure 8.2)"             "$build/bin/bench_activations" --csv $out/activations.csv
 step "views and copies"                     "$build/bin/bench_views"
 step "what the tape costs"                  "$build/bin/bench_tape" --csv $out/tape.csv
 step "optimizers: bytes of state, fused"    "$build/bin/bench_optim" --csv $out/optim.csv
+step "optimizers race on MNIST"             "$build/bin/converge" --csv $out/converge.csv --svg $out/converge.svg
 step "overlap (figures 8.7, 8.8)"           "$build/bin/overlap" --csv $out/overlap.csv --svg $out/overlap.svg
 step "loader beside bare decoding"          "$build/bin/bench_loader" --csv $out/loader.csv
 step "tokenizer beside npm's"               minitorch/apps/bench_tokenizer.sh "$build"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # bench_mnist.sh [ROUNDS] -- seconds per MNIST epoch of mnist_by_hand (lab 02's kernels, a fused SGD step) beside PyTorch's, by
 # turns (ours, theirs, theirs, ours) so that both meet the same neighbours on the machine; of each the fastest epoch counts.
+# Then with data loaders on both sides: train_mnist (tape, modules, optimizer, loader) beside PyTorch's DataLoader, each
+# without workers and with, whichever is faster.
 #
 # PyTorch gets its best set-up: every combination of threads, vector width and OpenBLAS core type is tried first.
-# Writes build/bench/mnist.csv: what,model,seconds_per_epoch,ratio,test_accuracy (ratio: theirs over ours).
+# Writes build/bench/mnist.csv: what,model,seconds_per_epoch,ratio,test_accuracy (ratio: to mnist_by_hand's seconds).
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 rounds=${1:-2}
@@ -29,12 +31,22 @@ run_ours()
     awk -F, 'NR > 1 { print $2 "," $3 }' "$work/epochs.csv" >>"$work/ours.$1"
 }
 
-# run_torch INPUT HIDDEN EPOCHS SETUP... -- append its epochs to $work/INPUT.HIDDEN; a set-up is VAR=value words.
+# run_stack WORKERS HIDDEN EPOCHS -- the same of train_mnist, to $work/stack.HIDDEN.
+run_stack()
+{
+    build/release/bin/train_mnist --optimizer sgd --schedule constant --lr 0.15 --threads "$threads" --workers "$1" \
+        --hidden "$2" --epochs "$3" --data "$data" --out "$work" --quiet >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    awk -F, 'NR > 1 { print $5 "," $4 }' "$work/metrics.csv" >>"$work/stack.$2"
+}
+
+# run_torch INPUT HIDDEN EPOCHS SETUP... -- append its epochs to $work/INPUT.HIDDEN; a set-up is VAR=value words. INPUT is
+# memory, or loader or loader:2 for a DataLoader without or with two workers; both go to $work/loader.HIDDEN.
 run_torch()
 {
-    local input=$1 hidden=$2 epochs=$3
+    local input=${1%:*} workers=0 hidden=$2 epochs=$3
+    [ "$1" = "$input" ] || workers=${1#*:}
     shift 3
-    env "$@" "$python" $peer --data "$data" --input "$input" --hidden "$hidden" --epochs "$epochs" \
+    env "$@" "$python" $peer --data "$data" --input "$input" --workers "$workers" --hidden "$hidden" --epochs "$epochs" \
         >"$work/log" || exit 1
     cut -d, -f4,6 "$work/log" >>"$work/$input.$hidden"
 }
@@ -70,7 +82,7 @@ row()
     seconds=$(fastest "$3")
     share=$(ratio "$seconds" "$4")
     echo "$1,$2,$seconds,$share,$(accuracy "$3")" >>"$csv"
-    printf '%-14s %-16s %10.3f s %8s x %10s\n' "$1" "$2" "$seconds" "$share" "$(accuracy "$3")"
+    printf '%-16s %-16s %10.3f s %8s x %10s\n' "$1" "$2" "$seconds" "$share" "$(accuracy "$3")"
 }
 
 echo what,model,seconds_per_epoch,ratio,test_accuracy >"$csv"
@@ -88,18 +100,23 @@ for hidden in 256,128 512; do
     for _ in $(seq "$rounds"); do
         run_ours $hidden 2
         [ -z "$setup" ] || run_torch memory $hidden 2 $setup
+        run_stack 0 $hidden 2
         [ -z "$setup" ] || run_torch loader $hidden 1 $setup
+        [ -z "$setup" ] || run_torch loader:2 $hidden 1 $setup
+        run_stack 1 $hidden 2
         [ -z "$setup" ] || run_torch memory $hidden 2 $setup
         run_ours $hidden 2
     done
     run_ours $hidden 10 # last, for the accuracy after ten epochs
     best=$(fastest "$work/ours.$hidden")
     row minitorch "$model" "$work/ours.$hidden" "$best"
+    row minitorch-stack "$model" "$work/stack.$hidden" "$best"
     [ -n "$setup" ] || continue
     run_torch memory $hidden 10 $setup
     row torch-memory "$model" "$work/memory.$hidden" "$best"
     row torch-loader "$model" "$work/loader.$hidden" "$best"
     summary+=" ratio_$model=$(ratio "$(fastest "$work/memory.$hidden")" "$best")"
+    summary+=" loaders_$model=$(ratio "$(fastest "$work/loader.$hidden")" "$(fastest "$work/stack.$hidden")")"
 done
 main=$(awk -F, '$1 == "torch-memory" { print $4; exit }' "$csv")
 echo "bench mnist: ratio=${main:-none}$summary test_accuracy=$(awk -F, 'NR == 2 { print $5 }' "$csv") data=$(basename "$data") csv=$csv"

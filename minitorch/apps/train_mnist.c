@@ -58,6 +58,7 @@ typedef struct run {
     stretch since;
     mt_confusion confusion; /* of the latest test */
     int64_t step, steps;    /* steps done, and of the whole run */
+    int64_t seen, flops;    /* samples trained on; FLOPs that the model needs for one */
     int64_t rows;           /* tests so far */
     double best_epoch, best_accuracy;
     double epoch_seconds; /* the fastest */
@@ -125,6 +126,7 @@ static mt_status after_step(run *r, double loss, int64_t samples)
     r->step++;
     r->since.loss += loss * (double)samples;
     r->since.samples += samples;
+    r->seen += samples;
     if (!isfinite(loss))
         return not_finite(r, loss);
     mt_progress_show(&r->progress, r->step, "epoch %2d/%d  loss %.4f", (int)epoch, (int)r->opt.epochs,
@@ -208,7 +210,7 @@ static void report(const run *r, mt_status status, double seconds)
         draw_curve(r);
     }
     if (r->opt.trace)
-        mt_profile_report(r->opt.out, omp_get_max_threads());
+        mt_profile_report(r->opt.out, omp_get_max_threads(), (double)(r->seen * r->flops));
     if (status == MT_OK)
         printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
                mt_confusion_accuracy(&r->confusion), r->opt.epochs, seconds, r->epoch_seconds, data);
@@ -322,22 +324,21 @@ static mt_status setup(run *r)
 {
     char path[4096];
     options *o = &r->opt;
+    snprintf(path, sizeof path, "%s/metrics.csv", o->out);
     mt_status status = mt_mnist_open(&r->mnist, o->data);
     if (status == MT_OK)
         status = mt_cli_folder(o->out);
+    if (status == MT_OK)
+        status = mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds");
     if (status != MT_OK)
         return status;
-    snprintf(path, sizeof path, "%s/metrics.csv", o->out);
-    status = mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds");
-    if (status != MT_OK)
-        return status;
-
     const mt_dataset *train_set = r->mnist.train, *test_set = r->mnist.test;
     int layers = o->hidden[1] ? 3 : 2;
-    int64_t pixels = mt_shape_numel(train_set->x.shape), width[] = { pixels, o->hidden[0], o->hidden[1], CLASSES };
-    width[layers] = CLASSES;
+    int64_t pixels = mt_shape_numel(train_set->x.shape);
+    int64_t width[] = { pixels, o->hidden[0], o->hidden[1] ? o->hidden[1] : CLASSES, CLASSES };
     mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
     r->model = mt_mlp_new(width, layers, &init);
+    r->flops = mt_mlp_flops(width, layers);
     r->best = mt_weights_new(r->model);
     mt_params params = mt_module_params(r->model);
     r->optim = mt_recipe_optim(&o->recipe, &params);
@@ -385,7 +386,6 @@ int main(int argc, char **argv)
     if (r.opt.threads)
         omp_set_num_threads((int)r.opt.threads);
     mt_cli_catch_stop();
-
     mt_status status = setup(&r);
     if (status == MT_OK) {
         if (r.opt.trace)

@@ -5,6 +5,7 @@
  * which corrupt files get wrong: so those are checked first. */
 #include "data/image.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/file_map.h"
@@ -67,16 +68,17 @@ static bool jpeg_tables_fit(const uint8_t *p, int64_t n)
 /* ---- decoding ------------------------------------------------------------------------------------ */
 
 typedef struct reader {
-    const mt_file_map *file;
-    int64_t at;
+    const char *path;
+    const uint8_t *bytes;
+    int64_t size, at;
     bool ended; /* something was asked for behind the end */
 } reader;
 
 static int read_some(void *user, char *data, int size)
 {
     reader *r = user;
-    int64_t got = mt_min(size, r->file->size - r->at);
-    memcpy(data, r->file->bytes + r->at, (size_t)got);
+    int64_t got = mt_min(size, r->size - r->at);
+    memcpy(data, r->bytes + r->at, (size_t)got);
     r->at += got;
     r->ended = r->ended || got == 0;
     return (int)got;
@@ -85,7 +87,7 @@ static int read_some(void *user, char *data, int size)
 static void skip_some(void *user, int n)
 {
     reader *r = user;
-    r->at = mt_min(r->at + n, r->file->size);
+    r->at = mt_min(r->at + n, r->size);
 }
 
 static int at_end(void *user)
@@ -93,35 +95,35 @@ static int at_end(void *user)
     return ((reader *)user)->ended;
 }
 
-static mt_status decode(mt_image *out, const mt_file_map *file)
+static mt_status decode(mt_image *out, reader *r)
 {
     static const stbi_io_callbacks io = { read_some, skip_some, at_end };
-    reader r = { .file = file };
     int width, height, channels;
-    if (file->size == 0)
-        return mt_fail(MT_ERR_FORMAT, "%s: the file is empty", file->path);
-    if (file->bytes[0] == JPEG_MARK && !jpeg_tables_fit(file->bytes, file->size))
-        return mt_fail(MT_ERR_FORMAT, "%s: not a JPEG picture that can be read: corrupt Huffman table", file->path);
-    uint8_t *pixel = stbi_load_from_callbacks(&io, &r, &width, &height, &channels, 3);
-    if (pixel && !r.ended) {
+    if (r->size == 0)
+        return mt_fail(MT_ERR_FORMAT, "%s: the file is empty", r->path);
+    if (r->bytes[0] == JPEG_MARK && !jpeg_tables_fit(r->bytes, r->size))
+        return mt_fail(MT_ERR_FORMAT, "%s: not a JPEG picture that can be read: corrupt Huffman table", r->path);
+    uint8_t *pixel = stbi_load_from_callbacks(&io, r, &width, &height, &channels, 3);
+    if (pixel && !r->ended) {
         *out = (mt_image){ pixel, height, width };
         return MT_OK;
     }
     stbi_image_free(pixel);
-    if (r.ended)
-        return mt_fail(MT_ERR_FORMAT, "%s: the file ends in the middle of the picture, or is none", file->path);
-    return mt_fail(MT_ERR_FORMAT, "%s: not a PNG or JPEG picture that can be read: %s", file->path,
-                   stbi_failure_reason());
+    if (r->ended)
+        return mt_fail(MT_ERR_FORMAT, "%s: the file ends in the middle of the picture, or is none", r->path);
+    return mt_fail(MT_ERR_FORMAT, "%s: not a PNG or JPEG picture that can be read: %s", r->path, stbi_failure_reason());
 }
 
 mt_status mt_image_read(mt_image *out, const char *path)
 {
-    mt_file_map file;
-    mt_status status = mt_file_map_open(&file, path);
+    uint8_t *bytes;
+    reader r = { .path = path };
+    mt_status status = mt_file_read(&bytes, &r.size, path);
     if (status != MT_OK)
         return status;
-    status = decode(out, &file);
-    mt_file_map_close(&file);
+    r.bytes = bytes;
+    status = decode(out, &r);
+    free(bytes);
     return status;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/scope.h"
 #include "data/ring.h"
+#include "prof/span.h"
 
 typedef struct slot {
     mt_tensor *x, *y;
@@ -102,6 +103,7 @@ static void plan(mt_loader *l, slot *s)
 
 static void fill(mt_loader *l, slot *s)
 {
+    MT_SPAN("load batch");
     const mt_loader_config *config = &l->config;
     mt_collation how = { config->set, config->seed, s->place.epoch, config->on_bad, &l->ring.stopped };
     if (config->set->soon)
@@ -118,6 +120,7 @@ static void *work(void *user)
     mt_loader *l = user;
     mt_clock *clock = l->config.clock;
     int64_t ticket;
+    pthread_setname_np(pthread_self(), "loader"); /* in profiles and debuggers */
     while (mt_ring_claim(&l->ring, &ticket)) {
         fill(l, &l->slot[ticket % l->slots]);
         mt_ring_finish(&l->ring, ticket);
@@ -260,6 +263,7 @@ static bool advance(mt_loader *l, mt_batch *out)
 
 bool mt_loader_next(mt_loader *l, mt_batch *out)
 {
+    MT_SPAN("next batch");
     mt_clock *clock = l->config.clock;
     double begin = clock->now(clock);
     bool got = l->status == MT_OK && advance(l, out);

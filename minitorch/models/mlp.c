@@ -26,3 +26,11 @@ mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng)
     }
     return model;
 }
+
+int64_t mt_mlp_flops(const int64_t *width, int layers)
+{
+    int64_t flops = 0;
+    for (int l = 0; l < layers; l++)
+        flops += (l == 0 ? 4 : 6) * width[l] * width[l + 1];
+    return flops;
+}

@@ -12,4 +12,8 @@
  *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
 
+/* mt_mlp_flops -- what the products of one training step need for one sample: per weight 2 forward, 2 for its own gradient
+ * and 2 for its input's, which the first layer does not need. */
+int64_t mt_mlp_flops(const int64_t *width, int layers);
+
 #endif

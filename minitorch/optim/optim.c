@@ -1,8 +1,10 @@
 /* optim.c -- parameters, their groups and their state; the arithmetic is the kernels' (optim/updates.h). */
 #include "optim/optim.h"
 
+#include "autograd/tape.h"
 #include "core/scope.h"
 #include "optim/clip.h"
+#include "prof/span.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,12 +133,15 @@ static float *gradient(const slot *s)
 
 double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
 {
+    MT_SPAN("clip");
     int64_t count = 0;
     mt_grad_array *arrays = malloc((size_t)(optim->slots + 1) * sizeof *arrays);
     MT_CHECK(arrays, "out of memory");
     for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++)
-        if (s->param->grad)
+        if (s->param->grad) {
             arrays[count++] = (mt_grad_array){ gradient(s), s->rows * s->cols };
+            mt_count_work(2 * s->rows * s->cols, 4 * s->rows * s->cols);
+        }
     double norm = mt_clip_grad_norm_cpu(arrays, count, max_norm);
     free(arrays);
     return norm;
@@ -154,13 +159,19 @@ static void update_slot(const mt_optim *optim, slot *s)
                     .cols = s->cols,
                     .step = ++*step,
                     .hyper = &hyper };
-    for (int i = 0; i < MT_UPDATE_STATES; i++)
+    int64_t n = s->rows * s->cols, states = 0;
+    for (int i = 0; i < MT_UPDATE_STATES; i++) {
         u.state[i] = s->state[i] ? mt_f32(s->state[i]) : NULL;
+        states += s->state[i] ? mt_numel(s->state[i]) : 0;
+    }
     mt_update_rules[optim->kind].update(&u);
+    mt_written(s->param);
+    mt_count_work(0, 4 * (3 * n + 2 * states)); /* gradients are read; parameters and state are read and written */
 }
 
 void mt_optim_step(mt_optim *optim)
 {
+    MT_SPAN_OF("step", mt_update_rules[optim->kind].name);
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         if (s->param->grad)
             update_slot(optim, s);

@@ -9,9 +9,9 @@ extern "C" {
 #endif
 
 /* mt_profile_report -- end the profile that runs, print its summary beside what `threads` threads of this machine can do
- * (measured now), write summary.txt, trace.json and timeline.svg into the folder, and say so. Files that cannot be
+ * (measured now) and, unless 0, the FLOPs that the model needed for what was done (MFU, see mt_profile_roof); write summary.txt, trace.json and timeline.svg into the folder, and say so. Files that cannot be
  * written are no reason to fail a run that is over: it says so too. */
-void mt_profile_report(const char *folder, int threads);
+void mt_profile_report(const char *folder, int threads, double model_flops);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,7 @@
 #include "models/weights.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
+#include "prof/profile.h"
 
 TestSuite(mlp, .init = temp_dir_make, .fini = temp_dir_remove);
 
@@ -197,6 +198,26 @@ Test(mlp, a_test_counts_what_is_taken_for_what)
     cr_assert(memcmp(&untouched, &confusion, sizeof confusion) == 0 && mt_recording());
     mt_loader_free(loader);
     mt_dataset_close(set);
+    mt_module_free(model);
+}
+
+/* What the ops count in a step is what the model needs: none of it is done twice, and nothing for the input's gradient. */
+Test(mlp, flops_of_a_step_are_those_that_ops_count)
+{
+    mt_rng rng = mt_rng_new(5, MT_STREAM_TEST);
+    mt_module *model = new_model(1);
+    mt_optim *optim = new_sgd(model, 0.01);
+    mt_tensor *x, *label;
+    mt_scope_begin();
+    draw(&x, &label, &rng);
+    mt_profile_begin(0);
+    train_step(model, optim, x, label);
+    mt_profile *profile = mt_profile_end();
+    cr_assert_eq(profile->flops, N * mt_mlp_flops(widths, 3));
+    mt_profile_free(profile);
+    mt_scope_end();
+    mt_optim_zero_grad(optim);
+    mt_optim_free(optim);
     mt_module_free(model);
 }
 

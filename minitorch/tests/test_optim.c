@@ -1,7 +1,9 @@
 /* test_optim.c -- the optimizer as a whole: groups, missing gradients, state by name, saving and restoring. What a step
  * computes is the kernels' (test_updates.c); here the kernel called by hand must give the same bits. */
 #include "optim/optim.h"
+#include "autograd/tape.h"
 #include "core/scope.h"
+#include "ops/ops.h"
 #include "tests/aborts.h"
 #include "tests/must.h"
 #include "testing/compare.h"
@@ -188,6 +190,20 @@ Test(optim, state_bytes_are_the_memory_it_takes)
         cr_assert_eq(mt_live_bytes(MT_CPU), live);
     }
     mt_release(param);
+}
+
+/* What a graph saved before the step is not what its backward would find. */
+Test(optim, a_backward_through_what_a_step_has_changed_is_refused)
+{
+    model m = new_model(MT_SGD);
+    m.weight->requires_grad = true;
+    mt_scope_begin();
+    mt_tensor *loss = mt_sum(mt_mul(m.weight, m.weight));
+    mt_backward(mt_sum(mt_scale(m.weight, 1)));
+    mt_optim_step(m.optim);
+    ABORTS("was written in place since", mt_backward(loss));
+    mt_scope_end();
+    free_model(&m);
 }
 
 Test(optim, clips_over_all_parameters)

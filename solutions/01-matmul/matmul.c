@@ -28,13 +28,13 @@ enum {
     VL = MT_VL,              /* floats in a vector register */
     NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
     MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
-    AW = (MR + VL - 1) / VL * VL, /* a packed column of A takes whole vectors; its last AW - MR numbers are not used */
-    KC = 512,                     /* a panel of B, KC x NR, takes 64 KiB in AVX-512: it streams from the L2 cache */
-    MC = 40 * MR,  /* a block of A takes 1.3 MiB, from L2 and L3. Larger blocks: fewer visits to C, less packing */
+    KC = 512,                /* a panel of B, KC x NR, takes 64 KiB in AVX-512: it streams from the L2 cache */
+    MC = 40 * MR,  /* a block of A takes 1.1 MiB, from L2 and L3. Larger blocks: fewer visits to C, less packing */
     A_REUSE = 16,  /* a panel of A that meets no more panels of B than this is not worth packing, */
     A_NEAR = 1023, /* unless its rows lie so far apart that they fight for the same sets of the cache */
     B_REUSE = 8,   /* a panel of B that meets no more panels of A than this is not worth packing */
     LINE = 16,     /* floats in a cache line */
+    PREFETCH = NR > LINE, /* rows of a tile that take one line each come early enough without being asked for */
 };
 
 /* ---- views and products ---------------------------------------------------------------------- */
@@ -48,9 +48,8 @@ typedef struct view {
 /* A product of any size: the whole, a block of it, a tile of it. */
 typedef struct product {
     float *c; /* [M,N], rows ldc apart */
-    int64_t ldc;
+    int64_t ldc, M, N, K;
     view a, b; /* [M,K], [K,N] */
-    int64_t M, N, K;
     mt_write write;
     view ahead; /* what the micro-kernel asks the caches for meanwhile: at[k * row] */
 } product;
@@ -83,7 +82,7 @@ static product product_of(const char *who, float *c, const float *a, const float
     mt_matmul_dims_check(who, d);
     view A = { a, d->lda, 1 }, B = { b, d->ldb, 1 };
     view op_a = d->trans_a ? flip(A) : A, op_b = d->trans_b ? flip(B) : B;
-    return (product){ c, d->ldc, op_a, op_b, d->M, d->N, d->K, d->write, op_b };
+    return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b };
 }
 
 /* C starts from zero when it is to be overwritten; what it held is never read. */
@@ -179,7 +178,8 @@ void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matm
 
 /* Both fill a panel of K rows with `width` numbers each, from a matrix in which only `there` of these numbers exist; the
  * others may hold anything that can be multiplied, for no result of theirs is kept. Here panel[k * width + w] is
- * from[k * ld + w]: a row of the panel lies in one piece. */
+ * from[k * ld + w]: a row of the panel lies in one piece.
+ * They write whole vectors, so up to VL - 1 numbers past the last row too; past any other row, the next one comes after. */
 static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
     /* LAB 01.4 BEGIN  Copy the K rows, a vector at a time.
@@ -234,7 +234,7 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
-    for (int i = 0; i < rows; i++)
+    for (int i = 0; i < rows && PREFETCH; i++)
         for (int v = 0; v < vecs; v++)
             __builtin_prefetch(t.c + i * t.ldc + v * VL, 0, 2);
     /* LAB 01.5 BEGIN  For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
@@ -251,7 +251,8 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 #pragma GCC unroll 16
             for (int v = 0; v < vecs; v++)
                 sum[i][v] += t.a.at[i * t.a.row] * b[v];
-        __builtin_prefetch(t.ahead.at);
+        if (PREFETCH)
+            __builtin_prefetch(t.ahead.at);
         t.a.at += t.a.col;
         t.b.at += t.b.row;
         t.ahead.at += t.ahead.row;
@@ -292,7 +293,7 @@ static void multiply_block(const product *p, float *a_block, float *b_panel)
         int64_t i = cut(p->M, panels, q);
         a_panel[q] = from(p->a, i, 0);
         if (copy_a)
-            a_panel[q] = flip(pack(a_block + q * AW * KC, AW, flip(a_panel[q]), p->M - i, p->K));
+            a_panel[q] = flip(pack(a_block + q * MR * KC, MR, flip(a_panel[q]), p->M - i, p->K));
     }
     /* LAB 01.5 BEGIN  Multiply every panel of B with every panel of A.
      * Hint: the outer loop takes NR columns of B, packed when copy_b says so or when they end within a vector; the inner
@@ -320,7 +321,7 @@ static void multiply_block(const product *p, float *a_block, float *b_panel)
  * is left to free. K is cut without looking at M, N or the threads, so every sum has one order. */
 static void multiply(const product *p)
 {
-    _Alignas(64) float a_block[MC / MR * AW * KC], b_panel[NR * KC];
+    _Alignas(64) float a_block[MC * KC + VL], b_panel[NR * KC];
     if (p->K == 0) {
         begin(p);
         return;

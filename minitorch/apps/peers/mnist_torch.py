@@ -3,7 +3,7 @@
 
 Prints one CSV line an epoch: what,model,epoch,seconds,loss,test_accuracy  (seconds: training alone, as train_mnist counts)
   --input memory   images are float tensors in memory, normalised beforehand; a batch is x[order[i:i+64]]
-  --input loader   torch.utils.data.DataLoader over a TensorDataset, no workers
+  --input loader   torch.utils.data.DataLoader over a TensorDataset, with --workers processes (0: none)
 Threads and vector width are the caller's to choose: OMP_NUM_THREADS, ATEN_CPU_CAPABILITY (see bench_mnist.sh).
 """
 import argparse
@@ -37,7 +37,8 @@ def build(width):
 
 def batches(args, x, y):
     if args.input == "loader":
-        yield from torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), args.batch, shuffle=True)
+        yield from torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, y), args.batch, shuffle=True,
+                                               num_workers=args.workers)
         return
     for at in torch.randperm(len(x)).split(args.batch):
         yield x.index_select(0, at), y.index_select(0, at)
@@ -51,6 +52,7 @@ def main():
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--lr", type=float, default=0.15)
     parser.add_argument("--input", choices=["memory", "loader"], default="memory")
+    parser.add_argument("--workers", type=int, default=0)
     args = parser.parse_args()
     torch.manual_seed(1)
 

@@ -1,0 +1,44 @@
+/* patience.h -- time limits that count only while we run.
+ *
+ * A machine may stand still for seconds or minutes: a virtual one is paused, a full one lets others run. The clock goes on
+ * meanwhile, but whoever we wait for does not, so that is no reason to lose patience with it. */
+#ifndef MG_PATIENCE_H
+#define MG_PATIENCE_H
+
+#include "core/base.h"
+
+#include <poll.h>
+
+#define MG_MOST_TICK 0.5  /* seconds between two looks; when more passed, we did not run, and so did not the others */
+enum { MG_TICK_MS = 50 }; /* how long a wait between two looks should be */
+
+typedef struct mg_patience {
+    double waited, before;
+} mg_patience;
+
+static inline mg_patience mg_patience_new(void)
+{
+    return (mg_patience){ .before = mt_now() };
+}
+
+/* mg_waiting -- seconds waited so far; call it at least twice a second. */
+static inline double mg_waiting(mg_patience *p)
+{
+    double now = mt_now(), passed = now - p->before;
+    p->waited += passed < MG_MOST_TICK ? passed : MG_MOST_TICK;
+    p->before = now;
+    return p->waited;
+}
+
+/* mg_wait_readable -- wait until a descriptor has something to read or can have nothing more; false after `seconds`. */
+static inline bool mg_wait_readable(int fd, double seconds)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+    mg_patience patience = mg_patience_new();
+    while (mg_waiting(&patience) < seconds)
+        if (poll(&p, 1, MG_TICK_MS) > 0)
+            return true;
+    return false;
+}
+
+#endif
