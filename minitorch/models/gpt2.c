@@ -33,6 +33,18 @@ const mt_gpt2_config *mt_gpt2_size(const char *name)
     return NULL;
 }
 
+mt_status mt_gpt2_fill(mt_gpt2_config *config, const char *name)
+{
+    const mt_gpt2_config *size = mt_gpt2_size(name);
+    if (!size)
+        return MT_ERR_ARGUMENT;
+    config->layers = config->layers ? config->layers : size->layers;
+    config->heads = config->heads ? config->heads : size->heads;
+    config->width = config->width ? config->width : size->width;
+    config->block = config->block ? config->block : size->block;
+    return MT_OK;
+}
+
 mt_status mt_gpt2_check(const mt_gpt2_config *c)
 {
     enum { MOST = 1 << 24 };

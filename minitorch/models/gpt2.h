@@ -28,6 +28,9 @@ typedef struct mt_gpt2_config {
  * 128 wide, context 64). NULL, with mt_last_error listing the names: none of these. */
 const mt_gpt2_config *mt_gpt2_size(const char *name);
 
+/* mt_gpt2_fill -- layers, heads, width and block that are 0 become those of a named size. MT_ERR_ARGUMENT as above. */
+mt_status mt_gpt2_fill(mt_gpt2_config *config, const char *size);
+
 /* mt_gpt2_check -- MT_ERR_ARGUMENT, in words, when no such model can be. */
 mt_status mt_gpt2_check(const mt_gpt2_config *config);
 

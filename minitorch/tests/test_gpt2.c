@@ -207,6 +207,10 @@ Test(gpt2, published_sizes)
         config.rows = config.vocabulary;
         cr_expect_eq(mt_gpt2_cost_of(&config, 1, 1, 1).parameters, sizes[i].parameters, "%s", sizes[i].name);
     }
+    mt_gpt2_config own = { 65, 0, 0, 2, 0, 0 };
+    cr_expect_eq(mt_gpt2_fill(&own, "gpt2-xl"), MT_OK);
+    cr_expect(own.vocabulary == 65 && own.block == 1024 && own.layers == 2 && own.heads == 25 && own.width == 1600);
+    cr_expect_eq(mt_gpt2_fill(&own, "gpt3"), MT_ERR_ARGUMENT);
     cr_expect_null(mt_gpt2_size("gpt3"));
     cr_expect(strstr(mt_last_error(), "gpt2-xl"));
 }
