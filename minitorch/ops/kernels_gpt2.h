@@ -56,6 +56,14 @@ void mt_attention_fwd_cpu(float *out, float *lse, const float *qkv, int64_t B, i
 void mt_attention_bwd_cpu(float *dqkv, const float *dout, const float *qkv, const float *out, const float *lse,
                           int64_t B, int64_t T, int64_t C, int64_t H);
 
+/* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
+
+/* mt_attention_cached_cpu -- the row of mt_attention_fwd_cpu that belongs to one new token of one sample.
+ *   out [C]  overwritten;  qkv [3C] of the new token;  place: how many tokens are before it
+ *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of those; row place is written
+ * Moves: 8C(place + 1) B, nearly all there is to do.   Aborts: as above.   Lab 08.8 */
+void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int64_t H);
+
 /* ---- classifier: solutions/08-gpt2/classifier.c ------------------------------------------------ */
 
 /* mt_classifier_fwd_cpu -- logits and cross-entropy in one buffer.

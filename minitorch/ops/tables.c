@@ -25,6 +25,7 @@ const mt_kernel_table mt_kernels_cpu = {
     .embedding_bwd = mt_embedding_bwd_cpu,
     .attention_fwd = mt_attention_fwd_cpu,
     .attention_bwd = mt_attention_bwd_cpu,
+    .attention_cached = mt_attention_cached_cpu,
     .classifier_fwd = mt_classifier_fwd_cpu,
     .classifier_bwd = mt_classifier_bwd_cpu,
     .add_fwd = mt_add_fwd_cpu,

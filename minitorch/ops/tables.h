@@ -38,6 +38,7 @@ typedef struct mt_kernel_table {
     __typeof__(mt_embedding_bwd_cpu) *embedding_bwd;
     __typeof__(mt_attention_fwd_cpu) *attention_fwd;
     __typeof__(mt_attention_bwd_cpu) *attention_bwd;
+    __typeof__(mt_attention_cached_cpu) *attention_cached;
     __typeof__(mt_classifier_fwd_cpu) *classifier_fwd;
     __typeof__(mt_classifier_bwd_cpu) *classifier_bwd;
 
