@@ -49,7 +49,7 @@ WORKER_OBJ   := $(patsubst grader/worker/%.c,$(B)/worker/%.o,$(WORKER))
 GRADER_LIBS  := -lcjson -lseccomp -larchive
 
 .PHONY: all apps grader reference help deps demo test unit lab grade progress skeletons check-skeletons mutants attacks lint map \
-        check-map bench train-mnist train-gpt2 data data-or-standin clean
+        check-map bench train-mnist train-gpt2 generate data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -108,7 +108,7 @@ help:
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
 	'make test               everything that must hold' \
 	'make lab LAB=01         open a lab' 'make grade LAB=01       grade it' 'make progress           which labs pass' \
-	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make train-gpt2         GPT-2 on tiny Shakespeare; ARGS="--plan"' 'make bench              figures beside the peers' \
+	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make train-gpt2         GPT-2 on tiny Shakespeare; ARGS="--plan"' 'make generate           text from what it learned; ARGS="--prompt ROMEO:"' 'make bench              figures beside the peers' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
 	'make skeletons          write labs/*/ skeletons anew from solutions/' 'make data               fetch MNIST'
 
@@ -168,6 +168,8 @@ train-gpt2: $(B)/bin/train_gpt2
 	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
 	@$(B)/bin/train_gpt2 $(ARGS)
+generate: $(B)/bin/generate
+	@$(B)/bin/generate $(ARGS)
 bench: deps apps
 	@minitorch/apps/bench.sh $(B)
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # train_gpt2 killed (-9) in the middle and resumed ends with the same bits as a run that nobody disturbed.
 set -uo pipefail
-train=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin/train_gpt2
-[ -x "$train" ] || make -s -C "$(dirname "$0")/../.." build/release/bin/train_gpt2 || exit 1
+bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
+train=$bin/train_gpt2 generate=$bin/generate
+make -s -C "$bin/../../.." build/release/bin/{train_gpt2,generate} >/dev/null || exit 1
 dir=$(mktemp -d) passed=0 failed=0
 trap 'rm -rf "$dir"' EXIT
 ok() { passed=$((passed + 1)); }
@@ -24,5 +25,13 @@ cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits aft
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
 "$train" "${flags[@]}" --steps 7 -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed with other flags" || ok
 grep -q 'use its flags' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+
+# write NAME TEXT [FLAGS]: generate's text, and that it begins with its prompt.
+write() { "$generate" -r "$dir/$1" -p 'line 7: the cat' -n 60 "${@:3}" >"$dir/$2" 2>"$dir/log" && grep -q '^line 7: the cat' "$dir/$2"; }
+write straight a && write broken b && cmp "$dir/a" "$dir/b" && ok || bad "text: $(tail -1 "$dir/log")"
+write straight c --seed 2 && ! cmp -s "$dir/a" "$dir/c" && ok || bad "another seed gives the same text"
+write straight d -T 0 && write straight e --top-k 1 && cmp "$dir/d" "$dir/e" && ok || bad "greedy is not the best one of all"
+head -c 1000 "$dir/straight/run.ckpt" >"$dir/broken/run.ckpt"
+write broken f && bad "a checkpoint cut off was taken" || grep -q 'cut off' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 echo "train_gpt2: $passed passed, $failed failed"
 [ $failed -eq 0 ]
