@@ -366,7 +366,7 @@ int main(int argc, char **argv)
                        .eval_batches = 80,
                        .recipe = { .optimizer = MT_ADAMW,
                                    .schedule = MT_SCHEDULE_COSINE,
-                                   .lr = 1e-3,
+                                   .lr = 2e-3,
                                    .lr_min = 1e-4,
                                    .warmup = 100,
                                    .clip = 1,
