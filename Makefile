@@ -52,7 +52,7 @@ GRADER_LIBS  := -lcjson -lseccomp -larchive
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
 .PHONY: all apps grader reference help deps demo test unit lab grade progress skeletons check-skeletons mutants attacks lint map \
-        check-map bench train-mnist nvcc-check data data-or-standin clean
+        check-map bench train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -112,7 +112,7 @@ help:
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
 	'make test               everything that must hold' \
 	'make lab LAB=01         open a lab' 'make grade LAB=01       grade it' 'make progress           which labs pass' \
-	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make bench              figures beside the peers' \
+	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make train-gpt2         GPT-2 on tiny Shakespeare; ARGS="--plan"' 'make generate           text from what it learned; ARGS="--prompt ROMEO:"' 'make bench              figures beside the peers' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
 	'make train-mnist DEVICE=cuda    on the GPU, or the emulator' 'make gpu-check          on a machine with a GPU' \
 	'make skeletons          write labs/*/ skeletons anew from solutions/' 'make data               fetch MNIST'
@@ -169,6 +169,12 @@ data-or-standin: reference
 	@grep '^fetch: .*standin' build/fetch.log || true
 train-mnist: $(B)/bin/train_mnist data
 	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
+train-gpt2: $(B)/bin/train_gpt2
+	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
+	@grep '^fetch: .*standin' build/fetch.log || true
+	@$(B)/bin/train_gpt2 $(ARGS)
+generate: $(B)/bin/generate
+	@$(B)/bin/generate $(ARGS)
 bench: deps apps
 	@minitorch/apps/bench.sh $(B)
 

@@ -270,11 +270,12 @@ static bool is_mine(const mg_build *b, unsigned whose, const char *id)
     return false;
 }
 
-static void list_folder(FILE *list, const char *folder)
+static void list_folder(FILE *list, const char *folder, const char *begin)
 {
     DIR *dir = opendir(folder);
     for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strlen(e->d_name) > 2 && strcmp(e->d_name + strlen(e->d_name) - 2, ".o") == 0)
+        if (strlen(e->d_name) > 2 && strcmp(e->d_name + strlen(e->d_name) - 2, ".o") == 0 &&
+            strncmp(e->d_name, begin, strlen(begin)) == 0)
             fprintf(list, "%s/%s\n", folder, e->d_name);
     if (dir)
         closedir(dir);
@@ -311,6 +312,7 @@ static void find_folders(const mg_build *b, unsigned whose, parts *p)
 
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
+    char calls[16];
     p->folders = 0;
     mt_status status = b->cuda ? find_emulator(b, p->emulator) : MT_OK;
     if (status != MT_OK)
@@ -322,9 +324,11 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     FILE *list = fopen(p->list, "we");
     if (!list)
         return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
-    fprintf(list, "%s/main.o\n%s/calls_%.2s.o\n", p->worker, p->worker, id);
+    snprintf(calls, sizeof calls, "calls_%.2s", id);
+    fprintf(list, "%s/main.o\n", p->worker);
+    list_folder(list, p->worker, calls); /* a large lab has several */
     for (int i = 0; i < p->folders; i++)
-        list_folder(list, p->folder[i]);
+        list_folder(list, p->folder[i], "");
     if (b->cuda)
         fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
     fprintf(list, "%s\n", p->given);

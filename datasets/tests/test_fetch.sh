@@ -154,6 +154,14 @@ ok 'an unknown option' eval '[ $status = 1 ] && said "unknown option --nonesuch"
 run "$fetch" --help
 ok 'help' eval '[ $status = 0 ] && said "MT_MIRROR"'
 
+reset
+printf 'shakespeare\ttext\t%064d\t5\tnone\t%s\ngpt2\tvocab\t%064d\t5\tnone\t%s\n' 0 "$nowhere/text" 0 "$nowhere/vocab" >"$work/manifest.tsv"
+run "$fetch" --or-standin shakespeare
+ok 'text stands in for text' eval '[ $status = 0 ] && [ "$(tail -n 1 "$work/said")" = "fetch: standin in $work/data/standin-text" ]'
+ok '... of the handouts' eval 'grep -q "^# Lab 01" "$work/data/standin-text/text" && said "own handouts, not shakespeare"'
+run "$fetch" --or-standin gpt2
+ok 'a vocabulary has no stand-in' eval '[ $status = 1 ] && said "no gpt2. Put its files" && ! said stand-in'
+
 mkdir -p "$work/npm/package/data" "$work/bin"
 cp "$work/source/toy/a" "$work/source/toy/b" "$work/npm/package/data/"
 printf '#!/bin/sh\ntar czf toy-1.0.0.tgz -C "%s" package; echo once >>"%s"\n' "$work/npm" "$work/npm-calls" >"$work/bin/npm"

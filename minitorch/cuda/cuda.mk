@@ -77,7 +77,9 @@ $(CUDA_BIN): $(CUDA_OBJ) $(CUDA_TOOLS)
 $(CUDA_BIN): LDLIBS := $(CUDA_LIBS) $(LDLIBS)
 endif
 
-$(B)/bin/gpu_check: $(B)/obj/minitorch/apps/gpu_check.o $(UNIT_OBJ) $(GPU_CHECK_OBJ)
+$(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
+	@rm -f $@ && ar qcs $@ $^
+$(B)/bin/gpu_check: $(B)/obj/minitorch/apps/gpu_check.o $(B)/libgpu.a
 	$(call link)
 .PHONY: gpu-check
 gpu-check:

@@ -1,9 +1,5 @@
-/* token_dataset.c -- a mapped token file as a data set, and the writer of such files. */
-#include <errno.h>
-#include <stdio.h>
+/* token_dataset.c -- a mapped token file as a data set. */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "data/file_map.h"
 #include "data/tokens.h"
@@ -70,38 +66,5 @@ mt_status mt_token_dataset_open(mt_dataset **out, const char *path, const mt_tok
         *out = &set->base;
     else
         token_close(&set->base);
-    return status;
-}
-
-/* ---- writing ---------------------------------------------------------------------------------- */
-
-static bool write_tokens(FILE *file, const int32_t *ids, int64_t count, int64_t size)
-{
-    uint32_t version = 1, token = (uint32_t)size;
-    bool ok = fwrite("MTTOKENS", 1, 8, file) == 8 && fwrite(&version, sizeof version, 1, file) == 1 &&
-              fwrite(&token, sizeof token, 1, file) == 1 && fwrite(&count, sizeof count, 1, file) == 1;
-    for (int64_t i = 0; ok && i < count; i++) {
-        uint16_t narrow = (uint16_t)ids[i];
-        MT_CHECK(size == 4 || narrow == ids[i], "token %d does not fit two bytes", ids[i]);
-        ok = fwrite(size == 2 ? (const void *)&narrow : &ids[i], (size_t)size, 1, file) == 1;
-    }
-    return ok;
-}
-
-mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size)
-{
-    char temp[4096];
-    MT_CHECK(size == 2 || size == 4, "tokens of %" PRId64 " bytes", size);
-    if (snprintf(temp, sizeof temp, "%s.%d.tmp", path, (int)getpid()) >= (int)sizeof temp)
-        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", path);
-    FILE *file = fopen(temp, "wbe");
-    if (!file)
-        return mt_fail(MT_ERR_IO, "%s: %s", temp, strerror(errno));
-    bool ok = write_tokens(file, ids, count, size);
-    ok = (fclose(file) == 0) && ok; /* the last bytes are written here */
-    if (ok && rename(temp, path) == 0)
-        return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    remove(temp);
     return status;
 }

@@ -40,7 +40,7 @@ int64_t mt_tokens_windows(int64_t count, int64_t T, int64_t stride);
  * Lab 05.4 */
 void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t start, int64_t T);
 
-/* ---- given, in data/token_dataset.c ----------------------------------------------------------- */
+/* ---- given, in data/token_dataset.c and data/token_writer.c ------------------------------------ */
 
 typedef struct mt_token_config {
     int64_t T;          /* tokens of a window */
@@ -52,9 +52,21 @@ typedef struct mt_token_config {
  * Fails as mt_tokens_read does, and when the file is too short for one window. */
 mt_status mt_token_dataset_open(mt_dataset **out, const char *path, const mt_token_config *config);
 
-/* mt_tokens_write -- a file that mt_tokens_read reads, written under another name and renamed.
- *   ids   [count] i32;  size: bytes of a token in the file, 2 or 4
- * Aborts: another size, an id that does not fit. */
+/* A file that mt_tokens_read reads, written piece by piece under another name and renamed when it is complete. */
+typedef struct mt_token_writer mt_token_writer;
+
+/* mt_token_writer_open -- size: bytes of a token in the file, 2 or 4. path is lent. */
+mt_status mt_token_writer_open(mt_token_writer **out, const char *path, int64_t size);
+
+/* mt_token_writer_put -- ids [count] i32. MT_ERR_IO at once when the disk is full. Aborts: an id that does not fit. */
+mt_status mt_token_writer_put(mt_token_writer *writer, const int32_t *ids, int64_t count);
+
+/* mt_token_writer_close -- frees the writer; MT_ERR_IO, with path as it was and nothing left beside it, when anything could
+ * not be written. _abandon: as if it had never been opened. */
+mt_status mt_token_writer_close(mt_token_writer *writer);
+void mt_token_writer_abandon(mt_token_writer *writer);
+
+/* mt_tokens_write -- all of the above at once. */
 mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size);
 
 #ifdef __cplusplus

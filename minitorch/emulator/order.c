@@ -6,6 +6,7 @@
  * by the wrong lock may pass; nothing is called a race that a lock orders.
  */
 #include <string.h>
+#include "order.h"
 #include "trace.h"
 
 #define MOST_MEETINGS 0xffffu

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "core.h"
+#include "order.h"
 #include "trace.h"
 
 void emu_race_begin_block(emu_tracer *t)

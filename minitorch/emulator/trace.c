@@ -5,6 +5,7 @@
  * (shadow.c), looks for races (race.c) and leaves a record in the lane's buffer; warp.c makes requests of the records.
  */
 #include <string.h>
+#include "order.h"
 #include "trace.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))

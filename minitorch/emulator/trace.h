@@ -187,17 +187,6 @@ const char *emu_at_line(char *text, size_t size, uintptr_t pc);
 /* "s[32]" in words: which allocation or array the address is in and where. */
 const char *emu_describe(char *text, size_t size, uintptr_t address);
 
-/* ---- order.c: what comes after what within a block ---------------------------------------------------------------- */
-
-void emu_order_next_interval(emu_tracer *tracer);
-void emu_order_meet(emu_tracer *tracer, emu_warp *warp, uint32_t lanes);
-void emu_order_fence(emu_tracer *tracer);
-void emu_order_atomic(emu_tracer *tracer);
-/* Does the running thread come after what thread `rank` did at `stamp`? */
-bool emu_order_after(const emu_tracer *tracer, uint32_t rank, uint32_t stamp);
-/* Those of a warp's lanes of which this is not so. */
-uint32_t emu_order_unordered(const emu_tracer *tracer, uint32_t warp, uint32_t lanes, uint32_t stamp);
-
 /* ---- race.c ------------------------------------------------------------------------------------------------------- */
 
 void emu_race_begin_block(emu_tracer *tracer);

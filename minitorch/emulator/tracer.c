@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "core.h"
+#include "order.h"
 #include "trace.h"
 
 #define MOST_TRACERS 64

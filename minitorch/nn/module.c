@@ -138,5 +138,6 @@ void mt_module_free(mt_module *module)
         mt_release(module->param[i]);
     free(module->child);
     free(module->child_name);
+    free(module->config);
     free(module);
 }

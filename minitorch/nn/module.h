@@ -46,6 +46,8 @@ struct mt_module {
     char (*child_name)[32];
     mt_rng rng;      /* dropout's own stream */
     float scalar[2]; /* eps, p */
+    int64_t size;    /* a module's own: heads */
+    void *config;    /* a model's own, freed with it */
     mt_tensor *(*function)(mt_tensor *x);
 };
 

@@ -27,6 +27,58 @@ void mt_layernorm_fwd_cpu(float *out, float *mean, float *rstd, const float *x, 
 void mt_layernorm_bwd_cpu(float *dx, float *dgamma, float *dbeta, const float *dout, const float *x, const float *gamma,
                           const float *mean, const float *rstd, int64_t N, int64_t C);
 
+/* ---- embedding: solutions/08-gpt2/embedding.c ------------------------------------------------- */
+
+/* mt_embedding_fwd_cpu -- a row for each token, plus a row for its place.
+ *   out [B,T,C]  overwritten;  id [B,T] i32;  wte [V,C];  wpe [T,C], or longer
+ * out[b,t,:] = wte[id[b,t],:] + wpe[t,:].   Aborts: an id outside 0 .. V-1, naming place and value.   Lab 08.4 */
+void mt_embedding_fwd_cpu(float *out, const int32_t *id, const float *wte, const float *wpe, int64_t B, int64_t T,
+                          int64_t V, int64_t C);
+
+/* mt_embedding_bwd_cpu -- dwte[id[b,t],:] += dout[b,t,:];  dwpe[t,:] += dout[b,t,:]; either may be NULL.   Lab 08.4 */
+void mt_embedding_bwd_cpu(float *dwte, float *dwpe, const float *dout, const int32_t *id, int64_t B, int64_t T,
+                          int64_t C);
+
+/* ---- attention: solutions/08-gpt2/attention.c -------------------------------------------------- */
+
+/* mt_attention_fwd_cpu -- causal self-attention with H heads of D = C/H columns.
+ *   out [B,T,C]   overwritten; head h owns columns h*D .. h*D+D-1
+ *   lse [B,H,T]   overwritten: log of the sum of exp(score), saved for backward
+ *   qkv [B,T,3C]  each row: queries, keys, values, C of each, split between the heads in the same way
+ * score[i,j] = q_i . k_j / sqrt(D) for j <= i;  out_i = sum_j softmax_j(score[i,:]) v_j
+ * Cost: 2 B T^2 C multiply-adds at most (half of them are not causal and mostly left out); memory for T x T: none.
+ * Aborts: H < 1, or C that H does not divide.   Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2.   Lab 08.5 */
+void mt_attention_fwd_cpu(float *out, float *lse, const float *qkv, int64_t B, int64_t T, int64_t C, int64_t H);
+
+/* mt_attention_bwd_cpu -- dqkv [B,T,3C] += the gradient of the above.
+ *   dout, out [B,T,C];  qkv [B,T,3C];  lse [B,H,T]; out and lse as forward wrote them
+ * Cost: five products where forward has two.   Lab 08.6 */
+void mt_attention_bwd_cpu(float *dqkv, const float *dout, const float *qkv, const float *out, const float *lse,
+                          int64_t B, int64_t T, int64_t C, int64_t H);
+
+/* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
+
+/* mt_attention_cached_cpu -- the row of mt_attention_fwd_cpu that belongs to one new token of one sample.
+ *   out [C]  overwritten;  qkv [3C] of the new token;  place: how many tokens are before it
+ *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of those; row place is written
+ * Moves: 8C(place + 1) B, nearly all there is to do.   Aborts: as above.   Lab 08.8 */
+void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int64_t H);
+
+/* ---- classifier: solutions/08-gpt2/classifier.c ------------------------------------------------ */
+
+/* mt_classifier_fwd_cpu -- logits and cross-entropy in one buffer.
+ *   loss [N] overwritten: -log softmax(x w^T)[n, target[n]];  probs [N,V] overwritten, saved for backward
+ *   x [N,C];  w [V,C];  target [N] i32, each 0 .. V-1
+ * Cost: N V C multiply-adds.   Aborts: a target out of range; V < 1 with N > 0.   Lab 08.7 */
+void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const float *w, const int32_t *target, int64_t N,
+                           int64_t C, int64_t V);
+
+/* mt_classifier_bwd_cpu -- dx [N,C], dw [V,C] += gradients, when every row's loss has gradient dloss.
+ *   probs [N,V] as forward wrote it, OVERWRITTEN: it becomes the gradient of the logits. dx, dw may be NULL.
+ * Cost: twice the forward.   Lab 08.7 */
+void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, float dloss, const float *x, const float *w,
+                           const int32_t *target, int64_t N, int64_t C, int64_t V);
+
 #ifdef __cplusplus
 }
 #endif

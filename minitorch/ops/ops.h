@@ -54,4 +54,12 @@ mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float e
 mt_tensor *mt_dropout(mt_tensor *x, float p, mt_rng *rng);        /* zero with probability p, the rest / (1 - p) */
 mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label); /* logits [N,C], label i32 [N]: mean loss [] */
 
+/* ---- GPT-2 (ops/gpt2.c) ------------------------------------------------------------------------------------ */
+mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids i32 [B,T]: [B,T,C], token plus place */
+mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads);                  /* causal; [B,T,3C]: [B,T,C] */
+
+/* mt_classifier -- mean cross-entropy [] of x [N,C] times the transpose of w's first `classes` rows (w [V,C], classes <= V;
+ * the rest is padding), target i32 [N]. Holds N x classes numbers once. */
+mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);
+
 #endif

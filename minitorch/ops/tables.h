@@ -34,6 +34,13 @@ typedef struct mt_kernel_table {
     __typeof__(mt_cross_entropy_bwd_cpu) *cross_entropy_bwd;
     __typeof__(mt_layernorm_fwd_cpu) *layernorm_fwd;
     __typeof__(mt_layernorm_bwd_cpu) *layernorm_bwd;
+    __typeof__(mt_embedding_fwd_cpu) *embedding_fwd;
+    __typeof__(mt_embedding_bwd_cpu) *embedding_bwd;
+    __typeof__(mt_attention_fwd_cpu) *attention_fwd;
+    __typeof__(mt_attention_bwd_cpu) *attention_bwd;
+    __typeof__(mt_attention_cached_cpu) *attention_cached;
+    __typeof__(mt_classifier_fwd_cpu) *classifier_fwd;
+    __typeof__(mt_classifier_bwd_cpu) *classifier_bwd;
 
     mt_binary_fwd_fn *add_fwd, *sub_fwd, *mul_fwd, *div_fwd;
     mt_binary_bwd_fn *add_bwd, *sub_bwd, *mul_bwd, *div_bwd;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,42 @@ mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header
         mt_metrics_close(metrics);
         return status;
     }
+    *out = metrics;
+    return MT_OK;
+}
+
+/* Bytes of the line of names and of so many rows; -1 when the file does not begin with these. */
+static off_t rows_end(FILE *file, const char *header, int64_t rows)
+{
+    char line[4096];
+    size_t names = strlen(header);
+    if (!fgets(line, sizeof line, file) || strncmp(line, header, names) != 0 || strcmp(line + names, "\n") != 0)
+        return -1;
+    for (int64_t row = 0; row < rows; row++)
+        if (!fgets(line, sizeof line, file) || !strchr(line, '\n'))
+            return -1;
+    return ftello(file);
+}
+
+mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *header, int64_t rows)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    off_t end = rows_end(file, header, rows);
+    fclose(file);
+    if (end < 0)
+        return mt_fail(MT_ERR_FORMAT, "%s: not the names %s and %" PRId64 " rows", path, header, rows);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, end) != 0 || lseek(fd, end, SEEK_SET) != end) {
+        mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return status;
+    }
+    mt_metrics *metrics = malloc(sizeof *metrics);
+    MT_CHECK(metrics, "host memory is out");
+    *metrics = (mt_metrics){ .fd = fd, .end = end, .path = strdup(path) };
     *out = metrics;
     return MT_OK;
 }

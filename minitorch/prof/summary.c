@@ -1,7 +1,7 @@
 /* summary.c -- a profile as a table for people. */
+#include "core/whole_file.h"
 #include "prof/profile.h"
 #include "prof/put.h"
-#include "prof/whole_file.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * However many spans there are the file stays small: one that would not reach half a unit beyond the last one drawn in
  * its row is left out, and counted. */
+#include "core/whole_file.h"
 #include "prof/profile.h"
 #include "prof/put.h"
-#include "prof/whole_file.h"
 
 #include <inttypes.h>
 #include <math.h>

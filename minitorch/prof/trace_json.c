@@ -1,9 +1,9 @@
 /* trace_json.c -- a profile in the Trace Event Format of Chrome, which Perfetto reads too: complete events ("X") with
  * times in microseconds, a counter ("C") of live memory, names of threads ("M").
  * Source: "Trace Event Format", Google, docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. */
+#include "core/whole_file.h"
 #include "prof/profile.h"
 #include "prof/put.h"
-#include "prof/whole_file.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -48,6 +48,9 @@ RUN(softmax, mt_softmax(in[0]))
 RUN(layernorm, mt_layernorm(in[0], in[1], in[2], MT_CASE_EPS))
 RUN(layernorm_of_one, mt_layernorm(in[0], in[1], in[2], MT_CASE_EPS))
 RUN(cross_entropy, mt_cross_entropy(in[0], in[1]))
+RUN(embedding, mt_embedding(in[0], in[1], in[2]))
+RUN(attention, mt_attention(in[0], c->arg[0]))
+RUN(classifier, mt_classifier(in[0], in[1], in[2], c->arg[0]))
 
 static mt_tensor *run_dropout(mt_tensor *const *in, const mt_op_case *c)
 {
@@ -93,6 +96,9 @@ SPEC(softmax,           UNIFORM, -2, 2,      softmax,      2) /* out dout - out 
 SPEC(layernorm,         UNIFORM, -2, 2,      layernorm,    16) /* rstd (g - mean - xhat mean): rstd, gamma, xhat about 2 */
 SPEC(layernorm_of_one,  UNIFORM, -2, 2,      layernorm,    632) /* no variance: rstd is 1/sqrt(eps) = 316, gamma up to 2 */
 SPEC(cross_entropy,     UNIFORM, -2, 2,      cross_entropy, 1) /* probability - 1 */
+SPEC(embedding,         UNIFORM, -2, 2,      embedding,    0)
+SPEC(attention,         UNIFORM, -2, 2,      attention,    64) /* p (dp - delta) k: dp and delta are sums of D v dout, D <= 16 */
+SPEC(classifier,        UNIFORM, -2, 2,      classifier,   2) /* (probability - 1) w */
 SPEC(dropout,           UNIFORM, -2, 2,      dropout,      0)
 
 /* A transpose of two dimensions is the permutation that its arguments spell: arg[0], arg[1] are swapped, arg[2] stays. */
@@ -167,6 +173,9 @@ static const mt_op_spec op_transpose = { "transpose", MT_DRAW_UNIFORM, -2, 2, ru
 #define NORM(x, c)                  { &op_layernorm, { x, c, c }, x, 3, 0, 0, { 0 } }
 #define GATHER(table, ids, V, out)  { &op_gather_rows, { table, ids }, out, 1, 1, V, { 0 } }
 #define LOSS(logits, labels, C)     { &op_cross_entropy, { logits, labels }, SCALAR, 1, 1, C, { 0 } }
+#define EMBED(wte, wpe, ids, V, out) { &op_embedding, { wte, wpe, ids }, out, 2, 1, V, { 0 } }
+#define HEADS(x, H, out)            { &op_attention, { x }, out, 1, 0, 0, { H } }
+#define CLASSES(x, w, target, V)    { &op_classifier, { x, w, target }, SCALAR, 2, 1, V, { V } }
 
 const mt_op_case mt_op_cases[] = {
     BINARY(add), BINARY(sub), BINARY(mul), BINARY(div),
@@ -204,6 +213,13 @@ const mt_op_case mt_op_cases[] = {
     NORM(S(7), S(7)), { &op_layernorm_of_one, { S(5, 1), S(1), S(1) }, S(5, 1), 3, 0, 0, { 0 } }, NORM(S(0, 10), S(10)), NORM(S(31, 33), S(33)), NORM(S(2, 3, 17), S(17)),
     NORM(S(37, 331), S(331)),
     LOSS(S(1, 1), S(1), 1), LOSS(S(31, 33), S(31), 33), LOSS(S(7, 2), S(7), 2), LOSS(S(37, 331), S(37), 331),
+    EMBED(S(7, 5), S(3, 5), S(2, 3), 7, S(2, 3, 5)), EMBED(S(5, 33), S(13, 33), S(3, 11), 5, S(3, 11, 33)),
+    EMBED(S(5, 3), S(2, 3), S(0, 2), 5, S(0, 2, 3)), EMBED(S(31, 257), S(67, 257), S(2, 67), 31, S(2, 67, 257)),
+    HEADS(S(1, 1, 3), 1, S(1, 1, 1)), HEADS(S(2, 5, 18), 3, S(2, 5, 6)), HEADS(S(0, 4, 6), 1, S(0, 4, 2)),
+    HEADS(S(2, 0, 6), 2, S(2, 0, 2)), HEADS(S(1, 64, 30), 2, S(1, 64, 10)), HEADS(S(1, 67, 21), 1, S(1, 67, 7)),
+    HEADS(S(2, 131, 33), 11, S(2, 131, 11)),
+    CLASSES(S(1, 1), S(1, 1), S(1), 1), CLASSES(S(7, 5), S(11, 5), S(7), 11), CLASSES(S(7, 5), S(16, 5), S(7), 13),
+    CLASSES(S(37, 31), S(331, 31), S(37), 331),
     ONE_AT(dropout, S(31, 33), S(31, 33), 4), ONE_AT(dropout, S(7), S(7), 0), ONE_AT(dropout, S(1), S(1), 4),
     ONE_AT(dropout, S(0), S(0), 4), ONE_AT(dropout, S(2, 3, 5), S(2, 3, 5), 1), ONE_AT(dropout, S(131, 101), S(131, 101), 7),
 };

@@ -301,3 +301,44 @@ void mt_oracle_layernorm(mt_approx *out, const mt_approx *const *in, const mt_op
             out[n + i] = mt_approx_add(mt_approx_mul(mt_approx_div(out[n + i], deviation), in[1][i]), in[2][i]);
     }
 }
+
+/* ---- GPT-2 ----------------------------------------------------------------------------------------------------- */
+
+void mt_oracle_embedding(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
+{
+    int64_t T = c->out.dim[1], C = c->out.dim[2];
+    for (int64_t n = 0; n < count(c->out); n++)
+        out[n] = mt_approx_add(in[0][(int64_t)in[2][n / C].value * C + n % C], in[1][n / C % T * C + n % C]);
+}
+
+/* Element d of one query: all its scores are made again, which is slow and plain. */
+static mt_approx attended(const mt_approx *sample, int64_t C, int64_t D, int64_t h, int64_t t, int64_t d, mt_approx *p)
+{
+    mt_approx max, size = mt_approx_sqrt(mt_approx_exact((double)D));
+    for (int64_t j = 0; j <= t; j++)
+        p[j] = mt_approx_div(dot(sample + t * 3 * C + h * D, 1, sample + (j * 3 + 1) * C + h * D, 1, D), size);
+    mt_approx sum = exponentials(p, p, t + 1, &max);
+    return mt_approx_div(dot(p, 1, sample + 2 * C + h * D + d, 3 * C, t + 1), sum);
+}
+
+void mt_oracle_attention(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
+{
+    int64_t T = c->out.dim[1], C = c->out.dim[2], D = C / c->arg[0];
+    mt_approx *p = malloc((size_t)(T + 1) * sizeof *p);
+    MT_CHECK(p, "out of memory");
+    for (int64_t n = 0; n < count(c->out); n++)
+        out[n] = attended(in[0] + n / (T * C) * T * 3 * C, C, D, n % C / D, n / C % T, n % D, p);
+    free(p);
+}
+
+void mt_oracle_classifier(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
+{
+    int64_t N = c->in[0].dim[0], C = c->in[0].dim[1], V = c->arg[0];
+    mt_approx *logits = malloc((size_t)(N * V) * sizeof *logits);
+    MT_CHECK(logits, "out of memory");
+    for (int64_t n = 0; n < N * V; n++)
+        logits[n] = dot(in[0] + n / V * C, 1, in[1] + n % V * C, 1, C);
+    const mt_op_case loss = { .in = { MT_SHAPE(N, V) } };
+    mt_oracle_cross_entropy(out, (const mt_approx *[]){ logits, in[2] }, &loss);
+    free(logits);
+}

@@ -22,6 +22,9 @@ mt_op_oracle mt_oracle_linear;
 mt_op_oracle mt_oracle_softmax;
 mt_op_oracle mt_oracle_layernorm;     /* eps: MT_CASE_EPS */
 mt_op_oracle mt_oracle_cross_entropy; /* in[1]: labels */
+mt_op_oracle mt_oracle_embedding;     /* in[2]: ids */
+mt_op_oracle mt_oracle_attention;     /* arg[0]: heads */
+mt_op_oracle mt_oracle_classifier;    /* in[2]: targets; arg[0]: classes */
 mt_op_oracle mt_oracle_dropout;       /* p: arg[0] / 8; mask: the start of MT_CASE_RNG */
 
 #define MT_CASE_FACTOR -2.5f

@@ -145,3 +145,19 @@ Test(op_work, parts_and_views)
     counted("view backward", 2 * N * (I + O),
             24 * N * (I + O)); /* of the transposed view, and of sum's dense copy of it */
 }
+
+Test(op_work, language_model)
+{
+    enum { B = 2, T = 3, C = 4, V = 11 };
+    mt_tensor *wte = leaf(MT_SHAPE(V, C)), *wpe = leaf(MT_SHAPE(T, C)), *ids = mt_zeros(MT_SHAPE(B, T), MT_I32, MT_CPU);
+    mt_tensor *qkv = leaf(MT_SHAPE(B, T, 3 * C)), *target = mt_reshape(ids, MT_SHAPE(B * T));
+    mt_profile_begin(0);
+    mt_tensor *x = mt_add(mt_embedding(wte, wpe, ids), mt_attention(qkv, 2));
+    run(mt_classifier(mt_reshape(x, MT_SHAPE(B * T, C)), wte, target, V));
+    counted("embedding", B * T * C, 12 * B * T * C);
+    counted("embedding backward", 2 * B * T * C, 24 * B * T * C);
+    counted("attention", 2 * B * C * T * (T + 1), 16 * B * T * C);
+    counted("attention backward", 5 * B * C * T * (T + 1), 44 * B * T * C);
+    counted("classifier", 2 * B * T * V * C, 4 * (B * T * C + V * C + 2 * B * T * V));
+    counted("classifier backward", 4 * B * T * V * C, 4 * (2 * B * T * V + 3 * V * C + 3 * B * T * C));
+}

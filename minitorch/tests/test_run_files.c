@@ -54,6 +54,27 @@ static const char *text_of(const char *path)
 
 /* ---- metrics ------------------------------------------------------------------------------------ */
 
+Test(run_files, metrics_go_on_after_the_rows_that_count)
+{
+    const char *path = path_of("resumed.csv");
+    mt_metrics *metrics;
+    char text[64] = { 0 };
+    cr_assert_eq(mt_metrics_open(&metrics, path, "step,loss"), MT_OK);
+    for (int i = 1; i <= 3; i++)
+        cr_assert_eq(mt_metrics_row(metrics, "%d,%d", i, 10 - i), MT_OK);
+    mt_metrics_close(metrics);
+    cr_assert_eq(mt_metrics_resume(&metrics, path, "step,loss", 4), MT_ERR_FORMAT);
+    cr_assert_eq(mt_metrics_resume(&metrics, path, "step", 1), MT_ERR_FORMAT);
+    cr_assert_eq(mt_metrics_resume(&metrics, path_of("none.csv"), "step,loss", 1), MT_ERR_IO);
+    cr_assert_eq(mt_metrics_resume(&metrics, path, "step,loss", 2), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_metrics_row(metrics, "3,6"), MT_OK);
+    mt_metrics_close(metrics);
+    FILE *file = fopen(path, "r");
+    cr_assert(file && fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    cr_assert_str_eq(text, "step,loss\n1,9\n2,8\n3,6\n");
+}
+
 Test(run_files, every_row_is_on_disk_at_once)
 {
     mt_metrics *metrics;

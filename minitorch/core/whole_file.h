@@ -6,8 +6,8 @@
  *         return status;
  *     fprintf(file.out, ...);              // errors are kept until the end
  *     return mt_whole_close(&file);                                                                                */
-#ifndef MT_PROF_WHOLE_FILE_H
-#define MT_PROF_WHOLE_FILE_H
+#ifndef MT_CORE_WHOLE_FILE_H
+#define MT_CORE_WHOLE_FILE_H
 
 #include "core/base.h"
 
@@ -25,5 +25,8 @@ mt_status mt_whole_open(mt_whole_file *file, const char *path);
 /* mt_whole_close -- put it in path's place; MT_ERR_IO, with path as it was and nothing left beside it, when anything
  * could not be written. */
 mt_status mt_whole_close(mt_whole_file *file);
+
+/* mt_whole_abandon -- leave path as it was and nothing beside it. */
+void mt_whole_abandon(mt_whole_file *file);
 
 #endif

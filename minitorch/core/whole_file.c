@@ -1,5 +1,5 @@
 /* whole_file.c -- written under another name, flushed, then renamed. */
-#include "prof/whole_file.h"
+#include "core/whole_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,4 +26,10 @@ mt_status mt_whole_close(mt_whole_file *file)
     mt_status status = mt_fail(MT_ERR_IO, "%s: %s", file->path, errno ? strerror(errno) : "could not be written whole");
     remove(file->temp);
     return status;
+}
+
+void mt_whole_abandon(mt_whole_file *file)
+{
+    fclose(file->out);
+    remove(file->temp);
 }

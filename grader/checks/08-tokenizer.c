@@ -1,0 +1,307 @@
+/* 08-tokenizer.c -- how the checks of the tokenizer run: pieces, merges, ids and back. Rows: 08-gpt2.c.
+ *
+ * Texts are made of parts whose kind is known, so that nothing here asks the framework's tables. Pieces are found by trying
+ * GPT-2's rules one after the other; merges are done rule by rule over the whole piece, which is the same as lowest first,
+ * because no rule makes what an earlier one merges. */
+#include "checks/08-gpt2.h"
+#include "data/vocabulary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 16, MOST = 400, RULES = 40 };
+
+typedef enum kind { OTHER, LETTER, NUMBER, WHITE } kind;
+
+typedef struct part {
+    unsigned of; /* MG_TEXT_... */
+    kind kind;
+    const char *text; /* one character */
+} part;
+
+static const part parts[] = {
+    { MG_TEXT_WORDS, LETTER, "a" },
+    { MG_TEXT_WORDS, LETTER, "b" },
+    { MG_TEXT_WORDS, LETTER, "c" },
+    { MG_TEXT_WORDS, LETTER, "d" },
+    { MG_TEXT_WORDS, LETTER, "A" },
+    { MG_TEXT_WORDS, LETTER, "Z" },
+    { MG_TEXT_WORDS, LETTER, "z" },
+    { MG_TEXT_WORDS, WHITE, " " },
+    { MG_TEXT_WORDS, WHITE, " " },
+    { MG_TEXT_ENDINGS, OTHER, "'" },
+    { MG_TEXT_ENDINGS, OTHER, "'" },
+    { MG_TEXT_ENDINGS, OTHER, "'" },
+    { MG_TEXT_ENDINGS, LETTER, "s" },
+    { MG_TEXT_ENDINGS, LETTER, "t" },
+    { MG_TEXT_ENDINGS, LETTER, "r" },
+    { MG_TEXT_ENDINGS, LETTER, "e" },
+    { MG_TEXT_ENDINGS, LETTER, "v" },
+    { MG_TEXT_ENDINGS, LETTER, "m" },
+    { MG_TEXT_ENDINGS, LETTER, "l" },
+    { MG_TEXT_ENDINGS, LETTER, "l" },
+    { MG_TEXT_ENDINGS, LETTER, "S" },
+    { MG_TEXT_SIGNS, NUMBER, "0" },
+    { MG_TEXT_SIGNS, NUMBER, "9" },
+    { MG_TEXT_SIGNS, OTHER, "!" },
+    { MG_TEXT_SIGNS, OTHER, "-" },
+    { MG_TEXT_SIGNS, OTHER, "@" },
+    { MG_TEXT_SIGNS, OTHER, "[" },
+    { MG_TEXT_WHITE, WHITE, " " },
+    { MG_TEXT_WHITE, WHITE, " " },
+    { MG_TEXT_WHITE, WHITE, "\n" },
+    { MG_TEXT_WHITE, WHITE, "\t" },
+    { MG_TEXT_WHITE, WHITE, "\r" },
+    { MG_TEXT_WHITE, LETTER, "x" },
+    { MG_TEXT_SCRIPTS, LETTER, "\xc3\xa9" },
+    { MG_TEXT_SCRIPTS, LETTER, "\xd0\x96" },
+    { MG_TEXT_SCRIPTS, LETTER, "\xe4\xb8\xad" },
+    { MG_TEXT_SCRIPTS, LETTER, "\xf0\xa0\x80\x80" },
+    { MG_TEXT_SCRIPTS, NUMBER, "\xc2\xb2" },
+    { MG_TEXT_SCRIPTS, NUMBER, "\xd9\xa3" },
+    { MG_TEXT_SCRIPTS, NUMBER, "\xe2\x85\xa7" },
+    { MG_TEXT_SCRIPTS, WHITE, "\xc2\xa0" },
+    { MG_TEXT_SCRIPTS, WHITE, "\xe3\x80\x80" },
+    { MG_TEXT_SCRIPTS, WHITE, "\xc2\x85" },
+    { MG_TEXT_SCRIPTS, OTHER, "\xcc\x81" },
+    { MG_TEXT_SCRIPTS, OTHER, "\xe2\x80\x8d" },
+    { MG_TEXT_SCRIPTS, OTHER, "\xf0\x9f\x98\x80" },
+    { MG_TEXT_SCRIPTS, OTHER, "\xe2\x80\x99" },
+    { MG_TEXT_BROKEN, OTHER, "\xff" },
+    { MG_TEXT_BROKEN, OTHER, "\xc0" },
+    { MG_TEXT_BROKEN, OTHER, "\xf8" },
+};
+
+/* A text as characters: where each starts, and its kind. */
+typedef struct sample {
+    uint8_t text[MOST];
+    int64_t start[MOST + 1]; /* [n + 1] */
+    kind kind[MOST];
+    int64_t n;
+} sample;
+
+static int64_t sample_size(const sample *s)
+{
+    return s->start[s->n];
+}
+
+static void append(sample *s, const void *text, int64_t size, kind of)
+{
+    memcpy(s->text + s->start[s->n], text, (size_t)size);
+    s->kind[s->n] = of;
+    s->start[s->n + 1] = s->start[s->n] + size;
+    s->n++;
+}
+
+/* What was just said, said again: words come more than once. */
+static void repeat(sample *s, int64_t count, int64_t most)
+{
+    for (int64_t i = s->n - count; count > 0 && sample_size(s) + 4 <= most; i++, count--)
+        append(s, s->text + s->start[i], s->start[i + 1] - s->start[i], s->kind[i]);
+}
+
+static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
+{
+    static const char *const ending[] = { "'re", "'ve", "'ll", "'RE", "'vd" };
+    mt_rng *rng = mg_rng(run);
+    s->n = s->start[0] = 0;
+    while (sample_size(s) + 4 <= most) {
+        const part *p = &parts[mt_rng_below(rng, MT_COUNT(parts))];
+        if (s->n > 0 && mt_rng_below(rng, 12) == 0)
+            repeat(s, mg_pick(rng, 1, mt_min(s->n, 6)), most);
+        else if ((c->parts & MG_TEXT_ENDINGS) && mt_rng_below(rng, 12) == 0)
+            for (const char *e = ending[mt_rng_below(rng, MT_COUNT(ending))]; *e; e++)
+                append(s, e, 1, *e == '\'' ? OTHER : LETTER);
+        else if (p->of & c->parts)
+            append(s, p->text, (int64_t)strlen(p->text), p->kind);
+    }
+}
+
+/* ---- pieces -------------------------------------------------------------------------------------- */
+
+static bool says(const sample *s, int64_t at, const char *words)
+{
+    int64_t size = (int64_t)strlen(words);
+    return s->start[at] + size <= sample_size(s) && memcmp(s->text + s->start[at], words, (size_t)size) == 0;
+}
+
+/* The character behind the piece that starts with this one: the rules in their order. */
+static int64_t piece_of(const sample *s, int64_t at)
+{
+    static const char *const endings[] = { "'s", "'t", "'re", "'ve", "'m", "'ll", "'d" };
+    static const kind runs[] = { LETTER, NUMBER, OTHER };
+    for (int64_t i = 0; i < MT_COUNT(endings); i++)
+        if (says(s, at, endings[i]))
+            return at + (int64_t)strlen(endings[i]);
+    for (int64_t i = 0; i < MT_COUNT(runs); i++) {
+        int64_t first = at + says(s, at, " "), end = first;
+        while (end < s->n && s->kind[end] == runs[i])
+            end++;
+        if (end > first)
+            return end;
+    }
+    int64_t end = at;
+    while (end < s->n && s->kind[end] == WHITE)
+        end++;
+    return end < s->n && end - at > 1 ? end - 1 : end;
+}
+
+void mg_08_pieces(mg_run *run, const void *one_case)
+{
+    const text_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        sample s;
+        double want[MOST];
+        int64_t count = 0;
+        draw(&s, run, c, mg_pick(mg_rng(run), c->most / 4, c->most));
+        int64_t size = sample_size(&s);
+        for (int64_t i = 0; i < size; i++)
+            want[i] = -1;
+        for (int64_t at = 0; at < s.n; at = piece_of(&s, at))
+            want[count++] = (double)s.start[piece_of(&s, at)];
+        mg_begin(run, "mt_piece_end, over a text");
+        mg_out(run, "ends", MT_I64, MT_SHAPE(size));
+        memcpy(mg_in(run, "text", MT_U8, MT_SHAPE(size)), s.text, (size_t)size);
+        if (!mg_call(run) || !mg_expect(run, "ends", want, NULL))
+            return;
+    }
+}
+
+/* ---- bytes and merges ------------------------------------------------------------------------------ */
+
+void mg_08_bytes(mg_run *run, const void *one_case)
+{
+    double want[256];
+    int64_t hidden = 0;
+    (void)one_case;
+    for (int b = 0; b < 256; b++) {
+        bool visible = b > 32 && b != 127 && b != 173 && (b < 127 || b > 160);
+        want[b] = (double)(visible ? b : 256 + hidden++);
+    }
+    mg_begin(run, "mt_byte_char");
+    mg_out(run, "code", MT_I64, MT_SHAPE(256));
+    if (mg_call(run))
+        mg_expect(run, "code", want, NULL);
+}
+
+typedef struct rules {
+    int64_t count;
+    int32_t pair[RULES][2];
+} rules;
+
+/* Rules over the first letters, the ones behind built on those before; no two make the same spelling. */
+static rules draw_rules(mg_run *run, int64_t letters, int64_t count)
+{
+    rules r = { 0 };
+    mt_vocabulary *v = mt_vocabulary_new();
+    for (int64_t tries = 0; letters > 0 && r.count < count && tries < 100 * count; tries++) {
+        int64_t choice = letters + r.count;
+        for (int side = 0; side < 2; side++) {
+            int64_t pick = mg_pick(mg_rng(run), 0, choice - 1);
+            r.pair[r.count][side] = (int32_t)(pick < letters ? "abc d"[pick] : MT_BYTES + pick - letters);
+        }
+        r.count += mt_vocabulary_merge(v, r.pair[r.count][0], r.pair[r.count][1]) != MT_NO_SYMBOL;
+    }
+    mt_vocabulary_free(v);
+    return r;
+}
+
+static int64_t merge_all(double *symbol, int64_t n, const rules *r)
+{
+    for (int64_t k = 0; k < r->count; k++) {
+        int64_t kept = 0;
+        for (int64_t i = 0; i < n; i++) {
+            bool here = i + 1 < n && symbol[i] == r->pair[k][0] && symbol[i + 1] == r->pair[k][1];
+            symbol[kept++] = here ? (double)(MT_BYTES + k) : symbol[i];
+            i += here;
+        }
+        n = kept;
+    }
+    return n;
+}
+
+static void rules_in(mg_run *run, const rules *r)
+{
+    int32_t *pair = mg_in(run, "rules", MT_I32, MT_SHAPE(r->count, 2));
+    memcpy(pair, r->pair, (size_t)r->count * sizeof r->pair[0]);
+}
+
+void mg_08_merge(mg_run *run, const void *one_case)
+{
+    const text_case *c = one_case;
+    for (int t = 0; t < 2 * CALLS; t++) {
+        rules r = draw_rules(run, c->letters, c->letters == 1 ? 6 : RULES / 2);
+        double want[MOST];
+        int64_t n = t < 2 ? t : mg_pick(mg_rng(run), 2, c->most);
+        mg_begin(run, "mt_bpe_merge");
+        int32_t *symbol = mg_inout(run, "symbol", MT_I32, MT_SHAPE(n));
+        mg_out(run, "count", MT_I64, MT_SHAPE(1));
+        rules_in(run, &r);
+        for (int64_t i = 0; i < n; i++)
+            want[i] = symbol[i] = "abc d"[mt_rng_below(mg_rng(run), (uint32_t)mt_max(c->letters, 1))];
+        double left = (double)merge_all(want, n, &r);
+        for (int64_t i = (int64_t)left; i < n; i++) /* what lies behind the result is nobody's: the worker clears it */
+            want[i] = -1;
+        if (!mg_call(run) || !mg_expect(run, "count", &left, NULL) || !mg_expect(run, "symbol", want, NULL))
+            return;
+    }
+}
+
+void mg_08_decode(mg_run *run, const void *one_case)
+{
+    const text_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mt_rng *rng = mg_rng(run);
+        int64_t tokens = mg_pick(rng, 1, 20), n = mg_pick(rng, c->most / 2, c->most), size = 0;
+        int64_t at[21] = { 0 };
+        uint8_t bytes[20 * 4];
+        double want[20 * 4 * 10], total;
+        for (int64_t i = 0; i < tokens; i++)
+            at[i + 1] = at[i] + mg_pick(rng, 1, 4);
+        for (int64_t i = 0; i < at[tokens]; i++)
+            bytes[i] = (uint8_t)mt_rng_below(rng, 256);
+        mg_begin(run, "mt_bpe_decode");
+        mg_out(run, "size", MT_I64, MT_SHAPE(1));
+        mg_out(run, "text", MT_U8, MT_SHAPE(4 * n));
+        int32_t *ids = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
+        memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(at[tokens])), bytes, (size_t)at[tokens]);
+        memcpy(mg_in(run, "start", MT_I64, MT_SHAPE(tokens + 1)), at, (size_t)(tokens + 1) * sizeof *at);
+        for (int64_t i = 0; i < n; i++) {
+            ids[i] = (int32_t)mt_rng_below(rng, (uint32_t)tokens);
+            for (int64_t k = at[ids[i]]; k < at[ids[i] + 1]; k++)
+                want[size++] = bytes[k];
+        }
+        total = (double)size;
+        while (size < 4 * n) /* the worker clears the text first */
+            want[size++] = 0;
+        if (!mg_call(run) || !mg_expect(run, "size", &total, NULL) || !mg_expect(run, "text", want, NULL))
+            return;
+    }
+}
+
+/* The whole way, through the given encoder. Ids are symbols. */
+void mg_08_encode(mg_run *run, const void *one_case)
+{
+    const text_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        sample s;
+        double want[MOST];
+        int64_t n = 0;
+        rules r = draw_rules(run, c->letters, RULES);
+        draw(&s, run, c, mg_pick(mg_rng(run), c->most / 2, c->most));
+        for (int64_t at = 0, end; at < s.n; at = end) {
+            end = piece_of(&s, at);
+            for (int64_t i = s.start[at]; i < s.start[end]; i++)
+                want[n + i - s.start[at]] = s.text[i];
+            n += merge_all(want + n, s.start[end] - s.start[at], &r);
+        }
+        for (int64_t i = n; i < sample_size(&s); i++)
+            want[i] = -1;
+        mg_begin(run, "mt_encode");
+        mg_out(run, "ids", MT_I32, MT_SHAPE(sample_size(&s)));
+        memcpy(mg_in(run, "text", MT_U8, MT_SHAPE(sample_size(&s))), s.text, (size_t)sample_size(&s));
+        rules_in(run, &r);
+        if (!mg_call(run) || !mg_expect(run, "ids", want, NULL))
+            return;
+    }
+}

@@ -1,0 +1,94 @@
+/* calls_08.c -- how the worker reaches the units of lab 08. */
+#include "data/tokenizer.h"
+#include "data/vocabulary.h"
+#include "worker/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tokenizer -------------------------------------------------------------------------------------- */
+
+static void pieces(const mg_value *v) /* ends [size]; text [size] */
+{
+    int64_t size = v[1].count, n = 0;
+    memset(v[0].i64s, 0xff, sizeof(int64_t) * (size_t)size);
+    for (int64_t at = 0, end; at < size && n < size; at = end) {
+        end = v[0].i64s[n++] = mt_piece_end(v[1].u8, size, at);
+        if (end <= at || end > size)
+            break;
+    }
+}
+
+static void byte_char(const mg_value *v) /* code [256] */
+{
+    for (int32_t b = 0; b < v[0].count; b++)
+        v[0].i64s[b] = mt_byte_char(b);
+}
+
+static mt_vocabulary *vocabulary_of(const mg_value *rules)
+{
+    mt_vocabulary *v = mt_vocabulary_new();
+    for (int64_t i = 0; i + 1 < rules->count; i += 2)
+        mt_vocabulary_merge(v, rules->i32[i], rules->i32[i + 1]);
+    return v;
+}
+
+static void merge(const mg_value *v) /* symbol [n], count [1]; rules [r,2] */
+{
+    mt_vocabulary *vocabulary = vocabulary_of(&v[2]);
+    mt_merges merges = { vocabulary->pair, vocabulary->bits };
+    int64_t left = v[1].i64s[0] = mt_bpe_merge(v[0].i32, v[0].count, &merges);
+    for (int64_t i = mt_max(left, 0); i < v[0].count; i++)
+        v[0].i32[i] = -1;
+    mt_vocabulary_free(vocabulary);
+}
+
+static void words(const mg_value *v) /* slot [n]; keys [n,2] */
+{
+    mt_word *table = calloc(MT_WORDS, sizeof *table);
+    MT_CHECK(table, "out of memory");
+    for (int64_t i = 0; i < v[0].count; i++) {
+        uint64_t key[2];
+        memcpy(key, v[1].i64s + 2 * i, sizeof key);
+        int64_t slot = v[0].i64s[i] = mt_word_slot(table, key) - table;
+        if (slot >= 0 && slot < MT_WORDS)
+            memcpy(table[slot].key, key, sizeof key);
+    }
+    free(table);
+}
+
+static void decode(const mg_value *v) /* size [1], text; ids, bytes, start */
+{
+    mt_spelling spelling = { v[3].u8, v[4].i64s, v[4].count - 1 };
+    memset(v[1].u8, 0, (size_t)v[1].count);
+    v[0].i64s[0] = mt_bpe_decode(v[1].u8, v[2].i32, v[2].count, &spelling);
+}
+
+static void encode(const mg_value *v) /* ids [size]; text [size], rules [r,2] */
+{
+    mt_vocabulary *vocabulary = vocabulary_of(&v[2]);
+    int32_t *id = calloc((size_t)vocabulary->symbols, sizeof *id);
+    int64_t count = 0;
+    MT_CHECK(id, "out of memory");
+    for (int32_t s = 0; s < vocabulary->symbols; s++)
+        id[s] = s;
+    mt_tokenizer *t = mt_tokenizer_new(vocabulary, id, vocabulary->symbols, -1);
+    mt_encoder *e = mt_encoder_new(t);
+    memset(v[0].i32, 0xff, sizeof(int32_t) * (size_t)v[0].count);
+    mt_encode(e, v[0].i32, &count, v[1].u8, v[1].count);
+    for (int64_t i = count; i < v[0].count; i++) /* room that it may use on the way */
+        v[0].i32[i] = -1;
+    mt_encoder_free(e);
+    mt_tokenizer_free(t);
+    free(id);
+}
+
+const mg_function mg_calls_08[] = {
+    { "mt_piece_end, over a text", pieces },
+    { "mt_byte_char", byte_char },
+    { "mt_bpe_merge", merge },
+    { "mt_word_slot, again and again", words },
+    { "mt_bpe_decode", decode },
+    { "mt_encode", encode },
+    { NULL, NULL },
+};

@@ -1,0 +1,170 @@
+/* generate.c -- text from a checkpoint of train_gpt2, token by token as it is drawn. */
+#include <argp.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/tokenizer.h"
+#include "models/checkpoint.h"
+#include "models/decoder.h"
+#include "models/sample.h"
+#include "prof/cli.h"
+
+enum { PATH = 4096 };
+
+typedef struct options {
+    const char *run, *prompt;
+    int64_t tokens, seed, threads;
+    mt_sampling how;
+} options;
+
+/* ---- command line ------------------------------------------------------------------------------------ */
+
+enum { TOP_K = 0x100, TOP_P };
+
+static const struct argp_option flags[] = {
+    { "run", 'r', "DIR", 0, "Where train_gpt2 wrote run.ckpt and its vocabulary (default build/run/gpt2)", 0 },
+    { "prompt", 'p', "TEXT", 0, "What the text begins with (default: a new line)", 0 },
+    { "tokens", 'n', "N", 0, "How many to draw (default 500)", 0 },
+    { "temperature", 'T', "T", 0, "0: always the most likely; 1: as likely as the model says (default 0.8)", 0 },
+    { "top-k", TOP_K, "K", 0, "Draw from the K most likely only; 0 (default): from all", 0 },
+    { "top-p", TOP_P, "P", 0, "Draw from the most likely that reach P together (default 1: all)", 0 },
+    { "seed", 's', "N", 0, "The same seed draws the same text (default 1)", 0 },
+    { "threads", 't', "N", 0, "Changes the speed, not the text (default: one per core)", 0 },
+    { 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    mt_status status = MT_OK;
+    switch (key) {
+    case 'r':
+        o->run = arg;
+        break;
+    case 'p':
+        o->prompt = arg;
+        break;
+    case 'n':
+        status = mt_cli_i64(&o->tokens, arg, 0, INT32_MAX);
+        break;
+    case 'T':
+        status = mt_cli_f64(&o->how.temperature, arg, 0, 1e6);
+        break;
+    case TOP_K:
+        status = mt_cli_i64(&o->how.top_k, arg, 0, INT32_MAX);
+        break;
+    case TOP_P:
+        status = mt_cli_f64(&o->how.top_p, arg, 1e-9, 1);
+        break;
+    case 's':
+        status = mt_cli_i64(&o->seed, arg, 0, INT64_MAX);
+        break;
+    case 't':
+        status = mt_cli_i64(&o->threads, arg, 1, 1024);
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", arg);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (status != MT_OK)
+        argp_error(state, "%s", mt_last_error());
+    return 0;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------- */
+
+static void show(const mt_tokenizer *tokenizer, int32_t id)
+{
+    const mt_spelling *spelling = mt_tokenizer_spelling(tokenizer);
+    fwrite(spelling->bytes + spelling->start[id], 1, (size_t)(spelling->start[id + 1] - spelling->start[id]), stdout);
+    fflush(stdout);
+}
+
+/* The prompt's tokens, the caller's. */
+static mt_status encode(int32_t **ids, int64_t *count, const mt_tokenizer *tokenizer, const char *prompt)
+{
+    int64_t size = (int64_t)strlen(prompt);
+    *ids = malloc((size_t)(size + 1) * sizeof **ids);
+    MT_CHECK(*ids, "out of memory");
+    mt_encoder *encoder = mt_encoder_new(tokenizer);
+    mt_status status = mt_encode(encoder, *ids, count, (const uint8_t *)prompt, size);
+    mt_encoder_free(encoder);
+    if (status == MT_OK && *count == 0)
+        return mt_fail(MT_ERR_ARGUMENT, "--prompt is empty: the model needs a token to go on from");
+    return status;
+}
+
+static mt_status write_text(const options *o, const mt_module *model, const mt_tokenizer *tokenizer)
+{
+    int32_t *prompt;
+    int64_t count = 0, vocabulary = mt_tokenizer_count(tokenizer);
+    mt_status status = encode(&prompt, &count, tokenizer, o->prompt);
+    mt_decoder *decoder = mt_decoder_new(model);
+    mt_rng rng = mt_rng_new((uint64_t)o->seed, MT_STREAM_SAMPLE);
+    const float *logits = NULL;
+    for (int64_t i = 0; i < count && status == MT_OK; i++) {
+        logits = mt_decoder_next(decoder, prompt[i]);
+        show(tokenizer, prompt[i]);
+    }
+    double start = mt_now();
+    int64_t drawn = 0;
+    while (drawn < o->tokens && status == MT_OK && !mt_cli_stopped()) {
+        int32_t id = mt_sample(logits, vocabulary, &o->how, &rng);
+        show(tokenizer, id);
+        logits = mt_decoder_next(decoder, id);
+        drawn++;
+    }
+    if (status == MT_OK)
+        fprintf(stderr, "\ngenerate: %" PRId64 " tokens, %.0f a second\n", drawn, (double)drawn / (mt_now() - start));
+    mt_decoder_free(decoder);
+    free(prompt);
+    return status;
+}
+
+/* The model of a checkpoint, and that the vocabulary is its own. */
+static mt_status load(mt_module **model, const char *path, int64_t vocabulary)
+{
+    mt_checkpoint c;
+    mt_status status = mt_checkpoint_open(&c, path);
+    if (status != MT_OK)
+        return status;
+    if (c.config.vocabulary != vocabulary)
+        status = mt_fail(MT_ERR_FORMAT, "%s knows %" PRId64 " tokens, the vocabulary beside it has %" PRId64, path,
+                         c.config.vocabulary, vocabulary);
+    if (status == MT_OK) {
+        mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+        *model = mt_gpt2_new(&c.config, &rng);
+        status = mt_checkpoint_load(&c, *model, NULL);
+    }
+    mt_checkpoint_close(&c);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .run = "build/run/gpt2", .prompt = "\n", .tokens = 500, .seed = 1, .how = { 0.8, 0, 1 } };
+    const struct argp argp = { .options = flags, .parser = parse, .doc = "Write text with a trained GPT-2." };
+    char path[PATH];
+    mt_tokenizer *tokenizer = NULL;
+    mt_module *model = NULL;
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    if (o.threads)
+        omp_set_num_threads((int)o.threads);
+    mt_cli_catch_stop();
+    snprintf(path, sizeof path, "%s/run.ckpt", o.run);
+    mt_status status = mt_tokenizer_open(&tokenizer, o.run);
+    if (status == MT_OK)
+        status = load(&model, path, mt_tokenizer_count(tokenizer));
+    if (status == MT_OK)
+        status = write_text(&o, model, tokenizer);
+    if (status != MT_OK)
+        fprintf(stderr, "generate: %s\n", mt_last_error());
+    mt_module_free(model);
+    mt_tokenizer_free(tokenizer);
+    return status != MT_OK;
+}

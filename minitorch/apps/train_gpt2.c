@@ -1,0 +1,392 @@
+/* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up and cosine, clipping, accumulation.
+ *
+ * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe and encoder.json (the tokens), run.ckpt (all that
+ * --resume needs). A checkpoint follows every evaluation; killed at any moment, `--resume` with the same flags goes on from
+ * the last one and ends with the same bits as an unbroken run. `--plan` says what training would cost, and stops. */
+#include <argp.h>
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/tape.h"
+#include "models/checkpoint.h"
+#include "models/corpus.h"
+#include "models/recipe.h"
+#include "models/sample.h"
+#include "ops/ops.h"
+#include "prof/cli.h"
+#include "prof/curve.h"
+#include "prof/machine.h"
+#include "prof/metrics.h"
+#include "prof/progress.h"
+
+enum { SAMPLE = 200, PATH = 4096 }; /* tokens of a sample; bytes of a path */
+
+static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second";
+
+typedef struct options {
+    const char *data, *vocabulary, *out, *size;
+    mt_gpt2_config config; /* 0: as the size says */
+    int64_t batch, micro, steps, seed, threads, eval_every, eval_batches;
+    mt_recipe recipe;
+    bool plan, resume, quiet;
+} options;
+
+typedef struct run {
+    options opt;
+    mt_corpus corpus;
+    mt_module *model;
+    mt_optim *optim;
+    mt_metrics *metrics;
+    mt_progress progress;
+    mt_gpt2_cost cost;
+    mt_place place;
+    double peak_flops;     /* FLOP/s of this machine */
+    double loss, val_loss; /* summed since the last evaluation; of the last one */
+    int64_t counted;       /* steps in that sum */
+    double since;          /* mt_now() after the last evaluation */
+} run;
+
+/* ---- training ---------------------------------------------------------------------------------------- */
+
+/* One step: the mean loss over micro-batches, whose gradients add up to that of the whole batch. */
+static double train_step(run *r)
+{
+    const options *o = &r->opt;
+    double total = 0;
+    mt_optim_zero_grad(r->optim);
+    for (int64_t m = 0; m < o->micro; m++) {
+        mt_tensor *x, *y;
+        mt_scope_begin();
+        mt_corpus_batch(&x, &y, &r->corpus, (uint64_t)o->seed, r->place.step * o->micro + m, o->batch, o->config.block);
+        mt_tensor *loss = mt_scale(mt_gpt2_loss(r->model, x, y), 1 / (float)o->micro);
+        mt_backward(loss);
+        total += mt_item(loss);
+        mt_scope_end();
+    }
+    mt_recipe_step(&o->recipe, r->optim, r->place.step, o->steps);
+    return total;
+}
+
+static double validate(run *r)
+{
+    const options *o = &r->opt;
+    double total = 0;
+    mt_no_grad_begin();
+    for (int64_t i = 0; i < o->eval_batches; i++) {
+        mt_tensor *x, *y;
+        mt_scope_begin();
+        mt_corpus_valid(&x, &y, &r->corpus, i, o->eval_batches, o->batch, o->config.block);
+        total += mt_item(mt_gpt2_loss(r->model, x, y));
+        mt_scope_end();
+    }
+    mt_no_grad_end();
+    return total / (double)o->eval_batches;
+}
+
+/* A sample depends on seed and step, not on what was sampled before. */
+static mt_status show_sample(const run *r)
+{
+    mt_rng all = mt_rng_new((uint64_t)r->opt.seed, MT_STREAM_SAMPLE);
+    mt_rng rng = mt_rng_substream(&all, (uint64_t)r->place.step);
+    int32_t ids[SAMPLE + 1] = { r->corpus.ids[0] };
+    uint8_t *text;
+    int64_t size;
+    mt_gpt2_extend(ids, 1, SAMPLE, r->model, &(mt_sampling){ 0.8, 0, 1 }, &rng);
+    mt_status status = mt_decode(&text, &size, r->corpus.tokenizer, ids, SAMPLE + 1);
+    if (status != MT_OK)
+        return status;
+    printf("---- sample ----\n%.*s\n----------------\n", (int)size, (const char *)text);
+    free(text);
+    return MT_OK;
+}
+
+static void path_in(char *path, const options *o, const char *name)
+{
+    snprintf(path, PATH, "%s/%s", o->out, name);
+}
+
+/* evaluate -- a row of the table and of metrics.csv, a sample, a checkpoint. */
+static mt_status evaluate(run *r)
+{
+    const options *o = &r->opt;
+    double seconds = mt_now() - r->since, tokens = (double)(r->counted * o->micro * o->batch * o->config.block);
+    double rate = tokens / seconds, mfu = (double)r->counted * (double)r->cost.flops / seconds / r->peak_flops;
+    double loss = r->loss / (double)r->counted, lr = mt_optim_lr(r->optim);
+    char path[PATH];
+    r->val_loss = validate(r);
+    mt_progress_clear(&r->progress);
+    printf("%7" PRId64 "  %8.4f  %9.4f  %9.2e  %9.0f  %5.1f %%\n", r->place.step, loss, r->val_loss, lr, rate,
+           100 * mfu);
+    mt_status status =
+        mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f", r->place.step, loss, r->val_loss, lr, rate);
+    if (status == MT_OK)
+        status = show_sample(r);
+    fflush(stdout);
+    r->place.rows++;
+    r->loss = 0, r->counted = 0;
+    path_in(path, o, "run.ckpt");
+    if (status == MT_OK)
+        status = mt_checkpoint_write(path, &r->place, r->model, r->optim);
+    r->since = mt_now();
+    return status;
+}
+
+static mt_status train(run *r)
+{
+    const options *o = &r->opt;
+    int64_t begun = r->place.step;
+    printf("   step      loss   val loss         lr   tokens/s      MFU\n");
+    r->progress = mt_progress_begin("steps", mt_max(1, o->steps - begun));
+    if (o->quiet)
+        r->progress.mode = MT_PROGRESS_OFF;
+    r->since = mt_now();
+    while (r->place.step < o->steps) {
+        double loss = train_step(r);
+        if (!isfinite(loss))
+            return mt_fail(MT_ERR_ARGUMENT, "step %" PRId64 ": the loss is %f; --lr %g is too large", r->place.step,
+                           loss, o->recipe.lr);
+        r->loss += loss;
+        r->counted++;
+        r->place.step++;
+        mt_progress_show(&r->progress, r->place.step - begun, "loss %.4f", r->loss / (double)r->counted);
+        if (r->place.step == begun + 1)
+            printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
+                   (double)mt_peak_bytes(MT_CPU) / 1e6);
+        mt_status status = MT_OK;
+        if (r->place.step % o->eval_every == 0 || r->place.step == o->steps)
+            status = evaluate(r);
+        if (status != MT_OK)
+            return status;
+        if (mt_cli_stopped())
+            return mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64 "; --resume goes on from the last evaluation",
+                           r->place.step);
+    }
+    return MT_OK;
+}
+
+static void draw_curve(const run *r)
+{
+    char csv[PATH], svg[PATH];
+    const mt_curve curve = { .title = "train\\_gpt2",
+                             .x = "step",
+                             .left = "loss",
+                             .line = { { "loss", "training loss", MT_CURVE_LEFT },
+                                       { "val_loss", "validation loss", MT_CURVE_LEFT } } };
+    path_in(csv, &r->opt, "metrics.csv");
+    path_in(svg, &r->opt, "curve.svg");
+    if (r->place.rows >= 2 && mt_curve_svg(svg, csv, &curve) == MT_OK)
+        printf("The curve is in %s, its numbers in %s\n", svg, csv);
+    else if (r->place.rows > 0)
+        printf("The numbers are in %s; a curve takes two evaluations, and gnuplot\n", csv);
+}
+
+/* ---- command line ------------------------------------------------------------------------------------ */
+
+enum { STEPS = 0x100, MICRO, EVAL_EVERY, EVAL_BATCHES, LAYERS, HEADS, WIDTH, BLOCK, PLAN, RESUME, VOCAB, SEED };
+
+static const struct argp_option flags[] = {
+    { "data", 'd', "FILE", 0, "Text to learn (default: tiny Shakespeare, as datasets/fetch shakespeare brought it)",
+      0 },
+    { "vocab", VOCAB, "DIR", 0, "Folder of vocab.bpe and encoder.json (default: characters are tokens)", 0 },
+    { "size", 'z', "NAME", 0, "toy (default), gpt2, gpt2-medium, gpt2-large or gpt2-xl", 0 },
+    { "layers", LAYERS, "N", 0, "Instead of the size's; and", 0 },
+    { "heads", HEADS, "N", 0, NULL, 0 },
+    { "width", WIDTH, "N", 0, NULL, 0 },
+    { "block", BLOCK, "N", 0, "Context, and tokens of a window (default: the size's)", 0 },
+    { "batch", 'b', "N", 0, "Windows of a micro-batch (default 12)", 0 },
+    { "micro-batches", MICRO, "N", 0, "Whose gradients are added up before a step (default 1)", 0 },
+    { "steps", STEPS, "N", 0, "Default 2000", 0 },
+    { "eval-every", EVAL_EVERY, "STEPS", 0, "Validation loss, sample and checkpoint (default 250)", 0 },
+    { "eval-batches", EVAL_BATCHES, "N", 0, "Spread evenly over the validation text (default 80)", 0 },
+    { "seed", SEED, "N", 0, "Of the first weights, the batches and the samples (default 1)", 0 },
+    { "threads", 't', "N", 0, "Changes the speed, not the result (default: one per core)", 0 },
+    { "out", 'o', "DIR", 0, "Folder for what is written (default build/run/gpt2)", 0 },
+    { "plan", PLAN, NULL, 0, "Say what training would cost in memory and arithmetic, and stop", 0 },
+    { "resume", RESUME, NULL, 0, "Go on from the checkpoint in --out, with the same flags as before", 0 },
+    { "quiet", 'q', NULL, 0, "No progress line", 0 },
+    { 0 },
+};
+
+static const struct argp_child children[] = { { &mt_recipe_argp, 0, "How to learn:", 0 }, { 0 } };
+
+static const struct {
+    int key;
+    int64_t high;
+    size_t at; /* in options */
+} integers[] = {
+    { LAYERS, 1000, offsetof(options, config.layers) },
+    { HEADS, 1000, offsetof(options, config.heads) },
+    { WIDTH, 1 << 16, offsetof(options, config.width) },
+    { BLOCK, 1 << 20, offsetof(options, config.block) },
+    { 'b', 65536, offsetof(options, batch) },
+    { MICRO, 65536, offsetof(options, micro) },
+    { STEPS, INT32_MAX, offsetof(options, steps) },
+    { EVAL_EVERY, INT32_MAX, offsetof(options, eval_every) },
+    { SEED, INT64_MAX, offsetof(options, seed) },
+    { EVAL_BATCHES, 1 << 20, offsetof(options, eval_batches) },
+    { 't', 1024, offsetof(options, threads) },
+};
+
+static const struct {
+    int key;
+    size_t at;
+} texts[] = { { 'd', offsetof(options, data) },
+              { VOCAB, offsetof(options, vocabulary) },
+              { 'z', offsetof(options, size) },
+              { 'o', offsetof(options, out) } };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    options *o = state->input;
+    for (int64_t i = 0; i < MT_COUNT(integers); i++)
+        if (integers[i].key == key) {
+            if (mt_cli_i64((int64_t *)((char *)o + integers[i].at), arg, 1, integers[i].high) != MT_OK)
+                argp_error(state, "%s", mt_last_error());
+            return 0;
+        }
+    for (int64_t i = 0; i < MT_COUNT(texts); i++)
+        if (texts[i].key == key) {
+            *(const char **)((char *)o + texts[i].at) = arg;
+            return 0;
+        }
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->recipe;
+        return 0;
+    case PLAN:
+        o->plan = true;
+        return 0;
+    case RESUME:
+        o->resume = true;
+        return 0;
+    case 'q':
+        o->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", arg);
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+/* ---- setting up -------------------------------------------------------------------------------------- */
+
+static mt_status resume(run *r, const char *csv)
+{
+    char path[PATH];
+    mt_checkpoint c;
+    path_in(path, &r->opt, "run.ckpt");
+    mt_status status = mt_checkpoint_open(&c, path);
+    if (status != MT_OK)
+        return status;
+    if (c.place.steps != r->opt.steps || memcmp(&c.config, mt_gpt2_config_of(r->model), sizeof c.config) != 0)
+        status = mt_fail(MT_ERR_ARGUMENT, "%s is of a run of %" PRId64 " steps or of another size: use its flags", path,
+                         c.place.steps);
+    if (status == MT_OK)
+        status = mt_metrics_resume(&r->metrics, csv, HEADER, c.place.rows);
+    if (status == MT_OK)
+        status = mt_checkpoint_load(&c, r->model, r->optim);
+    if (status == MT_OK)
+        r->place = c.place;
+    mt_checkpoint_close(&c);
+    return status;
+}
+
+static mt_status setup(run *r)
+{
+    options *o = &r->opt;
+    char csv[PATH];
+    path_in(csv, o, "metrics.csv");
+    mt_status status = mt_gpt2_fill(&o->config, o->size);
+    if (status == MT_OK)
+        status = mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block);
+    if (status != MT_OK)
+        return status;
+    o->config.vocabulary = mt_tokenizer_count(r->corpus.tokenizer);
+    r->cost = mt_gpt2_cost_of(&o->config, o->batch, o->config.block, o->micro);
+    status = mt_gpt2_check(&o->config);
+    if (status != MT_OK || o->plan)
+        return status;
+    mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
+    r->model = mt_gpt2_new(&o->config, &init);
+    mt_params params = mt_module_params(r->model);
+    r->optim = mt_recipe_optim(&o->recipe, &params);
+    mt_params_free(&params);
+    r->place.steps = o->steps;
+    status = mt_cli_folder(o->out);
+    if (status == MT_OK)
+        status = mt_tokenizer_save(r->corpus.tokenizer, o->out);
+    if (status != MT_OK || o->resume)
+        return status == MT_OK ? resume(r, csv) : status;
+    return mt_metrics_open(&r->metrics, csv, HEADER);
+}
+
+static void teardown(run *r)
+{
+    if (r->optim)
+        mt_optim_zero_grad(r->optim);
+    mt_optim_free(r->optim);
+    mt_module_free(r->model);
+    mt_metrics_close(r->metrics);
+    mt_corpus_close(&r->corpus);
+}
+
+static mt_status work(run *r)
+{
+    mt_status status = setup(r);
+    if (status != MT_OK)
+        return status;
+    printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", r->opt.data, r->corpus.count,
+           r->corpus.train);
+    mt_gpt2_cost_print(&r->cost, &r->opt.config);
+    if (r->opt.plan)
+        return MT_OK;
+    r->peak_flops = mt_machine_flops(omp_get_max_threads());
+    mt_peak_reset(MT_CPU);
+    mt_cli_catch_stop();
+    status = train(r);
+    mt_progress_clear(&r->progress);
+    draw_curve(r);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    run r = { .opt = { .out = "build/run/gpt2",
+                       .size = "toy",
+                       .batch = 12,
+                       .micro = 1,
+                       .steps = 2000,
+                       .seed = 1,
+                       .eval_every = 250,
+                       .eval_batches = 80,
+                       .recipe = { .optimizer = MT_ADAMW,
+                                   .schedule = MT_SCHEDULE_COSINE,
+                                   .lr = 2e-3,
+                                   .lr_min = 1e-4,
+                                   .warmup = 100,
+                                   .clip = 1,
+                                   .weight_decay = 0.1 } } };
+    const struct argp argp = { .options = flags,
+                               .parser = parse,
+                               .doc = "Train GPT-2 on a text: the toy size on tiny Shakespeare, or as told.",
+                               .children = children };
+    double start = mt_now();
+    argp_parse(&argp, argc, argv, 0, NULL, &r.opt);
+    if (!r.opt.data)
+        r.opt.data = mt_corpus_text();
+    if (r.opt.threads)
+        omp_set_num_threads((int)r.opt.threads);
+    mt_status status = work(&r);
+    if (status != MT_OK)
+        fprintf(stderr, "train_gpt2: %s\n", mt_last_error());
+    else if (!r.opt.plan)
+        printf("train_gpt2: val_loss=%.4f steps=%" PRId64 " seconds=%.1f\n", r.val_loss, r.place.step,
+               mt_now() - start);
+    teardown(&r);
+    return status == MT_ERR_STOPPED ? 128 + mt_cli_stopped() : status != MT_OK;
+}

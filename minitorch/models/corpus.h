@@ -1,0 +1,40 @@
+/* corpus.h -- a text as tokens, its last tenth kept for validation, and batches of windows from either part.
+ *
+ * Which windows a step reads is a function of (seed, step) alone: a resumed run reads what the unbroken one would have. */
+#ifndef MT_MODELS_CORPUS_H
+#define MT_MODELS_CORPUS_H
+
+#include "core/tensor.h"
+#include "data/tokenizer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_corpus {
+    mt_tokenizer *tokenizer;
+    int32_t *ids;
+    int64_t count, train; /* tokens; ids[0 .. train-1] are for training */
+} mt_corpus;
+
+/* mt_corpus_open -- read a text file; tokens are its characters, or those of the vocabulary in folder dir unless NULL.
+ * Fails as file, vocabulary and encoding do, and when either part has no window of T tokens and the one behind. */
+mt_status mt_corpus_open(mt_corpus *out, const char *text, const char *dir, int64_t T);
+void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
+
+/* mt_corpus_batch -- B windows at random places of the training part, for this step of this seed.
+ *   *x, *y  i32 [B,T], the scope's: y is x one token on */
+void mt_corpus_batch(mt_tensor **x, mt_tensor **y, const mt_corpus *corpus, uint64_t seed, int64_t step, int64_t B,
+                     int64_t T);
+
+/* mt_corpus_valid -- batch number `index` of `count` batches of windows, spread evenly over the validation part. */
+void mt_corpus_valid(mt_tensor **x, mt_tensor **y, const mt_corpus *corpus, int64_t index, int64_t count, int64_t B,
+                     int64_t T);
+
+/* mt_corpus_text -- where the text is when nobody says: tiny Shakespeare, or its stand-in, in datasets/cache or MT_DATA. */
+const char *mt_corpus_text(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,138 @@
+/* decoder.c -- the forward pass of models/gpt2.c for one row, over kernels: no tensors, no tape, nothing allocated. */
+#include "models/decoder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpt2.h"
+#include "ops/tables.h"
+
+/* Where a block's parameters are. */
+typedef struct layer {
+    const mt_module *ln_1, *c_attn, *attn_proj, *ln_2, *c_fc, *mlp_proj;
+} layer;
+
+struct mt_decoder {
+    mt_gpt2_config config;
+    const float *wte, *wpe;
+    const mt_module *ln_f;
+    layer *layer;
+    int32_t *ids; /* [block]: what the context holds */
+    int64_t place;
+    int64_t bytes; /* of the block of memory that the next lines point into */
+    float *cache;  /* [layers, block, 2 width] */
+    float *x, *normal, *wide, *part;
+    float *logits; /* [vocabulary] */
+};
+
+static layer layer_of(const mt_module *block)
+{
+    const mt_module *attn = block->child[1], *mlp = block->child[3];
+    return (layer){ block->child[0], attn->child[0], attn->child[1], block->child[2], mlp->child[0], mlp->child[1] };
+}
+
+mt_decoder *mt_decoder_new(const mt_module *model)
+{
+    const mt_gpt2_config *c = mt_gpt2_config_of(model);
+    mt_decoder *d = malloc(sizeof *d);
+    MT_CHECK(d, "out of memory");
+    *d = (mt_decoder){ .config = *c,
+                       .wte = mt_f32(model->child[0]->param[0]),
+                       .wpe = mt_f32(model->child[1]->param[0]),
+                       .ln_f = model->child[3],
+                       .layer = malloc((size_t)c->layers * sizeof *d->layer),
+                       .ids = malloc((size_t)c->block * sizeof *d->ids) };
+    MT_CHECK(d->layer && d->ids, "out of memory");
+    for (int64_t l = 0; l < c->layers; l++)
+        d->layer[l] = layer_of(model->child[2]->child[l]);
+    int64_t cache = c->layers * c->block * 2 * c->width;
+    d->bytes = (cache + 7 * c->width + c->vocabulary) * (int64_t)sizeof(float);
+    d->cache = mt_alloc(d->bytes, MT_CPU);
+    d->x = d->cache + cache;
+    d->normal = d->x + c->width;
+    d->part = d->normal + c->width;
+    d->wide = d->part + c->width;
+    d->logits = d->wide + 4 * c->width;
+    return d;
+}
+
+void mt_decoder_free(mt_decoder *d)
+{
+    if (!d)
+        return;
+    mt_free(d->cache, d->bytes, MT_CPU);
+    free(d->layer);
+    free(d->ids);
+    free(d);
+}
+
+int64_t mt_decoder_place(const mt_decoder *d)
+{
+    return d->place;
+}
+
+static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
+{
+    float mean, rstd;
+    mt_kernels(MT_CPU)->layernorm_fwd(out, &mean, &rstd, x, mt_f32(m->param[0]), mt_f32(m->param[1]), 1, C,
+                                      m->scalar[0]);
+}
+
+static void linear(float *out, const float *x, const mt_module *m)
+{
+    const mt_tensor *w = m->param[0];
+    mt_kernels(MT_CPU)->linear_fwd(out, x, mt_f32(w), mt_f32(m->param[1]), 1, w->view.shape[0], w->view.shape[1]);
+}
+
+static void add_to(float *x, const float *part, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] += part[i];
+}
+
+static void run_layer(mt_decoder *d, int64_t l)
+{
+    const layer *p = &d->layer[l];
+    const mt_kernel_table *kernels = mt_kernels(MT_CPU);
+    int64_t C = d->config.width;
+    layernorm(d->normal, d->x, p->ln_1, C);
+    linear(d->wide, d->normal, p->c_attn);
+    kernels->attention_cached(d->normal, d->cache + l * d->config.block * 2 * C, d->wide, d->place, C, d->config.heads);
+    linear(d->part, d->normal, p->attn_proj);
+    add_to(d->x, d->part, C);
+    layernorm(d->normal, d->x, p->ln_2, C);
+    linear(d->wide, d->normal, p->c_fc);
+    kernels->gelu_tanh_fwd(d->wide, d->wide, 4 * C);
+    linear(d->part, d->wide, p->mlp_proj);
+    add_to(d->x, d->part, C);
+}
+
+/* Everything but the logits, which only the last token needs. */
+static void read_token(mt_decoder *d, int32_t id)
+{
+    int64_t C = d->config.width;
+    mt_kernels(MT_CPU)->embedding_fwd(d->x, &id, d->wte, d->wpe + d->place * C, 1, 1, d->config.vocabulary, C);
+    for (int64_t l = 0; l < d->config.layers; l++)
+        run_layer(d, l);
+    d->ids[d->place++] = id;
+}
+
+/* The newer half once more, from place 0 on; a context of one token is simply emptied. */
+static void forget(mt_decoder *d)
+{
+    int64_t kept = d->config.block / 2, first = d->config.block - kept;
+    d->place = 0;
+    for (int64_t i = 0; i < kept; i++)
+        read_token(d, d->ids[first + i]);
+}
+
+const float *mt_decoder_next(mt_decoder *d, int32_t id)
+{
+    int64_t C = d->config.width;
+    if (d->place == d->config.block)
+        forget(d);
+    read_token(d, id);
+    layernorm(d->normal, d->x, d->ln_f, C);
+    mt_matmul_cpu(d->logits, d->wte, d->normal, d->config.vocabulary, 1, C, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    return d->logits;
+}

@@ -1,0 +1,67 @@
+/* gpt2.h -- GPT-2 of any size: token and place, blocks of attention and MLP over a residual stream, a head tied to the tokens.
+ *
+ *     mt_gpt2_config config = *mt_gpt2_size("gpt2");                    // 124M; or numbers of your own
+ *     mt_module *model = mt_gpt2_new(&config, &rng);
+ *     mt_tensor *loss = mt_gpt2_loss(model, ids, targets);              // i32 [B,T] both
+ *
+ * Parameters have Hugging Face's names ("h.0.attn.c_attn.weight") and its shapes: its Conv1D weights are [inputs, outputs],
+ * as ours are. No dropout: GPT-2's runs are shorter than one pass over the data.
+ * Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".   Lab 08 */
+#ifndef MT_MODELS_GPT2_H
+#define MT_MODELS_GPT2_H
+
+#include "nn/module.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mt_gpt2_config {
+    int64_t vocabulary; /* tokens */
+    int64_t rows;       /* of the token table: vocabulary, padded with rows that are never read; 0: a multiple of 64 */
+    int64_t block;      /* the longest context */
+    int64_t layers, heads;
+    int64_t width; /* of the residual stream; heads divides it */
+} mt_gpt2_config;
+
+/* mt_gpt2_size -- "gpt2" (124M), "gpt2-medium" (355M), "gpt2-large" (774M), "gpt2-xl" (1558M) or "toy" (4 layers, 4 heads,
+ * 128 wide, context 64). NULL, with mt_last_error listing the names: none of these. */
+const mt_gpt2_config *mt_gpt2_size(const char *name);
+
+/* mt_gpt2_fill -- layers, heads, width and block that are 0 become those of a named size. MT_ERR_ARGUMENT as above. */
+mt_status mt_gpt2_fill(mt_gpt2_config *config, const char *size);
+
+/* mt_gpt2_check -- MT_ERR_ARGUMENT, in words, when no such model can be. */
+mt_status mt_gpt2_check(const mt_gpt2_config *config);
+
+/* mt_gpt2_new -- weights ~ normal(0, 0.02), those that write to the residual stream divided by sqrt(2 layers) (there are
+ * 2 layers such writers, whose variances add up); biases 0, gains 1. Aborts: mt_gpt2_check fails. */
+mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng);
+const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model); /* lent; its rows are filled in */
+
+/* ids i32 [B,T], T <= block. mt_forward(model, ids) is what the head reads, [B,T,C], after the last layernorm.
+ * mt_gpt2_logits -- [B,T,vocabulary].   mt_gpt2_loss -- mean cross-entropy []; targets i32 [B,T]. */
+mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids);
+mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets);
+
+/* ---- what it costs ------------------------------------------------------------------------------------ */
+
+typedef struct mt_gpt2_cost {
+    int64_t parameters;       /* padding included */
+    int64_t parameter_bytes;  /* f32; gradients take as much */
+    int64_t optimizer_bytes;  /* AdamW's two averages */
+    int64_t layer_bytes;      /* what one layer keeps for backward */
+    int64_t activation_bytes; /* what forward keeps in all: layers, embedding, last layernorm, probabilities */
+    int64_t peak_bytes;       /* the most that lives at once in a training step */
+    int64_t flops;            /* of a training step: matmuls and attention, causal half, backward twice forward */
+} mt_gpt2_cost;
+
+/* mt_gpt2_cost_of -- a training step of B x T tokens, AdamW, in so many micro-batches that each have B samples. */
+mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T, int64_t micro_batches);
+
+void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *config);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

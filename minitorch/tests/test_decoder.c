@@ -1,0 +1,64 @@
+/* test_decoder.c -- one token at a time gives the logits of the whole context at once, and goes on when it is full.
+ *
+ * Both ways compute the same sums in another order. As in test_gpt2.c the tolerance follows from the model: every weight is
+ * moved by 2^-12 of itself, and what that does to the logits, times roundings * 2^-24 / 2^-12, may be the difference. */
+#include "core/scope.h"
+#include "models/decoder.h"
+#include "models/gpt2.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { V = 13, BLOCK = 8, LAYERS = 2, C = 12, ROUNDINGS = LAYERS * (5 * C + 4 * C + 4 * C + 2 * BLOCK) + 3 * C };
+
+static mt_module *model_moved(float moved)
+{
+    mt_rng rng = mt_rng_new(4, MT_STREAM_INIT), sign = mt_rng_new(5, MT_STREAM_TEST);
+    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ V, 0, BLOCK, LAYERS, 3, C }, &rng);
+    mt_params params = mt_module_params(model);
+    for (int64_t i = 0; i < params.count; i++)
+        for (int64_t k = 0; k < mt_numel(params.item[i].tensor); k++) /* 10: far from an even attention */
+            mt_f32(params.item[i].tensor)[k] *= 10 * (1 + (mt_rng_u32(&sign) & 1 ? moved : -moved));
+    mt_params_free(&params);
+    return model;
+}
+
+/* The last row of logits of the context ids[0 .. T-1], all at once. */
+static void at_once(float *out, mt_module *model, const int32_t *ids, int64_t T)
+{
+    mt_scope_begin();
+    mt_tensor *logits = mt_gpt2_logits(model, mt_from(MT_SHAPE(1, T), MT_I32, ids));
+    for (int v = 0; v < V; v++)
+        out[v] = mt_f32(logits)[(T - 1) * V + v];
+    mt_scope_end();
+}
+
+static void same(const float *got, mt_module *model, mt_module *moved, const int32_t *ids, int64_t T)
+{
+    float want[V], other[V], farthest = 0;
+    at_once(want, model, ids, T);
+    at_once(other, moved, ids, T);
+    for (int v = 0; v < V; v++)
+        farthest = fmaxf(farthest, fabsf(want[v] - other[v]));
+    for (int v = 0; v < V; v++)
+        cr_assert_leq(fabs((double)got[v] - (double)want[v]), (double)farthest * ROUNDINGS * 0x1p-12,
+                      "%d tokens: logit %d is %g, not %g", (int)T, v, (double)got[v], (double)want[v]);
+}
+
+Test(decoder, as_all_at_once)
+{
+    mt_module *model = model_moved(0), *moved = model_moved(0x1p-12f);
+    mt_decoder *decoder = mt_decoder_new(model);
+    int32_t ids[BLOCK + 6];
+    for (int i = 0; i < BLOCK + 6; i++) {
+        ids[i] = i * 7 % V;
+        const float *logits = mt_decoder_next(decoder, ids[i]);
+        int64_t T = i < BLOCK ? i + 1 : i - BLOCK / 2 + 1 - (i >= BLOCK + BLOCK / 2 ? BLOCK / 2 : 0);
+        cr_assert_eq(mt_decoder_place(decoder), T, "%d, not %d", (int)mt_decoder_place(decoder), (int)T);
+        same(logits, model, moved, ids + i + 1 - T, T);
+    }
+    mt_decoder_free(decoder);
+    mt_module_free(model);
+    mt_module_free(moved);
+}
