@@ -1,4 +1,4 @@
-/* generate.c -- text from a checkpoint of train_gpt2, token by token as it is drawn. */
+/* generate.c -- text from a checkpoint of train_gpt2 or published weights, token by token as it is drawn. */
 #include <argp.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -9,23 +9,27 @@
 #include "data/tokenizer.h"
 #include "models/checkpoint.h"
 #include "models/decoder.h"
+#include "models/gpt2.h"
+#include "models/safetensors.h"
 #include "models/sample.h"
 #include "prof/cli.h"
 
 enum { PATH = 4096 };
 
 typedef struct options {
-    const char *run, *prompt;
+    const char *run, *prompt, *weights, *size; /* weights: NULL for the checkpoint in run */
     int64_t tokens, seed, threads;
     mt_sampling how;
 } options;
 
 /* ---- command line ------------------------------------------------------------------------------------ */
 
-enum { TOP_K = 0x100, TOP_P };
+enum { TOP_K = 0x100, TOP_P, WEIGHTS };
 
 static const struct argp_option flags[] = {
     { "run", 'r', "DIR", 0, "Where train_gpt2 wrote run.ckpt and its vocabulary (default build/run/gpt2)", 0 },
+    { "weights", WEIGHTS, "FILE", 0, "A safetensors file instead of run.ckpt; --run is where its vocabulary is", 0 },
+    { "size", 'z', "NAME", 0, "Of those weights: gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy", 0 },
     { "prompt", 'p', "TEXT", 0, "What the text begins with (default: a new line)", 0 },
     { "tokens", 'n', "N", 0, "How many to draw (default 500)", 0 },
     { "temperature", 'T', "T", 0, "0: always the most likely; 1: as likely as the model says (default 0.8)", 0 },
@@ -46,6 +50,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case 'p':
         o->prompt = arg;
+        break;
+    case WEIGHTS:
+        o->weights = arg;
+        break;
+    case 'z':
+        o->size = arg;
         break;
     case 'n':
         status = mt_cli_i64(&o->tokens, arg, 0, INT32_MAX);
@@ -145,9 +155,23 @@ static mt_status load(mt_module **model, const char *path, int64_t vocabulary)
     return status;
 }
 
+/* A model of the named size with the weights of a safetensors file. */
+static mt_status load_weights(mt_module **model, const options *o, int64_t vocabulary)
+{
+    mt_gpt2_config config = { .vocabulary = vocabulary };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_status status = mt_gpt2_fill(&config, o->size);
+    if (status != MT_OK)
+        return status;
+    *model = mt_gpt2_new(&config, &rng);
+    return mt_safetensors_load(*model, o->weights, vocabulary);
+}
+
 int main(int argc, char **argv)
 {
-    options o = { .run = "build/run/gpt2", .prompt = "\n", .tokens = 500, .seed = 1, .how = { 0.8, 0, 1 } };
+    options o = {
+        .run = "build/run/gpt2", .prompt = "\n", .size = "gpt2", .tokens = 500, .seed = 1, .how = { 0.8, 0, 1 }
+    };
     const struct argp argp = { .options = flags, .parser = parse, .doc = "Write text with a trained GPT-2." };
     char path[PATH];
     mt_tokenizer *tokenizer = NULL;
@@ -159,7 +183,8 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/run.ckpt", o.run);
     mt_status status = mt_tokenizer_open(&tokenizer, o.run);
     if (status == MT_OK)
-        status = load(&model, path, mt_tokenizer_count(tokenizer));
+        status = o.weights ? load_weights(&model, &o, mt_tokenizer_count(tokenizer))
+                           : load(&model, path, mt_tokenizer_count(tokenizer));
     if (status == MT_OK)
         status = write_text(&o, model, tokenizer);
     if (status != MT_OK)
