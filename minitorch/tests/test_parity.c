@@ -10,6 +10,7 @@
 #include "must.h"
 
 #include <math.h>
+#include <stddef.h>
 
 enum { SEED = 3 };
 
@@ -17,6 +18,8 @@ static void on_device(mt_layout layout)
 {
     must(mt_device_open(MT_CUDA) == MT_OK ? NULL : mt_last_error());
     for (int64_t i = 0; i < mt_op_case_count; i++) {
+        if (!mt_op_runs_on(&mt_op_cases[i], MT_CUDA))
+            continue;
         mt_op_want *want = mt_op_want_new(&mt_op_cases[i], SEED + (uint64_t)i);
         want->device = MT_CUDA;
         must(mt_op_trial(want, layout));
@@ -35,13 +38,16 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
     on_device(MT_STRIDED);
 }
 
-/* An entry that is missing shows when an op first needs it; here it shows at once. */
+/* An entry that is missing shows when an op first needs it; here it shows at once. GPT-2's kernels, which stand together,
+ * are the CPU's alone so far. */
 Test(parity, the_table_is_full)
 {
-    void *const *entry = (void *const *)mt_kernels(MT_CUDA), *const *end =
-                                                                 entry + sizeof(mt_kernel_table) / sizeof *entry;
-    for (int i = 0; entry + i < end; i++)
-        cr_assert_not_null(entry[i], "entry %d of the kernel table of cuda is missing", i);
+    void *const *entry = (void *const *)mt_kernels(MT_CUDA);
+    const size_t count = sizeof(mt_kernel_table) / sizeof *entry,
+                 first = offsetof(mt_kernel_table, embedding_fwd) / sizeof *entry,
+                 last = offsetof(mt_kernel_table, classifier_bwd) / sizeof *entry;
+    for (size_t i = 0; i < count; i++)
+        cr_assert(entry[i] || (i >= first && i <= last), "entry %d of the kernel table of cuda is missing", (int)i);
 }
 
 static mt_tensor *there(mt_shape shape, const float *values)
