@@ -105,7 +105,10 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
     static const char *const ending[] = { "'re", "'ve", "'ll", "'RE", "'vd" };
     mt_rng *rng = mg_rng(run);
     s->n = s->start[0] = 0;
-    while (sample_size(s) + 4 <= most) {
+    if ((c->parts & MG_TEXT_ENDINGS) && most >= 4) /* what is easily taken for an ending stands in every text */
+        for (const char *e = "a'S"; *e; e++)
+            append(s, e, 1, *e == '\'' ? OTHER : LETTER);
+    while (sample_size(s) + 6 <= most) {
         const part *p = &parts[mt_rng_below(rng, MT_COUNT(parts))];
         if (s->n > 0 && mt_rng_below(rng, 12) == 0)
             repeat(s, mg_pick(rng, 1, mt_min(s->n, 6)), most);
@@ -115,6 +118,9 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
         else if (p->of & c->parts)
             append(s, p->text, (int64_t)strlen(p->text), p->kind);
     }
+    for (int i = 0; i < 2 && (c->parts & MG_TEXT_WHITE) && sample_size(s) < most;
+         i++) /* and so do blanks, at its end */
+        append(s, " ", 1, WHITE);
 }
 
 /* ---- pieces -------------------------------------------------------------------------------------- */
