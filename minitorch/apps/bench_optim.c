@@ -136,8 +136,10 @@ static mt_status show_state(const char *path)
 
 /* ---- what is timed: all over the same arrays --------------------------------------------------- */
 
+enum { APART = (4096 + MT_ALIGNMENT) / 4 }; /* floats, so that no two arrays begin at the same place of a page */
+
 typedef struct arrays {
-    float *all; /* of `bytes`: p g m v, and the two of scratch */
+    float *all; /* of `bytes`: p g m v, and the two of scratch, APART more than n from each other */
     int64_t bytes, n;
     mt_hyper hyper;
     mt_update update;
@@ -203,13 +205,13 @@ enum { TRIAD, PAST_CACHE, FUSED, IN_PASSES, THINGS };
 static void fill(arrays *a)
 {
     mt_rng rng = mt_rng_new(1, MT_STREAM_TEST);
-    int64_t n = a->n;
-    mt_rng_fill_uniform(&rng, a->all, 6 * n, 0.25f, 1);
+    int64_t n = a->n, step = n + APART;
+    mt_rng_fill_uniform(&rng, a->all, a->bytes / 4, 0.25f, 1);
     a->hyper = mt_hyper_default(MT_ADAMW);
     a->update = (mt_update){ .param = a->all,
-                             .grad = a->all + n,
-                             .state = { a->all + 2 * n, a->all + 3 * n },
-                             .scratch = a->all + 4 * n,
+                             .grad = a->all + step,
+                             .state = { a->all + 2 * step, a->all + 3 * step },
+                             .scratch = a->all + 4 * step,
                              .rows = 1,
                              .cols = n,
                              .step = 1000,
@@ -265,7 +267,7 @@ typedef struct result {
 
 static mt_status measure(result *out, int64_t n, int threads, int64_t rounds, mt_metrics *csv)
 {
-    arrays a = { .bytes = 6 * n * (int64_t)sizeof(float), .n = n };
+    arrays a = { .bytes = (6 * n + 4 * APART) * (int64_t)sizeof(float), .n = n };
     double best[THINGS], rate[THINGS];
     mt_status status = MT_OK;
     omp_set_num_threads(threads);

@@ -30,6 +30,19 @@ Test(storage, blocks_are_aligned_and_writable_at_any_size)
     ABORTS("no memory on cuda: open the device first", mt_alloc(8, MT_CUDA));
 }
 
+Test(storage, large_blocks_that_live_together_begin_at_different_places_of_a_page)
+{
+    enum { BLOCKS = 8, BYTES = 2 << 20, PAGE = 2 << 20 };
+    char *data[BLOCKS];
+    for (int i = 0; i < BLOCKS; i++)
+        data[i] = mt_alloc(BYTES, MT_CPU);
+    for (int i = 0; i < BLOCKS; i++)
+        for (int j = 0; j < i; j++)
+            cr_assert_neq((uintptr_t)data[i] % PAGE, (uintptr_t)data[j] % PAGE, "blocks %d and %d", i, j);
+    for (int i = 0; i < BLOCKS; i++)
+        mt_free(data[i], BYTES, MT_CPU);
+}
+
 Test(storage, is_freed_with_its_last_reference)
 {
     mt_storage *storage = mt_storage_new(1000, MT_CPU);
