@@ -16,8 +16,7 @@
  *    +-----+   +------------------+
  *      KC
  *
- * Every element of C is summed in the same order of k, whatever its place and whatever the number of threads: the
- * bits of the result never change. */
+ * Every element of C is summed in one order of k, whatever its place or the number of threads: its bits never change. */
 #include "ops/matmul.h"
 #include "ops/vec.h"
 
@@ -28,13 +27,13 @@ enum {
     VL = MT_VL,              /* floats in a vector register */
     NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
     MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
-    KC = 512,                /* a panel of B, KC x NR, takes 64 KiB in AVX-512: it streams from the L2 cache */
-    MC = 560 / MR * MR,   /* a block of A takes 1.1 MiB, from L2 and L3. Larger: fewer visits to C, less packing of B */
-    A_REUSE = 16,         /* a panel of A that meets no more panels of B than this is not worth packing, */
-    A_NEAR = 1023,        /* unless its rows lie so far apart that they fight for the same sets of the cache */
-    B_REUSE = 8,          /* a panel of B that meets no more panels of A than this is not worth packing */
-    LINE = 16,            /* floats in a cache line */
-    PREFETCH = NR > LINE, /* rows of a tile that take one line each come early enough without being asked for */
+    KC = 256, /* a panel of A, MR x KC, takes 14 KiB in AVX-512: it stays in L1 while it meets a block of B, */
+    NC = 256, /* KC x NC, 256 KiB, that streams from L2 */
+    MC = 1120 / MR * MR, /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
+    A_REUSE = 16,        /* a panel of A that meets no more panels of B than this is not worth packing, */
+    A_NEAR = 1023,       /* unless its rows lie so far apart that they fight for the same sets of the cache */
+    B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing */
+    LINE = 16,           /* floats in a cache line */
 };
 
 /* ---- views and products ---------------------------------------------------------------------- */
@@ -65,11 +64,6 @@ static view flip(view v)
     return (view){ v.at, v.col, v.row };
 }
 
-static int64_t ceil_div(int64_t n, int64_t d)
-{
-    return (n + d - 1) / d;
-}
-
 /* Where part p begins when n things are shared evenly by so many parts; part p ends where part p + 1 begins. */
 static int64_t cut(int64_t n, int64_t parts, int64_t p)
 {
@@ -92,8 +86,7 @@ static void begin(const product *p)
         memset(p->c + i * p->ldc, 0, (size_t)p->N * sizeof *p->c);
 }
 
-/* Add scale * x to a row of C; x holds n numbers, `step` apart. The question in the
- * index makes the compiler build a second loop, with vectors, for step = 1. */
+/* row += scale * x, n numbers of x `step` apart. The question in the index makes a second loop, of vectors, for step 1. */
 static inline void add_scaled(float *restrict row, const float *x, int64_t step, float scale, int64_t n)
 {
     for (int64_t j = 0; j < n; j++)
@@ -169,12 +162,26 @@ static void pack_columns(float *panel, int64_t width, const float *from, int64_t
     MT_TODO("01.4");
 }
 
-/* Pack K rows of B, or K columns of A flipped to look like rows. */
-static view pack(float *panel, int64_t width, view rows, int64_t there, int64_t K)
+/* Some neighbouring columns of a matrix, and where they are read: in the matrix itself, or packed. */
+typedef struct panel {
+    int64_t begin, end;
+    view at;
+} panel;
+
+/* Pack n panels of K rows of B, or of K columns of A flipped to look like rows. Rows lie far apart, often a page or more:
+ * a few are packed for all panels before the next few, so that each page is visited once. */
+static void pack(panel *panels, int64_t n, float *block, int64_t width, view rows, int64_t K)
 {
     bool in_rows = rows.col == 1;
-    (in_rows ? pack_rows : pack_columns)(panel, width, rows.at, in_rows ? rows.row : rows.col, there, K);
-    return (view){ panel, width, 1 };
+    int64_t few = in_rows ? 16 : K, end = panels[n - 1].end;
+    for (int64_t k = 0; k < K; k += few)
+        for (int64_t q = 0; q < n; q++) {
+            float *to = block + q * (width * KC + VL);
+            const float *at = from(rows, k, panels[q].begin).at;
+            (in_rows ? pack_rows : pack_columns)(to + k * width, width, at, in_rows ? rows.row : rows.col,
+                                                 end - panels[q].begin, mt_min(few, K - k));
+            panels[q].at = (view){ to, width, 1 };
+        }
 }
 
 /* ---- 01.5: the micro-kernel ------------------------------------------------------------------ */
@@ -185,9 +192,6 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
-    for (int i = 0; i < rows && PREFETCH; i++)
-        for (int v = 0; v < vecs; v++)
-            __builtin_prefetch(t.c + i * t.ldc + v * VL, 0, 2);
     /* TODO 01.5: For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
      * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector. Let
      * t.a.at, t.b.at and t.ahead.at walk along k, and prefetch the last. `#pragma GCC unroll 16` before the loops over i
@@ -218,36 +222,37 @@ typedef void kernel(const product *t);
 HEIGHTS(COMPILE)
 static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 
-/* A block of A, at most MC x KC, times as many rows of B. A panel is packed when it pays, else read where it lies. */
-static void multiply_block(const product *p, float *a_block, float *b_panel)
+/* A block of A, at most MC x KC, times as many rows of B. Each is packed when it pays, else read where it lies. */
+static void multiply_block(const product *p, float *a_block, float *b_block)
 {
-    int64_t panels = ceil_div(p->M, MR);
+    int64_t rows = mt_ceil_div(p->M, MR), cols;
     bool copy_a = p->N > A_REUSE * NR || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR;
-    view a_panel[MC / MR];
-    for (int64_t q = 0; q < panels; q++) {
-        int64_t i = cut(p->M, panels, q);
-        a_panel[q] = from(p->a, i, 0);
-        if (copy_a)
-            a_panel[q] = flip(pack(a_block + q * MR * KC, MR, flip(a_panel[q]), p->M - i, p->K));
+    panel a[MC / MR], b[NC / NR];
+    for (int64_t q = 0; q < rows; q++)
+        a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1), flip(from(p->a, cut(p->M, rows, q), 0)) };
+    if (copy_a)
+        pack(a, rows, a_block, MR, flip(p->a), p->K);
+    for (int64_t j = 0; j < p->N; j += cols * NR) {
+        cols = copy_b ? mt_min(NC / NR, mt_ceil_div(p->N - j, NR)) : 1;
+        for (int64_t v = 0; v < cols; v++)
+            b[v] = (panel){ j + v * NR, mt_min(p->N, j + (v + 1) * NR), from(p->b, 0, j + v * NR) };
+        if (copy_b || (b->end % VL && !MT_MASKS))
+            pack(b, cols, b_block, NR, p->b, p->K);
+        /* TODO 01.5: Multiply every panel a[q] of A with every panel b[v] of B.
+         * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c. v is the inner loop: neighbouring tiles
+         * lie in the same pages of C. Let t.ahead be columns of B that come next, or t.b where B is packed. */
+        MT_TODO("01.5");
     }
-    /* TODO 01.5: Multiply every panel of B with every panel of A.
-     * Hint: the outer loop takes NR columns of B, packed when copy_b says so or when they end within a vector; the inner
-     * loop takes rows cut(p->M, panels, q) to cut(p->M, panels, q + 1) of A, which a_panel[q] shows. Set ahead to the
-     * next panel of B, one cache line further for each q, where B's rows lie in one piece; else to what is read anyway. */
-    MT_TODO("01.5");
 }
 
 /* The packed blocks lie on the stack: 1.4 MiB, not touched while nothing is packed; each thread has its own, and nothing
  * is left to free. K is cut without looking at M, N or the threads, so every sum has one order. */
 static void multiply(const product *p)
 {
-    _Alignas(64) float a_block[MC * KC + VL], b_panel[NR * KC];
-    if (p->K == 0) {
-        begin(p);
-        return;
-    }
-    int64_t k_parts = ceil_div(p->K, KC), kc = ceil_div(p->K, k_parts * VL) * VL, m_parts = ceil_div(p->M, MC);
-    for (int64_t k = 0; k < p->K; k += kc) {
+    _Alignas(64) float a_block[MC / MR * (MR * KC + VL)], b_block[NC / NR * (NR * KC + VL)];
+    int64_t k_parts = mt_max(1, mt_ceil_div(p->K, KC)), kc = mt_max(1, mt_ceil_div(p->K, k_parts * VL)) * VL;
+    int64_t m_parts = mt_ceil_div(p->M, MC);
+    for (int64_t k = 0; k == 0 || k < p->K; k += kc)
         for (int64_t q = 0; q < m_parts; q++) {
             int64_t i = cut(p->M, m_parts, q);
             product block = *p;
@@ -257,9 +262,8 @@ static void multiply(const product *p)
             block.M = cut(p->M, m_parts, q + 1) - i;
             block.K = mt_min(kc, p->K - k);
             block.write = k == 0 ? p->write : MT_ACCUMULATE;
-            multiply_block(&block, a_block, b_panel);
+            multiply_block(&block, a_block, b_block);
         }
-    }
 }
 
 void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
@@ -278,7 +282,7 @@ static int64_t best_grid_rows(int64_t M, int64_t N, int64_t threads)
 {
     int64_t best = 1, best_cost = INT64_MAX;
     for (int64_t rows = 1; rows <= threads; rows++) {
-        int64_t m = ceil_div(M, rows), n = ceil_div(N, threads / rows * VL) * VL, cost = m * n / VL + (m + n) / 2;
+        int64_t m = mt_ceil_div(M, rows), n = mt_ceil_div(N, threads / rows * VL) * VL, cost = m * n / VL + (m + n) / 2;
         if (threads % rows == 0 && cost < best_cost) {
             best = rows;
             best_cost = cost;
@@ -295,7 +299,7 @@ void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_m
         multiply(&whole);
         return;
     }
-    int64_t rows = best_grid_rows(whole.M, whole.N, threads), cols = threads / rows, vecs = ceil_div(whole.N, VL);
+    int64_t rows = best_grid_rows(whole.M, whole.N, threads), cols = threads / rows, vecs = mt_ceil_div(whole.N, VL);
     /* TODO 01.6: Cut C into a grid of as many parts as there are threads, and let each multiply its own part.
      * Hint: part t lies in row t / cols and column t % cols of the grid. Cut M into rows anywhere, N into columns
      * between whole vectors. No part needs another's numbers: one `omp parallel for`, no lock, and the same bits. */

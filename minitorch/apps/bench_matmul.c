@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/storage.h"
 #include "ops/matmul.h"
 
 enum {
@@ -150,8 +151,7 @@ static double time_slice(int who, const openblas *lib, const shape *s, float *c,
 
 static float *numbers(int64_t count)
 {
-    float *at = aligned_alloc(4096, ((size_t)count * sizeof(float) + 4095) / 4096 * 4096);
-    MT_CHECK(at, "no memory for %" PRId64 " floats", count);
+    float *at = mt_alloc(count * (int64_t)sizeof *at, MT_CPU); /* as a tensor has it: large ones in huge pages */
     uint32_t state = 1;
     for (int64_t i = 0; i < count; i++)
         at[i] = (float)((state = state * 1664525u + 1013904223u) >> 8) * 0x1p-24f - 0.5f;

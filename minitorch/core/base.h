@@ -72,6 +72,12 @@ static inline int64_t mt_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* How many parts of size d hold n things: n / d, rounded up; n >= 0, d >= 1. */
+static inline int64_t mt_ceil_div(int64_t n, int64_t d)
+{
+    return (n + d - 1) / d;
+}
+
 /* mt_now -- seconds of a monotonic clock; only differences mean anything. */
 double mt_now(void);
 
