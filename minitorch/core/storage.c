@@ -30,23 +30,35 @@ static size_t next_place(void)
     return atomic_fetch_add(&blocks, 1) % PLACES * APART;
 }
 
+static void *large_alloc(size_t bytes)
+{
+    size_t place = next_place();
+    void *block = NULL;
+    if (posix_memalign(&block, HUGE_PAGE, place + bytes) != 0)
+        return NULL;
+    madvise(block, place + bytes, MADV_HUGEPAGE); /* a wish: where there are no huge pages, small ones do */
+    return (char *)block + place;
+}
+
+/* malloc is quicker than posix_memalign, which cuts a piece out of a larger block; what malloc gave stands before the data. */
+static void *small_alloc(size_t bytes)
+{
+    char *block = malloc(bytes + MT_ALIGNMENT);
+    if (!block)
+        return NULL;
+    void **data = (void **)(block + MT_ALIGNMENT - (uintptr_t)block % MT_ALIGNMENT);
+    data[-1] = block;
+    return data;
+}
+
 static void *cpu_alloc(int64_t bytes)
 {
-    bool large = bytes >= HUGE_PAGE;
-    size_t place = large ? next_place() : 0, alignment = large ? HUGE_PAGE : MT_ALIGNMENT;
-    size_t size = (place + (size_t)bytes + MT_ALIGNMENT - 1) / MT_ALIGNMENT * MT_ALIGNMENT;
-    void *block = NULL;
-    if (posix_memalign(&block, alignment, size) != 0)
-        return NULL;
-    if (large)
-        madvise(block, size, MADV_HUGEPAGE); /* a wish: where there are no huge pages, small ones do */
-    return (char *)block + place;
+    return (bytes >= HUGE_PAGE ? large_alloc : small_alloc)((size_t)bytes);
 }
 
 static void cpu_free(void *data, int64_t bytes)
 {
-    size_t place = bytes >= HUGE_PAGE ? (uintptr_t)data % HUGE_PAGE : 0;
-    free((char *)data - place);
+    free(bytes >= HUGE_PAGE ? (char *)data - (uintptr_t)data % HUGE_PAGE : ((void **)data)[-1]);
 }
 
 /* What one training step frees the next one asks for again. Pages that malloc gave back to the system meanwhile would be
