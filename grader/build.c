@@ -203,14 +203,15 @@ static bool same(const char *a, const char *b)
     return x == y;
 }
 
-/* A .cu unit that is the reference's, byte for byte, has the reference's object (build/traced/, cuda.mk): mutants of a lab
- * of ten units compile one. */
+/* A unit that is the reference's, byte for byte, has the reference's object: mutants of a lab of ten units compile one.
+ * The build keeps beside each object the text it was made of (Makefile; for .cu units traced/, cuda.mk). */
 static bool reuse(const mg_build *b, const char *id, const char *source, const char *unit, const char *object)
 {
+    const char *tree = is_cuda(unit) ? "traced" : "units";
     char mine[PATH_MAX], theirs[PATH_MAX], made[PATH_MAX];
     mg_path(mine, "%s/%s", source, unit);
-    mg_path(theirs, "%s/traced/%s/%s", b->build, id, unit);
-    mg_path(made, "%s/traced/%s/%.*s.o", b->build, id, (int)strcspn(unit, "."), unit);
+    mg_path(theirs, "%s/%s/%s/%s", b->build, tree, id, unit);
+    mg_path(made, "%s/%s/%s/%.*s.o", b->build, tree, id, (int)strcspn(unit, "."), unit);
     return same(mine, theirs) && mg_copy_file(object, made) == MT_OK;
 }
 
@@ -225,7 +226,7 @@ static mt_status compile(const mg_build *b, const char *id, const char *objects,
     mg_path(flag, "-I%s", include);
     mg_path(object, "%s/%.*s.o", objects, (int)strcspn(unit, "."), unit);
     mt_status status = is_cuda(unit) ? find_emulator(b, emulator) : MT_OK;
-    if (is_cuda(unit) && reuse(b, id, source, unit, object))
+    if (status == MT_OK && reuse(b, id, source, unit, object))
         return MT_OK;
     mg_path(cuemu, "%s/cuemu", emulator);
     const char *const host[] = { compiler, UNIT_FLAGS, flag, "-c", unit, "-o", object, NULL };

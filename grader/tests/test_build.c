@@ -1,4 +1,5 @@
-/* test_build.c -- what a link can see. An "object" that is a linker script names any file: it is found or it is not. */
+/* test_build.c -- what a link can see: an "object" that is a linker script names any file, found or not. And which units are
+ * compiled. */
 #include "build.h"
 #include "toy.h"
 
@@ -46,4 +47,31 @@ Test(build, a_link_does_not_see_the_object_it_replaces, .init = open_all, .fini 
     cr_expect(strstr(log, "cannot find"), "%s", log);
     toy_shell("cd %s && cp in/units/90-toy/toy.o obj/90-toy/seen", scratch.path);
     cr_expect_eq(link_with("obj/90-toy/seen", log), MT_OK, "such an object works: %s", log);
+}
+
+/* Whether units of this text are made, where the text of the reference is what no compiler takes. */
+static mt_status make_units(const char *text)
+{
+    char log[4096], path[PATH_MAX];
+    mg_labinfo info;
+    toy_write(&t, "build/units/90-toy/toy.c", "no C at all\n");
+    mg_build_source(&build, "90-toy", path);
+    cr_assert_eq(mg_folder(path, false), MT_OK);
+    mg_path(path, "%s/src/90-toy/toy.c", scratch.path);
+    cr_assert_eq(mg_write_file(path, text, strlen(text)), MT_OK);
+    cr_assert_eq(mg_labinfo_read(&info, t.root, "90-toy"), MT_OK, "%s", mt_last_error());
+    build.mines = 0;
+    mt_status status = mg_build_units(&build, &info, log, sizeof log);
+    mg_labinfo_free(&info);
+    return status;
+}
+
+Test(build, the_references_text_has_the_references_object, .init = open_all, .fini = close_all)
+{
+    cr_expect_eq(make_units("no C at all"), MT_ERR_FORMAT, "a byte less is compiled");
+    cr_expect_eq(make_units("no C at all\n\n"), MT_ERR_FORMAT, "a byte more too");
+    cr_expect_eq(make_units("no C at all\n"), MT_OK, "the same bytes are not");
+    toy_shell("cmp %s/build/units/90-toy/toy.o %s/obj/90-toy/toy.o", t.root, scratch.path);
+    cr_expect_eq(make_units("int toy;\n"), MT_OK, "what compiles is compiled");
+    toy_shell("! cmp -s %s/build/units/90-toy/toy.o %s/obj/90-toy/toy.o", t.root, scratch.path);
 }
