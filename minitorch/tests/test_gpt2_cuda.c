@@ -1,5 +1,6 @@
 /* test_gpt2_cuda.c -- a small GPT-2 on the device beside the same on the CPU: loss, every gradient, two steps of AdamW; then
- * what the op table cannot reach: the cache's attention, and that attention has the same bits every time.
+ * checkpoints and samples; and what the op table cannot reach: the cache's attention, and that attention has the same bits
+ * every time.
  *
  * Both devices round every product and sum, in different orders. How far that may take them apart is measured as in
  * test_gpt2.c: every weight is moved by a relative MOVED, up or down, on the CPU; a result that goes `farthest` by that may
@@ -7,20 +8,23 @@
  * layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "models/checkpoint.h"
 #include "models/gpt2.h"
+#include "models/sample.h"
 #include "ops/ops.h"
 #include "ops/tables.h"
 #include "optim/optim.h"
 #include "testing/compare.h"
 
 #include "must.h"
+#include "temp_dir.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { B = 2, T = 37, C = 15, HEADS = 3, TOKENS = 29, LAYERS = 2, STEPS = 2, LARGER = 8 };
+enum { B = 2, T = 37, C = 15, HEADS = 3, TOKENS = 29, LAYERS = 2, LARGER = 8 };
 enum { ROUNDINGS = LAYERS * (2 * 2 * C + 3 * C + 4 * C + C / HEADS + 2 * T) + 2 * C + TOKENS };
 
 static const double MOVED = 0x1p-12;
@@ -31,8 +35,8 @@ static const mt_gpt2_config config = { TOKENS, 0, 40, LAYERS, HEADS, C };
 /* Results of one kind, one parameter after the other. */
 typedef struct results {
     float *grad, *after; /* gradients of the first step, parameters after the last */
-    float loss[STEPS + 1];
-    int64_t count;
+    float loss[2];
+    int64_t count; /* of each */
 } results;
 
 static void keep(float **to, int64_t at, const mt_tensor *t, int64_t room)
@@ -75,30 +79,52 @@ static mt_optim *optimizer(const mt_params *params)
     return optim;
 }
 
+typedef struct trained {
+    mt_module *model;
+    mt_params params;
+    mt_optim *optim;
+} trained;
+
+static trained begin(mt_device device, double moved)
+{
+    trained t = { .model = model_on(device, moved) };
+    t.params = mt_module_params(t.model);
+    t.optim = optimizer(&t.params);
+    return t;
+}
+
+static void end(trained *t)
+{
+    mt_optim_zero_grad(t->optim);
+    mt_optim_free(t->optim);
+    mt_params_free(&t->params);
+    mt_module_free(t->model);
+}
+
+/* One step; returns its loss, and leaves its gradients. */
+static float step(trained *t, mt_device device)
+{
+    mt_scope_begin();
+    mt_tensor *loss = mt_gpt2_loss(t->model, tokens_on(device, 3), tokens_on(device, 4));
+    mt_optim_zero_grad(t->optim);
+    mt_backward(loss);
+    mt_optim_step(t->optim);
+    float value = (float)mt_item(loss);
+    mt_scope_end();
+    return value;
+}
+
 static results run(mt_device device, double moved)
 {
-    results r = { .count = 0 };
-    mt_module *model = model_on(device, moved);
-    mt_params params = mt_module_params(model);
-    mt_optim *optim = optimizer(&params);
-    for (int step = 0; step <= STEPS; step++) {
-        mt_scope_begin();
-        mt_tensor *loss = mt_gpt2_loss(model, tokens_on(device, 3), tokens_on(device, 4));
-        mt_optim_zero_grad(optim);
-        mt_backward(loss);
-        r.loss[step] = (float)mt_item(loss);
-        for (int64_t p = 0, at = 0; p < params.count && step == 0; at += mt_numel(params.item[p++].tensor))
-            keep(&r.grad, at, params.item[p].tensor->grad, mt_module_count(model));
-        if (step < STEPS)
-            mt_optim_step(optim);
-        mt_scope_end();
-    }
-    for (int64_t p = 0; p < params.count; r.count += mt_numel(params.item[p++].tensor))
-        keep(&r.after, r.count, params.item[p].tensor, mt_module_count(model));
-    mt_optim_zero_grad(optim);
-    mt_optim_free(optim);
-    mt_params_free(&params);
-    mt_module_free(model);
+    trained t = begin(device, moved);
+    results r = { .count = mt_module_count(t.model) };
+    r.loss[0] = step(&t, device);
+    for (int64_t p = 0, at = 0; p < t.params.count; at += mt_numel(t.params.item[p++].tensor))
+        keep(&r.grad, at, t.params.item[p].tensor->grad, r.count);
+    r.loss[1] = step(&t, device);
+    for (int64_t p = 0, at = 0; p < t.params.count; at += mt_numel(t.params.item[p++].tensor))
+        keep(&r.after, at, t.params.item[p].tensor, r.count);
+    end(&t);
     return r;
 }
 
@@ -144,14 +170,71 @@ Test(gpt2_cuda, loss_gradients_and_two_steps_as_on_the_cpu, .timeout = 120)
         snprintf(name, sizeof name, "%s after two steps", params.item[p].name);
         compare(name, there.after + at, here.after + at, moved.after + at, n);
     }
-    compare("losses", there.loss, here.loss, moved.loss, STEPS + 1);
-    cr_assert_lt(there.loss[STEPS], there.loss[0] - 0.1f, "nothing is learnt: %g to %g", there.loss[0],
-                 there.loss[STEPS]);
+    compare("losses", there.loss, here.loss, moved.loss, 2);
+    cr_assert_lt(there.loss[1], there.loss[0] - 0.1f, "nothing is learnt: %g to %g", there.loss[0], there.loss[1]);
     mt_params_free(&params);
     mt_module_free(model);
     free_results(&here);
     free_results(&moved);
     free_results(&there);
+}
+
+/* ---- around training: checkpoints, samples -------------------------------------------------------------------- */
+
+static void write_to(const char *name, const trained *t)
+{
+    const mt_place place = { 1, 2, 0 };
+    cr_assert_eq(mt_checkpoint_write(in_dir(name), &place, t->model, t->optim), MT_OK, "%s", mt_last_error());
+}
+
+static void read_from(const char *name, trained *t)
+{
+    mt_checkpoint c;
+    cr_assert_eq(mt_checkpoint_open(&c, in_dir(name)), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_checkpoint_load(&c, t->model, t->optim), MT_OK, "%s", mt_last_error());
+    mt_checkpoint_close(&c);
+}
+
+static void same_bytes(const char *a, const char *b)
+{
+    mt_file_map left, right;
+    cr_assert_eq(mt_file_map_open(&left, in_dir(a)), MT_OK);
+    cr_assert_eq(mt_file_map_open(&right, in_dir(b)), MT_OK);
+    cr_assert(left.size == right.size && memcmp(left.bytes, right.bytes, (size_t)left.size) == 0, "%s is not %s", a, b);
+    mt_file_map_close(&left);
+    mt_file_map_close(&right);
+}
+
+Test(gpt2_cuda, a_checkpoint_crosses_devices, .init = temp_dir_make, .fini = temp_dir_remove)
+{
+    trained there = begin(MT_CUDA, 0), here = begin(MT_CPU, MOVED), back = begin(MT_CUDA, 2 * MOVED);
+    step(&there, MT_CUDA);
+    write_to("there", &there);
+    read_from("there", &here);
+    write_to("here", &here);
+    read_from("here", &back);
+    write_to("back", &back);
+    same_bytes("here", "there");
+    same_bytes("back", "there");
+    end(&there);
+    end(&here);
+    end(&back);
+}
+
+/* The most likely token each time, beyond the context. */
+Test(gpt2_cuda, writes_what_the_cpu_writes)
+{
+    enum { LONG = 48 };
+    int32_t ids[2][LONG] = { { 5 }, { 5 } };
+    for (mt_device device = MT_CPU; device <= MT_CUDA; device++) {
+        mt_rng rng = mt_rng_new(1, MT_STREAM_SAMPLE);
+        mt_module *model = model_on(device, 0);
+        mt_gpt2_extend(ids[device], 1, LONG - 1, model, &(mt_sampling){ 0, 0, 1 }, &rng);
+        mt_module_free(model);
+    }
+    for (int i = 0; i < LONG; i++)
+        cr_assert_eq(ids[MT_CUDA][i], ids[MT_CPU][i], "token %d: %d on cuda, %d on the cpu", i, ids[MT_CUDA][i],
+                     ids[MT_CPU][i]);
 }
 
 /* ---- attention: its cache, its bits -------------------------------------------------------------------------- */
