@@ -116,7 +116,7 @@ help:
 	'make lab LAB=01         open a lab' 'make grade LAB=01       grade it' 'make progress           which labs pass' \
 	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make train-gpt2         GPT-2 on tiny Shakespeare; ARGS="--plan"' 'make generate           text from what it learned; ARGS="--prompt ROMEO:"' 'make bench              figures beside the peers' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
-	'make train-mnist DEVICE=cuda    on the GPU, or the emulator' 'make gpu-check          on a machine with a GPU' \
+	'make train-mnist DEVICE=cuda    on the GPU, or the emulator; train-gpt2 too' 'make gpu-check          on a machine with a GPU' \
 	'make skeletons          write labs/*/ skeletons anew from solutions/' 'make data               fetch MNIST'
 
 deps:
@@ -175,7 +175,7 @@ train-mnist: $(B)/bin/train_mnist data
 train-gpt2: $(B)/bin/train_gpt2
 	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
-	@$(B)/bin/train_gpt2 $(ARGS)
+	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 generate: $(B)/bin/generate
 	@$(B)/bin/generate $(ARGS)
 bench: deps apps

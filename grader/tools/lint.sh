@@ -79,7 +79,7 @@ floors() {
     function floor_of(path) {
         if (path ~ /^optim\/(updates|updates_cuda|clip)\.h$/) return 1 # kernels, declared beside the optimizers
         if (path == "cuda/table.c") return floor["optim"]               # puts all of them into the tables
-        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|nd|matmul|matmul_cuda|vec|vecmath)\.[ch]$/) return 1 # kernels, declared beside the ops
+        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|kernels_gpt2|nd|matmul|matmul_cuda|vec|vecmath)\.[ch]$/) return 1 # kernels, declared beside the ops
         if (path ~ /^(prof\/span|amp\/policy)\.h$/) return 0 # seams: declared for all, served by their folder
         if (path !~ /\//) return 6                                        # mt.h, the umbrella
         return folder(path) in floor ? floor[folder(path)] : -1

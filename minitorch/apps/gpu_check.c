@@ -40,8 +40,6 @@ static void check_ops(report *r)
 {
     for (int64_t i = 0; i < mt_op_case_count; i++)
         for (mt_layout layout = MT_DENSE; layout <= MT_STRIDED; layout++) {
-            if (!mt_op_runs_on(&mt_op_cases[i], MT_CUDA))
-                continue;
             mt_op_want *want = mt_op_want_new(&mt_op_cases[i], SEED + (uint64_t)i);
             want->device = MT_CUDA;
             note(r, mt_op_case_text(&mt_op_cases[i]), mt_op_trial(want, layout));

@@ -33,6 +33,7 @@ typedef struct options {
     mt_gpt2_config config; /* 0: as the size says */
     int64_t batch, micro, steps, seed, threads, eval_every, eval_batches;
     mt_recipe recipe;
+    mt_device device;
     bool plan, resume, quiet;
 } options;
 
@@ -45,7 +46,7 @@ typedef struct run {
     mt_progress progress;
     mt_gpt2_cost cost;
     mt_place place;
-    double peak_flops;     /* FLOP/s of this machine */
+    double peak_flops;     /* FLOP/s of the CPU; 0 on another device, where nobody measured it */
     double loss, val_loss; /* summed since the last evaluation; of the last one */
     int64_t counted;       /* steps in that sum */
     double since;          /* mt_now() after the last evaluation */
@@ -63,7 +64,8 @@ static double train_step(run *r)
         mt_tensor *x, *y;
         mt_scope_begin();
         mt_corpus_batch(&x, &y, &r->corpus, (uint64_t)o->seed, r->place.step * o->micro + m, o->batch, o->config.block);
-        mt_tensor *loss = mt_scale(mt_gpt2_loss(r->model, x, y), 1 / (float)o->micro);
+        mt_tensor *loss = mt_gpt2_loss(r->model, mt_to_device(x, o->device), mt_to_device(y, o->device));
+        loss = mt_scale(loss, 1 / (float)o->micro);
         mt_backward(loss);
         total += mt_item(loss);
         mt_scope_end();
@@ -81,7 +83,7 @@ static double validate(run *r)
         mt_tensor *x, *y;
         mt_scope_begin();
         mt_corpus_valid(&x, &y, &r->corpus, i, o->eval_batches, o->batch, o->config.block);
-        total += mt_item(mt_gpt2_loss(r->model, x, y));
+        total += mt_item(mt_gpt2_loss(r->model, mt_to_device(x, o->device), mt_to_device(y, o->device)));
         mt_scope_end();
     }
     mt_no_grad_end();
@@ -115,13 +117,14 @@ static mt_status evaluate(run *r)
 {
     const options *o = &r->opt;
     double seconds = mt_now() - r->since, tokens = (double)(r->counted * o->micro * o->batch * o->config.block);
-    double rate = tokens / seconds, mfu = (double)r->counted * (double)r->cost.flops / seconds / r->peak_flops;
+    double rate = tokens / seconds, flops = (double)r->counted * (double)r->cost.flops / seconds;
     double loss = r->loss / (double)r->counted, lr = mt_optim_lr(r->optim);
-    char path[PATH];
+    char path[PATH], mfu[16] = "-  ";
+    if (r->peak_flops > 0)
+        snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
     r->val_loss = validate(r);
     mt_progress_clear(&r->progress);
-    printf("%7" PRId64 "  %8.4f  %9.4f  %9.2e  %9.0f  %5.1f %%\n", r->place.step, loss, r->val_loss, lr, rate,
-           100 * mfu);
+    printf("%7" PRId64 "  %8.4f  %9.4f  %9.2e  %9.0f  %7s\n", r->place.step, loss, r->val_loss, lr, rate, mfu);
     mt_status status =
         mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f", r->place.step, loss, r->val_loss, lr, rate);
     if (status == MT_OK)
@@ -156,10 +159,9 @@ static mt_status train(run *r)
         mt_progress_show(&r->progress, r->place.step - begun, "loss %.4f", r->loss / (double)r->counted);
         if (r->place.step == begun + 1)
             printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
-                   (double)mt_peak_bytes(MT_CPU) / 1e6);
-        mt_status status = MT_OK;
-        if (r->place.step % o->eval_every == 0 || r->place.step == o->steps)
-            status = evaluate(r);
+                   (double)mt_peak_bytes(o->device) / 1e6);
+        bool due = r->place.step % o->eval_every == 0 || r->place.step == o->steps;
+        mt_status status = due ? evaluate(r) : MT_OK;
         if (status != MT_OK)
             return status;
         if (mt_cli_stopped())
@@ -203,6 +205,7 @@ static const struct argp_option flags[] = {
     { "steps", STEPS, "N", 0, "Default 2000", 0 },
     { "eval-every", EVAL_EVERY, "STEPS", 0, "Validation loss, sample and checkpoint (default 250)", 0 },
     { "eval-batches", EVAL_BATCHES, "N", 0, "Spread evenly over the validation text (default 80)", 0 },
+    { "device", 'D', "NAME", 0, "cpu (default) or cuda", 0 },
     { "seed", SEED, "N", 0, "Of the first weights, the batches and the samples (default 1)", 0 },
     { "threads", 't', "N", 0, "Changes the speed, not the result (default: one per core)", 0 },
     { "out", 'o', "DIR", 0, "Folder for what is written (default build/run/gpt2)", 0 },
@@ -257,6 +260,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &o->recipe;
+        return 0;
+    case 'D':
+        if (mt_device_parse(arg, &o->device) != MT_OK || mt_device_open(o->device) != MT_OK)
+            argp_error(state, "--device: %s", mt_last_error());
         return 0;
     case PLAN:
         o->plan = true;
@@ -313,6 +320,7 @@ static mt_status setup(run *r)
         return status;
     mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
     r->model = mt_gpt2_new(&o->config, &init);
+    mt_module_to_device(r->model, o->device);
     mt_params params = mt_module_params(r->model);
     r->optim = mt_recipe_optim(&o->recipe, &params);
     mt_params_free(&params);
@@ -345,8 +353,8 @@ static mt_status work(run *r)
     mt_gpt2_cost_print(&r->cost, &r->opt.config);
     if (r->opt.plan)
         return MT_OK;
-    r->peak_flops = mt_machine_flops(omp_get_max_threads());
-    mt_peak_reset(MT_CPU);
+    r->peak_flops = r->opt.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
+    mt_peak_reset(r->opt.device);
     mt_cli_catch_stop();
     status = train(r);
     mt_progress_clear(&r->progress);

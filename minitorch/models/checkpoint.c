@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "core/scope.h"
 #include "core/whole_file.h"
 
 enum { NAME = 128, WORD = 8 };
@@ -103,7 +104,9 @@ mt_status mt_checkpoint_write(const char *path, const mt_place *place, const mt_
     for (const item *i = list.at; i < list.at + list.count; i++) {
         put(file.out, &sum, i->name, NAME);
         put(file.out, &sum, &i->bytes, sizeof i->bytes);
-        put(file.out, &sum, mt_data(i->tensor), i->bytes);
+        mt_scope_begin();
+        put(file.out, &sum, mt_data(mt_to_device(i->tensor, MT_CPU)), i->bytes);
+        mt_scope_end();
     }
     fwrite(&sum, sizeof sum, 1, file.out);
     free(list.at);
@@ -176,8 +179,9 @@ mt_status mt_checkpoint_load(const mt_checkpoint *c, mt_module *model, mt_optim 
         good = next(c, &list.at[i], &at) != NULL;
     at = sizeof(header);
     for (int64_t i = 0; i < list.count && good; i++) {
-        memcpy(mt_data(list.at[i].tensor), next(c, &list.at[i], &at), (size_t)list.at[i].bytes);
-        mt_written(list.at[i].tensor);
+        mt_tensor *t = list.at[i].tensor;
+        mt_copy(mt_data(t), t->storage->device, next(c, &list.at[i], &at), MT_CPU, list.at[i].bytes);
+        mt_written(t);
     }
     free(list.at);
     return good ? MT_OK : MT_ERR_FORMAT;

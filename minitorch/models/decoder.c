@@ -34,6 +34,8 @@ static layer layer_of(const mt_module *block)
 mt_decoder *mt_decoder_new(const mt_module *model)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
+    MT_CHECK(mt_module_device(model) == MT_CPU, "the decoder reads its model on the cpu, this one is on %s",
+             mt_device_name(mt_module_device(model)));
     mt_decoder *d = malloc(sizeof *d);
     MT_CHECK(d, "out of memory");
     *d = (mt_decoder){ .config = *c,

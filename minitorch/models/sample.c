@@ -79,15 +79,16 @@ int32_t mt_sample(const float *logits, int64_t V, const mt_sampling *how, mt_rng
 void mt_gpt2_extend(int32_t *ids, int64_t count, int64_t more, mt_module *model, const mt_sampling *how, mt_rng *rng)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
+    mt_device device = mt_module_device(model);
     mt_no_grad_begin();
     for (int64_t end = count; end < count + more; end++) {
         int64_t T = mt_min(end, c->block);
         mt_scope_begin();
-        mt_tensor *x = mt_forward(model, mt_from(MT_SHAPE(1, T), MT_I32, ids + end - T));
+        mt_tensor *x = mt_forward(model, mt_to_device(mt_from(MT_SHAPE(1, T), MT_I32, ids + end - T), device));
         mt_tensor *tokens = mt_slice(model->child[0]->param[0], 0, 0, c->vocabulary, 1);
         mt_tensor *logits =
             mt_matmul(mt_slice(mt_reshape(x, MT_SHAPE(T, c->width)), 0, T - 1, T, 1), mt_transpose(tokens, 0, 1));
-        ids[end] = mt_sample(mt_f32(logits), c->vocabulary, how, rng);
+        ids[end] = mt_sample(mt_f32(mt_to_device(logits, MT_CPU)), c->vocabulary, how, rng);
         mt_scope_end();
     }
     mt_no_grad_end();

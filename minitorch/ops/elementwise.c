@@ -8,12 +8,17 @@ void mt_op_check(const char *op, const mt_tensor *t)
              mt_text_of(t));
 }
 
+void mt_op_check_device(const char *op, const mt_tensor *a, const mt_tensor *b)
+{
+    MT_CHECK(mt_device_of(a) == mt_device_of(b), "%s: operands are on %s and %s: move one of them", op,
+             mt_device_name(mt_device_of(a)), mt_device_name(mt_device_of(b)));
+}
+
 void mt_op_check_pair(const char *op, const mt_tensor *a, const mt_tensor *b)
 {
     mt_op_check(op, a);
     mt_op_check(op, b);
-    MT_CHECK(mt_device_of(a) == mt_device_of(b), "%s: operands are on %s and %s: move one of them", op,
-             mt_device_name(mt_device_of(a)), mt_device_name(mt_device_of(b)));
+    mt_op_check_device(op, a, b);
 }
 
 /* ---- two operands --------------------------------------------------------------------------------- */

@@ -5,15 +5,6 @@
 
 /* ---- embedding ---------------------------------------------------------------------------------------- */
 
-/* The table of x's device, which must have the kernels of GPT-2: they are the CPU's alone so far. */
-static const mt_kernel_table *kernels_of(const mt_tensor *x)
-{
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    MT_CHECK(kernels->attention_fwd, "there are no kernels of GPT-2 for %s yet; use the cpu",
-             mt_device_name(mt_device_of(x)));
-    return kernels;
-}
-
 static void embedding_backward(mt_node *node, mt_tensor *dout)
 {
     const int64_t *d = node->shape.dim;
@@ -36,12 +27,13 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids)
              "embedding: wte is %s, wpe is %s: they must be [V,C] and [places,C]", mt_text_of(wte), mt_text_of(wpe));
     MT_CHECK(T <= wpe->view.shape[0], "embedding: ids are %s, but there are only %" PRId64 " places", mt_text_of(ids),
              wpe->view.shape[0]);
+    mt_op_check_device("embedding", wte, ids);
     int64_t V = wte->view.shape[0], C = wte->view.shape[1];
     wte = mt_dense(wte);
     wpe = mt_dense(wpe);
     ids = mt_dense(ids);
     mt_tensor *out = mt_result(MT_SHAPE(B, T, C), wte);
-    kernels_of(wte)->embedding_fwd(mt_f32(out), mt_data(ids), mt_f32(wte), mt_f32(wpe), B, T, V, C);
+    mt_kernels(mt_device_of(wte))->embedding_fwd(mt_f32(out), mt_data(ids), mt_f32(wte), mt_f32(wpe), B, T, V, C);
     mt_count_work(mt_numel(out), 12 * mt_numel(out));
     mt_node *node = mt_record(&embedding_op, out, (mt_tensor *[]){ wte, wpe }, 2);
     if (node)
@@ -77,7 +69,7 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
     int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
     qkv = mt_dense(qkv);
     mt_tensor *out = mt_result(MT_SHAPE(B, T, C), qkv), *lse = mt_result(MT_SHAPE(B, heads, T), qkv);
-    kernels_of(qkv)->attention_fwd(mt_f32(out), mt_f32(lse), mt_f32(qkv), B, T, C, heads);
+    mt_kernels(mt_device_of(qkv))->attention_fwd(mt_f32(out), mt_f32(lse), mt_f32(qkv), B, T, C, heads);
     mt_count_work(2 * attention_flops((int64_t[]){ B, T, C }), 16 * mt_numel(out));
     mt_node *node = mt_record(&attention_op, out, &qkv, 1);
     if (node) {
@@ -117,7 +109,8 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
     int64_t N = x->view.shape[0], C = x->view.shape[1];
     MT_CHECK(classes >= 1 && classes <= w->view.shape[0] && N >= 1,
              "classifier: the mean over %" PRId64 " rows of %" PRId64 " classes, w is %s", N, classes, mt_text_of(w));
-    const mt_kernel_table *kernels = kernels_of(x);
+    mt_op_check_device("classifier", x, target);
+    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
     x = mt_dense(x);
     w = mt_dense(w);
     target = mt_dense(target);

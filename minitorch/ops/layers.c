@@ -25,13 +25,6 @@ static int64_t rows_of(mt_shape shape)
     return rows;
 }
 
-/* Of an f32 operand and one of whole numbers. */
-static void check_same_device(const char *op, const mt_tensor *a, const mt_tensor *b)
-{
-    MT_CHECK(mt_device_of(a) == mt_device_of(b), "%s: operands are on %s and %s: move one of them", op,
-             mt_device_name(mt_device_of(a)), mt_device_name(mt_device_of(b)));
-}
-
 /* ---- linear --------------------------------------------------------------------------------------- */
 
 static void linear_backward(mt_node *node, mt_tensor *dout)
@@ -134,7 +127,7 @@ mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label)
     MT_CHECK(label->dtype == MT_I32, "cross_entropy: label is %s, it must be i32", mt_dtype_name(label->dtype));
     MT_CHECK(shape.dim[0] > 0, "cross_entropy: the mean over no rows, logits are %s", mt_text_of(logits));
     MT_CHECK(shape.dim[1] > 0, "cross_entropy: logits are %s: there is no class", mt_text_of(logits));
-    check_same_device("cross_entropy", logits, label);
+    mt_op_check_device("cross_entropy", logits, label);
     const mt_kernel_table *kernels = mt_kernels(mt_device_of(logits));
     logits = mt_dense(logits);
     label = mt_dense(label);
@@ -215,7 +208,7 @@ mt_tensor *mt_gather_rows(mt_tensor *table, mt_tensor *ids)
     MT_CHECK(table->view.rank == 2 && ids->dtype == MT_I32 && shape.rank < MT_MAX_RANK,
              "gather_rows: table is %s, ids are %s %s: they must be [V,C] and i32", mt_text_of(table),
              mt_dtype_name(ids->dtype), mt_text_of(ids));
-    check_same_device("gather_rows", table, ids);
+    mt_op_check_device("gather_rows", table, ids);
     int64_t V = table->view.shape[0], C = table->view.shape[1];
     table = mt_dense(table);
     ids = mt_dense(ids);

@@ -53,9 +53,10 @@ static inline mt_strided mt_strided_of(const mt_tensor *t)
     return (mt_strided){ t->storage->data, t->view };
 }
 
-/* Abort unless t is f32 and backward has not freed it / a and b are, on one device. */
+/* Abort unless t is f32 and backward has not freed it / a and b are, on one device / they are on one device. */
 void mt_op_check(const char *op, const mt_tensor *t);
 void mt_op_check_pair(const char *op, const mt_tensor *a, const mt_tensor *b);
+void mt_op_check_device(const char *op, const mt_tensor *a, const mt_tensor *b);
 
 /* A shape without its last dimension's size / with another one. Aborts: rank 0. */
 int64_t mt_last_dim(const char *op, const mt_tensor *t);

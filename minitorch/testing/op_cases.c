@@ -97,7 +97,7 @@ SPEC(layernorm,         UNIFORM, -2, 2,      layernorm,    16) /* rstd (g - mean
 SPEC(layernorm_of_one,  UNIFORM, -2, 2,      layernorm,    632) /* no variance: rstd is 1/sqrt(eps) = 316, gamma up to 2 */
 SPEC(cross_entropy,     UNIFORM, -2, 2,      cross_entropy, 1) /* probability - 1 */
 SPEC(embedding,         UNIFORM, -2, 2,      embedding,    0)
-SPEC(attention,         UNIFORM, -2, 2,      attention,    64) /* p (dp - delta) k: dp and delta are sums of D v dout, D <= 16 */
+SPEC(attention,         UNIFORM, -2, 2,      attention,    64) /* p (dp - delta) k / sqrt(D): dp and delta are sums of D v dout, D <= 256 */
 SPEC(classifier,        UNIFORM, -2, 2,      classifier,   2) /* (probability - 1) w */
 SPEC(dropout,           UNIFORM, -2, 2,      dropout,      0)
 
@@ -217,7 +217,8 @@ const mt_op_case mt_op_cases[] = {
     EMBED(S(5, 3), S(2, 3), S(0, 2), 5, S(0, 2, 3)), EMBED(S(31, 257), S(67, 257), S(2, 67), 31, S(2, 67, 257)),
     HEADS(S(1, 1, 3), 1, S(1, 1, 1)), HEADS(S(2, 5, 18), 3, S(2, 5, 6)), HEADS(S(0, 4, 6), 1, S(0, 4, 2)),
     HEADS(S(2, 0, 6), 2, S(2, 0, 2)), HEADS(S(1, 64, 30), 2, S(1, 64, 10)), HEADS(S(1, 67, 21), 1, S(1, 67, 7)),
-    HEADS(S(2, 131, 33), 11, S(2, 131, 11)),
+    HEADS(S(2, 131, 33), 11, S(2, 131, 11)), HEADS(S(1, 34, 108), 1, S(1, 34, 36)), HEADS(S(1, 5, 390), 2, S(1, 5, 130)),
+    HEADS(S(2, 3, 291), 1, S(2, 3, 97)), HEADS(S(1, 34, 384), 1, S(1, 34, 128)),
     CLASSES(S(1, 1), S(1, 1), S(1), 1), CLASSES(S(7, 5), S(11, 5), S(7), 11), CLASSES(S(7, 5), S(16, 5), S(7), 13),
     CLASSES(S(37, 31), S(331, 31), S(37), 331),
     ONE_AT(dropout, S(31, 33), S(31, 33), 4), ONE_AT(dropout, S(7), S(7), 0), ONE_AT(dropout, S(1), S(1), 4),

@@ -92,9 +92,6 @@ mt_tensor *mt_op_input_grad(const mt_op_want *want, int i, mt_layout layout, con
 
 /* ---- a whole trial -------------------------------------------------------------------------------------- */
 
-/* mt_op_runs_on -- whether the device has the op's kernels: those of GPT-2 are the CPU's alone so far. */
-bool mt_op_runs_on(const mt_op_case *c, mt_device device);
-
 /* mt_op_trial -- run the op forward and twice backward in a scope of its own, with inputs in this layout on want->device;
  * NULL when values and all gradients are as wanted, else words. */
 const char *mt_op_trial(mt_op_want *want, mt_layout layout);

@@ -3,9 +3,6 @@
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "testing/op_cases.h"
-#include "ops/tables.h"
-
-#include <string.h>
 
 #include <stdio.h>
 
@@ -32,15 +29,6 @@ static const char *grads(mt_op_want *want, mt_layout layout, mt_tensor *const *l
         }
     }
     return NULL;
-}
-
-bool mt_op_runs_on(const mt_op_case *c, mt_device device)
-{
-    const mt_kernel_table *k = mt_kernels(device);
-    const char *name = c->op->name;
-    return !(strcmp(name, "embedding") == 0 && !k->embedding_fwd) &&
-           !(strcmp(name, "attention") == 0 && !k->attention_fwd) &&
-           !(strcmp(name, "classifier") == 0 && !k->classifier_fwd);
 }
 
 const char *mt_op_trial(mt_op_want *want, mt_layout layout)

@@ -1,0 +1,49 @@
+/* embedding.cu -- a row for each token plus a row for its place, forward and backward.
+ *
+ * Forward: a warp for each token, its lanes along the row, so that requests are whole sectors whatever the ids. It reads 8 B
+ * and writes 4 B an element, for one addition. Backward is two kernels that are there already: lab 06's sum by atomics
+ * where tokens repeat, in no fixed order, and the sum over samples through a view for the places. */
+#include "cuda/kernels.h"
+#include "cuda/launch.cuh"
+#include "ops/kernels_cuda.h"
+
+enum { WARPS = MT_THREADS / MT_WARP };
+
+static __global__ void add_rows(float *out, const int32_t *id, const float *wte, const float *wpe, int64_t N, int64_t T,
+                                int64_t V, int64_t C)
+{
+    int64_t n = mt_thread() / MT_WARP, lane = threadIdx.x % MT_WARP;
+    if (n >= N)
+        return;
+    if (id[n] < 0 || id[n] >= V) {
+        if (lane == 0)
+            printf("embedding: id[%lld] is %d, but the tokens are 0 .. %lld\n", (long long)n, (int)id[n],
+                   (long long)V - 1);
+        __trap();
+    }
+    const float *token = wte + id[n] * C, *place = wpe + n % T * C;
+    for (int64_t c = lane; c < C; c += MT_WARP)
+        out[n * C + c] = token[c] + place[c];
+}
+
+extern "C" void mt_embedding_fwd_cuda(float *out, const int32_t *id, const float *wte, const float *wpe, int64_t B,
+                                      int64_t T, int64_t V, int64_t C)
+{
+    if (B * T == 0)
+        return;
+    add_rows<<<mt_blocks(B * T, WARPS), MT_THREADS, 0, mt_cuda_stream()>>>(out, id, wte, wpe, B * T, T, V, C);
+    MT_LAUNCHED("embedding_fwd");
+}
+
+extern "C" void mt_embedding_bwd_cuda(float *dwte, float *dwpe, const float *dout, const int32_t *id, int64_t B,
+                                      int64_t T, int64_t C)
+{
+    if (dwte)
+        mt_gather_rows_bwd_cuda(dwte, dout, id, B * T, INT32_MAX, C); /* forward has seen that every id is a row */
+    if (!dwpe)
+        return;
+    mt_view samples = mt_view_contiguous(MT_SHAPE(B, T, C)), repeated = samples;
+    repeated.stride[0] = 0; /* the same places in every sample */
+    mt_strided to = { dwpe, repeated }, from = { const_cast<float *>(dout), samples };
+    mt_add_strided_cuda(&to, &from);
+}
