@@ -90,7 +90,7 @@ built api && for how in fast traced; do
     result $missing "api $how: every misuse at its line" "$work/log"
 done
 
-built limits && for n in 1 2 3 4 5 6 7 8; do
+built limits && for n in 1 2 3 4 5 6 7 8 9; do
     mark="// LIMIT $n\$"
     [ $n != 7 ] || mark='// STATIC$'
     [ $n != 8 ] || mark='// BOTH$'
