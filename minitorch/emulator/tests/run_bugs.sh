@@ -2,7 +2,8 @@
 # run_bugs.sh DIR-OF-CUEMU [NAME ...] -- every program in bugs/ has one mistake; the emulator must name it and nothing else.
 #
 # A line with the comment `// BUG: kind` must be reported as that kind of error (several kinds: each of them; warning-kind:
-# as a warning); an error at any other line fails too. Ends with "N passed, N failed".
+# as a warning); an error at any other line fails too. RUN: what runs the programs of another processor. Ends with
+# "N passed, N failed".
 set -uo pipefail
 export CUEMU_LEAKS=0
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,7 +34,7 @@ check() {
         echo "FAIL $name: does not compile" && head -5 "$work/$name.log"
         return 1
     fi
-    CUEMU_TIMEOUT=2 CUEMU_JSON="$work/$name.json" timeout 60 "$work/$name" >/dev/null 2>"$work/$name.log"
+    CUEMU_TIMEOUT=2 CUEMU_JSON="$work/$name.json" timeout 60 ${RUN:-} "$work/$name" >/dev/null 2>"$work/$name.log"
     local status=$?
     [ $status != 124 ] || { echo "FAIL $name: did not end" && return 1; }
     grep -n 'BUG:' "$file" | sed -E 's/^([0-9]+):.*BUG: *(.*)/\1 \2/' |
