@@ -15,7 +15,7 @@
  * would cost twice as much. */
 #define STRIDE ((size_t)(STACK_SIZE + GUARD_SIZE))
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(EMU_UCONTEXT)
 __asm__(".text\n"
         ".globl emu_switch\n"
         ".type emu_switch, @function\n"
@@ -47,7 +47,7 @@ void *emu_fiber_new(char *top, void (*entry)(void))
     return sp;
 }
 
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(EMU_UCONTEXT)
 __asm__(".text\n"
         ".globl emu_switch\n"
         ".type emu_switch, %function\n"

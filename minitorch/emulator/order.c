@@ -1,9 +1,9 @@
-/* order.c -- what comes after what within a block, in one barrier interval.
+/* order.c -- what comes after what: within a block, in one barrier interval, and between blocks.
  *
- * Two things order threads there. Lanes of a warp meet, in __syncwarp or a shuffle. And a thread that has fenced and then
+ * Two things order threads in an interval. Lanes of a warp meet, in __syncwarp or a shuffle. And a thread that has fenced and then
  * updates an atomic releases what it did before the fence; a thread that updates an atomic and then fences acquires what
  * was released by then: this is how locks and flags work. Which word the atomics are on is not looked at, so data guarded
- * by the wrong lock may pass; nothing is called a race that a lock orders.
+ * by the wrong lock may pass; nothing is called a race that a lock orders. Blocks are ordered by fences alone.
  */
 #include <string.h>
 #include "order.h"
@@ -99,4 +99,39 @@ uint32_t emu_order_unordered(const emu_tracer *t, uint32_t warp, uint32_t lanes,
             left |= 1u << lane;
     }
     return left;
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------------------------- */
+
+static const struct emu_turn *turn_at(const emu_tracer *t, uint32_t tag)
+{
+    size_t low = 0, high = t->turn_count;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        *(t->turns[middle].tag <= tag ? &low : &high) = middle;
+    }
+    return &t->turns[low];
+}
+
+uint64_t emu_order_block(const emu_tracer *t, uint32_t tag)
+{
+    return turn_at(t, tag)->block;
+}
+
+void emu_order_block_fence(emu_tracer *t)
+{
+    struct emu_turn *turn = &t->turns[t->turn_count - 1];
+    t->fenced = true;
+    turn->fenced = t->tag;
+    turn->warp = (uint32_t)emu_self->warp->index;
+    turn->fence = t->meetings[turn->warp];
+}
+
+bool emu_order_released(const emu_tracer *t, uint32_t tag, uint32_t warp, uint32_t stamp, bool flag)
+{
+    if (!t->fenced)
+        return false;
+    const struct emu_turn *turn = turn_at(t, tag);
+    bool since = turn->fenced > tag || (turn->fenced == tag && (turn->warp != warp || turn->fence > stamp));
+    return since || (flag && turn->fenced);
 }

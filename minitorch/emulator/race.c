@@ -4,7 +4,7 @@
  * keep who wrote it last and who has read it since the barrier. Two accesses to it, one at least a write and not both
  * atomic, race when they are of
  *   - threads of one block in the same barrier interval, unless a meeting or a lock orders them (order.c);
- *   - different blocks of a launch, in global memory, unless the launch uses fences (what those order, we cannot tell).
+ *   - different blocks of a launch, in global memory, unless the earlier one may have released it: emu_order_released.
  * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of one
  * of them, never invent one.
  */
@@ -30,14 +30,17 @@ void emu_race_begin_block(emu_tracer *t)
 /* ---- conflicts ---------------------------------------------------------------------------------------------------- */
 
 /* The cell was last written in this launch. */
-static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic)
+static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag)
 {
+    uint32_t rank = c->writer & RANK;
     if (!(c->writer >> WRITER_BYTES & bytes) || (atomic && c->writer & ATOMIC))
         return NONE;
     if (c->write_tag < t->block_tag)
-        return t->fenced ? NONE : BETWEEN_BLOCKS;
+        return emu_order_released(t, c->write_tag, rank / EMU_WARP_SIZE, c->writer >> STAMP,
+                                  flag || c->writer & (ATOMIC | WRITER_FLAG))
+                   ? NONE
+                   : BETWEEN_BLOCKS;
     const emu_thread *self = emu_self;
-    uint32_t rank = c->writer & RANK;
     if (c->write_tag != t->tag || rank == self->rank)
         return NONE;
     if (emu_order_after(t, rank, c->writer >> STAMP))
@@ -46,7 +49,7 @@ static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t 
 }
 
 /* The same of a cell that was read: the reader that this write would race with: its rank comes back in *rank. */
-static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, uint32_t *rank)
+static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool flag, uint32_t *rank)
 {
     if (!(c->reader >> READER_BYTES & bytes))
         return NONE;
@@ -54,7 +57,10 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
     bool same_warp = warp == self->rank / EMU_WARP_SIZE;
     *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
-    if (!t->fenced && (c->read_tag < t->block_tag || c->reader & OTHER_BLOCKS))
+    if (c->read_tag < t->block_tag &&
+        !emu_order_released(t, c->read_tag, warp, c->reader >> STAMP, flag || c->reader & READER_FLAG))
+        return BETWEEN_BLOCKS;
+    if (c->reader & OTHER_BLOCKS && !t->fenced) /* when they read it is not kept */
         return BETWEEN_BLOCKS;
     if (c->read_tag != t->tag)
         return NONE;
@@ -68,16 +74,6 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
 }
 
 /* ---- reports ------------------------------------------------------------------------------------------------------ */
-
-uint64_t emu_race_block(const emu_tracer *t, uint32_t tag)
-{
-    size_t low = 0, high = t->turn_count;
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        *(t->turns[middle].tag <= tag ? &low : &high) = middle;
-    }
-    return t->turns[low].block;
-}
 
 /* "thread (3,0,0) of block (1,0,0) writes it at unit.cu:12" */
 static void name_other(char *text, size_t size, const emu_worker *worker, const emu_other *other)
@@ -123,14 +119,14 @@ static uintptr_t full_pc(uint32_t pc)
 static __attribute__((noinline)) void report_read(emu_tracer *t, const emu_cell *c, uintptr_t address, uintptr_t pc,
                                                   emu_conflict how)
 {
-    emu_other writer = { emu_race_block(t, c->write_tag), c->writer & RANK, full_pc(c->write_pc), "writes" };
+    emu_other writer = { emu_order_block(t, c->write_tag), c->writer & RANK, full_pc(c->write_pc), "writes" };
     emu_race_report(t, emu_self, pc, "reads", address, &writer, how, false);
 }
 
 static __attribute__((noinline)) void report_write_after_read(emu_tracer *t, const emu_cell *c, uint32_t rank,
                                                               uintptr_t address, uintptr_t pc, emu_conflict how)
 {
-    emu_other reader = { emu_race_block(t, c->read_tag), rank, full_pc(c->read_pc), "reads" };
+    emu_other reader = { emu_order_block(t, c->read_tag), rank, full_pc(c->read_pc), "reads" };
     emu_race_report(t, emu_self, pc, "writes", address, &reader, how, false);
 }
 
@@ -138,7 +134,7 @@ static __attribute__((noinline)) void report_write_after_read(emu_tracer *t, con
 static __attribute__((noinline)) void report_clash(emu_tracer *t)
 {
     const emu_clash *clash = &t->pending.clash;
-    emu_other writer = { emu_race_block(t, clash->other_tag), clash->other_rank, full_pc(clash->other_pc), "writes" };
+    emu_other writer = { emu_order_block(t, clash->other_tag), clash->other_rank, full_pc(clash->other_pc), "writes" };
     uint32_t value, mask = 0;
     memcpy(&value, (void *)((clash->address & ~(uintptr_t)3) + 4 * (unsigned)clash->word), 4);
     for (int i = 0; i < 4; i++)
@@ -150,7 +146,7 @@ static __attribute__((noinline)) void report_clash(emu_tracer *t)
 /* ---- an access ---------------------------------------------------------------------------------------------------- */
 
 /* Another reader, or the first of this interval. Readers that this one comes after need not be remembered. */
-static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t since)
+static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t flag, uint32_t since)
 {
     uint32_t warp = (uint32_t)emu_self->warp->index, bit = 1u << emu_self->lane, was = c->reader;
     uint32_t flags = 0, lanes = bit;
@@ -165,26 +161,28 @@ static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_
         flags = OTHER_BLOCKS;
     }
     c->lanes = lanes;
-    c->reader = flags | warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
+    c->reader = flags | flag | warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
     c->read_tag = t->tag;
 }
 
-static inline void mark_read(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, uint32_t since)
+static inline void mark_read(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, uint32_t flag,
+                             uint32_t since)
 {
-    uint32_t warp = (uint32_t)emu_self->warp->index, known = warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
-    uint32_t compared = WARP | bytes << READER_BYTES | 0xffffu << STAMP;
+    uint32_t warp = (uint32_t)emu_self->warp->index;
+    uint32_t known = flag | warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
+    uint32_t compared = READER_FLAG | WARP | bytes << READER_BYTES | 0xffffu << STAMP;
     if (EMU_LIKELY(c->read_tag == t->tag && (c->reader & compared) == known))
         c->lanes |= 1u << emu_self->lane;
     else
-        add_reader(t, c, bytes, since);
+        add_reader(t, c, bytes, flag, since);
     c->read_pc = pc;
 }
 
-static inline void mark_write(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, bool atomic)
+static inline void mark_write(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t pc, uint32_t how)
 {
     const emu_thread *self = emu_self;
     uint32_t stamp = t->meetings[self->warp->index] << STAMP;
-    uint32_t writer = self->rank | (atomic ? ATOMIC : 0) | stamp;
+    uint32_t writer = self->rank | how | stamp;
     bool again = c->write_tag == t->tag && (c->writer & ~(0xfu << WRITER_BYTES)) == writer;
     c->writer = writer | bytes << WRITER_BYTES | (again ? c->writer & 0xfu << WRITER_BYTES : 0);
     c->write_tag = t->tag;
@@ -218,24 +216,25 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
     uint32_t bytes = size < 4 ? ((1u << size) - 1) << (address & 3) : 0xf,
              short_pc = (uint32_t)(pc - (uintptr_t)__executable_start);
     int words = size > 4 ? size / 4 : 1;
+    bool atomic = kind == EMU_ATOMIC, flag = t->flag_pc == pc;
     for (int i = 0; i < words; i++) {
         emu_cell *c = &cells[i];
         emu_conflict how = NONE;
         if (c->write_tag == t->tag || c->write_tag - since < t->block_tag - since)
-            how = with_write(t, c, bytes, kind == EMU_ATOMIC);
+            how = with_write(t, c, bytes, atomic, atomic || flag);
         if (kind == EMU_LOAD) {
             if (EMU_UNLIKELY(how))
                 report_read(t, c, address, pc, how);
-            mark_read(t, c, bytes, short_pc, since);
+            mark_read(t, c, bytes, short_pc, flag ? READER_FLAG : 0, since);
             continue;
         }
         if (EMU_UNLIKELY(how))
-            remember_clash(t, c, bytes, address, i, pc, kind == EMU_ATOMIC, how);
+            remember_clash(t, c, bytes, address, i, pc, atomic, how);
         uint32_t reader = 0;
-        how = c->read_tag < since ? NONE : with_read(t, c, bytes, &reader);
+        how = c->read_tag < since ? NONE : with_read(t, c, bytes, atomic || flag, &reader);
         if (EMU_UNLIKELY(how))
             report_write_after_read(t, c, reader, address, pc, how);
-        mark_write(t, c, bytes, short_pc, kind == EMU_ATOMIC);
+        mark_write(t, c, bytes, short_pc, (atomic ? ATOMIC : 0) | (flag ? WRITER_FLAG : 0));
     }
     if (kind != EMU_LOAD) {
         t->pending.cells = cells;

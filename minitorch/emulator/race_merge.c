@@ -2,10 +2,12 @@
  *
  * Each worker saw its own blocks only. Where two of them touched the same page of global memory, their cells are laid
  * side by side: what one wrote and the other read or wrote is a race, told at the access of the later block, as if the
- * blocks had run one after another.
+ * blocks had run one after another. Which of the two came first is not known: it is enough that either may have released
+ * what it did.
  */
 #include <stdio.h>
 #include "core.h"
+#include "order.h"
 #include "trace.h"
 
 /* One side of a conflict. */
@@ -14,7 +16,8 @@ typedef struct side {
     const char *does;
     uintptr_t pc;
     uint64_t block;
-    uint32_t rank;
+    uint32_t rank, tag, stamp;
+    bool flag; /* an atomic, or by way of a volatile */
 } side;
 
 static side writer_of(emu_tracer *t, const emu_cell *c)
@@ -22,8 +25,11 @@ static side writer_of(emu_tracer *t, const emu_cell *c)
     return (side){ .tracer = t,
                    .does = "writes",
                    .pc = (uintptr_t)__executable_start + c->write_pc,
-                   .block = emu_race_block(t, c->write_tag),
-                   .rank = c->writer & RANK };
+                   .block = emu_order_block(t, c->write_tag),
+                   .tag = c->write_tag,
+                   .stamp = c->writer >> STAMP,
+                   .rank = c->writer & RANK,
+                   .flag = c->writer & (ATOMIC | WRITER_FLAG) };
 }
 
 static side reader_of(emu_tracer *t, const emu_cell *c)
@@ -31,8 +37,11 @@ static side reader_of(emu_tracer *t, const emu_cell *c)
     return (side){ .tracer = t,
                    .does = "reads",
                    .pc = (uintptr_t)__executable_start + c->read_pc,
-                   .block = emu_race_block(t, c->read_tag),
-                   .rank = (c->reader & WARP) * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(c->lanes) };
+                   .block = emu_order_block(t, c->read_tag),
+                   .tag = c->read_tag,
+                   .stamp = c->reader >> STAMP,
+                   .rank = (c->reader & WARP) * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(c->lanes),
+                   .flag = c->reader & READER_FLAG };
 }
 
 /* A finding is made in a block's name: its worker stands in for it, having ended. */
@@ -47,9 +56,17 @@ static const emu_thread *stand_in(const side *s)
     return &worker->threads[s->rank];
 }
 
+static bool released(const side *s, bool flag)
+{
+    return emu_order_released(s->tracer, s->tag, s->rank / EMU_WARP_SIZE, s->stamp, flag);
+}
+
 static void tell(side a, side b, uintptr_t address, bool harmless)
 {
     side first = a.block < b.block ? a : b, later = a.block < b.block ? b : a;
+    bool flag = a.flag || b.flag;
+    if (released(&a, flag) || released(&b, flag))
+        return;
     emu_race_report(later.tracer, stand_in(&later), later.pc, later.does, address,
                     &(emu_other){ first.block, first.rank, first.pc, first.does }, BETWEEN_BLOCKS, harmless);
 }

@@ -38,6 +38,9 @@ typedef struct cuemu_launch_config {
 /* Errors of the configuration become cudaGetLastError's, as on the card. */
 void cuemu_launch(const cuemu_launch_config *config);
 
+/* What __launch_bounds__ promised of the running kernel: a larger block ends it, at the line of its launch. */
+void cuemu_launch_bound(long long threads);
+
 /* ---- built-in variables: const, so that they are no memory access and are computed once per function -------------- */
 cuemu_uint3 cuemu_thread_idx(void) __attribute__((const));
 cuemu_uint3 cuemu_block_idx(void) __attribute__((const));

@@ -234,6 +234,19 @@ void emu_shape_block(emu_worker *worker, cuemu_uint3 size)
     }
 }
 
+void cuemu_launch_bound(long long threads)
+{
+    const emu_thread *self = emu_device_only("a kernel", (uintptr_t)__builtin_return_address(0));
+    const emu_worker *worker = self->warp->worker;
+    const cuemu_launch_config *config = worker->launch->config;
+    if (EMU_LIKELY(worker->thread_count <= threads))
+        return;
+    emu_error_of(&worker->threads[0], EMU_LIMIT, (emu_site){ .file = config->file, .line = config->line },
+                 "kernel %s is not launched: its __launch_bounds__ promise blocks of at most %lld threads (%d asked)",
+                 config->kernel, threads, worker->thread_count);
+    emu_kill(cudaErrorInvalidValue);
+}
+
 /* ---- built-in variables -------------------------------------------------------------------------------------------- */
 
 cuemu_uint3 cuemu_thread_idx(void)

@@ -106,6 +106,13 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
     }
 }
 
+/* A volatile: what a thread may wait on, or tell others by (race.c). */
+static inline void announce_flag(uintptr_t pc)
+{
+    if (emu_tracing)
+        emu_tracing->flag_pc = pc;
+}
+
 /* ---- what the compiler calls -------------------------------------------------------------------------------------- */
 
 #define HOOKS(SIZE, LOG2)                       \
@@ -132,11 +139,13 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
     void __tsan_volatile_read##SIZE(void *p);   \
     void __tsan_volatile_read##SIZE(void *p)    \
     {                                           \
+        announce_flag(CALLER);                  \
         access(p, LOG2, EMU_LOAD, CALLER);      \
     }                                           \
     void __tsan_volatile_write##SIZE(void *p);  \
     void __tsan_volatile_write##SIZE(void *p)   \
     {                                           \
+        announce_flag(CALLER);                  \
         access(p, LOG2, EMU_STORE, CALLER);     \
     }
 HOOKS(1, 0)
@@ -282,7 +291,7 @@ void __tsan_atomic_thread_fence(int order)
 {
     __atomic_thread_fence(order);
     if (emu_tracing)
-        emu_tracing->fenced = true;
+        emu_order_block_fence(emu_tracing);
 }
 
 void __tsan_atomic_signal_fence(int order);

@@ -58,10 +58,10 @@ typedef struct emu_cell {
     uint32_t write_tag; /* the block and barrier interval: emu_tracer.tag */
     uint32_t write_pc;  /* from the start of the program */
     uint32_t value;     /* the word after the write */
-    uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, free: 1, stamp: 16 */
+    uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, volatile: 1, stamp: 16 */
     uint32_t read_tag, read_pc;
     uint32_t lanes;  /* of the last warp that read it */
-    uint32_t reader; /* warp: 5 bits, OTHER_WARPS: 1, OTHER_BLOCKS: 1, byte mask: 4, free: 5, stamp: 16 */
+    uint32_t reader; /* warp: 5 bits, OTHER_WARPS: 1, OTHER_BLOCKS: 1, byte mask: 4, volatile: 1, free: 4, stamp: 16 */
 } emu_cell;
 
 /* The page table of a worker's cells of global memory: cells appear when memory is first touched. */
@@ -79,10 +79,12 @@ typedef struct emu_pages {
 #define RANK         0x3ffu
 #define ATOMIC       0x400u
 #define WRITER_BYTES 11
+#define WRITER_FLAG  0x8000u /* by way of a volatile */
 #define WARP         0x1fu
 #define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
 #define OTHER_BLOCKS 0x40u /* an earlier block of this worker has read it in this launch */
 #define READER_BYTES 7
+#define READER_FLAG  0x800u
 #define STAMP        16
 
 /* How two accesses race. */
@@ -121,7 +123,8 @@ typedef struct emu_tracer {
     uint32_t launch_tag; /* when the launch began */
     bool races;          /* look for races? CUEMU_NORACE */
     bool instrumented;   /* device code of a traced build was seen */
-    bool fenced;         /* this launch used __threadfence: blocks may order their accesses in ways we cannot follow */
+    bool fenced;         /* this launch used __threadfence: blocks may order their accesses */
+    uintptr_t flag_pc;   /* the access of a volatile that was last announced */
     emu_pending pending;
     uint8_t *shared_state; /* of each byte of worker->shared; the same values as emu_device_state */
     size_t shared_used[2]; /* bytes of it that are not 0: of arrays, of dynamic shared memory */
@@ -138,6 +141,9 @@ typedef struct emu_tracer {
     emu_counts totals;
     struct emu_turn {
         uint32_t tag;
+        uint32_t fenced; /* tag of its last __threadfence; 0: none */
+        uint32_t fence;  /* stamp of that */
+        uint32_t warp;   /* which called it */
         uint64_t block;
     } * turns; /* which block began at which tag, of this launch */
     size_t turn_count, turn_capacity;
@@ -219,8 +225,7 @@ typedef struct emu_other {
 } emu_other;
 void emu_race_report(emu_tracer *tracer, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
                      const emu_other *other, emu_conflict how, bool harmless);
-uint64_t emu_race_block(const emu_tracer *tracer, uint32_t tag); /* the block that ran at that time */
-void emu_race_settle(emu_tracer *tracer);                        /* looks at the pending store's value */
+void emu_race_settle(emu_tracer *tracer); /* looks at the pending store's value */
 /* After the launch: accesses of blocks that ran on different workers. */
 void emu_race_between_workers(emu_tracer *const *tracers, int count);
 

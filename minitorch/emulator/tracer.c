@@ -136,15 +136,16 @@ static void fence(int scope)
 {
     if (!emu_tracing)
         return;
-    emu_tracing->fenced |= scope > 0;
     emu_order_fence(emu_tracing);
+    if (scope > 0)
+        emu_order_block_fence(emu_tracing);
 }
 
 static void launch_end(emu_launch *launch)
 {
     emu_tracer *took_part[MOST_TRACERS];
     int count = 0;
-    bool instrumented = false, fenced = false;
+    bool instrumented = false;
     uint64_t sampled = 0;
     for (int i = 0; i < MOST_TRACERS; i++) {
         emu_tracer *t = tracers[i];
@@ -152,13 +153,11 @@ static void launch_end(emu_launch *launch)
             continue;
         took_part[count++] = t;
         instrumented |= t->instrumented;
-        fenced |= t->fenced;
         sampled += t->totals.sampled_blocks;
     }
     if (!instrumented || sampled < launch->block_count)
         emu_writes_unseen = true;
-    if (!fenced)
-        emu_race_between_workers(took_part, count);
+    emu_race_between_workers(took_part, count);
     emu_counts_finish(launch, took_part, count);
 }
 

@@ -57,6 +57,12 @@ template <class T> using same = typename identity<T>::type; /* an argument that 
 
 enum { warpSize = 32 };
 
+/* The first thing a kernel does that was declared with __launch_bounds__(threads, ...). */
+CUEMU_INLINE void cuemu_launch_bounds(long long threads, int = 0, int = 0)
+{
+    cuemu_launch_bound(threads);
+}
+
 #include "cuemu/launch.h"
 #include "cuemu/api.h"
 #include "cuemu/atomic.h"

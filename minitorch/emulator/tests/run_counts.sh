@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run_counts.sh DIR-OF-CUEMU -- the counts of counts.cu equal their formulas at every optimisation, with 1 and 2 CPU threads,
-# and in both orders of threads. Ends with "N passed, N failed".
+# and in both orders of threads. LEVELS: other optimisations; RUN: what runs the programs of another processor. Ends with
+# "N passed, N failed".
 set -uo pipefail
 export CUEMU_LEAKS=0
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,10 +9,10 @@ cuemu=$(cd "$1" && pwd)/cuemu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
-for level in 1 2 3; do
+for level in ${LEVELS:-1 2 3}; do
     "$cuemu" -O$level -I"$here/.." "$here/counts.cu" -o "$work/counts" || exit 1
     for setting in CUEMU_THREADS=1 CUEMU_THREADS=2 CUEMU_REVERSE=1; do
-        if env "$setting" "$work/counts" >"$work/log" 2>&1; then
+        if env "$setting" ${RUN:-} "$work/counts" >"$work/log" 2>&1; then
             passed=$((passed + 1)) && echo "ok   -O$level $setting: $(tail -1 "$work/log")"
         else
             failed=$((failed + 1)) && echo "FAIL -O$level $setting" && cat "$work/log"

@@ -4,7 +4,9 @@
  *
  * A function template whose arguments are to be deduced has no address; it is called from a lambda instead:
  *
- *     ....call([&](auto... a) { kernel(a...); }, args)                                                             */
+ *     ....call([&](auto... a) { kernel(a...); }, args)
+ *
+ * and a kernel with __launch_bounds__ begins by checking them. */
 #include "emulator/translate/translate.h"
 
 #include <string.h>
@@ -88,9 +90,20 @@ static void rewrite_launch(source *s, int open)
                 format("%s.call([&](auto... cuemu_a) CUEMU_UNTRACED { %s(cuemu_a...); }%s", site, kernel, comma));
 }
 
+/* `__launch_bounds__(threads, ...)` of a kernel is checked where its body begins: only there are a template's known. */
+static void check_bounds(source *s, const function *f)
+{
+    for (int i = f->begin; i < f->body; i++)
+        if (is(&s->token[i], "__launch_bounds__") && s->token[i + 1].partner > i + 2)
+            insert_after(s, f->body, format(" ::cuemu_launch_bounds(%s);", span(s, i + 2, s->token[i + 1].partner)));
+}
+
 void rewrite_launches(source *s)
 {
     for (int i = 1; i < s->tokens - 1; i++)
         if (is(&s->token[i], "<<<"))
             rewrite_launch(s, i);
+    for (int f = 0; f < functions; f++)
+        if (the_function[f].source == s && the_function[f].marks & GLOBAL && the_function[f].body >= 0)
+            check_bounds(s, &the_function[f]);
 }

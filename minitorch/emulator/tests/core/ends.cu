@@ -25,10 +25,10 @@ __global__ void floods(int *p)
         printf("again %d\n", i); // END 4
 }
 __device__ int deeper(volatile int *p, int n)
-{
-    volatile int here[64];
-    here[n % 64] = p[0] + n; // END 5
-    return deeper(p, n + 1) + here[(n + 1) % 64];
+{                                                 // END 5
+    volatile int here[64];                        // END 5
+    here[n % 64] = p[0] + n;                      // END 5
+    return deeper(p, n + 1) + here[(n + 1) % 64]; // END 5
 }
 __global__ void recurses(volatile int *p)
 {

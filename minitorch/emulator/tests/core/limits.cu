@@ -5,6 +5,9 @@
 __global__ void nothing(int *)
 {
 }
+template <int N> __global__ void __launch_bounds__(2 * N, 1) bounded(int *)
+{
+}
 __global__ void much_static(int *p)
 {
     __shared__ char big[50 * 1024]; // STATIC
@@ -54,6 +57,12 @@ int main(int, char **argument)
     case 8:
         want = cudaErrorInvalidValue;
         both<<<1, 32, 40 * 1024>>>(p.data);
+        break;
+    case 9:
+        want = cudaErrorInvalidValue;
+        bounded<32><<<3, dim3(16, 4)>>>(p.data);
+        EXPECT("as many as promised", cudaDeviceSynchronize() == cudaSuccess);
+        bounded<32><<<3, 65>>>(p.data); // LIMIT 9
         break;
     }
     EXPECT("code", cudaGetLastError() == want);
