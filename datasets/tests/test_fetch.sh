@@ -161,6 +161,9 @@ ok 'text stands in for text' eval '[ $status = 0 ] && [ "$(tail -n 1 "$work/said
 ok '... of the handouts' eval 'grep -q "^# Lab 01" "$work/data/standin-text/text" && said "own handouts, not shakespeare"'
 run "$fetch" --or-standin gpt2
 ok 'a vocabulary has no stand-in' eval '[ $status = 1 ] && said "no gpt2. Put its files" && ! said stand-in'
+printf 'gpt2-weights\tmodel\t%064d\t5\tnone\t%s\n' 0 "$nowhere/model" >"$work/manifest.tsv"
+run "$fetch" --or-standin gpt2-weights
+ok 'nor have weights' eval '[ $status = 1 ] && said "no gpt2-weights. Put its files" && ! said stand-in'
 
 mkdir -p "$work/npm/package/data" "$work/bin"
 cp "$work/source/toy/a" "$work/source/toy/b" "$work/npm/package/data/"

@@ -20,7 +20,7 @@
 #include "prof/cli.h"
 #include "prof/machine.h"
 
-enum { MOST_WORKERS = 8, CHUNK = 128 << 10 };
+enum { MOST_WORKERS = 8, CHUNK = 64 << 10 };
 static const double BAR = 10e6; /* tokens a second of one core */
 
 typedef struct options {

@@ -1,4 +1,8 @@
-/* generate.c -- text from a checkpoint of train_gpt2 or published weights, token by token as it is drawn. */
+/* generate.c -- text from a checkpoint of train_gpt2 or published weights, token by token as it is drawn.
+ *
+ *     build/release/bin/generate --prompt ROMEO:                                      of build/run/gpt2
+ *     build/release/bin/generate --run datasets/cache/gpt2 --weights datasets/cache/gpt2-weights/model.safetensors
+ *     build/release/bin/generate --export model.safetensors                           for other programs */
 #include <argp.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -12,24 +16,28 @@
 #include "models/gpt2.h"
 #include "models/safetensors.h"
 #include "models/sample.h"
+#include "models/weights.h"
 #include "prof/cli.h"
 
 enum { PATH = 4096 };
 
 typedef struct options {
-    const char *run, *prompt, *weights, *size; /* weights: NULL for the checkpoint in run */
+    const char *run, *prompt, *size;
+    const char *weights; /* NULL: the checkpoint in run */
+    const char *export;  /* NULL: write text */
     int64_t tokens, seed, threads;
     mt_sampling how;
 } options;
 
 /* ---- command line ------------------------------------------------------------------------------------ */
 
-enum { TOP_K = 0x100, TOP_P, WEIGHTS };
+enum { TOP_K = 0x100, TOP_P, WEIGHTS, EXPORT };
 
 static const struct argp_option flags[] = {
     { "run", 'r', "DIR", 0, "Where train_gpt2 wrote run.ckpt and its vocabulary (default build/run/gpt2)", 0 },
     { "weights", WEIGHTS, "FILE", 0, "A safetensors file instead of run.ckpt; --run is where its vocabulary is", 0 },
     { "size", 'z', "NAME", 0, "Of those weights: gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy", 0 },
+    { "export", EXPORT, "FILE", 0, "Write no text but the weights, as a safetensors file", 0 },
     { "prompt", 'p', "TEXT", 0, "What the text begins with (default: a new line)", 0 },
     { "tokens", 'n', "N", 0, "How many to draw (default 500)", 0 },
     { "temperature", 'T', "T", 0, "0: always the most likely; 1: as likely as the model says (default 0.8)", 0 },
@@ -53,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         break;
     case WEIGHTS:
         o->weights = arg;
+        break;
+    case EXPORT:
+        o->export = arg;
         break;
     case 'z':
         o->size = arg;
@@ -167,6 +178,17 @@ static mt_status load_weights(mt_module **model, const options *o, int64_t vocab
     return mt_safetensors_load(*model, o->weights, vocabulary);
 }
 
+/* Named and shaped as Hugging Face's GPT-2; only wte.weight has rows behind the vocabulary's, up to a multiple of 64. */
+static mt_status export_weights(const mt_module *model, const char *path)
+{
+    mt_weights *weights = mt_weights_new(model);
+    mt_status status = mt_weights_write(weights, path);
+    mt_weights_free(weights);
+    if (status == MT_OK)
+        printf("generate: %" PRId64 " parameters in %s\n", mt_module_count(model), path);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     options o = {
@@ -186,7 +208,7 @@ int main(int argc, char **argv)
         status = o.weights ? load_weights(&model, &o, mt_tokenizer_count(tokenizer))
                            : load(&model, path, mt_tokenizer_count(tokenizer));
     if (status == MT_OK)
-        status = write_text(&o, model, tokenizer);
+        status = o.export ? export_weights(model, o.export) : write_text(&o, model, tokenizer);
     if (status != MT_OK)
         fprintf(stderr, "generate: %s\n", mt_last_error());
     mt_module_free(model);

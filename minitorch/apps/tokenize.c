@@ -3,7 +3,7 @@
  *     build/release/bin/tokenize -o shakespeare.tokens datasets/cache/shakespeare/tinyshakespeare.txt
  *
  * A file is a document; behind each comes <|endoftext|> where the vocabulary has it. Workers take pieces of the text of
- * about 128 KiB, cut where no token can cross; what they make is written in the text's order, so the file is the same
+ * about 64 KiB, cut where no token can cross; what they make is written in the text's order, so the file is the same
  * whatever their number. It appears when it is complete, or not at all. */
 #include <argp.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "prof/cli.h"
 #include "prof/progress.h"
 
-enum { CHUNK = 128 << 10, MOST_WORKERS = 256 };
+enum { CHUNK = 64 << 10, MOST_WORKERS = 256 };
 
 typedef struct options {
     const char *out, *vocabulary, *save;

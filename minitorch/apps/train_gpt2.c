@@ -95,7 +95,7 @@ static mt_status show_sample(const run *r)
 {
     mt_rng all = mt_rng_new((uint64_t)r->opt.seed, MT_STREAM_SAMPLE);
     mt_rng rng = mt_rng_substream(&all, (uint64_t)r->place.step);
-    int32_t ids[SAMPLE + 1] = { r->corpus.ids[0] };
+    int32_t ids[SAMPLE + 1] = { r->corpus.first };
     uint8_t *text;
     int64_t size;
     mt_gpt2_extend(ids, 1, SAMPLE, r->model, &(mt_sampling){ 0.8, 0, 1 }, &rng);
@@ -192,8 +192,8 @@ static void draw_curve(const run *r)
 enum { STEPS = 0x100, MICRO, EVAL_EVERY, EVAL_BATCHES, LAYERS, HEADS, WIDTH, BLOCK, PLAN, RESUME, VOCAB, SEED };
 
 static const struct argp_option flags[] = {
-    { "data", 'd', "FILE", 0, "Text to learn (default: tiny Shakespeare, as datasets/fetch shakespeare brought it)",
-      0 },
+    { "data", 'd', "FILE", 0,
+      "Text to learn, or a token file (default: tiny Shakespeare, as datasets/fetch shakespeare brought it)", 0 },
     { "vocab", VOCAB, "DIR", 0, "Folder of vocab.bpe and encoder.json (default: characters are tokens)", 0 },
     { "size", 'z', "NAME", 0, "toy (default), gpt2, gpt2-medium, gpt2-large or gpt2-xl", 0 },
     { "layers", LAYERS, "N", 0, "Instead of the size's; and", 0 },
@@ -327,10 +327,8 @@ static mt_status setup(run *r)
     r->place.steps = o->steps;
     status = mt_cli_folder(o->out);
     if (status == MT_OK)
-        status = mt_tokenizer_save(r->corpus.tokenizer, o->out);
-    if (status != MT_OK || o->resume)
-        return status == MT_OK ? resume(r, csv) : status;
-    return mt_metrics_open(&r->metrics, csv, HEADER);
+        status = o->resume ? resume(r, csv) : mt_metrics_open(&r->metrics, csv, HEADER);
+    return status == MT_OK ? mt_tokenizer_save(r->corpus.tokenizer, o->out) : status;
 }
 
 static void teardown(run *r)

@@ -23,7 +23,8 @@ mt_status mt_whole_close(mt_whole_file *file)
     failed |= fclose(file->out) != 0;
     if (!failed && rename(file->temp, file->path) == 0)
         return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", file->path, errno ? strerror(errno) : "could not be written whole");
+    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", file->path,
+                               errno ? strerror(errno) : "could not be written whole: is the disk full?");
     remove(file->temp);
     return status;
 }

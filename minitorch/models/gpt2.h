@@ -54,6 +54,7 @@ typedef struct mt_gpt2_cost {
     int64_t activation_bytes; /* what forward keeps in all: layers, embedding, last layernorm, probabilities */
     int64_t peak_bytes;       /* the most that lives at once in a training step */
     int64_t flops;            /* of a training step: matmuls and attention, causal half, backward twice forward */
+    int64_t attention_flops;  /* of them, scores and weighted sums: what grows with T^2 */
 } mt_gpt2_cost;
 
 /* mt_gpt2_cost_of -- a training step of B x T tokens, AdamW, in so many micro-batches that each have B samples. */

@@ -49,7 +49,8 @@ mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T,
     cost.activation_bytes = c.layers * cost.layer_bytes + F32 * tokens * (2 * c.width + 2 + c.vocabulary + 1);
     cost.peak_bytes = peak(&c, &cost, tokens, micro_batches);
     /* Attention: two products of T (T + 1) / 2 pairs forward, twice that backward (the fifth product is recomputation). */
-    cost.flops = micro_batches * 3 * (2 * tokens * matrices + c.layers * 2 * tokens * (T + 1) * c.width);
+    cost.attention_flops = micro_batches * 3 * c.layers * 2 * tokens * (T + 1) * c.width;
+    cost.flops = micro_batches * 3 * 2 * tokens * matrices + cost.attention_flops;
     return cost;
 }
 
@@ -68,5 +69,6 @@ void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *c)
            c->layers, c->heads, c->width, c->block, c->vocabulary, (double)cost->parameters / 1e6);
     for (int64_t i = 0; i < MT_COUNT(lines); i++)
         printf("  %-24s %12.2f MB\n", lines[i].what, (double)lines[i].bytes / 1e6);
-    printf("  %-24s %12.2f GFLOP\n", "arithmetic of a step", (double)cost->flops / 1e9);
+    printf("  %-24s %12.2f GFLOP, attention %.2f (%.1f %%)\n", "arithmetic of a step", (double)cost->flops / 1e9,
+           (double)cost->attention_flops / 1e9, 100 * (double)cost->attention_flops / (double)cost->flops);
 }

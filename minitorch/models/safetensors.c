@@ -24,10 +24,15 @@ typedef struct header {
 
 /* ---- JSON, as much of it as these headers have ----------------------------------------------------------- */
 
-static bool eat(header *h, char c)
+static void skip_blanks(header *h)
 {
     while (h->at < h->end && strchr(" \t\r\n", *h->at) && *h->at)
         h->at++;
+}
+
+static bool eat(header *h, char c)
+{
+    skip_blanks(h);
     if (h->at == h->end || *h->at != c)
         return false;
     h->at++;
@@ -111,7 +116,9 @@ static bool parse(header *h)
         if (strcmp(e->name, "__metadata__") != 0)
             h->count++;
     } while (eat(h, ','));
-    return eat(h, '}');
+    bool closed = eat(h, '}');
+    skip_blanks(h); /* writers fill up with them */
+    return closed && h->at == h->end;
 }
 
 /* ---- what it says, against the file ---------------------------------------------------------------------- */
@@ -135,23 +142,30 @@ static mt_status check_offsets(const header *h, const char *path, int64_t bytes)
     return MT_OK;
 }
 
-static const entry *find(const header *h, const char *name)
+/* The entry of that name, with the prefix or without; *count: how many there are. */
+static const entry *find(const header *h, const char *name, int *count)
 {
     static const char prefix[] = "transformer.";
+    const entry *found = NULL;
+    *count = 0;
     for (const entry *e = h->entries; e < h->entries + h->count; e++) {
         bool longer = strncmp(e->name, prefix, sizeof prefix - 1) == 0;
-        if (strcmp(e->name + (longer ? sizeof prefix - 1 : 0), name) == 0)
-            return e;
+        if (strcmp(e->name + (longer ? sizeof prefix - 1 : 0), name) == 0) {
+            found = e;
+            ++*count;
+        }
     }
-    return NULL;
+    return found;
 }
 
 /* Whether the entry holds this parameter: the same shape, or, of a table, fewer rows. */
-static mt_status check_param(const entry *e, const mt_param *p, const char *path, int64_t tokens)
+static mt_status check_param(const header *h, const mt_param *p, const char *path, int64_t tokens)
 {
+    int count;
+    const entry *e = find(h, p->name, &count);
     const mt_view *view = &p->tensor->view;
-    if (!e)
-        return mt_fail(MT_ERR_FORMAT, "%s: there is no %s", path, p->name);
+    if (count != 1)
+        return mt_fail(MT_ERR_FORMAT, "%s: there is %s %s", path, count == 0 ? "no" : "more than one", p->name);
     bool good = strcmp(e->dtype, "F32") == 0 && e->rank == view->rank;
     int64_t bytes = sizeof(float);
     for (int d = 0; d < view->rank && good; d++) {
@@ -168,10 +182,11 @@ static mt_status copy(mt_module *model, const header *h, const char *path, const
 {
     mt_params params = mt_module_params(model);
     mt_status status = MT_OK;
+    int count;
     for (int64_t i = 0; i < params.count && status == MT_OK; i++)
-        status = check_param(find(h, params.item[i].name), &params.item[i], path, tokens);
+        status = check_param(h, &params.item[i], path, tokens);
     for (int64_t i = 0; i < params.count && status == MT_OK; i++) {
-        const entry *e = find(h, params.item[i].name);
+        const entry *e = find(h, params.item[i].name, &count);
         memcpy(mt_f32(params.item[i].tensor), data + e->offset[0], (size_t)(e->offset[1] - e->offset[0]));
         mt_written(params.item[i].tensor);
     }
@@ -188,11 +203,11 @@ mt_status mt_safetensors_load(mt_module *model, const char *path, int64_t tokens
         return status;
     if (file.size >= 8)
         memcpy(&n, file.bytes, 8);
-    header h = { .at = (const char *)file.bytes + 8 };
+    header h = { 0 };
     if (file.size < 8 || n > (uint64_t)(file.size - 8)) {
         status = mt_fail(MT_ERR_FORMAT, "%s: a header of %" PRIu64 " bytes in a file of %" PRId64, path, n, file.size);
     } else {
-        h.begin = h.at;
+        h.at = h.begin = (const char *)file.bytes + 8;
         h.end = h.at + n;
         if (!parse(&h))
             status =

@@ -13,7 +13,7 @@ extern "C" {
  * tensors are left alone. Of wte.weight, which is padded here, the file may have fewer rows, but no fewer than
  * `tokens`: the rest of ours stays.
  * MT_ERR_FORMAT, in words, with the model unchanged: no header or more of it than file, not JSON as safetensors has it, a
- * tensor outside the file or over another, one that is missing, not F32, or of another shape. */
+ * tensor outside the file or over another, one that is missing or there twice, not F32, or of another shape. */
 mt_status mt_safetensors_load(mt_module *model, const char *path, int64_t tokens);
 
 #ifdef __cplusplus

@@ -98,6 +98,36 @@ Test(safetensors, headers_that_lie)
             "over another");
     refused("{\"__metadata__\":{\"format\":\"pt\"},\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
             "there is no wte.weight");
+    refused("{\"wte.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"
+            "\"transformer.wte.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}",
+            "there is more than one wte.weight");
+    refused("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}  {", "not the JSON");
+    refused("{\"wte.weight\":{\"dtype\":\"F32\",\"shape\":[4611686018427,9],\"data_offsets\":[0,8]}}",
+            "wte.weight is not F32 [64,9]");
     refused("{\"transformer.wte.weight\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
             "wte.weight is not F32 [64,9]");
+}
+
+/* A file of n bytes that claims a header of `length`. */
+static void refused_length(uint64_t length, int64_t n, const char *words)
+{
+    mt_module *b = model_of(2);
+    FILE *file = fopen(in_dir("lie"), "wb");
+    fwrite(&length, 1, (size_t)mt_min(n, 8), file);
+    for (int64_t i = 8; i < n; i++)
+        fputc('{', file);
+    fclose(file);
+    cr_assert_eq(mt_safetensors_load(b, in_dir("lie"), 13), MT_ERR_FORMAT, "%d bytes", (int)n);
+    SAYS(words);
+    mt_module_free(b);
+}
+
+Test(safetensors, lengths_that_lie)
+{
+    const uint64_t lengths[] = { 93, 1u << 31, 1ull << 32, INT64_MAX, 1ull << 63, UINT64_MAX - 7, UINT64_MAX };
+    for (int64_t i = 0; i < MT_COUNT(lengths); i++)
+        refused_length(lengths[i], 100, "bytes in a file of 100");
+    refused_length(92, 100, "not the JSON");
+    for (int64_t n = 0; n < 8; n++)
+        refused_length(0, n, "bytes in a file of");
 }

@@ -1,0 +1,137 @@
+"""Reads and writes safetensors without minitorch, for minitorch/tests/test_safetensors.sh. What it does is its first argument:
+
+    compare FILE CKPT        FILE is a good safetensors file and holds the bits of the checkpoint's parameters
+    publish FILE CKPT        write the checkpoint's parameters as Hugging Face would: a prefix, masks, metadata, another order, no
+                             padding
+    random FILE TEXT VOCAB   make a toy GPT-2 of torch's own modules, write it to FILE, and print TEXT as it goes on with it
+    package, torch           whether Python has them
+
+Only `random` needs torch; `compare` asks the safetensors package too where it is installed.
+"""
+import json
+import math
+import struct
+import sys
+
+
+def read(path):
+    """Name -> (shape, bytes): what the format says, and nothing less."""
+    data = open(path, "rb").read()
+    n, = struct.unpack_from("<Q", data)
+    head, body, end = json.loads(data[8 : 8 + n]), data[8 + n :], 0
+    head.pop("__metadata__", None)
+    assert n % 8 == 0, "the numbers are not aligned"
+    for name, t in sorted(head.items(), key=lambda item: item[1]["data_offsets"]):
+        first, last = t["data_offsets"]
+        assert t["dtype"] == "F32" and first == end and last - first == 4 * math.prod(t["shape"]), name
+        end = last
+    assert end == len(body), "holes, or more than the tensors"
+    return {name: (t["shape"], body[slice(*t["data_offsets"])]) for name, t in head.items()}
+
+
+def write(path, tensors, metadata=None):
+    head, at = {"__metadata__": metadata} if metadata else {}, 0
+    for name, (shape, data) in tensors.items():
+        head[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + b"".join(data for _, data in tensors.values()))
+
+
+def checkpoint(path):
+    """Sizes, and name -> bytes of a file of models/checkpoint.h; the optimizer's state is among them."""
+    data = open(path, "rb").read()
+    sizes, at, found = struct.unpack_from("<6q3qq", data, 8), 88, {}
+    for _ in range(sizes[-1]):
+        name = data[at : at + 128].split(b"\0")[0].decode()
+        size, = struct.unpack_from("<q", data, at + 128)
+        found[name] = data[at + 136 : at + 136 + size]
+        at += 136 + size + -size % 8
+    return sizes, found
+
+
+def compare(path, ckpt):
+    tensors, (sizes, want) = read(path), checkpoint(ckpt)
+    assert tensors and all(data == want[name] for name, (_, data) in tensors.items())
+    assert tensors["wte.weight"][0] == [sizes[1], sizes[5]] and tensors["h.0.attn.c_attn.weight"][0] == [sizes[5], 3 * sizes[5]]
+    try:
+        from safetensors.numpy import load_file
+    except ImportError:
+        return
+    package = load_file(path)
+    assert package.keys() == tensors.keys()
+    assert all(list(a.shape) == tensors[name][0] and a.tobytes() == tensors[name][1] for name, a in package.items())
+
+
+def publish(path, ckpt, ours):
+    (vocabulary, _, block, layers, _, width, *_), _ = checkpoint(ckpt)
+    tensors = {"transformer." + name: value for name, value in reversed(read(ours).items())}
+    tensors["transformer.wte.weight"] = ([vocabulary, width], tensors["transformer.wte.weight"][1][: 4 * vocabulary * width])
+    for layer in range(layers):
+        tensors[f"transformer.h.{layer}.attn.bias"] = ([1, 1, block, block], bytes(4 * block * block))
+    write(path, tensors, {"format": "pt"})
+
+
+def spelled(vocabulary):
+    """id -> bytes, by encoder.json: GPT-2's bytes_to_unicode, backwards."""
+    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
+    byte = {chr(b): b for b in visible}
+    byte |= {chr(256 + i): b for i, b in enumerate(b for b in range(256) if b not in visible)}
+    tokens = json.load(open(vocabulary + "/encoder.json", encoding="utf-8"))
+    return {i: bytes(byte[c] for c in token) for token, i in tokens.items()}
+
+
+def random(path, text, vocabulary):
+    import torch
+    from torch import nn
+
+    layers, heads, width, block = 4, 4, 128, 64
+    spelling = spelled(vocabulary)
+    torch.manual_seed(1)
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.attn = nn.ModuleDict({"c_attn": nn.Linear(width, 3 * width), "c_proj": nn.Linear(width, width)})
+            self.mlp = nn.ModuleDict({"c_fc": nn.Linear(width, 4 * width), "c_proj": nn.Linear(4 * width, width)})
+
+        def forward(self, x):
+            q, k, v = (y.view(len(x), heads, -1).transpose(0, 1) for y in self.attn["c_attn"](self.ln_1(x)).split(width, 1))
+            score = (q @ k.transpose(1, 2) / math.sqrt(width / heads)).masked_fill(torch.ones(len(x), len(x)).triu(1).bool(), -math.inf)
+            x = x + self.attn["c_proj"]((score.softmax(2) @ v).transpose(0, 1).reshape(len(x), width))
+            return x + self.mlp["c_proj"](nn.functional.gelu(self.mlp["c_fc"](self.ln_2(x)), approximate="tanh"))
+
+    model = nn.ModuleDict({"wte": nn.Embedding(len(spelling), width), "wpe": nn.Embedding(block, width),
+                           "h": nn.ModuleList(Block() for _ in range(layers)), "ln_f": nn.LayerNorm(width)})
+    for name, p in model.named_parameters():  # far from an even attention, so that a wrong one shows
+        nn.init.normal_(p, 1.0 if "ln_" in name and p.dim() == 1 and name.endswith("weight") else 0.0, 0.2)
+    # What Hugging Face calls Conv1D is a linear layer stored [inputs, outputs]: torch's, transposed.
+    stored = {name: p.detach().t().contiguous() if ".c_" in name and p.dim() == 2 else p.detach() for name, p in model.named_parameters()}
+    write(path, {name: (p.shape, p.numpy().tobytes()) for name, p in stored.items()})
+    model.double()
+    ids = [next(i for i, s in spelling.items() if s == c.encode()) for c in text]
+    for _ in range(40):
+        with torch.no_grad():
+            x = model["wte"](torch.tensor(ids)) + model["wpe"].weight[: len(ids)]
+            for block in model["h"]:
+                x = block(x)
+            logits = model["wte"].weight @ model["ln_f"](x[-1])
+        first, second = logits.topk(2).values.tolist()
+        assert first - second > 1e-3, "too near a tie to tell: take another seed"
+        ids.append(int(logits.argmax()))
+    sys.stdout.buffer.write(b"".join(spelling[i] for i in ids))
+
+
+def package():
+    import safetensors  # noqa: F401
+
+
+def torch():
+    import torch  # noqa: F401
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

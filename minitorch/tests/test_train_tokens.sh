@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# train_gpt2 on a token file of tokenize: killed (-9), then out of disk space, then resumed, it ends with the same bits as a run
+# that nobody disturbed, and with those of the text itself; what does not fit together is refused in words.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+bin=$root/build/release/bin
+train=$bin/train_gpt2 tokenize=$bin/tokenize generate=$bin/generate
+make -s -C "$root" build/release/bin/{train_gpt2,tokenize,generate} >/dev/null || exit 1
+dir=$(mktemp -d) passed=0 failed=0
+trap 'rm -rf "$dir"' EXIT
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
+# says WORDS... -- the last program failed, and with these words.
+says() { [ $rc -eq 1 ] && grep -aqF -- "$*" "$dir/log" && ok || bad "exit $rc, not \"$*\": $(tail -1 "$dir/log")"; }
+run() { "$@" >"$dir/log" 2>&1 && rc=0 || rc=$?; }
+
+cat "$root"/labs/0[0-4]*/README.md >"$dir/text"
+run "$tokenize" -q --train 300 --save "$dir/300" --no-separator -o "$dir/300.tokens" "$dir/text"
+run "$tokenize" -q --train 400 --save "$dir/400" --no-separator -o "$dir/400.tokens" "$dir/text"
+flags=(--layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 10 -q)
+flags+=(--steps 1200 --eval-every 100 --eval-batches 2 --vocab "$dir/300")
+
+run "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/straight" && [ $rc -eq 0 ] && ok || bad "a plain run: $(tail -1 "$dir/log")"
+run "$train" "${flags[@]}" --data "$dir/text" -o "$dir/text-run"
+cmp "$dir/straight/run.ckpt" "$dir/text-run/run.ckpt" && ok || bad "the text has other bits than its tokens"
+
+"$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" >/dev/null 2>&1 &
+victim=$!
+until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
+kill -9 $victim && ok || bad "the run ended before it was killed"
+wait $victim 2>/dev/null
+rm -f "$dir"/broken/*.tmp # a killed program may leave the file that it was writing
+cp "$dir/broken/run.ckpt" "$dir/before"
+# No room for the next checkpoint: 100 KiB a file, and the checkpoint is larger.
+run bash -c 'trap "" XFSZ; ulimit -f 100; "$@"' limited "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" --resume
+grep -aqE 'broken/run.ckpt: (File too large|could not be written whole)' "$dir/log" && [ $rc -eq 1 ] && ok || bad "no room: exit $rc, $(tail -1 "$dir/log")"
+cmp "$dir/before" "$dir/broken/run.ckpt" && ok || bad "the old checkpoint is not what it was"
+[ -z "$(find "$dir/broken" -name '*.tmp')" ] && ok || bad "left behind: $(ls "$dir/broken")"
+run "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" --resume && [ $rc -eq 0 ] && ok || bad "resumed: $(tail -1 "$dir/log")"
+cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits after resuming"
+cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
+[ "$(wc -l <"$dir/broken/metrics.csv")" -eq 13 ] && ok || bad "rows: $(wc -l <"$dir/broken/metrics.csv")"
+
+# A resume with flags of another run changes nothing beside the checkpoint.
+run "$train" "${flags[@]}" --vocab "$dir/400" --data "$dir/400.tokens" -o "$dir/broken" --resume
+says "use its flags"
+cmp "$dir/300/vocab.bpe" "$dir/broken/vocab.bpe" && ok || bad "it replaced the vocabulary"
+
+plan=("$train" "${flags[@]}" --plan)
+run "${plan[@]}" --data "$dir/400.tokens"
+says "the vocabulary has 300: it is another's"
+run "${plan[@]}" --data "$dir/300.tokens" --vocab "$dir/400"
+says "300.tokens was not made with the vocabulary in $dir/400"
+head -c 9999 "$dir/300.tokens" >"$dir/cut.tokens"
+run "${plan[@]}" --data "$dir/cut.tokens"
+says "cut.tokens: offset 9999: the file ends in the middle of a token"
+run "$train" --plan --data "$dir/300.tokens"
+says "300.tokens is a token file: it needs the vocabulary that made it (--vocab)"
+run "${plan[@]}" --data "$dir/300.tokens" --vocab "$dir/none"
+says "none/vocab.bpe"
+
+# Text longer than the context of 16 tokens, in the prompt and behind it.
+prompt=$(head -c 500 "$dir/text")
+run "$generate" -r "$dir/straight" -p "$prompt" -n 0
+[ "$(sed '$d' "$dir/log")" = "$prompt" ] && ok || bad "a long prompt: $(tail -1 "$dir/log")"
+"$generate" -r "$dir/straight" -p "$prompt" -n 100 2>/dev/null >"$dir/long"
+[ $? -eq 0 ] && [ "$(wc -c <"$dir/long")" -gt 600 ] && [ "$(head -c 500 "$dir/long")" = "$prompt" ] && ok || bad "text behind a long prompt"
+echo "train_tokens: $passed passed, $failed failed"
+[ $failed -eq 0 ]
