@@ -1,4 +1,4 @@
-/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c. */
+/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c. */
 #include "checks/08-gpt2.h"
 
 // clang-format off
@@ -33,6 +33,73 @@ static const text_case encode_cases[] = {
     { { 2, "texts of everything", "every byte has a symbol; nothing is lost" }, ~0u, 4, 300 },
 };
 
+/* ---- 08.3 layernorm, 08.4 embedding, 08.7 classifier: tolerances are derived in oracle.h; -1 is a random size */
+#define PLUS_EQUALS       "gradients accumulate: += and not ="
+#define ROWS(n, c)        .N = n, .C = c
+#define TEXTS(b, t, v)    .B = b, .T = t, .V = v
+#define HEAD(n, c, v, s)  .N = n, .C = c, .V = v, .spread = s
+#define PLAIN             .dist = NORMAL(0.5, 1)
+
+static const norm_case layernorm_fwd_cases[] = {
+    { { 3, "random rows", "population variance: divide by C; save mean and 1 / sqrt(variance + eps)" }, ROWS(-1, -1),
+      PLAIN },
+    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a pass of its own" }, ROWS(-1, -1),
+      .dist = NORMAL(1000, 1) },
+    { { 2, "constant rows", "without variance eps alone is under the root: rstd is 1 / sqrt(eps)" }, ROWS(-1, -1),
+      .dist = NORMAL(0, 3), .constant = true },
+    { { 1, "in place", "out may be x itself: both sums are made before the row is overwritten" }, ROWS(-1, -1), PLAIN,
+      .in_place = true },
+    { { 1, "one column", "x - mean is 0, so out is beta" }, ROWS(7, 1), PLAIN },
+    { { 1, "no rows", "N = 0 must touch nothing" }, ROWS(0, -1), PLAIN },
+};
+static const norm_case layernorm_bwd_cases[] = {
+    { { 4, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), with g = dout * gamma" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DX },
+    { { 1, "dx of one column", "to move the only x of a row moves its mean as far: the gradient is 0" }, ROWS(7, 1),
+      PLAIN, .wanted = MG_DX },
+    { { 2, "dgamma", "gamma was multiplied by xhat = (x - mean) * rstd: sum dout * xhat down the column" },
+      ROWS(-1, -1), PLAIN, .wanted = MG_DGAMMA },
+    { { 1, "dbeta", "beta was added to every row, so dbeta sums dout over all rows" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DBETA },
+    { { 2, "adds to what is there", PLUS_EQUALS }, ROWS(-1, -1), PLAIN, .wanted = MG_DX | MG_DGAMMA | MG_DBETA,
+      .held = true },
+};
+
+static const embedding_case embedding_fwd_cases[] = {
+    { { 2, "random tokens", "row id[n] of wte plus the row of its place" }, TEXTS(-1, -1, -1) },
+    { { 2, "later samples", "every sample begins at place 0: n % T, not n" }, TEXTS(5, 7, -1) },
+    { { 1, "no tokens", "B = 0 must touch nothing" }, TEXTS(0, 5, -1) },
+};
+static const embedding_case embedding_bwd_cases[] = {
+    { { 2, "dwte", "row n of dout belongs to row id[n] of dwte; dwpe may be NULL" }, TEXTS(-1, -1, -1),
+      .wanted = MG_DWTE },
+    { { 2, "repeated tokens", "a token that comes again adds again: += and not =" }, TEXTS(-1, -1, 2),
+      .wanted = MG_DWTE },
+    { { 2, "dwpe", "each sample adds to the places 0 to T - 1; dwte may be NULL" }, TEXTS(5, -1, -1),
+      .wanted = MG_DWPE },
+    { { 2, "adds to what is there", "wte's gradient has the classifier's part already: += and not =" },
+      TEXTS(-1, -1, -1), .wanted = MG_DWTE | MG_DWPE, .held = true },
+};
+
+static const classifier_case classifier_fwd_cases[] = {
+    { { 4, "random rows", "logits are x w^T, for w is [V,C]; the loss is -log of the target's probability" },
+      HEAD(-1, -1, -1, 0.5) },
+    { { 2, "large logits", "exp(90) overflows float, and log(0) is no loss: lab 02's cross-entropy knows" },
+      HEAD(-1, 31, -1, 5) },
+    { { 1, "no columns", "with C = 0 all logits are 0: probabilities 1 / V, losses ln V" }, HEAD(-1, 0, -1, 1) },
+    { { 1, "one class", "the answer is certain: probability 1, loss 0" }, HEAD(-1, -1, 1, 1) },
+    { { 1, "no rows", "N = 0 must touch nothing" }, HEAD(0, -1, -1, 1) },
+};
+static const classifier_case classifier_bwd_cases[] = {
+    { { 3, "dlogits", "(p - 1 for the target, p for the others) * dloss, over probs; dx and dw may be NULL" },
+      HEAD(-1, -1, -1, 0.5) },
+    { { 3, "dx", "dx [N,C] = dlogits [N,V] times w [V,C], neither transposed" }, HEAD(-1, -1, -1, 0.5),
+      .wanted = MG_DX },
+    { { 3, "dw", "dw [V,C] = dlogits [N,V] transposed times x [N,C]" }, HEAD(-1, -1, -1, 0.5), .wanted = MG_DW },
+    { { 3, "adds to what is there", "w is the token table, and the embedding adds to its gradient too: += and not =" },
+      HEAD(-1, -1, -1, 0.5), .wanted = MG_DX | MG_DW, .held = true },
+};
+
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_08_##run, cases##_cases)
 
 static const mg_group groups[] = {
@@ -42,6 +109,12 @@ static const mg_group groups[] = {
     GROUP("08.2", "table of words", words, words),
     GROUP("08.2", "decode", decode, decode),
     GROUP("08.2", "encode", encode, encode),
+    GROUP("08.3", "layernorm", layernorm_fwd, layernorm_fwd),
+    GROUP("08.3", "layernorm backward", layernorm_bwd, layernorm_bwd),
+    GROUP("08.4", "embedding", embedding_fwd, embedding_fwd),
+    GROUP("08.4", "embedding backward", embedding_bwd, embedding_bwd),
+    GROUP("08.7", "classifier", classifier_fwd, classifier_fwd),
+    GROUP("08.7", "classifier backward", classifier_bwd, classifier_bwd),
 };
 // clang-format on
 

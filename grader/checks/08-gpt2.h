@@ -39,4 +39,43 @@ typedef struct words_case {
 
 void mg_08_words(mg_run *run, const void *one_case);
 
+/* ---- layernorm, embedding, classifier: 08-model.c ------------------------------------------------- */
+
+/* Which gradients a backward is asked for; the others are NULL. */
+enum { MG_DX = 1, MG_DGAMMA = 2, MG_DBETA = 4, MG_DW = 2, MG_DWTE = 1, MG_DWPE = 2 };
+
+typedef struct norm_case {
+    mg_case head;
+    int64_t N, C;  /* -1: random */
+    mg_dist dist;  /* of x */
+    bool constant; /* each row repeats one number */
+    bool in_place; /* forward: out is x */
+    int wanted;    /* backward */
+    bool held;     /* backward: gradients hold something already */
+} norm_case;
+
+void mg_08_layernorm_fwd(mg_run *run, const void *one_case);
+void mg_08_layernorm_bwd(mg_run *run, const void *one_case);
+
+typedef struct embedding_case {
+    mg_case head;
+    int64_t B, T, V; /* -1: random */
+    int wanted;
+    bool held;
+} embedding_case;
+
+void mg_08_embedding_fwd(mg_run *run, const void *one_case);
+void mg_08_embedding_bwd(mg_run *run, const void *one_case);
+
+typedef struct classifier_case {
+    mg_case head;
+    int64_t N, C, V; /* -1: random */
+    double spread;   /* standard deviation of x and of w: the logits have its square times sqrt(C) */
+    int wanted;
+    bool held;
+} classifier_case;
+
+void mg_08_classifier_fwd(mg_run *run, const void *one_case);
+void mg_08_classifier_bwd(mg_run *run, const void *one_case);
+
 #endif

@@ -1,6 +1,7 @@
 /* calls_08.c -- how the worker reaches the units of lab 08. */
 #include "data/tokenizer.h"
 #include "data/vocabulary.h"
+#include "ops/kernels_gpt2.h"
 #include "worker/call.h"
 
 #include <stdlib.h>
@@ -83,6 +84,45 @@ static void encode(const mg_value *v) /* ids [size]; text [size], rules [r,2] */
     free(id);
 }
 
+/* ---- layernorm, embedding, classifier ---------------------------------------------------------------- */
+
+static void layernorm_fwd(const mg_value *v)
+{
+    mt_layernorm_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i64, v[7].i64, v[8].scalar);
+}
+
+static void layernorm_in_place(const mg_value *v)
+{
+    mt_layernorm_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[0].f32, v[3].f32, v[4].f32, v[5].i64, v[6].i64, v[7].scalar);
+}
+
+static void layernorm_bwd(const mg_value *v)
+{
+    mt_layernorm_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].f32, v[7].f32, v[8].i64,
+                         v[9].i64);
+}
+
+static void embedding_fwd(const mg_value *v)
+{
+    mt_embedding_fwd_cpu(v[0].f32, v[1].i32, v[2].f32, v[3].f32, v[4].i64, v[5].i64, v[6].i64, v[7].i64);
+}
+
+static void embedding_bwd(const mg_value *v)
+{
+    mt_embedding_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i32, v[4].i64, v[5].i64, v[6].i64);
+}
+
+static void classifier_fwd(const mg_value *v)
+{
+    mt_classifier_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i32, v[5].i64, v[6].i64, v[7].i64);
+}
+
+static void classifier_bwd(const mg_value *v)
+{
+    mt_classifier_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].scalar, v[4].f32, v[5].f32, v[6].i32, v[7].i64, v[8].i64,
+                          v[9].i64);
+}
+
 const mg_function mg_calls_08[] = {
     { "mt_piece_end, over a text", pieces },
     { "mt_byte_char", byte_char },
@@ -90,5 +130,15 @@ const mg_function mg_calls_08[] = {
     { "mt_word_slot, again and again", words },
     { "mt_bpe_decode", decode },
     { "mt_encode", encode },
+    { "mt_layernorm_fwd_cpu", layernorm_fwd },
+    { "mt_layernorm_fwd_cpu in place", layernorm_in_place },
+    { "mt_layernorm_bwd_cpu", layernorm_bwd },
+    { "mt_layernorm_bwd_cpu for dx", layernorm_bwd },
+    { "mt_layernorm_bwd_cpu for dgamma", layernorm_bwd },
+    { "mt_layernorm_bwd_cpu for dbeta", layernorm_bwd },
+    { "mt_embedding_fwd_cpu", embedding_fwd },
+    { "mt_embedding_bwd_cpu", embedding_bwd },
+    { "mt_classifier_fwd_cpu", classifier_fwd },
+    { "mt_classifier_bwd_cpu", classifier_bwd },
     { NULL, NULL },
 };

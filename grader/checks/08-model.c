@@ -1,0 +1,341 @@
+/* 08-model.c -- how the checks of layernorm, embedding and classifier run (steps 08.3, 08.4, 08.7), each against its oracle.
+ * Rows: 08-gpt2.c. Sizes that a row leaves open are awkward ones, and one or more that threads share. */
+#include "checks/08-gpt2.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
+
+/* ---- layernorm ------------------------------------------------------------------------------------- */
+
+typedef bool norm_fn(mg_run *run, const norm_case *c, int64_t N, int64_t C);
+
+static void norm_calls(mg_run *run, const norm_case *c, norm_fn *once)
+{
+    static const int64_t large[][2] = { { 67, 131 }, { 3, 4099 }, { 257, 33 } }; /* more columns, more rows */
+    bool random = c->N < 0 && c->C < 0 && !c->constant;
+    for (int t = 0; t < CALLS; t++)
+        if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
+            return;
+    for (int t = 0; random && t < MT_COUNT(large); t++)
+        if (!once(run, c, large[t][0], large[t][1]))
+            return;
+}
+
+/* A power of two: what somebody else's eps would be is another number. */
+static float draw_eps(mg_run *run)
+{
+    return (float)exp2(-(double)mg_pick(mg_rng(run), 6, 16));
+}
+
+/* Each row repeats its first number. At most 200 times: then mg_gamma holds for rounding errors of one sign too. */
+static void make_constant(float *x, int64_t N, int64_t C)
+{
+    for (int64_t i = 0; i < N * C; i++)
+        x[i] = x[i / C * C];
+}
+
+static bool norm_fwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
+{
+    float eps = draw_eps(run), *x;
+    mg_answer answer[3];
+    mg_begin(run, c->in_place ? "mt_layernorm_fwd_cpu in place" : "mt_layernorm_fwd_cpu");
+    if (c->in_place)
+        answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), c->dist, &x);
+    else
+        answer[0] = mg_overwritten(run, "out", MT_SHAPE(N, C));
+    answer[1] = mg_overwritten(run, "mean", MT_SHAPE(N));
+    answer[2] = mg_overwritten(run, "rstd", MT_SHAPE(N));
+    if (!c->in_place)
+        x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+    if (c->constant)
+        make_constant(x, N, C);
+    const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
+    const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    mg_f32(run, "eps", eps);
+    mg_oracle_layernorm(answer[0].v, answer[0].e, answer[1].v, answer[1].e, answer[2].v, answer[2].e, x, gamma, beta, N,
+                        C, eps);
+    return mg_call_and_judge(run, answer, 3);
+}
+
+void mg_08_layernorm_fwd(mg_run *run, const void *one_case)
+{
+    norm_calls(run, one_case, norm_fwd_once);
+}
+
+/* The moments of each row as forward would have saved them: the exact ones, as f32. */
+static void save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps)
+{
+    int64_t N = s->N, C = s->C;
+    double *out = mg_doubles(2 * N * C), *m = mg_doubles(4 * N), *r = m + 2 * N;
+    mg_oracle_layernorm(out, out + N * C, m, m + N, r, r + N, s->x, s->gamma, s->gamma, N, C, eps);
+    for (int64_t n = 0; n < N; n++) {
+        mean[n] = (float)m[n];
+        rstd[n] = (float)r[n];
+    }
+    free(out);
+    free(m);
+}
+
+static bool norm_bwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
+{
+    static const char *const function[8] = { [MG_DX] = "mt_layernorm_bwd_cpu for dx",
+                                             [MG_DGAMMA] = "mt_layernorm_bwd_cpu for dgamma",
+                                             [MG_DBETA] = "mt_layernorm_bwd_cpu for dbeta",
+                                             [MG_DX | MG_DGAMMA | MG_DBETA] = "mt_layernorm_bwd_cpu" };
+    static const char *const name[] = { "dx", "dgamma", "dbeta" };
+    mg_answer grad[3] = { 0 };
+    mg_begin(run, function[c->wanted]);
+    for (int i = 0; i < 3; i++)
+        if (c->wanted >> i & 1)
+            grad[i] = mg_accumulated(run, name[i], i ? MT_SHAPE(C) : MT_SHAPE(N, C), c->held);
+        else
+            mg_null(run, name[i]);
+    mg_layernorm_saved s = { .N = N, .C = C };
+    s.dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    s.x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+    s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
+    float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
+    save_moments(mean, rstd, &s, draw_eps(run));
+    s.mean = mean;
+    s.rstd = rstd;
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    if (grad[0].v)
+        mg_oracle_layernorm_dx_add(grad[0].v, grad[0].e, &s);
+    if (grad[1].v)
+        mg_oracle_layernorm_dgamma_add(grad[1].v, grad[1].e, &s);
+    if (grad[2].v)
+        mg_oracle_layernorm_dbeta_add(grad[2].v, grad[2].e, &s);
+    return mg_call_and_judge(run, grad, 3);
+}
+
+void mg_08_layernorm_bwd(mg_run *run, const void *one_case)
+{
+    norm_calls(run, one_case, norm_bwd_once);
+}
+
+/* ---- embedding ---------------------------------------------------------------------------------------- */
+
+typedef struct text_size { /* B samples of T tokens of a vocabulary of V, as rows of C */
+    int64_t B, T, V, C;
+} text_size;
+
+static text_size draw_size(mg_run *run, const embedding_case *c, int call)
+{
+    if (call == CALLS && c->B < 0 && c->T < 0)
+        return (text_size){ 3, 61, mg_size(run, c->V, 80), 199 };
+    return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), mg_size(run, c->V, 80), mg_size(run, -1, 150) };
+}
+
+static const int32_t *ids_in(mg_run *run, const text_size *s)
+{
+    int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(s->B, s->T));
+    mg_fill_labels(mg_rng(run), id, s->B * s->T, s->V);
+    return id;
+}
+
+/* One sum of two numbers has one right rounding: bit for bit. */
+static bool embedding_fwd_once(mg_run *run, const text_size *s)
+{
+    int64_t C = s->C, places = s->T + mg_pick(mg_rng(run), 0, 3);
+    mg_begin(run, "mt_embedding_fwd_cpu");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(s->B, s->T, C));
+    const int32_t *id = ids_in(run, s);
+    const float *wte = mg_input(run, "wte", MT_SHAPE(s->V, C), (mg_dist)NORMAL(0, 1));
+    const float *wpe = mg_input(run, "wpe", MT_SHAPE(places, C), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "B", s->B);
+    mg_i64(run, "T", s->T);
+    mg_i64(run, "V", s->V);
+    mg_i64(run, "C", C);
+    for (int64_t i = 0; i < s->B * s->T * C; i++) {
+        int64_t n = i / C, c = i % C;
+        out.v[i] = (float)((double)wte[id[n] * C + c] + (double)wpe[n % s->T * C + c]);
+    }
+    return mg_call_and_judge(run, &out, 1);
+}
+
+void mg_08_embedding_fwd(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t <= CALLS; t++) {
+        text_size s = draw_size(run, one_case, t);
+        if (!embedding_fwd_once(run, &s))
+            return;
+    }
+}
+
+/* Row row[n] of v += row n of dout, n < N: the sum of what it held and `count` terms, in whatever order. */
+static void add_rows(mg_answer *grad, int64_t rows, const float *dout, const int64_t *row, int64_t N, int64_t C)
+{
+    double *size = grad->e, *count = mg_doubles(rows);
+    for (int64_t i = 0; i < rows * C; i++)
+        size[i] = fabs(grad->v[i]);
+    for (int64_t n = 0; n < N; n++) {
+        count[row[n]]++;
+        for (int64_t c = 0; c < C; c++) {
+            grad->v[row[n] * C + c] += dout[n * C + c];
+            size[row[n] * C + c] += fabs((double)dout[n * C + c]);
+        }
+    }
+    for (int64_t i = 0; i < rows * C; i++)
+        grad->e[i] = mg_gamma((int64_t)count[i / C]) * size[i];
+    free(count);
+}
+
+static bool embedding_bwd_once(mg_run *run, const embedding_case *e, const text_size *s)
+{
+    int64_t N = s->B * s->T, places = s->T + mg_pick(mg_rng(run), 0, 3);
+    mg_answer grad[2] = { 0 };
+    mg_begin(run, "mt_embedding_bwd_cpu");
+    if (e->wanted & MG_DWTE)
+        grad[0] = mg_accumulated(run, "dwte", MT_SHAPE(s->V, s->C), e->held);
+    else
+        mg_null(run, "dwte");
+    if (e->wanted & MG_DWPE)
+        grad[1] = mg_accumulated(run, "dwpe", MT_SHAPE(places, s->C), e->held);
+    else
+        mg_null(run, "dwpe");
+    const float *dout = mg_input(run, "dout", MT_SHAPE(s->B, s->T, s->C), (mg_dist)NORMAL(0, 1));
+    const int32_t *id = ids_in(run, s);
+    mg_i64(run, "B", s->B);
+    mg_i64(run, "T", s->T);
+    mg_i64(run, "C", s->C);
+    int64_t *token = calloc((size_t)mt_max(2 * N, 1), sizeof *token), *place = token + N;
+    MT_CHECK(token, "out of memory");
+    for (int64_t n = 0; n < N; n++) {
+        token[n] = id[n];
+        place[n] = n % s->T;
+    }
+    if (grad[0].v)
+        add_rows(&grad[0], s->V, dout, token, N, s->C);
+    if (grad[1].v)
+        add_rows(&grad[1], places, dout, place, N, s->C);
+    free(token);
+    return mg_call_and_judge(run, grad, 2);
+}
+
+void mg_08_embedding_bwd(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t <= CALLS; t++) {
+        text_size s = draw_size(run, one_case, t);
+        if (!embedding_bwd_once(run, one_case, &s))
+            return;
+    }
+}
+
+/* ---- classifier ------------------------------------------------------------------------------------------ */
+
+typedef bool classifier_fn(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V);
+
+static void classifier_calls(mg_run *run, const classifier_case *c, classifier_fn *once)
+{
+    bool random = c->N < 0 && c->C < 0 && c->V < 0;
+    for (int t = 0; t < CALLS; t++)
+        if (!once(run, c, mg_size(run, c->N, 40), mg_size(run, c->C, 80), mg_size(run, c->V, 200)))
+            return;
+    if (random)
+        once(run, c, 127, 33, 311);
+}
+
+/* w [V,C] as mg_oracle_linear reads it: [C,V]. */
+static double *transposed(const float *w, int64_t V, int64_t C)
+{
+    double *turned = mg_doubles(V * C);
+    for (int64_t i = 0; i < V * C; i++)
+        turned[i % C * V + i / C] = w[i];
+    return turned;
+}
+
+/* What both directions are given behind their outputs. */
+typedef struct head_inputs {
+    const float *x;
+    double *w; /* [C,V] */
+    const int32_t *target;
+} head_inputs;
+
+static head_inputs head_in(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V)
+{
+    head_inputs in = { .x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, c->spread)) };
+    in.w = transposed(mg_input(run, "w", MT_SHAPE(V, C), (mg_dist)NORMAL(0, c->spread)), V, C);
+    int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(N));
+    mg_fill_labels(mg_rng(run), target, N, V);
+    in.target = target;
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    mg_i64(run, "V", V);
+    return in;
+}
+
+static bool classifier_fwd_once(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V)
+{
+    mg_begin(run, "mt_classifier_fwd_cpu");
+    mg_answer answer[] = { mg_overwritten(run, "loss", MT_SHAPE(N)), mg_overwritten(run, "probs", MT_SHAPE(N, V)) };
+    head_inputs in = head_in(run, c, N, C, V);
+    double *x = mg_lift(in.x, N * C), *logits = mg_doubles(2 * N * V), *bound = logits + N * V;
+    mg_oracle_linear(logits, bound, x, NULL, in.w, NULL, N, C, V);
+    mg_oracle_cross_entropy(answer[0].v, answer[0].e, logits, bound, in.target, N, V);
+    mg_oracle_softmax(answer[1].v, answer[1].e, logits, bound, N, V);
+    free(x);
+    free(in.w);
+    free(logits);
+    return mg_call_and_judge(run, answer, 2);
+}
+
+void mg_08_classifier_fwd(mg_run *run, const void *one_case)
+{
+    classifier_calls(run, one_case, classifier_fwd_once);
+}
+
+/* The probabilities that forward would have saved, as f32. */
+static void save_probs(float *probs, const double *x, const double *w, int64_t N, int64_t C, int64_t V)
+{
+    double *logits = mg_doubles(3 * N * V), *p = logits + N * V, *e = p + N * V;
+    mg_oracle_linear(logits, e, x, NULL, w, NULL, N, C, V);
+    mg_oracle_softmax(p, e, logits, NULL, N, V);
+    for (int64_t i = 0; i < N * V; i++)
+        probs[i] = (float)p[i];
+    free(logits);
+}
+
+static bool classifier_bwd_once(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V)
+{
+    mg_answer grad[3] = { 0 }; /* dx, dw, and the gradient of the logits, which takes the place of probs */
+    float *probs, scale = (float)exp2(-(double)mg_pick(mg_rng(run), 1, 8));
+    mg_begin(run, "mt_classifier_bwd_cpu");
+    if (c->wanted & MG_DX)
+        grad[0] = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
+    else
+        mg_null(run, "dx");
+    if (c->wanted & MG_DW)
+        grad[1] = mg_accumulated(run, "dw", MT_SHAPE(V, C), c->held);
+    else
+        mg_null(run, "dw");
+    grad[2] = mg_replaced(run, "probs", MT_SHAPE(N, V), (mg_dist)NORMAL(0, 1), &probs);
+    mg_f32(run, "dloss", scale);
+    head_inputs in = head_in(run, c, N, C, V);
+    double *x = mg_lift(in.x, N * C), *dloss = mg_doubles(N);
+    for (int64_t n = 0; n < N; n++)
+        dloss[n] = scale;
+    save_probs(probs, x, in.w, N, C, V);
+    double *p = mg_lift(probs, N * V);
+    mg_oracle_cross_entropy_add(grad[2].v, grad[2].e, dloss, p, NULL, in.target, N, V);
+    if (grad[0].v)
+        mg_oracle_linear_dx_add(grad[0].v, grad[0].e, grad[2].v, grad[2].e, in.w, N, C, V);
+    if (grad[1].v) /* dlogits^T x: the gradient of the weights of a layer from V to C, with their parts exchanged */
+        mg_oracle_linear_dw_add(grad[1].v, grad[1].e, x, NULL, grad[2].v, grad[2].e, N, V, C);
+    free(x);
+    free(in.w);
+    free(dloss);
+    free(p);
+    return mg_call_and_judge(run, grad, 3);
+}
+
+void mg_08_classifier_bwd(mg_run *run, const void *one_case)
+{
+    classifier_calls(run, one_case, classifier_bwd_once);
+}
