@@ -1,4 +1,4 @@
-/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c. */
+/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c, 08-attention.c. */
 #include "checks/08-gpt2.h"
 
 // clang-format off
@@ -100,6 +100,53 @@ static const classifier_case classifier_bwd_cases[] = {
       HEAD(-1, -1, -1, 0.5), .wanted = MG_DX | MG_DW, .held = true },
 };
 
+/* ---- 08.5, 08.6, 08.8 attention: tokens, scores, what is judged */
+#define TOKENS(count, size) .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
+#define JUDGE(what)         .judged = MG_JUDGE_##what
+static const attention_case attention_cases[] = {
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" }, TOKENS(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "random texts", "score = q . k / sqrt(D), with D = C / H; out sums the values, each times its probability" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "query i sees the keys 0 to i: its own too, and none after it" }, TOKENS(FEW, ANY), JUDGE(OUT) },
+    { { 2, "many heads", "head h has columns h*D to h*D+D-1 of queries, keys, values and out" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
+    { { 3, "tiles of keys", "softmax is over the keys of all tiles: each tile adds to the sum of those before" }, TOKENS(TILES, ANY), JUDGE(OUT) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
+    { { 3, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" }, TOKENS(TILES, SLOWLY), JUDGE(OUT) },
+    { { 1, "fast growing scores", "e^(before - max), not e^(max - before): the first is at most 1" }, TOKENS(TILES, GROWING), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" }, TOKENS(TILES, SHRINKING), JUDGE(OUT) },
+    { { 2, "log-sum-exp", "the sum shrinks too when the maximum grows; lse = max + log(sum)" }, TOKENS(TILES, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
+};
+static const attention_race attention_race_cases[] = {
+    { { 6, "speed", "most of the time goes to e^x: a loop of nothing but mt_expf becomes vector code, one with expf, a branch or two jobs does not" }, .T = 512, .bar = "08.5" },
+};
+static const attention_case attention_backward_cases[] = {
+    { { 3, "dq", "the scores' gradient times the keys, where that gradient is p * (dp - delta), times 1 / sqrt(D) like the scores" }, TOKENS(SHORT, ANY), JUDGE(DQ) },
+    { { 3, "dk", "the scores' gradient, transposed, times the queries: 0 where a key is not visible" }, TOKENS(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "the probabilities, transposed, times dout: p = e^(score / sqrt(D) - lse), 0 where a key is not visible" }, TOKENS(SHORT, ANY), JUDGE(DV) },
+    { { 1, "first tokens", "the last query sees all keys, the first only its own" }, TOKENS(FEW, ANY), JUDGE(ALL) },
+    { { 1, "one token", "a probability of 1 has no slope: dq and dk are 0, dv is dout" }, TOKENS(ONE, ANY), JUDGE(ALL) },
+    { { 2, "tiles of keys", "a query gets its gradient from all tiles of keys, a key from all tiles of queries" }, TOKENS(TILES, ANY), JUDGE(ALL) },
+    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" }, TOKENS(SHORT, LARGE), JUDGE(ALL) },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, TOKENS(TILES, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(ALL) },
+};
+static const attention_race attention_backward_race_cases[] = {
+    { { 5, "speed", "the same as forward: one loop of mt_expf, products and nothing else" }, .backward = true, .T = 384, .bar = "08.6" },
+};
+static const attention_case cached_cases[] = {
+    { { 1, "first token", "at place 0 the token is its own only key: out is its value" }, TOKENS(ONE, ANY), JUDGE(OUT) },
+    { { 3, "random places", "keys 0 to place, place included; each score divided by sqrt(D), each value times its weight" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
+    { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" }, TOKENS(TILES, SLOWLY), JUDGE(OUT) },
+    { { 1, "the cache itself", "row `place` gets the token's key and value; no other row changes" }, TOKENS(SHORT, ANY), JUDGE(CACHE) },
+};
+static const attention_case cached_text_cases[] = {
+    { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" }, TOKENS(TILES, ANY), JUDGE(OUT) },
+};
+#undef TOKENS
+#undef JUDGE
+
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_08_##run, cases##_cases)
 
 static const mg_group groups[] = {
@@ -113,8 +160,14 @@ static const mg_group groups[] = {
     GROUP("08.3", "layernorm backward", layernorm_bwd, layernorm_bwd),
     GROUP("08.4", "embedding", embedding_fwd, embedding_fwd),
     GROUP("08.4", "embedding backward", embedding_bwd, embedding_bwd),
+    GROUP("08.5", "attention", attention, attention),
+    GROUP("08.5", "attention", attention_race, attention_race),
+    GROUP("08.6", "attention backward", attention_backward, attention_backward),
+    GROUP("08.6", "attention backward", attention_race, attention_backward_race),
     GROUP("08.7", "classifier", classifier_fwd, classifier_fwd),
     GROUP("08.7", "classifier backward", classifier_bwd, classifier_bwd),
+    GROUP("08.8", "cached attention", cached, cached),
+    GROUP("08.8", "cached attention", cached_text, cached_text),
 };
 // clang-format on
 

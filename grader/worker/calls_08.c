@@ -123,6 +123,29 @@ static void classifier_bwd(const mg_value *v)
                           v[9].i64);
 }
 
+/* ---- attention -------------------------------------------------------------------------------------- */
+
+static void attention_fwd(const mg_value *v) /* out, lse; qkv; B, T, C, H */
+{
+    mt_attention_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64, v[5].i64, v[6].i64);
+}
+
+static void attention_bwd(const mg_value *v) /* dqkv; dout, qkv, out, lse; B, T, C, H */
+{
+    mt_attention_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].i64, v[6].i64, v[7].i64, v[8].i64);
+}
+
+static void attention_cached(const mg_value *v) /* out, cache; qkv; place, C, H */
+{
+    mt_attention_cached_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64, v[5].i64);
+}
+
+static void attention_text(const mg_value *v) /* out [T,C], cache [T,2C]; qkv [T,3C]; T, C, H */
+{
+    for (int64_t t = 0, C = v[4].i64; t < v[3].i64; t++)
+        mt_attention_cached_cpu(v[0].f32 + t * C, v[1].f32, v[2].f32 + t * 3 * C, t, C, v[5].i64);
+}
+
 const mg_function mg_calls_08[] = {
     { "mt_piece_end, over a text", pieces },
     { "mt_byte_char", byte_char },
@@ -140,5 +163,9 @@ const mg_function mg_calls_08[] = {
     { "mt_embedding_bwd_cpu", embedding_bwd },
     { "mt_classifier_fwd_cpu", classifier_fwd },
     { "mt_classifier_bwd_cpu", classifier_bwd },
+    { "mt_attention_fwd_cpu", attention_fwd },
+    { "mt_attention_bwd_cpu", attention_bwd },
+    { "mt_attention_cached_cpu", attention_cached },
+    { "mt_attention_cached_cpu, token by token", attention_text },
     { NULL, NULL },
 };

@@ -1,0 +1,325 @@
+/* 08-attention.c -- how the checks of attention run: forward, backward, and with a cache (steps 08.5, 08.6, 08.8). Rows:
+ * 08-gpt2.c. */
+#include "checks/08-gpt2.h"
+#include "checks/answer.h"
+#include "checks/oracle_attention.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 6 }; /* of each row */
+
+/* ---- shapes and numbers ----------------------------------------------------------------------------- */
+
+/* How many tokens, -1: random. The kernel's tiles are 64 keys wide: none, part of one, one, and several. */
+static const int64_t length[][CALLS] = {
+    [MG_TOKENS_NONE] = { 0, 5, 0, 5, 0, 5 }, /* 5: of no samples */
+    [MG_TOKENS_ONE] = { 1, 1, 1, 1, 1, 1 },        [MG_TOKENS_FEW] = { 2, 3, 4, 5, 6, 7 },
+    [MG_TOKENS_SHORT] = { 31, 33, 2, 64, -1, -1 }, [MG_TOKENS_TILES] = { 65, 64, 127, 128, 129, 200 },
+};
+
+/* Heads of an odd number of columns, so that none begins where a vector would. */
+static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
+{
+    mt_rng *rng = mg_rng(run);
+    mg_attention a = { .B = mg_pick(rng, 1, 3), .T = length[c->tokens][t], .H = mg_pick(rng, c->heads ? 2 : 1, 4) };
+    if (c->tokens == MG_TOKENS_NONE && a.T > 0)
+        a.B = 0;
+    if (c->tokens == MG_TOKENS_TILES) /* long ones: the oracle has to make all their scores */
+        a.B = 1, a.H = mg_pick(rng, 1, 2);
+    a.T = mg_size(run, a.T, 70);
+    a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
+    return a;
+}
+
+/* What the score with key j is to be, whatever the query. */
+static double steer(mt_rng *rng, int64_t scores, int64_t j, int64_t T)
+{
+    double share = T > 1 ? 2 * (double)j / (double)(T - 1) - 1 : 1; /* -1 .. 1 along the keys */
+    switch (scores) {
+    case MG_SCORES_LARGE:
+        return (mt_rng_u32(rng) & 1 ? -1 : 1) * (90 + 20 * (double)mt_rng_uniform(rng));
+    case MG_SCORES_GROWING:
+        return 100 * share;
+    case MG_SCORES_SLOWLY:
+        return 3 * share;
+    default:
+        return -100 * share;
+    }
+}
+
+/* Normal queries, keys and values; with steered scores all queries of a head point into one direction, one of the corners
+ * of a cube, and each key lies along it as far as its score asks. */
+static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t scores)
+{
+    int64_t C = a->C, D = C / a->H;
+    bool steered = scores != MG_SCORES_ANY;
+    mg_fill(rng, qkv, a->B * a->T * 3 * C, (mg_dist)NORMAL(0, 1));
+    for (int64_t task = 0; task < a->B * a->H && steered; task++) {
+        float corner[64], *head = qkv + task / a->H * a->T * 3 * C + task % a->H * D;
+        for (int64_t d = 0; d < D; d++)
+            corner[d] = mt_rng_u32(rng) & 1 ? -1 : 1;
+        for (int64_t j = 0; j < a->T; j++) {
+            float *q = head + j * 3 * C, *k = q + C, along = (float)(steer(rng, scores, j, a->T) / sqrt((double)D));
+            for (int64_t d = 0; d < D; d++) {
+                q[d] = corner[d] + 0.25f * q[d];
+                k[d] = corner[d] * along + 0.25f * k[d];
+            }
+        }
+    }
+}
+
+static void send_shape(mg_run *run, const mg_attention *a)
+{
+    mg_i64(run, "B", a->B);
+    mg_i64(run, "T", a->T);
+    mg_i64(run, "C", a->C);
+    mg_i64(run, "H", a->H);
+}
+
+static void forget(mg_answer *answer)
+{
+    free(answer->v);
+    free(answer->e);
+    answer->v = answer->e = NULL;
+}
+
+/* ---- forward ---------------------------------------------------------------------------------------- */
+
+static bool forward(mg_run *run, const attention_case *c, mg_attention a)
+{
+    mg_begin(run, "mt_attention_fwd_cpu");
+    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C)),
+                           mg_overwritten(run, "lse", MT_SHAPE(a.B, a.H, a.T)) };
+    float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
+    fill_qkv(mg_rng(run), qkv, &a, c->scores);
+    a.qkv = qkv;
+    send_shape(run, &a);
+    for (int64_t i = 0; i < mg_attention_places(&a); i++) {
+        double lse[2];
+        int64_t row = mg_attention_row(&a, i);
+        mg_oracle_attention(answer[0].v + row, answer[0].e + row, lse, &a, i);
+        answer[1].v[i] = lse[0];
+        answer[1].e[i] = lse[1];
+    }
+    for (int k = 0; k < 2; k++)
+        if (!(c->judged >> k & 1))
+            forget(&answer[k]);
+    return mg_call_and_judge(run, answer, 2);
+}
+
+void mg_08_attention(mg_run *run, const void *one_case)
+{
+    const attention_case *c = one_case;
+    for (int t = 0; t < CALLS; t++)
+        if (!forward(run, c, draw_shape(run, c, t)))
+            return;
+}
+
+/* ---- backward --------------------------------------------------------------------------------------- */
+
+/* What forward would have saved, as f32. */
+static void save(float *out, float *lse, const mg_attention *a)
+{
+    int64_t D = a->C / a->H;
+    double *v = mg_doubles(2 * D), pair[2];
+    for (int64_t i = 0; i < mg_attention_places(a); i++) {
+        float *row = out + mg_attention_row(a, i);
+        mg_oracle_attention(v, v + D, pair, a, i);
+        for (int64_t d = 0; d < D; d++)
+            row[d] = (float)v[d];
+        lse[i] = (float)pair[0];
+    }
+    free(v);
+}
+
+/* Inputs of a backward call, after its output. */
+static void send_saved(mg_run *run, mg_attention *a, int64_t scores)
+{
+    a->dout = mg_input(run, "dout", MT_SHAPE(a->B, a->T, a->C), (mg_dist)NORMAL(0, 1));
+    float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a->B, a->T, 3 * a->C));
+    float *out = mg_in(run, "out", MT_F32, MT_SHAPE(a->B, a->T, a->C));
+    float *lse = mg_in(run, "lse", MT_F32, MT_SHAPE(a->B, a->H, a->T));
+    fill_qkv(mg_rng(run), qkv, a, scores);
+    a->qkv = qkv;
+    save(out, lse, a);
+    a->out = out;
+    a->lse = lse;
+    send_shape(run, a);
+}
+
+static bool backward(mg_run *run, const attention_case *c, mg_attention a)
+{
+    mg_begin(run, "mt_attention_bwd_cpu");
+    mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
+    send_saved(run, &a, c->scores);
+    for (int64_t i = 0; i < mg_attention_places(&a); i++)
+        mg_oracle_attention_add(answer.v, answer.e, &a, i);
+    for (int64_t i = 0; i < a.B * a.T * 3 * a.C; i++)
+        if (!(c->judged >> (i / a.C % 3) & 1))
+            answer.e[i] = INFINITY; /* of another row's concern: any finite number */
+    return mg_call_and_judge(run, &answer, 1);
+}
+
+void mg_08_attention_backward(mg_run *run, const void *one_case)
+{
+    const attention_case *c = one_case;
+    for (int t = 0; t < CALLS; t++)
+        if (!backward(run, c, draw_shape(run, c, t)))
+            return;
+}
+
+/* ---- with a cache ----------------------------------------------------------------------------------- */
+
+/* The last of T tokens, after the others left their keys and values in the cache. Rows of a later time hold what must not
+ * be read, and stay. */
+static bool cached(mg_run *run, const attention_case *c, mg_attention a)
+{
+    int64_t place = a.T - 1, C = a.C, D = C / a.H, rows = a.T + mg_pick(mg_rng(run), 0, 3);
+    float *kept, *all = malloc((size_t)(a.T * 3 * C) * sizeof *all);
+    MT_CHECK(all, "out of memory for %lld tokens", (long long)a.T);
+    mg_begin(run, "mt_attention_cached_cpu");
+    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(C)),
+                           mg_replaced(run, "cache", MT_SHAPE(rows, 2 * C), (mg_dist)NORMAL(0, 1e20), &kept) };
+    fill_qkv(mg_rng(run), all, &a, c->scores);
+    a.qkv = all;
+    for (int64_t t = 0; t < place; t++)
+        memcpy(kept + t * 2 * C, all + (t * 3 + 1) * C, (size_t)(2 * C) * sizeof *all);
+    memcpy(mg_in(run, "qkv", MT_F32, MT_SHAPE(3 * C)), all + place * 3 * C, (size_t)(3 * C) * sizeof *all);
+    mg_i64(run, "place", place);
+    mg_i64(run, "C", C);
+    mg_i64(run, "H", a.H);
+    for (int64_t i = 0; i < rows * 2 * C; i++)
+        answer[1].v[i] = i / (2 * C) == place ? all[(place * 3 + 1) * C + i % (2 * C)] : kept[i];
+    for (int64_t h = 0; h < a.H; h++) {
+        double lse[2];
+        mg_oracle_attention(answer[0].v + h * D, answer[0].e + h * D, lse, &a, h * a.T + place);
+    }
+    for (int k = 0; k < 2; k++)
+        if (!(c->judged >> k & 1))
+            forget(&answer[k]);
+    free(all);
+    return mg_call_and_judge(run, answer, 2);
+}
+
+void mg_08_cached(mg_run *run, const void *one_case)
+{
+    const attention_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mg_attention a = draw_shape(run, c, t);
+        a.B = 1;
+        if (!cached(run, c, a))
+            return;
+    }
+}
+
+/* A text from its first token on, with one cache: what forward says of the whole. */
+void mg_08_cached_text(mg_run *run, const void *one_case)
+{
+    const attention_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mg_attention a = draw_shape(run, c, t);
+        a.B = 1;
+        mg_begin(run, "mt_attention_cached_cpu, token by token");
+        mg_answer out = mg_overwritten(run, "out", MT_SHAPE(a.T, a.C));
+        mg_out(run, "cache", MT_F32, MT_SHAPE(a.T, 2 * a.C));
+        float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.T, 3 * a.C));
+        fill_qkv(mg_rng(run), qkv, &a, c->scores);
+        a.qkv = qkv;
+        mg_i64(run, "T", a.T);
+        mg_i64(run, "C", a.C);
+        mg_i64(run, "H", a.H);
+        for (int64_t i = 0; i < mg_attention_places(&a); i++) {
+            double lse[2];
+            mg_oracle_attention(out.v + mg_attention_row(&a, i), out.e + mg_attention_row(&a, i), lse, &a, i);
+        }
+        if (!mg_call_and_judge(run, &out, 1))
+            return;
+    }
+}
+
+/* ---- races ------------------------------------------------------------------------------------------ */
+
+/* One sample, a third of the smallest GPT-2 wide. Of each reply all numbers must be finite, and those of a few places
+ * right: which, is drawn after the reply, one of each stretch of them. A place left out to save time is found soon: a race
+ * looks at some thousands. */
+enum { RACE_C = 256, RACE_H = 4, WATCHED = 64 };
+
+static mg_attention racing; /* the call described last; the checker races one pair at a time */
+
+static int64_t watch(mg_run *run, int64_t k)
+{
+    int64_t stretch = mg_attention_places(&racing) / WATCHED;
+    return k * stretch + mt_rng_below(mg_rng(run), stretch);
+}
+
+/* What the oracle was not asked for has no bound: any finite number. */
+static bool expect_watched(mg_run *run, mg_answer answer, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        answer.e[i] = answer.e[i] > 0 ? answer.e[i] : INFINITY;
+    bool good = mg_expect(run, answer.name, answer.v, answer.e);
+    forget(&answer);
+    return good;
+}
+
+static void describe_forward(mg_run *run, const void *one_case, const char *function)
+{
+    const attention_race *c = one_case;
+    racing = (mg_attention){ .B = 1, .T = c->T, .C = RACE_C, .H = RACE_H };
+    mg_begin(run, function);
+    mg_out(run, "out", MT_F32, MT_SHAPE(1, c->T, RACE_C));
+    mg_out(run, "lse", MT_F32, MT_SHAPE(1, RACE_H, c->T));
+    racing.qkv = mg_input(run, "qkv", MT_SHAPE(1, c->T, 3 * RACE_C), (mg_dist)NORMAL(0, 1));
+    send_shape(run, &racing);
+}
+
+static bool verify_forward(mg_run *run, const void *one_case)
+{
+    int64_t n = racing.T * RACE_C, places = mg_attention_places(&racing);
+    mg_answer out = { "out", mg_doubles(n), mg_doubles(n) }, lse = { "lse", mg_doubles(places), mg_doubles(places) };
+    (void)one_case;
+    for (int64_t k = 0; k < WATCHED; k++) {
+        int64_t i = watch(run, k), row = mg_attention_row(&racing, i);
+        double pair[2];
+        mg_oracle_attention(out.v + row, out.e + row, pair, &racing, i);
+        lse.v[i] = pair[0];
+        lse.e[i] = pair[1];
+    }
+    bool good = expect_watched(run, out, n);
+    return expect_watched(run, lse, places) && good;
+}
+
+static void describe_backward(mg_run *run, const void *one_case, const char *function)
+{
+    const attention_race *c = one_case;
+    racing = (mg_attention){ .B = 1, .T = c->T, .C = RACE_C, .H = RACE_H };
+    mg_begin(run, function);
+    mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, c->T, 3 * RACE_C));
+    send_saved(run, &racing, MG_SCORES_ANY);
+}
+
+static bool verify_backward(mg_run *run, const void *one_case)
+{
+    int64_t n = racing.T * 3 * RACE_C;
+    mg_answer dqkv = { "dqkv", mg_doubles(n), mg_doubles(n) };
+    (void)one_case;
+    for (int64_t k = 0; k < WATCHED; k++)
+        mg_oracle_attention_add(dqkv.v, dqkv.e, &racing, watch(run, k));
+    return expect_watched(run, dqkv, n);
+}
+
+void mg_08_attention_race(mg_run *run, const void *one_case)
+{
+    const attention_race *c = one_case;
+    const char *function = c->backward ? "mt_attention_bwd_cpu" : "mt_attention_fwd_cpu";
+    const mg_race race = { .bar = c->bar,
+                           .ours = function,
+                           .theirs = function,
+                           .against = "the reference",
+                           .threads = 1,
+                           .describe = c->backward ? describe_backward : describe_forward,
+                           .verify = c->backward ? verify_backward : verify_forward };
+    mg_perf(run, &race, one_case);
+}

@@ -1,0 +1,28 @@
+/* oracle_attention.h -- causal attention in double, one query or token at a time, with the bounds of oracle.h.
+ *
+ * Every row of scores is made whole, as a plain softmax needs it: no tiles, no running maximum. A place i counts as lse does:
+ * (b * H + h) * T + t is token t of head h of sample b. */
+#ifndef MG_CHECKS_ORACLE_ATTENTION_H
+#define MG_CHECKS_ORACLE_ATTENTION_H
+
+#include "checks/oracle.h"
+
+/* One call. Forward reads qkv [B,T,3C] only; backward also dout, out [B,T,C] and lse [B,H,T], all taken as exact. */
+typedef struct mg_attention {
+    int64_t B, T, C, H;
+    const float *qkv, *dout, *out, *lse;
+} mg_attention;
+
+/* mg_attention_places -- how many there are: B * H * T. */
+int64_t mg_attention_places(const mg_attention *a);
+
+/* mg_attention_row -- where the C/H numbers of place i begin in out [B,T,C]. */
+int64_t mg_attention_row(const mg_attention *a, int64_t i);
+
+/* mg_oracle_attention -- v, e [C/H]: out of place i;  lse [2]: its log-sum-exp and the bound of that. */
+void mg_oracle_attention(double *v, double *e, double lse[2], const mg_attention *a, int64_t i);
+
+/* mg_oracle_attention_add -- v, e [B,T,3C] += the gradients of query, key and value of place i, no others. */
+void mg_oracle_attention_add(double *v, double *e, const mg_attention *a, int64_t i);
+
+#endif
