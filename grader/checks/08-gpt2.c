@@ -1,4 +1,4 @@
-/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c, 08-attention.c. */
+/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c, 08-attention.c, 08-sample.c. */
 #include "checks/08-gpt2.h"
 
 // clang-format off
@@ -147,6 +147,28 @@ static const attention_case cached_text_cases[] = {
 #undef TOKENS
 #undef JUDGE
 
+/* ---- 08.9 sampling: chance is an argument, so that there is one right token */
+static const sample_case most_likely_cases[] = {
+    { { 1, "random logits", "they may all be below 0: begin with the first, not with 0" }, MG_SAMPLE_ANY },
+    { { 1, "equal logits", "of equal ones the first: > and not >=" }, MG_SAMPLE_EQUAL },
+};
+static const sample_case weights_cases[] = {
+    { { 2, "random logits", "exp((logit - the first) / temperature): the first has weight 1" }, MG_SAMPLE_ANY },
+    { { 1, "large logits", "take the first away before exp, which overflows" }, MG_SAMPLE_LARGE },
+};
+static const sample_case kept_cases[] = {
+    { { 2, "top-k", "as many as top_k, or V when there are fewer" }, MG_SAMPLE_TOP_K },
+    { { 2, "top-p", "the one that reaches the share is kept too; top_k = 0 cuts nothing off" }, MG_SAMPLE_TOP_P },
+    { { 1, "top-k and top-p", "top_p is a share of what top_k has left" }, MG_SAMPLE_ANY },
+};
+static const sample_case drawn_cases[] = {
+    { { 2, "random weights", "the first whose sum up to it exceeds part * (sum of the kept)" }, MG_SAMPLE_ANY },
+    { { 2, "a large vocabulary", "fifty thousand additions in f32 lose their way: add up in double" }, MG_SAMPLE_LONG },
+};
+static const sample_case sample_cases[] = {
+    { { 2, "a token", "mt_sample ranks and calls your parts: grade those first" }, MG_SAMPLE_ANY },
+};
+
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_08_##run, cases##_cases)
 
 static const mg_group groups[] = {
@@ -168,6 +190,11 @@ static const mg_group groups[] = {
     GROUP("08.7", "classifier backward", classifier_bwd, classifier_bwd),
     GROUP("08.8", "cached attention", cached, cached),
     GROUP("08.8", "cached attention", cached_text, cached_text),
+    GROUP("08.9", "most likely", most_likely, most_likely),
+    GROUP("08.9", "weights", sample_weights, weights),
+    GROUP("08.9", "kept", sample_kept, kept),
+    GROUP("08.9", "drawn", sample_drawn, drawn),
+    GROUP("08.9", "sample", sample, sample),
 };
 // clang-format on
 

@@ -107,4 +107,26 @@ void mg_08_attention_race(mg_run *run, const void *one_case); /* an attention_ra
 void mg_08_cached(mg_run *run, const void *one_case);
 void mg_08_cached_text(mg_run *run, const void *one_case);
 
+/* ---- sampling: 08-sample.c ------------------------------------------------------------------------- */
+
+typedef enum sample_kind {
+    MG_SAMPLE_ANY,
+    MG_SAMPLE_EQUAL, /* few different logits */
+    MG_SAMPLE_LARGE, /* logits of thousands */
+    MG_SAMPLE_TOP_K, /* only top-k cuts off, only top-p; or both: any */
+    MG_SAMPLE_TOP_P,
+    MG_SAMPLE_LONG, /* as many tokens as GPT-2 has */
+} sample_kind;
+
+typedef struct sample_case {
+    mg_case head;
+    sample_kind kind;
+} sample_case;
+
+void mg_08_most_likely(mg_run *run, const void *one_case);
+void mg_08_sample_weights(mg_run *run, const void *one_case);
+void mg_08_sample_kept(mg_run *run, const void *one_case);
+void mg_08_sample_drawn(mg_run *run, const void *one_case);
+void mg_08_sample(mg_run *run, const void *one_case);
+
 #endif

@@ -1,6 +1,7 @@
 /* calls_08.c -- how the worker reaches the units of lab 08. */
 #include "data/tokenizer.h"
 #include "data/vocabulary.h"
+#include "models/sample.h"
 #include "ops/kernels_gpt2.h"
 #include "worker/call.h"
 
@@ -146,6 +147,35 @@ static void attention_text(const mg_value *v) /* out [T,C], cache [T,2C]; qkv [T
         mt_attention_cached_cpu(v[0].f32 + t * C, v[1].f32, v[2].f32 + t * 3 * C, t, C, v[5].i64);
 }
 
+/* ---- sampling ------------------------------------------------------------------------------------------ */
+
+static void most_likely(const mg_value *v)
+{
+    v[0].i32[0] = mt_most_likely_cpu(v[1].f32, v[2].i64);
+}
+
+static void sample_weights(const mg_value *v)
+{
+    mt_sample_weights_cpu(v[0].f32, v[1].f32, v[2].i64, (double)v[3].scalar);
+}
+
+static void sample_kept(const mg_value *v)
+{
+    v[0].i64s[0] = mt_sample_kept_cpu(v[1].f32, v[2].i64, v[3].i64, (double)v[4].scalar);
+}
+
+static void sample_drawn(const mg_value *v)
+{
+    v[0].i64s[0] = mt_sample_drawn_cpu(v[1].f32, v[2].i64, (double)v[3].scalar);
+}
+
+static void sample(const mg_value *v) /* token; logits, V, temperature, top_k, top_p, seed */
+{
+    mt_sampling how = { (double)v[3].scalar, v[4].i64, (double)v[5].scalar };
+    mt_rng rng = mt_rng_new((uint64_t)v[6].i64, MT_STREAM_SAMPLE);
+    v[0].i32[0] = mt_sample(v[1].f32, v[2].i64, &how, &rng);
+}
+
 const mg_function mg_calls_08[] = {
     { "mt_piece_end, over a text", pieces },
     { "mt_byte_char", byte_char },
@@ -167,5 +197,10 @@ const mg_function mg_calls_08[] = {
     { "mt_attention_bwd_cpu", attention_bwd },
     { "mt_attention_cached_cpu", attention_cached },
     { "mt_attention_cached_cpu, token by token", attention_text },
+    { "mt_most_likely_cpu", most_likely },
+    { "mt_sample_weights_cpu", sample_weights },
+    { "mt_sample_kept_cpu", sample_kept },
+    { "mt_sample_drawn_cpu", sample_drawn },
+    { "mt_sample", sample },
     { NULL, NULL },
 };

@@ -1,13 +1,13 @@
-/* sample.c -- tokens ranked by their logits; the unlikely ones cut off, one of the rest drawn. */
+/* sample.c -- tokens ranked by their logits, one of them drawn as lab 08.9 says; and a text that goes on. */
 #include "models/sample.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
+#include "ops/kernels_gpt2.h"
 #include "ops/ops.h"
 
 typedef struct ranked {
@@ -21,58 +21,25 @@ static int by_rank(const void *a, const void *b)
     return x->logit != y->logit ? (x->logit < y->logit) - (x->logit > y->logit) : (x->id > y->id) - (x->id < y->id);
 }
 
-static int32_t most_likely(const float *logits, int64_t V)
-{
-    int64_t best = 0;
-    for (int64_t v = 1; v < V; v++)
-        if (logits[v] > logits[best])
-            best = v;
-    return (int32_t)best;
-}
-
-/* The first of n whose weights, added up, exceed part of them all. */
-static int64_t drawn(const double *weight, int64_t n, double part)
-{
-    double sum = 0, reached = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += weight[i];
-    for (int64_t i = 0; i < n; i++)
-        if ((reached += weight[i]) > part * sum)
-            return i;
-    return n - 1;
-}
-
-/* How many of the most likely reach p together. */
-static int64_t nucleus(const double *weight, int64_t n, double p)
-{
-    double sum = 0, reached = 0;
-    int64_t kept = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += weight[i];
-    while (kept < n && (kept == 0 || reached < p * sum))
-        reached += weight[kept++];
-    return kept;
-}
-
 int32_t mt_sample(const float *logits, int64_t V, const mt_sampling *how, mt_rng *rng)
 {
     MT_CHECK(V >= 1 && how->temperature >= 0 && how->top_k >= 0 && how->top_p > 0 && how->top_p <= 1,
              "sample: V %d, temperature %g, top_k %d, top_p %g", (int)V, how->temperature, (int)how->top_k, how->top_p);
     if (how->temperature == 0)
-        return most_likely(logits, V);
+        return mt_most_likely_cpu(logits, V);
     ranked *token = malloc((size_t)V * sizeof *token);
-    double *weight = malloc((size_t)V * sizeof *weight);
-    MT_CHECK(token && weight, "out of memory");
+    float *logit = malloc((size_t)(2 * V) * sizeof *logit), *weight = logit + V;
+    MT_CHECK(token && logit, "out of memory");
     for (int64_t v = 0; v < V; v++)
         token[v] = (ranked){ logits[v], (int32_t)v };
     qsort(token, (size_t)V, sizeof *token, by_rank);
-    int64_t kept = how->top_k > 0 ? mt_min(how->top_k, V) : V;
-    for (int64_t i = 0; i < kept; i++)
-        weight[i] = exp(((double)token[i].logit - (double)token[0].logit) / how->temperature);
-    kept = nucleus(weight, kept, how->top_p);
-    int32_t id = token[drawn(weight, kept, (double)mt_rng_uniform(rng))].id;
+    for (int64_t i = 0; i < V; i++)
+        logit[i] = token[i].logit;
+    mt_sample_weights_cpu(weight, logit, V, how->temperature);
+    int64_t kept = mt_sample_kept_cpu(weight, V, how->top_k, how->top_p);
+    int32_t id = token[mt_sample_drawn_cpu(weight, kept, (double)mt_rng_uniform(rng))].id;
     free(token);
-    free(weight);
+    free(logit);
     return id;
 }
 

@@ -79,6 +79,27 @@ void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const floa
 void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, float dloss, const float *x, const float *w,
                            const int32_t *target, int64_t N, int64_t C, int64_t V);
 
+/* ---- sampling: solutions/08-gpt2/sample.c ------------------------------------------------------- */
+
+/* mt_most_likely_cpu -- the largest of V logits, V >= 1; of equal ones the first.   Lab 08.9 */
+int32_t mt_most_likely_cpu(const float *logits, int64_t V);
+
+/* Of the next three the tokens are ranked: logit [V] never rises, and neither does weight [V]. Sums are in double: fifty
+ * thousand small numbers lose too much in f32. */
+
+/* mt_sample_weights_cpu -- weight[i] = exp((logit[i] - logit[0]) / temperature), overwritten; temperature > 0.
+ * Source: Hinton, Vinyals, Dean 2015, arXiv:1503.02531, sec. 2.   Lab 08.9 */
+void mt_sample_weights_cpu(float *weight, const float *logit, int64_t V, double temperature);
+
+/* mt_sample_kept_cpu -- how many of V >= 1 tokens may be drawn, 1 .. V: of the first top_k (0: of all) the fewest whose sum is
+ * at least top_p times that of the top_k; 0 < top_p <= 1.
+ * Source: Fan et al. 2018, arXiv:1805.04833 (top-k); Holtzman et al. 2020, arXiv:1904.09751 (top-p).   Lab 08.9 */
+int64_t mt_sample_kept_cpu(const float *weight, int64_t V, int64_t top_k, double top_p);
+
+/* mt_sample_drawn_cpu -- the first i < kept with weight[0] + ... + weight[i] > part * (sum of the kept); kept >= 1,
+ * 0 <= part < 1.   Lab 08.9 */
+int64_t mt_sample_drawn_cpu(const float *weight, int64_t kept, double part);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,207 @@
+/* 08-sample.c -- how the checks of sampling run (step 08.9). Rows: 08-gpt2.c.
+ *
+ * Chance is an argument here, so that the answer is one token and no frequency. Shares and parts are chosen from the weights
+ * themselves, in the middle of the stretch that belongs to the wanted rank: rounding cannot move them out of it, because a
+ * stretch shorter than MARGIN of the sum is never chosen. Expected values are added up in double, from the first on. */
+#include "checks/08-gpt2.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { CALLS = 12, LONG = 50257 }; /* GPT-2's vocabulary */
+#define MARGIN 4e-6                /* 64 roundings of a part in f32 */
+
+/* ---- the most likely ---------------------------------------------------------------------------------- */
+
+void mg_08_most_likely(mg_run *run, const void *one_case)
+{
+    const sample_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t V = mg_size(run, -1, 200), best = 0;
+        mg_begin(run, "mt_most_likely_cpu");
+        mg_out(run, "token", MT_I32, MT_SHAPE(1));
+        float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(-50, 10)); /* all below 0 */
+        for (int64_t v = 0; v < V && c->kind == MG_SAMPLE_EQUAL; v++)
+            logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
+        for (int64_t v = 1; v < V; v++)
+            best = logits[v] > logits[best] ? v : best;
+        mg_i64(run, "V", V);
+        double want = (double)best;
+        if (!mg_call(run) || !mg_expect(run, "token", &want, NULL))
+            return;
+    }
+}
+
+/* ---- weights -------------------------------------------------------------------------------------------- */
+
+static int falling(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x < y) - (x > y);
+}
+
+/* exp's argument is rounded twice, by the difference and the quotient; exp itself by 2 ulp. */
+void mg_08_sample_weights(mg_run *run, const void *one_case)
+{
+    const sample_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t V = mg_size(run, -1, 200);
+        float temperature = (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4);
+        mg_begin(run, "mt_sample_weights_cpu");
+        mg_answer weight = mg_overwritten(run, "weight", MT_SHAPE(V));
+        float *logit = mg_input(run, "logit", MT_SHAPE(V), (mg_dist)NORMAL(c->kind == MG_SAMPLE_LARGE ? 5000 : 0, 4));
+        qsort(logit, (size_t)V, sizeof *logit, falling);
+        mg_i64(run, "V", V);
+        mg_f32(run, "temperature", temperature);
+        for (int64_t i = 0; i < V; i++) {
+            double power = ((double)logit[i] - logit[0]) / temperature;
+            weight.v[i] = exp(power);
+            weight.e[i] = weight.v[i] * MG_U * (2 * fabs(power) + 4) + FLT_MIN;
+        }
+        if (!mg_call_and_judge(run, &weight, 1))
+            return;
+    }
+}
+
+/* ---- cutting off, and drawing ------------------------------------------------------------------------------ */
+
+/* Weights as mt_sample_weights_cpu makes them, and of each rank the sum up to it. */
+typedef struct ranks {
+    int64_t V;
+    float *weight;   /* [V] falling from 1 */
+    double *reached; /* [V] */
+} ranks;
+
+static ranks ranks_in(mg_run *run, sample_kind kind)
+{
+    int64_t V = kind == MG_SAMPLE_LONG ? LONG : mg_size(run, -1, 200);
+    ranks r = { V, mg_input(run, "weight", MT_SHAPE(V), (mg_dist)UNIFORM(0.01, 1)), mg_doubles(V) };
+    float alike =
+        (float)mg_pick(mg_rng(run), 1 << 23, 1 << 24) * 0x1p-24f; /* one number again and again, as untrained */
+    for (int64_t i = 0; i < V && kind == MG_SAMPLE_LONG; i++)     /* models say: all additions in f32 err to one side */
+        r.weight[i] = alike;
+    r.weight[0] = 1;
+    qsort(r.weight, (size_t)V, sizeof *r.weight, falling);
+    for (int64_t i = 0; i < V; i++)
+        r.reached[i] = (i ? r.reached[i - 1] : 0) + r.weight[i];
+    return r;
+}
+
+/* A part of what the first `kept` have together, in the middle of the stretch of rank *rank; the rank may become another. */
+static float part_of(mg_run *run, const ranks *r, int64_t kept, int64_t *rank)
+{
+    double sum = r->reached[kept - 1];
+    while (r->weight[*rank] < MARGIN * sum)
+        *rank = mt_rng_below(mg_rng(run), kept);
+    return (float)((r->reached[*rank] - 0.5 * r->weight[*rank]) / sum);
+}
+
+void mg_08_sample_kept(mg_run *run, const void *one_case)
+{
+    const sample_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mg_begin(run, "mt_sample_kept_cpu");
+        mg_out(run, "kept", MT_I64, MT_SHAPE(1));
+        ranks r = ranks_in(run, c->kind);
+        int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : r.V + 1;
+        int64_t most = top_k ? mt_min(top_k, r.V) : r.V,
+                last = t > 1 ? mt_rng_below(mg_rng(run), most) : t * (most - 1);
+        float top_p = c->kind == MG_SAMPLE_TOP_K ? 1 : part_of(run, &r, most, &last);
+        mg_i64(run, "V", r.V);
+        mg_i64(run, "top_k", top_k);
+        mg_f32(run, "top_p", top_p);
+        double want = (double)(c->kind == MG_SAMPLE_TOP_K ? most : last + 1);
+        free(r.reached);
+        if (!mg_call(run) || !mg_expect(run, "kept", &want, NULL))
+            return;
+    }
+}
+
+void mg_08_sample_drawn(mg_run *run, const void *one_case)
+{
+    const sample_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mg_begin(run, "mt_sample_drawn_cpu");
+        mg_out(run, "rank", MT_I64, MT_SHAPE(1));
+        ranks r = ranks_in(run, c->kind);
+        int64_t kept = c->kind == MG_SAMPLE_ANY ? mg_pick(mg_rng(run), 1, r.V) : r.V;
+        int64_t rank = t > 1 ? mt_rng_below(mg_rng(run), kept) : t * (kept - 1);
+        float part = part_of(run, &r, kept, &rank);
+        if (t < 2) /* the smallest and the largest number that a generator of 24 bits draws */
+            part = t ? 1 - FLT_EPSILON / 2 : 0;
+        mg_i64(run, "kept", kept);
+        mg_f32(run, "part", part);
+        double want = (double)rank;
+        free(r.reached);
+        if (!mg_call(run) || !mg_expect(run, "rank", &want, NULL))
+            return;
+    }
+}
+
+/* ---- all of it, as mt_sample ---------------------------------------------------------------------------------- */
+
+typedef struct token {
+    float logit;
+    int32_t id;
+} token;
+
+static int by_rank(const void *a, const void *b)
+{
+    const token *x = a, *y = b;
+    return x->logit != y->logit ? falling(&x->logit, &y->logit) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* The token that mt_sample should draw; -1 when rounding may decide it. */
+static int32_t drawn(const float *logits, int64_t V, float temperature, int64_t top_k, float top_p, double part)
+{
+    token *ranked = calloc((size_t)V, sizeof *ranked);
+    double *reached = mg_doubles(V), sum = 0;
+    int64_t most = mt_min(top_k, V), kept = 0, rank = 0;
+    MT_CHECK(ranked, "out of memory");
+    for (int64_t v = 0; v < V; v++)
+        ranked[v] = (token){ logits[v], (int32_t)v };
+    qsort(ranked, (size_t)V, sizeof *ranked, by_rank);
+    for (int64_t i = 0; i < most; i++)
+        reached[i] = sum += exp(((double)ranked[i].logit - ranked[0].logit) / temperature);
+    while (kept < most - 1 && reached[kept] < top_p * sum)
+        kept++;
+    double end = reached[kept], at = part * end;
+    bool close = fabs(end - top_p * sum) < MARGIN * sum || (kept && top_p * sum - reached[kept - 1] < MARGIN * sum);
+    while (rank < kept && reached[rank] <= at)
+        rank++;
+    close = close || fabs(reached[rank] - at) < MARGIN * end || (rank && at - reached[rank - 1] < MARGIN * end);
+    int32_t id = close ? -1 : ranked[rank].id;
+    free(ranked);
+    free(reached);
+    return id;
+}
+
+void mg_08_sample(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < 2 * CALLS; t++) {
+        int64_t V = mg_pick(mg_rng(run), 2, 200), top_k = mg_pick(mg_rng(run), 1, 40), seed;
+        float temperature = (float)mg_pick(mg_rng(run), 2, 9) / 4, top_p;
+        double want;
+        mg_begin(run, "mt_sample");
+        mg_out(run, "token", MT_I32, MT_SHAPE(1));
+        float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(0, 2));
+        logits[V - 1] = logits[0]; /* equally likely: they rank by id */
+        do {
+            top_p = (float)mg_pick(mg_rng(run), 5, 99) / 100;
+            seed = mg_pick(mg_rng(run), 1, 1000000);
+            mt_rng rng = mt_rng_new((uint64_t)seed, MT_STREAM_SAMPLE);
+            want = drawn(logits, V, temperature, top_k, top_p, mt_rng_uniform(&rng));
+        } while (want < 0);
+        mg_i64(run, "V", V);
+        mg_f32(run, "temperature", temperature);
+        mg_i64(run, "top_k", top_k);
+        mg_f32(run, "top_p", top_p);
+        mg_i64(run, "seed", seed);
+        if (!mg_call(run) || !mg_expect(run, "token", &want, NULL))
+            return;
+    }
+}

@@ -1,0 +1,55 @@
+/* sample.c -- from logits to one token: the most likely, or one drawn from those that are not cut off.
+ * mt_sample (models/sample.c) ranks the tokens for these kernels and draws the random number: what is left is exact. */
+#include "ops/kernels_gpt2.h"
+
+#include <math.h>
+
+int32_t mt_most_likely_cpu(const float *logits, int64_t V)
+{
+    /* LAB 08.9 BEGIN  The token with the largest logit.
+     * Hint: of equal ones the first, so that a text can be written again. */
+    int64_t best = 0;
+    for (int64_t v = 1; v < V; v++)
+        if (logits[v] > logits[best])
+            best = v;
+    return (int32_t)best;
+    /* LAB 08.9 END */
+}
+
+void mt_sample_weights_cpu(float *weight, const float *logit, int64_t V, double temperature)
+{
+    /* LAB 08.9 BEGIN  How likely each token is beside the most likely, which is the first.
+     * Hint: softmax without its division. Take the largest away before dividing by the temperature: e^90 overflows. */
+    for (int64_t i = 0; i < V; i++)
+        weight[i] = (float)exp(((double)logit[i] - (double)logit[0]) / temperature);
+    /* LAB 08.9 END */
+}
+
+int64_t mt_sample_kept_cpu(const float *weight, int64_t V, int64_t top_k, double top_p)
+{
+    /* LAB 08.9 BEGIN  How many of the most likely tokens may be drawn.
+     * Hint: at most top_k, where 0 means all. Of those, as few as have at least the share top_p of their sum: the one that
+     * reaches it is kept too, so there is always one. */
+    int64_t most = top_k > 0 ? mt_min(top_k, V) : V, kept = 0;
+    double sum = 0, reached = 0;
+    for (int64_t i = 0; i < most; i++)
+        sum += weight[i];
+    while (kept < most && (kept == 0 || reached < top_p * sum))
+        reached += weight[kept++];
+    return kept;
+    /* LAB 08.9 END */
+}
+
+int64_t mt_sample_drawn_cpu(const float *weight, int64_t kept, double part)
+{
+    /* LAB 08.9 BEGIN  The first token at which the weights, added up, exceed their part of the sum of those kept.
+     * Hint: each token owns a stretch of 0 to the sum, as long as its weight. Which one's is part * sum in? */
+    double sum = 0, reached = 0;
+    for (int64_t i = 0; i < kept; i++)
+        sum += weight[i];
+    for (int64_t i = 0; i < kept; i++)
+        if ((reached += weight[i]) > part * sum)
+            return i;
+    return kept - 1;
+    /* LAB 08.9 END */
+}
