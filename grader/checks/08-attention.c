@@ -27,7 +27,7 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
     if (c->tokens == MG_TOKENS_NONE && a.T > 0)
         a.B = 0;
     if (c->tokens == MG_TOKENS_TILES) /* long ones: the oracle has to make all their scores */
-        a.B = 1, a.H = mg_pick(rng, 1, 2);
+        a.B = 1, a.H = mg_pick(rng, c->heads ? 2 : 1, 2);
     a.T = mg_size(run, a.T, 70);
     a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
     return a;

@@ -117,7 +117,7 @@ static const attention_case attention_cases[] = {
     { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_race attention_race_cases[] = {
-    { { 6, "speed", "most of the time goes to e^x: a loop of nothing but mt_expf becomes vector code, one with expf, a branch or two jobs does not" }, .T = 512, .bar = "08.5" },
+    { { 6, "speed", "mt_expf in a loop becomes vector code; libm's exp is called once for each score" }, .T = 512, .bar = "08.5" },
 };
 static const attention_case attention_backward_cases[] = {
     { { 3, "dq", "the scores' gradient times the keys, where that gradient is p * (dp - delta), times 1 / sqrt(D) like the scores" }, TOKENS(SHORT, ANY), JUDGE(DQ) },
@@ -131,7 +131,7 @@ static const attention_case attention_backward_cases[] = {
     { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
-    { { 5, "speed", "the same as forward: one loop of mt_expf, products and nothing else" }, .backward = true, .T = 384, .bar = "08.6" },
+    { { 5, "speed", "as in forward: mt_expf in a loop becomes vector code; libm's exp is called once for each score" }, .backward = true, .T = 384, .bar = "08.6" },
 };
 static const attention_case cached_cases[] = {
     { { 1, "first token", "at place 0 the token is its own only key: out is its value" }, TOKENS(ONE, ANY), JUDGE(OUT) },
