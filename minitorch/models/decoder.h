@@ -15,7 +15,7 @@ extern "C" {
 
 typedef struct mt_decoder mt_decoder; /* opaque */
 
-mt_decoder *mt_decoder_new(const mt_module *model); /* borrows it; its parameters must not change meanwhile */
+mt_decoder *mt_decoder_new(const mt_module *model); /* borrows it; it is on the cpu and does not change meanwhile */
 void mt_decoder_free(mt_decoder *decoder);          /* NULL is allowed */
 
 /* mt_decoder_next -- read one more token; logits [vocabulary], lent until the next call. When the context is full the older

@@ -1,4 +1,5 @@
-/* kernels_gpt2.h -- the CPU kernels of lab 08. Conventions and letters are those of ops/kernels.h. */
+/* kernels_gpt2.h -- the CPU kernels of lab 08; their twins for CUDA are given (cuda/kernels.h). Conventions and letters are
+ * those of ops/kernels.h. */
 #ifndef MT_OPS_KERNELS_GPT2_H
 #define MT_OPS_KERNELS_GPT2_H
 

@@ -56,7 +56,7 @@ mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label); /* logits [N,C
 
 /* ---- GPT-2 (ops/gpt2.c) ------------------------------------------------------------------------------------ */
 mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids i32 [B,T]: [B,T,C], token plus place */
-mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads);                  /* causal; [B,T,3C]: [B,T,C] */
+mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */
 
 /* mt_classifier -- mean cross-entropy [] of x [N,C] times the transpose of w's first `classes` rows (w [V,C], classes <= V;
  * the rest is padding), target i32 [N]. Holds N x classes numbers once. */

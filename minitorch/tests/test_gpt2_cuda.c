@@ -9,6 +9,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/checkpoint.h"
+#include "models/decoder.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
 #include "ops/ops.h"
@@ -16,6 +17,7 @@
 #include "optim/optim.h"
 #include "testing/compare.h"
 
+#include "aborts.h"
 #include "must.h"
 #include "temp_dir.h"
 
@@ -235,6 +237,13 @@ Test(gpt2_cuda, writes_what_the_cpu_writes)
     for (int i = 0; i < LONG; i++)
         cr_assert_eq(ids[MT_CUDA][i], ids[MT_CPU][i], "token %d: %d on cuda, %d on the cpu", i, ids[MT_CUDA][i],
                      ids[MT_CPU][i]);
+}
+
+Test(gpt2_cuda, the_decoder_says_where_it_reads)
+{
+    mt_module *model = model_on(MT_CUDA, 0);
+    ABORTS("the decoder reads its model on the cpu, this one is on cuda", mt_decoder_new(model));
+    mt_module_free(model);
 }
 
 /* ---- attention: its cache, its bits -------------------------------------------------------------------------- */
