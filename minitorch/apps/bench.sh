@@ -19,6 +19,7 @@ step "optimizers: bytes of state, fused"    "$build/bin/bench_optim" --csv $out/
 step "optimizers race on MNIST"             "$build/bin/converge" --csv $out/converge.csv --svg $out/converge.svg
 step "overlap (figures 8.7, 8.8)"           "$build/bin/overlap" --csv $out/overlap.csv --svg $out/overlap.svg
 step "loader beside bare decoding"          "$build/bin/bench_loader" --csv $out/loader.csv
+step "GPT-2 124M beside PyTorch"            minitorch/apps/bench_gpt2.sh "$build"
 step "tokenizer beside npm's"               minitorch/apps/bench_tokenizer.sh "$build"
 
 if command -v gnuplot >/dev/null; then

@@ -6,6 +6,13 @@
 
 #include "models/gpt2.h"
 #include "ops/tables.h"
+#include "ops/vec.h"
+
+enum {
+    STREAMS = 4,  /* places of a matrix that a thread reads side by side */
+    AHEAD = 1024, /* floats, so much earlier it asks for them */
+    PARTS = 8,    /* of a sum over a matrix's rows */
+};
 
 /* Where a block's parameters are. */
 typedef struct layer {
@@ -22,6 +29,7 @@ struct mt_decoder {
     int64_t bytes; /* of the block of memory that the next lines point into */
     float *cache;  /* [layers, block, 2 width] */
     float *x, *normal, *wide, *part;
+    float *parts;  /* [PARTS, 4 width] */
     float *logits; /* [vocabulary] */
 };
 
@@ -48,13 +56,14 @@ mt_decoder *mt_decoder_new(const mt_module *model)
     for (int64_t l = 0; l < c->layers; l++)
         d->layer[l] = layer_of(model->child[2]->child[l]);
     int64_t cache = c->layers * c->block * 2 * c->width;
-    d->bytes = (cache + 7 * c->width + c->vocabulary) * (int64_t)sizeof(float);
+    d->bytes = (cache + (7 + PARTS * 4) * c->width + c->vocabulary) * (int64_t)sizeof(float);
     d->cache = mt_alloc(d->bytes, MT_CPU);
     d->x = d->cache + cache;
     d->normal = d->x + c->width;
     d->part = d->normal + c->width;
     d->wide = d->part + c->width;
-    d->logits = d->wide + 4 * c->width;
+    d->parts = d->wide + 4 * c->width;
+    d->logits = d->parts + PARTS * 4 * c->width;
     return d;
 }
 
@@ -80,10 +89,91 @@ static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
                                       m->scalar[0]);
 }
 
-static void linear(float *out, const float *x, const mt_module *m)
+/* ---- one row times many weights --------------------------------------------------------------------------
+ * Each weight is used once, so the processor waits for memory. It waits least when it reads from several places side by
+ * side, each from one end to the other, and asks for every line long before it comes to it. */
+
+/* sum [O] += x[r * apart] times row r * apart of w, for r = 0 .. STREAMS-1. */
+static void add_rows(float *restrict sum, const float *x, const float *w, int64_t apart, int64_t O)
 {
-    const mt_tensor *w = m->param[0];
-    mt_kernels(MT_CPU)->linear_fwd(out, x, mt_f32(w), mt_f32(m->param[1]), 1, w->view.shape[0], w->view.shape[1]);
+    int64_t j = 0, step = apart * O;
+    for (; j + MT_VL <= O; j += MT_VL) {
+        mt_vec total = mt_load(sum + j);
+#pragma GCC unroll 4
+        for (int r = 0; r < STREAMS; r++) {
+            __builtin_prefetch(w + r * step + j + AHEAD);
+            total += x[r * apart] * mt_load(w + r * step + j);
+        }
+        mt_store(sum + j, total);
+    }
+    for (; j < O; j++)
+        for (int r = 0; r < STREAMS; r++)
+            sum[j] += x[r * apart] * w[r * step + j];
+}
+
+/* sum [O] = x [rows] w [rows,O]. */
+static void add_part(float *sum, const float *x, const float *w, int64_t rows, int64_t O)
+{
+    int64_t apart = rows / STREAMS;
+    memset(sum, 0, (size_t)O * sizeof *sum);
+    for (int64_t i = 0; i < apart; i++)
+        add_rows(sum, x + i, w + i * O, apart, O);
+    for (int64_t i = apart * STREAMS; i < rows; i++)
+        for (int64_t j = 0; j < O; j++)
+            sum[j] += x[i] * w[i * O + j];
+}
+
+/* out [O] = x [I] w [I,O] + b. The sum over I is made of PARTS, added in their order, whatever the number of threads. */
+static void linear(const mt_decoder *d, float *out, const float *x, const mt_module *m)
+{
+    const float *w = mt_f32(m->param[0]), *b = mt_f32(m->param[1]);
+    int64_t I = m->param[0]->view.shape[0], O = m->param[0]->view.shape[1];
+#pragma omp parallel
+    {
+#pragma omp for schedule(static)
+        for (int64_t p = 0; p < PARTS; p++) {
+            int64_t begin = p * I / PARTS, end = (p + 1) * I / PARTS;
+            add_part(d->parts + p * O, x + begin, w + begin * O, end - begin, O);
+        }
+#pragma omp for schedule(static)
+        for (int64_t j = 0; j < O; j++) {
+            out[j] = b[j];
+            for (int64_t p = 0; p < PARTS; p++)
+                out[j] += d->parts[p * O + j];
+        }
+    }
+}
+
+/* out[r * apart] = row r * apart of w, C long, times x [C], for r = 0 .. STREAMS-1. */
+static void dot_rows(float *out, const float *w, const float *x, int64_t apart, int64_t C)
+{
+    mt_vec sum[STREAMS] = { 0 };
+    int64_t c = 0, step = apart * C;
+    for (; c + MT_VL <= C; c += MT_VL)
+#pragma GCC unroll 4
+        for (int r = 0; r < STREAMS; r++) {
+            __builtin_prefetch(w + r * step + c + AHEAD);
+            sum[r] += mt_load(w + r * step + c) * mt_load(x + c);
+        }
+    for (int r = 0; r < STREAMS; r++) {
+        float total = 0;
+        for (int lane = 0; lane < MT_VL; lane++)
+            total += sum[r][lane];
+        for (int64_t k = c; k < C; k++)
+            total += w[r * step + k] * x[k];
+        out[r * apart] = total;
+    }
+}
+
+/* logits [V] = wte x; the last rows of wte, which no stream has, alone: STREAMS times the same one. */
+static void classify(const mt_decoder *d, const float *x)
+{
+    int64_t V = d->config.vocabulary, apart = V / STREAMS, C = d->config.width;
+#pragma omp parallel for schedule(static)
+    for (int64_t v = 0; v < apart; v++)
+        dot_rows(d->logits + v, d->wte + v * C, x, apart, C);
+    for (int64_t v = apart * STREAMS; v < V; v++)
+        dot_rows(d->logits + v, d->wte + v * C, x, 0, C);
 }
 
 static void add_to(float *x, const float *part, int64_t n)
@@ -98,14 +188,14 @@ static void run_layer(mt_decoder *d, int64_t l)
     const mt_kernel_table *kernels = mt_kernels(MT_CPU);
     int64_t C = d->config.width;
     layernorm(d->normal, d->x, p->ln_1, C);
-    linear(d->wide, d->normal, p->c_attn);
+    linear(d, d->wide, d->normal, p->c_attn);
     kernels->attention_cached(d->normal, d->cache + l * d->config.block * 2 * C, d->wide, d->place, C, d->config.heads);
-    linear(d->part, d->normal, p->attn_proj);
+    linear(d, d->part, d->normal, p->attn_proj);
     add_to(d->x, d->part, C);
     layernorm(d->normal, d->x, p->ln_2, C);
-    linear(d->wide, d->normal, p->c_fc);
+    linear(d, d->wide, d->normal, p->c_fc);
     kernels->gelu_tanh_fwd(d->wide, d->wide, 4 * C);
-    linear(d->part, d->wide, p->mlp_proj);
+    linear(d, d->part, d->wide, p->mlp_proj);
     add_to(d->x, d->part, C);
 }
 
@@ -135,6 +225,6 @@ const float *mt_decoder_next(mt_decoder *d, int32_t id)
         forget(d);
     read_token(d, id);
     layernorm(d->normal, d->x, d->ln_f, C);
-    mt_matmul_cpu(d->logits, d->wte, d->normal, d->config.vocabulary, 1, C, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    classify(d, d->normal);
     return d->logits;
 }

@@ -114,8 +114,9 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
     x = mt_dense(x);
     w = mt_dense(w);
     target = mt_dense(target);
-    mt_tensor *probs = mt_result(MT_SHAPE(N, classes), x), *rows = mt_result(MT_SHAPE(N), x);
     mt_tensor *loss = mt_result(MT_SCALAR, x);
+    mt_scope_begin(); /* probs, the largest array of all, shall live until backward has passed, not as long as the loss */
+    mt_tensor *probs = mt_result(MT_SHAPE(N, classes), x), *rows = mt_result(MT_SHAPE(N), x);
     kernels->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N, C, classes);
     kernels->sum_middle(mt_f32(loss), mt_f32(rows), 1, N, 1);
     kernels->scale_fwd(mt_f32(loss), mt_f32(loss), 1 / (float)N, 1);
@@ -127,5 +128,6 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
         mt_save(node, probs);
         mt_save(node, target);
     }
+    mt_scope_end();
     return loss;
 }

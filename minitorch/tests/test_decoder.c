@@ -8,14 +8,17 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { V = 13, BLOCK = 8, LAYERS = 2, C = 12, ROUNDINGS = LAYERS * (5 * C + 4 * C + 4 * C + 2 * BLOCK) + 3 * C };
+/* A width that is no multiple of a vector, and more rows than the decoder reads side by side. */
+enum { V = 13, BLOCK = 8, LAYERS = 2, C = 40, ROUNDINGS = LAYERS * (5 * C + 4 * C + 4 * C + 2 * BLOCK) + 3 * C };
 
 static mt_module *model_moved(float moved)
 {
     mt_rng rng = mt_rng_new(4, MT_STREAM_INIT), sign = mt_rng_new(5, MT_STREAM_TEST);
-    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ V, 0, BLOCK, LAYERS, 3, C }, &rng);
+    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ V, 0, BLOCK, LAYERS, 5, C }, &rng);
     mt_params params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         for (int64_t k = 0; k < mt_numel(params.item[i].tensor); k++) /* 10: far from an even attention */
@@ -61,4 +64,22 @@ Test(decoder, as_all_at_once)
     mt_decoder_free(decoder);
     mt_module_free(model);
     mt_module_free(moved);
+}
+
+Test(decoder, threads_change_no_bit)
+{
+    float first[BLOCK][V];
+    mt_module *model = model_moved(0);
+    for (int threads = 1; threads <= 5; threads++) {
+        omp_set_num_threads(threads);
+        mt_decoder *decoder = mt_decoder_new(model);
+        for (int i = 0; i < BLOCK; i++) {
+            const float *logits = mt_decoder_next(decoder, i * 5 % V);
+            if (threads == 1)
+                memcpy(first[i], logits, sizeof first[i]);
+            cr_assert_arr_eq(logits, first[i], sizeof first[i], "token %d, %d threads", i, threads);
+        }
+        mt_decoder_free(decoder);
+    }
+    mt_module_free(model);
 }

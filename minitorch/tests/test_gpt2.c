@@ -248,6 +248,26 @@ Test(gpt2, planned_memory_is_the_measured)
     plan_is_right(&(mt_gpt2_config){ 300, 0, 64, 6, 2, 192 }, 1, 8, 1);
 }
 
+/* Before the step ends: activations are gone, and the probabilities of all tokens too. */
+Test(gpt2, backward_leaves_gradients_only)
+{
+    enum { SAMPLES = 4, TIME = 16, VOCABULARY = 3000 };
+    mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ VOCABULARY, 0, TIME, 2, 2, 16 }, &rng);
+    int64_t parameters = mt_live_bytes(MT_CPU), probabilities = SAMPLES * TIME * VOCABULARY * 4;
+    mt_scope_begin();
+    mt_tensor *ids = mt_zeros(MT_SHAPE(SAMPLES, TIME), MT_I32, MT_CPU);
+    mt_backward(mt_gpt2_loss(model, ids, ids));
+    int64_t more = mt_live_bytes(MT_CPU) - 2 * parameters;
+    cr_expect(more >= 0 && more < probabilities / 4, "%d bytes more", (int)more);
+    mt_scope_end();
+    mt_params params = mt_module_params(model);
+    for (int64_t i = 0; i < params.count; i++)
+        mt_zero_grad(params.item[i].tensor);
+    mt_params_free(&params);
+    mt_module_free(model);
+}
+
 Test(gpt2, refuses_what_cannot_be)
 {
     cr_expect_eq(mt_gpt2_check(&(mt_gpt2_config){ 65, 0, 64, 4, 3, 128 }), MT_ERR_ARGUMENT);

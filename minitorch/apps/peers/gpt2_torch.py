@@ -1,0 +1,89 @@
+#!/usr/bin/python3
+"""gpt2_torch.py -- the peer of bench_gpt2: GPT-2, the same batch, clipping and AdamW in PyTorch, as fast as we know how.
+
+Prints one CSV line: what,batch,time,ms_per_step,peak_rss_mb,loss  (the fastest step after one that does not count)
+Threads and vector width are the caller's to choose: OMP_NUM_THREADS, ATEN_CPU_CAPABILITY (see bench_gpt2.sh).
+"""
+import argparse
+import resource
+import sys
+import time
+
+try:
+    import torch
+    from torch.nn import functional as F
+except ImportError as missing:
+    sys.exit(f"gpt2_torch.py: {missing}: apt install python3-torch")
+
+TOKENS, ROWS = 50257, 50304  # the table is padded to a multiple of 64, as minitorch's
+BLOCK, LAYERS, HEADS, WIDTH = 1024, 12, 12, 768
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln_1, self.ln_2 = torch.nn.LayerNorm(WIDTH), torch.nn.LayerNorm(WIDTH)
+        self.c_attn, self.attn_proj = torch.nn.Linear(WIDTH, 3 * WIDTH), torch.nn.Linear(WIDTH, WIDTH)
+        self.c_fc, self.mlp_proj = torch.nn.Linear(WIDTH, 4 * WIDTH), torch.nn.Linear(4 * WIDTH, WIDTH)
+
+    def attention(self, x, hidden):
+        b, t, _ = x.shape
+        q, k, v = (part.view(b, t, HEADS, -1).transpose(1, 2) for part in self.c_attn(x).split(WIDTH, 2))
+        score = q @ k.transpose(2, 3) * (WIDTH // HEADS) ** -0.5
+        out = score.masked_fill(hidden, float("-inf")).softmax(3) @ v
+        return self.attn_proj(out.transpose(1, 2).reshape(b, t, WIDTH))
+
+    def forward(self, x, hidden):
+        x = x + self.attention(self.ln_1(x), hidden)
+        return x + self.mlp_proj(F.gelu(self.c_fc(self.ln_2(x)), approximate="tanh"))
+
+
+class GPT2(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte, self.wpe = torch.nn.Embedding(ROWS, WIDTH), torch.nn.Embedding(BLOCK, WIDTH)
+        self.h = torch.nn.ModuleList(Block() for _ in range(LAYERS))
+        self.ln_f = torch.nn.LayerNorm(WIDTH)
+        for p in self.parameters():
+            if p.dim() == 2:
+                torch.nn.init.normal_(p, 0, 0.02)
+
+    def loss(self, ids, targets):
+        t = ids.shape[1]
+        hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+        x = self.wte(ids) + self.wpe.weight[:t]
+        for block in self.h:
+            x = block(x, hidden)
+        logits = self.ln_f(x) @ self.wte.weight.T
+        return F.cross_entropy(logits.view(-1, ROWS), targets.view(-1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--time", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--foreach", action="store_true", help="AdamW over all parameters at once")
+    args = parser.parse_args()
+    torch.manual_seed(1)
+    model = GPT2()
+    groups = [{"params": [p for p in model.parameters() if p.dim() == 2], "weight_decay": 0.1},
+              {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0}]
+    optim = torch.optim.AdamW(groups, lr=3e-4, foreach=args.foreach)
+    tokens = torch.randint(TOKENS, (args.batch, args.time + 1))
+    ids, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+    best = float("inf")
+    for step in range(args.steps + 1):
+        start = time.perf_counter()
+        optim.zero_grad(set_to_none=True)
+        loss = model.loss(ids, targets)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optim.step()
+        if step > 0:
+            best = min(best, time.perf_counter() - start)
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000 * 1.024
+    print(f"torch,{args.batch},{args.time},{1000 * best:.1f},{rss:.0f},{loss.item():.5f}")
+
+
+main()
