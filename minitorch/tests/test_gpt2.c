@@ -12,6 +12,7 @@
 #include "must.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
+#include "prof/profile.h"
 #include "testing/compare.h"
 #include "testing/dump.h"
 
@@ -213,6 +214,40 @@ Test(gpt2, published_sizes)
     cr_expect_eq(mt_gpt2_fill(&own, "gpt3"), MT_ERR_ARGUMENT);
     cr_expect_null(mt_gpt2_size("gpt3"));
     cr_expect(strstr(mt_last_error(), "gpt2-xl"));
+}
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* The planned arithmetic against what the ops count. Attention's backward makes the scores again: of seven products six
+ * are the model's. */
+Test(gpt2, planned_arithmetic_is_the_counted)
+{
+    mt_gpt2_config config = { 65, 0, 32, 3, 2, 48 };
+    mt_gpt2_cost cost = mt_gpt2_cost_of(&config, 2, 31, 1);
+    mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(&config, &rng);
+    int64_t products = 0, attention = 0;
+    mt_scope_begin();
+    mt_tensor *ids = mt_zeros(MT_SHAPE(2, 31), MT_I32, MT_CPU);
+    mt_profile_begin(0);
+    mt_backward(mt_gpt2_loss(model, ids, ids));
+    mt_profile *profile = mt_profile_end();
+    mt_scope_end();
+    for (const mt_profile_line *line = profile->line; line < profile->line + profile->line_count; line++) {
+        products += begins(line->name, "linear") || begins(line->name, "classifier") ? line->flops : 0;
+        attention += begins(line->name, "attention") ? line->flops : 0;
+    }
+    cr_expect_eq(attention, cost.attention_flops / 6 * 7);
+    cr_expect_eq(products, cost.flops - cost.attention_flops);
+    mt_profile_free(profile);
+    mt_params params = mt_module_params(model);
+    for (int64_t i = 0; i < params.count; i++)
+        mt_zero_grad(params.item[i].tensor);
+    mt_params_free(&params);
+    mt_module_free(model);
 }
 
 /* The planned peak against the allocator's, where activations rule, where gradients do, and with two micro-batches. */
