@@ -258,6 +258,8 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     mg_path(objects, "%s/obj/%s", b->scratch, info->id);
     mt_status status = mg_folder(objects, true);
     for (int i = 0; status == MT_OK && i < info->units; i++) {
+        if (is_cuda(info->unit[i]) && b->mines > 0)
+            continue; /* of an earlier lab: only the workers of its own lab run .cu units */
         status = compile(b, info->id, objects, info->unit[i], log, size);
         b->cuda = b->cuda || is_cuda(info->unit[i]);
     }
