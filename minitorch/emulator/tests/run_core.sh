@@ -29,7 +29,7 @@ compile() {
 }
 # end_case N.HOW: runs case N of ends.cu
 end_case() {
-    CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 60 "$work/ends.${1#*.}" ${1%.*} >"$work/end.$1.out" 2>"$work/end.$1.log"
+    CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 600 "$work/ends.${1#*.}" ${1%.*} >"$work/end.$1.out" 2>"$work/end.$1.log"
     echo $? >"$work/end.$1.status"
 }
 export -f compile end_case
@@ -47,7 +47,7 @@ built() {
 passes() {
     local name=$1 how=$2
     shift 2
-    env "$@" timeout 60 "$work/$name.$how" >"$work/out" 2>"$work/log" && [ ! -s "$work/log" ] && ! grep -q '^FAIL' "$work/out"
+    env "$@" timeout 600 "$work/$name.$how" >"$work/out" 2>"$work/log" && [ ! -s "$work/log" ] && ! grep -q '^FAIL' "$work/out"
     local status=$?
     cat "$work/out" >>"$work/log"
     result $status "$name $how $*" "$work/log"
@@ -78,7 +78,7 @@ done
 
 # The line after each `// ERROR words` (or WARNING) is told with these words.
 built api && for how in fast traced; do
-    CUEMU_LEAKS=1 timeout 60 "$work/api.$how" >"$work/out" 2>"$work/log"
+    CUEMU_LEAKS=1 timeout 600 "$work/api.$how" >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out"
     result $? "api $how: values and exit status" "$work/out"
     missing=0
@@ -94,7 +94,7 @@ built limits && for n in 1 2 3 4 5 6 7 8; do
     mark="// LIMIT $n\$"
     [ $n != 7 ] || mark='// STATIC$'
     [ $n != 8 ] || mark='// BOTH$'
-    timeout 60 "$work/limits.fast" $n >"$work/out" 2>"$work/log"
+    timeout 600 "$work/limits.fast" $n >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out" && grep -q "limits.cu:$(line_of limits.cu "$mark"): error:" "$work/log"
     result $? "limits $n: $(head -1 "$work/log" | sed 's/.*error: //' | cut -c1-70)" "$work/log"
 done
