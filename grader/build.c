@@ -2,8 +2,7 @@
  *
  *   include/     the framework's headers, and no other file of the repository
  *   src/NN-name/ units as collected     obj/NN-name/  their objects
- *   in/          prebuilt: worker/, units/NN-name/, libgiven.a
- *                (the emulator, for .cu units, is used where it was built: build/emu/)
+ *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
  *   bin/         launch, worker-0: made of our objects only
  *   out/         worker-*: made of the student's objects too
  *
@@ -177,14 +176,25 @@ static bool is_cuda(const char *unit)
     return strcmp(strchr(unit, '.'), ".cu") == 0;
 }
 
+/* The emulator's folder, copied like all that a sandbox shows: the uid inside may have no way to where it was built. */
 static mt_status find_emulator(const mg_build *b, char folder[PATH_MAX])
 {
-    char compiler_path[PATH_MAX];
-    if (!realpath(b->build, folder))
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s: %s", b->build, strerror(errno));
-    strncat(folder, "/emu", PATH_MAX - strlen(folder) - 1);
-    mg_path(compiler_path, "%s/cuemu", folder);
-    return need(compiler_path, "the emulator for .cu units: run make, with g++ installed");
+    static const char *const parts[] = { "cuemu", "translate", "libcuemu.a" };
+    char from[PATH_MAX], to[PATH_MAX];
+    mg_path(folder, "%s/in/emu", b->scratch);
+    if (access(folder, F_OK) == 0)
+        return MT_OK;
+    mg_path(from, "%s/emu/cuemu", b->build);
+    mt_status status = need(from, "the emulator for .cu units: run make, with g++ installed");
+    mg_path(from, "%s/emu", b->build);
+    if (status == MT_OK)
+        status = mg_copy_tree(folder, from, ".h");
+    for (int64_t i = 0; status == MT_OK && i < MT_COUNT(parts); i++) {
+        mg_path(from, "%s/emu/%s", b->build, parts[i]);
+        mg_path(to, "%s/%s", folder, parts[i]);
+        status = mg_copy_file(to, from);
+    }
+    return status;
 }
 
 /* Whether two files hold the same bytes. */
@@ -248,6 +258,8 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     mg_path(objects, "%s/obj/%s", b->scratch, info->id);
     mt_status status = mg_folder(objects, true);
     for (int i = 0; status == MT_OK && i < info->units; i++) {
+        if (is_cuda(info->unit[i]) && b->mines > 0)
+            continue; /* of an earlier lab: only the workers of its own lab run .cu units */
         status = compile(b, info->id, objects, info->unit[i], log, size);
         b->cuda = b->cuda || is_cuda(info->unit[i]);
     }

@@ -26,6 +26,7 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
 void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
 
 /* mg_build_units -- compile the units in that folder; from now on they stand for this lab when a worker is linked.
+ * The first lab is the one that is graded; of the others .cu units are left out, for its worker does not run them.
  *   log  the compiler's words. MT_ERR_FORMAT: the units do not compile, other codes: we could not try. */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
 

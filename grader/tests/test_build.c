@@ -75,3 +75,14 @@ Test(build, the_references_text_has_the_references_object, .init = open_all, .fi
     cr_expect_eq(make_units("int toy;\n"), MT_OK, "what compiles is compiled");
     toy_shell("! cmp -s %s/build/units/90-toy/toy.o %s/obj/90-toy/toy.o", t.root, scratch.path);
 }
+
+Test(build, of_an_earlier_lab_device_units_are_left_out, .init = open_all, .fini = close_all)
+{
+    char log[4096];
+    mg_labinfo info = { .id = "91-device", .unit = { "toy.cu" }, .units = 1 };
+    cr_assert_eq(make_units("int toy;\n"), MT_OK);
+    cr_expect_eq(mg_build_units(&build, &info, log, sizeof log), MT_OK);
+    cr_expect(!build.cuda && build.mines == 2);
+    build.mines = 0;
+    cr_expect_eq(mg_build_units(&build, &info, log, sizeof log), MT_ERR_UNAVAILABLE, "the emulator was not built here");
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# labs.sh BUILD -- guards the guard: for every lab with checks, the skeleton earns 0 points with every row TODO, and the
-# solution earns full marks. Skeletons are made anew from solutions/, so a student's work in labs/ does not matter here.
+# labs.sh BUILD [LAB] -- guards the guard: for every lab with checks, or one (02), the skeleton earns 0 points with every row
+# TODO, and the solution earns full marks. Skeletons are made anew from solutions/, so a student's work in labs/ does not
+# matter here.
 # A lab with .cu units is skipped, and said to be, where the emulator was not built.
 # Where the solution misses points in speed rows only, or is INCONCLUSIVE, the machine was busy: it is graded again, up to
 # five times, with pauses that grow.
@@ -21,7 +22,7 @@ missed() { sed -nE "s#^ ($number\.[0-9]+  .*[^ ]) +([A-Z]+) +([0-9.]+)/([0-9.]+)
 # Whether the machine can be to blame: a speed row with PASS, FAIL or INCONCLUSIVE, not one that crashed.
 only_speed() { [ -n "$(missed)" ] && ! missed | grep -qvE '(: speed\|(PASS|FAIL)|\|INCONCLUSIVE)\|'; }
 
-for info in labs/*/lab.json; do
+for info in labs/"${2:+$2-}"*/lab.json; do
     lab=$(basename "$(dirname "$info")") number=${lab%%-*}
     if compgen -G "solutions/$lab/*.cu" >/dev/null && [ ! -x "$build/emu/cuemu" ]; then
         printf '  %-28s skipped   %s\n' "$number" "$build/emu is missing: install g++ and run make, without CUDA=off"

@@ -3,8 +3,8 @@
  *   rowverdict results.json "02.6 softmax: large logits"
  *
  * looks for rows of that step whose name holds the words after it (none: every row of the step) and prints the verdict
- * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. A step left to do, or a
- * measurement that was inconclusive, caught nothing. Exit status: 0 caught, 1 not caught or no such row, 2 no results. */
+ * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. A step left to do, a
+ * measurement that was inconclusive, or units that do not build caught nothing. Exit status: 0 caught, 1 not caught or no such row, 2 no results. */
 #include "core/base.h"
 
 #include <cjson/cJSON.h>
@@ -69,11 +69,15 @@ int main(int argc, char **argv)
         if (means(argv[2], test) && (!found || (caught(verdict_of(test)) && !caught(verdict_of(found)))))
             found = test;
     }
-    if (found)
+    /* Of units that do not build the grader says that every row failed. */
+    bool unbuilt = found && strstr(string_of(found, "output"), "the units do not build");
+    if (unbuilt)
+        printf("it does not build\n");
+    else if (found)
         printf("%s  %s %s\n", verdict_of(found), string_of(found, "number"), string_of(found, "name"));
     else
         printf("no row is called \"%s\"\n", argv[2]);
-    bool yes = found && caught(verdict_of(found));
+    bool yes = found && !unbuilt && caught(verdict_of(found));
     cJSON_Delete(root);
     return yes ? 0 : 1;
 }

@@ -34,7 +34,7 @@ check() {
         echo "FAIL $name: does not compile" && head -5 "$work/$name.log"
         return 1
     fi
-    CUEMU_TIMEOUT=2 CUEMU_JSON="$work/$name.json" timeout 60 ${RUN:-} "$work/$name" >/dev/null 2>"$work/$name.log"
+    CUEMU_TIMEOUT=2 CUEMU_JSON="$work/$name.json" timeout 600 ${RUN:-} "$work/$name" >/dev/null 2>"$work/$name.log"
     local status=$?
     [ $status != 124 ] || { echo "FAIL $name: did not end" && return 1; }
     grep -n 'BUG:' "$file" | sed -E 's/^([0-9]+):.*BUG: *(.*)/\1 \2/' |

@@ -30,7 +30,7 @@ compile() {
 }
 # end_case N.HOW: runs case N of ends.cu
 end_case() {
-    CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 60 ${RUN:-} "$work/ends.${1#*.}" ${1%.*} >"$work/end.$1.out" 2>"$work/end.$1.log"
+    CUEMU_TIMEOUT=1 CUEMU_STATUS=77 timeout 600 ${RUN:-} "$work/ends.${1#*.}" ${1%.*} >"$work/end.$1.out" 2>"$work/end.$1.log"
     echo $? >"$work/end.$1.status"
 }
 export -f compile end_case
@@ -48,7 +48,7 @@ built() {
 passes() {
     local name=$1 how=$2
     shift 2
-    env "$@" timeout 60 ${RUN:-} "$work/$name.$how" >"$work/out" 2>"$work/log" && [ ! -s "$work/log" ] && ! grep -q '^FAIL' "$work/out"
+    env "$@" timeout 600 ${RUN:-} "$work/$name.$how" >"$work/out" 2>"$work/log" && [ ! -s "$work/log" ] && ! grep -q '^FAIL' "$work/out"
     local status=$?
     cat "$work/out" >>"$work/log"
     result $status "$name $how $*" "$work/log"
@@ -80,7 +80,7 @@ done
 
 # The line after each `// ERROR words` (or WARNING) is told with these words.
 built api && for how in fast traced; do
-    CUEMU_LEAKS=1 timeout 60 ${RUN:-} "$work/api.$how" >"$work/out" 2>"$work/log"
+    CUEMU_LEAKS=1 timeout 600 ${RUN:-} "$work/api.$how" >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out"
     result $? "api $how: values and exit status" "$work/out"
     missing=0
@@ -96,7 +96,7 @@ built limits && for n in 1 2 3 4 5 6 7 8 9; do
     mark="// LIMIT $n\$"
     [ $n != 7 ] || mark='// STATIC$'
     [ $n != 8 ] || mark='// BOTH$'
-    timeout 60 ${RUN:-} "$work/limits.fast" $n >"$work/out" 2>"$work/log"
+    timeout 600 ${RUN:-} "$work/limits.fast" $n >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out" && grep -q "limits.cu:$(line_of limits.cu "$mark"): error:" "$work/log"
     result $? "limits $n: $(head -1 "$work/log" | sed 's/.*error: //' | cut -c1-70)" "$work/log"
 done

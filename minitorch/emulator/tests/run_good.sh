@@ -16,7 +16,7 @@ nvcc=${NVCC-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)}
 
 # Everything the program and the compilers say goes to the log; an empty one is a pass.
 run() {
-    timeout 120 env "${@:2}" "$1" >"$1.out" 2>"$1.err"
+    timeout 600 env "${@:2}" "$1" >"$1.out" 2>"$1.err"
     local status=$?
     [ $status = 0 ] || echo "${1##*/} ${*:2}: exit status $status"
     grep -v '^hello' "$1.out"
