@@ -36,7 +36,7 @@ meet() { echo "beside | $1 | touch $root/$1; until [ -e $root/$2 ]; do sleep 0.0
 ok "two at once" env LIMIT=20 bash -c "$(declare -f try); test=$test; try 0 '$(meet first second)' '$(meet second first)' \
     'alone | third | [ -e $root/second ] && touch $root/third'"
 
-printf '%s\n' "beside | long | sleep 4321.5 & sleep 4321.5" "beside | other | sleep 4321.5" >table
+printf '%s\n' "beside | long | sleep 4321.5 & sleep 4321.5" "beside | other | set -m; sleep 4321.5 & wait" >table
 "$test" table >out 2>&1 &
 for _ in {1..400}; do
     [ "$(pgrep -fcx 'sleep 4321.5')" -ne 3 ] || break

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# labs.sh BUILD [LAB] -- guards the guard: for every lab with checks, or one (02), the skeleton earns 0 points with every row
-# TODO, and the solution earns full marks. Skeletons are made anew from solutions/, so a student's work in labs/ does not
-# matter here.
+# labs.sh BUILD [LAB] -- guards the guard: for every lab with checks, or one (02), the skeleton earns 0 points, every row of
+# it TODO, and the solution earns full marks. Skeletons are made anew from solutions/, so a student's work in labs/ does
+# not matter here.
 # A lab with .cu units is skipped, and said to be, where the emulator was not built.
 # Where the solution misses points in speed rows only, or is INCONCLUSIVE, the machine was busy: it is graded again, up to
 # five times, with pauses that grow.
