@@ -30,8 +30,8 @@ enum {
     KC = 256, /* a panel of A, MR x KC, takes 14 KiB in AVX-512: it stays in L1 while it meets a block of B, */
     NC = 256, /* KC x NC, 256 KiB, that streams from L2 */
     MC = 1120 / MR * MR, /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
-    A_REUSE = 16,        /* a panel of A that meets no more panels of B than this is not worth packing, */
-    A_NEAR = 1023,       /* unless its rows lie so far apart that they fight for the same sets of the cache */
+    A_REUSE = 16,        /* a panel of A with row 1 that meets no more panels of B than this is not worth packing, */
+    A_NEAR = 1023,       /* nor one for narrow tiles, unless its rows lie so far apart that they fight in the cache */
     B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing */
     LINE = 16,           /* floats in a cache line */
 };
@@ -235,8 +235,8 @@ static void pack(panel *panels, int64_t n, float *block, int64_t width, view row
 
 /* ---- 01.5: the micro-kernel ------------------------------------------------------------------ */
 
-/* One tile of C, `rows` high and `vecs` vectors wide, the last of which may be cut short: t.N says where. Both are
- * constants wherever this is inlined: the loops over them unroll, and every sum[i][v] is a register. */
+/* One tile of C, `rows` high and `vecs` vectors wide (constants where this is inlined: every sum[i][v] is a register), the
+ * last of which may be cut short: t.N says where. In a wide tile t.a.row is 1, and A's addresses take no registers. */
 static inline __attribute__((always_inline)) void micro_kernel(product t, int rows, int vecs)
 {
     mt_vec sum[MR][2] = { 0 };
@@ -254,7 +254,7 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
         for (int i = 0; i < rows; i++)
 #pragma GCC unroll 16
             for (int v = 0; v < vecs; v++)
-                sum[i][v] += t.a.at[i * t.a.row] * b[v];
+                sum[i][v] += t.a.at[vecs == 2 ? i : i * t.a.row] * b[v];
         if (NR > LINE) /* rows that take one line each come early enough without being asked for */
             __builtin_prefetch(t.ahead.at);
         t.a.at += t.a.col;
@@ -290,8 +290,8 @@ static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 /* A block of A, at most MC x KC, times as many rows of B. Each is packed when it pays, else read where it lies. */
 static void multiply_block(const product *p, float *a_block, float *b_block)
 {
-    int64_t rows = mt_ceil_div(p->M, MR), cols;
-    bool copy_a = p->N > A_REUSE * NR || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR;
+    int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->a.row == 1 ? A_REUSE * NR : VL;
+    bool copy_a = p->N > reuse || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR;
     panel a[MC / MR], b[NC / NR];
     for (int64_t q = 0; q < rows; q++)
         a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1), flip(from(p->a, cut(p->M, rows, q), 0)) };
