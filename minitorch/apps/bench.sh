@@ -20,6 +20,7 @@ step "optimizers race on MNIST"             "$build/bin/converge" --csv $out/con
 step "overlap (figures 8.7, 8.8)"           "$build/bin/overlap" --csv $out/overlap.csv --svg $out/overlap.svg
 step "loader beside bare decoding"          "$build/bin/bench_loader" --csv $out/loader.csv
 step "tokenizer beside npm's"               minitorch/apps/bench_tokenizer.sh "$build"
+step "what emulating a GPU costs"           minitorch/apps/bench_emulator.sh "$build"
 
 if command -v gnuplot >/dev/null; then
     gnuplot minitorch/apps/bench_matmul.gp && echo "plot: $out/matmul.svg"
