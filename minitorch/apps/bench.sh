@@ -21,6 +21,7 @@ step "overlap (figures 8.7, 8.8)"           "$build/bin/overlap" --csv $out/over
 step "loader beside bare decoding"          "$build/bin/bench_loader" --csv $out/loader.csv
 step "GPT-2 124M beside PyTorch"            minitorch/apps/bench_gpt2.sh "$build"
 step "tokenizer beside npm's"               minitorch/apps/bench_tokenizer.sh "$build"
+step "what emulating a GPU costs"           minitorch/apps/bench_emulator.sh "$build"
 
 if command -v gnuplot >/dev/null; then
     gnuplot minitorch/apps/bench_matmul.gp && echo "plot: $out/matmul.svg"

@@ -6,6 +6,7 @@
  * requests   of a warp to memory, by those it takes when every lane moves 4 bytes
  * conflicts  wavefronts of shared memory by those it takes without bank conflicts; "wavefronts" are those of a block
  * atomics    on memory, lanes for each element
+ * With --raw only name,requests,sectors,wavefronts, for gpu_check.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
 #include "ops/kernels_cuda.h"
@@ -17,6 +18,7 @@
 #include "emulator/counters.h"
 #endif
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -192,7 +194,7 @@ static void print_ratio(uint64_t a, double b)
         printf(" %10.2f", (double)a / b);
 }
 
-static void print_counts(int64_t must, int64_t elements)
+static void print_counts(const char *name, int64_t must, int64_t elements, bool raw)
 {
     emu_traffic memory = {}, shared = {};
     uint64_t atomics = 0, blocks = 0;
@@ -208,30 +210,36 @@ static void print_counts(int64_t must, int64_t elements)
         atomics += all[k].traffic[0][2].lanes;
         blocks += all[k].blocks;
     }
+    if (raw) {
+        printf("%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", name, memory.requests, memory.passes, shared.passes);
+        return;
+    }
+    printf("%-28s", name);
     print_ratio(32 * memory.passes, (double)must);
     print_ratio(128 * memory.requests, (double)must);
     print_ratio(shared.passes, (double)shared.ideal);
     print_ratio(shared.passes, (double)blocks);
     print_ratio(atomics, (double)elements);
+    putchar('\n');
 }
 #endif
 
 int main(int argc, char **argv)
 {
+    const bool raw = argc > 1 && strcmp(argv[1], "--raw") == 0;
     make_inputs();
 #ifdef __CUEMU__
-    printf("%-28s %10s %10s %10s %10s %10s\n", "", "traffic", "requests", "conflicts", "wavefronts", "atomics");
+    if (!raw)
+        printf("%-28s %10s %10s %10s %10s %10s\n", "", "traffic", "requests", "conflicts", "wavefronts", "atomics");
 #endif
     for (int k = 0; k < MT_COUNT(kernels); k++) {
-        if (argc > 1 && strcmp(argv[1], kernels[k].name) != 0)
+        if (argc > 1 && !raw && strcmp(argv[1], kernels[k].name) != 0)
             continue;
 #ifdef __CUEMU__
         emu_counts_reset();
         kernels[k].run();
         mt_cuda_sync();
-        printf("%-28s", kernels[k].name);
-        print_counts(kernels[k].must, kernels[k].elements);
-        putchar('\n');
+        print_counts(kernels[k].name, kernels[k].must, kernels[k].elements, raw);
 #else
         kernels[k].run();
         mt_cuda_sync();

@@ -8,6 +8,7 @@
  * wavefronts  of shared memory, for 32 multiply-adds
  * transposed  traffic and conflicts with both operands read transposed
  * intensity   FLOPs for each byte moved: times the bandwidth, the roof over this kernel (sectors answered by a cache count)
+ * With --raw only name,requests,sectors,wavefronts of the untransposed product, for gpu_check.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */
 #include "ops/matmul_cuda.h"
@@ -45,6 +46,12 @@ static sums count(void)
     return s;
 }
 
+/* For programs: name,requests,sectors,wavefronts. */
+static void print_raw(const char *name, const sums *s)
+{
+    printf("%s,%.0f,%.0f,%.0f\n", name, s->requests, s->sectors, s->passes);
+}
+
 static void print_counts(const char *name, const sums *plain, const sums *turned)
 {
     const double must = 4.0 * (M * K + K * N + M * N);
@@ -75,18 +82,24 @@ int main(int argc, char **argv)
         MT_CUDA(cudaMalloc((void **)&x[i], bytes));
         MT_CUDA(cudaMemcpy(x[i], ones.data(), bytes, cudaMemcpyHostToDevice));
     }
+    const bool raw = argc > 1 && strcmp(argv[1], "--raw") == 0;
 #ifdef __CUEMU__
-    printf("%-14s %8s %8s %9s %10s %10s %9s %9s\n%-14s %8s %8s %9s %10s %10s %9s %9s\n", "", "", "", "", "",
-           "transposed", "", "FLOPs", "", "traffic", "requests", "conflicts", "wavefronts", "traffic", "conflicts",
-           "a byte");
+    if (!raw)
+        printf("%-14s %8s %8s %9s %10s %10s %9s %9s\n%-14s %8s %8s %9s %10s %10s %9s %9s\n", "", "", "", "", "",
+               "transposed", "", "FLOPs", "", "traffic", "requests", "conflicts", "wavefronts", "traffic", "conflicts",
+               "a byte");
 #endif
     for (const mt_matmul_rung *rung = mt_matmul_ladder_cuda; rung->run != mt_matmul_cublas; rung++) {
-        if (argc > 1 && strcmp(argv[1], rung->name) != 0)
+        if (argc > 1 && !raw && strcmp(argv[1], rung->name) != 0)
             continue;
 #ifdef __CUEMU__
         emu_counts_reset();
         multiply(rung, x, MT_NO_TRANS);
         sums plain = count();
+        if (raw) {
+            print_raw(rung->name, &plain);
+            continue;
+        }
         multiply(rung, x, MT_TRANS);
         sums turned = count();
         print_counts(rung->name, &plain, &turned);

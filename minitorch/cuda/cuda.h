@@ -50,6 +50,9 @@ cudaStream_t mt_cuda_stream(void);
 void mt_cuda_check(int error, const char *file, int line, const char *call);
 void mt_cuda_launched(const char *file, int line, const char *name);
 
+/* mt_cuda_is_emulated -- the emulator's build: what is timed is the CPU. */
+bool mt_cuda_is_emulated(void);
+
 /* mt_cuda_sync -- wait for all launches; aborts, in words, when one of them failed. */
 void mt_cuda_sync(void);
 

@@ -37,6 +37,15 @@ extern "C" cudaStream_t mt_cuda_stream(void)
     return stream;
 }
 
+extern "C" bool mt_cuda_is_emulated(void)
+{
+#ifdef __CUEMU__
+    return true;
+#else
+    return false;
+#endif
+}
+
 extern "C" void mt_cuda_sync(void)
 {
     MT_CUDA(cudaStreamSynchronize(mt_cuda_stream()));
