@@ -45,8 +45,8 @@ static long budget; /* seconds */
 
 /* ---- after the signal ------------------------------------------------------------------------------------------------ */
 
-/* The innermost frame that belongs to the program's source; when the thread was interrupted between threads, in a
- * switch, the place where the next one waits. */
+/* The innermost frame that belongs to the program's source; when it was interrupted in a switch, the place where it
+ * waits. */
 static emu_site user_site(void)
 {
     for (int i = -1; i < fault.frame_count; i++) {
@@ -157,6 +157,20 @@ static uintptr_t pc_of(const ucontext_t *context)
 #endif
 }
 
+/* Whether a thread of the kernel was interrupted, and not the worker between two of them. */
+static bool in_thread(const emu_worker *worker, const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    uintptr_t sp = (uintptr_t)context->uc_mcontext.sp;
+#else
+    uintptr_t sp = (uintptr_t)worker->stacks;
+    (void)context;
+#endif
+    return sp - (uintptr_t)worker->stacks < worker->stacks_size;
+}
+
 static void remember(int signal_number, const siginfo_t *info, const ucontext_t *context)
 {
     fault.signal = signal_number;
@@ -178,7 +192,7 @@ static void set_timer(long whole, long nanoseconds)
 static void on_signal(int signal_number, siginfo_t *info, void *context)
 {
     const emu_worker *worker = emu_this_worker();
-    if (worker && emu_self && !worker->busy) {
+    if (worker && emu_self && !worker->busy && (signal_number != TICK || in_thread(worker, context))) {
         remember(signal_number, info, context);
         if (redirect(context, land, os_thread.landing + STACK_SIZE))
             return;
