@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bench_emulator.sh BUILD [PEER] -- what emulating costs (bench_emulator.cu): untraced, traced with every check, a barrier, two
 # cores. PEER: the folder of another emulator with a `build.sh` and a compiler wrapper `cuemucc [fast]`, measured in turns
-# with ours. Figures are CPU seconds of one core, the least of all turns. Writes build/bench/emulator.csv.
+# with ours; FAIL when it is faster. Figures are CPU seconds of one core, the least of all turns. Writes
+# build/bench/emulator.csv. Seconds are no bar: they differ from machine to machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 emu=$1/emu peer=${2:-${MT_EMULATOR_PEER:-}} out=build/bench turns=${TURNS:-5}
@@ -25,6 +26,7 @@ measure() {
     CUEMU_THREADS=$4 "$work/$1.$2" "$3" 2>/dev/null >>"$work/$1.$2.$3.$4.log"
 }
 for ((turn = 0; turn < turns; turn++)); do
+    [ ! -t 2 ] || printf 'turn %d of %d ...\r' $((turn + 1)) "$turns" >&2
     for side in $sides; do
         measure $side untraced product 1
         measure $side traced product 1
@@ -56,6 +58,5 @@ if [ -n "$peer" ]; then
         awk "BEGIN { exit !($share < 0.97) }" && verdict=FAIL
     done
 fi
-awk "BEGIN { exit !($traced >= 0.6) }" && verdict=FAIL
-echo "bench emulator: traced $traced s (bar 0.6), untraced $untraced s, barrier $(ratio "$wait*1e9" "$(work_of ours.untraced.barriers.1)" 1) ns $verdict"
+echo "bench emulator: traced $traced s ($(ratio "$traced" "$untraced" 1) of untraced; goal 0.6 s on the machine of performance.md), untraced $untraced s, barrier $(ratio "$wait*1e9" "$(work_of ours.untraced.barriers.1)" 1) ns $verdict"
 [ $verdict = PASS ]

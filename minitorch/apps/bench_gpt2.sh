@@ -32,12 +32,16 @@ field()   { cut -d, -f"$2" <<<"$1"; }
 most()    { cut -d, -f5 "$1" | sort -g | tail -n 1; }
 ratio()   { awk "BEGIN { printf \"%.2f\", $1 / $2 }"; }
 
+# now WORDS -- what is measured now, on a terminal: a step takes seconds, a shape a minute.
+now() { [ ! -t 2 ] || printf '%-60s\r' "$* ..." >&2; }
+
 # best_core -- the core type with which PyTorch's step of the first shape is fastest; empty: OpenBLAS's own choice.
 best_core()
 {
     local core best='' least=''
     for core in '' Haswell ${wide:+SkylakeX}; do
         rm -f "$work/torch.64"
+        now "PyTorch's set-ups: ${core:-own core type}"
         run_torch 4 64 2 ${core:+OPENBLAS_CORETYPE=$core}
         local ms
         ms=$(field "$(fastest "$work/torch.64")" 4)
@@ -67,7 +71,8 @@ printf '%-12s %9s %9s %7s %8s %9s %9s %10s %9s %6s\n' shape ms torch ratio 'RSS 
 summary=''
 for shape in '4 64 3' '4 256 2' '1 1024 2'; do
     read -r batch time steps <<<"$shape"
-    for _ in $(seq "$rounds"); do
+    for round in $(seq "$rounds"); do
+        now "B=$batch T=$time, round $round of $rounds"
         run_ours "$batch" "$time" "$steps"
         for _ in ${peer_there:+1 2}; do
             # shellcheck disable=SC2086 # empty, or one word

@@ -21,9 +21,9 @@ enum {
 
 /* ---- allocators ----------------------------------------------------------------------------- */
 
-/* Blocks that all began where a huge page begins would meet in the same few sets of every cache; and a load of v[i] right
- * after a store to m[i] would wait for it, because the processor compares the last 12 bits of addresses first. So each
- * large block begins some lines into its huge page, at another place than those before it. */
+/* A loop over several arrays that begin a multiple of 1 MiB apart is slow on some processors: AdamW over four reads and
+ * writes 9 GB/s on a Sapphire Rapids core, and 28 to 33 when they begin 64 B, 4 KiB or 128 KiB further. So each large block
+ * begins some lines into its huge page, at another place than those before it. */
 static size_t next_place(void)
 {
     static _Atomic unsigned blocks;
