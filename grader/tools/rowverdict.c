@@ -4,7 +4,8 @@
  *
  * looks for rows of that step whose name holds the words after it (none: every row of the step) and prints the verdict
  * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. A step left to do, a
- * measurement that was inconclusive, or units that do not build caught nothing. Exit status: 0 caught, 1 not caught or no such row, 2 no results. */
+ * measurement that was inconclusive, or units that do not build caught nothing. Exit status: 0 caught, 1 not caught or no
+ * such row, 2 no results. */
 #include "core/base.h"
 
 #include <cjson/cJSON.h>

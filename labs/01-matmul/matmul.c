@@ -239,8 +239,8 @@ static void multiply_block(const product *p, float *a_block, float *b_block)
         if (copy_b || (b->end % VL && !MT_MASKS))
             pack(b, cols, b_block, NR, p->b, p->K);
         /* TODO 01.5: Multiply every panel a[q] of A with every panel b[v] of B.
-         * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c. v is the inner loop: neighbouring tiles
-         * lie in the same pages of C. Let t.ahead be columns of B that come next, or t.b where B is packed. */
+         * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c, for kernels[M - 1][N > VL]. v inside, as
+         * tiles side by side share pages of C. Let t.ahead be columns of B that come next, or t.b where B is packed. */
         MT_TODO("01.5");
     }
 }

