@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_train_device.sh -- train_mnist --device cuda has the losses of --device cpu, step by step, on stand-in digits:
+# test_train_mnist_cuda.sh -- train_mnist --device cuda has the losses of --device cpu, step by step, on stand-in digits:
 # on the GPU where there is one, else in the emulator.
 #
 # The tolerance. A step rounds every number on its way ROUNDINGS times at most (the longest sum, and what stands around it), on
