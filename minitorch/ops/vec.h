@@ -7,8 +7,10 @@
 
 #include "core/base.h"
 
-#if defined(__AVX512F__)
+#if defined(__SSE__)
 #include <immintrin.h>
+#endif
+#if defined(__AVX512F__)
 enum { MT_VL = 16, MT_VREGS = 32, MT_MASKS = 1 }; /* floats in a vector; vector registers; is mt_load_some fast? */
 #define MT_VEC_LOW_HALVES  0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define MT_VEC_HIGH_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
@@ -66,6 +68,41 @@ static inline void mt_store_some(float *to, mt_vec v, int64_t n)
     else
         for (int64_t i = 0; i < n; i++)
             to[i] = v[i];
+#endif
+}
+
+/* mt_load_bytes -- MT_VL bytes, 0 to 255, as floats. */
+static inline mt_vec mt_load_bytes(const uint8_t *from)
+{
+#if defined(__AVX512F__)
+    return (mt_vec)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)from)));
+#elif defined(__AVX2__)
+    return (mt_vec)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)from)));
+#else
+    mt_vec v;
+    for (int i = 0; i < MT_VL; i++)
+        v[i] = from[i];
+    return v;
+#endif
+}
+
+/* mt_stream -- store past the caches, what is not read again before it would have left them: a line is not fetched in order to be
+ * written, which halves the traffic. to is aligned as an mt_vec is. mt_stream_end before another thread may read. */
+static inline void mt_stream(float *to, mt_vec v)
+{
+#if defined(__AVX512F__)
+    _mm512_stream_ps(to, (__m512)v);
+#elif defined(__AVX2__)
+    _mm256_stream_ps(to, (__m256)v);
+#else
+    mt_store(to, v);
+#endif
+}
+
+static inline void mt_stream_end(void)
+{
+#if defined(__SSE__)
+    _mm_sfence();
 #endif
 }
 

@@ -211,3 +211,27 @@ Test(augment, without_jitter_it_is_the_bytes_over_255)
         for (int j = 0; j < 3; j++)
             cr_assert_leq(fabs(out[j * 30 + p] - pixels[3 * p + j] / 255.0), 2 * FLT_EPSILON);
 }
+
+/* A large picture is stored another way, in whole vectors wherever they begin: no element may be missed, none written beside. */
+Test(augment, large_pictures_are_written_whole_wherever_they_begin)
+{
+    enum { HEIGHT = 150, WIDTH = 157, N = 3 * HEIGHT * WIDTH, MOST = 17 };
+    static uint8_t bytes[N];
+    static float block[N + MOST + 1];
+    mt_augment a = mt_augment_default(HEIGHT, WIDTH);
+    mt_image in = { bytes, HEIGHT, WIDTH };
+    for (int64_t b = 0; b < N; b++)
+        bytes[b] = (uint8_t)(b * 37 + b / 256);
+    for (int begin = 1; begin <= MOST; begin += 4) {
+        float *out = block + begin;
+        mt_augment_choice flipped = { .flip = begin % 8 == 1, .brightness = 1, .contrast = 1, .saturation = 1 };
+        out[-1] = out[N] = 42;
+        mt_augment_apply(out, &in, &a, &flipped);
+        cr_assert(out[-1] == 42 && out[N] == 42, "wrote beside the result");
+        for (int64_t i = 0; i < N; i++) {
+            int64_t c = i / (HEIGHT * WIDTH), y = i / WIDTH % HEIGHT, x = i % WIDTH;
+            uint8_t byte = bytes[3 * (y * WIDTH + (flipped.flip ? WIDTH - 1 - x : x)) + c];
+            cr_assert_leq(fabs(out[i] - byte / 255.0), 2 * FLT_EPSILON, "element %d from %d on", (int)i, begin);
+        }
+    }
+}

@@ -1,9 +1,14 @@
 /* augment.c -- pictures become planes of floats, each time a little different. Chance is drawn apart from being applied. */
 #include "data/augment.h"
+#include "ops/vec.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { PIECE = 256 }; /* pixels whose colours are taken apart at a time: 3 KiB of floats, in the fastest cache */
+enum {
+    PIECE = 256,     /* pixels whose colours are taken apart at a time: 3 KiB of floats, in the fastest cache */
+    LARGE = 1 << 16, /* floats of a picture of which a batch fits no cache: 256 KiB */
+};
 
 static const float grey[3] = { 0.299f, 0.587f, 0.114f };
 
@@ -93,29 +98,6 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
     /* LAB 05.7 END */
 }
 
-/* The mean byte of each colour over the crop; whole numbers, so exact in any order. */
-static void mean_of(float mean[3], const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice)
-{
-    int64_t sum[3] = { 0 };
-    for (int64_t y = 0; y < augment->height; y++) {
-        const uint8_t *row = in->pixel + ((choice->top + y) * in->width + choice->left) * 3;
-        for (int64_t x = 0; x < augment->width; x++)
-            for (int c = 0; c < 3; c++)
-                sum[c] += row[3 * x + c];
-    }
-    for (int c = 0; c < 3; c++)
-        mean[c] = (float)((double)sum[c] / (double)(augment->height * augment->width));
-}
-
-static void mirror(float *row, int64_t n)
-{
-    for (int64_t i = 0; i < n / 2; i++) {
-        float kept = row[i];
-        row[i] = row[n - 1 - i];
-        row[n - 1 - i] = kept;
-    }
-}
-
 /* What a colour is after the map, clamping and normalising: a sum of bytes with a bound on either side. */
 typedef struct colour_rule {
     float weight[3], constant, low, high;
@@ -131,6 +113,7 @@ static colour_rule rule_of(const float map[4], float mean, float stddev)
                           .high = scale + shift };
 }
 
+/* Reading every third byte is slow, so colours are taken apart first, piece by piece. */
 static void split(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restrict blue, const uint8_t *restrict in,
                   int64_t n)
 {
@@ -141,10 +124,50 @@ static void split(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restr
     }
 }
 
-static void scale(float *restrict out, const uint8_t *restrict in, int64_t n, float weight, float constant)
+/* The same in a mirror: what is first in the row comes last. */
+static void split_mirrored(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restrict blue,
+                           const uint8_t *restrict in, int64_t n)
 {
+    /* LAB 05.6 BEGIN  As split, from right to left.
+     * Hint: pixel x of the row is pixel n - 1 - x in the mirror. */
+    for (int64_t x = 0; x < n; x++) {
+        red[n - 1 - x] = in[3 * x];
+        green[n - 1 - x] = in[3 * x + 1];
+        blue[n - 1 - x] = in[3 * x + 2];
+    }
+    /* LAB 05.6 END */
+}
+
+static int64_t sum_of(const uint8_t *bytes, int64_t n)
+{
+    int32_t sum = 0;
     for (int64_t x = 0; x < n; x++)
-        out[x] = weight * in[x] + constant;
+        sum += bytes[x];
+    return sum;
+}
+
+/* The mean byte of each colour over the crop; whole numbers, so exact in any order. */
+static void mean_of(float mean[3], const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice)
+{
+    int64_t sum[3] = { 0 }, width = augment->width;
+    uint8_t part[3][PIECE];
+    for (int64_t y = 0; y < augment->height; y++) {
+        const uint8_t *row = in->pixel + ((choice->top + y) * in->width + choice->left) * 3;
+        for (int64_t x = 0; x < width; x += PIECE) {
+            split(part[0], part[1], part[2], row + 3 * x, mt_min(PIECE, width - x));
+            for (int c = 0; c < 3; c++)
+                sum[c] += sum_of(part[c], mt_min(PIECE, width - x));
+        }
+    }
+    for (int c = 0; c < 3; c++)
+        mean[c] = (float)((double)sum[c] / (double)(augment->height * width));
+}
+
+/* Whole vectors at a time: what lies behind n, in the rest of a piece, is nobody's. */
+static void scale(float *out, const uint8_t *in, int64_t n, float weight, float constant)
+{
+    for (int64_t x = 0; x < n; x += MT_VL)
+        mt_store(out + x, weight * mt_load_bytes(in + x) + constant);
 }
 
 static void mix(float *restrict out, const float *restrict red, const float *restrict green, const float *restrict blue,
@@ -158,23 +181,54 @@ static void mix(float *restrict out, const float *restrict red, const float *res
     }
 }
 
-/* A row of n pixels into a row of each of three planes. Reading every third byte is slow, so colours are taken apart first,
- * piece by piece. Plain colours do not mix and need no bounds: that is three times as fast. */
-static void colour_row(float *out, int64_t plane, const uint8_t *in, int64_t n, const colour_rule rule[3], bool plain)
+/* ---- rows and pictures --------------------------------------------------------------------------- */
+
+/* How a row is done: mirrored or not, with colours changed or not, and what stores it. */
+typedef struct look {
+    bool flip, plain;
+    void (*put)(float *out, const float *in, int64_t n);
+} look;
+
+static void put(float *out, const float *in, int64_t n)
+{
+    memcpy(out, in, (size_t)n * sizeof *out);
+}
+
+/* What a large picture writes would leave the caches before anyone reads it, and take with it what the decoder had there. */
+static void put_past_caches(float *out, const float *in, int64_t n)
+{
+    int64_t x = 0;
+    for (; x < n && (uintptr_t)(out + x) % sizeof(mt_vec) != 0; x++)
+        out[x] = in[x];
+    for (; x + MT_VL <= n; x += MT_VL)
+        mt_stream(out + x, mt_load(in + x));
+    for (; x < n; x++)
+        out[x] = in[x];
+}
+
+/* A row of n pixels into a row of each of three planes. Plain colours do not mix and need no bounds: that is three times as
+ * fast. */
+static void colour_row(float *out, int64_t plane, const uint8_t *in, int64_t n, const colour_rule rule[3], look how)
 {
     uint8_t part[3][PIECE];
-    float wide[3][PIECE];
+    float wide[3][PIECE], done[PIECE];
     for (int64_t x = 0; x < n; x += PIECE) {
-        int64_t count = mt_min(PIECE, n - x);
-        split(part[0], part[1], part[2], in + 3 * x, count);
+        int64_t count = mt_min(PIECE, n - x), to = x;
+        /* LAB 05.6 BEGIN  Where does this piece of `count` pixels begin in a mirrored row?
+         * Hint: the first piece becomes the last. split_mirrored() turns what is in it. */
+        if (how.flip)
+            to = n - x - count;
+        /* LAB 05.6 END */
+        (how.flip ? split_mirrored : split)(part[0], part[1], part[2], in + 3 * x, count);
+        for (int c = 0; c < 3 && !how.plain; c++)
+            scale(wide[c], part[c], count, 1, 0);
         for (int c = 0; c < 3; c++) {
-            if (plain)
-                scale(out + c * plane + x, part[c], count, rule[c].weight[c], rule[c].constant);
+            if (how.plain)
+                scale(done, part[c], count, rule[c].weight[c], rule[c].constant);
             else
-                scale(wide[c], part[c], count, 1, 0);
+                mix(done, wide[0], wide[1], wide[2], count, &rule[c]);
+            how.put(out + c * plane + to, done, count);
         }
-        for (int c = 0; c < 3 && !plain; c++)
-            mix(out + c * plane + x, wide[0], wide[1], wide[2], count, &rule[c]);
     }
 }
 
@@ -182,21 +236,21 @@ void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment,
 {
     int64_t height = augment->height, width = augment->width, plane = height * width;
     float map[3][4], mean[3] = { 0 };
-    bool plain = choice->brightness == 1 && choice->contrast == 1 && choice->saturation == 1;
+    look how = { .flip = choice->flip,
+                 .plain = choice->brightness == 1 && choice->contrast == 1 && choice->saturation == 1,
+                 .put = 3 * plane < LARGE ? put : put_past_caches };
     colour_rule rule[3];
     if (choice->contrast != 1)
         mean_of(mean, in, augment, choice);
     mt_colour_map(map, choice, mean);
     for (int c = 0; c < 3; c++)
         rule[c] = rule_of(map[c], augment->mean[c], augment->stddev[c]);
-    /* LAB 05.6 BEGIN  Write the crop's rows into a plane for each colour, mirrored when chance said so.
+    /* LAB 05.6 BEGIN  Write the crop's rows into a plane for each colour.
      * Hint: row y of the crop starts at pixel (top + y, left) of the picture, three bytes a pixel. colour_row writes that
-     * row into all three planes, the first at its `out`, the others `plane` floats on; mirror turns one row round. */
-    for (int64_t y = 0; y < height; y++) {
-        float *row = out + y * width;
-        colour_row(row, plane, in->pixel + ((choice->top + y) * in->width + choice->left) * 3, width, rule, plain);
-        for (int c = 0; c < 3 && choice->flip; c++)
-            mirror(row + c * plane, width);
-    }
+     * row into all three planes, the first at its `out`, the others `plane` floats on. */
+    for (int64_t y = 0; y < height; y++)
+        colour_row(out + y * width, plane, in->pixel + ((choice->top + y) * in->width + choice->left) * 3, width, rule,
+                   how);
     /* LAB 05.6 END */
+    mt_stream_end();
 }
