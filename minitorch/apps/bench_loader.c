@@ -3,8 +3,7 @@
  *     build/release/bin/bench_loader --csv build/bench/loader.csv
  *
  * Contestants take turns, round after round, and the fastest round of each counts; without workers, of each batch of
- * pictures. The loader is warm: its buffers were
- * used before, its threads are new in every round. "Of bare, a core" without workers compares processor time, which tells
+ * pictures. The loader is warm: its buffers were used before, its threads are new in every round. "Of bare, a core" without workers compares processor time, which tells
  * what a core can do even when others use it too; with workers it compares the wall's clock, and means something on an
  * idle machine only. The last line is for machines; it says FAIL, and so does the exit status, when the loader on one core
  * decodes less than 0.9 of bare stb_image. */
@@ -77,7 +76,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 /* ---- timing ---------------------------------------------------------------------------------------- */
 
-/* Seconds by the wall's clock, and of processors working for us. */
+/* Seconds by the wall's clock, and of a processor working for this thread: a loader's workers that were told to stop may still
+ * be at their last picture. */
 typedef struct cost {
     double wall, cpu;
 } cost;
@@ -85,7 +85,7 @@ typedef struct cost {
 static cost cost_now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (cost){ mt_now(), (double)t.tv_sec + 1e-9 * (double)t.tv_nsec };
 }
 
@@ -108,12 +108,12 @@ typedef struct contest {
     cost best[MOST_WORKERS + 1];
 } contest;
 
-static void contest_open(contest *c, const mt_dataset *set, int64_t batch, int64_t most_workers)
+static void contest_open(contest *c, const mt_dataset *set, mt_sampler sampler, int64_t batch, int64_t most_workers)
 {
     *c = (contest){ .set = set, .batch = batch, .count = most_workers + 1 };
     for (int64_t w = 0; w < c->count; w++) {
         mt_loader_config config = mt_loader_config_default(set);
-        config.sampler = mt_sampler_shuffling(set->count, 1);
+        config.sampler = sampler;
         config.batch = batch;
         config.workers = (int)w;
         c->loader[w] = mt_loader_new(&config);
@@ -200,7 +200,7 @@ static mt_status bench_digits(const options *o, const char *temp, FILE *csv, dou
     mt_status status = open_digits(&set, o, temp);
     if (status != MT_OK)
         return status;
-    contest_open(&c, set, 64, o->workers);
+    contest_open(&c, set, mt_sampler_shuffling(set->count, 1), 64, o->workers);
     for (int64_t r = 0; r < o->rounds && status == MT_OK; r++)
         for (int64_t w = 0; w < c.count && status == MT_OK; w++)
             status = contest_round(&c, w);
@@ -216,32 +216,35 @@ static mt_status bench_digits(const options *o, const char *temp, FILE *csv, dou
 
 /* ---- pictures ---------------------------------------------------------------------------------------- */
 
-/* stb_image alone, on this thread: the same files as a batch. */
-static void decode_bare(cost *best, const mt_dataset *set, const mt_batch *batch)
+/* stb_image alone, on this thread: the pictures of batch k. */
+static void decode_bare(cost *best, const mt_dataset *set, int64_t k)
 {
     cost start = cost_now();
-    for (int64_t n = 0; n < batch->count; n++) {
+    for (int64_t n = k * PICTURES; n < mt_min((k + 1) * PICTURES, set->count); n++) {
         int width, height, channels;
-        uint8_t *pixel = stbi_load(mt_image_folder_path(set, batch->index[n]), &width, &height, &channels, 3);
-        MT_CHECK(pixel, "%s: %s", mt_image_folder_path(set, batch->index[n]), stbi_failure_reason());
+        uint8_t *pixel = stbi_load(mt_image_folder_path(set, n), &width, &height, &channels, 3);
+        MT_CHECK(pixel, "%s: %s", mt_image_folder_path(set, n), stbi_failure_reason());
         stbi_image_free(pixel);
     }
     keep_best(best, start);
 }
 
 /* An epoch without workers, batch by batch in turn with bare stb_image: so short a stretch is undisturbed in one round or
- * another even on a busy machine. */
-static mt_status picture_round(contest *c, cost *ours, cost *bare)
+ * another even on a busy machine. Who comes second finds the files in the cache: that is each in every other round. */
+static mt_status picture_round(contest *c, int64_t round, cost *ours, cost *bare)
 {
     mt_loader *loader = c->loader[0];
     mt_status status = mt_loader_seek(loader, (mt_loader_place){ 0, 0 });
     mt_batch batch;
     for (int64_t k = 0; k < mt_loader_steps(loader) && status == MT_OK; k++) {
+        if (round % 2)
+            decode_bare(&bare[k], c->set, k);
         cost start = cost_now();
         if (!mt_loader_next(loader, &batch))
             return mt_loader_status(loader);
         keep_best(&ours[k], start);
-        decode_bare(&bare[k], c->set, &batch);
+        if (round % 2 == 0)
+            decode_bare(&bare[k], c->set, k);
     }
     return status;
 }
@@ -270,14 +273,14 @@ static mt_status bench_pictures(const options *o, const char *temp, const char *
         status = mt_image_folder_open(&set, dir, &augment);
     if (status != MT_OK)
         return status;
-    contest_open(&c, set, PICTURES, o->workers);
+    contest_open(&c, set, mt_sampler_sequential(set->count), PICTURES, o->workers);
     int64_t steps = mt_loader_steps(c.loader[0]);
     cost *part = malloc(2 * (size_t)steps * sizeof *part); /* the loader's, then stb_image's */
     MT_CHECK(part, "out of memory");
     for (int64_t k = 0; k < 2 * steps; k++)
         part[k] = nothing_yet;
     for (int64_t r = 0; r < o->rounds && status == MT_OK; r++) {
-        status = picture_round(&c, part, part + steps);
+        status = picture_round(&c, r, part, part + steps);
         for (int64_t w = 1; w < c.count && status == MT_OK; w++)
             status = contest_round(&c, w);
     }
