@@ -32,7 +32,8 @@ enum {
     MC = 1120 / MR * MR, /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
     A_REUSE = 16,        /* a panel of A with row 1 that meets no more panels of B than this is not worth packing, */
     A_NEAR = 1023,       /* nor one for narrow tiles, unless its rows lie so far apart that they fight in the cache */
-    B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing */
+    B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing, */
+    B_NEAR = 1 << 19,    /* unless B has more elements, 2 MiB, and has to come past L2: then in whole pages, packed */
     LINE = 16,           /* floats in a cache line */
 };
 
@@ -51,6 +52,7 @@ typedef struct product {
     view a, b; /* [M,K], [K,N] */
     mt_write write;
     view ahead; /* what the micro-kernel asks the caches for meanwhile: at[k * row] */
+    bool far;   /* B does not stay in L2 from one product to the next */
 } product;
 
 /* What lies below row i and right of column j. */
@@ -76,7 +78,7 @@ static product product_of(const char *who, float *c, const float *a, const float
     mt_matmul_dims_check(who, d);
     view A = { a, d->lda, 1 }, B = { b, d->ldb, 1 };
     view op_a = d->trans_a ? flip(A) : A, op_b = d->trans_b ? flip(B) : B;
-    return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b };
+    return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b, false };
 }
 
 /* C starts from zero when it is to be overwritten; what it held is never read. */
@@ -226,7 +228,7 @@ static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 static void multiply_block(const product *p, float *a_block, float *b_block)
 {
     int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->a.row == 1 ? A_REUSE * NR : VL;
-    bool copy_a = p->N > reuse || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR;
+    bool copy_a = p->N > reuse || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR || p->far;
     panel a[MC / MR], b[NC / NR];
     for (int64_t q = 0; q < rows; q++)
         a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1), flip(from(p->a, cut(p->M, rows, q), 0)) };
@@ -257,11 +259,11 @@ static void multiply(const product *p)
             int64_t i = cut(p->M, m_parts, q);
             product block = *p;
             block.c += i * p->ldc;
-            block.a = from(p->a, i, k);
-            block.b = from(p->b, k, 0);
+            block.a = from(p->a, i, k), block.b = from(p->b, k, 0);
             block.M = cut(p->M, m_parts, q + 1) - i;
             block.K = mt_min(kc, p->K - k);
             block.write = k == 0 ? p->write : MT_ACCUMULATE;
+            block.far = p->K * p->N > B_NEAR;
             multiply_block(&block, a_block, b_block);
         }
 }

@@ -70,6 +70,10 @@ static const shape shapes[] = {
     { "tn", 784, 256, 64, false },
     { "tn", 256, 128, 64, false },
     { "tn", 128, 10, 64, false },
+    /* small batches through wide layers, whose weights come from memory */
+    { "nn", 8, 4096, 1024, false },
+    { "nn", 32, 2048, 2048, false },
+    { "nn", 64, 4096, 4096, false },
 };
 
 static double flops_of(const shape *s)

@@ -32,7 +32,8 @@ enum {
     MC = 1120 / MR * MR, /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
     A_REUSE = 16,        /* a panel of A with row 1 that meets no more panels of B than this is not worth packing, */
     A_NEAR = 1023,       /* nor one for narrow tiles, unless its rows lie so far apart that they fight in the cache */
-    B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing */
+    B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing, */
+    B_NEAR = 1 << 19,    /* unless B has more elements, 2 MiB, and has to come past L2: then in whole pages, packed */
     LINE = 16,           /* floats in a cache line */
 };
 
@@ -51,6 +52,7 @@ typedef struct product {
     view a, b; /* [M,K], [K,N] */
     mt_write write;
     view ahead; /* what the micro-kernel asks the caches for meanwhile: at[k * row] */
+    bool far;   /* B does not stay in L2 from one product to the next */
 } product;
 
 /* What lies below row i and right of column j. */
@@ -76,7 +78,7 @@ static product product_of(const char *who, float *c, const float *a, const float
     mt_matmul_dims_check(who, d);
     view A = { a, d->lda, 1 }, B = { b, d->ldb, 1 };
     view op_a = d->trans_a ? flip(A) : A, op_b = d->trans_b ? flip(B) : B;
-    return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b };
+    return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b, false };
 }
 
 /* C starts from zero when it is to be overwritten; what it held is never read. */
@@ -249,7 +251,7 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
         mt_vec b[2];
 #pragma GCC unroll 16
         for (int v = 0; v < vecs; v++)
-            b[v] = MT_MASKS ? mt_load_some(t.b.at + v * VL, cols[v]) : mt_load(t.b.at + v * VL);
+            b[v] = MT_MASKS && t.N < vecs * VL ? mt_load_some(t.b.at + v * VL, cols[v]) : mt_load(t.b.at + v * VL);
 #pragma GCC unroll 16
         for (int i = 0; i < rows; i++)
 #pragma GCC unroll 16
@@ -291,7 +293,7 @@ static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 static void multiply_block(const product *p, float *a_block, float *b_block)
 {
     int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->a.row == 1 ? A_REUSE * NR : VL;
-    bool copy_a = p->N > reuse || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR;
+    bool copy_a = p->N > reuse || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR || p->far;
     panel a[MC / MR], b[NC / NR];
     for (int64_t q = 0; q < rows; q++)
         a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1), flip(from(p->a, cut(p->M, rows, q), 0)) };
@@ -311,8 +313,7 @@ static void multiply_block(const product *p, float *a_block, float *b_block)
                 product t = *p;
                 t.M = a[q].end - a[q].begin;
                 t.N = b[v].end - b[v].begin;
-                t.a = flip(a[q].at);
-                t.b = b[v].at;
+                t.a = flip(a[q].at), t.b = b[v].at;
                 t.c = p->c + a[q].begin * p->ldc + b[v].begin;
                 t.ahead = copy_b ? t.b : from(p->b, 0, j + NR + q % 3 * LINE);
                 kernels[t.M - 1][t.N > VL](&t);
@@ -333,11 +334,11 @@ static void multiply(const product *p)
             int64_t i = cut(p->M, m_parts, q);
             product block = *p;
             block.c += i * p->ldc;
-            block.a = from(p->a, i, k);
-            block.b = from(p->b, k, 0);
+            block.a = from(p->a, i, k), block.b = from(p->b, k, 0);
             block.M = cut(p->M, m_parts, q + 1) - i;
             block.K = mt_min(kc, p->K - k);
             block.write = k == 0 ? p->write : MT_ACCUMULATE;
+            block.far = p->K * p->N > B_NEAR;
             multiply_block(&block, a_block, b_block);
         }
 }
@@ -384,8 +385,7 @@ void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_m
         int64_t i = cut(whole.M, rows, t / cols), j = VL * cut(vecs, cols, t % cols);
         product part = whole;
         part.c += i * whole.ldc + j;
-        part.a = from(whole.a, i, 0);
-        part.b = from(whole.b, 0, j);
+        part.a = from(whole.a, i, 0), part.b = from(whole.b, 0, j);
         part.M = cut(whole.M, rows, t / cols + 1) - i;
         part.N = mt_min(whole.N, VL * cut(vecs, cols, t % cols + 1)) - j;
         multiply(&part);
