@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    CHUNK = 32,         /* columns taken at a time: two cache lines, a tile of the widest micro-kernel */
+    CHUNK = 64, /* columns taken at a time: two tiles of the widest micro-kernel, for which the input is packed once */
     ROW_WORK = 1 << 20, /* multiply-adds of a step that are worth a team */
     TEAM = 64,          /* most threads of it */
     LINE = 64,          /* bytes of a cache line */
