@@ -57,6 +57,7 @@ static float absorb(running *r, float *score, int64_t visible, int64_t keys, flo
     /* LAB 08.5 BEGIN  Meet the scores of one more tile of keys.
      * Hint: scale the visible scores and find the new maximum. What was summed before was divided by e^before, and now has
      * to be divided by e^max: shrink = e^(before - max). Keys after the query get probability 0, not score 0. */
+#pragma omp simd reduction(max : max)
     for (int64_t j = 0; j < visible; j++) {
         score[j] *= scale;
         max = score[j] > max ? score[j] : max;
@@ -148,9 +149,11 @@ static void head_backward(float *dq, const float *dout, const float *out, const 
         int64_t rows = mt_min(ROWS, h->T - i);
         const float *q = h->q + i * step, *g = dout + i * h->C, *o = out + i * h->C;
         for (int64_t r = 0; r < rows; r++) {
-            delta[r] = 0;
+            float sum = 0;
+#pragma omp simd reduction(+ : sum)
             for (int64_t d = 0; d < D; d++)
-                delta[r] += g[r * h->C + d] * o[r * h->C + d];
+                sum += g[r * h->C + d] * o[r * h->C + d];
+            delta[r] = sum;
         }
         for (int64_t j = 0; j <= i; j += KEYS) {
             int64_t keys = mt_min(KEYS, i + rows - j), at = j * step;
