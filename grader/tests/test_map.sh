@@ -70,7 +70,13 @@ expect "two steps, the first" 0 "| 02.10 | \`mt_four\` | $header | - | - |" cat 
 expect "two steps, the second" 0 "| 02.11 | \`mt_four\` | $header | - | - |" cat docs/MAP.md
 expect "a check alone, last" 0 "| 02.12 | - | - | - | training |" tail -1 docs/MAP.md
 expect "what is given is not in it" 1 "" grep -E 'mt_given|mt_kind|02\.9' docs/MAP.md
-expect "it is current" 0 "is current" "$tool" --check
+expect "a hole fails the check" 1 "step 02.10 has no check" "$tool" --check
+mkdir whole && (cd whole && mkdir -p minitorch/ops solutions/02-backprop grader/checks docs &&
+    echo 'void mt_one(void); /* Lab 02.1 */' >minitorch/ops/a.h &&
+    printf 'void mt_one(void)\n{\n    /* LAB 02.1 BEGIN  One. */\n}\n' >solutions/02-backprop/a.c &&
+    echo 'ACT("02.1", "one", fwd, one),' >grader/checks/02.c)
+expect "one without holes" 0 "wrote docs/MAP.md, 1 rows" env ROOT="$ROOT/whole" "$tool"
+expect "it is current" 0 "is current" env ROOT="$ROOT/whole" "$tool" --check
 sed -i 's/mt_three/mt_third/' minitorch/ops/a.h
 expect "it is not any more" 1 "docs/MAP.md:1: not current, run: make map" "$tool" --check
 expect "usage" 2 "usage" "$tool" --frobnicate

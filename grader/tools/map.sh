@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # map.sh           writes docs/MAP.md: each function a student writes, its header, its unit, its step, its checks
-# map.sh --check   says whether docs/MAP.md is what would be written now
+# map.sh --check   says whether docs/MAP.md is what would be written now, and whole: every step tagged, defined and checked
 #
 # Read from the sources alone: the "Lab 02.6" (or "Lab 01.4-5") tags of minitorch/*/*.h, which hold for the declarations
 # that follow the comment up to an empty line, or for the line they stand on; the definitions and regions of solutions/;
@@ -47,7 +47,7 @@ regions() {
 
 # check STEP TITLE...
 checks() {
-    cat grader/checks/*.c /dev/null | tr '\n' ' ' | grep -oE '(GROUP\(|\{) *"[0-9]{2}\.[0-9]+", *"[^"]*"' |
+    cat grader/checks/*.c /dev/null | tr '\n' ' ' | grep -oE '(GROUP\(|ACT\(|\{) *"[0-9]{2}\.[0-9]+", *"[^"]*"' |
         sed -E 's/[^"]*"([0-9.]+)", *"([^"]*)"/check \1 \2/' || true
 }
 
@@ -101,12 +101,13 @@ render() {
 
 case ${1:-} in
 --check)
-    if diff <(render 2>/dev/null) "$map" >/dev/null 2>&1; then
-        echo "map: $map is current"
-    else
+    if ! diff <(render 2>/dev/null) "$map" >/dev/null 2>&1; then
         echo "$map:1: not current, run: make map" >&2
         exit 1
     fi
+    holes=$(render 2>&1 >/dev/null)
+    [ -z "$holes" ] || { echo "$holes" >&2 && exit 1; }
+    echo "map: $map is current"
     ;;
 "")
     mkdir -p docs

@@ -69,7 +69,7 @@ struct mt_node {
 bool mt_wants_grad(const mt_tensor *t);
 
 /* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is off or
- * no input wants a gradient.   Lab 03.2-03.3 */
+ * no input wants a gradient.   Lab 03.2-3 */
 mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count);
 
 /* mt_save -- keep t's memory, as it is now, until backward has passed node.   Given. */
@@ -90,7 +90,7 @@ mt_tensor *mt_detach(const mt_tensor *t);
  * after all who used its result. On the way everything that only backward needed is freed: saved tensors, inner gradients,
  * and the memory of results that nobody but the scope holds (mt_retain what you want to read afterwards; loss stays).
  * Aborts: loss has more than one element, or no history; a node that an earlier backward has consumed; a saved tensor
- * that was written in place since.   Lab 03.5-03.8 */
+ * that was written in place since.   Lab 03.5-8 */
 void mt_backward(mt_tensor *loss);
 
 /* mt_zero_grad -- forget leaf->grad; the next backward starts a new sum. */
@@ -100,9 +100,9 @@ void mt_zero_grad(mt_tensor *leaf);
 void mt_written(mt_tensor *t);
 
 /* For backward functions: saved tensor i, checked; the buffer that input i's gradient is added to, zeros at first, NULL
- * when input i wants none.   mt_grad_of_input: Lab 03.6 */
+ * when input i wants none. */
 mt_tensor *mt_saved_tensor(const mt_node *node, int i);
-mt_tensor *mt_grad_of_input(mt_node *node, int i);
+mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
 
 /* ---- seam: gradient-ready callbacks (lab 13 starts a parameter's all-reduce while backward still runs) -------- */
 

@@ -25,7 +25,7 @@ extern "C" {
 mt_matmul_fn mt_matmul_naive_cuda; /* Lab 07.1  naive.cu: a thread for each result, columns along the warp's lanes */
 mt_matmul_fn mt_matmul_coalesced_cuda; /* Lab 07.2  naive.cu: rows along the lanes */
 mt_matmul_fn mt_matmul_shared_cuda;    /* Lab 07.3  shared.cu: tiles of 32 x 32 in shared memory */
-mt_matmul_fn mt_matmul_register_cuda;  /* Lab 07.4, 07.5  register.cu: 8 x 8 results in registers, 16 bytes at a time */
+mt_matmul_fn mt_matmul_register_cuda;  /* Lab 07.4-5  register.cu: 8 x 8 results in registers, 16 bytes at a time */
 mt_matmul_fn mt_matmul_pipelined_cuda; /* Lab 07.6  pipelined.cu: two buffers, filled by cp.async */
 
 /* mt_matmul_tensor_f16_cuda, mt_matmul_tensor_bf16_cuda -- operands rounded to 16 bits on the way to the tensor cores, sums
@@ -44,7 +44,7 @@ void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t
                     mt_trans trans_b, mt_write write);
 
 /* mt_linear_fwd_cuda, mt_linear_bwd_cuda -- as mt_linear_fwd_cpu and mt_linear_bwd_cpu (ops/kernels.h).
- * Lab 07.9, linear.cu */
+ * Lab 07.9-10, linear.cu */
 void mt_linear_fwd_cuda(float *out, const float *x, const float *w, const float *b, int64_t N, int64_t I, int64_t O);
 void mt_linear_bwd_cuda(float *dx, float *dw, float *db, const float *dout, const float *x, const float *w, int64_t N,
                         int64_t I, int64_t O);

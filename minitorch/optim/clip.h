@@ -1,7 +1,7 @@
 /* clip.h -- the length of all gradients together, and how to limit it.
  *
  * One norm over every array: clipping each by itself would turn the direction of the step, and short gradients are not
- * the problem. Unit: solutions/04-optimizers/clip.c.   Lab 04.9 */
+ * the problem. Unit: solutions/04-optimizers/clip.c */
 #ifndef MT_OPTIM_CLIP_H
 #define MT_OPTIM_CLIP_H
 
@@ -18,14 +18,14 @@ typedef struct mt_grad_array {
 
 /* mt_grad_norm_cpu -- sqrt of the sum of squares of all elements of all arrays; 0 for none.
  * Squares and sums are double, so that no finite gradient overflows; added in an order that threads do not change.
- * Not finite exactly when an element is not.   Moves 4 B per element. */
+ * Not finite exactly when an element is not.   Moves 4 B per element.   Lab 04.9 */
 double mt_grad_norm_cpu(const mt_grad_array *arrays, int64_t count);
 
 /* mt_clip_grad_norm_cpu -- scale all arrays by max_norm / norm when the norm is above max_norm; returns the norm
  * before. A norm that is not finite (isfinite() of the result) leaves every array as it is: that step is lost, skip it.
  * Unlike torch's, which divides by norm + 1e-6, a clipped gradient has max_norm exactly (to f32 rounding).
  * Moves 4 B per element, and 8 B more when it clips.   Aborts: max_norm negative or NaN.
- * Source: Pascanu et al. 2012, arXiv:1211.5063. */
+ * Source: Pascanu et al. 2012, arXiv:1211.5063.   Lab 04.9 */
 double mt_clip_grad_norm_cpu(const mt_grad_array *arrays, int64_t count, double max_norm);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
  *     mt_optim_set_lr(optim, mt_schedule_at(&schedule, step));      // step = 0, 1, 2, ...
  *
  * Warm-up goes before any of them: the schedule proper begins, with its own step 0, when warm-up is over.
- * Unit: solutions/04-optimizers/schedules.c.   Lab 04.8 */
+ * Unit: solutions/04-optimizers/schedules.c */
 #ifndef MT_OPTIM_SCHEDULE_H
 #define MT_OPTIM_SCHEDULE_H
 
@@ -39,7 +39,7 @@ typedef struct mt_schedule {
  * (step + 1) / warmup, so that the first step already learns and the last step of warm-up has the full rate.
  * Aborts: step or warmup < 0; period < 1 where there is one.
  * Sources: Loshchilov and Hutter 2016, arXiv:1608.03983 (cosine); Smith 2015, arXiv:1506.01186 (cyclical);
- * Goyal et al. 2017, arXiv:1706.02677 (warm-up). */
+ * Goyal et al. 2017, arXiv:1706.02677 (warm-up).   Lab 04.8 */
 double mt_schedule_at(const mt_schedule *schedule, int64_t step);
 
 /* Given, in optim/schedule.c: "constant", "step", "exponential", "cosine", "triangular", "triangular2", "exp-range". */

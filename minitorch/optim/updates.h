@@ -70,7 +70,7 @@ mt_update_fn mt_adam_update_cpu;
  *   state as Adam's.   Moves 28 B per element: reads p g m v, writes p m v.
  * mt_adamw_multipass_update_cpu -- the same as the formulas stand: a pass for each of m, v, m_hat, v_hat, p.
  *   scratch [2,rows,cols].   Moves 56 B per element (64 with the lines of m_hat and v_hat that a store fetches first).
- * Source: Loshchilov and Hutter 2017, arXiv:1711.05101, in the form of torch.optim.AdamW.   Labs 04.4, 04.5 */
+ * Source: Loshchilov and Hutter 2017, arXiv:1711.05101, in the form of torch.optim.AdamW.   Lab 04.4-5 */
 mt_update_fn mt_adamw_update_cpu;
 mt_update_fn mt_adamw_multipass_update_cpu;
 
