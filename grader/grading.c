@@ -60,12 +60,15 @@ static void add_up(mg_results *results)
  * when any of its cases found it so. */
 static void spread_todo(mg_row *rows, char (*function)[MG_WIRE_NAME], int64_t count, const mg_bench *bench)
 {
-    for (int64_t i = 0; i < count; i++)
-        if (function[i][0] && mg_is_todo(bench, rows[i].step, function[i])) {
+    for (int64_t i = 0; i < count; i++) {
+        const char *missing = function[i][0] ? mg_missing(bench, rows[i].step, function[i]) : NULL;
+        if (missing) {
             rows[i].verdict = MG_TODO;
             rows[i].points = 0;
-            rows[i].detail[0] = rows[i].note[0] = 0;
+            rows[i].detail[0] = 0;
+            mg_note_missing(&rows[i], missing);
         }
+    }
 }
 
 /* Run all rows, or those that `only` says. */

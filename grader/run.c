@@ -66,21 +66,34 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
     va_end(args);
 }
 
-bool mg_is_todo(const mg_bench *bench, const char *step, const char *function)
+const char *mg_missing(const mg_bench *bench, const char *step, const char *function)
 {
     for (int i = 0; i < bench->todos; i++)
         if (strcmp(bench->todo[i].step, step) == 0 && strcmp(bench->todo[i].function, function) == 0)
-            return true;
-    return false;
+            return bench->todo[i].missing;
+    return NULL;
 }
 
+void mg_note_missing(mg_row *row, const char *missing)
+{
+    row->note[0] = 0;
+    if (missing[0] && strcmp(missing, row->step) != 0)
+        snprintf(row->note, sizeof row->note, "waits for step %s", missing);
+}
+
+/* What MT_TODO printed names the step: "TODO 05.7: step not written yet". */
 static void remember_todo(mg_run *run)
 {
     mg_bench *b = run->bench;
-    if (b->todos == MG_TODOS || mg_is_todo(b, run->row->step, run->function))
+    struct mg_todo *todo = &b->todo[b->todos];
+    const char *said = strstr(run->outcome.detail, "\nTODO ");
+    if (b->todos == MG_TODOS || mg_missing(b, run->row->step, run->function))
         return;
-    snprintf(b->todo[b->todos].step, sizeof b->todo[0].step, "%s", run->row->step);
-    snprintf(b->todo[b->todos].function, sizeof b->todo[0].function, "%s", run->function);
+    *todo = (struct mg_todo){ 0 };
+    snprintf(todo->step, sizeof todo->step, "%s", run->row->step);
+    snprintf(todo->function, sizeof todo->function, "%s", run->function);
+    if (!said || sscanf(said, "\nTODO %7[0-9.]:", todo->missing) != 1)
+        todo->missing[0] = 0;
     b->todos++;
 }
 
@@ -204,7 +217,7 @@ static bool call_worker(mg_run *run)
     if (run->judged)
         return false;
     describe_call(run, run->row->call, sizeof run->row->call);
-    if (mg_is_todo(run->bench, run->row->step, run->function)) {
+    if (mg_missing(run->bench, run->row->step, run->function)) {
         mg_judge(run, MG_TODO, "%s", "");
         return false;
     }

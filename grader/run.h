@@ -18,8 +18,9 @@ typedef struct mg_bench {
     uint64_t seed;
     uint32_t shift; /* of the last call: addresses rotate */
     struct mg_todo {
-        char step[16], function[MG_WIRE_NAME];
-    } todo[MG_TODOS]; /* steps found unwritten, in which function */
+        char step[16], function[MG_WIRE_NAME]; /* whose call ended there */
+        char missing[16];                      /* the step that is not written, perhaps another */
+    } todo[MG_TODOS];
     int todos;
 } mg_bench;
 
@@ -44,8 +45,11 @@ void mg_run_end(mg_run *run);
 /* mg_judge -- the verdict and its detail; the first one stands. */
 void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...) MT_PRINTF(3, 4);
 
-/* mg_is_todo -- whether this function was found unwritten in this step. */
-bool mg_is_todo(const mg_bench *bench, const char *step, const char *function);
+/* mg_missing -- the step that a call of this function for this step found unwritten, perhaps another; NULL: none did. */
+const char *mg_missing(const mg_bench *bench, const char *step, const char *function);
+
+/* mg_note_missing -- in the row's note, when it is another's. */
+void mg_note_missing(mg_row *row, const char *missing);
 
 /* mg_default_threads -- of a call that does not say: the processors we may use, 8 at most. */
 int mg_default_threads(void);

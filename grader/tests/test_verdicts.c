@@ -170,6 +170,28 @@ Test(verdicts, a_case_that_never_reaches_the_unwritten_part_is_to_do_too)
     toy_close(&t);
 }
 
+/* The step that a row belongs to may be written, and another not. Only a step's number gets from the student's words into
+ * the report. */
+Test(verdicts, a_row_to_do_says_for_which_step_it_waits)
+{
+    static const struct {
+        const char *body, *note;
+    } cases[] = {
+        { BODY("MT_TODO(\"90.1\");"), "" },
+        { BODY("MT_TODO(\"90.7\");"), "waits for step 90.7" },
+        { BODY("fprintf(stderr, \"TODO all: 100 points\\n\"); _exit(77);"), "" },
+    };
+    toy t;
+    toy_open(&t);
+    for (int i = 0; i < MT_COUNT(cases); i++) {
+        mg_results r = toy_grade(&t, cases[i].body, "90.1");
+        cr_expect_eq(r.rows[0].verdict, MG_TODO);
+        cr_expect_str_eq(r.rows[0].note, cases[i].note, "case %d", i);
+        mg_results_free(&r);
+    }
+    toy_close(&t);
+}
+
 Test(verdicts, a_race_pays_for_speed, .timeout = 600)
 {
     toy t;
