@@ -17,7 +17,7 @@ static const kinds_case edge_cases[] = {
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 0 },
 };
 static const kinds_case record_cases[] = {
-    { { 4, "a node where one is wanted", "one input that wants a gradient is enough, and it need not be the first" },
+    { { 4, "a node where one is wanted", "one input that wants a gradient is enough, and it need not be the first; out->node is the node" },
       KIND(MG_PLAIN), KIND(MG_ASKS), 0 },
     { { 4, "none when nobody wants one", "no input wants a gradient: return NULL, and leave out alone" },
       KIND(MG_PLAIN), 0, 0 },
@@ -65,7 +65,7 @@ static const mg_case long_chain_cases[] = {
     { 5, "a chain of 200,000 nodes", "a list of what is still to do, not recursion: the stack has room for far fewer frames" },
 };
 static const mg_case memory_cases[] = {
-    { 5, "memory is given back on the way", "when a node has passed its gradient on, nobody needs what it kept: mt_node_consume" },
+    { 5, "memory is given back on the way", "when a node has passed its gradient on, nobody needs what it kept: mt_node_consume(node, loss)" },
 };
 static const misuse_case misuse_cases[] = {
     { { 2, "a second backward is refused", "mt_node_consume marks the node; the next walk stops at the mark" },

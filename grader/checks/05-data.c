@@ -34,19 +34,19 @@ static const data_case resize_cases[] = {
 };
 static const data_case choose_cases[] = {
     { { 2, "random crop, colours", "six draws in the header's order; room of 10 has 11 places" }, 1, 1 },
-    { { 2, "middle crop, no colours", "draw also what is not used: the stream goes on where the header says" }, 0, 0 },
+    { { 2, "middle crop, no colours", "place is top, left, flip and the stream's next number: draw also what is not used" }, 0, 0 },
 };
 static const data_case apply_cases[] = {
     { { 2, "cropped", "row y starts at pixel (top + y, left); planes are height * width apart" }, 0, 3 },
-    { { 2, "mirrored", "left and right, all three planes" }, 1, 3 },
-    { { 2, "mirrored, other colours", "the colours are step 05.7's" }, 1, 4 },
+    { { 2, "mirrored", "pixel x goes to n - 1 - x, the first piece of a row to its end" }, 1, 3 },
+    { { 2, "mirrored, other colours", "mirror as in the row above; the colours are step 05.7's" }, 1, 4 },
 };
 static const data_case colours_cases[] = {
     { { 1, "unchanged", "divide by 255" }, 3, 0 },
     { { 1, "brightness", "v' = b v" }, 0, 0 },
     { { 1, "contrast", "(1 - k) times the grey of the mean is the constant" }, 1, 0 },
     { { 1, "saturation", "the grey mixes all three colours" }, 2, 0 },
-    { { 2, "all three", "the mean is taken after brightness" }, 4, 0 },
+    { { 2, "all three", "the mean is taken after brightness; saturation leaves the constant as it is" }, 4, 0 },
 };
 static const data_case order_cases[] = {
     { { 1, "sequential", "0, 1, 2, ..." }, 0, 0 },

@@ -6,7 +6,7 @@ echo "lab $number: read  labs/$lab/README.md"
 shopt -s nullglob
 for unit in labs/"$lab"/*.c labs/"$lab"/*.cu; do
     todo=$(grep -c 'MT_TODO(' "$unit" || true)
-    echo "        write $unit  ($todo steps to do)"
+    echo "        write $unit  ($todo regions to write)"
 done
 echo "        then  make grade LAB=$number"
 echo

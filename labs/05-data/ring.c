@@ -61,8 +61,8 @@ void mt_ring_finish(mt_ring *ring, int64_t ticket)
 {
     pthread_mutex_lock(&ring->lock);
     /* TODO 05.14: The ticket's slot is ready; tell the caller when it is the one that is due.
-     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max, then wake ring->arrival. Which slot a ticket
-     * lives in and which ticket is due stands at the top of ring.h. */
+     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then wake
+     * ring->arrival. Which slot a ticket lives in and which ticket is due stands at the top of ring.h. */
     MT_TODO("05.14");
     pthread_mutex_unlock(&ring->lock);
 }

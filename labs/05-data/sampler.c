@@ -39,7 +39,7 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 int64_t mt_sampler_length(const mt_sampler *sampler)
 {
     /* TODO 05.9: How many samples each rank gets: the same number on every rank.
-     * Hint: an integer division rounds down; adding world - 1 first rounds up. */
+     * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD wants. */
     MT_TODO("05.9");
 }
 

@@ -51,7 +51,7 @@ mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, in
     mt_node *node = NULL;
     /* LAB 03.3 BEGIN  Make a node only where somebody will ask for the gradient.
      * Hint: return NULL when not mt_recording(), or when no input wants a gradient. Else mt_node_new, one edge per input,
-     * and out holds the node. */
+     * and out->node is the node: the one reference that mt_node_new gives is out's. */
     bool wanted = false;
     for (int i = 0; i < count; i++)
         wanted = wanted || mt_wants_grad(inputs[i]);

@@ -67,8 +67,8 @@ void mt_ring_finish(mt_ring *ring, int64_t ticket)
 {
     pthread_mutex_lock(&ring->lock);
     /* LAB 05.14 BEGIN  The ticket's slot is ready; tell the caller when it is the one that is due.
-     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max, then wake ring->arrival. Which slot a ticket
-     * lives in and which ticket is due stands at the top of ring.h. */
+     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then wake
+     * ring->arrival. Which slot a ticket lives in and which ticket is due stands at the top of ring.h. */
     ring->ready[ticket % ring->slots] = true;
     ring->finished++;
     ring->ready_max = mt_max(ring->ready_max, ring->finished - ring->taken);

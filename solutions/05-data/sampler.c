@@ -47,7 +47,7 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 int64_t mt_sampler_length(const mt_sampler *sampler)
 {
     /* LAB 05.9 BEGIN  How many samples each rank gets: the same number on every rank.
-     * Hint: an integer division rounds down; adding world - 1 first rounds up. */
+     * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD wants. */
     int64_t extra = sampler->uneven == MT_UNEVEN_PAD ? sampler->world - 1 : 0;
     return (sampler->count + extra) / sampler->world;
     /* LAB 05.9 END */
