@@ -159,6 +159,23 @@ ok 'a truncated file' refused 'train-images-idx3-ubyte: offset 1000000: the file
 cp "$work/digits/t10k-images-idx3-ubyte" "$work/bad/train-images-idx3-ubyte"
 run "$bin/train_mnist" --data "$work/bad"
 ok 'images and labels that do not belong together' refused '4000 labels, but'
+by_hand() { run "$bin/mnist_by_hand" --data "$work/$1" --hidden 16 --epochs 1 "${@:2}"; }
+by_hand digits
+ok 'by hand: learns' eval '[ $status = 0 ] && last | awk -F"[= ]" "{ exit !(\$3 > 0.3) }"'
+by_hand digits --lr 1000 --hidden 256,128
+ok '... a rate that blows up' refused 'epoch 1: the loss is'
+by_hand digits --epochs 0
+ok '... no epochs' refused "-e: '0' is not a whole number"
+by_hand nonesuch
+ok '... no data: says what to run' refused 'run datasets/fetch mnist'
+cp "$work/digits/train-images-idx3-ubyte" "$work/bad/"
+(printf '\0\0\10\3\0\0\3\350\0\0\0\50\0\0\0\50' && head -c $((1000 * 40 * 40)) /dev/zero) >"$work/bad/t10k-images-idx3-ubyte"
+cp "$work/digits/t10k-labels-idx1-ubyte" "$work/bad/"
+by_hand bad
+ok '... test images of another size than those it trains on' refused 'test images of 40 x 40 pixels, training images of 28 x 28'
+run "$bin/train_mnist" --data "$work/bad"
+ok '... train_mnist says so too' refused 'test images of 1600 pixels, training images of 784'
+
 ok 'no run was begun with bad data' [ ! -e "$work/build" ]
 
 echo "$passed passed, $failed failed"
