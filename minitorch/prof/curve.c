@@ -85,9 +85,16 @@ mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve)
     char temp[4096];
     if (snprintf(temp, sizeof temp, "%s.%d.tmp", svg, (int)getpid()) >= (int)sizeof temp)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", svg);
+    FILE *probe = fopen(temp, "we"); /* what gnuplot cannot open it writes to standard output */
+    if (!probe)
+        return mt_fail(MT_ERR_IO, "no curve: %s: %s", svg, strerror(errno));
+    fclose(probe);
     FILE *script = tmpfile();
-    if (!script)
-        return mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
+    if (!script) {
+        mt_status failed = mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
+        remove(temp);
+        return failed;
+    }
     put_script(script, temp, csv, curve);
     rewind(script);
     mt_status status = run_gnuplot(fileno(script));

@@ -157,6 +157,18 @@ Test(run_files, curve_fails_without_a_trace)
     cr_expect(rmdir(dir) == 0, "something was left behind");
 }
 
+Test(run_files, curve_into_nowhere_prints_nothing)
+{
+    if (system("command -v gnuplot >/dev/null") != 0)
+        cr_skip_test("gnuplot is not installed");
+    const char *csv = path_of("m.csv"), *printed = path_of("printed");
+    put_metrics(csv);
+    cr_assert(freopen(printed, "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL);
+    cr_expect_eq(mt_curve_svg(path_of("nonesuch/c.svg"), csv, &curve), MT_ERR_IO);
+    cr_expect(strstr(mt_last_error(), "nonesuch/c.svg: No such file") != NULL, "%s", mt_last_error());
+    cr_expect_str_eq(text_of(printed), "", "gnuplot drew onto standard output");
+}
+
 Test(run_files, curve_without_gnuplot)
 {
     const char *csv = path_of("m.csv");
