@@ -95,6 +95,17 @@ mkdir "$work/tools"
 run env PATH="$work/tools" "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 2
 ok 'no gnuplot: says how to get it, and goes on' eval '[ $status = 0 ] && grep -q "apt install gnuplot-nox" "$work/out"'
 
+printf '#!/bin/bash\ncat >/dev/null\n[ -e "$0.run/summary.txt" ] && touch "$0.profiled"\n' >"$work/tools/gnuplot"
+chmod +x "$work/tools/gnuplot"
+run env PATH="$work/tools:$PATH" "$bin/train_mnist" --data "$work/digits" --out "$work/tools/gnuplot.run" --epochs 2 --hidden 16 --trace
+ok 'the time that drawing the curve takes is not in the profile' [ -e "$work/tools/gnuplot.profiled" ]
+
+rm -rf "$work/run"
+run bash -c 'ulimit -f 64; trap "" XFSZ; exec "$@"' - "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 1
+ok 'a full disk: weights that are lost are a failure' refused 'train_mnist: no weights were written: '
+ok '... the result is told nevertheless' eval 'last | grep -q "^train_mnist: test_accuracy="'
+ok '... and nothing half-written is left' [ "$(ls "$work/run")" = metrics.csv ]
+
 # A run that would take hours is stopped as soon as its first row is there.
 rm -rf "$work/run"
 (cd "$work" && exec "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 100000 --hidden 16 --threads 1) >"$work/out" 2>"$work/err" &
