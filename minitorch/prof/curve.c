@@ -33,7 +33,7 @@ static void put_script(FILE *script, const char *svg, const char *csv, const mt_
     };
     fputs("set terminal svg size 720,420 dynamic enhanced background rgb 'white' font 'sans-serif,13'\n"
           "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
-          "set grid lc rgb '#dddddd'\nset key below\nset logscale y\nset format y '%g'\n",
+          "set grid lc rgb '#dddddd'\nset key below height 1\nset logscale y\nset format y '%g'\n",
           script);
     put_setting(script, "output", svg);
     put_setting(script, "title", curve->title);
