@@ -1,6 +1,7 @@
 /* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress lines,
  * numbers from the command line, folders. */
 #include <criterion/criterion.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,6 +194,22 @@ Test(run_files, progress_line)
     cr_expect_str_eq(text, "[########################] 100 %  500 samples/s  0 s left");
     mt_progress_text(text, 10, &progress, 250, 0.5);
     cr_expect_str_eq(text, "[######..");
+}
+
+Test(run_files, progress_line_fits_a_narrow_terminal)
+{
+    const struct winsize narrow = { .ws_row = 24, .ws_col = 40 };
+    char shown[512];
+    int terminal, end;
+    cr_assert_eq(openpty(&terminal, &end, NULL, NULL, &narrow), 0);
+    dup2(end, STDERR_FILENO);
+    mt_progress progress = mt_progress_begin("samples", 1000);
+    cr_expect_eq(progress.mode, MT_PROGRESS_BAR);
+    progress.next = 0; /* at once */
+    mt_progress_show(&progress, 500, "epoch  1/10  loss 0.1234");
+    ssize_t n = read(terminal, shown, sizeof shown - 1);
+    shown[n > 0 ? n : 0] = '\0';
+    cr_expect_str_eq(shown, "\repoch  1/10  loss 0.1234  [############\033[K"); /* 39 columns */
 }
 
 Test(run_files, numbers)
