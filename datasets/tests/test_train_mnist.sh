@@ -134,6 +134,8 @@ ok 'three hidden layers' refused "--hidden: '2,3'"
 train --optimizer sgd --lr 1e3
 ok 'a rate that blows up' refused '--lr 1000 is too large'
 ok '... says in which step' said 'the loss is'
+run bash -c '"$@" 2>&1' - "$bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
+ok '... below the head of the table, in a log too' eval 'last | grep -q "is too large"'
 make -s -C "$root" FLAVOUR=asan build/asan/bin/train_mnist >"$work/out" 2>"$work/err"
 run "$root/build/asan/bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
 ok 'the debug flavour names the first op that was not finite' refused 'the first result that was not finite: '

@@ -196,6 +196,7 @@ static mt_status run(options *o, FILE *csv)
         accuracy = test_accuracy(mlp, &b);
         fastest = epoch == 1 || seconds < fastest ? seconds : fastest;
         printf("epoch %2" PRId64 "  loss %.5f  test accuracy %.2f %%  %.3f s\n", epoch, loss, 100 * accuracy, seconds);
+        fflush(stdout);
         if (csv)
             fprintf(csv, "%" PRId64 ",%.4f,%.4f\n", epoch, seconds, accuracy);
     }

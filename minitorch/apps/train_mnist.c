@@ -141,6 +141,7 @@ static mt_status train(run *r)
 {
     mt_status status = MT_OK;
     printf("  epoch      loss  test loss  test accuracy   seconds\n");
+    fflush(stdout); /* before what stderr may say */
     r->progress = mt_progress_begin("steps", r->steps);
     if (r->opt.quiet)
         r->progress.mode = MT_PROGRESS_OFF;
