@@ -179,6 +179,10 @@ by_hand digits --lr 1000 --hidden 256,128
 ok '... a rate that blows up' refused 'epoch 1: the loss is'
 by_hand digits --epochs 0
 ok '... no epochs' refused "-e: '0' is not a whole number"
+for hidden in 256x128 256, '256 128' 256,0 256,128,64; do
+    by_hand digits --hidden "$hidden"
+    ok "... no hidden layers: $hidden" refused "-h: '$hidden' is not one or two widths"
+done
 by_hand nonesuch
 ok '... no data: says what to run' refused 'run datasets/fetch mnist'
 cp "$work/digits/train-images-idx3-ubyte" "$work/bad/"

@@ -35,9 +35,8 @@ static const struct argp_option flags[] = {
 static mt_status parse_hidden(options *o, const char *text)
 {
     long long first, second = 0;
-    char rest;
-    int fields = sscanf(text, "%lld,%lld%c", &first, &second, &rest);
-    if (fields < 1 || fields > 2 || first < 1 || first > 65536 || second < 0 || second > 65536)
+    int end = 0, fields = sscanf(text, "%lld%n,%lld%n", &first, &end, &second, &end);
+    if (fields < 1 || text[end] || first < 1 || first > 65536 || second > 65536 || (fields == 2 && second < 1))
         return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not one or two widths, such as 256,128", text);
     o->width[1] = first;
     o->width[2] = second;
