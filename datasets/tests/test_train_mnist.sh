@@ -179,6 +179,8 @@ by_hand digits --lr 1000 --hidden 256,128
 ok '... a rate that blows up' refused 'epoch 1: the loss is'
 by_hand digits --epochs 0
 ok '... no epochs' refused "-e: '0' is not a whole number"
+run env MT_DATA="$work/cache" "$bin/mnist_by_hand" --epochs 1 --hidden 16
+ok '... on what datasets/fetch brought, and says which' eval '[ $status = 0 ] && last | grep -q " data=standin$"'
 for hidden in 256x128 256, '256 128' 256,0 256,128,64; do
     by_hand digits --hidden "$hidden"
     ok "... no hidden layers: $hidden" refused "-h: '$hidden' is not one or two widths"

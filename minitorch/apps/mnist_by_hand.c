@@ -10,6 +10,7 @@
 
 #include "core/storage.h"
 #include "data/digits.h"
+#include "data/mnist.h"
 #include "models/manual_mlp.h"
 #include "prof/cli.h"
 
@@ -22,7 +23,7 @@ typedef struct options {
 } options;
 
 static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "MNIST's four IDX files (datasets/cache/mnist)", 0 },
+    { "data", 'd', "DIR", 0, "folder of the four IDX files (what datasets/fetch brought)", 0 },
     { "hidden", 'h', "N[,N]", 0, "hidden layers (256,128)", 0 },
     { "epochs", 'e', "N", 0, "epochs (10)", 0 },
     { "lr", 'l', "RATE", 0, "learning rate (0.15)", 0 },
@@ -200,8 +201,8 @@ static mt_status run(options *o, FILE *csv)
             fprintf(csv, "%" PRId64 ",%.4f,%.4f\n", epoch, seconds, accuracy);
     }
     if (status == MT_OK)
-        printf("mnist_by_hand: test_accuracy=%.4f epochs=%" PRId64 " epoch_seconds=%.4f\n", accuracy, o->epochs,
-               fastest);
+        printf("mnist_by_hand: test_accuracy=%.4f epochs=%" PRId64 " epoch_seconds=%.4f data=%s\n", accuracy, o->epochs,
+               fastest, mt_mnist_name(o->data));
     mt_manual_mlp_free(mlp);
     for (int i = 0; i < 2; i++) {
         mt_free(b.x[i], pixels, MT_CPU);
@@ -215,7 +216,7 @@ static mt_status run(options *o, FILE *csv)
 
 int main(int argc, char **argv)
 {
-    options o = { .data = "datasets/cache/mnist", .width = { 0, 256, 128 }, .epochs = 10, .seed = 1, .rate = 0.15 };
+    options o = { .data = mt_mnist_folder(), .width = { 0, 256, 128 }, .epochs = 10, .seed = 1, .rate = 0.15 };
     const struct argp argp = { .options = flags,
                                .parser = parse,
                                .doc = "MNIST by lab 02's kernels and nothing else." };
