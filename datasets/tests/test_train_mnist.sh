@@ -95,6 +95,17 @@ mkdir "$work/tools"
 run env PATH="$work/tools" "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 2
 ok 'no gnuplot: says how to get it, and goes on' eval '[ $status = 0 ] && grep -q "apt install gnuplot-nox" "$work/out"'
 
+printf '#!/bin/bash\ncat >/dev/null\n[ -e "$0.run/summary.txt" ] && touch "$0.profiled"\n' >"$work/tools/gnuplot"
+chmod +x "$work/tools/gnuplot"
+run env PATH="$work/tools:$PATH" "$bin/train_mnist" --data "$work/digits" --out "$work/tools/gnuplot.run" --epochs 2 --hidden 16 --trace
+ok 'the time that drawing the curve takes is not in the profile' [ -e "$work/tools/gnuplot.profiled" ]
+
+rm -rf "$work/run"
+run bash -c 'ulimit -f 64; trap "" XFSZ; exec "$@"' - "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 1
+ok 'a full disk: weights that are lost are a failure' refused 'train_mnist: no weights were written: '
+ok '... the result is told nevertheless' eval 'last | grep -q "^train_mnist: test_accuracy="'
+ok '... and nothing half-written is left' [ "$(ls "$work/run")" = metrics.csv ]
+
 # A run that would take hours is stopped as soon as its first row is there.
 rm -rf "$work/run"
 (cd "$work" && exec "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 100000 --hidden 16 --threads 1) >"$work/out" 2>"$work/err" &
@@ -123,6 +134,8 @@ ok 'three hidden layers' refused "--hidden: '2,3'"
 train --optimizer sgd --lr 1e3
 ok 'a rate that blows up' refused '--lr 1000 is too large'
 ok '... says in which step' said 'the loss is'
+run bash -c '"$@" 2>&1' - "$bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
+ok '... below the head of the table, in a log too' eval 'last | grep -q "is too large"'
 make -s -C "$root" FLAVOUR=asan build/asan/bin/train_mnist >"$work/out" 2>"$work/err"
 run "$root/build/asan/bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
 ok 'the debug flavour names the first op that was not finite' refused 'the first result that was not finite: '
@@ -159,6 +172,29 @@ ok 'a truncated file' refused 'train-images-idx3-ubyte: offset 1000000: the file
 cp "$work/digits/t10k-images-idx3-ubyte" "$work/bad/train-images-idx3-ubyte"
 run "$bin/train_mnist" --data "$work/bad"
 ok 'images and labels that do not belong together' refused '4000 labels, but'
+by_hand() { run "$bin/mnist_by_hand" --data "$work/$1" --hidden 16 --epochs 1 "${@:2}"; }
+by_hand digits
+ok 'by hand: learns' eval '[ $status = 0 ] && last | awk -F"[= ]" "{ exit !(\$3 > 0.3) }"'
+by_hand digits --lr 1000 --hidden 256,128
+ok '... a rate that blows up' refused 'epoch 1: the loss is'
+by_hand digits --epochs 0
+ok '... no epochs' refused "-e: '0' is not a whole number"
+run env MT_DATA="$work/cache" "$bin/mnist_by_hand" --epochs 1 --hidden 16
+ok '... on what datasets/fetch brought, and says which' eval '[ $status = 0 ] && last | grep -q " data=standin$"'
+for hidden in 256x128 256, '256 128' 256,0 256,128,64; do
+    by_hand digits --hidden "$hidden"
+    ok "... no hidden layers: $hidden" refused "-h: '$hidden' is not one or two widths"
+done
+by_hand nonesuch
+ok '... no data: says what to run' refused 'run datasets/fetch mnist'
+cp "$work/digits/train-images-idx3-ubyte" "$work/bad/"
+(printf '\0\0\10\3\0\0\3\350\0\0\0\50\0\0\0\50' && head -c $((1000 * 40 * 40)) /dev/zero) >"$work/bad/t10k-images-idx3-ubyte"
+cp "$work/digits/t10k-labels-idx1-ubyte" "$work/bad/"
+by_hand bad
+ok '... test images of another size than those it trains on' refused 'test images of 40 x 40 pixels, training images of 28 x 28'
+run "$bin/train_mnist" --data "$work/bad"
+ok '... train_mnist says so too' refused 'test images of 1600 pixels, training images of 784'
+
 ok 'no run was begun with bad data' [ ! -e "$work/build" ]
 
 echo "$passed passed, $failed failed"

@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 build=$1 out=build/bench rc=0
-mkdir -p $out
+mkdir -p $out || exit 1
 step() { echo "==> $1"; shift; "$@" || rc=1; }
 
 step "matmul beside OpenBLAS"               "$build/bin/bench_matmul" --csv $out/matmul.csv

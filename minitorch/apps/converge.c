@@ -197,8 +197,8 @@ static mt_status race(mt_metrics *csv, const mt_mnist *mnist, const options *o)
         return mt_fail(MT_ERR_ARGUMENT,
                        "%" PRId64 " steps make %" PRId64 " points of %" PRId64 ": take a smaller --every", steps,
                        points, o->every);
-    printf("%s; 784-256-128-10, batch %" PRId64 ", %" PRId64 " epochs; losses are means of %" PRId64 " steps\n",
-           mt_machine_name(), o->batch, o->epochs, o->every);
+    printf("%s; %" PRId64 "-256-128-10, batch %" PRId64 ", %" PRId64 " epochs; losses are means of %" PRId64 " steps\n",
+           mt_machine_name(), mt_shape_numel(mnist->train->x.shape), o->batch, o->epochs, o->every);
     printf("%-10s %7s %12s %12s %13s %13s %9s\n", "", "lr", "first loss", "last loss", "test accuracy", "state bytes",
            "memory");
     for (int r = 0; r < MT_COUNT(runs) && status == MT_OK; r++) {

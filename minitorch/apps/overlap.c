@@ -9,6 +9,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +83,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     default:
         return ARGP_ERR_UNKNOWN;
     }
-    if (status != MT_OK)
-        argp_error(state, "%s", mt_last_error());
+    for (const struct argp_option *flag = flags; status != MT_OK && flag->name; flag++)
+        if (flag->key == key)
+            argp_error(state, "--%s: %s", flag->name, mt_last_error());
     return 0;
 }
 
@@ -201,17 +203,26 @@ static double stall_percent(const run *r)
 
 /* ---- the two timelines ------------------------------------------------------------------------------ */
 
-enum { LEFT = 90, WIDTH = 860, ROW = 26, PANEL_TOP = 46 };
+enum { LEFT = 90, WIDTH = 860, ROW = 26, PANEL_TOP = 46, LETTER = 9 /* width of a digit and its margin */ };
 
 static int lanes_drawn(const run *r)
 {
     return r->workers ? r->lanes : 2;
 }
 
+/* 1, 2 or 5 times a power of ten: at most ten such steps make up `seconds`. */
+static double step_of(double seconds)
+{
+    double least = seconds / 10, power = pow(10, floor(log10(least)));
+    return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
+}
+
 /* One run at height `top`; `seconds` fill the width. Without workers the caller's loads get a row of their own. */
 static void draw_panel(FILE *f, const run *r, const char *title, int top, double seconds)
 {
     int rows = lanes_drawn(r), bottom = top + PANEL_TOP + rows * ROW;
+    double step = step_of(seconds);
+    char number[24];
     fprintf(f, "<text x='%d' y='%d' font-weight='bold'>%s: %g s, stalled %.0f %% of it</text>\n", LEFT, top + 28, title,
             r->total, stall_percent(r));
     for (int row = 0; row < rows; row++) {
@@ -222,14 +233,16 @@ static void draw_panel(FILE *f, const run *r, const char *title, int top, double
     for (const span *s = r->spans; s < r->spans + r->span_count; s++) {
         int row = r->workers ? s->lane : s->loads;
         double x = LEFT + s->begin / seconds * WIDTH, w = (s->end - s->begin) / seconds * WIDTH;
-        fprintf(f, "<rect x='%.2f' y='%d' width='%.2f' height='%d' fill='%s' stroke='white'/>", x,
-                top + PANEL_TOP + row * ROW, w, ROW - 4, s->loads ? "#4a7fb5" : "#e08a3c");
-        fprintf(f, "<text x='%.2f' y='%d' text-anchor='middle' fill='white'>%" PRId64 "</text>\n", x + w / 2,
-                top + PANEL_TOP + row * ROW + 16, s->batch);
+        snprintf(number, sizeof number, "%" PRId64, s->batch);
+        fprintf(f, "<rect x='%.2f' y='%d' width='%.2f' height='%d' fill='%s'%s/>\n", x, top + PANEL_TOP + row * ROW, w,
+                ROW - 4, s->loads ? "#4a7fb5" : "#e08a3c", w > 3 ? " stroke='white'" : "");
+        if (w >= LETTER * (double)strlen(number)) /* narrower: there is no room for it */
+            fprintf(f, "<text x='%.2f' y='%d' text-anchor='middle' fill='white'>%s</text>\n", x + w / 2,
+                    top + PANEL_TOP + row * ROW + 16, number);
     }
-    for (int tick = 0; tick <= 9; tick++)
-        fprintf(f, "<text x='%d' y='%d' text-anchor='middle' fill='#666'>%.3g</text>\n", LEFT + tick * WIDTH / 9,
-                bottom + 14, seconds * tick / 9);
+    for (int tick = 0; step * tick <= seconds * (1 + 1e-9); tick++)
+        fprintf(f, "<text x='%.2f' y='%d' text-anchor='middle' fill='#666'>%g s</text>\n",
+                LEFT + step * tick / seconds * WIDTH, bottom + 14, step * tick);
 }
 
 static mt_status draw(const char *path, const run *sequential, const run *overlapped)
@@ -243,8 +256,9 @@ static mt_status draw(const char *path, const run *sequential, const run *overla
             "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='13'>\n",
             LEFT + WIDTH + 30, height);
     fprintf(f, "<rect width='100%%' height='100%%' fill='white'/>\n");
-    draw_panel(f, sequential, "Sequential (figure 8.7)", 0, sequential->total);
-    draw_panel(f, overlapped, "Overlapped (figure 8.8)", first, sequential->total);
+    double seconds = fmax(sequential->total, overlapped->total);
+    draw_panel(f, sequential, "Sequential (figure 8.7)", 0, seconds);
+    draw_panel(f, overlapped, "Overlapped (figure 8.8)", first, seconds);
     fprintf(f, "</svg>\n");
     bool bad = ferror(f);
     if (fclose(f) != 0 || bad)

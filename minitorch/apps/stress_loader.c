@@ -5,6 +5,7 @@
  *
  * Exit status 0: every batch was right and nothing was left behind. Last line: `stress_loader: PASS rounds=300`. */
 #include <argp.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@
 #include <unistd.h>
 
 #include "data/loader.h"
+#include "prof/cli.h"
 
-static int rounds = 300;
+static int64_t rounds = 300;
 
 static const struct argp_option options[] = {
     { "rounds", 'n', "N", 0, "Loaders to make (300)", 0 },
@@ -22,12 +24,10 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    char *end = arg;
     if (key != 'n')
         return ARGP_ERR_UNKNOWN;
-    rounds = (int)strtol(arg, &end, 10);
-    if (*end || end == arg || rounds < 1)
-        argp_error(state, "--rounds %s: a number from 1 on is expected", arg);
+    if (mt_cli_i64(&rounds, arg, 1, 1000000) != MT_OK)
+        argp_error(state, "--rounds: %s", mt_last_error());
     return 0;
 }
 
@@ -105,9 +105,9 @@ int main(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     setenv("MT_LOG", "error", 0); /* thousands of skipped samples are no news here */
     mt_rng rng = mt_rng_new(0x57e55, MT_STREAM_TEST);
-    for (int round = 0; round < rounds; round++)
+    for (int64_t round = 0; round < rounds; round++)
         live(&rng);
     MT_CHECK(mt_live_bytes(MT_CPU) == 0, "%" PRId64 " bytes were left behind", mt_live_bytes(MT_CPU));
-    printf("stress_loader: PASS rounds=%d\n", rounds);
+    printf("stress_loader: PASS rounds=%" PRId64 "\n", rounds);
     return 0;
 }

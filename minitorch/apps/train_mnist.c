@@ -112,7 +112,6 @@ static mt_status test_and_note(run *r)
 static mt_status not_finite(const run *r, double loss)
 {
     const char *culprit = mt_finite_culprit(); /* known in the debug flavour only */
-    mt_progress_clear(&r->progress);
     return mt_fail(MT_ERR_ARGUMENT, "step %" PRId64 ": the loss is %f; --lr %g is too large%s%s", r->step, loss,
                    r->opt.recipe.lr, culprit ? "\nthe first result that was not finite: " : "", culprit ? culprit : "");
 }
@@ -135,17 +134,14 @@ static mt_status after_step(run *r, double loss, int64_t samples)
         if (status != MT_OK)
             return status;
     }
-    if (mt_cli_stopped()) {
-        mt_progress_clear(&r->progress);
-        return mt_fail(MT_ERR_STOPPED, "stopped in epoch %" PRId64, epoch);
-    }
-    return MT_OK;
+    return mt_cli_stopped() ? mt_fail(MT_ERR_STOPPED, "stopped in epoch %" PRId64, epoch) : MT_OK;
 }
 
 static mt_status train(run *r)
 {
     mt_status status = MT_OK;
     printf("  epoch      loss  test loss  test accuracy   seconds\n");
+    fflush(stdout); /* before what stderr may say */
     r->progress = mt_progress_begin("steps", r->steps);
     if (r->opt.quiet)
         r->progress.mode = MT_PROGRESS_OFF;
@@ -180,22 +176,26 @@ static void draw_curve(const run *r)
         printf("The numbers are in %s; %s\n", csv, mt_last_error());
 }
 
-static void write_best(const run *r)
+static mt_status write_best(const run *r)
 {
     char path[4096];
     snprintf(path, sizeof path, "%s/best.safetensors", r->opt.out);
-    if (mt_weights_write(r->best, path) == MT_OK)
+    mt_status status = mt_weights_write(r->best, path);
+    if (status == MT_OK)
         printf("The weights of epoch %.4g (test accuracy %.2f %%) are in %s\n", r->best_epoch, 100 * r->best_accuracy,
                path);
     else
-        printf("No weights were written: %s\n", mt_last_error());
+        fprintf(stderr, "train_mnist: no weights were written: %s\n", mt_last_error());
+    return status;
 }
 
-/* report -- what there is to say after training, however it ended. */
-static void report(const run *r, mt_status status, double seconds)
+/* report -- what there is to say after training, however it ended; weights that are lost fail a run that went well. */
+static mt_status report(const run *r, mt_status status, double seconds)
 {
     const char *data = mt_mnist_name(r->opt.data);
     mt_loader_stats stats = mt_loader_stats_of(r->train);
+    mt_status written = MT_OK;
+    mt_progress_clear(&r->progress);
     if (status != MT_OK) {
         fprintf(stderr, "train_mnist: %s\n", mt_last_error());
     } else {
@@ -204,17 +204,18 @@ static void report(const run *r, mt_status status, double seconds)
         printf("\nTraining waited for data %.1f %% of the time (%" PRId64 " workers)\n", stats.stall_percent,
                r->opt.recipe.workers);
     }
+    if (r->opt.trace) /* first: what follows is no part of the run */
+        mt_profile_report(r->opt.out, omp_get_max_threads(), (double)(r->seen * r->flops));
     if (r->rows > 0) {
-        write_best(r);
+        written = write_best(r);
         draw_curve(r);
     }
-    if (r->opt.trace)
-        mt_profile_report(r->opt.out, omp_get_max_threads(), (double)(r->seen * r->flops));
     if (status == MT_OK)
         printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
                mt_confusion_accuracy(&r->confusion), r->opt.epochs, seconds, r->epoch_seconds, data);
     if (status == MT_ERR_STOPPED)
         printf("train_mnist: stopped epochs=%" PRId64 " data=%s\n", r->step / mt_loader_steps(r->train), data);
+    return status == MT_OK ? written : status;
 }
 
 /* ---- command line -------------------------------------------------------------------------------- */
@@ -381,8 +382,7 @@ int main(int argc, char **argv)
     if (!r.opt.data)
         r.opt.data = mt_mnist_folder();
     if (!strcmp(mt_mnist_name(r.opt.data), "standin"))
-        printf(
-            "MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing about MNIST\n");
+        printf("MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing of MNIST\n");
     if (r.opt.threads)
         omp_set_num_threads((int)r.opt.threads);
     mt_cli_catch_stop();
@@ -391,7 +391,7 @@ int main(int argc, char **argv)
         if (r.opt.trace)
             mt_profile_begin(0);
         status = train(&r);
-        report(&r, status, mt_now() - start);
+        status = report(&r, status, mt_now() - start);
     } else {
         fprintf(stderr, "train_mnist: %s\n", mt_last_error());
     }

@@ -33,7 +33,7 @@ static void put_script(FILE *script, const char *svg, const char *csv, const mt_
     };
     fputs("set terminal svg size 720,420 dynamic enhanced background rgb 'white' font 'sans-serif,13'\n"
           "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
-          "set grid lc rgb '#dddddd'\nset key below\nset logscale y\nset format y '%g'\n",
+          "set grid lc rgb '#dddddd'\nset key below height 1\nset logscale y\nset format y '%g'\n",
           script);
     put_setting(script, "output", svg);
     put_setting(script, "title", curve->title);
@@ -85,9 +85,16 @@ mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve)
     char temp[4096];
     if (snprintf(temp, sizeof temp, "%s.%d.tmp", svg, (int)getpid()) >= (int)sizeof temp)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", svg);
+    FILE *probe = fopen(temp, "we"); /* what gnuplot cannot open it writes to standard output */
+    if (!probe)
+        return mt_fail(MT_ERR_IO, "no curve: %s: %s", svg, strerror(errno));
+    fclose(probe);
     FILE *script = tmpfile();
-    if (!script)
-        return mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
+    if (!script) {
+        mt_status failed = mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
+        remove(temp);
+        return failed;
+    }
     put_script(script, temp, csv, curve);
     rewind(script);
     mt_status status = run_gnuplot(fileno(script));

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define BAR_CELLS 24
@@ -31,9 +32,17 @@ void mt_progress_text(char *text, int64_t size, const mt_progress *progress, int
         snprintf(text + length, (size_t)(size - length), "  %.0f s left", (double)(progress->total - done) / rate);
 }
 
+/* How much of a line fits: one that wraps could not be drawn over. */
+static int room_on_terminal(int most)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known && size.ws_col - 1 < most ? size.ws_col - 1 : most;
+}
+
 void mt_progress_show(mt_progress *progress, int64_t done, const char *fmt, ...)
 {
-    char words[120], text[120];
+    char words[120], text[120], line[sizeof words + 2 + sizeof text];
     va_list args;
     if (progress->mode == MT_PROGRESS_OFF)
         return;
@@ -45,10 +54,11 @@ void mt_progress_show(mt_progress *progress, int64_t done, const char *fmt, ...)
     vsnprintf(words, sizeof words, fmt, args);
     va_end(args);
     mt_progress_text(text, sizeof text, progress, done, now - progress->started);
-    if (progress->mode == MT_PROGRESS_BAR)
-        fprintf(stderr, "\r%s  %s\033[K", words, text); /* ESC [ K wipes what an older, longer line left */
+    snprintf(line, sizeof line, "%s  %s", words, text);
+    if (progress->mode == MT_PROGRESS_BAR) /* ESC [ K wipes what an older, longer line left */
+        fprintf(stderr, "\r%.*s\033[K", room_on_terminal(sizeof line), line);
     else
-        fprintf(stderr, "%s  %s\n", words, text);
+        fprintf(stderr, "%s\n", line);
 }
 
 void mt_progress_clear(const mt_progress *progress)

@@ -1,6 +1,7 @@
 /* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress lines,
  * numbers from the command line, folders. */
 #include <criterion/criterion.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +158,18 @@ Test(run_files, curve_fails_without_a_trace)
     cr_expect(rmdir(dir) == 0, "something was left behind");
 }
 
+Test(run_files, curve_into_nowhere_prints_nothing)
+{
+    if (system("command -v gnuplot >/dev/null") != 0)
+        cr_skip_test("gnuplot is not installed");
+    const char *csv = path_of("m.csv"), *printed = path_of("printed");
+    put_metrics(csv);
+    cr_assert(freopen(printed, "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL);
+    cr_expect_eq(mt_curve_svg(path_of("nonesuch/c.svg"), csv, &curve), MT_ERR_IO);
+    cr_expect(strstr(mt_last_error(), "nonesuch/c.svg: No such file") != NULL, "%s", mt_last_error());
+    cr_expect_str_eq(text_of(printed), "", "gnuplot drew onto standard output");
+}
+
 Test(run_files, curve_without_gnuplot)
 {
     const char *csv = path_of("m.csv");
@@ -181,6 +194,22 @@ Test(run_files, progress_line)
     cr_expect_str_eq(text, "[########################] 100 %  500 samples/s  0 s left");
     mt_progress_text(text, 10, &progress, 250, 0.5);
     cr_expect_str_eq(text, "[######..");
+}
+
+Test(run_files, progress_line_fits_a_narrow_terminal)
+{
+    const struct winsize narrow = { .ws_row = 24, .ws_col = 40 };
+    char shown[512];
+    int terminal, end;
+    cr_assert_eq(openpty(&terminal, &end, NULL, NULL, &narrow), 0);
+    dup2(end, STDERR_FILENO);
+    mt_progress progress = mt_progress_begin("samples", 1000);
+    cr_expect_eq(progress.mode, MT_PROGRESS_BAR);
+    progress.next = 0; /* at once */
+    mt_progress_show(&progress, 500, "epoch  1/10  loss 0.1234");
+    ssize_t n = read(terminal, shown, sizeof shown - 1);
+    shown[n > 0 ? n : 0] = '\0';
+    cr_expect_str_eq(shown, "\repoch  1/10  loss 0.1234  [############\033[K"); /* 39 columns */
 }
 
 Test(run_files, numbers)
