@@ -121,6 +121,32 @@ Test(tape, results_freed_by_backward_say_so)
     mt_scope_end();
 }
 
+/* A copy of a view that is not dense reads it, too. */
+Test(tape, a_copy_of_a_freed_view_is_refused)
+{
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(2, 3), 1);
+    x->requires_grad = true;
+    mt_tensor *y = mt_relu(x), *turned = mt_transpose(y, 0, 1);
+    mt_backward(mt_sum(turned));
+    ABORTS("[3,2] was freed by mt_backward", mt_contiguous(turned));
+    ABORTS("[3,2] was freed by mt_backward", mt_reshape(turned, MT_SHAPE(6)));
+    mt_scope_end();
+}
+
+/* Threads that go back side by side have one thing in common: what stands for freed memory. So nobody writes to it. */
+Test(tape, freed_results_share_nothing_that_is_written)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *y = mt_relu(x), *z = mt_relu(x);
+    mt_backward(mt_sum(y));
+    const mt_storage *shared = y->storage, before = *shared;
+    mt_backward(mt_sum(z));
+    cr_assert(z->storage == shared && shared->refs == before.refs, "dropping z counted to %d", shared->refs);
+    mt_scope_end();
+    cr_assert_eq(shared->refs, before.refs, "releasing y and z counted to %d", shared->refs);
+}
+
 Test(tape, misuse_is_refused_in_words)
 {
     mt_scope_begin();
