@@ -26,6 +26,7 @@ typedef struct mt_tensor {
     bool requires_grad;     /* a leaf that wants a gradient */
     int waiting;            /* gradients still to come in this backward: the tape's */
     int refs;               /* scopes and mt_retain */
+    int scoped;             /* how many of them are scopes' */
 } mt_tensor;
 
 /* ---- making ---------------------------------------------------------------------------------- */
