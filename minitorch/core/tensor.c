@@ -167,6 +167,7 @@ mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t 
 mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape)
 {
     mt_view view;
+    mt_shape_numel(shape); /* aborts when the shape makes no sense */
     MT_CHECK(mt_view_broadcast(&view, &t->view, shape), "broadcast: %s does not stretch to %s",
              mt_shape_text(mt_view_shape(&t->view)), mt_shape_text(shape));
     return recorded(same_storage(t, view), t, (mt_view_op){ .kind = MT_VIEW_BROADCAST });
