@@ -146,8 +146,8 @@ void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matm
 
 /* Both fill a panel of K rows with `width` numbers each, from a matrix in which only `there` of these numbers exist; the
  * others may hold anything that can be multiplied, for no result of theirs is kept. Here panel[k * width + w] is
- * from[k * ld + w]: a row of the panel lies in one piece.
- * They write whole vectors, so up to VL - 1 numbers past the last row too; past any other row, the next one comes after. */
+ * from[k * ld + w]: a row of the panel lies in one piece. They write whole vectors, the last of several so that it ends
+ * with its row. One longer than a row goes up to VL - 1 numbers past it, to where the next row comes after, or nothing. */
 static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
     /* TODO 01.4: Copy the K rows, a vector at a time.

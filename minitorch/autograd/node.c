@@ -190,6 +190,6 @@ void mt_node_consume(mt_node *node, const mt_tensor *keep)
     drop_kept(node);
     node->consumed = true;
     mt_tensor *result = node->result;
-    if (result && result != keep && result->refs == 1 && mt_scope_depth() > 0)
+    if (result && result != keep && result->refs == result->scoped)
         mt_tensor_drop(result);
 }

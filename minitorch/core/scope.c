@@ -22,8 +22,11 @@ void mt_scope_end(void)
 {
     MT_CHECK(scopes.depth > 0, "mt_scope_end without mt_scope_begin");
     int64_t mark = scopes.mark[--scopes.depth];
-    while (scopes.count > mark)
-        mt_release(scopes.held[--scopes.count]);
+    while (scopes.count > mark) {
+        mt_tensor *t = scopes.held[--scopes.count];
+        t->scoped--;
+        mt_release(t);
+    }
     if (scopes.depth == 0) { /* threads come and go: leave nothing behind */
         free(scopes.held);
         scopes.held = NULL;
@@ -45,5 +48,6 @@ mt_tensor *mt_scope_adopt(mt_tensor *t)
         scopes.held = realloc(scopes.held, (size_t)scopes.capacity * sizeof *scopes.held);
         MT_CHECK(scopes.held, "out of memory");
     }
+    t->scoped++;
     return scopes.held[scopes.count++] = t;
 }

@@ -11,8 +11,8 @@
 
 static mt_tensor_hooks hooks;
 
-/* What a dropped tensor has instead of memory. Never released: every dropped tensor adds a reference first. */
-static mt_storage nothing = { .refs = 1 };
+/* What a dropped tensor has instead of memory. The threads share it, so nobody counts its references. */
+static mt_storage nothing;
 
 void mt_tensor_hooks_set(const mt_tensor_hooks *wanted)
 {
@@ -20,6 +20,26 @@ void mt_tensor_hooks_set(const mt_tensor_hooks *wanted)
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
+
+static void check_not_dropped(const mt_tensor *t)
+{
+    MT_CHECK(t->storage != &nothing,
+             "%s was freed by mt_backward, which needed its memory no more: mt_retain it before, or use it earlier",
+             mt_shape_text(mt_view_shape(&t->view)));
+}
+
+/* One more reference of t's memory. */
+static mt_storage *memory_of(const mt_tensor *t)
+{
+    check_not_dropped(t);
+    return mt_storage_retain(t->storage);
+}
+
+static void give_memory_back(mt_tensor *t)
+{
+    if (t->storage != &nothing)
+        mt_storage_release(t->storage);
+}
 
 /* A tensor that takes over the caller's reference of storage. */
 static mt_tensor *tensor_new(mt_view view, mt_dtype dtype, mt_storage *storage)
@@ -34,7 +54,7 @@ mt_tensor *mt_tensor_alias(const mt_tensor *t)
 {
     mt_tensor *alias = malloc(sizeof *alias);
     MT_CHECK(alias, "out of memory");
-    *alias = (mt_tensor){ .view = t->view, .dtype = t->dtype, .storage = mt_storage_retain(t->storage), .refs = 1 };
+    *alias = (mt_tensor){ .view = t->view, .dtype = t->dtype, .storage = memory_of(t), .refs = 1 };
     return alias;
 }
 
@@ -92,13 +112,14 @@ static mt_tensor *recorded(mt_tensor *result, mt_tensor *source, mt_view_op op)
 
 static mt_tensor *same_storage(const mt_tensor *t, mt_view view)
 {
-    return tensor_new(view, t->dtype, mt_storage_retain(t->storage));
+    return tensor_new(view, t->dtype, memory_of(t));
 }
 
 /* A copy of t's elements in row-major order, under a shape of as many. */
 static mt_tensor *copied(const mt_tensor *t, mt_shape shape)
 {
     mt_device device = t->storage->device;
+    check_not_dropped(t);
     mt_tensor *copy = mt_empty(shape, t->dtype, device);
     if (device == MT_CPU)
         mt_copy_strided(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
@@ -146,6 +167,7 @@ mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t 
 mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape)
 {
     mt_view view;
+    mt_shape_numel(shape); /* aborts when the shape makes no sense */
     MT_CHECK(mt_view_broadcast(&view, &t->view, shape), "broadcast: %s does not stretch to %s",
              mt_shape_text(mt_view_shape(&t->view)), mt_shape_text(shape));
     return recorded(same_storage(t, view), t, (mt_view_op){ .kind = MT_VIEW_BROADCAST });
@@ -187,9 +209,7 @@ int64_t mt_dim(const mt_tensor *t, int dim)
 
 void *mt_data(const mt_tensor *t)
 {
-    MT_CHECK(t->storage != &nothing,
-             "%s was freed by mt_backward, which needed its memory no more: mt_retain it before, or read it earlier",
-             mt_shape_text(mt_view_shape(&t->view)));
+    check_not_dropped(t);
     MT_CHECK(mt_view_is_contiguous(&t->view), "%s is not contiguous: take mt_contiguous of it first",
              mt_view_text(&t->view));
     /* An empty view may start beyond its storage. */
@@ -204,8 +224,7 @@ float *mt_f32(const mt_tensor *t)
 
 double mt_get(const mt_tensor *t, const int64_t *index)
 {
-    MT_CHECK(t->storage != &nothing, "%s was freed by mt_backward: mt_retain it before, or read it earlier",
-             mt_shape_text(mt_view_shape(&t->view)));
+    check_not_dropped(t);
     int64_t element, size = mt_dtype_size(t->dtype), at = mt_view_at(&t->view, index);
     mt_copy(&element, MT_CPU, (char *)t->storage->data + at * size, t->storage->device, size);
     return mt_load_f64(&element, t->dtype, 0);
@@ -263,12 +282,12 @@ void mt_release(mt_tensor *t)
     mt_release(t->grad);
     if (t->node && hooks.release_node)
         hooks.release_node(t->node);
-    mt_storage_release(t->storage);
+    give_memory_back(t);
     free(t);
 }
 
 void mt_tensor_drop(mt_tensor *t)
 {
-    mt_storage_release(t->storage);
-    t->storage = mt_storage_retain(&nothing);
+    give_memory_back(t);
+    t->storage = &nothing;
 }

@@ -26,6 +26,7 @@ typedef struct mt_tensor {
     bool requires_grad;     /* a leaf that wants a gradient */
     int waiting;            /* gradients still to come in this backward: the tape's */
     int refs;               /* scopes and mt_retain */
+    int scoped;             /* how many of them are scopes' */
 } mt_tensor;
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -68,8 +69,8 @@ void mt_release(mt_tensor *t); /* NULL is allowed */
 /* mt_tensor_alias -- another tensor over the same memory: no history, no gradient, and the caller's, not the scope's. */
 mt_tensor *mt_tensor_alias(const mt_tensor *t);
 
-/* mt_tensor_drop -- give t's memory back before t dies; reading it aborts from then on. Backward does it to results that
- * only the scope still holds. */
+/* mt_tensor_drop -- give t's memory back before t dies; reading or viewing it aborts from then on. Backward does it to
+ * results that only the scope still holds. */
 void mt_tensor_drop(mt_tensor *t);
 
 /* ---- seam: the tape (lab 03) ----------------------------------------------------------------------

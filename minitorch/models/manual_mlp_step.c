@@ -81,7 +81,7 @@ static void forward(const step *s, int l, range rows, range columns)
     mt_matmul_packed_cpu(out, input_of(s, l) + rows.begin * I, mlp->w[l] + columns.begin, &dims);
     for (int64_t n = 0; n < rows.count && l < mlp->layers - 1; n++)
         for (int64_t c = 0; c < columns.count; c++)
-            out[n * O + c] = out[n * O + c] > 0 ? out[n * O + c] : 0;
+            out[n * O + c] = out[n * O + c] < 0 ? 0 : out[n * O + c]; /* NaN stays NaN */
 }
 
 /* The gradient these rows hand to the layer below: dz[l-1] = dz[l] w[l]^T where ReLU was on. */

@@ -31,7 +31,9 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
     module->child = realloc(module->child, (size_t)count * sizeof *module->child);
     module->child_name = realloc(module->child_name, (size_t)count * sizeof *module->child_name);
     MT_CHECK(module->child && module->child_name, "out of memory");
-    snprintf(module->child_name[module->children], sizeof *module->child_name, "%s", name);
+    char *kept = module->child_name[module->children];
+    int length = snprintf(kept, sizeof *module->child_name, "%s", name);
+    MT_CHECK(length < (int)sizeof *module->child_name, "module name %s... is too long", kept);
     return module->child[module->children++] = child;
 }
 

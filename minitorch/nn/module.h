@@ -63,7 +63,8 @@ mt_module *mt_sequential(int count, ...);                           /* of mt_mod
 /* ---- for modules written elsewhere (models/) ------------------------------------------------------ */
 
 mt_module *mt_module_new(const mt_module_class *class);
-/* Both return what they were given. The parameter's reference passes to the module; it requires a gradient. */
+/* Both return what they were given. The parameter's reference passes to the module; it requires a gradient. A child's name
+ * is copied.   Aborts: more than 4 parameters; a child's name longer than 31. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
 mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child);
 

@@ -27,12 +27,14 @@ static void concat_backward(mt_node *node, mt_tensor *dout)
 
 static const mt_op concat_op = { .name = "concat", .backward = concat_backward };
 
-static void check_parts(mt_tensor *const *parts, int count, int dim)
+/* dim counted from the front; aborts unless the parts fit together along it. */
+static int checked_dim(mt_tensor *const *parts, int count, int dim)
 {
     MT_CHECK(count >= 1, "concat: no parts");
     mt_op_check("concat", parts[0]);
     mt_shape first = mt_shape_of(parts[0]);
-    MT_CHECK(dim >= 0 && dim < first.rank, "concat: %s has no dimension %d", mt_text_of(parts[0]), dim);
+    MT_CHECK(dim >= -first.rank && dim < first.rank, "concat: %s has no dimension %d", mt_text_of(parts[0]), dim);
+    dim += dim < 0 ? first.rank : 0;
     for (int i = 1; i < count; i++) {
         mt_shape shape = mt_shape_of(parts[i]);
         mt_op_check_pair("concat", parts[0], parts[i]);
@@ -41,13 +43,13 @@ static void check_parts(mt_tensor *const *parts, int count, int dim)
         MT_CHECK(mt_shape_equal(shape, first), "concat: part 0 is %s, part %d is %s: only dimension %d may differ",
                  mt_text_of(parts[0]), i, mt_text_of(parts[i]), dim);
     }
+    return dim;
 }
 
 mt_tensor *mt_concat(mt_tensor *const *parts, int count, int dim)
 {
     MT_SPAN("concat");
-    dim += count > 0 && dim < 0 ? parts[0]->view.rank : 0;
-    check_parts(parts, count, dim);
+    dim = checked_dim(parts, count, dim);
     mt_shape shape = mt_shape_of(parts[0]);
     shape.dim[dim] = 0;
     for (int i = 0; i < count; i++)

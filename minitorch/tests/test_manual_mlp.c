@@ -236,6 +236,22 @@ Test(manual_mlp, one_step_is_forward_backward_and_sgd)
     free(x);
 }
 
+/* ReLU that makes a NaN 0 hides it: the loss looks well while the weights are lost. */
+Test(manual_mlp, a_step_does_not_lose_a_nan)
+{
+    float *x = mt_test_uniform(77, ROWS * IN, -1, 1);
+    mt_rng rng = mt_rng_new(5, MT_STREAM_TEST);
+    mt_manual_mlp *mlp = mt_manual_mlp_new(width, ROWS);
+    mt_manual_mlp_init(mlp, &rng);
+    x[IN + 2] = NAN;
+    mt_manual_mlp_forward(mlp, x, ROWS);
+    cr_assert(isnan(mt_manual_mlp_backward(mlp, x, label, ROWS)), "call by call");
+    double loss = mt_manual_mlp_step(mlp, x, label, ROWS, 0.125f, NULL);
+    cr_assert(isnan(loss), "at once: the loss is %g", loss);
+    mt_manual_mlp_free(mlp);
+    free(x);
+}
+
 Test(manual_mlp, init_is_he_with_zero_biases)
 {
     static const int64_t wide[] = { 200, 300, 100, 10 };

@@ -125,6 +125,8 @@ Test(nn, misuse_is_refused_in_words)
         mt_module_param(m, "p", mt_retain(mt_full(MT_SCALAR, 0)));
     ABORTS("crowded: more than 4 parameters", mt_module_param(m, "p", mt_full(MT_SCALAR, 0)));
     ABORTS("linear: x is [5,4], w is [3,2]", mt_forward(linear, mt_full(MT_SHAPE(5, 4), 0)));
+    ABORTS("module name a_name_cut_to_31_letters_would_... is too long", /* and the same as another's */
+           mt_module_child(m, "a_name_cut_to_31_letters_would_be_another", linear));
     mt_scope_end();
     mt_module_free(m);
     mt_module_free(linear);

@@ -271,6 +271,7 @@ Test(ops, wrong_shapes_are_said_in_words)
     ABORTS("mean: [0,4] has no elements", mt_mean(none));
     ABORTS("concat: part 0 is [64,784], part 1 is [512,10]", mt_concat((mt_tensor *[]){ a, b }, 2, 0));
     ABORTS("concat: [5] has no dimension 1", mt_concat(&v, 1, 1));
+    ABORTS("concat: [5] has no dimension -2", mt_concat(&v, 1, -2));
     ABORTS("concat: no parts", mt_concat(NULL, 0, 0));
     ABORTS("dropout: p is 1, it must be in [0, 1)", mt_dropout(v, 1, &(mt_rng){ 0 }));
     mt_scope_end();

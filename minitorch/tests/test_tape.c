@@ -121,6 +121,50 @@ Test(tape, results_freed_by_backward_say_so)
     mt_scope_end();
 }
 
+/* A copy of a view that is not dense reads it, too. */
+Test(tape, a_copy_of_a_freed_view_is_refused)
+{
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(2, 3), 1);
+    x->requires_grad = true;
+    mt_tensor *y = mt_relu(x), *turned = mt_transpose(y, 0, 1);
+    mt_backward(mt_sum(turned));
+    ABORTS("[3,2] was freed by mt_backward", mt_contiguous(turned));
+    ABORTS("[3,2] was freed by mt_backward", mt_reshape(turned, MT_SHAPE(6)));
+    mt_scope_end();
+}
+
+/* A scope is open during backward, but it is not the one that holds these two. */
+Test(tape, results_of_the_caller_outlive_backward)
+{
+    mt_tensor *x = leaf(3), *mine = mt_mul(x, x);
+    mt_scope_begin();
+    mt_tensor *kept = mt_retain(mt_scale(x, 2));
+    mt_scope_end();
+    mt_scope_begin();
+    mt_backward(mt_sum(mt_mul(mine, kept)));
+    mt_scope_end();
+    cr_assert_eq(mt_get(mine, (int64_t[]){ 0 }), 9, "made outside every scope");
+    cr_assert_eq(mt_get(kept, (int64_t[]){ 0 }), 6, "retained when its scope ended");
+    mt_release(mine);
+    mt_release(kept);
+    mt_release(x);
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
+/* Threads that go back side by side have one thing in common: what stands for freed memory. So nobody writes to it. */
+Test(tape, freed_results_share_nothing_that_is_written)
+{
+    mt_scope_begin();
+    mt_tensor *x = leaf(1), *y = mt_relu(x), *z = mt_relu(x);
+    mt_backward(mt_sum(y));
+    const mt_storage *shared = y->storage, before = *shared;
+    mt_backward(mt_sum(z));
+    cr_assert(z->storage == shared && shared->refs == before.refs, "dropping z counted to %d", shared->refs);
+    mt_scope_end();
+    cr_assert_eq(shared->refs, before.refs, "releasing y and z counted to %d", shared->refs);
+}
+
 Test(tape, misuse_is_refused_in_words)
 {
     mt_scope_begin();

@@ -158,6 +158,8 @@ Test(tensor, faults_name_the_shapes)
     mt_scope_begin();
     mt_tensor *t = counting(MT_SHAPE(2, 3)), *turned = mt_transpose(t, 0, 1);
     ABORTS("broadcast: [2,3] does not stretch to [2,4]", mt_broadcast_to(t, MT_SHAPE(2, 4)));
+    ABORTS("shape [-2]: dimension 0 is negative", mt_broadcast_to(counting(MT_SHAPE(1)), MT_SHAPE(-2)));
+    ABORTS("more elements than can be counted", mt_broadcast_to(counting(MT_SHAPE(1)), MT_SHAPE(1ll << 40, 1ll << 40)));
     ABORTS("reshape: [2,3] has 6 elements, [5] has 5", mt_reshape(t, MT_SHAPE(5)));
     ABORTS("[3,2] stride [1,3] offset 0 is not contiguous", mt_f32(turned));
     ABORTS("[2] is i32, not f32", mt_f32(mt_zeros(MT_SHAPE(2), MT_I32, MT_CPU)));

@@ -173,14 +173,14 @@ void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matm
 
 /* Both fill a panel of K rows with `width` numbers each, from a matrix in which only `there` of these numbers exist; the
  * others may hold anything that can be multiplied, for no result of theirs is kept. Here panel[k * width + w] is
- * from[k * ld + w]: a row of the panel lies in one piece.
- * They write whole vectors, so up to VL - 1 numbers past the last row too; past any other row, the next one comes after. */
+ * from[k * ld + w]: a row of the panel lies in one piece. They write whole vectors, the last of several so that it ends
+ * with its row. One longer than a row goes up to VL - 1 numbers past it, to where the next row comes after, or nothing. */
 static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
     /* LAB 01.4 BEGIN  Copy the K rows, a vector at a time.
      * Hint: mt_store writes a whole vector; mt_load_some reads no more of it than exists. */
-    for (int64_t w = 0; w < width; w += VL) {
-        int64_t n = mt_max(0, mt_min(VL, there - w));
+    for (int64_t v = 0; v < width; v += VL) {
+        int64_t w = mt_max(0, mt_min(v, width - VL)), n = mt_max(0, mt_min(VL, there - w));
         for (int64_t k = 0; k < K; k++)
             mt_store(panel + k * width + w, mt_load_some(from + k * ld + w, n));
     }
@@ -193,11 +193,11 @@ static void pack_columns(float *panel, int64_t width, const float *from, int64_t
     /* LAB 01.4 BEGIN  Take VL lines of the matrix at a time and make them VL columns of the panel.
      * Hint: load VL numbers of each line, mt_vec_transpose, store VL rows of the panel; the last K % VL rows go one
      * number at a time. In the place of a line that does not exist take the last one that does. */
-    for (int64_t w = 0; w < width; w += VL) {
+    for (int64_t v = 0; v < width; v += VL) {
+        int64_t w = mt_max(0, mt_min(v, width - VL)), k = 0;
         const float *line[VL];
         for (int i = 0; i < VL; i++)
             line[i] = from + mt_min(w + i, there - 1) * ld;
-        int64_t k = 0;
         for (; k + VL <= K; k += VL) {
             mt_vec square[VL];
             for (int i = 0; i < VL; i++)
