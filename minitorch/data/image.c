@@ -27,11 +27,14 @@ enum {
     HUFFMAN_SYMBOLS = 256
 };
 
-/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, of which there are 256. */
+/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, of which there are 256.
+ * Where a table has begun, the decoder reads all 16 counts, behind the segment too. */
 static bool tables_fit(const uint8_t *p, int64_t n)
 {
-    while (n > HUFFMAN_LENGTHS) {
+    while (n > 0) {
         int64_t symbols = 0;
+        if (n <= HUFFMAN_LENGTHS)
+            return false;
         for (int i = 1; i <= HUFFMAN_LENGTHS; i++)
             symbols += p[i];
         if (symbols > HUFFMAN_SYMBOLS)

@@ -101,23 +101,46 @@ Test(image, corrupt_files_do_no_harm)
     check_corrupt("a.png");
 }
 
-/* The counts of a Huffman table stand 5 bytes behind the mark 0xff 0xc4: 16 of 255 would overrun the decoder's table. */
-Test(image, a_huffman_table_that_is_too_large_is_refused)
+/* Where the mark 0xff 0xc4 of the Huffman tables stands. Behind it: two bytes of length, then each table's kind, 16 counts
+ * and symbols. */
+static int64_t tables_of(const char *path)
 {
-    static uint8_t pixels[16 * 16 * 3], bytes[4096];
-    mt_image read = { 0 };
-    char path[256];
-    strcpy(path, in_dir("a.jpg"));
-    cr_assert_eq(mt_image_write(path, &(mt_image){ pixels, 16, 16 }), MT_OK);
+    static uint8_t bytes[4096];
     FILE *file = fopen(path, "rb");
     int64_t size = (int64_t)fread(bytes, 1, sizeof bytes, file), at = 0;
     fclose(file);
     while (at + 1 < size && (bytes[at] != 0xff || bytes[at + 1] != 0xc4))
         at++;
+    return at;
+}
+
+/* A black JPEG in which the 16 counts from `counts` on, behind that mark, are 255 each: they would overrun the decoder's table.
+ * length: what the segment says of itself; 0: leave it. */
+static void check_tables(int64_t counts, int length)
+{
+    static uint8_t pixels[16 * 16 * 3];
+    mt_image read = { 0 };
+    const char *path = in_dir("a.jpg");
+    cr_assert_eq(mt_image_write(path, &(mt_image){ pixels, 16, 16 }), MT_OK);
+    int64_t at = tables_of(path);
     for (int i = 0; i < 16; i++)
-        poke(path, at + 5 + i, 0xff);
+        poke(path, at + counts + i, 0xff);
+    if (length > 0)
+        poke(path, at + 2, length >> 8), poke(path, at + 3, length & 0xff);
     cr_assert_eq(mt_image_read(&read, path), MT_ERR_FORMAT);
     SAYS("a.jpg: not a JPEG picture that can be read: corrupt Huffman table");
+}
+
+Test(image, a_huffman_table_that_is_too_large_is_refused)
+{
+    check_tables(5, 0);
+}
+
+/* The first table has 12 symbols. The segment ends behind the first byte of the second. */
+Test(image, a_huffman_table_that_begins_at_the_end_of_its_segment_is_refused)
+{
+    enum { FIRST = 1 + 16 + 12 };
+    check_tables(4 + FIRST + 1, 2 + FIRST + 1);
 }
 
 static void refused(const char *path, mt_status status)
