@@ -5,6 +5,8 @@
 #include "temp_dir.h"
 
 #include <malloc.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 TestSuite(image, .init = temp_dir_make, .fini = temp_dir_remove, .timeout = 120);
 
@@ -44,6 +46,34 @@ Test(image, a_flat_jpeg_comes_back_nearly)
     for (int i = 0; i < 40 * 24 * 3; i++)
         cr_assert_lt(abs(read.pixel[i] - colour[i % 3]), 3);
     mt_image_free(&read);
+}
+
+/* No file may grow beyond 1000 bytes: what a full disk does to a picture of more. */
+static void check_full_disk(const char *name)
+{
+    static uint8_t pixels[64 * 64 * 3];
+    mt_image small = { pixels, 2, 2 }, drawn = { pixels, 64, 64 }, read;
+    struct rlimit before, limit;
+    mt_image_draw(&drawn, 1, 1, 1);
+    cr_assert_eq(mt_image_write(in_dir(name), &small), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limit = before;
+    limit.rlim_cur = 1000;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    mt_status status = mt_image_write(in_dir(name), &drawn);
+    setrlimit(RLIMIT_FSIZE, &before);
+    cr_assert_eq(status, MT_ERR_IO);
+    SAYS(name);
+    cr_assert_eq(mt_image_read(&read, in_dir(name)), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(read.height, 2, "the old picture is still there");
+    mt_image_free(&read);
+}
+
+Test(image, a_full_disk_is_told_and_leaves_the_old_picture)
+{
+    check_full_disk("a.png");
+    check_full_disk("a.jpg");
 }
 
 /* Cut at every length but 0, of which the next test tells: all of them are refused, by name, and leak nothing. */
