@@ -4,6 +4,7 @@
 #include "data/loader.h"
 #include "temp_dir.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -148,6 +149,28 @@ Test(image, a_picture_smaller_than_the_crop_is_resized_or_refused)
     cr_assert_eq(mt_dataset_get(set, 0, &rng, x, &y), MT_ERR_FORMAT);
     SAYS("000.png: 16 x 16 pixels, smaller than the crop of 32 x 32");
     mt_dataset_close(set);
+}
+
+/* A line of 400 pixels would become 64 x 25,600, more than MT_IMAGE_SIDE_MAX. */
+Test(image, a_picture_too_long_to_be_resized_is_refused)
+{
+    static uint8_t pixels[400 * 3];
+    static float x[3 * 64 * 64];
+    mt_augment a = mt_augment_default(64, 64);
+    for (int turned = 0; turned < 2; turned++)
+        for (int64_t longer = 200; longer <= 400; longer += 200) {
+            mt_image line = turned ? (mt_image){ pixels, longer, 1 } : (mt_image){ pixels, 1, longer };
+            int32_t y;
+            mt_dataset *set;
+            mt_rng rng = mt_rng_new(0, MT_STREAM_TEST);
+            cr_assert(mkdir(in_dir("line"), 0777) == 0 || errno == EEXIST);
+            cr_assert_eq(mt_image_write(in_dir("line/1.png"), &line), MT_OK, "%s", mt_last_error());
+            cr_assert_eq(mt_image_folder_open(&set, temp_dir, &a), MT_OK);
+            cr_assert_eq(mt_dataset_get(set, 0, &rng, x, &y), longer == 200 ? MT_OK : MT_ERR_FORMAT);
+            if (longer == 400)
+                SAYS(turned ? "1.png: 400 x 1 pixels" : "1.png: 1 x 400 pixels");
+            mt_dataset_close(set);
+        }
 }
 
 /* ---- through a loader ------------------------------------------------------------------------------ */
