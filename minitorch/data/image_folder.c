@@ -72,15 +72,15 @@ static mt_status list_folder(names *list, const char *folder, const char *prefix
     return MT_OK;
 }
 
-/* Drops what is no folder. */
+/* Drops what is no folder. A path that is too long stays: scan tells of it. */
 static void keep_folders(names *list, const char *dir)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < list->count; i++) {
         char path[4096];
         struct stat info;
-        snprintf(path, sizeof path, "%s/%s", dir, list->name[i]);
-        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        bool fits = snprintf(path, sizeof path, "%s/%s", dir, list->name[i]) < (int)sizeof path;
+        if (!fits || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
             list->name[kept++] = list->name[i];
         else
             free(list->name[i]);

@@ -133,6 +133,33 @@ Test(image, empty_folders_are_refused)
     folder_refused(in_dir("class0/000.png"), MT_ERR_IO, "Not a directory");
 }
 
+/* dir is 4088 bytes long, so that dir/a/1.png is a path but dir/giraffes is not: passed over, it would change the classes. */
+Test(image, a_class_with_too_long_a_path_is_refused)
+{
+    enum { LENGTH = 4088, STEP = 100 };
+    static uint8_t pixels[3];
+    static char dir[LENGTH + 1], name[STEP];
+    strcpy(dir, temp_dir);
+    cr_assert_eq(chdir(temp_dir), 0);
+    for (int64_t have = (int64_t)strlen(dir); have < LENGTH; have = (int64_t)strlen(dir)) {
+        int64_t left = LENGTH - have - 1, part = left > STEP ? STEP / 2 : mt_min(left, STEP - 1);
+        memset(name, 'd', (size_t)part);
+        name[part] = 0;
+        strcat(strcat(dir, "/"), name);
+        cr_assert(mkdir(name, 0777) == 0 && chdir(name) == 0);
+    }
+    cr_assert_eq(mkdir("a", 0777), 0);
+    cr_assert_eq(mt_image_write("a/1.png", &(mt_image){ pixels, 1, 1 }), MT_OK, "%s", mt_last_error());
+    mt_augment a = mt_augment_default(1, 1);
+    mt_dataset *set = NULL;
+    cr_assert_eq(mt_image_folder_open(&set, dir, &a), MT_OK, "%s", mt_last_error());
+    mt_dataset_close(set);
+    cr_assert_eq(mkdir("giraffes", 0777), 0);
+    cr_assert_eq(mt_image_folder_open(&set, dir, &a), MT_ERR_ARGUMENT, "%s", mt_last_error());
+    SAYS("the path is too long");
+    cr_assert_eq(chdir("/"), 0);
+}
+
 Test(image, a_picture_smaller_than_the_crop_is_resized_or_refused)
 {
     static float x[3 * 32 * 32];
