@@ -167,6 +167,9 @@ Test(image_corrupt, what_is_no_picture_is_refused)
     poke(path, 18, 0x7f); /* 32,528 pixels wide */
     refused(path, MT_ERR_FORMAT);
     SAYS("too large");
+    cut(path, -(2ll << 30)); /* a hole in the file takes no room on the disk, but would in memory */
+    refused(path, MT_ERR_FORMAT);
+    SAYS("no file of more than 1073741824 is read whole");
     cr_assert_eq(mt_image_write(in_dir("a.bmp"), &(mt_image){ pixels, 16, 16 }), MT_ERR_ARGUMENT);
     cr_assert_eq(mt_image_write(in_dir("no/a.png"), &(mt_image){ pixels, 16, 16 }), MT_ERR_IO);
 }
