@@ -63,6 +63,11 @@ mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
     mt_status status = open_file(&fd, &want, path);
     if (status != MT_OK)
         return status;
+    if (want > MT_FILE_READ_MAX) {
+        close(fd);
+        return mt_fail(MT_ERR_FORMAT, "%s: %lld bytes, no file of more than %d is read whole", path, (long long)want,
+                       MT_FILE_READ_MAX);
+    }
     uint8_t *data = malloc((size_t)want + 1);
     MT_CHECK(data, "%s: out of memory for its %lld bytes", path, (long long)want);
     while (have < want && ((got = read(fd, data + have, (size_t)(want - have))) > 0 || (got < 0 && errno == EINTR)))

@@ -1,8 +1,9 @@
 /* image.c -- decoding by stb_image, which is compiled here and nowhere else.
  *
- * Two of its weaknesses are ours to guard. It takes a JPEG that ends early for one whose rest is grey: so it reads the file
- * through a reader of ours, which notices when it asks for more than there is. And it trusts the sizes of Huffman tables,
- * which corrupt files get wrong: so those are checked first. */
+ * Three of its weaknesses are ours to guard. It takes a JPEG that ends early for one whose rest is grey: so it reads the file
+ * through a reader of ours, which notices when it asks for more than there is. It trusts the sizes of Huffman tables, which
+ * corrupt files get wrong: so those are checked first. And it believes that a file says all it needs, each table and each
+ * block of pixels: so its memory is zeroed, or what a corrupt file leaves out would be another picture each time. */
 #include "data/image.h"
 
 #include <stdlib.h>
@@ -14,24 +15,44 @@
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_PNG
 #define STBI_MAX_DIMENSIONS MT_IMAGE_SIDE_MAX
+#define STBI_MALLOC         new_memory
+#define STBI_REALLOC        realloc
+#define STBI_FREE           free
+
+enum { SMALL = 1 << 15 }; /* bytes: the decoder's tables and more */
+
+/* Zeroing costs time: memory for pixels is zeroed only for files that may leave some out. */
+static _Thread_local bool may_have_holes;
+
+static void *new_memory(size_t bytes)
+{
+    return may_have_holes || bytes < SMALL ? calloc(1, bytes) : malloc(bytes);
+}
+
 #include <stb/stb_image.h>
 
-/* ---- JPEG's Huffman tables ---------------------------------------------------------------------- */
+/* ---- what stands in a JPEG ---------------------------------------------------------------------- */
 
 enum {
     JPEG_MARK = 0xff,
     JPEG_RST0 = 0xd0,
     JPEG_EOI = 0xd9,
+    JPEG_SOF0 = 0xc0, /* a frame from the first line to the last */
     JPEG_DHT = 0xc4,
+    JPEG_SOS = 0xda,
+    JPEG_DRI = 0xdd, /* restarts */
     HUFFMAN_LENGTHS = 16,
     HUFFMAN_SYMBOLS = 256
 };
 
-/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, of which there are 256. */
+/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, of which there are 256.
+ * Where a table has begun, the decoder reads all 16 counts, behind the segment too. */
 static bool tables_fit(const uint8_t *p, int64_t n)
 {
-    while (n > HUFFMAN_LENGTHS) {
+    while (n > 0) {
         int64_t symbols = 0;
+        if (n <= HUFFMAN_LENGTHS)
+            return false;
         for (int i = 1; i <= HUFFMAN_LENGTHS; i++)
             symbols += p[i];
         if (symbols > HUFFMAN_SYMBOLS)
@@ -42,26 +63,50 @@ static bool tables_fit(const uint8_t *p, int64_t n)
     return true;
 }
 
-/* Walks over the segments: 0xff, a mark, two bytes of length. Between them lies coded data, where 0xff is followed by 0 or
- * by a restart mark (which has no length, as the start and the end have none). */
-static bool jpeg_tables_fit(const uint8_t *p, int64_t n)
+/* Does a scan hold every colour of its frame? The colours of a frame begin at byte 6, 3 bytes each, of a scan at byte 1, 2
+ * bytes each; the first byte is the colour's name. Names that do not increase are rare, and could name one colour twice. */
+static bool holds_all(const uint8_t *scan, const uint8_t *frame)
 {
-    int64_t at = 0;
+    int64_t colours = frame[5];
+    for (int64_t i = 0; i < colours; i++)
+        if (scan[1 + 2 * i] != frame[6 + 3 * i] || (i > 0 && scan[1 + 2 * i] <= scan[2 * i - 1]))
+            return false;
+    return scan[0] == colours;
+}
+
+/* Walks over the segments: 0xff, a mark, two bytes of length. Between them lies coded data, where 0xff is followed by 0 or
+ * by a restart mark (which has no length, as the start and the end have none).
+ *   holes  set unless it is one scan of all colours, from the first line to the last, without restarts: of that the decoder
+ *          reads every block or fails, else it may miss some and not tell */
+static bool jpeg_tables_fit(bool *holes, const uint8_t *p, int64_t n)
+{
+    const uint8_t *frame = NULL;
+    int64_t at = 0, scans = 0;
+    *holes = false;
     while (at + 4 <= n) {
         const uint8_t *next = memchr(p + at, JPEG_MARK, (size_t)(n - at - 3));
         if (!next)
-            return true;
+            break;
         at = next - p;
         uint8_t mark = p[at + 1];
-        if (mark == 0 || mark == JPEG_MARK || (mark >= JPEG_RST0 && mark <= JPEG_EOI)) {
+        if (mark == JPEG_EOI)
+            break;
+        if (mark == 0 || mark == JPEG_MARK || (mark >= JPEG_RST0 && mark < JPEG_EOI)) {
             at++;
             continue;
         }
         int64_t length = p[at + 2] << 8 | p[at + 3];
+        bool inside = at + 2 + length <= n;
         if (mark == JPEG_DHT && !tables_fit(p + at + 4, mt_min(length - 2, n - at - 4)))
             return false;
+        if (mark == JPEG_SOF0 && inside && length >= 8 && length == 8 + 3 * p[at + 9])
+            frame = p + at + 4;
+        if (mark == JPEG_SOS && inside && ++scans == 1)
+            *holes |= !frame || length != 6 + 2 * frame[5] || !holds_all(p + at + 4, frame);
+        *holes |= mark == JPEG_DRI;
         at += 2 + length;
     }
+    *holes |= scans != 1;
     return true;
 }
 
@@ -101,7 +146,8 @@ static mt_status decode(mt_image *out, reader *r)
     int width, height, channels;
     if (r->size == 0)
         return mt_fail(MT_ERR_FORMAT, "%s: the file is empty", r->path);
-    if (r->bytes[0] == JPEG_MARK && !jpeg_tables_fit(r->bytes, r->size))
+    may_have_holes = false;
+    if (r->bytes[0] == JPEG_MARK && !jpeg_tables_fit(&may_have_holes, r->bytes, r->size))
         return mt_fail(MT_ERR_FORMAT, "%s: not a JPEG picture that can be read: corrupt Huffman table", r->path);
     uint8_t *pixel = stbi_load_from_callbacks(&io, r, &width, &height, &channels, 3);
     if (pixel && !r->ended) {

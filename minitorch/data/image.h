@@ -25,7 +25,8 @@ void mt_image_free(mt_image *image); /* a zeroed one is allowed; leaves it zeroe
  * Classes and files are in the order of their bytes (strcmp), whatever the file system says; names that start with a dot
  * and files that do not end in .png, .jpg, .jpeg are passed over. Pictures are decoded as they are asked for.
  * Fails: dir cannot be read, has no class folder, a class has no picture.
- * get fails as mt_image_read does, and when a picture is smaller than the crop and not resized.
+ * get fails as mt_image_read does, and when a picture is smaller than the crop and not resized, or so thin that resizing
+ * would make it longer than MT_IMAGE_SIDE_MAX.
  * Aborts: height or width < 1; 0 < resize < height or width; stddev <= 0; jitter outside 0 .. 1. */
 mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augment *augment);
 

@@ -72,15 +72,15 @@ static mt_status list_folder(names *list, const char *folder, const char *prefix
     return MT_OK;
 }
 
-/* Drops what is no folder. */
+/* Drops what is no folder. A path that is too long stays: scan tells of it. */
 static void keep_folders(names *list, const char *dir)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < list->count; i++) {
         char path[4096];
         struct stat info;
-        snprintf(path, sizeof path, "%s/%s", dir, list->name[i]);
-        if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        bool fits = snprintf(path, sizeof path, "%s/%s", dir, list->name[i]) < (int)sizeof path;
+        if (!fits || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
             list->name[kept++] = list->name[i];
         else
             free(list->name[i]);
@@ -128,6 +128,23 @@ static mt_image resized(mt_image *image, int64_t side)
     return out;
 }
 
+/* check_size -- a thin line resized would take gigabytes, though its file is small. */
+static mt_status check_size(const mt_image *image, const mt_augment *augment, const char *path)
+{
+    int64_t shorter = mt_min(image->height, image->width), longer = mt_max(image->height, image->width);
+    if (augment->resize > 0 && longer * augment->resize / shorter > MT_IMAGE_SIDE_MAX)
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s: %" PRId64 " x %" PRId64 " pixels, too long: resized to a shorter side of %" PRId64
+                       " the other is longer than %d",
+                       path, image->height, image->width, augment->resize, MT_IMAGE_SIDE_MAX);
+    if (augment->resize == 0 && (image->height < augment->height || image->width < augment->width))
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s: %" PRId64 " x %" PRId64 " pixels, smaller than the crop of %" PRId64 " x %" PRId64
+                       ": let it be resized",
+                       path, image->height, image->width, augment->height, augment->width);
+    return MT_OK;
+}
+
 static mt_status folder_get(const mt_dataset *base, int64_t index, mt_rng *rng, void *x, void *y)
 {
     const image_folder *set = (const image_folder *)base;
@@ -137,24 +154,22 @@ static mt_status folder_get(const mt_dataset *base, int64_t index, mt_rng *rng, 
     mt_status status = mt_image_read(&image, path);
     if (status != MT_OK)
         return status;
+    status = check_size(&image, augment, path);
+    if (status != MT_OK) {
+        mt_image_free(&image);
+        return status;
+    }
     bool resize = augment->resize > 0 && mt_min(image.height, image.width) != augment->resize;
     if (resize)
         image = resized(&image, augment->resize);
-    if (image.height >= augment->height && image.width >= augment->width) {
-        mt_augment_choice choice = mt_augment_choose(augment, image.height, image.width, rng);
-        mt_augment_apply(x, &image, augment, &choice);
-        memcpy(y, &set->label[index], sizeof set->label[index]);
-    } else {
-        status = mt_fail(MT_ERR_FORMAT,
-                         "%s: %" PRId64 " x %" PRId64 " pixels, smaller than the crop of %" PRId64 " x %" PRId64
-                         ": let it be resized",
-                         path, image.height, image.width, augment->height, augment->width);
-    }
+    mt_augment_choice choice = mt_augment_choose(augment, image.height, image.width, rng);
+    mt_augment_apply(x, &image, augment, &choice);
+    memcpy(y, &set->label[index], sizeof set->label[index]);
     if (resize)
         mt_free(image.pixel, image.height * image.width * 3, MT_CPU);
     else
         mt_image_free(&image);
-    return status;
+    return MT_OK;
 }
 
 static void folder_close(mt_dataset *base)

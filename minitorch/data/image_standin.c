@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/storage.h"
+#include "core/whole_file.h"
 
 /* It shifts bits out of a signed int on purpose, for which UBSan would end the program: its functions are left alone. */
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -59,18 +60,28 @@ void mt_image_draw(const mt_image *out, int64_t kind, int64_t number, uint64_t s
     }
 }
 
+static void append(void *user, void *data, int size)
+{
+    fwrite(data, 1, (size_t)size, ((mt_whole_file *)user)->out);
+}
+
 mt_status mt_image_write(const char *path, const mt_image *image)
 {
     const char *dot = strrchr(path, '.');
+    bool png = dot && strcmp(dot, ".png") == 0;
     int width = (int)image->width, height = (int)image->height, ok;
-    errno = 0;
-    if (dot && strcmp(dot, ".png") == 0)
-        ok = stbi_write_png(path, width, height, 3, image->pixel, 3 * width);
-    else if (dot && strcmp(dot, ".jpg") == 0)
-        ok = stbi_write_jpg(path, width, height, 3, image->pixel, JPEG_QUALITY);
-    else
+    mt_whole_file file;
+    if (!png && !(dot && strcmp(dot, ".jpg") == 0))
         return mt_fail(MT_ERR_ARGUMENT, "%s: a name that ends in .png or .jpg is expected", path);
-    return ok ? MT_OK : mt_fail(MT_ERR_IO, "%s: %s", path, errno ? strerror(errno) : "cannot be written");
+    mt_status status = mt_whole_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    if (png)
+        ok = stbi_write_png_to_func(append, &file, width, height, 3, image->pixel, 3 * width);
+    else
+        ok = stbi_write_jpg_to_func(append, &file, width, height, 3, image->pixel, JPEG_QUALITY);
+    MT_CHECK(ok, "%s: a picture of %d x %d pixels cannot be encoded", path, height, width);
+    return mt_whole_close(&file);
 }
 
 mt_status mt_image_standin(const char *dir, int64_t classes, int64_t each, int64_t size, const char *extension,

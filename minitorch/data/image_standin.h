@@ -13,7 +13,8 @@ extern "C" {
  *   out  pixel [height, width, 3] overwritten */
 void mt_image_draw(const mt_image *out, int64_t kind, int64_t number, uint64_t seed);
 
-/* mt_image_write -- as PNG or JPEG (quality 90), which the path's ending says. */
+/* mt_image_write -- as PNG or JPEG (quality 90), which the path's ending says. MT_ERR_IO, with path as it was, when the
+ * disk is full or nothing can be written there. */
 mt_status mt_image_write(const char *path, const mt_image *image);
 
 /* mt_image_standin -- DIR/class0/000.EXT, ...: `classes` folders of `each` pictures of size x size. The folders are made,

@@ -113,6 +113,15 @@ static void fill(mt_loader *l, slot *s)
         snprintf(s->message, sizeof s->message, "%s", mt_last_error());
 }
 
+/* load -- what a claimed ticket asks for. */
+static void load(mt_loader *l, int64_t ticket)
+{
+    slot *s = &l->slot[ticket % l->slots];
+    fill(l, s);
+    if (s->status != MT_ERR_STOPPED || !l->ring.stopped) /* else it is half a batch, and nobody takes it */
+        mt_ring_finish(&l->ring, ticket);
+}
+
 /* ---- workers -------------------------------------------------------------------------------- */
 
 static void *work(void *user)
@@ -121,10 +130,8 @@ static void *work(void *user)
     mt_clock *clock = l->config.clock;
     int64_t ticket;
     pthread_setname_np(pthread_self(), "loader"); /* in profiles and debuggers */
-    while (mt_ring_claim(&l->ring, &ticket)) {
-        fill(l, &l->slot[ticket % l->slots]);
-        mt_ring_finish(&l->ring, ticket);
-    }
+    while (mt_ring_claim(&l->ring, &ticket))
+        load(l, ticket);
     clock->leave(clock);
     return NULL;
 }
@@ -248,10 +255,8 @@ static bool advance(mt_loader *l, mt_batch *out)
         l->at = (mt_loader_place){ l->at.epoch + 1, 0 };
         return false;
     }
-    if (l->config.workers == 0 && mt_ring_claim(&l->ring, &ticket)) {
-        fill(l, &l->slot[ticket % l->slots]);
-        mt_ring_finish(&l->ring, ticket);
-    }
+    if (l->config.workers == 0 && mt_ring_claim(&l->ring, &ticket))
+        load(l, ticket);
     if (!mt_ring_take(&l->ring, &ticket))
         return failed(l, MT_ERR_STOPPED, "the loader was stopped");
     slot *s = &l->slot[ticket % l->slots];

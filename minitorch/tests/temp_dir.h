@@ -37,6 +37,13 @@ static const char *in_dir(const char *name)
     return path[turn];
 }
 
+__attribute__((unused)) static int64_t size_of(const char *path)
+{
+    struct stat info;
+    cr_assert_eq(stat(path, &info), 0);
+    return info.st_size;
+}
+
 /* cut -- make the file shorter, or longer by zeros, by `by` bytes. */
 __attribute__((unused)) static void cut(const char *path, int64_t by)
 {

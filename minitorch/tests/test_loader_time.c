@@ -211,3 +211,24 @@ Test(loader_time, may_be_freed_at_any_simulated_moment)
         mt_clock_sim_free(clock);
     }
 }
+
+/* 5.5 s after the start, a worker that takes 4 s for a batch has loaded one and begun the next, which nobody will see. */
+Test(loader_time, a_batch_that_a_seek_breaks_off_is_not_counted_as_loaded)
+{
+    mt_clock *clock = mt_clock_sim_new();
+    fake_set set = fake_set_of(100);
+    set.clock = clock;
+    set.seconds = 1;
+    mt_loader_config c = mt_loader_config_default(&set.base);
+    c.batch = 4;
+    c.workers = 1;
+    c.clock = clock;
+    mt_loader *l = mt_loader_new(&c);
+    mt_batch b;
+    cr_assert(mt_loader_next(l, &b));
+    clock->sleep(clock, 1.5);
+    cr_assert_eq(mt_loader_seek(l, (mt_loader_place){ 0, 5 }), MT_OK);
+    cr_assert_eq(mt_loader_stats_of(l).produced, 1, "%d batches", (int)mt_loader_stats_of(l).produced);
+    mt_loader_free(l);
+    mt_clock_sim_free(clock);
+}
