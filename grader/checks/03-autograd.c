@@ -56,7 +56,7 @@ static const graph_case news_cases[] = {
 
 /* ---- 03.8 backward whole */
 static const graph_case graph_cases[] = {
-    { { 8, "random graphs", "compare with a graph of three values on paper: who is visited when, and with which gradient" },
+    { { 6, "random graphs", "compare with a graph of three values on paper: who is visited when, and with which gradient" },
       mg_03_random, LOOK_GRADS | LOOK_RECORDED, 1 },
     { { 4, "detached and quiet parts", "no gradient goes through mt_detach, nor through what was computed without recording" },
       mg_03_cut, LOOK_GRADS | LOOK_RECORDED | LOOK_VISITS, 1 },
@@ -72,6 +72,8 @@ static const misuse_case misuse_cases[] = {
       MG_SAME_LOSS_TWICE, MG_SHARED_PART, true, true },
     { { 2, "a saved tensor written in place is refused", "backward must run the ops of this graph, which look at the version" },
       MG_WRITTEN, MG_WRITTEN_UNSAVED, true, false },
+    { { 2, "who got no gradient is passed by", "node->grad is NULL where the op after it passed nothing on: nothing to pass on, yet its inputs are ticked off" },
+      MG_IDLE_BRANCH, MG_SHARED_PART, false, true },
 };
 
 static const mg_group groups[] = {

@@ -347,6 +347,21 @@ static bool refuses(mt_tensor *loss)
     return refused;
 }
 
+static void must_get_a_gradient(mt_node *node, mt_tensor *dout)
+{
+    MT_CHECK(dout, "backward of %s, which no gradient has reached", node->op->name);
+}
+
+/* The loss of an op that passes nothing on, over a result that was computed for it. */
+static mt_tensor *idle_branch(mt_tensor *x)
+{
+    static const mt_op idle_op = { "idle", must_get_a_gradient };
+    mt_tensor *idle = mt_full(MT_SHAPE(2), 0), *out = mt_full(MT_SHAPE(2), 0);
+    mt_record(&idle_op, idle, &x, 1);
+    mt_record(&test_op, out, &idle, 1);
+    return mt_sum(out);
+}
+
 /* refused [2] = the right use, the other one; grad [S] after the right use; x [S]; how */
 static void misuse(const mg_value *v)
 {
@@ -361,6 +376,8 @@ static void misuse(const mg_value *v)
         mt_f32(x)[0] = 1;
         mt_written(x);
     }
+    if (how == MG_IDLE_BRANCH)
+        second = idle_branch(x);
     v[0].i64s[1] = refuses(second);
     mt_scope_end();
 }

@@ -32,6 +32,6 @@ enum {
 };
 
 /* How a second use of a graph goes wrong, or does not. */
-enum { MG_SAME_LOSS_TWICE, MG_SHARED_PART, MG_WRITTEN, MG_WRITTEN_UNSAVED };
+enum { MG_SAME_LOSS_TWICE, MG_SHARED_PART, MG_WRITTEN, MG_WRITTEN_UNSAVED, MG_IDLE_BRANCH };
 
 #endif
