@@ -77,7 +77,8 @@ static void advance(sim *s)
     for (resting **at = &s->first; *at; at = &(*at)->next)
         if (!best || (*at)->until < (*best)->until)
             best = at;
-    MT_CHECK(best && isfinite((*best)->until), "deadlock: each of %d threads waits for another", s->members);
+    MT_CHECK(best && isfinite((*best)->until), "deadlock: %d thread%s, nobody is left to wake %s", s->members,
+             s->members == 1 ? " waits" : "s wait", s->members == 1 ? "it" : "them");
     resting *r = *best;
     *best = r->next;
     if (!r->next)
