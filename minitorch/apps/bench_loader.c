@@ -23,6 +23,7 @@
 #include "data/image.h"
 #include "data/image_standin.h"
 #include "data/loader.h"
+#include "data/mnist.h"
 #include "prof/cli.h"
 #include "prof/machine.h"
 
@@ -35,7 +36,7 @@ typedef struct options {
 } options;
 
 static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "MNIST's IDX files (datasets/cache/mnist)", 0 },
+    { "data", 'd', "DIR", 0, "MNIST's IDX files (default: what datasets/fetch brought)", 0 },
     { "rounds", 'r', "N", 0, "rounds; the fastest counts (7)", 0 },
     { "images", 'i', "N", 0, "pictures of each format (96)", 0 },
     { "workers", 'w', "N", 0, "try 0 to N workers, N at most 8 (2)", 0 },
@@ -326,7 +327,7 @@ static mt_status bench(const options *o, const char *temp, FILE *csv, bool *pass
 int main(int argc, char **argv)
 {
     static const struct argp argp = { flags, parse, NULL, "What the loader costs, beside bare stb_image.", 0, 0, 0 };
-    options o = { .rounds = 7, .images = 96, .workers = 2, .data = "datasets/cache/mnist" };
+    options o = { .rounds = 7, .images = 96, .workers = 2, .data = mt_mnist_folder() };
     char temp[] = "/tmp/bench_loader_XXXXXX";
     bool pass = false;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
