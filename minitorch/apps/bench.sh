@@ -12,6 +12,7 @@ step "products under the roofline"          "$build/bin/bench_roofline" --csv $o
 step "MNIST epoch beside PyTorch"           minitorch/apps/bench_mnist.sh
 step "where an MNIST step spends time"      "$build/bin/bench_mlp" --csv $out/mlp.csv
 step "MNIST: full stack beside raw kernels" "$build/bin/bench_stack" --csv $out/stack.csv
+step "two cores, the same memory"           "$build/bin/bench_sharing"
 step "activations (figure 8.2)"             "$build/bin/bench_activations" --csv $out/activations.csv
 step "views and copies"                     "$build/bin/bench_views"
 step "what the tape costs"                  "$build/bin/bench_tape" --csv $out/tape.csv
