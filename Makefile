@@ -31,8 +31,8 @@ LDLIBS  := -lm -ldl
 LABS         := $(notdir $(patsubst %/,%,$(wildcard solutions/*/)))
 lab_of        = $(filter $(1)-%,$(LABS))
 unit_dir      = $(if $(filter $(firstword $(subst -, ,$(1))),$(MINE)),labs/$(1),solutions/$(1))
-GIVEN        := $(filter-out $(addprefix minitorch/,apps/% tests/% cuda/% emulator/%),$(wildcard minitorch/*/*.c))
-APPS         := $(wildcard minitorch/apps/*.c)
+GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
+APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)
 TESTS        := $(wildcard minitorch/tests/*.c)
 WORKER       := $(wildcard grader/worker/*.c)
 GRADER       := $(filter-out grader/grade.c,$(wildcard grader/*.c grader/checks/*.c))
@@ -41,7 +41,7 @@ GRADER_TESTS := $(wildcard grader/tests/*.c)
 
 obj           = $(patsubst %.c,$(B)/obj/%.o,$(1))
 UNIT_OBJ     := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.c,$(B)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.c)))
-APP_BIN       = $(patsubst minitorch/apps/%.c,$(B)/bin/%,$(APPS))
+APP_BIN       = $(patsubst %.c,$(B)/bin/%,$(notdir $(APPS)))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
 TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS))
 GTEST_BIN    := $(patsubst grader/tests/%.c,$(B)/grader-tests/%,$(GRADER_TESTS))
@@ -96,6 +96,8 @@ $(B)/libgrader.a: $(call obj,$(GRADER))
 	@rm -f $@ && ar rcs $@ $^
 
 $(B)/bin/%: $(B)/obj/minitorch/apps/%.o $(UNIT_OBJ) $(B)/libgiven.a
+	$(call link)
+$(B)/bin/%: $(B)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(B)/libgiven.a
 	$(call link)
 $(B)/tests/%: $(B)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(B)/libgiven.a
 	$(call link,-lcriterion)
@@ -179,7 +181,7 @@ train-gpt2: $(B)/bin/train_gpt2
 generate: $(B)/bin/generate
 	@$(B)/bin/generate $(ARGS)
 bench: deps apps
-	@minitorch/apps/bench.sh $(B)
+	@minitorch/bench/bench.sh $(B)
 
 clean:
 	rm -rf build

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""unicode_table.py -- writes minitorch/data/unicode_table.h: which code points are letters, which numbers.
+"""unicode_table.py -- writes minitorch/text/unicode_table.h: which code points are letters, which numbers.
 
-    python3.13 datasets/reference/unicode_table.py > minitorch/data/unicode_table.h
+    python3.13 datasets/reference/unicode_table.py > minitorch/text/unicode_table.h
 
 Categories L* and N* as Python's unicodedata has them; the header names that version of Unicode. Two bits a code point (0 other,
 1 letter, 2 number) in blocks of 128; blocks that are alike are stored once. White space is eight short ranges and stands in

@@ -4,7 +4,7 @@
  * GPT-2's rules one after the other; merges are done rule by rule over the whole piece, which is the same as lowest first,
  * because no rule makes what an earlier one merges. */
 #include "checks/08-gpt2.h"
-#include "data/vocabulary.h"
+#include "text/vocabulary.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* 08-words.c -- how the checks of the table of words run: a table is filled by the slots that come back, and each slot must be
  * one that the contract allows. Rows: 08-gpt2.c. */
 #include "checks/08-gpt2.h"
-#include "data/tokenizer.h"
+#include "text/tokenizer.h"
 
 #include <string.h>
 

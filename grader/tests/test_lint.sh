@@ -44,7 +44,7 @@ sin "kernels know no nn" solutions/01-matmul/a.c "solutions/01-matmul/a.c:1: inc
     <<<'#include "nn/module.h"'
 sin "core knows no ops" minitorch/core/a.c "minitorch/core/a.c:2: includes ops/ops.h, which is a floor above" \
     <<<$'#include "core/base.h"\n#include "ops/ops.h"'
-sin "siblings" minitorch/data/a.c "includes ckpt/save.h: data knows core/ and itself only" <<<'#include "ckpt/save.h"'
+sin "siblings" minitorch/data/a.c "includes ckpt/save.h: data and ckpt do not know each other" <<<'#include "ckpt/save.h"'
 sin "an unknown folder" minitorch/nn/a.c "includes ../core/base.h, name headers" <<<'#include "../core/base.h"'
 sin "a tab" minitorch/core/a.c "minitorch/core/a.c:1: a tab" <<<$'/* here:\t. */'
 sin "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '

@@ -1,6 +1,6 @@
 /* calls_08.c -- how the worker reaches the units of lab 08. */
-#include "data/tokenizer.h"
-#include "data/vocabulary.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
 #include "models/sample.h"
 #include "ops/kernels_gpt2.h"
 #include "worker/call.h"

@@ -1,5 +1,5 @@
 /* bpe.c -- bytes to symbols to ids, and back: byte-pair encoding over one piece at a time. */
-#include "data/tokenizer.h"
+#include "text/tokenizer.h"
 
 #include <string.h>
 

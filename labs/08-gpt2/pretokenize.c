@@ -1,6 +1,6 @@
 /* pretokenize.c -- GPT-2's rules for cutting text into pieces, without a regular expression: one look ahead is enough. */
-#include "data/tokenizer.h"
-#include "data/unicode.h"
+#include "text/tokenizer.h"
+#include "text/unicode.h"
 
 #include <string.h>
 

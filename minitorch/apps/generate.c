@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/tokenizer.h"
+#include "text/tokenizer.h"
 #include "models/checkpoint.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file_map.h"
-#include "data/tokenizer.h"
+#include "core/file_map.h"
+#include "text/tokenizer.h"
 #include "data/tokens.h"
 #include "prof/cli.h"
 #include "prof/progress.h"

@@ -14,8 +14,8 @@
 
 #include "autograd/tape.h"
 #include "models/checkpoint.h"
-#include "models/corpus.h"
-#include "models/recipe.h"
+#include "train/corpus.h"
+#include "train/recipe.h"
 #include "models/sample.h"
 #include "ops/ops.h"
 #include "prof/cli.h"

@@ -17,7 +17,7 @@
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
-#include "models/recipe.h"
+#include "train/recipe.h"
 #include "models/weights.h"
 #include "ops/ops.h"
 #include "prof/cli.h"

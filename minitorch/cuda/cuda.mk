@@ -29,7 +29,7 @@ CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check leaves out what needs packages (images, JSON): a machine with gcc and nvcc builds it.
 GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core ops optim prof testing))))
 ifeq ($(CUDA),off)
-APPS          := $(filter-out minitorch/apps/gpu_check.c,$(APPS))
+APPS          := $(filter-out minitorch/bench/gpu_check.c,$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))
 endif
 
@@ -90,11 +90,11 @@ endif
 
 $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
 	@rm -f $@ && ar qcs $@ $^
-$(B)/bin/gpu_check: $(B)/obj/minitorch/apps/gpu_check.o $(B)/libgpu.a
+$(B)/bin/gpu_check: $(B)/obj/minitorch/bench/gpu_check.o $(B)/libgpu.a
 	$(call link)
 .PHONY: gpu-check
 gpu-check:
-	@minitorch/apps/gpu_check.sh
+	@minitorch/bench/gpu_check.sh
 
 # nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning. Needs no GPU.
 CUDA_ALL     := $(wildcard minitorch/cuda/*.cu solutions/*/*.cu)

@@ -5,7 +5,7 @@
  *
  *     mt_dataset *set;
  *     if (mt_idx_dataset_open(&set, images, labels, norm) != MT_OK)      // data/idx_map.h
- *         die(mt_last_error());                                          // data/image.h, data/tokens.h open others
+ *         die(mt_last_error());                                          // data/images/image.h, data/tokens.h open others
  *     mt_dataset_get(set, 7, &rng, x, y);
  *     mt_dataset_close(set); */
 #ifndef MT_DATA_DATASET_H

@@ -21,7 +21,7 @@
 #define MT_DATA_LOADER_H
 
 #include "core/tensor.h"
-#include "data/clock.h"
+#include "core/clock.h"
 #include "data/collate.h"
 #include "data/sampler.h"
 

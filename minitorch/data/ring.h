@@ -9,13 +9,13 @@
  *
  * Back-pressure needs no rule of its own: a slot is planned again only when the caller has done with it, so workers that
  * are ahead find nothing to claim and wait. Memory is bounded by slots, for ever.
- * All waiting goes through the clock (data/clock.h).   Unit: solutions/05-data/ring.c */
+ * All waiting goes through the clock (core/clock.h).   Unit: solutions/05-data/ring.c */
 #ifndef MT_DATA_RING_H
 #define MT_DATA_RING_H
 
 #include <stdatomic.h>
 
-#include "data/clock.h"
+#include "core/clock.h"
 
 typedef struct mt_ring {
     mt_clock *clock;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "data/clock.h"
+#include "core/clock.h"
 #include "data/dataset.h"
 
 typedef struct fake_set {

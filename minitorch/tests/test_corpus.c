@@ -1,7 +1,7 @@
 /* test_corpus.c -- windows come from the right part, y is x one token on, and a step's batch depends on nothing else; a token
  * file gives the batches of its text, and is refused with a vocabulary that did not make it. */
 #include "core/scope.h"
-#include "models/corpus.h"
+#include "train/corpus.h"
 #include "temp_dir.h"
 
 #include <criterion/criterion.h>

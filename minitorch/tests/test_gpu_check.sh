@@ -14,11 +14,11 @@ result() { # 0|1 NAME
     fi
 }
 if ! [ -e /dev/nvidia0 ] && ! [ -e /dev/dxg ]; then
-    minitorch/apps/gpu_check.sh >"$work/log" 2>&1
+    minitorch/bench/gpu_check.sh >"$work/log" 2>&1
     [ $? = 1 ] && grep -q 'there is no GPU here: nothing was checked' "$work/log"
     result $? "without a GPU it says so and fails"
 fi
-minitorch/apps/gpu_check.sh --emulated >"$work/log" 2>&1
+minitorch/bench/gpu_check.sh --emulated >"$work/log" 2>&1
 result $? "emulated: $(tail -1 "$work/log")"
 report=build/gpu-check-emulated/report
 ! grep -q 'FAIL\|failed: \|cut off' $report.md && grep -q ' passed, 0 failed' $report.md && grep -q 'not measured on a GPU' $report.md

@@ -1,6 +1,6 @@
 /* test_image_corrupt.c -- files that are no picture, cut short, or made to harm the decoder: refused, or the same every time. */
-#include "data/image.h"
-#include "data/image_standin.h"
+#include "data/images/image.h"
+#include "data/images/image_standin.h"
 #include "temp_dir.h"
 
 #include <malloc.h>

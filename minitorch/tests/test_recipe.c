@@ -6,7 +6,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/mlp.h"
-#include "models/recipe.h"
+#include "train/recipe.h"
 #include "ops/ops.h"
 
 static mt_recipe parsed(int count, char **words)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/rng.h"
-#include "data/tokenizer.h"
-#include "data/vocabulary.h"
+#include "text/tokenizer.h"
+#include "text/vocabulary.h"
 #include "testing/dump.h"
 
 TestSuite(tokenizer, .timeout = 120);

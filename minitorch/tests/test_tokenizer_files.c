@@ -1,5 +1,5 @@
 /* test_tokenizer_files.c -- the two files of a vocabulary, good and hostile; the token file that `tokenize` writes. */
-#include "data/tokenizer.h"
+#include "text/tokenizer.h"
 #include "data/tokens.h"
 #include "tests/temp_dir.h"
 

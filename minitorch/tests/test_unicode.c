@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "data/unicode.h"
+#include "text/unicode.h"
 
 Test(unicode, utf8_is_what_the_standard_says)
 {

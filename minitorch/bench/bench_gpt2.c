@@ -1,0 +1,360 @@
+/* bench_gpt2.c -- a training step of GPT-2 on random tokens: how long, where the time goes, how much memory; and with
+ * --generate how many tokens a second come out, beside what memory allows.
+ *
+ * A step is what train_gpt2 does with a batch: loss, backward, clipping, AdamW. Products are caught in the kernel table and
+ * marked as a span, so that the profile tells them from everything around them; attention multiplies small tiles inside its
+ * own kernel, and is one line. The fastest step counts, and it is that step's profile which is shown. */
+#include <argp.h>
+#include <inttypes.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "models/decoder.h"
+#include "models/gpt2.h"
+#include "train/recipe.h"
+#include "ops/ops.h"
+#include "ops/tables.h"
+#include "ops/vec.h"
+#include "prof/cli.h"
+#include "prof/machine.h"
+#include "prof/profile.h"
+#include "prof/span.h"
+
+enum {
+    EVENTS = 4096,   /* spans that a profile keeps one by one */
+    SHAPES = 32,     /* of products */
+    WARM_TOKENS = 4, /* before the clock starts */
+};
+
+static const double SHOWN = 0.002; /* of the step: lines with less are summed up as the rest */
+
+typedef struct options {
+    int64_t batch, time, steps, threads, tokens;
+    const char *size;
+    bool generate, products, csv;
+} options;
+
+/* ---- command line ---------------------------------------------------------------------------- */
+
+static const struct argp_option flags[] = {
+    { "batch", 'b', "N", 0, "Windows in a batch (4)", 0 },
+    { "time", 'T', "N", 0, "Tokens in a window (64)", 0 },
+    { "steps", 's', "N", 0, "Steps to time after one that does not count; the fastest counts (3)", 0 },
+    { "size", 'z', "NAME", 0, "gpt2 (124M, default), gpt2-medium, gpt2-large, gpt2-xl or toy", 0 },
+    { "threads", 't', "N", 0, "Threads (2, as in performance.md)", 0 },
+    { "generate", 'g', NULL, 0, "Time generation with the cache of keys and values instead", 0 },
+    { "tokens", 'n', "N", 0, "Tokens to generate (64)", 0 },
+    { "products", 'p', NULL, 0, "Also show every shape of product, over all steps", 0 },
+    { "csv", 'c', NULL, 0, "Print one line of comma-separated figures only, for bench_gpt2.sh", 0 },
+    { 0 },
+};
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    options *o = state->input;
+    mt_status status = MT_OK;
+    switch (key) {
+    case 'b':
+        status = mt_cli_i64(&o->batch, text, 1, 65536);
+        break;
+    case 'T':
+        status = mt_cli_i64(&o->time, text, 1, 1 << 20);
+        break;
+    case 's':
+        status = mt_cli_i64(&o->steps, text, 1, 1000);
+        break;
+    case 'z':
+        o->size = text;
+        break;
+    case 't':
+        status = mt_cli_i64(&o->threads, text, 1, 1024);
+        break;
+    case 'g':
+        o->generate = true;
+        break;
+    case 'n':
+        status = mt_cli_i64(&o->tokens, text, 1, 1 << 20);
+        break;
+    case 'p':
+        o->products = true;
+        break;
+    case 'c':
+        o->csv = true;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument '%s'", text);
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (status != MT_OK)
+        argp_error(state, "-%c: %s", key, mt_last_error());
+    return 0;
+}
+
+/* ---- training -------------------------------------------------------------------------------- */
+
+/* All products of one shape so far. */
+typedef struct shape_time {
+    mt_matmul_dims dims;
+    int64_t calls;
+    double seconds;
+} shape_time;
+
+static shape_time shapes[SHAPES];
+static int shape_count;
+
+static bool same_shape(const mt_matmul_dims *a, const mt_matmul_dims *b)
+{
+    return a->M == b->M && a->N == b->N && a->K == b->K && a->trans_a == b->trans_a && a->trans_b == b->trans_b &&
+           a->write == b->write;
+}
+
+static void count_shape(const mt_matmul_dims *d, double seconds)
+{
+    int i = 0;
+    while (i < shape_count && !same_shape(&shapes[i].dims, d))
+        i++;
+    if (i == SHAPES)
+        return;
+    shape_count = (int)mt_max(shape_count, i + 1);
+    shapes[i].dims = *d;
+    shapes[i].calls++;
+    shapes[i].seconds += seconds;
+}
+
+/* The table's matmul, marked. */
+static void product(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    MT_SPAN("product");
+    double start = mt_now();
+    mt_kernels_cpu.matmul(c, a, b, d);
+    count_shape(d, mt_now() - start);
+    mt_count_work(2 * d->M * d->N * d->K, 0);
+}
+
+static void print_shapes(void)
+{
+    printf("%-42s %6s %9s %9s\n", "products (n plain, t transposed)", "calls", "ms", "GFLOP/s");
+    for (const shape_time *s = shapes; s < shapes + shape_count; s++) {
+        const mt_matmul_dims *d = &s->dims;
+        printf("  %c%c %7" PRId64 " x %7" PRId64 " x %7" PRId64 " %-9s %6" PRId64 " %9.1f %9.1f\n", "nt"[d->trans_a],
+               "nt"[d->trans_b], d -> M, d -> N, d -> K, d -> write == MT_ACCUMULATE ? "added" : "", s->calls,
+               1e3 * s->seconds, 2e-9 * (double)(d->M * d->N * d->K * s->calls) / s->seconds);
+    }
+}
+
+static mt_tensor *random_tokens(const options *o, int64_t vocabulary, mt_rng *rng)
+{
+    mt_tensor *ids = mt_empty(MT_SHAPE(o->batch, o->time), MT_I32, MT_CPU);
+    for (int64_t i = 0; i < mt_numel(ids); i++)
+        ((int32_t *)mt_data(ids))[i] = (int32_t)mt_rng_below(rng, vocabulary);
+    return ids;
+}
+
+static double train_step(mt_module *model, mt_optim *optim, const mt_recipe *recipe, mt_tensor *ids, mt_tensor *targets)
+{
+    mt_scope_begin();
+    mt_optim_zero_grad(optim);
+    mt_tensor *loss = mt_gpt2_loss(model, ids, targets);
+    mt_backward(loss);
+    double value = mt_item(loss);
+    mt_recipe_step(recipe, optim, 0, 1);
+    mt_scope_end();
+    return value;
+}
+
+typedef struct result {
+    double seconds, loss;
+    mt_profile *profile; /* of the fastest step */
+    int64_t resident;    /* bytes, at most */
+} result;
+
+static int64_t peak_resident(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (int64_t)usage.ru_maxrss * 1024;
+}
+
+static result train(const options *o, const mt_gpt2_config *config)
+{
+    const mt_recipe recipe = {
+        .optimizer = MT_ADAMW, .schedule = MT_SCHEDULE_CONSTANT, .lr = 3e-4, .clip = 1, .weight_decay = 0.1
+    };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT), data = mt_rng_new(1, MT_STREAM_DATA);
+    mt_module *model = mt_gpt2_new(config, &rng);
+    mt_params params = mt_module_params(model);
+    mt_optim *optim = mt_recipe_optim(&recipe, &params);
+    mt_tensor *ids = random_tokens(o, config->vocabulary, &data);
+    mt_tensor *targets = random_tokens(o, config->vocabulary, &data);
+    result best = { 0 };
+    mt_peak_reset(MT_CPU);
+    for (int64_t step = 0; step <= o->steps; step++) {
+        mt_profile_begin(EVENTS);
+        double start = mt_now();
+        best.loss = train_step(model, optim, &recipe, ids, targets);
+        double seconds = mt_now() - start;
+        mt_profile *profile = mt_profile_end();
+        if (step == 1 || (step > 1 && seconds < best.seconds)) {
+            mt_profile_free(best.profile);
+            best.seconds = seconds;
+            best.profile = profile;
+        } else {
+            mt_profile_free(profile);
+        }
+    }
+    best.resident = peak_resident();
+    mt_optim_zero_grad(optim);
+    mt_release(ids);
+    mt_release(targets);
+    mt_optim_free(optim);
+    mt_params_free(&params);
+    mt_module_free(model);
+    return best;
+}
+
+/* ---- report ---------------------------------------------------------------------------------- */
+
+static mt_profile_line line_of(const mt_profile *p, const char *name)
+{
+    for (int64_t i = 0; i < p->line_count; i++)
+        if (strcmp(p->line[i].name, name) == 0)
+            return p->line[i];
+    return (mt_profile_line){ 0 };
+}
+
+static void print_shares(const result *r)
+{
+    double rest = r->seconds;
+    printf("%-24s %9s %8s\n", "where the time goes", "ms", "share");
+    for (int64_t i = 0; i < r->profile->line_count; i++) {
+        const mt_profile_line *l = &r->profile->line[i];
+        if (l->self < SHOWN * r->seconds)
+            continue;
+        printf("  %-22s %9.1f %6.1f %%\n", l->name, 1e3 * l->self, 100 * l->self / r->seconds);
+        rest -= l->self;
+    }
+    printf("  %-22s %9.1f %6.1f %%\n", "rest", 1e3 * rest, 100 * rest / r->seconds);
+}
+
+static void report(const options *o, const mt_gpt2_config *config, const result *r)
+{
+    mt_gpt2_cost cost = mt_gpt2_cost_of(config, o->batch, o->time, 1);
+    mt_profile_line products = line_of(r->profile, "product");
+    double attention = line_of(r->profile, "attention").self + line_of(r->profile, "attention backward").self;
+    double peak = mt_machine_flops((int)o->threads), rate = (double)products.flops / products.self;
+    double share = products.self / r->seconds, mfu = (double)cost.flops / r->seconds / peak;
+    if (o->csv) {
+        printf("minitorch,%" PRId64 ",%" PRId64 ",%.1f,%.0f,%.5f,%.3f,%.3f,%.0f,%.0f,%.3f\n", o->batch, o->time,
+               1e3 * r->seconds, 1e-6 * (double)r->resident, r->loss, share, attention / r->seconds, 1e-9 * rate,
+               1e-9 * peak, mfu);
+        return;
+    }
+    print_shares(r);
+    if (o->products)
+        print_shapes();
+    printf("products: %.1f GFLOP/s, %.3f of the %.1f that %" PRId64 " threads reach in registers; MFU %.3f\n",
+           1e-9 * rate, rate / peak, 1e-9 * peak, o->threads, mfu);
+    printf("memory: resident %.0f MB at most, allocated %.0f MB, planned %.0f MB\n", 1e-6 * (double)r->resident,
+           1e-6 * (double)mt_peak_bytes(MT_CPU), 1e-6 * (double)cost.peak_bytes);
+    printf("bench_gpt2: batch=%" PRId64 " time=%" PRId64 " ms=%.1f tokens_per_second=%.0f products=%.3f attention=%.3f "
+           "other=%.3f loss=%.5f\n",
+           o->batch, o->time, 1e3 * r->seconds, (double)(o->batch * o->time) / r->seconds, share,
+           attention / r->seconds, 1 - share - attention / r->seconds, r->loss);
+}
+
+/* ---- generation ------------------------------------------------------------------------------ */
+
+/* The sum of x [n]; STREAMS places are read side by side, for one alone does not keep memory busy. */
+static float read_all(const float *x, int64_t n)
+{
+    enum { STREAMS = 8, AHEAD = 1024 };
+    mt_vec sum[STREAMS] = { 0 }, total = { 0 };
+    for (int64_t i = 0; i < n / STREAMS; i += MT_VL)
+        for (int s = 0; s < STREAMS; s++) {
+            const float *at = x + s * (n / STREAMS) + i;
+            __builtin_prefetch(at + AHEAD);
+            sum[s] += mt_load(at);
+        }
+    for (int s = 0; s < STREAMS; s++)
+        total += sum[s];
+    return total[0];
+}
+
+/* B/s of reading an array far larger than the caches, the best of several rounds. */
+static double read_bandwidth(int threads)
+{
+    enum { ROUNDS = 10 };
+    const int64_t n = 64 << 20, part = n / threads / 1024 * 1024; /* 256 MiB */
+    float *x = mt_alloc(n * 4, MT_CPU);
+    double best = 0;
+    volatile float sink;
+    mt_clear(x, n * 4, MT_CPU);
+    for (int round = 0; round < ROUNDS; round++) {
+        float sum = 0;
+        double start = mt_now();
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : sum)
+        for (int t = 0; t < threads; t++)
+            sum += read_all(x + t * part, part);
+        double rate = 4.0 * (double)(threads * part) / (mt_now() - start);
+        best = rate > best ? rate : best;
+        sink = sum;
+    }
+    (void)sink;
+    mt_free(x, n * 4, MT_CPU);
+    return best;
+}
+
+static void generate(const options *o, const mt_gpt2_config *config)
+{
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(config, &rng);
+    mt_decoder *decoder = mt_decoder_new(model);
+    int64_t places = mt_gpt2_config_of(model)->block * config->width, tokens = o->tokens;
+    double start = 0, bandwidth = read_bandwidth((int)o->threads);
+    for (int64_t i = 0; i < WARM_TOKENS + tokens; i++) {
+        if (i == WARM_TOKENS)
+            start = mt_now();
+        mt_decoder_next(decoder, (int32_t)(i % config->vocabulary));
+    }
+    double rate = (double)tokens / (mt_now() - start);
+    /* Every weight once, but of the table of places one row. */
+    double bytes = 4 * (double)(mt_gpt2_cost_of(config, 1, 1, 1).parameters - places), bound = bandwidth / bytes;
+    if (o->csv)
+        printf("generate,%" PRId64 ",%.2f,%.2f,%.3f\n", tokens, rate, bound, rate / bound);
+    else
+        printf("bench_gpt2: generated=%" PRId64 " tokens_per_second=%.1f bound=%.1f (%.1f MB a token at %.1f GB/s) "
+               "ratio=%.2f\n",
+               tokens, rate, bound, 1e-6 * bytes, 1e-9 * bandwidth, rate / bound);
+    mt_decoder_free(decoder);
+    mt_module_free(model);
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .batch = 4, .time = 64, .steps = 3, .threads = 2, .tokens = 64, .size = "gpt2" };
+    const struct argp argp = { .options = flags, .parser = parse, .doc = "Time of a training step of GPT-2." };
+    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    omp_set_num_threads((int)o.threads);
+    const mt_gpt2_config *config = mt_gpt2_size(o.size);
+    if (!config || o.time > config->block) {
+        fprintf(stderr, "bench_gpt2: %s\n", config ? "--time is longer than the model's context" : mt_last_error());
+        return 1;
+    }
+    mt_kernel_table table = mt_kernels_cpu;
+    table.matmul = product;
+    mt_kernels_set(MT_CPU, &table);
+    if (o.generate) {
+        generate(&o, config);
+        return 0;
+    }
+    result r = train(&o, config);
+    report(&o, config, &r);
+    mt_profile_free(r.profile);
+    return 0;
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# count_lab06.sh [FOLDER [KERNEL]] -- what the kernels of lab 06 do to memory: every access counted by the emulator.
+#
+#   count_lab06.sh                                        your units, labs/06-cuda-kernels, up to the first TODO
+#   count_lab06.sh solutions/06-cuda-kernels              the reference's
+#   CUEMU_REPORT=1 count_lab06.sh labs/06-cuda-kernels transpose              besides, a line for each access in the source
+#   CUEMU_SVG=transpose.svg count_lab06.sh labs/06-cuda-kernels transpose     a warp's access, drawn
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+folder=${1:-labs/06-cuda-kernels} kernel=${2:-}
+build=build/release
+make -s emulator CUDA=emu
+mkdir -p $build/count
+"$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu \
+    minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/ops/nd.c \
+    solutions/00-tensors/view.c -fopenmp -o $build/count/count_lab06
+exec $build/count/count_lab06 ${kernel:+"$kernel"}

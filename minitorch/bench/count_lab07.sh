@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# count_lab07.sh [FOLDER [RUNG]] -- what the matrix products of lab 07 do to memory: every access counted by the emulator.
+#
+#   count_lab07.sh                                        your units, labs/07-cuda-matmul, up to the first TODO
+#   count_lab07.sh solutions/07-cuda-matmul               the reference's
+#   CUEMU_REPORT=1 count_lab07.sh labs/07-cuda-matmul shared              besides, a line for each access in the source
+#   CUEMU_SVG=shared.svg count_lab07.sh labs/07-cuda-matmul shared        a warp's access, drawn
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+folder=${1:-labs/07-cuda-matmul} rung=${2:-}
+build=build/release
+make -s emulator CUDA=emu
+mkdir -p $build/count
+"$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/{naive,shared,register,pipelined,tensor,cublas}.cu \
+    minitorch/cuda/{device,cublas}.cu minitorch/bench/count_lab07.cu minitorch/cuda/matmul_ladder.c minitorch/ops/matmul.c \
+    minitorch/core/base.c -o $build/count/count_lab07
+exec $build/count/count_lab07 ${rung:+"$rung"}

@@ -1,0 +1,40 @@
+/* image.h -- PNG and JPEG files, one or a folder of them as a data set.
+ *
+ *     photos/cat/1.jpg   photos/cat/2.png   photos/dog/1.jpg        classes are sub-folders: cat 0, dog 1
+ *
+ * Decoding is stb_image's (https://github.com/nothings/stb, package libstb-dev). */
+#ifndef MT_DATA_IMAGES_IMAGE_H
+#define MT_DATA_IMAGES_IMAGE_H
+
+#include "data/augment.h"
+#include "data/dataset.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header that claims more is taken for corrupt */
+
+/* mt_image_read -- decode a file; grey becomes three equal colours, transparency is dropped.   Free with mt_image_free.
+ * Fails with the path: MT_ERR_IO when it cannot be read, MT_ERR_FORMAT when it is no PNG or JPEG, corrupt, or ends early
+ * (a JPEG too, of which other programs show the upper half). */
+mt_status mt_image_read(mt_image *out, const char *path);
+void mt_image_free(mt_image *image); /* a zeroed one is allowed; leaves it zeroed */
+
+/* mt_image_folder_open -- the pictures of dir's sub-folders: x [3, height, width] f32 of augment, y scalar i32, the class.
+ * Classes and files are in the order of their bytes (strcmp), whatever the file system says; names that start with a dot
+ * and files that do not end in .png, .jpg, .jpeg are passed over. Pictures are decoded as they are asked for.
+ * Fails: dir cannot be read, has no class folder, a class has no picture.
+ * get fails as mt_image_read does, and when a picture is smaller than the crop and not resized, or so thin that resizing
+ * would make it longer than MT_IMAGE_SIDE_MAX.
+ * Aborts: height or width < 1; 0 < resize < height or width; stddev <= 0; jitter outside 0 .. 1. */
+mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augment *augment);
+
+/* mt_image_folder_class, mt_image_folder_path -- a class's name, NULL beyond the last; a sample's file. Lent by the set. */
+const char *mt_image_folder_class(const mt_dataset *set, int64_t label);
+const char *mt_image_folder_path(const mt_dataset *set, int64_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

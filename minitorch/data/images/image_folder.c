@@ -1,0 +1,228 @@
+/* image_folder.c -- a folder of folders of pictures as a data set. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "core/storage.h"
+#include "data/images/image.h"
+
+/* A growing list of strings. */
+typedef struct names {
+    char **name;
+    int64_t count;
+} names;
+
+typedef struct image_folder {
+    mt_dataset base;
+    mt_augment augment;
+    names classes, paths;
+    int32_t *label; /* [paths] */
+} image_folder;
+
+/* ---- looking around ---------------------------------------------------------------------------- */
+
+static void names_add(names *list, const char *folder, const char *name)
+{
+    char *text = NULL;
+    list->name = realloc(list->name, (size_t)(list->count + 1) * sizeof *list->name);
+    MT_CHECK(list->name && asprintf(&text, "%s%s%s", folder, *folder ? "/" : "", name) >= 0, "out of memory");
+    list->name[list->count++] = text;
+}
+
+static void names_free(names *list)
+{
+    for (int64_t i = 0; i < list->count; i++)
+        free(list->name[i]);
+    free(list->name);
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int is_picture(const struct dirent *entry)
+{
+    const char *dot = strrchr(entry->d_name, '.');
+    return visible(entry) && dot &&
+           (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
+}
+
+/* Adds what the filter lets through, in the order of bytes, with its folder in front. */
+static mt_status list_folder(names *list, const char *folder, const char *prefix, int (*filter)(const struct dirent *))
+{
+    struct dirent **entry;
+    int count = scandir(folder, &entry, filter, by_bytes);
+    if (count < 0)
+        return mt_fail(MT_ERR_IO, "%s: %s", folder, strerror(errno));
+    for (int i = 0; i < count; i++) {
+        names_add(list, prefix, entry[i]->d_name);
+        free(entry[i]);
+    }
+    free(entry);
+    return MT_OK;
+}
+
+/* Drops what is no folder. A path that is too long stays: scan tells of it. */
+static void keep_folders(names *list, const char *dir)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < list->count; i++) {
+        char path[4096];
+        struct stat info;
+        bool fits = snprintf(path, sizeof path, "%s/%s", dir, list->name[i]) < (int)sizeof path;
+        if (!fits || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+            list->name[kept++] = list->name[i];
+        else
+            free(list->name[i]);
+    }
+    list->count = kept;
+}
+
+static mt_status scan(image_folder *set, const char *dir)
+{
+    mt_status status = list_folder(&set->classes, dir, "", visible);
+    if (status != MT_OK)
+        return status;
+    keep_folders(&set->classes, dir);
+    if (set->classes.count == 0)
+        return mt_fail(MT_ERR_FORMAT, "%s: no folder in it: each class needs one, as in %s/cat/1.jpg", dir, dir);
+    for (int64_t c = 0; c < set->classes.count; c++) {
+        char folder[4096];
+        int64_t before = set->paths.count;
+        if (snprintf(folder, sizeof folder, "%s/%s", dir, set->classes.name[c]) >= (int)sizeof folder)
+            return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
+        status = list_folder(&set->paths, folder, folder, is_picture);
+        if (status != MT_OK)
+            return status;
+        if (set->paths.count == before)
+            return mt_fail(MT_ERR_FORMAT, "%s: no picture in it (.png, .jpg, .jpeg)", folder);
+        set->label = realloc(set->label, (size_t)set->paths.count * sizeof *set->label);
+        MT_CHECK(set->label, "out of memory");
+        for (int64_t i = before; i < set->paths.count; i++)
+            set->label[i] = (int32_t)c;
+    }
+    return MT_OK;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------ */
+
+/* The picture made so large that its shorter side is `side`; the old one is freed. */
+static mt_image resized(mt_image *image, int64_t side)
+{
+    int64_t shorter = mt_min(image->height, image->width);
+    mt_image out = { .height = (image->height * side + shorter / 2) / shorter,
+                     .width = (image->width * side + shorter / 2) / shorter };
+    out.pixel = mt_alloc(out.height * out.width * 3, MT_CPU);
+    mt_resize(&out, image);
+    mt_image_free(image);
+    return out;
+}
+
+/* check_size -- a thin line resized would take gigabytes, though its file is small. */
+static mt_status check_size(const mt_image *image, const mt_augment *augment, const char *path)
+{
+    int64_t shorter = mt_min(image->height, image->width), longer = mt_max(image->height, image->width);
+    if (augment->resize > 0 && longer * augment->resize / shorter > MT_IMAGE_SIDE_MAX)
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s: %" PRId64 " x %" PRId64 " pixels, too long: resized to a shorter side of %" PRId64
+                       " the other is longer than %d",
+                       path, image->height, image->width, augment->resize, MT_IMAGE_SIDE_MAX);
+    if (augment->resize == 0 && (image->height < augment->height || image->width < augment->width))
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s: %" PRId64 " x %" PRId64 " pixels, smaller than the crop of %" PRId64 " x %" PRId64
+                       ": let it be resized",
+                       path, image->height, image->width, augment->height, augment->width);
+    return MT_OK;
+}
+
+static mt_status folder_get(const mt_dataset *base, int64_t index, mt_rng *rng, void *x, void *y)
+{
+    const image_folder *set = (const image_folder *)base;
+    const mt_augment *augment = &set->augment;
+    const char *path = set->paths.name[index];
+    mt_image image;
+    mt_status status = mt_image_read(&image, path);
+    if (status != MT_OK)
+        return status;
+    status = check_size(&image, augment, path);
+    if (status != MT_OK) {
+        mt_image_free(&image);
+        return status;
+    }
+    bool resize = augment->resize > 0 && mt_min(image.height, image.width) != augment->resize;
+    if (resize)
+        image = resized(&image, augment->resize);
+    mt_augment_choice choice = mt_augment_choose(augment, image.height, image.width, rng);
+    mt_augment_apply(x, &image, augment, &choice);
+    memcpy(y, &set->label[index], sizeof set->label[index]);
+    if (resize)
+        mt_free(image.pixel, image.height * image.width * 3, MT_CPU);
+    else
+        mt_image_free(&image);
+    return MT_OK;
+}
+
+static void folder_close(mt_dataset *base)
+{
+    image_folder *set = (image_folder *)base;
+    names_free(&set->classes);
+    names_free(&set->paths);
+    free(set->label);
+    free(set);
+}
+
+static void check_augment(const mt_augment *a)
+{
+    MT_CHECK(a->height >= 1 && a->width >= 1, "a crop of %" PRId64 " x %" PRId64, a->height, a->width);
+    MT_CHECK(a->resize == 0 || a->resize >= mt_max(a->height, a->width),
+             "a picture resized to %" PRId64 " does not cover %" PRId64 " x %" PRId64, a->resize, a->height, a->width);
+    for (int c = 0; c < 3; c++)
+        MT_CHECK(a->stddev[c] > 0, "colour %d cannot be divided by a deviation of %g", c, a->stddev[c]);
+    const float spread[3] = { a->brightness, a->contrast, a->saturation };
+    for (int i = 0; i < 3; i++)
+        MT_CHECK(spread[i] >= 0 && spread[i] <= 1, "a jitter of %g, expected 0 .. 1", spread[i]);
+}
+
+mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augment *augment)
+{
+    check_augment(augment);
+    image_folder *set = calloc(1, sizeof *set);
+    MT_CHECK(set, "out of memory");
+    set->augment = *augment;
+    mt_status status = scan(set, dir);
+    if (status != MT_OK) {
+        folder_close(&set->base);
+        return status;
+    }
+    set->base = (mt_dataset){ .count = set->paths.count,
+                              .x = { MT_F32, MT_SHAPE(3, augment->height, augment->width) },
+                              .y = { MT_I32, MT_SCALAR },
+                              .get = folder_get,
+                              .close = folder_close };
+    *out = &set->base;
+    return MT_OK;
+}
+
+const char *mt_image_folder_class(const mt_dataset *base, int64_t label)
+{
+    MT_CHECK(base->get == folder_get, "not a set of mt_image_folder_open");
+    const names *classes = &((const image_folder *)base)->classes;
+    return label >= 0 && label < classes->count ? classes->name[label] : NULL;
+}
+
+const char *mt_image_folder_path(const mt_dataset *base, int64_t index)
+{
+    MT_CHECK(base->get == folder_get, "not a set of mt_image_folder_open");
+    const names *paths = &((const image_folder *)base)->paths;
+    return index >= 0 && index < paths->count ? paths->name[index] : NULL;
+}

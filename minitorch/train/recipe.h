@@ -1,0 +1,50 @@
+/* recipe.h -- how a model is trained, as the options that training programs share: optimizer, learning rate and its
+ * schedule, weight decay, clipping, and the threads that load data.
+ *
+ *     mt_recipe recipe = { .optimizer = MT_ADAM, .lr = 1e-3 };            // and then --optimizer, --lr ... over it:
+ *     const struct argp_child children[] = { { &mt_recipe_argp, 0, "Training:", 0 }, { 0 } };    // input: &recipe
+ *     mt_optim *optim = mt_recipe_optim(&recipe, &params);
+ *     ...
+ *     mt_backward(loss);
+ *     mt_recipe_step(&recipe, optim, step, steps); */
+#ifndef MT_TRAIN_RECIPE_H
+#define MT_TRAIN_RECIPE_H
+
+#include <argp.h>
+
+#include "data/loader.h"
+#include "nn/module.h"
+#include "optim/optim.h"
+#include "optim/schedule.h"
+
+typedef struct mt_recipe {
+    mt_update_kind optimizer;
+    mt_schedule_kind schedule;
+    double lr;           /* the largest of the schedule; 0: mt_hyper_default's */
+    double lr_min;       /* where cosine ends, the foot of a triangle */
+    double gamma;        /* of step, exponential, exp-range; 0: 0.1 for step, else down to 1 % at the end of the run */
+    int64_t period;      /* steps; 0: cosine takes the whole run, step drops twice, there are five triangles */
+    int64_t warmup;      /* steps */
+    double clip;         /* longest gradient, as a norm over all parameters; 0: any */
+    double weight_decay; /* of matrices; vectors (biases, gains) never decay. 0: none; NAN: mt_hyper_default's */
+    int64_t workers;     /* threads that load batches ahead; 0: none */
+    int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
+} mt_recipe;
+
+/* The options, for a program's own argp as a child; its input is the mt_recipe that they change. */
+extern const struct argp mt_recipe_argp;
+
+/* mt_recipe_schedule -- the learning rate over a run of so many steps, with what the recipe leaves open filled in. */
+mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
+
+/* mt_recipe_optim -- an optimizer over all these parameters, which it borrows. */
+mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_params *params);
+
+/* mt_recipe_step -- after backward: set the learning rate of step = 0 .. steps - 1, clip, and step. A gradient that is to
+ * be clipped and is not finite changes nothing. */
+void mt_recipe_step(const mt_recipe *recipe, mt_optim *optim, int64_t step, int64_t steps);
+
+/* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. */
+mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);
+
+#endif
