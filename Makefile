@@ -159,8 +159,8 @@ mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
 attacks: reference traced
 	@grader/tools/attacks.sh $(REF)
-lint:
-	@grader/tools/lint.sh
+lint: apps
+	@grader/tools/lint.sh && grader/tools/budget.sh $(B)
 map: grader
 	@grader/tools/map.sh
 check-map: grader

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# budget.sh BUILD -- the line budgets of what a reader has to read (make lint): one line each, `budget NAME: LINES of LIMIT`.
+#
+#   train_gpt2, train_mnist   every .c and .h of ours that the program links on a CPU: its own, and what the linker takes
+#                             out of an archive of everything given and of the reference's units, with their headers
+#   given framework           minitorch/ without emulator, bench, testing and tests
+# Then, without a limit, what a student writes: the lines inside the marked regions of solutions/.
+# With -l NAME it lists a program's files with their lines instead.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+list='' over=0
+[ "${1:-}" != -l ] || { list=$2 && shift 2; }
+build=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Objects keep their paths in a thin archive, so that two files of one name stay apart.
+objects() {
+    find "$build/units" "$build/obj/minitorch" -name '*.o' | grep -vE '/obj/minitorch/(apps|bench|tests|testing|cuda)/'
+}
+[ -d "$build/units" ] || { echo "budget: nothing was built in $build, run make apps" >&2 && exit 2; }
+rm -f "$build/closure.a"
+objects | xargs ar rcsT "$build/closure.a"
+
+# closure PROGRAM: the files it is made of.
+closure() {
+    ${CC:-gcc} -fopenmp -o "$work/program" "$build/obj/minitorch/apps/$1.o" "$build/closure.a" -lm -ldl -lcjson -Wl,-t >"$work/trace" 2>&1 ||
+        { cat "$work/trace" >&2 && return 1; }
+    grep -oE "$build/(units|obj)/[^()]*\.o" "$work/trace" | sort -u | sed 's/\.o$/.d/' | xargs cat | tr ' \\' '\n\n' |
+        grep -E '^(minitorch|solutions|labs)/.*\.[ch]$' | sort -u
+}
+# budget NAME LIMIT: the files come on standard input.
+budget() {
+    local lines
+    lines=$(xargs cat | wc -l)
+    echo "budget $1: $lines of $2"
+    [ "$lines" -le "$2" ] || over=1
+}
+
+if [ -n "$list" ]; then
+    closure "$list" | xargs wc -l | sort -n
+    exit
+fi
+budget train_gpt2 12950 < <(closure train_gpt2)
+budget train_mnist 12000 < <(closure train_mnist)
+budget "given framework" 18400 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
+    grep -vE '^minitorch/(emulator|bench|testing|tests)/')
+awk '/LAB [0-9.]+ BEGIN/ {inside = 1} inside {lines++} /LAB [0-9.]+ END/ {inside = 0; regions++}
+     END {printf "a student writes: %d lines in %d regions\n", lines, regions}' \
+    $(git ls-files 'solutions/*.c' 'solutions/*.cu')
+[ $over -eq 0 ] || { echo "budget: over; budget.sh -l NAME $build lists the files" >&2 && exit 1; }
