@@ -1,11 +1,10 @@
-/* text.c -- safe printing of strangers' words, and files that appear whole. */
+/* text.c -- safe printing of strangers' words, and files that are replaced in one step. */
 #include "text.h"
+#include "core/io.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The bytes of the UTF-8 character at p and its code; 0 when there is none (RFC 3629: shortest form, no surrogates). */
 static int decode(const unsigned char *p, uint32_t *code)
@@ -99,16 +98,10 @@ char *mg_points(char buffer[32], double points)
 
 mt_status mg_write(const char *path, const char *bytes, size_t length)
 {
-    char temp[4096];
-    if (snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temp)
-        return mt_fail(MT_ERR_ARGUMENT, "%s: the name is too long", path);
-    FILE *out = fopen(temp, "w");
-    if (!out)
-        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    bool whole = fwrite(bytes, 1, length, out) == length && fflush(out) == 0;
-    if (fclose(out) == 0 && whole && rename(temp, path) == 0)
-        return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    unlink(temp);
-    return status;
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    fwrite(bytes, 1, length, file.out);
+    return mt_file_writer_close(&file);
 }

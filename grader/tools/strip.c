@@ -11,9 +11,9 @@
  * becomes its comment and MT_TODO, one in column 0 holds whole helpers at file scope and becomes its comment alone. Only
  * what other regions use may stand in column 0; skeletons.sh proves it by compiling the skeleton. The rest is untouched.
  *
- * A file with a bad mark has no skeleton: nothing is written. OUT.c appears whole (temporary file, rename) or not at all.
+ * A file with a bad mark has no skeleton: nothing is written. OUT.c is replaced in one step or stays as it was.
  * Exit status: 0 done, 1 bad marks, 2 a wrong command line or a file that cannot be read or written. */
-#include "core/base.h"
+#include "core/io.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { MAX_BODY = 40, MAX_REGIONS = 200 };
 
@@ -265,21 +264,14 @@ static bool same_file(const char *a, const char *b)
 
 static mt_status write_skeleton(const char *path, const source *s)
 {
-    char temp[4096];
+    mt_file_writer file;
     if (same_file(path, s->path))
         return mt_fail(MT_ERR_ARGUMENT, "%s: the skeleton would replace its own solution", path);
-    if (snprintf(temp, sizeof temp, "%s.%ld.tmp", path, (long)getpid()) >= (int)sizeof temp)
-        return mt_fail(MT_ERR_ARGUMENT, "%s: the name is too long", path);
-    FILE *out = fopen(temp, "w");
-    if (!out)
-        return mt_fail(MT_ERR_IO, "%s: %s", temp, strerror(errno));
-    print_skeleton(out, s);
-    bool whole = fflush(out) == 0 && !ferror(out);
-    if (fclose(out) == 0 && whole && rename(temp, path) == 0)
-        return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    unlink(temp);
-    return status;
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    print_skeleton(file.out, s);
+    return mt_file_writer_close(&file);
 }
 
 /* ---- the command ------------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/file_map.h"
+#include "core/io.h"
 #include "text/tokenizer.h"
 #include "data/tokens.h"
 #include "prof/cli.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/file_map.h"
+#include "core/io.h"
 #include "text/tokenizer.h"
 #include "prof/cli.h"
 #include "prof/machine.h"

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/io.h"
 #include "core/storage.h"
 
 #define HEADER_MAX 16
@@ -173,23 +174,16 @@ mt_status mt_idx_write(const char *path, const mt_idx *idx)
 {
     uint8_t header[HEADER_MAX];
     const int64_t sizes[] = { idx->count, idx->rows, idx->cols };
-    char temp[4096];
     store_big_endian(header, magic_of(idx->kind));
     for (int i = 0; i < (int)idx->kind; i++) {
         MT_CHECK(sizes[i] <= UINT32_MAX, "IDX holds sizes of 32 bits, not %" PRId64, sizes[i]);
         store_big_endian(header + 4 + 4 * i, (uint32_t)sizes[i]);
     }
-    if (snprintf(temp, sizeof temp, "%s.%d.tmp", path, (int)getpid()) >= (int)sizeof temp)
-        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", path);
-    FILE *file = fopen(temp, "wbe");
-    if (!file)
-        return mt_fail(MT_ERR_IO, "%s: %s", temp, strerror(errno));
-    size_t bytes = (size_t)(idx->count * idx->rows * idx->cols), head = (size_t)header_bytes(idx->kind);
-    bool ok = fwrite(header, 1, head, file) == head && fwrite(idx->data, 1, bytes, file) == bytes;
-    ok = (fclose(file) == 0) && ok; /* the last bytes are written here */
-    if (ok && rename(temp, path) == 0)
-        return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    remove(temp);
-    return status;
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    fwrite(header, 1, (size_t)header_bytes(idx->kind), file.out);
+    fwrite(idx->data, 1, (size_t)(idx->count * idx->rows * idx->cols), file.out);
+    return mt_file_writer_close(&file);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/file_map.h"
+#include "core/io.h"
 #include "data/idx_map.h"
 
 enum { CACHE_LINE = 64 /* bytes */ };

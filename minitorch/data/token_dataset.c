@@ -1,7 +1,7 @@
 /* token_dataset.c -- a mapped token file as a data set. */
 #include <stdlib.h>
 
-#include "core/file_map.h"
+#include "core/io.h"
 #include "data/tokens.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "token files are read where they lie: little-endian only");

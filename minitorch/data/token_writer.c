@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/whole_file.h"
+#include "core/io.h"
 #include "data/tokens.h"
 
 struct mt_token_writer {
-    mt_whole_file file;
+    mt_file_writer file;
     int64_t size, count;
 };
 
@@ -30,7 +30,7 @@ mt_status mt_token_writer_open(mt_token_writer **out, const char *path, int64_t 
     mt_token_writer *w = calloc(1, sizeof *w);
     MT_CHECK(w, "out of memory");
     w->size = size;
-    mt_status status = mt_whole_open(&w->file, path);
+    mt_status status = mt_file_writer_open(&w->file, path);
     if (status != MT_OK) {
         free(w);
         return status;
@@ -67,10 +67,10 @@ mt_status mt_token_writer_close(mt_token_writer *w)
 {
     mt_status status;
     if (write_header(w)) {
-        status = mt_whole_close(&w->file);
+        status = mt_file_writer_close(&w->file);
     } else {
         status = cannot_write(w);
-        mt_whole_abandon(&w->file);
+        mt_file_writer_abandon(&w->file);
     }
     free(w);
     return status;
@@ -78,7 +78,7 @@ mt_status mt_token_writer_close(mt_token_writer *w)
 
 void mt_token_writer_abandon(mt_token_writer *w)
 {
-    mt_whole_abandon(&w->file);
+    mt_file_writer_abandon(&w->file);
     free(w);
 }
 

@@ -7,7 +7,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "core/whole_file.h"
+#include "core/io.h"
 
 enum { NAME = 128, WORD = 8 };
 
@@ -92,8 +92,8 @@ static void put(FILE *out, uint64_t *sum, const void *data, int64_t bytes)
 
 mt_status mt_checkpoint_write(const char *path, const mt_place *place, const mt_module *model, const mt_optim *optim)
 {
-    mt_whole_file file;
-    mt_status status = mt_whole_open(&file, path);
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
     uint64_t sum = FIRST_SUM;
@@ -110,7 +110,7 @@ mt_status mt_checkpoint_write(const char *path, const mt_place *place, const mt_
     }
     fwrite(&sum, sizeof sum, 1, file.out);
     free(list.at);
-    return mt_whole_close(&file);
+    return mt_file_writer_close(&file);
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------- */

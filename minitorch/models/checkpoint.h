@@ -9,7 +9,7 @@
 #ifndef MT_MODELS_CHECKPOINT_H
 #define MT_MODELS_CHECKPOINT_H
 
-#include "core/file_map.h"
+#include "core/io.h"
 #include "models/gpt2.h"
 #include "optim/optim.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
-#include "core/file_map.h"
+#include "core/io.h"
 
 enum { NAME = 128, ENTRIES = 1 << 16 };
 

@@ -1,14 +1,13 @@
 /* weights.c -- all parameters side by side in one block, which is also what the file holds. */
 #include "models/weights.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "autograd/tape.h"
+#include "core/io.h"
 
 struct mt_weights {
     mt_params params;
@@ -74,7 +73,7 @@ static void put_header(FILE *text, const mt_params *params)
     fputs("}", text);
 }
 
-static bool write_all(FILE *file, const mt_weights *w)
+static void write_all(FILE *file, const mt_weights *w)
 {
     char *header = NULL;
     size_t length = 0;
@@ -85,25 +84,18 @@ static bool write_all(FILE *file, const mt_weights *w)
         fputc(' ', text);
     fclose(text);
     uint64_t n = length;
-    bool good = fwrite(&n, sizeof n, 1, file) == 1 && fwrite(header, 1, length, file) == length &&
-                fwrite(w->copy, sizeof *w->copy, (size_t)w->count, file) == (size_t)w->count;
+    fwrite(&n, sizeof n, 1, file);
+    fwrite(header, 1, length, file);
+    fwrite(w->copy, sizeof *w->copy, (size_t)w->count, file);
     free(header);
-    return good;
 }
 
 mt_status mt_weights_write(const mt_weights *w, const char *path)
 {
-    char temp[4096];
-    if (snprintf(temp, sizeof temp, "%s.%d.tmp", path, (int)getpid()) >= (int)sizeof temp)
-        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", path);
-    FILE *file = fopen(temp, "wb");
-    if (!file)
-        return mt_fail(MT_ERR_IO, "%s: %s", temp, strerror(errno));
-    bool good = write_all(file, w);
-    good = fclose(file) == 0 && good;
-    if (good && rename(temp, path) == 0)
-        return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    remove(temp);
-    return status;
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    write_all(file.out, w);
+    return mt_file_writer_close(&file);
 }

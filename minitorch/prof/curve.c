@@ -1,5 +1,6 @@
 /* curve.c -- writes a gnuplot script into a nameless file and lets gnuplot read it. No shell: names may hold any character. */
 #include "prof/curve.h"
+#include "core/io.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -26,7 +27,7 @@ static void put_setting(FILE *script, const char *name, const char *value)
     fputc('\n', script);
 }
 
-static void put_script(FILE *script, const char *svg, const char *csv, const mt_curve *curve)
+static void put_script(FILE *script, const char *csv, const mt_curve *curve)
 {
     static const char *const colors[MT_CURVE_LINES] = {
         "#1f5fa8", "#6fa8dc", "#c0392b", "#2e7d32", "#8e44ad", "#7f8c8d"
@@ -35,7 +36,6 @@ static void put_script(FILE *script, const char *svg, const char *csv, const mt_
           "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
           "set grid lc rgb '#dddddd'\nset key below height 1\nset logscale y\nset format y '%g'\n",
           script);
-    put_setting(script, "output", svg);
     put_setting(script, "title", curve->title);
     put_setting(script, "xlabel", curve->x);
     put_setting(script, "ylabel", curve->left);
@@ -58,15 +58,16 @@ static void put_script(FILE *script, const char *svg, const char *csv, const mt_
     fputc('\n', script);
 }
 
-/* run_gnuplot -- start it with its standard input from fd and wait for its end. */
-static mt_status run_gnuplot(int fd)
+/* Runs gnuplot with its standard input and output on these descriptors and waits for its end. */
+static mt_status run_gnuplot(int script, int svg)
 {
     char *const argv[] = { "gnuplot", "-", NULL };
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, svg, STDOUT_FILENO);
     int failed = posix_spawnp(&child, "gnuplot", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed)
@@ -82,26 +83,21 @@ static mt_status run_gnuplot(int fd)
 
 mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve)
 {
-    char temp[4096];
-    if (snprintf(temp, sizeof temp, "%s.%d.tmp", svg, (int)getpid()) >= (int)sizeof temp)
-        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", svg);
-    FILE *probe = fopen(temp, "we"); /* what gnuplot cannot open it writes to standard output */
-    if (!probe)
-        return mt_fail(MT_ERR_IO, "no curve: %s: %s", svg, strerror(errno));
-    fclose(probe);
-    FILE *script = tmpfile();
-    if (!script) {
-        mt_status failed = mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
-        remove(temp);
-        return failed;
-    }
-    put_script(script, temp, csv, curve);
-    rewind(script);
-    mt_status status = run_gnuplot(fileno(script));
-    fclose(script);
-    if (status == MT_OK && rename(temp, svg) < 0)
-        status = mt_fail(MT_ERR_IO, "%s: %s", svg, strerror(errno));
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, svg);
     if (status != MT_OK)
-        remove(temp);
+        return status;
+    FILE *script = tmpfile();
+    if (script) {
+        put_script(script, csv, curve);
+        rewind(script);
+        status = run_gnuplot(fileno(script), fileno(file.out));
+        fclose(script);
+    } else {
+        status = mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));
+    }
+    if (status == MT_OK)
+        return mt_file_writer_close(&file);
+    mt_file_writer_abandon(&file);
     return status;
 }

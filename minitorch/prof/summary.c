@@ -1,5 +1,5 @@
 /* summary.c -- a profile as a table for people. */
-#include "core/whole_file.h"
+#include "core/io.h"
 #include "prof/profile.h"
 #include "prof/put.h"
 
@@ -88,12 +88,12 @@ void mt_profile_summary(FILE *out, const mt_profile *p, const mt_profile_roof *r
 
 static mt_status save_summary(const mt_profile *p, const char *path, const mt_profile_roof *roof)
 {
-    mt_whole_file file;
-    mt_status status = mt_whole_open(&file, path);
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
     mt_profile_summary(file.out, p, roof);
-    return mt_whole_close(&file);
+    return mt_file_writer_close(&file);
 }
 
 mt_status mt_profile_save(const mt_profile *p, const char *folder, const mt_profile_roof *roof)

@@ -2,7 +2,7 @@
  *
  * However many spans there are the file stays small: one that would not reach half a unit beyond the last one drawn in
  * its row is left out, and counted. */
-#include "core/whole_file.h"
+#include "core/io.h"
 #include "prof/profile.h"
 #include "prof/put.h"
 
@@ -201,11 +201,11 @@ static double height_of(const mt_profile *p)
 mt_status mt_profile_timeline(const mt_profile *p, const char *path, const mt_timeline *timeline)
 {
     static const mt_timeline whole;
-    mt_whole_file file;
+    mt_file_writer file;
     timeline = timeline ? timeline : &whole;
     double to = timeline->to > 0 ? timeline->to : fmax(p->seconds, 1e-9);
     MT_CHECK(timeline->from >= 0 && timeline->from < to, "a timeline from %g to %g s", timeline->from, to);
-    mt_status status = mt_whole_open(&file, path);
+    mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
     picture pic = { file.out, p, timeline->from, PLOT / (to - timeline->from), to, 36, 0, 0 };
@@ -221,5 +221,5 @@ mt_status mt_profile_timeline(const mt_profile *p, const char *path, const mt_ti
     put_axis(&pic, top);
     put_notes(&pic);
     fputs("</svg>\n", file.out);
-    return mt_whole_close(&file);
+    return mt_file_writer_close(&file);
 }

@@ -1,7 +1,7 @@
 /* trace_json.c -- a profile in the Trace Event Format of Chrome, which Perfetto reads too: complete events ("X") with
  * times in microseconds, a counter ("C") of live memory, names of threads ("M").
  * Source: "Trace Event Format", Google, docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. */
-#include "core/whole_file.h"
+#include "core/io.h"
 #include "prof/profile.h"
 #include "prof/put.h"
 
@@ -70,13 +70,13 @@ static void put_thread(FILE *out, const mt_profile *p, int64_t t)
 
 mt_status mt_profile_trace(const mt_profile *p, const char *path)
 {
-    mt_whole_file file;
-    mt_status status = mt_whole_open(&file, path);
+    mt_file_writer file;
+    mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
     put_head(file.out, p);
     for (int64_t t = 0; t < p->thread_count; t++)
         put_thread(file.out, p, t);
     fputs("\n]}\n", file.out);
-    return mt_whole_close(&file);
+    return mt_file_writer_close(&file);
 }

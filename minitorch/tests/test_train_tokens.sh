@@ -29,11 +29,11 @@ victim=$!
 until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
-rm -f "$dir"/broken/*.tmp # a killed program may leave the file that it was writing
+[ -z "$(find "$dir/broken" -name '*.tmp')" ] && ok || bad "a killed run left: $(ls "$dir/broken")"
 cp "$dir/broken/run.ckpt" "$dir/before"
 # No room for the next checkpoint: 100 KiB a file, and the checkpoint is larger.
 run bash -c 'trap "" XFSZ; ulimit -f 100; "$@"' limited "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" --resume
-grep -aqE 'broken/run.ckpt: (File too large|could not be written whole)' "$dir/log" && [ $rc -eq 1 ] && ok || bad "no room: exit $rc, $(tail -1 "$dir/log")"
+grep -aqE 'broken/run.ckpt: (File too large|could not be written completely)' "$dir/log" && [ $rc -eq 1 ] && ok || bad "no room: exit $rc, $(tail -1 "$dir/log")"
 cmp "$dir/before" "$dir/broken/run.ckpt" && ok || bad "the old checkpoint is not what it was"
 [ -z "$(find "$dir/broken" -name '*.tmp')" ] && ok || bad "left behind: $(ls "$dir/broken")"
 run "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" --resume && [ $rc -eq 0 ] && ok || bad "resumed: $(tail -1 "$dir/log")"

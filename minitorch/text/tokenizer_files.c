@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/file_map.h"
+#include "core/io.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/whole_file.h"
+#include "core/io.h"
 #include "text/unicode.h"
 #include "text/vocabulary.h"
 
@@ -55,14 +55,14 @@ static mt_status save(const char *dir, const char *name, void (*put)(FILE *, con
                       const mt_tokenizer *t)
 {
     char path[4096];
-    mt_whole_file file;
+    mt_file_writer file;
     if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", dir);
-    mt_status status = mt_whole_open(&file, path);
+    mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
     put(file.out, t);
-    return mt_whole_close(&file);
+    return mt_file_writer_close(&file);
 }
 
 mt_status mt_tokenizer_save(const mt_tokenizer *t, const char *dir)

@@ -6,7 +6,7 @@
 #define MT_TRAIN_CORPUS_H
 
 #include "core/tensor.h"
-#include "core/file_map.h"
+#include "core/io.h"
 #include "text/tokenizer.h"
 #include "data/tokens.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "core/storage.h"
-#include "core/whole_file.h"
+#include "core/io.h"
 
 /* It shifts bits out of a signed int on purpose, for which UBSan would end the program: its functions are left alone. */
 #define STB_IMAGE_WRITE_IMPLEMENTATION
@@ -62,7 +62,7 @@ void mt_image_draw(const mt_image *out, int64_t kind, int64_t number, uint64_t s
 
 static void append(void *user, void *data, int size)
 {
-    fwrite(data, 1, (size_t)size, ((mt_whole_file *)user)->out);
+    fwrite(data, 1, (size_t)size, ((mt_file_writer *)user)->out);
 }
 
 mt_status mt_image_write(const char *path, const mt_image *image)
@@ -70,10 +70,10 @@ mt_status mt_image_write(const char *path, const mt_image *image)
     const char *dot = strrchr(path, '.');
     bool png = dot && strcmp(dot, ".png") == 0;
     int width = (int)image->width, height = (int)image->height, ok;
-    mt_whole_file file;
+    mt_file_writer file;
     if (!png && !(dot && strcmp(dot, ".jpg") == 0))
         return mt_fail(MT_ERR_ARGUMENT, "%s: a name that ends in .png or .jpg is expected", path);
-    mt_status status = mt_whole_open(&file, path);
+    mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
     if (png)
@@ -81,7 +81,7 @@ mt_status mt_image_write(const char *path, const mt_image *image)
     else
         ok = stbi_write_jpg_to_func(append, &file, width, height, 3, image->pixel, JPEG_QUALITY);
     MT_CHECK(ok, "%s: a picture of %d x %d pixels cannot be encoded", path, height, width);
-    return mt_whole_close(&file);
+    return mt_file_writer_close(&file);
 }
 
 mt_status mt_image_standin(const char *dir, int64_t classes, int64_t each, int64_t size, const char *extension,

@@ -1,0 +1,140 @@
+/* test_io.c -- files that are replaced in one step: complete, abandoned, killed in the middle, on a full disk. */
+#include "core/io.h"
+#include "temp_dir.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+TestSuite(io, .init = temp_dir_make, .fini = temp_dir_remove);
+
+/* How many files the test's folder holds. */
+static int files(void)
+{
+    int count = 0;
+    DIR *dir = opendir(temp_dir);
+    cr_assert(dir);
+    for (struct dirent *entry; (entry = readdir(dir));)
+        count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    mt_file_writer file;
+    cr_assert_eq(mt_file_writer_open(&file, path), MT_OK, "%s", mt_last_error());
+    fputs(text, file.out);
+    cr_assert_eq(mt_file_writer_close(&file), MT_OK, "%s", mt_last_error());
+}
+
+static void expect_text(const char *path, const char *text)
+{
+    uint8_t *bytes;
+    int64_t size;
+    mt_file_map map;
+    cr_assert_eq(mt_file_read(&bytes, &size, path), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_file_map_open(&map, path), MT_OK, "%s", mt_last_error());
+    cr_expect(size == (int64_t)strlen(text) && memcmp(bytes, text, strlen(text)) == 0);
+    cr_expect(map.size == size && memcmp(map.bytes, text, strlen(text)) == 0);
+    mt_file_map_close(&map);
+    cr_expect(!map.bytes && !map.path);
+    free(bytes);
+}
+
+Test(io, replaces_a_file_when_it_is_complete)
+{
+    const char *path = in_dir("file");
+    mt_file_writer file;
+    write_text(path, "old");
+    cr_assert_eq(mt_file_writer_open(&file, path), MT_OK);
+    fputs("new text", file.out);
+    expect_text(path, "old");
+    cr_assert_eq(mt_file_writer_close(&file), MT_OK);
+    expect_text(path, "new text");
+    cr_expect_eq(files(), 1);
+    mode_t mask = umask(0);
+    umask(mask);
+    struct stat info;
+    cr_assert_eq(stat(path, &info), 0);
+    cr_expect_eq(info.st_mode & 0777, 0666 & ~mask, "permissions are those of any new file");
+}
+
+Test(io, a_relative_name)
+{
+    cr_assert_eq(chdir(temp_dir), 0);
+    write_text("here", "text");
+    expect_text("here", "text");
+    cr_expect_eq(files(), 1);
+}
+
+Test(io, abandoning_changes_nothing)
+{
+    const char *path = in_dir("file");
+    mt_file_writer file;
+    write_text(path, "old");
+    cr_assert_eq(mt_file_writer_open(&file, path), MT_OK);
+    fputs("new", file.out);
+    mt_file_writer_abandon(&file);
+    expect_text(path, "old");
+    cr_expect_eq(files(), 1);
+}
+
+Test(io, a_killed_process_leaves_nothing)
+{
+    const char *path = in_dir("file");
+    int status;
+    write_text(path, "old");
+    pid_t child = fork();
+    if (child == 0) {
+        mt_file_writer file;
+        if (mt_file_writer_open(&file, path) != MT_OK)
+            _exit(1);
+        fputs("new", file.out);
+        fflush(file.out);
+        raise(SIGKILL);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    expect_text(path, "old");
+    cr_expect_eq(files(), 1);
+}
+
+Test(io, a_full_disk_changes_nothing)
+{
+    const char *path = in_dir("file");
+    mt_file_writer file;
+    write_text(path, "old");
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 10000, 10000 });
+    for (int size = 10001; size <= 1000000; size *= 10) { /* the last write fails, or an earlier one */
+        cr_assert_eq(mt_file_writer_open(&file, path), MT_OK);
+        for (int i = 0; i < size; i++)
+            fputc('x', file.out);
+        cr_expect_eq(mt_file_writer_close(&file), MT_ERR_IO);
+        SAYS(path);
+        expect_text(path, "old");
+        cr_expect_eq(files(), 1);
+    }
+}
+
+Test(io, no_such_folder)
+{
+    mt_file_writer file;
+    const char *path = in_dir("none/file");
+    cr_expect_eq(mt_file_writer_open(&file, path), MT_ERR_IO);
+    SAYS("No such file");
+}
+
+Test(io, reading_what_is_no_file)
+{
+    uint8_t *bytes;
+    int64_t size;
+    mt_file_map map;
+    cr_expect_eq(mt_file_read(&bytes, &size, in_dir("none")), MT_ERR_IO);
+    SAYS("No such file");
+    cr_expect_eq(mt_file_map_open(&map, temp_dir), MT_ERR_IO);
+    SAYS("a folder");
+    write_text(in_dir("empty"), "");
+    expect_text(in_dir("empty"), "");
+}
