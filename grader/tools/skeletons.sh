@@ -33,7 +33,7 @@ generate() {
 # compiles UNIT: no warning that the student did not write, and every public function of the solution is still there.
 compiles() {
     local unit=$1 object=build/skel/object lost
-    local cc=("${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -march=native -fno-math-errno -fno-trapping-math -fopenmp -I"$given" -c)
+    local cc=(${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -march=native -fno-math-errno -fno-trapping-math -fopenmp -I"$given" -c)
     [ "${unit##*.}" = c ] || cc=("$cuemu" --fast -I"$given" -c)
     if ! "${cc[@]}" -O2 -Wall -Wextra -Wno-unused -Werror "$fresh/$unit" -o $object.skeleton; then
         bad "$fresh/$unit: the skeleton does not compile; move what it needs out of the regions of solutions/$unit"
