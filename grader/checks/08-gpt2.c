@@ -91,7 +91,7 @@ static const classifier_case classifier_fwd_cases[] = {
     { { 1, "no rows", "N = 0 must touch nothing" }, HEAD(0, -1, -1, 1) },
 };
 static const classifier_case classifier_bwd_cases[] = {
-    { { 3, "dlogits", "(p - 1 for the target, p for the others) * dloss, over probs; dx and dw may be NULL" },
+    { { 3, "dlogits", "(p - 1 for the target, p for the others) * dloss[n], over probs; dx and dw may be NULL" },
       HEAD(-1, -1, -1, 0.5) },
     { { 3, "dx", "dx [N,C] = dlogits [N,V] times w [V,C], neither transposed" }, HEAD(-1, -1, -1, 0.5),
       .wanted = MG_DX },

@@ -305,7 +305,7 @@ static void save_probs(float *probs, const double *x, const double *w, int64_t N
 static bool classifier_bwd_once(mg_run *run, const classifier_case *c, int64_t N, int64_t C, int64_t V)
 {
     mg_answer grad[3] = { 0 }; /* dx, dw, and the gradient of the logits, which takes the place of probs */
-    float *probs, scale = (float)exp2(-(double)mg_pick(mg_rng(run), 1, 8));
+    float *probs;
     mg_begin(run, "mt_classifier_bwd_cpu");
     if (c->wanted & MG_DX)
         grad[0] = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
@@ -316,11 +316,9 @@ static bool classifier_bwd_once(mg_run *run, const classifier_case *c, int64_t N
     else
         mg_null(run, "dw");
     grad[2] = mg_replaced(run, "probs", MT_SHAPE(N, V), (mg_dist)NORMAL(0, 1), &probs);
-    mg_f32(run, "dloss", scale);
+    const float *dloss_in = mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)NORMAL(0, 0.1));
     head_inputs in = head_in(run, c, N, C, V);
-    double *x = mg_lift(in.x, N * C), *dloss = mg_doubles(N);
-    for (int64_t n = 0; n < N; n++)
-        dloss[n] = scale;
+    double *x = mg_lift(in.x, N * C), *dloss = mg_lift(dloss_in, N);
     save_probs(probs, x, in.w, N, C, V);
     double *p = mg_lift(probs, N * V);
     mg_oracle_cross_entropy_add(grad[2].v, grad[2].e, dloss, p, NULL, in.target, N, V);

@@ -120,7 +120,7 @@ static void classifier_fwd(const mg_value *v)
 
 static void classifier_bwd(const mg_value *v)
 {
-    mt_classifier_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].scalar, v[4].f32, v[5].f32, v[6].i32, v[7].i64, v[8].i64,
+    mt_classifier_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i32, v[7].i64, v[8].i64,
                           v[9].i64);
 }
 

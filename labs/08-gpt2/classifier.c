@@ -17,10 +17,10 @@ void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const floa
     MT_TODO("08.7");
 }
 
-void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, float dloss, const float *x, const float *w,
+void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dloss, const float *x, const float *w,
                            const int32_t *target, int64_t N, int64_t C, int64_t V)
 {
     /* TODO 08.7: The gradient of the logits in the place of the probabilities, then dx and dw.
-     * Hint: (p - 1 for the target) * dloss; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
+     * Hint: (p - 1 for the target) * dloss[n]; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
     MT_TODO("08.7");
 }

@@ -13,16 +13,16 @@ extern "C" void mt_classifier_fwd_cuda(float *loss, float *probs, const float *x
     mt_cross_entropy_fwd_cuda(loss, probs, probs, target, N, V);
 }
 
-/* A block for a row: (p - 1 for the target) * dloss, in p's place. */
-static __global__ void to_gradient(float *probs, const int32_t *target, float dloss, int64_t V)
+/* A block for a row: (p - 1 for the target) * dloss[n], in p's place. */
+static __global__ void to_gradient(float *probs, const int32_t *target, const float *dloss, int64_t V)
 {
     int64_t n = blockIdx.x;
     for (int64_t v = threadIdx.x; v < V; v += blockDim.x)
-        probs[n * V + v] = (probs[n * V + v] - (v == target[n] ? 1 : 0)) * dloss;
+        probs[n * V + v] = (probs[n * V + v] - (v == target[n] ? 1 : 0)) * dloss[n];
 }
 
-extern "C" void mt_classifier_bwd_cuda(float *dx, float *dw, float *probs, float dloss, const float *x, const float *w,
-                                       const int32_t *target, int64_t N, int64_t C, int64_t V)
+extern "C" void mt_classifier_bwd_cuda(float *dx, float *dw, float *probs, const float *dloss, const float *x,
+                                       const float *w, const int32_t *target, int64_t N, int64_t C, int64_t V)
 {
     if (N * V == 0)
         return;

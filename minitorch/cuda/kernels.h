@@ -45,6 +45,8 @@ mt_binary_bwd_fn mt_add_bwd_cuda, mt_sub_bwd_cuda, mt_mul_bwd_cuda, mt_div_bwd_c
 
 /* ---- middle.cu ------------------------------------------------------------------------------------------------ */
 __typeof__(mt_sum_middle_cpu) mt_sum_middle_cuda;
+__typeof__(mt_mean_fwd_cpu) mt_mean_fwd_cuda;
+__typeof__(mt_mean_bwd_cpu) mt_mean_bwd_cuda;
 __typeof__(mt_max_middle_fwd_cpu) mt_max_middle_fwd_cuda;
 __typeof__(mt_max_middle_bwd_cpu) mt_max_middle_bwd_cuda;
 

@@ -59,6 +59,27 @@ extern "C" void mt_sum_middle_cuda(float *out, const float *x, int64_t A, int64_
     }
 }
 
+extern "C" void mt_mean_fwd_cuda(float *out, const float *x, int64_t n)
+{
+    mt_sum_middle_cuda(out, x, 1, n, 1);
+    mt_scale_fwd_cuda(out, out, 1 / (float)n, 1);
+}
+
+static __global__ void mean_backward(float *dx, const float *dout, int64_t n)
+{
+    int64_t i = mt_thread();
+    if (i < n)
+        dx[i] += dout[0] * (1 / (float)n);
+}
+
+extern "C" void mt_mean_bwd_cuda(float *dx, const float *dout, int64_t n)
+{
+    if (n == 0)
+        return;
+    mean_backward<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, n);
+    MT_LAUNCHED("mean_bwd");
+}
+
 /* ---- maxima --------------------------------------------------------------------------------------------- */
 
 /* A value and where it was; the first of equal ones is the larger, and NaN is larger than anything. */

@@ -89,9 +89,11 @@ static void classifier_backward(mt_node *node, mt_tensor *dout)
     mt_tensor *probs = mt_saved_tensor(node, 2), *target = mt_saved_tensor(node, 3);
     int64_t N = x->view.shape[0], C = x->view.shape[1], V = probs->view.shape[1];
     float *dx = mt_grad_data(node, 0), *dw = mt_grad_data(node, 1);
-    float dloss = (float)mt_item(dout) / (float)N;
+    mt_scope_begin();
+    const float *dloss = mt_f32(mt_mean_shares(dout, N));
     mt_kernels(node->device)
         ->classifier_bwd(dx, dw, mt_f32(probs), dloss, mt_f32(x), mt_f32(w), mt_data(target), N, C, V);
+    mt_scope_end();
     mt_count_work(2 * N * V * C * ((dx != NULL) + (dw != NULL)),
                   4 * (2 * N * V + (dx ? V * C + 2 * N * C : 0) + (dw ? N * C + 2 * V * C : 0)));
 }
@@ -118,8 +120,7 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
     mt_scope_begin(); /* probs, the largest array of all, shall live until backward has passed, not as long as the loss */
     mt_tensor *probs = mt_result(MT_SHAPE(N, classes), x), *rows = mt_result(MT_SHAPE(N), x);
     kernels->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N, C, classes);
-    kernels->sum_middle(mt_f32(loss), mt_f32(rows), 1, N, 1);
-    kernels->scale_fwd(mt_f32(loss), mt_f32(loss), 1 / (float)N, 1);
+    kernels->mean_fwd(mt_f32(loss), mt_f32(rows), N);
     mt_count_work(2 * N * classes * C, 4 * (N * C + classes * C + 2 * N * classes));
     mt_node *node = mt_record(&classifier_op, loss, (mt_tensor *[]){ x, w }, 2);
     if (node) {

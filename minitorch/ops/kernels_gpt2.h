@@ -74,10 +74,11 @@ void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t
 void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const float *w, const int32_t *target, int64_t N,
                            int64_t C, int64_t V);
 
-/* mt_classifier_bwd_cpu -- dx [N,C], dw [V,C] += gradients, when every row's loss has gradient dloss.
+/* mt_classifier_bwd_cpu -- dx [N,C], dw [V,C] += gradients, of the sum of dloss[n] * loss[n].
+ *   dloss [N] (1/N each when the training loss is the mean);  x, w, target as given to forward
  *   probs [N,V] as forward wrote it, OVERWRITTEN: it becomes the gradient of the logits. dx, dw may be NULL.
  * Cost: twice the forward.   Lab 08.7 */
-void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, float dloss, const float *x, const float *w,
+void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dloss, const float *x, const float *w,
                            const int32_t *target, int64_t N, int64_t C, int64_t V);
 
 /* ---- sampling: solutions/08-gpt2/sample.c ------------------------------------------------------- */

@@ -46,6 +46,10 @@ void mt_copy_to_strided_cpu(const mt_strided *dst, const mt_strided *src);
 /* mt_sum_middle_cpu -- out[a,c] = sum_b x[a,b,c];  x [A,B,C] dense, out [A,C] overwritten. */
 void mt_sum_middle_cpu(float *out, const float *x, int64_t A, int64_t B, int64_t C);
 
+/* mt_mean_fwd_cpu -- out[0] = the mean of x [n], n >= 1.   mt_mean_bwd_cpu -- dx[i] += dout[0] / n. */
+void mt_mean_fwd_cpu(float *out, const float *x, int64_t n);
+void mt_mean_bwd_cpu(float *dx, const float *dout, int64_t n);
+
 /* mt_max_middle_fwd_cpu -- out[a,c] = the largest of x[a,:,c], at[a,c] = its first b; NaN counts as the largest.
  * Aborts: B < 1 with A*C > 0. */
 void mt_max_middle_fwd_cpu(float *out, int64_t *at, const float *x, int64_t A, int64_t B, int64_t C);

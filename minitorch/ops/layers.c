@@ -96,18 +96,19 @@ mt_tensor *mt_softmax(mt_tensor *x)
 
 /* ---- cross-entropy ----------------------------------------------------------------------------------- */
 
-/* The loss is a mean, so each row's share of the gradient is dout / N. */
+mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N)
+{
+    mt_tensor *shares = mt_zeros(MT_SHAPE(N), MT_F32, mt_device_of(dout));
+    mt_kernels(mt_device_of(dout))->mean_bwd(mt_f32(shares), mt_f32(dout), N);
+    return shares;
+}
+
 static void cross_entropy_backward(mt_node *node, mt_tensor *dout)
 {
     mt_tensor *probs = mt_saved_tensor(node, 0), *label = mt_saved_tensor(node, 1);
     int64_t N = probs->view.shape[0], C = probs->view.shape[1];
-    mt_strided one = { .data = mt_f32(dout) };
-    mt_view_broadcast(&one.view, &dout->view, MT_SHAPE(N));
     mt_scope_begin();
-    mt_tensor *share = mt_zeros(MT_SHAPE(N), MT_F32, node->device);
-    mt_strided to = { .data = mt_f32(share), .view = share->view };
-    mt_kernels(node->device)->add_strided(&to, &one);
-    mt_kernels(node->device)->scale_fwd(mt_f32(share), mt_f32(share), 1 / (float)N, N);
+    mt_tensor *share = mt_mean_shares(dout, N);
     mt_kernels(node->device)
         ->cross_entropy_bwd(mt_grad_data(node, 0), mt_f32(share), mt_f32(probs), mt_data(label), N, C);
     mt_count_work(0, 12 * N * C);
@@ -134,9 +135,8 @@ mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label)
     mt_tensor *probs = mt_result(shape, logits), *rows = mt_result(MT_SHAPE(shape.dim[0]), logits);
     mt_tensor *loss = mt_result(MT_SCALAR, logits);
     kernels->cross_entropy_fwd(mt_f32(rows), mt_f32(probs), mt_f32(logits), mt_data(label), shape.dim[0], shape.dim[1]);
-    kernels->sum_middle(mt_f32(loss), mt_f32(rows), 1, shape.dim[0], 1);
+    kernels->mean_fwd(mt_f32(loss), mt_f32(rows), shape.dim[0]);
     mt_count_work(0, 8 * mt_numel(probs));
-    kernels->scale_fwd(mt_f32(loss), mt_f32(loss), 1 / (float)shape.dim[0], 1);
     mt_node *node = mt_record(&cross_entropy_op, loss, &logits, 1);
     if (node) {
         mt_save(node, probs);

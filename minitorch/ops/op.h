@@ -42,6 +42,9 @@ static inline float *mt_grad_data(mt_node *node, int i)
     return grad ? mt_f32(grad) : NULL;
 }
 
+/* Each row's share [N] of the gradient of a mean over N rows, in the current scope. */
+mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);
+
 static inline const float *mt_saved_data(mt_node *node, int i)
 {
     return mt_f32(mt_saved_tensor(node, i));

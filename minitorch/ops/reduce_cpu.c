@@ -70,6 +70,19 @@ void mt_sum_middle_cpu(float *out, const float *x, int64_t A, int64_t B, int64_t
     }
 }
 
+void mt_mean_fwd_cpu(float *out, const float *x, int64_t n)
+{
+    mt_sum_middle_cpu(out, x, 1, n, 1);
+    out[0] *= 1 / (float)n;
+}
+
+void mt_mean_bwd_cpu(float *dx, const float *dout, int64_t n)
+{
+    float share = dout[0] * (1 / (float)n);
+    for (int64_t i = 0; i < n; i++)
+        dx[i] += share;
+}
+
 /* ---- maxima ----------------------------------------------------------------------------------------- */
 
 /* A NaN is larger than anything: it must not be lost on the way. */

@@ -51,6 +51,8 @@ typedef struct mt_kernel_table {
     __typeof__(mt_add_strided_cpu) *add_strided;
     __typeof__(mt_copy_to_strided_cpu) *copy_to_strided;
     __typeof__(mt_sum_middle_cpu) *sum_middle;
+    __typeof__(mt_mean_fwd_cpu) *mean_fwd;
+    __typeof__(mt_mean_bwd_cpu) *mean_bwd;
     __typeof__(mt_max_middle_fwd_cpu) *max_middle_fwd;
     __typeof__(mt_max_middle_bwd_cpu) *max_middle_bwd;
     __typeof__(mt_gather_rows_fwd_cpu) *gather_rows_fwd;

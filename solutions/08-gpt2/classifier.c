@@ -19,17 +19,17 @@ void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const floa
     /* LAB 08.7 END */
 }
 
-void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, float dloss, const float *x, const float *w,
+void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dloss, const float *x, const float *w,
                            const int32_t *target, int64_t N, int64_t C, int64_t V)
 {
     /* LAB 08.7 BEGIN  The gradient of the logits in the place of the probabilities, then dx and dw.
-     * Hint: (p - 1 for the target) * dloss; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
+     * Hint: (p - 1 for the target) * dloss[n]; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
 #pragma omp parallel for if (N * V >= THREADS_FROM)
     for (int64_t n = 0; n < N; n++) {
         float *row = probs + n * V;
         row[target[n]] -= 1;
         for (int64_t v = 0; v < V; v++)
-            row[v] *= dloss;
+            row[v] *= dloss[n];
     }
     if (dx)
         mt_matmul_cpu(dx, probs, w, N, C, V, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
