@@ -29,8 +29,10 @@ LDLIBS  := -lm -ldl
 
 # ---- what there is ----------------------------------------------------------------------------------------------
 LABS         := $(notdir $(patsubst %/,%,$(wildcard solutions/*/)))
-lab_of        = $(filter $(1)-%,$(LABS))
-unit_dir      = $(if $(filter $(firstword $(subst -, ,$(1))),$(MINE)),labs/$(1),solutions/$(1))
+# Labs with a handout and checks. The others have units only: MINE leaves them to solutions/.
+GRADED       := $(notdir $(patsubst %/lab.json,%,$(wildcard labs/*/lab.json)))
+lab_of        = $(filter $(1)-%,$(GRADED))
+unit_dir      = $(if $(filter $(addsuffix -%,$(MINE)),$(filter $(1),$(GRADED))),labs/$(1),solutions/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)
 TESTS        := $(wildcard minitorch/tests/*.c)
@@ -124,7 +126,7 @@ help:
 deps:
 	@.ci/deps
 
-need_lab = $(if $(call lab_of,$(LAB)),,$(error unknown lab LAB=$(LAB): use one of $(foreach l,$(LABS),$(firstword $(subst -, ,$(l))))))
+need_lab = $(if $(call lab_of,$(LAB)),,$(error unknown lab LAB=$(LAB): use one of $(foreach l,$(GRADED),$(firstword $(subst -, ,$(l))))))
 
 demo: deps
 	@minitorch/apps/demo.sh

@@ -77,6 +77,12 @@ mkdir whole && (cd whole && mkdir -p minitorch/ops solutions/02-backprop grader/
     echo 'ACT("02.1", "one", fwd, one),' >grader/checks/02.c)
 expect "one without holes" 0 "wrote docs/MAP.md, 1 rows" env ROOT="$ROOT/whole" "$tool"
 expect "it is current" 0 "is current" env ROOT="$ROOT/whole" "$tool" --check
+mkdir solutions/03-later
+echo 'void mt_five(void); /* Lab 03.1 */' >minitorch/ops/b.h
+printf 'void mt_five(void)\n{\n    /* LAB 03.1 BEGIN  Five. */\n}\n' >solutions/03-later/b.c
+expect "a lab without checks" 0 "wrote docs/MAP.md, 8 rows" "$tool"
+expect "it is not graded yet" 0 "## Lab 03, not graded yet" cat docs/MAP.md
+expect "its steps are no holes" 1 "" sh -c "\"$tool\" 2>&1 | grep 'step 03'"
 sed -i 's/mt_three/mt_third/' minitorch/ops/a.h
 expect "it is not any more" 1 "docs/MAP.md:1: not current, run: make map" "$tool" --check
 expect "usage" 2 "usage" "$tool" --frobnicate

@@ -35,7 +35,7 @@ printf '{"tests":[{"number":"02.6","name":"softmax: small","extra_data":{"verdic
     {"number":"02.6","name":"softmax: large logits","extra_data":{"verdict":"%s"}}]}' "$verdict" >"$report/02.json"
 STRAW
 chmod +x grade
-mkdir -p solutions/02-backprop grader/mutants/02-backprop
+mkdir -p solutions/02-backprop labs/02-backprop grader/mutants/02-backprop grader/mutants/03-later
 printf 'one\ntwo\nplus\nfour\nfive\n' >solutions/02-backprop/unit.c
 # mutant CATCHES CONTEXT: the only mutant, plus -> minus.
 mutant() {
@@ -50,6 +50,7 @@ for verdict in FAIL CRASH TIMEOUT; do
     expect "caught by $verdict" 0 "caught  02-backprop/sign " "$mutants" "$build"
 done
 expect "what caught it is named" 0 "TIMEOUT  02.6 softmax: large logits" "$mutants" "$build"
+expect "a lab that is not graded yet" 0 "skipped grader/mutants/03-later: not graded yet" "$mutants" "$build"
 expect "the sum" 0 "mutants: 1 passed, 0 failed" "$mutants" "$build" 02
 for verdict in PASS TODO INCONCLUSIVE ERROR; do
     echo $verdict >verdict

@@ -23,7 +23,7 @@ expect() {
 }
 # unit BEFORE INSIDE AFTER: the solution, a function with a region.
 unit() {
-    mkdir -p solutions/01-matmul
+    mkdir -p solutions/01-matmul labs/01-matmul
     printf '%s\n' '#include "core/base.h"' 'int f(int x);' 'int f(int x)' '{' "    $1" '    /* LAB 01.1 BEGIN  Compute y. */' \
         "    $2" '    /* LAB 01.1 END */' "    $3" '}' >solutions/01-matmul/unit.c
 }
@@ -63,6 +63,12 @@ unit 'int y = 0;' 'y = 2 * x;' 'return y;'
 "$tool" write >/dev/null
 echo 'int h;' >labs/01-matmul/gone.c
 expect "a skeleton without a solution" 1 "labs/01-matmul/gone.c: has no solution" "$tool" check
+rm labs/01-matmul/gone.c
+mkdir solutions/02-later && sed 's/01\.1/02.1/; s/f(int/k(int/' solutions/01-matmul/unit.c >solutions/02-later/later.c
+expect "a lab without a folder: compiled" 0 "skeletons: 3 passed, 0 failed" "$tool" check
+expect "a lab without a folder: counted" 0 "1 units are of labs that are not graded yet" "$tool" check
+"$tool" write >/dev/null
+expect "a lab without a folder: nothing is written" 1 "" test -e labs/02-later
 expect "usage" 2 "usage:" "$tool" frobnicate
 
 echo "skeletons.sh: $passed passed, $failed failed"

@@ -14,6 +14,9 @@ cd "${ROOT:-$(dirname "$0")/../..}"
 shopt -s nullglob
 patches=()
 for folder in grader/mutants/"${lab:+$lab-}"*/; do
+    if [ ! -d "labs/$(basename "$folder")" ]; then
+        echo "  skipped ${folder%/}: not graded yet" && skipped=yes && continue
+    fi
     units=(solutions/"$(basename "$folder")"/*.cu)
     if [ ${#units[@]} -gt 0 ] && [ ! -x "$build/emu/cuemu" ]; then
         echo "  skipped ${folder%/}: $build/emu is missing: install g++ and run make, without CUDA=off"

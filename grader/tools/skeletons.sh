@@ -4,6 +4,7 @@
 #
 # A file of labs/ is nobody's work when it is what this script wrote last (build/skel-written) or what git HEAD holds.
 # Skeletons are never make targets: a timestamp must not overwrite a student's work.
+# A lab that has solutions and no folder in labs/ is not graded yet: its skeletons must compile, and are written nowhere.
 # .cu units are compiled by the emulator's cuemu where it was built (`make emulator`), else not at all.
 # From elsewhere: ROOT=dir works on another tree, STRIP=path names the skeleton maker, CC the compiler, CUEMU cuemu.
 set -euo pipefail
@@ -13,7 +14,7 @@ cuemu=$(realpath -m "${CUEMU:-$given/../build/release/emu/cuemu}")
 [ -x "$strip" ] || make -s -C "$given/.." build/release/bin/strip
 cd "${ROOT:-$given/..}"
 fresh=build/skel written=build/skel-written
-passed=0 failed=0 left_out=0
+passed=0 failed=0 left_out=0 not_yet=0
 
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)) && echo "$*" >&2; }
@@ -33,7 +34,9 @@ generate() {
 # compiles UNIT: no warning that the student did not write, and every public function of the solution is still there.
 compiles() {
     local unit=$1 object=build/skel/object lost
-    local cc=(${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -march=native -fno-math-errno -fno-trapping-math -fopenmp -I"$given" -c)
+    local cc
+    read -ra cc <<<"${CC:-gcc}" # it may have arguments: ccache gcc
+    cc+=(-std=gnu11 -D_GNU_SOURCE -march=native -fno-math-errno -fno-trapping-math -fopenmp -I"$given" -c)
     [ "${unit##*.}" = c ] || cc=("$cuemu" --fast -I"$given" -c)
     if ! "${cc[@]}" -O2 -Wall -Wextra -Wno-unused -Werror "$fresh/$unit" -o $object.skeleton; then
         bad "$fresh/$unit: the skeleton does not compile; move what it needs out of the regions of solutions/$unit"
@@ -50,7 +53,9 @@ public() { nm --defined-only -g -j "$1" | grep -v '^_Z' | sort; } # templates of
 check() {
     generate
     for unit in $(units $fresh); do
-        if [ ! -e "labs/$unit" ]; then
+        if [ ! -d "labs/${unit%/*}" ]; then
+            not_yet=$((not_yet + 1))
+        elif [ ! -e "labs/$unit" ]; then
             bad "labs/$unit: missing; run \`make skeletons\` and commit it"
         elif ! cmp -s "$fresh/$unit" "labs/$unit"; then
             bad "labs/$unit: not the skeleton of solutions/$unit; edit the solution, run \`make skeletons\`, commit both"
@@ -75,7 +80,8 @@ is_work() {
 write() {
     generate
     for unit in $(units $fresh); do
-        mkdir -p "labs/${unit%/*}" "$written/${unit%/*}"
+        [ -d "labs/${unit%/*}" ] || { not_yet=$((not_yet + 1)) && continue; }
+        mkdir -p "$written/${unit%/*}"
         if cmp -s "$fresh/$unit" "labs/$unit"; then
             ok
         elif [ -e "labs/$unit" ] && [ "${FORCE:-0}" != 1 ] && is_work "$unit"; then
@@ -95,5 +101,6 @@ check | write) "$1" ;;
 *) echo "usage: skeletons.sh check|write" >&2 && exit 2 ;;
 esac
 [ $left_out = 0 ] || echo "skeletons: $left_out .cu units are not compiled, there is no cuemu (make emulator)"
+[ $not_yet = 0 ] || echo "skeletons: $not_yet units are of labs that are not graded yet"
 echo "skeletons: $passed passed, $failed failed"
 [ $failed -eq 0 ]
