@@ -14,6 +14,7 @@
 
 #include "autograd/tape.h"
 #include "models/checkpoint.h"
+#include "models/cost.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
 #include "models/sample.h"

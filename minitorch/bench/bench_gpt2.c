@@ -13,8 +13,8 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "models/cost.h"
 #include "models/decoder.h"
-#include "models/gpt2.h"
 #include "train/recipe.h"
 #include "ops/ops.h"
 #include "ops/tables.h"

@@ -44,24 +44,6 @@ const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model); /* lent; its ro
 mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets);
 
-/* ---- what it costs ------------------------------------------------------------------------------------ */
-
-typedef struct mt_gpt2_cost {
-    int64_t parameters;       /* padding included */
-    int64_t parameter_bytes;  /* f32; gradients take as much */
-    int64_t optimizer_bytes;  /* AdamW's two averages */
-    int64_t layer_bytes;      /* what one layer keeps for backward */
-    int64_t activation_bytes; /* what forward keeps in all: layers, embedding, last layernorm, probabilities */
-    int64_t peak_bytes;       /* the most that lives at once in a training step */
-    int64_t flops;            /* of a training step: matmuls and attention, causal half, backward twice forward */
-    int64_t attention_flops;  /* of them, scores and weighted sums: what grows with T^2 */
-} mt_gpt2_cost;
-
-/* mt_gpt2_cost_of -- a training step of B x T tokens, AdamW, in so many micro-batches that each have B samples. */
-mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T, int64_t micro_batches);
-
-void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *config);
-
 #ifdef __cplusplus
 }
 #endif

@@ -8,7 +8,7 @@
 #include "aborts.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "models/gpt2.h"
+#include "models/cost.h"
 #include "must.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
