@@ -1,9 +1,9 @@
-# minitorch -- the one entry point. `make help` lists what it does; section 9 of docs/architecture says why.
+# minitorch -- the entry point for every command. `make help` lists them.
 #
 #   FLAVOUR=release|debug|asan|tsan   how to build (build/<flavour>/)
-#   CUDA=nvcc|emu|off                 NVIDIA's toolkit, the emulator, or none (default: what there is; minitorch/cuda/cuda.mk)
-#   MINE="00 01"                      take these labs' units from labs/ (yours) instead of solutions/ (the reference)
-#   LAB=01                            the lab to open, grade or attack with mutants
+#   CUDA=nvcc|emu|off                 NVIDIA's toolkit, the emulator, or no CUDA (default: what is found; minitorch/cuda/cuda.mk)
+#   MINE="00 01"                      use your units of these labs (labs/), and the reference's of all others (solutions/)
+#   LAB=01                            the lab to open, to grade, or to test with mutants
 #   SUBMISSION=dir|tar                grade these units instead of labs/NN-name
 
 FLAVOUR ?= release
@@ -27,7 +27,7 @@ CFLAGS  := -std=gnu11 -D_GNU_SOURCE $(FLAGS_$(FLAVOUR)) -fno-math-errno -fno-tra
            -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -Iminitorch -Igrader
 LDLIBS  := -lm -ldl
 
-# ---- what there is ----------------------------------------------------------------------------------------------
+# ---- sources -------------------------------------------------------------------------------------------------
 LABS         := $(notdir $(patsubst %/,%,$(wildcard solutions/*/)))
 # Labs with a handout and checks. The others have units only: MINE leaves them to solutions/.
 GRADED       := $(notdir $(patsubst %/lab.json,%,$(wildcard labs/*/lab.json)))
@@ -82,9 +82,9 @@ $(B)/worker/%.o: grader/worker/%.c
 
 $(B)/obj/grader/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
-# One rule per lab: its units come from solutions/ or, when its number is in MINE, from labs/. A half-written unit has
-# variables that nobody uses yet, so unused ones are no warning there. Beside the object stands the text it was made of: the
-# grader takes the object for a unit that is the same (grader/build.c).
+# One rule per lab: its units come from solutions/ or, when its number is in MINE, from labs/. An unfinished unit may have
+# unused variables, so that warning is off there. The source is copied beside the object: the grader uses the object when
+# the unit to be graded is the same text (grader/build.c).
 define unit_rule
 $(B)/units/$(1)/%.o: $(call unit_dir,$(1))/%.c
 	$$(call compile,$(if $(filter labs/%,$(call unit_dir,$(1))),-Wno-unused -Wno-error))
@@ -114,14 +114,22 @@ $(B)/grader-tests/%: $(B)/obj/grader/tests/%.o $(B)/libgrader.a $(B)/libgiven.a
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
-	@sed -n '1,9p' Makefile; echo; \
+	@sed -n '1,7p' Makefile; echo; \
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
-	'make test               everything that must hold' \
-	'make lab LAB=01         open a lab' 'make grade LAB=01       grade it' 'make progress           which labs pass' \
-	'make train-mnist        the app; ARGS="--epochs 3" passes flags' 'make train-gpt2         GPT-2 on tiny Shakespeare; ARGS="--plan"' 'make generate           text from what it learned; ARGS="--prompt ROMEO:"' 'make bench              figures beside the peers' \
+	'make test               run all tests' \
+	'make lab LAB=01         open a lab: handout, files, first grade' \
+	'make grade LAB=01       grade your units of a lab' \
+	'make progress           list which labs pass' \
+	'make train-mnist        train a perceptron; ARGS="--epochs 3" passes options, DEVICE=cuda uses the GPU or the emulator' \
+	'make train-gpt2         train a GPT-2 on tiny Shakespeare; ARGS="--plan" prints its memory and work and stops' \
+	'make generate           generate text with that model; ARGS="--prompt ROMEO:"' \
+	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
+	'make gpu-check          on a machine with a GPU: build, check, count and measure; one report' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
-	'make train-mnist DEVICE=cuda    on the GPU, or the emulator; train-gpt2 too' 'make gpu-check          on a machine with a GPU' \
-	'make skeletons          write labs/*/ skeletons anew from solutions/' 'make data               fetch MNIST'
+	'make skeletons          generate the skeletons in labs/ from solutions/' \
+	'make map                generate docs/MAP.md' \
+	'make data               download MNIST' \
+	'make clean              delete build/'
 
 deps:
 	@.ci/deps
@@ -142,7 +150,7 @@ lab: data-or-standin
 	$(need_lab)
 	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB))
 
-# The grader compiles your units itself, in its sandbox; beside them it links the reference's, whatever MINE says.
+# The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin
 	$(need_lab)
 	@$(REF)/bin/grade --lab $(LAB) --build $(REF) --report build/report $(if $(SUBMISSION),--submission $(SUBMISSION)) \
@@ -170,7 +178,7 @@ check-map: grader
 
 data:
 	@datasets/fetch mnist
-# What grading needs: MNIST, or drawn digits in its format where nothing can be fetched. Silent when it is there.
+# Grading needs MNIST, or generated digits in its format when MNIST cannot be downloaded. Prints nothing if it is present.
 data-or-standin: reference
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits datasets/fetch --or-standin mnist >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
