@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# docs/OWN_PROGRAM.md: its program compiles and runs in both ways that the page describes, and prints what the page says.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+page=$root/docs/OWN_PROGRAM.md
+dir=$(mktemp -d) passed=0 failed=0
+trap 'rm -rf "$dir"' EXIT
+check() { # NAME COMMAND: the command succeeds
+    if "${@:2}" >"$dir/log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1:" && cat "$dir/log"; fi
+}
+block() { awk -v mark="\`\`\`$1" '$0 == mark && !seen {inside = seen = 1; next} /^```/ {inside = 0} inside' "$page"; }
+# learns FILE: the loss printed last is below 0.001, and there are as many lines as on the page.
+learns() {
+    cat "$1"
+    [ "$(wc -l <"$1")" -eq "$(block text | wc -l)" ] && tail -1 "$1" | awk '{exit !($NF < 0.001)}'
+}
+block c >"$dir/sine.c"
+check "the page has a program" test -s "$dir/sine.c"
+make -s -C "$root" build/release/libgiven.a apps >"$dir/log" 2>&1 || { cat "$dir/log" && exit 1; }
+
+# Outside the tree: the page's own compiler line.
+line=$(grep -E '^    gcc .*sine\.c' "$page")
+check "outside the tree: it compiles" env -C "$dir" MT="$root" bash -c "$line"
+check "outside the tree: it runs" bash -c "'$dir/sine' >'$dir/out'"
+check "outside the tree: it learns" learns "$dir/out"
+
+# Inside: the same file among the apps, in a build folder of its own so that nothing is left behind.
+mkdir -p "$dir/tree" && cp -r --preserve=timestamps "$root"/{Makefile,minitorch,solutions} "$dir/tree" && cp "$dir/sine.c" "$dir/tree/minitorch/apps/"
+mkdir -p "$dir/tree/build/release" && cp -r --preserve=timestamps "$root"/build/release/{obj,units,libgiven.a} "$dir/tree/build/release/"
+check "inside the tree: it compiles" make -s -C "$dir/tree" CUDA=off build/release/bin/sine
+check "inside the tree: it runs" bash -c "'$dir/tree/build/release/bin/sine' >'$dir/out2'"
+check "both ways: the same numbers" cmp "$dir/out" "$dir/out2"
+echo "own program: $passed passed, $failed failed"
+[ $failed -eq 0 ]
