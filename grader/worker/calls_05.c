@@ -1,7 +1,8 @@
 /* calls_05.c -- how the worker reaches the units of lab 05: kernels and samplers directly, ring and loader by scenarios.
  *
  * The data set is ours, in memory: sample i holds i and random numbers, takes simulated time, and may be bad. Scenarios run
- * in simulated time (core/clock.h): hours of loading cost nothing, and a deadlock aborts instead of hanging. */
+ * in simulated time (core/clock_sim.h): hours of loading cost nothing, and a deadlock aborts instead of hanging. */
+#include "core/clock_sim.h"
 #include "data/augment.h"
 #include "data/collate.h"
 #include "data/idx_map.h"

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock_sim.h"
 #include "data/loader.h"
 #include "prof/cli.h"
 #include "prof/machine.h"
