@@ -17,6 +17,7 @@
 #include "models/cost.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
+#include "train/step.h"
 #include "models/sample.h"
 #include "ops/ops.h"
 #include "prof/cli.h"
@@ -47,32 +48,22 @@ typedef struct run {
     mt_progress progress;
     mt_gpt2_cost cost;
     mt_place place;
-    double peak_flops;     /* FLOP/s of the CPU; 0 on another device, where nobody measured it */
-    double loss, val_loss; /* summed since the last evaluation; of the last one */
-    int64_t counted;       /* steps in that sum */
-    double since;          /* mt_now() after the last evaluation */
+    double peak_flops;      /* FLOP/s of the CPU; 0 on another device, where nobody measured it */
+    double loss, val_loss;  /* summed since the last evaluation; of the last one */
+    int64_t counted, micro; /* steps in that sum; micro-batches since the beginning of the run */
+    double since;           /* mt_now() after the last evaluation */
 } run;
 
 /* ---- training ---------------------------------------------------------------------------------------- */
 
-/* One step: the mean loss over micro-batches, whose gradients add up to that of the whole batch. */
-static double train_step(run *r)
+/* The windows of the next micro-batch: a function of the seed and of its number. */
+static bool next_batch(void *user, mt_batch *batch)
 {
+    run *r = user;
     const options *o = &r->opt;
-    double total = 0;
-    mt_optim_zero_grad(r->optim);
-    for (int64_t m = 0; m < o->micro; m++) {
-        mt_tensor *x, *y;
-        mt_scope_begin();
-        mt_corpus_batch(&x, &y, &r->corpus, (uint64_t)o->seed, r->place.step * o->micro + m, o->batch, o->config.block);
-        mt_tensor *loss = mt_gpt2_loss(r->model, mt_to_device(x, o->device), mt_to_device(y, o->device));
-        loss = mt_scale(loss, 1 / (float)o->micro);
-        mt_backward(loss);
-        total += mt_item(loss);
-        mt_scope_end();
-    }
-    mt_recipe_step(&o->recipe, r->optim, r->place.step, o->steps);
-    return total;
+    *batch = (mt_batch){ .count = o->batch };
+    mt_corpus_batch(&batch->x, &batch->y, &r->corpus, (uint64_t)o->seed, r->micro++, o->batch, o->config.block);
+    return true;
 }
 
 static double validate(run *r)
@@ -143,18 +134,28 @@ static mt_status evaluate(run *r)
 static mt_status train(run *r)
 {
     const options *o = &r->opt;
+    const mt_training training = { .model = r->model,
+                                   .optim = r->optim,
+                                   .loss = mt_gpt2_loss,
+                                   .next = next_batch,
+                                   .source = r,
+                                   .micro = o->micro,
+                                   .schedule = mt_recipe_schedule(&o->recipe, o->steps),
+                                   .clip = o->recipe.clip };
     int64_t begun = r->place.step;
+    r->micro = begun * o->micro;
     printf("   step      loss   val loss         lr   tokens/s      MFU\n");
     r->progress = mt_progress_begin("steps", mt_max(1, o->steps - begun));
     if (o->quiet)
         r->progress.mode = MT_PROGRESS_OFF;
     r->since = mt_now();
     while (r->place.step < o->steps) {
-        double loss = train_step(r);
-        if (!isfinite(loss))
+        mt_step_result step;
+        mt_train_step(&step, &training, r->place.step);
+        if (!isfinite(step.loss))
             return mt_fail(MT_ERR_ARGUMENT, "step %" PRId64 ": the loss is %f; --lr %g is too large", r->place.step,
-                           loss, o->recipe.lr);
-        r->loss += loss;
+                           step.loss, o->recipe.lr);
+        r->loss += step.loss;
         r->counted++;
         r->place.step++;
         mt_progress_show(&r->progress, r->place.step - begun, "loss %.4f", r->loss / (double)r->counted);

@@ -1,8 +1,6 @@
 /* train_mnist.c -- trains a perceptron on MNIST with the whole framework: loader, modules, tape, optimizer, schedule.
  *
- * train_epoch is what a training loop looks like here; around it stand the test at intervals, the report, the options. The
- * same seed gives the same bits, whatever the number of threads and workers. Ctrl-C ends after the current step: what is
- * written by then is whole. Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with
+ * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step. Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with
  * the best test accuracy); with --trace also summary.txt, trace.json, timeline.svg. */
 #include <argp.h>
 #include <inttypes.h>
@@ -13,13 +11,12 @@
 #include <string.h>
 
 #include "autograd/finite.h"
-#include "autograd/tape.h"
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
 #include "train/recipe.h"
+#include "train/step.h"
 #include "models/weights.h"
-#include "ops/ops.h"
 #include "prof/cli.h"
 #include "prof/curve.h"
 #include "prof/metrics.h"
@@ -41,9 +38,8 @@ typedef struct options {
 
 /* The mean of what training said since the last test. */
 typedef struct stretch {
-    double loss; /* summed over samples */
     int64_t samples;
-    double begin; /* mt_now() */
+    double loss, begin; /* summed over samples; mt_now() */
 } stretch;
 
 /* Everything a run needs, made by setup and released by teardown. */
@@ -66,23 +62,27 @@ typedef struct run {
 
 /* ---- training and testing ------------------------------------------------------------------------ */
 
-static mt_status after_step(run *r, double loss, int64_t samples);
+static mt_status after_step(run *r, const mt_step_result *step);
 
-/* train_epoch -- every sample once. Every tensor made between scope_begin and scope_end belongs to that step. */
+static bool next_batch(void *loader, mt_batch *batch)
+{
+    return mt_loader_next(loader, batch);
+}
+
 static mt_status train_epoch(run *r)
 {
-    mt_batch batch;
+    const mt_training training = { .model = r->model,
+                                   .optim = r->optim,
+                                   .loss = mt_classifier_loss,
+                                   .next = next_batch,
+                                   .source = r->train,
+                                   .micro = 1,
+                                   .schedule = mt_recipe_schedule(&r->opt.recipe, r->steps),
+                                   .clip = r->opt.recipe.clip };
+    mt_step_result step;
     mt_status status = MT_OK;
-    while (status == MT_OK && mt_loader_next(r->train, &batch)) {
-        mt_scope_begin();
-        mt_tensor *logits = mt_forward(r->model, mt_to_device(batch.x, r->opt.device));   /* [N,10] */
-        mt_tensor *loss = mt_cross_entropy(logits, mt_to_device(batch.y, r->opt.device)); /* [] */
-        mt_optim_zero_grad(r->optim);
-        mt_backward(loss);
-        mt_recipe_step(&r->opt.recipe, r->optim, r->step, r->steps);
-        status = after_step(r, mt_item(loss), batch.count);
-        mt_scope_end();
-    }
+    while (status == MT_OK && mt_train_step(&step, &training, r->step))
+        status = after_step(r, &step);
     return status == MT_OK ? mt_loader_status(r->train) : status;
 }
 
@@ -117,16 +117,16 @@ static mt_status not_finite(const run *r, double loss)
 }
 
 /* after_step -- count the step, test when it is time to, stop when there is a reason to. */
-static mt_status after_step(run *r, double loss, int64_t samples)
+static mt_status after_step(run *r, const mt_step_result *step)
 {
     int64_t in_epoch = mt_loader_steps(r->train), epoch = r->step / in_epoch + 1;
     int64_t every = r->opt.eval_steps ? r->opt.eval_steps : r->opt.eval_epochs * in_epoch;
     r->step++;
-    r->since.loss += loss * (double)samples;
-    r->since.samples += samples;
-    r->seen += samples;
-    if (!isfinite(loss))
-        return not_finite(r, loss);
+    r->since.loss += step->loss * (double)step->samples;
+    r->since.samples += step->samples;
+    r->seen += step->samples;
+    if (!isfinite(step->loss))
+        return not_finite(r, step->loss);
     mt_progress_show(&r->progress, r->step, "epoch %2d/%d  loss %.4f", (int)epoch, (int)r->opt.epochs,
                      r->since.loss / (double)r->since.samples);
     if (r->step % every == 0 || r->step == r->steps) {

@@ -11,12 +11,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/cost.h"
 #include "models/decoder.h"
 #include "train/recipe.h"
-#include "ops/ops.h"
+#include "train/step.h"
 #include "ops/tables.h"
 #include "ops/vec.h"
 #include "prof/cli.h"
@@ -156,16 +155,11 @@ static mt_tensor *random_tokens(const options *o, int64_t vocabulary, mt_rng *rn
     return ids;
 }
 
-static double train_step(mt_module *model, mt_optim *optim, const mt_recipe *recipe, mt_tensor *ids, mt_tensor *targets)
+/* The same batch again and again. */
+static bool same_batch(void *source, mt_batch *batch)
 {
-    mt_scope_begin();
-    mt_optim_zero_grad(optim);
-    mt_tensor *loss = mt_gpt2_loss(model, ids, targets);
-    mt_backward(loss);
-    double value = mt_item(loss);
-    mt_recipe_step(recipe, optim, 0, 1);
-    mt_scope_end();
-    return value;
+    *batch = *(const mt_batch *)source;
+    return true;
 }
 
 typedef struct result {
@@ -190,15 +184,26 @@ static result train(const options *o, const mt_gpt2_config *config)
     mt_module *model = mt_gpt2_new(config, &rng);
     mt_params params = mt_module_params(model);
     mt_optim *optim = mt_recipe_optim(&recipe, &params);
-    mt_tensor *ids = random_tokens(o, config->vocabulary, &data);
-    mt_tensor *targets = random_tokens(o, config->vocabulary, &data);
+    mt_batch batch = { .count = o->batch };
+    batch.x = random_tokens(o, config->vocabulary, &data);
+    batch.y = random_tokens(o, config->vocabulary, &data);
+    const mt_training training = { .model = model,
+                                   .optim = optim,
+                                   .loss = mt_gpt2_loss,
+                                   .next = same_batch,
+                                   .source = &batch,
+                                   .micro = 1,
+                                   .schedule = mt_recipe_schedule(&recipe, 1),
+                                   .clip = recipe.clip };
+    mt_step_result done;
     result best = { 0 };
     mt_peak_reset(MT_CPU);
     for (int64_t step = 0; step <= o->steps; step++) {
         mt_profile_begin(EVENTS);
         double start = mt_now();
-        best.loss = train_step(model, optim, &recipe, ids, targets);
+        mt_train_step(&done, &training, 0);
         double seconds = mt_now() - start;
+        best.loss = done.loss;
         mt_profile *profile = mt_profile_end();
         if (step == 1 || (step > 1 && seconds < best.seconds)) {
             mt_profile_free(best.profile);
@@ -210,8 +215,8 @@ static result train(const options *o, const mt_gpt2_config *config)
     }
     best.resident = peak_resident();
     mt_optim_zero_grad(optim);
-    mt_release(ids);
-    mt_release(targets);
+    mt_release(batch.x);
+    mt_release(batch.y);
     mt_optim_free(optim);
     mt_params_free(&params);
     mt_module_free(model);

@@ -5,6 +5,11 @@
 #include "core/scope.h"
 #include "ops/ops.h"
 
+mt_tensor *mt_classifier_loss(mt_module *model, mt_tensor *x, mt_tensor *label)
+{
+    return mt_cross_entropy(mt_forward(model, x), label);
+}
+
 mt_status mt_classifier_test(double *loss, mt_confusion *confusion, mt_module *model, mt_loader *loader)
 {
     double total = 0;

@@ -6,6 +6,9 @@
 #include "nn/module.h"
 #include "prof/confusion.h"
 
+/* mt_classifier_loss -- mean cross-entropy [] of the model's logits.   x [N, ...], label i32 [N] */
+mt_tensor *mt_classifier_loss(mt_module *model, mt_tensor *x, mt_tensor *label);
+
 /* mt_classifier_test -- one epoch of the loader without a tape, in MT_EVAL (afterwards MT_TRAIN).
  *   loss       the mean cross-entropy over all samples
  *   confusion  overwritten: what was taken for what

@@ -1,12 +1,13 @@
-/* test_recipe.c -- options become the optimizer, schedule and step that they say; what they leave open is filled in. */
+/* test_recipe.c -- options become the optimizer and the schedule that they name, with defaults for the rest; and the step
+ * that training programs make with them. */
 #include "aborts.h"
 
 #include <math.h>
 
-#include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/mlp.h"
 #include "train/recipe.h"
+#include "train/step.h"
 #include "ops/ops.h"
 
 static mt_recipe parsed(int count, char **words)
@@ -83,63 +84,121 @@ Test(recipe, schedules_fit_the_length_of_the_run)
 
 /* ---- a step ------------------------------------------------------------------------------------------ */
 
-/* One linear layer of a weight and a bias, both 1, whose gradients are grad. */
+/* One linear layer of a weight and a bias, both 1, fed with x = 1: the gradient of both is the factor of the loss. */
 typedef struct toy {
-    mt_module *model;
-    mt_optim *optim;
+    mt_training training;
     float *weight, *bias;
+    int64_t left; /* batches that the source still has */
 } toy;
 
-static toy toy_new(const mt_recipe *recipe, float grad)
+static float factor; /* of the loss */
+
+static mt_tensor *toy_loss(mt_module *model, mt_tensor *x, mt_tensor *y)
+{
+    (void)y;
+    return mt_scale(mt_sum(mt_forward(model, x)), factor);
+}
+
+static bool toy_next(void *source, mt_batch *batch)
+{
+    toy *t = source;
+    *batch = (mt_batch){ .x = mt_full(MT_SHAPE(1, 1), 1), .y = mt_full(MT_SHAPE(1), 1), .count = 1 };
+    return t->left-- > 0;
+}
+
+static void toy_init(toy *t, const mt_recipe *recipe, int64_t steps, float gradient)
 {
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    toy t = { .model = mt_mlp_new((int64_t[]){ 1, 1 }, 1, &rng) };
-    mt_params params = mt_module_params(t.model);
-    t.weight = mt_f32(params.item[0].tensor);
-    t.bias = mt_f32(params.item[1].tensor);
-    *t.weight = *t.bias = 1;
-    for (int64_t i = 0; i < params.count; i++)
-        params.item[i].tensor->grad = mt_full(mt_view_shape(&params.item[i].tensor->view), grad);
-    t.optim = mt_recipe_optim(recipe, &params);
+    mt_module *model = mt_mlp_new((int64_t[]){ 1, 1 }, 1, &rng);
+    mt_params params = mt_module_params(model);
+    t->weight = mt_f32(params.item[0].tensor);
+    t->bias = mt_f32(params.item[1].tensor);
+    *t->weight = *t->bias = 1;
+    factor = gradient;
+    t->left = 100;
+    t->training = (mt_training){ .model = model,
+                                 .optim = mt_recipe_optim(recipe, &params),
+                                 .loss = toy_loss,
+                                 .next = toy_next,
+                                 .source = t,
+                                 .micro = 1,
+                                 .schedule = mt_recipe_schedule(recipe, steps),
+                                 .clip = recipe->clip };
     mt_params_free(&params);
-    return t;
 }
 
 static void toy_free(toy *t)
 {
-    mt_optim_free(t->optim);
-    mt_module_free(t->model);
+    mt_optim_zero_grad(t->training.optim);
+    mt_optim_free(t->training.optim);
+    mt_module_free(t->training.model);
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
 }
 
-Test(recipe, weights_decay_and_biases_do_not)
+static mt_step_result toy_step(const toy *t, int64_t step)
+{
+    mt_step_result result;
+    cr_assert(mt_train_step(&result, &t->training, step));
+    return result;
+}
+
+Test(step, weights_decay_and_biases_do_not)
 {
     mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5, .weight_decay = 0.25 };
-    toy t = toy_new(&r, 0);
-    mt_recipe_step(&r, t.optim, 0, 10);
+    toy t;
+    toy_init(&t, &r, 10, 0);
+    toy_step(&t, 0);
     cr_assert_eq(*t.weight, 1 - 0.5f * 0.25f);
     cr_assert_eq(*t.bias, 1);
     toy_free(&t);
 }
 
-Test(recipe, the_rate_of_a_step_is_the_schedules)
+Test(step, the_rate_is_the_schedules)
 {
     mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5, .warmup = 4 };
-    toy t = toy_new(&r, 1);
-    mt_recipe_step(&r, t.optim, 1, 10); /* the second of four steps of warm-up: half the rate */
+    toy t;
+    toy_init(&t, &r, 10, 1);
+    mt_step_result result = toy_step(&t, 1); /* the second of four steps of warm-up: half the rate */
     cr_assert_eq(*t.bias, 0.75f);
+    cr_assert(result.loss == 2 && result.samples == 1);
     toy_free(&t);
 }
 
-Test(recipe, long_gradients_are_clipped_and_infinite_ones_lost)
+Test(step, long_gradients_are_clipped_and_infinite_ones_lost)
 {
     mt_recipe r = { .optimizer = MT_SGD, .lr = 1, .clip = 0.5 };
-    toy t = toy_new(&r, 3); /* norm 3 sqrt(2): each becomes 0.5 / sqrt(2) */
-    mt_recipe_step(&r, t.optim, 0, 10);
+    toy t;
+    toy_init(&t, &r, 10, 3); /* norm 3 sqrt(2): each becomes 0.5 / sqrt(2) */
+    toy_step(&t, 0);
     cr_assert_float_eq(*t.bias, 1 - 0.5 / sqrt(2), 2 * 1.2e-7);
     toy_free(&t);
-    t = toy_new(&r, INFINITY);
-    mt_recipe_step(&r, t.optim, 0, 10);
+    toy_init(&t, &r, 10, INFINITY);
+    toy_step(&t, 0);
     cr_assert(*t.bias == 1 && *t.weight == 1);
+    toy_free(&t);
+}
+
+Test(step, micro_batches_add_up_to_one_batch)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5 };
+    toy t;
+    toy_init(&t, &r, 10, 1);
+    t.training.micro = 4; /* the mean over four equal batches is that of one */
+    mt_step_result result = toy_step(&t, 0);
+    cr_assert(*t.bias == 0.5f && *t.weight == 0.5f);
+    cr_assert(result.loss == 2 && result.samples == 4);
+    toy_free(&t);
+}
+
+Test(step, an_exhausted_source_changes_no_parameter)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5 };
+    mt_step_result result = { 7, 7 };
+    toy t;
+    toy_init(&t, &r, 10, 1);
+    t.training.micro = 2;
+    t.left = 1;
+    cr_assert_not(mt_train_step(&result, &t.training, 0));
+    cr_assert(*t.bias == 1 && *t.weight == 1 && result.loss == 7);
     toy_free(&t);
 }

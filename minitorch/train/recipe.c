@@ -113,14 +113,6 @@ mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_params *params)
     return optim;
 }
 
-void mt_recipe_step(const mt_recipe *r, mt_optim *optim, int64_t step, int64_t steps)
-{
-    mt_schedule schedule = mt_recipe_schedule(r, steps);
-    mt_optim_set_lr(optim, mt_schedule_at(&schedule, step));
-    if (r->clip == 0 || isfinite(mt_optim_clip_grad_norm(optim, r->clip)))
-        mt_optim_step(optim);
-}
-
 mt_loader *mt_recipe_loader(const mt_recipe *r, const mt_dataset *set, mt_sampler sampler, int64_t batch)
 {
     mt_loader_config config = mt_loader_config_default(set);

@@ -4,9 +4,7 @@
  *     mt_recipe recipe = { .optimizer = MT_ADAM, .lr = 1e-3 };            // and then --optimizer, --lr ... over it:
  *     const struct argp_child children[] = { { &mt_recipe_argp, 0, "Training:", 0 }, { 0 } };    // input: &recipe
  *     mt_optim *optim = mt_recipe_optim(&recipe, &params);
- *     ...
- *     mt_backward(loss);
- *     mt_recipe_step(&recipe, optim, step, steps); */
+ *     mt_training training = { ..., .schedule = mt_recipe_schedule(&recipe, steps), .clip = recipe.clip };    // train/step.h */
 #ifndef MT_TRAIN_RECIPE_H
 #define MT_TRAIN_RECIPE_H
 
@@ -39,10 +37,6 @@ mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
 /* mt_recipe_optim -- an optimizer over all these parameters, which it borrows. */
 mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_params *params);
-
-/* mt_recipe_step -- after backward: set the learning rate of step = 0 .. steps - 1, clip, and step. A gradient that is to
- * be clipped and is not finite changes nothing. */
-void mt_recipe_step(const mt_recipe *recipe, mt_optim *optim, int64_t step, int64_t steps);
 
 /* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);

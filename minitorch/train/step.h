@@ -1,0 +1,37 @@
+/* step.h -- one step of training: forward, backward, accumulate, clip, update.
+ *
+ *     mt_training training = { .model = model, .optim = optim, .loss = mt_gpt2_loss, .next = next_batch, .source = &data,
+ *                              .micro = 4, .schedule = mt_recipe_schedule(&recipe, steps), .clip = recipe.clip };
+ *     mt_step_result result;
+ *     for (int64_t step = 0; step < steps && mt_train_step(&result, &training, step); step++)
+ *         printf("%g\n", result.loss); */
+#ifndef MT_TRAIN_STEP_H
+#define MT_TRAIN_STEP_H
+
+#include "data/loader.h"
+#include "nn/module.h"
+#include "optim/optim.h"
+#include "optim/schedule.h"
+
+typedef struct mt_training {
+    mt_module *model;
+    mt_optim *optim;                                                  /* over the model's parameters */
+    mt_tensor *(*loss)(mt_module *model, mt_tensor *x, mt_tensor *y); /* mean loss of a batch, [] */
+    bool (*next)(void *source, mt_batch *batch); /* the next micro-batch, on any device; false: there is none */
+    void *source;
+    int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch */
+    mt_schedule schedule; /* of the learning rate */
+    double clip;          /* the largest norm of all gradients together; 0: no limit */
+} mt_training;
+
+typedef struct mt_step_result {
+    double loss;     /* mean over the micro-batches, before the update */
+    int64_t samples; /* in all micro-batches */
+} mt_step_result;
+
+/* mt_train_step -- step number 0, 1, ... of the schedule. Tensors that `loss` and `next` make belong to the scope of their
+ * micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter.
+ * False, with nothing changed but gradients: the source had fewer than `micro` batches left. */
+bool mt_train_step(mt_step_result *result, const mt_training *training, int64_t step);
+
+#endif
