@@ -3,7 +3,6 @@
  *     build/release/bin/generate --prompt ROMEO:                                      of build/run/gpt2
  *     build/release/bin/generate --run datasets/cache/gpt2 --weights datasets/cache/gpt2-weights/model.safetensors
  *     build/release/bin/generate --export model.safetensors                           for other programs */
-#include <argp.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -33,69 +32,27 @@ typedef struct options {
 
 enum { TOP_K = 0x100, TOP_P, WEIGHTS, EXPORT };
 
-static const struct argp_option flags[] = {
-    { "run", 'r', "DIR", 0, "Where train_gpt2 wrote run.ckpt and its vocabulary (default build/run/gpt2)", 0 },
-    { "weights", WEIGHTS, "FILE", 0, "A safetensors file instead of run.ckpt; --run is where its vocabulary is", 0 },
-    { "size", 'z', "NAME", 0, "Of those weights: gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy", 0 },
-    { "export", EXPORT, "FILE", 0, "Write no text but the weights, as a safetensors file", 0 },
-    { "prompt", 'p', "TEXT", 0, "What the text begins with (default: a new line)", 0 },
-    { "tokens", 'n', "N", 0, "How many to draw (default 500)", 0 },
-    { "temperature", 'T', "T", 0, "0: always the most likely; 1: as likely as the model says (default 0.8)", 0 },
-    { "top-k", TOP_K, "K", 0, "Draw from the K most likely only; 0 (default): from all", 0 },
-    { "top-p", TOP_P, "P", 0, "Draw from the most likely that reach P together (default 1: all)", 0 },
-    { "seed", 's', "N", 0, "The same seed draws the same text (default 1)", 0 },
-    { "threads", 't', "N", 0, "Changes the speed, not the text (default: one per core)", 0 },
+static const mt_option flags[] = {
+    { "run", 'r', "DIR", MT_TEXT(options, run),
+      "Where train_gpt2 wrote run.ckpt and its vocabulary (default build/run/gpt2)" },
+    { "weights", 0, "FILE", MT_TEXT(options, weights),
+      "A safetensors file instead of run.ckpt; --run is where its vocabulary is" },
+    { "size", 'z', "NAME", MT_TEXT(options, size),
+      "Of those weights: gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "export", 0, "FILE", MT_TEXT(options, export), "Write no text but the weights, as a safetensors file" },
+    { "prompt", 'p', "TEXT", MT_TEXT(options, prompt), "What the text begins with (default: a new line)" },
+    { "tokens", 'n', "N", MT_I64(options, tokens, 0, INT32_MAX), "How many to draw (default 500)" },
+    { "temperature", 'T', "T", MT_F64(options, how.temperature, 0, 1e6),
+      "0: always the most likely; 1: as likely as the model says (default 0.8)" },
+    { "top-k", 0, "K", MT_I64(options, how.top_k, 0, INT32_MAX),
+      "Draw from the K most likely only; 0 (default): from all" },
+    { "top-p", 0, "P", MT_F64(options, how.top_p, 1e-9, 1),
+      "Draw from the most likely that reach P together (default 1: all)" },
+    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "The same seed draws the same text (default 1)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
+      "Changes the speed, not the text (default: one per core)" },
     { 0 },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'r':
-        o->run = arg;
-        break;
-    case 'p':
-        o->prompt = arg;
-        break;
-    case WEIGHTS:
-        o->weights = arg;
-        break;
-    case EXPORT:
-        o->export = arg;
-        break;
-    case 'z':
-        o->size = arg;
-        break;
-    case 'n':
-        status = mt_cli_i64(&o->tokens, arg, 0, INT32_MAX);
-        break;
-    case 'T':
-        status = mt_cli_f64(&o->how.temperature, arg, 0, 1e6);
-        break;
-    case TOP_K:
-        status = mt_cli_i64(&o->how.top_k, arg, 0, INT32_MAX);
-        break;
-    case TOP_P:
-        status = mt_cli_f64(&o->how.top_p, arg, 1e-9, 1);
-        break;
-    case 's':
-        status = mt_cli_i64(&o->seed, arg, 0, INT64_MAX);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, arg, 1, 1024);
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", arg);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "%s", mt_last_error());
-    return 0;
-}
 
 /* ---- text -------------------------------------------------------------------------------------------- */
 
@@ -194,11 +151,10 @@ int main(int argc, char **argv)
     options o = {
         .run = "build/run/gpt2", .prompt = "\n", .size = "gpt2", .tokens = 500, .seed = 1, .how = { 0.8, 0, 1 }
     };
-    const struct argp argp = { .options = flags, .parser = parse, .doc = "Write text with a trained GPT-2." };
     char path[PATH];
     mt_tokenizer *tokenizer = NULL;
     mt_module *model = NULL;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Write text with a trained GPT-2.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);
     mt_cli_catch_stop();

@@ -5,7 +5,6 @@
  * MNIST's are: into 20 x 20 of 28 x 28 pixels. Picture i depends on the seed and on i only, whatever the thread count.
  *
  * These are not MNIST and no figure of merit may be quoted from them: they show that the machinery works. */
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -208,48 +207,18 @@ typedef struct options {
     int64_t train, test, seed;
 } options;
 
-static const struct argp_option option_list[] = {
-    { "out", 'o', "DIR", 0, "Folder of the four files, made when missing (default datasets/cache/standin)", 0 },
-    { "train", 'n', "N", 0, "Pictures of the training set (default 60000)", 0 },
-    { "test", 't', "N", 0, "Pictures of the test set (default 10000)", 0 },
-    { "seed", 's', "N", 0, "Another seed draws other pictures (default 1)", 0 },
+static const mt_option flags[] = {
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder of the four files (default datasets/cache/standin)" },
+    { "train", 'n', "N", MT_I64(options, train, 1, 10000000), "Pictures of the training set (default 60000)" },
+    { "test", 't', "N", MT_I64(options, test, 1, 10000000), "Pictures of the test set (default 10000)" },
+    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "Another seed draws other pictures (default 1)" },
     { 0 },
 };
-
-static void number(int64_t *out, const char *text, int64_t low, int64_t high, const char *flag,
-                   struct argp_state *state)
-{
-    if (mt_cli_i64(out, text, low, high) != MT_OK)
-        argp_error(state, "--%s: %s", flag, mt_last_error());
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    options *opt = state->input;
-    switch (key) {
-    case 'o':
-        opt->out = arg;
-        return 0;
-    case 'n':
-        number(&opt->train, arg, 1, 10000000, "train", state);
-        return 0;
-    case 't':
-        number(&opt->test, arg, 1, 10000000, "test", state);
-        return 0;
-    case 's':
-        number(&opt->seed, arg, 0, INT64_MAX, "seed", state);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", arg);
-    }
-    return ARGP_ERR_UNKNOWN;
-}
 
 int main(int argc, char **argv)
 {
     options opt = { "datasets/cache/standin", 60000, 10000, 1 };
-    const struct argp argp = { option_list, parse, NULL, "Draw stand-in digits in MNIST's format.", NULL, NULL, NULL };
-    argp_parse(&argp, argc, argv, 0, NULL, &opt);
+    mt_cli_parse(argc, argv, "Draw stand-in digits in MNIST's format.", flags, &opt);
     double start = mt_now();
     parse_ways();
     mt_rng data = mt_rng_new((uint64_t)opt.seed, MT_STREAM_DATA), train = mt_rng_substream(&data, 0),

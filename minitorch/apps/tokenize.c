@@ -295,7 +295,5 @@ int main(int argc, char **argv)
     mt_cli_catch_stop();
     mt_status status = tokenize(&o, files);
     free(files);
-    if (status != MT_OK)
-        fprintf(stderr, "tokenize: %s\n", mt_last_error());
-    return mt_cli_stopped() ? 128 + mt_cli_stopped() : status == MT_OK ? 0 : 1;
+    return mt_cli_exit(status);
 }

@@ -3,11 +3,9 @@
  * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe and encoder.json (the tokens), run.ckpt (all that
  * --resume needs). A checkpoint follows every evaluation; killed at any moment, `--resume` with the same flags goes on from
  * the last one and ends with the same bits as an unbroken run. `--plan` says what training would cost, and stops. */
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,96 +189,38 @@ static void draw_curve(const run *r)
 
 /* ---- command line ------------------------------------------------------------------------------------ */
 
-enum { STEPS = 0x100, MICRO, EVAL_EVERY, EVAL_BATCHES, LAYERS, HEADS, WIDTH, BLOCK, PLAN, RESUME, VOCAB, SEED };
-
-static const struct argp_option flags[] = {
-    { "data", 'd', "FILE", 0,
-      "Text to learn, or a token file (default: tiny Shakespeare, as datasets/fetch shakespeare brought it)", 0 },
-    { "vocab", VOCAB, "DIR", 0, "Folder of vocab.bpe and encoder.json (default: characters are tokens)", 0 },
-    { "size", 'z', "NAME", 0, "toy (default), gpt2, gpt2-medium, gpt2-large or gpt2-xl", 0 },
-    { "layers", LAYERS, "N", 0, "Instead of the size's; and", 0 },
-    { "heads", HEADS, "N", 0, NULL, 0 },
-    { "width", WIDTH, "N", 0, NULL, 0 },
-    { "block", BLOCK, "N", 0, "Context, and tokens of a window (default: the size's)", 0 },
-    { "batch", 'b', "N", 0, "Windows of a micro-batch (default 12)", 0 },
-    { "micro-batches", MICRO, "N", 0, "Whose gradients are added up before a step (default 1)", 0 },
-    { "steps", STEPS, "N", 0, "Default 2000", 0 },
-    { "eval-every", EVAL_EVERY, "STEPS", 0, "Validation loss, sample and checkpoint (default 250)", 0 },
-    { "eval-batches", EVAL_BATCHES, "N", 0, "Spread evenly over the validation text (default 80)", 0 },
-    { "device", 'D', "NAME", 0, "cpu (default) or cuda", 0 },
-    { "seed", SEED, "N", 0, "Of the first weights, the batches and the samples (default 1)", 0 },
-    { "threads", 't', "N", 0, "Changes the speed, not the result (default: one per core)", 0 },
-    { "out", 'o', "DIR", 0, "Folder for what is written (default build/run/gpt2)", 0 },
-    { "plan", PLAN, NULL, 0, "Say what training would cost in memory and arithmetic, and stop", 0 },
-    { "resume", RESUME, NULL, 0, "Go on from the checkpoint in --out, with the same flags as before", 0 },
-    { "quiet", 'q', NULL, 0, "No progress line", 0 },
+static const mt_option flags[] = {
+    { "data", 'd', "FILE", MT_TEXT(options, data),
+      "Text to learn, or a token file (default: tiny Shakespeare, where datasets/fetch shakespeare put it)" },
+    { "vocab", 0, "DIR", MT_TEXT(options, vocabulary),
+      "Folder of vocab.bpe and encoder.json (default: characters are tokens)" },
+    { "size", 'z', "NAME", MT_TEXT(options, size), "toy (default), gpt2, gpt2-medium, gpt2-large or gpt2-xl" },
+    { "layers", 0, "N", MT_I64(options, config.layers, 1, 1000), "Instead of the size's" },
+    { "heads", 0, "N", MT_I64(options, config.heads, 1, 1000), "Instead of the size's" },
+    { "width", 0, "N", MT_I64(options, config.width, 1, 1 << 16), "Instead of the size's" },
+    { "block", 0, "N", MT_I64(options, config.block, 1, 1 << 20),
+      "Context, and tokens of a window (default: the size's)" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Windows of a micro-batch (default 12)" },
+    { "micro-batches", 0, "N", MT_I64(options, micro, 1, 65536),
+      "Micro-batches of a step, whose gradients are added up (default 1)" },
+    { "steps", 0, "N", MT_I64(options, steps, 1, INT32_MAX), "Default 2000" },
+    { "eval-every", 0, "STEPS", MT_I64(options, eval_every, 1, INT32_MAX),
+      "Validation loss, sample and checkpoint (default 250)" },
+    { "eval-batches", 0, "N", MT_I64(options, eval_batches, 1, 1 << 20),
+      "Spread evenly over the validation text (default 80)" },
+    { "device", 'D', "NAME", MT_PARSED(options, device, mt_cli_device), "cpu (default) or cuda" },
+    { "seed", 0, "N", MT_I64(options, seed, 1, INT64_MAX),
+      "Of the first weights, the batches and the samples (default 1)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
+      "Changes the speed, not the result (default: one per core)" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/gpt2)" },
+    { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
+    { "resume", 0, NULL, MT_FLAG(options, resume),
+      "Go on from the checkpoint in --out, with the same flags as before" },
+    { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
+    { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { 0 },
 };
-
-static const struct argp_child children[] = { { &mt_recipe_argp, 0, "How to learn:", 0 }, { 0 } };
-
-static const struct {
-    int key;
-    int64_t high;
-    size_t at; /* in options */
-} integers[] = {
-    { LAYERS, 1000, offsetof(options, config.layers) },
-    { HEADS, 1000, offsetof(options, config.heads) },
-    { WIDTH, 1 << 16, offsetof(options, config.width) },
-    { BLOCK, 1 << 20, offsetof(options, config.block) },
-    { 'b', 65536, offsetof(options, batch) },
-    { MICRO, 65536, offsetof(options, micro) },
-    { STEPS, INT32_MAX, offsetof(options, steps) },
-    { EVAL_EVERY, INT32_MAX, offsetof(options, eval_every) },
-    { SEED, INT64_MAX, offsetof(options, seed) },
-    { EVAL_BATCHES, 1 << 20, offsetof(options, eval_batches) },
-    { 't', 1024, offsetof(options, threads) },
-};
-
-static const struct {
-    int key;
-    size_t at;
-} texts[] = { { 'd', offsetof(options, data) },
-              { VOCAB, offsetof(options, vocabulary) },
-              { 'z', offsetof(options, size) },
-              { 'o', offsetof(options, out) } };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    options *o = state->input;
-    for (int64_t i = 0; i < MT_COUNT(integers); i++)
-        if (integers[i].key == key) {
-            if (mt_cli_i64((int64_t *)((char *)o + integers[i].at), arg, 1, integers[i].high) != MT_OK)
-                argp_error(state, "%s", mt_last_error());
-            return 0;
-        }
-    for (int64_t i = 0; i < MT_COUNT(texts); i++)
-        if (texts[i].key == key) {
-            *(const char **)((char *)o + texts[i].at) = arg;
-            return 0;
-        }
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &o->recipe;
-        return 0;
-    case 'D':
-        if (mt_device_parse(arg, &o->device) != MT_OK || mt_device_open(o->device) != MT_OK)
-            argp_error(state, "--device: %s", mt_last_error());
-        return 0;
-    case PLAN:
-        o->plan = true;
-        return 0;
-    case RESUME:
-        o->resume = true;
-        return 0;
-    case 'q':
-        o->quiet = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", arg);
-    }
-    return ARGP_ERR_UNKNOWN;
-}
 
 /* ---- setting up -------------------------------------------------------------------------------------- */
 
@@ -379,22 +319,17 @@ int main(int argc, char **argv)
                                    .warmup = 100,
                                    .clip = 1,
                                    .weight_decay = 0.1 } } };
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "Train GPT-2 on a text: the toy size on tiny Shakespeare, or as told.",
-                               .children = children };
     double start = mt_now();
-    argp_parse(&argp, argc, argv, 0, NULL, &r.opt);
+    mt_cli_parse(argc, argv, "Train GPT-2 on a text: the toy size on tiny Shakespeare unless options say otherwise.",
+                 flags, &r.opt);
     if (!r.opt.data)
         r.opt.data = mt_corpus_text();
     if (r.opt.threads)
         omp_set_num_threads((int)r.opt.threads);
     mt_status status = work(&r);
-    if (status != MT_OK)
-        fprintf(stderr, "train_gpt2: %s\n", mt_last_error());
-    else if (!r.opt.plan)
+    if (status == MT_OK && !r.opt.plan)
         printf("train_gpt2: val_loss=%.4f steps=%" PRId64 " seconds=%.1f\n", r.val_loss, r.place.step,
                mt_now() - start);
     teardown(&r);
-    return status == MT_ERR_STOPPED ? 128 + mt_cli_stopped() : status != MT_OK;
+    return mt_cli_exit(status);
 }

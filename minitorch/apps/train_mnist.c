@@ -2,11 +2,9 @@
  *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step. Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with
  * the best test accuracy); with --trace also summary.txt, trace.json, timeline.svg. */
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -196,9 +194,7 @@ static mt_status report(const run *r, mt_status status, double seconds)
     mt_loader_stats stats = mt_loader_stats_of(r->train);
     mt_status written = MT_OK;
     mt_progress_clear(&r->progress);
-    if (status != MT_OK) {
-        fprintf(stderr, "train_mnist: %s\n", mt_last_error());
-    } else {
+    if (status == MT_OK) {
         printf("\n");
         mt_confusion_print(&r->confusion);
         printf("\nTraining waited for data %.1f %% of the time (%" PRId64 " workers)\n", stats.stall_percent,
@@ -220,101 +216,39 @@ static mt_status report(const run *r, mt_status status, double seconds)
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
-enum { EVAL_EVERY = 0x100, EVAL_STEPS, TRACE }; /* options without a letter */
+/* "256,128" or "512". */
+static mt_status hidden(const char *text, void *width)
+{
+    int64_t parsed[HIDDEN] = { 0 };
+    const char *comma = strchrnul(text, ',');
+    mt_status status = mt_cli_i64(&parsed[0], strndupa(text, (size_t)(comma - text)), 1, 65536);
+    if (status == MT_OK && *comma)
+        status = mt_cli_i64(&parsed[1], comma + 1, 1, 65536);
+    if (status == MT_OK)
+        memcpy(width, parsed, sizeof parsed);
+    return status;
+}
 
-static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "Folder of the four IDX files (default: what datasets/fetch brought)", 0 },
-    { "epochs", 'e', "N", 0, "How often every image is seen (default 10)", 0 },
-    { "device", 'D', "NAME", 0, "cpu (default) or cuda", 0 },
-    { "batch", 'b', "N", 0, "Images per step (default 64)", 0 },
-    { "hidden", 'H', "N,N", 0, "Widths of the hidden layers: one or two (default 256,128)", 0 },
-    { "seed", 's', "N", 0, "Of the first weights and of the order of images (default 1)", 0 },
-    { "threads", 't', "N", 0, "Threads; changes the speed, not the result (default: one per core)", 0 },
-    { "eval-every", EVAL_EVERY, "EPOCHS", 0, "Test after so many epochs (default 1)", 0 },
-    { "eval-steps", EVAL_STEPS, "STEPS", 0, "Test after so many steps instead", 0 },
-    { "out", 'o', "DIR", 0, "Folder for what is written (default build/run/mnist)", 0 },
-    { "trace", TRACE, NULL, 0, "Profile the run: where time, arithmetic and memory go", 0 },
-    { "quiet", 'q', NULL, 0, "No progress line", 0 },
+static const mt_option flags[] = {
+    { "data", 'd', "DIR", MT_TEXT(options, data),
+      "Folder of the four IDX files (default: where datasets/fetch put them)" },
+    { "epochs", 'e', "N", MT_I64(options, epochs, 1, 100000), "Passes over all images (default 10)" },
+    { "device", 'D', "NAME", MT_PARSED(options, device, mt_cli_device), "cpu (default) or cuda" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images per step (default 64)" },
+    { "hidden", 'H', "N,N", MT_PARSED(options, hidden, hidden),
+      "Widths of the hidden layers: one or two (default 256,128)" },
+    { "seed", 's', "N", MT_I64(options, seed, 1, INT64_MAX),
+      "Of the first weights and of the order of images (default 1)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
+      "Threads; changes the speed, not the result (default: one per core)" },
+    { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Test after so many epochs (default 1)" },
+    { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Test after so many steps instead" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/mnist)" },
+    { "trace", 0, NULL, MT_FLAG(options, trace), "Profile the run: where time, arithmetic and memory go" },
+    { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
+    { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { 0 },
 };
-
-static const struct argp_child children[] = { { &mt_recipe_argp, 0, "How to learn:", 0 }, { 0 } };
-/* The options that are whole numbers from 1 on. */
-static const struct {
-    int key;
-    int64_t high;
-    size_t at; /* in options */
-} integers[] = {
-    { 'e', 100000, offsetof(options, epochs) },
-    { 'b', 65536, offsetof(options, batch) },
-    { 's', INT64_MAX, offsetof(options, seed) },
-    { 't', 1024, offsetof(options, threads) },
-    { EVAL_EVERY, 100000, offsetof(options, eval_epochs) },
-    { EVAL_STEPS, INT32_MAX, offsetof(options, eval_steps) },
-};
-
-static const char *flag_name(int key)
-{
-    const struct argp_option *flag = flags;
-    while (flag->key != key)
-        flag++;
-    return flag->name;
-}
-
-static void integer(int64_t *out, const char *text, int64_t high, int key, struct argp_state *state)
-{
-    if (mt_cli_i64(out, text, 1, high) != MT_OK)
-        argp_error(state, "--%s: %s", flag_name(key), mt_last_error());
-}
-
-/* hidden -- "256,128" or "512". */
-static void hidden(int64_t *width, const char *text, struct argp_state *state)
-{
-    char first[32] = "";
-    const char *comma = strchr(text, ',');
-    snprintf(first, sizeof first, "%.*s", comma ? (int)mt_min(comma - text, 31) : 31, text);
-    integer(&width[0], first, 65536, 'H', state);
-    width[1] = 0;
-    if (comma)
-        integer(&width[1], comma + 1, 65536, 'H', state);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    options *opt = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &opt->recipe;
-        return 0;
-    case 'd':
-        opt->data = arg;
-        return 0;
-    case 'o':
-        opt->out = arg;
-        return 0;
-    case 'q':
-        opt->quiet = true;
-        return 0;
-    case TRACE:
-        opt->trace = true;
-        return 0;
-    case 'D':
-        if (mt_device_parse(arg, &opt->device) != MT_OK)
-            argp_error(state, "--device: %s", mt_last_error());
-        return 0;
-    case 'H':
-        hidden(opt->hidden, arg, state);
-        return 0;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", arg);
-    }
-    for (int i = 0; i < MT_COUNT(integers); i++)
-        if (integers[i].key == key) {
-            integer((int64_t *)((char *)opt + integers[i].at), arg, integers[i].high, key, state);
-            return 0;
-        }
-    return ARGP_ERR_UNKNOWN;
-}
 
 /* ---- setting up ---------------------------------------------------------------------------------- */
 
@@ -323,9 +257,7 @@ static mt_status setup(run *r)
     char path[4096];
     options *o = &r->opt;
     snprintf(path, sizeof path, "%s/metrics.csv", o->out);
-    mt_status status = mt_device_open(o->device);
-    if (status == MT_OK)
-        status = mt_mnist_open(&r->mnist, o->data);
+    mt_status status = mt_mnist_open(&r->mnist, o->data);
     if (status == MT_OK)
         status = mt_cli_folder(o->out);
     if (status == MT_OK)
@@ -371,12 +303,10 @@ int main(int argc, char **argv)
                        .seed = 1,
                        .eval_epochs = 1,
                        .recipe = { .optimizer = MT_ADAM, .schedule = MT_SCHEDULE_COSINE, .weight_decay = NAN } } };
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "Train a perceptron on MNIST, by Adam and a cosine schedule or as told.",
-                               .children = children };
     double start = mt_now();
-    argp_parse(&argp, argc, argv, 0, NULL, &r.opt);
+    mt_cli_parse(argc, argv,
+                 "Train a perceptron on MNIST, with Adam and a cosine schedule unless options say otherwise.", flags,
+                 &r.opt);
     if (r.opt.recipe.lr == 0)
         r.opt.recipe.lr = mt_mlp_usual_rate[r.opt.recipe.optimizer];
     if (!r.opt.data)
@@ -392,9 +322,7 @@ int main(int argc, char **argv)
             mt_profile_begin(0);
         status = train(&r);
         status = report(&r, status, mt_now() - start);
-    } else {
-        fprintf(stderr, "train_mnist: %s\n", mt_last_error());
     }
     teardown(&r);
-    return status == MT_ERR_STOPPED ? 128 + mt_cli_stopped() : status != MT_OK;
+    return mt_cli_exit(status);
 }

@@ -4,7 +4,6 @@
  * is attention, whose pairs of tokens grow with T^2 for a sample, and with T for a token. FLOPs are those that the ops
  * count (attention's backward makes the scores again: seven products where two are the model), times those of the profiler
  * (prof/profile.h): forward and backward of the whole model on random tokens. */
-#include <argp.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -22,45 +21,15 @@ typedef struct options {
     int64_t layers, tokens, rounds, threads;
 } options;
 
-static const struct argp_option flags[] = {
-    { "size", 'z', "NAME", 0, "gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy", 0 },
-    { "layers", 'l', "N", 0, "instead of the size's", 0 },
-    { "tokens", 'n', "N", 0, "of a step, and the longest context (1024)", 0 },
-    { "rounds", 'r', "N", 0, "steps of each line; the fastest counts (1, after one that warms up)", 0 },
-    { "threads", 't', "N", 0, "threads (one per core)", 0 },
+static const mt_option flags[] = {
+    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "layers", 'l', "N", MT_I64(options, layers, 1, 1000), "instead of the size's" },
+    { "tokens", 'n', "N", MT_I64(options, tokens, 64, 1 << 20), "of a step, and the longest context (1024)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000),
+      "steps of each line; the fastest counts (1, after one that warms up)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (one per core)" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'z':
-        o->size = text;
-        break;
-    case 'l':
-        status = mt_cli_i64(&o->layers, text, 1, 1000);
-        break;
-    case 'n':
-        status = mt_cli_i64(&o->tokens, text, 64, 1 << 20);
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* Of a step, and of attention in it, forward and backward. */
 typedef struct share {
@@ -129,9 +98,8 @@ static void bench(const options *o, mt_module *model)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { flags, parse, NULL, "Attention's part of a step, against T.", 0, 0, 0 };
     options o = { .size = "gpt2", .tokens = 1024, .rounds = 1 };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Attention's part of a step, against T.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);
     mt_gpt2_config config = { .vocabulary = 50257, .block = o.tokens, .layers = o.layers };

@@ -2,7 +2,6 @@
  *
  * The arrays fit the L2 cache and one thread works, so arithmetic is compared, not memory. All kernels take turns, round
  * after round, and the fastest round of each counts: what else the machine does hits all of them alike. */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -18,41 +17,14 @@ typedef struct options {
     const char *csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "elements", 'n', "N", 0, "elements of each array (32768: four arrays of 128 KiB)", 0 },
-    { "rounds", 'r', "N", 0, "rounds; the fastest counts (200)", 0 },
-    { "threads", 't', "N", 0, "threads (1)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+static const mt_option flags[] = {
+    { "elements", 'n', "N", MT_I64(options, n, 1, INT64_C(1) << 32),
+      "elements of each array (32768: four arrays of 128 KiB)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000000), "rounds; the fastest counts (200)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (1)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'n':
-        status = mt_cli_i64(&o->n, text, 1, INT64_C(1) << 32);
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000000);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 typedef struct activation {
     const char *name;
@@ -129,11 +101,8 @@ static mt_status write_csv(const options *o)
 
 int main(int argc, char **argv)
 {
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "Cost of the activations per element, beside ReLU." };
     options o = { .n = 32768, .rounds = 200, .threads = 1 };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Cost of the activations per element, beside ReLU.", flags, &o);
     omp_set_num_threads((int)o.threads);
     measure(&o);
     print_table(&o);

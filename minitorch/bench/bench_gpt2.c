@@ -4,7 +4,6 @@
  * A step is what train_gpt2 does with a batch: loss, backward, clipping, AdamW. Products are caught in the kernel table and
  * marked as a span, so that the profile tells them from everything around them; attention multiplies small tiles inside its
  * own kernel, and is one line. The fastest step counts, and it is that step's profile which is shown. */
-#include <argp.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -39,61 +38,19 @@ typedef struct options {
 
 /* ---- command line ---------------------------------------------------------------------------- */
 
-static const struct argp_option flags[] = {
-    { "batch", 'b', "N", 0, "Windows in a batch (4)", 0 },
-    { "time", 'T', "N", 0, "Tokens in a window (64)", 0 },
-    { "steps", 's', "N", 0, "Steps to time after one that does not count; the fastest counts (3)", 0 },
-    { "size", 'z', "NAME", 0, "gpt2 (124M, default), gpt2-medium, gpt2-large, gpt2-xl or toy", 0 },
-    { "threads", 't', "N", 0, "Threads (2, as in performance.md)", 0 },
-    { "generate", 'g', NULL, 0, "Time generation with the cache of keys and values instead", 0 },
-    { "tokens", 'n', "N", 0, "Tokens to generate (64)", 0 },
-    { "products", 'p', NULL, 0, "Also show every shape of product, over all steps", 0 },
-    { "csv", 'c', NULL, 0, "Print one line of comma-separated figures only, for bench_gpt2.sh", 0 },
+static const mt_option flags[] = {
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Windows in a batch (4)" },
+    { "time", 'T', "N", MT_I64(options, time, 1, 1 << 20), "Tokens in a window (64)" },
+    { "steps", 's', "N", MT_I64(options, steps, 1, 1000),
+      "Steps to time after one that does not count; the fastest counts (3)" },
+    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (124M, default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "Threads (2, as in performance.md)" },
+    { "generate", 'g', NULL, MT_FLAG(options, generate), "Time generation with the cache of keys and values instead" },
+    { "tokens", 'n', "N", MT_I64(options, tokens, 1, 1 << 20), "Tokens to generate (64)" },
+    { "products", 'p', NULL, MT_FLAG(options, products), "Also show every shape of product, over all steps" },
+    { "csv", 'c', NULL, MT_FLAG(options, csv), "Print one line of comma-separated figures only, for bench_gpt2.sh" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'b':
-        status = mt_cli_i64(&o->batch, text, 1, 65536);
-        break;
-    case 'T':
-        status = mt_cli_i64(&o->time, text, 1, 1 << 20);
-        break;
-    case 's':
-        status = mt_cli_i64(&o->steps, text, 1, 1000);
-        break;
-    case 'z':
-        o->size = text;
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case 'g':
-        o->generate = true;
-        break;
-    case 'n':
-        status = mt_cli_i64(&o->tokens, text, 1, 1 << 20);
-        break;
-    case 'p':
-        o->products = true;
-        break;
-    case 'c':
-        o->csv = true;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* ---- training -------------------------------------------------------------------------------- */
 
@@ -343,8 +300,7 @@ static void generate(const options *o, const mt_gpt2_config *config)
 int main(int argc, char **argv)
 {
     options o = { .batch = 4, .time = 64, .steps = 3, .threads = 2, .tokens = 64, .size = "gpt2" };
-    const struct argp argp = { .options = flags, .parser = parse, .doc = "Time of a training step of GPT-2." };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Time of a training step of GPT-2.", flags, &o);
     omp_set_num_threads((int)o.threads);
     const mt_gpt2_config *config = mt_gpt2_size(o.size);
     if (!config || o.time > config->block) {

@@ -7,7 +7,6 @@
  * what a core can do even when others use it too; with workers it compares the wall's clock, and means something on an
  * idle machine only. The last line is for machines; it says FAIL, and so does the exit status, when the loader on one core
  * decodes less than 0.9 of bare stb_image. */
-#include <argp.h>
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -35,45 +34,14 @@ typedef struct options {
     const char *data, *csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "MNIST's IDX files (default: what datasets/fetch brought)", 0 },
-    { "rounds", 'r', "N", 0, "rounds; the fastest counts (7)", 0 },
-    { "images", 'i', "N", 0, "pictures of each format (96)", 0 },
-    { "workers", 'w', "N", 0, "try 0 to N workers, N at most 8 (2)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the tables as CSV", 0 },
+static const mt_option flags[] = {
+    { "data", 'd', "DIR", MT_TEXT(options, data), "MNIST's IDX files (default: what datasets/fetch brought)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000), "rounds; the fastest counts (7)" },
+    { "images", 'i', "N", MT_I64(options, images, 1, 100000), "pictures of each format (96)" },
+    { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "try 0 to N workers, N at most 8 (2)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the tables as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'd':
-        o->data = text;
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000);
-        break;
-    case 'i':
-        status = mt_cli_i64(&o->images, text, 1, 100000);
-        break;
-    case 'w':
-        status = mt_cli_i64(&o->workers, text, 1, MOST_WORKERS);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* ---- timing ---------------------------------------------------------------------------------------- */
 
@@ -326,11 +294,10 @@ static mt_status bench(const options *o, const char *temp, FILE *csv, bool *pass
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { flags, parse, NULL, "What the loader costs, beside bare stb_image.", 0, 0, 0 };
     options o = { .rounds = 7, .images = 96, .workers = 2, .data = mt_mnist_folder() };
     char temp[] = "/tmp/bench_loader_XXXXXX";
     bool pass = false;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "What the loader costs, beside bare stb_image.", flags, &o);
     FILE *csv = o.csv ? fopen(o.csv, "we") : NULL;
     if (o.csv && !csv) {
         fprintf(stderr, "bench_loader: %s: %s\n", o.csv, strerror(errno));

@@ -5,7 +5,6 @@
  * counts. In a turn a worker runs all contestants forwards and then backwards, so that a machine that slows down slows
  * all of them; the workers take turns, never running at once. The fastest time of each contestant counts, and turns go
  * on until no time falls any more. */
-#include <argp.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +18,7 @@
 
 #include "core/storage.h"
 #include "ops/matmul.h"
+#include "prof/cli.h"
 
 enum {
     RUNGS = 5,        /* of the ladder */
@@ -328,30 +328,17 @@ static int bench(link_to *workers, const options *o, FILE *csv)
 
 /* ---- command line ---------------------------------------------------------------------------- */
 
-static const struct argp_option flags[] = {
-    { "quick", 'q', NULL, 0, "few rounds, no large shapes", 0 },
-    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+static const mt_option flags[] = {
+    { "quick", 'q', NULL, MT_FLAG(options, quick), "few rounds, no large shapes" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    if (key == 'q')
-        o->quick = true;
-    else if (key == 'c')
-        o->csv = text;
-    else
-        return ARGP_ERR_UNKNOWN;
-    return 0;
-}
 
 int main(int argc, char **argv)
 {
     options o = { 0 };
     link_to workers[WORKERS];
-    argp_parse(&(struct argp){ flags, parse, NULL, "The ladder of matrix products beside OpenBLAS.", 0, 0, 0 }, argc,
-               argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "The ladder of matrix products beside OpenBLAS.", flags, &o);
     FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
     if (o.csv && !csv) {
         fprintf(stderr, "bench_matmul: %s: %s\n", o.csv, strerror(errno));

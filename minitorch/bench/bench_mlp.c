@@ -3,7 +3,6 @@
  *
  * An epoch is timed whole. Then a few hundred steps are walked kernel by kernel with a clock around each, the products
  * caught in the kernel table; at the end the walked network must hold the very bits of one that was stepped normally. */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -27,45 +26,14 @@ typedef struct options {
     const char *csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "samples", 'n', "N", 0, "samples in an epoch (60000, MNIST's)", 0 },
-    { "batch", 'b', "N", 0, "samples in a step (64)", 0 },
-    { "epochs", 'e', "N", 0, "epochs to time; the fastest counts (3)", 0 },
-    { "threads", 't', "N", 0, "threads (2, as in performance.md)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+static const mt_option flags[] = {
+    { "samples", 'n', "N", MT_I64(options, samples, 1, 10000000), "samples in an epoch (60000, MNIST's)" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "samples in a step (64)" },
+    { "epochs", 'e', "N", MT_I64(options, epochs, 1, 1000), "epochs to time; the fastest counts (3)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (2, as in performance.md)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'n':
-        status = mt_cli_i64(&o->samples, text, 1, 10000000);
-        break;
-    case 'b':
-        status = mt_cli_i64(&o->batch, text, 1, 65536);
-        break;
-    case 'e':
-        status = mt_cli_i64(&o->epochs, text, 1, 1000);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
@@ -272,14 +240,10 @@ static void free_data(data *d)
 int main(int argc, char **argv)
 {
     static const int64_t widths[][MT_MLP_LAYERS + 1] = { { 784, 256, 128, 10 }, { 784, 512, 10, 0 } };
-    const struct argp argp = {
-        .options = flags,
-        .parser = parse,
-        .doc = "Time of an epoch of MNIST's size on random data, and its share in matrix products."
-    };
     options o = { .samples = 60000, .batch = 64, .epochs = 3, .threads = 2 };
     row rows[MT_COUNT(widths)];
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Time of an epoch of MNIST's size on random data, and its share in matrix products.",
+                 flags, &o);
     omp_set_num_threads((int)o.threads);
     data d = new_data(o.samples, 784, 10);
     for (int64_t i = 0; i < MT_COUNT(widths); i++)

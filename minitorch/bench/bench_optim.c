@@ -12,7 +12,6 @@
  *
  * A measurement counts only when all its threads had the processor all the time; without enough of these at the largest
  * size the verdict is INCONCLUSIVE. (Stores past the cache make the fused update slower: its lines were just loaded.) */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -39,42 +38,16 @@ typedef struct options {
     const char *csv, *state_csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "params", 'p', "N", 0, "parameters of the largest size, out of every cache (16777216: 256 MiB of p g m v)", 0 },
-    { "rounds", 'r', "N", 0, "undisturbed runs of each, in turns; the fastest counts (15)", 0 },
-    { "threads", 't', "N", 0, "measure with one thread and with this many (2)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the times as CSV", 0 },
-    { "state-csv", 's', "FILE", 0, "also write the bytes of state as CSV", 0 },
+static const mt_option flags[] = {
+    { "params", 'p', "N", MT_I64(options, params, 1 << 16, INT64_C(1) << 30),
+      "parameters of the largest size, out of every cache (16777216: 256 MiB of p g m v)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000),
+      "undisturbed runs of each, in turns; the fastest counts (15)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "measure with one thread and with this many (2)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the times as CSV" },
+    { "state-csv", 's', "FILE", MT_TEXT(options, state_csv), "also write the bytes of state as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'p':
-        status = mt_cli_i64(&o->params, text, 1 << 16, INT64_C(1) << 30);
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case 's':
-        o->state_csv = text;
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* Rows go to a file only when one was asked for. */
 static mt_status open_csv(mt_metrics **csv, const char *path, const char *header)
@@ -311,13 +284,12 @@ static mt_status show_times(const options *o, result *one, result *many)
 
 int main(int argc, char **argv)
 {
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "Bytes of state of every optimizer; AdamW fused and in passes beside memory's "
-                                      "bandwidth. Ends with 1 when fused AdamW stays below 0.8 of that." };
     options o = { .params = 1 << 24, .rounds = 15, .threads = 2 };
     result one, many;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv,
+                 "Bytes of state of every optimizer; AdamW fused and in passes beside memory's "
+                 "bandwidth. Ends with 1 when fused AdamW stays below 0.8 of that.",
+                 flags, &o);
     if (show_state(o.state_csv) != MT_OK || show_times(&o, &one, &many) != MT_OK) {
         fprintf(stderr, "bench_optim: %s\n", mt_last_error());
         return 2;

@@ -5,7 +5,6 @@
  * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is fetched for one
  * multiply-add; the bigger the batch, the more often it is used before it leaves. Peak and bandwidth are measured first.
  * Source: Williams, Waterman, Patterson 2009, CACM 52(4), "Roofline". */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -25,23 +24,11 @@ typedef struct options {
     const char *csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "threads", 't', "N", 0, "threads (1)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+static const mt_option flags[] = {
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (1)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    if (key == 'c')
-        o->csv = text;
-    else if (key != 't')
-        return ARGP_ERR_UNKNOWN;
-    else if (mt_cli_i64(&o->threads, text, 1, 1024) != MT_OK)
-        argp_error(state, "--threads: %s", mt_last_error());
-    return 0;
-}
 
 /* The fastest of several products of [batch,WIDE] and [WIDE,WIDE], in seconds. */
 static double time_product(float *c, const float *a, const float *b, int64_t batch)
@@ -82,10 +69,7 @@ static void print_rows(FILE *csv, double peak, double bandwidth)
 int main(int argc, char **argv)
 {
     options o = { .threads = 1 };
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "Products of growing batches under this machine's roofs." };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Products of growing batches under this machine's roofs.", flags, &o);
     FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
     if (o.csv && !csv) {
         fprintf(stderr, "bench_roofline: cannot write %s: %s\n", o.csv, strerror(errno));

@@ -9,7 +9,6 @@
  *   shared    both have read it: before a write the other's copy is taken away
  *
  * Medians of ROUNDS. Nothing here depends on this framework: it is a property of the machine. */
-#include <argp.h>
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -27,19 +26,14 @@ typedef enum use { READ_OWN, READ_CHANGED, WRITE_OWN, WRITE_CHANGED, WRITE_SHARE
 static const char *const names[USES] = { "read, own", "read, changed by the other", "write, own",
                                          "write, changed by the other", "write, shared with the other" };
 
-static const struct argp_option flags[] = {
-    { "bytes", 'b', "N", 0, "of the array (262144)", 0 },
+typedef struct options {
+    int64_t bytes;
+} options;
+
+static const mt_option flags[] = {
+    { "bytes", 'b', "N", MT_I64(options, bytes, 4096, 1 << 30), "of the array (262144)" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    if (key != 'b')
-        return ARGP_ERR_UNKNOWN;
-    if (mt_cli_i64(state->input, text, 4096, 1 << 30) != MT_OK)
-        argp_error(state, "--bytes: %s", mt_last_error());
-    return 0;
-}
 
 /* Holds the calling thread on the k-th processor that this process may use; false when there are fewer. */
 static bool hold_on(int k)
@@ -110,11 +104,11 @@ static int by_size(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { flags, parse, NULL, "What two cores pay for touching the same memory.", 0, 0, 0 };
     static double seconds[USES][ROUNDS], gbs[USES];
-    int64_t bytes = 256 << 10;
+    options o = { .bytes = 256 << 10 };
     bool held[2] = { false, false };
-    argp_parse(&argp, argc, argv, 0, NULL, &bytes);
+    mt_cli_parse(argc, argv, "What two cores pay for touching the same memory.", flags, &o);
+    int64_t bytes = o.bytes;
     float *a = mt_alloc(bytes, MT_CPU);
     memset(a, 0, (size_t)bytes);
 #pragma omp parallel num_threads(2)

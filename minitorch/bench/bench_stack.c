@@ -4,7 +4,6 @@
  * All contenders take turns, a short piece of the epoch each, so that they meet the same neighbours on the machine; of
  * every piece the fastest round counts. The network is 784-256-128-10 under SGD; both compute the same bits (minitorch/tests/test_mlp.c),
  * so that the difference is the framework's and nothing else. */
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -217,56 +216,24 @@ static void teardown(bench *b)
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
-static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "Folder of the four IDX files (default: what datasets/fetch brought)", 0 },
-    { "samples", 'n', "N", 0, "Samples of an epoch, at most what there is (60000)", 0 },
-    { "batch", 'b', "N", 0, "Samples in a step (64)", 0 },
-    { "rounds", 'r', "N", 0, "Times every piece of the epoch is run; the fastest counts (5)", 0 },
-    { "threads", 't', "N", 0, "Threads (2, as in performance.md)", 0 },
-    { "csv", 'c', "FILE", 0, "Also write the table as CSV", 0 },
+static const mt_option flags[] = {
+    { "data", 'd', "DIR", MT_TEXT(options, data),
+      "Folder of the four IDX files (default: what datasets/fetch brought)" },
+    { "samples", 'n', "N", MT_I64(options, samples, 1, 10000000),
+      "Samples of an epoch, at most what there is (60000)" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Samples in a step (64)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000),
+      "Times every piece of the epoch is run; the fastest counts (5)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "Threads (2, as in performance.md)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "Also write the table as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'd':
-        o->data = text;
-        break;
-    case 'n':
-        status = mt_cli_i64(&o->samples, text, 1, 10000000);
-        break;
-    case 'b':
-        status = mt_cli_i64(&o->batch, text, 1, 65536);
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 int main(int argc, char **argv)
 {
     bench b = { .opt = { .samples = 60000, .batch = 64, .rounds = 5, .threads = 2 } };
-    const struct argp argp = { .options = flags, .parser = parse, .doc = "Full stack beside raw kernels on MNIST." };
     double epoch[CONTENDERS];
-    argp_parse(&argp, argc, argv, 0, NULL, &b.opt);
+    mt_cli_parse(argc, argv, "Full stack beside raw kernels on MNIST.", flags, &b.opt);
     omp_set_num_threads((int)b.opt.threads);
     mt_status status = mt_mnist_open(&b.mnist, b.opt.data ? b.opt.data : mt_mnist_folder());
     if (status == MT_OK) {

@@ -7,7 +7,6 @@
  *   recording  how much longer it takes with a tape: a node and its edges for each op, made and freed
  *   walking    mt_backward, less the backward kernels called bare
  * Memory: layers of linear and ReLU; live bytes each time a layer's weights have their gradient. */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,49 +26,15 @@ typedef struct options {
     const char *csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "nodes", 'n', "N", 0, "ops in the chain (1000)", 0 },
-    { "rounds", 'r', "N", 0, "rounds; the fastest counts (200)", 0 },
-    { "layers", 'l', "N", 0, "layers of the memory measurement (12)", 0 },
-    { "rows", 'b', "N", 0, "its batch (1024)", 0 },
-    { "width", 'w', "N", 0, "its layers' width (512)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the tables as CSV", 0 },
+static const mt_option flags[] = {
+    { "nodes", 'n', "N", MT_I64(options, nodes, 1, 1000000), "ops in the chain (1000)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000000), "rounds; the fastest counts (200)" },
+    { "layers", 'l', "N", MT_I64(options, layers, 1, MOST_LAYERS), "layers of the memory measurement (12)" },
+    { "rows", 'b', "N", MT_I64(options, rows, 1, 1 << 20), "its batch (1024)" },
+    { "width", 'w', "N", MT_I64(options, width, 1, 1 << 14), "its layers' width (512)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the tables as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'n':
-        status = mt_cli_i64(&o->nodes, text, 1, 1000000);
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000000);
-        break;
-    case 'l':
-        status = mt_cli_i64(&o->layers, text, 1, MOST_LAYERS);
-        break;
-    case 'b':
-        status = mt_cli_i64(&o->rows, text, 1, 1 << 20);
-        break;
-    case 'w':
-        status = mt_cli_i64(&o->width, text, 1, 1 << 14);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* ---- time per op ------------------------------------------------------------------------------------ */
 
@@ -281,13 +246,10 @@ static mt_status write_csv(const options *o, const memory *kept, const memory *f
 
 int main(int argc, char **argv)
 {
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "What the tape costs: time per op, and memory with and without giving back." };
     options o = { .nodes = 1000, .rounds = 200, .layers = 12, .rows = 1024, .width = 512 };
     memory kept = { 0 }, freed = { 0 };
     double worst = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "What the tape costs: time per op, and memory with and without giving back.", flags, &o);
     measure_time(&o);
     measure_memory(&kept, &o, true);
     measure_memory(&freed, &o, false);

@@ -6,7 +6,6 @@
  * The vocabulary is loaded before the clock runs; the text is in memory; ids are kept, not written. Rounds with 1, 2, ...
  * workers take turns, and the fastest of each counts. "A core" is processor time, which tells what a core can do even when
  * others use it too. The last line is for machines; it says FAIL, and so does the exit status, under 10 M tokens/s a core. */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -28,45 +27,14 @@ typedef struct options {
     const char *text, *vocabulary, *csv;
 } options;
 
-static const struct argp_option flags[] = {
-    { "text", 't', "FILE", 0, "what to encode (datasets/cache/shakespeare/tinyshakespeare.txt)", 0 },
-    { "vocabulary", 'v', "DIR", 0, "vocab.bpe and encoder.json (datasets/cache/gpt2)", 0 },
-    { "rounds", 'r', "N", 0, "rounds; the fastest counts (9)", 0 },
-    { "workers", 'w', "N", 0, "try 1 to N workers, N at most 8 (2)", 0 },
-    { "csv", 'c', "FILE", 0, "also write the table as CSV", 0 },
+static const mt_option flags[] = {
+    { "text", 't', "FILE", MT_TEXT(options, text), "what to encode (datasets/cache/shakespeare/tinyshakespeare.txt)" },
+    { "vocabulary", 'v', "DIR", MT_TEXT(options, vocabulary), "vocab.bpe and encoder.json (datasets/cache/gpt2)" },
+    { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000), "rounds; the fastest counts (9)" },
+    { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "try 1 to N workers, N at most 8 (2)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 't':
-        o->text = text;
-        break;
-    case 'v':
-        o->vocabulary = text;
-        break;
-    case 'r':
-        status = mt_cli_i64(&o->rounds, text, 1, 1000);
-        break;
-    case 'w':
-        status = mt_cli_i64(&o->workers, text, 1, MOST_WORKERS);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* ---- rounds ------------------------------------------------------------------------------------------ */
 
@@ -171,7 +139,6 @@ static bool bench(const options *o, const mt_tokenizer *t, const mt_file_map *fi
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { flags, parse, NULL, "How fast text becomes tokens.", 0, 0, 0 };
     options o = { .rounds = 9,
                   .workers = 2,
                   .text = "datasets/cache/shakespeare/tinyshakespeare.txt",
@@ -179,7 +146,7 @@ int main(int argc, char **argv)
     mt_tokenizer *t = NULL;
     mt_file_map file = { 0 };
     bool pass = false;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "How fast text becomes tokens.", flags, &o);
     FILE *csv = o.csv ? fopen(o.csv, "we") : NULL;
     mt_status status = o.csv && !csv ? mt_fail(MT_ERR_IO, "%s: %s", o.csv, strerror(errno)) : MT_OK;
     if (status == MT_OK)

@@ -5,7 +5,6 @@
  * views, beside a plain memcpy of them in the same rounds, and
  * mt_view_transpose itself. Bandwidth counts every byte once read and once
  * written. */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +17,14 @@ enum { KINDS = 5, ROUNDS = 7 };
 
 static const char *const names[KINDS] = { "memcpy", "contiguous", "every 2nd row", "every 2nd column", "transposed" };
 
-static const struct argp_option flags[] = {
-    { "size", 'n', "N", 0, "rows and columns of the matrix (4096)", 0 },
+typedef struct options {
+    int64_t size;
+} options;
+
+static const mt_option flags[] = {
+    { "size", 'n', "N", MT_I64(options, size, 2, 16384), "rows and columns of the matrix (4096)" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    if (key != 'n')
-        return ARGP_ERR_UNKNOWN;
-    if (mt_cli_i64(state->input, text, 2, 16384) != MT_OK)
-        argp_error(state, "--size: %s", mt_last_error());
-    return 0;
-}
 
 /* The view of kind k over an [n,n] matrix; halves have half the elements. */
 static mt_view view_of(int k, int64_t n)
@@ -71,11 +65,9 @@ static double time_view(int64_t n)
 
 int main(int argc, char **argv)
 {
-    int64_t n = 4096;
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "What a view costs, and what a copy of it costs." };
-    argp_parse(&argp, argc, argv, 0, NULL, &n);
+    options o = { .size = 4096 };
+    mt_cli_parse(argc, argv, "What a view costs, and what a copy of it costs.", flags, &o);
+    int64_t n = o.size;
     int64_t bytes = n * n * (int64_t)sizeof(float);
     float *from = mt_alloc(bytes, MT_CPU), *to = mt_alloc(bytes, MT_CPU);
     double best[KINDS];

@@ -5,7 +5,6 @@
  *
  * The network is 784-256-128-10; each rule has the learning rate that suits it, held constant. A point of the curve is the mean
  * loss over so many steps, on samples just before they are trained on. */
-#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,53 +28,18 @@ typedef struct options {
     int64_t epochs, batch, every, seed;
 } options;
 
-static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "Folder of the four IDX files (default: what datasets/fetch brought)", 0 },
-    { "epochs", 'e', "N", 0, "Epochs of each (3)", 0 },
-    { "batch", 'b', "N", 0, "Samples in a step (64)", 0 },
-    { "every", 'n', "STEPS", 0, "Steps that a point of the curve is the mean of (50)", 0 },
-    { "seed", 's', "N", 0, "Of the weights and of the order of samples (1)", 0 },
-    { "csv", 'c', "FILE", 0, "Where the points go (build/bench/converge.csv)", 0 },
-    { "svg", 'p', "FILE", 0, "Also draw them", 0 },
+static const mt_option flags[] = {
+    { "data", 'd', "DIR", MT_TEXT(options, data),
+      "Folder of the four IDX files (default: what datasets/fetch brought)" },
+    { "epochs", 'e', "N", MT_I64(options, epochs, 1, 1000), "Epochs of each (3)" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Samples in a step (64)" },
+    { "every", 'n', "STEPS", MT_I64(options, every, 1, 1000000),
+      "Steps that a point of the curve is the mean of (50)" },
+    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "Of the weights and of the order of samples (1)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "Where the points go (build/bench/converge.csv)" },
+    { "svg", 'p', "FILE", MT_TEXT(options, svg), "Also draw them" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'd':
-        o->data = text;
-        break;
-    case 'e':
-        status = mt_cli_i64(&o->epochs, text, 1, 1000);
-        break;
-    case 'b':
-        status = mt_cli_i64(&o->batch, text, 1, 65536);
-        break;
-    case 'n':
-        status = mt_cli_i64(&o->every, text, 1, 1000000);
-        break;
-    case 's':
-        status = mt_cli_i64(&o->seed, text, 0, INT64_MAX);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    case 'p':
-        o->svg = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument '%s'", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
 
 /* ---- one run ------------------------------------------------------------------------------------- */
 
@@ -222,8 +186,7 @@ static mt_status race(mt_metrics *csv, const mt_mnist *mnist, const options *o)
 int main(int argc, char **argv)
 {
     options o = { .data = mt_mnist_folder(), .epochs = 3, .batch = 64, .every = 50, .seed = 1, .csv = POINTS };
-    const struct argp argp = { .options = flags, .parser = parse, .doc = "Four optimizers race on MNIST." };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Four optimizers race on MNIST.", flags, &o);
     mt_metrics *csv = NULL;
     mt_mnist mnist = { 0 };
     mt_status status = mt_mnist_open(&mnist, o.data);

@@ -1,12 +1,12 @@
 /* mnist_by_hand.c -- an MNIST epoch with nothing in the way: the hand-written perceptron of lab 02, plain SGD, one fused step
  * per batch (mt_manual_mlp_step). What the whole framework's train_mnist is measured against; bench_mnist.sh sets it beside
  * PyTorch. Same seed, same bits, whatever the number of threads. */
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/storage.h"
 #include "data/digits.h"
@@ -22,61 +22,26 @@ typedef struct options {
     double rate;
 } options;
 
-static const struct argp_option flags[] = {
-    { "data", 'd', "DIR", 0, "folder of the four IDX files (what datasets/fetch brought)", 0 },
-    { "hidden", 'h', "N[,N]", 0, "hidden layers (256,128)", 0 },
-    { "epochs", 'e', "N", 0, "epochs (10)", 0 },
-    { "lr", 'l', "RATE", 0, "learning rate (0.15)", 0 },
-    { "threads", 't', "N", 0, "threads (all processors)", 0 },
-    { "seed", 's', "N", 0, "seed (1)", 0 },
-    { "csv", 'c', "FILE", 0, "also write epoch,seconds,test_accuracy as CSV", 0 },
-    { 0 },
-};
-
-static mt_status parse_hidden(options *o, const char *text)
+static mt_status parse_hidden(const char *text, void *width)
 {
     long long first, second = 0;
     int end = 0, fields = sscanf(text, "%lld%n,%lld%n", &first, &end, &second, &end);
     if (fields < 1 || text[end] || first < 1 || first > 65536 || second > 65536 || (fields == 2 && second < 1))
         return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not one or two widths, such as 256,128", text);
-    o->width[1] = first;
-    o->width[2] = second;
+    memcpy(width, (int64_t[]){ first, second }, 2 * sizeof(int64_t));
     return MT_OK;
 }
 
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'd':
-        o->data = text;
-        break;
-    case 'h':
-        status = parse_hidden(o, text);
-        break;
-    case 'e':
-        status = mt_cli_i64(&o->epochs, text, 1, 10000);
-        break;
-    case 'l':
-        status = mt_cli_f64(&o->rate, text, 0, 1000);
-        break;
-    case 't':
-        status = mt_cli_i64(&o->threads, text, 1, 1024);
-        break;
-    case 's':
-        status = mt_cli_i64(&o->seed, text, 0, INT64_MAX);
-        break;
-    case 'c':
-        o->csv = text;
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
-}
+static const mt_option flags[] = {
+    { "data", 'd', "DIR", MT_TEXT(options, data), "folder of the four IDX files (what datasets/fetch brought)" },
+    { "hidden", 'h', "N[,N]", MT_PARSED(options, width[1], parse_hidden), "hidden layers (256,128)" },
+    { "epochs", 'e', "N", MT_I64(options, epochs, 1, 10000), "epochs (10)" },
+    { "lr", 'l', "RATE", MT_F64(options, rate, 0, 1000), "learning rate (0.15)" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (all processors)" },
+    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "seed (1)" },
+    { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write epoch,seconds,test_accuracy as CSV" },
+    { 0 },
+};
 
 /* The files are not there: which, and how to get them. */
 static mt_status open_set(mt_digits *set, const char *dir, const char *name)
@@ -217,10 +182,7 @@ static mt_status run(options *o, FILE *csv)
 int main(int argc, char **argv)
 {
     options o = { .data = mt_mnist_folder(), .width = { 0, 256, 128 }, .epochs = 10, .seed = 1, .rate = 0.15 };
-    const struct argp argp = { .options = flags,
-                               .parser = parse,
-                               .doc = "MNIST by lab 02's kernels and nothing else." };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "MNIST by lab 02's kernels and nothing else.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);
     FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;

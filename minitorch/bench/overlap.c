@@ -6,7 +6,6 @@
  *
  * In simulated time (core/clock.h) the loader is the real one, its threads too; only sleeping costs nothing. The last line
  * is for machines: `overlap: PASS sequential=90 overlapped=40 worst_ratio=1.04`. */
-#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -33,62 +32,20 @@ typedef struct options {
 
 enum { LOAD_KEY = 256, COMPUTE_KEY, GRID_KEY, SVG_KEY, CSV_KEY, REAL_KEY };
 
-static const struct argp_option flags[] = {
-    { "batches", 'n', "N", 0, "batches in the figures (6)", 0 },
-    { "workers", 'w', "N", 0, "workers in the second figure (2)", 0 },
-    { "prefetch", 'p', "N", 0, "batches ahead in the second figure (0: two a worker)", 0 },
-    { "load", LOAD_KEY, "S", 0, "seconds to load a batch in the figures (10)", 0 },
-    { "grid-load", GRID_KEY, "S", 0, "the same in the grid (30: the chapter's crop 10, jitter 15, normalise 5)", 0 },
-    { "compute", COMPUTE_KEY, "S", 0, "seconds to compute on a batch (5)", 0 },
-    { "real", REAL_KEY, NULL, 0, "let time pass: milliseconds for seconds, on the machine's clock", 0 },
-    { "svg", SVG_KEY, "FILE", 0, "draw both timelines", 0 },
-    { "csv", CSV_KEY, "FILE", 0, "write the grid", 0 },
+static const mt_option flags[] = {
+    { "batches", 'n', "N", MT_I64(options, batches, 1, 1000), "batches in the figures (6)" },
+    { "workers", 'w', "N", MT_I64(options, workers, 1, LANES - 1), "workers in the second figure (2)" },
+    { "prefetch", 'p', "N", MT_I64(options, prefetch, 0, 1000),
+      "batches ahead in the second figure (0: two a worker)" },
+    { "load", 0, "S", MT_F64(options, load, 0, 1e6), "seconds to load a batch in the figures (10)" },
+    { "grid-load", 0, "S", MT_F64(options, grid_load, 0, 1e6),
+      "the same in the grid (30: the chapter's crop 10, jitter 15, normalise 5)" },
+    { "compute", 0, "S", MT_F64(options, compute, 1e-3, 1e6), "seconds to compute on a batch (5)" },
+    { "real", 0, NULL, MT_FLAG(options, real), "let time pass: milliseconds for seconds, on the machine's clock" },
+    { "svg", 0, "FILE", MT_TEXT(options, svg), "draw both timelines" },
+    { "csv", 0, "FILE", MT_TEXT(options, csv), "write the grid" },
     { 0 },
 };
-
-static error_t parse(int key, char *text, struct argp_state *state)
-{
-    options *o = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'n':
-        status = mt_cli_i64(&o->batches, text, 1, 1000);
-        break;
-    case 'w':
-        status = mt_cli_i64(&o->workers, text, 1, LANES - 1);
-        break;
-    case 'p':
-        status = mt_cli_i64(&o->prefetch, text, 0, 1000);
-        break;
-    case LOAD_KEY:
-        status = mt_cli_f64(&o->load, text, 0, 1e6);
-        break;
-    case GRID_KEY:
-        status = mt_cli_f64(&o->grid_load, text, 0, 1e6);
-        break;
-    case COMPUTE_KEY:
-        status = mt_cli_f64(&o->compute, text, 1e-3, 1e6);
-        break;
-    case REAL_KEY:
-        o->real = true;
-        break;
-    case SVG_KEY:
-        o->svg = text;
-        break;
-    case CSV_KEY:
-        o->csv = text;
-        break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "unexpected argument %s", text);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    for (const struct argp_option *flag = flags; status != MT_OK && flag->name; flag++)
-        if (flag->key == key)
-            argp_error(state, "--%s: %s", flag->name, mt_last_error());
-    return 0;
-}
 
 /* ---- a run ---------------------------------------------------------------------------------------- */
 
@@ -324,12 +281,9 @@ static mt_status grid(const options *o, double *worst)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = {
-        flags, parse, NULL, "Loading and computing, one after the other and at the same time.", 0, 0, 0
-    };
     options o = { .batches = 6, .workers = 2, .load = 10, .compute = 5, .grid_load = 30 };
     double total[2], worst = 0;
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    mt_cli_parse(argc, argv, "Loading and computing, one after the other and at the same time.", flags, &o);
     printf("%s, %s\n", mt_machine_name(), o.real ? "real time: 1 s stands for 1 ms" : "simulated time");
     if (figures(&o, total) != MT_OK || grid(&o, &worst) != MT_OK) {
         fprintf(stderr, "overlap: %s\n", mt_last_error());

@@ -4,7 +4,6 @@
  *     make FLAVOUR=tsan build/tsan/bin/stress_loader && build/tsan/bin/stress_loader
  *
  * Exit status 0: every batch was right and nothing was left behind. Last line: `stress_loader: PASS rounds=300`. */
-#include <argp.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,21 +14,14 @@
 #include "data/loader.h"
 #include "prof/cli.h"
 
-static int64_t rounds = 300;
+typedef struct options {
+    int64_t rounds;
+} options;
 
-static const struct argp_option options[] = {
-    { "rounds", 'n', "N", 0, "Loaders to make (300)", 0 },
+static const mt_option flags[] = {
+    { "rounds", 'n', "N", MT_I64(options, rounds, 1, 1000000), "Loaders to make (300)" },
     { 0 },
 };
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    if (key != 'n')
-        return ARGP_ERR_UNKNOWN;
-    if (mt_cli_i64(&rounds, arg, 1, 1000000) != MT_OK)
-        argp_error(state, "--rounds: %s", mt_last_error());
-    return 0;
-}
 
 /* Sample i is { i, its random number }; every 13th is bad. */
 static mt_status get(const mt_dataset *set, int64_t index, mt_rng *rng, void *x, void *y)
@@ -101,13 +93,13 @@ static void live(mt_rng *rng)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { options, parse, NULL, "Loaders that live and die at random moments.", 0, 0, 0 };
-    argp_parse(&argp, argc, argv, 0, NULL, NULL);
+    options o = { .rounds = 300 };
+    mt_cli_parse(argc, argv, "Loaders that are made, stopped and freed at random moments.", flags, &o);
     setenv("MT_LOG", "error", 0); /* thousands of skipped samples are no news here */
     mt_rng rng = mt_rng_new(0x57e55, MT_STREAM_TEST);
-    for (int64_t round = 0; round < rounds; round++)
+    for (int64_t round = 0; round < o.rounds; round++)
         live(&rng);
     MT_CHECK(mt_live_bytes(MT_CPU) == 0, "%" PRId64 " bytes were left behind", mt_live_bytes(MT_CPU));
-    printf("stress_loader: PASS rounds=%" PRId64 "\n", rounds);
+    printf("stress_loader: PASS rounds=%" PRId64 "\n", o.rounds);
     return 0;
 }

@@ -1,6 +1,7 @@
-/* cli.c -- command-line numbers, output folders, a clean stop. */
+/* cli.c -- option tables over argp, output folders, a clean stop. */
 #include "prof/cli.h"
 
+#include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -8,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "core/device.h"
+
+/* ---- values --------------------------------------------------------------------------------------- */
 
 mt_status mt_cli_i64(int64_t *out, const char *text, int64_t low, int64_t high)
 {
@@ -30,6 +35,102 @@ mt_status mt_cli_f64(double *out, const char *text, double low, double high)
     return MT_OK;
 }
 
+mt_status mt_cli_device(const char *text, void *device)
+{
+    mt_device parsed;
+    mt_status status = mt_device_parse(text, &parsed);
+    if (status == MT_OK)
+        status = mt_device_open(parsed);
+    if (status == MT_OK)
+        *(mt_device *)device = parsed;
+    return status;
+}
+
+/* ---- options -------------------------------------------------------------------------------------- */
+
+enum { MOST = 64, NO_LETTER = 0x100 };
+
+/* All tables of a program, one after the other. */
+typedef struct command {
+    int count;
+    const mt_option *option[MOST];
+    char *base[MOST];                  /* the struct that holds its field */
+    struct argp_option flag[MOST + 1]; /* the same for argp */
+    mt_words words;
+    int64_t most; /* words */
+} command;
+
+static void add_table(command *c, const mt_option *option, char *base)
+{
+    for (; option->name; option++) {
+        int i = c->count++, key = option->letter ? option->letter : NO_LETTER + i;
+        MT_CHECK(i < MOST, "more than %d options", MOST);
+        c->option[i] = option;
+        c->base[i] = base;
+        if (option->kind == MT_OPTION_GROUP) {
+            c->flag[i].doc = option->help;
+            add_table(c, option->group, base + option->at);
+        } else {
+            c->flag[i] = (struct argp_option){ option->name, key, option->value, 0, option->help, 0 };
+        }
+    }
+}
+
+static mt_status set(const mt_option *option, void *field, char *text)
+{
+    switch (option->kind) {
+    case MT_OPTION_FLAG:
+        *(bool *)field = true;
+        return MT_OK;
+    case MT_OPTION_I64: /* 0x1p63 is what INT64_MAX becomes as a double */
+        return mt_cli_i64(field, text, (int64_t)option->low, option->high < 0x1p63 ? (int64_t)option->high : INT64_MAX);
+    case MT_OPTION_F64:
+        return mt_cli_f64(field, text, option->low, option->high);
+    case MT_OPTION_TEXT:
+        *(const char **)field = text;
+        return MT_OK;
+    default:
+        return option->parse(text, field);
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    command *c = state->input;
+    if (key == ARGP_KEY_ARG) { /* argp has moved these behind all options */
+        if (c->words.count == c->most)
+            argp_error(state, "unexpected argument '%s'", text);
+        if (c->words.count++ == 0)
+            c->words.item = state->argv + state->next - 1;
+        return 0;
+    }
+    for (int i = 0; i < c->count; i++) {
+        if (c->flag[i].key != key || !c->flag[i].name)
+            continue;
+        if (set(c->option[i], c->base[i] + c->option[i]->at, text) != MT_OK)
+            argp_error(state, "--%s: %s", c->option[i]->name, mt_last_error());
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_option *table, void *options,
+                            const char *usage, int64_t most)
+{
+    command c = { .most = most };
+    add_table(&c, table, options);
+    const struct argp argp = { .options = c.flag, .parser = parse, .args_doc = usage, .doc = doc };
+    argp_parse(&argp, argc, argv, 0, NULL, &c);
+    return c.words;
+}
+
+void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table, void *options)
+{
+    mt_cli_parse_words(argc, argv, doc, table, options, NULL, 0);
+}
+
+/* ---- folders and signals --------------------------------------------------------------------------- */
+
 mt_status mt_cli_folder(const char *path)
 {
     char part[4096];
@@ -46,7 +147,7 @@ mt_status mt_cli_folder(const char *path)
             return mt_fail(MT_ERR_IO, "cannot make the folder %s: %s", part, strerror(errno));
     }
     if (stat(path, &info) < 0 || !S_ISDIR(info.st_mode))
-        return mt_fail(MT_ERR_IO, "cannot make the folder %s: a file of that name is in the way", path);
+        return mt_fail(MT_ERR_IO, "cannot make the folder %s: a file has that name", path);
     return MT_OK;
 }
 
@@ -65,7 +166,14 @@ void mt_cli_catch_stop(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-int mt_cli_stopped(void)
+bool mt_cli_stopped(void)
 {
-    return stopped;
+    return stopped != 0;
+}
+
+int mt_cli_exit(mt_status status)
+{
+    if (status != MT_OK)
+        fprintf(stderr, "%s: %s\n", program_invocation_short_name, mt_last_error());
+    return status == MT_OK ? 0 : status == MT_ERR_STOPPED ? 128 + stopped : 1;
 }

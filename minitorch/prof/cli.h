@@ -1,29 +1,87 @@
-/* cli.h -- what every program of minitorch/apps does alike: numbers of the command line, output folders, Ctrl-C. */
+/* cli.h -- command lines as tables, output folders, Ctrl-C.
+ *
+ *     typedef struct options { int64_t steps; double rate; const char *out; bool quiet; mt_recipe recipe; } options;
+ *     static const mt_option table[] = {
+ *         { "steps", 's', "N", MT_I64(options, steps, 1, 1000), "Steps to train (default 100)" },
+ *         { "rate", 0, "RATE", MT_F64(options, rate, 0, 1), "Learning rate (default 0.1)" },
+ *         { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for results" },
+ *         { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
+ *         { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" }, // groups are last
+ *         { 0 },
+ *     };
+ *     options o = { .steps = 100, .rate = 0.1 };
+ *     mt_cli_parse(argc, argv, "Train a model.", table, &o);
+ *
+ * --help and --usage are made from the table. A field of another type than its option's does not compile. */
 #ifndef MT_PROF_CLI_H
 #define MT_PROF_CLI_H
 
+#include <stddef.h>
+
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+typedef enum mt_option_kind {
+    MT_OPTION_FLAG,   /* bool, set to true */
+    MT_OPTION_I64,    /* int64_t from low to high */
+    MT_OPTION_F64,    /* double from low to high */
+    MT_OPTION_TEXT,   /* const char *, lent */
+    MT_OPTION_PARSED, /* by the option's own function */
+    MT_OPTION_GROUP,  /* a struct with a table of its own */
+} mt_option_kind;
+
+typedef struct mt_option mt_option;
+struct mt_option {
+    const char *name;  /* of --name; NULL ends a table */
+    char letter;       /* -n; 0: none */
+    const char *value; /* what --help calls its value */
+    mt_option_kind kind;
+    size_t at; /* where the field is in the struct */
+    double low, high;
+    mt_status (*parse)(const char *text, void *field);
+    const mt_option *group;
+    const char *help;
+};
+
+#define MT_FIELD(type, field, field_type) \
+    (offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, field_type : 0)))
+#define MT_FLAG(type, field)             MT_OPTION_FLAG, MT_FIELD(type, field, bool), 0, 0, NULL, NULL
+#define MT_I64(type, field, low, high)   MT_OPTION_I64, MT_FIELD(type, field, int64_t), low, (double)(high), NULL, NULL
+#define MT_F64(type, field, low, high)   MT_OPTION_F64, MT_FIELD(type, field, double), low, high, NULL, NULL
+#define MT_TEXT(type, field)             MT_OPTION_TEXT, MT_FIELD(type, field, const char *), 0, 0, NULL, NULL
+#define MT_PARSED(type, field, function) MT_OPTION_PARSED, offsetof(type, field), 0, 0, function, NULL
+#define MT_GROUP(type, field, table)     MT_OPTION_GROUP, offsetof(type, field), 0, 0, NULL, table
+
+/* mt_cli_parse -- change the fields of *options that the command line names; at most 63 options. A wrong command line ends
+ * the program with a message that names the option, --help with the table; doc: what the program does. */
+void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table, void *options);
+
+/* mt_cli_parse_words -- the same for a program that also takes up to `most` words without an option; usage: what --help
+ * calls them, "FILE...". */
+typedef struct mt_words {
+    char **item; /* lent */
+    int64_t count;
+} mt_words;
+mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_option *table, void *options,
+                            const char *usage, int64_t most);
 
 /* mt_cli_i64, mt_cli_f64 -- the whole of text as a number from low to high. MT_ERR_ARGUMENT with a message that quotes
  * text and the bounds otherwise (NaN included); *out is then unchanged. */
 mt_status mt_cli_i64(int64_t *out, const char *text, int64_t low, int64_t high);
 mt_status mt_cli_f64(double *out, const char *text, double low, double high);
 
-/* mt_cli_folder -- make path and the folders above it; fine when it is there already. */
+/* mt_cli_device -- for MT_PARSED: "cpu" or "cuda", which is opened. */
+mt_status mt_cli_device(const char *text, void *device);
+
+/* mt_cli_folder -- make path and the folders above it; MT_OK when it exists. */
 mt_status mt_cli_folder(const char *path);
 
-/* mt_cli_catch_stop -- from now on the first Ctrl-C (or SIGTERM) only sets a mark, so that the program can end at a
- * place of its choosing; the second one kills as usual. */
+/* mt_cli_catch_stop -- from now on the first Ctrl-C (or SIGTERM) only makes mt_cli_stopped true, so that the program can
+ * end where its files are complete; the second one kills as usual. */
 void mt_cli_catch_stop(void);
+bool mt_cli_stopped(void);
 
-/* mt_cli_stopped -- the signal that asked to stop, 0 while none did. Exit with 128 + it, as shells expect. */
-int mt_cli_stopped(void);
+/* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
+ * "program: mt_last_error()" on stderr unless MT_OK. */
+int mt_cli_exit(mt_status status);
 
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -16,7 +16,7 @@ static mt_recipe parsed(int count, char **words)
     char *all[16] = { "test" };
     for (int i = 0; i < count; i++)
         all[i + 1] = words[i];
-    argp_parse(&mt_recipe_argp, count + 1, all, 0, NULL, &recipe);
+    mt_cli_parse(count + 1, all, "", mt_recipe_options, &recipe);
     return recipe;
 }
 

@@ -1,6 +1,7 @@
 /* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress lines,
  * numbers from the command line, folders. */
-#include <criterion/criterion.h>
+#include "aborts.h"
+
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/device.h"
 #include "prof/cli.h"
 #include "prof/curve.h"
 #include "prof/metrics.h"
@@ -224,6 +226,66 @@ Test(run_files, numbers)
     cr_expect(mt_cli_f64(&v, "1e-3", 0, 1) == MT_OK && v == 1e-3);
 }
 
+typedef struct inner {
+    double rate;
+    mt_device device;
+} inner;
+
+typedef struct outer {
+    int64_t steps;
+    const char *out;
+    bool quiet;
+    inner group;
+} outer;
+
+static const mt_option inner_flags[] = {
+    { "rate", 0, "RATE", MT_F64(inner, rate, 0, 1), "A number" },
+    { "device", 'D', "NAME", MT_PARSED(inner, device, mt_cli_device), "A device" },
+    { 0 },
+};
+
+static const mt_option outer_flags[] = {
+    { "steps", 's', "N", MT_I64(outer, steps, 1, INT64_MAX), "A whole number" },
+    { "out", 'o', "DIR", MT_TEXT(outer, out), "A text" },
+    { "quiet", 'q', NULL, MT_FLAG(outer, quiet), "A flag" },
+    { "group", 0, NULL, MT_GROUP(outer, group, inner_flags), "More:" },
+    { 0 },
+};
+
+Test(run_files, options_of_every_kind)
+{
+    outer o = { .steps = 7, .group.rate = 0.5 };
+    char *some[] = { "test", "a", "-q", "--steps=9223372036854775807", "b", "--rate", "0.25", "-Dcpu", NULL };
+    mt_words words = mt_cli_parse_words(8, some, "A test.", outer_flags, &o, "FILE...", 2);
+    cr_expect(o.steps == INT64_MAX && o.quiet && o.group.rate == 0.25 && !o.out && o.group.device == MT_CPU);
+    cr_expect(words.count == 2 && strcmp(words.item[0], "a") == 0 && strcmp(words.item[1], "b") == 0);
+    char *none[] = { "test", "-o", "x", NULL };
+    mt_cli_parse(3, none, "A test.", outer_flags, &o);
+    cr_expect(o.steps == INT64_MAX && strcmp(o.out, "x") == 0);
+}
+
+Test(run_files, wrong_options_end_the_program_in_words)
+{
+    static char *const wrong[][3] = {
+        { "--steps", "0", "--steps: '0' is not a whole number from 1 to 9223372036854775807" },
+        { "--rate", "2", "--rate: '2' is not a number from 0 to 1" },
+        { "-D", "gpu", "--device: " },
+        { "-q", "word", "unexpected argument 'word'" },
+        { "-q", "--bogus", "unrecognized option '--bogus'" },
+        { "-q", "--steps", "option '--steps' requires an argument" },
+    };
+    for (int i = 0; i < MT_COUNT(wrong); i++) {
+        ending end;
+        outer o = { 0 };
+        if (run_in_child(&end) == 0) {
+            mt_cli_parse(3, (char *[]){ "test", wrong[i][0], wrong[i][1], NULL }, "A test.", outer_flags, &o);
+            _exit(0);
+        }
+        cr_expect(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 64, "%s %s", wrong[i][0], wrong[i][1]);
+        cr_expect(strstr(end.said, wrong[i][2]), "\"%s\" does not say \"%s\"", end.said, wrong[i][2]);
+    }
+}
+
 Test(run_files, folders)
 {
     struct stat info;
@@ -239,9 +301,10 @@ Test(run_files, folders)
 Test(run_files, stop)
 {
     mt_cli_catch_stop();
-    cr_expect_eq(mt_cli_stopped(), 0);
+    cr_expect_not(mt_cli_stopped());
     raise(SIGINT);
-    cr_expect_eq(mt_cli_stopped(), SIGINT);
+    cr_expect(mt_cli_stopped());
+    cr_expect_eq(mt_cli_exit(MT_ERR_STOPPED), 128 + SIGINT);
     struct sigaction now;
     sigaction(SIGINT, NULL, &now);
     cr_expect(now.sa_handler == SIG_DFL, "a second Ctrl-C must kill");

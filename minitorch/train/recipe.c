@@ -3,86 +3,41 @@
 
 #include <math.h>
 
-#include "prof/cli.h"
-
 /* ---- command line -------------------------------------------------------------------------------- */
 
-enum {
-    SCHEDULE = 0x200,
-    WARMUP,
-    LR_MIN,
-    GAMMA,
-    PERIOD,
-    CLIP,
-    WEIGHT_DECAY,
-    WORKERS,
-    PREFETCH
-}; /* options without a letter */
-
-static const struct argp_option flags[] = {
-    { "optimizer", 'O', "NAME", 0, "sgd, momentum, nesterov, rmsprop, adam, adamw, lion or adafactor", 0 },
-    { "lr", 'l', "RATE", 0, "Learning rate, the largest of the schedule (default: one that suits the optimizer)", 0 },
-    { "schedule", SCHEDULE, "NAME", 0, "constant, cosine, step, exponential, triangular, triangular2 or exp-range", 0 },
-    { "warmup", WARMUP, "STEPS", 0, "First the rate rises linearly for so many steps (default 0)", 0 },
-    { "lr-min", LR_MIN, "RATE", 0, "Where cosine ends, the foot of a triangle (default 0)", 0 },
-    { "period", PERIOD, "STEPS", 0, "Of cosine, between drops, or half a triangle (default: by the length of the run)",
-      0 },
-    { "gamma", GAMMA, "FACTOR", 0, "Of a drop (default 0.1), or of every step (default: down to 1 % at the end)", 0 },
-    { "clip", CLIP, "NORM", 0, "Shorten gradients to this norm over all parameters (default: never)", 0 },
-    { "weight-decay", WEIGHT_DECAY, "RATE", 0, "Of weights, not of biases (default: the optimizer's)", 0 },
-    { "workers", WORKERS, "N", 0, "Threads that load batches ahead; 0 (default): none. The result stays the same", 0 },
-    { "prefetch", PREFETCH, "N", 0, "Batches loaded ahead (default: two a worker)", 0 },
-    { 0 },
-};
-
-static error_t parse(int key, char *text, struct argp_state *state)
+static mt_status optimizer(const char *text, void *kind)
 {
-    mt_recipe *r = state->input;
-    mt_status status = MT_OK;
-    switch (key) {
-    case 'O':
-        status = mt_update_parse(text, &r->optimizer);
-        break;
-    case 'l':
-        status = mt_cli_f64(&r->lr, text, 1e-9, 1e3);
-        break;
-    case SCHEDULE:
-        status = mt_schedule_parse(text, &r->schedule);
-        break;
-    case WARMUP:
-        status = mt_cli_i64(&r->warmup, text, 0, INT32_MAX);
-        break;
-    case LR_MIN:
-        status = mt_cli_f64(&r->lr_min, text, 0, 1e3);
-        break;
-    case PERIOD:
-        status = mt_cli_i64(&r->period, text, 1, INT32_MAX);
-        break;
-    case GAMMA:
-        status = mt_cli_f64(&r->gamma, text, 1e-9, 1);
-        break;
-    case CLIP:
-        status = mt_cli_f64(&r->clip, text, 1e-9, 1e9);
-        break;
-    case WEIGHT_DECAY:
-        status = mt_cli_f64(&r->weight_decay, text, 0, 1);
-        break;
-    case WORKERS:
-        status = mt_cli_i64(&r->workers, text, 0, 256);
-        break;
-    case PREFETCH:
-        status = mt_cli_i64(&r->prefetch, text, 1, 4096);
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-    for (const struct argp_option *flag = flags; status != MT_OK && flag->name; flag++)
-        if (flag->key == key)
-            argp_error(state, "--%s: %s", flag->name, mt_last_error());
-    return 0;
+    return mt_update_parse(text, kind);
 }
 
-const struct argp mt_recipe_argp = { .options = flags, .parser = parse };
+static mt_status schedule(const char *text, void *kind)
+{
+    return mt_schedule_parse(text, kind);
+}
+
+const mt_option mt_recipe_options[] = {
+    { "optimizer", 'O', "NAME", MT_PARSED(mt_recipe, optimizer, optimizer),
+      "sgd, momentum, nesterov, rmsprop, adam, adamw, lion or adafactor" },
+    { "lr", 'l', "RATE", MT_F64(mt_recipe, lr, 1e-9, 1e3),
+      "Learning rate, the largest of the schedule (default: one that suits the optimizer)" },
+    { "schedule", 0, "NAME", MT_PARSED(mt_recipe, schedule, schedule),
+      "constant, cosine, step, exponential, triangular, triangular2 or exp-range" },
+    { "warmup", 0, "STEPS", MT_I64(mt_recipe, warmup, 0, INT32_MAX),
+      "Steps in which the rate rises linearly at first (default 0)" },
+    { "lr-min", 0, "RATE", MT_F64(mt_recipe, lr_min, 0, 1e3), "Where cosine ends, the foot of a triangle (default 0)" },
+    { "period", 0, "STEPS", MT_I64(mt_recipe, period, 1, INT32_MAX),
+      "Of cosine, between drops, or half a triangle (default: by the length of the run)" },
+    { "gamma", 0, "FACTOR", MT_F64(mt_recipe, gamma, 1e-9, 1),
+      "Of a drop (default 0.1), or of every step (default: down to 1 % at the end)" },
+    { "clip", 0, "NORM", MT_F64(mt_recipe, clip, 1e-9, 1e9),
+      "Largest norm of all gradients together (default: no limit)" },
+    { "weight-decay", 0, "RATE", MT_F64(mt_recipe, weight_decay, 0, 1),
+      "Of weights, not of biases (default: the optimizer's)" },
+    { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
+      "Threads that load batches ahead (default 0); the result stays the same" },
+    { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead (default: two a worker)" },
+    { 0 },
+};
 
 /* ---- use ----------------------------------------------------------------------------------------- */
 

@@ -2,18 +2,17 @@
  * schedule, weight decay, clipping, and the threads that load data.
  *
  *     mt_recipe recipe = { .optimizer = MT_ADAM, .lr = 1e-3 };            // and then --optimizer, --lr ... over it:
- *     const struct argp_child children[] = { { &mt_recipe_argp, 0, "Training:", 0 }, { 0 } };    // input: &recipe
+ *     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },  // in its option table
  *     mt_optim *optim = mt_recipe_optim(&recipe, &params);
  *     mt_training training = { ..., .schedule = mt_recipe_schedule(&recipe, steps), .clip = recipe.clip };    // train/step.h */
 #ifndef MT_TRAIN_RECIPE_H
 #define MT_TRAIN_RECIPE_H
 
-#include <argp.h>
-
 #include "data/loader.h"
 #include "nn/module.h"
 #include "optim/optim.h"
 #include "optim/schedule.h"
+#include "prof/cli.h"
 
 typedef struct mt_recipe {
     mt_update_kind optimizer;
@@ -29,8 +28,8 @@ typedef struct mt_recipe {
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
 } mt_recipe;
 
-/* The options, for a program's own argp as a child; its input is the mt_recipe that they change. */
-extern const struct argp mt_recipe_argp;
+/* The options, as a group for a program's own table. */
+extern const mt_option mt_recipe_options[];
 
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with what the recipe leaves open filled in. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
