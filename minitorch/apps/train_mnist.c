@@ -1,7 +1,8 @@
 /* train_mnist.c -- trains a perceptron on MNIST with the whole framework: loader, modules, tape, optimizer, schedule.
  *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step. Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with
- * the best test accuracy); with --trace also summary.txt, trace.json, timeline.svg. */
+ * the best test accuracy); with --trace also spans.bin. */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -18,9 +19,8 @@
 #include "prof/cli.h"
 #include "prof/curve.h"
 #include "prof/metrics.h"
-#include "prof/profile.h"
 #include "prof/progress.h"
-#include "prof/report.h"
+#include "prof/recorder.h"
 
 enum { TEST_BATCH = 500, HIDDEN = 2 /* most hidden layers */, CLASSES = MT_MNIST_CLASSES };
 
@@ -187,6 +187,17 @@ static mt_status write_best(const run *r)
     return status;
 }
 
+/* Spans that are lost do not fail the run. */
+static void end_trace(const run *r)
+{
+    const char *program = program_invocation_name, *slash = strrchr(program, '/');
+    if (mt_record_end(r->seen * r->flops) == MT_OK)
+        printf("The profile is recorded in %s/spans.bin; to read it: %.*sprofile %s\n", r->opt.out,
+               slash ? (int)(slash + 1 - program) : 0, program, r->opt.out);
+    else
+        printf("No profile: %s\n", mt_last_error());
+}
+
 /* report -- what there is to say after training, however it ended; weights that are lost fail a run that went well. */
 static mt_status report(const run *r, mt_status status, double seconds)
 {
@@ -201,7 +212,7 @@ static mt_status report(const run *r, mt_status status, double seconds)
                r->opt.recipe.workers);
     }
     if (r->opt.trace) /* first: what follows is no part of the run */
-        mt_profile_report(r->opt.out, omp_get_max_threads(), (double)(r->seen * r->flops));
+        end_trace(r);
     if (r->rows > 0) {
         written = write_best(r);
         draw_curve(r);
@@ -244,7 +255,8 @@ static const mt_option flags[] = {
     { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Test after so many epochs (default 1)" },
     { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Test after so many steps instead" },
     { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/mnist)" },
-    { "trace", 0, NULL, MT_FLAG(options, trace), "Profile the run: where time, arithmetic and memory go" },
+    { "trace", 0, NULL, MT_FLAG(options, trace),
+      "Record where time, arithmetic and memory go, for the program profile" },
     { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { 0 },
@@ -280,7 +292,8 @@ static mt_status setup(run *r)
     r->train = mt_recipe_loader(&o->recipe, train_set, shuffled, o->batch);
     r->test = mt_recipe_loader(&o->recipe, test_set, mt_sampler_sequential(test_set->count), TEST_BATCH);
     r->steps = o->epochs * mt_loader_steps(r->train);
-    return MT_OK;
+    snprintf(path, sizeof path, "%s/spans.bin", o->out);
+    return o->trace ? mt_record_begin(path) : MT_OK;
 }
 
 static void teardown(run *r)
@@ -318,8 +331,6 @@ int main(int argc, char **argv)
     mt_cli_catch_stop();
     mt_status status = setup(&r);
     if (status == MT_OK) {
-        if (r.opt.trace)
-            mt_profile_begin(0);
         status = train(&r);
         status = report(&r, status, mt_now() - start);
     }

@@ -1,14 +1,14 @@
-/* profile.c -- from the records of the threads to lines and events: sums of one name are put together, rings unrolled. */
+/* profile.c -- reads what a recording wrote (prof/recorder.h): a line for every name, the latest spans of every thread. */
 #include "prof/profile.h"
 #include "prof/recorder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-void mt_profile_begin(int64_t events)
-{
-    mt_recorder_begin(events);
-}
+enum { DEFAULT_EVENTS = 1 << 17, MOST_THREADS = 1 << 16, MOST_NAME = 1 << 16 };
 
 static void *zeros(int64_t count, size_t size)
 {
@@ -17,44 +17,64 @@ static void *zeros(int64_t count, size_t size)
     return array;
 }
 
+/* One record of the file; name is "linear backward" for "backward" of "linear". */
+typedef struct item {
+    mt_record record;
+    char *name;
+    int64_t room;
+} item;
+
+/* False at the end of the file. A record that is cut off is its end; anything else that cannot be is *damaged. */
+static bool read_item(item *it, FILE *file, bool *damaged)
+{
+    mt_record *r = &it->record;
+    if (fread(r, sizeof *r, 1, file) != 1)
+        return false;
+    *damaged = r->kind < MT_RECORD_THREAD || r->kind > MT_RECORD_END || r->depth < 0 || r->thread < 0 ||
+               r->thread > MOST_THREADS || r->name < 0 || r->name > MOST_NAME || r->of < 0 || r->of > MOST_NAME;
+    if (*damaged)
+        return false;
+    if (r->name + r->of + 2 > it->room) {
+        it->room = 2 * (r->name + r->of + 2);
+        free(it->name);
+        it->name = zeros(it->room, 1);
+    }
+    char *name = it->name + (r->of ? r->of + 1 : 0);
+    if (fread(name, 1, (size_t)r->name, file) != (size_t)r->name ||
+        fread(it->name, 1, (size_t)r->of, file) != (size_t)r->of)
+        return false;
+    if (r->of)
+        it->name[r->of] = ' ';
+    name[r->name] = '\0';
+    return true;
+}
+
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
-/* "linear backward" is the whole name of span "backward" of "linear". */
-static bool is_called(const char *whole, const mt_record_sum *sum)
+static mt_profile_line *line_of(mt_profile *p, const char *name)
 {
-    size_t length = sum->of ? strlen(sum->of) : 0;
-    if (!sum->of)
-        return strcmp(whole, sum->name) == 0;
-    return strncmp(whole, sum->of, length) == 0 && whole[length] == ' ' && strcmp(whole + length + 1, sum->name) == 0;
+    for (int64_t i = 0; i < p->line_count; i++)
+        if (strcmp(p->line[i].name, name) == 0)
+            return &p->line[i];
+    if ((p->line_count & (p->line_count - 1)) == 0) /* full: it has room for a power of two */
+        p->line = realloc(p->line, (size_t)mt_max(1, 2 * p->line_count) * sizeof *p->line);
+    MT_CHECK(p->line, "out of memory");
+    p->line[p->line_count] = (mt_profile_line){ .name = strdup(name) };
+    return &p->line[p->line_count++];
 }
 
-static int64_t find_line(const mt_profile *p, const mt_record_sum *sum)
+static void add_to_line(mt_profile_line *line, const mt_record *r)
 {
-    int64_t i = 0;
-    while (i < p->line_count && !is_called(p->line[i].name, sum))
-        i++;
-    return i;
-}
-
-static char *whole_name(const mt_record_sum *sum)
-{
-    size_t size = strlen(sum->name) + (sum->of ? strlen(sum->of) + 1 : 0) + 1;
-    char *name = zeros((int64_t)size, 1);
-    snprintf(name, size, "%s%s%s", sum->of ? sum->of : "", sum->of ? " " : "", sum->name);
-    return name;
-}
-
-static void add_line(mt_profile_line *to, const mt_profile_line *from)
-{
-    to->shortest = to->calls == 0 || from->shortest < to->shortest ? from->shortest : to->shortest;
-    to->longest = from->longest > to->longest ? from->longest : to->longest;
-    to->calls += from->calls;
-    to->total += from->total;
-    to->self += from->self;
-    to->flops += from->flops;
-    to->bytes += from->bytes;
+    double seconds = r->end - r->begin;
+    line->shortest = line->calls == 0 || seconds < line->shortest ? seconds : line->shortest;
+    line->longest = seconds > line->longest ? seconds : line->longest;
+    line->calls++;
+    line->total += seconds;
+    line->self += seconds - r->inner;
+    line->flops += r->flops;
+    line->bytes += r->bytes;
     for (int d = 0; d < MT_DEVICE_COUNT; d++)
-        to->peak[d] = mt_max(to->peak[d], from->peak[d]);
+        line->peak[d] = mt_max(line->peak[d], r->peak[d]);
 }
 
 static int by_self(const void *a, const void *b)
@@ -63,23 +83,60 @@ static int by_self(const void *a, const void *b)
     return x->self != y->self ? (x->self < y->self ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static void put_lines(mt_profile *p, const mt_record *record, int64_t count)
+/* ---- threads ------------------------------------------------------------------------------------------------ */
+
+static mt_status new_thread(mt_profile *p, const item *it)
 {
-    int64_t sums = 0;
-    for (int64_t i = 0; i < count; i++)
-        sums += record[i].sum_count;
-    p->line = zeros(sums, sizeof *p->line);
-    for (int64_t i = 0; i < count; i++)
-        for (int s = 0; s < record[i].sum_count; s++) {
-            const mt_record_sum *sum = &record[i].sum[s];
-            int64_t at = find_line(p, sum);
-            if (at == p->line_count)
-                p->line[p->line_count++].name = whole_name(sum);
-            add_line(&p->line[at], &sum->line);
-            p->flops += sum->line.flops;
-            p->bytes += sum->line.bytes;
+    if (it->record.thread != p->thread_count)
+        return mt_fail(MT_ERR_FORMAT, "thread %d comes after %d others", it->record.thread, (int)p->thread_count);
+    p->thread = realloc(p->thread, (size_t)(p->thread_count + 1) * sizeof *p->thread);
+    MT_CHECK(p->thread, "out of memory");
+    mt_profile_thread *thread = &p->thread[p->thread_count++];
+    *thread = (mt_profile_thread){ 0 };
+    if (it->record.depth)
+        snprintf(thread->name, sizeof thread->name, "main");
+    else
+        snprintf(thread->name, sizeof thread->name, "%.20s", it->name[0] ? it->name : "thread");
+    return MT_OK;
+}
+
+/* Others than main are numbered: "loader 1", "thread 2". */
+static void number_threads(mt_profile *p)
+{
+    int number = 0;
+    for (int64_t t = 0; t < p->thread_count; t++) {
+        size_t length = strlen(p->thread[t].name);
+        if (strcmp(p->thread[t].name, "main") != 0)
+            snprintf(p->thread[t].name + length, sizeof p->thread[t].name - length, " %d", ++number);
+    }
+}
+
+/* The first pass over the file: all sums, and how many spans each thread had. */
+static mt_status count(mt_profile *p, item *it, FILE *file)
+{
+    bool damaged = false;
+    while (read_item(it, file, &damaged)) {
+        const mt_record *r = &it->record;
+        mt_status status = r->kind == MT_RECORD_THREAD ? new_thread(p, it) : MT_OK;
+        if (status != MT_OK)
+            return status;
+        p->seconds = r->end > p->seconds ? r->end : p->seconds;
+        for (int d = 0; d < MT_DEVICE_COUNT; d++)
+            p->peak[d] = mt_max(p->peak[d], r->peak[d]);
+        if (r->kind == MT_RECORD_END) {
+            p->model_flops = r->flops;
+            p->omp_threads = r->thread;
+        } else if (r->kind == MT_RECORD_SPAN) {
+            if (r->thread >= p->thread_count)
+                return mt_fail(MT_ERR_FORMAT, "a span of thread %d, which has no name", r->thread);
+            add_to_line(line_of(p, it->name), r);
+            p->thread[r->thread].count++;
+            p->spans++;
+            p->flops += r->flops;
+            p->bytes += r->bytes;
         }
-    qsort(p->line, (size_t)p->line_count, sizeof *p->line, by_self);
+    }
+    return damaged ? mt_fail(MT_ERR_FORMAT, "damaged after %lld spans", (long long)p->spans) : MT_OK;
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------- */
@@ -90,43 +147,83 @@ static int by_begin(const void *a, const void *b)
     return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : x->depth - y->depth;
 }
 
-static void put_events(const mt_profile *p, mt_profile_thread *thread, const mt_record *r, double begin)
+static void make_room(mt_profile *p, int64_t events)
 {
-    int *line = zeros(r->sum_count, sizeof *line);
-    for (int s = 0; s < r->sum_count; s++)
-        line[s] = (int)find_line(p, &r->sum[s]);
-    thread->count = mt_min(r->seen, r->limit);
-    thread->dropped = r->seen - thread->count;
-    thread->event = zeros(thread->count, sizeof *thread->event);
-    memcpy(thread->name, r->name, sizeof thread->name);
-    for (int64_t i = 0; i < thread->count; i++) {
-        mt_profile_event *event = &thread->event[i];
-        *event = r->ring[i];
-        event->line = line[event->line];
-        event->begin -= begin;
-        event->end -= begin;
+    for (mt_profile_thread *t = p->thread; t < p->thread + p->thread_count; t++) {
+        t->dropped = mt_max(0, t->count - events);
+        p->dropped += t->dropped;
+        t->count -= t->dropped;
+        t->event = zeros(t->count, sizeof *t->event);
     }
-    qsort(thread->event, (size_t)thread->count, sizeof *thread->event, by_begin);
-    free(line);
 }
 
-mt_profile *mt_profile_end(void)
+/* The second pass: all spans but the oldest of each thread. */
+static void keep_events(mt_profile *p, item *it, FILE *file)
 {
-    mt_profile *p = zeros(1, sizeof *p);
-    double begin, end;
-    mt_record *record = mt_recorder_end(&p->thread_count, &begin, &end, p->peak);
-    p->seconds = end - begin;
-    put_lines(p, record, p->thread_count);
-    p->thread = zeros(p->thread_count, sizeof *p->thread);
-    for (int64_t i = 0; i < p->thread_count; i++) {
-        put_events(p, &p->thread[i], &record[i], begin);
-        p->spans += record[i].seen;
-        p->dropped += p->thread[i].dropped;
-        free(record[i].sum);
-        free(record[i].ring);
+    bool damaged;
+    int64_t *seen = zeros(p->thread_count, sizeof *seen);
+    while (read_item(it, file, &damaged)) {
+        const mt_record *r = &it->record;
+        if (r->kind != MT_RECORD_SPAN)
+            continue;
+        mt_profile_thread *thread = &p->thread[r->thread];
+        int64_t at = seen[r->thread]++ - thread->dropped;
+        if (at < 0)
+            continue;
+        thread->event[at] = (mt_profile_event){
+            (int)(line_of(p, it->name) - p->line), r->depth, r->begin, r->end, r->flops, r->bytes, { 0 }
+        };
+        memcpy(thread->event[at].live, r->live, sizeof r->live);
     }
-    free(record);
-    return p;
+    for (mt_profile_thread *t = p->thread; t < p->thread + p->thread_count; t++)
+        qsort(t->event, (size_t)t->count, sizeof *t->event, by_begin);
+    free(seen);
+}
+
+/* The main thread first. */
+static void main_first(mt_profile *p)
+{
+    for (int64_t t = 0; t < p->thread_count; t++)
+        if (strcmp(p->thread[t].name, "main") == 0) {
+            mt_profile_thread main = p->thread[t];
+            memmove(p->thread + 1, p->thread, (size_t)t * sizeof main);
+            p->thread[0] = main;
+            return;
+        }
+}
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+static bool is_recording(FILE *file)
+{
+    char magic[sizeof MT_RECORD_MAGIC] = "";
+    rewind(file);
+    return fread(magic, 1, sizeof magic - 1, file) == sizeof magic - 1 && strcmp(magic, MT_RECORD_MAGIC) == 0;
+}
+
+mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events)
+{
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    item it = { 0 };
+    mt_profile *p = zeros(1, sizeof *p);
+    mt_status status = is_recording(file) ? count(p, &it, file) : mt_fail(MT_ERR_FORMAT, "not a recording of spans");
+    if (status == MT_OK) {
+        qsort(p->line, (size_t)p->line_count, sizeof *p->line, by_self);
+        number_threads(p);
+        make_room(p, events ? events : DEFAULT_EVENTS);
+        is_recording(file);
+        keep_events(p, &it, file);
+        main_first(p);
+        *out = p;
+    } else {
+        mt_fail(status, "%s: %s", path, strdupa(mt_last_error()));
+        mt_profile_free(p);
+    }
+    free(it.name);
+    fclose(file);
+    return status;
 }
 
 void mt_profile_free(mt_profile *p)
@@ -140,6 +237,37 @@ void mt_profile_free(mt_profile *p)
     free(p->line);
     free(p->thread);
     free(p);
+}
+
+/* ---- within one program: the recording is a file in memory ------------------------------------------------------ */
+
+static struct {
+    int fd;
+    int64_t events;
+    char path[32];
+} here;
+
+void mt_profile_begin(int64_t events)
+{
+    MT_CHECK(events >= 0, "a profile of %lld events", (long long)events);
+    int fd = memfd_create("profile", MFD_CLOEXEC);
+    char path[sizeof here.path];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    MT_CHECK(fd >= 0 && mt_record_begin(path) == MT_OK, "mt_profile_begin: %s", mt_last_error());
+    here.fd = fd;
+    here.events = events;
+    memcpy(here.path, path, sizeof path);
+}
+
+mt_profile *mt_profile_end(void)
+{
+    mt_profile *p = NULL;
+    mt_status status = mt_record_end(0);
+    if (status == MT_OK)
+        status = mt_profile_read(&p, here.path, here.events);
+    MT_CHECK(status == MT_OK, "mt_profile_end: %s", mt_last_error());
+    close(here.fd);
+    return p;
 }
 
 double mt_profile_utilisation(const mt_profile *p, double model_flops, double peak)

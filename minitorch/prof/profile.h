@@ -1,14 +1,12 @@
-/* profile.h -- where time, arithmetic and memory go: all spans of all threads between begin and end.
+/* profile.h -- where time, arithmetic and memory go: all spans of all threads in a recording (prof/recorder.h).
  *
- *     mt_profile_begin(0);
- *     train();                                      // ops, loader, collectives mark themselves (prof/span.h)
- *     mt_profile *profile = mt_profile_end();
+ *     mt_profile *profile;
+ *     mt_status status = mt_profile_read(&profile, "build/run/spans.bin", 0);
  *     mt_profile_save(profile, "build/run", NULL);  // summary.txt, trace.json, timeline.svg
  *     mt_profile_free(profile);
  *
- * Counted is a span that begins and ends in between; one that is open at either end is left out, its inner ones are not.
- * The lines are exact however many spans there are; of single spans each thread keeps the latest.
- * While no profile runs nothing is spent (see span.h); while one runs, about 0.1 us a span. */
+ * A span counts when it begins and ends within the recording; one that is open at either end is left out, its inner ones
+ * are not. The lines are exact for any number of spans; of single spans the latest of each thread are kept. */
 #ifndef MT_PROF_PROFILE_H
 #define MT_PROF_PROFILE_H
 
@@ -52,14 +50,19 @@ typedef struct mt_profile {
     mt_profile_thread *thread;
     int64_t line_count, thread_count;
     int64_t spans, dropped, flops, bytes; /* of all threads */
+    int64_t model_flops, omp_threads;     /* as the program gave them to mt_record_end; 0: unknown */
     int64_t peak[MT_DEVICE_COUNT];        /* most bytes allocated at any moment */
 } mt_profile;
 
-/* mt_profile_begin -- listen from now on, and keep the latest `events` spans of each thread (0: 131072, 8 MB a thread).
- * Any thread may begin and end. Aborts: a profile is running. Takes the place of another listener of spans. */
+/* mt_profile_read -- a recording, with the latest `events` spans of each thread (0: 131072, 8 MB a thread).
+ * MT_ERR_IO: it cannot be opened; MT_ERR_FORMAT: it is no recording, or damaged. */
+mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events);
+void mt_profile_free(mt_profile *profile); /* NULL is allowed */
+
+/* mt_profile_begin, mt_profile_end -- record from here to there in memory, and read that. Any thread may begin and end.
+ * Aborts as mt_record_begin and mt_record_end do; events < 0. */
 void mt_profile_begin(int64_t events);
-mt_profile *mt_profile_end(void); /* aborts: none is running */
-void mt_profile_free(mt_profile *profile);
+mt_profile *mt_profile_end(void);
 
 /* ---- how much of the machine was used ------------------------------------------------------------------- */
 

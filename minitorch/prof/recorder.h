@@ -1,30 +1,43 @@
-/* recorder.h -- what each thread notes of its spans while a profile runs; profile.c makes the result of it. */
+/* recorder.h -- writes every span of every thread (prof/span.h) to a file, which prof/profile.h reads.
+ *
+ *     mt_record_begin("build/run/spans.bin");
+ *     train();
+ *     mt_record_end(flops);                // then: build/release/bin/profile build/run
+ *
+ * The file is MT_RECORD_MAGIC, then records: an mt_record, its name and its second name, both without a final 0, numbers
+ * as this machine has them. A program that is killed leaves a file without its end, which can be read as well. One span
+ * takes about 110 B and 0.1 us. */
 #ifndef MT_PROF_RECORDER_H
 #define MT_PROF_RECORDER_H
 
-#include "prof/profile.h"
+#include "core/base.h"
+#include "core/device.h"
 
-/* Sums over the spans of one pair of literals in one thread; line.name is not used. */
-typedef struct mt_record_sum {
-    const char *name, *of;
-    mt_profile_line line;
-} mt_record_sum;
+#define MT_RECORD_MAGIC "MTSPANS1"
 
-enum { MT_RECORD_HINTS = 64 };
+typedef enum mt_record_kind {
+    MT_RECORD_THREAD =
+        1,          /* before the first span of a thread; name: the system's name of it, depth 1: the main thread */
+    MT_RECORD_SPAN, /* when it ends: inner spans before outer ones */
+    MT_RECORD_END,  /* begin to end: the whole recording; flops: the model's; peak: over all of it */
+} mt_record_kind;
 
 typedef struct mt_record {
-    char name[32]; /* of the thread */
-    mt_record_sum *sum;
-    int sum_count, sum_capacity;
-    int hint[MT_RECORD_HINTS]; /* hash of a pair of literals -> where its sum was last time */
-    mt_profile_event *ring;    /* line is an index of sum, times are mt_now's */
-    int64_t capacity, limit;   /* events in ring, now and at most */
-    int64_t seen;              /* event i is at ring[i % limit] until event i + limit comes */
+    int16_t kind, depth;  /* depth: spans around it in its thread */
+    int32_t thread;       /* 0, 1, ... in the order of their first spans' ends; of END: threads of OpenMP */
+    double begin, end;    /* seconds since mt_record_begin */
+    double inner;         /* seconds spent in spans inside it */
+    int64_t flops, bytes; /* counted in it (mt_count_work), outside of spans inside it */
+    int64_t live[MT_DEVICE_COUNT], peak[MT_DEVICE_COUNT]; /* bytes allocated when it began; most during it */
+    int32_t name, of;                                     /* lengths of the names that follow: "backward" of "linear" */
 } mt_record;
 
-/* mt_recorder_end -- the records of all threads that had spans, the main thread first; caller frees the array and each
- * sum and ring. *peak: most bytes allocated at any moment. */
-void mt_recorder_begin(int64_t events);
-mt_record *mt_recorder_end(int64_t *count, double *begin, double *end, int64_t *peak);
+/* mt_record_begin -- spans that begin from now on are written to path, which is replaced. MT_ERR_IO: it cannot be opened.
+ * Replaces another listener of spans.   Aborts: a recording is running. */
+mt_status mt_record_begin(const char *path);
+
+/* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was written.
+ * Spans that are still open are left out.   Aborts: no recording is running. */
+mt_status mt_record_end(int64_t model_flops);
 
 #endif

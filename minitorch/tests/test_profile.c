@@ -193,9 +193,9 @@ Test(profile, utilisation)
 
 Test(profile, misuse_is_told)
 {
-    ABORTS("no profile is running", mt_profile_end());
+    ABORTS("no recording is running", mt_profile_end());
     mt_profile_begin(0);
-    ABORTS("a profile is running", mt_profile_begin(0));
+    ABORTS("a recording is running", mt_profile_begin(0));
     mt_profile_free(mt_profile_end());
     ABORTS("-1 events", mt_profile_begin(-1));
     mt_profile_free(NULL);

@@ -2,6 +2,7 @@
 #include "aborts.h"
 #include "profile_work.h"
 #include "prof/put.h"
+#include "prof/recorder.h"
 
 #include <cjson/cJSON.h>
 #include <dlfcn.h>
@@ -105,6 +106,60 @@ static cJSON *trace_event(const cJSON *json, const char *phase, const char *name
             return e;
     return NULL;
 }
+/* ---- recordings ---------------------------------------------------------------------------------------------- */
+
+static mt_profile *recorded(void)
+{
+    mt_profile *p = NULL;
+    cr_assert_eq(mt_profile_read(&p, in_dir("spans.bin"), 0), MT_OK, "%s", mt_last_error());
+    return p;
+}
+
+Test(profile_files, a_recording_is_read_back_and_that_of_a_killed_program_too)
+{
+    struct stat info;
+    cr_assert_eq(mt_record_begin(in_dir("spans.bin")), MT_OK);
+    outer_work();
+    cr_assert_eq(mt_record_end(12345), MT_OK);
+    mt_profile *p = recorded();
+    cr_assert(p->spans == 3 && p->flops == 210 && p->model_flops == 12345 && p->omp_threads > 0 && p->line_count == 2);
+    mt_profile_free(p);
+    stat(in_dir("spans.bin"), &info);
+    cr_assert_eq(truncate(in_dir("spans.bin"), info.st_size - (int64_t)sizeof(mt_record) - 3), 0); /* into a name */
+    p = recorded();
+    cr_assert(p->spans == 2 && p->flops == 200 && p->model_flops == 0 && p->seconds >= 0.004);
+    mt_profile_free(p);
+}
+
+Test(profile_files, what_is_no_recording_is_refused)
+{
+    mt_profile *p = NULL;
+    cr_assert_eq(mt_record_begin("/nowhere/spans.bin"), MT_ERR_IO);
+    cr_assert_eq(mt_profile_read(&p, in_dir("nonesuch"), 0), MT_ERR_IO);
+    FILE *file = fopen(in_dir("spans.bin"), "w");
+    fputs("something else", file);
+    fclose(file);
+    cr_assert_eq(mt_profile_read(&p, in_dir("spans.bin"), 0), MT_ERR_FORMAT);
+    SAYS("spans.bin: not a recording");
+    file = fopen(in_dir("spans.bin"), "w");
+    fputs(MT_RECORD_MAGIC, file);
+    for (int i = 0; i < 200; i++)
+        fputc(7, file);
+    fclose(file);
+    cr_assert_eq(mt_profile_read(&p, in_dir("spans.bin"), 0), MT_ERR_FORMAT);
+    SAYS("damaged after 0 spans");
+    cr_assert_null(p);
+}
+
+Test(profile_files, a_full_disk_is_reported_at_the_end)
+{
+    cr_assert_eq(mt_record_begin("/dev/full"), MT_OK);
+    outer_work();
+    cr_assert_eq(mt_record_end(0), MT_ERR_IO);
+    cr_assert_eq(mt_record_begin(in_dir("spans.bin")), MT_OK); /* and the next one is possible */
+    cr_assert_eq(mt_record_end(0), MT_OK);
+}
+
 /* ---- names that are no names --------------------------------------------------------------------------------- */
 
 #define NASTY "a\"b\\c<d>&'\n\t\x01\x7f \xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5 \xff\xc3 \xed\xa0\x80 \xc0\xaf"
