@@ -1,14 +1,14 @@
-/* build.c -- compiler and linker runs. Layout of the scratch folder:
+/* build.c -- preparation and compiler runs; link.c links. Layout of the scratch folder:
  *
  *   include/     the framework's headers, and no other file of the repository
- *   src/NN-name/ units as collected     obj/NN-name/  their objects
+ *   src/NN-name/ units as collected     obj/NN-name/  their objects     obj/counted/  those of MG_COUNTED
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
  *   bin/         launch, worker-0: made of our objects only
  *   out/         worker-*: made of the student's objects too
  *
  * A compiler run sees include/ and one src/NN-name/, and writes one obj/NN-name/. A link sees the objects it is to link and
  * runs none. */
-#include "build.h"
+#include "build_tools.h"
 #include "patience.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char compiler[] = "/usr/bin/gcc";
+const char mg_compiler[] = "/usr/bin/gcc";
 
 /* The release flavour's flags (Makefile, which also says MG_MARCH: units race against others made for the same machine),
  * plus the warnings a student should see. */
@@ -63,7 +63,7 @@ static int watch(mg_process *process, char *log, size_t size)
     return over ? -1 : status;
 }
 
-static mt_status run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
+mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
 {
     mg_process process;
     mt_status status = mg_sandbox_start(&process, box);
@@ -77,7 +77,7 @@ static mt_status run_tool(const mg_sandbox *box, const char *what, char *log, si
     return mt_fail(MT_ERR_FORMAT, "%s failed", what);
 }
 
-static mg_sandbox tool_box(const mg_build *b, const char *const *argv, const char *folder)
+mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *folder)
 {
     return (mg_sandbox){ .confined = b->confined,
                          .toolchain = true,
@@ -89,7 +89,7 @@ static mg_sandbox tool_box(const mg_build *b, const char *const *argv, const cha
 }
 
 /* What a sandboxed tool wrote must be a plain file before we touch it. */
-static mt_status is_plain(const char *path)
+mt_status mg_is_plain(const char *path)
 {
     struct stat st;
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode) ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s was not made", path);
@@ -102,26 +102,6 @@ static mt_status need(const char *path, const char *what)
     if (access(path, R_OK) == 0)
         return MT_OK;
     return mt_fail(MT_ERR_UNAVAILABLE, "%s: %s (%s)", path, strerror(errno), what);
-}
-
-void mg_build_launcher(const mg_build *b, char path[PATH_MAX])
-{
-    mg_path(path, "%s/bin/launch", b->scratch);
-}
-
-static mt_status link_launcher(const mg_build *b)
-{
-    char in[PATH_MAX], object[PATH_MAX], bin[PATH_MAX], launcher[PATH_MAX], log[1024];
-    mg_path(in, "%s/in", b->scratch);
-    mg_path(object, "%s/worker/launch.o", in);
-    mg_path(bin, "%s/bin", b->scratch);
-    mg_build_launcher(b, launcher);
-    const char *const argv[] = { compiler, "-static", "-o", launcher, object, NULL };
-    mg_sandbox box = tool_box(b, argv, NULL);
-    box.readable[0] = in;
-    box.writable[0] = bin;
-    mt_status status = run_tool(&box, "linking the launcher", log, sizeof log);
-    return status == MT_OK ? is_plain(launcher) : mt_fail(MT_ERR_UNAVAILABLE, "cannot link a static program: %s", log);
 }
 
 static mt_status copy_prebuilt(const mg_build *b)
@@ -148,7 +128,7 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
     char from[PATH_MAX], to[PATH_MAX];
     static const char *const folders[] = { "src", "obj", "in", "bin", "out" };
     *b = (mg_build){ .root = root, .build = build, .scratch = scratch, .confined = confined };
-    mt_status status = need(compiler, "install gcc");
+    mt_status status = need(mg_compiler, "install gcc");
     for (int64_t i = 0; status == MT_OK && i < MT_COUNT(folders); i++) {
         mg_path(to, "%s/%s", scratch, folders[i]);
         status = mg_folder(to, i >= 3);
@@ -161,7 +141,7 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
         status = mg_copy_tree(to, from, ".cuh");
     if (status == MT_OK)
         status = copy_prebuilt(b);
-    return status == MT_OK ? link_launcher(b) : status;
+    return status == MT_OK ? mg_link_launcher(b) : status;
 }
 
 /* ---- units ---------------------------------------------------------------------------------- */
@@ -177,7 +157,7 @@ static bool is_cuda(const char *unit)
 }
 
 /* The emulator's folder, copied like all that a sandbox shows: the uid inside may have no way to where it was built. */
-static mt_status find_emulator(const mg_build *b, char folder[PATH_MAX])
+mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX])
 {
     static const char *const parts[] = { "cuemu", "translate", "libcuemu.a" };
     char from[PATH_MAX], to[PATH_MAX];
@@ -225,9 +205,10 @@ static bool reuse(const mg_build *b, const char *id, const char *source, const c
     return same(mine, theirs) && mg_copy_file(object, made) == MT_OK;
 }
 
-/* gcc, or the emulator's compiler, in the folder of the sources: messages and __FILE__ then say "matmul.c". */
-static mt_status compile(const mg_build *b, const char *id, const char *objects, const char *unit, char *log,
-                         size_t size)
+/* gcc, or the emulator's compiler, in the folder of the sources: messages and __FILE__ then say "matmul.c". A counted unit
+ * calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each element. */
+static mt_status compile(const mg_build *b, const char *id, bool counted, const char *objects, const char *unit,
+                         char *log, size_t size)
 {
     char source[PATH_MAX];
     mg_build_source(b, id, source);
@@ -235,21 +216,23 @@ static mt_status compile(const mg_build *b, const char *id, const char *objects,
     mg_path(include, "%s/include", b->scratch);
     mg_path(flag, "-I%s", include);
     mg_path(object, "%s/%.*s.o", objects, (int)strcspn(unit, "."), unit);
-    mt_status status = is_cuda(unit) ? find_emulator(b, emulator) : MT_OK;
-    if (status == MT_OK && reuse(b, id, source, unit, object))
+    mt_status status = is_cuda(unit) ? mg_find_emulator(b, emulator) : MT_OK;
+    if (status == MT_OK && !counted && reuse(b, id, source, unit, object))
         return MT_OK;
     mg_path(cuemu, "%s/cuemu", emulator);
-    const char *const host[] = { compiler, UNIT_FLAGS, flag, "-c", unit, "-o", object, NULL };
+    const char *const host[] = { mg_compiler, UNIT_FLAGS, flag,   "-c",
+                                 unit,        "-o",       object, counted ? "-fsanitize=thread" : NULL,
+                                 "-O1",       NULL };
     const char *const device[] = { cuemu, flag, "-Wall", "-fdiagnostics-color=never", "-c", unit, "-o", object, NULL };
     if (status != MT_OK)
         return status;
-    mg_sandbox box = tool_box(b, is_cuda(unit) ? device : host, source);
+    mg_sandbox box = mg_tool_box(b, is_cuda(unit) ? device : host, source);
     box.readable[0] = include;
     box.readable[1] = source;
     box.readable[2] = emulator[0] ? emulator : NULL;
     box.writable[0] = objects;
-    status = run_tool(&box, unit, log, size);
-    return status == MT_OK ? is_plain(object) : status;
+    status = mg_run_tool(&box, unit, log, size);
+    return status == MT_OK ? mg_is_plain(object) : status;
 }
 
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size)
@@ -260,7 +243,7 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     for (int i = 0; status == MT_OK && i < info->units; i++) {
         if (is_cuda(info->unit[i]) && b->mines > 0)
             continue; /* of an earlier lab: only the workers of its own lab run .cu units */
-        status = compile(b, info->id, objects, info->unit[i], log, size);
+        status = compile(b, info->id, false, objects, info->unit[i], log, size);
         b->cuda = b->cuda || is_cuda(info->unit[i]);
     }
     for (int i = 0; i < b->mines; i++)
@@ -273,108 +256,20 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     return status;
 }
 
-/* ---- workers -------------------------------------------------------------------------------- */
-
-static bool is_mine(const mg_build *b, unsigned whose, const char *id)
+/* The C units of the graded lab once more, to be counted. */
+mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
 {
-    for (int i = 0; i < b->mines; i++)
-        if (strcmp(b->mine[i], id) == 0)
-            return whose >> i & 1;
-    return false;
-}
-
-static void list_folder(FILE *list, const char *folder, const char *begin)
-{
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strlen(e->d_name) > 2 && strcmp(e->d_name + strlen(e->d_name) - 2, ".o") == 0 &&
-            strncmp(e->d_name, begin, strlen(begin)) == 0)
-            fprintf(list, "%s/%s\n", folder, e->d_name);
-    if (dir)
-        closedir(dir);
-}
-
-/* What one link is made of, and all that its sandbox shows. */
-typedef struct parts {
-    char list[PATH_MAX];             /* a response file with the objects, ours first */
-    char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
-    char worker[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
-    int folders;
-} parts;
-
-static void find_folders(const mg_build *b, unsigned whose, parts *p)
-{
-    char units[PATH_MAX];
-    mg_path(units, "%s/in/units", b->scratch);
-    DIR *labs = opendir(units);
-    for (struct dirent *e; labs && (e = readdir(labs));) {
-        if (e->d_name[0] == '.' || is_mine(b, whose, e->d_name))
-            continue;
-        MT_CHECK(p->folders < MG_UNITS, "too many labs");
-        mg_path(p->folder[p->folders++], "%s/%s", units, e->d_name);
-    }
-    if (labs)
-        closedir(labs);
-    for (int i = 0; i < b->mines; i++) {
-        if (!is_mine(b, whose, b->mine[i]))
-            continue;
-        MT_CHECK(p->folders < MG_UNITS, "too many labs");
-        mg_path(p->folder[p->folders++], "%s/obj/%s", b->scratch, b->mine[i]);
-    }
-}
-
-static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
-{
-    char calls[16];
-    p->folders = 0;
-    mt_status status = b->cuda ? find_emulator(b, p->emulator) : MT_OK;
-    if (status != MT_OK)
-        return status;
-    mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
-    mg_path(p->worker, "%s/in/worker", b->scratch);
-    mg_path(p->given, "%s/in/libgiven.a", b->scratch);
-    find_folders(b, whose, p);
-    FILE *list = fopen(p->list, "we");
-    if (!list)
-        return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
-    snprintf(calls, sizeof calls, "calls_%.2s", id);
-    fprintf(list, "%s/main.o\n", p->worker);
-    list_folder(list, p->worker, calls); /* a large lab has several */
-    for (int i = 0; i < p->folders; i++)
-        list_folder(list, p->folder[i], "");
-    if (b->cuda)
-        fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
-    fprintf(list, "%s\n", p->given);
-    return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
-}
-
-mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
-                          size_t size)
-{
-    char bin[PATH_MAX], response[PATH_MAX], table[64];
-    parts p;
-    mt_status status = find_parts(b, id, whose, &p);
-    if (status != MT_OK)
-        return status;
-    mg_path(bin, "%s/%s", b->scratch, whose == MG_REFERENCE ? "bin" : "out");
-    mg_path(path, "%s/worker-%x", bin, whose);
-    mg_path(response, "@%s", p.list);
-    snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
-    /* Without -fno-lto a unit may bring intermediate code, to be compiled here. The emulator walks the stack. */
-    const char *const argv[] = { compiler, "-static", "-fno-lto", "-fopenmp", table, "-Wl,--eh-frame-hdr",
-                                 "-o",     path,      response,   "-lstdc++", "-lm", NULL };
-    mg_sandbox box = tool_box(b, argv, NULL);
-    int seen = 0;
-    box.readable[seen++] = p.list;
-    box.readable[seen++] = p.worker;
-    box.readable[seen++] = p.given;
-    if (b->cuda)
-        box.readable[seen++] = p.emulator;
-    for (int i = 0; i < p.folders; i++)
-        box.readable[seen++] = p.folder[i];
-    box.writable[0] = bin;
-    status = run_tool(&box, "linking", log, size);
-    return status == MT_OK ? is_plain(path) : status;
+    char source[PATH_MAX], objects[PATH_MAX];
+    mg_build_source(b, b->mine[0], source);
+    mg_path(objects, "%s/obj/counted", b->scratch);
+    mt_status status = mg_folder(objects, true);
+    DIR *units = opendir(source);
+    for (struct dirent *e; units && status == MT_OK && (e = readdir(units));)
+        if (e->d_name[0] != '.' && !is_cuda(e->d_name))
+            status = compile(b, b->mine[0], true, objects, e->d_name, log, size);
+    if (units)
+        closedir(units);
+    return status;
 }
 
 bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *text, size_t size)
@@ -382,9 +277,9 @@ bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *tex
     char address[32], log[4096] = "", source[PATH_MAX];
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc - 1); /* a return address lies behind its call */
     const char *const argv[] = { "/usr/bin/addr2line", "-i", "-e", worker, address, NULL };
-    mg_sandbox box = tool_box(b, argv, NULL);
+    mg_sandbox box = mg_tool_box(b, argv, NULL);
     box.readable[0] = worker;
-    if (run_tool(&box, "addr2line", log, sizeof log) != MT_OK)
+    if (mg_run_tool(&box, "addr2line", log, sizeof log) != MT_OK)
         return false;
     int n = snprintf(source, sizeof source, "%s/src/", b->scratch);
     for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) /* innermost frame first */

@@ -18,6 +18,9 @@ typedef struct mg_build {
 /* Whose units a worker has, one bit for each of mg_build.mine: set for the student's. All other labs' are prebuilt. */
 enum { MG_REFERENCE = 0, MG_MINE = (1 << MG_UNITS) - 1 };
 
+/* Besides: the graded lab's units are compiled anew, so that worker/traffic.c sees every access to memory. */
+enum { MG_COUNTED = 1 << MG_UNITS };
+
 /* mg_build_open -- copy headers and prebuilt objects to where the sandbox can see them, link the launcher. The three
  * pointers are borrowed. */
 mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined);

@@ -15,6 +15,7 @@ typedef struct mg_bench {
     mg_worker worker; /* with the submission's units */
     char worker_path[PATH_MAX], launcher_path[PATH_MAX];
     char reference_path[PATH_MAX]; /* empty until a race needs it */
+    char counting_path[PATH_MAX];  /* empty until a count of memory traffic needs it */
     uint64_t seed;
     uint32_t shift; /* of the last call: addresses rotate */
     struct mg_todo {

@@ -76,7 +76,7 @@ static const update_case fused_cases[] = {
       FUSED(UP_THREADS) },
     { { 2, "1,000 steps", "m and v go to memory bare, m_hat and v_hat stay in registers" }, FUSED(UP_LONG) },
 };
-static const mg_case race_cases[] = {
+static const mg_case traffic_cases[] = {
     { 8, "one pass over memory", "one loop that reads p, g, m, v once and writes p, m, v once; nothing else" },
 };
 
@@ -143,7 +143,7 @@ static const mg_group groups[] = {
     UPDATE_GROUP("04.3", "Adam", adam),
     UPDATE_GROUP("04.4", "AdamW in passes", passes),
     UPDATE_GROUP("04.5", "AdamW fused", fused),
-    MG_GROUP("04.5", "AdamW fused", mg_04_race, race_cases),
+    MG_GROUP("04.5", "AdamW fused", mg_04_traffic, traffic_cases),
     UPDATE_GROUP("04.6", "Lion", lion),
     UPDATE_GROUP("04.7", "Adafactor", adafactor),
     MG_GROUP("04.8", "schedule", mg_04_schedule, schedule_cases),

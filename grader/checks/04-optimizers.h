@@ -53,8 +53,8 @@ typedef struct clip_case {
 /* 04-updates.c */
 void mg_04_update(mg_run *run, const void *one_case); /* an update_case */
 
-/* 04-race.c */
-void mg_04_race(mg_run *run, const void *one_case); /* an mg_case */
+/* 04-traffic.c */
+void mg_04_traffic(mg_run *run, const void *one_case); /* an mg_case */
 
 /* 04-schedules.c, 04-clip.c */
 void mg_04_schedule(mg_run *run, const void *one_case); /* a schedule_case */

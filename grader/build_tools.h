@@ -1,0 +1,26 @@
+/* build_tools.h -- what build.c and link.c share: sandboxed runs of the compiler. */
+#ifndef MG_BUILD_TOOLS_H
+#define MG_BUILD_TOOLS_H
+
+#include "build.h"
+
+extern const char mg_compiler[];
+
+/* mg_tool_box -- a sandbox for argv with the toolchain in it, working in `folder` (NULL: anywhere). */
+mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *folder);
+
+/* mg_run_tool -- run it; `log` receives the start of what it prints. MT_ERR_FORMAT: it failed, "WHAT failed". */
+mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size);
+
+/* mg_is_plain -- what a sandboxed tool wrote must be a plain file before we touch it. */
+mt_status mg_is_plain(const char *path);
+
+/* mg_find_emulator -- the emulator's folder in the scratch folder, copied there when it is first needed. */
+mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX]);
+
+/* mg_compile_counted -- compile the graded lab's C units for MG_COUNTED. */
+mt_status mg_compile_counted(const mg_build *b, char *log, size_t size);
+
+mt_status mg_link_launcher(const mg_build *b);
+
+#endif

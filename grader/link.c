@@ -1,0 +1,144 @@
+/* link.c -- the static binaries that run submissions: the launcher and the workers. A link sees the objects it is to link. */
+#include "build_tools.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- launcher ------------------------------------------------------------------------------- */
+
+void mg_build_launcher(const mg_build *b, char path[PATH_MAX])
+{
+    mg_path(path, "%s/bin/launch", b->scratch);
+}
+
+mt_status mg_link_launcher(const mg_build *b)
+{
+    char in[PATH_MAX], object[PATH_MAX], bin[PATH_MAX], launcher[PATH_MAX], log[1024];
+    mg_path(in, "%s/in", b->scratch);
+    mg_path(object, "%s/worker/launch.o", in);
+    mg_path(bin, "%s/bin", b->scratch);
+    mg_build_launcher(b, launcher);
+    const char *const argv[] = { mg_compiler, "-static", "-o", launcher, object, NULL };
+    mg_sandbox box = mg_tool_box(b, argv, NULL);
+    box.readable[0] = in;
+    box.writable[0] = bin;
+    mt_status status = mg_run_tool(&box, "linking the launcher", log, sizeof log);
+    return status == MT_OK ? mg_is_plain(launcher)
+                           : mt_fail(MT_ERR_UNAVAILABLE, "cannot link a static program: %s", log);
+}
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+static bool is_mine(const mg_build *b, unsigned whose, const char *id)
+{
+    for (int i = 0; i < b->mines; i++)
+        if (strcmp(b->mine[i], id) == 0)
+            return whose >> i & 1;
+    return false;
+}
+
+static void list_folder(FILE *list, const char *folder, const char *begin)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strlen(e->d_name) > 2 && strcmp(e->d_name + strlen(e->d_name) - 2, ".o") == 0 &&
+            strncmp(e->d_name, begin, strlen(begin)) == 0)
+            fprintf(list, "%s/%s\n", folder, e->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+/* What one link is made of, and all that its sandbox shows. */
+typedef struct parts {
+    char list[PATH_MAX];             /* a response file with the objects, ours first */
+    char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
+    char worker[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
+    int folders;
+} parts;
+
+static void find_folders(const mg_build *b, unsigned whose, parts *p)
+{
+    char units[PATH_MAX];
+    mg_path(units, "%s/in/units", b->scratch);
+    DIR *labs = opendir(units);
+    for (struct dirent *e; labs && (e = readdir(labs));) {
+        if (e->d_name[0] == '.' || is_mine(b, whose, e->d_name))
+            continue;
+        MT_CHECK(p->folders < MG_UNITS, "too many labs");
+        mg_path(p->folder[p->folders++], "%s/%s", units, e->d_name);
+    }
+    if (labs)
+        closedir(labs);
+    for (int i = 0; i < b->mines; i++) {
+        if (!is_mine(b, whose, b->mine[i]))
+            continue;
+        MT_CHECK(p->folders < MG_UNITS, "too many labs");
+        mg_path(p->folder[p->folders++], "%s/obj/%s", b->scratch,
+                i == 0 && whose & MG_COUNTED ? "counted" : b->mine[i]);
+    }
+}
+
+static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
+{
+    char calls[16];
+    p->folders = 0;
+    mt_status status = b->cuda ? mg_find_emulator(b, p->emulator) : MT_OK;
+    if (status != MT_OK)
+        return status;
+    mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
+    mg_path(p->worker, "%s/in/worker", b->scratch);
+    mg_path(p->given, "%s/in/libgiven.a", b->scratch);
+    find_folders(b, whose, p);
+    FILE *list = fopen(p->list, "we");
+    if (!list)
+        return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
+    snprintf(calls, sizeof calls, "calls_%.2s", id);
+    fprintf(list, "%s/main.o\n", p->worker);
+    list_folder(list, p->worker, calls); /* a large lab has several */
+    for (int i = 0; i < p->folders; i++)
+        list_folder(list, p->folder[i], "");
+    if (b->cuda)
+        fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
+    else if (whose & MG_COUNTED)
+        fprintf(list, "%s/traffic.o\n", p->worker);
+    fprintf(list, "%s\n", p->given);
+    return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
+}
+
+mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
+                          size_t size)
+{
+    char bin[PATH_MAX], response[PATH_MAX], table[64];
+    parts p;
+    mt_status status = whose & MG_COUNTED ? mg_compile_counted(b, log, size) : MT_OK;
+    if (status == MT_OK)
+        status = find_parts(b, id, whose, &p);
+    if (status != MT_OK)
+        return status;
+    mg_path(bin, "%s/%s", b->scratch, whose == MG_REFERENCE ? "bin" : "out");
+    mg_path(path, "%s/worker-%x", bin, whose);
+    mg_path(response, "@%s", p.list);
+    snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
+    /* Without -fno-lto a unit may bring intermediate code, to be compiled here. The emulator walks the stack. */
+    const char *const argv[] = {
+        mg_compiler, "-static", "-fno-lto",
+        "-fopenmp",  table,     "-Wl,--eh-frame-hdr",
+        "-o",        path,      response,
+        "-lstdc++",  "-lm",     whose & MG_COUNTED ? "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset" : NULL,
+        NULL
+    };
+    mg_sandbox box = mg_tool_box(b, argv, NULL);
+    int seen = 0;
+    box.readable[seen++] = p.list;
+    box.readable[seen++] = p.worker;
+    box.readable[seen++] = p.given;
+    if (b->cuda)
+        box.readable[seen++] = p.emulator;
+    for (int i = 0; i < p.folders; i++)
+        box.readable[seen++] = p.folder[i];
+    box.writable[0] = bin;
+    status = mg_run_tool(&box, "linking", log, size);
+    return status == MT_OK ? mg_is_plain(path) : status;
+}

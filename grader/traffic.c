@@ -1,0 +1,49 @@
+/* traffic.c -- see traffic.h. */
+#include "traffic.h"
+#include "run.h"
+#include "wire_traffic.h"
+
+#include <math.h>
+
+static const char report_name[] = ""; /* no name: not shown among the arguments */
+
+/* The counting worker in place of the submission's own. False: the run has its verdict. */
+static bool start(mg_run *run, mg_worker *worker)
+{
+    mg_bench *b = run->bench;
+    char log[1024] = "";
+    *worker = b->worker;
+    if (!b->counting_path[0] &&
+        mg_build_worker(&b->build, b->info.id, MG_MINE | MG_COUNTED, b->counting_path, log, sizeof log) != MT_OK) {
+        b->counting_path[0] = 0;
+        mg_judge(run, MG_ERROR, "no counting worker: %.200s %.600s", mt_last_error(), log);
+        return false;
+    }
+    worker->path = b->counting_path;
+    mg_session_end(run->session);
+    run->session = mg_session_start(worker);
+    if (!run->session)
+        mg_judge(run, MG_ERROR, "%s", mt_last_error());
+    return run->session;
+}
+
+bool mg_traffic_call(mg_run *run)
+{
+    mg_worker worker;
+    mg_out(run, report_name, MT_U8, MT_SHAPE(sizeof(mg_traffic_report)));
+    run->threads = 1;
+    return start(run, &worker) && mg_call(run);
+}
+
+void mg_traffic_credit(mg_run *run, const char *bar, double must)
+{
+    const mg_traffic_report *r = mg_result(run, report_name);
+    double times = (double)(r->fetched + r->written) / must;
+    if (!(times >= 0.99))
+        mg_judge(run, MG_FAIL, "counted %.3g times the bytes that must move, and less than 1 is not possible", times);
+    mg_note(run, "%.2f times the bytes that must move (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),
+            mg_bar(run, bar, "full"));
+    mg_credit(run, bar, times);
+    mg_session_end(run->session);
+    run->session = NULL;
+}
