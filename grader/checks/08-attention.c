@@ -12,11 +12,11 @@ enum { CALLS = 6 }; /* of each row */
 
 /* ---- shapes and numbers ----------------------------------------------------------------------------- */
 
-/* How many tokens, -1: random. The kernel's tiles are 64 keys wide: none, part of one, one, and several. */
+/* How many tokens, -1: random. Lengths around 64 and 128 catch kernels that work in tiles of such sizes. */
 static const int64_t length[][CALLS] = {
     [MG_TOKENS_NONE] = { 0, 5, 0, 5, 0, 5 }, /* 5: of no samples */
     [MG_TOKENS_ONE] = { 1, 1, 1, 1, 1, 1 },        [MG_TOKENS_FEW] = { 2, 3, 4, 5, 6, 7 },
-    [MG_TOKENS_SHORT] = { 31, 33, 2, 64, -1, -1 }, [MG_TOKENS_TILES] = { 65, 64, 127, 128, 129, 200 },
+    [MG_TOKENS_SHORT] = { 31, 33, 2, 64, -1, -1 }, [MG_TOKENS_LONG] = { 65, 64, 127, 128, 129, 200 },
 };
 
 /* Heads of an odd number of columns, so that none begins where a vector would. */
@@ -26,7 +26,7 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
     mg_attention a = { .B = mg_pick(rng, 1, 3), .T = length[c->tokens][t], .H = mg_pick(rng, c->heads ? 2 : 1, 4) };
     if (c->tokens == MG_TOKENS_NONE && a.T > 0)
         a.B = 0;
-    if (c->tokens == MG_TOKENS_TILES) /* long ones: the oracle has to make all their scores */
+    if (c->tokens == MG_TOKENS_LONG) /* long ones: the oracle has to make all their scores */
         a.B = 1, a.H = mg_pick(rng, c->heads ? 2 : 1, 2);
     a.T = mg_size(run, a.T, 70);
     a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
@@ -89,9 +89,9 @@ static void forget(mg_answer *answer)
 
 static bool forward(mg_run *run, const attention_case *c, mg_attention a)
 {
-    mg_begin(run, "mt_attention_fwd_cpu");
+    mg_begin(run, "mt_attention_plain_fwd_cpu");
     mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C)),
-                           mg_overwritten(run, "lse", MT_SHAPE(a.B, a.H, a.T)) };
+                           mg_overwritten(run, "saved", MT_SHAPE(a.B, a.H, a.T, a.T)) };
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
     fill_qkv(mg_rng(run), qkv, &a, c->scores);
     a.qkv = qkv;
@@ -100,8 +100,7 @@ static bool forward(mg_run *run, const attention_case *c, mg_attention a)
         double lse[2];
         int64_t row = mg_attention_row(&a, i);
         mg_oracle_attention(answer[0].v + row, answer[0].e + row, lse, &a, i);
-        answer[1].v[i] = lse[0];
-        answer[1].e[i] = lse[1];
+        mg_oracle_attention_probs(answer[1].v + i * a.T, answer[1].e + i * a.T, &a, i);
     }
     for (int k = 0; k < 2; k++)
         if (!(c->judged >> k & 1))
@@ -119,46 +118,53 @@ void mg_08_attention(mg_run *run, const void *one_case)
 
 /* ---- backward --------------------------------------------------------------------------------------- */
 
-/* What forward would have saved, as f32. */
-static void save(float *out, float *lse, const mg_attention *a)
+/* What forward would have left, as f32: out, and the probabilities in saved. */
+static void save(float *out, float *saved, mg_attention *a)
 {
-    int64_t D = a->C / a->H;
-    double *v = mg_doubles(2 * D), pair[2];
+    int64_t D = a->C / a->H, T = a->T;
+    double *v = mg_doubles(2 * D), *p = mg_doubles(2 * T), lse[2];
+    a->spread = mg_doubles(mg_attention_places(a));
+    a->out = out;
+    a->probs = saved;
     for (int64_t i = 0; i < mg_attention_places(a); i++) {
         float *row = out + mg_attention_row(a, i);
-        mg_oracle_attention(v, v + D, pair, a, i);
+        mg_oracle_attention(v, v + D, lse, a, i);
+        mg_oracle_attention_probs(p, p + T, a, i);
         for (int64_t d = 0; d < D; d++)
             row[d] = (float)v[d];
-        lse[i] = (float)pair[0];
+        for (int64_t j = 0; j < T; j++)
+            saved[i * T + j] = (float)p[j];
+        a->spread[i] = mg_oracle_attention_spread(a, i);
     }
     free(v);
+    free(p);
 }
 
-/* Inputs of a backward call, after its output. */
+/* The other arguments of a backward call, after dqkv. The checker's own
+ * saved stays as it was sent, whatever the call does with it. */
 static void send_saved(mg_run *run, mg_attention *a, int64_t scores)
 {
+    float *saved = mg_inout(run, "saved", MT_F32, MT_SHAPE(a->B, a->H, a->T, a->T));
     a->dout = mg_input(run, "dout", MT_SHAPE(a->B, a->T, a->C), (mg_dist)NORMAL(0, 1));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a->B, a->T, 3 * a->C));
     float *out = mg_in(run, "out", MT_F32, MT_SHAPE(a->B, a->T, a->C));
-    float *lse = mg_in(run, "lse", MT_F32, MT_SHAPE(a->B, a->H, a->T));
     fill_qkv(mg_rng(run), qkv, a, scores);
     a->qkv = qkv;
-    save(out, lse, a);
-    a->out = out;
-    a->lse = lse;
+    save(out, saved, a);
     send_shape(run, a);
 }
 
 static bool backward(mg_run *run, const attention_case *c, mg_attention a)
 {
-    mg_begin(run, "mt_attention_bwd_cpu");
+    mg_begin(run, "mt_attention_plain_bwd_cpu");
     mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
     send_saved(run, &a, c->scores);
     for (int64_t i = 0; i < mg_attention_places(&a); i++)
         mg_oracle_attention_add(answer.v, answer.e, &a, i);
     for (int64_t i = 0; i < a.B * a.T * 3 * a.C; i++)
         if (!(c->judged >> (i / a.C % 3) & 1))
-            answer.e[i] = INFINITY; /* of another row's concern: any finite number */
+            answer.e[i] = INFINITY; /* another row's concern: any finite number */
+    free(a.spread);
     return mg_call_and_judge(run, &answer, 1);
 }
 
@@ -241,9 +247,9 @@ void mg_08_cached_text(mg_run *run, const void *one_case)
 
 /* ---- races ------------------------------------------------------------------------------------------ */
 
-/* One sample, a third of the smallest GPT-2 wide. Of each reply all numbers must be finite, and those of a few places
- * right: which, is drawn after the reply, one of each stretch of them. A place left out to save time is found soon: a race
- * looks at some thousands. */
+/* One sample, a third of the smallest GPT-2 wide. All numbers of a reply must be finite, and those of WATCHED places right. Which
+ * places is drawn after the reply, one from each stretch of them. A place left out to save time is found soon: a race looks at some
+ * thousands. */
 enum { RACE_C = 256, RACE_H = 4, WATCHED = 64 };
 
 static mg_attention racing; /* the call described last; the checker races one pair at a time */
@@ -264,39 +270,44 @@ static bool expect_watched(mg_run *run, mg_answer answer, int64_t n)
     return good;
 }
 
+static void start_race(const attention_race *c)
+{
+    free(racing.spread);
+    racing = (mg_attention){ .B = 1, .T = c->T, .C = RACE_C, .H = RACE_H };
+}
+
 static void describe_forward(mg_run *run, const void *one_case, const char *function)
 {
-    const attention_race *c = one_case;
-    racing = (mg_attention){ .B = 1, .T = c->T, .C = RACE_C, .H = RACE_H };
+    start_race(one_case);
+    int64_t T = racing.T;
     mg_begin(run, function);
-    mg_out(run, "out", MT_F32, MT_SHAPE(1, c->T, RACE_C));
-    mg_out(run, "lse", MT_F32, MT_SHAPE(1, RACE_H, c->T));
-    racing.qkv = mg_input(run, "qkv", MT_SHAPE(1, c->T, 3 * RACE_C), (mg_dist)NORMAL(0, 1));
+    mg_out(run, "out", MT_F32, MT_SHAPE(1, T, RACE_C));
+    mg_out(run, "saved", MT_F32, MT_SHAPE(1, RACE_H, T, T));
+    racing.qkv = mg_input(run, "qkv", MT_SHAPE(1, T, 3 * RACE_C), (mg_dist)NORMAL(0, 1));
     send_shape(run, &racing);
 }
 
 static bool verify_forward(mg_run *run, const void *one_case)
 {
-    int64_t n = racing.T * RACE_C, places = mg_attention_places(&racing);
-    mg_answer out = { "out", mg_doubles(n), mg_doubles(n) }, lse = { "lse", mg_doubles(places), mg_doubles(places) };
+    int64_t n = racing.T * RACE_C, T = racing.T, places = mg_attention_places(&racing);
+    mg_answer out = { "out", mg_doubles(n), mg_doubles(n) };
+    mg_answer saved = { "saved", mg_doubles(places * T), mg_doubles(places * T) };
     (void)one_case;
     for (int64_t k = 0; k < WATCHED; k++) {
         int64_t i = watch(run, k), row = mg_attention_row(&racing, i);
-        double pair[2];
-        mg_oracle_attention(out.v + row, out.e + row, pair, &racing, i);
-        lse.v[i] = pair[0];
-        lse.e[i] = pair[1];
+        double lse[2];
+        mg_oracle_attention(out.v + row, out.e + row, lse, &racing, i);
+        mg_oracle_attention_probs(saved.v + i * T, saved.e + i * T, &racing, i);
     }
     bool good = expect_watched(run, out, n);
-    return expect_watched(run, lse, places) && good;
+    return expect_watched(run, saved, places * T) && good;
 }
 
 static void describe_backward(mg_run *run, const void *one_case, const char *function)
 {
-    const attention_race *c = one_case;
-    racing = (mg_attention){ .B = 1, .T = c->T, .C = RACE_C, .H = RACE_H };
+    start_race(one_case);
     mg_begin(run, function);
-    mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, c->T, 3 * RACE_C));
+    mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, racing.T, 3 * RACE_C));
     send_saved(run, &racing, MG_SCORES_ANY);
 }
 
@@ -313,7 +324,7 @@ static bool verify_backward(mg_run *run, const void *one_case)
 void mg_08_attention_race(mg_run *run, const void *one_case)
 {
     const attention_race *c = one_case;
-    const char *function = c->backward ? "mt_attention_bwd_cpu" : "mt_attention_fwd_cpu";
+    const char *function = c->backward ? "mt_attention_plain_bwd_cpu" : "mt_attention_plain_fwd_cpu";
     const mg_race race = { .bar = c->bar,
                            .ours = function,
                            .theirs = function,

@@ -104,45 +104,44 @@ static const classifier_case classifier_bwd_cases[] = {
 #define TOKENS(count, size) .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
 #define JUDGE(what)         .judged = MG_JUDGE_##what
 static const attention_case attention_cases[] = {
-    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" }, TOKENS(ONE, ANY), JUDGE(BOTH) },
+    { { 1, "one token", "softmax of one score is 1: out is the value, the saved probability 1" }, TOKENS(ONE, ANY), JUDGE(BOTH) },
     { { 3, "random texts", "score = q . k / sqrt(D), with D = C / H; out sums the values, each times its probability" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
     { { 2, "first queries", "query i sees the keys 0 to i: its own too, and none after it" }, TOKENS(FEW, ANY), JUDGE(OUT) },
     { { 2, "many heads", "head h has columns h*D to h*D+D-1 of queries, keys, values and out" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
-    { { 3, "tiles of keys", "softmax is over the keys of all tiles: each tile adds to the sum of those before" }, TOKENS(TILES, ANY), JUDGE(OUT) },
-    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
-    { { 3, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" }, TOKENS(TILES, SLOWLY), JUDGE(OUT) },
-    { { 1, "fast growing scores", "e^(before - max), not e^(max - before): the first is at most 1" }, TOKENS(TILES, GROWING), JUDGE(OUT) },
-    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" }, TOKENS(TILES, SHRINKING), JUDGE(OUT) },
-    { { 2, "log-sum-exp", "the sum shrinks too when the maximum grows; lse = max + log(sum)" }, TOKENS(TILES, SLOWLY), JUDGE(LSE) },
+    { { 2, "long texts", "softmax is over all keys that the query sees, however many" }, TOKENS(LONG, ANY), JUDGE(OUT) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score of the row first" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
+    { { 1, "growing scores", "the largest score of a row may be its last: find the maximum before the first exponential" }, TOKENS(LONG, GROWING), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the largest score of a row may be its first: the maximum is over all visible keys" }, TOKENS(LONG, SHRINKING), JUDGE(OUT) },
+    { { 3, "saved probabilities", "backward reads p[i,j] from saved [B,H,T,T]: each row divided by its sum, and 0 for j > i" }, TOKENS(SHORT, SLOWLY), JUDGE(PROBS), .heads = true },
     { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_race attention_race_cases[] = {
-    { { 6, "speed", "mt_expf in a loop becomes vector code; libm's exp is called once for each score" }, .T = 512, .bar = "08.5" },
+    { { 4, "speed", "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code" }, .T = 512, .bar = "08.5" },
 };
 static const attention_case attention_backward_cases[] = {
     { { 3, "dq", "the scores' gradient times the keys, where that gradient is p * (dp - delta), times 1 / sqrt(D) like the scores" }, TOKENS(SHORT, ANY), JUDGE(DQ) },
-    { { 3, "dk", "the scores' gradient, transposed, times the queries: 0 where a key is not visible" }, TOKENS(SHORT, ANY), JUDGE(DK) },
-    { { 3, "dv", "the probabilities, transposed, times dout: p = e^(score / sqrt(D) - lse), 0 where a key is not visible" }, TOKENS(SHORT, ANY), JUDGE(DV) },
+    { { 3, "dk", "the scores' gradient, transposed, times the queries" }, TOKENS(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "the probabilities, transposed, times dout: compute it before p is overwritten" }, TOKENS(SHORT, ANY), JUDGE(DV) },
     { { 1, "first tokens", "the last query sees all keys, the first only its own" }, TOKENS(FEW, ANY), JUDGE(ALL) },
     { { 1, "one token", "a probability of 1 has no slope: dq and dk are 0, dv is dout" }, TOKENS(ONE, ANY), JUDGE(ALL) },
-    { { 2, "tiles of keys", "a query gets its gradient from all tiles of keys, a key from all tiles of queries" }, TOKENS(TILES, ANY), JUDGE(ALL) },
-    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" }, TOKENS(SHORT, LARGE), JUDGE(ALL) },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, TOKENS(TILES, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 2, "long texts", "a query gets its gradient from all keys it sees, a key from all queries that see it" }, TOKENS(LONG, ANY), JUDGE(ALL) },
+    { { 1, "large scores", "read the probabilities from saved: made again without the maximum they overflow" }, TOKENS(SHORT, LARGE), JUDGE(ALL) },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
     { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
-    { { 5, "speed", "as in forward: mt_expf in a loop becomes vector code; libm's exp is called once for each score" }, .backward = true, .T = 384, .bar = "08.6" },
+    { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them" }, .backward = true, .T = 384, .bar = "08.6" },
 };
 static const attention_case cached_cases[] = {
     { { 1, "first token", "at place 0 the token is its own only key: out is its value" }, TOKENS(ONE, ANY), JUDGE(OUT) },
     { { 3, "random places", "keys 0 to place, place included; each score divided by sqrt(D), each value times its weight" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
     { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
-    { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" }, TOKENS(TILES, SLOWLY), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" }, TOKENS(LONG, SLOWLY), JUDGE(OUT) },
     { { 1, "the cache itself", "row `place` gets the token's key and value; no other row changes" }, TOKENS(SHORT, ANY), JUDGE(CACHE) },
 };
 static const attention_case cached_text_cases[] = {
-    { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" }, TOKENS(TILES, ANY), JUDGE(OUT) },
+    { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" }, TOKENS(LONG, ANY), JUDGE(OUT) },
 };
 #undef TOKENS
 #undef JUDGE

@@ -80,9 +80,9 @@ void mg_08_classifier_bwd(mg_run *run, const void *one_case);
 
 /* ---- attention: 08-attention.c ------------------------------------------------------------------ */
 
-enum { MG_TOKENS_NONE, MG_TOKENS_ONE, MG_TOKENS_FEW, MG_TOKENS_SHORT, MG_TOKENS_TILES };
+enum { MG_TOKENS_NONE, MG_TOKENS_ONE, MG_TOKENS_FEW, MG_TOKENS_SHORT, MG_TOKENS_LONG };
 enum { MG_SCORES_ANY, MG_SCORES_LARGE, MG_SCORES_GROWING, MG_SCORES_SLOWLY, MG_SCORES_SHRINKING };
-enum { MG_JUDGE_OUT = 1, MG_JUDGE_LSE = 2, MG_JUDGE_CACHE = 2, MG_JUDGE_BOTH = 3 };
+enum { MG_JUDGE_OUT = 1, MG_JUDGE_PROBS = 2, MG_JUDGE_CACHE = 2, MG_JUDGE_BOTH = 3 };
 enum { MG_JUDGE_DQ = 1, MG_JUDGE_DK = 2, MG_JUDGE_DV = 4, MG_JUDGE_ALL = 7 };
 
 typedef struct attention_case {

@@ -109,6 +109,36 @@ void mg_oracle_attention(double *v, double *e, double lse[2], const mg_attention
     free(s);
 }
 
+void mg_oracle_attention_probs(double *v, double *e, const mg_attention *a, int64_t i)
+{
+    int64_t n = i % a->T + 1, first = i - i % a->T;
+    number *s = calloc((size_t)n, sizeof *s);
+    MT_CHECK(s, "out of memory for %lld scores", (long long)n);
+    for (int64_t j = 0; j < n; j++)
+        s[j] = score(a, i, first + j);
+    total sum = softmax(s, n);
+    for (int64_t j = 0; j < a->T; j++) {
+        v[j] = j < n ? s[j].v : 0;
+        e[j] = j < n ? (s[j].e + s[j].v * (sum.e + 2 * MG_U)) / (1 - sum.e) + FLT_MIN : 0;
+    }
+    free(s);
+}
+
+double mg_oracle_attention_spread(const mg_attention *a, int64_t i)
+{
+    int64_t D = a->C / a->H, n = i % a->T + 1, first = i - i % a->T;
+    const float *dout = a->dout + mg_attention_row(a, i);
+    double spread = 0;
+    for (int64_t j = 0; j < n; j++) {
+        const float *value = a->qkv + part_of(a, first + j, VALUE);
+        double size = 0;
+        for (int64_t d = 0; d < D; d++)
+            size += fabs((double)dout[d] * value[d]);
+        spread += (double)a->probs[i * a->T + j] * size;
+    }
+    return spread;
+}
+
 /* ---- backward --------------------------------------------------------------------------------------- */
 
 /* Of query i and key j: the probability and the gradient of the product q . k. */
@@ -116,17 +146,26 @@ typedef struct cell {
     number p, ds;
 } cell;
 
-/* The probability is e^(score - lse). Whoever makes lse and out again instead of reading them has not their rounding to f32:
+/* The probability is the saved one, or e^(score - lse). Whoever makes lse and out again instead of reading them has not their rounding to f32:
  * one more. ds has four of its own, besides that of the difference: two products, and two of scale. */
 static cell cell_of(const mg_attention *a, int64_t i, int64_t j)
 {
     int64_t D = a->C / a->H;
     const float *dout = a->dout + mg_attention_row(a, i);
-    number s = score(a, i, j), dp = dot(dout, a->qkv + part_of(a, j, VALUE), D, 0);
+    number dp = dot(dout, a->qkv + part_of(a, j, VALUE), D, 0);
     number delta = dot(dout, a->out + mg_attention_row(a, i), D, 1);
-    double lse = a->lse[i], scale = 1 / sqrt((double)D), apart = dp.v - delta.v;
-    number p = { .v = exp(s.v - lse) };
-    p.e = p.v * expm1(s.e + MG_U * (fabs(lse) + fabs(s.v - lse) + 4)) + FLT_MIN;
+    double scale = 1 / sqrt((double)D), apart = dp.v - delta.v;
+    number p = { 0 };
+    if (a->lse) {
+        number s = score(a, i, j);
+        double lse = a->lse[i];
+        p.v = exp(s.v - lse);
+        p.e = p.v * expm1(s.e + MG_U * (fabs(lse) + fabs(s.v - lse) + 4)) + FLT_MIN;
+    } else {
+        p.v = a->probs[i * a->T + j % a->T];
+    }
+    if (a->spread)
+        delta.e += (mg_gamma(D) + mg_gamma(i % a->T + 1) + 2 * MG_U) * a->spread[i];
     double apart_e = dp.e + delta.e + MG_U * fabs(apart), ds = p.v * apart * scale;
     return (cell){ p, { ds, scale * ((p.v + p.e) * apart_e + p.e * fabs(apart)) + 4 * MG_U * fabs(ds) + FLT_MIN } };
 }

@@ -14,7 +14,17 @@ enum { B = 2, T = 9, H = 3, D = 5, C = H * D };
 
 static mt_rng rng;
 static float qkv[B][T][3][H][D], dout[B][T][H][D], out[B][T][H][D], lse[B][H][T];
-static const mg_attention a = { B, T, C, H, &qkv[0][0][0][0][0], &dout[0][0][0][0], &out[0][0][0][0], &lse[0][0][0] };
+static float probs[B][H][T][T];
+static const mg_attention a = {
+    .B = B,
+    .T = T,
+    .C = C,
+    .H = H,
+    .qkv = &qkv[0][0][0][0][0],
+    .dout = &dout[0][0][0][0],
+    .out = &out[0][0][0][0],
+    .lse = &lse[0][0][0],
+};
 
 /* Fresh numbers, scores about `size` large, and what forward would have saved. */
 static void start(float size)
@@ -69,6 +79,49 @@ Test(oracle_attention, forward_is_its_definition)
                     cr_assert_lt(e[d], 2e-5);
                 }
             }
+}
+
+Test(oracle_attention, probabilities_are_their_definition)
+{
+    start(1);
+    for (int64_t i = 0; i < mg_attention_places(&a); i++) {
+        double v[T], e[T], sum = 0;
+        int b = (int)(i / T / H), h = (int)(i / T % H), t = (int)(i % T);
+        mg_oracle_attention_probs(v, e, &a, i);
+        for (int j = 0; j < T; j++) {
+            cr_assert(j <= t ? e[j] > 0 && e[j] < 1e-5 : v[j] == 0 && e[j] == 0);
+            NEAR(v[j], j <= t ? v[0] * exp(score_of(b, h, t, j) - score_of(b, h, t, 0)) : 0, 1e-13);
+            sum += v[j];
+        }
+        NEAR(sum, 1, 1e-13);
+    }
+}
+
+/* With the probabilities saved instead of lse, and with the bound of a delta summed over the keys. */
+Test(oracle_attention, gradients_from_probabilities)
+{
+    static double v[2][B * T * 3 * C], e[2][B * T * 3 * C], spread[B * H * T];
+    start(1);
+    mg_attention p = a;
+    p.lse = NULL;
+    p.probs = &probs[0][0][0][0];
+    p.spread = spread;
+    for (int64_t i = 0; i < mg_attention_places(&a); i++) {
+        double want[T], bound[T];
+        mg_oracle_attention_probs(want, bound, &a, i);
+        for (int j = 0; j < T; j++)
+            (&probs[0][0][0][0])[i * T + j] = (float)want[j];
+    }
+    for (int64_t i = 0; i < mg_attention_places(&a); i++)
+        spread[i] = mg_oracle_attention_spread(&p, i);
+    for (int64_t i = 0; i < mg_attention_places(&a); i++) {
+        mg_oracle_attention_add(v[0], e[0], &a, i);
+        mg_oracle_attention_add(v[1], e[1], &p, i);
+    }
+    for (int64_t i = 0; i < B * T * 3 * C; i++) {
+        NEAR(v[1][i], v[0][i], 2e-6);
+        cr_assert_lt(e[1][i], 4e-5);
+    }
 }
 
 Test(oracle_attention, large_scores_do_not_overflow)

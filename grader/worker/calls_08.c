@@ -126,14 +126,15 @@ static void classifier_bwd(const mg_value *v)
 
 /* ---- attention -------------------------------------------------------------------------------------- */
 
-static void attention_fwd(const mg_value *v) /* out, lse; qkv; B, T, C, H */
+static void attention_fwd(const mg_value *v) /* out, saved; qkv; B, T, C, H */
 {
-    mt_attention_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64, v[5].i64, v[6].i64);
+    mt_attention_plain_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64, v[5].i64, v[6].i64);
 }
 
-static void attention_bwd(const mg_value *v) /* dqkv; dout, qkv, out, lse; B, T, C, H */
+static void attention_bwd(const mg_value *v) /* dqkv, saved; dout, qkv, out; B, T, C, H */
 {
-    mt_attention_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].i64, v[6].i64, v[7].i64, v[8].i64);
+    mt_attention_plain_bwd_cpu(v[0].f32, v[2].f32, v[3].f32, v[4].f32, v[1].f32, v[5].i64, v[6].i64, v[7].i64,
+                               v[8].i64);
 }
 
 static void attention_cached(const mg_value *v) /* out, cache; qkv; place, C, H */
@@ -193,8 +194,8 @@ const mg_function mg_calls_08[] = {
     { "mt_embedding_bwd_cpu", embedding_bwd },
     { "mt_classifier_fwd_cpu", classifier_fwd },
     { "mt_classifier_bwd_cpu", classifier_bwd },
-    { "mt_attention_fwd_cpu", attention_fwd },
-    { "mt_attention_bwd_cpu", attention_bwd },
+    { "mt_attention_plain_fwd_cpu", attention_fwd },
+    { "mt_attention_plain_bwd_cpu", attention_bwd },
     { "mt_attention_cached_cpu", attention_cached },
     { "mt_attention_cached_cpu, token by token", attention_text },
     { "mt_most_likely_cpu", most_likely },

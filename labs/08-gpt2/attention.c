@@ -1,159 +1,73 @@
-/* attention.c -- causal self-attention of many heads, forward and backward, without ever holding T x T scores.
+/* attention.c -- causal self-attention of many heads, forward and backward. All probabilities of a head are stored, T x T.
  *
- * A tile of ROWS queries meets the keys KEYS at a time. Forward keeps each query's largest score and sum so far, and shrinks
- * what it has summed when a larger score comes (the online softmax); backward makes the probabilities again from the
- * log-sum-exp that forward saved. The products are lab 01's packed kernel on one thread; threads share out heads and tiles
- * of queries (forward), heads (backward), never a sum. Source: Dao et al. 2022, arXiv:2205.14135, with CPU tiles. */
+ * Forward leaves them in saved [B,H,T,T]; backward replaces them by the gradient of the scores. The products are lab 01's
+ * packed kernel on one thread. Threads share out the heads of all samples: no sum is split, so the result does not depend
+ * on their number. Lab 11 writes the tiled form, which stores one number a row.
+ * Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2. */
+#include "ops/heads.h"
+#include "ops/kernels.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/matmul.h"
-#include "ops/vecmath.h"
 
-#include <inttypes.h>
-#include <math.h>
-
-enum {
-    ROWS = 64,
-    KEYS = 64
-}; /* a tile of scores, 16 KiB, stays in the L1 cache; equal, so that one tile has the diagonal */
-
-/* One head of one sample. Row t of its queries is q + t * 3C, likewise k and v; of its output out + t * C. */
-typedef struct head {
-    const float *q, *k, *v;
-    int64_t T, C, D; /* D = C / H columns are this head's */
-    float scale;     /* of the scores: 1 / sqrt(D) */
-} head;
-
-static head head_of(const float *qkv, int64_t index, int64_t T, int64_t C, int64_t H)
+int64_t mt_attention_plain_saved_cpu(int64_t B, int64_t T, int64_t H)
 {
-    const float *q = qkv + index / H * T * 3 * C + index % H * (C / H);
-    return (head){ q, q + C, q + 2 * C, T, C, C / H, 1 / sqrtf((float)(C / H)) };
-}
-
-static void check_heads(int64_t C, int64_t H)
-{
-    MT_CHECK(H >= 1 && C % H == 0, "attention: %" PRId64 " columns cannot be split between %" PRId64 " heads", C, H);
-}
-
-/* c [M,N] = or += a b; leading dimensions stand beside their arrays. */
-static void multiply(float *c, int64_t ldc, const float *a, int64_t lda, mt_trans trans_a, const float *b, int64_t ldb,
-                     mt_trans trans_b, int64_t M, int64_t N, int64_t K, mt_write write)
-{
-    const mt_matmul_dims dims = { M, N, K, lda, ldb, ldc, trans_a, trans_b, write };
-    mt_matmul_packed_cpu(c, a, b, &dims);
+    return B * H * T * T;
 }
 
 /* ---- forward ------------------------------------------------------------------------------------ */
 
-/* A query's share of the softmax so far. */
-typedef struct running {
-    float max, sum;
-} running;
-
-/* Scores become unnormalised probabilities, of which the first `visible` of KEYS count; returns what all sums before must
- * be multiplied with. */
-static float absorb(running *r, float *score, int64_t visible, int64_t keys, float scale)
+/* One head: out is [T,D] with rows C apart; p [T,T] becomes its probabilities. */
+static void attend(float *out, float *p, const mt_head *h)
 {
-    float before = r->max, max = before, sum = 0, shrink = 0;
-    /* TODO 08.5: Meet the scores of one more tile of keys.
-     * Hint: scale the visible scores and find the new maximum. What was summed before was divided by e^before, and now has
-     * to be divided by e^max: shrink = e^(before - max). Keys after the query get probability 0, not score 0. */
+    int64_t T = h->T, C = h->C, D = h->D, step = 3 * C;
+    /* TODO 08.5: Scores, probabilities and weighted sums of one head.
+     * Hint: scores are the product of q and k transposed (mt_head_product; rows of q, k and v are `step` apart). Scale them;
+     * row i sees the keys 0 .. i, and a score of -INFINITY has probability 0. Softmax of the rows is lab 02's
+     * mt_softmax_fwd_cpu, which works in place. The weighted sums are the product of p and v. */
     MT_TODO("08.5");
-    return shrink;
 }
 
-/* Queries begin .. begin+rows-1 of a head. */
-static void attend(float *out, float *lse, const head *h, int64_t begin, int64_t rows)
+void mt_attention_plain_fwd_cpu(float *out, float *saved, const float *qkv, int64_t B, int64_t T, int64_t C, int64_t H)
 {
-    _Alignas(64) float score[ROWS * KEYS];
-    running so_far[ROWS];
-    for (int64_t r = 0; r < rows; r++)
-        so_far[r] = (running){ -INFINITY, 0 };
-    for (int64_t j = 0; j <= begin; j += KEYS) {
-        int64_t keys = mt_min(KEYS, begin + rows - j), step = 3 * h->C;
-        multiply(score, KEYS, h->q + begin * step, step, MT_NO_TRANS, h->k + j * step, step, MT_TRANS, rows, keys, h->D,
-                 MT_OVERWRITE);
-        for (int64_t r = 0; r < rows; r++) {
-            float *o = out + (begin + r) * h->C;
-            float shrink = absorb(&so_far[r], score + r * KEYS, mt_min(keys, begin + r + 1 - j), keys, h->scale);
-            for (int64_t d = 0; d < h->D && j > 0; d++)
-                o[d] *= shrink;
-        }
-        multiply(out + begin * h->C, h->C, score, KEYS, MT_NO_TRANS, h->v + j * step, step, MT_NO_TRANS, rows, h->D,
-                 keys, j > 0 ? MT_ACCUMULATE : MT_OVERWRITE);
-    }
-    for (int64_t r = 0; r < rows; r++) {
-        float *o = out + (begin + r) * h->C;
-        for (int64_t d = 0; d < h->D; d++)
-            o[d] /= so_far[r].sum;
-        lse[begin + r] = so_far[r].max + logf(so_far[r].sum);
-    }
-}
-
-void mt_attention_fwd_cpu(float *out, float *lse, const float *qkv, int64_t B, int64_t T, int64_t C, int64_t H)
-{
-    check_heads(C, H);
-    int64_t tiles = (T + ROWS - 1) / ROWS;
+    mt_heads_check(C, H);
 #pragma omp parallel for schedule(dynamic)
-    for (int64_t task = 0; task < B * H * tiles; task++) {
-        int64_t index = task / tiles, begin = task % tiles * ROWS;
-        head h = head_of(qkv, index, T, C, H);
-        attend(out + index / H * T * C + index % H * h.D, lse + index * T, &h, begin, mt_min(ROWS, T - begin));
+    for (int64_t index = 0; index < B * H; index++) {
+        mt_head h = mt_head_of(qkv, index, T, C, H);
+        attend(out + index / H * T * C + index % H * h.D, saved + index * T * T, &h);
     }
 }
 
 /* ---- backward ----------------------------------------------------------------------------------- */
 
-/* Rows of a tile: the scores become probabilities, and dp becomes the gradient of the scores before they were scaled. */
-static void tile_backward(float *score, float *dp, const float *lse, const float *delta, int64_t rows, int64_t keys,
-                          int64_t ahead, float scale)
+/* The sum of the products of D numbers. */
+static float dot(const float *a, const float *b, int64_t D)
 {
-    for (int64_t r = 0; r < rows; r++) {
-        float *p = score + r * KEYS, *d = dp + r * KEYS;
-        int64_t visible = mt_min(keys, ahead + r + 1);
-        /* TODO 08.6: The row's probabilities again, and the gradient of its scores.
-         * Hint: p = e^(score * scale - lse). Softmax's backward is p * (dp - delta), where delta = sum of p * dp was made
-         * from out and dout. The scores were scaled: so is their gradient. What is not visible is 0 in both. */
-        MT_TODO("08.6");
-    }
-}
-
-/* All gradients of one head; dq, dk, dv stand to dqkv as h's to qkv. */
-static void head_backward(float *dq, const float *dout, const float *out, const float *lse, const head *h)
-{
-    _Alignas(64) float score[ROWS * KEYS], dp[ROWS * KEYS], delta[ROWS];
-    int64_t D = h->D, step = 3 * h->C;
-    float *dk = dq + h->C, *dv = dk + h->C;
-    for (int64_t i = 0; i < h->T; i += ROWS) {
-        int64_t rows = mt_min(ROWS, h->T - i);
-        const float *q = h->q + i * step, *g = dout + i * h->C, *o = out + i * h->C;
-        for (int64_t r = 0; r < rows; r++) {
-            float sum = 0;
+    float sum = 0;
 #pragma omp simd reduction(+ : sum)
-            for (int64_t d = 0; d < D; d++)
-                sum += g[r * h->C + d] * o[r * h->C + d];
-            delta[r] = sum;
-        }
-        for (int64_t j = 0; j <= i; j += KEYS) {
-            int64_t keys = mt_min(KEYS, i + rows - j), at = j * step;
-            multiply(score, KEYS, q, step, MT_NO_TRANS, h->k + at, step, MT_TRANS, rows, keys, D, MT_OVERWRITE);
-            multiply(dp, KEYS, g, h->C, MT_NO_TRANS, h->v + at, step, MT_TRANS, rows, keys, D, MT_OVERWRITE);
-            tile_backward(score, dp, lse + i, delta, rows, keys, i - j, h->scale);
-            multiply(dv + at, step, score, KEYS, MT_TRANS, g, h->C, MT_NO_TRANS, keys, D, rows, MT_ACCUMULATE);
-            multiply(dk + at, step, dp, KEYS, MT_TRANS, q, step, MT_NO_TRANS, keys, D, rows, MT_ACCUMULATE);
-            multiply(dq + i * step, step, dp, KEYS, MT_NO_TRANS, h->k + at, step, MT_NO_TRANS, rows, D, keys,
-                     MT_ACCUMULATE);
-        }
-    }
+    for (int64_t d = 0; d < D; d++)
+        sum += a[d] * b[d];
+    return sum;
 }
 
-void mt_attention_bwd_cpu(float *dqkv, const float *dout, const float *qkv, const float *out, const float *lse,
-                          int64_t B, int64_t T, int64_t C, int64_t H)
+/* One head: dq, dk, dv stand to dqkv as h's q, k, v to qkv. p [T,T] holds the probabilities and may be overwritten. */
+static void head_backward(float *dq, float *p, const float *dout, const float *out, const mt_head *h)
 {
-    check_heads(C, H);
+    int64_t T = h->T, C = h->C, D = h->D, step = 3 * C;
+    float *dk = dq + C, *dv = dk + C;
+    /* TODO 08.6: Gradients of the queries, keys and values of one head.
+     * Hint: dv needs p as it is. Then turn p, row by row, into the gradient of the scores before they were scaled: dp[i,j]
+     * is dout_i . v_j, softmax's backward (lab 02) needs the sum of p * dp over the row, and that is dout_i . out_i. Hidden
+     * keys have p = 0 and stay 0. dq and dk are products of the result with k and q. */
+    MT_TODO("08.6");
+}
+
+void mt_attention_plain_bwd_cpu(float *dqkv, const float *dout, const float *qkv, const float *out, float *saved,
+                                int64_t B, int64_t T, int64_t C, int64_t H)
+{
+    mt_heads_check(C, H);
 #pragma omp parallel for schedule(dynamic)
     for (int64_t index = 0; index < B * H; index++) {
-        head h = head_of(qkv, index, T, C, H);
+        mt_head h = mt_head_of(qkv, index, T, C, H);
         int64_t at = index / H * T * C + index % H * h.D;
-        head_backward(dqkv + (h.q - qkv), dout + at, out + at, lse + index * T, &h);
+        head_backward(dqkv + (h.q - qkv), saved + index * T * T, dout + at, out + at, &h);
     }
 }

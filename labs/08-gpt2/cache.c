@@ -1,5 +1,6 @@
-/* cache.c -- attention of one new token over the keys and values of those before it, which are kept and never made again.
- * Heads are independent: threads share them out. One pass over the keys, with the online softmax of attention.c. */
+/* cache.c -- attention of one new token over the stored keys and values of the tokens before it.
+ * Heads are independent: threads share them out. The softmax is computed in one pass over the keys: there is no room for a row
+ * of scores. */
 #include "ops/kernels_gpt2.h"
 #include "ops/vecmath.h"
 
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { THREADS_FROM = 1 << 16 }; /* numbers of the cache worth waking threads */
+enum { THREADS_FROM = 1 << 16 }; /* numbers of the cache from which threads pay off */
 
 void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int64_t H)
 {
@@ -21,9 +22,9 @@ void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t
         const float *q = qkv + h * D;
         float *o = out + h * D, max = -INFINITY, sum = 0;
         memset(o, 0, (size_t)D * sizeof *o);
-        /* TODO 08.8: Meet the keys 0 to place, one after the other.
-         * Hint: row j of the cache holds key and value, C numbers each. When a score exceeds max, all that was summed
-         * shrinks by e^(old max - new max). The new token is its own last key: place counts too. */
+        /* TODO 08.8: Attention over the keys 0 to place, one after the other.
+         * Hint: row j of the cache holds key and value, C numbers each. When a score exceeds max, multiply all earlier sums
+         * by e^(old max - new max). The new token is its own last key: place counts too. */
         MT_TODO("08.8");
     }
 }

@@ -256,6 +256,11 @@ static void launch_forward(float *out, float *lse, const float *qkv, int64_t B, 
     MT_LAUNCHED("attention_fwd");
 }
 
+extern "C" int64_t mt_attention_saved_cuda(int64_t B, int64_t T, int64_t H)
+{
+    return B * H * T;
+}
+
 extern "C" void mt_attention_fwd_cuda(float *out, float *lse, const float *qkv, int64_t B, int64_t T, int64_t C,
                                       int64_t H)
 {
@@ -278,8 +283,8 @@ static void launch_backward(float *dqkv, const float *dout, const float *qkv, co
     MT_LAUNCHED("attention_bwd of keys and values");
 }
 
-extern "C" void mt_attention_bwd_cuda(float *dqkv, const float *dout, const float *qkv, const float *out,
-                                      const float *lse, int64_t B, int64_t T, int64_t C, int64_t H)
+extern "C" void mt_attention_bwd_cuda(float *dqkv, const float *dout, const float *qkv, const float *out, float *lse,
+                                      int64_t B, int64_t T, int64_t C, int64_t H)
 {
     void (*const launch[PARTS_MOST])(float *, const float *, const float *, const float *, const float *, int64_t,
                                      int64_t, int64_t, int64_t) = { launch_backward<1>, launch_backward<2>,

@@ -60,8 +60,9 @@ __typeof__(mt_dropout_bwd_cpu) mt_dropout_bwd_cuda;
 enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have; attention aborts, in words, when it has more */
 __typeof__(mt_embedding_fwd_cpu) mt_embedding_fwd_cuda;
 __typeof__(mt_embedding_bwd_cpu) mt_embedding_bwd_cuda; /* rows of one token are added by atomics, in no fixed order */
-__typeof__(mt_attention_fwd_cpu) mt_attention_fwd_cuda;
-__typeof__(mt_attention_bwd_cpu) mt_attention_bwd_cuda;
+mt_attention_saved_fn mt_attention_saved_cuda;          /* the log of the sum of exp(score) of each row */
+mt_attention_fwd_fn mt_attention_fwd_cuda;
+mt_attention_bwd_fn mt_attention_bwd_cuda;
 __typeof__(mt_attention_cached_cpu) mt_attention_cached_cuda;
 __typeof__(mt_classifier_fwd_cpu) mt_classifier_fwd_cuda;
 __typeof__(mt_classifier_bwd_cpu) mt_classifier_bwd_cuda;

@@ -39,6 +39,7 @@ static const mt_kernel_table kernels = {
     .layernorm_bwd = mt_layernorm_bwd_cuda,
     .embedding_fwd = mt_embedding_fwd_cuda,
     .embedding_bwd = mt_embedding_bwd_cuda,
+    .attention_saved = mt_attention_saved_cuda,
     .attention_fwd = mt_attention_fwd_cuda,
     .attention_bwd = mt_attention_bwd_cuda,
     .attention_cached = mt_attention_cached_cuda,

@@ -54,7 +54,7 @@ static void attention_backward(mt_node *node, mt_tensor *dout)
     const int64_t *d = node->shape.dim;
     mt_kernels(node->device)
         ->attention_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_saved_data(node, 0), mt_saved_data(node, 1),
-                        mt_saved_data(node, 2), d[0], d[1], d[2], node->dims[0]);
+                        mt_f32(mt_saved_tensor(node, 2)), d[0], d[1], d[2], node->dims[0]);
     mt_count_work(5 * attention_flops(d), 44 * mt_numel(dout));
 }
 
@@ -68,14 +68,15 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
              mt_text_of(qkv));
     int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
     qkv = mt_dense(qkv);
-    mt_tensor *out = mt_result(MT_SHAPE(B, T, C), qkv), *lse = mt_result(MT_SHAPE(B, heads, T), qkv);
-    mt_kernels(mt_device_of(qkv))->attention_fwd(mt_f32(out), mt_f32(lse), mt_f32(qkv), B, T, C, heads);
+    mt_tensor *out = mt_result(MT_SHAPE(B, T, C), qkv);
+    mt_tensor *saved = mt_result(MT_SHAPE(mt_kernels(mt_device_of(qkv))->attention_saved(B, T, heads)), qkv);
+    mt_kernels(mt_device_of(qkv))->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), B, T, C, heads);
     mt_count_work(2 * attention_flops((int64_t[]){ B, T, C }), 16 * mt_numel(out));
     mt_node *node = mt_record(&attention_op, out, &qkv, 1);
     if (node) {
         mt_save(node, qkv);
         mt_save(node, out);
-        mt_save(node, lse);
+        mt_save(node, saved);
         node->dims[0] = heads;
     }
     return out;

@@ -40,26 +40,51 @@ void mt_embedding_fwd_cpu(float *out, const int32_t *id, const float *wte, const
 void mt_embedding_bwd_cpu(float *dwte, float *dwpe, const float *dout, const int32_t *id, int64_t B, int64_t T,
                           int64_t C);
 
-/* ---- attention: solutions/08-gpt2/attention.c -------------------------------------------------- */
+/* ---- attention: one signature, a ladder of kernels ---------------------------------------------- */
 
-/* mt_attention_fwd_cpu -- causal self-attention with H heads of D = C/H columns.
- *   out [B,T,C]   overwritten; head h owns columns h*D .. h*D+D-1
- *   lse [B,H,T]   overwritten: log of the sum of exp(score), saved for backward
- *   qkv [B,T,3C]  each row: queries, keys, values, C of each, split between the heads in the same way
+/* Causal self-attention with H heads of D = C/H columns.
+ *   out    [B,T,C]   overwritten; head h owns columns h*D .. h*D+D-1
+ *   saved            overwritten, for backward: as many numbers as the rung's saved(B, T, H) says
+ *   qkv    [B,T,3C]  each row: queries, keys, values, C of each, split between the heads in the same way
  * score[i,j] = q_i . k_j / sqrt(D) for j <= i;  out_i = sum_j softmax_j(score[i,:]) v_j
- * Cost: 2 B T^2 C multiply-adds at most (half of them are not causal and mostly left out); memory for T x T: none.
- * Aborts: H < 1, or C that H does not divide.   Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2.   Lab 08.5 */
-void mt_attention_fwd_cpu(float *out, float *lse, const float *qkv, int64_t B, int64_t T, int64_t C, int64_t H);
+ * Cost: 2 B T^2 C multiply-adds at most.   Aborts: H < 1, or C that H does not divide.
+ * Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2. */
+typedef void mt_attention_fwd_fn(float *out, float *saved, const float *qkv, int64_t B, int64_t T, int64_t C,
+                                 int64_t H);
 
-/* mt_attention_bwd_cpu -- dqkv [B,T,3C] += the gradient of the above.
- *   dout, out [B,T,C];  qkv [B,T,3C];  lse [B,H,T]; out and lse as forward wrote them
- * Cost: five products where forward has two.   Lab 08.6 */
-void mt_attention_bwd_cpu(float *dqkv, const float *dout, const float *qkv, const float *out, const float *lse,
-                          int64_t B, int64_t T, int64_t C, int64_t H);
+/* dqkv [B,T,3C] += the gradient of the above.
+ *   dout, out [B,T,C];  qkv [B,T,3C];  out and saved as forward wrote them; saved may be OVERWRITTEN */
+typedef void mt_attention_bwd_fn(float *dqkv, const float *dout, const float *qkv, const float *out, float *saved,
+                                 int64_t B, int64_t T, int64_t C, int64_t H);
+
+/* How many numbers forward saves. */
+typedef int64_t mt_attention_saved_fn(int64_t B, int64_t T, int64_t H);
+
+/* Plain, solutions/08-gpt2/attention.c: saved [B,H,T,T] holds the probabilities, 0 for the keys j > i. */
+mt_attention_saved_fn mt_attention_plain_saved_cpu;
+mt_attention_fwd_fn mt_attention_plain_fwd_cpu; /* Lab 08.5 */
+mt_attention_bwd_fn mt_attention_plain_bwd_cpu; /* Lab 08.6 */
+
+/* Tiled, solutions/11-fusion/flash.c: saved [B,H,T] holds the log of the sum of exp(score) of each row. */
+mt_attention_saved_fn mt_attention_tiled_saved_cpu;
+mt_attention_fwd_fn mt_attention_tiled_fwd_cpu; /* Lab 11.1 */
+mt_attention_bwd_fn mt_attention_tiled_bwd_cpu; /* Lab 11.2 */
+
+typedef struct mt_attention_rung {
+    const char *name; /* "plain", "tiled" */
+    const char *step; /* "08.5", ... */
+    mt_attention_saved_fn *saved;
+    mt_attention_fwd_fn *fwd;
+    mt_attention_bwd_fn *bwd;
+} mt_attention_rung;
+
+/* The ladder from the plainest to the fastest, ended by a rung whose name is NULL. Programs use one of them: MT_ATTENTION,
+ * which the Makefile sets. */
+extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
 
-/* mt_attention_cached_cpu -- the row of mt_attention_fwd_cpu that belongs to one new token of one sample.
+/* mt_attention_cached_cpu -- the row of attention that belongs to one new token of one sample.
  *   out [C]  overwritten;  qkv [3C] of the new token;  place: how many tokens are before it
  *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of those; row place is written
  * Moves: 8C(place + 1) B, nearly all there is to do.   Aborts: as above.   Lab 08.8 */

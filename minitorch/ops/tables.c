@@ -1,6 +1,13 @@
 /* tables.c -- the kernel tables of each device; see tables.h. A new kernel is a new line here. */
 #include "ops/tables.h"
 
+/* Functions of one rung of the attention ladder; the Makefile says which: plain or tiled. */
+#ifndef MT_ATTENTION
+#define MT_ATTENTION tiled
+#endif
+#define ATTENTION(rung, part)  ATTENTION_(rung, part)
+#define ATTENTION_(rung, part) mt_attention_##rung##_##part##_cpu
+
 const mt_kernel_table mt_kernels_cpu = {
     .matmul = mt_matmul_parallel_cpu,
     .linear_fwd = mt_linear_fwd_cpu,
@@ -23,8 +30,9 @@ const mt_kernel_table mt_kernels_cpu = {
     .layernorm_bwd = mt_layernorm_bwd_cpu,
     .embedding_fwd = mt_embedding_fwd_cpu,
     .embedding_bwd = mt_embedding_bwd_cpu,
-    .attention_fwd = mt_attention_fwd_cpu,
-    .attention_bwd = mt_attention_bwd_cpu,
+    .attention_saved = ATTENTION(MT_ATTENTION, saved),
+    .attention_fwd = ATTENTION(MT_ATTENTION, fwd),
+    .attention_bwd = ATTENTION(MT_ATTENTION, bwd),
     .attention_cached = mt_attention_cached_cpu,
     .classifier_fwd = mt_classifier_fwd_cpu,
     .classifier_bwd = mt_classifier_bwd_cpu,

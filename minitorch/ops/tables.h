@@ -36,8 +36,9 @@ typedef struct mt_kernel_table {
     __typeof__(mt_layernorm_bwd_cpu) *layernorm_bwd;
     __typeof__(mt_embedding_fwd_cpu) *embedding_fwd;
     __typeof__(mt_embedding_bwd_cpu) *embedding_bwd;
-    __typeof__(mt_attention_fwd_cpu) *attention_fwd;
-    __typeof__(mt_attention_bwd_cpu) *attention_bwd;
+    mt_attention_saved_fn *attention_saved;
+    mt_attention_fwd_fn *attention_fwd;
+    mt_attention_bwd_fn *attention_bwd;
     __typeof__(mt_attention_cached_cpu) *attention_cached;
     __typeof__(mt_classifier_fwd_cpu) *classifier_fwd;
     __typeof__(mt_classifier_bwd_cpu) *classifier_bwd;
