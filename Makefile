@@ -185,9 +185,9 @@ data:
 data-or-standin: reference
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits datasets/fetch --or-standin mnist >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
-train-mnist: $(B)/bin/train_mnist data
+train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/profile data
 	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-train-gpt2: $(B)/bin/train_gpt2
+train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve
 	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
 	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)

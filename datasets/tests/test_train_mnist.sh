@@ -120,7 +120,7 @@ kill -TERM $child # bash lets children in the background ignore INT
 wait $child
 status=$?
 ok 'stopped: 128 + the signal' [ $status = 143 ]
-ok '... says where it stopped' said 'stopped in epoch'
+ok '... says where it stopped' said 'stopped after step'
 ok '... names the file' grep -q "$work/run/metrics.csv" "$work/out"
 ok '... whose rows are whole' eval 'awk -F, "NF != 5 { exit 1 }" "$work/run/metrics.csv" && [ -z "$(tail -c 1 "$work/run/metrics.csv")" ]'
 ok '... and nothing half-written' eval '[ -z "$(find "$work/run" -name "*.tmp")" ]'
@@ -154,7 +154,7 @@ run "$bin/train_mnist" --out "$work/run"
 ok 'no data: says what to run, makes nothing' eval 'refused "run datasets/fetch mnist" && [ ! -e "$work/run" ]'
 : >"$work/file"
 run "$bin/train_mnist" --data "$work/digits" --out "$work/file"
-ok 'an output folder that is a file' refused 'a file of that name is in the way'
+ok 'an output folder that is a file' refused 'a file has that name'
 
 mkdir -p "$work/cache/mnist" && cp -r "$work/digits" "$work/cache/standin"
 run env MT_DATA="$work/cache" "$bin/train_mnist" --out "$work/run" --epochs 1
@@ -180,12 +180,12 @@ ok 'by hand: learns' eval '[ $status = 0 ] && last | awk -F"[= ]" "{ exit !(\$3 
 by_hand digits --lr 1000 --hidden 256,128
 ok '... a rate that blows up' refused 'epoch 1: the loss is'
 by_hand digits --epochs 0
-ok '... no epochs' refused "-e: '0' is not a whole number"
+ok '... no epochs' refused "--epochs: '0' is not a whole number"
 run env MT_DATA="$work/cache" "$bin/mnist_by_hand" --epochs 1 --hidden 16
 ok '... on what datasets/fetch brought, and says which' eval '[ $status = 0 ] && last | grep -q " data=standin$"'
 for hidden in 256x128 256, '256 128' 256,0 256,128,64; do
     by_hand digits --hidden "$hidden"
-    ok "... no hidden layers: $hidden" refused "-h: '$hidden' is not one or two widths"
+    ok "... no hidden layers: $hidden" refused "--hidden: '$hidden' is not one or two widths"
 done
 by_hand nonesuch
 ok '... no data: says what to run' refused 'run datasets/fetch mnist'

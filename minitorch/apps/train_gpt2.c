@@ -29,12 +29,11 @@ enum { SAMPLE = 200, PATH = 4096 }; /* tokens of a sample; bytes of a path */
 static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second";
 
 typedef struct options {
-    const char *data, *vocabulary, *out, *size;
+    const char *data, *vocabulary, *size;
     mt_gpt2_config config; /* 0: as the size says */
-    int64_t batch, micro, steps, seed, threads, eval_every, eval_batches;
+    int64_t batch, micro, steps, eval_every, eval_batches;
     mt_recipe recipe;
-    mt_device device;
-    bool plan, resume, quiet;
+    bool plan, resume;
 } options;
 
 typedef struct run {
@@ -60,7 +59,7 @@ static bool next_batch(void *user, mt_batch *batch)
     run *r = user;
     const options *o = &r->opt;
     *batch = (mt_batch){ .count = o->batch };
-    mt_corpus_batch(&batch->x, &batch->y, &r->corpus, (uint64_t)o->seed, r->micro++, o->batch, o->config.block);
+    mt_corpus_batch(&batch->x, &batch->y, &r->corpus, (uint64_t)o->recipe.seed, r->micro++, o->batch, o->config.block);
     return true;
 }
 
@@ -73,7 +72,7 @@ static double validate(run *r)
         mt_tensor *x, *y;
         mt_scope_begin();
         mt_corpus_valid(&x, &y, &r->corpus, i, o->eval_batches, o->batch, o->config.block);
-        total += mt_item(mt_gpt2_loss(r->model, mt_to_device(x, o->device), mt_to_device(y, o->device)));
+        total += mt_item(mt_gpt2_loss(r->model, mt_to_device(x, o->recipe.device), mt_to_device(y, o->recipe.device)));
         mt_scope_end();
     }
     mt_no_grad_end();
@@ -83,7 +82,7 @@ static double validate(run *r)
 /* A sample depends on seed and step, not on what was sampled before. */
 static mt_status show_sample(const run *r)
 {
-    mt_rng all = mt_rng_new((uint64_t)r->opt.seed, MT_STREAM_SAMPLE);
+    mt_rng all = mt_rng_new((uint64_t)r->opt.recipe.seed, MT_STREAM_SAMPLE);
     mt_rng rng = mt_rng_substream(&all, (uint64_t)r->place.step);
     int32_t ids[SAMPLE + 1] = { r->corpus.first };
     uint8_t *text;
@@ -99,7 +98,7 @@ static mt_status show_sample(const run *r)
 
 static void path_in(char *path, const options *o, const char *name)
 {
-    snprintf(path, PATH, "%s/%s", o->out, name);
+    snprintf(path, PATH, "%s/%s", o->recipe.out, name);
 }
 
 /* evaluate -- a row of the table and of metrics.csv, a sample, a checkpoint. */
@@ -144,7 +143,7 @@ static mt_status train(run *r)
     r->micro = begun * o->micro;
     printf("   step      loss   val loss         lr   tokens/s      MFU\n");
     r->progress = mt_progress_begin("steps", mt_max(1, o->steps - begun));
-    if (o->quiet)
+    if (o->recipe.quiet)
         r->progress.mode = MT_PROGRESS_OFF;
     r->since = mt_now();
     while (r->place.step < o->steps) {
@@ -159,7 +158,7 @@ static mt_status train(run *r)
         mt_progress_show(&r->progress, r->place.step - begun, "loss %.4f", r->loss / (double)r->counted);
         if (r->place.step == begun + 1)
             printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
-                   (double)mt_peak_bytes(o->device) / 1e6);
+                   (double)mt_peak_bytes(o->recipe.device) / 1e6);
         bool due = r->place.step % o->eval_every == 0 || r->place.step == o->steps;
         mt_status status = due ? evaluate(r) : MT_OK;
         if (status != MT_OK)
@@ -208,16 +207,9 @@ static const mt_option flags[] = {
       "Validation loss, sample and checkpoint (default 250)" },
     { "eval-batches", 0, "N", MT_I64(options, eval_batches, 1, 1 << 20),
       "Spread evenly over the validation text (default 80)" },
-    { "device", 'D', "NAME", MT_PARSED(options, device, mt_cli_device), "cpu (default) or cuda" },
-    { "seed", 0, "N", MT_I64(options, seed, 1, INT64_MAX),
-      "Of the first weights, the batches and the samples (default 1)" },
-    { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
-      "Changes the speed, not the result (default: one per core)" },
-    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/gpt2)" },
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
     { "resume", 0, NULL, MT_FLAG(options, resume),
       "Go on from the checkpoint in --out, with the same flags as before" },
-    { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { 0 },
 };
@@ -260,17 +252,15 @@ static mt_status setup(run *r)
     status = mt_gpt2_check(&o->config);
     if (status != MT_OK || o->plan)
         return status;
-    mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
+    mt_rng init = mt_rng_new((uint64_t)o->recipe.seed, MT_STREAM_INIT);
     r->model = mt_gpt2_new(&o->config, &init);
-    mt_module_to_device(r->model, o->device);
-    mt_params params = mt_module_params(r->model);
-    r->optim = mt_recipe_optim(&o->recipe, &params);
-    mt_params_free(&params);
+    mt_module_to_device(r->model, o->recipe.device);
+    r->optim = mt_recipe_optim(&o->recipe, r->model);
     r->place.steps = o->steps;
-    status = mt_cli_folder(o->out);
+    status = mt_recipe_begin(&o->recipe);
     if (status == MT_OK)
         status = o->resume ? resume(r, csv) : mt_metrics_open(&r->metrics, csv, HEADER);
-    return status == MT_OK ? mt_tokenizer_save(r->corpus.tokenizer, o->out) : status;
+    return status == MT_OK ? mt_tokenizer_save(r->corpus.tokenizer, o->recipe.out) : status;
 }
 
 static void teardown(run *r)
@@ -293,9 +283,8 @@ static mt_status work(run *r)
     mt_gpt2_cost_print(&r->cost, &r->opt.config);
     if (r->opt.plan)
         return MT_OK;
-    r->peak_flops = r->opt.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
-    mt_peak_reset(r->opt.device);
-    mt_cli_catch_stop();
+    r->peak_flops = r->opt.recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
+    mt_peak_reset(r->opt.recipe.device);
     status = train(r);
     mt_progress_clear(&r->progress);
     draw_curve(r);
@@ -304,15 +293,15 @@ static mt_status work(run *r)
 
 int main(int argc, char **argv)
 {
-    run r = { .opt = { .out = "build/run/gpt2",
-                       .size = "toy",
+    run r = { .opt = { .size = "toy",
                        .batch = 12,
                        .micro = 1,
                        .steps = 2000,
-                       .seed = 1,
                        .eval_every = 250,
                        .eval_batches = 80,
-                       .recipe = { .optimizer = MT_ADAMW,
+                       .recipe = { .seed = 1,
+                                   .out = "build/run/gpt2",
+                                   .optimizer = MT_ADAMW,
                                    .schedule = MT_SCHEDULE_COSINE,
                                    .lr = 2e-3,
                                    .lr_min = 1e-4,
@@ -324,8 +313,6 @@ int main(int argc, char **argv)
                  flags, &r.opt);
     if (!r.opt.data)
         r.opt.data = mt_corpus_text();
-    if (r.opt.threads)
-        omp_set_num_threads((int)r.opt.threads);
     mt_status status = work(&r);
     if (status == MT_OK && !r.opt.plan)
         printf("train_gpt2: val_loss=%.4f steps=%" PRId64 " seconds=%.1f\n", r.val_loss, r.place.step,

@@ -139,8 +139,7 @@ static result train(const options *o, const mt_gpt2_config *config)
     };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT), data = mt_rng_new(1, MT_STREAM_DATA);
     mt_module *model = mt_gpt2_new(config, &rng);
-    mt_params params = mt_module_params(model);
-    mt_optim *optim = mt_recipe_optim(&recipe, &params);
+    mt_optim *optim = mt_recipe_optim(&recipe, model);
     mt_batch batch = { .count = o->batch };
     batch.x = random_tokens(o, config->vocabulary, &data);
     batch.y = random_tokens(o, config->vocabulary, &data);
@@ -175,7 +174,6 @@ static result train(const options *o, const mt_gpt2_config *config)
     mt_release(batch.x);
     mt_release(batch.y);
     mt_optim_free(optim);
-    mt_params_free(&params);
     mt_module_free(model);
     return best;
 }

@@ -91,20 +91,19 @@ static mt_status one_run(outcome *out, int which, const mt_mnist *mnist, const o
     mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
     mt_module *model = mt_mlp_new(width, LAYERS, &init);
     mt_params params = mt_module_params(model);
-    mt_optim *optim = mt_recipe_optim(&recipe, &params);
+    mt_optim *optim = mt_recipe_optim(&recipe, model);
     mt_loader *loader =
         mt_recipe_loader(&recipe, mnist->train, mt_sampler_shuffling(mnist->train->count, (uint64_t)o->seed), o->batch);
     mt_loader *test = mt_recipe_loader(&recipe, mnist->test, mt_sampler_sequential(mnist->test->count), TEST_BATCH);
-    double test_loss;
-    mt_confusion confusion;
+    mt_test_result result;
     mt_optim_set_lr(optim, runs[which].lr);
     out->params = mt_module_count(model) * (int64_t)sizeof(float);
     out->state = mt_optim_state_bytes(optim) - params.count * (int64_t)sizeof(int64_t);
     mt_status status = train(out, model, optim, loader, o);
     if (status == MT_OK)
-        status = mt_classifier_test(&test_loss, &confusion, model, test);
+        status = mt_classifier_test(&result, model, test);
     if (status == MT_OK)
-        out->accuracy = mt_confusion_accuracy(&confusion);
+        out->accuracy = result.accuracy;
     mt_params_free(&params);
     mt_loader_free(loader);
     mt_loader_free(test);

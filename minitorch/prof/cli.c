@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/device.h"
 
@@ -169,6 +172,30 @@ void mt_cli_catch_stop(void)
 bool mt_cli_stopped(void)
 {
     return stopped != 0;
+}
+
+/* ---- other programs -------------------------------------------------------------------------------- */
+
+const char *mt_cli_sibling(const char *program)
+{
+    static char path[4096];
+    const char *self = program_invocation_name, *slash = strrchr(self, '/');
+    snprintf(path, sizeof path, "%.*s%s", slash ? (int)(slash + 1 - self) : 0, self, program);
+    return path;
+}
+
+bool mt_cli_run(const char *program, const char *argument)
+{
+    const char *path = mt_cli_sibling(program);
+    pid_t child;
+    int status;
+    fflush(stdout);
+    int failed = posix_spawnp(&child, path, NULL, NULL, (char *[]){ (char *)path, (char *)argument, NULL }, environ);
+    if (failed)
+        printf("%s: %s\n", path, strerror(failed));
+    while (!failed && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return !failed;
 }
 
 int mt_cli_exit(mt_status status)

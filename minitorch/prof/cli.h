@@ -80,6 +80,11 @@ mt_status mt_cli_folder(const char *path);
 void mt_cli_catch_stop(void);
 bool mt_cli_stopped(void);
 
+/* mt_cli_sibling -- the path of another program in this one's folder; lent until the next call.
+ * mt_cli_run -- run it with one argument and wait for its end; false, with a message on stdout: it did not start. */
+const char *mt_cli_sibling(const char *program);
+bool mt_cli_run(const char *program, const char *argument);
+
 /* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
  * "program: mt_last_error()" on stderr unless MT_OK. */
 int mt_cli_exit(mt_status status);

@@ -185,17 +185,17 @@ Test(mlp, a_test_counts_what_is_taken_for_what)
     mt_loader_config config = mt_loader_config_default(set);
     config.batch = 3;
     mt_loader *loader = mt_loader_new(&config);
-    mt_confusion confusion;
-    double loss, rest = log(exp(1) + 9); /* -log softmax is this, less the logit of the label: 1, or 0 for the 4 */
-    cr_assert_eq(mt_classifier_test(&loss, &confusion, model, loader), MT_OK);
-    cr_assert_leq(fabs(loss - (rest - 0.9)), 8 * 1.2e-7 * rest);
-    cr_assert(confusion.count[9][4] == 1 && confusion.count[4][4] == 0 && confusion.count[9][9] == 1);
-    cr_assert_float_eq(mt_confusion_accuracy(&confusion), 0.9, 1e-15);
+    mt_test_result result;
+    double rest = log(exp(1) + 9); /* -log softmax is this, less the logit of the label: 1, or 0 for the 4 */
+    cr_assert_eq(mt_classifier_test(&result, model, loader), MT_OK);
+    cr_assert_leq(fabs(result.loss - (rest - 0.9)), 8 * 1.2e-7 * rest);
+    cr_assert(result.count[9][4] == 1 && result.count[4][4] == 0 && result.count[9][9] == 1);
+    cr_assert_float_eq(result.accuracy, 0.9, 1e-15);
     cr_assert(mt_recording(), "the test left the tape off");
     mt_loader_stop(loader);
-    mt_confusion untouched = confusion;
-    cr_assert_eq(mt_classifier_test(&loss, &confusion, model, loader), MT_ERR_STOPPED);
-    cr_assert(memcmp(&untouched, &confusion, sizeof confusion) == 0 && mt_recording());
+    mt_test_result untouched = result;
+    cr_assert_eq(mt_classifier_test(&result, model, loader), MT_ERR_STOPPED);
+    cr_assert(memcmp(&untouched, &result, sizeof result) == 0 && mt_recording());
     mt_loader_free(loader);
     mt_dataset_close(set);
     mt_module_free(model);

@@ -117,7 +117,7 @@ static void toy_init(toy *t, const mt_recipe *recipe, int64_t steps, float gradi
     factor = gradient;
     t->left = 100;
     t->training = (mt_training){ .model = model,
-                                 .optim = mt_recipe_optim(recipe, &params),
+                                 .optim = mt_recipe_optim(recipe, model),
                                  .loss = toy_loss,
                                  .next = toy_next,
                                  .source = t,

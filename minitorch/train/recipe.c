@@ -2,6 +2,7 @@
 #include "train/recipe.h"
 
 #include <math.h>
+#include <omp.h>
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
@@ -35,6 +36,13 @@ const mt_option mt_recipe_options[] = {
       "Of weights, not of biases (default: the optimizer's)" },
     { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
       "Threads that load batches ahead (default 0); the result stays the same" },
+    { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu (default) or cuda" },
+    { "seed", 's', "N", MT_I64(mt_recipe, seed, 1, INT64_MAX),
+      "Of the first weights, the order of samples, generated text (default 1)" },
+    { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
+      "For arithmetic; the result stays the same (default: one per core)" },
+    { "out", 'o', "DIR", MT_TEXT(mt_recipe, out), "Folder for what is written" },
+    { "quiet", 'q', NULL, MT_FLAG(mt_recipe, quiet), "No progress line" },
     { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead (default: two a worker)" },
     { 0 },
 };
@@ -55,16 +63,40 @@ mt_schedule mt_recipe_schedule(const mt_recipe *r, int64_t steps)
     return s;
 }
 
-mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_params *params)
+mt_status mt_recipe_begin(const mt_recipe *r)
 {
+    if (r->threads)
+        omp_set_num_threads((int)r->threads);
+    mt_cli_catch_stop();
+    return mt_cli_folder(r->out);
+}
+
+mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)
+{
+    return (mt_training){
+        .model = model, .optim = optim, .micro = 1, .schedule = mt_recipe_schedule(r, steps), .clip = r->clip
+    };
+}
+
+mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
+{
+    mt_progress progress = mt_progress_begin("steps", steps);
+    progress.mode = r->quiet ? MT_PROGRESS_OFF : progress.mode;
+    return progress;
+}
+
+mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
+{
+    mt_params params = mt_module_params(model);
     mt_hyper hyper = mt_hyper_default(r->optimizer);
     if (!isnan(r->weight_decay))
         hyper.weight_decay = r->weight_decay;
     mt_optim *optim = mt_optim_new(r->optimizer, hyper);
-    for (const mt_param *p = params->item; p < params->item + params->count; p++) {
+    for (const mt_param *p = params.item; p < params.item + params.count; p++) {
         mt_optim_group(optim, 1, p->tensor->view.rank >= 2 ? hyper.weight_decay : 0);
         mt_optim_add(optim, p->name, p->tensor);
     }
+    mt_params_free(&params);
     return optim;
 }
 

@@ -1,10 +1,10 @@
-/* recipe.h -- how a model is trained, as the options that training programs share: optimizer, learning rate and its
- * schedule, weight decay, clipping, and the threads that load data.
+/* recipe.h -- the options that training programs share: how to learn (optimizer, schedule, weight decay, clipping) and how
+ * to run (device, threads, seed, output folder).
  *
  *     mt_recipe recipe = { .optimizer = MT_ADAM, .lr = 1e-3 };            // and then --optimizer, --lr ... over it:
  *     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },  // in its option table
- *     mt_optim *optim = mt_recipe_optim(&recipe, &params);
- *     mt_training training = { ..., .schedule = mt_recipe_schedule(&recipe, steps), .clip = recipe.clip };    // train/step.h */
+ *     mt_optim *optim = mt_recipe_optim(&recipe, model);
+ *     mt_training training = mt_recipe_training(&recipe, model, optim, steps);               // a step, train/step.h */
 #ifndef MT_TRAIN_RECIPE_H
 #define MT_TRAIN_RECIPE_H
 
@@ -13,6 +13,8 @@
 #include "optim/optim.h"
 #include "optim/schedule.h"
 #include "prof/cli.h"
+#include "prof/progress.h"
+#include "train/step.h"
 
 typedef struct mt_recipe {
     mt_update_kind optimizer;
@@ -26,6 +28,11 @@ typedef struct mt_recipe {
     double weight_decay; /* of matrices; vectors (biases, gains) never decay. 0: none; NAN: mt_hyper_default's */
     int64_t workers;     /* threads that load batches ahead; 0: none */
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
+    mt_device device;
+    int64_t threads; /* 0: one per core */
+    int64_t seed;    /* of the first weights and of the order of samples */
+    const char *out; /* folder for what is written */
+    bool quiet;      /* no progress line */
 } mt_recipe;
 
 /* The options, as a group for a program's own table. */
@@ -34,8 +41,16 @@ extern const mt_option mt_recipe_options[];
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with what the recipe leaves open filled in. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_optim -- an optimizer over all these parameters, which it borrows. */
-mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_params *params);
+/* mt_recipe_begin -- sets the number of threads, makes the output folder, and catches Ctrl-C (mt_cli_stopped). */
+mt_status mt_recipe_begin(const mt_recipe *recipe);
+
+/* mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
+ * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
+mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
+mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
+
+/* mt_recipe_optim -- an optimizer over all parameters of the model, which it borrows. */
+mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);
 
 /* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);

@@ -1,0 +1,36 @@
+/* loop.h -- the steps of a whole run, with an evaluation at intervals and a progress line.
+ *
+ *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test, .user = r };
+ *     mt_status status = mt_loop_run(&loop, loop.steps); */
+#ifndef MT_TRAIN_LOOP_H
+#define MT_TRAIN_LOOP_H
+
+#include "prof/progress.h"
+#include "train/step.h"
+
+/* What training did since the last evaluation. */
+typedef struct mt_stretch {
+    double loss; /* mean over the samples */
+    double seconds;
+    int64_t steps, samples;
+} mt_stretch;
+
+typedef struct mt_loop {
+    mt_training training; /* all but next and source, which are the loader */
+    mt_loader *loader;    /* its epochs follow each other */
+    int64_t step, steps;  /* done, may begin above 0; of the whole run */
+    int64_t samples;      /* trained on */
+    int64_t epochs;       /* for the progress line; 0: it shows steps only */
+    int64_t eval_every;   /* steps; there is an evaluation after the last step too */
+    mt_status (*evaluate)(void *user, const mt_stretch *since);
+    void *user;
+    mt_progress progress; /* from mt_progress_begin */
+    mt_stretch since;     /* sums until the evaluation; 0 at first */
+    double since_begin;   /* mt_now() */
+} mt_loop;
+
+/* mt_loop_run -- go on until `until` steps are done. Ends before with the loader's or the evaluation's error, with
+ * MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C (mt_cli_catch_stop). */
+mt_status mt_loop_run(mt_loop *loop, int64_t until);
+
+#endif
