@@ -103,10 +103,9 @@ int main(int argc, char **argv)
     if (o.threads)
         omp_set_num_threads((int)o.threads);
     mt_gpt2_config config = { .vocabulary = 50257, .block = o.tokens, .layers = o.layers };
-    if (mt_gpt2_fill(&config, o.size) != MT_OK) {
-        fprintf(stderr, "attention_share: %s\n", mt_last_error());
-        return 1;
-    }
+    mt_status status = mt_gpt2_fill(&config, o.size);
+    if (status != MT_OK)
+        return mt_cli_exit(status);
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&config, &rng);
     printf("%s, %s with %" PRId64 " layers, %" PRId64 " tokens a step\n", mt_machine_name(), o.size, config.layers,

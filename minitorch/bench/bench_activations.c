@@ -2,15 +2,14 @@
  *
  * The arrays fit the L2 cache and one thread works, so arithmetic is compared, not memory. All kernels take turns, round
  * after round, and the fastest round of each counts: what else the machine does hits all of them alike. */
-#include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "core/storage.h"
 #include "ops/kernels.h"
-#include "prof/cli.h"
 
 typedef struct options {
     int64_t n, rounds, threads;
@@ -52,8 +51,8 @@ static void time_all(float *out, float *dx, const float *x, const float *dout, i
         a->bwd(dx, dout, a->saves_input ? x : out, n);
         double end = mt_now();
         double fwd = (middle - start) * 1e9 / (double)n, bwd = (end - middle) * 1e9 / (double)n;
-        a->fwd_ns = fwd < a->fwd_ns ? fwd : a->fwd_ns;
-        a->bwd_ns = bwd < a->bwd_ns ? bwd : a->bwd_ns;
+        bench_keep_least(&a->fwd_ns, fwd);
+        bench_keep_least(&a->bwd_ns, bwd);
     }
 }
 
@@ -85,18 +84,14 @@ static void print_table(const options *o)
                a->bwd_ns / table[0].bwd_ns);
 }
 
-static mt_status write_csv(const options *o)
+static void write_csv(const options *o)
 {
-    FILE *f = fopen(o->csv, "w");
-    if (!f)
-        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
-    fprintf(f, "activation,elements,threads,forward_ns,backward_ns,forward_ratio,backward_ratio\n");
-    for (const activation *a = table; a < table + MT_COUNT(table); a++)
-        fprintf(f, "%s,%" PRId64 ",%" PRId64 ",%.4f,%.4f,%.2f,%.2f\n", a->name, o->n, o->threads, a->fwd_ns, a->bwd_ns,
-                a->fwd_ns / table[0].fwd_ns, a->bwd_ns / table[0].bwd_ns);
-    if (fclose(f) != 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
-    return MT_OK;
+    FILE *csv =
+        bench_csv_open(o->csv, "activation,elements,threads,forward_ns,backward_ns,forward_ratio,backward_ratio");
+    for (const activation *a = table; csv && a < table + MT_COUNT(table); a++)
+        fprintf(csv, "%s,%" PRId64 ",%" PRId64 ",%.4f,%.4f,%.2f,%.2f\n", a->name, o->n, o->threads, a->fwd_ns,
+                a->bwd_ns, a->fwd_ns / table[0].fwd_ns, a->bwd_ns / table[0].bwd_ns);
+    bench_csv_close(csv, o->csv);
 }
 
 int main(int argc, char **argv)
@@ -106,9 +101,6 @@ int main(int argc, char **argv)
     omp_set_num_threads((int)o.threads);
     measure(&o);
     print_table(&o);
-    if (o.csv && write_csv(&o) != MT_OK) {
-        fprintf(stderr, "bench_activations: %s\n", mt_last_error());
-        return 1;
-    }
+    write_csv(&o);
     return 0;
 }

@@ -10,17 +10,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "bench/bench.h"
 #include "core/scope.h"
 #include "models/cost.h"
 #include "models/decoder.h"
 #include "train/recipe.h"
 #include "train/step.h"
-#include "ops/tables.h"
 #include "ops/vec.h"
-#include "prof/cli.h"
 #include "prof/machine.h"
-#include "prof/profile.h"
-#include "prof/span.h"
 
 enum {
     EVENTS = 4096,   /* spans that a profile keeps one by one */
@@ -81,16 +78,6 @@ static void count_shape(const mt_matmul_dims *d, double seconds)
     shapes[i].dims = *d;
     shapes[i].calls++;
     shapes[i].seconds += seconds;
-}
-
-/* The table's matmul, marked. */
-static void product(float *c, const float *a, const float *b, const mt_matmul_dims *d)
-{
-    MT_SPAN("product");
-    double start = mt_now();
-    mt_kernels_cpu.matmul(c, a, b, d);
-    count_shape(d, mt_now() - start);
-    mt_count_work(2 * d->M * d->N * d->K, 0);
 }
 
 static void print_shapes(void)
@@ -180,14 +167,6 @@ static result train(const options *o, const mt_gpt2_config *config)
 
 /* ---- report ---------------------------------------------------------------------------------- */
 
-static mt_profile_line line_of(const mt_profile *p, const char *name)
-{
-    for (int64_t i = 0; i < p->line_count; i++)
-        if (strcmp(p->line[i].name, name) == 0)
-            return p->line[i];
-    return (mt_profile_line){ 0 };
-}
-
 static void print_shares(const result *r)
 {
     double rest = r->seconds;
@@ -205,8 +184,8 @@ static void print_shares(const result *r)
 static void report(const options *o, const mt_gpt2_config *config, const result *r)
 {
     mt_gpt2_cost cost = mt_gpt2_cost_of(config, o->batch, o->time, 1);
-    mt_profile_line products = line_of(r->profile, "product");
-    double attention = line_of(r->profile, "attention").self + line_of(r->profile, "attention backward").self;
+    mt_profile_line products = bench_line(r->profile, "product");
+    double attention = bench_line(r->profile, "attention").self + bench_line(r->profile, "attention backward").self;
     double peak = mt_machine_flops((int)o->threads), rate = (double)products.flops / products.self;
     double share = products.self / r->seconds, mfu = (double)cost.flops / r->seconds / peak;
     if (o->csv) {
@@ -305,9 +284,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_gpt2: %s\n", config ? "--time is longer than the model's context" : mt_last_error());
         return 1;
     }
-    mt_kernel_table table = mt_kernels_cpu;
-    table.matmul = product;
-    mt_kernels_set(MT_CPU, &table);
+    bench_mark_products(count_shape);
     if (o.generate) {
         generate(&o, config);
         return 0;

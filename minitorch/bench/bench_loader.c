@@ -14,16 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <stb/stb_image.h>
 
+#include "bench/bench.h"
 #include "core/storage.h"
 #include "data/idx_map.h"
 #include "data/images/image.h"
 #include "data/images/image_standin.h"
 #include "data/loader.h"
 #include "data/mnist.h"
-#include "prof/cli.h"
 #include "prof/machine.h"
 
 enum { MOST_WORKERS = 8, PICTURES = 16 /* a batch */, SIDE = 224, STANDIN_DIGITS = 60000, DIGIT_SIDE = 28 };
@@ -53,18 +52,15 @@ typedef struct cost {
 
 static cost cost_now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (cost){ mt_now(), (double)t.tv_sec + 1e-9 * (double)t.tv_nsec };
+    return (cost){ mt_now(), bench_cpu(CLOCK_THREAD_CPUTIME_ID) };
 }
 
 /* What it cost since start; *best keeps the least of each. */
 static void keep_best(cost *best, cost start)
 {
     cost now = cost_now();
-    double wall = now.wall - start.wall, cpu = now.cpu - start.cpu;
-    best->wall = wall < best->wall ? wall : best->wall;
-    best->cpu = cpu < best->cpu ? cpu : best->cpu;
+    bench_keep_least(&best->wall, now.wall - start.wall);
+    bench_keep_least(&best->cpu, now.cpu - start.cpu);
 }
 
 static const cost nothing_yet = { 1e30, 1e30 };
@@ -278,8 +274,6 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 static mt_status bench(const options *o, const char *temp, FILE *csv, bool *pass)
 {
     double mnist = 0, jpeg = 0, png = 0;
-    if (csv)
-        fprintf(csv, "what,who,samples,seconds,samples_per_second,of_bare_a_core\n");
     mt_status status = bench_digits(o, temp, csv, &mnist);
     if (status == MT_OK)
         status = bench_pictures(o, temp, "jpg", csv, &jpeg);
@@ -298,18 +292,12 @@ int main(int argc, char **argv)
     char temp[] = "/tmp/bench_loader_XXXXXX";
     bool pass = false;
     mt_cli_parse(argc, argv, "What the loader costs, beside bare stb_image.", flags, &o);
-    FILE *csv = o.csv ? fopen(o.csv, "we") : NULL;
-    if (o.csv && !csv) {
-        fprintf(stderr, "bench_loader: %s: %s\n", o.csv, strerror(errno));
-        return 1;
-    }
+    FILE *csv = bench_csv_open(o.csv, "what,who,samples,seconds,samples_per_second,of_bare_a_core");
     MT_CHECK(mkdtemp(temp), "%s: %s", temp, strerror(errno));
     printf("%s, fastest of %" PRId64 " rounds\n", mt_machine_name(), o.rounds);
     mt_status status = bench(&o, temp, csv, &pass);
     nftw(temp, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-    if (csv && fclose(csv) != 0 && status == MT_OK)
-        status = mt_fail(MT_ERR_IO, "%s: %s", o.csv, strerror(errno));
-    if (status != MT_OK)
-        fprintf(stderr, "bench_loader: %s\n", mt_last_error());
-    return status == MT_OK && pass ? 0 : 1;
+    bench_csv_close(csv, o.csv);
+    int code = mt_cli_exit(status);
+    return pass ? code : 1;
 }

@@ -6,7 +6,6 @@
  * all of them; the workers take turns, never running at once. The fastest time of each contestant counts, and turns go
  * on until no time falls any more. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -16,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/bench.h"
 #include "core/storage.h"
 #include "ops/matmul.h"
-#include "prof/cli.h"
 
 enum {
     RUNGS = 5,        /* of the ladder */
@@ -296,8 +295,6 @@ static int bench(link_to *workers, const options *o, FILE *csv)
     int thread_counts = counts[1] > 1 ? 2 : 1;
     summary sum = { .worst = INFINITY };
     printf("%-10s %7s %5s %5s %6s %5s %9s   %5s\n", "what", "threads", "trans", "m", "n", "k", "GFLOP/s", "ratio");
-    if (csv)
-        fprintf(csv, "what,threads,trans,m,n,k,gflops,ratio\n");
     for (int t = 0; t < thread_counts; t++) {
         for (int i = 0; i < MT_COUNT(shapes); i++) {
             double best[WORKERS][CONTESTANTS];
@@ -339,11 +336,7 @@ int main(int argc, char **argv)
     options o = { 0 };
     link_to workers[WORKERS];
     mt_cli_parse(argc, argv, "The ladder of matrix products beside OpenBLAS.", flags, &o);
-    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
-    if (o.csv && !csv) {
-        fprintf(stderr, "bench_matmul: %s: %s\n", o.csv, strerror(errno));
-        return 1;
-    }
+    FILE *csv = bench_csv_open(o.csv, "what,threads,trans,m,n,k,gflops,ratio");
     for (int w = 0; w < WORKERS; w++) {
         if (!start_worker(workers, w)) {
             fprintf(stderr, "bench_matmul: a worker does not start\n");
@@ -359,9 +352,6 @@ int main(int argc, char **argv)
         close(workers[w].ask);
         waitpid(workers[w].pid, NULL, 0);
     }
-    if (csv && fclose(csv)) {
-        fprintf(stderr, "bench_matmul: %s: %s\n", o.csv, strerror(errno));
-        return 1;
-    }
+    bench_csv_close(csv, o.csv);
     return rc;
 }

@@ -12,21 +12,19 @@
  *
  * A measurement counts only when all its threads had the processor all the time; without enough of these at the largest
  * size the verdict is INCONCLUSIVE. (Stores past the cache make the fused update slower: its lines were just loaded.) */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #ifdef __AVX__
 #include <immintrin.h>
 #endif
 
+#include "bench/bench.h"
 #include "core/rng.h"
 #include "core/storage.h"
 #include "optim/updates.h"
-#include "prof/cli.h"
 #include "prof/metrics.h"
 
 static const double BAR = 0.8;
@@ -191,22 +189,16 @@ static void fill(arrays *a)
                              .hyper = &a->hyper };
 }
 
-static double processor_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds of one run, or INFINITY when another program had a core in between: a thread that waits for others spins, so
  * all threads together need as much processor time as they are many. */
 static double time_one(int thing, arrays *a, int threads, int64_t repeats)
 {
-    double start = mt_now(), processor = processor_time();
+    double start = mt_now(), processor = bench_cpu(CLOCK_PROCESS_CPUTIME_ID);
     for (int64_t i = 0; i < repeats; i++)
         things[thing].run(a);
     double seconds = mt_now() - start;
-    return processor_time() - processor >= 0.97 * threads * seconds ? seconds / (double)repeats : INFINITY;
+    return bench_cpu(CLOCK_PROCESS_CPUTIME_ID) - processor >= 0.97 * threads * seconds ? seconds / (double)repeats
+                                                                                       : INFINITY;
 }
 
 /* best [THINGS]: seconds, the fastest of `rounds` undisturbed runs; all run in turns, so that noise meets all alike. False

@@ -5,16 +5,15 @@
  * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is fetched for one
  * multiply-add; the bigger the batch, the more often it is used before it leaves. Peak and bandwidth are measured first.
  * Source: Williams, Waterman, Patterson 2009, CACM 52(4), "Roofline". */
-#include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "core/rng.h"
 #include "core/storage.h"
 #include "ops/matmul.h"
-#include "prof/cli.h"
 #include "prof/machine.h"
 
 enum { WIDE = 4096, LARGEST = 1024, ROUNDS = 7 };
@@ -37,8 +36,7 @@ static double time_product(float *c, const float *a, const float *b, int64_t bat
     for (int round = 0; round < ROUNDS; round++) {
         double begin = mt_now();
         mt_matmul_cpu(c, a, b, batch, WIDE, WIDE, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
-        double seconds = mt_now() - begin;
-        best = seconds < best ? seconds : best;
+        bench_keep_least(&best, mt_now() - begin);
     }
     return best;
 }
@@ -70,23 +68,15 @@ int main(int argc, char **argv)
 {
     options o = { .threads = 1 };
     mt_cli_parse(argc, argv, "Products of growing batches under this machine's roofs.", flags, &o);
-    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
-    if (o.csv && !csv) {
-        fprintf(stderr, "bench_roofline: cannot write %s: %s\n", o.csv, strerror(errno));
-        return 1;
-    }
-    if (csv)
-        fprintf(csv, "batch,flop_per_byte,gflops,attainable\n");
+    FILE *csv = bench_csv_open(o.csv, "batch,flop_per_byte,gflops,attainable");
     omp_set_num_threads((int)o.threads);
     double peak = mt_machine_flops((int)o.threads), bandwidth = mt_machine_bandwidth((int)o.threads);
     printf("%s; %" PRId64 " threads\n", mt_machine_name(), o.threads);
     printf("peak %.1f GFLOP/s, memory %.1f GB/s: they meet at %.1f FLOP/byte\n", peak * 1e-9, bandwidth * 1e-9,
            peak / bandwidth);
     print_rows(csv, peak, bandwidth);
-    bool written = !csv || fclose(csv) == 0;
-    if (!written)
-        fprintf(stderr, "bench_roofline: cannot write %s: %s\n", o.csv, strerror(errno));
     printf("bench roofline: peak_gflops=%.1f bandwidth_gbs=%.1f ridge=%.2f\n", peak * 1e-9, bandwidth * 1e-9,
            peak / bandwidth);
-    return written ? 0 : 1;
+    bench_csv_close(csv, o.csv);
+    return 0;
 }

@@ -242,7 +242,5 @@ int main(int argc, char **argv)
         status = report(&b, epoch);
         teardown(&b);
     }
-    if (status != MT_OK)
-        fprintf(stderr, "bench_stack: %s\n", mt_last_error());
-    return status != MT_OK;
+    return mt_cli_exit(status);
 }

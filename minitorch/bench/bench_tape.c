@@ -7,16 +7,15 @@
  *   recording  how much longer it takes with a tape: a node and its edges for each op, made and freed
  *   walking    mt_backward, less the backward kernels called bare
  * Memory: layers of linear and ReLU; live bytes each time a layer's weights have their gradient. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "bench/bench.h"
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "ops/tables.h"
-#include "prof/cli.h"
 #include "prof/machine.h"
 
 enum { SMALL = 4, MOST_LAYERS = 64 };
@@ -94,8 +93,7 @@ static mt_tensor *chain(const link *l, mt_tensor *x, int64_t nodes)
 
 static void keep_least(double *least, double seconds, int64_t nodes)
 {
-    double ns = seconds * 1e9 / (double)nodes;
-    *least = ns < *least ? ns : *least;
+    bench_keep_least(least, seconds * 1e9 / (double)nodes);
 }
 
 static void time_round(link *l, mt_tensor *x, int64_t nodes)
@@ -225,12 +223,11 @@ static void print_memory(const options *o, const memory *kept, const memory *fre
            mib(freed->peak - freed->before));
 }
 
-static mt_status write_csv(const options *o, const memory *kept, const memory *freed)
+static void write_csv(const options *o, const memory *kept, const memory *freed)
 {
-    FILE *f = fopen(o->csv, "w");
+    FILE *f = bench_csv_open(o->csv, "what,name,value,unit");
     if (!f)
-        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
-    fprintf(f, "what,name,value,unit\n");
+        return;
     for (const link *l = links; l < links + MT_COUNT(links); l++)
         fprintf(f, "no tape,%s,%.1f,ns\nrecording,%s,%.1f,ns\nwalking,%s,%.1f,ns\n", l->name, l->without, l->name,
                 l->with - l->without, l->name, l->back - l->bare);
@@ -239,9 +236,7 @@ static mt_status write_csv(const options *o, const memory *kept, const memory *f
                 kept->at[l] - kept->before, l, freed->at[l] - freed->before);
     fprintf(f, "all kept,peak,%" PRId64 ",B\ngiven back,peak,%" PRId64 ",B\n", kept->peak - kept->before,
             freed->peak - freed->before);
-    if (fclose(f) != 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
-    return MT_OK;
+    bench_csv_close(f, o->csv);
 }
 
 int main(int argc, char **argv)
@@ -257,10 +252,7 @@ int main(int argc, char **argv)
     print_memory(&o, &kept, &freed);
     for (const link *l = links; l < links + MT_COUNT(links); l++)
         worst = overhead(l) > worst ? overhead(l) : worst;
-    if (o.csv && write_csv(&o, &kept, &freed) != MT_OK) {
-        fprintf(stderr, "bench_tape: %s\n", mt_last_error());
-        return 1;
-    }
+    write_csv(&o, &kept, &freed);
     printf("bench tape: overhead_ns=%.0f goal_ns=1000 peak_kept_mib=%.1f peak_given_back_mib=%.1f\n", worst,
            mib(kept.peak - kept.before), mib(freed.peak - freed.before));
     return 0;

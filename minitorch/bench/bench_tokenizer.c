@@ -6,17 +6,15 @@
  * The vocabulary is loaded before the clock runs; the text is in memory; ids are kept, not written. Rounds with 1, 2, ...
  * workers take turns, and the fastest of each counts. "A core" is processor time, which tells what a core can do even when
  * others use it too. The last line is for machines; it says FAIL, and so does the exit status, under 10 M tokens/s a core. */
-#include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/bench.h"
 #include "core/io.h"
 #include "text/tokenizer.h"
-#include "prof/cli.h"
 #include "prof/machine.h"
 
 enum { MOST_WORKERS = 8, CHUNK = 64 << 10 };
@@ -61,13 +59,6 @@ static work work_of(const mt_file_map *file)
     return w;
 }
 
-static double cpu_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds on the wall, and of processors summed over the workers. */
 typedef struct cost {
     double wall, cpu;
@@ -82,24 +73,19 @@ static cost encode_once(work *w, const mt_tokenizer *t, int workers)
 #pragma omp barrier
 #pragma omp master
         begin = mt_now();
-        double start = cpu_now();
+        double start = bench_cpu(CLOCK_THREAD_CPUTIME_ID);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < w->count; i++)
             MT_CHECK(mt_encode(e, w->ids + w->begin[i], &w->made[i], w->text + w->begin[i],
                                w->begin[i + 1] - w->begin[i]) == MT_OK,
                      "%s", mt_last_error());
-        cpu = cpu_now() - start;
+        cpu = bench_cpu(CLOCK_THREAD_CPUTIME_ID) - start;
         mt_encoder_free(e);
     }
     return (cost){ mt_now() - begin, cpu };
 }
 
 /* ---- the program ------------------------------------------------------------------------------------- */
-
-static void keep_least(double *best, double seconds)
-{
-    *best = seconds < *best ? seconds : *best;
-}
 
 static bool bench(const options *o, const mt_tokenizer *t, const mt_file_map *file, FILE *csv)
 {
@@ -111,15 +97,13 @@ static bool bench(const options *o, const mt_tokenizer *t, const mt_file_map *fi
     for (int64_t r = 0; r < o->rounds; r++) {
         for (int64_t n = 1; n <= o->workers; n++) {
             cost c = encode_once(&w, t, (int)n);
-            keep_least(&best[n].wall, c.wall);
-            keep_least(&best[n].cpu, c.cpu);
+            bench_keep_least(&best[n].wall, c.wall);
+            bench_keep_least(&best[n].cpu, c.cpu);
         }
     }
     for (int64_t i = 0; i < w.count; i++)
         tokens += w.made[i];
     printf("%s: %" PRId64 " bytes, %" PRId64 " tokens\n", o->text, file->size, tokens);
-    if (csv)
-        fprintf(csv, "workers,tokens,wall_s,cpu_s,tokens_per_s,tokens_per_cpu_s\n");
     for (int64_t n = 1; n <= o->workers; n++) {
         double rate = (double)tokens / best[n].wall, core = (double)tokens / best[n].cpu;
         printf("%" PRId64 " worker%s  %8.4f s  %6.1f M tokens/s  %.2fx of one   %6.1f M tokens/s a core\n", n,
@@ -147,10 +131,8 @@ int main(int argc, char **argv)
     mt_file_map file = { 0 };
     bool pass = false;
     mt_cli_parse(argc, argv, "How fast text becomes tokens.", flags, &o);
-    FILE *csv = o.csv ? fopen(o.csv, "we") : NULL;
-    mt_status status = o.csv && !csv ? mt_fail(MT_ERR_IO, "%s: %s", o.csv, strerror(errno)) : MT_OK;
-    if (status == MT_OK)
-        status = mt_tokenizer_open(&t, o.vocabulary);
+    FILE *csv = bench_csv_open(o.csv, "workers,tokens,wall_s,cpu_s,tokens_per_s,tokens_per_cpu_s");
+    mt_status status = mt_tokenizer_open(&t, o.vocabulary);
     if (status == MT_OK)
         status = mt_file_map_open(&file, o.text);
     if (status == MT_OK && file.size == 0)
@@ -160,11 +142,9 @@ int main(int argc, char **argv)
                o.rounds);
         pass = bench(&o, t, &file, csv);
     }
-    if (csv && fclose(csv) != 0 && status == MT_OK)
-        status = mt_fail(MT_ERR_IO, "%s: %s", o.csv, strerror(errno));
+    bench_csv_close(csv, o.csv);
     mt_file_map_close(&file);
     mt_tokenizer_free(t);
-    if (status != MT_OK)
-        fprintf(stderr, "bench_tokenizer: %s\n", mt_last_error());
-    return status == MT_OK && pass ? 0 : 1;
+    int code = mt_cli_exit(status);
+    return pass ? code : 1;
 }

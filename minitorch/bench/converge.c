@@ -193,9 +193,7 @@ int main(int argc, char **argv)
         status = open_points(&csv, &o);
     if (status == MT_OK)
         status = race(csv, &mnist, &o);
-    if (status != MT_OK)
-        fprintf(stderr, "converge: %s\n", mt_last_error());
     mt_metrics_close(csv);
     mt_mnist_close(&mnist);
-    return status != MT_OK;
+    return mt_cli_exit(status);
 }

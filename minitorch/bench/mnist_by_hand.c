@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "core/storage.h"
 #include "data/digits.h"
 #include "data/mnist.h"
 #include "models/manual_mlp.h"
-#include "prof/cli.h"
 
 enum { BATCH = 64, TEST_BATCH = 500 };
 
@@ -185,19 +185,9 @@ int main(int argc, char **argv)
     mt_cli_parse(argc, argv, "MNIST by lab 02's kernels and nothing else.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);
-    FILE *csv = o.csv ? fopen(o.csv, "w") : NULL;
-    if (o.csv && !csv) {
-        fprintf(stderr, "mnist_by_hand: cannot write %s\n", o.csv);
-        return 1;
-    }
-    if (csv)
-        fprintf(csv, "epoch,seconds,test_accuracy\n");
+    FILE *csv = bench_csv_open(o.csv, "epoch,seconds,test_accuracy");
     mt_status status = run(&o, csv);
-    if (status != MT_OK)
-        fprintf(stderr, "mnist_by_hand: %s\n", mt_last_error());
-    if (csv && fclose(csv) != 0) {
-        fprintf(stderr, "mnist_by_hand: cannot write %s\n", o.csv);
-        return 1;
-    }
-    return status != MT_OK;
+    int code = mt_cli_exit(status);
+    bench_csv_close(csv, o.csv);
+    return code;
 }

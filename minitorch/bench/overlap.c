@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "core/clock_sim.h"
+#include "bench/bench.h"
 #include "data/loader.h"
-#include "prof/cli.h"
 #include "prof/machine.h"
 
 enum { GRID_WORKERS = 8, GRID_PREFETCH = 8, GRID_BATCHES = 200, REAL_GRID_BATCHES = 24, LANES = 65 };
@@ -247,14 +247,10 @@ static mt_status figures(const options *o, double total[2])
 /* ---- the grid ---------------------------------------------------------------------------------------- */
 
 /* Stall over workers and prefetch; the worst ratio of measured to predicted time in *worst. */
-static mt_status grid(const options *o, double *worst)
+static void grid(const options *o, double *worst)
 {
-    FILE *csv = o->csv ? fopen(o->csv, "we") : NULL;
+    FILE *csv = bench_csv_open(o->csv, "workers,prefetch,load,compute,batches,seconds,stall_percent,law_seconds,ratio");
     int64_t batches = o->real ? REAL_GRID_BATCHES : GRID_BATCHES;
-    if (o->csv && !csv)
-        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
-    if (csv)
-        fprintf(csv, "workers,prefetch,load,compute,batches,seconds,stall_percent,law_seconds,ratio\n");
     printf("\nstall in %%, %" PRId64 " batches, load %g s, compute %g s\nworkers  ahead:", batches, o->grid_load,
            o->compute);
     for (int p = 1; p <= GRID_PREFETCH; p++)
@@ -274,9 +270,7 @@ static mt_status grid(const options *o, double *worst)
         }
         printf("   %.4g with %d ahead\n", law(&r), GRID_PREFETCH);
     }
-    if (csv && fclose(csv) != 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", o->csv, strerror(errno));
-    return MT_OK;
+    bench_csv_close(csv, o->csv);
 }
 
 int main(int argc, char **argv)
@@ -285,10 +279,10 @@ int main(int argc, char **argv)
     double total[2], worst = 0;
     mt_cli_parse(argc, argv, "Loading and computing, one after the other and at the same time.", flags, &o);
     printf("%s, %s\n", mt_machine_name(), o.real ? "real time: 1 s stands for 1 ms" : "simulated time");
-    if (figures(&o, total) != MT_OK || grid(&o, &worst) != MT_OK) {
-        fprintf(stderr, "overlap: %s\n", mt_last_error());
-        return 1;
-    }
+    mt_status status = figures(&o, total);
+    if (status != MT_OK)
+        return mt_cli_exit(status);
+    grid(&o, &worst);
     bool pass = o.real || worst <= WORST_RATIO;
     printf("\noverlap: %s sequential=%.4g overlapped=%.4g worst_ratio=%.3f\n", pass ? "PASS" : "FAIL", total[0],
            total[1], worst);

@@ -1,0 +1,85 @@
+/* bench.h -- what the programs of this folder share: CSV files, least times, the profile's lines, products as spans. */
+#ifndef MT_BENCH_BENCH_H
+#define MT_BENCH_BENCH_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ops/tables.h"
+#include "prof/cli.h"
+#include "prof/profile.h"
+#include "prof/span.h"
+
+/* bench_csv_open -- a file with this line of names; NULL for path NULL. bench_csv_close takes NULL too. A file that cannot be
+ * written ends the program with its name and the reason. */
+static inline void bench_csv_check(bool good, const char *path)
+{
+    if (!good)
+        exit(mt_cli_exit(mt_fail(MT_ERR_IO, "cannot write %s: %s", path, strerror(errno))));
+}
+
+static inline FILE *bench_csv_open(const char *path, const char *names)
+{
+    FILE *csv = path ? fopen(path, "we") : NULL;
+    bench_csv_check(csv || !path, path);
+    if (csv)
+        fprintf(csv, "%s\n", names);
+    return csv;
+}
+
+static inline void bench_csv_close(FILE *csv, const char *path)
+{
+    bool bad = csv && ferror(csv);
+    bench_csv_check((!csv || fclose(csv) == 0) && !bad, path);
+}
+
+static inline void bench_keep_least(double *least, double value)
+{
+    *least = value < *least ? value : *least;
+}
+
+/* bench_cpu -- seconds of a processor; clock: CLOCK_THREAD_CPUTIME_ID or CLOCK_PROCESS_CPUTIME_ID. */
+static inline double bench_cpu(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* bench_line -- the profile's line of this name; zeros: there is none. */
+static inline mt_profile_line bench_line(const mt_profile *p, const char *name)
+{
+    for (int64_t i = 0; i < p->line_count; i++)
+        if (strcmp(p->line[i].name, name) == 0)
+            return p->line[i];
+    return (mt_profile_line){ 0 };
+}
+
+/* bench_mark_products -- from now on every matrix product of the CPU's table is a span "product", so that a profile tells
+ * products from the ops around them; then `also`, unless NULL, gets its seconds. */
+typedef void bench_product_fn(const mt_matmul_dims *dims, double seconds);
+static bench_product_fn *bench_also;
+
+static inline void bench_product(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+{
+    MT_SPAN("product");
+    double start = mt_now();
+    mt_kernels_cpu.matmul(c, a, b, d);
+    mt_count_work(2 * d->M * d->N * d->K, 0);
+    if (bench_also)
+        bench_also(d, mt_now() - start);
+}
+
+static inline void bench_mark_products(bench_product_fn *also)
+{
+    static mt_kernel_table table;
+    table = mt_kernels_cpu;
+    table.matmul = bench_product;
+    bench_also = also;
+    mt_kernels_set(MT_CPU, &table);
+}
+
+#endif
