@@ -1,5 +1,5 @@
 /* bench_sharing.c -- what two cores pay for touching the same memory: why two threads gain less on a small network than on a
- * large one, and why manual_mlp_step leaves each core its own columns of the weights.
+ * large one, and why mlp_step leaves each core its own columns of the weights.
  *
  * Two threads, each held on a processor of its own, take turns with one array. Caches keep a line either in several cores to be
  * read, or in one to be changed; what differs is where it was:

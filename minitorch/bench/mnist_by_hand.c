@@ -1,5 +1,5 @@
 /* mnist_by_hand.c -- an MNIST epoch with nothing in the way: the hand-written perceptron of lab 02, plain SGD, one fused step
- * per batch (mt_manual_mlp_step). What the whole framework's train_mnist is measured against; bench_mnist.sh sets it beside
+ * per batch (mlp_step). What the whole framework's train_mnist is measured against; bench_mnist.sh sets it beside
  * PyTorch. Same seed, same bits, whatever the number of threads. */
 #include <inttypes.h>
 #include <math.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/mlp_step.h"
 #include "core/storage.h"
 #include "data/digits.h"
 #include "data/mnist.h"
@@ -94,7 +95,7 @@ static void gather_share(void *user, int thread, int threads)
 
 static double train_epoch(mt_manual_mlp *mlp, batches *b, const options *o, int64_t epoch)
 {
-    const mt_meanwhile gather = { gather_share, b };
+    const mlp_meanwhile gather = { gather_share, b };
     mt_rng shuffle = mt_rng_new((uint64_t)o->seed, MT_STREAM_SHUFFLE),
            mine = mt_rng_substream(&shuffle, (uint64_t)epoch);
     double total = 0;
@@ -108,7 +109,7 @@ static double train_epoch(mt_manual_mlp *mlp, batches *b, const options *o, int6
         b->at += N;
         b->count = mt_min(BATCH, b->train.count - b->at);
         b->into = !now;
-        total += mt_manual_mlp_step(mlp, b->x[now], b->label[now], N, (float)o->rate, &gather) * (double)N;
+        total += mlp_step(mlp, b->x[now], b->label[now], N, (float)o->rate, &gather) * (double)N;
     }
     return total / (double)b->train.count;
 }

@@ -51,18 +51,4 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
 /* mt_manual_mlp_sgd -- params -= learning_rate * grads.   Lab 02.9 */
 void mt_manual_mlp_sgd(mt_manual_mlp *mlp, float learning_rate);
 
-/* Something each thread of a step does once its own part is done, without waiting for the others: fetch its share of the next
- * batch. It must touch nothing of this step. */
-typedef struct mt_meanwhile {
-    void (*run)(void *user, int thread, int threads);
-    void *user;
-} mt_meanwhile;
-
-/* mt_manual_mlp_step -- forward, backward and update at once, for plain SGD: the mean loss of the batch before the update.
- * w -= rate * x^T dz is w += x^T (-rate * dz). So the loss hands back -rate/N instead of 1/N, and each product adds the
- * update right into the weights: no gradient is stored, zeroed or read again, and mlp->grads stays as it was. meanwhile may be NULL. Equal to the
- * three calls above but for rounding; same bits for any number of threads.   Given, in models/manual_mlp_step.c. */
-double mt_manual_mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t *label, int64_t N, float learning_rate,
-                          const mt_meanwhile *meanwhile);
-
 #endif

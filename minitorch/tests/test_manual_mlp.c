@@ -1,5 +1,6 @@
 /* test_manual_mlp.c -- the hand-written perceptron: every parameter's gradient against finite differences of the same
  * network in double, training that works, and the promises of its header. */
+#include "bench/mlp_step.h"
 #include "models/manual_mlp.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
@@ -226,9 +227,9 @@ Test(manual_mlp, one_step_is_forward_backward_and_sgd)
         mt_manual_mlp_forward(plain, x, ROWS);
         double loss = mt_manual_mlp_backward(plain, x, label, ROWS);
         mt_manual_mlp_sgd(plain, 0.125f);
-        cr_assert_eq(mt_manual_mlp_step(stepped, x, label, ROWS, 0.125f, NULL), loss);
+        cr_assert_eq(mlp_step(stepped, x, label, ROWS, 0.125f, NULL), loss);
         check_step(stepped, plain, x, ROWS);
-        cr_assert_eq(mt_manual_mlp_step(stepped, x, label, 0, 0.125f, NULL), 0, "no rows, no loss");
+        cr_assert_eq(mlp_step(stepped, x, label, 0, 0.125f, NULL), 0, "no rows, no loss");
         check_step(stepped, plain, x, ROWS);
         mt_manual_mlp_free(plain);
         mt_manual_mlp_free(stepped);
@@ -246,7 +247,7 @@ Test(manual_mlp, a_step_does_not_lose_a_nan)
     x[IN + 2] = NAN;
     mt_manual_mlp_forward(mlp, x, ROWS);
     cr_assert(isnan(mt_manual_mlp_backward(mlp, x, label, ROWS)), "call by call");
-    double loss = mt_manual_mlp_step(mlp, x, label, ROWS, 0.125f, NULL);
+    double loss = mlp_step(mlp, x, label, ROWS, 0.125f, NULL);
     cr_assert(isnan(loss), "at once: the loss is %g", loss);
     mt_manual_mlp_free(mlp);
     free(x);

@@ -1,18 +1,32 @@
-/* manual_mlp_step.c -- one step of plain SGD in one team of threads, with two things to share per layer: rows and columns.
+/* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) at once, for plain SGD: how
+ * fast a step can be when nothing is general. Used by mnist_by_hand, which is compared with PyTorch.
+ *
+ * w -= rate * x^T dz is w += x^T (-rate * dz). So the loss hands back -rate/N instead of 1/N, and each product adds the update
+ * directly to the weights: no gradient is stored, zeroed or read again. One team of threads shares two things per layer:
  *
  *   columns of layer 0    each thread computes its columns of act[0]: its part of the largest weights stays in its cache
- *   rows of the batch     from there to the loss and back, rows do not know of each other
- *   columns again         each thread adds its columns of every layer's update, right into the weights
+ *   rows of the batch     from there to the loss and back, rows are independent
+ *   columns again         each thread adds its columns of every layer's update to the weights
  *
- * Between the three stand barriers; inside, nobody waits. Columns are taken a few at a time, and a thread that is done with
- * its own takes of the others': on a shared machine one core is often slower than the next, and a barrier waits for the
- * slowest. No sum is ever split, so bits depend neither on the threads nor on who took what. */
+ * There are two barriers, between these three. Columns are taken a few at a time, and a thread that has finished its own takes
+ * some of the others': on a shared machine one core is often slower than the next, and a barrier waits for the slowest. No
+ * sum is ever split, so the bits depend neither on the number of threads nor on which thread took what. */
+#ifndef MT_BENCH_MLP_STEP_H
+#define MT_BENCH_MLP_STEP_H
+
 #include "models/manual_mlp.h"
 #include "ops/kernels.h"
 
 #include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
+
+/* Something each thread of a step does once its own part is done, without waiting for the others: fetch its share of the next
+ * batch. It must touch nothing of this step. */
+typedef struct mlp_meanwhile {
+    void (*run)(void *user, int thread, int threads);
+    void *user;
+} mlp_meanwhile;
 
 enum {
     CHUNK = 64, /* columns taken at a time: two tiles of the widest micro-kernel, for which the input is packed once */
@@ -26,12 +40,12 @@ typedef struct counter {
     _Alignas(LINE) _Atomic int64_t taken;
 } counter;
 
-typedef struct step {
+typedef struct mlp_work {
     mt_manual_mlp *mlp;
     const float *x;
     const int32_t *label;
     int64_t N;
-} step;
+} mlp_work;
 
 typedef struct range {
     int64_t begin, count;
@@ -62,13 +76,13 @@ static bool take(counter *counters, int64_t n, int t, int threads, range *column
     return false;
 }
 
-static const float *input_of(const step *s, int l)
+static const float *input_of(const mlp_work *s, int l)
 {
     return l > 0 ? s->mlp->act[l - 1] : s->x;
 }
 
 /* act[l] of these rows and columns: bias, product, ReLU for all but the last layer. */
-static void forward(const step *s, int l, range rows, range columns)
+static void forward(const mlp_work *s, int l, range rows, range columns)
 {
     mt_manual_mlp *mlp = s->mlp;
     int64_t I = mlp->width[l], O = mlp->width[l + 1];
@@ -85,7 +99,7 @@ static void forward(const step *s, int l, range rows, range columns)
 }
 
 /* The gradient these rows hand to the layer below: dz[l-1] = dz[l] w[l]^T where ReLU was on. */
-static void backward(const step *s, int l, range rows)
+static void backward(const mlp_work *s, int l, range rows)
 {
     mt_manual_mlp *mlp = s->mlp;
     int64_t I = mlp->width[l], O = mlp->width[l + 1];
@@ -98,7 +112,7 @@ static void backward(const step *s, int l, range rows)
 }
 
 /* From the first layer's output to the loss and back. */
-static void rows_there_and_back(const step *s, range rows, float learning_rate)
+static void rows_forward_and_back(const mlp_work *s, range rows, float learning_rate)
 {
     mt_manual_mlp *mlp = s->mlp;
     int last = mlp->layers - 1;
@@ -117,7 +131,7 @@ static void rows_there_and_back(const step *s, range rows, float learning_rate)
 }
 
 /* w[l] += input^T dz[l], b[l] += column sums of dz[l], for these columns; dz is scaled by the rate already. */
-static void update(const step *s, int l, range columns)
+static void update(const mlp_work *s, int l, range columns)
 {
     mt_manual_mlp *mlp = s->mlp;
     int64_t I = mlp->width[l], O = mlp->width[l + 1];
@@ -133,24 +147,26 @@ static void update(const step *s, int l, range columns)
 }
 
 /* What one thread of the team does. The counters of stage k (layer 0 forward, then a layer's update each) begin at 0. */
-static void take_part(const step *s, counter (*counters)[TEAM], float learning_rate, int t, int threads)
+static void take_part(const mlp_work *s, counter (*counters)[TEAM], float learning_rate, int t, int threads)
 {
     const mt_manual_mlp *mlp = s->mlp;
     range columns;
     while (take(counters[0], mlp->width[1], t, threads, &columns))
         forward(s, 0, (range){ 0, s->N }, columns);
 #pragma omp barrier
-    rows_there_and_back(s, share(s->N, t, threads), learning_rate);
+    rows_forward_and_back(s, share(s->N, t, threads), learning_rate);
 #pragma omp barrier
     for (int l = 0; l < mlp->layers; l++)
         while (take(counters[1 + l], mlp->width[l + 1], t, threads, &columns))
             update(s, l, columns);
 }
 
-double mt_manual_mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t *label, int64_t N, float learning_rate,
-                          const mt_meanwhile *meanwhile)
+/* mlp_step -- the mean loss of the batch before the update; meanwhile may be NULL. mlp->grads stays as it was. Equal to
+ * mt_manual_mlp_forward, _backward and _sgd but for rounding; same bits for any number of threads. */
+static inline double mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t *label, int64_t N, float learning_rate,
+                              const mlp_meanwhile *meanwhile)
 {
-    const step s = { mlp, x, label, N };
+    const mlp_work s = { mlp, x, label, N };
     counter counters[1 + MT_MLP_LAYERS][TEAM] = { 0 };
     double mean_loss = 0;
     int team = N * mlp->count >= ROW_WORK ? (int)mt_min(omp_get_max_threads(), TEAM) : 1;
@@ -167,3 +183,5 @@ double mt_manual_mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t *lab
         mean_loss += (double)mlp->loss[n] / (double)N;
     return mean_loss;
 }
+
+#endif
