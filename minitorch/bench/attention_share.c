@@ -9,11 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
-#include "prof/cli.h"
-#include "prof/machine.h"
 #include "prof/profile.h"
 
 typedef struct options {
@@ -108,7 +107,7 @@ int main(int argc, char **argv)
         return mt_cli_exit(status);
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&config, &rng);
-    printf("%s, %s with %" PRId64 " layers, %" PRId64 " tokens a step\n", mt_machine_name(), o.size, config.layers,
+    printf("%s, %s with %" PRId64 " layers, %" PRId64 " tokens a step\n", bench_machine(), o.size, config.layers,
            o.tokens);
     bench(&o, model);
     mt_module_free(model);

@@ -1,4 +1,4 @@
-/* bench.h -- what the programs of this folder share: CSV files, least times, the profile's lines, products as spans. */
+/* bench.h -- what the programs of this folder share: the name of the machine, CSV files, least times, the profile's lines, products as spans. */
 #ifndef MT_BENCH_BENCH_H
 #define MT_BENCH_BENCH_H
 
@@ -7,11 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/sysinfo.h>
 
 #include "ops/tables.h"
 #include "prof/cli.h"
 #include "prof/profile.h"
 #include "prof/span.h"
+
+/* bench_machine -- "AMD EPYC, 2 cores, gcc 12.2.0"; lent. */
+static inline const char *bench_machine(void)
+{
+    static char name[256];
+    char line[256], cpu[128] = "unknown processor";
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    while (info && fgets(line, sizeof line, info))
+        if (sscanf(line, "model name : %127[^\n]", cpu) == 1)
+            break;
+    if (info)
+        fclose(info);
+    snprintf(name, sizeof name, "%s, %d cores, %s %d.%d.%d", cpu, get_nprocs(),
+#ifdef __clang__
+             "clang", __clang_major__, __clang_minor__, __clang_patchlevel__);
+#else
+             "gcc", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+    return name;
+}
 
 /* bench_csv_open -- a file with this line of names; NULL for path NULL. bench_csv_close takes NULL too. A file that cannot be
  * written ends the program with its name and the reason. */

@@ -23,7 +23,6 @@
 #include "data/images/image_standin.h"
 #include "data/loader.h"
 #include "data/mnist.h"
-#include "prof/machine.h"
 
 enum { MOST_WORKERS = 8, PICTURES = 16 /* a batch */, SIDE = 224, STANDIN_DIGITS = 60000, DIGIT_SIDE = 28 };
 static const double DECODE_BAR = 0.9;
@@ -294,7 +293,7 @@ int main(int argc, char **argv)
     mt_cli_parse(argc, argv, "What the loader costs, beside bare stb_image.", flags, &o);
     FILE *csv = bench_csv_open(o.csv, "what,who,samples,seconds,samples_per_second,of_bare_a_core");
     MT_CHECK(mkdtemp(temp), "%s: %s", temp, strerror(errno));
-    printf("%s, fastest of %" PRId64 " rounds\n", mt_machine_name(), o.rounds);
+    printf("%s, fastest of %" PRId64 " rounds\n", bench_machine(), o.rounds);
     mt_status status = bench(&o, temp, csv, &pass);
     nftw(temp, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     bench_csv_close(csv, o.csv);

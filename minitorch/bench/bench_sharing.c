@@ -15,9 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "core/storage.h"
-#include "prof/cli.h"
-#include "prof/machine.h"
 
 enum { ROUNDS = 201 };
 
@@ -124,7 +123,7 @@ int main(int argc, char **argv)
         printf("bench sharing: skipped, there is only one processor to use\n");
         return 0;
     }
-    printf("%s, %lld bytes, median of %d rounds\n", mt_machine_name(), (long long)bytes, ROUNDS);
+    printf("%s, %lld bytes, median of %d rounds\n", bench_machine(), (long long)bytes, ROUNDS);
     for (use what = 0; what < USES; what++) {
         qsort(seconds[what], ROUNDS, sizeof **seconds, by_size);
         gbs[what] = (double)bytes / seconds[what][ROUNDS / 2] * 1e-9;

@@ -16,7 +16,6 @@
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "ops/tables.h"
-#include "prof/machine.h"
 
 enum { SMALL = 4, MOST_LAYERS = 64 };
 
@@ -201,8 +200,8 @@ static double mib(int64_t bytes)
 
 static void print_time(const options *o)
 {
-    printf("%s; chains of %" PRId64 " ops over %d numbers, fastest of %" PRId64 " rounds, ns per op\n",
-           mt_machine_name(), o->nodes, SMALL, o->rounds);
+    printf("%s; chains of %" PRId64 " ops over %d numbers, fastest of %" PRId64 " rounds, ns per op\n", bench_machine(),
+           o->nodes, SMALL, o->rounds);
     printf("%-10s %10s %10s %10s %10s\n", "", "no tape", "recording", "walking", "overhead");
     for (const link *l = links; l < links + MT_COUNT(links); l++)
         printf("%-10s %10.0f %10.0f %10.0f %10.0f\n", l->name, l->without, l->with - l->without, l->back - l->bare,

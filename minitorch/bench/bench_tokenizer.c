@@ -15,7 +15,6 @@
 #include "bench/bench.h"
 #include "core/io.h"
 #include "text/tokenizer.h"
-#include "prof/machine.h"
 
 enum { MOST_WORKERS = 8, CHUNK = 64 << 10 };
 static const double BAR = 10e6; /* tokens a second of one core */
@@ -138,8 +137,7 @@ int main(int argc, char **argv)
     if (status == MT_OK && file.size == 0)
         status = mt_fail(MT_ERR_FORMAT, "%s: empty", o.text);
     if (status == MT_OK) {
-        printf("%s, fastest of %" PRId64 " rounds, every round with new tables of words\n", mt_machine_name(),
-               o.rounds);
+        printf("%s, fastest of %" PRId64 " rounds, every round with new tables of words\n", bench_machine(), o.rounds);
         pass = bench(&o, t, &file, csv);
     }
     bench_csv_close(csv, o.csv);

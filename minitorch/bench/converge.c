@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/bench.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "data/mnist.h"
@@ -16,9 +17,7 @@
 #include "models/mlp.h"
 #include "train/recipe.h"
 #include "ops/ops.h"
-#include "prof/cli.h"
 #include "prof/curve.h"
-#include "prof/machine.h"
 #include "prof/metrics.h"
 
 enum { LAYERS = 3, TEST_BATCH = 500 };
@@ -161,7 +160,7 @@ static mt_status race(mt_metrics *csv, const mt_mnist *mnist, const options *o)
                        "%" PRId64 " steps make %" PRId64 " points of %" PRId64 ": take a smaller --every", steps,
                        points, o->every);
     printf("%s; %" PRId64 "-256-128-10, batch %" PRId64 ", %" PRId64 " epochs; losses are means of %" PRId64 " steps\n",
-           mt_machine_name(), mt_shape_numel(mnist->train->x.shape), o->batch, o->epochs, o->every);
+           bench_machine(), mt_shape_numel(mnist->train->x.shape), o->batch, o->epochs, o->every);
     printf("%-10s %7s %12s %12s %13s %13s %9s\n", "", "lr", "first loss", "last loss", "test accuracy", "state bytes",
            "memory");
     for (int r = 0; r < MT_COUNT(runs) && status == MT_OK; r++) {

@@ -16,7 +16,6 @@
 #include "core/clock_sim.h"
 #include "bench/bench.h"
 #include "data/loader.h"
-#include "prof/machine.h"
 
 enum { GRID_WORKERS = 8, GRID_PREFETCH = 8, GRID_BATCHES = 200, REAL_GRID_BATCHES = 24, LANES = 65 };
 static const double WORST_RATIO = 1.1; /* of measured time to the law's, in simulated time */
@@ -278,7 +277,7 @@ int main(int argc, char **argv)
     options o = { .batches = 6, .workers = 2, .load = 10, .compute = 5, .grid_load = 30 };
     double total[2], worst = 0;
     mt_cli_parse(argc, argv, "Loading and computing, one after the other and at the same time.", flags, &o);
-    printf("%s, %s\n", mt_machine_name(), o.real ? "real time: 1 s stands for 1 ms" : "simulated time");
+    printf("%s, %s\n", bench_machine(), o.real ? "real time: 1 s stands for 1 ms" : "simulated time");
     mt_status status = figures(&o, total);
     if (status != MT_OK)
         return mt_cli_exit(status);

@@ -1,11 +1,8 @@
-/* machine.c -- peak arithmetic, memory bandwidth and the name of this machine. */
+/* machine.c -- see machine.h. */
 #include "prof/machine.h"
-#include "core/storage.h"
+#include "core/base.h"
 
 #include <omp.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #if defined(__AVX512F__)
 enum { LANES = 16 };
@@ -53,44 +50,4 @@ double mt_machine_flops(int threads)
     }
     (void)sink;
     return best;
-}
-
-double mt_machine_bandwidth(int threads)
-{
-    const int64_t n = 32 << 20; /* two arrays of 128 MiB */
-    float *x = mt_alloc(n * 4, MT_CPU), *y = mt_alloc(n * 4, MT_CPU);
-    double best = 0;
-    for (int round = 0; round < ROUNDS; round++) {
-        double begin = mt_now();
-#pragma omp parallel for num_threads(threads) schedule(static)
-        for (int64_t i = 0; i < n; i++) {
-            if (round == 0) /* first touch: each thread brings its own part into memory */
-                x[i] = y[i] = 1;
-            y[i] = 0.5f * x[i] + y[i];
-        }
-        double rate = 12.0 * (double)n / (mt_now() - begin);
-        best = round > 0 && rate > best ? rate : best;
-    }
-    mt_free(x, n * 4, MT_CPU);
-    mt_free(y, n * 4, MT_CPU);
-    return best;
-}
-
-const char *mt_machine_name(void)
-{
-    static char name[256];
-    char line[256], cpu[128] = "unknown processor";
-    FILE *info = fopen("/proc/cpuinfo", "r");
-    while (info && fgets(line, sizeof line, info))
-        if (sscanf(line, "model name : %127[^\n]", cpu) == 1)
-            break;
-    if (info)
-        fclose(info);
-    snprintf(name, sizeof name, "%s, %ld cores, %s %d.%d.%d", cpu, sysconf(_SC_NPROCESSORS_ONLN),
-#ifdef __clang__
-             "clang", __clang_major__, __clang_minor__, __clang_patchlevel__);
-#else
-             "gcc", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
-#endif
-    return name;
 }
