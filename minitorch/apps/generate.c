@@ -135,7 +135,7 @@ static mt_status load_weights(mt_module **model, const options *o, int64_t vocab
     return mt_safetensors_load(*model, o->weights, vocabulary);
 }
 
-/* Named and shaped as Hugging Face's GPT-2; only wte.weight has rows behind the vocabulary's, up to a multiple of 64. */
+/* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of 64. */
 static mt_status export_weights(const mt_module *model, const char *path)
 {
     mt_weights *weights = mt_weights_new(model);

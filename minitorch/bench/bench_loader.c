@@ -33,7 +33,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "MNIST's IDX files (default: what datasets/fetch brought)" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "MNIST's IDX files (default: of datasets/fetch)" },
     { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000), "rounds; the fastest counts (7)" },
     { "images", 'i', "N", MT_I64(options, images, 1, 100000), "pictures of each format (96)" },
     { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "try 0 to N workers, N at most 8 (2)" },
@@ -43,7 +43,7 @@ static const mt_option flags[] = {
 
 /* ---- timing ---------------------------------------------------------------------------------------- */
 
-/* Seconds by the wall's clock, and of a processor working for this thread: a loader's workers that were told to stop may still
+/* Seconds of elapsed time, and of processor time of this thread: a loader's workers that were stopped may still
  * be at their last picture. */
 typedef struct cost {
     double wall, cpu;
@@ -104,7 +104,7 @@ static mt_status contest_round(contest *c, int64_t w)
     keep_best(&c->best[w], start);
     if (status == MT_OK)
         status = mt_loader_status(loader);
-    mt_loader_stop(loader); /* it is loading the next epoch: the others shall have the machine for themselves */
+    mt_loader_stop(loader); /* it is loading the next epoch, which would disturb the others */
     return status;
 }
 

@@ -216,7 +216,7 @@ static bool start_worker(link_to *workers, int which)
         return false;
     if (w->pid == 0) {
         for (int other = 0; other < which; other++)
-            close(workers[other].ask); /* a pipe ends when nobody holds it */
+            close(workers[other].ask); /* a pipe ends when all its write ends are closed */
         close(ask[1]);
         worker(core_types[which], ask[0], answer[1]);
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench_mnist.sh [ROUNDS] -- seconds per MNIST epoch of mnist_by_hand (lab 02's kernels, a fused SGD step) beside PyTorch's, by
-# turns (ours, theirs, theirs, ours) so that both meet the same neighbours on the machine; of each the fastest epoch counts.
+# turns (ours, theirs, theirs, ours) so that other programs disturb both alike; of each the fastest epoch counts.
 # Then with data loaders on both sides: train_mnist (tape, modules, optimizer, loader) beside PyTorch's DataLoader, each
 # without workers and with, whichever is faster.
 #

@@ -201,7 +201,7 @@ static double time_one(int thing, arrays *a, int threads, int64_t repeats)
                                                                                        : INFINITY;
 }
 
-/* best [THINGS]: seconds, the fastest of `rounds` undisturbed runs; all run in turns, so that noise meets all alike. False
+/* best [THINGS]: seconds, the fastest of `rounds` undisturbed runs; all run in turns, so that noise affects all alike. False
  * when so many could not be had: best is then the fastest of fewer, INFINITY of none. */
 static bool time_all(double *best, arrays *a, int threads, int64_t rounds)
 {

@@ -1,7 +1,7 @@
 /* bench_stack.c -- what the framework costs on top of its kernels: an epoch of MNIST by the hand-written perceptron of lab
- * 02 on floats that lie ready, beside the same network over modules, tape, optimizer and loader.
+ * 02 on floats in memory, beside the same network over modules, tape, optimizer and loader.
  *
- * All contenders take turns, a short piece of the epoch each, so that they meet the same neighbours on the machine; of
+ * All contenders take turns, a short piece of the epoch each, so that other programs disturb all alike; of
  * every piece the fastest round counts. The network is 784-256-128-10 under SGD; both compute the same bits (minitorch/tests/test_mlp.c),
  * so that the difference is the framework's and nothing else. */
 #include <inttypes.h>
@@ -217,8 +217,7 @@ static void teardown(bench *b)
 /* ---- command line -------------------------------------------------------------------------------- */
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data),
-      "Folder of the four IDX files (default: what datasets/fetch brought)" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files (default: of datasets/fetch)" },
     { "samples", 'n', "N", MT_I64(options, samples, 1, 10000000),
       "Samples of an epoch, at most what there is (60000)" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Samples in a step (64)" },

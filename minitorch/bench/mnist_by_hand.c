@@ -34,7 +34,7 @@ static mt_status parse_hidden(const char *text, void *width)
 }
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "folder of the four IDX files (what datasets/fetch brought)" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "folder of the four IDX files (of datasets/fetch)" },
     { "hidden", 'h', "N[,N]", MT_PARSED(options, width[1], parse_hidden), "hidden layers (256,128)" },
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 10000), "epochs (10)" },
     { "lr", 'l', "RATE", MT_F64(options, rate, 0, 1000), "learning rate (0.15)" },

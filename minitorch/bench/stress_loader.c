@@ -59,7 +59,7 @@ static void *stop_later(void *user)
     return NULL;
 }
 
-/* One loader's life: some batches, perhaps a seek, perhaps a stop from outside, then the end at whatever moment it is. */
+/* One loader: some batches, perhaps a seek, perhaps a stop by another thread, then it is freed at a random moment. */
 static void live(mt_rng *rng)
 {
     mt_dataset set = {
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 {
     options o = { .rounds = 300 };
     mt_cli_parse(argc, argv, "Loaders that are made, stopped and freed at random moments.", flags, &o);
-    setenv("MT_LOG", "error", 0); /* thousands of skipped samples are no news here */
+    setenv("MT_LOG", "error", 0); /* thousands of samples are skipped here on purpose */
     mt_rng rng = mt_rng_new(0x57e55, MT_STREAM_TEST);
     for (int64_t round = 0; round < o.rounds; round++)
         live(&rng);

@@ -9,12 +9,12 @@
 #include "ops/vec.h"
 
 enum {
-    STREAMS = 4,  /* places of a matrix that a thread reads side by side */
-    AHEAD = 1024, /* floats, so much earlier it asks for them */
+    STREAMS = 4,  /* rows of a matrix that a thread reads at the same time */
+    AHEAD = 1024, /* floats between a prefetch and the use */
     PARTS = 8,    /* of a sum over a matrix's rows */
 };
 
-/* Where a block's parameters are. */
+/* The modules of a block that hold its parameters. */
 typedef struct layer {
     const mt_module *ln_1, *c_attn, *attn_proj, *ln_2, *c_fc, *mlp_proj;
 } layer;
@@ -24,7 +24,7 @@ struct mt_decoder {
     const float *wte, *wpe;
     const mt_module *ln_f;
     layer *layer;
-    int32_t *ids; /* [block]: what the context holds */
+    int32_t *ids; /* [block]: the tokens of the context */
     int64_t place;
     int64_t bytes; /* of the block of memory that the next lines point into */
     float *cache;  /* [layers, block, 2 width] */
@@ -90,8 +90,8 @@ static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
 }
 
 /* ---- one row times many weights --------------------------------------------------------------------------
- * Each weight is used once, so the processor waits for memory. It waits least when it reads from several places side by
- * side, each from one end to the other, and asks for every line long before it comes to it. */
+ * Each weight is used once, so memory bandwidth is the limit. It is used best with several sequential streams of reads and
+ * with prefetches far ahead. */
 
 /* sum [O] += x[r * apart] times row r * apart of w, for r = 0 .. STREAMS-1. */
 static void add_rows(float *restrict sum, const float *x, const float *w, int64_t apart, int64_t O)

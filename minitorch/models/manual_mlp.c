@@ -48,7 +48,7 @@ static void name_parameters(mt_manual_mlp *mlp)
     }
 }
 
-/* Layers up to the first zero; behind it only zeros. */
+/* Layers up to the first zero; all widths after it must be zero. */
 static int count_layers(const int64_t width[MT_MLP_LAYERS + 1])
 {
     int layers = MT_MLP_LAYERS;

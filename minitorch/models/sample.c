@@ -1,4 +1,4 @@
-/* sample.c -- tokens ranked by their logits, one of them drawn as lab 08.9 says; and a text that goes on. */
+/* sample.c -- ranks the tokens for the kernels of lab 08.9, which draw one of them; and extends a text. */
 #include "models/sample.h"
 
 #include <stdlib.h>

@@ -100,7 +100,7 @@ static mt_status set(const mt_option *option, void *field, char *text)
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     command *c = state->input;
-    if (key == ARGP_KEY_ARG) { /* argp has moved these behind all options */
+    if (key == ARGP_KEY_ARG) { /* argp delivers them after all options */
         if (c->words.count == c->most)
             argp_error(state, "unexpected argument '%s'", text);
         if (c->words.count++ == 0)

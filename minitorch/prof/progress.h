@@ -1,7 +1,7 @@
-/* progress.h -- one line on stderr that says how far a long loop is: a bar, the rate, the time left.
+/* progress.h -- one line on stderr with the progress of a long loop: a bar, the rate, the time left.
  *
- * On a terminal the line is drawn over itself ten times a second. Elsewhere (a log, a pipe) a plain line comes every ten
- * seconds, so that short runs print nothing and long ones show that they live. */
+ * On a terminal the line is redrawn ten times a second. Elsewhere (a log, a pipe) a plain line is printed every ten seconds,
+ * so that short runs print nothing. */
 #ifndef MT_PROF_PROGRESS_H
 #define MT_PROF_PROGRESS_H
 
@@ -20,13 +20,13 @@ typedef struct mt_progress {
     double started, next; /* mt_now() at the start, and when to show the next line */
 } mt_progress;
 
-/* mt_progress_begin -- as the mode of stderr asks; assign mode = MT_PROGRESS_OFF for silence. */
+/* mt_progress_begin -- in the mode that fits stderr; assign mode = MT_PROGRESS_OFF for silence. */
 mt_progress mt_progress_begin(const char *unit, int64_t total);
 
-/* mt_progress_show -- done of total so far, with words in front. Cheap: most calls only read the clock. */
+/* mt_progress_show -- `done` of the total so far, with this text in front. Cheap: most calls only read the clock. */
 void mt_progress_show(mt_progress *progress, int64_t done, const char *fmt, ...) MT_PRINTF(3, 4);
 
-/* mt_progress_clear -- wipe the line, before something else is printed or at the end. */
+/* mt_progress_clear -- erase the line, before something else is printed or at the end. */
 void mt_progress_clear(const mt_progress *progress);
 
 /* mt_progress_text -- the line itself, for done after `seconds`, cut to size bytes. */

@@ -6,8 +6,8 @@
 
 enum { REPLACEMENT = 0xFFFD };
 
-/* The next character of *text, which is moved behind it. A byte that begins no UTF-8 character is a REPLACEMENT: stray
- * continuations, cut characters, longer forms than needed, surrogates, what is above U+10FFFF. 0 at the end. */
+/* The next character of *text, which is advanced. A byte that begins no valid UTF-8 character gives REPLACEMENT: stray
+ * continuation bytes, truncated characters, overlong forms, surrogates, values above U+10FFFF. 0 at the end. */
 static uint32_t next_char(const char **text)
 {
     static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };

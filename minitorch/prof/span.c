@@ -1,4 +1,4 @@
-/* span.c -- keeps the listener of spans, and in each thread the chain of open ones; see span.h. */
+/* span.c -- the listener, and the chain of open spans of each thread; see span.h. */
 #include "prof/span.h"
 #include "core/storage.h"
 
@@ -28,10 +28,10 @@ void mt_span_began(mt_span *span, const char *name, const char *of)
     for (int device = 0; device < MT_DEVICE_COUNT; device++)
         span->live[device] = span->peak[device] = mt_live_bytes((mt_device)device);
     innermost = span;
-    span->begin = mt_now(); /* last: what is above is not the span's time */
+    span->begin = mt_now(); /* last: the lines above do not count */
 }
 
-/* Its place in the chain is given back even when the listener has gone meanwhile. */
+/* The span leaves the chain even when the listener was removed meanwhile. */
 void mt_span_ended(mt_span *span)
 {
     span->end = mt_now();

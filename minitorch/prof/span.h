@@ -1,12 +1,12 @@
-/* span.h -- how long a stretch of code takes, and how much work is done in it, told to whoever listens.
+/* span.h -- marks a piece of code, so that a listener gets its time and the work done in it.
  *
  *     mt_tensor *mt_linear(...)
  *     {
  *         MT_SPAN("linear");                        // from here to the end of this block
  *         mt_count_work(2 * N * I * O, ...);        // done inside it
  *
- * Ops, loaders and collectives mark themselves; the profiler (prof/profile.h) listens. While nobody listens a span is one
- * load and one branch that is never taken, a count the same; built with -DMT_NO_SPANS both are nothing.
+ * Ops, loaders and collectives mark themselves; prof/recorder.h listens. Without a listener a span costs one load and one
+ * branch, and so does a count; built with -DMT_NO_SPANS both cost nothing.
  * Depends on core only. */
 #ifndef MT_PROF_SPAN_H
 #define MT_PROF_SPAN_H
@@ -20,8 +20,8 @@ extern "C" {
 
 typedef struct mt_span mt_span;
 struct mt_span {
-    const char *name;     /* a literal; NULL: nobody listened when it began */
-    const char *of;       /* what it is done to, a literal: "backward" of "linear"; NULL: nothing to add */
+    const char *name;     /* a literal; NULL: there was no listener when it began */
+    const char *of;       /* a literal, or NULL: "backward" of "linear" */
     mt_span *outer;       /* the span of this thread around it, or NULL */
     int depth;            /* spans around it */
     double begin, end;    /* seconds of mt_now */
@@ -35,8 +35,8 @@ struct mt_span {
  * call at once. The span is lent for the call. */
 typedef void mt_span_listener(void *user, const mt_span *span);
 
-/* mt_span_listen -- tell this listener of every span of every thread; NULL: nobody. A listener that is set or removed
- * while other threads have spans open may be called for those a moment after its removal: it must bear that. */
+/* mt_span_listen -- call this listener for every span of every thread; NULL: none. When it is removed while other threads
+ * have spans open, it may still be called for those shortly afterwards. */
 void mt_span_listen(mt_span_listener *listener, void *user);
 
 /* mt_span_innermost -- the span that is open in this thread, or NULL; lent until it ends. */
@@ -54,7 +54,7 @@ mt_span *mt_span_innermost(void);
     mt_span_open(&mt_span_##at, name, of)
 #endif
 
-/* ---- behind the macros ---- */
+/* ---- used by the macros ---- */
 
 extern bool mt_spans_on; /* read and written atomically */
 void mt_span_began(mt_span *span, const char *name, const char *of);
@@ -83,8 +83,8 @@ static inline void mt_span_close(mt_span *span)
         mt_span_ended(span);
 }
 
-/* mt_count_work -- this thread's innermost open span did so many FLOPs (a multiply-add is two; exp and its like are not
- * counted) and moved so many bytes at least: every input read once, every output written once. Nothing without a span. */
+/* mt_count_work -- adds to this thread's innermost open span, if there is one: FLOPs (a multiply-add is two; functions such as
+ * exp are not counted), and the fewest bytes that can be moved: every input read once, every output written once. */
 static inline void mt_count_work(int64_t flops, int64_t bytes)
 {
     if (mt_spans_heard())

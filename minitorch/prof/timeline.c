@@ -107,7 +107,7 @@ static void put_span(picture *pic, const mt_profile_event *e, double x, double w
 {
     const char *name = pic->p->line[e->line].name, *unit;
     double per_second, room = (double)mt_text_width(name) * LETTER + 6;
-    double seam = width > 3 ? 0.6 : 0; /* so that spans of one name, one after the other, can be told apart */
+    double seam = width > 3 ? 0.6 : 0; /* separates consecutive spans of one name */
     put_rect(pic->out, x, y, width - seam, ROW - 1, color_of(e->line));
     fputs("><title>", pic->out);
     mt_put_xml(pic->out, name);

@@ -54,7 +54,7 @@ static void put_memory(FILE *out, const mt_profile_event *e)
     fputs("}}", out);
 }
 
-/* Memory is told where it changed only. */
+/* Memory is written only where it changed. */
 static void put_thread(FILE *out, const mt_profile *p, int64_t t)
 {
     const mt_profile_thread *thread = &p->thread[t];
