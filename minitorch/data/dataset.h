@@ -42,6 +42,26 @@ struct mt_dataset {
     void (*soon)(const mt_dataset *set, const int64_t *index, int64_t count);
 };
 
+/* A batch source: which samples form batch number `step`, as a pure function of (seed, step, rank, world). A batch does not
+ * depend on the batches before it, so a resumed run continues with the batches of the unbroken one, and each rank computes
+ * its own part of the global batch, world * batch samples, without communication: every world-th of them, from rank on. */
+typedef struct mt_batch_source mt_batch_source;
+
+struct mt_batch_source {
+    const mt_dataset *set; /* whose samples it chooses; borrowed */
+    int64_t steps;         /* batches in an epoch */
+    uint64_t seed;         /* the same on all ranks */
+    int64_t rank, world;   /* 0 <= rank < world */
+
+    /* pick -- write this rank's samples of the batch to index [batch]. */
+    void (*pick)(int64_t *index, const mt_batch_source *source, int64_t step, int64_t batch);
+};
+
+/* mt_batches_random -- samples drawn with replacement, from stream MT_STREAM_SHUFFLE, substream step; the epoch has no end.
+ * mt_batches_spread -- every epoch the same samples, spread evenly over the set: for validation.   Both: rank 0 of 1. */
+mt_batch_source mt_batches_random(const mt_dataset *set, uint64_t seed);
+mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
+
 /* mt_field_bytes -- of one sample. */
 static inline int64_t mt_field_bytes(const mt_field *field)
 {

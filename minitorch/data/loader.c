@@ -33,7 +33,8 @@ struct mt_loader {
     int running;              /* of them were started */
     bool started;             /* slots are planned and workers run */
     slot *lent;               /* what the caller holds; NULL: nothing */
-    int64_t *order;           /* [count] of epoch order_epoch */
+    int64_t *order;           /* [count] of epoch order_epoch; empty with a batch source */
+    int64_t order_bytes;      /* its size */
     int64_t order_epoch;      /* -1: none yet */
     mt_loader_place plan, at; /* the next batch to plan, and to give */
     mt_status status;
@@ -86,16 +87,28 @@ static void slot_destroy(slot *s, const mt_loader_config *config)
     mt_free(s->index, config->batch * (int64_t)sizeof *s->index, MT_CPU);
 }
 
+/* The samples of batch number step of an epoch of the sampler; returns how many. */
+static int64_t sample(mt_loader *l, int64_t *index, mt_loader_place place)
+{
+    const mt_loader_config *config = &l->config;
+    if (l->order_epoch != place.epoch) {
+        mt_sampler_order(l->order, &config->sampler, place.epoch);
+        l->order_epoch = place.epoch;
+    }
+    return mt_sampler_batch(index, &config->sampler, l->order, place.step, config->batch);
+}
+
 /* plan -- write into the next slot which samples it is to hold, and hand it to the workers. */
 static void plan(mt_loader *l, slot *s)
 {
+    const mt_batch_source *source = &l->config.source;
     if (l->plan.step == l->steps)
         l->plan = (mt_loader_place){ l->plan.epoch + 1, 0 };
-    if (l->order_epoch != l->plan.epoch) {
-        mt_sampler_order(l->order, &l->config.sampler, l->plan.epoch);
-        l->order_epoch = l->plan.epoch;
-    }
-    s->count = mt_sampler_batch(s->index, &l->config.sampler, l->order, l->plan.step, l->config.batch);
+    s->count = l->config.batch;
+    if (source->pick)
+        source->pick(s->index, source, l->plan.step, s->count);
+    else
+        s->count = sample(l, s->index, l->plan);
     s->place = l->plan;
     l->plan.step++;
     mt_ring_plan(&l->ring);
@@ -181,20 +194,24 @@ mt_loader *mt_loader_new(const mt_loader_config *config)
     MT_CHECK(l, "out of memory");
     MT_CHECK(config->workers >= 0 && config->prefetch >= 0, "%d workers, prefetch %" PRId64, config->workers,
              config->prefetch);
-    MT_CHECK(config->sampler.count == config->set->count, "a sampler of %" PRId64 " samples for a set of %" PRId64,
-             config->sampler.count, config->set->count);
+    MT_CHECK(config->batch >= 1, "a batch of %" PRId64 " samples", config->batch);
+    int64_t count = config->source.pick ? config->source.set->count : config->sampler.count;
+    MT_CHECK(count == config->set->count, "a sampler of %" PRId64 " samples for a set of %" PRId64, count,
+             config->set->count);
     l->config = *config;
     if (!config->clock)
         l->config.clock = mt_clock_real();
     int64_t ahead = config->prefetch ? config->prefetch : 2 * config->workers;
     l->slots = config->workers ? ahead + 1 : 1; /* and the one in the caller's hands */
-    l->steps = mt_sampler_steps(&config->sampler, config->batch, config->drop_last);
+    l->steps = config->source.pick ? config->source.steps
+                                   : mt_sampler_steps(&config->sampler, config->batch, config->drop_last);
     l->slot = calloc((size_t)l->slots, sizeof *l->slot);
     l->thread = calloc((size_t)config->workers + 1, sizeof *l->thread);
     MT_CHECK(l->slot && l->thread, "out of memory");
     for (int64_t i = 0; i < l->slots; i++)
         slot_init(&l->slot[i], &l->config);
-    l->order = mt_alloc(config->sampler.count * (int64_t)sizeof *l->order, MT_CPU);
+    l->order_bytes = config->source.pick ? 0 : count * (int64_t)sizeof *l->order;
+    l->order = mt_alloc(l->order_bytes, MT_CPU);
     l->order_epoch = -1;
     l->begin = -1;
     mt_ring_init(&l->ring, l->slots, l->config.clock);
@@ -209,7 +226,7 @@ void mt_loader_free(mt_loader *l)
     mt_ring_destroy(&l->ring);
     for (int64_t i = 0; i < l->slots; i++)
         slot_destroy(&l->slot[i], &l->config);
-    mt_free(l->order, l->config.sampler.count * (int64_t)sizeof *l->order, MT_CPU);
+    mt_free(l->order, l->order_bytes, MT_CPU);
     free(l->slot);
     free(l->thread);
     free(l);

@@ -34,8 +34,9 @@ typedef struct mt_pinner {
 } mt_pinner;
 
 typedef struct mt_loader_config {
-    const mt_dataset *set; /* borrowed */
-    mt_sampler sampler;    /* of set->count samples */
+    const mt_dataset *set;  /* borrowed */
+    mt_sampler sampler;     /* of set->count samples: epochs in which every sample comes once */
+    mt_batch_source source; /* used instead of the sampler when its pick is set; every batch is then full */
     int64_t batch;
     bool drop_last;          /* a last batch that is not full does not come */
     int workers;             /* threads that load; 0: the caller does it in mt_loader_next */
