@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "core/scope.h"
 #include "models/checkpoint.h"
 #include "models/cost.h"
 #include "train/corpus.h"
 #include "train/recipe.h"
 #include "train/step.h"
 #include "models/sample.h"
-#include "ops/ops.h"
 #include "prof/cli.h"
 #include "prof/curve.h"
 #include "prof/machine.h"
@@ -39,44 +39,40 @@ typedef struct options {
 typedef struct run {
     options opt;
     mt_corpus corpus;
+    mt_loader *train, *valid;
     mt_module *model;
     mt_optim *optim;
     mt_metrics *metrics;
     mt_progress progress;
     mt_gpt2_cost cost;
     mt_place place;
-    double peak_flops;      /* FLOP/s of the CPU; 0 on another device, where nobody measured it */
-    double loss, val_loss;  /* summed since the last evaluation; of the last one */
-    int64_t counted, micro; /* steps in that sum; micro-batches since the beginning of the run */
-    double since;           /* mt_now() after the last evaluation */
+    double peak_flops;     /* FLOP/s of the CPU; 0 on another device, where nobody measured it */
+    double loss, val_loss; /* summed since the last evaluation; of the last one */
+    int64_t counted;       /* steps in that sum */
+    double since;          /* mt_now() after the last evaluation */
 } run;
 
 /* ---- training ---------------------------------------------------------------------------------------- */
 
-/* The windows of the next micro-batch: a function of the seed and of its number. */
-static bool next_batch(void *user, mt_batch *batch)
+static bool next_batch(void *loader, mt_batch *batch)
 {
-    run *r = user;
-    const options *o = &r->opt;
-    *batch = (mt_batch){ .count = o->batch };
-    mt_corpus_batch(&batch->x, &batch->y, &r->corpus, (uint64_t)o->recipe.seed, r->micro++, o->batch, o->config.block);
-    return true;
+    return mt_loader_next(loader, batch);
 }
 
-static double validate(run *r)
+static mt_status validate(run *r)
 {
-    const options *o = &r->opt;
     double total = 0;
+    mt_device device = r->opt.recipe.device;
+    mt_batch batch;
     mt_no_grad_begin();
-    for (int64_t i = 0; i < o->eval_batches; i++) {
-        mt_tensor *x, *y;
+    while (mt_loader_next(r->valid, &batch)) {
         mt_scope_begin();
-        mt_corpus_valid(&x, &y, &r->corpus, i, o->eval_batches, o->batch, o->config.block);
-        total += mt_item(mt_gpt2_loss(r->model, mt_to_device(x, o->recipe.device), mt_to_device(y, o->recipe.device)));
+        total += mt_item(mt_gpt2_loss(r->model, mt_to_device(batch.x, device), mt_to_device(batch.y, device)));
         mt_scope_end();
     }
     mt_no_grad_end();
-    return total / (double)o->eval_batches;
+    r->val_loss = total / (double)r->opt.eval_batches;
+    return mt_loader_status(r->valid);
 }
 
 /* A sample depends on seed and step, not on what was sampled before. */
@@ -111,11 +107,12 @@ static mt_status evaluate(run *r)
     char path[PATH], mfu[16] = "-  ";
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
-    r->val_loss = validate(r);
+    mt_status status = validate(r);
+    if (status != MT_OK)
+        return status;
     mt_progress_clear(&r->progress);
     printf("%7" PRId64 "  %8.4f  %9.4f  %9.2e  %9.0f  %7s\n", r->place.step, loss, r->val_loss, lr, rate, mfu);
-    mt_status status =
-        mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f", r->place.step, loss, r->val_loss, lr, rate);
+    status = mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f", r->place.step, loss, r->val_loss, lr, rate);
     if (status == MT_OK)
         status = show_sample(r);
     fflush(stdout);
@@ -135,12 +132,11 @@ static mt_status train(run *r)
                                    .optim = r->optim,
                                    .loss = mt_gpt2_loss,
                                    .next = next_batch,
-                                   .source = r,
+                                   .source = r->train,
                                    .micro = o->micro,
                                    .schedule = mt_recipe_schedule(&o->recipe, o->steps),
                                    .clip = o->recipe.clip };
     int64_t begun = r->place.step;
-    r->micro = begun * o->micro;
     printf("   step      loss   val loss         lr   tokens/s      MFU\n");
     r->progress = mt_progress_begin("steps", mt_max(1, o->steps - begun));
     if (o->recipe.quiet)
@@ -148,7 +144,8 @@ static mt_status train(run *r)
     r->since = mt_now();
     while (r->place.step < o->steps) {
         mt_step_result step;
-        mt_train_step(&step, &training, r->place.step);
+        if (!mt_train_step(&step, &training, r->place.step))
+            return mt_loader_status(r->train);
         if (!isfinite(step.loss))
             return mt_fail(MT_ERR_ARGUMENT, "step %" PRId64 ": the loss is %f; --lr %g is too large", r->place.step,
                            step.loss, o->recipe.lr);
@@ -232,7 +229,8 @@ static mt_status resume(run *r, const char *csv)
     if (status == MT_OK)
         status = mt_checkpoint_load(&c, r->model, r->optim);
     if (status == MT_OK)
-        r->place = c.place;
+        status = mt_loader_seek(r->train, (mt_loader_place){ .step = c.place.step * r->opt.micro });
+    r->place = c.place;
     mt_checkpoint_close(&c);
     return status;
 }
@@ -256,6 +254,9 @@ static mt_status setup(run *r)
     r->model = mt_gpt2_new(&o->config, &init);
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
+    r->train =
+        mt_recipe_batches(&o->recipe, mt_batches_random(r->corpus.train_set, (uint64_t)o->recipe.seed), o->batch);
+    r->valid = mt_recipe_batches(&o->recipe, mt_batches_spread(r->corpus.valid_set, o->eval_batches), o->batch);
     r->place.steps = o->steps;
     status = mt_recipe_begin(&o->recipe);
     if (status == MT_OK)
@@ -270,6 +271,8 @@ static void teardown(run *r)
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);
+    mt_loader_free(r->train);
+    mt_loader_free(r->valid);
     mt_corpus_close(&r->corpus);
 }
 

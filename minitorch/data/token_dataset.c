@@ -1,70 +1,37 @@
-/* token_dataset.c -- a mapped token file as a data set. */
+/* token_dataset.c -- windows of tokens as a data set. */
 #include <stdlib.h>
 
-#include "core/io.h"
 #include "data/tokens.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "token files are read where they lie: little-endian only");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "token files are read in place: little-endian only");
 
-typedef struct token_dataset {
+typedef struct token_windows {
     mt_dataset base;
-    mt_file_map file;
     mt_tokens tokens;
-    mt_token_config config;
-} token_dataset;
+    int64_t T, stride;
+} token_windows;
 
-static mt_status token_get(const mt_dataset *base, int64_t index, mt_rng *rng, void *x, void *y)
+static mt_status windows_get(const mt_dataset *base, int64_t index, mt_rng *rng, void *x, void *y)
 {
-    const token_dataset *set = (const token_dataset *)base;
-    int64_t T = set->config.T, start = index * set->config.stride, limit = set->config.vocabulary;
-    const int32_t *id = x, *last = (const int32_t *)y + T - 1;
+    const token_windows *set = (const token_windows *)base;
     (void)rng;
-    mt_tokens_window(x, y, &set->tokens, start, T);
-    for (int64_t i = 0; limit > 0 && i <= T; i++) {
-        int32_t token = i < T ? id[i] : *last;
-        if (token < 0 || token >= limit)
-            return mt_fail(MT_ERR_FORMAT, "%s: offset %" PRId64 ": token %d, the vocabulary has %" PRId64,
-                           set->file.path, MT_TOKENS_HEADER + (start + i) * set->tokens.size, token, limit);
-    }
+    mt_tokens_window(x, y, &set->tokens, index * set->stride, set->T);
     return MT_OK;
 }
 
-static void token_close(mt_dataset *base)
+static void windows_close(mt_dataset *base)
 {
-    token_dataset *set = (token_dataset *)base;
-    mt_file_map_close(&set->file);
-    free(set);
+    free(base);
 }
 
-static mt_status open_file(token_dataset *set, const char *path)
+mt_dataset *mt_token_windows_new(const mt_tokens *tokens, int64_t T, int64_t stride)
 {
-    mt_status status = mt_file_map_open(&set->file, path);
-    if (status == MT_OK)
-        status = mt_tokens_read(&set->tokens, path, set->file.bytes, set->file.size);
-    if (status != MT_OK)
-        return status;
-    int64_t T = set->config.T, count = mt_tokens_windows(set->tokens.count, T, set->config.stride);
-    if (count == 0)
-        return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " tokens, a window of %" PRId64 " needs %" PRId64, path,
-                       set->tokens.count, T, T + 1);
+    token_windows *set = malloc(sizeof *set);
     mt_field field = { MT_I32, MT_SHAPE(T) };
-    set->base = (mt_dataset){ .count = count, .x = field, .y = field, .get = token_get, .close = token_close };
-    return MT_OK;
-}
-
-mt_status mt_token_dataset_open(mt_dataset **out, const char *path, const mt_token_config *config)
-{
-    MT_CHECK(config->T >= 1 && config->stride >= 0, "windows of %" PRId64 " tokens, stride %" PRId64, config->T,
-             config->stride);
-    token_dataset *set = calloc(1, sizeof *set);
     MT_CHECK(set, "out of memory");
-    set->config = *config;
-    if (set->config.stride == 0)
-        set->config.stride = config->T;
-    mt_status status = open_file(set, path);
-    if (status == MT_OK)
-        *out = &set->base;
-    else
-        token_close(&set->base);
-    return status;
+    MT_CHECK(T >= 1 && stride >= 1, "windows of %" PRId64 " tokens, stride %" PRId64, T, stride);
+    int64_t count = mt_tokens_windows(tokens->count, T, stride);
+    MT_CHECK(count >= 1, "%" PRId64 " tokens, a window of %" PRId64 " needs %" PRId64, tokens->count, T, T + 1);
+    *set = (token_windows){ { count, field, field, windows_get, windows_close, NULL }, *tokens, T, stride };
+    return &set->base;
 }

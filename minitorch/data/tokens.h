@@ -42,15 +42,9 @@ void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t s
 
 /* ---- given, in data/token_dataset.c and data/token_writer.c ------------------------------------ */
 
-typedef struct mt_token_config {
-    int64_t T;          /* tokens of a window */
-    int64_t stride;     /* between the starts of windows; 0: T, every token is x once */
-    int64_t vocabulary; /* ids from here on are refused, with their offset; 0: any id is good */
-} mt_token_config;
-
-/* mt_token_dataset_open -- windows of a token file: x [T] i32, y [T] i32.
- * Fails as mt_tokens_read does, and when the file is too short for one window. */
-mt_status mt_token_dataset_open(mt_dataset **out, const char *path, const mt_token_config *config);
+/* mt_token_windows_new -- windows of T tokens that start at 0, stride, 2 stride, ... as samples: x [T] i32, y [T] i32.
+ * The tokens' data is borrowed.   Aborts: no window fits. */
+mt_dataset *mt_token_windows_new(const mt_tokens *tokens, int64_t T, int64_t stride);
 
 /* A file that mt_tokens_read reads, written piece by piece under another name and renamed when it is complete. */
 typedef struct mt_token_writer mt_token_writer;

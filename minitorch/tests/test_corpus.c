@@ -1,6 +1,6 @@
-/* test_corpus.c -- windows come from the right part, y is x one token on, and a step's batch depends on nothing else; a token
- * file gives the batches of its text, and is refused with a vocabulary that did not make it. */
-#include "core/scope.h"
+/* test_corpus.c -- windows come from the right part, and y is x one token later; batches of text through the loader are a
+ * function of seed and step; a token file gives the windows of its text, and is refused with another vocabulary. */
+#include "data/loader.h"
 #include "train/corpus.h"
 #include "temp_dir.h"
 
@@ -24,34 +24,60 @@ static const char *text(int64_t length)
     return path;
 }
 
-static void check(const mt_corpus *c, const mt_tensor *x, const mt_tensor *y, bool train)
+static void get(int32_t *x, int32_t *y, const mt_dataset *set, int64_t index)
 {
-    const int32_t *in = mt_data(x), *out = mt_data(y);
-    for (int i = 0; i < B * T; i++) {
-        uint8_t here = mt_tokenizer_spelling(c->tokenizer)->bytes[in[i]], first = train ? 'a' : 'A';
-        cr_assert(here >= first && here < first + 20, "%c", here);
-        cr_assert_eq(mt_tokenizer_spelling(c->tokenizer)->bytes[out[i]], first + (here - first + 1) % 20);
-        cr_assert(i % T == T - 1 || out[i] == in[i + 1]);
+    mt_rng rng = mt_rng_new(1, MT_STREAM_TEST);
+    cr_assert_eq(mt_dataset_get(set, index, &rng, x, y), MT_OK, "%s", mt_last_error());
+}
+
+/* Every window of a part, whose first character is `first` and which repeats 20 of them. */
+static void check_windows(const mt_corpus *c, const mt_dataset *set, uint8_t first)
+{
+    const uint8_t *spelling = mt_tokenizer_spelling(c->tokenizer)->bytes;
+    int32_t x[T], y[T];
+    for (int64_t w = 0; w < set->count; w++) {
+        get(x, y, set, w);
+        for (int64_t i = 0; i < T; i++) {
+            cr_assert_eq(spelling[x[i]], first + (w + i) % 20);
+            cr_assert_eq(spelling[y[i]], first + (w + i + 1) % 20);
+        }
     }
 }
 
 Test(corpus, windows)
 {
     mt_corpus c;
-    mt_tensor *x, *y, *again, *other;
     cr_assert_eq(mt_corpus_open(&c, text(LENGTH), NULL, T), MT_OK, "%s", mt_last_error());
     cr_assert(c.count == LENGTH && c.train == TRAIN && mt_tokenizer_count(c.tokenizer) == 40);
-    for (int64_t step = 0; step < 50; step++) {
-        mt_scope_begin();
-        mt_corpus_batch(&x, &y, &c, 5, step, B, T);
-        check(&c, x, y, true);
-        mt_corpus_batch(&again, &y, &c, 5, step, B, T);
-        cr_assert_arr_eq(mt_data(x), mt_data(again), B * T * sizeof(int32_t));
-        mt_corpus_batch(&other, &y, &c, 5, step + 1, B, T);
-        cr_assert(memcmp(mt_data(x), mt_data(other), B * T * sizeof(int32_t)) || step > 0);
-        mt_corpus_valid(&x, &y, &c, step, 50, B, T);
-        check(&c, x, y, false);
-        mt_scope_end();
+    cr_assert(c.train_set->count == TRAIN - T && c.valid_set->count == LENGTH - TRAIN - T);
+    check_windows(&c, c.train_set, 'a');
+    check_windows(&c, c.valid_set, 'A');
+    mt_corpus_close(&c);
+}
+
+/* Window b of a step starts at draw number b of the step's substream; the order of loading changes nothing. */
+Test(corpus, random_batches_through_the_loader)
+{
+    mt_corpus c;
+    cr_assert_eq(mt_corpus_open(&c, text(LENGTH), NULL, T), MT_OK, "%s", mt_last_error());
+    for (int workers = 0; workers <= 3; workers++) {
+        mt_loader_config config = mt_loader_config_default(c.train_set);
+        config.source = mt_batches_random(c.train_set, 5);
+        config.batch = B;
+        config.workers = workers;
+        mt_loader *loader = mt_loader_new(&config);
+        for (int64_t step = 0; step < 50; step++) {
+            mt_rng all = mt_rng_new(5, MT_STREAM_SHUFFLE), rng = mt_rng_substream(&all, (uint64_t)step);
+            mt_batch batch;
+            cr_assert(mt_loader_next(loader, &batch) && batch.count == B && batch.step == step);
+            for (int64_t b = 0; b < B; b++) {
+                int32_t x[T], y[T];
+                get(x, y, c.train_set, mt_rng_below(&rng, TRAIN - T));
+                cr_assert_arr_eq((int32_t *)mt_data(batch.x) + b * T, x, sizeof x);
+                cr_assert_arr_eq((int32_t *)mt_data(batch.y) + b * T, y, sizeof y);
+            }
+        }
+        mt_loader_free(loader);
     }
     mt_corpus_close(&c);
 }
@@ -93,23 +119,18 @@ static mt_tokenizer *learned(int64_t lines, int64_t tokens)
     return tokenizer;
 }
 
-static void same_batches(const mt_corpus *a, const mt_corpus *b)
+static void same_windows(const mt_dataset *a, const mt_dataset *b)
 {
-    for (int64_t step = 0; step < 20; step++) {
-        mt_tensor *x[2], *y[2];
-        mt_scope_begin();
-        mt_corpus_batch(&x[0], &y[0], a, 5, step, B, T);
-        mt_corpus_batch(&x[1], &y[1], b, 5, step, B, T);
-        cr_assert_arr_eq(mt_data(x[0]), mt_data(x[1]), B * T * sizeof(int32_t));
-        cr_assert_arr_eq(mt_data(y[0]), mt_data(y[1]), B * T * sizeof(int32_t));
-        mt_corpus_valid(&x[0], &y[0], a, step, 20, B, T);
-        mt_corpus_valid(&x[1], &y[1], b, step, 20, B, T);
-        cr_assert_arr_eq(mt_data(y[0]), mt_data(y[1]), B * T * sizeof(int32_t));
-        mt_scope_end();
+    cr_assert_eq(a->count, b->count);
+    for (int64_t w = 0; w < a->count; w++) {
+        int32_t x[2][T], y[2][T];
+        get(x[0], y[0], a, w);
+        get(x[1], y[1], b, w);
+        cr_assert(memcmp(x[0], x[1], sizeof x[0]) == 0 && memcmp(y[0], y[1], sizeof y[0]) == 0);
     }
 }
 
-Test(corpus, a_token_file_gives_the_batches_of_its_text)
+Test(corpus, a_token_file_gives_the_windows_of_its_text)
 {
     mt_corpus text, tokens;
     mt_tokenizer_free(learned(400, 300));
@@ -117,7 +138,8 @@ Test(corpus, a_token_file_gives_the_batches_of_its_text)
     for (int wide = 0; wide < 2; wide++) {
         cr_assert_eq(mt_corpus_open(&tokens, in_dir(wide ? "i32" : "u16"), temp_dir, T), MT_OK, "%s", mt_last_error());
         cr_assert(tokens.count == text.count && tokens.train == text.train && tokens.first == text.first);
-        same_batches(&text, &tokens);
+        same_windows(text.train_set, tokens.train_set);
+        same_windows(text.valid_set, tokens.valid_set);
         mt_corpus_close(&tokens);
     }
     mt_corpus_close(&text);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# train_gpt2 killed (-9) in the middle and resumed ends with the same bits as a run that nobody disturbed.
+# train_gpt2 killed (-9) in the middle and resumed ends with the same bits as an uninterrupted run, with any number of workers.
 set -uo pipefail
 bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
 train=$bin/train_gpt2 generate=$bin/generate
@@ -14,12 +14,12 @@ flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 -
 flags+=(--steps 2000 --eval-every 100 --eval-batches 2)
 
 "$train" "${flags[@]}" -o "$dir/straight" >"$dir/log" 2>&1 && ok || bad "a plain run: $(tail -1 "$dir/log")"
-"$train" "${flags[@]}" -o "$dir/broken" >/dev/null 2>&1 &
+"$train" "${flags[@]}" --workers 2 -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
 until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
-"$train" "${flags[@]}" -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"
+"$train" "${flags[@]}" --workers 3 --prefetch 1 -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"
 cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits after resuming"
 # All columns but the last, which is speed. A resumed run's first mean covers the same steps: it starts at an evaluation.
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"

@@ -1,4 +1,4 @@
-/* corpus.c -- text into tokens, or tokens from a mapped file; tokens into batches. */
+/* corpus.c -- text into tokens, or tokens from a mapped file; both as two sets of windows. */
 #include "train/corpus.h"
 
 #include <inttypes.h>
@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "core/rng.h"
-#include "core/scope.h"
 
 /* ---- a text --------------------------------------------------------------------------------------------- */
 
@@ -112,6 +109,12 @@ static mt_status split(mt_corpus *c, int64_t T)
         return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " tokens are too few: a tenth must hold %" PRId64, c->file.path,
                        c->count, T + 1);
     c->first = token(&c->tokens, 0);
+    mt_tokens train = c->tokens, valid = c->tokens;
+    train.count = c->train;
+    valid.count -= c->train;
+    valid.data += c->train * valid.size;
+    c->train_set = mt_token_windows_new(&train, T, 1);
+    c->valid_set = mt_token_windows_new(&valid, T, 1);
     return MT_OK;
 }
 
@@ -136,39 +139,12 @@ mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int6
 
 void mt_corpus_close(mt_corpus *c)
 {
+    mt_dataset_close(c->train_set);
+    mt_dataset_close(c->valid_set);
     mt_tokenizer_free(c->tokenizer);
     mt_file_map_close(&c->file);
     free(c->ids);
     *c = (mt_corpus){ 0 };
-}
-
-static void empty_batch(mt_tensor **x, mt_tensor **y, int64_t B, int64_t T)
-{
-    *x = mt_empty(MT_SHAPE(B, T), MT_I32, MT_CPU);
-    *y = mt_empty(MT_SHAPE(B, T), MT_I32, MT_CPU);
-}
-
-static void window(mt_tensor *x, mt_tensor *y, int64_t b, const mt_corpus *c, int64_t start, int64_t T)
-{
-    mt_tokens_window((int32_t *)mt_data(x) + b * T, (int32_t *)mt_data(y) + b * T, &c->tokens, start, T);
-}
-
-void mt_corpus_batch(mt_tensor **x, mt_tensor **y, const mt_corpus *c, uint64_t seed, int64_t step, int64_t B,
-                     int64_t T)
-{
-    mt_rng all = mt_rng_new(seed, MT_STREAM_SHUFFLE), rng = mt_rng_substream(&all, (uint64_t)step);
-    empty_batch(x, y, B, T);
-    for (int64_t b = 0; b < B; b++)
-        window(*x, *y, b, c, mt_rng_below(&rng, c->train - T), T);
-}
-
-void mt_corpus_valid(mt_tensor **x, mt_tensor **y, const mt_corpus *c, int64_t index, int64_t count, int64_t B,
-                     int64_t T)
-{
-    int64_t places = c->count - c->train - T, windows = count * B;
-    empty_batch(x, y, B, T);
-    for (int64_t b = 0; b < B; b++)
-        window(*x, *y, b, c, c->train + (index * B + b) * places / windows, T);
 }
 
 const char *mt_corpus_text(void)

@@ -100,12 +100,20 @@ mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
     return optim;
 }
 
-mt_loader *mt_recipe_loader(const mt_recipe *r, const mt_dataset *set, mt_sampler sampler, int64_t batch)
+static mt_loader *open_loader(const mt_recipe *r, mt_loader_config config, int64_t batch)
 {
-    mt_loader_config config = mt_loader_config_default(set);
-    config.sampler = sampler;
     config.batch = batch;
     config.workers = (int)r->workers;
     config.prefetch = r->prefetch;
     return mt_loader_new(&config);
+}
+
+mt_loader *mt_recipe_loader(const mt_recipe *r, const mt_dataset *set, mt_sampler sampler, int64_t batch)
+{
+    return open_loader(r, (mt_loader_config){ .set = set, .sampler = sampler }, batch);
+}
+
+mt_loader *mt_recipe_batches(const mt_recipe *r, mt_batch_source source, int64_t batch)
+{
+    return open_loader(r, (mt_loader_config){ .set = source.set, .source = source }, batch);
 }
