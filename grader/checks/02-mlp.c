@@ -142,20 +142,20 @@ typedef struct data_set {
 } data_set;
 
 /* Both parts of DIR/NAME; all or nothing. */
-static bool open_set(const char *dir, const char *name, mt_digits *train, mt_digits *test)
+static bool open_set(const char *dir, const char *name, mg_digits *train, mg_digits *test)
 {
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s/%s", dir, name);
-    if (mt_digits_open(train, folder, "train") != MT_OK)
+    if (!mg_digits_open(train, folder, "train"))
         return false;
-    if (mt_digits_open(test, folder, "t10k") == MT_OK && test->pixels == train->pixels)
+    if (mg_digits_open(test, folder, "t10k") && test->pixels == train->pixels)
         return true;
-    mt_digits_close(train);
+    mg_digits_close(train);
     return false;
 }
 
 /* MNIST where it was fetched, else the stand-in of the same format. Without either nobody is to blame: no verdict. */
-static bool open_digits(mg_run *run, data_set *used, mt_digits *train, mt_digits *test)
+static bool open_digits(mg_run *run, data_set *used, mg_digits *train, mg_digits *test)
 {
     static const data_set sets[] = { { "mnist", "02.9 mnist", "MNIST" },
                                      { "standin", "02.9 standin", "stand-in digits (no MNIST: make data)" } };
@@ -174,39 +174,39 @@ static bool open_digits(mg_run *run, data_set *used, mt_digits *train, mt_digits
 
 /* Pixel p moves to where[p], class c becomes name[c]: to a network without convolutions, another problem as difficult.
  * */
-static void disguise(mt_digits *digits, const int64_t *where, const int64_t *name)
+static void disguise(mg_digits *digits, const int64_t *where, const int64_t *name)
 {
     uint8_t *moved = malloc((size_t)digits->pixels);
     MT_CHECK(moved, "out of memory for an image");
     for (int64_t n = 0; n < digits->count; n++) {
-        uint8_t *image = digits->images.data + n * digits->pixels;
+        uint8_t *image = digits->image + n * digits->pixels;
         for (int64_t p = 0; p < digits->pixels; p++)
             moved[where[p]] = image[p];
         memcpy(image, moved, (size_t)digits->pixels);
-        digits->labels.data[n] = (uint8_t)name[digits->labels.data[n]];
+        digits->label[n] = (uint8_t)name[digits->label[n]];
     }
     free(moved);
 }
 
-static void disguise_both(mg_run *run, mt_digits *train, mt_digits *test)
+static void disguise_both(mg_run *run, mg_digits *train, mg_digits *test)
 {
-    int64_t *where = malloc(sizeof *where * (size_t)train->pixels), name[MT_DIGIT_CLASSES];
+    int64_t *where = malloc(sizeof *where * (size_t)train->pixels), name[MG_DIGIT_CLASSES];
     MT_CHECK(where, "out of memory for a permutation");
     mt_rng_permutation(mg_rng(run), where, train->pixels);
-    mt_rng_permutation(mg_rng(run), name, MT_DIGIT_CLASSES);
+    mt_rng_permutation(mg_rng(run), name, MG_DIGIT_CLASSES);
     disguise(train, where, name);
     disguise(test, where, name);
     free(where);
 }
 
 /* The call: all training images as bytes; weights come back. */
-static void describe_training(mg_run *run, const mt_digits *train, const int64_t width[L + 1])
+static void describe_training(mg_run *run, const mg_digits *train, const int64_t width[L + 1])
 {
     int64_t bytes = train->count * train->pixels;
     mg_begin(run, "train a perceptron");
     mg_out(run, "params", MT_F32, MT_SHAPE(mg_mlp_count(width)));
-    memcpy(mg_in(run, "images", MT_U8, MT_SHAPE(train->count, train->pixels)), train->images.data, (size_t)bytes);
-    memcpy(mg_in(run, "labels", MT_U8, MT_SHAPE(train->count)), train->labels.data, (size_t)train->count);
+    memcpy(mg_in(run, "images", MT_U8, MT_SHAPE(train->count, train->pixels)), train->image, (size_t)bytes);
+    memcpy(mg_in(run, "labels", MT_U8, MT_SHAPE(train->count)), train->label, (size_t)train->count);
     send_widths(run, width);
     mg_i64(run, "epochs", EPOCHS);
     mg_i64(run, "batch", BATCH);
@@ -216,22 +216,21 @@ static void describe_training(mg_run *run, const mt_digits *train, const int64_t
 
 void mg_02_train(mg_run *run, const void *one_case)
 {
-    mt_digits train, test;
+    mg_digits train, test;
     data_set set;
     (void)one_case;
     if (!open_digits(run, &set, &train, &test))
         return;
     int64_t width[L + 1] = { train.pixels, mg_pick(mg_rng(run), 240, 272), mg_pick(mg_rng(run), 112, 144),
-                             MT_DIGIT_CLASSES };
+                             MG_DIGIT_CLASSES };
     disguise_both(run, &train, &test);
-    test.norm = (mt_pixel_norm){ 0, 255 };
     describe_training(run, &train, width);
-    mt_digits_close(&train);
+    mg_digits_close(&train);
     if (mg_call(run)) {
         double accuracy = 100 * mg_mlp_accuracy(mg_result(run, "params"), width, &test);
         mg_credit(run, set.bar, accuracy);
         mg_note(run, "%s, %d epochs: test accuracy %.2f %%  (bar %.1f %%)", set.name, EPOCHS, accuracy,
                 mg_bar(run, set.bar, "full"));
     }
-    mt_digits_close(&test);
+    mg_digits_close(&test);
 }

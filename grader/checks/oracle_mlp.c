@@ -158,7 +158,7 @@ static void layer_of_one(double *y, const double *x, const float *w, const float
         y[o] = fmax(y[o], 0);
 }
 
-double mg_mlp_accuracy(const float *params, const int64_t width[L + 1], const mt_digits *digits)
+double mg_mlp_accuracy(const float *params, const int64_t width[L + 1], const mg_digits *digits)
 {
     int64_t most = 0, right = 0;
     int layers = mg_mlp_layers(width);
@@ -168,7 +168,7 @@ double mg_mlp_accuracy(const float *params, const int64_t width[L + 1], const mt
     for (int64_t n = 0; n < digits->count; n++) {
         const float *p = params;
         for (int64_t i = 0; i < width[0]; i++)
-            x[i] = (digits->images.data[n * width[0] + i] - (double)digits->norm.mean) / (double)digits->norm.stddev;
+            x[i] = digits->image[n * width[0] + i] / 255.0;
         for (int l = 0; l < layers; l++) {
             layer_of_one(y, x, p, p + width[l] * width[l + 1], width[l], width[l + 1], l < layers - 1);
             p += (width[l] + 1) * width[l + 1];
@@ -179,7 +179,7 @@ double mg_mlp_accuracy(const float *params, const int64_t width[L + 1], const mt
         int64_t best = 0;
         for (int64_t c = 1; c < width[layers]; c++)
             best = x[c] > x[best] ? c : best;
-        right += best == digits->labels.data[n];
+        right += best == digits->label[n];
     }
     free(x);
     free(y);

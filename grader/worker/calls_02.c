@@ -1,6 +1,6 @@
 /* calls_02.c -- how the worker calls the kernels of lab 02, and the training of step 02.9. */
 #include "worker/call.h"
-#include "data/digits.h"
+#include "core/rng.h"
 #include "models/manual_mlp.h"
 #include "ops/kernels.h"
 
@@ -130,15 +130,30 @@ static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths *
     mt_manual_mlp_free(mlp);
 }
 
-/* One epoch over a random order; the learning rate falls in a straight line over all steps of all epochs. */
-static void epoch(mt_manual_mlp *mlp, const mt_digits *digits, int64_t *order, int64_t batch, float from, float to)
+/* Images as bytes, which become floats from 0 to 1. */
+typedef struct digits {
+    const uint8_t *image, *label;
+    int64_t count, pixels;
+} digits;
+
+static void gather(float *x, int32_t *label, const digits *set, const int64_t *order, int64_t batch)
 {
-    float *x = malloc(sizeof *x * (size_t)(batch * digits->pixels));
+    for (int64_t n = 0; n < batch; n++) {
+        for (int64_t p = 0; p < set->pixels; p++)
+            x[n * set->pixels + p] = (float)set->image[order[n] * set->pixels + p] * (1 / 255.0f);
+        label[n] = set->label[order[n]];
+    }
+}
+
+/* One epoch over a random order; the learning rate falls in a straight line over all steps of all epochs. */
+static void epoch(mt_manual_mlp *mlp, const digits *set, int64_t *order, int64_t batch, float from, float to)
+{
+    float *x = malloc(sizeof *x * (size_t)(batch * set->pixels));
     int32_t *label = malloc(sizeof *label * (size_t)batch);
     MT_CHECK(x && label, "out of memory for a batch");
-    int64_t steps = digits->count / batch;
+    int64_t steps = set->count / batch;
     for (int64_t s = 0; s < steps; s++) {
-        mt_digits_gather(x, label, digits, order + s * batch, batch);
+        gather(x, label, set, order + s * batch, batch);
         mt_manual_mlp_forward(mlp, x, batch);
         mt_manual_mlp_backward(mlp, x, label, batch);
         mt_manual_mlp_sgd(mlp, from + (to - from) * (float)s / (float)steps);
@@ -149,14 +164,8 @@ static void epoch(mt_manual_mlp *mlp, const mt_digits *digits, int64_t *order, i
 
 static void train(const mg_value *v) /* params; images, labels; widths, epochs, batch, seed; learning rate */
 {
-    int64_t pixels = v[3].i64, count = v[2].count, epochs = v[7].i64, batch = v[8].i64;
-    mt_digits digits = {
-        .images = { MT_IDX_IMAGES, count, 1, pixels, v[1].u8 },
-        .labels = { MT_IDX_LABELS, count, 1, 1, v[2].u8 },
-        .count = count,
-        .pixels = pixels,
-        .norm = { 0, 255 },
-    };
+    int64_t count = v[2].count, epochs = v[7].i64, batch = v[8].i64;
+    const digits set = { v[1].u8, v[2].u8, count, v[3].i64 };
     uint64_t seed = (uint64_t)v[9].i64;
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT), shuffle = mt_rng_new(seed, MT_STREAM_SHUFFLE);
     mt_manual_mlp *mlp = mlp_of(v + 3, batch);
@@ -165,7 +174,7 @@ static void train(const mg_value *v) /* params; images, labels; widths, epochs, 
     mt_manual_mlp_init(mlp, &init);
     for (int64_t e = 0; e < epochs; e++) {
         mt_rng_permutation(&shuffle, order, count);
-        epoch(mlp, &digits, order, batch, v[10].scalar * (float)(epochs - e) / (float)epochs,
+        epoch(mlp, &set, order, batch, v[10].scalar * (float)(epochs - e) / (float)epochs,
               v[10].scalar * (float)(epochs - e - 1) / (float)epochs);
     }
     memcpy(v[0].f32, mlp->params, sizeof *mlp->params * (size_t)mlp->count);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "core/rng.h"
-#include "data/digits.h"
+#include "data/idx.h"
 #include "prof/cli.h"
 
 #define SIDE       28 /* pixels of a picture's side */
@@ -61,7 +61,9 @@ typedef struct outline {
 
 /* The ways, parsed once. */
 static outline outlines[MT_COUNT(ways)];
-static int ways_of[MT_DIGIT_CLASSES], first_way[MT_DIGIT_CLASSES];
+enum { CLASSES = 10 };
+
+static int ways_of[CLASSES], first_way[CLASSES];
 
 static void parse_ways(void)
 {
@@ -169,7 +171,7 @@ static void draw(float *ink, const outline *o, mt_rng *rng)
 static void picture(uint8_t *pixels, uint8_t *label, mt_rng rng)
 {
     float ink[SIDE * SIDE] = { 0 };
-    *label = (uint8_t)mt_rng_below(&rng, MT_DIGIT_CLASSES);
+    *label = (uint8_t)mt_rng_below(&rng, CLASSES);
     outline o = outlines[first_way[*label] + mt_rng_below(&rng, ways_of[*label])];
     deform(&o, &rng);
     fit(&o, &rng);

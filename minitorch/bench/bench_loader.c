@@ -18,7 +18,7 @@
 
 #include "bench/bench.h"
 #include "core/storage.h"
-#include "data/idx_map.h"
+#include "data/idx.h"
 #include "data/images/image.h"
 #include "data/images/image_standin.h"
 #include "data/loader.h"

@@ -11,7 +11,6 @@
 #include "bench/bench.h"
 #include "bench/mlp_step.h"
 #include "core/storage.h"
-#include "data/digits.h"
 #include "data/mnist.h"
 #include "models/manual_mlp.h"
 
@@ -44,84 +43,62 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-/* The files are not there: which, and how to get them. */
-static mt_status open_set(mt_digits *set, const char *dir, const char *name)
-{
-    mt_status status = mt_digits_open(set, dir, name);
-    if (status == MT_ERR_IO)
-        return mt_fail(status, "%s\nrun datasets/fetch mnist, or name the folder of the files: --data DIR",
-                       mt_last_error());
-    return status;
-}
-
-/* Both sets; the network and its buffers are made for images of one size. */
-static mt_status open_sets(mt_digits *train, mt_digits *test, const char *dir)
-{
-    mt_status status = open_set(train, dir, "train");
-    if (status == MT_OK)
-        status = open_set(test, dir, "t10k");
-    if (status == MT_OK && (test->images.rows != train->images.rows || test->images.cols != train->images.cols))
-        status =
-            mt_fail(MT_ERR_FORMAT,
-                    "%s: test images of %" PRId64 " x %" PRId64 " pixels, training images of %" PRId64 " x %" PRId64,
-                    dir, test->images.rows, test->images.cols, train->images.rows, train->images.cols);
-    if (status == MT_OK)
-        return MT_OK;
-    mt_digits_close(train);
-    mt_digits_close(test);
-    return status;
-}
-
 /* Two batches: the one a step works on, and the next, gathered meanwhile. */
 typedef struct batches {
-    mt_digits train, test;
+    mt_mnist mnist;
     float *x[2];
     int32_t *label[2];
-    int64_t *order;
+    int64_t *order, pixels;
     int64_t at, count; /* the batch to gather: order[at .. at+count-1], into x[into] */
     int into;
 } batches;
 
-/* Thread's share of the rows; asks memory for the batch after it. */
+static void gather(float *x, int32_t *label, const mt_dataset *set, const int64_t *order, int64_t N)
+{
+    for (int64_t n = 0; n < N; n++)
+        mt_dataset_get(set, order[n], NULL, x + n * set->x.shape.dim[0], &label[n]); /* IDX samples do not fail */
+}
+
+/* A thread's share of the rows; prefetches its share of the following batch. */
 static void gather_share(void *user, int thread, int threads)
 {
     const batches *b = user;
+    const mt_dataset *set = b->mnist.train;
     int64_t begin = b->count * thread / threads, N = b->count * (thread + 1) / threads - begin;
     const int64_t *order = b->order + b->at + begin;
-    int64_t after = mt_max(0, mt_min(N, b->train.count - b->at - b->count - begin));
-    mt_digits_gather_ahead(b->x[b->into] + begin * b->train.pixels, b->label[b->into] + begin, &b->train, order, N,
-                           order + b->count, after);
+    gather(b->x[b->into] + begin * b->pixels, b->label[b->into] + begin, set, order, N);
+    set->soon(set, order + b->count, mt_max(0, mt_min(N, set->count - b->at - b->count - begin)));
 }
 
 static double train_epoch(mt_manual_mlp *mlp, batches *b, const options *o, int64_t epoch)
 {
-    const mlp_meanwhile gather = { gather_share, b };
+    const mlp_meanwhile meanwhile = { gather_share, b };
     mt_rng shuffle = mt_rng_new((uint64_t)o->seed, MT_STREAM_SHUFFLE),
            mine = mt_rng_substream(&shuffle, (uint64_t)epoch);
     double total = 0;
-    mt_rng_permutation(&mine, b->order, b->train.count);
+    mt_rng_permutation(&mine, b->order, b->mnist.train->count);
     b->at = b->into = 0;
-    b->count = mt_min(BATCH, b->train.count);
+    b->count = mt_min(BATCH, b->mnist.train->count);
     gather_share(b, 0, 1);
     while (b->count > 0) {
         int64_t N = b->count;
         int now = b->into;
         b->at += N;
-        b->count = mt_min(BATCH, b->train.count - b->at);
+        b->count = mt_min(BATCH, b->mnist.train->count - b->at);
         b->into = !now;
-        total += mlp_step(mlp, b->x[now], b->label[now], N, (float)o->rate, &gather) * (double)N;
+        total += mlp_step(mlp, b->x[now], b->label[now], N, (float)o->rate, &meanwhile) * (double)N;
     }
-    return total / (double)b->train.count;
+    return total / (double)b->mnist.train->count;
 }
 
 static double test_accuracy(mt_manual_mlp *mlp, batches *b)
 {
     int64_t right = 0, C = mlp->classes;
-    for (int64_t i = 0; i < b->test.count; i++)
+    for (int64_t i = 0; i < b->mnist.test->count; i++)
         b->order[i] = i;
-    for (int64_t done = 0; done < b->test.count; done += TEST_BATCH) {
-        int64_t N = mt_min(TEST_BATCH, b->test.count - done);
-        mt_digits_gather(b->x[0], b->label[0], &b->test, b->order + done, N);
+    for (int64_t done = 0; done < b->mnist.test->count; done += TEST_BATCH) {
+        int64_t N = mt_min(TEST_BATCH, b->mnist.test->count - done);
+        gather(b->x[0], b->label[0], b->mnist.test, b->order + done, N);
         const float *logits = mt_manual_mlp_forward(mlp, b->x[0], N);
         for (int64_t n = 0; n < N; n++) {
             int64_t best = 0;
@@ -130,19 +107,18 @@ static double test_accuracy(mt_manual_mlp *mlp, batches *b)
             right += best == b->label[0][n];
         }
     }
-    return (double)right / (double)b->test.count;
+    return (double)right / (double)b->mnist.test->count;
 }
 
 static mt_status run(options *o, FILE *csv)
 {
     batches b = { 0 };
-    mt_status status = open_sets(&b.train, &b.test, o->data);
+    mt_status status = mt_mnist_open(&b.mnist, o->data);
     if (status != MT_OK)
         return status;
-    b.test.norm = b.train.norm;
-    o->width[0] = b.train.pixels;
-    o->width[o->width[2] ? 3 : 2] = MT_DIGIT_CLASSES;
-    int64_t pixels = TEST_BATCH * b.train.pixels * 4, most = mt_max(b.train.count, b.test.count) * 8;
+    o->width[0] = b.pixels = b.mnist.train->x.shape.dim[0];
+    o->width[o->width[2] ? 3 : 2] = MT_MNIST_CLASSES;
+    int64_t pixels = TEST_BATCH * b.pixels * 4, most = mt_max(b.mnist.train->count, b.mnist.test->count) * 8;
     for (int i = 0; i < 2; i++) {
         b.x[i] = mt_alloc(pixels, MT_CPU);
         b.label[i] = mt_alloc(TEST_BATCH * 4, MT_CPU);
@@ -175,8 +151,7 @@ static mt_status run(options *o, FILE *csv)
         mt_free(b.label[i], TEST_BATCH * 4, MT_CPU);
     }
     mt_free(b.order, most, MT_CPU);
-    mt_digits_close(&b.train);
-    mt_digits_close(&b.test);
+    mt_mnist_close(&b.mnist);
     return status;
 }
 

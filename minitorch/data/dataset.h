@@ -62,6 +62,11 @@ struct mt_batch_source {
 mt_batch_source mt_batches_random(const mt_dataset *set, uint64_t seed);
 mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
 
+/* mt_data_find -- where datasets/fetch puts files: the path of `file` in datasets/cache, or in the folder that the environment
+ * variable MT_DATA names; that of `standin` when only it exists.   out [MT_PATH] */
+enum { MT_PATH = 4096 };
+void mt_data_find(char *out, const char *file, const char *standin);
+
 /* mt_field_bytes -- of one sample. */
 static inline int64_t mt_field_bytes(const mt_field *field)
 {

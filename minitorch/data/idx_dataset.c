@@ -11,7 +11,7 @@ enum { CACHE_LINE = 64 /* bytes */ };
 typedef struct idx_dataset {
     mt_dataset base;
     mt_file_map images, labels;
-    const uint8_t *pixel, *label; /* behind the headers */
+    const uint8_t *pixel, *label; /* the data behind the headers */
     int64_t pixels;               /* of one image */
     mt_pixel_norm norm;
 } idx_dataset;
@@ -26,8 +26,8 @@ static mt_status idx_get(const mt_dataset *base, int64_t index, mt_rng *rng, voi
     return MT_OK;
 }
 
-/* Shuffled images lie anywhere, where the processor cannot guess: asking for all of a batch at once, so that many are
- * under way together, halves the time of a batch. */
+/* Shuffled images are at addresses that the processor cannot predict: prefetching a whole batch, so that many cache misses
+ * overlap, halves the time of a batch. */
 static void idx_soon(const mt_dataset *base, const int64_t *index, int64_t count)
 {
     const idx_dataset *set = (const idx_dataset *)base;
@@ -44,16 +44,30 @@ static void idx_close(mt_dataset *base)
     free(set);
 }
 
+/* Integer sums, which are exact. */
+static mt_pixel_norm norm_of(const uint8_t *pixel, int64_t n)
+{
+    int64_t sum = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += pixel[i];
+        squares += pixel[i] * pixel[i];
+    }
+    double mean = (double)sum / (double)n, variance = (double)squares / (double)n - mean * mean;
+    return (mt_pixel_norm){ (float)mean, variance > 0 ? (float)sqrt(variance) : 1 };
+}
+
+static mt_status open_file(mt_idx_header *header, mt_file_map *file, const char *path, mt_idx_kind kind)
+{
+    mt_status status = mt_file_map_open(file, path);
+    return status == MT_OK ? mt_idx_header_read(header, path, file->bytes, file->size, kind) : status;
+}
+
 static mt_status open_files(idx_dataset *set, const char *images, const char *labels)
 {
     mt_idx_header image, label;
-    mt_status status = mt_file_map_open(&set->images, images);
+    mt_status status = open_file(&image, &set->images, images, MT_IDX_IMAGES);
     if (status == MT_OK)
-        status = mt_idx_header_read(&image, images, set->images.bytes, set->images.size, MT_IDX_IMAGES);
-    if (status == MT_OK)
-        status = mt_file_map_open(&set->labels, labels);
-    if (status == MT_OK)
-        status = mt_idx_header_read(&label, labels, set->labels.bytes, set->labels.size, MT_IDX_LABELS);
+        status = open_file(&label, &set->labels, labels, MT_IDX_LABELS);
     if (status != MT_OK)
         return status;
     if (image.count != label.count)
@@ -64,6 +78,8 @@ static mt_status open_files(idx_dataset *set, const char *images, const char *la
     set->pixel = set->images.bytes + image.data;
     set->label = set->labels.bytes + label.data;
     set->pixels = image.rows * image.cols;
+    if (set->norm.stddev == 0)
+        set->norm = norm_of(set->pixel, image.count * set->pixels);
     set->base = (mt_dataset){ .count = image.count,
                               .x = { MT_F32, MT_SHAPE(set->pixels) },
                               .y = { MT_I32, MT_SCALAR },
@@ -75,7 +91,7 @@ static mt_status open_files(idx_dataset *set, const char *images, const char *la
 
 mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *labels, mt_pixel_norm norm)
 {
-    MT_CHECK(norm.stddev > 0, "pixels cannot be divided by a deviation of %g", norm.stddev);
+    MT_CHECK(norm.stddev >= 0, "pixels cannot be divided by a deviation of %g", norm.stddev);
     idx_dataset *set = calloc(1, sizeof *set);
     MT_CHECK(set, "out of memory");
     set->norm = norm;
@@ -87,15 +103,18 @@ mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *
     return status;
 }
 
-mt_pixel_norm mt_idx_dataset_norm(const mt_dataset *base)
+static const idx_dataset *checked(const mt_dataset *base)
 {
     MT_CHECK(base->get == idx_get, "not a set of mt_idx_dataset_open");
-    const idx_dataset *set = (const idx_dataset *)base;
-    int64_t n = set->base.count * set->pixels, sum = 0, squares = 0;
-    for (int64_t i = 0; i < n; i++) {
-        sum += set->pixel[i];
-        squares += set->pixel[i] * set->pixel[i];
-    }
-    double mean = (double)sum / (double)n, variance = (double)squares / (double)n - mean * mean;
-    return (mt_pixel_norm){ (float)mean, variance > 0 ? (float)sqrt(variance) : 1 };
+    return (const idx_dataset *)base;
+}
+
+mt_pixel_norm mt_idx_dataset_norm(const mt_dataset *base)
+{
+    return checked(base)->norm;
+}
+
+const uint8_t *mt_idx_dataset_labels(const mt_dataset *base)
+{
+    return checked(base)->label;
 }

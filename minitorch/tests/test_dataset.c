@@ -1,5 +1,5 @@
 /* test_dataset.c -- IDX files as a data set: right values through the loader, wrong files refused with name and offset. */
-#include "data/idx_map.h"
+#include "data/idx.h"
 #include "data/loader.h"
 #include "temp_dir.h"
 
@@ -80,17 +80,27 @@ Test(dataset, pixels_become_floats_for_every_length)
     }
 }
 
-Test(dataset, the_norm_is_that_of_mt_digits)
+Test(dataset, a_norm_of_0_is_that_of_all_pixels)
 {
-    mt_digits digits;
+    double sum = 0, squares = 0;
     mt_dataset *set;
     write_set();
-    cr_assert_eq(mt_digits_open(&digits, temp_dir, "t"), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(open_set(&set, (mt_pixel_norm){ 0, 255 }), MT_OK);
+    for (int64_t i = 0; i < COUNT; i++)
+        for (int64_t p = 0; p < PIXELS; p++) {
+            sum += pixel(i, p);
+            squares += pixel(i, p) * pixel(i, p);
+        }
+    cr_assert_eq(open_set(&set, (mt_pixel_norm){ 0, 0 }), MT_OK);
     mt_pixel_norm norm = mt_idx_dataset_norm(set);
-    cr_assert(norm.mean == digits.norm.mean && norm.stddev == digits.norm.stddev);
+    double mean = sum / (COUNT * PIXELS);
+    cr_assert_eq(norm.mean, (float)mean);
+    cr_assert_eq(norm.stddev, (float)sqrt(squares / (COUNT * PIXELS) - mean * mean));
+    float x[PIXELS];
+    int32_t y;
+    cr_assert_eq(mt_dataset_get(set, 7, NULL, x, &y), MT_OK);
+    check_pixels(x, 7, norm);
+    cr_assert_eq(mt_idx_dataset_labels(set)[7], 7);
     mt_dataset_close(set);
-    mt_digits_close(&digits);
 }
 
 Test(dataset, idx_through_a_loader_is_the_same_bits_with_0_1_and_4_workers)

@@ -7,7 +7,7 @@
 #include "autograd/finite.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "data/idx_map.h"
+#include "data/idx.h"
 #include "models/classifier.h"
 #include "models/manual_mlp.h"
 #include "models/mlp.h"

@@ -2,10 +2,8 @@
 #include "train/corpus.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- a text --------------------------------------------------------------------------------------------- */
 
@@ -149,11 +147,7 @@ void mt_corpus_close(mt_corpus *c)
 
 const char *mt_corpus_text(void)
 {
-    static char text[4096], standin[4096];
-    const char *root = getenv("MT_DATA");
-    if (!root || !*root)
-        root = "datasets/cache";
-    snprintf(text, sizeof text, "%s/shakespeare/tinyshakespeare.txt", root);
-    snprintf(standin, sizeof standin, "%s/standin-text/tinyshakespeare.txt", root);
-    return access(text, F_OK) < 0 && access(standin, F_OK) == 0 ? standin : text;
+    static char path[MT_PATH];
+    mt_data_find(path, "shakespeare/tinyshakespeare.txt", "standin-text/tinyshakespeare.txt");
+    return path;
 }
