@@ -1,7 +1,8 @@
-/* loader.c -- the loader around its ring: slots with buffers, worker threads, places, statistics.
+/* loader.c -- slots with buffers, worker threads, the position in the data, statistics.
  *
- * The caller plans: it writes into a free slot which samples it wants, so that sampling needs no lock. Workers fill. The
- * ring (data/ring.h) hands slots to and fro. A slot belongs to one thread at a time, so nothing in it needs a lock. */
+ * The caller plans: it writes the numbers of the wanted samples into a free slot, so sampling needs no lock. Workers fill
+ * slots. The ring (data/ring.h) passes slots between them; a slot belongs to one thread at a time, so nothing in it needs
+ * a lock. */
 #include "data/loader.h"
 
 #include <stdio.h>
@@ -14,14 +15,12 @@
 
 typedef struct slot {
     mt_tensor *x, *y;
-    void *x_data, *y_data; /* their first elements */
-    bool x_pinned, y_pinned;
-    int64_t *index;        /* [batch] */
-    int64_t count;         /* samples planned */
+    int64_t *index; /* [batch] the samples planned, of which there are */
+    int64_t count;
     mt_loader_place place; /* of this batch */
-    int64_t skipped;       /* what became of it, with the next two */
+    int64_t skipped;       /* the result of loading, with the next two */
     mt_status status;
-    char message[1024]; /* the worker's mt_last_error, carried over to the caller's thread */
+    char message[1024]; /* the worker's mt_last_error, for the caller's thread */
 } slot;
 
 struct mt_loader {
@@ -29,23 +28,22 @@ struct mt_loader {
     int64_t steps, slots;
     slot *slot;
     mt_ring ring;
-    pthread_t *thread;        /* [workers] */
-    int running;              /* of them were started */
-    bool started;             /* slots are planned and workers run */
-    slot *lent;               /* what the caller holds; NULL: nothing */
-    int64_t *order;           /* [count] of epoch order_epoch; empty with a batch source */
-    int64_t order_bytes;      /* its size */
-    int64_t order_epoch;      /* -1: none yet */
+    pthread_t *thread; /* [workers] */
+    int running;       /* workers started */
+    bool started;      /* slots are planned and workers run */
+    slot *lent;        /* the slot in the caller's hands; NULL: none */
+    int64_t *order;    /* of all samples in epoch order_epoch (-1: none yet); NULL with a batch source */
+    int64_t order_epoch;
     mt_loader_place plan, at; /* the next batch to plan, and to give */
     mt_status status;
     char message[1024];
-    double begin; /* of the first next; negative: there was none */
+    double begin; /* of the first mt_loader_next; negative: there was none */
     mt_loader_stats stats;
 };
 
 /* ---- slots ---------------------------------------------------------------------------------- */
 
-/* A tensor of our own, whether or not a scope is open. */
+/* A tensor owned by the loader, even inside a scope. */
 static mt_tensor *buffer_new(const mt_field *field, int64_t batch)
 {
     mt_shape shape = { .rank = field->shape.rank + 1, .dim = { batch } };
@@ -55,40 +53,8 @@ static mt_tensor *buffer_new(const mt_field *field, int64_t batch)
     return mt_scope_depth() > 0 ? mt_retain(t) : t;
 }
 
-static bool pin(const mt_pinner *pinner, mt_tensor *t)
-{
-    if (!pinner)
-        return false;
-    bool pinned = pinner->pin(t->storage->data, t->storage->bytes) == MT_OK;
-    if (!pinned)
-        mt_log_message(MT_LOG_WARN, "loader: a buffer stays in ordinary memory: %s", mt_last_error());
-    return pinned;
-}
-
-static void slot_init(slot *s, const mt_loader_config *config)
-{
-    s->x = buffer_new(&config->set->x, config->batch);
-    s->y = buffer_new(&config->set->y, config->batch);
-    s->x_data = s->x->storage->data;
-    s->y_data = s->y->storage->data;
-    s->x_pinned = pin(config->pinner, s->x);
-    s->y_pinned = pin(config->pinner, s->y);
-    s->index = mt_alloc(config->batch * (int64_t)sizeof *s->index, MT_CPU);
-}
-
-static void slot_destroy(slot *s, const mt_loader_config *config)
-{
-    if (s->x_pinned)
-        config->pinner->unpin(s->x_data);
-    if (s->y_pinned)
-        config->pinner->unpin(s->y_data);
-    mt_release(s->x);
-    mt_release(s->y);
-    mt_free(s->index, config->batch * (int64_t)sizeof *s->index, MT_CPU);
-}
-
-/* The samples of batch number step of an epoch of the sampler; returns how many. */
-static int64_t sample(mt_loader *l, int64_t *index, mt_loader_place place)
+/* The samples of one batch of the sampler's epoch; returns how many. */
+static int64_t pick(mt_loader *l, int64_t *index, mt_loader_place place)
 {
     const mt_loader_config *config = &l->config;
     if (l->order_epoch != place.epoch) {
@@ -98,18 +64,18 @@ static int64_t sample(mt_loader *l, int64_t *index, mt_loader_place place)
     return mt_sampler_batch(index, &config->sampler, l->order, place.step, config->batch);
 }
 
-/* plan -- write into the next slot which samples it is to hold, and hand it to the workers. */
+/* plan -- write the samples of the next batch into a slot, and pass it to the workers. */
 static void plan(mt_loader *l, slot *s)
 {
     const mt_batch_source *source = &l->config.source;
     if (l->plan.step == l->steps)
         l->plan = (mt_loader_place){ l->plan.epoch + 1, 0 };
+    s->place = l->plan;
     s->count = l->config.batch;
     if (source->pick)
-        source->pick(s->index, source, l->plan.step, s->count);
+        source->pick(s->index, source, s->place.step, s->count);
     else
-        s->count = sample(l, s->index, l->plan);
-    s->place = l->plan;
+        s->count = pick(l, s->index, s->place);
     l->plan.step++;
     mt_ring_plan(&l->ring);
 }
@@ -121,17 +87,17 @@ static void fill(mt_loader *l, slot *s)
     mt_collation how = { config->set, config->seed, s->place.epoch, config->on_bad, &l->ring.stopped };
     if (config->set->soon)
         config->set->soon(config->set, s->index, s->count);
-    s->status = mt_collate(s->x_data, s->y_data, s->index, &s->skipped, &how, s->count);
+    s->status = mt_collate(s->x->storage->data, s->y->storage->data, s->index, &s->skipped, &how, s->count);
     if (s->status != MT_OK || s->skipped > 0)
         snprintf(s->message, sizeof s->message, "%s", mt_last_error());
 }
 
-/* load -- what a claimed ticket asks for. */
+/* load -- fill the slot of a claimed ticket. */
 static void load(mt_loader *l, int64_t ticket)
 {
     slot *s = &l->slot[ticket % l->slots];
     fill(l, s);
-    if (s->status != MT_ERR_STOPPED || !l->ring.stopped) /* else it is half a batch, and nobody takes it */
+    if (s->status != MT_ERR_STOPPED || !l->ring.stopped) /* else it is half a batch, which is never taken */
         mt_ring_finish(&l->ring, ticket);
 }
 
@@ -167,18 +133,18 @@ static mt_status start(mt_loader *l)
     return MT_OK;
 }
 
-/* halt -- no worker runs, nothing is planned. */
+/* halt -- end all workers and forget what was planned. */
 static void halt(mt_loader *l)
 {
     mt_clock *clock = l->config.clock;
     mt_ring_stop(&l->ring);
-    clock->leave(clock); /* while we wait in a way that no clock sees */
+    clock->leave(clock); /* a clock does not see pthread_join */
     while (l->running > 0)
         pthread_join(l->thread[--l->running], NULL);
     clock->enter(clock);
-    l->stats.produced += l->ring.finished;
-    l->stats.ready_max = mt_max(l->stats.ready_max, l->ring.ready_max);
     mt_ring_reset(&l->ring);
+    l->started = false;
+    l->lent = NULL;
 }
 
 /* ---- making and ending ---------------------------------------------------------------------- */
@@ -188,30 +154,35 @@ mt_loader_config mt_loader_config_default(const mt_dataset *set)
     return (mt_loader_config){ .set = set, .sampler = mt_sampler_sequential(set->count), .batch = 64 };
 }
 
-mt_loader *mt_loader_new(const mt_loader_config *config)
+static void *zeroed(int64_t count, size_t size)
 {
-    mt_loader *l = calloc(1, sizeof *l);
-    MT_CHECK(l, "out of memory");
-    MT_CHECK(config->workers >= 0 && config->prefetch >= 0, "%d workers, prefetch %" PRId64, config->workers,
-             config->prefetch);
-    MT_CHECK(config->batch >= 1, "a batch of %" PRId64 " samples", config->batch);
-    int64_t count = config->source.pick ? config->source.set->count : config->sampler.count;
-    MT_CHECK(count == config->set->count, "a sampler of %" PRId64 " samples for a set of %" PRId64, count,
-             config->set->count);
-    l->config = *config;
-    if (!config->clock)
+    void *p = calloc((size_t)count, size);
+    MT_CHECK(p, "out of memory");
+    return p;
+}
+
+mt_loader *mt_loader_new(const mt_loader_config *c)
+{
+    bool by_source = c->source.pick != NULL;
+    int64_t count = by_source ? c->source.set->count : c->sampler.count;
+    int64_t ahead = c->prefetch ? c->prefetch : 2 * c->workers;
+    mt_loader *l = zeroed(1, sizeof *l);
+    MT_CHECK(c->workers >= 0 && c->prefetch >= 0, "%d workers, prefetch %" PRId64, c->workers, c->prefetch);
+    MT_CHECK(c->batch >= 1, "a batch of %" PRId64 " samples", c->batch);
+    MT_CHECK(count == c->set->count, "a sampler of %" PRId64 " samples for a set of %" PRId64, count, c->set->count);
+    l->config = *c;
+    if (!c->clock)
         l->config.clock = mt_clock_real();
-    int64_t ahead = config->prefetch ? config->prefetch : 2 * config->workers;
-    l->slots = config->workers ? ahead + 1 : 1; /* and the one in the caller's hands */
-    l->steps = config->source.pick ? config->source.steps
-                                   : mt_sampler_steps(&config->sampler, config->batch, config->drop_last);
-    l->slot = calloc((size_t)l->slots, sizeof *l->slot);
-    l->thread = calloc((size_t)config->workers + 1, sizeof *l->thread);
-    MT_CHECK(l->slot && l->thread, "out of memory");
-    for (int64_t i = 0; i < l->slots; i++)
-        slot_init(&l->slot[i], &l->config);
-    l->order_bytes = config->source.pick ? 0 : count * (int64_t)sizeof *l->order;
-    l->order = mt_alloc(l->order_bytes, MT_CPU);
+    l->steps = by_source ? c->source.steps : mt_sampler_steps(&c->sampler, c->batch, c->drop_last);
+    l->slots = c->workers ? ahead + 1 : 1; /* one more for the caller */
+    l->slot = zeroed(l->slots, sizeof *l->slot);
+    for (slot *s = l->slot; s < l->slot + l->slots; s++) {
+        s->x = buffer_new(&c->set->x, c->batch);
+        s->y = buffer_new(&c->set->y, c->batch);
+        s->index = zeroed(c->batch, sizeof *s->index);
+    }
+    l->thread = zeroed(c->workers + 1, sizeof *l->thread);
+    l->order = by_source ? NULL : zeroed(count + 1, sizeof *l->order);
     l->order_epoch = -1;
     l->begin = -1;
     mt_ring_init(&l->ring, l->slots, l->config.clock);
@@ -224,9 +195,12 @@ void mt_loader_free(mt_loader *l)
         return;
     halt(l);
     mt_ring_destroy(&l->ring);
-    for (int64_t i = 0; i < l->slots; i++)
-        slot_destroy(&l->slot[i], &l->config);
-    mt_free(l->order, l->order_bytes, MT_CPU);
+    for (slot *s = l->slot; s < l->slot + l->slots; s++) {
+        mt_release(s->x);
+        mt_release(s->y);
+        free(s->index);
+    }
+    free(l->order);
     free(l->slot);
     free(l->thread);
     free(l);
@@ -254,12 +228,11 @@ static void lend(mt_loader *l, slot *s, mt_batch *out)
     s->x->view.shape[0] = s->y->view.shape[0] = s->count;
     l->at.step++;
     l->lent = s;
-    l->stats.consumed++;
     l->stats.skipped += s->skipped;
     *out = (mt_batch){ s->x, s->y, s->index, s->count, s->place.epoch, s->place.step };
 }
 
-/* The next batch in its turn; at the end of the epoch l->at moves on to the next. */
+/* The next batch; at the end of an epoch l->at moves on to the next. */
 static bool advance(mt_loader *l, mt_batch *out)
 {
     int64_t ticket;
@@ -294,7 +267,7 @@ bool mt_loader_next(mt_loader *l, mt_batch *out)
         l->begin = begin;
     l->stats.stall_seconds += end - begin;
     l->stats.seconds = end - l->begin;
-    mt_loader_status(l); /* an error's words are in mt_last_error() already now */
+    mt_loader_status(l); /* sets mt_last_error() */
     return got;
 }
 
@@ -308,7 +281,7 @@ int64_t mt_loader_steps(const mt_loader *l)
     return l->steps;
 }
 
-/* ---- places and statistics ------------------------------------------------------------------ */
+/* ---- position and statistics ---------------------------------------------------------------- */
 
 mt_loader_place mt_loader_place_of(const mt_loader *l)
 {
@@ -320,23 +293,17 @@ mt_status mt_loader_seek(mt_loader *l, mt_loader_place place)
     if (place.epoch < 0 || place.step < 0 || place.step > l->steps)
         return mt_fail(MT_ERR_ARGUMENT,
                        "epoch %" PRId64 ", step %" PRId64 ": an epoch of this loader has %" PRId64
-                       " steps: was the place saved with another batch size or data set?",
+                       " steps: was the position saved with another batch size or data set?",
                        place.epoch, place.step, l->steps);
     halt(l);
-    l->started = false;
-    l->lent = NULL;
     l->plan = l->at = place;
     l->status = MT_OK;
     return MT_OK;
 }
 
-mt_loader_stats mt_loader_stats_of(mt_loader *l)
+mt_loader_stats mt_loader_stats_of(const mt_loader *l)
 {
     mt_loader_stats stats = l->stats;
-    pthread_mutex_lock(&l->ring.lock);
-    stats.produced += l->ring.finished;
-    stats.ready_max = mt_max(stats.ready_max, l->ring.ready_max);
-    pthread_mutex_unlock(&l->ring.lock);
     stats.stall_percent = stats.seconds > 0 ? 100 * stats.stall_seconds / stats.seconds : 0;
     return stats;
 }

@@ -2,6 +2,7 @@
 #ifndef MT_TESTS_FAKE_SET_H
 #define MT_TESTS_FAKE_SET_H
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/clock.h"
@@ -13,6 +14,7 @@ typedef struct fake_set {
     double seconds;            /* for one sample */
     int64_t bad_every, bad_at; /* sample i is bad when i % bad_every == bad_at; 0: none is */
     mt_status bad_status;
+    atomic_int loaded; /* samples read */
 } fake_set;
 
 /* x = { index, three random numbers }, y = index. */
@@ -25,6 +27,7 @@ static mt_status fake_get(const mt_dataset *base, int64_t index, mt_rng *rng, vo
         set->clock->sleep(set->clock, set->seconds);
     if (set->bad_every && index % set->bad_every == set->bad_at)
         return mt_fail(set->bad_status, "sample-%d.png: truncated", (int)index);
+    ((fake_set *)base)->loaded++;
     mt_rng_fill_uniform(rng, values + 1, 3, 0, 1);
     memcpy(x, values, sizeof values);
     memcpy(y, &label, sizeof label);
