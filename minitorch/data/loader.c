@@ -14,11 +14,9 @@
 #include "prof/span.h"
 
 typedef struct slot {
-    mt_tensor *x, *y;
-    int64_t *index; /* [batch] the samples planned, of which there are */
-    int64_t count;
-    mt_loader_place place; /* of this batch */
-    int64_t skipped;       /* the result of loading, with the next two */
+    mt_batch batch;
+    int64_t *index;  /* [batch] the batch's */
+    int64_t skipped; /* the result of loading, with the next two */
     mt_status status;
     char message[1024]; /* the worker's mt_last_error, for the caller's thread */
 } slot;
@@ -53,29 +51,26 @@ static mt_tensor *buffer_new(const mt_field *field, int64_t batch)
     return mt_scope_depth() > 0 ? mt_retain(t) : t;
 }
 
-/* The samples of one batch of the sampler's epoch; returns how many. */
-static int64_t pick(mt_loader *l, int64_t *index, mt_loader_place place)
+/* The samples of the batch at l->plan; returns how many. */
+static int64_t pick(mt_loader *l, int64_t *index)
 {
-    const mt_loader_config *config = &l->config;
-    if (l->order_epoch != place.epoch) {
-        mt_sampler_order(l->order, &config->sampler, place.epoch);
-        l->order_epoch = place.epoch;
+    const mt_loader_config *c = &l->config;
+    if (c->source.pick) {
+        c->source.pick(index, &c->source, l->plan.step, c->batch);
+        return c->batch;
     }
-    return mt_sampler_batch(index, &config->sampler, l->order, place.step, config->batch);
+    if (l->order_epoch != l->plan.epoch)
+        mt_sampler_order(l->order, &c->sampler, l->order_epoch = l->plan.epoch);
+    return mt_sampler_batch(index, &c->sampler, l->order, l->plan.step, c->batch);
 }
 
 /* plan -- write the samples of the next batch into a slot, and pass it to the workers. */
 static void plan(mt_loader *l, slot *s)
 {
-    const mt_batch_source *source = &l->config.source;
+    mt_batch *b = &s->batch;
     if (l->plan.step == l->steps)
         l->plan = (mt_loader_place){ l->plan.epoch + 1, 0 };
-    s->place = l->plan;
-    s->count = l->config.batch;
-    if (source->pick)
-        source->pick(s->index, source, s->place.step, s->count);
-    else
-        s->count = pick(l, s->index, s->place);
+    *b = (mt_batch){ b->x, b->y, s->index, pick(l, s->index), l->plan.epoch, l->plan.step };
     l->plan.step++;
     mt_ring_plan(&l->ring);
 }
@@ -84,10 +79,11 @@ static void fill(mt_loader *l, slot *s)
 {
     MT_SPAN("load batch");
     const mt_loader_config *config = &l->config;
-    mt_collation how = { config->set, config->seed, s->place.epoch, config->on_bad, &l->ring.stopped };
+    const mt_batch *b = &s->batch;
+    mt_collation how = { config->set, config->seed, b->epoch, config->on_bad, &l->ring.stopped };
     if (config->set->soon)
-        config->set->soon(config->set, s->index, s->count);
-    s->status = mt_collate(s->x->storage->data, s->y->storage->data, s->index, &s->skipped, &how, s->count);
+        config->set->soon(config->set, s->index, b->count);
+    s->status = mt_collate(b->x->storage->data, b->y->storage->data, s->index, &s->skipped, &how, b->count);
     if (s->status != MT_OK || s->skipped > 0)
         snprintf(s->message, sizeof s->message, "%s", mt_last_error());
 }
@@ -177,8 +173,8 @@ mt_loader *mt_loader_new(const mt_loader_config *c)
     l->slots = c->workers ? ahead + 1 : 1; /* one more for the caller */
     l->slot = zeroed(l->slots, sizeof *l->slot);
     for (slot *s = l->slot; s < l->slot + l->slots; s++) {
-        s->x = buffer_new(&c->set->x, c->batch);
-        s->y = buffer_new(&c->set->y, c->batch);
+        s->batch.x = buffer_new(&c->set->x, c->batch);
+        s->batch.y = buffer_new(&c->set->y, c->batch);
         s->index = zeroed(c->batch, sizeof *s->index);
     }
     l->thread = zeroed(c->workers + 1, sizeof *l->thread);
@@ -196,8 +192,8 @@ void mt_loader_free(mt_loader *l)
     halt(l);
     mt_ring_destroy(&l->ring);
     for (slot *s = l->slot; s < l->slot + l->slots; s++) {
-        mt_release(s->x);
-        mt_release(s->y);
+        mt_release(s->batch.x);
+        mt_release(s->batch.y);
         free(s->index);
     }
     free(l->order);
@@ -213,47 +209,42 @@ void mt_loader_stop(mt_loader *l)
 
 /* ---- batches -------------------------------------------------------------------------------- */
 
-static bool failed(mt_loader *l, mt_status status, const char *message)
-{
-    l->status = status;
-    snprintf(l->message, sizeof l->message, "%s", message);
-    return false;
-}
-
 /* lend -- give the caller a filled slot. */
 static void lend(mt_loader *l, slot *s, mt_batch *out)
 {
     if (s->skipped > 0)
         mt_log_message(MT_LOG_WARN, "loader: %" PRId64 " bad samples skipped, the last: %s", s->skipped, s->message);
-    s->x->view.shape[0] = s->y->view.shape[0] = s->count;
+    s->batch.x->view.shape[0] = s->batch.y->view.shape[0] = s->batch.count;
     l->at.step++;
     l->lent = s;
     l->stats.skipped += s->skipped;
-    *out = (mt_batch){ s->x, s->y, s->index, s->count, s->place.epoch, s->place.step };
+    *out = s->batch;
 }
 
-/* The next batch; at the end of an epoch l->at moves on to the next. */
-static bool advance(mt_loader *l, mt_batch *out)
+/* The next batch; without one, the end of an epoch: l->at moves on to the next. */
+static mt_status advance(mt_loader *l, mt_batch *out, bool *got)
 {
     int64_t ticket;
-    if (!l->started && l->steps > 0 && start(l) != MT_OK)
-        return failed(l, MT_ERR_UNAVAILABLE, mt_last_error());
+    mt_status status = l->started || l->steps == 0 ? MT_OK : start(l);
+    if (status != MT_OK)
+        return status;
     if (l->lent)
         plan(l, l->lent);
     l->lent = NULL;
     if (l->at.step == l->steps) {
         l->at = (mt_loader_place){ l->at.epoch + 1, 0 };
-        return false;
+        return MT_OK;
     }
     if (l->config.workers == 0 && mt_ring_claim(&l->ring, &ticket))
         load(l, ticket);
     if (!mt_ring_take(&l->ring, &ticket))
-        return failed(l, MT_ERR_STOPPED, "the loader was stopped");
+        return mt_fail(MT_ERR_STOPPED, "the loader was stopped");
     slot *s = &l->slot[ticket % l->slots];
     if (s->status != MT_OK)
-        return failed(l, s->status, s->message);
+        return mt_fail(s->status, "%s", s->message);
     lend(l, s, out);
-    return true;
+    *got = true;
+    return MT_OK;
 }
 
 bool mt_loader_next(mt_loader *l, mt_batch *out)
@@ -261,13 +252,14 @@ bool mt_loader_next(mt_loader *l, mt_batch *out)
     MT_SPAN("next batch");
     mt_clock *clock = l->config.clock;
     double begin = clock->now(clock);
-    bool got = l->status == MT_OK && advance(l, out);
+    bool got = false;
+    if (mt_loader_status(l) == MT_OK && (l->status = advance(l, out, &got)) != MT_OK)
+        snprintf(l->message, sizeof l->message, "%s", mt_last_error());
     double end = clock->now(clock);
     if (l->begin < 0)
         l->begin = begin;
     l->stats.stall_seconds += end - begin;
     l->stats.seconds = end - l->begin;
-    mt_loader_status(l); /* sets mt_last_error() */
     return got;
 }
 
