@@ -16,7 +16,7 @@
 
 #include "core/io.h"
 #include "text/tokenizer.h"
-#include "data/tokens.h"
+#include "data/token_writer.h"
 #include "prof/cli.h"
 #include "prof/progress.h"
 

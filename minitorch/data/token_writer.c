@@ -1,10 +1,11 @@
-/* token_writer.c -- writing token files. How many tokens there are is known at the end, so the header is written twice. */
+/* token_writer.c -- writing token files. The number of tokens is known at the end, so the header is written twice. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/io.h"
-#include "data/tokens.h"
+#include "data/token_writer.h"
 
 struct mt_token_writer {
     mt_file_writer file;

@@ -1,4 +1,4 @@
-/* tokens.h -- text as numbers in a file, mapped, and windows of it as samples for a language model.
+/* tokens.h -- a file of token ids, and windows of it as samples for a language model. data/token_writer.h writes such files.
  *
  *   offset 0   "MTTOKENS"          magic
  *          8   u32  1              version
@@ -18,7 +18,7 @@ extern "C" {
 
 #define MT_TOKENS_HEADER 24
 
-/* A token file's content, wherever it lies. */
+/* Tokens in a mapped file or in memory. */
 typedef struct mt_tokens {
     const uint8_t *data; /* count tokens of `size` bytes */
     int64_t count;
@@ -31,37 +31,18 @@ typedef struct mt_tokens {
  * last token cut in half, fewer or more tokens than the header promises.   Lab 05.3 */
 mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes, int64_t size);
 
-/* mt_tokens_windows -- how many windows of T tokens and the one that follows them start at 0, stride, 2 stride, ...
- * T, stride >= 1; 0 when there are too few tokens for one.   Lab 05.4 */
+/* mt_tokens_windows -- the number of windows of T tokens, each followed by at least one token, that start at 0, stride,
+ * 2 stride, ...;  T, stride >= 1.   Lab 05.4 */
 int64_t mt_tokens_windows(int64_t count, int64_t T, int64_t stride);
 
-/* mt_tokens_window -- what a language model reads, and what it should say next.
+/* mt_tokens_window -- the input of a language model, and for each token its target, the next token.
  *   x, y  [T] i32  overwritten: x[i] = token start + i, y[i] = token start + i + 1;  start + T < count
  * Lab 05.4 */
 void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t start, int64_t T);
 
-/* ---- given, in data/token_dataset.c and data/token_writer.c ------------------------------------ */
-
-/* mt_token_windows_new -- windows of T tokens that start at 0, stride, 2 stride, ... as samples: x [T] i32, y [T] i32.
- * The tokens' data is borrowed.   Aborts: no window fits. */
+/* mt_token_windows_new -- those windows as samples: x [T] i32, y [T] i32. The tokens' data is borrowed.
+ * Aborts: there is no window.   Given, in data/token_dataset.c */
 mt_dataset *mt_token_windows_new(const mt_tokens *tokens, int64_t T, int64_t stride);
-
-/* A file that mt_tokens_read reads, written piece by piece under another name and renamed when it is complete. */
-typedef struct mt_token_writer mt_token_writer;
-
-/* mt_token_writer_open -- size: bytes of a token in the file, 2 or 4. path is lent. */
-mt_status mt_token_writer_open(mt_token_writer **out, const char *path, int64_t size);
-
-/* mt_token_writer_put -- ids [count] i32. MT_ERR_IO at once when the disk is full. Aborts: an id that does not fit. */
-mt_status mt_token_writer_put(mt_token_writer *writer, const int32_t *ids, int64_t count);
-
-/* mt_token_writer_close -- frees the writer; MT_ERR_IO, with path as it was and nothing left beside it, when anything could
- * not be written. _abandon: as if it had never been opened. */
-mt_status mt_token_writer_close(mt_token_writer *writer);
-void mt_token_writer_abandon(mt_token_writer *writer);
-
-/* mt_tokens_write -- all of the above at once. */
-mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size);
 
 #ifdef __cplusplus
 }

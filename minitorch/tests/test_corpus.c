@@ -1,6 +1,7 @@
 /* test_corpus.c -- windows come from the right part, and y is x one token later; batches of text through the loader are a
  * function of seed and step; a token file gives the windows of its text, and is refused with another vocabulary. */
 #include "data/loader.h"
+#include "data/token_writer.h"
 #include "train/corpus.h"
 #include "temp_dir.h"
 

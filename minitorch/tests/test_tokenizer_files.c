@@ -1,6 +1,6 @@
 /* test_tokenizer_files.c -- the two files of a vocabulary, good and hostile; the token file that `tokenize` writes. */
 #include "text/tokenizer.h"
-#include "data/tokens.h"
+#include "data/token_writer.h"
 #include "tests/temp_dir.h"
 
 #include <sys/resource.h>

@@ -1,6 +1,7 @@
 /* test_tokens.c -- token files: windows hold what was written, files that are wrong are refused with name and offset. */
 #include "core/io.h"
 #include "data/loader.h"
+#include "data/token_writer.h"
 #include "data/tokens.h"
 #include "temp_dir.h"
 
