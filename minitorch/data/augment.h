@@ -1,7 +1,7 @@
-/* augment.h -- from the pixels of a picture to what a network reads: resize, crop, mirror, change colours, normalise.
+/* augment.h -- the pixels of a picture become the input of a network: resize, crop, mirror, change colours, normalise.
  *
- * Training on slightly different pictures each epoch is training on more of them. What is random is drawn first, from the
- * sample's own stream (mt_augment_choose), then applied without any chance (mt_augment_apply).
+ * Slightly different pictures in each epoch act like a larger training set. The random choices are drawn first, from the
+ * sample's own stream (mt_augment_choose), then applied (mt_augment_apply).
  * Unit: solutions/05-data/augment.c */
 #ifndef MT_DATA_AUGMENT_H
 #define MT_DATA_AUGMENT_H
@@ -20,14 +20,14 @@ typedef struct mt_image {
 
 typedef struct mt_augment {
     int64_t height, width; /* of the result */
-    int64_t resize;   /* the shorter side becomes this before the crop, >= height and width; 0: pictures stay as is */
-    bool random_crop; /* the crop lies anywhere; else in the middle */
-    float flip;       /* probability of mirroring left and right */
+    int64_t resize;        /* the shorter side becomes this before the crop, >= height and width; 0: no resizing */
+    bool random_crop;      /* the crop is at a random place; else in the middle */
+    float flip;            /* probability of mirroring left and right */
     float brightness, contrast, saturation; /* factors are drawn from 1 - this .. 1 + this; 0: no change; at most 1 */
     float mean[3], stddev[3];               /* out = (colour - mean) / stddev, colours counted from 0 to 1 */
 } mt_augment;
 
-/* mt_augment_default -- resized to cover height x width, the middle of it, no chance, colours 0 .. 1. */
+/* mt_augment_default -- resized to cover height x width, cropped in the middle, nothing random, colours 0 .. 1. */
 mt_augment mt_augment_default(int64_t height, int64_t width);
 
 /* mt_resize -- bilinear: the pixel at (y, x) of out is in at ((y + 0.5) * in height / out height - 0.5, same for x), mixed
@@ -36,15 +36,15 @@ mt_augment mt_augment_default(int64_t height, int64_t width);
  * Lab 05.5 */
 void mt_resize(const mt_image *out, const mt_image *in);
 
-/* What chance decided for one sample. */
+/* The random choices for one sample. */
 typedef struct mt_augment_choice {
     int64_t top, left; /* of the crop */
     bool flip;
     float brightness, contrast, saturation; /* factors; 1 changes nothing */
 } mt_augment_choice;
 
-/* mt_augment_choose -- draw for a picture of this size, at least as large as the crop. Six draws in this order whatever
- * is switched on: top, left, flip, brightness, contrast, saturation; so a new switch does not change the others.
+/* mt_augment_choose -- draw for a picture of this size, at least as large as the crop. Always six draws, in this order: top,
+ * left, flip, brightness, contrast, saturation; so switching one on does not change the others.
  * Lab 05.6 */
 mt_augment_choice mt_augment_choose(const mt_augment *augment, int64_t height, int64_t width, mt_rng *rng);
 
@@ -58,8 +58,8 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
 
 /* mt_augment_apply -- crop, mirror, change colours (clamped to 0 .. 1), normalise.
  *   out  [3, height, width] f32 of the config, overwritten: a plane for each colour
- * Moves: reads 3hw B (6hw with contrast), writes 12hw B, from 256 KiB on past the caches: a store that does not first fetch
- * what it overwrites.   Lab 05.6 */
+ * Moves: reads 3hw B (6hw with contrast), writes 12hw B, from 256 KiB on by non-temporal stores, which do not first read
+ * what they overwrite.   Lab 05.6 */
 void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* collate.h -- many samples become one batch: what a worker does between claiming a ticket and finishing it.
+/* collate.h -- reading the samples of one batch: the work of a loader's thread.
  * Unit: solutions/05-data/collate.c */
 #ifndef MT_DATA_COLLATE_H
 #define MT_DATA_COLLATE_H
@@ -7,10 +7,10 @@
 
 #include "data/dataset.h"
 
-/* What to do with a sample whose content is bad (MT_ERR_FORMAT). A file that cannot be read at all is always fatal. */
+/* What to do with a sample whose content is bad (MT_ERR_FORMAT). A file that cannot be read is always an error. */
 typedef enum mt_bad_sample {
     MT_BAD_FATAL, /* the batch fails with the sample's error */
-    MT_BAD_SKIP,  /* the next sample of the data set that is good takes its place */
+    MT_BAD_SKIP,  /* the next good sample of the data set takes its place */
 } mt_bad_sample;
 
 typedef struct mt_collation {
@@ -22,15 +22,15 @@ typedef struct mt_collation {
 } mt_collation;
 
 /* mt_sample_rng -- the random stream of one sample: of MT_STREAM_AUGMENT, substream epoch, of that substream index. No two
- * samples share one, and which worker asks makes no difference.   Lab 05.11 */
+ * samples share one, and it does not depend on the worker.   Lab 05.11 */
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
 
-/* mt_collate -- fetch samples index[0 .. N-1] into x and y, one after the other.
+/* mt_collate -- read samples index[0 .. N-1] into x and y, one after the other.
  *   x, y     [N, sample's shape]  overwritten
- *   index    [N]  in: the samples wanted; out: those fetched, where bad ones were replaced (index + 1, + 2, ... modulo
- *            count, the first that is good, with that sample's own random stream)
- *   skipped  how many bad samples were passed over
- * Fails as the data set's get does; when no sample of the whole set is good; MT_ERR_STOPPED when told to give up.
+ *   index    [N]  in: the samples wanted; out: those read, where bad ones were replaced (index + 1, + 2, ... modulo count,
+ *            the first that is good, with that sample's own random stream)
+ *   skipped  the number of bad samples replaced
+ * Fails as the data set's get does; when no sample of the set is good; MT_ERR_STOPPED when `stopped` became true.
  * Lab 05.12 */
 mt_status mt_collate(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how, int64_t N);
 

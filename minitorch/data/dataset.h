@@ -1,11 +1,11 @@
-/* dataset.h -- samples by number: what a loader reads from, whatever lies behind it.
+/* dataset.h -- a data set: samples by number, which a loader reads, and the choice of samples for a batch.
  *
- * A data set is one struct of this type at the start of its own. `get` is called from many threads at once, so it changes
- * nothing but its outputs; all its randomness comes from rng. That is why a sample depends on (seed, epoch, index) only.
+ * Each kind of data set is a struct that begins with an mt_dataset. `get` is called from many threads at once, so it changes
+ * only its outputs; all its randomness comes from rng. A sample therefore depends on (seed, epoch, index) only.
  *
  *     mt_dataset *set;
- *     if (mt_idx_dataset_open(&set, images, labels, norm) != MT_OK)      // data/idx_map.h
- *         die(mt_last_error());                                          // data/images/image.h, data/tokens.h open others
+ *     if (mt_idx_dataset_open(&set, images, labels, norm) != MT_OK)      // data/idx_map.h; others: data/images/image.h,
+ *         die(mt_last_error());                                          // data/tokens.h
  *     mt_dataset_get(set, 7, &rng, x, y);
  *     mt_dataset_close(set); */
 #ifndef MT_DATA_DATASET_H
@@ -21,10 +21,10 @@
 extern "C" {
 #endif
 
-/* One of the two halves of a sample: its input x, and what is to be learnt, y. */
+/* One half of a sample: the input x, or the target y. */
 typedef struct mt_field {
     mt_dtype dtype;
-    mt_shape shape; /* of one sample; a batch has one dimension more, in front */
+    mt_shape shape; /* of one sample; a batch has one more dimension, in front */
 } mt_field;
 
 typedef struct mt_dataset mt_dataset;
@@ -34,21 +34,21 @@ struct mt_dataset {
     mt_field x, y; /* the same for every sample */
 
     /* get -- write sample index to x and y, row-major.   Fails with the file's name: MT_ERR_FORMAT when its content is
-     * bad (a loader may skip it), MT_ERR_IO when it cannot be read. Then x and y may be half written. */
+     * bad (a loader may skip it), MT_ERR_IO when it cannot be read. x and y may then be partly written. */
     mt_status (*get)(const mt_dataset *set, int64_t index, mt_rng *rng, void *x, void *y);
     void (*close)(mt_dataset *set);
 
-    /* soon -- optional: these samples are asked for next. A set may fetch their bytes ahead; nothing else may change. */
+    /* soon -- optional: these samples will be read next. A set may prefetch their bytes. */
     void (*soon)(const mt_dataset *set, const int64_t *index, int64_t count);
 };
 
 /* A batch source: which samples form batch number `step`, as a pure function of (seed, step, rank, world). A batch does not
- * depend on the batches before it, so a resumed run continues with the batches of the unbroken one, and each rank computes
- * its own part of the global batch, world * batch samples, without communication: every world-th of them, from rank on. */
+ * depend on the batches before it, so a resumed run continues with the batches of the uninterrupted one. Each rank computes
+ * its part of the global batch of world * batch samples without communication: every world-th sample, from rank on. */
 typedef struct mt_batch_source mt_batch_source;
 
 struct mt_batch_source {
-    const mt_dataset *set; /* whose samples it chooses; borrowed */
+    const mt_dataset *set; /* the samples to choose from; borrowed */
     int64_t steps;         /* batches in an epoch */
     uint64_t seed;         /* the same on all ranks */
     int64_t rank, world;   /* 0 <= rank < world */
@@ -62,8 +62,8 @@ struct mt_batch_source {
 mt_batch_source mt_batches_random(const mt_dataset *set, uint64_t seed);
 mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
 
-/* mt_data_find -- where datasets/fetch puts files: the path of `file` in datasets/cache, or in the folder that the environment
- * variable MT_DATA names; that of `standin` when only it exists.   out [MT_PATH] */
+/* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment variable
+ * MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
 void mt_data_find(char *out, const char *file, const char *standin);
 

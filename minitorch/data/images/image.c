@@ -49,7 +49,7 @@ static unsigned char *stbi__resample_row_h_2(unsigned char *out, unsigned char *
     return out;
 }
 
-/* ---- what stands in a JPEG ---------------------------------------------------------------------- */
+/* ---- checking a JPEG ---------------------------------------------------------------------------- */
 
 enum {
     JPEG_MARK = 0xff,
@@ -63,8 +63,8 @@ enum {
     HUFFMAN_SYMBOLS = 256
 };
 
-/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, of which there are 256.
- * Where a table has begun, the decoder reads all 16 counts, behind the segment too. */
+/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, at most 256. Once a table
+ * has begun, the decoder reads all 16 counts, even beyond the end of the segment. */
 static bool tables_fit(const uint8_t *p, int64_t n)
 {
     while (n > 0) {
@@ -81,8 +81,9 @@ static bool tables_fit(const uint8_t *p, int64_t n)
     return true;
 }
 
-/* Does a scan hold every colour of its frame? The colours of a frame begin at byte 6, 3 bytes each, of a scan at byte 1, 2
- * bytes each; the first byte is the colour's name. Names that do not increase are rare, and could name one colour twice. */
+/* Whether a scan has every colour of its frame. The colours of a frame begin at byte 6, 3 bytes each, those of a scan at byte
+ * 1, 2 bytes each; the first byte identifies the colour. Identifiers that do not increase are rare, and could name one colour
+ * twice. */
 static bool holds_all(const uint8_t *scan, const uint8_t *frame)
 {
     int64_t colours = frame[5];
@@ -94,8 +95,8 @@ static bool holds_all(const uint8_t *scan, const uint8_t *frame)
 
 /* Walks over the segments: 0xff, a mark, two bytes of length. Between them lies coded data, where 0xff is followed by 0 or
  * by a restart mark (which has no length, as the start and the end have none).
- *   holes  set unless it is one scan of all colours, from the first line to the last, without restarts: of that the decoder
- *          reads every block or fails, else it may miss some and not tell */
+ *   holes  set unless the file is one scan of all colours, from the first line to the last, without restarts: the decoder
+ *          reads every block of such a scan or fails; of others it may miss some without an error */
 static bool jpeg_tables_fit(bool *holes, const uint8_t *p, int64_t n)
 {
     const uint8_t *frame = NULL;
@@ -134,7 +135,7 @@ typedef struct reader {
     const char *path;
     const uint8_t *bytes;
     int64_t size, at;
-    bool ended; /* something was asked for behind the end */
+    bool ended; /* a read went beyond the end */
 } reader;
 
 static int read_some(void *user, char *data, int size)

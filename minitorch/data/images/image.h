@@ -13,17 +13,17 @@
 extern "C" {
 #endif
 
-#define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header that claims more is taken for corrupt */
+#define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header with a larger side is refused as corrupt */
 
 /* mt_image_read -- decode a file; grey becomes three equal colours, transparency is dropped.   Free with mt_image_free.
- * Fails with the path: MT_ERR_IO when it cannot be read, MT_ERR_FORMAT when it is no PNG or JPEG, corrupt, or ends early
- * (a JPEG too, of which other programs show the upper half). */
+ * Fails with the path: MT_ERR_IO when it cannot be read, MT_ERR_FORMAT when it is no PNG or JPEG, is corrupt, or ends
+ * early (also a JPEG of which other programs show the upper half). */
 mt_status mt_image_read(mt_image *out, const char *path);
 void mt_image_free(mt_image *image); /* a zeroed one is allowed; leaves it zeroed */
 
 /* mt_image_folder_open -- the pictures of dir's sub-folders: x [3, height, width] f32 of augment, y scalar i32, the class.
- * Classes and files are in the order of their bytes (strcmp), whatever the file system says; names that start with a dot
- * and files that do not end in .png, .jpg, .jpeg are passed over. Pictures are decoded as they are asked for.
+ * Classes and files are sorted by their bytes (strcmp); names that start with a dot and files that do not end in .png,
+ * .jpg, .jpeg are ignored. A picture is decoded each time it is read.
  * Fails: dir cannot be read, has no class folder, a class has no picture.
  * get fails as mt_image_read does, and when a picture is smaller than the crop and not resized, or so thin that resizing
  * would make it longer than MT_IMAGE_SIDE_MAX.

@@ -23,7 +23,7 @@ typedef struct image_folder {
     int32_t *label; /* [paths] */
 } image_folder;
 
-/* ---- looking around ---------------------------------------------------------------------------- */
+/* ---- listing files ---------------------------------------------------------------------------- */
 
 static void names_add(names *list, const char *folder, const char *name)
 {
@@ -57,7 +57,7 @@ static int is_picture(const struct dirent *entry)
            (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
 }
 
-/* Adds what the filter lets through, in the order of bytes, with its folder in front. */
+/* Adds the entries that pass the filter, sorted by their bytes, with prefix in front. */
 static mt_status list_folder(names *list, const char *folder, const char *prefix, int (*filter)(const struct dirent *))
 {
     struct dirent **entry;
@@ -72,7 +72,7 @@ static mt_status list_folder(names *list, const char *folder, const char *prefix
     return MT_OK;
 }
 
-/* Drops what is no folder. A path that is too long stays: scan tells of it. */
+/* Removes entries that are not folders. A path that is too long stays: scan reports it. */
 static void keep_folders(names *list, const char *dir)
 {
     int64_t kept = 0;
@@ -116,7 +116,7 @@ static mt_status scan(image_folder *set, const char *dir)
 
 /* ---- samples ------------------------------------------------------------------------------------ */
 
-/* The picture made so large that its shorter side is `side`; the old one is freed. */
+/* The picture resized to a shorter side of `side`; the old one is freed. */
 static mt_image resized(mt_image *image, int64_t side)
 {
     int64_t shorter = mt_min(image->height, image->width);
@@ -128,7 +128,7 @@ static mt_image resized(mt_image *image, int64_t side)
     return out;
 }
 
-/* check_size -- a thin line resized would take gigabytes, though its file is small. */
+/* check_size -- also refuses a long thin picture, which would take gigabytes after resizing though its file is small. */
 static mt_status check_size(const mt_image *image, const mt_augment *augment, const char *path)
 {
     int64_t shorter = mt_min(image->height, image->width), longer = mt_max(image->height, image->width);
@@ -140,7 +140,7 @@ static mt_status check_size(const mt_image *image, const mt_augment *augment, co
     if (augment->resize == 0 && (image->height < augment->height || image->width < augment->width))
         return mt_fail(MT_ERR_FORMAT,
                        "%s: %" PRId64 " x %" PRId64 " pixels, smaller than the crop of %" PRId64 " x %" PRId64
-                       ": let it be resized",
+                       ": set resize",
                        path, image->height, image->width, augment->height, augment->width);
     return MT_OK;
 }

@@ -1,4 +1,4 @@
-/* image_standin.c -- drawing pictures, and writing them by stb_image_write, which is compiled here and nowhere else. */
+/* image_standin.c -- generating pictures, and writing them by stb_image_write, which is compiled here and nowhere else. */
 #include "data/images/image_standin.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "core/storage.h"
 #include "core/io.h"
 
-/* It shifts bits out of a signed int on purpose, for which UBSan would end the program: its functions are left alone. */
+/* It shifts bits out of a signed int on purpose, which UBSan would report, so UBSan is switched off for its functions. */
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes" /* on its static variables the attribute means nothing */
+#pragma GCC diagnostic ignored "-Wattributes" /* the attribute has no effect on its static variables */
 #define static static __attribute__((no_sanitize("undefined")))
 #include <stb/stb_image_write.h>
 #undef static
@@ -52,7 +52,7 @@ void mt_image_draw(const mt_image *out, int64_t kind, int64_t number, uint64_t s
                     to_byte(tint[c] * (low + (high - low) * (float)(x + y) / (float)(out->height + out->width)));
     for (int disc = 0; disc < DISCS; disc++)
         draw_disc(out, &rng, tint);
-    for (int64_t i = 0; i < out->height * out->width * 3; i += 4) { /* a block of chance for four bytes */
+    for (int64_t i = 0; i < out->height * out->width * 3; i += 4) { /* one random block for four bytes */
         uint32_t bits[4];
         mt_philox(bits, rng.seed, rng.stream, rng.counter++);
         for (int64_t j = i; j < mt_min(i + 4, out->height * out->width * 3); j++)
