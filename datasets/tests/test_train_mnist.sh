@@ -130,9 +130,9 @@ ok 'an unknown flag' refused "unrecognized option '--bogus'"
 train --epochs 0
 ok 'no epochs' refused "--epochs: '0' is not a whole number from 1"
 train --hidden 10,x
-ok 'hidden layers that are no numbers' refused "--hidden: 'x'"
+ok 'hidden layers that are no numbers' refused "--hidden: '10,x' is not one or two widths"
 train --hidden 1,2,3
-ok 'three hidden layers' refused "--hidden: '2,3'"
+ok 'three hidden layers' refused "--hidden: '1,2,3' is not one or two widths"
 train --optimizer sgd --lr 1e3
 ok 'a rate that blows up' refused '--lr 1000 is too large'
 ok '... says in which step' said 'the loss is'

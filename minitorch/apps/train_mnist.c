@@ -18,11 +18,11 @@
 #include "train/loop.h"
 #include "train/recipe.h"
 
-enum { TEST_BATCH = 500, HIDDEN = 2 /* most hidden layers */ };
+enum { TEST_BATCH = 500 };
 
 typedef struct options {
     const char *data;
-    int64_t hidden[HIDDEN]; /* widths; the second may be 0: one hidden layer */
+    int64_t hidden[2]; /* widths; the second may be 0: one hidden layer */
     int64_t epochs, batch;
     int64_t eval_epochs, eval_steps; /* test every so many epochs, or steps if that is not 0 */
     mt_recipe recipe;
@@ -43,11 +43,6 @@ typedef struct run {
     int64_t flops, rows;                             /* FLOPs that the model needs for a sample; tests so far */
     double best_epoch, best_accuracy, epoch_seconds; /* the fastest */
 } run;
-
-static void path_in(char path[4096], const run *r, const char *name)
-{
-    snprintf(path, 4096, "%s/%s", r->opt.recipe.out, name);
-}
 
 /* ---- testing and reporting ----------------------------------------------------------------------- */
 
@@ -76,7 +71,7 @@ static mt_status test_and_note(void *user, const mt_stretch *since)
 static mt_status write_best(const run *r)
 {
     char path[4096];
-    path_in(path, r, "best.safetensors");
+    mt_recipe_path(path, &r->opt.recipe, "best.safetensors");
     mt_status status = mt_weights_write(r->best, path);
     if (status == MT_OK)
         printf("The weights of epoch %.4g (test accuracy %.2f %%) are in %s\n", r->best_epoch, 100 * r->best_accuracy,
@@ -86,24 +81,17 @@ static mt_status write_best(const run *r)
     return status;
 }
 
-/* Spans that are lost do not fail the run. */
-static void end_trace(const run *r)
-{
-    if (mt_record_end(r->loop.samples * r->flops) == MT_OK)
-        printf("The profile is recorded in %s/spans.bin; to read it: %s %s\n", r->opt.recipe.out,
-               mt_cli_sibling("profile"), r->opt.recipe.out);
-    else
-        printf("No profile: %s\n", mt_last_error());
-}
-
 /* What there is to say after training, however it ended. Fails when the weights are lost. */
 static mt_status report(const run *r, mt_status status, double seconds)
 {
-    const char *data = mt_mnist_name(r->opt.data);
+    const char *data = mt_mnist_name(r->opt.data), *out = r->opt.recipe.out;
     mt_status written = MT_OK;
     mt_progress_clear(&r->loop.progress);
-    if (r->opt.trace) /* first: what follows is no part of the run */
-        end_trace(r);
+    /* First, because what follows is no part of the run. Spans that are lost do not fail it. */
+    if (r->opt.trace && mt_record_end(r->loop.samples * r->flops) == MT_OK)
+        printf("The profile is recorded in %s/spans.bin; to read it: %s %s\n", out, mt_cli_sibling("profile"), out);
+    else if (r->opt.trace)
+        printf("No profile: %s\n", mt_last_error());
     if (status == MT_OK) {
         printf("\n");
         mt_classifier_print(&r->result);
@@ -112,7 +100,7 @@ static mt_status report(const run *r, mt_status status, double seconds)
     }
     if (r->rows > 0) {
         written = write_best(r);
-        mt_cli_run("curve", r->opt.recipe.out);
+        mt_cli_run("curve", out);
     }
     if (status == MT_OK)
         printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
@@ -124,24 +112,11 @@ static mt_status report(const run *r, mt_status status, double seconds)
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
-/* "256,128" or "512". */
-static mt_status hidden(const char *text, void *width)
-{
-    int64_t parsed[HIDDEN] = { 0 };
-    const char *comma = strchrnul(text, ',');
-    mt_status status = mt_cli_i64(&parsed[0], strndupa(text, (size_t)(comma - text)), 1, 65536);
-    if (status == MT_OK && *comma)
-        status = mt_cli_i64(&parsed[1], comma + 1, 1, 65536);
-    if (status == MT_OK)
-        memcpy(width, parsed, sizeof parsed);
-    return status;
-}
-
 static const mt_option flags[] = {
     { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files (default: of datasets/fetch)" },
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 100000), "Passes over all images (default 10)" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images per step (default 64)" },
-    { "hidden", 'H', "N,N", MT_PARSED(options, hidden, hidden), "Widths of one or two hidden layers (256,128)" },
+    { "hidden", 'H', "N,N", MT_PARSED(options, hidden, mt_mlp_hidden), "Widths of one or two hidden layers (256,128)" },
     { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Test after so many epochs (default 1)" },
     { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Test after so many steps instead" },
     { "trace", 0, NULL, MT_FLAG(options, trace), "Record where the time goes, for the program profile" },
@@ -157,7 +132,7 @@ static mt_status open_files(run *r)
     mt_status status = mt_mnist_open(&r->mnist, r->opt.data);
     if (status == MT_OK)
         status = mt_recipe_begin(&r->opt.recipe);
-    path_in(path, r, "metrics.csv");
+    mt_recipe_path(path, &r->opt.recipe, "metrics.csv");
     return status == MT_OK ? mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds") : status;
 }
 
@@ -192,7 +167,7 @@ static mt_status train(run *r)
                          .user = r,
                          .progress = mt_recipe_progress(&o->recipe, steps) };
     r->loop.training.loss = mt_classifier_loss;
-    path_in(path, r, "spans.bin");
+    mt_recipe_path(path, &r->opt.recipe, "spans.bin");
     mt_status status = o->trace ? mt_record_begin(path) : MT_OK;
     printf("  epoch      loss  test loss  test accuracy   seconds\n");
     fflush(stdout); /* before what stderr may say */

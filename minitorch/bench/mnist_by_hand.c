@@ -13,6 +13,7 @@
 #include "core/storage.h"
 #include "data/mnist.h"
 #include "models/manual_mlp.h"
+#include "models/mlp.h"
 
 enum { BATCH = 64, TEST_BATCH = 500 };
 
@@ -22,19 +23,9 @@ typedef struct options {
     double rate;
 } options;
 
-static mt_status parse_hidden(const char *text, void *width)
-{
-    long long first, second = 0;
-    int end = 0, fields = sscanf(text, "%lld%n,%lld%n", &first, &end, &second, &end);
-    if (fields < 1 || text[end] || first < 1 || first > 65536 || second > 65536 || (fields == 2 && second < 1))
-        return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not one or two widths, such as 256,128", text);
-    memcpy(width, (int64_t[]){ first, second }, 2 * sizeof(int64_t));
-    return MT_OK;
-}
-
 static const mt_option flags[] = {
     { "data", 'd', "DIR", MT_TEXT(options, data), "folder of the four IDX files (of datasets/fetch)" },
-    { "hidden", 'h', "N[,N]", MT_PARSED(options, width[1], parse_hidden), "hidden layers (256,128)" },
+    { "hidden", 'h', "N[,N]", MT_PARSED(options, width[1], mt_mlp_hidden), "hidden layers (256,128)" },
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 10000), "epochs (10)" },
     { "lr", 'l', "RATE", MT_F64(options, rate, 0, 1000), "learning rate (0.15)" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (all processors)" },

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const double mt_mlp_usual_rate[MT_UPDATE_KINDS] = {
     [MT_SGD] = 0.15,  [MT_MOMENTUM] = 0.02, [MT_NESTEROV] = 0.02, [MT_RMSPROP] = 1e-3,
@@ -30,6 +31,16 @@ mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng)
             append(model, mt_function_layer(mt_relu));
     }
     return model;
+}
+
+mt_status mt_mlp_hidden(const char *text, void *width)
+{
+    long long first, second = 0;
+    int end = 0, fields = sscanf(text, "%lld%n,%lld%n", &first, &end, &second, &end);
+    if (fields < 1 || text[end] || first < 1 || first > 65536 || second > 65536 || (fields == 2 && second < 1))
+        return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not one or two widths, such as 256,128", text);
+    memcpy(width, (int64_t[]){ first, second }, 2 * sizeof(int64_t));
+    return MT_OK;
 }
 
 int64_t mt_mlp_flops(const int64_t *width, int layers)

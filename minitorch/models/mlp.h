@@ -13,6 +13,9 @@
  *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
 
+/* mt_mlp_hidden -- for an option (MT_PARSED): "256,128" or "512" into int64_t width[2], the second 0 for one hidden layer. */
+mt_status mt_mlp_hidden(const char *text, void *width);
+
 /* Learning rates that suit a perceptron on MNIST, by optimizer. */
 extern const double mt_mlp_usual_rate[MT_UPDATE_KINDS];
 

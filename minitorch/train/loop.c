@@ -34,9 +34,9 @@ static void show(mt_loop *l)
     double loss = l->since.loss / (double)l->since.samples;
     int64_t epoch = (l->step - 1) / mt_loader_steps(l->loader) + 1;
     if (l->epochs)
-        mt_progress_show(&l->progress, l->step, "epoch %2d/%d  loss %.4f", (int)epoch, (int)l->epochs, loss);
+        mt_progress_show(&l->progress, l->step - l->begun, "epoch %2d/%d  loss %.4f", (int)epoch, (int)l->epochs, loss);
     else
-        mt_progress_show(&l->progress, l->step, "loss %.4f", loss);
+        mt_progress_show(&l->progress, l->step - l->begun, "loss %.4f", loss);
 }
 
 mt_status mt_loop_run(mt_loop *l, int64_t until)

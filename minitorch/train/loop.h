@@ -18,7 +18,8 @@ typedef struct mt_stretch {
 typedef struct mt_loop {
     mt_training training; /* all but next and source, which are the loader */
     mt_loader *loader;    /* its epochs follow each other */
-    int64_t step, steps;  /* done, may begin above 0; of the whole run */
+    int64_t step, steps;  /* done, from `begun` on; of the whole run */
+    int64_t begun;        /* 0, or the steps of the run that is resumed */
     int64_t samples;      /* trained on */
     int64_t epochs;       /* for the progress line; 0: it shows steps only */
     int64_t eval_every;   /* steps; there is an evaluation after the last step too */

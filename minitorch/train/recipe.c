@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
@@ -69,6 +70,11 @@ mt_status mt_recipe_begin(const mt_recipe *r)
         omp_set_num_threads((int)r->threads);
     mt_cli_catch_stop();
     return mt_cli_folder(r->out);
+}
+
+void mt_recipe_path(char *out, const mt_recipe *r, const char *file)
+{
+    snprintf(out, 4096, "%s/%s", r->out, file);
 }
 
 mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)

@@ -44,6 +44,9 @@ mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 /* mt_recipe_begin -- sets the number of threads, makes the output folder, and catches Ctrl-C (mt_cli_stopped). */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
 
+/* mt_recipe_path -- the path of a file in the output folder.   out [4096] */
+void mt_recipe_path(char *out, const mt_recipe *recipe, const char *file);
+
 /* mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
 mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
