@@ -210,7 +210,8 @@ mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events)
     mt_profile *p = zeros(1, sizeof *p);
     mt_status status = is_recording(file) ? count(p, &it, file) : mt_fail(MT_ERR_FORMAT, "not a recording of spans");
     if (status == MT_OK) {
-        qsort(p->line, (size_t)p->line_count, sizeof *p->line, by_self);
+        if (p->line_count > 0)
+            qsort(p->line, (size_t)p->line_count, sizeof *p->line, by_self);
         number_threads(p);
         make_room(p, events ? events : DEFAULT_EVENTS);
         is_recording(file);
