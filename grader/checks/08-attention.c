@@ -78,13 +78,6 @@ static void send_shape(mg_run *run, const mg_attention *a)
     mg_i64(run, "H", a->H);
 }
 
-static void forget(mg_answer *answer)
-{
-    free(answer->v);
-    free(answer->e);
-    answer->v = answer->e = NULL;
-}
-
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
 static bool forward(mg_run *run, const attention_case *c, mg_attention a)
@@ -104,7 +97,7 @@ static bool forward(mg_run *run, const attention_case *c, mg_attention a)
     }
     for (int k = 0; k < 2; k++)
         if (!(c->judged >> k & 1))
-            forget(&answer[k]);
+            mg_answer_drop(&answer[k]);
     return mg_call_and_judge(run, answer, 2);
 }
 
@@ -204,7 +197,7 @@ static bool cached(mg_run *run, const attention_case *c, mg_attention a)
     }
     for (int k = 0; k < 2; k++)
         if (!(c->judged >> k & 1))
-            forget(&answer[k]);
+            mg_answer_drop(&answer[k]);
     free(all);
     return mg_call_and_judge(run, answer, 2);
 }
@@ -266,7 +259,7 @@ static bool expect_watched(mg_run *run, mg_answer answer, int64_t n)
     for (int64_t i = 0; i < n; i++)
         answer.e[i] = answer.e[i] > 0 ? answer.e[i] : INFINITY;
     bool good = mg_expect(run, answer.name, answer.v, answer.e);
-    forget(&answer);
+    mg_answer_drop(&answer);
     return good;
 }
 

@@ -1,4 +1,5 @@
-/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c, 08-attention.c, 08-sample.c. */
+/* 08-gpt2.c -- the rows of lab 08. How they run: 08-tokenizer.c, 08-words.c, 08-model.c, 08-attention.c, 08-sample.c,
+ * 08-block.c, 08-step.c. */
 #include "checks/08-gpt2.h"
 
 // clang-format off
@@ -146,6 +147,38 @@ static const attention_case cached_text_cases[] = {
 #undef TOKENS
 #undef JUDGE
 
+/* ---- 08.10 block, 08.11 model: what is zero, what is judged */
+static const block_case block_cases[] = {
+    { { 2, "residual stream", "with both c_proj 0 a block returns x: a part adds to x, and does not replace it" }, .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_OUT },
+    { { 3, "attention part", "x + attn(ln_1(x)): the norm comes before attention, and x itself is what is added to" }, .zero = MG_NO_MLP, .judged = MG_JUDGE_OUT },
+    { { 3, "MLP part", "x + mlp(ln_2(x)): norm, c_fc, GELU in its tanh form, c_proj, then the sum" }, .zero = MG_NO_ATTENTION, .judged = MG_JUDGE_OUT },
+    { { 3, "whole block", "the MLP reads the stream that attention has been added to; ln_1 is attention's, ln_2 the MLP's" }, .judged = MG_JUDGE_OUT },
+    { { 1, "one token", "a token without others attends to itself" }, .tokens = 1, .judged = MG_JUDGE_OUT },
+    { { 2, "gradient of x", "it passes through the sums as it is, and through both parts: call ops on tensors, no kernels, no mt_detach" }, .judged = MG_JUDGE_DX },
+    { { 2, "gradients of the parameters", "every layer of the block is called through mt_forward, once" }, .judged = MG_JUDGE_DPARAMS },
+};
+static const model_case model_cases[] = {
+    { { 2, "tokens and positions", "x begins as row id of wte plus row t of wpe (mt_embedding); here the blocks add nothing" }, .layers = 1, .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_HIDDEN },
+    { { 3, "all blocks, then ln_f", "mt_forward of the child h runs all blocks in order; ln_f normalises the stream behind the last" }, .layers = 3, .judged = MG_JUDGE_HIDDEN },
+    { { 3, "logits", "hidden times wte transposed, of its first `vocabulary` rows: the head has no weights of its own" }, .layers = 1, .judged = MG_JUDGE_LOGITS },
+    { { 3, "loss", "the mean over all B T positions, and over the vocabulary's classes, not the padded rows" }, .layers = 1, .judged = MG_JUDGE_LOSS },
+    { { 3, "gradient of the token table", "wte is input table and head: both parts add up, so neither may be detached or copied" }, .layers = 1, .judged = MG_JUDGE_DWTE },
+    { { 2, "gradients of the other parameters", "all of them are reached from the loss: every child is called through mt_forward" }, .layers = 2, .judged = MG_JUDGE_DREST },
+};
+
+/* ---- 08.12 the training step */
+static const step_case step_cases[] = {
+    { { 3, "one step", "gradients first, then mt_optim_step: parameters -= lr * gradient" }, .steps = 1, .judged = MG_JUDGE_PARAMS },
+    { { 3, "several steps", "mt_backward adds to the gradients of the step before: clear them first (mt_optim_zero_grad)" }, .steps = 4, .judged = MG_JUDGE_PARAMS },
+    { { 2, "learning rate", "mt_schedule_at(&t->schedule, step), set before the update" }, .steps = 5, .warmup = 4, .judged = MG_JUDGE_PARAMS },
+    { { 3, "clipping", "clip after backward and before the update" }, .steps = 4, .clip = 0.5, .judged = MG_JUDGE_PARAMS },
+    { { 1, "a limit that is not reached", "shorter gradients stay as they are" }, .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
+    { { 2, "a gradient that is not finite", "with a limit, a norm that is not finite skips the update: isfinite() of what the clipping returns" }, .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
+    { { 2, "loss and samples", "the loss that the gradients are of, before the update; and how many samples the batch had" }, .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
+    { { 1, "no batch left", "without a batch return false and leave the parameters alone" }, .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE },
+    { { 1, "memory", "what a step allocates ends with it: no scope stays open, nothing is retained" }, .steps = 4, .judged = MG_JUDGE_KEPT },
+};
+
 /* ---- 08.9 sampling: chance is an argument, so that there is one right token */
 static const sample_case most_likely_cases[] = {
     { { 1, "random logits", "they may all be below 0: begin with the first, not with 0" }, MG_SAMPLE_ANY },
@@ -194,6 +227,9 @@ static const mg_group groups[] = {
     GROUP("08.9", "kept", sample_kept, kept),
     GROUP("08.9", "drawn", sample_drawn, drawn),
     GROUP("08.9", "sample", sample, sample),
+    GROUP("08.10", "block", block, block),
+    GROUP("08.11", "model", model, model),
+    GROUP("08.12", "training step", step, step),
 };
 // clang-format on
 

@@ -107,6 +107,40 @@ void mg_08_attention_race(mg_run *run, const void *one_case); /* an attention_ra
 void mg_08_cached(mg_run *run, const void *one_case);
 void mg_08_cached_text(mg_run *run, const void *one_case);
 
+/* ---- block, model: 08-block.c; training step: 08-step.c ---------------------------------------------- */
+
+enum { MG_NO_ATTENTION = 1, MG_NO_MLP = 2 }; /* weights and biases of these c_proj are 0 */
+enum { MG_JUDGE_DX = 2, MG_JUDGE_DPARAMS = 4 };
+enum { MG_JUDGE_HIDDEN = 1, MG_JUDGE_LOGITS = 2, MG_JUDGE_LOSS = 4, MG_JUDGE_DWTE = 8, MG_JUDGE_DREST = 16 };
+enum { MG_JUDGE_PARAMS = 1, MG_JUDGE_LOSSES = 2, MG_JUDGE_SAMPLES = 4, MG_JUDGE_MORE = 8, MG_JUDGE_KEPT = 16 };
+
+typedef struct block_case {
+    mg_case head;
+    int zero;       /* MG_NO_... */
+    int judged;     /* MG_JUDGE_OUT, _DX, _DPARAMS */
+    int64_t tokens; /* 0: a few */
+} block_case;
+
+typedef struct model_case {
+    mg_case head;
+    int64_t layers;
+    int zero, judged;
+} model_case;
+
+typedef struct step_case {
+    mg_case head;
+    int64_t steps;
+    int judged;
+    double clip;     /* 0: no limit */
+    int64_t warmup;  /* steps of the schedule */
+    int64_t missing; /* the last steps have no batch */
+    bool overflow;   /* a gradient that is not finite */
+} step_case;
+
+void mg_08_block(mg_run *run, const void *one_case);
+void mg_08_model(mg_run *run, const void *one_case);
+void mg_08_step(mg_run *run, const void *one_case);
+
 /* ---- sampling: 08-sample.c ------------------------------------------------------------------------- */
 
 typedef enum sample_kind {

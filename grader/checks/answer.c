@@ -45,6 +45,13 @@ mg_answer mg_replaced(mg_run *run, const char *name, mt_shape shape, mg_dist dis
     return answer_new(name, shape);
 }
 
+void mg_answer_drop(mg_answer *answer)
+{
+    free(answer->v);
+    free(answer->e);
+    answer->v = answer->e = NULL;
+}
+
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count)
 {
     bool good = mg_call(run);

@@ -26,6 +26,9 @@ mg_answer mg_accumulated(mg_run *run, const char *name, mt_shape shape, bool hel
 /* mg_replaced -- an array drawn from dist that the call replaces by its result; *x is lent until the call. */
 mg_answer mg_replaced(mg_run *run, const char *name, mt_shape shape, mg_dist dist, float **x);
 
+/* mg_answer_drop -- this output is not compared. */
+void mg_answer_drop(mg_answer *answer);
+
 /* mg_call_and_judge -- call, compare every output, free the answers. */
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
 

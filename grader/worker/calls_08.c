@@ -3,7 +3,7 @@
 #include "text/vocabulary.h"
 #include "models/sample.h"
 #include "ops/kernels_gpt2.h"
-#include "worker/call.h"
+#include "worker/calls_08.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,5 +203,8 @@ const mg_function mg_calls_08[] = {
     { "mt_sample_kept_cpu", sample_kept },
     { "mt_sample_drawn_cpu", sample_drawn },
     { "mt_sample", sample },
+    { "mt_gpt2_block_forward, and backward", mg_call_gpt2_block },
+    { "mt_gpt2_forward, _logits, _loss, and backward", mg_call_gpt2_model },
+    { "mt_train_step", mg_call_train_step },
     { NULL, NULL },
 };

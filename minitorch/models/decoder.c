@@ -35,8 +35,9 @@ struct mt_decoder {
 
 static layer layer_of(const mt_module *block)
 {
-    const mt_module *attn = block->child[1], *mlp = block->child[3];
-    return (layer){ block->child[0], attn->child[0], attn->child[1], block->child[2], mlp->child[0], mlp->child[1] };
+    const mt_module *attn = block->child[MT_GPT2_ATTN], *mlp = block->child[MT_GPT2_MLP];
+    return (layer){ block->child[MT_GPT2_LN_1], attn->child[MT_GPT2_C_ATTN], attn->child[MT_GPT2_C_PROJ],
+                    block->child[MT_GPT2_LN_2], mlp->child[MT_GPT2_C_FC],    mlp->child[MT_GPT2_C_PROJ] };
 }
 
 mt_decoder *mt_decoder_new(const mt_module *model)
@@ -47,14 +48,14 @@ mt_decoder *mt_decoder_new(const mt_module *model)
     mt_decoder *d = malloc(sizeof *d);
     MT_CHECK(d, "out of memory");
     *d = (mt_decoder){ .config = *c,
-                       .wte = mt_f32(model->child[0]->param[0]),
-                       .wpe = mt_f32(model->child[1]->param[0]),
-                       .ln_f = model->child[3],
+                       .wte = mt_f32(model->child[MT_GPT2_WTE]->param[0]),
+                       .wpe = mt_f32(model->child[MT_GPT2_WPE]->param[0]),
+                       .ln_f = model->child[MT_GPT2_LN_F],
                        .layer = malloc((size_t)c->layers * sizeof *d->layer),
                        .ids = malloc((size_t)c->block * sizeof *d->ids) };
     MT_CHECK(d->layer && d->ids, "out of memory");
     for (int64_t l = 0; l < c->layers; l++)
-        d->layer[l] = layer_of(model->child[2]->child[l]);
+        d->layer[l] = layer_of(model->child[MT_GPT2_H]->child[l]);
     int64_t cache = c->layers * c->block * 2 * c->width;
     d->bytes = (cache + (7 + PARTS * 4) * c->width + c->vocabulary) * (int64_t)sizeof(float);
     d->cache = mt_alloc(d->bytes, MT_CPU);

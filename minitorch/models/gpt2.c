@@ -1,4 +1,4 @@
-/* gpt2.c -- the modules of GPT-2, from the block up. */
+/* gpt2.c -- GPT-2: its sizes, its modules and their first weights. What they compute: solutions/08-gpt2/model.c. */
 #include "models/gpt2.h"
 
 #include <inttypes.h>
@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "ops/ops.h"
 
 /* ---- sizes -------------------------------------------------------------------------------------------- */
 
@@ -73,25 +71,10 @@ static mt_module *projection(int64_t inputs, int64_t outputs, float deviation, m
     return m;
 }
 
-static mt_tensor *attention_forward(mt_module *m, mt_tensor *x)
-{
-    return mt_forward(m->child[1], mt_attention(mt_forward(m->child[0], x), m->size));
-}
-
-static mt_tensor *mlp_forward(mt_module *m, mt_tensor *x)
-{
-    return mt_forward(m->child[1], mt_gelu_tanh(mt_forward(m->child[0], x)));
-}
-
-static mt_tensor *block_forward(mt_module *m, mt_tensor *x)
-{
-    x = mt_add(x, mt_forward(m->child[1], mt_forward(m->child[0], x)));
-    return mt_add(x, mt_forward(m->child[3], mt_forward(m->child[2], x)));
-}
-
-static const mt_module_class attention_class = { "attention", attention_forward };
-static const mt_module_class mlp_class = { "mlp", mlp_forward };
-static const mt_module_class block_class = { "block", block_forward };
+static const mt_module_class attention_class = { "attention", mt_gpt2_attention_forward };
+static const mt_module_class mlp_class = { "mlp", mt_gpt2_mlp_forward };
+static const mt_module_class block_class = { "block", mt_gpt2_block_forward };
+static const mt_module_class gpt2_class = { "gpt2", mt_gpt2_forward };
 
 #define DEVIATION 0.02f
 
@@ -111,17 +94,6 @@ static mt_module *block_new(const mt_gpt2_config *c, mt_rng *rng)
     mt_module_child(block, "mlp", mlp);
     return block;
 }
-
-/* Children of the model: wte, wpe, h, ln_f. */
-enum { WTE, WPE, BLOCKS, LN_F };
-
-static mt_tensor *gpt2_forward(mt_module *m, mt_tensor *ids)
-{
-    mt_tensor *x = mt_embedding(m->child[WTE]->param[0], m->child[WPE]->param[0], ids);
-    return mt_forward(m->child[LN_F], mt_forward(m->child[BLOCKS], x));
-}
-
-static const mt_module_class gpt2_class = { "gpt2", gpt2_forward };
 
 static mt_module *table(int64_t rows, int64_t columns, mt_rng *rng)
 {
@@ -155,22 +127,4 @@ const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model)
 {
     MT_CHECK(model->class == &gpt2_class, "a %s is no GPT-2", model->class->name);
     return model->config;
-}
-
-/* ---- head --------------------------------------------------------------------------------------------- */
-
-mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids)
-{
-    const mt_gpt2_config *c = mt_gpt2_config_of(model);
-    mt_tensor *tokens = mt_slice(model->child[WTE]->param[0], 0, 0, c->vocabulary, 1);
-    return mt_matmul(mt_forward(model, ids), mt_transpose(tokens, 0, 1));
-}
-
-mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets)
-{
-    const mt_gpt2_config *c = mt_gpt2_config_of(model);
-    mt_tensor *x = mt_forward(model, ids);
-    int64_t rows = mt_numel(ids);
-    return mt_classifier(mt_reshape(x, MT_SHAPE(rows, c->width)), model->child[WTE]->param[0],
-                         mt_reshape(targets, MT_SHAPE(rows)), c->vocabulary);
 }

@@ -1,4 +1,4 @@
-/* gpt2.h -- GPT-2 of any size: token and place, blocks of attention and MLP over a residual stream, a head tied to the tokens.
+/* gpt2.h -- GPT-2 of any size: tokens and positions, blocks of attention and MLP, a residual stream, and the token table as head.
  *
  *     mt_gpt2_config config = *mt_gpt2_size("gpt2");                    // 124M; or numbers of your own
  *     mt_module *model = mt_gpt2_new(&config, &rng);
@@ -39,8 +39,26 @@ mt_status mt_gpt2_check(const mt_gpt2_config *config);
 mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng);
 const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model); /* lent; its rows are filled in */
 
-/* ids i32 [B,T], T <= block. mt_forward(model, ids) is what the head reads, [B,T,C], after the last layernorm.
- * mt_gpt2_logits -- [B,T,vocabulary].   mt_gpt2_loss -- mean cross-entropy []; targets i32 [B,T]. */
+/* ---- forward: solutions/08-gpt2/model.c ---------------------------------------------------------------- */
+
+/* Children, in the order in which mt_gpt2_new adds them. */
+enum { MT_GPT2_WTE, MT_GPT2_WPE, MT_GPT2_H, MT_GPT2_LN_F };     /* of the model; of h: the blocks */
+enum { MT_GPT2_LN_1, MT_GPT2_ATTN, MT_GPT2_LN_2, MT_GPT2_MLP }; /* of a block */
+enum { MT_GPT2_C_ATTN, MT_GPT2_C_FC = 0, MT_GPT2_C_PROJ }; /* of its attn: c_attn, c_proj; of its mlp: c_fc, c_proj */
+
+/* x and the result are [B,T,C].   Lab 08.10
+ * mt_gpt2_attention_forward -- c_proj(attention(c_attn(x))); attn->size is the number of heads
+ * mt_gpt2_mlp_forward       -- c_proj(gelu_tanh(c_fc(x)))
+ * mt_gpt2_block_forward     -- y = x + attn(ln_1(x)), then y + mlp(ln_2(y)) */
+mt_tensor *mt_gpt2_attention_forward(mt_module *attn, mt_tensor *x);
+mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x);
+mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x);
+
+/* ids, targets i32 [B,T], T <= block.   Lab 08.11
+ * mt_gpt2_forward -- what the head reads, [B,T,C]: token plus position, the blocks, the last layernorm. mt_forward calls it.
+ * mt_gpt2_logits  -- [B,T,vocabulary]: that times the token table transposed
+ * mt_gpt2_loss    -- [], the mean cross-entropy of the logits */
+mt_tensor *mt_gpt2_forward(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets);
 

@@ -1,4 +1,4 @@
-/* step.h -- one step of training: forward, backward, accumulate, clip, update.
+/* step.h -- one step of training: forward, backward, clip, update. Unit: solutions/08-gpt2/step.c
  *
  *     mt_training training = { .model = model, .optim = optim, .loss = mt_gpt2_loss, .next = next_batch, .source = &data,
  *                              .micro = 4, .schedule = mt_recipe_schedule(&recipe, steps), .clip = recipe.clip };
@@ -19,7 +19,7 @@ typedef struct mt_training {
     mt_tensor *(*loss)(mt_module *model, mt_tensor *x, mt_tensor *y); /* mean loss of a batch, [] */
     bool (*next)(void *source, mt_batch *batch); /* the next micro-batch, on any device; false: there is none */
     void *source;
-    int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch */
+    int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch (lab 10) */
     mt_schedule schedule; /* of the learning rate */
     double clip;          /* the largest norm of all gradients together; 0: no limit */
 } mt_training;
@@ -29,9 +29,13 @@ typedef struct mt_step_result {
     int64_t samples; /* in all micro-batches */
 } mt_step_result;
 
+/* mt_train_batch -- add one micro-batch: its gradients, times `share`, to the parameters' gradients, its loss times share and
+ * its number of samples to *sum. All other tensors are released. False, with nothing changed: there is no batch.   Lab 08.12 */
+bool mt_train_batch(mt_step_result *sum, const mt_training *training, float share);
+
 /* mt_train_step -- step number 0, 1, ... of the schedule. Tensors that `loss` and `next` make belong to the scope of their
  * micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter.
- * False, with nothing changed but gradients: the source had fewer than `micro` batches left. */
+ * False, with nothing changed but gradients: the source had fewer than `micro` batches left.   Lab 08.12 */
 bool mt_train_step(mt_step_result *result, const mt_training *training, int64_t step);
 
 #endif

@@ -1,0 +1,112 @@
+/* 08-step.c -- how the checks of the training step run (step 08.12): a linear layer learns to map rows of D numbers to one
+ * number, by the mean of the squares and SGD, a batch a step. The oracle does the same in double. Rows: 08-gpt2.c. */
+#include "checks/08-gpt2.h"
+#include "checks/answer.h"
+#include "checks/oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 3 };
+static const double SLACK = 2000 * 0x1p-24; /* of the largest number: the structure is checked, not the rounding */
+
+typedef struct fit {
+    int64_t D, N, steps, batches, warmup;
+    double lr, clip;
+    const float *x, *y; /* [batches,N,D], [batches,N] */
+    double *w;          /* [D+1], the bias last */
+} fit;
+
+/* Loss of batch b, and its gradient [D+1]. */
+static double loss_of(double *grad, const fit *f, int64_t b)
+{
+    double loss = 0;
+    memset(grad, 0, (size_t)(f->D + 1) * sizeof *grad);
+    for (int64_t n = b * f->N; n < (b + 1) * f->N; n++) {
+        double apart = f->w[f->D] - f->y[n];
+        for (int64_t d = 0; d < f->D; d++)
+            apart += f->w[d] * f->x[n * f->D + d];
+        loss += apart * apart / (double)f->N;
+        for (int64_t d = 0; d <= f->D; d++)
+            grad[d] += 2 * apart * (d < f->D ? f->x[n * f->D + d] : 1) / (double)f->N;
+    }
+    return loss;
+}
+
+/* One step; returns its loss. A gradient that is not finite changes nothing where there is a limit. */
+static double step_of(fit *f, int64_t step)
+{
+    double *grad = mg_doubles(f->D + 1), squares = 0, factor = 1;
+    double loss = loss_of(grad, f, step),
+           lr = step < f->warmup ? f->lr * (double)(step + 1) / (double)f->warmup : f->lr;
+    bool finite = true;
+    for (int64_t d = 0; d <= f->D; d++) {
+        squares += grad[d] * grad[d];
+        finite = finite && fabs(grad[d]) < 3.4e38; /* as f32 */
+    }
+    if (f->clip > 0 && sqrt(squares) > f->clip)
+        factor = f->clip / sqrt(squares);
+    for (int64_t d = 0; d <= f->D && finite; d++)
+        f->w[d] -= lr * factor * grad[d];
+    free(grad);
+    return loss;
+}
+
+static void expect_steps(mg_answer answer[5], fit *f)
+{
+    for (int64_t s = 0; s < f->steps; s++) {
+        bool more = s < f->batches;
+        double loss = more ? step_of(f, s) : 0, largest = 1;
+        for (int64_t d = 0; d <= f->D; d++)
+            largest = fmax(largest, fabs(f->w[d]));
+        for (int64_t d = 0; d <= f->D; d++) {
+            answer[0].v[s * (f->D + 1) + d] = f->w[d];
+            answer[0].e[s * (f->D + 1) + d] = SLACK * largest;
+        }
+        answer[1].v[s] = loss;
+        answer[1].e[s] = loss < 1e30 ? SLACK * (1 + loss) : INFINITY;
+        answer[2].v[s] = more ? (double)f->N : 0;
+        answer[3].v[s] = more;
+    }
+}
+
+static bool steps_once(mg_run *run, const step_case *c)
+{
+    mt_rng *rng = mg_rng(run);
+    fit f = { .D = mg_pick(rng, 2, 5), .N = mg_pick(rng, 2, 6), .steps = c->steps, .batches = c->steps - c->missing };
+    f.lr = 0.05, f.clip = c->clip, f.warmup = c->warmup;
+    mg_begin(run, "mt_train_step");
+    mg_answer answer[5] = { mg_overwritten(run, "params", MT_SHAPE(f.steps, f.D + 1)),
+                            mg_overwritten(run, "loss", MT_SHAPE(f.steps)) };
+    static const char *const integers[] = { "samples", "more", "kept" };
+    for (int i = 0; i < 3; i++) {
+        int64_t n = i < 2 ? f.steps : 1;
+        mg_out(run, integers[i], MT_I64, MT_SHAPE(n));
+        answer[2 + i] = (mg_answer){ integers[i], mg_doubles(n), mg_doubles(n) };
+    }
+    float *x = mg_input(run, "x", MT_SHAPE(f.batches, f.N, f.D), (mg_dist)NORMAL(0, 1));
+    f.y = mg_input(run, "y", MT_SHAPE(f.batches, f.N), (mg_dist)NORMAL(1, 2));
+    const float *first = mg_input(run, "first", MT_SHAPE(f.D + 1), (mg_dist)NORMAL(0, 1));
+    if (c->overflow)
+        x[0] = 1e25f; /* its square overflows f32 */
+    f.x = x;
+    mg_f32(run, "lr", (float)f.lr);
+    mg_f32(run, "clip", (float)f.clip);
+    mg_i64(run, "N", f.N);
+    mg_i64(run, "warmup", f.warmup);
+    f.w = mg_lift(first, f.D + 1);
+    expect_steps(answer, &f);
+    for (int k = 0; k < 5; k++)
+        if (!(c->judged >> k & 1))
+            mg_answer_drop(&answer[k]);
+    free(f.w);
+    return mg_call_and_judge(run, answer, 5);
+}
+
+void mg_08_step(mg_run *run, const void *one_case)
+{
+    for (int t = 0; t < CALLS; t++)
+        if (!steps_once(run, one_case))
+            return;
+}

@@ -1,0 +1,139 @@
+/* calls_08_model.c -- how the worker reaches the block, the model and the training step of lab 08. */
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "models/gpt2.h"
+#include "ops/ops.h"
+#include "train/step.h"
+#include "worker/calls_08.h"
+
+#include <string.h>
+
+/* A parameter array in the order of mt_module_params, into or out of a module: its values, or its gradients. */
+static void copy_params(const mt_module *module, float *to, const float *from)
+{
+    mt_params params = mt_module_params(module);
+    for (int64_t i = 0; i < params.count; i++) {
+        mt_tensor *t = params.item[i].tensor;
+        size_t bytes = (size_t)mt_numel(t) * sizeof(float);
+        if (from) {
+            memcpy(mt_f32(t), from, bytes);
+            from += mt_numel(t);
+        } else {
+            memset(to, 0, bytes);
+            if (t->grad)
+                memcpy(to, mt_f32(t->grad), bytes);
+            to += mt_numel(t);
+        }
+    }
+    mt_params_free(&params);
+}
+
+static void copy_out(const mg_value *to, mt_tensor *from)
+{
+    MT_CHECK(mt_numel(from) == to->count, "the result has %lld elements, not %lld", (long long)mt_numel(from),
+             (long long)to->count);
+    memcpy(to->f32, mt_f32(mt_contiguous(from)), (size_t)to->count * sizeof(float));
+}
+
+/* out, dx [B,T,C], dparams [P]; x, dout [B,T,C], params [P]; B, T, C, H */
+void mg_call_gpt2_block(const mg_value *v)
+{
+    mt_shape shape = MT_SHAPE(v[6].i64, v[7].i64, v[8].i64);
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ 1, 1, v[7].i64, 1, v[9].i64, v[8].i64 }, &rng);
+    mt_module *block = model->child[MT_GPT2_H]->child[0];
+    copy_params(block, NULL, v[5].f32);
+    mt_scope_begin();
+    mt_tensor *x = mt_from(shape, MT_F32, v[3].f32);
+    x->requires_grad = true;
+    mt_tensor *out = mt_gpt2_block_forward(block, x);
+    copy_out(&v[0], out);
+    if (out->node)
+        mt_backward(mt_sum(mt_mul(out, mt_from(shape, MT_F32, v[4].f32))));
+    memset(v[1].f32, 0, (size_t)v[1].count * sizeof(float));
+    if (x->grad)
+        memcpy(v[1].f32, mt_f32(x->grad), (size_t)v[1].count * sizeof(float));
+    copy_params(block, v[2].f32, NULL);
+    mt_scope_end();
+    mt_module_free(model);
+}
+
+/* hidden [B,T,C], logits [B,T,V], loss [1], dparams [P]; ids, targets [B,T], params [P]; V, rows, layers, H, C */
+void mg_call_gpt2_model(const mg_value *v)
+{
+    mt_shape shape = MT_SHAPE(v[12].i64, v[4].count / mt_max(v[12].i64, 1));
+    const mt_gpt2_config config = { v[7].i64, v[8].i64, shape.dim[1] + 2, v[9].i64, v[10].i64, v[11].i64 };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(&config, &rng);
+    copy_params(model, NULL, v[6].f32);
+    mt_scope_begin();
+    mt_tensor *ids = mt_from(shape, MT_I32, v[4].ptr), *targets = mt_from(shape, MT_I32, v[5].ptr);
+    mt_no_grad_begin();
+    copy_out(&v[0], mt_gpt2_forward(model, ids));
+    copy_out(&v[1], mt_gpt2_logits(model, ids));
+    mt_no_grad_end();
+    mt_tensor *loss = mt_gpt2_loss(model, ids, targets);
+    v[2].f32[0] = (float)mt_item(loss);
+    if (loss->node)
+        mt_backward(loss);
+    copy_params(model, v[3].f32, NULL);
+    mt_scope_end();
+    mt_module_free(model);
+}
+
+/* ---- training: a linear layer fits numbers ---------------------------------------------------------------- */
+
+static mt_tensor *squares(mt_module *model, mt_tensor *x, mt_tensor *y)
+{
+    mt_tensor *apart = mt_sub(mt_forward(model, x), y);
+    return mt_mean(mt_mul(apart, apart));
+}
+
+typedef struct batches {
+    const float *x, *y; /* [batches,N,D], [batches,N,1] */
+    int64_t next, count, N, D;
+} batches;
+
+static bool next_batch(void *source, mt_batch *batch)
+{
+    batches *b = source;
+    if (b->next == b->count)
+        return false;
+    *batch = (mt_batch){ .x = mt_from(MT_SHAPE(b->N, b->D), MT_F32, b->x + b->next * b->N * b->D),
+                         .y = mt_from(MT_SHAPE(b->N, 1), MT_F32, b->y + b->next * b->N),
+                         .count = b->N };
+    b->next++;
+    return true;
+}
+
+/* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1]; x [batches,N,D], y [batches,N], first [D+1];
+ * lr, clip, warmup */
+void mg_call_train_step(const mg_value *v)
+{
+    int64_t steps = v[1].count, D = v[7].count - 1, N = v[10].i64;
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_linear_layer(D, 1, &rng);
+    mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
+    copy_params(model, NULL, v[7].f32);
+    mt_optim_add(optim, "weight", model->param[0]);
+    mt_optim_add(optim, "bias", model->param[1]);
+    batches data = { v[5].f32, v[6].f32, 0, v[6].count / N, N, D };
+    mt_training t = {
+        .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data, .micro = 1
+    };
+    t.schedule = (mt_schedule){ MT_SCHEDULE_CONSTANT, .lr = v[8].scalar, .warmup = v[11].i64 };
+    t.clip = v[9].scalar;
+    int64_t live = 0;
+    for (int64_t s = 0; s < steps; s++) {
+        mt_step_result result = { 0 };
+        v[3].i64s[s] = mt_train_step(&result, &t, s);
+        v[1].f32[s] = (float)result.loss;
+        v[2].i64s[s] = result.samples;
+        memcpy(v[0].f32 + s * (D + 1), mt_f32(model->param[0]), (size_t)D * sizeof(float));
+        v[0].f32[s * (D + 1) + D] = mt_f32(model->param[1])[0];
+        live = s == 0 ? mt_live_bytes(MT_CPU) : live;
+    }
+    v[4].i64s[0] = mt_live_bytes(MT_CPU) - live;
+    mt_optim_free(optim);
+    mt_module_free(model);
+}

@@ -1,0 +1,44 @@
+/* step.c -- one step of training: gradients, learning rate, clipping, update; see train/step.h. */
+#include "train/step.h"
+#include "train/accumulate.h"
+
+#include <math.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "ops/ops.h"
+
+bool mt_train_batch(mt_step_result *sum, const mt_training *t, float share)
+{
+    mt_device device = mt_module_device(t->model);
+    mt_batch batch;
+    mt_scope_begin(); /* every tensor made from here to mt_scope_end is released there */
+    bool got = t->next(t->source, &batch);
+    if (got) {
+        mt_tensor *x = mt_to_device(batch.x, device), *y = mt_to_device(batch.y, device);
+        /* TODO 08.12: Forward and backward of one batch.
+         * Hint: t->loss gives the mean loss; mt_scale it by share before mt_backward, so that the gradients have the same
+         * factor. Add the scaled loss (mt_item) and batch.count to *sum. */
+        MT_TODO("08.12");
+    }
+    mt_scope_end();
+    return got;
+}
+
+/* Gradients of one step: of its only batch, or of several micro-batches (lab 10). */
+static bool gradients(mt_step_result *sum, const mt_training *t)
+{
+    return t->micro == 1 ? mt_train_batch(sum, t, 1) : mt_train_accumulate(sum, t);
+}
+
+bool mt_train_step(mt_step_result *result, const mt_training *t, int64_t step)
+{
+    mt_step_result sum = { 0 };
+    /* TODO 08.12: A step, from old parameters to new ones.
+     * Hint: clear the gradients of the step before; compute the new ones, and return false when there is no batch; set the
+     * learning rate of this step; where there is a limit (t->clip > 0), clip; update, unless the norm that the clipping
+     * returned is not finite. */
+    MT_TODO("08.12");
+    *result = sum;
+    return true;
+}
