@@ -30,11 +30,11 @@ static const mg_case detach_cases[] = {
 
 /* ---- 03.5 .. 03.7 the walk */
 static const graph_case count_cases[] = {
-    { { 4, "values used several times", "each use is one more gradient to wait for; expand a node only when it is first seen" },
+    { { 4, "values used several times", "derive the counts of y = h + h * h on paper (handout), and compare them with yours" },
       mg_03_reused, LOOK_GRADS | LOOK_VISITS, 1 },
-    { { 5, "a chain of diamonds", "paths double with every diamond, nodes do not: put a node on the list once" },
+    { { 5, "a chain of diamonds", "derive the counts of two diamonds in a row on paper (handout): they do not grow with the number of paths" },
       mg_03_diamonds, LOOK_VISITS | LOOK_GRADS, 1 },
-    { { 5, "every node after its users", "count all uses before the walk begins, also those by other branches" },
+    { { 5, "every node after its users", "a node is visited when its count reaches 0; so which gradients must the count include?" },
       mg_03_random, LOOK_VISITS | LOOK_ORDER, 1 },
 };
 static const buffer_case buffer_cases[] = {

@@ -24,8 +24,8 @@ static const update_case momentum_cases[] = {
       MOMENTUM(UP_LONG) },
 };
 static const update_case nesterov_cases[] = {
-    { { 3, "every size", "the step goes along g + momentum * b with the new b, not along b" }, NESTEROV(UP_SIZES) },
-    { { 1, "weight decay", "both uses of g mean the gradient with decay * p in it" }, NESTEROV(UP_DECAY) },
+    { { 3, "every size", "follow the three lines of the handout with numbers (f = p^2 / 2, lr 0.1, momentum 0.9), and your formula beside them" }, NESTEROV(UP_SIZES) },
+    { { 1, "weight decay", "every use of g means the gradient with decay * p in it" }, NESTEROV(UP_DECAY) },
     { { 2, "1,000 steps", "b is momentum's: only the step looks ahead" }, NESTEROV(UP_LONG) },
 };
 

@@ -88,7 +88,7 @@ void mt_gelu_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 
 void mt_gelu_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* TODO 02.5: Its slope: the product rule, and the chain rule through u.
-     * Hint: with t = tanh u and u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2), the slope is (1 + t)/2 + x/2 (1 - t^2) u'. */
+    /* TODO 02.5: Its slope. Derive it on paper (handout, "Derive it yourself"): the formula stands nowhere here.
+     * Hint: the output is a product of two functions of x, and one of them is a function of u. */
     MT_TODO("02.5");
 }

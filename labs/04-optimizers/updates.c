@@ -36,8 +36,8 @@ void mt_nesterov_update_cpu(const mt_update *u)
     float lr = (float)u->hyper->lr, momentum = (float)u->hyper->momentum, decay = (float)u->hyper->weight_decay;
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
-    /* TODO 04.1: Momentum that looks ahead: the step goes along g + momentum b, with the new b.
-     * Hint: both uses of g mean the gradient with weight decay already in it. */
+    /* TODO 04.1: Momentum that looks ahead. Derive the step on paper (handout, "Derive it yourself").
+     * Hint: every use of g means the gradient with weight decay already in it. */
     MT_TODO("04.1");
 }
 

@@ -49,7 +49,8 @@ static inline int64_t mt_update_count(const mt_update *u)
 mt_update_fn mt_sgd_update_cpu;
 
 /* mt_momentum_update_cpu -- b = momentum b + g;  p -= lr b.
- * mt_nesterov_update_cpu -- the same b;  p -= lr (g + momentum b): the gradient's part as if it came after b's move.
+ * mt_nesterov_update_cpu -- the same b; p holds the point ahead, p - lr momentum b in terms of momentum's p, and g is the
+ *   gradient there. The step follows from that: derive it (labs/04-optimizers/README.md).
  *   state[0] = b [rows,cols].   Move 20 B per element.
  * Source: Polyak 1964; Sutskever et al. 2013, in the form of torch.optim.SGD.   Lab 04.1 */
 mt_update_fn mt_momentum_update_cpu;

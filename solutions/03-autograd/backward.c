@@ -16,9 +16,9 @@ static void count_consumers(mt_node *root)
         mt_node_check_fresh(node);
         for (int i = 0; i < node->edge_count; i++) {
             mt_edge *edge = &node->edges[i];
-            /* LAB 03.5 BEGIN  Count every use of a value, but expand every node once.
-             * Hint: edge->node, or edge->leaf, waits for one more. A node seen for the first time (it waited for nobody
-             * yet) goes on the list; seen again it must not, or its own inputs would be counted twice. */
+            /* LAB 03.5 BEGIN  What this edge adds to the counts and to the list.
+             * Hint: edge->node, or edge->leaf, has a number `waiting`, which is 0 before a walk. Derive on paper, for the two
+             * graphs of the handout, what it must be when the walk begins, and when a node may be put on the list. */
             if (edge->leaf)
                 edge->leaf->waiting++;
             if (edge->node && edge->node->waiting++ == 0)
