@@ -6,7 +6,7 @@
 #ifndef MG_CHECK_H
 #define MG_CHECK_H
 
-#include "core/dtype.h"
+#include "core/element.h"
 #include "core/rng.h"
 #include "core/view.h"
 

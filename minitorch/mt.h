@@ -9,11 +9,12 @@
 /* Numbers in memory. */
 #include "core/base.h"    /* how a fault is reported; the log */
 #include "core/view.h"    /* shape, stride, offset                                     lab 00 */
-#include "core/dtype.h"   /* element types; 16-bit floats */
+#include "core/dtype.h"   /* element types */
 #include "core/rng.h"     /* random numbers by (seed, stream, counter) */
 #include "core/device.h"  /* where memory is */
 #include "core/storage.h" /* reference-counted memory */
 #include "core/tensor.h"  /* a view into a storage */
+#include "core/element.h" /* 16-bit floats; one element of any type */
 #include "core/scope.h"   /* what a training step made is freed at its end */
 
 /* Arithmetic on them. */

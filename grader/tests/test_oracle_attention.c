@@ -2,7 +2,7 @@
  * against differences of its own forward; and its bounds: plain f32 arithmetic stays inside, 16 bits do not. */
 #include "checks/fill.h"
 #include "checks/oracle_attention.h"
-#include "core/dtype.h"
+#include "core/element.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #ifndef MG_WORKER_CALL_H
 #define MG_WORKER_CALL_H
 
-#include "core/dtype.h"
+#include "core/element.h"
 
 typedef struct mg_value {
     union { /* an array of mg_in, mg_out, mg_inout; NULL for mg_null; with 0 elements any touch of it is a fault */

@@ -58,7 +58,7 @@ int64_t mt_dim(const mt_tensor *t, int dim);             /* negative dims count 
 float *mt_f32(const mt_tensor *t);                       /* first element; aborts unless f32 and contiguous */
 void *mt_data(const mt_tensor *t);                       /* first element, any dtype; aborts unless contiguous */
 double mt_get(const mt_tensor *t, const int64_t *index); /* one element of any dtype, view and device */
-double mt_item(const mt_tensor *t);                      /* the only element; aborts when there are more */
+double mt_item(const mt_tensor *t);                      /* the only element, f32; aborts when there are more */
 void mt_print(const mt_tensor *t);                       /* shape and up to 8 values a row, on stdout */
 
 /* ---- living -------------------------------------------------------------------------------------- */

@@ -131,7 +131,7 @@ Test(optim, state_has_names_and_shapes)
         mt_shape shape = i % 3 == 2 ? MT_SCALAR : mt_view_shape(&(i < 3 ? m.weight : m.bias)->view);
         cr_assert(mt_shape_equal(mt_view_shape(&t->view), shape), "%s", mt_view_text(&t->view));
     }
-    cr_assert_eq(mt_item(states.item[2].tensor), 3);
+    cr_assert_eq(mt_get(states.item[2].tensor, (int64_t[]){ 0 }), 3);
     mt_optim_states_free(&states);
     free_model(&m);
 

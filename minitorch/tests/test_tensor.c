@@ -1,5 +1,6 @@
 /* test_tensor.c -- making, viewing, reading; who owns what; what the tape is told. */
 #include "aborts.h"
+#include "core/element.h"
 #include "core/scope.h"
 #include "core/tensor.h"
 
@@ -163,7 +164,8 @@ Test(tensor, faults_name_the_shapes)
     ABORTS("reshape: [2,3] has 6 elements, [5] has 5", mt_reshape(t, MT_SHAPE(5)));
     ABORTS("[3,2] stride [1,3] offset 0 is not contiguous", mt_f32(turned));
     ABORTS("[2] is i32, not f32", mt_f32(mt_zeros(MT_SHAPE(2), MT_I32, MT_CPU)));
-    ABORTS("mt_item wants one element, [2,3] has 6", mt_item(t));
+    ABORTS("mt_item reads one f32 element, [2,3] has 6 of type f32", mt_item(t));
+    ABORTS("[1] has 1 of type i32", mt_item(mt_zeros(MT_SHAPE(1), MT_I32, MT_CPU)));
     ABORTS("[2,3] has no dimension -3", mt_dim(t, -3));
     ABORTS("index 2 of dimension 0 is outside [2,3]", mt_get(t, (int64_t[]){ 2, 0 }));
     ABORTS("no memory on cuda: open the device first", mt_zeros(MT_SHAPE(2), MT_F32, MT_CUDA));

@@ -1,0 +1,39 @@
+/* element.h -- the 16-bit floats, and single elements of any type as doubles.
+ *
+ *   type  bytes  exponent  mantissa  largest      smallest normal
+ *   f32   4      8 bits    23 bits   3.4e38       1.2e-38
+ *   f16   2      5         10        65504        6.1e-5
+ *   bf16  2      8         7         3.4e38       1.2e-38        the upper half of an f32 */
+#ifndef MT_CORE_ELEMENT_H
+#define MT_CORE_ELEMENT_H
+
+#include "core/dtype.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A 16-bit float is stored as its bits; arithmetic happens in f32. */
+typedef struct mt_f16 {
+    uint16_t bits;
+} mt_f16;
+typedef struct mt_bf16 {
+    uint16_t bits;
+} mt_bf16;
+
+/* Conversions round to nearest, ties to even; overflow gives infinity, NaN stays NaN, subnormals are kept. */
+mt_f16 mt_f16_from_f32(float value);
+mt_bf16 mt_bf16_from_f32(float value);
+float mt_f16_to_f32(mt_f16 value);
+float mt_bf16_to_f32(mt_bf16 value);
+
+/* mt_load_f64, mt_store_f64 -- element i of an array of any dtype as a double, for code that handles every dtype and
+ * need not be fast (tests, printing). Stored integers truncate toward zero; 16-bit floats are rounded to f32 first; an
+ * i64 beyond 2^53 loads rounded.   Aborts: storing NaN, or a value out of range, as an integer. */
+double mt_load_f64(const void *array, mt_dtype dtype, int64_t i);
+void mt_store_f64(void *array, mt_dtype dtype, int64_t i, double value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
