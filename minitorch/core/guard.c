@@ -19,18 +19,18 @@
 
 enum { FILL = 0xFF, GUARD = 0xA5, SHOWN = 10 };
 
-/* Stands in front of the first guard; a multiple of 64 bytes, so that the caller's bytes stay aligned. */
+/* Precedes the first guard; a multiple of 64 bytes, so that the caller's bytes stay aligned. */
 typedef struct record {
     _Alignas(64) struct record *next;
     struct record *previous;
     int64_t bytes;
-    int64_t number; /* the 1, 2, 3 ... in order of allocation: the same in every run of a one-thread program */
+    int64_t number; /* 1, 2, 3 ... in order of allocation: the same in every run with one thread */
 } record;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static record live = { .next = &live, .previous = &live }; /* ring of all live blocks, oldest first */
 static int64_t allocations;
-static pid_t owner; /* a forked child does not answer for its parent's blocks */
+static pid_t owner; /* a forked child does not report its parent's blocks */
 
 static uint8_t *data_of(record *r)
 {
@@ -83,7 +83,7 @@ void *mt_guard_enter(void *block, int64_t bytes)
     return data;
 }
 
-/* Aborts unless all MT_GUARD_BYTES bytes at guard are untouched. */
+/* Aborts unless all MT_GUARD_BYTES bytes at guard are unchanged. */
 static void check_guard(const record *r, const uint8_t *guard, const char *side)
 {
     for (int i = 0; i < MT_GUARD_BYTES; i++)

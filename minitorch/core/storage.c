@@ -1,7 +1,7 @@
-/* storage.c -- every block of memory passes through mt_alloc and mt_free: counted, observed, guarded in debug.
+/* storage.c -- mt_alloc and mt_free count every block, report it to observers, and guard it in the debug flavour.
  *
- * The default CPU allocator is malloc, with three things done for large arrays: huge pages (one entry of the processor's
- * page cache, the TLB, then covers 2 MiB instead of 4 KiB), beginnings that do not collide, and no page given back. */
+ * The CPU allocator is malloc with three additions for large arrays: huge pages (a TLB entry covers 2 MiB instead of
+ * 4 KiB), start addresses that do not collide in the caches, and freed pages that stay with the process. */
 #include "core/storage.h"
 #include "core/guard.h"
 
@@ -10,37 +10,33 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum {
     HUGE_PAGE = 2 << 20,
-    PLACES = 15,               /* where large blocks begin: so many, */
-    APART = 17 * MT_ALIGNMENT, /* so many bytes apart. 15 places are at least 4 lines from each other within 4 KiB */
+    OFFSETS = 15,                /* large blocks start at so many different offsets in their page, */
+    SPACING = 17 * MT_ALIGNMENT, /* so far apart: modulo 4 KiB at least 4 cache lines from each other */
     MAX_OBSERVERS = 8,
 };
 
 /* ---- allocators ----------------------------------------------------------------------------- */
 
-/* A loop over several arrays that begin a multiple of 1 MiB apart is slow on some processors: AdamW over four reads and
- * writes 9 GB/s on a Sapphire Rapids core, and 28 to 33 when they begin 64 B, 4 KiB or 128 KiB further. So each large block
- * begins some lines into its huge page, at another place than those before it. */
-static size_t next_place(void)
-{
-    static _Atomic unsigned blocks;
-    return atomic_fetch_add(&blocks, 1) % PLACES * APART;
-}
-
+/* A loop over several arrays that start a multiple of 1 MiB apart is slow on some processors: AdamW over four arrays
+ * moves 9 GB/s on a Sapphire Rapids core, but 28 to 33 GB/s when the starts differ by 64 B or more. So each large block
+ * starts at another offset in its huge page than the blocks before it. */
 static void *large_alloc(size_t bytes)
 {
-    size_t place = next_place();
+    static _Atomic unsigned blocks;
+    size_t offset = atomic_fetch_add(&blocks, 1) % OFFSETS * SPACING;
     void *block = NULL;
-    if (posix_memalign(&block, HUGE_PAGE, place + bytes) != 0)
+    if (posix_memalign(&block, HUGE_PAGE, offset + bytes) != 0)
         return NULL;
-    madvise(block, place + bytes, MADV_HUGEPAGE); /* a wish: where there are no huge pages, small ones do */
-    return (char *)block + place;
+    madvise(block, offset + bytes, MADV_HUGEPAGE); /* advice only: without huge pages it changes nothing */
+    return (char *)block + offset;
 }
 
-/* malloc is quicker than posix_memalign, which cuts a piece out of a larger block; what malloc gave stands before the data. */
+/* malloc is faster than posix_memalign; the pointer that it returned is stored before the data. */
 static void *small_alloc(size_t bytes)
 {
     char *block = malloc(bytes + MT_ALIGNMENT);
@@ -51,8 +47,18 @@ static void *small_alloc(size_t bytes)
     return data;
 }
 
+/* Each training step allocates again what the last one freed. Pages returned to the system in between would have to be
+ * cleared by it, which takes 0.1 s in each step of GPT-2 124M: let malloc keep them. */
+static void keep_freed_pages(void)
+{
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, -1); /* never */
+}
+
 static void *cpu_alloc(int64_t bytes)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, keep_freed_pages);
     return (bytes >= HUGE_PAGE ? large_alloc : small_alloc)((size_t)bytes);
 }
 
@@ -61,32 +67,20 @@ static void cpu_free(void *data, int64_t bytes)
     free(bytes >= HUGE_PAGE ? (char *)data - (uintptr_t)data % HUGE_PAGE : ((void **)data)[-1]);
 }
 
-/* What one training step frees the next one asks for again. Pages that malloc gave back to the system meanwhile would be
- * cleared by it before they return, a tenth of a second each step of GPT-2 124M: let malloc keep them. */
-__attribute__((constructor)) static void keep_freed_pages(void)
-{
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, -1); /* never */
-}
-
-/* The allocator of a device that nobody replaced. */
-static mt_allocator own_allocator(mt_device device)
-{
-    if (device == MT_CPU)
-        return (mt_allocator){ cpu_alloc, cpu_free };
-    MT_CHECK(mt_cuda_driver, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
-    return (mt_allocator){ mt_cuda_driver->alloc, mt_cuda_driver->free };
-}
-
-/* Everything known about one device's memory. */
+/* What is known about the memory of each device. */
 static struct {
-    mt_allocator allocator; /* alloc is NULL until someone sets it: the default holds */
+    mt_allocator allocator; /* alloc is NULL for the default */
     _Atomic int64_t live, peak, blocks;
 } memory[MT_DEVICE_COUNT];
 
 static mt_allocator allocator_of(mt_device device)
 {
-    return memory[device].allocator.alloc ? memory[device].allocator : own_allocator(device);
+    if (memory[device].allocator.alloc)
+        return memory[device].allocator;
+    if (device == MT_CPU)
+        return (mt_allocator){ cpu_alloc, cpu_free };
+    MT_CHECK(mt_cuda_driver, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
+    return (mt_allocator){ mt_cuda_driver->alloc, mt_cuda_driver->free };
 }
 
 void mt_allocator_set(mt_device device, const mt_allocator *allocator)
@@ -105,7 +99,7 @@ typedef struct observer {
 } observer;
 
 static observer observers[MAX_OBSERVERS];
-static _Atomic int observer_count; /* read without the lock: nobody pays while nobody watches */
+static _Atomic int observer_count; /* read without the lock: costs nothing without observers */
 static pthread_mutex_t observers_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void mt_alloc_observe(mt_alloc_observer *call, void *user)
@@ -125,13 +119,12 @@ void mt_alloc_unobserve(mt_alloc_observer *call, void *user)
     while (found < observer_count && (observers[found].call != call || observers[found].user != user))
         found++;
     MT_CHECK(found < observer_count, "this allocation observer is not registered");
-    for (int i = found; i + 1 < observer_count; i++)
-        observers[i] = observers[i + 1];
     observer_count--;
+    memmove(&observers[found], &observers[found + 1], (size_t)(observer_count - found) * sizeof *observers);
     pthread_mutex_unlock(&observers_lock);
 }
 
-/* Observers are called without the lock, so that they may allocate. */
+/* Observers are called without the lock, because they may allocate. */
 static void notify(mt_device device, const void *data, int64_t bytes)
 {
     observer now[MAX_OBSERVERS];
@@ -139,8 +132,7 @@ static void notify(mt_device device, const void *data, int64_t bytes)
         return;
     pthread_mutex_lock(&observers_lock);
     int count = observer_count;
-    for (int i = 0; i < count; i++)
-        now[i] = observers[i];
+    memcpy(now, observers, sizeof now);
     pthread_mutex_unlock(&observers_lock);
     for (int i = 0; i < count; i++)
         now[i].call(now[i].user, device, data, bytes);
@@ -176,7 +168,7 @@ void mt_free(void *data, int64_t bytes, mt_device device)
 {
     if (!data)
         return;
-    notify(device, data, -bytes); /* first: afterwards another thread may get the same address */
+    notify(device, data, -bytes); /* before the free: later another thread may get the same address */
     count(device, -bytes, -1);
     if (device == MT_CPU)
         allocator_of(device).free(mt_guard_leave(data, bytes), mt_guarded_bytes(bytes));
