@@ -1,4 +1,4 @@
-/* base.c -- reporting of faults, the last error of each thread, the log, the clock. */
+/* base.c -- reporting of faults, the last error of each thread, warnings, the time. */
 #include "core/base.h"
 
 #include <stdio.h>
@@ -43,27 +43,17 @@ const char *mt_last_error(void)
     return last_error;
 }
 
-static mt_log_level log_threshold(void)
+void mt_warn(const char *fmt, ...)
 {
-    static const char *const names[] = { "debug", "info", "warn", "error" };
-    const char *wanted = getenv("MT_LOG");
-    for (int64_t i = 0; wanted && i < MT_COUNT(names); i++)
-        if (strcmp(wanted, names[i]) == 0)
-            return (mt_log_level)i;
-    return MT_LOG_INFO;
-}
-
-void mt_log_message(mt_log_level level, const char *fmt, ...)
-{
-    static const char *const prefix[] = { "debug: ", "", "warning: ", "error: " };
+    const char *level = getenv("MT_LOG");
     char line[1024];
     va_list args;
-    if (level < log_threshold())
+    if (level && strcmp(level, "error") == 0)
         return;
     va_start(args, fmt);
     vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
-    fprintf(stderr, "%s%s\n", prefix[level], line);
+    fprintf(stderr, "warning: %s\n", line);
 }
 
 double mt_now(void)

@@ -1,9 +1,9 @@
-/* base.h -- what every file relies on: how a fault is reported, how work is logged.
+/* base.h -- what every file uses: error handling and a few helpers.
  *
- * Two kinds of failure, never mixed:
- *   a programmer's fault (wrong shape, dtype, misuse, host out of memory) -> MT_CHECK, aborts;
- *   the outside world (files, command lines, data, a missing GPU, a dead peer) -> mt_status is returned,
- *   mt_last_error() says in words what happened and what to do, and outputs are unchanged. */
+ * There are two kinds of failure:
+ *   a programming error (wrong shape, dtype, misuse, host out of memory) aborts in MT_CHECK;
+ *   a failure of the outside world (files, command lines, data, a missing GPU, a dead peer) returns an mt_status,
+ *   mt_last_error() says what happened and what to do, and outputs are unchanged. */
 #ifndef MT_CORE_BASE_H
 #define MT_CORE_BASE_H
 
@@ -22,12 +22,12 @@ extern "C" {
 /* The exit status of a step that is not written yet; the grader prints TODO for it. */
 #define MT_EXIT_TODO 77
 
-/* ---- programmer's faults -------------------------------------------------------------------- */
+/* ---- programming errors --------------------------------------------------------------------- */
 
-/* MT_CHECK -- abort with file, line, expression and words unless cond holds. Never compiled out. */
+/* MT_CHECK -- abort with file, line, expression and message unless cond holds. Never compiled out. */
 #define MT_CHECK(cond, ...) ((cond) ? (void)0 : mt_check_failed(__FILE__, __LINE__, #cond, __VA_ARGS__))
 
-/* MT_TODO -- stands in a skeleton where the student's code goes; says which step, exits 77. */
+/* MT_TODO -- in a skeleton, marks where the student's code goes: prints the step and exits with 77. */
 #define MT_TODO(step) mt_todo(__FILE__, __LINE__, step)
 
 MT_NORETURN void mt_check_failed(const char *file, int line, const char *expr, const char *fmt, ...) MT_PRINTF(4, 5);
@@ -38,9 +38,9 @@ MT_NORETURN void mt_todo(const char *file, int line, const char *step);
 typedef enum mt_status {
     MT_OK = 0,
     MT_ERR_IO,          /* open, read, write, rename failed: disk full, no permission, no such file */
-    MT_ERR_FORMAT,      /* a file is not what it should be: truncated, foreign, hostile */
-    MT_ERR_ARGUMENT,    /* a flag or a value given by the user makes no sense */
-    MT_ERR_UNAVAILABLE, /* a device, tool or peer is not there */
+    MT_ERR_FORMAT,      /* a file has wrong contents: truncated, another format, hostile */
+    MT_ERR_ARGUMENT,    /* an invalid flag or value given by the user */
+    MT_ERR_UNAVAILABLE, /* a device, tool or peer is missing */
     MT_ERR_STOPPED,     /* the user asked to stop (Ctrl-C), or a peer died */
 } mt_status;
 
@@ -48,15 +48,11 @@ typedef enum mt_status {
  * `return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));` is one line. */
 mt_status mt_fail(mt_status status, const char *fmt, ...) MT_PRINTF(2, 3);
 
-/* mt_last_error -- this thread's latest failure in words; "" when there was none. Lent until the next mt_fail. */
+/* mt_last_error -- the message of this thread's last failure, "" when there was none. Valid until the next mt_fail. */
 const char *mt_last_error(void);
 
-/* ---- log ------------------------------------------------------------------------------------ */
-
-typedef enum mt_log_level { MT_LOG_DEBUG, MT_LOG_INFO, MT_LOG_WARN, MT_LOG_ERROR } mt_log_level;
-
-/* mt_log_message -- one line on stderr when level >= MT_LOG (environment: debug, info, warn, error; default info). */
-void mt_log_message(mt_log_level level, const char *fmt, ...) MT_PRINTF(2, 3);
+/* mt_warn -- one line "warning: ..." on stderr, unless the environment variable MT_LOG is "error". */
+void mt_warn(const char *fmt, ...) MT_PRINTF(1, 2);
 
 /* ---- small helpers -------------------------------------------------------------------------- */
 
@@ -72,13 +68,13 @@ static inline int64_t mt_max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* How many parts of size d hold n things: n / d, rounded up; n >= 0, d >= 1. */
+/* n / d rounded up; n >= 0, d >= 1. */
 static inline int64_t mt_ceil_div(int64_t n, int64_t d)
 {
     return (n + d - 1) / d;
 }
 
-/* mt_now -- seconds of a monotonic clock; only differences mean anything. */
+/* mt_now -- seconds of a monotonic clock; only differences have a meaning. */
 double mt_now(void);
 
 #ifdef __cplusplus

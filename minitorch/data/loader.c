@@ -213,7 +213,7 @@ void mt_loader_stop(mt_loader *l)
 static void lend(mt_loader *l, slot *s, mt_batch *out)
 {
     if (s->skipped > 0)
-        mt_log_message(MT_LOG_WARN, "loader: %" PRId64 " bad samples skipped, the last: %s", s->skipped, s->message);
+        mt_warn("loader: %" PRId64 " bad samples skipped, the last: %s", s->skipped, s->message);
     s->batch.x->view.shape[0] = s->batch.y->view.shape[0] = s->batch.count;
     l->at.step++;
     l->lent = s;
