@@ -1,11 +1,11 @@
-/* comm.c -- argument checks in front of every engine, and the engine of one rank alone; see comm.h. */
+/* comm.c -- the argument checks of all engines, and the engine for one rank; see comm.h. */
 #include "dist/comm.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one rank alone: every collective is a copy, done at once ---------------------------------- */
+/* ---- one rank: every collective is a copy ------------------------------------------------------ */
 
 static mt_status done_at_once(mt_request **request)
 {
@@ -54,12 +54,19 @@ static mt_status self_barrier(mt_comm *comm)
     return MT_OK;
 }
 
+static mt_status self_split(mt_comm **out, mt_comm *comm, int color, int key)
+{
+    (void)comm, (void)color, (void)key;
+    *out = mt_comm_self();
+    return MT_OK;
+}
+
 static void self_free(mt_comm *comm)
 {
     free(comm);
 }
 
-/* No send and recv: there is nobody else, and the checks below say so. No wait: no request is ever made. */
+/* No send and recv: the checks below refuse every peer. No wait: no request is ever made. */
 static const mt_comm_engine self_engine = {
     .name = "self",
     .all_reduce = self_all_reduce,
@@ -67,6 +74,7 @@ static const mt_comm_engine self_engine = {
     .all_gather = self_all_gather,
     .broadcast = self_broadcast,
     .barrier = self_barrier,
+    .split = self_split,
     .free = self_free,
 };
 
@@ -86,6 +94,12 @@ void mt_comm_free(mt_comm *comm)
         comm->engine->free(comm);
 }
 
+mt_status mt_comm_split(mt_comm **out, mt_comm *comm, int color, int key)
+{
+    MT_CHECK(color >= 0, "split: color %d", color);
+    return comm->engine->split(out, comm, color, key);
+}
+
 static void check_count(const char *what, int64_t n)
 {
     MT_CHECK(n >= 0, "%s: %" PRId64 " elements", what, n);
@@ -94,7 +108,7 @@ static void check_count(const char *what, int64_t n)
 static void check_peer(const char *what, const mt_comm *comm, int peer)
 {
     MT_CHECK(peer >= 0 && peer < comm->size, "%s: there is no rank %d among %d", what, peer, comm->size);
-    MT_CHECK(peer != comm->rank, "%s: rank %d names itself", what, peer);
+    MT_CHECK(peer != comm->rank, "%s: rank %d is the caller itself", what, peer);
 }
 
 mt_status mt_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op, mt_request **request)

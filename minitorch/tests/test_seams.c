@@ -109,7 +109,12 @@ Test(comm, one_rank_alone_is_a_world)
     cr_assert_eq(mt_broadcast(comm, z, 3, MT_F32, 0, NULL), MT_OK);
     cr_assert_eq(mt_barrier(comm), MT_OK);
     cr_assert_arr_eq(z, ((float[]){ 1, 2, 3 }), sizeof z);
-    ABORTS("send: rank 0 names itself", mt_send(comm, x, 3, MT_F32, 0, NULL));
+    mt_comm *part = NULL;
+    cr_assert_eq(mt_comm_split(&part, comm, 3, -1), MT_OK);
+    cr_assert(part && part != comm && part->rank == 0 && part->size == 1);
+    mt_comm_free(part);
+    ABORTS("split: color -1", mt_comm_split(&part, comm, -1, 0));
+    ABORTS("send: rank 0 is the caller itself", mt_send(comm, x, 3, MT_F32, 0, NULL));
     ABORTS("recv: there is no rank 1 among 1", mt_recv(comm, x, 3, MT_F32, 1, NULL));
     ABORTS("broadcast: there is no rank -1 among 1", mt_broadcast(comm, x, 3, MT_F32, -1, NULL));
     ABORTS("all_reduce: -3 elements", mt_all_reduce(comm, x, -3, MT_F32, MT_SUM, NULL));
