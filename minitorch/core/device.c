@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Weak: a program that is linked with cuda/table.c has the driver in its place. (Not const: GCC would fold the NULL.) */
+/* Weak: cuda/table.c replaces it in a program that links it. (Not const: GCC would fold the NULL.) */
 __attribute__((weak)) const mt_device_driver *mt_cuda_driver = NULL;
 
-enum { CHUNK = 1 << 16 }; /* bytes that one thread clears at a time */
+enum { CHUNK = 1 << 16 }; /* bytes cleared at a time */
 
 static const char *const names[MT_DEVICE_COUNT] = { [MT_CPU] = "cpu", [MT_CUDA] = "cuda" };
 
@@ -37,7 +37,7 @@ mt_status mt_device_open(mt_device device)
     return mt_cuda_driver->open();
 }
 
-/* Threads share out large blocks as kernels do: what each will add to is then in its own cache. */
+/* Threads divide large blocks as kernels do, so that the data is then in the cache of the core that uses it. */
 static void clear_here(char *data, int64_t bytes)
 {
 #pragma omp parallel for schedule(static) if (bytes > 2 * CHUNK)

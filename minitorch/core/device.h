@@ -1,4 +1,4 @@
-/* device.h -- where storage lives. MT_CPU always; MT_CUDA is nvcc's or the emulator's build (CUDA=nvcc|emu|off). */
+/* device.h -- the devices that hold storage: MT_CPU always, MT_CUDA when built with CUDA=nvcc or CUDA=emu. */
 #ifndef MT_CORE_DEVICE_H
 #define MT_CORE_DEVICE_H
 
@@ -21,13 +21,13 @@ mt_status mt_device_parse(const char *name, mt_device *out);
  * has none. */
 mt_status mt_device_open(mt_device device);
 
-/* mt_copy -- bytes from one device's memory to another's, or within one; they must not overlap. When it returns, data that
- * went to the CPU is there; a device's own work comes in the order in which it was asked for.
- * mt_clear -- bytes of zeros. */
+/* mt_copy -- copy bytes between two devices or within one; the ranges do not overlap. A copy to the CPU is complete on
+ * return; other work on a device runs in the order of the calls.
+ * mt_clear -- set bytes to zero. */
 void mt_copy(void *to, mt_device to_device, const void *from, mt_device from_device, int64_t bytes);
 void mt_clear(void *data, int64_t bytes, mt_device device);
 
-/* ---- seam: how a device other than the CPU is driven; cuda/device.cu ------------------------------- */
+/* ---- extension point: the driver of a device other than the CPU; cuda/device.cu ------------------- */
 struct mt_view; /* core/view.h */
 
 typedef struct mt_device_driver {

@@ -88,7 +88,7 @@ mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* A file without a name in the folder of path; -1 where the file system has none, or where it could not be named later. */
+/* A file without a name in the folder of path; -1 where that is not possible or it could not be named later. */
 static int open_unnamed(const char *path)
 {
     char folder[4096];

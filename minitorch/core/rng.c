@@ -1,7 +1,7 @@
 /* rng.c -- Philox4x32-10: ten rounds of multiply, swap and exclusive-or turn a counter into 128 random bits.
  *
- * There is no state to hand on: block number c can be computed without the blocks before it. That is why filling an
- * array can be split over threads in any way and gives the same values. */
+ * Block c is computed without the blocks before it, so an array can be filled by any number of threads with the same
+ * values. */
 #include "core/rng.h"
 
 #include <math.h>
@@ -9,8 +9,7 @@
 
 #define BLOCK 4 /* values made from one block */
 
-/* Fewer blocks than this are not worth waking threads for. */
-#define PARALLEL_BLOCKS 4096
+#define PARALLEL_BLOCKS 4096 /* for fewer blocks, starting threads takes longer than the work */
 
 static const float two_pi = 6.28318530717958648f;
 
@@ -39,7 +38,7 @@ mt_rng mt_rng_new(uint64_t seed, uint64_t stream)
     return (mt_rng){ .seed = seed, .stream = stream, .counter = 0 };
 }
 
-/* The new stream's number is itself random, drawn under the complement of the seed: no stream hands out these blocks. */
+/* The number of the new stream is a random value under the complement of the seed, whose blocks nothing else uses. */
 mt_rng mt_rng_substream(const mt_rng *rng, uint64_t index)
 {
     uint32_t bits[4];
@@ -75,9 +74,9 @@ float mt_rng_normal(mt_rng *rng)
     return value;
 }
 
-/* x * n / 2^64 maps 2^64 values of x onto n results. When n does not divide 2^64 some results would be hit once more
- * than others: the first (2^64 mod n) values that fall on each result's start are drawn again (Lemire 2019, ACM TOMACS).
- * Redraws come from a substream of this very call, so that it still takes one block. */
+/* x * n / 2^64 maps the 2^64 values of x onto n results. When n does not divide 2^64, some results would get one value
+ * more than others, so 2^64 mod n values are rejected and drawn again (Lemire 2019, ACM TOMACS), from a substream of
+ * this call, so that every call uses one block. */
 int64_t mt_rng_below(mt_rng *rng, int64_t n)
 {
     MT_CHECK(n >= 1, "a random number below %lld does not exist", (long long)n);
@@ -94,15 +93,15 @@ int64_t mt_rng_below(mt_rng *rng, int64_t n)
 
 /* ---- many values ---------------------------------------------------------------------------- */
 
-/* [0, 1) from the upper 24 bits: all that an f32 holds, evenly spaced. */
+/* [0, 1) from the upper 24 bits: an f32 holds no more, evenly spaced. */
 static void uniform_block(float out[BLOCK], const uint32_t bits[BLOCK], float low, float high)
 {
     for (int i = 0; i < BLOCK; i++)
         out[i] = low + (high - low) * ((float)(bits[i] >> 8) * 0x1p-24f);
 }
 
-/* Box-Muller: a random radius and a random angle make two independent normal values. All 32 bits go into the radius,
- * whose smallest argument 2^-33 sets the longest tail: 6.8 standard deviations. */
+/* Box-Muller: a random radius and a random angle give two independent normal values. The radius uses all 32 bits; its
+ * smallest argument, 2^-33, limits values to 6.8 standard deviations. */
 static void normal_block(float out[BLOCK], const uint32_t bits[BLOCK], float mean, float stddev)
 {
     for (int i = 0; i < BLOCK; i += 2) {
@@ -115,7 +114,7 @@ static void normal_block(float out[BLOCK], const uint32_t bits[BLOCK], float mea
 
 typedef void block_fn(float out[BLOCK], const uint32_t bits[BLOCK], float a, float b);
 
-/* Every block is computed whole, by the same instructions, even where only its first values are wanted. */
+/* Blocks are always computed completely, so that the values do not depend on n. */
 static void fill(mt_rng *rng, float *out, int64_t n, block_fn *block, float a, float b)
 {
     MT_CHECK(n >= 0, "cannot fill %lld values", (long long)n);

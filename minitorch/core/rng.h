@@ -1,8 +1,8 @@
 /* rng.h -- random numbers that are a pure function of (seed, stream, counter).
  *
- * The generator is Philox4x32-10: block number `counter` of stream `stream` under `seed` is 4 x 32 random bits, computed
- * from these alone. So any thread can make any part of a sequence, and the values never depend on how many there are.
- * Give every purpose its own stream (MT_STREAM_...), every epoch or worker its own counter range or substream.
+ * The generator is Philox4x32-10: block `counter` of stream `stream` under `seed` is 4 x 32 random bits, computed from
+ * these numbers alone. So any thread can compute any part of a sequence, and the values do not depend on the number of
+ * threads. Use a stream for each purpose (MT_STREAM_...), a counter range or substream for each epoch or worker.
  * Source: Salmon et al. 2011, SC11, "Parallel Random Numbers: As Easy as 1, 2, 3". */
 #ifndef MT_CORE_RNG_H
 #define MT_CORE_RNG_H
@@ -19,7 +19,7 @@ typedef struct mt_rng {
     uint64_t counter; /* the next block of this stream; save it to resume */
 } mt_rng;
 
-/* Streams the framework uses; a caller's own start at MT_STREAM_USER. */
+/* The framework's streams; a program's own start at MT_STREAM_USER. */
 enum {
     MT_STREAM_INIT,    /* parameter initialisation */
     MT_STREAM_SHUFFLE, /* sample order, one substream per epoch */
@@ -40,7 +40,7 @@ mt_rng mt_rng_substream(const mt_rng *rng, uint64_t index);
 /* mt_philox -- the generator itself: out[0..3] = block `counter` of (seed, stream). */
 void mt_philox(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t counter);
 
-/* One value each; every call takes one whole block, so that calls and blocks count alike. */
+/* One value; every call uses one block. */
 uint32_t mt_rng_u32(mt_rng *rng);
 uint64_t mt_rng_u64(mt_rng *rng);
 float mt_rng_uniform(mt_rng *rng);            /* [0, 1), 24 random bits */

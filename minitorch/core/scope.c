@@ -1,4 +1,4 @@
-/* scope.c -- one list of tensors per thread; a scope is the stretch of it above a mark. */
+/* scope.c -- each thread has a stack of tensors; a scope is the part of it above a mark. */
 #include "core/scope.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void mt_scope_end(void)
         t->scoped--;
         mt_release(t);
     }
-    if (scopes.depth == 0) { /* threads come and go: leave nothing behind */
+    if (scopes.depth == 0) { /* the thread may end now: free everything */
         free(scopes.held);
         scopes.held = NULL;
         scopes.capacity = 0;

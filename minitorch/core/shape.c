@@ -42,40 +42,32 @@ mt_shape mt_view_shape(const mt_view *view)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* The next of 8 buffers in turn, so that one message can name several shapes. Either text takes at most two lists of 8
- * numbers of 20 characters. */
-static char *next_buffer(size_t *size)
-{
-    static _Thread_local char buffers[8][448];
-    static _Thread_local unsigned next;
-    *size = sizeof buffers[0];
-    return buffers[next++ % 8];
-}
+enum { LIST = 200, TEXTS = 24 }; /* 8 numbers of 20 characters; 8 texts of views take 16 lists */
 
-/* Append "[3,4]" to text; returns the new length. */
-static size_t put_list(char *text, size_t size, size_t used, const int64_t *list, int count)
+/* "[3,4]" in one of several buffers in turn, so that a message can name several shapes. */
+static const char *list_text(const int64_t *list, int count)
 {
-    used += (size_t)snprintf(text + used, size - used, "[");
+    static _Thread_local char texts[TEXTS][LIST];
+    static _Thread_local unsigned next;
+    char *text = texts[next++ % TEXTS];
+    int used = snprintf(text, LIST, "[");
     for (int i = 0; i < count && i < MT_MAX_RANK; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, i ? "," : "", list[i]);
-    return used + (size_t)snprintf(text + used, size - used, "]");
+        used += snprintf(text + used, (size_t)(LIST - used), "%s%" PRId64, i ? "," : "", list[i]);
+    snprintf(text + used, (size_t)(LIST - used), "]");
+    return text;
 }
 
 const char *mt_shape_text(mt_shape shape)
 {
-    size_t size;
-    char *text = next_buffer(&size);
-    put_list(text, size, 0, shape.dim, shape.rank);
-    return text;
+    return list_text(shape.dim, shape.rank);
 }
 
 const char *mt_view_text(const mt_view *view)
 {
-    size_t size;
-    char *text = next_buffer(&size);
-    size_t used = put_list(text, size, 0, view->shape, view->rank);
-    used += (size_t)snprintf(text + used, size - used, " stride ");
-    used = put_list(text, size, used, view->stride, view->rank);
-    snprintf(text + used, size - used, " offset %" PRId64, view->offset);
+    static _Thread_local char texts[8][2 * LIST + 48];
+    static _Thread_local unsigned next;
+    char *text = texts[next++ % 8];
+    snprintf(text, sizeof texts[0], "%s stride %s offset %" PRId64, list_text(view->shape, view->rank),
+             list_text(view->stride, view->rank), view->offset);
     return text;
 }

@@ -10,7 +10,7 @@
 
 static mt_tensor_hooks hooks;
 
-/* What a dropped tensor has instead of memory. The threads share it, so nobody counts its references. */
+/* The storage of a dropped tensor; shared by all threads, so its references are not counted. */
 static mt_storage nothing;
 
 void mt_tensor_hooks_set(const mt_tensor_hooks *wanted)
@@ -23,11 +23,11 @@ void mt_tensor_hooks_set(const mt_tensor_hooks *wanted)
 static void check_not_dropped(const mt_tensor *t)
 {
     MT_CHECK(t->storage != &nothing,
-             "%s was freed by mt_backward, which needed its memory no more: mt_retain it before, or use it earlier",
+             "%s was freed by mt_backward, which no longer needed its memory: mt_retain it before, or use it earlier",
              mt_shape_text(mt_view_shape(&t->view)));
 }
 
-/* One more reference of t's memory. */
+/* One more reference to t's memory. */
 static mt_storage *memory_of(const mt_tensor *t)
 {
     check_not_dropped(t);
@@ -40,21 +40,23 @@ static void give_memory_back(mt_tensor *t)
         mt_storage_release(t->storage);
 }
 
-/* A tensor that takes over the caller's reference of storage. */
-static mt_tensor *tensor_new(mt_view view, mt_dtype dtype, mt_storage *storage)
+/* A tensor of the caller's that takes over the caller's reference to storage. */
+static mt_tensor *unscoped(mt_view view, mt_dtype dtype, mt_storage *storage)
 {
     mt_tensor *t = malloc(sizeof *t);
     MT_CHECK(t, "out of memory");
     *t = (mt_tensor){ .view = view, .dtype = dtype, .storage = storage, .refs = 1 };
-    return mt_scope_adopt(t);
+    return t;
+}
+
+static mt_tensor *tensor_new(mt_view view, mt_dtype dtype, mt_storage *storage)
+{
+    return mt_scope_adopt(unscoped(view, dtype, storage));
 }
 
 mt_tensor *mt_tensor_alias(const mt_tensor *t)
 {
-    mt_tensor *alias = malloc(sizeof *alias);
-    MT_CHECK(alias, "out of memory");
-    *alias = (mt_tensor){ .view = t->view, .dtype = t->dtype, .storage = memory_of(t), .refs = 1 };
-    return alias;
+    return unscoped(t->view, t->dtype, memory_of(t));
 }
 
 mt_tensor *mt_empty(mt_shape shape, mt_dtype dtype, mt_device device)
@@ -152,7 +154,7 @@ mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t 
 mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape)
 {
     mt_view view;
-    mt_shape_numel(shape); /* aborts when the shape makes no sense */
+    mt_shape_numel(shape); /* aborts for an invalid shape */
     MT_CHECK(mt_view_broadcast(&view, &t->view, shape), "broadcast: %s does not stretch to %s",
              mt_shape_text(mt_view_shape(&t->view)), mt_shape_text(shape));
     return recorded(same_storage(t, view), t, (mt_view_op){ .kind = MT_VIEW_BROADCAST });

@@ -1,8 +1,8 @@
-/* tensor.h -- a view into a storage, with a type, a gradient and a place on the tape.
+/* tensor.h -- a view into a storage, with a type, a gradient and a node on the tape.
  *
- * The struct is open: print t->view.stride and see. A tensor made here or by an op belongs to the current scope
- * (core/scope.h) and dies with it; mt_retain keeps it longer, mt_release gives it back. Outside every scope it belongs
- * to its maker, who releases it. A view keeps the storage alive, not the tensor it was made from. */
+ * A tensor made here or by an op belongs to the current scope (core/scope.h) and is freed at its end, unless mt_retain
+ * adds a reference, which mt_release drops again. Without a scope it belongs to the caller, who releases it. A view
+ * keeps the storage alive, not the tensor it was made from. */
 #ifndef MT_CORE_TENSOR_H
 #define MT_CORE_TENSOR_H
 
@@ -22,11 +22,11 @@ typedef struct mt_tensor {
     mt_dtype dtype;
     mt_storage *storage;    /* shared by all views of the same memory */
     struct mt_tensor *grad; /* gradient of the last backward, same shape; NULL before */
-    mt_node *node;          /* what computed it; NULL for a leaf or without a tape */
-    bool requires_grad;     /* a leaf that wants a gradient */
-    int waiting;            /* gradients still to come in this backward: the tape's */
+    mt_node *node;          /* the operation that computed it; NULL for a leaf or without a tape */
+    bool requires_grad;     /* a leaf for which backward computes a gradient */
+    int waiting;            /* gradients missing in this backward; used by the tape */
     int refs;               /* scopes and mt_retain */
-    int scoped;             /* how many of them are scopes' */
+    int scoped;             /* how many of the refs belong to scopes */
 } mt_tensor;
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data);      /* a 
 mt_tensor *mt_uniform(mt_shape shape, float low, float high, mt_rng *rng); /* f32 on the CPU */
 mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng);
 
-/* ---- views: no data moves, the result shares storage ------------------------------------------- */
+/* ---- views: the result shares the storage, nothing is copied ------------------------------------- */
 
 mt_tensor *mt_reshape(mt_tensor *t, mt_shape shape); /* copies when the strides do not allow it */
 mt_tensor *mt_permute(mt_tensor *t, const int *order);
@@ -47,8 +47,8 @@ mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t 
 mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape);
 mt_tensor *mt_contiguous(mt_tensor *t); /* t itself, with one more reference, when it already is; else a copy */
 
-/* mt_to_device -- t itself, with one more reference, when it is there; else a dense copy on that device, without history:
- * for inputs and results; no gradient flows back through it. */
+/* mt_to_device -- t itself, with one more reference, when it is on that device; else a contiguous copy there, which is
+ * not recorded: no gradient flows back through it. */
 mt_tensor *mt_to_device(mt_tensor *t, mt_device device);
 
 /* ---- reading ------------------------------------------------------------------------------------ */
@@ -61,22 +61,21 @@ double mt_get(const mt_tensor *t, const int64_t *index); /* one element of any d
 double mt_item(const mt_tensor *t);                      /* the only element, f32; aborts when there are more */
 void mt_print(const mt_tensor *t);                       /* shape and up to 8 values a row, on stdout */
 
-/* ---- living -------------------------------------------------------------------------------------- */
+/* ---- lifetime ------------------------------------------------------------------------------------ */
 
 mt_tensor *mt_retain(mt_tensor *t);
 void mt_release(mt_tensor *t); /* NULL is allowed */
 
-/* mt_tensor_alias -- another tensor over the same memory: no history, no gradient, and the caller's, not the scope's. */
+/* mt_tensor_alias -- another tensor over the same memory, without node and gradient; it belongs to the caller. */
 mt_tensor *mt_tensor_alias(const mt_tensor *t);
 
-/* mt_tensor_drop -- give t's memory back before t dies; reading or viewing it aborts from then on. Backward does it to
- * results that only the scope still holds. */
+/* mt_tensor_drop -- release t's memory early; reading or viewing t aborts from then on. Backward does this to results
+ * that only the scope still holds. */
 void mt_tensor_drop(mt_tensor *t);
 
-/* ---- seam: the tape (lab 03) ----------------------------------------------------------------------
- * Core is below the tape and does not know it; the tape hangs itself in here. */
+/* ---- extension point: the tape (lab 03), which core does not depend on --------------------------- */
 
-/* How a result was made from its source. A copy that mt_reshape or mt_contiguous had to make is recorded alike. */
+/* How a result was made from its source. A copy made by mt_reshape or mt_contiguous is recorded in the same way. */
 typedef struct mt_view_op {
     enum { MT_VIEW_RESHAPE, MT_VIEW_PERMUTE, MT_VIEW_SLICE, MT_VIEW_BROADCAST, MT_VIEW_CONTIGUOUS } kind;
     int order[MT_MAX_RANK]; /* MT_VIEW_PERMUTE, and transposes */
@@ -86,7 +85,7 @@ typedef struct mt_view_op {
 
 typedef struct mt_tensor_hooks {
     void (*record_view)(mt_tensor *result, mt_tensor *source, const mt_view_op *op); /* the result is new, node NULL */
-    void (*release_node)(mt_node *node);                                             /* a tensor with this node dies */
+    void (*release_node)(mt_node *node);                                             /* its tensor is freed */
 } mt_tensor_hooks;
 
 /* mt_tensor_hooks_set -- once, before the first tensor with a node is made; NULL: no tape. */

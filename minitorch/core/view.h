@@ -1,7 +1,7 @@
-/* view.h -- how an n-dimensional array lies in memory: shape, stride, offset. No data, no allocation.
+/* view.h -- the layout of an n-dimensional array in memory: shape, stride, offset. No data, no allocation.
  *
  * Element (i0, i1, ...) of a view is element  offset + i0*stride[0] + i1*stride[1] + ...  of its storage, all counted in
- * elements. Transposing, slicing and broadcasting change these numbers and move nothing.
+ * elements. Transposing, slicing and broadcasting change only these numbers.
  * Units: solutions/00-tensors/view.c (the arithmetic) and solutions/00-tensors/copy.c (the copy).   Lab 00 */
 #ifndef MT_CORE_VIEW_H
 #define MT_CORE_VIEW_H
@@ -15,7 +15,7 @@ extern "C" {
 
 #define MT_MAX_RANK 8
 
-/* A shape by itself, as functions take it: MT_SHAPE(64, 784), or MT_SCALAR for rank 0. */
+/* A shape as functions take it: MT_SHAPE(64, 784), or MT_SCALAR for rank 0. */
 typedef struct mt_shape {
     int rank;
     int64_t dim[MT_MAX_RANK];
@@ -69,7 +69,7 @@ bool mt_view_broadcast(mt_view *out, const mt_view *view, mt_shape shape);
 bool mt_view_broadcast_shape(mt_shape *out, mt_shape a, mt_shape b);
 
 /* mt_view_reshape -- the same elements, in the same row-major order, under a new shape of as many elements, without
- * moving any. False, *out unchanged, when no strides can say that (a copy is needed).
+ * moving any. False, *out unchanged, when no strides describe that (a copy is needed).
  * Aborts: the number of elements differs.   Lab 00.6 */
 bool mt_view_reshape(mt_view *out, const mt_view *view, mt_shape shape);
 
