@@ -1,5 +1,5 @@
-/* 08-attention.c -- how the checks of attention run: forward, backward, and with a cache (steps 08.5, 08.6, 08.8). Rows:
- * 08-gpt2.c. */
+/* 08-attention.c -- how the checks of attention run: forward, backward, and with a cache (steps 08.5, 08.6, 08.8).
+ * Rows: 08-gpt2.c. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle_attention.h"
@@ -26,14 +26,14 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
     mg_attention a = { .B = mg_pick(rng, 1, 3), .T = length[c->tokens][t], .H = mg_pick(rng, c->heads ? 2 : 1, 4) };
     if (c->tokens == MG_TOKENS_NONE && a.T > 0)
         a.B = 0;
-    if (c->tokens == MG_TOKENS_LONG) /* long ones: the oracle has to make all their scores */
+    if (c->tokens == MG_TOKENS_LONG) /* long ones: the oracle computes all their scores */
         a.B = 1, a.H = mg_pick(rng, c->heads ? 2 : 1, 2);
     a.T = mg_size(run, a.T, 70);
     a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
     return a;
 }
 
-/* What the score with key j is to be, whatever the query. */
+/* The wanted score with key j, for every query. */
 static double steer(mt_rng *rng, int64_t scores, int64_t j, int64_t T)
 {
     double share = T > 1 ? 2 * (double)j / (double)(T - 1) - 1 : 1; /* -1 .. 1 along the keys */
@@ -49,8 +49,8 @@ static double steer(mt_rng *rng, int64_t scores, int64_t j, int64_t T)
     }
 }
 
-/* Normal queries, keys and values; with steered scores all queries of a head point into one direction, one of the corners
- * of a cube, and each key lies along it as far as its score asks. */
+/* Normal queries, keys and values; with chosen scores all queries of a head have one direction, a corner
+ * of a cube, and each key is the multiple of it that gives its score. */
 static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t scores)
 {
     int64_t C = a->C, D = C / a->H;
@@ -133,8 +133,8 @@ static void save(float *out, float *saved, mg_attention *a)
     free(p);
 }
 
-/* The other arguments of a backward call, after dqkv. The checker's own
- * saved stays as it was sent, whatever the call does with it. */
+/* The other arguments of a backward call, after dqkv. The checker's own saved
+ * stays as it was sent, whatever the call does with it. */
 static void send_saved(mg_run *run, mg_attention *a, int64_t scores)
 {
     float *saved = mg_inout(run, "saved", MT_F32, MT_SHAPE(a->B, a->H, a->T, a->T));
@@ -171,8 +171,8 @@ void mg_08_attention_backward(mg_run *run, const void *one_case)
 
 /* ---- with a cache ----------------------------------------------------------------------------------- */
 
-/* The last of T tokens, after the others left their keys and values in the cache. Rows of a later time hold what must not
- * be read, and stay. */
+/* The last of T tokens; the cache holds the keys and values of the others. Later rows hold what must not be read or
+ * changed. */
 static bool cached(mg_run *run, const attention_case *c, mg_attention a)
 {
     int64_t place = a.T - 1, C = a.C, D = C / a.H, rows = a.T + mg_pick(mg_rng(run), 0, 3);
@@ -213,7 +213,7 @@ void mg_08_cached(mg_run *run, const void *one_case)
     }
 }
 
-/* A text from its first token on, with one cache: what forward says of the whole. */
+/* A text from its first token on, with one cache: the result of attention over the whole text. */
 void mg_08_cached_text(mg_run *run, const void *one_case)
 {
     const attention_case *c = one_case;
@@ -240,9 +240,9 @@ void mg_08_cached_text(mg_run *run, const void *one_case)
 
 /* ---- races ------------------------------------------------------------------------------------------ */
 
-/* One sample, a third of the smallest GPT-2 wide. All numbers of a reply must be finite, and those of WATCHED places right. Which
- * places is drawn after the reply, one from each stretch of them. A place left out to save time is found soon: a race looks at some
- * thousands. */
+/* One sample, a third of the smallest GPT-2 wide. All numbers of a reply must be finite, and those of WATCHED places
+ * right. They are drawn after the reply, one from each of as many intervals. A place that was left out to save time is
+ * found soon: a race looks at some thousands. */
 enum { RACE_C = 256, RACE_H = 4, WATCHED = 64 };
 
 static mg_attention racing; /* the call described last; the checker races one pair at a time */
@@ -253,7 +253,7 @@ static int64_t watch(mg_run *run, int64_t k)
     return k * stretch + mt_rng_below(mg_rng(run), stretch);
 }
 
-/* What the oracle was not asked for has no bound: any finite number. */
+/* Elements without an expected value have no bound: any finite number. */
 static bool expect_watched(mg_run *run, mg_answer answer, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,8 +1,9 @@
-/* 08-block.c -- how the checks of the block, the model and the training step run (steps 08.10 to 08.12). Rows: 08-gpt2.c.
+/* 08-block.c -- how the checks of the block, the model and the training step run (steps 08.10 to 08.12). Rows:
+ * 08-gpt2.c.
  *
- * Values are compared with oracle_gpt2.c, gradients with central differences of it. Kernels have their own rows with strict
- * bounds; here the structure is checked, and f32 arithmetic in any order is accepted: SLACK is a thousand roundings of the
- * largest element of the tensor, and the smallest mistake that a row looks for is ten times that. */
+ * Values are compared with oracle_gpt2.c, gradients with central differences of it. Kernels have their own rows with
+ * strict bounds; here the structure is checked, and f32 arithmetic in any order is accepted: SLACK is a thousand
+ * roundings of the largest element of the tensor, and the smallest mistake that a row looks for is ten times that. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle_gpt2.h"

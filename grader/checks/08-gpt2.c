@@ -8,29 +8,29 @@ static const text_case pieces_cases[] = {
     { { 3, "endings", "'s 't 're 've 'm 'll 'd come first, at the start of a piece, in lower case" }, MG_TEXT_WORDS | MG_TEXT_ENDINGS, 0, 60 },
     { { 2, "numbers and signs", "a piece is of one kind; the blank before it may be there for each kind" }, MG_TEXT_WORDS | MG_TEXT_SIGNS, 0, 60 },
     { { 3, "white space", "all but its last character, unless it ends the text or is only one" }, MG_TEXT_WORDS | MG_TEXT_WHITE, 0, 60 },
-    { { 2, "other scripts", "ask mt_char_kind; a character has 1 to 4 bytes, also a white one" }, MG_TEXT_WHITE | MG_TEXT_SCRIPTS, 0, 60 },
+    { { 2, "other scripts", "use mt_char_kind; a character has 1 to 4 bytes, white ones too" }, MG_TEXT_WHITE | MG_TEXT_SCRIPTS, 0, 60 },
     { { 1, "bytes that are not UTF-8", "each is a character of the kind of punctuation" }, MG_TEXT_WORDS | MG_TEXT_BROKEN, 0, 60 },
-    { { 2, "everything", "the text may end anywhere: do not look behind it" }, ~0u, 0, 300 },
+    { { 2, "everything", "the text may end anywhere: do not read past its end" }, ~0u, 0, 300 },
 };
 static const text_case bytes_cases[] = {
     { { 3, "all 256", "33-126, 161-172 and 174-255 stand for themselves; the others are 256, 257, ... in order" }, 0, 0, 0 },
 };
 static const text_case merge_cases[] = {
-    { { 5, "by rank", "what makes the lowest symbol goes first, wherever it is; then look again" }, 0, 4, 40 },
+    { { 5, "by rank", "the two neighbours that make the lowest symbol are merged first, wherever they are; then repeat" }, 0, 4, 40 },
     { { 2, "runs", "of equal neighbours the leftmost" }, 0, 1, 40 },
     { { 1, "nothing to merge", "no symbols, one symbol, no rules: nothing changes" }, 0, 0, 3 },
 };
 static const words_case words_cases[] = {
-    { { 2, "words met again", "the slot whose key is this one" }, MG_WORDS_ANY },
-    { { 2, "a crowd in one place", "look at all MT_WORD_WAYS slots; an empty one is better than one that is taken" }, MG_WORDS_CROWDED },
-    { { 2, "words that begin alike", "compare both halves of the key" }, MG_WORDS_ALIKE },
+    { { 2, "repeated words", "the slot whose key is this one" }, MG_WORDS_ANY },
+    { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one is better than one that is taken" }, MG_WORDS_CROWDED },
+    { { 2, "words that begin with the same bytes", "compare both halves of the key" }, MG_WORDS_ALIKE },
 };
 static const text_case decode_cases[] = {
-    { { 3, "spellings", "id i is spelled from start[i] up to start[i + 1]" }, 0, 0, 40 },
+    { { 3, "spellings", "the bytes of id i are start[i] up to start[i + 1]" }, 0, 0, 40 },
     { { 1, "no ids", "nothing is written" }, 0, 0, 0 },
 };
 static const text_case encode_cases[] = {
-    { { 3, "whole texts", "pieces, merges and words work together: grade those first" }, MG_TEXT_WORDS | MG_TEXT_WHITE, 4, 300 },
+    { { 3, "whole texts", "pieces, merges and words together: make their rows pass first" }, MG_TEXT_WORDS | MG_TEXT_WHITE, 4, 300 },
     { { 2, "texts of everything", "every byte has a symbol; nothing is lost" }, ~0u, 4, 300 },
 };
 
@@ -46,7 +46,7 @@ static const norm_case layernorm_fwd_cases[] = {
       PLAIN },
     { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a pass of its own" }, ROWS(-1, -1),
       .dist = NORMAL(1000, 1) },
-    { { 2, "constant rows", "without variance eps alone is under the root: rstd is 1 / sqrt(eps)" }, ROWS(-1, -1),
+    { { 2, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" }, ROWS(-1, -1),
       .dist = NORMAL(0, 3), .constant = true },
     { { 1, "in place", "out may be x itself: both sums are made before the row is overwritten" }, ROWS(-1, -1), PLAIN,
       .in_place = true },
@@ -56,7 +56,7 @@ static const norm_case layernorm_fwd_cases[] = {
 static const norm_case layernorm_bwd_cases[] = {
     { { 4, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), with g = dout * gamma" }, ROWS(-1, -1), PLAIN,
       .wanted = MG_DX },
-    { { 1, "dx of one column", "to move the only x of a row moves its mean as far: the gradient is 0" }, ROWS(7, 1),
+    { { 1, "dx of one column", "changing the only x of a row changes the mean as much: the gradient is 0" }, ROWS(7, 1),
       PLAIN, .wanted = MG_DX },
     { { 2, "dgamma", "gamma was multiplied by xhat = (x - mean) * rstd: sum dout * xhat down the column" },
       ROWS(-1, -1), PLAIN, .wanted = MG_DGAMMA },
@@ -67,16 +67,16 @@ static const norm_case layernorm_bwd_cases[] = {
 };
 
 static const embedding_case embedding_fwd_cases[] = {
-    { { 2, "random tokens", "row id[n] of wte plus the row of its place" }, TEXTS(-1, -1, -1) },
-    { { 2, "later samples", "every sample begins at place 0: n % T, not n" }, TEXTS(5, 7, -1) },
+    { { 2, "random tokens", "row id[n] of wte plus row n % T of wpe" }, TEXTS(-1, -1, -1) },
+    { { 2, "later samples", "every sample begins at position 0: n % T, not n" }, TEXTS(5, 7, -1) },
     { { 1, "no tokens", "B = 0 must touch nothing" }, TEXTS(0, 5, -1) },
 };
 static const embedding_case embedding_bwd_cases[] = {
     { { 2, "dwte", "row n of dout belongs to row id[n] of dwte; dwpe may be NULL" }, TEXTS(-1, -1, -1),
       .wanted = MG_DWTE },
-    { { 2, "repeated tokens", "a token that comes again adds again: += and not =" }, TEXTS(-1, -1, 2),
+    { { 2, "repeated tokens", "a token that occurs again adds again: += and not =" }, TEXTS(-1, -1, 2),
       .wanted = MG_DWTE },
-    { { 2, "dwpe", "each sample adds to the places 0 to T - 1; dwte may be NULL" }, TEXTS(5, -1, -1),
+    { { 2, "dwpe", "each sample adds to the positions 0 to T - 1; dwte may be NULL" }, TEXTS(5, -1, -1),
       .wanted = MG_DWPE },
     { { 2, "adds to what is there", "wte's gradient has the classifier's part already: += and not =" },
       TEXTS(-1, -1, -1), .wanted = MG_DWTE | MG_DWPE, .held = true },
@@ -85,7 +85,7 @@ static const embedding_case embedding_bwd_cases[] = {
 static const classifier_case classifier_fwd_cases[] = {
     { { 4, "random rows", "logits are x w^T, for w is [V,C]; the loss is -log of the target's probability" },
       HEAD(-1, -1, -1, 0.5) },
-    { { 2, "large logits", "exp(90) overflows float, and log(0) is no loss: lab 02's cross-entropy knows" },
+    { { 2, "large logits", "exp(90) overflows float, and log(0) is infinite: use lab 02's cross-entropy" },
       HEAD(-1, 31, -1, 5) },
     { { 1, "no columns", "with C = 0 all logits are 0: probabilities 1 / V, losses ln V" }, HEAD(-1, 0, -1, 1) },
     { { 1, "one class", "the answer is certain: probability 1, loss 0" }, HEAD(-1, -1, 1, 1) },
@@ -135,11 +135,11 @@ static const attention_race attention_backward_race_cases[] = {
 };
 static const attention_case cached_cases[] = {
     { { 1, "first token", "at place 0 the token is its own only key: out is its value" }, TOKENS(ONE, ANY), JUDGE(OUT) },
-    { { 3, "random places", "keys 0 to place, place included; each score divided by sqrt(D), each value times its weight" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
+    { { 3, "random positions", "keys 0 to place, place included; each score divided by sqrt(D), each value times its weight" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
     { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
     { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" }, TOKENS(LONG, SLOWLY), JUDGE(OUT) },
-    { { 1, "the cache itself", "row `place` gets the token's key and value; no other row changes" }, TOKENS(SHORT, ANY), JUDGE(CACHE) },
+    { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes" }, TOKENS(SHORT, ANY), JUDGE(CACHE) },
 };
 static const attention_case cached_text_cases[] = {
     { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" }, TOKENS(LONG, ANY), JUDGE(OUT) },
@@ -181,24 +181,24 @@ static const step_case step_cases[] = {
 
 /* ---- 08.9 sampling: chance is an argument, so that there is one right token */
 static const sample_case most_likely_cases[] = {
-    { { 1, "random logits", "they may all be below 0: begin with the first, not with 0" }, MG_SAMPLE_ANY },
+    { { 1, "random logits", "logits may all be negative: begin with the first, not with 0" }, MG_SAMPLE_ANY },
     { { 1, "equal logits", "of equal ones the first: > and not >=" }, MG_SAMPLE_EQUAL },
 };
 static const sample_case weights_cases[] = {
     { { 2, "random logits", "exp((logit - the first) / temperature): the first has weight 1" }, MG_SAMPLE_ANY },
-    { { 1, "large logits", "take the first away before exp, which overflows" }, MG_SAMPLE_LARGE },
+    { { 1, "large logits", "subtract the first before exp, which overflows" }, MG_SAMPLE_LARGE },
 };
 static const sample_case kept_cases[] = {
     { { 2, "top-k", "as many as top_k, or V when there are fewer" }, MG_SAMPLE_TOP_K },
-    { { 2, "top-p", "the one that reaches the share is kept too; top_k = 0 cuts nothing off" }, MG_SAMPLE_TOP_P },
-    { { 1, "top-k and top-p", "top_p is a share of what top_k has left" }, MG_SAMPLE_ANY },
+    { { 2, "top-p", "the token that reaches the share is kept too; top_k = 0 means all" }, MG_SAMPLE_TOP_P },
+    { { 1, "top-k and top-p", "top_p is a share of the sum of the top_k" }, MG_SAMPLE_ANY },
 };
 static const sample_case drawn_cases[] = {
     { { 2, "random weights", "the first whose sum up to it exceeds part * (sum of the kept)" }, MG_SAMPLE_ANY },
-    { { 2, "a large vocabulary", "fifty thousand additions in f32 lose their way: add up in double" }, MG_SAMPLE_LONG },
+    { { 2, "a large vocabulary", "fifty thousand additions in f32 are too inexact: add up in double" }, MG_SAMPLE_LONG },
 };
 static const sample_case sample_cases[] = {
-    { { 2, "a token", "mt_sample ranks and calls your parts: grade those first" }, MG_SAMPLE_ANY },
+    { { 2, "a token", "mt_sample ranks the tokens and calls your functions: make their rows pass first" }, MG_SAMPLE_ANY },
 };
 
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_08_##run, cases##_cases)

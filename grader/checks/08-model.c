@@ -1,5 +1,6 @@
-/* 08-model.c -- how the checks of layernorm, embedding and classifier run (steps 08.3, 08.4, 08.7), each against its oracle.
- * Rows: 08-gpt2.c. Sizes that a row leaves open are awkward ones, and one or more that threads share. */
+/* 08-model.c -- how the checks of layernorm, embedding and classifier run (steps 08.3, 08.4, 08.7), each against its
+ * oracle. Rows: 08-gpt2.c. Random sizes are 0, 1, primes, powers of two and their neighbours, and one or more that
+ * threads share. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -25,7 +26,7 @@ static void norm_calls(mg_run *run, const norm_case *c, norm_fn *once)
             return;
 }
 
-/* A power of two: what somebody else's eps would be is another number. */
+/* A power of two, which no usual eps is. */
 static float draw_eps(mg_run *run)
 {
     return (float)exp2(-(double)mg_pick(mg_rng(run), 6, 16));
@@ -251,7 +252,7 @@ static double *transposed(const float *w, int64_t V, int64_t C)
     return turned;
 }
 
-/* What both directions are given behind their outputs. */
+/* The inputs of both directions, after their outputs. */
 typedef struct head_inputs {
     const float *x;
     double *w; /* [C,V] */

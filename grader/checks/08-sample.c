@@ -1,8 +1,9 @@
 /* 08-sample.c -- how the checks of sampling run (step 08.9). Rows: 08-gpt2.c.
  *
- * Chance is an argument here, so that the answer is one token and no frequency. Shares and parts are chosen from the weights
- * themselves, in the middle of the stretch that belongs to the wanted rank: rounding cannot move them out of it, because a
- * stretch shorter than MARGIN of the sum is never chosen. Expected values are added up in double, from the first on. */
+ * The random number is an argument here, so there is one right token. Shares and parts are chosen from the weights
+ * themselves, in the middle of the interval of the wanted rank: rounding cannot move them out of it, because an
+ * interval shorter than MARGIN of the sum is never chosen. Expected values are added up in double, from the first
+ * on. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -90,7 +91,7 @@ static ranks ranks_in(mg_run *run, sample_kind kind)
     return r;
 }
 
-/* A part of what the first `kept` have together, in the middle of the stretch of rank *rank; the rank may become another. */
+/* A part of what the first `kept` have together, in the middle of the interval of rank *rank; the rank may change. */
 static float part_of(mg_run *run, const ranks *r, int64_t kept, int64_t *rank)
 {
     double sum = r->reached[kept - 1];

@@ -1,5 +1,6 @@
-/* 08-step.c -- how the checks of the training step run (step 08.12): a linear layer learns to map rows of D numbers to one
- * number, by the mean of the squares and SGD, a batch a step. The oracle does the same in double. Rows: 08-gpt2.c. */
+/* 08-step.c -- how the checks of the training step run (step 08.12): a linear layer learns to map rows of D numbers
+ * to one number, by the mean of the squares and SGD, a batch a step. The oracle does the same in double. Rows:
+ * 08-gpt2.c. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"

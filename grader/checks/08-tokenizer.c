@@ -1,8 +1,8 @@
 /* 08-tokenizer.c -- how the checks of the tokenizer run: pieces, merges, ids and back. Rows: 08-gpt2.c.
  *
- * Texts are made of parts whose kind is known, so that nothing here asks the framework's tables. Pieces are found by trying
- * GPT-2's rules one after the other; merges are done rule by rule over the whole piece, which is the same as lowest first,
- * because no rule makes what an earlier one merges. */
+ * Texts are built from parts whose kind is known, so that nothing here uses the framework's tables. Pieces are found
+ * by trying GPT-2's rules one after the other; merges are done rule by rule over the whole piece, which is the same
+ * as lowest first, because no rule makes what an earlier one merges. */
 #include "checks/08-gpt2.h"
 #include "text/vocabulary.h"
 
@@ -93,7 +93,7 @@ static void append(sample *s, const void *text, int64_t size, kind of)
     s->n++;
 }
 
-/* What was just said, said again: words come more than once. */
+/* Repeats a part of the text: words occur more than once. */
 static void repeat(sample *s, int64_t count, int64_t most)
 {
     for (int64_t i = s->n - count; count > 0 && sample_size(s) + 4 <= most; i++, count--)
@@ -105,7 +105,7 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
     static const char *const ending[] = { "'re", "'ve", "'ll", "'RE", "'vd" };
     mt_rng *rng = mg_rng(run);
     s->n = s->start[0] = 0;
-    if ((c->parts & MG_TEXT_ENDINGS) && most >= 4) /* what is easily taken for an ending stands in every text */
+    if ((c->parts & MG_TEXT_ENDINGS) && most >= 4) /* every text has something that looks like an ending */
         for (const char *e = "a'S"; *e; e++)
             append(s, e, 1, *e == '\'' ? OTHER : LETTER);
     while (sample_size(s) + 6 <= most) {
@@ -118,8 +118,7 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
         else if (p->of & c->parts)
             append(s, p->text, (int64_t)strlen(p->text), p->kind);
     }
-    for (int i = 0; i < 2 && (c->parts & MG_TEXT_WHITE) && sample_size(s) < most;
-         i++) /* and so do blanks, at its end */
+    for (int i = 0; i < 2 && (c->parts & MG_TEXT_WHITE) && sample_size(s) < most; i++) /* and blanks at its end */
         append(s, " ", 1, WHITE);
 }
 
@@ -131,7 +130,7 @@ static bool says(const sample *s, int64_t at, const char *words)
     return s->start[at] + size <= sample_size(s) && memcmp(s->text + s->start[at], words, (size_t)size) == 0;
 }
 
-/* The character behind the piece that starts with this one: the rules in their order. */
+/* The character after the piece that starts with this one: the rules in their order. */
 static int64_t piece_of(const sample *s, int64_t at)
 {
     static const char *const endings[] = { "'s", "'t", "'re", "'ve", "'m", "'ll", "'d" };
@@ -195,7 +194,7 @@ typedef struct rules {
     int32_t pair[RULES][2];
 } rules;
 
-/* Rules over the first letters, the ones behind built on those before; no two make the same spelling. */
+/* Rules over the first letters, later ones built on earlier ones; no two make the same spelling. */
 static rules draw_rules(mg_run *run, int64_t letters, int64_t count)
 {
     rules r = { 0 };
@@ -246,7 +245,7 @@ void mg_08_merge(mg_run *run, const void *one_case)
         for (int64_t i = 0; i < n; i++)
             want[i] = symbol[i] = "abc d"[mt_rng_below(mg_rng(run), (uint32_t)mt_max(c->letters, 1))];
         double left = (double)merge_all(want, n, &r);
-        for (int64_t i = (int64_t)left; i < n; i++) /* what lies behind the result is nobody's: the worker clears it */
+        for (int64_t i = (int64_t)left; i < n; i++) /* the worker clears what follows the result */
             want[i] = -1;
         if (!mg_call(run) || !mg_expect(run, "count", &left, NULL) || !mg_expect(run, "symbol", want, NULL))
             return;

@@ -1,5 +1,5 @@
-/* 08-words.c -- how the checks of the table of words run: a table is filled by the slots that come back, and each slot must be
- * one that the contract allows. Rows: 08-gpt2.c. */
+/* 08-words.c -- how the checks of the table of words run: a table is filled by the slots that come back, and each
+ * slot must be one that the contract allows. Rows: 08-gpt2.c. */
 #include "checks/08-gpt2.h"
 #include "text/tokenizer.h"
 
@@ -18,7 +18,7 @@ static void draw_word(mg_run *run, key k, int64_t size)
     memcpy(k, bytes, sizeof bytes);
 }
 
-/* The words of a case. Those of a crowd lie in one place; those that begin alike do so in their first eight bytes. */
+/* The words of a case. Some share one home; some have the same first eight bytes. */
 static void draw_words(mg_run *run, key *words, int64_t kind)
 {
     for (int64_t count = 0; count < DIFFERENT;) {
@@ -32,7 +32,7 @@ static void draw_words(mg_run *run, key *words, int64_t kind)
     }
 }
 
-/* What the table holds, as the answers filled it: is this slot one that may come back for this word? */
+/* What the table holds, as the answers filled it: may this slot be returned for this word? */
 static bool allowed(key *table, const key word, int64_t slot, const char **why)
 {
     int64_t home = mt_word_home(word);

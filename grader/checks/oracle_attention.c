@@ -43,7 +43,8 @@ static number dot(const float *x, const float *y, int64_t D, double more)
     return (number){ sum, (mg_gamma(D) + more * MG_U) * size };
 }
 
-/* Score of query i and key j. 1 / sqrt(D) has two roundings and its product one; q and k may be scaled before: one more. */
+/* Score of query i and key j. 1 / sqrt(D) has two roundings and its product one; q and k may be scaled before: one
+ * more. */
 static number score(const mg_attention *a, int64_t i, int64_t j)
 {
     int64_t D = a->C / a->H;
@@ -53,16 +54,18 @@ static number score(const mg_attention *a, int64_t i, int64_t j)
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-/* Of one query: the largest score, the logarithm of the sum of e^(score - max), and how far the sum is off, relatively. */
+/* Of one query: the largest score, the logarithm of the sum of e^(score - max), and how far the sum is off,
+ * relatively. */
 typedef struct total {
     double max, log_sum, e;
 } total;
 
 /* Scores of one query become its probabilities.
  *
- * A weight e^(score - max) is off by the score's bound, by its argument's rounding and by exp's 4 u. Each time the maximum
- * grows after it, it shrinks by another exp and product: 5 u, and the arguments' roundings add up to that of one from the
- * score to the last maximum. The maximum's own error is in all weights alike, and goes when they are divided by their sum. */
+ * A weight e^(score - max) is off by the score's bound, by its argument's rounding and by exp's 4 u. Each time the
+ * maximum grows after it, it shrinks by another exp and product: 5 u, and the arguments' roundings add up to that of
+ * one from the score to the last maximum. The maximum's own error is in all weights alike, and goes when they are
+ * divided by their sum. */
 static total softmax(number *s, int64_t n)
 {
     double max = -INFINITY, top = -INFINITY, sum = 0, sum_e = mg_gamma(n);
@@ -146,8 +149,9 @@ typedef struct cell {
     number p, ds;
 } cell;
 
-/* The probability is the saved one, or e^(score - lse). Whoever makes lse and out again instead of reading them has not their rounding to f32:
- * one more. ds has four of its own, besides that of the difference: two products, and two of scale. */
+/* The probability is the saved one, or e^(score - lse). A kernel that computes lse and out again instead of reading
+ * them does not have their rounding to f32: one more. ds has four roundings of its own, besides that of the
+ * difference: two products, and two of scale. */
 static cell cell_of(const mg_attention *a, int64_t i, int64_t j)
 {
     int64_t D = a->C / a->H;

@@ -1,5 +1,5 @@
-/* oracle_gpt2.h -- a block of GPT-2 and the whole model in double precision, written as loops over numbers; and derivatives by
- * central differences. Independent of autograd, of modules and of ops. */
+/* oracle_gpt2.h -- a block of GPT-2 and the whole model in double precision, written as loops over numbers; and
+ * derivatives by central differences. Independent of autograd, of modules and of ops. */
 #ifndef MG_CHECKS_ORACLE_GPT2_H
 #define MG_CHECKS_ORACLE_GPT2_H
 

@@ -1,8 +1,9 @@
-/* attention.c -- causal self-attention of many heads, forward and backward. All probabilities of a head are stored, T x T.
+/* attention.c -- causal self-attention of many heads, forward and backward. All probabilities of a head are stored,
+ * T x T.
  *
- * Forward leaves them in saved [B,H,T,T]; backward replaces them by the gradient of the scores. The products are lab 01's
- * packed kernel on one thread. Threads share out the heads of all samples: no sum is split, so the result does not depend
- * on their number. Lab 11 writes the tiled form, which stores one number a row.
+ * Forward leaves them in saved [B,H,T,T]; backward replaces them by the gradient of the scores. The products are lab
+ * 01's packed kernel on one thread. Threads share out the heads of all samples: no sum is split, so the result does
+ * not depend on their number. Lab 11 writes the tiled form, which stores one number a row.
  * Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2. */
 #include "ops/heads.h"
 #include "ops/kernels.h"
@@ -20,9 +21,9 @@ static void attend(float *out, float *p, const mt_head *h)
 {
     int64_t T = h->T, C = h->C, D = h->D, step = 3 * C;
     /* TODO 08.5: Scores, probabilities and weighted sums of one head.
-     * Hint: scores are the product of q and k transposed (mt_head_product; rows of q, k and v are `step` apart). Scale them;
-     * row i sees the keys 0 .. i, and a score of -INFINITY has probability 0. Softmax of the rows is lab 02's
-     * mt_softmax_fwd_cpu, which works in place. The weighted sums are the product of p and v. */
+     * Hint: scores are the product of q and k transposed (mt_head_product; rows of q, k and v are `step` apart).
+     * Scale them; row i sees the keys 0 .. i, and a score of -INFINITY has probability 0. Softmax of the rows is lab
+     * 02's mt_softmax_fwd_cpu, which works in place. The weighted sums are the product of p and v. */
     MT_TODO("08.5");
 }
 
@@ -54,9 +55,9 @@ static void head_backward(float *dq, float *p, const float *dout, const float *o
     int64_t T = h->T, C = h->C, D = h->D, step = 3 * C;
     float *dk = dq + C, *dv = dk + C;
     /* TODO 08.6: Gradients of the queries, keys and values of one head.
-     * Hint: dv needs p as it is. Then turn p, row by row, into the gradient of the scores before they were scaled: dp[i,j]
-     * is dout_i . v_j, softmax's backward (lab 02) needs the sum of p * dp over the row, and that is dout_i . out_i. Hidden
-     * keys have p = 0 and stay 0. dq and dk are products of the result with k and q. */
+     * Hint: dv needs p as it is. Then turn p, row by row, into the gradient of the scores before they were scaled:
+     * dp[i,j] is dout_i . v_j, softmax's backward (lab 02) needs the sum of p * dp over the row, and that is dout_i
+     * . out_i. Hidden keys have p = 0 and stay 0. dq and dk are products of the result with k and q. */
     MT_TODO("08.6");
 }
 

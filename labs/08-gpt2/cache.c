@@ -1,5 +1,5 @@
-/* cache.c -- attention of one new token over the stored keys and values of the tokens before it.
- * Heads are independent: threads share them out. The softmax is computed in one pass over the keys: there is no room for a row
+/* cache.c -- attention of one new token over the stored keys and values of the tokens before it. Heads are
+ * independent: threads share them out. The softmax is computed in one pass over the keys: there is no room for a row
  * of scores. */
 #include "ops/kernels_gpt2.h"
 #include "ops/vecmath.h"
@@ -23,8 +23,8 @@ void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t
         float *o = out + h * D, max = -INFINITY, sum = 0;
         memset(o, 0, (size_t)D * sizeof *o);
         /* TODO 08.8: Attention over the keys 0 to place, one after the other.
-         * Hint: row j of the cache holds key and value, C numbers each. When a score exceeds max, multiply all earlier sums
-         * by e^(old max - new max). The new token is its own last key: place counts too. */
+         * Hint: row j of the cache holds key and value, C numbers each. When a score exceeds max, multiply all
+         * earlier sums by e^(old max - new max). The new token is its own last key: place counts too. */
         MT_TODO("08.8");
     }
 }

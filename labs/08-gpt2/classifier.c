@@ -1,26 +1,26 @@
 /* classifier.c -- the head of a language model and its loss as one kernel: logits, softmax and cross-entropy.
  *
- * N x V numbers are the largest array of the whole model. There is one of them: it holds logits, then probabilities, and in
- * backward the gradient of the logits. The weights are the token table (V rows of C): what a token is, and how to say it. */
+ * The N x V logits are the largest array of the whole model. One array holds the logits, then the probabilities, and in
+ * backward the gradient of the logits. The weights are the token table, V rows of C. */
 #include "ops/kernels.h"
 #include "ops/kernels_gpt2.h"
 
 #include <inttypes.h>
 
-enum { THREADS_FROM = 1 << 15 }; /* elements worth waking threads */
+enum { THREADS_FROM = 1 << 15 }; /* elements from which threads pay off */
 
 void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const float *w, const int32_t *target, int64_t N,
                            int64_t C, int64_t V)
 {
-    /* TODO 08.7: Logits x w^T, then the loss and the probabilities in their place.
-     * Hint: w is stored [V,C], so it is read transposed; lab 02's cross-entropy may write over its logits. */
+    /* TODO 08.7: Logits x w^T, then the loss, and the probabilities in the array of the logits.
+     * Hint: w is stored [V,C], so it is read transposed. Lab 02's cross-entropy may overwrite its logits. */
     MT_TODO("08.7");
 }
 
 void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dloss, const float *x, const float *w,
                            const int32_t *target, int64_t N, int64_t C, int64_t V)
 {
-    /* TODO 08.7: The gradient of the logits in the place of the probabilities, then dx and dw.
+    /* TODO 08.7: The gradient of the logits in the array of the probabilities, then dx and dw.
      * Hint: (p - 1 for the target) * dloss[n]; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
     MT_TODO("08.7");
 }

@@ -1,13 +1,16 @@
 /* layernorm.c -- layer normalisation over rows, forward and backward.
  *
- * Rows are independent in forward and in dx: threads split them. dgamma and dbeta sum over rows: threads split columns, so
- * that each sum is one thread's and has the same bits for any number of them. */
+ * Rows are independent in forward and in dx: threads split them. dgamma and dbeta sum over rows: threads split
+ * columns, so one thread computes each sum, with the same bits for any number of threads. */
 #include "ops/kernels_gpt2.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-enum { THREADS_FROM = 8192, COLUMNS = 128 }; /* elements worth a thread; columns that one thread sums side by side */
+enum {
+    THREADS_FROM = 8192,
+    COLUMNS = 128
+}; /* elements from which threads pay off; columns that one thread sums at once */
 
 static void check_columns(int64_t N, int64_t C)
 {
@@ -35,7 +38,7 @@ static void rows_backward(float *dx, const float *dout, const float *x, const fl
     for (int64_t n = 0; n < N; n++) {
         const float *g = dout + n * C, *row = x + n * C;
         float *to = dx + n * C, m = mean[n], r = rstd[n];
-        /* TODO 08.3: dx of one row: the mean and the variance depend on every x of it.
+        /* TODO 08.3: dx of one row: the mean and the variance depend on every x of the row.
          * Hint: with g = dout * gamma and xhat = (x - m) * r, first the means of g and of g * xhat over the row, then
          * dx += r * (g - mean_g - xhat * mean_gx). */
         MT_TODO("08.3");

@@ -1,6 +1,6 @@
-/* model.c -- the forward pass of GPT-2: a block, the model, logits and loss. Ops record themselves, so backward is lab 03's.
- * Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of norm and sum,
- * Xiong et al. 2020, arXiv:2002.04745. */
+/* model.c -- the forward pass of GPT-2: a block, the model, logits and loss. Ops record themselves, so backward is
+ * lab 03's. Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of
+ * norm and sum, Xiong et al. 2020, arXiv:2002.04745. */
 #include "models/gpt2.h"
 #include "ops/ops.h"
 
@@ -23,8 +23,9 @@ mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x)
 {
     /* TODO 08.10: Both parts, each added to the residual stream.
-     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and its result is added to x itself. The MLP reads the
-     * stream that attention has already been added to. mt_forward calls the children's own forward functions. */
+     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and its result is added to x itself. The MLP
+     * reads the stream that attention has already been added to. mt_forward calls the children's own forward
+     * functions. */
     MT_TODO("08.10");
 }
 
@@ -43,7 +44,8 @@ mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids)
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
     /* TODO 08.11: Logits of every token of the vocabulary, at every position.
-     * Hint: the head is the token table. Slice its first c->vocabulary rows (the others are padding), transpose, multiply. */
+     * Hint: the head is the token table. Slice its first c->vocabulary rows (the others are padding), transpose,
+     * multiply. */
     MT_TODO("08.11");
 }
 
@@ -53,6 +55,7 @@ mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets)
     mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
     int64_t rows = mt_numel(ids);
     /* TODO 08.11: The mean cross-entropy of all positions, without the logits in memory of their own.
-     * Hint: mt_classifier takes x [rows,C], the whole table, targets [rows] and how many rows of the table are classes. */
+     * Hint: mt_classifier takes x [rows,C], the whole table, targets [rows] and how many rows of the table are
+     * classes. */
     MT_TODO("08.11");
 }

@@ -1,5 +1,5 @@
-/* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated. Unit: solutions/15-scale/cost.c
- * (lab 15, not graded yet).
+/* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated. Unit:
+ * solutions/15-scale/cost.c (lab 15, not graded yet).
  *
  *     mt_gpt2_cost cost = mt_gpt2_cost_of(mt_gpt2_size("gpt2"), 4, 1024, 1);
  *     mt_gpt2_cost_print(&cost, mt_gpt2_size("gpt2")); */
@@ -23,7 +23,8 @@ typedef struct mt_gpt2_cost {
     int64_t attention_flops;  /* the part of it that grows with T^2: scores and weighted sums */
 } mt_gpt2_cost;
 
-/* mt_gpt2_cost_of -- a training step of B x T tokens, AdamW, with so many micro-batches of B samples each.   Lab 15.1-3 */
+/* mt_gpt2_cost_of -- a training step of B x T tokens, AdamW, with so many micro-batches of B samples each.
+ * Lab 15.1-3 */
 mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T, int64_t micro_batches);
 
 /* mt_gpt2_cost_print -- the same as a table on standard output. */

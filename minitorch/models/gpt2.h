@@ -1,11 +1,12 @@
-/* gpt2.h -- GPT-2 of any size: tokens and positions, blocks of attention and MLP, a residual stream, and the token table as head.
+/* gpt2.h -- GPT-2 of any size: tokens and positions, blocks of attention and MLP, a residual stream, and the token
+ * table as head.
  *
  *     mt_gpt2_config config = *mt_gpt2_size("gpt2");                    // 124M; or numbers of your own
  *     mt_module *model = mt_gpt2_new(&config, &rng);
  *     mt_tensor *loss = mt_gpt2_loss(model, ids, targets);              // i32 [B,T] both
  *
- * Parameters have Hugging Face's names ("h.0.attn.c_attn.weight") and its shapes: its Conv1D weights are [inputs, outputs],
- * as ours are. No dropout: GPT-2's runs are shorter than one pass over the data.
+ * Parameters have Hugging Face's names ("h.0.attn.c_attn.weight") and its shapes: its Conv1D weights are [inputs,
+ * outputs], as ours are. No dropout: GPT-2's runs are shorter than one pass over the data.
  * Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".   Lab 08 */
 #ifndef MT_MODELS_GPT2_H
 #define MT_MODELS_GPT2_H
@@ -24,8 +25,8 @@ typedef struct mt_gpt2_config {
     int64_t width; /* of the residual stream; heads divides it */
 } mt_gpt2_config;
 
-/* mt_gpt2_size -- "gpt2" (124M), "gpt2-medium" (355M), "gpt2-large" (774M), "gpt2-xl" (1558M) or "toy" (4 layers, 4 heads,
- * 128 wide, context 64). NULL, with mt_last_error listing the names: none of these. */
+/* mt_gpt2_size -- "gpt2" (124M), "gpt2-medium" (355M), "gpt2-large" (774M), "gpt2-xl" (1558M) or "toy" (4 layers, 4
+ * heads, 128 wide, context 64). NULL, with mt_last_error listing the names: none of these. */
 const mt_gpt2_config *mt_gpt2_size(const char *name);
 
 /* mt_gpt2_fill -- layers, heads, width and block that are 0 become those of a named size. MT_ERR_ARGUMENT as above. */
@@ -34,8 +35,8 @@ mt_status mt_gpt2_fill(mt_gpt2_config *config, const char *size);
 /* mt_gpt2_check -- MT_ERR_ARGUMENT, in words, when no such model can be. */
 mt_status mt_gpt2_check(const mt_gpt2_config *config);
 
-/* mt_gpt2_new -- weights ~ normal(0, 0.02), those that write to the residual stream divided by sqrt(2 layers) (there are
- * 2 layers such writers, whose variances add up); biases 0, gains 1. Aborts: mt_gpt2_check fails. */
+/* mt_gpt2_new -- weights ~ normal(0, 0.02), those that write to the residual stream divided by sqrt(2 layers) (there
+ * are 2 layers such writers, whose variances add up); biases 0, gains 1. Aborts: mt_gpt2_check fails. */
 mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng);
 const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model); /* lent; its rows are filled in */
 
@@ -55,9 +56,10 @@ mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x);
 mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x);
 
 /* ids, targets i32 [B,T], T <= block.   Lab 08.11
- * mt_gpt2_forward -- what the head reads, [B,T,C]: token plus position, the blocks, the last layernorm. mt_forward calls it.
+ * mt_gpt2_forward -- what the head reads, [B,T,C]: token plus position, the blocks, the last layernorm
  * mt_gpt2_logits  -- [B,T,vocabulary]: that times the token table transposed
- * mt_gpt2_loss    -- [], the mean cross-entropy of the logits */
+ * mt_gpt2_loss    -- [], the mean cross-entropy of the logits
+ * mt_forward(model, ids) calls mt_gpt2_forward. */
 mt_tensor *mt_gpt2_forward(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets);

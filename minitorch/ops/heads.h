@@ -1,4 +1,5 @@
-/* heads.h -- what the attention kernels of the CPU share: where a head's queries, keys and values are, and its products. */
+/* heads.h -- what the attention kernels of the CPU share: where a head's queries, keys and values are, and its
+ * products. */
 #ifndef MT_OPS_HEADS_H
 #define MT_OPS_HEADS_H
 

@@ -1,5 +1,5 @@
-/* kernels_gpt2.h -- the CPU kernels of lab 08; their twins for CUDA are given (cuda/kernels.h). Conventions and letters are
- * those of ops/kernels.h. */
+/* kernels_gpt2.h -- the CPU kernels of lab 08; their twins for CUDA are given (cuda/kernels.h). Conventions and
+ * letters are those of ops/kernels.h. */
 #ifndef MT_OPS_KERNELS_GPT2_H
 #define MT_OPS_KERNELS_GPT2_H
 
@@ -78,8 +78,8 @@ typedef struct mt_attention_rung {
     mt_attention_bwd_fn *bwd;
 } mt_attention_rung;
 
-/* The ladder from the plainest to the fastest, ended by a rung whose name is NULL. Programs use one of them: MT_ATTENTION,
- * which the Makefile sets. */
+/* The ladder from the plainest to the fastest, ended by a rung whose name is NULL. Programs use one of them:
+ * MT_ATTENTION, which the Makefile sets. */
 extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
@@ -111,15 +111,15 @@ void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dlos
 /* mt_most_likely_cpu -- the largest of V logits, V >= 1; of equal ones the first.   Lab 08.9 */
 int32_t mt_most_likely_cpu(const float *logits, int64_t V);
 
-/* Of the next three the tokens are ranked: logit [V] never rises, and neither does weight [V]. Sums are in double: fifty
- * thousand small numbers lose too much in f32. */
+/* Of the next three the tokens are ranked: logit [V] never rises, and neither does weight [V]. Sums are in double:
+ * fifty thousand small numbers lose too much in f32. */
 
 /* mt_sample_weights_cpu -- weight[i] = exp((logit[i] - logit[0]) / temperature), overwritten; temperature > 0.
  * Source: Hinton, Vinyals, Dean 2015, arXiv:1503.02531, sec. 2.   Lab 08.9 */
 void mt_sample_weights_cpu(float *weight, const float *logit, int64_t V, double temperature);
 
-/* mt_sample_kept_cpu -- how many of V >= 1 tokens may be drawn, 1 .. V: of the first top_k (0: of all) the fewest whose sum is
- * at least top_p times that of the top_k; 0 < top_p <= 1.
+/* mt_sample_kept_cpu -- how many of V >= 1 tokens may be drawn, 1 .. V: of the first top_k (0: of all) the fewest
+ * whose sum is at least top_p times that of the top_k; 0 < top_p <= 1.
  * Source: Fan et al. 2018, arXiv:1805.04833 (top-k); Holtzman et al. 2020, arXiv:1904.09751 (top-p).   Lab 08.9 */
 int64_t mt_sample_kept_cpu(const float *weight, int64_t V, int64_t top_k, double top_p);
 

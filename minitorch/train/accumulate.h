@@ -5,8 +5,8 @@
 
 #include "train/step.h"
 
-/* mt_train_accumulate -- mt_train_batch for each of training->micro micro-batches, so that gradients, loss and samples in
- * `sum` are those of all of them together. False: the source ended before.   Lab 10.1 */
+/* mt_train_accumulate -- mt_train_batch for each of training->micro micro-batches, so that gradients, loss and
+ * samples in `sum` are those of all of them together. False: the source ended before.   Lab 10.1 */
 bool mt_train_accumulate(mt_step_result *sum, const mt_training *training);
 
 #endif

@@ -1,7 +1,8 @@
 /* step.h -- one step of training: forward, backward, clip, update. Unit: solutions/08-gpt2/step.c
  *
- *     mt_training training = { .model = model, .optim = optim, .loss = mt_gpt2_loss, .next = next_batch, .source = &data,
- *                              .micro = 4, .schedule = mt_recipe_schedule(&recipe, steps), .clip = recipe.clip };
+ *     mt_training training = { .model = model, .optim = optim, .loss = mt_gpt2_loss, .next = next_batch,
+ *                              .source = &data, .micro = 4, .clip = recipe.clip,
+ *                              .schedule = mt_recipe_schedule(&recipe, steps) };
  *     mt_step_result result;
  *     for (int64_t step = 0; step < steps && mt_train_step(&result, &training, step); step++)
  *         printf("%g\n", result.loss); */
@@ -29,13 +30,14 @@ typedef struct mt_step_result {
     int64_t samples; /* in all micro-batches */
 } mt_step_result;
 
-/* mt_train_batch -- add one micro-batch: its gradients, times `share`, to the parameters' gradients, its loss times share and
- * its number of samples to *sum. All other tensors are released. False, with nothing changed: there is no batch.   Lab 08.12 */
+/* mt_train_batch -- add one micro-batch: its gradients, times `share`, to the parameters' gradients, its loss times
+ * share and its number of samples to *sum. All other tensors are released. False, with nothing changed: there is no
+ * batch.   Lab 08.12 */
 bool mt_train_batch(mt_step_result *sum, const mt_training *training, float share);
 
-/* mt_train_step -- step number 0, 1, ... of the schedule. Tensors that `loss` and `next` make belong to the scope of their
- * micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter.
- * False, with nothing changed but gradients: the source had fewer than `micro` batches left.   Lab 08.12 */
+/* mt_train_step -- step number 0, 1, ... of the schedule. Tensors that `loss` and `next` make belong to the scope of
+ * their micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter. False, with
+ * nothing changed but gradients: the source had fewer than `micro` batches left.   Lab 08.12 */
 bool mt_train_step(mt_step_result *result, const mt_training *training, int64_t step);
 
 #endif

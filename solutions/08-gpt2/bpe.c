@@ -21,7 +21,7 @@ uint32_t mt_byte_char(int32_t byte)
 int64_t mt_bpe_merge(int32_t *symbol, int64_t n, const mt_merges *merges)
 {
     /* LAB 08.2 BEGIN  Merge by rank.
-     * Hint: not from left to right: look at all neighbours, merge the two that make the lowest symbol, look again. */
+     * Hint: not from left to right. Look at all neighbours, merge the two that make the lowest symbol, and repeat. */
     for (;;) {
         int32_t best = MT_NO_MERGE;
         int64_t at = 0;
@@ -45,8 +45,9 @@ mt_word *mt_word_slot(mt_word *table, const uint64_t key[2])
 {
     mt_word *home = table + mt_word_home(key);
     /* LAB 08.2 BEGIN  A word's slot.
-     * Hint: the slots home[0] to home[MT_WORD_WAYS - 1]. Two words may agree in eight bytes: compare both halves. Words come
-     * into the first empty slot, so behind it there is none. When all hold others, any may go: a lost word is merged anew. */
+     * Hint: the slots home[0] to home[MT_WORD_WAYS - 1]. Two words may agree in eight bytes: compare both halves. A
+     * word is put into the first empty slot, so none is stored after it. When all slots are taken, any may be
+     * replaced: a word that is lost is merged again. */
     for (int64_t i = 0; i < MT_WORD_WAYS; i++)
         if ((home[i].key[0] == key[0] && home[i].key[1] == key[1]) || home[i].key[1] == 0)
             return &home[i];
@@ -58,7 +59,7 @@ int64_t mt_bpe_decode(uint8_t *text, const int32_t *ids, int64_t n, const mt_spe
 {
     int64_t size = 0;
     /* LAB 08.2 BEGIN  Ids to bytes.
-     * Hint: tokens are spelled in whole bytes, characters perhaps not: only all of them together are UTF-8 again. */
+     * Hint: a token is a number of whole bytes, not of whole characters: only the complete text is UTF-8. */
     for (int64_t i = 0; i < n; i++) {
         int64_t start = spelling->start[ids[i]], length = spelling->start[ids[i] + 1] - start;
         memcpy(text + size, spelling->bytes + start, (size_t)length);

@@ -1,6 +1,6 @@
-/* model.c -- the forward pass of GPT-2: a block, the model, logits and loss. Ops record themselves, so backward is lab 03's.
- * Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of norm and sum,
- * Xiong et al. 2020, arXiv:2002.04745. */
+/* model.c -- the forward pass of GPT-2: a block, the model, logits and loss. Ops record themselves, so backward is
+ * lab 03's. Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of
+ * norm and sum, Xiong et al. 2020, arXiv:2002.04745. */
 #include "models/gpt2.h"
 #include "ops/ops.h"
 
@@ -27,8 +27,9 @@ mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x)
 {
     /* LAB 08.10 BEGIN  Both parts, each added to the residual stream.
-     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and its result is added to x itself. The MLP reads the
-     * stream that attention has already been added to. mt_forward calls the children's own forward functions. */
+     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and its result is added to x itself. The MLP
+     * reads the stream that attention has already been added to. mt_forward calls the children's own forward
+     * functions. */
     mt_tensor *attention = mt_forward(block->child[MT_GPT2_ATTN], mt_forward(block->child[MT_GPT2_LN_1], x));
     x = mt_add(x, attention);
     mt_tensor *mlp = mt_forward(block->child[MT_GPT2_MLP], mt_forward(block->child[MT_GPT2_LN_2], x));
@@ -54,7 +55,8 @@ mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids)
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
     /* LAB 08.11 BEGIN  Logits of every token of the vocabulary, at every position.
-     * Hint: the head is the token table. Slice its first c->vocabulary rows (the others are padding), transpose, multiply. */
+     * Hint: the head is the token table. Slice its first c->vocabulary rows (the others are padding), transpose,
+     * multiply. */
     mt_tensor *tokens = mt_slice(wte, 0, 0, c->vocabulary, 1);
     return mt_matmul(mt_forward(model, ids), mt_transpose(tokens, 0, 1));
     /* LAB 08.11 END */
@@ -66,7 +68,8 @@ mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets)
     mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
     int64_t rows = mt_numel(ids);
     /* LAB 08.11 BEGIN  The mean cross-entropy of all positions, without the logits in memory of their own.
-     * Hint: mt_classifier takes x [rows,C], the whole table, targets [rows] and how many rows of the table are classes. */
+     * Hint: mt_classifier takes x [rows,C], the whole table, targets [rows] and how many rows of the table are
+     * classes. */
     mt_tensor *x = mt_reshape(mt_forward(model, ids), MT_SHAPE(rows, c->width));
     return mt_classifier(x, wte, mt_reshape(targets, MT_SHAPE(rows)), c->vocabulary);
     /* LAB 08.11 END */

@@ -1,4 +1,5 @@
-/* pretokenize.c -- GPT-2's rules for cutting text into pieces, without a regular expression: one look ahead is enough. */
+/* pretokenize.c -- GPT-2's rules for cutting text into pieces, without a regular expression: a lookahead of one
+ * character is enough. */
 #include "text/tokenizer.h"
 #include "text/unicode.h"
 
@@ -8,7 +9,7 @@
 static int64_t contraction(const uint8_t *text, int64_t size)
 {
     /* LAB 08.1 BEGIN  The English endings.
-     * Hint: most text does not start with an apostrophe, so look for that first; and the text may end behind it. */
+     * Hint: most text does not start with an apostrophe, so test that first. The text may end after the apostrophe. */
     if (text[0] != '\'' || size < 2)
         return 0;
     if (text[1] == 's' || text[1] == 't' || text[1] == 'm' || text[1] == 'd')
@@ -19,7 +20,8 @@ static int64_t contraction(const uint8_t *text, int64_t size)
     /* LAB 08.1 END */
 }
 
-/* Where the run of characters of this kind ends; *last is where its last character starts (unchanged when it is empty). */
+/* Where the run of characters of this kind ends; *last is where its last character starts (unchanged when it is
+ * empty). */
 static int64_t run_end(const uint8_t *text, int64_t size, int64_t at, mt_kind kind, int64_t *last)
 {
     int64_t length;
@@ -33,9 +35,10 @@ static int64_t run_end(const uint8_t *text, int64_t size, int64_t at, mt_kind ki
 int64_t mt_piece_end(const uint8_t *text, int64_t size, int64_t at)
 {
     /* LAB 08.1 BEGIN  Where a piece ends.
-     * Hint: after the endings there are two cases. A run of one kind (not white space), perhaps behind one blank, is a piece.
-     * Else it is white space: the whole run at the end of the text, or when it is one character; otherwise its last
-     * character is left for the next piece, for a word takes the blank before it. run_end tells both. */
+     * Hint: after the endings there are two cases. A run of one kind (not white space), perhaps after one blank, is
+     * a piece. Otherwise the piece is white space: the whole run at the end of the text, or when it is one
+     * character; else all but its last character, because a word takes the blank before it. run_end gives both
+     * positions. */
     int64_t ending = contraction(text + at, size - at), length, last = at;
     if (ending > 0)
         return at + ending;

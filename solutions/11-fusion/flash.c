@@ -1,10 +1,11 @@
-/* flash.c -- causal self-attention of many heads, forward and backward, without storing T x T scores: the tiled rung of the
- * attention ladder (ops/kernels_gpt2.h). Lab 11, not graded yet.
+/* flash.c -- causal self-attention of many heads, forward and backward, without storing T x T scores: the tiled rung
+ * of the attention ladder (ops/kernels_gpt2.h). Lab 11, not graded yet.
  *
- * A tile of ROWS queries and KEYS keys at a time. Forward keeps each query's largest score and its sum so far, and rescales
- * what it has summed when a larger score comes (the online softmax); backward computes the probabilities again from the
- * log-sum-exp that forward saved. The products are lab 01's packed kernel on one thread; threads share out heads and tiles
- * of queries (forward), heads (backward), never a sum. Source: Dao et al. 2022, arXiv:2205.14135, with CPU tiles. */
+ * A tile of ROWS queries and KEYS keys at a time. Forward keeps each query's largest score and its sum so far, and
+ * rescales what it has summed when a larger score comes (the online softmax); backward computes the probabilities
+ * again from the log-sum-exp that forward saved. The products are lab 01's packed kernel on one thread; threads
+ * share out heads and tiles of queries (forward), heads (backward), never a sum. Source: Dao et al. 2022,
+ * arXiv:2205.14135, with CPU tiles. */
 #include "ops/heads.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/vecmath.h"
@@ -32,8 +33,9 @@ static float add_tile(running *r, float *score, int64_t visible, int64_t keys, f
 {
     float before = r->max, max = before, sum = 0, shrink = 0;
     /* LAB 11.1 BEGIN  The scores of one more tile of keys.
-     * Hint: scale the visible scores and find the new maximum. What was summed before was divided by e^before, and now has
-     * to be divided by e^max: shrink = e^(before - max). Keys after the query get probability 0, not score 0. */
+     * Hint: scale the visible scores and find the new maximum. What was summed before was divided by e^before, and
+     * now has to be divided by e^max: shrink = e^(before - max). Keys after the query get probability 0, not score
+     * 0. */
 #pragma omp simd reduction(max : max)
     for (int64_t j = 0; j < visible; j++) {
         score[j] *= scale;
@@ -95,7 +97,8 @@ void mt_attention_tiled_fwd_cpu(float *out, float *saved, const float *qkv, int6
 
 /* ---- backward ----------------------------------------------------------------------------------- */
 
-/* Rows of a tile: the scores become probabilities, and dp becomes the gradient of the scores before they were scaled. */
+/* Rows of a tile: the scores become probabilities, and dp becomes the gradient of the scores before they were
+ * scaled. */
 static void tile_backward(float *score, float *dp, const float *lse, const float *delta, int64_t rows, int64_t keys,
                           int64_t ahead, float scale)
 {
@@ -103,8 +106,9 @@ static void tile_backward(float *score, float *dp, const float *lse, const float
         float *p = score + r * KEYS, *d = dp + r * KEYS;
         int64_t visible = mt_min(keys, ahead + r + 1);
         /* LAB 11.2 BEGIN  The row's probabilities again, and the gradient of its scores.
-         * Hint: p = e^(score * scale - lse). Softmax's backward is p * (dp - delta), where delta, the sum of p * dp, was
-         * computed from out and dout. The scores were scaled: so is their gradient. What is not visible is 0 in both. */
+         * Hint: p = e^(score * scale - lse). Softmax's backward is p * (dp - delta), where delta, the sum of p * dp,
+         * was computed from out and dout. The scores were scaled: so is their gradient. What is not visible is 0 in
+         * both. */
 #pragma omp simd
         for (int64_t j = 0; j < visible; j++) {
             p[j] = mt_expf(p[j] * scale - lse[r]);

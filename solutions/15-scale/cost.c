@@ -29,9 +29,10 @@ static int64_t peak(const mt_gpt2_config *c, const mt_gpt2_cost *cost, int64_t t
     int64_t table = F32 * c->rows * c->width, layer_gradients = F32 * layer_parameters(c);
     int64_t state = cost->parameter_bytes + cost->optimizer_bytes;
     /* LAB 15.2 BEGIN  The largest of three moments: backward starts, its first layer, its last layer.
-     * Hint: backward starts with all activations and ends with all gradients. In between each layer frees more, or less,
-     * than its gradients take: the maximum is at one of the two ends. There the MLP has, beside what it has not freed yet,
-     * the gradients of the residual stream (2C), of GELU and of fc (8C); both results of the MLP (2C) are freed by then. */
+     * Hint: backward starts with all activations and ends with all gradients. In between each layer frees more, or
+     * less, than its gradients take: the maximum is at one of the two ends. There the MLP has, beside what it has
+     * not freed yet, the gradients of the residual stream (2C), of GELU and of fc (8C); both results of the MLP (2C)
+     * are freed by then. */
     int64_t inside = F32 * tokens * (10 - 2) * c->width;
     int64_t kept = cost->layer_bytes * c->layers + F32 * tokens * (2 * c->width + 2);
     int64_t start = cost->activation_bytes + table + F32 * tokens * c->width;
@@ -57,8 +58,8 @@ mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T,
     cost.activation_bytes = c.layers * cost.layer_bytes + F32 * tokens * (2 * c.width + 2 + c.vocabulary + 1);
     cost.peak_bytes = peak(&c, &cost, tokens, micro_batches);
     /* LAB 15.3 BEGIN  FLOPs: attention's products of T (T + 1) / 2 pairs, and all products with weights.
-     * Hint: attention has two products forward and twice that backward; a fifth one of backward is recomputation. A weight
-     * costs two FLOPs a token forward, and twice that backward. */
+     * Hint: attention has two products forward and twice that backward; a fifth one of backward is recomputation. A
+     * weight costs two FLOPs a token forward, and twice that backward. */
     int64_t matrices = c.layers * 12 * c.width * c.width + c.vocabulary * c.width;
     cost.attention_flops = micro_batches * 3 * c.layers * 2 * tokens * (T + 1) * c.width;
     cost.flops = micro_batches * 3 * 2 * tokens * matrices + cost.attention_flops;
