@@ -1,5 +1,5 @@
-/* kernels_gpt2.h -- the CPU kernels of lab 08; their twins for CUDA are given (cuda/kernels.h). Conventions and
- * letters are those of ops/kernels.h. */
+/* kernels_gpt2.h -- the CPU kernels of GPT-2: lab 08, and lab 11's attention. The CUDA kernels of the same contracts
+ * are given (cuda/kernels.h). Conventions and letters are those of ops/kernels.h. */
 #ifndef MT_OPS_KERNELS_GPT2_H
 #define MT_OPS_KERNELS_GPT2_H
 
@@ -20,7 +20,7 @@ extern "C" {
 void mt_layernorm_fwd_cpu(float *out, float *mean, float *rstd, const float *x, const float *gamma, const float *beta,
                           int64_t N, int64_t C, float eps);
 
-/* mt_layernorm_bwd_cpu -- gradients of the above; dx, dgamma, dbeta may each be NULL when nobody needs them.
+/* mt_layernorm_bwd_cpu -- gradients of the above; dx, dgamma, dbeta may each be NULL when they are not needed.
  *   dx [N,C] += rstd * (g - mean of g - xhat * mean of g*xhat),  g = dout * gamma,  xhat = (x - mean) * rstd
  *   dgamma [C] += column sums of dout * xhat;  dbeta [C] += column sums of dout
  *   dout, x [N,C];  gamma [C];  mean, rstd [N] as forward wrote them
@@ -30,9 +30,9 @@ void mt_layernorm_bwd_cpu(float *dx, float *dgamma, float *dbeta, const float *d
 
 /* ---- embedding: solutions/08-gpt2/embedding.c ------------------------------------------------- */
 
-/* mt_embedding_fwd_cpu -- a row for each token, plus a row for its place.
+/* mt_embedding_fwd_cpu -- a row for each token, plus a row for its position.
  *   out [B,T,C]  overwritten;  id [B,T] i32;  wte [V,C];  wpe [T,C], or longer
- * out[b,t,:] = wte[id[b,t],:] + wpe[t,:].   Aborts: an id outside 0 .. V-1, naming place and value.   Lab 08.4 */
+ * out[b,t,:] = wte[id[b,t],:] + wpe[t,:].   Aborts: an id outside 0 .. V-1, naming position and value.   Lab 08.4 */
 void mt_embedding_fwd_cpu(float *out, const int32_t *id, const float *wte, const float *wpe, int64_t B, int64_t T,
                           int64_t V, int64_t C);
 
@@ -85,9 +85,9 @@ extern const mt_attention_rung mt_attention_ladder_cpu[];
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
 
 /* mt_attention_cached_cpu -- the row of attention that belongs to one new token of one sample.
- *   out [C]  overwritten;  qkv [3C] of the new token;  place: how many tokens are before it
+ *   out [C]  overwritten;  qkv [3C] of the new token;  place: its position, the number of tokens before it
  *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of those; row place is written
- * Moves: 8C(place + 1) B, nearly all there is to do.   Aborts: as above.   Lab 08.8 */
+ * Moves: 8C(place + 1) B, which bounds the speed.   Aborts: as above.   Lab 08.8 */
 void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int64_t H);
 
 /* ---- classifier: solutions/08-gpt2/classifier.c ------------------------------------------------ */
@@ -111,8 +111,8 @@ void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dlos
 /* mt_most_likely_cpu -- the largest of V logits, V >= 1; of equal ones the first.   Lab 08.9 */
 int32_t mt_most_likely_cpu(const float *logits, int64_t V);
 
-/* Of the next three the tokens are ranked: logit [V] never rises, and neither does weight [V]. Sums are in double:
- * fifty thousand small numbers lose too much in f32. */
+/* The next three take ranked tokens: logit [V] and weight [V] never increase. Sums are in double: fifty thousand small
+ * numbers are too inexact in f32. */
 
 /* mt_sample_weights_cpu -- weight[i] = exp((logit[i] - logit[0]) / temperature), overwritten; temperature > 0.
  * Source: Hinton, Vinyals, Dean 2015, arXiv:1503.02531, sec. 2.   Lab 08.9 */
