@@ -3,7 +3,12 @@
 #ifndef MT_DATA_COLLATE_H
 #define MT_DATA_COLLATE_H
 
+#ifdef __cplusplus
+#include <atomic>
+using std::atomic_bool;
+#else
 #include <stdatomic.h>
+#endif
 
 #include "data/dataset.h"
 

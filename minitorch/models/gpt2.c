@@ -125,6 +125,6 @@ mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng)
 
 const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model)
 {
-    MT_CHECK(model->class == &gpt2_class, "a %s is no GPT-2", model->class->name);
+    MT_CHECK(model->kind == &gpt2_class, "a %s is no GPT-2", model->kind->name);
     return model->config;
 }

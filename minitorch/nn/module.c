@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-mt_module *mt_module_new(const mt_module_class *class)
+mt_module *mt_module_new(const mt_module_class *kind)
 {
     mt_module *module = calloc(1, sizeof *module);
     MT_CHECK(module, "out of memory");
-    module->class = class;
+    module->kind = kind;
     return module;
 }
 
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param)
 {
-    MT_CHECK(module->params < MT_MODULE_PARAMS, "%s: more than %d parameters", module->class->name, MT_MODULE_PARAMS);
+    MT_CHECK(module->params < MT_MODULE_PARAMS, "%s: more than %d parameters", module->kind->name, MT_MODULE_PARAMS);
     param->requires_grad = true;
     module->param_name[module->params] = name;
     return module->param[module->params++] = param;
@@ -39,7 +39,7 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x)
 {
-    return module->class->forward(module, x);
+    return module->kind->forward(module, x);
 }
 
 void mt_module_set_mode(mt_module *module, mt_mode mode)

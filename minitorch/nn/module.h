@@ -37,7 +37,7 @@ typedef struct mt_params {
 enum { MT_MODULE_PARAMS = 4 };
 
 struct mt_module {
-    const mt_module_class *class;
+    const mt_module_class *kind;
     mt_mode mode;
     int params, children;
     mt_tensor *param[MT_MODULE_PARAMS];
@@ -62,7 +62,7 @@ mt_module *mt_sequential(int count, ...);                           /* of mt_mod
 
 /* ---- for modules written elsewhere (models/) ------------------------------------------------------ */
 
-mt_module *mt_module_new(const mt_module_class *class);
+mt_module *mt_module_new(const mt_module_class *kind);
 /* Both return what they were given. The parameter's reference passes to the module; it requires a gradient. A child's name
  * is copied.   Aborts: more than 4 parameters; a child's name longer than 31. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
