@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A thread that sleeps or waits; the struct lies on that thread's stack. */
+/* A thread that sleeps or waits; the struct is on that thread's stack. */
 typedef struct resting {
     struct resting *next;
     double until;         /* continues at this time; INFINITY: when woken */

@@ -52,7 +52,7 @@ Test(loader_time, a_deadlock_aborts_instead_of_hanging, .signal = SIGABRT)
     mt_ring ring;
     int64_t ticket;
     mt_ring_init(&ring, 1, clock);
-    mt_ring_take(&ring, &ticket); /* nothing is planned, and nobody else is there */
+    mt_ring_take(&ring, &ticket); /* nothing is planned, and there is no other thread */
 }
 
 /* ---- one epoch --------------------------------------------------------------------------------- */

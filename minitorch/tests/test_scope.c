@@ -76,7 +76,7 @@ static void *in_another_thread(void *unused)
         return "a new thread has an open scope";
     mt_tensor *mine = four_bytes();
     if (mine->refs != 1)
-        return "somebody took the tensor";
+        return "a new tensor has other references";
     mt_release(mine);
     mt_scope_begin();
     four_bytes();

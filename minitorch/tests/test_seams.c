@@ -153,7 +153,7 @@ static int work(bool leave_early)
 Test(span, blocks_are_timed_inner_before_outer)
 {
     work(false);
-    cr_assert_eq(spans.count, 0, "nobody listens");
+    cr_assert_eq(spans.count, 0, "no listener");
     mt_span_listen(note_span, &spans);
     work(false);
     work(true);

@@ -125,7 +125,7 @@ Test(storage, observers_see_everything_while_they_watch)
     mt_alloc_observe(keep_account, &first);
     mt_alloc_observe(keep_account, &second);
     mt_storage *storage = mt_storage_new(300, MT_CPU);
-    mt_free(mt_alloc(0, MT_CPU), 0, MT_CPU); /* empty blocks are no news */
+    mt_free(mt_alloc(0, MT_CPU), 0, MT_CPU); /* empty blocks are not reported */
     cr_assert_eq(first.live, 300);
     mt_alloc_unobserve(keep_account, &first);
     mt_storage_release(storage);
