@@ -1,5 +1,5 @@
-/* 00-index.c -- how the checks of steps 00.1 to 00.4 run: indices, strides, permutations, slices. Rows: 00-tensors.c.
- * */
+/* 00-index.c -- how the checks of steps 00.1 to 00.4 run: indices, strides, permutations, slices. Rows:
+ * 00-tensors.c. */
 #include "checks/00-tensors.h"
 #include "checks/fill.h"
 
@@ -52,7 +52,7 @@ static bool is_contiguous(const mt_view *view)
     return answer;
 }
 
-/* A view of this kind that is contiguous, or one that is not: every row asks for both, so that no constant passes. */
+/* A view of this kind that is contiguous, or one that is not: every row tests both, so that a constant answer fails. */
 static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted)
 {
     bool plain = !spec.permuted && !spec.gaps && !spec.repeats;
@@ -60,7 +60,7 @@ static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted)
         spec.permuted = spec.gaps = spec.repeats = 0;
     else if (plain)
         spec.permuted = spec.gaps = 1;
-    if (!wanted && spec.dim_high < 2) /* of the empty ones none is not */
+    if (!wanted && spec.dim_high < 2) /* every empty view is contiguous */
         spec.dim_low = 2, spec.dim_high = 4;
     for (;;) {
         mt_view view = mg_random_view(rng, &spec);
@@ -101,7 +101,7 @@ void mg_00_at(mg_run *run, const void *one_case)
     }
 }
 
-/* An index that is out of range in one dimension must abort, its neighbour inside must not. */
+/* An index out of range in one dimension must abort; a valid index must not. */
 void mg_00_at_abort(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
@@ -179,7 +179,7 @@ void mg_00_permute_abort(mg_run *run, const void *one_case)
         mg_in_view(run, "view", &view);
         int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(view.rank));
         mg_random_order(mg_rng(run), order, view.rank);
-        wrong[2] = order[0]; /* twice */
+        wrong[2] = order[0]; /* a repeated dimension */
         if (want)
             order[view.rank - 1] = wrong[mt_rng_below(mg_rng(run), 3)];
         if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
@@ -230,7 +230,7 @@ void mg_00_slice(mg_run *run, const void *one_case)
         shape.dim[dim] = 0;
         for (int64_t i = start; i < stop; i += step)
             shape.dim[dim]++;
-        int64_t *elements = mg_elements(&view); /* no more than before the slice */
+        int64_t *elements = mg_elements(&view); /* room for at least as many elements as the slice has */
         for (int64_t n = 0; n < mg_count(shape.dim, shape.rank); n++) {
             mg_unravel(index, n, shape.dim, shape.rank);
             index[dim] = start + index[dim] * step;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A view or shape of nonsense for an output that must stay as it was when the answer is false. */
+/* Random contents for an output that must not change when the answer is false. */
 static int64_t *fill_words(mg_run *run, const char *name, int64_t words)
 {
     int64_t *out = mg_inout(run, name, MT_I64, MT_SHAPE(words)), *copy = malloc(sizeof *copy * (size_t)words);
@@ -15,12 +15,12 @@ static int64_t *fill_words(mg_run *run, const char *name, int64_t words)
     return copy;
 }
 
-/* The answer and, when it is no, the untouched output. */
+/* The answer and, if it is false, the unchanged output. */
 static bool expect_answer(mg_run *run, bool fits, const int64_t *before, int64_t words, const char *what)
 {
     int64_t want = fits;
     return mg_expect_i64(run, "fits", &want, 1, what) &&
-           (fits || mg_expect_i64(run, "out", before, words, "*out must stay as it was"));
+           (fits || mg_expect_i64(run, "out", before, words, "*out must not change"));
 }
 
 /* ---- 00.5 ----------------------------------------------------------------------------------- */
@@ -40,7 +40,8 @@ static int64_t *stretched(const mt_view *view, mt_shape shape)
     return elements;
 }
 
-/* A shape the view stretches to: up to two dimensions in front, every size of 1 perhaps larger, or 0. */
+/* A shape the view can be broadcast to: up to two new dimensions in front, some sizes of 1 replaced by another size, or
+ * 0. */
 static mt_shape larger(mt_rng *rng, const mt_view *view)
 {
     mt_shape shape = { .rank = view->rank + (int)mt_rng_below(rng, 3) };
@@ -52,7 +53,7 @@ static mt_shape larger(mt_rng *rng, const mt_view *view)
     return shape;
 }
 
-/* Spoil one dimension, or cut the first: the view cannot become this. */
+/* Change one dimension, or remove the first, so that the view cannot be broadcast to the shape. */
 static void spoil(mt_rng *rng, mt_shape *shape, const mt_view *view)
 {
     if (mt_rng_below(rng, 3) == 0 && view->rank > 1) {
@@ -99,7 +100,7 @@ void mg_00_broadcast_shape(mg_run *run, const void *one_case)
         mt_view view = mg_random_view(mg_rng(run), &c->spec);
         mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = b;
         int more = b.rank - a.rank;
-        for (int i = 0; i < a.rank; i++) /* b too may stretch, where a is the larger one */
+        for (int i = 0; i < a.rank; i++) /* b may be broadcast too, where a is larger */
             if (fits && a.dim[i] != 1 && mt_rng_below(mg_rng(run), 3) == 0)
                 b.dim[more + i] = 1;
         if (!fits)
@@ -121,8 +122,9 @@ void mg_00_broadcast_shape(mg_run *run, const void *one_case)
 
 /* ---- 00.6 ----------------------------------------------------------------------------------- */
 
-/* Whether strides exist under which `shape` shows these elements in this order. They are forced: a step along dimension
- * i is a step of `after` elements, the product of the dimensions after it. So compute them and look. */
+/* Whether strides exist under which `shape` shows these elements in this order. They are determined: a step along
+ * dimension i is a step of `after` elements, the product of the dimensions after it. So compute them and compare every
+ * element. */
 static bool expressible(const int64_t *elements, mt_shape shape)
 {
     int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK];
@@ -139,7 +141,8 @@ static bool expressible(const int64_t *elements, mt_shape shape)
     return true;
 }
 
-/* A random shape of `count` elements: its prime factors dealt to a random number of dimensions, some of size 1. */
+/* A random shape of `count` elements: its prime factors distributed over a random number of dimensions, some of size
+ * 1. */
 static mt_shape random_factors(mt_rng *rng, int64_t count)
 {
     mt_shape shape = { .rank = (int)mg_pick(rng, count > 1, 5) };
@@ -155,7 +158,7 @@ static mt_shape random_factors(mt_rng *rng, int64_t count)
     return shape;
 }
 
-/* A neighbour of the view's shape: two dimensions merged, or one split, or a 1 put in. Often it needs no copy. */
+/* A shape similar to the view's: two dimensions merged, one split, or a 1 inserted. It often needs no copy. */
 static mt_shape nearby(mt_rng *rng, const mt_view *view)
 {
     mt_shape shape = mt_view_shape(view);
@@ -175,7 +178,7 @@ static mt_shape nearby(mt_rng *rng, const mt_view *view)
     return shape;
 }
 
-/* A view and a shape of as many elements, for which a view exists or does not. */
+/* A view and a shape with as many elements, for which a view exists, or none. */
 static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt_shape *shape, int64_t **elements)
 {
     for (;;) {
@@ -233,7 +236,7 @@ void mg_00_copy(mg_run *run, const void *one_case)
     const tensor_case *c = one_case;
     int64_t most = c->dtype == MT_I64   ? 1ll << 52
                    : c->dtype == MT_F32 ? 1 << 24
-                                        : 256; /* whole numbers the type holds */
+                                        : 256; /* integers that the type represents exactly */
     for (int t = 0; t < TRIES; t++) {
         mt_view view = mg_random_view(mg_rng(run), &c->spec);
         int64_t count = mg_count(view.shape, view.rank), span = mg_span(&view);

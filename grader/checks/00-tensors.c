@@ -17,28 +17,32 @@
 
 /* ---- 00.1 */
 static const tensor_case numel_cases[] = {
-    { { 3, "random shapes", "multiply the dimensions, all of them" }, ANY },
+    { { 3, "random shapes", "multiply all dimensions" }, ANY },
     { { 1, "scalar", "a scalar has rank 0 and one element: the empty product is 1" }, SCALAR },
     { { 1, "a dimension of 0", "a dimension of size 0 makes the whole view empty" }, EMPTY },
 };
 static const tensor_case contiguous_cases[] = {
-    { { 4, "random shapes", "the last stride is 1, each other one the product of the dimensions after it" }, ANY },
+    { { 4, "random shapes", "the last stride is 1; every other stride is the product of the dimensions after it" },
+      ANY },
     { { 1, "scalar", "a scalar has no strides; its offset is 0" }, SCALAR },
     { { 1, "rank 8", "MT_MAX_RANK dimensions must work too" }, RANK_8 },
 };
 
 /* ---- 00.2 */
 static const tensor_case is_contiguous_cases[] = {
-    { { 3, "row-major", "walk from the last dimension: its stride must be 1, the next the product so far" }, OFFSET },
+    { { 3, "row-major",
+        "go from the last dimension to the first: stride i must be the product of the dimensions after i" },
+      OFFSET },
     { { 1, "permuted", "neighbours in row-major order must be neighbours in storage" }, PERMUTED },
     { { 1, "gaps between rows", "every dimension's stride counts, not only the last one's" }, GAPS },
-    { { 2, "dimensions of size 1", "nobody steps along a dimension of size 1: its stride does not matter" }, WITH_1S },
+    { { 2, "dimensions of size 1", "the stride of a dimension of size 1 is never used: ignore it" }, WITH_1S },
     { { 1, "empty", "a view without elements is contiguous" }, EMPTY },
-    { { 1, "repeated elements", "stride 0 shows one element many times: not neighbours" }, REPEATED },
+    { { 1, "repeated elements", "a stride of 0 repeats one element: such elements are not neighbours in storage" },
+      REPEATED },
 };
 static const tensor_case at_cases[] = {
     { { 4, "strided views", "offset + index[0]*stride[0] + index[1]*stride[1] + ..." }, STRIDED },
-    { { 1, "scalar", "no index at all: the offset" }, SCALAR },
+    { { 1, "scalar", "a scalar has no index: the answer is the offset" }, SCALAR },
 };
 static const tensor_case at_abort_cases[] = {
     { { 2, "index out of range", "MT_CHECK that 0 <= index[i] < shape[i] for every dimension" }, STRIDED },
@@ -64,14 +68,17 @@ static const tensor_case transpose_cases[] = {
 
 /* ---- 00.4 */
 static const tensor_case slice_cases[] = {
-    { { 4, "start and stop", "start moves the offset by start * stride[dim]; stop itself is not in" }, LONG, .step = 1 },
-    { { 3, "steps", "the stride grows by the step; ceil((stop - start) / step) elements remain" }, LONG, .step = 4 },
+    { { 4, "start and stop", "start moves the offset by start * stride[dim]; the element at stop is not included" },
+      LONG, .step = 1 },
+    { { 3, "steps", "the stride is multiplied by the step; ceil((stop - start) / step) elements remain" },
+      LONG, .step = 4 },
     { { 2, "negative dimensions", "-1 is the last dimension: add the rank to a negative one" }, LONG, .step = 2,
       .negative = true },
     { { 1, "nothing left", "start = stop is allowed, even at the end: size 0" }, STRIDED, .step = 3, .empty = true },
 };
 static const tensor_case slice_abort_cases[] = {
-    { { 2, "bad ranges", "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and dim is one" }, STRIDED },
+    { { 2, "bad ranges", "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and dim is a dimension" },
+      STRIDED },
 };
 
 /* ---- 00.5 */
@@ -79,26 +86,26 @@ static const tensor_case broadcast_cases[] = {
     { { 3, "sizes of 1 repeat", "a dimension of size 1 gets the new size and stride 0" }, WITH_1S, .fits = true },
     { { 3, "missing dimensions", "align at the end: new dimensions come first, with stride 0" }, STRIDED,
       .fits = true },
-    { { 2, "does not fit", "only size 1 stretches, and *out must stay as it was" }, STRIDED },
+    { { 2, "does not fit", "only a size of 1 can be broadcast; return false and do not change *out" }, STRIDED },
 };
 static const tensor_case broadcast_shape_cases[] = {
-    { { 4, "common shape", "align at the end; where one size is 1 take the other, even when that is 0" }, WITH_1S,
+    { { 4, "common shape", "align the shapes at the end; where one size is 1 use the other, even if it is 0" }, WITH_1S,
       .fits = true },
-    { { 2, "no common shape", "two different sizes, neither of them 1: false, and *out must stay as it was" }, ANY },
+    { { 2, "no common shape", "two different sizes, neither of them 1: return false and do not change *out" }, ANY },
 };
 
 /* ---- 00.6 */
 static const tensor_case reshape_cases[] = {
-    { { 4, "contiguous", "a contiguous view takes any shape of as many elements; keep its offset" }, OFFSET,
+    { { 4, "contiguous", "a contiguous view can have any shape with as many elements; keep its offset" }, OFFSET,
       .fits = true },
     { { 4, "split and merge, strided",
       "two dimensions merge where stride[i] = shape[i+1] * stride[i+1]; any may be split" }, STRIDED, .fits = true },
-    { { 4, "a copy is needed", "when no strides can show the old order, say false and leave *out as it was" },
+    { { 4, "a copy is needed", "if no strides give the same order of elements, return false and do not change *out" },
       STRIDED },
-    { { 2, "dimensions of size 1", "a dimension of size 1 comes or goes without changing any other stride" },
+    { { 2, "dimensions of size 1", "inserting or removing a dimension of size 1 changes no other stride" },
       .spec = { .rank_low = 2, .rank_high = 4, .dim_low = 2, .dim_high = 4, .ones = 1, .permuted = 1, .gaps = 1 },
       .fits = true },
-    { { 1, "empty", "without elements every shape of 0 elements will do" }, EMPTY, .fits = true },
+    { { 1, "empty", "a view without elements can have any shape with 0 elements" }, EMPTY, .fits = true },
 };
 static const tensor_case reshape_abort_cases[] = {
     { { 1, "another number of elements", "MT_CHECK that old and new shape have as many elements" }, ANY },
@@ -108,11 +115,11 @@ static const tensor_case reshape_abort_cases[] = {
 static const tensor_case copy_cases[] = {
     { { 2, "contiguous", "start at the view's offset, not at the storage's first element" }, OFFSET, .dtype = MT_F32 },
     { { 3, "permuted and with gaps", "the last dimension's stride need not be 1" }, STRIDED, .dtype = MT_F32 },
-    { { 3, "repeated elements", "stride 0 reads one element again and again" }, REPEATED, .dtype = MT_F32 },
+    { { 3, "repeated elements", "a stride of 0 reads the same element repeatedly" }, REPEATED, .dtype = MT_F32 },
     { { 2, "1-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_U8 },
     { { 1, "2-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_F16 },
     { { 2, "8-byte elements", "offsets and strides count elements: multiply them by size" }, STRIDED, .dtype = MT_I64 },
-    { { 1, "scalar", "a scalar is one element, at the offset" }, SCALAR, .dtype = MT_F32 },
+    { { 1, "scalar", "a scalar is one element at the offset" }, SCALAR, .dtype = MT_F32 },
     { { 1, "empty", "a view without elements copies nothing" }, EMPTY, .dtype = MT_F32 },
 };
 

@@ -4,7 +4,7 @@
 
 #include "checks/00-views.h"
 
-enum { TRIES = 12 }; /* random views per row: a rule that is wrong for one view in three is missed once in 130 */
+enum { TRIES = 12 }; /* random views per row: an error in one view of three is missed once in 130 runs */
 
 typedef struct tensor_case {
     mg_case head;
@@ -12,7 +12,7 @@ typedef struct tensor_case {
     int64_t step;   /* slice: steps 1 .. this */
     bool negative;  /* transpose, slice: count dimensions from the end */
     bool empty;     /* slice: start = stop */
-    bool fits;      /* broadcast, reshape: there is an answer; without it, for every other view: no constant passes */
+    bool fits;      /* broadcast, reshape: possible for every view; false: for every second one */
     mt_dtype dtype; /* copy */
 } tensor_case;
 

@@ -63,7 +63,7 @@ int64_t mg_ravel(const int64_t *index, const int64_t *dim, int rank)
 
 int64_t mg_offset(const mt_view *view, const int64_t *index)
 {
-    uint64_t at = (uint64_t)view->offset; /* unsigned: strides from the worker may be nonsense and overflow */
+    uint64_t at = (uint64_t)view->offset; /* unsigned: strides from the worker may have any value and overflow */
     for (int i = 0; i < view->rank; i++)
         at += (uint64_t)index[i] * (uint64_t)view->stride[i];
     return (int64_t)at;
@@ -92,7 +92,7 @@ int64_t mg_span(const mt_view *view)
     return last + 1;
 }
 
-/* ---- to the worker and back ----------------------------------------------------------------- */
+/* ---- sending and receiving views ----------------------------------------------------------------- */
 
 enum { VIEW_WORDS = 2 + 2 * MT_MAX_RANK, SHAPE_WORDS = 1 + MT_MAX_RANK };
 

@@ -1,8 +1,7 @@
-/* 00-views.h -- random views, and what a view means: the list of storage elements it shows, in row-major order.
+/* 00-views.h -- random views, and the list of storage elements of a view in row-major order.
  *
- * Two views with one shape and one list are the same view, whatever their strides say where it does not matter
- * (dimensions of size 1, empty views). So the checks of lab 00 compare lists, and accept every right answer. Nothing
- * here calls a unit. */
+ * Two views with the same shape and the same list are equal, whatever the strides of dimensions of size 1 and of empty
+ * views are. So the checks of lab 00 compare lists and accept every right answer. Nothing here calls a unit. */
 #ifndef MG_CHECKS_00_VIEWS_H
 #define MG_CHECKS_00_VIEWS_H
 
@@ -13,9 +12,9 @@ typedef struct mg_view_spec {
     int rank_low, rank_high;
     int64_t dim_low, dim_high;
     int ones;     /* about every second dimension has size 1 */
-    int permuted; /* the dimensions lie in storage in a random order */
+    int permuted; /* the dimensions are stored in a random order */
     int offset;   /* element 0 is not the storage's first */
-    int gaps;     /* storage elements between neighbours that the view does not show; an offset too */
+    int gaps;     /* unused storage elements between neighbours; an offset too */
     int repeats;  /* about every third dimension has stride 0 */
 } mg_view_spec;
 
@@ -30,7 +29,7 @@ int64_t mg_count(const int64_t *dim, int rank); /* the product of the dimensions
 /* mg_unravel -- the n-th index in row-major order. */
 void mg_unravel(int64_t *index, int64_t n, const int64_t *dim, int rank);
 
-/* mg_ravel -- the other way round. */
+/* mg_ravel -- the inverse. */
 int64_t mg_ravel(const int64_t *index, const int64_t *dim, int rank);
 
 int64_t mg_offset(const mt_view *view, const int64_t *index);
@@ -38,10 +37,11 @@ int64_t mg_offset(const mt_view *view, const int64_t *index);
 /* mg_elements -- the storage element of each element in row-major order, malloc'ed; the caller frees. */
 int64_t *mg_elements(const mt_view *view);
 
-/* mg_span -- storage elements the view needs: the last one it shows plus one, 0 when empty. */
+/* mg_span -- storage elements the view needs: the number of the last one plus one, 0 when empty. */
 int64_t mg_span(const mt_view *view);
 
-/* Views and shapes travel to the worker as arrays of i64: [18] rank, offset, shape[8], stride[8]; [9] rank, dim[8]. */
+/* Views and shapes are sent to the worker as arrays of i64: [18] rank, offset, shape[8], stride[8]; [9] rank,
+ * dim[8]. */
 void mg_in_view(mg_run *run, const char *name, const mt_view *view);
 void mg_in_shape(mg_run *run, const char *name, mt_shape shape);
 void mg_out_view(mg_run *run, const char *name);
@@ -49,11 +49,11 @@ void mg_out_view(mg_run *run, const char *name);
 /* mg_result_view -- output `name` as a view; false and FAIL when its rank or shape is not `shape`. */
 bool mg_result_view(mg_run *run, const char *name, mt_view *view, mt_shape shape, const mt_view *from);
 
-/* mg_expect_view -- output `name` has this shape and shows these storage elements; FAIL names the first that differs.
+/* mg_expect_view -- output `name` has this shape and these storage elements; FAIL names the first that differs.
  * from: the view the call was given, for the message. */
 bool mg_expect_view(mg_run *run, const char *name, mt_shape shape, const int64_t *elements, const mt_view *from);
 
-/* mg_expect_i64 -- output `name` is exactly want[0..n-1]; `what` says in words what it is. */
+/* mg_expect_i64 -- output `name` is exactly want[0..n-1]; `what` describes it. */
 bool mg_expect_i64(mg_run *run, const char *name, const int64_t *want, int64_t n, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* 01-matmul.c -- lab 01, the ladder of matrix products: every row of the grade, its points and its hint.
+/* 01-matmul.c -- lab 01, the versions of the matrix product: every row of the grade, its points and its hint.
  * Values are compared with a product in double precision, within gamma(K) sum |a||b| (oracle.h). Bars and what was
  * measured for them are in lab.json. */
 #include "checks/01-matmul.h"
@@ -12,7 +12,7 @@
 #define PARALLEL  "mt_matmul_parallel_cpu"
 
 static const matmul_case naive_cases[] = {
-    { { 5, "every size", "C[i,j] is the sum over k of A[i,k] * B[k,j]; K = 0 makes it zero" }, NAIVE, MM_SIZES },
+    { { 5, "every size", "C[i,j] is the sum over k of A[i,k] * B[k,j]; for K = 0 it is zero" }, NAIVE, MM_SIZES },
     { { 3, "transposed", "read transposed, element (i,k) of A is a[k * lda + i]" }, NAIVE, MM_TRANS },
     { { 4, "strides and writing", "rows start ld apart, MT_OVERWRITE must not read C, MT_ACCUMULATE must add to it" },
       NAIVE, MM_STRIDES },
@@ -21,50 +21,66 @@ static const matmul_case reordered_cases[] = {
     { { 4, "every size", "with k in the middle, a step adds A[i,k] times a row of B to a row of C" }, REORDERED,
       MM_SIZES },
     { { 3, "transposed", "the strides of A and B depend on trans_a and trans_b" }, REORDERED, MM_TRANS },
-    { { 3, "strides and writing", "C must be zero before the first k adds to it, unless it accumulates" }, REORDERED,
-      MM_STRIDES },
+    { { 3, "strides and writing",
+        "without MT_ACCUMULATE, C must be zero before the first k is added; row k of B starts at b + k * ldb (not k * "
+        "N)" },
+      REORDERED, MM_STRIDES },
 };
 static const matmul_case tiled_cases[] = {
-    { { 4, "every size", "the last block is shorter: end it at the matrix's edge" }, TILED, MM_SIZES },
-    { { 3, "transposed", "where a block begins depends on the strides of A and B, so on trans_a and trans_b" }, TILED,
-      MM_TRANS },
-    { { 3, "strides and writing", "only the first block of K may overwrite C, the later ones add to it" }, TILED,
-      MM_STRIDES },
+    { { 4, "every size", "the last block of each dimension is shorter: it ends at the edge of the matrix" },
+      TILED, MM_SIZES },
+    { { 3, "transposed", "the start of a block depends on the strides of A and B, and so on trans_a and trans_b" },
+      TILED, MM_TRANS },
+    { { 3, "strides and writing",
+        "only the first block of K may overwrite C, later ones add; rows of C start ldc apart, and the gap after N is "
+        "not C" },
+      TILED, MM_STRIDES },
 };
 static const matmul_case packed_cases[] = {
-    { { 6, "every size", "a tile at the edge has fewer rows or columns: neither read nor write beyond them" }, PACKED,
-      MM_SIZES },
-    { { 4, "transposed", "packing decides what is a row: a transposed A is packed like a plain B" }, PACKED, MM_TRANS },
-    { { 4, "strides and writing", "only the first block of K overwrites C, and an edge tile keeps out of C's gap" },
+    { { 6, "every size",
+        "a tile at the edge has fewer rows or columns, and the last block of K fewer steps: no access beyond them" },
+      PACKED, MM_SIZES },
+    { { 4, "transposed", "packing removes the transpose: a transposed A is packed like a plain B" }, PACKED, MM_TRANS },
+    { { 4, "strides and writing",
+        "only the first block of K overwrites C, and an edge tile must not write into the gap between N and ldc" },
       PACKED, MM_STRIDES },
 };
 static const matmul_case parallel_cases[] = {
-    { { 2, "every size", "there may be fewer rows, columns or tiles than threads" }, PARALLEL, MM_SIZES },
+    { { 2, "every size",
+        "there may be fewer rows, columns or tiles than threads; results that change from run to run are a race" },
+      PARALLEL, MM_SIZES },
     { { 1, "transposed", "each thread starts at its own part of A and B: use the strides" }, PARALLEL, MM_TRANS },
-    { { 2, "strides and writing", "each element of C belongs to one thread" }, PARALLEL, MM_STRIDES },
+    { { 2, "strides and writing",
+        "each element of C is computed by one thread, which also overwrites or adds; buffers must not be shared (a "
+        "race)" },
+      PARALLEL, MM_STRIDES },
 };
 static const matmul_case thread_cases[] = {
     { { 3, "same bits for any thread count",
-      "split M and N among threads, never K, nor the order in which k is summed" }, .function = PARALLEL },
+        "split M and N among threads, never K: the order of the sum must not change; NaN: a part of C was not "
+        "computed" },
+      .function = PARALLEL },
 };
 
-/* Last: M, N, K; bar, ours, theirs and what the row calls it; threads. The sides of 01.2 are no powers of two, which
- * would make the naive kernel's walk down B's columns slower than it need be. */
+/* Last: M, N, K; bar, ours, theirs and what the row calls it; threads. The sizes of 01.2 are not powers of two,
+ * which would make the naive kernel's access to B's columns unusually slow. */
 static const matmul_race reordered_race[] = {
     { { 10, "speed", "the inner loop must run along rows of B and C, so that the compiler can vectorise it" }, 160, 496,
       496, "01.2", REORDERED, NAIVE, "the naive kernel", 1 },
 };
 static const matmul_race tiled_race[] = {
-    { { 8, "speed", "choose blocks so that a block of B stays in the cache while rows of A pass by" }, 16, 0, 0, "01.3",
-      TILED, TILED, "the reference", 1 },
+    { { 8, "speed", "choose the blocks so that a block of B stays in the cache while all rows of A use it" },
+      16, 0, 0, "01.3", TILED, TILED, "the reference", 1 },
 };
 static const matmul_race packed_race[] = {
-    { { 20, "speed", "the tile of C must stay in registers over all of K, and packing be rare: look at the assembly" },
+    { { 20, "speed",
+        "the tile of C must stay in registers during the sum over K, and each block must be packed once: read the "
+        "assembly" },
       512, 512, 576, "01.5", PACKED, PACKED, "the reference", 1 },
 };
 static const matmul_race parallel_race[] = {
-    { { 8, "speed", "give every thread as much work, and start the team once, not once per block" }, 384, 640, 768,
-      "01.6", PARALLEL, PARALLEL, "the reference", 2 },
+    { { 8, "speed", "give every thread the same amount of work, and start the threads once, not once per block" },
+      384, 640, 768, "01.6", PARALLEL, PARALLEL, "the reference", 2 },
 };
 
 static const mg_group groups[] = {

@@ -7,7 +7,7 @@
 
 typedef enum matmul_about {
     MM_SIZES,   /* plain products of every awkward size */
-    MM_TRANS,   /* A, B, both read transposed */
+    MM_TRANS,   /* A, B, or both transposed */
     MM_STRIDES, /* leading dimensions with gaps, adding to C, NaN in a C to be overwritten */
 } matmul_about;
 

@@ -20,8 +20,8 @@ static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims
 
 /* ---- rows of values ------------------------------------------------------------------------- */
 
-/* Sizes that every row tries, -1 standing for a random one: nothing, one number, vectors, and one dimension longer than
- * any block a kernel could be cut into. The others are small, so that rounding has no room for a wrong answer. */
+/* Sizes that every row tries, -1 for a random one: 0, 1, vectors, and one dimension longer than any block of a
+ * kernel. The other dimensions are then small, so that the tolerance is small too. */
 static const int64_t shapes[][3] = {
     /* M, N, K */
     { 1, 1, 1 },    { 0, 5, 7 },       { 5, 0, 7 },    { 6, 5, 0 },     { -1, -1, -1 },  { 1, -1, -1 },  { -1, 1, -1 },
@@ -54,18 +54,17 @@ void mg_01_values(mg_run *run, const void *one_case)
     for (int t = 0; t < MT_COUNT(shapes); t++)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t)))
             return;
-    /* Larger than a block in every dimension, so that blocks have to be put together. */
+    /* Larger than a block in every dimension, so that several blocks are needed. */
     const int64_t large[] = { mg_pick(mg_rng(run), 570, 640), mg_pick(mg_rng(run), 290, 330),
                               mg_pick(mg_rng(run), 520, 1100) };
-    for (int t = 3; t < 6; t += 2) /* plain or transposed; overwriting, then accumulating where the row is about that */
+    for (int t = 3; t < 6; t += 2) /* plain or transposed; overwriting, then accumulating if the row tests that */
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, large, t)))
             return;
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */
 
-/* The same product, called anew with each number of threads: the bits of the first answer are the right ones for all.
- * */
+/* The same product with each number of threads: all must give the bits of the first answer. */
 static bool check_threads(mg_run *run, mt_matmul_dims dims)
 {
     static const int threads[] = { 1, 2, 3, 5 };
@@ -97,9 +96,9 @@ void mg_01_threads(mg_run *run, const void *one_case)
 
 /* ---- races ---------------------------------------------------------------------------------- */
 
-static mg_product racing; /* the call described last; the checker races one pair at a time */
+static mg_product racing; /* the call described last; the checker times one pair at a time */
 
-/* The side of a square matrix that no cache of this machine holds: an eighth more than the last one, 64 MiB at most. */
+/* The side of a square matrix larger than every cache of this machine: 9/8 of the last-level cache, 64 MiB at most. */
 static int64_t out_of_cache(void)
 {
     double bytes = (double)mt_max(sysconf(_SC_LEVEL3_CACHE_SIZE), 16 << 20);

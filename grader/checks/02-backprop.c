@@ -19,8 +19,9 @@ static const linear_case linear_fwd_cases[] = {
 static const linear_case linear_bwd_cases[] = {
     { { 4, "dx", "dx [N,I] = dout [N,O] times w [I,O] transposed" }, SIZES(-1, -1, -1), .wanted = WANT_DX },
     { { 4, "dw", "dw [I,O] = x [N,I] transposed times dout [N,O]" }, SIZES(-1, -1, -1), .wanted = WANT_DW },
-    { { 3, "db", "b was added to every row, so db sums dout over all rows" }, SIZES(-1, -1, -1), .wanted = WANT_DB },
-    { { 3, "adds to what is there", "gradients accumulate: += and not =" }, SIZES(-1, -1, -1), .wanted = WANT_ALL,
+    { { 3, "db", "b is added to every row in forward, so db is the sum of dout over all rows" },
+      SIZES(-1, -1, -1), .wanted = WANT_DB },
+    { { 3, "adds to what is there", "gradients accumulate: use +=, not =" }, SIZES(-1, -1, -1), .wanted = WANT_ALL,
       .held = true },
 };
 
@@ -30,47 +31,50 @@ static const act_case relu_fwd_cases[] = {
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, MG_RELU, PLAIN, .in_place = true },
 };
 static const act_case relu_nan_cases[] = {
-    { { 1, "NaN stays NaN", "NaN fails every comparison: ask x < 0 ? 0 : x, and a diverged value stays visible" },
+    { { 1, "NaN stays NaN",
+        "a comparison with NaN is false: with x < 0 ? 0 : x a NaN stays NaN and a diverged value visible" },
       MG_RELU, PLAIN },
 };
 static const act_case relu_bwd_cases[] = {
-    { { 2, "saved is out", "dout passes where saved > 0; at exactly 0 the slope is 0" }, MG_RELU, PLAIN },
-    { { 1, "saved is x", "a negative saved value means the unit was off: the slope is 0" }, MG_RELU, PLAIN,
+    { { 2, "saved is out", "dx += dout where saved > 0; at exactly 0 the slope is 0" }, MG_RELU, PLAIN },
+    { { 1, "saved is x", "where the saved value is negative the slope is 0" }, MG_RELU, PLAIN,
       .use_x = true },
-    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, MG_RELU, PLAIN, .held = true },
+    { { 1, "adds to what is there", "gradients accumulate: use +=, not =" }, MG_RELU, PLAIN, .held = true },
 };
 static const act_case sigmoid_fwd_cases[] = {
-    { { 2, "values", "1 / (1 + exp(-x)), to the last bits also where it is small" }, MG_SIGMOID, .dist = NORMAL(0, 4) },
-    { { 1, "large inputs", "exp overflows float above 88, and inf / inf is NaN: exponentiate -|x| only" }, MG_SIGMOID,
+    { { 2, "values", "1 / (1 + exp(-x)); small results need full relative precision too: do not clamp x" },
+      MG_SIGMOID, .dist = NORMAL(0, 4) },
+    { { 1, "large inputs", "exp overflows float above 88, and inf / inf is NaN: use exp(-|x|) only" }, MG_SIGMOID,
       .dist = UNIFORM(-120, 120) },
 };
 static const act_case sigmoid_bwd_cases[] = {
     { { 2, "slope", "from the output alone: dx += dout * out * (1 - out)" }, MG_SIGMOID, PLAIN, .held = true },
 };
 static const act_case tanh_fwd_cases[] = {
-    { { 2, "values", "tanh(x), to the last bits also near 0" }, MG_TANH, PLAIN },
-    { { 1, "large inputs", "tanh tends to -1 and 1; exp(2x) overflows on the way, tanhf does not" }, MG_TANH,
+    { { 2, "values", "tanh(x); results near 0 need full relative precision too" }, MG_TANH, PLAIN },
+    { { 1, "large inputs", "for large |x| the result is -1 or 1; exp(2x) overflows, tanhf does not" }, MG_TANH,
       .dist = UNIFORM(-120, 120) },
 };
 static const act_case tanh_bwd_cases[] = {
     { { 2, "slope", "from the output alone: dx += dout * (1 - out * out)" }, MG_TANH, PLAIN, .held = true },
 };
 static const act_case gelu_fwd_cases[] = {
-    { { 3, "values", "x * Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh approximation is another one" },
+    { { 3, "values", "x * Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh form is a different function" },
       MG_GELU, PLAIN },
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, MG_GELU, PLAIN, .in_place = true },
 };
 static const act_case gelu_bwd_cases[] = {
     { { 3, "slope", "the derivative of a product has two terms: Phi(x) + x * phi(x), phi the normal density" }, MG_GELU,
       PLAIN },
-    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, MG_GELU, PLAIN, .held = true },
+    { { 1, "adds to what is there", "gradients accumulate: use +=, not =" }, MG_GELU, PLAIN, .held = true },
 };
 static const act_case gelu_tanh_fwd_cases[] = {
     { { 2, "values", "x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))" }, MG_GELU_TANH, PLAIN },
 };
 static const act_case gelu_tanh_bwd_cases[] = {
-    { { 2, "slope", "compare your derivative with (f(x + h) - f(x - h)) / 2h of your forward, at x = 0, 1 and -1 with h = 0.01" }, MG_GELU_TANH,
-      PLAIN, .held = true },
+    { { 2, "slope",
+        "compare your derivative with (f(x + h) - f(x - h)) / 2h of your forward, at x = 0, 1 and -1 with h = 0.01" },
+      MG_GELU_TANH, PLAIN, .held = true },
 };
 
 /* ---- 02.6 softmax */
@@ -85,44 +89,47 @@ static const row_case softmax_fwd_cases[] = {
     { { 1, "in place", "out may be x itself" }, -1, -1, PLAIN, .in_place = true },
 };
 static const row_case softmax_bwd_cases[] = {
-    { { 3, "random rows", "each output depends on each input of its row: out * (dout - sum of dout * out)" }, -1, -1,
+    { { 3, "random rows", "each output depends on every input of its row: out * (dout - sum of dout * out)" }, -1, -1,
       PLAIN },
-    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, -1, -1, PLAIN, .held = true },
+    { { 1, "adds to what is there", "gradients accumulate: use +=, not =" }, -1, -1, PLAIN, .held = true },
 };
 
 /* ---- 02.7 cross-entropy */
 static const row_case cross_entropy_fwd_cases[] = {
     { { 3, "random rows", "loss = log(sum of exp(x - max)) - (x[label] - max), and probs is the softmax" }, -1, -1,
       PLAIN },
-    { { 2, "large logits", "log(softmax) is log(0) when the right class is far behind: use log(sum) - (x - max)" }, -1,
-      10, .dist = NORMAL(0, 1000) },
-    { { 1, "in place", "probs may be logits itself: take what the loss needs before overwriting it" }, -1, -1, PLAIN,
+    { { 2, "large logits",
+        "log(softmax) is log(0) if the label's logit is much smaller than the maximum: use log(sum) - (x - max)" },
+      -1, 10, .dist = NORMAL(0, 1000) },
+    { { 1, "in place", "probs may be the array logits: read what the loss needs before overwriting it" }, -1, -1, PLAIN,
       .in_place = true },
     { { 1, "no rows", "N = 0 must touch nothing" }, 0, 10, PLAIN },
 };
 static const row_case cross_entropy_bwd_cases[] = {
     { { 4, "random rows",
-      "dloss[n] * (probs - 1) at the label, dloss[n] * probs elsewhere; dloss holds the 1/N already" }, -1, -1, PLAIN },
-    { { 1, "adds to what is there", "gradients accumulate: += and not =" }, -1, -1, PLAIN, .held = true },
+        "dloss[n] * (probs - 1) at the label, dloss[n] * probs elsewhere; dloss already contains the factor 1/N" },
+      -1, -1, PLAIN },
+    { { 1, "adds to what is there", "gradients accumulate: use +=, not =" }, -1, -1, PLAIN, .held = true },
 };
 
 /* ---- 02.8, 02.9 */
 static const init_case init_cases[] = {
-    { { 3, "He", "normal with standard deviation sqrt(2 / fan_in): that is the variance's root" }, .xavier = false },
+    { { 3, "He", "normal with standard deviation sqrt(2 / fan_in); the variance is 2 / fan_in" }, .xavier = false },
     { { 3, "Xavier", "uniform between -a and a with a = sqrt(6 / (fan_in + fan_out))" }, .xavier = true },
 };
 static const mg_case mlp_forward_cases[] = {
     { 3, "logits", "three linear layers, ReLU after the first two only" },
 };
 static const mg_case mlp_backward_cases[] = {
-    { 5, "loss and gradient", "the mean's 1/N goes into dloss; zero grads and dact first; walk the layers backwards" },
+    { 5, "loss and gradient",
+      "the factor 1/N of the mean is in dloss; clear grads and dact first; go through the layers in reverse order" },
 };
 static const mg_case mlp_sgd_cases[] = {
-    { 2, "update", "downhill: params -= learning_rate * grads" },
+    { 2, "update", "params -= learning_rate * grads" },
 };
 static const mg_case train_cases[] = {
     { 8, "trained on digits",
-      "if the rows above pass, look for a gradient that is right once and wrong when called again" },
+      "if the rows above pass, look for a gradient that is right in the first call and wrong in later ones" },
 };
 
 #define GROUP(step, title, run)    MG_GROUP(step, title, mg_02_##run, run##_cases)

@@ -6,7 +6,7 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 
-/* Which gradients a linear backward is asked for. */
+/* The gradients that a linear backward must compute. */
 enum { WANT_DX = 1, WANT_DW = 2, WANT_DB = 4, WANT_ALL = 7 };
 
 typedef struct linear_case {
@@ -14,7 +14,7 @@ typedef struct linear_case {
     int64_t N, I, O; /* -1: random */
     bool no_bias;    /* forward */
     int wanted;      /* backward: the others are NULL */
-    bool held;       /* backward: gradients hold something already */
+    bool held;       /* backward: gradients are not zero before the call */
 } linear_case;
 
 typedef struct act_case {
@@ -23,7 +23,7 @@ typedef struct act_case {
     mg_dist dist;  /* of x */
     bool in_place; /* forward: out is x */
     bool use_x;    /* ReLU backward: saved is x, not out */
-    bool held;     /* backward: dx holds something already */
+    bool held;     /* backward: dx is not zero before the call */
 } act_case;
 
 typedef struct row_case { /* softmax and cross-entropy */

@@ -20,7 +20,7 @@ static void begin_act(mg_run *run, mg_act act, const char *rest)
     mg_begin(run, function);
 }
 
-/* Nothing, one, vector widths and their neighbours, and enough for threads. */
+/* 0, 1, vector widths and their neighbours, and enough for several threads. */
 static int64_t act_size(mg_run *run, int t)
 {
     static const int64_t sizes[] = { 1, 0, 17, -1, -1, 40009 };
@@ -50,7 +50,7 @@ void mg_02_act_fwd(mg_run *run, const void *one_case)
     }
 }
 
-/* Turn x into what backward was promised: the output of forward for ReLU, sigmoid and tanh, as f32. */
+/* Replace x by what backward reads: the output of forward for ReLU, sigmoid and tanh, as f32. */
 static void save(const act_case *c, float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -89,7 +89,7 @@ void mg_02_act_bwd(mg_run *run, const void *one_case)
     }
 }
 
-/* A diverged value must stay visible: max(x, 0) written as a comparison with NaN hides it. */
+/* NaN must stay NaN: max(x, 0) written as a comparison can turn it into 0. */
 void mg_02_relu_nan(mg_run *run, const void *one_case)
 {
     (void)one_case;
@@ -112,7 +112,7 @@ void mg_02_relu_nan(mg_run *run, const void *one_case)
 
 /* ---- initialisation ------------------------------------------------------------------------- */
 
-/* w and next: one generator, one after the other; again: the same generator from the start. */
+/* w and next: successive calls with one generator; again: the same generator from the start. */
 static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scale)
 {
     const float *w = mg_result(run, "w"), *next = mg_result(run, "next");
@@ -129,14 +129,14 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
     double distance = c->xavier ? mg_ks_uniform(sorted, n, scale) : mg_ks_normal(sorted, n, scale);
     free(sorted);
     if (distance > mg_ks_bound(n)) {
-        mg_fail(
-            run,
-            "%lld numbers: standard deviation %.4g   expected %.4g (distributions differ by %.3f, chance allows %.3f)",
-            (long long)n, sqrt(square / (double)n), c->xavier ? scale / sqrt(3) : scale, distance, mg_ks_bound(n));
+        mg_fail(run,
+                "%lld numbers: standard deviation %.4g   expected %.4g (distributions differ by %.3f, random samples "
+                "by at most %.3f)",
+                (long long)n, sqrt(square / (double)n), c->xavier ? scale / sqrt(3) : scale, distance, mg_ks_bound(n));
         return false;
     }
     if (fabs(product) > 6.2 * square / sqrt((double)n)) { /* a sum of n products of mean 0: 6.2 sigma, 6e-10 */
-        mg_fail(run, "two calls in a row with one generator gave numbers that depend on each other");
+        mg_fail(run, "two successive calls with one generator gave correlated numbers");
         return false;
     }
     double *same = mg_lift(w, n);

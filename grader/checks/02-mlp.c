@@ -1,9 +1,9 @@
 /* 02-mlp.c -- how the checks of step 02.9 run: the perceptron's logits, gradient and update, and a training on digits.
  * Rows: 02-backprop.c.
  *
- * The worker gets training images only; what it sends back is weights, which the checker itself tries on images that
- * the worker never saw. Pixels, classes and hidden sizes are drawn afresh each time: weights trained elsewhere are
- * worth nothing. */
+ * The worker gets training images only and returns weights. The checker evaluates them on images that the worker never
+ * had. Pixels, classes and hidden sizes are permuted at random in each run, so that weights trained elsewhere are
+ * useless. */
 #include "checks/02-backprop.h"
 #include "checks/oracle_mlp.h"
 #include "run.h"
@@ -31,14 +31,14 @@ static void send_widths(mg_run *run, const int64_t width[L + 1])
 
 /* ---- forward and backward -------------------------------------------------------------------- */
 
-/* One network and batch: what was sent, and the room for what should come back. */
+/* One network and batch: what was sent, and memory for the expected results. */
 typedef struct trial {
     int64_t width[L + 1], count, N, classes;
     double *params, *x, *v, *e, *gv, *ge, loss[2];
     const int32_t *label;
 } trial;
 
-/* Three layers at first, then also fewer: zeros end the widths. */
+/* First three layers, then also fewer: zeros end the widths. */
 static void trial_pick(mg_run *run, trial *t, int round)
 {
     *t = (trial){ .N = mg_pick(mg_rng(run), 1, 40) };
@@ -53,7 +53,7 @@ static void trial_pick(mg_run *run, trial *t, int round)
     t->ge = mg_doubles(t->count);
 }
 
-/* The inputs that forward and backward share; weights of a size that keeps signals near 1. */
+/* The inputs common to forward and backward; weights that keep the activations near 1. */
 static void trial_inputs(mg_run *run, trial *t, bool labelled)
 {
     t->params = mg_lift(input(run, "params", MT_SHAPE(t->count), 0.3), t->count);
@@ -141,7 +141,7 @@ typedef struct data_set {
     const char *folder, *bar, *name;
 } data_set;
 
-/* Both parts of DIR/NAME; all or nothing. */
+/* Both parts of DIR/NAME, or neither. */
 static bool open_set(const char *dir, const char *name, mg_digits *train, mg_digits *test)
 {
     char folder[PATH_MAX];
@@ -154,7 +154,7 @@ static bool open_set(const char *dir, const char *name, mg_digits *train, mg_dig
     return false;
 }
 
-/* MNIST where it was fetched, else the stand-in of the same format. Without either nobody is to blame: no verdict. */
+/* MNIST if it was downloaded, else the stand-in of the same format. Without either the row has no verdict. */
 static bool open_digits(mg_run *run, data_set *used, mg_digits *train, mg_digits *test)
 {
     static const data_set sets[] = { { "mnist", "02.9 mnist", "MNIST" },
@@ -172,8 +172,8 @@ static bool open_digits(mg_run *run, data_set *used, mg_digits *train, mg_digits
     return false;
 }
 
-/* Pixel p moves to where[p], class c becomes name[c]: to a network without convolutions, another problem as difficult.
- * */
+/* Pixel p moves to where[p], class c becomes name[c]: for a network without convolutions a new, equally difficult
+ * problem. */
 static void disguise(mg_digits *digits, const int64_t *where, const int64_t *name)
 {
     uint8_t *moved = malloc((size_t)digits->pixels);

@@ -1,83 +1,98 @@
-/* 03-autograd.c -- lab 03, the tape and the walk back over it: every row, its points and its hint. */
+/* 03-autograd.c -- lab 03, the tape and the walk backwards over it: every row, its points and its hint. */
 #include "checks/03-autograd.h"
 
 // clang-format off
 
 /* ---- 03.1 .. 03.4 recording */
 static const kinds_case wants_cases[] = {
-    { { 3, "leaves", "a leaf asks for a gradient by its requires_grad" }, KIND(MG_PLAIN) | KIND(MG_ASKS), 0, 0 },
-    { { 3, "results", "what was computed from a parameter has a node" }, KIND(MG_PLAIN) | KIND(MG_RESULT), 0, 0 },
+    { { 3, "leaves", "a leaf needs a gradient if its requires_grad is set" }, KIND(MG_PLAIN) | KIND(MG_ASKS), 0, 0 },
+    { { 3, "results", "a tensor computed from a parameter has a node" }, KIND(MG_PLAIN) | KIND(MG_RESULT), 0, 0 },
 };
 static const kinds_case edge_cases[] = {
-    { { 4, "to the node that computed an input", "the node decides, whatever requires_grad says; hold it: mt_node_retain" },
+    { { 4, "to the node that computed an input",
+        "an input with a node gets an edge to it, whatever its requires_grad is; hold the node: mt_node_retain" },
       KIND(MG_RESULT) | KIND(MG_ASKS_TOO), KIND(MG_RESULT), 0 },
-    { { 3, "to a leaf", "a leaf that asks is where the walk ends: edge.leaf, held by mt_retain" },
+    { { 3, "to a leaf", "a leaf with requires_grad goes into edge.leaf; hold it: mt_retain" },
       KIND(MG_ASKS), KIND(MG_ASKS), 0 },
-    { { 3, "to nowhere", "an input that wants nothing has neither a node nor a leaf in its edge" },
+    { { 3, "to nowhere", "the edge of an input without a gradient has neither a node nor a leaf" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 0 },
 };
 static const kinds_case record_cases[] = {
-    { { 4, "a node where one is wanted", "one input that wants a gradient is enough, and it need not be the first; out->node is the node" },
+    { { 4, "a node if a gradient is needed",
+        "one input that needs a gradient is enough, in any position, and every input gets an edge, also the same "
+        "tensor twice; set out->node" },
       KIND(MG_PLAIN), KIND(MG_ASKS), 0 },
-    { { 4, "none when nobody wants one", "no input wants a gradient: return NULL, and leave out alone" },
+    { { 4, "none if no gradient is needed", "no input needs a gradient: return NULL and do not change out" },
       KIND(MG_PLAIN), 0, 0 },
-    { { 4, "none inside no_grad", "mt_recording() says whether ops are recorded now" },
+    { { 4, "none inside no_grad", "mt_recording() tells whether ops are recorded now" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 2 },
 };
 static const mg_case detach_cases[] = {
-    { 8, "same memory, no history", "an alias shares storage and view and has no node; adopt it, so that the scope frees it" },
+    { 8, "same memory, no history",
+      "an alias shares storage and view and has no node; call mt_scope_adopt so that the scope frees it" },
 };
 
 /* ---- 03.5 .. 03.7 the walk */
 static const graph_case count_cases[] = {
-    { { 4, "values used several times", "derive the counts of y = h + h * h on paper (handout), and compare them with yours" },
+    { { 4, "values used several times",
+        "derive the counts of y = h + h * h on paper (handout), and compare them with yours" },
       mg_03_reused, LOOK_GRADS | LOOK_VISITS, 1 },
-    { { 5, "a chain of diamonds", "derive the counts of two diamonds in a row on paper (handout): they do not grow with the number of paths" },
+    { { 5, "a chain of diamonds",
+        "derive the counts of two diamonds in a row on paper (handout): they do not grow with the number of paths" },
       mg_03_diamonds, LOOK_VISITS | LOOK_GRADS, 1 },
-    { { 5, "every node after its users", "a node is visited when its count reaches 0; so which gradients must the count include?" },
+    { { 5, "every node after its users",
+        "a node is visited when its count reaches 0; so which gradients must the count include?" },
       mg_03_random, LOOK_VISITS | LOOK_ORDER, 1 },
 };
 static const buffer_case buffer_cases[] = {
-    { { 2, "zeros at first, of a node", "the first to ask finds NULL and makes zeros in edge->node->grad" }, 0, false },
-    { { 2, "zeros at first, of a leaf", "the first to ask finds NULL and makes zeros in edge->leaf->grad" }, 1, false },
-    { { 2, "the sum so far", "who comes later must find what others have added, not zeros" }, 0, true },
-    { { 2, "none for who wants none", "no node and no leaf: there is nothing to add to" }, 2, false },
+    { { 2, "zeros at first, of a node", "at the first call edge->node->grad is NULL: allocate zeros" }, 0, false },
+    { { 2, "zeros at first, of a leaf", "at the first call edge->leaf->grad is NULL: allocate zeros" }, 1, false },
+    { { 2, "the sum so far", "later calls must return the sum so far, not zeros" }, 0, true },
+    { { 2, "none for an input without gradient", "without a node and a leaf there is no gradient: return NULL" },
+      2, false },
 };
 static const graph_case add_cases[] = {
-    { { 4, "two backwards add up", "a leaf's gradient goes on from one backward to the next, until mt_zero_grad" },
+    { { 4, "two backwards add up", "a leaf's gradient is kept from one backward to the next, until mt_zero_grad" },
       mg_03_random, LOOK_GRADS, 2 },
 };
 static const graph_case news_cases[] = {
-    { { 7, "told once, when complete", "the last of a leaf's users makes it complete: count down, and announce it at zero" },
+    { { 7, "announced once, when complete",
+        "a leaf is complete after its last user: count down, and call mt_grad_ready at zero" },
       mg_03_random, LOOK_NEWS, 1 },
-    { { 5, "and once more in the next backward", "what counts up before each walk must be at zero after it" },
+    { { 5, "and once again in the next backward", "counts that are increased before a walk must be zero after it" },
       mg_03_reused, LOOK_NEWS, 2 },
 };
 
 /* ---- 03.8 backward whole */
 static const graph_case graph_cases[] = {
-    { { 6, "random graphs", "compare with a graph of three values on paper: who is visited when, and with which gradient" },
+    { { 6, "random graphs",
+        "draw a graph of three values and follow which node is visited when, and with which gradient" },
       mg_03_random, LOOK_GRADS | LOOK_RECORDED, 1 },
-    { { 4, "detached and quiet parts", "no gradient goes through mt_detach, nor through what was computed without recording" },
+    { { 4, "detached and unrecorded parts",
+        "no gradient passes through mt_detach or through values computed without recording" },
       mg_03_cut, LOOK_GRADS | LOOK_RECORDED | LOOK_VISITS, 1 },
 };
 static const mg_case long_chain_cases[] = {
-    { 5, "a chain of 200,000 nodes", "a list of what is still to do, not recursion: the stack has room for far fewer frames" },
+    { 5, "a chain of 200,000 nodes",
+      "use a list of ready nodes and no recursion: the stack is too small for so many frames" },
 };
 static const mg_case memory_cases[] = {
-    { 5, "memory is given back on the way", "when a node has passed its gradient on, nobody needs what it kept: mt_node_consume(node, loss)" },
+    { 5, "memory is freed during backward",
+      "when its backward has run, mt_node_consume frees what a node saved, and not earlier" },
 };
 static const misuse_case misuse_cases[] = {
-    { { 2, "a second backward is refused", "mt_node_consume marks the node; the next walk stops at the mark" },
+    { { 2, "a second backward is refused", "mt_node_consume marks the node; the next walk must check the mark" },
       MG_SAME_LOSS_TWICE, MG_SHARED_PART, true, true },
-    { { 2, "a saved tensor written in place is refused", "backward must run the ops of this graph, which look at the version" },
+    { { 2, "a saved tensor written in place is refused",
+        "backward must run the ops, which compare the version of each saved tensor" },
       MG_WRITTEN, MG_WRITTEN_UNSAVED, true, false },
-    { { 2, "who got no gradient is passed by", "node->grad is NULL where the op after it passed nothing on: nothing to pass on, yet its inputs are ticked off" },
+    { { 2, "nodes without a gradient are skipped",
+        "node->grad is NULL if no user delivered anything: do not run the op, but count down its inputs" },
       MG_IDLE_BRANCH, MG_SHARED_PART, false, true },
 };
 
 static const mg_group groups[] = {
-    MG_GROUP("03.1", "who wants a gradient", mg_03_wants, wants_cases),
+    MG_GROUP("03.1", "needs a gradient", mg_03_wants, wants_cases),
     MG_GROUP("03.2", "edges", mg_03_record, edge_cases),
     MG_GROUP("03.3", "recording", mg_03_record, record_cases),
     MG_GROUP("03.4", "detach", mg_03_detach, detach_cases),

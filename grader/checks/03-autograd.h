@@ -7,19 +7,19 @@
 
 typedef struct kinds_case {
     mg_case head;
-    unsigned some;   /* bits of MG_PLAIN ...: what the inputs are drawn from */
-    unsigned always; /* a kind that occurs at least once; 0: none in particular */
+    unsigned some;   /* bits of MG_PLAIN ...: the kinds of inputs */
+    unsigned always; /* a kind that occurs at least once; 0: any */
     int quiet;       /* mt_no_grad_begin calls around it */
 } kinds_case;
 
 #define KIND(kind) (1u << (kind))
 
-/* What of a graph a row looks at; the first of these that is wrong is told. */
+/* What a row compares in a graph; the first difference is reported. */
 enum {
     LOOK_GRADS = 1,    /* gradients of the leaves */
     LOOK_VISITS = 2,   /* every node that backward should reach once, no other */
-    LOOK_ORDER = 4,    /* a node after all who used it */
-    LOOK_RECORDED = 8, /* nodes only where a gradient is wanted */
+    LOOK_ORDER = 4,    /* every node after all its users */
+    LOOK_RECORDED = 8, /* nodes only where a gradient is needed */
     LOOK_NEWS = 16,    /* leaves announced once, when complete */
 };
 
@@ -33,13 +33,13 @@ typedef struct graph_case {
 typedef struct buffer_case {
     mg_case head;
     int which; /* edge: 0 to a node, 1 to a leaf, 2 to nothing */
-    bool held; /* a sum is there already */
+    bool held; /* the buffer exists and has a sum */
 } buffer_case;
 
 typedef struct misuse_case {
     mg_case head;
     int how;       /* MG_SAME_LOSS_TWICE ... */
-    int otherwise; /* another way tried in the same row */
+    int otherwise; /* a second variant in the same row */
     bool refused, otherwise_refused;
 } misuse_case;
 

@@ -106,7 +106,7 @@ static mg_graph *graph_new(int64_t S)
     return g;
 }
 
-/* Append a value; its number. */
+/* Append a value; returns its number. */
 static int append(mg_graph *g, int64_t op, int a, int b)
 {
     int i = g->count++;
@@ -144,7 +144,7 @@ mg_graph *mg_graph_random(mt_rng *rng, int64_t S, int count)
     int leaves = (int)mg_pick(rng, 2, 4), constants = (int)mg_pick(rng, 1, 2);
     for (int i = 0; i < leaves + constants; i++)
         source(g, rng, i < leaves ? MG_LEAF : MG_CONSTANT);
-    for (int op = MG_ADD; g->count < count - 2; op++) { /* every op in turn, on any values, often on recent ones */
+    for (int op = MG_ADD; g->count < count - 2; op++) { /* every op in turn, on random values, often recent ones */
         int last = g->count - 1, recent = (int)mg_pick(rng, last > 4 ? last - 4 : 0, last);
         int any = (int)mg_pick(rng, 0, last);
         compute(g, op, recent, any);
@@ -217,7 +217,7 @@ static mt_approx total(const tally *t)
     return (mt_approx){ t->value, t->error + mt_tolerance((double)t->terms, t->magnitude) };
 }
 
-/* What value i hands to its operands da, db. */
+/* Adds the contribution of value i to the gradients da, db of its operands. */
 static void pass_on(const mg_graph *g, int i, const mt_approx *d, tally *da, tally *db)
 {
     const int64_t *row = g->row[i], S = g->S;

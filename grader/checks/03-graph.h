@@ -1,7 +1,7 @@
-/* 03-graph.h -- graphs for the checks of lab 03: drawn at random, and differentiated here, in double, with error bounds.
+/* 03-graph.h -- random graphs for the checks of lab 03, differentiated here in double, with error bounds.
  *
- * The oracle is its own reverse mode over the description of worker/graph.h; it calls nothing of autograd/ or ops/. Values
- * and gradients carry their bounds along (testing/approx.h), so a tolerance follows from the graph itself. */
+ * The oracle is a separate reverse mode over the description of worker/graph.h; it calls nothing of autograd/ or ops/.
+ * Values and gradients carry their bounds (testing/approx.h), so the tolerance follows from the graph. */
 #ifndef MG_CHECKS_03_GRAPH_H
 #define MG_CHECKS_03_GRAPH_H
 
@@ -19,11 +19,12 @@ typedef struct mg_graph {
 
     /* After mg_graph_differentiate: */
     bool wants[MG_GRAPH_MOST];      /* computed from a leaf, along recorded ops */
-    bool reached[MG_GRAPH_MOST];    /* backward from the last value comes by */
-    mt_approx *grad[MG_GRAPH_MOST]; /* of the sum of the last value; zeros where backward does not come */
+    bool reached[MG_GRAPH_MOST];    /* backward from the last value visits it */
+    mt_approx *grad[MG_GRAPH_MOST]; /* of the sum of the last value; zeros where it does not visit */
 } mg_graph;
 
-/* mg_graph_random -- `count` values; every op occurs; the last value depends on the first leaf. Values stay below 10. */
+/* mg_graph_random -- `count` values; every op occurs; the last value depends on the first leaf. Values stay below
+ * 10. */
 mg_graph *mg_graph_random(mt_rng *rng, int64_t S, int count);
 
 /* mg_graph_diamonds -- x, then `diamonds` times (y + y) / 2: the number of paths doubles each time. */
@@ -32,7 +33,8 @@ mg_graph *mg_graph_diamonds(mt_rng *rng, int64_t S, int diamonds);
 /* mg_graph_reused -- x * x * x + x, of a leaf and of a transposed leaf, each value used several times. */
 mg_graph *mg_graph_reused(mt_rng *rng, int64_t S);
 
-/* mg_graph_cut -- a leaf that reaches the loss directly, and through detached and quiet parts only. */
+/* mg_graph_cut -- a leaf that reaches the loss directly, and one that reaches it through detached and unrecorded parts
+ * only. */
 mg_graph *mg_graph_cut(mt_rng *rng, int64_t S);
 
 void mg_graph_differentiate(mg_graph *g);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 6 }; /* of each row, each with a graph or inputs of its own */
+enum { CALLS = 6 }; /* of each row, with a new graph or inputs each time */
 
 /* ---- recording --------------------------------------------------------------------------------------- */
 
@@ -39,15 +39,15 @@ void mg_03_wants(mg_run *run, const void *one_case)
     }
 }
 
-/* What mt_record should have made of one input, in words when it has not. */
+/* NULL if the edge of one input is what mt_record should make, else a description of the error. */
 static const char *wrong_edge(const int64_t edge[4], int64_t kind)
 {
     bool computed = kind == MG_RESULT || kind == MG_ASKS_TOO, leaf = kind == MG_ASKS;
     if (edge[0] != computed)
         return computed ? "does not lead to the node that computed it" : "leads to a node, but nothing computed it";
     if (edge[1] != leaf)
-        return leaf ? "does not lead to it, a leaf that asks for its gradient"
-                    : "leads to it as a leaf, but it is none that asks";
+        return leaf ? "does not lead to it, a leaf that requires a gradient"
+                    : "leads to it as a leaf, but it does not require a gradient";
     if (edge[2] != computed + leaf)
         return edge[2] < computed + leaf ? "does not hold what it leads to" : "holds what it leads to more than once";
     return edge[3] ? NULL : "has another shape than it";
@@ -57,7 +57,7 @@ static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wante
 {
     const int64_t *made = mg_result(run, "made"), *edge = mg_result(run, "edge");
     if (made[0] != wanted)
-        mg_fail(run, wanted ? "no node was made" : "a node was made, but nobody wants a gradient here");
+        mg_fail(run, wanted ? "no node was made" : "a node was made, but no gradient is needed here");
     else if (made[1] != wanted)
         mg_fail(run, wanted ? "out->node is not the node that was returned" : "out->node is not NULL");
     else if (wanted && made[2] != n)
@@ -76,9 +76,10 @@ static bool judge_freed(mg_run *run)
 {
     const int64_t *bytes = mg_result(run, "bytes never freed");
     if (*bytes != 0)
-        mg_fail(run,
-                "%lld bytes were never freed: mt_node_new gives one reference, which is out's; nobody adds another",
-                (long long)*bytes);
+        mg_fail(
+            run,
+            "%lld bytes were never freed: mt_node_new returns one reference, which belongs to out; do not add another",
+            (long long)*bytes);
     return *bytes == 0;
 }
 
@@ -104,8 +105,8 @@ void mg_03_record(mg_run *run, const void *one_case)
 void mg_03_detach(mg_run *run, const void *one_case)
 {
     static const double facts[] = { 1, 0, 0, 1, 0 };
-    static const char *const wrong[] = { "has memory of its own: it must share the original's", "has a node",
-                                         "asks for a gradient", "took the original's node away", "was never freed" };
+    static const char *const wrong[] = { "has its own memory: it must share the original's", "has a node",
+                                         "requires a gradient", "removed the original's node", "was never freed" };
     (void)one_case;
     for (int t = 0; t < CALLS; t++) {
         int64_t M = mg_pick(mg_rng(run), 1, 9), N = mg_pick(mg_rng(run), 1, 9);
@@ -181,7 +182,7 @@ mg_graph *mg_03_cut(mg_run *run)
     return mg_graph_cut(mg_rng(run), mg_pick(mg_rng(run), 1, 6));
 }
 
-/* The leaves' gradients after so many passes, and their bounds, in the order of the leaves. */
+/* The leaves' gradients after all passes, and their bounds, in the order of the leaves. */
 static void want_grads(const mg_graph *g, int passes, double *want, double *tolerance)
 {
     int64_t size = g->S * g->S, at = 0;
@@ -218,7 +219,7 @@ static bool expect_visits(mg_run *run, const mg_graph *g, int passes)
     return true;
 }
 
-/* Backward comes to a value only after all reached ones that use it. */
+/* Backward visits a value only after all reached values that use it. */
 static bool expect_order(mg_run *run, const mg_graph *g)
 {
     const int64_t *order = mg_result(run, "order");
@@ -227,8 +228,8 @@ static bool expect_order(mg_run *run, const mg_graph *g)
             int64_t used = g->row[i][k];
             if (!g->wants[used] || !mg_graph_records(g, (int)used) || order[used] > order[i])
                 continue;
-            mg_fail(run, "the node of v%lld was visit %lld, before one that uses it: %s, visit %lld", (long long)used,
-                    (long long)order[used], mg_graph_text(g, i), (long long)order[i]);
+            mg_fail(run, "the node of v%lld was visit %lld, before a node that uses it: %s, visit %lld",
+                    (long long)used, (long long)order[used], mg_graph_text(g, i), (long long)order[i]);
             return false;
         }
     return true;
@@ -241,7 +242,7 @@ static bool expect_recorded(mg_run *run, const mg_graph *g)
         bool want = g->wants[i] && mg_graph_records(g, i);
         if (recorded[i] == want)
             continue;
-        mg_fail(run, "%s %s", mg_graph_text(g, i), want ? "has no node, but wants a gradient" : "has a node");
+        mg_fail(run, "%s %s", mg_graph_text(g, i), want ? "has no node, but needs a gradient" : "has a node");
         return false;
     }
     return true;
@@ -269,7 +270,7 @@ static bool expect_news(mg_run *run, const mg_graph *g, int passes)
             mg_fail(run, "leaf v%d was announced %lld times   expected %lld", i, (long long)told[leaf],
                     (long long)want);
         else if (want && at[leaf] != when)
-            mg_fail(run, "leaf v%d was announced after %lld visits   expected %lld: its last user is visited then", i,
+            mg_fail(run, "leaf v%d was announced after %lld visits   expected %lld, the visit of its last user", i,
                     (long long)at[leaf], (long long)when);
         if (told[leaf] != want || (want && at[leaf] != when))
             return false;
@@ -329,8 +330,8 @@ void mg_03_long_chain(mg_run *run, const void *one_case)
         mg_expect(run, "grad", one, NULL);
 }
 
-/* Forward leaves the results of all steps in memory. When backward comes to step k from the end, k results should be gone;
- * it holds two gradients itself, and the loss and what belongs to it are small. */
+/* Forward leaves the results of all steps in memory. When backward visits step k from the end, k results should be
+ * freed; backward itself holds two gradients; the loss and its node are small. */
 void mg_03_memory(mg_run *run, const void *one_case)
 {
     int64_t steps = mg_pick(mg_rng(run), 16, 24), elements = mg_pick(mg_rng(run), 20000, 30000), bytes = elements * 4;
@@ -351,9 +352,9 @@ void mg_03_memory(mg_run *run, const void *one_case)
     for (int64_t k = 0; k < steps; k++) {
         int64_t most = ends[1] - (k - 3) * bytes;
         if (live[k] == 0)
-            mg_fail(run, "visit %lld never came   expected %lld visits", (long long)k + 1, (long long)steps);
+            mg_fail(run, "visit %lld did not happen   expected %lld visits", (long long)k + 1, (long long)steps);
         else if (live[k] > most)
-            mg_fail(run, "at visit %lld %lld bytes are live   expected at most %lld: each node frees what it kept",
+            mg_fail(run, "at visit %lld %lld bytes are live   expected at most %lld: each node frees what it saved",
                     (long long)k + 1, (long long)live[k], (long long)most);
         if (live[k] == 0 || live[k] > most)
             return;

@@ -1,8 +1,8 @@
-/* 04-clip.c -- how the checks of step 04.9 run: the norm of several arrays against long double, and what is left of
- * them after clipping.
+/* 04-clip.c -- how the checks of step 04.9 run: the norm of several arrays, compared with long double, and the arrays
+ * after clipping.
  *
- * Squares and sums are double (optim/clip.h): a norm of n numbers is off by at most n 2^-53 of itself, in whatever order
- * they are added; the root halves that and rounds. A clipped element takes two roundings to f32, of the factor and of
+ * Squares and sums are double (optim/clip.h): a norm of n numbers is off by at most n 2^-53 of itself, in any order of
+ * addition; the square root halves that and rounds. A clipped element has two roundings to f32, of the factor and of
  * the product. Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
@@ -17,12 +17,12 @@ enum { MOST = 8 };
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
-/* What a call is made of. */
+/* The parameters of a call. */
 typedef struct request {
     mg_dist dist;
     int64_t arrays, most; /* their number, and the largest size of each */
     int64_t exact_size;   /* when not 0: every array has it */
-    double limit;         /* max_norm as a share of the norm; NAN: only the norm is asked for */
+    double limit;         /* max_norm as a share of the norm; NAN: compute the norm only */
     float poison;         /* when not 0: one element is this, inf or NaN */
     int threads;          /* 0: as many as there are cores */
 } request;
@@ -186,7 +186,7 @@ static void not_finite(mg_run *run)
                                          .poison = poisons[i] });
 }
 
-/* The same call with each number of threads: norm and elements have the bits that one thread gave. */
+/* The same call with each number of threads: norm and elements must have the bits of one thread. */
 static void any_threads(mg_run *run)
 {
     static const int threads[] = { 1, 2, 3, 5 };

@@ -1,12 +1,13 @@
-/* 04-optimizers.c -- lab 04, update rules, learning rates and clipping: every row, its points and its hint. Tolerances
- * of the update rules are carried along by their oracle (testing/update_oracle.h). */
+/* 04-optimizers.c -- lab 04, update rules, learning rates and clipping: every row, its points and its hint. The
+ * oracle of the update rules computes their tolerances, too (testing/update_oracle.h). */
 #include "checks/04-optimizers.h"
 
 // clang-format off
 
-#define RESUMED_HINT "everything a step depends on comes in as an argument: a static counter or buffer starts anew"
-#define THREADS_HINT "each element by one thread, with variables of its own; sums in an order that threads do not change"
-#define ZEROS_HINT   "0 / (sqrt(0) + eps) is 0 only while eps is there"
+#define RESUMED_HINT "a step may depend on its arguments only: a static counter or buffer is lost when training resumes"
+#define THREADS_HINT \
+    "compute each element in one thread with local variables; the order of sums must not depend on the threads"
+#define ZEROS_HINT   "0 / (sqrt(0) + eps) is 0 only with eps; without it, it is NaN"
 
 /* ---- 04.1 SGD, momentum, Nesterov */
 #define SGD(about)      "mt_sgd_update_cpu", MT_SGD, about
@@ -14,17 +15,21 @@
 #define NESTEROV(about) "mt_nesterov_update_cpu", MT_NESTEROV, about
 static const update_case sgd_cases[] = {
     { { 2, "every size", "p -= lr * g, element by element; any size may be 0" }, SGD(UP_SIZES) },
-    { { 1, "weight decay", "it is added to the gradient: lr * (g + decay * p)" }, SGD(UP_DECAY) },
+    { { 1, "weight decay", "decay is part of the gradient: p -= lr * (g + decay * p)" }, SGD(UP_DECAY) },
     { { 1, "any number of threads", THREADS_HINT }, SGD(UP_THREADS) },
 };
 static const update_case momentum_cases[] = {
     { { 2, "every size", "b = momentum * b + g, then p -= lr * b, with the new b" }, MOMENTUM(UP_SIZES) },
-    { { 1, "weight decay", "decay * p belongs to g, before b takes it in" }, MOMENTUM(UP_DECAY) },
-    { { 2, "1,000 steps", "lr multiplies b when p moves, not g when b does: a schedule changes lr on the way" },
+    { { 1, "weight decay", "add decay * p to g before b is updated" }, MOMENTUM(UP_DECAY) },
+    { { 2, "1,000 steps",
+        "multiply b by lr in the update of p, not g in the update of b: a schedule changes lr between steps" },
       MOMENTUM(UP_LONG) },
 };
 static const update_case nesterov_cases[] = {
-    { { 3, "every size", "follow the three lines of the handout with numbers (f = p^2 / 2, lr 0.1, momentum 0.9), and your formula beside them" }, NESTEROV(UP_SIZES) },
+    { { 3, "every size",
+        "follow the three lines of the handout with numbers (f = p^2 / 2, lr 0.1, momentum 0.9), and your formula "
+        "beside them" },
+      NESTEROV(UP_SIZES) },
     { { 1, "weight decay", "every use of g means the gradient with decay * p in it" }, NESTEROV(UP_DECAY) },
     { { 2, "1,000 steps", "b is momentum's: only the step looks ahead" }, NESTEROV(UP_LONG) },
 };
@@ -32,25 +37,27 @@ static const update_case nesterov_cases[] = {
 /* ---- 04.2 RMSprop */
 #define RMSPROP(about) "mt_rmsprop_update_cpu", MT_RMSPROP, about
 static const update_case rmsprop_cases[] = {
-    { { 2, "every size", "v averages the SQUARE of the gradient, and the step divides by its root" }, RMSPROP(UP_SIZES) },
+    { { 2, "every size", "v averages the SQUARE of the gradient, and the step is divided by its root" },
+      RMSPROP(UP_SIZES) },
     { { 2, "eps outside the root", "sqrt(v) + eps, not sqrt(v + eps)" }, RMSPROP(UP_EPS) },
-    { { 1, "weight decay", "decay * p belongs to g, before v takes it in" }, RMSPROP(UP_DECAY) },
+    { { 1, "weight decay", "add decay * p to g before v is updated" }, RMSPROP(UP_DECAY) },
     { { 1, "elements without a gradient", ZEROS_HINT }, RMSPROP(UP_ZEROS) },
-    { { 2, "1,000 steps", "v keeps beta2 of the old and takes 1 - beta2 of the new" }, RMSPROP(UP_LONG) },
+    { { 2, "1,000 steps", "v = beta2 * v + (1 - beta2) * g^2, also for g = 0" }, RMSPROP(UP_LONG) },
 };
 
 /* ---- 04.3 Adam */
 #define ADAM(about) "mt_adam_update_cpu", MT_ADAM, about
 static const update_case adam_cases[] = {
     { { 2, "every size", "m averages g, v its square; the step is m_hat / (sqrt(v_hat) + eps)" }, ADAM(UP_SIZES) },
-    { { 3, "first steps", "m and v begin at 0: divide by 1 - beta^t, t = u->step, which is 1 at first" }, ADAM(UP_FIRST) },
-    { { 2, "eps outside the root", "sqrt(v_hat) + eps, as in Adam's paper; the chapter prints sqrt(v + eps)" },
+    { { 3, "first steps", "m and v start at 0: divide by 1 - beta^t with t = u->step, which is 1 in the first step" },
+      ADAM(UP_FIRST) },
+    { { 2, "eps outside the root", "sqrt(v_hat) + eps, as in Adam's paper; the textbook has sqrt(v + eps)" },
       ADAM(UP_EPS) },
-    { { 1, "weight decay", "Adam adds decay * p to g before m and v take it in; that it should not is AdamW" },
+    { { 1, "weight decay", "Adam adds decay * p to g before m and v are updated (AdamW does not)" },
       ADAM(UP_DECAY) },
     { { 1, "elements without a gradient", ZEROS_HINT }, ADAM(UP_ZEROS) },
     { { 1, "resumed", RESUMED_HINT }, ADAM(UP_RESUMED) },
-    { { 2, "1,000 steps", "small errors of every step add up: 1 - beta must be taken in double" }, ADAM(UP_LONG) },
+    { { 2, "1,000 steps", "small errors of all steps add up: compute 1 - beta in double" }, ADAM(UP_LONG) },
     { { 1, "any number of threads", THREADS_HINT }, ADAM(UP_THREADS) },
 };
 
@@ -59,32 +66,36 @@ static const update_case adam_cases[] = {
 #define FUSED(about)  "mt_adamw_update_cpu", MT_ADAMW, about
 static const update_case passes_cases[] = {
     { { 2, "every size", "m, v, m_hat, v_hat, p: five loops; scratch holds m_hat, then v_hat" }, PASSES(UP_SIZES) },
-    { { 2, "decoupled decay", "m and v see the bare gradient; p moves by lr * decay * p besides" }, PASSES(UP_DECAY) },
+    { { 2, "decoupled decay", "m and v use the gradient without decay; subtract lr * decay * p from p separately" },
+      PASSES(UP_DECAY) },
     { { 1, "first steps", "correct m and v by 1 - beta^t, t = u->step" }, PASSES(UP_FIRST) },
     { { 1, "eps outside the root", "sqrt(v_hat) + eps" }, PASSES(UP_EPS) },
     { { 1, "any number of threads", THREADS_HINT }, PASSES(UP_THREADS) },
-    { { 2, "1,000 steps", "m and v must not be overwritten by m_hat and v_hat: the next step needs them bare" },
+    { { 2, "1,000 steps", "m and v must not be overwritten by m_hat and v_hat: the next step needs them uncorrected" },
       PASSES(UP_LONG) },
 };
 static const update_case fused_cases[] = {
     { { 2, "every size", "the same five formulas, one element at a time; scratch may be NULL" }, FUSED(UP_SIZES) },
-    { { 2, "decoupled decay", "m and v see the bare gradient; p moves by lr * decay * p besides" }, FUSED(UP_DECAY) },
+    { { 2, "decoupled decay", "m and v use the gradient without decay; subtract lr * decay * p from p separately" },
+      FUSED(UP_DECAY) },
     { { 1, "first steps", "m_hat and v_hat come from the m and v of this step, not from the old ones" },
       FUSED(UP_FIRST) },
     { { 1, "resumed", RESUMED_HINT }, FUSED(UP_RESUMED) },
-    { { 1, "any number of threads", "m_hat and v_hat must be variables of the loop's body, one pair a thread" },
+    { { 1, "any number of threads",
+        "m_hat and v_hat must be local variables in the loop's body, so that each thread has its own" },
       FUSED(UP_THREADS) },
-    { { 2, "1,000 steps", "m and v go to memory bare, m_hat and v_hat stay in registers" }, FUSED(UP_LONG) },
+    { { 2, "1,000 steps", "store m and v without correction; keep m_hat and v_hat in registers" }, FUSED(UP_LONG) },
 };
 static const mg_case traffic_cases[] = {
-    { 8, "one pass over memory", "one loop that reads p, g, m, v once and writes p, m, v once; nothing else" },
+    { 8, "one pass over memory", "one loop that reads p, g, m, v once and writes p, m, v once, and no other array" },
 };
 
 /* ---- 04.6 Lion */
 #define LION(about) "mt_lion_update_cpu", MT_LION, about
 static const update_case lion_cases[] = {
     { { 2, "every size", "the sign of beta1 * m + (1 - beta1) * g, with the old m" }, LION(UP_SIZES) },
-    { { 2, "first steps", "two averages: the step's by beta1, the one that is kept by beta2" }, LION(UP_FIRST) },
+    { { 2, "first steps", "there are two averages: beta1 for the step, beta2 for the m that is stored" },
+      LION(UP_FIRST) },
     { { 1, "elements without a gradient", "the sign of 0 is 0" }, LION(UP_ZEROS) },
     { { 1, "decoupled decay", "lr * (sign + decay * p); m never sees the decay" }, LION(UP_DECAY) },
     { { 2, "1,000 steps", "m moves after p has" }, LION(UP_LONG) },
@@ -99,37 +110,48 @@ static const update_case adafactor_cases[] = {
     { { 2, "large steps", "u as a whole is divided by its rms when that is above 1" }, ADAFACTOR(UP_CLIPPED) },
     { { 1, "parameters near zero", "the step is lr times the rms of p, which counts as 0.001 at least" },
       ADAFACTOR(UP_TINY) },
-    { { 1, "elements without a gradient", "eps is added to g^2, so that no mean is ever 0" }, ADAFACTOR(UP_ZEROS) },
-    { { 1, "decoupled decay", "lr * decay * p besides, not multiplied by the rms" }, ADAFACTOR(UP_DECAY) },
+    { { 1, "elements without a gradient", "eps is added to g^2, so that no mean is 0" }, ADAFACTOR(UP_ZEROS) },
+    { { 1, "decoupled decay", "subtract lr * decay * p separately, without the factor of the rms" },
+      ADAFACTOR(UP_DECAY) },
     { { 1, "any number of threads", THREADS_HINT }, ADAFACTOR(UP_THREADS) },
-    { { 1, "1,000 steps", "beta is 1 - t^-0.8: 0 at the first step, then ever nearer to 1" }, ADAFACTOR(UP_LONG) },
+    { { 1, "1,000 steps", "beta is 1 - t^-0.8: 0 in the first step, then closer and closer to 1" },
+      ADAFACTOR(UP_LONG) },
 };
 
 /* ---- 04.8 schedules */
 static const schedule_case schedule_cases[] = {
-    { { 1, "step", "floor(t / period) drops of gamma each; the first at t = period" }, MT_SCHEDULE_STEP, false },
-    { { 2, "cosine", "(1 + cos(pi t / period)) / 2 between lr_min and lr; from t = period on it stays at lr_min" },
+    { { 1, "step", "lr is multiplied by gamma floor(t / period) times, first at t = period" },
+      MT_SCHEDULE_STEP, false },
+    { { 2, "cosine", "(1 + cos(pi t / period)) / 2 between lr_min and lr; from t = period on the rate is lr_min" },
       MT_SCHEDULE_COSINE, false },
-    { { 1, "triangular", "up in one period, down in the next: the tip is at t = period" }, MT_SCHEDULE_TRIANGULAR, false },
-    { { 1, "triangular2", "triangle number t / (2 period) is half as high above lr_min as the one before" },
+    { { 1, "triangular", "the rate rises during one period and falls during the next; the maximum is at t = period" },
+      MT_SCHEDULE_TRIANGULAR, false },
+    { { 1, "triangular2", "triangle number t / (2 period) is half as high above lr_min as the previous one" },
       MT_SCHEDULE_TRIANGULAR2, false },
-    { { 1, "exp-range", "the triangle's height times gamma^t, above lr_min" }, MT_SCHEDULE_EXP_RANGE, false },
-    { { 2, "warm-up", "step s has (s + 1) / warmup of the first rate; then the schedule begins with its own t = 0" },
+    { { 1, "exp-range", "the height of the triangle above lr_min is multiplied by gamma^t" },
+      MT_SCHEDULE_EXP_RANGE, false },
+    { { 2, "warm-up",
+        "step s < warmup has (s + 1) / warmup of the first rate; at s = warmup the schedule begins with t = 0 (inf or "
+        "NaN: <=)" },
       MT_SCHEDULE_CONSTANT, true },
 };
 
 /* ---- 04.9 norm and clipping */
 static const clip_case norm_cases[] = {
     { { 2, "every size", "one root of one sum over all elements of all arrays; sum in double" }, CLIP_NORM },
-    { { 1, "large and small elements", "1e20 squared is not an f32: square in double" }, CLIP_RANGE },
+    { { 1, "large and small elements", "1e20 squared overflows f32: square in double; do not add an eps to the norm" },
+      CLIP_RANGE },
 };
 static const clip_case clip_cases[] = {
-    { { 2, "one factor for all", "max_norm / norm, the norm of all arrays together: clipping each turns the step" },
+    { { 2, "one factor for all",
+        "multiply by max_norm / norm with the norm of all arrays together and no eps: clipping each array changes the "
+        "direction" },
       CLIP_ALL },
-    { { 2, "short gradients stay", "a norm that is not above max_norm changes no bit" }, CLIP_SHORT },
+    { { 2, "short gradients stay", "if the norm is not above max_norm, no bit may change" }, CLIP_SHORT },
     { { 1, "nothing left", "max_norm may be 0, and so may the norm: 0 / 0 is NaN" }, CLIP_NOTHING },
-    { { 2, "inf and NaN", "a norm that is not finite: return it, and touch nothing" }, CLIP_INFINITE },
-    { { 1, "any number of threads", "cut the sum into the same parts whatever the threads, and add them in order" },
+    { { 2, "inf and NaN", "if the norm is not finite, return it and change nothing" }, CLIP_INFINITE },
+    { { 1, "any number of threads",
+        "divide the sum into parts that do not depend on the number of threads, and add the parts in order" },
       CLIP_THREADS },
 };
 

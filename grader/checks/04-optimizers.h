@@ -6,15 +6,15 @@
 #include "optim/schedule.h"
 #include "optim/updates.h"
 
-/* What a row of an update rule is about. */
+/* What a row of an update rule tests. */
 typedef enum update_about {
     UP_SIZES,   /* three steps of every awkward size */
     UP_FIRST,   /* the first steps with the paper's hyper-parameters, where bias and 1 - beta show */
     UP_DECAY,   /* strong weight decay */
     UP_EPS,     /* an eps as large as the gradients */
     UP_LONG,    /* 1,000 steps */
-    UP_RESUMED, /* averages and step number of a training that has gone on for a while */
-    UP_ZEROS,   /* elements that never get a gradient: nothing moves, nothing is NaN */
+    UP_RESUMED, /* averages and step number as in the middle of a training */
+    UP_ZEROS,   /* elements that never get a gradient: nothing changes, nothing is NaN */
     UP_THREADS, /* the same bits with any number of threads */
     UP_VECTOR,  /* one row only (adafactor) */
     UP_CLIPPED, /* gradients that grow a hundredfold from one step to the next (adafactor) */
@@ -31,13 +31,13 @@ typedef struct update_case {
 typedef struct schedule_case {
     mg_case head;
     mt_schedule_kind kind;
-    bool warmup; /* some steps of it; false: none */
+    bool warmup; /* with a warm-up of some steps */
 } schedule_case;
 
-/* What a row of the norm and of clipping is about. */
+/* What a row of the norm and of clipping tests. */
 typedef enum clip_about {
     CLIP_NORM,     /* mt_grad_norm_cpu of every awkward size, several arrays */
-    CLIP_RANGE,    /* elements whose squares f32 cannot hold */
+    CLIP_RANGE,    /* elements whose squares are out of range of f32 */
     CLIP_ALL,      /* the norm is above the limit */
     CLIP_SHORT,    /* it is not */
     CLIP_NOTHING,  /* no arrays, a limit of 0, gradients of 0 */

@@ -1,5 +1,5 @@
-/* 04-schedules.c -- how the checks of step 04.8 run: 300 steps of a schedule drawn at random, against its formula.
- * Everything is double, so the tolerance counts roundings of 2^-53. Rows: 04-optimizers.c. */
+/* 04-schedules.c -- how the checks of step 04.8 run: 300 steps of a random schedule, compared with its formula.
+ * All values are double, so the tolerance counts roundings of 2^-53. Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
 
@@ -14,7 +14,7 @@ static double uniform(mt_rng *rng, double low, double high)
     return low + (high - low) * mt_rng_uniform(rng);
 }
 
-/* Doubles travel as the bits of an i64. */
+/* Doubles are sent as the bits of an i64. */
 static double rate_at(mg_run *run, int64_t i)
 {
     double number;
@@ -22,7 +22,7 @@ static double rate_at(mg_run *run, int64_t i)
     return number;
 }
 
-/* The height of a cyclical schedule, in Smith's own words (2015, section 3), exact but for the last division. */
+/* The height of a cyclical schedule by Smith's formula (2015, section 3), exact except for the last division. */
 static double smith(const mt_schedule *s, int64_t t)
 {
     int64_t cycle = 1 + t / (2 * s->period), x = t - (2 * cycle - 1) * s->period;
@@ -76,7 +76,8 @@ static mt_schedule draw_schedule(mt_rng *rng, const schedule_case *c, mt_schedul
 
 enum { STEPS = 300 };
 
-/* 16 roundings, and one more for each factor of a power made by multiplying, all of the largest rate. */
+/* 16 roundings, and one more for each factor of a power computed by multiplication, all relative to the largest
+ * rate. */
 static bool judge_schedule(mg_run *run, const mt_schedule *s)
 {
     for (int64_t t = 0; t < STEPS; t++) {

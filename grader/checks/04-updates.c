@@ -1,6 +1,6 @@
-/* 04-updates.c -- how the checks of the update rules run: a parameter is sent through a trajectory of steps, and after
- * some of them the parameter and every state are compared with an oracle in double that carries its own tolerance
- * (testing/update_oracle.h). The oracle goes on from its own numbers, so a small mistake cannot hide in a step.
+/* 04-updates.c -- how the checks of the update rules run: a parameter is updated by many steps, and after some of
+ * them the parameter and every state are compared with an oracle in double that also computes the tolerance
+ * (testing/update_oracle.h). The oracle continues from its own values, so small errors of each step add up.
  * Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
@@ -12,7 +12,7 @@
 
 /* ---- the checker links no kernel ---------------------------------------------------------------- */
 
-/* The table of rules (optim/rules.c), which the oracle reads, names the kernels too: here each name is an abort. */
+/* The table of rules (optim/rules.c), which the oracle reads, names the kernels too: here each of them aborts. */
 #define NO_KERNEL(name)                                          \
     void name(const mt_update *u)                                \
     {                                                            \
@@ -29,7 +29,7 @@ NO_KERNEL(mt_adamw_update_cpu)
 NO_KERNEL(mt_lion_update_cpu)
 NO_KERNEL(mt_adafactor_update_cpu)
 
-/* ---- one parameter on its way ----------------------------------------------------------------- */
+/* ---- one parameter and its states ----------------------------------------------------------------- */
 
 typedef struct trip {
     const update_case *c;
@@ -56,7 +56,7 @@ static int64_t state_count(const trip *t, int s)
     return mt_state_count(t->c->kind, s, t->rows, t->cols);
 }
 
-/* As it is saved: "exp_avg" for Adam's m. */
+/* The name in a checkpoint: "exp_avg" for Adam's m. */
 static const char *state_name(const trip *t, int s)
 {
     return mt_update_rules[t->c->kind].state_name[s];
@@ -67,7 +67,7 @@ static double uniform(mt_rng *rng, double low, double high)
     return low + (high - low) * mt_rng_uniform(rng);
 }
 
-/* Hyper-parameters drawn so that each of them matters, and that coupled decay does not make rounding errors grow:
+/* Random hyper-parameters such that each has an effect, and that coupled decay does not amplify rounding errors:
  * their bound grows by 1 + lr wd / eps in every step. */
 static mt_hyper draw_hyper(mt_rng *rng, const update_case *c)
 {
@@ -105,7 +105,7 @@ static trip trip_new(mg_run *run, const update_case *c, int64_t rows, int64_t co
     for (int s = 0; s < MT_UPDATE_STATES; s++) {
         int64_t n = state_count(&t, s);
         t.state[s] = floats(n);
-        if (c->about == UP_RESUMED) /* averages that gradients of this size may have left; none is negative */
+        if (c->about == UP_RESUMED) /* averages as gradients of this size give; none is negative */
             mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5));
         for (int64_t i = 0; i < n; i++)
             t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
@@ -137,7 +137,7 @@ static void fill_grads(mt_rng *rng, const trip *t, float *grads, int64_t steps)
                 grads[i] = 0;
         }
         if (t->c->about == UP_ZEROS && n)
-            grads[0] = (float)size; /* the one that moves */
+            grads[0] = (float)size; /* the only one that changes */
     }
 }
 
@@ -185,7 +185,7 @@ static void complain(mg_run *run, const trip *t, const char *words)
             t->oracle->step, t->rows, t->cols, words, h->lr, h->momentum, h->beta1, h->beta2, h->eps, h->weight_decay);
 }
 
-/* threads 0: as many as there are cores. */
+/* threads 0: one per core. */
 static bool advance(mg_run *run, trip *t, int64_t steps, int threads)
 {
     const float *grads = describe(run, t, steps);
@@ -202,8 +202,8 @@ static bool advance(mg_run *run, trip *t, int64_t steps, int threads)
     return !words;
 }
 
-/* `steps` steps, compared after the first three, after ten, and at the end; the learning rate changes on the way, as a
- * schedule would. */
+/* `steps` steps, compared after the first three, after ten, and at the end; the learning rate changes as with a
+ * schedule. */
 static bool travel(mg_run *run, const update_case *c, int64_t rows, int64_t cols, int64_t steps)
 {
     trip t = trip_new(run, c, rows, cols);
@@ -219,9 +219,9 @@ static bool travel(mg_run *run, const update_case *c, int64_t rows, int64_t cols
     return good;
 }
 
-/* ---- nothing moves without a gradient ----------------------------------------------------------- */
+/* ---- elements without a gradient ----------------------------------------------------------- */
 
-/* Only element 0 ever gets a gradient; with rows of its own, Adafactor's means of the others stay at eps. */
+/* Only element 0 ever gets a gradient; it is alone in its row, so Adafactor's means of the others stay at eps. */
 static bool stand_still(mg_run *run, const update_case *c, int64_t rows, int64_t cols)
 {
     trip t = trip_new(run, c, rows, cols);
@@ -239,14 +239,14 @@ static bool stand_still(mg_run *run, const update_case *c, int64_t rows, int64_t
 
 /* ---- threads ------------------------------------------------------------------------------------- */
 
-/* A side that neither 2, 3 nor 5 threads divide: some element is always left over when the parts are equal. */
+/* A size that 2, 3 and 5 do not divide: equal parts always leave a remainder. */
 static int64_t odd_side(mt_rng *rng)
 {
     static const int64_t primes[] = { 191, 193, 197, 199, 211, 223, 227, 229, 233, 239, 241, 251, 257 };
     return primes[mt_rng_below(rng, MT_COUNT(primes))];
 }
 
-/* The same three steps, made anew with each number of threads: the bits of the first are the right ones for all. */
+/* The same three steps with each number of threads: all must give the bits of the first. */
 static void any_threads(mg_run *run, const update_case *c)
 {
     static const int threads[] = { 1, 2, 3, 5 };

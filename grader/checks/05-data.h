@@ -5,7 +5,7 @@
 #include "check.h"
 #include "checks/fill.h"
 
-/* What kind and what spread mean is the run function's. */
+/* The run function defines the meaning of kind and spread. */
 typedef struct data_case {
     mg_case head;
     int64_t kind, spread;
@@ -43,10 +43,10 @@ void mg_05_loader(mg_run *run, const void *one_case);
 /* The sampler that a call gets: count, shuffle, seed, rank, world, uneven (1: drop). */
 enum { MG_COUNT, MG_SHUFFLE, MG_SEED, MG_RANK, MG_WORLD, MG_UNEVEN, MG_SAMPLER };
 
-/* mg_05_order_of -- what the whole set's order should be in this epoch; [count], freed by the caller. */
+/* mg_05_order_of -- the expected order of the whole set in this epoch; [count], freed by the caller. */
 int64_t *mg_05_order_of(const int64_t *sampler, int64_t epoch);
 
-/* mg_05_sample_stream -- the stream that a sample should draw from. */
+/* mg_05_sample_stream -- the stream that a sample should use. */
 mt_rng mg_05_sample_stream(int64_t seed, int64_t epoch, int64_t index);
 
 #endif

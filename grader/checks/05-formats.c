@@ -12,7 +12,7 @@ static void big_endian(uint8_t *p, uint32_t word)
         p[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
-/* A header and how many bytes lie behind it, which may not be what it says. */
+/* A header and the number of bytes after it, which may differ from what it says. */
 void mg_05_idx(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case;
@@ -87,7 +87,7 @@ void mg_05_tokens(mg_run *run, const void *one_case)
             bytes += mg_pick(rng, 1, size - 1);
         if (c->kind == MG_TOKENS_SHORT)
             said += t < 3 ? 1 : -1;
-        if (c->kind == MG_TOKENS_HOSTILE) /* said * size is the true size once its top bits are lost */
+        if (c->kind == MG_TOKENS_HOSTILE) /* said * size overflows to the true size */
             said = count + (size == 2 ? INT64_MIN : 1LL << 62);
         if (c->kind == MG_TOKENS_SIZE)
             size = (const uint32_t[]){ 0, 1, 3, 8, 16, 0x80000000u }[t];
@@ -104,7 +104,7 @@ void mg_05_tokens(mg_run *run, const void *one_case)
     }
 }
 
-/* Counted one by one, as the header says it: starts 0, stride, ... with start + T < count. */
+/* Counted one by one, by the definition in the header: starts 0, stride, ... with start + T < count. */
 void mg_05_windows(mg_run *run, const void *one_case)
 {
     enum { N = 60 };

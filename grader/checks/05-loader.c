@@ -10,12 +10,12 @@ enum { CALLS = 4, FIELDS = 4 };
 
 enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100, STEPS = 150, TICKETS = STEPS };
 
-typedef struct model { /* what a ring should be */
+typedef struct model { /* the expected state of a ring */
     int64_t slots, planned, claimed, taken, finished, ready_max;
     bool done[TICKETS + 1], stopped;
 } model;
 
-/* A step that need not wait, and is no mistake; finishing any claimed ticket, not only the oldest. */
+/* A valid operation that does not wait; it may finish any claimed ticket, not only the oldest. */
 static int64_t next_step(const model *m, mt_rng *rng)
 {
     for (;;) {
@@ -76,7 +76,7 @@ void mg_05_ring(mg_run *run, const void *one_case)
     }
 }
 
-/* All wait, one for a ticket and the others for work; after 5 s the ring stops, and all come back with nothing. */
+/* All wait, one for a ticket and the others for work; after 5 s the ring stops, and all must return -1. */
 void mg_05_stop(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: waiters; spread: of them waiting for a ticket */
@@ -120,7 +120,7 @@ static void trial_pick(mg_run *run, trial *t, const data_case *c, int call)
                   .config = { batch, workers, law ? 2 * workers : mg_pick(rng, 1, 5), law ? 0 : 3,
                               1000 * mg_pick(rng, 1, 999), 0 },
                   .seed = mt_rng_below(rng, 1 << 30) };
-    /* From computing alone to loading alone, the even case in between. */
+    /* From computing only to loading only, with equal times in between. */
     int64_t load = batch * t->config[LOAD_NS], part = workers ? load / workers : load;
     t->config[COMPUTE_NS] = law         ? part * (const int64_t[]){ 25, 80, 100, 300 }[call] / 100
                             : call == 0 ? 0 /* the caller waits for every batch */
@@ -156,7 +156,7 @@ static double *expected_x(const trial *t)
 static bool judge_facts(mg_run *run, const trial *t, int64_t kind)
 {
     const int64_t *facts = mg_result(run, "status, ns, ahead, ends"), *config = t->config;
-    int64_t most = config[PREFETCH] * config[BATCH]; /* besides the batch that is computed on */
+    int64_t most = config[PREFETCH] * config[BATCH]; /* without the batch in use */
     if (facts[0] != MT_OK)
         mg_fail(run, "epoch %" PRId64 ", step %" PRId64 " was refused", t->epoch, t->step);
     else if (kind == MG_LOADER_AHEAD && facts[2] > most)

@@ -15,7 +15,7 @@ static uint8_t *picture(mg_run *run, int64_t height, int64_t width)
     return in;
 }
 
-/* Where pixel i falls: the first neighbour, and how far it is from it. */
+/* The position of pixel i: its first neighbour, and the distance from it. */
 static int64_t place_of(double *part, int64_t i, int64_t to, int64_t from)
 {
     double at = fmin(fmax(((double)i + 0.5) * (double)from / (double)to - 0.5, 0), (double)(from - 1));
@@ -34,8 +34,9 @@ static double mixed(const uint8_t *in, const int64_t size[4], int64_t y, int64_t
     return upper * (1 - v) + lower * v;
 }
 
-/* Rounded to nearest: within a half, and what floats lose. A place among n pixels is off by 4 roundings of n at most,
- * which moves a colour by 255 times as much in each direction; mixing takes 8 roundings of up to 255. */
+/* Rounding to nearest is an error of at most a half; floats add to it. A position among n pixels is off by at most 4
+ * roundings of n, which changes a colour by 255 times as much in each direction; mixing has 8 roundings of up to
+ * 255. */
 void mg_05_resize(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind 1: larger, 2: smaller, 3: the same size */
@@ -94,13 +95,13 @@ void mg_05_choose(mg_run *run, const void *one_case)
             factor[i] = 1 + (double)spread[1 + i] * (2 * (double)mt_rng_uniform(&rng) - 1);
             bound[i] = 4 * EPS * (1 + spread[1 + i]);
         }
-        place[3] = mt_rng_u32(&rng); /* so six were drawn, no more, no fewer */
+        place[3] = mt_rng_u32(&rng); /* tells that exactly six were drawn */
         if (!mg_call(run) || !mg_expect(run, "place", place, NULL) || !mg_expect(run, "factor", factor, bound))
             return;
     }
 }
 
-/* The header's three formulas, one after the other, for one pixel; *size: the magnitudes that were added up. */
+/* The header's three formulas, one after the other, for one pixel; *size: the sum of the magnitudes. */
 static double coloured(double *size, const float factor[3], const double mean[3], const double byte[3], int64_t c)
 {
     double b = factor[0], k = factor[1], s = factor[2], m = 0, grey = 0, grey_size = 0, v[3];
@@ -115,7 +116,7 @@ static double coloured(double *size, const float factor[3], const double mean[3]
     return s * v[c] + (1 - s) * grey;
 }
 
-/* 1 - k and 1 - s lose up to (1 + k) and (1 + s) roundings; a coefficient takes fewer than 16 roundings. */
+/* 1 - k and 1 - s have up to (1 + k) and (1 + s) roundings; a coefficient has fewer than 16. */
 enum { ROUNDINGS = 16 };
 
 static void factors(mg_run *run, float factor[3], int64_t kind)
@@ -138,7 +139,7 @@ void mg_05_colours(mg_run *run, const void *one_case)
         for (int i = 0; i < 3; i++) {
             want[4 * i + 3] = coloured(&constant_size, factor, average, zero, i);
             bound[4 * i + 3] = ROUNDINGS * EPS * constant_size;
-            for (int j = 0; j < 3; j++) { /* a linear map, so its columns are what a single byte of 1 does */
+            for (int j = 0; j < 3; j++) { /* the map is linear: its columns are the images of single bytes of 1 */
                 double one[3] = { 0 }, nothing[3] = { 0 };
                 one[j] = 1;
                 want[4 * i + j] = coloured(&size, factor, nothing, one, i);

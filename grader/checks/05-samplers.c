@@ -68,7 +68,7 @@ void mg_05_order(mg_run *run, const void *one_case)
     }
 }
 
-/* Every rank of one world; the checker deals samples out like cards. */
+/* Every rank of one world; the checker assigns the samples to the ranks one by one. */
 void mg_05_shares(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: drop; spread: fewer samples than ranks */
@@ -147,7 +147,7 @@ void mg_05_sample_rng(mg_run *run, const void *one_case)
 
 enum { GOOD, BAD, LOST, SET = 40, N = 12, FIELDS = 4 };
 
-/* What should become of a batch: status and how many were skipped; index and x as far as they are defined. */
+/* The expected batch: status and number of skipped samples; index and x where they are defined. */
 static void expect_batch(int64_t result[2], int64_t *index, double *x, const uint8_t *bad, int64_t seed, bool skip)
 {
     result[0] = MT_OK;

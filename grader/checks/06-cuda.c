@@ -1,157 +1,175 @@
-/* 06-cuda.c -- lab 06, CUDA kernels on the emulator: every row, its points and its hint. Bars are called as their rows.
- * Sums in f32 are compared exactly where the numbers allow it, all else by bounds derived in oracle.h. */
+/* 06-cuda.c -- lab 06, CUDA kernels on the emulator: every row, its points and its hint. A bar has the name of its row.
+ * Sums in f32 are compared exactly where the numbers allow it, other results within bounds derived in oracle.h. */
 #include "checks/06-cuda.h"
 
 // clang-format off
 
-#define PLUS_EQUALS "gradients accumulate: += and not ="
+#define PLUS_EQUALS "gradients accumulate: use +=, not ="
 
 /* ---- 06.1 to 06.3 */
 static const cuda_case fill_cases[] = {
-    { { 2, "every size", "the last block has threads without an element: ask whether i < n" }, NULL, .about = CU_SIZES },
+    { { 2, "every size", "the last block has threads without an element: test whether i < n" },
+      NULL, .about = CU_SIZES },
 };
 static const cuda_case saxpy_cases[] = {
-    { { 2, "every size", "the last block has threads without an element: ask whether i < n" }, "mt_saxpy_scalar_cuda",
+    { { 2, "every size", "the last block has threads without an element: test whether i < n" }, "mt_saxpy_scalar_cuda",
       .about = CU_SIZES },
-    { { 2, "traffic", "neighbouring threads take neighbouring elements: then a warp's 32 floats are 4 sectors" },
+    { { 2, "traffic",
+        "neighbouring threads must access neighbouring elements: then the 32 floats of a warp are 4 sectors" },
       "mt_saxpy_scalar_cuda", CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case fours_cases[] = {
-    { { 2, "every size", "the last thread may have 1, 2 or 3 elements left: one by one" }, "mt_saxpy_vector_cuda",
-      .about = CU_SIZES },
-    { { 2, "unaligned", "a float4 must lie at a multiple of 16 bytes: ask mt_aligned4 of both pointers" },
+    { { 2, "every size", "the last thread may have 1, 2 or 3 elements left: process them one by one" },
+      "mt_saxpy_vector_cuda", .about = CU_SIZES },
+    { { 2, "unaligned", "a float4 must start at a multiple of 16 bytes: test both pointers with mt_aligned4" },
       "mt_saxpy_vector_cuda", .about = CU_UNALIGNED },
-    { { 3, "requests", "read and write whole float4, where the pointers allow it" }, "mt_saxpy_vector_cuda", CU_COUNT,
+    { { 3, "requests", "read and write whole float4 if the pointers are aligned" }, "mt_saxpy_vector_cuda", CU_COUNT,
       MG_REQUESTS },
 };
 static const cuda_case unary_cases[] = {
-    { { 3, "every size", "ReLU is x < 0 ? 0 : x, so that NaN stays; GELU by erf; backward is +=" }, NULL, .about = CU_SIZES },
+    { { 3, "every size", "ReLU is x < 0 ? 0 : x, so that NaN stays; GELU by erf; backward is +=" },
+      NULL, .about = CU_SIZES },
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, NULL, .about = CU_IN_PLACE },
 };
 static const cuda_case relu_cases[] = {
-    { { 2, "traffic", "neighbouring threads take neighbouring elements" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 2, "traffic", "neighbouring threads must access neighbouring elements" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 
 /* ---- 06.4 to 06.6 */
 static const cuda_case broadcast_cases[] = {
-    { { 2, "same shape", "the number of an element, taken apart by the last dimension first, is its index" }, NULL,
-      .about = CU_SAME },
-    { { 3, "repeated operands", "a stride of 0 repeats: multiply the index by the stride, whatever it is" }, NULL,
+    { { 2, "same shape",
+        "divide the number of an element by the sizes, last dimension first: the remainders are its index" },
+      NULL, .about = CU_SAME },
+    { { 3, "repeated operands", "a stride of 0 repeats elements: always multiply the index by the stride" }, NULL,
       .about = CU_REPEATED },
-    { { 2, "views", "an operand begins at its offset and steps by its own strides; out is dense" }, NULL, .about = CU_VIEWS },
-    { { 2, "traffic", "neighbouring threads take neighbours of the last dimension" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 2, "views", "each operand has its own offset and strides; out is dense" },
+      NULL, .about = CU_VIEWS },
+    { { 2, "traffic", "neighbouring threads must access neighbours of the last dimension" },
+      NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case naive_cases[] = {
-    { { 3, "every shape", "out[c,n] = x[n,c]: rows of out are N long" }, "mt_transpose_naive_cuda", .about = CU_SIZES },
+    { { 3, "every shape", "out[c,n] = x[n,c]: a row of out has N elements" },
+      "mt_transpose_naive_cuda", .about = CU_SIZES },
 };
 static const cuda_case tiled_cases[] = {
-    { { 3, "every shape", "write the tile, __syncthreads(), read it turned; both ends ask whether they are inside" },
+    { { 3, "every shape",
+        "write the tile, __syncthreads(), read it transposed; test the bounds of both matrices; no barrier inside an "
+        "if" },
       "mt_transpose_tiled_cuda", .about = CU_SIZES },
-    { { 4, "traffic", "lanes along a row when reading x, and along a row of out when writing" },
+    { { 4, "traffic", "neighbouring lanes must be along a row of x when reading, and along a row of out when writing" },
       "mt_transpose_tiled_cuda", CU_COUNT, MG_TRAFFIC },
-    { { 3, "bank conflicts", "a column of a tile 32 wide lies in one bank: make its rows 33 long" },
+    { { 3, "bank conflicts", "a column of a tile with 32 columns is in one bank: use 33 columns" },
       "mt_transpose_tiled_cuda", CU_COUNT, MG_CONFLICTS },
 };
 
 /* ---- 06.7 to 06.10 */
 static const cuda_case tree_cases[] = {
-    { { 3, "every size", "a barrier after every level of the tree; threads without elements add 0" },
+    { { 3, "every size",
+        "a barrier after every level of the tree, reached by all threads (not inside an if); threads without elements "
+        "add 0" },
       "mt_sum_interleaved_cuda", .about = CU_SIZES },
-    { { 2, "many blocks", "step by the threads of the whole grid; a second launch adds up what the blocks left" },
+    { { 2, "many blocks", "advance by the number of threads of the grid; a second launch adds the sums of the blocks" },
       "mt_sum_interleaved_cuda", .about = CU_MANY },
 };
 static const cuda_case sequential_cases[] = {
-    { { 2, "every size", "thread t adds slot t + s to slot t, for t < s and s = 128, 64 ... 1" },
+    { { 2, "every size", "for s = 128, 64 ... 1, each thread t < s adds element t + s to element t" },
       "mt_sum_sequential_cuda", .about = CU_SIZES },
-    { { 4, "bank conflicts", "the lanes that work must be neighbours, in neighbouring banks" },
+    { { 4, "bank conflicts", "the active lanes must be neighbours and access neighbouring banks" },
       "mt_sum_sequential_cuda", CU_COUNT, MG_CONFLICTS },
 };
 static const cuda_case shuffle_cases[] = {
-    { { 3, "every size", "shuffles over 16, 8, 4, 2, 1; then one result of each warp, after a barrier" },
+    { { 3, "every size",
+        "shuffle with 16, 8, 4, 2, 1 in all 32 lanes (lanes outside the call give no value: nan); then add one result "
+        "per warp, after a barrier" },
       "mt_sum_shuffle_cuda", .about = CU_SIZES },
-    { { 4, "wavefronts", "inside a warp lanes read each other's registers: shared memory is for one number of a warp" },
+    { { 4, "wavefronts", "inside a warp use shuffles; use shared memory for one number per warp only" },
       "mt_sum_shuffle_cuda", CU_COUNT, MG_WAVEFRONTS },
-    { { 2, "traffic", "neighbouring threads take neighbouring elements" }, "mt_sum_shuffle_cuda", CU_COUNT,
+    { { 2, "traffic", "neighbouring threads must access neighbouring elements" }, "mt_sum_shuffle_cuda", CU_COUNT,
       MG_TRAFFIC },
 };
 static const cuda_case row_cases[] = {
-    { { 3, "every shape", "lanes take every 32nd element of their row; begin the sum with 0, the maximum with -inf" },
+    { { 3, "every shape", "each lane takes every 32nd element of the row; the sum starts at 0, the maximum at -inf" },
       NULL, .about = CU_SIZES },
 };
 static const cuda_case row_max_cases[] = {
-    { { 1, "NaN and infinities", "NaN fails every comparison: take it explicitly; a row of -inf is -inf" }, NULL,
-      .about = CU_SPECIAL },
+    { { 1, "NaN and infinities",
+        "a comparison with NaN is false: test for NaN explicitly; the maximum of a row of -inf is -inf" },
+      NULL, .about = CU_SPECIAL },
 };
 static const cuda_case row_sum_cases[] = {
-    { { 4, "traffic", "a warp for each row, its lanes along it" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 4, "traffic", "use a warp for each row, with its lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 
 /* ---- 06.11 to 06.13 */
 static const cuda_case softmax_cases[] = {
-    { { 3, "random rows", "divide each row's exponentials by the sum over all threads of its block" }, NULL, .about = CU_SIZES },
+    { { 3, "random rows", "divide the exponentials of a row by their sum over all threads of the block" },
+      NULL, .about = CU_SIZES },
     { { 2, "large logits", "exp(90) overflows float: subtract the row's maximum first" }, NULL, .about = CU_LARGE },
-    { { 1, "in place", "out may be x itself: all threads have read an element before one of them overwrites it" }, NULL,
-      .about = CU_IN_PLACE },
-    { { 4, "traffic", "three passes, in each of which the lanes run along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 1, "in place", "out may be x itself: all threads must have read an element before one of them overwrites it" },
+      NULL, .about = CU_IN_PLACE },
+    { { 4, "traffic", "use three passes with neighbouring lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case softmax_backward_cases[] = {
-    { { 3, "random rows", "dx += out * (dout - sum of dout * out over the row); " PLUS_EQUALS }, NULL, .about = CU_SIZES },
-    { { 3, "traffic", "two passes, in each of which the lanes run along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 3, "random rows", "dx += out * (dout - sum of dout * out over the row); " PLUS_EQUALS },
+      NULL, .about = CU_SIZES },
+    { { 3, "traffic", "use two passes with neighbouring lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case layernorm_cases[] = {
     { { 3, "random rows", "population variance, divided by C; save mean and 1 / sqrt(variance + eps)" }, NULL,
       .about = CU_SIZES },
-    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a pass of its own" }, NULL,
+    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a separate pass" }, NULL,
       .about = CU_LARGE },
-    { { 3, "traffic", "lanes along the row, in every pass" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 3, "traffic", "neighbouring lanes along the row, in every pass" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case layernorm_backward_cases[] = {
-    { { 3, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), g = dout * gamma; " PLUS_EQUALS }, NULL, .about = CU_DX },
+    { { 3, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), g = dout * gamma; " PLUS_EQUALS },
+      NULL, .about = CU_DX },
     { { 3, "dgamma and dbeta", "column sums of dout * xhat and of dout; each may be NULL; " PLUS_EQUALS }, NULL,
       .about = CU_AFFINE },
-    { { 4, "traffic", "sums down the columns too are read in whole sectors: 8 neighbouring columns" }, NULL, CU_COUNT,
+    { { 4, "traffic", "read whole sectors for the column sums too: 8 neighbouring columns" }, NULL, CU_COUNT,
       MG_TRAFFIC },
 };
 
 /* ---- 06.14 to 06.16 */
 static const cuda_case gather_cases[] = {
     { { 2, "every shape", "out[n,:] = table[id[n],:]" }, NULL, .about = CU_SIZES },
-    { { 2, "traffic", "a warp for each row, its lanes along it" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 2, "traffic", "use a warp for each row, with its lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case scatter_cases[] = {
     { { 2, "every shape", "dtable[id[n],:] += dout[n,:]" }, NULL, .about = CU_SIZES },
-    { { 3, "repeated ids", "two warps with one id add to the same row at the same time: atomicAdd" }, NULL,
+    { { 3, "repeated ids", "two warps with the same id add to the same row: use atomicAdd" }, NULL,
       .about = CU_ONE_VALUE },
-    { { 2, "traffic", "a warp for each row, its lanes along it" }, NULL, CU_COUNT, MG_TRAFFIC },
+    { { 2, "traffic", "use a warp for each row, with its lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case histogram_cases[] = {
-    { { 2, "every size", "count[x[i]]++ loses counts: atomicAdd" }, "mt_histogram_global_cuda", .about = CU_SIZES },
-    { { 1, "one value", "counts that were there stay, and all threads add to one" }, "mt_histogram_global_cuda",
-      .about = CU_ONE_VALUE },
+    { { 2, "every size", "count[x[i]]++ loses counts: use atomicAdd" }, "mt_histogram_global_cuda", .about = CU_SIZES },
+    { { 1, "one value", "the counts are added to what is there; many threads add to the same count" },
+      "mt_histogram_global_cuda", .about = CU_ONE_VALUE },
 };
 static const cuda_case private_cases[] = {
     { { 3, "every size", "clear the block's counters, wait, count with atomics, wait, add them to memory" },
       "mt_histogram_private_cuda", .about = CU_SIZES },
-    { { 1, "one value", "counts that were there stay, and all threads add to one" }, "mt_histogram_private_cuda",
-      .about = CU_ONE_VALUE },
-    { { 4, "global atomics", "each block adds 256 counters at the end: give it many more elements than that" },
+    { { 1, "one value", "the counts are added to what is there; many threads add to the same count" },
+      "mt_histogram_private_cuda", .about = CU_ONE_VALUE },
+    { { 4, "global atomics",
+        "each block adds 256 counters at the end: it should process many more elements than that" },
       "mt_histogram_private_cuda", CU_COUNT, MG_ATOMICS },
 };
 
 /* ---- 06.17 */
 static const cuda_case sgd_cases[] = {
-    { { 2, "every size", "downhill: p -= lr (g + weight_decay p)" }, "mt_sgd_update_cuda", .about = CU_SIZES },
+    { { 2, "every size", "p -= lr (g + weight_decay p)" }, "mt_sgd_update_cuda", .about = CU_SIZES },
 };
 static const cuda_case adam_cases[] = {
-    { { 2, "every size", "m and v keep the averages; only the step sees them corrected" }, "mt_adam_update_cuda",
-      .about = CU_SIZES },
-    { { 2, "first steps", "averages begin at 0: divide them by 1 - beta^t, t from 1" }, "mt_adam_update_cuda",
+    { { 2, "every size", "store m and v without correction; only the step uses corrected values" },
+      "mt_adam_update_cuda", .about = CU_SIZES },
+    { { 2, "first steps", "the averages start at 0: divide them by 1 - beta^t, t from 1" }, "mt_adam_update_cuda",
       .about = CU_FIRST },
 };
 static const cuda_case adamw_cases[] = {
-    { { 2, "decoupled decay", "p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p): m and v never see wd" },
+    { { 2, "decoupled decay", "p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p): m and v do not contain wd" },
       "mt_adamw_update_cuda", .about = CU_DECAY },
-    { { 2, "traffic", "read p, g, m, v once and write p, m, v once: what is between stays in registers" },
+    { { 2, "traffic", "read p, g, m, v once and write p, m, v once: keep intermediate values in registers" },
       "mt_adamw_update_cuda", CU_COUNT, MG_TRAFFIC },
 };
 

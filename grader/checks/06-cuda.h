@@ -5,15 +5,15 @@
 #include "check.h"
 #include "device.h"
 
-/* What a row is about. */
+/* What a row tests. */
 typedef enum cuda_about {
     CU_SIZES,     /* every awkward size, or shape */
     CU_COUNT,     /* one call of the size that the bars were measured at, and what the emulator counted */
-    CU_UNALIGNED, /* arrays that do not begin where float4 may */
+    CU_UNALIGNED, /* arrays that are not aligned for float4 */
     CU_IN_PLACE,  /* out is x */
     CU_SAME,      /* operands of one shape, dense */
     CU_REPEATED,  /* operands with dimensions of stride 0 */
-    CU_VIEWS,     /* operands in any order, with gaps, not at the start of their storage */
+    CU_VIEWS,     /* operands with permuted dimensions, gaps and an offset */
     CU_MANY,      /* more elements than the grid has threads */
     CU_SPECIAL,   /* NaN and infinities */
     CU_LARGE,     /* numbers, or means, far from 0 */
@@ -26,24 +26,23 @@ typedef enum cuda_about {
 
 typedef struct cuda_case {
     mg_case head;
-    const char
-        *function; /* of kernels_cuda.h or updates_cuda.h; NULL: the run function has one only, or goes over some */
+    const char *function; /* of kernels_cuda.h or updates_cuda.h; NULL: the run function has its own */
     cuda_about about;
     mg_count count; /* for CU_COUNT */
 } cuda_case;
 
-/* 06-elements.c: every thread for itself */
+/* 06-elements.c: independent threads */
 void mg_06_fill(mg_run *run, const void *one_case);
 void mg_06_saxpy(mg_run *run, const void *one_case);
 void mg_06_unary(mg_run *run, const void *one_case);
 
-/* 06-moves.c: finding the element */
+/* 06-moves.c: moving elements */
 void mg_06_broadcast(mg_run *run, const void *one_case);
 void mg_06_transpose(mg_run *run, const void *one_case);
 void mg_06_gather(mg_run *run, const void *one_case);
 void mg_06_scatter(mg_run *run, const void *one_case);
 
-/* 06-reductions.c: many numbers become few */
+/* 06-reductions.c: sums and counts */
 void mg_06_sum(mg_run *run, const void *one_case);
 void mg_06_row_sum_and_max(mg_run *run, const void *one_case);
 void mg_06_row_max(mg_run *run, const void *one_case);
@@ -65,8 +64,8 @@ typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t 
 void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call);
 void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call);
 
-/* mg_06_sixteenths -- an input of whole sixteenths, |x| <= 3: in f32 the sums of 300,000 of them are exact in any order, so
- * one that is lost or counted twice shows. */
+/* mg_06_sixteenths -- an input of whole sixteenths, |x| <= 3: in f32 the sums of 300,000 of them are exact in any
+ * order, so that a lost or repeated element changes the result. */
 float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape);
 void mg_06_fill_sixteenths(mt_rng *rng, float *x, int64_t n);
 

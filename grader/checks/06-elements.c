@@ -1,5 +1,5 @@
-/* 06-elements.c -- how the checks of kernels without neighbours run: fill, saxpy, ReLU and GELU; and the sizes that all of
- * lab 06 goes through. Rows: 06-cuda.c. */
+/* 06-elements.c -- how the checks of elementwise kernels run: fill, saxpy, ReLU and GELU; and the sizes that all
+ * of lab 06 goes through. Rows: 06-cuda.c. */
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -67,7 +67,7 @@ void mg_06_fill(mg_run *run, const void *one_case)
     mg_06_sizes(run, one_case, fill);
 }
 
-/* y and x begin that many floats into their arrays, which end where they do. */
+/* y and x start that many floats after the start of their arrays, and end with them. */
 static bool saxpy_at(mg_run *run, const cuda_case *c, int64_t n, int64_t y_at, int64_t x_at)
 {
     float a = mt_rng_normal(mg_rng(run)), *y;
@@ -130,7 +130,7 @@ static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
     mg_oracle_act(act, out.v, out.e, exact, n);
     free(exact);
     if (act == MG_RELU && n > 0)
-        out.v[n / 2] = x[n / 2] = NAN; /* a diverged value stays visible */
+        out.v[n / 2] = x[n / 2] = NAN; /* NaN must stay NaN */
     return mg_call_and_judge(run, &out, 1);
 }
 

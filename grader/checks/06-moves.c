@@ -1,4 +1,4 @@
-/* 06-moves.c -- how the checks of kernels that must find their elements run: broadcasting, transposes, rows of a table.
+/* 06-moves.c -- how the checks of kernels that move elements run: broadcasting, transposes, rows of a table.
  * Rows: 06-cuda.c. */
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
@@ -30,7 +30,8 @@ typedef struct operand {
     int64_t stride[RANK], offset;
 } operand;
 
-/* Views: any order of dimensions, every element or every second, gaps at the end of each dimension, not from the start. */
+/* Views: any order of dimensions, every element or every second, gaps at the end of each dimension, not from the
+ * start. */
 static operand add_operand(mg_run *run, const char *name, const shape_case *s, cuda_about about, unsigned repeats,
                            mg_dist dist)
 {
@@ -50,7 +51,7 @@ static operand add_operand(mg_run *run, const char *name, const shape_case *s, c
     return o;
 }
 
-/* Numbers of one kind for each dimension; of those there are not, nothing is shown. */
+/* One number for each dimension; none for missing dimensions. */
 static void add_numbers(mg_run *run, const char *name, const int64_t value[RANK], int rank)
 {
     for (int d = 0; d < RANK; d++)
@@ -161,7 +162,7 @@ void mg_06_gather(mg_run *run, const void *one_case)
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
 
-/* Which rows of dtable: all different, or one to three of them again and again. */
+/* Ids of rows of dtable: all different, or one to three that repeat. */
 static void draw_ids(mt_rng *rng, int32_t *id, int64_t N, int64_t V, bool distinct)
 {
     int64_t few[3] = { mt_rng_below(rng, V), mt_rng_below(rng, V), mt_rng_below(rng, V) }, kinds = mg_pick(rng, 1, 3);
@@ -180,7 +181,7 @@ static bool scatter(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     float *held = mg_inout(run, "dtable", MT_F32, MT_SHAPE(V, C));
     mg_06_fill_sixteenths(mg_rng(run), held, V * C);
     mg_answer dtable = { "dtable", mg_lift(held, V * C), mg_doubles(V * C) };
-    const float *dout = mg_06_sixteenths(run, "dout", MT_SHAPE(N, C)); /* whatever the order of the atomics */
+    const float *dout = mg_06_sixteenths(run, "dout", MT_SHAPE(N, C)); /* exact in any order of the atomics */
     int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(N));
     draw_ids(mg_rng(run), id, N, V, c->about != CU_ONE_VALUE);
     mg_i64(run, "N", N);

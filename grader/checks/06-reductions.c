@@ -1,5 +1,5 @@
 /* 06-reductions.c -- how the checks of sums, row sums, row maxima and histograms run. Rows: 06-cuda.c.
- * All of them are exact: the numbers that are added up are such that no order rounds. */
+ * All comparisons are exact: the sums of these numbers are exact in any order. */
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -50,7 +50,7 @@ static bool row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return mg_call_and_judge(run, &out, 1);
 }
 
-/* NaN wins against everything. */
+/* The maximum with a NaN is NaN. */
 static double larger(double a, double b)
 {
     return isnan(a) || a > b ? a : b;
@@ -61,7 +61,7 @@ static void spoil(mt_rng *rng, float *x, int64_t N, int64_t C)
     static const float special[] = { NAN, INFINITY, -INFINITY };
     for (int64_t n = 0; n < N; n++) {
         float *row = x + n * C;
-        for (int64_t c = 0; n % 4 == 3 && c < C; c++) /* nothing else in it */
+        for (int64_t c = 0; n % 4 == 3 && c < C; c++) /* the whole row */
             row[c] = -INFINITY;
         row[mt_rng_below(rng, C)] = special[n % 3];
         if (n % 5 == 4)
@@ -90,7 +90,7 @@ static bool row_sum_and_max(mg_run *run, const cuda_case *c, int64_t N, int64_t 
 
 void mg_06_row_sum_and_max(mg_run *run, const void *one_case)
 {
-    if (row_sum(run, one_case, 3, 0)) /* of nothing: 0 */
+    if (row_sum(run, one_case, 3, 0)) /* an empty sum is 0 */
         mg_06_shapes(run, one_case, row_sum_and_max);
 }
 
@@ -116,7 +116,7 @@ static bool histogram(mg_run *run, const cuda_case *c, int64_t n)
     uint8_t *x = mg_in(run, "x", MT_U8, MT_SHAPE(n)), value = (uint8_t)mt_rng_u32(mg_rng(run));
     mg_answer counts = { "count", mg_doubles(MT_HISTOGRAM_BINS), mg_doubles(MT_HISTOGRAM_BINS) };
     mg_i64(run, "n", n);
-    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts that were there stay, also those beyond 32 bits */
+    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts before the call, some beyond 32 bits */
         counts.v[v] = (double)(count[v] = mt_rng_below(mg_rng(run), (int64_t)1 << 40));
     for (int64_t i = 0; i < n; i++)
         counts.v[x[i] = one_value ? value : (uint8_t)mt_rng_u32(mg_rng(run))]++;

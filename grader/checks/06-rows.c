@@ -8,7 +8,7 @@
 
 /* ---- softmax --------------------------------------------------------------------------------------- */
 
-/* Rows of 80 .. 90, of -90 .. -80, and ordinary ones with one -inf (not where it would be all of the row). */
+/* Rows of 80 .. 90, of -90 .. -80, and ordinary ones with one -inf (except in rows of one element). */
 static void fill_large(mt_rng *rng, float *x, int64_t N, int64_t C)
 {
     for (int64_t n = 0; n < N; n++) {
@@ -40,7 +40,7 @@ static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
         fill_large(mg_rng(run), x, N, C);
     double *exact = mg_lift(x, N * C);
     for (int64_t i = 0; i < N * C; i++)
-        exact[i] = fmax(exact[i], -1e4); /* its exp is 0 too, and the oracle's products are none of 0 and infinity */
+        exact[i] = fmax(exact[i], -1e4); /* its exp is 0 too, and the oracle does not multiply 0 by infinity */
     mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
     free(exact);
     return mg_call_and_judge(run, &out, 1);
@@ -172,7 +172,7 @@ static bool backward_dx(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return backward(run, N, C, DX, DX) && backward(run, N, C, DX | DGAMMA | DBETA, DX);
 }
 
-/* One of four ways to want them, with dx or without. */
+/* One of four combinations of the gradients dgamma, dbeta and dx. */
 static bool backward_affine(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
     static const int wanted[] = { DGAMMA | DBETA, DGAMMA, DBETA, DX | DGAMMA | DBETA };

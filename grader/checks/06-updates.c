@@ -9,7 +9,7 @@
 
 typedef struct trip {
     mt_update_kind kind;
-    mt_hyper hyper; /* all of them f32 numbers: so they travel */
+    mt_hyper hyper; /* values that f32 represents exactly, as they are sent */
     int64_t n;
     float *param, *state[MT_UPDATE_STATES];
     mt_update_oracle *oracle;
@@ -20,7 +20,7 @@ static double uniform(mt_rng *rng, double low, double high)
     return (float)(low + (high - low) * mt_rng_uniform(rng));
 }
 
-/* Each of them matters, and rounding errors do not grow: 06 as lab 04. */
+/* Each has an effect, and rounding errors are not amplified, as in lab 04. */
 static mt_hyper draw_hyper(mt_rng *rng, mt_update_kind kind, cuda_about about)
 {
     mt_hyper h = mt_hyper_default(kind);
@@ -50,7 +50,7 @@ static trip trip_new(mg_run *run, const cuda_case *c, int64_t n)
         t.state[s] = all + (s + 1) * n;
         if (t.kind == MT_SGD || c->about == CU_FIRST)
             continue;
-        mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5)); /* as some steps may have left them */
+        mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5)); /* as after some steps */
         for (int64_t i = 0; i < n; i++)
             t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
     }

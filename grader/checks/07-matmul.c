@@ -18,93 +18,102 @@
 
 static const ladder_case naive_cases[] = {
     { { 4, "every size", "C[i,j] is the sum over k of A[i,k] * B[k,j], for all K of them" }, NAIVE, LD_SIZES, 0 },
-    { { 2, "transposed", "mt_element knows how an operand lies: ask it for (i,k) and (k,j)" }, NAIVE, LD_TRANS, 0 },
-    { { 2, "strides and writing", "the sum begins at 0; mt_result_at adds to C where that is wanted" }, NAIVE,
+    { { 2, "transposed", "read operands with mt_element at (i,k) and (k,j): it handles transposes and edges" },
+      NAIVE, LD_TRANS, 0 },
+    { { 2, "strides and writing", "the sum starts at 0; mt_result_at adds to C if the call accumulates" }, NAIVE,
       LD_STRIDES, 0 },
 };
 static const ladder_case coalesced_cases[] = {
-    { { 2, "every size", "every result must be one thread's: i and j from different parts of threadIdx" }, COALESCED,
-      LD_SIZES, 0 },
-    { { 1, "transposed", "the thread's place in C does not depend on the transposes" }, COALESCED, LD_TRANS, 0 },
-    { { 1, "strides and writing", "the sum begins at 0; mt_result_at adds to C where that is wanted" }, COALESCED,
+    { { 2, "every size", "each result must belong to one thread: compute i and j from different parts of threadIdx" },
+      COALESCED, LD_SIZES, 0 },
+    { { 1, "transposed", "the element of C that a thread computes does not depend on the transposes" },
+      COALESCED, LD_TRANS, 0 },
+    { { 1, "strides and writing", "the sum starts at 0; mt_result_at adds to C if the call accumulates" }, COALESCED,
       LD_STRIDES, 0 },
 };
 static const ladder_bar coalesced_bars[] = {
-    { { 6, "traffic", "neighbouring lanes must read neighbours of B: the column is the lane's" }, COALESCED, LD_TRAFFIC,
-      false, 0 },
+    { { 6, "traffic", "neighbouring lanes must read neighbours of B: use the lane for the column" },
+      COALESCED, LD_TRAFFIC, false, 0 },
 };
 static const ladder_case shared_cases[] = {
-    { { 5, "every size", "tiles hang over the edges: zeros there, and as many tiles along K as K needs" }, SHARED,
-      LD_SIZES, 0 },
-    { { 3, "transposed", "a transposed operand's tile is filled by columns: the same elements at the same places" },
+    { { 5, "every size",
+        "fill a tile with zeros beyond the edges, and round the number of tiles along K up; two barriers per tile" },
+      SHARED, LD_SIZES, 0 },
+    { { 3, "transposed",
+        "the tile of a transposed operand is filled by columns: the same elements at the same positions" },
       SHARED, LD_TRANS, 0 },
-    { { 2, "strides and writing", "a tile's row begins ld after the one above" }, SHARED, LD_STRIDES, 0 },
+    { { 2, "strides and writing", "rows of a tile are ld apart in memory" }, SHARED, LD_STRIDES, 0 },
 };
 static const ladder_bar shared_bars[] = {
-    { { 5, "traffic", "every element of a tile is read from memory once, by one thread, for all 32" }, SHARED,
+    { { 5, "traffic", "each element of a tile must be read from memory once, by one thread" }, SHARED,
       LD_TRAFFIC, false, 0 },
-    { { 3, "transposed traffic", "when m.along is not 1, neighbours lie down a column: let the lanes go there" }, SHARED,
-      LD_TRAFFIC, true, 0 },
-    { { 3, "bank conflicts", "a column of tile[32][33] lies in 32 banks, one of tile[32][32] in one" }, SHARED,
+    { { 3, "transposed traffic",
+        "if m.along is not 1, neighbours in memory are along a column: let neighbouring lanes read along it" },
+      SHARED, LD_TRAFFIC, true, 0 },
+    { { 3, "bank conflicts", "a column of tile[32][33] is in 32 banks, a column of tile[32][32] in one" }, SHARED,
       LD_CONFLICTS, true, 0 },
 };
 static const ladder_bar four_bars[] = {
     { { 4, "requests", "four neighbours in one access of 16 bytes" }, REGISTER, LD_REQUESTS, false, 0 },
 };
 static const ladder_case register_cases[] = {
-    { { 5, "every size", "what lies beyond an edge is 0, and of four floats some may exist and some not" }, REGISTER,
+    { { 5, "every size", "elements beyond an edge are 0, and an edge may be inside a group of four floats" }, REGISTER,
       LD_SIZES, 0 },
-    { { 3, "transposed", "four neighbours lie along k or along the result: bring() tells them apart" }, REGISTER,
+    { { 3, "transposed", "four neighbours are along k or along the result: bring() handles both cases" }, REGISTER,
       LD_TRANS, 0 },
-    { { 2, "strides and writing", "rows that are no multiple of 16 bytes apart cannot be read by float4" }, REGISTER,
+    { { 2, "strides and writing", "if rows are not a multiple of 16 bytes apart, float4 cannot be used" }, REGISTER,
       LD_STRIDES, 0 },
 };
 static const ladder_bar register_bars[] = {
-    { { 6, "wavefronts", "16 numbers read feed 64 products: keep x, y and sum in registers" }, REGISTER, LD_WAVEFRONTS,
-      false, 0 },
+    { { 6, "wavefronts", "16 loaded numbers are used for 64 products: keep x, y and sum in registers" },
+      REGISTER, LD_WAVEFRONTS, false, 0 },
     { { 2, "bank conflicts", "neighbouring threads must read neighbouring float4" }, REGISTER, LD_CONFLICTS, false, 0 },
-    { { 2, "traffic", "a block makes 128 x 128 results of what it reads" }, REGISTER, LD_TRAFFIC, false, 0 },
+    { { 2, "traffic", "each block must compute 128 x 128 results from its tiles" }, REGISTER, LD_TRAFFIC, false, 0 },
 };
 static const ladder_case pipelined_cases[] = {
-    { { 5, "every size", "a barrier behind the wait, before anyone reads; the last step has nothing to send for" },
+    { { 5, "every size", "a barrier must follow the wait and precede all reads; the last step starts no copy" },
       PIPELINED, LD_SIZES, 0 },
-    { { 3, "transposed", "an operand that lies along the result comes by 16 bytes, the other by single floats" },
+    { { 3, "transposed",
+        "copy 16 bytes of the operand that is contiguous along the result, and single floats of the other" },
       PIPELINED, LD_TRANS, 0 },
     { { 2, "strides and writing", "a copy of 16 bytes needs an address that is a multiple of 16" }, PIPELINED,
       LD_STRIDES, 0 },
 };
 static const ladder_bar pipelined_bars[] = {
-    { { 3, "traffic", "8 neighbouring threads send for 8 neighbours in k: whole sectors" }, PIPELINED, LD_TRAFFIC, false,
-      0 },
+    { { 3, "traffic", "8 neighbouring threads must copy 8 neighbours in k, which are whole sectors" },
+      PIPELINED, LD_TRAFFIC, false, 0 },
     { { 3, "wavefronts", "as in 07.5" }, PIPELINED, LD_WAVEFRONTS, false, 0 },
 };
 static const ladder_case tensor_cases[] = {
     { { 2, "every size, f16", "four products of 16 x 16 fragments for each warp" }, F16, LD_SIZES, U16 },
     { { 2, "every size, bf16", "four products of 16 x 16 fragments for each warp" }, BF16, LD_SIZES, UB16 },
-    { { 1, "transposed, f16", "fragments are loaded from the tiles, which lie alike whatever the operand" }, F16, LD_TRANS,
-      U16 },
-    { { 1, "strides and writing, bf16", "the last argument of load_matrix_sync is the tile's row, padding too" }, BF16,
-      LD_STRIDES, UB16 },
+    { { 1, "transposed, f16", "load the fragments from the tiles, whose layout does not depend on the transposes" },
+      F16, LD_TRANS, U16 },
+    { { 1, "strides and writing, bf16",
+        "the last argument of load_matrix_sync is the length of the tile's row with its padding" },
+      BF16, LD_STRIDES, UB16 },
     { { 2, "sums in f32", "only the operands have 16 bits: the accumulators are float" }, F16, LD_EXACT, 0 },
 };
 static const ladder_bar tensor_bars[] = {
-    { { 2, "traffic", "a block makes 64 x 64 results of what it reads" }, F16, LD_TRAFFIC, false, U16 },
-    { { 3, "wavefronts", "each fragment that is loaded takes part in two products" }, F16, LD_WAVEFRONTS, false, U16 },
+    { { 2, "traffic", "each block must compute 64 x 64 results from its tiles" }, F16, LD_TRAFFIC, false, U16 },
+    { { 3, "wavefronts", "use each loaded fragment in two products" }, F16, LD_WAVEFRONTS, false, U16 },
 };
 static const ladder_case cublas_cases[] = {
-    { { 3, "every size", "our C is cuBLAS's C transposed: B^T A^T, with N rows and M columns" }, CUBLAS, LD_SIZES, 0 },
-    { { 3, "transposed", "a transpose that is asked of us is asked of cuBLAS, for the operand it belongs to" }, CUBLAS,
+    { { 3, "every size", "for cuBLAS our C is the transpose: B^T A^T, with N rows and M columns" },
+      CUBLAS, LD_SIZES, 0 },
+    { { 3, "transposed", "pass each operand's transpose on to cuBLAS, with that operand" }, CUBLAS,
       LD_TRANS, 0 },
-    { { 2, "strides and writing", "leading dimensions stay as they are; beta = 1 accumulates" }, CUBLAS, LD_STRIDES, 0 },
+    { { 2, "strides and writing", "leading dimensions do not change; beta = 1 accumulates" },
+      CUBLAS, LD_STRIDES, 0 },
 };
 static const mg_case forward_cases[] = {
-    { 3, "every size", "every row of out begins as the bias, to which the product is added" },
+    { 3, "every size", "set every row of out to the bias, then add the product" },
 };
 static const mg_case backward_cases[] = {
     { 4, "dx and dw", "dx += dout w^T, dw += x^T dout; either may be NULL" },
 };
 static const mg_case bias_cases[] = {
-    { 3, "every size", "the column sums of dout are added to db; all threads must come to the barrier" },
+    { 3, "every size", "add the column sums of dout to db; all threads must reach the barrier" },
 };
 
 static const mg_group groups[] = {

@@ -7,16 +7,16 @@
 
 typedef enum ladder_about {
     LD_SIZES,   /* plain products of every awkward size */
-    LD_TRANS,   /* A, B, both read transposed */
+    LD_TRANS,   /* A, B, or both transposed */
     LD_STRIDES, /* leading dimensions with gaps, adding to C, NaN in a C to be overwritten */
-    LD_EXACT,   /* long sums of numbers that 16 bits hold: in f32 they are exact */
+    LD_EXACT,   /* long sums of numbers that are exact in 16 bits: in f32 the sums are exact */
 } ladder_about;
 
 typedef struct ladder_case {
     mg_case head;
     const char *function;
     ladder_about about;
-    double unit; /* to which operands are rounded, 0 for f32 */
+    double unit; /* rounding error of an operand, 0 for f32 */
 } ladder_case;
 
 /* What is counted in a product of 256 x 256 x 128. */
@@ -24,7 +24,7 @@ typedef enum ladder_count {
     LD_TRAFFIC,
     LD_REQUESTS,
     LD_CONFLICTS,
-    LD_WAVEFRONTS, /* of shared memory, for 32 multiply-adds: what one warp can do in a step without tensor cores */
+    LD_WAVEFRONTS, /* of shared memory, for 32 multiply-adds: the work of one warp instruction without tensor cores */
 } ladder_count;
 
 typedef struct ladder_bar {

@@ -1,5 +1,5 @@
-/* 07-run.c -- how the checks of lab 07 run: products of awkward sizes, counts, the linear layer. The rows and their points
- * are in 07-matmul.c. */
+/* 07-run.c -- how the checks of lab 07 run: products of awkward sizes, counts, the linear layer. The rows and their
+ * points are in 07-matmul.c. */
 #include "checks/07-matmul.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -17,8 +17,8 @@ static double element(const float *x, int64_t ld, mt_trans trans, int64_t i, int
     return fabs((double)x[trans ? j * ld + i : i * ld + j]);
 }
 
-/* What rounding the operands to 16 bits may do, added to tolerance: a relative error of `unit` each, or, below the smallest
- * normal f16, 2^-25. Second order: unit^2 < unit / 100. */
+/* Adds the effect of rounding the operands to 16 bits to the tolerance: a relative error of `unit` each, or 2^-25 below
+ * the smallest normal f16. Second order: unit^2 < unit / 100. */
 static void allow_rounding(double *tolerance, const mg_product *p, double unit)
 {
     const mt_matmul_dims *d = &p->dims;
@@ -53,8 +53,8 @@ static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims
 
 /* ---- rows of values ------------------------------------------------------------------------- */
 
-/* Sizes that every row tries, -1 standing for a random one: nothing, one number, both sides of a warp and of every tile
- * there is, and each dimension once much longer than the others. */
+/* Sizes that every row tries, -1 for a random one: 0, 1, the sizes of a warp and of every tile plus and minus
+ * one, and each dimension once much longer than the others. */
 static const int64_t shapes[][3] = {
     /* M, N, K */
     { 1, 1, 1 },    { 0, 5, 7 },   { 5, 0, 7 },    { 6, 5, 0 },    { -1, -1, -1 },   { 1, -1, -1 },
@@ -81,13 +81,13 @@ static mt_matmul_dims vary(mt_rng *rng, ladder_about about, const int64_t shape[
     return d;
 }
 
-/* Whole sixteenths up to 3, in every 16-bit type: products are whole 256ths, and 1,000 of them exact in f32, in any order.
- * In f16 a sum of 64 or more has steps of a 16th. */
+/* Whole sixteenths up to 3, in every 16-bit type: products are whole 256ths, and 1,000 of them exact in f32, in any
+ * order. In f16 a sum of 64 or more has steps of a 16th. */
 static void exact_sums(mg_run *run, const char *function)
 {
     mg_product p = { .dims = mg_product_tight(40, 33, 1000, MT_NO_TRANS, MT_NO_TRANS) };
     mg_product_describe(run, function, &p);
-    float *x[] = { (float *)p.a, (float *)p.b }; /* the run's own memory, not yet sent */
+    float *x[] = { (float *)p.a, (float *)p.b }; /* memory of the run, not yet sent */
     const int64_t count[] = { 40 * 1000, 1000 * 33 };
     for (int o = 0; o < 2; o++)
         for (int64_t i = 0; i < count[o]; i++)
@@ -126,7 +126,9 @@ static void wavefronts(mg_run *run)
         sum += r->shared[kind].passes;
     double value = 32.0 * (double)sum / ((double)M * N * K);
     if (value < 0.01)
-        mg_fail(run, "counted %.3g wavefronts of shared memory for 32 multiply-adds: tiles belong there", value);
+        mg_fail(run,
+                "counted %.3g wavefronts of shared memory for 32 multiply-adds: the tiles must be in shared memory",
+                value);
     mg_note(run, "%.3f wavefronts for 32 multiply-adds (bar %.2f .. %.2f)  counted, no GPU", value,
             mg_bar(run, bar, "low"), mg_bar(run, bar, "full"));
     mg_credit(run, bar, value);
@@ -181,7 +183,7 @@ void mg_07_linear_fwd(mg_run *run, const void *one_case)
 
 enum { DX = 1, DW = 2, DB = 4 };
 
-/* An answer, or NULL in its place. */
+/* An expected output, or NULL. */
 static void gradient(mg_run *run, mg_answer *answers, int *count, const char *name, mt_shape shape, bool wanted)
 {
     if (wanted)

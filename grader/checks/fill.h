@@ -1,7 +1,7 @@
-/* fill.h -- what the inputs of a check look like: distributions, random sizes, labels.
+/* fill.h -- random inputs of checks: distributions, sizes, labels.
  *
- * Every draw comes from the run's generator, so a failure is repeatable from its seed, and no two calls see the same
- * numbers: an answer remembered from an earlier call is wrong. */
+ * Every draw comes from the run's generator, so a failure can be repeated from its seed, and no two calls get the same
+ * numbers: an answer stored in an earlier call is wrong. */
 #ifndef MG_CHECKS_FILL_H
 #define MG_CHECKS_FILL_H
 
@@ -33,11 +33,11 @@ void mg_fill(mt_rng *rng, float *out, int64_t n, mg_dist dist);
 /* mg_fill_labels -- out[0..n-1] uniform in 0 .. classes-1; the first and the last class occur when n >= 2. */
 void mg_fill_labels(mt_rng *rng, int32_t *out, int64_t n, int64_t classes);
 
-/* mg_pick -- a whole number, uniform in low .. high, both included. */
+/* mg_pick -- an integer, uniform in low .. high, both included. */
 int64_t mg_pick(mt_rng *rng, int64_t low, int64_t high);
 
 /* mg_pick_size -- one of the sizes that break kernels (0, 1, primes, a power of two and its neighbours), at most `most`
- * and at least `least`. A size cannot be foreseen, only that it will be an awkward one. */
+ * and at least `least`. */
 int64_t mg_pick_size(mt_rng *rng, int64_t least, int64_t most);
 
 #endif

@@ -1,4 +1,4 @@
-/* oracle.c -- double-precision answers with derived bounds; oracle.h says how the bounds come about. */
+/* oracle.c -- double-precision answers with derived bounds; oracle.h derives the bounds. */
 #include "checks/oracle.h"
 
 #include <float.h>
@@ -49,7 +49,7 @@ static void product_row(double *v, double *e, double *size, operand A, operand B
     }
 }
 
-/* C += A B; e has the bounds of what C held. The sum has K products and that: gamma(K + 1) of all their sizes. */
+/* C += A B; e has the bounds of C before. The sum has K products and the old value: gamma(K + 1) of all their sizes. */
 static void product_add(double *v, double *e, int64_t ldc, operand A, operand B, int64_t M, int64_t N, int64_t K)
 {
     double *size = mg_doubles(N);
@@ -150,8 +150,8 @@ static double gelu_dt(double x)
     return 0.5 * M_SQRT2 * M_2_SQRTPI * (1 + 3 * 0.044715 * x * x);
 }
 
-/* sigmoid: exp (4 u), one addition, one division: 6 u; 8 allows for the other ways of writing it.
- * tanh: libm's 4 u; through exp, 1 - e^-2x loses what cancels: an absolute error of some u.
+/* sigmoid: exp (4 u), one addition, one division: 6 u; 8 allows for other formulas.
+ * tanh: libm's 4 u; through exp, 1 - e^-2x cancels: an absolute error of some u.
  * GELU: erf wrong by 4 u and by its argument's rounding, 1 + erf rounded, all halved, times x: an absolute error of
  * |x| 4 u even where Phi itself is tiny. The tanh form: tanh wrong by 4 u and by 7 u |t| sech^2 t, then the same. */
 static pair act_value(mg_act act, double x)
@@ -220,8 +220,8 @@ void mg_oracle_act_add(mg_act act, double *v, double *e, const double *dout, con
 
 /* ---- softmax and cross-entropy -------------------------------------------------------------- */
 
-/* What one row's softmax needs: its maximum and log(sum exp(x - max)), and u-free bounds:
- *   reach   how far an exponent's argument may be off: u |x - max| by the subtraction, and what the inputs are off
+/* Values for the softmax of one row: its maximum and log(sum exp(x - max)), and u-free bounds:
+ *   reach   error of an exponent's argument: u |x - max| from the subtraction, and the errors of the inputs
  *   sum_e   relative error of the sum: each term exp's 4 u and reach; the summation gamma(C) */
 typedef struct row_sum {
     double max, log_sum, reach, sum_e;
@@ -236,7 +236,7 @@ static row_sum sum_row(const double *x, const double *ex, int64_t C)
     for (int64_t c = 0; c < C; c++) {
         double term = exp(x[c] - r.max);
         sum += term;
-        width += term * (r.max - x[c]); /* an exponent's error counts with its term's weight */
+        width += term * (r.max - x[c]); /* the error of an exponent is weighted by its term */
         worst = fmax(worst, ex ? ex[c] : 0);
     }
     r.log_sum = log(sum);

@@ -1,16 +1,15 @@
-/* oracle.h -- the right answers, in double precision, each with how far an honest f32 kernel may be from it.
+/* oracle.h -- expected values in double precision, each with a bound of the error of a correct f32 kernel.
  *
  * Written from the formulas of ops/kernels.h and ops/matmul.h, independent of the units: nothing here calls one.
  *
  * Every quantity is a pair of arrays, value v and bound e: a correct f32 kernel is within e of v. The bounds follow the
  * arithmetic (running error analysis, Higham 2002, "Accuracy and Stability of Numerical Algorithms", ch. 3), so that
- * they hold for a whole network as for one kernel. With u = 2^-24, half an ulp of 1:
+ * they hold for a whole network as well as for one kernel. With u = 2^-24, half an ulp of 1:
  *
  *   one f32 operation        |result| u
- *   a sum of n terms         gamma(n) sum |term|,  gamma(n) = u min(n, 8 sqrt n): the left is what no order of
- *   summation
- *                            exceeds, the right what rounding errors of random sign exceed with probability
- *                            2 exp(-8^2 / 2) = 3e-14 (Higham and Mary 2019, SIAM J. Sci. Comput. 41(5), thm 2.4)
+ *   a sum of n terms         gamma(n) sum |term|,  gamma(n) = u min(n, 8 sqrt n): n bounds every order of summation;
+ *                            rounding errors of random sign exceed 8 sqrt n with probability 2 exp(-8^2 / 2) = 3e-14
+ *                            (Higham and Mary 2019, SIAM J. Sci. Comput. 41(5), thm 2.4)
  *   exp, log, erf, tanh      2 ulp = 4 u relative: glibc documents 1, other libraries and hand-written ones 2
  *   an argument wrong by d   |f'| d
  *
@@ -36,7 +35,7 @@ double *mg_lift(const float *x, int64_t n);
 double *mg_doubles(int64_t n);
 
 /* mg_oracle_matmul -- want, tolerance [ldc*(M-1)+N]: the M x N elements of C, and in the gap between N and ldc what c0
- * held, to the bit. a, b, c0 as the kernel got them; c0 may be NULL when C is tight and overwritten. */
+ * held, to the bit. a, b, c0 as passed to the kernel; c0 may be NULL when C is tight and overwritten. */
 void mg_oracle_matmul(double *want, double *tolerance, const float *c0, const float *a, const float *b,
                       const mt_matmul_dims *dims);
 
@@ -74,8 +73,8 @@ void mg_oracle_cross_entropy(double *v, double *e, const double *x, const double
 void mg_oracle_cross_entropy_add(double *v, double *e, const double *dloss, const double *probs, const double *eprobs,
                                  const int32_t *label, int64_t N, int64_t C);
 
-/* mg_oracle_layernorm -- v, e [N,C] = (x - mean) rstd gamma + beta; mean, rstd [N] and their bounds: population variance,
- * rstd = 1 / sqrt(variance + eps). oracle_layernorm.c */
+/* mg_oracle_layernorm -- v, e [N,C] = (x - mean) rstd gamma + beta; mean, rstd [N] and their bounds: population
+ * variance, rstd = 1 / sqrt(variance + eps). oracle_layernorm.c */
 void mg_oracle_layernorm(double *v, double *e, double *mean, double *mean_e, double *rstd, double *rstd_e,
                          const float *x, const float *gamma, const float *beta, int64_t N, int64_t C, double eps);
 
@@ -91,8 +90,8 @@ void mg_oracle_layernorm_dgamma_add(double *v, double *e, const mg_layernorm_sav
 void mg_oracle_layernorm_dbeta_add(double *v, double *e, const mg_layernorm_saved *saved);
 
 /* mg_ks_normal, mg_ks_uniform -- the largest distance between the share of samples below any x and what normal(0,
- * sigma), or uniform(-a, a), says (Kolmogorov and Smirnov). x is sorted in place.
- * mg_ks_bound -- n honest samples exceed it with probability 1e-9 (Dvoretzky, Kiefer, Wolfowitz; Massart 1990). */
+ * sigma), or uniform(-a, a), says (Kolmogorov and Smirnov). x is sorted in place. mg_ks_bound -- n samples of the right
+ * distribution exceed it with probability 1e-9 (Dvoretzky, Kiefer, Wolfowitz; Massart 1990). */
 double mg_ks_normal(double *x, int64_t n, double sigma);
 double mg_ks_uniform(double *x, int64_t n, double a);
 double mg_ks_bound(int64_t n);

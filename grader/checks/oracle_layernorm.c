@@ -4,14 +4,15 @@
 #include <float.h>
 #include <math.h>
 
-/* What one row has in common, with absolute bounds. */
+/* Values of one row, with absolute bounds. */
 typedef struct moments {
     double mean, mean_e, rstd, rstd_e;
 } moments;
 
-/* The variance about a mean that is wrong by d is too large by d^2. Its sum of squares rounds as a sum does; computed on
- * the way with a running mean (Welford), rounding grows with sqrt(variance + mean^2) instead of the deviation (Chan, Golub
- * and LeVeque 1983, "Algorithms for Computing the Sample Variance", sec. 3). mean(x^2) - mean^2 loses more than that. */
+/* The variance about a mean with error d is too large by d^2. Its sum of squares rounds as a sum does; computed
+ * on the way with a running mean (Welford), rounding grows with sqrt(variance + mean^2) instead of the deviation (Chan,
+ * Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance", sec. 3). mean(x^2) - mean^2 loses more than
+ * that. */
 static moments moments_of(const float *x, int64_t C, double eps)
 {
     double sum = 0, size = 0, square = 0;
@@ -79,7 +80,7 @@ void mg_oracle_layernorm_dx_add(double *v, double *e, const mg_layernorm_saved *
     }
 }
 
-/* v[c] += column sums of dout factor; the factor with so many roundings. */
+/* v[c] += column sums of dout, or of dout xhat. */
 static void column_sums(double *v, double *e, const mg_layernorm_saved *s, bool with_xhat)
 {
     for (int64_t c = 0; c < s->C; c++) {

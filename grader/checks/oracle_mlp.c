@@ -1,4 +1,4 @@
-/* oracle_mlp.c -- a perceptron in double precision, put together from the oracles of its layers. */
+/* oracle_mlp.c -- a perceptron in double precision, composed of the oracles of its layers. */
 #include "checks/oracle_mlp.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ int64_t mg_mlp_count(const int64_t width[L + 1])
 typedef struct layer {
     int64_t w, b, in, out;
     double *v, *e;   /* [N,out] after ReLU */
-    double *on, *ne; /* [N,out] slope of ReLU, and how unsure it is: 0 or 1 */
+    double *on, *ne; /* [N,out] slope of ReLU, and its uncertainty: 0 or 1 */
 } layer;
 
 typedef struct network {
@@ -73,7 +73,7 @@ static void forward(network *net, const double *params, const double *x, int64_t
         for (int64_t i = 0; i < N * y->out && l < net->last; i++) {
             y->on[i] = y->v[i] > 0;
             y->ne[i] = fabs(y->v[i]) <= y->e[i];
-            y->v[i] = fmax(y->v[i], 0); /* moves nothing further apart: the bound stays */
+            y->v[i] = fmax(y->v[i], 0); /* ReLU does not increase distances: the bound is unchanged */
         }
         in = y->v;
         ein = y->e;
@@ -93,7 +93,8 @@ static void loss_and_dlogits(double loss[2], double *dv, double *de, const layer
         loss[1] += ee[n] / (double)N;
         each[n] = 1 / (double)N;
     }
-    loss[1] += (mg_gamma(N + 1) + MG_U) * loss[0]; /* all are positive; summed in f32, perhaps, and sent as one */
+    loss[1] += (mg_gamma(N + 1) + MG_U) *
+               loss[0]; /* all terms are positive; the sum may be computed in f32 and is sent as f32 */
     mg_oracle_cross_entropy_add(dv, de, each, p, ep, label, N, C);
     for (int64_t i = 0; i < N * C; i++)
         de[i] += MG_U * fabs(dv[i]);
@@ -146,7 +147,7 @@ void mg_oracle_mlp(double *v, double *e, double loss[2], double *grad_v, double 
 
 /* ---- accuracy ------------------------------------------------------------------------------- */
 
-/* y = ReLU'd or plain x w + b of one image; a pixel of 0 costs nothing, and most are. */
+/* y = ReLU'd or plain x w + b of one image; pixels of 0, which are most, are skipped. */
 static void layer_of_one(double *y, const double *x, const float *w, const float *b, int64_t in, int64_t out, bool relu)
 {
     for (int64_t o = 0; o < out; o++)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A matrix as it lies in memory: rows of `cols` numbers, ld apart, ending with the last number and not with a gap. */
+/* Length of a stored matrix: rows of `cols` numbers, ld apart, up to the last number without the gap after it. */
 static int64_t span(int64_t rows, int64_t cols, int64_t ld)
 {
     return rows > 0 && cols > 0 ? (rows - 1) * ld + cols : 0;

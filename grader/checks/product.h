@@ -5,23 +5,24 @@
 #include "check.h"
 #include "ops/matmul.h"
 
-/* What one call was given, to compute what it should answer. */
+/* The inputs of one call, from which the expected result is computed. */
 typedef struct mg_product {
     mt_matmul_dims dims;
-    const float *c0, *a, *b; /* as sent; the run's, until the next call is described */
+    const float *c0, *a, *b; /* as sent; owned by the run, valid until the next call is described */
 } mg_product;
 
 /* mg_product_tight -- dimensions of a product without gaps, to be overwritten. */
 mt_matmul_dims mg_product_tight(int64_t M, int64_t N, int64_t K, mt_trans trans_a, mt_trans trans_b);
 
-/* mg_product_span -- floats from the first of C to its last; it does not end with a gap. */
+/* mg_product_span -- floats from the first of C to its last, without the gap after the last row. */
 int64_t mg_product_span(const mt_matmul_dims *d);
 
-/* mg_product_inputs -- the arguments behind c: a, b, then the nine fields of dims. NaN fills the gaps of a and b: a kernel
- * that takes a number from there spoils its result. */
+/* mg_product_inputs -- the arguments after c: a, b, then the nine fields of dims. The gaps of a and b contain NaN, so
+ * that a kernel which uses them gets a wrong result. */
 void mg_product_inputs(mg_run *run, mg_product *p);
 
-/* mg_product_describe -- the whole call. C starts as NaN where it is to be overwritten, in its gaps as numbers to be kept. */
+/* mg_product_describe -- the whole call. C starts as NaN where it must be overwritten; its gaps have numbers that must
+ * not change. */
 void mg_product_describe(mg_run *run, const char *function, mg_product *p);
 
 /* mg_product_expect -- after mg_call. */

@@ -1,4 +1,4 @@
-/* view.c -- shapes, strides and offsets: how one flat piece of memory is a matrix, its transpose, a slice of it.
+/* view.c -- shapes, strides and offsets: how the same memory is a matrix, its transpose or a slice of it.
  *
  *   memory                 a b c d e f                           element (i,j) is at
  *   [2,3] stride [3,1]     a b c / d e f                         0 + 3i + 1j
@@ -6,7 +6,7 @@
  *   its last column [2]    c f                  stride [3]       2 + 3i
  *   a row repeated [4,3]   a b c / a b c / ...  stride [0,1]     0 + 0i + 1j
  *
- * Nothing here touches the elements themselves; every function computes a few numbers from a few numbers. */
+ * Nothing here accesses the elements; every function computes a few integers from a few integers. */
 #include "core/view.h"
 
 #include <inttypes.h>
@@ -25,9 +25,9 @@ int64_t mt_view_numel(const mt_view *view)
 mt_view mt_view_contiguous(mt_shape shape)
 {
     mt_view view = { .rank = shape.rank, .offset = 0 };
-    mt_shape_numel(shape); /* aborts when the shape makes no sense */
+    mt_shape_numel(shape); /* aborts for an invalid shape */
     /* TODO 00.1: Shape and strides of an array whose rows follow each other.
-     * Hint: go from the last dimension to the first; a step in one skips everything that the later ones hold. */
+     * Hint: go from the last dimension to the first; a step in one skips all elements of the later ones. */
     MT_TODO("00.1");
     return view;
 }
@@ -36,7 +36,7 @@ bool mt_view_is_contiguous(const mt_view *view)
 {
     if (mt_view_numel(view) == 0)
         return true;
-    /* TODO 00.2: Do the strides say what mt_view_contiguous would say?
+    /* TODO 00.2: Are the strides those that mt_view_contiguous would give?
      * Hint: the stride of a dimension of size 1 is never used, so it must not matter. */
     MT_TODO("00.2");
 }
@@ -47,7 +47,7 @@ int64_t mt_view_at(const mt_view *view, const int64_t *index)
         MT_CHECK(index[d] >= 0 && index[d] < view->shape[d], "index %" PRId64 " of dimension %d is outside %s",
                  index[d], d, mt_shape_text(mt_view_shape(view)));
     /* TODO 00.2: The storage element of an index.
-     * Hint: every step along dimension d moves stride[d] elements on; the first element is at offset. */
+     * Hint: every step along dimension d adds stride[d]; the first element is at offset. */
     MT_TODO("00.2");
 }
 
@@ -56,11 +56,12 @@ void mt_view_unravel(const mt_view *view, int64_t n, int64_t *index)
     MT_CHECK(n >= 0 && n < mt_view_numel(view), "%s has no element number %" PRId64, mt_shape_text(mt_view_shape(view)),
              n);
     /* TODO 00.2: The index of the n-th element in row-major order.
-     * Hint: as with hours, minutes and seconds: the last dimension is the remainder, the rest carries over. */
+     * Hint: as with hours, minutes and seconds: the last index is the remainder, and the quotient goes on to the next
+     * dimension. */
     MT_TODO("00.2");
 }
 
-/* ---- the same elements, other numbers --------------------------------------------------------- */
+/* ---- the same elements, other strides --------------------------------------------------------- */
 
 /* dim counted from the front; aborts when the view has no such dimension. */
 static int counted(const mt_view *view, int dim)
@@ -77,12 +78,12 @@ mt_view mt_view_permute(const mt_view *view, const int *order)
     unsigned seen = 0;
     for (int i = 0; i < view->rank; i++) {
         MT_CHECK(order[i] >= 0 && order[i] < view->rank && !(seen & 1u << order[i]),
-                 "permute %s: order[%d] = %d is out of range or comes twice", mt_shape_text(mt_view_shape(view)), i,
+                 "permute %s: order[%d] = %d is out of range or occurs twice", mt_shape_text(mt_view_shape(view)), i,
                  order[i]);
         seen |= 1u << order[i];
     }
     /* TODO 00.3: Dimension i of the result is dimension order[i] of the view.
-     * Hint: a dimension is its size and its stride; move both. */
+     * Hint: a dimension has a size and a stride; move both. */
     MT_TODO("00.3");
     return result;
 }
@@ -103,10 +104,10 @@ mt_view mt_view_slice(const mt_view *view, int dim, int64_t start, int64_t stop,
     MT_CHECK(0 <= start && start <= stop && stop <= view->shape[d] && step >= 1,
              "slice %" PRId64 ":%" PRId64 ":%" PRId64 " does not lie in dimension %d of %s", start, stop, step, d,
              mt_shape_text(mt_view_shape(view)));
-    step = mt_min(step, mt_max(stop - start, 1)); /* no longer step finds more, and nothing below can overflow */
+    step = mt_min(step, mt_max(stop - start, 1)); /* a longer step is equivalent, and could overflow below */
     /* TODO 00.4: Every step-th index from start, below stop.
-     * Hint: where does index 0 lie now, how far apart are neighbours, and how many are there when step does not divide
-     * the distance? 0:5:2 takes 0, 2 and 4. */
+     * Hint: what is the offset of index 0 now, what is the stride, and how many elements are there if step does not
+     * divide the distance? 0:5:2 selects 0, 2 and 4. */
     MT_TODO("00.4");
     return result;
 }
@@ -119,8 +120,8 @@ bool mt_view_broadcast(mt_view *out, const mt_view *view, mt_shape shape)
     int missing = shape.rank - view->rank; /* dimensions that the view lacks at the front */
     if (missing < 0)
         return false;
-    /* TODO 00.5: Stretch the view to the shape, dimensions aligned at the end.
-     * Hint: a stride of 0 stays at the same element; only a missing dimension or one of size 1 may be stretched. */
+    /* TODO 00.5: Broadcast the view to the shape, with dimensions aligned at the end.
+     * Hint: a stride of 0 repeats the same element; only a missing dimension or one of size 1 may be broadcast. */
     MT_TODO("00.5");
     *out = result;
     return true;
@@ -129,8 +130,8 @@ bool mt_view_broadcast(mt_view *out, const mt_view *view, mt_shape shape)
 bool mt_view_broadcast_shape(mt_shape *out, mt_shape a, mt_shape b)
 {
     mt_shape result = { .rank = (int)mt_max(a.rank, b.rank) };
-    /* TODO 00.5: The shape that both a and b stretch to.
-     * Hint: count dimensions from the end; where one shape has none left, it is as if it had a 1. */
+    /* TODO 00.5: The shape to which both a and b can be broadcast.
+     * Hint: count dimensions from the end; a missing dimension counts as a 1. */
     MT_TODO("00.5");
     *out = result;
     return true;
@@ -143,9 +144,9 @@ bool mt_view_broadcast_shape(mt_shape *out, mt_shape a, mt_shape b)
 static mt_view merge_runs(const mt_view *view)
 {
     mt_view runs = { .rank = 0, .offset = view->offset };
-    /* TODO 00.6: Merge neighbouring dimensions whose strides chain.
-     * Hint: a step in the outer one must move as far as walking through the whole inner one. Start a new run where it
-     * does not; leave out dimensions of size 1. */
+    /* TODO 00.6: Merge neighbouring dimensions whose strides match.
+     * Hint: the stride of the outer one must equal the size times the stride of the inner one. Otherwise start a new
+     * run; leave out dimensions of size 1. */
     MT_TODO("00.6");
     return runs;
 }
@@ -158,8 +159,8 @@ bool mt_view_reshape(mt_view *out, const mt_view *view, mt_shape shape)
     result.offset = view->offset;
     if (mt_view_numel(view) > 0) { /* strides of an empty view are never used */
         mt_view runs = merge_runs(view);
-        /* TODO 00.6: Cut the runs into the new dimensions, from the last to the first.
-         * Hint: a run may be cut into several dimensions, but no dimension may reach over the border of two runs. */
+        /* TODO 00.6: Divide the runs into the new dimensions, from the last to the first.
+         * Hint: a run may be divided into several dimensions, but no dimension may contain elements of two runs. */
         MT_TODO("00.6");
     }
     *out = result;

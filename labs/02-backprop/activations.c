@@ -1,9 +1,9 @@
 /* activations.c -- the functions between layers, element by element, forward and backward.
  *
- * Backward multiplies what arrives by the slope and adds it: dx += dout * f'(x). What the slope is computed from was
- * saved by forward: the output where that is enough (ReLU, sigmoid, tanh), the input where it is not (GELU).
- * Elements are independent: any thread may take any of them. schedule(static, SHARE) cuts them into whole vectors, so that
- * what is left to be computed one by one, and may be rounded differently there, is the same for any number of threads. */
+ * Backward multiplies dout by the slope and adds the product: dx += dout * f'(x). The slope is computed from a value
+ * that forward saved: the output if that is enough (ReLU, sigmoid, tanh), else the input (GELU). Elements are
+ * independent: any thread may process any of them. schedule(static, SHARE) cuts them into whole vectors, so that the
+ * same elements are in an incomplete vector, where rounding may differ, for any number of threads. */
 #include "ops/kernels.h"
 #include "ops/vecmath.h"
 
@@ -22,13 +22,13 @@ static const float CUBIC = 0.044715f;            /* of GELU's tanh approximation
 void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.3: max(x, 0), and NaN stays NaN.
-     * Hint: every comparison with NaN is false, so ask what shall become 0 rather than what shall stay. */
+     * Hint: every comparison with NaN is false, so test which values become 0 and not which values stay. */
     MT_TODO("02.3");
 }
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* TODO 02.3: Let dout through where the unit was on.
+    /* TODO 02.3: Add dout where the output of the unit is positive.
      * Hint: the slope is 1 where saved > 0, else 0. Add: another path may already have left its gradient in dx. */
     MT_TODO("02.3");
 }
@@ -38,21 +38,21 @@ void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.4: 1 / (1 + e^-x) without overflow.
-     * Hint: e^-|x| is never above 1. For x < 0 multiply above and below by e^x: the value is e^x / (1 + e^x). */
+     * Hint: e^-|x| is at most 1. For x < 0 multiply numerator and denominator by e^x: the value is e^x / (1 + e^x). */
     MT_TODO("02.4");
 }
 
 void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.4: The slope of sigmoid, from its output alone.
-     * Hint: s' = s (1 - s); nothing has to be exponentiated again. */
+     * Hint: s' = s (1 - s); no exponential is needed. */
     MT_TODO("02.4");
 }
 
 void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.4: tanh x.
-     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is right, and slow. */
+     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is correct but slow. */
     MT_TODO("02.4");
 }
 

@@ -1,6 +1,6 @@
-/* init.c -- how large the first weights are. A unit sums fan_in products: each layer multiplies the variance of what
- * passes through it by fan_in * var(w) (forward) or fan_out * var(w) (backward). Unless that is near 1, signals or
- * gradients grow or die exponentially with depth. */
+/* init.c -- the size of the initial weights. A unit sums fan_in products: each layer multiplies the variance of its
+ * signal by fan_in * var(w) (forward) or fan_out * var(w) (backward). Unless that is near 1, signals or gradients grow
+ * or vanish exponentially with depth. */
 #include "ops/kernels.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@ void mt_init_he_cpu(float *w, int64_t n, int64_t fan_in, mt_rng *rng)
 {
     MT_CHECK(fan_in >= 1, "init_he: fan_in is %" PRId64 "; it must be at least 1", fan_in);
     /* TODO 02.8: Normal, mean 0, variance 2 / fan_in.
-     * Hint: ReLU stops half of the signal's power, so the weights bring twice as much. mt_rng_fill_normal wants the
-     * standard deviation. */
+     * Hint: ReLU removes half of the signal's power, so the variance of the weights is doubled. mt_rng_fill_normal
+     * takes the standard deviation. */
     MT_TODO("02.8");
 }
 
@@ -19,7 +19,7 @@ void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt
 {
     MT_CHECK(fan_in >= 1 && fan_out >= 1, "init_xavier: fans are %" PRId64 " and %" PRId64 "; each must be at least 1",
              fan_in, fan_out);
-    /* TODO 02.8: Uniform in (-a, a), variance 2 / (fan_in + fan_out): between what forward and backward want.
+    /* TODO 02.8: Uniform in (-a, a), variance 2 / (fan_in + fan_out): a compromise between forward and backward.
      * Hint: a uniform number in (-a, a) has variance a^2 / 3. */
     MT_TODO("02.8");
 }

@@ -1,5 +1,5 @@
 /* linear.c -- a fully connected layer, out = x w + b, forward and backward: three matrix products and a sum of columns.
- * The products are lab 01's; what is left is to see which one, and which side is read transposed. */
+ * The products come from lab 01; the task is to choose the operands and which of them is transposed. */
 #include "ops/kernels.h"
 
 #include <string.h>
@@ -19,8 +19,9 @@ void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *
 void mt_linear_bwd_cpu(float *dx, float *dw, float *db, const float *dout, const float *x, const float *w, int64_t N,
                        int64_t I, int64_t O)
 {
-    /* TODO 02.2: Add the three gradients, each only when it is wanted: dx, dw and db may be NULL.
-     * Hint: shapes decide. dx [N,I] can only be dout [N,O] times w [I,O] read transposed; dw [I,O] can only be x [N,I] read
-     * transposed times dout. b went into every row, so db [O] sums the rows of dout. */
+    /* TODO 02.2: Add the three gradients; dx, dw and db may be NULL, then skip them.
+     * Hint: the shapes determine the products. dx [N,I] can only be dout [N,O] times w [I,O] read transposed; dw [I,O]
+     * can only be x [N,I] read transposed times dout. b is added to every row, so db [O] is the sum of the rows of
+     * dout. */
     MT_TODO("02.2");
 }

@@ -14,7 +14,7 @@ static void check_batch(const mt_manual_mlp *mlp, int64_t N)
              mlp->max_batch);
 }
 
-/* Every thread of the team zeroes its share. */
+/* Every thread of the team clears its share. */
 static void zero_share(float *a, int64_t n)
 {
 #pragma omp for simd nowait
@@ -22,7 +22,7 @@ static void zero_share(float *a, int64_t n)
         a[i] = 0;
 }
 
-/* Kernels accumulate: whatever backward adds to has to begin at zero. One team does it all. */
+/* Kernels accumulate: all arrays to which backward adds must be zero first. One team of threads clears them all. */
 static void zero_gradients(mt_manual_mlp *mlp, int64_t N)
 {
 #pragma omp parallel if (mlp->count >= PARALLEL_FROM)
@@ -50,10 +50,10 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
     double mean_loss = 0;
     check_batch(mlp, N);
     zero_gradients(mlp, N);
-    /* TODO 02.9: Loss, then the layers from last to first: dz[l] gives dw[l], db[l] and dact[l - 1], and that gives
-     * dz[l - 1] through ReLU. Leave the mean of mlp->loss in mean_loss.
-     * Hint: the mean hands each row dloss = 1/N. act[l - 1] is what layer l read, and it remembers where ReLU was on.
-     * Nobody needs the gradient of x: hand layer 0 a NULL. */
+    /* TODO 02.9: Loss, then the layers from last to first: dz[l] gives dw[l], db[l] and dact[l - 1], and that
+     * gives dz[l - 1] through ReLU. Leave the mean of mlp->loss in mean_loss.
+     * Hint: the mean gives each row dloss = 1/N. act[l - 1] is the input of layer l, and it is positive where ReLU has
+     * slope 1. The gradient of x is not needed: pass NULL for layer 0. */
     MT_TODO("02.9");
     return mean_loss;
 }

@@ -1,7 +1,7 @@
 /* softmax.c -- softmax over rows, and cross-entropy on top of it, forward and backward.
  *
- * Every probability needs every logit of its row (the maximum, then the sum), and nothing of any other row: threads
- * split rows, never a row. Vector lanes do split a row's sum, always in the same way. */
+ * Every probability depends on all logits of its row (through the maximum and the sum) and on no other row: threads
+ * divide the rows among themselves, never one row. Vector lanes do divide a row's sum, always in the same way. */
 #include "ops/kernels.h"
 #include "ops/vecmath.h"
 
@@ -43,7 +43,7 @@ void mt_softmax_fwd_cpu(float *out, const float *x, int64_t N, int64_t C)
 {
     check_columns("softmax", N, C);
     /* TODO 02.6: Softmax of every row.
-     * Hint: row n starts at element n * C. Rows do not know of each other, so threads may share them out. */
+     * Hint: row n starts at element n * C. Rows are independent, so threads may divide them. */
     MT_TODO("02.6");
 }
 
@@ -51,7 +51,7 @@ void mt_softmax_bwd_cpu(float *dx, const float *dout, const float *out, int64_t 
 {
     check_columns("softmax backward", N, C);
     /* TODO 02.6: Add out * (dout - dot), where dot is the row's sum of dout * out.
-     * Hint: raising one logit lowers the probability of all others; dot is what they lose together. */
+     * Hint: raising one logit lowers the probability of all others; dot is the total of that effect. */
     MT_TODO("02.6");
 }
 
@@ -61,7 +61,7 @@ void mt_cross_entropy_fwd_cpu(float *loss, float *probs, const float *logits, co
                               int64_t C)
 {
     check_labels("cross_entropy", label, N, C);
-    /* TODO 02.7: The loss of every row, -log of the right class's probability, and the probabilities.
+    /* TODO 02.7: The loss of every row, -log of the label's probability, and the probabilities.
      * Hint: log(probability) is -inf once the probability has become 0. Take the logarithm by hand instead:
      * -log(exp(x - max) / sum) = (max - x) + log(sum). probs may overwrite logits: read x first. */
     MT_TODO("02.7");
@@ -71,7 +71,7 @@ void mt_cross_entropy_bwd_cpu(float *dlogits, const float *dloss, const float *p
                               int64_t C)
 {
     check_labels("cross_entropy backward", label, N, C);
-    /* TODO 02.7: Add dloss * (probability - 1 for the right class, probability - 0 for the others).
-     * Hint: softmax and logarithm together have this simple slope; neither needs to be differentiated alone. */
+    /* TODO 02.7: Add dloss * (probability - 1 for the label, probability - 0 for the other classes).
+     * Hint: softmax and logarithm together have this simple derivative; they need not be differentiated separately. */
     MT_TODO("02.7");
 }

@@ -1,7 +1,7 @@
-/* tape.c -- recording: an op that computes from something that wants a gradient leaves one node behind.
+/* tape.c -- recording: an op with an input that needs a gradient makes one node.
  *
- * The node holds its inputs (through edges), never its own result, so the graph has no cycle: it lives as long as the last
- * tensor computed from it. */
+ * The node holds its inputs (through edges), never its own result, so the graph has no cycle: it lives as long as the
+ * last tensor computed from it. */
 #include "autograd/node.h"
 #include "core/scope.h"
 
@@ -25,18 +25,18 @@ void mt_no_grad_end(void)
 
 bool mt_wants_grad(const mt_tensor *t)
 {
-    /* TODO 03.1: Who wants a gradient?
-     * Hint: a parameter asks for one itself (requires_grad); what was computed from a parameter has a node. */
+    /* TODO 03.1: Does this tensor need a gradient?
+     * Hint: a parameter has requires_grad set; a tensor computed from a parameter has a node. */
     MT_TODO("03.1");
 }
 
-/* The edge of one input: back to the node that computed it, or to a leaf, where the walk ends. */
+/* The edge of one input: to the node that computed it, or to a leaf, where the walk ends. */
 static mt_edge edge_to(mt_tensor *input)
 {
     mt_edge edge = { .shape = mt_view_shape(&input->view) };
     /* TODO 03.2: Where does this input's gradient go?
-     * Hint: to the node that computed it, if there is one; else to the input itself, if it is a leaf that wants it; else
-     * nowhere. An edge keeps what it points at alive: mt_node_retain, mt_retain. */
+     * Hint: to the node that computed it, if there is one; else to the input itself, if it is a leaf that needs one;
+     * else nowhere. An edge holds a reference to its target: mt_node_retain, mt_retain. */
     MT_TODO("03.2");
     return edge;
 }
@@ -44,9 +44,9 @@ static mt_edge edge_to(mt_tensor *input)
 mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count)
 {
     mt_node *node = NULL;
-    /* TODO 03.3: Make a node only where somebody will ask for the gradient.
-     * Hint: return NULL when not mt_recording(), or when no input wants a gradient. Else mt_node_new, one edge per input,
-     * and out->node is the node: the one reference that mt_node_new gives is out's. */
+    /* TODO 03.3: Make a node only if a gradient will be needed.
+     * Hint: return NULL if not mt_recording(), or if no input needs a gradient. Else call mt_node_new, make one edge
+     * per input, and set out->node: it takes over the reference that mt_node_new returns. */
     MT_TODO("03.3");
     return node;
 }
@@ -55,7 +55,8 @@ mt_tensor *mt_detach(const mt_tensor *t)
 {
     mt_tensor *out = NULL;
     /* TODO 03.4: The same memory, without history.
-     * Hint: mt_tensor_alias shares storage and has no node; like every result it goes to the scope (mt_scope_adopt). */
+     * Hint: mt_tensor_alias shares storage and has no node; like every result it belongs to the scope
+     * (mt_scope_adopt). */
     MT_TODO("03.4");
     return out;
 }

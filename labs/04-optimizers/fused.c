@@ -1,11 +1,11 @@
 /* fused.c -- AdamW twice, with the same arithmetic: a pass over memory for each formula, and all fused into one pass.
  *
- * The processor waits for memory here, so what counts is how many bytes pass by, 4 for each array read or written:
+ * Memory limits these loops, so the number of bytes counts, 4 for each array read or written:
  *     pass      m      v      m_hat  v_hat  p           fused
  *     reads     m g    v g    m      v      p m^ v^     p g m v
  *     writes    m      v      m_hat  v_hat  p           p m v
  *     bytes     12     12     8      8      16  = 56    28
- * A store to a line that is not in the cache fetches it first: 4 B more for each of m_hat and v_hat, 64 in all. The
+ * A store to a line that is not in the cache loads it first: 4 B more for each of m_hat and v_hat, 64 in all. The
  * fused pass stores only where it has just loaded. */
 #include "optim/updates.h"
 
@@ -46,8 +46,8 @@ void mt_adamw_multipass_update_cpu(const mt_update *u)
     float *p = u->param, *m = u->state[0], *v = u->state[1], *m_hat = u->scratch, *v_hat = u->scratch + n;
     const float *g = u->grad;
     /* TODO 04.4: AdamW in five loops: m, v, m_hat, v_hat, p.
-     * Hint: as Adam, but m and v average the bare gradient, and p moves by lr times (m_hat / (sqrt(v_hat) + eps) +
-     * decay p). So parameters with large gradients decay as fast as those with small ones. */
+     * Hint: as Adam, but m and v average the gradient without decay, and p changes by lr times (m_hat / (sqrt(v_hat) +
+     * eps) + decay p). So parameters with large gradients decay as fast as those with small ones. */
     MT_TODO("04.4");
 }
 

@@ -1,5 +1,5 @@
-/* updates.c -- SGD and what grew out of it: momentum remembers direction, RMSprop remembers size, Adam both, Lion only
- * the sign. Each is one loop over the elements, which know nothing of each other: threads may share them out. */
+/* updates.c -- SGD and the rules derived from it: momentum averages the direction, RMSprop the size, Adam both; Lion
+ * uses the sign only. Each is one loop over independent elements, which threads may divide. */
 #include "optim/updates.h"
 
 #include <inttypes.h>
@@ -26,7 +26,8 @@ void mt_momentum_update_cpu(const mt_update *u)
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
     /* TODO 04.1: b = momentum b + g, and the step goes along b.
-     * Hint: steady gradients add up to g / (1 - momentum), ten times g for 0.9; those that turn to and fro cancel. */
+     * Hint: constant gradients add up to g / (1 - momentum), ten times g for 0.9; gradients that alternate in sign
+     * cancel. */
     MT_TODO("04.1");
 }
 
@@ -50,7 +51,7 @@ void mt_rmsprop_update_cpu(const mt_update *u)
     float beta2 = (float)u->hyper->beta2, rest2 = (float)(1 - u->hyper->beta2);
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
-    /* TODO 04.2: Divide each gradient by its own usual size.
+    /* TODO 04.2: Divide each gradient by the root of its mean square.
      * Hint: v averages g^2: beta2 of the old, rest2 = 1 - beta2 of the new. eps is added to the root, not under it. */
     MT_TODO("04.2");
 }
@@ -65,9 +66,9 @@ void mt_adam_update_cpu(const mt_update *u)
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
     MT_CHECK(u->step >= 1, "adam: step %" PRId64 ", but the first is 1", u->step);
-    /* TODO 04.3: Average g in m and g^2 in v, correct both for having begun at zero, and step along their ratio.
-     * Hint: after t steps, m holds only 1 - beta1^t of the average it stands for: u->step is t. Do that arithmetic in
-     * double, once, outside the loop. eps is added to the root, not under it. */
+    /* TODO 04.3: Average g in m and g^2 in v, correct both for their start at zero, and step along their ratio.
+     * Hint: after t steps, the weights in m add up to 1 - beta1^t only; u->step is t. Compute this in double, once,
+     * outside the loop. eps is added to the root, not under it. */
     MT_TODO("04.3");
 }
 
@@ -81,8 +82,8 @@ void mt_lion_update_cpu(const mt_update *u)
           rest2 = (float)(1 - h->beta2);
     const float *g = u->grad;
     int64_t n = mt_update_count(u);
-    /* TODO 04.6: Every element moves by lr, up or down: only the sign of an average of g counts.
-     * Hint: the sign is taken of beta1 m + rest1 g with the old m; m itself then moves by beta2. (x > 0) - (x < 0) is
-     * the sign, and 0 at 0. Decay is decoupled: it adds decay * p to the sign. */
+    /* TODO 04.6: Every element changes by lr, up or down: only the sign of an average of g is used.
+     * Hint: the sign is taken of beta1 m + rest1 g with the old m; m itself is then updated with beta2. (x > 0) - (x <
+     * 0) is the sign, and 0 at 0. Decay is decoupled: it adds decay * p to the sign. */
     MT_TODO("04.6");
 }

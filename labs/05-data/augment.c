@@ -1,4 +1,5 @@
-/* augment.c -- pictures become planes of floats, each time a little different. Chance is drawn apart from being applied. */
+/* augment.c -- converts pictures to planes of floats with random changes. Random numbers are drawn in one function and
+ * applied in others. */
 #include "data/augment.h"
 #include "ops/vec.h"
 
@@ -6,8 +7,8 @@
 #include <string.h>
 
 enum {
-    PIECE = 256,     /* pixels whose colours are taken apart at a time: 3 KiB of floats, in the fastest cache */
-    LARGE = 1 << 16, /* floats of a picture of which a batch fits no cache: 256 KiB */
+    PIECE = 256,     /* pixels whose colours are separated at a time: 3 KiB of floats, in the L1 cache */
+    LARGE = 1 << 16, /* floats of a picture so large that a batch does not fit in the caches: 256 KiB */
 };
 
 static const float grey[3] = { 0.299f, 0.587f, 0.114f };
@@ -17,18 +18,18 @@ mt_augment mt_augment_default(int64_t height, int64_t width)
     return (mt_augment){ .height = height, .width = width, .resize = mt_max(height, width), .stddev = { 1, 1, 1 } };
 }
 
-/* A place between two neighbours of a row or column of n pixels: a + (b - a) * part. */
+/* A position between two neighbours in a row or column of n pixels: a + (b - a) * part. */
 typedef struct between {
     int64_t a, b;
     float part;
 } between;
 
-/* Where pixel i of `to` falls among `from` pixels. */
+/* The position of pixel i of `to` among `from` pixels. */
 static between place_of(int64_t i, int64_t to, int64_t from)
 {
-    /* TODO 05.5: The two neighbours of an output pixel's centre in the input, and how far it is from the first.
-     * Hint: pixel i covers i .. i + 1, its centre is i + 0.5; the header says where that falls. Before the first pixel's
-     * centre and behind the last one's there is one neighbour only. */
+    /* TODO 05.5: The two neighbours of an output pixel's centre in the input, and its distance from the first.
+     * Hint: pixel i covers i .. i + 1, its centre is i + 0.5; the header gives its position in the input. Before the
+     * first pixel's centre and after the last one's there is only one neighbour. */
     MT_TODO("05.5");
 }
 
@@ -42,7 +43,8 @@ void mt_resize(const mt_image *out, const mt_image *in)
             between h = place_of(x, out->width, in->width);
             for (int c = 0; c < 3; c++) {
                 /* TODO 05.5: Mix four neighbours.
-                 * Hint: first along each of the two rows, then between the rows. Adding 0.5 before cutting off rounds. */
+                 * Hint: first along each of the two rows, then between the rows. Adding 0.5 before truncation
+                 * rounds. */
                 MT_TODO("05.5");
             }
         }
@@ -57,11 +59,11 @@ static float factor(mt_rng *rng, float spread)
 
 mt_augment_choice mt_augment_choose(const mt_augment *augment, int64_t height, int64_t width, mt_rng *rng)
 {
-    int64_t down = height - augment->height, right = width - augment->width; /* how far the crop can move */
+    int64_t down = height - augment->height, right = width - augment->width; /* the range of the crop's position */
     mt_augment_choice choice = { .top = down / 2, .left = right / 2 };
-    /* TODO 05.6: Draw what chance decides.
-     * Hint: six draws, in the order of the header, each whether it is used or not. A crop that can move by 10 has 11 places
-     * (mt_rng_below). factor() draws a factor. */
+    /* TODO 05.6: Draw all random numbers.
+     * Hint: six draws, in the order of the header, each even if it is not used. A crop that can move by 10 pixels has
+     * 11 positions (mt_rng_below). factor() draws a factor. */
     MT_TODO("05.6");
     return choice;
 }
@@ -70,18 +72,19 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
 {
     float b = choice->brightness, k = choice->contrast, s = choice->saturation;
     /* TODO 05.7: Brightness, contrast and saturation as one linear map.
-     * Hint: put each formula of the header into the next. A colour feels its own byte by s and, through the grey, every
-     * byte by (1 - s) grey[j]; all of it by k b / 255. The grey of a grey is itself, so contrast's constant stays as it
-     * is. With all three 1 the map divides by 255. */
+     * Hint: substitute each formula of the header into the next. A colour depends on its own byte with weight s and,
+     * through the grey, on every byte j with weight (1 - s) grey[j]; all weights are multiplied by k b / 255. The grey
+     * of a grey is itself, so the constant of contrast does not change. If all three are 1, the map divides by 255. */
     MT_TODO("05.7");
 }
 
-/* What a colour is after the map, clamping and normalising: a sum of bytes with a bound on either side. */
+/* A colour after the map, clamping and normalising: a weighted sum of bytes with two bounds. */
 typedef struct colour_rule {
     float weight[3], constant, low, high;
 } colour_rule;
 
-/* (clamp(v, 0, 1) - mean) / stddev is clamp(v * scale + shift, shift, scale + shift): normalising goes into the map. */
+/* (clamp(v, 0, 1) - mean) / stddev is clamp(v * scale + shift, shift, scale + shift): normalising is part of the
+ * map. */
 static colour_rule rule_of(const float map[4], float mean, float stddev)
 {
     float scale = 1 / stddev, shift = -mean / stddev;
@@ -91,7 +94,7 @@ static colour_rule rule_of(const float map[4], float mean, float stddev)
                           .high = scale + shift };
 }
 
-/* Reading every third byte is slow, so colours are taken apart first, piece by piece. */
+/* Reading every third byte is slow, so the colours are first separated, piece by piece. */
 static void split(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restrict blue, const uint8_t *restrict in,
                   int64_t n)
 {
@@ -102,12 +105,12 @@ static void split(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restr
     }
 }
 
-/* The same in a mirror: what is first in the row comes last. */
+/* The same, mirrored: the first pixel of the row comes last. */
 static void split_mirrored(uint8_t *restrict red, uint8_t *restrict green, uint8_t *restrict blue,
                            const uint8_t *restrict in, int64_t n)
 {
     /* TODO 05.6: As split, from right to left.
-     * Hint: pixel x of the row is pixel n - 1 - x in the mirror. */
+     * Hint: pixel x of the row is pixel n - 1 - x of the mirrored row. */
     MT_TODO("05.6");
 }
 
@@ -119,7 +122,7 @@ static int64_t sum_of(const uint8_t *bytes, int64_t n)
     return sum;
 }
 
-/* The mean byte of each colour over the crop; whole numbers, so exact in any order. */
+/* The mean byte of each colour over the crop; sums of integers, so exact in any order. */
 static void mean_of(float mean[3], const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice)
 {
     int64_t sum[3] = { 0 }, width = augment->width;
@@ -136,7 +139,7 @@ static void mean_of(float mean[3], const mt_image *in, const mt_augment *augment
         mean[c] = (float)((double)sum[c] / (double)(augment->height * width));
 }
 
-/* Whole vectors at a time: what lies behind n, in the rest of a piece, is nobody's. */
+/* Whole vectors at a time: values after n, in the rest of a piece, are not used. */
 static void scale(float *out, const uint8_t *in, int64_t n, float weight, float constant)
 {
     for (int64_t x = 0; x < n; x += MT_VL)
@@ -156,7 +159,7 @@ static void mix(float *restrict out, const float *restrict red, const float *res
 
 /* ---- rows and pictures --------------------------------------------------------------------------- */
 
-/* How a row is done: mirrored or not, with colours changed or not, and what stores it. */
+/* How a row is processed: mirrored or not, with colours changed or not, and the function that stores it. */
 typedef struct look {
     bool flip, plain;
     void (*put)(float *out, const float *in, int64_t n);
@@ -167,7 +170,8 @@ static void put(float *out, const float *in, int64_t n)
     memcpy(out, in, (size_t)n * sizeof *out);
 }
 
-/* What a large picture writes would leave the caches before anyone reads it, and take with it what the decoder had there. */
+/* The floats of a large picture would be evicted from the caches before they are read, and evict data of the
+ * decoder. */
 static void put_past_caches(float *out, const float *in, int64_t n)
 {
     int64_t x = 0;
@@ -179,16 +183,16 @@ static void put_past_caches(float *out, const float *in, int64_t n)
         out[x] = in[x];
 }
 
-/* A row of n pixels into a row of each of three planes. Plain colours do not mix and need no bounds: that is three times as
- * fast. */
+/* A row of n pixels into a row of each of three planes. Unchanged colours do not mix and need no bounds, which is three
+ * times as fast. */
 static void colour_row(float *out, int64_t plane, const uint8_t *in, int64_t n, const colour_rule rule[3], look how)
 {
     uint8_t part[3][PIECE];
     float wide[3][PIECE], done[PIECE];
     for (int64_t x = 0; x < n; x += PIECE) {
         int64_t count = mt_min(PIECE, n - x), to = x;
-        /* TODO 05.6: Where does this piece of `count` pixels begin in a mirrored row?
-         * Hint: the first piece becomes the last. split_mirrored() turns what is in it. */
+        /* TODO 05.6: The start of this piece of `count` pixels in a mirrored row.
+         * Hint: the first piece becomes the last. split_mirrored() reverses the pixels in it. */
         MT_TODO("05.6");
         (how.flip ? split_mirrored : split)(part[0], part[1], part[2], in + 3 * x, count);
         for (int c = 0; c < 3 && !how.plain; c++)
@@ -217,8 +221,8 @@ void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment,
     for (int c = 0; c < 3; c++)
         rule[c] = rule_of(map[c], augment->mean[c], augment->stddev[c]);
     /* TODO 05.6: Write the crop's rows into a plane for each colour.
-     * Hint: row y of the crop starts at pixel (top + y, left) of the picture, three bytes a pixel. colour_row writes that
-     * row into all three planes, the first at its `out`, the others `plane` floats on. */
+     * Hint: row y of the crop starts at pixel (top + y, left) of the picture, three bytes a pixel. colour_row writes
+     * that row into all three planes, the first at `out`, the others `plane` floats apart. */
     MT_TODO("05.6");
     mt_stream_end();
 }

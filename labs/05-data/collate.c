@@ -1,22 +1,23 @@
-/* collate.c -- samples into a batch: each with randomness of its own, bad ones replaced or reported. */
+/* collate.c -- collects samples into a batch: each with its own random stream; bad ones are replaced or reported. */
 #include "data/collate.h"
 
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index)
 {
     /* TODO 05.11: A random stream for this sample in this epoch.
-     * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. One stream for all samples would hand out
-     * its numbers in the order in which workers happen to ask. */
+     * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. With one stream for all samples the
+     * numbers would depend on the order in which the workers run. */
     MT_TODO("05.11");
 }
 
-/* fetch -- sample *index, or what takes its place. */
+/* fetch -- sample *index, or its replacement. */
 static mt_status fetch(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how)
 {
     const mt_dataset *set = how->set;
     mt_status status = MT_OK;
-    /* TODO 05.12: Get the sample; when its content is bad and the policy says skip, try the next one.
-     * Hint: mt_sample_rng and mt_dataset_get; only MT_ERR_FORMAT is skipped. Try each sample of the set at most once; when
-     * all were bad, go on below. *index ends as the sample that was fetched, each bad one adds to *skipped. */
+    /* TODO 05.12: Get the sample; if its content is bad and the policy is to skip, try the next one.
+     * Hint: mt_sample_rng and mt_dataset_get; only MT_ERR_FORMAT is skipped. Try each sample of the set at most once;
+     * if all are bad, continue below. Set *index to the sample that was fetched, and add 1 to *skipped for each bad
+     * one. */
     MT_TODO("05.12");
     return mt_fail(status, "all %" PRId64 " samples are bad; the last one: %s", set->count, mt_last_error());
 }

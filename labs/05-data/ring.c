@@ -1,7 +1,7 @@
-/* ring.c -- buffers that go round between a caller and workers: ordered, bounded, stoppable at any moment.
+/* ring.c -- buffers that a caller and workers use in turn: ordered, bounded, and stoppable at any time.
  *
- * Each function holds the lock while it looks and changes, and waits in a loop: being woken means "look again", not
- * "it is so". A waiter gives the lock back while it waits (the clock's wait does that). */
+ * Each function holds the lock while it reads and changes the state, and waits in a loop: after a wake-up the condition
+ * must be tested again. The clock's wait releases the lock while it waits. */
 #include "data/ring.h"
 
 #include <inttypes.h>
@@ -49,9 +49,9 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
     bool got = false;
     pthread_mutex_lock(&ring->lock);
     /* TODO 05.13: Wait for planned work, and claim the next ticket.
-     * Hint: while nothing is planned beyond what is claimed and the ring has not stopped: ring->clock->wait(ring->clock,
-     * &ring->planning, &ring->lock). Another worker may have been faster: look again after every wait. got says whether
-     * *ticket is yours. Leave the lock held: it is given back below. */
+     * Hint: while nothing is planned beyond what is claimed and the ring has not stopped:
+     * ring->clock->wait(ring->clock, &ring->planning, &ring->lock). Another worker may have been faster: test again
+     * after every wait. Set got if *ticket was claimed. Keep the lock: it is released below. */
     MT_TODO("05.13");
     pthread_mutex_unlock(&ring->lock);
     return got;
@@ -60,9 +60,9 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
 void mt_ring_finish(mt_ring *ring, int64_t ticket)
 {
     pthread_mutex_lock(&ring->lock);
-    /* TODO 05.14: The ticket's slot is ready; tell the caller when it is the one that is due.
-     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then wake
-     * ring->arrival. Which slot a ticket lives in and which ticket is due stands at the top of ring.h. */
+    /* TODO 05.14: Mark the ticket's slot as ready, and wake the caller if it is the next ticket.
+     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then
+     * wake ring->arrival. The comment at the top of ring.h defines the slot of a ticket and the next ticket. */
     MT_TODO("05.14");
     pthread_mutex_unlock(&ring->lock);
 }
@@ -71,9 +71,9 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket)
 {
     bool got = false;
     pthread_mutex_lock(&ring->lock);
-    /* TODO 05.15: Wait for the ticket that is due, and take it.
-     * Hint: only the slot of ticket ring->taken matters: a later one that is ready first has to wait, or the order of
-     * batches would depend on which worker is faster. The slot is not ready any more once it is taken. */
+    /* TODO 05.15: Wait for the next ticket, and take it.
+     * Hint: only the slot of ticket ring->taken matters: a later one that is ready first must wait, or the order of
+     * batches would depend on which worker is faster. A slot that was taken is no longer ready. */
     MT_TODO("05.15");
     pthread_mutex_unlock(&ring->lock);
     return got;
@@ -82,8 +82,8 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket)
 void mt_ring_stop(mt_ring *ring)
 {
     pthread_mutex_lock(&ring->lock);
-    /* TODO 05.16: Nobody waits any more.
-     * Hint: workers and the caller wait for different things: wake both. */
+    /* TODO 05.16: End all waits.
+     * Hint: workers and the caller wait for different conditions: wake both. */
     MT_TODO("05.16");
     pthread_mutex_unlock(&ring->lock);
 }

@@ -1,4 +1,4 @@
-/* tokens.c -- what a token file's header says, and windows of its tokens. */
+/* tokens.c -- checks the header of a token file, and copies windows of its tokens. */
 #include "data/tokens.h"
 
 #include <string.h>
@@ -14,10 +14,10 @@ mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes,
     memcpy(&count, bytes + 16, sizeof count);
     if (version != 1)
         return mt_fail(MT_ERR_FORMAT, "%s: offset 8: version %u, this program reads version 1", path, version);
-    /* TODO 05.3: Refuse a file that is not what its header says.
-     * Hint: tokens have 2 or 4 bytes. Behind the header lies a whole number of them (a file cut in the middle of a token is
-     * of odd length), and it is count. Divide what the file has, do not multiply what the header claims. Each refusal is a
-     * `return mt_fail(MT_ERR_FORMAT, "%s: offset ...: ...", path, ...)`. */
+    /* TODO 05.3: Refuse a file that does not agree with its header.
+     * Hint: tokens have 2 or 4 bytes. The file has `count` of them after the header, and no part of one. Divide the
+     * number of bytes in the file; a product of numbers from the header may overflow. Each refusal is a `return
+     * mt_fail(MT_ERR_FORMAT, "%s: offset ...: ...", path, ...)`. */
     MT_TODO("05.3");
     *out = (mt_tokens){ bytes + MT_TOKENS_HEADER, count, token };
     return MT_OK;
@@ -33,6 +33,6 @@ int64_t mt_tokens_windows(int64_t count, int64_t T, int64_t stride)
 void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t start, int64_t T)
 {
     /* TODO 05.4: A window, and the same one token later.
-     * Hint: u16 tokens are widened on the way, i32 tokens copied; data is aligned for both. */
+     * Hint: u16 tokens are converted, i32 tokens copied; data is aligned for both. */
     MT_TODO("05.4");
 }

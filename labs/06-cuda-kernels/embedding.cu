@@ -1,9 +1,9 @@
-/* embedding.cu -- rows of a table by their numbers: out[n,:] = table[id[n],:], and back: dtable[id[n],:] += dout[n,:].
+/* embedding.cu -- rows of a table by id: forward out[n,:] = table[id[n],:], backward dtable[id[n],:] += dout[n,:].
  *
- * Threads and data: a warp for each n, its lanes along the row. Which row that is is data; within it lanes are neighbours,
- * so requests are whole sectors however wild the ids. Two warps may hold the same id and then add to the same row: a read,
- * an addition and a write would lose one of the two, an atomic addition does not. Its order is not fixed, so neither are
- * the last bits of a sum of three or more.
+ * Threads and data: a warp for each n, its lanes along the row. The ids are data, but within a row lanes are
+ * neighbours, so requests are whole sectors for any ids. Two warps may hold the same id and then add to the same row:
+ * separate reads and writes could lose one of the two; an atomic addition does not. Its order is not fixed, so the last
+ * bits of a sum of three or more may vary.
  * Bytes and FLOPs: 8NC B each way; backward NC additions. */
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"
@@ -39,7 +39,7 @@ static __global__ void scatter_add(float *dtable, const float *dout, const int32
     int64_t row = id[n];
     assert(row >= 0 && row < V);
     /* TODO 06.14: Add row n of dout to that row of dtable.
-     * Hint: another warp may have the same id right now: atomicAdd(&place, value). */
+     * Hint: another warp may have the same id at the same time: atomicAdd(&element, value). */
     MT_TODO("06.14");
 }
 

@@ -1,15 +1,15 @@
 /* histogram.cu -- how often each byte occurs: atomic additions to memory, or to a private copy in each block.
  *
- * Threads and data: thread t counts element t (global), or every (threads of the grid)-th from t on (private). All threads
- * add to the same 256 counters. A hardware atomic is done where the data lives, one at a time for each address: in the L2
- * cache for memory, for shared memory inside the multiprocessor, many times nearer. So blocks count for themselves and
- * add their 256 sums to memory at the end.
+ * Threads and data: thread t counts element t (global), or every (threads of the grid)-th from t on (private). All
+ * threads add to the same 256 counters. The hardware does atomics where the data are, one at a time for each address:
+ * in the L2 cache for memory, and in the multiprocessor, which is much faster, for shared memory. So each block counts
+ * in shared memory and adds its 256 counts to memory at the end.
  * Bytes and FLOPs: reads n B. Atomics on memory: n of them, or at most 256 for each block, one for 32 elements. */
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"
 
 enum {
-    EACH = 32,     /* elements of a thread, so that a block's final additions are few beside them */
+    EACH = 32,     /* elements of a thread, so that the final additions of a block are few in comparison */
     BLOCKS = 1024, /* at most: enough to fill a GPU */
 };
 
@@ -21,7 +21,8 @@ typedef unsigned long long counter;
 static __global__ void count_global(counter *count, const uint8_t *x, int64_t n)
 {
     /* TODO 06.15: Count one element.
-     * Hint: count[x[i]]++ reads, adds, writes; two threads that do it at once count one. atomicAdd(&place, counter(1)). */
+     * Hint: count[x[i]]++ reads, adds, writes; if two threads do it at once, one count is lost. atomicAdd(&place,
+     * counter(1)). */
     MT_TODO("06.15");
 }
 
@@ -38,17 +39,17 @@ extern "C" void mt_histogram_global_cuda(int64_t *count, const uint8_t *x, int64
 
 static __global__ void count_private(counter *count, const uint8_t *x, int64_t n)
 {
-    /* TODO 06.16: Count in shared memory, then add what was counted to memory.
-     * Hint: shared memory begins with anything: clear it, and let all threads wait. Count this thread's elements with
-     * atomics there, wait again, and add each bin that is not empty. A block has at most n elements, each bin of a block
-     * fits 32 bits while n / gridDim.x does. */
+    /* TODO 06.16: Count in shared memory, then add the counts to memory.
+     * Hint: shared memory is not initialised: clear it, and let all threads wait. Count this thread's elements with
+     * atomics there, wait again, and add each bin that is not empty. A block has at most n elements, each bin of a
+     * block fits 32 bits while n / gridDim.x does. */
     MT_TODO("06.16");
 }
 
 extern "C" void mt_histogram_private_cuda(int64_t *count, const uint8_t *x, int64_t n)
 {
     /* TODO 06.16: Launch count_private with EACH elements for a thread, and BLOCKS blocks at most.
-     * Hint: small blocks of elements would cost as many atomics on memory as there are elements. */
+     * Hint: with few elements per block there would be as many atomics on memory as elements. */
     MT_TODO("06.16");
 }
 

@@ -1,11 +1,13 @@
-/* softmax.cu -- softmax of rows, forward and backward: the first kernels that need all of a row before they can write any.
+/* softmax.cu -- softmax of rows, forward and backward: the first kernels that need a whole row before they can write
+ * any of it.
  *
  *     out = exp(x - max) / sum of exp(x - max)            dx += out (dout - dot),  dot = sum of dout out
  *
- * Threads and data: a block for each row, of mt_row_threads(C) threads; lanes run along the row, so that every pass reads
- * whole sectors. What all threads need to know (max, sum, dot) goes through mt_block_max and mt_block_sum: your lab 06.9.
- * Bytes and FLOPs: forward passes over the row three times, reads 12NC B and writes 4NC B; backward twice, 20NC and 4NC.
- * Some ten FLOPs per element: all is limited by memory, or by cache where a row is read again. */
+ * Threads and data: a block for each row, of mt_row_threads(C) threads; lanes run along the row, so that every pass
+ * reads whole sectors. Values that all threads need (max, sum, dot) come from mt_block_max and mt_block_sum, a general
+ * form of lab 06.9.
+ * Bytes and FLOPs: forward passes over the row three times, reads 12NC B and writes 4NC B; backward twice, 20NC and
+ * 4NC. Some ten FLOPs per element: memory limits all of it, or the cache where a row is read again. */
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
 #include "ops/kernels_cuda.h"
@@ -23,8 +25,9 @@ static __global__ void forward(float *out, const float *x, int64_t C)
     const float *row = x + blockIdx.x * C;
     float *p = out + blockIdx.x * C;
     /* TODO 06.11: Softmax of one row that cannot overflow.
-     * Hint: three passes, each by all threads of the block: the maximum, the sum of exp(x - max), the division. Between
-     * them mt_block_max and mt_block_sum hand every thread the whole block's. p may be x: read before you write. */
+     * Hint: three passes, each by all threads of the block: the maximum, the sum of exp(x - max), the division.
+     * mt_block_max and mt_block_sum return the result for the whole block in every thread. p may be x: read before you
+     * write. */
     MT_TODO("06.11");
 }
 
@@ -42,7 +45,7 @@ static __global__ void backward(float *dx, const float *dout, const float *out, 
     const float *dp = dout + blockIdx.x * C, *p = out + blockIdx.x * C;
     float *d = dx + blockIdx.x * C;
     /* TODO 06.11: Add out (dout - dot) to dx, for one row.
-     * Hint: dot first, by all threads. The gradient adds to what is there. */
+     * Hint: first dot, by all threads. The gradient is added to dx. */
     MT_TODO("06.11");
 }
 

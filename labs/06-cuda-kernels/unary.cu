@@ -1,15 +1,15 @@
 /* unary.cu -- ReLU and GELU: one operand, element by element, out = f(x), and dx += dout f'(x).
  *
- * Threads and data: thread t takes element t. What differs is only the function of one element, so there is one forward
- * kernel and one backward kernel, and the function is a template argument: the compiler puts it in place of the call.
+ * Threads and data: thread t takes element t. Only the function of one element differs, so there is one forward kernel
+ * and one backward kernel with the function as a template argument, which the compiler inlines.
  * Bytes and FLOPs: forward moves 8n B, backward 16n B. ReLU does one FLOP for them and GELU some thirty: on a GPU both
- * take as long as the copy of the array. */
+ * take as long as a copy of the array. */
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"
 
 #include <math.h>
 
-/* out = value(x); what dx gains = slope(dout, saved). */
+/* out = value(x); the addition to dx = slope(dout, saved). */
 typedef float value_fn(float x);
 typedef float slope_fn(float dout, float saved);
 
@@ -27,7 +27,7 @@ static __device__ float relu(float x)
 static __device__ float relu_slope(float dout, float out)
 {
     float dx = 0;
-    /* TODO 06.3: What dx gains, from the saved output. */
+    /* TODO 06.3: The addition to dx, from the saved output. */
     MT_TODO("06.3");
     return dx;
 }
@@ -38,7 +38,7 @@ static __device__ float gelu(float x)
 {
     float y = 0;
     /* TODO 06.3: y = x Phi(x), with Phi(x) = (1 + erf(x / sqrt(2))) / 2.
-     * Hint: 0.5 is a double, and a kernel that touches one runs 2 to 64 times slower: write 0.5f, and erff. */
+     * Hint: 0.5 is a double, and double arithmetic is 2 to 64 times slower on a GPU: write 0.5f, and erff. */
     MT_TODO("06.3");
     return y;
 }
@@ -46,7 +46,7 @@ static __device__ float gelu(float x)
 static __device__ float gelu_slope(float dout, float x)
 {
     float dx = 0;
-    /* TODO 06.3: What dx gains, from the saved input: dout (Phi(x) + x phi(x)).
+    /* TODO 06.3: The addition to dx, from the saved input: dout (Phi(x) + x phi(x)).
      * Hint: phi(x) = exp(-x^2 / 2) / sqrt(2 pi). */
     MT_TODO("06.3");
     return dx;

@@ -1,13 +1,13 @@
-/* updates.cu -- SGD, Adam and AdamW on the device: how a parameter follows its gradient.
+/* updates.cu -- SGD, Adam and AdamW on the device.
  *
  *     sgd     p -= lr (g + wd p)
  *     adam    d = g + wd p;  m = b1 m + (1 - b1) d;  v = b2 v + (1 - b2) d^2;  p -= lr m^ / (sqrt(v^) + eps)
  *     adamw   the same with d = g, and  p -= lr (m^ / (sqrt(v^) + eps) + wd p)
  *             m^ = m / (1 - b1^t),  v^ = v / (1 - b2^t)
  *
- * Threads and data: thread t updates element t; everything between the first read and the last write stays in registers.
- * Bytes and FLOPs: SGD moves 12 B for 4 FLOPs per element, Adam 28 B for some 15. The constants that are the same for every
- * element are computed once, on the host, in double. */
+ * Threads and data: thread t updates element t; intermediate values stay in registers.
+ * Bytes and FLOPs: SGD moves 12 B for 4 FLOPs per element, Adam 28 B for some 15. The constants that are the same for
+ * every element are computed once, on the host, in double. */
 #include "optim/updates.h"
 
 #include "cuda/launch.cuh"
@@ -40,7 +40,7 @@ extern "C" void mt_sgd_update_cuda(const mt_update *u)
 typedef struct constants {
     float lr, eps;
     float coupled;      /* decay that is added to the gradient: Adam's */
-    float decoupled;    /* decay that p alone sees: AdamW's */
+    float decoupled;    /* decay applied to p only: AdamW's */
     float beta1, rest1; /* beta1 and 1 - beta1 */
     float beta2, rest2;
     float fix1, fix2; /* m^ = fix1 m, v^ = fix2 v */
@@ -57,8 +57,9 @@ static constants constants_of(const mt_update *u)
     k.rest1 = (float)(1 - h->beta1);
     k.beta2 = (float)h->beta2;
     k.rest2 = (float)(1 - h->beta2);
-    /* TODO 06.17: What m and v are multiplied by because they began at zero: 1 / (1 - beta^t).
-     * Hint: t is u->step. In double, and here: pow() in every thread would cost more than all the rest. */
+    /* TODO 06.17: The factors of m and v that correct their start at zero: 1 / (1 - beta^t).
+     * Hint: t is u->step. In double, and on the host: pow() in every thread would take longer than the rest of the
+     * update. */
     MT_TODO("06.17");
     return k;
 }
@@ -66,7 +67,7 @@ static constants constants_of(const mt_update *u)
 static __global__ void adam(float *p, float *m, float *v, const float *g, int64_t n, constants k)
 {
     /* TODO 06.17: One element of Adam; decoupled decay added to its step, coupled decay to its gradient.
-     * Hint: read p, g, m, v once and write p, m, v once: what is between lives in variables. */
+     * Hint: read p, g, m, v once and write p, m, v once: keep intermediate values in variables. */
     MT_TODO("06.17");
 }
 

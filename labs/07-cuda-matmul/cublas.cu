@@ -1,7 +1,8 @@
-/* cublas.cu -- the product through cuBLAS, as one would do it in production: the bar that the ladder is held against.
+/* cublas.cu -- the product with cuBLAS, as in production; the kernels of this lab are compared with it.
  *
- * cuBLAS thinks in columns: what we store row after row is to it the transpose. So C = A B reads C^T = B^T A^T there: the
- * operands swap places, M and N swap, leading dimensions and transposes stay as they are. */
+ * cuBLAS stores matrices by columns: it reads a matrix stored by rows as its transpose. So C = A B becomes C^T = B^T
+ * A^T: the operands change places, M and N change places, leading dimensions and transposes stay with their
+ * operands. */
 #include "cuda/cublas.h"
 #include "ops/matmul_cuda.h"
 
@@ -11,9 +12,11 @@ extern "C" void mt_matmul_cublas(float *c, const float *a, const float *b, const
     if (d->M * d->N == 0)
         return;
     const float one = 1, beta = d->write == MT_ACCUMULATE ? 1 : 0;
-    int64_t lda = mt_max(1, d->lda), ldb = mt_max(1, d->ldb); /* cuBLAS refuses 0, which an empty row has */
-    /* TODO 07.8: C^T = B^T A^T, in cuBLAS's words.
-     * Hint: the first operand is b with its transpose and leading dimension, the second is a; the result has N rows and M
-     * columns. A transpose that we ask for is one that cuBLAS is asked for: both sides read everything turned. */
+    int64_t lda = mt_max(1, d->lda),
+            ldb = mt_max(1, d->ldb); /* cuBLAS refuses 0, the leading dimension of an empty row */
+    /* TODO 07.8: C^T = B^T A^T by cuBLAS.
+     * Hint: the first operand is b with its transpose and leading dimension, the second is a; the result has N rows and
+     * M columns. Pass each operand's transpose to cuBLAS unchanged, because cuBLAS reads all three matrices as
+     * transposes. */
     MT_TODO("07.8");
 }

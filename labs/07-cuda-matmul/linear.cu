@@ -8,11 +8,11 @@ enum { ROWS = 8 }; /* warps of a block, each with every 8th row */
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-/* out[n,:] = b: what the product is then added to. */
+/* out[n,:] = b: the product is then added. */
 static __global__ void repeat_bias(float *out, const float *b, int64_t N, int64_t O)
 {
-    /* TODO 07.9: Every row of out begins as the bias.
-     * Hint: element i of out is column i % O. Neighbouring threads take neighbouring elements. */
+    /* TODO 07.9: Set every row of out to the bias.
+     * Hint: element i of out is column i % O. Neighbouring threads access neighbouring elements. */
     MT_TODO("07.9");
 }
 
@@ -30,15 +30,15 @@ extern "C" void mt_linear_fwd_cuda(float *out, const float *x, const float *w, c
 
 /* ---- backward ----------------------------------------------------------------------------------------- */
 
-/* db[o] += the sum of column o: the warps of a block share out the rows, then the first adds up what they have. */
+/* db[o] += the sum of column o: the warps of a block divide the rows, then the first warp adds their sums. */
 static __global__ void add_columns(float *db, const float *dout, int64_t N, int64_t O)
 {
     __shared__ float part[ROWS][MT_WARP];
     int64_t o = (int64_t)blockIdx.x * MT_WARP + threadIdx.x;
     float sum = 0;
     /* TODO 07.10: The sum of this thread's rows of column o, then of the block's.
-     * Hint: row threadIdx.y, then every ROWS-th. A thread beyond the last column adds nothing and still comes to the
-     * barrier: all threads of a block must. Gradients accumulate. */
+     * Hint: row threadIdx.y, then every ROWS-th. A thread beyond the last column adds nothing but must reach the
+     * barrier, like all threads of a block. Gradients accumulate. */
     MT_TODO("07.10");
 }
 
@@ -46,7 +46,8 @@ extern "C" void mt_linear_bwd_cuda(float *dx, float *dw, float *db, const float 
                                    int64_t N, int64_t I, int64_t O)
 {
     /* TODO 07.9: Two products.
-     * Hint: shapes say which: dx [N,I] from dout [N,O] and w [I,O]; dw [I,O] from x [N,I] and dout. Both accumulate. */
+     * Hint: the shapes determine them: dx [N,I] from dout [N,O] and w [I,O]; dw [I,O] from x [N,I] and dout. Both
+     * accumulate. */
     MT_TODO("07.9");
     if (db && O > 0) {
         add_columns<<<mt_blocks(O, MT_WARP), dim3(MT_WARP, ROWS), 0, mt_cuda_stream()>>>(db, dout, N, O);

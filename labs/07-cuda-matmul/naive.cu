@@ -1,8 +1,9 @@
-/* naive.cu -- a thread for each result: the same sum twice, with the lanes of a warp down a column or along a row.
+/* naive.cu -- a thread for each result: two kernels for the same sum, with the lanes of a warp along a column or along
+ * a row.
  *
- * Threads and data: blocks of 32 x 32 results. naive: lane = row, so the 32 lanes read 32 rows of A, K apart: a request of
- * 32 sectors for 128 useful bytes, while all read one element of B. coalesced: lane = column, so they read one element of A
- * and 32 neighbours of B: 1 and 4 sectors.
+ * Threads and data: blocks of 32 x 32 results. naive: lane = row, so the 32 lanes read 32 rows of A, K apart: a request
+ * of 32 sectors for 128 useful bytes, while all read one element of B. coalesced: lane = column, so they read one
+ * element of A and 32 neighbours of B: 1 and 4 sectors.
  * Bytes and FLOPs: each thread reads 8K bytes for 2K FLOPs, from caches at best. */
 #include "cuda/matmul.cuh"
 
@@ -32,7 +33,7 @@ static __global__ void coalesced(mt_product p)
 {
     int64_t i, j;
     mt_tile_begin(p, SIDE, SIDE, &i, &j);
-    /* TODO 07.2: Which result is this thread's, so that neighbouring lanes read neighbours?
+    /* TODO 07.2: Choose the result of this thread so that neighbouring lanes read neighbours.
      * Hint: threadIdx.x counts the lanes of a warp. Elements of a row of B, and of C, are neighbours. */
     MT_TODO("07.2");
     if (i < p.M && j < p.N)

@@ -1,10 +1,12 @@
-/* pipelined.cu -- two buffers: while one pair of tiles is multiplied, cp.async brings the next from memory.
+/* pipelined.cu -- two buffers: while one pair of tiles is multiplied, cp.async loads the next from memory.
  *
- * Threads and data: tiles and results as in register.cu, each tile twice. An asynchronous copy goes from global to shared
- * memory past the registers, in pieces of 4, 8 or 16 neighbouring bytes, so it cannot turn a tile around. An operand whose
- * neighbours lie along the result comes 16 bytes at a time; one whose neighbours lie along K comes by single floats, 8 lanes
- * to a row: a sector each, and in shared memory 32 different banks. Before sm_80 the same calls copy at once.
- * Bytes and FLOPs: as register.cu's; one barrier for each step of K instead of two, and memory works meanwhile. */
+ * Threads and data: tiles and results as in register.cu, with two buffers for each tile. An asynchronous copy goes from
+ * global to shared memory without registers, in pieces of 4, 8 or 16 contiguous bytes, so it cannot transpose a tile.
+ * An operand that is contiguous along the result is copied 16 bytes at a time; one that is contiguous along K by single
+ * floats, 8 lanes for a row: a sector each, and in shared memory 32 different banks. Before sm_80 the same calls copy
+ * at once.
+ * Bytes and FLOPs: as register.cu's; one barrier for each step of K instead of two, and loads overlap with
+ * arithmetic. */
 #include "cuda/matmul.cuh"
 
 #include <cuda_pipeline_primitives.h>
@@ -21,7 +23,7 @@ enum {
 
 /* ---- from global to shared memory ---------------------------------------------------------------- */
 
-/* *to = element (r,k) of m, on its way when this returns; 0 beyond the edges. */
+/* Starts the copy *to = element (r,k) of m; 0 beyond the edges. */
 static __device__ void send_one(float *to, const mt_operand &m, int64_t r, int64_t k)
 {
     if (r < m.rows && k < m.cols)
@@ -35,8 +37,8 @@ static __device__ void send(float (*tile)[ROW], const mt_operand &m, int64_t r0,
 {
     if (m.along == 1) {
         /* TODO 07.6: Neighbours in k: TILE x DEPTH single floats, by THREADS threads.
-         * Hint: send_one(&tile[k][r], m, r0 + r, k0 + k). Which k and r in the e-th turn, so that neighbouring threads
-         * read neighbours? Along K there are DEPTH of them. */
+         * Hint: send_one(&tile[k][r], m, r0 + r, k0 + k). Choose k and r of the e-th iteration so that neighbouring
+         * threads read neighbours. There are DEPTH of them along K. */
         MT_TODO("07.6");
         return;
     }
@@ -51,7 +53,7 @@ static __device__ void send(float (*tile)[ROW], const mt_operand &m, int64_t r0,
 
 /* ---- from shared memory to registers --------------------------------------------------------------- */
 
-/* Four neighbours of shared memory, and four more half a tile on. */
+/* Four neighbours of shared memory, and four more half a tile further. */
 static __device__ __forceinline__ void eight(float *out, const float *in)
 {
     float4 low = *reinterpret_cast<const float4 *>(in), high = *reinterpret_cast<const float4 *>(in + HALF);
@@ -76,9 +78,10 @@ static __global__ void __launch_bounds__(THREADS, 2) pipelined(mt_product p)
     send(b[0], mt_turned(p.b), j, 0);
     __pipeline_commit();
     for (int64_t k0 = 0; k0 < p.K; k0 += DEPTH, now = 1 - now) {
-        /* TODO 07.6: Wait for this pair, send for the next, multiply.
-         * Hint: __pipeline_wait_prior(0) waits for this thread's own copies; a barrier makes them everyone's, and says too
-         * that all are done with the other buffers, 1 - now, into which the next pair goes. There may be none. */
+        /* TODO 07.6: Wait for this pair, start the copies of the next, multiply.
+         * Hint: __pipeline_wait_prior(0) waits for this thread's own copies; after a barrier the copies of all threads
+         * are visible, and all threads have finished with the other buffers, 1 - now, into which the next pair is
+         * copied. There may be no next pair. */
         MT_TODO("07.6");
     }
 #pragma unroll

@@ -1,18 +1,18 @@
-/* register.cu -- 8 x 8 results in the registers of each thread, fetched 16 bytes at a time.
+/* register.cu -- 8 x 8 results in the registers of each thread, and loads of 16 bytes.
  *
- * Threads and data: 256 threads make a tile of 128 x 128 and walk along K in steps of 8. Both tiles lie in shared memory
- * with k outermost, so that what a thread needs of one k is 4 neighbours, and 4 more half a tile on: two float4, and those
- * of neighbouring threads lie side by side, in different banks. (8 neighbours would be every second float4: two threads a
- * bank.) Rows of 128 + 4 spread what is written by columns. A thread brings four neighbours of each operand, along
- * whichever dimension they are neighbours in.
- * Bytes and FLOPs: for each k a thread reads 16 floats of shared memory for 128 FLOPs, a warp 16 wavefronts for 4096; the
- * block reads 1024 bytes of global memory for 32768 FLOPs. */
+ * Threads and data: 256 threads compute a tile of 128 x 128 and advance along K in steps of 8. Both tiles are in shared
+ * memory with k outermost, so that a thread needs 4 neighbours of one k, and 4 more half a tile further: two float4,
+ * and those of neighbouring threads are neighbours, in different banks. (With 8 neighbours, threads would read every
+ * second float4, and two threads one bank.) Rows of 128 + 4 distribute writes by columns over the banks. A thread loads
+ * four neighbours of each operand, along the dimension in which it is contiguous.
+ * Bytes and FLOPs: for each k a thread reads 16 floats of shared memory for 128 FLOPs, a warp 16 wavefronts for 4096;
+ * the block reads 1024 bytes of global memory for 32768 FLOPs. */
 #include "cuda/matmul.cuh"
 
 enum {
     TILE = 128,
     HALF = TILE / 2,
-    ROW = TILE + 4, /* of a tile in shared memory: whole float4, and 4 banks on from the row above */
+    ROW = TILE + 4, /* of a tile in shared memory: whole float4, and 4 banks after the row above */
     DEPTH = 8,
     EACH = 8,
     ACROSS = TILE / EACH,
@@ -25,8 +25,8 @@ enum {
 static __device__ float4 four(const float *x, int64_t left)
 {
     float4 v = make_float4(0, 0, 0, 0);
-    /* TODO 07.4: One access of 16 bytes where that is allowed, else as many floats as are left.
-     * Hint: a float4 must lie at a multiple of 16 bytes: mt_aligned4(x) says whether this one does, and
+    /* TODO 07.4: One access of 16 bytes if that is allowed, else as many floats as exist.
+     * Hint: a float4 must start at a multiple of 16 bytes, which mt_aligned4(x) tests;
      * *reinterpret_cast<const float4 *>(x) reads it. All four must exist. */
     MT_TODO("07.4");
     return v;
@@ -52,7 +52,7 @@ static __device__ void bring(float (*tile)[ROW], const mt_operand &m, int64_t r0
 
 /* ---- from shared memory to registers --------------------------------------------------------------- */
 
-/* Four neighbours of shared memory, and four more half a tile on. */
+/* Four neighbours of shared memory, and four more half a tile further. */
 static __device__ __forceinline__ void eight(float *out, const float *in)
 {
     float4 low = *reinterpret_cast<const float4 *>(in), high = *reinterpret_cast<const float4 *>(in + HALF);
@@ -60,12 +60,12 @@ static __device__ __forceinline__ void eight(float *out, const float *in)
     out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
 }
 
-/* The tile's share of this thread's results: sum[r][c] belongs to its r-th row and c-th column. */
+/* Adds the tile's products to this thread's results: sum[r][c] belongs to its r-th row and c-th column. */
 static __device__ __forceinline__ void multiply(float (*sum)[EACH], float (*a)[ROW], float (*b)[ROW], int row, int col)
 {
-    /* TODO 07.5: 64 products for every 16 numbers read.
+    /* TODO 07.5: 64 products from 16 loaded numbers.
      * Hint: for each k of the tile, eight of A from `row` on into x, eight of B from `col` on into y, then sum[r][c] +=
-     * x[r] * y[c] for all of them. Unrolled loops keep sum in registers; `#pragma unroll` before each asks for that. */
+     * x[r] * y[c] for all of them. `#pragma unroll` before each loop keeps sum in registers. */
     MT_TODO("07.5");
 }
 

@@ -1,7 +1,8 @@
 /* tensor.cu -- tensor cores: a warp multiplies 16 x 16 by 16 x 16 in one step, 16-bit operands, sums in f32.
  *
- * Threads and data: 4 warps make a tile of 64 x 64, each 32 x 32 as 2 x 2 fragments, K in steps of 16. Operands are rounded
- * on their way into shared memory; rows there are padded by 8 elements, so that those of a fragment lie in different banks.
+ * Threads and data: 4 warps compute a tile of 64 x 64, each 32 x 32 as 2 x 2 fragments, K in steps of 16. Operands are
+ * rounded when they are stored in shared memory; rows there are padded by 8 elements, so that those of a fragment lie
+ * in different banks.
  * Bytes and FLOPs: 8K / 64 bytes from memory for each result, and 2 bytes an element from shared memory. */
 #include "cuda/matmul.cuh"
 
@@ -13,7 +14,7 @@ using namespace nvcuda;
 
 enum { TILE = 64, DEPTH = 16, PART = 16, PAD = 8, THREADS = 128 };
 
-/* a[r][k] and b[k][c], rounded; 0 beyond the edges. Lanes go along the dimension in which elements are neighbours. */
+/* a[r][k] and b[k][c], rounded; 0 beyond the edges. Lanes are along the dimension in which elements are neighbours. */
 template <class T>
 static __device__ void bring(T (*a)[DEPTH + PAD], T (*b)[TILE + PAD], const mt_product &p, int64_t i, int64_t j,
                              int64_t k0)
@@ -42,8 +43,8 @@ template <class T> static __device__ void tensor(const mt_product &p)
         bring(a, b, p, i, j, k0);
         __syncthreads();
         /* TODO 07.7: Two fragments of each operand, four products.
-         * Hint: wmma::load_matrix_sync(x[r], &a[...][0], leading dimension) takes 16 x 16 of shared memory, for all lanes
-         * of the warp together; wmma::mma_sync(d, x, y, d) is d += x y. */
+         * Hint: wmma::load_matrix_sync(x[r], &a[...][0], leading dimension) loads 16 x 16 elements of shared memory
+         * into all lanes of the warp; wmma::mma_sync(d, x, y, d) is d += x y. */
         MT_TODO("07.7");
         __syncthreads();
     }
@@ -60,7 +61,7 @@ static __global__ void __launch_bounds__(THREADS) tensor_f16(mt_product p)
     tensor<half>(p);
 }
 
-/* bf16 came to tensor cores with sm_80: older devices stop here. */
+/* Tensor cores support bf16 since sm_80: older devices stop here. */
 static __global__ void __launch_bounds__(THREADS) tensor_bf16(mt_product p)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800

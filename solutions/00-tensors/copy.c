@@ -1,7 +1,7 @@
-/* copy.c -- the elements of any view, written one after the other: what makes a transpose contiguous again.
+/* copy.c -- copies the elements of any view in row-major order, for example to make a transpose contiguous.
  *
- * Two things make it fast. Elements that are neighbours already are copied together, by memcpy. And the place of the
- * next element is found by adding, as an odometer turns its last wheel and carries; never by dividing. */
+ * Two things make it fast. Elements that are neighbours in storage are copied together by memcpy. And the position of
+ * the next element is computed with additions, like an odometer that carries, and without divisions. */
 #include "core/view.h"
 
 #include <string.h>
@@ -32,15 +32,15 @@ void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_
 {
     char *to = out, *end = to + mt_view_numel(view) * size;
     const char *from = storage;
-    int64_t n = 1, stride = 1; /* the run: the last dimensions of the view, as far as their strides chain */
+    int64_t n = 1, stride = 1; /* the run: the last dimensions of the view whose strides match */
     int outer = view->rank;    /* dimensions before the run */
     MT_CHECK(size == 1 || size == 2 || size == 4 || size == 8, "an element has 1, 2, 4 or 8 bytes, not %d", (int)size);
     if (to == end)
         return;
 
     /* LAB 00.7 BEGIN  Find the longest run at the end: n elements, `stride` apart.
-     * Hint: start with one element. A dimension joins when a step in it moves as far as walking through the run; one of
-     * size 1 always joins, and the first one of another size sets the stride. */
+     * Hint: start with one element. A dimension joins when its stride equals the length of the run times the run's
+     * stride. One of size 1 always joins, and the first one of another size sets the stride. */
     for (; outer > 0; outer--) {
         int64_t count = view->shape[outer - 1], apart = view->stride[outer - 1];
         if (count == 1)
@@ -58,8 +58,8 @@ void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_
         copy_run(to, from + at * size, n, stride, size);
         to += n * size;
         /* LAB 00.7 BEGIN  Move index and at to the next run.
-         * Hint: count up the last outer dimension. Where it is full, set it back to 0, take its whole way back from at,
-         * and carry to the dimension before it. */
+         * Hint: count up the last outer dimension. If it is past its end, set it to 0, subtract its whole length from
+         * at, and carry to the dimension before it. */
         for (int d = outer - 1; d >= 0; d--) {
             at += view->stride[d];
             if (++index[d] < view->shape[d])

@@ -1,7 +1,7 @@
-/* matmul.c -- the matrix product, from three loops to nearly all the arithmetic the processor can do.
+/* matmul.c -- the matrix product, from three loops to nearly the peak speed of the processor.
  *
- * A processor multiplies far faster than it fetches. Each rung below computes the same 2MNK operations and fetches less:
- * every number brought into a cache, or into a register, is used as often as it can be before it leaves.
+ * A processor multiplies much faster than it loads. Each version below does the same 2MNK operations with fewer loads:
+ * a number that is in a cache or in a register is used as often as possible before it is replaced.
  *
  *                      N                   C is cut into tiles of MR x NR. One tile is the sum over k of
  *              +---+====+---------+        (a column of A's panel) x (a row of B's panel), and it stays in
@@ -16,7 +16,7 @@
  *    +-----+   +------------------+
  *      KC
  *
- * Every element of C is summed in one order of k, whatever its place or the number of threads: its bits never change. */
+ * Every element of C is summed in the same order of k for any number of threads: its bits never change. */
 #include "ops/matmul.h"
 #include "ops/vec.h"
 
@@ -27,14 +27,14 @@ enum {
     VL = MT_VL,              /* floats in a vector register */
     NR = 2 * VL,             /* a tile is two vectors wide, and as high as the registers allow, */
     MR = (MT_VREGS - 3) / 2, /* with 2 MR sums, 2 vectors of B and 1 number of A: 14 x 32 in AVX-512, 6 x 16 in AVX2 */
-    KC = 256, /* a panel of A, MR x KC, takes 14 KiB in AVX-512: it stays in L1 while it meets a block of B, */
-    NC = 256, /* KC x NC, 256 KiB, that streams from L2 */
-    MC = 1120 / MR * MR, /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
-    A_REUSE = 16,        /* a panel of A with row 1 that meets no more panels of B than this is not worth packing, */
-    A_NEAR = 1023,       /* nor one for narrow tiles, unless its rows lie so far apart that they fight in the cache */
-    B_REUSE = 8,         /* a panel of B that meets no more panels of A than this is not worth packing, */
-    B_NEAR = 1 << 19,    /* unless B has more elements, 2 MiB, and has to come past L2: then in whole pages, packed */
-    LINE = 16,           /* floats in a cache line */
+    KC = 256,                /* a panel of A, MR x KC, takes 14 KiB in AVX-512: it stays in L1 during a block of B, */
+    NC = 256,                /* KC x NC, 256 KiB, that streams from L2 */
+    MC = 1120 / MR * MR,     /* a block of A takes 1.1 MiB, from L2 and L3. Larger: B is packed less often */
+    A_REUSE = 16,            /* a panel of A with row 1 is packed if it is used for more panels of B than this, */
+    A_NEAR = 1023,           /* or if its rows are more floats apart than this: they conflict in the cache */
+    B_REUSE = 8,             /* a panel of B is packed if it is used for more panels of A than this, */
+    B_NEAR = 1 << 19,        /* or if B has more elements, 2 MiB, and does not fit in L2 */
+    LINE = 16,               /* floats in a cache line */
 };
 
 /* ---- views and products ---------------------------------------------------------------------- */
@@ -51,11 +51,11 @@ typedef struct product {
     int64_t ldc, M, N, K;
     view a, b; /* [M,K], [K,N] */
     mt_write write;
-    view ahead; /* what the micro-kernel asks the caches for meanwhile: at[k * row] */
+    view ahead; /* what the micro-kernel prefetches meanwhile: at[k * row] */
     bool far;   /* B does not stay in L2 from one product to the next */
 } product;
 
-/* What lies below row i and right of column j. */
+/* The part below row i and right of column j. */
 static view from(view v, int64_t i, int64_t j)
 {
     return (view){ v.at + i * v.row + j * v.col, v.row, v.col };
@@ -66,7 +66,7 @@ static view flip(view v)
     return (view){ v.at, v.col, v.row };
 }
 
-/* Where part p begins when n things are shared evenly by so many parts; part p ends where part p + 1 begins. */
+/* The start of part p when n items are divided evenly into `parts` parts; part p ends where part p + 1 starts. */
 static int64_t cut(int64_t n, int64_t parts, int64_t p)
 {
     return n * p / parts;
@@ -81,14 +81,14 @@ static product product_of(const char *who, float *c, const float *a, const float
     return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b, false };
 }
 
-/* C starts from zero when it is to be overwritten; what it held is never read. */
+/* C is set to zero if it is to be overwritten; its old values are not read. */
 static void begin(const product *p)
 {
     for (int64_t i = 0; i < p->M && p->N > 0 && p->write == MT_OVERWRITE; i++)
         memset(p->c + i * p->ldc, 0, (size_t)p->N * sizeof *p->c);
 }
 
-/* row += scale * x, n numbers of x `step` apart. The question in the index makes a second loop, of vectors, for step 1. */
+/* row += scale * x, n numbers of x `step` apart. The conditional gives the compiler a second, vectorised loop. */
 static inline void add_scaled(float *restrict row, const float *x, int64_t step, float scale, int64_t n)
 {
     for (int64_t j = 0; j < n; j++)
@@ -102,7 +102,7 @@ void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matm
     product p = product_of("matmul_naive", c, a, b, d);
     begin(&p);
     /* LAB 01.1 BEGIN  Three loops, i j k: add to each element of C the dot product of a row of A and a column of B.
-     * Hint: element (i,k) of A is p.a.at[i * p.a.row + k * p.a.col]. C already holds zeros when it is to be overwritten. */
+     * Hint: element (i,k) of A is p.a.at[i * p.a.row + k * p.a.col]. C already has zeros if it is to be overwritten. */
     for (int64_t i = 0; i < p.M; i++) {
         for (int64_t j = 0; j < p.N; j++) {
             float sum = 0;
@@ -118,9 +118,9 @@ void mt_matmul_reordered_cpu(float *c, const float *a, const float *b, const mt_
 {
     product p = product_of("matmul_reordered", c, a, b, d);
     begin(&p);
-    /* LAB 01.2 BEGIN  The same three loops, i k j: add to a whole row of C one element of A times a row of B.
-     * Hint: add_scaled is the loop over j. Now neighbours are read and written one after the other, no sum waits for the
-     * one before it, and the compiler uses vectors. */
+    /* LAB 01.2 BEGIN  The same three loops, i k j: add one element of A times a row of B to a whole row of C.
+     * Hint: add_scaled is the loop over j. Now neighbours are read and written in order, no addition waits for the
+     * previous one, and the compiler uses vectors. */
     for (int64_t i = 0; i < p.M; i++) {
         for (int64_t k = 0; k < p.K; k++) {
             float a_ik = p.a.at[i * p.a.row + k * p.a.col];
@@ -130,10 +130,10 @@ void mt_matmul_reordered_cpu(float *c, const float *a, const float *b, const mt_
     /* LAB 01.2 END */
 }
 
-/* A block of B, TILE_K x TILE_N, takes 256 KiB: it stays in the L2 cache while every row of A passes over it. */
+/* A block of B, TILE_K x TILE_N, takes 256 KiB: it stays in the L2 cache while it is used for every row of A. */
 enum { TILE_K = 128, TILE_N = 512 };
 
-/* Add four elements of A times four rows of B to a row of C, so that C is fetched and stored once for the four. */
+/* Add four elements of A times four rows of B to a row of C, so that C is loaded and stored once for the four. */
 static inline void add_four(float *restrict row, view a, view b, int64_t n)
 {
     float a0 = a.at[0], a1 = a.at[a.col], a2 = a.at[2 * a.col], a3 = a.at[3 * a.col];
@@ -150,9 +150,9 @@ void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matm
 {
     product p = product_of("matmul_tiled", c, a, b, d);
     begin(&p);
-    /* LAB 01.3 BEGIN  Cut K and N into steps of TILE_K and TILE_N, and do the loops of 01.2 on one block at a time.
-     * Hint: loops k0, j0, i, k. The last block may be smaller: mt_min(k0 + TILE_K, p.K). While four values of k remain
-     * let add_four take them together; from(p.a, i, k) is A from there on. add_scaled takes those that are left. */
+    /* LAB 01.3 BEGIN  Divide K and N into steps of TILE_K and TILE_N, with the loops of 01.2 for each block.
+     * Hint: loops k0, j0, i, k. The last block may be smaller: mt_min(k0 + TILE_K, p.K). Use add_four for four values
+     * of k at a time, where from(p.a, i, k) is A from (i,k) on, and add_scaled for the rest. */
     for (int64_t k0 = 0; k0 < p.K; k0 += TILE_K) {
         for (int64_t j0 = 0; j0 < p.N; j0 += TILE_N) {
             int64_t k_end = mt_min(k0 + TILE_K, p.K), n = mt_min(TILE_N, p.N - j0);
@@ -171,10 +171,10 @@ void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matm
 
 /* ---- 01.4: packing --------------------------------------------------------------------------- */
 
-/* Both fill a panel of K rows with `width` numbers each, from a matrix in which only `there` of these numbers exist; the
- * others may hold anything that can be multiplied, for no result of theirs is kept. Here panel[k * width + w] is
- * from[k * ld + w]: a row of the panel lies in one piece. They write whole vectors, the last of several so that it ends
- * with its row. One longer than a row goes up to VL - 1 numbers past it, to where the next row comes after, or nothing. */
+/* Both fill a panel of K rows with `width` numbers each, of which only `there` exist in the matrix; the others may have
+ * any finite value, because their results are not stored. Here panel[k * width + w] is from[k * ld + w]: a row of the
+ * panel is contiguous in the matrix. They write whole vectors, the last of several ending with its row. One longer than
+ * a row writes up to VL - 1 numbers past it, which are not used. */
 static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
     /* LAB 01.4 BEGIN  Copy the K rows, a vector at a time.
@@ -187,12 +187,12 @@ static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld
     /* LAB 01.4 END */
 }
 
-/* Here panel[k * width + w] is from[w * ld + k]: a column of the panel lies in one piece. */
+/* Here panel[k * width + w] is from[w * ld + k]: a column of the panel is contiguous in the matrix. */
 static void pack_columns(float *panel, int64_t width, const float *from, int64_t ld, int64_t there, int64_t K)
 {
-    /* LAB 01.4 BEGIN  Take VL lines of the matrix at a time and make them VL columns of the panel.
-     * Hint: load VL numbers of each line, mt_vec_transpose, store VL rows of the panel; the last K % VL rows go one
-     * number at a time. In the place of a line that does not exist take the last one that does. */
+    /* LAB 01.4 BEGIN  Copy VL lines of the matrix at a time into VL columns of the panel.
+     * Hint: load VL numbers of each line, mt_vec_transpose, store VL rows of the panel; copy the last K % VL rows one
+     * number at a time. Use the last existing line in place of a missing one. */
     for (int64_t v = 0; v < width; v += VL) {
         int64_t w = mt_max(0, mt_min(v, width - VL)), k = 0;
         const float *line[VL];
@@ -213,14 +213,14 @@ static void pack_columns(float *panel, int64_t width, const float *from, int64_t
     /* LAB 01.4 END */
 }
 
-/* Some neighbouring columns of a matrix, and where they are read: in the matrix itself, or packed. */
+/* Neighbouring columns of a matrix, read from the matrix itself or from a packed copy. */
 typedef struct panel {
     int64_t begin, end;
     view at;
 } panel;
 
-/* Pack n panels of K rows of B, or of K columns of A flipped to look like rows. Rows lie far apart, often a page or more:
- * a few are packed for all panels before the next few, so that each page is visited once. */
+/* Pack n panels of K rows of B, or of K columns of A, which are flipped into rows. Rows are far apart, often a page or
+ * more: a few of them are packed for all panels before the next few, so that each page is visited once. */
 static void pack(panel *panels, int64_t n, float *block, int64_t width, view rows, int64_t K)
 {
     bool in_rows = rows.col == 1;
@@ -237,16 +237,16 @@ static void pack(panel *panels, int64_t n, float *block, int64_t width, view row
 
 /* ---- 01.5: the micro-kernel ------------------------------------------------------------------ */
 
-/* One tile of C, `rows` high and `vecs` vectors wide (constants where this is inlined: every sum[i][v] is a register), the
- * last of which may be cut short: t.N says where. In a wide tile t.a.row is 1, and A's addresses take no registers. */
+/* One tile of C, `rows` high and `vecs` vectors wide (constants where this is inlined: every sum[i][v] is a register),
+ * the last of which may be incomplete (t.N). In a wide tile t.a.row is 1, and A's addresses need no registers. */
 static inline __attribute__((always_inline)) void micro_kernel(product t, int rows, int vecs)
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
     /* LAB 01.5 BEGIN  For each k add to sum[i][v] element (i,k) of A times vector v of row k of B.
-     * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector. Let
-     * t.a.at, t.b.at and t.ahead.at walk along k, and prefetch the last. `#pragma GCC unroll 16` before the loops over i
-     * and v makes them registers: look for `vfmadd` in `objdump -d`, and for no store between them. */
+     * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector.
+     * Advance t.a.at, t.b.at and t.ahead.at along k, and prefetch the last. `#pragma GCC unroll 16` before the loops
+     * over i and v keeps them in registers: `objdump -d` shows `vfmadd` without stores. */
     for (int64_t k = 0; k < t.K; k++) {
         mt_vec b[2];
 #pragma GCC unroll 16
@@ -257,7 +257,7 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 #pragma GCC unroll 16
             for (int v = 0; v < vecs; v++)
                 sum[i][v] += t.a.at[vecs == 2 ? i : i * t.a.row] * b[v];
-        if (NR > LINE) /* rows that take one line each come early enough without being asked for */
+        if (NR > LINE) /* rows of one cache line arrive in time without a prefetch */
             __builtin_prefetch(t.ahead.at);
         t.a.at += t.a.col;
         t.b.at += t.b.row;
@@ -289,7 +289,7 @@ typedef void kernel(const product *t);
 HEIGHTS(COMPILE)
 static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 
-/* A block of A, at most MC x KC, times as many rows of B. Each is packed when it pays, else read where it lies. */
+/* A block of A, at most MC x KC, times as many rows of B. Each is packed if that is faster, else read in place. */
 static void multiply_block(const product *p, float *a_block, float *b_block)
 {
     int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->a.row == 1 ? A_REUSE * NR : VL;
@@ -306,8 +306,8 @@ static void multiply_block(const product *p, float *a_block, float *b_block)
         if (copy_b || (b->end % VL && !MT_MASKS))
             pack(b, cols, b_block, NR, p->b, p->K);
         /* LAB 01.5 BEGIN  Multiply every panel a[q] of A with every panel b[v] of B.
-         * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c, for kernels[M - 1][N > VL]. v inside, as
-         * tiles side by side share pages of C. Let t.ahead be columns of B that come next, or t.b where B is packed. */
+         * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c, for kernels[M - 1][N > VL]. Loop
+         * over v inside: tiles side by side share pages of C. t.ahead: the next columns of B, or t.b if B is packed. */
         for (int64_t q = 0; q < rows; q++)
             for (int64_t v = 0; v < cols; v++) {
                 product t = *p;
@@ -322,8 +322,8 @@ static void multiply_block(const product *p, float *a_block, float *b_block)
     }
 }
 
-/* The packed blocks lie on the stack: 1.4 MiB, not touched while nothing is packed; each thread has its own, and nothing
- * is left to free. K is cut without looking at M, N or the threads, so every sum has one order. */
+/* The packed blocks are on the stack: 1.4 MiB, which are not touched if nothing is packed. Each thread has its own, and
+ * nothing must be freed. The division of K does not depend on M, N or the threads, so every sum has one order. */
 static void multiply(const product *p)
 {
     _Alignas(64) float a_block[MC / MR * (MR * KC + VL)], b_block[NC / NR * (NR * KC + VL)];
@@ -351,10 +351,10 @@ void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_mat
 
 /* ---- 01.6: threads --------------------------------------------------------------------------- */
 
-enum { GRAIN = 250000 }; /* a thread takes about as long to wake as to multiply and add this often */
+enum { GRAIN = 250000 }; /* waking a thread takes about as long as this many multiply-adds */
 
-/* Of all grids of rows x cols threads, the one whose threads have the least to do: m n / VL multiplications for each k
- * and, as the price of fetching, half a cycle for each number of A and of B. */
+/* Of all grids of rows x cols threads, the one with the least work per thread: m n / VL multiplications for each k and,
+ * for loads, half a cycle for each number of A and of B. */
 static int64_t best_grid_rows(int64_t M, int64_t N, int64_t threads)
 {
     int64_t best = 1, best_cost = INT64_MAX;
@@ -377,9 +377,9 @@ void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_m
         return;
     }
     int64_t rows = best_grid_rows(whole.M, whole.N, threads), cols = threads / rows, vecs = mt_ceil_div(whole.N, VL);
-    /* LAB 01.6 BEGIN  Cut C into a grid of as many parts as there are threads, and let each multiply its own part.
-     * Hint: part t lies in row t / cols and column t % cols of the grid. Cut M into rows anywhere, N into columns
-     * between whole vectors. No part needs another's numbers: one `omp parallel for`, no lock, and the same bits. */
+    /* LAB 01.6 BEGIN  Divide C into a grid with one part per thread, and let each thread compute its own part.
+     * Hint: part t is in row t / cols and column t % cols of the grid. M may be divided anywhere, N only between whole
+     * vectors. The parts are independent: one `omp parallel for`, no lock, and the same bits. */
 #pragma omp parallel for num_threads((int)threads) schedule(static, 1)
     for (int64_t t = 0; t < threads; t++) {
         int64_t i = cut(whole.M, rows, t / cols), j = VL * cut(vecs, cols, t % cols);

@@ -1,9 +1,9 @@
 /* activations.c -- the functions between layers, element by element, forward and backward.
  *
- * Backward multiplies what arrives by the slope and adds it: dx += dout * f'(x). What the slope is computed from was
- * saved by forward: the output where that is enough (ReLU, sigmoid, tanh), the input where it is not (GELU).
- * Elements are independent: any thread may take any of them. schedule(static, SHARE) cuts them into whole vectors, so that
- * what is left to be computed one by one, and may be rounded differently there, is the same for any number of threads. */
+ * Backward multiplies dout by the slope and adds the product: dx += dout * f'(x). The slope is computed from a value
+ * that forward saved: the output if that is enough (ReLU, sigmoid, tanh), else the input (GELU). Elements are
+ * independent: any thread may process any of them. schedule(static, SHARE) cuts them into whole vectors, so that the
+ * same elements are in an incomplete vector, where rounding may differ, for any number of threads. */
 #include "ops/kernels.h"
 #include "ops/vecmath.h"
 
@@ -22,7 +22,7 @@ static const float CUBIC = 0.044715f;            /* of GELU's tanh approximation
 void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* LAB 02.3 BEGIN  max(x, 0), and NaN stays NaN.
-     * Hint: every comparison with NaN is false, so ask what shall become 0 rather than what shall stay. */
+     * Hint: every comparison with NaN is false, so test which values become 0 and not which values stay. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
         out[i] = x[i] < 0 ? 0 : x[i];
@@ -31,7 +31,7 @@ void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* LAB 02.3 BEGIN  Let dout through where the unit was on.
+    /* LAB 02.3 BEGIN  Add dout where the output of the unit is positive.
      * Hint: the slope is 1 where saved > 0, else 0. Add: another path may already have left its gradient in dx. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
 void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* LAB 02.4 BEGIN  1 / (1 + e^-x) without overflow.
-     * Hint: e^-|x| is never above 1. For x < 0 multiply above and below by e^x: the value is e^x / (1 + e^x). */
+     * Hint: e^-|x| is at most 1. For x < 0 multiply numerator and denominator by e^x: the value is e^x / (1 + e^x). */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++) {
         float e = mt_expf(-fabsf(x[i]));
@@ -56,7 +56,7 @@ void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* LAB 02.4 BEGIN  The slope of sigmoid, from its output alone.
-     * Hint: s' = s (1 - s); nothing has to be exponentiated again. */
+     * Hint: s' = s (1 - s); no exponential is needed. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
         dx[i] += dout[i] * saved[i] * (1 - saved[i]);
@@ -66,7 +66,7 @@ void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_
 void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* LAB 02.4 BEGIN  tanh x.
-     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is right, and slow. */
+     * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is correct but slow. */
 #pragma omp parallel for simd schedule(static, SHARE) if (parallel : n >= COSTLY_FROM)
     for (int64_t i = 0; i < n; i++)
         out[i] = mt_tanhf(x[i]);

@@ -1,7 +1,7 @@
 /* softmax.c -- softmax over rows, and cross-entropy on top of it, forward and backward.
  *
- * Every probability needs every logit of its row (the maximum, then the sum), and nothing of any other row: threads
- * split rows, never a row. Vector lanes do split a row's sum, always in the same way. */
+ * Every probability depends on all logits of its row (through the maximum and the sum) and on no other row: threads
+ * divide the rows among themselves, never one row. Vector lanes do divide a row's sum, always in the same way. */
 #include "ops/kernels.h"
 #include "ops/vecmath.h"
 
@@ -55,7 +55,7 @@ void mt_softmax_fwd_cpu(float *out, const float *x, int64_t N, int64_t C)
 {
     check_columns("softmax", N, C);
     /* LAB 02.6 BEGIN  Softmax of every row.
-     * Hint: row n starts at element n * C. Rows do not know of each other, so threads may share them out. */
+     * Hint: row n starts at element n * C. Rows are independent, so threads may divide them. */
 #pragma omp parallel for if (N * C >= PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++)
         softmax_row(out + n * C, x + n * C, C);
@@ -66,7 +66,7 @@ void mt_softmax_bwd_cpu(float *dx, const float *dout, const float *out, int64_t 
 {
     check_columns("softmax backward", N, C);
     /* LAB 02.6 BEGIN  Add out * (dout - dot), where dot is the row's sum of dout * out.
-     * Hint: raising one logit lowers the probability of all others; dot is what they lose together. */
+     * Hint: raising one logit lowers the probability of all others; dot is the total of that effect. */
 #pragma omp parallel for if (N * C >= 32 * PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         const float *p = out + n * C, *dp = dout + n * C;
@@ -87,7 +87,7 @@ void mt_cross_entropy_fwd_cpu(float *loss, float *probs, const float *logits, co
                               int64_t C)
 {
     check_labels("cross_entropy", label, N, C);
-    /* LAB 02.7 BEGIN  The loss of every row, -log of the right class's probability, and the probabilities.
+    /* LAB 02.7 BEGIN  The loss of every row, -log of the label's probability, and the probabilities.
      * Hint: log(probability) is -inf once the probability has become 0. Take the logarithm by hand instead:
      * -log(exp(x - max) / sum) = (max - x) + log(sum). probs may overwrite logits: read x first. */
 #pragma omp parallel for if (N * C >= PARALLEL_FROM)
@@ -103,8 +103,8 @@ void mt_cross_entropy_bwd_cpu(float *dlogits, const float *dloss, const float *p
                               int64_t C)
 {
     check_labels("cross_entropy backward", label, N, C);
-    /* LAB 02.7 BEGIN  Add dloss * (probability - 1 for the right class, probability - 0 for the others).
-     * Hint: softmax and logarithm together have this simple slope; neither needs to be differentiated alone. */
+    /* LAB 02.7 BEGIN  Add dloss * (probability - 1 for the label, probability - 0 for the other classes).
+     * Hint: softmax and logarithm together have this simple derivative; they need not be differentiated separately. */
 #pragma omp parallel for if (N * C >= 32 * PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         const float *p = probs + n * C;

@@ -1,7 +1,7 @@
-/* adafactor.c -- Adam's second moment for the price of its edges: an R x C matrix of averages becomes R row means and C
+/* adafactor.c -- Adam's second moment in little memory: an R x C matrix of averages becomes R row means and C
  * column means, and v_ij = r_i c_j / mean(r), which is right whenever g^2 has rank one.
  *
- * Sums are double, each made by one thread in a fixed order (or in a fixed number of parts), whatever the threads. */
+ * Sums are double; each is computed by one thread in a fixed order, or in a fixed number of parts. */
 #include "optim/updates.h"
 
 #include <inttypes.h>
@@ -10,17 +10,18 @@
 enum {
     PARALLEL_FROM = 1 << 15, /* elements from which waking the other threads (2 us) pays */
     COLUMNS = 256,           /* columns summed together: their sums stay in the L1 cache */
-    PARTS = 64,              /* of a sum over everything: always so many, each of neighbouring rows */
+    PARTS = 64,              /* of a sum over all elements: a fixed number, each of neighbouring rows */
 };
 
-static const double LEAST_RMS = 1e-3;  /* a parameter at zero moves as if it were this large */
-static const double DECAY_POWER = 0.8; /* beta2 of step t is 1 - t^-0.8: no bias to correct, 0 at first, towards 1 */
+static const double LEAST_RMS = 1e-3;  /* smallest rms that a parameter counts as */
+static const double DECAY_POWER = 0.8; /* beta2 of step t is 1 - t^-0.8: no bias correction; first 0, then towards 1 */
 
 /* state = beta state + (1 - beta) mean, for row means r and column means c of g^2 + eps. */
 static void average_rows(float *r, const float *g, int64_t R, int64_t C, double eps, double beta)
 {
-    /* LAB 04.7 BEGIN  Move every r[i] towards the mean of g^2 + eps over row i.
-     * Hint: r[i] = beta r[i] + (1 - beta) mean. Sum in double. eps keeps a row without gradients above 0. */
+    /* LAB 04.7 BEGIN  Update every r[i] with the mean of g^2 + eps over row i.
+     * Hint: r[i] = beta r[i] + (1 - beta) mean. Sum in double. eps keeps the mean of a row without gradients above
+     * 0. */
 #pragma omp parallel for if (R * C >= PARALLEL_FROM)
     for (int64_t i = 0; i < R; i++) {
         double sum = 0;
@@ -35,8 +36,8 @@ static void average_rows(float *r, const float *g, int64_t R, int64_t C, double 
 static void average_columns(float *c, const float *g, int64_t R, int64_t C, double eps, double beta)
 {
     /* LAB 04.7 BEGIN  The same for columns.
-     * Hint: walk along rows, as memory does, with the sums of up to COLUMNS neighbouring columns in a local array.
-     * Threads may share out the groups of columns. */
+     * Hint: read along rows, in memory order, with the sums of up to COLUMNS neighbouring columns in a local array.
+     * Threads may divide the groups of columns. */
 #pragma omp parallel for if (R * C >= PARALLEL_FROM)
     for (int64_t begin = 0; begin < C; begin += COLUMNS) {
         int64_t columns = mt_min(COLUMNS, C - begin);
@@ -59,7 +60,7 @@ static double mean(const float *a, int64_t n)
 }
 
 /* Element j of a row of u, the gradient divided by its usual size. row_root = sqrt(r_i / mean(r)). Two roots and not
- * the root of a product: r and c may both be as small as eps, whose square f32 cannot hold. */
+ * the root of a product: r and c may both be as small as eps, whose square underflows f32. */
 static inline float divided(float g, float row_root, float c)
 {
     return g / (row_root * sqrtf(c));
@@ -105,7 +106,7 @@ void mt_adafactor_update_cpu(const mt_update *u)
     average_columns(u->state[1], u->grad, R, C, u->hyper->eps, beta);
     double mean_r = mean(u->state[0], R);
     sum_squares(&u_squares, &p_squares, u, mean_r);
-    /* LAB 04.7 BEGIN  The step: lr times the parameter's own size times u, where u as a whole is held to rms 1.
+    /* LAB 04.7 BEGIN  The step: lr times the parameter's rms times u, where u is scaled to an rms of at most 1.
      * Hint: rms = sqrt(squares / elements). The parameter's counts as LEAST_RMS at least; u's divides when above 1.
      * divided() gives an element of u. Weight decay is decoupled: lr decay p. */
     double u_rms = sqrt(u_squares / (double)(R * C)), p_rms = sqrt(p_squares / (double)(R * C));

@@ -1,7 +1,7 @@
 /* clip.c -- the norm of all gradients, and clipping by it.
  *
- * A sum depends on the order of its terms. So every array is cut into the same number of parts whatever the number of
- * threads, and the parts' sums are added from first to last: the norm, and what is scaled by it, never change. */
+ * A sum depends on the order of its terms. So every array is divided into the same number of parts for any number of
+ * threads, and the parts' sums are added from first to last: the norm and the scaled arrays never change. */
 #include "optim/clip.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@ enum {
 static double sum_squares(const float *g, int64_t n)
 {
     double part[PARTS] = { 0 }, sum = 0;
-    /* LAB 04.9 BEGIN  The sum of squares, each of PARTS neighbouring stretches by one thread, then all parts in order.
-     * Hint: part k runs from n k / PARTS to n (k + 1) / PARTS. Square in double: 1e20 squared is not an f32. */
+    /* LAB 04.9 BEGIN  The sum of squares, each of PARTS contiguous parts by one thread, then all parts in order.
+     * Hint: part k runs from n k / PARTS to n (k + 1) / PARTS. Square in double: 1e20 squared overflows f32. */
 #pragma omp parallel for if (n >= PARALLEL_FROM)
     for (int64_t k = 0; k < PARTS; k++) {
         double s = 0;
@@ -50,7 +50,7 @@ double mt_clip_grad_norm_cpu(const mt_grad_array *arrays, int64_t count, double 
     MT_CHECK(max_norm >= 0, "clip: max_norm is %g; it must be 0 or more", max_norm);
     double norm = mt_grad_norm_cpu(arrays, count);
     /* LAB 04.9 BEGIN  Scale every array by the same factor when the norm of all together is too large.
-     * Hint: a norm that is inf or NaN says that some element is; no factor can mend that, so touch nothing then. */
+     * Hint: if the norm is inf or NaN, some element is; no factor can correct that, so change nothing. */
     if (isfinite(norm) && norm > max_norm)
         for (int64_t a = 0; a < count; a++)
             scale(arrays[a].grad, arrays[a].count, (float)(max_norm / norm));

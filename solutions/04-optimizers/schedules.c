@@ -18,8 +18,8 @@ static double stairs(const mt_schedule *s, int64_t t)
 static double cosine(const mt_schedule *s, int64_t t)
 {
     double lr = 0;
-    /* LAB 04.8 BEGIN  Half a wave from lr, at t = 0, down to lr_min, at t = period; there it stays.
-     * Hint: (1 + cos(pi t / period)) / 2 falls from 1 to 0; past the period it would rise again. */
+    /* LAB 04.8 BEGIN  Half a wave from lr, at t = 0, down to lr_min, at t = period, and lr_min afterwards.
+     * Hint: (1 + cos(pi t / period)) / 2 falls from 1 to 0; after the period it would rise again. */
     double height = t < s->period ? (1 + cos(M_PI * (double)t / (double)s->period)) / 2 : 0;
     lr = s->lr_min + (s->lr - s->lr_min) * height;
     /* LAB 04.8 END */
@@ -29,9 +29,11 @@ static double cosine(const mt_schedule *s, int64_t t)
 static double cyclical(const mt_schedule *s, int64_t t)
 {
     double lr = 0;
-    /* LAB 04.8 BEGIN  Triangles: up from lr_min to lr in one period, down in the next. Their height is constant
-     * (MT_SCHEDULE_TRIANGULAR), halves from each triangle to the next (..._TRIANGULAR2), or is gamma^t (..._EXP_RANGE).
-     * Hint: the triangle's number is t / (2 period). Within it, the distance from the tip is |t mod 2 period - period|.
+    /* LAB 04.8 BEGIN  Triangles: they rise from lr_min to lr in one period and fall in the next. Their height is
+     * constant (MT_SCHEDULE_TRIANGULAR), halves from each triangle to the next (..._TRIANGULAR2), or is gamma^t
+     * (..._EXP_RANGE).
+     * Hint: the triangle's number is t / (2 period). Within it, the distance from the maximum is |t mod 2 period -
+     * period|.
      * */
     int64_t from_tip = llabs(t % (2 * s->period) - s->period);
     double height = 1 - (double)from_tip / (double)s->period;

@@ -1,25 +1,26 @@
-/* collate.c -- samples into a batch: each with randomness of its own, bad ones replaced or reported. */
+/* collate.c -- collects samples into a batch: each with its own random stream; bad ones are replaced or reported. */
 #include "data/collate.h"
 
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index)
 {
     /* LAB 05.11 BEGIN  A random stream for this sample in this epoch.
-     * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. One stream for all samples would hand out
-     * its numbers in the order in which workers happen to ask. */
+     * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. With one stream for all samples the
+     * numbers would depend on the order in which the workers run. */
     mt_rng all = mt_rng_new(seed, MT_STREAM_AUGMENT);
     mt_rng of_epoch = mt_rng_substream(&all, (uint64_t)epoch);
     return mt_rng_substream(&of_epoch, (uint64_t)index);
     /* LAB 05.11 END */
 }
 
-/* fetch -- sample *index, or what takes its place. */
+/* fetch -- sample *index, or its replacement. */
 static mt_status fetch(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how)
 {
     const mt_dataset *set = how->set;
     mt_status status = MT_OK;
-    /* LAB 05.12 BEGIN  Get the sample; when its content is bad and the policy says skip, try the next one.
-     * Hint: mt_sample_rng and mt_dataset_get; only MT_ERR_FORMAT is skipped. Try each sample of the set at most once; when
-     * all were bad, go on below. *index ends as the sample that was fetched, each bad one adds to *skipped. */
+    /* LAB 05.12 BEGIN  Get the sample; if its content is bad and the policy is to skip, try the next one.
+     * Hint: mt_sample_rng and mt_dataset_get; only MT_ERR_FORMAT is skipped. Try each sample of the set at most once;
+     * if all are bad, continue below. Set *index to the sample that was fetched, and add 1 to *skipped for each bad
+     * one. */
     for (int64_t tries = 0; tries < set->count; tries++) {
         mt_rng rng = mt_sample_rng(how->seed, how->epoch, *index);
         status = mt_dataset_get(set, *index, &rng, x, y);

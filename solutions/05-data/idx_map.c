@@ -1,5 +1,5 @@
-/* idx_map.c -- what an IDX file's header says, and its pixels as floats. A header is never believed: it is compared with
- * the size of the file, so that no later read can fall outside. */
+/* idx_map.c -- decodes the header of an IDX file, and converts pixels to floats. The header is compared with the size
+ * of the file, so that no later read can be out of bounds. */
 #include "data/idx_map.h"
 
 static const char *const fetch_again = "fetch it again: datasets/fetch mnist";
@@ -13,8 +13,8 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
         return mt_fail(MT_ERR_FORMAT, "%s: offset %" PRId64 ": the file ends in its header of %" PRId64 " bytes: %s",
                        path, size, header, fetch_again);
     /* LAB 05.1 BEGIN  Decode the header's words: magic, count, and for images rows and cols.
-     * Hint: 32 bits each, the most significant byte first (big-endian), 1 + kind of them; words[] keeps its 1s for labels.
-     * Shift unsigned values: a byte above 127 shifted by 24 overflows an int. */
+     * Hint: 32 bits each, the most significant byte first (big-endian), 1 + kind of them; for labels words[] keeps its
+     * initial values of 1. Shift unsigned values: a byte above 127 shifted by 24 overflows an int. */
     for (int w = 0; w < 1 + (int)kind; w++) {
         const uint8_t *p = bytes + 4 * w;
         words[w] = (int64_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
@@ -27,8 +27,9 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
     if (words[2] < 1 || words[3] < 1)
         return mt_fail(MT_ERR_FORMAT, "%s: offset 8: images of %" PRId64 " x %" PRId64 " pixels", path, words[2],
                        words[3]);
-    /* LAB 05.1 BEGIN  How many whole items the bytes behind the header hold; -1 when they end in the middle of one.
-     * Hint: divide what the file has. An item is up to (2^32 - 1)^2 bytes by a hostile header: that fits a uint64_t only. */
+    /* LAB 05.1 BEGIN  The number of whole items after the header; -1 if the file ends in the middle of one.
+     * Hint: divide the number of bytes in the file. In a damaged header an item can have up to (2^32 - 1)^2 bytes,
+     * which needs a uint64_t. */
     uint64_t item = (uint64_t)words[2] * (uint64_t)words[3], behind = (uint64_t)(size - header);
     items = behind % item == 0 ? (int64_t)(behind / item) : -1;
     /* LAB 05.1 END */
@@ -44,7 +45,8 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
 void mt_pixels_to_floats(float *out, const uint8_t *bytes, int64_t n, mt_pixel_norm norm)
 {
     /* LAB 05.2 BEGIN  Normalise pixels: a multiplication and an addition each, no division.
-     * Hint: (b - mean) / stddev = b * scale + shift. A plain loop over i without branches becomes vector instructions. */
+     * Hint: (b - mean) / stddev = b * scale + shift. A plain loop over i without branches becomes vector
+     * instructions. */
     float scale = 1 / norm.stddev, shift = -norm.mean / norm.stddev;
     for (int64_t i = 0; i < n; i++)
         out[i] = (float)bytes[i] * scale + shift;

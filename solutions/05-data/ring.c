@@ -1,7 +1,7 @@
-/* ring.c -- buffers that go round between a caller and workers: ordered, bounded, stoppable at any moment.
+/* ring.c -- buffers that a caller and workers use in turn: ordered, bounded, and stoppable at any time.
  *
- * Each function holds the lock while it looks and changes, and waits in a loop: being woken means "look again", not
- * "it is so". A waiter gives the lock back while it waits (the clock's wait does that). */
+ * Each function holds the lock while it reads and changes the state, and waits in a loop: after a wake-up the condition
+ * must be tested again. The clock's wait releases the lock while it waits. */
 #include "data/ring.h"
 
 #include <inttypes.h>
@@ -49,9 +49,9 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
     bool got = false;
     pthread_mutex_lock(&ring->lock);
     /* LAB 05.13 BEGIN  Wait for planned work, and claim the next ticket.
-     * Hint: while nothing is planned beyond what is claimed and the ring has not stopped: ring->clock->wait(ring->clock,
-     * &ring->planning, &ring->lock). Another worker may have been faster: look again after every wait. got says whether
-     * *ticket is yours. Leave the lock held: it is given back below. */
+     * Hint: while nothing is planned beyond what is claimed and the ring has not stopped:
+     * ring->clock->wait(ring->clock, &ring->planning, &ring->lock). Another worker may have been faster: test again
+     * after every wait. Set got if *ticket was claimed. Keep the lock: it is released below. */
     while (ring->claimed == ring->planned && !ring->stopped)
         ring->clock->wait(ring->clock, &ring->planning, &ring->lock);
     if (!ring->stopped) {
@@ -66,9 +66,9 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
 void mt_ring_finish(mt_ring *ring, int64_t ticket)
 {
     pthread_mutex_lock(&ring->lock);
-    /* LAB 05.14 BEGIN  The ticket's slot is ready; tell the caller when it is the one that is due.
-     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then wake
-     * ring->arrival. Which slot a ticket lives in and which ticket is due stands at the top of ring.h. */
+    /* LAB 05.14 BEGIN  Mark the ticket's slot as ready, and wake the caller if it is the next ticket.
+     * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then
+     * wake ring->arrival. The comment at the top of ring.h defines the slot of a ticket and the next ticket. */
     ring->ready[ticket % ring->slots] = true;
     ring->finished++;
     ring->ready_max = mt_max(ring->ready_max, ring->finished - ring->taken);
@@ -82,9 +82,9 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket)
 {
     bool got = false;
     pthread_mutex_lock(&ring->lock);
-    /* LAB 05.15 BEGIN  Wait for the ticket that is due, and take it.
-     * Hint: only the slot of ticket ring->taken matters: a later one that is ready first has to wait, or the order of
-     * batches would depend on which worker is faster. The slot is not ready any more once it is taken. */
+    /* LAB 05.15 BEGIN  Wait for the next ticket, and take it.
+     * Hint: only the slot of ticket ring->taken matters: a later one that is ready first must wait, or the order of
+     * batches would depend on which worker is faster. A slot that was taken is no longer ready. */
     bool *due = &ring->ready[ring->taken % ring->slots];
     while (!*due && !ring->stopped)
         ring->clock->wait(ring->clock, &ring->arrival, &ring->lock);
@@ -101,8 +101,8 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket)
 void mt_ring_stop(mt_ring *ring)
 {
     pthread_mutex_lock(&ring->lock);
-    /* LAB 05.16 BEGIN  Nobody waits any more.
-     * Hint: workers and the caller wait for different things: wake both. */
+    /* LAB 05.16 BEGIN  End all waits.
+     * Hint: workers and the caller wait for different conditions: wake both. */
     ring->stopped = true;
     ring->clock->wake(ring->clock, &ring->planning);
     ring->clock->wake(ring->clock, &ring->arrival);

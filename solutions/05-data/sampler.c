@@ -1,4 +1,4 @@
-/* sampler.c -- the order of samples: shuffled by seed and epoch, shared out over ranks, cut into batches. */
+/* sampler.c -- the order of samples: shuffled by seed and epoch, divided among ranks, cut into batches. */
 #include "data/sampler.h"
 
 #include <inttypes.h>
@@ -30,9 +30,10 @@ mt_sampler mt_sampler_distributed(mt_sampler sampler, int64_t rank, int64_t worl
 
 void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 {
-    /* LAB 05.8 BEGIN  The order of all samples in this epoch, from seed and epoch alone.
+    /* LAB 05.8 BEGIN  The order of all samples in this epoch, a function of seed and epoch only.
      * Hint: mt_rng_new(seed, MT_STREAM_SHUFFLE), its substream number epoch, mt_rng_permutation; without shuffling the
-     * order is 0, 1, 2, ... Shuffling what the last epoch left would make epoch 7 depend on epochs 0 to 6. */
+     * order is 0, 1, 2, ... If each epoch shuffled the order of the previous one, epoch 7 would depend on epochs 0 to
+     * 6. */
     if (sampler->shuffle) {
         mt_rng stream = mt_rng_new(sampler->seed, MT_STREAM_SHUFFLE);
         mt_rng rng = mt_rng_substream(&stream, (uint64_t)epoch);
@@ -47,7 +48,7 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
 int64_t mt_sampler_length(const mt_sampler *sampler)
 {
     /* LAB 05.9 BEGIN  How many samples each rank gets: the same number on every rank.
-     * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD wants. */
+     * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD requires. */
     int64_t extra = sampler->uneven == MT_UNEVEN_PAD ? sampler->world - 1 : 0;
     return (sampler->count + extra) / sampler->world;
     /* LAB 05.9 END */
@@ -55,8 +56,8 @@ int64_t mt_sampler_length(const mt_sampler *sampler)
 
 int64_t mt_sampler_place(const mt_sampler *sampler, int64_t k)
 {
-    /* LAB 05.9 BEGIN  Where in the order the k-th sample of this rank stands.
-     * Hint: ranks take turns: 0 1 2 0 1 2 ... Padding starts again at the front, perhaps several times. */
+    /* LAB 05.9 BEGIN  The position in the order of the k-th sample of this rank.
+     * Hint: ranks take turns: 0 1 2 0 1 2 ... Padding starts again at the beginning, possibly several times. */
     return (k * sampler->world + sampler->rank) % sampler->count;
     /* LAB 05.9 END */
 }
@@ -66,7 +67,7 @@ int64_t mt_sampler_steps(const mt_sampler *sampler, int64_t batch, bool drop_las
     MT_CHECK(batch >= 1, "a batch of %" PRId64 " samples", batch);
     int64_t length = mt_sampler_length(sampler);
     /* LAB 05.10 BEGIN  How many batches an epoch has.
-     * Hint: samples that do not fill a batch make one more, a smaller one, unless it is dropped. */
+     * Hint: the remaining samples make one more, smaller batch, unless it is dropped. */
     return drop_last ? length / batch : (length + batch - 1) / batch;
     /* LAB 05.10 END */
 }
@@ -74,8 +75,8 @@ int64_t mt_sampler_steps(const mt_sampler *sampler, int64_t batch, bool drop_las
 int64_t mt_sampler_batch(int64_t *index, const mt_sampler *sampler, const int64_t *order, int64_t step, int64_t batch)
 {
     /* LAB 05.10 BEGIN  Which samples are in batch number step, and how many.
-     * Hint: this rank's samples number step * batch and on, not beyond mt_sampler_length; each stands in the order at its
-     * mt_sampler_place. */
+     * Hint: this rank's samples number step * batch and on, not beyond mt_sampler_length; mt_sampler_place gives the
+     * position of each in the order. */
     int64_t first = step * batch, count = mt_min(batch, mt_sampler_length(sampler) - first);
     for (int64_t i = 0; i < count; i++)
         index[i] = order[mt_sampler_place(sampler, first + i)];

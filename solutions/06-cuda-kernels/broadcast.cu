@@ -1,9 +1,9 @@
-/* broadcast.cu -- out = a + b, a - b, a * b, a / b, where a and b are views of one shape: strides may be anything, and a
- * stride of 0 repeats.
+/* broadcast.cu -- out = a + b, a - b, a * b, a / b, where a and b are views of one shape: with any strides; a stride of
+ * 0 repeats elements.
  *
- * Threads and data: thread t writes element t of the dense out. To find its operands it takes t apart into an index, last
- * dimension first, and multiplies by the strides; mt_nd (ops/nd.h) has merged beforehand what dimensions it could, so that
- * dense operands have a single one.
+ * Threads and data: thread t writes element t of the dense out. To find its operands it converts t to an index, last
+ * dimension first, and multiplies by the strides. mt_nd (ops/nd.h) has merged dimensions where possible, so that dense
+ * operands have a single one.
  * Bytes and FLOPs: 12n B for n FLOPs when nothing repeats. Neighbouring lanes differ in the last index, so they share
  * sectors when the last stride is 1 (4 a request) or 0 (1 a request). */
 #include "cuda/launch.cuh"
@@ -50,8 +50,8 @@ template <pair_fn *VALUE>
 static __global__ void binary(float *out, const float *a, const float *b, const mt_nd nd, int64_t n)
 {
     /* LAB 06.4 BEGIN  Find element i of both operands, and write VALUE of them.
-     * Hint: i is (index of the run) * nd.run + (place in the run). Operand v begins at nd.at[v] and steps nd.step[v] along
-     * the run; the index of the run comes apart into nd.rank outer dimensions nd.shape[d], last first, with strides
+     * Hint: i is (index of the run) * nd.run + (place in the run). Operand v begins at nd.at[v] and steps nd.step[v]
+     * along the run; divide the index of the run into nd.rank outer dimensions nd.shape[d], last first, with strides
      * nd.stride[v][d]. */
     int64_t i = mt_thread();
     if (i >= n)

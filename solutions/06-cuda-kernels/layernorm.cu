@@ -4,12 +4,12 @@
  *     g = dout gamma,   dx += rstd (g - mean of g - xhat mean of g xhat)
  *     dgamma += column sums of dout xhat,   dbeta += column sums of dout
  *
- * Threads and data: out and dx take a block for each row, as softmax does. dgamma and dbeta are sums down the columns: a
- * block takes 8 columns, and a warp 4 rows of them. 8 floats are one sector, so a request still is 4 whole sectors, and a
- * matrix of 768 columns makes 96 blocks; 32 columns a warp would make 24, and leave most of the GPU idle. No two blocks
- * have a column in common: no atomics, the same bits every time.
- * Bytes and FLOPs: forward 24NC B, dx 32NC B, dgamma and dbeta 10NC B, gamma and beta counted at every row (they come from
- * the cache); ten FLOPs per element. */
+ * Threads and data: out and dx use a block for each row, as softmax does. dgamma and dbeta are column sums: a block has
+ * 8 columns, and a warp 4 rows of them. 8 floats are one sector, so a request is still 4 whole sectors, and a matrix of
+ * 768 columns makes 96 blocks; with 32 columns per warp there would be 24, and most of the GPU would be idle. No two
+ * blocks have a column in common, so there are no atomics and the bits are always the same.
+ * Bytes and FLOPs: forward 24NC B, dx 32NC B, dgamma and dbeta 10NC B, gamma and beta counted at every row (they come
+ * from the cache); ten FLOPs per element. */
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
 #include "ops/kernels_cuda.h"
@@ -30,8 +30,8 @@ static __global__ void forward(float *out, float *mean, float *rstd, const float
     float *to = out + blockIdx.x * C;
     float sum = 0, square = 0, m, r;
     /* LAB 06.12 BEGIN  The mean m of the row, then its variance about m, then r = 1 / sqrt(variance + eps).
-     * Hint: mean(x^2) - m^2 would save a pass and lose the variance of numbers that are large and alike: 1000.1^2 has no
-     * digits left for it in a float. Two passes do not. mt_block_sum hands every thread the block's sum. */
+     * Hint: mean(x^2) - m^2 would need one pass less, but it cancels for large numbers with a small variance: a float
+     * has too few digits for 1000.1^2. Two passes do not. mt_block_sum returns the block's sum in every thread. */
     for (int64_t c = threadIdx.x; c < C; c += blockDim.x)
         sum += row[c];
     m = mt_block_sum(sum) / (float)C;
@@ -59,7 +59,7 @@ extern "C" void mt_layernorm_fwd_cuda(float *out, float *mean, float *rstd, cons
     MT_LAUNCHED("layernorm_fwd");
 }
 
-/* ---- backward of x: along the rows --------------------------------------------------------------- */
+/* ---- gradient of x: along the rows --------------------------------------------------------------- */
 
 static __global__ void backward_x(float *dx, const float *dout, const float *x, const float *gamma, const float *mean,
                                   const float *rstd, int64_t C)
@@ -68,8 +68,8 @@ static __global__ void backward_x(float *dx, const float *dout, const float *x, 
     float *d = dx + blockIdx.x * C;
     float m = mean[blockIdx.x], r = rstd[blockIdx.x];
     /* LAB 06.13 BEGIN  Add rstd (g - mean of g - xhat mean of g xhat) to dx, for one row.
-     * Hint: one pass for the two sums over the row, one that writes. g and xhat are cheaper to compute again than to
-     * keep. */
+     * Hint: one pass for the two sums over the row, one that writes. it is cheaper to compute g and xhat again than to
+     * store them. */
     float sum_g = 0, sum_gx = 0;
     for (int64_t c = threadIdx.x; c < C; c += blockDim.x) {
         float g = dy[c] * gamma[c];
@@ -82,11 +82,11 @@ static __global__ void backward_x(float *dx, const float *dout, const float *x, 
     /* LAB 06.13 END */
 }
 
-/* ---- backward of gamma and beta: down the columns -------------------------------------------------- */
+/* ---- gradients of gamma and beta: along the columns -------------------------------------------------- */
 
 enum {
     COLUMNS = 8, /* of a block: the floats of a sector */
-    LANES = 128, /* threads down each of them */
+    LANES = 128, /* threads for each of them */
     WARPS = COLUMNS * LANES / MT_WARP,
 };
 
@@ -105,9 +105,10 @@ static __global__ void backward_gamma_beta(float *dgamma, float *dbeta, const fl
         sum_beta += dy;
     }
     /* LAB 06.13 END */
-    /* LAB 06.13 BEGIN  Bring together the 4 lanes of each warp that have one column, then the warps; add to the gradients.
-     * Hint: lane l has column l % 8, so shuffles over 8 and 16 join the lanes of a column. The slots do the rest. dgamma
-     * and dbeta may each be NULL. */
+    /* LAB 06.13 BEGIN  Combine the 4 lanes of each warp that have the same column, then the warps; add to the
+     * gradients.
+     * Hint: lane l has column l % 8, so shuffles over 8 and 16 combine the lanes of a column. Combine the warps through
+     * the array in shared memory. dgamma and dbeta may each be NULL. */
     for (int d = COLUMNS; d < MT_WARP; d *= 2) {
         sum_gamma += __shfl_xor_sync(0xffffffffu, sum_gamma, d);
         sum_beta += __shfl_xor_sync(0xffffffffu, sum_beta, d);

@@ -1,9 +1,9 @@
-/* saxpy.cu -- the first kernels: fill an array, and y += a x, element by element and by fours.
+/* saxpy.cu -- the first kernels: fill an array, and y += a x, element by element and in groups of four.
  *
- * Threads and data: thread t of the grid takes element t, or elements 4t .. 4t+3. So the 32 lanes of a warp touch 128 (or
- * 512) neighbouring bytes in one request: 4 (or 16) sectors of 32 bytes, all of them used.
- * Bytes and FLOPs: fill writes 4n B; saxpy reads 8n B, writes 4n B and does 2n FLOPs, 1/6 FLOP per byte. A GPU that does
- * 60 TFLOP/s from 4 TB/s needs 15 FLOPs per byte to be busy: these kernels only move memory. */
+ * Threads and data: thread t of the grid takes element t, or elements 4t .. 4t+3. So the 32 lanes of a warp touch 128
+ * (or 512) neighbouring bytes in one request: 4 (or 16) sectors of 32 bytes, all of them used.
+ * Bytes and FLOPs: fill writes 4n B; saxpy reads 8n B, writes 4n B and does 2n FLOPs, 1/6 FLOP per byte. A GPU that
+ * does 60 TFLOP/s from 4 TB/s needs 15 FLOPs per byte to be busy: memory limits these kernels. */
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
 #include "ops/kernels_cuda.h"
@@ -13,7 +13,8 @@
 static __global__ void fill(float *out, int64_t n, float value)
 {
     /* LAB 06.1 BEGIN  Write one element.
-     * Hint: mt_thread() is this thread's number in the grid. Whole blocks are launched: the last has threads too many. */
+     * Hint: mt_thread() is this thread's number in the grid. Whole blocks are launched: the last one has too many
+     * threads. */
     int64_t i = mt_thread();
     if (i < n)
         out[i] = value;
@@ -33,7 +34,7 @@ extern "C" void mt_fill_cuda(float *out, int64_t n, float value)
 static __global__ void saxpy_scalar(float *y, const float *x, int64_t n, float a)
 {
     /* LAB 06.1 BEGIN  y += a x, one element.
-     * Hint: the kernel sees no loop over n. That loop is the grid. */
+     * Hint: the kernel has no loop over n: the grid replaces it. */
     int64_t i = mt_thread();
     if (i < n)
         y[i] += a * x[i];
@@ -75,7 +76,7 @@ static __global__ void saxpy_vector(float *y, const float *x, int64_t n, float a
 extern "C" void mt_saxpy_vector_cuda(float *y, const float *x, int64_t n, float a)
 {
     /* LAB 06.2 BEGIN  Launch saxpy_vector, or saxpy_scalar where float4 is not allowed.
-     * Hint: an access of 16 bytes must lie at a multiple of 16: ask mt_aligned4 for both pointers. */
+     * Hint: an access of 16 bytes must start at a multiple of 16: test both pointers with mt_aligned4. */
     if (n == 0)
         return;
     if (!mt_aligned4(x) || !mt_aligned4(y)) {

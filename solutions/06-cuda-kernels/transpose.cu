@@ -1,9 +1,9 @@
-/* transpose.cu -- out[c,n] = x[n,c], by the book and by tiles.
+/* transpose.cu -- out[c,n] = x[n,c], naive and with tiles.
  *
- * Threads and data: the naive kernel's thread t reads element t of x. Its warp reads 32 neighbours, 4 sectors, and writes
- * 32 elements that lie N floats apart: 32 sectors, of which it uses an eighth. In the tiled kernel a block of 32 x 8
- * threads reads a tile of 32 x 32 by rows into shared memory, waits, and writes it by columns: both ways a warp touches
- * 32 neighbours in memory. What strides is the read of shared memory, and there only the bank counts:
+ * Threads and data: the naive kernel's thread t reads element t of x. Its warp reads 32 neighbours, 4 sectors, and
+ * writes 32 elements that are N floats apart: 32 sectors, of which it uses an eighth. In the tiled kernel a block of 32
+ * x 8 threads reads a tile of 32 x 32 by rows into shared memory, waits, and writes it by columns: both ways a warp
+ * touches 32 neighbours in memory. Only the read of shared memory has a stride, and there the bank matters:
  *
  *     tile[32][32]  column c lies in bank c, all 32 of it: 32 wavefronts        tile[32][33]  element (r,c) in bank
  *                                                                              (r + c) % 32: 1 wavefront
@@ -17,7 +17,7 @@
 static __global__ void naive(float *out, const float *x, int64_t N, int64_t C)
 {
     /* LAB 06.5 BEGIN  Move one element of x to its place.
-     * Hint: element i of x stands in row i / C and column i % C. */
+     * Hint: element i of x is in row i / C and column i % C. */
     int64_t i = mt_thread();
     if (i < N * C)
         out[i % C * N + i / C] = x[i];
@@ -45,10 +45,11 @@ static __global__ void tiled(float *out, const float *x, int64_t N, int64_t C)
 {
     int64_t tiles = (C + TILE - 1) / TILE; /* in a row of tiles */
     int64_t top = blockIdx.x / tiles * TILE, left = blockIdx.x % tiles * TILE;
-    /* LAB 06.6 BEGIN  Read x[top.., left..] into a tile of shared memory by rows, wait, write it to out by rows of out.
-     * Hint: threadIdx.x runs along a row of x on the way in, along a row of out on the way out; threadIdx.y takes every
-     * ROWS-th row. Keep rows and columns beyond N and C out, both ways. One more column than needed puts the elements of a
-     * column into different banks. Every thread must reach __syncthreads(). */
+    /* LAB 06.6 BEGIN  Read x[top.., left..] into a tile of shared memory by rows, wait, write it to out by rows of
+     * out.
+     * Hint: threadIdx.x runs along a row of x for the reads and along a row of out for the writes; threadIdx.y takes
+     * every ROWS-th row. Leave out rows and columns beyond N and C in both. One additional column puts the elements of
+     * a column into different banks. Every thread must reach __syncthreads(). */
     __shared__ float tile[TILE][TILE + 1];
     int lane = threadIdx.x;
     for (int r = threadIdx.y; r < TILE; r += ROWS)

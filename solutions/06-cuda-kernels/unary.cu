@@ -1,15 +1,15 @@
 /* unary.cu -- ReLU and GELU: one operand, element by element, out = f(x), and dx += dout f'(x).
  *
- * Threads and data: thread t takes element t. What differs is only the function of one element, so there is one forward
- * kernel and one backward kernel, and the function is a template argument: the compiler puts it in place of the call.
+ * Threads and data: thread t takes element t. Only the function of one element differs, so there is one forward kernel
+ * and one backward kernel with the function as a template argument, which the compiler inlines.
  * Bytes and FLOPs: forward moves 8n B, backward 16n B. ReLU does one FLOP for them and GELU some thirty: on a GPU both
- * take as long as the copy of the array. */
+ * take as long as a copy of the array. */
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"
 
 #include <math.h>
 
-/* out = value(x); what dx gains = slope(dout, saved). */
+/* out = value(x); the addition to dx = slope(dout, saved). */
 typedef float value_fn(float x);
 typedef float slope_fn(float dout, float saved);
 
@@ -28,7 +28,7 @@ static __device__ float relu(float x)
 static __device__ float relu_slope(float dout, float out)
 {
     float dx = 0;
-    /* LAB 06.3 BEGIN  What dx gains, from the saved output. */
+    /* LAB 06.3 BEGIN  The addition to dx, from the saved output. */
     dx = out > 0 ? dout : 0;
     /* LAB 06.3 END */
     return dx;
@@ -40,7 +40,7 @@ static __device__ float gelu(float x)
 {
     float y = 0;
     /* LAB 06.3 BEGIN  y = x Phi(x), with Phi(x) = (1 + erf(x / sqrt(2))) / 2.
-     * Hint: 0.5 is a double, and a kernel that touches one runs 2 to 64 times slower: write 0.5f, and erff. */
+     * Hint: 0.5 is a double, and double arithmetic is 2 to 64 times slower on a GPU: write 0.5f, and erff. */
     y = 0.5f * x * (1 + erff(x * ROOT_HALF));
     /* LAB 06.3 END */
     return y;
@@ -49,7 +49,7 @@ static __device__ float gelu(float x)
 static __device__ float gelu_slope(float dout, float x)
 {
     float dx = 0;
-    /* LAB 06.3 BEGIN  What dx gains, from the saved input: dout (Phi(x) + x phi(x)).
+    /* LAB 06.3 BEGIN  The addition to dx, from the saved input: dout (Phi(x) + x phi(x)).
      * Hint: phi(x) = exp(-x^2 / 2) / sqrt(2 pi). */
     float Phi = 0.5f * (1 + erff(x * ROOT_HALF)), phi = expf(-0.5f * x * x) / ROOT_2PI;
     dx = dout * (Phi + x * phi);

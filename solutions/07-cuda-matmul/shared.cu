@@ -1,10 +1,10 @@
-/* shared.cu -- tiles of A and B in shared memory: what a block reads once, 32 of its threads use.
+/* shared.cu -- tiles of A and B in shared memory: each element is loaded once and used by 32 threads.
  *
- * Threads and data: a block of 32 x 32 results walks along K in steps of 32. Each thread brings one element of each tile;
- * the lanes of a warp bring 32 neighbours of memory (4 sectors), which are a column of the tile where the operand is
+ * Threads and data: a block of 32 x 32 results advances along K in steps of 32. Each thread loads one element of each
+ * tile; the lanes of a warp load 32 neighbours in memory (4 sectors), which are a column of the tile if the operand is
  * transposed. Rows of 33 put the elements of a column into different banks.
- * Bytes and FLOPs: 8K / 32 bytes from memory for each result of 2K FLOPs; all others from shared memory, where a warp reads
- * one element of A's tile (a broadcast) and 32 neighbours of B's: two wavefronts for 64 FLOPs. */
+ * Bytes and FLOPs: 8K / 32 bytes from memory for each result of 2K FLOPs; all others from shared memory, where a warp
+ * reads one element of A's tile (a broadcast) and 32 neighbours of B's: two wavefronts for 64 FLOPs. */
 #include "cuda/matmul.cuh"
 
 enum { SIDE = 32 };
@@ -14,8 +14,8 @@ static __device__ void bring(float (*tile)[SIDE + 1], const mt_operand &m, int64
 {
     int x = threadIdx.x, y = threadIdx.y;
     /* LAB 07.3 BEGIN  This thread's element of the tile.
-     * Hint: x counts the lanes of a warp, and lanes should read neighbours. Those follow each other along a row of m when
-     * m.along is 1, else down a column: then this thread's element is (x, y). mt_element is 0 beyond the edges. */
+     * Hint: x is the lane of a warp, and lanes should read neighbours. These are along a row of m if m.along is 1, else
+     * along a column: then this thread's element is (x, y). mt_element is 0 beyond the edges. */
     if (m.along == 1)
         tile[y][x] = mt_element(m, i + y, j + x);
     else
@@ -30,9 +30,9 @@ static __global__ void tiled(mt_product p)
     int x = threadIdx.x, y = threadIdx.y;
     float sum = 0;
     mt_tile_begin(p, SIDE, SIDE, &i, &j);
-    /* LAB 07.3 BEGIN  The sum of result (i + y, j + x): tile after tile along K, bring both, wait, use them, wait.
-     * Hint: row y of A's tile times column x of B's. The second barrier keeps the fast threads from overwriting what the
-     * slow ones still read; every thread must reach both, also one without a result. */
+    /* LAB 07.3 BEGIN  The sum of result (i + y, j + x): for each tile along K: load both, wait, use them, wait.
+     * Hint: row y of A's tile times column x of B's. Without the second barrier fast threads would overwrite what slow
+     * ones still read. Every thread must reach both, even one without a result. */
     for (int64_t k0 = 0; k0 < p.K; k0 += SIDE) {
         bring(a, p.a, i, k0);
         bring(b, p.b, k0, j);
