@@ -1,12 +1,15 @@
-/* call.h -- how the generic worker reaches the functions of one lab's units.
+/* call.h -- the table of functions that the checks of one lab call in the worker, one line each:
  *
- * grader/worker/calls_NN.c of each lab is a table of thunks, one per function that its checks call:
+ *   #define CALLS(CALL, IN_PLACE)                          \
+ *       CALL(mt_relu_fwd_cpu, F(0), F(1), N(2))            \
+ *       IN_PLACE(mt_relu_fwd_cpu, F(0), F(0), N(1))
+ *   CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
+ *   const mg_function mg_calls_02[] = { CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE) { NULL, NULL } };
  *
- *   static void relu_fwd(const mg_value *v) { mt_relu_fwd_cpu(v[0].f32, v[1].f32, v[2].i64); }
- *   const mg_function mg_calls_02[] = { { "mt_relu_fwd_cpu", relu_fwd }, ..., { 0 } };
- *
- * The values arrive in the order in which the check added them (mg_out, mg_in, mg_i64, ...). A thunk only passes them on:
- * it runs beside the student's code, so it judges nothing and is trusted with nothing. */
+ * F(i) is the float array, N(i) the integer and S(i) the float that the check added as its i-th value (mg_out, mg_in,
+ * mg_i64, ...). A check names a call by the function, with " in place" behind it for IN_PLACE. What is more than one C
+ * call is a function of its own with an entry of its own. All of it runs beside the student's code and is not
+ * trusted. */
 #ifndef MG_WORKER_CALL_H
 #define MG_WORKER_CALL_H
 
@@ -31,5 +34,23 @@ typedef struct mg_function {
     const char *name; /* as mg_begin names it; NULL ends the table */
     void (*call)(const mg_value *value);
 } mg_function;
+
+#define F(i) v[i].f32
+#define N(i) v[i].i64
+#define S(i) v[i].scalar
+
+/* One function and one entry of the table for each line of CALLS. */
+#define MG_THUNK(fn, ...)                \
+    static void fn##_(const mg_value *v) \
+    {                                    \
+        fn(__VA_ARGS__);                 \
+    }
+#define MG_THUNK_IN_PLACE(fn, ...)               \
+    static void fn##_in_place(const mg_value *v) \
+    {                                            \
+        fn(__VA_ARGS__);                         \
+    }
+#define MG_ENTRY(fn, ...)          { #fn, fn##_ },
+#define MG_ENTRY_IN_PLACE(fn, ...) { #fn " in place", fn##_in_place },
 
 #endif

@@ -118,7 +118,7 @@ static void copy_strided(const mg_value *v)
     mt_copy_strided(v[0].ptr, v[1].ptr, &view, v[3].i64);
 }
 
-/* ---- calls that may have to abort: v[0] says whether they did -------------------------------- */
+/* ---- calls that should abort for some arguments: v[0] tells whether they did -------------------------------- */
 
 static sigjmp_buf escape;
 

@@ -7,71 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void linear_fwd(const mg_value *v)
-{
-    mt_linear_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i64, v[5].i64, v[6].i64);
-}
-
-static void linear_bwd(const mg_value *v)
-{
-    mt_linear_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i64, v[7].i64, v[8].i64);
-}
-
-/* Three calls of each activation: forward, forward in place, backward. */
-#define ACTIVATION(name)                                             \
-    static void name##_fwd(const mg_value *v)                        \
-    {                                                                \
-        mt_##name##_fwd_cpu(v[0].f32, v[1].f32, v[2].i64);           \
-    }                                                                \
-    static void name##_in_place(const mg_value *v)                   \
-    {                                                                \
-        mt_##name##_fwd_cpu(v[0].f32, v[0].f32, v[1].i64);           \
-    }                                                                \
-    static void name##_bwd(const mg_value *v)                        \
-    {                                                                \
-        mt_##name##_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64); \
-    }
-#define ACTIVATION_CALLS(name)                                                                    \
-    { "mt_" #name "_fwd_cpu", name##_fwd }, { "mt_" #name "_fwd_cpu in place", name##_in_place }, \
-    {                                                                                             \
-        "mt_" #name "_bwd_cpu", name##_bwd                                                        \
-    }
-
-ACTIVATION(relu)
-ACTIVATION(sigmoid)
-ACTIVATION(tanh)
-ACTIVATION(gelu)
-ACTIVATION(gelu_tanh)
-
-static void softmax_fwd(const mg_value *v)
-{
-    mt_softmax_fwd_cpu(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
-}
-
-static void softmax_in_place(const mg_value *v)
-{
-    mt_softmax_fwd_cpu(v[0].f32, v[0].f32, v[1].i64, v[2].i64);
-}
-
-static void softmax_bwd(const mg_value *v)
-{
-    mt_softmax_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64);
-}
-
-static void cross_entropy_fwd(const mg_value *v)
-{
-    mt_cross_entropy_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i32, v[4].i64, v[5].i64);
-}
-
-static void cross_entropy_in_place(const mg_value *v)
-{
-    mt_cross_entropy_fwd_cpu(v[0].f32, v[1].f32, v[1].f32, v[2].i32, v[3].i64, v[4].i64);
-}
-
-static void cross_entropy_bwd(const mg_value *v)
-{
-    mt_cross_entropy_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].i32, v[4].i64, v[5].i64);
-}
+// clang-format off
+#define ACTIVATION(name, CALL, IN_PLACE)                   \
+    CALL(mt_##name##_fwd_cpu, F(0), F(1), N(2))            \
+    IN_PLACE(mt_##name##_fwd_cpu, F(0), F(0), N(1))        \
+    CALL(mt_##name##_bwd_cpu, F(0), F(1), F(2), N(3))
+#define CALLS(CALL, IN_PLACE)                                                          \
+    CALL(mt_linear_fwd_cpu, F(0), F(1), F(2), F(3), N(4), N(5), N(6))                  \
+    CALL(mt_linear_bwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), N(6), N(7), N(8))      \
+    ACTIVATION(relu, CALL, IN_PLACE)                                                   \
+    ACTIVATION(sigmoid, CALL, IN_PLACE)                                                \
+    ACTIVATION(tanh, CALL, IN_PLACE)                                                   \
+    ACTIVATION(gelu, CALL, IN_PLACE)                                                   \
+    ACTIVATION(gelu_tanh, CALL, IN_PLACE)                                              \
+    CALL(mt_softmax_fwd_cpu, F(0), F(1), N(2), N(3))                                   \
+    IN_PLACE(mt_softmax_fwd_cpu, F(0), F(0), N(1), N(2))                               \
+    CALL(mt_softmax_bwd_cpu, F(0), F(1), F(2), N(3), N(4))                             \
+    CALL(mt_cross_entropy_fwd_cpu, F(0), F(1), F(2), v[3].i32, N(4), N(5))             \
+    IN_PLACE(mt_cross_entropy_fwd_cpu, F(0), F(1), F(1), v[2].i32, N(3), N(4))         \
+    CALL(mt_cross_entropy_bwd_cpu, F(0), F(1), F(2), v[3].i32, N(4), N(5))
+CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
+// clang-format on
 
 /* Outputs w, next, again: two calls in a row with one generator, then one from its start. */
 static void init_he(const mg_value *v)
@@ -112,7 +68,7 @@ static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N,
 {
     mt_manual_mlp *mlp = mlp_of(v + 6, v[5].i64 + 3);
     memcpy(mlp->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
-    for (int twice = 0; twice < 2; twice++) { /* the second must not build on what the first one left */
+    for (int twice = 0; twice < 2; twice++) { /* the second call must not depend on the first */
         mt_manual_mlp_forward(mlp, v[3].f32, v[5].i64);
         v[0].f32[0] = (float)mt_manual_mlp_backward(mlp, v[3].f32, v[4].i32, v[5].i64);
     }
@@ -145,7 +101,7 @@ static void gather(float *x, int32_t *label, const digits *set, const int64_t *o
     }
 }
 
-/* One epoch over a random order; the learning rate falls in a straight line over all steps of all epochs. */
+/* One epoch over a random order; the learning rate falls linearly over all steps of all epochs. */
 static void epoch(mt_manual_mlp *mlp, const digits *set, int64_t *order, int64_t batch, float from, float to)
 {
     float *x = malloc(sizeof *x * (size_t)(batch * set->pixels));
@@ -182,20 +138,9 @@ static void train(const mg_value *v) /* params; images, labels; widths, epochs, 
     mt_manual_mlp_free(mlp);
 }
 
+// clang-format off
 const mg_function mg_calls_02[] = {
-    { "mt_linear_fwd_cpu", linear_fwd },
-    { "mt_linear_bwd_cpu", linear_bwd },
-    ACTIVATION_CALLS(relu),
-    ACTIVATION_CALLS(sigmoid),
-    ACTIVATION_CALLS(tanh),
-    ACTIVATION_CALLS(gelu),
-    ACTIVATION_CALLS(gelu_tanh),
-    { "mt_softmax_fwd_cpu", softmax_fwd },
-    { "mt_softmax_fwd_cpu in place", softmax_in_place },
-    { "mt_softmax_bwd_cpu", softmax_bwd },
-    { "mt_cross_entropy_fwd_cpu", cross_entropy_fwd },
-    { "mt_cross_entropy_fwd_cpu in place", cross_entropy_in_place },
-    { "mt_cross_entropy_bwd_cpu", cross_entropy_bwd },
+    CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE)
     { "mt_init_he_cpu", init_he },
     { "mt_init_xavier_cpu", init_xavier },
     { "mt_manual_mlp_forward", mlp_forward },

@@ -1,8 +1,8 @@
-/* calls_03.c -- how the worker exercises the tape: builds what the checker describes, goes back, and writes down what it saw.
+/* calls_03.c -- how the worker tests the tape: it builds the graph that the checker describes, runs backward, and
+ * records the visits.
  *
- * The code here is the course's, but it shares its address space with the student's: a unit that wrote over these counters
- * could lie about visits and live bytes. Gradients it could not know without doing the work. That is good enough for
- * counts, and the checker compares all of it with what it works out by itself. */
+ * This code shares its address space with the student's: a unit could overwrite these counters and forge visits and
+ * live bytes, but not gradients. The checker compares all results with its own. */
 #include "autograd/node.h"
 #include "core/scope.h"
 #include "ops/ops.h"
@@ -28,7 +28,7 @@ static mt_tensor *full_leaf(mt_shape shape, float value)
     return t;
 }
 
-/* leaf's gradient, or zeros where none arrived. */
+/* leaf's gradient, or zeros if there is none. */
 static void copy_grad(float *out, const mt_tensor *leaf, int64_t n)
 {
     memset(out, 0, sizeof *out * (size_t)n);
@@ -36,7 +36,7 @@ static void copy_grad(float *out, const mt_tensor *leaf, int64_t n)
         memcpy(out, mt_f32(leaf->grad), sizeof *out * (size_t)n);
 }
 
-/* ---- watching backward: every listed node's op is wrapped ----------------------------------------- */
+/* ---- recording backward: the op of every listed node is wrapped ----------------------------------------- */
 
 static struct {
     mt_op op[MG_GRAPH_MOST]; /* op i wraps the op of value i */
@@ -60,7 +60,7 @@ static void watch_node(mt_node *node, int64_t i)
     node->op = &watch.op[i];
 }
 
-/* One per leaf: how often it was announced, after how many visits, and what its gradient was then. */
+/* One per leaf: how often it was announced, after how many visits, and its gradient at that time. */
 typedef struct news {
     int64_t *told, *told_at;
     float *seen;
@@ -107,7 +107,7 @@ static mt_tensor *apply(int64_t op, mt_tensor *a, mt_tensor *b)
     }
 }
 
-/* All values of the graph; leaves and constants are there already. The loss. */
+/* Computes all values of the graph; leaves and constants exist already. Returns the loss. */
 static mt_tensor *forward(mt_tensor **value, const int64_t *graph, int64_t count, int64_t *recorded)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -185,8 +185,8 @@ static void metered_backward(mt_node *node, mt_tensor *dout)
     metered->backward(node, dout);
 }
 
-/* A chain of large results: live [steps], ends [4] = live before, after forward, after backward, after the scope; loss, read
- * after backward. */
+/* A chain of large results: live [steps], ends [4] = live before, after forward, after backward, after the scope; loss,
+ * read after backward. */
 static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements */
 {
     mt_op op = { "relu", metered_backward };
@@ -219,7 +219,7 @@ static void no_backward(mt_node *node, mt_tensor *dout)
 
 static const mt_op test_op = { "test", no_backward };
 
-/* Made by given code alone, so that one unwritten step does not hide another. */
+/* Made by given code only, so that one unwritten step does not hide another. */
 static mt_tensor *tensor_of(int64_t kind, mt_shape shape)
 {
     mt_tensor *t = mt_full(shape, 1);
@@ -237,8 +237,8 @@ static void wants(const mg_value *v) /* wants [n]; kind [n] */
     mt_scope_end();
 }
 
-/* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a leaf,
- * references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet */
+/* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a
+ * leaf, references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet */
 static void record(const mg_value *v)
 {
     int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
@@ -292,8 +292,9 @@ static void detach(const mg_value *v)
 
 /* ---- a gradient's buffer ------------------------------------------------------------------------------------ */
 
-/* A node with an edge to a node, one to a leaf, one to nothing. What mt_grad_of_input gives for edge `which`, before and
- * after something was added:  facts [3] = a buffer at all, the same one again, kept where it belongs; first, again [S] */
+/* A node with an edge to a node, one to a leaf, one to nothing. What mt_grad_of_input gives for edge `which`, before
+ * and after something was added: facts [3] = a buffer at all, the same one again, kept where it belongs; first, again
+ * [S] */
 static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; which, held? */
 {
     int64_t S = v[1].count, which = v[4].i64;
@@ -352,7 +353,7 @@ static void must_get_a_gradient(mt_node *node, mt_tensor *dout)
     MT_CHECK(dout, "backward of %s, which no gradient has reached", node->op->name);
 }
 
-/* The loss of an op that passes nothing on, over a result that was computed for it. */
+/* The loss of an op that delivers no gradient to its input, which is a computed value. */
 static mt_tensor *idle_branch(mt_tensor *x)
 {
     static const mt_op idle_op = { "idle", must_get_a_gradient };

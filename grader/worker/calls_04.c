@@ -1,15 +1,14 @@
 /* calls_04.c -- how the worker calls the optimizers, schedules and clipping of lab 04.
  *
- * Doubles travel as the bits of an i64: hyper-parameters, learning rates and norms lose nothing on the way. */
+ * Doubles are sent as the bits of an i64, so that hyper-parameters, learning rates and norms are exact. */
 #include "optim/clip.h"
 #include "optim/schedule.h"
 #include "testing/update_oracle.h"
 #include "worker/call.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* The oracle is the checker's. The library of the unit tests has it too; here its name leads to this. */
+/* The oracle belongs to the checker. The library of the unit tests has it too; in the worker its name leads to this. */
 mt_update_oracle *mt_update_oracle_new(mt_update_kind kind, mt_hyper hyper, int64_t rows, int64_t cols,
                                        const float *param)
 {
@@ -38,41 +37,20 @@ static void updates(mt_update_fn *update, const mg_value *v)
     }
 }
 
-#define UPDATE(name)                        \
-    static void name(const mg_value *v)     \
-    {                                       \
-        updates(mt_##name##_update_cpu, v); \
-    }
-#define UPDATE_CALL(name)               \
-    {                                   \
-        "mt_" #name "_update_cpu", name \
-    }
-
-UPDATE(sgd)
-UPDATE(momentum)
-UPDATE(nesterov)
-UPDATE(rmsprop)
-UPDATE(adam)
-UPDATE(adamw)
-UPDATE(adamw_multipass)
-UPDATE(lion)
-UPDATE(adafactor)
-
-/* A race gives both sides the same arguments, so the side that needs scratch brings it, and keeps it. */
-static void adamw_multipass_own_scratch(const mg_value *v)
-{
-    static float *scratch;
-    static int64_t room;
-    if (room < 2 * v[0].count) {
-        room = 2 * v[0].count;
-        scratch = realloc(scratch, (size_t)room * sizeof *scratch);
-        MT_CHECK(scratch, "out of memory for scratch");
-    }
-    mg_value with_scratch[10];
-    memcpy(with_scratch, v, sizeof with_scratch);
-    with_scratch[3].f32 = scratch;
-    adamw_multipass(with_scratch);
-}
+// clang-format off
+#define UPDATES(CALL)                    \
+    CALL(mt_sgd_update_cpu)              \
+    CALL(mt_momentum_update_cpu)         \
+    CALL(mt_nesterov_update_cpu)         \
+    CALL(mt_rmsprop_update_cpu)          \
+    CALL(mt_adam_update_cpu)             \
+    CALL(mt_adamw_update_cpu)            \
+    CALL(mt_adamw_multipass_update_cpu)  \
+    CALL(mt_lion_update_cpu)             \
+    CALL(mt_adafactor_update_cpu)
+#define UPDATE(fn) static void fn##_(const mg_value *v) { updates(fn, v); }
+UPDATES(UPDATE)
+// clang-format on
 
 /* ---- schedules -------------------------------------------------------------------------------- */
 
@@ -129,17 +107,9 @@ static void clip_grad_norm(const mg_value *v) /* norm [1]; max_norm [1], count o
     v[0].i64s[0] = as_bits(mt_clip_grad_norm_cpu(arrays, count, as_double(v[1].i64s[0])));
 }
 
+// clang-format off
 const mg_function mg_calls_04[] = {
-    UPDATE_CALL(sgd),
-    UPDATE_CALL(momentum),
-    UPDATE_CALL(nesterov),
-    UPDATE_CALL(rmsprop),
-    UPDATE_CALL(adam),
-    UPDATE_CALL(adamw),
-    UPDATE_CALL(adamw_multipass),
-    { "AdamW in passes, with scratch of its own", adamw_multipass_own_scratch },
-    UPDATE_CALL(lion),
-    UPDATE_CALL(adafactor),
+    UPDATES(MG_ENTRY)
     { "mt_schedule_at", schedule_at },
     { "mt_grad_norm_cpu", grad_norm },
     { "mt_clip_grad_norm_cpu", clip_grad_norm },

@@ -1,7 +1,7 @@
-/* calls_05.c -- how the worker reaches the units of lab 05: kernels and samplers directly, ring and loader by scenarios.
+/* calls_05.c -- how the worker calls the units of lab 05: kernels and samplers directly, ring and loader by scenarios.
  *
- * The data set is ours, in memory: sample i holds i and random numbers, takes simulated time, and may be bad. Scenarios run
- * in simulated time (core/clock_sim.h): hours of loading cost nothing, and a deadlock aborts instead of hanging. */
+ * The data set is in memory: sample i contains i and random numbers, takes simulated time, and may be bad. Scenarios
+ * run in simulated time (core/clock_sim.h): hours of loading take no time, and a deadlock aborts instead of hanging. */
 #include "core/clock_sim.h"
 #include "data/augment.h"
 #include "data/collate.h"
@@ -31,7 +31,7 @@ static void pixels(const mg_value *v)
 
 static uint8_t *aligned_copy(const mg_value *bytes)
 {
-    uint8_t *copy = malloc((size_t)bytes->count + 1); /* token files are promised to be aligned */
+    uint8_t *copy = malloc((size_t)bytes->count + 1); /* token files are aligned */
     MT_CHECK(copy, "out of memory");
     memcpy(copy, bytes->u8, (size_t)bytes->count);
     return copy;
@@ -206,7 +206,8 @@ static void collate(const mg_value *v) /* result [2]: status, skipped; x; index;
 
 /* ---- ring --------------------------------------------------------------------------------------- */
 
-/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; what each step gave (a ticket, -1 stopped). */
+/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; the result of each step (a ticket, -1
+ * stopped). */
 static void ring_script(const mg_value *v) /* got [n], ready [n]: most at once; step [n]; slots */
 {
     mt_clock *clock = mt_clock_sim_new();
@@ -234,7 +235,7 @@ static void ring_script(const mg_value *v) /* got [n], ready [n]: most at once; 
 typedef struct waiter {
     mt_ring *ring;
     bool claims;
-    int64_t *out; /* 0 and the moment it came back, in ns */
+    int64_t *out; /* 0 and the time of the return, in ns */
 } waiter;
 
 static void *wait_in_ring(void *user)
@@ -305,7 +306,7 @@ static void scenario_end(scenario *s)
     mt_clock_sim_free(s->clock);
 }
 
-/* From place on, until x is full; a batch is read only after it was computed on: it must still be there. */
+/* From place on, until x is full; a batch is read only after the simulated computation: it must be unchanged. */
 static void loader_run(const mg_value *v) /* x [most, FIELDS], facts [4]; sampler, config; seed, epoch, step */
 {
     scenario s;

@@ -3,42 +3,6 @@
 #include "optim/updates_cuda.h"
 #include "worker/call.h"
 
-/* ---- elements ------------------------------------------------------------------------------------- */
-
-static void fill(const mg_value *v)
-{
-    mt_fill_cuda(v[0].f32, v[1].i64, v[2].scalar);
-}
-
-static void saxpy_scalar(const mg_value *v) /* y, x, where each begins, n, a */
-{
-    mt_saxpy_scalar_cuda(v[0].f32 + v[2].i64, v[1].f32 + v[3].i64, v[4].i64, v[5].scalar);
-}
-
-static void saxpy_vector(const mg_value *v)
-{
-    mt_saxpy_vector_cuda(v[0].f32 + v[2].i64, v[1].f32 + v[3].i64, v[4].i64, v[5].scalar);
-}
-
-#define UNARY(name)                                                   \
-    static void name##_fwd(const mg_value *v)                         \
-    {                                                                 \
-        mt_##name##_fwd_cuda(v[0].f32, v[1].f32, v[2].i64);           \
-    }                                                                 \
-    static void name##_in_place(const mg_value *v)                    \
-    {                                                                 \
-        mt_##name##_fwd_cuda(v[0].f32, v[0].f32, v[1].i64);           \
-    }                                                                 \
-    static void name##_bwd(const mg_value *v)                         \
-    {                                                                 \
-        mt_##name##_bwd_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].i64); \
-    }
-
-UNARY(relu)
-UNARY(gelu)
-
-/* ---- moves --------------------------------------------------------------------------------------------- */
-
 /* out, a, b; rank, 4 dimensions, 4 strides of a, 4 of b, 2 offsets */
 static void binary(mt_binary_fwd_fn *fn, const mg_value *v)
 {
@@ -51,99 +15,6 @@ static void binary(mt_binary_fwd_fn *fn, const mg_value *v)
     }
     fn(v[0].f32, &a, &b);
 }
-
-#define BINARY(name)                     \
-    static void name(const mg_value *v)  \
-    {                                    \
-        binary(mt_##name##_fwd_cuda, v); \
-    }
-
-BINARY(add)
-BINARY(sub)
-BINARY(mul)
-BINARY(div)
-
-static void transpose_naive(const mg_value *v)
-{
-    mt_transpose_naive_cuda(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
-}
-
-static void transpose_tiled(const mg_value *v)
-{
-    mt_transpose_tiled_cuda(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
-}
-
-static void gather(const mg_value *v)
-{
-    mt_gather_rows_fwd_cuda(v[0].f32, v[1].f32, v[2].i32, v[3].i64, v[4].i64, v[5].i64);
-}
-
-static void scatter_add(const mg_value *v)
-{
-    mt_gather_rows_bwd_cuda(v[0].f32, v[1].f32, v[2].i32, v[3].i64, v[4].i64, v[5].i64);
-}
-
-/* ---- reductions ------------------------------------------------------------------------------------------ */
-
-#define SUM(name)                                                     \
-    static void sum_##name(const mg_value *v)                         \
-    {                                                                 \
-        mt_sum_##name##_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].i64); \
-    }
-
-SUM(interleaved)
-SUM(sequential)
-SUM(shuffle)
-
-static void row_sum(const mg_value *v)
-{
-    mt_row_sum_cuda(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
-}
-
-static void row_max(const mg_value *v)
-{
-    mt_row_max_cuda(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
-}
-
-static void histogram_global(const mg_value *v)
-{
-    mt_histogram_global_cuda(v[0].i64s, v[1].u8, v[2].i64);
-}
-
-static void histogram_private(const mg_value *v)
-{
-    mt_histogram_private_cuda(v[0].i64s, v[1].u8, v[2].i64);
-}
-
-/* ---- rows ------------------------------------------------------------------------------------------------- */
-
-static void softmax_fwd(const mg_value *v)
-{
-    mt_softmax_fwd_cuda(v[0].f32, v[1].f32, v[2].i64, v[3].i64);
-}
-
-static void softmax_in_place(const mg_value *v)
-{
-    mt_softmax_fwd_cuda(v[0].f32, v[0].f32, v[1].i64, v[2].i64);
-}
-
-static void softmax_bwd(const mg_value *v)
-{
-    mt_softmax_bwd_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].i64, v[4].i64);
-}
-
-static void layernorm_fwd(const mg_value *v)
-{
-    mt_layernorm_fwd_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i64, v[7].i64, v[8].scalar);
-}
-
-static void layernorm_bwd(const mg_value *v)
-{
-    mt_layernorm_bwd_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].f32, v[7].f32, v[8].i64,
-                          v[9].i64);
-}
-
-/* ---- updates ------------------------------------------------------------------------------------------------ */
 
 /* param, m, v, grad; lr, beta1, beta2, eps, weight decay; step, n */
 static void update(mt_update_fn *fn, const mg_value *v)
@@ -161,53 +32,48 @@ static void update(mt_update_fn *fn, const mg_value *v)
     fn(&u);
 }
 
-static void sgd(const mg_value *v)
-{
-    update(mt_sgd_update_cuda, v);
-}
-
-static void adam(const mg_value *v)
-{
-    update(mt_adam_update_cuda, v);
-}
-
-static void adamw(const mg_value *v)
-{
-    update(mt_adamw_update_cuda, v);
-}
+// clang-format off
+#define CALLS(CALL, IN_PLACE)                                                                           \
+    CALL(mt_fill_cuda, F(0), N(1), S(2))                                                                \
+    CALL(mt_saxpy_scalar_cuda, F(0) + N(2), F(1) + N(3), N(4), S(5)) /* N(2), N(3): where y and x begin */ \
+    CALL(mt_saxpy_vector_cuda, F(0) + N(2), F(1) + N(3), N(4), S(5))                                    \
+    CALL(mt_relu_fwd_cuda, F(0), F(1), N(2))                                                            \
+    IN_PLACE(mt_relu_fwd_cuda, F(0), F(0), N(1))                                                        \
+    CALL(mt_relu_bwd_cuda, F(0), F(1), F(2), N(3))                                                      \
+    CALL(mt_gelu_fwd_cuda, F(0), F(1), N(2))                                                            \
+    IN_PLACE(mt_gelu_fwd_cuda, F(0), F(0), N(1))                                                        \
+    CALL(mt_gelu_bwd_cuda, F(0), F(1), F(2), N(3))                                                      \
+    CALL(mt_transpose_naive_cuda, F(0), F(1), N(2), N(3))                                               \
+    CALL(mt_transpose_tiled_cuda, F(0), F(1), N(2), N(3))                                               \
+    CALL(mt_gather_rows_fwd_cuda, F(0), F(1), v[2].i32, N(3), N(4), N(5))                               \
+    CALL(mt_gather_rows_bwd_cuda, F(0), F(1), v[2].i32, N(3), N(4), N(5))                               \
+    CALL(mt_sum_interleaved_cuda, F(0), F(1), F(2), N(3))                                               \
+    CALL(mt_sum_sequential_cuda, F(0), F(1), F(2), N(3))                                                \
+    CALL(mt_sum_shuffle_cuda, F(0), F(1), F(2), N(3))                                                   \
+    CALL(mt_row_sum_cuda, F(0), F(1), N(2), N(3))                                                       \
+    CALL(mt_row_max_cuda, F(0), F(1), N(2), N(3))                                                       \
+    CALL(mt_histogram_global_cuda, v[0].i64s, v[1].u8, N(2))                                            \
+    CALL(mt_histogram_private_cuda, v[0].i64s, v[1].u8, N(2))                                           \
+    CALL(mt_softmax_fwd_cuda, F(0), F(1), N(2), N(3))                                                   \
+    IN_PLACE(mt_softmax_fwd_cuda, F(0), F(0), N(1), N(2))                                               \
+    CALL(mt_softmax_bwd_cuda, F(0), F(1), F(2), N(3), N(4))                                             \
+    CALL(mt_layernorm_fwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), N(6), N(7), S(8))                   \
+    CALL(mt_layernorm_bwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), N(8), N(9))
+#define BINARIES(CALL)     \
+    CALL(mt_add_fwd_cuda)  \
+    CALL(mt_sub_fwd_cuda)  \
+    CALL(mt_mul_fwd_cuda)  \
+    CALL(mt_div_fwd_cuda)
+#define UPDATES(CALL)         \
+    CALL(mt_sgd_update_cuda)  \
+    CALL(mt_adam_update_cuda) \
+    CALL(mt_adamw_update_cuda)
+#define BINARY(fn) static void fn##_(const mg_value *v) { binary(fn, v); }
+#define UPDATE(fn) static void fn##_(const mg_value *v) { update(fn, v); }
+CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
+BINARIES(BINARY)
+UPDATES(UPDATE)
 
 const mg_function mg_calls_06[] = {
-    { "mt_fill_cuda", fill },
-    { "mt_saxpy_scalar_cuda", saxpy_scalar },
-    { "mt_saxpy_vector_cuda", saxpy_vector },
-    { "mt_relu_fwd_cuda", relu_fwd },
-    { "mt_relu_fwd_cuda in place", relu_in_place },
-    { "mt_relu_bwd_cuda", relu_bwd },
-    { "mt_gelu_fwd_cuda", gelu_fwd },
-    { "mt_gelu_fwd_cuda in place", gelu_in_place },
-    { "mt_gelu_bwd_cuda", gelu_bwd },
-    { "mt_add_fwd_cuda", add },
-    { "mt_sub_fwd_cuda", sub },
-    { "mt_mul_fwd_cuda", mul },
-    { "mt_div_fwd_cuda", div },
-    { "mt_transpose_naive_cuda", transpose_naive },
-    { "mt_transpose_tiled_cuda", transpose_tiled },
-    { "mt_gather_rows_fwd_cuda", gather },
-    { "mt_gather_rows_bwd_cuda", scatter_add },
-    { "mt_sum_interleaved_cuda", sum_interleaved },
-    { "mt_sum_sequential_cuda", sum_sequential },
-    { "mt_sum_shuffle_cuda", sum_shuffle },
-    { "mt_row_sum_cuda", row_sum },
-    { "mt_row_max_cuda", row_max },
-    { "mt_histogram_global_cuda", histogram_global },
-    { "mt_histogram_private_cuda", histogram_private },
-    { "mt_softmax_fwd_cuda", softmax_fwd },
-    { "mt_softmax_fwd_cuda in place", softmax_in_place },
-    { "mt_softmax_bwd_cuda", softmax_bwd },
-    { "mt_layernorm_fwd_cuda", layernorm_fwd },
-    { "mt_layernorm_bwd_cuda", layernorm_bwd },
-    { "mt_sgd_update_cuda", sgd },
-    { "mt_adam_update_cuda", adam },
-    { "mt_adamw_update_cuda", adamw },
-    { NULL, NULL },
+    CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE) BINARIES(MG_ENTRY) UPDATES(MG_ENTRY) { NULL, NULL },
 };

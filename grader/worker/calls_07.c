@@ -1,12 +1,12 @@
-/* calls_07.c -- how the worker calls the products of lab 07 (c, a, b, then the nine fields of mt_matmul_dims) and the linear
- * layer; arrays are on the device here (on_device.c). And what the units get from a framework that workers do without. */
+/* calls_07.c -- how the worker calls the products of lab 07 and the linear layer; arrays are on the device here
+ * (on_device.c). And the functions that units use of parts of the framework that a worker does not link. */
 #include "emulator/include/cublas_v2.h"
 #include "ops/matmul_cuda.h"
-#include "worker/call.h"
+#include "worker/product.h"
 
 #include <stdio.h>
 
-/* Of cuda/cuda.h (on_device.c has it) and cuda/cublas.h, which include what only .cu units can. */
+/* From cuda/cuda.h (see on_device.c) and cuda/cublas.h, which only .cu units can include. */
 void mt_cuda_check(int error, const char *file, int line, const char *call);
 void mt_cublas_check(int status, const char *file, int line, const char *call);
 cublasHandle_t mt_cublas(void);
@@ -21,7 +21,7 @@ cublasHandle_t mt_cublas(void)
     return handle;
 }
 
-/* As a CUDA error, so that it ends the call and not the worker. */
+/* Reported as a CUDA error, which ends the call but not the worker. */
 void mt_cublas_check(int status, const char *file, int line, const char *call)
 {
     if (status != CUBLAS_STATUS_SUCCESS) {
@@ -30,7 +30,7 @@ void mt_cublas_check(int status, const char *file, int line, const char *call)
     }
 }
 
-/* For linear.cu: one that owes nothing to the units. */
+/* For linear.cu: a product that is independent of the units. */
 void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
                     mt_trans trans_b, mt_write write)
 {
@@ -45,82 +45,20 @@ void mt_matmul_cuda(float *c, const float *a, const float *b, int64_t M, int64_t
 
 /* ---- the calls --------------------------------------------------------------------------------------- */
 
-static void call_with(mt_matmul_fn *function, const mg_value *v)
-{
-    const mt_matmul_dims dims = {
-        .M = v[3].i64,
-        .N = v[4].i64,
-        .K = v[5].i64,
-        .lda = v[6].i64,
-        .ldb = v[7].i64,
-        .ldc = v[8].i64,
-        .trans_a = v[9].i64 ? MT_TRANS : MT_NO_TRANS,
-        .trans_b = v[10].i64 ? MT_TRANS : MT_NO_TRANS,
-        .write = v[11].i64 ? MT_ACCUMULATE : MT_OVERWRITE,
-    };
-    function(v[0].f32, v[1].f32, v[2].f32, &dims);
-}
+// clang-format off
+#define PRODUCTS(CALL)                \
+    CALL(mt_matmul_naive_cuda)        \
+    CALL(mt_matmul_coalesced_cuda)    \
+    CALL(mt_matmul_shared_cuda)       \
+    CALL(mt_matmul_register_cuda)     \
+    CALL(mt_matmul_pipelined_cuda)    \
+    CALL(mt_matmul_tensor_f16_cuda)   \
+    CALL(mt_matmul_tensor_bf16_cuda)  \
+    CALL(mt_matmul_cublas)
+#define CALLS(CALL)                                                                \
+    CALL(mt_linear_fwd_cuda, F(0), F(1), F(2), F(3), N(4), N(5), N(6))             \
+    CALL(mt_linear_bwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), N(6), N(7), N(8))
+PRODUCTS(MG_PRODUCT_THUNK)
+CALLS(MG_THUNK)
 
-static void naive(const mg_value *v)
-{
-    call_with(mt_matmul_naive_cuda, v);
-}
-
-static void coalesced(const mg_value *v)
-{
-    call_with(mt_matmul_coalesced_cuda, v);
-}
-
-static void shared(const mg_value *v)
-{
-    call_with(mt_matmul_shared_cuda, v);
-}
-
-static void registers(const mg_value *v)
-{
-    call_with(mt_matmul_register_cuda, v);
-}
-
-static void pipelined(const mg_value *v)
-{
-    call_with(mt_matmul_pipelined_cuda, v);
-}
-
-static void tensor_f16(const mg_value *v)
-{
-    call_with(mt_matmul_tensor_f16_cuda, v);
-}
-
-static void tensor_bf16(const mg_value *v)
-{
-    call_with(mt_matmul_tensor_bf16_cuda, v);
-}
-
-static void cublas(const mg_value *v)
-{
-    call_with(mt_matmul_cublas, v);
-}
-
-static void linear_fwd(const mg_value *v)
-{
-    mt_linear_fwd_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i64, v[5].i64, v[6].i64);
-}
-
-static void linear_bwd(const mg_value *v)
-{
-    mt_linear_bwd_cuda(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i64, v[7].i64, v[8].i64);
-}
-
-const mg_function mg_calls_07[] = {
-    { "mt_matmul_naive_cuda", naive },
-    { "mt_matmul_coalesced_cuda", coalesced },
-    { "mt_matmul_shared_cuda", shared },
-    { "mt_matmul_register_cuda", registers },
-    { "mt_matmul_pipelined_cuda", pipelined },
-    { "mt_matmul_tensor_f16_cuda", tensor_f16 },
-    { "mt_matmul_tensor_bf16_cuda", tensor_bf16 },
-    { "mt_matmul_cublas", cublas },
-    { "mt_linear_fwd_cuda", linear_fwd },
-    { "mt_linear_bwd_cuda", linear_bwd },
-    { 0 },
-};
+const mg_function mg_calls_07[] = { PRODUCTS(MG_ENTRY) CALLS(MG_ENTRY) { NULL, NULL } };

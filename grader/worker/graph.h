@@ -1,4 +1,5 @@
-/* graph.h -- how lab 03's checks describe a graph to the worker: one row of three numbers per value, in order of making.
+/* graph.h -- how the checks of lab 03 describe a graph to the worker: one row of three numbers per value, in order of
+ * creation.
  *
  *     { MG_LEAF, 0, 0 }, { MG_MUL, 0, 0 }, { MG_ADD, 1, 0 }        x;  x * x;  x * x + x
  *
@@ -22,16 +23,16 @@ enum {
 
 enum { MG_GRAPH_COLUMNS = 3, MG_GRAPH_MOST = 96 /* values */ };
 
-/* What a tensor is, for the checks of recording. */
+/* Kinds of tensors, for the checks of recording. */
 enum {
     MG_PLAIN,    /* data */
     MG_ASKS,     /* a leaf that requires a gradient */
     MG_RESULT,   /* computed: has a node */
-    MG_ASKS_TOO, /* computed, and somebody set requires_grad: the node decides */
+    MG_ASKS_TOO, /* computed, with requires_grad set too: the node decides */
     MG_KINDS
 };
 
-/* How a second use of a graph goes wrong, or does not. */
+/* Ways to use a graph a second time, wrong or right. */
 enum { MG_SAME_LOSS_TWICE, MG_SHARED_PART, MG_WRITTEN, MG_WRITTEN_UNSAVED, MG_IDLE_BRANCH };
 
 #endif

@@ -1,7 +1,7 @@
-/* main.c -- the worker: maps arrays where the checker says, calls one function of the units under test, says so.
+/* main.c -- the worker: maps arrays as the checker requests, calls one function of the units under test, and replies.
  *
- * It shares its address space with the student's code, so nothing it says is believed. What it does for honest code: every
- * array lies between inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
+ * It shares its address space with the student's code, so its replies are not trusted. Every array is between
+ * inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
 #include "wire.h"
 #include "worker/call.h"
 #include "worker/on_device.h"
@@ -59,7 +59,7 @@ static bool map_array(const mg_wire_value *v, mg_value *value, char *at)
                 input ? MG_FD_INPUT : MG_FD_OUTPUT, (off_t)v->offset) != MAP_FAILED;
 }
 
-/* One inaccessible region; the arrays' pages are laid over it with MG_GUARD bytes between them. */
+/* One inaccessible region; the arrays' pages are mapped into it with MG_GUARD bytes between them. */
 static bool map_values(void)
 {
     uint64_t at = MG_GUARD + (uint64_t)request.shift * MG_PAGE;
@@ -82,7 +82,7 @@ static bool map_values(void)
     return true;
 }
 
-/* The array nearest to an address, if it lies in this call's region at all. */
+/* The array nearest to an address, if it is in this call's region. */
 static int32_t nearest_array(const char *address)
 {
     int32_t nearest = MG_NO_ARRAY;
@@ -112,7 +112,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
 
 static void catch_faults(void)
 {
-    static char stack[64 << 10]; /* of its own: the fault may be an overflow of the other one */
+    static char stack[64 << 10]; /* a separate stack: the fault may be an overflow of the normal one */
     stack_t alternate = { .ss_sp = stack, .ss_size = sizeof stack };
     struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
     sigaltstack(&alternate, NULL);
@@ -128,7 +128,7 @@ static const mg_function *find(const char *name)
     return NULL;
 }
 
-/* The team of threads is made before the clock starts. */
+/* The threads are started before the time measurement. */
 static void wake_threads(int threads)
 {
     omp_set_num_threads(threads);
@@ -165,8 +165,8 @@ int main(void)
 {
     char here;
     stack_top = &here;
-    setvbuf(stdout, NULL, _IOLBF, 0); /* so that a crash loses none of a student's own prints */
-    if (!mg_on_device)                /* the emulator catches its own, and names kernel, block and thread */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* so that the student's output is complete after a crash */
+    if (!mg_on_device)                /* the emulator catches faults itself, and reports kernel, block and thread */
         catch_faults();
     while (read_all(MG_FD_REQUEST, &request, sizeof request))
         serve();

@@ -1,8 +1,8 @@
-/* on_device.c -- one call of a CUDA launcher on the emulator: arrays go to the device, the launcher runs, arrays come back,
- * and with them what the emulator counted and found (grader/device.h reads it).
+/* on_device.c -- one call of a CUDA launcher on the emulator: arrays go to the device, the launcher runs, arrays come
+ * back, and with them what the emulator counted and found (grader/device.h reads it).
  *
- * Linked into the workers of CUDA labs only. Like all of the worker it is believed nothing that the checker can test: the
- * values it brings back are compared, and counts below what the data need are refused. */
+ * Linked into the workers of CUDA labs only. Like the rest of the worker it is not trusted: the checker compares the
+ * values, and refuses counts below the minimum. */
 #include "worker/on_device.h"
 #include "wire_device.h"
 
@@ -17,7 +17,8 @@
 
 extern bool emu_reversed; /* emulator/core.h */
 
-/* Before the emulator looks: little memory, one thread (so that float atomics have one order), and no remarks on leaks. */
+/* Before the emulator starts: little memory, one thread (so that float atomics have one order), and no warnings about
+ * leaks. */
 __attribute__((constructor(101))) static void set_emulator(void)
 {
     setenv("CUEMU_MEMORY", "512", 1);
@@ -76,7 +77,7 @@ static void to_device(array *a)
         need(cudaMemcpy(a->device, a->host, a->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
-/* Outputs come back. Whether an input still holds what it held. */
+/* Copy the outputs back, and compare the inputs with their contents before the call. */
 static bool from_device(array *a)
 {
     bool same = true;
@@ -94,7 +95,7 @@ static bool from_device(array *a)
     return same;
 }
 
-/* ---- what the emulator found --------------------------------------------------------------------- */
+/* ---- the emulator's diagnostics --------------------------------------------------------------------- */
 
 static uint64_t errors_so_far(void)
 {
@@ -106,7 +107,7 @@ static uint64_t errors_so_far(void)
     return sum;
 }
 
-/* The first finding that is an error and that happened again since `times` was taken; the newest else. */
+/* The first diagnostic that is an error and occurred since `times` was recorded; else the newest one. */
 static const emu_finding *newest(const uint64_t *times, size_t before)
 {
     const emu_finding *f;
@@ -128,7 +129,7 @@ static void write_finding(mg_device_report *report, const emu_finding *f)
                  f->block.x, f->block.y, f->block.z, f->thread.x, f->thread.y, f->thread.z);
 }
 
-/* ---- what it counted ----------------------------------------------------------------------------- */
+/* ---- the emulator's counts ----------------------------------------------------------------------------- */
 
 static void add(mg_device_traffic *sum, const emu_traffic *t)
 {
@@ -155,7 +156,7 @@ static void count(mg_device_report *report)
 
 /* ---- the call ------------------------------------------------------------------------------------ */
 
-/* In a function of its own: what a longjmp passes by keeps no variables. */
+/* A separate function, because a longjmp over it makes its variables indeterminate. */
 static __attribute__((noinline)) cudaError_t launch(const mg_function *function, const mg_value *values)
 {
     if (!setjmp(after_error))
@@ -163,7 +164,7 @@ static __attribute__((noinline)) cudaError_t launch(const mg_function *function,
     return cudaDeviceSynchronize();
 }
 
-/* How often each finding had been made before the call. */
+/* The number of occurrences of each diagnostic before the call. */
 static size_t remember(uint64_t *times, size_t room)
 {
     const emu_finding *f;

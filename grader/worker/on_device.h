@@ -5,8 +5,8 @@
 #include "wire.h"
 #include "worker/call.h"
 
-/* mg_on_device -- arrays of `values` to the device, the call, arrays back. values[last] is the array in which
- * the mg_device_report is wanted. `reversed`: threads and blocks in descending order. Weak: missing in other workers. */
+/* mg_on_device -- arrays of `values` to the device, the call, arrays back. values[last] is the array in which the
+ * mg_device_report is wanted. `reversed`: threads and blocks in descending order. Weak: missing in other workers. */
 void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int last, bool reversed)
     __attribute__((weak));
 

@@ -1,8 +1,8 @@
-/* traffic.c -- counts what memory moves during one call of a CPU unit that was compiled with -fsanitize=thread. GCC then calls
- * a function below before each load and store; they stand in for the sanitizer's library. grader/traffic.h says how the
- * count is made; this file is linked into counting workers only.
+/* traffic.c -- counts the bytes that memory moves during one call of a CPU unit that was compiled with
+ * -fsanitize=thread. GCC then calls a function below before each load and store; they replace the sanitizer's library.
+ * grader/traffic.h describes the count; only counting workers link this file.
  *
- * Left out: the stack, whose lines stay in the cache of any processor, and accesses of other threads than the first. */
+ * Left out: the stack, whose lines stay in every processor's cache, and accesses of other threads than the first. */
 #include "traffic.h"
 #include "wire_traffic.h"
 #include "worker/on_device.h"
