@@ -173,7 +173,7 @@ mutants: data-or-standin traced
 attacks: reference traced
 	@grader/tools/attacks.sh $(REF)
 lint: apps
-	@grader/tools/lint.sh && grader/tools/budget.sh $(B)
+	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/budget.sh $(B)
 map: grader
 	@grader/tools/map.sh
 check-map: grader
