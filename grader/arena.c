@@ -1,4 +1,4 @@
-/* arena.c -- memfds and their seals. Pages that nobody touches cost nothing, so an arena can be large. */
+/* arena.c -- memfds and their seals. Pages that are never accessed use no memory, so an arena can be large. */
 #include "arena.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* arena.h -- the two memory files through which arrays travel to a worker and back.
+/* arena.h -- the two memory files that carry arrays to a worker and back.
  *
  * Inputs: after mg_arena_open only our own mapping can write; the worker can map it read-only and nothing else.
- * Outputs: shared for writing, of fixed size, so that a worker can neither grow it nor make our reads fault. */
+ * Outputs: shared for writing, of fixed size, so that a worker cannot change its size and cause faults in our reads. */
 #ifndef MG_ARENA_H
 #define MG_ARENA_H
 

@@ -1,13 +1,13 @@
 /* build.c -- preparation and compiler runs; link.c links. Layout of the scratch folder:
  *
- *   include/     the framework's headers, and no other file of the repository
+ *   include/     the framework's headers and no other file of the repository
  *   src/NN-name/ units as collected     obj/NN-name/  their objects     obj/counted/  those of MG_COUNTED
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
- *   bin/         launch, worker-0: made of our objects only
- *   out/         worker-*: made of the student's objects too
+ *   bin/ launch, worker-0: linked from our objects only
+ *   out/ worker-*: linked with the student's objects too
  *
- * A compiler run sees include/ and one src/NN-name/, and writes one obj/NN-name/. A link sees the objects it is to link and
- * runs none. */
+ * A compiler run sees include/ and one src/NN-name/, and writes one obj/NN-name/. A link sees its objects and runs none
+ * of them. */
 #include "build_tools.h"
 #include "patience.h"
 
@@ -22,15 +22,15 @@
 
 const char mg_compiler[] = "/usr/bin/gcc";
 
-/* The release flavour's flags (Makefile, which also says MG_MARCH: units race against others made for the same machine),
- * plus the warnings a student should see. */
+/* The release flavour's flags (Makefile, which also defines MG_MARCH: both sides of a race are compiled for the same
+ * machine), and the warnings that a student should see. */
 #define UNIT_FLAGS                                                                                                 \
     "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=" MG_MARCH, "-fno-math-errno", "-fno-trapping-math", "-fopenmp", \
         "-Wall", "-Wextra", "-Wno-unused", "-fdiagnostics-color=never"
 
 static const mg_limits limits = {
     .cpu_s = 1,
-    /* times the backstop of sandbox.c: 64 s */ .wall_s = 60,
+    /* times the factor in sandbox.c: 64 s */ .wall_s = 60,
     .memory_mib = 4096,
     .file_mib = 64,
     .output_kib = 512,
@@ -38,7 +38,7 @@ static const mg_limits limits = {
 
 /* ---- running a tool ------------------------------------------------------------------------- */
 
-/* Read all a tool prints (the start of it into `log`) until it ends or its limits do. */
+/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. */
 static int watch(mg_process *process, char *log, size_t size)
 {
     char chunk[8192];
@@ -73,7 +73,7 @@ mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t
     if (code == 0)
         return MT_OK;
     if (!log[0])
-        snprintf(log, size, "%s ended without a word (status %d): too much time, memory or output", what, code);
+        snprintf(log, size, "%s ended without a message (status %d): too much time, memory or output", what, code);
     return mt_fail(MT_ERR_FORMAT, "%s failed", what);
 }
 
@@ -88,7 +88,7 @@ mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *f
                          .folder = folder };
 }
 
-/* What a sandboxed tool wrote must be a plain file before we touch it. */
+/* Output of a sandboxed tool must be a plain file before we use it. */
 mt_status mg_is_plain(const char *path)
 {
     struct stat st;
@@ -156,7 +156,7 @@ static bool is_cuda(const char *unit)
     return strcmp(strchr(unit, '.'), ".cu") == 0;
 }
 
-/* The emulator's folder, copied like all that a sandbox shows: the uid inside may have no way to where it was built. */
+/* The emulator's folder, copied, because the uid in the sandbox may not be allowed to read where it was built. */
 mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX])
 {
     static const char *const parts[] = { "cuemu", "translate", "libcuemu.a" };
@@ -177,7 +177,7 @@ mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX])
     return status;
 }
 
-/* Whether two files hold the same bytes. */
+/* Whether two files have the same contents. */
 static bool same(const char *a, const char *b)
 {
     FILE *f = fopen(a, "re"), *g = fopen(b, "re");
@@ -193,8 +193,8 @@ static bool same(const char *a, const char *b)
     return x == y;
 }
 
-/* A unit that is the reference's, byte for byte, has the reference's object: mutants of a lab of ten units compile one.
- * The build keeps beside each object the text it was made of (Makefile; for .cu units traced/, cuda.mk). */
+/* For a unit identical to the reference's, use the reference's object: for a mutant in a lab of ten units only one is
+ * compiled. The build keeps the source beside each object (Makefile; for .cu units traced/, cuda.mk). */
 static bool reuse(const mg_build *b, const char *id, const char *source, const char *unit, const char *object)
 {
     const char *tree = is_cuda(unit) ? "traced" : "units";
@@ -205,8 +205,9 @@ static bool reuse(const mg_build *b, const char *id, const char *source, const c
     return same(mine, theirs) && mg_copy_file(object, made) == MT_OK;
 }
 
-/* gcc, or the emulator's compiler, in the folder of the sources: messages and __FILE__ then say "matmul.c". A counted unit
- * calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each element. */
+/* gcc, or the emulator's compiler, run in the folder of the sources, so that messages and __FILE__ contain "matmul.c".
+ * A counted unit calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each
+ * element. */
 static mt_status compile(const mg_build *b, const char *id, bool counted, const char *objects, const char *unit,
                          char *log, size_t size)
 {
@@ -275,7 +276,7 @@ mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
 bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *text, size_t size)
 {
     char address[32], log[4096] = "", source[PATH_MAX];
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc - 1); /* a return address lies behind its call */
+    snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc - 1); /* a return address is after its call */
     const char *const argv[] = { "/usr/bin/addr2line", "-i", "-e", worker, address, NULL };
     mg_sandbox box = mg_tool_box(b, argv, NULL);
     box.readable[0] = worker;

@@ -18,23 +18,23 @@ typedef struct mg_build {
 /* Whose units a worker has, one bit for each of mg_build.mine: set for the student's. All other labs' are prebuilt. */
 enum { MG_REFERENCE = 0, MG_MINE = (1 << MG_UNITS) - 1 };
 
-/* Besides: the graded lab's units are compiled anew, so that worker/traffic.c sees every access to memory. */
+/* In addition: the graded lab's units are compiled again with calls of worker/traffic.c at every memory access. */
 enum { MG_COUNTED = 1 << MG_UNITS };
 
-/* mg_build_open -- copy headers and prebuilt objects to where the sandbox can see them, link the launcher. The three
- * pointers are borrowed. */
+/* mg_build_open -- copy headers and prebuilt objects to the scratch folder, and link the launcher. The three pointers
+ * are borrowed. */
 mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined);
 
-/* mg_build_source -- the folder, below the scratch folder, where a lab's units belong before mg_build_units. */
+/* mg_build_source -- the folder in the scratch folder for a lab's units, before mg_build_units. */
 void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
 
-/* mg_build_units -- compile the units in that folder; from now on they stand for this lab when a worker is linked.
- * The first lab is the one that is graded; of the others .cu units are left out, for its worker does not run them.
- *   log  the compiler's words. MT_ERR_FORMAT: the units do not compile, other codes: we could not try. */
+/* mg_build_units -- compile the units in that folder; workers linked later use them for this lab. The first lab is the
+ * graded one; .cu units of other labs are left out, because its worker does not run them. log: the compiler's output.
+ * MT_ERR_FORMAT: the units do not compile; other codes: the compiler could not be run. */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
 
-/* mg_build_worker -- link the worker of lab `id` into `path`, with the units that `whose` says. The linker sees the objects it is to link, so not the ones that others replace.
- * Status and log as above. */
+/* mg_build_worker -- link the worker of lab `id` into `path`, with the units that `whose` selects. The linker sees only
+ * the objects it links, so not those that are replaced. Status and log as above. */
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size);
 

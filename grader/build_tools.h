@@ -1,4 +1,4 @@
-/* build_tools.h -- what build.c and link.c share: sandboxed runs of the compiler. */
+/* build_tools.h -- functions of build.c and link.c: sandboxed runs of the compiler. */
 #ifndef MG_BUILD_TOOLS_H
 #define MG_BUILD_TOOLS_H
 
@@ -12,7 +12,7 @@ mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *f
 /* mg_run_tool -- run it; `log` receives the start of what it prints. MT_ERR_FORMAT: it failed, "WHAT failed". */
 mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size);
 
-/* mg_is_plain -- what a sandboxed tool wrote must be a plain file before we touch it. */
+/* mg_is_plain -- output of a sandboxed tool must be a plain file before we use it. */
 mt_status mg_is_plain(const char *path);
 
 /* mg_find_emulator -- the emulator's folder in the scratch folder, copied there when it is first needed. */

@@ -1,4 +1,4 @@
-/* check.h -- the language in which a lab's checks are written.
+/* check.h -- the interface for writing the checks of a lab.
  *
  * A lab has groups, a group has cases, a case is one row of the grade. A group's run function describes one call of the
  * unit under test (its inputs, outputs and scalars), sends it to the sandboxed worker and compares what came back with
@@ -17,20 +17,21 @@ typedef enum mg_verdict {
     MG_CRASH,        /* a signal, an abort, an exit */
     MG_TIMEOUT,      /* CPU or wall time, endless output */
     MG_INCONCLUSIVE, /* performance only: the machine was too noisy; run it again */
-    MG_ERROR,        /* the grader itself could not do it (no sandbox, disk full): nobody's fault, no points lost */
+    MG_ERROR,        /* the grader itself failed (no sandbox, disk full): no points are lost */
 } mg_verdict;
 
 /* The head of every case; a group's case struct begins with it, its own parameters follow. */
 typedef struct mg_case {
     double points;
     const char *name; /* "large logits" */
-    const char *hint; /* the likeliest cause of a failure, one sentence */
+    const char *hint; /* the most likely cause of a failure, one sentence */
 } mg_case;
 
 typedef struct mg_run mg_run; /* one case being run; the grader's */
 
-/* A step is to do, in a function, as soon as any case of that step finds that function unwritten: so cases of one step
- * that call the same function are TODO together, also those that never reach the unwritten part (no rows, say). */
+/* A step is TODO for a function as soon as any case of that step finds that function unwritten. So cases of one step
+ * that call the same function are TODO together, including those that do not reach the unwritten part (for example with
+ * no rows). */
 typedef struct mg_group {
     const char *step;                               /* "02.5" */
     const char *title;                              /* "softmax"; rows print as "softmax: large logits" */
@@ -54,7 +55,7 @@ extern const mg_lab mg_lab_00, mg_lab_01, mg_lab_02, mg_lab_03, mg_lab_04, mg_la
 
 /* ---- describing a call ----------------------------------------------------------------------
  * Arguments are added in the order in which the worker's call (grader/worker/calls_NN.c) takes them. Returned memory
- * belongs to the run, has the shape's element count, and is what the worker will see after mg_call. */
+ * belongs to the run, has the shape's element count, and has the contents that the worker gets in mg_call. */
 
 /* mg_begin -- start describing a call of this function; forgets an earlier call of the run. */
 void mg_begin(mg_run *run, const char *function);
@@ -81,21 +82,22 @@ void mg_threads(mg_run *run, int threads);
 /* mg_rng -- the run's random numbers: a fresh seed each time, printed with a failure, repeatable with --seed. */
 mt_rng *mg_rng(mg_run *run);
 
-/* mg_call -- send the call to the worker, wait, freeze it, take the outputs. False when the run already has its verdict
+/* mg_call -- send the call to the worker, wait, stop it, copy the outputs. False when the run already has its verdict
  * (TODO, CRASH, TIMEOUT): return at once. */
 bool mg_call(mg_run *run);
 
 /* ---- judging --------------------------------------------------------------------------------
- * The first complaint counts; a run that ends with every mg_call answered and no complaint is a PASS. */
+ * Only the first failure is reported; a run is a PASS if every mg_call was answered and nothing failed. */
 
-/* mg_result -- an output's bytes after mg_call, copied out of the worker's reach. */
+/* mg_result -- an output's bytes after mg_call, copied to memory that the worker cannot access. */
 const void *mg_result(mg_run *run, const char *name);
 
-/* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be finite and within tolerance[i] of want[i]; false and FAIL with
- * the first wrong element (index, got, expected, tolerance) otherwise. tolerance NULL: bit-exact (as doubles). */
+/* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be finite and within tolerance[i]
+ * of want[i]; false and FAIL with the first wrong element (index, got, expected, tolerance) otherwise. tolerance NULL:
+ * bit-exact (as doubles). */
 bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance);
 
-/* mg_fail -- FAIL with a message of its own, for what is not an element-wise comparison. */
+/* mg_fail -- FAIL with this message, for anything but an element-wise comparison. */
 void mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
 /* mg_note -- a remark beside a passing row: "test accuracy 97.8 %  (bar 97.5 %)". */
@@ -104,18 +106,18 @@ void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 /* mg_bar -- a number of this lab's lab.json, "bars": { "01.4": { "low": 0.2, "full": 0.6, ... } }. */
 double mg_bar(mg_run *run, const char *bar, const char *field);
 
-/* mg_credit -- smooth credit: 0 at or below the bar's "low", full points at or above "full", linear between. */
+/* mg_credit -- gradual credit: 0 at or below the bar's "low", full points at or above "full", linear between. */
 void mg_credit(mg_run *run, const char *bar, double value);
 
-/* ---- racing ---------------------------------------------------------------------------------
- * Two workers run the same calls, interleaved A B B A; the score is the ratio of minima (grading.md). Choose sizes for
- * which the faster side takes 2 to 5 ms: shorter ones drown in the 0.04 ms of our own, longer ones get few rounds. */
+/* ---- racing --------------------------------------------------------------------------------- Two workers run the
+ * same calls, interleaved A B B A; the score is the ratio of minima (docs/GRADING.md). Choose sizes for which the
+ * faster side takes 2 to 5 ms: shorter ones are disturbed by our own 0.04 ms, longer ones get few rounds. */
 typedef struct mg_race {
     const char *bar;     /* key in lab.json "bars" */
     const char *ours;    /* function called in the submission's worker */
     const char *theirs;  /* function called in the reference's worker */
     const char *against; /* how the row names it: "the reference" */
-    int threads;         /* of both workers; with 1 there is a result on a busy machine too */
+    int threads;         /* of both workers; with 1 there is a result even on a busy machine */
     void (*describe)(mg_run *run, const void *one_case, const char *function); /* mg_begin, arguments, fresh values: the
                                                                                   same arguments for either function */
     bool (*verify)(mg_run *run, const void *one_case);                         /* mg_expect on each timed reply */

@@ -1,4 +1,4 @@
-/* compare.c -- judging what came back: values against an oracle, numbers against bars. */
+/* compare.c -- compares outputs with an oracle, and measured numbers with bars. */
 #include "run.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void index_text(char *text, size_t size, mt_shape shape, int64_t i)
                                  d == shape.rank - 1 ? "]" : "");
 }
 
-/* Two different numbers that look different: as few digits as that takes. */
+/* Prints two different numbers with as few digits as make them look different. */
 static void number_texts(char got_text[40], char want_text[40], double got, double want)
 {
     for (int digits = 6; digits <= 17; digits += digits == 6 ? 3 : 8) {

@@ -1,4 +1,5 @@
-/* death.c -- what is shown when a worker ends. All of it is the worker's own word or its exit status: shown, not believed. */
+/* death.c -- the description of how a worker ended. It comes from the worker or its exit status, so it is shown but not
+ * trusted. */
 #include "death.h"
 
 #include <ctype.h>
@@ -39,9 +40,9 @@ static const char *signal_words(int number)
 {
     switch (number) {
     case SIGSEGV:
-        return "SIGSEGV (memory that is not its own)";
+        return "SIGSEGV (an access to memory that is not mapped)";
     case SIGBUS:
-        return "SIGBUS (memory that is not there)";
+        return "SIGBUS (an access to memory that does not exist)";
     case SIGFPE:
         return "SIGFPE (an integer divided by zero)";
     case SIGILL:

@@ -1,4 +1,5 @@
-/* device.c -- see device.h. The emulator runs in the worker; here its report is taken for a claim and put in words. */
+/* device.c -- see device.h. The emulator runs in the worker; its report is not trusted, only described and checked for
+ * plausibility. */
 #include "device.h"
 #include "run.h"
 
@@ -24,7 +25,7 @@ static void judge_finding(mg_run *run)
         snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
     mg_judge(run, MG_FAIL, "%s%s%.*s%s%.*s", line, line[0] ? ": " : "", TEXT(r->text), r->where[0] ? "\n" : "",
              TEXT(r->where));
-    mg_session_end(run->session); /* after an error a device is of no more use */
+    mg_session_end(run->session); /* after an error the device cannot be used again */
     run->session = NULL;
 }
 
@@ -66,12 +67,12 @@ static double value_of(const mg_device_report *r, mg_count count, double of)
     }
 }
 
-/* `least`: what no kernel can do without; with a hundredth for bytes that only some inputs need. */
+/* `least`: the minimum for any kernel, less a hundredth for bytes that only some inputs need. */
 static const struct {
     double least;
     const char *unit;
 } counts[] = {
-    [MG_TRAFFIC] = { 0.99, "times the bytes that must move" },
+    [MG_TRAFFIC] = { 0.99, "times the minimum of bytes" },
     [MG_REQUESTS] = { 0.24, "times the requests of single floats" },
     [MG_CONFLICTS] = { 1, "times the wavefronts without conflicts" },
     [MG_WAVEFRONTS] = { 0, "wavefronts of shared memory in a block" },
@@ -85,7 +86,7 @@ void mg_device_credit(mg_run *run, mg_count count, double of)
     char bar[sizeof run->row->step + sizeof run->row->name];
     snprintf(bar, sizeof bar, "%s %s", run->row->step, run->row->name);
     if (count == MG_CONFLICTS && SUM(r->shared, ideal) == 0)
-        mg_judge(run, MG_FAIL, "the kernel never touched shared memory");
+        mg_judge(run, MG_FAIL, "the kernel did not use shared memory");
     else if (!(value >= counts[count].least)) /* NaN too */
         mg_judge(run, MG_FAIL, "counted %.3g %s, and less than %.3g is not possible", value, counts[count].unit,
                  counts[count].least);

@@ -1,9 +1,9 @@
 /* filter.c -- the two seccomp programs.
  *
- * The worker is a static binary: libc's start, malloc, OpenMP threads and a few pipes are all it needs, so it gets a list
- * of what is allowed. A compiler needs many calls, so it gets a list of what is not; its confinement is the file system
- * and the absence of any running student code. clone3 hides its flags behind a pointer that a filter cannot read: it
- * "does not exist" (ENOSYS), and libc falls back to clone. */
+ * The worker is a static binary: it needs only libc's start, malloc, OpenMP threads and a few pipes, so its filter is a
+ * list of allowed calls. A compiler needs many calls, so its filter is a list of forbidden ones; it is confined by the
+ * file system, and it runs no code of a student. The flags of clone3 are behind a pointer that a filter cannot read, so
+ * clone3 returns ENOSYS and libc uses clone. */
 #include "filter.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static const char *const worker_allowed[] = {
     "sigaltstack",
     "restart_syscall",
     "wait4", /* of bubblewrap's own pid 1, which the filter covers too */
-    /* pipes and what stdio asks of them */
+    /* pipes, and what stdio calls for them */
     "read",
     "write",
     "readv",
@@ -52,7 +52,7 @@ static const char *const worker_allowed[] = {
     "fstat",
     "newfstatat",
     "lseek",
-    /* time and chance */
+    /* time and random numbers */
     "clock_gettime",
     "clock_getres",
     "gettimeofday",
@@ -128,7 +128,7 @@ enum {
         CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP
 };
 
-/* A name this architecture or this libseccomp does not know is skipped: what does not exist needs no rule. */
+/* A name that is unknown on this architecture or to this libseccomp is skipped. */
 static int add_names(scmp_filter_ctx context, uint32_t action, const char *const *name, int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -146,7 +146,7 @@ static int add_worker_rules(scmp_filter_ctx context)
     if (!error) /* threads, never processes */
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD));
-    if (!error) /* abort and raise; not SIGCONT, which would undo our SIGSTOP */
+    if (!error) /* abort and raise, but not SIGCONT, which would undo our SIGSTOP */
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_LT, SIGCONT));
     if (!error) /* its own limits, which it can only lower */
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_EQ, 0));

@@ -1,4 +1,5 @@
-/* freeze.c -- SIGSTOP, and /proc to see that it took effect. SIGSTOP cannot be caught; /proc is not the program's word. */
+/* freeze.c -- SIGSTOP, and /proc to see that it took effect. SIGSTOP cannot be caught, and /proc is reported by the
+ * kernel, not by the program. */
 #include "freeze.h"
 #include "patience.h"
 
@@ -15,7 +16,7 @@
 
 enum { FREEZE_SECONDS = 5, AHEAD = -10 };
 
-/* A small file of /proc as a string; false when it is gone. */
+/* A small file of /proc as a string; false if it no longer exists. */
 static bool slurp(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -79,7 +80,7 @@ static bool count(const char *text, double *sum)
     return true;
 }
 
-/* The state of a program's first thread; 'Z' when it has ended, whether others go on or not. */
+/* The state of a program's first thread; 'Z' when it has ended, even if others are running. */
 static char state_of(pid_t program)
 {
     char path[64], text[512];
@@ -108,7 +109,7 @@ void mg_thaw(pid_t program)
         kill(program, SIGCONT);
 }
 
-/* Put one thread on the lowest processor that is left. */
+/* Bind one thread to the lowest free processor. */
 static bool take_processor(pid_t thread, cpu_set_t *left)
 {
     cpu_set_t one;
@@ -128,7 +129,8 @@ static bool prefer(const char *stat, double *unused)
     return true;
 }
 
-/* Ahead of other programs, where we may: as root. The kernel may weigh sessions first, and only then the programs in each. */
+/* Give it priority over other programs if that is allowed (as root). The kernel may schedule sessions first, and then
+ * the programs in each. */
 static void run_ahead(pid_t program)
 {
     char path[64];

@@ -1,4 +1,4 @@
-/* freeze.h -- hold a sandboxed program still, and read its clock from outside. */
+/* freeze.h -- stop a sandboxed program, and read its processor time from outside. */
 #ifndef MG_FREEZE_H
 #define MG_FREEZE_H
 
@@ -7,13 +7,13 @@
 /* mg_program -- the pid, as we see it, of the program in the sandbox; 0 when there is not exactly one. */
 pid_t mg_program(const mg_process *process);
 
-/* mg_freeze -- stop all threads of a program; true once every one of them is seen stopped, so that nothing it started
- * can still write when we read. False when it has ended or does not stop within seconds. */
+/* mg_freeze -- stop all threads of a program; true when all of them were seen stopped, so that none can write while we
+ * read. False when it has ended or does not stop within seconds. */
 bool mg_freeze(pid_t program);
 void mg_thaw(pid_t program);
 
 /* mg_spread -- give every thread of a frozen program a processor of its own, when it may use as many as it has threads;
- * and let it run before other programs, where we may. */
+ * and give it priority over other programs if that is allowed. */
 void mg_spread(pid_t program);
 
 /* mg_cpu_seconds -- processor time used so far by all its threads; 0 when it has ended. */

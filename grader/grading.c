@@ -56,8 +56,8 @@ static void add_up(mg_results *results)
 
 /* ---- running the groups --------------------------------------------------------------------- */
 
-/* A case that never reached the unwritten part (no rows, say) proves nothing about it: a step is to do, in a function,
- * when any of its cases found it so. */
+/* A case that did not reach the unwritten part (for example with no rows) says nothing about it: a step is TODO, for a
+ * function, if any of its cases found it unwritten. */
 static void spread_todo(mg_row *rows, char (*function)[MG_WIRE_NAME], int64_t count, const mg_bench *bench)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static void spread_todo(mg_row *rows, char (*function)[MG_WIRE_NAME], int64_t co
     }
 }
 
-/* Run all rows, or those that `only` says. */
+/* Run all rows, or those in `only`. */
 static void run_groups(mg_results *results, const mg_options *o, mg_bench *bench, const bool *only)
 {
     char(*function)[MG_WIRE_NAME] = calloc((size_t)results->count, sizeof *function);
@@ -98,10 +98,10 @@ static void run_groups(mg_results *results, const mg_options *o, mg_bench *bench
     free(function);
 }
 
-/* ---- whose fault it is ---------------------------------------------------------------------- */
+/* ---- which lab is at fault ---------------------------------------------------------------------- */
 
-/* Run the suspects again on a worker with the units that `whose` says. One that passes now tells where to look, and its own
- * hint would mislead. */
+/* Run the failed rows again on a worker with the units that `whose` selects. If a row passes now, the error is in the
+ * replaced lab, and the row's own hint would mislead. */
 static void acquit(mg_results *results, const mg_options *o, const mg_bench *bench, unsigned whose, const char *labs,
                    bool *suspect)
 {
@@ -129,7 +129,7 @@ static void acquit(mg_results *results, const mg_options *o, const mg_bench *ben
     free(b);
 }
 
-/* Rows that fail on top of the student's earlier labs: is it one of those, or all of them together? */
+/* Rows that fail on top of the student's earlier labs: is the error in one of those, or in all of them together? */
 static void blame_earlier(mg_results *results, const mg_options *o, const mg_bench *bench)
 {
     const mg_build *build = &bench->build;
@@ -198,17 +198,17 @@ static mt_status take_lab(mg_bench *bench, const mg_labinfo *info, const mg_opti
     mt_status status = mg_folder(source, false);
     if (status == MT_OK)
         status = mg_submission_collect(source, from, info, ignored, sizeof ignored);
-    if (info == &bench->info && o->submission) /* not of the earlier labs, nor what belongs into labs/ */
+    if (info == &bench->info && o->submission) /* not for the earlier labs, nor for files that belong in labs/ */
         memcpy(results->ignored, ignored, sizeof ignored);
     if (status != MT_OK)
         return status;
     status = mg_build_units(&bench->build, info, results->build_log, sizeof results->build_log);
     if (status == MT_OK)
-        results->build_log[0] = 0; /* warnings of units that compile are the student's affair */
+        results->build_log[0] = 0; /* warnings in units that compile are not reported */
     return status;
 }
 
-/* What to do with one of the student's earlier labs. */
+/* An action for one of the student's earlier labs. */
 typedef mt_status earlier_fn(mg_bench *bench, const mg_labinfo *info, const mg_options *o, mg_results *results);
 
 static mt_status expect_units(mg_bench *bench, const mg_labinfo *info, const mg_options *o, mg_results *results)
@@ -284,7 +284,7 @@ static void fail_all(mg_results *results)
 static uint64_t fresh_seed(uint64_t wanted_seed)
 {
     uint64_t seed = wanted_seed;
-    while (seed == 0) /* all 64 bits: a unit has minutes to guess it from the inputs, and then knows those to come */
+    while (seed == 0) /* all 64 bits, so that a unit cannot find it from the inputs and predict later ones */
         MT_CHECK(getrandom(&seed, sizeof seed, 0) == sizeof seed, "no random numbers");
     return seed;
 }

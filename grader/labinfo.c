@@ -75,8 +75,8 @@ static bool has_cuda(const mg_labinfo *info)
     return false;
 }
 
-/* Memory is counted in addresses, and the emulator reserves many that it never uses: for its device, and for what it
- * remembers of each byte there. */
+/* The limit counts address space, and the emulator reserves much that it does not use: for its device, and for data
+ * about each byte of it. */
 enum { EMULATED_MIB = 6144 };
 
 static void read_limits(mg_limits *l, const cJSON *json, bool cuda)

@@ -1,4 +1,4 @@
-/* labinfo.h -- what labs/NN-name/lab.json says: units, limits, bars. */
+/* labinfo.h -- reads labs/NN-name/lab.json: units, limits, bars. */
 #ifndef MG_LABINFO_H
 #define MG_LABINFO_H
 
@@ -11,9 +11,9 @@ typedef struct mg_labinfo {
     char title[96]; /* "matmul" */
     char unit[MG_UNITS][64];
     int units;
-    char other[4 * MG_UNITS][64]; /* units of other labs that may stand beside them: no surprise in a submission */
+    char other[4 * MG_UNITS][64]; /* units of other labs that a submission may contain without a remark */
     int others;
-    mg_limits limits; /* of one check; defaults where lab.json is silent */
+    mg_limits limits; /* of one check; defaults for what lab.json leaves out */
     void *json;       /* the parsed file, for the bars */
 } mg_labinfo;
 
@@ -24,7 +24,7 @@ void mg_labinfo_free(mg_labinfo *info);
 /* mg_labinfo_find -- the folder of a lab by its number: "01" -> "01-matmul". */
 mt_status mg_labinfo_find(char id[32], const char *root, const char *number);
 
-/* mg_labinfo_expect -- let the units of another lab stand beside those of this one. */
+/* mg_labinfo_expect -- allow units of another lab beside those of this one. */
 void mg_labinfo_expect(mg_labinfo *info, const mg_labinfo *other);
 
 /* mg_labinfo_bar -- bars[bar][field]; false when it is not there. */

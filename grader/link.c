@@ -1,4 +1,5 @@
-/* link.c -- the static binaries that run submissions: the launcher and the workers. A link sees the objects it is to link. */
+/* link.c -- the static binaries that run submissions: the launcher and the workers. A link sees its own objects
+ * only. */
 #include "build_tools.h"
 
 #include <dirent.h>
@@ -50,7 +51,7 @@ static void list_folder(FILE *list, const char *folder, const char *begin)
         closedir(dir);
 }
 
-/* What one link is made of, and all that its sandbox shows. */
+/* The parts of one link, which are all that its sandbox contains. */
 typedef struct parts {
     char list[PATH_MAX];             /* a response file with the objects, ours first */
     char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
@@ -121,7 +122,7 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     mg_path(path, "%s/worker-%x", bin, whose);
     mg_path(response, "@%s", p.list);
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
-    /* Without -fno-lto a unit may bring intermediate code, to be compiled here. The emulator walks the stack. */
+    /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
     const char *const argv[] = {
         mg_compiler, "-static", "-fno-lto",
         "-fopenmp",  table,     "-Wl,--eh-frame-hdr",

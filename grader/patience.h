@@ -1,7 +1,7 @@
 /* patience.h -- time limits that count only while we run.
  *
- * A machine may stand still for seconds or minutes: a virtual one is paused, a full one lets others run. The clock goes on
- * meanwhile, but whoever we wait for does not, so that is no reason to lose patience with it. */
+ * A machine may stop for seconds or minutes: a virtual machine is paused, a busy one runs other programs. The clock
+ * continues meanwhile, but the process that we wait for does not, so this time must not count against its limits. */
 #ifndef MG_PATIENCE_H
 #define MG_PATIENCE_H
 
@@ -9,8 +9,8 @@
 
 #include <poll.h>
 
-#define MG_MOST_TICK 0.5  /* seconds between two looks; when more passed, we did not run, and so did not the others */
-enum { MG_TICK_MS = 50 }; /* how long a wait between two looks should be */
+#define MG_MOST_TICK 0.5  /* seconds between two polls; if more passed, we did not run, and neither did the others */
+enum { MG_TICK_MS = 50 }; /* time between two polls */
 
 typedef struct mg_patience {
     double waited, before;

@@ -1,10 +1,11 @@
 /* perf.c -- running a race: two workers, the same calls with fresh values, A B B A, every reply of ours verified.
  *
- * While one side runs the other is frozen. Each launch is a fresh pair of workers, because where a program lands in memory
- * is luck too. Both sides get the same processors, as many as the race has threads, and each pair of calls the same values.
- * A race ends when its ratio can be believed, or when not even what disturbed it could decide otherwise. On a busy machine
- * the scheduler often puts two threads on one processor, where they take turns. So in a repeat each thread is tied to one of
- * its own; not before, since threads that a unit makes itself during the call would all inherit the first one's. */
+ * While one side runs, the other is stopped. Each launch is a fresh pair of workers, because the position of a program
+ * in memory has an influence, too. Both sides get the same processors, as many as the race has threads, and each pair
+ * of calls the same values. A race ends when its ratio is reliable, or when the disturbances are too small to change
+ * the result. On a busy machine the scheduler often puts two threads on one processor, where they take turns. So in a
+ * repeat each thread is tied to one of its own; not earlier, because threads that a unit creates during the call would
+ * all inherit the binding of the first one. */
 #include "race.h"
 #include "run.h"
 
@@ -13,8 +14,8 @@
 
 enum { ROUNDS = 9, LEAST_ROUNDS = 2, LAUNCHES = 2, REPEATS = 3 };
 
-#define LAUNCH_SECONDS 2.0  /* no further round of a launch begins after that: long slices are steady ones */
-#define RACE_SECONDS   20.0 /* no repeat begins that would end after that, if it took as long as the one before */
+#define LAUNCH_SECONDS 2.0  /* no further round of a launch begins after that: long slices vary little */
+#define RACE_SECONDS   20.0 /* no repeat begins that would end after that, if it takes as long as the previous one */
 
 typedef struct contest {
     mg_run *run;
@@ -33,7 +34,7 @@ static bool reference_failed(mg_run *run)
     return false;
 }
 
-/* Call what is described on one side. False when the race has its verdict. */
+/* Make the described call on one side. False: the race has its verdict. */
 static bool slice(contest *c, bool ours, bool timed)
 {
     mg_run *run = c->run;
@@ -71,7 +72,8 @@ static bool start_pair(contest *c, int launch)
     worker.spread = c->tally.launches > LAUNCHES;
     c->ours = mg_session_start(&worker);
     c->race->describe(c->run, c->one_case, c->race->ours);
-    if (c->ours && !slice(c, true, false)) /* before the reference is even built: an unwritten step is cheap */
+    if (c->ours &&
+        !slice(c, true, false)) /* before the reference is built, so that an unwritten step takes little time */
         return false;
     if (c->ours && !b->reference_path[0] &&
         mg_build_worker(&b->build, b->info.id, MG_REFERENCE, b->reference_path, log, sizeof log) != MT_OK) {
@@ -97,7 +99,7 @@ static bool launch_once(contest *c, int launch)
             break;
         good = pair(c, false, true) && pair(c, true, true);
         if (c->ours)
-            mg_session_renew(c->ours); /* limits are per check; a round is as much as a check */
+            mg_session_renew(c->ours); /* limits are per check, and a round counts as a check */
         if (c->theirs)
             mg_session_renew(c->theirs);
     }
@@ -120,7 +122,7 @@ static void judge_race(contest *c, const mg_score *score, double low, double ful
             score->net ? ", without waiting for a processor" : "");
     if (score->contended && !least && !most)
         mg_judge(run, MG_INCONCLUSIVE,
-                 "other programs used the processors during the race: run it again when it is quiet");
+                 "other programs used the processors during the race: run it again when the machine is less busy");
     else
         mg_credit(run, c->race->bar, ratio);
 }

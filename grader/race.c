@@ -1,16 +1,17 @@
 /* race.c -- see race.h.
  *
- * The smallest time is the one least disturbed, so only the slices that gave the minima must be undisturbed. What disturbs
- * is that a thread is ready to run and gets no processor; the kernel counts that. A thread that sleeps or waits for
- * another is not disturbed but slow, so wall and processor time alone cannot tell. Hence
+ * The smallest time is the least disturbed one, so only the slices with the minima must be undisturbed. A disturbance
+ * is time in which a thread is ready to run but has no processor; the kernel counts it. A thread that sleeps or waits
+ * for another is slow but not disturbed, which wall and processor time alone cannot distinguish. Hence
  *
  *   net = wall - waited, but no less than processor time / processors
  *
- * which no call can beat: a program that waits for its own threads keeps its processors busy, and then net is wall. So
- * theirs.net / ours.wall is the least that the ratio can be in truth, and theirs.wall / ours.net the most.
+ * which is a lower bound of the undisturbed time: a program that waits for its own threads keeps its processors busy,
+ * and then net equals wall. So theirs.net / ours.wall is a lower bound of the true ratio, and theirs.wall / ours.net an
+ * upper bound.
  *
- * On several processors a slice can be disturbed unseen (its threads were put on one of them, and woke in turn), so there
- * the best time must have come up again in another launch. */
+ * On several processors a slice can be disturbed without being noticed (its threads were put on one processor and ran
+ * in turn), so the best time must be reached again in another launch. */
 #include "race.h"
 
 #include <math.h>
@@ -31,7 +32,7 @@ static bool is_less(double x, double than)
     return than == 0 || x < than;
 }
 
-/* `waited` shrinks when a thread ends and takes its count along. */
+/* `waited` decreases when a thread ends, because its count is lost. */
 void mg_race_slice(mg_tally *t, mg_side *side, double wall, double cpu, double waited)
 {
     double net = fmax(fmax(wall - fmax(waited, 0), cpu / t->processors), 1e-9);

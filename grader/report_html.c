@@ -1,5 +1,5 @@
-/* report_html.c -- the grade as one page that needs nothing but itself: no script, no font, no picture from elsewhere.
- * Everything that could come from a submission goes through mg_put; the page's own policy forbids scripts besides. */
+/* report_html.c -- the grade as one self-contained page: no script, font or picture from elsewhere. All text that may
+ * come from a submission goes through mg_put; in addition, the page's policy forbids scripts. */
 #include "results.h"
 #include "text.h"
 
@@ -36,7 +36,7 @@ static const char head[] =
     "svg text.small { fill: var(--faint); font-size: 11px; }\n"
     "</style>\n";
 
-/* An element with a stranger's text inside. */
+/* An element with untrusted text. */
 static void put_element(FILE *out, const char *open, const char *text, const char *close)
 {
     fputs(open, out);

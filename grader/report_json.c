@@ -10,7 +10,7 @@
 
 static void add_string(cJSON *object, const char *key, const char *text)
 {
-    char *plain = mg_plain(text); /* cJSON escapes quotes and newlines, but passes bad UTF-8 on */
+    char *plain = mg_plain(text); /* cJSON escapes quotes and newlines, but does not check UTF-8 */
     MT_CHECK(cJSON_AddStringToObject(object, key, plain), "out of memory");
     free(plain);
 }
@@ -26,7 +26,7 @@ static void add_item(cJSON *object, const char *key, cJSON *item)
     MT_CHECK(item && cJSON_AddItemToObject(object, key, item), "out of memory");
 }
 
-/* What the terminal shows around the row, one thing a line. */
+/* The lines that the terminal shows below the row. */
 static void add_output(cJSON *test, const mg_row *row)
 {
     char text[sizeof *row + 100];
@@ -53,7 +53,7 @@ static cJSON *test_of(const mg_row *row)
     add_string(test, "name", row->name);
     add_number(test, "score", row->points);
     add_number(test, "max_score", row->max);
-    /* An inconclusive row did not fail: it says nothing, Gradescope then goes by the points. */
+    /* An inconclusive row did not fail: it has no status, so that Gradescope uses the points. */
     if (row->verdict != MG_INCONCLUSIVE && row->verdict != MG_ERROR)
         add_string(test, "status", row->verdict == MG_PASS ? "passed" : "failed");
     add_output(test, row);

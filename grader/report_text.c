@@ -1,4 +1,4 @@
-/* report_text.c -- the grade as a person reads it in a terminal, and as a script reads it in the last line. */
+/* report_text.c -- the grade as a table for the terminal, with a last line for scripts. */
 #include "results.h"
 #include "text.h"
 
@@ -15,7 +15,7 @@ static const struct {
     [MG_ERROR] = { "ERROR", "not graded", "35" },
 };
 
-/* A person wants to see first what failed; the machine line has what is to do first. */
+/* The summary for people names failures first; the last line, for scripts, names TODO first. */
 enum { OTHERS = 6 };
 static const mg_verdict spoken[OTHERS] = { MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_TODO, MG_INCONCLUSIVE, MG_ERROR };
 static const mg_verdict counted[OTHERS] = { MG_TODO, MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_INCONCLUSIVE, MG_ERROR };
@@ -34,7 +34,7 @@ static int64_t count_of(const mg_results *results, mg_verdict verdict)
     return count;
 }
 
-/* How wide the columns of a table are. */
+/* The widths of the columns. */
 typedef struct layout {
     int step, name, verdict, points, max;
     bool colour;

@@ -25,7 +25,7 @@ typedef struct mg_results {
     char title[96];       /* of lab.json: "backprop" */
     char units[256];      /* where the units came from: "labs/02-backprop" */
     char machine[256];    /* CPU model, cores, compiler */
-    char build_log[4096]; /* compiler's or linker's words when the units did not build; empty otherwise */
+    char build_log[4096]; /* output of the compiler or linker if the units did not build, else empty */
     char warning[512];    /* "no sandbox: bubblewrap is not installed (apt-get install bubblewrap)"; empty otherwise */
     char
         ignored[512]; /* files of a submission that were not taken, and why: "Makefile (not a unit)"; empty when none */
@@ -40,7 +40,8 @@ const char *mg_verdict_name(mg_verdict verdict); /* "PASS", ... */
  * "grade 02: 63/85 TODO=1 FAIL=1" (only verdicts that occurred, PASS left out). */
 void mg_report_text(FILE *out, const mg_results *results, const char *html_path);
 
-/* mg_report_json -- results.json in Gradescope's schema (score, tests[].name/score/max_score/status/output, extra_data). */
+/* mg_report_json -- results.json in Gradescope's schema (score, tests[].name/score/max_score/status/output,
+ * extra_data). */
 mt_status mg_report_json(const char *path, const mg_results *results);
 
 /* mg_report_html -- one self-contained page: the table, and an inline SVG of measured rows against their bars. */

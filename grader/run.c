@@ -12,7 +12,7 @@ enum { POISON_BYTE = 0xA5, SHIFTS = 61 };
 
 /* ---- a case --------------------------------------------------------------------------------- */
 
-/* FNV-1a: every row has its own stream of random numbers, whatever runs before it. */
+/* FNV-1a: every row has its own stream of random numbers, independent of the rows before it. */
 static uint64_t stream_of(const mg_row *row)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -49,7 +49,7 @@ void mg_run_end(mg_run *run)
     if (!run->judged)
         mg_judge(run, MG_PASS, "%s", "");
     if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
-        run->row->hint[0] = 0; /* not the student's doing */
+        run->row->hint[0] = 0; /* not an error of the student */
     run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
     forget_call(run);
 }
@@ -179,7 +179,7 @@ mt_rng *mg_rng(mg_run *run)
     return &run->rng;
 }
 
-/* ---- making it ------------------------------------------------------------------------------ */
+/* ---- making the call ------------------------------------------------------------------------------ */
 
 /* "mt_softmax_fwd_cpu(out, x, N=4, C=10)" */
 static void describe_call(const mg_run *run, char *text, size_t size)

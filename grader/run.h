@@ -1,4 +1,4 @@
-/* run.h -- the inside of a mg_run (check.h is its outside): one case being run, and what all cases share. */
+/* run.h -- the internals of an mg_run (check.h has its interface): one case being run, and data common to all cases. */
 #ifndef MG_RUN_H
 #define MG_RUN_H
 
@@ -8,7 +8,7 @@
 
 enum { MG_TODOS = 256 };
 
-/* What the cases of one grading share. */
+/* Data common to all cases of one grading. */
 typedef struct mg_bench {
     mg_labinfo info;
     mg_build build;
@@ -20,7 +20,7 @@ typedef struct mg_bench {
     uint32_t shift; /* of the last call: addresses rotate */
     struct mg_todo {
         char step[16], function[MG_WIRE_NAME]; /* whose call ended there */
-        char missing[16];                      /* the step that is not written, perhaps another */
+        char missing[16];                      /* the step that is not written; may differ from the row's */
     } todo[MG_TODOS];
     int todos;
 } mg_bench;
@@ -43,13 +43,14 @@ struct mg_run {
 void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session);
 void mg_run_end(mg_run *run);
 
-/* mg_judge -- the verdict and its detail; the first one stands. */
+/* mg_judge -- the verdict and its detail; only the first call has an effect. */
 void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...) MT_PRINTF(3, 4);
 
-/* mg_missing -- the step that a call of this function for this step found unwritten, perhaps another; NULL: none did. */
+/* mg_missing -- the step that a call of this function for this step found unwritten, perhaps another; NULL: none
+ * did. */
 const char *mg_missing(const mg_bench *bench, const char *step, const char *function);
 
-/* mg_note_missing -- in the row's note, when it is another's. */
+/* mg_note_missing -- in the row's note, if it is another step's. */
 void mg_note_missing(mg_row *row, const char *missing);
 
 /* mg_default_threads -- of a call that does not say: the processors we may use, 8 at most. */

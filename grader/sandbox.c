@@ -1,9 +1,9 @@
 /* sandbox.c -- bubblewrap's command line, the fork, the limits.
  *
- * Order of what the child does: own session (Ctrl-C is the grader's), descriptors moved into place and all others closed
- * (bubblewrap would pass them on), limits, uid, then exec. The limit on processes is not set here: it counts per user, and
- * before bubblewrap has made its user namespace it would count those of the person at the keyboard. A worker's
- * launcher sets it inside (worker/launch.c). */
+ * The child does, in this order: a session of its own (Ctrl-C is for the grader), descriptors moved into place and all
+ * others closed (bubblewrap would pass them on), limits, uid, then exec. The limit on processes is not set here: it
+ * counts per user, and before bubblewrap has made its user namespace it would include all processes of that user. A
+ * worker's launcher sets it inside (worker/launch.c). */
 #include "sandbox.h"
 #include "patience.h"
 #include "scratch.h"
@@ -33,7 +33,7 @@ enum {
     CONTROL = 2, /* descriptors for bubblewrap itself: filter, info */
     START_SECONDS = 10,
     CPU_BACKSTOP =
-        64, /* the checker watches the time of each check; the kernel's limit is for the worker's whole life */
+        64, /* the checker limits the time of each check; the kernel's limit is for the whole life of the worker */
 };
 
 /* A command line under construction; `text` holds the numbers in it. */
@@ -43,7 +43,7 @@ typedef struct command {
     int count, texts;
 } command;
 
-/* What the child needs after fork, prepared before it. */
+/* Data for the child, prepared before the fork. */
 typedef struct launch {
     const mg_sandbox *sandbox;
     command command;
@@ -113,7 +113,7 @@ static void limit(int what, int64_t value)
     setrlimit((__rlimit_resource_t)what, &r);
 }
 
-/* A race of n threads gets n processors, or a program with more threads than asked would win it. */
+/* A race of n threads gets n processors, so that additional threads are no advantage. */
 static void choose_processors(const mg_sandbox *s)
 {
     cpu_set_t all, chosen;
@@ -143,7 +143,7 @@ static void set_limits(const mg_sandbox *s)
     choose_processors(s);
 }
 
-/* Descriptors 3 .. 3+fds-1 in the wanted order, whatever numbers they had; nothing above. */
+/* Descriptors 3 .. 3+fds-1 in the wanted order, and no other above them. */
 static bool place_descriptors(launch *l)
 {
     int null = open("/dev/null", O_RDONLY);
@@ -158,7 +158,7 @@ static bool place_descriptors(launch *l)
     return syscall(SYS_close_range, 3 + l->fds, ~0u, 0) == 0;
 }
 
-/* As root: no groups, no uid, no way back. */
+/* As root: drop groups and uid permanently. */
 static bool drop_root(void)
 {
     return geteuid() != 0 || (setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
@@ -186,7 +186,7 @@ MT_NORETURN static void child(launch *l, pid_t parent)
     _exit(126);
 }
 
-/* bubblewrap writes { "child-pid": 1234, ... } once its namespaces stand; it must not find the pipe closed half-way. */
+/* bubblewrap writes { "child-pid": 1234, ... } when its namespaces exist; the pipe must not be closed before. */
 static pid_t read_reaper(int info)
 {
     char text[512];
@@ -267,7 +267,7 @@ int mg_process_end(mg_process *process)
         return 0;
     kill(process->child, SIGKILL);
     if (process->reaper > 0 && waitid(P_PID, (id_t)process->child, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0)
-        kill(process->reaper, SIGKILL); /* takes all of its namespace along */
+        kill(process->reaper, SIGKILL); /* kills all processes of its namespace */
     waitpid(process->child, &status, 0);
     mg_janitor_note(-process->child);
     if (process->reaper > 0)

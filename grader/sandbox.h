@@ -1,8 +1,8 @@
-/* sandbox.h -- start one program that is trusted with nothing.
+/* sandbox.h -- start one untrusted program.
  *
  * With bubblewrap: an empty root with only the listed folders and files in it, no network, no other processes, no
- * environment, a seccomp filter, an unprivileged uid when the grader is root. Without: the same program with limits only.
- * Either way it has no descriptors but those listed, and it dies with the grader. */
+ * environment, a seccomp filter, an unprivileged uid when the grader is root. Without bubblewrap: the same program with
+ * limits only. In both cases it has only the listed descriptors, and it ends with the grader. */
 #ifndef MG_SANDBOX_H
 #define MG_SANDBOX_H
 
@@ -22,7 +22,7 @@ enum { MG_PATHS = 32, MG_FDS = 4 };
 
 typedef struct mg_sandbox {
     bool confined;                  /* through bubblewrap */
-    bool toolchain;                 /* /usr and what belongs to it, read-only */
+    bool toolchain;                 /* /usr and the folders linked to it, read-only */
     const char *readable[MG_PATHS]; /* files and folders, seen at the same path inside */
     const char *writable[MG_PATHS];
     const char *folder; /* to start in; NULL for / */
@@ -30,7 +30,7 @@ typedef struct mg_sandbox {
     mg_filter filter;
     mg_limits limits;
     int cpus;                /* on how many processors it may run; 0 for all */
-    int cpu_shift;           /* which ones: counted down from the last, starting this many lower */
+    int cpu_shift;           /* which ones: counted down from the last, with this offset */
     int fd[MG_FDS], fds;     /* become descriptors 3, 4, ... */
     const char *const *argv; /* NULL-terminated; argv[0] is an absolute path */
 } mg_sandbox;
@@ -42,13 +42,13 @@ typedef struct mg_process {
     int output;   /* what the program prints, non-blocking */
 } mg_process;
 
-/* mg_sandbox_probe -- whether bubblewrap works here. When not, mt_last_error says why and what to install. */
+/* mg_sandbox_probe -- whether bubblewrap works here. If not, mt_last_error has the reason and what to install. */
 mt_status mg_sandbox_probe(void);
 
-/* mg_sandbox_start -- start the program; *process is then to be ended with mg_process_end. */
+/* mg_sandbox_start -- start the program; end *process with mg_process_end. */
 mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *sandbox);
 
-/* mg_process_end -- kill what is left of it and wait; its wait status, as waitpid gives it. Idempotent. */
+/* mg_process_end -- kill what is left of it and wait; returns its wait status as from waitpid. Idempotent. */
 int mg_process_end(mg_process *process);
 
 /* mg_uid -- the uid and gid that sandboxed programs run under. */

@@ -33,7 +33,7 @@ static int notes = -1; /* our end of the janitor's pipe */
 void mg_janitor_note(pid_t pid)
 {
     ssize_t sent = notes < 0 ? 0 : write(notes, &pid, sizeof pid);
-    (void)sent; /* a janitor that was killed helps nobody */
+    (void)sent; /* the janitor may have been killed */
 }
 
 /* The processes noted and not ended. */
@@ -46,7 +46,7 @@ static void keep_note(pid_t list[NOTED], pid_t note)
         }
 }
 
-/* bubblewrap dies with its parent, but not yet while it makes the sandbox. */
+/* bubblewrap ends with its parent, but not while it sets up the sandbox. */
 static void kill_noted(const pid_t list[NOTED])
 {
     for (int i = 0; i < NOTED; i++)
@@ -140,7 +140,7 @@ static mt_status write_new(const char *path, const void *bytes, size_t count, mo
             break;
         done += (size_t)n;
     }
-    bool good = fd >= 0 && done == count && fchmod(fd, mode) == 0; /* whatever the umask */
+    bool good = fd >= 0 && done == count && fchmod(fd, mode) == 0; /* independent of the umask */
     if (fd >= 0 && close(fd))
         good = false;
     return good ? MT_OK : mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));

@@ -1,7 +1,8 @@
-/* scratch.h -- a private folder for one grading, gone afterwards however the grader ends.
+/* scratch.h -- a private folder for one grading, removed at the end, however the grader ends.
  *
- * A small process of ours, the janitor, waits until the grader closes a pipe, which even SIGKILL does, and then kills what
- * is left of the sandboxes and removes the folder. Sandboxed programs can pass through the folder (mode 0711) but cannot list it. */
+ * A small process, the janitor, waits until a pipe from the grader is closed, which happens even after SIGKILL. Then it
+ * kills what is left of the sandboxes and removes the folder. Sandboxed programs can pass through the folder (mode
+ * 0711) but cannot list it. */
 #ifndef MG_SCRATCH_H
 #define MG_SCRATCH_H
 
@@ -13,15 +14,16 @@
 
 typedef struct mg_scratch {
     char path[PATH_MAX / 8];
-    int alive; /* the pipe's end that tells the janitor we live */
+    int alive; /* our end of the janitor's pipe */
     pid_t janitor;
-    mode_t mask; /* the umask we found; while the scratch is open it is 022, for the sandboxed uid must read */
+    mode_t mask; /* the umask before; while the scratch folder is open it is 022, because the sandboxed uid must read */
 } mg_scratch;
 
 mt_status mg_scratch_open(mg_scratch *scratch);
 void mg_scratch_close(mg_scratch *scratch);
 
-/* mg_janitor_note -- a process was started that must not outlive us, or (-pid) is no more. Without a janitor, nothing. */
+/* mg_janitor_note -- a process was started that must not outlive us, or (-pid) has ended. Without a janitor, does
+ * nothing. */
 void mg_janitor_note(pid_t pid);
 
 /* mg_path -- a path made by printf into a buffer of PATH_MAX; aborts when it is too long. */

@@ -1,4 +1,4 @@
-/* session.c -- the life of a worker, and the steps of a call (wire.h draws them). Every wait has a deadline. */
+/* session.c -- starts and ends a worker, and makes calls (wire.h shows the steps). Every wait has a deadline. */
 #include "session.h"
 
 #include "arena.h"
@@ -23,8 +23,8 @@ struct mg_session {
     mg_process process;
     mg_arena input, output;
     int request, reply; /* our ends of the pipes */
-    pid_t program;      /* known from the first reply on */
-    int64_t answered;   /* calls, in this session's life */
+    pid_t program;      /* known after the first reply */
+    int64_t answered;   /* calls in this session */
     double wall_used;   /* of the current check */
     double cpu_before;  /* processor time when the check began */
     int64_t printed;    /* bytes, of the current check */
@@ -102,7 +102,7 @@ void mg_session_renew(mg_session *s)
 static void drain_output(mg_session *s)
 {
     char chunk[16384];
-    for (int i = 0; i < 64; i++) { /* a flood must not keep us here */
+    for (int i = 0; i < 64; i++) { /* a limit, in case of endless output */
         ssize_t n = read(s->process.output, chunk, sizeof chunk);
         if (n <= 0)
             return;
@@ -111,7 +111,7 @@ static void drain_output(mg_session *s)
     }
 }
 
-/* A verdict on a worker that has ended or must be ended; nothing more can come from this session. */
+/* A verdict on a worker that has ended or must be ended; the session cannot be used any more. */
 static void give_up(mg_session *s, mg_outcome *outcome, mg_verdict verdict, const char *words)
 {
     int status = mg_process_end(&s->process);
@@ -141,7 +141,7 @@ static bool over_limits(mg_session *s, double wall, mg_outcome *outcome)
     return true;
 }
 
-/* After a fault was announced the worker should die of it; the end of its output may say more. */
+/* After it reported a fault, the worker should be killed by it; the end of its output may have more details. */
 static void die_of_fault(mg_session *s, const mg_wire_reply *fault, const mg_invocation *in, mg_outcome *outcome)
 {
     char words[256];
@@ -151,16 +151,16 @@ static void die_of_fault(mg_session *s, const mg_wire_reply *fault, const mg_inv
     give_up(s, outcome, MG_CRASH, words);
 }
 
-/* The worker says it cannot. At the start of its life that may be the grader's fault. Once it could, it is the unit's, which
- * has used up the memory or put these words into the worker's mouth. */
+/* The worker reports that it cannot make the call. In its first call this may be an error of the grader. Later it is an
+ * error of the unit, which has used up the memory or forged the reply. */
 static void refuse(mg_session *s, const char *words, mg_outcome *outcome)
 {
     char text[256];
-    snprintf(text, sizeof text, "after %lld good calls: %s", (long long)s->answered, words);
+    snprintf(text, sizeof text, "after %lld successful calls: %s", (long long)s->answered, words);
     give_up(s, outcome, s->answered ? MG_CRASH : MG_ERROR, s->answered ? text : words);
 }
 
-/* Judge one whole reply: true when it is the one we wait for. */
+/* Judge one complete reply: true if it is the expected one. */
 static bool take_reply(mg_session *s, const mg_wire_reply *reply, const mg_wire_request *request, mg_reply_kind wanted,
                        const mg_invocation *in, mg_outcome *outcome)
 {
@@ -175,7 +175,7 @@ static bool take_reply(mg_session *s, const mg_wire_reply *reply, const mg_wire_
     else if (reply->what == MG_NO_MEMORY)
         refuse(s, "the worker could not map its arrays: limits.memory_mib in lab.json are used up", outcome);
     else
-        give_up(s, outcome, MG_CRASH, "the worker answered out of turn");
+        give_up(s, outcome, MG_CRASH, "the worker sent an unexpected reply");
     return false;
 }
 
@@ -248,7 +248,7 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
     return false;
 }
 
-/* Where an array's pages, and the array in them, lie on our side. */
+/* The address of an array's pages, and of the array in them, in our memory. */
 static char *pages_of(const mg_session *s, const mg_wire_value *v)
 {
     return (v->kind == MG_IN ? s->input.base : s->output.base) + v->offset;
@@ -281,7 +281,7 @@ static int64_t spoiled(const char *from, const char *to)
     return count;
 }
 
-/* Take the outputs, and look at the rest of their pages: an array is guarded by its own page on one side only. */
+/* Copy the outputs, and check the rest of their pages: an array has a guard page on one side only. */
 static void copy_out(mg_session *s, const mg_invocation *in, const mg_wire_request *request, mg_outcome *outcome)
 {
     for (int i = 0; i < in->count; i++) {
@@ -319,7 +319,7 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
     if (!make_request(s, in, request, outcome))
         return false;
     mg_thaw(s->program);
-    ssize_t sent = write(s->request, request, sizeof *request); /* a dead worker shows in await */
+    ssize_t sent = write(s->request, request, sizeof *request); /* await notices a dead worker */
     (void)sent;
     if (!await(s, request, MG_READY, in, outcome))
         return false;
@@ -346,7 +346,7 @@ void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome
     mg_thaw(s->program);
     if (!await(s, &request, MG_DONE, in, outcome) || !hold(s, outcome))
         return;
-    outcome->wall = mt_now() - begin; /* until every thread stands still: work after the answer is work too */
+    outcome->wall = mt_now() - begin; /* until every thread is stopped: work after the reply counts too */
     outcome->cpu = mg_cpu_seconds(s->program) - cpu;
     outcome->waited = mg_waited_seconds(s->program) - waited;
     s->answered++;

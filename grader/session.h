@@ -1,7 +1,8 @@
 /* session.h -- one worker process and the calls made in it.
  *
- * A call moves fresh inputs in, times the function from outside, and moves the outputs out while the worker is frozen.
- * Between calls the worker stays frozen. What the worker says is used to know when to look, never what to conclude. */
+ * A call copies fresh inputs in, times the function from outside, and copies the outputs out while the worker is
+ * stopped. Between calls the worker stays stopped. Replies of the worker determine when to continue, but never the
+ * verdict. */
 #ifndef MG_SESSION_H
 #define MG_SESSION_H
 
@@ -15,7 +16,7 @@ typedef struct mg_argument {
     mt_dtype dtype;
     mt_shape shape;
     int64_t bytes;
-    void *data;   /* arrays: what the worker sees at the start of the call (inputs, or poison) */
+    void *data;   /* arrays: contents at the start of the call (inputs, or poison) */
     void *result; /* MG_OUT, MG_INOUT: copied here after the call */
     int64_t i64;
     float f32;
@@ -31,9 +32,9 @@ typedef struct mg_invocation {
 
 typedef struct mg_outcome {
     mg_verdict verdict; /* MG_PASS: answered in time and wrote nothing outside; says nothing about values */
-    char detail[1024];  /* words for the other verdicts */
+    char detail[1024];  /* a description for the other verdicts */
     double wall, cpu;   /* seconds of the call, by our clocks */
-    double waited;      /* seconds its threads wanted a processor and had none */
+    double waited;      /* seconds in which its threads were ready but had no processor */
 } mg_outcome;
 
 typedef struct mg_worker {
@@ -47,15 +48,15 @@ typedef struct mg_worker {
 
 typedef struct mg_session mg_session;
 
-/* mg_session_start -- a fresh worker; NULL with mt_last_error when the machine cannot run it. */
+/* mg_session_start -- a fresh worker; NULL with mt_last_error if it cannot be started. */
 mg_session *mg_session_start(const mg_worker *worker);
 
-/* mg_session_renew -- a new check begins: its time and output limits start at zero. */
+/* mg_session_renew -- begin a new check: reset the counts for its time and output limits. */
 void mg_session_renew(mg_session *session);
 
-/* mg_session_call -- make one call. After any verdict but MG_PASS the session is of no more use. */
+/* mg_session_call -- make one call. After any verdict but MG_PASS the session cannot be used any more. */
 void mg_session_call(mg_session *session, const mg_invocation *invocation, mg_outcome *outcome);
 
-void mg_session_end(mg_session *session); /* NULL is fine */
+void mg_session_end(mg_session *session); /* NULL is allowed */
 
 #endif

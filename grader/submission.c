@@ -1,7 +1,7 @@
-/* submission.c -- folders and archives from strangers.
+/* submission.c -- untrusted folders and archives.
  *
- * Archives are parsed by libarchive in a child process with little time, little memory and no root, which hands the units
- * over through a pipe; if a hostile archive breaks it, that is one line in the report. */
+ * libarchive parses archives in a child process with limited time and memory and without root, which sends the units
+ * through a pipe; if a hostile archive crashes it, the report says so. */
 #include "submission.h"
 #include "scratch.h"
 
@@ -31,7 +31,7 @@ static void ignore(char *list, size_t size, const char *name, const char *why)
     char clean[64];
     size_t used = strlen(list), n = 0;
     for (const char *p = name; *p && n < sizeof clean - 1; p++)
-        clean[n++] = *p >= ' ' && *p < 127 ? *p : '?'; /* a file name is a stranger's text too */
+        clean[n++] = *p >= ' ' && *p < 127 ? *p : '?'; /* file names are untrusted text too */
     clean[n] = 0;
     if (used < size)
         snprintf(list + used, size - used, "%s%s (%s)", used ? ", " : "", clean, why);
@@ -56,7 +56,7 @@ static bool is_other(const mg_labinfo *info, const char *name)
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-/* Why a file is not taken, or NULL. Opened first, then looked at, so that it cannot change in between. */
+/* Why a file is not taken, or NULL. It is opened before it is examined, so that it cannot change in between. */
 static const char *take_file(const char *to, int folder, const char *name)
 {
     char path[PATH_MAX];
@@ -82,7 +82,7 @@ static const char *take_file(const char *to, int folder, const char *name)
     return why;
 }
 
-/* labs/NN-name below a folder, or the folder itself when it has none; no symbolic link on the way. */
+/* labs/NN-name below a folder, or the folder itself when it has none; no symbolic links are followed. */
 static DIR *open_folder(int top, const char *id)
 {
     int labs = openat(top, "labs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -112,7 +112,7 @@ static mt_status collect_folder(const char *to, int top, const mg_labinfo *info,
 
 /* ---- archives: the child -------------------------------------------------------------------- */
 
-/* Which unit an archive's path stands for: unit, folder/unit, or .../labs/NN-name/unit; -1 for none. */
+/* The unit of a path in an archive: unit, folder/unit, or .../labs/NN-name/unit; -1 for none. */
 static int unit_of_path(const mg_labinfo *info, const char *path)
 {
     char home[64];
@@ -185,7 +185,7 @@ MT_NORETURN static void unpack(int in, int out, const mg_labinfo *info)
     char ignored[IGNORED] = "";
     struct archive *a = archive_read_new();
     setrlimit(RLIMIT_CPU, &(struct rlimit){ PARSE_SECONDS, PARSE_SECONDS });
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they map terabytes */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* sanitizers map terabytes */
     setrlimit(RLIMIT_AS, &(struct rlimit){ (rlim_t)PARSE_MIB << 20, (rlim_t)PARSE_MIB << 20 });
 #endif
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });
@@ -219,7 +219,7 @@ static bool read_all(int fd, void *to, size_t count)
     return true;
 }
 
-/* Every message is checked: the child has read a stranger's bytes. True when it came to its end. */
+/* Every message is checked, because the child has parsed untrusted data. True if it finished. */
 static bool receive(int in, const char *to, const mg_labinfo *info, char *ignored, size_t size)
 {
     char path[PATH_MAX], *text = malloc(MG_UNIT_BYTES + 1);

@@ -1,4 +1,4 @@
-/* submission.h -- take the units named in lab.json out of what somebody handed in, and nothing else. */
+/* submission.h -- copies the units that lab.json names from a submission, and nothing else. */
 #ifndef MG_SUBMISSION_H
 #define MG_SUBMISSION_H
 
@@ -7,10 +7,10 @@
 enum { MG_UNIT_BYTES = 1 << 20 }; /* the largest unit taken */
 
 /* mg_submission_collect -- copy the lab's units from a folder or an archive (tar, compressed or not, or zip) into the
- * folder `to`. A unit may stand at the top, in one folder, or where it stands in the repository (labs/NN-name/).
- *   ignored  gets one line naming what was left out and why ("Makefile, evil.h (not a unit)"); empty when nothing was
- * Only regular files of at most MG_UNIT_BYTES are taken; a symbolic link, a device, a path with "..", a hard link never is.
- * Fails when a unit is missing or the archive cannot be read, naming it. */
+ * folder `to`. A unit may be at the top, in one folder, or at its path in the repository (labs/NN-name/). ignored gets
+ * one line with what was left out and why ("Makefile, evil.h (not a unit)"); empty when nothing was Only regular files
+ * of at most MG_UNIT_BYTES are taken; a symbolic link, a device, a path with "..", or a hard link is never taken. Fails
+ * when a unit is missing or the archive cannot be read, naming it. */
 mt_status mg_submission_collect(const char *to, const char *from, const mg_labinfo *info, char *ignored, size_t size);
 
 #endif

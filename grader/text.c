@@ -1,4 +1,4 @@
-/* text.c -- safe printing of strangers' words, and files that are replaced in one step. */
+/* text.c -- safe printing of untrusted text, and files that are replaced in one step. */
 #include "text.h"
 #include "core/io.h"
 
@@ -22,7 +22,7 @@ static int decode(const unsigned char *p, uint32_t *code)
     return *code < smallest[n] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : n;
 }
 
-/* Control characters (C0, DEL, C1) move a terminal's cursor; U+202A.. and U+2066.. turn the direction of writing. */
+/* Control characters (C0, DEL, C1) move a terminal's cursor; U+202A.. and U+2066.. change the direction of writing. */
 static bool steers(uint32_t c)
 {
     return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||

@@ -1,4 +1,4 @@
-/* text.h -- words of strangers, printed safely: a submission's output ends up in terminals, JSON and HTML pages. */
+/* text.h -- safe printing of untrusted text: a submission's output is shown in terminals, JSON and HTML pages. */
 #ifndef MG_TEXT_H
 #define MG_TEXT_H
 
@@ -8,8 +8,8 @@
 
 typedef enum mg_escape { MG_PLAIN, MG_HTML } mg_escape;
 
-/* mg_put -- print text as valid UTF-8. Bytes that are none, and characters that steer a terminal or turn the direction
- * of writing, become U+FFFD; newline and tab stay. MG_HTML also escapes < > & " '. */
+/* mg_put -- print text as valid UTF-8. Invalid bytes, and characters that control a terminal or change the direction of
+ * writing, become U+FFFD; newline and tab stay. MG_HTML also escapes < > & " '. */
 void mg_put(FILE *out, const char *text, mg_escape escape);
 
 /* mg_plain -- what mg_put prints, as a string the caller frees. */

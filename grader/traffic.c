@@ -7,7 +7,7 @@
 
 static const char report_name[] = ""; /* no name: not shown among the arguments */
 
-/* The counting worker in place of the submission's own. False: the run has its verdict. */
+/* Use the counting worker in place of the submission's own. False: the run has its verdict. */
 static bool start(mg_run *run, mg_worker *worker)
 {
     mg_bench *b = run->bench;
@@ -40,8 +40,8 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must)
     const mg_traffic_report *r = mg_result(run, report_name);
     double times = (double)(r->fetched + r->written) / must;
     if (!(times >= 0.99))
-        mg_judge(run, MG_FAIL, "counted %.3g times the bytes that must move, and less than 1 is not possible", times);
-    mg_note(run, "%.2f times the bytes that must move (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),
+        mg_judge(run, MG_FAIL, "counted %.3g times the minimum of bytes, and less than 1 is not possible", times);
+    mg_note(run, "%.2f times the minimum of bytes (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),
             mg_bar(run, bar, "full"));
     mg_credit(run, bar, times);
     mg_session_end(run->session);

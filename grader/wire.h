@@ -1,4 +1,4 @@
-/* wire.h -- what the checker and a worker say to each other: fixed-size structs over two pipes, nothing else.
+/* wire.h -- the messages between the checker and a worker: fixed-size structs over two pipes.
  *
  *   checker                                   worker
  *   request (function, where arrays lie) -->  maps the arrays between guard pages
@@ -8,8 +8,8 @@
  *                                        <--  reply DONE
  *   [freezes it, copies the outputs]
  *
- * Every reply repeats the request's random nonce, so none can be sent ahead. All of a reply is a claim: the checker tests
- * it with mg_wire_reply_valid and believes no more than "look now". */
+ * Every reply repeats the request's random nonce, so none can be sent ahead. A reply is not trusted: the checker
+ * validates it with mg_wire_reply_valid and uses it only to know when to continue. */
 #ifndef MG_WIRE_H
 #define MG_WIRE_H
 
@@ -30,12 +30,12 @@ enum {
 
 typedef enum mg_kind { MG_IN = 1, MG_OUT, MG_INOUT, MG_I64, MG_F32, MG_NULL } mg_kind;
 
-/* Arrays lie in whole pages of an arena: MG_IN in the input memfd, MG_OUT and MG_INOUT in the output memfd. */
+/* Arrays are in whole pages of an arena: MG_IN in the input memfd, MG_OUT and MG_INOUT in the output memfd. */
 typedef struct mg_wire_value {
     uint32_t kind;
     uint32_t dtype;
     uint64_t offset; /* of the first page in the arena */
-    uint64_t bytes;  /* of the array: flush with the end of its pages, or with their start */
+    uint64_t bytes;  /* of the array, which is aligned to the end of its pages or to their start */
     int64_t i64;
     float f32;
     uint32_t unused;
@@ -60,10 +60,10 @@ typedef enum mg_reply_kind {
     MG_DONE,
     MG_UNKNOWN,   /* no such function in the worker's table */
     MG_NO_MEMORY, /* the arrays could not be mapped */
-    MG_FAULT,     /* a SIGSEGV or SIGBUS: where. Shown to the student, decides nothing */
+    MG_FAULT,     /* a SIGSEGV or SIGBUS: where. Shown to the student, has no influence on the verdict */
 } mg_reply_kind;
 
-/* Where a fault was: in an array's pages or between them, or in nothing of ours. */
+/* The place of a fault: in an array's pages, between them, or elsewhere. */
 enum { MG_NO_ARRAY = -1, MG_STACK = -2 };
 
 typedef struct mg_wire_reply {

@@ -1,4 +1,5 @@
-/* wire_traffic.h -- what a counting worker (worker/traffic.c) brings back: the last argument of its calls, an array of bytes. */
+/* wire_traffic.h -- what a counting worker (worker/traffic.c) returns: the last argument of its calls, an array of
+ * bytes. */
 #ifndef MG_WIRE_TRAFFIC_H
 #define MG_WIRE_TRAFFIC_H
 

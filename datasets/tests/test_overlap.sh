@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_overlap.sh -- the program overlap as a user meets it: its figures, and what it says to a wrong option.
+# test_overlap.sh -- the program overlap from the command line: its figures, and its messages for wrong options.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${MT_BIN:-$root/build/release/bin}

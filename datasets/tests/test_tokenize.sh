@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_tokenize.sh -- the program tokenize: the same file whatever the number of workers, and never half a file.
+# test_tokenize.sh -- the program tokenize: the same file for any number of workers, and never a partly written file.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tokenize=$root/build/release/bin/tokenize

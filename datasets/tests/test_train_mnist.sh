@@ -1,5 +1,5 @@
 #!/bin/bash
-# test_train_mnist.sh -- make_digits and train_mnist as a user meets them, on a small set of stand-in digits.
+# test_train_mnist.sh -- make_digits and train_mnist from the command line, on a small set of stand-in digits.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${MT_BIN:-$root/build/release/bin}

@@ -1,6 +1,7 @@
-/* test_blame.c -- a lab on top of the student's own earlier labs: who is to blame for a row that fails.
+/* test_blame.c -- a lab graded with the student's own earlier labs: which lab is reported for a row that fails.
  *
- * The toy's units here call twice() of lab 88 and half() of lab 89, both of which have a reference and a student's unit. */
+ * The toy's units here call twice() of lab 88 and half() of lab 89, both of which have a reference and a student's
+ * unit. */
 #include "toy.h"
 
 #define UNIT "#include \"core/base.h\"\nfloat twice(float x);\nfloat half(float x);\n"
@@ -64,7 +65,7 @@ Test(blame, names_the_earlier_lab, .init = open_all, .fini = close_all, .timeout
     expect(grade(GOOD, GOOD_TWICE, HALF("__builtin_trap();"), "88 89"), MG_CRASH, "the reference's lab 89: look there");
     expect(grade(GOOD, GOOD_TWICE, HALF("MT_TODO(\"89.1\");"), "88 89"), MG_TODO, "the reference's lab 89: look there");
     expect(grade(GOOD, TWICE("return 3 * x;"), HALF("return x;"), "88 89"), MG_FAIL, "lab 88 89: look there");
-    /* Its own fault, whatever the earlier labs are like. */
+    /* An error of the graded lab itself, independent of the earlier labs. */
     expect(grade(TOY "out[i] = 0; }", TWICE("return 3 * x;"), GOOD_HALF, "88 89"), MG_FAIL, "multiply by two");
     expect(grade(UNIT "void toy(float *out, const float *x, int64_t n) { if (n) MT_TODO(\"90.1\"); }", GOOD_TWICE,
                  HALF("return x;"), "88 89"),

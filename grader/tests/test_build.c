@@ -1,5 +1,5 @@
-/* test_build.c -- what a link can see: an "object" that is a linker script names any file, found or not. And which units are
- * compiled. */
+/* test_build.c -- what a link can see: an "object" that is a linker script names any file, found or not. And which
+ * units are compiled. */
 #include "build.h"
 #include "toy.h"
 
@@ -49,7 +49,7 @@ Test(build, a_link_does_not_see_the_object_it_replaces, .init = open_all, .fini 
     cr_expect_eq(link_with("obj/90-toy/seen", log), MT_OK, "such an object works: %s", log);
 }
 
-/* Whether units of this text are made, where the text of the reference is what no compiler takes. */
+/* Whether units with this text compile, if the reference's text does not compile. */
 static mt_status make_units(const char *text)
 {
     char log[4096], path[PATH_MAX];

@@ -1,5 +1,5 @@
-/* test_freeze.c -- a program held still, its threads put on processors of their own, and patience with a machine that
- * stood still itself. */
+/* test_freeze.c -- stopping a program, binding its threads to processors, and time limits on a machine that stopped
+ * itself. */
 #include "freeze.h"
 #include "patience.h"
 
@@ -96,7 +96,7 @@ Test(freeze, a_program_that_ended_is_not_frozen)
 Test(patience, a_clock_that_jumps_is_no_waiting)
 {
     mg_patience p = mg_patience_new();
-    p.before -= 1000; /* as if we had stood still */
+    p.before -= 1000; /* as if this process had been stopped */
     double waited = mg_waiting(&p);
     cr_expect_float_eq(waited, MG_MOST_TICK, 1e-9);
     p.before -= 0.1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labs.sh with a grader of straw that says, grade after grade, what stands in said.1, said.2, ...
+# labs.sh with a fake grader that prints the files said.1, said.2, ... in successive gradings.
 set -euo pipefail
 labs=$(cd "$(dirname "$0")/../.." && pwd)/grader/tools/labs.sh
 export PAUSE=0

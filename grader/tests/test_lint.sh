@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lint.sh: each rule finds its sin at file:line, and a clean tree passes.
+# lint.sh: each rule reports a violation at file:line, and a clean tree passes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tool=$PWD/grader/tools/lint.sh
@@ -23,8 +23,8 @@ expect() {
 lines() { # lines N: a function of N lines in all, called long_one
     printf 'static void long_one(void)\n{\n' && printf '    x();\n%.0s' $(seq $(($1 - 3))) && printf '}\n'
 }
-# sin NAME FILE WORDS: the file on standard input is refused with WORDS, alone; then it is gone.
-sin() {
+# violation NAME FILE WORDS: the file on standard input gives WORDS and no other complaint; then it is removed.
+violation() {
     cat >"$2"
     expect "$1" 1 "$3"
     expect "$1: no other complaint" 1 " 1 complaints"
@@ -37,20 +37,20 @@ printf '#include "/etc/passwd"\n\tFIXME\n' >grader/attacks/evil.c
 printf '#include "nn/own.h"\n#include "core/base.h"\n' >solutions/02-backprop/own.c
 expect "a clean tree" 0 "1 functions, median 60 lines; 0 complaints"
 
-lines 61 | sin "a long function" minitorch/core/a.c "minitorch/core/a.c:1: long_one has 61 lines (at most 60)"
-seq -f 'int x%g;' 401 | sin "a long file" minitorch/core/a.c "minitorch/core/a.c:401: the file has 401 lines (at most 400)"
-seq -f 'int x%g;' 251 | sin "a long header" minitorch/core/a.h "minitorch/core/a.h:251: the file has 251 lines (at most 250)"
-sin "kernels know no nn" solutions/01-matmul/a.c "solutions/01-matmul/a.c:1: includes nn/module.h, which is a floor above" \
+lines 61 | violation "a long function" minitorch/core/a.c "minitorch/core/a.c:1: long_one has 61 lines (at most 60)"
+seq -f 'int x%g;' 401 | violation "a long file" minitorch/core/a.c "minitorch/core/a.c:401: the file has 401 lines (at most 400)"
+seq -f 'int x%g;' 251 | violation "a long header" minitorch/core/a.h "minitorch/core/a.h:251: the file has 251 lines (at most 250)"
+violation "kernels know no nn" solutions/01-matmul/a.c "solutions/01-matmul/a.c:1: includes nn/module.h, which is a floor above" \
     <<<'#include "nn/module.h"'
-sin "core knows no ops" minitorch/core/a.c "minitorch/core/a.c:2: includes ops/ops.h, which is a floor above" \
+violation "core knows no ops" minitorch/core/a.c "minitorch/core/a.c:2: includes ops/ops.h, which is a floor above" \
     <<<$'#include "core/base.h"\n#include "ops/ops.h"'
-sin "siblings" minitorch/data/a.c "includes ckpt/save.h: data and ckpt do not know each other" <<<'#include "ckpt/save.h"'
-sin "an unknown folder" minitorch/nn/a.c "includes ../core/base.h, name headers" <<<'#include "../core/base.h"'
-sin "a tab" minitorch/core/a.c "minitorch/core/a.c:1: a tab" <<<$'/* here:\t. */'
-sin "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
-sin "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
+violation "siblings" minitorch/data/a.c "includes ckpt/save.h: data and ckpt must not include each other" <<<'#include "ckpt/save.h"'
+violation "an unknown folder" minitorch/nn/a.c "includes ../core/base.h, name headers" <<<'#include "../core/base.h"'
+violation "a tab" minitorch/core/a.c "minitorch/core/a.c:1: a tab" <<<$'/* here:\t. */'
+violation "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
+violation "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
 if command -v clang-format >/dev/null; then
-    sin "layout" minitorch/core/a.c "minitorch/core/a.c:1: layout, run: clang-format" <<<'int  x;'
+    violation "layout" minitorch/core/a.c "minitorch/core/a.c:1: layout, run: clang-format" <<<'int  x;'
 fi
 
 lines 61 >minitorch/core/long.c
@@ -59,7 +59,7 @@ expect "an exception" 0 "0 complaints"
 echo 'minitorch/core/long.c:long_one' >grader/tools/lint-exceptions
 expect "an exception without a reason" 1 "lint-exceptions:1: an exception without a reason"
 rm minitorch/core/long.c
-expect "an exception outlived" 1 "lint-exceptions:1: minitorch/core/long.c:long_one is no exception any more"
+expect "an exception outlived" 1 "lint-exceptions:1: minitorch/core/long.c:long_one is not over the limit any more"
 rm -r minitorch solutions grader
 expect "an empty tree" 2 "no sources"
 

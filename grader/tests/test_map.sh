@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# map.sh: every way a header tags a function ends up in docs/MAP.md beside its unit and checks; --check sees a change.
+# map.sh: every form of tag in a header appears in docs/MAP.md with its unit and checks; --check notices a change.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tool=$PWD/grader/tools/map.sh

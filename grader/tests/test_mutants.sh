@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# mutants.sh, rowverdict and progress.sh, with a grader of straw: who is caught, who escapes, and what is said.
+# mutants.sh, rowverdict and progress.sh, with a fake grader: which mutants are rejected, which are not, and the messages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build/release}
@@ -22,7 +22,7 @@ expect() {
     fi
 }
 
-# The straw grader: the row fails when the unit says "minus".
+# The fake grader: the row fails if the unit contains "minus".
 cat >grade <<'STRAW'
 #!/usr/bin/env bash
 while [ $# -gt 0 ]; do
@@ -98,7 +98,7 @@ expect "what it can do" 0 "  - reshape, transpose" "$progress" "$build"
 expect "the last line" 0 "progress: 1/2 labs" "$progress" "$build"
 echo '90/100 FAIL=1' >said00
 expect "a lab that fails" 0 "begun: FAIL=1" "$progress" "$build"
-expect "where to begin" 0 "Begin with: make lab LAB=00" "$progress" "$build"
+expect "where to begin" 0 "Start with: make lab LAB=00" "$progress" "$build"
 printf '#!/bin/sh\necho "no worker"; exit 1\n' >grade
 expect "a grader that cannot" 0 "could not be graded: no worker" "$progress" "$build"
 

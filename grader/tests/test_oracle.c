@@ -1,5 +1,5 @@
-/* test_oracle.c -- the oracles against closed forms, brute force and finite differences, none of which shares a line
- * with the oracles or the units. And the bounds: f32 arithmetic stays inside, half the bits do not. */
+/* test_oracle.c -- the oracles against closed forms, brute force and finite differences, which share no code with the
+ * oracles or the units. And the bounds: f32 arithmetic is within them, 16-bit arithmetic is not. */
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "checks/oracle_mlp.h"

@@ -1,4 +1,4 @@
-/* test_race.c -- when a race is believed, and what it says: made-up times, so that no noise decides. */
+/* test_race.c -- when the result of a race is used, and which: with made-up times, independent of noise. */
 #include "race.h"
 
 #include <criterion/criterion.h>

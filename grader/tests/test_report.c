@@ -1,4 +1,4 @@
-/* test_report.c -- the three reports of one grade: laid out as examples.md shows, and safe with hostile words. */
+/* test_report.c -- the three reports of one grade: their layout, and safety with hostile text. */
 #include "results.h"
 #include "text.h"
 
@@ -20,7 +20,7 @@ static mg_row row(const char *step, const char *name, mg_verdict verdict, double
 
 #define SET(field, text) snprintf(field, sizeof(field), "%s", text)
 
-/* The grade of examples.md. */
+/* A grade with typical rows. */
 static mg_results example(mg_row rows[6])
 {
     rows[0] = row("02.1", "linear forward", MG_PASS, 10, 10);
@@ -44,7 +44,7 @@ static mg_results example(mg_row rows[6])
     return results;
 }
 
-/* A row and a head full of what a submission might try. */
+/* A row and a head with text that a hostile submission might contain. */
 #define HOSTILE                                                                                             \
     "<script>alert(\"1\")</script> & 'x' \\ \x1b[31m \xff\xfe \xc0\xaf \xed\xa0\x80 \xe2\x80\xae \xc3\xa9 " \
     "\x01\n</pre>"
@@ -114,7 +114,7 @@ static char *report_of(mt_status (*report)(const char *, const mg_results *), co
     return read_file("report");
 }
 
-/* No byte that a terminal or a browser would take for something else than text. */
+/* No bytes that a terminal or a browser interprets as anything but text. */
 static void expect_clean(const char *text)
 {
     static const char *const forbidden[] = {

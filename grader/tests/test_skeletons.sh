@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# skeletons.sh: skeletons follow the solutions, never overwrite work, and what they lose is found.
+# skeletons.sh: skeletons follow the solutions and never overwrite a student's work; lost functions are reported.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tool=$PWD/grader/tools/skeletons.sh

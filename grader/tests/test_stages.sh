@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# .ci/test with tables of straw: what is added up, what is said, what runs beside what, and that nothing outlives it.
+# .ci/test with made-up tables: sums, messages, which stages run in parallel, and that no process outlives it.
 set -euo pipefail
 test=$(cd "$(dirname "$0")/../.." && pwd)/.ci/test
 root=$(mktemp -d) passed=0 failed=0
@@ -31,7 +31,7 @@ ok "no sum, no success" try 1 'alone | one | echo oh; false'
 LIMIT=0.2 ok "too long" try 1 'alone | one | sleep 20'
 ok "why" says "one: failed: it was ended, status 124"
 
-# Each of two waits for the other: they end only when they run at once. The third begins after them.
+# Two stages wait for each other: they end only if they run in parallel. The third starts after them.
 meet() { echo "beside | $1 | touch $root/$1; until [ -e $root/$2 ]; do sleep 0.05; done; [ ! -e $root/third ]"; }
 ok "two at once" env LIMIT=20 bash -c "$(declare -f try); test=$test; try 0 '$(meet first second)' '$(meet second first)' \
     'alone | third | [ -e $root/second ] && touch $root/third'"

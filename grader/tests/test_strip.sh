@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# strip: the skeleton is what examples.md shows; every bad mark is refused with file:line and nothing is written.
+# strip: the skeleton is the expected one; every bad mark is refused with file:line and nothing is written.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 strip=${STRIP:-build/release/bin/strip}
@@ -147,7 +147,7 @@ UNIT
     refused "41 lines" 1 "has 41 lines"
 refused "no region at all" 1 "no marked region" <<<'int x;'
 
-# The outside world: exit status 2, a line of words, nothing half-written.
+# Errors of files: exit status 2, a message, no partly written file.
 trouble() { # trouble NAME WORDS ARGUMENTS
     local name=$1 words=$2 out rc=0
     shift 2

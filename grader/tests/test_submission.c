@@ -1,4 +1,4 @@
-/* test_submission.c -- what is taken from a folder or an archive, and what is not. */
+/* test_submission.c -- which files are taken from a folder or an archive, and which are not. */
 #include "submission.h"
 #include "scratch.h"
 

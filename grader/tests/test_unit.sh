@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# .ci/unit with test programs of straw: what counts as a failure, and what is said of it.
+# .ci/unit with made-up test programs: what counts as a failure, and the messages.
 set -euo pipefail
 unit=$(cd "$(dirname "$0")/../.." && pwd)/.ci/unit
 root=$(mktemp -d) passed=0 failed=0

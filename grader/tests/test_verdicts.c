@@ -1,7 +1,7 @@
-/* test_verdicts.c -- one unit per thing that can go wrong, graded as a student's would be: the verdict and its words.
+/* test_verdicts.c -- one unit for each kind of error, graded like a student's: the verdict and its message.
  *
- * One program for all of them, since the toy lab takes a second to make. A row that must be confined computes the right
- * values only if what it tries is refused, so that PASS means "refused". */
+ * One program for all of them, because building the toy lab takes a second. A row that must be confined computes the
+ * right values only if what it tries is refused, so that PASS means "refused". */
 #include "sandbox.h"
 #include "toy.h"
 
@@ -62,14 +62,14 @@ static const attempt attempts[] = {
     { "leaves no address space for the next call",
       BODY("for (size_t each = 1 << 20; each >= 4096; each /= 16)"
            " while (mmap(NULL, each, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED); " DO),
-      MG_CRASH, "after 1 good calls: the worker could not map its arrays" },
+      MG_CRASH, "after 1 successful calls: the worker could not map its arrays" },
     { "blames the grader in the second call", /* finds the request, and in it the nonce, by the function's name */
       UNIT "extern char __bss_start[], _end[]; static int calls;\n" TOY
            "{ struct { uint64_t nonce; int what, value; int64_t distance; } r = { .what = 0x5eed03, .value = -1 };" DO
            " if (calls++) for (char *p = __bss_start + 24; p < _end - 4; p += 8)"
            " if (memcmp(p, \"toy\", 4) == 0 && *(int *)(p - 16) == 3)"
            " { r.nonce = *(uint64_t *)(p - 24); write(4, &r, sizeof r); pause(); } }",
-      MG_CRASH, "after 1 good calls: the worker's table has no such function" },
+      MG_CRASH, "after 1 successful calls: the worker's table has no such function" },
     { "loops", BODY("for (volatile int i = 0;; i++);"), MG_TIMEOUT, " seconds" },
     { "sleeps", BODY("for (;;) sleep(9);"), MG_TIMEOUT, "no answer within 2 seconds" },
     { "talks without end", BODY("for (;;) puts(\"and another thing\");"), MG_TIMEOUT, "printed more than 16 KiB" },
@@ -170,8 +170,8 @@ Test(verdicts, a_case_that_never_reaches_the_unwritten_part_is_to_do_too)
     toy_close(&t);
 }
 
-/* The step that a row belongs to may be written, and another not. Only a step's number gets from the student's words into
- * the report. */
+/* The step that a row belongs to may be written, and another not. Only a step's number gets from the student's words
+ * into the report. */
 Test(verdicts, a_row_to_do_says_for_which_step_it_waits)
 {
     static const struct {
@@ -216,7 +216,7 @@ Test(verdicts, a_race_pays_for_speed, .timeout = 600)
     toy_close(&t);
 }
 
-/* Stops this process for three seconds, as a machine does that is asleep, once it waits for the worker of its own. */
+/* Stops this process for three seconds, like a suspended machine, when it waits for its worker. */
 static pid_t stop_me(void)
 {
     pid_t me = getpid(), other = fork();

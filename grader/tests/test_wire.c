@@ -1,4 +1,4 @@
-/* test_wire.c -- which replies are believed to be replies; the tail of what a worker prints; words for a fault. */
+/* test_wire.c -- which replies are accepted; the tail of a worker's output; descriptions of faults. */
 #include "death.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,7 @@
-/* toy.h -- a lab of one tiny unit, graded with the whole machinery, so that tests can hand in any unit they like.
+/* toy.h -- a lab with one small unit, graded by the real grader, so that tests can submit any unit.
  *
- *   void toy(float *out, const float *x, int64_t n)    out = 2x        steps 90.1 (two calls a case) and 90.2 (a race) */
+ *   void toy(float *out, const float *x, int64_t n)    out = 2x        steps 90.1 (two calls a case) and 90.2 (a
+ * race) */
 #ifndef MG_TESTS_TOY_H
 #define MG_TESTS_TOY_H
 
@@ -130,7 +131,7 @@ static const mg_group toy_groups[] = { MG_GROUP("90.1", "toy", toy_twice, toy_ca
                                        MG_GROUP("90.2", "race", toy_race, toy_race_cases) };
 static const mg_lab toy_lab = { "90-toy", toy_groups, MT_COUNT(toy_groups) };
 
-/* toy_grade -- hand in this text as toy.c and grade one step of it. */
+/* toy_grade -- submit this text as toy.c and grade one step of it. */
 static inline mg_results toy_grade(const toy *t, const char *unit, const char *step)
 {
     mg_results results;

@@ -1,9 +1,10 @@
-/* attacked.c -- what did a grade give an attack?
+/* attacked.c -- checks the grade of an attack.
  *
  *   attacked 02.json EARNS VERDICT [ROW...]
  *
- * Good when the total is at most EARNS, some row has the verdict (or one of several: "CRASH|FAIL"), and no row whose name holds one of the words ROW has
- * any points. VERDICT PASS: all rows have it, for the unit is right as long as what it tries is refused. Prints "CRASH 1/7" or what is not so. Exit status: 0 good, 1 not, 2 no results. */
+ * Good when the total is at most EARNS, some row has the verdict (or one of several: "CRASH|FAIL"), and no row whose
+ * name holds one of the words ROW has any points. VERDICT PASS: all rows have it, because the unit is right if its
+ * attempt is refused. Prints "CRASH 1/7" or the difference. Exit status: 0 good, 1 not, 2 no results. */
 #include "core/base.h"
 
 #include <cjson/cJSON.h>

@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
-# attacks.sh BUILD [NAME...] -- make attacks: does an attack on the grader earn anything, or harm anything?
+# attacks.sh BUILD [NAME...] -- make attacks: checks that attacks on the grader earn no points and do no harm.
 #
 # grader/attacks/NAME/ holds units that replace those of the solution, or make.sh, which is run in a folder with the
 # solution's units and may change them or print the path of an archive. @ROOT@ in a unit becomes the repository's path.
-# The first lines of the unit (or of make.sh) say what must happen:
+# The first lines of the unit (or of make.sh) state the expected result:
 #
 #   attack  02.1 what it is        the one step that is graded, and a remark
 #   hopes   ...                    for the reader
 #   earns   1                      points at most
-#   verdict CRASH|FAIL             of one row at least, one of these; REFUSED: the grader takes no such submission (exit status 2)
+#   verdict CRASH|FAIL             of at least one row, one of these; REFUSED: the grader refuses the submission (exit status 2)
 #   stops   random shapes          words of rows that must have no points (may be repeated)
 #   words   left with exit status  in the grader's output (may be repeated)
 #
-# Besides, for each of them: the grader ends by itself and leaves no process, no file but its own, and no trace in the
-# canaries; no byte of the attack's output reaches the terminal or the page as a command; nothing printed "BREACH".
-# Limits are those of the lab, made short: a copy of labs/ and of the headers is the grader's --root.
-# One run at a time on a machine: a canary stands in /tmp, where any other run's attacks may reach it.
+# For each attack, too: the grader ends by itself and leaves no processes and no files but its own; the canaries are unchanged; no output of the attack reaches the terminal or the page as a command; nothing prints "BREACH".
+# Limits are those of the lab, reduced: the grader's --root is a copy of labs/ and of the headers.
+# One run at a time on a machine: a canary is in /tmp, where attacks of other runs may find it.
 set -euo pipefail
 [ -n "${MT_ATTACKS_LOCKED:-}" ] || MT_ATTACKS_LOCKED=1 exec flock -o /tmp/minitorch-attacks.lock "$0" "$@"
 build=$(realpath -m "${1:?usage: attacks.sh BUILD [NAME...]}")
@@ -45,7 +44,7 @@ make_root() {
 }
 trap 'rm -f /tmp/minitorch-canary' EXIT
 
-# What an attack could have left behind: its files are called minitorch-pwned wherever they are.
+# Files that an attack could have left behind: they are always called minitorch-pwned.
 traces() {
     find /tmp /var/tmp /dev/shm "$here" "$HOME" -maxdepth 3 -name 'minitorch-pwned*' 2>/dev/null
     find grader labs solutions minitorch -name 'minitorch-pwned*' -o -name results.json
@@ -72,7 +71,7 @@ prepare() {
     done
 }
 
-# complaints NAME CODE: everything that is not as it must be, in words; its first line is the score.
+# complaints NAME CODE: a description of everything that is wrong; its first line is the score.
 judge() {
     local code=$1 verdict earns said rows=()
     verdict=$(head_of verdict) earns=$(head_of earns)
@@ -122,7 +121,7 @@ report() {
     [ -z "$2" ] || { sed "s|^|grader/attacks/$1: |" <<<"$2" && echo "    see build/attacks/$1/log"; } >&2
 }
 
-# Without bubblewrap (hidden in a mount namespace of our own) the grader warns and goes on; marking refuses.
+# Without bubblewrap (hidden in a mount namespace) the grader warns and continues; with --marking it refuses.
 without_sandbox() {
     local start=$SECONDS complaints="" out=$here/without-sandbox units=solutions/02-backprop
     local hidden=(unshare --mount) grade=("$build/bin/grade" -q --root "$here/root" --build "$build" -l 02 --step 02.8 -s "$units")

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# budget.sh BUILD -- the line budgets of what a reader has to read (make lint): one line each, `budget NAME: LINES of LIMIT`.
+# budget.sh BUILD -- the line budgets of the code that a reader has to read (make lint): one line each, `budget NAME: LINES of LIMIT`.
 #
-#   train_gpt2, train_mnist   every .c and .h of ours that the program links on a CPU: its own, and what the linker takes
-#                             out of an archive of everything given and of the reference's units, with their headers
+#   train_gpt2, train_mnist   every .c and .h of ours that the program links on a CPU: its own, and those that the linker takes from an archive of all given code and of the reference's units, with their headers
 #   given framework           minitorch/ without emulator, bench, testing and tests
-# Then, without a limit, what a student writes: the lines inside the marked regions of solutions/.
+# Then, without a limit, the lines that a student writes: those in the marked regions of solutions/.
 # With -l NAME it lists a program's files with their lines instead.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,9 +1,10 @@
-/* contain.c -- run a command and say whether anything of it outlives it.
+/* contain.c -- run a command and report processes that outlive it.
  *
  *   contain SECONDS COMMAND...
  *
- * Orphans of the command become our children (PR_SET_CHILD_SUBREAPER), so after its end there must be none. Exit status:
- * the command's own; 124 it did not end in time and was killed, 125 it left processes behind, 128 + n it died of signal n. */
+ * Orphans of the command become our children (PR_SET_CHILD_SUBREAPER), so after its end there must be none. Exit
+ * status: the command's own; 124 it did not end in time and was killed, 125 it left processes behind, 128 + n it died
+ * of signal n. */
 #include "patience.h"
 
 #include <signal.h>
@@ -42,7 +43,7 @@ static void kill_children(void)
         ;
 }
 
-/* What the command left: nothing, once those that are ending have ended. */
+/* The processes that the command left, after a wait for those that are ending. */
 static int64_t left_behind(void)
 {
     for (int ms = 0; ms < GRACE_MS; ms += 10) {

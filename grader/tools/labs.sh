@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
-# labs.sh BUILD [LAB] -- guards the guard: for every lab with checks, or one (02), the skeleton earns 0 points, every row of
-# it TODO, and the solution earns full marks. Skeletons are made anew from solutions/, so a student's work in labs/ does
-# not matter here.
-# A lab with .cu units is skipped, and said to be, where the emulator was not built.
-# Where the solution misses points only in rows that race it against something ("0.91x of ..."), or is INCONCLUSIVE, the
-# machine may be busy: it is graded again, up to five times, with pauses that grow.
+# labs.sh BUILD [LAB] -- tests the checks: for every lab with checks, or one (02), the skeleton earns 0 points with every row TODO, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
+# Without the emulator a lab with .cu units is skipped, with a note.
+# If the solution misses points only in rows with a race ("0.91x of ..."), or a row is INCONCLUSIVE, the machine may be busy: it is graded again, up to five times, with increasing pauses.
 set -uo pipefail
 build=$1 passed=0 failed=0 tries=5 pause=${PAUSE:-10} failures=()
 verdict() { # name, condition, the grade's machine line
@@ -19,7 +16,7 @@ grade() { # units, folder for the reports: the table into $out, its last line in
 full() { [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)$ ]] && [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]; }
 # The rows without all their points; a row's note begins two blanks after these.
 missed() { sed -nE "s#^ ($number\.[0-9]+  .*[^ ]) +([A-Z]+) +([0-9.]+)/([0-9.]+)(  .*)?\$#\1|\2|\3|\4|\5#p" <<<"$out" | awk -F'|' '$3 != $4'; }
-# Whether the machine can be to blame: a race with PASS, FAIL or INCONCLUSIVE, not a row that crashed.
+# Whether a busy machine can be the cause: a race with PASS, FAIL or INCONCLUSIVE, not a row that crashed.
 only_races() { [ -n "$(missed)" ] && ! missed | grep -qvE '(\|(PASS|FAIL)\|.* [0-9.]+x of .*\(bar |\|INCONCLUSIVE\|)'; }
 
 for info in labs/"${2:+$2-}"*/lab.json; do

@@ -2,10 +2,10 @@
 # lint.sh -- make lint: budgets, floors, left-overs, layout. Every complaint is `file:line: what, what to do`.
 #
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
-#   floors    a file includes from its own floor or below (docs/STYLE.md)
+#   floors    a file includes from its own floor or a lower one (docs/STYLE.md)
 #   left-overs  tabs, trailing blanks, TODO and FIXME comments
 #   layout    clang-format, where it is installed
-# Not looked at: labs/ (generated, or a student's) and grader/attacks/ (an enemy's). ROOT=dir lints another tree.
+# Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
 set -euo pipefail
 cd "${ROOT:-$(dirname "$0")/../..}"
 shopt -s nullglob
@@ -17,7 +17,7 @@ complaints=$(mktemp)
 trap 'rm -f "$complaints"' EXIT
 [ ${#sources[@]} -gt 0 ] || { echo "lint: no sources in $PWD" >&2 && exit 2; }
 
-# A function is what stands between a line `{` and a line `}` in column 0; its name is the word before the first `(`.
+# A function is the text from a line `{` to a line `}` in column 0; its name is the word before the first `(`.
 budgets() {
     local exceptions=grader/tools/lint-exceptions
     [ -e $exceptions ] || exceptions=/dev/null
@@ -56,21 +56,21 @@ budgets() {
     END {
         close_file()
         for (key in at) if (!(key in used))
-            printf "%s:%d: %s is no exception any more, remove the line\n", list, at[key], key
+            printf "%s:%d: %s is not over the limit any more, remove the line\n", list, at[key], key
         for (i = 0; i < functions; i++) count[length_of[i]]++
         for (median = 0; below * 2 < functions; median++) below += count[median + 1]
         printf "%d functions, median %d lines\n", functions, median > "/dev/stderr"
     }' "$exceptions" "${sources[@]}"
 }
 
-# The floor of a path of the tree or of an include; data, text, ckpt, dist and plan do not know each other.
+# The floor of a path of the tree or of an include; data, text, ckpt, dist and plan must not include each other.
 floors() {
     awk '
     BEGIN {
         split("core 0 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 amp 5 memory 5 data 6 text 6 ckpt 6 " \
               "dist 6 plan 6 models 7 testing 7 train 8 apps 9 bench 9 tests 9", pair, " ")
         for (i = 1; i in pair; i += 2) floor[pair[i]] = pair[i + 1]
-        # A unit stands on the floor of its lab, or of the header of its own name when that is higher.
+        # A unit is on the floor of its lab, or of the header of its own name when that is higher.
         split("00 0 01 2 02 2 03 3 04 4 05 6 06 2 07 2 08 7 09 5 10 5 11 2 12 6 13 6 14 7 15 6", pair, " ")
         for (i = 1; i in pair; i += 2) lab[pair[i]] = pair[i + 1]
     }
@@ -80,12 +80,12 @@ floors() {
         if (path ~ /^optim\/(updates|updates_cuda|clip)\.h$/) return 2 # kernels, declared beside the optimizers
         if (path == "cuda/table.c") return floor["optim"]               # puts all of them into the tables
         if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|kernels_gpt2|nd|heads|matmul|matmul_cuda|vec|vecmath)\.[ch]$/) return 2 # kernels, declared beside the ops
-        if (path ~ /^amp\/policy\.h$/) return 0 # a seam: declared for all, served by its folder
+        if (path ~ /^amp\/policy\.h$/) return 0 # an extension point: declared for all, implemented in its folder
         if (path !~ /\//) return 9                                        # mt.h, the umbrella
         return folder(path) in floor ? floor[folder(path)] : -1
     }
     FILENAME ~ /^grader\// { nextfile }
-    FILENAME ~ /^minitorch\/emulator\// { nextfile } # knows nothing of the framework; its headers lie as CUDA lays them
+    FILENAME ~ /^minitorch\/emulator\// { nextfile } # independent of the framework; its headers are arranged as in CUDA
     FNR == 1 {
         own = FILENAME
         if (sub(/^minitorch\//, "", own)) { mine = floor_of(own); own = folder(own) }
@@ -102,12 +102,12 @@ floors() {
         else if (theirs > mine)
             printf "%s:%d: includes %s, which is a floor above: move what it needs down\n", FILENAME, FNR, path
         else if (mine == 6 && theirs == 6 && folder(path) != own)
-            printf "%s:%d: includes %s: %s and %s do not know each other\n", FILENAME, FNR, path, own, folder(path)
+            printf "%s:%d: includes %s: %s and %s must not include each other\n", FILENAME, FNR, path, own, folder(path)
     }' "${sources[@]}"
 }
 
 leftovers() {
-    # grep ends with 1 when it finds nothing, which is what we hope for.
+    # grep ends with 1 if it finds nothing, which is the good case.
     grep -nP '\t' "${sources[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: a tab, use spaces/' || true
     grep -nP '[ \t\r]+$' "${sources[@]}" "${scripts[@]}" /dev/null |
         sed -E 's/^([^:]*:[0-9]+):.*/\1: blanks at the end of the line, remove them/' || true

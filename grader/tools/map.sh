@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
 # map.sh           writes docs/MAP.md: each function a student writes, its header, its unit, its step, its checks
-# map.sh --check   says whether docs/MAP.md is what would be written now, and whole: every step tagged, defined and checked
+# map.sh --check   checks that docs/MAP.md is current and complete: every step tagged, defined and checked
 #
-# Read from the sources alone: the "Lab 02.6" (or "Lab 01.4-5") tags of minitorch/*/*.h, which hold for the declarations
-# that follow the comment up to an empty line, or for the line they stand on; the definitions and regions of solutions/;
-# the groups of grader/checks/*.c, { "02.6", "title", ... or MG_GROUP("02.6", "title", .... A lab without any check is not
-# graded yet, and no hole. ROOT=dir maps another tree.
+# Read from the sources alone: the "Lab 02.6" (or "Lab 01.4-5") tags of minitorch/*/*.h, which apply to the declarations after the comment up to an empty line, or to their own line; the definitions and regions of solutions/;
+# the groups of grader/checks/*.c, { "02.6", "title", ... or MG_GROUP("02.6", "title", .... A lab without any check is not graded yet, which is not an error. ROOT=dir maps another tree.
 set -euo pipefail
 cd "${ROOT:-$(dirname "$0")/../..}"
 shopt -s nullglob

@@ -1,7 +1,5 @@
 #!/usr/bin/env bash
-# mine.sh [EPOCHS] -- does a student's tree behave as the reference does? In a scratch copy of this repository every lab's
-# solution is copied into labs/, as a student who has solved all of them has it; then MINE="00 01 ..." must build, pass the
-# unit tests, train to the same bits as the reference, and grade in full. Ends with "N passed, N failed"; takes minutes.
+# mine.sh [EPOCHS] -- checks that a student's tree gives the same results as the reference. In a scratch copy of this repository every lab's solution is copied into labs/, as if a student had solved them all; then MINE="00 01 ..." must build, pass the unit tests, train to the same bits as the reference, and earn all points. Ends with "N passed, N failed"; takes minutes.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 epochs=${1:-1}
@@ -25,7 +23,7 @@ ok()
     fi
 }
 
-git ls-files -z | tar --null -T - -cf - | tar -C "$tree" -xf - # what is tracked, as it is now
+git ls-files -z | tar --null -T - -cf - | tar -C "$tree" -xf - # tracked files with their present contents
 cd "$tree" || exit 1
 labs=() mine=()
 for lab in labs/*/lab.json; do
@@ -40,7 +38,7 @@ train() { "$1"/train_mnist --epochs "$epochs" --quiet --out "run/$2"; }
 results() { cut -d, -f1-4 "run/$1/metrics.csv"; } # without the seconds
 same_bits() { cmp run/mine/best.safetensors run/reference/best.safetensors && diff <(results mine) <(results reference); }
 
-# graded LAB: in full. Where only races fall short the machine was busy: up to five times, with pauses that grow.
+# graded LAB: all points. If only races miss points the machine may be busy: up to five times, with increasing pauses.
 graded()
 {
     local try

@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
-# mutants.sh BUILD [LAB] -- make mutants: is every plausible mistake caught by the check that is named for it?
+# mutants.sh BUILD [LAB] -- make mutants: checks that every plausible mistake is rejected by the row that it names.
 #
 # grader/mutants/NN-name/what-is-wrong.patch: first line `# catches: 02.6 softmax: large logits` (step, words of the row's
-# name), then a unified diff of one unit of solutions/NN-name/. Applied to a copy, graded, and a row so called must be
-# FAIL, CRASH or TIMEOUT. A patch that does not apply any more, or does not build, is a failure. Races run alone, the others
-# beside each other; a race that is INCONCLUSIVE, for the machine was busy, is run again. The seed is always the same, so
-# that two runs say the same; SEED=hex tries another, SEED=fresh one for each. GRADE=path, ROOT=dir, PAUSE=seconds are for
+# name), then a unified diff of one unit of solutions/NN-name/. It is applied to a copy and graded, and a row with that name must be FAIL, CRASH or TIMEOUT. A patch that does not apply or does not build is a failure. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. GRADE=path, ROOT=dir, PAUSE=seconds are for
 # the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: mutants.sh BUILD [LAB]}") lab=${2:-}
@@ -35,13 +32,13 @@ apply() {
     local unit
     unit=$(sed -nE 's|^\+\+\+ ([^\t]*/)?([^/\t]+).*|\2|p' "$1")
     [ "$(wc -w <<<"$unit")" -eq 1 ] || { echo "does not patch exactly one unit" && return 1; }
-    # Whatever the path in the patch, the unit lies in the folder; git must not take build/ for a part of its repository.
+    # The unit is in the folder, whatever the path in the patch; git must not treat build/ as a part of its repository.
     sed -E "s|^--- .*|--- a/$unit|; s|^\+\+\+ .*|+++ b/$unit|; /^(diff|index) /d" "$1" |
         (cd "$2" && GIT_CEILING_DIRECTORIES=$(dirname "$PWD") git apply -p1 - 2>&1 | head -3 | tr '\n' ' ' && exit "${PIPESTATUS[0]}") &&
         ! cmp -s "$2/$unit" "solutions/$(basename "$2")/$unit"
 }
 
-# judge PATCH NAME: prints what caught it; or, failing, what happened instead.
+# judge PATCH NAME: prints the row that rejected it; on failure, what happened instead.
 judge() {
     local name=$2 wanted try said status folder=build/mutants/$2/units/${2%/*} report=build/mutants/$2/report
     wanted=$(sed -nE '1s/^# catches: +([0-9]{2}\.[0-9]+.*)/\1/p' "$1")
@@ -49,7 +46,7 @@ judge() {
     rm -rf "build/mutants/$name"
     mkdir -p "$folder" "$report"
     cp solutions/"${name%/*}"/* "$folder"
-    apply "$1" "$folder" || { echo "does not apply to solutions/${name%/*}: make the patch anew" && return 1; }
+    apply "$1" "$folder" || { echo "does not apply to solutions/${name%/*}: make a new patch" && return 1; }
     for ((try = 1; ; try++)); do
         "$grade" --lab "${name%%-*}" --step "${wanted%% *}" --build "$build" --units "$folder" --report "$report" \
             "${seed[@]}" >"$report/log" 2>&1 || true

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
-# progress.sh BUILD -- make progress: which labs pass with the units in labs/, and what the framework can do with them.
-# A lab passes when nothing in it failed or is still to do; points short of full and an inconclusive race do not matter.
-# Always ends with status 0 when it could grade: unfinished labs are no error. GRADE=path and ROOT=dir are for the tests.
+# progress.sh BUILD -- make progress: which labs pass with the units in labs/, and what the framework can do with them. A lab passes if no row failed or is TODO; missing points of a bar and an INCONCLUSIVE race do not matter. The exit status is 0 if grading worked: unfinished labs are not an error. GRADE=path and ROOT=dir are for the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: progress.sh BUILD}")
 grade=${GRADE:-$build/bin/grade}
 cd "${ROOT:-$(dirname "$0")/../..}"
 shopt -s nullglob
 
-# What a lab adds, in the words after "your framework can".
+# What a lab adds, after the words "your framework can".
 gift_of() {
     case $1 in
     00) echo "reshape, transpose, slice, broadcast and copy tensors" ;;
@@ -16,17 +14,17 @@ gift_of() {
     02) echo "train an MLP on MNIST by hand-written backpropagation" ;;
     03) echo "differentiate any program of ops" ;;
     04) echo "train with SGD, Adam, AdamW, Lion and schedules" ;;
-    05) echo "load and augment data beside the training" ;;
+    05) echo "load and augment data during training" ;;
     06) echo "run memory-bound kernels on a GPU" ;;
     07) echo "multiply matrices on a GPU" ;;
-    08) echo "train GPT-2 and write text" ;;
+    08) echo "train GPT-2 and generate text" ;;
     09) echo "train in mixed precision" ;;
     10) echo "trade compute for memory" ;;
-    11) echo "fuse kernels, attention among them" ;;
-    12) echo "survive being killed at any moment" ;;
+    11) echo "fuse kernels, including attention" ;;
+    12) echo "resume after being killed at any moment" ;;
     13) echo "train on many devices, each with its share of the data" ;;
-    14) echo "train a model too big for one device" ;;
-    15) echo "choose a strategy by its price" ;;
+    14) echo "train a model that is too large for one device" ;;
+    15) echo "choose a training strategy by its cost" ;;
     esac
 }
 
@@ -55,6 +53,6 @@ if [ ${#passing[@]} -gt 0 ]; then
     for number in "${passing[@]}"; do echo "  - $(gift_of "$number")"; done
     case " ${passing[*]} " in *" 00 01 02 "*) echo "Try it: make train-mnist MINE=\"00 01 02\"" ;; esac
 else
-    echo "No lab passes yet. Begin with: make lab LAB=00"
+    echo "No lab passes yet. Start with: make lab LAB=00"
 fi
 echo "progress: ${#passing[@]}/${#labs[@]} labs"

@@ -1,11 +1,11 @@
-/* rowverdict.c -- did a grade catch a mutant?
+/* rowverdict.c -- checks whether a grade rejects a mutant.
  *
  *   rowverdict results.json "02.6 softmax: large logits"
  *
  * looks for rows of that step whose name holds the words after it (none: every row of the step) and prints the verdict
- * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. A step left to do, a
- * measurement that was inconclusive, or units that do not build caught nothing. Exit status: 0 caught, 1 not caught or no
- * such row, 2 no results. */
+ * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. TODO, an inconclusive
+ * measurement and units that do not build do not count. Exit status: 0 caught, 1 not caught or no such row, 2 no
+ * results. */
 #include "core/base.h"
 
 #include <cjson/cJSON.h>
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
         if (means(argv[2], test) && (!found || (caught(verdict_of(test)) && !caught(verdict_of(found)))))
             found = test;
     }
-    /* Of units that do not build the grader says that every row failed. */
+    /* If the units do not build, every row has failed. */
     bool unbuilt = found && strstr(string_of(found, "output"), "the units do not build");
     if (unbuilt)
         printf("it does not build\n");

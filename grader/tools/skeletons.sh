@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# skeletons.sh check   are the committed skeletons of labs/ what solutions/ give today, and do they compile?
-# skeletons.sh write   write labs/*/ anew; a file that holds someone's work is left alone unless FORCE=1
+# skeletons.sh check   checks that the committed skeletons in labs/ are those of solutions/, and that they compile
+# skeletons.sh write   writes the skeletons in labs/*/; a file with a student's work is not changed unless FORCE=1
 #
-# A file of labs/ is nobody's work when it is what this script wrote last (build/skel-written) or what git HEAD holds.
+# A file in labs/ is not a student's work if it is what this script wrote last (build/skel-written) or what git HEAD has.
 # Skeletons are never make targets: a timestamp must not overwrite a student's work.
-# A lab that has solutions and no folder in labs/ is not graded yet: its skeletons must compile, and are written nowhere.
-# .cu units are compiled by the emulator's cuemu where it was built (`make emulator`), else not at all.
-# From elsewhere: ROOT=dir works on another tree, STRIP=path names the skeleton maker, CC the compiler, CUEMU cuemu.
+# A lab that has solutions and no folder in labs/ is not graded yet: its skeletons must compile, but are not written.
+# .cu units are compiled by the emulator's cuemu if it was built (`make emulator`), else not compiled.
+# ROOT=dir uses another tree, STRIP=path another skeleton maker, CC another compiler, CUEMU another cuemu.
 set -euo pipefail
 strip=$(realpath -m "${STRIP:-$(dirname "$0")/../../build/release/bin/strip}")
 given=$(realpath "$(dirname "$0")/../../minitorch")
@@ -22,7 +22,7 @@ bad() { failed=$((failed + 1)) && echo "$*" >&2; }
 # units FOLDER: the units under solutions/ or labs/, as NN-name/unit.c
 units() { (cd "$1" 2>/dev/null && find . -mindepth 2 -maxdepth 2 \( -name '*.c' -o -name '*.cu' \) -printf '%P\n' | sort); }
 
-# generate: every skeleton into build/skel; a unit with bad marks has none, strip said why.
+# generate: every skeleton into build/skel; a unit with bad marks has none; strip has printed the reason.
 generate() {
     rm -rf "$fresh"
     for unit in $(units solutions); do
@@ -31,7 +31,7 @@ generate() {
     done
 }
 
-# compiles UNIT: no warning that the student did not write, and every public function of the solution is still there.
+# compiles UNIT: there are no warnings in given code, and every public function of the solution still exists.
 compiles() {
     local unit=$1 object=build/skel/object lost
     local cc
@@ -48,7 +48,7 @@ compiles() {
     fi
     rm -f $object.*
 }
-public() { nm --defined-only -g -j "$1" | grep -v '^_Z' | sort; } # templates of C++ come and go with their use
+public() { nm --defined-only -g -j "$1" | grep -v '^_Z' | sort; } # symbols of C++ templates depend on their use
 
 check() {
     generate

@@ -1,4 +1,4 @@
-/* strip.c -- makes the skeleton of a solution unit, and lints its marks.
+/* strip.c -- generates the skeleton of a solution unit, and checks its marks.
  *
  *   strip IN.c OUT.c       write the skeleton of IN.c to OUT.c (-: standard output)
  *   strip --check FILES    only lint
@@ -7,12 +7,12 @@
  * "LAB 01.1 END", each mark alone on its line. In the skeleton the first comment stays, as "TODO 01.1: What to write.",
  * and MT_TODO("01.1"); takes the place of the code.
  *
- * Where a region stands is told by its indentation, as clang-format leaves it: an indented one is inside a function and
- * becomes its comment and MT_TODO, one in column 0 holds whole helpers at file scope and becomes its comment alone. Only
- * what other regions use may stand in column 0; skeletons.sh proves it by compiling the skeleton. The rest is untouched.
+ * The indentation tells where a region is: an indented one is inside a function and becomes its comment and MT_TODO;
+ * one in column 0 contains whole functions at file scope and becomes its comment only. Only what other regions use may
+ * be in column 0; skeletons.sh checks this by compiling the skeleton. The rest is unchanged.
  *
- * A file with a bad mark has no skeleton: nothing is written. OUT.c is replaced in one step or stays as it was.
- * Exit status: 0 done, 1 bad marks, 2 a wrong command line or a file that cannot be read or written. */
+ * A file with a bad mark has no skeleton: nothing is written. OUT.c is replaced in one step or not at all. Exit status:
+ * 0 done, 1 bad marks, 2 a wrong command line or a file that cannot be read or written. */
 #include "core/io.h"
 
 #include <ctype.h>
@@ -96,7 +96,7 @@ static bool is_step(const char *step)
            strspn(step + 3, "0123456789") == n - 3;
 }
 
-/* What a line is, and its step. A line that speaks of LAB and BEGIN or END in any other form is a slip of the pen. */
+/* What a line is, and its step. A line with LAB and BEGIN or END in any other form is an error. */
 static mark mark_of(const char *line, char step[8], const char **title)
 {
     int used = 0;
@@ -110,7 +110,8 @@ static mark mark_of(const char *line, char step[8], const char **title)
     return lab && (strstr(lab, " BEGIN") || strstr(lab, " END")) ? BAD_MARK : NO_MARK;
 }
 
-/* The line after the comment that starts on line `begin`; complains when it ends nowhere or shares its last line. */
+/* The line after the comment that starts on line `begin`; reports a comment without an end, or with code on its last
+ * line. */
 static int64_t after_comment(source *s, int64_t begin)
 {
     char step[8];
