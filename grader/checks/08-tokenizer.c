@@ -194,20 +194,38 @@ typedef struct rules {
     int32_t pair[RULES][2];
 } rules;
 
-/* Rules over the first letters, later ones built on earlier ones; no two make the same spelling. */
+/* Writes the bytes of a symbol; returns how many there are. */
+static int64_t spell(uint8_t *bytes, int32_t symbol, const rules *r)
+{
+    if (symbol < MT_BYTES) {
+        bytes[0] = (uint8_t)symbol;
+        return 1;
+    }
+    const int32_t *pair = r->pair[symbol - MT_BYTES];
+    int64_t first = spell(bytes, pair[0], r);
+    return first + spell(bytes + first, pair[1], r);
+}
+
+/* Rules over the first letters, later ones built on earlier ones; no two make the same bytes, none more than MOST. */
 static rules draw_rules(mg_run *run, int64_t letters, int64_t count)
 {
     rules r = { 0 };
-    mt_vocabulary *v = mt_vocabulary_new();
+    mt_strings made = { 0 };
+    int64_t size[RULES];
     for (int64_t tries = 0; letters > 0 && r.count < count && tries < 100 * count; tries++) {
-        int64_t choice = letters + r.count;
+        uint8_t bytes[MOST];
+        size[r.count] = 0;
         for (int side = 0; side < 2; side++) {
-            int64_t pick = mg_pick(mg_rng(run), 0, choice - 1);
+            int64_t pick = mg_pick(mg_rng(run), 0, letters + r.count - 1);
             r.pair[r.count][side] = (int32_t)(pick < letters ? "abc d"[pick] : MT_BYTES + pick - letters);
+            size[r.count] += pick < letters ? 1 : size[pick - letters];
         }
-        r.count += mt_vocabulary_merge(v, r.pair[r.count][0], r.pair[r.count][1]) != MT_NO_SYMBOL;
+        if (size[r.count] > MOST)
+            continue;
+        int64_t length = spell(bytes, (int32_t)(MT_BYTES + r.count), &r);
+        r.count += mt_strings_add(&made, bytes, length) == r.count; /* its number, when it is new */
     }
-    mt_vocabulary_free(v);
+    mt_strings_free(&made);
     return r;
 }
 

@@ -1,6 +1,5 @@
 /* calls_08.c -- how the worker reaches the units of lab 08. */
 #include "text/tokenizer.h"
-#include "text/vocabulary.h"
 #include "models/sample.h"
 #include "ops/kernels_gpt2.h"
 #include "worker/calls_08.h"
@@ -27,9 +26,14 @@ static void byte_char(const mg_value *v) /* code [256] */
         v[0].i64s[b] = mt_byte_char(b);
 }
 
+/* Bytes in their own order, so that ids are symbols and do not depend on mt_byte_char. */
 static mt_vocabulary *vocabulary_of(const mg_value *rules)
 {
-    mt_vocabulary *v = mt_vocabulary_new();
+    mt_vocabulary *v = calloc(1, sizeof *v);
+    MT_CHECK(v, "out of memory");
+    v->end_of_text = -1;
+    for (int b = 0; b < MT_BYTES; b++)
+        mt_strings_add(&v->token, &(uint8_t){ (uint8_t)b }, 1);
     for (int64_t i = 0; i + 1 < rules->count; i += 2)
         mt_vocabulary_merge(v, rules->i32[i], rules->i32[i + 1]);
     return v;
@@ -38,10 +42,11 @@ static mt_vocabulary *vocabulary_of(const mg_value *rules)
 static void merge(const mg_value *v) /* symbol [n], count [1]; rules [r,2] */
 {
     mt_vocabulary *vocabulary = vocabulary_of(&v[2]);
-    mt_merges merges = { vocabulary->pair, vocabulary->bits };
+    mt_merges merges = mt_merges_new(vocabulary);
     int64_t left = v[1].i64s[0] = mt_bpe_merge(v[0].i32, v[0].count, &merges);
     for (int64_t i = mt_max(left, 0); i < v[0].count; i++)
         v[0].i32[i] = -1;
+    free((void *)merges.slot);
     mt_vocabulary_free(vocabulary);
 }
 
@@ -61,28 +66,24 @@ static void words(const mg_value *v) /* slot [n]; keys [n,2] */
 
 static void decode(const mg_value *v) /* size [1], text; ids, bytes, start */
 {
-    mt_spelling spelling = { v[3].u8, v[4].i64s, v[4].count - 1 };
+    mt_strings token = { .bytes = v[3].u8, .start = v[4].i64s, .count = v[4].count - 1 };
     memset(v[1].u8, 0, (size_t)v[1].count);
-    v[0].i64s[0] = mt_bpe_decode(v[1].u8, v[2].i32, v[2].count, &spelling);
+    v[0].i64s[0] = mt_bpe_decode(v[1].u8, v[2].i32, v[2].count, &token);
 }
 
 static void encode(const mg_value *v) /* ids [size]; text [size], rules [r,2] */
 {
     mt_vocabulary *vocabulary = vocabulary_of(&v[2]);
-    int32_t *id = calloc((size_t)vocabulary->symbols, sizeof *id);
-    int64_t count = 0;
-    MT_CHECK(id, "out of memory");
-    for (int32_t s = 0; s < vocabulary->symbols; s++)
-        id[s] = s;
-    mt_tokenizer *t = mt_tokenizer_new(vocabulary, id, vocabulary->symbols, -1);
+    mt_tokenizer *t = mt_tokenizer_new(vocabulary);
     mt_encoder *e = mt_encoder_new(t);
+    int64_t count = 0;
     memset(v[0].i32, 0xff, sizeof(int32_t) * (size_t)v[0].count);
     mt_encode(e, v[0].i32, &count, v[1].u8, v[1].count);
     for (int64_t i = count; i < v[0].count; i++) /* room that it may use on the way */
         v[0].i32[i] = -1;
     mt_encoder_free(e);
     mt_tokenizer_free(t);
-    free(id);
+    mt_vocabulary_free(vocabulary);
 }
 
 /* ---- layernorm, embedding, classifier ---------------------------------------------------------------- */

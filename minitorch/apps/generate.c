@@ -56,44 +56,46 @@ static const mt_option flags[] = {
 
 /* ---- text -------------------------------------------------------------------------------------------- */
 
-static void show(const mt_tokenizer *tokenizer, int32_t id)
+static void show(const mt_vocabulary *vocabulary, int32_t id)
 {
-    const mt_spelling *spelling = mt_tokenizer_spelling(tokenizer);
-    fwrite(spelling->bytes + spelling->start[id], 1, (size_t)(spelling->start[id + 1] - spelling->start[id]), stdout);
+    const mt_strings *token = &vocabulary->token;
+    fwrite(token->bytes + token->start[id], 1, (size_t)(token->start[id + 1] - token->start[id]), stdout);
     fflush(stdout);
 }
 
 /* The prompt's tokens, the caller's. */
-static mt_status encode(int32_t **ids, int64_t *count, const mt_tokenizer *tokenizer, const char *prompt)
+static mt_status encode(int32_t **ids, int64_t *count, const mt_vocabulary *vocabulary, const char *prompt)
 {
     int64_t size = (int64_t)strlen(prompt);
     *ids = malloc((size_t)(size + 1) * sizeof **ids);
     MT_CHECK(*ids, "out of memory");
+    mt_tokenizer *tokenizer = mt_tokenizer_new(vocabulary);
     mt_encoder *encoder = mt_encoder_new(tokenizer);
     mt_status status = mt_encode(encoder, *ids, count, (const uint8_t *)prompt, size);
     mt_encoder_free(encoder);
+    mt_tokenizer_free(tokenizer);
     if (status == MT_OK && *count == 0)
         return mt_fail(MT_ERR_ARGUMENT, "--prompt is empty: the model needs a token to go on from");
     return status;
 }
 
-static mt_status write_text(const options *o, const mt_module *model, const mt_tokenizer *tokenizer)
+static mt_status write_text(const options *o, const mt_module *model, const mt_vocabulary *vocabulary)
 {
     int32_t *prompt;
-    int64_t count = 0, vocabulary = mt_tokenizer_count(tokenizer);
-    mt_status status = encode(&prompt, &count, tokenizer, o->prompt);
+    int64_t count = 0;
+    mt_status status = encode(&prompt, &count, vocabulary, o->prompt);
     mt_decoder *decoder = mt_decoder_new(model);
     mt_rng rng = mt_rng_new((uint64_t)o->seed, MT_STREAM_SAMPLE);
     const float *logits = NULL;
     for (int64_t i = 0; i < count && status == MT_OK; i++) {
         logits = mt_decoder_next(decoder, prompt[i]);
-        show(tokenizer, prompt[i]);
+        show(vocabulary, prompt[i]);
     }
     double start = mt_now();
     int64_t drawn = 0;
     while (drawn < o->tokens && status == MT_OK && !mt_cli_stopped()) {
-        int32_t id = mt_sample(logits, vocabulary, &o->how, &rng);
-        show(tokenizer, id);
+        int32_t id = mt_sample(logits, vocabulary->token.count, &o->how, &rng);
+        show(vocabulary, id);
         logits = mt_decoder_next(decoder, id);
         drawn++;
     }
@@ -152,22 +154,22 @@ int main(int argc, char **argv)
         .run = "build/run/gpt2", .prompt = "\n", .size = "gpt2", .tokens = 500, .seed = 1, .how = { 0.8, 0, 1 }
     };
     char path[PATH];
-    mt_tokenizer *tokenizer = NULL;
+    mt_vocabulary *vocabulary = NULL;
     mt_module *model = NULL;
     mt_cli_parse(argc, argv, "Write text with a trained GPT-2.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);
     mt_cli_catch_stop();
     snprintf(path, sizeof path, "%s/run.ckpt", o.run);
-    mt_status status = mt_tokenizer_open(&tokenizer, o.run);
+    mt_status status = mt_vocabulary_open(&vocabulary, o.run);
     if (status == MT_OK)
-        status = o.weights ? load_weights(&model, &o, mt_tokenizer_count(tokenizer))
-                           : load(&model, path, mt_tokenizer_count(tokenizer));
+        status =
+            o.weights ? load_weights(&model, &o, vocabulary->token.count) : load(&model, path, vocabulary->token.count);
     if (status == MT_OK)
-        status = o.export ? export_weights(model, o.export) : write_text(&o, model, tokenizer);
+        status = o.export ? export_weights(model, o.export) : write_text(&o, model, vocabulary);
     if (status != MT_OK)
         fprintf(stderr, "generate: %s\n", mt_last_error());
     mt_module_free(model);
-    mt_tokenizer_free(tokenizer);
+    mt_vocabulary_free(vocabulary);
     return status != MT_OK;
 }

@@ -1,11 +1,10 @@
-/* tokenize.c -- text files to a token file (data/tokens.h), by GPT-2's vocabulary, another, or one learned here.
+/* tokenize.c -- text files to a token file (data/tokens.h), with GPT-2's vocabulary, another one, or one learned here.
  *
  *     build/release/bin/tokenize -o shakespeare.tokens datasets/cache/shakespeare/tinyshakespeare.txt
  *
- * A file is a document; behind each comes <|endoftext|> where the vocabulary has it. Workers take pieces of the text of
- * about 64 KiB, cut where no token can cross; what they make is written in the text's order, so the file is the same
- * whatever their number. It appears when it is complete, or not at all. */
-#include <argp.h>
+ * Each file is a document; <|endoftext|> follows it if the vocabulary has it. Threads encode parts of about 64 KiB, cut where
+ * no token can cross, and write them in order, so the file does not depend on the number of threads. It appears only when it
+ * is complete. */
 #include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
@@ -25,77 +24,74 @@ enum { CHUNK = 64 << 10, MOST_WORKERS = 256 };
 typedef struct options {
     const char *out, *vocabulary, *save;
     int64_t train, workers;
-    bool characters, special, no_separator, quiet;
+    bool characters, special, no_separator, raw, quiet;
     char **files;
     int64_t count;
 } options;
 
-static const struct argp_option flags[] = {
-    { "out", 'o', "FILE", 0, "the token file to write", 0 },
-    { "vocabulary", 'v', "DIR", 0, "vocab.bpe and encoder.json (datasets/cache/gpt2)", 0 },
-    { "train", 't', "N", 0, "learn a vocabulary of N tokens from the files instead", 0 },
-    { "chars", 'c', 0, 0, "the vocabulary is the files' characters", 0 },
-    { "save", 's', "DIR", 0, "write the vocabulary there", 0 },
-    { "special", 'x', 0, 0, "<|endoftext|> in the text is that token", 0 },
-    { "no-separator", 'n', 0, 0, "no <|endoftext|> behind each file", 0 },
-    { "workers", 'w', "N", 0, "threads (as many as there are cores)", 0 },
-    { "quiet", 'q', 0, 0, "no progress line", 0 },
+static const mt_option flags[] = {
+    { "out", 'o', "FILE", MT_TEXT(options, out), "Token file to write" },
+    { "vocabulary", 'v', "DIR", MT_TEXT(options, vocabulary), "Folder of vocab.bpe (default datasets/cache/gpt2)" },
+    { "train", 't', "N", MT_I64(options, train, 257, MT_MOST_IDS),
+      "Learn a vocabulary of N ids from the files instead" },
+    { "chars", 'c', NULL, MT_FLAG(options, characters), "The vocabulary is the files' characters" },
+    { "save", 's', "DIR", MT_TEXT(options, save), "Write the vocabulary to this folder" },
+    { "special", 'x', NULL, MT_FLAG(options, special), "<|endoftext|> in the text is that token" },
+    { "no-separator", 'n', NULL, MT_FLAG(options, no_separator), "No <|endoftext|> after each file" },
+    { "raw", 'r', NULL, MT_FLAG(options, raw), "The files are not text but ids of two bytes (nanoGPT's .bin)" },
+    { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "Threads (default: one per core)" },
+    { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
     { 0 },
 };
 
-static error_t parse(int key, char *text, struct argp_state *state)
+static mt_status check(const options *o)
 {
-    options *o = state->input;
+    if (o->count == 0 || (!o->out && !o->save))
+        return mt_fail(MT_ERR_ARGUMENT, "name text files, and what to write: --out FILE, --save DIR or both");
+    if (o->characters && o->train)
+        return mt_fail(MT_ERR_ARGUMENT, "--chars and --train are two vocabularies");
+    if (o->raw && (o->characters || o->train || o->save || o->special || !o->out))
+        return mt_fail(MT_ERR_ARGUMENT, "--raw takes ids as they are: it goes with --out FILE only");
+    return MT_OK;
+}
+
+/* ---- ids without a header ---------------------------------------------------------------------------- */
+
+static mt_status put_raw(mt_token_writer *writer, const mt_file_map *file)
+{
+    enum { BLOCK = 4096 };
+    const uint16_t *raw = (const uint16_t *)file->bytes;
+    int32_t ids[BLOCK];
     mt_status status = MT_OK;
-    switch (key) {
-    case 'o':
-        o->out = text;
-        break;
-    case 'v':
-        o->vocabulary = text;
-        break;
-    case 't':
-        status = mt_cli_i64(&o->train, text, 257, MT_MOST_SYMBOL);
-        break;
-    case 'c':
-        o->characters = true;
-        break;
-    case 's':
-        o->save = text;
-        break;
-    case 'x':
-        o->special = true;
-        break;
-    case 'n':
-        o->no_separator = true;
-        break;
-    case 'w':
-        status = mt_cli_i64(&o->workers, text, 1, MOST_WORKERS);
-        break;
-    case 'q':
-        o->quiet = true;
-        break;
-    case ARGP_KEY_ARGS:
-        o->files = state->argv + state->next;
-        o->count = state->argc - state->next;
-        break;
-    case ARGP_KEY_END:
-        if (o->count == 0 || (!o->out && !o->save))
-            argp_error(state, "name text files, and what to write: --out FILE, --save DIR or both");
-        if (o->characters && o->train)
-            argp_error(state, "--chars and --train are two vocabularies");
-        break;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    if (file->size % 2)
+        return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " bytes are no whole number of ids of two bytes", file->path,
+                       file->size);
+    for (int64_t done = 0, n; done < file->size / 2 && status == MT_OK; done += n) {
+        n = mt_min(BLOCK, file->size / 2 - done);
+        for (int64_t i = 0; i < n; i++)
+            ids[i] = raw[done + i];
+        status = mt_token_writer_put(writer, ids, n);
     }
+    return status;
+}
+
+static mt_status convert(const options *o, const mt_file_map *files)
+{
+    mt_token_writer *writer;
+    mt_status status = mt_token_writer_open(&writer, o->out, 2);
     if (status != MT_OK)
-        argp_error(state, "-%c: %s", key, mt_last_error());
-    return 0;
+        return status;
+    for (int64_t i = 0; i < o->count && status == MT_OK; i++)
+        status = put_raw(writer, &files[i]);
+    if (status == MT_OK)
+        return mt_token_writer_close(writer);
+    mt_token_writer_abandon(writer);
+    return status;
 }
 
 /* ---- the vocabulary ---------------------------------------------------------------------------------- */
 
-static mt_status learn(mt_tokenizer **out, const options *o, const mt_file_map *files)
+static mt_status learn(mt_vocabulary **out, const options *o, const mt_file_map *files)
 {
     int64_t size = 0;
     for (int64_t i = 0; i < o->count; i++)
@@ -110,29 +106,29 @@ static mt_status learn(mt_tokenizer **out, const options *o, const mt_file_map *
     }
     mt_status status = MT_OK;
     if (o->characters)
-        status = mt_tokenizer_characters(out, all, size);
+        status = mt_vocabulary_characters(out, all, size);
     else
-        *out = mt_tokenizer_train(all, size, o->train);
+        *out = mt_vocabulary_train(all, size, o->train);
     free(all);
     return status;
 }
 
-static mt_status make_vocabulary(mt_tokenizer **out, const options *o, const mt_file_map *files)
+static mt_status make_vocabulary(mt_vocabulary **out, const options *o, const mt_file_map *files)
 {
-    mt_status status = o->characters || o->train ? learn(out, o, files) : mt_tokenizer_open(out, o->vocabulary);
+    mt_status status = o->characters || o->train ? learn(out, o, files) : mt_vocabulary_open(out, o->vocabulary);
     if (status != MT_OK || !o->save)
         return status;
     status = mt_cli_folder(o->save);
     if (status == MT_OK)
-        status = mt_tokenizer_save(*out, o->save);
+        status = mt_vocabulary_save(*out, o->save);
     if (status == MT_OK)
-        printf("vocabulary of %" PRId64 " tokens in %s\n", mt_tokenizer_count(*out), o->save);
+        printf("vocabulary of %" PRId64 " tokens in %s\n", (*out)->token.count, o->save);
     return status;
 }
 
 /* ---- the tokens ---------------------------------------------------------------------------------------- */
 
-/* A stretch of one file. */
+/* Part of one file. */
 typedef struct chunk {
     const mt_file_map *file;
     int64_t begin, end;
@@ -140,14 +136,15 @@ typedef struct chunk {
 
 typedef struct run {
     const options *opt;
-    const mt_tokenizer *tokenizer;
+    const mt_vocabulary *vocabulary;
+    mt_tokenizer *tokenizer;
     mt_token_writer *writer;
     chunk *chunks;
     int64_t count; /* of chunks */
     int64_t bytes, tokens;
     mt_progress progress;
-    atomic_bool over; /* one failed: what comes behind it is of no use */
-    mt_status status; /* of the first chunk that failed, and its words: mt_last_error belongs to a thread */
+    atomic_bool over; /* a chunk failed: the later ones are not needed */
+    mt_status status; /* of the first chunk that failed, with its message (mt_last_error belongs to a thread) */
     char words[400];
 } run;
 
@@ -195,13 +192,13 @@ static mt_status encode_chunk(worker *w, const run *r, const chunk *c)
     const uint8_t *text = c->file->bytes + c->begin;
     mt_status status = r->opt->special ? mt_encode_special(w->encoder, w->ids, &w->count, text, size)
                                        : mt_encode(w->encoder, w->ids, &w->count, text, size);
-    int32_t separator = mt_tokenizer_end_of_text(r->tokenizer);
+    int32_t separator = r->vocabulary->end_of_text;
     if (status == MT_OK && c->end == c->file->size && separator >= 0 && !r->opt->no_separator)
         w->ids[w->count++] = separator;
     return status;
 }
 
-/* In the text's order: written, counted, shown. */
+/* Write, count and show a chunk; called in the text's order. */
 static void take_chunk(run *r, const worker *w, const chunk *c, mt_status status)
 {
     if (r->status != MT_OK)
@@ -239,8 +236,8 @@ static void encode_all(run *r)
 static mt_status write_tokens(run *r, const mt_file_map *files)
 {
     const options *o = r->opt;
-    int64_t size = mt_tokenizer_count(r->tokenizer) <= 65536 ? 2 : 4, total = 0;
-    if (o->special && mt_tokenizer_end_of_text(r->tokenizer) < 0)
+    int64_t size = r->vocabulary->token.count <= 65536 ? 2 : 4, total = 0;
+    if (o->special && r->vocabulary->end_of_text < 0)
         return mt_fail(MT_ERR_ARGUMENT, "--special: this vocabulary has no " MT_END_OF_TEXT);
     mt_status status = mt_token_writer_open(&r->writer, o->out, size);
     if (status != MT_OK)
@@ -269,17 +266,20 @@ static mt_status write_tokens(run *r, const mt_file_map *files)
 
 static mt_status tokenize(const options *o, mt_file_map *files)
 {
-    mt_tokenizer *tokenizer = NULL;
+    mt_vocabulary *vocabulary = NULL;
     mt_status status = MT_OK;
     for (int64_t i = 0; i < o->count && status == MT_OK; i++)
         status = mt_file_map_open(&files[i], o->files[i]);
-    if (status == MT_OK)
-        status = make_vocabulary(&tokenizer, o, files);
-    if (status == MT_OK && o->out) {
-        run r = { .opt = o, .tokenizer = tokenizer };
+    if (status == MT_OK && o->raw)
+        status = convert(o, files);
+    else if (status == MT_OK)
+        status = make_vocabulary(&vocabulary, o, files);
+    if (status == MT_OK && o->out && !o->raw) {
+        run r = { .opt = o, .vocabulary = vocabulary, .tokenizer = mt_tokenizer_new(vocabulary) };
         status = write_tokens(&r, files);
+        mt_tokenizer_free(r.tokenizer);
     }
-    mt_tokenizer_free(tokenizer);
+    mt_vocabulary_free(vocabulary);
     for (int64_t i = 0; i < o->count; i++)
         mt_file_map_close(&files[i]);
     return status;
@@ -287,13 +287,16 @@ static mt_status tokenize(const options *o, mt_file_map *files)
 
 int main(int argc, char **argv)
 {
-    static const struct argp argp = { flags, parse, "FILE...", "Text files to a token file.", 0, 0, 0 };
     options o = { .vocabulary = "datasets/cache/gpt2", .workers = mt_min(omp_get_max_threads(), MOST_WORKERS) };
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
-    mt_file_map *files = calloc((size_t)o.count, sizeof *files);
+    mt_words words = mt_cli_parse_words(argc, argv, "Text files to a token file.", flags, &o, "FILE...", INT32_MAX);
+    o.files = words.item;
+    o.count = words.count;
+    mt_file_map *files = calloc((size_t)o.count + 1, sizeof *files);
     MT_CHECK(files, "out of memory");
     mt_cli_catch_stop();
-    mt_status status = tokenize(&o, files);
+    mt_status status = check(&o);
+    if (status == MT_OK)
+        status = tokenize(&o, files);
     free(files);
     return mt_cli_exit(status);
 }

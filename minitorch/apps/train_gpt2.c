@@ -1,6 +1,6 @@
 /* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up and cosine, clipping, accumulation.
  *
- * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe and encoder.json (the tokens), run.ckpt (all that
+ * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe (the tokens), run.ckpt (all that
  * --resume needs). A checkpoint follows every evaluation; killed at any moment, `--resume` with the same flags goes on from
  * the last one and ends with the same bits as an unbroken run. `--plan` prints what training would take, and stops. */
 #include <inttypes.h>
@@ -105,7 +105,7 @@ static mt_status show_sample(const run *r)
     uint8_t *text;
     int64_t size;
     mt_gpt2_extend(ids, 1, SAMPLE, r->model, &(mt_sampling){ 0.8, 0, 1 }, &rng);
-    mt_status status = mt_decode(&text, &size, r->corpus.tokenizer, ids, SAMPLE + 1);
+    mt_status status = mt_decode(&text, &size, r->corpus.vocabulary, ids, SAMPLE + 1);
     if (status != MT_OK)
         return status;
     printf("---- sample ----\n%.*s\n----------------\n", (int)size, (const char *)text);
@@ -141,7 +141,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 
 static const mt_option flags[] = {
     { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file (default: tiny Shakespeare of datasets/fetch)" },
-    { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of the vocabulary (default: characters are tokens)" },
+    { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
     { "size", 'z', "NAME", MT_TEXT(options, size), "toy (default), gpt2, gpt2-medium, gpt2-large or gpt2-xl" },
     { "layers", 0, "N", MT_I64(options, config.layers, 1, 1000), "Instead of the size's" },
     { "heads", 0, "N", MT_I64(options, config.heads, 1, 1000), "Instead of the size's" },
@@ -169,7 +169,7 @@ static mt_status open_text(run *r)
         status = mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block);
     if (status != MT_OK)
         return status;
-    o->config.vocabulary = mt_tokenizer_count(r->corpus.tokenizer);
+    o->config.vocabulary = r->corpus.vocabulary->token.count;
     r->cost = mt_gpt2_cost_of(&o->config, o->batch, o->config.block, o->micro);
     status = mt_gpt2_check(&o->config);
     if (status != MT_OK)
@@ -195,7 +195,7 @@ static mt_status setup(run *r)
     r->valid = mt_recipe_batches(&o->recipe, mt_batches_spread(r->corpus.valid_set, o->eval_batches), o->batch);
     mt_recipe_path(csv, &o->recipe, "metrics.csv");
     status = o->resume ? resume(r, csv) : mt_metrics_open(&r->metrics, csv, HEADER);
-    return status == MT_OK ? mt_tokenizer_save(r->corpus.tokenizer, o->recipe.out) : status;
+    return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
 }
 
 static mt_status train(run *r)

@@ -26,7 +26,7 @@ typedef struct options {
 
 static const mt_option flags[] = {
     { "text", 't', "FILE", MT_TEXT(options, text), "what to encode (datasets/cache/shakespeare/tinyshakespeare.txt)" },
-    { "vocabulary", 'v', "DIR", MT_TEXT(options, vocabulary), "vocab.bpe and encoder.json (datasets/cache/gpt2)" },
+    { "vocabulary", 'v', "DIR", MT_TEXT(options, vocabulary), "folder of vocab.bpe (datasets/cache/gpt2)" },
     { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000), "rounds; the fastest counts (9)" },
     { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "try 1 to N workers, N at most 8 (2)" },
     { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
@@ -126,23 +126,25 @@ int main(int argc, char **argv)
                   .workers = 2,
                   .text = "datasets/cache/shakespeare/tinyshakespeare.txt",
                   .vocabulary = "datasets/cache/gpt2" };
-    mt_tokenizer *t = NULL;
+    mt_vocabulary *v = NULL;
     mt_file_map file = { 0 };
     bool pass = false;
     mt_cli_parse(argc, argv, "How fast text becomes tokens.", flags, &o);
     FILE *csv = bench_csv_open(o.csv, "workers,tokens,wall_s,cpu_s,tokens_per_s,tokens_per_cpu_s");
-    mt_status status = mt_tokenizer_open(&t, o.vocabulary);
+    mt_status status = mt_vocabulary_open(&v, o.vocabulary);
     if (status == MT_OK)
         status = mt_file_map_open(&file, o.text);
     if (status == MT_OK && file.size == 0)
         status = mt_fail(MT_ERR_FORMAT, "%s: empty", o.text);
     if (status == MT_OK) {
         printf("%s, fastest of %" PRId64 " rounds, every round with new tables of words\n", bench_machine(), o.rounds);
+        mt_tokenizer *t = mt_tokenizer_new(v);
         pass = bench(&o, t, &file, csv);
+        mt_tokenizer_free(t);
     }
     bench_csv_close(csv, o.csv);
     mt_file_map_close(&file);
-    mt_tokenizer_free(t);
+    mt_vocabulary_free(v);
     int code = mt_cli_exit(status);
     return pass ? code : 1;
 }

@@ -75,12 +75,13 @@ def publish(path, ckpt, ours):
 
 
 def spelled(vocabulary):
-    """id -> bytes, by encoder.json: GPT-2's bytes_to_unicode, backwards."""
+    """id -> bytes, of a vocab.bpe of characters: GPT-2's bytes_to_unicode, inverted."""
     visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
     byte = {chr(b): b for b in visible}
     byte |= {chr(256 + i): b for i, b in enumerate(b for b in range(256) if b not in visible)}
-    tokens = json.load(open(vocabulary + "/encoder.json", encoding="utf-8"))
-    return {i: bytes(byte[c] for c in token) for token, i in tokens.items()}
+    lines = open(vocabulary + "/vocab.bpe", encoding="utf-8").read().splitlines()
+    assert lines[0] == "#characters"
+    return {i: bytes(byte[c] for c in token) for i, token in enumerate(lines[1:])}
 
 
 def random(path, text, vocabulary):

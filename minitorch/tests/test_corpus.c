@@ -2,6 +2,7 @@
  * function of seed and step; a token file gives the windows of its text, and is refused with another vocabulary. */
 #include "data/loader.h"
 #include "data/token_writer.h"
+#include "text/tokenizer.h"
 #include "train/corpus.h"
 #include "temp_dir.h"
 
@@ -34,7 +35,7 @@ static void get(int32_t *x, int32_t *y, const mt_dataset *set, int64_t index)
 /* Every window of a part, whose first character is `first` and which repeats 20 of them. */
 static void check_windows(const mt_corpus *c, const mt_dataset *set, uint8_t first)
 {
-    const uint8_t *spelling = mt_tokenizer_spelling(c->tokenizer)->bytes;
+    const uint8_t *spelling = c->vocabulary->token.bytes;
     int32_t x[T], y[T];
     for (int64_t w = 0; w < set->count; w++) {
         get(x, y, set, w);
@@ -49,7 +50,7 @@ Test(corpus, windows)
 {
     mt_corpus c;
     cr_assert_eq(mt_corpus_open(&c, text(LENGTH), NULL, T), MT_OK, "%s", mt_last_error());
-    cr_assert(c.count == LENGTH && c.train == TRAIN && mt_tokenizer_count(c.tokenizer) == 40);
+    cr_assert(c.count == LENGTH && c.train == TRAIN && c.vocabulary->token.count == 40);
     cr_assert(c.train_set->count == TRAIN - T && c.valid_set->count == LENGTH - TRAIN - T);
     check_windows(&c, c.train_set, 'a');
     check_windows(&c, c.valid_set, 'A');
@@ -89,14 +90,23 @@ Test(corpus, refuses)
     cr_assert_eq(mt_corpus_open(&c, text(40), NULL, T), MT_ERR_FORMAT);
     SAYS("40 tokens are too few: a tenth must hold 5");
     cr_assert_eq(mt_corpus_open(&c, in_dir("none"), NULL, T), MT_ERR_IO);
-    cr_assert_eq(mt_corpus_open(&c, text(LENGTH), in_dir("no vocabulary"), T), MT_ERR_IO);
-    cr_assert(c.ids == NULL && c.tokenizer == NULL);
+    cr_assert_eq(mt_corpus_open(&c, text(LENGTH), temp_dir, T), MT_ERR_ARGUMENT);
+    SAYS("text is a text, and --vocab goes with token files. Make one: tokenize -v /tmp/");
+    poke(text(LENGTH), 77, 0xff);
+    cr_assert_eq(mt_corpus_open(&c, in_dir("text"), NULL, T), MT_ERR_FORMAT);
+    SAYS("text: offset 77: byte ff is not UTF-8");
+    poke(in_dir("text"), 55, 0);
+    cr_assert_eq(mt_corpus_open(&c, in_dir("text"), NULL, T), MT_ERR_FORMAT);
+    SAYS("text is not text: byte 55 is 0. If it holds ids of two bytes without a header, as nanoGPT's train.bin does");
+    cr_assert_eq(mt_corpus_open(&c, in_dir("text"), temp_dir, T), MT_ERR_FORMAT);
+    cr_assert(c.ids == NULL && c.vocabulary == NULL);
 }
 
 /* ---- token files ----------------------------------------------------------------------------------------- */
 
-/* English-like text of the given number of lines, whose vocabulary of `tokens` and whose token file are in the folder. */
-static mt_tokenizer *learned(int64_t lines, int64_t tokens)
+/* English-like text of the given number of lines, encoded: its ids in *ids, the caller's; files of them and of the vocabulary
+ * of `tokens` ids are in the folder. */
+static mt_vocabulary *learned_ids(int32_t **ids, int64_t *count, int64_t lines, int64_t tokens)
 {
     char *text = NULL;
     size_t size = 0;
@@ -104,20 +114,38 @@ static mt_tokenizer *learned(int64_t lines, int64_t tokens)
     for (int64_t i = 0; i < lines; i++)
         fprintf(file, "line %d: the cat sat on mat %d and saw %d mice\n", (int)i, (int)(i * 7 % 13), (int)(i % 5));
     fclose(file);
-    mt_tokenizer *tokenizer = mt_tokenizer_train((const uint8_t *)text, (int64_t)size, tokens);
+    mt_vocabulary *vocabulary = mt_vocabulary_train((const uint8_t *)text, (int64_t)size, tokens);
+    mt_tokenizer *tokenizer = mt_tokenizer_new(vocabulary);
     mt_encoder *encoder = mt_encoder_new(tokenizer);
-    int32_t *ids = malloc((size + 1) * sizeof *ids);
-    int64_t count;
-    file = fopen(in_dir("text"), "w");
-    cr_assert(fwrite(text, 1, size, file) == size && fclose(file) == 0);
-    cr_assert_eq(mt_encode(encoder, ids, &count, (const uint8_t *)text, (int64_t)size), MT_OK);
-    cr_assert_eq(mt_tokens_write(in_dir("u16"), ids, count, 2), MT_OK);
-    cr_assert_eq(mt_tokens_write(in_dir("i32"), ids, count, 4), MT_OK);
-    cr_assert_eq(mt_tokenizer_save(tokenizer, temp_dir), MT_OK, "%s", mt_last_error());
+    *ids = malloc((size + 1) * sizeof **ids);
+    cr_assert_eq(mt_encode(encoder, *ids, count, (const uint8_t *)text, (int64_t)size), MT_OK);
+    cr_assert_eq(mt_tokens_write(in_dir("u16"), *ids, *count, 2), MT_OK);
+    cr_assert_eq(mt_tokens_write(in_dir("i32"), *ids, *count, 4), MT_OK);
+    cr_assert_eq(mt_vocabulary_save(vocabulary, temp_dir), MT_OK, "%s", mt_last_error());
     mt_encoder_free(encoder);
-    free(ids);
+    mt_tokenizer_free(tokenizer);
     free(text);
-    return tokenizer;
+    return vocabulary;
+}
+
+static mt_vocabulary *learned(int64_t lines, int64_t tokens)
+{
+    int32_t *ids;
+    int64_t count;
+    mt_vocabulary *vocabulary = learned_ids(&ids, &count, lines, tokens);
+    free(ids);
+    return vocabulary;
+}
+
+/* An llm.c file of these ids; its header says `promised`. */
+static void write_llmc(const int32_t *ids, int64_t count, int32_t promised)
+{
+    int32_t header[256] = { 20240520, 1, promised };
+    FILE *file = fopen(in_dir("llmc.bin"), "wb");
+    cr_assert(file && fwrite(header, sizeof header, 1, file) == 1);
+    for (int64_t i = 0; i < count; i++)
+        cr_assert_eq(fwrite(&(uint16_t){ (uint16_t)ids[i] }, 2, 1, file), 1);
+    cr_assert_eq(fclose(file), 0);
 }
 
 static void same_windows(const mt_dataset *a, const mt_dataset *b)
@@ -131,19 +159,47 @@ static void same_windows(const mt_dataset *a, const mt_dataset *b)
     }
 }
 
-Test(corpus, a_token_file_gives_the_windows_of_its_text)
+Test(corpus, all_token_files_give_the_same_windows)
 {
-    mt_corpus text, tokens;
-    mt_tokenizer_free(learned(400, 300));
-    cr_assert_eq(mt_corpus_open(&text, in_dir("text"), temp_dir, T), MT_OK, "%s", mt_last_error());
-    for (int wide = 0; wide < 2; wide++) {
-        cr_assert_eq(mt_corpus_open(&tokens, in_dir(wide ? "i32" : "u16"), temp_dir, T), MT_OK, "%s", mt_last_error());
-        cr_assert(tokens.count == text.count && tokens.train == text.train && tokens.first == text.first);
-        same_windows(text.train_set, tokens.train_set);
-        same_windows(text.valid_set, tokens.valid_set);
-        mt_corpus_close(&tokens);
+    static const char *const names[] = { "u16", "i32", "llmc.bin" };
+    mt_corpus first, c;
+    int32_t *ids;
+    int64_t count;
+    mt_vocabulary_free(learned_ids(&ids, &count, 400, 300));
+    write_llmc(ids, count, (int32_t)count);
+    cr_assert_eq(mt_corpus_open(&first, in_dir("u16"), temp_dir, T), MT_OK, "%s", mt_last_error());
+    for (int64_t i = 0; i < count; i++)
+        cr_assert_eq(((const uint16_t *)first.tokens.data)[i], ids[i]);
+    for (int i = 0; i < MT_COUNT(names); i++) {
+        cr_assert_eq(mt_corpus_open(&c, in_dir(names[i]), temp_dir, T), MT_OK, "%s", mt_last_error());
+        cr_assert(c.count == count && c.train == first.train && c.first == ids[0]);
+        same_windows(first.train_set, c.train_set);
+        same_windows(first.valid_set, c.valid_set);
+        mt_corpus_close(&c);
     }
-    mt_corpus_close(&text);
+    mt_corpus_close(&first);
+    free(ids);
+}
+
+Test(corpus, refuses_a_bad_llmc_file)
+{
+    mt_corpus c = { 0 };
+    int32_t *ids;
+    int64_t count;
+    mt_vocabulary_free(learned_ids(&ids, &count, 400, 300));
+    write_llmc(ids, count, (int32_t)count + 1);
+    cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), temp_dir, T), MT_ERR_FORMAT);
+    SAYS("llmc.bin: llm.c's header says version 1 and ");
+    ids[5] = 300;
+    write_llmc(ids, count, (int32_t)count);
+    cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), temp_dir, T), MT_ERR_FORMAT);
+    SAYS("offset 1034: token 300");
+    cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), NULL, T), MT_ERR_ARGUMENT);
+    SAYS("is a token file: it needs the vocabulary");
+    poke(in_dir("llmc.bin"), 0, 0);
+    cr_assert_eq(mt_corpus_open(&c, in_dir("llmc.bin"), temp_dir, T), MT_ERR_FORMAT);
+    SAYS("llmc.bin is not text: byte 0 is 0");
+    free(ids);
 }
 
 /* 2 bytes at token `at` of the file of two-byte tokens. */
@@ -156,7 +212,7 @@ static void change(int64_t at, int id)
 Test(corpus, refuses_a_token_file)
 {
     mt_corpus c = { 0 };
-    mt_tokenizer_free(learned(400, 300));
+    mt_vocabulary_free(learned(400, 300));
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), NULL, T), MT_ERR_ARGUMENT);
     SAYS("is a token file: it needs the vocabulary");
     change(77, 300);
@@ -171,30 +227,30 @@ Test(corpus, refuses_a_token_file)
     cut(in_dir("u16"), 1);
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), temp_dir, T), MT_ERR_FORMAT);
     SAYS("the file ends after");
-    cr_assert(c.tokenizer == NULL && c.file.bytes == NULL);
+    cr_assert(c.vocabulary == NULL && c.file.bytes == NULL);
 }
 
 /* The ids are in range, but of another text: fewer merges, or those of other words. */
 Test(corpus, refuses_another_vocabulary)
 {
     mt_corpus c = { 0 };
-    mt_tokenizer *small = learned(400, 280), *large;
+    mt_vocabulary *small = learned(400, 280), *large;
     cr_assert_eq(rename(in_dir("u16"), in_dir("made with 280")), 0);
     large = learned(4000, 320);
     cr_assert_eq(mt_corpus_open(&c, in_dir("made with 280"), temp_dir, T), MT_ERR_FORMAT);
     SAYS("made with 280 was not made with the vocabulary in /tmp/");
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), temp_dir, T), MT_OK, "%s", mt_last_error());
     mt_corpus_close(&c);
-    mt_tokenizer_free(small);
-    mt_tokenizer_free(large);
+    mt_vocabulary_free(small);
+    mt_vocabulary_free(large);
 }
 
 /* <|endoftext|> before, between and behind documents is no text that merges would make. */
 Test(corpus, documents)
 {
     mt_corpus c = { 0 };
-    mt_tokenizer *t = learned(400, 300);
-    int32_t end = mt_tokenizer_end_of_text(t);
+    mt_vocabulary *v = learned(400, 300);
+    int32_t end = v->end_of_text;
     change(0, end);
     cr_assert_eq(mt_corpus_open(&c, in_dir("u16"), temp_dir, T), MT_OK, "%s", mt_last_error());
     cr_assert_eq(c.first, end);
@@ -209,5 +265,5 @@ Test(corpus, documents)
     cr_assert_eq(mt_tokens_write(in_dir("ends"), all, 100, 2), MT_OK);
     cr_assert_eq(mt_corpus_open(&c, in_dir("ends"), temp_dir, T), MT_OK, "%s", mt_last_error());
     mt_corpus_close(&c);
-    mt_tokenizer_free(t);
+    mt_vocabulary_free(v);
 }

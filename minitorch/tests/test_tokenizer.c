@@ -1,4 +1,4 @@
-/* test_tokenizer.c -- encoding: GPT-2's ids by other tokenizers, any bytes and back, and everything that must not matter.
+/* test_tokenizer.c -- encoding and learning: GPT-2's ids by other tokenizers, any bytes and back, and what must not matter.
  *
  * What needs GPT-2's vocabulary says so and passes where it cannot be fetched (datasets/fetch gpt2); the rest uses a small one
  * that is committed: datasets/reference/tiny, learned by `tokenize --train 600` from handouts of this repository. */
@@ -9,110 +9,128 @@
 
 #include "core/rng.h"
 #include "text/tokenizer.h"
-#include "text/vocabulary.h"
 #include "testing/dump.h"
 
 TestSuite(tokenizer, .timeout = 120);
 
 #define SAYS(words) cr_assert(strstr(mt_last_error(), words), "\"%s\" does not say \"%s\"", mt_last_error(), words)
 
-static mt_tokenizer *tiny(void)
+static mt_vocabulary *tiny(void)
 {
-    mt_tokenizer *t = NULL;
-    cr_assert_eq(mt_tokenizer_open(&t, "datasets/reference/tiny"), MT_OK, "%s", mt_last_error());
-    return t;
+    mt_vocabulary *v = NULL;
+    cr_assert_eq(mt_vocabulary_open(&v, "datasets/reference/tiny"), MT_OK, "%s", mt_last_error());
+    return v;
 }
 
 /* NULL, and a line that says why, when it is not there. */
-static mt_tokenizer *gpt2(const char *what)
+static mt_vocabulary *gpt2(const char *what)
 {
     char dir[4096];
-    mt_tokenizer *t = NULL;
+    mt_vocabulary *v = NULL;
     const char *data = getenv("MT_DATA");
     snprintf(dir, sizeof dir, "%s/gpt2", data ? data : "datasets/cache");
-    if (mt_tokenizer_open(&t, dir) != MT_OK)
+    if (mt_vocabulary_open(&v, dir) != MT_OK)
         printf("skipped: %s: %s (datasets/fetch gpt2)\n", what, mt_last_error());
-    return t;
+    return v;
+}
+
+/* An encoder with its own tokenizer. */
+typedef struct coder {
+    const mt_vocabulary *vocabulary;
+    mt_tokenizer *tokenizer;
+    mt_encoder *encoder;
+} coder;
+
+static coder coder_of(const mt_vocabulary *v)
+{
+    mt_tokenizer *t = mt_tokenizer_new(v);
+    return (coder){ v, t, mt_encoder_new(t) };
+}
+
+static void coder_free(coder *c)
+{
+    mt_encoder_free(c->encoder);
+    mt_tokenizer_free(c->tokenizer);
 }
 
 /* The ids of a text; *count of them, the caller's to free. */
-static int32_t *encoded_by(mt_encoder *e, const void *text, int64_t size, int64_t *count)
+static int32_t *encoded_by(const coder *c, const void *text, int64_t size, int64_t *count)
 {
     int32_t *ids = malloc((size_t)(size + 1) * sizeof *ids);
-    cr_assert_eq(mt_encode(e, ids, count, text, size), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_encode(c->encoder, ids, count, text, size), MT_OK, "%s", mt_last_error());
     return ids;
 }
 
-static int32_t *encoded(const mt_tokenizer *t, const void *text, int64_t size, int64_t *count)
+static int32_t *encoded(const mt_vocabulary *v, const void *text, int64_t size, int64_t *count)
 {
-    mt_encoder *e = mt_encoder_new(t);
-    int32_t *ids = encoded_by(e, text, size, count);
-    mt_encoder_free(e);
+    coder c = coder_of(v);
+    int32_t *ids = encoded_by(&c, text, size, count);
+    coder_free(&c);
     return ids;
 }
 
-static void comes_back_by(const mt_tokenizer *t, mt_encoder *e, const uint8_t *text, int64_t size)
+static void comes_back_by(const coder *c, const uint8_t *text, int64_t size)
 {
     int64_t count, length;
     uint8_t *back;
-    int32_t *ids = encoded_by(e, text, size, &count);
-    cr_assert_eq(mt_decode(&back, &length, t, ids, count), MT_OK, "%s", mt_last_error());
+    int32_t *ids = encoded_by(c, text, size, &count);
+    cr_assert_eq(mt_decode(&back, &length, c->vocabulary, ids, count), MT_OK, "%s", mt_last_error());
     cr_assert(length == size && memcmp(back, text, (size_t)size) == 0, "%d bytes did not come back", (int)size);
     free(ids);
     free(back);
 }
 
-static void comes_back(const mt_tokenizer *t, const uint8_t *text, int64_t size)
+static void comes_back(const mt_vocabulary *v, const uint8_t *text, int64_t size)
 {
-    mt_encoder *e = mt_encoder_new(t);
-    comes_back_by(t, e, text, size);
-    mt_encoder_free(e);
+    coder c = coder_of(v);
+    comes_back_by(&c, text, size);
+    coder_free(&c);
 }
 
 Test(tokenizer, ids_are_those_of_three_other_tokenizers)
 {
     enum { TEXTS = 527, IDS = 38884, BYTES = 51690 };
     mt_dump *dump;
-    mt_tokenizer *t = gpt2("GPT-2's ids");
-    if (!t)
+    mt_vocabulary *v = gpt2("GPT-2's ids");
+    if (!v)
         return;
     cr_assert_eq(mt_dump_open(&dump, "datasets/reference/gpt2_ids.dump"), MT_OK, "%s", mt_last_error());
     const int64_t *text_start = mt_dump_array(dump, "text_start", "i64", MT_SHAPE(TEXTS + 1));
     const int64_t *ids_start = mt_dump_array(dump, "ids_start", "i64", MT_SHAPE(TEXTS + 1));
     const int32_t *want = mt_dump_array(dump, "ids", "i32", MT_SHAPE(IDS));
     const uint8_t *text = mt_dump_array(dump, "text", "u8", MT_SHAPE(BYTES));
-    mt_encoder *e = mt_encoder_new(t);
+    coder c = coder_of(v);
     for (int i = 0; i < TEXTS; i++) {
         int64_t size = text_start[i + 1] - text_start[i], wanted = ids_start[i + 1] - ids_start[i], count;
-        int32_t *ids = encoded_by(e, text + text_start[i], size, &count);
+        int32_t *ids = encoded_by(&c, text + text_start[i], size, &count);
         cr_assert(count == wanted && memcmp(ids, want + ids_start[i], (size_t)count * sizeof *ids) == 0,
                   "text %d: %d ids, %d wanted: %.*s", i, (int)count, (int)wanted, (int)mt_min(size, 200),
                   (const char *)text + text_start[i]);
-        comes_back_by(t, e, text + text_start[i], size);
+        comes_back_by(&c, text + text_start[i], size);
         free(ids);
     }
-    mt_encoder_free(e);
+    coder_free(&c);
     mt_dump_close(dump);
-    mt_tokenizer_free(t);
+    mt_vocabulary_free(v);
 }
 
 Test(tokenizer, end_of_text_is_a_token_when_asked_for_only)
 {
     static const char text[] = "one<|endoftext|> two<|endoftext|>";
-    mt_tokenizer *t = tiny();
-    mt_encoder *e = mt_encoder_new(t);
-    int32_t ids[64], eot = mt_tokenizer_end_of_text(t);
+    mt_vocabulary *v = tiny();
+    coder c = coder_of(v);
+    int32_t ids[64], eot = v->end_of_text;
     int64_t plain, special, found = 0;
     cr_assert_eq(eot, 599);
-    cr_assert_eq(mt_encode(e, ids, &plain, (const uint8_t *)text, sizeof text - 1), MT_OK);
+    cr_assert_eq(mt_encode(c.encoder, ids, &plain, (const uint8_t *)text, sizeof text - 1), MT_OK);
     for (int64_t i = 0; i < plain; i++)
         cr_assert_neq(ids[i], eot);
-    cr_assert_eq(mt_encode_special(e, ids, &special, (const uint8_t *)text, sizeof text - 1), MT_OK);
+    cr_assert_eq(mt_encode_special(c.encoder, ids, &special, (const uint8_t *)text, sizeof text - 1), MT_OK);
     for (int64_t i = 0; i < special; i++)
         found += ids[i] == eot;
     cr_assert(found == 2 && ids[special - 1] == eot && special < plain);
-    mt_encoder_free(e);
-    mt_tokenizer_free(t);
+    coder_free(&c);
+    mt_vocabulary_free(v);
 }
 
 /* Of random bytes most are not UTF-8; the others are a mixture of what GPT-2's rules tell apart. */
@@ -138,30 +156,30 @@ static int64_t random_text(uint8_t *text, int64_t most, mt_rng *rng)
 
 Test(tokenizer, ten_thousand_texts_of_any_bytes_come_back)
 {
-    mt_tokenizer *t = tiny();
+    mt_vocabulary *v = tiny();
     mt_rng rng = mt_rng_new(8, MT_STREAM_TEST);
-    mt_encoder *e = mt_encoder_new(t);
+    coder c = coder_of(v);
     uint8_t text[300];
     for (int i = 0; i < 10000; i++)
-        comes_back_by(t, e, text, random_text(text, sizeof text, &rng));
-    comes_back_by(t, e, text, 0);
-    mt_encoder_free(e);
-    mt_tokenizer_free(t);
+        comes_back_by(&c, text, random_text(text, sizeof text, &rng));
+    comes_back_by(&c, text, 0);
+    coder_free(&c);
+    mt_vocabulary_free(v);
 }
 
 /* Pieces cover the text, and never depend on where it was cut. */
 Test(tokenizer, a_text_cut_where_allowed_gives_the_same_ids)
 {
-    mt_tokenizer *t = tiny();
-    mt_encoder *e = mt_encoder_new(t);
+    mt_vocabulary *v = tiny();
+    coder c = coder_of(v);
     mt_rng rng = mt_rng_new(9, MT_STREAM_TEST);
     uint8_t text[300];
     for (int i = 0; i < 2000; i++) {
         int64_t size = random_text(text, sizeof text, &rng), whole, at = 0, done = 0, n;
-        int32_t *want = encoded_by(e, text, size, &whole);
+        int32_t *want = encoded_by(&c, text, size, &whole);
         while (at < size) {
             int64_t end = mt_encode_cut(text, size, at + (int64_t)mt_rng_below(&rng, 20));
-            int32_t *ids = encoded_by(e, text + at, end - at, &n);
+            int32_t *ids = encoded_by(&c, text + at, end - at, &n);
             cr_assert(done + n <= whole && memcmp(ids, want + done, (size_t)n * sizeof *ids) == 0, "cut at %d",
                       (int)end);
             done += n;
@@ -171,37 +189,36 @@ Test(tokenizer, a_text_cut_where_allowed_gives_the_same_ids)
         cr_assert_eq(done, whole);
         free(want);
     }
-    mt_encoder_free(e);
-    mt_tokenizer_free(t);
+    coder_free(&c);
+    mt_vocabulary_free(v);
 }
 
 /* The table of words is small: an encoder that has met many others gives the same ids as a new one. */
 Test(tokenizer, what_was_met_before_does_not_matter)
 {
-    mt_tokenizer *t = tiny();
-    mt_encoder *old = mt_encoder_new(t);
+    mt_vocabulary *v = tiny();
+    coder old = coder_of(v);
     for (int64_t i = 0; i < 200000; i++) {
         char word[16];
         int32_t ids[16];
         int64_t n, count;
         int size = snprintf(word, sizeof word, "w%dx%d", (int)(i % 1000), (int)(i * 7919 % 100000));
-        cr_assert_eq(mt_encode(old, ids, &n, (const uint8_t *)word, size), MT_OK);
+        cr_assert_eq(mt_encode(old.encoder, ids, &n, (const uint8_t *)word, size), MT_OK);
         if (i % 100 != 0)
             continue;
-        int32_t *want = encoded(t, word, size, &count);
+        int32_t *want = encoded(v, word, size, &count);
         cr_assert(n == count && memcmp(ids, want, (size_t)n * sizeof *ids) == 0, "%s", word);
         free(want);
     }
-    mt_encoder_free(old);
-    mt_tokenizer_free(t);
+    coder_free(&old);
+    mt_vocabulary_free(v);
 }
 
 /* The heap for long pieces and the lab's simple loop are two algorithms with one result. */
 Test(tokenizer, long_pieces_merge_like_short_ones)
 {
-    mt_tokenizer *t = tiny();
-    const mt_vocabulary *v = mt_tokenizer_symbols(t);
-    mt_merges merges = { v->pair, v->bits };
+    mt_vocabulary *v = tiny();
+    mt_merges merges = mt_merges_new(v);
     mt_rng rng = mt_rng_new(10, MT_STREAM_TEST);
     for (int i = 0; i < 3000; i++) {
         int32_t a[200], b[200];
@@ -209,70 +226,70 @@ Test(tokenizer, long_pieces_merge_like_short_ones)
         for (int64_t k = 0; k < n; k++)
             a[k] = b[k] = "aaaeinorst hd"[mt_rng_below(&rng, 13)];
         int64_t left = mt_bpe_merge(a, n, &merges);
-        cr_assert_eq(mt_merge_long(b, n, &merges), left);
+        cr_assert_eq(mt_bpe_merge_long(b, n, &merges), left);
         cr_assert(memcmp(a, b, (size_t)left * sizeof *a) == 0);
     }
-    mt_tokenizer_free(t);
+    free((void *)merges.slot);
+    mt_vocabulary_free(v);
 }
 
 Test(tokenizer, a_megabyte_without_a_blank_is_no_trap)
 {
     enum { SIZE = 1 << 20 };
-    mt_tokenizer *t = tiny();
+    mt_vocabulary *v = tiny();
     mt_rng rng = mt_rng_new(11, MT_STREAM_TEST);
     uint8_t *text = malloc(SIZE);
     for (int64_t i = 0; i < SIZE; i++)
         text[i] = (uint8_t)('a' + mt_rng_below(&rng, 26));
-    comes_back(t, text, SIZE);
+    comes_back(v, text, SIZE);
     memset(text, 'a', SIZE);
-    comes_back(t, text, SIZE);
+    comes_back(v, text, SIZE);
     memset(text, ' ', SIZE);
-    comes_back(t, text, SIZE);
+    comes_back(v, text, SIZE);
     free(text);
-    mt_tokenizer_free(t);
+    mt_vocabulary_free(v);
 }
 
 Test(tokenizer, an_id_out_of_range_is_refused_with_its_place)
 {
-    mt_tokenizer *t = tiny();
+    mt_vocabulary *v = tiny();
     const int32_t ids[] = { 1, 2, 600 }, negative[] = { -1 };
     uint8_t *text = NULL;
     int64_t size = -7;
-    cr_assert_eq(mt_decode(&text, &size, t, ids, 3), MT_ERR_FORMAT);
+    cr_assert_eq(mt_decode(&text, &size, v, ids, 3), MT_ERR_FORMAT);
     SAYS("token 2 is 600, the vocabulary has 600");
-    cr_assert_eq(mt_decode(&text, &size, t, negative, 1), MT_ERR_FORMAT);
+    cr_assert_eq(mt_decode(&text, &size, v, negative, 1), MT_ERR_FORMAT);
     cr_assert(text == NULL && size == -7);
-    mt_tokenizer_free(t);
+    mt_vocabulary_free(v);
 }
 
 /* ---- learning ------------------------------------------------------------------------------------------ */
 
-static void spelled(const mt_tokenizer *t, int32_t id, const char *want)
+static void spelled(const mt_vocabulary *v, int32_t id, const char *want)
 {
-    const mt_spelling *s = mt_tokenizer_spelling(t);
-    int64_t size = s->start[id + 1] - s->start[id];
-    cr_assert(size == (int64_t)strlen(want) && memcmp(s->bytes + s->start[id], want, (size_t)size) == 0,
-              "id %d is '%.*s', expected '%s'", id, (int)size, (const char *)s->bytes + s->start[id], want);
+    const mt_strings *t = &v->token;
+    int64_t size = t->start[id + 1] - t->start[id];
+    cr_assert(size == (int64_t)strlen(want) && memcmp(t->bytes + t->start[id], want, (size_t)size) == 0,
+              "id %d is '%.*s', expected '%s'", id, (int)size, (const char *)t->bytes + t->start[id], want);
 }
 
 /* Counted by hand: "ab" 5 times, then "abc" 3 times; "abcd" and "bd" come once, so they stay in two. */
 Test(tokenizer, the_most_frequent_neighbours_are_merged_first)
 {
     static const char text[] = "abc\nabc\nabcd\nab\nab";
-    mt_tokenizer *t = mt_tokenizer_train((const uint8_t *)text, sizeof text - 1, 1000);
-    spelled(t, 256, "ab");
-    spelled(t, 257, "abc");
-    spelled(t, 258, MT_END_OF_TEXT);
-    cr_assert_eq(mt_tokenizer_count(t), 259);
-    mt_tokenizer_free(t);
+    mt_vocabulary *v = mt_vocabulary_train((const uint8_t *)text, sizeof text - 1, 1000);
+    spelled(v, 256, "ab");
+    spelled(v, 257, "abc");
+    spelled(v, 258, MT_END_OF_TEXT);
+    cr_assert_eq(v->token.count, 259);
+    mt_vocabulary_free(v);
 }
 
 /* Learned slowly: all pairs counted anew for each merge. */
-static void learn_slowly(const uint8_t *text, int64_t size, int64_t merges, const mt_tokenizer *t)
+static void learn_slowly(const uint8_t *text, int64_t size, int64_t merges, const mt_vocabulary *v)
 {
     int32_t *symbol = malloc((size_t)size * sizeof *symbol), *border = calloc((size_t)size + 1, sizeof *border);
     int64_t n = size;
-    const mt_vocabulary *v = mt_tokenizer_symbols(t);
     for (int64_t at = 0; at < size; border[at = mt_piece_end(text, size, at)] = 1)
         ;
     for (int64_t i = 0; i < size; i++)
@@ -287,7 +304,8 @@ static void learn_slowly(const uint8_t *text, int64_t size, int64_t merges, cons
             if (!border[i + 1] && (times > best || (times == best && lower)))
                 best = times, left = symbol[i], right = symbol[i + 1];
         }
-        cr_assert(v->parts[256 + m][0] == left && v->parts[256 + m][1] == right, "merge %d", (int)m);
+        const int32_t *parts = v->parts[256 + m];
+        cr_assert(mt_id_symbol(v, parts[0]) == left && mt_id_symbol(v, parts[1]) == right, "merge %d", (int)m);
         int64_t kept = 0;
         for (int64_t i = 0; i < n; i++, kept++) {
             bool here = i + 1 < n && symbol[i] == left && symbol[i + 1] == right && !border[i + 1];
@@ -308,39 +326,57 @@ Test(tokenizer, learning_is_what_counting_anew_gives)
         uint8_t text[400];
         for (int64_t k = 0; k < 400; k++)
             text[k] = (uint8_t) "aab bc\n"[mt_rng_below(&rng, 7)];
-        mt_tokenizer *t = mt_tokenizer_train(text, 400, 256 + 20 + 1);
-        learn_slowly(text, 400, mt_tokenizer_count(t) - 257, t);
-        comes_back(t, text, 400);
-        mt_tokenizer_free(t);
+        mt_vocabulary *v = mt_vocabulary_train(text, 400, 256 + 20 + 1);
+        learn_slowly(text, 400, v->token.count - 257, v);
+        comes_back(v, text, 400);
+        mt_vocabulary_free(v);
     }
+}
+
+/* A merge visits a piece only when it contains the pair: lines of 1 to 500 signs took 40 s and gigabytes once. */
+Test(tokenizer, learning_from_long_pieces_is_fast, .timeout = 10)
+{
+    enum { LONGEST = 500 };
+    uint8_t *text = malloc((LONGEST + 1) * LONGEST), *p = text;
+    for (int64_t n = 1; n < LONGEST; n++) {
+        memset(p, n % 2 ? '-' : '=', (size_t)n);
+        for (int64_t i = 0; i < n; i++)
+            p[i] = (uint8_t) "-=-~+"[i * i * n % 5];
+        p[n] = '\n';
+        p += n + 1;
+    }
+    mt_vocabulary *v = mt_vocabulary_train(text, p - text, 5000);
+    comes_back(v, text, p - text);
+    mt_vocabulary_free(v);
+    free(text);
 }
 
 Test(tokenizer, an_empty_text_teaches_nothing)
 {
-    mt_tokenizer *t = mt_tokenizer_train(NULL, 0, 300);
-    cr_assert_eq(mt_tokenizer_count(t), 257);
-    comes_back(t, (const uint8_t *)"any", 3);
-    mt_tokenizer_free(t);
+    mt_vocabulary *v = mt_vocabulary_train(NULL, 0, 300);
+    cr_assert_eq(v->token.count, 257);
+    comes_back(v, (const uint8_t *)"any", 3);
+    mt_vocabulary_free(v);
 }
 
 Test(tokenizer, characters_are_numbered_by_code_point)
 {
     static const char text[] = "bé中😀a\n", other[] = "abé z";
-    mt_tokenizer *t = NULL;
+    mt_vocabulary *v = NULL;
     int64_t count;
-    cr_assert_eq(mt_tokenizer_characters(&t, (const uint8_t *)text, sizeof text - 1), MT_OK);
-    int32_t *ids = encoded(t, text, sizeof text - 1, &count);
+    cr_assert_eq(mt_vocabulary_characters(&v, (const uint8_t *)text, sizeof text - 1), MT_OK);
+    int32_t *ids = encoded(v, text, sizeof text - 1, &count);
     const int32_t want[] = { 2, 3, 4, 5, 1, 0 };
     cr_assert(count == 6 && memcmp(ids, want, sizeof want) == 0);
-    cr_assert_eq(mt_tokenizer_end_of_text(t), -1);
-    spelled(t, 4, "中");
-    mt_encoder *e = mt_encoder_new(t);
-    cr_assert_eq(mt_encode(e, ids, &count, (const uint8_t *)other, sizeof other - 1), MT_ERR_FORMAT);
-    SAYS("offset 4: the vocabulary lacks a character of this piece: 20 7a");
-    mt_encoder_free(e);
+    cr_assert_eq(v->end_of_text, -1);
+    spelled(v, 4, "中");
+    coder c = coder_of(v);
+    cr_assert_eq(mt_encode(c.encoder, ids, &count, (const uint8_t *)other, sizeof other - 1), MT_ERR_FORMAT);
+    SAYS("offset 4: the vocabulary lacks a character, which begins with byte 20");
+    coder_free(&c);
     free(ids);
-    mt_tokenizer_free(t);
-    cr_assert_eq(mt_tokenizer_characters(&t, (const uint8_t *)"ab\xff", 3), MT_ERR_FORMAT);
+    mt_vocabulary_free(v);
+    cr_assert_eq(mt_vocabulary_characters(&v, (const uint8_t *)"ab\xff", 3), MT_ERR_FORMAT);
     SAYS("offset 2: byte ff is not UTF-8");
-    cr_assert_eq(mt_tokenizer_characters(&t, NULL, 0), MT_ERR_FORMAT);
+    cr_assert_eq(mt_vocabulary_characters(&v, NULL, 0), MT_ERR_FORMAT);
 }

@@ -1,5 +1,5 @@
-/* test_tokenizer_files.c -- the two files of a vocabulary, good and hostile; the token file that `tokenize` writes. */
-#include "text/tokenizer.h"
+/* test_tokenizer_files.c -- vocab.bpe, good and hostile; the token file that `tokenize` writes. */
+#include "text/vocabulary.h"
 #include "data/token_writer.h"
 #include "tests/temp_dir.h"
 
@@ -38,12 +38,11 @@ static void same_files(const char *a_dir, const char *b_dir, const char *name)
 
 static void opens_and_saves_alike(const char *dir)
 {
-    mt_tokenizer *t = NULL;
-    cr_assert_eq(mt_tokenizer_open(&t, dir), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(mt_tokenizer_save(t, temp_dir), MT_OK, "%s", mt_last_error());
+    mt_vocabulary *v = NULL;
+    cr_assert_eq(mt_vocabulary_open(&v, dir), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_vocabulary_save(v, temp_dir), MT_OK, "%s", mt_last_error());
     same_files(dir, temp_dir, "vocab.bpe");
-    same_files(dir, temp_dir, "encoder.json");
-    mt_tokenizer_free(t);
+    mt_vocabulary_free(v);
 }
 
 Test(tokenizer_files, what_is_saved_is_what_was_read_byte_for_byte)
@@ -58,48 +57,53 @@ Test(tokenizer_files, what_is_saved_is_what_was_read_byte_for_byte)
         printf("skipped: GPT-2's own files: %s is not there (datasets/fetch gpt2)\n", dir);
 }
 
+/* Bytes come first, in the order of their characters, merges next, <|endoftext|> last; encoder.json says the same. */
+Test(tokenizer_files, ids_follow_from_the_order_of_merges)
+{
+    mt_vocabulary *v = NULL;
+    write_text("vocab.bpe", "#version: 0.2\na b\nĠ ab\n");
+    write_text("encoder.json", "not read");
+    cr_assert_eq(mt_vocabulary_open(&v, temp_dir), MT_OK, "%s", mt_last_error());
+    static const struct {
+        int32_t id;
+        const char *bytes;
+    } want[] = { { 0, "!" },   { 64, "a" },     { 65, "b" },   { 94, "\xa1" }, { 187, "\xff" },        { 189, "\x01" },
+                 { 220, " " }, { 255, "\xad" }, { 256, "ab" }, { 257, " ab" }, { 258, MT_END_OF_TEXT } };
+    for (int i = 0; i < MT_COUNT(want); i++) {
+        int64_t start = v->token.start[want[i].id], size = v->token.start[want[i].id + 1] - start;
+        cr_assert(size == (int64_t)strlen(want[i].bytes) &&
+                      memcmp(v->token.bytes + start, want[i].bytes, (size_t)size) == 0,
+                  "id %d", want[i].id);
+    }
+    cr_assert(v->token.count == 259 && v->end_of_text == 258);
+    mt_vocabulary_free(v);
+}
+
 Test(tokenizer_files, characters_come_back_too)
 {
     static const char text[] = "\"quoted\"\\ é 中 😀\n\x7f";
-    mt_tokenizer *saved, *read = NULL;
+    mt_vocabulary *saved, *read = NULL;
     int32_t a[64], b[64];
     int64_t n, m;
-    cr_assert_eq(mt_tokenizer_characters(&saved, (const uint8_t *)text, sizeof text - 1), MT_OK);
-    cr_assert_eq(mt_tokenizer_save(saved, temp_dir), MT_OK);
-    cr_assert_eq(mt_tokenizer_open(&read, temp_dir), MT_OK, "%s", mt_last_error());
-    mt_encoder *e = mt_encoder_new(saved), *f = mt_encoder_new(read);
-    cr_assert_eq(mt_encode(e, a, &n, (const uint8_t *)text, sizeof text - 1), MT_OK);
-    cr_assert_eq(mt_encode(f, b, &m, (const uint8_t *)text, sizeof text - 1), MT_OK, "%s", mt_last_error());
-    cr_assert(n == m && memcmp(a, b, (size_t)n * sizeof *a) == 0);
-    mt_encoder_free(e);
-    mt_encoder_free(f);
-    mt_tokenizer_free(saved);
-    mt_tokenizer_free(read);
+    cr_assert_eq(mt_vocabulary_characters(&saved, (const uint8_t *)text, sizeof text - 1), MT_OK);
+    cr_assert_eq(mt_vocabulary_save(saved, temp_dir), MT_OK);
+    cr_assert_eq(mt_vocabulary_open(&read, temp_dir), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_encode_characters(a, &n, saved, (const uint8_t *)text, sizeof text - 1), MT_OK);
+    cr_assert_eq(mt_encode_characters(b, &m, read, (const uint8_t *)text, sizeof text - 1), MT_OK, "%s",
+                 mt_last_error());
+    cr_assert(read->characters && read->end_of_text == -1 && n == m && memcmp(a, b, (size_t)n * sizeof *a) == 0);
+    mt_vocabulary_free(saved);
+    mt_vocabulary_free(read);
 }
 
 /* ---- hostile files ------------------------------------------------------------------------------------- */
 
-/* The 256 bytes with their ids, then `more`: how every encoder.json here begins. */
-static void write_ids(const char *more)
+static void refused(const char *contents, const char *words)
 {
-    char *text = calloc(1, 1 << 20), *p = text;
-    p += sprintf(p, "{");
-    for (int b = 0; b < 256; b++) {
-        uint32_t c = mt_byte_char(b);
-        p += sprintf(p, c == '"' || c == '\\' ? "%s\"\\u%04x\": %d" : "%s\"\\u%04X\":%d", b ? ", " : "", c, b);
-    }
-    strcpy(p, more);
-    write_text("encoder.json", text);
-    free(text);
-}
-
-static void refused(const char *merges, const char *more, const char *words)
-{
-    mt_tokenizer *t = NULL;
-    write_text("vocab.bpe", merges);
-    write_ids(more);
-    cr_assert_eq(mt_tokenizer_open(&t, temp_dir), MT_ERR_FORMAT, "%s: accepted", words);
-    cr_assert_null(t);
+    mt_vocabulary *v = NULL;
+    write_text("vocab.bpe", contents);
+    cr_assert_eq(mt_vocabulary_open(&v, temp_dir), MT_ERR_FORMAT, "%s: accepted", words);
+    cr_assert_null(v);
     SAYS(words);
     SAYS(temp_dir);
 }
@@ -108,44 +112,29 @@ static void refused(const char *merges, const char *more, const char *words)
 
 Test(tokenizer_files, merges_that_make_no_sense_are_refused)
 {
-    refused("", "}", "vocab.bpe: line 1, offset 0: the first line is not");
-    refused("a b\n", "}", "the first line is not");
-    refused(FIRST "a b", "}", "line 2, offset 17: the file ends in the middle of a merge");
-    refused(FIRST "a", "}", "the file ends in the middle of a merge");
-    refused(FIRST "ab c\n", "}", "line 2, offset 16: merges what no line before it makes");
-    refused(FIRST "a  b\n", "}", "a character that stands for no byte");
-    refused(FIRST "a b c\n", "}", "a character that stands for no byte");
-    refused(FIRST "\n", "}", "stands for no byte");
-    refused(FIRST "a b\na b\n", ", \"ab\": 256}", "line 3, offset 22: makes what an earlier line makes already");
-    refused(FIRST "a b\nb c\nab c\na bc\n", ", \"ab\": 256}", "line 5");
-    refused(FIRST "a \xff\n", "}", "a character that stands for no byte");
-    refused(FIRST "a 中\n", "}", "a character that stands for no byte");
-    refused("#characters\na b\n", "}", "characters have no merges");
+    refused("", "vocab.bpe: line 1, offset 0: the first line is not");
+    refused("a b\n", "the first line is not");
+    refused(FIRST "a b", "line 2, offset 17: the file ends in the middle of a line");
+    refused(FIRST "a", "the file ends in the middle of a line");
+    refused(FIRST "ab c\n", "line 2, offset 16: merges what no line before it makes");
+    refused(FIRST "a  b\n", "a character that stands for no byte");
+    refused(FIRST "a b c\n", "a character that stands for no byte");
+    refused(FIRST "\n", "stands for no byte");
+    refused(FIRST "a b\na b\n", "line 3, offset 22: makes what an earlier line makes already");
+    refused(FIRST "a b\nb c\nab c\na bc\n", "line 5");
+    refused(FIRST "a \xff\n", "a character that stands for no byte");
+    refused(FIRST "a 中\n", "a character that stands for no byte");
 }
 
-Test(tokenizer_files, ids_that_make_no_sense_are_refused)
+Test(tokenizer_files, characters_that_make_no_sense_are_refused)
 {
-    static const char merges[] = FIRST "a b\n";
-    refused(merges, "", "encoder.json: line 1, offset");
-    refused(merges, "", "the file ends where '}' is expected");
-    refused(merges, ", \"a", "the file ends where '\"' is expected");
-    refused(merges, "}", "no id for the token of merge 1");
-    refused(merges, ", \"ab\": 256, \"ab\": 257}", "a token that was there before");
-    refused(merges, ", \"ab\": 255}", "id 255 belongs to two tokens");
-    refused(merges, ", \"ab\": 257}", "id 257, but there are 257 tokens");
-    refused(merges, ", \"ab\": 2000000}", "id 2000000, but there are 257 tokens");
-    refused(merges, ", \"ab\": 99999999999999999999}", "an id is a whole number");
-    refused(merges, ", \"ab\": -1}", "an id is a whole number");
-    refused(merges, ", \"ab\": 256.0}", "'}' is expected");
-    refused(merges, ", \"abc\": 256}", "a token that no merge makes");
-    refused(merges, ", \"\": 256}", "a token that no merge makes");
-    refused(merges, ", \"a\\x\": 256}", "stands for no byte");
-    refused(merges, ", \"\\u00\": 256}", "stands for no byte");
-    refused(merges, ", \"ab\" 256}", "':' is expected");
-    refused(merges, ", \"ab\": 256,}", "'\"' is expected");
-    refused(merges, ", \"ab\": 256} x", "more behind the end");
-    refused(merges, ", \"<|endoftext|>\": 256}", "no id for the token of merge 1");
-    refused("#characters\n", ", \"ab\": 256}", "a token that is not one character");
+    refused("#characters\n", "line 1, offset 12: no characters (older versions wrote them to encoder.json)");
+    refused("#characters\na b\n", "line 2, offset 13: a character that stands for no byte");
+    refused("#characters\na\nbc\n", "line 3, offset 16: not one character");
+    refused("#characters\n\n", "not one character");
+    refused("#characters\nÃ\n", "not one character"); /* the first byte of two */
+    refused("#characters\na\nb\na\n", "line 4, offset 17: a character that an earlier line has");
+    refused("#characters\na", "the file ends in the middle of a line");
 }
 
 /* Each line makes a token twice as long: 20 lines would be a megabyte of a's. */
@@ -159,18 +148,15 @@ Test(tokenizer_files, tokens_cannot_grow_without_end)
         p += 2 * n + 1;
         *p++ = '\n';
     }
-    refused(text, "}", "too long a token");
+    refused(text, "too long a token");
     free(text);
 }
 
-Test(tokenizer_files, missing_files_are_named)
+Test(tokenizer_files, a_missing_file_is_named)
 {
-    mt_tokenizer *t;
-    cr_assert_eq(mt_tokenizer_open(&t, temp_dir), MT_ERR_IO);
+    mt_vocabulary *v;
+    cr_assert_eq(mt_vocabulary_open(&v, temp_dir), MT_ERR_IO);
     SAYS("vocab.bpe: No such file");
-    write_text("vocab.bpe", FIRST);
-    cr_assert_eq(mt_tokenizer_open(&t, temp_dir), MT_ERR_IO);
-    SAYS("encoder.json: No such file");
 }
 
 /* ---- the writer of token files, the program ------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# train_gpt2 on a token file of tokenize: killed (-9), then out of disk space, then resumed, it ends with the same bits as a run
-# that nobody disturbed, and with those of the text itself; what does not fit together is refused in words.
+# train_gpt2 on a token file of tokenize: killed (-9), then out of disk space, then resumed, it ends with the same bits as an
+# undisturbed run; a token file of characters gives the bits of its text; combinations that do not fit are refused.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$root/build/release/bin
@@ -18,11 +18,16 @@ cat "$root"/labs/0[0-4]*/README.md >"$dir/text"
 run "$tokenize" -q --train 300 --save "$dir/300" --no-separator -o "$dir/300.tokens" "$dir/text"
 run "$tokenize" -q --train 400 --save "$dir/400" --no-separator -o "$dir/400.tokens" "$dir/text"
 flags=(--layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 10 -q)
-flags+=(--steps 1200 --eval-every 100 --eval-batches 2 --vocab "$dir/300")
+flags+=(--steps 1200 --eval-every 100 --eval-batches 2)
+text_flags=("${flags[@]}" --steps 100)
+flags+=(--vocab "$dir/300")
 
 run "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/straight" && [ $rc -eq 0 ] && ok || bad "a plain run: $(tail -1 "$dir/log")"
-run "$train" "${flags[@]}" --data "$dir/text" -o "$dir/text-run"
-cmp "$dir/straight/run.ckpt" "$dir/text-run/run.ckpt" && ok || bad "the text has other bits than its tokens"
+run "$tokenize" -q --chars --save "$dir/chars" -o "$dir/chars.tokens" "$dir/text"
+run "$train" "${text_flags[@]}" --data "$dir/text" -o "$dir/text-run"
+run "$train" "${text_flags[@]}" --data "$dir/chars.tokens" --vocab "$dir/chars" -o "$dir/chars-run"
+cmp "$dir/chars-run/run.ckpt" "$dir/text-run/run.ckpt" && ok || bad "the text has other bits than its tokens"
+cmp "$dir/chars/vocab.bpe" "$dir/text-run/vocab.bpe" && ok || bad "the text has another vocabulary"
 
 "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
@@ -56,8 +61,20 @@ run "${plan[@]}" --data "$dir/cut.tokens"
 says "cut.tokens: offset 9999: the file ends in the middle of a token"
 run "$train" --plan --data "$dir/300.tokens"
 says "300.tokens is a token file: it needs the vocabulary that made it (--vocab)"
+run "${plan[@]}" --data "$dir/text"
+says "tokenize -v $dir/300 -o FILE.tokens $dir/text, then train with --data FILE.tokens"
 run "${plan[@]}" --data "$dir/300.tokens" --vocab "$dir/none"
 says "none/vocab.bpe"
+
+# nanoGPT's .bin: ids of two bytes, nothing else.
+tail -c +25 "$dir/300.tokens" >"$dir/nano.bin"
+run "${plan[@]}" --data "$dir/nano.bin"
+says "make a token file of it: tokenize --raw -o FILE.tokens $dir/nano.bin"
+run "$tokenize" --raw -o "$dir/nano.tokens" "$dir/nano.bin"
+cmp "$dir/nano.tokens" "$dir/300.tokens" && ok || bad "tokenize --raw: $(tail -1 "$dir/log")"
+head -c 999 "$dir/nano.bin" >"$dir/odd.bin"
+run "$tokenize" --raw -o "$dir/odd.tokens" "$dir/odd.bin"
+says "odd.bin: 999 bytes are no whole number of ids of two bytes"
 
 # Text longer than the context of 16 tokens, in the prompt and behind it.
 prompt=$(head -c 500 "$dir/text")

@@ -1,54 +1,53 @@
-/* characters.c -- vocabularies whose tokens are characters: bytes, merged into nothing more than one character of UTF-8. */
+/* characters.c -- vocabularies whose tokens are characters. */
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "text/unicode.h"
+#include "text/utf8.h"
 #include "text/vocabulary.h"
 
-int32_t mt_vocabulary_character(mt_vocabulary *v, const uint8_t *bytes, int64_t size)
-{
-    int64_t length;
-    if (size < 1 || mt_utf8_next(bytes, size, &length) < 0 || length != size)
-        return MT_NO_SYMBOL;
-    int32_t symbol = bytes[0];
-    for (int64_t n = 2; n <= size; n++) {
-        int32_t longer = mt_vocabulary_find(v, bytes, n);
-        symbol = longer != MT_NO_SYMBOL ? longer : mt_vocabulary_merge(v, symbol, bytes[n - 1]);
-    }
-    return symbol;
-}
-
-mt_status mt_tokenizer_characters(mt_tokenizer **out, const uint8_t *text, int64_t size)
+mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size)
 {
     enum { CODES = 0x110000 };
-    int32_t count = 0;
-    int64_t length;
-    if (size == 0)
-        return mt_fail(MT_ERR_FORMAT, "an empty text has no characters");
-    bool *seen = calloc(CODES, sizeof *seen);
-    int32_t *id = malloc(4 * CODES * sizeof *id); /* a character needs three merges at most */
-    MT_CHECK(seen && id, "out of memory");
-    for (int64_t at = 0; at < size; at += length) {
+    int64_t length, *end = calloc(CODES, sizeof *end); /* where a character first occurs: offset + 1, or 0 */
+    mt_status status = size > 0 ? MT_OK : mt_fail(MT_ERR_FORMAT, "an empty text has no characters");
+    MT_CHECK(end, "out of memory");
+    for (int64_t at = 0; at < size && status == MT_OK; at += length) {
         int32_t code = mt_utf8_next(text + at, size - at, &length);
-        if (code < 0) {
-            free(seen);
-            free(id);
-            return mt_fail(MT_ERR_FORMAT, "offset %" PRId64 ": byte %02x is not UTF-8; characters need it", at,
+        if (code < 0)
+            status =
+                mt_fail(MT_ERR_FORMAT, "offset %" PRId64 ": byte %02x is not UTF-8; characters need it", at, text[at]);
+        else if (!end[code])
+            end[code] = at + 1;
+    }
+    mt_vocabulary *v = calloc(1, sizeof *v);
+    MT_CHECK(v, "out of memory");
+    *v = (mt_vocabulary){ .end_of_text = -1, .characters = true };
+    for (int64_t code = 0; code < CODES && status == MT_OK; code++) {
+        if (!end[code])
+            continue;
+        const uint8_t *bytes = text + end[code] - 1;
+        mt_utf8_next(bytes, size - end[code] + 1, &length);
+        mt_strings_add(&v->token, bytes, length);
+    }
+    free(end);
+    if (status == MT_OK)
+        *out = v;
+    else
+        mt_vocabulary_free(v);
+    return status;
+}
+
+mt_status mt_encode_characters(int32_t *ids, int64_t *count, const mt_vocabulary *v, const uint8_t *text, int64_t size)
+{
+    int64_t n = 0, length;
+    for (int64_t at = 0; at < size; at += length) {
+        mt_utf8_next(text + at, size - at, &length);
+        ids[n] = (int32_t)mt_strings_find(&v->token, text + at, length);
+        if (ids[n++] < 0)
+            return mt_fail(MT_ERR_FORMAT,
+                           "offset %" PRId64 ": the vocabulary lacks a character, which begins with byte %02x", at,
                            text[at]);
-        }
-        seen[code] = true;
     }
-    mt_vocabulary *v = mt_vocabulary_new();
-    v->characters = true;
-    for (int64_t s = 0; s < 4 * CODES; s++)
-        id[s] = -1;
-    for (uint32_t code = 0; code < CODES; code++) {
-        uint8_t bytes[4];
-        if (seen[code])
-            id[mt_vocabulary_character(v, bytes, mt_utf8_put(bytes, code))] = count++;
-    }
-    *out = mt_tokenizer_new(v, id, count, -1);
-    free(seen);
-    free(id);
+    *count = n;
     return MT_OK;
 }

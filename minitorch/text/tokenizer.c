@@ -1,29 +1,25 @@
-/* tokenizer.c -- a vocabulary with ids, and encoders over it. */
+/* tokenizer.c -- encoding: a cache of pieces, merges, and a heap for long pieces. */
 #include "text/tokenizer.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/vocabulary.h"
+#include "text/heap.h"
 
 enum { SHORT_PIECE = 64 }; /* bytes; longer ones go to the heap */
 
 struct mt_tokenizer {
-    mt_vocabulary *symbols;
-    mt_merges merges; /* its pairs */
-    int32_t *id;      /* [symbols] */
-    int64_t count;    /* of ids */
-    int32_t end_of_text;
-    mt_spelling spelling;
+    const mt_vocabulary *vocabulary;
+    mt_merges merges;
+    int32_t byte_id[MT_BYTES];
 };
 
 struct mt_encoder {
     const mt_tokenizer *tokenizer;
     mt_word *words;  /* [MT_WORDS] */
-    int32_t *symbol; /* a piece being merged */
-    int64_t room;    /* of it */
+    int32_t *symbol; /* [room] a piece being merged */
+    int64_t room;
 };
 
 static void *zeros(int64_t count, int64_t size)
@@ -33,95 +29,108 @@ static void *zeros(int64_t count, int64_t size)
     return block;
 }
 
-/* ---- vocabularies --------------------------------------------------------------------------------- */
+/* ---- merges ----------------------------------------------------------------------------------------- */
 
-/* Copies spellings from the order of symbols into the order of ids. */
-static mt_spelling spell(const mt_tokenizer *t)
+mt_merges mt_merges_new(const mt_vocabulary *v)
 {
-    const mt_vocabulary *v = t->symbols;
-    const uint8_t **text = zeros(t->count, sizeof *text);
-    int64_t *start = zeros(t->count + 1, sizeof *start), total = 0;
-    for (int32_t s = 0; s < v->symbols; s++) {
-        int32_t id = t->id[s];
-        if (id == -1)
-            continue;
-        MT_CHECK(id >= 0 && id < t->count && !text[id], "id %d of %" PRId64 " twice or out of range", id, t->count);
-        text[id] = v->bytes + v->start[s];
-        start[id] = mt_symbol_size(v, s);
+    int bits = 8;
+    while (1ll << bits < 2 * v->token.count)
+        bits++;
+    uint64_t *slot = zeros(1ll << bits, sizeof *slot), mask = (1ull << bits) - 1;
+    for (int64_t id = MT_BYTES; id < v->token.count && id != v->end_of_text && !v->characters; id++) {
+        uint64_t left = (uint64_t)mt_id_symbol(v, v->parts[id][0]), right = (uint64_t)mt_id_symbol(v, v->parts[id][1]);
+        uint64_t pair = left << 21 | right, i = pair * 0x9e3779b97f4a7c15u >> (64 - bits); /* as mt_merges_find */
+        while (slot[i])
+            i = (i + 1) & mask;
+        slot[i] = pair << 21 | (uint64_t)id;
     }
-    if (t->end_of_text >= 0) {
-        MT_CHECK(t->end_of_text < t->count && !text[t->end_of_text], "the id of " MT_END_OF_TEXT " is taken");
-        text[t->end_of_text] = (const uint8_t *)MT_END_OF_TEXT;
-        start[t->end_of_text] = sizeof MT_END_OF_TEXT - 1;
-    }
-    for (int64_t i = 0; i <= t->count; i++) { /* lengths become places */
-        int64_t length = start[i];
-        start[i] = total;
-        total += length;
-    }
-    uint8_t *bytes = zeros(total, 1);
-    for (int64_t i = 0; i < t->count; i++)
-        if (text[i])
-            memcpy(bytes + start[i], text[i], (size_t)(start[i + 1] - start[i]));
-    free(text);
-    return (mt_spelling){ bytes, start, t->count };
+    return (mt_merges){ slot, bits };
 }
 
-mt_tokenizer *mt_tokenizer_new(mt_vocabulary *v, const int32_t *id, int64_t count, int32_t end_of_text)
+/* A piece as a list: next[i] and last[i] are the places of the symbols beside the one at place i. The heap holds places whose
+ * symbol and the next make another, by what they make, then by place; also pairs that are gone. */
+typedef struct chain {
+    int32_t *symbol; /* -1: merged into the one on its left */
+    int64_t *next, *last, n;
+    mt_heap heap;
+    const mt_merges *merges;
+} chain;
+
+static int32_t made_at(const chain *c, int64_t at)
+{
+    if (at < 0 || c->symbol[at] < 0 || c->next[at] >= c->n)
+        return MT_NO_MERGE;
+    return mt_merges_find(c->merges, c->symbol[at], c->symbol[c->next[at]]);
+}
+
+static void consider(chain *c, int64_t at)
+{
+    int32_t made = made_at(c, at);
+    if (made != MT_NO_MERGE)
+        mt_heap_push(&c->heap, made, at);
+}
+
+int64_t mt_bpe_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges)
+{
+    int64_t left = 0;
+    chain c = { .symbol = symbol, .n = n, .merges = merges };
+    c.next = zeros(2 * n, sizeof *c.next);
+    c.last = c.next + n;
+    for (int64_t i = 0; i < n; i++) {
+        c.next[i] = i + 1;
+        c.last[i] = i - 1;
+    }
+    for (int64_t i = 0; i < n; i++)
+        consider(&c, i);
+    while (c.heap.count > 0) {
+        mt_heap_item least = mt_heap_pop(&c.heap);
+        int64_t at = least.second, right = c.next[at];
+        if (made_at(&c, at) != least.first)
+            continue;
+        symbol[at] = (int32_t)least.first;
+        symbol[right] = -1;
+        c.next[at] = c.next[right];
+        if (c.next[at] < n)
+            c.last[c.next[at]] = at;
+        consider(&c, c.last[at]);
+        consider(&c, at);
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (symbol[i] >= 0)
+            symbol[left++] = symbol[i];
+    free(c.next);
+    free(c.heap.item);
+    return left;
+}
+
+/* ---- tokenizers and encoders ------------------------------------------------------------------------ */
+
+mt_tokenizer *mt_tokenizer_new(const mt_vocabulary *v)
 {
     mt_tokenizer *t = zeros(1, sizeof *t);
-    *t = (mt_tokenizer){ .symbols = v, .merges = { v->pair, v->bits }, .count = count, .end_of_text = end_of_text };
-    t->id = zeros(v->symbols, sizeof *t->id);
-    memcpy(t->id, id, (size_t)v->symbols * sizeof *id);
-    t->spelling = spell(t);
+    t->vocabulary = v;
+    t->merges = mt_merges_new(v);
+    for (int32_t b = 0; b < MT_BYTES; b++)
+        t->byte_id[b] = mt_symbol_id(v, b);
     return t;
 }
 
 void mt_tokenizer_free(mt_tokenizer *t)
 {
-    if (!t)
-        return;
-    mt_vocabulary_free(t->symbols);
-    free(t->id);
-    free((void *)t->spelling.bytes);
-    free((void *)t->spelling.start);
+    if (t)
+        free((void *)t->merges.slot);
     free(t);
 }
-
-const mt_vocabulary *mt_tokenizer_symbols(const mt_tokenizer *t)
-{
-    return t->symbols;
-}
-
-const int32_t *mt_tokenizer_ids(const mt_tokenizer *t)
-{
-    return t->id;
-}
-
-int64_t mt_tokenizer_count(const mt_tokenizer *t)
-{
-    return t->count;
-}
-
-int32_t mt_tokenizer_end_of_text(const mt_tokenizer *t)
-{
-    return t->end_of_text;
-}
-
-const mt_spelling *mt_tokenizer_spelling(const mt_tokenizer *t)
-{
-    return &t->spelling;
-}
-
-/* ---- encoding -------------------------------------------------------------------------------------- */
 
 mt_encoder *mt_encoder_new(const mt_tokenizer *t)
 {
     mt_encoder *e = zeros(1, sizeof *e);
-    *e = (mt_encoder){ .tokenizer = t, .words = aligned_alloc(64, MT_WORDS * sizeof *e->words), .room = SHORT_PIECE };
+    *e = (mt_encoder){
+        .tokenizer = t,
+        .words = aligned_alloc(64, MT_WORDS * sizeof *e->words),
+    };
     MT_CHECK(e->words, "out of memory");
     memset(e->words, 0, MT_WORDS * sizeof *e->words);
-    e->symbol = zeros(e->room, sizeof *e->symbol);
     return e;
 }
 
@@ -134,28 +143,23 @@ void mt_encoder_free(mt_encoder *e)
     free(e);
 }
 
-/* A piece of any length through the merges. Returns how many ids it has, -1 when a byte of it has none. */
+/* ---- encoding ----------------------------------------------------------------------------------------- */
+
+/* The ids of a piece, by merging. Returns how many there are. */
 static int64_t merge_piece(mt_encoder *e, int32_t *ids, const uint8_t *piece, int64_t size)
 {
     const mt_tokenizer *t = e->tokenizer;
-    if (size > e->room) {
-        free(e->symbol);
-        e->room = 2 * size;
-        e->symbol = zeros(e->room, sizeof *e->symbol);
-    }
+    e->symbol = mt_grown(e->symbol, &e->room, size, sizeof *e->symbol);
     for (int64_t i = 0; i < size; i++)
         e->symbol[i] = piece[i];
-    int64_t n =
-        size <= SHORT_PIECE ? mt_bpe_merge(e->symbol, size, &t->merges) : mt_merge_long(e->symbol, size, &t->merges);
-    for (int64_t i = 0; i < n; i++) {
-        ids[i] = t->id[e->symbol[i]];
-        if (ids[i] < 0)
-            return -1;
-    }
+    int64_t n = size <= SHORT_PIECE ? mt_bpe_merge(e->symbol, size, &t->merges)
+                                    : mt_bpe_merge_long(e->symbol, size, &t->merges);
+    for (int64_t i = 0; i < n; i++)
+        ids[i] = e->symbol[i] < MT_BYTES ? t->byte_id[e->symbol[i]] : e->symbol[i];
     return n;
 }
 
-/* The piece at `at` as a key: 16 bytes are read at once where the text has them, and those behind the piece cleared. */
+/* The key of the piece at `at`: 16 bytes are read at once if the text has them, and those after the piece cleared. */
 static void key_of(uint64_t key[2], const uint8_t *text, int64_t size, int64_t at, int64_t length)
 {
     uint64_t half[2] = { 0, 0 };
@@ -169,14 +173,14 @@ static void key_of(uint64_t key[2], const uint8_t *text, int64_t size, int64_t a
     key[1] = (low ? 0 : half[1] & mask) | (uint64_t)length << 56;
 }
 
-/* As merge_piece, for the pieces that can be remembered. `room`: of ids; with enough of it they are copied at once. */
+/* As merge_piece, for pieces that can be cached. With room for MT_WORD_IDS ids, all of them are copied at once. */
 static int64_t look_up(mt_encoder *e, int32_t *ids, int64_t room, const uint64_t key[2], const uint8_t *piece,
                        int64_t size)
 {
     mt_word *word = mt_word_slot(e->words, key);
     if (word->key[0] != key[0] || word->key[1] != key[1]) {
         int64_t n = merge_piece(e, ids, piece, size);
-        if (n < 0 || n > MT_WORD_IDS)
+        if (n > MT_WORD_IDS)
             return n;
         *word = (mt_word){ { key[0], key[1] }, (int32_t)n, { 0 } };
         memcpy(word->id, ids, (size_t)n * sizeof *ids);
@@ -189,30 +193,20 @@ static int64_t look_up(mt_encoder *e, int32_t *ids, int64_t room, const uint64_t
     return word->count;
 }
 
-static mt_status no_token(const uint8_t *text, int64_t size, int64_t at)
-{
-    char hex[3 * 8 + 1] = "";
-    for (int64_t i = at; i < mt_min(size, at + 8); i++)
-        snprintf(hex + 3 * (i - at), 4, " %02x", text[i]);
-    return mt_fail(MT_ERR_FORMAT, "offset %" PRId64 ": the vocabulary lacks a character of this piece:%s", at, hex);
-}
-
 mt_status mt_encode(mt_encoder *e, int32_t *ids, int64_t *count, const uint8_t *text, int64_t size)
 {
     int64_t n = 0;
+    if (e->tokenizer->vocabulary->characters)
+        return mt_encode_characters(ids, count, e->tokenizer->vocabulary, text, size);
     for (int64_t at = 0, end; at < size; at = end) {
         uint64_t key[2];
-        int64_t made;
         end = mt_piece_end(text, size, at);
         if (end - at <= MT_WORD_BYTES) {
             key_of(key, text, size, at, end - at);
-            made = look_up(e, ids + n, size - n, key, text + at, end - at);
+            n += look_up(e, ids + n, size - n, key, text + at, end - at);
         } else {
-            made = merge_piece(e, ids + n, text + at, end - at);
+            n += merge_piece(e, ids + n, text + at, end - at);
         }
-        if (made < 0)
-            return no_token(text, end, at);
-        n += made;
     }
     *count = n;
     return MT_OK;
@@ -223,7 +217,8 @@ mt_status mt_encode_special(mt_encoder *e, int32_t *ids, int64_t *count, const u
     static const char special[] = MT_END_OF_TEXT;
     const int64_t length = sizeof special - 1;
     int64_t n = 0, made = 0;
-    MT_CHECK(e->tokenizer->end_of_text >= 0, "this vocabulary has no " MT_END_OF_TEXT);
+    int32_t end_of_text = e->tokenizer->vocabulary->end_of_text;
+    MT_CHECK(end_of_text >= 0, "this vocabulary has no " MT_END_OF_TEXT);
     for (int64_t at = 0; at < size;) {
         const uint8_t *found = memmem(text + at, (size_t)(size - at), special, (size_t)length);
         int64_t end = found ? found - text : size;
@@ -232,7 +227,7 @@ mt_status mt_encode_special(mt_encoder *e, int32_t *ids, int64_t *count, const u
             return status;
         n += made;
         if (found)
-            ids[n++] = e->tokenizer->end_of_text;
+            ids[n++] = end_of_text;
         at = end + (found ? length : 0);
     }
     *count = n;
@@ -244,7 +239,7 @@ static bool white(uint8_t byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* Before white space that follows something else, a piece always ends: none but white space's own contains any behind its
+/* A piece always ends before white space that follows something else: only pieces of white space contain any after their
  * first character. */
 int64_t mt_encode_cut(const uint8_t *text, int64_t size, int64_t at)
 {
@@ -252,20 +247,4 @@ int64_t mt_encode_cut(const uint8_t *text, int64_t size, int64_t at)
         if (white(text[at]) && text[at - 1] < 128 && !white(text[at - 1]))
             return at;
     return size;
-}
-
-/* ---- decoding --------------------------------------------------------------------------------------- */
-
-mt_status mt_decode(uint8_t **text, int64_t *size, const mt_tokenizer *t, const int32_t *ids, int64_t count)
-{
-    int64_t total = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (ids[i] < 0 || ids[i] >= t->count)
-            return mt_fail(MT_ERR_FORMAT, "token %" PRId64 " is %d, the vocabulary has %" PRId64, i, ids[i], t->count);
-        total += t->spelling.start[ids[i] + 1] - t->spelling.start[ids[i]];
-    }
-    uint8_t *out = zeros(total + 1, 1);
-    *size = mt_bpe_decode(out, ids, count, &t->spelling);
-    *text = out;
-    return MT_OK;
 }

@@ -26,14 +26,4 @@ static inline int32_t mt_utf8_next(const uint8_t *text, int64_t size, int64_t *l
     return code;
 }
 
-/* mt_utf8_put -- write code (< 0x110000) to text [4]; returns how many bytes it took. */
-static inline int64_t mt_utf8_put(uint8_t *text, uint32_t code)
-{
-    int64_t bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (int64_t i = bytes - 1; i > 0; i--, code >>= 6)
-        text[i] = (uint8_t)(0x80 | (code & 0x3f));
-    text[0] = (uint8_t)(bytes == 1 ? code : (0xf00 >> bytes & 0xff) | code);
-    return bytes;
-}
-
 #endif

@@ -1,111 +1,39 @@
-/* vocabulary.c -- the tables of symbols. */
+/* vocabulary.c -- tokens with their ids; vocab.bpe read without trusting it; decoding. */
 #include "text/vocabulary.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 64 << 10 };
+#include "core/io.h"
+#include "text/utf8.h"
 
-static void *grown(void *block, int64_t size)
-{
-    block = realloc(block, (size_t)size);
-    MT_CHECK(block, "out of memory");
-    return block;
-}
+#define MERGES_LINE     "#version: 0.2\n"
+#define CHARACTERS_LINE "#characters\n"
 
-static uint64_t mask_of(const mt_vocabulary *v)
-{
-    return (1ull << v->bits) - 1;
-}
+enum { LONGEST = 64 << 10, CHARS = 512 }; /* bytes of a token; mt_byte_char is below CHARS */
 
-/* FNV-1a, then its upper half folded in. */
-static uint64_t hash_of(const uint8_t *bytes, int64_t size)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (int64_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash ^ hash >> 32;
-}
+/* ---- tokens --------------------------------------------------------------------------------------- */
 
-/* The slot of v->spelled where a spelling is or would be. */
-static uint64_t spelled_slot(const mt_vocabulary *v, const uint8_t *bytes, int64_t size)
+/* byte_of[c]: the byte that character c stands for, or -1. */
+static void invert_byte_char(int16_t byte_of[CHARS])
 {
-    uint64_t i = hash_of(bytes, size) & mask_of(v);
-    for (; v->spelled[i]; i = (i + 1) & mask_of(v)) {
-        int32_t s = v->spelled[i] - 1;
-        if (mt_symbol_size(v, s) == size && memcmp(v->bytes + v->start[s], bytes, (size_t)size) == 0)
-            break;
-    }
-    return i;
-}
-
-int32_t mt_vocabulary_find(const mt_vocabulary *v, const uint8_t *bytes, int64_t size)
-{
-    return v->spelled[spelled_slot(v, bytes, size)] - 1; /* MT_NO_SYMBOL is what 0 becomes */
-}
-
-static void put_pair(mt_vocabulary *v, int32_t symbol)
-{
-    uint64_t pair = (uint64_t)v->parts[symbol][0] << 21 | (uint64_t)v->parts[symbol][1];
-    uint64_t i = pair * 0x9e3779b97f4a7c15u >> (64 - v->bits); /* as mt_merges_find looks for it */
-    while (v->pair[i])
-        i = (i + 1) & mask_of(v);
-    v->pair[i] = pair << 21 | (uint64_t)symbol;
-}
-
-/* Room for one more symbol of so many bytes; the tables are made anew when they are half full. */
-static void make_room(mt_vocabulary *v, int64_t size)
-{
-    if (v->symbols == v->room) {
-        v->room = 2 * v->room;
-        v->parts = grown(v->parts, v->room * (int64_t)sizeof *v->parts);
-        v->start = grown(v->start, (v->room + 1) * (int64_t)sizeof *v->start);
-    }
-    if (v->start[v->symbols] + size > v->bytes_room) {
-        v->bytes_room = 2 * v->bytes_room + size;
-        v->bytes = grown(v->bytes, v->bytes_room);
-    }
-    if (2 * v->symbols < 1ll << v->bits)
-        return;
-    free(v->pair);
-    free(v->spelled);
-    v->bits++;
-    v->pair = calloc(1ull << v->bits, sizeof *v->pair);
-    v->spelled = calloc(1ull << v->bits, sizeof *v->spelled);
-    MT_CHECK(v->pair && v->spelled, "out of memory");
-    for (int32_t s = 0; s < v->symbols; s++) {
-        v->spelled[spelled_slot(v, v->bytes + v->start[s], mt_symbol_size(v, s))] = s + 1;
-        if (s >= MT_BYTES)
-            put_pair(v, s);
-    }
-}
-
-static int32_t append(mt_vocabulary *v, const uint8_t *bytes, int64_t size)
-{
-    int32_t symbol = (int32_t)v->symbols;
-    make_room(v, size);
-    memcpy(v->bytes + v->start[symbol], bytes, (size_t)size);
-    v->start[symbol + 1] = v->start[symbol] + size;
-    v->spelled[spelled_slot(v, bytes, size)] = symbol + 1;
-    v->symbols++;
-    return symbol;
+    memset(byte_of, -1, CHARS * sizeof *byte_of);
+    for (int16_t b = 0; b < MT_BYTES; b++)
+        byte_of[mt_byte_char(b) % CHARS] = b;
 }
 
 mt_vocabulary *mt_vocabulary_new(void)
 {
+    int16_t byte_of[CHARS];
     mt_vocabulary *v = calloc(1, sizeof *v);
     MT_CHECK(v, "out of memory");
-    *v = (mt_vocabulary){ .room = 2 * MT_BYTES, .bytes_room = 4 * MT_BYTES, .bits = 8 };
-    v->parts = grown(NULL, v->room * (int64_t)sizeof *v->parts);
-    v->start = grown(NULL, (v->room + 1) * (int64_t)sizeof *v->start);
-    v->bytes = grown(NULL, v->bytes_room);
-    v->pair = calloc(1ull << v->bits, sizeof *v->pair);
-    v->spelled = calloc(1ull << v->bits, sizeof *v->spelled);
-    MT_CHECK(v->pair && v->spelled, "out of memory");
-    v->start[0] = 0;
-    for (int b = 0; b < MT_BYTES; b++)
-        append(v, &(uint8_t){ (uint8_t)b }, 1);
+    v->end_of_text = -1;
+    invert_byte_char(byte_of);
+    for (int c = 0; c < CHARS; c++)
+        if (byte_of[c] >= 0)
+            mt_strings_add(&v->token, &(uint8_t){ (uint8_t)byte_of[c] }, 1);
+    MT_CHECK(v->token.count == MT_BYTES, "mt_byte_char gives two bytes the same character");
     return v;
 }
 
@@ -113,126 +41,181 @@ void mt_vocabulary_free(mt_vocabulary *v)
 {
     if (!v)
         return;
+    mt_strings_free(&v->token);
     free(v->parts);
-    free(v->start);
-    free(v->bytes);
-    free(v->pair);
-    free(v->spelled);
     free(v);
 }
 
 int32_t mt_vocabulary_merge(mt_vocabulary *v, int32_t left, int32_t right)
 {
-    static _Thread_local uint8_t both[LONGEST];
-    int64_t first = mt_symbol_size(v, left), second = mt_symbol_size(v, right);
-    if (first + second > LONGEST || v->symbols == MT_MOST_SYMBOL)
-        return MT_NO_SYMBOL;
-    memcpy(both, v->bytes + v->start[left], (size_t)first);
-    memcpy(both + first, v->bytes + v->start[right], (size_t)second);
-    if (mt_vocabulary_find(v, both, first + second) != MT_NO_SYMBOL)
-        return MT_NO_SYMBOL;
-    int32_t symbol = append(v, both, first + second);
-    v->parts[symbol][0] = left;
-    v->parts[symbol][1] = right;
-    put_pair(v, symbol);
-    return symbol;
+    uint8_t both[LONGEST];
+    const mt_strings *t = &v->token;
+    int64_t first = t->start[left + 1] - t->start[left], second = t->start[right + 1] - t->start[right];
+    if (first + second > LONGEST || t->count == MT_MOST_IDS)
+        return -1;
+    memcpy(both, t->bytes + t->start[left], (size_t)first);
+    memcpy(both + first, t->bytes + t->start[right], (size_t)second);
+    if (mt_strings_find(t, both, first + second) >= 0)
+        return -1;
+    int64_t id = mt_strings_add(&v->token, both, first + second);
+    v->parts = mt_grown(v->parts, &v->parts_room, id + 1, sizeof *v->parts);
+    v->parts[id][0] = left;
+    v->parts[id][1] = right;
+    return (int32_t)id;
 }
 
-/* ---- long pieces -------------------------------------------------------------------------------- */
-
-/* Two neighbours: what they make, and the place of the left one. The least is merged next. */
-typedef struct neighbours {
-    int32_t made;
-    int64_t at;
-} neighbours;
-
-typedef struct heap {
-    neighbours *item;
-    int64_t count;
-} heap;
-
-static bool before(neighbours a, neighbours b)
+void mt_vocabulary_add_end(mt_vocabulary *v)
 {
-    return a.made != b.made ? a.made < b.made : a.at < b.at;
+    v->end_of_text = (int32_t)mt_strings_append(&v->token, MT_END_OF_TEXT, sizeof MT_END_OF_TEXT - 1);
 }
 
-static void heap_push(heap *h, neighbours n)
+mt_status mt_decode(uint8_t **text, int64_t *size, const mt_vocabulary *v, const int32_t *ids, int64_t count)
 {
-    int64_t i = h->count++;
-    for (; i > 0 && before(n, h->item[(i - 1) / 2]); i = (i - 1) / 2)
-        h->item[i] = h->item[(i - 1) / 2];
-    h->item[i] = n;
-}
-
-static neighbours heap_pop(heap *h)
-{
-    neighbours least = h->item[0], n = h->item[--h->count];
-    int64_t i = 0;
-    for (int64_t child; (child = 2 * i + 1) < h->count; i = child) {
-        child += child + 1 < h->count && before(h->item[child + 1], h->item[child]);
-        if (!before(h->item[child], n))
-            break;
-        h->item[i] = h->item[child];
+    const mt_strings *t = &v->token;
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (ids[i] < 0 || ids[i] >= t->count)
+            return mt_fail(MT_ERR_FORMAT, "token %" PRId64 " is %d, the vocabulary has %" PRId64, i, ids[i], t->count);
+        total += t->start[ids[i] + 1] - t->start[ids[i]];
     }
-    h->item[i] = n;
-    return least;
+    *text = calloc((size_t)total + 1, 1);
+    MT_CHECK(*text, "out of memory");
+    *size = mt_bpe_decode(*text, ids, count, t);
+    return MT_OK;
 }
 
-/* The piece as a list: next[i] and last[i] are the places of the symbols beside place i. */
-typedef struct chain {
-    int32_t *symbol;
-    int64_t *next, *last, n;
-    heap heap;
-    const mt_merges *merges;
-} chain;
+/* ---- vocab.bpe ------------------------------------------------------------------------------------ */
 
-static void consider(chain *c, int64_t at)
+typedef struct reader {
+    mt_file_map file;
+    int64_t at, line;
+    int16_t byte_of[CHARS];
+    uint8_t token[LONGEST];
+    int64_t size; /* of the token */
+} reader;
+
+static mt_status refuse(const reader *r, const char *reason)
 {
-    int32_t made = MT_NO_MERGE;
-    if (at >= 0 && c->next[at] < c->n)
-        made = mt_merges_find(c->merges, c->symbol[at], c->symbol[c->next[at]]);
-    if (made != MT_NO_MERGE)
-        heap_push(&c->heap, (neighbours){ made, at });
+    return mt_fail(MT_ERR_FORMAT, "%s: line %" PRId64 ", offset %" PRId64 ": %s", r->file.path, r->line, r->at, reason);
 }
 
-/* A pair that the heap remembers is gone when its places have other symbols now; the place of a right one has none, -1. */
-static void merge_chain(chain *c)
+/* Whether the file begins with a line; if so, continues after it. */
+static bool skip(reader *r, const char *line)
 {
-    for (int64_t i = 0; i < c->n; i++)
-        consider(c, i);
-    while (c->heap.count > 0) {
-        neighbours least = heap_pop(&c->heap);
-        int64_t at = least.at, right = c->next[at];
-        if (c->symbol[at] < 0 || right >= c->n ||
-            mt_merges_find(c->merges, c->symbol[at], c->symbol[right]) != least.made)
-            continue;
-        c->symbol[at] = least.made;
-        c->symbol[right] = -1;
-        c->next[at] = c->next[right];
-        if (c->next[at] < c->n)
-            c->last[c->next[at]] = at;
-        consider(c, c->last[at]);
-        consider(c, at);
+    size_t length = strlen(line);
+    bool found = r->file.size >= (int64_t)length && memcmp(r->file.bytes, line, length) == 0;
+    r->at = found ? (int64_t)length : 0;
+    return found;
+}
+
+/* The bytes of a token, up to but not including the character `end`. */
+static mt_status read_token(reader *r, char end)
+{
+    const uint8_t *text = r->file.bytes;
+    int64_t length;
+    for (r->size = 0; r->at < r->file.size && text[r->at] != (uint8_t)end; r->at += length) {
+        int32_t code = mt_utf8_next(text + r->at, r->file.size - r->at, &length);
+        if (code < 0 || code >= CHARS || r->byte_of[code] < 0)
+            return refuse(r, "a character that stands for no byte");
+        if (r->size == LONGEST)
+            return refuse(r, "too long a token");
+        r->token[r->size++] = (uint8_t)r->byte_of[code];
     }
+    return r->at == r->file.size ? refuse(r, "the file ends in the middle of a line") : MT_OK;
 }
 
-int64_t mt_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges)
+static mt_status read_merge(reader *r, mt_vocabulary *v)
 {
-    int64_t left = 0;
-    chain c = { .symbol = symbol, .n = n, .merges = merges };
-    c.next = calloc((size_t)(2 * n + 1), sizeof *c.next);
-    c.heap.item = calloc((size_t)(3 * n + 1), sizeof *c.heap.item); /* n at first, two more for each of n - 1 merges */
-    MT_CHECK(c.next && c.heap.item, "out of memory");
-    c.last = c.next + n;
-    for (int64_t i = 0; i < n; i++) {
-        c.next[i] = i + 1;
-        c.last[i] = i - 1;
+    int32_t part[2];
+    for (int i = 0; i < 2; i++, r->at++) {
+        mt_status status = read_token(r, i == 0 ? ' ' : '\n');
+        if (status != MT_OK)
+            return status;
+        part[i] = (int32_t)mt_strings_find(&v->token, r->token, r->size);
+        if (part[i] < 0)
+            return refuse(r, "merges what no line before it makes");
     }
-    merge_chain(&c);
-    for (int64_t i = 0; i < n; i++)
-        if (symbol[i] >= 0)
-            symbol[left++] = symbol[i];
-    free(c.next);
-    free(c.heap.item);
-    return left;
+    if (mt_vocabulary_merge(v, part[0], part[1]) < 0)
+        return refuse(r, "makes what an earlier line makes already, or too long a token, or too many");
+    return MT_OK;
+}
+
+static mt_status read_character(reader *r, mt_vocabulary *v)
+{
+    int64_t length, id = v->token.count;
+    mt_status status = read_token(r, '\n');
+    if (status != MT_OK)
+        return status;
+    if (r->size == 0 || mt_utf8_next(r->token, r->size, &length) < 0 || length != r->size)
+        return refuse(r, "not one character");
+    if (mt_strings_add(&v->token, r->token, r->size) < id)
+        return refuse(r, "a character that an earlier line has");
+    r->at++;
+    return MT_OK;
+}
+
+static mt_status read_all(reader *r, mt_vocabulary *v)
+{
+    mt_status status = MT_OK;
+    v->characters = skip(r, CHARACTERS_LINE);
+    if (!v->characters && !skip(r, MERGES_LINE))
+        return refuse(r, "the first line is not '#version: 0.2'");
+    if (v->characters)
+        mt_strings_free(&v->token); /* no bytes */
+    while (status == MT_OK && r->at < r->file.size) {
+        r->line++;
+        status = v->characters ? read_character(r, v) : read_merge(r, v);
+    }
+    if (status == MT_OK && v->token.count == 0)
+        status = refuse(r, "no characters (older versions wrote them to encoder.json): make this vocabulary again");
+    if (status == MT_OK && !v->characters)
+        mt_vocabulary_add_end(v);
+    return status;
+}
+
+mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir)
+{
+    char path[4096];
+    reader r = { .line = 1 };
+    snprintf(path, sizeof path, "%s/vocab.bpe", dir);
+    mt_status status = mt_file_map_open(&r.file, path);
+    if (status != MT_OK)
+        return status;
+    mt_vocabulary *v = mt_vocabulary_new();
+    invert_byte_char(r.byte_of);
+    status = read_all(&r, v);
+    mt_file_map_close(&r.file);
+    if (status == MT_OK)
+        *out = v;
+    else
+        mt_vocabulary_free(v);
+    return status;
+}
+
+static void put_token(FILE *out, const mt_strings *token, int64_t id, char end)
+{
+    for (int64_t i = token->start[id]; i < token->start[id + 1]; i++) {
+        int code = (int)mt_byte_char(token->bytes[i]); /* one or two bytes of UTF-8 */
+        if (code >= 0x80)
+            fputc(0xc0 | code >> 6, out);
+        fputc(code >= 0x80 ? 0x80 | (code & 0x3f) : code, out);
+    }
+    fputc(end, out);
+}
+
+mt_status mt_vocabulary_save(const mt_vocabulary *v, const char *dir)
+{
+    char path[4096];
+    mt_file_writer file;
+    snprintf(path, sizeof path, "%s/vocab.bpe", dir);
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    fputs(v->characters ? CHARACTERS_LINE : MERGES_LINE, file.out);
+    for (int64_t id = v->characters ? 0 : MT_BYTES; id < v->token.count && id != v->end_of_text; id++) {
+        if (!v->characters)
+            put_token(file.out, &v->token, v->parts[id][0], ' ');
+        put_token(file.out, &v->token, v->characters ? id : v->parts[id][1], '\n');
+    }
+    return mt_file_writer_close(&file);
 }

@@ -1,60 +1,92 @@
-/* vocabulary.h -- symbols and their spellings, growing merge by merge: what the makers of tokenizers in data/ share. */
+/* vocabulary.h -- token ids and the bytes that they stand for: vocab.bpe, and decoding.
+ *
+ * Byte-pair encoding: ids 0 to 255 are the bytes, in the order of their characters (mt_byte_char); id 256 + r is what merge r
+ * makes of two earlier tokens; the last id is <|endoftext|>, which merges never make. These are GPT-2's ids.
+ * Characters: one id per character of a text, in the order of code points.
+ *
+ *   vocab.bpe    "#version: 0.2", then one merge per line, the lowest first: "Ġ t"
+ *                or "#characters", then one character per line
+ *
+ * The file writes each byte as the character mt_byte_char. GPT-2's encoder.json repeats the same ids and is not needed.
+ * Unit: solutions/08-gpt2/spelling.c */
 #ifndef MT_TEXT_VOCABULARY_H
 #define MT_TEXT_VOCABULARY_H
 
-#include "text/tokenizer.h"
+#include "text/strings.h"
 
-#define MT_NO_SYMBOL (-1)
-#define MT_BYTES     256 /* the first symbols */
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-/* How vocab.bpe begins. */
-#define MT_MERGES_LINE     "#version: 0.2\n"
-#define MT_CHARACTERS_LINE "#characters\n"
+/* ---- taught ------------------------------------------------------------------------------------ */
 
-/* Symbol s is spelled bytes[start[s]] up to bytes[start[s + 1]]; no two are spelled alike. */
+/* mt_byte_char -- the code point that stands for a byte (0 to 255) in vocabulary files, where every byte must be visible.
+ * Bytes 33-126, 161-172 and 174-255 stand for themselves; the others, in order, are 256, 257, ... (a blank is 288, Ġ).
+ * Source: Radford et al. 2019, github.com/openai/gpt-2, src/encoder.py, bytes_to_unicode.   Lab 08.2 */
+uint32_t mt_byte_char(int32_t byte);
+
+/* mt_bpe_decode -- the bytes of some ids, one after the other.
+ *   text  overwritten, as many bytes as the ids have;  ids [n] i32, numbers of strings of `token`
+ * Returns how many bytes that is.   Lab 08.2 */
+int64_t mt_bpe_decode(uint8_t *text, const int32_t *ids, int64_t n, const mt_strings *token);
+
+/* ---- given ------------------------------------------------------------------------------------- */
+
+#define MT_END_OF_TEXT "<|endoftext|>"
+#define MT_BYTES       256       /* the first ids */
+#define MT_MOST_IDS    (1 << 21) /* ids are below it */
+
 typedef struct mt_vocabulary {
-    int64_t symbols;     /* MT_BYTES + merges */
-    int32_t (*parts)[2]; /* [symbols]; what MT_BYTES + r was merged of, the bytes' are unused */
-    uint8_t *bytes;      /* [start[symbols]] */
-    int64_t *start;      /* [symbols + 1] */
-    int64_t room, bytes_room;
-    uint64_t *pair;   /* merges by what they merge: the slots of mt_merges */
-    int32_t *spelled; /* symbols by spelling: symbol + 1, 0 empty */
-    int bits;         /* both tables have 2^bits slots, at most half of them used */
-    bool characters;  /* tokens are characters; symbols on the way to one have no id */
+    mt_strings token;    /* ids are their numbers */
+    int32_t (*parts)[2]; /* [token.count], the ids that were merged; unused for bytes and characters */
+    int64_t parts_room;
+    int32_t end_of_text; /* its id, or -1 */
+    bool characters;
 } mt_vocabulary;
 
-/* mt_vocabulary_new -- the bytes, no merges. */
-mt_vocabulary *mt_vocabulary_new(void);
-void mt_vocabulary_free(mt_vocabulary *v); /* NULL is allowed */
+/* mt_vocabulary_open -- read DIR/vocab.bpe.
+ * Fails, naming file, line and offset: cut short, a token twice, a merge of tokens that no line before it makes. */
+mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir);
 
-static inline int64_t mt_symbol_size(const mt_vocabulary *v, int32_t symbol)
+/* mt_vocabulary_save -- write it, whole or not at all. DIR must exist. */
+mt_status mt_vocabulary_save(const mt_vocabulary *vocabulary, const char *dir);
+void mt_vocabulary_free(mt_vocabulary *vocabulary); /* NULL is allowed */
+
+/* mt_vocabulary_new -- the bytes, without merges or end of text. */
+mt_vocabulary *mt_vocabulary_new(void);
+
+/* mt_vocabulary_merge -- the next id, made of two tokens. Returns -1 when a token has the same bytes already, or the new one
+ * would be longer than 64 KiB (each line of a bad file may double it), or there are MT_MOST_IDS. */
+int32_t mt_vocabulary_merge(mt_vocabulary *vocabulary, int32_t left, int32_t right);
+void mt_vocabulary_add_end(mt_vocabulary *vocabulary); /* after the last merge: <|endoftext|> */
+
+/* mt_symbol_id, mt_id_symbol -- symbols (text/tokenizer.h) are ids, except that the bytes are in their own order. */
+static inline int32_t mt_symbol_id(const mt_vocabulary *v, int32_t symbol)
 {
-    return v->start[symbol + 1] - v->start[symbol];
+    uint8_t byte = (uint8_t)symbol;
+    return symbol < MT_BYTES ? (int32_t)mt_strings_find(&v->token, &byte, 1) : symbol;
 }
 
-/* mt_vocabulary_find -- the symbol that is spelled so, or MT_NO_SYMBOL. */
-int32_t mt_vocabulary_find(const mt_vocabulary *v, const uint8_t *bytes, int64_t size);
+static inline int32_t mt_id_symbol(const mt_vocabulary *v, int32_t id)
+{
+    return id < MT_BYTES ? v->token.bytes[id] : id;
+}
 
-/* mt_vocabulary_merge -- the next symbol, made of two that are there; MT_NO_SYMBOL when there is one spelled so already, or
- * the new one would be longer than 64 KiB (a hostile file doubles it with each line), or there are MT_MOST_SYMBOL. */
-int32_t mt_vocabulary_merge(mt_vocabulary *v, int32_t left, int32_t right);
+/* mt_decode -- ids to text: *text, *size bytes and a 0 after them, which the caller frees.
+ * Fails (MT_ERR_FORMAT) on an id that the vocabulary lacks, with its index. */
+mt_status mt_decode(uint8_t **text, int64_t *size, const mt_vocabulary *vocabulary, const int32_t *ids, int64_t count);
 
-/* mt_vocabulary_character -- the symbol of one character, after the merges that it needs (its first bytes, then the next);
- * MT_NO_SYMBOL: bytes [size] are not one character of UTF-8. */
-int32_t mt_vocabulary_character(mt_vocabulary *v, const uint8_t *bytes, int64_t size);
+/* mt_vocabulary_characters -- the characters of a text.
+ * Fails (MT_ERR_FORMAT), with the offset: not UTF-8, or an empty text. */
+mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size);
 
-/* mt_tokenizer_new -- owns v from now on.
- *   id  [v->symbols] i32, copied: distinct ids of the symbols, all below `count`, or -1: a symbol that no text may keep
- *   end_of_text: the id of MT_END_OF_TEXT, or -1
- * Aborts: an id twice or out of range. */
-mt_tokenizer *mt_tokenizer_new(mt_vocabulary *v, const int32_t *id, int64_t count, int32_t end_of_text);
+/* mt_encode_characters -- text to the ids of its characters.
+ *   ids  [size] i32 room; *count: how many there are
+ * Fails (MT_ERR_FORMAT) on a character that the vocabulary lacks, with its offset. */
+mt_status mt_encode_characters(int32_t *ids, int64_t *count, const mt_vocabulary *vocabulary, const uint8_t *text,
+                               int64_t size);
 
-/* mt_tokenizer_symbols, _ids -- what it was made of, lent. */
-const mt_vocabulary *mt_tokenizer_symbols(const mt_tokenizer *tokenizer);
-const int32_t *mt_tokenizer_ids(const mt_tokenizer *tokenizer);
-
-/* mt_merge_long -- mt_bpe_merge for pieces of any length in O(n log n): a heap of neighbours, by what they make and place. */
-int64_t mt_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges);
-
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -1,4 +1,4 @@
-/* corpus.c -- text into tokens, or tokens from a mapped file; both as two sets of windows. */
+/* corpus.c -- characters of a text as tokens, or tokens from a mapped file; both as two sets of windows. */
 #include "train/corpus.h"
 
 #include <inttypes.h>
@@ -7,81 +7,111 @@
 
 /* ---- a text --------------------------------------------------------------------------------------------- */
 
-static mt_status encode(mt_corpus *c)
-{
-    c->ids = malloc((size_t)(c->file.size + 1) * sizeof *c->ids);
-    MT_CHECK(c->ids, "out of memory");
-    mt_encoder *encoder = mt_encoder_new(c->tokenizer);
-    c->tokens = (mt_tokens){ .data = (const uint8_t *)c->ids, .size = sizeof *c->ids };
-    mt_status status = mt_encode(encoder, c->ids, &c->tokens.count, c->file.bytes, c->file.size);
-    mt_encoder_free(encoder);
-    return status;
-}
-
 static mt_status open_text(mt_corpus *c, const char *dir)
 {
-    mt_status status = dir ? mt_tokenizer_open(&c->tokenizer, dir)
-                           : mt_tokenizer_characters(&c->tokenizer, c->file.bytes, c->file.size);
-    return status == MT_OK ? encode(c) : status;
+    const mt_file_map *f = &c->file;
+    const uint8_t *zero = f->size > 0 ? memchr(f->bytes, 0, (size_t)f->size) : NULL;
+    if (zero)
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s is not text: byte %" PRId64
+                       " is 0. If it holds ids of two bytes without a header, as nanoGPT's "
+                       "train.bin does, make a token file of it: tokenize --raw -o FILE.tokens %s",
+                       f->path, (int64_t)(zero - f->bytes), f->path);
+    if (dir)
+        return mt_fail(
+            MT_ERR_ARGUMENT,
+            "%s is a text, and --vocab goes with token files. Make one: tokenize -v %s -o FILE.tokens %s, then "
+            "train with --data FILE.tokens",
+            f->path, dir, f->path);
+    mt_status status = mt_vocabulary_characters(&c->vocabulary, f->bytes, f->size);
+    if (status != MT_OK)
+        return mt_fail(status, "%s: %s", f->path, mt_last_error());
+    c->ids = malloc((size_t)f->size * sizeof *c->ids);
+    MT_CHECK(c->ids, "out of memory");
+    c->tokens = (mt_tokens){ .data = (const uint8_t *)c->ids, .size = sizeof *c->ids };
+    return mt_encode_characters(c->ids, &c->tokens.count, c->vocabulary, f->bytes, f->size);
 }
 
 /* ---- a token file ---------------------------------------------------------------------------------------- */
+
+/* llm.c's .bin: 256 numbers of 4 bytes, of which the first three are a magic number, version 1 and the count of ids; then ids
+ * of 2 bytes, GPT-2's. */
+enum { LLMC_MAGIC = 20240520, LLMC_HEADER = 1024 };
+
+static bool is_llmc(const mt_file_map *f)
+{
+    return f->size >= LLMC_HEADER && ((const int32_t *)f->bytes)[0] == LLMC_MAGIC;
+}
+
+static mt_status read_llmc(mt_tokens *out, const mt_file_map *f)
+{
+    const int32_t *header = (const int32_t *)f->bytes;
+    if (header[1] != 1 || f->size != LLMC_HEADER + 2 * (int64_t)header[2])
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s: llm.c's header says version %d and %d tokens, but the file has %" PRId64 " bytes", f->path,
+                       header[1], header[2], f->size);
+    *out = (mt_tokens){ f->bytes + LLMC_HEADER, header[2], 2 };
+    return MT_OK;
+}
 
 static int32_t token(const mt_tokens *t, int64_t i)
 {
     return t->size == 2 ? ((const uint16_t *)t->data)[i] : ((const int32_t *)t->data)[i];
 }
 
-/* All ids are looked at before training begins: the wrong one may be the last. */
+/* All ids are checked before training begins: only the last one may be wrong. */
 static mt_status check_ids(const mt_corpus *c)
 {
-    int64_t limit = mt_tokenizer_count(c->tokenizer);
+    int64_t limit = c->vocabulary->token.count, header = c->tokens.data - c->file.bytes;
     for (int64_t i = 0; i < c->tokens.count; i++) {
         int32_t id = token(&c->tokens, i);
         if (id < 0 || id >= limit)
             return mt_fail(MT_ERR_FORMAT,
                            "%s: offset %" PRId64 ": token %d, but the vocabulary has %" PRId64 ": it is another's",
-                           c->file.path, MT_TOKENS_HEADER + i * c->tokens.size, id, limit);
+                           c->file.path, header + i * c->tokens.size, id, limit);
     }
     return MT_OK;
 }
 
-/* Whether text, which these ids spell, is encoded as they are, up to the last place where it can be cut. */
-static bool encodes_to(const mt_tokenizer *tokenizer, const uint8_t *text, int64_t size, const int32_t *ids, int64_t n)
+/* Whether a token consists of digits, or of English letters, after a blank if it may have one. */
+static bool all_of(bool digits, const mt_strings *t, int32_t id, bool blank)
 {
-    int64_t cut = 0, made = 0;
-    for (int64_t next = 0; (next = mt_encode_cut(text, size, next + 1)) < size;)
-        cut = next;
-    int32_t *again = malloc((size_t)(cut + 1) * sizeof *again);
-    MT_CHECK(again, "out of memory");
-    mt_encoder *encoder = mt_encoder_new(tokenizer);
-    bool same = mt_encode(encoder, again, &made, text, cut) == MT_OK && made <= n &&
-                memcmp(again, ids, (size_t)made * sizeof *ids) == 0;
-    mt_encoder_free(encoder);
-    free(again);
-    return same;
+    int64_t i = t->start[id] + (blank && t->bytes[t->start[id]] == ' '), end = t->start[id + 1];
+    for (; i < end; i++) {
+        uint8_t b = t->bytes[i], lower = b | 32;
+        if (digits ? b < '0' || b > '9' : lower < 'a' || lower > 'z')
+            return false;
+    }
+    return true;
 }
 
-/* A token file does not say whose its ids are, but encoding is one to one: spelled by the vocabulary that made them and
- * encoded again they come out the same; by another, hardly ever. Tried on the beginning of the first document. */
+/* Whether two tokens belong to one piece: letters after letters, digits after digits, either after a blank. */
+static bool same_piece(const mt_strings *t, int32_t left, int32_t right)
+{
+    bool digits = t->bytes[t->start[right]] <= '9';
+    return all_of(digits, t, right, false) && all_of(digits, t, left, true);
+}
+
+/* A token file does not name its vocabulary. But encoding leaves no two tokens of a piece that a merge would join, and ids
+ * of another vocabulary do not keep this rule. Tried on the beginning of the file; a few exceptions are allowed, because
+ * same_piece is wrong after endings like 's and where two files meet. */
 static mt_status check_vocabulary(const mt_corpus *c, const char *dir)
 {
-    enum { TRIED = 4096 };
-    int32_t ids[TRIED], separator = mt_tokenizer_end_of_text(c->tokenizer);
-    int64_t at = 0, n = 0, size;
-    uint8_t *text;
-    while (at < c->tokens.count && token(&c->tokens, at) == separator)
-        at++;
-    for (; at < c->tokens.count && n < TRIED && token(&c->tokens, at) != separator; at++)
-        ids[n++] = token(&c->tokens, at);
-    mt_status status = mt_decode(&text, &size, c->tokenizer, ids, n);
-    if (status != MT_OK)
-        return status;
-    if (!encodes_to(c->tokenizer, text, size, ids, n))
-        status = mt_fail(MT_ERR_FORMAT, "%s was not made with the vocabulary in %s: its text would have other tokens",
-                         c->file.path, dir);
-    free(text);
-    return status;
+    enum { TRIED = 1 << 16, ALLOWED = 1000 }; /* one exception in so many tokens */
+    const mt_vocabulary *v = c->vocabulary;
+    mt_strings merges = { 0 };
+    int64_t tried = mt_min(c->tokens.count, TRIED), joined = 0;
+    for (int64_t id = MT_BYTES; id < v->token.count && !v->characters && id != v->end_of_text; id++)
+        mt_strings_add(&merges, v->parts[id], sizeof v->parts[id]);
+    for (int64_t i = 1; i < tried; i++) {
+        int32_t pair[2] = { token(&c->tokens, i - 1), token(&c->tokens, i) };
+        joined += same_piece(&v->token, pair[0], pair[1]) && mt_strings_find(&merges, pair, sizeof pair) >= 0;
+    }
+    mt_strings_free(&merges);
+    if (joined * ALLOWED <= tried)
+        return MT_OK;
+    return mt_fail(MT_ERR_FORMAT, "%s was not made with the vocabulary in %s: its text would have other tokens",
+                   c->file.path, dir);
 }
 
 static mt_status open_tokens(mt_corpus *c, const char *dir)
@@ -89,9 +119,10 @@ static mt_status open_tokens(mt_corpus *c, const char *dir)
     if (!dir)
         return mt_fail(MT_ERR_ARGUMENT, "%s is a token file: it needs the vocabulary that made it (--vocab)",
                        c->file.path);
-    mt_status status = mt_tokens_read(&c->tokens, c->file.path, c->file.bytes, c->file.size);
+    mt_status status = is_llmc(&c->file) ? read_llmc(&c->tokens, &c->file)
+                                         : mt_tokens_read(&c->tokens, c->file.path, c->file.bytes, c->file.size);
     if (status == MT_OK)
-        status = mt_tokenizer_open(&c->tokenizer, dir);
+        status = mt_vocabulary_open(&c->vocabulary, dir);
     if (status == MT_OK)
         status = check_ids(c);
     return status == MT_OK ? check_vocabulary(c, dir) : status;
@@ -122,7 +153,7 @@ mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int6
     mt_status status = mt_file_map_open(&c.file, path);
     if (status != MT_OK)
         return status;
-    bool mapped = c.file.size >= 8 && memcmp(c.file.bytes, "MTTOKENS", 8) == 0;
+    bool mapped = is_llmc(&c.file) || (c.file.size >= 8 && memcmp(c.file.bytes, "MTTOKENS", 8) == 0);
     status = mapped ? open_tokens(&c, dir) : open_text(&c, dir);
     if (status == MT_OK)
         status = split(&c, T);
@@ -139,7 +170,7 @@ void mt_corpus_close(mt_corpus *c)
 {
     mt_dataset_close(c->train_set);
     mt_dataset_close(c->valid_set);
-    mt_tokenizer_free(c->tokenizer);
+    mt_vocabulary_free(c->vocabulary);
     mt_file_map_close(&c->file);
     free(c->ids);
     *c = (mt_corpus){ 0 };

@@ -5,7 +5,7 @@
 #define MT_TRAIN_CORPUS_H
 
 #include "core/io.h"
-#include "text/tokenizer.h"
+#include "text/vocabulary.h"
 #include "data/tokens.h"
 
 #ifdef __cplusplus
@@ -13,19 +13,19 @@ extern "C" {
 #endif
 
 typedef struct mt_corpus {
-    mt_tokenizer *tokenizer;
-    mt_file_map file;                  /* of a token file; zeroed for a text, */
-    int32_t *ids;                      /* whose tokens lie here */
-    mt_tokens tokens;                  /* either of them */
+    mt_vocabulary *vocabulary;
+    mt_file_map file;                  /* of a token file; zeroed for a text */
+    int32_t *ids;                      /* of a text */
+    mt_tokens tokens;                  /* in either of them */
     int64_t count, train;              /* tokens; 0 .. train-1 are for training */
     int32_t first;                     /* token 0 */
     mt_dataset *train_set, *valid_set; /* x, y [T] i32: a window at each token of the part that is followed by T more */
 } mt_corpus;
 
-/* mt_corpus_open -- a text file, whose tokens are its characters, or those of the vocabulary in folder dir unless NULL; or a
- * token file, which needs dir.
- * Fails as file, vocabulary and encoding do; when either part has no window of T tokens and the one behind; and, with the
- * offset, at ids that the vocabulary lacks, or when the first of them are not what it would have made. */
+/* mt_corpus_open -- a text, whose characters are the tokens, with dir NULL; or a token file (that of `tokenize`, or a .bin of
+ * llm.c) with the folder of the vocabulary that made it.
+ * Fails: as file and vocabulary do; a part has no window of T + 1 tokens; a text that is not UTF-8 or contains a byte 0; a
+ * text with dir; an id that the vocabulary lacks (with its offset); ids that the vocabulary would have merged. */
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T);
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 

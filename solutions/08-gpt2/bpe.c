@@ -1,22 +1,7 @@
-/* bpe.c -- bytes to symbols to ids, and back: byte-pair encoding over one piece at a time. */
+/* bpe.c -- byte-pair encoding of one piece at a time, and a cache of pieces. */
 #include "text/tokenizer.h"
 
 #include <string.h>
-
-uint32_t mt_byte_char(int32_t byte)
-{
-    /* LAB 08.2 BEGIN  The character of a byte.
-     * Hint: one that cannot stand for itself is 256 plus how many of those come before it. */
-    uint32_t hidden = 0;
-    for (int32_t b = 0; b <= byte; b++) {
-        bool visible = (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || b >= 174;
-        if (b == byte && visible)
-            return (uint32_t)byte;
-        hidden += !visible;
-    }
-    return 256 + hidden - 1;
-    /* LAB 08.2 END */
-}
 
 int64_t mt_bpe_merge(int32_t *symbol, int64_t n, const mt_merges *merges)
 {
@@ -53,18 +38,4 @@ mt_word *mt_word_slot(mt_word *table, const uint64_t key[2])
             return &home[i];
     return &home[key[0] % MT_WORD_WAYS];
     /* LAB 08.2 END */
-}
-
-int64_t mt_bpe_decode(uint8_t *text, const int32_t *ids, int64_t n, const mt_spelling *spelling)
-{
-    int64_t size = 0;
-    /* LAB 08.2 BEGIN  Ids to bytes.
-     * Hint: a token is a number of whole bytes, not of whole characters: only the complete text is UTF-8. */
-    for (int64_t i = 0; i < n; i++) {
-        int64_t start = spelling->start[ids[i]], length = spelling->start[ids[i] + 1] - start;
-        memcpy(text + size, spelling->bytes + start, (size_t)length);
-        size += length;
-    }
-    /* LAB 08.2 END */
-    return size;
 }
