@@ -16,6 +16,7 @@
 #include "core/tensor.h"  /* a view into a storage */
 #include "core/element.h" /* 16-bit floats; one element of any type */
 #include "core/scope.h"   /* frees the tensors of a training step */
+#include "core/state.h"   /* what a run saves, by name */
 
 /* Kernels. */
 #include "ops/matmul.h"       /* the matrix product, from naive to fast                lab 01 */

@@ -11,7 +11,7 @@
 /* A parameter array in the order of mt_module_params, into or out of a module: its values, or its gradients. */
 static void copy_params(const mt_module *module, float *to, const float *from)
 {
-    mt_params params = mt_module_params(module);
+    mt_state params = mt_module_params(module);
     for (int64_t i = 0; i < params.count; i++) {
         mt_tensor *t = params.item[i].tensor;
         size_t bytes = (size_t)mt_numel(t) * sizeof(float);
@@ -25,7 +25,7 @@ static void copy_params(const mt_module *module, float *to, const float *from)
             to += mt_numel(t);
         }
     }
-    mt_params_free(&params);
+    mt_state_free(&params);
 }
 
 static void copy_out(const mg_value *to, mt_tensor *from)

@@ -49,10 +49,10 @@ static share share_of(const mt_profile *profile)
 
 static void forget_gradients(const mt_module *model)
 {
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         mt_zero_grad(params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
 }
 
 /* Forward and backward of samples of T tokens. */

@@ -189,10 +189,10 @@ static void setup(bench *b)
     mt_manual_mlp_init(b->manual, &rng);
     b->model = mt_mlp_new(b->width, LAYERS, &same);
     b->optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = RATE });
-    mt_params params = mt_module_params(b->model);
+    mt_state params = mt_module_params(b->model);
     for (int64_t i = 0; i < params.count; i++)
         mt_optim_add(b->optim, params.item[i].name, params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
     for (int workers = 0; workers < MT_COUNT(b->loader); workers++) {
         mt_loader_config config = mt_loader_config_default(b->mnist.train);
         config.sampler = mt_sampler_shuffling(b->mnist.train->count, 1);

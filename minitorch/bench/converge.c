@@ -88,7 +88,7 @@ static mt_status one_run(outcome *out, int which, const mt_mnist *mnist, const o
     const mt_recipe recipe = { .optimizer = runs[which].kind, .weight_decay = 0 };
     mt_rng init = mt_rng_new((uint64_t)o->seed, MT_STREAM_INIT);
     mt_module *model = mt_mlp_new(width, LAYERS, &init);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     mt_optim *optim = mt_recipe_optim(&recipe, model);
     mt_loader *loader =
         mt_recipe_loader(&recipe, mnist->train, mt_sampler_shuffling(mnist->train->count, (uint64_t)o->seed), o->batch);
@@ -102,7 +102,7 @@ static mt_status one_run(outcome *out, int which, const mt_mnist *mnist, const o
         status = mt_classifier_test(&result, model, test);
     if (status == MT_OK)
         out->accuracy = result.accuracy;
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_loader_free(loader);
     mt_loader_free(test);
     mt_optim_free(optim);

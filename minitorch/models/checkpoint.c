@@ -45,10 +45,10 @@ static void add(items *list, const char *name, mt_tensor *t)
 static items items_of(const mt_module *model, const mt_optim *optim)
 {
     items list = { 0 };
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         add(&list, params.item[i].name, params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_optim_states states = optim ? mt_optim_list(optim) : (mt_optim_states){ 0 };
     for (int64_t i = 0; i < states.count; i++)
         add(&list, states.item[i].name, states.item[i].tensor);

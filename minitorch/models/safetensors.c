@@ -159,7 +159,7 @@ static const entry *find(const header *h, const char *name, int *count)
 }
 
 /* Whether the entry holds this parameter: the same shape, or, of a table, fewer rows. */
-static mt_status check_param(const header *h, const mt_param *p, const char *path, int64_t tokens)
+static mt_status check_param(const header *h, const mt_state_item *p, const char *path, int64_t tokens)
 {
     int count;
     const entry *e = find(h, p->name, &count);
@@ -180,7 +180,7 @@ static mt_status check_param(const header *h, const mt_param *p, const char *pat
 
 static mt_status copy(mt_module *model, const header *h, const char *path, const uint8_t *data, int64_t tokens)
 {
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     mt_status status = MT_OK;
     int count;
     for (int64_t i = 0; i < params.count && status == MT_OK; i++)
@@ -190,7 +190,7 @@ static mt_status copy(mt_module *model, const header *h, const char *path, const
         memcpy(mt_f32(params.item[i].tensor), data + e->offset[0], (size_t)(e->offset[1] - e->offset[0]));
         mt_written(params.item[i].tensor);
     }
-    mt_params_free(&params);
+    mt_state_free(&params);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include "core/io.h"
 
 struct mt_weights {
-    mt_params params;
+    mt_state params;
     float *copy;   /* [count] */
     int64_t count; /* of all parameters */
 };
@@ -30,7 +30,7 @@ void mt_weights_free(mt_weights *w)
     if (!w)
         return;
     mt_free(w->copy, w->count * (int64_t)sizeof *w->copy, MT_CPU);
-    mt_params_free(&w->params);
+    mt_state_free(&w->params);
     free(w);
 }
 
@@ -58,7 +58,7 @@ void mt_weights_restore(const mt_weights *w)
 /* ---- the file ------------------------------------------------------------------------------------ */
 
 /* Names are paths of our own modules: letters, digits, dots and underscores need no quoting. */
-static void put_header(FILE *text, const mt_params *params)
+static void put_header(FILE *text, const mt_state *params)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < params->count; i++) {

@@ -1,10 +1,9 @@
-/* module.c -- the tree: parameters, children, their names, their mode. */
+/* module.c -- the tree of modules: parameters, children, names, mode. */
 #include "nn/module.h"
 
 #include "autograd/tape.h"
 #include "core/scope.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,41 +71,63 @@ void mt_module_to_device(mt_module *module, mt_device device)
 
 mt_device mt_module_device(const mt_module *module)
 {
-    mt_params params = mt_module_params(module);
+    mt_state params = mt_module_params(module);
     mt_device device = params.count > 0 ? params.item[0].tensor->storage->device : MT_CPU;
-    mt_params_free(&params);
+    mt_state_free(&params);
     return device;
 }
 
-static void collect(const mt_module *module, const char *prefix, mt_params *params)
+static void collect(mt_state *state, const mt_module *module, const char *prefix, bool rngs)
 {
-    char path[96];
-    for (int i = 0; i < module->params; i++) {
-        params->item = realloc(params->item, (size_t)(params->count + 1) * sizeof *params->item);
-        MT_CHECK(params->item, "out of memory");
-        mt_param *param = &params->item[params->count++];
-        param->tensor = module->param[i];
-        int length = snprintf(param->name, sizeof param->name, "%s%s", prefix, module->param_name[i]);
-        MT_CHECK(length < (int)sizeof param->name, "parameter name %s... is too long", param->name);
+    char path[MT_STATE_NAME];
+    for (int i = 0; i < module->params; i++)
+        mt_state_tensor(state, module->param[i], "%s%s", prefix, module->param_name[i]);
+    if (rngs && module->rng.stream != 0) {
+        snprintf(path, sizeof path, "%srng", prefix);
+        mt_state_rng(state, (mt_rng *)&module->rng, path);
     }
     for (int i = 0; i < module->children; i++) {
         int length = snprintf(path, sizeof path, "%s%s.", prefix, module->child_name[i]);
         MT_CHECK(length < (int)sizeof path, "module name %s... is too long", path);
-        collect(module->child[i], path, params);
+        collect(state, module->child[i], path, rngs);
     }
 }
 
-mt_params mt_module_params(const mt_module *module)
+mt_state mt_module_params(const mt_module *module)
 {
-    mt_params params = { 0 };
-    collect(module, "", &params);
+    mt_state params = { 0 };
+    collect(&params, module, "", false);
     return params;
 }
 
-void mt_params_free(mt_params *params)
+void mt_module_state(mt_state *state, mt_module *module)
 {
-    free(params->item);
-    *params = (mt_params){ 0 };
+    collect(state, module, "", true);
+}
+
+mt_module *mt_module_find(const mt_module *module, const char *path)
+{
+    size_t length = strcspn(path, ".");
+    for (int i = 0; i < module->children; i++) {
+        mt_module *child = module->child[i];
+        if (strncmp(module->child_name[i], path, length) == 0 && module->child_name[i][length] == 0)
+            return path[length] == '.' ? mt_module_find(child, path + length + 1) : child;
+    }
+    MT_CHECK(false, "a %s has no child %s", module->kind->name, path);
+    return NULL;
+}
+
+mt_tensor *mt_module_tensor(const mt_module *module, const char *path)
+{
+    const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
+    char parent[MT_STATE_NAME];
+    snprintf(parent, sizeof parent, "%.*s", dot ? (int)(dot - path) : 0, path);
+    const mt_module *owner = dot ? mt_module_find(module, parent) : module;
+    for (int i = 0; i < owner->params; i++)
+        if (strcmp(owner->param_name[i], name) == 0)
+            return owner->param[i];
+    MT_CHECK(false, "a %s has no parameter %s", owner->kind->name, name);
+    return NULL;
 }
 
 int64_t mt_module_count(const mt_module *module)
@@ -117,17 +138,6 @@ int64_t mt_module_count(const mt_module *module)
     for (int i = 0; i < module->children; i++)
         count += mt_module_count(module->child[i]);
     return count;
-}
-
-void mt_module_print(const mt_module *module)
-{
-    mt_params params = mt_module_params(module);
-    for (int64_t i = 0; i < params.count; i++) {
-        const mt_tensor *t = params.item[i].tensor;
-        printf("%-32s %-16s %12" PRId64 "\n", params.item[i].name, mt_shape_text(mt_view_shape(&t->view)), mt_numel(t));
-    }
-    printf("%-32s %-16s %12" PRId64 "\n", "all parameters", "", mt_module_count(module));
-    mt_params_free(&params);
 }
 
 void mt_module_free(mt_module *module)

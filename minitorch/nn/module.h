@@ -2,14 +2,13 @@
  *
  *     mt_module *model = mt_sequential(5, mt_linear_layer(784, 256, &rng), mt_relu_layer(), ...);
  *     mt_tensor *logits = mt_forward(model, x);
- *     mt_params params = mt_module_params(model);     // "0.weight" [784,256], "0.bias" [256], "2.weight" ...
+ *     mt_state params = mt_module_params(model);     // "0.weight" [784,256], "0.bias" [256], "2.weight" ...
  *
  * A module owns its parameters and children, and mt_module_free frees the whole tree. Parameters outlive every scope. */
 #ifndef MT_NN_MODULE_H
 #define MT_NN_MODULE_H
 
-#include "core/rng.h"
-#include "core/tensor.h"
+#include "core/state.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,16 +22,6 @@ typedef struct mt_module_class {
 } mt_module_class;
 
 typedef enum mt_mode { MT_TRAIN, MT_EVAL } mt_mode; /* dropout drops only in MT_TRAIN */
-
-typedef struct mt_param {
-    char name[96];     /* the path from the root: "blocks.3.mlp.weight" */
-    mt_tensor *tensor; /* lent */
-} mt_param;
-
-typedef struct mt_params {
-    mt_param *item; /* in order of definition; free with mt_params_free */
-    int64_t count;
-} mt_params;
 
 enum { MT_MODULE_PARAMS = 4 };
 
@@ -79,11 +68,18 @@ void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree *
 void mt_module_to_device(mt_module *module, mt_device device);
 mt_device mt_module_device(const mt_module *module);
 
-mt_params mt_module_params(const mt_module *module);
-void mt_params_free(mt_params *params);
+/* mt_module_params -- all parameters of the tree by their paths ("h.3.ln_1.weight"), in order of definition; free the list
+ * with mt_state_free.
+ * mt_module_state -- append them and the random-number streams of dropout layers. Parameters are retained; the streams are
+ * valid while the module lives. */
+mt_state mt_module_params(const mt_module *module);
+void mt_module_state(mt_state *state, mt_module *module);
 int64_t mt_module_count(const mt_module *module); /* elements in all parameters */
-void mt_module_print(const mt_module *module);    /* a line per parameter, and the sum */
-void mt_module_free(mt_module *module);           /* NULL is allowed */
+
+/* mt_module_find, mt_module_tensor -- the module "h.3.attn", the parameter "wte.weight"; both lent. Abort: there is none. */
+mt_module *mt_module_find(const mt_module *module, const char *path);
+mt_tensor *mt_module_tensor(const mt_module *module, const char *path);
+void mt_module_free(mt_module *module); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -23,10 +23,10 @@ static trained begin(uint64_t seed, const mt_gpt2_config *config)
 {
     mt_rng rng = mt_rng_new(seed, MT_STREAM_INIT);
     trained t = { mt_gpt2_new(config, &rng), mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW)) };
-    mt_params params = mt_module_params(t.model);
+    mt_state params = mt_module_params(t.model);
     for (int64_t i = 0; i < params.count; i++)
         mt_optim_add(t.optim, params.item[i].name, params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
     return t;
 }
 
@@ -51,12 +51,12 @@ static void steps(trained *t, int count)
 
 static void same(const trained *a, const trained *b)
 {
-    mt_params left = mt_module_params(a->model), right = mt_module_params(b->model);
+    mt_state left = mt_module_params(a->model), right = mt_module_params(b->model);
     for (int64_t i = 0; i < left.count; i++)
         must(mt_compare_bits(left.item[i].name, mt_f32(left.item[i].tensor), mt_f32(right.item[i].tensor),
                              mt_numel(left.item[i].tensor)));
-    mt_params_free(&left);
-    mt_params_free(&right);
+    mt_state_free(&left);
+    mt_state_free(&right);
 }
 
 Test(checkpoint, goes_on_bit_for_bit)

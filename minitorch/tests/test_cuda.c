@@ -82,13 +82,13 @@ Test(cuda, a_norm_that_is_not_finite_touches_nothing)
 /* Weights off by MOVED, up or down in turn. */
 static void move_weights(mt_module *model)
 {
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t k = 0; k < params.count; k++) {
         float *w = mt_f32(params.item[k].tensor);
         for (int64_t i = 0; i < mt_numel(params.item[k].tensor); i++)
             w[i] *= (float)(1 + (i % 2 ? MOVED : -MOVED));
     }
-    mt_params_free(&params);
+    mt_state_free(&params);
 }
 
 /* The losses of STEPS steps of SGD on pictures of noise, learnt by heart. */
@@ -99,7 +99,7 @@ static void train(double *loss, mt_device device, bool moved)
     if (moved)
         move_weights(model);
     mt_module_to_device(model, device);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 0.02 });
     for (int64_t i = 0; i < params.count; i++)
         mt_optim_add(optim, params.item[i].name, params.item[i].tensor);
@@ -119,7 +119,7 @@ static void train(double *loss, mt_device device, bool moved)
         mt_scope_end();
     }
     mt_optim_free(optim);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
 }
 

@@ -19,11 +19,11 @@ static mt_module *model_moved(float moved)
 {
     mt_rng rng = mt_rng_new(4, MT_STREAM_INIT), sign = mt_rng_new(5, MT_STREAM_TEST);
     mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ V, 0, BLOCK, LAYERS, 5, C }, &rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         for (int64_t k = 0; k < mt_numel(params.item[i].tensor); k++) /* 10: far from an even attention */
             mt_f32(params.item[i].tensor)[k] *= 10 * (1 + (mt_rng_u32(&sign) & 1 ? moved : -moved));
-    mt_params_free(&params);
+    mt_state_free(&params);
     return model;
 }
 

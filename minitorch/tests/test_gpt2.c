@@ -49,14 +49,14 @@ static mt_dump *reference(void)
     return dump;
 }
 
-static const void *array(const mt_dump *dump, const char *what, const mt_param *p, const char *type)
+static const void *array(const mt_dump *dump, const char *what, const mt_state_item *p, const char *type)
 {
     char name[128];
     snprintf(name, sizeof name, "%s/%s", what, p->name);
     return mt_dump_array(dump, name, type, mt_view_shape(&p->tensor->view));
 }
 
-static void load(const mt_params *params, const mt_dump *dump, float moved)
+static void load(const mt_state *params, const mt_dump *dump, float moved)
 {
     mt_rng rng = mt_rng_new(5, MT_STREAM_TEST);
     for (int64_t i = 0; i < params->count; i++) {
@@ -66,7 +66,7 @@ static void load(const mt_params *params, const mt_dump *dump, float moved)
     }
 }
 
-static mt_optim *optimizer(const mt_params *params)
+static mt_optim *optimizer(const mt_state *params)
 {
     const mt_hyper hyper = { .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.1 };
     mt_optim *optim = mt_optim_new(MT_ADAMW, hyper);
@@ -91,7 +91,7 @@ static results run(const mt_dump *dump, float moved)
     results r = { 0 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&small, &rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     load(&params, dump, moved);
     mt_optim *optim = optimizer(&params);
     mt_scope_begin();
@@ -114,7 +114,7 @@ static results run(const mt_dump *dump, float moved)
         keep(&r, mt_f32(params.item[i].tensor), mt_numel(params.item[i].tensor));
     mt_optim_zero_grad(optim);
     mt_optim_free(optim);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
     return r;
 }
@@ -135,7 +135,7 @@ static int64_t compare(const char *name, const results *got, const results *move
 }
 
 static int64_t compare_all(const char *what, const results *got, const results *moved, int64_t at,
-                           const mt_params *params, const mt_dump *dump)
+                           const mt_state *params, const mt_dump *dump)
 {
     for (int64_t i = 0; i < params->count; i++) {
         char name[128];
@@ -152,14 +152,14 @@ Test(gpt2, beside_torch)
     results got = run(dump, 0), moved = run(dump, 0x1p-12f);
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&small, &rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     int64_t at = compare("logits", &got, &moved, 0, mt_dump_array(dump, "logits", "f64", MT_SHAPE(B, T, TOKENS)),
                          B * T * TOKENS);
     at = compare_all("grad", &got, &moved, at, &params, dump);
     at = compare("loss", &got, &moved, at, mt_dump_array(dump, "loss", "f64", MT_SHAPE(STEPS + 1)), STEPS + 1);
     at = compare_all("after", &got, &moved, at, &params, dump);
     cr_assert_eq(at, got.count);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
     mt_dump_close(dump);
     free(got.value);
@@ -181,16 +181,16 @@ Test(gpt2, first_weights_are_gpt2s)
 {
     mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&(mt_gpt2_config){ 65, 0, 16, 3, 2, 32 }, &rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++) {
-        const mt_param *p = &params.item[i];
+        const mt_state_item *p = &params.item[i];
         bool writer = strstr(p->name, "c_proj.weight"), gain = strstr(p->name, "ln_") && strstr(p->name, "weight");
         double want = p->tensor->view.rank == 2 ? 0.02 / (writer ? sqrt(6) : 1) : gain;
         double slack = p->tensor->view.rank == 2 ? 5 * want / sqrt(2 * (double)mt_numel(p->tensor)) : 0;
         cr_expect_leq(fabs(deviation(p->tensor) - want), slack, "%s has deviation %g", p->name, deviation(p->tensor));
     }
     cr_expect_eq(mt_gpt2_config_of(model)->rows, 128);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
 }
 
@@ -243,10 +243,10 @@ Test(gpt2, planned_arithmetic_is_the_counted)
     cr_expect_eq(attention, cost.attention_flops / 6 * 7);
     cr_expect_eq(products, cost.flops - cost.attention_flops);
     mt_profile_free(profile);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         mt_zero_grad(params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
 }
 
@@ -257,7 +257,7 @@ static void plan_is_right(const mt_gpt2_config *config, int64_t samples, int64_t
     mt_gpt2_cost cost = mt_gpt2_cost_of(config, samples, time, micro_batches);
     mt_module *model = mt_gpt2_new(config, &rng);
     cr_expect_eq(mt_module_count(model), cost.parameters);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     mt_optim *optim = optimizer(&params);
     mt_peak_reset(MT_CPU);
     for (int64_t i = 0; i < micro_batches; i++) {
@@ -271,7 +271,7 @@ static void plan_is_right(const mt_gpt2_config *config, int64_t samples, int64_t
               (long long)mt_peak_bytes(MT_CPU), ratio);
     mt_optim_zero_grad(optim);
     mt_optim_free(optim);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
 }
 
@@ -296,10 +296,10 @@ Test(gpt2, backward_leaves_gradients_only)
     int64_t more = mt_live_bytes(MT_CPU) - 2 * parameters;
     cr_expect(more >= 0 && more < probabilities / 4, "%d bytes more", (int)more);
     mt_scope_end();
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         mt_zero_grad(params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
 }
 

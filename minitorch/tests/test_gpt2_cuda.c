@@ -53,12 +53,12 @@ static mt_module *model_on(mt_device device, double moved)
 {
     mt_rng init = mt_rng_new(1, MT_STREAM_INIT), sign = mt_rng_new(2, MT_STREAM_TEST);
     mt_module *model = mt_gpt2_new(&config, &init);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t p = 0; p < params.count; p++)
         for (int64_t i = 0; i < mt_numel(params.item[p].tensor); i++)
             mt_f32(params.item[p].tensor)[i] *= (float)((params.item[p].tensor->view.rank == 2 ? LARGER : 1) *
                                                         (1 + (mt_rng_u32(&sign) & 1 ? moved : -moved)));
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_to_device(model, device);
     return model;
 }
@@ -72,7 +72,7 @@ static mt_tensor *tokens_on(mt_device device, uint64_t seed)
     return mt_to_device(mt_from(MT_SHAPE(B, T), MT_I32, id), device);
 }
 
-static mt_optim *optimizer(const mt_params *params)
+static mt_optim *optimizer(const mt_state *params)
 {
     const mt_hyper hyper = { .lr = 1e-2, .beta1 = 0.9, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.1 };
     mt_optim *optim = mt_optim_new(MT_ADAMW, hyper);
@@ -83,7 +83,7 @@ static mt_optim *optimizer(const mt_params *params)
 
 typedef struct trained {
     mt_module *model;
-    mt_params params;
+    mt_state params;
     mt_optim *optim;
 } trained;
 
@@ -99,7 +99,7 @@ static void end(trained *t)
 {
     mt_optim_zero_grad(t->optim);
     mt_optim_free(t->optim);
-    mt_params_free(&t->params);
+    mt_state_free(&t->params);
     mt_module_free(t->model);
 }
 
@@ -163,7 +163,7 @@ Test(gpt2_cuda, loss_gradients_and_two_steps_as_on_the_cpu, .timeout = 120)
     results here = run(MT_CPU, 0), moved = run(MT_CPU, MOVED), there = run(MT_CUDA, 0);
     cr_assert_eq(mt_live_bytes(MT_CUDA), 0);
     mt_module *model = model_on(MT_CPU, 0);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t p = 0, at = 0; p < params.count; at += mt_numel(params.item[p++].tensor)) {
         int64_t n = mt_numel(params.item[p].tensor);
         char name[128];
@@ -174,7 +174,7 @@ Test(gpt2_cuda, loss_gradients_and_two_steps_as_on_the_cpu, .timeout = 120)
     }
     compare("losses", there.loss, here.loss, moved.loss, 2);
     cr_assert_lt(there.loss[1], there.loss[0] - 0.1f, "nothing is learnt: %g to %g", there.loss[0], there.loss[1]);
-    mt_params_free(&params);
+    mt_state_free(&params);
     mt_module_free(model);
     free_results(&here);
     free_results(&moved);

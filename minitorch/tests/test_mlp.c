@@ -31,10 +31,10 @@ static mt_module *new_model(uint64_t seed)
 static mt_optim *new_sgd(const mt_module *model, double lr)
 {
     mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = lr });
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++)
         mt_optim_add(optim, params.item[i].name, params.item[i].tensor);
-    mt_params_free(&params);
+    mt_state_free(&params);
     return optim;
 }
 
@@ -60,7 +60,7 @@ static double train_step(mt_module *model, mt_optim *optim, mt_tensor *x, mt_ten
 /* Parameters of both, side by side: manual keeps them in the order in which modules list them. */
 static void check_same_bits(const mt_module *model, const mt_manual_mlp *manual)
 {
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     int64_t at = 0;
     for (int64_t i = 0; i < params.count; i++) {
         const mt_tensor *t = params.item[i].tensor;
@@ -69,7 +69,7 @@ static void check_same_bits(const mt_module *model, const mt_manual_mlp *manual)
         at += mt_numel(t);
     }
     cr_assert_eq(at, manual->count);
-    mt_params_free(&params);
+    mt_state_free(&params);
 }
 
 Test(mlp, trains_to_the_same_bits_as_the_one_written_by_hand)
@@ -139,7 +139,7 @@ Test(mlp, a_file_of_weights_says_where_each_tensor_is)
     uint64_t header;
     memcpy(&header, bytes, 8);
     cr_assert(header % 8 == 0 && size == 8 + header + (size_t)mt_module_count(model) * sizeof(float));
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++) {
         const mt_tensor *t = params.item[i].tensor;
         char name[512];
@@ -151,7 +151,7 @@ Test(mlp, a_file_of_weights_says_where_each_tensor_is)
         cr_assert_eq(end - begin, mt_numel(t) * 4);
         cr_assert(memcmp(bytes + 8 + header + begin, mt_f32(t), (size_t)(end - begin)) == 0);
     }
-    mt_params_free(&params);
+    mt_state_free(&params);
     cr_assert_eq(mt_weights_write(weights, in_dir("no/such/folder")), MT_ERR_IO);
     SAYS("no/such/folder");
     mt_weights_free(weights);
@@ -177,10 +177,10 @@ Test(mlp, a_test_counts_what_is_taken_for_what)
 
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_mlp_new((int64_t[]){ CLASSES, CLASSES }, 1, &rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < CLASSES * CLASSES; i++)
         mt_f32(params.item[0].tensor)[i] = i % (CLASSES + 1) == 0;
-    mt_params_free(&params);
+    mt_state_free(&params);
 
     mt_loader_config config = mt_loader_config_default(set);
     config.batch = 3;

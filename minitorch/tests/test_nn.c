@@ -28,7 +28,7 @@ Test(nn, parameters_are_named_by_their_path_in_order)
     static const int64_t size[] = { 15, 3, 3, 3, 6, 2 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = small_model(&rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     cr_assert_eq(params.count, 6);
     for (int i = 0; i < 6; i++) {
         cr_assert_str_eq(params.item[i].name, name[i]);
@@ -36,8 +36,40 @@ Test(nn, parameters_are_named_by_their_path_in_order)
         cr_assert(params.item[i].tensor->requires_grad);
     }
     cr_assert_eq(mt_module_count(model), 32);
-    mt_params_free(&params);
+    mt_state_free(&params);
     cr_assert(params.count == 0 && !params.item);
+    mt_module_free(model);
+}
+
+Test(nn, modules_and_parameters_are_found_by_their_paths)
+{
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = small_model(&rng);
+    cr_assert_eq(mt_module_find(model, "0"), model->child[0]);
+    cr_assert_eq(mt_module_find(model, "2.1"), model->child[2]->child[1]);
+    mt_state params = mt_module_params(model);
+    for (int64_t i = 0; i < params.count; i++)
+        cr_assert_eq(mt_module_tensor(model, params.item[i].name), params.item[i].tensor);
+    ABORTS("a sequential has no child 3", mt_module_find(model, "3"));
+    ABORTS("a sequential has no child 21", mt_module_find(model, "21.1"));
+    ABORTS("a linear has no child weight", mt_module_find(model, "0.weight"));
+    ABORTS("a linear has no parameter gain", mt_module_tensor(model, "2.1.gain"));
+    mt_state_free(&params);
+    mt_module_free(model);
+}
+
+Test(nn, state_is_the_parameters_and_the_streams_of_dropout)
+{
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *dropout = mt_dropout_layer(0.5f, mt_rng_new(5, MT_STREAM_DROPOUT));
+    mt_module *model = mt_sequential(2, mt_linear_layer(5, 3, &rng), dropout);
+    mt_state state = { 0 };
+    mt_module_state(&state, model);
+    cr_assert_eq(state.count, 5);
+    cr_assert_eq(mt_state_find(&state, "1.rng.seed")->integer[0], 5);
+    *mt_state_find(&state, "1.rng.counter")->integer = 7;
+    cr_assert_eq(dropout->rng.counter, 7);
+    mt_state_free(&state);
     mt_module_free(model);
 }
 

@@ -110,7 +110,7 @@ static void toy_init(toy *t, const mt_recipe *recipe, int64_t steps, float gradi
 {
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_mlp_new((int64_t[]){ 1, 1 }, 1, &rng);
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     t->weight = mt_f32(params.item[0].tensor);
     t->bias = mt_f32(params.item[1].tensor);
     *t->weight = *t->bias = 1;
@@ -124,7 +124,7 @@ static void toy_init(toy *t, const mt_recipe *recipe, int64_t steps, float gradi
                                  .micro = 1,
                                  .schedule = mt_recipe_schedule(recipe, steps),
                                  .clip = recipe->clip };
-    mt_params_free(&params);
+    mt_state_free(&params);
 }
 
 static void toy_free(toy *t)

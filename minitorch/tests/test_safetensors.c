@@ -21,12 +21,12 @@ static mt_module *model_of(uint64_t seed)
 
 static void same(const mt_module *a, const mt_module *b)
 {
-    mt_params left = mt_module_params(a), right = mt_module_params(b);
+    mt_state left = mt_module_params(a), right = mt_module_params(b);
     for (int64_t i = 0; i < left.count; i++)
         must(mt_compare_bits(left.item[i].name, mt_f32(left.item[i].tensor), mt_f32(right.item[i].tensor),
                              mt_numel(left.item[i].tensor)));
-    mt_params_free(&left);
-    mt_params_free(&right);
+    mt_state_free(&left);
+    mt_state_free(&right);
 }
 
 static void write_model(const mt_module *model)

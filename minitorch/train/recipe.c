@@ -93,16 +93,16 @@ mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
 
 mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
 {
-    mt_params params = mt_module_params(model);
+    mt_state params = mt_module_params(model);
     mt_hyper hyper = mt_hyper_default(r->optimizer);
     if (!isnan(r->weight_decay))
         hyper.weight_decay = r->weight_decay;
     mt_optim *optim = mt_optim_new(r->optimizer, hyper);
-    for (const mt_param *p = params.item; p < params.item + params.count; p++) {
+    for (const mt_state_item *p = params.item; p < params.item + params.count; p++) {
         mt_optim_group(optim, 1, p->tensor->view.rank >= 2 ? hyper.weight_decay : 0);
         mt_optim_add(optim, p->name, p->tensor);
     }
-    mt_params_free(&params);
+    mt_state_free(&params);
     return optim;
 }
 
