@@ -51,6 +51,7 @@ TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS))
 GTEST_BIN    := $(patsubst grader/tests/%.c,$(B)/grader-tests/%,$(GRADER_TESTS))
 GRADE_BIN    := $(B)/bin/grade
 WORKER_OBJ   := $(patsubst grader/worker/%.c,$(B)/worker/%.o,$(WORKER))
+CKPT_LIBS    := -Wl,--as-needed -lcjson # for programs that save or load (minitorch/ckpt)
 GRADER_LIBS  := -lcjson -lseccomp -larchive
 
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
@@ -101,11 +102,11 @@ $(B)/libgrader.a: $(call obj,$(GRADER))
 	@rm -f $@ && ar rcs $@ $^
 
 $(B)/bin/%: $(B)/obj/minitorch/apps/%.o $(UNIT_OBJ) $(B)/libgiven.a
-	$(call link)
+	$(call link,$(CKPT_LIBS))
 $(B)/bin/%: $(B)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(B)/libgiven.a
-	$(call link)
+	$(call link,$(CKPT_LIBS))
 $(B)/tests/%: $(B)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(B)/libgiven.a
-	$(call link,-lcriterion)
+	$(call link,-lcriterion $(CKPT_LIBS))
 $(GRADE_BIN): $(B)/obj/grader/grade.o $(B)/libgrader.a $(B)/libgiven.a
 	$(call link,$(GRADER_LIBS))
 $(TOOL_BIN): $(B)/bin/%: $(B)/obj/grader/tools/%.o $(B)/libgiven.a

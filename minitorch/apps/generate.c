@@ -10,12 +10,10 @@
 #include <string.h>
 
 #include "text/tokenizer.h"
-#include "models/checkpoint.h"
+#include "ckpt/safetensors.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
-#include "models/safetensors.h"
 #include "models/sample.h"
-#include "models/weights.h"
 #include "prof/cli.h"
 
 enum { PATH = 4096 };
@@ -106,43 +104,42 @@ static mt_status write_text(const options *o, const mt_module *model, const mt_v
     return status;
 }
 
-/* The model of a checkpoint, and that the vocabulary is its own. */
-static mt_status load(mt_module **model, const char *path, int64_t vocabulary)
+/* A model with the weights of a file: the run's checkpoint, or with --weights one of the named size. */
+static mt_status load(mt_module **model, const options *o, const char *checkpoint, int64_t vocabulary)
 {
-    mt_checkpoint c;
-    mt_status status = mt_checkpoint_open(&c, path);
-    if (status != MT_OK)
-        return status;
-    if (c.config.vocabulary != vocabulary)
-        status = mt_fail(MT_ERR_FORMAT, "%s knows %" PRId64 " tokens, the vocabulary beside it has %" PRId64, path,
-                         c.config.vocabulary, vocabulary);
-    if (status == MT_OK) {
-        mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-        *model = mt_gpt2_new(&c.config, &rng);
-        status = mt_checkpoint_load(&c, *model, NULL);
-    }
-    mt_checkpoint_close(&c);
-    return status;
-}
-
-/* A model of the named size with the weights of a safetensors file. */
-static mt_status load_weights(mt_module **model, const options *o, int64_t vocabulary)
-{
+    const char *path = o->weights ? o->weights : checkpoint;
     mt_gpt2_config config = { .vocabulary = vocabulary };
+    mt_safetensors *file = NULL;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_status status = mt_gpt2_fill(&config, o->size);
-    if (status != MT_OK)
-        return status;
-    *model = mt_gpt2_new(&config, &rng);
-    return mt_safetensors_load(*model, o->weights, vocabulary);
+    mt_state sizes = { 0 };
+    if (!o->weights)
+        mt_gpt2_state(&sizes, &config);
+    mt_status status = mt_safetensors_open(&file, path);
+    if (status == MT_OK)
+        status = o->weights ? mt_gpt2_fill(&config, o->size) : mt_safetensors_load(file, &sizes, "");
+    if (status == MT_OK && config.vocabulary != vocabulary)
+        status = mt_fail(MT_ERR_FORMAT, "%s has %" PRId64 " tokens, the vocabulary beside it has %" PRId64, path,
+                         config.vocabulary, vocabulary);
+    if (status == MT_OK)
+        status = mt_gpt2_check(&config);
+    if (status == MT_OK) {
+        *model = mt_gpt2_new(&config, &rng);
+        mt_state params = mt_module_params(*model);
+        mt_state_find(&params, "wte.weight")->rows = vocabulary; /* published files have no padding */
+        status = mt_safetensors_load(file, &params, "transformer.");
+        mt_state_free(&params);
+    }
+    mt_state_free(&sizes);
+    mt_safetensors_close(file);
+    return status;
 }
 
 /* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of 64. */
 static mt_status export_weights(const mt_module *model, const char *path)
 {
-    mt_weights *weights = mt_weights_new(model);
-    mt_status status = mt_weights_write(weights, path);
-    mt_weights_free(weights);
+    mt_state params = mt_module_params(model);
+    mt_status status = mt_safetensors_write(path, &params);
+    mt_state_free(&params);
     if (status == MT_OK)
         printf("generate: %" PRId64 " parameters in %s\n", mt_module_count(model), path);
     return status;
@@ -163,8 +160,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/run.ckpt", o.run);
     mt_status status = mt_vocabulary_open(&vocabulary, o.run);
     if (status == MT_OK)
-        status =
-            o.weights ? load_weights(&model, &o, vocabulary->token.count) : load(&model, path, vocabulary->token.count);
+        status = load(&model, &o, path, vocabulary->token.count);
     if (status == MT_OK)
         status = o.export ? export_weights(model, o.export) : write_text(&o, model, vocabulary);
     if (status != MT_OK)

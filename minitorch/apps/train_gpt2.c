@@ -10,8 +10,9 @@
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "ckpt/safetensors.h"
+#include "core/io.h"
 #include "core/scope.h"
-#include "models/checkpoint.h"
 #include "models/cost.h"
 #include "models/sample.h"
 #include "prof/cli.h"
@@ -49,32 +50,63 @@ typedef struct run {
 
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
 
+/* Of the first and the last MiB: a run does not go on with another text. 0: the file cannot be read. */
+static uint64_t sum_of_ends(const char *path)
+{
+    mt_file_map file;
+    if (mt_file_map_open(&file, path) != MT_OK)
+        return 0;
+    int64_t part = mt_min(file.size, 1 << 20);
+    uint64_t sum = mt_crc64(mt_crc64(0, file.bytes, part), file.bytes + file.size - part, part);
+    mt_file_map_close(&file);
+    return sum;
+}
+
+/* Everything that later steps depend on: what the user chose, and what training changes. */
+static mt_state state_of(run *r)
+{
+    options *o = &r->opt;
+    mt_state state = { 0 };
+    mt_gpt2_state(&state, &o->config);
+    mt_state_integer(&state, &r->corpus.count, "tokens");
+    mt_state_integer(&state, &o->batch, "batch");
+    mt_state_integer(&state, &o->micro, "micro-batches");
+    mt_state_integer(&state, &o->steps, "steps");
+    mt_state_fix(&state);
+    mt_recipe_state(&state, &o->recipe);
+    mt_state_setting(&state, "text checksum", "%016" PRIx64, sum_of_ends(o->data));
+    mt_state_integer(&state, &r->loop.step, "step");
+    mt_state_integer(&state, &r->rows, "metrics rows");
+    mt_module_state(&state, r->model);
+    mt_optim_state(&state, r->optim);
+    return state;
+}
+
 static mt_status save(run *r, const char *path)
 {
-    const mt_place place = { r->loop.step, r->opt.steps, r->rows };
-    return mt_checkpoint_write(path, &place, r->model, r->optim);
+    mt_state state = state_of(r);
+    mt_status status = mt_safetensors_write(path, &state);
+    mt_state_free(&state);
+    return status;
 }
 
 static mt_status resume(run *r, const char *csv)
 {
     char path[MT_PATH];
-    mt_checkpoint c;
+    mt_safetensors *file = NULL;
+    mt_state state = state_of(r);
     mt_recipe_path(path, &r->opt.recipe, "run.ckpt");
-    mt_status status = mt_checkpoint_open(&c, path);
-    if (status != MT_OK)
-        return status;
-    if (c.place.steps != r->opt.steps || memcmp(&c.config, mt_gpt2_config_of(r->model), sizeof c.config) != 0)
-        status = mt_fail(MT_ERR_ARGUMENT, "%s is of a run of %" PRId64 " steps or of another size: use its flags", path,
-                         c.place.steps);
+    mt_status status = mt_safetensors_open(&file, path);
     if (status == MT_OK)
-        status = mt_metrics_resume(&r->metrics, csv, HEADER, c.place.rows);
+        status = mt_safetensors_load(file, &state, "");
+    if (status == MT_ERR_ARGUMENT)
+        status = mt_fail(status, "%s; --resume takes the flags of the run that it goes on with", mt_last_error());
     if (status == MT_OK)
-        status = mt_checkpoint_load(&c, r->model, r->optim);
+        status = mt_metrics_resume(&r->metrics, csv, HEADER, r->rows);
     if (status == MT_OK)
-        status = mt_loader_seek(r->train, (mt_loader_place){ .step = c.place.step * r->opt.micro });
-    r->loop.step = c.place.step;
-    r->rows = c.place.rows;
-    mt_checkpoint_close(&c);
+        status = mt_loader_seek(r->train, (mt_loader_place){ .step = r->loop.step * r->opt.micro });
+    mt_safetensors_close(file);
+    mt_state_free(&state);
     return status;
 }
 
@@ -189,6 +221,7 @@ static mt_status setup(run *r)
     if (status != MT_OK)
         return status;
     r->model = mt_gpt2_new(&o->config, &init);
+    o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     r->train = mt_recipe_batches(&o->recipe, mt_batches_random(r->corpus.train_set, seed), o->batch);
@@ -231,8 +264,6 @@ static mt_status train(run *r)
 
 static void teardown(run *r)
 {
-    if (r->optim)
-        mt_optim_zero_grad(r->optim);
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);

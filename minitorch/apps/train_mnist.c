@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ckpt/safetensors.h"
 #include "data/mnist.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
-#include "models/weights.h"
 #include "prof/cli.h"
 #include "prof/metrics.h"
 #include "prof/recorder.h"
@@ -37,7 +37,7 @@ typedef struct run {
     mt_optim *optim;
     mt_loader *train, *test;
     mt_metrics *metrics;
-    mt_weights *best;
+    mt_state params, best; /* parameters, and a copy of those with the best test accuracy */
     mt_loop loop;
     mt_test_result result;                           /* of the latest test */
     int64_t flops, rows;                             /* FLOPs that the model needs for a sample; tests so far */
@@ -57,7 +57,7 @@ static mt_status test_and_note(void *user, const mt_stretch *since)
         return status;
     double accuracy = r->result.accuracy;
     if (accuracy > r->best_accuracy || r->rows == 0) {
-        mt_weights_keep(r->best);
+        mt_state_copy(&r->best, &r->params);
         r->best_accuracy = accuracy, r->best_epoch = epoch;
     }
     r->epoch_seconds = r->rows++ == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
@@ -72,7 +72,7 @@ static mt_status write_best(const run *r)
 {
     char path[4096];
     mt_recipe_path(path, &r->opt.recipe, "best.safetensors");
-    mt_status status = mt_weights_write(r->best, path);
+    mt_status status = mt_safetensors_write(path, &r->best);
     if (status == MT_OK)
         printf("The weights of epoch %.4g (test accuracy %.2f %%) are in %s\n", r->best_epoch, 100 * r->best_accuracy,
                path);
@@ -147,7 +147,8 @@ static void make_model(run *r)
     r->model = mt_mlp_new(width, layers, &init);
     mt_module_to_device(r->model, o->recipe.device);
     r->flops = mt_mlp_flops(width, layers);
-    r->best = mt_weights_new(r->model);
+    r->params = mt_module_params(r->model);
+    r->best = mt_state_clone(&r->params);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     r->train = mt_recipe_loader(&o->recipe, set, mt_sampler_shuffling(set->count, (uint64_t)o->recipe.seed), o->batch);
     r->test = mt_recipe_loader(&o->recipe, r->mnist.test, mt_sampler_sequential(r->mnist.test->count), TEST_BATCH);
@@ -179,7 +180,8 @@ static void teardown(run *r)
     mt_loader_free(r->train);
     mt_loader_free(r->test);
     mt_optim_free(r->optim);
-    mt_weights_free(r->best);
+    mt_state_free(&r->best);
+    mt_state_free(&r->params);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);
     mt_mnist_close(&r->mnist);

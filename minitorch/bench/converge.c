@@ -96,7 +96,10 @@ static mt_status one_run(outcome *out, int which, const mt_mnist *mnist, const o
     mt_test_result result;
     mt_optim_set_lr(optim, runs[which].lr);
     out->params = mt_module_count(model) * (int64_t)sizeof(float);
-    out->state = mt_optim_state_bytes(optim) - params.count * (int64_t)sizeof(int64_t);
+    mt_state state = { 0 };
+    mt_optim_state(&state, optim);
+    out->state = mt_state_bytes(&state) - params.count * (int64_t)sizeof(int64_t); /* without the counts of steps */
+    mt_state_free(&state);
     mt_status status = train(out, model, optim, loader, o);
     if (status == MT_OK)
         status = mt_classifier_test(&result, model, test);

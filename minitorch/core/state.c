@@ -2,6 +2,7 @@
 #include "core/state.h"
 #include "core/scope.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,15 @@ void mt_state_setting(mt_state *state, const char *name, const char *format, ...
     int length = vasprintf(&state->item[state->count - 1].setting, format, args);
     MT_CHECK(length >= 0, "out of memory");
     va_end(args);
+}
+
+void mt_state_fix(mt_state *state)
+{
+    for (mt_state_item *i = state->item; i < state->item + state->count; i++)
+        if (i->integer) {
+            MT_CHECK(asprintf(&i->setting, "%" PRId64, *i->integer) >= 0, "out of memory");
+            i->integer = NULL;
+        }
 }
 
 void mt_state_rng(mt_state *state, mt_rng *rng, const char *name)

@@ -40,6 +40,7 @@ typedef struct mt_state {
 void mt_state_tensor(mt_state *state, mt_tensor *tensor, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void mt_state_integer(mt_state *state, int64_t *integer, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void mt_state_setting(mt_state *state, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void mt_state_fix(mt_state *state); /* turn all integers so far into settings of their present values */
 void mt_state_rng(mt_state *state, mt_rng *rng, const char *name); /* NAME.seed, NAME.stream, NAME.counter */
 
 mt_state_item *mt_state_find(const mt_state *state, const char *name); /* lent; NULL when there is none */

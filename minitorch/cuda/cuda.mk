@@ -85,7 +85,7 @@ $(B)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	@$(CUEMU) $(CUDA_INCLUDE) -c $< -o $@
 $(B)/tests-traced/%: $(B)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(B)/cuda-traced/%.o) \
     $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(B)/libgiven.a
-	$(call link,$(CUDA_LIBS) -lcriterion)
+	$(call link,$(CUDA_LIBS) -lcriterion $(CKPT_LIBS))
 endif
 
 $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)

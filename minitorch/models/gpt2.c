@@ -61,6 +61,16 @@ mt_status mt_gpt2_check(const mt_gpt2_config *c)
     return MT_OK;
 }
 
+void mt_gpt2_state(mt_state *state, mt_gpt2_config *c)
+{
+    mt_state_integer(state, &c->vocabulary, "vocabulary");
+    mt_state_integer(state, &c->rows, "vocabulary rows");
+    mt_state_integer(state, &c->block, "block");
+    mt_state_integer(state, &c->layers, "layers");
+    mt_state_integer(state, &c->heads, "heads");
+    mt_state_integer(state, &c->width, "width");
+}
+
 /* ---- modules ------------------------------------------------------------------------------------------ */
 
 /* A linear layer with GPT-2's weights. */

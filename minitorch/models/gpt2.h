@@ -35,6 +35,9 @@ mt_status mt_gpt2_fill(mt_gpt2_config *config, const char *size);
 /* mt_gpt2_check -- MT_ERR_ARGUMENT, in words, when no such model can be. */
 mt_status mt_gpt2_check(const mt_gpt2_config *config);
 
+/* mt_gpt2_state -- append the sizes as integers, to save them or to load them before a model exists. */
+void mt_gpt2_state(mt_state *state, mt_gpt2_config *config);
+
 /* mt_gpt2_new -- weights ~ normal(0, 0.02), those that write to the residual stream divided by sqrt(2 layers) (there
  * are 2 layers such writers, whose variances add up); biases 0, gains 1. Aborts: mt_gpt2_check fails. */
 mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng);

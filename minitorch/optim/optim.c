@@ -20,7 +20,7 @@ typedef struct slot {
     int64_t rows, cols;
     double lr_scale, weight_decay;
     mt_tensor *state[MT_UPDATE_STATES]; /* NULL where the rule has none */
-    mt_tensor *step;                    /* i64 []: updates so far */
+    int64_t step;                       /* updates so far */
 } slot;
 
 struct mt_optim {
@@ -46,7 +46,6 @@ void mt_optim_free(mt_optim *optim)
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
         for (int i = 0; i < MT_UPDATE_STATES; i++)
             mt_release(s->state[i]);
-        mt_release(s->step);
     }
     free(optim->slot);
     free(optim);
@@ -59,15 +58,6 @@ void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay)
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
-
-/* State outlives the scope it is made in. */
-static mt_tensor *kept_zeros(mt_shape shape, mt_dtype dtype, mt_device device)
-{
-    mt_scope_begin();
-    mt_tensor *t = mt_retain(mt_zeros(shape, dtype, device));
-    mt_scope_end();
-    return t;
-}
 
 static mt_device device_of(const mt_tensor *t)
 {
@@ -88,15 +78,18 @@ static void check_param(const mt_optim *optim, const char *name, const mt_tensor
     }
 }
 
-/* A state with rows or columns only is a vector; one like the parameter has its shape. */
+/* A state with rows or columns only is a vector; one like the parameter has its shape. It outlives the current scope. */
 static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
 {
     mt_state_size size = mt_update_rules[kind].state_size[which];
+    mt_shape shape = MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols));
     if (size == MT_STATE_NONE)
         return NULL;
-    if (size == MT_STATE_LIKE_PARAM)
-        return kept_zeros(mt_view_shape(&s->param->view), MT_F32, device_of(s->param));
-    return kept_zeros(MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols)), MT_F32, device_of(s->param));
+    mt_scope_begin();
+    mt_tensor *state = mt_retain(
+        mt_zeros(size == MT_STATE_LIKE_PARAM ? mt_view_shape(&s->param->view) : shape, MT_F32, device_of(s->param)));
+    mt_scope_end();
+    return state;
 }
 
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
@@ -114,7 +107,6 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
     snprintf(s->name, sizeof s->name, "%s", name);
     for (int i = 0; i < MT_UPDATE_STATES; i++)
         s->state[i] = new_state(optim->kind, i, s);
-    s->step = kept_zeros(MT_SCALAR, MT_I64, MT_CPU);
 }
 
 /* ---- stepping -------------------------------------------------------------------------------- */
@@ -158,7 +150,6 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
 
 static void update_slot(const mt_optim *optim, slot *s)
 {
-    int64_t *step = mt_data(s->step);
     mt_hyper hyper = optim->hyper;
     hyper.lr *= s->lr_scale;
     hyper.weight_decay = s->weight_decay;
@@ -166,7 +157,7 @@ static void update_slot(const mt_optim *optim, slot *s)
                     .grad = gradient(s),
                     .rows = s->rows,
                     .cols = s->cols,
-                    .step = ++*step,
+                    .step = ++s->step,
                     .hyper = &hyper };
     int64_t n = s->rows * s->cols, states = 0;
     for (int i = 0; i < MT_UPDATE_STATES; i++) {
@@ -196,41 +187,12 @@ double mt_optim_lr(const mt_optim *optim)
     return optim->hyper.lr;
 }
 
-/* ---- state ----------------------------------------------------------------------------------- */
-
-static void list_one(mt_optim_states *states, const slot *s, const char *what, mt_tensor *tensor)
+void mt_optim_state(mt_state *state, mt_optim *optim)
 {
-    mt_optim_state *state = &states->item[states->count++];
-    state->tensor = tensor;
-    snprintf(state->name, sizeof state->name, "%s/%s", s->name, what);
-}
-
-mt_optim_states mt_optim_list(const mt_optim *optim)
-{
-    const mt_update_rule *rule = &mt_update_rules[optim->kind];
-    mt_optim_states states = { malloc((size_t)(optim->slots * (MT_UPDATE_STATES + 1) + 1) * sizeof *states.item), 0 };
-    MT_CHECK(states.item, "out of memory");
-    for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
+    for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
         for (int i = 0; i < MT_UPDATE_STATES; i++)
             if (s->state[i])
-                list_one(&states, s, rule->state_name[i], s->state[i]);
-        list_one(&states, s, "step", s->step);
+                mt_state_tensor(state, s->state[i], "%s/%s", s->name, mt_update_rules[optim->kind].state_name[i]);
+        mt_state_integer(state, &s->step, "%s/step", s->name);
     }
-    return states;
-}
-
-void mt_optim_states_free(mt_optim_states *states)
-{
-    free(states->item);
-    *states = (mt_optim_states){ 0 };
-}
-
-int64_t mt_optim_state_bytes(const mt_optim *optim)
-{
-    int64_t bytes = 0;
-    mt_optim_states states = mt_optim_list(optim);
-    for (int64_t i = 0; i < states.count; i++)
-        bytes += mt_numel(states.item[i].tensor) * mt_dtype_size(states.item[i].tensor->dtype);
-    mt_optim_states_free(&states);
-    return bytes;
 }

@@ -16,7 +16,7 @@
 #ifndef MT_OPTIM_OPTIM_H
 #define MT_OPTIM_OPTIM_H
 
-#include "core/tensor.h"
+#include "core/state.h"
 #include "optim/updates.h"
 
 #ifdef __cplusplus
@@ -51,23 +51,9 @@ void mt_optim_step(mt_optim *optim);
 void mt_optim_set_lr(mt_optim *optim, double lr); /* before the groups' factors */
 double mt_optim_lr(const mt_optim *optim);
 
-/* ---- saving and restoring: everything that a later step depends on, but the parameters and the lr ------------ */
-
-typedef struct mt_optim_state {
-    char name[128];    /* "0.weight/exp_avg", "0.weight/step" */
-    mt_tensor *tensor; /* lent; read it to save, write into it to restore. Averages are f32; "step" is i64 [] */
-} mt_optim_state;
-
-typedef struct mt_optim_states {
-    mt_optim_state *item; /* parameters in the order in which they were added; free with mt_optim_states_free */
-    int64_t count;
-} mt_optim_states;
-
-mt_optim_states mt_optim_list(const mt_optim *optim);
-void mt_optim_states_free(mt_optim_states *states);
-
-/* mt_optim_state_bytes -- bytes of all these tensors. */
-int64_t mt_optim_state_bytes(const mt_optim *optim);
+/* mt_optim_state -- append what later steps depend on besides parameters and learning rate: for each parameter
+ * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step". Valid until the next mt_optim_add. */
+void mt_optim_state(mt_state *state, mt_optim *optim);
 
 #ifdef __cplusplus
 }

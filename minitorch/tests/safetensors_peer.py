@@ -14,12 +14,17 @@ import struct
 import sys
 
 
+def metadata(path):
+    data = open(path, "rb").read()
+    return json.loads(data[8 : 8 + struct.unpack_from("<Q", data)[0]])["__metadata__"]
+
+
 def read(path):
     """Name -> (shape, bytes): what the format says, and nothing less."""
     data = open(path, "rb").read()
     n, = struct.unpack_from("<Q", data)
     head, body, end = json.loads(data[8 : 8 + n]), data[8 + n :], 0
-    head.pop("__metadata__", None)
+    assert all(isinstance(value, str) for value in head.pop("__metadata__").values()), "metadata must be strings"
     assert n % 8 == 0, "the numbers are not aligned"
     for name, t in sorted(head.items(), key=lambda item: item[1]["data_offsets"]):
         first, last = t["data_offsets"]
@@ -40,22 +45,16 @@ def write(path, tensors, metadata=None):
         file.write(struct.pack("<Q", len(text)) + text + b"".join(data for _, data in tensors.values()))
 
 
-def checkpoint(path):
-    """Sizes, and name -> bytes of a file of models/checkpoint.h; the optimizer's state is among them."""
-    data = open(path, "rb").read()
-    sizes, at, found = struct.unpack_from("<6q3qq", data, 8), 88, {}
-    for _ in range(sizes[-1]):
-        name = data[at : at + 128].split(b"\0")[0].decode()
-        size, = struct.unpack_from("<q", data, at + 128)
-        found[name] = data[at + 136 : at + 136 + size]
-        at += 136 + size + -size % 8
-    return sizes, found
+def sizes(ckpt):
+    """Of the model of a run: vocabulary, rows of its table, block, layers, width."""
+    return [int(metadata(ckpt)[name]) for name in ("vocabulary", "vocabulary rows", "block", "layers", "width")]
 
 
 def compare(path, ckpt):
-    tensors, (sizes, want) = read(path), checkpoint(ckpt)
-    assert tensors and all(data == want[name] for name, (_, data) in tensors.items())
-    assert tensors["wte.weight"][0] == [sizes[1], sizes[5]] and tensors["h.0.attn.c_attn.weight"][0] == [sizes[5], 3 * sizes[5]]
+    tensors, want, (_, rows, _, _, width) = read(path), read(ckpt), sizes(ckpt)
+    assert tensors and all(value == want[name] for name, value in tensors.items())
+    assert tensors["wte.weight"][0] == [rows, width] and tensors["h.0.attn.c_attn.weight"][0] == [width, 3 * width]
+    assert want["wte.weight/exp_avg"][0] == [rows, width] and metadata(ckpt)["wte.weight/step"] == metadata(ckpt)["step"]
     try:
         from safetensors.numpy import load_file
     except ImportError:
@@ -66,7 +65,7 @@ def compare(path, ckpt):
 
 
 def publish(path, ckpt, ours):
-    (vocabulary, _, block, layers, _, width, *_), _ = checkpoint(ckpt)
+    vocabulary, _, block, layers, width = sizes(ckpt)
     tensors = {"transformer." + name: value for name, value in reversed(read(ours).items())}
     tensors["transformer.wte.weight"] = ([vocabulary, width], tensors["transformer.wte.weight"][1][: 4 * vocabulary * width])
     for layer in range(layers):

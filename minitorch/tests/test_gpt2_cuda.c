@@ -8,7 +8,8 @@
  * layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "models/checkpoint.h"
+#include "ckpt/safetensors.h"
+#include "core/io.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
@@ -183,18 +184,29 @@ Test(gpt2_cuda, loss_gradients_and_two_steps_as_on_the_cpu, .timeout = 120)
 
 /* ---- around training: checkpoints, samples -------------------------------------------------------------------- */
 
+static mt_state state_of(const trained *t)
+{
+    mt_state state = { 0 };
+    mt_module_state(&state, t->model);
+    mt_optim_state(&state, t->optim);
+    return state;
+}
+
 static void write_to(const char *name, const trained *t)
 {
-    const mt_place place = { 1, 2, 0 };
-    cr_assert_eq(mt_checkpoint_write(in_dir(name), &place, t->model, t->optim), MT_OK, "%s", mt_last_error());
+    mt_state state = state_of(t);
+    cr_assert_eq(mt_safetensors_write(in_dir(name), &state), MT_OK, "%s", mt_last_error());
+    mt_state_free(&state);
 }
 
 static void read_from(const char *name, trained *t)
 {
-    mt_checkpoint c;
-    cr_assert_eq(mt_checkpoint_open(&c, in_dir(name)), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(mt_checkpoint_load(&c, t->model, t->optim), MT_OK, "%s", mt_last_error());
-    mt_checkpoint_close(&c);
+    mt_state state = state_of(t);
+    mt_safetensors *file;
+    cr_assert_eq(mt_safetensors_open(&file, in_dir(name)), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_safetensors_load(file, &state, ""), MT_OK, "%s", mt_last_error());
+    mt_safetensors_close(file);
+    mt_state_free(&state);
 }
 
 static void same_bytes(const char *a, const char *b)

@@ -6,12 +6,12 @@
 
 #include "autograd/finite.h"
 #include "autograd/tape.h"
+#include "ckpt/safetensors.h"
 #include "core/scope.h"
 #include "data/idx.h"
 #include "models/classifier.h"
 #include "models/manual_mlp.h"
 #include "models/mlp.h"
-#include "models/weights.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
 #include "prof/profile.h"
@@ -103,7 +103,7 @@ Test(mlp, trains_to_the_same_bits_as_the_one_written_by_hand)
 Test(mlp, weights_come_back_as_they_were_kept)
 {
     mt_module *model = new_model(1), *other = new_model(1);
-    mt_weights *kept = mt_weights_new(model), *reference = mt_weights_new(other);
+    mt_state params = mt_module_params(model), kept = mt_state_clone(&params), reference = mt_module_params(other);
     mt_rng data = mt_rng_new(7, MT_STREAM_TEST);
     mt_optim *optim = new_sgd(model, 0.1);
     mt_tensor *x, *label;
@@ -111,17 +111,18 @@ Test(mlp, weights_come_back_as_they_were_kept)
     draw(&x, &label, &data);
     train_step(model, optim, x, label);
     mt_scope_end();
-    mt_weights_write(reference, in_dir("a"));
-    mt_weights_write(kept, in_dir("b"));
-    mt_weights_restore(kept);
-    mt_weights_keep(kept);
-    mt_weights_write(kept, in_dir("c"));
+    mt_safetensors_write(in_dir("a"), &reference);
+    mt_safetensors_write(in_dir("b"), &kept);
+    mt_state_copy(&params, &kept);
+    mt_state_copy(&kept, &params);
+    mt_safetensors_write(in_dir("c"), &kept);
     char command[256];
     snprintf(command, sizeof command, "cd %s && cmp -s a b && cmp -s a c && [ $(ls | wc -l) = 3 ]", temp_dir);
     cr_assert(system(command) == 0, "what was kept, restored and kept again is not what it was");
     mt_optim_free(optim);
-    mt_weights_free(kept);
-    mt_weights_free(reference);
+    mt_state_free(&params);
+    mt_state_free(&kept);
+    mt_state_free(&reference);
     mt_module_free(model);
     mt_module_free(other);
 }
@@ -130,16 +131,15 @@ Test(mlp, weights_come_back_as_they_were_kept)
 Test(mlp, a_file_of_weights_says_where_each_tensor_is)
 {
     mt_module *model = new_model(3);
-    mt_weights *weights = mt_weights_new(model);
+    mt_state params = mt_module_params(model);
     static char bytes[1 << 16];
-    cr_assert_eq(mt_weights_write(weights, in_dir("w.safetensors")), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mt_safetensors_write(in_dir("w.safetensors"), &params), MT_OK, "%s", mt_last_error());
     FILE *file = fopen(in_dir("w.safetensors"), "rb");
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     uint64_t header;
     memcpy(&header, bytes, 8);
     cr_assert(header % 8 == 0 && size == 8 + header + (size_t)mt_module_count(model) * sizeof(float));
-    mt_state params = mt_module_params(model);
     for (int64_t i = 0; i < params.count; i++) {
         const mt_tensor *t = params.item[i].tensor;
         char name[512];
@@ -151,10 +151,9 @@ Test(mlp, a_file_of_weights_says_where_each_tensor_is)
         cr_assert_eq(end - begin, mt_numel(t) * 4);
         cr_assert(memcmp(bytes + 8 + header + begin, mt_f32(t), (size_t)(end - begin)) == 0);
     }
-    mt_state_free(&params);
-    cr_assert_eq(mt_weights_write(weights, in_dir("no/such/folder")), MT_ERR_IO);
+    cr_assert_eq(mt_safetensors_write(in_dir("no/such/folder"), &params), MT_ERR_IO);
     SAYS("no/such/folder");
-    mt_weights_free(weights);
+    mt_state_free(&params);
     mt_module_free(model);
 }
 

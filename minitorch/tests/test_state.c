@@ -22,6 +22,9 @@ Test(state, values_are_found_by_name_and_counted)
     cr_assert_str_eq(mt_state_find(&state, "lr")->setting, "0.5");
     cr_assert_eq(*mt_state_find(&state, "rng.stream")->integer, 2);
     cr_assert(!mt_state_find(&state, "weight"));
+    mt_state_fix(&state);
+    step = 4;
+    cr_assert_str_eq(mt_state_find(&state, "step")->setting, "3");
     mt_release(t);
     mt_f32(mt_state_find(&state, "7.weight")->tensor)[14] = 1; /* the list holds it */
     mt_state_free(&state);

@@ -23,8 +23,29 @@ wait $victim 2>/dev/null
 cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits after resuming"
 # All columns but the last, which is speed. A resumed run's first mean covers the same steps: it starts at an evaluation.
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
-"$train" "${flags[@]}" --steps 7 -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed with other flags" || ok
-grep -q 'use its flags' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+
+# refused WORDS FLAG...: a run with these flags does not go on from the checkpoint, and says why.
+refused() {
+    "$train" "${flags[@]}" "${@:2}" -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed with ${*:2}" || ok
+    grep -qF -- "$1" "$dir/log" && ok || bad "${*:2} said: $(tail -1 "$dir/log")"
+}
+refused 'with steps 2000, not 7; --resume takes the flags of the run' --steps 7
+refused 'with seed 1, not 9007199254740993' --seed 9007199254740993
+refused 'with lr 0.002' --lr 0.003
+refused 'with batch 4, not 5' --batch 5
+refused 'with micro-batches 2, not 1' --micro-batches 1
+refused 'with clip 1, not 2' --clip 2
+refused 'with width 32, not 34' --width 34
+refused 'with layers 2, not 3' --layers 3
+refused 'with optimizer adamw, not lion' --optimizer lion
+sed 's/line 77/LINE 77/' "$dir/text" >"$dir/text2"
+refused 'with vocabulary' --data "$dir/text2"
+sed 's/line 77/line 78/' "$dir/text" >"$dir/text2"
+refused 'with text checksum' --data "$dir/text2"
+printf MTCKPT01 >"$dir/old" && head -c 1000 /dev/zero >>"$dir/old"
+cp "$dir/broken/run.ckpt" "$dir/good" && cp "$dir/old" "$dir/broken/run.ckpt"
+refused 'written by an older minitorch'
+cp "$dir/good" "$dir/broken/run.ckpt"
 
 # write NAME TEXT [FLAGS]: generate's text, and that it begins with its prompt.
 write() { "$generate" -r "$dir/$1" -p 'line 7: the cat' -n 60 "${@:3}" >"$dir/$2" 2>"$dir/log" && grep -q '^line 7: the cat' "$dir/$2"; }

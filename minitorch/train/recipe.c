@@ -1,6 +1,7 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -112,6 +113,20 @@ static mt_loader *open_loader(const mt_recipe *r, mt_loader_config config, int64
     config.workers = (int)r->workers;
     config.prefetch = r->prefetch;
     return mt_loader_new(&config);
+}
+
+void mt_recipe_state(mt_state *state, const mt_recipe *r)
+{
+    mt_state_setting(state, "optimizer", "%s", mt_update_rules[r->optimizer].name);
+    mt_state_setting(state, "schedule", "%s", mt_schedule_name(r->schedule));
+    mt_state_setting(state, "seed", "%" PRId64, r->seed);
+    mt_state_setting(state, "warmup", "%" PRId64, r->warmup);
+    mt_state_setting(state, "period", "%" PRId64, r->period);
+    mt_state_setting(state, "lr", "%.17g", r->lr); /* 17 digits are a double exactly */
+    mt_state_setting(state, "lr-min", "%.17g", r->lr_min);
+    mt_state_setting(state, "gamma", "%.17g", r->gamma);
+    mt_state_setting(state, "clip", "%.17g", r->clip);
+    mt_state_setting(state, "weight-decay", "%.17g", r->weight_decay);
 }
 
 mt_loader *mt_recipe_loader(const mt_recipe *r, const mt_dataset *set, mt_sampler sampler, int64_t batch)

@@ -55,6 +55,9 @@ mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 /* mt_recipe_optim -- an optimizer over all parameters of the model, which it borrows. */
 mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);
 
+/* mt_recipe_state -- append everything that changes the result as settings: a run resumes with the same recipe only. */
+void mt_recipe_state(mt_state *state, const mt_recipe *recipe);
+
 /* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. mt_recipe_batches -- those of a
  * batch source (data/dataset.h). */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);

@@ -1,0 +1,241 @@
+/* read.c -- a safetensors file of any writer, checked before anything is copied: the header against the file in
+ * mt_safetensors_open, what a program wants against the header in mt_safetensors_load. */
+#include "ckpt/safetensors.h"
+#include "core/io.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEADER_MOST = 100000000 }; /* bytes; the same limit as that of Hugging Face's reader */
+
+typedef struct entry {
+    const char *name, *dtype;
+    const cJSON *shape; /* of any rank */
+    int64_t begin, end;
+} entry;
+
+struct mt_safetensors {
+    mt_file_map file;
+    const uint8_t *data;
+    cJSON *header;
+    const cJSON *metadata; /* NULL: none */
+    entry *entries;        /* sorted by name */
+    int64_t count;
+    bool has_sum;
+};
+
+/* ---- the header ------------------------------------------------------------------------------------------ */
+
+/* The whole number from 0 to 2^53 of a JSON item; -1: it is none. */
+static int64_t number(const cJSON *item)
+{
+    double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
+    return value >= 0 && value <= 9007199254740992.0 && value == (double)(int64_t)value ? (int64_t)value : -1;
+}
+
+static mt_status read_entry(entry *e, const cJSON *item, const char *path)
+{
+    const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(item, "data_offsets");
+    *e = (entry){ .name = item->string,
+                  .dtype = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "dtype")),
+                  .shape = cJSON_GetObjectItemCaseSensitive(item, "shape"),
+                  .begin = number(cJSON_GetArrayItem(offsets, 0)),
+                  .end = number(cJSON_GetArrayItem(offsets, 1)) };
+    if (!e->dtype || !cJSON_IsArray(e->shape) || cJSON_GetArraySize(offsets) != 2 || e->begin < 0 || e->end < e->begin)
+        return mt_fail(MT_ERR_FORMAT, "%s: %s needs a dtype, a shape and two data_offsets that rise", path, e->name);
+    return MT_OK;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin) : (x->end > y->end) - (x->end < y->end);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const entry *)a)->name, ((const entry *)b)->name);
+}
+
+/* The tensors cover all `bytes` of the data once, and no two have one name. */
+static mt_status check_entries(mt_safetensors *f, int64_t bytes)
+{
+    int64_t end = 0;
+    qsort(f->entries, (size_t)f->count, sizeof *f->entries, by_offset);
+    for (const entry *e = f->entries; e < f->entries + f->count; e++) {
+        if (e->begin != end)
+            return mt_fail(MT_ERR_FORMAT, "%s: %s begins at %" PRId64 ", the tensor before it ends at %" PRId64 ": %s",
+                           f->file.path, e->name, e->begin, end, e->begin < end ? "they overlap" : "there is a hole");
+        end = e->end;
+    }
+    if (end != bytes)
+        return mt_fail(MT_ERR_FORMAT, "%s: the tensors need %" PRId64 " bytes, the file has %" PRId64 ": %s",
+                       f->file.path, end, bytes, end > bytes ? "it was cut off" : "some belong to no tensor");
+    qsort(f->entries, (size_t)f->count, sizeof *f->entries, by_name);
+    for (int64_t i = 1; i < f->count; i++)
+        if (by_name(&f->entries[i - 1], &f->entries[i]) == 0)
+            return mt_fail(MT_ERR_FORMAT, "%s: there is more than one %s", f->file.path, f->entries[i].name);
+    return MT_OK;
+}
+
+static mt_status parse(mt_safetensors *f, const char *text, int64_t n)
+{
+    const char *end = text, *path = f->file.path;
+    /* A zero in a name would end it: cJSON's strings are C strings. */
+    if (n > 0 && *text == '{' && !memchr(text, 0, (size_t)n) && !memmem(text, (size_t)n, "\\u0000", 6))
+        f->header = cJSON_ParseWithLengthOpts(text, (size_t)n, &end, false);
+    while (end < text + n && strchr(" \t\r\n", *end)) /* the padding */
+        end++;
+    if (!f->header || end < text + n)
+        return mt_fail(MT_ERR_FORMAT, "%s: the header is not the JSON of safetensors", path);
+    f->entries = malloc((size_t)(cJSON_GetArraySize(f->header) + 1) * sizeof *f->entries);
+    MT_CHECK(f->entries, "out of memory");
+    for (const cJSON *item = f->header->child; item; item = item->next) {
+        if (strcmp(item->string, "__metadata__") == 0) {
+            f->metadata = item;
+            continue;
+        }
+        mt_status status = read_entry(&f->entries[f->count++], item, path);
+        if (status != MT_OK)
+            return status;
+    }
+    return MT_OK;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------- */
+
+static mt_status check_sum(mt_safetensors *f)
+{
+    const uint8_t *bytes = f->file.bytes;
+    int64_t at = 8 + (int64_t)strlen(MT_SAFETENSORS_START), size = f->file.size;
+    char digits[17];
+    f->has_sum = size > at + 16 && memcmp(bytes + 8, MT_SAFETENSORS_START, (size_t)at - 8) == 0;
+    if (!f->has_sum)
+        return MT_OK;
+    uint64_t crc = mt_crc64(mt_crc64(0, bytes, at), "0000000000000000", 16);
+    snprintf(digits, sizeof digits, "%016" PRIx64, mt_crc64(crc, bytes + at + 16, size - at - 16));
+    if (memcmp(digits, bytes + at, 16) != 0)
+        return mt_fail(MT_ERR_FORMAT, "%s: damaged: its checksum is not that of its contents", f->file.path);
+    return MT_OK;
+}
+
+static mt_status check(mt_safetensors *f)
+{
+    int64_t size = f->file.size;
+    uint64_t n = 0;
+    if (size >= 8)
+        memcpy(&n, f->file.bytes, 8);
+    if (size >= 8 && memcmp(f->file.bytes, "MTCKPT01", 8) == 0)
+        return mt_fail(MT_ERR_FORMAT, "%s: written by an older minitorch, which this one cannot read", f->file.path);
+    if (size < 8 || n > (uint64_t)(size - 8) || n > HEADER_MOST)
+        return mt_fail(MT_ERR_FORMAT,
+                       "%s: no safetensors file, or one that was cut off: a header of %" PRIu64
+                       " bytes in a file of %" PRId64,
+                       f->file.path, n, size);
+    f->data = f->file.bytes + 8 + n;
+    mt_status status = parse(f, (const char *)f->file.bytes + 8, (int64_t)n);
+    if (status == MT_OK)
+        status = check_entries(f, size - 8 - (int64_t)n);
+    return status == MT_OK ? check_sum(f) : status;
+}
+
+mt_status mt_safetensors_open(mt_safetensors **out, const char *path)
+{
+    mt_safetensors *f = calloc(1, sizeof *f);
+    MT_CHECK(f, "out of memory");
+    mt_status status = mt_file_map_open(&f->file, path);
+    if (status == MT_OK)
+        status = check(f);
+    if (status == MT_OK)
+        *out = f;
+    else
+        mt_safetensors_close(f);
+    return status;
+}
+
+void mt_safetensors_close(mt_safetensors *f)
+{
+    if (!f)
+        return;
+    mt_file_map_close(&f->file);
+    cJSON_Delete(f->header);
+    free(f->entries);
+    free(f);
+}
+
+/* ---- loading --------------------------------------------------------------------------------------------- */
+
+static const entry *find(const mt_safetensors *f, const char *prefix, const char *name)
+{
+    char full[2 * MT_STATE_NAME];
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    return bsearch(&(entry){ .name = full }, f->entries, (size_t)f->count, sizeof *f->entries, by_name);
+}
+
+static bool fits(const entry *e, const mt_state_item *i)
+{
+    const mt_view *view = &i->tensor->view;
+    int64_t bytes = mt_dtype_size(i->tensor->dtype);
+    if (strcmp(e->dtype, mt_safetensors_dtype(i->tensor->dtype)) != 0 || cJSON_GetArraySize(e->shape) != view->rank)
+        return false;
+    for (int d = 0; d < view->rank; d++) {
+        int64_t dim = number(cJSON_GetArrayItem(e->shape, d)), most = view->shape[d];
+        if (dim > most || dim < (d == 0 && i->rows ? i->rows : most))
+            return false;
+        bytes *= dim;
+    }
+    return bytes == e->end - e->begin;
+}
+
+/* Copy a tensor, or with `dry` only say whether it can be. */
+static mt_status load_tensor(const mt_safetensors *f, const mt_state_item *i, const char *prefix, bool dry)
+{
+    const entry *e = find(f, "", i->name), *longer = *prefix ? find(f, prefix, i->name) : NULL;
+    mt_tensor *t = i->tensor;
+    if (!e == !longer)
+        return mt_fail(MT_ERR_FORMAT, "%s: there is %s %s", f->file.path, e ? "more than one" : "no", i->name);
+    e = e ? e : longer;
+    if (!fits(e, i)) {
+        char *shape = cJSON_PrintUnformatted(e->shape);
+        mt_fail(MT_ERR_FORMAT, "%s: %s is %s %s in %" PRId64 " bytes, not %s %s", f->file.path, i->name, e->dtype,
+                shape, e->end - e->begin, mt_safetensors_dtype(t->dtype), mt_shape_text(mt_view_shape(&t->view)));
+        cJSON_free(shape);
+        return MT_ERR_FORMAT;
+    }
+    if (!dry) {
+        mt_copy(mt_data(t), t->storage->device, f->data + e->begin, MT_CPU, e->end - e->begin);
+        t->storage->version++;
+    }
+    return MT_OK;
+}
+
+/* The same for an integer; a setting is compared. */
+static mt_status load_text(const mt_safetensors *f, const mt_state_item *i, bool dry)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f->metadata, i->name));
+    char *end = "";
+    if (!text || !f->has_sum)
+        return mt_fail(MT_ERR_FORMAT, "%s: there is no %s: it is damaged, or was not written by a run", f->file.path,
+                       f->has_sum ? i->name : "checksum");
+    if (i->setting && strcmp(text, i->setting) != 0)
+        return mt_fail(MT_ERR_ARGUMENT, "%s was written with %s %s, not %s", f->file.path, i->name, text, i->setting);
+    int64_t value = i->integer ? strtoll(text, &end, 10) : 0;
+    if (*end || !*text)
+        return mt_fail(MT_ERR_FORMAT, "%s: \"%s\" is \"%s\", not an integer", f->file.path, i->name, text);
+    if (i->integer && !dry)
+        *i->integer = value;
+    return MT_OK;
+}
+
+mt_status mt_safetensors_load(const mt_safetensors *file, const mt_state *state, const char *prefix)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (const mt_state_item *i = state->item; i < state->item + state->count; i++) {
+            mt_status status = i->tensor ? load_tensor(file, i, prefix, pass == 0) : load_text(file, i, pass == 0);
+            if (status != MT_OK)
+                return status;
+        }
+    return MT_OK;
+}
