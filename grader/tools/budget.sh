@@ -44,9 +44,9 @@ if [ -n "$list" ]; then
     closure "$list" | xargs wc -l | sort -n
     exit
 fi
-budget train_gpt2 12950 < <(closure train_gpt2)
+budget train_gpt2 13300 < <(closure train_gpt2)
 budget train_mnist 12000 < <(closure train_mnist)
-budget "given framework" 18400 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
+budget "given framework" 18500 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
     grep -vE '^minitorch/(emulator|bench|testing|tests)/')
 awk '/LAB [0-9.]+ BEGIN/ {inside = 1} inside {lines++} /LAB [0-9.]+ END/ {inside = 0; regions++}
      END {printf "a student writes: %d lines in %d regions\n", lines, regions}' \
