@@ -224,6 +224,8 @@ static mt_status setup(run *r)
     o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
+    if (o->micro > 1) /* gradients stay from one micro-batch to the next anyway */
+        mt_optim_flat(r->optim);
     r->train = mt_recipe_batches(&o->recipe, mt_batches_random(r->corpus.train_set, seed), o->batch);
     r->valid = mt_recipe_batches(&o->recipe, mt_batches_spread(r->corpus.valid_set, o->eval_batches), o->batch);
     mt_recipe_path(csv, &o->recipe, "metrics.csv");

@@ -152,9 +152,14 @@ void mt_node_check_fresh(const mt_node *node)
              node->op->name, mt_shape_text(node->shape));
 }
 
-/* Gradients live as long as someone needs them, not as long as the scope they were born in. */
+/* A gradient is not bound to a scope: it is freed when its last user releases it. */
 mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
 {
+    mt_tensor *memory = edge->leaf ? edge->leaf->grad_memory : NULL;
+    if (memory) {
+        mt_clear(mt_data(memory), mt_numel(memory) * (int64_t)sizeof(float), node->device);
+        return mt_retain(memory);
+    }
     mt_scope_begin();
     mt_tensor *zeros = mt_retain(mt_zeros(edge->shape, MT_F32, node->device));
     mt_scope_end();

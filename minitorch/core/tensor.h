@@ -20,13 +20,14 @@ typedef struct mt_node mt_node; /* autograd/tape.h */
 typedef struct mt_tensor {
     mt_view view; /* shape, stride and offset, in elements */
     mt_dtype dtype;
-    mt_storage *storage;    /* shared by all views of the same memory */
-    struct mt_tensor *grad; /* gradient of the last backward, same shape; NULL before */
-    mt_node *node;          /* the operation that computed it; NULL for a leaf or without a tape */
-    bool requires_grad;     /* a leaf for which backward computes a gradient */
-    int waiting;            /* gradients missing in this backward; used by the tape */
-    int refs;               /* scopes and mt_retain */
-    int scoped;             /* how many of the refs belong to scopes */
+    mt_storage *storage;           /* shared by all views of the same memory */
+    struct mt_tensor *grad;        /* gradient of the last backward, same shape; NULL before */
+    struct mt_tensor *grad_memory; /* of a leaf: where backward puts grad; NULL: new memory. Borrowed (mt_optim_flat) */
+    mt_node *node;                 /* the operation that computed it; NULL for a leaf or without a tape */
+    bool requires_grad;            /* a leaf for which backward computes a gradient */
+    int waiting;                   /* gradients missing in this backward; used by the tape */
+    int refs;                      /* scopes and mt_retain */
+    int scoped;                    /* how many of the refs belong to scopes */
 } mt_tensor;
 
 /* ---- making ---------------------------------------------------------------------------------- */

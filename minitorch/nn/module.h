@@ -4,7 +4,8 @@
  *     mt_tensor *logits = mt_forward(model, x);
  *     mt_state params = mt_module_params(model);     // "0.weight" [784,256], "0.bias" [256], "2.weight" ...
  *
- * A module owns its parameters and children, and mt_module_free frees the whole tree. Parameters outlive every scope. */
+ * A module owns its parameters and children, and mt_module_free frees the whole tree. Parameters outlive every scope.
+ * Code outside a module finds its parts by name (mt_module_find, mt_module_tensor), not by their number. */
 #ifndef MT_NN_MODULE_H
 #define MT_NN_MODULE_H
 
@@ -33,10 +34,10 @@ struct mt_module {
     const char *param_name[MT_MODULE_PARAMS];
     mt_module **child;
     char (*child_name)[32];
-    mt_rng rng;      /* dropout's own stream */
-    float scalar[2]; /* eps, p */
-    int64_t size;    /* a module's own: heads */
-    void *config;    /* a model's own, freed with it */
+    mt_rng rng;      /* of dropout: its random numbers; the stream is 0 elsewhere */
+    float scalar[2]; /* of layernorm: eps; of dropout: p */
+    int64_t size;    /* of attention: heads */
+    void *config;    /* of a model: its sizes; freed with the module */
     mt_tensor *(*function)(mt_tensor *x);
 };
 
@@ -52,8 +53,9 @@ mt_module *mt_sequential(int count, ...);                           /* of mt_mod
 /* ---- for modules written elsewhere (models/) ------------------------------------------------------ */
 
 mt_module *mt_module_new(const mt_module_class *kind);
-/* Both return what they were given. The parameter's reference passes to the module; it requires a gradient. A child's name
- * is copied.   Aborts: more than 4 parameters; a child's name longer than 31. */
+/* Both return their last argument. The module takes over the caller's reference of the parameter and sets requires_grad. The
+ * name of a child is copied, that of a parameter must be a constant.
+ * Abort: more than 4 parameters; a child's name of more than 31 characters. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
 mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child);
 
@@ -62,9 +64,9 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
 void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
 
-/* mt_module_to_device -- move all parameters of the tree, before an optimizer is given them: the tensors stay the same,
- * their memory moves, their gradients are dropped.
- * mt_module_device -- where they are; MT_CPU without any. */
+/* mt_module_to_device -- move the memory of all parameters of the tree; the tensors stay the same, gradients are released.
+ * Call it before an optimizer is made.
+ * mt_module_device -- where the parameters are; MT_CPU for a module without any. */
 void mt_module_to_device(mt_module *module, mt_device device);
 mt_device mt_module_device(const mt_module *module);
 

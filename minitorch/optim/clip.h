@@ -1,7 +1,5 @@
-/* clip.h -- the length of all gradients together, and how to limit it.
- *
- * One norm over every array: clipping each by itself would turn the direction of the step, and short gradients are not
- * the problem. Unit: solutions/04-optimizers/clip.c */
+/* clip.h -- the norm of all gradients together, and how to limit it. One norm over all arrays keeps the direction of the
+ * step, which clipping each array by itself would change. Unit: solutions/04-optimizers/clip.c */
 #ifndef MT_OPTIM_CLIP_H
 #define MT_OPTIM_CLIP_H
 
@@ -22,7 +20,7 @@ typedef struct mt_grad_array {
 double mt_grad_norm_cpu(const mt_grad_array *arrays, int64_t count);
 
 /* mt_clip_grad_norm_cpu -- scale all arrays by max_norm / norm when the norm is above max_norm; returns the norm
- * before. A norm that is not finite (isfinite() of the result) leaves every array as it is: that step is lost, skip it.
+ * before. A norm that is not finite (isfinite() of the result) leaves every array as it is: skip that step.
  * Unlike torch's, which divides by norm + 1e-6, a clipped gradient has max_norm exactly (to f32 rounding).
  * Moves 4 B per element, and 8 B more when it clips.   Aborts: max_norm negative or NaN.
  * Source: Pascanu et al. 2012, arXiv:1211.5063.   Lab 04.9 */

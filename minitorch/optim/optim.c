@@ -1,4 +1,4 @@
-/* optim.c -- parameters, their groups and their state; the arithmetic is the kernels' (optim/updates.h). */
+/* optim.c -- parameters, groups and state of an optimizer; the kernels (optim/updates.h) do the arithmetic. */
 #include "optim/optim.h"
 
 #include "autograd/tape.h"
@@ -16,7 +16,7 @@ enum { NAME = 96 };
 
 typedef struct slot {
     char name[NAME];
-    mt_tensor *param; /* borrowed */
+    mt_tensor *param; /* retained */
     int64_t rows, cols;
     double lr_scale, weight_decay;
     mt_tensor *state[MT_UPDATE_STATES]; /* NULL where the rule has none */
@@ -26,9 +26,10 @@ typedef struct slot {
 struct mt_optim {
     mt_update_kind kind;
     mt_hyper hyper;                /* weight_decay: of group 0 */
-    double lr_scale, weight_decay; /* of parameters to come */
+    double lr_scale, weight_decay; /* of parameters that are added next */
     slot *slot;
     int64_t slots;
+    mt_tensor *flat; /* f32 [n]: the memory of all gradients; NULL: each has its own */
 };
 
 mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper)
@@ -46,7 +47,13 @@ void mt_optim_free(mt_optim *optim)
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
         for (int i = 0; i < MT_UPDATE_STATES; i++)
             mt_release(s->state[i]);
+        if (optim->flat) {
+            mt_release(s->param->grad_memory);
+            s->param->grad_memory = NULL;
+        }
+        mt_release(s->param);
     }
+    mt_release(optim->flat);
     free(optim->slot);
     free(optim);
 }
@@ -95,11 +102,12 @@ static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
 {
     check_param(optim, name, param);
+    MT_CHECK(!optim->flat, "optim: %s is added after mt_optim_flat", name);
     optim->slot = realloc(optim->slot, (size_t)(optim->slots + 1) * sizeof *optim->slot);
     MT_CHECK(optim->slot, "out of memory");
     slot *s = &optim->slot[optim->slots++];
     int64_t n = mt_numel(param), rows = param->view.rank >= 2 ? param->view.shape[0] : 1;
-    *s = (slot){ .param = param,
+    *s = (slot){ .param = mt_retain(param),
                  .rows = rows,
                  .cols = rows > 0 ? n / rows : 0,
                  .lr_scale = optim->lr_scale,
@@ -107,6 +115,36 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
     snprintf(s->name, sizeof s->name, "%s", name);
     for (int i = 0; i < MT_UPDATE_STATES; i++)
         s->state[i] = new_state(optim->kind, i, s);
+}
+
+/* Elements of a gradient and the gap behind it: each begins at a multiple of MT_ALIGNMENT bytes. */
+static int64_t room(const slot *s)
+{
+    const int64_t unit = MT_ALIGNMENT / sizeof(float);
+    return (s->rows * s->cols + unit - 1) / unit * unit;
+}
+
+mt_tensor *mt_optim_flat(mt_optim *optim)
+{
+    int64_t count = 0;
+    if (optim->flat || optim->slots == 0)
+        return optim->flat;
+    mt_optim_zero_grad(optim);
+    for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
+        count += room(s);
+    mt_scope_begin();
+    optim->flat = mt_retain(mt_zeros(MT_SHAPE(count), MT_F32, device_of(optim->slot[0].param)));
+    mt_scope_end();
+    count = 0;
+    for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
+        MT_CHECK(!s->param->grad_memory, "optim: the gradient of %s is in the memory of another optimizer", s->name);
+        mt_tensor *part = mt_tensor_alias(optim->flat);
+        part->view = mt_view_contiguous(mt_view_shape(&s->param->view));
+        part->view.offset = count;
+        s->param->grad_memory = part;
+        count += room(s);
+    }
+    return optim->flat;
 }
 
 /* ---- stepping -------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* optim.h -- an optimizer over named parameters: it keeps their state, and moves them by their gradients.
+/* optim.h -- an optimizer over named parameters: it holds their state and updates them by their gradients.
  *
  *     mt_optim *optim = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
  *     mt_optim_add(optim, "0.weight", weight);            // group 0: as the hyper-parameters say
@@ -12,7 +12,7 @@
  *     if (isfinite(norm))
  *         mt_optim_step(optim);
  *
- * Parameters are borrowed: they must outlive the optimizer. */
+ * The optimizer retains its parameters. */
 #ifndef MT_OPTIM_OPTIM_H
 #define MT_OPTIM_OPTIM_H
 
@@ -33,8 +33,16 @@ void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay);
 
 /* mt_optim_add -- one more parameter, with its state at zero. The name is its path in the model, copied. For Adafactor
  * the rows are the first dimension; a tensor of rank 0 or 1 is one row.
- * Aborts: not f32, dense and on the CPU; a name or a tensor that is there already; a name longer than 95. */
+ * Aborts: not f32, dense and on one device with the others; a name or a tensor that is there already; a name longer than 95. */
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
+
+/* mt_optim_flat -- from now on the gradients are views of one flat block, in order of addition, each at a multiple of 64
+ * bytes: what all-reduce and sharding work on. zero_grad then keeps the memory, and the next backward clears and reuses
+ * it. Without this call each gradient has its own memory, which zero_grad frees: less at the peak of a step with one
+ * micro-batch.
+ *   returns f32 [n], lent, on the parameters' device; zeros between gradients. NULL: there are no parameters.
+ * Aborts: a parameter of another optimizer with a flat block. No parameter can be added afterwards. */
+mt_tensor *mt_optim_flat(mt_optim *optim);
 
 /* mt_optim_zero_grad -- forget every gradient (param->grad is released and NULL); the next backward starts new sums. */
 void mt_optim_zero_grad(mt_optim *optim);
@@ -45,7 +53,7 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm);
 
 /* mt_optim_step -- move every parameter that has a gradient. One without is left alone, with its state: its steps are
  * counted apart, so that a bias correction fits what its averages have seen.
- * Aborts: a gradient that is not f32, dense, on the CPU and of its parameter's shape. */
+ * Aborts: a gradient that is not f32, dense, on the device and of the shape of its parameter. */
 void mt_optim_step(mt_optim *optim);
 
 void mt_optim_set_lr(mt_optim *optim, double lr); /* before the groups' factors */

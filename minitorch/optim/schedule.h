@@ -1,9 +1,9 @@
-/* schedule.h -- the learning rate as a pure function of the step: nothing to save, nothing to restore.
+/* schedule.h -- the learning rate as a function of the step: it has no state to save.
  *
  *     mt_schedule schedule = { MT_SCHEDULE_COSINE, .lr = 2.5e-4, .period = steps - 500, .warmup = 500 };
  *     mt_optim_set_lr(optim, mt_schedule_at(&schedule, step));      // step = 0, 1, 2, ...
  *
- * Warm-up goes before any of them: the schedule proper begins, with its own step 0, when warm-up is over.
+ * Warm-up comes first; the schedule itself begins with its step 0 (t) when warm-up is over.
  * Unit: solutions/04-optimizers/schedules.c */
 #ifndef MT_OPTIM_SCHEDULE_H
 #define MT_OPTIM_SCHEDULE_H
@@ -19,8 +19,8 @@ typedef enum mt_schedule_kind {
     MT_SCHEDULE_STEP,        /* lr gamma^floor(t / period) */
     MT_SCHEDULE_EXPONENTIAL, /* lr gamma^t */
     MT_SCHEDULE_COSINE,      /* lr_min + (lr - lr_min) (1 + cos(pi t / period)) / 2; lr_min from t = period on */
-    MT_SCHEDULE_TRIANGULAR,  /* from lr_min to lr in period steps, and back in as many; again and again */
-    MT_SCHEDULE_TRIANGULAR2, /* the same, every triangle half as high above lr_min as the one before */
+    MT_SCHEDULE_TRIANGULAR,  /* from lr_min to lr in period steps, back in as many, and again */
+    MT_SCHEDULE_TRIANGULAR2, /* the same, each triangle half as high above lr_min as the one before */
     MT_SCHEDULE_EXP_RANGE,   /* the same as triangular, its height above lr_min times gamma^t */
 } mt_schedule_kind;
 
@@ -28,15 +28,15 @@ typedef enum mt_schedule_kind {
 
 typedef struct mt_schedule {
     mt_schedule_kind kind;
-    double lr;      /* the largest: where decaying ones start, the tip of a triangle */
-    double lr_min;  /* cosine: where it ends; cyclical: the foot of a triangle */
-    int64_t period; /* steps: between drops (step), in all (cosine), in half a triangle (cyclical); at least 1 there */
+    double lr;      /* the largest rate: at the start, or at the peak of a triangle */
+    double lr_min;  /* the smallest: at the end of cosine, or between triangles */
+    int64_t period; /* steps between drops (step), in total (cosine), in half a triangle; at least 1 there */
     double gamma;   /* factor of a drop (step), of every step (exponential, exp-range) */
-    int64_t warmup; /* steps of linear warm-up before all that; 0: none */
+    int64_t warmup; /* steps of linear warm-up; 0: none */
 } mt_schedule;
 
-/* mt_schedule_at -- the learning rate of step 0, 1, 2 ... During warm-up: what the schedule begins with, times
- * (step + 1) / warmup, so that the first step already learns and the last step of warm-up has the full rate.
+/* mt_schedule_at -- the learning rate of step 0, 1, 2 ... During warm-up: the first rate of the schedule times
+ * (step + 1) / warmup, so that the first step is not 0 and the last step of warm-up has the full rate.
  * Aborts: step or warmup < 0; period < 1 where there is one.
  * Sources: Loshchilov and Hutter 2016, arXiv:1608.03983 (cosine); Smith 2015, arXiv:1506.01186 (cyclical);
  * Goyal et al. 2017, arXiv:1706.02677 (warm-up).   Lab 04.8 */

@@ -1,9 +1,9 @@
-/* updates.h -- how a parameter follows its gradient: one kernel per optimizer, raw pointers, no tensor, no allocation.
+/* updates.h -- update rules: one kernel per optimizer, on raw pointers; no tensors, no allocation.
  *
  * Letters, for one element: p parameter, g gradient, t step (1 for the first), lr learning rate, wd weight decay. All
  * arrays are dense f32 and must not alias. Any size may be 0. Elements are independent (Adafactor: rows and columns are
  * summed in a fixed order), so threads never change a bit. The gradient is read only.
- * Bytes per element are counted as memory moves them once nothing fits in a cache: every array read or written once. */
+ * Bytes per element are counted for arrays larger than the caches: every array is read or written once. */
 #ifndef MT_OPTIM_UPDATES_H
 #define MT_OPTIM_UPDATES_H
 
@@ -13,14 +13,13 @@
 extern "C" {
 #endif
 
-/* In double, because 1 - beta must not be taken in f32: 0.999 is off by 1.3e-8 there, and 0.001 by as much, which is
- * 1.3e-5 of it. */
+/* In double, because 1 - beta loses digits in f32: 0.999f is off by 1.3e-8, so 1 - 0.999f has a relative error of 1.3e-5. */
 typedef struct mt_hyper {
     double lr;           /* learning rate; set anew for every step by a schedule */
-    double momentum;     /* momentum, nesterov: how much of the last step is kept */
-    double beta1;        /* adam, adamw, lion: how slowly the average of g forgets */
-    double beta2;        /* rmsprop, adam, adamw: how slowly the average of g^2 forgets; lion: of g */
-    double eps;          /* keeps the division finite; adafactor adds it to g^2 */
+    double momentum;     /* momentum, nesterov: the factor of the previous step */
+    double beta1;        /* adam, adamw, lion: decay of the average of g */
+    double beta2;        /* rmsprop, adam, adamw: decay of the average of g^2; lion: of the average of g */
+    double eps;          /* added to a denominator; adafactor adds it to g^2 */
     double weight_decay; /* 0: none */
 } mt_hyper;
 
@@ -29,8 +28,8 @@ enum { MT_UPDATE_STATES = 2 };
 typedef struct mt_update {
     float *param;                   /* [rows,cols]  updated */
     const float *grad;              /* [rows,cols] */
-    float *state[MT_UPDATE_STATES]; /* updated; zeros before the first step; what they hold is said at each kernel */
-    float *scratch;                 /* [2,rows,cols] for mt_adamw_multipass_update_cpu; others never look */
+    float *state[MT_UPDATE_STATES]; /* updated; zeros before the first step; see each kernel */
+    float *scratch;                 /* [2,rows,cols] for mt_adamw_multipass_update_cpu; unused by the others */
     int64_t rows, cols;             /* a vector is one row */
     int64_t step;                   /* t, from 1 */
     const mt_hyper *hyper;
@@ -63,13 +62,13 @@ mt_update_fn mt_rmsprop_update_cpu;
 /* mt_adam_update_cpu -- m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
  *   p -= lr m_hat / (sqrt(v_hat) + eps),  m_hat = m / (1 - beta1^t),  v_hat = v / (1 - beta2^t)
  *   state[0] = m, state[1] = v, both [rows,cols].   Moves 28 B per element.   Aborts: t < 1.
- * Source: Kingma and Ba 2014, arXiv:1412.6980, algorithm 1: eps is outside the root (one print of the chapter has it
- * inside, sqrt(v + eps), where 1e-8 would act like 1e-4 outside).   Lab 04.3 */
+ * Source: Kingma and Ba 2014, arXiv:1412.6980, algorithm 1: eps is outside the root (not
+ * inside, sqrt(v + eps), where 1e-8 acts like 1e-4 outside).   Lab 04.3 */
 mt_update_fn mt_adam_update_cpu;
 
-/* mt_adamw_update_cpu -- Adam with decoupled decay: p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p); m and v never see wd.
+/* mt_adamw_update_cpu -- Adam with decoupled decay: p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p); m and v do not depend on wd.
  *   state as Adam's.   Moves 28 B per element: reads p g m v, writes p m v.
- * mt_adamw_multipass_update_cpu -- the same as the formulas stand: a pass for each of m, v, m_hat, v_hat, p.
+ * mt_adamw_multipass_update_cpu -- the same with a pass for each of m, v, m_hat, v_hat, p.
  *   scratch [2,rows,cols].   Moves 56 B per element (64 with the lines of m_hat and v_hat that a store fetches first).
  * Source: Loshchilov and Hutter 2017, arXiv:1711.05101, in the form of torch.optim.AdamW.   Lab 04.4-5 */
 mt_update_fn mt_adamw_update_cpu;
@@ -89,7 +88,7 @@ mt_update_fn mt_lion_update_cpu;
  * Source: Shazeer and Stern 2018, arXiv:1804.04235, algorithms 4 and 5 (clipping threshold 1).   Lab 04.7 */
 mt_update_fn mt_adafactor_update_cpu;
 
-/* ---- the table over which optimizers, checks and benches go: optim/rules.c ------------------------------ */
+/* ---- the table of the rules: optim/rules.c ------------------------------ */
 
 typedef enum mt_update_kind {
     MT_SGD,
@@ -110,7 +109,7 @@ typedef struct mt_update_rule {
     const char *name; /* as on a command line: "adamw" */
     mt_update_fn *update;
     mt_state_size state_size[MT_UPDATE_STATES];
-    const char *state_name[MT_UPDATE_STATES]; /* under which it is saved; PyTorch's words */
+    const char *state_name[MT_UPDATE_STATES]; /* under which it is saved; PyTorch's names */
     mt_hyper defaults;                        /* of the paper, or PyTorch's */
 } mt_update_rule;
 

@@ -117,6 +117,49 @@ Test(optim, zero_grad_gives_the_memory_back)
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
 }
 
+/* One step of a graph that reaches weight, and bias where `both`: the bits with and without a flat block are the same. */
+static void one_step(model *m, bool both, float factor)
+{
+    mt_scope_begin();
+    mt_optim_zero_grad(m->optim);
+    mt_tensor *loss = mt_sum(mt_mul(m->weight, m->weight));
+    if (both)
+        loss = mt_add(loss, mt_sum(mt_mul(m->bias, m->bias)));
+    mt_backward(mt_scale(loss, factor));
+    mt_optim_step(m->optim);
+    mt_scope_end();
+}
+
+Test(optim, flat_gradients_are_cleared_and_kept)
+{
+    model own = new_model(MT_ADAM), flat = new_model(MT_ADAM);
+    own.weight->requires_grad = own.bias->requires_grad = true;
+    flat.weight->requires_grad = flat.bias->requires_grad = true;
+    const mt_tensor *block = mt_optim_flat(flat.optim);
+    cr_assert_eq(mt_optim_flat(flat.optim), block);
+    cr_assert_eq(mt_numel(block), 48 + 16, "35 and 5 elements, rounded up to 64 bytes");
+    one_step(&own, true, 1), one_step(&flat, true, 1);
+    int64_t live = mt_live_bytes(MT_CPU);
+    for (int t = 0; t < 5; t++) {
+        one_step(&own, t % 2, (float)t);
+        one_step(&flat, t % 2, (float)t);
+        cr_assert_eq(mt_f32(flat.weight->grad), mt_f32(block), "in the block");
+        cr_assert_eq(!flat.bias->grad, t % 2 == 0, "a parameter that the loss does not reach has no gradient");
+        must(mt_compare_bits("weight", mt_f32(flat.weight), mt_f32(own.weight), R * C));
+        must(mt_compare_bits("bias", mt_f32(flat.bias), mt_f32(own.bias), C));
+    }
+    mt_optim_zero_grad(own.optim);
+    cr_assert_eq(mt_live_bytes(MT_CPU), live - 4 * (R * C + C), "the block stays, the other gradients are freed");
+    ABORTS("weight is added after mt_optim_flat", mt_optim_add(flat.optim, "weight", own.weight));
+    mt_optim *second = mt_optim_new(MT_SGD, mt_hyper_default(MT_SGD));
+    cr_assert(!mt_optim_flat(second));
+    mt_optim_add(second, "w", flat.weight);
+    ABORTS("in the memory of another optimizer", mt_optim_flat(second));
+    mt_optim_free(second);
+    free_model(&own), free_model(&flat);
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
 Test(optim, state_has_names_and_shapes)
 {
     static const char *const want[] = { "0.weight/exp_avg", "0.weight/exp_avg_sq", "0.weight/step",
