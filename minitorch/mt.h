@@ -19,10 +19,10 @@
 #include "core/state.h"   /* what a run saves, by name */
 
 /* Kernels. */
+#include "ops/tables.h"       /* the kernels of each device */
 #include "ops/matmul.h"       /* the matrix product, from naive to fast                lab 01 */
 #include "ops/kernels.h"      /* layers, activations, losses: forward and backward     lab 02 */
 #include "ops/kernels_gpt2.h" /* layernorm and the other kernels of GPT-2              lab 08 */
-#include "ops/tables.h"       /* the kernels of each device */
 
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h" /* nodes, backward, its hooks                               lab 03 */
@@ -40,7 +40,7 @@
 #include "prof/profile.h"   /* ... as a table, a trace, a timeline */
 
 /* Extension points for later labs. */
-#include "amp/policy.h" /* the element type in which an op computes                    lab 09 */
+#include "ops/policy.h" /* the element type in which an op computes                    lab 09 */
 #include "dist/comm.h"  /* several processes                                           labs 13, 14 */
 
 #endif

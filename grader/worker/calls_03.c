@@ -56,7 +56,7 @@ static void watched_backward(mt_node *node, mt_tensor *dout)
 static void watch_node(mt_node *node, int64_t i)
 {
     watch.wrapped[i] = node->op;
-    watch.op[i] = (mt_op){ node->op->name, watched_backward };
+    watch.op[i] = (mt_op){ node->op->name, node->op->kind, watched_backward };
     node->op = &watch.op[i];
 }
 
@@ -189,7 +189,7 @@ static void metered_backward(mt_node *node, mt_tensor *dout)
  * read after backward. */
 static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements */
 {
-    mt_op op = { "relu", metered_backward };
+    mt_op op = { "relu", MT_OP_ELEMENTWISE, metered_backward };
     meter.live = v[0].i64s;
     meter.visits = 0;
     memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
@@ -217,7 +217,7 @@ static void no_backward(mt_node *node, mt_tensor *dout)
     (void)node, (void)dout;
 }
 
-static const mt_op test_op = { "test", no_backward };
+static const mt_op test_op = { "test", MT_OP_ELEMENTWISE, no_backward };
 
 /* Made by given code only, so that one unwritten step does not hide another. */
 static mt_tensor *tensor_of(int64_t kind, mt_shape shape)
@@ -356,7 +356,7 @@ static void must_get_a_gradient(mt_node *node, mt_tensor *dout)
 /* The loss of an op that delivers no gradient to its input, which is a computed value. */
 static mt_tensor *idle_branch(mt_tensor *x)
 {
-    static const mt_op idle_op = { "idle", must_get_a_gradient };
+    static const mt_op idle_op = { "idle", MT_OP_ELEMENTWISE, must_get_a_gradient };
     mt_tensor *idle = mt_full(MT_SHAPE(2), 0), *out = mt_full(MT_SHAPE(2), 0);
     mt_record(&idle_op, idle, &x, 1);
     mt_record(&test_op, out, &idle, 1);

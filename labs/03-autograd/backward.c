@@ -1,6 +1,6 @@
 /* backward.c -- the walk backwards over the graph: every node once, after all users of its result.
  *
- *   count    from the loss, visit all its inputs, and count how many gradients each node and leaf will get
+ *   count    from the last result, visit all its inputs, and count how many gradients each node and leaf will get
  *   deliver  take a node that has them all, let its op add to its inputs' gradients, free what it saved, and count down
  *            its inputs; an input whose count is zero is ready
  *
@@ -49,18 +49,17 @@ static void deliver(mt_node *node, mt_node_list *ready)
     }
 }
 
-void mt_backward(mt_tensor *loss)
+void mt_backward_from(mt_tensor *from, mt_tensor *gradient)
 {
     mt_node_list ready = { 0 };
-    mt_backward_check(loss);
-    count_consumers(loss->node);
-    loss->node->grad = mt_grad_one(loss);
-    mt_node_list_push(&ready, loss->node);
+    mt_node *root = mt_backward_begin(from, gradient);
+    count_consumers(root);
+    mt_node_list_push(&ready, root);
     while (ready.count > 0) {
         mt_node *node = mt_node_list_pop(&ready);
         /* TODO 03.8: One node of the walk.
          * Hint: first the op passes on node->grad, if there is one (mt_node_backward); then free what only this node
-         * needs (mt_node_consume, which keeps loss); then count down its inputs. */
+         * needs (mt_node_consume, which keeps `from`); then count down its inputs. */
         MT_TODO("03.8");
     }
     mt_node_list_free(&ready);

@@ -1,6 +1,6 @@
 /* node.c -- the life of a node: made by an op, held by its result and by edges, emptied by backward.
  *
- * Nothing here recurses: a loop of 100,000 steps is a chain of 100,000 nodes. */
+ * Nothing here recurses: a loop of 100,000 steps makes a chain of 100,000 nodes. */
 #include "autograd/node.h"
 #include "autograd/finite.h"
 #include "core/scope.h"
@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static _Thread_local int64_t last_number;
 
@@ -37,14 +38,23 @@ void mt_node_list_free(mt_node_list *list)
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
+/* A tensor dies; its node may live on, held by the edges of consumers. */
+static void result_dies(mt_node *node)
+{
+    node->result = NULL;
+    mt_node_release(node);
+}
+
 mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count)
 {
     mt_node *node = calloc(1, sizeof *node + (size_t)edge_count * sizeof(mt_edge));
     MT_CHECK(node, "out of memory");
+    mt_tensor_on_release(result_dies);
     mt_finite_watch(op->name, result);
     node->op = op;
     node->number = ++last_number;
     node->refs = 1;
+    node->results = 1;
     node->result = result;
     node->shape = mt_view_shape(&result->view);
     node->device = result->storage->device;
@@ -65,9 +75,12 @@ static void drop_kept(mt_node *node)
     node->saved_count = 0;
     mt_release(node->grad);
     node->grad = NULL;
-    if (node->free_user)
-        node->free_user(node->user);
-    node->free_user = NULL;
+    for (int k = 0; k + 1 < node->results; k++) {
+        mt_release(node->extra[k]);
+        node->extra[k] = NULL;
+    }
+    free(node->user);
+    node->user = NULL;
 }
 
 void mt_node_release(mt_node *node)
@@ -89,27 +102,49 @@ void mt_node_release(mt_node *node)
     mt_node_list_free(&dead);
 }
 
-/* The tensor goes, its node may stay: a consumer's edge holds it. */
-static void result_dies(mt_node *node)
+void mt_node_copy_user(mt_node *node, const void *data, size_t size)
 {
-    node->result = NULL;
-    mt_node_release(node);
+    node->user = malloc(size);
+    MT_CHECK(node->user, "out of memory");
+    memcpy(node->user, data, size);
 }
 
-/* Before main, for the first view may be made by anyone. */
-__attribute__((constructor)) static void hang_into_core(void)
+/* ---- several results ----------------------------------------------------------------------------------
+ * A second result has a node of its own, whose only edge leads to the op's node. Its backward hands its gradient over there;
+ * the op's node waits for it, as for any consumer. */
+
+static void hand_over(mt_node *node, mt_tensor *dout)
 {
-    static const mt_tensor_hooks hooks = { .record_view = mt_record_view, .release_node = result_dies };
-    mt_tensor_hooks_set(&hooks);
+    mt_grad_of_input(node,
+                     0); /* the first result has a gradient too, zeros at least: the op's backward runs in any case */
+    node->edges[0].node->extra[node->dims[0] - 1] = mt_retain(dout);
+}
+
+void mt_node_add_result(mt_node *node, mt_tensor *result)
+{
+    static const mt_op result_op = { "result", MT_OP_ELEMENTWISE, hand_over };
+    MT_CHECK(node->results < MT_NODE_RESULTS, "%s has more than %d results", node->op->name, MT_NODE_RESULTS);
+    mt_node *of_result = mt_node_new(&result_op, result, 1);
+    of_result->edges[0] = (mt_edge){ .node = mt_node_retain(node), .shape = node->shape };
+    of_result->dims[0] = node->results++;
+    result->node = of_result;
+}
+
+mt_tensor *mt_grad_of_result(const mt_node *node, int k)
+{
+    MT_CHECK(k >= 0 && k < node->results, "%s has %d results, not %d", node->op->name, node->results, k + 1);
+    return k == 0 ? node->grad : node->extra[k - 1];
 }
 
 /* ---- saving -------------------------------------------------------------------------------------------- */
 
 /* An alias is saved, not t: t's node would close a cycle (a saved result) or a chain that frees itself by recursion. */
-void mt_save(mt_node *node, const mt_tensor *t)
+void mt_save_tensors(mt_node *node, const mt_tensor *const *tensors, int count)
 {
-    MT_CHECK(node->saved_count < MT_NODE_SAVED, "%s saves more than %d tensors", node->op->name, MT_NODE_SAVED);
-    node->saved[node->saved_count++] = (mt_saved){ mt_tensor_alias(t), t->storage->version };
+    for (int i = 0; node && i < count; i++) {
+        MT_CHECK(node->saved_count < MT_NODE_SAVED, "%s saves more than %d tensors", node->op->name, MT_NODE_SAVED);
+        node->saved[node->saved_count++] = (mt_saved){ mt_tensor_alias(tensors[i]), tensors[i]->storage->version };
+    }
 }
 
 mt_tensor *mt_saved_tensor(const mt_node *node, int i)
@@ -137,12 +172,19 @@ void mt_zero_grad(mt_tensor *leaf)
 
 /* ---- steps of backward ----------------------------------------------------------------------------------- */
 
-void mt_backward_check(const mt_tensor *loss)
+mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient)
 {
-    MT_CHECK(mt_numel(loss) == 1, "backward starts from one number, loss is %s: take its sum or mean",
-             mt_shape_text(mt_view_shape(&loss->view)));
-    MT_CHECK(loss->node,
+    mt_shape shape = mt_view_shape(&from->view), of_gradient = mt_view_shape(&gradient->view);
+    MT_CHECK(from->node,
              "loss has no history: it was computed from nothing that requires a gradient, or inside mt_no_grad");
+    MT_CHECK(mt_shape_equal(shape, of_gradient) && gradient->dtype == MT_F32 &&
+                 gradient->storage->device == from->node->device && mt_view_is_contiguous(&gradient->view),
+             "backward from %s on %s: the gradient is %s %s on %s, it must be like it, f32 and contiguous",
+             mt_shape_text(shape), mt_device_name(from->node->device), mt_dtype_name(gradient->dtype),
+             mt_shape_text(of_gradient), mt_device_name(gradient->storage->device));
+    mt_node_check_fresh(from->node);
+    from->node->grad = mt_retain(gradient);
+    return from->node;
 }
 
 void mt_node_check_fresh(const mt_node *node)
@@ -166,22 +208,19 @@ mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
     return zeros;
 }
 
-mt_tensor *mt_grad_one(const mt_tensor *loss)
+void mt_backward(mt_tensor *loss)
 {
     const float one = 1;
+    MT_CHECK(mt_numel(loss) == 1, "backward starts from one number, loss is %s: take its sum or mean",
+             mt_shape_text(mt_view_shape(&loss->view)));
     mt_scope_begin();
-    mt_tensor *here = mt_from(mt_view_shape(&loss->view), MT_F32, &one);
-    mt_tensor *t = mt_retain(mt_to_device(here, loss->storage->device));
+    mt_tensor *gradient = mt_from(mt_view_shape(&loss->view), MT_F32, &one);
+    mt_backward_from(loss, mt_to_device(gradient, loss->storage->device));
     mt_scope_end();
-    return t;
 }
 
 void mt_node_backward(mt_node *node)
 {
-    if (node->recompute && node->saved_count == 0) {
-        node->recompute(node);
-        MT_CHECK(node->saved_count > 0, "%s: recomputing left nothing for backward", node->op->name);
-    }
     MT_SPAN_OF("backward", node->op->name);
     node->op->backward(node, node->grad);
     for (int i = 0; i < node->edge_count; i++) {

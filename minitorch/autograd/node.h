@@ -8,6 +8,9 @@ mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count); /* one
 mt_node *mt_node_retain(mt_node *node);
 void mt_node_release(mt_node *node); /* frees long chains without recursion */
 
+/* mt_node_add_result -- another differentiable result of the op that node recorded.   Aborts: more than MT_NODE_RESULTS. */
+void mt_node_add_result(mt_node *node, mt_tensor *result);
+
 /* A growing stack of borrowed nodes: what is still to visit. { 0 } is empty. */
 typedef struct mt_node_list {
     mt_node **item;
@@ -20,24 +23,20 @@ void mt_node_list_free(mt_node_list *list);
 
 /* ---- steps of backward --------------------------------------------------------------------------- */
 
-/* mt_backward_check -- abort unless loss is one element with a history. */
-void mt_backward_check(const mt_tensor *loss);
+/* mt_backward_begin -- gives the node of `from` its gradient and returns it.   Aborts: no history, or another shape. */
+mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient);
 
 /* mt_node_check_fresh -- abort when an earlier backward has consumed the node. */
 void mt_node_check_fresh(const mt_node *node);
 
-/* mt_grad_zeros -- zeros of an edge's shape, the caller's; mt_grad_one -- a 1 like loss, the caller's. */
+/* mt_grad_zeros -- zeros of an edge's shape, the caller's. */
 mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge);
-mt_tensor *mt_grad_one(const mt_tensor *loss);
 
-/* mt_node_backward -- let the op pass node->grad on to its inputs; recomputes dropped saved tensors first. */
+/* mt_node_backward -- let the op pass node->grad on to its inputs. */
 void mt_node_backward(mt_node *node);
 
 /* mt_node_consume -- free what only backward needed: saved tensors, the gradient, the result's memory if only the scope
  * holds it (never that of keep). */
 void mt_node_consume(mt_node *node, const mt_tensor *keep);
-
-/* mt_record_view -- records reshape, permute, slice ... made by core/tensor.c (ops/views.c). */
-void mt_record_view(mt_tensor *result, mt_tensor *source, const mt_view_op *op);
 
 #endif

@@ -12,18 +12,22 @@
 #define MT_AUTOGRAD_TAPE_H
 
 #include "core/tensor.h"
+#include "ops/policy.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { MT_NODE_SAVED = 6, MT_NODE_NUMBERS = 8 };
+enum { MT_NODE_SAVED = 6, MT_NODE_DIMS = 3, MT_NODE_RESULTS = 4 };
+
+typedef void mt_any_fn(void); /* cast to its own type before it is called */
 
 typedef struct mt_op {
-    const char *name; /* "linear": for messages, graph dumps, the profiler */
+    const char *name; /* "linear": for messages, the profiler and the cast policy */
+    mt_op_kind kind;  /* for the cast policy */
 
     /* Add to the gradient of each input that wants one (mt_grad_of_input), from dout, the gradient of the node's result:
-     * dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. */
+     * dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. NULL: the op has no gradient. */
     void (*backward)(mt_node *node, mt_tensor *dout);
 } mt_op;
 
@@ -50,15 +54,15 @@ struct mt_node {
     mt_device device;
     mt_tensor *grad; /* gradient of the result, a sum while consumers deliver; NULL before the first does */
     int waiting;     /* consumers in this backward that have not delivered yet */
-    bool consumed;   /* backward has passed: what was saved is gone */
+    mt_tensor *extra[MT_NODE_RESULTS - 1]; /* gradients of the second and later results; NULL where none arrived */
+    int results;                           /* how many the op has */
+    bool consumed;                         /* backward has passed: what was saved is gone */
     int saved_count;
     mt_saved saved[MT_NODE_SAVED];
-    int64_t dims[MT_NODE_NUMBERS]; /* the op's own: sizes */
-    float scalar[2];               /* the op's own: a factor, a probability */
-    void *user;                    /* the op's own, anything larger; freed with free_user */
-    void (*free_user)(void *user);
-    void (*recompute)(
-        mt_node *node); /* seam for lab 10: NULL, or fills saved again, exactly as it was, when it was dropped */
+    int64_t dims[MT_NODE_DIMS]; /* the op's own: sizes */
+    float scalar;               /* the op's own: a factor, a probability */
+    mt_any_fn *kernel;          /* the op's own: the kernel of its backward */
+    void *user;                 /* the op's own, anything larger (mt_node_copy_user) */
     int edge_count;
     mt_edge edges[]; /* one per input */
 };
@@ -72,8 +76,14 @@ bool mt_wants_grad(const mt_tensor *t);
  * no input wants a gradient.   Lab 03.2-3 */
 mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count);
 
-/* mt_save -- keep t's memory, as it is now, until backward has passed node.   Given. */
-void mt_save(mt_node *node, const mt_tensor *t);
+/* mt_save(node, t, ...) -- keep the memory of tensors, as it is now, until backward has passed node; nothing when node is NULL.
+ * Given. */
+#define mt_save(node, ...) \
+    mt_save_tensors(node, (const mt_tensor *[]){ __VA_ARGS__ }, (int)MT_COUNT(((const mt_tensor *[]){ __VA_ARGS__ })))
+void mt_save_tensors(mt_node *node, const mt_tensor *const *tensors, int count);
+
+/* mt_node_copy_user -- node->user becomes a copy of size bytes that the node owns. */
+void mt_node_copy_user(mt_node *node, const void *data, size_t size);
 
 /* ---- without a tape: evaluation, optimizer steps -------------------------------------------------- */
 
@@ -86,12 +96,17 @@ mt_tensor *mt_detach(const mt_tensor *t);
 
 /* ---- backward ---------------------------------------------------------------------------------------- */
 
-/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from. Each node is visited once,
- * after all who used its result. On the way everything that only backward needed is freed: saved tensors, inner gradients,
- * and the memory of results that nobody but the scope holds (mt_retain what you want to read afterwards; loss stays).
- * Aborts: loss has more than one element, or no history; a node that an earlier backward has consumed; a saved tensor
- * that was written in place since.   Lab 03.5-8 */
+/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from: mt_backward_from a gradient of 1.
+ * Aborts: loss has more than one element; as below. */
 void mt_backward(mt_tensor *loss);
+
+/* mt_backward_from -- add sum_i gradient[i] * d from[i] / d leaf to leaf->grad of every leaf that `from` was computed from. Each
+ * node is visited once, after all nodes that used its result. On the way everything that only backward needed is freed: saved
+ * tensors, inner gradients, and the memory of results that only the scope holds (mt_retain what you want to read afterwards;
+ * `from` stays). gradient has from's shape, type and device and is only read.
+ * Aborts: no history; a node that an earlier backward has consumed; a saved tensor that was written in place since.
+ * Lab 03.5-8 */
+void mt_backward_from(mt_tensor *from, mt_tensor *gradient);
 
 /* mt_zero_grad -- forget leaf->grad; the next backward starts a new sum. */
 void mt_zero_grad(mt_tensor *leaf);
@@ -103,6 +118,10 @@ void mt_written(mt_tensor *t);
  * when input i wants none. */
 mt_tensor *mt_saved_tensor(const mt_node *node, int i);
 mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
+
+/* For the backward function of an op with several results: the gradient of result k, NULL when none arrived. That of result 0
+ * is also dout, zeros when only other results were used. */
+mt_tensor *mt_grad_of_result(const mt_node *node, int k);
 
 /* ---- seam: gradient-ready callbacks (lab 13 starts a parameter's all-reduce while backward still runs) -------- */
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <sys/sysinfo.h>
 
-#include "ops/tables.h"
+#include "ops/kernels.h"
 #include "prof/cli.h"
 #include "prof/profile.h"
 #include "prof/span.h"

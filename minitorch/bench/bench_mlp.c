@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
+#include "ops/ops.h"
 #include "train/recipe.h"
 
 enum { PROFILED = 200 /* steps */, PIXELS = 784 };

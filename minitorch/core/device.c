@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Weak: cuda/table.c replaces it in a program that links it. (Not const: GCC would fold the NULL.) */
-__attribute__((weak)) const mt_device_driver *mt_cuda_driver = NULL;
+/* Weak: cuda/table.c, where it is linked, defines it. (Not const: GCC would fold the NULL.) */
+__attribute__((weak)) const mt_backend *mt_cuda = NULL;
 
 enum { CHUNK = 1 << 16 }; /* bytes cleared at a time */
 
@@ -30,11 +30,11 @@ mt_status mt_device_open(mt_device device)
 {
     if (device == MT_CPU)
         return MT_OK;
-    if (!mt_cuda_driver)
+    if (!mt_cuda)
         return mt_fail(MT_ERR_UNAVAILABLE,
                        "this program has no cuda device: build it with CUDA=nvcc where there is a GPU, with CUDA=emu "
                        "where there is none, or use the cpu");
-    return mt_cuda_driver->open();
+    return mt_cuda->driver->open();
 }
 
 /* Threads divide large blocks as kernels do, so that the data is then in the cache of the core that uses it. */
@@ -52,7 +52,7 @@ void mt_copy(void *to, mt_device to_device, const void *from, mt_device from_dev
     if (to_device == MT_CPU && from_device == MT_CPU)
         memcpy(to, from, (size_t)bytes);
     else
-        mt_cuda_driver->copy(to, to_device, from, from_device, bytes);
+        mt_cuda->driver->copy(to, to_device, from, from_device, bytes);
 }
 
 void mt_clear(void *data, int64_t bytes, mt_device device)
@@ -60,5 +60,5 @@ void mt_clear(void *data, int64_t bytes, mt_device device)
     if (device == MT_CPU)
         clear_here(data, bytes);
     else if (bytes > 0)
-        mt_cuda_driver->clear(data, bytes);
+        mt_cuda->driver->clear(data, bytes);
 }

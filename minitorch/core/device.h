@@ -40,8 +40,15 @@ typedef struct mt_device_driver {
     void (*pack)(void *out, const void *storage, const struct mt_view *view, int64_t size); /* mt_copy_strided there */
 } mt_device_driver;
 
-/* NULL in a program that is linked without cuda/table.c. */
-extern const mt_device_driver *mt_cuda_driver;
+/* All that a program has of a device besides the CPU. */
+typedef struct mt_backend {
+    const mt_device_driver *driver;
+    const void *const *kernels;           /* a table for each family of ops/tables.h */
+    const struct mt_optim_kernels *optim; /* optim/rules.h */
+} mt_backend;
+
+/* NULL in a program that is linked without cuda/table.c. The one weak symbol of the framework. */
+extern const mt_backend *mt_cuda;
 
 #ifdef __cplusplus
 }

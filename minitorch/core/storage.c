@@ -79,8 +79,8 @@ static mt_allocator allocator_of(mt_device device)
         return memory[device].allocator;
     if (device == MT_CPU)
         return (mt_allocator){ cpu_alloc, cpu_free };
-    MT_CHECK(mt_cuda_driver, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
-    return (mt_allocator){ mt_cuda_driver->alloc, mt_cuda_driver->free };
+    MT_CHECK(mt_cuda, "no memory on %s: open the device first (mt_device_open)", mt_device_name(device));
+    return (mt_allocator){ mt_cuda->driver->alloc, mt_cuda->driver->free };
 }
 
 void mt_allocator_set(mt_device device, const mt_allocator *allocator)

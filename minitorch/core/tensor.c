@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static mt_tensor_hooks hooks;
+static void (*release_node)(mt_node *node); /* set by the first node; threads may set the same value at once */
 
 /* The storage of a dropped tensor; shared by all threads, so its references are not counted. */
 static mt_storage nothing;
 
-void mt_tensor_hooks_set(const mt_tensor_hooks *wanted)
+void mt_tensor_on_release(void (*release)(mt_node *node))
 {
-    hooks = wanted ? *wanted : (mt_tensor_hooks){ 0 };
+    __atomic_store_n(&release_node, release, __ATOMIC_RELAXED);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -90,81 +90,21 @@ mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data)
 
 /* ---- views ------------------------------------------------------------------------------------- */
 
-static mt_tensor *recorded(mt_tensor *result, mt_tensor *source, mt_view_op op)
-{
-    if (hooks.record_view)
-        hooks.record_view(result, source, &op);
-    return result;
-}
-
-static mt_tensor *same_storage(const mt_tensor *t, mt_view view)
+mt_tensor *mt_tensor_view(const mt_tensor *t, mt_view view)
 {
     return tensor_new(view, t->dtype, memory_of(t));
 }
 
-/* A copy of t's elements in row-major order, under a shape of as many. */
-static mt_tensor *copied(const mt_tensor *t, mt_shape shape)
+mt_tensor *mt_tensor_packed(const mt_tensor *t)
 {
     mt_device device = t->storage->device;
     check_not_dropped(t);
-    mt_tensor *copy = mt_empty(shape, t->dtype, device);
+    mt_tensor *copy = mt_empty(mt_view_shape(&t->view), t->dtype, device);
     if (device == MT_CPU)
         mt_copy_strided(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
     else
-        mt_cuda_driver->pack(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
+        mt_cuda->driver->pack(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
     return copy;
-}
-
-mt_tensor *mt_reshape(mt_tensor *t, mt_shape shape)
-{
-    mt_view view;
-    bool fits = mt_view_reshape(&view, &t->view, shape);
-    return recorded(fits ? same_storage(t, view) : copied(t, shape), t, (mt_view_op){ .kind = MT_VIEW_RESHAPE });
-}
-
-mt_tensor *mt_permute(mt_tensor *t, const int *order)
-{
-    mt_view_op op = { .kind = MT_VIEW_PERMUTE };
-    mt_tensor *result = same_storage(t, mt_view_permute(&t->view, order));
-    memcpy(op.order, order, (size_t)t->view.rank * sizeof *order);
-    return recorded(result, t, op);
-}
-
-mt_tensor *mt_transpose(mt_tensor *t, int d0, int d1)
-{
-    int rank = t->view.rank;
-    mt_view_op op = { .kind = MT_VIEW_PERMUTE };
-    mt_tensor *result = same_storage(t, mt_view_transpose(&t->view, d0, d1));
-    for (int d = 0; d < rank; d++)
-        op.order[d] = d;
-    d0 += d0 < 0 ? rank : 0;
-    d1 += d1 < 0 ? rank : 0;
-    op.order[d0] = d1;
-    op.order[d1] = d0;
-    return recorded(result, t, op);
-}
-
-mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t step)
-{
-    mt_tensor *result = same_storage(t, mt_view_slice(&t->view, dim, start, stop, step));
-    int counted = dim < 0 ? dim + t->view.rank : dim;
-    return recorded(result, t, (mt_view_op){ .kind = MT_VIEW_SLICE, .dim = counted, .start = start, .step = step });
-}
-
-mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape)
-{
-    mt_view view;
-    mt_shape_numel(shape); /* aborts for an invalid shape */
-    MT_CHECK(mt_view_broadcast(&view, &t->view, shape), "broadcast: %s does not stretch to %s",
-             mt_shape_text(mt_view_shape(&t->view)), mt_shape_text(shape));
-    return recorded(same_storage(t, view), t, (mt_view_op){ .kind = MT_VIEW_BROADCAST });
-}
-
-mt_tensor *mt_contiguous(mt_tensor *t)
-{
-    if (mt_view_is_contiguous(&t->view))
-        return mt_scope_adopt(mt_retain(t));
-    return recorded(copied(t, mt_view_shape(&t->view)), t, (mt_view_op){ .kind = MT_VIEW_CONTIGUOUS });
 }
 
 mt_tensor *mt_to_device(mt_tensor *t, mt_device device)
@@ -172,7 +112,8 @@ mt_tensor *mt_to_device(mt_tensor *t, mt_device device)
     if (t->storage->device == device)
         return mt_scope_adopt(mt_retain(t));
     mt_scope_begin();
-    mt_tensor *dense = mt_contiguous(t), *moved = mt_empty(mt_view_shape(&t->view), t->dtype, device);
+    mt_tensor *dense = mt_view_is_contiguous(&t->view) ? t : mt_tensor_packed(t);
+    mt_tensor *moved = mt_empty(mt_view_shape(&t->view), t->dtype, device);
     mt_copy(moved->storage->data, device, mt_data(dense), dense->storage->device, moved->storage->bytes);
     mt_retain(moved);
     mt_scope_end();
@@ -232,8 +173,8 @@ void mt_release(mt_tensor *t)
     if (!t || --t->refs > 0)
         return;
     mt_release(t->grad);
-    if (t->node && hooks.release_node)
-        hooks.release_node(t->node);
+    if (t->node)
+        __atomic_load_n(&release_node, __ATOMIC_RELAXED)(t->node);
     give_memory_back(t);
     free(t);
 }

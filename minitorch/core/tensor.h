@@ -39,14 +39,10 @@ mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data);      /* a 
 mt_tensor *mt_uniform(mt_shape shape, float low, float high, mt_rng *rng); /* f32 on the CPU */
 mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng);
 
-/* ---- views: the result shares the storage, nothing is copied ------------------------------------- */
+/* ---- under the ops: no history (reshape, slice and their like are ops/ops.h) ------------------------ */
 
-mt_tensor *mt_reshape(mt_tensor *t, mt_shape shape); /* copies when the strides do not allow it */
-mt_tensor *mt_permute(mt_tensor *t, const int *order);
-mt_tensor *mt_transpose(mt_tensor *t, int d0, int d1);
-mt_tensor *mt_slice(mt_tensor *t, int dim, int64_t start, int64_t stop, int64_t step);
-mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape);
-mt_tensor *mt_contiguous(mt_tensor *t); /* t itself, with one more reference, when it already is; else a copy */
+mt_tensor *mt_tensor_view(const mt_tensor *t, mt_view view); /* t's memory seen through another view */
+mt_tensor *mt_tensor_packed(const mt_tensor *t);             /* a dense copy, row-major */
 
 /* mt_to_device -- t itself, with one more reference, when it is on that device; else a contiguous copy there, which is
  * not recorded: no gradient flows back through it. */
@@ -74,23 +70,8 @@ mt_tensor *mt_tensor_alias(const mt_tensor *t);
  * that only the scope still holds. */
 void mt_tensor_drop(mt_tensor *t);
 
-/* ---- extension point: the tape (lab 03), which core does not depend on --------------------------- */
-
-/* How a result was made from its source. A copy made by mt_reshape or mt_contiguous is recorded in the same way. */
-typedef struct mt_view_op {
-    enum { MT_VIEW_RESHAPE, MT_VIEW_PERMUTE, MT_VIEW_SLICE, MT_VIEW_BROADCAST, MT_VIEW_CONTIGUOUS } kind;
-    int order[MT_MAX_RANK]; /* MT_VIEW_PERMUTE, and transposes */
-    int dim;                /* MT_VIEW_SLICE, and the next two */
-    int64_t start, step;
-} mt_view_op;
-
-typedef struct mt_tensor_hooks {
-    void (*record_view)(mt_tensor *result, mt_tensor *source, const mt_view_op *op); /* the result is new, node NULL */
-    void (*release_node)(mt_node *node);                                             /* its tensor is freed */
-} mt_tensor_hooks;
-
-/* mt_tensor_hooks_set -- once, before the first tensor with a node is made; NULL: no tape. */
-void mt_tensor_hooks_set(const mt_tensor_hooks *hooks);
+/* mt_tensor_on_release -- what to do when a tensor with a node is freed; the tape sets it (autograd/node.c). */
+void mt_tensor_on_release(void (*release)(mt_node *node));
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 
 #include "core/device.h"
 #include "ops/kernels_gpt2.h"
+#include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 #include "optim/clip.h"
 #include "optim/updates.h"

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "models/gpt2.h"
-#include "ops/tables.h"
+#include "ops/kernels.h"
+#include "ops/kernels_gpt2.h"
 #include "ops/vec.h"
 
 enum {
@@ -86,8 +87,8 @@ int64_t mt_decoder_place(const mt_decoder *d)
 static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
 {
     float mean, rstd;
-    mt_kernels(MT_CPU)->layernorm_fwd(out, &mean, &rstd, x, mt_f32(m->param[0]), mt_f32(m->param[1]), 1, C,
-                                      m->scalar[0]);
+    mt_gpt2_kernels(MT_CPU)->layernorm_fwd(out, &mean, &rstd, x, mt_f32(m->param[0]), mt_f32(m->param[1]), 1, C,
+                                           m->scalar[0]);
 }
 
 /* ---- one row times many weights --------------------------------------------------------------------------
@@ -186,16 +187,16 @@ static void add_to(float *x, const float *part, int64_t n)
 static void run_layer(mt_decoder *d, int64_t l)
 {
     const layer *p = &d->layer[l];
-    const mt_kernel_table *kernels = mt_kernels(MT_CPU);
     int64_t C = d->config.width;
     layernorm(d->normal, d->x, p->ln_1, C);
     linear(d, d->wide, d->normal, p->c_attn);
-    kernels->attention_cached(d->normal, d->cache + l * d->config.block * 2 * C, d->wide, d->place, C, d->config.heads);
+    mt_gpt2_kernels(MT_CPU)->attention_cached(d->normal, d->cache + l * d->config.block * 2 * C, d->wide, d->place, C,
+                                              d->config.heads);
     linear(d, d->part, d->normal, p->attn_proj);
     add_to(d->x, d->part, C);
     layernorm(d->normal, d->x, p->ln_2, C);
     linear(d, d->wide, d->normal, p->c_fc);
-    kernels->gelu_tanh_fwd(d->wide, d->wide, 4 * C);
+    mt_kernels(MT_CPU)->gelu_tanh_fwd(d->wide, d->wide, 4 * C);
     linear(d, d->part, d->wide, p->mlp_proj);
     add_to(d->x, d->part, C);
 }
@@ -204,7 +205,7 @@ static void run_layer(mt_decoder *d, int64_t l)
 static void read_token(mt_decoder *d, int32_t id)
 {
     int64_t C = d->config.width;
-    mt_kernels(MT_CPU)->embedding_fwd(d->x, &id, d->wte, d->wpe + d->place * C, 1, 1, d->config.vocabulary, C);
+    mt_gpt2_kernels(MT_CPU)->embedding_fwd(d->x, &id, d->wte, d->wpe + d->place * C, 1, 1, d->config.vocabulary, C);
     for (int64_t l = 0; l < d->config.layers; l++)
         run_layer(d, l);
     d->ids[d->place++] = id;

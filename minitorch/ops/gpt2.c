@@ -1,25 +1,67 @@
-/* gpt2.c -- the ops that only language models need: token and place, attention, the classifier with its loss. */
-#include "ops/op.h"
+/* gpt2.c -- the ops of GPT-2: layernorm, embedding of tokens and positions, attention, the classifier with its loss. */
+#include "ops/call.h"
+#include "ops/kernels_gpt2.h"
 
 #include <inttypes.h>
+
+/* Functions of one rung of the attention ladder; the Makefile says which: plain or tiled. */
+#ifndef MT_ATTENTION
+#define MT_ATTENTION tiled
+#endif
+#define ATTENTION(rung, part)  ATTENTION_(rung, part)
+#define ATTENTION_(rung, part) mt_attention_##rung##_##part##_cpu
+
+const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = ATTENTION(MT_ATTENTION, saved),
+                                    .attention_fwd = ATTENTION(MT_ATTENTION, fwd),
+                                    .attention_bwd = ATTENTION(MT_ATTENTION, bwd),
+                                    MT_GPT2_KERNELS(MT_KERNEL_CPU) };
+
+/* ---- layernorm ----------------------------------------------------------------------------------------- */
+
+static void layernorm_backward(mt_node *node, mt_tensor *dout)
+{
+    mt_gpt2_kernels(node->device)
+        ->layernorm_bwd(mt_grad_data(node, 0), mt_grad_data(node, 1), mt_grad_data(node, 2), mt_f32(dout),
+                        mt_saved_data(node, 0), mt_saved_data(node, 1), mt_saved_data(node, 2), mt_saved_data(node, 3),
+                        mt_rows(dout), mt_dim(dout, -1));
+    mt_count_work(0, (mt_grad_data(node, 0) ? 16 : 8) * mt_numel(dout));
+}
+
+static const mt_op layernorm_op = { "layernorm", MT_OP_REDUCTION, layernorm_backward };
+
+mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float eps)
+{
+    MT_CALL(c, &layernorm_op, { &x, MT_DENSE }, { &gamma, MT_DENSE }, { &beta, MT_DENSE });
+    int64_t C = mt_last_dim("layernorm", x), N = mt_rows(x);
+    MT_CHECK(gamma->view.rank == 1 && gamma->view.shape[0] == C &&
+                 mt_shape_equal(mt_shape_of(gamma), mt_shape_of(beta)),
+             "layernorm: x is %s, gamma is %s, beta is %s: both must be [%" PRId64 "]", mt_text_of(x),
+             mt_text_of(gamma), mt_text_of(beta), C);
+    MT_CHECK(eps > 0, "layernorm: eps is %g, it must be positive", (double)eps);
+    mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
+    mt_tensor *mean = mt_empty(MT_SHAPE(N), MT_F32, c.device), *rstd = mt_empty(MT_SHAPE(N), MT_F32, c.device);
+    mt_gpt2_kernels(c.device)->layernorm_fwd(mt_f32(out), mt_f32(mean), mt_f32(rstd), mt_f32(x), mt_f32(gamma),
+                                             mt_f32(beta), N, C, eps);
+    mt_save(mt_call_end(&c, 0, 8 * (N * C + N + C)), x, gamma, mean, rstd);
+    return out;
+}
 
 /* ---- embedding ---------------------------------------------------------------------------------------- */
 
 static void embedding_backward(mt_node *node, mt_tensor *dout)
 {
     const int64_t *d = node->shape.dim;
-    mt_kernels(node->device)
+    mt_gpt2_kernels(node->device)
         ->embedding_bwd(mt_grad_data(node, 0), mt_grad_data(node, 1), mt_f32(dout), mt_data(mt_saved_tensor(node, 0)),
                         d[0], d[1], d[2]);
     mt_count_work(2 * mt_numel(dout), 24 * mt_numel(dout));
 }
 
-static const mt_op embedding_op = { .name = "embedding", .backward = embedding_backward };
+static const mt_op embedding_op = { "embedding", MT_OP_ELEMENTWISE, embedding_backward };
 
 mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids)
 {
-    MT_SPAN("embedding");
-    mt_op_check_pair("embedding", wte, wpe);
+    MT_CALL(c, &embedding_op, { &wte, MT_DENSE }, { &wpe, MT_DENSE }, { &ids, MT_INTEGER });
     MT_CHECK(ids->dtype == MT_I32 && ids->view.rank == 2, "embedding: ids are %s %s: they must be i32 [B,T]",
              mt_dtype_name(ids->dtype), mt_text_of(ids));
     int64_t B = ids->view.shape[0], T = ids->view.shape[1];
@@ -27,17 +69,10 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids)
              "embedding: wte is %s, wpe is %s: they must be [V,C] and [places,C]", mt_text_of(wte), mt_text_of(wpe));
     MT_CHECK(T <= wpe->view.shape[0], "embedding: ids are %s, but there are only %" PRId64 " places", mt_text_of(ids),
              wpe->view.shape[0]);
-    mt_op_check_device("embedding", wte, ids);
     int64_t V = wte->view.shape[0], C = wte->view.shape[1];
-    wte = mt_dense(wte);
-    wpe = mt_dense(wpe);
-    ids = mt_dense(ids);
-    mt_tensor *out = mt_result(MT_SHAPE(B, T, C), wte);
-    mt_kernels(mt_device_of(wte))->embedding_fwd(mt_f32(out), mt_data(ids), mt_f32(wte), mt_f32(wpe), B, T, V, C);
-    mt_count_work(mt_numel(out), 12 * mt_numel(out));
-    mt_node *node = mt_record(&embedding_op, out, (mt_tensor *[]){ wte, wpe }, 2);
-    if (node)
-        mt_save(node, ids);
+    mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
+    mt_gpt2_kernels(c.device)->embedding_fwd(mt_f32(out), mt_data(ids), mt_f32(wte), mt_f32(wpe), B, T, V, C);
+    mt_save(mt_call_end(&c, mt_numel(out), 12 * mt_numel(out)), ids);
     return out;
 }
 
@@ -52,33 +87,27 @@ static int64_t attention_flops(const int64_t *d)
 static void attention_backward(mt_node *node, mt_tensor *dout)
 {
     const int64_t *d = node->shape.dim;
-    mt_kernels(node->device)
+    mt_gpt2_kernels(node->device)
         ->attention_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_saved_data(node, 0), mt_saved_data(node, 1),
                         mt_f32(mt_saved_tensor(node, 2)), d[0], d[1], d[2], node->dims[0]);
     mt_count_work(5 * attention_flops(d), 44 * mt_numel(dout));
 }
 
-static const mt_op attention_op = { .name = "attention", .backward = attention_backward };
+static const mt_op attention_op = { "attention", MT_OP_MATMUL, attention_backward };
 
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
 {
-    MT_SPAN("attention");
-    mt_op_check("attention", qkv);
+    MT_CALL(c, &attention_op, { &qkv, MT_DENSE });
     MT_CHECK(qkv->view.rank == 3 && qkv->view.shape[2] % 3 == 0, "attention: qkv is %s, it must be [B,T,3C]",
              mt_text_of(qkv));
     int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
-    qkv = mt_dense(qkv);
-    mt_tensor *out = mt_result(MT_SHAPE(B, T, C), qkv);
-    mt_tensor *saved = mt_result(MT_SHAPE(mt_kernels(mt_device_of(qkv))->attention_saved(B, T, heads)), qkv);
-    mt_kernels(mt_device_of(qkv))->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), B, T, C, heads);
-    mt_count_work(2 * attention_flops((int64_t[]){ B, T, C }), 16 * mt_numel(out));
-    mt_node *node = mt_record(&attention_op, out, &qkv, 1);
-    if (node) {
-        mt_save(node, qkv);
-        mt_save(node, out);
-        mt_save(node, saved);
+    mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
+    mt_tensor *saved = mt_empty(MT_SHAPE(mt_gpt2_kernels(c.device)->attention_saved(B, T, heads)), MT_F32, c.device);
+    mt_gpt2_kernels(c.device)->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), B, T, C, heads);
+    mt_node *node = mt_call_end(&c, 2 * attention_flops(out->view.shape), 16 * mt_numel(out));
+    if (node)
         node->dims[0] = heads;
-    }
+    mt_save(node, qkv, out, saved);
     return out;
 }
 
@@ -92,19 +121,18 @@ static void classifier_backward(mt_node *node, mt_tensor *dout)
     float *dx = mt_grad_data(node, 0), *dw = mt_grad_data(node, 1);
     mt_scope_begin();
     const float *dloss = mt_f32(mt_mean_shares(dout, N));
-    mt_kernels(node->device)
+    mt_gpt2_kernels(node->device)
         ->classifier_bwd(dx, dw, mt_f32(probs), dloss, mt_f32(x), mt_f32(w), mt_data(target), N, C, V);
     mt_scope_end();
     mt_count_work(2 * N * V * C * ((dx != NULL) + (dw != NULL)),
                   4 * (2 * N * V + (dx ? V * C + 2 * N * C : 0) + (dw ? N * C + 2 * V * C : 0)));
 }
 
-static const mt_op classifier_op = { .name = "classifier", .backward = classifier_backward };
+static const mt_op classifier_op = { "classifier", MT_OP_MATMUL, classifier_backward };
 
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes)
 {
-    MT_SPAN("classifier");
-    mt_op_check_pair("classifier", x, w);
+    MT_CALL(c, &classifier_op, { &x, MT_DENSE }, { &w, MT_DENSE }, { &target, MT_INTEGER });
     MT_CHECK(x->view.rank == 2 && w->view.rank == 2 && x->view.shape[1] == w->view.shape[1] && target->view.rank == 1 &&
                  target->dtype == MT_I32 && target->view.shape[0] == x->view.shape[0],
              "classifier: x is %s, w is %s, target is %s %s: they must be [N,C], [V,C] and i32 [N]", mt_text_of(x),
@@ -112,24 +140,15 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
     int64_t N = x->view.shape[0], C = x->view.shape[1];
     MT_CHECK(classes >= 1 && classes <= w->view.shape[0] && N >= 1,
              "classifier: the mean over %" PRId64 " rows of %" PRId64 " classes, w is %s", N, classes, mt_text_of(w));
-    mt_op_check_device("classifier", x, target);
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    x = mt_dense(x);
-    w = mt_dense(w);
-    target = mt_dense(target);
-    mt_tensor *loss = mt_result(MT_SCALAR, x);
-    mt_scope_begin(); /* probs, the largest array of all, shall live until backward has passed, not as long as the loss */
-    mt_tensor *probs = mt_result(MT_SHAPE(N, classes), x), *rows = mt_result(MT_SHAPE(N), x);
-    kernels->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N, C, classes);
-    kernels->mean_fwd(mt_f32(loss), mt_f32(rows), N);
-    mt_count_work(2 * N * classes * C, 4 * (N * C + classes * C + 2 * N * classes));
-    mt_node *node = mt_record(&classifier_op, loss, (mt_tensor *[]){ x, w }, 2);
-    if (node) {
-        mt_save(node, x);
-        mt_save(node, w);
-        mt_save(node, probs);
-        mt_save(node, target);
-    }
+    mt_tensor *loss = mt_call_result(&c, MT_SCALAR);
+    mt_scope_begin(); /* probs, the largest array of all, lives until backward has read it, not as long as the loss */
+    mt_tensor *probs = mt_empty(MT_SHAPE(N, classes), MT_F32, c.device),
+              *rows = mt_empty(MT_SHAPE(N), MT_F32, c.device);
+    mt_gpt2_kernels(c.device)->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N, C,
+                                              classes);
+    mt_kernels(c.device)->mean_fwd(mt_f32(loss), mt_f32(rows), N);
+    int64_t bytes = 4 * (N * C + classes * C + 2 * N * classes);
+    mt_save(mt_call_end(&c, 2 * N * classes * C, bytes), x, w, probs, target);
     mt_scope_end();
     return loss;
 }

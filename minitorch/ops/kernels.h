@@ -1,4 +1,5 @@
-/* kernels.h -- the CPU kernels of lab 02: raw pointers and sizes, no tensor, no allocation.
+/* kernels.h -- the CPU kernels of lab 02 and a few given ones: raw pointers and sizes, no tensor, no allocation; and the
+ * table in which ops find the kernels of each device.
  *
  * Letters: N rows (samples, or batch x time), I inputs, O outputs, C columns (classes), n any number of elements.
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
@@ -10,6 +11,7 @@
 #include "core/base.h"
 #include "core/rng.h"
 #include "ops/matmul.h"
+#include "ops/tables.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,6 +84,38 @@ void mt_init_he_cpu(float *w, int64_t n, int64_t fan_in, mt_rng *rng);
 /* mt_init_xavier_cpu -- w [n] ~ uniform(-a, a), a = sqrt(6 / (fan_in + fan_out)), for tanh and sigmoid.
  * Source: Glorot and Bengio 2010.   Aborts: a fan < 1.   Lab 02.8 */
 void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt_rng *rng);
+
+/* ---- given: scale_cpu.c ------------------------------------------------------------------------ */
+
+/* out = factor * x, may alias x;  dx += factor * dout.   out, x, dx, dout [n] */
+void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n);
+void mt_scale_bwd_cpu(float *dx, const float *dout, float factor, int64_t n);
+
+/* out[0] = the mean of x [n], n >= 1;  dx[i] += dout[0] / n.   mt_sum_cpu: the sum of x [n], in double. */
+void mt_mean_fwd_cpu(float *out, const float *x, int64_t n);
+void mt_mean_bwd_cpu(float *dx, const float *dout, int64_t n);
+double mt_sum_cpu(const float *x, int64_t n);
+
+/* ---- the table: see ops/tables.h ----------------------------------------------------------------- */
+
+/* clang-format off */
+#define MT_BASE_KERNELS(K) \
+    K(linear_fwd) K(linear_bwd) K(relu_fwd) K(relu_bwd) K(sigmoid_fwd) K(sigmoid_bwd) K(tanh_fwd) K(tanh_bwd) \
+    K(gelu_fwd) K(gelu_bwd) K(gelu_tanh_fwd) K(gelu_tanh_bwd) K(softmax_fwd) K(softmax_bwd) K(cross_entropy_fwd) \
+    K(cross_entropy_bwd) K(scale_fwd) K(scale_bwd) K(mean_fwd) K(mean_bwd)
+/* clang-format on */
+
+typedef struct mt_kernel_table {
+    mt_matmul_fn *matmul; /* the best of each device's ladder */
+    MT_BASE_KERNELS(MT_KERNEL_ENTRY)
+} mt_kernel_table;
+
+extern const mt_kernel_table mt_kernels_cpu;
+
+static inline const mt_kernel_table *mt_kernels(mt_device device)
+{
+    return (const mt_kernel_table *)mt_table_in_use(MT_BASE_FAMILY, device, &mt_kernels_cpu);
+}
 
 #ifdef __cplusplus
 }

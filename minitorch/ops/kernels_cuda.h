@@ -18,6 +18,7 @@
 #define MT_OPS_KERNELS_CUDA_H
 
 #include "core/base.h"
+#include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 
 #ifdef __cplusplus

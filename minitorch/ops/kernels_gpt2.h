@@ -3,7 +3,7 @@
 #ifndef MT_OPS_KERNELS_GPT2_H
 #define MT_OPS_KERNELS_GPT2_H
 
-#include "core/base.h"
+#include "ops/tables.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -105,6 +105,28 @@ void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const floa
  * Cost: twice the forward.   Lab 08.7 */
 void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dloss, const float *x, const float *w,
                            const int32_t *target, int64_t N, int64_t C, int64_t V);
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+/* clang-format off */
+#define MT_GPT2_KERNELS(K) \
+    K(layernorm_fwd) K(layernorm_bwd) K(embedding_fwd) K(embedding_bwd) \
+    K(attention_cached) K(classifier_fwd) K(classifier_bwd)
+/* clang-format on */
+
+typedef struct mt_gpt2_table {
+    mt_attention_saved_fn *attention_saved; /* three of one rung of the ladder */
+    mt_attention_fwd_fn *attention_fwd;
+    mt_attention_bwd_fn *attention_bwd;
+    MT_GPT2_KERNELS(MT_KERNEL_ENTRY)
+} mt_gpt2_table;
+
+extern const mt_gpt2_table mt_gpt2_cpu; /* ops/gpt2.c */
+
+static inline const mt_gpt2_table *mt_gpt2_kernels(mt_device device)
+{
+    return (const mt_gpt2_table *)mt_table_in_use(MT_GPT2_FAMILY, device, &mt_gpt2_cpu);
+}
 
 /* ---- sampling: solutions/08-gpt2/sample.c ------------------------------------------------------- */
 

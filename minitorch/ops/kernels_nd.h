@@ -1,15 +1,14 @@
-/* kernels_nd.h -- CPU kernels over strided arrays: elementwise with broadcasting, copies, sums along dimensions.
+/* kernels_nd.h -- CPU kernels over strided arrays: arithmetic with broadcasting, copies and sums through views.
  *
- * No lab asks for these on the CPU; their CUDA twins are lab 06's or given (cuda/kernels.h). An operand is a pointer and a view of it; a broadcast
- * operand has stride 0 where it repeats, and its gradient is the sum over the repeats. All operands of a call have the
- * same shape. Forward overwrites, backward accumulates; a NULL gradient is not wanted. Sums run in double and are rounded
- * once. Threads never change a bit of any result. */
+ * An operand is a pointer and a view of it; a broadcast operand has stride 0 where it repeats, and its gradient is the sum
+ * over the repeats. All operands of a call have the same shape. Forward overwrites, backward accumulates; a NULL gradient is
+ * not wanted. Sums run in double and are rounded once. Threads never change a bit of any result.
+ * Given on the CPU; the CUDA kernels are lab 06's or given (cuda/kernels.h). */
 #ifndef MT_OPS_KERNELS_ND_H
 #define MT_OPS_KERNELS_ND_H
 
-#include "core/rng.h"
 #include "core/view.h"
-#include "ops/kernels.h"
+#include "ops/tables.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,42 +28,28 @@ typedef void mt_binary_bwd_fn(const mt_strided *da, const mt_strided *db, const 
 mt_binary_fwd_fn mt_add_fwd_cpu, mt_sub_fwd_cpu, mt_mul_fwd_cpu, mt_div_fwd_cpu;
 mt_binary_bwd_fn mt_add_bwd_cpu, mt_sub_bwd_cpu, mt_mul_bwd_cpu, mt_div_bwd_cpu;
 
-/* ---- one dense operand: out [n] overwritten, may alias x;  dx [n] += dout * f' ------------------ */
-mt_unary_fwd_fn mt_exp_fwd_cpu, mt_log_fwd_cpu, mt_sqrt_fwd_cpu;
-mt_unary_bwd_fn mt_exp_bwd_cpu;  /* saved = out */
-mt_unary_bwd_fn mt_log_bwd_cpu;  /* saved = x */
-mt_unary_bwd_fn mt_sqrt_bwd_cpu; /* saved = out */
-void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n);
-void mt_scale_bwd_cpu(float *dx, const float *dout, float factor, int64_t n);
-
 /* mt_add_strided_cpu -- dst += src; a dst of stride 0 receives the sum. The gradient of every view. */
 void mt_add_strided_cpu(const mt_strided *dst, const mt_strided *src);
 
 /* mt_copy_to_strided_cpu -- dst = src; dst has no stride 0. */
 void mt_copy_to_strided_cpu(const mt_strided *dst, const mt_strided *src);
 
-/* mt_sum_middle_cpu -- out[a,c] = sum_b x[a,b,c];  x [A,B,C] dense, out [A,C] overwritten. */
-void mt_sum_middle_cpu(float *out, const float *x, int64_t A, int64_t B, int64_t C);
+/* clang-format off */
+#define MT_ND_KERNELS(K) \
+    K(add_fwd) K(add_bwd) K(sub_fwd) K(sub_bwd) K(mul_fwd) K(mul_bwd) K(div_fwd) K(div_bwd) K(add_strided) \
+    K(copy_to_strided)
+/* clang-format on */
 
-/* mt_mean_fwd_cpu -- out[0] = the mean of x [n], n >= 1.   mt_mean_bwd_cpu -- dx[i] += dout[0] / n. */
-void mt_mean_fwd_cpu(float *out, const float *x, int64_t n);
-void mt_mean_bwd_cpu(float *dx, const float *dout, int64_t n);
+typedef struct mt_nd_table {
+    MT_ND_KERNELS(MT_KERNEL_ENTRY)
+} mt_nd_table;
 
-/* mt_max_middle_fwd_cpu -- out[a,c] = the largest of x[a,:,c], at[a,c] = its first b; NaN counts as the largest.
- * Aborts: B < 1 with A*C > 0. */
-void mt_max_middle_fwd_cpu(float *out, int64_t *at, const float *x, int64_t A, int64_t B, int64_t C);
-/* mt_max_middle_bwd_cpu -- dx[a,at[a,c],c] += dout[a,c]. */
-void mt_max_middle_bwd_cpu(float *dx, const float *dout, const int64_t *at, int64_t A, int64_t B, int64_t C);
+extern const mt_nd_table mt_nd_cpu; /* elementwise_cpu.c */
 
-/* mt_gather_rows_fwd_cpu -- out[n,:] = table[id[n],:];  table [V,C], id [N], out [N,C].   Aborts: an id outside 0 .. V-1. */
-void mt_gather_rows_fwd_cpu(float *out, const float *table, const int32_t *id, int64_t N, int64_t V, int64_t C);
-/* mt_gather_rows_bwd_cpu -- dtable[id[n],:] += dout[n,:], in the order of n. */
-void mt_gather_rows_bwd_cpu(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V, int64_t C);
-
-/* mt_dropout_fwd_cpu -- keep x[i] / (1 - p) where element i of rng's uniform stream is >= p, else 0;  0 <= p < 1.
- * mt_dropout_bwd_cpu -- dx += dout through the same mask: drawn again from the same rng, never stored. */
-void mt_dropout_fwd_cpu(float *out, const float *x, int64_t n, float p, const mt_rng *rng);
-void mt_dropout_bwd_cpu(float *dx, const float *dout, int64_t n, float p, const mt_rng *rng);
+static inline const mt_nd_table *mt_nd_kernels(mt_device device)
+{
+    return (const mt_nd_table *)mt_table_in_use(MT_ND_FAMILY, device, &mt_nd_cpu);
+}
 
 #ifdef __cplusplus
 }

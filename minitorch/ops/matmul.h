@@ -24,6 +24,14 @@ typedef struct mt_matmul_dims {
     mt_write write; /* MT_OVERWRITE never reads C, not even when it holds NaN */
 } mt_matmul_dims;
 
+/* The dimensions of matrices without gaps between their rows. */
+static inline mt_matmul_dims mt_dense_dims(int64_t M, int64_t N, int64_t K, mt_trans trans_a, mt_trans trans_b,
+                                           mt_write write)
+{
+    mt_matmul_dims dims = { M, N, K, trans_a ? M : K, trans_b ? K : N, N, trans_a, trans_b, write };
+    return dims;
+}
+
 /* Element (i,k) of A is a[i * lda + k], or a[k * lda + i] transposed; element (k,j) of B is b[k * ldb + j], or
  * b[j * ldb + k] transposed. Pointers need no alignment beyond a float's. C must not overlap A or B. Nothing outside
  * the M x N elements of C is written (not the gap between N and ldc), nothing outside A and B is read.

@@ -1,7 +1,7 @@
 /* matmul_op.c -- the matrix product of tensors, batched: [...,M,K] x [...,K,N], or one b [K,N] for the whole batch.
  *
- * A transposed view of a dense matrix is passed to the kernel as it lies, not copied. */
-#include "ops/op.h"
+ * A transposed view of a dense matrix is passed to the kernel with its strides, not copied. */
+#include "ops/call.h"
 
 #include <inttypes.h>
 
@@ -31,8 +31,8 @@ static bool batch_step(const mt_view *v, int64_t *step)
     return true;
 }
 
-/* As it lies when its rows or its columns are dense; false when only a copy will do. */
-static bool lies_well(const mt_tensor *t, matrix *m)
+/* Describes t for the kernel, which takes dense rows or dense columns; false when t has neither and must be copied. */
+static bool describe(const mt_tensor *t, matrix *m)
 {
     const mt_view *v = &t->view;
     int64_t rows = v->shape[v->rank - 2], cols = v->shape[v->rank - 1];
@@ -55,17 +55,10 @@ static bool lies_well(const mt_tensor *t, matrix *m)
     return false;
 }
 
-/* t, or a copy of it that lies well. */
-static mt_tensor *well_lying(mt_tensor *t)
-{
-    matrix m;
-    return lies_well(t, &m) ? t : mt_contiguous(t);
-}
-
 static matrix matrix_of(const mt_tensor *t)
 {
     matrix m;
-    MT_CHECK(lies_well(t, &m), "matmul: %s lies badly", mt_view_text(&t->view));
+    MT_CHECK(describe(t, &m), "matmul: neither rows nor columns of %s are dense", mt_view_text(&t->view));
     return m;
 }
 
@@ -99,6 +92,7 @@ static void multiply(mt_device device, float *c, int64_t c_between, matrix a, ma
     mt_count_work(2 * batch * dims.M * dims.N * dims.K, bytes_moved(c_between, &a, &b, batch, write));
 }
 
+/* How many matrices. */
 static int64_t batch_of(mt_shape shape)
 {
     int64_t batch = 1;
@@ -136,7 +130,7 @@ static void matmul_backward(mt_node *node, mt_tensor *dout)
         multiply(node->device, db, db_between, transposed(a), d, batch, MT_ACCUMULATE);
 }
 
-static const mt_op matmul_op = { .name = "matmul", .backward = matmul_backward };
+static const mt_op matmul_op = { "matmul", MT_OP_MATMUL, matmul_backward };
 
 static bool shapes_fit(mt_shape a, mt_shape b)
 {
@@ -150,8 +144,7 @@ static bool shapes_fit(mt_shape a, mt_shape b)
 
 mt_tensor *mt_matmul(mt_tensor *a, mt_tensor *b)
 {
-    MT_SPAN("matmul");
-    mt_op_check_pair("matmul", a, b);
+    MT_CALL(c, &matmul_op, { &a, MT_ANY_VIEW }, { &b, MT_ANY_VIEW });
     mt_shape sa = mt_shape_of(a), sb = mt_shape_of(b);
     MT_CHECK(sa.rank >= 2 && sb.rank >= 2, "matmul: A is %s, B is %s: both need two dimensions or more", mt_text_of(a),
              mt_text_of(b));
@@ -160,20 +153,18 @@ mt_tensor *mt_matmul(mt_tensor *a, mt_tensor *b)
              sa.dim[sa.rank - 1], sb.dim[sb.rank - 2]);
     MT_CHECK(shapes_fit(sa, sb), "matmul: A is %s, B is %s: batch dimensions differ", mt_text_of(a), mt_text_of(b));
     mt_shape shape = mt_with_last_dim(sa, sb.dim[sb.rank - 1]);
-    a = well_lying(a);
-    b = well_lying(b);
-    mt_tensor *out = mt_result(shape, a);
-    matrix ma = matrix_of(a), mb = matrix_of(b);
+    matrix ma, mb;
+    if (!describe(a, &ma))
+        ma = matrix_of(a = mt_contiguous(a));
+    if (!describe(b, &mb))
+        mb = matrix_of(b = mt_contiguous(b));
+    mt_tensor *out = mt_call_result(&c, shape);
     int64_t batch = batch_of(shape);
     if (one_product(&ma, &mb, batch)) {
         ma = taller(ma, batch);
         batch = 1;
     }
-    multiply(mt_device_of(a), mt_f32(out), ma.rows * mb.cols, ma, mb, batch, MT_OVERWRITE);
-    mt_node *node = mt_record(&matmul_op, out, (mt_tensor *[]){ a, b }, 2);
-    if (node) {
-        mt_save(node, a);
-        mt_save(node, b);
-    }
+    multiply(c.device, mt_f32(out), ma.rows * mb.cols, ma, mb, batch, MT_OVERWRITE);
+    mt_save(mt_call_end(&c, 0, 0), a, b);
     return out;
 }

@@ -3,8 +3,6 @@
 
 #include <omp.h>
 
-enum { THREADS_FROM = 32768 }; /* operations; below, waking threads costs what they save */
-
 /* Whether dimension d and the merged one before it are one dimension in every view. */
 static bool chains(const mt_nd *it, const mt_view *const *views, int d)
 {
@@ -101,7 +99,7 @@ static void walk(const mt_nd *all, int64_t piece, int64_t begin, int64_t end, mt
 void mt_nd_for(const mt_nd *all, int64_t piece, int64_t work, mt_nd_piece_fn *fn, void *user)
 {
     int64_t pieces = all->runs * ((all->run + piece - 1) / piece);
-    if (pieces < 2 || all->runs * all->run * work < THREADS_FROM) {
+    if (pieces < 2 || all->runs * all->run * work < MT_PARALLEL_FROM) {
         walk(all, piece, 0, pieces, fn, user);
         return;
     }

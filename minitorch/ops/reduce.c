@@ -1,6 +1,7 @@
-/* reduce.c -- ops that make many elements one: sums, means, maxima. A dimension splits a dense tensor into [A,B,C]: A before
- * it, B along it, C after it. */
-#include "ops/op.h"
+/* reduce.c -- sums, means and maxima. A dimension splits a dense tensor into [A,B,C]: A before it, B along it, C after it. */
+#include "ops/call.h"
+#include "ops/kernels_math.h"
+#include "ops/kernels_nd.h"
 
 typedef struct split {
     int64_t A, B, C;
@@ -40,19 +41,18 @@ static void sum_backward(mt_node *node, mt_tensor *dout)
     mt_strided from = { .data = mt_f32(dout) };
     mt_view middle = mt_view_contiguous(MT_SHAPE(A, 1, C));
     mt_view_broadcast(&from.view, &middle, MT_SHAPE(A, B, C));
-    mt_kernels(node->device)->add_strided(&to, &from);
+    mt_nd_kernels(node->device)->add_strided(&to, &from);
     mt_count_work(A * B * C, 4 * (mt_numel(dout) + 2 * A * B * C));
 }
 
-static const mt_op sum_op = { .name = "sum", .backward = sum_backward };
+static const mt_op sum_op = { "sum", MT_OP_REDUCTION, sum_backward };
 
 static mt_tensor *sum_split(mt_tensor *x, split s, mt_shape shape)
 {
-    MT_SPAN("sum");
-    mt_tensor *out = mt_result(shape, x);
-    mt_kernels(mt_device_of(x))->sum_middle(mt_f32(out), mt_f32(x), s.A, s.B, s.C);
-    mt_count_work(mt_numel(x), 4 * (mt_numel(x) + mt_numel(out)));
-    mt_node *node = mt_record(&sum_op, out, &x, 1);
+    MT_CALL(c, &sum_op, { &x, MT_DENSE });
+    mt_tensor *out = mt_call_result(&c, shape);
+    mt_math_kernels(c.device)->sum_middle(mt_f32(out), mt_f32(x), s.A, s.B, s.C);
+    mt_node *node = mt_call_end(&c, mt_numel(x), 4 * (mt_numel(x) + mt_numel(out)));
     if (node)
         node->dims[0] = s.A, node->dims[1] = s.B, node->dims[2] = s.C;
     return out;
@@ -60,16 +60,12 @@ static mt_tensor *sum_split(mt_tensor *x, split s, mt_shape shape)
 
 mt_tensor *mt_sum(mt_tensor *x)
 {
-    mt_op_check("sum", x);
-    x = mt_dense(x);
     return sum_split(x, (split){ 1, mt_numel(x), 1 }, MT_SCALAR);
 }
 
 mt_tensor *mt_sum_dim(mt_tensor *x, int dim)
 {
-    mt_op_check("sum_dim", x);
     dim = counted_dim("sum_dim", x, dim);
-    x = mt_dense(x);
     return sum_split(x, split_at(x, dim), without(mt_shape_of(x), dim));
 }
 
@@ -83,47 +79,40 @@ mt_tensor *mt_mean(mt_tensor *x)
 
 static void max_backward(mt_node *node, mt_tensor *dout)
 {
-    mt_kernels(node->device)
+    mt_math_kernels(node->device)
         ->max_middle_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_data(mt_saved_tensor(node, 0)), node->dims[0],
                          node->dims[1], node->dims[2]);
 }
 
-static const mt_op max_op = { .name = "max", .backward = max_backward };
+static const mt_op max_op = { "max", MT_OP_REDUCTION, max_backward }, argmax_op = { "argmax", MT_OP_REDUCTION, NULL };
 
-/* The largest along dim, and where it was. */
-static mt_tensor *maxima(const char *op, mt_tensor *x, int dim, mt_tensor **at)
+/* The largest along dim, and at which index of dim each is. */
+static mt_tensor *maxima(const mt_op *op, const char *name, mt_tensor *x, int dim, mt_tensor **at)
 {
+    MT_CALL(c, op, { &x, MT_DENSE });
+    dim = counted_dim(name, x, dim);
     split s = split_at(x, dim);
     mt_shape shape = without(mt_shape_of(x), dim);
-    MT_CHECK(s.B >= 1 || s.A * s.C == 0, "%s: %s has nothing along dimension %d", op, mt_text_of(x), dim);
-    mt_tensor *out = mt_result(shape, x);
-    *at = mt_empty(shape, MT_I64, mt_device_of(x));
-    mt_kernels(mt_device_of(x))->max_middle_fwd(mt_f32(out), mt_data(*at), mt_f32(x), s.A, s.B, s.C);
-    mt_count_work(0, 4 * mt_numel(x) + 12 * mt_numel(out));
+    MT_CHECK(s.B >= 1 || s.A * s.C == 0, "%s: %s has nothing along dimension %d", name, mt_text_of(x), dim);
+    mt_tensor *out = mt_call_result(&c, shape);
+    *at = mt_empty(shape, MT_I64, c.device);
+    mt_math_kernels(c.device)->max_middle_fwd(mt_f32(out), mt_data(*at), mt_f32(x), s.A, s.B, s.C);
+    mt_node *node = mt_call_end(&c, 0, 4 * mt_numel(x) + 12 * mt_numel(out));
+    if (node)
+        node->dims[0] = s.A, node->dims[1] = s.B, node->dims[2] = s.C;
+    mt_save(node, *at);
     return out;
 }
 
 mt_tensor *mt_max_dim(mt_tensor *x, int dim)
 {
-    MT_SPAN("max");
-    mt_op_check("max_dim", x);
-    dim = counted_dim("max_dim", x, dim);
-    x = mt_dense(x);
-    split s = split_at(x, dim);
-    mt_tensor *at, *out = maxima("max_dim", x, dim, &at);
-    mt_node *node = mt_record(&max_op, out, &x, 1);
-    if (node) {
-        node->dims[0] = s.A, node->dims[1] = s.B, node->dims[2] = s.C;
-        mt_save(node, at);
-    }
-    return out;
+    mt_tensor *at;
+    return maxima(&max_op, "max_dim", x, dim, &at);
 }
 
 mt_tensor *mt_argmax(mt_tensor *x)
 {
     mt_tensor *at;
-    mt_op_check("argmax", x);
-    int last = counted_dim("argmax", x, -1);
-    maxima("argmax", mt_dense(x), last, &at);
+    maxima(&argmax_op, "argmax", x, -1, &at);
     return at;
 }

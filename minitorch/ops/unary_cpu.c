@@ -1,52 +1,57 @@
-/* unary_cpu.c -- exp, log, sqrt, scale and dropout over dense arrays. */
-#include "core/rng.h"
-#include "ops/kernels_nd.h"
+/* unary_cpu.c -- exp, log, sqrt and dropout over dense arrays; the table of their family. */
+#include "ops/kernels_math.h"
 
 #include <math.h>
 
-/* Elements from which threads are woken: cheap passes wait for memory anyway, costly ones keep every core busy. */
-enum { CHEAP_FROM = 32768, COSTLY_FROM = 8192 };
+const mt_math_table mt_math_cpu = { MT_MATH_KERNELS(MT_KERNEL_CPU) };
 
-#define UNARY(name, from, value, slope)                                                                   \
-    void mt_##name##_fwd_cpu(float *out, const float *in, int64_t n)                                      \
-    {                                                                                                     \
-        bool threads = n >= from;                                                                         \
-        _Pragma("omp parallel for if (threads) schedule(static)") for (int64_t i = 0; i < n; i++)         \
-        {                                                                                                 \
-            float x = in[i];                                                                              \
-            out[i] = value;                                                                               \
-        }                                                                                                 \
-    }                                                                                                     \
-    void mt_##name##_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)                 \
-    {                                                                                                     \
-        _Pragma("omp parallel for if (n >= CHEAP_FROM) schedule(static)") for (int64_t i = 0; i < n; i++) \
-        {                                                                                                 \
-            float s = saved[i];                                                                           \
-            dx[i] += dout[i] * (slope);                                                                   \
-        }                                                                                                 \
-    }
+enum { COSTLY_FROM = MT_PARALLEL_FROM / 4 }; /* elements worth threads where each takes tens of instructions */
 
-UNARY(exp, COSTLY_FROM, expf(x), s)         /* saved: out */
-UNARY(log, COSTLY_FROM, logf(x), 1 / s)     /* saved: x */
-UNARY(sqrt, CHEAP_FROM, sqrtf(x), 0.5f / s) /* saved: out */
-
-void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n)
+void mt_exp_fwd_cpu(float *out, const float *x, int64_t n)
 {
-#pragma omp parallel for if (n >= CHEAP_FROM) schedule(static)
+#pragma omp parallel for if (n >= COSTLY_FROM) schedule(static)
     for (int64_t i = 0; i < n; i++)
-        out[i] = factor * x[i];
+        out[i] = expf(x[i]);
 }
 
-void mt_scale_bwd_cpu(float *dx, const float *dout, float factor, int64_t n)
+void mt_exp_bwd_cpu(float *dx, const float *dout, const float *out, int64_t n)
 {
-#pragma omp parallel for if (n >= CHEAP_FROM) schedule(static)
+#pragma omp parallel for if (n >= MT_PARALLEL_FROM) schedule(static)
     for (int64_t i = 0; i < n; i++)
-        dx[i] += factor * dout[i];
+        dx[i] += dout[i] * out[i];
+}
+
+void mt_log_fwd_cpu(float *out, const float *x, int64_t n)
+{
+#pragma omp parallel for if (n >= COSTLY_FROM) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        out[i] = logf(x[i]);
+}
+
+void mt_log_bwd_cpu(float *dx, const float *dout, const float *x, int64_t n)
+{
+#pragma omp parallel for if (n >= MT_PARALLEL_FROM) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        dx[i] += dout[i] * (1 / x[i]);
+}
+
+void mt_sqrt_fwd_cpu(float *out, const float *x, int64_t n)
+{
+#pragma omp parallel for if (n >= MT_PARALLEL_FROM) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        out[i] = sqrtf(x[i]);
+}
+
+void mt_sqrt_bwd_cpu(float *dx, const float *dout, const float *out, int64_t n)
+{
+#pragma omp parallel for if (n >= MT_PARALLEL_FROM) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        dx[i] += dout[i] * (0.5f / out[i]);
 }
 
 /* ---- dropout --------------------------------------------------------------------------------------- */
 
-/* Whether element i survives: four elements share a block of the generator (mt_rng_fill_uniform's order). */
+/* Four elements share a block of the generator (mt_rng_fill_uniform's order). */
 static void dropout(float *out, const float *x, int64_t n, float p, const mt_rng *rng, bool add)
 {
     float keep = 1 / (1 - p);

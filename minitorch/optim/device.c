@@ -1,13 +1,10 @@
 /* device.c -- whose kernels move parameters on which device; see rules.h. */
 #include "optim/rules.h"
 
-/* Weak: a program that is linked with cuda/table.c has its own in its place. */
-__attribute__((weak)) const mt_optim_kernels *mt_optim_kernels_cuda = NULL;
-
 static const mt_optim_kernels *cuda_kernels(void)
 {
-    MT_CHECK(mt_optim_kernels_cuda, "this program has no update rules for cuda: use the cpu");
-    return mt_optim_kernels_cuda;
+    MT_CHECK(mt_cuda, "this program has no update rules for cuda: use the cpu");
+    return mt_cuda->optim;
 }
 
 mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind)

@@ -15,9 +15,6 @@ typedef struct mt_optim_kernels {
     __typeof__(mt_clip_grad_norm_cpu) *clip_grad_norm;
 } mt_optim_kernels;
 
-/* NULL in a program that is linked without cuda/table.c. */
-extern const mt_optim_kernels *mt_optim_kernels_cuda;
-
 /* mt_update_on, mt_clip_grad_norm_on -- a device's.   Abort: the device has no kernels. */
 mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind);
 double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm);

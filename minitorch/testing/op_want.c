@@ -4,6 +4,7 @@
  * Jacobian J, and with it the tolerance of each gradient g = sum over outputs of dout * J. A backward kernel rounds each
  * term a few times (RULE: for the slope itself) and adds them up; the magnitude is the sum of |dout * J|. */
 #include "core/scope.h"
+#include "ops/ops.h"
 #include "testing/gradcheck.h"
 #include "testing/op_cases.h"
 

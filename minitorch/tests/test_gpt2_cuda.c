@@ -14,7 +14,7 @@
 #include "models/gpt2.h"
 #include "models/sample.h"
 #include "ops/ops.h"
-#include "ops/tables.h"
+#include "ops/kernels_gpt2.h"
 #include "optim/optim.h"
 #include "testing/compare.h"
 
@@ -265,7 +265,7 @@ Test(gpt2_cuda, the_decoder_says_where_it_reads)
  * roundings add up the means, on either way. */
 static void cache_is_forward(int64_t places, int64_t D)
 {
-    const mt_kernel_table *kernels = mt_kernels(MT_CUDA);
+    const mt_gpt2_table *kernels = mt_gpt2_kernels(MT_CUDA);
     int64_t width = 2 * D;
     float *drawn = mt_test_uniform((uint64_t)D, places * 3 * width, -1, 1);
     double *want = malloc((size_t)width * sizeof *want), *tolerance = malloc((size_t)width * sizeof *tolerance);

@@ -4,7 +4,9 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"
-#include "ops/tables.h"
+#include "ops/kernels_gpt2.h"
+#include "ops/kernels_math.h"
+#include "ops/kernels_nd.h"
 #include "testing/op_cases.h"
 
 #include "aborts.h"
@@ -39,9 +41,13 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
 /* An entry that is missing shows when an op first needs it; here it shows at once. */
 Test(parity, the_table_is_full)
 {
-    void *const *entry = (void *const *)mt_kernels(MT_CUDA);
-    for (size_t i = 0; i < sizeof(mt_kernel_table) / sizeof *entry; i++)
-        cr_assert_not_null(entry[i], "entry %d of the kernel table of cuda is missing", (int)i);
+    const size_t size[] = { sizeof(mt_kernel_table), sizeof(mt_nd_table), sizeof(mt_math_table),
+                            sizeof(mt_gpt2_table) };
+    for (int family = 0; family < MT_FAMILIES; family++) {
+        void *const *entry = mt_table_in_use(family, MT_CUDA, NULL);
+        for (size_t i = 0; i < size[family] / sizeof *entry; i++)
+            cr_assert_not_null(entry[i], "entry %d of table %d of cuda is missing", (int)i, family);
+    }
 }
 
 static mt_tensor *there(mt_shape shape, const float *values)
@@ -133,6 +139,6 @@ static void token_outside(void)
 Test(parity, what_the_device_cannot_do_it_says)
 {
     ABORTS("heads of 129 columns; on cuda they have 128 at most",
-           mt_kernels(MT_CUDA)->attention_fwd(NULL, NULL, NULL, 1, 2, 129, 1));
+           mt_gpt2_kernels(MT_CUDA)->attention_fwd(NULL, NULL, NULL, 1, 2, 129, 1));
     ABORTS("cuda: ", token_outside());
 }

@@ -1,6 +1,7 @@
 /* test_scope.c -- a scope frees what was made in it, no more and no less. */
 #include "aborts.h"
 #include "core/scope.h"
+#include "ops/ops.h"
 
 #include <pthread.h>
 

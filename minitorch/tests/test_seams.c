@@ -1,6 +1,6 @@
 /* test_seams.c -- the given code behind the seams of later labs: cast policy, tape hooks, communicator, spans. */
 #include "aborts.h"
-#include "amp/policy.h"
+#include "ops/policy.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "dist/comm.h"

@@ -1,6 +1,8 @@
 /* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
 #include "aborts.h"
-#include "ops/tables.h"
+#include "ops/kernels_gpt2.h"
+#include "ops/kernels_math.h"
+#include "ops/kernels_nd.h"
 
 static mt_matmul_dims seen;
 
@@ -12,11 +14,17 @@ static void note_dims(float *c, const float *a, const float *b, const mt_matmul_
 
 Test(tables, the_cpu_has_every_kernel)
 {
-    static const unsigned char zero[sizeof(void *)];
-    const unsigned char *bytes = (const unsigned char *)mt_kernels(MT_CPU);
-    cr_assert_eq((const mt_kernel_table *)(const void *)bytes, &mt_kernels_cpu);
-    for (size_t at = 0; at < sizeof(mt_kernel_table); at += sizeof zero)
-        cr_assert_neq(memcmp(bytes + at, zero, sizeof zero), 0, "entry %d is missing", (int)(at / sizeof zero));
+    const struct {
+        const void *table;
+        size_t size;
+    } of[] = { { mt_kernels(MT_CPU), sizeof(mt_kernel_table) },
+               { mt_nd_kernels(MT_CPU), sizeof(mt_nd_table) },
+               { mt_math_kernels(MT_CPU), sizeof(mt_math_table) },
+               { mt_gpt2_kernels(MT_CPU), sizeof(mt_gpt2_table) } };
+    cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu);
+    for (int family = 0; family < MT_FAMILIES; family++)
+        for (size_t i = 0; i < of[family].size / sizeof(void *); i++)
+            cr_assert_not_null(((void *const *)of[family].table)[i], "entry %d of table %d is missing", (int)i, family);
 }
 
 Test(tables, entries_are_the_kernels_of_their_names)
@@ -31,6 +39,25 @@ Test(tables, entries_are_the_kernels_of_their_names)
     cr_assert_eq(table->gelu_tanh_bwd, mt_gelu_tanh_bwd_cpu);
     cr_assert_eq(table->softmax_fwd, mt_softmax_fwd_cpu);
     cr_assert_eq(table->cross_entropy_bwd, mt_cross_entropy_bwd_cpu);
+    cr_assert_eq(mt_nd_kernels(MT_CPU)->div_bwd, mt_div_bwd_cpu);
+    cr_assert_eq(mt_math_kernels(MT_CPU)->dropout_fwd, mt_dropout_fwd_cpu);
+    cr_assert_eq(mt_gpt2_kernels(MT_CPU)->classifier_bwd, mt_classifier_bwd_cpu);
+}
+
+static void note_copy(const mt_strided *dst, const mt_strided *src)
+{
+    (void)dst, (void)src;
+}
+
+Test(tables, one_entry_of_any_family_is_swapped)
+{
+    mt_nd_table changed = mt_nd_cpu;
+    changed.copy_to_strided = note_copy;
+    mt_table_set(MT_ND_FAMILY, MT_CPU, &changed);
+    cr_assert_eq(mt_nd_kernels(MT_CPU)->copy_to_strided, note_copy);
+    cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu, "other families keep theirs");
+    mt_table_set(MT_ND_FAMILY, MT_CPU, NULL);
+    cr_assert_eq(mt_nd_kernels(MT_CPU), &mt_nd_cpu);
 }
 
 Test(tables, products_go_through_the_table_in_use)
@@ -53,7 +80,7 @@ Test(tables, products_go_through_the_table_in_use)
 Test(tables, cuda_says_in_words_that_it_is_not_there)
 {
     mt_device device;
-    cr_assert_null(mt_kernels_cuda);
+    cr_assert_null(mt_cuda);
     ABORTS("no kernels for cuda", mt_kernels(MT_CUDA));
     cr_assert_eq(mt_device_open(MT_CPU), MT_OK);
     cr_assert_eq(mt_device_open(MT_CUDA), MT_ERR_UNAVAILABLE);

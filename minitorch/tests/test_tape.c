@@ -1,7 +1,7 @@
 /* test_tape.c -- the tape: what is recorded, in which order backward goes, what it frees, what it refuses. */
 #include "autograd/node.h"
 #include "core/scope.h"
-#include "ops/ops.h"
+#include "ops/call.h"
 
 #include "aborts.h"
 
@@ -203,35 +203,101 @@ Test(tape, leaves_are_announced_once_when_complete)
     mt_scope_end();
 }
 
-/* A segment that drops what it saved, and fills it again when backward comes. */
-static mt_tensor *kept_x;
-static int recomputed;
-
-static void square_again(mt_node *node)
+Test(tape, backward_starts_from_any_gradient)
 {
-    recomputed++;
-    mt_save(node, kept_x);
-}
-
-static void square_backward(mt_node *node, mt_tensor *dout)
-{
-    float *dx = mt_f32(mt_grad_of_input(node, 0));
-    const float *x = mt_f32(mt_saved_tensor(node, 0)), *d = mt_f32(dout);
-    for (int i = 0; i < 4; i++)
-        dx[i] += 2 * x[i] * d[i];
-}
-
-Test(tape, what_was_dropped_is_recomputed_before_backward)
-{
-    static const mt_op square = { .name = "square", .backward = square_backward };
     mt_scope_begin();
-    mt_tensor *x = leaf(3), *y = mt_full(MT_SHAPE(4), 9);
-    kept_x = x;
-    mt_node *node = mt_record(&square, y, &x, 1);
-    node->recompute = square_again;
-    mt_backward(mt_sum(y));
-    cr_assert_eq(recomputed, 1);
-    cr_assert_float_eq(grad(x), 6, 1e-6);
+    mt_tensor *x = leaf(3), *y = mt_mul(x, x), *given = mt_from(MT_SHAPE(4), MT_F32, (float[]){ 1, 2, 0, -1 });
+    mt_backward_from(y, given);
+    for (int i = 0; i < 4; i++)
+        cr_assert_float_eq(mt_f32(x->grad)[i], 2 * 3 * mt_f32(given)[i], 1e-6);
+    cr_assert_eq(mt_f32(y)[1], 9, "what it starts from stays");
+    ABORTS("a second backward through mul", mt_backward_from(y, given));
+    mt_tensor *z = mt_scale(x, 2);
+    ABORTS("backward from [4] on cpu: the gradient is f32 [2] on cpu", mt_backward_from(z, mt_full(MT_SHAPE(2), 1)));
+    ABORTS("no history", mt_backward_from(given, given));
+    mt_scope_end();
+}
+
+/* sum and difference of two inputs, as one op. */
+static void both_backward(mt_node *node, mt_tensor *dsum)
+{
+    mt_tensor *ddifference = mt_grad_of_result(node, 1);
+    cr_assert_eq(mt_grad_of_result(node, 0), dsum);
+    for (int i = 0; i < 2; i++) {
+        float *d = mt_grad_data(node, i), sign = i == 0 ? 1 : -1;
+        for (int k = 0; d && k < 4; k++)
+            d[k] += mt_f32(dsum)[k] + (ddifference ? sign * mt_f32(ddifference)[k] : 0);
+    }
+}
+
+static mt_tensor *both(mt_tensor *a, mt_tensor *b, mt_tensor **difference)
+{
+    static const mt_op op = { "both", MT_OP_ELEMENTWISE, both_backward };
+    MT_CALL(c, &op, { &a, MT_DENSE }, { &b, MT_DENSE });
+    mt_tensor *sum = mt_call_result(&c, mt_shape_of(a));
+    *difference = mt_call_result(&c, mt_shape_of(a));
+    for (int k = 0; k < 4; k++) {
+        mt_f32(sum)[k] = mt_f32(a)[k] + mt_f32(b)[k];
+        mt_f32(*difference)[k] = mt_f32(a)[k] - mt_f32(b)[k];
+    }
+    mt_call_end(&c, 8, 64);
+    return sum;
+}
+
+Test(tape, an_op_may_have_two_results)
+{
+    for (int used = 1; used <= 3; used++) { /* the sum, the difference, both */
+        mt_scope_begin();
+        mt_tensor *a = leaf(5), *b = leaf(2), *difference, *sum = both(a, b, &difference), *loss = NULL;
+        if (used & 1)
+            loss = mt_sum(mt_scale(sum, 10));
+        if (used & 2) {
+            mt_tensor *other = mt_sum(mt_mul(difference, difference)); /* its gradient is 2 (a - b) = 6 */
+            loss = loss ? mt_add(loss, other) : other;
+        }
+        mt_backward(loss);
+        double from_sum = used & 1 ? 10 : 0, from_difference = used & 2 ? 6 : 0;
+        cr_assert_float_eq(grad(a), from_sum + from_difference, 1e-6, "results used: %d", used);
+        cr_assert_float_eq(grad(b), from_sum - from_difference, 1e-6, "results used: %d", used);
+        mt_scope_end();
+    }
+    mt_scope_begin(); /* and without backward nothing stays behind */
+    mt_tensor *a = leaf(5), *difference;
+    both(a, leaf(2), &difference);
+    mt_scope_end();
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
+Test(tape, a_result_used_after_backward_has_passed_its_op_is_refused)
+{
+    mt_scope_begin();
+    mt_tensor *difference, *sum = both(leaf(5), leaf(2), &difference), *later = mt_sum(difference);
+    mt_backward(mt_sum(sum));
+    ABORTS("a second backward through both", mt_backward(later));
+    mt_scope_end();
+}
+
+/* ---- the cast policy ---- */
+
+static mt_dtype products_in_bf16(void *user, const char *op, mt_op_kind kind, mt_dtype input)
+{
+    (void)op;
+    ++*(int *)user;
+    return kind == MT_OP_MATMUL ? MT_BF16 : input;
+}
+
+Test(tape, every_op_asks_the_cast_policy)
+{
+    int asked = 0;
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(2, 2), 1);
+    mt_cast_policy_set(products_in_bf16, &asked);
+    mt_softmax(mt_relu(mt_add(x, x)));
+    cr_assert_eq(asked, 3);
+    ABORTS("linear: the cast policy asks for bf16, and there are only f32 kernels: the others come with lab 09",
+           mt_linear(x, x, NULL));
+    mt_cast_policy_set(NULL, NULL);
+    mt_linear(x, x, NULL);
     mt_scope_end();
 }
 

@@ -1,5 +1,5 @@
 /* policy.c -- keeps this thread's cast policy; see policy.h. */
-#include "amp/policy.h"
+#include "ops/policy.h"
 
 static _Thread_local mt_cast_policy *current;
 static _Thread_local void *current_user;

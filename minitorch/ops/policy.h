@@ -5,8 +5,8 @@
  * Lab 09's autocast sets a policy: f16 or bf16 for products, f32 for operations that lose too much in 16 bits.
  * Without a policy an op computes in the type of its inputs. Each thread has its own policy.
  * Source: Micikevicius et al. 2018, arXiv:1710.03740. */
-#ifndef MT_AMP_POLICY_H
-#define MT_AMP_POLICY_H
+#ifndef MT_OPS_POLICY_H
+#define MT_OPS_POLICY_H
 
 #include "core/dtype.h"
 

@@ -1,0 +1,109 @@
+/* call.c -- the op frame, see call.h; and mt_contiguous, which it uses. */
+#include "ops/call.h"
+#include "autograd/node.h"
+#include "ops/policy.h"
+
+/* ---- dense copies ---------------------------------------------------------------------------------- */
+
+/* Both gradients are dense and of one shape, whatever the strides of the copied tensor were. */
+static void copy_backward(mt_node *node, mt_tensor *dout)
+{
+    mt_kernels(node->device)->scale_bwd(mt_grad_data(node, 0), mt_f32(dout), 1, mt_numel(dout));
+    mt_count_work(mt_numel(dout), 12 * mt_numel(dout));
+}
+
+static const mt_op copy_op = { "view", MT_OP_ELEMENTWISE, copy_backward };
+
+mt_tensor *mt_contiguous(mt_tensor *t)
+{
+    if (mt_view_is_contiguous(&t->view))
+        return mt_scope_adopt(mt_retain(t));
+    mt_tensor *copy = mt_tensor_packed(t);
+    if (t->dtype == MT_F32)
+        mt_record(&copy_op, copy, &t, 1);
+    return copy;
+}
+
+/* ---- the frame --------------------------------------------------------------------------------------- */
+
+static void check_input(const mt_call *c, const mt_tensor *t, int kind)
+{
+    const char *op = c->op->name;
+    MT_CHECK(kind & MT_INTEGER || t->dtype == MT_F32, "%s: %s is %s, it must be f32", op, mt_text_of(t),
+             mt_dtype_name(t->dtype));
+    MT_CHECK(t->storage->data, "%s: %s was freed by mt_backward: mt_retain it before, or use it earlier", op,
+             mt_text_of(t));
+    MT_CHECK(mt_device_of(t) == c->device, "%s: operands are on %s and %s: move one of them", op,
+             mt_device_name(c->device), mt_device_name(mt_device_of(t)));
+}
+
+/* The one place where the cast policy is asked. */
+static void check_policy(const mt_op *op)
+{
+    mt_dtype wanted = mt_cast_dtype(op->name, op->kind, MT_F32);
+    MT_CHECK(wanted == MT_F32,
+             "%s: the cast policy asks for %s, and there are only f32 kernels: the others come with lab 09", op->name,
+             mt_dtype_name(wanted));
+}
+
+void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, int count)
+{
+    c->op = op;
+    c->inputs = inputs;
+    c->count = count;
+    c->results = 0;
+    c->device = mt_device_of(*inputs[0].tensor);
+    mt_span_open(&c->span, op->name, NULL);
+    check_policy(op);
+    for (int i = 0; i < count; i++) {
+        mt_tensor **t = inputs[i].tensor;
+        if (!*t && inputs[i].kind & MT_OPTIONAL)
+            continue;
+        check_input(c, *t, inputs[i].kind);
+        if (!(inputs[i].kind & MT_ANY_VIEW) && !mt_view_is_contiguous(&(*t)->view))
+            *t = mt_contiguous(*t);
+    }
+}
+
+mt_tensor *mt_call_result(mt_call *c, mt_shape shape)
+{
+    MT_CHECK(c->results < MT_NODE_RESULTS, "%s has more than %d results", c->op->name, MT_NODE_RESULTS);
+    return c->result[c->results++] = mt_empty(shape, MT_F32, c->device);
+}
+
+mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes)
+{
+    mt_tensor *differentiable[c->count];
+    int count = 0;
+    for (int i = 0; i < c->count; i++)
+        if (*c->inputs[i].tensor && !(c->inputs[i].kind & MT_INTEGER))
+            differentiable[count++] = *c->inputs[i].tensor;
+    mt_count_work(flops, bytes);
+    mt_node *node = c->op->backward ? mt_record(c->op, c->result[0], differentiable, count) : NULL;
+    for (int k = 1; node && k < c->results; k++)
+        mt_node_add_result(node, c->result[k]);
+    mt_span_close(&c->span);
+    return node;
+}
+
+/* ---- helpers -------------------------------------------------------------------------------------- */
+
+int64_t mt_last_dim(const char *op, const mt_tensor *t)
+{
+    MT_CHECK(t->view.rank >= 1, "%s: a scalar has no last dimension", op);
+    return t->view.shape[t->view.rank - 1];
+}
+
+int64_t mt_rows(const mt_tensor *t)
+{
+    int64_t rows = 1;
+    for (int d = 0; d + 1 < t->view.rank; d++)
+        rows *= t->view.shape[d];
+    return rows;
+}
+
+mt_shape mt_with_last_dim(mt_shape shape, int64_t size)
+{
+    shape.dim[shape.rank - 1] = size;
+    return shape;
+}

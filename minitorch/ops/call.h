@@ -1,0 +1,103 @@
+/* call.h -- the op frame: what every op does in the same way before and after its kernel runs.
+ *
+ *     mt_tensor *mt_softmax(mt_tensor *x)
+ *     {
+ *         MT_CALL(c, &softmax_op, { &x, MT_DENSE });                     // checks x, asks the cast policy, makes x dense, opens the span
+ *         mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
+ *         mt_kernels(c.device)->softmax_fwd(mt_f32(out), mt_f32(x), mt_rows(x), mt_last_dim("softmax", x));
+ *         mt_save(mt_call_end(&c, 0, 8 * mt_numel(x)), out);   // counts the work, records, keeps what backward reads
+ *         return out;
+ *     }
+ *
+ * An op is written once and serves every device: it never names a kernel, it asks the table of its device. */
+#ifndef MT_OPS_CALL_H
+#define MT_OPS_CALL_H
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "ops/kernels.h"
+#include "ops/ops.h"
+#include "prof/span.h"
+
+/* What an input is. */
+typedef enum mt_input_kind {
+    MT_DENSE = 0,    /* f32, made dense, may want a gradient */
+    MT_OPTIONAL = 1, /* may be NULL */
+    MT_INTEGER = 2,  /* labels, ids: any type, no gradient; the op checks the type */
+    MT_ANY_VIEW = 4, /* not made dense: the kernel takes strides */
+} mt_input_kind;
+
+typedef struct mt_input {
+    mt_tensor **tensor; /* the op's variable; mt_call_begin points it to a dense copy where one is needed */
+    int kind;           /* mt_input_kind, added up */
+} mt_input;
+
+typedef struct mt_call {
+    const mt_op *op;
+    mt_input *inputs; /* borrowed until mt_call_end */
+    int count, results;
+    mt_device device; /* of all inputs and results */
+    mt_tensor *result[MT_NODE_RESULTS];
+    mt_span span;
+} mt_call;
+
+/* MT_CALL -- declares and begins the call c of an op; each input is { &x, kind }. The first is not optional. */
+#define MT_CALL(c, op, ...) \
+    mt_call c;              \
+    mt_call_begin(&(c), op, (mt_input[]){ __VA_ARGS__ }, (int)MT_COUNT(((mt_input[]){ __VA_ARGS__ })))
+
+/* mt_call_begin -- aborts, in words, unless the inputs are f32, on one device, and not freed by backward, and when the cast
+ * policy asks for a type that there are no kernels for. */
+void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, int count);
+
+/* mt_call_result -- a new f32 result, uninitialised, in the scope. An op may have several: each can want a gradient. */
+mt_tensor *mt_call_result(mt_call *c, mt_shape shape);
+
+/* mt_call_end -- counts the work (prof/span.h), records the call, closes the span. Returns the node, in which backward finds
+ * what mt_save and the op put there; NULL when there is nothing to record. Edges of the node are the inputs that are given and
+ * not MT_INTEGER, in their order. */
+mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes);
+
+/* ---- helpers -------------------------------------------------------------------------------------- */
+
+static inline mt_shape mt_shape_of(const mt_tensor *t)
+{
+    return mt_view_shape(&t->view);
+}
+
+static inline mt_device mt_device_of(const mt_tensor *t)
+{
+    return t->storage->device;
+}
+
+static inline const char *mt_text_of(const mt_tensor *t)
+{
+    return mt_shape_text(mt_shape_of(t));
+}
+
+/* The size of the last dimension; aborts: rank 0. The number of rows before it. A shape with another last dimension. */
+int64_t mt_last_dim(const char *op, const mt_tensor *t);
+int64_t mt_rows(const mt_tensor *t);
+mt_shape mt_with_last_dim(mt_shape shape, int64_t size);
+
+/* The gradient of input i as dense memory to add to; NULL when it wants none. */
+static inline float *mt_grad_data(mt_node *node, int i)
+{
+    mt_tensor *grad = mt_grad_of_input(node, i);
+    return grad ? mt_f32(grad) : NULL;
+}
+
+static inline const float *mt_saved_data(mt_node *node, int i)
+{
+    return mt_f32(mt_saved_tensor(node, i));
+}
+
+/* mt_unary_call -- out = f(x), element by element; op->backward is mt_unary_backward. kept: what bwd reads. */
+typedef enum mt_kept { MT_KEEP_X, MT_KEEP_OUT } mt_kept;
+mt_tensor *mt_unary_call(const mt_op *op, mt_tensor *x, mt_unary_fwd_fn *fwd, mt_unary_bwd_fn *bwd, mt_kept kept);
+void mt_unary_backward(mt_node *node, mt_tensor *dout);
+
+/* mt_mean_shares -- each row's share [N] of the gradient of a mean over N rows, in the scope. */
+mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);
+
+#endif

@@ -1,0 +1,82 @@
+/* unary.c -- ops that compute each element from one: activations, scale. */
+#include "ops/call.h"
+
+mt_tensor *mt_unary_call(const mt_op *op, mt_tensor *x, mt_unary_fwd_fn *fwd, mt_unary_bwd_fn *bwd, mt_kept kept)
+{
+    MT_CALL(c, op, { &x, MT_DENSE });
+    mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
+    fwd(mt_f32(out), mt_f32(x), mt_numel(x));
+    mt_node *node = mt_call_end(&c, 0, 8 * mt_numel(x));
+    if (node)
+        node->kernel = (mt_any_fn *)bwd;
+    mt_save(node, kept == MT_KEEP_X ? x : out);
+    return out;
+}
+
+void mt_unary_backward(mt_node *node, mt_tensor *dout)
+{
+    mt_unary_bwd_fn *bwd = (mt_unary_bwd_fn *)node->kernel;
+    bwd(mt_grad_data(node, 0), mt_f32(dout), mt_saved_data(node, 0), mt_numel(dout));
+    mt_count_work(0, 16 * mt_numel(dout));
+}
+
+mt_tensor *mt_relu(mt_tensor *x)
+{
+    static const mt_op op = { "relu", MT_OP_ELEMENTWISE, mt_unary_backward };
+    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
+    return mt_unary_call(&op, x, kernels->relu_fwd, kernels->relu_bwd, MT_KEEP_OUT);
+}
+
+mt_tensor *mt_sigmoid(mt_tensor *x)
+{
+    static const mt_op op = { "sigmoid", MT_OP_ELEMENTWISE, mt_unary_backward };
+    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
+    return mt_unary_call(&op, x, kernels->sigmoid_fwd, kernels->sigmoid_bwd, MT_KEEP_OUT);
+}
+
+mt_tensor *mt_tanh(mt_tensor *x)
+{
+    static const mt_op op = { "tanh", MT_OP_ELEMENTWISE, mt_unary_backward };
+    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
+    return mt_unary_call(&op, x, kernels->tanh_fwd, kernels->tanh_bwd, MT_KEEP_OUT);
+}
+
+mt_tensor *mt_gelu(mt_tensor *x)
+{
+    static const mt_op op = { "gelu", MT_OP_ELEMENTWISE, mt_unary_backward };
+    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
+    return mt_unary_call(&op, x, kernels->gelu_fwd, kernels->gelu_bwd, MT_KEEP_X);
+}
+
+mt_tensor *mt_gelu_tanh(mt_tensor *x)
+{
+    static const mt_op op = { "gelu_tanh", MT_OP_ELEMENTWISE, mt_unary_backward };
+    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
+    return mt_unary_call(&op, x, kernels->gelu_tanh_fwd, kernels->gelu_tanh_bwd, MT_KEEP_X);
+}
+
+/* ---- scale ------------------------------------------------------------------------------------------- */
+
+static void scale_backward(mt_node *node, mt_tensor *dout)
+{
+    mt_kernels(node->device)->scale_bwd(mt_grad_data(node, 0), mt_f32(dout), node->scalar, mt_numel(dout));
+    mt_count_work(2 * mt_numel(dout), 12 * mt_numel(dout));
+}
+
+static const mt_op scale_op = { "scale", MT_OP_ELEMENTWISE, scale_backward };
+
+mt_tensor *mt_scale(mt_tensor *x, float factor)
+{
+    MT_CALL(c, &scale_op, { &x, MT_DENSE });
+    mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
+    mt_kernels(c.device)->scale_fwd(mt_f32(out), mt_f32(x), factor, mt_numel(x));
+    mt_node *node = mt_call_end(&c, mt_numel(x), 8 * mt_numel(x));
+    if (node)
+        node->scalar = factor;
+    return out;
+}
+
+mt_tensor *mt_neg(mt_tensor *x)
+{
+    return mt_scale(x, -1);
+}
