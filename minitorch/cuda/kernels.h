@@ -12,6 +12,7 @@
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
+#include "ops/kernels_rows.h"
 #include "optim/clip.h"
 #include "optim/updates.h"
 

@@ -17,16 +17,15 @@ static const mt_device_driver driver = {
 static const mt_kernel_table base = { .matmul = mt_matmul_cublas, MT_BASE_KERNELS(MT_KERNEL_CUDA) };
 static const mt_nd_table nd = { MT_ND_KERNELS(MT_KERNEL_CUDA) };
 static const mt_math_table math = { MT_MATH_KERNELS(MT_KERNEL_CUDA) };
+static const mt_rows_table rows = { MT_ROWS_KERNELS(MT_KERNEL_CUDA) };
 static const mt_gpt2_table gpt2 = { .attention_saved = mt_attention_saved_cuda,
                                     .attention_fwd = mt_attention_fwd_cuda,
                                     .attention_bwd = mt_attention_bwd_cuda,
                                     MT_GPT2_KERNELS(MT_KERNEL_CUDA) };
 
 static const void *const kernels[MT_FAMILIES] = {
-    [MT_BASE_FAMILY] = &base,
-    [MT_ND_FAMILY] = &nd,
-    [MT_MATH_FAMILY] = &math,
-    [MT_GPT2_FAMILY] = &gpt2,
+    [MT_BASE_FAMILY] = &base, [MT_ND_FAMILY] = &nd,     [MT_MATH_FAMILY] = &math,
+    [MT_ROWS_FAMILY] = &rows, [MT_GPT2_FAMILY] = &gpt2,
 };
 
 static const mt_optim_kernels optim_kernels = {

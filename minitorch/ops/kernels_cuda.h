@@ -20,6 +20,7 @@
 #include "core/base.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
+#include "ops/kernels_rows.h"
 
 #ifdef __cplusplus
 extern "C" {

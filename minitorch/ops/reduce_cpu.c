@@ -1,10 +1,9 @@
-/* reduce_cpu.c -- sums and maxima along a dimension; gathering rows. Sums run in double, in an order that does not
+/* reduce_cpu.c -- sums and maxima along a dimension. Sums run in double, in an order that does not
  * depend on the number of threads. */
 #include "ops/kernels_math.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 enum { COLUMNS = 128 }; /* that one thread reduces side by side: whole cache lines of x, the sums in its own cache */
 
@@ -78,31 +77,4 @@ void mt_max_middle_bwd_cpu(float *dx, const float *dout, const int64_t *at, int6
     for (int64_t a = 0; a < A; a++)
         for (int64_t c = 0; c < C; c++)
             dx[(a * B + at[a * C + c]) * C + c] += dout[a * C + c];
-}
-
-/* ---- gathered rows ---------------------------------------------------------------------------------- */
-
-static void check_ids(const int32_t *id, int64_t N, int64_t V)
-{
-    for (int64_t n = 0; n < N; n++)
-        MT_CHECK(id[n] >= 0 && id[n] < V, "gather: id[%" PRId64 "] is %d, the table has %" PRId64 " rows", n, id[n], V);
-}
-
-void mt_gather_rows_fwd_cpu(float *out, const float *table, const int32_t *id, int64_t N, int64_t V, int64_t C)
-{
-    check_ids(id, N, V);
-#pragma omp parallel for if (N * C >= MT_PARALLEL_FROM) schedule(static)
-    for (int64_t n = 0; n < N; n++)
-        memcpy(out + n * C, table + id[n] * C, (size_t)C * sizeof *out);
-}
-
-/* Two samples may name the same row, so threads split the columns, not the samples. */
-void mt_gather_rows_bwd_cpu(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V, int64_t C)
-{
-    check_ids(id, N, V);
-#pragma omp parallel for if (N * C >= MT_PARALLEL_FROM) schedule(static)
-    for (int64_t begin = 0; begin < C; begin += COLUMNS)
-        for (int64_t n = 0; n < N; n++)
-            for (int64_t c = begin; c < mt_min(C, begin + COLUMNS); c++)
-                dtable[id[n] * C + c] += dout[n * C + c];
 }

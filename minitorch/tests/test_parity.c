@@ -7,6 +7,7 @@
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
+#include "ops/kernels_rows.h"
 #include "testing/op_cases.h"
 
 #include "aborts.h"
@@ -41,7 +42,7 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
 /* An entry that is missing shows when an op first needs it; here it shows at once. */
 Test(parity, the_table_is_full)
 {
-    const size_t size[] = { sizeof(mt_kernel_table), sizeof(mt_nd_table), sizeof(mt_math_table),
+    const size_t size[] = { sizeof(mt_kernel_table), sizeof(mt_nd_table), sizeof(mt_math_table), sizeof(mt_rows_table),
                             sizeof(mt_gpt2_table) };
     for (int family = 0; family < MT_FAMILIES; family++) {
         void *const *entry = mt_table_in_use(family, MT_CUDA, NULL);

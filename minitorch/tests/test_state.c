@@ -1,5 +1,6 @@
 /* test_state.c -- the list of named values: what it holds, copies, counts and refuses. */
 #include "core/state.h"
+#include "ops/ops.h"
 
 #include "aborts.h"
 

@@ -3,6 +3,7 @@
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
+#include "ops/kernels_rows.h"
 
 static mt_matmul_dims seen;
 
@@ -20,6 +21,7 @@ Test(tables, the_cpu_has_every_kernel)
     } of[] = { { mt_kernels(MT_CPU), sizeof(mt_kernel_table) },
                { mt_nd_kernels(MT_CPU), sizeof(mt_nd_table) },
                { mt_math_kernels(MT_CPU), sizeof(mt_math_table) },
+               { mt_rows_kernels(MT_CPU), sizeof(mt_rows_table) },
                { mt_gpt2_kernels(MT_CPU), sizeof(mt_gpt2_table) } };
     cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu);
     for (int family = 0; family < MT_FAMILIES; family++)
@@ -40,7 +42,7 @@ Test(tables, entries_are_the_kernels_of_their_names)
     cr_assert_eq(table->softmax_fwd, mt_softmax_fwd_cpu);
     cr_assert_eq(table->cross_entropy_bwd, mt_cross_entropy_bwd_cpu);
     cr_assert_eq(mt_nd_kernels(MT_CPU)->div_bwd, mt_div_bwd_cpu);
-    cr_assert_eq(mt_math_kernels(MT_CPU)->dropout_fwd, mt_dropout_fwd_cpu);
+    cr_assert_eq(mt_rows_kernels(MT_CPU)->dropout_fwd, mt_dropout_fwd_cpu);
     cr_assert_eq(mt_gpt2_kernels(MT_CPU)->classifier_bwd, mt_classifier_bwd_cpu);
 }
 
