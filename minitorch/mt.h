@@ -3,8 +3,7 @@
  * Two layers: a kernel takes pointers and sizes and allocates nothing (ops/kernels.h); an op takes tensors, checks them,
  * allocates the result and picks the kernel of the device from a table (ops/tables.h). Labs mostly write kernels.
  * Each lab adds its headers here when it arrives. */
-#ifndef MT_MT_H
-#define MT_MT_H
+#pragma once
 
 /* Memory and tensors. */
 #include "core/base.h"    /* error handling */
@@ -42,5 +41,3 @@
 /* Extension points for later labs. */
 #include "ops/policy.h" /* the element type in which an op computes                    lab 09 */
 #include "dist/comm.h"  /* several processes                                           labs 13, 14 */
-
-#endif

@@ -2,8 +2,7 @@
  * can say where a NaN came from and not only that there is one. In other flavours this is nothing.
  *
  * Watched are results as they are recorded, and gradients as backward passes them on; per thread. */
-#ifndef MT_AUTOGRAD_FINITE_H
-#define MT_AUTOGRAD_FINITE_H
+#pragma once
 
 #include "core/tensor.h"
 
@@ -33,5 +32,4 @@ static inline void mt_finite_watch_grad(const char *op, int input, const mt_tens
 {
     (void)op, (void)input, (void)grad;
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* node.h -- the parts of the tape that are given to lab 03: nodes are made, held, emptied and freed here. */
-#ifndef MT_AUTOGRAD_NODE_H
-#define MT_AUTOGRAD_NODE_H
+#pragma once
 
 #include "autograd/tape.h"
 
@@ -38,5 +37,3 @@ void mt_node_backward(mt_node *node);
 /* mt_node_consume -- free what only backward needed: saved tensors, the gradient, the result's memory if only the scope
  * holds it (never that of keep). */
 void mt_node_consume(mt_node *node, const mt_tensor *keep);
-
-#endif

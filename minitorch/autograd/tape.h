@@ -8,15 +8,12 @@
  *     x.grad w.grad <-- [linear] <-------- [relu] <-------- [sum] <-- 1        mt_backward: gradients along the edges
  *
  * Units: solutions/03-autograd/tape.c (recording) and solutions/03-autograd/backward.c (the walk).   Lab 03 */
-#ifndef MT_AUTOGRAD_TAPE_H
-#define MT_AUTOGRAD_TAPE_H
+#pragma once
 
 #include "core/tensor.h"
 #include "ops/policy.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 enum { MT_NODE_SAVED = 6, MT_NODE_DIMS = 3, MT_NODE_RESULTS = 4 };
 
@@ -135,7 +132,4 @@ void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user);
 void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user); /* aborts: not registered */
 void mt_grad_ready(mt_tensor *leaf); /* backward calls it, once per leaf and pass */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

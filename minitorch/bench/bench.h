@@ -1,6 +1,5 @@
 /* bench.h -- what the programs of this folder share: the name of the machine, CSV files, least times, the profile's lines, products as spans. */
-#ifndef MT_BENCH_BENCH_H
-#define MT_BENCH_BENCH_H
+#pragma once
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,5 +101,3 @@ static inline void bench_mark_products(bench_product_fn *also)
     bench_also = also;
     mt_kernels_set(MT_CPU, &table);
 }
-
-#endif

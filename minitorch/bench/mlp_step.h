@@ -11,8 +11,7 @@
  * There are two barriers, between these three. Columns are taken a few at a time, and a thread that has finished its own takes
  * some of the others': on a shared machine one core is often slower than the next, and a barrier waits for the slowest. No
  * sum is ever split, so the bits depend neither on the number of threads nor on which thread took what. */
-#ifndef MT_BENCH_MLP_STEP_H
-#define MT_BENCH_MLP_STEP_H
+#pragma once
 
 #include "models/manual_mlp.h"
 #include "ops/kernels.h"
@@ -183,5 +182,3 @@ static inline double mlp_step(mt_manual_mlp *mlp, const float *x, const int32_t 
         mean_loss += (double)mlp->loss[n] / (double)N;
     return mean_loss;
 }
-
-#endif

@@ -6,14 +6,11 @@
  * aligned to 8 bytes and keeps integers and settings of the list (core/state.h) as strings in __metadata__, whose first
  * entry, "crc64", is the CRC-64/XZ of the whole file with 16 zeros in its place.
  * Format: github.com/huggingface/safetensors. Programs that read or write such files are linked with -lcjson. */
-#ifndef MT_CKPT_SAFETENSORS_H
-#define MT_CKPT_SAFETENSORS_H
+#pragma once
 
 #include "core/state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* mt_safetensors_write -- all of the list as one file, which replaces path when it is complete (core/io.h). */
 mt_status mt_safetensors_write(const char *path, const mt_state *state);
@@ -40,7 +37,4 @@ const char *mt_safetensors_dtype(mt_dtype dtype);
 
 #define MT_SAFETENSORS_START "{\"__metadata__\":{\"crc64\":\"" /* of our headers; 16 digits follow */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -4,17 +4,23 @@
  *   a programming error (wrong shape, dtype, misuse, host out of memory) aborts in MT_CHECK;
  *   a failure of the outside world (files, command lines, data, a missing GPU, a dead peer) returns an mt_status,
  *   mt_last_error() says what happened and what to do, and outputs are unchanged. */
-#ifndef MT_CORE_BASE_H
-#define MT_CORE_BASE_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Around the declarations of a header that C++ and CUDA C++ include too. */
 #ifdef __cplusplus
-extern "C" {
+#define MT_C_BEGIN extern "C" {
+#define MT_C_END   }
+#else
+#define MT_C_BEGIN
+#define MT_C_END
 #endif
+
+MT_C_BEGIN
 
 #define MT_PRINTF(fmt_arg, first_arg) __attribute__((format(printf, fmt_arg, first_arg)))
 #define MT_NORETURN                   __attribute__((noreturn))
@@ -80,7 +86,4 @@ static inline int64_t mt_ceil_div(int64_t n, int64_t d)
 /* mt_now -- seconds of a monotonic clock; only differences have a meaning. */
 double mt_now(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

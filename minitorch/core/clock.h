@@ -1,15 +1,12 @@
 /* clock.h -- the clock through which the loader's threads sleep and wait: the machine's, or in tests and experiments a
  * simulated one (clock_sim.h). */
-#ifndef MT_CORE_CLOCK_H
-#define MT_CORE_CLOCK_H
+#pragma once
 
 #include <pthread.h>
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_clock mt_clock;
 
@@ -33,7 +30,4 @@ struct mt_clock {
 /* mt_clock_real -- the machine's monotonic clock; not freed. */
 mt_clock *mt_clock_real(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -3,20 +3,14 @@
  * When every thread that takes part sleeps or waits, the clock advances to the next time at which one of them
  * continues. Threads continue one at a time, in order of arrival. When all of them wait for each other, that is a
  * deadlock: the program aborts with a message instead of hanging. */
-#ifndef MT_CORE_CLOCK_SIM_H
-#define MT_CORE_CLOCK_SIM_H
+#pragma once
 
 #include "core/clock.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* mt_clock_sim_new -- a simulated clock at 0 s; the calling thread takes part in it. */
 mt_clock *mt_clock_sim_new(void);
 void mt_clock_sim_free(mt_clock *clock); /* aborts: another thread still takes part */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,12 +1,9 @@
 /* device.h -- the devices that hold storage: MT_CPU always, MT_CUDA when built with CUDA=nvcc or CUDA=emu. */
-#ifndef MT_CORE_DEVICE_H
-#define MT_CORE_DEVICE_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_device { MT_CPU, MT_CUDA } mt_device;
 
@@ -50,7 +47,4 @@ typedef struct mt_backend {
 /* NULL in a program that is linked without cuda/table.c. The one weak symbol of the framework. */
 extern const mt_backend *mt_cuda;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

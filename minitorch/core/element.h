@@ -4,14 +4,11 @@
  *   f32   4      8 bits    23 bits   3.4e38       1.2e-38
  *   f16   2      5         10        65504        6.1e-5
  *   bf16  2      8         7         3.4e38       1.2e-38        the upper half of an f32 */
-#ifndef MT_CORE_ELEMENT_H
-#define MT_CORE_ELEMENT_H
+#pragma once
 
 #include "core/dtype.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* A 16-bit float is stored as its bits; arithmetic happens in f32. */
 typedef struct mt_f16 {
@@ -33,7 +30,4 @@ float mt_bf16_to_f32(mt_bf16 value);
 double mt_load_f64(const void *array, mt_dtype dtype, int64_t i);
 void mt_store_f64(void *array, mt_dtype dtype, int64_t i, double value);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

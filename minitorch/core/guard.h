@@ -5,8 +5,7 @@
  *
  * New and freed bytes are filled with 0xFF: NaN in every float type, -1 in every integer. Guards are checked when the
  * block is freed, and on each access with AddressSanitizer. A program that exits with 0 must have freed every block. */
-#ifndef MT_CORE_GUARD_H
-#define MT_CORE_GUARD_H
+#pragma once
 
 #include "core/base.h"
 
@@ -19,5 +18,4 @@ void *mt_guard_leave(void *data, int64_t bytes);  /* the allocator's block; abor
 #define mt_guarded_bytes(bytes)      mt_max(bytes, 1)
 #define mt_guard_enter(block, bytes) (block)
 #define mt_guard_leave(data, bytes)  (data)
-#endif
 #endif

@@ -1,14 +1,11 @@
 /* io.h -- whole files: reading one through a map or into memory, and replacing one in a single step. */
-#ifndef MT_CORE_IO_H
-#define MT_CORE_IO_H
+#pragma once
 
 #include "core/base.h"
 
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
@@ -56,7 +53,4 @@ mt_status mt_file_writer_close(mt_file_writer *file);
 /* mt_file_writer_abandon -- discard what was written. */
 void mt_file_writer_abandon(mt_file_writer *file);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

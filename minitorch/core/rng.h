@@ -4,14 +4,11 @@
  * these numbers alone. So any thread can compute any part of a sequence, and the values do not depend on the number of
  * threads. Use a stream for each purpose (MT_STREAM_...), a counter range or substream for each epoch or worker.
  * Source: Salmon et al. 2011, SC11, "Parallel Random Numbers: As Easy as 1, 2, 3". */
-#ifndef MT_CORE_RNG_H
-#define MT_CORE_RNG_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_rng {
     uint64_t seed;
@@ -55,7 +52,4 @@ void mt_rng_fill_normal(mt_rng *rng, float *out, int64_t n, float mean, float st
 /* mt_rng_permutation -- out[0..n-1] is a uniformly random order of 0 .. n-1 (Fisher-Yates). */
 void mt_rng_permutation(mt_rng *rng, int64_t *out, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -5,14 +5,11 @@
  *     mt_scope_end();
  *
  * Scopes nest up to 64 deep; each thread has its own. A tensor made outside every scope is released by the caller. */
-#ifndef MT_CORE_SCOPE_H
-#define MT_CORE_SCOPE_H
+#pragma once
 
 #include "core/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 void mt_scope_begin(void);
 void mt_scope_end(void); /* aborts: no scope is open */
@@ -24,7 +21,4 @@ int mt_scope_depth(void);
  * Ops call it on every result. Returns t. */
 mt_tensor *mt_scope_adopt(mt_tensor *t);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -10,14 +10,11 @@
  *
  * Saving, loading, copying and counting bytes are loops over the list. Tensors are retained, integers borrowed: those of
  * an optimizer are valid until a parameter is added to it. */
-#ifndef MT_CORE_STATE_H
-#define MT_CORE_STATE_H
+#pragma once
 
 #include "core/tensor.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 enum { MT_STATE_NAME = 112 };
 
@@ -53,7 +50,4 @@ void mt_state_copy(const mt_state *to, const mt_state *from);
 
 void mt_state_free(mt_state *state); /* leaves it empty; tensors that nothing else holds are freed */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -2,15 +2,12 @@
  *
  * All memory of the framework comes from mt_alloc, so that it can be observed, taken from another allocator (lab 10)
  * and checked (debug flavour: core/guard.h). */
-#ifndef MT_CORE_STORAGE_H
-#define MT_CORE_STORAGE_H
+#pragma once
 
 #include "core/base.h"
 #include "core/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_ALIGNMENT 64 /* of every block: a cache line, and an AVX-512 vector */
 
@@ -53,7 +50,4 @@ typedef struct mt_allocator {
 /* mt_allocator_set -- replace a device's allocator; NULL: the default.   Aborts: the device has live blocks. */
 void mt_allocator_set(mt_device device, const mt_allocator *allocator);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -3,17 +3,14 @@
  * A tensor made here or by an op belongs to the current scope (core/scope.h) and is freed at its end, unless mt_retain
  * adds a reference, which mt_release drops again. Without a scope it belongs to the caller, who releases it. A view
  * keeps the storage alive, not the tensor it was made from. */
-#ifndef MT_CORE_TENSOR_H
-#define MT_CORE_TENSOR_H
+#pragma once
 
 #include "core/dtype.h"
 #include "core/rng.h"
 #include "core/storage.h"
 #include "core/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_node mt_node; /* autograd/tape.h */
 
@@ -73,7 +70,4 @@ void mt_tensor_drop(mt_tensor *t);
 /* mt_tensor_on_release -- what to do when a tensor with a node is freed; the tape sets it (autograd/node.c). */
 void mt_tensor_on_release(void (*release)(mt_node *node));
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

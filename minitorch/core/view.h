@@ -3,15 +3,12 @@
  * Element (i0, i1, ...) of a view is element  offset + i0*stride[0] + i1*stride[1] + ...  of its storage, all counted in
  * elements. Transposing, slicing and broadcasting change only these numbers.
  * Units: solutions/00-tensors/view.c (the arithmetic) and solutions/00-tensors/copy.c (the copy).   Lab 00 */
-#ifndef MT_CORE_VIEW_H
-#define MT_CORE_VIEW_H
+#pragma once
 
 #include "core/base.h"
 #include "core/dtype.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_MAX_RANK 8
 
@@ -92,7 +89,4 @@ mt_shape mt_view_shape(const mt_view *view);
 const char *mt_shape_text(mt_shape shape);
 const char *mt_view_text(const mt_view *view);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

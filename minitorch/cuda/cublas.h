@@ -1,6 +1,5 @@
 /* cublas.h -- the one cuBLAS handle, bound to mt_cuda_stream(). The emulator has a cuBLAS of its own, on the CPU. */
-#ifndef MT_CUDA_CUBLAS_H
-#define MT_CUDA_CUBLAS_H
+#pragma once
 
 #include "cuda/cuda.h"
 
@@ -9,16 +8,11 @@
 /* MT_CUBLAS -- a cuBLAS call that must succeed; else file, line, call and status, and abort. */
 #define MT_CUBLAS(call) mt_cublas_check((int)(call), __FILE__, __LINE__, #call)
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* mt_cublas -- the handle, made when first asked for. */
 cublasHandle_t mt_cublas(void);
 
 void mt_cublas_check(int status, const char *file, int line, const char *call);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -11,8 +11,7 @@
  *
  * The same units are built by nvcc or by the emulator (CUDA=nvcc|emu): nothing here tells them apart. C files see the
  * functions that need no CUDA type. */
-#ifndef MT_CUDA_CUDA_H
-#define MT_CUDA_CUDA_H
+#pragma once
 
 #include "core/base.h"
 
@@ -56,7 +55,4 @@ bool mt_cuda_is_emulated(void);
 /* mt_cuda_sync -- wait for all launches; aborts, in words, when one of them failed. */
 void mt_cuda_sync(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -5,8 +5,7 @@
  * of threads, in an order that only sizes decide, and are off by no more than n roundings. Where the CPU's aborts over a
  * value (a label out of range), these print the same words and trap: the next call that waits for the device aborts.
  * What labs 06 and 07 ask for is in ops/kernels_cuda.h, optim/updates_cuda.h and ops/matmul_cuda.h. */
-#ifndef MT_CUDA_KERNELS_H
-#define MT_CUDA_KERNELS_H
+#pragma once
 
 #include "core/device.h"
 #include "ops/kernels_gpt2.h"
@@ -16,9 +15,7 @@
 #include "optim/clip.h"
 #include "optim/updates.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* ---- the driver (core/device.h): device.cu, and strided.cu for mt_cuda_pack --------------------------- */
 mt_status mt_cuda_open(void);
@@ -74,7 +71,4 @@ mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update
     mt_adafactor_update_cuda;
 __typeof__(mt_clip_grad_norm_cpu) mt_clip_grad_norm_cuda;
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,6 +1,5 @@
 /* launch.cuh -- how many blocks n elements take, and which element is a thread's. */
-#ifndef MT_CUDA_LAUNCH_CUH
-#define MT_CUDA_LAUNCH_CUH
+#pragma once
 
 #include "cuda/cuda.h"
 
@@ -36,5 +35,3 @@ static __device__ __forceinline__ int64_t mt_grid_threads(void)
 {
     return (int64_t)gridDim.x * blockDim.x;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* matmul.cuh -- what every rung of the device's ladder shares: operands as they lie, results as they are wanted. */
-#ifndef MT_CUDA_MATMUL_CUH
-#define MT_CUDA_MATMUL_CUH
+#pragma once
 
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
@@ -72,5 +71,3 @@ static __device__ __forceinline__ void mt_tile_begin(const mt_product &p, int ro
     *i = blockIdx.x / across * rows;
     *j = blockIdx.x % across * cols;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* nd.cuh -- the walk of ops/nd.h inside a kernel: any thread finds any element by division, nobody has to count up to it. */
-#ifndef MT_CUDA_ND_CUH
-#define MT_CUDA_ND_CUH
+#pragma once
 
 #include "cuda/cuda.h"
 #include "ops/nd.h"
@@ -30,5 +29,3 @@ static inline int64_t mt_nd_count(const mt_nd &it)
 {
     return it.runs * it.run;
 }
-
-#endif

@@ -2,8 +2,7 @@
  *
  * All threads must call (all 32 lanes of a warp; all threads of a block of a multiple of 32). The order of additions is
  * fixed by the lane numbers, so the same inputs give the same bits. */
-#ifndef MT_CUDA_REDUCE_CUH
-#define MT_CUDA_REDUCE_CUH
+#pragma once
 
 #include "cuda/launch.cuh"
 
@@ -64,5 +63,3 @@ static __device__ __forceinline__ float mt_block_max(float value)
 {
     return mt_block_reduce(value, mt_larger(), -INFINITY);
 }
-
-#endif

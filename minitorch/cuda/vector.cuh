@@ -2,8 +2,7 @@
  *
  * A float4 must lie at a multiple of 16 bytes, and nothing beyond the array may be touched: both are seen to here. All
  * threads of a launch get the same answer to the first, so it costs a comparison and no divergence. */
-#ifndef MT_CUDA_VECTOR_CUH
-#define MT_CUDA_VECTOR_CUH
+#pragma once
 
 #include "cuda/cuda.h"
 
@@ -37,5 +36,3 @@ static __device__ __forceinline__ void mt_store4(float *out, int64_t i, int64_t 
     if (i + 3 < n)
         out[i + 3] = v.w;
 }
-
-#endif

@@ -3,14 +3,11 @@
  * Slightly different pictures in each epoch act like a larger training set. The random choices are drawn first, from the
  * sample's own stream (mt_augment_choose), then applied (mt_augment_apply).
  * Unit: solutions/05-data/augment.c */
-#ifndef MT_DATA_AUGMENT_H
-#define MT_DATA_AUGMENT_H
+#pragma once
 
 #include "core/rng.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* A decoded picture: [height, width, 3] u8, red green blue. */
 typedef struct mt_image {
@@ -62,7 +59,4 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
  * what they overwrite.   Lab 05.6 */
 void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,7 +1,6 @@
 /* collate.h -- reading the samples of one batch: the work of a loader's thread.
  * Unit: solutions/05-data/collate.c */
-#ifndef MT_DATA_COLLATE_H
-#define MT_DATA_COLLATE_H
+#pragma once
 
 #ifdef __cplusplus
 #include <atomic>
@@ -38,5 +37,3 @@ mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
  * Fails as the data set's get does; when no sample of the set is good; MT_ERR_STOPPED when `stopped` became true.
  * Lab 05.12 */
 mt_status mt_collate(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how, int64_t N);
-
-#endif

@@ -8,8 +8,7 @@
  *         die(mt_last_error());                                          // data/tokens.h
  *     mt_dataset_get(set, 7, &rng, x, y);
  *     mt_dataset_close(set); */
-#ifndef MT_DATA_DATASET_H
-#define MT_DATA_DATASET_H
+#pragma once
 
 #include <inttypes.h>
 
@@ -17,9 +16,7 @@
 #include "core/rng.h"
 #include "core/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* One half of a sample: the input x, or the target y. */
 typedef struct mt_field {
@@ -86,7 +83,4 @@ static inline void mt_dataset_close(mt_dataset *set) /* NULL is allowed */
         set->close(set);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,12 +1,9 @@
 /* idx.h -- writing IDX files, the format of data/idx_map.h. */
-#ifndef MT_DATA_IDX_H
-#define MT_DATA_IDX_H
+#pragma once
 
 #include "data/idx_map.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_idx {
     mt_idx_kind kind;
@@ -22,7 +19,4 @@ void mt_idx_free(mt_idx *idx); /* a zeroed one is allowed; leaves it zeroed */
 /* mt_idx_write -- replace the file at path, in one step. The folder must exist. */
 mt_status mt_idx_write(const char *path, const mt_idx *idx);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -6,14 +6,11 @@
  * As a data set the files are mapped, and a sample's pixels become floats when it is read: opening reads the headers only,
  * and several processes share the pages.
  * Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".   Unit: solutions/05-data/idx_map.c */
-#ifndef MT_DATA_IDX_MAP_H
-#define MT_DATA_IDX_MAP_H
+#pragma once
 
 #include "data/dataset.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_idx_kind { MT_IDX_LABELS = 1, MT_IDX_IMAGES = 3 } mt_idx_kind; /* the number of dimensions */
 
@@ -49,7 +46,4 @@ mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *
 mt_pixel_norm mt_idx_dataset_norm(const mt_dataset *set);
 const uint8_t *mt_idx_dataset_labels(const mt_dataset *set);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -17,8 +17,7 @@
  * timing. With l seconds to load a batch, c to compute on it, W workers and p batches of prefetch, a batch takes
  *     max(c, l / W, (l + c) / (p + 1)) seconds with workers,  l + c without.
  * Memory: p + 1 batches. A loader is used by one thread; only mt_loader_stop may be called from another. */
-#ifndef MT_DATA_LOADER_H
-#define MT_DATA_LOADER_H
+#pragma once
 
 #include "core/clock.h"
 #include "core/tensor.h"
@@ -87,5 +86,3 @@ mt_status mt_loader_seek(mt_loader *loader, mt_loader_place place);
 void mt_loader_stop(mt_loader *loader);
 
 mt_loader_stats mt_loader_stats_of(const mt_loader *loader);
-
-#endif

@@ -1,14 +1,11 @@
 /* mnist.h -- MNIST, or the stand-in digits in its format, as a training set and a test set.
  *
  *   DIR/train-images-idx3-ubyte  DIR/train-labels-idx1-ubyte  DIR/t10k-images-idx3-ubyte  DIR/t10k-labels-idx1-ubyte */
-#ifndef MT_DATA_MNIST_H
-#define MT_DATA_MNIST_H
+#pragma once
 
 #include "data/dataset.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_MNIST_CLASSES 10
 
@@ -29,7 +26,4 @@ const char *mt_mnist_name(const char *dir);
 mt_status mt_mnist_open(mt_mnist *out, const char *dir);
 void mt_mnist_close(mt_mnist *mnist); /* a zeroed one is allowed */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

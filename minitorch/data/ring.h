@@ -10,8 +10,7 @@
  * A slot is planned again only after the caller has finished with it, so workers that are ahead find nothing to claim and
  * wait: memory stays bounded by slots.
  * All waiting goes through the clock (core/clock.h).   Unit: solutions/05-data/ring.c */
-#ifndef MT_DATA_RING_H
-#define MT_DATA_RING_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -56,5 +55,3 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket);
 /* mt_ring_stop -- end all waiting; from now on claim and take return false. From any thread, any number of times.
  * Lab 05.16 */
 void mt_ring_stop(mt_ring *ring);
-
-#endif

@@ -7,14 +7,11 @@
  *     mt_sampler mixed = mt_sampler_shuffling(set->count, seed);
  *     mt_sampler mine  = mt_sampler_distributed(mixed, rank, world, MT_UNEVEN_PAD);
  * Unit: solutions/05-data/sampler.c */
-#ifndef MT_DATA_SAMPLER_H
-#define MT_DATA_SAMPLER_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* When count is no multiple of world; every rank must make the same number of steps, or the others wait forever. */
 typedef enum mt_uneven {
@@ -59,7 +56,4 @@ int64_t mt_sampler_steps(const mt_sampler *sampler, int64_t batch, bool drop_las
  * Returns n: batch, or fewer for the last one.   Lab 05.10 */
 int64_t mt_sampler_batch(int64_t *index, const mt_sampler *sampler, const int64_t *order, int64_t step, int64_t batch);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

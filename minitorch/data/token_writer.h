@@ -1,12 +1,9 @@
 /* token_writer.h -- writing a token file (data/tokens.h) piece by piece; it replaces path when it is complete. */
-#ifndef MT_DATA_TOKEN_WRITER_H
-#define MT_DATA_TOKEN_WRITER_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_token_writer mt_token_writer;
 
@@ -24,7 +21,4 @@ void mt_token_writer_abandon(mt_token_writer *writer);
 /* mt_tokens_write -- a whole file at once. */
 mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

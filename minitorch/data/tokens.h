@@ -7,14 +7,11 @@
  *         24   tokens              all little-endian
  *
  * Unit: solutions/05-data/tokens.c */
-#ifndef MT_DATA_TOKENS_H
-#define MT_DATA_TOKENS_H
+#pragma once
 
 #include "data/dataset.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_TOKENS_HEADER 24
 
@@ -44,7 +41,4 @@ void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t s
  * Aborts: there is no window.   Given, in data/token_dataset.c */
 mt_dataset *mt_token_windows_new(const mt_tokens *tokens, int64_t T, int64_t stride);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

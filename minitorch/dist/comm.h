@@ -12,14 +12,11 @@
  *     ...                                                      // compute
  *     mt_status status = mt_wait(sent);                        // once per handle; frees it
  * With NULL instead of a handle the call returns when the operation is done. */
-#ifndef MT_DIST_COMM_H
-#define MT_DIST_COMM_H
+#pragma once
 
 #include "core/dtype.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_comm mt_comm;
 typedef struct mt_request mt_request; /* an operation in progress */
@@ -84,7 +81,4 @@ mt_status mt_barrier(mt_comm *comm);
 /* mt_wait -- block until the operation is done, free the handle, return its outcome; once per handle. NULL: MT_OK. */
 mt_status mt_wait(mt_request *request);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

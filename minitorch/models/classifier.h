@@ -1,6 +1,5 @@
 /* classifier.h -- the loss of a classifier of ten classes, and its test: how often it takes what for what. */
-#ifndef MT_MODELS_CLASSIFIER_H
-#define MT_MODELS_CLASSIFIER_H
+#pragma once
 
 #include "data/loader.h"
 #include "nn/module.h"
@@ -23,5 +22,3 @@ mt_status mt_classifier_test(mt_test_result *out, mt_module *model, mt_loader *l
 
 /* mt_classifier_print -- the confusion matrix and the most frequent mistakes, to stdout. */
 void mt_classifier_print(const mt_test_result *result);
-
-#endif

@@ -3,14 +3,11 @@
  *
  *     mt_gpt2_cost cost = mt_gpt2_cost_of(mt_gpt2_size("gpt2"), 4, 1024, 1);
  *     mt_gpt2_cost_print(&cost, mt_gpt2_size("gpt2")); */
-#ifndef MT_MODELS_COST_H
-#define MT_MODELS_COST_H
+#pragma once
 
 #include "models/gpt2.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_gpt2_cost {
     int64_t parameters;       /* padding included */
@@ -30,7 +27,4 @@ mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T,
 /* mt_gpt2_cost_print -- the same as a table on standard output. */
 void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *config);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -4,14 +4,11 @@
  *     const float *logits = mt_decoder_next(decoder, id);       // of what follows id
  *     int32_t next = mt_sample(logits, vocabulary, &how, &rng);
  */
-#ifndef MT_MODELS_DECODER_H
-#define MT_MODELS_DECODER_H
+#pragma once
 
 #include "nn/module.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_decoder mt_decoder; /* opaque */
 
@@ -24,7 +21,4 @@ const float *mt_decoder_next(mt_decoder *decoder, int32_t id);
 
 int64_t mt_decoder_place(const mt_decoder *decoder); /* how many tokens are in the context */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

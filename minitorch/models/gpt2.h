@@ -8,14 +8,11 @@
  * Parameters have Hugging Face's names ("h.0.attn.c_attn.weight") and its shapes: its Conv1D weights are [inputs,
  * outputs], as ours are. No dropout: GPT-2's runs are shorter than one pass over the data.
  * Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".   Lab 08 */
-#ifndef MT_MODELS_GPT2_H
-#define MT_MODELS_GPT2_H
+#pragma once
 
 #include "nn/module.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_gpt2_config {
     int64_t vocabulary; /* tokens */
@@ -67,7 +64,4 @@ mt_tensor *mt_gpt2_forward(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

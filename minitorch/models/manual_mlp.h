@@ -4,8 +4,7 @@
  *
  * No tensor, no tape: lab 03 builds the machine that does this for any graph, and is measured against this one.
  * Unit: solutions/02-backprop/manual_mlp.c.   Lab 02.9 */
-#ifndef MT_MODELS_MANUAL_MLP_H
-#define MT_MODELS_MANUAL_MLP_H
+#pragma once
 
 #include "core/base.h"
 #include "core/rng.h"
@@ -50,5 +49,3 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
 
 /* mt_manual_mlp_sgd -- params -= learning_rate * grads.   Lab 02.9 */
 void mt_manual_mlp_sgd(mt_manual_mlp *mlp, float learning_rate);
-
-#endif

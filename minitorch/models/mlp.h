@@ -3,8 +3,7 @@
  *   x [N,width[0]] -> linear -> ReLU -> ... -> linear -> logits [N,width[layers]]
  *
  * The same numbers as the one written by hand (models/manual_mlp.h), to the bit, when it starts from the same rng. */
-#ifndef MT_MODELS_MLP_H
-#define MT_MODELS_MLP_H
+#pragma once
 
 #include "nn/module.h"
 #include "optim/updates.h"
@@ -22,5 +21,3 @@ extern const double mt_mlp_usual_rate[MT_UPDATE_KINDS];
 /* mt_mlp_flops -- what the products of one training step need for one sample: per weight 2 forward, 2 for its own gradient
  * and 2 for its input's, which the first layer does not need. */
 int64_t mt_mlp_flops(const int64_t *width, int layers);
-
-#endif

@@ -1,13 +1,10 @@
 /* sample.h -- from logits to a token, and from a prompt to text. */
-#ifndef MT_MODELS_SAMPLE_H
-#define MT_MODELS_SAMPLE_H
+#pragma once
 
 #include "core/rng.h"
 #include "nn/module.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_sampling {
     double temperature; /* logits are divided by it; 0: always the most likely token */
@@ -25,7 +22,4 @@ int32_t mt_sample(const float *logits, int64_t V, const mt_sampling *how, mt_rng
  * used. Recomputes every context, on any device: work T^2, where mt_decoder_next's cache has T. */
 void mt_gpt2_extend(int32_t *ids, int64_t count, int64_t more, mt_module *model, const mt_sampling *how, mt_rng *rng);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -6,14 +6,11 @@
  *
  * A module owns its parameters and children, and mt_module_free frees the whole tree. Parameters outlive every scope.
  * Code outside a module finds its parts by name (mt_module_find, mt_module_tensor), not by their number. */
-#ifndef MT_NN_MODULE_H
-#define MT_NN_MODULE_H
+#pragma once
 
 #include "core/state.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_module mt_module;
 
@@ -83,7 +80,4 @@ mt_module *mt_module_find(const mt_module *module, const char *path);
 mt_tensor *mt_module_tensor(const mt_module *module, const char *path);
 void mt_module_free(mt_module *module); /* NULL is allowed */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

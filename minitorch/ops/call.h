@@ -10,8 +10,7 @@
  *     }
  *
  * An op is written once and serves every device: it never names a kernel, it asks the table of its device. */
-#ifndef MT_OPS_CALL_H
-#define MT_OPS_CALL_H
+#pragma once
 
 #include "autograd/tape.h"
 #include "core/scope.h"
@@ -99,5 +98,3 @@ void mt_unary_backward(mt_node *node, mt_tensor *dout);
 
 /* mt_mean_shares -- each row's share [N] of the gradient of a mean over N rows, in the scope. */
 mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);
-
-#endif

@@ -1,7 +1,6 @@
 /* heads.h -- what the attention kernels of the CPU share: where a head's queries, keys and values are, and its
  * products. */
-#ifndef MT_OPS_HEADS_H
-#define MT_OPS_HEADS_H
+#pragma once
 
 #include "ops/matmul.h"
 
@@ -34,5 +33,3 @@ static inline void mt_head_product(float *c, int64_t ldc, const float *a, int64_
     const mt_matmul_dims dims = { M, N, K, lda, ldb, ldc, trans_a, trans_b, write };
     mt_matmul_packed_cpu(c, a, b, &dims);
 }
-
-#endif

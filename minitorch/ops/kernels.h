@@ -5,17 +5,14 @@
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
  * ACCUMULATE (+=) into what the caller zeroed, because a value used twice gets two gradients. Pointers of different
  * arguments must not alias unless said. Threads never change a bit of any result. */
-#ifndef MT_OPS_KERNELS_H
-#define MT_OPS_KERNELS_H
+#pragma once
 
 #include "core/base.h"
 #include "core/rng.h"
 #include "ops/matmul.h"
 #include "ops/tables.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* ---- linear: solutions/02-backprop/linear.c -------------------------------------------------- */
 
@@ -117,7 +114,4 @@ static inline const mt_kernel_table *mt_kernels(mt_device device)
     return (const mt_kernel_table *)mt_table_in_use(MT_BASE_FAMILY, device, &mt_kernels_cpu);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

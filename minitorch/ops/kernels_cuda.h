@@ -14,17 +14,14 @@
  * profiler's "l1tex__t_sectors" and the emulator do: a kernel at its ideal is limited by bandwidth alone.
  * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest, ended by a
  * rung whose name is NULL. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers: optim/updates_cuda.h. */
-#ifndef MT_OPS_KERNELS_CUDA_H
-#define MT_OPS_KERNELS_CUDA_H
+#pragma once
 
 #include "core/base.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 #include "ops/kernels_rows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* ---- fill and saxpy: saxpy.cu ------------------------------------------------------------------- */
 
@@ -160,7 +157,4 @@ typedef struct mt_histogram_rung {
 
 extern const mt_histogram_rung mt_histogram_ladder_cuda[];
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,13 +1,10 @@
 /* kernels_gpt2.h -- the CPU kernels of GPT-2: lab 08, and lab 11's attention. The CUDA kernels of the same contracts
  * are given (cuda/kernels.h). Conventions and letters are those of ops/kernels.h. */
-#ifndef MT_OPS_KERNELS_GPT2_H
-#define MT_OPS_KERNELS_GPT2_H
+#pragma once
 
 #include "ops/tables.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* mt_layernorm_fwd_cpu -- normalise each row, then scale and shift.
  *   out   [N,C] f32  overwritten; may alias x
@@ -149,7 +146,4 @@ int64_t mt_sample_kept_cpu(const float *weight, int64_t V, int64_t top_k, double
  * 0 <= part < 1.   Lab 08.9 */
 int64_t mt_sample_drawn_cpu(const float *weight, int64_t kept, double part);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

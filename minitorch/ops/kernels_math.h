@@ -1,13 +1,10 @@
 /* kernels_math.h -- given CPU kernels over dense arrays: functions, sums and maxima along a dimension.
  * Conventions are those of ops/kernels.h; sums run in double and are rounded once. */
-#ifndef MT_OPS_KERNELS_MATH_H
-#define MT_OPS_KERNELS_MATH_H
+#pragma once
 
 #include "ops/kernels.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 mt_unary_fwd_fn mt_exp_fwd_cpu, mt_log_fwd_cpu, mt_sqrt_fwd_cpu;
 mt_unary_bwd_fn mt_exp_bwd_cpu;  /* saved = out */
@@ -40,7 +37,4 @@ static inline const mt_math_table *mt_math_kernels(mt_device device)
     return (const mt_math_table *)mt_table_in_use(MT_MATH_FAMILY, device, &mt_math_cpu);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

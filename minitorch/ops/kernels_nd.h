@@ -4,15 +4,12 @@
  * over the repeats. All operands of a call have the same shape. Forward overwrites, backward accumulates; a NULL gradient is
  * not wanted. Sums run in double and are rounded once. Threads never change a bit of any result.
  * Given on the CPU; the CUDA kernels are lab 06's or given (cuda/kernels.h). */
-#ifndef MT_OPS_KERNELS_ND_H
-#define MT_OPS_KERNELS_ND_H
+#pragma once
 
 #include "core/view.h"
 #include "ops/tables.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_strided {
     float *data; /* the storage; view.offset is added */
@@ -51,7 +48,4 @@ static inline const mt_nd_table *mt_nd_kernels(mt_device device)
     return (const mt_nd_table *)mt_table_in_use(MT_ND_FAMILY, device, &mt_nd_cpu);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,13 +1,10 @@
 /* kernels_rows.h -- given CPU kernels: rows of a table, dropout. Conventions are those of ops/kernels.h. */
-#ifndef MT_OPS_KERNELS_ROWS_H
-#define MT_OPS_KERNELS_ROWS_H
+#pragma once
 
 #include "core/rng.h"
 #include "ops/tables.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* mt_gather_rows_fwd_cpu -- out[n,:] = table[id[n],:];  table [V,C], id [N], out [N,C].   Aborts: an id outside 0 .. V-1. */
 void mt_gather_rows_fwd_cpu(float *out, const float *table, const int32_t *id, int64_t N, int64_t V, int64_t C);
@@ -34,7 +31,4 @@ static inline const mt_rows_table *mt_rows_kernels(mt_device device)
     return (const mt_rows_table *)mt_table_in_use(MT_ROWS_FAMILY, device, &mt_rows_cpu);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

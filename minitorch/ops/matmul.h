@@ -2,14 +2,11 @@
  *
  * C = A B  or  C += A B,  with A [M,K], B [K,N], C [M,N], all f32 and row-major.
  * Every rung takes the same arguments, so checks and benchmarks walk the table. Unit: solutions/01-matmul/matmul.c */
-#ifndef MT_OPS_MATMUL_H
-#define MT_OPS_MATMUL_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_trans { MT_NO_TRANS, MT_TRANS } mt_trans;       /* as stored, or read transposed */
 typedef enum mt_write { MT_OVERWRITE, MT_ACCUMULATE } mt_write; /* C = A B, or C += A B */
@@ -62,7 +59,4 @@ void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t 
 /* mt_matmul_dims_check -- abort, in words, when the dimensions make no sense. Every rung calls it first. */
 void mt_matmul_dims_check(const char *who, const mt_matmul_dims *dims);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -13,14 +13,11 @@
  *   tensor      2n / 64 floats     4                      < 1 / 8  16 bits an element, 16 x 16 x 16 a step
  *
  * Units: solutions/07-cuda-matmul/.   Lab 07 */
-#ifndef MT_OPS_MATMUL_CUDA_H
-#define MT_OPS_MATMUL_CUDA_H
+#pragma once
 
 #include "ops/matmul.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 mt_matmul_fn mt_matmul_naive_cuda; /* Lab 07.1  naive.cu: a thread for each result, columns along the warp's lanes */
 mt_matmul_fn mt_matmul_coalesced_cuda; /* Lab 07.2  naive.cu: rows along the lanes */
@@ -49,7 +46,4 @@ void mt_linear_fwd_cuda(float *out, const float *x, const float *w, const float 
 void mt_linear_bwd_cuda(float *dx, float *dw, float *db, const float *dout, const float *x, const float *w, int64_t N,
                         int64_t I, int64_t O);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -3,14 +3,11 @@
  * Dimensions that lie behind each other in every view are merged first, so dense arrays are a single run:
  *     for (mt_nd it = mt_nd_begin(views, 3); it.runs > 0; mt_nd_next(&it))
  *         row(out + it.at[0], a + it.at[1], it.step[1], b + it.at[2], it.step[2], it.run);                        */
-#ifndef MT_OPS_ND_H
-#define MT_OPS_ND_H
+#pragma once
 
 #include "core/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 enum { MT_ND_VIEWS = 4 };
 
@@ -35,7 +32,4 @@ typedef void mt_nd_piece_fn(const mt_nd *it, int64_t i, int64_t n, void *user);
  * which elements it has does not depend on their number. work: operations per element, for whether threads are worth it. */
 void mt_nd_for(const mt_nd *all, int64_t piece, int64_t work, mt_nd_piece_fn *fn, void *user);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -4,8 +4,7 @@
  * f32 unless said. Inputs may be any view: ops that need dense rows make them so (mt_contiguous). A wrong shape aborts and
  * says both shapes in words. Call them inside a scope: what an op makes on its way is the scope's too. One table,
  * testing/op_cases.c, checks every op below. */
-#ifndef MT_OPS_OPS_H
-#define MT_OPS_OPS_H
+#pragma once
 
 #include "core/scope.h"
 #include "core/tensor.h"
@@ -61,5 +60,3 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,
 /* mt_classifier -- mean cross-entropy [] of x [N,C] times the transpose of w's first `classes` rows (w [V,C], classes <= V;
  * the rest is padding), target i32 [N]. Holds N x classes numbers once. */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);
-
-#endif

@@ -5,14 +5,11 @@
  * Lab 09's autocast sets a policy: f16 or bf16 for products, f32 for operations that lose too much in 16 bits.
  * Without a policy an op computes in the type of its inputs. Each thread has its own policy.
  * Source: Micikevicius et al. 2018, arXiv:1710.03740. */
-#ifndef MT_OPS_POLICY_H
-#define MT_OPS_POLICY_H
+#pragma once
 
 #include "core/dtype.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* Kinds of ops by the precision they need. */
 typedef enum mt_op_kind {
@@ -34,7 +31,4 @@ mt_cast_policy *mt_cast_policy_get(void **user);
  * Aborts: the policy chooses an integer type. */
 mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -8,14 +8,11 @@
  * K(relu_fwd); struct, CPU table and CUDA table are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu, which is the
  * CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed to a kernel are on
  * the table's device; CUDA kernels go to the device's current stream. */
-#ifndef MT_OPS_TABLES_H
-#define MT_OPS_TABLES_H
+#pragma once
 
 #include "core/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_kernel_family {
     MT_BASE_FAMILY,
@@ -45,7 +42,4 @@ void mt_table_set(mt_kernel_family family, mt_device device, const void *table);
 struct mt_kernel_table;
 void mt_kernels_set(mt_device device, const struct mt_kernel_table *table);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -2,8 +2,7 @@
  *
  * An mt_vec is a GCC vector: + - * / work on all its MT_VL numbers at once, a float times an mt_vec multiplies each.
  * The width is fixed when the file is compiled (-march=native). Works in gcc and clang. */
-#ifndef MT_OPS_VEC_H
-#define MT_OPS_VEC_H
+#pragma once
 
 #include "core/base.h"
 
@@ -124,5 +123,3 @@ static inline void mt_vec_transpose(mt_vec rows[MT_VL])
             rows[i] = shuffled[i];
     }
 }
-
-#endif

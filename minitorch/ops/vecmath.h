@@ -4,8 +4,7 @@
  * vector code (-O3): bench_activations shows what that is worth. Every float is allowed, NaN stays NaN. Largest errors over all floats, in units in the
  * last place (minitorch/tests/test_vecmath.c): exp 1.1, tanh 1.4, erf 1.2.
  * Polynomials: least maximum error, fitted by datasets/reference/vecmath_fit.py. */
-#ifndef MT_OPS_VECMATH_H
-#define MT_OPS_VECMATH_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ static inline float mt_erff(float x)
     float near = x + x * p, far = copysignf(1.0f - mt_expf(q), x);
     return a < 1.0f ? near : x == x ? far : x;
 }
-
-#endif

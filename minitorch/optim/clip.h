@@ -1,13 +1,10 @@
 /* clip.h -- the norm of all gradients together, and how to limit it. One norm over all arrays keeps the direction of the
  * step, which clipping each array by itself would change. Unit: solutions/04-optimizers/clip.c */
-#ifndef MT_OPTIM_CLIP_H
-#define MT_OPTIM_CLIP_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_grad_array {
     float *grad; /* [count] */
@@ -26,7 +23,4 @@ double mt_grad_norm_cpu(const mt_grad_array *arrays, int64_t count);
  * Source: Pascanu et al. 2012, arXiv:1211.5063.   Lab 04.9 */
 double mt_clip_grad_norm_cpu(const mt_grad_array *arrays, int64_t count, double max_norm);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -13,15 +13,12 @@
  *         mt_optim_step(optim);
  *
  * The optimizer retains its parameters. */
-#ifndef MT_OPTIM_OPTIM_H
-#define MT_OPTIM_OPTIM_H
+#pragma once
 
 #include "core/state.h"
 #include "optim/updates.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_optim mt_optim; /* opaque */
 
@@ -63,7 +60,4 @@ double mt_optim_lr(const mt_optim *optim);
  * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step". Valid until the next mt_optim_add. */
 void mt_optim_state(mt_state *state, mt_optim *optim);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,14 +1,11 @@
 /* rules.h -- which kernels move parameters on which device: ops/tables.h for the floor of the optimizers. */
-#ifndef MT_OPTIM_RULES_H
-#define MT_OPTIM_RULES_H
+#pragma once
 
 #include "core/device.h"
 #include "optim/clip.h"
 #include "optim/updates.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_optim_kernels {
     mt_update_fn *update[MT_UPDATE_KINDS];
@@ -19,7 +16,4 @@ typedef struct mt_optim_kernels {
 mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind);
 double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

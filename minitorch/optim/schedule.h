@@ -5,14 +5,11 @@
  *
  * Warm-up comes first; the schedule itself begins with its step 0 (t) when warm-up is over.
  * Unit: solutions/04-optimizers/schedules.c */
-#ifndef MT_OPTIM_SCHEDULE_H
-#define MT_OPTIM_SCHEDULE_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_schedule_kind {
     MT_SCHEDULE_CONSTANT,    /* lr */
@@ -46,7 +43,4 @@ double mt_schedule_at(const mt_schedule *schedule, int64_t step);
 const char *mt_schedule_name(mt_schedule_kind kind);
 mt_status mt_schedule_parse(const char *name, mt_schedule_kind *out); /* MT_ERR_ARGUMENT lists the names there are */
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

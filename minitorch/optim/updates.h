@@ -4,14 +4,11 @@
  * arrays are dense f32 and must not alias. Any size may be 0. Elements are independent (Adafactor: rows and columns are
  * summed in a fixed order), so threads never change a bit. The gradient is read only.
  * Bytes per element are counted for arrays larger than the caches: every array is read or written once. */
-#ifndef MT_OPTIM_UPDATES_H
-#define MT_OPTIM_UPDATES_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* In double, because 1 - beta loses digits in f32: 0.999f is off by 1.3e-8, so 1 - 0.999f has a relative error of 1.3e-5. */
 typedef struct mt_hyper {
@@ -124,7 +121,4 @@ mt_status mt_update_parse(const char *name, mt_update_kind *out);
 /* mt_state_count -- floats in state `which` of a parameter [rows,cols]; 0 when the rule has no such state. */
 int64_t mt_state_count(mt_update_kind kind, int which, int64_t rows, int64_t cols);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

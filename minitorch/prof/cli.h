@@ -13,8 +13,7 @@
  *     mt_cli_parse(argc, argv, "Train a model.", table, &o);
  *
  * --help and --usage are made from the table. A field of another type than its option's does not compile. */
-#ifndef MT_PROF_CLI_H
-#define MT_PROF_CLI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -88,5 +87,3 @@ bool mt_cli_run(const char *program, const char *argument);
 /* mt_cli_exit -- the exit status for main: 0 for MT_OK, 128 + the signal for MT_ERR_STOPPED, 1 otherwise, with
  * "program: mt_last_error()" on stderr unless MT_OK. */
 int mt_cli_exit(mt_status status);
-
-#endif

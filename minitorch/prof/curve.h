@@ -1,12 +1,9 @@
 /* curve.h -- columns of a CSV file as a picture (SVG), drawn by gnuplot. */
-#ifndef MT_PROF_CURVE_H
-#define MT_PROF_CURVE_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_CURVE_LINES 6
 
@@ -25,7 +22,4 @@ typedef struct mt_curve {
  * MT_ERR_UNAVAILABLE, saying how to get it, without gnuplot; MT_ERR_IO when gnuplot cannot draw. */
 mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,12 +1,9 @@
 /* metrics.h -- a run's numbers as a CSV file that is whole at any moment: after every row, and after a failed one. */
-#ifndef MT_PROF_METRICS_H
-#define MT_PROF_METRICS_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_metrics mt_metrics; /* opaque */
 
@@ -22,7 +19,4 @@ void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
  * the row before. */
 mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...) MT_PRINTF(2, 3);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -7,17 +7,14 @@
  *
  * A span counts when it begins and ends within the recording; one that is open at either end is left out, its inner ones
  * are not. The lines are exact for any number of spans; of single spans the latest of each thread are kept. */
-#ifndef MT_PROF_PROFILE_H
-#define MT_PROF_PROFILE_H
+#pragma once
 
 #include "core/base.h"
 #include "core/device.h"
 
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* All spans of one name, whatever the thread. */
 typedef struct mt_profile_line {
@@ -96,7 +93,4 @@ mt_status mt_profile_timeline(const mt_profile *profile, const char *path, const
  * MT_ERR_IO leaves an older one as it was. */
 mt_status mt_profile_save(const mt_profile *profile, const char *folder, const mt_profile_roof *roof);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -2,14 +2,11 @@
  *
  * On a terminal the line is redrawn ten times a second. Elsewhere (a log, a pipe) a plain line is printed every ten seconds,
  * so that short runs print nothing. */
-#ifndef MT_PROF_PROGRESS_H
-#define MT_PROF_PROGRESS_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_progress_mode { MT_PROGRESS_OFF, MT_PROGRESS_LINES, MT_PROGRESS_BAR } mt_progress_mode;
 
@@ -32,7 +29,4 @@ void mt_progress_clear(const mt_progress *progress);
 /* mt_progress_text -- the line itself, for done after `seconds`, cut to size bytes. */
 void mt_progress_text(char *text, int64_t size, const mt_progress *progress, int64_t done, double seconds);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

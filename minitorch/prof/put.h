@@ -1,6 +1,5 @@
 /* put.h -- text and numbers into JSON and SVG: any bytes give a valid file, whatever the locale. */
-#ifndef MT_PROF_PUT_H
-#define MT_PROF_PUT_H
+#pragma once
 
 #include "core/base.h"
 
@@ -19,5 +18,3 @@ int64_t mt_text_width(const char *text);
 
 /* mt_put_fixed -- value with so many decimals (0 to 9) and a point, never a comma; |value| < 1e9. NaN gives 0. */
 void mt_put_fixed(FILE *out, double value, int decimals);
-
-#endif

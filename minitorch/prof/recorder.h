@@ -7,8 +7,7 @@
  * The file is MT_RECORD_MAGIC, then records: an mt_record, its name and its second name, both without a final 0, numbers
  * as this machine has them. A program that is killed leaves a file without its end, which can be read as well. One span
  * takes about 110 B and 0.1 us. */
-#ifndef MT_PROF_RECORDER_H
-#define MT_PROF_RECORDER_H
+#pragma once
 
 #include "core/base.h"
 #include "core/device.h"
@@ -39,5 +38,3 @@ mt_status mt_record_begin(const char *path);
 /* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was written.
  * Spans that are still open are left out.   Aborts: no recording is running. */
 mt_status mt_record_end(int64_t model_flops);
-
-#endif

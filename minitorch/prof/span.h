@@ -8,15 +8,12 @@
  * Ops, loaders and collectives mark themselves; prof/recorder.h listens. Without a listener a span costs one load and one
  * branch, and so does a count; built with -DMT_NO_SPANS both cost nothing.
  * Depends on core only. */
-#ifndef MT_PROF_SPAN_H
-#define MT_PROF_SPAN_H
+#pragma once
 
 #include "core/base.h"
 #include "core/device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_span mt_span;
 struct mt_span {
@@ -91,7 +88,4 @@ static inline void mt_count_work(int64_t flops, int64_t bytes)
         mt_span_count(flops, bytes);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -5,8 +5,7 @@
  * numbers so gets its tolerances from the formula itself, however often it is iterated. Each operation counts
  * MT_APPROX_ROUNDINGS roundings, not one, so that the same formula in another order (a / b * c, a * c / b) stays
  * inside; a fused multiply-add rounds less. */
-#ifndef MT_TESTING_APPROX_H
-#define MT_TESTING_APPROX_H
+#pragma once
 
 #include "testing/compare.h"
 
@@ -76,5 +75,3 @@ static inline mt_approx mt_approx_max(mt_approx a, mt_approx b)
 {
     return (mt_approx){ fmax(a.value, b.value), fmax(a.error, b.error) };
 }
-
-#endif

@@ -4,14 +4,11 @@
  * result is off by at most k u / (1 - k u) times the sum of the magnitudes of the terms, in whatever order they were
  * added (Higham 2002, "Accuracy and Stability of Numerical Algorithms", sec. 3.1 and 4.2). A test counts the roundings,
  * sums the magnitudes in its oracle, and says so. */
-#ifndef MT_TESTING_COMPARE_H
-#define MT_TESTING_COMPARE_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_UNIT_F32 0x1p-24
 
@@ -34,7 +31,4 @@ const char *mt_compare_bits(const char *name, const float *got, const float *wan
  * free() them. */
 float *mt_test_uniform(uint64_t seed, int64_t n, float low, float high);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -8,14 +8,11 @@
  *     the arrays' bytes in this order, row-major, little-endian, nothing between them
  *
  * `head FILE` so shows what is inside; makers need nothing but a print and a write. */
-#ifndef MT_TESTING_DUMP_H
-#define MT_TESTING_DUMP_H
+#pragma once
 
 #include "core/view.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_dump mt_dump; /* opaque */
 
@@ -27,7 +24,4 @@ void mt_dump_close(mt_dump *dump); /* NULL is allowed */
  * Aborts, saying what is there: no array of that name, or of another type or shape. */
 const void *mt_dump_array(const mt_dump *dump, const char *name, const char *type, mt_shape shape);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -5,14 +5,11 @@
  *   f computed in double:  h = 2^-10, about 1e-13: nothing beside the roundings of the f32 gradient under test;
  *   f computed in f32:     h = 2^-5, about 3e-6 of |f|: good enough where no double version of an op exists.
  * Within 2h of x, f must be smooth: keep inputs away from ReLU's corner. */
-#ifndef MT_TESTING_GRADCHECK_H
-#define MT_TESTING_GRADCHECK_H
+#pragma once
 
 #include "testing/compare.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* A number computed from n numbers. For an op with many results: their sum, weighted by the dout handed to backward. */
 typedef double mt_scalar_fn(const double *x, int64_t n, void *user);
@@ -35,7 +32,4 @@ void mt_numeric_grad(double *grad, const mt_function *f, const double *x, int64_
 const char *mt_gradcheck(const char *name, const float *got, const mt_function *f, const double *x,
                          const double *tolerance, int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -8,15 +8,12 @@
  * An oracle is written from an op's formula, calls none of its code, and carries error bounds along (approx.h).
  * Expected gradients are differences of the oracle (gradcheck.h says how good they are), so nobody's derivative is
  * believed. Where an op has many elements, a spread of them is moved, not all. */
-#ifndef MT_TESTING_OP_CASES_H
-#define MT_TESTING_OP_CASES_H
+#pragma once
 
 #include "core/tensor.h"
 #include "testing/approx.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 enum { MT_CASE_INPUTS = 3 };
 
@@ -96,7 +93,4 @@ mt_tensor *mt_op_input_grad(const mt_op_want *want, int i, mt_layout layout, con
  * NULL when values and all gradients are as wanted, else words. */
 const char *mt_op_trial(mt_op_want *want, mt_layout layout);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,7 +1,6 @@
 /* op_oracles.h -- the formulas of ops/ops.h in numbers that carry their error bounds: what op_cases.c puts in its table.
  * All arrays are dense and row-major; shapes and arguments are the case's. */
-#ifndef MT_TESTING_OP_ORACLES_H
-#define MT_TESTING_OP_ORACLES_H
+#pragma once
 
 #include "testing/op_cases.h"
 
@@ -30,5 +29,3 @@ mt_op_oracle mt_oracle_dropout;       /* p: arg[0] / 8; mask: the start of MT_CA
 #define MT_CASE_FACTOR -2.5f
 #define MT_CASE_EPS    1e-5f
 #define MT_CASE_RNG    mt_rng_new(11, MT_STREAM_DROPOUT)
-
-#endif

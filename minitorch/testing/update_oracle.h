@@ -9,15 +9,12 @@
  * number of steps. Gradients are given from outside, so no error feeds back through them; through coupled weight decay
  * it does, and its bound grows like (1 + lr wd / (sqrt(v) + eps))^t: keep that near 1. Where Lion's average is so near
  * zero that an f32 computation may see the other sign, the step has an error of two. */
-#ifndef MT_TESTING_UPDATE_ORACLE_H
-#define MT_TESTING_UPDATE_ORACLE_H
+#pragma once
 
 #include "optim/updates.h"
 #include "testing/approx.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_update_oracle {
     mt_update_kind kind;
@@ -33,7 +30,4 @@ void mt_update_oracle_step(mt_update_oracle *oracle, const float *grad);
 const char *mt_update_oracle_check(const mt_update_oracle *oracle, const float *param, float *const *state);
 void mt_update_oracle_free(mt_update_oracle *oracle);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

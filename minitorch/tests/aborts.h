@@ -3,8 +3,7 @@
  *     ABORTS("[2,3]", mt_reshape(t, MT_SHAPE(5)));
  *
  * The statement runs in a child process, so one test can try many faults. */
-#ifndef MT_TESTS_ABORTS_H
-#define MT_TESTS_ABORTS_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -55,5 +54,3 @@ static inline int run_in_child(ending *end)
         cr_assert(WIFSIGNALED(end_.status) && WTERMSIG(end_.status) == SIGABRT, "%s did not abort", #statement); \
         cr_assert(strstr(end_.said, words), "%s said \"%s\", without \"%s\"", #statement, end_.said, words);     \
     } while (0)
-
-#endif

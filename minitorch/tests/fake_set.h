@@ -1,6 +1,5 @@
 /* fake_set.h -- a data set for the loader's tests: sample i holds i and random numbers, takes time, may be bad. */
-#ifndef MT_TESTS_FAKE_SET_H
-#define MT_TESTS_FAKE_SET_H
+#pragma once
 
 #include <stdatomic.h>
 #include <string.h>
@@ -41,5 +40,3 @@ static fake_set fake_set_of(int64_t count)
         .bad_status = MT_ERR_FORMAT
     };
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* must.h -- in a Criterion test: fail with the complaint of a comparison (testing/compare.h), unless it has none. */
-#ifndef MT_TESTS_MUST_H
-#define MT_TESTS_MUST_H
+#pragma once
 
 #include <criterion/criterion.h>
 
@@ -8,5 +7,3 @@ static inline void must(const char *complaint)
 {
     cr_assert_null(complaint, "%s", complaint);
 }
-
-#endif

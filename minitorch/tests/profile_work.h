@@ -1,6 +1,5 @@
 /* profile_work.h -- spans to be profiled in tests of the profiler, and the line of a name. */
-#ifndef MT_TESTS_PROFILE_WORK_H
-#define MT_TESTS_PROFILE_WORK_H
+#pragma once
 
 #include "core/storage.h"
 #include "prof/profile.h"
@@ -56,5 +55,3 @@ static inline void *loader(void *calls)
     }
     return NULL;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* temp_dir.h -- a folder of its own for each test of the data sets, and files in it. */
-#ifndef MT_TESTS_TEMP_DIR_H
-#define MT_TESTS_TEMP_DIR_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -59,5 +58,3 @@ __attribute__((unused)) static void poke(const char *path, int64_t at, int byte)
 }
 
 #define SAYS(words) cr_assert(strstr(mt_last_error(), words), "\"%s\" does not say \"%s\"", mt_last_error(), words)
-
-#endif

@@ -15,7 +15,7 @@ compiles() {
 }
 for header in $(find minitorch -name '*.h' | grep -vE '^minitorch/(bench|cuda|emulator|tests)/' | sort); do
     compiles "$header" gcc -std=c11 -x c
-    [ "$header" != minitorch/mt.h ] && ! grep -q __cplusplus "$header" || compiles "$header" g++ -std=c++17 -x c++
+    [ "$header" != minitorch/mt.h ] && ! grep -q MT_C_BEGIN "$header" || compiles "$header" g++ -std=c++17 -x c++
 done
 echo "headers: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -1,6 +1,5 @@
 /* heap.h -- a priority queue: the smallest item comes out first. */
-#ifndef MT_TEXT_HEAP_H
-#define MT_TEXT_HEAP_H
+#pragma once
 
 #include "text/strings.h"
 
@@ -43,5 +42,3 @@ static inline mt_heap_item mt_heap_pop(mt_heap *h)
     h->item[i] = last;
     return least;
 }
-
-#endif

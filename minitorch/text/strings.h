@@ -1,12 +1,9 @@
 /* strings.h -- a growing set of byte strings, numbered from 0 in the order in which they were added. */
-#ifndef MT_TEXT_STRINGS_H
-#define MT_TEXT_STRINGS_H
+#pragma once
 
 #include "core/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* A zeroed one is empty. */
 typedef struct mt_strings {
@@ -28,7 +25,4 @@ void mt_strings_free(mt_strings *set); /* leaves it empty */
 /* mt_grown -- an array of *room items, enlarged for at least `count` of them. Doubles; new items are zero. */
 void *mt_grown(void *array, int64_t *room, int64_t count, int64_t item_size);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

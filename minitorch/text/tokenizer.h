@@ -9,14 +9,11 @@
  * own program does the same with errors="surrogateescape").
  *
  * Units: solutions/08-gpt2/pretokenize.c, solutions/08-gpt2/bpe.c */
-#ifndef MT_TEXT_TOKENIZER_H
-#define MT_TEXT_TOKENIZER_H
+#pragma once
 
 #include "text/vocabulary.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* ---- taught: pieces ---------------------------------------------------------------------------- */
 
@@ -120,7 +117,4 @@ mt_merges mt_merges_new(const mt_vocabulary *vocabulary);
 /* mt_bpe_merge_long -- the same result as mt_bpe_merge in O(n log n). */
 int64_t mt_bpe_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -2,14 +2,11 @@
  *
  * Letters are Unicode's categories L*, numbers N*, white space its property White_Space, of the version mt_unicode_version. A
  * byte that is not part of valid UTF-8 is a character of kind MT_KIND_OTHER. */
-#ifndef MT_TEXT_UNICODE_H
-#define MT_TEXT_UNICODE_H
+#pragma once
 
 #include "text/utf8.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef enum mt_kind {
     MT_KIND_OTHER,  /* punctuation, symbols, marks, controls, unassigned, bytes that are not UTF-8 */
@@ -36,7 +33,4 @@ static inline mt_kind mt_char_kind(const uint8_t *text, int64_t size, int64_t *l
     return code < 0 ? MT_KIND_OTHER : mt_kind_of((uint32_t)code);
 }
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

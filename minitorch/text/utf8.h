@@ -1,6 +1,5 @@
 /* utf8.h -- reading text as code points. Any bytes are text: one that is not part of valid UTF-8 is a character by itself. */
-#ifndef MT_TEXT_UTF8_H
-#define MT_TEXT_UTF8_H
+#pragma once
 
 #include "core/base.h"
 
@@ -25,5 +24,3 @@ static inline int32_t mt_utf8_next(const uint8_t *text, int64_t size, int64_t *l
     *length = bytes;
     return code;
 }
-
-#endif

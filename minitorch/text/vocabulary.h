@@ -9,14 +9,11 @@
  *
  * The file writes each byte as the character mt_byte_char. GPT-2's encoder.json repeats the same ids and is not needed.
  * Unit: solutions/08-gpt2/spelling.c */
-#ifndef MT_TEXT_VOCABULARY_H
-#define MT_TEXT_VOCABULARY_H
+#pragma once
 
 #include "text/strings.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* ---- taught ------------------------------------------------------------------------------------ */
 
@@ -86,7 +83,4 @@ mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int
 mt_status mt_encode_characters(int32_t *ids, int64_t *count, const mt_vocabulary *vocabulary, const uint8_t *text,
                                int64_t size);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

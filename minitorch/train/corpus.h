@@ -1,16 +1,13 @@
 /* corpus.h -- a text as tokens, its last tenth kept for validation, and the windows of either part as data sets.
  *
  * A token file (data/tokens.h) is mapped, so it may be larger than memory: a window reads the pages that hold its tokens. */
-#ifndef MT_TRAIN_CORPUS_H
-#define MT_TRAIN_CORPUS_H
+#pragma once
 
 #include "core/io.h"
 #include "text/vocabulary.h"
 #include "data/tokens.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 typedef struct mt_corpus {
     mt_vocabulary *vocabulary;
@@ -32,7 +29,4 @@ void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 /* mt_corpus_text -- where the text is when nobody says: tiny Shakespeare, or its stand-in, in datasets/cache or MT_DATA. */
 const char *mt_corpus_text(void);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -2,8 +2,7 @@
  *
  *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test, .user = r };
  *     mt_status status = mt_loop_run(&loop, loop.steps); */
-#ifndef MT_TRAIN_LOOP_H
-#define MT_TRAIN_LOOP_H
+#pragma once
 
 #include "prof/progress.h"
 #include "train/step.h"
@@ -33,5 +32,3 @@ typedef struct mt_loop {
 /* mt_loop_run -- go on until `until` steps are done. Ends before with the loader's or the evaluation's error, with
  * MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C (mt_cli_catch_stop). */
 mt_status mt_loop_run(mt_loop *loop, int64_t until);
-
-#endif

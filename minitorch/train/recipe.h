@@ -5,8 +5,7 @@
  *     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },  // in its option table
  *     mt_optim *optim = mt_recipe_optim(&recipe, model);
  *     mt_training training = mt_recipe_training(&recipe, model, optim, steps);               // a step, train/step.h */
-#ifndef MT_TRAIN_RECIPE_H
-#define MT_TRAIN_RECIPE_H
+#pragma once
 
 #include "data/loader.h"
 #include "nn/module.h"
@@ -62,5 +61,3 @@ void mt_recipe_state(mt_state *state, const mt_recipe *recipe);
  * batch source (data/dataset.h). */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);
 mt_loader *mt_recipe_batches(const mt_recipe *recipe, mt_batch_source source, int64_t batch);
-
-#endif

@@ -6,8 +6,7 @@
  *     mt_step_result result;
  *     for (int64_t step = 0; step < steps && mt_train_step(&result, &training, step); step++)
  *         printf("%g\n", result.loss); */
-#ifndef MT_TRAIN_STEP_H
-#define MT_TRAIN_STEP_H
+#pragma once
 
 #include "data/loader.h"
 #include "nn/module.h"
@@ -39,5 +38,3 @@ bool mt_train_batch(mt_step_result *sum, const mt_training *training, float shar
  * their micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter. False, with
  * nothing changed but gradients: the source had fewer than `micro` batches left.   Lab 08.12 */
 bool mt_train_step(mt_step_result *result, const mt_training *training, int64_t step);
-
-#endif

@@ -3,15 +3,12 @@
  *     photos/cat/1.jpg   photos/cat/2.png   photos/dog/1.jpg        classes are sub-folders: cat 0, dog 1
  *
  * Decoding is stb_image's (https://github.com/nothings/stb, package libstb-dev). */
-#ifndef MT_DATA_IMAGES_IMAGE_H
-#define MT_DATA_IMAGES_IMAGE_H
+#pragma once
 
 #include "data/augment.h"
 #include "data/dataset.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 #define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header with a larger side is refused as corrupt */
 
@@ -34,7 +31,4 @@ mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augme
 const char *mt_image_folder_class(const mt_dataset *set, int64_t label);
 const char *mt_image_folder_path(const mt_dataset *set, int64_t index);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -1,12 +1,9 @@
 /* image_standin.h -- a folder of generated pictures in place of photographs, for tests, benchmarks and demonstrations. */
-#ifndef MT_DATA_IMAGES_IMAGE_STANDIN_H
-#define MT_DATA_IMAGES_IMAGE_STANDIN_H
+#pragma once
 
 #include "data/augment.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+MT_C_BEGIN
 
 /* mt_image_draw -- discs over a gradient with some noise; the tint depends on the class. At 224 x 224 it decodes about as
  * fast as a photograph. Depends on its arguments only.
@@ -22,7 +19,4 @@ mt_status mt_image_write(const char *path, const mt_image *image);
 mt_status mt_image_standin(const char *dir, int64_t classes, int64_t each, int64_t size, const char *extension,
                            uint64_t seed);
 
-#ifdef __cplusplus
-}
-#endif
-#endif
+MT_C_END

@@ -2,8 +2,7 @@
  *
  * A copy begins `shift` floats behind a multiple of 256 bytes, in an allocation that ends with it: one element too many is
  * out of bounds for the emulator and for compute-sanitizer. */
-#ifndef MT_TESTS_CUDA_ARRAYS_H
-#define MT_TESTS_CUDA_ARRAYS_H
+#pragma once
 
 #include "cuda/cuda.h"
 #include "testing/compare.h"
@@ -76,5 +75,3 @@ static inline void verdict(const char *words, const char *what, int64_t N, int64
     printf("  %s of %lld x %lld: %s\n", what, (long long)N, (long long)C, words);
     failures++;
 }
-
-#endif
