@@ -24,6 +24,14 @@ mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param
     return module->param[module->params++] = param;
 }
 
+mt_tensor *mt_module_new_param(mt_module *module, const char *name, mt_shape shape, float value)
+{
+    mt_scope_begin();
+    mt_tensor *t = mt_module_param(module, name, mt_retain(mt_full(shape, value)));
+    mt_scope_end();
+    return t;
+}
+
 mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child)
 {
     int64_t count = module->children + 1;

@@ -54,6 +54,9 @@ mt_module *mt_module_new(const mt_module_class *kind);
  * name of a child is copied, that of a parameter must be a constant.
  * Abort: more than 4 parameters; a child's name of more than 31 characters. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
+
+/* mt_module_new_param -- the same for a new f32 tensor on the CPU, filled with value. */
+mt_tensor *mt_module_new_param(mt_module *module, const char *name, mt_shape shape, float value);
 mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child);
 
 /* ---- use ------------------------------------------------------------------------------------------- */
