@@ -1,7 +1,7 @@
 /* mt.h -- all of minitorch, in the order in which to read it. `#include "mt.h"` is enough for any program.
  *
- * Two layers: a kernel takes pointers and sizes and allocates nothing (ops/kernels.h); an op takes tensors, checks them,
- * allocates the result and picks the kernel of the device from a table (ops/tables.h). Labs mostly write kernels.
+ * Two layers: a kernel takes pointers and sizes and allocates nothing (ops/kernels.h); an op takes tensors, checks
+ * them, allocates the result and picks the kernel of the device from a table (ops/tables.h). Labs mostly write kernels.
  * Each lab adds its headers here when it arrives. */
 #pragma once
 

@@ -5,24 +5,34 @@
 // clang-format off
 static const text_case pieces_cases[] = {
     { { 3, "words", "a word takes the one blank before it, and no more" }, MG_TEXT_WORDS, 0, 60 },
-    { { 3, "endings", "'s 't 're 've 'm 'll 'd come first, at the start of a piece, in lower case" }, MG_TEXT_WORDS | MG_TEXT_ENDINGS, 0, 60 },
-    { { 2, "numbers and signs", "a piece is of one kind; the blank before it may be there for each kind" }, MG_TEXT_WORDS | MG_TEXT_SIGNS, 0, 60 },
-    { { 3, "white space", "all but its last character, unless it ends the text or is only one" }, MG_TEXT_WORDS | MG_TEXT_WHITE, 0, 60 },
-    { { 2, "other scripts", "use mt_char_kind; a character has 1 to 4 bytes, white ones too" }, MG_TEXT_WHITE | MG_TEXT_SCRIPTS, 0, 60 },
-    { { 1, "bytes that are not UTF-8", "each is a character of the kind of punctuation" }, MG_TEXT_WORDS | MG_TEXT_BROKEN, 0, 60 },
+    { { 3, "endings", "'s 't 're 've 'm 'll 'd come first, at the start of a piece, in lower case" },
+      MG_TEXT_WORDS | MG_TEXT_ENDINGS, 0, 60 },
+    { { 2, "numbers and signs", "a piece is of one kind; the blank before it may be there for each kind" },
+      MG_TEXT_WORDS | MG_TEXT_SIGNS, 0, 60 },
+    { { 3, "white space", "all but its last character, unless it ends the text or is only one" },
+      MG_TEXT_WORDS | MG_TEXT_WHITE, 0, 60 },
+    { { 2, "other scripts", "use mt_char_kind; a character has 1 to 4 bytes, white ones too" },
+      MG_TEXT_WHITE | MG_TEXT_SCRIPTS, 0, 60 },
+    { { 1, "bytes that are not UTF-8", "each is a character of the kind of punctuation" },
+      MG_TEXT_WORDS | MG_TEXT_BROKEN, 0, 60 },
     { { 2, "everything", "the text may end anywhere: do not read past its end" }, ~0u, 0, 300 },
 };
 static const text_case bytes_cases[] = {
-    { { 3, "all 256", "33-126, 161-172 and 174-255 stand for themselves; the others are 256, 257, ... in order" }, 0, 0, 0 },
+    { { 3, "all 256", "33-126, 161-172 and 174-255 stand for themselves; the others are 256, 257, ... in order" },
+      0, 0, 0 },
 };
 static const text_case merge_cases[] = {
-    { { 5, "by rank", "the two neighbours that make the lowest symbol are merged first, wherever they are; then repeat" }, 0, 4, 40 },
+    { { 5, "by rank", "the two neighbours that make the lowest symbol are merged first, wherever they are; then "
+        "repeat" },
+      0, 4, 40 },
     { { 2, "runs", "of equal neighbours the leftmost" }, 0, 1, 40 },
     { { 1, "nothing to merge", "no symbols, one symbol, no rules: nothing changes" }, 0, 0, 3 },
 };
 static const words_case words_cases[] = {
     { { 2, "repeated words", "the slot whose key is this one" }, MG_WORDS_ANY },
-    { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one is better than one that is taken" }, MG_WORDS_CROWDED },
+    { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one is better than one that is "
+        "taken" },
+      MG_WORDS_CROWDED },
     { { 2, "words that begin with the same bytes", "compare both halves of the key" }, MG_WORDS_ALIKE },
 };
 static const text_case decode_cases[] = {
@@ -30,7 +40,8 @@ static const text_case decode_cases[] = {
     { { 1, "no ids", "nothing is written" }, 0, 0, 0 },
 };
 static const text_case encode_cases[] = {
-    { { 3, "whole texts", "pieces, merges and words together: make their rows pass first" }, MG_TEXT_WORDS | MG_TEXT_WHITE, 4, 300 },
+    { { 3, "whole texts", "pieces, merges and words together: make their rows pass first" },
+      MG_TEXT_WORDS | MG_TEXT_WHITE, 4, 300 },
     { { 2, "texts of everything", "every byte has a symbol; nothing is lost" }, ~0u, 4, 300 },
 };
 
@@ -105,78 +116,138 @@ static const classifier_case classifier_bwd_cases[] = {
 #define TOKENS(count, size) .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
 #define JUDGE(what)         .judged = MG_JUDGE_##what
 static const attention_case attention_cases[] = {
-    { { 1, "one token", "softmax of one score is 1: out is the value, the saved probability 1" }, TOKENS(ONE, ANY), JUDGE(BOTH) },
-    { { 3, "random texts", "score = q . k / sqrt(D), with D = C / H; out sums the values, each times its probability" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
-    { { 2, "first queries", "query i sees the keys 0 to i: its own too, and none after it" }, TOKENS(FEW, ANY), JUDGE(OUT) },
-    { { 2, "many heads", "head h has columns h*D to h*D+D-1 of queries, keys, values and out" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
-    { { 2, "long texts", "softmax is over all keys that the query sees, however many" }, TOKENS(LONG, ANY), JUDGE(OUT) },
-    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score of the row first" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
-    { { 1, "growing scores", "the largest score of a row may be its last: find the maximum before the first exponential" }, TOKENS(LONG, GROWING), JUDGE(OUT) },
-    { { 1, "shrinking scores", "the largest score of a row may be its first: the maximum is over all visible keys" }, TOKENS(LONG, SHRINKING), JUDGE(OUT) },
-    { { 3, "saved probabilities", "backward reads p[i,j] from saved [B,H,T,T]: each row divided by its sum, and 0 for j > i" }, TOKENS(SHORT, SLOWLY), JUDGE(PROBS), .heads = true },
+    { { 1, "one token", "softmax of one score is 1: out is the value, the saved probability 1" },
+      TOKENS(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "random texts", "score = q . k / sqrt(D), with D = C / H; out sums the values, each times its probability" },
+      TOKENS(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "query i sees the keys 0 to i: its own too, and none after it" },
+      TOKENS(FEW, ANY), JUDGE(OUT) },
+    { { 2, "many heads", "head h has columns h*D to h*D+D-1 of queries, keys, values and out" },
+      TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
+    { { 2, "long texts", "softmax is over all keys that the query sees, however many" },
+      TOKENS(LONG, ANY), JUDGE(OUT) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score of the row "
+        "first" },
+      TOKENS(SHORT, LARGE), JUDGE(OUT) },
+    { { 1, "growing scores", "the largest score of a row may be its last: find the maximum before the first "
+        "exponential" },
+      TOKENS(LONG, GROWING), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the largest score of a row may be its first: the maximum is over all visible keys" },
+      TOKENS(LONG, SHRINKING), JUDGE(OUT) },
+    { { 3, "saved probabilities", "backward reads p[i,j] from saved [B,H,T,T]: each row divided by its sum, and 0 "
+        "for j > i" },
+      TOKENS(SHORT, SLOWLY), JUDGE(PROBS), .heads = true },
     { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_race attention_race_cases[] = {
-    { { 4, "speed", "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code" }, .T = 512, .bar = "08.5" },
+    { { 4, "speed", "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code" },
+      .T = 512, .bar = "08.5" },
 };
 static const attention_case attention_backward_cases[] = {
-    { { 3, "dq", "the scores' gradient times the keys, where that gradient is p * (dp - delta), times 1 / sqrt(D) like the scores" }, TOKENS(SHORT, ANY), JUDGE(DQ) },
+    { { 3, "dq", "the scores' gradient times the keys, where that gradient is p * (dp - delta), times 1 / sqrt(D) "
+        "like the scores" },
+      TOKENS(SHORT, ANY), JUDGE(DQ) },
     { { 3, "dk", "the scores' gradient, transposed, times the queries" }, TOKENS(SHORT, ANY), JUDGE(DK) },
-    { { 3, "dv", "the probabilities, transposed, times dout: compute it before p is overwritten" }, TOKENS(SHORT, ANY), JUDGE(DV) },
+    { { 3, "dv", "the probabilities, transposed, times dout: compute it before p is overwritten" },
+      TOKENS(SHORT, ANY), JUDGE(DV) },
     { { 1, "first tokens", "the last query sees all keys, the first only its own" }, TOKENS(FEW, ANY), JUDGE(ALL) },
-    { { 1, "one token", "a probability of 1 has no slope: dq and dk are 0, dv is dout" }, TOKENS(ONE, ANY), JUDGE(ALL) },
-    { { 2, "long texts", "a query gets its gradient from all keys it sees, a key from all queries that see it" }, TOKENS(LONG, ANY), JUDGE(ALL) },
-    { { 1, "large scores", "read the probabilities from saved: made again without the maximum they overflow" }, TOKENS(SHORT, LARGE), JUDGE(ALL) },
-    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 1, "one token", "a probability of 1 has no slope: dq and dk are 0, dv is dout" },
+      TOKENS(ONE, ANY), JUDGE(ALL) },
+    { { 2, "long texts", "a query gets its gradient from all keys it sees, a key from all queries that see it" },
+      TOKENS(LONG, ANY), JUDGE(ALL) },
+    { { 1, "large scores", "read the probabilities from saved: made again without the maximum they overflow" },
+      TOKENS(SHORT, LARGE), JUDGE(ALL) },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+      TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
     { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
-    { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them" }, .backward = true, .T = 384, .bar = "08.6" },
+    { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them" },
+      .backward = true, .T = 384, .bar = "08.6" },
 };
 static const attention_case cached_cases[] = {
-    { { 1, "first token", "at place 0 the token is its own only key: out is its value" }, TOKENS(ONE, ANY), JUDGE(OUT) },
-    { { 3, "random positions", "keys 0 to place, place included; each score divided by sqrt(D), each value times its weight" }, TOKENS(SHORT, ANY), JUDGE(OUT) },
-    { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" }, TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
-    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" }, TOKENS(SHORT, LARGE), JUDGE(OUT) },
-    { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" }, TOKENS(LONG, SLOWLY), JUDGE(OUT) },
-    { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes" }, TOKENS(SHORT, ANY), JUDGE(CACHE) },
+    { { 1, "first token", "at place 0 the token is its own only key: out is its value" },
+      TOKENS(ONE, ANY), JUDGE(OUT) },
+    { { 3, "random positions", "keys 0 to place, place included; each score divided by sqrt(D), each value times its "
+        "weight" },
+      TOKENS(SHORT, ANY), JUDGE(OUT) },
+    { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" },
+      TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" },
+      TOKENS(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" },
+      TOKENS(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes" },
+      TOKENS(SHORT, ANY), JUDGE(CACHE) },
 };
 static const attention_case cached_text_cases[] = {
-    { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" }, TOKENS(LONG, ANY), JUDGE(OUT) },
+    { { 2, "token by token", "one cache from the first token on gives what attention over the whole text gives" },
+      TOKENS(LONG, ANY), JUDGE(OUT) },
 };
 #undef TOKENS
 #undef JUDGE
 
 /* ---- 08.10 block, 08.11 model: what is zero, what is judged */
 static const block_case block_cases[] = {
-    { { 2, "residual stream", "with both c_proj 0 a block returns x: a part adds to x, and does not replace it" }, .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_OUT },
-    { { 3, "attention part", "x + attn(ln_1(x)): the norm comes before attention, and x itself is what is added to" }, .zero = MG_NO_MLP, .judged = MG_JUDGE_OUT },
-    { { 3, "MLP part", "x + mlp(ln_2(x)): norm, c_fc, GELU in its tanh form, c_proj, then the sum" }, .zero = MG_NO_ATTENTION, .judged = MG_JUDGE_OUT },
-    { { 3, "whole block", "the MLP reads the stream that attention has been added to; ln_1 is attention's, ln_2 the MLP's" }, .judged = MG_JUDGE_OUT },
+    { { 2, "residual stream", "with both c_proj 0 a block returns x: a part adds to x, and does not replace it" },
+      .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_OUT },
+    { { 3, "attention part", "x + attn(ln_1(x)): the norm comes before attention, and x itself is what is added to" },
+      .zero = MG_NO_MLP, .judged = MG_JUDGE_OUT },
+    { { 3, "MLP part", "x + mlp(ln_2(x)): norm, c_fc, GELU in its tanh form, c_proj, then the sum" },
+      .zero = MG_NO_ATTENTION, .judged = MG_JUDGE_OUT },
+    { { 3, "whole block", "the MLP reads the stream that attention has been added to; ln_1 is attention's, ln_2 the "
+        "MLP's" },
+      .judged = MG_JUDGE_OUT },
     { { 1, "one token", "a token without others attends to itself" }, .tokens = 1, .judged = MG_JUDGE_OUT },
-    { { 2, "gradient of x", "it passes through the sums as it is, and through both parts: call ops on tensors, no kernels, no mt_detach" }, .judged = MG_JUDGE_DX },
-    { { 2, "gradients of the parameters", "every layer of the block is called through mt_forward, once" }, .judged = MG_JUDGE_DPARAMS },
+    { { 2, "gradient of x", "it passes through the sums as it is, and through both parts: call ops on tensors, no "
+        "kernels, no mt_detach" },
+      .judged = MG_JUDGE_DX },
+    { { 2, "gradients of the parameters", "every layer of the block is called through mt_forward, once" },
+      .judged = MG_JUDGE_DPARAMS },
 };
 static const model_case model_cases[] = {
-    { { 2, "tokens and positions", "x begins as row id of wte plus row t of wpe (mt_embedding); here the blocks add nothing" }, .layers = 1, .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_HIDDEN },
-    { { 3, "all blocks, then ln_f", "mt_forward of the child h runs all blocks in order; ln_f normalises the stream behind the last" }, .layers = 3, .judged = MG_JUDGE_HIDDEN },
-    { { 3, "logits", "hidden times wte transposed, of its first `vocabulary` rows: the head has no weights of its own" }, .layers = 1, .judged = MG_JUDGE_LOGITS },
-    { { 3, "loss", "the mean over all B T positions, and over the vocabulary's classes, not the padded rows" }, .layers = 1, .judged = MG_JUDGE_LOSS },
-    { { 3, "gradient of the token table", "wte is input table and head: both parts add up, so neither may be detached or copied" }, .layers = 1, .judged = MG_JUDGE_DWTE },
-    { { 2, "gradients of the other parameters", "all of them are reached from the loss: every child is called through mt_forward" }, .layers = 2, .judged = MG_JUDGE_DREST },
+    { { 2, "tokens and positions", "x begins as row id of wte plus row t of wpe (mt_embedding); here the blocks add "
+        "nothing" },
+      .layers = 1, .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_HIDDEN },
+    { { 3, "all blocks, then ln_f", "mt_forward of the child h runs all blocks in order; ln_f normalises the stream "
+        "behind the last" },
+      .layers = 3, .judged = MG_JUDGE_HIDDEN },
+    { { 3, "logits", "hidden times wte transposed, of its first `vocabulary` rows: the head has no weights of its "
+        "own" },
+      .layers = 1, .judged = MG_JUDGE_LOGITS },
+    { { 3, "loss", "the mean over all B T positions, and over the vocabulary's classes, not the padded rows" },
+      .layers = 1, .judged = MG_JUDGE_LOSS },
+    { { 3, "gradient of the token table", "wte is input table and head: both parts add up, so neither may be "
+        "detached or copied" },
+      .layers = 1, .judged = MG_JUDGE_DWTE },
+    { { 2, "gradients of the other parameters", "all of them are reached from the loss: every child is called "
+        "through mt_forward" },
+      .layers = 2, .judged = MG_JUDGE_DREST },
 };
 
 /* ---- 08.12 the training step */
 static const step_case step_cases[] = {
-    { { 3, "one step", "gradients first, then mt_optim_step: parameters -= lr * gradient" }, .steps = 1, .judged = MG_JUDGE_PARAMS },
-    { { 3, "several steps", "mt_backward adds to the gradients of the step before: clear them first (mt_optim_zero_grad)" }, .steps = 4, .judged = MG_JUDGE_PARAMS },
-    { { 2, "learning rate", "mt_schedule_at(&t->schedule, step), set before the update" }, .steps = 5, .warmup = 4, .judged = MG_JUDGE_PARAMS },
-    { { 3, "clipping", "clip after backward and before the update" }, .steps = 4, .clip = 0.5, .judged = MG_JUDGE_PARAMS },
-    { { 1, "a limit that is not reached", "shorter gradients stay as they are" }, .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
-    { { 2, "a gradient that is not finite", "with a limit, a norm that is not finite skips the update: isfinite() of what the clipping returns" }, .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
-    { { 2, "loss and samples", "the loss that the gradients are of, before the update; and how many samples the batch had" }, .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
-    { { 1, "no batch left", "without a batch return false and leave the parameters alone" }, .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE },
-    { { 1, "memory", "what a step allocates ends with it: no scope stays open, nothing is retained" }, .steps = 4, .judged = MG_JUDGE_KEPT },
+    { { 3, "one step", "gradients first, then mt_optim_step: parameters -= lr * gradient" },
+      .steps = 1, .judged = MG_JUDGE_PARAMS },
+    { { 3, "several steps", "mt_backward adds to the gradients of the step before: clear them first "
+        "(mt_optim_zero_grad)" },
+      .steps = 4, .judged = MG_JUDGE_PARAMS },
+    { { 2, "learning rate", "mt_schedule_at(&t->schedule, step), set before the update" },
+      .steps = 5, .warmup = 4, .judged = MG_JUDGE_PARAMS },
+    { { 3, "clipping", "clip after backward and before the update" },
+      .steps = 4, .clip = 0.5, .judged = MG_JUDGE_PARAMS },
+    { { 1, "a limit that is not reached", "shorter gradients stay as they are" },
+      .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
+    { { 2, "a gradient that is not finite", "with a limit, a norm that is not finite skips the update: isfinite() of "
+        "what the clipping returns" },
+      .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
+    { { 2, "loss and samples", "the loss that the gradients are of, before the update; and how many samples the "
+        "batch had" },
+      .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
+    { { 1, "no batch left", "without a batch return false and leave the parameters alone" },
+      .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE },
+    { { 1, "memory", "what a step allocates ends with it: no scope stays open, nothing is retained" },
+      .steps = 4, .judged = MG_JUDGE_KEPT },
 };
 
 /* ---- 08.9 sampling: chance is an argument, so that there is one right token */
@@ -195,10 +266,12 @@ static const sample_case kept_cases[] = {
 };
 static const sample_case drawn_cases[] = {
     { { 2, "random weights", "the first whose sum up to it exceeds part * (sum of the kept)" }, MG_SAMPLE_ANY },
-    { { 2, "a large vocabulary", "fifty thousand additions in f32 are too inexact: add up in double" }, MG_SAMPLE_LONG },
+    { { 2, "a large vocabulary", "fifty thousand additions in f32 are too inexact: add up in double" },
+      MG_SAMPLE_LONG },
 };
 static const sample_case sample_cases[] = {
-    { { 2, "a token", "mt_sample ranks the tokens and calls your functions: make their rows pass first" }, MG_SAMPLE_ANY },
+    { { 2, "a token", "mt_sample ranks the tokens and calls your functions: make their rows pass first" },
+      MG_SAMPLE_ANY },
 };
 
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_08_##run, cases##_cases)

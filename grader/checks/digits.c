@@ -12,7 +12,8 @@ static int64_t word(const uint8_t *bytes, int i)
     return (int64_t)((uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]);
 }
 
-/* A file of `dims` dimensions, 1 or 3, with the number of its items and their size; NULL when it is missing or wrong. */
+/* A file of `dims` dimensions, 1 or 3, with the number of its items and their size; NULL when it is missing or
+ * wrong. */
 static uint8_t *read_idx(int64_t *count, int64_t *item, const char *path, int dims)
 {
     int64_t size, header = 4 + 4 * dims;

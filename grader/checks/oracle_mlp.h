@@ -28,8 +28,8 @@ typedef struct mg_digits {
 
 enum { MG_DIGIT_CLASSES = 10 };
 
-/* mg_digits_open -- DIR/NAME-images-idx3-ubyte and DIR/NAME-labels-idx1-ubyte; false when either is missing or wrong. The
- * checker has a reader of its own because it links no units. */
+/* mg_digits_open -- DIR/NAME-images-idx3-ubyte and DIR/NAME-labels-idx1-ubyte; false when either is missing or wrong.
+ * The checker has a reader of its own because it links no units. */
 bool mg_digits_open(mg_digits *out, const char *dir, const char *name);
 void mg_digits_close(mg_digits *digits);
 

@@ -47,6 +47,7 @@ violation "core knows no ops" minitorch/core/a.c "minitorch/core/a.c:2: includes
 violation "siblings" minitorch/data/a.c "includes ckpt/save.h: data and ckpt must not include each other" <<<'#include "ckpt/save.h"'
 violation "an unknown folder" minitorch/nn/a.c "includes ../core/base.h, name headers" <<<'#include "../core/base.h"'
 violation "a tab" minitorch/core/a.c "minitorch/core/a.c:1: a tab" <<<$'/* here:\t. */'
+violation "a long line" minitorch/core/a.c "minitorch/core/a.c:1: a line of more than 120 columns" <<<"/* $(printf "%0120d" 0) */"
 violation "trailing blanks" minitorch/core/a.sh "minitorch/core/a.sh:1: blanks at the end" <<<'x=1 '
 violation "unfinished" minitorch/core/a.c "minitorch/core/a.c:1: a note of unfinished work" <<<'/* TODO: later. */'
 if command -v clang-format >/dev/null; then

@@ -3,7 +3,7 @@
 #
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
 #   floors    a file includes from its own floor or a lower one (docs/STYLE.md)
-#   left-overs  tabs, trailing blanks, TODO and FIXME comments
+#   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments
 #   layout    clang-format, where it is installed
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
 set -euo pipefail
@@ -107,6 +107,8 @@ floors() {
 }
 
 leftovers() {
+    LC_ALL=C.UTF-8 grep -nP '^.{121,}' "${sources[@]}" /dev/null |
+        sed -E 's/^([^:]*:[0-9]+):.*/\1: a line of more than 120 columns, break it/' || true
     # grep ends with 1 if it finds nothing, which is the good case.
     grep -nP '\t' "${sources[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: a tab, use spaces/' || true
     grep -nP '[ \t\r]+$' "${sources[@]}" "${scripts[@]}" /dev/null |

@@ -106,8 +106,8 @@ static bool next_batch(void *source, mt_batch *batch)
     return true;
 }
 
-/* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1]; x [batches,N,D], y [batches,N], first [D+1];
- * lr, clip, warmup */
+/* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1]; x [batches,N,D], y [batches,N], first
+ * [D+1]; lr, clip, warmup */
 void mg_call_train_step(const mg_value *v)
 {
     int64_t steps = v[1].count, D = v[7].count - 1, N = v[10].i64;

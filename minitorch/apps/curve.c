@@ -1,5 +1,5 @@
-/* curve.c -- draws the numbers of a training run, FOLDER/metrics.csv, as FOLDER/curve.svg. Training programs start it at
- * their end. */
+/* curve.c -- draws the numbers of a training run, FOLDER/metrics.csv, as FOLDER/curve.svg. Training programs start it
+ * at their end. */
 #include <stdio.h>
 #include <string.h>
 

@@ -134,7 +134,8 @@ static mt_status load(mt_module **model, const options *o, const char *checkpoin
     return status;
 }
 
-/* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of 64. */
+/* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of
+ * 64. */
 static mt_status export_weights(const mt_module *model, const char *path)
 {
     mt_state params = mt_module_params(model);

@@ -19,7 +19,8 @@
 #define MAX_POINTS 64 /* of one way of writing */
 #define STEPS      6  /* straight pieces between two points of a curve */
 
-/* ---- ways of writing: points "x,y" in a square of 100 x 100, y downwards; ";" lifts the pen, which makes a corner ---- */
+/* ---- ways of writing: points "x,y" in a square of 100 x 100, y downwards; ";" lifts the pen, which makes a corner
+ * ---- */
 
 static const struct {
     int digit;

@@ -1,5 +1,5 @@
-/* profile.c -- where the time of a program went: reads spans.bin, which `train_mnist --trace` writes, prints a table, and
- * writes it with two pictures of the run beside it: summary.txt, trace.json (for ui.perfetto.dev) and timeline.svg.
+/* profile.c -- where the time of a program went: reads spans.bin, which `train_mnist --trace` writes, prints a table,
+ * and writes it with two pictures of the run beside it: summary.txt, trace.json (for ui.perfetto.dev) and timeline.svg.
  *
  *     build/release/bin/profile build/run/mnist */
 #include <stdio.h>

@@ -1,8 +1,10 @@
-/* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up and cosine, clipping, accumulation.
+/* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up and cosine, clipping,
+ * accumulation.
  *
  * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe (the tokens), run.ckpt (all that
- * --resume needs). A checkpoint follows every evaluation; killed at any moment, `--resume` with the same flags goes on from
- * the last one and ends with the same bits as an unbroken run. `--plan` prints what training would take, and stops. */
+ * --resume needs). A checkpoint follows every evaluation; killed at any moment, `--resume` with the same flags goes on
+ * from the last one and ends with the same bits as an unbroken run. `--plan` prints what training would take, and
+ * stops. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* train_mnist.c -- trains a perceptron on MNIST with the whole framework: loader, modules, tape, optimizer, schedule.
  *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step.
- * Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with the best test accuracy); with
- * --trace also spans.bin. */
+ * Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with the best test accuracy);
+ * with --trace also spans.bin. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

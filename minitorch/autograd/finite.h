@@ -1,13 +1,13 @@
-/* finite.h -- the debug flavour remembers the first op that made a number which is not finite, so that a training program
- * can say where a NaN came from and not only that there is one. In other flavours this is nothing.
+/* finite.h -- the debug flavour remembers the first op that made a number which is not finite, so that a training
+ * program can say where a NaN came from and not only that there is one. In other flavours this is nothing.
  *
  * Watched are results as they are recorded, and gradients as backward passes them on; per thread. */
 #pragma once
 
 #include "core/tensor.h"
 
-/* mt_finite_culprit -- "linear [64,256]", "backward of exp to input 0 [8]": the first since mt_finite_reset; NULL when all
- * was finite, or nobody watched. Lent until the next op. */
+/* mt_finite_culprit -- "linear [64,256]", "backward of exp to input 0 [8]": the first since mt_finite_reset; NULL when
+ * all was finite, or nobody watched. Lent until the next op. */
 #ifdef MT_DEBUG
 const char *mt_finite_culprit(void);
 void mt_finite_reset(void);

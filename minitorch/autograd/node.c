@@ -110,8 +110,8 @@ void mt_node_copy_user(mt_node *node, const void *data, size_t size)
 }
 
 /* ---- several results ----------------------------------------------------------------------------------
- * A second result has a node of its own, whose only edge leads to the op's node. Its backward hands its gradient over there;
- * the op's node waits for it, as for any consumer. */
+ * A second result has a node of its own, whose only edge leads to the op's node. Its backward hands its gradient over
+ * there; the op's node waits for it, as for any consumer. */
 
 static void hand_over(mt_node *node, mt_tensor *dout)
 {

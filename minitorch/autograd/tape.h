@@ -1,8 +1,8 @@
 /* tape.h -- the record of a forward pass, and the walk back over it.
  *
- * Every op that computes from a tensor that wants a gradient leaves one node: which op it was, where its inputs' gradients
- * go (edges), and what backward needs (saved tensors, numbers). Nodes point from results to inputs only, so the graph has
- * no cycle, and lives no longer than the last tensor computed from it.
+ * Every op that computes from a tensor that wants a gradient leaves one node: which op it was, where its inputs'
+ * gradients go (edges), and what backward needs (saved tensors, numbers). Nodes point from results to inputs only, so
+ * the graph has no cycle, and lives no longer than the last tensor computed from it.
  *
  *     x, w (leaves) --> [linear] --> h --> [relu] --> r --> [sum] --> loss     forward: ops make tensors and nodes
  *     x.grad w.grad <-- [linear] <-------- [relu] <-------- [sum] <-- 1        mt_backward: gradients along the edges
@@ -23,13 +23,13 @@ typedef struct mt_op {
     const char *name; /* "linear": for messages, the profiler and the cast policy */
     mt_op_kind kind;  /* for the cast policy */
 
-    /* Add to the gradient of each input that wants one (mt_grad_of_input), from dout, the gradient of the node's result:
-     * dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. NULL: the op has no gradient. */
+    /* Add to the gradient of each input that wants one (mt_grad_of_input), from dout, the gradient of the node's
+     * result: dense, of the result's shape. Gradients ACCUMULATE; dout is only lent. NULL: the op has no gradient. */
     void (*backward)(mt_node *node, mt_tensor *dout);
 } mt_op;
 
-/* Where one input's gradient goes: into the node that computed the input, or into the leaf itself. Both are NULL when the
- * input wants no gradient. What an edge points at it keeps alive. */
+/* Where one input's gradient goes: into the node that computed the input, or into the leaf itself. Both are NULL when
+ * the input wants no gradient. What an edge points at it keeps alive. */
 typedef struct mt_edge {
     mt_node *node;
     mt_tensor *leaf;
@@ -69,12 +69,13 @@ struct mt_node {
 /* mt_wants_grad -- a leaf with requires_grad, or computed from one.   Lab 03.1 */
 bool mt_wants_grad(const mt_tensor *t);
 
-/* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is off or
+/* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is
+ * off or
  * no input wants a gradient.   Lab 03.2-3 */
 mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count);
 
-/* mt_save(node, t, ...) -- keep the memory of tensors, as it is now, until backward has passed node; nothing when node is NULL.
- * Given. */
+/* mt_save(node, t, ...) -- keep the memory of tensors, as it is now, until backward has passed node; nothing when node
+ * is NULL. Given. */
 #define mt_save(node, ...) \
     mt_save_tensors(node, (const mt_tensor *[]){ __VA_ARGS__ }, (int)MT_COUNT(((const mt_tensor *[]){ __VA_ARGS__ })))
 void mt_save_tensors(mt_node *node, const mt_tensor *const *tensors, int count);
@@ -93,14 +94,15 @@ mt_tensor *mt_detach(const mt_tensor *t);
 
 /* ---- backward ---------------------------------------------------------------------------------------- */
 
-/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from: mt_backward_from a gradient of 1.
+/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from: mt_backward_from a
+ * gradient of 1.
  * Aborts: loss has more than one element; as below. */
 void mt_backward(mt_tensor *loss);
 
-/* mt_backward_from -- add sum_i gradient[i] * d from[i] / d leaf to leaf->grad of every leaf that `from` was computed from. Each
- * node is visited once, after all nodes that used its result. On the way everything that only backward needed is freed: saved
- * tensors, inner gradients, and the memory of results that only the scope holds (mt_retain what you want to read afterwards;
- * `from` stays). gradient has from's shape, type and device and is only read.
+/* mt_backward_from -- add sum_i gradient[i] * d from[i] / d leaf to leaf->grad of every leaf that `from` was computed
+ * from. Each node is visited once, after all nodes that used its result. On the way everything that only backward
+ * needed is freed: saved tensors, inner gradients, and the memory of results that only the scope holds (mt_retain what
+ * you want to read afterwards; `from` stays). gradient has from's shape, type and device and is only read.
  * Aborts: no history; a node that an earlier backward has consumed; a saved tensor that was written in place since.
  * Lab 03.5-8 */
 void mt_backward_from(mt_tensor *from, mt_tensor *gradient);
@@ -116,14 +118,14 @@ void mt_written(mt_tensor *t);
 mt_tensor *mt_saved_tensor(const mt_node *node, int i);
 mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
 
-/* For the backward function of an op with several results: the gradient of result k, NULL when none arrived. That of result 0
- * is also dout, zeros when only other results were used. */
+/* For the backward function of an op with several results: the gradient of result k, NULL when none arrived. That of
+ * result 0 is also dout, zeros when only other results were used. */
 mt_tensor *mt_grad_of_result(const mt_node *node, int k);
 
 /* ---- seam: gradient-ready callbacks (lab 13 starts a parameter's all-reduce while backward still runs) -------- */
 
-/* leaf->grad is complete for this backward. Called in the thread that runs backward, in the order in which gradients become
- * complete (about the reverse of forward); must return quickly. */
+/* leaf->grad is complete for this backward. Called in the thread that runs backward, in the order in which gradients
+ * become complete (about the reverse of forward); must return quickly. */
 typedef void mt_grad_ready_fn(void *user, mt_tensor *leaf);
 
 /* mt_grad_ready_on -- call fn for this leaf until mt_grad_ready_off; several are called in order of registration.

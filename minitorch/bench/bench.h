@@ -1,4 +1,5 @@
-/* bench.h -- what the programs of this folder share: the name of the machine, CSV files, least times, the profile's lines, products as spans. */
+/* bench.h -- what the programs of this folder share: the name of the machine, CSV files, least times, the profile's
+ * lines, products as spans. */
 #pragma once
 
 #include <errno.h>
@@ -33,8 +34,8 @@ static inline const char *bench_machine(void)
     return name;
 }
 
-/* bench_csv_open -- a file with this line of names; NULL for path NULL. bench_csv_close takes NULL too. A file that cannot be
- * written ends the program with its name and the reason. */
+/* bench_csv_open -- a file with this line of names; NULL for path NULL. bench_csv_close takes NULL too. A file that
+ * cannot be written ends the program with its name and the reason. */
 static inline void bench_csv_check(bool good, const char *path)
 {
     if (!good)
@@ -78,8 +79,8 @@ static inline mt_profile_line bench_line(const mt_profile *p, const char *name)
     return (mt_profile_line){ 0 };
 }
 
-/* bench_mark_products -- from now on every matrix product of the CPU's table is a span "product", so that a profile tells
- * products from the ops around them; then `also`, unless NULL, gets its seconds. */
+/* bench_mark_products -- from now on every matrix product of the CPU's table is a span "product", so that a profile
+ * tells products from the ops around them; then `also`, unless NULL, gets its seconds. */
 typedef void bench_product_fn(const mt_matmul_dims *dims, double seconds);
 static bench_product_fn *bench_also;
 

@@ -1,7 +1,8 @@
-/* bench_activations.c -- what an activation costs per element, forward and backward, beside ReLU: figure 8.2 of the chapter.
+/* bench_activations.c -- what an activation costs per element, forward and backward, beside ReLU: figure 8.2 of the
+ * chapter.
  *
- * The arrays fit the L2 cache and one thread works, so arithmetic is compared, not memory. All kernels take turns, round
- * after round, and the fastest round of each counts: what else the machine does hits all of them alike. */
+ * The arrays fit the L2 cache and one thread works, so arithmetic is compared, not memory. All kernels take turns,
+ * round after round, and the fastest round of each counts: what else the machine does hits all of them alike. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
-/* bench_emulator.cu -- what emulating costs: a tiled product and a kernel of nothing but barriers, timed in CPU seconds.
+/* bench_emulator.cu -- what emulating costs: a tiled product and a kernel of nothing but barriers, timed in CPU
+ * seconds.
  *
- *     bench_emulator product|blocks|barriers     prints "cpu-seconds wall-seconds work", of the least of ROUNDS launches
+ *     bench_emulator product|blocks|barriers     prints "cpu-seconds wall-seconds work", of the least of ROUNDS
+ *     launches
  *
  * product: 256^3 in tiles of 16 x 16; work: accesses to memory. blocks: 512 x 512 results, 1024 blocks. barriers: work:
  * barriers times threads. CPU seconds are those of all threads together: other programs do not count, and neither does

@@ -1,9 +1,9 @@
 /* bench_gpt2.c -- a training step of GPT-2 on random tokens: how long, where the time goes, how much memory; and with
  * --generate how many tokens a second come out, beside what memory allows.
  *
- * A step is what train_gpt2 does with a batch: loss, backward, clipping, AdamW. Products are caught in the kernel table and
- * marked as a span, so that the profile tells them from everything around them; attention multiplies small tiles inside its
- * own kernel, and is one line. The fastest step counts, and it is that step's profile which is shown. */
+ * A step is what train_gpt2 does with a batch: loss, backward, clipping, AdamW. Products are caught in the kernel table
+ * and marked as a span, so that the profile tells them from everything around them; attention multiplies small tiles
+ * inside its own kernel, and is one line. The fastest step counts, and it is that step's profile which is shown. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

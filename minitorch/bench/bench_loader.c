@@ -3,10 +3,10 @@
  *     build/release/bin/bench_loader --csv build/bench/loader.csv
  *
  * Contestants take turns, round after round, and the fastest round of each counts; without workers, of each batch of
- * pictures. The loader is warm: its buffers were used before, its threads are new in every round. "Of bare, a core" without workers compares processor time, which tells
- * what a core can do even when others use it too; with workers it compares the wall's clock, and means something on an
- * idle machine only. The last line is for machines; it says FAIL, and so does the exit status, when the loader on one core
- * decodes less than 0.9 of bare stb_image. */
+ * pictures. The loader is warm: its buffers were used before, its threads are new in every round. "Of bare, a core"
+ * without workers compares processor time, which tells what a core can do even when others use it too; with workers it
+ * compares the wall's clock, and means something on an idle machine only. The last line is for machines; it says FAIL,
+ * and so does the exit status, when the loader on one core decodes less than 0.9 of bare stb_image. */
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -193,8 +193,9 @@ static void decode_bare(cost *best, const mt_dataset *set, int64_t k)
     keep_best(best, start);
 }
 
-/* An epoch without workers, batch by batch in turn with bare stb_image: so short a stretch is undisturbed in one round or
- * another even on a busy machine. Who comes second finds the files in the cache: that is each in every other round. */
+/* An epoch without workers, batch by batch in turn with bare stb_image: so short a stretch is undisturbed in one round
+ * or another even on a busy machine. Who comes second finds the files in the cache: that is each in every other
+ * round. */
 static mt_status picture_round(contest *c, int64_t round, cost *ours, cost *bare)
 {
     mt_loader *loader = c->loader[0];

@@ -1,7 +1,8 @@
-/* bench_mlp.c -- how long an epoch of MNIST's size takes, and where the time goes: the chapter's "matrix products are 60
- * to 90 % of training". The data are random numbers of MNIST's shape, already in memory, so only training is timed.
+/* bench_mlp.c -- how long an epoch of MNIST's size takes, and where the time goes: the chapter's "matrix products are
+ * 60 to 90 % of training". The data are random numbers of MNIST's shape, already in memory, so only training is timed.
  *
- * An epoch is timed as a whole. Then a few hundred steps run under the profiler, with every product marked as a span. */
+ * An epoch is timed as a whole. Then a few hundred steps run under the profiler, with every product marked as a
+ * span. */
 #include <inttypes.h>
 #include <omp.h>
 

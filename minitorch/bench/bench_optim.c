@@ -11,7 +11,8 @@
  * slow.
  *
  * A measurement counts only when all its threads had the processor all the time; without enough of these at the largest
- * size the verdict is INCONCLUSIVE. (Stores past the cache make the fused update slower: its lines were just loaded.) */
+ * size the verdict is INCONCLUSIVE. (Stores past the cache make the fused update slower: its lines were just
+ * loaded.) */
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -201,8 +202,8 @@ static double time_one(int thing, arrays *a, int threads, int64_t repeats)
                                                                                        : INFINITY;
 }
 
-/* best [THINGS]: seconds, the fastest of `rounds` undisturbed runs; all run in turns, so that noise affects all alike. False
- * when so many could not be had: best is then the fastest of fewer, INFINITY of none. */
+/* best [THINGS]: seconds, the fastest of `rounds` undisturbed runs; all run in turns, so that noise affects all alike.
+ * False when so many could not be had: best is then the fastest of fewer, INFINITY of none. */
 static bool time_all(double *best, arrays *a, int threads, int64_t rounds)
 {
     int64_t repeats = 1 + (1 << 20) / a->n, undisturbed[THINGS] = { 0 }; /* some milliseconds */

@@ -2,8 +2,9 @@
  *
  *   attainable FLOP/s = min(peak FLOP/s, arithmetic intensity * memory bandwidth)
  *
- * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is fetched for one
- * multiply-add; the bigger the batch, the more often it is used before it leaves. Peak and bandwidth are measured first.
+ * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is fetched for
+ * one multiply-add; the bigger the batch, the more often it is used before it leaves. Peak and bandwidth are measured
+ * first.
  * Source: Williams, Waterman, Patterson 2009, CACM 52(4), "Roofline". */
 #include <inttypes.h>
 #include <omp.h>
@@ -29,8 +30,8 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-/* B/s of y[i] = a x[i] + y[i] over arrays far larger than the caches: 12 B an element (read x, read y, write y); the best of
- * several rounds. */
+/* B/s of y[i] = a x[i] + y[i] over arrays far larger than the caches: 12 B an element (read x, read y, write y); the
+ * best of several rounds. */
 static double measure_bandwidth(int threads)
 {
     const int64_t n = 32 << 20; /* two arrays of 128 MiB */

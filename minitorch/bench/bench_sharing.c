@@ -1,8 +1,8 @@
-/* bench_sharing.c -- what two cores pay for touching the same memory: why two threads gain less on a small network than on a
- * large one, and why mlp_step leaves each core its own columns of the weights.
+/* bench_sharing.c -- what two cores pay for touching the same memory: why two threads gain less on a small network than
+ * on a large one, and why mlp_step leaves each core its own columns of the weights.
  *
- * Two threads, each held on a processor of its own, take turns with one array. Caches keep a line either in several cores to be
- * read, or in one to be changed; what differs is where it was:
+ * Two threads, each held on a processor of its own, take turns with one array. Caches keep a line either in several
+ * cores to be read, or in one to be changed; what differs is where it was:
  *
  *   own       this core had it last
  *   changed   the other core has changed it: it is fetched from there
@@ -76,7 +76,8 @@ static double timed(use what, float *a, int64_t n)
     return mt_now() - begin;
 }
 
-/* One round by both threads; thread 1 is the one that is timed. Thread 0 brings the lines into the state, 1 uses them. */
+/* One round by both threads; thread 1 is the one that is timed. Thread 0 brings the lines into the state, 1 uses
+ * them. */
 static void round_of(double seconds[USES][ROUNDS], int round, float *a, int64_t n)
 {
     for (use what = 0; what < USES; what++) {

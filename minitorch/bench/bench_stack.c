@@ -1,9 +1,9 @@
-/* bench_stack.c -- what the framework costs on top of its kernels: an epoch of MNIST by the hand-written perceptron of lab
- * 02 on floats in memory, beside the same network over modules, tape, optimizer and loader.
+/* bench_stack.c -- what the framework costs on top of its kernels: an epoch of MNIST by the hand-written perceptron of
+ * lab 02 on floats in memory, beside the same network over modules, tape, optimizer and loader.
  *
  * All contenders take turns, a short piece of the epoch each, so that other programs disturb all alike; of
- * every piece the fastest round counts. The network is 784-256-128-10 under SGD; both compute the same bits (minitorch/tests/test_mlp.c),
- * so that the difference is the framework's and nothing else. */
+ * every piece the fastest round counts. The network is 784-256-128-10 under SGD; both compute the same bits
+ * (minitorch/tests/test_mlp.c), so that the difference is the framework's and nothing else. */
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>

@@ -1,8 +1,8 @@
-/* bench_tape.c -- what the tape costs: time per op beside the same ops without a tape, and memory with and without giving
- * back on the way what backward has used. Lab 03's "measure it yourself".
+/* bench_tape.c -- what the tape costs: time per op beside the same ops without a tape, and memory with and without
+ * giving back on the way what backward has used. Lab 03's "measure it yourself".
  *
- * Time: a chain of ops over four numbers, so that the arithmetic is nothing and the bookkeeping is all. The variants take
- * turns, and the fastest round of each counts.
+ * Time: a chain of ops over four numbers, so that the arithmetic is nothing and the bookkeeping is all. The variants
+ * take turns, and the fastest round of each counts.
  *   no tape    the chain inside mt_no_grad: shapes checked, results allocated and freed
  *   recording  how much longer it takes with a tape: a node and its edges for each op, made and freed
  *   walking    mt_backward, less the backward kernels called bare

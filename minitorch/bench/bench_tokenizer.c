@@ -2,10 +2,11 @@
  *
  *     build/release/bin/bench_tokenizer --text kjv.txt --csv build/bench/tokenizer.csv
  *
- * Each round begins with new encoders, so no word is known: repeating a short text would measure the table of words alone.
- * The vocabulary is loaded before the clock runs; the text is in memory; ids are kept, not written. Rounds with 1, 2, ...
- * workers take turns, and the fastest of each counts. "A core" is processor time, which tells what a core can do even when
- * others use it too. The last line is for machines; it says FAIL, and so does the exit status, under 10 M tokens/s a core. */
+ * Each round begins with new encoders, so no word is known: repeating a short text would measure the table of words
+ * alone. The vocabulary is loaded before the clock runs; the text is in memory; ids are kept, not written. Rounds with
+ * 1, 2, ... workers take turns, and the fastest of each counts. "A core" is processor time, which tells what a core can
+ * do even when others use it too. The last line is for machines; it says FAIL, and so does the exit status, under 10 M
+ * tokens/s a core. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

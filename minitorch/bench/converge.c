@@ -3,8 +3,8 @@
  *
  *     build/release/bin/converge --svg build/bench/converge.svg
  *
- * The network is 784-256-128-10; each rule has the learning rate that suits it, held constant. A point of the curve is the mean
- * loss over so many steps, on samples just before they are trained on. */
+ * The network is 784-256-128-10; each rule has the learning rate that suits it, held constant. A point of the curve is
+ * the mean loss over so many steps, on samples just before they are trained on. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* gpu_check.c -- what `make gpu-check` runs on a machine with a GPU: every case of the op table against its oracle, every
- * rung of the matmul ladder against the CPU's product; then times: every kernel of lab 06 beside a device-to-device copy,
- * the ladder of lab 07 beside cuBLAS.
+/* gpu_check.c -- what `make gpu-check` runs on a machine with a GPU: every case of the op table against its oracle,
+ * every rung of the matmul ladder against the CPU's product; then times: every kernel of lab 06 beside a
+ * device-to-device copy, the ladder of lab 07 beside cuBLAS.
  *
  *     gpu_check OUT values|times [SECONDS]      writes OUT/values.md and .json, or OUT/times.md and .json
  *
- * A time is the least of ROUNDS, each from before the launch until the device is done. What SECONDS (default 120) leave no time
- * for is named and left out. It exits 1 when a value is wrong. In the emulator everything runs at small sizes, to be
- * tested; its times say nothing. */
+ * A time is the least of ROUNDS, each from before the launch until the device is done. What SECONDS (default 120) leave
+ * no time for is named and left out. It exits 1 when a value is wrong. In the emulator everything runs at small sizes,
+ * to be tested; its times say nothing. */
 #include "core/scope.h"
 #include "cuda/cuda.h"
 #include "cuda/kernels.h"
@@ -83,7 +83,8 @@ static void check_rung(report *r, const mt_matmul_rung *rung, int64_t side)
 
 /* ---- times ------------------------------------------------------------------------------------------ */
 
-/* Four arrays of n floats on the device, an id for each of their rows of COLS, scratch; and what a timed run needs besides. */
+/* Four arrays of n floats on the device, an id for each of their rows of COLS, scratch; and what a timed run needs
+ * besides. */
 typedef struct bench {
     float *x[4], *scratch;
     int32_t *id;

@@ -1,16 +1,19 @@
-/* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) at once, for plain SGD: how
- * fast a step can be when nothing is general. Used by mnist_by_hand, which is compared with PyTorch.
+/* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) at once, for plain
+ * SGD: how fast a step can be when nothing is general. Used by mnist_by_hand, which is compared with PyTorch.
  *
- * w -= rate * x^T dz is w += x^T (-rate * dz). So the loss hands back -rate/N instead of 1/N, and each product adds the update
- * directly to the weights: no gradient is stored, zeroed or read again. One team of threads shares two things per layer:
+ * w -= rate * x^T dz is w += x^T (-rate * dz). So the loss hands back -rate/N instead of 1/N, and each product adds the
+ * update directly to the weights: no gradient is stored, zeroed or read again. One team of threads shares two things
+ * per layer:
  *
- *   columns of layer 0    each thread computes its columns of act[0]: its part of the largest weights stays in its cache
+ *   columns of layer 0    each thread computes its columns of act[0]: its part of the largest weights stays in its
+ *                         cache
  *   rows of the batch     from there to the loss and back, rows are independent
  *   columns again         each thread adds its columns of every layer's update to the weights
  *
- * There are two barriers, between these three. Columns are taken a few at a time, and a thread that has finished its own takes
- * some of the others': on a shared machine one core is often slower than the next, and a barrier waits for the slowest. No
- * sum is ever split, so the bits depend neither on the number of threads nor on which thread took what. */
+ * There are two barriers, between these three. Columns are taken a few at a time, and a thread that has finished its
+ * own takes some of the others': on a shared machine one core is often slower than the next, and a barrier waits for
+ * the slowest. No sum is ever split, so the bits depend neither on the number of threads nor on which thread took
+ * what. */
 #pragma once
 
 #include "models/manual_mlp.h"
@@ -20,8 +23,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Something each thread of a step does once its own part is done, without waiting for the others: fetch its share of the next
- * batch. It must touch nothing of this step. */
+/* Something each thread of a step does once its own part is done, without waiting for the others: fetch its share of
+ * the next batch. It must touch nothing of this step. */
 typedef struct mlp_meanwhile {
     void (*run)(void *user, int thread, int threads);
     void *user;
@@ -145,7 +148,8 @@ static void update(const mlp_work *s, int l, range columns)
             b[c] += dz[n * O + c];
 }
 
-/* What one thread of the team does. The counters of stage k (layer 0 forward, then a layer's update each) begin at 0. */
+/* What one thread of the team does. The counters of stage k (layer 0 forward, then a layer's update each) begin at
+ * 0. */
 static void take_part(const mlp_work *s, counter (*counters)[TEAM], float learning_rate, int t, int threads)
 {
     const mt_manual_mlp *mlp = s->mlp;

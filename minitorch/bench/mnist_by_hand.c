@@ -1,6 +1,6 @@
-/* mnist_by_hand.c -- an MNIST epoch with nothing in the way: the hand-written perceptron of lab 02, plain SGD, one fused step
- * per batch (mlp_step). What the whole framework's train_mnist is measured against; bench_mnist.sh sets it beside
- * PyTorch. Same seed, same bits, whatever the number of threads. */
+/* mnist_by_hand.c -- an MNIST epoch with nothing in the way: the hand-written perceptron of lab 02, plain SGD, one
+ * fused step per batch (mlp_step). What the whole framework's train_mnist is measured against; bench_mnist.sh sets it
+ * beside PyTorch. Same seed, same bits, whatever the number of threads. */
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>

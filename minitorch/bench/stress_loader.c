@@ -1,5 +1,5 @@
-/* stress_loader.c -- loaders made, left, stopped and freed at random moments, again and again; for the thread sanitizer,
- * which cannot run Criterion's test programs:
+/* stress_loader.c -- loaders made, left, stopped and freed at random moments, again and again; for the thread
+ * sanitizer, which cannot run Criterion's test programs:
  *
  *     make FLAVOUR=tsan build/tsan/bin/stress_loader && build/tsan/bin/stress_loader
  *

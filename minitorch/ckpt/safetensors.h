@@ -1,10 +1,12 @@
-/* safetensors.h -- the file of everything that is saved: weights of a model, or a whole run with optimizer and settings.
+/* safetensors.h -- the file of everything that is saved: weights of a model, or a whole run with optimizer and
+ * settings.
  *
- *   u64 n | n bytes of JSON: {"__metadata__":{...},"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...} | data
+ *   u64 n | n bytes of JSON: {"__metadata__":{...},"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...} |
+ *   data
  *
- * Little-endian; data_offsets count from the end of the header; the data has neither holes nor overlaps. What we write is
- * aligned to 8 bytes and keeps integers and settings of the list (core/state.h) as strings in __metadata__, whose first
- * entry, "crc64", is the CRC-64/XZ of the whole file with 16 zeros in its place.
+ * Little-endian; data_offsets count from the end of the header; the data has neither holes nor overlaps. What we write
+ * is aligned to 8 bytes and keeps integers and settings of the list (core/state.h) as strings in __metadata__, whose
+ * first entry, "crc64", is the CRC-64/XZ of the whole file with 16 zeros in its place.
  * Format: github.com/huggingface/safetensors. Programs that read or write such files are linked with -lcjson. */
 #pragma once
 
@@ -23,10 +25,11 @@ typedef struct mt_safetensors mt_safetensors; /* opaque: an open file whose head
 mt_status mt_safetensors_open(mt_safetensors **out, const char *path);
 void mt_safetensors_close(mt_safetensors *file); /* NULL is allowed */
 
-/* mt_safetensors_load -- copy every tensor and integer of the list from the file, and compare every setting. Other tensors
- * of the file are ignored. A tensor's name may begin with `prefix` in the file: "transformer.", or "" for no prefix.
- * MT_ERR_FORMAT: one is missing, of another type or shape, or there with and without the prefix; or an integer or a setting
- * is wanted from a file without our checksum. MT_ERR_ARGUMENT: a setting differs. Both leave everything unchanged. */
+/* mt_safetensors_load -- copy every tensor and integer of the list from the file, and compare every setting. Other
+ * tensors of the file are ignored. A tensor's name may begin with `prefix` in the file: "transformer.", or "" for no
+ * prefix. MT_ERR_FORMAT: one is missing, of another type or shape, or there with and without the prefix; or an integer
+ * or a setting is wanted from a file without our checksum. MT_ERR_ARGUMENT: a setting differs. Both leave everything
+ * unchanged. */
 mt_status mt_safetensors_load(const mt_safetensors *file, const mt_state *state, const char *prefix);
 
 /* mt_crc64 -- CRC-64/XZ of data that follows data with this crc; 0 at the start. */

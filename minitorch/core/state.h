@@ -8,8 +8,8 @@
  *     status = mt_safetensors_write(path, &state);             // or read: the same list (ckpt/safetensors.h)
  *     mt_state_free(&state);
  *
- * Saving, loading, copying and counting bytes are loops over the list. Tensors are retained, integers borrowed: those of
- * an optimizer are valid until a parameter is added to it. */
+ * Saving, loading, copying and counting bytes are loops over the list. Tensors are retained, integers borrowed: those
+ * of an optimizer are valid until a parameter is added to it. */
 #pragma once
 
 #include "core/tensor.h"
@@ -44,7 +44,8 @@ mt_state_item *mt_state_find(const mt_state *state, const char *name); /* lent; 
 int64_t mt_state_bytes(const mt_state *state);                         /* of all tensors, and 8 for each integer */
 
 /* mt_state_clone -- new tensors on the CPU with the values and names of these; integers and settings are left out.
- * mt_state_copy -- copy the values of all tensors between two such lists, in either direction. Aborts: other names or sizes. */
+ * mt_state_copy -- copy the values of all tensors between two such lists, in either direction. Aborts: other names or
+ * sizes. */
 mt_state mt_state_clone(const mt_state *state);
 void mt_state_copy(const mt_state *to, const mt_state *from);
 

@@ -1,7 +1,7 @@
 /* view.h -- the layout of an n-dimensional array in memory: shape, stride, offset. No data, no allocation.
  *
- * Element (i0, i1, ...) of a view is element  offset + i0*stride[0] + i1*stride[1] + ...  of its storage, all counted in
- * elements. Transposing, slicing and broadcasting change only these numbers.
+ * Element (i0, i1, ...) of a view is element  offset + i0*stride[0] + i1*stride[1] + ...  of its storage, all counted
+ * in elements. Transposing, slicing and broadcasting change only these numbers.
  * Units: solutions/00-tensors/view.c (the arithmetic) and solutions/00-tensors/copy.c (the copy).   Lab 00 */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* adafactor.cu -- Adam's second moment from its row and column means; the arithmetic is mt_adafactor_update_cpu's.
  *
- * Five launches: row means, column means, the mean of the row means, sums over all elements (PARTS blocks with a slot each),
- * the step. What one launch leaves for the next stands in `between`. Sums in double, as on the CPU, in an order that sizes
- * decide. Moves 28 B an element in four passes. */
+ * Five launches: row means, column means, the mean of the row means, sums over all elements (PARTS blocks with a slot
+ * each), the step. What one launch leaves for the next stands in `between`. Sums in double, as on the CPU, in an order
+ * that sizes decide. Moves 28 B an element in four passes. */
 #include "cuda/kernels.h"
 #include "cuda/reduce.cuh"
 

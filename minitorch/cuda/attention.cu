@@ -4,16 +4,16 @@
  *     delta_i = dout_i . out_i,   ds[i,j] = p[i,j] (dout_i . v_j - delta_i) / sqrt(D)
  *     dq_i = sum_j ds[i,j] k_j,   dk_j = sum_i ds[i,j] q_i,   dv_j = sum_i p[i,j] dout_i
  *
- * Threads and data: a block owns a few rows of one head, EACH of them a warp, and meets the rows of the other side in tiles
- * of 32 in shared memory. For a product of rows a lane is a row of the tile; for a sum of rows it is a column, and weights
- * come to it by shuffles. Forward and dq own queries and meet keys; dk and dv own keys and meet queries. So every sum belongs
- * to one warp, in the order of the rows: no atomics, the same bits every time. Forward keeps each query's largest score and
- * sum so far and shrinks what it has summed when a larger score comes (the online softmax); backward makes p again from the
- * log-sum-exp that forward saved.
+ * Threads and data: a block owns a few rows of one head, EACH of them a warp, and meets the rows of the other side in
+ * tiles of 32 in shared memory. For a product of rows a lane is a row of the tile; for a sum of rows it is a column,
+ * and weights come to it by shuffles. Forward and dq own queries and meet keys; dk and dv own keys and meet queries. So
+ * every sum belongs to one warp, in the order of the rows: no atomics, the same bits every time. Forward keeps each
+ * query's largest score and sum so far and shrinks what it has summed when a larger score comes (the online softmax);
+ * backward makes p again from the log-sum-exp that forward saved.
  *
- * Rows of a tile are one float longer than their columns, so that 32 lanes that read one column hit 32 banks. Loads are along
- * rows. Bytes: R rows a block, so keys and values are read T/R/2 times, in backward also queries, dout and out. FLOPs: two
- * products forward, seven backward: the scores and dout . v are made for dq and again for dk and dv.
+ * Rows of a tile are one float longer than their columns, so that 32 lanes that read one column hit 32 banks. Loads are
+ * along rows. Bytes: R rows a block, so keys and values are read T/R/2 times, in backward also queries, dout and out.
+ * FLOPs: two products forward, seven backward: the scores and dout . v are made for dq and again for dk and dv.
  * Source: Dao et al. 2022, arXiv:2205.14135, sec. 3.1, at its plainest; lab 11 makes it fast. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
@@ -25,8 +25,8 @@ enum {
     PARTS_MOST = MT_HEAD_COLUMNS / MT_WARP, /* of 32 columns, in a head */
 };
 
-/* Sizes for heads of up to 32 * PARTS columns; columns beyond D are 0 and change nothing. Shared memory holds half as many
- * rows of the widest heads. ROWS divides TILE, so the tile that has a block's first row has all of them. */
+/* Sizes for heads of up to 32 * PARTS columns; columns beyond D are 0 and change nothing. Shared memory holds half as
+ * many rows of the widest heads. ROWS divides TILE, so the tile that has a block's first row has all of them. */
 template <int PARTS> struct sizes {
     enum { COLS = MT_WARP * PARTS, EACH = PARTS < PARTS_MOST ? 4 : 2, ROWS = WARPS * EACH };
 };
@@ -73,7 +73,8 @@ static __device__ __forceinline__ void multiply(float (&product)[EACH], const fl
             product[r] += own[r][c] * row[c];
 }
 
-/* sum[r] += the rows of the tile, each times the weight[r] of the lane of that number. Columns are 32 apart in a lane. */
+/* sum[r] += the rows of the tile, each times the weight[r] of the lane of that number. Columns are 32 apart in a
+ * lane. */
 template <int EACH, int PARTS>
 static __device__ __forceinline__ void add_rows(float (&sum)[EACH][PARTS], const float (&weight)[EACH],
                                                 const float (&tile)[TILE][MT_WARP * PARTS + 1])
@@ -109,7 +110,8 @@ struct running {
     float max, sum;
 };
 
-/* A lane's score becomes its unnormalised probability; returns what all that was summed before must be multiplied with. */
+/* A lane's score becomes its unnormalised probability; returns what all that was summed before must be multiplied
+ * with. */
 static __device__ __forceinline__ float absorb(running *so_far, float *score)
 {
     float max = mt_larger()(so_far->max, mt_warp_max(*score)), shrink = expf(so_far->max - max);

@@ -1,8 +1,10 @@
-/* cache.cu -- attention of one new token over the keys and values of those before it, which are kept and never made again.
+/* cache.cu -- attention of one new token over the keys and values of those before it, which are kept and never made
+ * again.
  *
- * A block for each head, whose warps share out the keys; a lane has every 32nd column. Each warp keeps the largest score, the
- * sum and the weighted values of its own keys (the online softmax), and at the end these are brought to one maximum and
- * added. Rows are read along the lanes: 8C B of each token before, once, for 4C FLOPs: memory is the limit. */
+ * A block for each head, whose warps share out the keys; a lane has every 32nd column. Each warp keeps the largest
+ * score, the sum and the weighted values of its own keys (the online softmax), and at the end these are brought to one
+ * maximum and added. Rows are read along the lanes: 8C B of each token before, once, for 4C FLOPs: memory is the
+ * limit. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"

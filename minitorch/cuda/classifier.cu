@@ -1,7 +1,7 @@
 /* classifier.cu -- the head of a language model and its loss in one buffer: logits, probabilities, their gradient.
  *
- * The products are the table's (cuBLAS); the loss is loss.cu's, written over its logits. Between them stands one pass over
- * the N x V probabilities, which reads and writes 4 B of each. */
+ * The products are the table's (cuBLAS); the loss is loss.cu's, written over its logits. Between them stands one pass
+ * over the N x V probabilities, which reads and writes 4 B of each. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "ops/matmul_cuda.h"

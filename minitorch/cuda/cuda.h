@@ -26,8 +26,8 @@
  * What goes wrong while the kernel runs shows at some later call; with MT_SYNC=1 in the environment it shows here. */
 #define MT_LAUNCHED(name) mt_cuda_launched(__FILE__, __LINE__, name)
 
-/* In a skeleton's kernel MT_TODO cannot end the program, for it runs on the device: it says which step and traps, and the
- * next call on the host fails. */
+/* In a skeleton's kernel MT_TODO cannot end the program, for it runs on the device: it says which step and traps, and
+ * the next call on the host fails. */
 #undef MT_TODO
 #define MT_TODO(step) mt_todo_anywhere(__FILE__, __LINE__, step)
 static inline __host__ __device__ void mt_todo_anywhere(const char *file, int line, const char *step)
@@ -41,8 +41,8 @@ static inline __host__ __device__ void mt_todo_anywhere(const char *file, int li
 }
 
 extern "C" {
-/* mt_cuda_stream -- the stream of every launch, copy and fill: what comes later sees what came before. Copies to the host
- * wait for it. It is a blocking stream: a plain cudaMemcpy waits for it too. */
+/* mt_cuda_stream -- the stream of every launch, copy and fill: what comes later sees what came before. Copies to the
+ * host wait for it. It is a blocking stream: a plain cudaMemcpy waits for it too. */
 cudaStream_t mt_cuda_stream(void);
 #endif
 

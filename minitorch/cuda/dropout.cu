@@ -1,5 +1,6 @@
-/* dropout.cu -- the CPU's mask, drawn on the device: element i is value i % 4 of Philox block counter + i / 4, so a thread
- * takes the four elements of one block and needs no state and no mask in memory. Moves 8 B an element, backward 12. */
+/* dropout.cu -- the CPU's mask, drawn on the device: element i is value i % 4 of Philox block counter + i / 4, so a
+ * thread takes the four elements of one block and needs no state and no mask in memory. Moves 8 B an element, backward
+ * 12. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"

@@ -1,8 +1,8 @@
 /* embedding.cu -- a row for each token plus a row for its place, forward and backward.
  *
- * Forward: a warp for each token, its lanes along the row, so that requests are whole sectors whatever the ids. It reads 8 B
- * and writes 4 B an element, for one addition. Backward is two kernels that are there already: lab 06's sum by atomics
- * where tokens repeat, in no fixed order, and the sum over samples through a view for the places. */
+ * Forward: a warp for each token, its lanes along the row, so that requests are whole sectors whatever the ids. It
+ * reads 8 B and writes 4 B an element, for one addition. Backward is two kernels that are there already: lab 06's sum
+ * by atomics where tokens repeat, in no fixed order, and the sum over samples through a view for the places. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"

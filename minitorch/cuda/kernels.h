@@ -1,10 +1,11 @@
-/* kernels.h -- the CUDA code that no lab asks for: the driver of the device, and the kernels of the table that are given.
+/* kernels.h -- the CUDA code that no lab asks for: the driver of the device, and the kernels of the table that are
+ * given.
  *
  * Each keeps the contract of the CPU's kernel of the same name (ops/kernels.h, ops/kernels_nd.h, ops/kernels_gpt2.h,
- * optim/updates.h, optim/clip.h), with pointers into the device's memory and one difference: sums are added in f32 in a tree
- * of threads, in an order that only sizes decide, and are off by no more than n roundings. Where the CPU's aborts over a
- * value (a label out of range), these print the same words and trap: the next call that waits for the device aborts.
- * What labs 06 and 07 ask for is in ops/kernels_cuda.h, optim/updates_cuda.h and ops/matmul_cuda.h. */
+ * optim/updates.h, optim/clip.h), with pointers into the device's memory and one difference: sums are added in f32 in a
+ * tree of threads, in an order that only sizes decide, and are off by no more than n roundings. Where the CPU's aborts
+ * over a value (a label out of range), these print the same words and trap: the next call that waits for the device
+ * aborts. What labs 06 and 07 ask for is in ops/kernels_cuda.h, optim/updates_cuda.h and ops/matmul_cuda.h. */
 #pragma once
 
 #include "core/device.h"
@@ -55,7 +56,7 @@ __typeof__(mt_cross_entropy_bwd_cpu) mt_cross_entropy_bwd_cuda;
 __typeof__(mt_dropout_fwd_cpu) mt_dropout_fwd_cuda; /* the very mask of the CPU: Philox has no state to differ in */
 __typeof__(mt_dropout_bwd_cpu) mt_dropout_bwd_cuda;
 
-/* ---- embedding.cu, attention.cu, cache.cu, classifier.cu ---------------------------------------------------------- */
+/* ---- embedding.cu, attention.cu, cache.cu, classifier.cu --------------------------------------------------------- */
 enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have; attention aborts, in words, when it has more */
 __typeof__(mt_embedding_fwd_cpu) mt_embedding_fwd_cuda;
 __typeof__(mt_embedding_bwd_cpu) mt_embedding_bwd_cuda; /* rows of one token are added by atomics, in no fixed order */
@@ -66,7 +67,7 @@ __typeof__(mt_attention_cached_cpu) mt_attention_cached_cuda;
 __typeof__(mt_classifier_fwd_cpu) mt_classifier_fwd_cuda;
 __typeof__(mt_classifier_bwd_cpu) mt_classifier_bwd_cuda;
 
-/* ---- updates.cu, clip.cu ------------------------------------------------------------------------------------------ */
+/* ---- updates.cu, clip.cu ----------------------------------------------------------------------------------------- */
 mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_lion_update_cuda,
     mt_adafactor_update_cuda;
 __typeof__(mt_clip_grad_norm_cpu) mt_clip_grad_norm_cuda;

@@ -18,13 +18,15 @@ static inline unsigned mt_blocks(int64_t n, int64_t each)
     return (unsigned)blocks;
 }
 
-/* mt_row_threads -- threads of a block that takes one row of C elements: whole warps, some four elements for each thread. */
+/* mt_row_threads -- threads of a block that takes one row of C elements: whole warps, some four elements for each
+ * thread. */
 static inline unsigned mt_row_threads(int64_t C)
 {
     return C >= 1024 ? 256 : C >= 256 ? 64 : MT_WARP;
 }
 
-/* mt_thread -- this thread's number in the whole grid; in 64 bits, for the product overflows 32 from 2^32 elements on. */
+/* mt_thread -- this thread's number in the whole grid; in 64 bits, for the product overflows 32 from 2^32 elements
+ * on. */
 static __device__ __forceinline__ int64_t mt_thread(void)
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,7 +1,8 @@
 /* middle.cu -- sums and maxima along the middle of [A,B,C].
  *
- * C = 1: a row for each result, and its elements are neighbours: lab 06's reductions, or a warp per row. C > 1: neighbours
- * are different results, so a warp takes 32 columns and reads whole sectors, and the 8 warps of a block share out the B. */
+ * C = 1: a row for each result, and its elements are neighbours: lab 06's reductions, or a warp per row. C > 1:
+ * neighbours are different results, so a warp takes 32 columns and reads whole sectors, and the 8 warps of a block
+ * share out the B. */
 #include "cuda/kernels.h"
 #include "cuda/reduce.cuh"
 #include "ops/kernels_cuda.h"

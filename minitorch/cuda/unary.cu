@@ -1,7 +1,7 @@
 /* unary.cu -- functions of one array that lab 06 does not ask for, forward and backward.
  *
- * A thread takes four neighbours: one access of 16 bytes each way. Forward moves 8 B an element, backward 16 (it reads dx
- * too, to add to it); the arithmetic hides behind that. */
+ * A thread takes four neighbours: one access of 16 bytes each way. Forward moves 8 B an element, backward 16 (it reads
+ * dx too, to add to it); the arithmetic hides behind that. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"

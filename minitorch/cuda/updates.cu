@@ -1,4 +1,5 @@
-/* updates.cu -- the rules with one state that lab 06 does not ask for; arithmetic and numbers are those of the CPU's rules. */
+/* updates.cu -- the rules with one state that lab 06 does not ask for; arithmetic and numbers are those of the CPU's
+ * rules. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 

@@ -1,7 +1,7 @@
 /* augment.h -- the pixels of a picture become the input of a network: resize, crop, mirror, change colours, normalise.
  *
- * Slightly different pictures in each epoch act like a larger training set. The random choices are drawn first, from the
- * sample's own stream (mt_augment_choose), then applied (mt_augment_apply).
+ * Slightly different pictures in each epoch act like a larger training set. The random choices are drawn first, from
+ * the sample's own stream (mt_augment_choose), then applied (mt_augment_apply).
  * Unit: solutions/05-data/augment.c */
 #pragma once
 
@@ -27,8 +27,8 @@ typedef struct mt_augment {
 /* mt_augment_default -- resized to cover height x width, cropped in the middle, nothing random, colours 0 .. 1. */
 mt_augment mt_augment_default(int64_t height, int64_t width);
 
-/* mt_resize -- bilinear: the pixel at (y, x) of out is in at ((y + 0.5) * in height / out height - 0.5, same for x), mixed
- * from its four neighbours, edges repeated, rounded to nearest. Shrinking by much more than 2 skips pixels.
+/* mt_resize -- bilinear: the pixel at (y, x) of out is in at ((y + 0.5) * in height / out height - 0.5, same for x),
+ * mixed from its four neighbours, edges repeated, rounded to nearest. Shrinking by much more than 2 skips pixels.
  *   out  pixel [height, width, 3] overwritten, both >= 1;  in  both sides >= 1
  * Lab 05.5 */
 void mt_resize(const mt_image *out, const mt_image *in);
@@ -40,8 +40,8 @@ typedef struct mt_augment_choice {
     float brightness, contrast, saturation; /* factors; 1 changes nothing */
 } mt_augment_choice;
 
-/* mt_augment_choose -- draw for a picture of this size, at least as large as the crop. Always six draws, in this order: top,
- * left, flip, brightness, contrast, saturation; so switching one on does not change the others.
+/* mt_augment_choose -- draw for a picture of this size, at least as large as the crop. Always six draws, in this order:
+ * top, left, flip, brightness, contrast, saturation; so switching one on does not change the others.
  * Lab 05.6 */
 mt_augment_choice mt_augment_choose(const mt_augment *augment, int64_t height, int64_t width, mt_rng *rng);
 
@@ -55,7 +55,8 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
 
 /* mt_augment_apply -- crop, mirror, change colours (clamped to 0 .. 1), normalise.
  *   out  [3, height, width] f32 of the config, overwritten: a plane for each colour
- * Moves: reads 3hw B (6hw with contrast), writes 12hw B, from 256 KiB on by non-temporal stores, which do not first read
+ * Moves: reads 3hw B (6hw with contrast), writes 12hw B, from 256 KiB on by non-temporal stores, which do not first
+ * read
  * what they overwrite.   Lab 05.6 */
 void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice);
 

@@ -25,14 +25,15 @@ typedef struct mt_collation {
     const atomic_bool *stopped; /* give up when it becomes true; NULL: never */
 } mt_collation;
 
-/* mt_sample_rng -- the random stream of one sample: of MT_STREAM_AUGMENT, substream epoch, of that substream index. No two
+/* mt_sample_rng -- the random stream of one sample: of MT_STREAM_AUGMENT, substream epoch, of that substream index. No
+ * two
  * samples share one, and it does not depend on the worker.   Lab 05.11 */
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
 
 /* mt_collate -- read samples index[0 .. N-1] into x and y, one after the other.
  *   x, y     [N, sample's shape]  overwritten
- *   index    [N]  in: the samples wanted; out: those read, where bad ones were replaced (index + 1, + 2, ... modulo count,
- *            the first that is good, with that sample's own random stream)
+ *   index    [N]  in: the samples wanted; out: those read, where bad ones were replaced (index + 1, + 2, ... modulo
+ *            count, the first that is good, with that sample's own random stream)
  *   skipped  the number of bad samples replaced
  * Fails as the data set's get does; when no sample of the set is good; MT_ERR_STOPPED when `stopped` became true.
  * Lab 05.12 */

@@ -1,11 +1,11 @@
 /* dataset.h -- a data set: samples by number, which a loader reads, and the choice of samples for a batch.
  *
- * Each kind of data set is a struct that begins with an mt_dataset. `get` is called from many threads at once, so it changes
- * only its outputs; all its randomness comes from rng. A sample therefore depends on (seed, epoch, index) only.
+ * Each kind of data set is a struct that begins with an mt_dataset. `get` is called from many threads at once, so it
+ * changes only its outputs; all its randomness comes from rng. A sample therefore depends on (seed, epoch, index) only.
  *
  *     mt_dataset *set;
- *     if (mt_idx_dataset_open(&set, images, labels, norm) != MT_OK)      // data/idx_map.h; others: data/images/image.h,
- *         die(mt_last_error());                                          // data/tokens.h
+ *     if (mt_idx_dataset_open(&set, images, labels, norm) != MT_OK)   // data/idx_map.h; or data/images/image.h,
+ *         die(mt_last_error());                                       // data/tokens.h
  *     mt_dataset_get(set, 7, &rng, x, y);
  *     mt_dataset_close(set); */
 #pragma once
@@ -39,9 +39,10 @@ struct mt_dataset {
     void (*soon)(const mt_dataset *set, const int64_t *index, int64_t count);
 };
 
-/* A batch source: which samples form batch number `step`, as a pure function of (seed, step, rank, world). A batch does not
- * depend on the batches before it, so a resumed run continues with the batches of the uninterrupted one. Each rank computes
- * its part of the global batch of world * batch samples without communication: every world-th sample, from rank on. */
+/* A batch source: which samples form batch number `step`, as a pure function of (seed, step, rank, world). A batch does
+ * not depend on the batches before it, so a resumed run continues with the batches of the uninterrupted one. Each rank
+ * computes its part of the global batch of world * batch samples without communication: every world-th sample, from
+ * rank on. */
 typedef struct mt_batch_source mt_batch_source;
 
 struct mt_batch_source {
@@ -54,12 +55,15 @@ struct mt_batch_source {
     void (*pick)(int64_t *index, const mt_batch_source *source, int64_t step, int64_t batch);
 };
 
-/* mt_batches_random -- samples drawn with replacement, from stream MT_STREAM_SHUFFLE, substream step; the epoch has no end.
- * mt_batches_spread -- every epoch the same samples, spread evenly over the set: for validation.   Both: rank 0 of 1. */
+/* mt_batches_random -- samples drawn with replacement, from stream MT_STREAM_SHUFFLE, substream step; the epoch has no
+ * end.
+ * mt_batches_spread -- every epoch the same samples, spread evenly over the set: for validation.   Both: rank 0 of
+ * 1. */
 mt_batch_source mt_batches_random(const mt_dataset *set, uint64_t seed);
 mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
 
-/* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment variable
+/* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment
+ * variable
  * MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
 void mt_data_find(char *out, const char *file, const char *standin);

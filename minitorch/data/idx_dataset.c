@@ -26,8 +26,8 @@ static mt_status idx_get(const mt_dataset *base, int64_t index, mt_rng *rng, voi
     return MT_OK;
 }
 
-/* Shuffled images are at addresses that the processor cannot predict: prefetching a whole batch, so that many cache misses
- * overlap, halves the time of a batch. */
+/* Shuffled images are at addresses that the processor cannot predict: prefetching a whole batch, so that many cache
+ * misses overlap, halves the time of a batch. */
 static void idx_soon(const mt_dataset *base, const int64_t *index, int64_t count)
 {
     const idx_dataset *set = (const idx_dataset *)base;

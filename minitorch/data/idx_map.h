@@ -3,8 +3,8 @@
  *   images   0x00000803, count, rows, cols    then count * rows * cols bytes, row by row
  *   labels   0x00000801, count                then count bytes
  *
- * As a data set the files are mapped, and a sample's pixels become floats when it is read: opening reads the headers only,
- * and several processes share the pages.
+ * As a data set the files are mapped, and a sample's pixels become floats when it is read: opening reads the headers
+ * only, and several processes share the pages.
  * Source: LeCun, Cortes, Burges, "The MNIST database of handwritten digits".   Unit: solutions/05-data/idx_map.c */
 #pragma once
 
@@ -26,7 +26,8 @@ typedef struct mt_pixel_norm {
 
 /* mt_idx_header_read -- decode and check a header.
  *   bytes  [size]  the whole file; path is for messages
- * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: the file is shorter than a header; another magic than that of
+ * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: the file is shorter than a header; another magic than
+ * that of
  * this kind; images without pixels; fewer or more bytes behind the header than it promises.   Lab 05.1 */
 mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t *bytes, int64_t size,
                              mt_idx_kind kind);
@@ -37,8 +38,10 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
 void mt_pixels_to_floats(float *out, const uint8_t *bytes, int64_t n, mt_pixel_norm norm);
 
 /* mt_idx_dataset_open -- images and their labels: x [rows * cols] f32, y scalar i32.
- * norm: how pixels become floats; { 0, 255 } gives 0 .. 1; { 0, 0 }: by mean and standard deviation of all pixels of this
- * set, computed exactly.   Fails as mt_idx_header_read does, when a file cannot be mapped, when the counts differ, and when
+ * norm: how pixels become floats; { 0, 255 } gives 0 .. 1; { 0, 0 }: by mean and standard deviation of all pixels of
+ * this
+ * set, computed exactly.   Fails as mt_idx_header_read does, when a file cannot be mapped, when the counts differ, and
+ * when
  * there is no image.   Aborts: norm.stddev < 0. */
 mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *labels, mt_pixel_norm norm);
 

@@ -1,8 +1,8 @@
 /* loader.c -- slots with buffers, worker threads, the position in the data, statistics.
  *
- * The caller plans: it writes the numbers of the wanted samples into a free slot, so sampling needs no lock. Workers fill
- * slots. The ring (data/ring.h) passes slots between them; a slot belongs to one thread at a time, so nothing in it needs
- * a lock. */
+ * The caller plans: it writes the numbers of the wanted samples into a free slot, so sampling needs no lock. Workers
+ * fill slots. The ring (data/ring.h) passes slots between them; a slot belongs to one thread at a time, so nothing in
+ * it needs a lock. */
 #include "data/loader.h"
 
 #include <stdio.h>

@@ -13,8 +13,9 @@
  *     }
  *     mt_loader_free(loader);
  *
- * The batches and their order depend on data set, sampler or source, batch size and seeds only, not on workers, prefetch or
- * timing. With l seconds to load a batch, c to compute on it, W workers and p batches of prefetch, a batch takes
+ * The batches and their order depend on data set, sampler or source, batch size and seeds only, not on workers,
+ * prefetch or timing. With l seconds to load a batch, c to compute on it, W workers and p batches of prefetch, a batch
+ * takes
  *     max(c, l / W, (l + c) / (p + 1)) seconds with workers,  l + c without.
  * Memory: p + 1 batches. A loader is used by one thread; only mt_loader_stop may be called from another. */
 #pragma once
@@ -67,17 +68,19 @@ mt_loader_config mt_loader_config_default(const mt_dataset *set);
 mt_loader *mt_loader_new(const mt_loader_config *config);
 void mt_loader_free(mt_loader *loader); /* at any time; waits for samples that are being read. NULL is allowed */
 
-/* mt_loader_next -- the next batch. False, *out unchanged, at the end of an epoch (the following call starts the next epoch)
- * and on an error, which mt_loader_status tells apart. An error is reported after all batches before the failed one. */
+/* mt_loader_next -- the next batch. False, *out unchanged, at the end of an epoch (the following call starts the next
+ * epoch) and on an error, which mt_loader_status tells apart. An error is reported after all batches before the failed
+ * one. */
 bool mt_loader_next(mt_loader *loader, mt_batch *out);
 
-/* mt_loader_status -- MT_OK, or the error of mt_loader_next, which stays until a seek: its message is in mt_last_error().
- * MT_ERR_STOPPED after mt_loader_stop. */
+/* mt_loader_status -- MT_OK, or the error of mt_loader_next, which stays until a seek: its message is in
+ * mt_last_error(). MT_ERR_STOPPED after mt_loader_stop. */
 mt_status mt_loader_status(const mt_loader *loader);
 
 int64_t mt_loader_steps(const mt_loader *loader); /* batches in an epoch */
 
-/* mt_loader_place_of, mt_loader_seek -- save and restore the position; the batches that follow are the same bits as in the
+/* mt_loader_place_of, mt_loader_seek -- save and restore the position; the batches that follow are the same bits as in
+ * the
  * run that was interrupted.   Fails, loader unchanged: a position outside the epoch. */
 mt_loader_place mt_loader_place_of(const mt_loader *loader);
 mt_status mt_loader_seek(mt_loader *loader, mt_loader_place place);

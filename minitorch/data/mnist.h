@@ -13,16 +13,16 @@ typedef struct mt_mnist {
     mt_dataset *train, *test; /* x [pixels] f32, normalised by the training set's mean and deviation; y i32 */
 } mt_mnist;
 
-/* mt_mnist_folder -- where datasets/fetch puts the files (data/find.h): MNIST, or the stand-in digits when only they are
- * there. Never NULL, but the folder may not exist. Lent until the next call. */
+/* mt_mnist_folder -- where datasets/fetch puts the files (data/find.h): MNIST, or the stand-in digits when only they
+ * are there. Never NULL, but the folder may not exist. Lent until the next call. */
 const char *mt_mnist_folder(void);
 
-/* mt_mnist_name -- the last part of the folder's real path, which says what was trained on: "mnist", "standin"; "nothing"
- * when there is no such folder. Lent until the next call. */
+/* mt_mnist_name -- the last part of the folder's real path, which says what was trained on: "mnist", "standin";
+ * "nothing" when there is no such folder. Lent until the next call. */
 const char *mt_mnist_name(const char *dir);
 
-/* mt_mnist_open -- both sets.   Fails (*out unchanged) as mt_idx_dataset_open does, with the command to run when a file is
- * missing; when a label is none of the classes, with its offset; when the test images have another size. */
+/* mt_mnist_open -- both sets.   Fails (*out unchanged) as mt_idx_dataset_open does, with the command to run when a file
+ * is missing; when a label is none of the classes, with its offset; when the test images have another size. */
 mt_status mt_mnist_open(mt_mnist *out, const char *dir);
 void mt_mnist_close(mt_mnist *mnist); /* a zeroed one is allowed */
 

@@ -7,8 +7,8 @@
  *
  *     taken <= claimed <= planned <= taken + slots          (always)
  *
- * A slot is planned again only after the caller has finished with it, so workers that are ahead find nothing to claim and
- * wait: memory stays bounded by slots.
+ * A slot is planned again only after the caller has finished with it, so workers that are ahead find nothing to claim
+ * and wait: memory stays bounded by slots.
  * All waiting goes through the clock (core/clock.h).   Unit: solutions/05-data/ring.c */
 #pragma once
 
@@ -48,7 +48,8 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket);
 /* mt_ring_finish -- for a worker: the slot of a ticket that it claimed is filled.   Lab 05.14 */
 void mt_ring_finish(mt_ring *ring, int64_t ticket);
 
-/* mt_ring_take -- for the caller: wait until the ticket that is due is ready, even when later ones are, and take it. The
+/* mt_ring_take -- for the caller: wait until the ticket that is due is ready, even when later ones are, and take it.
+ * The
  * caller owns the slot until it plans it again. False: the ring stopped.   Lab 05.15 */
 bool mt_ring_take(mt_ring *ring, int64_t *ticket);
 

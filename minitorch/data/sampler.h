@@ -1,7 +1,7 @@
 /* sampler.h -- which samples come in which order: pure functions of (seed, epoch).
  *
- * A sampler is a value. It orders the whole data set and gives each of `world` ranks every world-th place of that order, so
- * ranks get disjoint samples without communication. To resume, only epoch and step have to be saved.
+ * A sampler is a value. It orders the whole data set and gives each of `world` ranks every world-th place of that
+ * order, so ranks get disjoint samples without communication. To resume, only epoch and step have to be saved.
  *
  *     mt_sampler all   = mt_sampler_sequential(set->count);
  *     mt_sampler mixed = mt_sampler_shuffling(set->count, seed);
@@ -41,7 +41,8 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch);
 /* mt_sampler_length -- samples of this rank in an epoch: count / world, rounded up to pad, down to drop.   Lab 05.9 */
 int64_t mt_sampler_length(const mt_sampler *sampler);
 
-/* mt_sampler_place -- the place in the order of this rank's k-th sample, 0 <= k < length: every world-th place from rank
+/* mt_sampler_place -- the place in the order of this rank's k-th sample, 0 <= k < length: every world-th place from
+ * rank
  * on, starting again at the front when padding.   Lab 05.9 */
 int64_t mt_sampler_place(const mt_sampler *sampler, int64_t k);
 

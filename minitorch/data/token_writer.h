@@ -13,8 +13,8 @@ mt_status mt_token_writer_open(mt_token_writer **out, const char *path, int64_t 
 /* mt_token_writer_put -- ids [count] i32. MT_ERR_IO when the disk is full. Aborts: an id that does not fit. */
 mt_status mt_token_writer_put(mt_token_writer *writer, const int32_t *ids, int64_t count);
 
-/* mt_token_writer_close -- frees the writer; MT_ERR_IO when any write failed: path is then unchanged, and nothing is left
- * beside it. _abandon: frees the writer and discards what was written. */
+/* mt_token_writer_close -- frees the writer; MT_ERR_IO when any write failed: path is then unchanged, and nothing is
+ * left beside it. _abandon: frees the writer and discards what was written. */
 mt_status mt_token_writer_close(mt_token_writer *writer);
 void mt_token_writer_abandon(mt_token_writer *writer);
 

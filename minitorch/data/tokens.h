@@ -1,4 +1,5 @@
-/* tokens.h -- a file of token ids, and windows of it as samples for a language model. data/token_writer.h writes such files.
+/* tokens.h -- a file of token ids, and windows of it as samples for a language model. data/token_writer.h writes such
+ * files.
  *
  *   offset 0   "MTTOKENS"          magic
  *          8   u32  1              version
@@ -24,7 +25,8 @@ typedef struct mt_tokens {
 
 /* mt_tokens_read -- decode and check a header.
  *   bytes  [size]  the whole file, 8-byte aligned; path is for messages
- * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: no token file, a newer version, tokens of another size, the
+ * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: no token file, a newer version, tokens of another size,
+ * the
  * last token cut in half, fewer or more tokens than the header promises.   Lab 05.3 */
 mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes, int64_t size);
 

@@ -89,7 +89,7 @@ const char *cublasGetStatusString(cublasStatus_t status)
     return "unknown cuBLAS status";
 }
 
-/* ---- products -------------------------------------------------------------------------------------------------------- */
+/* ---- products ---------------------------------------------------------------------------------------------------- */
 
 static size_t size_of(cudaDataType type)
 {

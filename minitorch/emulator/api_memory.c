@@ -1,7 +1,7 @@
 /* api_memory.c -- cudaMalloc, cudaFree and every kind of copy.
  *
- * A copy must name its direction rightly, and stay inside live allocations on the device's side; both are checked before
- * a byte moves, and a mistake is told with the allocation it was about.
+ * A copy must name its direction rightly, and stay inside live allocations on the device's side; both are checked
+ * before a byte moves, and a mistake is told with the allocation it was about.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@ extern char __start_cuemu_device[] __attribute__((weak)), __stop_cuemu_device[] 
 extern char __start_cuemu_constant[] __attribute__((weak)), __stop_cuemu_constant[] __attribute__((weak));
 extern char __start_cuemu_managed[] __attribute__((weak)), __stop_cuemu_managed[] __attribute__((weak));
 
-/* ---- allocation ------------------------------------------------------------------------------------------------------ */
+/* ---- allocation -------------------------------------------------------------------------------------------------- */
 
 static cudaError_t allocate(void **pointer, size_t size, emu_home home, uintptr_t pc, const char *what)
 {
@@ -144,7 +144,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     API_END(cudaSuccess);
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 static bool within(const void *address, size_t size, const char *begin, const char *end)
 {
@@ -319,7 +319,7 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, c
     API_END(check_stream(stream, HERE, __func__));
 }
 
-/* ---- symbols --------------------------------------------------------------------------------------------------------- */
+/* ---- symbols ----------------------------------------------------------------------------------------------------- */
 
 cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind)
 {

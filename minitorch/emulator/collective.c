@@ -1,7 +1,7 @@
 /* collective.c -- warp functions: shuffles, votes, matches, reductions, __syncwarp.
  *
- * Each is a meeting of the lanes of a mask. A lane waits until all lanes of its mask that have not returned wait with the
- * same mask; the last one to come computes everybody's result and goes on without a switch.
+ * Each is a meeting of the lanes of a mask. A lane waits until all lanes of its mask that have not returned wait with
+ * the same mask; the last one to come computes everybody's result and goes on without a switch.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static const char *lane_list(uint32_t lanes, char text[128])
     return text;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static int source_lane(const emu_thread *self)
 {
@@ -170,7 +170,7 @@ static void compute(emu_warp *warp, uint32_t lanes, int op)
     }
 }
 
-/* ---- meetings ------------------------------------------------------------------------------------------------------ */
+/* ---- meetings ---------------------------------------------------------------------------------------------------- */
 
 /* Are all the lanes that `mask` needs among `there`, with the same mask? */
 static bool complete(const emu_warp *warp, uint32_t mask, uint32_t there)
@@ -267,7 +267,7 @@ void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine)
     meet(self, TOGETHER, FULL_MASK);
 }
 
-/* ---- __activemask: whoever is at the same place when no lane of the warp can go on ------------------------------------ */
+/* ---- __activemask: whoever is at the same place when no lane of the warp can go on ------------------------------- */
 
 uint32_t cuemu_active_mask(void)
 {
@@ -294,7 +294,7 @@ bool emu_complete_active(emu_warp *warp)
     return waiting != 0;
 }
 
-/* ---- deadlock ------------------------------------------------------------------------------------------------------ */
+/* ---- deadlock ---------------------------------------------------------------------------------------------------- */
 
 /* "lanes 16-31 wait in __syncthreads() at line 40" for the lanes that `stuck` misses. */
 static void describe_missing(const emu_warp *warp, const emu_thread *stuck, char *text, size_t size)

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "trace.h"
 
-/* ---- a worker's sites: a hash table by pc, kind, space and size --------------------------------------------------- */
+/* ---- a worker's sites: a hash table by pc, kind, space and size -------------------------------------------------- */
 
 typedef struct emu_sites {
     emu_counter *slots; /* requests == 0 and pc == 0: free */
@@ -86,7 +86,7 @@ static void add_sites(emu_sites *to, const emu_sites *from)
             add_site(to, &from->slots[i]);
 }
 
-/* ---- kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 static emu_counts last, *kernels;
 static emu_sites **kernel_sites;
@@ -191,7 +191,7 @@ void emu_counts_finish(emu_launch *launch, emu_tracer *const *tracers, int count
     kernels[k].seconds += last.seconds;
 }
 
-/* ---- for programs ------------------------------------------------------------------------------------------------- */
+/* ---- for programs ------------------------------------------------------------------------------------------------ */
 
 const emu_counts *emu_counts_last(void)
 {

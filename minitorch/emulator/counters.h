@@ -5,8 +5,8 @@
  *   wavefront   one pass over the 32 banks of shared memory; a request costs one, or more when lanes conflict
  *   ideal       the sectors or wavefronts that a request of as many bytes cannot do without
  *
- * For programs that launch kernels and read the counts themselves (the grader's worker, tests), and for the reports. Not
- * thread-safe: call between launches. An untraced build (cuemu --fast) has all counts 0.
+ * For programs that launch kernels and read the counts themselves (the grader's worker, tests), and for the reports.
+ * Not thread-safe: call between launches. An untraced build (cuemu --fast) has all counts 0.
  */
 #ifndef EMU_COUNTERS_H
 #define EMU_COUNTERS_H

@@ -221,7 +221,7 @@ void emu_findings_flush(uint64_t last_block)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- the end of the program ------------------------------------------------------------------------------------------ */
+/* ---- the end of the program -------------------------------------------------------------------------------------- */
 
 static void at_exit(int status, void *unused)
 {

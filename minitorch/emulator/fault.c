@@ -43,7 +43,7 @@ static __thread struct {
 
 static long budget; /* seconds */
 
-/* ---- after the signal ------------------------------------------------------------------------------------------------ */
+/* ---- after the signal -------------------------------------------------------------------------------------------- */
 
 /* The innermost frame that belongs to the program's source; when it was interrupted in a switch, the place where it
  * waits. */
@@ -126,7 +126,7 @@ static void host_touched_device(void)
     emu_stop_program();
 }
 
-/* ---- in the signal --------------------------------------------------------------------------------------------------- */
+/* ---- in the signal ----------------------------------------------------------------------------------------------- */
 
 /* The interrupted code goes on at `where`, on `top`. Returns false where the machine is not known. */
 static bool redirect(ucontext_t *context, void (*where)(void), char *top)
@@ -209,7 +209,7 @@ static void on_signal(int signal_number, siginfo_t *info, void *context)
     signal(signal_number, SIG_DFL); /* a crash of the host's own: as without us */
 }
 
-/* ---- set-up ---------------------------------------------------------------------------------------------------------- */
+/* ---- set-up ------------------------------------------------------------------------------------------------------ */
 
 /* Stacks for this OS thread's signals, once. */
 static void prepare_thread(void)

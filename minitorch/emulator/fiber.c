@@ -1,8 +1,9 @@
 /* fiber.c -- stacks for a block's threads and the switch between them.
  *
  * A switch saves what the calling convention says a function must preserve and nothing else, which makes it about seven
- * times cheaper than swapcontext (two system calls). A stack has an unreadable page below it, so that a thread that runs
- * out of stack faults there instead of writing over its neighbour, and is used again by the next thread of any block.
+ * times cheaper than swapcontext (two system calls). A stack has an unreadable page below it, so that a thread that
+ * runs out of stack faults there instead of writing over its neighbour, and is used again by the next thread of any
+ * block.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,8 @@ int emu_stack_take(emu_worker *worker)
     return s->usable++;
 }
 
-/* Stacks start at different cache lines of their pages: at the same ones, 1024 of them would fight for a few cache sets. */
+/* Stacks start at different cache lines of their pages: at the same ones, 1024 of them would fight for a few cache
+ * sets. */
 char *emu_stack_top(const emu_worker *worker, int stack)
 {
     return worker->stacks + STRIDE * (size_t)(stack + 1) - 64 - (size_t)stack * 320 % 4096;

@@ -2,9 +2,11 @@
  *
  *   CORE   fiber.c stacks and switches · sched.c barriers, warps, deadlocks · launch.c grids over OS threads ·
  *          device.c and api*.c memory and the host API · error.c findings
- *   TRACE  trace.c hooks · shadow.c, race.c what memory holds and who touched it · warp.c requests · report.c text and JSON
+ *   TRACE  trace.c hooks · shadow.c, race.c what memory holds and who touched it · warp.c requests · report.c text and
+ *          JSON
  *
- * A launch spreads its blocks over workers, one OS thread each. A block stays on its worker; its threads are fibers of it.
+ * A launch spreads its blocks over workers, one OS thread each. A block stays on its worker; its threads are fibers of
+ * it.
  */
 #ifndef EMU_INTERNAL_H
 #define EMU_INTERNAL_H
@@ -24,7 +26,7 @@
 #define EMU_SHARED_DYNAMIC (EMU_SHARED_SPAN / 2) /* where extern __shared__ starts in them */
 #define EMU_GRANULE        256 /* alignment of device allocations; between two at least as many bytes are free */
 
-/* ---- running state ------------------------------------------------------------------------------------------------ */
+/* ---- running state ----------------------------------------------------------------------------------------------- */
 
 /* What a thread that does not run waits for; emu_warp.in says which lanes do. */
 typedef enum {
@@ -115,7 +117,7 @@ extern int emu_worker_limit;          /* CUEMU_THREADS, by default the CPU cores
 /* The running thread leaves its core until on_pause(warp) was called: a hook with full buffers does this. */
 void emu_pause(void);
 
-/* ---- memory ------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 typedef enum { EMU_DEVICE, EMU_MANAGED, EMU_PINNED } emu_home; /* pinned: of the host, which kernels may use too */
 
@@ -131,11 +133,13 @@ typedef struct emu_allocation {
 extern char *emu_arena; /* where device memory lies */
 extern size_t emu_arena_size;
 
-/* The allocation, also a freed one, whose granules `address` is in, or NULL; emu_nearest: the one it most likely missed. */
+/* The allocation, also a freed one, whose granules `address` is in, or NULL; emu_nearest: the one it most likely
+ * missed. */
 emu_allocation *emu_find(const void *address);
 emu_allocation *emu_nearest(const void *address);
 
-/* The shared array of this block that holds the address, or after whose end it lies; NULL: none. Offsets are within it. */
+/* The shared array of this block that holds the address, or after whose end it lies; NULL: none. Offsets are within
+ * it. */
 typedef struct emu_shared_place {
     const cuemu_shared_array *array; /* NULL: dynamic shared memory */
     size_t begin, size;              /* offset from worker->shared */
@@ -143,7 +147,7 @@ typedef struct emu_shared_place {
 bool emu_shared_find(const emu_worker *worker, size_t offset,
                      emu_shared_place *place); /* false: in a gap, place before it */
 
-/* ---- findings ----------------------------------------------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------------------------------------- */
 
 typedef enum {
     EMU_OUT_OF_BOUNDS,
@@ -195,7 +199,7 @@ bool emu_source(uintptr_t pc, const char **file, int *line);
 
 #define EMU_HERE ((emu_site){ .pc = (uintptr_t)__builtin_return_address(0) })
 
-/* ---- hooks, filled by TRACE before main; NULL is nothing ------------------------------------------------------------ */
+/* ---- hooks, filled by TRACE before main; NULL is nothing --------------------------------------------------------- */
 
 typedef struct emu_hooks {
     void (*launch_begin)(emu_launch *launch);

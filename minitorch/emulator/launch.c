@@ -46,7 +46,7 @@ uint64_t emu_launches(void)
     return launches;
 }
 
-/* ---- one worker ------------------------------------------------------------------------------------------------------ */
+/* ---- one worker -------------------------------------------------------------------------------------------------- */
 
 static emu_worker *worker_new(int index)
 {
@@ -127,7 +127,7 @@ void emu_kill(int code)
     emu_leave();
 }
 
-/* ---- helpers --------------------------------------------------------------------------------------------------------- */
+/* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
 static void *help(void *argument)
 {
@@ -197,7 +197,7 @@ static void run_grid(emu_launch *launch)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- limits of the card ---------------------------------------------------------------------------------------------- */
+/* ---- limits of the card ------------------------------------------------------------------------------------------ */
 
 size_t emu_shared_allowed(const void *entry)
 {
@@ -257,7 +257,7 @@ static bool possible(const cuemu_launch_config *c)
     return emu_stream_valid(c->stream) || refuse(c, cudaErrorInvalidResourceHandle, "its stream does not exist", 0, 0);
 }
 
-/* ---- launching ------------------------------------------------------------------------------------------------------- */
+/* ---- launching --------------------------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {

@@ -1,8 +1,9 @@
 /* memory.c -- device memory: one arena of addresses, and which allocation every 256 bytes of it belong to.
  *
- * Freed memory is not given out again while there is fresh (or until much of it waits), so that its use is recognised; its
- * entry in the table says who freed it. Memory without a value is all ones: NaN in every float type. Between kernels the
- * part that belongs to the device alone is unreadable: host code that follows a device pointer faults, and fault.c says so.
+ * Freed memory is not given out again while there is fresh (or until much of it waits), so that its use is recognised;
+ * its entry in the table says who freed it. Memory without a value is all ones: NaN in every float type. Between
+ * kernels the part that belongs to the device alone is unreadable: host code that follows a device pointer faults, and
+ * fault.c says so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ size_t emu_device_memory(size_t *in_use)
     return device_span;
 }
 
-/* ---- who may touch it ------------------------------------------------------------------------------------------------ */
+/* ---- who may touch it -------------------------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
@@ -97,7 +98,7 @@ void emu_close(const emu_allocation *a)
     protect(begin, least(begin + a->span + GAP, CHECKED), PROT_NONE);
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 emu_allocation *emu_find(const void *address)
 {
@@ -209,7 +210,7 @@ void emu_release(emu_allocation *a, uintptr_t pc)
     emu_close(a);
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 /* What is behind every allocation must still be as it was: a build without traces finds overruns by it. */
 void emu_check_gaps(void)

@@ -15,8 +15,8 @@ uint32_t emu_order_unordered(const emu_tracer *tracer, uint32_t warp, uint32_t l
 
 uint64_t emu_order_block(const emu_tracer *tracer, uint32_t tag); /* the block that ran at that time */
 /* May what a warp did at that time (a tag, and the stamp in it) come before what another block does? Its block fenced
- * since; or it fences, and this access or the other is of a flag: an atomic or a volatile, by which blocks tell each other.
- * Of a barrier interval's fences the last is known: what other warps did in that interval passes as released. */
+ * since; or it fences, and this access or the other is of a flag: an atomic or a volatile, by which blocks tell each
+ * other. Of a barrier interval's fences the last is known: what other warps did in that interval passes as released. */
 bool emu_order_released(const emu_tracer *tracer, uint32_t tag, uint32_t warp, uint32_t stamp, bool flag);
 void emu_order_block_fence(emu_tracer *tracer); /* the running thread called __threadfence */
 

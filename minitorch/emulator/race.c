@@ -5,8 +5,8 @@
  * atomic, race when they are of
  *   - threads of one block in the same barrier interval, unless a meeting or a lock orders them (order.c);
  *   - different blocks of a launch, in global memory, unless the earlier one may have released it: emu_order_released.
- * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of one
- * of them, never invent one.
+ * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of
+ * one of them, never invent one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ void emu_race_begin_block(emu_tracer *t)
     t->turns[t->turn_count++] = (struct emu_turn){ .tag = t->tag, .block = t->worker->block_number };
 }
 
-/* ---- conflicts ---------------------------------------------------------------------------------------------------- */
+/* ---- conflicts --------------------------------------------------------------------------------------------------- */
 
 /* The cell was last written in this launch. */
 static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag)
@@ -73,7 +73,7 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
     return c->reader & OTHER_WARPS ? SAME_BLOCK : NONE;
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------------------ */
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
 
 /* "thread (3,0,0) of block (1,0,0) writes it at unit.cu:12" */
 static void name_other(char *text, size_t size, const emu_worker *worker, const emu_other *other)
@@ -143,7 +143,7 @@ static __attribute__((noinline)) void report_clash(emu_tracer *t)
     emu_race_report(t, clash->thread, clash->pc, "writes", clash->address, &writer, clash->how, harmless);
 }
 
-/* ---- an access ---------------------------------------------------------------------------------------------------- */
+/* ---- an access --------------------------------------------------------------------------------------------------- */
 
 /* Another reader, or the first of this interval. Readers that this one comes after need not be remembered. */
 static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t flag, uint32_t since)
@@ -260,7 +260,7 @@ void emu_race_shared(emu_tracer *t, uintptr_t address, int size, int kind, uintp
     check(t, &t->shared_cells[(address - (uintptr_t)t->worker->shared) / 4], address, size, kind, pc, t->block_tag);
 }
 
-/* ---- the cells of global memory ----------------------------------------------------------------------------------- */
+/* ---- the cells of global memory ---------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) emu_cell *open_page(emu_pages *pages, size_t page)
 {

@@ -2,8 +2,8 @@
  *
  * Each worker saw its own blocks only. Where two of them touched the same page of global memory, their cells are laid
  * side by side: what one wrote and the other read or wrote is a race, told at the access of the later block, as if the
- * blocks had run one after another. Which of the two came first is not known: it is enough that either may have released
- * what it did.
+ * blocks had run one after another. Which of the two came first is not known: it is enough that either may have
+ * released what it did.
  */
 #include <stdio.h>
 #include "core.h"

@@ -1,4 +1,5 @@
-/* report.c -- what a person reads at the end: the findings in one line, and the accesses of each kernel beside their ideal. */
+/* report.c -- what a person reads at the end: the findings in one line, and the accesses of each kernel beside their
+ * ideal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

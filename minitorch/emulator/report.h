@@ -1,4 +1,5 @@
-/* report.h -- how counts and findings reach people and programs: text, JSON, drawings. All at a launch's or the program's end.
+/* report.h -- how counts and findings reach people and programs: text, JSON, drawings. All at a launch's or the
+ * program's end.
  *
  *   CUEMU_REPORT=1   a line per access in the source; 2: only each kernel's sums
  *   CUEMU_JSON=file  both, for programs: schema in report_json.c

@@ -17,8 +17,8 @@
  *                  "sites": [ { "file": "unit.cu" | null, "line": 12, "space": "global", "access": "load", "size": 4,
  *                               "requests": 8, "lanes": 256, "passes": 32, "ideal": 32 } ] } ] }
  *
- * "passes" are 32-byte sectors of global memory, wavefronts of shared and constant memory. Numbers are sums over launches
- * of the kernel with that grid and block; counters.h says what is counted.
+ * "passes" are 32-byte sectors of global memory, wavefronts of shared and constant memory. Numbers are sums over
+ * launches of the kernel with that grid and block; counters.h says what is counted.
  */
 #include <stdio.h>
 #include "report.h"

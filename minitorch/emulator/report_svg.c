@@ -1,8 +1,8 @@
 /* report_svg.c -- CUEMU_SVG=file: one request of a warp, drawn. Lanes stand in a row above the memory they touch.
  *
- * Global memory is drawn in lines of 128 bytes, four sectors each, so that a coalesced access falls straight down; what is
- * moved is grey, what is used has the lane's colour. Shared memory is drawn as its 32 banks, a row per wavefront, so that
- * a conflict is a column. Each site keeps its costliest request.
+ * Global memory is drawn in lines of 128 bytes, four sectors each, so that a coalesced access falls straight down; what
+ * is moved is grey, what is used has the lane's colour. Shared memory is drawn as its 32 banks, a row per wavefront, so
+ * that a conflict is a column. Each site keeps its costliest request.
  */
 #include <stdio.h>
 #include <stdlib.h>

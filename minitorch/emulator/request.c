@@ -1,9 +1,9 @@
 /* request.c -- what one memory instruction of a warp costs.
  *
- * Global memory moves in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes: a wavefront serves every bank once,
- * with one word that any number of lanes may share; so the cost is the most different words that one bank is asked for.
- * Accesses of 8 bytes go by half warps and of 16 bytes by quarters, as wavefronts of 128 bytes each. Atomic updates of
- * one word go one after another.
+ * Global memory moves in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes: a wavefront serves every bank
+ * once, with one word that any number of lanes may share; so the cost is the most different words that one bank is
+ * asked for. Accesses of 8 bytes go by half warps and of 16 bytes by quarters, as wavefronts of 128 bytes each. Atomic
+ * updates of one word go one after another.
  */
 #include "report.h"
 #include "trace.h"

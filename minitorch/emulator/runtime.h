@@ -1,9 +1,9 @@
 /* runtime.h -- what translated CUDA code and the shim headers may call: the emulator's C ABI.
  *
- * Three kinds of callers: the host part of a program (cuemu_launch and the CUDA API of include/cuda_runtime_api.h), device
- * code (everything else here; host code that calls it gets an error with its line), and the hooks a traced build inserts
- * (__tsan_*, __sanitizer_cov_*: trace.c). The runtime finds the line of a call from its return address, so the shim's
- * wrappers must be inlined (always_inline) and nothing passes __FILE__ but barriers, launches and shared arrays.
+ * Three kinds of callers: the host part of a program (cuemu_launch and the CUDA API of include/cuda_runtime_api.h),
+ * device code (everything else here; host code that calls it gets an error with its line), and the hooks a traced build
+ * inserts (__tsan_*, __sanitizer_cov_*: trace.c). The runtime finds the line of a call from its return address, so the
+ * shim's wrappers must be inlined (always_inline) and nothing passes __FILE__ but barriers, launches and shared arrays.
  */
 #ifndef CUEMU_RUNTIME_H
 #define CUEMU_RUNTIME_H
@@ -41,7 +41,7 @@ void cuemu_launch(const cuemu_launch_config *config);
 /* What __launch_bounds__ promised of the running kernel: a larger block ends it, at the line of its launch. */
 void cuemu_launch_bound(long long threads);
 
-/* ---- built-in variables: const, so that they are no memory access and are computed once per function -------------- */
+/* ---- built-in variables: const, so that they are no memory access and are computed once per function ------------- */
 cuemu_uint3 cuemu_thread_idx(void) __attribute__((const));
 cuemu_uint3 cuemu_block_idx(void) __attribute__((const));
 cuemu_uint3 cuemu_block_dim(void) __attribute__((const));
@@ -50,7 +50,7 @@ unsigned cuemu_thread_rank(void) __attribute__((const)); /* in the block; its wa
 unsigned cuemu_lane(void) __attribute__((const));
 int cuemu_in_kernel(void); /* is this device code running? */
 
-/* ---- shared memory ------------------------------------------------------------------------------------------------ */
+/* ---- shared memory ----------------------------------------------------------------------------------------------- */
 
 /* One __shared__ array of the source: a static object of the translated code, all zero but for these four. */
 typedef struct cuemu_shared_array {
@@ -65,7 +65,7 @@ void *cuemu_dynamic_shared(void) __attribute__((const)); /* extern __shared__ */
 size_t cuemu_shared_offset(const void *shared);          /* __cvta_generic_to_shared */
 void *cuemu_shared_address(size_t offset);               /* its inverse */
 
-/* ---- barriers and warps ------------------------------------------------------------------------------------------- */
+/* ---- barriers and warps ------------------------------------------------------------------------------------------ */
 void cuemu_barrier(const char *file, int line); /* __syncthreads */
 
 enum cuemu_vote { CUEMU_COUNT, CUEMU_AND, CUEMU_OR };
@@ -92,12 +92,13 @@ enum cuemu_warp_op {
 
 /* Waits for the lanes of `mask`, then returns this lane's result. A value is at most 8 bytes, zero-extended. */
 uint64_t cuemu_warp(enum cuemu_warp_op op, uint32_t mask, uint64_t value, int arg, int width);
-/* The same meeting of all 32 lanes; the last to arrive calls combine(lanes), lanes[l] being what lane l brought (wmma). */
+/* The same meeting of all 32 lanes; the last to arrive calls combine(lanes), lanes[l] being what lane l brought
+ * (wmma). */
 void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine);
 /* The lanes of this warp that are at this very place together (__activemask, coalesced_threads). */
 uint32_t cuemu_active_mask(void);
 
-/* ---- other device functions --------------------------------------------------------------------------------------- */
+/* ---- other device functions -------------------------------------------------------------------------------------- */
 void cuemu_atomic(void *address,
                   int size);      /* announces an atomic update, which the caller then does itself, untraced */
 void cuemu_fence(int scope);      /* 0 block, 1 device, 2 system */

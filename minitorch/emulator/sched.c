@@ -113,7 +113,7 @@ void cuemu_atomic(void *address, int size)
         emu_wait(self, EMU_YIELDED);
 }
 
-/* ---- a block ------------------------------------------------------------------------------------------------------ */
+/* ---- a block ----------------------------------------------------------------------------------------------------- */
 
 /* Runs the warp until each of its lanes waits for another warp or has returned. */
 static void run_warp(emu_warp *warp)
@@ -247,7 +247,7 @@ void cuemu_launch_bound(long long threads)
     emu_kill(cudaErrorInvalidValue);
 }
 
-/* ---- built-in variables -------------------------------------------------------------------------------------------- */
+/* ---- built-in variables ------------------------------------------------------------------------------------------ */
 
 cuemu_uint3 cuemu_thread_idx(void)
 {

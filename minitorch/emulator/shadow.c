@@ -1,8 +1,8 @@
 /* shadow.c -- what each byte of memory is: of nothing, uninitialised, initialised.
  *
  * One state per byte, so that several workers may write neighbouring ones. A hook compares the states of an access with
- * "all initialised" in one instruction; only what differs comes here, to be marked or reported. Errors end the kernel as
- * they would on the card; an uninitialised read does not, and its bytes count as initialised from then on.
+ * "all initialised" in one instruction; only what differs comes here, to be marked or reported. Errors end the kernel
+ * as they would on the card; an uninitialised read does not, and its bytes count as initialised from then on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ void emu_shadow_begin_block(emu_tracer *t)
     t->shared_used[0] = t->shared_used[1] = 0;
 }
 
-/* ---- where an address is ------------------------------------------------------------------------------------------ */
+/* ---- where an address is ----------------------------------------------------------------------------------------- */
 
 static bool within(uintptr_t address, const char *begin, const char *stop)
 {
@@ -136,7 +136,7 @@ const char *emu_describe(char *text, size_t size, uintptr_t address)
     return text;
 }
 
-/* ---- reports ------------------------------------------------------------------------------------------------------ */
+/* ---- reports ----------------------------------------------------------------------------------------------------- */
 
 static const char *const did[] = { "load", "store", "atomic update" };
 

@@ -10,7 +10,7 @@
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
-/* ---- recording ---------------------------------------------------------------------------------------------------- */
+/* ---- recording --------------------------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void wait_for_room(emu_thread *self)
 {
@@ -113,7 +113,7 @@ static inline void announce_flag(uintptr_t pc)
         emu_tracing->flag_pc = pc;
 }
 
-/* ---- what the compiler calls -------------------------------------------------------------------------------------- */
+/* ---- what the compiler calls ------------------------------------------------------------------------------------- */
 
 #define HOOKS(SIZE, LOG2)                       \
     void __tsan_read##SIZE(void *p);            \
@@ -215,7 +215,7 @@ void __sanitizer_cov_trace_pc(void)
         record(emu_self, 0, 0, EMU_BLOCK, EMU_NOWHERE, CALLER);
 }
 
-/* ---- what the runtime reports ------------------------------------------------------------------------------------- */
+/* ---- what the runtime reports ------------------------------------------------------------------------------------ */
 
 void emu_trace_atomic(void *address, int size, uintptr_t pc)
 {
@@ -229,7 +229,7 @@ void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc)
     range(address, size, write ? EMU_STORE : EMU_LOAD, pc);
 }
 
-/* ---- the compiler's own atomics: device code that uses __atomic builtins ------------------------------------------- */
+/* ---- the compiler's own atomics: device code that uses __atomic builtins ----------------------------------------- */
 
 #define ATOMIC_UPDATE(BITS, TYPE, LOG2, NAME)                          \
     TYPE __tsan_atomic##BITS##_##NAME(TYPE *p, TYPE value, int order); \

@@ -168,7 +168,7 @@ extern __thread emu_tracer *emu_tracing __attribute__((tls_model("initial-exec")
 void emu_trace_atomic(void *address, int size, uintptr_t pc);
 void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc);
 
-/* ---- shadow.c: what each byte of device memory is ----------------------------------------------------------------- */
+/* ---- shadow.c: what each byte of device memory is ---------------------------------------------------------------- */
 
 enum { EMU_NO_MEMORY, EMU_EMPTY, EMU_FULL = 3 }; /* belongs to nothing (or freed), uninitialised, initialised */
 extern uint8_t *emu_device_state;                /* of each byte of the arena */
@@ -193,7 +193,7 @@ const char *emu_at_line(char *text, size_t size, uintptr_t pc);
 /* "s[32]" in words: which allocation or array the address is in and where. */
 const char *emu_describe(char *text, size_t size, uintptr_t address);
 
-/* ---- race.c ------------------------------------------------------------------------------------------------------- */
+/* ---- race.c ------------------------------------------------------------------------------------------------------ */
 
 void emu_race_begin_block(emu_tracer *tracer);
 void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
@@ -229,7 +229,7 @@ void emu_race_settle(emu_tracer *tracer); /* looks at the pending store's value 
 /* After the launch: accesses of blocks that ran on different workers. */
 void emu_race_between_workers(emu_tracer *const *tracers, int count);
 
-/* ---- warp.c, request.c, counters.c -------------------------------------------------------------------------------- */
+/* ---- warp.c, request.c, counters.c ------------------------------------------------------------------------------- */
 
 /* Merges what the lanes recorded into requests. Stops at a lane that was paused and whose next record is not known. */
 void emu_merge(emu_tracer *tracer, emu_warp *warp);

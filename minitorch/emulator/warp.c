@@ -1,11 +1,12 @@
 /* warp.c -- from what 32 lanes recorded to the requests of their warp.
  *
  * The lanes ran one after another; on the card they run in step. Lanes whose next records agree execute one instruction
- * together. When they differ, the one deepest in calls goes first, then the one with the lowest pc, and the others wait:
- * compilers lay out code so that the join of a branch, and the exit of a loop, stand after it, so lanes that went
- * different ways meet again as early as they can. The records of basic blocks make this work where an access alone would
- * not: a lane that leaves an inner loop waits at the next block instead of running ahead. (To pair the n-th access of
- * one lane with the n-th of another, which is simpler, is wrong: a nested divergent loop then costs too little.)
+ * together. When they differ, the one deepest in calls goes first, then the one with the lowest pc, and the others
+ * wait: compilers lay out code so that the join of a branch, and the exit of a loop, stand after it, so lanes that went
+ * different ways meet again as early as they can. The records of basic blocks make this work where an access alone
+ * would not: a lane that leaves an inner loop waits at the next block instead of running ahead. (To pair the n-th
+ * access of one lane with the n-th of another, which is simpler, is wrong: a nested divergent loop then costs too
+ * little.)
  */
 #include <string.h>
 #include "trace.h"

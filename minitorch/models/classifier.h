@@ -15,7 +15,8 @@ typedef struct mt_test_result {
 /* mt_classifier_loss -- mean cross-entropy [] of the model's logits.   x [N, ...], label i32 [N] */
 mt_tensor *mt_classifier_loss(mt_module *model, mt_tensor *x, mt_tensor *label);
 
-/* mt_classifier_test -- one epoch of the loader without a tape, in MT_EVAL (afterwards MT_TRAIN). The answer is the class
+/* mt_classifier_test -- one epoch of the loader without a tape, in MT_EVAL (afterwards MT_TRAIN). The answer is the
+ * class
  * of the largest logit, of equal ones the first.   Fails as the loader does, *out unchanged.
  * Aborts: the model's results are not [N, MT_CLASSES], or a label is no class. */
 mt_status mt_classifier_test(mt_test_result *out, mt_module *model, mt_loader *loader);

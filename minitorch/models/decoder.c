@@ -92,8 +92,8 @@ static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
 }
 
 /* ---- one row times many weights --------------------------------------------------------------------------
- * Each weight is used once, so memory bandwidth is the limit. It is used best with several sequential streams of reads and
- * with prefetches far ahead. */
+ * Each weight is used once, so memory bandwidth is the limit. It is used best with several sequential streams of reads
+ * and with prefetches far ahead. */
 
 /* sum [O] += x[r * apart] times row r * apart of w, for r = 0 .. STREAMS-1. */
 static void add_rows(float *restrict sum, const float *x, const float *w, int64_t apart, int64_t O)
@@ -125,7 +125,8 @@ static void add_part(float *sum, const float *x, const float *w, int64_t rows, i
             sum[j] += x[i] * w[i * O + j];
 }
 
-/* out [O] = x [I] w [I,O] + b. The sum over I is made of PARTS, added in their order, whatever the number of threads. */
+/* out [O] = x [I] w [I,O] + b. The sum over I is made of PARTS, added in their order, whatever the number of
+ * threads. */
 static void linear(const mt_decoder *d, float *out, const float *x, const mt_module *m)
 {
     const float *w = mt_f32(m->param[0]), *b = mt_f32(m->param[1]);

@@ -12,12 +12,13 @@
  *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
 
-/* mt_mlp_hidden -- for an option (MT_PARSED): "256,128" or "512" into int64_t width[2], the second 0 for one hidden layer. */
+/* mt_mlp_hidden -- for an option (MT_PARSED): "256,128" or "512" into int64_t width[2], the second 0 for one hidden
+ * layer. */
 mt_status mt_mlp_hidden(const char *text, void *width);
 
 /* Learning rates that suit a perceptron on MNIST, by optimizer. */
 extern const double mt_mlp_usual_rate[MT_UPDATE_KINDS];
 
-/* mt_mlp_flops -- what the products of one training step need for one sample: per weight 2 forward, 2 for its own gradient
- * and 2 for its input's, which the first layer does not need. */
+/* mt_mlp_flops -- what the products of one training step need for one sample: per weight 2 forward, 2 for its own
+ * gradient and 2 for its input's, which the first layer does not need. */
 int64_t mt_mlp_flops(const int64_t *width, int layers);

@@ -18,8 +18,8 @@ typedef struct mt_sampling {
  * Source: Holtzman et al. 2020, arXiv:1904.09751 (top-p); Fan et al. 2018, arXiv:1805.04833 (top-k) */
 int32_t mt_sample(const float *logits, int64_t V, const mt_sampling *how, mt_rng *rng);
 
-/* mt_gpt2_extend -- `more` tokens after ids[0 .. count-1], count >= 1; ids has room for them. Only the model's context is
- * used. Recomputes every context, on any device: work T^2, where mt_decoder_next's cache has T. */
+/* mt_gpt2_extend -- `more` tokens after ids[0 .. count-1], count >= 1; ids has room for them. Only the model's context
+ * is used. Recomputes every context, on any device: work T^2, where mt_decoder_next's cache has T. */
 void mt_gpt2_extend(int32_t *ids, int64_t count, int64_t more, mt_module *model, const mt_sampling *how, mt_rng *rng);
 
 MT_C_END

@@ -51,7 +51,8 @@ mt_module *mt_sequential(int count, ...);                           /* of mt_mod
 
 mt_module *mt_module_new(const mt_module_class *kind);
 /* mt_module_param, mt_module_child -- add what the last argument is, and return it. The module takes over the caller's
- * reference of a parameter and sets requires_grad. The name of a child is copied, that of a parameter must be a constant.
+ * reference of a parameter and sets requires_grad. The name of a child is copied, that of a parameter must be a
+ * constant.
  * Abort: more than 4 parameters; a child's name of more than 31 characters. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
 
@@ -64,21 +65,22 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
 void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
 
-/* mt_module_to_device -- move the memory of all parameters of the tree; the tensors stay the same, gradients are released.
- * Call it before an optimizer is made.
+/* mt_module_to_device -- move the memory of all parameters of the tree; the tensors stay the same, gradients are
+ * released. Call it before an optimizer is made.
  * mt_module_device -- where the parameters are; MT_CPU for a module without any. */
 void mt_module_to_device(mt_module *module, mt_device device);
 mt_device mt_module_device(const mt_module *module);
 
-/* mt_module_params -- all parameters of the tree by their paths ("h.3.ln_1.weight"), in order of definition; free the list
- * with mt_state_free.
- * mt_module_state -- append them and the random-number streams of dropout layers. Parameters are retained; the streams are
- * valid while the module lives. */
+/* mt_module_params -- all parameters of the tree by their paths ("h.3.ln_1.weight"), in order of definition; free the
+ * list with mt_state_free.
+ * mt_module_state -- append them and the random-number streams of dropout layers. Parameters are retained; the streams
+ * are valid while the module lives. */
 mt_state mt_module_params(const mt_module *module);
 void mt_module_state(mt_state *state, mt_module *module);
 int64_t mt_module_count(const mt_module *module); /* elements in all parameters */
 
-/* mt_module_find, mt_module_tensor -- the module "h.3.attn", the parameter "wte.weight"; both lent. Abort: there is none. */
+/* mt_module_find, mt_module_tensor -- the module "h.3.attn", the parameter "wte.weight"; both lent. Abort: there is
+ * none. */
 mt_module *mt_module_find(const mt_module *module, const char *path);
 mt_tensor *mt_module_tensor(const mt_module *module, const char *path);
 void mt_module_free(mt_module *module); /* NULL is allowed */

@@ -1,5 +1,5 @@
-/* transformer.c -- the layers of module.h that language models add: embedding, layernorm, dropout. In a file of their own, so
- * that a perceptron does not link their kernels. */
+/* transformer.c -- the layers of module.h that language models add: embedding, layernorm, dropout. In a file of their
+ * own, so that a perceptron does not link their kernels. */
 #include "nn/module.h"
 #include "ops/ops.h"
 

@@ -2,7 +2,7 @@
  *
  *     mt_tensor *mt_softmax(mt_tensor *x)
  *     {
- *         MT_CALL(c, &softmax_op, { &x, MT_DENSE });                     // checks x, asks the cast policy, makes x dense, opens the span
+ *         MT_CALL(c, &softmax_op, { &x, MT_DENSE });          // checks x, asks the policy, makes x dense, opens a span
  *         mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
  *         mt_kernels(c.device)->softmax_fwd(mt_f32(out), mt_f32(x), mt_rows(x), mt_last_dim("softmax", x));
  *         mt_save(mt_call_end(&c, 0, 8 * mt_numel(x)), out);   // counts the work, records, keeps what backward reads
@@ -45,16 +45,16 @@ typedef struct mt_call {
     mt_call c;              \
     mt_call_begin(&(c), op, (mt_input[]){ __VA_ARGS__ }, (int)MT_COUNT(((mt_input[]){ __VA_ARGS__ })))
 
-/* mt_call_begin -- aborts, in words, unless the inputs are f32, on one device, and not freed by backward, and when the cast
- * policy asks for a type that there are no kernels for. */
+/* mt_call_begin -- aborts, in words, unless the inputs are f32, on one device, and not freed by backward, and when the
+ * cast policy asks for a type that there are no kernels for. */
 void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, int count);
 
 /* mt_call_result -- a new f32 result, uninitialised, in the scope. An op may have several: each can want a gradient. */
 mt_tensor *mt_call_result(mt_call *c, mt_shape shape);
 
-/* mt_call_end -- counts the work (prof/span.h), records the call, closes the span. Returns the node, in which backward finds
- * what mt_save and the op put there; NULL when there is nothing to record. Edges of the node are the inputs that are given and
- * not MT_INTEGER, in their order. */
+/* mt_call_end -- counts the work (prof/span.h), records the call, closes the span. Returns the node, in which backward
+ * finds what mt_save and the op put there; NULL when there is nothing to record. Edges of the node are the inputs that
+ * are given and not MT_INTEGER, in their order. */
 mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes);
 
 /* ---- helpers -------------------------------------------------------------------------------------- */

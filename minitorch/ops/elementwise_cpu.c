@@ -1,9 +1,9 @@
 /* elementwise_cpu.c -- add, subtract, multiply, divide with broadcasting, forward and backward; copies and sums through
  * views; the table of these kernels.
  *
- * The gradient of an operand that was repeated is a sum over the repeats. They split the dimensions in two: threads share the
- * elements of the gradient, and each thread walks all repeats of a few of them, adding in double. So every element is
- * computed by one thread, in one order, and no two threads add to the same one. */
+ * The gradient of an operand that was repeated is a sum over the repeats. They split the dimensions in two: threads
+ * share the elements of the gradient, and each thread walks all repeats of a few of them, adding in double. So every
+ * element is computed by one thread, in one order, and no two threads add to the same one. */
 #include "ops/kernels_nd.h"
 #include "ops/nd.h"
 
@@ -16,8 +16,8 @@ enum {
 };
 
 /* ---- rows -------------------------------------------------------------------------------------------
- * Each loop is written once, for any function of two operands and any strides, and inlined with both as constants for the
- * functions there are and the strides that occur most, so that the compiler vectorises it. */
+ * Each loop is written once, for any function of two operands and any strides, and inlined with both as constants for
+ * the functions there are and the strides that occur most, so that the compiler vectorises it. */
 
 typedef enum function { ADD, SUB, MUL, DIV, ONE, MINUS_ONE, A, B, ONE_OVER_B, MINUS_A_OVER_BB } function;
 typedef enum loop { VALUES, SLOPES, SLOPE_SUMS } loop;

@@ -1,5 +1,5 @@
-/* kernels.h -- the CPU kernels of lab 02 and a few given ones: raw pointers and sizes, no tensor, no allocation; and the
- * table in which ops find the kernels of each device.
+/* kernels.h -- the CPU kernels of lab 02 and a few given ones: raw pointers and sizes, no tensor, no allocation; and
+ * the table in which ops find the kernels of each device.
  *
  * Letters: N rows (samples, or batch x time), I inputs, O outputs, C columns (classes), n any number of elements.
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels

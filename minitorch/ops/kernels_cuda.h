@@ -5,15 +5,16 @@
  *   - pointers are device memory, aligned as their type, unless said; the launch goes to mt_cuda_stream() and returns
  *     before it is done;
  *   - a size of 0 launches nothing; others may be anything that fits the device;
- *   - what the CPU's kernel finds in the data (a label, an id out of range) an assert finds on the device, which ends the
- *     program with the source line. Sizes are checked on the host;
- *   - f32 sums run in f32, in an order fixed by the sizes: the same inputs give the same bits. Kernels that add by atomics
- *     say so: integers come out exactly, floats with the last bits of whatever order the blocks had.
+ *   - what the CPU's kernel finds in the data (a label, an id out of range) an assert finds on the device, which ends
+ *     the program with the source line. Sizes are checked on the host;
+ *   - f32 sums run in f32, in an order fixed by the sizes: the same inputs give the same bits. Kernels that add by
+ *     atomics say so: integers come out exactly, floats with the last bits of whatever order the blocks had.
  *
  * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, as a
  * profiler's "l1tex__t_sectors" and the emulator do: a kernel at its ideal is limited by bandwidth alone.
  * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest, ended by a
- * rung whose name is NULL. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers: optim/updates_cuda.h. */
+ * rung whose name is NULL. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers:
+ * optim/updates_cuda.h. */
 #pragma once
 
 #include "core/base.h"
@@ -48,7 +49,8 @@ extern const mt_saxpy_rung mt_saxpy_ladder_cuda[];
 
 /* ---- one operand, element by element: unary.cu --------------------------------------------------- */
 
-/* As mt_relu_fwd_cpu and mt_gelu_fwd_cpu (exact, by erf): out may alias x; backward adds; ReLU's may get out or x as saved,
+/* As mt_relu_fwd_cpu and mt_gelu_fwd_cpu (exact, by erf): out may alias x; backward adds; ReLU's may get out or x as
+ * saved,
  * GELU's x.   Moves: forward reads 4n B, writes 4n B; backward reads 12n B, writes 4n B.   Lab 06.3 */
 mt_unary_fwd_fn mt_relu_fwd_cuda, mt_gelu_fwd_cuda;
 mt_unary_bwd_fn mt_relu_bwd_cuda, mt_gelu_bwd_cuda;
@@ -57,7 +59,8 @@ mt_unary_bwd_fn mt_relu_bwd_cuda, mt_gelu_bwd_cuda;
 
 /* mt_add_fwd_cuda and its like -- out = a + b, a - b, a * b, a / b over views of one shape; stride 0 repeats.
  *   out dense, overwritten, aliases neither storage
- * Moves: writes 4n B; reads 4n B of each operand whose innermost stride is 1, less of one that repeats, up to 32n B of one
+ * Moves: writes 4n B; reads 4n B of each operand whose innermost stride is 1, less of one that repeats, up to 32n B of
+ * one
  * whose neighbours lie apart.   Lab 06.4 */
 mt_binary_fwd_fn mt_add_fwd_cuda, mt_sub_fwd_cuda, mt_mul_fwd_cuda, mt_div_fwd_cuda;
 
@@ -111,7 +114,8 @@ void mt_row_max_cuda(float *out, const float *x, int64_t N, int64_t C);
 /* ---- softmax: softmax.cu ------------------------------------------------------------------------------ */
 
 /* mt_softmax_fwd_cuda, mt_softmax_bwd_cuda -- as mt_softmax_fwd_cpu (out may alias x) and mt_softmax_bwd_cpu.
- * Moves: forward reads 12NC B and writes 4NC B in three passes, backward reads 20NC B and writes 4NC B in two; the passes
+ * Moves: forward reads 12NC B and writes 4NC B in three passes, backward reads 20NC B and writes 4NC B in two; the
+ * passes
  * after a row's first find it in cache while it is short enough.   Aborts: C < 1 with N > 0.   Lab 06.11 */
 void mt_softmax_fwd_cuda(float *out, const float *x, int64_t N, int64_t C);
 void mt_softmax_bwd_cuda(float *dx, const float *dout, const float *out, int64_t N, int64_t C);

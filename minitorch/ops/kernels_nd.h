@@ -1,8 +1,8 @@
 /* kernels_nd.h -- CPU kernels over strided arrays: arithmetic with broadcasting, copies and sums through views.
  *
- * An operand is a pointer and a view of it; a broadcast operand has stride 0 where it repeats, and its gradient is the sum
- * over the repeats. All operands of a call have the same shape. Forward overwrites, backward accumulates; a NULL gradient is
- * not wanted. Sums run in double and are rounded once. Threads never change a bit of any result.
+ * An operand is a pointer and a view of it; a broadcast operand has stride 0 where it repeats, and its gradient is the
+ * sum over the repeats. All operands of a call have the same shape. Forward overwrites, backward accumulates; a NULL
+ * gradient is not wanted. Sums run in double and are rounded once. Threads never change a bit of any result.
  * Given on the CPU; the CUDA kernels are lab 06's or given (cuda/kernels.h). */
 #pragma once
 

@@ -6,7 +6,8 @@
 
 MT_C_BEGIN
 
-/* mt_gather_rows_fwd_cpu -- out[n,:] = table[id[n],:];  table [V,C], id [N], out [N,C].   Aborts: an id outside 0 .. V-1. */
+/* mt_gather_rows_fwd_cpu -- out[n,:] = table[id[n],:];  table [V,C], id [N], out [N,C].   Aborts: an id outside 0 ..
+ * V-1. */
 void mt_gather_rows_fwd_cpu(float *out, const float *table, const int32_t *id, int64_t N, int64_t V, int64_t C);
 /* mt_gather_rows_bwd_cpu -- dtable[id[n],:] += dout[n,:], in the order of n. */
 void mt_gather_rows_bwd_cpu(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V, int64_t C);

@@ -11,7 +11,8 @@ MT_C_BEGIN
 typedef enum mt_trans { MT_NO_TRANS, MT_TRANS } mt_trans;       /* as stored, or read transposed */
 typedef enum mt_write { MT_OVERWRITE, MT_ACCUMULATE } mt_write; /* C = A B, or C += A B */
 
-/* What a product looks like. A leading dimension is the distance, in elements, between the starts of two stored rows. */
+/* What a product looks like. A leading dimension is the distance, in elements, between the starts of two stored
+ * rows. */
 typedef struct mt_matmul_dims {
     int64_t M, N, K; /* each >= 0; K = 0 makes the product zero */
     int64_t lda;     /* A is stored [M,K] with lda >= K, or, transposed, [K,M] with lda >= M */

@@ -1,8 +1,9 @@
 /* matmul_cuda.h -- the matrix product on the device: one signature, one ladder, cuBLAS beside it, and the linear layer.
  *
  * Every rung is an mt_matmul_fn and keeps the whole contract of ops/matmul.h (any M, N, K >= 0, leading dimensions,
- * transposes, += or =), with pointers into the device's memory; launches go to mt_cuda_stream(). What differs from rung to
- * rung is the way of the operands to the multipliers. Counted for squares n that tiles divide, untransposed, per result:
+ * transposes, += or =), with pointers into the device's memory; launches go to mt_cuda_stream(). What differs from rung
+ * to rung is the way of the operands to the multipliers. Counted for squares n that tiles divide, untransposed, per
+ * result:
  *
  *               global memory      sectors per request    shared memory: wavefronts for 32 multiply-adds
  *   naive       2n floats          A 32, B 1              -        lanes down a column: rows of A, all apart
@@ -25,7 +26,8 @@ mt_matmul_fn mt_matmul_shared_cuda;    /* Lab 07.3  shared.cu: tiles of 32 x 32 
 mt_matmul_fn mt_matmul_register_cuda;  /* Lab 07.4-5  register.cu: 8 x 8 results in registers, 16 bytes at a time */
 mt_matmul_fn mt_matmul_pipelined_cuda; /* Lab 07.6  pipelined.cu: two buffers, filled by cp.async */
 
-/* mt_matmul_tensor_f16_cuda, mt_matmul_tensor_bf16_cuda -- operands rounded to 16 bits on the way to the tensor cores, sums
+/* mt_matmul_tensor_f16_cuda, mt_matmul_tensor_bf16_cuda -- operands rounded to 16 bits on the way to the tensor cores,
+ * sums
  * in f32: off by at most (2 u + K eps) |A||B| with u = 2^-11 or 2^-8. An f16 overflows beyond 65504.   Lab 07.7 */
 mt_matmul_fn mt_matmul_tensor_f16_cuda;
 mt_matmul_fn mt_matmul_tensor_bf16_cuda;

@@ -28,8 +28,9 @@ void mt_nd_next(mt_nd *it);
 /* Elements i .. i+n-1 of the run at it. */
 typedef void mt_nd_piece_fn(const mt_nd *it, int64_t i, int64_t n, void *user);
 
-/* mt_nd_for -- all runs, cut into pieces of at most `piece` elements that the threads share. A piece is one thread's, and
- * which elements it has does not depend on their number. work: operations per element, for whether threads are worth it. */
+/* mt_nd_for -- all runs, cut into pieces of at most `piece` elements that the threads share. A piece is one thread's,
+ * and which elements it has does not depend on their number. work: operations per element, for whether threads are
+ * worth it. */
 void mt_nd_for(const mt_nd *all, int64_t piece, int64_t work, mt_nd_piece_fn *fn, void *user);
 
 MT_C_END

@@ -1,4 +1,5 @@
-/* reduce.c -- sums, means and maxima. A dimension splits a dense tensor into [A,B,C]: A before it, B along it, C after it. */
+/* reduce.c -- sums, means and maxima. A dimension splits a dense tensor into [A,B,C]: A before it, B along it, C after
+ * it. */
 #include "ops/call.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"

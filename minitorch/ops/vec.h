@@ -85,8 +85,9 @@ static inline mt_vec mt_load_bytes(const uint8_t *from)
 #endif
 }
 
-/* mt_stream -- store past the caches, what is not read again before it would have left them: a line is not fetched in order to be
- * written, which halves the traffic. to is aligned as an mt_vec is. mt_stream_end before another thread may read. */
+/* mt_stream -- store past the caches, what is not read again before it would have left them: a line is not fetched in
+ * order to be written, which halves the traffic. to is aligned as an mt_vec is. mt_stream_end before another thread may
+ * read. */
 static inline void mt_stream(float *to, mt_vec v)
 {
 #if defined(__AVX512F__)

@@ -1,8 +1,8 @@
 /* vecmath.h -- exp, tanh and erf of f32 that the compiler can vectorise: no calls, no tables, no branches.
  *
  * A call of libm's expf in a loop keeps the whole loop scalar; inlined and branch-free, the loop around these becomes
- * vector code (-O3): bench_activations shows what that is worth. Every float is allowed, NaN stays NaN. Largest errors over all floats, in units in the
- * last place (minitorch/tests/test_vecmath.c): exp 1.1, tanh 1.4, erf 1.2.
+ * vector code (-O3): bench_activations shows what that is worth. Every float is allowed, NaN stays NaN. Largest errors
+ * over all floats, in units in the last place (minitorch/tests/test_vecmath.c): exp 1.1, tanh 1.4, erf 1.2.
  * Polynomials: least maximum error, fitted by datasets/reference/vecmath_fit.py. */
 #pragma once
 

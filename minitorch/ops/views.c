@@ -1,5 +1,5 @@
-/* views.c -- reshape, permute, slice, broadcast: the result shares its source's memory, and its gradient is added to the same
- * view of the source's gradient. And concat, whose parts are views of its result. */
+/* views.c -- reshape, permute, slice, broadcast: the result shares its source's memory, and its gradient is added to
+ * the same view of the source's gradient. And concat, whose parts are views of its result. */
 #include "ops/call.h"
 #include "ops/kernels_nd.h"
 

@@ -1,5 +1,5 @@
-/* clip.h -- the norm of all gradients together, and how to limit it. One norm over all arrays keeps the direction of the
- * step, which clipping each array by itself would change. Unit: solutions/04-optimizers/clip.c */
+/* clip.h -- the norm of all gradients together, and how to limit it. One norm over all arrays keeps the direction of
+ * the step, which clipping each array by itself would change. Unit: solutions/04-optimizers/clip.c */
 #pragma once
 
 #include "core/base.h"

@@ -85,7 +85,8 @@ static void check_param(const mt_optim *optim, const char *name, const mt_tensor
     }
 }
 
-/* A state with rows or columns only is a vector; one like the parameter has its shape. It outlives the current scope. */
+/* A state with rows or columns only is a vector; one like the parameter has its shape. It outlives the current
+ * scope. */
 static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
 {
     mt_state_size size = mt_update_rules[kind].state_size[which];

@@ -30,13 +30,14 @@ void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay);
 
 /* mt_optim_add -- one more parameter, with its state at zero. The name is its path in the model, copied. For Adafactor
  * the rows are the first dimension; a tensor of rank 0 or 1 is one row.
- * Aborts: not f32, dense and on one device with the others; a name or a tensor that is there already; a name longer than 95. */
+ * Aborts: not f32, dense and on one device with the others; a name or a tensor that is there already; a name longer
+ * than 95. */
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
 
-/* mt_optim_flat -- from now on the gradients are views of one flat block, in order of addition, each at a multiple of 64
- * bytes: what all-reduce and sharding work on. zero_grad then keeps the memory, and the next backward clears and reuses
- * it. Without this call each gradient has its own memory, which zero_grad frees: less at the peak of a step with one
- * micro-batch.
+/* mt_optim_flat -- from now on the gradients are views of one flat block, in order of addition, each at a multiple of
+ * 64 bytes: what all-reduce and sharding work on. zero_grad then keeps the memory, and the next backward clears and
+ * reuses it. Without this call each gradient has its own memory, which zero_grad frees: less at the peak of a step with
+ * one micro-batch.
  *   returns f32 [n], lent, on the parameters' device; zeros between gradients. NULL: there are no parameters.
  * Aborts: a parameter of another optimizer with a flat block. No parameter can be added afterwards. */
 mt_tensor *mt_optim_flat(mt_optim *optim);
@@ -57,7 +58,8 @@ void mt_optim_set_lr(mt_optim *optim, double lr); /* before the groups' factors 
 double mt_optim_lr(const mt_optim *optim);
 
 /* mt_optim_state -- append what later steps depend on besides parameters and learning rate: for each parameter
- * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step". Valid until the next mt_optim_add. */
+ * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step". Valid until the next
+ * mt_optim_add. */
 void mt_optim_state(mt_state *state, mt_optim *optim);
 
 MT_C_END

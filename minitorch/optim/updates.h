@@ -10,7 +10,8 @@
 
 MT_C_BEGIN
 
-/* In double, because 1 - beta loses digits in f32: 0.999f is off by 1.3e-8, so 1 - 0.999f has a relative error of 1.3e-5. */
+/* In double, because 1 - beta loses digits in f32: 0.999f is off by 1.3e-8, so 1 - 0.999f has a relative error of
+ * 1.3e-5. */
 typedef struct mt_hyper {
     double lr;           /* learning rate; set anew for every step by a schedule */
     double momentum;     /* momentum, nesterov: the factor of the previous step */
@@ -45,7 +46,8 @@ static inline int64_t mt_update_count(const mt_update *u)
 mt_update_fn mt_sgd_update_cpu;
 
 /* mt_momentum_update_cpu -- b = momentum b + g;  p -= lr b.
- * mt_nesterov_update_cpu -- the same b; p holds the point ahead, p - lr momentum b in terms of momentum's p, and g is the
+ * mt_nesterov_update_cpu -- the same b; p holds the point ahead, p - lr momentum b in terms of momentum's p, and g is
+ * the
  *   gradient there. The step follows from that: derive it (labs/04-optimizers/README.md).
  *   state[0] = b [rows,cols].   Move 20 B per element.
  * Source: Polyak 1964; Sutskever et al. 2013, in the form of torch.optim.SGD.   Lab 04.1 */
@@ -63,7 +65,8 @@ mt_update_fn mt_rmsprop_update_cpu;
  * inside, sqrt(v + eps), where 1e-8 acts like 1e-4 outside).   Lab 04.3 */
 mt_update_fn mt_adam_update_cpu;
 
-/* mt_adamw_update_cpu -- Adam with decoupled decay: p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p); m and v do not depend on wd.
+/* mt_adamw_update_cpu -- Adam with decoupled decay: p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p); m and v do not depend
+ * on wd.
  *   state as Adam's.   Moves 28 B per element: reads p g m v, writes p m v.
  * mt_adamw_multipass_update_cpu -- the same with a pass for each of m, v, m_hat, v_hat, p.
  *   scratch [2,rows,cols].   Moves 56 B per element (64 with the lines of m_hat and v_hat that a store fetches first).

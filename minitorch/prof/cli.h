@@ -50,8 +50,8 @@ struct mt_option {
 #define MT_PARSED(type, field, function) MT_OPTION_PARSED, offsetof(type, field), 0, 0, function, NULL
 #define MT_GROUP(type, field, table)     MT_OPTION_GROUP, offsetof(type, field), 0, 0, NULL, table
 
-/* mt_cli_parse -- change the fields of *options that the command line names; at most 63 options. A wrong command line ends
- * the program with a message that names the option, --help with the table; doc: what the program does. */
+/* mt_cli_parse -- change the fields of *options that the command line names; at most 63 options. A wrong command line
+ * ends the program with a message that names the option, --help with the table; doc: what the program does. */
 void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table, void *options);
 
 /* mt_cli_parse_words -- the same for a program that also takes up to `most` words without an option; usage: what --help
@@ -74,8 +74,8 @@ mt_status mt_cli_device(const char *text, void *device);
 /* mt_cli_folder -- make path and the folders above it; MT_OK when it exists. */
 mt_status mt_cli_folder(const char *path);
 
-/* mt_cli_catch_stop -- from now on the first Ctrl-C (or SIGTERM) only makes mt_cli_stopped true, so that the program can
- * end where its files are complete; the second one kills as usual. */
+/* mt_cli_catch_stop -- from now on the first Ctrl-C (or SIGTERM) only makes mt_cli_stopped true, so that the program
+ * can end where its files are complete; the second one kills as usual. */
 void mt_cli_catch_stop(void);
 bool mt_cli_stopped(void);
 

@@ -1,4 +1,5 @@
-/* curve.c -- writes a gnuplot script into a nameless file and lets gnuplot read it. No shell: names may hold any character. */
+/* curve.c -- writes a gnuplot script into a nameless file and lets gnuplot read it. No shell: names may hold any
+ * character. */
 #include "prof/curve.h"
 #include "core/io.h"
 

@@ -10,8 +10,9 @@ typedef struct mt_metrics mt_metrics; /* opaque */
 /* mt_metrics_open -- a new file (an older one of that name is replaced) with the line of column names. */
 mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header);
 
-/* mt_metrics_resume -- go on with an older file, keeping its line of names and its first `rows` rows: what a run wrote after
- * the checkpoint it resumes from is dropped. MT_ERR_FORMAT when it has fewer, or other names; the file is then as it was. */
+/* mt_metrics_resume -- go on with an older file, keeping its line of names and its first `rows` rows: what a run wrote
+ * after the checkpoint it resumes from is dropped. MT_ERR_FORMAT when it has fewer, or other names; the file is then as
+ * it was. */
 mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *header, int64_t rows);
 void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
 

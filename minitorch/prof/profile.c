@@ -1,4 +1,5 @@
-/* profile.c -- reads what a recording wrote (prof/recorder.h): a line for every name, the latest spans of every thread. */
+/* profile.c -- reads what a recording wrote (prof/recorder.h): a line for every name, the latest spans of every
+ * thread. */
 #include "prof/profile.h"
 #include "prof/recorder.h"
 

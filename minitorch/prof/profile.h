@@ -5,8 +5,8 @@
  *     mt_profile_save(profile, "build/run", NULL);  // summary.txt, trace.json, timeline.svg
  *     mt_profile_free(profile);
  *
- * A span counts when it begins and ends within the recording; one that is open at either end is left out, its inner ones
- * are not. The lines are exact for any number of spans; of single spans the latest of each thread are kept. */
+ * A span counts when it begins and ends within the recording; one that is open at either end is left out, its inner
+ * ones are not. The lines are exact for any number of spans; of single spans the latest of each thread are kept. */
 #pragma once
 
 #include "core/base.h"

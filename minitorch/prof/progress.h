@@ -1,7 +1,7 @@
 /* progress.h -- one line on stderr with the progress of a long loop: a bar, the rate, the time left.
  *
- * On a terminal the line is redrawn ten times a second. Elsewhere (a log, a pipe) a plain line is printed every ten seconds,
- * so that short runs print nothing. */
+ * On a terminal the line is redrawn ten times a second. Elsewhere (a log, a pipe) a plain line is printed every ten
+ * seconds, so that short runs print nothing. */
 #pragma once
 
 #include "core/base.h"

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* mt_put_json, mt_put_xml -- text inside "..." of JSON; as text or inside an attribute of XML. What is not UTF-8, and in
- * XML what it has no way to write (control characters), becomes U+FFFD, the replacement character. */
+/* mt_put_json, mt_put_xml -- text inside "..." of JSON; as text or inside an attribute of XML. What is not UTF-8, and
+ * in XML what it has no way to write (control characters), becomes U+FFFD, the replacement character. */
 void mt_put_json(FILE *out, const char *text);
 void mt_put_xml(FILE *out, const char *text);
 

@@ -4,9 +4,9 @@
  *     train();
  *     mt_record_end(flops);                // then: build/release/bin/profile build/run
  *
- * The file is MT_RECORD_MAGIC, then records: an mt_record, its name and its second name, both without a final 0, numbers
- * as this machine has them. A program that is killed leaves a file without its end, which can be read as well. One span
- * takes about 110 B and 0.1 us. */
+ * The file is MT_RECORD_MAGIC, then records: an mt_record, its name and its second name, both without a final 0,
+ * numbers as this machine has them. A program that is killed leaves a file without its end, which can be read as well.
+ * One span takes about 110 B and 0.1 us. */
 #pragma once
 
 #include "core/base.h"
@@ -31,10 +31,12 @@ typedef struct mt_record {
     int32_t name, of;                                     /* lengths of the names that follow: "backward" of "linear" */
 } mt_record;
 
-/* mt_record_begin -- spans that begin from now on are written to path, which is replaced. MT_ERR_IO: it cannot be opened.
+/* mt_record_begin -- spans that begin from now on are written to path, which is replaced. MT_ERR_IO: it cannot be
+ * opened.
  * Replaces another listener of spans.   Aborts: a recording is running. */
 mt_status mt_record_begin(const char *path);
 
-/* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was written.
+/* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was
+ * written.
  * Spans that are still open are left out.   Aborts: no recording is running. */
 mt_status mt_record_end(int64_t model_flops);

@@ -5,8 +5,8 @@
  *         MT_SPAN("linear");                        // from here to the end of this block
  *         mt_count_work(2 * N * I * O, ...);        // done inside it
  *
- * Ops, loaders and collectives mark themselves; prof/recorder.h listens. Without a listener a span costs one load and one
- * branch, and so does a count; built with -DMT_NO_SPANS both cost nothing.
+ * Ops, loaders and collectives mark themselves; prof/recorder.h listens. Without a listener a span costs one load and
+ * one branch, and so does a count; built with -DMT_NO_SPANS both cost nothing.
  * Depends on core only. */
 #pragma once
 
@@ -28,12 +28,12 @@ struct mt_span {
         peak[MT_DEVICE_COUNT]; /* bytes allocated when it began; at most, if someone keeps it */
 };
 
-/* mt_span_listener -- a span ended. Called on the thread that ran it, inner spans before outer ones; several threads may
- * call at once. The span is lent for the call. */
+/* mt_span_listener -- a span ended. Called on the thread that ran it, inner spans before outer ones; several threads
+ * may call at once. The span is lent for the call. */
 typedef void mt_span_listener(void *user, const mt_span *span);
 
-/* mt_span_listen -- call this listener for every span of every thread; NULL: none. When it is removed while other threads
- * have spans open, it may still be called for those shortly afterwards. */
+/* mt_span_listen -- call this listener for every span of every thread; NULL: none. When it is removed while other
+ * threads have spans open, it may still be called for those shortly afterwards. */
 void mt_span_listen(mt_span_listener *listener, void *user);
 
 /* mt_span_innermost -- the span that is open in this thread, or NULL; lent until it ends. */
@@ -80,8 +80,9 @@ static inline void mt_span_close(mt_span *span)
         mt_span_ended(span);
 }
 
-/* mt_count_work -- adds to this thread's innermost open span, if there is one: FLOPs (a multiply-add is two; functions such as
- * exp are not counted), and the fewest bytes that can be moved: every input read once, every output written once. */
+/* mt_count_work -- adds to this thread's innermost open span, if there is one: FLOPs (a multiply-add is two; functions
+ * such as exp are not counted), and the fewest bytes that can be moved: every input read once, every output written
+ * once. */
 static inline void mt_count_work(int64_t flops, int64_t bytes)
 {
     if (mt_spans_heard())

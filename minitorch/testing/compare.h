@@ -20,15 +20,15 @@ MT_C_BEGIN
  * Aborts: so many roundings that nothing could be said. */
 double mt_tolerance(double roundings, double magnitude);
 
-/* mt_compare -- NULL when every got[i] is finite and within tolerance[i] of want[i]; otherwise the first that is not, in
- * words ("dw[17] = 3, expected 4, tolerance 1e-06; 5 of 20 wrong"), lent until this thread's next comparison. */
+/* mt_compare -- NULL when every got[i] is finite and within tolerance[i] of want[i]; otherwise the first that is not,
+ * in words ("dw[17] = 3, expected 4, tolerance 1e-06; 5 of 20 wrong"), lent until this thread's next comparison. */
 const char *mt_compare(const char *name, const float *got, const double *want, const double *tolerance, int64_t n);
 
 /* mt_compare_bits -- the same for results that must not differ in any bit (NaN equals the same NaN, -0 is not 0). */
 const char *mt_compare_bits(const char *name, const float *got, const float *want, int64_t n);
 
-/* mt_test_uniform -- n numbers in [low, high) of a test's stream; one item more than n is allocated, so that n = 0 works.
- * free() them. */
+/* mt_test_uniform -- n numbers in [low, high) of a test's stream; one item more than n is allocated, so that n = 0
+ * works. free() them. */
 float *mt_test_uniform(uint64_t seed, int64_t n, float low, float high);
 
 MT_C_END

@@ -27,8 +27,8 @@ typedef struct mt_function {
 /* mt_numeric_grad -- grad [n] = df/dx at x [n], by differences. */
 void mt_numeric_grad(double *grad, const mt_function *f, const double *x, int64_t n);
 
-/* mt_gradcheck -- NULL when got [n] is the gradient of f at x [n]: each within tolerance[i] (of the gradient under test)
- * plus the error of the differences; otherwise words, as mt_compare. */
+/* mt_gradcheck -- NULL when got [n] is the gradient of f at x [n]: each within tolerance[i] (of the gradient under
+ * test) plus the error of the differences; otherwise words, as mt_compare. */
 const char *mt_gradcheck(const char *name, const float *got, const mt_function *f, const double *x,
                          const double *tolerance, int64_t n);
 

@@ -61,7 +61,8 @@ static mt_tensor *run_dropout(mt_tensor *const *in, const mt_op_case *c)
 // clang-format off
 
 #define SPEC(name, draw, low, high, oracle, grad_scale) \
-    static const mt_op_spec op_##name = { #name, MT_DRAW_##draw, low, high, run_##name, mt_oracle_##oracle, grad_scale };
+    static const mt_op_spec op_##name = { #name, MT_DRAW_##draw, low, high, run_##name, mt_oracle_##oracle, \
+        grad_scale };
 
 /*   op               inputs                oracle        what of its gradient cancels, at most */
 SPEC(add,               UNIFORM, -2, 2,      add,          0)
@@ -93,24 +94,30 @@ SPEC(matmul,            UNIFORM, -2, 2,      matmul,       0)
 SPEC(matmul_transposed, UNIFORM, -2, 2,      matmul,       0)
 SPEC(linear,            UNIFORM, -2, 2,      linear,       0)
 SPEC(softmax,           UNIFORM, -2, 2,      softmax,      2) /* out dout - out sum(dout out) */
-SPEC(layernorm,         UNIFORM, -2, 2,      layernorm,    16) /* rstd (g - mean - xhat mean): rstd, gamma, xhat about 2 */
-SPEC(layernorm_of_one,  UNIFORM, -2, 2,      layernorm,    632) /* no variance: rstd is 1/sqrt(eps) = 316, gamma up to 2 */
+/* rstd (g - mean - xhat mean): rstd, gamma, xhat about 2 */
+SPEC(layernorm,         UNIFORM, -2, 2,      layernorm,    16)
+/* no variance: rstd is 1/sqrt(eps) = 316, gamma up to 2 */
+SPEC(layernorm_of_one,  UNIFORM, -2, 2,      layernorm,    632)
 SPEC(cross_entropy,     UNIFORM, -2, 2,      cross_entropy, 1) /* probability - 1 */
 SPEC(embedding,         UNIFORM, -2, 2,      embedding,    0)
-SPEC(attention,         UNIFORM, -2, 2,      attention,    64) /* p (dp - delta) k / sqrt(D): dp and delta are sums of D v dout, D <= 256 */
+/* p (dp - delta) k / sqrt(D): dp and delta are sums of D v dout, D <= 256 */
+SPEC(attention,         UNIFORM, -2, 2,      attention,    64)
 SPEC(classifier,        UNIFORM, -2, 2,      classifier,   2) /* (probability - 1) w */
 SPEC(dropout,           UNIFORM, -2, 2,      dropout,      0)
 
-/* A transpose of two dimensions is the permutation that its arguments spell: arg[0], arg[1] are swapped, arg[2] stays. */
+/* A transpose of two dimensions is the permutation that its arguments spell: arg[0], arg[1] are swapped, arg[2]
+ * stays. */
 static const mt_op_spec op_transpose = { "transpose", MT_DRAW_UNIFORM, -2, 2, run_transpose, mt_oracle_permute, 0 };
 
-#define S(...)              { .rank = (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), .dim = { __VA_ARGS__ } }
+#define S(...)              { .rank = (int)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), .dim = { \
+    __VA_ARGS__ } }
 #define SCALAR              { .rank = 0 }
 #define ONE(op, a, out)     { &op_##op, { a }, out, 1, 0, 0, { 0 } }
 #define ONE_AT(op, a, out, ...) { &op_##op, { a }, out, 1, 0, 0, { __VA_ARGS__ } }
 #define TWO(op, a, b, out)  { &op_##op, { a, b }, out, 2, 0, 0, { 0 } }
 
-/* Broadcasting both ways; the last cases are large enough for threads, with the sums of gradients inside and outside. */
+/* Broadcasting both ways; the last cases are large enough for threads, with the sums of gradients inside and
+ * outside. */
 #define BINARY(op)                                            \
     TWO(op, S(7), S(7), S(7)),                                \
     TWO(op, SCALAR, SCALAR, SCALAR),                          \
@@ -169,7 +176,8 @@ static const mt_op_spec op_transpose = { "transpose", MT_DRAW_UNIFORM, -2, 2, ru
     ONE(op, S(2, 3, 17), S(2, 3, 17)),         \
     ONE(op, S(37, 1031), S(37, 1031))
 
-#define LINEAR(x, w, b, out)        { &op_linear, { x, w, b }, out, 3, 0, 0, { 0 } }, { &op_linear, { x, w }, out, 2, 0, 0, { 0 } }
+#define LINEAR(x, w, b, out)        { &op_linear, { x, w, b }, out, 3, 0, 0, { 0 } }, { &op_linear, { x, w }, out, \
+    2, 0, 0, { 0 } }
 #define NORM(x, c)                  { &op_layernorm, { x, c, c }, x, 3, 0, 0, { 0 } }
 #define GATHER(table, ids, V, out)  { &op_gather_rows, { table, ids }, out, 1, 1, V, { 0 } }
 #define LOSS(logits, labels, C)     { &op_cross_entropy, { logits, labels }, SCALAR, 1, 1, C, { 0 } }
@@ -201,28 +209,33 @@ const mt_op_case mt_op_cases[] = {
     ONE_AT(concat, S(3, 5), S(3, 5), 0), TWO(concat, S(31, 3), S(2, 3), S(33, 3)),
     { &op_concat, { S(3, 1, 5), S(3, 4, 5), S(3, 0, 5) }, S(3, 5, 5), 3, 0, 0, { 1 } },
     { &op_concat, { S(31, 2), S(31, 33), S(31, 1) }, S(31, 36), 3, 0, 0, { 1 } },
-    GATHER(S(7, 5), S(11), 7, S(11, 5)), GATHER(S(1, 1), S(3), 1, S(3, 1)), GATHER(S(31, 33), S(3, 13), 31, S(3, 13, 33)),
+    GATHER(S(7, 5), S(11), 7, S(11, 5)), GATHER(S(1, 1), S(3), 1, S(3, 1)), GATHER(S(31, 33), S(3, 13),
+    31, S(3, 13, 33)),
     GATHER(S(5, 3), S(0), 5, S(0, 3)), GATHER(S(5, 0), S(4), 5, S(4, 0)), GATHER(S(5, 3), SCALAR, 5, S(3)),
     GATHER(S(13, 331), S(127), 13, S(127, 331)),
 
     MATMUL(matmul), MATMUL(matmul_transposed),
     LINEAR(S(31, 33), S(33, 7), S(7), S(31, 7)), LINEAR(S(2, 3, 5), S(5, 4), S(4), S(2, 3, 4)),
-    LINEAR(S(13), S(13, 3), S(3), S(3)), LINEAR(S(0, 5), S(5, 2), S(2), S(0, 2)), LINEAR(S(3, 0), S(0, 2), S(2), S(3, 2)),
+    LINEAR(S(13), S(13, 3), S(3), S(3)), LINEAR(S(0, 5), S(5, 2), S(2), S(0, 2)), LINEAR(S(3, 0), S(0, 2), S(2),
+    S(3, 2)),
     LINEAR(S(1, 1), S(1, 1), S(1), S(1, 1)), LINEAR(S(67, 61), S(61, 71), S(71), S(67, 71)),
     ROWS(softmax),
-    NORM(S(7), S(7)), { &op_layernorm_of_one, { S(5, 1), S(1), S(1) }, S(5, 1), 3, 0, 0, { 0 } }, NORM(S(0, 10), S(10)), NORM(S(31, 33), S(33)), NORM(S(2, 3, 17), S(17)),
+    NORM(S(7), S(7)), { &op_layernorm_of_one, { S(5, 1), S(1), S(1) }, S(5, 1), 3, 0, 0, { 0 } }, NORM(S(0, 10),
+    S(10)), NORM(S(31, 33), S(33)), NORM(S(2, 3, 17), S(17)),
     NORM(S(37, 331), S(331)),
     LOSS(S(1, 1), S(1), 1), LOSS(S(31, 33), S(31), 33), LOSS(S(7, 2), S(7), 2), LOSS(S(37, 331), S(37), 331),
     EMBED(S(7, 5), S(3, 5), S(2, 3), 7, S(2, 3, 5)), EMBED(S(5, 33), S(13, 33), S(3, 11), 5, S(3, 11, 33)),
     EMBED(S(5, 3), S(2, 3), S(0, 2), 5, S(0, 2, 3)), EMBED(S(31, 257), S(67, 257), S(2, 67), 31, S(2, 67, 257)),
     HEADS(S(1, 1, 3), 1, S(1, 1, 1)), HEADS(S(2, 5, 18), 3, S(2, 5, 6)), HEADS(S(0, 4, 6), 1, S(0, 4, 2)),
     HEADS(S(2, 0, 6), 2, S(2, 0, 2)), HEADS(S(1, 64, 30), 2, S(1, 64, 10)), HEADS(S(1, 67, 21), 1, S(1, 67, 7)),
-    HEADS(S(2, 131, 33), 11, S(2, 131, 11)), HEADS(S(1, 34, 108), 1, S(1, 34, 36)), HEADS(S(1, 5, 390), 2, S(1, 5, 130)),
+    HEADS(S(2, 131, 33), 11, S(2, 131, 11)), HEADS(S(1, 34, 108), 1, S(1, 34, 36)), HEADS(S(1, 5, 390),
+    2, S(1, 5, 130)),
     HEADS(S(2, 3, 291), 1, S(2, 3, 97)), HEADS(S(1, 34, 384), 1, S(1, 34, 128)),
     CLASSES(S(1, 1), S(1, 1), S(1), 1), CLASSES(S(7, 5), S(11, 5), S(7), 11), CLASSES(S(7, 5), S(16, 5), S(7), 13),
     CLASSES(S(37, 31), S(331, 31), S(37), 331),
     ONE_AT(dropout, S(31, 33), S(31, 33), 4), ONE_AT(dropout, S(7), S(7), 0), ONE_AT(dropout, S(1), S(1), 4),
-    ONE_AT(dropout, S(0), S(0), 4), ONE_AT(dropout, S(2, 3, 5), S(2, 3, 5), 1), ONE_AT(dropout, S(131, 101), S(131, 101), 7),
+    ONE_AT(dropout, S(0), S(0), 4), ONE_AT(dropout, S(2, 3, 5), S(2, 3, 5), 1), ONE_AT(dropout, S(131, 101),
+    S(131, 101), 7),
 };
 
 // clang-format on

@@ -1,4 +1,5 @@
-/* op_cases.h -- every op of ops/ops.h, with the shapes that break kernels: one table that tests and lab 06's parity walk.
+/* op_cases.h -- every op of ops/ops.h, with the shapes that break kernels: one table that tests and lab 06's parity
+ * walk.
  *
  *     for (int64_t i = 0; i < mt_op_case_count; i++) {
  *         mt_op_want *want = mt_op_want_new(&mt_op_cases[i], seed);       // values and gradients, in double
@@ -67,7 +68,8 @@ typedef struct mt_op_want {
 mt_op_want *mt_op_want_new(const mt_op_case *c, uint64_t seed);
 void mt_op_want_free(mt_op_want *want);
 
-/* mt_op_want_values -- NULL when out, of any layout on any device, has the shape and values it should have; else words. */
+/* mt_op_want_values -- NULL when out, of any layout on any device, has the shape and values it should have; else
+ * words. */
 const char *mt_op_want_values(const mt_op_want *want, const mt_tensor *out);
 
 /* mt_op_want_grad -- the same for the gradient of input i after `times` backward passes; grad may be any view. */
@@ -82,15 +84,15 @@ typedef enum mt_layout {
 
 /* mt_op_input -- input i as the scope's tensor. leaf NULL: it wants no gradient. *leaf NULL: *leaf is made, where the
  * gradient arrives. Else *leaf, made by an earlier call, is seen again.
- * mt_op_input_grad -- that gradient, seen as the input saw its leaf; *rest, when not NULL, is the sum of |gradient| of what
- * the input did not see. */
+ * mt_op_input_grad -- that gradient, seen as the input saw its leaf; *rest, when not NULL, is the sum of |gradient| of
+ * what the input did not see. */
 mt_tensor *mt_op_input(const mt_op_want *want, int i, mt_layout layout, mt_tensor **leaf);
 mt_tensor *mt_op_input_grad(const mt_op_want *want, int i, mt_layout layout, const mt_tensor *leaf, double *rest);
 
 /* ---- a whole trial -------------------------------------------------------------------------------------- */
 
-/* mt_op_trial -- run the op forward and twice backward in a scope of its own, with inputs in this layout on want->device;
- * NULL when values and all gradients are as wanted, else words. */
+/* mt_op_trial -- run the op forward and twice backward in a scope of its own, with inputs in this layout on
+ * want->device; NULL when values and all gradients are as wanted, else words. */
 const char *mt_op_trial(mt_op_want *want, mt_layout layout);
 
 MT_C_END

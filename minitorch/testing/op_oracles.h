@@ -1,5 +1,5 @@
-/* op_oracles.h -- the formulas of ops/ops.h in numbers that carry their error bounds: what op_cases.c puts in its table.
- * All arrays are dense and row-major; shapes and arguments are the case's. */
+/* op_oracles.h -- the formulas of ops/ops.h in numbers that carry their error bounds: what op_cases.c puts in its
+ * table. All arrays are dense and row-major; shapes and arguments are the case's. */
 #pragma once
 
 #include "testing/op_cases.h"

@@ -1,4 +1,5 @@
-/* op_trial.c -- one case of the table, forward and backward, on any device: what tests of parity and make gpu-check run. */
+/* op_trial.c -- one case of the table, forward and backward, on any device: what tests of parity and make gpu-check
+ * run. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"

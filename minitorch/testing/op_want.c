@@ -1,8 +1,8 @@
 /* op_want.c -- what an op's case should give: inputs drawn, values from the oracle, gradients from its differences.
  *
  * The difference is gradcheck.h's, of fourth order with h = 2^-10, but of all outputs at once: that gives the whole
- * Jacobian J, and with it the tolerance of each gradient g = sum over outputs of dout * J. A backward kernel rounds each
- * term a few times (RULE: for the slope itself) and adds them up; the magnitude is the sum of |dout * J|. */
+ * Jacobian J, and with it the tolerance of each gradient g = sum over outputs of dout * J. A backward kernel rounds
+ * each term a few times (RULE: for the slope itself) and adds them up; the magnitude is the sum of |dout * J|. */
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "testing/gradcheck.h"
@@ -19,8 +19,8 @@ enum {
     FEWEST = 8,
 };
 
-/* Error of the differences per unit of dout: 1.5/h times 2e-16 of values below 100, h^4/30 of fifth derivatives below 1e4
- * (1/x at 0.5 has the largest). */
+/* Error of the differences per unit of dout: 1.5/h times 2e-16 of values below 100, h^4/30 of fifth derivatives below
+ * 1e4 (1/x at 0.5 has the largest). */
 #define DIFFERENCES 5e-10
 
 static void *array(int64_t n, size_t size)
@@ -243,7 +243,8 @@ const char *mt_op_want_grad(mt_op_want *want, int i, const mt_tensor *grad, int 
 
 /* ---- inputs as tensors -------------------------------------------------------------------------------------- */
 
-/* The leaf behind a strided input: dimensions in reverse, the first stretched to 2 n + 1, of which 1, 3, 5 ... are seen. */
+/* The leaf behind a strided input: dimensions in reverse, the first stretched to 2 n + 1, of which 1, 3, 5 ... are
+ * seen. */
 static mt_shape leaf_shape(mt_shape shape)
 {
     mt_shape leaf = { .rank = mt_max(1, shape.rank), .dim = { 1 } };

@@ -1,5 +1,5 @@
-/* test_activations.c -- every activation, forward and backward, by one table: the same function in double, what backward
- * saves, and how many roundings an element sees.
+/* test_activations.c -- every activation, forward and backward, by one table: the same function in double, what
+ * backward saves, and how many roundings an element sees.
  *
  * Tolerances: an element is rounded `roundings` times (counted from the formula in the unit, calls of the C library
  * as MT_LIBM_ROUNDINGS); the magnitude is 1 + |x|, which bounds every intermediate value that is added. */
@@ -42,8 +42,8 @@ typedef struct activation {
     double roundings; /* of forward and of backward's slope; see the top */
 } activation;
 
-/* ReLU rounds nothing but the final addition. GELU by tanh: where tanh is not flat (|x| < 4), x u' / (1 + |x|) < 2, so the
- * slope sees tanh's error at most 2 * 2 / 2 times, and the 6 roundings of u, which tanh shrinks, less than once. */
+/* ReLU rounds nothing but the final addition. GELU by tanh: where tanh is not flat (|x| < 4), x u' / (1 + |x|) < 2, so
+ * the slope sees tanh's error at most 2 * 2 / 2 times, and the 6 roundings of u, which tanh shrinks, less than once. */
 static const activation table[] = {
     { "relu", mt_relu_fwd_cpu, mt_relu_bwd_cpu, relu, false, 1 },
     { "sigmoid", mt_sigmoid_fwd_cpu, mt_sigmoid_bwd_cpu, sigmoid, false, MT_LIBM_ROUNDINGS + 4 },

@@ -1,4 +1,5 @@
-/* test_augment.c -- resizing, cropping, mirroring, colours against oracles in double; chance that depends on the stream only. */
+/* test_augment.c -- resizing, cropping, mirroring, colours against oracles in double; chance that depends on the stream
+ * only. */
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
@@ -33,8 +34,8 @@ static double resize_oracle(const mt_image *in, double y, double x, int c)
     return sum;
 }
 
-/* Rounding to a byte moves 0.5; coordinates below 64 are off by 64 eps in float, each of two weights by as much, times 255,
- * and the mixing itself rounds 6 times. */
+/* Rounding to a byte moves 0.5; coordinates below 64 are off by 64 eps in float, each of two weights by as much, times
+ * 255, and the mixing itself rounds 6 times. */
 Test(augment, resize_matches_the_oracle)
 {
     static const int64_t sides[] = { 1, 2, 3, 7, 8, 13, 24 };
@@ -128,8 +129,8 @@ static double colour_oracle(const uint8_t *byte, const mt_augment_choice *c, con
     return fmin(fmax(c->saturation * v[colour] + (1 - c->saturation) * grey_of(v), 0), 1);
 }
 
-/* Colours before clamping are sums of a dozen products of at most 2 * 2 * 2; each rounds by eps / 2 of that. Normalising
- * multiplies by 1 / stddev and rounds twice more. */
+/* Colours before clamping are sums of a dozen products of at most 2 * 2 * 2; each rounds by eps / 2 of that.
+ * Normalising multiplies by 1 / stddev and rounds twice more. */
 static void check_apply(const mt_augment *a, const mt_augment_choice *c, int64_t height, int64_t width)
 {
     float out[3 * 6 * 5 + 1];
@@ -212,7 +213,8 @@ Test(augment, without_jitter_it_is_the_bytes_over_255)
             cr_assert_leq(fabs(out[j * 30 + p] - pixels[3 * p + j] / 255.0), 2 * FLT_EPSILON);
 }
 
-/* A large picture is stored another way, in whole vectors wherever they begin: no element may be missed, none written beside. */
+/* A large picture is stored another way, in whole vectors wherever they begin: no element may be missed, none written
+ * beside. */
 Test(augment, large_pictures_are_written_whole_wherever_they_begin)
 {
     enum { HEIGHT = 150, WIDTH = 157, N = 3 * HEIGHT * WIDTH, MOST = 17 };

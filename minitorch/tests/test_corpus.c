@@ -1,5 +1,5 @@
-/* test_corpus.c -- windows come from the right part, and y is x one token later; batches of text through the loader are a
- * function of seed and step; a token file gives the windows of its text, and is refused with another vocabulary. */
+/* test_corpus.c -- windows come from the right part, and y is x one token later; batches of text through the loader are
+ * a function of seed and step; a token file gives the windows of its text, and is refused with another vocabulary. */
 #include "data/loader.h"
 #include "data/token_writer.h"
 #include "text/tokenizer.h"
@@ -104,8 +104,8 @@ Test(corpus, refuses)
 
 /* ---- token files ----------------------------------------------------------------------------------------- */
 
-/* English-like text of the given number of lines, encoded: its ids in *ids, the caller's; files of them and of the vocabulary
- * of `tokens` ids are in the folder. */
+/* English-like text of the given number of lines, encoded: its ids in *ids, the caller's; files of them and of the
+ * vocabulary of `tokens` ids are in the folder. */
 static mt_vocabulary *learned_ids(int32_t **ids, int64_t *count, int64_t lines, int64_t tokens)
 {
     char *text = NULL;

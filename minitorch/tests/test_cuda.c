@@ -1,9 +1,9 @@
 /* test_cuda.c -- training on the device: the update rules and clipping against the CPU's, and the losses of a run.
  *
- * The tolerance of a run: a step rounds every number at most ROUNDINGS times on its way (the longest sum, and what stands
- * around it), on either device. What such a rounding does to a later loss is not guessed but measured: a third run, on the
- * CPU, starts from weights that are off by MOVED of themselves, and the losses differ by that much times a condition
- * number. Losses of the two devices may differ by the roundings of all steps so far times this number. */
+ * The tolerance of a run: a step rounds every number at most ROUNDINGS times on its way (the longest sum, and what
+ * stands around it), on either device. What such a rounding does to a later loss is not guessed but measured: a third
+ * run, on the CPU, starts from weights that are off by MOVED of themselves, and the losses differ by that much times a
+ * condition number. Losses of the two devices may differ by the roundings of all steps so far times this number. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/mlp.h"
@@ -42,8 +42,8 @@ static mt_tensor *moved_by(mt_device device, mt_update_kind kind, double max_nor
     return mt_to_device(param, MT_CPU);
 }
 
-/* Three steps from the same numbers: each rounds a parameter, and what it moves by, a dozen times at most; a rule divides
- * by at least its eps. No rule moves a parameter by more than lr * 10 a step (momentum's geometric sum). */
+/* Three steps from the same numbers: each rounds a parameter, and what it moves by, a dozen times at most; a rule
+ * divides by at least its eps. No rule moves a parameter by more than lr * 10 a step (momentum's geometric sum). */
 static void same_steps(mt_update_kind kind, double max_norm)
 {
     double want[35 * 70], tolerance[35 * 70];

@@ -1,4 +1,5 @@
-/* test_dataset.c -- IDX files as a data set: right values through the loader, wrong files refused with name and offset. */
+/* test_dataset.c -- IDX files as a data set: right values through the loader, wrong files refused with name and
+ * offset. */
 #include "data/idx.h"
 #include "data/loader.h"
 #include "temp_dir.h"

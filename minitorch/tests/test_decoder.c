@@ -1,7 +1,8 @@
 /* test_decoder.c -- one token at a time gives the logits of the whole context at once, and goes on when it is full.
  *
- * Both ways compute the same sums in another order. As in test_gpt2.c the tolerance follows from the model: every weight is
- * moved by 2^-12 of itself, and what that does to the logits, times roundings * 2^-24 / 2^-12, may be the difference. */
+ * Both ways compute the same sums in another order. As in test_gpt2.c the tolerance follows from the model: every
+ * weight is moved by 2^-12 of itself, and what that does to the logits, times roundings * 2^-24 / 2^-12, may be the
+ * difference. */
 #include "core/scope.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"

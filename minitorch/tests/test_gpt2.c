@@ -1,10 +1,10 @@
-/* test_gpt2.c -- a small GPT-2 beside torch's (datasets/reference/gpt2_torch.py): logits, every gradient, ten steps of AdamW;
- * then its initialisation, its names and counts, its cost, and what it refuses.
+/* test_gpt2.c -- a small GPT-2 beside torch's (datasets/reference/gpt2_torch.py): logits, every gradient, ten steps of
+ * AdamW; then its initialisation, its names and counts, its cost, and what it refuses.
  *
- * How far f32 may be off follows from the model itself. Every product and sum rounds its terms; that is as if its operands
- * had been moved by as many units in the last place (Higham 2002, sec. 3.1). So the test moves every weight by a relative
- * 2^-12, up or down, sees how far each result goes, and allows ROUNDINGS * 2^-24 / 2^-12 of that. ROUNDINGS is the length of
- * the longest path: in each layer two rows of layernorm, four products, scores and probabilities. */
+ * How far f32 may be off follows from the model itself. Every product and sum rounds its terms; that is as if its
+ * operands had been moved by as many units in the last place (Higham 2002, sec. 3.1). So the test moves every weight by
+ * a relative 2^-12, up or down, sees how far each result goes, and allows ROUNDINGS * 2^-24 / 2^-12 of that. ROUNDINGS
+ * is the length of the longest path: in each layer two rows of layernorm, four products, scores and probabilities. */
 #include "aborts.h"
 #include "autograd/tape.h"
 #include "core/scope.h"

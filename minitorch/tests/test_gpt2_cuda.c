@@ -1,11 +1,11 @@
-/* test_gpt2_cuda.c -- a small GPT-2 on the device beside the same on the CPU: loss, every gradient, two steps of AdamW; then
- * checkpoints and samples; and what the op table cannot reach: the cache's attention, and that attention has the same bits
- * every time.
+/* test_gpt2_cuda.c -- a small GPT-2 on the device beside the same on the CPU: loss, every gradient, two steps of AdamW;
+ * then checkpoints and samples; and what the op table cannot reach: the cache's attention, and that attention has the
+ * same bits every time.
  *
  * Both devices round every product and sum, in different orders. How far that may take them apart is measured as in
- * test_gpt2.c: every weight is moved by a relative MOVED, up or down, on the CPU; a result that goes `farthest` by that may
- * be off by farthest * ROUNDINGS * 2^-24 / MOVED on either device. ROUNDINGS is the length of the longest path: in each
- * layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
+ * test_gpt2.c: every weight is moved by a relative MOVED, up or down, on the CPU; a result that goes `farthest` by that
+ * may be off by farthest * ROUNDINGS * 2^-24 / MOVED on either device. ROUNDINGS is the length of the longest path: in
+ * each layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ckpt/safetensors.h"
@@ -48,8 +48,8 @@ static void keep(float **to, int64_t at, const mt_tensor *t, int64_t room)
     mt_copy(*to + at, MT_CPU, mt_f32(t), t->storage->device, mt_numel(t) * (int64_t)sizeof **to);
 }
 
-/* Matrices are LARGER times those that training begins with: at first all scores are nearly 0, and a wrong one would not
- * show. */
+/* Matrices are LARGER times those that training begins with: at first all scores are nearly 0, and a wrong one would
+ * not show. */
 static mt_module *model_on(mt_device device, double moved)
 {
     mt_rng init = mt_rng_new(1, MT_STREAM_INIT), sign = mt_rng_new(2, MT_STREAM_TEST);
@@ -260,9 +260,9 @@ Test(gpt2_cuda, the_decoder_says_where_it_reads)
 
 /* ---- attention: its cache, its bits -------------------------------------------------------------------------- */
 
-/* The rows of forward one after the other, by the cache. Both are softmax-weighted means of values below 1 whose scores are
- * sums of D products below 1: a score is off by D roundings, an exponential by those and the C library's, and 2 (i + 1)
- * roundings add up the means, on either way. */
+/* The rows of forward one after the other, by the cache. Both are softmax-weighted means of values below 1 whose scores
+ * are sums of D products below 1: a score is off by D roundings, an exponential by those and the C library's, and 2 (i
+ * + 1) roundings add up the means, on either way. */
 static void cache_is_forward(int64_t places, int64_t D)
 {
     const mt_gpt2_table *kernels = mt_gpt2_kernels(MT_CUDA);

@@ -24,8 +24,8 @@ Test(image, a_png_comes_back_byte_for_byte)
     mt_image_free(&read);
 }
 
-/* One flat colour: only the constant of each 8 x 8 block is left, quantised in steps of 3 / 8, and the change of colour space
- * multiplies its error by at most 1.772 and rounds: together less than 3. */
+/* One flat colour: only the constant of each 8 x 8 block is left, quantised in steps of 3 / 8, and the change of colour
+ * space multiplies its error by at most 1.772 and rounds: together less than 3. */
 Test(image, a_flat_jpeg_comes_back_nearly)
 {
     static uint8_t pixels[40 * 24 * 3];
@@ -150,7 +150,8 @@ Test(image, empty_folders_are_refused)
     folder_refused(in_dir("class0/000.png"), MT_ERR_IO, "Not a directory");
 }
 
-/* dir is 4088 bytes long, so that dir/a/1.png is a path but dir/giraffes is not: passed over, it would change the classes. */
+/* dir is 4088 bytes long, so that dir/a/1.png is a path but dir/giraffes is not: passed over, it would change the
+ * classes. */
 Test(image, a_class_with_too_long_a_path_is_refused)
 {
     enum { LENGTH = 4088, STEP = 100 };

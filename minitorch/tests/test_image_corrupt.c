@@ -1,4 +1,5 @@
-/* test_image_corrupt.c -- files that are no picture, cut short, or made to harm the decoder: refused, or the same every time. */
+/* test_image_corrupt.c -- files that are no picture, cut short, or made to harm the decoder: refused, or the same every
+ * time. */
 #include "data/images/image.h"
 #include "data/images/image_standin.h"
 #include "temp_dir.h"
@@ -37,8 +38,8 @@ Test(image_corrupt, a_jpeg_cut_short_anywhere_is_refused)
     check_cut("a.jpg");
 }
 
-/* Bytes at random places changed: a picture or an error, never a crash, a hang or a leak (this counts under ASan). One change
- * in four hits the headers, where it hurts most. */
+/* Bytes at random places changed: a picture or an error, never a crash, a hang or a leak (this counts under ASan). One
+ * change in four hits the headers, where it hurts most. */
 static void check_corrupt(const char *name)
 {
     static uint8_t pixels[40 * 40 * 3];
@@ -76,8 +77,8 @@ static int64_t mark_in(const char *path, int mark)
     return at;
 }
 
-/* A black JPEG in which the 16 counts from `counts` on, behind the mark of the Huffman tables, are 255 each: they would overrun
- * the decoder's table. Behind the mark are two bytes of length, then each table's kind, 16 counts and symbols.
+/* A black JPEG in which the 16 counts from `counts` on, behind the mark of the Huffman tables, are 255 each: they would
+ * overrun the decoder's table. Behind the mark are two bytes of length, then each table's kind, 16 counts and symbols.
  * length: what the segment says of itself; 0: leave it. */
 static void check_tables(int64_t counts, int length)
 {

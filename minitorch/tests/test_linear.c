@@ -1,7 +1,7 @@
 /* test_linear.c -- the linear layer against a double-precision oracle, finite differences, and itself on other threads.
  *
- * Tolerances: an element that sums K products (and what it started from) is rounded at most 2 (K + 1) times: each product
- * and each addition once. The magnitude is the sum of |terms|, made by the oracle. */
+ * Tolerances: an element that sums K products (and what it started from) is rounded at most 2 (K + 1) times: each
+ * product and each addition once. The magnitude is the sum of |terms|, made by the oracle. */
 #include "ops/kernels.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"

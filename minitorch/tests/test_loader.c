@@ -1,4 +1,5 @@
-/* test_loader.c -- what comes out of a loader depends on its data and seeds only; it can be left and resumed anywhere. */
+/* test_loader.c -- what comes out of a loader depends on its data and seeds only; it can be left and resumed
+ * anywhere. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>

@@ -123,8 +123,8 @@ Test(loader_time, loading_bounds_the_epoch)
     }
 }
 
-/* The law of loader.h over a grid, whatever the bottleneck. Reaching the steady state costs at most one load and, when the
- * prefetch is the bottleneck, one round of it. */
+/* The law of loader.h over a grid, whatever the bottleneck. Reaching the steady state costs at most one load and, when
+ * the prefetch is the bottleneck, one round of it. */
 Test(loader_time, the_law_holds_over_a_grid)
 {
     static const double loads[] = { 0.25, 1, 3, 8 }, computes[] = { 0, 0.25, 1, 4 };

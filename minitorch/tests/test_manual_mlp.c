@@ -62,9 +62,9 @@ static double mean_loss(const double *params, int64_t n, void *user)
 }
 
 /* A parameter's gradient sums, over rows, (value read) * (gradient arriving). Bound both by running the network on
- * magnitudes: forward without signs, and backward from 2 max|logit| + 1 per row and class, because a logit that is off by
- * e changes its probability by at most 2e and the probabilities themselves are at most 1. On its way a gradient is rounded
- * at most 2 (IN + H1 + H2) + 10 times forward and softmax, 2 (OUT + H2 + ROWS) backward. */
+ * magnitudes: forward without signs, and backward from 2 max|logit| + 1 per row and class, because a logit that is off
+ * by e changes its probability by at most 2e and the probabilities themselves are at most 1. On its way a gradient is
+ * rounded at most 2 (IN + H1 + H2) + 10 times forward and softmax, 2 (OUT + H2 + ROWS) backward. */
 static void tolerances(double *tolerance, const double *params, const float *x)
 {
     double roundings = 2 * (IN + H1 + H2) + 2 * (OUT + H2 + ROWS) + 10 + 2 * MT_LIBM_ROUNDINGS;
@@ -110,7 +110,8 @@ Test(manual_mlp, gradients_match_finite_differences)
         forward_row(&p, at, x + r * IN);
         margin = fmin(margin, p.margin);
     }
-    /* A parameter moved by 2h moves what a ReLU sees by at most 2h times a few; the seed above keeps ReLU out of reach. */
+    /* A parameter moved by 2h moves what a ReLU sees by at most 2h times a few; the seed above keeps ReLU out of
+     * reach. */
     mt_function f = { mean_loss, x, 0x1p-13, 1e-14 };
     cr_assert(margin > 20 * f.step, "a ReLU sits at its corner (%g): choose another seed", margin);
     tolerances(tolerance, at, x);
@@ -137,8 +138,8 @@ static double regression_loss(const double *params, int64_t n, void *user)
     return mt_manual_mlp_backward(r->mlp, r->x, label, ROWS);
 }
 
-/* Logits stay below 4 and losses below 8: a loss takes (IN + 1) roundings of a logit's terms, OUT + 3 libm + 5 of the rest.
- * Truncation of the differences: h^4 / 30 of a fifth derivative below 24, under 1e-6. */
+/* Logits stay below 4 and losses below 8: a loss takes (IN + 1) roundings of a logit's terms, OUT + 3 libm + 5 of the
+ * rest. Truncation of the differences: h^4 / 30 of a fifth derivative below 24, under 1e-6. */
 Test(manual_mlp, one_layer_is_softmax_regression)
 {
     static const int64_t flat[] = { IN, OUT, 0, 0 };
@@ -197,8 +198,8 @@ Test(manual_mlp, sgd_steps_against_the_gradient)
     mt_manual_mlp_free(mlp);
 }
 
-/* Both sum the same N products per weight, only in another order and with the weight among them or not: N + 2 roundings of
- * |w| + rate * sum |x dz|. A rate of 1/8 is exact. */
+/* Both sum the same N products per weight, only in another order and with the weight among them or not: N + 2 roundings
+ * of |w| + rate * sum |x dz|. A rate of 1/8 is exact. */
 static void check_step(const mt_manual_mlp *stepped, const mt_manual_mlp *plain, const float *x, int64_t N)
 {
     for (int l = 0; l < plain->layers; l++) {

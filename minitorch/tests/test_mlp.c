@@ -200,7 +200,8 @@ Test(mlp, a_test_counts_what_is_taken_for_what)
     mt_module_free(model);
 }
 
-/* What the ops count in a step is what the model needs: none of it is done twice, and nothing for the input's gradient. */
+/* What the ops count in a step is what the model needs: none of it is done twice, and nothing for the input's
+ * gradient. */
 Test(mlp, flops_of_a_step_are_those_that_ops_count)
 {
     mt_rng rng = mt_rng_new(5, MT_STREAM_TEST);

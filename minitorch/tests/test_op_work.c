@@ -1,4 +1,5 @@
-/* test_op_work.c -- the FLOPs and bytes that ops count, forward and backward, against the sizes of what they were given. */
+/* test_op_work.c -- the FLOPs and bytes that ops count, forward and backward, against the sizes of what they were
+ * given. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"

@@ -1,5 +1,5 @@
-/* test_ops.c -- every op of ops.h over the table of testing/op_cases.h: values, gradients, layouts, accumulation, the bits
- * of every thread count. What a table cannot say follows: ties, NaN, argmax, what is saved, misuse. */
+/* test_ops.c -- every op of ops.h over the table of testing/op_cases.h: values, gradients, layouts, accumulation, the
+ * bits of every thread count. What a table cannot say follows: ties, NaN, argmax, what is saved, misuse. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"

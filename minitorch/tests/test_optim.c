@@ -117,7 +117,8 @@ Test(optim, zero_grad_gives_the_memory_back)
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
 }
 
-/* One step of a graph that reaches weight, and bias where `both`: the bits with and without a flat block are the same. */
+/* One step of a graph that reaches weight, and bias where `both`: the bits with and without a flat block are the
+ * same. */
 static void one_step(model *m, bool both, float factor)
 {
     mt_scope_begin();

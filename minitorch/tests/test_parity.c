@@ -1,5 +1,5 @@
-/* test_parity.c -- every op of the case table on the device: values and gradients against the same oracle and within the
- * same derived tolerance as on the CPU (test_ops.c), dense and strided. What a table cannot say follows. */
+/* test_parity.c -- every op of the case table on the device: values and gradients against the same oracle and within
+ * the same derived tolerance as on the CPU (test_ops.c), dense and strided. What a table cannot say follows. */
 #include "core/element.h"
 #include "autograd/tape.h"
 #include "core/scope.h"

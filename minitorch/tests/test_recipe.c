@@ -1,5 +1,5 @@
-/* test_recipe.c -- options become the optimizer and the schedule that they name, with defaults for the rest; and the step
- * that training programs make with them. */
+/* test_recipe.c -- options become the optimizer and the schedule that they name, with defaults for the rest; and the
+ * step that training programs make with them. */
 #include "aborts.h"
 
 #include <math.h>

@@ -13,7 +13,8 @@ enum { MANY = 1 << 20 };
 
 static const double sigmas = 5;
 
-/* Random123 (Salmon et al. 2011), tests/kat_vectors, the three lines "philox4x32 10": counter words, key words, result. */
+/* Random123 (Salmon et al. 2011), tests/kat_vectors, the three lines "philox4x32 10": counter words, key words,
+ * result. */
 Test(rng, philox_gives_the_published_answers)
 {
     static const struct {
@@ -141,7 +142,8 @@ static void check_even(const char *what, const int64_t *count, int bins, int64_t
     check_near(what, chi, bins - 1, sqrt(2.0 * (bins - 1)));
 }
 
-/* Mean, variance and skew of n values that should have mean 0, variance 1, skew 0 and the given fourth and sixth moments. */
+/* Mean, variance and skew of n values that should have mean 0, variance 1, skew 0 and the given fourth and sixth
+ * moments. */
 static void check_moments(const char *what, const double *x, int64_t n, double fourth, double sixth)
 {
     double sum = 0, squares = 0, cubes = 0;

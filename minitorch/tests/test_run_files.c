@@ -1,5 +1,5 @@
-/* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress lines,
- * numbers from the command line, folders. */
+/* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress
+ * lines, numbers from the command line, folders. */
 #include "aborts.h"
 
 #include <pty.h>

@@ -1,5 +1,5 @@
-/* test_safetensors.c -- weights and runs that we write are read back bit for bit; files of other writers are read as the
- * format says; damaged and hostile ones are refused in words and change nothing. */
+/* test_safetensors.c -- weights and runs that we write are read back bit for bit; files of other writers are read as
+ * the format says; damaged and hostile ones are refused in words and change nothing. */
 #include "autograd/tape.h"
 #include "ckpt/safetensors.h"
 #include "core/io.h"

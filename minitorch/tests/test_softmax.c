@@ -1,8 +1,9 @@
 /* test_softmax.c -- softmax and cross-entropy against double-precision oracles, finite differences, saturation, faults.
  *
- * Tolerances, in roundings (u each): x - max is rounded, and exp turns its error of |x - max| <= span into a relative one;
- * exp itself counts for libm's; both happen above the fraction's line and in the sum below it. Adding C terms takes C - 1,
- * the division and its product 2. A probability is off by at most 2 (span + libm) + C + 2 roundings of itself. */
+ * Tolerances, in roundings (u each): x - max is rounded, and exp turns its error of |x - max| <= span into a relative
+ * one; exp itself counts for libm's; both happen above the fraction's line and in the sum below it. Adding C terms
+ * takes C - 1, the division and its product 2. A probability is off by at most 2 (span + libm) + C + 2 roundings of
+ * itself. */
 #include "ops/kernels.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
@@ -171,8 +172,9 @@ static double loss_value(const double *x, int64_t n, void *user)
     return r->dout[0] * (log(sum) - x[r->label]);
 }
 
-/* Logits span 4, so a probability (and any gradient: dout < 1, p <= 1) is off by at most roundings(4, C), doubled because
- * dx is the difference of two such terms. Both functions stay below 10 with C terms: 1e-14 is generous for double. */
+/* Logits span 4, so a probability (and any gradient: dout < 1, p <= 1) is off by at most roundings(4, C), doubled
+ * because dx is the difference of two such terms. Both functions stay below 10 with C terms: 1e-14 is generous for
+ * double. */
 static void check_differences(int64_t C)
 {
     float *x = mt_test_uniform(4, C, -2, 2), *dout = mt_test_uniform(5, C, 0.5, 1), *p = array(C, sizeof *p), loss;
@@ -211,8 +213,8 @@ static int32_t *labels(int64_t N, int64_t C)
     return label;
 }
 
-/* loss = (max - right) + log(sum): one rounding of the difference, one of the addition, log's own, and the sum's relative
- * error of roundings(span, C), which the logarithm turns into an absolute one. */
+/* loss = (max - right) + log(sum): one rounding of the difference, one of the addition, log's own, and the sum's
+ * relative error of roundings(span, C), which the logarithm turns into an absolute one. */
 static void check_cross_entropy(int64_t N, int64_t C, float low, float high)
 {
     float *x = mt_test_uniform(6, N * C, low, high), *p = array(N * C, sizeof *p), *loss = array(N, sizeof *loss);

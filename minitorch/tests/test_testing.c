@@ -1,4 +1,5 @@
-/* test_testing.c -- the judges are judged: comparison and gradient check accept what is right and name what is wrong. */
+/* test_testing.c -- the judges are judged: comparison and gradient check accept what is right and name what is
+ * wrong. */
 #include "testing/gradcheck.h"
 #include "tests/must.h"
 

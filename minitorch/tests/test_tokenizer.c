@@ -1,7 +1,9 @@
-/* test_tokenizer.c -- encoding and learning: GPT-2's ids by other tokenizers, any bytes and back, and what must not matter.
+/* test_tokenizer.c -- encoding and learning: GPT-2's ids by other tokenizers, any bytes and back, and what must not
+ * matter.
  *
- * What needs GPT-2's vocabulary says so and passes where it cannot be fetched (datasets/fetch gpt2); the rest uses a small one
- * that is committed: datasets/reference/tiny, learned by `tokenize --train 600` from handouts of this repository. */
+ * What needs GPT-2's vocabulary says so and passes where it cannot be fetched (datasets/fetch gpt2); the rest uses a
+ * small one that is committed: datasets/reference/tiny, learned by `tokenize --train 600` from handouts of this
+ * repository. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

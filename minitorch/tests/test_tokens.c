@@ -1,4 +1,5 @@
-/* test_tokens.c -- token files: windows hold what was written, files that are wrong are refused with name and offset. */
+/* test_tokens.c -- token files: windows hold what was written, files that are wrong are refused with name and
+ * offset. */
 #include "core/io.h"
 #include "data/loader.h"
 #include "data/token_writer.h"

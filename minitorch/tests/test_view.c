@@ -136,7 +136,8 @@ static void check_view(const mt_view *view, const list *l)
         check_copy(view, l, size);
 }
 
-/* Whether any strides at all give the list's elements under a shape: strides are forced by the index with a single 1. */
+/* Whether any strides at all give the list's elements under a shape: strides are forced by the index with a single
+ * 1. */
 static bool some_strides_fit(const list *l, mt_shape shape)
 {
     mt_view view = { .rank = shape.rank, .offset = l->at[0] };

@@ -47,8 +47,8 @@ mt_merges mt_merges_new(const mt_vocabulary *v)
     return (mt_merges){ slot, bits };
 }
 
-/* A piece as a list: next[i] and last[i] are the places of the symbols beside the one at place i. The heap holds places whose
- * symbol and the next make another, by what they make, then by place; also pairs that are gone. */
+/* A piece as a list: next[i] and last[i] are the places of the symbols beside the one at place i. The heap holds places
+ * whose symbol and the next make another, by what they make, then by place; also pairs that are gone. */
 typedef struct chain {
     int32_t *symbol; /* -1: merged into the one on its left */
     int64_t *next, *last, n;
@@ -239,8 +239,8 @@ static bool white(uint8_t byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-/* A piece always ends before white space that follows something else: only pieces of white space contain any after their
- * first character. */
+/* A piece always ends before white space that follows something else: only pieces of white space contain any after
+ * their first character. */
 int64_t mt_encode_cut(const uint8_t *text, int64_t size, int64_t at)
 {
     for (at = mt_max(at, 1); at < size; at++)

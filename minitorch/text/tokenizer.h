@@ -2,11 +2,12 @@
  *
  *     "It's late."  --pieces-->  "It" "'s" " late" "."  --merges-->  ids 1026 338 2739 13
  *
- * Encoding works with *symbols*: 0 to 255 are the bytes, and merge number r makes symbol 256 + r of two earlier ones. The pair
- * that makes the lowest symbol is merged first. At the end symbols become ids (text/vocabulary.h): those above 255 are equal.
+ * Encoding works with *symbols*: 0 to 255 are the bytes, and merge number r makes symbol 256 + r of two earlier ones.
+ * The pair that makes the lowest symbol is merged first. At the end symbols become ids (text/vocabulary.h): those above
+ * 255 are equal.
  *
- * Any bytes are text. Bytes that are not UTF-8 count as punctuation, and decoding returns exactly what was encoded (GPT-2's
- * own program does the same with errors="surrogateescape").
+ * Any bytes are text. Bytes that are not UTF-8 count as punctuation, and decoding returns exactly what was encoded
+ * (GPT-2's own program does the same with errors="surrogateescape").
  *
  * Units: solutions/08-gpt2/pretokenize.c, solutions/08-gpt2/bpe.c */
 #pragma once
@@ -33,7 +34,8 @@ int64_t mt_piece_end(const uint8_t *text, int64_t size, int64_t at);
 
 #define MT_NO_MERGE INT32_MAX
 
-/* A hash table from two symbols to what they make: a slot holds left, right and made, 21 bits each, or 0 (never made). */
+/* A hash table from two symbols to what they make: a slot holds left, right and made, 21 bits each, or 0 (never
+ * made). */
 typedef struct mt_merges {
     const uint64_t *slot; /* [2^bits] */
     int bits;
@@ -49,7 +51,8 @@ static inline int32_t mt_merges_find(const mt_merges *merges, int32_t left, int3
     return MT_NO_MERGE;
 }
 
-/* mt_bpe_merge -- merge neighbours until no two make a symbol; always those that make the lowest, of equal ones the leftmost.
+/* mt_bpe_merge -- merge neighbours until no two make a symbol; always those that make the lowest, of equal ones the
+ * leftmost.
  *   symbol  [n] i32  replaced by the result;  returns its length
  * For short pieces: quadratic time is good enough (mt_encode passes those above 64 bytes to mt_bpe_merge_long).
  * Source: Sennrich, Haddow, Birch 2016, arXiv:1508.07909, sec. 3.2.   Lab 08.2 */
@@ -76,7 +79,8 @@ static inline int64_t mt_word_home(const uint64_t key[2])
     return (int64_t)((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 49) & -MT_WORD_WAYS;
 }
 
-/* mt_word_slot -- the slot that holds a word; else an empty one that may hold it; else one of the others, to be overwritten.
+/* mt_word_slot -- the slot that holds a word; else an empty one that may hold it; else one of the others, to be
+ * overwritten.
  *   table  [MT_WORDS];  key: of a word, so not 0 0
  * Moves: two cache lines at most.   Lab 08.2 */
 mt_word *mt_word_slot(mt_word *table, const uint64_t key[2]);
@@ -98,15 +102,16 @@ void mt_encoder_free(mt_encoder *encoder);                 /* NULL is allowed */
  * Fails (MT_ERR_FORMAT) on a character that a vocabulary of characters lacks, with its offset. */
 mt_status mt_encode(mt_encoder *encoder, int32_t *ids, int64_t *count, const uint8_t *text, int64_t size);
 
-/* mt_encode_special -- as mt_encode, but each <|endoftext|> in the text is that token. Aborts: the vocabulary has none. */
+/* mt_encode_special -- as mt_encode, but each <|endoftext|> in the text is that token. Aborts: the vocabulary has
+ * none. */
 mt_status mt_encode_special(mt_encoder *encoder, int32_t *ids, int64_t *count, const uint8_t *text, int64_t size);
 
-/* mt_encode_cut -- the first offset from `at` on where the text can be cut and both parts encoded separately, with the same
- * ids; size when there is none. */
+/* mt_encode_cut -- the first offset from `at` on where the text can be cut and both parts encoded separately, with the
+ * same ids; size when there is none. */
 int64_t mt_encode_cut(const uint8_t *text, int64_t size, int64_t at);
 
-/* mt_vocabulary_train -- learn merges: the most frequent pair of neighbours first (of equally frequent ones the pair with the
- * lowest symbols), only inside pieces.
+/* mt_vocabulary_train -- learn merges: the most frequent pair of neighbours first (of equally frequent ones the pair
+ * with the lowest symbols), only inside pieces.
  *   text  [size], any bytes;  count: how many ids, 257 to MT_MOST_IDS
  * The result has fewer ids when no pair is left that occurs twice. */
 mt_vocabulary *mt_vocabulary_train(const uint8_t *text, int64_t size, int64_t count);

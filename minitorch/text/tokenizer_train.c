@@ -1,5 +1,5 @@
-/* tokenizer_train.c -- learning merges. Most pieces of a text occur often, so equal pieces are counted once; then each merge
- * visits only the pieces that contain its pair. */
+/* tokenizer_train.c -- learning merges. Most pieces of a text occur often, so equal pieces are counted once; then each
+ * merge visits only the pieces that contain its pair. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@ typedef struct both {
     int32_t left, right;
 } both;
 
-/* Where a pair occurs. Its count only falls after the merge that made it, so the heap may hold an older, larger count. */
+/* Where a pair occurs. Its count only falls after the merge that made it, so the heap may hold an older, larger
+ * count. */
 typedef struct use {
     int64_t times;
     int32_t *in; /* [places] pieces that contain it, or did */
@@ -117,7 +118,8 @@ static void merge_in_piece(trainer *t, int32_t piece, both pair, int32_t made)
     t->n[piece] = n;
 }
 
-/* Merge a pair wherever it occurs. The pairs that this makes are new; they enter the heap when all of them are counted. */
+/* Merge a pair wherever it occurs. The pairs that this makes are new; they enter the heap when all of them are
+ * counted. */
 static void merge(trainer *t, int64_t number, int32_t made)
 {
     int64_t first_new = t->pair.count;

@@ -1,7 +1,7 @@
 /* unicode.h -- the kinds of characters that GPT-2's rules distinguish.
  *
- * Letters are Unicode's categories L*, numbers N*, white space its property White_Space, of the version mt_unicode_version. A
- * byte that is not part of valid UTF-8 is a character of kind MT_KIND_OTHER. */
+ * Letters are Unicode's categories L*, numbers N*, white space its property White_Space, of the version
+ * mt_unicode_version. A byte that is not part of valid UTF-8 is a character of kind MT_KIND_OTHER. */
 #pragma once
 
 #include "text/utf8.h"

@@ -1,4 +1,5 @@
-/* utf8.h -- reading text as code points. Any bytes are text: one that is not part of valid UTF-8 is a character by itself. */
+/* utf8.h -- reading text as code points. Any bytes are text: one that is not part of valid UTF-8 is a character by
+ * itself. */
 #pragma once
 
 #include "core/base.h"

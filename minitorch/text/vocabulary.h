@@ -1,7 +1,7 @@
 /* vocabulary.h -- token ids and the bytes that they stand for: vocab.bpe, and decoding.
  *
- * Byte-pair encoding: ids 0 to 255 are the bytes, in the order of their characters (mt_byte_char); id 256 + r is what merge r
- * makes of two earlier tokens; the last id is <|endoftext|>, which merges never make. These are GPT-2's ids.
+ * Byte-pair encoding: ids 0 to 255 are the bytes, in the order of their characters (mt_byte_char); id 256 + r is what
+ * merge r makes of two earlier tokens; the last id is <|endoftext|>, which merges never make. These are GPT-2's ids.
  * Characters: one id per character of a text, in the order of code points.
  *
  *   vocab.bpe    "#version: 0.2", then one merge per line, the lowest first: "Ġ t"
@@ -17,8 +17,9 @@ MT_C_BEGIN
 
 /* ---- taught ------------------------------------------------------------------------------------ */
 
-/* mt_byte_char -- the code point that stands for a byte (0 to 255) in vocabulary files, where every byte must be visible.
- * Bytes 33-126, 161-172 and 174-255 stand for themselves; the others, in order, are 256, 257, ... (a blank is 288, Ġ).
+/* mt_byte_char -- the code point that stands for a byte (0 to 255) in vocabulary files, where every byte must be
+ * visible. Bytes 33-126, 161-172 and 174-255 stand for themselves; the others, in order, are 256, 257, ... (a blank is
+ * 288, Ġ).
  * Source: Radford et al. 2019, github.com/openai/gpt-2, src/encoder.py, bytes_to_unicode.   Lab 08.2 */
 uint32_t mt_byte_char(int32_t byte);
 
@@ -52,8 +53,8 @@ void mt_vocabulary_free(mt_vocabulary *vocabulary); /* NULL is allowed */
 /* mt_vocabulary_new -- the bytes, without merges or end of text. */
 mt_vocabulary *mt_vocabulary_new(void);
 
-/* mt_vocabulary_merge -- the next id, made of two tokens. Returns -1 when a token has the same bytes already, or the new one
- * would be longer than 64 KiB (each line of a bad file may double it), or there are MT_MOST_IDS. */
+/* mt_vocabulary_merge -- the next id, made of two tokens. Returns -1 when a token has the same bytes already, or the
+ * new one would be longer than 64 KiB (each line of a bad file may double it), or there are MT_MOST_IDS. */
 int32_t mt_vocabulary_merge(mt_vocabulary *vocabulary, int32_t left, int32_t right);
 void mt_vocabulary_add_end(mt_vocabulary *vocabulary); /* after the last merge: <|endoftext|> */
 

@@ -34,8 +34,8 @@ static mt_status open_text(mt_corpus *c, const char *dir)
 
 /* ---- a token file ---------------------------------------------------------------------------------------- */
 
-/* llm.c's .bin: 256 numbers of 4 bytes, of which the first three are a magic number, version 1 and the count of ids; then ids
- * of 2 bytes, GPT-2's. */
+/* llm.c's .bin: 256 numbers of 4 bytes, of which the first three are a magic number, version 1 and the count of ids;
+ * then ids of 2 bytes, GPT-2's. */
 enum { LLMC_MAGIC = 20240520, LLMC_HEADER = 1024 };
 
 static bool is_llmc(const mt_file_map *f)
@@ -92,9 +92,9 @@ static bool same_piece(const mt_strings *t, int32_t left, int32_t right)
     return all_of(digits, t, right, false) && all_of(digits, t, left, true);
 }
 
-/* A token file does not name its vocabulary. But encoding leaves no two tokens of a piece that a merge would join, and ids
- * of another vocabulary do not keep this rule. Tried on the beginning of the file; a few exceptions are allowed, because
- * same_piece is wrong after endings like 's and where two files meet. */
+/* A token file does not name its vocabulary. But encoding leaves no two tokens of a piece that a merge would join, and
+ * ids of another vocabulary do not keep this rule. Tried on the beginning of the file; a few exceptions are allowed,
+ * because same_piece is wrong after endings like 's and where two files meet. */
 static mt_status check_vocabulary(const mt_corpus *c, const char *dir)
 {
     enum { TRIED = 1 << 16, ALLOWED = 1000 }; /* one exception in so many tokens */

@@ -1,6 +1,7 @@
 /* corpus.h -- a text as tokens, its last tenth kept for validation, and the windows of either part as data sets.
  *
- * A token file (data/tokens.h) is mapped, so it may be larger than memory: a window reads the pages that hold its tokens. */
+ * A token file (data/tokens.h) is mapped, so it may be larger than memory: a window reads the pages that hold its
+ * tokens. */
 #pragma once
 
 #include "core/io.h"
@@ -19,14 +20,15 @@ typedef struct mt_corpus {
     mt_dataset *train_set, *valid_set; /* x, y [T] i32: a window at each token of the part that is followed by T more */
 } mt_corpus;
 
-/* mt_corpus_open -- a text, whose characters are the tokens, with dir NULL; or a token file (that of `tokenize`, or a .bin of
- * llm.c) with the folder of the vocabulary that made it.
- * Fails: as file and vocabulary do; a part has no window of T + 1 tokens; a text that is not UTF-8 or contains a byte 0; a
- * text with dir; an id that the vocabulary lacks (with its offset); ids that the vocabulary would have merged. */
+/* mt_corpus_open -- a text, whose characters are the tokens, with dir NULL; or a token file (that of `tokenize`, or a
+ * .bin of llm.c) with the folder of the vocabulary that made it.
+ * Fails: as file and vocabulary do; a part has no window of T + 1 tokens; a text that is not UTF-8 or contains a byte
+ * 0; a text with dir; an id that the vocabulary lacks (with its offset); ids that the vocabulary would have merged. */
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T);
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 
-/* mt_corpus_text -- where the text is when nobody says: tiny Shakespeare, or its stand-in, in datasets/cache or MT_DATA. */
+/* mt_corpus_text -- where the text is when nobody says: tiny Shakespeare, or its stand-in, in datasets/cache or
+ * MT_DATA. */
 const char *mt_corpus_text(void);
 
 MT_C_END

@@ -1,7 +1,7 @@
 /* loop.h -- the steps of a whole run, with an evaluation at intervals and a progress line.
  *
- *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test, .user = r };
- *     mt_status status = mt_loop_run(&loop, loop.steps); */
+ *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test, .user
+ *     = r }; mt_status status = mt_loop_run(&loop, loop.steps); */
 #pragma once
 
 #include "prof/progress.h"

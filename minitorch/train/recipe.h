@@ -1,5 +1,5 @@
-/* recipe.h -- the options that training programs share: how to learn (optimizer, schedule, weight decay, clipping) and how
- * to run (device, threads, seed, output folder).
+/* recipe.h -- the options that training programs share: how to learn (optimizer, schedule, weight decay, clipping) and
+ * how to run (device, threads, seed, output folder).
  *
  *     mt_recipe recipe = { .optimizer = MT_ADAM, .lr = 1e-3 };            // and then --optimizer, --lr ... over it:
  *     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },  // in its option table

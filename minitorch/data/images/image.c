@@ -1,11 +1,11 @@
 /* image.c -- decoding by stb_image, which is compiled here and nowhere else, with four of its defects corrected:
- *   - It takes a JPEG that ends early for one whose rest is grey. It reads through a reader of ours, which notices a read
- *     beyond the end.
+ *   - It takes a JPEG that ends early for one whose rest is grey. It reads through a reader of ours, which notices a
+ *     read beyond the end.
  *   - It trusts the sizes of Huffman tables, which are wrong in corrupt files. They are checked first.
- *   - It does not notice tables and blocks of pixels that a corrupt file leaves out. Its memory is zeroed, so that the same
- *     file always gives the same picture.
- *   - Of a JPEG with colour at half the width (4:2:2) it mixes the last but one column with swapped weights (version 2.27,
- *     line 3440). A function of ours takes the place of that one. */
+ *   - It does not notice tables and blocks of pixels that a corrupt file leaves out. Its memory is zeroed, so that the
+ *     same file always gives the same picture.
+ *   - Of a JPEG with colour at half the width (4:2:2) it mixes the last but one column with swapped weights (version
+ *     2.27, line 3440). A function of ours takes the place of that one. */
 #include "data/images/image.h"
 
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static void *new_memory(size_t bytes)
 static unsigned char *stbi__resample_row_h_2(unsigned char *out, unsigned char *row, unsigned char *unused, int w,
                                              int hs);
 
-/* Renames the definition in stb_image.h, where arguments follow the name; its one use has none and refers to our function. */
+/* Renames the definition in stb_image.h, where arguments follow the name; its one use has none and refers to our
+ * function. */
 #define stbi__resample_row_h_2(out, row, unused, w, hs) stb_resample_row_h_2(out, row, unused, w, hs)
 #include <stb/stb_image.h>
 #undef stbi__resample_row_h_2
@@ -63,8 +64,8 @@ enum {
     HUFFMAN_SYMBOLS = 256
 };
 
-/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, at most 256. Once a table
- * has begun, the decoder reads all 16 counts, even beyond the end of the segment. */
+/* One segment of tables: each is a byte, 16 counts, and as many symbols as the counts add up to, at most 256. Once a
+ * table has begun, the decoder reads all 16 counts, even beyond the end of the segment. */
 static bool tables_fit(const uint8_t *p, int64_t n)
 {
     while (n > 0) {
@@ -81,9 +82,9 @@ static bool tables_fit(const uint8_t *p, int64_t n)
     return true;
 }
 
-/* Whether a scan has every colour of its frame. The colours of a frame begin at byte 6, 3 bytes each, those of a scan at byte
- * 1, 2 bytes each; the first byte identifies the colour. Identifiers that do not increase are rare, and could name one colour
- * twice. */
+/* Whether a scan has every colour of its frame. The colours of a frame begin at byte 6, 3 bytes each, those of a scan
+ * at byte 1, 2 bytes each; the first byte identifies the colour. Identifiers that do not increase are rare, and could
+ * name one colour twice. */
 static bool holds_all(const uint8_t *scan, const uint8_t *frame)
 {
     int64_t colours = frame[5];
@@ -93,10 +94,10 @@ static bool holds_all(const uint8_t *scan, const uint8_t *frame)
     return scan[0] == colours;
 }
 
-/* Walks over the segments: 0xff, a mark, two bytes of length. Between them lies coded data, where 0xff is followed by 0 or
- * by a restart mark (which has no length, as the start and the end have none).
- *   holes  set unless the file is one scan of all colours, from the first line to the last, without restarts: the decoder
- *          reads every block of such a scan or fails; of others it may miss some without an error */
+/* Walks over the segments: 0xff, a mark, two bytes of length. Between them lies coded data, where 0xff is followed by 0
+ * or by a restart mark (which has no length, as the start and the end have none).
+ *   holes  set unless the file is one scan of all colours, from the first line to the last, without restarts: the
+ *          decoder reads every block of such a scan or fails; of others it may miss some without an error */
 static bool jpeg_tables_fit(bool *holes, const uint8_t *p, int64_t n)
 {
     const uint8_t *frame = NULL;

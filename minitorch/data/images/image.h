@@ -18,16 +18,17 @@ MT_C_BEGIN
 mt_status mt_image_read(mt_image *out, const char *path);
 void mt_image_free(mt_image *image); /* a zeroed one is allowed; leaves it zeroed */
 
-/* mt_image_folder_open -- the pictures of dir's sub-folders: x [3, height, width] f32 of augment, y scalar i32, the class.
- * Classes and files are sorted by their bytes (strcmp); names that start with a dot and files that do not end in .png,
- * .jpg, .jpeg are ignored. A picture is decoded each time it is read.
+/* mt_image_folder_open -- the pictures of dir's sub-folders: x [3, height, width] f32 of augment, y scalar i32, the
+ * class. Classes and files are sorted by their bytes (strcmp); names that start with a dot and files that do not end in
+ * .png, .jpg, .jpeg are ignored. A picture is decoded each time it is read.
  * Fails: dir cannot be read, has no class folder, a class has no picture.
- * get fails as mt_image_read does, and when a picture is smaller than the crop and not resized, or so thin that resizing
- * would make it longer than MT_IMAGE_SIDE_MAX.
+ * get fails as mt_image_read does, and when a picture is smaller than the crop and not resized, or so thin that
+ * resizing would make it longer than MT_IMAGE_SIDE_MAX.
  * Aborts: height or width < 1; 0 < resize < height or width; stddev <= 0; jitter outside 0 .. 1. */
 mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augment *augment);
 
-/* mt_image_folder_class, mt_image_folder_path -- a class's name, NULL beyond the last; a sample's file. Lent by the set. */
+/* mt_image_folder_class, mt_image_folder_path -- a class's name, NULL beyond the last; a sample's file. Lent by the
+ * set. */
 const char *mt_image_folder_class(const mt_dataset *set, int64_t label);
 const char *mt_image_folder_path(const mt_dataset *set, int64_t index);
 

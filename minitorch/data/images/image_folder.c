@@ -128,7 +128,8 @@ static mt_image resized(mt_image *image, int64_t side)
     return out;
 }
 
-/* check_size -- also refuses a long thin picture, which would take gigabytes after resizing though its file is small. */
+/* check_size -- also refuses a long thin picture, which would take gigabytes after resizing though its file is
+ * small. */
 static mt_status check_size(const mt_image *image, const mt_augment *augment, const char *path)
 {
     int64_t shorter = mt_min(image->height, image->width), longer = mt_max(image->height, image->width);

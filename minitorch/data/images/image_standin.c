@@ -1,4 +1,5 @@
-/* image_standin.c -- generating pictures, and writing them by stb_image_write, which is compiled here and nowhere else. */
+/* image_standin.c -- generating pictures, and writing them by stb_image_write, which is compiled here and nowhere
+ * else. */
 #include "data/images/image_standin.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 #include "core/storage.h"
 #include "core/io.h"
 
-/* It shifts bits out of a signed int on purpose, which UBSan would report, so UBSan is switched off for its functions. */
+/* It shifts bits out of a signed int on purpose, which UBSan would report, so UBSan is switched off for its
+ * functions. */
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes" /* the attribute has no effect on its static variables */

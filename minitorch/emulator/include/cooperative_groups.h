@@ -1,5 +1,5 @@
-/* cooperative_groups.h -- groups of a block's threads: the block, tiles of a power of two up to a warp, the threads of a
- * warp that are together. Grids and clusters are not emulated. */
+/* cooperative_groups.h -- groups of a block's threads: the block, tiles of a power of two up to a warp, the threads of
+ * a warp that are together. Grids and clusters are not emulated. */
 #ifndef CUEMU_COOPERATIVE_GROUPS_H
 #define CUEMU_COOPERATIVE_GROUPS_H
 

@@ -1,4 +1,5 @@
-/* cublas_v2.h -- matrix products of cuBLAS, on the CPU. Names and numbers are NVIDIA's; what is not here does not compile.
+/* cublas_v2.h -- matrix products of cuBLAS, on the CPU. Names and numbers are NVIDIA's; what is not here does not
+ * compile.
  *
  * Matrices are column-major: element (i,j) of an m x n matrix with leading dimension ld is at a[i + j * ld], ld >= m.
  *     C = alpha * op(A) * op(B) + beta * C,    op(A) m x k, op(B) k x n, C m x n

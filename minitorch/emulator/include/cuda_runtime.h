@@ -1,4 +1,5 @@
-/* cuda_runtime.h -- CUDA C++ for the CPU: what nvcc includes before the first line of every .cu file, and so does cuemu.
+/* cuda_runtime.h -- CUDA C++ for the CPU: what nvcc includes before the first line of every .cu file, and so does
+ * cuemu.
  *
  * The translator has rewritten launches and __shared__ before this is read; the marks of functions mean nothing to g++.
  * Device functions are always_inline wrappers of runtime.h, which finds their source line from its return address. */

@@ -1,8 +1,8 @@
 // ladder.cu -- the matrix products of lab 07, and whether the emulator counts of them what their threads do by design.
 //
-// Every expected figure is worked out beside its kernel, for sides that tiles divide: W warps of a thread for each result, or
-// T tiles; K steps. The traffic of wmma in shared memory is the emulator's own and is left out. run_ladder.sh builds the
-// units at -O1, -O2 and -O3.
+// Every expected figure is worked out beside its kernel, for sides that tiles divide: W warps of a thread for each
+// result, or T tiles; K steps. The traffic of wmma in shared memory is the emulator's own and is left out.
+// run_ladder.sh builds the units at -O1, -O2 and -O3.
 #include <cstdio>
 #include <vector>
 #include "cuda/cuda.h"
@@ -61,16 +61,16 @@ static void shared()
     expect_barriers(2 * (K / 32) * (M / 32) * (N / 32));
 }
 
-// What register and pipelined have in common, for T tiles of 128 x 128, 8 warps each: for each k four float4 a thread, each
-// by quarter warps; 16 float4 of C a thread, those of a warp in two rows of 256 bytes.
+// What register and pipelined have in common, for T tiles of 128 x 128, 8 warps each: for each k four float4 a thread,
+// each by quarter warps; 16 float4 of C a thread, those of a warp in two rows of 256 bytes.
 static void eight_by_eight(int64_t T)
 {
     expect("tiles read", SHARED, LOAD, 4 * 8 * K * T, 4 * 4 * 8 * K * T);
     expect("C", GLOBAL, STORE, 16 * 8 * T, 16 * 16 * 8 * T);
 }
 
-// For 8 steps of K a thread brings a float4 of each operand: of A, 8 floats of 16 rows a warp, which it writes one by one;
-// of B, 128 neighbours, which it writes as it read them, by quarter warps.
+// For 8 steps of K a thread brings a float4 of each operand: of A, 8 floats of 16 rows a warp, which it writes one by
+// one; of B, 128 neighbours, which it writes as it read them, by quarter warps.
 static void registers()
 {
     int64_t T = M / 128 * (N / 128), steps = 8 * (K / 8) * T;

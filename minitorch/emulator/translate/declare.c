@@ -119,7 +119,8 @@ static void add_variables(const source *s, int begin, int end, unsigned marks)
     }
 }
 
-/* From behind the parameters to the body's '{' or the ';': a constructor's initialisers may hold braces of their own. */
+/* From behind the parameters to the body's '{' or the ';': a constructor's initialisers may hold braces of their
+ * own. */
 static int find_body(const source *s, int i)
 {
     bool initialisers = false;

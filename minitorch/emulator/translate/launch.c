@@ -51,7 +51,8 @@ static int configuration_end(const source *s, int i)
     return -1;
 }
 
-/* Does the kernel's name alone say which function it is? Not if it is a template, overloaded, or a macro's parameter. */
+/* Does the kernel's name alone say which function it is? Not if it is a template, overloaded, or a macro's
+ * parameter. */
 static bool has_address(const source *s, int begin, int open)
 {
     int last = open - 1;

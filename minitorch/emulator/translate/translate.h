@@ -58,7 +58,8 @@ bool is(const token *t, const char *word);
 bool is_any(const token *t, const char *const *words); /* words ends with NULL */
 bool starts_with(const token *t, const char *prefix);
 
-/* angle_end, angle_begin -- the index of the '>' that closes the '<' at i, and the other way round; -1: it is no bracket. */
+/* angle_end, angle_begin -- the index of the '>' that closes the '<' at i, and the other way round; -1: it is no
+ * bracket. */
 int angle_end(const source *s, int i);
 int angle_begin(const source *s, int i);
 
@@ -79,7 +80,8 @@ typedef struct unit {
 
 extern unit the_unit;
 
-/* unit_load -- read a file and, recursively, its local headers; lex them and point their #include lines at the copies. */
+/* unit_load -- read a file and, recursively, its local headers; lex them and point their #include lines at the
+ * copies. */
 source *unit_load(const char *path);
 
 /* The file that `name` means: beside the including file when it is quoted, else in the -I folders; NULL: not local. */
@@ -139,7 +141,8 @@ extern int variables;
 /* declare -- add what the source declares at namespace and class scope. */
 void declare(const source *s);
 
-/* marks_of_function -- the marks of all functions of that name joined (an unmarked one counts as HOST); 0: none known. */
+/* marks_of_function -- the marks of all functions of that name joined (an unmarked one counts as HOST); 0: none
+ * known. */
 unsigned marks_of_function(const token *name, const function **first);
 const variable *find_variable(const token *name);
 bool needs_arguments(const token *name); /* a kernel that is a template or overloaded: no address by name alone */

@@ -1,7 +1,7 @@
 /* unsupported.c -- what the emulator cannot run is refused by name, with what to do instead.
  *
- * What it can is known from its own headers: a CUDA-looking name that is called but stands neither in them nor in the unit
- * is not supported. The well-known ones come with advice. */
+ * What it can is known from its own headers: a CUDA-looking name that is called but stands neither in them nor in the
+ * unit is not supported. The well-known ones come with advice. */
 #include "emulator/translate/translate.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 /* arrays.h -- for tests of CUDA kernels: random arrays on the host and their copies on the device, all freed at once.
  *
- * A copy begins `shift` floats behind a multiple of 256 bytes, in an allocation that ends with it: one element too many is
- * out of bounds for the emulator and for compute-sanitizer. */
+ * A copy begins `shift` floats behind a multiple of 256 bytes, in an allocation that ends with it: one element too many
+ * is out of bounds for the emulator and for compute-sanitizer. */
 #pragma once
 
 #include "cuda/cuda.h"

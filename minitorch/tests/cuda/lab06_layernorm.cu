@@ -6,8 +6,8 @@
 
 static const float eps = 1e-5f;
 
-/* One row in double, and how wrong f32 may be about its mean (absolutely) and its rstd (relatively): the mean takes C + 1
- * roundings of the mean magnitude; that moves every d = x - mean, besides d's own rounding; the variance takes C + 4
+/* One row in double, and how wrong f32 may be about its mean (absolutely) and its rstd (relatively): the mean takes C +
+ * 1 roundings of the mean magnitude; that moves every d = x - mean, besides d's own rounding; the variance takes C + 4
  * roundings and what d's error does to d^2; a root halves a relative error. */
 typedef struct row {
     double mean, rstd, mean_error, rstd_error;

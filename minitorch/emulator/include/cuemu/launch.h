@@ -39,7 +39,8 @@ template <class F, class... T> struct bound {
     }
 };
 
-/* One launch. run() takes a function, and converts the arguments as a call of it would; call() takes anything callable. */
+/* One launch. run() takes a function, and converts the arguments as a call of it would; call() takes anything
+ * callable. */
 struct launch_site {
     cuemu_launch_config config;
     launch_site(const char *kernel, const char *file, int line, dim3 grid, dim3 block, size_t shared = 0,

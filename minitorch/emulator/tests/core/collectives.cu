@@ -47,7 +47,8 @@ __global__ void partial(unsigned *out)
     }
 }
 
-// Some lanes have returned, and the last warp has 20 lanes: those that are left meet, with or without the others in the mask.
+// Some lanes have returned, and the last warp has 20 lanes: those that are left meet, with or without the others in the
+// mask.
 __global__ void leftover(unsigned *out, int n)
 {
     unsigned lane = threadIdx.x % 32;

@@ -1,4 +1,5 @@
-// Blocks that wait for each other by a volatile flag, set by one thread after a fence and a barrier; tickets give the order.
+// Blocks that wait for each other by a volatile flag, set by one thread after a fence and a barrier; tickets give the
+// order.
 #include "check.h"
 
 __device__ unsigned tickets;
