@@ -193,7 +193,7 @@ cp "$work/digits/train-images-idx3-ubyte" "$work/bad/"
 (printf '\0\0\10\3\0\0\3\350\0\0\0\50\0\0\0\50' && head -c $((1000 * 40 * 40)) /dev/zero) >"$work/bad/t10k-images-idx3-ubyte"
 cp "$work/digits/t10k-labels-idx1-ubyte" "$work/bad/"
 by_hand bad
-ok '... test images of another size than those it trains on' refused 'test images of 40 x 40 pixels, training images of 28 x 28'
+ok '... test images of another size than those it trains on' refused 'test images of 1600 pixels, training images of 784'
 run "$bin/train_mnist" --data "$work/bad"
 ok '... train_mnist says so too' refused 'test images of 1600 pixels, training images of 784'
 

@@ -6,7 +6,7 @@
 
 enum {
     PARALLEL_FROM = 1 << 15, /* elements a pass must touch before waking the other threads (2 us) pays */
-    COLUMNS = 256,           /* columns summed together: their sums stay in the L1 cache */
+    COLUMNS = 256,           /* columns summed together: their sums, 2 KiB, stay in the L1 cache */
 };
 
 void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, int64_t N, int64_t I, int64_t O)

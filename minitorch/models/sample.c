@@ -52,7 +52,7 @@ void mt_gpt2_extend(int32_t *ids, int64_t count, int64_t more, mt_module *model,
         int64_t T = mt_min(end, c->block);
         mt_scope_begin();
         mt_tensor *x = mt_forward(model, mt_to_device(mt_from(MT_SHAPE(1, T), MT_I32, ids + end - T), device));
-        mt_tensor *tokens = mt_slice(model->child[0]->param[0], 0, 0, c->vocabulary, 1);
+        mt_tensor *tokens = mt_slice(model->child[MT_GPT2_WTE]->param[0], 0, 0, c->vocabulary, 1);
         mt_tensor *logits =
             mt_matmul(mt_slice(mt_reshape(x, MT_SHAPE(T, c->width)), 0, T - 1, T, 1), mt_transpose(tokens, 0, 1));
         ids[end] = mt_sample(mt_f32(mt_to_device(logits, MT_CPU)), c->vocabulary, how, rng);

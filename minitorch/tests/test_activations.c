@@ -217,3 +217,13 @@ Test(activations, same_bits_for_any_thread_count)
     }
     free(x), free(dout), free(first), free(now);
 }
+
+/* As PyTorch's: the gradient is 0 where the unit is off, and only there. */
+Test(activations, relu_backward_passes_the_gradient_of_nan)
+{
+    const float saved[4] = { NAN, -1, 0, 2 }, dout[4] = { 3, NAN, NAN, 5 };
+    float dx[4] = { 0 };
+    mt_relu_bwd_cpu(dx, dout, saved, 4);
+    cr_assert(dx[0] == 3 && dx[1] == 0 && dx[2] == 0 && dx[3] == 5, "%g %g %g %g", (double)dx[0], (double)dx[1],
+              (double)dx[2], (double)dx[3]);
+}

@@ -171,3 +171,16 @@ Test(linear, same_bits_for_any_thread_count)
     }
     free(x), free(w), free(b), free(dout), free(first), free(now);
 }
+
+/* In float the sum would stop growing at the right rate: 1228.65 for 1228.8. */
+Test(linear, bias_gradient_of_many_rows_does_not_drift)
+{
+    enum { N = 12288, O = 3 };
+    static float dout[N * O];
+    float db[O] = { 0 };
+    for (int64_t i = 0; i < N * O; i++)
+        dout[i] = 0.1f;
+    mt_linear_bwd_cpu(NULL, NULL, db, dout, NULL, NULL, N, 1, O);
+    for (int o = 0; o < O; o++)
+        cr_assert_float_eq(db[o], (double)0.1f * N, 1e-4, "db[%d] = %.4f", o, (double)db[o]);
+}

@@ -2,6 +2,7 @@
  * bits of every thread count. What a table cannot say follows: ties, NaN, argmax, what is saved, misuse. */
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "ops/kernels_gpt2.h"
 #include "ops/ops.h"
 #include "testing/op_cases.h"
 
@@ -304,4 +305,15 @@ Test(ops, a_result_that_backward_freed_is_refused)
     ABORTS("add: [2] was freed by mt_backward", mt_add(x, y));
     ABORTS("relu: [2] was freed by mt_backward", mt_relu(y));
     mt_scope_end();
+}
+
+/* Squares of 1e25 exceed f32: a row of zeros would hide it. */
+Test(ops, layernorm_of_a_row_too_large_is_nan)
+{
+    const float x[6] = { 1e25f, 0, 5, 1, 2, 3 }, one[3] = { 1, 1, 1 }, zero[3] = { 0 };
+    float out[6], mean[2], rstd[2];
+    mt_layernorm_fwd_cpu(out, mean, rstd, x, one, zero, 2, 3, 1e-5f);
+    cr_assert(isnan(out[0]) && isnan(out[1]) && isnan(out[2]) && isnan(rstd[0]), "%g %g %g", (double)out[0],
+              (double)out[1], (double)out[2]);
+    cr_assert(isfinite(out[3]) && isfinite(out[4]) && isfinite(out[5]));
 }

@@ -35,7 +35,7 @@ void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n
      * Hint: the slope is 1 where saved > 0, else 0. Add: another path may already have left its gradient in dx. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
-        dx[i] += saved[i] > 0 ? dout[i] : 0;
+        dx[i] += saved[i] <= 0 ? 0 : dout[i];
     /* LAB 02.3 END */
 }
 

@@ -29,7 +29,7 @@ static __device__ float relu_slope(float dout, float out)
 {
     float dx = 0;
     /* LAB 06.3 BEGIN  The addition to dx, from the saved output. */
-    dx = out > 0 ? dout : 0;
+    dx = out <= 0 ? 0 : dout;
     /* LAB 06.3 END */
     return dx;
 }

@@ -17,6 +17,12 @@ static void check_columns(int64_t N, int64_t C)
     MT_CHECK(N == 0 || C >= 1, "layernorm: %" PRId64 " rows of %" PRId64 " columns have no mean", N, C);
 }
 
+static void fill_nan(float *row, int64_t C)
+{
+    for (int64_t c = 0; c < C; c++)
+        row[c] = NAN;
+}
+
 void mt_layernorm_fwd_cpu(float *out, float *mean, float *rstd, const float *x, const float *gamma, const float *beta,
                           int64_t N, int64_t C, float eps)
 {
@@ -41,6 +47,8 @@ void mt_layernorm_fwd_cpu(float *out, float *mean, float *rstd, const float *x, 
         mean[n] = m;
         rstd[n] = r;
         /* LAB 08.3 END */
+        if (rstd[n] == 0) /* the squares overflowed: the row is not known, and zeros would hide that */
+            fill_nan(to, C), rstd[n] = NAN;
     }
 }
 
