@@ -45,8 +45,8 @@ void mt_manual_mlp_init(mt_manual_mlp *mlp, mt_rng *rng);
 const float *mt_manual_mlp_forward(mt_manual_mlp *mlp, const float *x, int64_t N);
 
 /* mt_manual_mlp_backward -- after forward on the same x: the mean loss of the batch; mlp->grads is OVERWRITTEN with its
- * gradient (zeroed, then accumulated into).   label [N], each 0 .. classes-1.   N = 0: loss 0, gradient 0.   Lab
- * 02.9 */
+ * gradient (zeroed, then accumulated into).   label [N], each 0 .. classes-1.   N = 0: loss 0, gradient 0.
+ * Lab 02.9 */
 double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t *label, int64_t N);
 
 /* mt_manual_mlp_sgd -- params -= learning_rate * grads.   Lab 02.9 */
