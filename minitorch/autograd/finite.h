@@ -7,7 +7,7 @@
 #include "core/tensor.h"
 
 /* mt_finite_culprit -- "linear [64,256]", "backward of exp to input 0 [8]": the first since mt_finite_reset; NULL when
- * all was finite, or nobody watched. Lent until the next op. */
+ * all was finite, or outside the debug flavour. Lent until the next op. */
 #ifdef MT_DEBUG
 const char *mt_finite_culprit(void);
 void mt_finite_reset(void);

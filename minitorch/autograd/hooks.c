@@ -1,4 +1,4 @@
-/* hooks.c -- gradient-ready callbacks: who is told when a leaf's gradient is complete. */
+/* hooks.c -- gradient-ready callbacks, called when the gradient of a leaf is complete. */
 #include "autograd/tape.h"
 
 #include <stdlib.h>

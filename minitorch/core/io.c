@@ -80,7 +80,7 @@ mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
         free(data);
     } else {
         *bytes = data;
-        *size = have; /* less than `want` when the file was shortened meanwhile */
+        *size = have; /* less than `want` when the file became shorter during the read */
     }
     close(fd);
     return status;

@@ -16,7 +16,7 @@ typedef struct mt_file_map {
 } mt_file_map;
 
 /* mt_file_map_open -- map a file read-only: pages are read on first access and shared by all threads. Reading past the
- * new end of a file that was shortened meanwhile kills the program (SIGBUS); mt_file_writer replaces files instead.
+ * new end of a file that became shorter kills the program (SIGBUS); mt_file_writer replaces files instead.
  * Fails, naming the path: no such file, not a regular file, no permission. */
 mt_status mt_file_map_open(mt_file_map *out, const char *path);
 void mt_file_map_close(mt_file_map *map); /* a zeroed map is allowed; leaves it zeroed */

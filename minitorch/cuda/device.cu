@@ -58,7 +58,7 @@ extern "C" mt_status mt_cuda_open(void)
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess || count == 0) {
-        (void)cudaGetLastError(); /* the error is told here; later calls shall not find it */
+        (void)cudaGetLastError(); /* the error is reported here; later calls must not find it */
         return mt_fail(MT_ERR_UNAVAILABLE, "there is no cuda device here (%s): build with CUDA=emu, or use the cpu",
                        error != cudaSuccess ? cudaGetErrorString(error) : "none is visible");
     }

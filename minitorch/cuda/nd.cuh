@@ -1,5 +1,4 @@
-/* nd.cuh -- the walk of ops/nd.h inside a kernel: any thread finds any element by division, nobody has to count up to
- * it. */
+/* nd.cuh -- the walk of ops/nd.h inside a kernel: any thread finds any element by division. */
 #pragma once
 
 #include "cuda/cuda.h"

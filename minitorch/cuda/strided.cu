@@ -2,7 +2,8 @@
  *
  * Where an operand was repeated its gradient is a sum over the repeats, so the dimensions are split in two: those of
  * the gradient's elements, and those of each element's repeats. One thread, or one block where repeats are the
- * neighbours in memory, adds up one element's repeats: nobody else writes there, and the order is always the same. */
+ * neighbours in memory, adds up one element's repeats: no other thread writes there, and the order is always the
+ * same. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/nd.cuh"

@@ -1,7 +1,7 @@
 /* api_memory.c -- cudaMalloc, cudaFree and every kind of copy.
  *
  * A copy must name its direction rightly, and stay inside live allocations on the device's side; both are checked
- * before a byte moves, and a mistake is told with the allocation it was about.
+ * before a byte moves, and an error is reported with the allocation that it concerns.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* error.c -- findings: what the emulator has to say about a program.
  *
- * A mistake in a kernel is usually made by a million threads: it is told once per kind and place, for the first block
- * and thread it happened to, and counted. While a launch runs findings are only collected; when it has ended they are
- * told in the order of blocks, so that a program says the same whatever the number of CPU threads.
+ * A mistake in a kernel is usually made by a million threads: it is reported once per kind and place, for the first
+ * block and thread it happened to, and counted. While a launch runs findings are only collected; when it has ended they
+ * are told in the order of blocks, so that a program says the same whatever the number of CPU threads.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include "core.h"
 
-#define GAP        EMU_GRANULE /* at least so many bytes belong to nobody after each allocation */
+#define GAP        EMU_GRANULE /* at least so many bytes belong to no allocation, behind each one */
 #define FILL       0xff
 #define QUARANTINE ((size_t)256 << 20) /* so many bytes of freed memory wait before the oldest is used again */
 #define HOST_SPAN  ((size_t)1 << 30)   /* addresses for managed and pinned memory, behind the device's */
@@ -171,7 +171,7 @@ emu_allocation *emu_allocate(size_t size, emu_home home, uintptr_t pc)
 {
     if (home == EMU_DEVICE && size > device_span - live)
         return NULL;
-    /* Untraced, nobody can tell a use after free, and pages that were never touched cost less to protect. */
+    /* Untraced, a use after free cannot be recognised, and pages that were never touched cost less to protect. */
     emu_allocation *a = waiting > (emu_hook.access ? QUARANTINE : 0) ? reusable(size, home) : NULL;
     if (!a)
         a = fresh(size, home);

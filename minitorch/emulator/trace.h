@@ -198,7 +198,7 @@ const char *emu_describe(char *text, size_t size, uintptr_t address);
 void emu_race_begin_block(emu_tracer *tracer);
 void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 void emu_race_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
-/* Most loads: other lanes of the warp have read the words since they last met, and nobody wrote them at `before` or
+/* Most loads: other lanes of the warp have read the words since they last met, and no thread wrote them at `before` or
  * later. Then there is nothing to check. False: to be looked at by emu_race_*. */
 static inline bool emu_race_read_again(const emu_tracer *t, emu_cell *c, uintptr_t address, int size, uintptr_t pc,
                                        uint32_t before)

@@ -12,7 +12,7 @@ MT_C_BEGIN
 
 typedef struct mt_decoder mt_decoder; /* opaque */
 
-mt_decoder *mt_decoder_new(const mt_module *model); /* borrowed; on the CPU, and not changed meanwhile */
+mt_decoder *mt_decoder_new(const mt_module *model); /* borrowed; on the CPU, and must not change while it is used */
 void mt_decoder_free(mt_decoder *decoder);          /* NULL is allowed */
 
 /* mt_decoder_next -- read one more token; logits [vocabulary], lent until the next call. When the context is full, the

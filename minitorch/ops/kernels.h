@@ -21,7 +21,7 @@ MT_C_BEGIN
  * Cost: N*I*O multiply-adds.   Source: Goodfellow, Bengio, Courville 2016, sec. 6.   Lab 02.1 */
 void mt_linear_fwd_cpu(float *out, const float *x, const float *w, const float *b, int64_t N, int64_t I, int64_t O);
 
-/* mt_linear_bwd_cpu -- gradients of the above; dx, dw, db may each be NULL when nobody needs them.
+/* mt_linear_bwd_cpu -- gradients of the above; dx, dw, db may each be NULL when they are not needed.
  *   dx [N,I] += dout w^T;  dw [I,O] += x^T dout;  db [O] += column sums of dout
  *   dout [N,O];  x [N,I] and w [I,O] as given to forward
  * Cost: twice the forward.   Lab 02.2 */

@@ -31,7 +31,7 @@ void mt_span_began(mt_span *span, const char *name, const char *of)
     span->begin = mt_now(); /* last: the lines above do not count */
 }
 
-/* The span leaves the chain even when the listener was removed meanwhile. */
+/* The span leaves the chain even when the listener was removed while it was open. */
 void mt_span_ended(mt_span *span)
 {
     span->end = mt_now();

@@ -27,8 +27,7 @@ typedef struct mt_corpus {
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T);
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
 
-/* mt_corpus_text -- where the text is when nobody says: tiny Shakespeare, or its stand-in, in datasets/cache or
- * MT_DATA. */
+/* mt_corpus_text -- the default text: tiny Shakespeare, or its stand-in, in datasets/cache or MT_DATA. */
 const char *mt_corpus_text(void);
 
 MT_C_END
