@@ -65,7 +65,7 @@ static void relu(int64_t, int64_t n, int shift)
     mt_relu_bwd_cuda(on_dx, to_device(dout, n, 1), on_x, n);
     mt_relu_fwd_cuda(on_x, on_x, n);
     for (int64_t i = 0; i < n; i++) {
-        dx[i] += x[i] > 0 ? dout[i] : 0;
+        dx[i] += x[i] <= 0 ? 0 : dout[i];
         x[i] = x[i] < 0 ? 0 : x[i];
     }
     check_bits("relu backward", on_dx, dx, 1, n);
