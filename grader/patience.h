@@ -1,7 +1,7 @@
 /* patience.h -- time limits that count only while we run.
  *
  * A machine may stop for seconds or minutes: a virtual machine is paused, a busy one runs other programs. The clock
- * continues meanwhile, but the process that we wait for does not, so this time must not count against its limits. */
+ * continues, but the process that we wait for does not, so this time must not count against its limits. */
 #ifndef MG_PATIENCE_H
 #define MG_PATIENCE_H
 
