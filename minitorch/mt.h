@@ -2,7 +2,7 @@
  *
  * Two layers: a kernel takes pointers and sizes and allocates nothing (ops/kernels.h); an op takes tensors, checks
  * them, allocates the result and picks the kernel of the device from a table (ops/tables.h). Labs mostly write kernels.
- * Each lab adds its headers here when it arrives. */
+ * A new lab adds its headers here. */
 #pragma once
 
 /* Memory and tensors. */

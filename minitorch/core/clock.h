@@ -1,5 +1,5 @@
 /* clock.h -- the clock through which the loader's threads sleep and wait: the machine's, or in tests and experiments a
- * simulated one (clock_sim.h). */
+ * simulated one (testing/clock_sim.h). */
 #pragma once
 
 #include <pthread.h>

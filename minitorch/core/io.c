@@ -12,8 +12,7 @@
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-/* Opens a regular file of *size bytes; after a failure no descriptor is open. */
-static mt_status open_file(int *fd, int64_t *size, const char *path)
+mt_status mt_file_open(int *fd, int64_t *size, const char *path)
 {
     struct stat info;
     mt_status status = MT_OK;
@@ -36,7 +35,7 @@ mt_status mt_file_map_open(mt_file_map *out, const char *path)
     int fd;
     int64_t size;
     void *bytes = NULL;
-    mt_status status = open_file(&fd, &size, path);
+    mt_status status = mt_file_open(&fd, &size, path);
     if (status != MT_OK)
         return status;
     if (size > 0)
@@ -57,33 +56,6 @@ void mt_file_map_close(mt_file_map *map)
         munmap((void *)map->bytes, (size_t)map->size);
     free(map->path);
     *map = (mt_file_map){ 0 };
-}
-
-mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
-{
-    int fd;
-    int64_t want, have = 0, got = 0;
-    mt_status status = open_file(&fd, &want, path);
-    if (status != MT_OK)
-        return status;
-    if (want > MT_FILE_READ_MAX) {
-        close(fd);
-        return mt_fail(MT_ERR_FORMAT, "%s: %lld bytes, no file of more than %d is read whole", path, (long long)want,
-                       MT_FILE_READ_MAX);
-    }
-    uint8_t *data = malloc((size_t)want + 1);
-    MT_CHECK(data, "%s: out of memory for its %lld bytes", path, (long long)want);
-    while (have < want && ((got = read(fd, data + have, (size_t)(want - have))) > 0 || (got < 0 && errno == EINTR)))
-        have += mt_max(got, 0);
-    if (got < 0) {
-        status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-        free(data);
-    } else {
-        *bytes = data;
-        *size = have; /* less than `want` when the file became shorter during the read */
-    }
-    close(fd);
-    return status;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */

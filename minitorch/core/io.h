@@ -21,6 +21,9 @@ typedef struct mt_file_map {
 mt_status mt_file_map_open(mt_file_map *out, const char *path);
 void mt_file_map_close(mt_file_map *map); /* a zeroed map is allowed; leaves it zeroed */
 
+/* mt_file_open -- a descriptor to read a regular file, and its size; none is open after a failure. Fails as above. */
+mt_status mt_file_open(int *fd, int64_t *size, const char *path);
+
 #define MT_FILE_READ_MAX (1 << 30) /* bytes */
 
 /* mt_file_read -- a whole file in newly allocated memory, which the caller frees. For small files this is faster than a
@@ -29,8 +32,8 @@ mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path);
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* Writes a new file that takes the place of path only when it is complete. Until then path keeps its old contents, and
- * a process that is killed leaves nothing behind.
+/* Writes a new file that takes the place of path only when it is complete. Until then path keeps its old contents. A
+ * process that is killed leaves nothing behind, or PATH.PID.tmp on a file system without unnamed files (O_TMPFILE).
  *     mt_file_writer file;
  *     mt_status status = mt_file_writer_open(&file, path);
  *     if (status != MT_OK)

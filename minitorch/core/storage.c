@@ -1,4 +1,5 @@
-/* storage.c -- mt_alloc and mt_free count every block, report it to observers, and guard it in the debug flavour.
+/* storage.c -- mt_alloc and mt_free count every block, report it to observers (observe.c), and guard it in the debug
+ * flavour.
  *
  * The CPU allocator is malloc with three additions for large arrays: huge pages (a TLB entry covers 2 MiB instead of
  * 4 KiB), start addresses that do not collide in the caches, and freed pages that stay with the process. */
@@ -10,14 +11,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum {
     HUGE_PAGE = 2 << 20,
     OFFSETS = 15,                /* large blocks start at so many different offsets in their page, */
     SPACING = 17 * MT_ALIGNMENT, /* so far apart: modulo 4 KiB at least 4 cache lines from each other */
-    MAX_OBSERVERS = 8,
 };
 
 /* ---- allocators ----------------------------------------------------------------------------- */
@@ -91,54 +90,16 @@ void mt_allocator_set(mt_device device, const mt_allocator *allocator)
     memory[device].allocator = allocator ? *allocator : (mt_allocator){ 0 };
 }
 
-/* ---- observers ------------------------------------------------------------------------------ */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
-typedef struct observer {
-    mt_alloc_observer *call;
-    void *user;
-} observer;
+void (*mt_alloc_hook)(mt_device device, const void *data, int64_t bytes);
 
-static observer observers[MAX_OBSERVERS];
-static _Atomic int observer_count; /* read without the lock: costs nothing without observers */
-static pthread_mutex_t observers_lock = PTHREAD_MUTEX_INITIALIZER;
-
-void mt_alloc_observe(mt_alloc_observer *call, void *user)
-{
-    pthread_mutex_lock(&observers_lock);
-    int count = observer_count;
-    MT_CHECK(count < MAX_OBSERVERS, "%d allocation observers are the most there can be", MAX_OBSERVERS);
-    observers[count] = (observer){ call, user };
-    observer_count = count + 1;
-    pthread_mutex_unlock(&observers_lock);
-}
-
-void mt_alloc_unobserve(mt_alloc_observer *call, void *user)
-{
-    int found = 0;
-    pthread_mutex_lock(&observers_lock);
-    while (found < observer_count && (observers[found].call != call || observers[found].user != user))
-        found++;
-    MT_CHECK(found < observer_count, "this allocation observer is not registered");
-    observer_count--;
-    memmove(&observers[found], &observers[found + 1], (size_t)(observer_count - found) * sizeof *observers);
-    pthread_mutex_unlock(&observers_lock);
-}
-
-/* Observers are called without the lock, because they may allocate. */
 static void notify(mt_device device, const void *data, int64_t bytes)
 {
-    observer now[MAX_OBSERVERS];
-    if (bytes == 0 || observer_count == 0)
-        return;
-    pthread_mutex_lock(&observers_lock);
-    int count = observer_count;
-    memcpy(now, observers, sizeof now);
-    pthread_mutex_unlock(&observers_lock);
-    for (int i = 0; i < count; i++)
-        now[i].call(now[i].user, device, data, bytes);
+    void (*hook)(mt_device, const void *, int64_t) = __atomic_load_n(&mt_alloc_hook, __ATOMIC_RELAXED);
+    if (hook && bytes != 0)
+        hook(device, data, bytes);
 }
-
-/* ---- blocks --------------------------------------------------------------------------------- */
 
 static void count(mt_device device, int64_t bytes, int blocks)
 {

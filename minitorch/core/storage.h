@@ -38,8 +38,9 @@ void mt_peak_reset(mt_device device);
  * An observer is called after every allocation (bytes > 0) and before every free (bytes < 0), on the thread that does
  * it, except for empty blocks. The calls for one address arrive in order. Observers may allocate (and are called). */
 typedef void mt_alloc_observer(void *user, mt_device device, const void *data, int64_t bytes);
-void mt_alloc_observe(mt_alloc_observer *observer, void *user);   /* aborts: more than 8 at a time */
-void mt_alloc_unobserve(mt_alloc_observer *observer, void *user); /* aborts: not registered */
+void mt_alloc_observe(mt_alloc_observer *observer, void *user);                  /* aborts: more than 8 at a time */
+void mt_alloc_unobserve(mt_alloc_observer *observer, void *user);                /* aborts: not registered */
+extern void (*mt_alloc_hook)(mt_device device, const void *data, int64_t bytes); /* calls them all; NULL: none */
 
 /* ---- extension point: the allocator of a device (lab 10) -------------------------------------- */
 typedef struct mt_allocator {

@@ -2,7 +2,7 @@
  *
  * Element (i0, i1, ...) of a view is element  offset + i0*stride[0] + i1*stride[1] + ...  of its storage, all counted
  * in elements. Transposing, slicing and broadcasting change only these numbers.
- * Units: solutions/00-tensors/view.c (the arithmetic) and solutions/00-tensors/copy.c (the copy).   Lab 00 */
+ * Units: solutions/00-tensors/view.c (00.1-2), strides.c (00.3-6) and copy.c (00.7).   Lab 00 */
 #pragma once
 
 #include "core/base.h"

@@ -56,8 +56,7 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
 /* mt_augment_apply -- crop, mirror, change colours (clamped to 0 .. 1), normalise.
  *   out  [3, height, width] f32 of the config, overwritten: a plane for each colour
  * Moves: reads 3hw B (6hw with contrast), writes 12hw B, from 256 KiB on by non-temporal stores, which do not first
- * read
- * what they overwrite.   Lab 05.6 */
+ * read what they overwrite.   Lab 05.6 */
 void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment, const mt_augment_choice *choice);
 
 MT_C_END

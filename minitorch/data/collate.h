@@ -26,8 +26,7 @@ typedef struct mt_collation {
 } mt_collation;
 
 /* mt_sample_rng -- the random stream of one sample: of MT_STREAM_AUGMENT, substream epoch, of that substream index. No
- * two
- * samples share one, and it does not depend on the worker.   Lab 05.11 */
+ * two samples share one, and it does not depend on the worker.   Lab 05.11 */
 mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
 
 /* mt_collate -- read samples index[0 .. N-1] into x and y, one after the other.

@@ -63,8 +63,7 @@ mt_batch_source mt_batches_random(const mt_dataset *set, uint64_t seed);
 mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
 
 /* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment
- * variable
- * MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
+ * variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
 void mt_data_find(char *out, const char *file, const char *standin);
 

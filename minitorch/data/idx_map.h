@@ -27,8 +27,7 @@ typedef struct mt_pixel_norm {
 /* mt_idx_header_read -- decode and check a header.
  *   bytes  [size]  the whole file; path is for messages
  * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: the file is shorter than a header; another magic than
- * that of
- * this kind; images without pixels; fewer or more bytes behind the header than it promises.   Lab 05.1 */
+ * that of this kind; images without pixels; fewer or more bytes behind the header than it promises.   Lab 05.1 */
 mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t *bytes, int64_t size,
                              mt_idx_kind kind);
 
@@ -39,10 +38,8 @@ void mt_pixels_to_floats(float *out, const uint8_t *bytes, int64_t n, mt_pixel_n
 
 /* mt_idx_dataset_open -- images and their labels: x [rows * cols] f32, y scalar i32.
  * norm: how pixels become floats; { 0, 255 } gives 0 .. 1; { 0, 0 }: by mean and standard deviation of all pixels of
- * this
- * set, computed exactly.   Fails as mt_idx_header_read does, when a file cannot be mapped, when the counts differ, and
- * when
- * there is no image.   Aborts: norm.stddev < 0. */
+ * this set, computed exactly.   Fails as mt_idx_header_read does, when a file cannot be mapped, when the counts
+ * differ, and when there is no image.   Aborts: norm.stddev < 0. */
 mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *labels, mt_pixel_norm norm);
 
 /* The norm of a set from mt_idx_dataset_open, for its test set; its labels [count], lent. */

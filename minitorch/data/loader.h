@@ -48,13 +48,13 @@ typedef struct mt_batch {
     int64_t epoch, step;  /* this is batch `step` of the epoch */
 } mt_batch;
 
-/* The position of a loader: the next batch it gives. */
+/* The position of a loader: the next batch it returns. */
 typedef struct mt_loader_place {
     int64_t epoch, step; /* step = steps: the next mt_loader_next ends the epoch */
 } mt_loader_place;
 
 typedef struct mt_loader_stats {
-    int64_t skipped;      /* bad samples in the batches given */
+    int64_t skipped;      /* bad samples that were replaced in the batches so far */
     double seconds;       /* from the first mt_loader_next to the end of the latest */
     double stall_seconds; /* of these, spent inside mt_loader_next */
     double stall_percent; /* 100 * stall_seconds / seconds */
@@ -80,8 +80,7 @@ mt_status mt_loader_status(const mt_loader *loader);
 int64_t mt_loader_steps(const mt_loader *loader); /* batches in an epoch */
 
 /* mt_loader_place_of, mt_loader_seek -- save and restore the position; the batches that follow are the same bits as in
- * the
- * run that was interrupted.   Fails, loader unchanged: a position outside the epoch. */
+ * the run that was interrupted.   Fails, loader unchanged: a position outside the epoch. */
 mt_loader_place mt_loader_place_of(const mt_loader *loader);
 mt_status mt_loader_seek(mt_loader *loader, mt_loader_place place);
 

@@ -49,8 +49,7 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket);
 void mt_ring_finish(mt_ring *ring, int64_t ticket);
 
 /* mt_ring_take -- for the caller: wait until the ticket that is due is ready, even when later ones are, and take it.
- * The
- * caller owns the slot until it plans it again. False: the ring stopped.   Lab 05.15 */
+ * The caller owns the slot until it plans it again. False: the ring stopped.   Lab 05.15 */
 bool mt_ring_take(mt_ring *ring, int64_t *ticket);
 
 /* mt_ring_stop -- end all waiting; from now on claim and take return false. From any thread, any number of times.

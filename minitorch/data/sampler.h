@@ -42,8 +42,7 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch);
 int64_t mt_sampler_length(const mt_sampler *sampler);
 
 /* mt_sampler_place -- the place in the order of this rank's k-th sample, 0 <= k < length: every world-th place from
- * rank
- * on, starting again at the front when padding.   Lab 05.9 */
+ * rank on, starting again at the front when padding.   Lab 05.9 */
 int64_t mt_sampler_place(const mt_sampler *sampler, int64_t k);
 
 /* mt_sampler_steps -- batches of this rank in an epoch; the last may be smaller, and does not count with drop_last.

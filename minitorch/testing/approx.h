@@ -1,8 +1,8 @@
-/* approx.h -- a number in double that carries a bound of how far an f32 computation of it may be off.
+/* approx.h -- a number in double with a bound of the error of an f32 computation of it.
  *
- * Every operation passes the errors of its operands on, as calculus says, and adds its own rounding: running error
- * analysis (Higham 2002, "Accuracy and Stability of Numerical Algorithms", sec. 3.3). An oracle written in these
- * numbers so gets its tolerances from the formula itself, however often it is iterated. Each operation counts
+ * Every operation propagates the errors of its operands and adds its own rounding: running error analysis (Higham 2002,
+ * "Accuracy and Stability of Numerical Algorithms", sec. 3.3). So an oracle written with these numbers gets its
+ * tolerances from the formula itself, however often it is iterated. Each operation counts
  * MT_APPROX_ROUNDINGS roundings, not one, so that the same formula in another order (a / b * c, a * c / b) stays
  * inside; a fused multiply-add rounds less. */
 #pragma once

@@ -12,16 +12,16 @@ MT_C_BEGIN
 
 #define MT_UNIT_F32 0x1p-24
 
-/* Roundings one call of the C library's expf, logf, tanhf or erff counts for: glibc promises 2 units in the last place
- * (manual, "Known Maximum Errors in Math Functions"), each of 2 u. */
+/* Roundings that one call of the C library's expf, logf, tanhf or erff counts for: an error of 2 units in the last
+ * place, each of 2 u. glibc documents at most that (manual, "Known Maximum Errors in Math Functions"). */
 #define MT_LIBM_ROUNDINGS 4
 
 /* mt_tolerance -- the bound above, and `roundings` times the smallest f32 for results that underflow.
- * Aborts: so many roundings that nothing could be said. */
+ * Aborts: so many roundings that there is no bound. */
 double mt_tolerance(double roundings, double magnitude);
 
-/* mt_compare -- NULL when every got[i] is finite and within tolerance[i] of want[i]; otherwise the first that is not,
- * in words ("dw[17] = 3, expected 4, tolerance 1e-06; 5 of 20 wrong"), lent until this thread's next comparison. */
+/* mt_compare -- NULL when every got[i] is finite and within tolerance[i] of want[i]; otherwise a message with the first
+ * that is not ("dw[17] = 3, expected 4, tolerance 1e-06; 5 of 20 wrong"), lent until this thread's next comparison. */
 const char *mt_compare(const char *name, const float *got, const double *want, const double *tolerance, int64_t n);
 
 /* mt_compare_bits -- the same for results that must not differ in any bit (NaN equals the same NaN, -0 is not 0). */

@@ -67,7 +67,7 @@ static mt_status read_header(mt_dump *dump, FILE *file, const char *path, int64_
 {
     char line[256];
     if (!fgets(line, sizeof line, file) || strcmp(line, MAGIC) != 0)
-        return mt_fail(MT_ERR_FORMAT, "%s: no dump: it does not begin with \"minitorch dump 1\"", path);
+        return mt_fail(MT_ERR_FORMAT, "%s: not a dump: it does not begin with \"minitorch dump 1\"", path);
     for (int number = 2;; number++) {
         if (!fgets(line, sizeof line, file))
             return mt_fail(MT_ERR_FORMAT, "%s: line %d: the header has no end", path, number);
@@ -89,7 +89,7 @@ static mt_status read_all(mt_dump *dump, FILE *file, const char *path)
     if (fstat(fileno(file), &about) != 0)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(about.st_mode) || about.st_size > INT32_MAX)
-        return mt_fail(MT_ERR_FORMAT, "%s: no dump: not a file of less than 2 GB", path);
+        return mt_fail(MT_ERR_FORMAT, "%s: not a dump: not a regular file of at most 2 GB", path);
     mt_status status = read_header(dump, file, path, about.st_size);
     for (array *a = dump->item; status == MT_OK && a < dump->item + dump->count; a++) {
         a->data = mt_alloc(a->bytes, MT_CPU);

@@ -7,7 +7,7 @@
  *                                     an empty line ends the header
  *     the arrays' bytes in this order, row-major, little-endian, nothing between them
  *
- * `head FILE` so shows what is inside; makers need nothing but a print and a write. */
+ * So `head FILE` shows what it contains, and a maker needs only a print and a write. */
 #pragma once
 
 #include "core/view.h"
@@ -16,7 +16,7 @@ MT_C_BEGIN
 
 typedef struct mt_dump mt_dump; /* opaque */
 
-/* mt_dump_open -- read all of a file. MT_ERR_IO, or MT_ERR_FORMAT naming the line: foreign, truncated, too long. */
+/* mt_dump_open -- read a whole file. MT_ERR_IO, or MT_ERR_FORMAT with the line: not a dump, truncated, too long. */
 mt_status mt_dump_open(mt_dump **out, const char *path);
 void mt_dump_close(mt_dump *dump); /* NULL is allowed */
 

@@ -1,9 +1,9 @@
-/* gradcheck.h -- is a gradient right? Ask the function itself: move one input a little and see how far the value moves.
+/* gradcheck.h -- compares a gradient with finite differences of the function: each input is changed a little.
  *
- * The difference is of fourth order, (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) / 12h: off by h^4/30 of the fifth
- * derivative, and by at most 1.5/h times the error of f itself. That leaves
- *   f computed in double:  h = 2^-10, about 1e-13: nothing beside the roundings of the f32 gradient under test;
- *   f computed in f32:     h = 2^-5, about 3e-6 of |f|: good enough where no double version of an op exists.
+ * The difference is of fourth order, (f(x-2h) - 8 f(x-h) + 8 f(x+h) - f(x+2h)) / 12h. Its error is h^4/30 times the
+ * fifth derivative, and at most 1.5/h times the error of f itself:
+ *   f computed in double:  h = 2^-10, error about 1e-13, negligible beside the roundings of an f32 gradient;
+ *   f computed in f32:     h = 2^-5, error about 3e-6 of |f|: good enough where no double version of an op exists.
  * Within 2h of x, f must be smooth: keep inputs away from ReLU's corner. */
 #pragma once
 
@@ -28,7 +28,7 @@ typedef struct mt_function {
 void mt_numeric_grad(double *grad, const mt_function *f, const double *x, int64_t n);
 
 /* mt_gradcheck -- NULL when got [n] is the gradient of f at x [n]: each within tolerance[i] (of the gradient under
- * test) plus the error of the differences; otherwise words, as mt_compare. */
+ * test) plus the error of the differences; otherwise a message, as mt_compare. */
 const char *mt_gradcheck(const char *name, const float *got, const mt_function *f, const double *x,
                          const double *tolerance, int64_t n);
 

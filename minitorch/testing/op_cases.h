@@ -6,9 +6,9 @@
  *         ... run the op on some device, in some layout ...
  *         const char *words = mt_op_want_values(want, out);               // NULL: within the derived tolerance
  *
- * An oracle is written from an op's formula, calls none of its code, and carries error bounds along (approx.h).
- * Expected gradients are differences of the oracle (gradcheck.h says how good they are), so nobody's derivative is
- * believed. Where an op has many elements, a spread of them is moved, not all. */
+ * An oracle is written from an op's formula, calls none of its code, and computes error bounds (approx.h). Expected
+ * gradients are differences of the oracle (gradcheck.h has their error), so they need no derivative. Of an input with
+ * many elements only some, evenly spread, are checked. */
 #pragma once
 
 #include "core/tensor.h"

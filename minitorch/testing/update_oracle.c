@@ -174,7 +174,7 @@ static const char *check(const char *name, const float *got, const mt_approx *wa
     for (int64_t i = 0; i < n; i++) {
         value[i] = want[i].value;
         error[i] = want[i].error;
-        MT_CHECK(isfinite(error[i]), "%s[%" PRId64 "]: the oracle can say nothing", name, i);
+        MT_CHECK(isfinite(error[i]), "%s[%" PRId64 "]: its error bound is infinite", name, i);
     }
     const char *words = mt_compare(name, got, value, error, n);
     free(value), free(error);

@@ -4,8 +4,8 @@
  *     every step:  kernel(&u);  mt_update_oracle_step(oracle, grad);
  *     const char *words = mt_update_oracle_check(oracle, u.param, u.state);    // NULL: all within tolerance
  *
- * How errors grow. An average forgets: a = beta a + (1 - beta) x passes on beta of its error, so k roundings a step
- * settle at k / (1 - beta) of them. A parameter does not: it sums its steps' errors, so its tolerance grows with the
+ * How errors grow. In an average a = beta a + (1 - beta) x old errors decay by beta, so k roundings a step converge to
+ * k / (1 - beta) of them. A parameter is the sum of its steps and of their errors, so its tolerance grows with the
  * number of steps. Gradients are given from outside, so no error feeds back through them; through coupled weight decay
  * it does, and its bound grows like (1 + lr wd / (sqrt(v) + eps))^t: keep that near 1. Where Lion's average is so near
  * zero that an f32 computation may see the other sign, the step has an error of two. */

@@ -1,6 +1,6 @@
 /* test_image.c -- pictures in files: read back, listed by class, and the same through a loader with any workers. */
 #include "data/images/image.h"
-#include "data/images/image_standin.h"
+#include "testing/image_standin.h"
 #include "data/loader.h"
 #include "temp_dir.h"
 

@@ -1,7 +1,7 @@
 /* test_image_corrupt.c -- files that are no picture, cut short, or made to harm the decoder: refused, or the same every
  * time. */
 #include "data/images/image.h"
-#include "data/images/image_standin.h"
+#include "testing/image_standin.h"
 #include "temp_dir.h"
 
 #include <malloc.h>
@@ -170,7 +170,7 @@ Test(image_corrupt, what_is_no_picture_is_refused)
     SAYS("too large");
     cut(path, -(2ll << 30)); /* a hole in the file takes no room on the disk, but would in memory */
     refused(path, MT_ERR_FORMAT);
-    SAYS("no file of more than 1073741824 is read whole");
+    SAYS("files above 1073741824 bytes are not read into memory");
     cr_assert_eq(mt_image_write(in_dir("a.bmp"), &(mt_image){ pixels, 16, 16 }), MT_ERR_ARGUMENT);
     cr_assert_eq(mt_image_write(in_dir("no/a.png"), &(mt_image){ pixels, 16, 16 }), MT_ERR_IO);
 }

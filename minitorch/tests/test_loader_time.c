@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 
-#include "core/clock_sim.h"
+#include "testing/clock_sim.h"
 #include "data/loader.h"
 #include "data/ring.h"
 #include "fake_set.h"

@@ -66,7 +66,7 @@ Test(mnist, what_does_not_belong_together_is_refused)
     poke(in_dir("t10k-labels-idx1-ubyte"), 8 + 2, 10);
     refused(MT_ERR_FORMAT, "t10k-labels-idx1-ubyte: offset 10: label 10 of image 2, expected 0 to 9");
     cr_assert(rename(in_dir("train-labels-idx1-ubyte"), in_dir("train-labels-idx1-ubyte.gz")) == 0);
-    refused(MT_ERR_IO, "train-labels-idx1-ubyte.gz is: run gunzip on it");
+    refused(MT_ERR_IO, "train-labels-idx1-ubyte.gz exists: run gunzip on it");
     char long_path[5000];
     memset(long_path, 'a', sizeof long_path - 1);
     long_path[sizeof long_path - 1] = 0;

@@ -3,7 +3,7 @@
  * The clock counts the members (threads that take part) that are running. A thread that sleeps or waits enters a
  * queue with the time at which it continues: the end of its sleep, or infinity until another thread wakes it, then the
  * current time. When no member runs, the earliest in the queue continues and the clock advances to its time. */
-#include "core/clock_sim.h"
+#include "testing/clock_sim.h"
 
 #include <math.h>
 #include <stdlib.h>

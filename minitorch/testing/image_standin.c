@@ -1,6 +1,6 @@
 /* image_standin.c -- generating pictures, and writing them by stb_image_write, which is compiled here and nowhere
  * else. */
-#include "data/images/image_standin.h"
+#include "testing/image_standin.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,0 +1,56 @@
+/* state_copy.c -- the values of a list: found, counted, copied. */
+#include "core/scope.h"
+#include "core/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+mt_state_item *mt_state_find(const mt_state *state, const char *name)
+{
+    for (mt_state_item *i = state->item; i < state->item + state->count; i++)
+        if (strcmp(i->name, name) == 0)
+            return i;
+    return NULL;
+}
+
+static int64_t bytes_of(const mt_state_item *i)
+{
+    return i->tensor ? mt_numel(i->tensor) * mt_dtype_size(i->tensor->dtype) : 0;
+}
+
+int64_t mt_state_bytes(const mt_state *state)
+{
+    int64_t bytes = 0;
+    for (const mt_state_item *i = state->item; i < state->item + state->count; i++)
+        bytes += bytes_of(i) + (i->integer ? (int64_t)sizeof *i->integer : 0);
+    return bytes;
+}
+
+mt_state mt_state_clone(const mt_state *state)
+{
+    mt_state clone = { 0 };
+    mt_scope_begin();
+    for (const mt_state_item *i = state->item; i < state->item + state->count; i++)
+        if (i->tensor)
+            mt_state_tensor(&clone, mt_empty(mt_view_shape(&i->tensor->view), i->tensor->dtype, MT_CPU), "%s", i->name);
+    mt_scope_end();
+    mt_state_copy(&clone, state);
+    return clone;
+}
+
+void mt_state_copy(const mt_state *to, const mt_state *from)
+{
+    const mt_state_item *f = from->item, *end = from->item + from->count;
+    for (const mt_state_item *t = to->item; t < to->item + to->count; t++) {
+        if (!t->tensor)
+            continue;
+        while (f < end && !f->tensor)
+            f++;
+        MT_CHECK(f < end && strcmp(t->name, f->name) == 0 && bytes_of(t) == bytes_of(f),
+                 "copying state: %s has no counterpart", t->name);
+        mt_copy(mt_data(t->tensor), t->tensor->storage->device, mt_data(f->tensor), f->tensor->storage->device,
+                bytes_of(t));
+        t->tensor->storage->version++;
+        f++;
+    }
+}
