@@ -1,7 +1,7 @@
-/* finite.h -- the debug flavour remembers the first op that made a number which is not finite, so that a training
- * program can say where a NaN came from and not only that there is one. In other flavours this is nothing.
+/* finite.h -- the debug flavour records the first op that computed a number which is not finite, so that a training
+ * program can say where a NaN came from. In other flavours these functions do nothing.
  *
- * Watched are results as they are recorded, and gradients as backward passes them on; per thread. */
+ * Results are tested when they are recorded, gradients when backward passes them on; per thread. */
 #pragma once
 
 #include "core/tensor.h"
@@ -14,22 +14,8 @@ void mt_finite_reset(void);
 void mt_finite_watch(const char *op, const mt_tensor *result);
 void mt_finite_watch_grad(const char *op, int input, const mt_tensor *grad); /* NULL is allowed */
 #else
-static inline const char *mt_finite_culprit(void)
-{
-    return NULL;
-}
-
-static inline void mt_finite_reset(void)
-{
-}
-
-static inline void mt_finite_watch(const char *op, const mt_tensor *result)
-{
-    (void)op, (void)result;
-}
-
-static inline void mt_finite_watch_grad(const char *op, int input, const mt_tensor *grad)
-{
-    (void)op, (void)input, (void)grad;
-}
+#define mt_finite_culprit()                   ((const char *)NULL)
+#define mt_finite_reset()                     ((void)0)
+#define mt_finite_watch(op, result)           ((void)(result))
+#define mt_finite_watch_grad(op, input, grad) ((void)(grad))
 #endif

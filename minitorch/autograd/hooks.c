@@ -1,5 +1,5 @@
 /* hooks.c -- gradient-ready callbacks, called when the gradient of a leaf is complete. */
-#include "autograd/tape.h"
+#include "autograd/node.h"
 
 #include <stdlib.h>
 
@@ -15,6 +15,13 @@ static _Thread_local struct {
     int64_t count, capacity;
 } ready;
 
+static void call_all(mt_tensor *leaf)
+{
+    for (int64_t i = 0; i < ready.count; i++)
+        if (ready.list[i].leaf == leaf)
+            ready.list[i].fn(ready.list[i].user, leaf);
+}
+
 void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
 {
     if (ready.count == ready.capacity) {
@@ -23,6 +30,7 @@ void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
         MT_CHECK(ready.list, "out of memory");
     }
     ready.list[ready.count++] = (registration){ leaf, fn, user };
+    mt_grad_ready_hook(call_all);
 }
 
 void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
@@ -31,7 +39,7 @@ void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
     while (found < ready.count &&
            (ready.list[found].leaf != leaf || ready.list[found].fn != fn || ready.list[found].user != user))
         found++;
-    MT_CHECK(found < ready.count, "nobody registered this callback for the gradient of %s in this thread",
+    MT_CHECK(found < ready.count, "this callback was not registered for the gradient of %s in this thread",
              mt_shape_text(mt_view_shape(&leaf->view)));
     for (int64_t i = found; i + 1 < ready.count; i++)
         ready.list[i] = ready.list[i + 1];
@@ -40,11 +48,4 @@ void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
         ready.list = NULL;
         ready.capacity = 0;
     }
-}
-
-void mt_grad_ready(mt_tensor *leaf)
-{
-    for (int64_t i = 0; i < ready.count; i++)
-        if (ready.list[i].leaf == leaf)
-            ready.list[i].fn(ready.list[i].user, leaf);
 }

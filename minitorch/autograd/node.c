@@ -11,6 +11,7 @@
 #include <string.h>
 
 static _Thread_local int64_t last_number;
+static void (*ready_callbacks)(mt_tensor *leaf); /* threads may set the same value at once; NULL: none */
 
 /* ---- a stack of nodes ------------------------------------------------------------------------------ */
 
@@ -179,7 +180,8 @@ mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient)
              "loss has no history: it was computed from nothing that requires a gradient, or inside mt_no_grad");
     MT_CHECK(mt_shape_equal(shape, of_gradient) && gradient->dtype == MT_F32 &&
                  gradient->storage->device == from->node->device && mt_view_is_contiguous(&gradient->view),
-             "backward from %s on %s: the gradient is %s %s on %s, it must be like it, f32 and contiguous",
+             "backward from %s on %s: the gradient is %s %s on %s, it must have the same shape and device, and be f32 "
+             "and contiguous",
              mt_shape_text(shape), mt_device_name(from->node->device), mt_dtype_name(gradient->dtype),
              mt_shape_text(of_gradient), mt_device_name(gradient->storage->device));
     mt_node_check_fresh(from->node);
@@ -189,9 +191,10 @@ mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient)
 
 void mt_node_check_fresh(const mt_node *node)
 {
-    MT_CHECK(!node->consumed,
-             "a second backward through %s %s: the first freed what it had saved; add the losses up and go back once",
-             node->op->name, mt_shape_text(node->shape));
+    MT_CHECK(
+        !node->consumed,
+        "a second backward through %s %s: the first freed what it had saved; add the losses and call backward once",
+        node->op->name, mt_shape_text(node->shape));
 }
 
 /* A gradient is not bound to a scope: it is freed when its last user releases it. */
@@ -217,6 +220,18 @@ void mt_backward(mt_tensor *loss)
     mt_tensor *gradient = mt_from(mt_view_shape(&loss->view), MT_F32, &one);
     mt_backward_from(loss, mt_to_device(gradient, loss->storage->device));
     mt_scope_end();
+}
+
+void mt_grad_ready_hook(void (*call)(mt_tensor *leaf))
+{
+    __atomic_store_n(&ready_callbacks, call, __ATOMIC_RELAXED);
+}
+
+void mt_grad_ready(mt_tensor *leaf)
+{
+    void (*call)(mt_tensor *) = __atomic_load_n(&ready_callbacks, __ATOMIC_RELAXED);
+    if (call)
+        call(leaf);
 }
 
 void mt_node_backward(mt_node *node)

@@ -29,8 +29,11 @@ mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient);
 /* mt_node_check_fresh -- abort when an earlier backward has consumed the node. */
 void mt_node_check_fresh(const mt_node *node);
 
-/* mt_grad_zeros -- zeros of an edge's shape, the caller's. */
+/* mt_grad_zeros -- a new tensor of zeros of the edge's shape; it belongs to the caller. */
 mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge);
+
+/* mt_grad_ready_hook -- what mt_grad_ready calls: hooks.c, once a callback is registered. */
+void mt_grad_ready_hook(void (*call)(mt_tensor *leaf));
 
 /* mt_node_backward -- let the op pass node->grad on to its inputs. */
 void mt_node_backward(mt_node *node);

@@ -2,7 +2,7 @@
  *
  * Every op that computes from a tensor that wants a gradient leaves one node: which op it was, where its inputs'
  * gradients go (edges), and what backward needs (saved tensors, numbers). Nodes point from results to inputs only, so
- * the graph has no cycle, and lives no longer than the last tensor computed from it.
+ * the graph has no cycle, and is freed with the last tensor computed from it.
  *
  *     x, w (leaves) --> [linear] --> h --> [relu] --> r --> [sum] --> loss     forward: ops make tensors and nodes
  *     x.grad w.grad <-- [linear] <-------- [relu] <-------- [sum] <-- 1        mt_backward: gradients along the edges
@@ -44,7 +44,7 @@ typedef struct mt_saved {
 
 struct mt_node {
     const mt_op *op;
-    int64_t number;    /* rises in order of recording, per thread: an input's is smaller than its consumer's */
+    int64_t number;    /* increases in order of recording, per thread: an input's is smaller than its consumer's */
     int refs;          /* the result and the edges that hold it */
     mt_tensor *result; /* borrowed; NULL once the result is freed */
     mt_shape shape;    /* of the result, and so of grad */
@@ -53,7 +53,7 @@ struct mt_node {
     int waiting;     /* consumers in this backward that have not delivered yet */
     mt_tensor *extra[MT_NODE_RESULTS - 1]; /* gradients of the second and later results; NULL where none arrived */
     int results;                           /* how many the op has */
-    bool consumed;                         /* backward has passed: what was saved is gone */
+    bool consumed;                         /* backward has visited it and freed what it saved */
     int saved_count;
     mt_saved saved[MT_NODE_SAVED];
     int64_t dims[MT_NODE_DIMS]; /* the op's own: sizes */
@@ -70,8 +70,7 @@ struct mt_node {
 bool mt_wants_grad(const mt_tensor *t);
 
 /* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is
- * off or
- * no input wants a gradient.   Lab 03.2-3 */
+ * off or no input wants a gradient.   Lab 03.2-3 */
 mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, int count);
 
 /* mt_save(node, t, ...) -- keep the memory of tensors, as it is now, until backward has passed node; nothing when node
@@ -94,9 +93,8 @@ mt_tensor *mt_detach(const mt_tensor *t);
 
 /* ---- backward ---------------------------------------------------------------------------------------- */
 
-/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from: mt_backward_from a
- * gradient of 1.
- * Aborts: loss has more than one element; as below. */
+/* mt_backward -- add d loss / d leaf to leaf->grad of every leaf that loss was computed from: mt_backward_from with a
+ * gradient of 1.   Aborts: loss has more than one element; as below. */
 void mt_backward(mt_tensor *loss);
 
 /* mt_backward_from -- add sum_i gradient[i] * d from[i] / d leaf to leaf->grad of every leaf that `from` was computed
@@ -107,7 +105,7 @@ void mt_backward(mt_tensor *loss);
  * Lab 03.5-8 */
 void mt_backward_from(mt_tensor *from, mt_tensor *gradient);
 
-/* mt_zero_grad -- forget leaf->grad; the next backward starts a new sum. */
+/* mt_zero_grad -- release leaf->grad; the next backward starts a new sum. */
 void mt_zero_grad(mt_tensor *leaf);
 
 /* mt_written -- t's memory was written in place (an optimizer, a copy into it): saved aliases of it are stale now. */
@@ -122,7 +120,7 @@ mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
  * result 0 is also dout, zeros when only other results were used. */
 mt_tensor *mt_grad_of_result(const mt_node *node, int k);
 
-/* ---- seam: gradient-ready callbacks (lab 13 starts a parameter's all-reduce while backward still runs) -------- */
+/* ---- extension point: gradient-ready callbacks (lab 13 starts a parameter's all-reduce during backward) ------- */
 
 /* leaf->grad is complete for this backward. Called in the thread that runs backward, in the order in which gradients
  * become complete (about the reverse of forward); must return quickly. */

@@ -1,4 +1,4 @@
-/* classifier.h -- the loss of a classifier of ten classes, and its test: how often it takes what for what. */
+/* classifier.h -- the loss of a classifier with ten classes, and its test: loss, accuracy, confusion matrix. */
 #pragma once
 
 #include "data/loader.h"
@@ -16,8 +16,7 @@ typedef struct mt_test_result {
 mt_tensor *mt_classifier_loss(mt_module *model, mt_tensor *x, mt_tensor *label);
 
 /* mt_classifier_test -- one epoch of the loader without a tape, in MT_EVAL (afterwards MT_TRAIN). The answer is the
- * class
- * of the largest logit, of equal ones the first.   Fails as the loader does, *out unchanged.
+ * class of the largest logit, the first of equal ones.   Fails as the loader does, *out unchanged.
  * Aborts: the model's results are not [N, MT_CLASSES], or a label is no class. */
 mt_status mt_classifier_test(mt_test_result *out, mt_module *model, mt_loader *loader);
 

@@ -16,9 +16,8 @@ mt_decoder *mt_decoder_new(const mt_module *model); /* borrowed; on the CPU, and
 void mt_decoder_free(mt_decoder *decoder);          /* NULL is allowed */
 
 /* mt_decoder_next -- read one more token; logits [vocabulary], lent until the next call. When the context is full, the
- * older
- * half of it is dropped and the newer half is read again, because positions are absolute.   Aborts: an id out of
- * range. */
+ * older half of it is dropped and the newer half is read again, because positions are absolute.   Aborts: an id out
+ * of range. */
 const float *mt_decoder_next(mt_decoder *decoder, int32_t id);
 
 int64_t mt_decoder_place(const mt_decoder *decoder); /* how many tokens are in the context */

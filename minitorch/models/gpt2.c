@@ -107,7 +107,7 @@ static mt_module *block_new(const mt_gpt2_config *c, mt_rng *rng)
 
 static mt_module *table(int64_t rows, int64_t columns, mt_rng *rng)
 {
-    mt_module *m = mt_embedding_layer(rows, columns, rng);
+    mt_module *m = mt_table_layer(rows, columns, rng);
     mt_rng_fill_normal(rng, mt_f32(m->param[0]), rows * columns, 0, DEVIATION);
     return m;
 }
@@ -135,6 +135,6 @@ mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng)
 
 const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model)
 {
-    MT_CHECK(model->kind == &gpt2_class, "a %s is no GPT-2", model->kind->name);
+    MT_CHECK(model->kind == &gpt2_class, "a %s is not a GPT-2", model->kind->name);
     return model->config;
 }

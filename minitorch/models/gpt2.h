@@ -6,7 +6,7 @@
  *     mt_tensor *loss = mt_gpt2_loss(model, ids, targets);              // i32 [B,T] both
  *
  * Parameters have Hugging Face's names ("h.0.attn.c_attn.weight") and its shapes: its Conv1D weights are [inputs,
- * outputs], as ours are. No dropout: GPT-2's runs are shorter than one pass over the data.
+ * outputs], as ours are. There is no dropout, as in nanoGPT's pretraining.
  * Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners".   Lab 08 */
 #pragma once
 
@@ -29,18 +29,19 @@ const mt_gpt2_config *mt_gpt2_size(const char *name);
 /* mt_gpt2_fill -- layers, heads, width and block that are 0 become those of a named size. MT_ERR_ARGUMENT as above. */
 mt_status mt_gpt2_fill(mt_gpt2_config *config, const char *size);
 
-/* mt_gpt2_check -- MT_ERR_ARGUMENT, in words, when no such model can be. */
+/* mt_gpt2_check -- MT_ERR_ARGUMENT, with the reason, when there can be no such model. */
 mt_status mt_gpt2_check(const mt_gpt2_config *config);
 
 /* mt_gpt2_state -- append the sizes as integers, to save them or to load them before a model exists. */
 void mt_gpt2_state(mt_state *state, mt_gpt2_config *config);
 
-/* mt_gpt2_new -- weights ~ normal(0, 0.02), those that write to the residual stream divided by sqrt(2 layers) (there
- * are 2 layers such writers, whose variances add up); biases 0, gains 1. Aborts: mt_gpt2_check fails. */
+/* mt_gpt2_new -- weights ~ normal(0, 0.02); those of the 2L layers that add to the residual stream (L = layers) are
+ * divided by sqrt(2L), because the variances of what they add sum up; biases 0, gains 1. Aborts: mt_gpt2_check
+ * fails. */
 mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng);
 const mt_gpt2_config *mt_gpt2_config_of(const mt_module *model); /* lent; its rows are filled in */
 
-/* ---- forward: solutions/08-gpt2/model.c ---------------------------------------------------------------- */
+/* ---- forward: solutions/08-gpt2/model.c, logits.c ------------------------------------------------------- */
 
 /* Children, in the order in which mt_gpt2_new adds them. */
 enum { MT_GPT2_WTE, MT_GPT2_WPE, MT_GPT2_H, MT_GPT2_LN_F };     /* of the model; of h: the blocks */

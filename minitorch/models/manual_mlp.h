@@ -3,7 +3,7 @@
  *
  *   x [N,in] -> linear -> ReLU -> linear -> ReLU -> linear -> logits [N,classes] -> softmax cross-entropy, mean over N
  *
- * No tensor, no tape: lab 03 builds the machine that does this for any graph, and is measured against this one.
+ * No tensor, no tape: lab 03 does this for any graph. bench_stack compares the time of both.
  * Unit: solutions/02-backprop/manual_mlp.c.   Lab 02.9 */
 #pragma once
 

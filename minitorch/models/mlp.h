@@ -1,4 +1,4 @@
-/* mlp.h -- a perceptron of any depth, out of the layers of nn/.
+/* mlp.h -- a perceptron of any depth, made of the layers of nn/.
  *
  *   x [N,width[0]] -> linear -> ReLU -> ... -> linear -> logits [N,width[layers]]
  *

@@ -7,8 +7,8 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
+#include "ops/kernels.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/ops.h"
 
 typedef struct ranked {
     float logit;
@@ -47,14 +47,15 @@ void mt_gpt2_extend(int32_t *ids, int64_t count, int64_t more, mt_module *model,
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     mt_device device = mt_module_device(model);
+    const mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0]; /* the head is the token table */
+    const mt_matmul_dims last = mt_dense_dims(1, c->vocabulary, c->width, MT_NO_TRANS, MT_TRANS, MT_OVERWRITE);
     mt_no_grad_begin();
     for (int64_t end = count; end < count + more; end++) {
         int64_t T = mt_min(end, c->block);
         mt_scope_begin();
         mt_tensor *x = mt_forward(model, mt_to_device(mt_from(MT_SHAPE(1, T), MT_I32, ids + end - T), device));
-        mt_tensor *tokens = mt_slice(model->child[MT_GPT2_WTE]->param[0], 0, 0, c->vocabulary, 1);
-        mt_tensor *logits =
-            mt_matmul(mt_slice(mt_reshape(x, MT_SHAPE(T, c->width)), 0, T - 1, T, 1), mt_transpose(tokens, 0, 1));
+        mt_tensor *logits = mt_empty(MT_SHAPE(c->vocabulary), MT_F32, device);
+        mt_kernels(device)->matmul(mt_f32(logits), mt_f32(x) + (T - 1) * c->width, mt_f32(wte), &last);
         ids[end] = mt_sample(mt_f32(mt_to_device(logits, MT_CPU)), c->vocabulary, how, rng);
         mt_scope_end();
     }

@@ -1,4 +1,5 @@
-/* layers.c -- the layers every model has: linear, a function, a sequence; transformer.c has the others of module.h. */
+/* layers.c -- the layers that every model has: linear, a function, a sequence. The others of module.h are in
+ * transformer.c, embedding.c and dropout.c. */
 #include "nn/module.h"
 #include "ops/kernels.h"
 #include "ops/ops.h"

@@ -46,6 +46,7 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x)
 {
+    MT_CHECK(module->kind->forward, "a %s has no forward: its owner reads its weight", module->kind->name);
     return module->kind->forward(module, x);
 }
 
@@ -112,41 +113,6 @@ mt_state mt_module_params(const mt_module *module)
 void mt_module_state(mt_state *state, mt_module *module)
 {
     collect(state, module, "", true);
-}
-
-mt_module *mt_module_find(const mt_module *module, const char *path)
-{
-    size_t length = strcspn(path, ".");
-    for (int i = 0; i < module->children; i++) {
-        mt_module *child = module->child[i];
-        if (strncmp(module->child_name[i], path, length) == 0 && module->child_name[i][length] == 0)
-            return path[length] == '.' ? mt_module_find(child, path + length + 1) : child;
-    }
-    MT_CHECK(false, "a %s has no child %s", module->kind->name, path);
-    return NULL;
-}
-
-mt_tensor *mt_module_tensor(const mt_module *module, const char *path)
-{
-    const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
-    char parent[MT_STATE_NAME];
-    snprintf(parent, sizeof parent, "%.*s", dot ? (int)(dot - path) : 0, path);
-    const mt_module *owner = dot ? mt_module_find(module, parent) : module;
-    for (int i = 0; i < owner->params; i++)
-        if (strcmp(owner->param_name[i], name) == 0)
-            return owner->param[i];
-    MT_CHECK(false, "a %s has no parameter %s", owner->kind->name, name);
-    return NULL;
-}
-
-int64_t mt_module_count(const mt_module *module)
-{
-    int64_t count = 0;
-    for (int i = 0; i < module->params; i++)
-        count += mt_numel(module->param[i]);
-    for (int i = 0; i < module->children; i++)
-        count += mt_module_count(module->child[i]);
-    return count;
 }
 
 void mt_module_free(mt_module *module)

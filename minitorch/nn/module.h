@@ -1,6 +1,6 @@
 /* module.h -- models as trees of modules: each owns its named parameters and its children.
  *
- *     mt_module *model = mt_sequential(5, mt_linear_layer(784, 256, &rng), mt_relu_layer(), ...);
+ *     mt_module *model = mt_sequential(3, mt_linear_layer(784, 256, &rng), mt_function_layer(mt_relu), ...);
  *     mt_tensor *logits = mt_forward(model, x);
  *     mt_state params = mt_module_params(model);     // "0.weight" [784,256], "0.bias" [256], "2.weight" ...
  *
@@ -16,7 +16,7 @@ typedef struct mt_module mt_module;
 
 typedef struct mt_module_class {
     const char *name;                                       /* "linear" */
-    mt_tensor *(*forward)(mt_module *module, mt_tensor *x); /* the result belongs to the scope */
+    mt_tensor *(*forward)(mt_module *module, mt_tensor *x); /* the result belongs to the scope; NULL: it has none */
 } mt_module_class;
 
 typedef enum mt_mode { MT_TRAIN, MT_EVAL } mt_mode; /* dropout drops only in MT_TRAIN */
@@ -41,7 +41,8 @@ struct mt_module {
 /* ---- layers ------------------------------------------------------------------------------------ */
 
 mt_module *mt_linear_layer(int64_t inputs, int64_t outputs, mt_rng *rng);  /* He weights [I,O], zero bias [O] */
-mt_module *mt_embedding_layer(int64_t rows, int64_t columns, mt_rng *rng); /* weight [V,C] ~ normal(0, 1); ids i32 in */
+mt_module *mt_table_layer(int64_t rows, int64_t columns, mt_rng *rng);     /* weight [V,C] ~ normal(0, 1); no forward */
+mt_module *mt_embedding_layer(int64_t rows, int64_t columns, mt_rng *rng); /* the same; ids i32 to rows [...,C] */
 mt_module *mt_layernorm_layer(int64_t columns);                            /* gamma 1, beta 0 [C], eps 1e-5 */
 mt_module *mt_dropout_layer(float p, mt_rng rng);
 mt_module *mt_function_layer(mt_tensor *(*function)(mt_tensor *x)); /* mt_relu, mt_gelu, ... */
@@ -52,8 +53,7 @@ mt_module *mt_sequential(int count, ...);                           /* of mt_mod
 mt_module *mt_module_new(const mt_module_class *kind);
 /* mt_module_param, mt_module_child -- add what the last argument is, and return it. The module takes over the caller's
  * reference of a parameter and sets requires_grad. The name of a child is copied, that of a parameter must be a
- * constant.
- * Abort: more than 4 parameters; a child's name of more than 31 characters. */
+ * constant. Abort: more than 4 parameters; a child's name of more than 31 characters. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
 
 /* mt_module_new_param -- the same for a new f32 tensor on the CPU, filled with value. */
@@ -66,7 +66,7 @@ mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
 void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
 
 /* mt_module_to_device -- move the memory of all parameters of the tree; the tensors stay the same, gradients are
- * released. Call it before an optimizer is made.
+ * released. Call it before an optimizer is made.   Aborts: after mt_optim_flat.
  * mt_module_device -- where the parameters are; MT_CPU for a module without any. */
 void mt_module_to_device(mt_module *module, mt_device device);
 mt_device mt_module_device(const mt_module *module);

@@ -5,14 +5,14 @@
 
 /* ---- dense copies ---------------------------------------------------------------------------------- */
 
-/* Both gradients are dense and of one shape, whatever the strides of the copied tensor were. */
+/* Both gradients are dense, whatever the strides of the tensors were. */
 static void copy_backward(mt_node *node, mt_tensor *dout)
 {
     mt_kernels(node->device)->scale_bwd(mt_grad_data(node, 0), mt_f32(dout), 1, mt_numel(dout));
     mt_count_work(mt_numel(dout), 12 * mt_numel(dout));
 }
 
-static const mt_op copy_op = { "view", MT_OP_ELEMENTWISE, copy_backward };
+const mt_op mt_same_order_op = { "view", MT_OP_ELEMENTWISE, copy_backward };
 
 mt_tensor *mt_contiguous(mt_tensor *t)
 {
@@ -20,7 +20,7 @@ mt_tensor *mt_contiguous(mt_tensor *t)
         return mt_scope_adopt(mt_retain(t));
     mt_tensor *copy = mt_tensor_packed(t);
     if (t->dtype == MT_F32)
-        mt_record(&copy_op, copy, &t, 1);
+        mt_record(&mt_same_order_op, copy, &t, 1);
     return copy;
 }
 
@@ -106,4 +106,11 @@ mt_shape mt_with_last_dim(mt_shape shape, int64_t size)
 {
     shape.dim[shape.rank - 1] = size;
     return shape;
+}
+
+mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N)
+{
+    mt_tensor *shares = mt_zeros(MT_SHAPE(N), MT_F32, mt_device_of(dout));
+    mt_kernels(mt_device_of(dout))->mean_bwd(mt_f32(shares), mt_f32(dout), N);
+    return shares;
 }

@@ -45,8 +45,8 @@ typedef struct mt_call {
     mt_call c;              \
     mt_call_begin(&(c), op, (mt_input[]){ __VA_ARGS__ }, (int)MT_COUNT(((mt_input[]){ __VA_ARGS__ })))
 
-/* mt_call_begin -- aborts, in words, unless the inputs are f32, on one device, and not freed by backward, and when the
- * cast policy asks for a type that there are no kernels for. */
+/* mt_call_begin -- aborts with a message unless the inputs are f32, on one device, and not freed by backward, and when
+ * the cast policy chooses a type that has no kernels. */
 void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, int count);
 
 /* mt_call_result -- a new f32 result, uninitialised, in the scope. An op may have several: each can want a gradient. */
@@ -95,6 +95,18 @@ static inline const float *mt_saved_data(mt_node *node, int i)
 typedef enum mt_kept { MT_KEEP_X, MT_KEEP_OUT } mt_kept;
 mt_tensor *mt_unary_call(const mt_op *op, mt_tensor *x, mt_unary_fwd_fn *fwd, mt_unary_bwd_fn *bwd, mt_kept kept);
 void mt_unary_backward(mt_node *node, mt_tensor *dout);
+
+/* MT_UNARY_OP -- defines mt_NAME(x) with the kernels NAME_fwd and NAME_bwd of a family: table is mt_kernels, ... */
+#define MT_UNARY_OP(name, table, kept)                                                    \
+    mt_tensor *mt_##name(mt_tensor *x)                                                    \
+    {                                                                                     \
+        static const mt_op op = { #name, MT_OP_ELEMENTWISE, mt_unary_backward };          \
+        mt_device on = mt_device_of(x);                                                   \
+        return mt_unary_call(&op, x, table(on)->name##_fwd, table(on)->name##_bwd, kept); \
+    }
+
+/* mt_same_order_op -- the op of a result with the elements of its only input in the same order: a copy, a reshape. */
+extern const mt_op mt_same_order_op;
 
 /* mt_mean_shares -- each row's share [N] of the gradient of a mean over N rows, in the scope. */
 mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);

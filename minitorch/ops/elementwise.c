@@ -57,30 +57,15 @@ static void binary_backward(mt_node *node, mt_tensor *dout)
     bwd(&d[0], &d[1], mt_f32(dout), node->dims[0] & READS_A ? &x[0] : NULL, node->dims[0] & READS_B ? &x[1] : NULL);
 }
 
-mt_tensor *mt_add(mt_tensor *a, mt_tensor *b)
-{
-    static const binary_op add = { { "add", MT_OP_ELEMENTWISE, binary_backward }, READS_NONE, READS_NONE };
-    const mt_nd_table *kernels = mt_nd_kernels(mt_device_of(a));
-    return binary(&add, a, b, kernels->add_fwd, kernels->add_bwd);
-}
+#define BINARY_OP(name, da_reads, db_reads)                                                                \
+    mt_tensor *mt_##name(mt_tensor *a, mt_tensor *b)                                                       \
+    {                                                                                                      \
+        static const binary_op op = { { #name, MT_OP_ELEMENTWISE, binary_backward }, da_reads, db_reads }; \
+        const mt_nd_table *kernels = mt_nd_kernels(mt_device_of(a));                                       \
+        return binary(&op, a, b, kernels->name##_fwd, kernels->name##_bwd);                                \
+    }
 
-mt_tensor *mt_sub(mt_tensor *a, mt_tensor *b)
-{
-    static const binary_op sub = { { "sub", MT_OP_ELEMENTWISE, binary_backward }, READS_NONE, READS_NONE };
-    const mt_nd_table *kernels = mt_nd_kernels(mt_device_of(a));
-    return binary(&sub, a, b, kernels->sub_fwd, kernels->sub_bwd);
-}
-
-mt_tensor *mt_mul(mt_tensor *a, mt_tensor *b)
-{
-    static const binary_op mul = { { "mul", MT_OP_ELEMENTWISE, binary_backward }, READS_B, READS_A };
-    const mt_nd_table *kernels = mt_nd_kernels(mt_device_of(a));
-    return binary(&mul, a, b, kernels->mul_fwd, kernels->mul_bwd);
-}
-
-mt_tensor *mt_div(mt_tensor *a, mt_tensor *b)
-{
-    static const binary_op div = { { "div", MT_OP_ELEMENTWISE, binary_backward }, READS_B, READS_BOTH };
-    const mt_nd_table *kernels = mt_nd_kernels(mt_device_of(a));
-    return binary(&div, a, b, kernels->div_fwd, kernels->div_bwd);
-}
+BINARY_OP(add, READS_NONE, READS_NONE)
+BINARY_OP(sub, READS_NONE, READS_NONE)
+BINARY_OP(mul, READS_B, READS_A)
+BINARY_OP(div, READS_B, READS_BOTH)

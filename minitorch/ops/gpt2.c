@@ -66,9 +66,9 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids)
              mt_dtype_name(ids->dtype), mt_text_of(ids));
     int64_t B = ids->view.shape[0], T = ids->view.shape[1];
     MT_CHECK(wte->view.rank == 2 && wpe->view.rank == 2 && wte->view.shape[1] == wpe->view.shape[1],
-             "embedding: wte is %s, wpe is %s: they must be [V,C] and [places,C]", mt_text_of(wte), mt_text_of(wpe));
-    MT_CHECK(T <= wpe->view.shape[0], "embedding: ids are %s, but there are only %" PRId64 " places", mt_text_of(ids),
-             wpe->view.shape[0]);
+             "embedding: wte is %s, wpe is %s: they must be [V,C] and [positions,C]", mt_text_of(wte), mt_text_of(wpe));
+    MT_CHECK(T <= wpe->view.shape[0], "embedding: ids are %s, but there are only %" PRId64 " positions",
+             mt_text_of(ids), wpe->view.shape[0]);
     int64_t V = wte->view.shape[0], C = wte->view.shape[1];
     mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
     mt_gpt2_kernels(c.device)->embedding_fwd(mt_f32(out), mt_data(ids), mt_f32(wte), mt_f32(wpe), B, T, V, C);

@@ -26,7 +26,7 @@ static inline void mt_heads_check(int64_t C, int64_t H)
     MT_CHECK(H >= 1 && C % H == 0, "attention: %" PRId64 " columns cannot be split between %" PRId64 " heads", C, H);
 }
 
-/* c [M,N] = or += a b on one thread (lab 01.5); each leading dimension stands beside its array. */
+/* c [M,N] = or += a b on one thread (lab 01.5); each leading dimension follows its array. */
 static inline void mt_head_product(float *c, int64_t ldc, const float *a, int64_t lda, mt_trans trans_a, const float *b,
                                    int64_t ldb, mt_trans trans_b, int64_t M, int64_t N, int64_t K, mt_write write)
 {

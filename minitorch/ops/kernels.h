@@ -4,7 +4,7 @@
  * Letters: N rows (samples, or batch x time), I inputs, O outputs, C columns (classes), n any number of elements.
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
  * ACCUMULATE (+=) into what the caller zeroed, because a value used twice gets two gradients. Pointers of different
- * arguments must not alias unless said. Threads never change a bit of any result. */
+ * arguments must not alias unless said. Results have the same bits for any number of threads. */
 #pragma once
 
 #include "core/base.h"
@@ -52,7 +52,7 @@ mt_unary_bwd_fn mt_gelu_tanh_bwd_cpu; /* saved = x, |x| < 1e19: beyond, x^2 over
  *   out [N,C]  overwritten; may alias x;  x [N,C]
  * out[n,c] = exp(x[n,c] - max_n) / sum_k exp(x[n,k] - max_n)
  * A NaN makes its row NaN, and no other.   Aborts: C < 1 with N > 0.
- * Moves: reads 16NC B, writes 8NC B in four passes; a row that fits the cache comes from memory once.
+ * Moves: reads 16NC B, writes 8NC B in four passes; a row that fits in the cache comes from memory once.
  * Source: Goodfellow, Bengio, Courville 2016, sec. 4.1.   Lab 02.6 */
 void mt_softmax_fwd_cpu(float *out, const float *x, int64_t N, int64_t C);
 

@@ -1,17 +1,17 @@
 /* kernels_cuda.h -- the CUDA kernels of lab 06: the launchers that a program calls.
  *
- * Those that stand in mt_kernel_table have the type and the meaning of their twins for the CPU (ops/kernels.h,
- * kernels_nd.h, kernels_gpt2.h). What is different on the device, once for all:
+ * Those in a kernel table have the type and the meaning of the CPU's (ops/kernels.h, kernels_nd.h, kernels_gpt2.h).
+ * What is different on the device, for all of them:
  *   - pointers are device memory, aligned as their type, unless said; the launch goes to mt_cuda_stream() and returns
  *     before it is done;
  *   - a size of 0 launches nothing; others may be anything that fits the device;
- *   - what the CPU's kernel finds in the data (a label, an id out of range) an assert finds on the device, which ends
- *     the program with the source line. Sizes are checked on the host;
+ *   - values in the data (a label, an id out of range) are checked by an assert on the device, which ends the program
+ *     with the source line. Sizes are checked on the host;
  *   - f32 sums run in f32, in an order fixed by the sizes: the same inputs give the same bits. Kernels that add by
- *     atomics say so: integers come out exactly, floats with the last bits of whatever order the blocks had.
+ *     atomics say so: integer sums are exact, the last bits of float sums depend on the order of the blocks.
  *
- * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, as a
- * profiler's "l1tex__t_sectors" and the emulator do: a kernel at its ideal is limited by bandwidth alone.
+ * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, like
+ * the profiler's counter l1tex__t_sectors and the emulator.
  * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest, ended by a
  * rung whose name is NULL. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers:
  * optim/updates_cuda.h. */
@@ -50,8 +50,7 @@ extern const mt_saxpy_rung mt_saxpy_ladder_cuda[];
 /* ---- one operand, element by element: unary.cu --------------------------------------------------- */
 
 /* As mt_relu_fwd_cpu and mt_gelu_fwd_cpu (exact, by erf): out may alias x; backward adds; ReLU's may get out or x as
- * saved,
- * GELU's x.   Moves: forward reads 4n B, writes 4n B; backward reads 12n B, writes 4n B.   Lab 06.3 */
+ * saved, GELU's x.   Moves: forward reads 4n B, writes 4n B; backward reads 12n B, writes 4n B.   Lab 06.3 */
 mt_unary_fwd_fn mt_relu_fwd_cuda, mt_gelu_fwd_cuda;
 mt_unary_bwd_fn mt_relu_bwd_cuda, mt_gelu_bwd_cuda;
 
@@ -60,8 +59,7 @@ mt_unary_bwd_fn mt_relu_bwd_cuda, mt_gelu_bwd_cuda;
 /* mt_add_fwd_cuda and its like -- out = a + b, a - b, a * b, a / b over views of one shape; stride 0 repeats.
  *   out dense, overwritten, aliases neither storage
  * Moves: writes 4n B; reads 4n B of each operand whose innermost stride is 1, less of one that repeats, up to 32n B of
- * one
- * whose neighbours lie apart.   Lab 06.4 */
+ * one whose neighbours lie apart.   Lab 06.4 */
 mt_binary_fwd_fn mt_add_fwd_cuda, mt_sub_fwd_cuda, mt_mul_fwd_cuda, mt_div_fwd_cuda;
 
 /* ---- transpose: transpose.cu ----------------------------------------------------------------------- */
@@ -86,14 +84,14 @@ extern const mt_transpose_rung mt_transpose_ladder_cuda[];
 /* ---- sums of everything, sums and maxima of rows: reduce.cu ------------------------------------------ */
 
 /* mt_sum_... -- out[0] = the sum of x; 0 of no elements.
- *   out [1] overwritten;  partial [MT_SUM_BLOCKS] overwritten: each block's sum, scratch of the caller's;  x [n]
- * Two launches: blocks leave their sums in partial, then one block sums these. No atomics: the same bits every time.
+ *   out [1] overwritten;  partial [MT_SUM_BLOCKS] overwritten: each block's sum;  x [n]
+ * Two launches: blocks store their sums in partial, then one block sums these. No atomics: the same bits every time.
  * Moves: reads 4n B, for n FLOPs.   Source: Harris 2007, "Optimizing Parallel Reduction in CUDA".   Lab 06.7 to 06.9 */
 enum { MT_SUM_BLOCKS = 1024 };
 typedef void mt_sum_fn(float *out, float *partial, const float *x, int64_t n);
 
 mt_sum_fn mt_sum_interleaved_cuda; /* Lab 06.7  a tree in shared memory, neighbours first: bank conflicts */
-mt_sum_fn mt_sum_sequential_cuda;  /* Lab 06.8  the same tree, halves first: none */
+mt_sum_fn mt_sum_sequential_cuda;  /* Lab 06.8  a tree over halves: no bank conflicts */
 mt_sum_fn mt_sum_shuffle_cuda;     /* Lab 06.9  inside a warp by shuffles; shared memory only between warps */
 
 typedef struct mt_sum_rung {
@@ -115,8 +113,7 @@ void mt_row_max_cuda(float *out, const float *x, int64_t N, int64_t C);
 
 /* mt_softmax_fwd_cuda, mt_softmax_bwd_cuda -- as mt_softmax_fwd_cpu (out may alias x) and mt_softmax_bwd_cpu.
  * Moves: forward reads 12NC B and writes 4NC B in three passes, backward reads 20NC B and writes 4NC B in two; the
- * passes
- * after a row's first find it in cache while it is short enough.   Aborts: C < 1 with N > 0.   Lab 06.11 */
+ * passes after a row's first find it in cache while it is short enough.   Aborts: C < 1 with N > 0.   Lab 06.11 */
 void mt_softmax_fwd_cuda(float *out, const float *x, int64_t N, int64_t C);
 void mt_softmax_bwd_cuda(float *dx, const float *dout, const float *out, int64_t N, int64_t C);
 
@@ -151,7 +148,7 @@ enum { MT_HISTOGRAM_BINS = 256 };
 typedef void mt_histogram_fn(int64_t *count, const uint8_t *x, int64_t n);
 
 mt_histogram_fn mt_histogram_global_cuda;  /* Lab 06.15  every element is an atomic addition to memory */
-mt_histogram_fn mt_histogram_private_cuda; /* Lab 06.16  each block counts for itself, in shared memory */
+mt_histogram_fn mt_histogram_private_cuda; /* Lab 06.16  each block counts in its own shared memory */
 
 typedef struct mt_histogram_rung {
     const char *name;

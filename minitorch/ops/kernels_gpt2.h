@@ -41,7 +41,7 @@ void mt_embedding_bwd_cpu(float *dwte, float *dwpe, const float *dout, const int
 /* ---- attention: one signature, a ladder of kernels ---------------------------------------------- */
 
 /* Causal self-attention with H heads of D = C/H columns.
- *   out    [B,T,C]   overwritten; head h owns columns h*D .. h*D+D-1
+ *   out    [B,T,C]   overwritten; head h has columns h*D .. h*D+D-1
  *   saved            overwritten, for backward: as many numbers as the rung's saved(B, T, H) says
  *   qkv    [B,T,3C]  each row: queries, keys, values, C of each, split between the heads in the same way
  * score[i,j] = q_i . k_j / sqrt(D) for j <= i;  out_i = sum_j softmax_j(score[i,:]) v_j
@@ -76,7 +76,7 @@ typedef struct mt_attention_rung {
     mt_attention_bwd_fn *bwd;
 } mt_attention_rung;
 
-/* The ladder from the plainest to the fastest, ended by a rung whose name is NULL. Programs use one of them:
+/* The ladder from the simplest to the fastest, ended by a rung whose name is NULL. Programs use one of them:
  * MT_ATTENTION, which the Makefile sets. */
 extern const mt_attention_rung mt_attention_ladder_cpu[];
 
@@ -84,8 +84,8 @@ extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* mt_attention_cached_cpu -- the row of attention that belongs to one new token of one sample.
  *   out [C]  overwritten;  qkv [3C] of the new token;  place: its position, the number of tokens before it
- *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of those; row place is written
- * Moves: 8C(place + 1) B, which bounds the speed.   Aborts: as above.   Lab 08.8 */
+ *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of the tokens before; row place is written
+ * Moves: 8C(place + 1) B, which limits the speed.   Aborts: as above.   Lab 08.8 */
 void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int64_t H);
 
 /* ---- classifier: solutions/08-gpt2/classifier.c ------------------------------------------------ */
@@ -131,8 +131,8 @@ static inline const mt_gpt2_table *mt_gpt2_kernels(mt_device device)
 /* mt_most_likely_cpu -- the largest of V logits, V >= 1; of equal ones the first.   Lab 08.9 */
 int32_t mt_most_likely_cpu(const float *logits, int64_t V);
 
-/* The next three take ranked tokens: logit [V] and weight [V] never increase. Sums are in double: fifty thousand small
- * numbers are too inexact in f32. */
+/* The next three take ranked tokens: logit [V] and weight [V] never increase. Sums are in double: the sum of fifty
+ * thousand small numbers is too inexact in f32. */
 
 /* mt_sample_weights_cpu -- weight[i] = exp((logit[i] - logit[0]) / temperature), overwritten; temperature > 0.
  * Source: Hinton, Vinyals, Dean 2015, arXiv:1503.02531, sec. 2.   Lab 08.9 */

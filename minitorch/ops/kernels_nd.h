@@ -2,7 +2,7 @@
  *
  * An operand is a pointer and a view of it; a broadcast operand has stride 0 where it repeats, and its gradient is the
  * sum over the repeats. All operands of a call have the same shape. Forward overwrites, backward accumulates; a NULL
- * gradient is not wanted. Sums run in double and are rounded once. Threads never change a bit of any result.
+ * gradient is not computed. Sums run in double and are rounded once, with the same bits for any number of threads.
  * Given on the CPU; the CUDA kernels are lab 06's or given (cuda/kernels.h). */
 #pragma once
 

@@ -1,7 +1,8 @@
-/* matmul.h -- the matrix product on the CPU: one signature, one ladder of ever faster kernels.
+/* matmul.h -- the matrix product on the CPU: one signature, one ladder of increasingly fast kernels.
  *
  * C = A B  or  C += A B,  with A [M,K], B [K,N], C [M,N], all f32 and row-major.
- * Every rung takes the same arguments, so checks and benchmarks walk the table. Unit: solutions/01-matmul/matmul.c */
+ * Every rung takes the same arguments, so checks and benchmarks walk the table.
+ * Units: solutions/01-matmul/loops.c (01.1-3) and matmul.c (01.4-6).   Lab 01 */
 #pragma once
 
 #include "core/base.h"
@@ -11,8 +12,8 @@ MT_C_BEGIN
 typedef enum mt_trans { MT_NO_TRANS, MT_TRANS } mt_trans;       /* as stored, or read transposed */
 typedef enum mt_write { MT_OVERWRITE, MT_ACCUMULATE } mt_write; /* C = A B, or C += A B */
 
-/* What a product looks like. A leading dimension is the distance, in elements, between the starts of two stored
- * rows. */
+/* The dimensions of a product. A leading dimension is the distance, in elements, from the start of one stored row to
+ * that of the next. */
 typedef struct mt_matmul_dims {
     int64_t M, N, K; /* each >= 0; K = 0 makes the product zero */
     int64_t lda;     /* A is stored [M,K] with lda >= K, or, transposed, [K,M] with lda >= M */
@@ -49,7 +50,7 @@ typedef struct mt_matmul_rung {
     mt_matmul_fn *run;
 } mt_matmul_rung;
 
-/* The ladder from slowest to fastest, ended by a rung whose name is NULL. */
+/* The ladder from slowest to fastest (ops/matmul_ladder.c), ended by a rung whose name is NULL. */
 extern const mt_matmul_rung mt_matmul_ladder_cpu[];
 
 /* mt_matmul_cpu -- c [M,N] = op(a) op(b), all rows packed tightly (leading dimensions are the stored row lengths),
@@ -57,7 +58,7 @@ extern const mt_matmul_rung mt_matmul_ladder_cpu[];
 void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
                    mt_trans trans_b, mt_write write);
 
-/* mt_matmul_dims_check -- abort, in words, when the dimensions make no sense. Every rung calls it first. */
+/* mt_matmul_dims_check -- abort with a message when the dimensions are impossible. Every rung calls it first. */
 void mt_matmul_dims_check(const char *who, const mt_matmul_dims *dims);
 
 MT_C_END

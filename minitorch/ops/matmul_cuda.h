@@ -1,17 +1,16 @@
-/* matmul_cuda.h -- the matrix product on the device: one signature, one ladder, cuBLAS beside it, and the linear layer.
+/* matmul_cuda.h -- the matrix product on the device: one signature, one ladder with cuBLAS, and the linear layer.
  *
  * Every rung is an mt_matmul_fn and keeps the whole contract of ops/matmul.h (any M, N, K >= 0, leading dimensions,
- * transposes, += or =), with pointers into the device's memory; launches go to mt_cuda_stream(). What differs from rung
- * to rung is the way of the operands to the multipliers. Counted for squares n that tiles divide, untransposed, per
- * result:
+ * transposes, += or =), with pointers into the device's memory; launches go to mt_cuda_stream(). The rungs differ in
+ * how the operands are loaded. Counted per result, for n x n matrices, n a multiple of the tile, not transposed:
  *
  *               global memory      sectors per request    shared memory: wavefronts for 32 multiply-adds
- *   naive       2n floats          A 32, B 1              -        lanes down a column: rows of A, all apart
+ *   naive       2n floats          A 32, B 1              -        lanes down a column: each reads another row of A
  *   coalesced   2n floats          A 1, B 4               -        lanes along a row
  *   shared      2n / 32 floats     4                      2        a tile is read once for 32 threads
- *   register    2n / 128 floats    16 (float4)            1 / 4    8 x 8 results a thread
- *   pipelined   as register        16, along K 4          1 / 4    the next tiles come while these are used
- *   tensor      2n / 64 floats     4                      < 1 / 8  16 bits an element, 16 x 16 x 16 a step
+ *   register    2n / 128 floats    16 (float4)            1 / 4    8 x 8 results per thread
+ *   pipelined   as register        16, along K 4          1 / 4    the next tiles are loaded while these are used
+ *   tensor      2n / 64 floats     4                      < 1 / 8  16-bit elements, 16 x 16 x 16 per step
  *
  * Units: solutions/07-cuda-matmul/.   Lab 07 */
 #pragma once
@@ -27,8 +26,7 @@ mt_matmul_fn mt_matmul_register_cuda;  /* Lab 07.4-5  register.cu: 8 x 8 results
 mt_matmul_fn mt_matmul_pipelined_cuda; /* Lab 07.6  pipelined.cu: two buffers, filled by cp.async */
 
 /* mt_matmul_tensor_f16_cuda, mt_matmul_tensor_bf16_cuda -- operands rounded to 16 bits on the way to the tensor cores,
- * sums
- * in f32: off by at most (2 u + K eps) |A||B| with u = 2^-11 or 2^-8. An f16 overflows beyond 65504.   Lab 07.7 */
+ * sums in f32: off by at most (2 u + K eps) |A||B| with u = 2^-11 or 2^-8. An f16 overflows beyond 65504.   Lab 07.7 */
 mt_matmul_fn mt_matmul_tensor_f16_cuda;
 mt_matmul_fn mt_matmul_tensor_bf16_cuda;
 

@@ -1,6 +1,6 @@
 /* nd.h -- walk several views of one shape together, one run along the innermost dimension at a time.
  *
- * Dimensions that lie behind each other in every view are merged first, so dense arrays are a single run:
+ * Dimensions that are contiguous with each other in every view are merged first, so dense arrays are a single run:
  *     for (mt_nd it = mt_nd_begin(views, 3); it.runs > 0; mt_nd_next(&it))
  *         row(out + it.at[0], a + it.at[1], it.step[1], b + it.at[2], it.step[2], it.run);                        */
 #pragma once
@@ -12,7 +12,7 @@ MT_C_BEGIN
 enum { MT_ND_VIEWS = 4 };
 
 typedef struct mt_nd {
-    int64_t runs;              /* runs to go, this one included; 0 when the shape is empty */
+    int64_t runs;              /* runs left, this one included; 0 when the shape is empty */
     int64_t run;               /* elements in a run */
     int64_t at[MT_ND_VIEWS];   /* where this run begins in each storage */
     int64_t step[MT_ND_VIEWS]; /* each view's stride along the run */
@@ -28,9 +28,8 @@ void mt_nd_next(mt_nd *it);
 /* Elements i .. i+n-1 of the run at it. */
 typedef void mt_nd_piece_fn(const mt_nd *it, int64_t i, int64_t n, void *user);
 
-/* mt_nd_for -- all runs, cut into pieces of at most `piece` elements that the threads share. A piece is one thread's,
- * and which elements it has does not depend on their number. work: operations per element, for whether threads are
- * worth it. */
+/* mt_nd_for -- all runs, cut into pieces of at most `piece` elements that are divided among the threads. The pieces do
+ * not depend on the number of threads. work: operations per element; little work in all is done by one thread. */
 void mt_nd_for(const mt_nd *all, int64_t piece, int64_t work, mt_nd_piece_fn *fn, void *user);
 
 MT_C_END

@@ -1,8 +1,8 @@
-/* ops.h -- what tensors can do: shapes are checked, the result is allocated in the scope, the device's kernel runs, and
- * the tape remembers what backward needs. Every result belongs to the current scope (core/scope.h).
+/* ops.h -- operations on tensors: shapes are checked, the result is allocated in the scope, the device's kernel runs,
+ * and the tape records what backward needs. Every result belongs to the current scope (core/scope.h).
  *
- * f32 unless said. Inputs may be any view: ops that need dense rows make them so (mt_contiguous). A wrong shape aborts
- * and says both shapes in words. Call them inside a scope: what an op makes on its way is the scope's too. One table,
+ * f32 unless said. Inputs may be any view: ops that need dense rows copy them (mt_contiguous). A wrong shape aborts
+ * with a message that has both shapes. Call them inside a scope: it also frees an op's intermediate tensors. One table,
  * testing/op_cases.c, checks every op below. */
 #pragma once
 
@@ -54,9 +54,9 @@ mt_tensor *mt_dropout(mt_tensor *x, float p, mt_rng *rng);        /* zero with p
 mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label); /* logits [N,C], label i32 [N]: mean loss [] */
 
 /* ---- GPT-2 (ops/gpt2.c) ------------------------------------------------------------------------------------ */
-mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids i32 [B,T]: [B,T,C], token plus place */
+mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids i32 [B,T]: [B,T,C], token + position */
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */
 
 /* mt_classifier -- mean cross-entropy [] of x [N,C] times the transpose of w's first `classes` rows (w [V,C], classes
- * <= V; the rest is padding), target i32 [N]. Holds N x classes numbers once. */
+ * <= V; the rest is padding), target i32 [N]. Stores N x classes numbers once. */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);

@@ -20,40 +20,11 @@ void mt_unary_backward(mt_node *node, mt_tensor *dout)
     mt_count_work(0, 16 * mt_numel(dout));
 }
 
-mt_tensor *mt_relu(mt_tensor *x)
-{
-    static const mt_op op = { "relu", MT_OP_ELEMENTWISE, mt_unary_backward };
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    return mt_unary_call(&op, x, kernels->relu_fwd, kernels->relu_bwd, MT_KEEP_OUT);
-}
-
-mt_tensor *mt_sigmoid(mt_tensor *x)
-{
-    static const mt_op op = { "sigmoid", MT_OP_ELEMENTWISE, mt_unary_backward };
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    return mt_unary_call(&op, x, kernels->sigmoid_fwd, kernels->sigmoid_bwd, MT_KEEP_OUT);
-}
-
-mt_tensor *mt_tanh(mt_tensor *x)
-{
-    static const mt_op op = { "tanh", MT_OP_ELEMENTWISE, mt_unary_backward };
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    return mt_unary_call(&op, x, kernels->tanh_fwd, kernels->tanh_bwd, MT_KEEP_OUT);
-}
-
-mt_tensor *mt_gelu(mt_tensor *x)
-{
-    static const mt_op op = { "gelu", MT_OP_ELEMENTWISE, mt_unary_backward };
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    return mt_unary_call(&op, x, kernels->gelu_fwd, kernels->gelu_bwd, MT_KEEP_X);
-}
-
-mt_tensor *mt_gelu_tanh(mt_tensor *x)
-{
-    static const mt_op op = { "gelu_tanh", MT_OP_ELEMENTWISE, mt_unary_backward };
-    const mt_kernel_table *kernels = mt_kernels(mt_device_of(x));
-    return mt_unary_call(&op, x, kernels->gelu_tanh_fwd, kernels->gelu_tanh_bwd, MT_KEEP_X);
-}
+MT_UNARY_OP(relu, mt_kernels, MT_KEEP_OUT)
+MT_UNARY_OP(sigmoid, mt_kernels, MT_KEEP_OUT)
+MT_UNARY_OP(tanh, mt_kernels, MT_KEEP_OUT)
+MT_UNARY_OP(gelu, mt_kernels, MT_KEEP_X)
+MT_UNARY_OP(gelu_tanh, mt_kernels, MT_KEEP_X)
 
 /* ---- scale ------------------------------------------------------------------------------------------- */
 

@@ -85,9 +85,9 @@ static inline mt_vec mt_load_bytes(const uint8_t *from)
 #endif
 }
 
-/* mt_stream -- store past the caches, what is not read again before it would have left them: a line is not fetched in
- * order to be written, which halves the traffic. to is aligned as an mt_vec is. mt_stream_end before another thread may
- * read. */
+/* mt_stream -- a non-temporal store, for data that will not be read again soon: the line is not loaded first, which
+ * halves the traffic, and displaces nothing in the caches. `to` is aligned as an mt_vec is. Call mt_stream_end before
+ * another thread may read. */
 static inline void mt_stream(float *to, mt_vec v)
 {
 #if defined(__AVX512F__)
@@ -107,7 +107,7 @@ static inline void mt_stream_end(void)
 }
 
 /* mt_vec_transpose -- MT_VL vectors are the rows of a square; make them its columns. Each round interleaves the first
- * half of the vectors with the second, as one shuffles cards; after log2(MT_VL) rounds all numbers are in place. */
+ * half of the vectors with the second; after log2(MT_VL) rounds all numbers are in place. */
 static inline void mt_vec_transpose(mt_vec rows[MT_VL])
 {
 #pragma GCC unroll 4

@@ -31,7 +31,7 @@ static inline float mt_expf(float x)
     p = p * r + 0x1.55548ep-3f;
     p = p * r + 0.5f;
     p = 1.0f + (r + r * r * p);
-    int32_t k = (int32_t)n, half = k >> 1; /* two factors, for 2^n alone may be no normal float */
+    int32_t k = (int32_t)n, half = k >> 1; /* two factors, because 2^n may not be a normal float */
     return p * mt_pow2(half) * mt_pow2(k - half);
 }
 

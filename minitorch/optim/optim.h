@@ -42,15 +42,15 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
  * Aborts: a parameter of another optimizer with a flat block. No parameter can be added afterwards. */
 mt_tensor *mt_optim_flat(mt_optim *optim);
 
-/* mt_optim_zero_grad -- forget every gradient (param->grad is released and NULL); the next backward starts new sums. */
+/* mt_optim_zero_grad -- release every gradient (param->grad becomes NULL); the next backward starts new sums. */
 void mt_optim_zero_grad(mt_optim *optim);
 
 /* mt_optim_clip_grad_norm -- mt_clip_grad_norm_cpu (optim/clip.h) over every gradient there is; returns the norm
  * before. When that is not finite nothing was changed: skip the step. */
 double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm);
 
-/* mt_optim_step -- move every parameter that has a gradient. One without is left alone, with its state: its steps are
- * counted apart, so that a bias correction fits what its averages have seen.
+/* mt_optim_step -- update every parameter that has a gradient. One without is unchanged, and so is its state: steps are
+ * counted for each parameter, so that the bias correction fits its averages.
  * Aborts: a gradient that is not f32, dense, on the device and of the shape of its parameter. */
 void mt_optim_step(mt_optim *optim);
 

@@ -1,4 +1,4 @@
-/* rules.h -- which kernels move parameters on which device: ops/tables.h for the floor of the optimizers. */
+/* rules.h -- the update kernels of each device, as ops/tables.h has the kernels of ops. */
 #pragma once
 
 #include "core/device.h"

@@ -2,7 +2,7 @@
  *
  * Letters, for one element: p parameter, g gradient, t step (1 for the first), lr learning rate, wd weight decay. All
  * arrays are dense f32 and must not alias. Any size may be 0. Elements are independent (Adafactor: rows and columns are
- * summed in a fixed order), so threads never change a bit. The gradient is read only.
+ * summed in a fixed order), so the number of threads changes no bit. The gradient is only read.
  * Bytes per element are counted for arrays larger than the caches: every array is read or written once. */
 #pragma once
 
@@ -47,8 +47,7 @@ mt_update_fn mt_sgd_update_cpu;
 
 /* mt_momentum_update_cpu -- b = momentum b + g;  p -= lr b.
  * mt_nesterov_update_cpu -- the same b; p holds the point ahead, p - lr momentum b in terms of momentum's p, and g is
- * the
- *   gradient there. The step follows from that: derive it (labs/04-optimizers/README.md).
+ *   the gradient there. The step follows from that: derive it (labs/04-optimizers/README.md).
  *   state[0] = b [rows,cols].   Move 20 B per element.
  * Source: Polyak 1964; Sutskever et al. 2013, in the form of torch.optim.SGD.   Lab 04.1 */
 mt_update_fn mt_momentum_update_cpu;
@@ -61,8 +60,8 @@ mt_update_fn mt_rmsprop_update_cpu;
 /* mt_adam_update_cpu -- m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2;
  *   p -= lr m_hat / (sqrt(v_hat) + eps),  m_hat = m / (1 - beta1^t),  v_hat = v / (1 - beta2^t)
  *   state[0] = m, state[1] = v, both [rows,cols].   Moves 28 B per element.   Aborts: t < 1.
- * Source: Kingma and Ba 2014, arXiv:1412.6980, algorithm 1: eps is outside the root (not
- * inside, sqrt(v + eps), where 1e-8 acts like 1e-4 outside).   Lab 04.3 */
+ * Source: Kingma and Ba 2014, arXiv:1412.6980, algorithm 1: eps is outside the root. (Inside it, 1e-8 would act like
+ * 1e-4 outside.)   Lab 04.3 */
 mt_update_fn mt_adam_update_cpu;
 
 /* mt_adamw_update_cpu -- Adam with decoupled decay: p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p); m and v do not depend

@@ -1,5 +1,5 @@
 /* updates_cuda.h -- the update rules on the device; param, grad and state of an mt_update are device memory there, the
- * mt_update itself and its hyper-parameters are the host's. Meaning and state are those of their twins for the CPU in
+ * mt_update itself and its hyper-parameters are the host's. Meaning and state are those of the CPU's kernels in
  * optim/updates.h; launches go to mt_cuda_stream(). Unit: solutions/06-cuda-kernels/updates.cu */
 #pragma once
 

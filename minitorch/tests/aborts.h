@@ -1,4 +1,4 @@
-/* aborts.h -- for tests of faults: a statement must abort, and say these words on stderr.
+/* aborts.h -- for tests of programming errors: a statement must abort and print this text on stderr.
  *
  *     ABORTS("[2,3]", mt_reshape(t, MT_SHAPE(5)));
  *

@@ -312,7 +312,7 @@ Test(gpt2, refuses_what_cannot_be)
     mt_rng rng = mt_rng_new(7, MT_STREAM_INIT);
     mt_module *model = mt_gpt2_new(&small, &rng);
     mt_scope_begin();
-    ABORTS("there are only 12 places", mt_forward(model, mt_zeros(MT_SHAPE(1, 13), MT_I32, MT_CPU)));
+    ABORTS("there are only 12 positions", mt_forward(model, mt_zeros(MT_SHAPE(1, 13), MT_I32, MT_CPU)));
     int32_t outside[] = { 32 };
     ABORTS("the tokens are 0 .. 31", mt_forward(model, mt_from(MT_SHAPE(1, 1), MT_I32, outside)));
     mt_scope_end();

@@ -81,7 +81,7 @@ Test(tape, gradient_ready_callbacks_are_called_per_leaf_in_order)
     mt_grad_ready_off(leaf[7], note_leaf, a);
     mt_grad_ready(leaf[7]);
     cr_assert_str_eq(order, "a39 a7 b7 b7 ");
-    ABORTS("nobody registered this callback for the gradient of []", mt_grad_ready_off(leaf[7], note_leaf, a));
+    ABORTS("this callback was not registered for the gradient of []", mt_grad_ready_off(leaf[7], note_leaf, a));
     mt_grad_ready_off(leaf[7], note_leaf, b);
     mt_grad_ready(leaf[7]);
     for (int i = 0; i < 40; i++) {

@@ -1,6 +1,6 @@
-/* model.c -- the forward pass of GPT-2: a block, the model, logits and loss. Ops record themselves, so backward is
- * lab 03's. Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of
- * norm and sum, Xiong et al. 2020, arXiv:2002.04745. */
+/* model.c -- the forward pass of GPT-2: a block, the model, the loss. Ops record themselves, so backward is lab 03's.
+ * Modules and their parameters are made in models/gpt2.c. Source: Radford et al. 2019; for the order of norm and sum,
+ * Xiong et al. 2020, arXiv:2002.04745. */
 #include "models/gpt2.h"
 #include "ops/ops.h"
 
@@ -47,18 +47,6 @@ mt_tensor *mt_gpt2_forward(mt_module *model, mt_tensor *ids)
     mt_tensor *x = mt_embedding(wte, wpe, ids);
     x = mt_forward(model->child[MT_GPT2_H], x);
     return mt_forward(model->child[MT_GPT2_LN_F], x);
-    /* LAB 08.11 END */
-}
-
-mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids)
-{
-    const mt_gpt2_config *c = mt_gpt2_config_of(model);
-    mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
-    /* LAB 08.11 BEGIN  Logits of every token of the vocabulary, at every position.
-     * Hint: the head is the token table. Slice its first c->vocabulary rows (the others are padding), transpose,
-     * multiply. */
-    mt_tensor *tokens = mt_slice(wte, 0, 0, c->vocabulary, 1);
-    return mt_matmul(mt_forward(model, ids), mt_transpose(tokens, 0, 1));
     /* LAB 08.11 END */
 }
 

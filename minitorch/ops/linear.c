@@ -1,0 +1,32 @@
+/* linear.c -- x w + b. */
+#include "ops/call.h"
+
+#include <inttypes.h>
+
+static void linear_backward(mt_node *node, mt_tensor *dout)
+{
+    mt_tensor *x = mt_saved_tensor(node, 0), *w = mt_saved_tensor(node, 1);
+    int64_t N = mt_rows(x), I = w->view.shape[0], O = w->view.shape[1];
+    float *dx = mt_grad_data(node, 0), *dw = mt_grad_data(node, 1);
+    float *db = node->edge_count > 2 ? mt_grad_data(node, 2) : NULL;
+    mt_kernels(node->device)->linear_bwd(dx, dw, db, mt_f32(dout), mt_f32(x), mt_f32(w), N, I, O);
+    mt_count_work(2 * N * I * O * ((dx != NULL) + (dw != NULL)),
+                  4 * (N * O + (dx ? I * O + 2 * N * I : 0) + (dw ? N * I + 2 * I * O : 0) + (db ? 2 * O : 0)));
+}
+
+static const mt_op linear_op = { "linear", MT_OP_MATMUL, linear_backward };
+
+mt_tensor *mt_linear(mt_tensor *x, mt_tensor *w, mt_tensor *b)
+{
+    MT_CALL(c, &linear_op, { &x, MT_DENSE }, { &w, MT_DENSE }, { &b, MT_OPTIONAL });
+    int64_t N = mt_rows(x), I = mt_last_dim("linear", x);
+    MT_CHECK(w->view.rank == 2 && w->view.shape[0] == I, "linear: x is %s, w is %s: w must be [%" PRId64 ", outputs]",
+             mt_text_of(x), mt_text_of(w), I);
+    int64_t O = w->view.shape[1];
+    MT_CHECK(!b || (b->view.rank == 1 && b->view.shape[0] == O), "linear: w is %s, b is %s: b must be [%" PRId64 "]",
+             mt_text_of(w), mt_text_of(b), O);
+    mt_tensor *out = mt_call_result(&c, mt_with_last_dim(mt_shape_of(x), O));
+    mt_kernels(c.device)->linear_fwd(mt_f32(out), mt_f32(x), mt_f32(w), b ? mt_f32(b) : NULL, N, I, O);
+    mt_save(mt_call_end(&c, 2 * N * I * O, 4 * (N * I + I * O + N * O + (b ? O : 0))), x, w);
+    return out;
+}
