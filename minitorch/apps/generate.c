@@ -73,7 +73,7 @@ static mt_status encode(int32_t **ids, int64_t *count, const mt_vocabulary *voca
     mt_encoder_free(encoder);
     mt_tokenizer_free(tokenizer);
     if (status == MT_OK && *count == 0)
-        return mt_fail(MT_ERR_ARGUMENT, "--prompt is empty: the model needs a token to go on from");
+        return mt_fail(MT_ERR_ARGUMENT, "--prompt is empty: the model needs a token to begin with");
     return status;
 }
 

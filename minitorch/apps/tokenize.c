@@ -49,7 +49,7 @@ static mt_status check(const options *o)
     if (o->count == 0 || (!o->out && !o->save))
         return mt_fail(MT_ERR_ARGUMENT, "name text files, and what to write: --out FILE, --save DIR or both");
     if (o->characters && o->train)
-        return mt_fail(MT_ERR_ARGUMENT, "--chars and --train are two vocabularies");
+        return mt_fail(MT_ERR_ARGUMENT, "--chars and --train each make a vocabulary: use one of them");
     if (o->raw && (o->characters || o->train || o->save || o->special || !o->out))
         return mt_fail(MT_ERR_ARGUMENT, "--raw takes ids as they are: it goes with --out FILE only");
     return MT_OK;

@@ -102,7 +102,7 @@ static mt_status resume(run *r, const char *csv)
     if (status == MT_OK)
         status = mt_safetensors_load(file, &state, "");
     if (status == MT_ERR_ARGUMENT)
-        status = mt_fail(status, "%s; --resume takes the flags of the run that it goes on with", mt_last_error());
+        status = mt_fail(status, "%s; --resume needs the flags of the run that it continues", mt_last_error());
     if (status == MT_OK)
         status = mt_metrics_resume(&r->metrics, csv, HEADER, r->rows);
     if (status == MT_OK)
@@ -262,8 +262,9 @@ static mt_status train(run *r)
     mt_progress_clear(&r->loop.progress);
     if (r->rows > 0)
         mt_cli_run("curve", o->recipe.out);
-    return status != MT_ERR_STOPPED ? status
-                                    : mt_fail(status, "%s; --resume goes on from the last evaluation", mt_last_error());
+    return status != MT_ERR_STOPPED
+               ? status
+               : mt_fail(status, "%s; --resume continues from the last evaluation", mt_last_error());
 }
 
 static void teardown(run *r)

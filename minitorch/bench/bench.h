@@ -1,5 +1,5 @@
-/* bench.h -- what the programs of this folder share: the name of the machine, CSV files, least times, the profile's
- * lines, products as spans. */
+/* bench.h -- what the programs of this folder share: the name of the machine, CSV files, minimum times, lines of a
+ * profile, spans for matrix products. */
 #pragma once
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static inline double bench_cpu(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* bench_line -- the profile's line of this name; zeros: there is none. */
+/* bench_line -- the profile's line of this name; zeros when there is none. */
 static inline mt_profile_line bench_line(const mt_profile *p, const char *name)
 {
     for (int64_t i = 0; i < p->line_count; i++)
@@ -80,7 +80,7 @@ static inline mt_profile_line bench_line(const mt_profile *p, const char *name)
 }
 
 /* bench_mark_products -- from now on every matrix product of the CPU's table is a span "product", so that a profile
- * tells products from the ops around them; then `also`, unless NULL, gets its seconds. */
+ * shows products apart from the ops around them. `also`, unless NULL, is called with the time of each. */
 typedef void bench_product_fn(const mt_matmul_dims *dims, double seconds);
 static bench_product_fn *bench_also;
 

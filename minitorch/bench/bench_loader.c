@@ -20,7 +20,7 @@
 #include "core/storage.h"
 #include "data/idx.h"
 #include "data/images/image.h"
-#include "data/images/image_standin.h"
+#include "testing/image_standin.h"
 #include "data/loader.h"
 #include "data/mnist.h"
 

@@ -13,5 +13,5 @@ make -s emulator CUDA=emu
 mkdir -p $build/count
 "$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu \
     minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/ops/nd.c \
-    solutions/00-tensors/view.c -fopenmp -o $build/count/count_lab06
+    solutions/00-tensors/{view,strides}.c -fopenmp -o $build/count/count_lab06
 exec $build/count/count_lab06 ${kernel:+"$kernel"}

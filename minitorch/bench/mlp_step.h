@@ -1,19 +1,19 @@
 /* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) at once, for plain
- * SGD: how fast a step can be when nothing is general. Used by mnist_by_hand, which is compared with PyTorch.
+ * SGD: how fast a step can be when it is written for one network. Used by mnist_by_hand, which is compared with
+ * PyTorch.
  *
- * w -= rate * x^T dz is w += x^T (-rate * dz). So the loss hands back -rate/N instead of 1/N, and each product adds the
- * update directly to the weights: no gradient is stored, zeroed or read again. One team of threads shares two things
- * per layer:
+ * w -= rate * x^T dz is w += x^T (-rate * dz). So the gradient of the loss begins with -rate/N instead of 1/N, and each
+ * product adds the update directly to the weights: no gradient is stored, zeroed or read again. The threads divide a
+ * step in three ways, with a barrier after the first and after the second:
  *
  *   columns of layer 0    each thread computes its columns of act[0]: its part of the largest weights stays in its
  *                         cache
  *   rows of the batch     from there to the loss and back, rows are independent
  *   columns again         each thread adds its columns of every layer's update to the weights
  *
- * There are two barriers, between these three. Columns are taken a few at a time, and a thread that has finished its
- * own takes some of the others': on a shared machine one core is often slower than the next, and a barrier waits for
- * the slowest. No sum is ever split, so the bits depend neither on the number of threads nor on which thread took
- * what. */
+ * Columns are taken a few at a time, and a thread that has finished its own takes some of the others': on a shared
+ * machine cores differ in speed, and a barrier waits for the slowest. No sum is split, so the bits depend neither on
+ * the number of threads nor on which thread computed what. */
 #pragma once
 
 #include "models/manual_mlp.h"
@@ -23,8 +23,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Something each thread of a step does once its own part is done, without waiting for the others: fetch its share of
- * the next batch. It must touch nothing of this step. */
+/* What each thread does after its own part of a step, without waiting for the others: it loads its share of the next
+ * batch. It must not access the data of this step. */
 typedef struct mlp_meanwhile {
     void (*run)(void *user, int thread, int threads);
     void *user;
@@ -32,8 +32,8 @@ typedef struct mlp_meanwhile {
 
 enum {
     CHUNK = 64, /* columns taken at a time: two tiles of the widest micro-kernel, for which the input is packed once */
-    ROW_WORK = 1 << 20, /* multiply-adds of a step that are worth a team */
-    TEAM = 64,          /* most threads of it */
+    ROW_WORK = 1 << 20, /* multiply-adds of a step from which several threads are faster */
+    TEAM = 64,          /* at most as many threads */
     LINE = 64,          /* bytes of a cache line */
 };
 

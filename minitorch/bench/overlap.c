@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/clock_sim.h"
+#include "testing/clock_sim.h"
 #include "bench/bench.h"
 #include "data/loader.h"
 

@@ -44,7 +44,8 @@ static mt_status read_entry(entry *e, const cJSON *item, const char *path)
                   .begin = number(cJSON_GetArrayItem(offsets, 0)),
                   .end = number(cJSON_GetArrayItem(offsets, 1)) };
     if (!e->dtype || !cJSON_IsArray(e->shape) || cJSON_GetArraySize(offsets) != 2 || e->begin < 0 || e->end < e->begin)
-        return mt_fail(MT_ERR_FORMAT, "%s: %s needs a dtype, a shape and two data_offsets that rise", path, e->name);
+        return mt_fail(MT_ERR_FORMAT, "%s: %s needs a dtype, a shape and two data_offsets in increasing order", path,
+                       e->name);
     return MT_OK;
 }
 

@@ -34,7 +34,7 @@ struct mt_option {
     char letter;       /* -n; 0: none */
     const char *value; /* what --help calls its value */
     mt_option_kind kind;
-    size_t at; /* where the field is in the struct */
+    size_t at; /* offset of the field in the struct */
     double low, high;
     mt_status (*parse)(const char *text, void *field);
     const mt_option *group;

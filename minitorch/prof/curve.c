@@ -72,11 +72,11 @@ static mt_status run_gnuplot(int script, int svg)
     int failed = posix_spawnp(&child, "gnuplot", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (failed)
-        return mt_fail(MT_ERR_UNAVAILABLE, "no curve: gnuplot is not there (%s); apt install gnuplot-nox",
+        return mt_fail(MT_ERR_UNAVAILABLE, "no curve: gnuplot could not be started (%s); apt install gnuplot-nox",
                        strerror(failed));
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
-            return mt_fail(MT_ERR_IO, "no curve: gnuplot got lost: %s", strerror(errno));
+            return mt_fail(MT_ERR_IO, "no curve: waiting for gnuplot failed: %s", strerror(errno));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return mt_fail(MT_ERR_IO, "no curve: gnuplot could not draw it (what it says is above)");
     return MT_OK;

@@ -58,7 +58,7 @@ mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *head
     off_t end = ftello(file);
     fclose(file);
     return good ? open_at(out, path, 0, end)
-                : mt_fail(MT_ERR_FORMAT, "%s: not the names %s and %" PRId64 " rows", path, header, rows);
+                : mt_fail(MT_ERR_FORMAT, "%s: expected the column names %s and %" PRId64 " rows", path, header, rows);
 }
 
 void mt_metrics_close(mt_metrics *metrics)

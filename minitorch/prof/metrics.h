@@ -1,4 +1,4 @@
-/* metrics.h -- a run's numbers as a CSV file that is whole at any moment: after every row, and after a failed one. */
+/* metrics.h -- a run's numbers as a CSV file that is complete at any time: after every row, and after a failed one. */
 #pragma once
 
 #include "core/base.h"
@@ -10,14 +10,14 @@ typedef struct mt_metrics mt_metrics; /* opaque */
 /* mt_metrics_open -- a new file (an older one of that name is replaced) with the line of column names. */
 mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header);
 
-/* mt_metrics_resume -- go on with an older file, keeping its line of names and its first `rows` rows: what a run wrote
- * after the checkpoint it resumes from is dropped. MT_ERR_FORMAT when it has fewer, or other names; the file is then as
- * it was. */
+/* mt_metrics_resume -- continue an older file, keeping its line of names and its first `rows` rows: what a run wrote
+ * after the checkpoint it resumes from is dropped. MT_ERR_FORMAT, and the file unchanged, when it has fewer rows, or
+ * other names. */
 mt_status mt_metrics_resume(mt_metrics **out, const char *path, const char *header, int64_t rows);
 void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
 
-/* mt_metrics_row -- one line, without its newline, at once on its way to the disk. When that is full the file ends with
- * the row before. */
+/* mt_metrics_row -- one line, given without its newline, written immediately. When the disk is full, the file ends with
+ * the previous row. */
 mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...) MT_PRINTF(2, 3);
 
 MT_C_END

@@ -20,7 +20,7 @@ MT_C_BEGIN
 typedef struct mt_profile_line {
     char *name; /* "linear", "linear backward" */
     int64_t calls;
-    double total, self;       /* seconds; self: outside of spans inside them. total counts a span in its like twice */
+    double total, self;       /* seconds; self: without inner spans. total counts a span within its own name twice */
     double shortest, longest; /* seconds of one call */
     int64_t flops, bytes;     /* counted in them (mt_count_work), outside of spans inside them */
     int64_t peak[MT_DEVICE_COUNT]; /* most bytes allocated during one, as this thread saw it when it allocated */
@@ -56,22 +56,23 @@ typedef struct mt_profile {
 mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events);
 void mt_profile_free(mt_profile *profile); /* NULL is allowed */
 
-/* mt_profile_begin, mt_profile_end -- record from here to there in memory, and read that. Any thread may begin and end.
- * Aborts as mt_record_begin and mt_record_end do; events < 0. */
+/* mt_profile_begin, mt_profile_end -- record in memory between the two calls, and read that. Any thread may call them.
+ * Abort as mt_record_begin and mt_record_end do; events < 0. */
 void mt_profile_begin(int64_t events);
 mt_profile *mt_profile_end(void);
 
 /* ---- how much of the machine was used ------------------------------------------------------------------- */
 
-/* What the work is held against. Zero: unknown, not shown. */
+/* What the work is compared with. Zero: unknown, not shown. */
 typedef struct mt_profile_roof {
     double measured_flops; /* FLOP/s that this machine reached just now (mt_machine_flops) */
-    double given_flops;    /* FLOP/s that its data sheet promises */
+    double given_flops;    /* FLOP/s of its data sheet */
     double model_flops;    /* FLOPs that the model needs for the work at hand: 6 per weight and token, say */
 } mt_profile_roof;
 
-/* mt_profile_utilisation -- the part of peak FLOP/s that was used for model_flops; 0: for those counted, which include
- * what was computed twice to save memory. Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, app. B. */
+/* mt_profile_utilisation -- the share of peak FLOP/s that was used for model_flops; for model_flops = 0 those counted,
+ * which include what was computed twice to save memory. Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, app.
+ * B. */
 double mt_profile_utilisation(const mt_profile *profile, double model_flops, double peak);
 
 /* ---- looking at it ---------------------------------------------------------------------------------------- */
@@ -89,8 +90,8 @@ typedef struct mt_timeline {
 } mt_timeline;
 mt_status mt_profile_timeline(const mt_profile *profile, const char *path, const mt_timeline *timeline); /* or NULL */
 
-/* mt_profile_save -- all three into a folder that is there. Files are replaced when they are complete, not before:
- * MT_ERR_IO leaves an older one as it was. */
+/* mt_profile_save -- all three into an existing folder. Files are replaced only when they are complete: MT_ERR_IO
+ * leaves an older one unchanged. */
 mt_status mt_profile_save(const mt_profile *profile, const char *folder, const mt_profile_roof *roof);
 
 MT_C_END

@@ -13,7 +13,7 @@ static const double period[] = { [MT_PROGRESS_OFF] = 0, [MT_PROGRESS_LINES] = 10
 
 mt_progress mt_progress_begin(const char *unit, int64_t total)
 {
-    MT_CHECK(total > 0, "progress over %" PRId64 " %s", total, unit);
+    MT_CHECK(total > 0, "progress: the total is %" PRId64 " %s; it must be positive", total, unit);
     mt_progress_mode mode = isatty(STDERR_FILENO) ? MT_PROGRESS_BAR : MT_PROGRESS_LINES;
     double now = mt_now();
     return (mt_progress){ mode, unit, total, now, now + period[mode] };

@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 /* mt_put_json, mt_put_xml -- text inside "..." of JSON; as text or inside an attribute of XML. What is not UTF-8, and
- * in XML what it has no way to write (control characters), becomes U+FFFD, the replacement character. */
+ * what XML cannot represent (control characters), becomes U+FFFD, the replacement character. */
 void mt_put_json(FILE *out, const char *text);
 void mt_put_xml(FILE *out, const char *text);
 
-/* mt_put_column -- for people: padded by spaces to `width` characters; control characters become U+FFFD. */
+/* mt_put_column -- for a terminal: padded by spaces to `width` characters; control characters become U+FFFD. */
 void mt_put_column(FILE *out, const char *text, int64_t width);
 
 /* mt_text_width -- characters that mt_put_... write of text, before escaping. */

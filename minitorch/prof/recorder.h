@@ -32,11 +32,9 @@ typedef struct mt_record {
 } mt_record;
 
 /* mt_record_begin -- spans that begin from now on are written to path, which is replaced. MT_ERR_IO: it cannot be
- * opened.
- * Replaces another listener of spans.   Aborts: a recording is running. */
+ * opened. Replaces another listener of spans.   Aborts: a recording is running. */
 mt_status mt_record_begin(const char *path);
 
 /* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was
- * written.
- * Spans that are still open are left out.   Aborts: no recording is running. */
+ * written. Spans that are still open are left out.   Aborts: no recording is running. */
 mt_status mt_record_end(int64_t model_flops);

@@ -25,7 +25,7 @@ struct mt_span {
     double inner;         /* seconds of them that spans inside it took */
     int64_t flops, bytes; /* counted in it, outside of spans inside it */
     int64_t live[MT_DEVICE_COUNT],
-        peak[MT_DEVICE_COUNT]; /* bytes allocated when it began; at most, if someone keeps it */
+        peak[MT_DEVICE_COUNT]; /* bytes allocated when it began; the most during it, if a listener records it */
 };
 
 /* mt_span_listener -- a span ended. Called on the thread that ran it, inner spans before outer ones; several threads

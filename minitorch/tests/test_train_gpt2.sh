@@ -29,7 +29,7 @@ refused() {
     "$train" "${flags[@]}" "${@:2}" -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed with ${*:2}" || ok
     grep -qF -- "$1" "$dir/log" && ok || bad "${*:2} said: $(tail -1 "$dir/log")"
 }
-refused 'with steps 2000, not 7; --resume takes the flags of the run' --steps 7
+refused 'with steps 2000, not 7; --resume needs the flags of the run' --steps 7
 refused 'with seed 1, not 9007199254740993' --seed 9007199254740993
 refused 'with lr 0.002' --lr 0.003
 refused 'with batch 4, not 5' --batch 5

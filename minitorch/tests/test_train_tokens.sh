@@ -50,12 +50,12 @@ cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/me
 
 # A resume with flags of another run changes nothing beside the checkpoint.
 run "$train" "${flags[@]}" --vocab "$dir/400" --data "$dir/400.tokens" -o "$dir/broken" --resume
-says "--resume takes the flags of the run that it goes on with"
+says "--resume needs the flags of the run that it continues"
 cmp "$dir/300/vocab.bpe" "$dir/broken/vocab.bpe" && ok || bad "it replaced the vocabulary"
 
 plan=("$train" "${flags[@]}" --plan)
 run "${plan[@]}" --data "$dir/400.tokens"
-says "the vocabulary has 300: it is another's"
+says "the vocabulary has 300: the file was made with another vocabulary"
 run "${plan[@]}" --data "$dir/300.tokens" --vocab "$dir/400"
 says "300.tokens was not made with the vocabulary in $dir/400"
 head -c 9999 "$dir/300.tokens" >"$dir/cut.tokens"

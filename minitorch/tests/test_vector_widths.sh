@@ -15,7 +15,8 @@ narrower() {
 
 for march in $(narrower); do
     ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O3 -march="$march" -fno-math-errno -fno-trapping-math -fopenmp -Iminitorch \
-        minitorch/tests/test_matmul.c solutions/01-matmul/matmul.c minitorch/ops/matmul.c minitorch/core/base.c \
+        minitorch/tests/test_matmul.c solutions/01-matmul/*.c minitorch/ops/matmul.c \
+        minitorch/ops/matmul_ladder.c minitorch/core/base.c \
         -lcriterion -lm -o "$dir/test" && "$dir/test" >"$dir/log" 2>&1 && passed=$((passed + 1)) && continue
     failed=$((failed + 1))
     echo "FAIL for $march: $(grep '^\[FAIL\]' "$dir/log" | tr '\n' ' ')"

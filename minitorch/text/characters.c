@@ -15,7 +15,8 @@ mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int
         int32_t code = mt_utf8_next(text + at, size - at, &length);
         if (code < 0)
             status =
-                mt_fail(MT_ERR_FORMAT, "offset %" PRId64 ": byte %02x is not UTF-8; characters need it", at, text[at]);
+                mt_fail(MT_ERR_FORMAT, "offset %" PRId64 ": byte %02x is not UTF-8, which a text of characters must be",
+                        at, text[at]);
         else if (!end[code])
             end[code] = at + 1;
     }

@@ -3,8 +3,8 @@
  *     "It's late."  --pieces-->  "It" "'s" " late" "."  --merges-->  ids 1026 338 2739 13
  *
  * Encoding works with *symbols*: 0 to 255 are the bytes, and merge number r makes symbol 256 + r of two earlier ones.
- * The pair that makes the lowest symbol is merged first. At the end symbols become ids (text/vocabulary.h): those above
- * 255 are equal.
+ * The pair that makes the lowest symbol is merged first. At the end symbols become ids (text/vocabulary.h): above 255
+ * both are the same number.
  *
  * Any bytes are text. Bytes that are not UTF-8 count as punctuation, and decoding returns exactly what was encoded
  * (GPT-2's own program does the same with errors="surrogateescape").
@@ -24,7 +24,7 @@ MT_C_BEGIN
  *   's 't 're 've 'm 'll 'd     in lower case only
  *   one blank or none, then letters                   ?\p{L}+
  *   one blank or none, then numbers                   ?\p{N}+
- *   one blank or none, then neither, nor white space  ?[^\s\p{L}\p{N}]+
+ *   one blank or none, then other characters          ?[^\s\p{L}\p{N}]+     neither letters, numbers nor white space
  *   white space up to the end of the text, or all but its last character   \s+(?!\S)
  *   white space                                                            \s+
  * Source: Radford et al. 2019, github.com/openai/gpt-2, src/encoder.py.   Lab 08.1 */
@@ -54,7 +54,7 @@ static inline int32_t mt_merges_find(const mt_merges *merges, int32_t left, int3
 /* mt_bpe_merge -- merge neighbours until no two make a symbol; always those that make the lowest, of equal ones the
  * leftmost.
  *   symbol  [n] i32  replaced by the result;  returns its length
- * For short pieces: quadratic time is good enough (mt_encode passes those above 64 bytes to mt_bpe_merge_long).
+ * For short pieces, so quadratic time is good enough (mt_encode passes those above 64 bytes to mt_bpe_merge_long).
  * Source: Sennrich, Haddow, Birch 2016, arXiv:1508.07909, sec. 3.2.   Lab 08.2 */
 int64_t mt_bpe_merge(int32_t *symbol, int64_t n, const mt_merges *merges);
 

@@ -67,7 +67,8 @@ static mt_status check_ids(const mt_corpus *c)
         int32_t id = token(&c->tokens, i);
         if (id < 0 || id >= limit)
             return mt_fail(MT_ERR_FORMAT,
-                           "%s: offset %" PRId64 ": token %d, but the vocabulary has %" PRId64 ": it is another's",
+                           "%s: offset %" PRId64 ": token %d, but the vocabulary has %" PRId64
+                           ": the file was made with another vocabulary",
                            c->file.path, header + i * c->tokens.size, id, limit);
     }
     return MT_OK;

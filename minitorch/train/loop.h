@@ -1,7 +1,7 @@
 /* loop.h -- the steps of a whole run, with an evaluation at intervals and a progress line.
  *
- *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test, .user
- *     = r }; mt_status status = mt_loop_run(&loop, loop.steps); */
+ *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test };
+ *     mt_status status = mt_loop_run(&loop, loop.steps); */
 #pragma once
 
 #include "prof/progress.h"
@@ -29,6 +29,6 @@ typedef struct mt_loop {
     double since_begin;   /* mt_now() */
 } mt_loop;
 
-/* mt_loop_run -- go on until `until` steps are done. Ends before with the loader's or the evaluation's error, with
+/* mt_loop_run -- run until `until` steps are done. Ends earlier with the loader's or the evaluation's error, with
  * MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C (mt_cli_catch_stop). */
 mt_status mt_loop_run(mt_loop *loop, int64_t until);

@@ -19,7 +19,7 @@ typedef struct mt_recipe {
     mt_update_kind optimizer;
     mt_schedule_kind schedule;
     double lr;           /* the largest of the schedule; 0: mt_hyper_default's */
-    double lr_min;       /* where cosine ends, the foot of a triangle */
+    double lr_min;       /* where cosine ends, the smallest rate of a triangle */
     double gamma;        /* of step, exponential, exp-range; 0: 0.1 for step, else down to 1 % at the end of the run */
     int64_t period;      /* steps; 0: cosine takes the whole run, step drops twice, there are five triangles */
     int64_t warmup;      /* steps */
@@ -37,7 +37,7 @@ typedef struct mt_recipe {
 /* The options, as a group for a program's own table. */
 extern const mt_option mt_recipe_options[];
 
-/* mt_recipe_schedule -- the learning rate over a run of so many steps, with what the recipe leaves open filled in. */
+/* mt_recipe_schedule -- the learning rate over a run of so many steps, with the recipe's zeros replaced by defaults. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
 /* mt_recipe_begin -- sets the number of threads, makes the output folder, and catches Ctrl-C (mt_cli_stopped). */
