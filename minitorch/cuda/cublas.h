@@ -5,7 +5,7 @@
 
 #include <cublas_v2.h>
 
-/* MT_CUBLAS -- a cuBLAS call that must succeed; else file, line, call and status, and abort. */
+/* MT_CUBLAS -- a cuBLAS call that must succeed; otherwise prints file, line, call and status, and aborts. */
 #define MT_CUBLAS(call) mt_cublas_check((int)(call), __FILE__, __LINE__, #call)
 
 MT_C_BEGIN

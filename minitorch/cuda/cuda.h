@@ -9,8 +9,8 @@
  *         MT_LAUNCHED("relu_fwd");
  *     }
  *
- * The same units are built by nvcc or by the emulator (CUDA=nvcc|emu): nothing here tells them apart. C files see the
- * functions that need no CUDA type. */
+ * The same units are built by nvcc or by the emulator (CUDA=nvcc|emu). C files see the functions that need no CUDA
+ * type. */
 #pragma once
 
 #include "core/base.h"
@@ -19,15 +19,16 @@
 #include <cstdio>
 #include <cuda_runtime.h>
 
-/* MT_CUDA -- a call of the CUDA runtime that must succeed; else file, line, call and CUDA's words, and abort. */
+/* MT_CUDA -- a call of the CUDA runtime that must succeed; otherwise prints file, line, call and CUDA's message, and
+ * aborts. */
 #define MT_CUDA(call) mt_cuda_check((int)(call), __FILE__, __LINE__, #call)
 
-/* MT_LAUNCHED -- right behind a launch: a refused one (too many threads, too much shared memory) aborts here, by name.
- * What goes wrong while the kernel runs shows at some later call; with MT_SYNC=1 in the environment it shows here. */
+/* MT_LAUNCHED -- after each launch: a refused one (too many threads, too much shared memory) aborts here, by name. An
+ * error while the kernel runs is reported by some later call; with MT_SYNC=1 in the environment it is reported here. */
 #define MT_LAUNCHED(name) mt_cuda_launched(__FILE__, __LINE__, name)
 
-/* In a skeleton's kernel MT_TODO cannot end the program, for it runs on the device: it says which step and traps, and
- * the next call on the host fails. */
+/* In a skeleton's kernel MT_TODO cannot end the program, because it runs on the device: it prints the step and traps,
+ * and the next call on the host fails. */
 #undef MT_TODO
 #define MT_TODO(step) mt_todo_anywhere(__FILE__, __LINE__, step)
 static inline __host__ __device__ void mt_todo_anywhere(const char *file, int line, const char *step)
@@ -49,10 +50,10 @@ cudaStream_t mt_cuda_stream(void);
 void mt_cuda_check(int error, const char *file, int line, const char *call);
 void mt_cuda_launched(const char *file, int line, const char *name);
 
-/* mt_cuda_is_emulated -- the emulator's build: what is timed is the CPU. */
+/* mt_cuda_is_emulated -- whether this is the emulator's build, in which times are the CPU's. */
 bool mt_cuda_is_emulated(void);
 
-/* mt_cuda_sync -- wait for all launches; aborts, in words, when one of them failed. */
+/* mt_cuda_sync -- wait for all launches; aborts with a message when one of them failed. */
 void mt_cuda_sync(void);
 
 MT_C_END

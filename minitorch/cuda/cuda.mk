@@ -84,7 +84,7 @@ $(B)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	@echo "  TRACE $<"
 	@$(CUEMU) $(CUDA_INCLUDE) -c $< -o $@
 $(B)/tests-traced/%: $(B)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(B)/cuda-traced/%.o) \
-    $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(B)/libgiven.a
+    $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(B)/libtesting.a $(B)/libgiven.a
 	$(call link,$(CUDA_LIBS) -lcriterion $(CKPT_LIBS))
 endif
 

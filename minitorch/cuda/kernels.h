@@ -2,10 +2,11 @@
  * given.
  *
  * Each keeps the contract of the CPU's kernel of the same name (ops/kernels.h, ops/kernels_nd.h, ops/kernels_gpt2.h,
- * optim/updates.h, optim/clip.h), with pointers into the device's memory and one difference: sums are added in f32 in a
- * tree of threads, in an order that only sizes decide, and are off by no more than n roundings. Where the CPU's aborts
- * over a value (a label out of range), these print the same words and trap: the next call that waits for the device
- * aborts. What labs 06 and 07 ask for is in ops/kernels_cuda.h, optim/updates_cuda.h and ops/matmul_cuda.h. */
+ * optim/updates.h, optim/clip.h), with pointers into the device's memory and two differences. Sums are added in f32 in
+ * a tree of threads, in an order determined by the sizes alone, and have an error of at most n roundings. Where the
+ * CPU's kernel aborts because of a value (a label out of range), these print the same message and trap: the next call
+ * that waits for the device aborts. The kernels of labs 06 and 07 are in ops/kernels_cuda.h, optim/updates_cuda.h and
+ * ops/matmul_cuda.h. */
 #pragma once
 
 #include "core/device.h"
@@ -26,8 +27,8 @@ void mt_cuda_copy(void *to, mt_device to_device, const void *from, mt_device fro
 void mt_cuda_clear(void *data, int64_t bytes);
 void mt_cuda_pack(void *out, const void *storage, const mt_view *view, int64_t size);
 
-/* mt_cublas_bf16 -- c = a b through cuBLAS, squares of side n; operands are bf16 in memory, sums and c are f32: what
- * gpu_check holds the tensor rungs against.   cublas.cu */
+/* mt_cublas_bf16 -- c = a b through cuBLAS, all n x n; operands are bf16 in memory, sums and c are f32: gpu_check
+ * compares the tensor rungs with it.   cublas.cu */
 void mt_cublas_bf16(float *c, const uint16_t *a, const uint16_t *b, int n);
 
 /* ---- unary.cu -------------------------------------------------------------------------------------------- */
@@ -53,11 +54,11 @@ __typeof__(mt_max_middle_bwd_cpu) mt_max_middle_bwd_cuda;
 /* ---- loss.cu, dropout.cu ---------------------------------------------------------------------------------------- */
 __typeof__(mt_cross_entropy_fwd_cpu) mt_cross_entropy_fwd_cuda;
 __typeof__(mt_cross_entropy_bwd_cpu) mt_cross_entropy_bwd_cuda;
-__typeof__(mt_dropout_fwd_cpu) mt_dropout_fwd_cuda; /* the very mask of the CPU: Philox has no state to differ in */
+__typeof__(mt_dropout_fwd_cpu) mt_dropout_fwd_cuda; /* the same mask as on the CPU, from the same rng */
 __typeof__(mt_dropout_bwd_cpu) mt_dropout_bwd_cuda;
 
 /* ---- embedding.cu, attention.cu, cache.cu, classifier.cu --------------------------------------------------------- */
-enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have; attention aborts, in words, when it has more */
+enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have; attention aborts when it has more */
 __typeof__(mt_embedding_fwd_cpu) mt_embedding_fwd_cuda;
 __typeof__(mt_embedding_bwd_cpu) mt_embedding_bwd_cuda; /* rows of one token are added by atomics, in no fixed order */
 mt_attention_saved_fn mt_attention_saved_cuda;          /* the log of the sum of exp(score) of each row */

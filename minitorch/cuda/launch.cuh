@@ -5,11 +5,11 @@
 
 enum {
     MT_WARP = 32,
-    MT_THREADS = 256, /* of a block, where nothing asks for another number */
+    MT_THREADS = 256, /* of a block, unless a kernel needs another number */
 };
 
-/* mt_blocks -- blocks that cover n elements, `each` of them a block: n / each rounded up. For n >= 1: a launch of no
- * blocks is an error, so a launcher returns before it.   Aborts: more than a grid can have, 2^31 - 1. */
+/* mt_blocks -- blocks that cover n elements with `each` elements per block: n / each rounded up. For n >= 1: a launch
+ * of no blocks is an error, so a launcher returns before it.   Aborts: more than a grid can have, 2^31 - 1. */
 static inline unsigned mt_blocks(int64_t n, int64_t each)
 {
     int64_t blocks = (n + each - 1) / each;
@@ -18,15 +18,15 @@ static inline unsigned mt_blocks(int64_t n, int64_t each)
     return (unsigned)blocks;
 }
 
-/* mt_row_threads -- threads of a block that takes one row of C elements: whole warps, some four elements for each
+/* mt_row_threads -- threads of a block that processes one row of C elements: whole warps, about four elements for each
  * thread. */
 static inline unsigned mt_row_threads(int64_t C)
 {
     return C >= 1024 ? 256 : C >= 256 ? 64 : MT_WARP;
 }
 
-/* mt_thread -- this thread's number in the whole grid; in 64 bits, for the product overflows 32 from 2^32 elements
- * on. */
+/* mt_thread -- this thread's number in the whole grid; in 64 bits, because the product overflows 32 bits from 2^32
+ * elements on. */
 static __device__ __forceinline__ int64_t mt_thread(void)
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-/* matmul.cuh -- what every rung of the device's ladder shares: operands as they lie, results as they are wanted. */
+/* matmul.cuh -- what all rungs of the device's ladder share: operands of any strides, results set or added to. */
 #pragma once
 
 #include "cuda/launch.cuh"
@@ -26,7 +26,7 @@ static inline mt_product mt_product_of(float *c, const float *a, const float *b,
     return { c, d->ldc, d->M, d->N, d->K, oa, ob, d->write == MT_ACCUMULATE };
 }
 
-/* mt_element -- element (i,j), and 0 beyond the edges: what hangs over there adds nothing to a sum. */
+/* mt_element -- element (i,j), and 0 beyond the edges, which adds nothing to a sum. */
 static __device__ __forceinline__ float mt_element(const mt_operand &m, int64_t i, int64_t j)
 {
     return i < m.rows && j < m.cols ? m.at[i * m.down + j * m.along] : 0;
@@ -58,8 +58,8 @@ static __device__ __forceinline__ mt_operand mt_turned(const mt_operand &m)
     return { m.at, m.cols, m.rows, m.along, m.down };
 }
 
-/* Tiles of rows x cols over C: how many there are, and where the block's own begins. One dimension of blocks, for the
- * others end at 65535. */
+/* Tiles of rows x cols over C: how many there are, and where the block's own begins. The grid has one dimension,
+ * because the others are limited to 65535 blocks. */
 static inline unsigned mt_tiles(const mt_product &p, int64_t rows, int64_t cols)
 {
     return mt_blocks((p.M + rows - 1) / rows * ((p.N + cols - 1) / cols), 1);

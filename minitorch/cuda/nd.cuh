@@ -1,4 +1,4 @@
-/* nd.cuh -- the walk of ops/nd.h inside a kernel: any thread finds any element by division. */
+/* nd.cuh -- the iteration of ops/nd.h inside a kernel: any thread finds any element by division. */
 #pragma once
 
 #include "cuda/cuda.h"
@@ -9,7 +9,7 @@ struct mt_places {
     int64_t at[MT_ND_VIEWS];
 };
 
-/* mt_nd_find -- element i of the walk that mt_nd_begin began. */
+/* mt_nd_find -- element i of the iteration that mt_nd_begin began. */
 static __device__ __forceinline__ mt_places mt_nd_find(const mt_nd &it, int64_t i)
 {
     mt_places p;

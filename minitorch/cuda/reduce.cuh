@@ -13,7 +13,7 @@ struct mt_plus {
     }
 };
 
-/* The larger; a NaN is larger than anything, so that it is not lost on the way. */
+/* The larger; a NaN counts as larger than any number, so that it is not lost. */
 struct mt_larger {
     template <class T> __device__ __forceinline__ T operator()(T a, T b) const
     {
@@ -29,8 +29,8 @@ template <class Op, class T> static __device__ __forceinline__ T mt_warp_reduce(
     return value;
 }
 
-/* Warps leave their results in shared memory, one slot each; then every warp combines the slots. nothing: what does not
- * change a result (0 of a sum), for slots without a warp. Two barriers, so that it may be called again at once. */
+/* Warps store their results in shared memory, one slot each; then every warp combines the slots. `nothing` is the
+ * neutral element (0 for a sum), for slots without a warp. The second barrier allows another call right after. */
 template <class Op, class T> static __device__ __forceinline__ T mt_block_reduce(T value, Op op, T nothing)
 {
     __shared__ T slot[MT_WARP];

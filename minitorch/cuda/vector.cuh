@@ -1,7 +1,7 @@
 /* vector.cuh -- four floats in one access of 16 bytes where that is allowed, one by one where it is not.
  *
- * A float4 must lie at a multiple of 16 bytes, and nothing beyond the array may be touched: both are seen to here. All
- * threads of a launch get the same answer to the first, so it costs a comparison and no divergence. */
+ * A float4 must lie at a multiple of 16 bytes, and nothing beyond the array may be accessed: these functions test both.
+ * All threads of a launch get the same result of the first test, so it costs a comparison and no divergence. */
 #pragma once
 
 #include "cuda/cuda.h"

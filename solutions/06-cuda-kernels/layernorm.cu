@@ -68,7 +68,7 @@ static __global__ void backward_x(float *dx, const float *dout, const float *x, 
     float *d = dx + blockIdx.x * C;
     float m = mean[blockIdx.x], r = rstd[blockIdx.x];
     /* LAB 06.13 BEGIN  Add rstd (g - mean of g - xhat mean of g xhat) to dx, for one row.
-     * Hint: one pass for the two sums over the row, one that writes. it is cheaper to compute g and xhat again than to
+     * Hint: one pass for the two sums over the row, one that writes. It is cheaper to compute g and xhat again than to
      * store them. */
     float sum_g = 0, sum_gx = 0;
     for (int64_t c = threadIdx.x; c < C; c += blockDim.x) {
