@@ -72,20 +72,16 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 
 const char *cublasGetStatusString(cublasStatus_t status)
 {
-    switch (status) {
-    case CUBLAS_STATUS_SUCCESS:
-        return "CUBLAS_STATUS_SUCCESS";
-    case CUBLAS_STATUS_NOT_INITIALIZED:
-        return "CUBLAS_STATUS_NOT_INITIALIZED";
-    case CUBLAS_STATUS_ALLOC_FAILED:
-        return "CUBLAS_STATUS_ALLOC_FAILED";
-    case CUBLAS_STATUS_INVALID_VALUE:
-        return "CUBLAS_STATUS_INVALID_VALUE";
-    case CUBLAS_STATUS_EXECUTION_FAILED:
-        return "CUBLAS_STATUS_EXECUTION_FAILED";
-    case CUBLAS_STATUS_NOT_SUPPORTED:
-        return "CUBLAS_STATUS_NOT_SUPPORTED";
-    }
+#define NAMED(status) [status] = #status
+    static const char *const names[] = {
+        NAMED(CUBLAS_STATUS_SUCCESS),          NAMED(CUBLAS_STATUS_NOT_INITIALIZED), NAMED(CUBLAS_STATUS_ALLOC_FAILED),
+        NAMED(CUBLAS_STATUS_INVALID_VALUE),    NAMED(CUBLAS_STATUS_ARCH_MISMATCH),   NAMED(CUBLAS_STATUS_MAPPING_ERROR),
+        NAMED(CUBLAS_STATUS_EXECUTION_FAILED), NAMED(CUBLAS_STATUS_INTERNAL_ERROR),  NAMED(CUBLAS_STATUS_NOT_SUPPORTED),
+        NAMED(CUBLAS_STATUS_LICENSE_ERROR),
+    };
+#undef NAMED
+    if ((size_t)status < sizeof names / sizeof *names && names[status])
+        return names[status];
     return "unknown cuBLAS status";
 }
 

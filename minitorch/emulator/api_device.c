@@ -56,6 +56,18 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
         .concurrentManagedAccess = 1,
         .concurrentKernels = 1,
         .asyncEngineCount = 3,
+        .deviceOverlap = 1,
+        .regsPerMultiprocessor = 65536,
+        .clockRate = 1980000,
+        .memoryClockRate = 2619000,
+        .streamPrioritiesSupported = 1,
+        .globalL1CacheSupported = 1,
+        .localL1CacheSupported = 1,
+        .singleToDoublePrecisionPerfRatio = 2,
+        .textureAlignment = 512,
+        .surfaceAlignment = 512,
+        .memPitch = 0x7fffffff,
+        .reservedSharedMemPerBlock = 1024,
     };
     snprintf(properties->name, sizeof properties->name, "CUDA emulator, sm_90");
     API_END(check_device(device, HERE, __func__));
@@ -69,8 +81,25 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         int value;
     } known[] = {
         { cudaDevAttrMaxThreadsPerBlock, EMU_MAX_THREADS },
+        { cudaDevAttrMaxBlockDimX, 1024 },
+        { cudaDevAttrMaxBlockDimY, 1024 },
+        { cudaDevAttrMaxBlockDimZ, 64 },
+        { cudaDevAttrMaxGridDimX, 0x7fffffff },
+        { cudaDevAttrMaxGridDimY, 65535 },
+        { cudaDevAttrMaxGridDimZ, 65535 },
         { cudaDevAttrMaxSharedMemoryPerBlock, EMU_SHARED_STATIC },
         { cudaDevAttrWarpSize, EMU_WARP_SIZE },
+        { cudaDevAttrClockRate, 1980000 },
+        { cudaDevAttrGpuOverlap, 1 },
+        { cudaDevAttrIntegrated, 0 },
+        { cudaDevAttrCanMapHostMemory, 1 },
+        { cudaDevAttrComputeMode, cudaComputeModeDefault },
+        { cudaDevAttrConcurrentKernels, 1 },
+        { cudaDevAttrMemoryClockRate, 2619000 },
+        { cudaDevAttrGlobalMemoryBusWidth, 5120 },
+        { cudaDevAttrL2CacheSize, 50 << 20 },
+        { cudaDevAttrManagedMemory, 1 },
+        { cudaDevAttrConcurrentManagedAccess, 1 },
         { cudaDevAttrMultiProcessorCount, 132 },
         { cudaDevAttrMaxThreadsPerMultiProcessor, 2048 },
         { cudaDevAttrComputeCapabilityMajor, 9 },
@@ -112,6 +141,60 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 {
     API_BEGIN();
     *version = CUDART_VERSION;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    API_BEGIN();
+    (void)flags;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value)
+{
+    API_BEGIN();
+    (void)limit, (void)value;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit)
+{
+    API_BEGIN();
+    *value = limit == cudaLimitStackSize ? 1024 : limit == cudaLimitPrintfFifoSize ? 1 << 20 : 8 << 20;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config)
+{
+    API_BEGIN();
+    (void)config;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    API_BEGIN();
+    *least = 0, *greatest = -5;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    API_BEGIN();
+    (void)device, (void)peer;
+    *can = 0;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cuemu_function_attributes(cudaFuncAttributes *attributes, const void *entry)
+{
+    API_BEGIN();
+    (void)entry;
+    *attributes = (cudaFuncAttributes){ .maxThreadsPerBlock = EMU_MAX_THREADS,
+                                        .ptxVersion = 90,
+                                        .binaryVersion = 90,
+                                        .maxDynamicSharedSizeBytes = EMU_SHARED_STATIC };
     API_END(cudaSuccess);
 }
 

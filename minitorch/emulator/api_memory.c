@@ -63,6 +63,31 @@ cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
     API_END(allocate(pointer, size, EMU_PINNED, HERE, __func__));
 }
 
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    API_BEGIN();
+    *pitch = (width + 511) / 512 * 512;
+    API_END(allocate(pointer, *pitch * height, EMU_DEVICE, HERE, __func__));
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
+{
+    API_BEGIN();
+    (void)flags;
+    const emu_allocation *a = emu_find(host);
+    *device = host;
+    API_END(a && a->home == EMU_PINNED
+                ? cudaSuccess
+                : emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostGetDevicePointer: %p is no pinned memory", host));
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, int device)
+{
+    API_BEGIN();
+    (void)pointer, (void)size, (void)advice, (void)device;
+    API_END(cudaSuccess);
+}
+
 static cudaError_t release(void *pointer, bool pinned, uintptr_t pc, const char *what)
 {
     if (!pointer)
@@ -212,8 +237,6 @@ static cudaError_t copy(void *to, const void *from, size_t size, cudaMemcpyKind 
     emu_allocation *a = emu_find(to), *b = emu_find(from);
     emu_open(a);
     emu_open(b);
-    if (b)
-        EMU_CALL(host_read, from, size, pc);
     memmove(to, from, size);
     if (a)
         EMU_CALL(host_write, to, size);

@@ -191,3 +191,34 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     *milliseconds = (float)((double)(end->recorded - start->recorded) * 1e-6);
     API_END(cudaSuccess);
 }
+
+/* ---- functions of the host, which run at once ------------------------------------------------------------------ */
+
+static cudaError_t check_stream(cudaStream_t stream, uintptr_t pc, const char *what)
+{
+    API_BEGIN();
+    API_END(emu_stream_valid(stream) ? cudaSuccess : no_stream(pc, what));
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)
+{
+    (void)flags;
+    cudaError_t error = check_stream(stream, HERE, __func__);
+    if (error == cudaSuccess)
+        callback(stream, cudaSuccess, data);
+    return error;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
+{
+    cudaError_t error = check_stream(stream, HERE, __func__);
+    if (error == cudaSuccess)
+        function(data);
+    return error;
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size, unsigned flags)
+{
+    (void)pointer, (void)size, (void)flags;
+    return check_stream(stream, HERE, __func__);
+}

@@ -97,9 +97,12 @@ static void report_missing(emu_worker *worker)
         gone = gone ? gone : &worker->threads[i];
         missing++;
     }
-    emu_error_of(first, EMU_SYNC, (emu_site){ .file = first->wait.file, .line = first->wait.line },
-                 "__syncthreads() is not reached by %d of %d threads, which have returned; the first is (%u,%u,%u)",
-                 missing, worker->thread_count, gone->index.x, gone->index.y, gone->index.z);
+    bool (*tell)(const emu_thread *, emu_kind, emu_site, const char *, ...) =
+        emu_setting("CUEMU_STRICT", 0) ? emu_error_of : emu_warning_of;
+    tell(first, EMU_SYNC, (emu_site){ .file = first->wait.file, .line = first->wait.line },
+         "__syncthreads() is not reached by %d of %d threads, which have returned; the first is (%u,%u,%u)\n"
+         "hint: the GPUs of today wait for the threads that are left, but do not rely on it",
+         missing, worker->thread_count, gone->index.x, gone->index.y, gone->index.z);
 }
 
 /* Every live thread is there: they all go on. */

@@ -1,7 +1,7 @@
 /* collective.c -- warp functions: shuffles, votes, matches, reductions, __syncwarp.
  *
- * Each is a meeting of the lanes of a mask. A lane waits until all lanes of its mask that have not returned wait with
- * the same mask; the last one to come computes everybody's result and goes on without a switch.
+ * Each synchronises the lanes of a mask. A lane waits until all lanes of its mask that have not returned wait with the
+ * same mask; the last one to arrive computes the results of all lanes and continues without a switch.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* copies.c -- cp.async: a thread's copies into shared memory that have not arrived yet.
+/* copies.c -- memcpy and memset in kernels; cp.async: a thread's copies into shared memory that have not arrived yet.
  *
- * They arrive when the thread waits for their group and not before, so that code which forgets to wait finds the shared
- * memory still without a value.
+ * The latter are done when the thread waits for their group and not before, so that code without the wait reads shared
+ * memory that has no value.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,4 +85,43 @@ void cuemu_copy_wait(int groups_left)
             memset(copies->copy[i].to, 0, (size_t)copies->copy[i].size);
     }
     copies->count = left;
+}
+
+/* ---- memcpy, memset ---------------------------------------------------------------------------------------------- */
+
+/* The widest piece that both addresses are aligned to. */
+static size_t piece(uintptr_t to, uintptr_t from, size_t size)
+{
+    size_t bytes = 16;
+    while (bytes > size || ((to | from) & (bytes - 1)))
+        bytes /= 2;
+    return bytes;
+}
+
+void *cuemu_memcpy(void *to, const void *from, size_t size)
+{
+    char *p = to;
+    for (size_t bytes; emu_self && size > 0; size -= bytes) {
+        bytes = piece((uintptr_t)p, (uintptr_t)from, size);
+        EMU_CALL(access, (void *)(uintptr_t)from, bytes, false, HERE);
+        EMU_CALL(access, p, bytes, true, HERE);
+        memcpy(p, from, bytes);
+        p += bytes;
+        from = (const char *)from + bytes;
+    }
+    memcpy(p, from, size); /* on the host */
+    return to;
+}
+
+void *cuemu_memset(void *to, int value, size_t size)
+{
+    char *p = to;
+    for (size_t bytes; emu_self && size > 0; size -= bytes) {
+        bytes = piece((uintptr_t)p, 0, size);
+        EMU_CALL(access, p, bytes, true, HERE);
+        memset(p, value, bytes);
+        p += bytes;
+    }
+    memset(p, value, size);
+    return to;
 }

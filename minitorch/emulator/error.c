@@ -1,8 +1,8 @@
-/* error.c -- findings: what the emulator has to say about a program.
+/* error.c -- findings: the errors and warnings of the emulator about a program.
  *
  * A mistake in a kernel is usually made by a million threads: it is reported once per kind and place, for the first
- * block and thread it happened to, and counted. While a launch runs findings are only collected; when it has ended they
- * are told in the order of blocks, so that a program says the same whatever the number of CPU threads.
+ * block and thread it happened to, and counted. While a launch runs, findings are only collected; when it has ended
+ * they are reported in the order of blocks, so that the output does not depend on the number of CPU threads.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -86,11 +86,20 @@ static void print(const emu_finding *f)
                 f->block.z, f->thread.x, f->thread.y, f->thread.z);
 }
 
+/* A line that was inlined in several places has several pcs. */
+static bool same_line(const emu_finding *a, const emu_finding *b)
+{
+    bool same = a->kind == b->kind && a->warning == b->warning && a->site.line == b->site.line;
+    return same_site(a, b) || (same && a->site.file && b->site.file && !strcmp(a->site.file, b->site.file));
+}
+
 /* Takes over finding->text. */
 static void tell(emu_finding *finding)
 {
+    if (!finding->site.file && finding->site.pc)
+        emu_source(finding->site.pc, &finding->site.file, &finding->site.line);
     for (size_t i = 0; i < told_count; i++) {
-        if (same_site(&told[i], finding)) {
+        if (same_line(&told[i], finding)) {
             told[i].times += finding->times;
             free((char *)(uintptr_t)finding->text);
             return;
@@ -102,8 +111,6 @@ static void tell(emu_finding *finding)
     }
     emu_finding *f = &told[told_count++];
     *f = *finding;
-    if (!f->site.file && f->site.pc)
-        emu_source(f->site.pc, &f->site.file, &f->site.line);
     print(f);
     EMU_CALL(finding, f);
 }

@@ -112,7 +112,7 @@ static void land(void)
     if (fault.signal == SIGSEGV || fault.signal == SIGBUS)
         report_segment(site);
     emu_error(EMU_CRASH, site, "%s",
-              fault.signal == SIGFPE ? "integer division by zero (or overflow): undefined on the card"
+              fault.signal == SIGFPE ? "integer division by zero (or overflow): undefined on a GPU"
                                      : "illegal instruction: a trap, or code the compiler holds unreachable");
     emu_kill(cudaErrorLaunchFailure);
     abort(); /* emu_kill does not return to a running thread */

@@ -49,7 +49,7 @@ typedef struct emu_thread {
     emu_warp *warp;
     uint16_t rank, lane; /* in the block, in the warp */
     int16_t stack;       /* the stack it runs on */
-    uint16_t spins;      /* atomics since it last waited: after many the others get a turn */
+    uint16_t spins;      /* atomics since it last waited: after many of them the other threads run */
     cuemu_uint3 index;
     struct {
         emu_record *begin, *next, *end; /* the records since the warp's last flush */
@@ -215,7 +215,7 @@ typedef struct emu_hooks {
     void (*allocated)(emu_allocation *allocation);
     void (*freed)(emu_allocation *allocation);          /* before its memory is poisoned */
     void (*host_write)(const void *begin, size_t size); /* cudaMemcpy, cudaMemset: device memory is initialised now */
-    void (*host_read)(const void *begin, size_t size, uintptr_t pc);
+    void (*host_read)(const void *begin, size_t size, uintptr_t pc); /* by a library: its input has to have values */
     void (*finding)(const emu_finding *finding);
 } emu_hooks;
 

@@ -1,8 +1,8 @@
 /* launch.c -- a grid of blocks, run by a few OS threads.
  *
- * Blocks are handed out in order, one at a time; the thread that launches works too, and helpers that wake up too late
- * for a short launch are not waited for. When a block ends with an error, no later block is begun and what later blocks
- * found or printed is dropped, so the outcome is that of running one block after another.
+ * Blocks are given to threads in order, one at a time; the launching thread runs blocks too, and does not wait for
+ * helper threads that start too late for a short launch. When a block ends with an error, no later block is begun and
+ * what later blocks found or printed is dropped, so the outcome is that of running one block after another.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -197,7 +197,7 @@ static void run_grid(emu_launch *launch)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- limits of the card ------------------------------------------------------------------------------------------ */
+/* ---- limits of the GPU ------------------------------------------------------------------------------------------ */
 
 size_t emu_shared_allowed(const void *entry)
 {

@@ -1,9 +1,9 @@
 /* memory.c -- device memory: one arena of addresses, and which allocation every 256 bytes of it belong to.
  *
- * Freed memory is not given out again while there is fresh (or until much of it waits), so that its use is recognised;
- * its entry in the table says who freed it. Memory without a value is all ones: NaN in every float type. Between
- * kernels the part that belongs to the device alone is unreadable: host code that follows a device pointer faults, and
- * fault.c says so.
+ * Freed memory is not allocated again while there is unused memory (or until much of it was freed), so that its use is
+ * recognised; its entry in the table says where it was freed. Memory without a value is all ones: NaN in every float
+ * type. Between kernels the device's part is unreadable: host code that follows a device pointer faults, and fault.c
+ * reports it.
  */
 #include <stdio.h>
 #include <stdlib.h>

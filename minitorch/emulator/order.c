@@ -1,10 +1,10 @@
-/* order.c -- what comes after what: within a block, in one barrier interval, and between blocks.
+/* order.c -- the order of accesses (happens-before): within a block, in one barrier interval, and between blocks.
  *
- * Two things order threads in an interval. Lanes of a warp meet, in __syncwarp or a shuffle. And a thread that has
- * fenced and then updates an atomic releases what it did before the fence; a thread that updates an atomic and then
- * fences acquires what was released by then: this is how locks and flags work. Which word the atomics are on is not
- * looked at, so data guarded by the wrong lock may pass; nothing is called a race that a lock orders. Blocks are
- * ordered by fences alone.
+ * Two things order threads in an interval. Lanes of a warp synchronise, in __syncwarp or a shuffle. And a thread that
+ * has fenced and then updates an atomic releases what it did before the fence; a thread that updates an atomic and then
+ * fences acquires what was released by then: this is how locks and flags work. The word of the atomics is not compared,
+ * so data guarded by the wrong lock may pass; accesses that a lock orders are never reported. Blocks are ordered by
+ * fences alone.
  */
 #include <string.h>
 #include "order.h"

@@ -1,4 +1,4 @@
-/* order.h -- what comes after what: fences and atomics as a lock uses them (order.c). TRACE's. */
+/* order.h -- the order of accesses (happens-before): fences and atomics as a lock uses them (order.c). TRACE's. */
 #ifndef EMU_ORDER_H
 #define EMU_ORDER_H
 

@@ -1,7 +1,7 @@
 /* output.c -- what device code prints, and how it ends itself: printf, assert, trap; its clock.
  *
- * What a launch prints comes out when it has ended, in the order of blocks, like the card's printf buffer. A kernel
- * that prints more than that buffer holds (1 MB) is ended: a loop printed.
+ * What a launch prints comes out when it has ended, in the order of blocks, like a GPU's printf buffer. A kernel
+ * that prints more than that buffer holds (1 MB) is ended: probably it prints in an endless loop.
  */
 #include <assert.h>
 #include <pthread.h>

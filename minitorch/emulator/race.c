@@ -6,7 +6,7 @@
  *   - threads of one block in the same barrier interval, unless a meeting or a lock orders them (order.c);
  *   - different blocks of a launch, in global memory, unless the earlier one may have released it: emu_order_released.
  * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of
- * one of them, never invent one.
+ * one of them, never invent one. A plain read that races with an atomic is not reported at once: see emu_suspect.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,18 +49,20 @@ static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t 
 }
 
 /* The same of a cell that was read: the reader that this write would race with: its rank comes back in *rank. */
-static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool flag, uint32_t *rank)
+static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag,
+                              uint32_t *rank)
 {
-    if (!(c->reader >> READER_BYTES & bytes))
-        return NONE;
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
+    *rank = warp * EMU_WARP_SIZE;
+    if (c->reader >> OTHER_BLOCKS & bytes && !t->fenced) /* when they read it is not kept */
+        return BETWEEN_BLOCKS;
+    if (!(c->reader >> READER_BYTES & bytes) || !lanes)
+        return NONE;
     bool same_warp = warp == self->rank / EMU_WARP_SIZE;
     *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
     if (c->read_tag < t->block_tag &&
         !emu_order_released(t, c->read_tag, warp, c->reader >> STAMP, flag || c->reader & READER_FLAG))
-        return BETWEEN_BLOCKS;
-    if (c->reader & OTHER_BLOCKS && !t->fenced) /* when they read it is not kept */
         return BETWEEN_BLOCKS;
     if (c->read_tag != t->tag)
         return NONE;
@@ -70,7 +72,7 @@ static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t b
         *rank = warp * EMU_WARP_SIZE + (uint32_t)__builtin_ctz(lanes);
         return same_warp ? SAME_WARP : SAME_BLOCK;
     }
-    return c->reader & OTHER_WARPS ? SAME_BLOCK : NONE;
+    return c->reader & OTHER_WARPS && !atomic ? SAME_BLOCK : NONE;
 }
 
 /* ---- reports ----------------------------------------------------------------------------------------------------- */
@@ -111,6 +113,46 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
                      who, advice[how]);
 }
 
+/* ---- plain reads of what atomics update -------------------------------------------------------------------------- */
+
+static void convict(emu_tracer *t, emu_suspect *s)
+{
+    emu_race_report(t, s->thread, s->pc, s->does, s->address, &s->other, s->how, false);
+    s->thread = NULL;
+    t->suspect_count--;
+}
+
+void emu_race_convict(emu_tracer *t)
+{
+    for (int i = 0; i < EMU_MAX_THREADS && t->suspect_count; i++)
+        if (t->suspects[i].thread)
+            convict(t, &t->suspects[i]);
+}
+
+static void suspect(emu_tracer *t, uint32_t reader, emu_suspect what)
+{
+    emu_suspect *s = &t->suspects[reader];
+    if (s->thread && s->address / 8 != what.address / 8)
+        convict(t, s);
+    if (!s->thread) {
+        *s = what;
+        t->suspect_count++;
+    }
+}
+
+/* This thread updates the word by an atomic: its own earlier read of it was the first of a compare-and-swap loop. */
+static void acquit(emu_tracer *t, emu_cell *c, uintptr_t address)
+{
+    const emu_thread *self = emu_self;
+    emu_suspect *s = &t->suspects[self->rank];
+    if (c->read_tag == t->tag && (c->reader & WARP) == self->rank / EMU_WARP_SIZE)
+        c->lanes &= ~(1u << self->lane);
+    if (s->thread && s->address / 8 == address / 8) {
+        s->thread = NULL;
+        t->suspect_count--;
+    }
+}
+
 static uintptr_t full_pc(uint32_t pc)
 {
     return (uintptr_t)__executable_start + pc;
@@ -120,14 +162,21 @@ static __attribute__((noinline)) void report_read(emu_tracer *t, const emu_cell 
                                                   emu_conflict how)
 {
     emu_other writer = { emu_order_block(t, c->write_tag), c->writer & RANK, full_pc(c->write_pc), "writes" };
-    emu_race_report(t, emu_self, pc, "reads", address, &writer, how, false);
+    if (c->writer & ATOMIC)
+        suspect(t, emu_self->rank, (emu_suspect){ emu_self, pc, address, "reads", how, writer });
+    else
+        emu_race_report(t, emu_self, pc, "reads", address, &writer, how, false);
 }
 
 static __attribute__((noinline)) void report_write_after_read(emu_tracer *t, const emu_cell *c, uint32_t rank,
-                                                              uintptr_t address, uintptr_t pc, emu_conflict how)
+                                                              uintptr_t address, uintptr_t pc, emu_conflict how,
+                                                              bool atomic)
 {
     emu_other reader = { emu_order_block(t, c->read_tag), rank, full_pc(c->read_pc), "reads" };
-    emu_race_report(t, emu_self, pc, "writes", address, &reader, how, false);
+    if (atomic && how != BETWEEN_BLOCKS) /* a block that has ended has no atomic to come */
+        suspect(t, rank, (emu_suspect){ emu_self, pc, address, "writes", how, reader });
+    else
+        emu_race_report(t, emu_self, pc, "writes", address, &reader, how, false);
 }
 
 /* Two writes of the same value: every order gives the same result, so it is a warning. */
@@ -145,20 +194,23 @@ static __attribute__((noinline)) void report_clash(emu_tracer *t)
 
 /* ---- an access --------------------------------------------------------------------------------------------------- */
 
-/* Another reader, or the first of this interval. Readers that this one comes after need not be remembered. */
+/* Another reader, or the first of this interval. Readers that this one comes after need not be remembered, nor those
+ * that read other bytes of the word only. */
 static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t flag, uint32_t since)
 {
     uint32_t warp = (uint32_t)emu_self->warp->index, bit = 1u << emu_self->lane, was = c->reader;
-    uint32_t flags = 0, lanes = bit;
-    if (c->read_tag == t->tag && was >> READER_BYTES & bytes) {
+    uint32_t were = was >> READER_BYTES & 0xf, flags = 0, lanes = bit;
+    if (c->read_tag >= since)
+        flags = was & 0xfu << OTHER_BLOCKS;
+    if (c->read_tag >= since && c->read_tag < t->block_tag && c->lanes)
+        flags |= were << OTHER_BLOCKS;
+    if (c->read_tag == t->tag && (were & bytes) == bytes) {
         uint32_t others = emu_order_unordered(t, was & WARP, c->lanes, was >> STAMP);
-        flags = was & (OTHER_WARPS | OTHER_BLOCKS | 0xfu << READER_BYTES);
+        flags |= was & OTHER_WARPS;
         if ((was & WARP) == warp)
             lanes |= others;
         else if (others)
             flags |= OTHER_WARPS;
-    } else if (c->read_tag >= since && (c->read_tag < t->block_tag || was & OTHER_BLOCKS)) {
-        flags = OTHER_BLOCKS;
     }
     c->lanes = lanes;
     c->reader = flags | flag | warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
@@ -170,7 +222,7 @@ static inline void mark_read(const emu_tracer *t, emu_cell *c, uint32_t bytes, u
 {
     uint32_t warp = (uint32_t)emu_self->warp->index;
     uint32_t known = flag | warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
-    uint32_t compared = READER_FLAG | WARP | bytes << READER_BYTES | 0xffffu << STAMP;
+    uint32_t compared = READER_FLAG | WARP | 0xfu << READER_BYTES | 0xffffu << STAMP;
     if (EMU_LIKELY(c->read_tag == t->tag && (c->reader & compared) == known))
         c->lanes |= 1u << emu_self->lane;
     else
@@ -231,9 +283,11 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
         if (EMU_UNLIKELY(how))
             remember_clash(t, c, bytes, address, i, pc, atomic, how);
         uint32_t reader = 0;
-        how = c->read_tag < since ? NONE : with_read(t, c, bytes, atomic || flag, &reader);
+        how = c->read_tag < since ? NONE : with_read(t, c, bytes, atomic, atomic || flag, &reader);
         if (EMU_UNLIKELY(how))
-            report_write_after_read(t, c, reader, address, pc, how);
+            report_write_after_read(t, c, reader, address, pc, how, atomic);
+        if (atomic)
+            acquit(t, c, address);
         mark_write(t, c, bytes, short_pc, (atomic ? ATOMIC : 0) | (flag ? WRITER_FLAG : 0));
     }
     if (kind != EMU_LOAD) {

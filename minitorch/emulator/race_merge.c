@@ -78,9 +78,9 @@ static void compare(emu_tracer *ta, emu_tracer *tb, const emu_cell *a, const emu
     bool both_atomic = a->writer & b->writer & ATOMIC, one_atomic = (a->writer | b->writer) & ATOMIC;
     if (a_wrote && b_wrote && (a_bytes & b_bytes) && !both_atomic)
         tell(writer_of(ta, a), writer_of(tb, b), address, a->value == b->value && !one_atomic);
-    if (a_wrote && b->read_tag >= tb->launch_tag && (a_bytes & b->reader >> READER_BYTES))
+    if (a_wrote && b->read_tag >= tb->launch_tag && b->lanes && (a_bytes & b->reader >> READER_BYTES))
         tell(writer_of(ta, a), reader_of(tb, b), address, false);
-    if (b_wrote && a->read_tag >= ta->launch_tag && (b_bytes & a->reader >> READER_BYTES))
+    if (b_wrote && a->read_tag >= ta->launch_tag && a->lanes && (b_bytes & a->reader >> READER_BYTES))
         tell(writer_of(tb, b), reader_of(ta, a), address, false);
 }
 

@@ -1,4 +1,4 @@
-/* report.c -- what a person reads at the end: the findings in one line, and the accesses of each kernel beside their
+/* report.c -- the text at the end of a program: the findings in one line, and the accesses of each kernel beside their
  * ideal. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -106,6 +106,8 @@ void cuemu_nanosleep(void);       /* lets the block's other threads run: also wh
 void cuemu_trap(const char *why); /* ends the kernel: __trap() or, named, what is not supported */
 int cuemu_printf(const char *format, ...) __attribute__((format(printf, 1, 2))); /* on the host: printf */
 long long cuemu_clock(void);
+void *cuemu_memcpy(void *to, const void *from, size_t size);
+void *cuemu_memset(void *to, int value, size_t size);
 void cuemu_copy_async(void *shared, const void *global, int size, int zero_filled); /* cp.async: size 4, 8 or 16 */
 void cuemu_copy_commit(void);
 void cuemu_copy_wait(int groups_left); /* cp.async.wait_group */

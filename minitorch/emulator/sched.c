@@ -1,8 +1,8 @@
 /* sched.c -- which thread of the block runs next.
  *
- * Threads run until they wait. A thread that waits, or returns, hands over to the next ready lane of its warp directly;
- * only after the last one does the worker's own stack decide (emu_run_block), so a barrier costs one switch per thread.
- * A returning thread whose successor has not started yet does not even switch: it becomes that thread. Warps run one
+ * Threads run until they wait. A thread that waits, or returns, switches to the next ready lane of its warp directly;
+ * only after the last one the worker's own stack chooses (emu_run_block), so a barrier costs one switch per thread. A
+ * returning thread whose successor has not started yet does not even switch: it becomes that thread. Warps run one
  * after another, lanes in ascending order, or both in descending order with CUEMU_REVERSE=1: a kernel whose result
  * depends on it has a race.
  */

@@ -39,6 +39,19 @@ static void written(const void *begin, size_t size)
         memset(emu_device_state + ((const char *)begin - emu_arena), EMU_FULL, size);
 }
 
+static void host_read(const void *begin, size_t size, uintptr_t pc)
+{
+    const uint8_t *state = emu_device_state + ((const char *)begin - emu_arena);
+    const uint8_t *empty = emu_writes_unseen ? NULL : memchr(state, EMU_EMPTY, size);
+    char where[300];
+    if (!empty)
+        return;
+    emu_error(EMU_UNINITIALISED, (emu_site){ .pc = pc },
+              "uninitialised read: this call reads %s, where nothing was written\n"
+              "hint: cudaMalloc does not clear: cudaMemset, or write it first",
+              emu_describe(where, sizeof where, (uintptr_t)begin + (uintptr_t)(empty - state)));
+}
+
 void emu_shadow_open(void)
 {
     if (emu_device_state)
@@ -52,6 +65,7 @@ void emu_shadow_open(void)
     emu_hook.allocated = allocated;
     emu_hook.freed = freed;
     emu_hook.host_write = written;
+    emu_hook.host_read = host_read;
 }
 
 void emu_shadow_begin_block(emu_tracer *t)
@@ -213,6 +227,22 @@ static bool any(const uint8_t *state, int size, uint8_t which)
     return memchr(state, which, (size_t)size) != NULL;
 }
 
+/* Bytes without a value behind one that has some, up to a boundary: they may be the padding of a struct, which nobody
+ * writes when its members are written one by one. A struct of 8 bytes has no member with an alignment of 8. */
+static bool only_padding(const uint8_t *state, uintptr_t address, int size, bool part_of_struct)
+{
+    int most = part_of_struct ? 8 : size / 2;
+    for (int i = 0, run; i < size; i += run ? run : 1) {
+        for (run = 0; i + run < size && state[i + run] == EMU_EMPTY; run++)
+            ;
+        int boundary = run > 3 ? 8 : run > 1 ? 4 : 2;
+        bool ends = (address + (unsigned)(i + run)) % (unsigned)boundary == 0;
+        if (run && (run > 7 || boundary > most || !ends || state[i - 1] != EMU_FULL))
+            return false;
+    }
+    return true;
+}
+
 void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc)
 {
     uint8_t *state = emu_device_state + (address - (uintptr_t)emu_arena);
@@ -224,7 +254,8 @@ void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc)
             report_outside(address, size, kind, pc);
         emu_kill(cudaErrorIllegalAddress);
     }
-    if (kind != EMU_STORE && !emu_writes_unseen && !emu_told(emu_tracing, emu_self, EMU_UNINITIALISED, pc, false)) {
+    if (kind != EMU_STORE && !emu_writes_unseen && !only_padding(state, address, size, emu_tracing->in_struct) &&
+        !emu_told(emu_tracing, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: nothing was written to %s\nhint: cudaMalloc does not clear: cudaMemset, or "
@@ -274,7 +305,8 @@ void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uint
             report_outside_shared(t->worker, offset, size, kind, pc);
         open_place(t, &place);
     }
-    if (kind != EMU_STORE && any(state, size, EMU_EMPTY) && !emu_told(t, emu_self, EMU_UNINITIALISED, pc, false)) {
+    if (kind != EMU_STORE && !only_padding(state, address, size, t->in_struct) &&
+        !emu_told(t, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: no thread of this block has written %s\n"

@@ -1,9 +1,9 @@
 /* shared.c -- where a block's __shared__ arrays lie.
  *
  * Every worker has one span of addresses; an array gets its place in it when the block's first thread reaches it, with
- * a gap after it, so that running over its end meets no other array. All begin at bank 0, as the counts of conflicts
- * want it whatever the order of arrival. When a block begins, arrays and gaps are filled with NaN: shared memory starts
- * with no value. When it ends the gaps must still be so; a traced build does not wait that long (trace.c).
+ * a gap after it, so that an overrun touches no other array. All begin at bank 0, so that counts of conflicts do not
+ * depend on the order of arrival. When a block begins, arrays and gaps are filled with NaN: shared memory starts with
+ * no value. When it ends the gaps must still be so; a traced build does not wait that long (trace.c).
  */
 #include <pthread.h>
 #include <stdio.h>

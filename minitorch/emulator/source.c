@@ -1,7 +1,7 @@
-/* source.c -- the source line of an instruction, asked of addr2line (binutils, which came with gcc).
+/* source.c -- the source line of an instruction, found by addr2line (of binutils, which gcc needs).
  *
  * One process answers all questions, since most of its time goes into reading the debug information once. Without it,
- * or where a sandbox lets no process start, lines are not known and reports give addresses.
+ * or in a sandbox in which no process can start, reports give addresses instead of lines.
  */
 #include <elf.h>
 #include <pthread.h>

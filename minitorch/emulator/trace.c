@@ -1,8 +1,9 @@
 /* trace.c -- the hooks of a traced build: every access of device code passes here.
  *
- * GCC inserts the calls (-fsanitize=thread and -fsanitize-coverage=trace-pc) and believes that they lead to libtsan; we
- * link none and are called instead, in host code too, which costs it a load and a branch. A hook checks the address
- * (shadow.c), looks for races (race.c) and leaves a record in the lane's buffer; warp.c makes requests of the records.
+ * GCC inserts the calls (-fsanitize=thread and -fsanitize-coverage=trace-pc) for libtsan; the emulator links these
+ * functions in its place. They are called in host code too, where they cost a load and a branch. A hook checks the
+ * address (shadow.c), looks for races (race.c) and leaves a record in the lane's buffer; warp.c makes requests of the
+ * records.
  */
 #include <string.h>
 #include "order.h"
@@ -12,9 +13,11 @@
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) void wait_for_room(emu_thread *self)
+/* Others run while a thread waits, so this stands before the hook looks at the access: behind its hook comes the access
+ * itself, whose value the next hook reads. */
+static inline void make_room(emu_thread *self)
 {
-    while (self->trace.next == self->trace.end)
+    while (EMU_UNLIKELY(self->trace.next == self->trace.end))
         emu_pause();
 }
 
@@ -24,8 +27,6 @@ static inline void record(emu_thread *self, uintptr_t address, int log2_size, in
     r->what = emu_what(address, log2_size, kind, space, self->trace.depth);
     r->where = (uint64_t)pc | (uint64_t)self->trace.path << EMU_ADDRESS_BITS;
     self->trace.next = r + 1;
-    if (EMU_UNLIKELY(self->trace.next == self->trace.end))
-        wait_for_room(self);
 }
 
 static inline bool all_full(const uint8_t *state, int size)
@@ -63,6 +64,7 @@ static inline __attribute__((always_inline)) void access(const void *pointer, in
     const emu_worker *worker = tracer->worker;
     if (address - (uintptr_t)worker->stacks < worker->stacks_size)
         return; /* registers and local arrays */
+    make_room(self);
     if (EMU_UNLIKELY(tracer->pending.cells))
         emu_race_settle(tracer);
     if (EMU_UNLIKELY(address & (uintptr_t)(size - 1)))
@@ -97,6 +99,7 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
         return;
     const char *p = pointer;
     while (size > 0) {
+        emu_tracing->in_struct = true; /* again for each: others may have run meanwhile */
         int log2_size = 4;
         while (((size_t)1 << log2_size) > size || ((uintptr_t)p & (((uintptr_t)1 << log2_size) - 1)))
             log2_size--;
@@ -104,6 +107,7 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
         p += (size_t)1 << log2_size;
         size -= (size_t)1 << log2_size;
     }
+    emu_tracing->in_struct = false;
 }
 
 /* A volatile: what a thread may wait on, or tell others by (race.c). */
@@ -211,8 +215,10 @@ void __tsan_func_exit(void)
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
-    if (emu_tracing)
-        record(emu_self, 0, 0, EMU_BLOCK, EMU_NOWHERE, CALLER);
+    if (!emu_tracing)
+        return;
+    make_room(emu_self);
+    record(emu_self, 0, 0, EMU_BLOCK, EMU_NOWHERE, CALLER);
 }
 
 /* ---- what the runtime reports ------------------------------------------------------------------------------------ */

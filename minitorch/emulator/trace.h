@@ -1,14 +1,15 @@
-/* trace.h -- what the files of the traced half share: the hooks (trace.c), what memory holds (shadow.c), who touched it
+/* trace.h -- what the files of the traced half share: the hooks (trace.c), what memory holds (shadow.c), its accesses
  * (race.c), the requests of warps (warp.c, request.c) and their sums (counters.c).
  *
  * Everything here belongs to one worker, so that blocks on several OS threads share nothing while a kernel runs; what
- * only the whole grid can tell (races between blocks of different workers, totals) is worked out when it has ended.
+ * needs the whole grid (races between blocks of different workers, totals) is computed at its end.
  */
 #ifndef EMU_TRACE_H
 #define EMU_TRACE_H
 
 #include "counters.h"
 #include "internal.h"
+#include "race.h"
 
 #define EMU_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define EMU_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -52,18 +53,6 @@ static inline int emu_space_of(uint64_t what)
     return what >> 53 & 3;
 }
 
-/* Who wrote a 4-byte word last, and who has read it since the barrier. 32 bytes, two in a cache line. A stamp is the
- * number of meetings (__syncwarp, shuffles) and fences the warp has had since the barrier. */
-typedef struct emu_cell {
-    uint32_t write_tag; /* the block and barrier interval: emu_tracer.tag */
-    uint32_t write_pc;  /* from the start of the program */
-    uint32_t value;     /* the word after the write */
-    uint32_t writer;    /* rank: 10 bits, atomic: 1, byte mask: 4, volatile: 1, stamp: 16 */
-    uint32_t read_tag, read_pc;
-    uint32_t lanes;  /* of the last warp that read it */
-    uint32_t reader; /* warp: 5 bits, OTHER_WARPS: 1, OTHER_BLOCKS: 1, byte mask: 4, volatile: 1, free: 4, stamp: 16 */
-} emu_cell;
-
 /* The page table of a worker's cells of global memory: cells appear when memory is first touched. */
 #define EMU_PAGE_SHIFT 14
 #define EMU_PAGE_CELLS (1 << (EMU_PAGE_SHIFT - 2))
@@ -75,41 +64,6 @@ typedef struct emu_pages {
     size_t count, capacity;
 } emu_pages;
 
-/* emu_cell.writer and .reader */
-#define RANK         0x3ffu
-#define ATOMIC       0x400u
-#define WRITER_BYTES 11
-#define WRITER_FLAG  0x8000u /* by way of a volatile */
-#define WARP         0x1fu
-#define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
-#define OTHER_BLOCKS 0x40u /* an earlier block of this worker has read it in this launch */
-#define READER_BYTES 7
-#define READER_FLAG  0x800u
-#define STAMP        16
-
-/* How two accesses race. */
-typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS } emu_conflict;
-
-/* A store that raced with another store. */
-typedef struct emu_clash {
-    const emu_thread *thread;
-    uintptr_t pc, address;
-    uint32_t bytes; /* of the word */
-    int word;       /* which of the store's */
-    emu_conflict how;
-    bool atomic; /* one of the two is */
-    uint32_t other_tag, other_pc, other_rank, other_value;
-} emu_clash;
-
-/* A store becomes visible only after its hook: the next hook looks at what was written. */
-typedef struct emu_pending {
-    emu_cell *cells; /* NULL: nothing */
-    uintptr_t address;
-    int words;
-    bool clashed; /* the store raced with another: an error, or a warning when both wrote the same value */
-    emu_clash clash;
-} emu_pending;
-
 /* What a thread's fences and atomics order, in this barrier interval. Times count the releases of the block. */
 typedef struct emu_fences {
     uint32_t fenced;         /* stamp of its last fence */
@@ -117,15 +71,28 @@ typedef struct emu_fences {
     uint32_t saw, acquired;  /* its last atomic could see the releases until this time; those that a fence followed */
 } emu_fences;
 
+/* A plain read of what others update by atomics. It is no race when the same thread goes on with an atomic of that
+ * address: the first read of a compare-and-swap loop may be stale. */
+typedef struct emu_suspect {
+    const emu_thread *thread; /* whose access would be reported; NULL: there is none */
+    uintptr_t pc, address;
+    const char *does;
+    emu_conflict how;
+    emu_other other;
+} emu_suspect;
+
 typedef struct emu_tracer {
     uint32_t tag;        /* blocks begun and barriers passed by this worker, ever: grows by one at each */
     uint32_t block_tag;  /* tag when this block began */
     uint32_t launch_tag; /* when the launch began */
     bool races;          /* look for races? CUEMU_NORACE */
     bool instrumented;   /* device code of a traced build was seen */
+    bool in_struct;      /* the access is a part of a larger object's */
     bool fenced;         /* this launch used __threadfence: blocks may order their accesses */
     uintptr_t flag_pc;   /* the access of a volatile that was last announced */
     emu_pending pending;
+    emu_suspect suspects[EMU_MAX_THREADS]; /* by the rank of the thread that read */
+    int suspect_count;
     uint8_t *shared_state; /* of each byte of worker->shared; the same values as emu_device_state */
     size_t shared_used[2]; /* bytes of it that are not 0: of arrays, of dynamic shared memory */
     emu_cell *shared_cells;
@@ -206,7 +173,7 @@ static inline bool emu_race_read_again(const emu_tracer *t, emu_cell *c, uintptr
     const emu_thread *self = emu_self;
     uint32_t warp = self->rank / EMU_WARP_SIZE;
     uint32_t bytes = size < 4 ? ((1u << size) - 1) << (address & 3) : 0xf;
-    uint32_t compared = WARP | bytes << READER_BYTES | 0xffffu << STAMP;
+    uint32_t compared = WARP | 0xfu << READER_BYTES | 0xffffu << STAMP;
     uint32_t known = warp | bytes << READER_BYTES | t->meetings[warp] << STAMP;
     for (int i = 0; i < (size > 4 ? size / 4 : 1); i++, c++) {
         if (c->read_tag != t->tag || c->write_tag >= before || (c->reader & compared) != known)
@@ -216,16 +183,10 @@ static inline bool emu_race_read_again(const emu_tracer *t, emu_cell *c, uintptr
     }
     return true;
 }
-/* The other side of a race, and what is known of it. */
-typedef struct emu_other {
-    uint64_t block;
-    uint32_t rank;
-    uintptr_t pc;
-    const char *does; /* "reads", "writes" */
-} emu_other;
 void emu_race_report(emu_tracer *tracer, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
                      const emu_other *other, emu_conflict how, bool harmless);
-void emu_race_settle(emu_tracer *tracer); /* looks at the pending store's value */
+void emu_race_settle(emu_tracer *tracer);  /* looks at the pending store's value */
+void emu_race_convict(emu_tracer *tracer); /* a barrier, or the block's end: what is still suspected is a race */
 /* After the launch: accesses of blocks that ran on different workers. */
 void emu_race_between_workers(emu_tracer *const *tracers, int count);
 

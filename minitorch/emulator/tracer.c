@@ -1,6 +1,6 @@
 /* tracer.c -- the life of a worker's tracer: made with its first block, cleared at each launch, summed up after it.
  *
- * Nothing of this runs in a program without traced device code: the compiler's call of __tsan_init says there is some.
+ * Nothing of this runs in a program without traced device code: the compiler calls __tsan_init where there is some.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +100,8 @@ static void settle(emu_tracer *t)
 {
     if (t->pending.cells)
         emu_race_settle(t);
+    if (t->suspect_count)
+        emu_race_convict(t);
 }
 
 static void block_end(emu_worker *worker)

@@ -1,6 +1,6 @@
 /* warp.c -- from what 32 lanes recorded to the requests of their warp.
  *
- * The lanes ran one after another; on the card they run in step. Lanes whose next records agree execute one instruction
+ * The lanes ran one after another; on a GPU they run in step. Lanes whose next records agree execute one instruction
  * together. When they differ, the one deepest in calls goes first, then the one with the lowest pc, and the others
  * wait: compilers lay out code so that the join of a branch, and the exit of a loop, stand after it, so lanes that went
  * different ways meet again as early as they can. The records of basic blocks make this work where an access alone

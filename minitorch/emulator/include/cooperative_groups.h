@@ -178,6 +178,46 @@ struct coalesced_group : warp_group<coalesced_group> {
     }
 };
 
+/* Any of them: the block, or the lanes of a mask. */
+struct thread_group {
+    unsigned lanes; /* 0: the block */
+    CUEMU_MEMBER thread_group(const thread_block &) : lanes(0)
+    {
+    }
+    template <class Self> CUEMU_MEMBER thread_group(const warp_group<Self> &group) : lanes(group.self().mask())
+    {
+    }
+    CUEMU_MEMBER void sync(const char *file = __builtin_FILE(), int line = __builtin_LINE()) const
+    {
+        if (lanes)
+            __syncwarp(lanes);
+        else
+            cuemu_barrier(file, line);
+    }
+    CUEMU_MEMBER unsigned size() const
+    {
+        return lanes ? (unsigned)__popc(lanes) : thread_block::size();
+    }
+    CUEMU_MEMBER unsigned num_threads() const
+    {
+        return size();
+    }
+    CUEMU_MEMBER unsigned thread_rank() const
+    {
+        return lanes ? (unsigned)__popc(lanes & ((1u << cuemu_lane()) - 1)) : cuemu_thread_rank();
+    }
+};
+
+/* A part of a warp whose size is known when it runs only. */
+CUEMU_INLINE thread_group tiled_partition(const thread_group &parent, unsigned size)
+{
+    thread_group part = parent;
+    unsigned first = cuemu_lane() / size * size;
+    part.lanes =
+        (size == 32 ? 0xffffffffu : ((1u << size % 32) - 1) << first) & (parent.lanes ? parent.lanes : 0xffffffffu);
+    return part;
+}
+
 CUEMU_INLINE coalesced_group coalesced_threads()
 {
     coalesced_group group;
@@ -191,6 +231,10 @@ template <unsigned Size, class Parent> CUEMU_INLINE thread_block_tile<Size, Pare
 }
 
 CUEMU_INLINE void sync(const thread_block &group, const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    group.sync(file, line);
+}
+CUEMU_INLINE void sync(const thread_group &group, const char *file = __builtin_FILE(), int line = __builtin_LINE())
 {
     group.sync(file, line);
 }

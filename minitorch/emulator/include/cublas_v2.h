@@ -13,6 +13,8 @@
 #include "library_types.h"
 
 #ifdef __cplusplus
+#include "cuda_bf16.h" /* as NVIDIA's does */
+#include "cuda_fp16.h"
 extern "C" {
 #endif
 
@@ -23,8 +25,12 @@ typedef enum cublasStatus_t {
     CUBLAS_STATUS_NOT_INITIALIZED = 1,
     CUBLAS_STATUS_ALLOC_FAILED = 3,
     CUBLAS_STATUS_INVALID_VALUE = 7,
+    CUBLAS_STATUS_ARCH_MISMATCH = 8,
+    CUBLAS_STATUS_MAPPING_ERROR = 11,
     CUBLAS_STATUS_EXECUTION_FAILED = 13,
-    CUBLAS_STATUS_NOT_SUPPORTED = 15
+    CUBLAS_STATUS_INTERNAL_ERROR = 14,
+    CUBLAS_STATUS_NOT_SUPPORTED = 15,
+    CUBLAS_STATUS_LICENSE_ERROR = 16
 } cublasStatus_t;
 
 typedef enum cublasOperation_t { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
@@ -35,6 +41,7 @@ typedef enum cublasMath_t {
     CUBLAS_TF32_TENSOR_OP_MATH = 3
 } cublasMath_t;
 typedef enum cublasComputeType_t {
+    CUBLAS_COMPUTE_16F = 64,
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_COMPUTE_32F_PEDANTIC = 69,
     CUBLAS_COMPUTE_32F_FAST_16F = 74,
@@ -74,4 +81,29 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
 #ifdef __cplusplus
 }
 #endif
+
+/* Copies with steps: element i of x at x[i * step]. The pitch of a matrix is its leading dimension. */
+static inline cublasStatus_t cublasSetMatrix(int rows, int cols, int size, const void *a, int lda, void *b, int ldb)
+{
+    return cudaMemcpy2D(b, (size_t)ldb * (size_t)size, a, (size_t)lda * (size_t)size, (size_t)rows * (size_t)size,
+                        (size_t)cols, cudaMemcpyHostToDevice)
+               ? CUBLAS_STATUS_INVALID_VALUE
+               : CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasGetMatrix(int rows, int cols, int size, const void *a, int lda, void *b, int ldb)
+{
+    return cudaMemcpy2D(b, (size_t)ldb * (size_t)size, a, (size_t)lda * (size_t)size, (size_t)rows * (size_t)size,
+                        (size_t)cols, cudaMemcpyDeviceToHost)
+               ? CUBLAS_STATUS_INVALID_VALUE
+               : CUBLAS_STATUS_SUCCESS;
+}
+static inline cublasStatus_t cublasSetVector(int n, int size, const void *x, int x_step, void *y, int y_step)
+{
+    return cublasSetMatrix(1, n, size, x, x_step, y, y_step);
+}
+static inline cublasStatus_t cublasGetVector(int n, int size, const void *x, int x_step, void *y, int y_step)
+{
+    return cublasGetMatrix(1, n, size, x, x_step, y, y_step);
+}
+
 #endif

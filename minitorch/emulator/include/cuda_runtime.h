@@ -1,7 +1,7 @@
 /* cuda_runtime.h -- CUDA C++ for the CPU: what nvcc includes before the first line of every .cu file, and so does
  * cuemu.
  *
- * The translator has rewritten launches and __shared__ before this is read; the marks of functions mean nothing to g++.
+ * The preprocessor reads it; launches, __shared__ and the marks of functions go through to the translator.
  * Device functions are always_inline wrappers of runtime.h, which finds their source line from its return address. */
 #ifndef CUEMU_CUDA_RUNTIME_H
 #define CUEMU_CUDA_RUNTIME_H
@@ -11,13 +11,17 @@
 
 #ifdef __cplusplus
 
+#include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmath>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -26,14 +30,16 @@
 #define __CUEMU__     1
 #define __CUDACC__    1
 #define __CUDA_ARCH__ 900
+#define __NVCC__      1
 
-#define __global__
-#define __device__
-#define __host__
-#define __constant__
-#define __managed__
+#define __CUDA_RUNTIME_H__ /* what programs ask for to know that this was included */
+
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 0
+
+/* __global__, __device__ and similar words are handled by the translator. */
 #define __grid_constant__
-#define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n)    __attribute__((aligned(n)))
@@ -69,6 +75,7 @@ CUEMU_INLINE void cuemu_launch_bounds(long long threads, int = 0, int = 0)
 #include "cuemu/atomic.h"
 #include "cuemu/warp.h"
 #include "cuemu/math.h"
+#include "cuemu/minmax.h"
 #include "cuemu/ptx.h"
 
 #endif

@@ -31,6 +31,12 @@ cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaSetDeviceFlags(unsigned flags); /* noted, and of no effect, like limits */
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
+cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
 
 /* ---- memory ---- */
 cudaError_t cudaMalloc(void **pointer, size_t size);
@@ -43,6 +49,9 @@ cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags);
 cudaError_t cudaHostUnregister(void *pointer);
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
+cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
 
@@ -64,6 +73,12 @@ cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, si
 cudaError_t cuemu_symbol_address(void **pointer, const void *symbol);
 
 /* ---- streams and events ---- */
+typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
+typedef void (*cudaHostFn_t)(void *data);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size CUEMU_DEFAULT(0),
+                                     unsigned flags CUEMU_DEFAULT(cudaMemAttachSingle));
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority);
@@ -81,6 +96,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 
 /* ---- kernels: `entry` is a kernel's address; cuda_runtime.h has the templates ---- */
 cudaError_t cuemu_function_attribute(const void *entry, cudaFuncAttribute attribute, int value);
+cudaError_t cuemu_function_attributes(cudaFuncAttributes *attributes, const void *entry);
 cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t dynamic_shared);
 
 #ifdef __cplusplus

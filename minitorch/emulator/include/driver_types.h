@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #define CUDART_VERSION 13000
+#define CUDART_CB
+#define __DRIVER_TYPES_H__ /* what programs ask for to know that this was included */
 
 typedef enum cudaError {
     cudaSuccess = 0,
@@ -45,20 +47,31 @@ typedef enum cudaMemcpyKind {
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 
-#define cudaStreamLegacy        ((cudaStream_t)0x1)
-#define cudaStreamPerThread     ((cudaStream_t)0x2)
-#define cudaStreamDefault       0u
-#define cudaStreamNonBlocking   1u
-#define cudaEventDefault        0u
-#define cudaEventBlockingSync   1u
-#define cudaEventDisableTiming  2u
-#define cudaHostAllocDefault    0u
-#define cudaHostAllocPortable   1u
-#define cudaHostAllocMapped     2u
-#define cudaHostRegisterDefault 0u
-#define cudaMemAttachGlobal     1u
-#define cudaMemAttachHost       2u
-#define cudaCpuDeviceId         (-1)
+#define cudaStreamLegacy               ((cudaStream_t)0x1)
+#define cudaStreamPerThread            ((cudaStream_t)0x2)
+#define cudaStreamDefault              0u
+#define cudaStreamNonBlocking          1u
+#define cudaEventDefault               0u
+#define cudaEventBlockingSync          1u
+#define cudaEventDisableTiming         2u
+#define cudaHostAllocDefault           0u
+#define cudaHostAllocPortable          1u
+#define cudaHostAllocMapped            2u
+#define cudaHostAllocWriteCombined     4u
+#define cudaHostRegisterDefault        0u
+#define cudaHostRegisterPortable       1u
+#define cudaHostRegisterMapped         2u
+#define cudaMemAttachGlobal            1u
+#define cudaMemAttachHost              2u
+#define cudaMemAttachSingle            4u
+#define cudaCpuDeviceId                (-1)
+#define cudaDeviceScheduleAuto         0u
+#define cudaDeviceScheduleSpin         1u
+#define cudaDeviceScheduleYield        2u
+#define cudaDeviceBlockingSync         4u
+#define cudaDeviceScheduleBlockingSync 4u
+#define cudaDeviceMapHost              8u
+#define cudaDeviceLmemResizeToMax      16u
 
 typedef enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
@@ -71,6 +84,31 @@ typedef enum cudaFuncCache {
     cudaFuncCachePreferL1,
     cudaFuncCachePreferEqual
 } cudaFuncCache;
+
+typedef enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize } cudaLimit;
+
+typedef enum cudaComputeMode {
+    cudaComputeModeDefault,
+    cudaComputeModeExclusive,
+    cudaComputeModeProhibited,
+    cudaComputeModeExclusiveProcess
+} cudaComputeMode;
+
+typedef enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseUnsetAccessedBy
+} cudaMemoryAdvise;
+
+/* Of a kernel: the emulator knows neither its registers nor its local memory. */
+typedef struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;
+    int preferredShmemCarveout;
+} cudaFuncAttributes;
 
 typedef enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
@@ -87,13 +125,30 @@ typedef struct cudaPointerAttributes {
 
 typedef enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,
+    cudaDevAttrMaxBlockDimX = 2,
+    cudaDevAttrMaxBlockDimY = 3,
+    cudaDevAttrMaxBlockDimZ = 4,
+    cudaDevAttrMaxGridDimX = 5,
+    cudaDevAttrMaxGridDimY = 6,
+    cudaDevAttrMaxGridDimZ = 7,
     cudaDevAttrMaxSharedMemoryPerBlock = 8,
     cudaDevAttrWarpSize = 10,
+    cudaDevAttrClockRate = 13,
+    cudaDevAttrGpuOverlap = 15,
     cudaDevAttrMultiProcessorCount = 16,
+    cudaDevAttrIntegrated = 18,
+    cudaDevAttrCanMapHostMemory = 19,
+    cudaDevAttrComputeMode = 20,
+    cudaDevAttrConcurrentKernels = 31,
+    cudaDevAttrMemoryClockRate = 36,
+    cudaDevAttrGlobalMemoryBusWidth = 37,
+    cudaDevAttrL2CacheSize = 38,
     cudaDevAttrMaxThreadsPerMultiProcessor = 39,
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+    cudaDevAttrManagedMemory = 83,
+    cudaDevAttrConcurrentManagedAccess = 89,
     cudaDevAttrCooperativeLaunch = 95,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 } cudaDeviceAttr;
@@ -105,6 +160,13 @@ typedef struct cudaDeviceProp {
     int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
     int memoryBusWidth, l2CacheSize, integrated, canMapHostMemory, unifiedAddressing, managedMemory;
     int concurrentManagedAccess, concurrentKernels, asyncEngineCount, cooperativeLaunch, ECCEnabled;
+    int regsPerMultiprocessor, clockRate, memoryClockRate, computeMode, deviceOverlap, kernelExecTimeoutEnabled;
+    int pciBusID, pciDeviceID, pciDomainID, tccDriver, isMultiGpuBoard, multiGpuBoardGroupID, streamPrioritiesSupported;
+    int globalL1CacheSupported, localL1CacheSupported, hostNativeAtomicSupported, pageableMemoryAccess;
+    int cooperativeMultiDeviceLaunch, singleToDoublePrecisionPerfRatio, persistingL2CacheMaxSize;
+    int accessPolicyMaxWindowSize, maxTexture1D, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2];
+    int maxTexture2DLayered[3];
+    size_t textureAlignment, surfaceAlignment, memPitch, reservedSharedMemPerBlock;
 } cudaDeviceProp;
 
 #endif

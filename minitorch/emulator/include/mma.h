@@ -1,7 +1,7 @@
 /* mma.h -- nvcuda::wmma for 16x16x16, 32x8x16 and 8x32x16: f16 or bf16 in, f32 (or f16) out.
  *
  * A fragment is spread over the warp in 8x8 blocks: lane l has row l / 4 and columns 2 (l % 4) and 2 (l % 4) + 1 of
- * every block, and loads the two as one access. That is close to the card's (undocumented) layout, not equal to it, so
+ * every block, and loads the two as one access. That is close to the GPU's (undocumented) layout, not equal to it, so
  * the traffic of load_matrix_sync is approximate. */
 #ifndef CUEMU_MMA_H
 #define CUEMU_MMA_H

@@ -1,2 +1,2 @@
-/* vector_functions.h -- make_float4() and its kin stand with their types. */
+/* vector_functions.h -- make_float4() and similar functions are in vector_types.h. */
 #include "vector_types.h"

@@ -1,4 +1,4 @@
-/* vector_types.h -- float4 and its kin with CUDA's alignments, make_float4(), dim3. */
+/* vector_types.h -- float4 and similar types with CUDA's alignments, make_float4(), dim3. */
 #ifndef CUEMU_VECTOR_TYPES_H
 #define CUEMU_VECTOR_TYPES_H
 

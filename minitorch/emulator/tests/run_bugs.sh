@@ -14,14 +14,14 @@ trap 'rm -rf "$work"' EXIT
 cd "$here/bugs"
 
 # What a report says, one "line kind" a row; a race is told at either of its lines. A racing store may find another worker's
-# value in its place and be held for harmless besides: where a race is an error, the warning says nothing more.
+# value in its place and be held for harmless besides: where there is an error, a warning of its kind says nothing more.
 reported() {
     "${PYTHON:-/usr/bin/python3}" - "$1" "$2" <<'PY'
 import json, os, sys
 errors = json.load(open(sys.argv[1]))["errors"]
-races = {(e["file"], e["line"]) for e in errors if e["severity"] == "error" and e["kind"] == "race"}
+told = {(e["kind"], e["file"], e["line"]) for e in errors if e["severity"] == "error"}
 for e in errors:
-    if e["severity"] == "error" or (e["kind"] == "race" and (e["file"], e["line"]) not in races):
+    if e["severity"] == "error" or (e["kind"] in ("race", "sync") and (e["kind"], e["file"], e["line"]) not in told):
         prefix = "warning-" if e["severity"] == "warning" else ""
         inside = e["file"] and os.path.basename(e["file"]) == sys.argv[2]
         print(e["line"] if inside else 0, prefix + e["kind"])

@@ -105,7 +105,7 @@ static const function *function_around(const source *s, int i)
 {
     for (int f = 0; f < functions; f++) {
         const function *one = &the_function[f];
-        if (one->source == s && one->body >= 0 && one->body < i && i < s->token[one->body].partner)
+        if (one->body >= 0 && one->body < i && i < s->token[one->body].partner)
             return one;
     }
     return NULL;
@@ -163,56 +163,53 @@ static bool is_local(const scope *c, const token *name)
 
 static void check_device_call(const scope *c, const token *t)
 {
-    const source *s = c->s;
     const token *kernel = c->f->name;
     const function *callee = NULL;
     unsigned marks = marks_of_function(t, &callee);
     bool member = is(t - 1, ".") || is(t - 1, "->");
-    if (member && !(callee && callee->is_member))
+    if ((member && !(callee && callee->is_member)) || is_learnt(t))
         return;
     if (marks & GLOBAL)
-        complain(s, t->line,
+        complain(t,
                  "device code `%.*s` calls the kernel `%.*s`: only the host launches kernels, with <<<grid, block>>>",
                  kernel->length, kernel->at, t->length, t->at);
     else if (marks == HOST && !(member && is(t, "size")))
-        complain(s, t->line,
+        complain(t,
                  "device code `%.*s` calls the host function `%.*s` (%s:%d): mark it __device__ or __host__ __device__",
-                 kernel->length, kernel->at, t->length, t->at, callee->source->path, callee->name->line);
+                 kernel->length, kernel->at, t->length, t->at, callee->name->file, callee->name->line);
     else if (!marks && !member && is_any(t, host_library))
-        complain(s, t->line, "device code `%.*s` calls `%.*s`, which is a host function: a GPU does not have it",
-                 kernel->length, kernel->at, t->length, t->at);
+        complain(t, "device code `%.*s` calls `%.*s`, which is a host function: a GPU does not have it", kernel->length,
+                 kernel->at, t->length, t->at);
     else if (!marks && !member && (is(t, "malloc") || is(t, "free")))
-        complain(s, t->line,
-                 "`%.*s` in device code is not supported by the emulator: allocate on the host with cudaMalloc",
+        complain(t, "`%.*s` in device code is not supported by the emulator: allocate on the host with cudaMalloc",
                  t->length, t->at);
     else if (!marks && (starts_with(t, "cudaM") || starts_with(t, "cudaF") || starts_with(t, "cudaD") ||
                         starts_with(t, "cudaS") || starts_with(t, "cublas")))
-        complain(s, t->line, "device code `%.*s` calls `%.*s`, which is the host's API", kernel->length, kernel->at,
-                 t->length, t->at);
+        complain(t, "device code `%.*s` calls `%.*s`, which is the host's API", kernel->length, kernel->at, t->length,
+                 t->at);
 }
 
 static void check_device_name(const scope *c, const token *t)
 {
     const variable *v = find_variable(t);
     if (is(t, "new") || is(t, "delete"))
-        complain(c->s, t->line,
-                 "`%.*s` in device code is not supported by the emulator: allocate on the host with cudaMalloc",
+        complain(t, "`%.*s` in device code is not supported by the emulator: allocate on the host with cudaMalloc",
                  t->length, t->at);
     else if (is(t, "throw") || is(t, "try") || is(t, "typeid") || is(t, "dynamic_cast") || is(t, "thread_local"))
-        complain(c->s, t->line, "device code has no `%.*s`", t->length, t->at);
+        complain(t, "device code has no `%.*s`", t->length, t->at);
     else if (is(t, "static") && !is(t + 1, "const") && !is(t + 1, "constexpr") && !is(t + 1, "__shared__") &&
              !is(t - 1, "__shared__"))
-        complain(c->s, t->line,
-                 "a static variable in device code is not supported by the emulator: use a __device__ variable");
+        complain(t, "a static variable in device code is not supported by the emulator: use a __device__ variable");
     else if (is(t - 1, "::") && is(t - 2, "std") && is_any(t, host_std))
-        complain(c->s, t->line, "device code `%.*s` uses std::%.*s, which is for the host: %s", c->f->name->length,
-                 c->f->name->at, t->length, t->at,
+        complain(t, "device code `%.*s` uses std::%.*s, which is for the host: %s", c->f->name->length, c->f->name->at,
+                 t->length, t->at,
                  is(t, "min") || is(t, "max") ? "write min() or max() without std::" : "write it out");
-    else if (v && !v->marks && !v->constant_expression && !is(t - 1, ".") && !is(t - 1, "->") && !is_local(c, t))
-        complain(c->s, t->line,
+    else if (v && !v->marks && !v->constant_expression && !is(t - 1, ".") && !is(t - 1, "->") && !is(t - 1, "::") &&
+             !is_local(c, t) && !(c->f->is_member && is_member_name(t)))
+        complain(t,
                  "device code `%.*s` uses the host variable `%.*s` (%s:%d): pass it as an argument, or mark it "
                  "__device__ or __constant__",
-                 c->f->name->length, c->f->name->at, t->length, t->at, v->source->path, v->name->line);
+                 c->f->name->length, c->f->name->at, t->length, t->at, v->name->file, v->name->line);
 }
 
 /* ---- host code ------------------------------------------------------------------------------ */
@@ -234,22 +231,20 @@ static void check_host_name(const scope *c, int i)
     unsigned marks = marks_of_function(t, &callee);
     const variable *v = find_variable(t);
     bool member = is(t - 1, ".") || is(t - 1, "->"), call = is(t + 1, "(");
-    if (member || is_local(c, t))
+    if (member || is_local(c, t) || (is_member_name(t) && c->f->is_member))
         return;
     if (call && marks == GLOBAL)
-        complain(c->s, t->line,
-                 "the kernel `%.*s` is called like a function: launch it with `%.*s<<<grid, block>>>(...)`", t->length,
-                 t->at, t->length, t->at);
+        complain(t, "the kernel `%.*s` is called like a function: launch it with `%.*s<<<grid, block>>>(...)`",
+                 t->length, t->at, t->length, t->at);
     else if (call && marks == DEVICE)
-        complain(c->s, t->line,
-                 "host code `%.*s` calls the device function `%.*s` (%s:%d): mark it __host__ __device__",
-                 c->f->name->length, c->f->name->at, t->length, t->at, callee->source->path, callee->name->line);
+        complain(t, "host code `%.*s` calls the device function `%.*s` (%s:%d): mark it __host__ __device__",
+                 c->f->name->length, c->f->name->at, t->length, t->at, callee->name->file, callee->name->line);
     else if (!marks && is_any(t, device_only) && (call || isalpha((unsigned char)*t->at)) && !c->f->is_template)
-        complain(c->s, t->line, "host code `%.*s` uses `%.*s`, which exists in kernels only: is a __device__ missing?",
+        complain(t, "host code `%.*s` uses `%.*s`, which exists in kernels only: is a __device__ missing?",
                  c->f->name->length, c->f->name->at, t->length, t->at);
     else if (v && (v->marks & (DEVICE | CONSTANT)) && !(v->marks & MANAGED) && !v->constant_expression &&
              !in_symbol_call(c->s, i))
-        complain(c->s, t->line,
+        complain(t,
                  "host code `%.*s` uses the device variable `%.*s`: copy with cudaMemcpyToSymbol or "
                  "cudaMemcpyFromSymbol",
                  c->f->name->length, c->f->name->at, t->length, t->at);
@@ -257,32 +252,31 @@ static void check_host_name(const scope *c, int i)
 
 /* ---- one function --------------------------------------------------------------------------- */
 
-static void check_signature(const function *f)
+static void check_signature(const source *s, const function *f)
 {
-    const source *s = f->source;
     bool is_void = false;
     for (int i = f->begin; i < f->parameters; i++)
         is_void |= is(&s->token[i], "void") || is(&s->token[i], "auto");
     if (!is_void)
-        complain(s, f->name->line, "kernel `%.*s` must return void", f->name->length, f->name->at);
+        complain(f->name, "kernel `%.*s` must return void", f->name->length, f->name->at);
     for (int i = f->parameters; i < s->token[f->parameters].partner; i++)
         if (is(&s->token[i], "&") && s->token[i + 1].kind == TOKEN_NAME && is(&s->token[i - 1], "&") == false)
-            complain(s, f->name->line,
-                     "kernel `%.*s` takes a reference, which would be the host's memory: pass a value or a device "
-                     "pointer",
-                     f->name->length, f->name->at);
+            warn(f->name,
+                 "kernel `%.*s` takes a reference, which would be the host's memory: pass a value or a device "
+                 "pointer",
+                 f->name->length, f->name->at);
 }
 
-static void check_body(const function *f)
+static void check_body(const source *s, const function *f)
 {
-    scope c = { .s = f->source, .f = f };
+    scope c = { .s = s, .f = f };
     bool device = f->marks & (GLOBAL | DEVICE), both = (f->marks & HOST) && (f->marks & DEVICE);
     if (both) /* which side it runs on depends on the caller: nvcc only warns */
         return;
     find_locals(&c);
     for (int i = f->body + 1; i < c.s->token[f->body].partner; i++) {
         const token *t = &c.s->token[i];
-        if (t->kind != TOKEN_NAME || t->macro)
+        if (t->kind != TOKEN_NAME)
             continue;
         if (!device && !in_device_lambda(c.s, f->body, i)) {
             check_host_name(&c, i);
@@ -298,11 +292,9 @@ void check(const source *s)
 {
     for (int i = 0; i < functions; i++) {
         const function *f = &the_function[i];
-        if (f->source != s)
-            continue;
         if (f->marks & GLOBAL)
-            check_signature(f);
+            check_signature(s, f);
         if (f->body >= 0)
-            check_body(f);
+            check_body(s, f);
     }
 }

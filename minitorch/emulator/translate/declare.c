@@ -47,11 +47,19 @@ static void add_function(function f)
     the_function[functions++] = f;
 }
 
+/* Of a qualified name only the functions of that class or namespace count. */
+static bool fits_scope(const function *f, const token *name)
+{
+    if (!is(name - 1, "::"))
+        return true;
+    return name[-2].kind == TOKEN_NAME ? f->space && same_name(f->space, name - 2) : !is(name - 2, ">") && !f->space;
+}
+
 unsigned marks_of_function(const token *name, const function **first)
 {
     unsigned marks = 0;
     for (int i = functions - 1; i >= 0; i--) {
-        if (!same_name(the_function[i].name, name))
+        if (!same_name(the_function[i].name, name) || !fits_scope(&the_function[i], name))
             continue;
         marks |= the_function[i].marks ? the_function[i].marks : HOST;
         *first = &the_function[i];
@@ -62,23 +70,32 @@ unsigned marks_of_function(const token *name, const function **first)
 const variable *find_variable(const token *name)
 {
     for (int i = 0; i < variables; i++)
-        if (same_name(the_variable[i].name, name))
+        if (!the_variable[i].is_member && same_name(the_variable[i].name, name))
             return &the_variable[i];
     return NULL;
 }
 
+bool is_member_name(const token *name)
+{
+    for (int i = 0; i < variables; i++)
+        if (the_variable[i].is_member && same_name(the_variable[i].name, name))
+            return true;
+    return false;
+}
+
 bool needs_arguments(const token *name)
 {
-    int bodies = 0;
+    int bodies = 0, others = 0;
     for (int i = 0; i < functions; i++) {
         const function *f = &the_function[i];
-        if (!(f->marks & GLOBAL) || !same_name(f->name, name))
+        if (!same_name(f->name, name))
             continue;
         bodies += f->body >= 0;
-        if (f->is_template || bodies > 1)
+        others += !(f->marks & GLOBAL);
+        if ((f->marks & GLOBAL && (f->is_template || f->has_defaults)) || bodies > 1)
             return true;
     }
-    return false;
+    return others > 0;
 }
 
 static bool names_type(const token *t)
@@ -87,7 +104,7 @@ static bool names_type(const token *t)
 }
 
 /* Every declarator of `[static] [const] type a[3], *b = x;` in tokens [begin, end): a name before [ = , { or ;. */
-static void add_variables(const source *s, int begin, int end, unsigned marks)
+static void add_variables(const source *s, int begin, int end, unsigned marks, bool member)
 {
     bool is_const = false;
     for (int i = begin; i < end; i++) {
@@ -103,15 +120,15 @@ static void add_variables(const source *s, int begin, int end, unsigned marks)
             i = angle_end(s, i);
         else if (t->partner > i)
             i = t->partner;
-        else if (t->kind == TOKEN_NAME && !names_type(t) &&
+        else if (t->kind == TOKEN_NAME && !names_type(t) && !is_any(t, types) &&
                  (is(next, "[") || is(next, "=") || is(next, ",") || is(next, "{") || is(next, ";"))) {
             bool array = is(next, "["), pointer = is(t - 1, "*");
             bool is_constexpr = is(&s->token[begin], "constexpr") || is(&s->token[begin + 1], "constexpr");
             the_variable = grow(the_variable, variables, sizeof *the_variable);
             the_variable[variables++] = (variable){
-                .source = s,
                 .name = t,
-                .marks = marks,
+                .marks = member ? 0 : marks,
+                .is_member = member,
                 .end = end,
                 .constant_expression = is_constexpr || (is_const && !array && !pointer),
             };
@@ -137,20 +154,29 @@ static int find_body(const source *s, int i)
     return i;
 }
 
-static void declare_range(const source *s, int i, int end, bool member);
+static void declare_range(const source *s, int i, int end, bool member, const token *space);
 
 /* namespace, extern "C" and class bodies are read like the file; returns the index behind, or -1: something else. */
-static int enter_scope(const source *s, int i, int end, bool member)
+static int enter_scope(const source *s, int i, int end, bool member, const token *around)
 {
     const token *t = &s->token[i];
     bool space = is(t, "namespace") || (is(t, "extern") && t[1].kind == TOKEN_STRING);
     bool type = is(t, "struct") || is(t, "class") || is(t, "union");
+    const token *name = is(t, "extern") ? around : NULL;
+    bool named = false;
     if (!space && !type)
         return -1;
     for (int j = i + 1; j < end; j++) {
         const token *u = &s->token[j];
+        if (is_any(u, decorations) && is(u + 1, "(") && u[1].partner > j) { /* struct alignas(16) name */
+            j = u[1].partner;
+            continue;
+        }
+        named |= is(u, ":");
+        if (u->kind == TOKEN_NAME && !named && !is(u, "final") && !is(u, "inline"))
+            name = u;
         if (is(u, "{") && u->partner > j) {
-            declare_range(s, j + 1, u->partner, type ? true : member);
+            declare_range(s, j + 1, u->partner, type ? true : member, name);
             return space ? u->partner + 1 : u->partner; /* a class: its declaration goes on to the ';' */
         }
         if (is(u, ";") || is(u, "(") || is(u, "="))
@@ -162,9 +188,9 @@ static int enter_scope(const source *s, int i, int end, bool member)
 }
 
 /* One declaration from token i on; returns the index behind it. */
-static int declaration(const source *s, int i, int end, bool member)
+static int declaration(const source *s, int i, int end, bool member, const token *space)
 {
-    function f = { .source = s, .begin = i, .body = -1, .is_member = member };
+    function f = { .begin = i, .body = -1, .is_member = member, .space = space };
     bool alias = is(&s->token[i], "namespace") && is(&s->token[i + 2], "=");
     if (alias || is(&s->token[i], "using") || is(&s->token[i], "typedef") || is(&s->token[i], "friend"))
         while (i < end && !is(&s->token[i], ";"))
@@ -173,7 +199,7 @@ static int declaration(const source *s, int i, int end, bool member)
     for (; i < end; i++) {
         const token *t = &s->token[i];
         f.marks |= mark_of(t);
-        int behind = f.is_template || i == begin ? enter_scope(s, i, end, member) : -1;
+        int behind = f.is_template || i == begin ? enter_scope(s, i, end, member, space) : -1;
         if (behind >= 0 && !is(&s->token[behind], "}"))
             return behind;
         if (behind >= 0 || is(t, "=")) { /* a class: variables may follow; an initialiser: up to the ';' */
@@ -194,14 +220,20 @@ static int declaration(const source *s, int i, int end, bool member)
             if (s->token[i + 1].kind == TOKEN_NAME && !is_any(&s->token[i + 1], trailers))
                 return i + 1;
             f.name = t - 1;
+            if (is(t - 2, "::")) { /* the definition of a member */
+                f.space = t[-3].kind == TOKEN_NAME ? t - 3 : NULL;
+                f.is_member = true;
+            }
+            for (int p = (int)(t - s->token); p < t->partner; p++)
+                f.has_defaults |= is(&s->token[p], "=");
             f.parameters = (int)(t - s->token);
             int body = find_body(s, i + 1);
             f.body = is(&s->token[body], "{") ? body : -1;
             add_function(f);
             return f.body >= 0 && s->token[body].partner > 0 ? s->token[body].partner + 1 : body + 1;
         } else if (is(t, ";")) {
-            if (!member && !is(&s->token[begin], "enum"))
-                add_variables(s, begin, i, f.marks);
+            if (!is(&s->token[begin], "enum"))
+                add_variables(s, begin, i, f.marks, member);
             return i + 1;
         } else if (is(t, "}"))
             return i + 1;
@@ -211,19 +243,19 @@ static int declaration(const source *s, int i, int end, bool member)
     return end;
 }
 
-static void declare_range(const source *s, int i, int end, bool member)
+static void declare_range(const source *s, int i, int end, bool member, const token *space)
 {
     while (i < end) {
         const token *t = &s->token[i];
         bool access = (is(t, "public") || is(t, "private") || is(t, "protected")) && is(t + 1, ":");
-        if (t->kind == TOKEN_DIRECTIVE || t->macro || is(t, ";"))
+        if (t->kind == TOKEN_DIRECTIVE || is(t, ";"))
             i++;
         else
-            i = access ? i + 2 : declaration(s, i, end, member);
+            i = access ? i + 2 : declaration(s, i, end, member, space);
     }
 }
 
 void declare(const source *s)
 {
-    declare_range(s, 1, s->tokens - 1, false);
+    declare_range(s, 1, s->tokens - 1, false, NULL);
 }

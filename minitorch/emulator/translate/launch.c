@@ -1,10 +1,10 @@
 /* launch.c -- `kernel<<<grid, block, shared, stream>>>(args)` becomes a call of the shim's cuemu::launch_site:
  *
- *     ::cuemu::launch_site("kernel", __FILE__, __LINE__, grid, block, shared, stream).run(kernel, args)
+ *     ::cuemu::launch_site("kernel", "unit.cu", 12, grid, block, shared, stream).run(kernel, args)
  *
  * A function template whose arguments are to be deduced has no address; it is called from a lambda instead:
  *
- *     ....call([&](auto... a) { kernel(a...); }, args)
+ *     ....call([&](auto &...a) { kernel(a...); }, args)
  *
  * and a kernel with __launch_bounds__ begins by checking them. */
 #include "emulator/translate/translate.h"
@@ -51,16 +51,11 @@ static int configuration_end(const source *s, int i)
     return -1;
 }
 
-/* Does the kernel's name alone say which function it is? Not if it is a template, overloaded, or a macro's
- * parameter. */
-static bool has_address(const source *s, int begin, int open)
+/* Does the kernel's name alone say which function it is? Not if it is a template or overloaded, and a function that has
+ * defaults for its parameters does not have them by its address. */
+static bool has_address(const source *s, int open)
 {
-    int last = open - 1;
-    if (is(&s->token[last], ">"))
-        return false;
-    const function *first;
-    const token *name = &s->token[last];
-    return !(needs_arguments(name) || (name->macro && begin == last && marks_of_function(name, &first) == 0));
+    return !is(&s->token[open - 1], ">") && !needs_arguments(&s->token[open - 1]);
 }
 
 static void rewrite_launch(source *s, int open)
@@ -68,27 +63,30 @@ static void rewrite_launch(source *s, int open)
     int begin = expression_begin(s, open - 1), close = configuration_end(s, open + 1);
     const token *at = &s->token[open];
     if (begin >= open || close < 0 || s->token[close + 3].partner < 0) {
-        complain(s, at->line, "a launch reads kernel<<<grid, block>>>(arguments)");
+        complain(at, "a launch reads kernel<<<grid, block>>>(arguments)");
         return;
     }
     const char *kernel = span(s, begin, open), *configuration = span(s, open + 1, close);
     const function *first = NULL;
     unsigned marks = marks_of_function(&s->token[open - 1], &first);
     if (in_device_code(s, open))
-        complain(s, at->line,
+        complain(at,
                  "device code launches `%s`: dynamic parallelism is not supported by the emulator; "
                  "launch it from the host",
                  kernel);
     else if (marks && !(marks & GLOBAL))
-        complain(s, at->line, "`%s` is launched but is no kernel (%s:%d): mark it __global__", kernel,
-                 first->source->path, first->name->line);
+        complain(at, "`%s` is launched but is no kernel (%s:%d): mark it __global__", kernel, first->name->file,
+                 first->name->line);
     const char *comma = s->token[close + 3].partner == close + 4 ? "" : ", ";
-    const char *site = format("::cuemu::launch_site(CUEMU_TEXT(%s), __FILE__, __LINE__, %s)", kernel, configuration);
-    if (has_address(s, begin, open))
+    const char *site = format("::cuemu::launch_site(%s, \"%s\", %d, %s)", quoted(s, begin, open), s->token[begin].file,
+                              s->token[begin].line, configuration);
+    if (has_address(s, open))
         replace(s, begin, close + 4, format("%s.run(%s%s", site, kernel, comma));
     else
         replace(s, begin, close + 4,
-                format("%s.call([&](auto... cuemu_a) CUEMU_UNTRACED { %s(cuemu_a...); }%s", site, kernel, comma));
+                format("%s.call([&](auto &...cuemu_a) __attribute__((no_sanitize_thread, no_sanitize_coverage))"
+                       " { %s(cuemu_a...); }%s",
+                       site, kernel, comma));
 }
 
 /* `__launch_bounds__(threads, ...)` of a kernel is checked where its body begins: only there are a template's known. */
@@ -105,6 +103,6 @@ void rewrite_launches(source *s)
         if (is(&s->token[i], "<<<"))
             rewrite_launch(s, i);
     for (int f = 0; f < functions; f++)
-        if (the_function[f].source == s && the_function[f].marks & GLOBAL && the_function[f].body >= 0)
+        if (the_function[f].marks & GLOBAL && the_function[f].body >= 0)
             check_bounds(s, &the_function[f]);
 }

@@ -1,22 +1,19 @@
-/* lexer.c -- cuts C++ text into tokens. It knows comments, strings (raw ones too), preprocessor lines and brackets, and
- * nothing else of the language. The body of a #define is lexed like code, marked as macro, with brackets of its own.
- * `#if 0` and what __CUEMU__ rules out gives no tokens, so that a unit can have a branch for the card alone. */
+/* lexer.c -- cuts what the preprocessor leaves into tokens. It knows strings (raw ones too), line markers, #pragma and
+ * brackets, and nothing else of the language. */
 #include "emulator/translate/translate.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct lexer {
     source *s;
     const char *p;
+    const char *file;
     int line;
     bool line_start; /* only blanks since the newline: a '#' begins a directive */
-    bool macro;      /* in the body of a #define, which ends with its line */
     int open[256];   /* indices of brackets not closed yet */
     int depth;
-    int macro_depth; /* depth where the #define began */
-    bool taken[64];  /* per open #if: its condition is known to hold, so that its #else is dead */
-    int conditions;
 } lexer;
 
 static bool is_name_char(char c)
@@ -41,7 +38,7 @@ bool starts_with(const token *t, const char *prefix)
     return strlen(prefix) <= (size_t)t->length && memcmp(t->at, prefix, strlen(prefix)) == 0;
 }
 
-/* Brackets that do not fit each other (an #if with an opening brace in both branches) stay without a partner. */
+/* Brackets that do not fit each other stay without a partner. */
 static void pair_bracket(lexer *l, int index)
 {
     token *t = &l->s->token[index];
@@ -50,7 +47,7 @@ static void pair_bracket(lexer *l, int index)
             l->open[l->depth++] = index;
         return;
     }
-    if (l->depth == (l->macro ? l->macro_depth : 0))
+    if (l->depth == 0)
         return;
     token *open = &l->s->token[l->open[l->depth - 1]];
     const char *fits = *t->at == ')' ? "(" : *t->at == ']' ? "[" : "{";
@@ -68,10 +65,10 @@ static void add(lexer *l, token_kind kind, const char *end)
     s->token[s->tokens] = (token){
         .at = l->p,
         .length = (int)(end - l->p),
+        .file = l->file,
         .line = l->line,
         .partner = -1,
         .kind = kind,
-        .macro = l->macro,
     };
     if (kind == TOKEN_PUNCT && strchr("()[]{}", *l->p))
         pair_bracket(l, s->tokens);
@@ -79,19 +76,6 @@ static void add(lexer *l, token_kind kind, const char *end)
     for (; l->p < end; l->p++)
         l->line += *l->p == '\n';
     l->line_start = false;
-}
-
-/* The end of a preprocessor line or a // comment: backslashes continue it, and in a directive comments belong to it. */
-static const char *end_of_line(const char *p, bool directive)
-{
-    while (*p && *p != '\n') {
-        if (*p == '\\' && p[1] == '\n')
-            p++;
-        else if (directive && p[0] == '/' && p[1] == '*' && strstr(p + 2, "*/"))
-            p = strstr(p + 2, "*/") + 1;
-        p++;
-    }
-    return p;
 }
 
 static const char *end_of_string(const char *p)
@@ -113,104 +97,72 @@ static const char *end_of_raw_string(const char *p)
     return end ? end + length + 1 : p + strlen(p);
 }
 
-static const char *skip_spaces(const char *p)
+static const char *skip_line(const char *p)
 {
-    while (*p == ' ' || *p == '\t')
+    while (*p && *p != '\n')
         p++;
-    return p;
+    return *p ? p + 1 : p;
 }
 
-static bool begins(const char *p, const char *word)
+static bool is_marker(const char *p)
 {
-    return strncmp(p, word, strlen(word)) == 0 && !is_name_char(p[strlen(word)]);
+    return p[0] == '#' && p[1] == ' ' && isdigit((unsigned char)p[2]);
 }
 
-/* Moves to the directive that ends this branch: its #else, #elif or #endif. */
-static void skip_branch(lexer *l)
+/* One pointer for each file of the unit; NULL: a header of the system. */
+static const char *file_of(const char *name, int length, bool system)
 {
-    for (int depth = 0; *l->p;) {
-        const char *p = skip_spaces(l->p);
-        const char *word = *p == '#' ? skip_spaces(p + 1) : "";
-        if (depth == 0 && (begins(word, "endif") || begins(word, "else") || begins(word, "elif")))
-            return;
-        depth += strncmp(word, "if", 2) == 0 ? 1 : begins(word, "endif") ? -1 : 0;
-        for (const char *end = end_of_line(l->p, false); l->p < end; l->p++)
-            l->line += *l->p == '\n';
-        if (*l->p)
-            l->p++, l->line++;
-    }
+    static const char **known;
+    static int count;
+    for (int i = 0; i < count; i++)
+        if (strncmp(known[i], name, (size_t)length) == 0 && !known[i][length])
+            return known[i];
+    if (system)
+        return NULL;
+    known = grow(known, count, sizeof *known);
+    return known[count++] = strndup(name, (size_t)length);
 }
 
-/* A conditional line was just read: leave out the branch behind it when it is known to be dead. */
-static void follow_condition(lexer *l, const char *word)
-{
-    bool dead = false;
-    if (strncmp(word, "if", 2) == 0) {
-        const char *condition = skip_spaces(word + (begins(word, "if") ? 2 : word[2] == 'n' ? 6 : 5));
-        bool ours = begins(condition, "__CUEMU__") || strncmp(condition, "defined(__CUEMU__)\n", 19) == 0;
-        dead = (begins(word, "if") && begins(condition, "0")) || (begins(word, "ifndef") && ours);
-        if (l->conditions < 64)
-            l->taken[l->conditions++] = ours && !dead;
-    } else if (begins(word, "endif")) {
-        l->conditions -= l->conditions > 0;
-    } else if (begins(word, "else") || begins(word, "elif")) {
-        dead = l->conditions > 0 && l->taken[l->conditions - 1];
-    }
-    if (dead) {
-        l->p += *l->p == '\n', l->line++;
-        skip_branch(l);
-        l->line_start = true;
-    }
-}
-
-/* `#define NAME(parameters)` is a directive and its body is code; every other line is a directive as a whole. */
-static void lex_directive(lexer *l)
-{
-    const char *word = skip_spaces(l->p + 1);
-    if (!begins(word, "define")) {
-        add(l, TOKEN_DIRECTIVE, end_of_line(l->p, true));
-        follow_condition(l, word);
-        return;
-    }
-    const char *p = skip_spaces(word + 6);
-    while (is_name_char(*p))
-        p++;
-    if (*p == '(')
-        while (*p && *p != '\n' && *p++ != ')')
-            ;
-    add(l, TOKEN_DIRECTIVE, p);
-    l->macro = true;
-    l->macro_depth = l->depth;
-}
-
-static void end_macro(lexer *l)
-{
-    if (l->macro)
-        l->depth = l->macro_depth;
-    l->macro = false;
-}
-
-/* Blanks, comments, line continuations; false: a token begins here. */
-static bool skip_blank(lexer *l)
+/* `# 12 "unit.cu" 2`: the next line is line 12 of unit.cu. 3 among the flags says that it is a system header's, or, in
+ * the middle of a file, that it comes from a macro of one. What such headers hold is skipped; those of the emulator
+ * that the unit asked for are learnt. */
+static void follow_marker(lexer *l)
 {
     const char *p = l->p;
-    if (*p == '\n') {
-        end_macro(l);
+    for (;;) {
+        const char *name = strchr(p, '"') + 1, *end = name, *behind = skip_line(p);
+        while (*end != '"')
+            end += *end == '\\' ? 2 : 1;
+        bool system = memchr(end, '3', (size_t)(behind - end)) != NULL || end[-1] == '/';
+        l->line = atoi(p + 2);
+        l->file = file_of(name, (int)(end - name), system);
+        p = behind;
+        if (l->file || !*p)
+            break;
+        char *path = strndup(name, (size_t)(end - name));
+        bool group = strstr(path, "/cooperative_groups") || strstr(path, "/mma.h");
+        while (*p && !is_marker(p)) {
+            behind = skip_line(p);
+            if (group)
+                learn_names(p, behind);
+            p = behind;
+        }
+        if (!*p)
+            break;
+    }
+    l->p = p;
+}
+
+/* Blanks, and what says which line this is; false: a token begins here. */
+static bool skip_blank(lexer *l)
+{
+    if (*l->p == '\n') {
         l->line++, l->p++;
         l->line_start = true;
-    } else if (*p == '\\' && p[1] == '\n') {
-        l->line++, l->p += 2;
-    } else if (isspace((unsigned char)*p)) {
+    } else if (l->line_start && is_marker(l->p)) {
+        follow_marker(l);
+    } else if (isspace((unsigned char)*l->p)) {
         l->p++;
-    } else if (p[0] == '/' && p[1] == '/') {
-        const char *end = end_of_line(p, false);
-        for (; l->p < end; l->p++)
-            l->line += *l->p == '\n';
-    } else if (p[0] == '/' && p[1] == '*') {
-        const char *end = strstr(p + 2, "*/");
-        end = end ? end + 2 : p + strlen(p);
-        for (; l->p < end; l->p++)
-            l->line += *l->p == '\n';
     } else {
         return false;
     }
@@ -221,7 +173,7 @@ static void lex_token(lexer *l)
 {
     const char *p = l->p, *end = p;
     if (*p == '#' && l->line_start) {
-        lex_directive(l);
+        add(l, TOKEN_DIRECTIVE, p + strcspn(p, "\n"));
     } else if (*p == '"') {
         add(l, TOKEN_STRING, end_of_string(p));
     } else if (p[0] == 'R' && p[1] == '"') {
@@ -245,7 +197,7 @@ static void lex_token(lexer *l)
 
 void source_lex(source *s)
 {
-    lexer l = { .s = s, .p = s->text, .line = 1, .line_start = true };
+    lexer l = { .s = s, .p = s->text, .file = "", .line = 1, .line_start = true };
     add(&l, TOKEN_END, l.p);
     l.line_start = true;
     while (*l.p)

@@ -60,7 +60,7 @@ enum { MAX_OPERANDS = 16 };
 
 typedef struct assembly {
     source *s;
-    int line;
+    const token *at;
     const char *text;                  /* the template, its string literals joined */
     const char *operand[MAX_OPERANDS]; /* the C++ expressions */
     int operands;
@@ -98,7 +98,7 @@ static char *instruction_code(const assembly *a, char *code, const char *text)
     int opcode = (int)strcspn(text, " \t");
     const struct instruction *found = find(text);
     if (!found) {
-        complain(a->s, a->line,
+        complain(a->at,
                  "inline PTX instruction `%.*s` is not supported by the emulator: use the CUDA C++ function for it, "
                  "or try this kernel on a GPU",
                  opcode, text);
@@ -110,8 +110,8 @@ static char *instruction_code(const assembly *a, char *code, const char *text)
         const char *end = p + strcspn(p, ",");
         const char *operand = strspn(p, " \t") == strlen(p) ? "" : operand_text(a, p, end);
         if (!operand) {
-            complain(a->s, a->line, "inline PTX operand `%.*s` of `%.*s` is not supported by the emulator",
-                     (int)(end - p), p, opcode, text);
+            complain(a->at, "inline PTX operand `%.*s` of `%.*s` is not supported by the emulator", (int)(end - p), p,
+                     opcode, text);
             return code;
         }
         if (found->result && count++ == 0)
@@ -162,10 +162,10 @@ static void rewrite_one(source *s, int at)
     int close = s->token[open].partner;
     if (!is(&s->token[open], "(") || close < 0)
         return;
-    assembly a = { .s = s, .line = s->token[at].line };
+    assembly a = { .s = s, .at = &s->token[at] };
     int behind = join_strings(s, open + 1, &a.text);
     if (behind == open + 1 || s->token[behind].kind == TOKEN_NAME) {
-        complain(s, a.line, "inline PTX must be written as plain string literals for the emulator");
+        complain(a.at, "inline PTX must be written as plain string literals for the emulator");
         return;
     }
     read_operands(&a, behind, close);
@@ -182,6 +182,7 @@ static void rewrite_one(source *s, int at)
 void rewrite_asm(source *s)
 {
     for (int i = 1; i < s->tokens - 1; i++)
-        if (is(&s->token[i], "asm") || is(&s->token[i], "__asm__") || is(&s->token[i], "__asm"))
+        if ((is(&s->token[i], "asm") || is(&s->token[i], "__asm__") || is(&s->token[i], "__asm")) &&
+            in_device_code(s, i))
             rewrite_one(s, i);
 }

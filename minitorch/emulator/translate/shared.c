@@ -20,8 +20,7 @@ typedef struct declarator {
 /* Where the statement that holds token i begins. */
 static int statement_begin(const source *s, int i)
 {
-    while (s->token[i - 1].kind != TOKEN_END && s->token[i - 1].kind != TOKEN_DIRECTIVE &&
-           (!s->token[i].macro || s->token[i - 1].macro)) {
+    while (s->token[i - 1].kind != TOKEN_END && s->token[i - 1].kind != TOKEN_DIRECTIVE) {
         const token *t = &s->token[i - 1];
         bool bracketed = (is(t, ")") || is(t, "]")) && t->partner > 0 && !is(&s->token[t->partner - 1], "if") &&
                          !is(&s->token[t->partner - 1], "for") && !is(&s->token[t->partner - 1], "while");
@@ -71,14 +70,20 @@ static int name_index(const source *s, int from, int to)
 
 /* ---- shared --------------------------------------------------------------------------------- */
 
-static char *static_shared(declarator d, const char *align)
+/* At namespace scope the name becomes an object that turns into the array where it is used. */
+static char *static_shared(declarator d, const char *align, const token *at, bool in_function)
 {
     int n = ++numbers;
-    return format(
-        " typedef %s cuemu_type%d%s; static cuemu_shared_array cuemu_array%d = { \"%s\", __FILE__, __LINE__, 0 };"
-        " cuemu_type%d &%s = *(cuemu_type%d *)cuemu_shared(&cuemu_array%d, sizeof(cuemu_type%d),"
-        " ::cuemu::alignment<cuemu_type%d>(%s));",
-        d.type, n, d.dimensions, n, d.name, n, d.name, n, n, n, n, align);
+    const char *array =
+        format(" typedef %s cuemu_type%d%s; static cuemu_shared_array cuemu_array%d = { \"%s\", \"%s\", %d, 0 };",
+               d.type, n, d.dimensions, n, d.name, at->file, at->line);
+    if (!in_function)
+        return format("%s static const ::cuemu::shared_object<cuemu_type%d> %s = { &cuemu_array%d };", array, n, d.name,
+                      n);
+    return format("%s"
+                  " cuemu_type%d &%s = *(cuemu_type%d *)cuemu_shared(&cuemu_array%d, sizeof(cuemu_type%d),"
+                  " ::cuemu::alignment<cuemu_type%d>(%s));",
+                  array, n, d.name, n, n, n, n, align);
 }
 
 /* At namespace scope the name becomes an object that turns into the pointer where it is used. */
@@ -95,45 +100,40 @@ static char *dynamic_shared(declarator d, bool in_function)
 static bool in_function(const source *s, int i)
 {
     for (int f = 0; f < functions; f++)
-        if (the_function[f].source == s && the_function[f].body >= 0 && the_function[f].body < i &&
-            i < s->token[the_function[f].body].partner)
+        if (the_function[f].body >= 0 && the_function[f].body < i && i < s->token[the_function[f].body].partner)
             return true;
-    return s->token[i].macro;
+    return false;
 }
 
 static void rewrite_shared(source *s, int at)
 {
-    int begin = statement_begin(s, at), end = statement_end(s, at), line = s->token[at].line;
+    int begin = statement_begin(s, at), end = statement_end(s, at);
     bool is_extern = false, inside = in_function(s, at);
     for (int i = begin; i < end; i++)
         is_extern |= is(&s->token[i], "extern");
     int first = name_index(s, begin, end);
     const char *align = "1", *text = "";
     if (first < 0 || s->token[end].kind == TOKEN_END) {
-        complain(s, line, "this __shared__ declaration is not understood: write `__shared__ type name[size];`");
+        complain(&s->token[at], "this __shared__ declaration is not understood: write `__shared__ type name[size];`");
         return;
     }
     char *type = type_text(s, begin, first, &align);
     for (int name = first; name < end;) {
         int next = name;
         if (s->token[name].kind != TOKEN_NAME) {
-            complain(s, line, "declare one __shared__ variable at a time: this list is not understood");
+            complain(&s->token[at], "declare one __shared__ variable at a time: this list is not understood");
             break;
         }
         while (next < end && !is(&s->token[next], ",") && !is(&s->token[next], "="))
             next = s->token[next].partner > next ? s->token[next].partner + 1 : next + 1;
         declarator d = { type, span(s, name, name + 1), span(s, name + 1, next) };
         if (is(&s->token[next], "="))
-            complain(s, line,
+            complain(&s->token[at],
                      "__shared__ variable `%s` has an initialiser, which CUDA does not allow: assign it in one thread "
                      "and call __syncthreads()",
                      d.name);
-        else if (!is_extern && !inside)
-            complain(s, line,
-                     "__shared__ variable `%s` outside of a function is not supported by the emulator: declare it in "
-                     "the kernel",
-                     d.name);
-        text = format("%s%s", text, is_extern ? dynamic_shared(d, inside) : static_shared(d, align));
+        text = format("%s%s", text,
+                      is_extern ? dynamic_shared(d, inside) : static_shared(d, align, &s->token[name], inside));
         name = is(&s->token[next], ",") ? next + 1 : end;
     }
     replace(s, begin, end + 1, text);
@@ -158,8 +158,8 @@ static void place(source *s, const variable *v)
     int last = name;
     while (is(&s->token[last + 1], "[") && s->token[last + 1].partner > 0)
         last = s->token[last + 1].partner;
-    const char *section = v->marks & CONSTANT ? "CONSTANT" : v->marks & MANAGED ? "MANAGED" : "DEVICE";
-    insert_after(s, last, format(" __attribute__((section(CUEMU_%s_SECTION)))", section));
+    const char *section = v->marks & CONSTANT ? "constant" : v->marks & MANAGED ? "managed" : "device";
+    insert_after(s, last, format(" __attribute__((section(\"cuemu_%s\")))", section));
 }
 
 void rewrite_variables(source *s)
@@ -173,6 +173,6 @@ void rewrite_variables(source *s)
         }
     }
     for (int v = 0; v < variables; v++)
-        if (the_variable[v].source == s && (the_variable[v].marks & (DEVICE | CONSTANT | MANAGED)))
+        if (the_variable[v].marks & (DEVICE | CONSTANT | MANAGED))
             place(s, &the_variable[v]);
 }

@@ -1,79 +1,79 @@
-/* translate.c -- CUDA C++ to C++ for the emulator: translate [-I DIR]... --shim DIR --out DIR UNIT.cu
+/* translate.c -- CUDA C++ to C++ for the emulator.
  *
- * Writes OUT/unit.cpp and a copy of every local header; all keep their line numbers. What the emulator cannot run is
- * refused as `file:line: error: what, what to do`. Exit status: 0 done, 1 refused, 2 a wrong command line. */
+ *     translate UNIT.ii OUT.ii     rewrites what the preprocessor left of a unit; lines keep file and number. What
+ *                                  the emulator cannot run is refused as `file:line: error: what, what to do`
+ *     translate --missing SAID     names the header that g++ -E did not find, when it is one of CUDA's
+ *     translate --explain SAID     g++'s messages, those about what the emulator lacks in its own words
+ *
+ * Exit status: 0 done, 1 refused or nothing to name, 2 a wrong command line. */
 #include "emulator/translate/translate.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char *parse(int argc, char **argv)
+/* Host code may well call a variable gridDim: the built-in ones are functions in device code only. */
+static const char *const in_kernels[][2] = { { "threadIdx", "cuemu_thread_idx()" }, { "blockIdx", "cuemu_block_idx()" },
+                                             { "blockDim", "cuemu_block_dim()" },   { "gridDim", "cuemu_grid_dim()" },
+                                             { "memcpy", "cuemu_memcpy" },          { "memset", "cuemu_memset" } };
+
+static const char *const marks[] = { "__host__",     "__device__", "__constant__", "__managed__", "__shared__",
+                                     "__noinline__", NULL };
+
+const char *new_name(const source *s, int i)
 {
-    const char *path = NULL;
-    for (int i = 1; i < argc; i++) {
-        bool more = i + 1 < argc;
-        if (strcmp(argv[i], "-I") == 0 && more) {
-            the_unit.include = grow(the_unit.include, the_unit.includes, sizeof(char *));
-            the_unit.include[the_unit.includes++] = argv[++i];
-        } else if (strcmp(argv[i], "--shim") == 0 && more) {
-            the_unit.shim = argv[++i];
-        } else if (strcmp(argv[i], "--out") == 0 && more) {
-            the_unit.out = argv[++i];
-        } else if (argv[i][0] != '-' && !path) {
-            path = argv[i];
-        } else {
-            return NULL;
-        }
-    }
-    return the_unit.shim && the_unit.out ? path : NULL;
+    const token *t = &s->token[i];
+    if (t->kind != TOKEN_NAME)
+        return NULL;
+    if (is_any(t, marks)) /* but __attribute__((__noinline__)) of a system header */
+        return is(t - 1, "(") && is(t, "__noinline__") ? NULL : "";
+    if (is(t, "__global__")) /* GCC traces no access of a call's own: s[i] = f() for a struct, so calls are inlined */
+        return is(&s->token[i - 1], "template") ? "" : "__attribute__((flatten))";
+    if (is(t - 1, ".") || is(t - 1, "->") || (is(t - 1, "::") && !is(t - 2, "std")))
+        return NULL;
+    if (is(t, "printf") && is(t + 1, "("))
+        return is(t - 1, "::") ? NULL : "cuemu_printf";
+    for (size_t b = 0; b < sizeof in_kernels / sizeof *in_kernels; b++)
+        if (is(t, in_kernels[b][0]) && (b < 4 || (is(t + 1, "(") && !is(t - 1, "::"))) && in_device_code(s, i))
+            return in_kernels[b][1];
+    return NULL;
 }
 
-/* Names that no macro can stand for: the C++ library's headers use the first two for their own ends, and host code may
- * well call a variable gridDim. */
 void rewrite_words(source *s)
 {
-    static const char *const builtin[][2] = { { "threadIdx", "cuemu_thread_idx()" },
-                                              { "blockIdx", "cuemu_block_idx()" },
-                                              { "blockDim", "cuemu_block_dim()" },
-                                              { "gridDim", "cuemu_grid_dim()" } };
     for (int i = 1; i < s->tokens - 1; i++) {
-        const token *t = &s->token[i];
-        if (is(t, "__noinline__"))
-            replace(s, i, i + 1, is(t - 1, "(") ? "noinline" : "__attribute__((noinline))");
-        if (is(t - 1, ".") || is(t - 1, "->") || is(t - 1, "::"))
-            continue;
-        if (is(t, "printf") && is(t + 1, "("))
-            replace(s, i, i + 1, "cuemu_printf");
-        for (int b = 0; b < 4; b++)
-            if (is(t, builtin[b][0]) && (t->macro || in_device_code(s, i)))
-                replace(s, i, i + 1, builtin[b][1]);
+        const char *name = new_name(s, i);
+        if (is(&s->token[i], "__launch_bounds__"))
+            replace(s, i, s->token[i + 1].partner > i ? s->token[i + 1].partner + 1 : i + 1, "");
+        else if (name)
+            replace(s, i, i + 1, name);
     }
 }
 
 int main(int argc, char **argv)
 {
-    const char *path = parse(argc, argv);
-    if (!path) {
-        fputs("usage: translate [-I DIR]... --shim DIR --out DIR UNIT.cu\n", stderr);
+    static source unit;
+    source *s = &unit;
+    if (argc != 3) {
+        fputs("usage: translate UNIT.ii OUT.ii | --missing SAID | --explain SAID\n", stderr);
         return 2;
     }
-    if (!unit_load(path)) {
-        perror(path);
+    if (strcmp(argv[1], "--missing") == 0)
+        return missing(argv[2]);
+    if (strcmp(argv[1], "--explain") == 0)
+        return explain(argv[2]);
+    if (!source_read(s, argv[1])) {
+        perror(argv[1]);
         return 1;
     }
-    learn_shim();
-    for (int i = the_unit.sources - 1; i >= 0; i--)
-        declare(the_unit.source[i]);
-    for (int i = 0; i < the_unit.sources; i++) {
-        source *s = the_unit.source[i];
-        refuse_unsupported(s);
-        check(s);
-        rewrite_launches(s);
-        rewrite_variables(s);
-        rewrite_asm(s);
-        rewrite_words(s);
+    declare(s);
+    check(s);
+    rewrite_launches(s);
+    rewrite_variables(s);
+    rewrite_asm(s);
+    rewrite_words(s);
+    if (!source_write(s, argv[2])) {
+        perror(argv[2]);
+        return 1;
     }
-    for (int i = 0; i < the_unit.sources && the_unit.errors == 0; i++)
-        source_write(the_unit.source[i]);
-    return the_unit.errors != 0;
+    return complaints != 0;
 }

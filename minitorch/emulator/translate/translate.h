@@ -1,10 +1,11 @@
-/* translate.h -- what the parts of the translator share: a source cut into tokens, its edits, what the unit declares.
+/* translate.h -- what the parts of the translator share: a unit cut into tokens, its edits, what it declares.
  *
- *   lexer.c    text -> tokens, brackets paired            source.c    reading, local includes, edits, writing
+ *   lexer.c    text -> tokens, brackets paired            source.c    reading, edits, writing
  *   declare.c  which functions and variables there are    check.c     host/device misuse that g++ would accept
  *   launch.c   kernel<<<...>>>(...)                       shared.c    __shared__, __device__, __constant__ variables
- *   ptx.c      asm("...")                                 unsupported.c  what the emulator refuses, and what to do
+ *   ptx.c      asm("...")                                 explain.c   what g++ does not know, and what to do
  *
+ * The input is what `g++ -E` leaves: macros are expanded, branches are chosen, headers are in it.
  * The tool runs once per unit and ends: it frees nothing. */
 #ifndef MT_EMULATOR_TRANSLATE_H
 #define MT_EMULATOR_TRANSLATE_H
@@ -21,29 +22,26 @@ typedef enum token_kind {
     TOKEN_STRING,
     TOKEN_CHAR,
     TOKEN_PUNCT,     /* one character, or one of <<< :: -> */
-    TOKEN_DIRECTIVE, /* a whole preprocessor line; of a #define only the part before its body */
+    TOKEN_DIRECTIVE, /* #pragma: a whole line */
 } token_kind;
 
 typedef struct token {
     const char *at; /* in the text of its source */
     int length;
+    const char *file; /* of the user, as a string literal has it; the same pointer for the same file */
     int line;
     int partner; /* index of the bracket that belongs to this one, or -1 */
     token_kind kind;
-    bool macro; /* in the body of a #define */
 } token;
 
 typedef struct edit {
     long begin, end; /* the bytes of the text that are replaced; equal for an insertion */
     char *text;
-    bool macro; /* in a #define: newlines must be continued */
+    const token *last; /* that is replaced: what follows is on its line */
 } edit;
 
 typedef struct source {
-    const char *path; /* for messages and #line: as the user wrote it, or as it was found */
-    const char *real; /* absolute, without links: one file is translated once */
-    char *copy;       /* where its translation goes */
-    char *text;       /* ends with a newline and a zero byte */
+    char *text; /* ends with a newline and a zero byte */
     token *token;
     int tokens; /* with both TOKEN_END */
     edit *edit;
@@ -68,27 +66,11 @@ int statement_end(const source *s, int i);
 
 /* ---- sources and edits ---------------------------------------------------------------------- */
 
-typedef struct unit {
-    source **source; /* [0] is the .cu file, the others its local headers */
-    int sources;
-    const char **include; /* the -I folders */
-    int includes;
-    const char *shim; /* the folder of the emulator's headers */
-    const char *out;  /* the folder of the translations */
-    int errors;
-} unit;
+/* source_read -- the whole text, in tokens; false: it cannot be read. */
+bool source_read(source *s, const char *path);
 
-extern unit the_unit;
-
-/* unit_load -- read a file and, recursively, its local headers; lex them and point their #include lines at the
- * copies. */
-source *unit_load(const char *path);
-
-/* The file that `name` means: beside the including file when it is quoted, else in the -I folders; NULL: not local. */
-char *find_local(const source *from, const char *name, bool quoted);
-
-/* source_write -- apply the edits and write the copy. Every line keeps its number. */
-void source_write(source *s);
+/* source_write -- apply the edits and write the text to the file. Every line keeps its number. */
+bool source_write(source *s, const char *path);
 
 /* replace -- the bytes from the start of token `from` up to the start of token `to` become the text. */
 void replace(source *s, int from, int to, const char *text);
@@ -96,16 +78,16 @@ void replace(source *s, int from, int to, const char *text);
 /* insert_after -- text behind token i. */
 void insert_after(source *s, int i, const char *text);
 
-/* span -- a copy of the source's text of tokens [from, to), without the blanks behind. */
+/* span -- the tokens [from, to) as text on one line, with what they are renamed to; quoted: as a string literal. */
 char *span(const source *s, int from, int to);
+char *quoted(const source *s, int from, int to);
 
 char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* read_file -- the whole text, a newline and a zero byte; NULL when it cannot be read. */
-char *read_file(const char *path);
-
-/* complain -- `path:line: error: words`; the tool then ends with status 1. */
-void complain(const source *s, int line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* complain -- `file:line: error: words`; the tool then ends with status 1. warn: it goes on. */
+void complain(const token *at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void warn(const token *at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+extern int complaints;
 
 /* grow -- room for one more element of an array of `count`. */
 void *grow(void *array, int count, size_t size);
@@ -115,20 +97,21 @@ void *grow(void *array, int count, size_t size);
 enum { HOST = 1, DEVICE = 2, GLOBAL = 4, CONSTANT = 8, MANAGED = 16 }; /* 0: unmarked, which is the host's */
 
 typedef struct function {
-    const source *source;
     const token *name;
+    const token *space; /* the name of the class or namespace it stands in, or NULL */
     unsigned marks;
     bool is_template;
     bool is_member;
-    int begin;      /* token index of the declaration's start */
-    int parameters; /* of the '(' */
-    int body;       /* of the '{', or -1 for a declaration */
+    bool has_defaults; /* for parameters */
+    int begin;         /* token index of the declaration's start */
+    int parameters;    /* of the '(' */
+    int body;          /* of the '{', or -1 for a declaration */
 } function;
 
 typedef struct variable {
-    const source *source;
     const token *name;
     unsigned marks;
+    bool is_member;           /* of a class: nothing else of it is known */
     bool constant_expression; /* const scalar or constexpr: its value is known to device code */
     int end;                  /* token index of the ';' */
 } variable;
@@ -144,18 +127,28 @@ void declare(const source *s);
 /* marks_of_function -- the marks of all functions of that name joined (an unmarked one counts as HOST); 0: none
  * known. */
 unsigned marks_of_function(const token *name, const function **first);
-const variable *find_variable(const token *name);
-bool needs_arguments(const token *name); /* a kernel that is a template or overloaded: no address by name alone */
+const variable *find_variable(const token *name); /* of a namespace */
+bool is_member_name(const token *name);           /* has some class a variable of that name? */
+bool needs_arguments(const token *name);          /* a kernel that is a template, overloaded, or has defaults */
 
 /* ---- passes over one source ----------------------------------------------------------------- */
 
-void check(const source *s);              /* host/device misuse */
-void refuse_unsupported(const source *s); /* names the emulator does not know */
-void learn_shim(void);                    /* reads the emulator's own headers: the names it does know */
+void check(const source *s); /* host/device misuse */
 void rewrite_launches(source *s);
 void rewrite_variables(source *s);
 void rewrite_asm(source *s);
-void rewrite_words(source *s); /* names that no macro can stand for */
+void rewrite_words(source *s); /* the marks, and names that no macro can stand for */
+
+/* What the token is renamed to; NULL: it stays. */
+const char *new_name(const source *s, int i);
+
+/* learn_names, is_learnt -- names of the emulator's cooperative groups and wmma, which the unit may call. */
+void learn_names(const char *from, const char *end);
+bool is_learnt(const token *name);
+
+/* missing, explain -- of a file with g++'s messages: see translate.c. They return the exit status. */
+int missing(const char *path);
+int explain(const char *path);
 
 /* in_device_code -- is token i inside a __global__ or __device__ function or a __device__ lambda? */
 bool in_device_code(const source *s, int i);

@@ -24,6 +24,32 @@ template <class T> CUEMU_INLINE cudaError_t cudaMallocAsync(T **pointer, size_t 
     return cudaMallocAsync((void **)pointer, size, stream);
 }
 
+template <class T> CUEMU_INLINE cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+{
+    return cudaMallocPitch((void **)pointer, pitch, width, height);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags)
+{
+    return cudaHostGetDevicePointer((void **)device, host, flags);
+}
+template <class T>
+CUEMU_INLINE cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointer, size_t size = 0,
+                                                  unsigned flags = cudaMemAttachSingle)
+{
+    return cudaStreamAttachMemAsync(stream, (void *)pointer, size, flags);
+}
+
+/* What CUDA 13 has removed, and programs of before still call. */
+__attribute__((deprecated("CUDA 13 has removed it: use cudaDeviceSynchronize()"))) CUEMU_INLINE cudaError_t
+cudaThreadSynchronize()
+{
+    return cudaDeviceSynchronize();
+}
+__attribute__((deprecated("CUDA 13 has removed it: use cudaDeviceReset()"))) CUEMU_INLINE cudaError_t cudaThreadExit()
+{
+    return cudaDeviceReset();
+}
+
 CUEMU_INLINE cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned flags)
 {
     return cudaEventCreateWithFlags(event, flags);
@@ -68,6 +94,10 @@ template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolSize(size_t *size, T &s
 template <class T> CUEMU_INLINE cudaError_t cudaFuncSetAttribute(T *entry, cudaFuncAttribute attribute, int value)
 {
     return cuemu_function_attribute((const void *)entry, attribute, value);
+}
+template <class T> CUEMU_INLINE cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *entry)
+{
+    return cuemu_function_attributes(attributes, (const void *)entry);
 }
 template <class T> CUEMU_INLINE cudaError_t cudaFuncSetCacheConfig(T *, cudaFuncCache)
 {

@@ -54,13 +54,17 @@ CUEMU_ATOMIC(atomicExch, ((void)old, v), int, unsigned, cuemu::ull, float)
 CUEMU_ATOMIC(atomicInc, old >= v ? 0 : old + 1, unsigned)
 CUEMU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, unsigned)
 
-template <class T> CUEMU_INLINE T atomicCAS(T *at, cuemu::same<T> expected, cuemu::same<T> wanted)
-{
-    static_assert(
-        cuemu::one_of<T, int, unsigned, cuemu::ull, unsigned short>,
-        "atomicCAS has no version for this type on a card: it has int, unsigned, unsigned long long, unsigned short");
-    cuemu_atomic((void *)at, sizeof(T));
-    return cuemu::compare_exchange(at, expected, wanted);
-}
+#define CUEMU_ATOMIC_CAS(name)                                                                             \
+    template <class T> CUEMU_INLINE T name(T *at, cuemu::same<T> expected, cuemu::same<T> wanted)          \
+    {                                                                                                      \
+        static_assert(cuemu::one_of<T, int, unsigned, cuemu::ull, unsigned short>,                         \
+                      #name " has no version for this type on a GPU: it has int, unsigned, unsigned long " \
+                            "long, unsigned short");                                                       \
+        cuemu_atomic((void *)at, sizeof(T));                                                               \
+        return cuemu::compare_exchange(at, expected, wanted);                                              \
+    }
+CUEMU_ATOMIC_CAS(atomicCAS)
+CUEMU_ATOMIC_CAS(atomicCAS_block)
+CUEMU_ATOMIC_CAS(atomicCAS_system)
 
 #endif

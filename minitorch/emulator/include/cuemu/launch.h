@@ -2,14 +2,19 @@
 #ifndef CUEMU_LAUNCH_H
 #define CUEMU_LAUNCH_H
 
-#define CUEMU_TEXT_(...) #__VA_ARGS__
-#define CUEMU_TEXT(...)  CUEMU_TEXT_(__VA_ARGS__)
-
 namespace cuemu
 {
 
-/* A kernel's arguments, copied at the launch; call() hands each thread its own copy. No access to them is traced: on a
- * card they come from the constant bank. */
+/* C++ passes such a class by reference to a copy that the caller destroys. */
+template <class T>
+constexpr bool by_reference = std::is_class<T>::value && !(std::is_trivially_copy_constructible<T>::value &&
+                                                           std::is_trivially_move_constructible<T>::value &&
+                                                           std::is_trivially_destructible<T>::value);
+template <class T> using passed = typename std::conditional<by_reference<T>, T &, T>::type;
+
+/* A kernel's arguments, copied at the launch; call() hands each thread its own copy: of the bytes, because a GPU runs
+ * neither copy constructors nor destructors for them. No access to them is traced: on a GPU they come from the constant
+ * bank. */
 template <class... T> struct pack;
 template <> struct pack<> {
     template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
@@ -25,7 +30,13 @@ template <class Head, class... Tail> struct pack<Head, Tail...> {
     }
     template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
     {
-        tail.call(kernel, done..., head);
+        if constexpr (by_reference<Head>) {
+            alignas(Head) char copy[sizeof(Head)];
+            __builtin_memcpy(copy, (const void *)&head, sizeof head);
+            tail.call(kernel, done..., *(Head *)copy);
+        } else {
+            tail.call(kernel, done..., head);
+        }
     }
 };
 
@@ -51,7 +62,7 @@ struct launch_site {
     template <class... P> void run(void (*kernel)(P...), same<P>... arguments)
     {
         config.entry = (const void *)kernel;
-        call(kernel, static_cast<same<P>>(arguments)...);
+        call((void (*)(passed<P>...))kernel, static_cast<same<P>>(arguments)...);
     }
     template <class F, class... T> void call(F kernel, T... arguments)
     {
@@ -66,6 +77,23 @@ template <class T> constexpr size_t alignment(size_t asked)
 {
     return asked > alignof(T) ? asked : alignof(T);
 }
+
+/* `__shared__ T name;` at namespace scope: turns into the block's where it is used. */
+template <class T> struct shared_object {
+    cuemu_shared_array *array;
+    operator T &() const
+    {
+        return *(T *)cuemu_shared(array, sizeof(T), alignof(T));
+    }
+    T *operator&() const
+    {
+        return (T *)cuemu_shared(array, sizeof(T), alignof(T));
+    }
+    template <class U> T &operator=(const U &value) const
+    {
+        return (T &)*this = value;
+    }
+};
 
 /* `extern __shared__ T name[];` at namespace scope: a pointer that is looked up where it is used. */
 template <class T> struct dynamic_shared {

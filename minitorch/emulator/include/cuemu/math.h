@@ -97,6 +97,57 @@ CUEMU_CONVERT(int, __clzll, long long, x ? __builtin_clzll((unsigned long long)x
 CUEMU_CONVERT(int, __ffs, int, __builtin_ffs(x))
 CUEMU_CONVERT(int, __ffsll, long long, __builtin_ffsll(x))
 
+CUEMU_CONVERT(int, __double2int_rn, double, (int)rint(x))
+CUEMU_CONVERT(int, __double2int_rz, double, (int)x)
+CUEMU_CONVERT(long long, __double2ll_rn, double, (long long)rint(x))
+CUEMU_CONVERT(long long, __float2ll_rn, float, (long long)rintf(x))
+CUEMU_CONVERT(double, __int2double_rn, int, (double)x)
+CUEMU_CONVERT(double, __uint2double_rn, unsigned, (double)x)
+CUEMU_CONVERT(float, __ll2float_rn, long long, (float)x)
+CUEMU_CONVERT(double, __ll2double_rn, long long, (double)x)
+CUEMU_CONVERT(int, __double2hiint, double, (int)(cuemu_bits<unsigned long long>(x) >> 32))
+CUEMU_CONVERT(int, __double2loint, double, (int)cuemu_bits<unsigned long long>(x))
+CUEMU_CONVERT(float, rcbrtf, float, 1.0f / cbrtf(x))
+CUEMU_CONVERT(double, rcbrt, double, 1.0 / cbrt(x))
+CUEMU_CONVERT(double, normcdf, double, 0.5 * erfc(-x * 0.70710678118654752))
+CUEMU_CONVERT(double, sinpi, double, sin(3.14159265358979323846 * fmod(x, 2.0)))
+CUEMU_CONVERT(double, cospi, double, cos(3.14159265358979323846 * fmod(x, 2.0)))
+CUEMU_MATH2(int, __mul24, (int)((unsigned)(x << 8 >> 8) * (unsigned)(y << 8 >> 8)))
+CUEMU_MATH2(unsigned, __umul24, (x & 0xffffffu) * (y & 0xffffffu))
+CUEMU_MATH2(unsigned, umin, y < x ? y : x)
+CUEMU_MATH2(unsigned, umax, x < y ? y : x)
+CUEMU_MATH2(unsigned long long, __umul64hi, (unsigned long long)((unsigned __int128)x *y >> 64))
+CUEMU_MATH2(long long, __mul64hi, (long long)((__int128)x *y >> 64))
+CUEMU_MATH2(float, rhypotf, 1.0f / hypotf(x, y))
+CUEMU_MATH2(int, __hadd, (int)(((long long)x + y) >> 1))
+CUEMU_MATH2(double, __dsub_rn, x - y)
+CUEMU_MATH2(double, __ddiv_rn, x / y)
+CUEMU_MATH2(float, __fmul_rz, x *y)
+CUEMU_MATH2(float, __fadd_rz, x + y)
+CUEMU_CONVERT(double, __dsqrt_rn, double, sqrt(x))
+CUEMU_CONVERT(double, __drcp_rn, double, 1.0 / x)
+
+CUEMU_INLINE double __hiloint2double(int high, int low)
+{
+    return cuemu_bits<double>((unsigned long long)(unsigned)high << 32 | (unsigned)low);
+}
+CUEMU_INLINE double __fma_rn(double x, double y, double z)
+{
+    return fma(x, y, z);
+}
+CUEMU_INLINE void sincospif(float x, float *sine, float *cosine)
+{
+    *sine = sinpif(x);
+    *cosine = cospif(x);
+}
+CUEMU_INLINE unsigned __sad(int x, int y, unsigned sum)
+{
+    return sum + (unsigned)(x < y ? y - x : x - y);
+}
+CUEMU_INLINE unsigned __usad(unsigned x, unsigned y, unsigned sum)
+{
+    return sum + (x < y ? y - x : x - y);
+}
 CUEMU_INLINE unsigned __brev(unsigned x)
 {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
@@ -165,24 +216,5 @@ CUEMU_INLINE void *__cvta_shared_to_generic(size_t offset)
 {
     return cuemu_shared_address(offset);
 }
-
-/* ---- min and max without std:: ---- */
-#define CUEMU_MINMAX(T)                    \
-    CUEMU_INLINE constexpr T min(T x, T y) \
-    {                                      \
-        return y < x ? y : x;              \
-    }                                      \
-    CUEMU_INLINE constexpr T max(T x, T y) \
-    {                                      \
-        return x < y ? y : x;              \
-    }
-CUEMU_MINMAX(int)
-CUEMU_MINMAX(unsigned)
-CUEMU_MINMAX(long)
-CUEMU_MINMAX(unsigned long)
-CUEMU_MINMAX(long long)
-CUEMU_MINMAX(unsigned long long)
-CUEMU_MINMAX(float)
-CUEMU_MINMAX(double)
 
 #endif

@@ -2,10 +2,18 @@
 #ifndef CUEMU_WARP_H
 #define CUEMU_WARP_H
 
-#define __syncthreads()                cuemu_barrier(__FILE__, __LINE__)
-#define __syncthreads_count(condition) cuemu_barrier_vote(__FILE__, __LINE__, CUEMU_COUNT, !!(condition))
-#define __syncthreads_and(condition)   cuemu_barrier_vote(__FILE__, __LINE__, CUEMU_AND, !!(condition))
-#define __syncthreads_or(condition)    cuemu_barrier_vote(__FILE__, __LINE__, CUEMU_OR, !!(condition))
+CUEMU_INLINE void __syncthreads(const char *file = __builtin_FILE(), int line = __builtin_LINE())
+{
+    cuemu_barrier(file, line);
+}
+#define CUEMU_VOTE(name, vote)                                                                             \
+    CUEMU_INLINE int name(int condition, const char *file = __builtin_FILE(), int line = __builtin_LINE()) \
+    {                                                                                                      \
+        return cuemu_barrier_vote(file, line, vote, condition != 0);                                       \
+    }
+CUEMU_VOTE(__syncthreads_count, CUEMU_COUNT)
+CUEMU_VOTE(__syncthreads_and, CUEMU_AND)
+CUEMU_VOTE(__syncthreads_or, CUEMU_OR)
 
 CUEMU_INLINE void __syncwarp(unsigned mask = 0xffffffffu)
 {

@@ -8,7 +8,7 @@ __global__ void early_return(float *p, int n)
     if (t >= n)
         return;
     s[t] = t;
-    __syncthreads(); // BUG: sync
+    __syncthreads(); // BUG: warning-sync
     p[t] = s[n - 1 - t];
 }
 

@@ -1,4 +1,4 @@
-// limits.cu N -- case N asks for more than the card has; it must get CUDA's own error, and the line must be told.
+// limits.cu N -- case N asks for more than the GPU has; it must get CUDA's own error, and the line must be told.
 #include <cstdlib>
 #include "expect.h"
 

@@ -1,5 +1,15 @@
-#include <cub/cub.cuh>     // REFUSED: <cub/cub.cuh> is not supported
-#include <thrust/sort.h>   // REFUSED: write the algorithm yourself
-#include <curand_kernel.h> // REFUSED: Philox
-#include <cuda/barrier>    // REFUSED: libcu++
-#include <cuda_fp8.h>      // REFUSED: 8-bit floats
+#include <cub/cub.cuh>
+#include <cuda_fp8.h>
+#include <curand_kernel.h>
+#include <thrust/sort.h>
+
+#include <cuda/barrier>
+
+__global__ void all(float *x)
+{
+    cub::BlockReduce<float, 32> sum;  // REFUSED: `cub` is not supported by the emulator: write the algorithm yourself
+    __nv_fp8_e4m3 small;              // REFUSED: 8-bit floats
+    curandState state;                // REFUSED: Philox
+    thrust::sort(x, x + 32);          // REFUSED: write the algorithm yourself
+    cuda::barrier<0> arrive_and_wait; // REFUSED: libcu++
+}
