@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# steady.sh BUILD LAB [TIMES] -- make steady: does a verdict of the reference change when other programs use the machine?
+#
+# The reference is graded TIMES times (grade --times) beside two busy processes, one of which streams memory (bin/busy). A verdict has changed
+# when a row is not PASS with all its points. INCONCLUSIVE is counted apart: the row asks to be run again, and no points are lost for good.
+set -uo pipefail
+build=$(realpath -m "${1:?usage: steady.sh BUILD LAB [TIMES]}") number=${2:?which lab?} times=${3:-50}
+grade=${GRADE:-$build/bin/grade}
+cd "${ROOT:-$(dirname "$0")/../..}" || exit 2
+mkdir -p build/steady
+log=build/steady/$number
+"$build/bin/busy" arithmetic &
+busy=($!)
+"$build/bin/busy" memory &
+busy+=($!)
+trap 'kill "${busy[@]}"' EXIT
+"$grade" --lab "$number" --build "$build" --units "$(echo solutions/"$number"-*)" --times "$times" --quiet >"$log" 2>&1
+# What --times prints at the end: rows that were not always PASS.
+grep "^ $number\." "$log" | grep -E ' (FAIL|TODO|CRASH|TIMEOUT|INCONCLUSIVE|ERROR) [0-9]+'
+awk -v lab="$number" '
+    !/^[0-9a-f]+  [A-Za-z]/ { next }
+    $1 != seed { seed = $1; grades++ }
+    $2 == "INCONCLUSIVE" { unsure++; next }
+    $2 != "full" { changed++; print "  changed: seed " $0 }
+    END {
+        if (unsure) printf "  %d times INCONCLUSIVE\n", unsure
+        printf "steady %s: %d verdicts changed in %d grades\n", lab, changed, grades
+        exit changed > 0 || !grades
+    }' "$log"
