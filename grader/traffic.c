@@ -3,7 +3,7 @@
 #include "run.h"
 #include "wire_traffic.h"
 
-#include <math.h>
+#include <string.h>
 
 static const char report_name[] = ""; /* no name: not shown among the arguments */
 
@@ -27,12 +27,34 @@ static bool start(mg_run *run, mg_worker *worker)
     return run->session;
 }
 
-bool mg_traffic_call(mg_run *run)
+bool mg_traffic_call(mg_run *run, mg_cache cache)
 {
     mg_worker worker;
-    mg_out(run, report_name, MT_U8, MT_SHAPE(sizeof(mg_traffic_report)));
+    const mg_traffic_report ask = { .cache = cache };
+    memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
     run->threads = 1;
-    return start(run, &worker) && mg_call(run);
+    return (run->bench->idle || start(run, &worker)) && mg_call(run);
+}
+
+bool mg_shared_call(mg_run *run)
+{
+    mg_worker worker;
+    char line[256] = "";
+    const mg_traffic_report ask = { 0 };
+    memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
+    run->threads = 4;
+    if (!start(run, &worker) || !mg_call(run))
+        return false;
+    const mg_traffic_report *r = mg_result(run, report_name);
+    mg_session_end(run->session);
+    run->session = NULL;
+    if (r->raced == 0)
+        return true;
+    bool known =
+        mg_build_line(&run->bench->build, worker.path, (uint64_t[]){ (uint64_t)r->raced }, 1, line, sizeof line);
+    mg_fail(run, "a data race%s%s: two threads access the same memory, and one of them writes it", known ? " in " : "",
+            line);
+    return false;
 }
 
 void mg_traffic_credit(mg_run *run, const char *bar, double must)

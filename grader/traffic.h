@@ -2,23 +2,29 @@
  * depend on the memory bandwidth that other programs use.
  *
  * The lab's units are compiled once more so that every load and store calls worker/traffic.c, which sends its address
- * through a model of a cache: 1 MiB, 16 ways, lines of 64 bytes, least recently used, write-back. The bytes moved are
- * those that the model loads and writes back. The call runs on one thread. The same source gives the same count on
- * every machine. Like everything from a worker, a count is not trusted: the values are checked, and a count below the
- * minimum is a FAIL. */
+ * through a model of a cache: 16 ways, lines of 64 bytes, least recently used, write-back. The bytes moved are those
+ * that the model loads and writes back. The call runs on one thread. The same source gives the same count on every
+ * machine. Like everything from a worker, a count is not trusted: the values are checked, and a count below the minimum
+ * is a FAIL. */
 #ifndef MG_TRAFFIC_H
 #define MG_TRAFFIC_H
 
 #include "check.h"
 
-enum { MG_CACHE_BYTES = 1 << 20 }; /* arrays of a counted call are together several times as large */
+/* The size of the modelled cache: bytes moved between it and what is behind it. Arrays of a counted call are together
+ * several times as large. */
+typedef enum mg_cache { MG_L1 = 32 << 10, MG_L2 = 1 << 20 } mg_cache;
 
 /* mg_traffic_call -- mg_call on the counting worker: describe the call as usual, call this, then compare the values.
  * False when the run has its verdict. */
-bool mg_traffic_call(mg_run *run);
+bool mg_traffic_call(mg_run *run, mg_cache cache);
 
 /* mg_traffic_credit -- credit for the bytes moved by that call divided by `must`, their minimum, between "low" and
  * "full" of this bar in lab.json (lower is better), and the note "1.00 times the minimum of bytes". */
 void mg_traffic_credit(mg_run *run, const char *bar, double must);
+
+/* mg_shared_call -- mg_call on the counting worker, with four threads: FAIL with the line if two of them access the
+ * same memory without a barrier between them and one writes it, whether the values suffered from it or not. */
+bool mg_shared_call(mg_run *run);
 
 #endif

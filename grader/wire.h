@@ -60,18 +60,30 @@ typedef enum mg_reply_kind {
     MG_DONE,
     MG_UNKNOWN,   /* no such function in the worker's table */
     MG_NO_MEMORY, /* the arrays could not be mapped */
-    MG_FAULT,     /* a SIGSEGV or SIGBUS: where. Shown to the student, has no influence on the verdict */
+    MG_FAULT,     /* a signal that ends it: where. Shown to the student, has no influence on the verdict */
 } mg_reply_kind;
 
 /* The place of a fault: in an array's pages, between them, or elsewhere. */
-enum { MG_NO_ARRAY = -1, MG_STACK = -2 };
+enum {
+    MG_NO_ARRAY = -1, /* an address outside of the arrays */
+    MG_STACK = -2,    /* below the stack */
+    MG_RETURN = -3,   /* a return address that is none, or a jump to where no code is */
+    MG_WILD = -4,     /* a value that cannot be an address at all */
+    MG_OTHER = -5,    /* not an access to memory: SIGFPE, SIGILL, SIGABRT */
+    MG_FRAMES = 16,
+};
 
 typedef struct mg_wire_reply {
     uint64_t nonce;
     uint32_t what;
-    int32_t value;    /* MG_FAULT: the index of the nearest array, or MG_NO_ARRAY, or MG_STACK */
+    int32_t value;    /* MG_FAULT: the index of the nearest array, or one of the places above */
     int64_t distance; /* MG_FAULT: bytes from the array's start; without an array, the address */
 } mg_wire_reply;
+
+/* Follows a reply of MG_FAULT. */
+typedef struct mg_wire_trace {
+    uint64_t pc[MG_FRAMES]; /* where it was (plus 1), then the return addresses of its callers; 0: no more */
+} mg_wire_trace;
 
 static inline uint64_t mg_pages(uint64_t bytes)
 {
@@ -82,7 +94,7 @@ static inline bool mg_wire_reply_valid(const mg_wire_reply *reply, const mg_wire
 {
     if (reply->nonce != request->nonce || reply->what < MG_READY || reply->what > MG_FAULT)
         return false;
-    return reply->what != MG_FAULT || (reply->value >= MG_STACK && reply->value < (int32_t)request->count);
+    return reply->what != MG_FAULT || (reply->value >= MG_OTHER && reply->value < (int32_t)request->count);
 }
 
 #endif

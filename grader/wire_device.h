@@ -15,6 +15,7 @@ typedef struct mg_device_traffic {
 typedef struct mg_device_report {
     mg_device_traffic global[3], shared[3]; /* loads, stores, atomics; summed over all launches of the call */
     int64_t launches, blocks, barriers;
+    int64_t library; /* calls of cuBLAS, which launches no kernel of the unit */
     int64_t errors;  /* diagnostics that are errors, with repetitions */
     int32_t changed; /* index of the first input that the call has written, or -1 */
     int32_t failed;  /* a CUDA error was left at the end */

@@ -1,12 +1,14 @@
-/* wire_traffic.h -- what a counting worker (worker/traffic.c) returns: the last argument of its calls, an array of
- * bytes. */
+/* wire_traffic.h -- the last argument of a counting worker's calls (worker/traffic.c), an array of bytes: the size of
+ * the cache goes there, the counts come back. */
 #ifndef MG_WIRE_TRAFFIC_H
 #define MG_WIRE_TRAFFIC_H
 
 #include <stdint.h>
 
 typedef struct mg_traffic_report {
+    int64_t cache;            /* bytes; 0: search for data races instead */
     int64_t fetched, written; /* bytes, in whole lines of 64 */
+    int64_t raced;            /* an access that was part of a data race, as an address of the worker's code; 0: none */
 } mg_traffic_report;
 
 #endif

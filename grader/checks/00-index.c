@@ -11,7 +11,7 @@
 void mg_00_numel(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t want = mg_count(view.shape, view.rank);
         mg_begin(run, "mt_view_numel");
         mg_out(run, "numel", MT_I64, MT_SHAPE(1));
@@ -24,7 +24,7 @@ void mg_00_numel(mg_run *run, const void *one_case)
 void mg_00_contiguous(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view want = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view want = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         want.offset = 0;
         mt_shape shape = mt_view_shape(&want);
         mg_begin(run, "mt_view_contiguous");
@@ -42,18 +42,20 @@ void mg_00_contiguous(mg_run *run, const void *one_case)
 
 /* ---- 00.2 is_contiguous, at, unravel -------------------------------------------------------- */
 
+/* Whether a step along each dimension is as long as all elements under it. */
 static bool is_contiguous(const mt_view *view)
 {
-    int64_t count = mg_count(view->shape, view->rank), *elements = mg_elements(view);
     bool answer = true;
-    for (int64_t n = 1; n < count; n++)
-        answer = answer && elements[n] == elements[0] + n;
-    free(elements);
+    if (mg_count(view->shape, view->rank) == 0)
+        return true;
+    for (int d = 0; d < view->rank; d++)
+        answer =
+            answer && (view->shape[d] == 1 || view->stride[d] == mg_count(view->shape + d + 1, view->rank - d - 1));
     return answer;
 }
 
 /* A view of this kind that is contiguous, or one that is not: every row tests both, so that a constant answer fails. */
-static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted)
+static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted, int t)
 {
     bool plain = !spec.permuted && !spec.gaps && !spec.repeats;
     if (wanted)
@@ -63,7 +65,7 @@ static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted)
     if (!wanted && spec.dim_high < 2) /* every empty view is contiguous */
         spec.dim_low = 2, spec.dim_high = 4;
     for (;;) {
-        mt_view view = mg_random_view(rng, &spec);
+        mt_view view = mg_nth_view(rng, &spec, t);
         if (is_contiguous(&view) == wanted)
             return view;
     }
@@ -73,7 +75,7 @@ void mg_00_is_contiguous(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < 4 * TRIES; t++) {
         int64_t want = t % 2;
-        mt_view view = pick_contiguous(mg_rng(run), ((const tensor_case *)one_case)->spec, want);
+        mt_view view = pick_contiguous(mg_rng(run), ((const tensor_case *)one_case)->spec, want, t);
         for (int i = 0; i < view.rank; i++)
             if (view.shape[i] == 1 && t / 2 % 2)
                 view.stride[i] = mg_pick(mg_rng(run), 0, 99);
@@ -88,7 +90,7 @@ void mg_00_is_contiguous(mg_run *run, const void *one_case)
 void mg_00_at(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t n = mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank));
         mg_begin(run, "mt_view_at");
         mg_out(run, "element", MT_I64, MT_SHAPE(1));
@@ -105,7 +107,7 @@ void mg_00_at(mg_run *run, const void *one_case)
 void mg_00_at_abort(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t bad = mt_rng_below(mg_rng(run), view.rank), want = t % 2;
         mg_begin(run, "may abort: mt_view_at");
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
@@ -122,7 +124,7 @@ void mg_00_at_abort(mg_run *run, const void *one_case)
 void mg_00_unravel(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t n = mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), want[MT_MAX_RANK];
         mg_unravel(want, n, view.shape, view.rank);
         mg_begin(run, "mt_view_unravel");
@@ -144,11 +146,11 @@ static bool expect_permuted(mg_run *run, const mt_view *view, const int64_t *ord
         shape.dim[i] = view->shape[order[i]];
     int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK], source[MT_MAX_RANK];
     int64_t *elements = mg_elements(view);
-    for (int64_t n = 0; n < count; n++) {
-        mg_unravel(index, n, shape.dim, shape.rank);
+    for (int64_t k = 0; k < mg_samples(count); k++) {
+        mg_unravel(index, mg_sample(count, k), shape.dim, shape.rank);
         for (int i = 0; i < view->rank; i++)
             source[order[i]] = index[i];
-        elements[n] = mg_offset(view, source);
+        elements[k] = mg_offset(view, source);
     }
     bool good = mg_expect_view(run, "out", shape, elements, view);
     free(elements);
@@ -158,7 +160,7 @@ static bool expect_permuted(mg_run *run, const mt_view *view, const int64_t *ord
 void mg_00_permute(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         mg_begin(run, "mt_view_permute");
         mg_out_view(run, "out");
         mg_in_view(run, "view", &view);
@@ -172,7 +174,7 @@ void mg_00_permute(mg_run *run, const void *one_case)
 void mg_00_permute_abort(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t want = t % 2, wrong[] = { -1, view.rank, 0 };
         mg_begin(run, "may abort: mt_view_permute");
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
@@ -191,7 +193,7 @@ void mg_00_transpose(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
         int64_t d0 = mt_rng_below(mg_rng(run), view.rank), d1 = mt_rng_below(mg_rng(run), view.rank);
         int64_t order[MT_MAX_RANK];
         for (int i = 0; i < view.rank; i++)
@@ -212,11 +214,11 @@ void mg_00_slice(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &c->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
         int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim], index[MT_MAX_RANK];
         int64_t start = mg_pick(mg_rng(run), 0, c->empty ? size : size / 2);
         int64_t stop = c->empty ? start : mg_pick(mg_rng(run), mt_max(start, size - 2), size);
-        int64_t step = c->step > 1 ? mg_pick(mg_rng(run), 2, c->step) : 1;
+        int64_t step = c->step > 1 ? mg_pick(mg_rng(run), 2, mt_max(c->step, size / 2)) : 1;
         mg_begin(run, "mt_view_slice");
         mg_out_view(run, "out");
         mg_in_view(run, "view", &view);
@@ -227,14 +229,13 @@ void mg_00_slice(mg_run *run, const void *one_case)
         if (!mg_call(run))
             return;
         mt_shape shape = mt_view_shape(&view);
-        shape.dim[dim] = 0;
-        for (int64_t i = start; i < stop; i += step)
-            shape.dim[dim]++;
+        shape.dim[dim] = mt_ceil_div(stop - start, step);
         int64_t *elements = mg_elements(&view); /* room for at least as many elements as the slice has */
-        for (int64_t n = 0; n < mg_count(shape.dim, shape.rank); n++) {
-            mg_unravel(index, n, shape.dim, shape.rank);
+        int64_t count = mg_count(shape.dim, shape.rank);
+        for (int64_t k = 0; k < mg_samples(count); k++) {
+            mg_unravel(index, mg_sample(count, k), shape.dim, shape.rank);
             index[dim] = start + index[dim] * step;
-            elements[n] = mg_offset(&view, index);
+            elements[k] = mg_offset(&view, index);
         }
         bool good = mg_expect_view(run, "out", shape, elements, &view);
         free(elements);
@@ -246,7 +247,7 @@ void mg_00_slice(mg_run *run, const void *one_case)
 void mg_00_slice_abort(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < 2 * TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
+        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim], want = t % 2;
         int64_t wrong = want ? mt_rng_below(mg_rng(run), 5) : 5;
         mg_begin(run, "may abort: mt_view_slice");

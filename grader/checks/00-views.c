@@ -19,9 +19,9 @@ void mg_random_order(mt_rng *rng, int64_t *order, int rank)
         mt_rng_permutation(rng, order, rank);
 }
 
-mt_view mg_random_view(mt_rng *rng, const mg_view_spec *spec)
+/* A view of this shape. */
+static mt_view view_of(mt_rng *rng, const mg_view_spec *spec, mt_shape shape)
 {
-    mt_shape shape = mg_random_shape(rng, spec);
     mt_view view = { .rank = shape.rank, .offset = spec->gaps || spec->offset ? mg_pick(rng, 1, 9) : 0 };
     int64_t order[MT_MAX_RANK], step = spec->gaps ? mg_pick(rng, 1, 2) : 1;
     for (int i = 0; i < shape.rank; i++)
@@ -35,6 +35,23 @@ mt_view mg_random_view(mt_rng *rng, const mg_view_spec *spec)
         step *= mt_max(shape.dim[d], 1) + (spec->gaps ? mg_pick(rng, 0, 2) : 0);
     }
     return view;
+}
+
+mt_view mg_random_view(mt_rng *rng, const mg_view_spec *spec)
+{
+    return view_of(rng, spec, mg_random_shape(rng, spec));
+}
+
+mt_view mg_nth_view(mt_rng *rng, const mg_view_spec *spec, int t)
+{
+    mt_shape shape = mg_random_shape(rng, spec);
+    if (t % 4 == 3 && spec->rank_high > 1)
+        for (shape.rank = 0; shape.rank < MT_MAX_RANK; shape.rank++)
+            shape.dim[shape.rank] = mg_pick(rng, mt_min(spec->dim_low, 1), mt_min(spec->dim_high, 3));
+    for (int i = 0; i < shape.rank && spec->dim_low > 1 && t % 3 == 2; i++) /* at most 2^50 elements, at least 2^33 */
+        if (shape.dim[i] > 1)
+            shape.dim[i] = 3ll << mg_pick(rng, 36 / shape.rank, 48 / shape.rank - 2);
+    return view_of(rng, spec, shape);
 }
 
 int64_t mg_count(const int64_t *dim, int rank)
@@ -69,14 +86,30 @@ int64_t mg_offset(const mt_view *view, const int64_t *index)
     return (int64_t)at;
 }
 
+enum { SAMPLES = 4096 };
+
+int64_t mg_samples(int64_t count)
+{
+    return mt_min(count, SAMPLES);
+}
+
+int64_t mg_sample(int64_t count, int64_t i)
+{
+    if (count <= SAMPLES)
+        return i;
+    if (i < 64) /* the first ones, the last one, and others everywhere between them */
+        return i == 0 ? count - 1 : i - 1;
+    return (int64_t)(((uint64_t)i * 0x9e3779b97f4a7c15u >> 1) % (uint64_t)count);
+}
+
 int64_t *mg_elements(const mt_view *view)
 {
-    int64_t count = mg_count(view->shape, view->rank), index[MT_MAX_RANK];
-    int64_t *elements = malloc(sizeof *elements * (size_t)mt_max(count, 1));
-    MT_CHECK(elements, "out of memory for %lld elements", (long long)count);
-    for (int64_t n = 0; n < count; n++) {
-        mg_unravel(index, n, view->shape, view->rank);
-        elements[n] = mg_offset(view, index);
+    int64_t count = mg_count(view->shape, view->rank), samples = mg_samples(count), index[MT_MAX_RANK];
+    int64_t *elements = malloc(sizeof *elements * (size_t)mt_max(samples, 1));
+    MT_CHECK(elements, "out of memory for %lld elements", (long long)samples);
+    for (int64_t i = 0; i < samples; i++) {
+        mg_unravel(index, mg_sample(count, i), view->shape, view->rank);
+        elements[i] = mg_offset(view, index);
     }
     return elements;
 }
@@ -141,16 +174,16 @@ bool mg_expect_view(mg_run *run, const char *name, mt_shape shape, const int64_t
     if (!mg_result_view(run, name, &got, shape, from))
         return false;
     int64_t count = mg_count(shape.dim, shape.rank), index[MT_MAX_RANK];
-    for (int64_t n = 0; n < count; n++) {
-        mg_unravel(index, n, shape.dim, shape.rank);
+    for (int64_t i = 0; i < mg_samples(count); i++) {
+        mg_unravel(index, mg_sample(count, i), shape.dim, shape.rank);
         int64_t at = mg_offset(&got, index);
-        if (at == elements[n])
+        if (at == elements[i])
             continue;
         mt_shape where = { .rank = shape.rank };
         memcpy(where.dim, index, sizeof index);
         return mg_fail(run, "of %s: got %s   its element %s is storage element %lld   expected %lld",
                        mt_view_text(from), mt_view_text(&got), mt_shape_text(where), (long long)at,
-                       (long long)elements[n]),
+                       (long long)elements[i]),
                false;
     }
     return true;

@@ -1,7 +1,8 @@
 /* 00-views.h -- random views, and the list of storage elements of a view in row-major order.
  *
  * Two views with the same shape and the same list are equal, whatever the strides of dimensions of size 1 and of empty
- * views are. So the checks of lab 00 compare lists and accept every right answer. Nothing here calls a unit. */
+ * views are. So the checks of lab 00 compare lists and accept every right answer. A view needs no memory, and every
+ * third one has more elements than an int can count; the list of such a view is a sample. Nothing here calls a unit. */
 #ifndef MG_CHECKS_00_VIEWS_H
 #define MG_CHECKS_00_VIEWS_H
 
@@ -21,6 +22,10 @@ typedef struct mg_view_spec {
 mt_view mg_random_view(mt_rng *rng, const mg_view_spec *spec);
 mt_shape mg_random_shape(mt_rng *rng, const mg_view_spec *spec);
 
+/* mg_nth_view -- a random view; for t = 2, 5, 8 ... a huge one, if sizes above 1 are allowed, with no prime factor but
+ * 2 and 3; for t = 3, 7, 11 ... one with MT_MAX_RANK dimensions, if several are allowed. */
+mt_view mg_nth_view(mt_rng *rng, const mg_view_spec *spec, int t);
+
 /* mg_random_order -- a random permutation of 0 .. rank-1. */
 void mg_random_order(mt_rng *rng, int64_t *order, int rank);
 
@@ -34,7 +39,11 @@ int64_t mg_ravel(const int64_t *index, const int64_t *dim, int rank);
 
 int64_t mg_offset(const mt_view *view, const int64_t *index);
 
-/* mg_elements -- the storage element of each element in row-major order, malloc'ed; the caller frees. */
+/* mg_samples -- how many of `count` elements are compared: all, or 4,096. mg_sample: the number of the i-th of them. */
+int64_t mg_samples(int64_t count);
+int64_t mg_sample(int64_t count, int64_t i);
+
+/* mg_elements -- the storage element of each sample, in row-major order, malloc'ed; the caller frees. */
 int64_t *mg_elements(const mt_view *view);
 
 /* mg_span -- storage elements the view needs: the number of the last one plus one, 0 when empty. */
@@ -49,8 +58,8 @@ void mg_out_view(mg_run *run, const char *name);
 /* mg_result_view -- output `name` as a view; false and FAIL when its rank or shape is not `shape`. */
 bool mg_result_view(mg_run *run, const char *name, mt_view *view, mt_shape shape, const mt_view *from);
 
-/* mg_expect_view -- output `name` has this shape and these storage elements; FAIL names the first that differs.
- * from: the view the call was given, for the message. */
+/* mg_expect_view -- output `name` has this shape and these storage elements at the samples; FAIL names the first that
+ * differs. from: the view the call was given, for the message. */
 bool mg_expect_view(mg_run *run, const char *name, mt_shape shape, const int64_t *elements, const mt_view *from);
 
 /* mg_expect_i64 -- output `name` is exactly want[0..n-1]; `what` describes it. */

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "ops/matmul.h"
+#include "traffic.h"
 
 typedef enum matmul_about {
     MM_SIZES,   /* plain products of every awkward size */
@@ -17,9 +18,15 @@ typedef struct matmul_case {
     matmul_about about;
 } matmul_case;
 
+typedef struct matmul_count {
+    mg_case head;
+    const char *bar, *function;
+    mg_cache cache;
+} matmul_count;
+
 typedef struct matmul_race {
     mg_case head;
-    int64_t M, N, K; /* N, K: 0 makes B larger than any cache */
+    int64_t M, N, K;
     const char *bar, *ours, *theirs, *against;
     int threads;
 } matmul_race;
@@ -27,6 +34,7 @@ typedef struct matmul_race {
 /* 01-run.c */
 void mg_01_values(mg_run *run, const void *one_case); /* a matmul_case */
 void mg_01_threads(mg_run *run, const void *one_case);
-void mg_01_race(mg_run *run, const void *one_case); /* a matmul_race */
+void mg_01_traffic(mg_run *run, const void *one_case); /* a matmul_count */
+void mg_01_race(mg_run *run, const void *one_case);    /* a matmul_race */
 
 #endif

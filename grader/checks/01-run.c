@@ -1,13 +1,11 @@
-/* 01-run.c -- how the checks of lab 01 run: products of awkward sizes against the double-precision oracle, and races.
- * The rows and their points are in 01-matmul.c. */
+/* 01-run.c -- how the checks of lab 01 run: products of awkward sizes against the double-precision oracle, bytes moved,
+ * and races. The rows and their points are in 01-matmul.c. */
 #include "checks/01-matmul.h"
 #include "checks/fill.h"
 #include "checks/product.h"
 #include "checks/oracle.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---- one product ---------------------------------------------------------------------------- */
 
@@ -84,9 +82,21 @@ static bool check_threads(mg_run *run, mt_matmul_dims dims)
     return good;
 }
 
+/* A product of several threads, searched for data races. */
+static bool check_sharing(mg_run *run)
+{
+    mt_rng *rng = mg_rng(run);
+    mg_product p = { .dims =
+                         mg_product_tight(mg_pick(rng, 90, 120), mg_pick(rng, 90, 120), mg_pick(rng, 150, 200), 0, 0) };
+    mg_product_describe(run, "mt_matmul_parallel_cpu", &p);
+    return mg_shared_call(run) && mg_product_expect(run, &p);
+}
+
 void mg_01_threads(mg_run *run, const void *one_case)
 {
     (void)one_case;
+    if (!check_sharing(run))
+        return;
     for (int t = 0; t < 6; t++) {
         int64_t M = mg_pick(mg_rng(run), 1, 400), N = mg_pick(mg_rng(run), 1, 400), K = mg_pick(mg_rng(run), 1, 900);
         if (!check_threads(run, mg_product_tight(M, N, K, t & 1, t >> 1 & 1)))
@@ -94,22 +104,29 @@ void mg_01_threads(mg_run *run, const void *one_case)
     }
 }
 
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* B takes 3.8 MiB; a row of C, and one line of each row of A, stay in a cache of 32 KiB, a column of B does not. */
+enum { COUNT_M = 16, COUNT_N = 1009, COUNT_K = 983 };
+
+void mg_01_traffic(mg_run *run, const void *one_case)
+{
+    const matmul_count *c = one_case;
+    mg_product p = { .dims = mg_product_tight(COUNT_M, COUNT_N, COUNT_K, MT_NO_TRANS, MT_NO_TRANS) };
+    int64_t least = COUNT_M * COUNT_K + COUNT_K * COUNT_N + 2 * COUNT_M * COUNT_N; /* A, B, C fetched and written */
+    mg_product_describe(run, c->function, &p);
+    if (mg_traffic_call(run, c->cache) && mg_product_expect(run, &p))
+        mg_traffic_credit(run, c->bar, (double)least * sizeof(float));
+}
+
 /* ---- races ---------------------------------------------------------------------------------- */
 
 static mg_product racing; /* the call described last; the checker times one pair at a time */
 
-/* The side of a square matrix larger than every cache of this machine: 9/8 of the last-level cache, 64 MiB at most. */
-static int64_t out_of_cache(void)
-{
-    double bytes = (double)mt_max(sysconf(_SC_LEVEL3_CACHE_SIZE), 16 << 20);
-    return mt_min(4096, (int64_t)(sqrt(1.125 * bytes / sizeof(float)) / 64) * 64 + 64);
-}
-
 static void describe_race(mg_run *run, const void *one_case, const char *function)
 {
     const matmul_race *c = one_case;
-    int64_t N = c->N ? c->N : out_of_cache(), K = c->K ? c->K : out_of_cache();
-    racing = (mg_product){ .dims = mg_product_tight(c->M, N, K, MT_NO_TRANS, MT_NO_TRANS) };
+    racing = (mg_product){ .dims = mg_product_tight(c->M, c->N, c->K, MT_NO_TRANS, MT_NO_TRANS) };
     mg_begin(run, function);
     mg_out(run, "c", MT_F32, MT_SHAPE(mg_product_span(&racing.dims)));
     mg_product_inputs(run, &racing);

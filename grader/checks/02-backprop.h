@@ -50,6 +50,9 @@ void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case);
 void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case);
 void mg_02_init(mg_run *run, const void *one_case);
 
+/* 02-traffic.c */
+void mg_02_linear_traffic(mg_run *run, const void *one_case); /* an mg_case */
+
 /* 02-mlp.c */
 void mg_02_mlp_forward(mg_run *run, const void *one_case);
 void mg_02_mlp_backward(mg_run *run, const void *one_case);

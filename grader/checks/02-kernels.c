@@ -7,11 +7,18 @@
 
 enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
 
+/* Where sizes are random, one more call is large enough for threads, and is searched for data races. */
+static bool judge(mg_run *run, bool large, const mg_answer *answers, int count)
+{
+    return large ? mg_shared_and_judge(run, answers, count) : mg_call_and_judge(run, answers, count);
+}
+
 /* ---- linear --------------------------------------------------------------------------------- */
 
-static bool linear_fwd_once(mg_run *run, const linear_case *c)
+static bool linear_fwd_once(mg_run *run, const linear_case *c, bool large)
 {
-    int64_t N = mg_size(run, c->N, 80), I = mg_size(run, c->I, 200), O = mg_size(run, c->O, 80);
+    int64_t N = large ? 167 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 200);
+    int64_t O = large ? 401 : mg_size(run, c->O, 80);
     mg_begin(run, "mt_linear_fwd_cpu");
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, O));
     double *x = mg_lift(mg_input(run, "x", MT_SHAPE(N, I), (mg_dist)NORMAL(0, 1)), N * I);
@@ -27,18 +34,20 @@ static bool linear_fwd_once(mg_run *run, const linear_case *c)
     free(x);
     free(w);
     free(b);
-    return mg_call_and_judge(run, &out, 1);
+    return judge(run, large, &out, 1);
 }
 
 void mg_02_linear_fwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS && linear_fwd_once(run, one_case); t++)
+    bool large = ((const linear_case *)one_case)->N < 0;
+    for (int t = 0; t < CALLS + large && linear_fwd_once(run, one_case, t == CALLS); t++)
         ;
 }
 
-static bool linear_bwd_once(mg_run *run, const linear_case *c)
+static bool linear_bwd_once(mg_run *run, const linear_case *c, bool large)
 {
-    int64_t N = mg_size(run, c->N, 80), I = mg_size(run, c->I, 80), O = mg_size(run, c->O, 80);
+    int64_t N = large ? 167 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 80);
+    int64_t O = large ? 401 : mg_size(run, c->O, 80);
     const char *const name[] = { "dx", "dw", "db" };
     const mt_shape shape[] = { MT_SHAPE(N, I), MT_SHAPE(I, O), MT_SHAPE(O) };
     mg_answer grad[3] = { 0 };
@@ -63,20 +72,21 @@ static bool linear_bwd_once(mg_run *run, const linear_case *c)
     free(dout);
     free(x);
     free(w);
-    return mg_call_and_judge(run, grad, 3);
+    return judge(run, large, grad, 3);
 }
 
 void mg_02_linear_bwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS && linear_bwd_once(run, one_case); t++)
+    bool large = ((const linear_case *)one_case)->N < 0;
+    for (int t = 0; t < CALLS + large && linear_bwd_once(run, one_case, t == CALLS); t++)
         ;
 }
 
 /* ---- softmax and cross-entropy -------------------------------------------------------------- */
 
-static bool softmax_fwd_once(mg_run *run, const row_case *c)
+static bool softmax_fwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
     float *x;
     mg_answer out;
     mg_begin(run, c->in_place ? "mt_softmax_fwd_cpu in place" : "mt_softmax_fwd_cpu");
@@ -91,12 +101,13 @@ static bool softmax_fwd_once(mg_run *run, const row_case *c)
     double *exact = mg_lift(x, n);
     mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
     free(exact);
-    return mg_call_and_judge(run, &out, 1);
+    return judge(run, large, &out, 1);
 }
 
 void mg_02_softmax_fwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS && softmax_fwd_once(run, one_case); t++)
+    bool large = ((const row_case *)one_case)->N < 0;
+    for (int t = 0; t < CALLS + large && softmax_fwd_once(run, one_case, t == CALLS); t++)
         ;
 }
 
@@ -112,9 +123,9 @@ static void save_probs(float *x, int64_t N, int64_t C)
     free(e);
 }
 
-static bool softmax_bwd_once(mg_run *run, const row_case *c)
+static bool softmax_bwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
     mg_begin(run, "mt_softmax_bwd_cpu");
     mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
     double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1)), n);
@@ -126,12 +137,13 @@ static bool softmax_bwd_once(mg_run *run, const row_case *c)
     mg_oracle_softmax_add(dx.v, dx.e, dout, p, N, C);
     free(dout);
     free(p);
-    return mg_call_and_judge(run, &dx, 1);
+    return judge(run, large, &dx, 1);
 }
 
 void mg_02_softmax_bwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS && softmax_bwd_once(run, one_case); t++)
+    bool large = ((const row_case *)one_case)->N < 0;
+    for (int t = 0; t < CALLS + large && softmax_bwd_once(run, one_case, t == CALLS); t++)
         ;
 }
 
@@ -142,9 +154,9 @@ static const int32_t *labels(mg_run *run, int64_t N, int64_t C)
     return label;
 }
 
-static bool cross_entropy_fwd_once(mg_run *run, const row_case *c)
+static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
     float *x;
     mg_begin(run, c->in_place ? "mt_cross_entropy_fwd_cpu in place" : "mt_cross_entropy_fwd_cpu");
     mg_answer out[2] = { mg_overwritten(run, "loss", MT_SHAPE(N)) };
@@ -161,18 +173,19 @@ static bool cross_entropy_fwd_once(mg_run *run, const row_case *c)
     mg_oracle_cross_entropy(out[0].v, out[0].e, exact, NULL, label, N, C);
     mg_oracle_softmax(out[1].v, out[1].e, exact, NULL, N, C);
     free(exact);
-    return mg_call_and_judge(run, out, 2);
+    return judge(run, large, out, 2);
 }
 
 void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS && cross_entropy_fwd_once(run, one_case); t++)
+    bool large = ((const row_case *)one_case)->N < 0;
+    for (int t = 0; t < CALLS + large && cross_entropy_fwd_once(run, one_case, t == CALLS); t++)
         ;
 }
 
-static bool cross_entropy_bwd_once(mg_run *run, const row_case *c)
+static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
     mg_begin(run, "mt_cross_entropy_bwd_cpu");
     mg_answer dx = mg_accumulated(run, "dlogits", MT_SHAPE(N, C), c->held);
     double *dloss = mg_lift(mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)UNIFORM(0.5, 2)), N);
@@ -185,11 +198,12 @@ static bool cross_entropy_bwd_once(mg_run *run, const row_case *c)
     mg_oracle_cross_entropy_add(dx.v, dx.e, dloss, p, NULL, label, N, C);
     free(dloss);
     free(p);
-    return mg_call_and_judge(run, &dx, 1);
+    return judge(run, large, &dx, 1);
 }
 
 void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case)
 {
-    for (int t = 0; t < CALLS && cross_entropy_bwd_once(run, one_case); t++)
+    bool large = ((const row_case *)one_case)->N < 0;
+    for (int t = 0; t < CALLS + large && cross_entropy_bwd_once(run, one_case, t == CALLS); t++)
         ;
 }

@@ -2,18 +2,19 @@
  * after clipping.
  *
  * Squares and sums are double (optim/clip.h): a norm of n numbers is off by at most n 2^-53 of itself, in any order of
- * addition; the square root halves that and rounds. A clipped element has two roundings to f32, of the factor and of
- * the product. Rows: 04-optimizers.c. */
+ * addition; the square root halves that and rounds. A clipped element has at most four roundings to f32: of the limit,
+ * the norm, their quotient and the product. Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "testing/compare.h"
+#include "traffic.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 8 };
+enum { MOST = 8, SEARCHED = -1 };
 
 static const char *const names[MOST] = { "grad0", "grad1", "grad2", "grad3", "grad4", "grad5", "grad6", "grad7" };
 
@@ -24,7 +25,7 @@ typedef struct request {
     int64_t exact_size;   /* when not 0: every array has it */
     double limit;         /* max_norm as a share of the norm; NAN: compute the norm only */
     float poison;         /* when not 0: one element is this, inf or NaN */
-    int threads;          /* 0: as many as there are cores */
+    int threads;          /* 0: as many as there are cores; SEARCHED: four, for data races */
 } request;
 
 /* One call, as sent, in double. */
@@ -73,7 +74,7 @@ static sent describe(mg_run *run, const request *r)
     s.max_norm = r->poison != 0 ? 1 : r->limit * s.norm;
     if (limit)
         memcpy(limit, &s.max_norm, sizeof *limit);
-    if (r->threads)
+    if (r->threads > 0)
         mg_threads(run, r->threads);
     return s;
 }
@@ -101,7 +102,7 @@ static bool judge_array(mg_run *run, const sent *s, int64_t a)
     double *want = s->value[a], *tolerance = mg_doubles(s->count[a]);
     for (int64_t i = 0; clipped && i < s->count[a]; i++) {
         want[i] *= s->max_norm / s->norm;
-        tolerance[i] = mt_tolerance(3, fabs(want[i]));
+        tolerance[i] = mt_tolerance(4, fabs(want[i]));
     }
     bool good = mg_expect(run, names[a], want, clipped ? tolerance : NULL);
     free(tolerance);
@@ -111,7 +112,7 @@ static bool judge_array(mg_run *run, const sent *s, int64_t a)
 static bool check(mg_run *run, request r)
 {
     sent s = describe(run, &r);
-    bool good = mg_call(run) && judge_norm(run, &s);
+    bool good = (r.threads == SEARCHED ? mg_shared_call(run) : mg_call(run)) && judge_norm(run, &s);
     for (int64_t a = 0; a < s.arrays; a++) {
         good = good && (isnan(r.limit) || judge_array(run, &s, a));
         free(s.value[a]);
@@ -205,6 +206,8 @@ static void any_threads(mg_run *run)
             mg_fail(run, "%d threads: the norm is %a, one thread gave %a", threads[i], norm_of(run), norm);
         good = good && mg_expect(run, names[0], bits, NULL);
     }
+    if (good)
+        check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 100003, .limit = 0.3, .threads = SEARCHED });
     free(bits);
 }
 

@@ -31,7 +31,7 @@ static const update_case nesterov_cases[] = {
         "beside them" },
       NESTEROV(UP_SIZES) },
     { { 1, "weight decay", "every use of g means the gradient with decay * p in it" }, NESTEROV(UP_DECAY) },
-    { { 2, "1,000 steps", "b is momentum's: only the step looks ahead" }, NESTEROV(UP_LONG) },
+    { { 2, "1,000 steps", "b is the same as for momentum: only the step differs" }, NESTEROV(UP_LONG) },
 };
 
 /* ---- 04.2 RMSprop */
@@ -97,8 +97,8 @@ static const update_case lion_cases[] = {
     { { 2, "first steps", "there are two averages: beta1 for the step, beta2 for the m that is stored" },
       LION(UP_FIRST) },
     { { 1, "elements without a gradient", "the sign of 0 is 0" }, LION(UP_ZEROS) },
-    { { 1, "decoupled decay", "lr * (sign + decay * p); m never sees the decay" }, LION(UP_DECAY) },
-    { { 2, "1,000 steps", "m moves after p has" }, LION(UP_LONG) },
+    { { 1, "decoupled decay", "lr * (sign + decay * p); m does not contain the decay" }, LION(UP_DECAY) },
+    { { 2, "1,000 steps", "update m after p" }, LION(UP_LONG) },
 };
 
 /* ---- 04.7 Adafactor */
@@ -131,8 +131,8 @@ static const schedule_case schedule_cases[] = {
     { { 1, "exp-range", "the height of the triangle above lr_min is multiplied by gamma^t" },
       MT_SCHEDULE_EXP_RANGE, false },
     { { 2, "warm-up",
-        "step s < warmup has (s + 1) / warmup of the first rate; at s = warmup the schedule begins with t = 0 (inf or "
-        "NaN: <=)" },
+        "step s < warmup has (s + 1) / warmup of the first rate; at s = warmup the schedule begins with t = 0 "
+        "(inf or NaN: you compared with <=)" },
       MT_SCHEDULE_CONSTANT, true },
 };
 

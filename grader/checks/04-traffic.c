@@ -58,6 +58,6 @@ void mg_04_traffic(mg_run *run, const void *one_case)
     mg_i64(run, "cols", N);
     mg_i64(run, "step", step);
     mg_i64(run, "steps", 1);
-    if (mg_traffic_call(run) && verify(run, p, m, v, g, &hyper, step))
+    if (mg_traffic_call(run, MG_L2) && verify(run, p, m, v, g, &hyper, step))
         mg_traffic_credit(run, "04.5", (double)BYTES * N);
 }

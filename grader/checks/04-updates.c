@@ -4,6 +4,7 @@
  * Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
+#include "traffic.h"
 #include "testing/update_oracle.h"
 
 #include <inttypes.h>
@@ -185,15 +186,17 @@ static void complain(mg_run *run, const trip *t, const char *words)
             t->oracle->step, t->rows, t->cols, words, h->lr, h->momentum, h->beta1, h->beta2, h->eps, h->weight_decay);
 }
 
+enum { SEARCHED = -1 }; /* the threads of a call that is searched for data races */
+
 /* threads 0: one per core. */
 static bool advance(mg_run *run, trip *t, int64_t steps, int threads)
 {
     const float *grads = describe(run, t, steps);
     for (int64_t s = 0; s < steps; s++)
         mt_update_oracle_step(t->oracle, grads + s * count_of(t));
-    if (threads)
+    if (threads > 0)
         mg_threads(run, threads);
-    if (!mg_call(run))
+    if (threads == SEARCHED ? !mg_shared_call(run) : !mg_call(run))
         return false;
     take_results(run, t);
     const char *words = mt_update_oracle_check(t->oracle, t->param, t->state);
@@ -271,6 +274,9 @@ static void any_threads(mg_run *run, const update_case *c)
         else
             trip_free(&t);
     }
+    trip t = trip_new(run, c, rows, cols);
+    good = good && advance(run, &t, 1, SEARCHED);
+    trip_free(&t);
     trip_free(&first);
 }
 

@@ -86,7 +86,7 @@ static const data_case claim_cases[] = {
         "test the condition again after every wait, because another thread may have been faster; take tickets in "
         "order" },
       MG_LOADER_ORDER, -1 },
-    { { 3, "without workers", "the caller claims for itself" }, MG_LOADER_ORDER, 0 },
+    { { 3, "without workers", "the caller claims and finishes each ticket itself" }, MG_LOADER_ORDER, 0 },
 };
 static const data_case ring_cases[] = {
     { { 5, "any order of finishing",
@@ -112,7 +112,7 @@ static const data_case law_cases[] = {
 static const data_case stop_cases[] = {
     { { 3, "waiting workers", "set stopped and wake all on planning; a claim after stop must return -1" }, 3, 0 },
     { { 3, "a waiting caller", "the caller waits on arrival: wake it too; a take after stop must return -1" }, 1, 1 },
-    { { 2, "everybody", "wake both" }, 4, 1 },
+    { { 2, "everybody", "wake the threads that wait on planning and those on arrival" }, 4, 1 },
 };
 
 #define GROUP(step, title, run, cases) MG_GROUP(step, title, mg_05_##run, cases##_cases)

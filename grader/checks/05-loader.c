@@ -160,10 +160,10 @@ static bool judge_facts(mg_run *run, const trial *t, int64_t kind)
     if (facts[0] != MT_OK)
         mg_fail(run, "epoch %" PRId64 ", step %" PRId64 " was refused", t->epoch, t->step);
     else if (kind == MG_LOADER_AHEAD && facts[2] > most)
-        mg_fail(run, "%" PRId64 " samples were loaded ahead; buffers hold %" PRId64, facts[2], most);
+        mg_fail(run, "%" PRId64 " samples were loaded ahead   expected at most %" PRId64, facts[2], most);
     else if (kind == MG_LOADER_AHEAD && facts[2] <= (config[PREFETCH] - 1) * config[BATCH])
-        mg_fail(run, "%" PRId64 " samples were loaded ahead at most, with %" PRId64 " batches of prefetch", facts[2],
-                config[PREFETCH]);
+        mg_fail(run, "at most %" PRId64 " samples were loaded ahead   expected %" PRId64 " batches of %" PRId64,
+                facts[2], config[PREFETCH], config[BATCH]);
     else if (kind == MG_LOADER_LAW) {
         double load = (double)(config[BATCH] * config[LOAD_NS]), compute = (double)config[COMPUTE_NS];
         double law = mt_max(compute, load / (double)config[WORKERS]), fill = load + compute;

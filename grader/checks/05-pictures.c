@@ -180,7 +180,8 @@ void mg_05_apply(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         crop a = { .place = { 0, 0, k->kind } };
         for (int i = 0; i < 2; i++) {
-            a.size[i] = t == 0 && i == 1 ? 300 : mg_pick(mg_rng(run), 1, 20);
+            /* rows of several parts, and a picture that is written past the caches */
+            a.size[i] = t == 0 && i == 1 ? 600 : t == 1 ? 150 + i : mg_pick(mg_rng(run), 1, 20);
             a.place[i] = mg_pick(mg_rng(run), 0, 5);
             a.size[2 + i] = a.size[i] + a.place[i] + mg_pick(mg_rng(run), 0, 3);
         }

@@ -68,6 +68,24 @@ void mg_05_order(mg_run *run, const void *one_case)
     }
 }
 
+/* A set of more samples than an int holds, at the end of a rank's share. */
+static bool huge_share(mg_run *run, int64_t drop)
+{
+    int64_t world = mg_pick(mg_rng(run), 3, 9), count = mg_pick(mg_rng(run), 1LL << 40, 1LL << 41), want[64];
+    int64_t length = drop ? count / world : (count + world - 1) / world, rank = mt_rng_below(mg_rng(run), world);
+    mg_begin(run, "mt_sampler_length and _place");
+    mg_out(run, "length", MT_I64, MT_SHAPE(1));
+    mg_out(run, "place", MT_I64, MT_SHAPE(MT_COUNT(want)));
+    int64_t *s = sampler_in(run, count, true);
+    s[MG_RANK] = rank;
+    s[MG_WORLD] = world;
+    s[MG_UNEVEN] = drop;
+    mg_i64(run, "first k", length - MT_COUNT(want));
+    for (int64_t i = 0; i < MT_COUNT(want); i++)
+        want[i] = ((length - MT_COUNT(want) + i) * world + rank) % count;
+    return mg_call(run) && expect_whole(run, "length", &length, 1) && expect_whole(run, "place", want, MT_COUNT(want));
+}
+
 /* Every rank of one world; the checker assigns the samples to the ranks one by one. */
 void mg_05_shares(mg_run *run, const void *one_case)
 {
@@ -85,6 +103,7 @@ void mg_05_shares(mg_run *run, const void *one_case)
             s[MG_RANK] = rank;
             s[MG_WORLD] = world;
             s[MG_UNEVEN] = c->kind;
+            mg_i64(run, "first k", 0);
             memset(want, 0xff, sizeof want);
             for (int64_t card = 0; card < length * world; card++)
                 if (card % world == rank)
@@ -93,6 +112,8 @@ void mg_05_shares(mg_run *run, const void *one_case)
                 !expect_whole(run, "place", want, MT_COUNT(want)))
                 return;
         }
+        if (!huge_share(run, c->kind))
+            return;
     }
 }
 

@@ -23,8 +23,10 @@ static const cuda_case fours_cases[] = {
       "mt_saxpy_vector_cuda", .about = CU_SIZES },
     { { 2, "unaligned", "a float4 must start at a multiple of 16 bytes: test both pointers with mt_aligned4" },
       "mt_saxpy_vector_cuda", .about = CU_UNALIGNED },
-    { { 3, "requests", "read and write whole float4 if the pointers are aligned" }, "mt_saxpy_vector_cuda", CU_COUNT,
+    { { 2, "requests", "read and write whole float4 if the pointers are aligned" }, "mt_saxpy_vector_cuda", CU_COUNT,
       MG_REQUESTS },
+    { { 1, "16-byte loads", "load through a pointer to float4: *reinterpret_cast<const float4 *>(x + 4 * i)" },
+      "mt_saxpy_vector_cuda", .about = CU_COMPILED },
 };
 static const cuda_case unary_cases[] = {
     { { 3, "every size", "ReLU is x < 0 ? 0 : x, so that NaN stays; GELU by erf; backward is +=" },
@@ -115,8 +117,9 @@ static const cuda_case softmax_backward_cases[] = {
     { { 3, "traffic", "use two passes with neighbouring lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
 };
 static const cuda_case layernorm_cases[] = {
-    { { 3, "random rows", "population variance, divided by C; save mean and 1 / sqrt(variance + eps)" }, NULL,
-      .about = CU_SIZES },
+    { { 3, "random rows",
+        "population variance, divided by C; save mean and 1 / sqrt(variance + eps); out may be x itself" },
+      NULL, .about = CU_SIZES },
     { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a separate pass" }, NULL,
       .about = CU_LARGE },
     { { 3, "traffic", "neighbouring lanes along the row, in every pass" }, NULL, CU_COUNT, MG_TRAFFIC },
@@ -147,7 +150,8 @@ static const cuda_case histogram_cases[] = {
       "mt_histogram_global_cuda", .about = CU_ONE_VALUE },
 };
 static const cuda_case private_cases[] = {
-    { { 3, "every size", "clear the block's counters, wait, count with atomics, wait, add them to memory" },
+    { { 3, "every size",
+        "clear the block's counters, count with atomics, add them to memory, with a __syncthreads() between these" },
       "mt_histogram_private_cuda", .about = CU_SIZES },
     { { 1, "one value", "the counts are added to what is there; many threads add to the same count" },
       "mt_histogram_private_cuda", .about = CU_ONE_VALUE },

@@ -8,6 +8,7 @@
 /* What a row tests. */
 typedef enum cuda_about {
     CU_SIZES,     /* every awkward size, or shape */
+    CU_COMPILED,  /* the same call, and what nvcc makes of the unit */
     CU_COUNT,     /* one call of the size that the bars were measured at, and what the emulator counted */
     CU_UNALIGNED, /* arrays that are not aligned for float4 */
     CU_IN_PLACE,  /* out is x */
@@ -58,11 +59,13 @@ void mg_06_layernorm_backward(mg_run *run, const void *one_case);
 /* 06-updates.c */
 void mg_06_update(mg_run *run, const void *one_case);
 
-/* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. */
+/* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. The last size is
+ * `most`; where a row is about sizes, more than 1,024 blocks take. The last shapes have `most` rows, and rows that
+ * neither a block's threads nor its shared memory hold; 0: leave these out. */
 typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
 typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
-void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call);
-void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call);
+void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
+void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
 
 /* mg_06_sixteenths -- an input of whole sixteenths, |x| <= 3: in f32 the sums of 300,000 of them are exact in any
  * order, so that a lost or repeated element changes the result. */
@@ -70,5 +73,7 @@ float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape);
 void mg_06_fill_sixteenths(mt_rng *rng, float *x, int64_t n);
 
 enum { MG_06_COUNTED = 65536, MG_06_ROWS = 64, MG_06_COLS = 768 }; /* sizes of the bars */
+/* More than 1,024 blocks take these: of 256 threads, of a row, of 8 warps with a row each. */
+enum { MG_06_MANY = 262147, MG_06_BLOCKS = 1031, MG_06_WARPS = 8209 };
 
 #endif

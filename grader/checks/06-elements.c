@@ -3,6 +3,7 @@
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
+#include "ptxas.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,17 +26,15 @@ float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape)
     return x;
 }
 
-void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call)
+void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most)
 {
-    static const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 1025, 4099 };
+    const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 1025, 4099, -1, -1, -1, most };
     for (int i = 0; i < MT_COUNT(sizes); i++)
-        if (!call(run, c, sizes[i]))
+        if (!call(run, c, sizes[i] < 0 ? mg_pick(mg_rng(run), 2, 5000) : sizes[i]))
             return;
-    for (int i = 0; i < 4 && call(run, c, mg_pick(mg_rng(run), 2, 5000)); i++)
-        ;
 }
 
-void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call)
+void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most)
 {
     static const int64_t rows[] = { 1, 0, 3, 31, 33, 67 }, cols[] = { 1, 7, 31, 32, 33, 127, 768, 1025 };
     for (int i = 0; i < MT_COUNT(rows); i++)
@@ -45,6 +44,8 @@ void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call)
     for (int i = 0; i < 4; i++)
         if (!call(run, c, mg_pick(mg_rng(run), 2, 70), mg_pick(mg_rng(run), 2, 300)))
             return;
+    if (most && call(run, c, most, 3))
+        call(run, c, 2, 12289); /* 48 KiB and a float */
 }
 
 /* ---- fill and saxpy ------------------------------------------------------------------------------ */
@@ -64,7 +65,7 @@ static bool fill(mg_run *run, const cuda_case *c, int64_t n)
 
 void mg_06_fill(mg_run *run, const void *one_case)
 {
-    mg_06_sizes(run, one_case, fill);
+    mg_06_sizes(run, one_case, fill, MG_06_MANY);
 }
 
 /* y and x start that many floats after the start of their arrays, and end with them. */
@@ -103,13 +104,27 @@ static bool saxpy_unaligned(mg_run *run, const cuda_case *c, int64_t n)
 void mg_06_saxpy(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
-    if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, c->about == CU_UNALIGNED ? saxpy_unaligned : saxpy);
-    else if (saxpy(run, c, MG_06_COUNTED))
+    if (c->about == CU_UNALIGNED)
+        mg_06_sizes(run, c, saxpy_unaligned, 8191);
+    else if (c->about != CU_COUNT && c->about != CU_COMPILED)
+        mg_06_sizes(run, c, saxpy, 4 * MG_06_MANY); /* by fours */
+    else if (!saxpy(run, c, MG_06_COUNTED))
+        return;
+    else if (c->about == CU_COMPILED)
+        mg_compiled_fact(run, "saxpy.cu", MG_WIDE_LOADS);
+    else
         mg_device_credit(run, c->count, 12.0 * MG_06_COUNTED);
 }
 
 /* ---- ReLU and GELU ---------------------------------------------------------------------------------- */
+
+/* Numbers far from 0 in every long array, and in forward infinity and NaN, which stay. */
+static void make_special(float *x, int64_t n, bool forward)
+{
+    static const float special[] = { 1e30f, -1e30f, 20, -20, INFINITY, NAN };
+    for (int64_t i = 0; i < (forward ? 6 : 4) && n > 12; i++)
+        x[i] = special[i];
+}
 
 static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
 {
@@ -126,11 +141,12 @@ static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
         x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
     }
     mg_i64(run, "n", n);
+    make_special(x, n, true);
     double *exact = mg_lift(x, n);
     mg_oracle_act(act, out.v, out.e, exact, n);
+    for (int64_t i = 0; i < n; i++)
+        out.v[i] = isnan(exact[i]) ? NAN : out.v[i];
     free(exact);
-    if (act == MG_RELU && n > 0)
-        out.v[n / 2] = x[n / 2] = NAN; /* NaN must stay NaN */
     return mg_call_and_judge(run, &out, 1);
 }
 
@@ -143,6 +159,7 @@ static bool unary_bwd(mg_run *run, mg_act act, int64_t n)
     mg_i64(run, "n", n);
     for (int64_t i = n / 2; i < n; i += 5)
         saved[i] = 0; /* where ReLU's slope is 0 too */
+    make_special(saved, n, false);
     double *exact = mg_lift(saved, n);
     mg_oracle_act_add(act, dx.v, dx.e, dout, exact, n);
     free(dout);
@@ -165,7 +182,7 @@ void mg_06_unary(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, unary);
+        mg_06_sizes(run, c, unary, c->about == CU_SIZES ? MG_06_MANY : 8191);
     else if (unary_fwd(run, MG_RELU, MG_06_COUNTED, false))
         mg_device_credit(run, c->count, 8.0 * MG_06_COUNTED);
 }

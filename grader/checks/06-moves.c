@@ -23,7 +23,9 @@ static const shape_case shape_cases[] = {
     { 2, { 33, 31 }, 2, 1 },   { 2, { 31, 67 }, 3, 0 },   { 2, { 7, 127 }, 0, 1 },      { 2, { 40, 32 }, 1, 0 },
     { 3, { 5, 7, 33 }, 5, 2 }, { 3, { 9, 4, 31 }, 4, 3 }, { 4, { 3, 5, 4, 9 }, 5, 10 }, { 4, { 2, 3, 33, 5 }, 8, 2 },
     { 1, { 1025 }, 1, 0 },     { 1, { 1 }, 1, 1 },        { 2, { 0, 31 }, 1, 0 },       { 4, { 7, 1, 1, 37 }, 6, 9 },
+    { 2, { 37, 41 }, 3, 3 },
 };
+static const shape_case many = { 2, { 521, 509 }, 1, 2 }; /* more than 1,024 blocks of 256 */
 
 typedef struct operand {
     float *data;
@@ -84,6 +86,7 @@ static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, int wh
     mg_answer out = mg_overwritten(run, "out", shape);
     operand a = add_operand(run, "a", s, about, s->a, (mg_dist)NORMAL(0, 1));
     operand b = add_operand(run, "b", s, about, s->b, (mg_dist)MIXED(-1, 1));
+    b.data[b.offset] = 0; /* whose quotient is infinite */
     mg_i64(run, "", s->rank);
     add_numbers(run, "dim", s->dim, s->rank);
     add_numbers(run, "stride of a", a.stride, s->rank);
@@ -110,6 +113,9 @@ void mg_06_broadcast(mg_run *run, const void *one_case)
         for (int which = 0; which < 4; which++)
             if (!broadcast(run, c->about, &shape_cases[i], which))
                 return;
+    for (int which = 0; which < 4 && c->about == CU_REPEATED; which++)
+        if (!broadcast(run, c->about, &many, which))
+            return;
 }
 
 /* ---- transpose ------------------------------------------------------------------------------------- */
@@ -129,10 +135,12 @@ static bool transpose(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 void mg_06_transpose(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
-    if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, transpose);
-    else if (transpose(run, c, 256, 192))
-        mg_device_credit(run, c->count, 8.0 * 256 * 192);
+    if (c->about == CU_COUNT) {
+        if (transpose(run, c, 256, 192))
+            mg_device_credit(run, c->count, 8.0 * 256 * 192);
+    } else if (transpose(run, c, 1057, 1055)) { /* more than 1,024 tiles of 32 x 32 */
+        mg_06_shapes(run, c, transpose, 0);
+    }
 }
 
 /* ---- rows of a table -------------------------------------------------------------------------------- */
@@ -157,7 +165,7 @@ void mg_06_gather(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, gather);
+        mg_06_shapes(run, c, gather, MG_06_WARPS);
     else if (gather(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -196,7 +204,7 @@ void mg_06_scatter(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, scatter);
+        mg_06_shapes(run, c, scatter, MG_06_WARPS);
     else if (scatter(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }

@@ -29,7 +29,7 @@ void mg_06_sum(mg_run *run, const void *one_case)
         if (sum(run, c, 300001))
             sum(run, c, mg_pick(mg_rng(run), 262145, 300000)); /* in descending order */
     } else if (c->about != CU_COUNT) {
-        mg_06_sizes(run, c, sum);
+        mg_06_sizes(run, c, sum, 8191);
     } else if (sum(run, c, MG_06_COUNTED)) {
         mg_device_credit(run, c->count, 4.0 * MG_06_COUNTED);
     }
@@ -91,12 +91,12 @@ static bool row_sum_and_max(mg_run *run, const cuda_case *c, int64_t N, int64_t 
 void mg_06_row_sum_and_max(mg_run *run, const void *one_case)
 {
     if (row_sum(run, one_case, 3, 0)) /* an empty sum is 0 */
-        mg_06_shapes(run, one_case, row_sum_and_max);
+        mg_06_shapes(run, one_case, row_sum_and_max, MG_06_WARPS);
 }
 
 void mg_06_row_max(mg_run *run, const void *one_case)
 {
-    mg_06_shapes(run, one_case, row_max);
+    mg_06_shapes(run, one_case, row_max, 0);
 }
 
 void mg_06_row_sum(mg_run *run, const void *one_case)
@@ -128,7 +128,7 @@ void mg_06_histogram(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     const int64_t counted = 262144;
     if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, histogram);
+        mg_06_sizes(run, c, histogram, MG_06_MANY);
     else if (histogram(run, c, counted))
         mg_device_credit(run, c->count, (double)counted);
 }

@@ -8,18 +8,35 @@
 
 /* ---- softmax --------------------------------------------------------------------------------------- */
 
-/* Rows of 80 .. 90, of -90 .. -80, and ordinary ones with one -inf (except in rows of one element). */
+/* Rows far above and below 0, up to what f32 holds, ordinary ones with one -inf (except in rows of one element), and
+ * ordinary ones with a NaN. */
 static void fill_large(mt_rng *rng, float *x, int64_t N, int64_t C)
 {
+    static const mg_dist dist[] = { UNIFORM(80, 90), UNIFORM(-90, -80), UNIFORM(-3e38, -2e38),
+                                    UNIFORM(-1.6e38, 1.6e38) };
     for (int64_t n = 0; n < N; n++) {
         float *row = x + n * C;
-        if (n % 3 == 0)
-            mg_fill(rng, row, C, (mg_dist)UNIFORM(80, 90));
-        else if (n % 3 == 1)
-            mg_fill(rng, row, C, (mg_dist)UNIFORM(-90, -80));
-        else if (C > 1)
-            row[mt_rng_below(rng, C)] = -INFINITY;
+        if (n % 6 < MT_COUNT(dist))
+            mg_fill(rng, row, C, dist[n % 6]);
+        else if (n % 6 == 5 || C > 1)
+            row[mt_rng_below(rng, C)] = n % 6 == 5 ? NAN : -INFINITY;
     }
+}
+
+/* A NaN makes its row NaN. The exp of what is far below the maximum is 0; the oracle does not multiply 0 by infinity.
+ */
+static void expect_softmax(mg_answer *out, const float *x, int64_t N, int64_t C)
+{
+    double *exact = mg_lift(x, N * C), *max = mg_doubles(N);
+    for (int64_t i = 0; i < N * C; i++)
+        max[i / C] = i % C == 0 || isnan(exact[i]) || exact[i] > max[i / C] ? exact[i] : max[i / C];
+    for (int64_t i = 0; i < N * C; i++)
+        exact[i] = isnan(max[i / C]) ? 0 : fmax(exact[i] - max[i / C], -1e4);
+    mg_oracle_softmax(out->v, out->e, exact, NULL, N, C);
+    for (int64_t i = 0; i < N * C; i++)
+        out->v[i] = isnan(max[i / C]) ? NAN : out->v[i];
+    free(exact);
+    free(max);
 }
 
 static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
@@ -38,11 +55,7 @@ static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     mg_i64(run, "C", C);
     if (c->about == CU_LARGE)
         fill_large(mg_rng(run), x, N, C);
-    double *exact = mg_lift(x, N * C);
-    for (int64_t i = 0; i < N * C; i++)
-        exact[i] = fmax(exact[i], -1e4); /* its exp is 0 too, and the oracle does not multiply 0 by infinity */
-    mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
-    free(exact);
+    expect_softmax(&out, x, N, C);
     return mg_call_and_judge(run, &out, 1);
 }
 
@@ -50,7 +63,7 @@ void mg_06_softmax(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, softmax);
+        mg_06_shapes(run, c, softmax, c->about == CU_SIZES ? MG_06_BLOCKS : 0);
     else if (softmax(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -80,21 +93,44 @@ void mg_06_softmax_backward(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, softmax_backward);
+        mg_06_shapes(run, c, softmax_backward, MG_06_BLOCKS);
     else if (softmax_backward(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 16.0 * MG_06_ROWS * MG_06_COLS);
 }
 
 /* ---- layernorm -------------------------------------------------------------------------------------- */
 
-static const float eps = 1e-5f;
+/* A power of two, which no usual eps is. */
+static float draw_eps(mg_run *run)
+{
+    return (float)exp2(-(double)mg_pick(mg_rng(run), 6, 16));
+}
+
+/* Some rows repeat one number: their variance is 0. At most 200 times: then mg_gamma holds for rounding errors of one
+ * sign too. */
+static void repeat_numbers(float *x, int64_t N, int64_t C)
+{
+    for (int64_t i = 0; i < N * C && C <= 200; i++)
+        if (i / C % 4 == 3)
+            x[i] = x[i / C * C];
+}
 
 static bool layernorm(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
-    mg_begin(run, "mt_layernorm_fwd_cuda");
-    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(N, C)), mg_overwritten(run, "mean", MT_SHAPE(N)),
-                           mg_overwritten(run, "rstd", MT_SHAPE(N)) };
-    const float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(c->about == CU_LARGE ? 1000 : 0.5, 1));
+    bool in_place = c->about == CU_SIZES && mt_rng_below(mg_rng(run), 3) == 0;
+    mg_dist dist = NORMAL(c->about == CU_LARGE ? 1000 : 0.5, 1);
+    float eps = draw_eps(run), *x;
+    mg_begin(run, in_place ? "mt_layernorm_fwd_cuda in place" : "mt_layernorm_fwd_cuda");
+    mg_answer answer[3];
+    if (in_place)
+        answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), dist, &x);
+    else
+        answer[0] = mg_overwritten(run, "out", MT_SHAPE(N, C));
+    answer[1] = mg_overwritten(run, "mean", MT_SHAPE(N));
+    answer[2] = mg_overwritten(run, "rstd", MT_SHAPE(N));
+    if (!in_place)
+        x = mg_input(run, "x", MT_SHAPE(N, C), dist);
+    repeat_numbers(x, N, C);
     const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
     mg_i64(run, "N", N);
@@ -109,7 +145,7 @@ void mg_06_layernorm(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, layernorm);
+        mg_06_shapes(run, c, layernorm, c->about == CU_SIZES ? MG_06_BLOCKS : 0);
     else if (layernorm(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -117,7 +153,7 @@ void mg_06_layernorm(mg_run *run, const void *one_case)
 enum { DX = 1, DGAMMA = 2, DBETA = 4 };
 
 /* As forward would have saved them. */
-static void save_moments(float *mean, float *rstd, const float *x, int64_t N, int64_t C)
+static void save_moments(float *mean, float *rstd, const float *x, int64_t N, int64_t C, double eps)
 {
     for (int64_t n = 0; n < N; n++) {
         double sum = 0, square = 0;
@@ -146,7 +182,7 @@ static bool backward(mg_run *run, int64_t N, int64_t C, int wanted, int judged)
     s.x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0.5, 1));
     s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
-    save_moments(mean, rstd, s.x, N, C);
+    save_moments(mean, rstd, s.x, N, C, draw_eps(run));
     s.mean = mean;
     s.rstd = rstd;
     mg_i64(run, "N", N);
@@ -169,7 +205,7 @@ static bool backward(mg_run *run, int64_t N, int64_t C, int wanted, int judged)
 static bool backward_dx(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
     (void)c;
-    return backward(run, N, C, DX, DX) && backward(run, N, C, DX | DGAMMA | DBETA, DX);
+    return backward(run, N, C, DX, DX) && (C > 4099 || backward(run, N, C, DX | DGAMMA | DBETA, DX));
 }
 
 /* One of four combinations of the gradients dgamma, dbeta and dx. */
@@ -177,6 +213,7 @@ static bool backward_affine(mg_run *run, const cuda_case *c, int64_t N, int64_t 
 {
     static const int wanted[] = { DGAMMA | DBETA, DGAMMA, DBETA, DX | DGAMMA | DBETA };
     (void)c;
+    C = mt_min(C, 4099);
     return backward(run, N, C, wanted[mt_rng_below(mg_rng(run), MT_COUNT(wanted))], DGAMMA | DBETA);
 }
 
@@ -185,7 +222,7 @@ void mg_06_layernorm_backward(mg_run *run, const void *one_case)
     const cuda_case *c = one_case;
     const int64_t N = 256;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, c->about == CU_DX ? backward_dx : backward_affine);
+        mg_06_shapes(run, c, c->about == CU_DX ? backward_dx : backward_affine, MG_06_BLOCKS);
     else if (backward(run, N, MG_06_COLS, DX | DGAMMA | DBETA, DX | DGAMMA | DBETA))
         mg_device_credit(run, c->count, 16.0 * (double)N * MG_06_COLS);
 }

@@ -55,7 +55,7 @@ static trip trip_new(mg_run *run, const cuda_case *c, int64_t n)
             t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
     }
     if (c->about != CU_FIRST)
-        t.oracle->step = mg_pick(rng, 5, 40);
+        t.oracle->step = mt_rng_below(rng, 4) ? mg_pick(rng, 5, 40) : mg_pick(rng, 1000, 1000000);
     return t;
 }
 
@@ -110,7 +110,7 @@ static bool some_steps(mg_run *run, const cuda_case *c, int64_t n)
 {
     trip t = trip_new(run, c, n);
     bool good = true;
-    for (int i = 0; good && i < (c->about == CU_COUNT ? 1 : 3); i++)
+    for (int i = 0; good && i < (n >= MG_06_COUNTED ? 1 : 3); i++)
         good = step(run, &t, c->function);
     trip_free(&t);
     return good;
@@ -120,7 +120,7 @@ void mg_06_update(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, some_steps);
+        mg_06_sizes(run, c, some_steps, c->about == CU_SIZES ? MG_06_MANY : 8191);
     else if (some_steps(run, c, MG_06_COUNTED))
         mg_device_credit(run, c->count, 28.0 * MG_06_COUNTED);
 }

@@ -54,7 +54,11 @@ static const ladder_bar shared_bars[] = {
       LD_CONFLICTS, true, 0 },
 };
 static const ladder_bar four_bars[] = {
-    { { 4, "requests", "four neighbours in one access of 16 bytes" }, REGISTER, LD_REQUESTS, false, 0 },
+    { { 3, "requests", "four neighbours in one access of 16 bytes" }, REGISTER, LD_REQUESTS, false, 0 },
+};
+static const ladder_fact four_facts[] = {
+    { { 1, "16-byte loads", "load through a pointer to float4: the compiler does not join four loads by itself" },
+      REGISTER, 0, "register.cu", MG_WIDE_LOADS },
 };
 static const ladder_case register_cases[] = {
     { { 5, "every size", "elements beyond an edge are 0, and an edge may be inside a group of four floats" }, REGISTER,
@@ -65,10 +69,16 @@ static const ladder_case register_cases[] = {
       LD_STRIDES, 0 },
 };
 static const ladder_bar register_bars[] = {
-    { { 6, "wavefronts", "16 loaded numbers are used for 64 products: keep x, y and sum in registers" },
+    { { 4, "wavefronts", "16 loaded numbers are used for 64 products: keep x, y and sum in registers" },
       REGISTER, LD_WAVEFRONTS, false, 0 },
     { { 2, "bank conflicts", "neighbouring threads must read neighbouring float4" }, REGISTER, LD_CONFLICTS, false, 0 },
     { { 2, "traffic", "each block must compute 128 x 128 results from its tiles" }, REGISTER, LD_TRAFFIC, false, 0 },
+};
+static const ladder_fact register_facts[] = {
+    { { 1, "local memory", "an array whose index is not known to the compiler is in local memory: unroll the loops" },
+      REGISTER, 0, "register.cu", MG_LOCAL_MEMORY },
+    { { 1, "two blocks", "__launch_bounds__(THREADS, 2) limits the registers so that two blocks fit" },
+      REGISTER, 0, "register.cu", MG_TWO_BLOCKS },
 };
 static const ladder_case pipelined_cases[] = {
     { { 5, "every size", "a barrier must follow the wait and precede all reads; the last step starts no copy" },
@@ -80,9 +90,13 @@ static const ladder_case pipelined_cases[] = {
       LD_STRIDES, 0 },
 };
 static const ladder_bar pipelined_bars[] = {
-    { { 3, "traffic", "8 neighbouring threads must copy 8 neighbours in k, which are whole sectors" },
+    { { 2, "traffic", "8 neighbouring threads must copy 8 neighbours in k, which are whole sectors" },
       PIPELINED, LD_TRAFFIC, false, 0 },
     { { 3, "wavefronts", "as in 07.5" }, PIPELINED, LD_WAVEFRONTS, false, 0 },
+};
+static const ladder_fact pipelined_facts[] = {
+    { { 1, "asynchronous copies", "__pipeline_memcpy_async of 4 or 16 bytes into shared memory becomes cp.async" },
+      PIPELINED, 0, "pipelined.cu", MG_ASYNC_COPIES },
 };
 static const ladder_case tensor_cases[] = {
     { { 2, "every size, f16", "four products of 16 x 16 fragments for each warp" }, F16, LD_SIZES, U16 },
@@ -96,7 +110,10 @@ static const ladder_case tensor_cases[] = {
 };
 static const ladder_bar tensor_bars[] = {
     { { 2, "traffic", "each block must compute 64 x 64 results from its tiles" }, F16, LD_TRAFFIC, false, U16 },
-    { { 3, "wavefronts", "use each loaded fragment in two products" }, F16, LD_WAVEFRONTS, false, U16 },
+    { { 2, "wavefronts", "use each loaded fragment in two products" }, F16, LD_WAVEFRONTS, false, U16 },
+};
+static const ladder_fact tensor_facts[] = {
+    { { 1, "tensor cores", "multiply fragments by nvcuda::wmma::mma_sync" }, F16, U16, "tensor.cu", MG_TENSOR_CORES },
 };
 static const ladder_case cublas_cases[] = {
     { { 3, "every size", "for cuBLAS our C is the transpose: B^T A^T, with N rows and M columns" },
@@ -123,12 +140,16 @@ static const mg_group groups[] = {
     MG_GROUP("07.3", "shared", mg_07_values, shared_cases),
     MG_GROUP("07.3", "shared", mg_07_counts, shared_bars),
     MG_GROUP("07.4", "by fours", mg_07_counts, four_bars),
+    MG_GROUP("07.4", "by fours", mg_07_compiled, four_facts),
     MG_GROUP("07.5", "register", mg_07_values, register_cases),
     MG_GROUP("07.5", "register", mg_07_counts, register_bars),
+    MG_GROUP("07.5", "register", mg_07_compiled, register_facts),
     MG_GROUP("07.6", "pipelined", mg_07_values, pipelined_cases),
     MG_GROUP("07.6", "pipelined", mg_07_counts, pipelined_bars),
+    MG_GROUP("07.6", "pipelined", mg_07_compiled, pipelined_facts),
     MG_GROUP("07.7", "tensor", mg_07_values, tensor_cases),
     MG_GROUP("07.7", "tensor", mg_07_counts, tensor_bars),
+    MG_GROUP("07.7", "tensor", mg_07_compiled, tensor_facts),
     MG_GROUP("07.8", "cublas", mg_07_values, cublas_cases),
     MG_GROUP("07.9", "linear forward", mg_07_linear_fwd, forward_cases),
     MG_GROUP("07.9", "linear backward", mg_07_linear_dx_dw, backward_cases),

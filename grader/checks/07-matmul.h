@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "device.h"
+#include "ptxas.h"
 
 typedef enum ladder_about {
     LD_SIZES,   /* plain products of every awkward size */
@@ -35,9 +36,19 @@ typedef struct ladder_bar {
     double unit;
 } ladder_bar;
 
+/* What nvcc makes of a unit. */
+typedef struct ladder_fact {
+    mg_case head;
+    const char *function;
+    double unit;
+    const char *file;
+    mg_fact fact;
+} ladder_fact;
+
 /* 07-run.c */
-void mg_07_values(mg_run *run, const void *one_case); /* a ladder_case */
-void mg_07_counts(mg_run *run, const void *one_case); /* a ladder_bar */
+void mg_07_values(mg_run *run, const void *one_case);   /* a ladder_case */
+void mg_07_counts(mg_run *run, const void *one_case);   /* a ladder_bar */
+void mg_07_compiled(mg_run *run, const void *one_case); /* a ladder_fact */
 void mg_07_linear_fwd(mg_run *run, const void *one_case);
 void mg_07_linear_dx_dw(mg_run *run, const void *one_case);
 void mg_07_linear_db(mg_run *run, const void *one_case);

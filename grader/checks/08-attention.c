@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 6 }; /* of each row */
+enum { CALLS = 6 /* of each row */, MOST_D = 132 /* columns of a head */ };
 
 /* ---- shapes and numbers ----------------------------------------------------------------------------- */
 
@@ -30,6 +30,10 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
         a.B = 1, a.H = mg_pick(rng, c->heads ? 2 : 1, 2);
     a.T = mg_size(run, a.T, 70);
     a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
+    if (t == CALLS - 1 && c->tokens != MG_TOKENS_LONG) /* large heads, and many */
+        a.C = a.H * (2 * mg_pick(rng, 32, MOST_D / 2 - 1) + 1);
+    if (t == CALLS - 2 && c->tokens != MG_TOKENS_LONG)
+        a.H = 13, a.C = 13 * (2 * mg_pick(rng, 0, 4) + 1);
     return a;
 }
 
@@ -57,7 +61,7 @@ static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t sco
     bool steered = scores != MG_SCORES_ANY;
     mg_fill(rng, qkv, a->B * a->T * 3 * C, (mg_dist)NORMAL(0, 1));
     for (int64_t task = 0; task < a->B * a->H && steered; task++) {
-        float corner[64], *head = qkv + task / a->H * a->T * 3 * C + task % a->H * D;
+        float corner[MOST_D], *head = qkv + task / a->H * a->T * 3 * C + task % a->H * D;
         for (int64_t d = 0; d < D; d++)
             corner[d] = mt_rng_u32(rng) & 1 ? -1 : 1;
         for (int64_t j = 0; j < a->T; j++) {
@@ -211,6 +215,8 @@ void mg_08_cached(mg_run *run, const void *one_case)
         if (!cached(run, c, a))
             return;
     }
+    if (c->tokens == MG_TOKENS_LONG) /* as many keys as threads share */
+        cached(run, c, (mg_attention){ .B = 1, .T = 521, .H = 3, .C = 129 });
 }
 
 /* A text from its first token on, with one cache: the result of attention over the whole text. */

@@ -4,16 +4,17 @@
 
 // clang-format off
 static const text_case pieces_cases[] = {
-    { { 3, "words", "a word takes the one blank before it, and no more" }, MG_TEXT_WORDS, 0, 60 },
+    { { 3, "words", "one blank before a word belongs to the word, further ones do not" }, MG_TEXT_WORDS, 0, 60 },
     { { 3, "endings", "'s 't 're 've 'm 'll 'd come first, at the start of a piece, in lower case" },
       MG_TEXT_WORDS | MG_TEXT_ENDINGS, 0, 60 },
-    { { 2, "numbers and signs", "a piece is of one kind; the blank before it may be there for each kind" },
+    { { 2, "numbers and signs", "a piece has characters of one kind; for each kind one blank may come before it" },
       MG_TEXT_WORDS | MG_TEXT_SIGNS, 0, 60 },
-    { { 3, "white space", "all but its last character, unless it ends the text or is only one" },
+    { { 3, "white space",
+        "a piece has all of it but the last character, unless the text ends there or it is a single character" },
       MG_TEXT_WORDS | MG_TEXT_WHITE, 0, 60 },
-    { { 2, "other scripts", "use mt_char_kind; a character has 1 to 4 bytes, white ones too" },
+    { { 2, "other scripts", "use mt_char_kind; a character has 1 to 4 bytes, white space too" },
       MG_TEXT_WHITE | MG_TEXT_SCRIPTS, 0, 60 },
-    { { 1, "bytes that are not UTF-8", "each is a character of the kind of punctuation" },
+    { { 1, "bytes that are not UTF-8", "each counts as one punctuation character" },
       MG_TEXT_WORDS | MG_TEXT_BROKEN, 0, 60 },
     { { 2, "everything", "the text may end anywhere: do not read past its end" }, ~0u, 0, 300 },
 };
@@ -24,12 +25,12 @@ static const text_case bytes_cases[] = {
 static const text_case merge_cases[] = {
     { { 5, "by rank", "the two neighbours that make the lowest symbol are merged first, wherever they are; then "
         "repeat" },
-      0, 4, 40 },
-    { { 2, "runs", "of equal neighbours the leftmost" }, 0, 1, 40 },
-    { { 1, "nothing to merge", "no symbols, one symbol, no rules: nothing changes" }, 0, 0, 3 },
+      0, 4, 150 },
+    { { 2, "runs", "of several equal pairs the leftmost is merged first" }, 0, 1, 40 },
+    { { 1, "nothing to merge", "without symbols, with a single one, or without merges nothing changes" }, 0, 0, 3 },
 };
 static const words_case words_cases[] = {
-    { { 2, "repeated words", "the slot whose key is this one" }, MG_WORDS_ANY },
+    { { 2, "repeated words", "return the slot whose key equals the given one" }, MG_WORDS_ANY },
     { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one is better than one that is "
         "taken" },
       MG_WORDS_CROWDED },
@@ -55,14 +56,14 @@ static const text_case encode_cases[] = {
 static const norm_case layernorm_fwd_cases[] = {
     { { 3, "random rows", "population variance: divide by C; save mean and 1 / sqrt(variance + eps)" }, ROWS(-1, -1),
       PLAIN },
-    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a pass of its own" }, ROWS(-1, -1),
+    { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a second pass" }, ROWS(-1, -1),
       .dist = NORMAL(1000, 1) },
     { { 2, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" }, ROWS(-1, -1),
       .dist = NORMAL(0, 3), .constant = true },
-    { { 1, "in place", "out may be x itself: both sums are made before the row is overwritten" }, ROWS(-1, -1), PLAIN,
+    { { 1, "in place", "out may be x itself: compute both sums before you overwrite the row" }, ROWS(-1, -1), PLAIN,
       .in_place = true },
     { { 1, "one column", "x - mean is 0, so out is beta" }, ROWS(7, 1), PLAIN },
-    { { 1, "no rows", "N = 0 must touch nothing" }, ROWS(0, -1), PLAIN },
+    { { 1, "no rows", "with N = 0 nothing may be written" }, ROWS(0, -1), PLAIN },
 };
 static const norm_case layernorm_bwd_cases[] = {
     { { 4, "dx", "rstd (g - mean of g - xhat * mean of g * xhat), with g = dout * gamma" }, ROWS(-1, -1), PLAIN,
@@ -80,7 +81,7 @@ static const norm_case layernorm_bwd_cases[] = {
 static const embedding_case embedding_fwd_cases[] = {
     { { 2, "random tokens", "row id[n] of wte plus row n % T of wpe" }, TEXTS(-1, -1, -1) },
     { { 2, "later samples", "every sample begins at position 0: n % T, not n" }, TEXTS(5, 7, -1) },
-    { { 1, "no tokens", "B = 0 must touch nothing" }, TEXTS(0, 5, -1) },
+    { { 1, "no tokens", "with B = 0 nothing may be written" }, TEXTS(0, 5, -1) },
 };
 static const embedding_case embedding_bwd_cases[] = {
     { { 2, "dwte", "row n of dout belongs to row id[n] of dwte; dwpe may be NULL" }, TEXTS(-1, -1, -1),
@@ -94,16 +95,17 @@ static const embedding_case embedding_bwd_cases[] = {
 };
 
 static const classifier_case classifier_fwd_cases[] = {
-    { { 4, "random rows", "logits are x w^T, for w is [V,C]; the loss is -log of the target's probability" },
+    { { 4, "random rows", "logits are x w^T, because w is [V,C]; the loss is -log of the target's probability" },
       HEAD(-1, -1, -1, 0.5) },
     { { 2, "large logits", "exp(90) overflows float, and log(0) is infinite: use lab 02's cross-entropy" },
       HEAD(-1, 31, -1, 5) },
     { { 1, "no columns", "with C = 0 all logits are 0: probabilities 1 / V, losses ln V" }, HEAD(-1, 0, -1, 1) },
     { { 1, "one class", "the answer is certain: probability 1, loss 0" }, HEAD(-1, -1, 1, 1) },
-    { { 1, "no rows", "N = 0 must touch nothing" }, HEAD(0, -1, -1, 1) },
+    { { 1, "no rows", "with N = 0 nothing may be written" }, HEAD(0, -1, -1, 1) },
 };
 static const classifier_case classifier_bwd_cases[] = {
-    { { 3, "dlogits", "(p - 1 for the target, p for the others) * dloss[n], over probs; dx and dw may be NULL" },
+    { { 3, "dlogits",
+        "(p - 1 for the target, p for the others) * dloss[n], which overwrites probs; dx and dw may be NULL" },
       HEAD(-1, -1, -1, 0.5) },
     { { 3, "dx", "dx [N,C] = dlogits [N,V] times w [V,C], neither transposed" }, HEAD(-1, -1, -1, 0.5),
       .wanted = MG_DX },
@@ -137,7 +139,7 @@ static const attention_case attention_cases[] = {
     { { 3, "saved probabilities", "backward reads p[i,j] from saved [B,H,T,T]: each row divided by its sum, and 0 "
         "for j > i" },
       TOKENS(SHORT, SLOWLY), JUDGE(PROBS), .heads = true },
-    { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
 };
 static const attention_race attention_race_cases[] = {
     { { 4, "speed", "both products with mt_head_product, and the softmax of lab 02, whose exponential is vector code" },
@@ -151,22 +153,22 @@ static const attention_case attention_backward_cases[] = {
     { { 3, "dv", "the probabilities, transposed, times dout: compute it before p is overwritten" },
       TOKENS(SHORT, ANY), JUDGE(DV) },
     { { 1, "first tokens", "the last query sees all keys, the first only its own" }, TOKENS(FEW, ANY), JUDGE(ALL) },
-    { { 1, "one token", "a probability of 1 has no slope: dq and dk are 0, dv is dout" },
+    { { 1, "one token", "the softmax of one score is constant: dq and dk are 0, dv is dout" },
       TOKENS(ONE, ANY), JUDGE(ALL) },
     { { 2, "long texts", "a query gets its gradient from all keys it sees, a key from all queries that see it" },
       TOKENS(LONG, ANY), JUDGE(ALL) },
-    { { 1, "large scores", "read the probabilities from saved: made again without the maximum they overflow" },
+    { { 1, "large scores", "read the probabilities from saved: recomputed without the maximum they overflow" },
       TOKENS(SHORT, LARGE), JUDGE(ALL) },
     { { 2, "adds to what is there", "gradients accumulate: += and not =" },
       TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
-    { { 1, "no tokens", "T = 0 or B = 0 must touch nothing" }, TOKENS(NONE, ANY), JUDGE(ALL) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(ALL) },
 };
 static const attention_race attention_backward_race_cases[] = {
     { { 4, "speed", "dv, dq and dk with mt_head_product; one loop over rows and keys between them" },
       .backward = true, .T = 384, .bar = "08.6" },
 };
 static const attention_case cached_cases[] = {
-    { { 1, "first token", "at place 0 the token is its own only key: out is its value" },
+    { { 1, "first token", "at place 0 the token's own key is the only one: out is its value" },
       TOKENS(ONE, ANY), JUDGE(OUT) },
     { { 3, "random positions", "keys 0 to place, place included; each score divided by sqrt(D), each value times its "
         "weight" },
@@ -175,7 +177,7 @@ static const attention_case cached_cases[] = {
       TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" },
       TOKENS(SHORT, LARGE), JUDGE(OUT) },
-    { { 2, "growing scores", "with a larger maximum, sum and out shrink by e^(old max - new max)" },
+    { { 2, "growing scores", "when the maximum grows, multiply sum and out by e^(old max - new max)" },
       TOKENS(LONG, SLOWLY), JUDGE(OUT) },
     { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes" },
       TOKENS(SHORT, ANY), JUDGE(CACHE) },
@@ -209,11 +211,11 @@ static const model_case model_cases[] = {
     { { 2, "tokens and positions", "x begins as row id of wte plus row t of wpe (mt_embedding); here the blocks add "
         "nothing" },
       .layers = 1, .zero = MG_NO_ATTENTION | MG_NO_MLP, .judged = MG_JUDGE_HIDDEN },
-    { { 3, "all blocks, then ln_f", "mt_forward of the child h runs all blocks in order; ln_f normalises the stream "
-        "behind the last" },
+    { { 3, "all blocks, then ln_f",
+        "mt_forward of the child h runs all blocks in order; ln_f normalises the stream after the last" },
       .layers = 3, .judged = MG_JUDGE_HIDDEN },
-    { { 3, "logits", "hidden times wte transposed, of its first `vocabulary` rows: the head has no weights of its "
-        "own" },
+    { { 3, "logits",
+        "the hidden state times the transpose of the first `vocabulary` rows of wte; the head has no other weights" },
       .layers = 1, .judged = MG_JUDGE_LOGITS },
     { { 3, "loss", "the mean over all B T positions, and over the vocabulary's classes, not the padded rows" },
       .layers = 1, .judged = MG_JUDGE_LOSS },
@@ -236,36 +238,37 @@ static const step_case step_cases[] = {
       .steps = 5, .warmup = 4, .judged = MG_JUDGE_PARAMS },
     { { 3, "clipping", "clip after backward and before the update" },
       .steps = 4, .clip = 0.5, .judged = MG_JUDGE_PARAMS },
-    { { 1, "a limit that is not reached", "shorter gradients stay as they are" },
+    { { 1, "a limit that is not reached", "if the norm is below the limit, the gradients do not change" },
       .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
     { { 2, "a gradient that is not finite", "with a limit, a norm that is not finite skips the update: isfinite() of "
         "what the clipping returns" },
       .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
-    { { 2, "loss and samples", "the loss that the gradients are of, before the update; and how many samples the "
-        "batch had" },
+    { { 2, "loss and samples", "the loss before the update, and the number of samples of the batch" },
       .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
-    { { 1, "no batch left", "without a batch return false and leave the parameters alone" },
+    { { 1, "no batch left", "without a batch return false and do not change the parameters" },
       .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE },
-    { { 1, "memory", "what a step allocates ends with it: no scope stays open, nothing is retained" },
+    { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing" },
       .steps = 4, .judged = MG_JUDGE_KEPT },
 };
 
 /* ---- 08.9 sampling: chance is an argument, so that there is one right token */
 static const sample_case most_likely_cases[] = {
     { { 1, "random logits", "logits may all be negative: begin with the first, not with 0" }, MG_SAMPLE_ANY },
-    { { 1, "equal logits", "of equal ones the first: > and not >=" }, MG_SAMPLE_EQUAL },
+    { { 1, "equal logits", "of equal ones return the first: use > and not >=" }, MG_SAMPLE_EQUAL },
 };
 static const sample_case weights_cases[] = {
     { { 2, "random logits", "exp((logit - the first) / temperature): the first has weight 1" }, MG_SAMPLE_ANY },
     { { 1, "large logits", "subtract the first before exp, which overflows" }, MG_SAMPLE_LARGE },
 };
 static const sample_case kept_cases[] = {
-    { { 2, "top-k", "as many as top_k, or V when there are fewer" }, MG_SAMPLE_TOP_K },
-    { { 2, "top-p", "the token that reaches the share is kept too; top_k = 0 means all" }, MG_SAMPLE_TOP_P },
+    { { 2, "top-k", "keep top_k tokens, or V when there are fewer" }, MG_SAMPLE_TOP_K },
+    { { 2, "top-p",
+        "keep the token with which the sum reaches the share, too; top_k = 0 means all" }, MG_SAMPLE_TOP_P },
     { { 1, "top-k and top-p", "top_p is a share of the sum of the top_k" }, MG_SAMPLE_ANY },
 };
 static const sample_case drawn_cases[] = {
-    { { 2, "random weights", "the first whose sum up to it exceeds part * (sum of the kept)" }, MG_SAMPLE_ANY },
+    { { 2, "random weights",
+        "the first i for which weight[0] + ... + weight[i] exceeds part * (sum of the kept)" }, MG_SAMPLE_ANY },
     { { 2, "a large vocabulary", "fifty thousand additions in f32 are too inexact: add up in double" },
       MG_SAMPLE_LONG },
 };

@@ -131,6 +131,8 @@ static text_size draw_size(mg_run *run, const embedding_case *c, int call)
 {
     if (call == CALLS && c->B < 0 && c->T < 0)
         return (text_size){ 3, 61, mg_size(run, c->V, 80), 199 };
+    if (call == 0 && c->V < 0) /* ids of more than 16 bits */
+        return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), 66000, 3 };
     return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), mg_size(run, c->V, 80), mg_size(run, -1, 150) };
 }
 
@@ -239,8 +241,8 @@ static void classifier_calls(mg_run *run, const classifier_case *c, classifier_f
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 40), mg_size(run, c->C, 80), mg_size(run, c->V, 200)))
             return;
-    if (random)
-        once(run, c, 127, 33, 311);
+    if (random && once(run, c, 127, 33, 311))
+        once(run, c, 3, 5, 8209);
 }
 
 /* w [V,C] as mg_oracle_linear reads it: [C,V]. */

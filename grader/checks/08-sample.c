@@ -21,10 +21,12 @@ void mg_08_most_likely(mg_run *run, const void *one_case)
 {
     const sample_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
-        int64_t V = mg_size(run, -1, 200), best = 0;
+        int64_t V = t ? mg_size(run, -1, 200) : LONG, best = 0;
         mg_begin(run, "mt_most_likely_cpu");
         mg_out(run, "token", MT_I32, MT_SHAPE(1));
         float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(-50, 10)); /* all below 0 */
+        if (t == 0)
+            logits[mg_pick(mg_rng(run), 1 << 15, V - 1)] = 100; /* a number of more than 16 bits */
         for (int64_t v = 0; v < V && c->kind == MG_SAMPLE_EQUAL; v++)
             logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
         for (int64_t v = 1; v < V; v++)
@@ -49,7 +51,7 @@ void mg_08_sample_weights(mg_run *run, const void *one_case)
 {
     const sample_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
-        int64_t V = mg_size(run, -1, 200);
+        int64_t V = t ? mg_size(run, -1, 200) : LONG;
         float temperature = (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4);
         mg_begin(run, "mt_sample_weights_cpu");
         mg_answer weight = mg_overwritten(run, "weight", MT_SHAPE(V));
@@ -106,7 +108,7 @@ void mg_08_sample_kept(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         mg_begin(run, "mt_sample_kept_cpu");
         mg_out(run, "kept", MT_I64, MT_SHAPE(1));
-        ranks r = ranks_in(run, c->kind);
+        ranks r = ranks_in(run, t == CALLS - 1 && c->kind == MG_SAMPLE_TOP_P ? MG_SAMPLE_LONG : c->kind);
         int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : r.V + 1;
         int64_t most = top_k ? mt_min(top_k, r.V) : r.V,
                 last = t > 1 ? mt_rng_below(mg_rng(run), most) : t * (most - 1);

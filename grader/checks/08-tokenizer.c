@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 16, MOST = 400, RULES = 40 };
+enum { CALLS = 16, MOST = 400, RULES = 40, LONGEST = 150 /* bytes of a token */ };
 
 typedef enum kind { OTHER, LETTER, NUMBER, WHITE } kind;
 
@@ -47,6 +47,7 @@ static const part parts[] = {
     { MG_TEXT_SIGNS, OTHER, "-" },
     { MG_TEXT_SIGNS, OTHER, "@" },
     { MG_TEXT_SIGNS, OTHER, "[" },
+    { MG_TEXT_SIGNS, OTHER, "" }, /* a byte of 0 */
     { MG_TEXT_WHITE, WHITE, " " },
     { MG_TEXT_WHITE, WHITE, " " },
     { MG_TEXT_WHITE, WHITE, "\n" },
@@ -70,6 +71,8 @@ static const part parts[] = {
     { MG_TEXT_BROKEN, OTHER, "\xff" },
     { MG_TEXT_BROKEN, OTHER, "\xc0" },
     { MG_TEXT_BROKEN, OTHER, "\xf8" },
+    { MG_TEXT_BROKEN, OTHER, "\xe4" }, /* without what should follow */
+    { MG_TEXT_BROKEN, OTHER, "\xf0" },
 };
 
 /* A text as characters: where each starts, and its kind. */
@@ -105,8 +108,8 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
     static const char *const ending[] = { "'re", "'ve", "'ll", "'RE", "'vd" };
     mt_rng *rng = mg_rng(run);
     s->n = s->start[0] = 0;
-    if ((c->parts & MG_TEXT_ENDINGS) && most >= 4) /* every text has something that looks like an ending */
-        for (const char *e = "a'S"; *e; e++)
+    if ((c->parts & MG_TEXT_ENDINGS) && most >= 6) /* every text has something that looks like an ending */
+        for (const char *e = mt_rng_below(rng, 2) ? "a'S" : "'da'S"; *e; e++)
             append(s, e, 1, *e == '\'' ? OTHER : LETTER);
     while (sample_size(s) + 6 <= most) {
         const part *p = &parts[mt_rng_below(rng, MT_COUNT(parts))];
@@ -116,8 +119,10 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
             for (const char *e = ending[mt_rng_below(rng, MT_COUNT(ending))]; *e; e++)
                 append(s, e, 1, *e == '\'' ? OTHER : LETTER);
         else if (p->of & c->parts)
-            append(s, p->text, (int64_t)strlen(p->text), p->kind);
+            append(s, p->text, mt_max((int64_t)strlen(p->text), 1), p->kind);
     }
+    if (c->parts & MG_TEXT_BROKEN && sample_size(s) < most)
+        append(s, "\xe4", 1, OTHER);
     for (int i = 0; i < 2 && (c->parts & MG_TEXT_WHITE) && sample_size(s) < most; i++) /* and blanks at its end */
         append(s, " ", 1, WHITE);
 }
@@ -159,6 +164,8 @@ void mg_08_pieces(mg_run *run, const void *one_case)
         double want[MOST];
         int64_t count = 0;
         draw(&s, run, c, mg_pick(mg_rng(run), c->most / 4, c->most));
+        if (t < 3) /* texts of 1, 2 and 3 characters */
+            s.n = t + 1;
         int64_t size = sample_size(&s);
         for (int64_t i = 0; i < size; i++)
             want[i] = -1;
@@ -277,15 +284,15 @@ void mg_08_decode(mg_run *run, const void *one_case)
         mt_rng *rng = mg_rng(run);
         int64_t tokens = mg_pick(rng, 1, 20), n = mg_pick(rng, c->most / 2, c->most), size = 0;
         int64_t at[21] = { 0 };
-        uint8_t bytes[20 * 4];
-        double want[20 * 4 * 10], total;
+        uint8_t bytes[20 * 4 + LONGEST];
+        double want[40 * LONGEST], total;
         for (int64_t i = 0; i < tokens; i++)
-            at[i + 1] = at[i] + mg_pick(rng, 1, 4);
+            at[i + 1] = at[i] + (i == 3 ? mg_pick(rng, 65, LONGEST) : mg_pick(rng, 1, 4));
         for (int64_t i = 0; i < at[tokens]; i++)
             bytes[i] = (uint8_t)mt_rng_below(rng, 256);
         mg_begin(run, "mt_bpe_decode");
         mg_out(run, "size", MT_I64, MT_SHAPE(1));
-        mg_out(run, "text", MT_U8, MT_SHAPE(4 * n));
+        mg_out(run, "text", MT_U8, MT_SHAPE(LONGEST * n));
         int32_t *ids = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
         memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(at[tokens])), bytes, (size_t)at[tokens]);
         memcpy(mg_in(run, "start", MT_I64, MT_SHAPE(tokens + 1)), at, (size_t)(tokens + 1) * sizeof *at);
@@ -295,7 +302,7 @@ void mg_08_decode(mg_run *run, const void *one_case)
                 want[size++] = bytes[k];
         }
         total = (double)size;
-        while (size < 4 * n) /* the worker clears the text first */
+        while (size < LONGEST * n) /* the worker clears the text first */
             want[size++] = 0;
         if (!mg_call(run) || !mg_expect(run, "size", &total, NULL) || !mg_expect(run, "text", want, NULL))
             return;

@@ -32,4 +32,7 @@ void mg_answer_drop(mg_answer *answer);
 /* mg_call_and_judge -- call, compare every output, free the answers. */
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
 
+/* mg_shared_and_judge -- the same with four threads, which are searched for data races (traffic.h). */
+bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
+
 #endif

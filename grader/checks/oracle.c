@@ -162,7 +162,7 @@ static pair act_value(mg_act act, double x)
         return (pair){ x > 0 ? x : 0, 0 };
     case MG_SIGMOID:
         t = x > 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
-        return (pair){ t, 8 * t };
+        return (pair){ t, 8 * t + FLT_MIN / MG_U }; /* clamped at -87, the value stays at e^-87 < 1.5 FLT_MIN */
     case MG_TANH:
         return (pair){ tanh(x), 8 * fabs(tanh(x)) };
     case MG_GELU:
@@ -298,9 +298,11 @@ void mg_oracle_cross_entropy_add(double *v, double *e, const double *dloss, cons
 {
     for (int64_t i = 0; i < N * C; i++) {
         int64_t n = i / C;
-        double term = dloss[n] * (probs[i] - (i % C == label[n])), held = fabs(v[i]);
+        bool right = i % C == label[n];
+        double term = dloss[n] * (probs[i] - right), held = fabs(v[i]);
+        double size = fabs(dloss[n]) * (fabs(probs[i]) + right); /* in two steps: += dloss p, then -= dloss */
         v[i] += term;
-        e[i] += fabs(dloss[n]) * (eprobs ? eprobs[i] : 0) + MG_U * (2 * fabs(term) + held + fabs(v[i])) + FLT_MIN;
+        e[i] += fabs(dloss[n]) * (eprobs ? eprobs[i] : 0) + MG_U * (2 * size + held + fabs(v[i])) + FLT_MIN;
     }
 }
 

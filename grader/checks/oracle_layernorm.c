@@ -40,11 +40,12 @@ void mg_oracle_layernorm(double *v, double *e, double *mean, double *mean_e, dou
         rstd[n] = m.rstd, rstd_e[n] = m.rstd_e;
         for (int64_t c = 0; c < C; c++) {
             int64_t i = n * C + c;
-            double d = x[i] - m.mean, d_e = m.mean_e + MG_U * (fabs((double)x[i]) + fabs(m.mean));
+            /* As x s + (beta - mean s) with s = rstd gamma: s, the products and the difference round once each. */
+            double d = x[i] - m.mean, d_e = m.mean_e + MG_U * (2 * fabs((double)x[i]) + 3 * fabs(m.mean));
             double scaled = d * m.rstd * gamma[c];
             v[i] = scaled + beta[c];
             e[i] = fabs((double)gamma[c]) * (d_e * (m.rstd + m.rstd_e) + fabs(d) * m.rstd_e) +
-                   MG_U * (3 * fabs(scaled) + fabs(v[i])) + FLT_MIN;
+                   MG_U * (3 * fabs(scaled) + fabs((double)beta[c]) + fabs(v[i])) + FLT_MIN;
         }
     }
 }

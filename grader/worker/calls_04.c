@@ -3,19 +3,10 @@
  * Doubles are sent as the bits of an i64, so that hyper-parameters, learning rates and norms are exact. */
 #include "optim/clip.h"
 #include "optim/schedule.h"
-#include "testing/update_oracle.h"
+#include "optim/updates.h"
 #include "worker/call.h"
 
 #include <string.h>
-
-/* The oracle belongs to the checker. The library of the unit tests has it too; in the worker its name leads to this. */
-mt_update_oracle *mt_update_oracle_new(mt_update_kind kind, mt_hyper hyper, int64_t rows, int64_t cols,
-                                       const float *param)
-{
-    (void)hyper, (void)param;
-    MT_CHECK(false, "no oracle for %s [%lld,%lld]: write the update yourself", mt_update_rules[kind].name,
-             (long long)rows, (long long)cols);
-}
 
 /* ---- updates: as many steps in a row as there are gradients ----------------------------------- */
 

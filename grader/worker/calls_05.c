@@ -1,8 +1,8 @@
 /* calls_05.c -- how the worker calls the units of lab 05: kernels and samplers directly, ring and loader by scenarios.
  *
  * The data set is in memory: sample i contains i and random numbers, takes simulated time, and may be bad. Scenarios
- * run in simulated time (core/clock_sim.h): hours of loading take no time, and a deadlock aborts instead of hanging. */
-#include "core/clock_sim.h"
+ * run in simulated time (testing/clock_sim.h): hours of loading take no time; a deadlock aborts instead of hanging. */
+#include "testing/clock_sim.h"
 #include "data/augment.h"
 #include "data/collate.h"
 #include "data/idx_map.h"
@@ -122,13 +122,13 @@ static void order(const mg_value *v) /* order; sampler; epoch */
     mt_sampler_order(v[0].i64s, &s, v[2].i64);
 }
 
-static void shares(const mg_value *v) /* length [1], place [most]; sampler */
+static void shares(const mg_value *v) /* length [1], place [most]; sampler, the first k */
 {
     mt_sampler s = sampler_of(v[2].i64s);
     v[0].i64s[0] = mt_sampler_length(&s);
     memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
-    for (int64_t k = 0; k < mt_min(v[0].i64s[0], v[1].count); k++)
-        v[1].i64s[k] = mt_sampler_place(&s, k);
+    for (int64_t i = 0, k = v[3].i64; i < v[1].count && k < v[0].i64s[0]; i++, k++)
+        v[1].i64s[i] = mt_sampler_place(&s, k);
 }
 
 static void batches(const mg_value *v) /* steps [2], index [most], count [most]; order, sampler; batch */

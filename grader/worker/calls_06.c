@@ -58,6 +58,7 @@ static void update(mt_update_fn *fn, const mg_value *v)
     IN_PLACE(mt_softmax_fwd_cuda, F(0), F(0), N(1), N(2))                                               \
     CALL(mt_softmax_bwd_cuda, F(0), F(1), F(2), N(3), N(4))                                             \
     CALL(mt_layernorm_fwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), N(6), N(7), S(8))                   \
+    IN_PLACE(mt_layernorm_fwd_cuda, F(0), F(1), F(2), F(0), F(3), F(4), N(5), N(6), S(7))               \
     CALL(mt_layernorm_bwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), N(8), N(9))
 #define BINARIES(CALL)     \
     CALL(mt_add_fwd_cuda)  \

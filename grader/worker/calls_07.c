@@ -2,6 +2,7 @@
  * (on_device.c). And the functions that units use of parts of the framework that a worker does not link. */
 #include "emulator/include/cublas_v2.h"
 #include "ops/matmul_cuda.h"
+#include "worker/on_device.h"
 #include "worker/product.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@ cublasHandle_t mt_cublas(void);
 cublasHandle_t mt_cublas(void)
 {
     static cublasHandle_t handle;
+    mg_library_calls++;
     if (!handle)
         mt_cublas_check(cublasCreate(&handle), __FILE__, __LINE__, "cublasCreate");
     return handle;

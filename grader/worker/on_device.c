@@ -17,14 +17,17 @@
 
 extern bool emu_reversed; /* emulator/core.h */
 
-/* Before the emulator starts: little memory, one thread (so that float atomics have one order), and no warnings about
- * leaks. */
+/* Before the emulator starts: little memory, one thread (so that float atomics have one order), no warnings about
+ * leaks, and a barrier behind which threads have returned is an error. */
 __attribute__((constructor(101))) static void set_emulator(void)
 {
+    clearenv();
+    setenv("OMP_WAIT_POLICY", "passive", 1);
     setenv("CUEMU_MEMORY", "512", 1);
     setenv("CUEMU_THREADS", "1", 1);
     setenv("CUEMU_TIMEOUT", "5", 1);
     setenv("CUEMU_LEAKS", "0", 1);
+    setenv("CUEMU_STRICT", "1", 1);
 }
 
 /* ---- the device, as units see it (cuda/cuda.h) ---------------------------------------------------- */
@@ -60,6 +63,34 @@ static void need(cudaError_t error, const char *what)
         return;
     fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
     abort();
+}
+
+/* ---- copies by units: towards the device, or on it ------------------------------------------------- */
+
+int64_t mg_library_calls;
+static bool unit_runs, copied_back;
+
+/* The linker leads calls of cudaMemcpy here (grader/link.c). */
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
+cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream);
+
+static bool is_refused(cudaMemcpyKind kind)
+{
+    bool back = unit_runs && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice;
+    copied_back = copied_back || back;
+    return back;
+}
+
+cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind)
+{
+    return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpy(to, from, size, kind);
+}
+
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpyAsync(to, from, size, kind, stream);
 }
 
 /* ---- arrays ----------------------------------------------------------------------------------- */
@@ -159,8 +190,12 @@ static void count(mg_device_report *report)
 /* A separate function, because a longjmp over it makes its variables indeterminate. */
 static __attribute__((noinline)) cudaError_t launch(const mg_function *function, const mg_value *values)
 {
+    unit_runs = true;
+    copied_back = false;
+    mg_library_calls = 0;
     if (!setjmp(after_error))
         function->call(values);
+    unit_runs = false;
     return cudaDeviceSynchronize();
 }
 
@@ -189,6 +224,7 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
             moved[i].ptr = arrays[i].device;
         }
     }
+    set_emulator(); /* what the emulator reads later, too, is not a unit's to choose */
     emu_reversed = reversed;
     emu_counts_reset();
     cudaError_t error = launch(function, moved);
@@ -198,7 +234,11 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
         if (arrays[i].device && !from_device(&arrays[i]) && report->changed < 0)
             report->changed = i;
     report->errors = (int64_t)(errors_so_far() - before);
-    if (report->errors && newest(times, known))
+    report->library = mg_library_calls;
+    report->failed = report->failed || copied_back;
+    if (copied_back)
+        snprintf(report->text, sizeof report->text, "cudaMemcpy to the host: a unit computes on the device");
+    else if (report->errors && newest(times, known))
         write_finding(report, newest(times, known));
     else if (error != cudaSuccess)
         snprintf(report->text, sizeof report->text, "%s", cudaGetErrorString(error));

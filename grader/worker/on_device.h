@@ -10,4 +10,7 @@
 void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int last, bool reversed)
     __attribute__((weak));
 
+/* Calls of cuBLAS in this call. */
+extern int64_t mg_library_calls;
+
 #endif

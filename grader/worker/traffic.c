@@ -1,15 +1,21 @@
 /* traffic.c -- counts the bytes that memory moves during one call of a CPU unit that was compiled with
  * -fsanitize=thread. GCC then calls a function below before each load and store; they replace the sanitizer's library.
- * grader/traffic.h describes the count; only counting workers link this file.
+ * grader/traffic.h describes the count; only counting workers link this file. With a cache of size 0 nothing is
+ * counted, and data races of several threads are searched (sharing.c).
  *
  * Left out: the stack, whose lines stay in every processor's cache, and accesses of other threads than the first. */
 #include "traffic.h"
 #include "wire_traffic.h"
 #include "worker/on_device.h"
+#include "worker/sharing.h"
 
 #include <string.h>
 
-enum { LINE = 64, WAYS = 16, SETS = MG_CACHE_BYTES / LINE / WAYS, STACK = 9 << 20 };
+/* With -fsanitize GCC has prototypes of its own for these functions: older types, more attributes. */
+#pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
+#pragma GCC diagnostic ignored "-Wmissing-attributes"
+
+enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, STACK = 9 << 20 };
 
 typedef struct way {
     uintptr_t line; /* address / LINE; 0: empty */
@@ -17,15 +23,16 @@ typedef struct way {
     bool dirty;
 } way;
 
-static way cache[SETS][WAYS];
+static way cache[MOST_SETS][WAYS];
+static uintptr_t sets; /* in use */
 static int64_t now, fetched, written;
-static bool counting;
+static bool counting, sharing; /* one or the other */
 static char *stack_top;
 static _Thread_local bool first_thread;
 
 static void touch_line(uintptr_t line, bool write)
 {
-    way *set = cache[line % SETS], *at = &set[0];
+    way *set = cache[line & (sets - 1)], *at = &set[0];
     for (int w = 0; w < WAYS && at->line != line; w++)
         if (set[w].line == line || set[w].used < at->used)
             at = &set[w];
@@ -38,7 +45,7 @@ static void touch_line(uintptr_t line, bool write)
     at->used = ++now;
 }
 
-static inline void touch(const void *address, size_t bytes, bool write)
+static inline void count(const void *address, size_t bytes, bool write)
 {
     const char *at = address;
     if (!counting || !first_thread || (at < stack_top && at > stack_top - STACK))
@@ -47,21 +54,39 @@ static inline void touch(const void *address, size_t bytes, bool write)
         touch_line(line, write);
 }
 
+static inline __attribute__((always_inline)) void touch(const void *address, size_t bytes, bool write)
+{
+    if (sharing)
+        mg_share_touch(address, bytes, write, (uintptr_t)__builtin_return_address(0));
+    count(address, bytes, write);
+}
+
 void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int last, bool reversed)
 {
     char here;
+    mg_traffic_report *report = values[last].ptr;
     (void)wire, (void)reversed;
+    if (report->cache == 0) {
+        mg_share_begin();
+        sharing = true;
+        function->call(values);
+        sharing = false;
+        report->raced = (int64_t)mg_share_end();
+        return;
+    }
     memset(cache, 0, sizeof cache);
+    sets = (uintptr_t)report->cache / LINE / WAYS;
     stack_top = &here;
     first_thread = true;
     now = fetched = written = 0;
     counting = true;
     function->call(values);
     counting = false;
-    for (int s = 0; s < SETS; s++)
+    for (int s = 0; s < MOST_SETS; s++)
         for (int w = 0; w < WAYS; w++)
             written += cache[s][w].dirty ? LINE : 0;
-    *(mg_traffic_report *)values[last].ptr = (mg_traffic_report){ fetched, written };
+    report->fetched = fetched;
+    report->written = written;
 }
 
 /* ---- what the compiler calls ------------------------------------------------------------------------------ */
@@ -114,6 +139,77 @@ void __tsan_func_entry(void *caller)
 void __tsan_func_exit(void);
 void __tsan_func_exit(void)
 {
+}
+
+/* Atomic operations, which GCC replaces by calls. They are counted, and are no data race. */
+#define ATOMIC_exchange  __atomic_exchange_n
+#define ATOMIC_fetch_add __atomic_fetch_add
+#define ATOMIC_fetch_sub __atomic_fetch_sub
+#define ATOMIC_fetch_and __atomic_fetch_and
+#define ATOMIC_fetch_or  __atomic_fetch_or
+#define ATOMIC_fetch_xor __atomic_fetch_xor
+#define CHANGE(bits, operation)                                                                         \
+    int##bits##_t __tsan_atomic##bits##_##operation(int##bits##_t *at, int##bits##_t value, int order); \
+    int##bits##_t __tsan_atomic##bits##_##operation(int##bits##_t *at, int##bits##_t value, int order)  \
+    {                                                                                                   \
+        (void)order;                                                                                    \
+        count(at, bits / 8, true);                                                                      \
+        return ATOMIC_##operation(at, value, __ATOMIC_SEQ_CST);                                         \
+    }
+#define COMPARE(bits, strength)                                                                             \
+    int __tsan_atomic##bits##_compare_exchange_##strength(int##bits##_t *at, int##bits##_t *expected,       \
+                                                          int##bits##_t value, int order, int failure);     \
+    int __tsan_atomic##bits##_compare_exchange_##strength(int##bits##_t *at, int##bits##_t *expected,       \
+                                                          int##bits##_t value, int order, int failure)      \
+    {                                                                                                       \
+        (void)order, (void)failure;                                                                         \
+        count(at, bits / 8, true);                                                                          \
+        return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+    }
+#define COMPARE_VALUE(bits)                                                                                \
+    int##bits##_t __tsan_atomic##bits##_compare_exchange_val(int##bits##_t *at, int##bits##_t expected,    \
+                                                             int##bits##_t value, int order, int failure); \
+    int##bits##_t __tsan_atomic##bits##_compare_exchange_val(int##bits##_t *at, int##bits##_t expected,    \
+                                                             int##bits##_t value, int order, int failure)  \
+    {                                                                                                      \
+        __tsan_atomic##bits##_compare_exchange_strong(at, &expected, value, order, failure);               \
+        return expected;                                                                                   \
+    }
+#define ATOMIC(bits)                                                                     \
+    CHANGE(bits, exchange)                                                               \
+    CHANGE(bits, fetch_add)                                                              \
+    CHANGE(bits, fetch_sub)                                                              \
+    CHANGE(bits, fetch_and)                                                              \
+    CHANGE(bits, fetch_or)                                                               \
+    CHANGE(bits, fetch_xor)                                                              \
+    COMPARE(bits, strong)                                                                \
+    COMPARE(bits, weak)                                                                  \
+    COMPARE_VALUE(bits)                                                                  \
+    int##bits##_t __tsan_atomic##bits##_load(int##bits##_t *at, int order);              \
+    int##bits##_t __tsan_atomic##bits##_load(int##bits##_t *at, int order)               \
+    {                                                                                    \
+        (void)order;                                                                     \
+        count(at, bits / 8, false);                                                      \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                    \
+    void __tsan_atomic##bits##_store(int##bits##_t *at, int##bits##_t value, int order); \
+    void __tsan_atomic##bits##_store(int##bits##_t *at, int##bits##_t value, int order)  \
+    {                                                                                    \
+        (void)order;                                                                     \
+        count(at, bits / 8, true);                                                       \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                   \
+    }
+
+ATOMIC(8)
+ATOMIC(16)
+ATOMIC(32)
+ATOMIC(64)
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* Copies and fills inside libc (the linker puts these before the library's own). */

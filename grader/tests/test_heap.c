@@ -1,0 +1,67 @@
+/* test_heap.c -- the marks of worker/heap.c: a write past the end aborts; blocks from elsewhere keep their bytes. */
+#include "worker/heap.c"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+
+void *__real_malloc(size_t n)
+{
+    return malloc(n);
+}
+
+void *__real_calloc(size_t count, size_t each)
+{
+    return calloc(count, each);
+}
+
+void *__real_realloc(void *block, size_t n)
+{
+    return realloc(block, n);
+}
+
+void *__real_aligned_alloc(size_t alignment, size_t n)
+{
+    return aligned_alloc(alignment, n);
+}
+
+int __real_posix_memalign(void **block, size_t alignment, size_t n)
+{
+    return posix_memalign(block, alignment, n);
+}
+
+void __real_free(void *block)
+{
+    free(block);
+}
+
+Test(heap, right_use_is_silent)
+{
+    for (size_t n = 0; n < 70; n++) {
+        char *block = __wrap_malloc(n);
+        memset(block, 1, n);
+        block = __wrap_realloc(block, 2 * n + 1);
+        memset(block, 2, 2 * n + 1);
+        __wrap_free(block);
+    }
+    cr_assert_null(__wrap_calloc(SIZE_MAX / 2, 3));
+    __wrap_free(NULL);
+}
+
+Test(heap, one_byte_past_the_end_aborts, .signal = SIGABRT)
+{
+    char *block = __wrap_malloc(13);
+    block[13] = 0;
+    __wrap_free(block);
+}
+
+/* As getline or asprintf give them: their last bytes may be the caller's. */
+Test(heap, realloc_keeps_the_bytes_of_foreign_blocks)
+{
+    size_t n = 24;
+    char *block = malloc(n), *moved;
+    memset(block, 7, n);
+    moved = __wrap_realloc(block, 4096);
+    for (size_t i = 0; i < n; i++)
+        cr_assert_eq(moved[i], 7, "byte %zu", i);
+    __wrap_free(moved);
+}

@@ -1,0 +1,136 @@
+/* test_traffic.c -- the modelled cache of worker/traffic.c: bytes fetched and written back, exactly, for accesses whose
+ * count is known. */
+#include "worker/traffic.c"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+void *__real_memcpy(void *to, const void *from, size_t bytes)
+{
+    return memcpy(to, from, bytes);
+}
+
+void *__real_memmove(void *to, const void *from, size_t bytes)
+{
+    return memmove(to, from, bytes);
+}
+
+void *__real_memset(void *to, int value, size_t bytes)
+{
+    return memset(to, value, bytes);
+}
+
+/* The search for data races is not tested here: grader/mutants/ and grader/variants/ do that. */
+void mg_share_begin(void)
+{
+}
+
+void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code)
+{
+    (void)address, (void)bytes, (void)write, (void)code;
+}
+
+uintptr_t mg_share_end(void)
+{
+    return 0;
+}
+
+enum { LINES = 4 * MG_L1 / LINE, FLOATS = LINES * LINE / sizeof(float) };
+static _Alignas(LINE) float array[FLOATS], other[FLOATS];
+
+static void read_once(const mg_value *v)
+{
+    (void)v;
+    for (int i = 0; i < FLOATS; i++)
+        __tsan_read4(&array[i]);
+}
+
+static void read_twice(const mg_value *v)
+{
+    read_once(v);
+    read_once(v);
+}
+
+static void read_columns(const mg_value *v) /* of a matrix with 16 numbers in a row */
+{
+    (void)v;
+    for (int j = 0; j < 16; j++)
+        for (int i = j; i < FLOATS; i += 16)
+            __tsan_read4(&array[i]);
+}
+
+static void write_once(const mg_value *v)
+{
+    (void)v;
+    for (int i = 0; i < FLOATS; i++)
+        __tsan_write4(&array[i]);
+}
+
+static void copy(const mg_value *v)
+{
+    (void)v;
+    __wrap_memcpy(other, array, sizeof array);
+}
+
+static void read_across_a_line(const mg_value *v)
+{
+    (void)v;
+    __tsan_unaligned_read8((char *)array + LINE - 4);
+}
+
+static void use_the_stack(const mg_value *v)
+{
+    char here[LINE];
+    (void)v;
+    __tsan_write_range(here, sizeof here);
+}
+
+static void reuse_what_fits(const mg_value *v)
+{
+    (void)v;
+    for (int round = 0; round < 8; round++)
+        for (int i = 0; i < FLOATS / 4; i++)
+            __tsan_read4(&array[i]);
+}
+
+static void count_atomically(const mg_value *v)
+{
+    int32_t *number = (int32_t *)array, one = 1;
+    (void)v;
+    *number = 0;
+    cr_expect_eq(__tsan_atomic32_fetch_add(number, 1, 0), 0);
+    cr_expect_eq(__tsan_atomic32_compare_exchange_strong(number, &one, 7, 0, 0), true);
+    cr_expect_eq(__tsan_atomic32_load(number, 0), 7);
+}
+
+Test(traffic, bytes_of_known_accesses)
+{
+    static const struct {
+        const char *name;
+        void (*call)(const mg_value *value);
+        mg_cache cache;
+        int64_t fetched, written; /* lines */
+    } cases[] = {
+        { "each line is fetched once", read_once, MG_L1, LINES, 0 },
+        { "four times the cache: the oldest lines are gone", read_twice, MG_L1, 2 * LINES, 0 },
+        { "it fits in the larger one", read_twice, MG_L2, LINES, 0 },
+        { "columns use one number of each line", read_columns, MG_L1, 16 * LINES, 0 },
+        { "columns, in the larger one", read_columns, MG_L2, LINES, 0 },
+        { "what is written is fetched and written back", write_once, MG_L1, LINES, LINES },
+        { "memcpy", copy, MG_L1, 2 * LINES, LINES },
+        { "a number across two lines", read_across_a_line, MG_L1, 2, 0 },
+        { "the stack does not count", use_the_stack, MG_L1, 0, 0 },
+        { "an array as large as the cache stays", reuse_what_fits, MG_L1, LINES / 4, 0 },
+        { "atomic operations", count_atomically, MG_L1, 1, 1 },
+    };
+    for (int i = 0; i < MT_COUNT(cases); i++) {
+        mg_function function = { "f", cases[i].call };
+        mg_traffic_report report = { .cache = cases[i].cache };
+        mg_value values[1] = { { .ptr = &report } };
+        mg_on_device(&function, values, NULL, 0, false);
+        cr_expect_eq(report.fetched, cases[i].fetched * LINE, "%s: fetched %lld lines", cases[i].name,
+                     (long long)report.fetched / LINE);
+        cr_expect_eq(report.written, cases[i].written * LINE, "%s: wrote %lld lines", cases[i].name,
+                     (long long)report.written / LINE);
+    }
+}

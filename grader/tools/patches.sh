@@ -1,0 +1,51 @@
+# patches.sh -- the named mutants, grader/mutants/NN-name/what-is-wrong.patch, for mutants.sh and seeds.sh. Sourced in the
+# repository's root, with $build.
+#
+# First line of a patch: `# catches: 02.6 softmax: large logits` (step, words of the row's name), then a unified diff of one
+# unit of solutions/NN-name/.
+
+# find_patches [LAB]: into the array patches. A lab that cannot be graded here is skipped, with a note, and skipped=yes.
+find_patches() {
+    local folder units
+    shopt -s nullglob
+    patches=() skipped=
+    for folder in grader/mutants/"${1:+$1-}"*/; do
+        if [ ! -d "labs/$(basename "$folder")" ]; then
+            echo "  skipped ${folder%/}: not graded yet" && skipped=yes && continue
+        fi
+        units=(solutions/"$(basename "$folder")"/*.cu)
+        if [ ${#units[@]} -gt 0 ] && [ ! -x "$build/emu/cuemu" ]; then
+            echo "  skipped ${folder%/}: $build/emu is missing: install g++ and run make, without CUDA=off"
+            skipped=yes
+        else
+            patches+=("$folder"*.patch)
+        fi
+    done
+}
+
+# apply PATCH FOLDER: the folder's copy of the one unit that the patch names; prints why not.
+apply() {
+    local unit
+    unit=$(sed -nE 's|^\+\+\+ ([^\t]*/)?([^/\t]+).*|\2|p' "$1")
+    [ "$(wc -w <<<"$unit")" -eq 1 ] || { echo "does not patch exactly one unit" && return 1; }
+    # The unit is in the folder, whatever the path in the patch; git must not treat build/ as a part of its repository.
+    sed -E "s|^--- .*|--- a/$unit|; s|^\+\+\+ .*|+++ b/$unit|; /^(diff|index) /d" "$1" |
+        (cd "$2" && GIT_CEILING_DIRECTORIES=$(dirname "$PWD") git apply -p1 - 2>&1 | head -3 | tr '\n' ' ' && exit "${PIPESTATUS[0]}") &&
+        ! cmp -s "$2/$unit" "solutions/$(basename "$2")/$unit"
+}
+
+# make_mutant PATCH FOLDER: the units of its lab with that mistake, in FOLDER/NN-name; sets wanted, the step and the row, and
+# step. Prints why not.
+make_mutant() {
+    local lab
+    lab=$(basename "$(dirname "$1")")
+    wanted=$(sed -nE '1s/^# catches: +([0-9]{2}\.[0-9]+.*)/\1/p' "$1") step=
+    [ -n "$wanted" ] || { echo "its first line must be: # catches: 02.6 softmax: large logits" && return 1; }
+    step=${wanted%% *}
+    rm -rf "${2:?}/$lab" && mkdir -p "$2/$lab"
+    cp solutions/"$lab"/* "$2/$lab"
+    apply "$1" "$2/$lab" || { echo "does not apply to solutions/$lab: make a new patch" && return 1; }
+}
+
+# is_race PATCH: whether the row that it names is timed.
+is_race() { head -1 "$1" | grep -q ': speed$'; }

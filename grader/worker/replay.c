@@ -1,0 +1,105 @@
+/* replay.c -- makes the calls that the grader captured (grader/capture.h) again, outside the sandbox, for debuggers:
+ *
+ *   replay CALLS         every array is a block of malloc of its exact size, so that AddressSanitizer sees its ends
+ *
+ * `make debug` builds and runs it (grader/tools/debug.sh). It compares nothing: the grade did. */
+#include "wire.h"
+#include "wire_device.h"
+#include "worker/call.h"
+#include "worker/on_device.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const mg_function mg_calls[]; /* the lab's table, as in main.c */
+
+static mg_wire_request request;
+static mg_value values[MG_WIRE_VALUES];
+static void *before[MG_WIRE_VALUES]; /* the contents of inputs */
+
+static bool is_array(uint32_t kind)
+{
+    return kind == MG_IN || kind == MG_OUT || kind == MG_INOUT;
+}
+
+static void read_arrays(FILE *file)
+{
+    for (uint32_t i = 0; i < request.count; i++) {
+        const mg_wire_value *v = &request.value[i];
+        values[i] = (mg_value){ .i64 = v->i64, .scalar = v->f32 };
+        if (!is_array(v->kind))
+            continue;
+        values[i].count = (int64_t)v->bytes / mt_dtype_size((mt_dtype)v->dtype);
+        values[i].ptr = malloc(v->bytes);
+        before[i] = malloc(v->bytes);
+        if ((v->bytes && (!values[i].ptr || !before[i])) || fread(before[i], 1, v->bytes, file) != v->bytes) {
+            fprintf(stderr, "replay: the file of calls is cut short\n");
+            exit(2);
+        }
+        memcpy(values[i].ptr, before[i], v->bytes);
+    }
+}
+
+/* The first elements of an array that the call has written. */
+static void print_array(uint32_t index, const mg_wire_value *v)
+{
+    printf("  argument %u:", index);
+    for (int64_t i = 0; i < values[index].count && i < 8; i++)
+        printf(" %g", mt_load_f64(values[index].ptr, (mt_dtype)v->dtype, i));
+    printf("%s\n", values[index].count > 8 ? " ..." : "");
+}
+
+/* The emulator's first diagnostic, in the last array. */
+static void print_finding(void)
+{
+    const mg_device_report *r = values[request.count - 1].ptr;
+    if (r->text[0])
+        printf("  %s:%d: %s\n%s\n", r->file, r->line, r->text, r->where);
+}
+
+static void after_call(void)
+{
+    for (uint32_t i = 0; i < request.count; i++) {
+        const mg_wire_value *v = &request.value[i];
+        if (is_array(v->kind) && v->kind == MG_IN && v->bytes && memcmp(values[i].ptr, before[i], v->bytes) != 0)
+            printf("  argument %u was written, but it is an input\n", i);
+        if (is_array(v->kind) && v->kind != MG_IN && !(mg_on_device && i == request.count - 1))
+            print_array(i, v);
+    }
+    if (mg_on_device)
+        print_finding();
+    for (uint32_t i = 0; i < request.count; i++)
+        if (is_array(request.value[i].kind)) {
+            free(values[i].ptr);
+            free(before[i]);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;
+    if (!file) {
+        fprintf(stderr, "usage: replay CALLS\n");
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    for (int call = 1; fread(&request, sizeof request, 1, file) == 1; call++) {
+        const mg_function *function = mg_calls;
+        while (function->name && strcmp(function->name, request.function) != 0)
+            function++;
+        read_arrays(file);
+        printf("call %d: %s\n", call, request.function);
+        omp_set_num_threads((int)request.threads);
+        if (!function->name)
+            printf("  no such function\n");
+        else if (mg_on_device)
+            mg_on_device(function, values, request.value, (int)request.count - 1, false);
+        else
+            function->call(values);
+        after_call();
+    }
+    fclose(file);
+    return 0;
+}

@@ -1,0 +1,188 @@
+/* sharing.c -- searches one call of a counted unit (traffic.c) for data races: two threads of a parallel region access
+ * the same memory without a barrier between them, and one of them writes it.
+ *
+ * The accesses need not happen at the same time. Each is compared with the last ones to that memory by other threads
+ * since the region began or its last barrier, so that a race is found whichever thread is first, on any machine. A
+ * thread's own stack is left out, and so is what it does in a critical section or atomically. */
+#include "worker/sharing.h"
+
+#include "core/base.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { ENTRIES = 1 << 20, NOBODY = -1, SEVERAL = -2 };
+
+/* The last accesses to 4 bytes, or to one that was accessed alone. */
+typedef struct entry {
+    uintptr_t key;
+    uint32_t epoch;
+    int16_t writer, reader; /* threads; NOBODY, or for readers SEVERAL */
+} entry;
+
+static entry table[ENTRIES]; /* an entry that another one needs is lost: a race may be missed then, but none invented */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
+static atomic_int threads_seen;
+static _Atomic uint32_t region; /* even outside of parallel regions */
+static _Atomic uintptr_t found; /* where the first race was, as an address of the code */
+static bool watching;
+
+static _Thread_local struct {
+    int id; /* from 1 on; 0: not known yet */
+    char *stack, *stack_end;
+    uint32_t barriers; /* that this thread passed in this region */
+    uint32_t region;
+    int exclusive; /* depth of critical sections */
+} self;
+
+static void know_self(void)
+{
+    pthread_attr_t attributes;
+    void *stack = NULL;
+    size_t size = 0;
+    self.id = atomic_fetch_add(&threads_seen, 1) + 1;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &stack, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    self.stack = stack;
+    self.stack_end = self.stack + size;
+}
+
+static void lock(void)
+{
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock(void)
+{
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+
+static entry *entry_of(uintptr_t key)
+{
+    return &table[(key * 0x9e3779b97f4a7c15u) >> 44];
+}
+
+/* Whether this access races with one before it. */
+static bool note(uintptr_t key, uint32_t epoch, bool write)
+{
+    entry *e = entry_of(key);
+    if (e->key != key || e->epoch != epoch)
+        *e = (entry){ key, epoch, NOBODY, NOBODY };
+    bool race = (e->writer != NOBODY && e->writer != self.id) || (write && e->reader != NOBODY && e->reader != self.id);
+    if (write)
+        e->writer = (int16_t)self.id;
+    else
+        e->reader = e->reader == NOBODY || e->reader == self.id ? (int16_t)self.id : SEVERAL;
+    return race;
+}
+
+void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code)
+{
+    const char *at = address;
+    uint32_t now = atomic_load(&region);
+    if (!watching || now % 2 == 0)
+        return;
+    if (!self.id)
+        know_self();
+    if (self.region != now)
+        self.region = now, self.barriers = 0;
+    if (self.exclusive > 0 || (at >= self.stack && at < self.stack_end) || atomic_load(&found))
+        return;
+    bool words = (uintptr_t)at % 4 == 0 && bytes % 4 == 0, race = false;
+    lock();
+    for (size_t i = 0; i < bytes; i += words ? 4 : 1)
+        race = note(words ? (uintptr_t)(at + i) >> 2 : (uintptr_t)(at + i) | 1ull << 63, now << 12 | self.barriers,
+                    write) ||
+               race;
+    unlock();
+    uintptr_t none = 0;
+    if (race)
+        atomic_compare_exchange_strong(&found, &none, code);
+}
+
+void mg_share_begin(void)
+{
+    memset(table, 0, sizeof table);
+    atomic_store(&found, 0);
+    watching = true;
+}
+
+uintptr_t mg_share_end(void)
+{
+    watching = false;
+    return atomic_load(&found);
+}
+
+/* ---- OpenMP: what gcc calls, wrapped by the linker ---------------------------------------------------------- */
+
+#define REGION(name, parameters, arguments)         \
+    void __real_##name parameters;                  \
+    void __wrap_##name parameters;                  \
+    void __wrap_##name parameters                   \
+    {                                               \
+        bool outer = atomic_load(&region) % 2 == 0; \
+        atomic_fetch_add(&region, outer);           \
+        __real_##name arguments;                    \
+        atomic_fetch_add(&region, outer);           \
+    }
+
+typedef void body(void *);
+#define LOOP(name)                                                                                              \
+    REGION(name, (body * run, void *data, unsigned n, long begin, long end, long step, long chunk, unsigned f), \
+           (run, data, n, begin, end, step, chunk, f))
+
+REGION(GOMP_parallel, (body * run, void *data, unsigned n, unsigned f), (run, data, n, f))
+LOOP(GOMP_parallel_loop_dynamic)
+LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
+LOOP(GOMP_parallel_loop_guided)
+LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+
+#define AROUND(name, before, behind) \
+    void __real_##name(void);        \
+    void __wrap_##name(void);        \
+    void __wrap_##name(void)         \
+    {                                \
+        before;                      \
+        __real_##name();             \
+        behind;                      \
+    }
+
+AROUND(GOMP_barrier, , self.barriers++)
+AROUND(GOMP_loop_end, , self.barriers++)
+AROUND(GOMP_sections_end, , self.barriers++)
+AROUND(GOMP_critical_start, , self.exclusive++)
+AROUND(GOMP_critical_end, self.exclusive--, )
+AROUND(GOMP_atomic_start, , self.exclusive++)
+AROUND(GOMP_atomic_end, self.exclusive--, )
+
+/* Memory that is free and allocated again is other memory. */
+static void *fresh(void *p)
+{
+    size_t size = watching && p ? malloc_usable_size(p) : 0;
+    lock();
+    for (size_t i = 0; i < size; i++) {
+        entry_of(((uintptr_t)p + i) | 1ull << 63)->epoch = 0;
+        entry_of(((uintptr_t)p + i) >> 2)->epoch = 0;
+    }
+    unlock();
+    return p;
+}
+
+#define ALLOCATION(name, parameters, arguments) \
+    void *__real_##name parameters;             \
+    void *__wrap_##name parameters;             \
+    void *__wrap_##name parameters              \
+    {                                           \
+        return fresh(__real_##name arguments);  \
+    }
+
+ALLOCATION(malloc, (size_t size), (size))
+ALLOCATION(calloc, (size_t count, size_t size), (count, size))
+ALLOCATION(realloc, (void *old, size_t size), (old, size))
+ALLOCATION(aligned_alloc, (size_t alignment, size_t size), (alignment, size))

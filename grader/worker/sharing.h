@@ -1,0 +1,15 @@
+/* sharing.h -- the search for data races in a counting worker; see sharing.c. */
+#ifndef MG_WORKER_SHARING_H
+#define MG_WORKER_SHARING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void mg_share_begin(void);
+/* mg_share_touch -- an access of this thread, by the code at that address. */
+void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code);
+/* mg_share_end -- the code of the first access that raced; 0: none did. */
+uintptr_t mg_share_end(void);
+
+#endif
