@@ -1,4 +1,4 @@
-/* filter.c -- the two seccomp programs.
+/* filter.c -- the seccomp programs.
  *
  * The worker is a static binary: it needs only libc's start, malloc, OpenMP threads and a few pipes, so its filter is a
  * list of allowed calls. A compiler needs many calls, so its filter is a list of forbidden ones; it is confined by the
@@ -58,11 +58,11 @@ static const char *const worker_allowed[] = {
     "gettimeofday",
     "nanosleep",
     "clock_nanosleep",
-    "timer_create", /* the emulator's: how long a kernel may take */
-    "timer_settime",
-    "timer_delete",
     "getrandom",
 };
+
+/* In other workers a timer could send SIGCONT, which undoes our SIGSTOP. */
+static const char *const timers[] = { "timer_create", "timer_settime", "timer_delete" };
 
 static const char *const compiler_denied[] = {
     "ptrace",
@@ -140,9 +140,11 @@ static int add_names(scmp_filter_ctx context, uint32_t action, const char *const
     return 0;
 }
 
-static int add_worker_rules(scmp_filter_ctx context)
+static int add_worker_rules(scmp_filter_ctx context, bool device)
 {
     int error = add_names(context, SCMP_ACT_ALLOW, worker_allowed, MT_COUNT(worker_allowed));
+    if (!error && device)
+        error = add_names(context, SCMP_ACT_ALLOW, timers, MT_COUNT(timers));
     if (!error) /* threads, never processes */
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD));
@@ -177,12 +179,12 @@ static int write_program(scmp_filter_ctx context)
 
 int mg_filter_open(mg_filter filter)
 {
-    bool worker = filter == MG_FILTER_WORKER;
+    bool worker = filter != MG_FILTER_COMPILER;
     scmp_filter_ctx context = seccomp_init(worker ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW);
     int fd = -1;
     if (context && !seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) &&
         !seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) &&
-        !(worker ? add_worker_rules(context) : add_compiler_rules(context)))
+        !(worker ? add_worker_rules(context, filter == MG_FILTER_DEVICE) : add_compiler_rules(context)))
         fd = write_program(context);
     seccomp_release(context);
     if (fd < 0)

@@ -6,6 +6,7 @@
 
 typedef enum mg_filter {
     MG_FILTER_WORKER,   /* an allow-list: memory, threads, pipes, clocks; all else fails with EPERM */
+    MG_FILTER_DEVICE,   /* the same, with the timers by which the emulator ends a kernel */
     MG_FILTER_COMPILER, /* a deny-list: no network, tracing, keys, namespaces, mounts, kernel interfaces */
 } mg_filter;
 

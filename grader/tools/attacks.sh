@@ -11,6 +11,8 @@
 #   verdict CRASH|FAIL             of at least one row, one of these; REFUSED: the grader refuses the submission (exit status 2)
 #   stops   random shapes          words of rows that must have no points (may be repeated)
 #   words   left with exit status  in the grader's output (may be repeated)
+#   behind  the list               it uses symbols that units may not use (grader/allowed.c): it must be refused for
+#                                  that, without a point; then, with the list off, the rest is as stated: the sandbox
 #
 # For each attack, too: the grader ends by itself and leaves no processes and no files but its own; the canaries are unchanged; no output of the attack reaches the terminal or the page as a command; nothing prints "BREACH".
 # Limits are those of the lab, reduced: the grader's --root is a copy of labs/ and of the headers.
@@ -52,7 +54,7 @@ traces() {
         [ "$(cat "$canary")" = "nobody changes this" ] || echo "$canary"
     done
     find "$here/canary" -mindepth 1 ! -name file
-    find "$out/report" -mindepth 1 ! -name '[0-9][0-9].json' ! -name '[0-9][0-9].html'
+    find "$out/report" -mindepth 1 ! -name '[0-9][0-9].json' ! -name '[0-9][0-9].html' ! -name '.[0-9][0-9].lock'
 }
 
 # prepare NAME: the submission, into $submission.
@@ -82,7 +84,7 @@ judge() {
     esac
     if [ "$verdict" = REFUSED ]; then
         if [ "$code" -eq 2 ]; then echo "REFUSED" >"$out/said"; else echo "exit status $code, wanted 2"; fi
-    elif [ "$code" -ne 0 ]; then
+    elif [ "$code" -ne 0 ] && ! { [ "$code" -eq 3 ] && [ "$verdict" = ERROR ]; }; then
         echo "the grader ended with status $code: $(tail -1 "$out/log")"
     elif ! "$build/bin/attacked" "$out/report/${step%%.*}.json" "$earns" "$verdict" "${rows[@]}" >"$out/said"; then
         cat "$out/said" && echo
@@ -98,17 +100,35 @@ judge() {
     traces | sed 's/^/left or changed: /'
 }
 
+run_grader() { # run_grader [OPTION]
+    "$build/bin/contain" 120 "$build/bin/grade" --quiet --width 0 --root "$here/root" --build "$build" --lab "${step%%.*}" \
+        --step "$step" --submission "$submission" --report "$out/report" "$@" >"$out/log" 2>&1 </dev/null
+}
+
+# listed CODE: what is wrong where the list of symbols should have refused the unit.
+listed() {
+    if [ "$1" -ne 0 ] || ! grep -q 'which units may not' "$out/log" || ! tail -1 "$out/log" | grep -qE ': 0/[0-9]+ '; then
+        echo "not refused by the list of symbols: status $1, $(tail -1 "$out/log")"
+    fi
+}
+
 attack() {
-    local name=$1 code=0 start=$SECONDS complaints submission
+    local name=$1 code=0 start=$SECONDS submission
     head=grader/attacks/$name/make.sh
     [ -e "$head" ] || head=$(echo grader/attacks/"$name"/*.c* | cut -d' ' -f1)
     out=$here/$name step=$(head_of attack | cut -d' ' -f1)
     lab=$(basename solutions/"${step%%.*}"-*)
+    local complaints="" behind
+    behind=$(head_of behind)
     index=$((index + 1))
     prepare "$name"
-    "$build/bin/contain" 120 "$build/bin/grade" --quiet --root "$here/root" --build "$build" --lab "${step%%.*}" \
-        --step "$step" --submission "$submission" --report "$out/report" >"$out/log" 2>&1 </dev/null || code=$?
-    complaints=$(judge $code)
+    if [ -n "$behind" ]; then
+        run_grader || code=$?
+        complaints=$(listed $code)
+        code=0
+    fi
+    run_grader ${behind:+--any-symbol} || code=$?
+    complaints+=$(judge $code)
     report "$name" "$complaints" "$(cat "$out/said" 2>/dev/null)" $((SECONDS - start))
 }
 

@@ -1,5 +1,6 @@
 /* attack  02.1 says DONE itself before it computes, by its own write()
  * hopes   the clock stops there; the worker's own DONE is swallowed
+ * behind  the list
  * earns   1
  * verdict FAIL
  * stops   random shapes

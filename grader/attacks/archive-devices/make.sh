@@ -1,7 +1,8 @@
 # attack  02.1 an archive whose units are a pipe, and a device where root made it
 # hopes   the grader waits for the pipe, or reads the device
 # earns   0
-# verdict REFUSED
+# verdict FAIL
+# words   linear.c: this unit is missing
 # words   linear.c (not a regular file)
 rm linear.c softmax.c
 mkfifo linear.c

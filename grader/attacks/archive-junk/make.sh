@@ -1,7 +1,8 @@
 # attack  02.1 an archive that is none: the head of one, then noise
 # hopes   to break the parser
 # earns   0
-# verdict REFUSED
+# verdict FAIL
+# words   linear.c does not build
 tar cf ../s.tar ./*.c
 { head -c 700 ../s.tar && head -c 100000 "$(command -v bash)"; } >../s && mv ../s ../s.tar
 echo "$PWD/../s.tar"

@@ -1,7 +1,8 @@
 # attack  02.1 an archive whose units are a symbolic link to the solution and a hard link to a file of the host
 # hopes   the grader follows them, with its own rights
 # earns   0
-# verdict REFUSED
+# verdict FAIL
+# words   linear.c: this unit is missing
 # words   linear.c (a symbolic link)
 # words   softmax.c (a hard link)
 ln -sf "$ROOT/solutions/02-backprop/linear.c" linear.c

@@ -4,4 +4,4 @@
 # verdict FAIL
 # words   saxpy.cu:
 # words   not supported by the emulator
-sed -i '1i #include <thrust/device_vector.h>' saxpy.cu
+sed -i '1i #include <thrust/device_vector.h>\nthrust::device_vector<float> all;' saxpy.cu

@@ -1,5 +1,6 @@
 # attack  01.5 a slow kernel that sleeps a little, so that processor time decides the race, and ends just after the last
 # hopes   answer of a launch: a process that has ended has used no processor time
+# behind  the list
 # earns   0
 # verdict CRASH|FAIL|TIMEOUT
 sed -i 's/^void mt_matmul_packed_cpu(/static void real(/' matmul.c

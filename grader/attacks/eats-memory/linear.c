@@ -1,5 +1,6 @@
 /* attack  02.1 takes all memory it gets, and touches it
  * hopes   the machine swaps, or kills something else
+ * behind  the list
  * earns   7
  * verdict PASS */
 #include "core/base.h"

@@ -2,7 +2,7 @@
  * hopes   to fill the log, or to command the terminal or the page
  * earns   0
  * verdict FAIL
- * words   did not build */
+ * words   does not build */
 #pragma GCC diagnostic error "-fmax-errors=0"
 #define A(x) x x x x x x x x x x
 #define B(x) A(A(A(A(A(x)))))

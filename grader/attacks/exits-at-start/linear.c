@@ -1,8 +1,9 @@
 /* attack  02.1 exit(0) before main
  * hopes   a worker that ends well is taken for one that did well
+ * behind  the list
  * earns   0
- * verdict CRASH
- * words   left with exit status 0 instead of answering */
+ * verdict ERROR
+ * words   the worker ended before its first call */
 #include <unistd.h>
 
 __attribute__((constructor)) static void leave(void)

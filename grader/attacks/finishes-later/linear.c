@@ -1,5 +1,6 @@
 /* attack  02.1 answers at once, and a thread computes meanwhile
  * hopes   it is done when the checker looks; a race would see no time pass
+ * behind  the list
  * earns   1
  * verdict FAIL
  * stops   random shapes

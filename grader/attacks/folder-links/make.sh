@@ -1,7 +1,8 @@
 # attack  02.1 a folder whose units are a link to the solution and a pipe, with a Makefile and a header beside
 # hopes   the grader follows, waits, or runs make
 # earns   0
-# verdict REFUSED
+# verdict FAIL
+# words   linear.c: this unit is missing
 # words   linear.c (a symbolic link)
 # words   softmax.c (not a regular file)
 # words   Makefile (not a unit)

@@ -2,7 +2,7 @@
  * hopes   to fill the disk while it is compiled
  * earns   0
  * verdict FAIL
- * words   did not build */
+ * words   does not build */
 __asm__(".data\n.fill 0x4000000000, 4, 0x12345678\n.text");
 
 void mt_linear_fwd_cpu(void)

@@ -2,7 +2,7 @@
  * hopes   the assembler sees the build folder
  * earns   0
  * verdict FAIL
- * words   did not build
+ * words   does not build
  * words   file not found */
 __asm__(".section .rodata\n"
         "reference: .incbin \"@ROOT@/build/release/units/02-backprop/linear.o\"\n"

@@ -2,7 +2,7 @@
  * hopes   the compiler's errors show them
  * earns   0
  * verdict FAIL
- * words   did not build
+ * words   does not build
  * words   No such file */
 #include "/etc/passwd"
 #include "/proc/self/environ"

@@ -2,6 +2,6 @@
  * hopes   the compiler sees the repository
  * earns   0
  * verdict FAIL
- * words   did not build
+ * words   does not build
  * words   No such file */
 #include "@ROOT@/solutions/02-backprop/linear.c"

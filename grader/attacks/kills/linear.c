@@ -1,5 +1,6 @@
 /* attack  02.1 signals to everyone it can name
  * hopes   to end the checker, bubblewrap, or another submission
+ * behind  the list
  * earns   7
  * verdict PASS */
 #include "core/base.h"

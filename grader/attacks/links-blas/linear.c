@@ -2,7 +2,7 @@
  * hopes   it is linked, since it is installed
  * earns   0
  * verdict FAIL
- * words   did not build
+ * words   does not build
  * words   cblas_sgemm */
 void cblas_sgemm(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *, int);
 

@@ -1,5 +1,6 @@
 /* attack  02.1 the main thread ends, another one serves in its place
  * hopes   a process whose first thread is a zombie looks ended, or frozen, and its clock stands still
+ * behind  the list
  * earns   0
  * verdict CRASH */
 #include <pthread.h>

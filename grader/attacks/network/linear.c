@@ -1,5 +1,6 @@
 /* attack  02.1 opens sockets of all kinds
  * hopes   to send what it sees to a friend, or to fetch the answers
+ * behind  the list
  * earns   7
  * verdict PASS */
 #include "core/base.h"

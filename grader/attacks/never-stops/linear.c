@@ -1,5 +1,6 @@
 /* attack  02.1 a thread sends SIGCONT to its own process without end
  * hopes   to run on while the checker believes it frozen: inputs seen before the clock starts, outputs made after it
+ * behind  the list
  * earns   7
  * verdict PASS */
 #include "core/base.h"

@@ -1,5 +1,6 @@
 /* attack  02.1 fork by the 32-bit gate, whose system calls have other numbers
  * hopes   the filter knows 64-bit numbers only
+ * behind  the list
  * earns   0
  * verdict CRASH
  * words   Bad system call */

@@ -1,8 +1,9 @@
 /* attack  02.1 brings main, the table of calls and the start of the program
  * hopes   the linker takes the first it finds
+ * behind  the list
  * earns   0
  * verdict FAIL
- * words   did not build
+ * words   does not build
  * words   multiple definition */
 const void *const mg_calls_02[64], *const mg_calls[64];
 

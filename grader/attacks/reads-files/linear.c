@@ -1,5 +1,6 @@
 /* attack  02.1 opens the solution, the checker's memory, the host's files
  * hopes   one of them is there
+ * behind  the list
  * earns   7
  * verdict PASS */
 #include "core/base.h"

@@ -6,6 +6,7 @@
 sed -i 's/^void mt_matmul_parallel_cpu(/static void real(/' matmul.c
 cat >>matmul.c <<'C'
 #include <stdlib.h>
+#include <string.h>
 static float *last_a, *last_b, *last_c;
 static size_t size_a, size_b, size_c;
 static void keep(float **to, size_t *size, const float *from, size_t bytes)

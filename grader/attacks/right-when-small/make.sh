@@ -2,8 +2,8 @@
 # hopes   checks use small sizes, as they are quicker
 # earns   0
 # verdict FAIL
-sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' matmul.c
-cat >>matmul.c <<'C'
+sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' loops.c
+cat >>loops.c <<'C'
 void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
     mt_matmul_dims small = *d;

@@ -2,8 +2,8 @@
 # hopes   the tolerance has room for half the bits
 # earns   0
 # verdict FAIL
-sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' matmul.c
-cat >>matmul.c <<'C'
+sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' loops.c
+cat >>loops.c <<'C'
 static void shorten(float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -31,4 +31,4 @@ void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matm
     free(y);
 }
 C
-sed -i '1i #include <stdlib.h>' matmul.c
+sed -i '1i #include <stdlib.h>' loops.c

@@ -2,5 +2,5 @@
 # hopes   the tolerance has room for it, at least where K is small
 # earns   0
 # verdict FAIL
-sed -i 's/float sum = 0;/_Float16 sum = 0;/; s/sum += p.a.at/sum += (_Float16)p.a.at/' matmul.c
-grep -q '_Float16 sum' matmul.c || exit 1
+sed -i 's/float sum = 0;/_Float16 sum = 0;/; s/sum += p.a.at/sum += (_Float16)p.a.at/' loops.c
+grep -q '_Float16 sum' loops.c || exit 1

@@ -1,5 +1,6 @@
 /* attack  02.1 writes beyond its output, catches the fault and goes on as if nothing had been
  * hopes   what the handler hides did not happen; out stays as it is
+ * behind  the list
  * earns   1
  * verdict FAIL
  * stops   random shapes */

@@ -1,5 +1,6 @@
 /* attack  02.1 writes to all descriptors it may have inherited
  * hopes   one is the grader's terminal, report or pipe
+ * behind  the list
  * earns   0
  * verdict CRASH
  * words   something other than the worker wrote to its reply pipe */

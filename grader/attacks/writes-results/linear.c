@@ -1,5 +1,6 @@
 /* attack  02.1 writes its own results.json, wherever it can
  * hopes   to be read in place of the grader's; or to leave a file behind at least
+ * behind  the list
  * earns   1
  * verdict FAIL
  * stops   random shapes */

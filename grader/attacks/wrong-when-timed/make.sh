@@ -1,12 +1,12 @@
-# attack  01.2 does nothing when it sees the shape of the race
+# attack  01.5 does nothing when it sees the shape of the race
 # hopes   timed calls are not compared, or only some are
 # earns   10
 # verdict FAIL
 # stops   speed
 # words   expected
-sed -i 's/^void mt_matmul_reordered_cpu(/static void real(/' matmul.c
+sed -i 's/^void mt_matmul_packed_cpu(/static void real(/' matmul.c
 cat >>matmul.c <<'C'
-void mt_matmul_reordered_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
     static int calls;
     /* No row of values has such a shape. The first call of a race is not timed. */

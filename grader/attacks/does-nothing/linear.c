@@ -1,0 +1,13 @@
+/* attack  02.1 does nothing
+ * hopes   rows without elements count
+ * earns   0
+ * verdict FAIL
+ * stops   no inputs
+ * words   so does a function that does nothing */
+void mt_linear_fwd_cpu(void)
+{
+}
+
+void mt_linear_bwd_cpu(void)
+{
+}
