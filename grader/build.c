@@ -1,15 +1,19 @@
 /* build.c -- preparation and compiler runs; link.c links. Layout of the scratch folder:
  *
  *   include/     the framework's headers and no other file of the repository
- *   src/NN-name/ units as collected     obj/NN-name/  their objects     obj/counted/  those of MG_COUNTED
+ *   src/labs/NN-name/ units as collected     obj/NN-name/ their objects     obj/counted/ those of MG_COUNTED
+ *   src/stub.c, obj/one/ see stub.c
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
  *   bin/ launch, worker-0: linked from our objects only
  *   out/ worker-*: linked with the student's objects too
  *
- * A compiler run sees include/ and one src/NN-name/, and writes one obj/NN-name/. A link sees its objects and runs none
- * of them. */
+ * A compiler run sees include/ and one src/labs/NN-name/, and writes one obj/NN-name/. It starts in src/, so that
+ * messages, __FILE__ and debug information have the repository's paths. A link sees its objects and runs none of
+ * them. */
 #include "build_tools.h"
 #include "patience.h"
+#include "session.h"
+#include "symbols.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,10 +27,10 @@
 const char mg_compiler[] = "/usr/bin/gcc";
 
 /* The release flavour's flags (Makefile, which also defines MG_MARCH: both sides of a race are compiled for the same
- * machine), and the warnings that a student should see. */
+ * machine), lines and the stack's end for the messages of a crash, and the warnings that a student should see. */
 #define UNIT_FLAGS                                                                                                 \
     "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=" MG_MARCH, "-fno-math-errno", "-fno-trapping-math", "-fopenmp", \
-        "-Wall", "-Wextra", "-Wno-unused", "-fdiagnostics-color=never"
+        "-g", "-fstack-protector-strong", "-Wall", "-Wextra", "-fdiagnostics-color=never"
 
 static const mg_limits limits = {
     .cpu_s = 1,
@@ -56,7 +60,7 @@ static int watch(mg_process *process, char *log, size_t size)
             total += (size_t)n;
             over = total > (size_t)limits.output_kib << 10;
         }
-        over = over || mg_waiting(&patience) > limits.wall_s;
+        over = over || mg_stop || mg_waiting(&patience) > limits.wall_s;
     }
     log[used] = 0;
     int status = mg_process_end(process);
@@ -72,6 +76,8 @@ mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t
     int code = watch(&process, log, size);
     if (code == 0)
         return MT_OK;
+    if (mg_stop)
+        return mt_fail(MT_ERR_STOPPED, "interrupted");
     if (!log[0])
         snprintf(log, size, "%s ended without a message (status %d): too much time, memory or output", what, code);
     return mt_fail(MT_ERR_FORMAT, "%s failed", what);
@@ -148,10 +154,10 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
 
 void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX])
 {
-    mg_path(path, "%s/src/%s", b->scratch, id);
+    mg_path(path, "%s/src/labs/%s", b->scratch, id);
 }
 
-static bool is_cuda(const char *unit)
+bool mg_is_cuda(const char *unit)
 {
     return strcmp(strchr(unit, '.'), ".cu") == 0;
 }
@@ -197,7 +203,7 @@ static bool same(const char *a, const char *b)
  * compiled. The build keeps the source beside each object (Makefile; for .cu units traced/, cuda.mk). */
 static bool reuse(const mg_build *b, const char *id, const char *source, const char *unit, const char *object)
 {
-    const char *tree = is_cuda(unit) ? "traced" : "units";
+    const char *tree = mg_is_cuda(unit) ? "traced" : "units";
     char mine[PATH_MAX], theirs[PATH_MAX], made[PATH_MAX];
     mg_path(mine, "%s/%s", source, unit);
     mg_path(theirs, "%s/%s/%s/%s", b->build, tree, id, unit);
@@ -205,35 +211,94 @@ static bool reuse(const mg_build *b, const char *id, const char *source, const c
     return same(mine, theirs) && mg_copy_file(object, made) == MT_OK;
 }
 
-/* gcc, or the emulator's compiler, run in the folder of the sources, so that messages and __FILE__ contain "matmul.c".
- * A counted unit calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each
- * element. */
-static mt_status compile(const mg_build *b, const char *id, bool counted, const char *objects, const char *unit,
-                         char *log, size_t size)
+void mg_object(char path[PATH_MAX], const char *folder, const char *unit)
 {
-    char source[PATH_MAX];
-    mg_build_source(b, id, source);
-    char include[PATH_MAX], flag[PATH_MAX], object[PATH_MAX], emulator[PATH_MAX] = "", cuemu[PATH_MAX];
+    mg_path(path, "%s/%.*s.o", folder, (int)strcspn(unit, "."), unit);
+}
+
+/* Run a compiler in src/, on a source in `folder`. */
+static mt_status run_compiler(const mg_build *b, const char *const *argv, const char *folder, const char *object,
+                              char *log, size_t size)
+{
+    char src[PATH_MAX], include[PATH_MAX], objects[PATH_MAX], emulator[PATH_MAX];
+    mg_path(src, "%s/src", b->scratch);
     mg_path(include, "%s/include", b->scratch);
-    mg_path(flag, "-I%s", include);
-    mg_path(object, "%s/%.*s.o", objects, (int)strcspn(unit, "."), unit);
-    mt_status status = is_cuda(unit) ? mg_find_emulator(b, emulator) : MT_OK;
-    if (status == MT_OK && !counted && reuse(b, id, source, unit, object))
-        return MT_OK;
-    mg_path(cuemu, "%s/cuemu", emulator);
-    const char *const host[] = { mg_compiler, UNIT_FLAGS, flag,   "-c",
-                                 unit,        "-o",       object, counted ? "-fsanitize=thread" : NULL,
-                                 "-O1",       NULL };
-    const char *const device[] = { cuemu, flag, "-Wall", "-fdiagnostics-color=never", "-c", unit, "-o", object, NULL };
+    mg_path(emulator, "%s/in/emu", b->scratch);
+    mg_path(objects, "%.*s", (int)(strrchr(object, '/') - object), object);
+    mg_sandbox box = mg_tool_box(b, argv, src);
+    box.readable[0] = include;
+    box.readable[1] = folder;
+    box.readable[2] = access(emulator, F_OK) == 0 ? emulator : NULL;
+    box.writable[0] = objects;
+    mt_status status = mg_run_tool(&box, "the compiler", log, size);
+    return status == MT_OK ? mg_is_plain(object) : status;
+}
+
+/* A counted unit calls worker/traffic.c for each access; loops are not vectorised at -O1, so that is a call for each
+ * element. */
+mt_status mg_compile_c(const mg_build *b, const char *source, const char *object, bool counted, char *log, size_t size)
+{
+    char flag[PATH_MAX], folder[PATH_MAX], path[PATH_MAX];
+    mg_path(path, "%s/src/%s", b->scratch, source);
+    mg_path(flag, "-I%s/include", b->scratch);
+    mg_path(folder, "%s/src/%.*s", b->scratch, (int)(strrchr(source, '/') ? strrchr(source, '/') - source : 0), source);
+    const char *const argv[] = { mg_compiler,
+                                 UNIT_FLAGS,
+                                 flag,
+                                 "-c",
+                                 source,
+                                 "-o",
+                                 object,
+                                 mg_has(path, "MT_TODO(") ? "-Wno-unused" : "-Wunused",
+                                 counted ? "-fsanitize=thread" : NULL,
+                                 "-O1",
+                                 "-g1",
+                                 NULL };
+    return run_compiler(b, argv, folder, object, log, size);
+}
+
+static mt_status compile_cuda(const mg_build *b, const char *source, const char *object, char *log, size_t size)
+{
+    char flag[PATH_MAX], folder[PATH_MAX], path[PATH_MAX], emulator[PATH_MAX], cuemu[PATH_MAX];
+    mt_status status = mg_find_emulator(b, emulator);
     if (status != MT_OK)
         return status;
-    mg_sandbox box = mg_tool_box(b, is_cuda(unit) ? device : host, source);
-    box.readable[0] = include;
-    box.readable[1] = source;
-    box.readable[2] = emulator[0] ? emulator : NULL;
-    box.writable[0] = objects;
-    status = mg_run_tool(&box, unit, log, size);
-    return status == MT_OK ? mg_is_plain(object) : status;
+    mg_path(path, "%s/src/%s", b->scratch, source);
+    mg_path(cuemu, "%s/cuemu", emulator);
+    mg_path(flag, "-I%s/include", b->scratch);
+    mg_path(folder, "%s/src/%.*s", b->scratch, (int)(strrchr(source, '/') - source), source);
+    const char *const argv[] = { cuemu,
+                                 flag,
+                                 "-Wall",
+                                 mg_has(path, "MT_TODO(") ? "-Wno-unused" : "-Wunused",
+                                 "-fdiagnostics-color=never",
+                                 "-c",
+                                 source,
+                                 "-o",
+                                 object,
+                                 NULL };
+    return run_compiler(b, argv, folder, object, log, size);
+}
+
+/* Compile one unit, or use the reference's object. */
+static mt_status compile(const mg_build *b, const char *id, const char *unit, char *log, size_t size)
+{
+    char folder[PATH_MAX], objects[PATH_MAX], source[PATH_MAX], path[PATH_MAX], object[PATH_MAX], emulator[PATH_MAX];
+    mg_build_source(b, id, folder);
+    mg_path(objects, "%s/obj/%s", b->scratch, id);
+    mg_object(object, objects, unit);
+    mg_path(source, "labs/%s/%s", id, unit);
+    mg_path(path, "%s/src/%s", b->scratch, source);
+    if (access(path, R_OK)) {
+        snprintf(log, size, "%s: this unit is missing\n", source);
+        return mt_fail(MT_ERR_FORMAT, "%s is missing", source);
+    }
+    mt_status status = mg_is_cuda(unit) ? mg_find_emulator(b, emulator) : MT_OK;
+    if (status != MT_OK || reuse(b, id, folder, unit, object))
+        return status;
+    status = mg_is_cuda(unit) ? compile_cuda(b, source, object, log, size)
+                              : mg_compile_c(b, source, object, false, log, size);
+    return status == MT_OK && !b->any_symbol ? mg_symbols_check(b, id, unit, object, log, size) : status;
 }
 
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size)
@@ -241,18 +306,21 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     char objects[PATH_MAX];
     mg_path(objects, "%s/obj/%s", b->scratch, info->id);
     mt_status status = mg_folder(objects, true);
-    for (int i = 0; status == MT_OK && i < info->units; i++) {
-        if (is_cuda(info->unit[i]) && b->mines > 0)
-            continue; /* of an earlier lab: only the workers of its own lab run .cu units */
-        status = compile(b, info->id, false, objects, info->unit[i], log, size);
-        b->cuda = b->cuda || is_cuda(info->unit[i]);
-    }
+    bool known = false;
     for (int i = 0; i < b->mines; i++)
-        if (strcmp(b->mine[i], info->id) == 0)
-            return status;
-    if (status == MT_OK) {
+        known = known || strcmp(b->mine[i], info->id) == 0;
+    if (!known) {
         MT_CHECK(b->mines < MG_UNITS, "too many labs at once");
         strcpy(b->mine[b->mines++], info->id);
+    }
+    for (int i = 0; status == MT_OK && i < info->units; i++) {
+        if (mg_is_cuda(info->unit[i]) && strcmp(b->mine[0], info->id) != 0)
+            continue; /* of an earlier lab: only the workers of its own lab run .cu units */
+        b->cuda = b->cuda || mg_is_cuda(info->unit[i]);
+        size_t used = strlen(log);
+        status = compile(b, info->id, info->unit[i], log + used, size - used);
+        if (status == MT_ERR_FORMAT)
+            status = mg_stub(b, info, info->unit[i]);
     }
     return status;
 }
@@ -260,32 +328,41 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
 /* The C units of the graded lab once more, to be counted. */
 mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
 {
-    char source[PATH_MAX], objects[PATH_MAX];
-    mg_build_source(b, b->mine[0], source);
+    char folder[PATH_MAX], source[PATH_MAX], objects[PATH_MAX], object[PATH_MAX];
+    mg_build_source(b, b->mine[0], folder);
     mg_path(objects, "%s/obj/counted", b->scratch);
     mt_status status = mg_folder(objects, true);
-    DIR *units = opendir(source);
+    DIR *units = opendir(folder);
     for (struct dirent *e; units && status == MT_OK && (e = readdir(units));)
-        if (e->d_name[0] != '.' && !is_cuda(e->d_name))
-            status = compile(b, b->mine[0], true, objects, e->d_name, log, size);
+        if (e->d_name[0] != '.' && !mg_is_cuda(e->d_name)) {
+            mg_path(source, "labs/%s/%s", b->mine[0], e->d_name);
+            mg_object(object, objects, e->d_name);
+            status = mg_compile_c(b, source, object, true, log, size);
+            if (status == MT_OK && !b->any_symbol)
+                status = mg_symbols_check(b, b->mine[0], e->d_name, object, log, size);
+        }
     if (units)
         closedir(units);
     return status;
 }
 
-bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *text, size_t size)
+bool mg_build_line(const mg_build *b, const char *worker, const uint64_t *pc, int count, char *text, size_t size)
 {
-    char address[32], log[4096] = "", source[PATH_MAX];
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)pc - 1); /* a return address is after its call */
-    const char *const argv[] = { "/usr/bin/addr2line", "-i", "-e", worker, address, NULL };
+    enum { MOST = 16 };
+    char address[MOST][32], log[8192] = "", source[PATH_MAX];
+    const char *argv[5 + MOST] = { "/usr/bin/addr2line", "-i", "-e", worker };
+    for (int i = 0, n = 4; i < count && i < MOST && pc[i]; i++) {
+        snprintf(address[i], sizeof address[i], "0x%llx", (unsigned long long)pc[i] - 1);
+        argv[n++] = address[i];
+    }
     mg_sandbox box = mg_tool_box(b, argv, NULL);
     box.readable[0] = worker;
-    if (mg_run_tool(&box, "addr2line", log, sizeof log) != MT_OK)
+    if (!argv[4] || mg_run_tool(&box, "addr2line", log, sizeof log) != MT_OK)
         return false;
     int n = snprintf(source, sizeof source, "%s/src/", b->scratch);
     for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) /* innermost frame first */
-        if (strncmp(line, source, (size_t)n) == 0 && strchr(line + n, '/')) {
-            snprintf(text, size, "%.*s", (int)strcspn(strchr(line + n, '/') + 1, " "), strchr(line + n, '/') + 1);
+        if (strncmp(line, source, (size_t)n) == 0) {
+            snprintf(text, size, "%.*s", (int)strcspn(line + n, " "), line + n);
             return true;
         }
     return false;

@@ -12,7 +12,10 @@ typedef struct mg_build {
     bool confined;
     char mine[MG_UNITS][32]; /* labs whose units were compiled here and replace the reference ones */
     int mines;
-    bool cuda; /* the lab has .cu units: they run in the emulator */
+    bool any_symbol;           /* for tests of the sandbox: units are not examined (symbols.h) */
+    bool cuda;                 /* the lab has .cu units: they run in the emulator */
+    char broken[MG_UNITS][64]; /* units that do not build: a stub takes their place (stub.c) */
+    int brokens;
 } mg_build;
 
 /* Whose units a worker has, one bit for each of mg_build.mine: set for the student's. All other labs' are prebuilt. */
@@ -29,17 +32,34 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
 void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
 
 /* mg_build_units -- compile the units in that folder; workers linked later use them for this lab. The first lab is the
- * graded one; .cu units of other labs are left out, because its worker does not run them. log: the compiler's output.
- * MT_ERR_FORMAT: the units do not compile; other codes: the compiler could not be run. */
+ * graded one; .cu units of other labs are left out, because its worker does not run them. A unit that is missing or
+ * does not compile is broken: its functions become stubs that name it. What the compilers print, warnings too, is
+ * appended to `log`, with paths from the repository. Fails if the compiler could not be run. */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
 
 /* mg_build_worker -- link the worker of lab `id` into `path`, with the units that `whose` selects. The linker sees only
- * the objects it links, so not those that are replaced. Status and log as above. */
+ * the objects it links, so not those that are replaced. MT_ERR_FORMAT: the objects do not link; log: why. */
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size);
 
-/* mg_build_line -- "softmax.cu:41", the line of a unit that this address of the worker comes from. False: unknown. */
-bool mg_build_line(const mg_build *b, const char *worker, uint64_t pc, char *text, size_t size);
+/* mg_build_repair -- after mg_build_worker failed with the student's units: link those of lab `info` one by one, with
+ * stubs in place of the others; those that fail are broken from now on. Appends the linker's messages to `log`. */
+mt_status mg_build_repair(mg_build *b, const mg_labinfo *info, char *log, size_t size);
+
+/* mg_is_broken -- whether a unit of this name does not build. */
+bool mg_is_broken(const mg_build *b, const char *unit);
+
+/* mg_build_unwritten -- whether the lab's units still have an MT_TODO of this step. */
+bool mg_build_unwritten(const mg_build *b, const mg_labinfo *info, const char *step);
+
+/* mg_build_code_above -- whether there is code between the comment of a region and its MT_TODO, which is at `where`
+ * ("labs/02-backprop/softmax.c:41", from the worker, not trusted): written, and the line not deleted. */
+bool mg_build_code_above(const mg_build *b, const char *where);
+
+/* mg_build_line -- "labs/06-cuda-kernels/softmax.cu:41", the line of a unit that the first of these addresses of the
+ * worker comes from that is in a unit. A return address is after its call, so the byte before it is looked up. False:
+ * none is. */
+bool mg_build_line(const mg_build *b, const char *worker, const uint64_t *pc, int count, char *text, size_t size);
 
 /* mg_build_launcher -- the path of the launcher (worker/launch.c). */
 void mg_build_launcher(const mg_build *b, char path[PATH_MAX]);

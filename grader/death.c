@@ -58,6 +58,18 @@ static const char *signal_words(int number)
     }
 }
 
+/* What a library said before it aborted, in words for a student; "": it says enough; NULL for others. */
+static const char *abort_words(const char *lines)
+{
+    if (strstr(lines, "stack smashing detected"))
+        return "a local array was written past its end";
+    if (strstr(lines, "heap overrun"))
+        return "";
+    if (strstr(lines, "corrupted") || strstr(lines, "invalid pointer") || strstr(lines, "double free"))
+        return "the heap was destroyed: an array of malloc was written outside its bounds, or freed twice";
+    return NULL;
+}
+
 mg_verdict mg_describe_death(char *text, size_t size, int status, const char *words, const char *tail,
                              int64_t tail_bytes)
 {
@@ -65,10 +77,10 @@ mg_verdict mg_describe_death(char *text, size_t size, int status, const char *wo
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     int number = WIFSIGNALED(status) ? WTERMSIG(status) : code > 128 && code < 128 + 65 ? code - 128 : 0;
     mg_tail_lines(lines, sizeof lines, tail, tail_bytes);
-    if (words[0])
-        snprintf(text, size, "%s%s%s", words, lines[0] ? "\n" : "", lines);
-    else if (number)
-        snprintf(text, size, "%s%s%s", signal_words(number), lines[0] ? "\n" : "", lines);
+    const char *known = number ? abort_words(lines) : NULL;
+    const char *why = words[0] ? words : known ? known : number ? signal_words(number) : NULL;
+    if (why)
+        snprintf(text, size, "%s%s%s", why, why[0] && lines[0] ? "\n" : "", lines);
     else
         snprintf(text, size, "left with exit status %d instead of answering%s%s", code, lines[0] ? "\n" : "", lines);
     return code == MT_EXIT_TODO && !words[0] ? MG_TODO : MG_CRASH;
@@ -77,8 +89,14 @@ mg_verdict mg_describe_death(char *text, size_t size, int status, const char *wo
 void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, const mg_invocation *in)
 {
     int64_t d = fault->distance;
-    if (fault->value == MG_STACK) {
+    if (fault->value == MG_OTHER) {
+        text[0] = 0; /* the signal says more */
+    } else if (fault->value == MG_STACK) {
         snprintf(text, size, "the stack overflowed (endless recursion, or a huge local array)");
+    } else if (fault->value == MG_RETURN) {
+        snprintf(text, size, "went on at an address where no code is: a local array was written past its end");
+    } else if (fault->value == MG_WILD) {
+        snprintf(text, size, "used a pointer that is no address: not initialised, or overwritten");
     } else if (fault->value < 0) {
         snprintf(text, size, "touched address %#llx%s", (unsigned long long)d,
                  d >= 0 && d < MG_PAGE ? " (a null pointer)" : "");

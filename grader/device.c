@@ -20,11 +20,12 @@ static void judge_finding(mg_run *run)
 {
     const mg_device_report *r = mg_device_counts(run);
     char line[128] = "";
-    bool known = r->pc && mg_build_line(&run->bench->build, run->bench->worker_path, r->pc, line, sizeof line);
+    bool known = r->pc && mg_build_line(&run->bench->build, run->bench->worker_path, &r->pc, 1, line, sizeof line);
     if (!known && r->file[0])
         snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
     mg_judge(run, MG_FAIL, "%s%s%.*s%s%.*s", line, line[0] ? ": " : "", TEXT(r->text), r->where[0] ? "\n" : "",
              TEXT(r->where));
+    mg_keep_printed(run);
     mg_session_end(run->session); /* after an error the device cannot be used again */
     run->session = NULL;
 }
@@ -32,6 +33,21 @@ static void judge_finding(mg_run *run)
 void mg_device_ask(mg_run *run)
 {
     mg_out(run, report_name, MT_U8, MT_SHAPE(sizeof(mg_device_report)));
+}
+
+/* Whether an output has other values than it was sent with, and not only zeros, which cudaMemset can write. */
+static bool has_values(const mg_run *run)
+{
+    for (int i = 0; i < run->arguments; i++) {
+        const mg_argument *a = &run->argument[i];
+        const char *result = a->result;
+        if (!result || !a->name[0] || memcmp(result, a->data, (size_t)a->bytes) == 0)
+            continue;
+        for (int64_t b = 0; b < a->bytes; b++)
+            if (result[b])
+                return true;
+    }
+    return false;
 }
 
 bool mg_device_judge(mg_run *run)
@@ -43,6 +59,10 @@ bool mg_device_judge(mg_run *run)
     }
     if (r->changed >= 0 && r->changed < run->arguments) {
         mg_judge(run, MG_FAIL, "%s was written, but it is an input", run->argument[r->changed].name);
+        return false;
+    }
+    if (r->launches == 0 && r->library == 0 && has_values(run)) {
+        mg_judge(run, MG_FAIL, "the outputs were written, but no kernel was launched");
         return false;
     }
     return true;

@@ -5,22 +5,42 @@
 #include "grading.h"
 #include "labs.h"
 #include "scratch.h"
+#include "session.h"
+#include "times.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <sys/file.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { GRADED, NOT_FULL, USAGE, NOT_GRADED };
-enum { OPT_BUILD = 256, OPT_ROOT, OPT_MARKING, OPT_STEP, OPT_REQUIRE_FULL, OPT_UNITS };
+enum {
+    OPT_BUILD = 256,
+    OPT_ROOT,
+    OPT_MARKING,
+    OPT_STEP,
+    OPT_REQUIRE_FULL,
+    OPT_UNITS,
+    OPT_WIDTH,
+    OPT_UNTIL_FAILURE,
+    OPT_NO_SPEED,
+    OPT_LIMIT,
+    OPT_TIMES,
+    OPT_CAPTURE,
+    OPT_ANY_SYMBOL
+};
 
 typedef struct command {
     mg_options options;
     const char *report; /* folder for NN.json and NN.html; NULL for none */
     bool quiet, require_full;
 } command;
+
+static int width = MG_WIDTH;
 
 static const struct argp_option arguments[] = {
     { "lab", 'l', "NN", 0, "the lab: 01 or 01-matmul", 0 },
@@ -29,11 +49,18 @@ static const struct argp_option arguments[] = {
     { "mine", 'm', "\"NN NN\"", 0, "take these earlier labs' units from labs/, too", 0 },
     { "step", OPT_STEP, "NN.N", 0, "only this step", 0 },
     { "seed", 'S', "HEX", 0, "repeat the inputs of an earlier run", 0 },
+    { "until-failure", OPT_UNTIL_FAILURE, 0, 0, "leave out the rows after the first that fails", 0 },
+    { "no-speed", OPT_NO_SPEED, 0, 0, "measure no speed: those rows are INCONCLUSIVE", 0 },
+    { "limit", OPT_LIMIT, "SECONDS", 0, "of processor time for each row, if the lab allows more", 0 },
+    { "times", OPT_TIMES, "K", 0, "grade K times, each with other inputs: how often each row has each verdict", 0 },
+    { "capture", OPT_CAPTURE, "FILE", 0, "write the calls of the first row that fails to a file (make debug)", 0 },
     { "marking", OPT_MARKING, 0, 0, "refuse to run without a sandbox", 0 },
     { "report", 'r', "DIR", 0, "also write DIR/NN.json and DIR/NN.html", 0 },
     { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
     { "build", OPT_BUILD, "DIR", 0, "what make built (default: ROOT/build/release)", 0 },
     { "require-full", OPT_REQUIRE_FULL, 0, 0, "exit with 1 unless every point was earned", 0 },
+    { "width", OPT_WIDTH, "N", 0, "columns of the table (default: 80); 0: one line for each message", 0 },
+    { "any-symbol", OPT_ANY_SYMBOL, 0, OPTION_HIDDEN, "for tests of the sandbox", 0 },
     { "quiet", 'q', 0, 0, "no progress line", 0 },
     { 0 },
 };
@@ -57,6 +84,35 @@ static const mg_lab *parse_lab(struct argp_state *state, const char *name)
     if (!lab)
         argp_error(state, "unknown lab \"%s\": use one of%s", name, known);
     return lab;
+}
+
+/* What the scripts in grader/ use. */
+static error_t parse_tool(int key, const char *value, mg_options *o)
+{
+    switch (key) {
+    case OPT_UNTIL_FAILURE:
+        o->until_failure = true;
+        break;
+    case OPT_CAPTURE:
+        o->capture = value;
+        break;
+    case OPT_NO_SPEED:
+        o->no_speed = true;
+        break;
+    case OPT_LIMIT:
+        o->limit = atof(value);
+        break;
+    case OPT_WIDTH:
+        width = atoi(value);
+        break;
+    case OPT_TIMES:
+        o->times = atoll(value);
+        o->graded = mg_times_add;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -94,6 +150,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPT_REQUIRE_FULL:
         c->require_full = true;
         break;
+    case OPT_ANY_SYMBOL:
+        c->options.any_symbol = true;
+        break;
     case 'q':
         c->quiet = true;
         break;
@@ -105,27 +164,134 @@ static error_t parse(int key, char *value, struct argp_state *state)
             argp_error(state, "which lab? --lab 01");
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_tool(key, value, &c->options);
     }
     return 0;
 }
 
-static void show_progress(const mg_row *row, int64_t done, int64_t total)
+/* ---- while it runs ------------------------------------------------------------------------------ */
+
+static bool line_shown; /* a line on the terminal that says which row is running */
+
+static void clear_line(void)
 {
-    fprintf(stderr, "\r\033[K  %lld/%lld  %s %s", (long long)done, (long long)total, row->step, row->name);
-    if (done == total)
-        fprintf(stderr, "\r\033[K");
+    if (line_shown)
+        fputs("\r\033[K", stderr);
+    line_shown = false;
 }
 
-static mt_status write_reports(const mg_results *results, const char *folder, char html[PATH_MAX])
+static void begin(const mg_results *results)
+{
+    mg_report_begin(stdout, results);
+    fflush(stdout); /* into a pipe too */
+}
+
+static void next(const mg_row *row, int64_t done, int64_t total)
+{
+    if (!isatty(1) || !isatty(2))
+        return;
+    fprintf(stderr, "\r\033[K  %lld/%lld  %s %s", (long long)done, (long long)total, row->step, row->name);
+    line_shown = true;
+}
+
+static void next_unseen(const mg_row *row, int64_t done, int64_t total)
+{
+    (void)row;
+    (void)done;
+    (void)total;
+}
+
+static void row(const mg_results *results, const mg_row *one)
+{
+    clear_line();
+    mg_report_row(stdout, results, one, width);
+    fflush(stdout);
+}
+
+static void again(const mg_results *results)
+{
+    (void)results;
+    clear_line();
+    puts("\n After all rows have run, these are different:");
+}
+
+static void interrupt(int number)
+{
+    (void)number;
+    mg_stop = 1;
+}
+
+/* Ctrl-C ends the row that runs; a second one ends the grader. */
+static void catch_interrupt(void)
+{
+    struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESETHAND };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- reports ------------------------------------------------------------------------------------ */
+
+static mt_status copy_rows(mg_results *all, const mg_results *results)
+{
+    size_t bytes = (size_t)results->count * sizeof results->rows[0];
+    *all = *results;
+    all->rows = malloc(bytes);
+    MT_CHECK(all->rows, "out of memory");
+    memcpy(all->rows, results->rows, bytes);
+    return MT_OK;
+}
+
+/* NN.json and NN.html. If not all rows ran, they keep those of the grade before. */
+static mt_status write_reports(const mg_results *results, const mg_options *o, const char *folder, const char *name,
+                               char html[PATH_MAX])
 {
     char json[PATH_MAX];
-    mg_path(json, "%s/%.2s.json", folder, results->lab);
-    mg_path(html, "%s/%.2s.html", folder, results->lab);
-    mt_status status = mg_folder(folder, false);
+    mg_results all;
+    mg_path(json, "%s/%s.json", folder, name);
+    mg_path(html, "%s/%s.html", folder, name);
+    mt_status status = o->step || mg_stop ? mg_recall(&all, results, o->lab, json) : copy_rows(&all, results);
+    if (status != MT_OK)
+        return status;
+    if (o->step)
+        snprintf(all.remark, sizeof all.remark, "Graded: step %s. All other rows are from the grade before.", o->step);
+    else if (mg_stop)
+        snprintf(all.remark, sizeof all.remark, "The grade was interrupted: its last rows are from the grade before.");
+    status = mg_report_json(json, &all);
     if (status == MT_OK)
-        status = mg_report_json(json, results);
-    return status == MT_OK ? mg_report_html(html, results) : status;
+        status = mg_report_html(html, &all);
+    mg_results_free(&all);
+    return status;
+}
+
+/* Rows that the grader itself could not run: the grade is not one. */
+static int count_errors(const mg_results *results)
+{
+    int errors = 0;
+    for (int64_t i = 0; i < results->count; i++)
+        errors += results->rows[i].verdict == MG_ERROR;
+    if (errors)
+        fprintf(stderr, "grade: %d rows could not be graded, and that is not the unit's fault: run it again\n", errors);
+    return errors;
+}
+
+/* The first of NN, NN-2, NN-3 ... that no other grading is using: two at once do not overwrite each other's report. The
+ * lock is held until we end. */
+static mt_status choose_name(const char *folder, const char *lab, char name[16])
+{
+    char path[PATH_MAX];
+    mt_status status = mg_folder(folder, false);
+    for (int i = 1; status == MT_OK && i < 100; i++) {
+        snprintf(name, 16, i == 1 ? "%.2s" : "%.2s-%d", lab, i);
+        mg_path(path, "%s/.%s.lock", folder, name);
+        int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+        if (fd < 0)
+            return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return MT_OK;
+        close(fd);
+    }
+    return status == MT_OK ? mt_fail(MT_ERR_IO, "%s: 99 gradings write their reports here already", folder) : status;
 }
 
 int main(int argc, char **argv)
@@ -136,22 +302,36 @@ int main(int argc, char **argv)
     mg_results results;
     argp_err_exit_status = USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &c);
-    signal(SIGPIPE, SIG_IGN);
+    catch_interrupt();
     mg_path(build, "%s/build/release", c.options.root);
     if (!c.options.build)
         c.options.build = build;
-    if (!c.quiet && isatty(2))
-        c.options.progress = show_progress;
-    mt_status status = mg_grade(&results, &c.options);
-    if (status == MT_OK && c.report)
-        status = write_reports(&results, c.report, html);
+    const mg_watcher watcher = { begin, c.quiet ? next_unseen : next, row, again };
+    c.options.watcher = c.options.times ? NULL : &watcher;
+    char name[16] = "";
+    mt_status status = c.report ? choose_name(c.report, c.options.lab->id, name) : MT_OK;
+    results = (mg_results){ 0 };
+    if (status == MT_OK)
+        status = mg_grade(&results, &c.options);
+    clear_line();
+    if (mg_stop)
+        puts("\n interrupted: only the rows above have run");
     if (status != MT_OK) {
         fprintf(stderr, "grade: %s\n", mt_last_error());
         mg_results_free(&results);
         return status == MT_ERR_ARGUMENT ? USAGE : NOT_GRADED;
     }
-    mg_report_text(stdout, &results, html[0] ? html : NULL);
+    int errors = count_errors(&results);
+    if (c.report && write_reports(&results, &c.options, c.report, name, html) != MT_OK) {
+        fprintf(stderr, "grade: no report: %s\n", mt_last_error());
+        html[0] = 0;
+        errors++;
+    }
+    if (c.options.times > 0)
+        mg_times_report(&results);
+    else
+        mg_report_end(stdout, &results, html[0] ? html : NULL);
     bool full = results.points >= results.max;
     mg_results_free(&results);
-    return c.require_full && !full ? NOT_FULL : GRADED;
+    return errors && !mg_stop ? NOT_GRADED : c.require_full && !full ? NOT_FULL : GRADED;
 }

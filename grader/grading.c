@@ -1,101 +1,94 @@
 /* grading.c -- the course of one grading. */
 #include "grading.h"
-#include "run.h"
+#include "rows.h"
 #include "submission.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-/* ---- the table of rows ---------------------------------------------------------------------- */
+/* ---- running the rows ------------------------------------------------------------------------- */
 
-static const mg_case *case_of(const mg_group *group, int64_t i)
-{
-    return (const mg_case *)((const char *)group->cases + i * group->stride);
-}
+/* Rows are shown in their order, each as soon as it is final: while a step is not written, its last row decides about
+ * all of them (mg_rows_spread_todo). */
+typedef struct shown {
+    const mg_options *options;
+    const mg_bench *bench;
+    int64_t count;       /* rows shown */
+    mg_verdict *verdict; /* as they were shown */
+} shown;
 
-static bool wanted(const mg_group *group, const mg_options *options)
+static void show(shown *s, mg_results *results, int64_t ready)
 {
-    return !options->step || strcmp(options->step, group->step) == 0;
-}
-
-static mt_status make_rows(mg_results *results, const mg_options *o)
-{
-    for (int64_t g = 0; g < o->lab->count; g++)
-        results->count += wanted(&o->lab->groups[g], o) ? o->lab->groups[g].count : 0;
-    if (results->count == 0)
-        return mt_fail(MT_ERR_ARGUMENT, "lab %s has no checks%s%s", o->lab->id, o->step ? " of step " : "",
-                       o->step ? o->step : "");
-    results->rows = calloc((size_t)results->count, sizeof results->rows[0]);
-    MT_CHECK(results->rows, "out of memory");
-    mg_row *row = results->rows;
-    for (int64_t g = 0; g < o->lab->count; g++) {
-        const mg_group *group = &o->lab->groups[g];
-        for (int64_t i = 0; i < group->count && wanted(group, o); i++, row++) {
-            const mg_case *c = case_of(group, i);
-            snprintf(row->step, sizeof row->step, "%s", group->step);
-            snprintf(row->name, sizeof row->name, "%s%s%s", group->title, c->name ? ": " : "", c->name ? c->name : "");
-            snprintf(row->hint, sizeof row->hint, "%s", c->hint ? c->hint : "");
-            row->max = c->points;
-        }
-    }
-    return MT_OK;
-}
-
-static void add_up(mg_results *results)
-{
-    results->points = results->max = 0;
-    for (int64_t i = 0; i < results->count; i++) {
-        results->points += results->rows[i].points;
-        results->max += results->rows[i].max;
+    const mg_watcher *watcher = s->options->watcher;
+    bool last = ready == results->count || strcmp(results->rows[ready].step, results->rows[ready - 1].step) != 0;
+    if (!last && mg_build_unwritten(&s->bench->build, &s->bench->info, results->rows[ready - 1].step))
+        return;
+    mg_rows_spread_todo(results, s->count, ready, s->bench);
+    for (; s->count < ready; s->count++) {
+        mg_row *row = &results->rows[s->count];
+        mg_rows_lead(results, s->count, &s->bench->info);
+        s->verdict[s->count] = row->verdict;
+        if (watcher)
+            watcher->row(results, row);
     }
 }
 
-/* ---- running the groups --------------------------------------------------------------------- */
-
-/* A case that did not reach the unwritten part (for example with no rows) says nothing about it: a step is TODO, for a
- * function, if any of its cases found it unwritten. */
-static void spread_todo(mg_row *rows, char (*function)[MG_WIRE_NAME], int64_t count, const mg_bench *bench)
+/* Rows that later rows, or the search for the lab at fault, have changed. */
+static void show_changes(const shown *s, const mg_results *results)
 {
-    for (int64_t i = 0; i < count; i++) {
-        const char *missing = function[i][0] ? mg_missing(bench, rows[i].step, function[i]) : NULL;
-        if (missing) {
-            rows[i].verdict = MG_TODO;
-            rows[i].points = 0;
-            rows[i].detail[0] = 0;
-            mg_note_missing(&rows[i], missing);
-        }
+    const mg_watcher *watcher = s->options->watcher;
+    bool told = false;
+    for (int64_t i = 0; watcher && i < s->count; i++) {
+        const mg_row *row = &results->rows[i];
+        if (row->verdict == s->verdict[i] && !row->acquitted)
+            continue;
+        if (!told)
+            watcher->again(results);
+        told = true;
+        watcher->row(results, row);
     }
+}
+
+/* Run a row; the session is that of the row before, if they are of one group. */
+static mg_session *run_row(mg_row *row, mg_bench *bench, mg_session *session)
+{
+    mg_run run;
+    mg_run_begin(&run, bench, row, session);
+    row->group->run(&run, row->one_case);
+    mg_run_end(&run);
+    snprintf(row->function, sizeof row->function, "%s", run.function);
+    row->ran = !mg_stop;
+    return run.session;
 }
 
 /* Run all rows, or those in `only`. */
-static void run_groups(mg_results *results, const mg_options *o, mg_bench *bench, const bool *only)
+static void run_rows(mg_results *results, const mg_options *o, mg_bench *bench, const bool *only, shown *s)
 {
-    char(*function)[MG_WIRE_NAME] = calloc((size_t)results->count, sizeof *function);
-    mg_row *row = results->rows;
-    MT_CHECK(function, "out of memory");
-    for (int64_t g = 0; g < o->lab->count; g++) {
-        const mg_group *group = &o->lab->groups[g];
-        mg_session *session = NULL;
-        for (int64_t i = 0; i < group->count && wanted(group, o); i++, row++) {
-            mg_run run;
-            if (only && !only[row - results->rows])
-                continue;
-            mg_run_begin(&run, bench, row, session);
-            group->run(&run, case_of(group, i));
-            mg_run_end(&run);
-            session = run.session;
-            snprintf(function[row - results->rows], MG_WIRE_NAME, "%s", run.function);
-            if (o->progress && !only)
-                o->progress(row, row - results->rows + 1, results->count);
+    const mg_group *group = NULL;
+    mg_session *session = NULL;
+    for (int64_t i = 0; i < results->count && !mg_stop; i++) {
+        mg_row *row = &results->rows[i];
+        if (only && !only[i])
+            continue;
+        if (row->group != group) {
+            mg_session_end(session);
+            session = NULL;
         }
-        mg_session_end(session);
+        group = row->group;
+        if (s && o->watcher)
+            o->watcher->next(row, i, results->count);
+        session = run_row(row, bench, session);
+        if (s && o->until_failure && mg_row_failed(row))
+            results->count = i + 1;
+        if (s && row->ran)
+            show(s, results, i + 1);
     }
-    spread_todo(results->rows, function, results->count, bench);
-    free(function);
+    mg_session_end(session);
+    mg_rows_spread_todo(results, 0, results->count, bench);
 }
 
 /* ---- which lab is at fault ---------------------------------------------------------------------- */
@@ -113,14 +106,16 @@ static void acquit(mg_results *results, const mg_options *o, const mg_bench *ben
     MT_CHECK(b && again.rows, "out of memory");
     memcpy(again.rows, results->rows, bytes);
     *b = *bench;
-    b->todos = 0;
+    b->todos = b->failures = 0;
     if (mg_build_worker(&b->build, o->lab->id, whose, b->worker_path, log, sizeof log) == MT_OK) {
         b->worker.path = b->worker_path;
-        run_groups(&again, o, b, suspect);
+        run_rows(&again, o, b, suspect, NULL);
         for (int64_t i = 0; i < results->count; i++)
             if (suspect[i] && again.rows[i].verdict == MG_PASS) {
                 mg_row *row = &results->rows[i];
                 suspect[i] = false;
+                row->acquitted = true;
+                row->follows[0] = 0;
                 snprintf(row->verdict == MG_TODO ? row->note : row->hint, sizeof row->hint,
                          "passes with the reference's lab%s: look there", labs);
             }
@@ -139,7 +134,7 @@ static void blame_earlier(mg_results *results, const mg_options *o, const mg_ben
     MT_CHECK(suspect, "out of memory");
     for (int64_t i = 0; i < results->count; i++) {
         mg_verdict v = results->rows[i].verdict;
-        suspect[i] = v != MG_PASS && v != MG_INCONCLUSIVE && v != MG_ERROR;
+        suspect[i] = results->rows[i].ran && v != MG_PASS && v != MG_INCONCLUSIVE && v != MG_ERROR;
         any = any || suspect[i];
     }
     for (int i = 1; any && i < build->mines; i++) {
@@ -202,10 +197,7 @@ static mt_status take_lab(mg_bench *bench, const mg_labinfo *info, const mg_opti
         memcpy(results->ignored, ignored, sizeof ignored);
     if (status != MT_OK)
         return status;
-    status = mg_build_units(&bench->build, info, results->build_log, sizeof results->build_log);
-    if (status == MT_OK)
-        results->build_log[0] = 0; /* warnings in units that compile are not reported */
-    return status;
+    return mg_build_units(&bench->build, info, results->build_log, sizeof results->build_log);
 }
 
 /* An action for one of the student's earlier labs. */
@@ -247,6 +239,23 @@ static mt_status visit_mine(mg_bench *bench, const mg_options *o, mg_results *re
     return status;
 }
 
+/* Link; if that fails, without the units at fault. */
+static mt_status link_worker(mg_bench *bench, const mg_options *o, mg_results *results)
+{
+    char log[sizeof results->build_log] = "";
+    mg_build *b = &bench->build;
+    size_t used = strlen(results->build_log), left = sizeof results->build_log - used;
+    mt_status status = mg_build_worker(b, o->lab->id, MG_MINE, bench->worker_path, log, sizeof log);
+    if (status != MT_ERR_FORMAT)
+        return status;
+    status = mg_build_repair(b, &bench->info, results->build_log, sizeof results->build_log);
+    if (status == MT_OK)
+        status = mg_build_worker(b, o->lab->id, MG_MINE, bench->worker_path, log, sizeof log);
+    if (status == MT_ERR_FORMAT) /* units that link alone, but not together */
+        snprintf(results->build_log + used, left, "%s", log);
+    return status;
+}
+
 static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *results)
 {
     char from[PATH_MAX];
@@ -257,28 +266,51 @@ static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *r
         status = take_lab(bench, &bench->info, o, results);
     if (status == MT_OK)
         status = visit_mine(bench, o, results, take_lab); /* from the same submission, or else from labs/ */
-    if (status == MT_OK) {
-        status = mg_build_worker(&bench->build, o->lab->id, MG_MINE, bench->worker_path, results->build_log,
-                                 sizeof results->build_log);
-        if (status == MT_OK)
-            results->build_log[0] = 0; /* the linker's remarks on static libgomp */
-    }
+    if (status == MT_OK)
+        status = link_worker(bench, o, results);
     mg_build_launcher(&bench->build, bench->launcher_path);
     bench->worker.path = bench->worker_path;
     bench->worker.launcher = bench->launcher_path;
     bench->worker.limits = bench->info.limits;
+    if (o->limit > 0) {
+        bench->worker.limits.cpu_s = fmin(o->limit, bench->info.limits.cpu_s);
+        bench->worker.limits.wall_s = fmin(2 * o->limit, bench->info.limits.wall_s); /* others use the machine, too */
+    }
+    bench->no_speed = o->no_speed;
     bench->worker.confined = bench->build.confined;
+    bench->worker.device = bench->build.cuda;
     return status;
 }
 
-static void fail_all(mg_results *results)
+static void fail_all(mg_results *results, const mg_options *o)
 {
     for (int64_t i = 0; i < results->count; i++) {
         mg_row *row = &results->rows[i];
         row->verdict = MG_FAIL;
+        row->ran = true;
         row->hint[0] = 0;
-        snprintf(row->note, sizeof row->note, "the units do not build");
+        row->measured = row->low = row->full = NAN;
+        snprintf(row->note, sizeof row->note, "the units do not build together");
+        if (o->watcher)
+            o->watcher->row(results, row);
     }
+}
+
+static void run_all(mg_results *results, const mg_options *o, mg_bench *bench)
+{
+    shown s = { .options = o, .bench = bench, .verdict = calloc((size_t)results->count, sizeof *s.verdict) };
+    MT_CHECK(s.verdict, "out of memory");
+    if (o->capture && !(bench->capture.file = fopen(o->capture, "w+be")))
+        mt_warn("%s cannot be written: no calls are kept", o->capture);
+    run_rows(results, o, bench, NULL, &s);
+    mg_rows_vacuous(results, bench);
+    if (bench->capture.file)
+        fclose(bench->capture.file);
+    bench->capture.file = NULL;
+    if (!mg_stop)
+        blame_earlier(results, o, bench);
+    show_changes(&s, results);
+    free(s.verdict);
 }
 
 static uint64_t fresh_seed(uint64_t wanted_seed)
@@ -289,6 +321,21 @@ static uint64_t fresh_seed(uint64_t wanted_seed)
     return seed;
 }
 
+/* All rows, as often as is wanted: from --seed on, or each time with a fresh seed. */
+static void grade_times(mg_results *results, const mg_options *o, mg_bench *bench)
+{
+    int64_t count = results->count;
+    for (int64_t time = 0; time < mt_max(o->times, 1) && !mg_stop; time++) {
+        if (time > 0)
+            bench->seed = fresh_seed(o->seed ? o->seed + (uint64_t)time : 0);
+        bench->todos = 0;
+        results->count = count;
+        run_all(results, o, bench);
+        if (o->graded)
+            o->graded(results);
+    }
+}
+
 static mt_status grade_in(mg_results *results, const mg_options *o, mg_bench *bench, const char *scratch)
 {
     bool confined;
@@ -297,15 +344,16 @@ static mt_status grade_in(mg_results *results, const mg_options *o, mg_bench *be
         status = mg_build_open(&bench->build, o->root, o->build, scratch, confined);
     if (status != MT_OK)
         return status;
+    bench->build.any_symbol = o->any_symbol;
     status = make_worker(bench, o, results);
-    if (status == MT_OK) {
-        run_groups(results, o, bench, NULL);
-        blame_earlier(results, o, bench);
-    } else if (results->build_log[0]) {
-        fail_all(results);
-    } else {
+    if (status != MT_OK && !results->build_log[0])
         return status;
-    }
+    if (o->watcher)
+        o->watcher->begin(results);
+    if (status == MT_OK)
+        grade_times(results, o, bench);
+    else
+        fail_all(results, o);
     return MT_OK;
 }
 
@@ -317,12 +365,14 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
     MT_CHECK(bench, "out of memory");
     *results = (mg_results){ 0 };
     bench->seed = fresh_seed(o->seed);
+    bench->marking = o->marking;
+    bench->deadline = o->times ? 0 : begin + 60 * MG_LAB_MINUTES;
     snprintf(results->lab, sizeof results->lab, "%s", o->lab->id);
     describe_machine(results->machine, sizeof results->machine);
     mt_status status = mg_labinfo_read(&bench->info, o->root, o->lab->id);
     if (status == MT_OK) {
         snprintf(results->title, sizeof results->title, "%s", bench->info.title);
-        status = make_rows(results, o);
+        status = mg_rows_make(results, o->lab, o->step);
     }
     if (status == MT_OK)
         status = mg_scratch_open(&scratch);
@@ -331,7 +381,7 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
     mg_scratch_close(&scratch);
     mg_labinfo_free(&bench->info);
     free(bench);
-    add_up(results);
+    mg_rows_add_up(results);
     results->seconds = mt_now() - begin;
     return status;
 }

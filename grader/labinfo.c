@@ -150,3 +150,15 @@ bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, 
     *value = item->valuedouble;
     return true;
 }
+
+const char *mg_labinfo_needs(const mg_labinfo *info, const char *step)
+{
+    const cJSON *needs = cJSON_GetObjectItem(info->json, "needs");
+    const char *steps = cJSON_GetStringValue(cJSON_GetObjectItem(needs, step));
+    return steps ? steps : "";
+}
+
+double mg_labinfo_seconds(const mg_labinfo *info, const char *function, double usual)
+{
+    return number(cJSON_GetObjectItem(info->json, "slow"), function, usual);
+}

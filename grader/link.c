@@ -81,6 +81,15 @@ static void find_folders(const mg_build *b, unsigned whose, parts *p)
     }
 }
 
+/* Its functions replace the C library's (worker/heap.c). */
+static void list_heap(FILE *list, const char *worker)
+{
+    static const char *const names[] = { "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free" };
+    fprintf(list, "%s/heap.o\n", worker);
+    for (int64_t i = 0; i < MT_COUNT(names); i++)
+        fprintf(list, "-Wl,--wrap=%s\n", names[i]);
+}
+
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
     char calls[16];
@@ -103,10 +112,21 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     if (b->cuda)
         fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
     else if (whose & MG_COUNTED)
-        fprintf(list, "%s/traffic.o\n", p->worker);
+        fprintf(list, "%s/traffic.o\n%s/sharing.o\n", p->worker, p->worker);
+    else
+        list_heap(list, p->worker);
     fprintf(list, "%s\n", p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
+
+/* What worker/traffic.c and worker/sharing.c see in addition to the accesses. */
+static const char wrapped[] =
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,"
+    "--wrap=aligned_alloc,--wrap=GOMP_parallel,--wrap=GOMP_parallel_loop_dynamic,"
+    "--wrap=GOMP_parallel_loop_nonmonotonic_dynamic,--wrap=GOMP_parallel_loop_guided,"
+    "--wrap=GOMP_parallel_loop_nonmonotonic_guided,--wrap=GOMP_barrier,"
+    "--wrap=GOMP_loop_end,--wrap=GOMP_sections_end,--wrap=GOMP_critical_start,"
+    "--wrap=GOMP_critical_end,--wrap=GOMP_atomic_start,--wrap=GOMP_atomic_end";
 
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size)
@@ -124,10 +144,12 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
     /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
     const char *const argv[] = {
-        mg_compiler, "-static", "-fno-lto",
-        "-fopenmp",  table,     "-Wl,--eh-frame-hdr",
-        "-o",        path,      response,
-        "-lstdc++",  "-lm",     whose & MG_COUNTED ? "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset" : NULL,
+        mg_compiler, "-static",
+        "-fno-lto",  "-fopenmp",
+        table,       "-Wl,--eh-frame-hdr",
+        "-o",        path,
+        response,    "-lstdc++",
+        "-lm",       whose & MG_COUNTED ? wrapped : b->cuda ? "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync" : NULL,
         NULL
     };
     mg_sandbox box = mg_tool_box(b, argv, NULL);

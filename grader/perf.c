@@ -133,7 +133,13 @@ void mg_perf(mg_run *run, const mg_race *race, const void *one_case)
     double low = mg_bar(run, race->bar, "low"), full = mg_bar(run, race->bar, "full"), begin = mt_now();
     mg_session *kept = run->session;
     mg_score score;
-    bool good = true, open = true;
+    bool good = !run->bench->idle, open = true;
+    if (run->bench->idle)
+        mg_judge(run, MG_FAIL, "%s", "");
+    if (run->bench->no_speed) {
+        mg_judge(run, MG_INCONCLUSIVE, "no speed was measured: --no-speed");
+        return;
+    }
     c.tally.processors = (int)mt_min(race->threads, mg_default_threads());
     run->session = NULL;
     for (int attempt = 0; good && open; attempt++) {

@@ -58,13 +58,15 @@ static void put_head(FILE *out, const mg_results *results)
     put_element(out, "<p class=\"faint\">Units: ", results->units, "<br>\n");
     put_element(out, "", results->machine, "<br>\n");
     put_element(out, "", seconds, "</p>\n");
+    if (results->remark[0])
+        put_element(out, "<p>", results->remark, "</p>\n");
     if (results->warning[0])
         put_element(out, "<p class=\"warning\">Warning: ", results->warning, "</p>\n");
     if (results->ignored[0])
         put_element(out, "<p class=\"faint\">Ignored in the submission: ", results->ignored, "</p>\n");
     if (results->build_log[0])
-        put_element(out, "<details open><summary class=\"FAIL\">The units did not build</summary>\n<pre>",
-                    results->build_log, "</pre></details>\n");
+        put_element(out, "<details open><summary>The compiler says</summary>\n<pre>", results->build_log,
+                    "</pre></details>\n");
 }
 
 /* ---- the table -------------------------------------------------------------------------------- */
@@ -86,8 +88,13 @@ static void put_row(FILE *out, const mg_row *row)
         mg_put(out, row->call, MG_HTML);
         fprintf(out, "   seed %llx\n", (unsigned long long)row->seed);
     }
-    put_element(out, "", row->detail, "</pre>\n");
-    if (row->hint[0])
+    put_element(out, "", row->detail, "");
+    if (row->printed[0])
+        put_element(out, "\nprinted: ", row->printed, "");
+    fputs("</pre>\n", out);
+    if (row->follows[0])
+        put_element(out, "Hint: mend this first: ", row->follows, "\n");
+    else if (row->hint[0])
         put_element(out, "Hint: ", row->hint, "\n");
     fputs("</details></td></tr>\n", out);
 }

@@ -37,7 +37,11 @@ static void add_output(cJSON *test, const mg_row *row)
                                      (unsigned long long)row->seed);
         if (row->detail[0])
             used += (size_t)snprintf(text + used, sizeof text - used, "\n%s", row->detail);
-        if (row->hint[0])
+        if (row->printed[0])
+            used += (size_t)snprintf(text + used, sizeof text - used, "\nprinted: %s", row->printed);
+        if (row->follows[0])
+            snprintf(text + used, sizeof text - used, "\nhint: mend this first: %s", row->follows);
+        else if (row->hint[0])
             snprintf(text + used, sizeof text - used, "\nhint: %s", row->hint);
     }
     add_string(test, "output", text);
@@ -60,6 +64,12 @@ static cJSON *test_of(const mg_row *row)
     add_string(extra, "verdict", mg_verdict_name(row->verdict));
     snprintf(seed, sizeof seed, "%llx", (unsigned long long)row->seed); /* a double cannot hold 64 bits */
     add_string(extra, "seed", seed);
+    add_string(extra, "call", row->call);
+    add_string(extra, "detail", row->detail);
+    add_string(extra, "hint", row->hint);
+    add_string(extra, "note", row->note);
+    add_string(extra, "printed", row->printed);
+    add_string(extra, "follows", row->follows);
     add_number(extra, "measured", row->measured);
     if (isfinite(row->measured)) {
         add_number(extra, "low", row->low);
@@ -71,10 +81,11 @@ static cJSON *test_of(const mg_row *row)
 
 static void add_words(cJSON *root, const mg_results *results)
 {
-    char text[sizeof results->build_log + sizeof results->warning + sizeof results->ignored + 64];
-    snprintf(text, sizeof text, "%s%s%s%s%s%s", results->warning[0] ? "warning: " : "", results->warning,
-             results->ignored[0] ? "\nignored: " : "", results->ignored,
-             results->build_log[0] ? "\nThe units did not build:\n" : "", results->build_log);
+    char text[sizeof results->remark + sizeof results->build_log + sizeof results->warning + sizeof results->ignored +
+              64];
+    snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", results->remark, results->remark[0] ? "\n" : "",
+             results->warning[0] ? "warning: " : "", results->warning, results->ignored[0] ? "\nignored: " : "",
+             results->ignored, results->build_log[0] ? "\nThe compiler says:\n" : "", results->build_log);
     add_string(root, "output", text);
     add_string(root, "output_format", "text");
 }

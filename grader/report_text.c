@@ -30,15 +30,62 @@ static int64_t count_of(const mg_results *results, mg_verdict verdict)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < results->count; i++)
-        count += results->rows[i].verdict == verdict;
+        count += results->rows[i].ran && results->rows[i].verdict == verdict;
     return count;
 }
 
+/* ---- lines ------------------------------------------------------------------------------------ */
+
+enum { MARGIN = 7 }; /* before lines that belong to a row */
+
+/* One line, broken between words where it would be longer than `width`; the rest is indented by two more columns. */
+static void put_wrapped(FILE *out, const char *label, const char *line, int length, int width)
+{
+    int column = MARGIN + mg_width(label);
+    bool first = true;
+    fprintf(out, "%*s%s", MARGIN, "", label);
+    for (int at = 0, next; at < length; at = next) {
+        next = at + (int)strspn(line + at, " ");
+        next = next < length ? next + (int)strcspn(line + next, " ") : next;
+        if (strncmp(line + next, " %", 2) == 0) /* no line begins with the sign of a number */
+            next += 1 + (int)strcspn(line + next + 1, " ");
+        next = next < length ? next : length;
+        char *word = strndup(line + at, (size_t)(next - at));
+        MT_CHECK(word, "out of memory");
+        const char *text = word;
+        if (width && !first && column + mg_width(word) > width) {
+            fprintf(out, "\n%*s", MARGIN + 2, "");
+            column = MARGIN + 2;
+            text += strspn(text, " ");
+        }
+        mg_put(out, text, MG_PLAIN);
+        column += mg_width(text);
+        first = false;
+        free(word);
+    }
+    fputc('\n', out);
+}
+
+/* Each line of text, under the name of its row. */
+static void put_lines(FILE *out, const char *label, const char *text, int width)
+{
+    while (*text) {
+        int length = (int)strcspn(text, "\n");
+        put_wrapped(out, label, text, length, width);
+        text += length + (text[length] == '\n');
+        label = "";
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
 /* The widths of the columns. */
 typedef struct layout {
-    int step, name, verdict, points, max;
+    int step, name, points, max;
     bool colour;
 } layout;
+
+enum { VERDICT = 7 }; /* INCONCLUSIVE is longer, and rare */
 
 static void widen(int *column, int width)
 {
@@ -46,71 +93,77 @@ static void widen(int *column, int width)
         *column = width;
 }
 
-static layout layout_of(const mg_results *results, bool colour)
+/* From what is known before the first row has run. */
+static layout layout_of(FILE *out, const mg_results *results)
 {
-    layout l = { .step = 4, .name = 28, .verdict = 4, .points = 2, .max = 2, .colour = colour };
+    layout l = { .step = 4, .name = 28, .max = 2, .colour = isatty(fileno(out)) && !getenv("NO_COLOR") };
     for (int64_t i = 0; i < results->count; i++) {
         const mg_row *row = &results->rows[i];
         char number[32];
         widen(&l.step, (int)strlen(row->step));
         widen(&l.name, mg_width(row->name));
-        widen(&l.verdict, (int)strlen(mg_verdict_name(row->verdict)));
-        widen(&l.points, (int)strlen(mg_points(number, row->points)));
         widen(&l.max, (int)strlen(mg_points(number, row->max)));
     }
+    l.points = l.max + 1;
     return l;
 }
 
-/* Each line of text, under the name of its row. */
-static void put_lines(FILE *out, const char *label, const char *text)
-{
-    while (*text) {
-        int length = (int)strcspn(text, "\n");
-        char *line = strndup(text, (size_t)length);
-        MT_CHECK(line, "out of memory");
-        fprintf(out, "       %s", label);
-        mg_put(out, line, MG_PLAIN);
-        fputc('\n', out);
-        free(line);
-        text += length + (text[length] == '\n');
-        label = "";
-    }
-}
-
 /* What the row called, what was wrong, and the likeliest cause. */
-static void put_reason(FILE *out, const mg_row *row)
+static void put_reason(FILE *out, const mg_row *row, int width)
 {
     char call[sizeof row->call + 40];
+    unsigned long long seed = row->seed;
     if (row->call[0]) {
-        snprintf(call, sizeof call, "%s   seed %llx", row->call, (unsigned long long)row->seed);
-        put_lines(out, "", call);
+        int n = snprintf(call, sizeof call, "%s   seed %llx", row->call, seed);
+        bool fits = !width || MARGIN + n <= width;
+        put_lines(out, "", fits ? call : row->call, width);
+        if (!fits)
+            fprintf(out, "%*sseed %llx\n", MARGIN, "", seed);
     }
-    put_lines(out, "", row->detail);
-    put_lines(out, "hint: ", row->hint);
+    put_lines(out, "", row->detail, width);
+    put_lines(out, "printed: ", row->printed, width);
+    if (row->follows[0])
+        put_lines(out, "hint: mend this first: ", row->follows, width);
+    else
+        put_lines(out, "hint: ", row->hint, width);
 }
 
-static void put_row(FILE *out, const mg_row *row, const layout *l)
+/* The remark behind the points. */
+static void note_of(const mg_row *row, char *note, size_t size)
 {
+    if (row->verdict == MG_TODO && !row->note[0])
+        snprintf(note, size, "step not written yet");
+    else if (row->same && row->follows[0])
+        snprintf(note, size, "after %s", row->follows);
+    else
+        snprintf(note, size, "%s", row->note);
+}
+
+void mg_report_row(FILE *out, const mg_results *results, const mg_row *row, int width)
+{
+    const layout l = layout_of(out, results);
     const char *verdict = mg_verdict_name(row->verdict);
-    const char *note = row->verdict == MG_TODO && !row->note[0] ? "step not written yet" : row->note;
-    char points[32], max[32];
+    char points[32], max[32], note[sizeof row->note];
+    int used = 1 + l.step + 2 + (int)mt_max(l.name, mg_width(row->name)) + 2 +
+               (int)mt_max(VERDICT, (int64_t)strlen(verdict)) + 1 + l.points + 1 + l.max;
     mg_points(points, row->points);
     mg_points(max, row->max);
-    fprintf(out, " %-*s  ", l->step, row->step);
+    note_of(row, note, sizeof note);
+    fprintf(out, " %-*s  ", l.step, row->step);
     mg_put(out, row->name, MG_PLAIN);
-    fprintf(out, "%*s", l->name + 2 - mg_width(row->name), "");
-    if (l->colour)
-        fprintf(out, "\033[%sm%s\033[0m", verdicts[row->verdict].colour, verdict);
-    else
-        fputs(verdict, out);
-    fprintf(out, "%*s  %*s/%s", l->verdict - (int)strlen(verdict), "", l->points, points, max);
-    if (note[0]) {
-        fprintf(out, "%*s", l->max - (int)strlen(max) + 2, "");
+    fprintf(out, "%*s", l.name + 2 - mg_width(row->name), "");
+    fprintf(out, l.colour ? "\033[%sm%s\033[0m" : "%.0s%s", verdicts[row->verdict].colour, verdict);
+    fprintf(out, "%*s %*s/%s", (int)mt_max(VERDICT - (int64_t)strlen(verdict), 0), "", l.points, points, max);
+    bool fits = !width || used + 2 + mg_width(note) <= width;
+    if (note[0] && fits) {
+        fprintf(out, "%*s", l.max - (int)strlen(max) + 2, "");
         mg_put(out, note, MG_PLAIN);
     }
     fputc('\n', out);
-    if (row->verdict != MG_PASS && row->verdict != MG_TODO)
-        put_reason(out, row);
+    if (!fits && !(row->verdict == MG_TODO && !row->note[0])) /* the verdict says enough */
+        put_lines(out, "", note, width);
+    if (row->verdict != MG_PASS && row->verdict != MG_TODO && !(row->same && row->follows[0]))
+        put_reason(out, row, width);
 }
 
 /* " 63/85 points    1 failed, 1 to do        report: build/report/02.html" */
@@ -124,14 +177,19 @@ static void put_summary(FILE *out, const mg_results *results, const char *html_p
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%lld %s", used ? ", " : "", (long long)count,
                                      verdicts[spoken[i]].words);
     }
-    if (!used)
+    int64_t left = 0;
+    for (int64_t i = 0; i < results->count; i++)
+        left += !results->rows[i].ran;
+    if (left)
+        snprintf(words + used, sizeof words - used, "%s%lld did not run", used ? ", " : "", (long long)left);
+    else if (!used)
         snprintf(words, sizeof words, "%s", results->count ? "all passed" : "nothing was graded");
-    fprintf(out, "\n %s/%s points    %s", mg_points(points, results->points), mg_points(max, results->max), words);
+    fprintf(out, "\n %s/%s points    %s\n", mg_points(points, results->points), mg_points(max, results->max), words);
     if (html_path && html_path[0]) {
-        fprintf(out, "        report: ");
+        fprintf(out, " report: ");
         mg_put(out, html_path, MG_PLAIN);
+        fputc('\n', out);
     }
-    fputc('\n', out);
 }
 
 static void put_machine_line(FILE *out, const mg_results *results)
@@ -155,25 +213,35 @@ static void put_remark(FILE *out, const char *label, const char *text)
     fputc('\n', out);
 }
 
-void mg_report_text(FILE *out, const mg_results *results, const char *html_path)
+void mg_report_begin(FILE *out, const mg_results *results)
 {
-    layout l = layout_of(results, isatty(fileno(out)) && !getenv("NO_COLOR"));
     char head[160];
     snprintf(head, sizeof head, "lab %.2s %s", results->lab, results->title);
     mg_put(out, head, MG_PLAIN);
-    fprintf(out, "%*syour units: ", (int)mt_max(50 - mg_width(head), 4), "");
+    fprintf(out, "%*syour units: ", (int)mt_max(38 - mg_width(head), 2), "");
     mg_put(out, results->units, MG_PLAIN);
     fputs("\n", out);
     put_remark(out, "warning: ", results->warning);
     put_remark(out, "ignored in the submission: ", results->ignored);
     fputs("\n", out);
     if (results->build_log[0]) {
-        fputs(" The units did not build:\n", out);
-        put_lines(out, "", results->build_log);
-        fputs(results->count ? "\n" : "", out);
+        fputs("The compiler says:\n", out);
+        mg_put(out, results->build_log, MG_PLAIN); /* not indented: editors find "labs/NN-name/unit.c:53" */
+        fputs("\n", out);
     }
-    for (int64_t i = 0; i < results->count; i++)
-        put_row(out, &results->rows[i], &l);
+}
+
+void mg_report_end(FILE *out, const mg_results *results, const char *html_path)
+{
     put_summary(out, results, html_path);
     put_machine_line(out, results);
+}
+
+void mg_report_text(FILE *out, const mg_results *results, const char *html_path, int width)
+{
+    mg_report_begin(out, results);
+    for (int64_t i = 0; i < results->count; i++)
+        if (results->rows[i].ran)
+            mg_report_row(out, results, &results->rows[i], width);
+    mg_report_end(out, results, html_path);
 }

@@ -7,8 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { POISON_BYTE = 0xA5, SHIFTS = 61 };
+enum {
+    POISON_BYTE = 0xA5,
+    SHIFTS = 61,
+    TRIES = 3,
+    CALL_SECONDS = 3, /* of a call on a student's machine, who waits for the row; lab.json names slower ones */
+    EMULATED_SECONDS = 12,
+};
 
 /* ---- a case --------------------------------------------------------------------------------- */
 
@@ -38,19 +45,33 @@ void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session
     run->rng = mt_rng_new(bench->seed, stream_of(row));
     row->seed = bench->seed;
     row->measured = row->low = row->full = NAN;
+    row->follows[0] = row->printed[0] = 0;
+    row->same = row->acquitted = row->ran = false;
     if (session)
         mg_session_renew(session);
 }
 
+void mg_keep_printed(mg_run *run)
+{
+    mg_row *row = run->row;
+    if (run->session && (row->verdict == MG_FAIL || row->verdict == MG_TIMEOUT))
+        mg_session_printed(run->session, row->printed, sizeof row->printed);
+}
+
 void mg_run_end(mg_run *run)
 {
+    mg_keep_printed(run);
     if (!run->judged && run->calls == 0)
         mg_judge(run, MG_ERROR, "the check called nothing");
     if (!run->judged)
         mg_judge(run, MG_PASS, "%s", "");
     if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
-        run->row->hint[0] = 0; /* not an error of the student */
+        run->row->hint[0] = 0;                                            /* not an error of the student */
+    if (run->row->verdict == MG_CRASH || run->row->verdict == MG_TIMEOUT) /* not one that the row's own hint is about */
+        snprintf(run->row->hint, sizeof run->row->hint, "make debug LAB=%.2s STEP=%s SEED=%llx makes these calls again",
+                 run->row->step, run->row->step, (unsigned long long)run->row->seed);
     run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
+    mg_capture_row(&run->bench->capture, run->row);
     forget_call(run);
 }
 
@@ -66,22 +87,37 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
     va_end(args);
 }
 
-const char *mg_missing(const mg_bench *bench, const char *step, const char *function)
+const struct mg_todo *mg_missing(const mg_bench *bench, const char *step, const char *function)
 {
     for (int i = 0; i < bench->todos; i++)
         if (strcmp(bench->todo[i].step, step) == 0 && strcmp(bench->todo[i].function, function) == 0)
-            return bench->todo[i].missing;
+            return &bench->todo[i];
     return NULL;
 }
 
-void mg_note_missing(mg_row *row, const char *missing)
+void mg_say_missing(const mg_bench *bench, mg_row *row, const struct mg_todo *todo)
 {
-    row->note[0] = 0;
-    if (missing[0] && strcmp(missing, row->step) != 0)
+    const char *missing = todo->missing;
+    bool broken = mg_is_broken(&bench->build, missing);
+    row->verdict = broken ? MG_FAIL : MG_TODO;
+    row->points = 0;
+    row->detail[0] = row->note[0] = 0;
+    if (broken) {
+        row->call[0] = row->hint[0] = 0;
+        snprintf(row->note, sizeof row->note, "%s does not build", missing);
+    } else if (todo->where[0]) {
+        snprintf(row->note, sizeof row->note, "is it written? then delete the line MT_TODO at %s", todo->where);
+    } else if (missing[0] && strcmp(missing, row->step) != 0) {
         snprintf(row->note, sizeof row->note, "waits for step %s", missing);
+    }
 }
 
-/* What MT_TODO printed names the step: "TODO 05.7: step not written yet". */
+static bool is_step(const char *text)
+{
+    return strspn(text, "0123456789.") == strlen(text) && strlen(text) < 8;
+}
+
+/* What MT_TODO printed names the step, "TODO 05.7: step not written yet", or the unit of a stub. */
 static void remember_todo(mg_run *run)
 {
     mg_bench *b = run->bench;
@@ -92,8 +128,12 @@ static void remember_todo(mg_run *run)
     *todo = (struct mg_todo){ 0 };
     snprintf(todo->step, sizeof todo->step, "%s", run->row->step);
     snprintf(todo->function, sizeof todo->function, "%s", run->function);
-    if (!said || sscanf(said, "\nTODO %7[0-9.]:", todo->missing) != 1)
+    if (!said || sscanf(said, "\nTODO %63[^:]:", todo->missing) != 1 ||
+        !(is_step(todo->missing) || mg_is_broken(&b->build, todo->missing)))
         todo->missing[0] = 0;
+    if (said && sscanf(said, "\nTODO %*[^(](%111[^)])", todo->where) == 1 &&
+        !mg_build_code_above(&b->build, todo->where))
+        todo->where[0] = 0;
     b->todos++;
 }
 
@@ -207,9 +247,42 @@ static void invoke(mg_run *run)
     mg_invocation in = { .function = run->function, .argument = run->argument, .count = run->arguments };
     b->shift = (b->shift * 5 + 7) % SHIFTS;
     in.threads = run->threads;
+    if (!b->marking)
+        in.most_s = mg_labinfo_seconds(&b->info, run->function, b->build.cuda ? EMULATED_SECONDS : CALL_SECONDS);
     in.shift = b->shift;
     in.at_end = run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
+    mg_capture_call(&b->capture, &in);
     mg_session_call(run->session, &in, &run->outcome);
+}
+
+/* An error of ours (no process, no memory, a full disk) may pass. */
+static void invoke_again(mg_run *run)
+{
+    for (int i = 1; i <= TRIES; i++) {
+        run->outcome = (mg_outcome){ .verdict = MG_ERROR };
+        if (!run->session)
+            run->session = mg_session_start(&run->bench->worker);
+        if (run->session)
+            invoke(run);
+        else
+            snprintf(run->outcome.detail, sizeof run->outcome.detail, "%s", mt_last_error());
+        if (run->outcome.verdict != MG_ERROR || mg_stop || i == TRIES)
+            return;
+        mg_session_end(run->session);
+        run->session = NULL;
+        nanosleep(&(struct timespec){ .tv_nsec = i * 300000000L }, NULL);
+    }
+}
+
+/* The verdict of a call that did not come back: for a crash with the line of the unit, if that is known. */
+static void judge_outcome(mg_run *run)
+{
+    const mg_outcome *o = &run->outcome;
+    char line[128] = "";
+    if (o->verdict == MG_CRASH && o->pc[0])
+        mg_build_line(&run->bench->build, run->bench->worker_path, o->pc, MG_FRAMES, line, sizeof line);
+    mg_judge(run, o->verdict, "%s%s%s", line, line[0] ? ": " : "", o->verdict == MG_TODO ? "" : o->detail);
+    mg_keep_printed(run);
 }
 
 static bool call_worker(mg_run *run)
@@ -221,19 +294,21 @@ static bool call_worker(mg_run *run)
         mg_judge(run, MG_TODO, "%s", "");
         return false;
     }
-    if (!run->session)
-        run->session = mg_session_start(&run->bench->worker);
-    if (!run->session) {
-        mg_judge(run, MG_ERROR, "%s", mt_last_error());
-        return false;
+    if (run->bench->idle) {
+        mg_idle_answer(run);
+        run->calls++;
+        return true;
     }
-    invoke(run);
+    if (mg_hopeless(run))
+        return false;
+    invoke_again(run);
     run->calls++;
     if (run->outcome.verdict == MG_PASS)
         return true;
     if (run->outcome.verdict == MG_TODO)
         remember_todo(run);
-    mg_judge(run, run->outcome.verdict, "%s", run->outcome.verdict == MG_TODO ? "" : run->outcome.detail);
+    judge_outcome(run);
+    mg_note_failure(run);
     mg_session_end(run->session);
     run->session = NULL;
     return false;
@@ -244,5 +319,5 @@ bool mg_call(mg_run *run)
     bool device = run->bench->build.cuda;
     if (device)
         mg_device_ask(run);
-    return call_worker(run) && (!device || mg_device_judge(run));
+    return call_worker(run) && (!device || run->bench->idle || mg_device_judge(run));
 }

@@ -1,8 +1,8 @@
 /* scratch.h -- a private folder for one grading, removed at the end, however the grader ends.
  *
  * A small process, the janitor, waits until a pipe from the grader is closed, which happens even after SIGKILL. Then it
- * kills what is left of the sandboxes and removes the folder. Sandboxed programs can pass through the folder (mode
- * 0711) but cannot list it. */
+ * kills what is left of the sandboxes and removes the folder. No other user can read it (mode 0700); as root, it
+ * belongs to the uid of the sandboxes. */
 #ifndef MG_SCRATCH_H
 #define MG_SCRATCH_H
 

@@ -1,13 +1,14 @@
 /* session.c -- starts and ends a worker, and makes calls (wire.h shows the steps). Every wait has a deadline. */
 #include "session.h"
 
-#include "arena.h"
+#include "copies.h"
 #include "death.h"
 #include "freeze.h"
 #include "patience.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,19 +17,24 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { DYING_SECONDS = 2, SLACK_BYTE = 0xFF };
+enum { DYING_SECONDS = 2, MOST_BUSY = 10 };
+
+volatile sig_atomic_t mg_stop;
 
 struct mg_session {
     mg_worker worker;
     mg_process process;
     mg_arena input, output;
-    int request, reply; /* our ends of the pipes */
-    pid_t program;      /* known after the first reply */
-    int64_t answered;   /* calls in this session */
-    double wall_used;   /* of the current check */
-    double cpu_before;  /* processor time when the check began */
-    int64_t printed;    /* bytes, of the current check */
-    char tail[MG_TAIL]; /* the end of what it printed */
+    int request, reply;   /* our ends of the pipes */
+    pid_t program;        /* known after the first reply */
+    int64_t answered;     /* calls in this session */
+    double wall_used;     /* of the current check */
+    double cpu_before;    /* processor time when the check began */
+    double cpu_call;      /* and when the call began */
+    double waited_before; /* time its threads were ready but had no processor, when the check began */
+    double waited_call;   /* and when the call began */
+    int64_t printed;      /* bytes, of the current check */
+    char tail[MG_TAIL];   /* the end of what it printed */
     int64_t tail_bytes;
 };
 
@@ -38,7 +44,8 @@ static mt_status spawn(mg_session *s, int requests, int replies)
 {
     char most[16];
     const char *const argv[] = { s->worker.launcher, most, s->worker.path, NULL };
-    mg_sandbox box = { .confined = s->worker.confined, .filter = MG_FILTER_WORKER };
+    mg_sandbox box = { .confined = s->worker.confined,
+                       .filter = s->worker.device ? MG_FILTER_DEVICE : MG_FILTER_WORKER };
     snprintf(most, sizeof most, "%lld", (long long)(box.confined ? s->worker.limits.processes : 0));
     box.readable[0] = s->worker.launcher;
     box.readable[1] = s->worker.path;
@@ -93,6 +100,7 @@ void mg_session_renew(mg_session *s)
 {
     s->wall_used = 0;
     s->cpu_before = mg_cpu_seconds(s->program);
+    s->waited_before = mg_waited_seconds(s->program);
     s->printed = 0;
     s->tail_bytes = 0;
 }
@@ -111,6 +119,12 @@ static void drain_output(mg_session *s)
     }
 }
 
+void mg_session_printed(mg_session *s, char *text, size_t size)
+{
+    drain_output(s);
+    mg_tail_lines(text, size, s->tail, s->tail_bytes);
+}
+
 /* A verdict on a worker that has ended or must be ended; the session cannot be used any more. */
 static void give_up(mg_session *s, mg_outcome *outcome, mg_verdict verdict, const char *words)
 {
@@ -124,21 +138,49 @@ static void give_up(mg_session *s, mg_outcome *outcome, mg_verdict verdict, cons
     s->program = 0;
 }
 
-static bool over_limits(mg_session *s, double wall, mg_outcome *outcome)
+/* Time that the call has used, without the time in which the machine was busy with others: that of its busiest thread,
+ * or all of it if it waits for something that does not happen. */
+static double used_by_call(const mg_session *s, const mg_invocation *in, double wall)
+{
+    double cpu = mg_cpu_seconds(s->program) - s->cpu_call;
+    double waited = mg_waited_seconds(s->program) - s->waited_call;
+    return fmax(wall - waited, cpu / mt_max(in->threads, 1));
+}
+
+/* The limit of a check: time in which its threads had no processor does not count, unless that is much longer. */
+static bool over_wall(const mg_session *s, double wall)
+{
+    double limit = s->worker.limits.wall_s, passed = s->wall_used + wall;
+    return passed > limit &&
+           (passed > MOST_BUSY * limit || passed - (mg_waited_seconds(s->program) - s->waited_before) > limit);
+}
+
+static bool over_limits(mg_session *s, double wall, const mg_invocation *in, mg_outcome *outcome)
 {
     const mg_limits *most = &s->worker.limits;
     double cpu = mg_cpu_seconds(s->program) - s->cpu_before;
     char words[128] = "";
     if (s->printed > most->output_kib << 10)
         snprintf(words, sizeof words, "printed more than %lld KiB", (long long)most->output_kib);
-    else if (s->wall_used + wall > most->wall_s)
+    else if (over_wall(s, wall))
         snprintf(words, sizeof words, "no answer within %g seconds", most->wall_s);
     else if (cpu > most->cpu_s)
         snprintf(words, sizeof words, "used more than %g seconds of processor time", most->cpu_s);
+    else if (in->most_s > 0 && wall > in->most_s && used_by_call(s, in, wall) > in->most_s)
+        snprintf(words, sizeof words, "this call did not end within %g seconds", in->most_s);
     else
         return false;
     give_up(s, outcome, MG_TIMEOUT, words);
     return true;
+}
+
+/* Where it was, if the worker could still say so. */
+static void read_trace(mg_session *s, mg_outcome *outcome)
+{
+    int unread = 0;
+    if (ioctl(s->reply, FIONREAD, &unread) || unread < (int)sizeof outcome->pc ||
+        read(s->reply, outcome->pc, sizeof outcome->pc) != sizeof outcome->pc)
+        memset(outcome->pc, 0, sizeof outcome->pc);
 }
 
 /* After it reported a fault, the worker should be killed by it; the end of its output may have more details. */
@@ -148,6 +190,7 @@ static void die_of_fault(mg_session *s, const mg_wire_reply *fault, const mg_inv
     mg_wait_readable(s->process.pidfd, DYING_SECONDS);
     drain_output(s);
     mg_describe_fault(words, sizeof words, fault, in);
+    read_trace(s, outcome);
     give_up(s, outcome, MG_CRASH, words);
 }
 
@@ -179,6 +222,15 @@ static bool take_reply(mg_session *s, const mg_wire_reply *reply, const mg_wire_
     return false;
 }
 
+/* Before its first call nothing of the unit has run (symbols.h): the machine lacked processes, memory or threads. */
+static void end_of_worker(mg_session *s, mg_outcome *outcome)
+{
+    char said[256], words[320];
+    mg_tail_lines(said, sizeof said, s->tail, s->tail_bytes);
+    snprintf(words, sizeof words, "the worker ended before its first call%s%s", said[0] ? ": " : "", said);
+    give_up(s, outcome, s->program ? MG_CRASH : MG_ERROR, s->program ? "" : words);
+}
+
 /* Wait for one reply; false with a verdict when the worker ended, or its time, or its output. */
 static bool await(mg_session *s, const mg_wire_request *request, mg_reply_kind wanted, const mg_invocation *in,
                   mg_outcome *outcome)
@@ -204,20 +256,17 @@ static bool await(mg_session *s, const mg_wire_request *request, mg_reply_kind w
         } else if (p[2].revents || (p[0].revents & POLLHUP)) {
             mg_wait_readable(s->process.pidfd, DYING_SECONDS);
             drain_output(s);
-            give_up(s, outcome, MG_CRASH, "");
+            end_of_worker(s, outcome);
             return false;
         }
-        if (over_limits(s, waited, outcome))
+        if (mg_stop)
+            give_up(s, outcome, MG_ERROR, "interrupted");
+        if (mg_stop || over_limits(s, waited, in, outcome))
             return false;
     }
 }
 
 /* ---- a call --------------------------------------------------------------------------------- */
-
-static bool is_array(const mg_argument *a)
-{
-    return a->kind == MG_IN || a->kind == MG_OUT || a->kind == MG_INOUT;
-}
 
 /* Lay out the arrays in the arenas, one after the other in whole pages. */
 static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request *request, mg_outcome *outcome)
@@ -233,7 +282,7 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
         const mg_argument *a = &in->argument[i];
         uint64_t *at = &used[a->kind != MG_IN];
         request->value[i] = (mg_wire_value){ .kind = a->kind, .dtype = a->dtype, .i64 = a->i64, .f32 = a->f32 };
-        if (!is_array(a))
+        if (!mg_is_array(a))
             continue;
         request->value[i].offset = *at;
         request->value[i].bytes = (uint64_t)a->bytes;
@@ -246,58 +295,6 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
     else
         return true;
     return false;
-}
-
-/* The address of an array's pages, and of the array in them, in our memory. */
-static char *pages_of(const mg_session *s, const mg_wire_value *v)
-{
-    return (v->kind == MG_IN ? s->input.base : s->output.base) + v->offset;
-}
-
-static char *array_of(const mg_session *s, const mg_wire_request *request, int i)
-{
-    const mg_wire_value *v = &request->value[i];
-    return pages_of(s, v) + (request->at_end ? mg_pages(v->bytes) - v->bytes : 0);
-}
-
-static void copy_in(mg_session *s, const mg_invocation *in, const mg_wire_request *request)
-{
-    for (int i = 0; i < in->count; i++) {
-        const mg_argument *a = &in->argument[i];
-        if (!is_array(a) || a->bytes == 0)
-            continue;
-        char *pages = pages_of(s, &request->value[i]), *array = array_of(s, request, i), *end = array + a->bytes;
-        memset(pages, SLACK_BYTE, (size_t)(array - pages));
-        memcpy(array, a->data, (size_t)a->bytes);
-        memset(end, SLACK_BYTE, (size_t)(pages + mg_pages((uint64_t)a->bytes) - end));
-    }
-}
-
-static int64_t spoiled(const char *from, const char *to)
-{
-    int64_t count = 0;
-    for (; from < to; from++)
-        count += (unsigned char)*from != SLACK_BYTE;
-    return count;
-}
-
-/* Copy the outputs, and check the rest of their pages: an array has a guard page on one side only. */
-static void copy_out(mg_session *s, const mg_invocation *in, const mg_wire_request *request, mg_outcome *outcome)
-{
-    for (int i = 0; i < in->count; i++) {
-        mg_argument *a = &in->argument[i];
-        if ((a->kind != MG_OUT && a->kind != MG_INOUT) || a->bytes == 0)
-            continue;
-        char *pages = pages_of(s, &request->value[i]), *array = array_of(s, request, i), *end = array + a->bytes;
-        int64_t before = spoiled(pages, array), after = spoiled(end, pages + mg_pages((uint64_t)a->bytes));
-        memcpy(a->result, array, (size_t)a->bytes);
-        if (before + after == 0 || outcome->verdict != MG_PASS)
-            continue;
-        outcome->verdict = MG_FAIL;
-        snprintf(outcome->detail, sizeof outcome->detail, "%lld bytes %s %s %s were overwritten",
-                 (long long)(before ? before : after), before ? "before the start of" : "past the end of", a->name,
-                 mt_shape_text(a->shape));
-    }
 }
 
 static bool hold(mg_session *s, mg_outcome *outcome)
@@ -332,23 +329,39 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
     return true;
 }
 
+/* A timer or a signal may have woken it while we copied: then it computed in time that is not measured. */
+static bool stood_still(mg_session *s, double cpu, mg_outcome *outcome)
+{
+    bool still = mg_cpu_seconds(s->program) - cpu < MG_AWAKE_SECONDS;
+    if (!still)
+        give_up(s, outcome, MG_CRASH, "the worker ran while it was stopped: a call must end when its function returns");
+    return still;
+}
+
 void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome)
 {
     mg_wire_request request;
     *outcome = (mg_outcome){ .verdict = MG_PASS };
     if (!prepare(s, in, &request, outcome))
         return;
-    copy_in(s, in, &request);
+    double stopped = mg_cpu_seconds(s->program);
+    mg_copy_in(&s->input, &s->output, in, &request);
+    if (!stood_still(s, stopped, outcome))
+        return;
     mg_wire_go go = { .nonce = request.nonce };
-    double cpu = mg_cpu_seconds(s->program), waited = mg_waited_seconds(s->program), begin = mt_now();
+    s->cpu_call = mg_cpu_seconds(s->program);
+    s->waited_call = mg_waited_seconds(s->program);
+    double begin = mt_now();
     ssize_t sent = write(s->request, &go, sizeof go);
     (void)sent;
     mg_thaw(s->program);
     if (!await(s, &request, MG_DONE, in, outcome) || !hold(s, outcome))
         return;
     outcome->wall = mt_now() - begin; /* until every thread is stopped: work after the reply counts too */
-    outcome->cpu = mg_cpu_seconds(s->program) - cpu;
-    outcome->waited = mg_waited_seconds(s->program) - waited;
+    stopped = mg_cpu_seconds(s->program);
+    outcome->cpu = stopped - s->cpu_call;
+    outcome->waited = mg_waited_seconds(s->program) - s->waited_call;
     s->answered++;
-    copy_out(s, in, &request, outcome);
+    mg_copy_out(&s->output, in, &request, outcome);
+    stood_still(s, stopped, outcome);
 }

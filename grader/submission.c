@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -149,15 +150,26 @@ static bool send_message(int out, int unit, const void *bytes, size_t count)
     return write(out, &m, sizeof m) == sizeof m && (count == 0 || write(out, bytes, count) == (ssize_t)count);
 }
 
+/* In any encoding: a name that cannot be converted to ours is a warning of libarchive, not an error. */
+static const char *name_of(struct archive_entry *entry)
+{
+    const char *name = archive_entry_pathname(entry);
+    if (!name)
+        name = archive_entry_pathname_utf8(entry);
+    return name ? name : "a name in an unknown encoding";
+}
+
 static void send_entries(struct archive *a, int out, const mg_labinfo *info, char *ignored)
 {
     bool taken[MG_UNITS] = { false };
     struct archive_entry *entry;
     char *text = malloc(MG_UNIT_BYTES);
     int code = ARCHIVE_OK;
-    for (int i = 0; text && i < ENTRIES && (code = archive_read_next_header(a, &entry)) == ARCHIVE_OK; i++) {
-        const char *path = archive_entry_pathname(entry);
-        if (!path || archive_entry_filetype(entry) == AE_IFDIR)
+    for (int i = 0;
+         text && i < ENTRIES && (code = archive_read_next_header(a, &entry)) >= ARCHIVE_WARN && code != ARCHIVE_EOF;
+         i++) {
+        const char *path = name_of(entry);
+        if (archive_entry_filetype(entry) == AE_IFDIR)
             continue;
         int unit = unit_of_path(info, path);
         if (unit < 0 && archive_entry_filetype(entry) == AE_IFREG && is_other(info, basename(path)))
@@ -175,7 +187,7 @@ static void send_entries(struct archive *a, int out, const mg_labinfo *info, cha
             break;
         }
     }
-    if (code != ARCHIVE_OK && code != ARCHIVE_EOF)
+    if (code < ARCHIVE_WARN)
         ignore(ignored, IGNORED, archive_error_string(a) ? archive_error_string(a) : "damaged", "while unpacking");
     free(text);
 }
@@ -184,6 +196,7 @@ MT_NORETURN static void unpack(int in, int out, const mg_labinfo *info)
 {
     char ignored[IGNORED] = "";
     struct archive *a = archive_read_new();
+    setlocale(LC_CTYPE, "C.UTF-8"); /* for names that are not ASCII */
     setrlimit(RLIMIT_CPU, &(struct rlimit){ PARSE_SECONDS, PARSE_SECONDS });
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* sanitizers map terabytes */
     setrlimit(RLIMIT_AS, &(struct rlimit){ (rlim_t)PARSE_MIB << 20, (rlim_t)PARSE_MIB << 20 });
@@ -264,6 +277,7 @@ mt_status mg_submission_collect(const char *to, const char *from, const mg_labin
 {
     char path[PATH_MAX];
     struct stat st;
+    bool found = false;
     ignored[0] = 0;
     int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &st)) {
@@ -278,9 +292,9 @@ mt_status mg_submission_collect(const char *to, const char *from, const mg_labin
     close(fd);
     for (int i = 0; status == MT_OK && i < info->units; i++) {
         mg_path(path, "%s/%s", to, info->unit[i]);
-        if (access(path, R_OK))
-            status = mt_fail(MT_ERR_ARGUMENT, "%s: no usable %s%s%s", from, info->unit[i],
-                             ignored[0] ? "; ignored: " : "", ignored);
+        found = found || access(path, R_OK) == 0;
     }
-    return status;
+    return status != MT_OK || found ? status
+                                    : mt_fail(MT_ERR_ARGUMENT, "%s: no usable %s%s%s", from, info->unit[0],
+                                              ignored[0] ? "; ignored: " : "", ignored);
 }

@@ -38,7 +38,7 @@ static mg_results grade(const char *toy_unit, const char *twice, const char *hal
     toy_write(&t, "labs/88-twice/twice.c", twice);
     toy_write(&t, "labs/89-half/half.c", half);
     cr_assert_eq(mg_grade(&results, &options), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(results.build_log[0], 0, "%s", results.build_log);
+    cr_assert_null(strstr(results.build_log, "error"), "%s", results.build_log);
     return results;
 }
 

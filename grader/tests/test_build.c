@@ -4,6 +4,8 @@
 #include "toy.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
+#include <unistd.h>
 
 static toy t;
 static mg_scratch scratch;
@@ -52,18 +54,18 @@ Test(build, a_link_does_not_see_the_object_it_replaces, .init = open_all, .fini 
 /* Whether units with this text compile, if the reference's text does not compile. */
 static mt_status make_units(const char *text)
 {
-    char log[4096], path[PATH_MAX];
+    char log[4096] = "", path[PATH_MAX];
     mg_labinfo info;
     toy_write(&t, "build/units/90-toy/toy.c", "no C at all\n");
     mg_build_source(&build, "90-toy", path);
     cr_assert_eq(mg_folder(path, false), MT_OK);
-    mg_path(path, "%s/src/90-toy/toy.c", scratch.path);
+    mg_path(path, "%s/src/labs/90-toy/toy.c", scratch.path);
     cr_assert_eq(mg_write_file(path, text, strlen(text)), MT_OK);
     cr_assert_eq(mg_labinfo_read(&info, t.root, "90-toy"), MT_OK, "%s", mt_last_error());
-    build.mines = 0;
+    build.mines = build.brokens = 0;
     mt_status status = mg_build_units(&build, &info, log, sizeof log);
     mg_labinfo_free(&info);
-    return status;
+    return status == MT_OK && mg_is_broken(&build, "toy.c") ? MT_ERR_FORMAT : status;
 }
 
 Test(build, the_references_text_has_the_references_object, .init = open_all, .fini = close_all)
@@ -78,11 +80,65 @@ Test(build, the_references_text_has_the_references_object, .init = open_all, .fi
 
 Test(build, of_an_earlier_lab_device_units_are_left_out, .init = open_all, .fini = close_all)
 {
-    char log[4096];
+    char log[4096] = "", path[PATH_MAX];
     mg_labinfo info = { .id = "91-device", .unit = { "toy.cu" }, .units = 1 };
     cr_assert_eq(make_units("int toy;\n"), MT_OK);
     cr_expect_eq(mg_build_units(&build, &info, log, sizeof log), MT_OK);
     cr_expect(!build.cuda && build.mines == 2);
     build.mines = 0;
+    mg_path(path, "%s/src/labs/91-device", scratch.path);
+    cr_assert_eq(mg_folder(path, false), MT_OK);
+    mg_path(path, "%s/src/labs/91-device/toy.cu", scratch.path);
+    cr_assert_eq(mg_write_file(path, "\n", 1), MT_OK);
     cr_expect_eq(mg_build_units(&build, &info, log, sizeof log), MT_ERR_UNAVAILABLE, "the emulator was not built here");
+}
+
+static void put_source(const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/src/labs/90-toy/%s", scratch.path, name);
+    cr_assert_eq(mg_write_file(path, text, strlen(text)), MT_OK);
+}
+
+/* Of a lab with two units, one that does not compile, is missing, or does not link becomes a stub; the other stays. */
+Test(build, a_broken_unit_does_not_take_others_along, .init = open_all, .fini = close_all)
+{
+    static const char toy_c[] = "void toy(float *out, const float *x, long n) { for (long i = 0; i < n; i++) "
+                                "out[i] = 2 * x[i]; }\n";
+    static const char *const others[] = { "int other(void) { return y; }\n", NULL, "int other2(void) { return 1; }\n" };
+    mg_labinfo info = { .id = "90-toy", .unit = { "toy.c", "other.c" }, .units = 2 };
+    char path[PATH_MAX];
+    toy_shell(
+        "cd %s && echo 'int other(void) { return 1; }' >other.c && gcc -c other.c -o in/units/90-toy/other.o && "
+        "echo 'int other(void); int needs(void) { return other(); }' >needs.c && gcc -c needs.c -o needs.o && "
+        "mkdir -p src/labs/90-toy && ld -r needs.o in/worker/calls_90.o -o all.o && mv all.o in/worker/calls_90.o",
+        scratch.path);
+    for (int64_t i = 0; i < MT_COUNT(others); i++) {
+        char log[8192] = "", words[4096] = "";
+        build.mines = build.brokens = 0;
+        put_source("toy.c", toy_c);
+        put_source("other.c", others[i] ? others[i] : "");
+        mg_build_source(&build, "90-toy/other.c", path);
+        if (!others[i])
+            unlink(path);
+        cr_expect_eq(mg_build_units(&build, &info, log, sizeof log), MT_OK, "%s", mt_last_error());
+        if (mg_build_worker(&build, "90-toy", MG_MINE, path, words, sizeof words) != MT_OK)
+            cr_expect_eq(mg_build_repair(&build, &info, log, sizeof log), MT_OK, "%s", mt_last_error());
+        cr_expect_eq(mg_build_worker(&build, "90-toy", MG_MINE, path, words, sizeof words), MT_OK, "%s", words);
+        cr_expect(mg_is_broken(&build, "other.c") && !mg_is_broken(&build, "toy.c"), "no. %d: %s", (int)i, log);
+        cr_expect(strstr(log, "labs/90-toy/other.c"), "%s", log);
+    }
+}
+
+/* A submission, its objects and its worker are nobody else's to read. */
+Test(build, the_scratch_folder_is_closed_to_other_users, .init = open_all, .fini = close_all)
+{
+    struct stat st;
+    cr_assert_eq(stat(scratch.path, &st), 0);
+    cr_expect_eq(st.st_mode & 07777, 0700);
+    cr_expect_eq(st.st_uid, mg_uid());
+    if (geteuid() == 0)
+        toy_shell("setpriv --reuid=4242 --regid=4242 --clear-groups sh -c '! ls %s/in && ! cat %s/in/libgiven.a' 2>&1 "
+                  ">/dev/null",
+                  scratch.path, scratch.path);
 }

@@ -93,6 +93,26 @@ Test(freeze, a_program_that_ended_is_not_frozen)
     mg_spread(pid);
 }
 
+/* What mg_session_call looks at to see that a stopped worker did not run (session.c). */
+Test(freeze, a_stopped_program_uses_no_processor_time_until_it_is_woken)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            ;
+    cr_assert(mg_freeze(pid));
+    double stopped = mg_cpu_seconds(pid);
+    usleep(50000);
+    cr_expect_lt(mg_cpu_seconds(pid) - stopped, MG_AWAKE_SECONDS, "%g s", mg_cpu_seconds(pid) - stopped);
+    kill(pid, SIGCONT);
+    for (int i = 0; i < 5000 && mg_cpu_seconds(pid) - stopped < 1e-3; i++)
+        usleep(1000);
+    cr_assert(mg_freeze(pid));
+    cr_expect_gt(mg_cpu_seconds(pid) - stopped, MG_AWAKE_SECONDS);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 Test(patience, a_clock_that_jumps_is_no_waiting)
 {
     mg_patience p = mg_patience_new();

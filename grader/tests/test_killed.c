@@ -94,6 +94,7 @@ Test(killed, by_sigkill, .timeout = 600)
 {
     toy t;
     toy_open(&t);
+    t.any_symbol = true;
     kill_with(&t, SIGKILL, 200);
     toy_close(&t);
 }
@@ -103,6 +104,7 @@ Test(killed, while_the_sandbox_is_made, .timeout = 600)
 {
     toy t;
     toy_open(&t);
+    t.any_symbol = true;
     for (int ms = 0; ms < 6; ms++)
         kill_with(&t, SIGKILL, ms);
     toy_close(&t);
@@ -112,6 +114,7 @@ Test(killed, by_ctrl_c, .timeout = 600)
 {
     toy t;
     toy_open(&t);
+    t.any_symbol = true;
     kill_with(&t, SIGINT, 200);
     toy_close(&t);
 }

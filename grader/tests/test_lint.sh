@@ -2,6 +2,7 @@
 # lint.sh: each rule reports a violation at file:line, and a clean tree passes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. grader/tests/expect.sh
 tool=$PWD/grader/tools/lint.sh
 ROOT=$(mktemp -d)
 export ROOT
@@ -9,25 +10,16 @@ trap 'rm -rf "$ROOT"' EXIT
 cp .clang-format "$ROOT"
 cd "$ROOT"
 mkdir -p minitorch/{core,ops,nn,data,ckpt,apps} solutions/{01-matmul,02-backprop} grader/{tools,attacks} labs/01-matmul
-passed=0 failed=0
-# expect NAME STATUS WORDS: lint ends with STATUS and says WORDS.
-expect() {
-    local out rc=0
-    out=$("$tool" 2>&1) || rc=$?
-    if [ $rc -eq "$2" ] && grep -qF -- "$3" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$1" $rc "$out"
-    fi
-}
+# lints NAME STATUS WORDS: lint ends with STATUS and says WORDS.
+lints() { expect "$1" "$2" "$3" "$tool"; }
 lines() { # lines N: a function of N lines in all, called long_one
     printf 'static void long_one(void)\n{\n' && printf '    x();\n%.0s' $(seq $(($1 - 3))) && printf '}\n'
 }
 # violation NAME FILE WORDS: the file on standard input gives WORDS and no other complaint; then it is removed.
 violation() {
     cat >"$2"
-    expect "$1" 1 "$3"
-    expect "$1: no other complaint" 1 " 1 complaints"
+    lints "$1" 1 "$3"
+    lints "$1: no other complaint" 1 " 1 complaints"
     rm "$2"
 }
 
@@ -35,7 +27,7 @@ lines 60 >minitorch/core/good.c
 echo '/* TODO 01.1: the skeleton may say so. */' >labs/01-matmul/unit.c
 printf '#include "/etc/passwd"\n\tFIXME\n' >grader/attacks/evil.c
 printf '#include "nn/own.h"\n#include "core/base.h"\n' >solutions/02-backprop/own.c
-expect "a clean tree" 0 "1 functions, median 60 lines; 0 complaints"
+lints "a clean tree" 0 "1 functions, median 60 lines; 0 complaints"
 
 lines 61 | violation "a long function" minitorch/core/a.c "minitorch/core/a.c:1: long_one has 61 lines (at most 60)"
 seq -f 'int x%g;' 401 | violation "a long file" minitorch/core/a.c "minitorch/core/a.c:401: the file has 401 lines (at most 400)"
@@ -56,13 +48,13 @@ fi
 
 lines 61 >minitorch/core/long.c
 echo 'minitorch/core/long.c:long_one  a table of cases, read top to bottom' >grader/tools/lint-exceptions
-expect "an exception" 0 "0 complaints"
+lints "an exception" 0 "0 complaints"
 echo 'minitorch/core/long.c:long_one' >grader/tools/lint-exceptions
-expect "an exception without a reason" 1 "lint-exceptions:1: an exception without a reason"
+lints "an exception without a reason" 1 "lint-exceptions:1: an exception without a reason"
 rm minitorch/core/long.c
-expect "an exception outlived" 1 "lint-exceptions:1: minitorch/core/long.c:long_one is not over the limit any more"
+lints "an exception outlived" 1 "lint-exceptions:1: minitorch/core/long.c:long_one is not over the limit any more"
 rm -r minitorch solutions grader
-expect "an empty tree" 2 "no sources"
+lints "an empty tree" 2 "no sources"
 
 echo "lint.sh: $passed passed, $failed failed"
 [ $failed -eq 0 ]

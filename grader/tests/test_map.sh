@@ -2,23 +2,12 @@
 # map.sh: every form of tag in a header appears in docs/MAP.md with its unit and checks; --check notices a change.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. grader/tests/expect.sh
 tool=$PWD/grader/tools/map.sh
 ROOT=$(mktemp -d)
 export ROOT
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
-passed=0 failed=0
-# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
-expect() {
-    local name=$1 status=$2 words=$3 out rc=0
-    shift 3
-    out=$("$@" 2>&1) || rc=$?
-    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
-    fi
-}
 mkdir -p minitorch/ops solutions/02-backprop grader/checks
 cat >minitorch/ops/a.h <<'HEADER'
 /* a.h -- all of it is of Lab 02.9, which holds for no declaration below. */

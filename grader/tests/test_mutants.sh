@@ -2,6 +2,7 @@
 # mutants.sh, rowverdict and progress.sh, with a fake grader: which mutants are rejected, which are not, and the messages.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. grader/tests/expect.sh
 build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
@@ -9,18 +10,6 @@ ROOT=$(mktemp -d)
 export ROOT GRADE=$ROOT/grade PAUSE=0
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
-passed=0 failed=0
-# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
-expect() {
-    local name=$1 status=$2 words=$3 out rc=0
-    shift 3
-    out=$("$@" 2>&1) || rc=$?
-    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
-    fi
-}
 
 # The fake grader: the row fails if the unit contains "minus".
 cat >grade <<'STRAW'
@@ -85,7 +74,7 @@ expect "inside a git repository" 0 "1 passed, 0 failed" "$mutants" "$build"
 expect "the solution is as it was" 0 "plus" sed -n 3p solutions/02-backprop/unit.c
 expect "no mutants is no success" 1 "0 passed, 0 failed" "$mutants" "$build" 07
 echo 'no json' >bad.json
-sed 's/{"number"/{"output":"FAIL  the units do not build","number"/g' build/mutants/02-backprop/sign/report/02.json >unbuilt.json
+sed 's/{"number"/{"output":"FAIL  linear.c does not build","number"/g' build/mutants/02-backprop/sign/report/02.json >unbuilt.json
 expect "rowverdict: no row of units that do not build" 1 "it does not build" "$build/bin/rowverdict" unbuilt.json 02.6
 expect "rowverdict: not JSON" 2 "not JSON" "$build/bin/rowverdict" bad.json 02.6
 

@@ -12,7 +12,9 @@
 
 static mg_row row(const char *step, const char *name, mg_verdict verdict, double points, double max)
 {
-    mg_row r = { .verdict = verdict, .points = points, .max = max, .measured = NAN, .low = NAN, .full = NAN };
+    mg_row r = {
+        .ran = true, .verdict = verdict, .points = points, .max = max, .measured = NAN, .low = NAN, .full = NAN
+    };
     snprintf(r.step, sizeof r.step, "%s", step);
     snprintf(r.name, sizeof r.name, "%s", name);
     return r;
@@ -74,7 +76,7 @@ static char *text_of(const mg_results *results, const char *html_path)
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    mg_report_text(out, results, html_path);
+    mg_report_text(out, results, html_path, MG_WIDTH);
     fclose(out);
     return text;
 }
@@ -131,22 +133,64 @@ Test(text, is_laid_out_as_the_example)
     mg_results results = example(rows);
     char *text = text_of(&results, "build/report/02.html");
     cr_expect_str_eq(text,
-                     "lab 02 backprop                                   your units: labs/02-backprop\n"
+                     "lab 02 backprop                       your units: labs/02-backprop\n"
                      "\n"
-                     " 02.1  linear forward                PASS  10/10\n"
-                     " 02.5  softmax: random rows          PASS   3/3\n"
-                     " 02.5  softmax: large logits         FAIL   0/2\n"
+                     " 02.1  linear forward                PASS     10/10\n"
+                     " 02.5  softmax: random rows          PASS      3/3\n"
+                     " 02.5  softmax: large logits         FAIL      0/2\n"
                      "       mt_softmax_fwd_cpu(out, x, N=4, C=10)   seed 5eed01\n"
                      "       out[0,3] = nan   expected 0.135335   tolerance 1.2e-06\n"
                      "       hint: exp(90) overflows float: subtract the row maximum first\n"
-                     " 02.6  cross-entropy backward        TODO   0/8   step not written yet\n"
-                     " 02.9  MNIST, 10 epochs              PASS  12/12  test accuracy 97.8 %  (bar 97.5 %)\n"
-                     " 01.6  packed matmul vs reference    PASS  18/20  0.91x of the reference (bar 0.50 .. 0.95)"
-                     "  9 rounds, spread 2 %\n"
+                     " 02.6  cross-entropy backward        TODO      0/8   step not written yet\n"
+                     " 02.9  MNIST, 10 epochs              PASS     12/12\n"
+                     "       test accuracy 97.8 %  (bar 97.5 %)\n"
+                     " 01.6  packed matmul vs reference    PASS     18/20\n"
+                     "       0.91x of the reference (bar 0.50 .. 0.95)  9 rounds, spread 2 %\n"
                      "\n"
-                     " 63/85 points    1 failed, 1 to do        report: build/report/02.html\n"
+                     " 63/85 points    1 failed, 1 to do\n"
+                     " report: build/report/02.html\n"
                      "grade 02: 63/85 TODO=1 FAIL=1\n",
                      "it was:\n%s", text);
+    free(text);
+}
+
+/* A script reads a line for a row; a person has 80 columns. */
+Test(text, lines_are_as_wide_as_asked)
+{
+    mg_row rows[6];
+    mg_results results = example(rows);
+    SET(rows[2].call, "mt_cross_entropy_fwd_cpu(loss, probs, logits, label, N=61, C=10, and=more, arguments=1, of=2)");
+    SET(rows[2].detail, "\xc3\xa9\xc3\xa9 probs[9,2] = 0.16719   expected 0.212232   tolerance 2.7e-07   (8 of 610 "
+                        "wrong, and more words)\na second line\n"
+                        "a third line, whose number ends in the last of the eighty columns, is: 88 %");
+    char *text = text_of(&results, NULL), *wide = NULL;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        cr_expect_leq(mg_width(line), 80, "%s", line);
+        cr_expect_neq(line[strspn(line, " ")], '%', "%s", line);
+    }
+    size_t length;
+    FILE *out = open_memstream(&wide, &length);
+    mg_report_text(out, &results, NULL, 0);
+    fclose(out);
+    cr_expect(strstr(wide, "MNIST, 10 epochs              PASS     12/12  test accuracy 97.8 %  (bar 97.5 %)\n"));
+    cr_expect(strstr(wide, "610 wrong, and more words)\n       a second line\n"), "%s", wide);
+    free(text);
+    free(wide);
+}
+
+/* The row that failed before it for the same reason says it all. */
+Test(text, a_follower_is_short)
+{
+    mg_row rows[6];
+    mg_results results = example(rows);
+    SET(rows[2].follows, "02.5 softmax: random rows");
+    char *text = text_of(&results, NULL);
+    cr_expect(strstr(text, "tolerance 1.2e-06\n       hint: mend this first: 02.5 softmax: random rows\n 02.6"), "%s",
+              text);
+    free(text);
+    rows[2].same = true;
+    text = text_of(&results, NULL);
+    cr_expect(strstr(text, "FAIL      0/2\n       after 02.5 softmax: random rows\n 02.6"), "%s", text);
     free(text);
 }
 
@@ -161,8 +205,7 @@ Test(text, all_passed_and_nothing_graded)
     results.count = 0, results.points = 0;
     SET(results.build_log, "softmax.c:3: error: oh\n  dear\n");
     text = text_of(&results, NULL);
-    cr_expect(strstr(text, " The units did not build:\n       softmax.c:3: error: oh\n         dear\n"), "it was:\n%s",
-              text);
+    cr_expect(strstr(text, "\nThe compiler says:\nsoftmax.c:3: error: oh\n  dear\n"), "it was:\n%s", text);
     cr_expect(strstr(text, "nothing was graded\ngrade 02: 0/13\n"), "it was:\n%s", text);
     free(text);
 }
@@ -190,7 +233,7 @@ Test(text, every_verdict_has_its_word)
               text);
     cr_expect(strstr(text, "grade 00: 0/0 TODO=1 FAIL=1 CRASH=1 TIMEOUT=1 INCONCLUSIVE=1 ERROR=1\n"), "it was:\n%s",
               text);
-    cr_expect(strstr(text, "INCONCLUSIVE  0.12/7.5\n"), "it was:\n%s", text);
+    cr_expect(strstr(text, "INCONCLUSIVE 0.12/7.5\n"), "it was:\n%s", text);
     free(text);
 }
 

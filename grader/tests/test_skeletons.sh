@@ -2,6 +2,7 @@
 # skeletons.sh: skeletons follow the solutions and never overwrite a student's work; lost functions are reported.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. grader/tests/expect.sh
 tool=$PWD/grader/tools/skeletons.sh
 export STRIP=${STRIP:-$PWD/build/release/bin/strip}
 [ -x "$STRIP" ] || make -s build/release/bin/strip
@@ -9,18 +10,6 @@ ROOT=$(mktemp -d)
 export ROOT
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
-passed=0 failed=0
-# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
-expect() {
-    local name=$1 status=$2 words=$3 out rc=0
-    shift 3
-    out=$("$@" 2>&1) || rc=$?
-    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
-    fi
-}
 # unit BEFORE INSIDE AFTER: the solution, a function with a region.
 unit() {
     mkdir -p solutions/01-matmul labs/01-matmul

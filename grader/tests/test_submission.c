@@ -86,7 +86,6 @@ Test(submission, units_of_labs_graded_along_are_no_surprise)
 Test(submission, a_symbolic_link_in_a_folder_is_not_followed)
 {
     char path[PATH_MAX];
-    put("pack.c", "two");
     mg_path(path, "%s/matmul.c", from);
     cr_assert_eq(symlink("/etc/passwd", path), 0);
     cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
@@ -97,7 +96,6 @@ Test(submission, a_symbolic_link_in_a_folder_is_not_followed)
 Test(submission, a_pipe_a_folder_and_a_huge_file_are_refused)
 {
     char path[PATH_MAX];
-    put("pack.c", "two");
     mg_path(path, "%s/matmul.c", from);
     cr_assert_eq(mkfifo(path, 0644), 0);
     cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
@@ -110,6 +108,12 @@ Test(submission, a_pipe_a_folder_and_a_huge_file_are_refused)
     cr_assert_eq(truncate(path, MG_UNIT_BYTES + 1), 0);
     cr_expect_eq(collect(from), MT_ERR_ARGUMENT);
     cr_expect(strstr(ignored, "matmul.c (too large)"), "%s", ignored);
+}
+
+Test(submission, one_unit_of_two_is_enough)
+{
+    put("pack.c", "two");
+    cr_expect_eq(collect(from), MT_OK, "the build names the other one");
 }
 
 Test(submission, what_is_not_there_is_one_line)
@@ -173,6 +177,36 @@ Test(submission, tar_and_zip_with_a_folder_inside)
         expect_taken("matmul.c", "one");
         expect_taken("pack.c", "two");
         cr_expect(strstr(ignored, "ada/README.md (not a unit)"), "%s", ignored);
+    }
+}
+
+/* As tar (pax and old), and zip, make them, in UTF-8 and in Latin-1. */
+static const char make_named[] =
+    "import sys, tarfile, zipfile, io\n"
+    "where, kind = sys.argv[1:]\n"
+    "names = ['J\u00fcrgen \u8cc7\u6599/matmul.c', 'J\u00fcrgen \u8cc7\u6599/\u0444.txt', 'J\u00fcrgen "
+    "\u8cc7\u6599/pack.c']\n"
+    "if kind == 'latin': names = [n.replace('\u8cc7\u6599', 'x').replace('\u0444', '\u00e9') for n in names]\n"
+    "if kind == 'zip':\n"
+    "    with zipfile.ZipFile(where, 'w') as z: [z.writestr(n, n[-4:]) for n in names]\n"
+    "else:\n"
+    "    form = tarfile.PAX_FORMAT if kind == 'pax' else tarfile.GNU_FORMAT\n"
+    "    with tarfile.open(where, 'w', format=form, encoding='latin-1' if kind == 'latin' else 'utf-8') as t:\n"
+    "        for n in names:\n"
+    "            i = tarfile.TarInfo(n); i.size = 4; t.addfile(i, io.BytesIO(n[-4:].encode('latin-1')))\n";
+
+Test(submission, names_in_any_alphabet)
+{
+    static const char *const kinds[] = { "pax", "gnu", "latin", "zip" };
+    char command[8192];
+    for (int i = 0; i < MT_COUNT(kinds); i++) {
+        mg_path(from, "%s/%s.archive", scratch.path, kinds[i]);
+        snprintf(command, sizeof command, "/usr/bin/python3 - %s %s <<'E'\n%s\nE\n", from, kinds[i], make_named);
+        cr_assert_eq(system(command), 0);
+        cr_assert_eq(collect(from), MT_OK, "%s: %s", kinds[i], mt_last_error());
+        expect_taken("matmul.c", "ul.c");
+        expect_taken("pack.c", "ck.c");
+        cr_expect(strstr(ignored, "txt (not a unit)"), "%s: %s", kinds[i], ignored);
     }
 }
 

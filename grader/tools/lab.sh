@@ -1,13 +1,21 @@
 #!/usr/bin/env bash
-# lab.sh BUILD LAB -- opens a lab: where its handout and its units are, then grades what stands there once.
+# lab.sh BUILD LAB -- opens a lab: its handout, what is to be written (in the order of the steps, with file and line), and a first grade.
 set -euo pipefail
 build=$1 lab=$2 number=${2%%-*}
+# step <tab> file:line of every region that is not written, in the order of the steps
+todo=$(grep -nH 'MT_TODO("' labs/"$lab"/*.c labs/"$lab"/*.cu 2>/dev/null |
+    sed -E 's/^([^:]*:[0-9]+):.*MT_TODO\("([0-9.]+)"\).*/\2\t\1/' | sort -t'	' -k1,1V -k2,2V || true)
 echo "lab $number: read  labs/$lab/README.md"
-shopt -s nullglob
-for unit in labs/"$lab"/*.c labs/"$lab"/*.cu; do
-    todo=$(grep -c 'MT_TODO(' "$unit" || true)
-    echo "        write $unit  ($todo regions to write)"
-done
-echo "        then  make grade LAB=$number"
+if [ -n "$todo" ]; then
+    IFS=$'\t' read -r step where <<<"$todo"
+    echo "  begin with step $step in $where"
+    printf '  to write, in this order (grade one step with make grade LAB=%s STEP=%s):\n' "$number" "$step"
+    awk -F'\t' '{ split($2, at, ":"); key = $1 "\t" at[1]
+                  if (key != last) { if (last) print line; line = sprintf("    %-6s %s:%s", $1, at[1], at[2]); last = key }
+                  else line = line ", " at[2] }
+                END { if (last) print line }' <<<"$todo"
+else
+    echo "  every region is written"
+fi
 echo
 exec "$build/bin/grade" --lab "$number" --build "$build" --report build/report

@@ -4,7 +4,7 @@
  *
  * looks for rows of that step whose name holds the words after it (none: every row of the step) and prints the verdict
  * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. TODO, an inconclusive
- * measurement and units that do not build do not count. Exit status: 0 caught, 1 not caught or no such row, 2 no
+ * measurement and a unit that does not build do not count. Exit status: 0 caught, 1 not caught or no such row, 2 no
  * results. */
 #include "core/base.h"
 
@@ -70,8 +70,8 @@ int main(int argc, char **argv)
         if (means(argv[2], test) && (!found || (caught(verdict_of(test)) && !caught(verdict_of(found)))))
             found = test;
     }
-    /* If the units do not build, every row has failed. */
-    bool unbuilt = found && strstr(string_of(found, "output"), "the units do not build");
+    /* A unit that does not build fails every row that calls it. */
+    bool unbuilt = found && strstr(string_of(found, "output"), "does not build");
     if (unbuilt)
         printf("it does not build\n");
     else if (found)

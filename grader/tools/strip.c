@@ -250,7 +250,7 @@ static void print_skeleton(FILE *out, const source *s)
         for (at++; at < r->body; at++)
             fprintf(out, "%s\n", s->line[at]);
         if (indent)
-            fprintf(out, "%*sMT_TODO(\"%s\");\n", indent, "", r->step);
+            fprintf(out, "%*sMT_TODO(\"%s\"); /* delete this line when yours stands here */\n", indent, "", r->step);
         at = r->end + 1;
     }
     for (; at < s->count; at++)

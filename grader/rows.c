@@ -1,0 +1,113 @@
+/* rows.c -- see rows.h. */
+#include "rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool wanted(const mg_group *group, const char *step)
+{
+    return !step || strcmp(step, group->step) == 0;
+}
+
+static const mg_case *case_of(const mg_group *group, int64_t i)
+{
+    return (const mg_case *)((const char *)group->cases + i * group->stride);
+}
+
+mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *step)
+{
+    results->count = 0;
+    for (int64_t g = 0; g < lab->count; g++)
+        results->count += wanted(&lab->groups[g], step) ? lab->groups[g].count : 0;
+    if (results->count == 0)
+        return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step %s", lab->id, step ? step : "with checks");
+    results->rows = calloc((size_t)results->count, sizeof results->rows[0]);
+    MT_CHECK(results->rows, "out of memory");
+    mg_row *row = results->rows;
+    for (int64_t g = 0; g < lab->count; g++) {
+        const mg_group *group = &lab->groups[g];
+        for (int64_t i = 0; i < group->count && wanted(group, step); i++, row++) {
+            const mg_case *c = case_of(group, i);
+            snprintf(row->step, sizeof row->step, "%s", group->step);
+            snprintf(row->name, sizeof row->name, "%s%s%s", group->title, c->name ? ": " : "", c->name ? c->name : "");
+            snprintf(row->hint, sizeof row->hint, "%s", c->hint ? c->hint : "");
+            row->max = c->points;
+            row->group = group;
+            row->one_case = c;
+        }
+    }
+    return MT_OK;
+}
+
+void mg_rows_add_up(mg_results *results)
+{
+    results->points = results->max = 0;
+    for (int64_t i = 0; i < results->count; i++) {
+        results->points += results->rows[i].ran ? results->rows[i].points : 0;
+        results->max += results->rows[i].max;
+    }
+}
+
+/* ---- leading and following ---------------------------------------------------------------------- */
+
+bool mg_row_failed(const mg_row *row)
+{
+    return row->verdict == MG_FAIL || row->verdict == MG_CRASH || row->verdict == MG_TIMEOUT;
+}
+
+/* "mt_relu_fwd_cpu" of "mt_relu_fwd_cpu in place(x, n=1)". */
+static size_t function_length(const mg_row *row)
+{
+    return strcspn(row->call, "( ");
+}
+
+/* A row whose values were right, and whose bar was missed, has a cause of its own. */
+static bool same_cause(const mg_row *a, const mg_row *b)
+{
+    size_t n = function_length(a);
+    return strcmp(a->step, b->step) == 0 && isnan(a->measured) && isnan(b->measured) && n == function_length(b) &&
+           strncmp(a->call, b->call, n) == 0;
+}
+
+/* Whether `step` is one of the words of `list`. */
+static bool listed(const char *list, const char *step)
+{
+    size_t n = strlen(step);
+    for (const char *at = list; (at = strstr(at, step)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+            return true;
+    return false;
+}
+
+void mg_rows_lead(mg_results *results, int64_t i, const mg_labinfo *info)
+{
+    mg_row *row = &results->rows[i];
+    const char *needs = mg_labinfo_needs(info, row->step);
+    if (!mg_row_failed(row) || !row->call[0]) /* its unit does not build, and the note says so */
+        return;
+    for (int64_t j = 0; j < i; j++) {
+        const mg_row *lead = &results->rows[j];
+        if (!lead->ran || !mg_row_failed(lead) || lead->follows[0] || !lead->call[0])
+            continue;
+        row->same = same_cause(lead, row);
+        if (row->same || listed(needs, lead->step)) {
+            snprintf(row->follows, sizeof row->follows, "%s %s", lead->step, lead->name);
+            return;
+        }
+    }
+}
+
+/* ---- steps that are not written ------------------------------------------------------------------ */
+
+void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)
+{
+    for (int64_t i = begin; i < end; i++) {
+        mg_row *row = &results->rows[i];
+        const struct mg_todo *missing =
+            row->ran && row->function[0] ? mg_missing(bench, row->step, row->function) : NULL;
+        if (missing)
+            mg_say_missing(bench, row, missing);
+    }
+}

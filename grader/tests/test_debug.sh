@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+root=$PWD scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0 failed=0
+expect() { # name, words in the output, output
+    if grep -qF -- "$2" <<<"$3"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'failed: %s: "%s" is not in:\n%s\n' "$1" "$2" "$3"
+    fi
+}
+make -s CC="${CC:-gcc}" reference || exit 1
+mkdir -p "$scratch/build" "$scratch/labs"
+ln -s "$root/build/release" "$scratch/build/release"
+ln -s "$root/grader" "$root/datasets" "$scratch/"
+find minitorch -name '*.h' -print0 | xargs -0 cp --parents -t "$scratch"
+cp -r labs/02-backprop "$scratch/labs/"
+cp solutions/02-backprop/*.c "$scratch/labs/02-backprop/"
+cd "$scratch" || exit 1
+export OMP_WAIT_POLICY=passive
+debug() { timeout 120 grader/tools/debug.sh build/release 02-backprop "$@" 2>&1; }
+
+out=$(debug 02.3 5eed01)
+expect "a right unit: every call is made" "call 1: mt_relu_fwd_cpu" "$out"
+expect "a right unit: outputs are printed" "argument 0: " "$out"
+unit=labs/02-backprop/init.c
+printf '#include <stdio.h>\n#include <stdlib.h>\n%s' "$(sed 's/^void mt_init_he(.*/&/' "$unit")" >"$unit.new" && mv "$unit.new" "$unit"
+awk '!done && /^{/ { print; print "    volatile float *own = malloc(4); printf(\"hello\\n\"); own[1] = 1; free((void *)own);"; done = 1; next } { print }' "$unit" >"$unit.new" && mv "$unit.new" "$unit"
+line=$(grep -n 'own = malloc' "$unit" | cut -d: -f1)
+out=$(debug 02.8)
+expect "a heap overrun: the grade sees it" "heap overrun: up to 4 bytes past the end of a block of 4 bytes" "$out"
+expect "a heap overrun: AddressSanitizer names the line" "labs/02-backprop/init.c:$line" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
+expect "what it prints is shown" "hello" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
+if command -v gdb >/dev/null; then
+    expect "gdb stops in the function" "Breakpoint 1, " "$(GDB=1 debug 02.8 <<<$'kill\ny\nquit\n')"
+fi
+echo "test_debug: $passed passed, $failed failed"
+[ $failed -eq 0 ]

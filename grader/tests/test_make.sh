@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The name of a submission reaches the grader as it is: neither make nor the shell runs anything in it.
+set -euo pipefail
+repo=$(cd "$(dirname "$0")/../.." && pwd) passed=0 failed=0
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root/bin"
+# shellcheck disable=SC2016
+printf '#!/bin/sh\nprintf "%%s\\n" "$@" >"%s/said"; env >"%s/env"\n' "$root" "$root" >"$root/bin/grade"
+chmod +x "$root/bin/grade"
+
+# expect NAME: it is one argument, and nothing was run.
+expect() {
+    rm -f "$root/said"
+    (cd "$repo" && make -s grade LAB=02 REF="$root" -o data-or-standin SUBMISSION="$1" "${@:2}") >"$root/log" 2>&1 || true
+    if [ -e "$root/said" ] && grep -qxF -- "$1" "$root/said" && [ ! -e "$root/ran" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: %s\n' "$1" "$(cat "$root/log" "$root/said" 2>/dev/null)"
+    fi
+    rm -f "$root/ran"
+}
+
+touch="touch $root/ran"
+# shellcheck disable=SC2016
+for name in alice.tar 'two words.tar' 'bob$(shell '"$touch"').tar' 'bob$$(shell '"$touch"').tar' 'a;'"$touch"'.tar' 'a`'"$touch"'`.tar' \
+    'a$('"$touch"').tar' "it's.tar" "a';$touch;'.tar" 'a"b.tar' 'a&b|c>d.tar' '-x.tar' 'ü.tar' 'a\b.tar' '${HOME}.tar' '*' '#a.tar' \
+    '$(error stop).tar' '$(eval all: ; '"$touch"')x'; do
+    expect "$name"
+done
+expect alice.tar SEED=5eed01 STEP=02.3
+grep -qxF 5eed01 "$root/said" && grep -qxF 02.3 "$root/said" || { failed=$((failed + 1)) && echo "FAIL: STEP and SEED"; }
+if (cd "$repo" && make -s grade LAB=02 REF="$root" -o data-or-standin SEED='$(shell '"$touch"')') >/dev/null 2>&1; [ -e "$root/ran" ]; then
+    failed=$((failed + 1)) && echo "FAIL: SEED is expanded"
+else
+    passed=$((passed + 1))
+fi
+echo "make: $passed passed, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,161 @@
+/* test_rows.c -- rows as a student sees them: in their order, as soon as they are final; the first one that fails
+ * leads; what did not run keeps its place in the report; a call has three seconds. */
+#include "rows.h"
+#include "toy.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#define TOY "#include <stdint.h>\nvoid toy(float *out, const float *x, int64_t n)\n"
+#define DO  "for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];"
+
+static const toy_case many[] = {
+    { { 1, "two", "h" }, 2 }, { { 1, "three", "h" }, 3 }, { { 1, "none", "h" }, 0 }, { { 1, "four", "h" }, 4 }
+};
+static const mg_group groups[] = { MG_GROUP("90.1", "toy", toy_twice, many), MG_GROUP("90.3", "later", toy_twice, many),
+                                   MG_GROUP("90.4", "other", toy_twice, many) };
+static const mg_lab lab = { "90-toy", groups, MT_COUNT(groups) };
+
+static char told[4096]; /* what the watcher was told, in order */
+
+static int64_t stop_at = -1; /* a Ctrl-C while this row runs */
+
+static void tell(const char *words)
+{
+    strncat(told, words, sizeof told - strlen(told) - 1);
+}
+
+static void begin(const mg_results *results)
+{
+    (void)results;
+    tell("begin ");
+}
+
+static void next(const mg_row *row, int64_t done, int64_t total)
+{
+    (void)total;
+    tell(row->name);
+    tell("? ");
+    mg_stop = done == stop_at;
+}
+
+static void ready(const mg_results *results, const mg_row *row)
+{
+    (void)results;
+    tell(row->name);
+    tell(row->verdict == MG_PASS ? "+ " : row->verdict == MG_TODO ? "todo " : "- ");
+}
+
+static const mg_watcher watcher = { begin, next, ready, begin };
+
+static toy t;
+
+static void open_toy(void)
+{
+    told[0] = 0;
+    toy_open(&t);
+    toy_write(&t, "labs/90-toy/lab.json",
+              "{ \"lab\": \"90-toy\", \"title\": \"toy\", \"units\": [\"toy.c\"], \"needs\": { \"90.3\": \"90.1\" },"
+              " \"limits\": { \"memory_mib\": 256, \"processes\": 16 } }\n");
+}
+
+static void close_toy(void)
+{
+    toy_close(&t);
+}
+
+static mg_results grade(const char *unit, const char *step)
+{
+    mg_results results;
+    mg_options options = { .lab = &lab, .root = t.root, .build = t.build, .step = step, .watcher = &watcher };
+    toy_write(&t, "labs/90-toy/toy.c", unit);
+    cr_assert_eq(mg_grade(&results, &options), MT_OK, "%s", mt_last_error());
+    return results;
+}
+
+Test(rows, the_first_that_fails_leads, .init = open_toy, .fini = close_toy)
+{
+    mg_results r = grade(TOY "{ " DO " if (n > 2) out[2] = 0; }", NULL);
+    cr_expect_eq(r.rows[0].verdict, MG_PASS);
+    cr_expect_str_eq(r.rows[1].follows, "");
+    cr_expect_str_eq(r.rows[3].follows, "90.1 toy: three");
+    cr_expect(r.rows[3].same, "the same step and function");
+    cr_expect_str_eq(r.rows[5].follows, "90.1 toy: three", "of a step that needs it");
+    cr_expect(!r.rows[5].same);
+    cr_expect_str_eq(r.rows[9].follows, "", "a step that does not");
+    cr_expect_str_eq(r.rows[11].follows, "90.4 other: three");
+    mg_results_free(&r);
+}
+
+Test(rows, are_shown_as_soon_as_they_are_final, .init = open_toy, .fini = close_toy)
+{
+    mg_results r = grade(TOY "{ " DO " }", "90.1");
+    cr_expect_str_eq(told,
+                     "begin toy: two? toy: two+ toy: three? toy: three+ toy: none? toy: none+ toy: four? toy: four+ ");
+    mg_results_free(&r);
+    told[0] = 0;
+    r = grade("#include \"core/base.h\"\n" TOY "{ if (n > 2) MT_TODO(\"90.1\"); " DO " }", "90.1");
+    cr_expect_str_eq(told,
+                     "begin toy: two? toy: three? toy: none? toy: four? toy: two"
+                     "todo toy: three"
+                     "todo "
+                     "toy: none"
+                     "todo toy: four"
+                     "todo ",
+                     "a later row of its step decides: %s", told);
+    mg_results_free(&r);
+}
+
+Test(rows, a_call_has_three_seconds, .init = open_toy, .fini = close_toy, .timeout = 60)
+{
+    mg_results r = grade(TOY "{ for (volatile int go = n > 0; go;) ; }", "90.1");
+    cr_expect_eq(r.rows[0].verdict, MG_TIMEOUT);
+    cr_expect(strstr(r.rows[0].detail, "did not end within 3 seconds"), "%s", r.rows[0].detail);
+    mg_results_free(&r);
+}
+
+Test(rows, an_interrupt_leaves_the_others_out, .init = open_toy, .fini = close_toy, .timeout = 60)
+{
+    stop_at = 2;
+    mg_results r = grade(TOY "{ " DO " }", NULL);
+    for (int64_t i = 0; i < r.count; i++)
+        cr_expect_eq(r.rows[i].ran, i < 2, "row %d", (int)i);
+    cr_expect_eq(r.points, 2);
+    mg_results_free(&r);
+}
+
+/* Recall RESULTS with what is at PATH, then write it there. */
+static mg_results recall_and_write(const mg_results *results, const char *path)
+{
+    mg_results all;
+    cr_assert_eq(mg_recall(&all, results, &lab, path), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(mg_report_json(path, &all), MT_OK);
+    return all;
+}
+
+Test(rows, a_step_keeps_the_others_of_the_report, .init = open_toy, .fini = close_toy)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/90.json", t.root);
+    mg_results one = grade(TOY "{ " DO " if (n > 2) out[2] = 0; }", "90.3");
+    mg_results all = recall_and_write(&one, path);
+    cr_assert_eq(all.count, 12);
+    cr_expect_str_eq(all.rows[0].note, "not graded yet");
+    cr_expect_eq(all.rows[4].verdict, MG_PASS);
+    cr_expect_eq(all.points, 2);
+    mg_results two = grade(TOY "{ " DO " }", "90.1"), both = recall_and_write(&two, path);
+    cr_expect_eq(both.points, 6, "four of step 90.1 and two of 90.3 from before: %g", both.points);
+    cr_expect_eq(both.max, 12);
+    cr_expect_eq(both.rows[5].verdict, MG_FAIL);
+    cr_expect_str_eq(both.rows[5].detail, all.rows[5].detail);
+    cr_expect_str_eq(both.rows[5].call, all.rows[5].call);
+    cr_expect_eq(both.rows[5].seed, all.rows[5].seed);
+    snprintf(two.units, sizeof two.units, "elsewhere");
+    mg_results others = recall_and_write(&two, path);
+    cr_expect_eq(others.points, 4, "what others' units earned is not kept");
+    mg_results_free(&one);
+    mg_results_free(&two);
+    mg_results_free(&all);
+    mg_results_free(&both);
+    mg_results_free(&others);
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# seeds.sh and steady.sh with a fake grader that prints what `grade --times` would: misses, changed verdicts, and the last lines.
+set -euo pipefail
+tools=$(cd "$(dirname "$0")/../.." && pwd)/grader/tools
+ROOT=$(mktemp -d) passed=0 failed=0
+export ROOT GRADE=$ROOT/grade
+trap 'rm -rf "$ROOT"' EXIT
+cd "$ROOT"
+mkdir -p bin solutions/02-backprop labs/02-backprop grader/mutants/02-backprop
+printf 'one\nplus\nthree\n' >solutions/02-backprop/unit.c
+printf '# catches: 02.6 softmax: large logits\n--- a/unit.c\n+++ b/unit.c\n@@ -1,3 +1,3 @@\n one\n-plus\n+minus\n three\n' \
+    >grader/mutants/02-backprop/sign.patch
+sed 's/large logits/speed/' grader/mutants/02-backprop/sign.patch >grader/mutants/02-backprop/slow.patch
+printf '#!/bin/sh\nexec sleep 60\n' >bin/busy
+# The reference is graded, too: it prints nothing of interest.
+printf '#!/bin/sh\ncase "$*" in *--times*) cat "$ROOT/said" ;; esac\n' >grade
+chmod +x bin/busy grade
+# expect NAME STATUS WORDS COMMAND...
+expect() {
+    local name=$1 status=$2 words=$3 out rc=0
+    shift 3
+    out=$("$@" 2>&1) || rc=$?
+    if [ $rc -eq "$status" ] && grep -qxF -- "$words" <<<"$out"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
+    fi
+}
+table=' 02.6  softmax: large logits  FAIL 1  INCONCLUSIVE 1'
+large='FAIL 0/8  02.6 softmax: large logits' small='CRASH 0/8  02.6 softmax: small' unsure='INCONCLUSIVE 0/8  02.6 softmax: speed'
+
+printf '%s\n' "5a  $large" "5a  $small" "5b  $large" "$table" >said
+expect "caught with each seed; a mutant of speed is not graded" 0 "seeds 02: 0 misses in 2 grades" "$tools/seeds.sh" . 02 2
+printf '%s\n' "5a  full" "5b  $large" "5c  $unsure" "$table" >said
+expect "two misses" 1 "seeds 02: 2 misses in 3 grades" "$tools/seeds.sh" . 02 3
+expect "with which seed" 1 "  missed 02-backprop/sign: seed 5a" "$tools/seeds.sh" . 02 3
+printf '%s\n' "5a  $small" "5b  $large" >said
+expect "another row of the step will do" 0 "  02-backprop/sign: in 1 of 2 grades only rows that it does not name: 5a" \
+    "$tools/seeds.sh" . 02 2
+echo 'grade: no worker' >said
+expect "not graded" 1 "  02-backprop/sign was not graded: see build/seeds/02-backprop/sign/log" "$tools/seeds.sh" . 02 2
+printf 'x\n' >solutions/02-backprop/unit.c
+expect "a patch that does not apply" 1 "seeds 02: 1 misses in 1 grades" "$tools/seeds.sh" . 02 2
+
+printf '%s\n' "5a  full" "5b  full" >said
+expect "nothing changed" 0 "steady 02: 0 verdicts changed in 2 grades" "$tools/steady.sh" . 02 2
+printf '%s\n' "5a  full" "5b  $unsure" >said
+expect "inconclusive rows are counted apart" 0 "  1 times INCONCLUSIVE" "$tools/steady.sh" . 02 2
+printf '%s\n' "5a  full" "5b  $large" "5c  PASS 2/8  02.6 softmax: speed" "$table" >said
+expect "a row that fails, and one with fewer points" 1 "steady 02: 2 verdicts changed in 3 grades" "$tools/steady.sh" . 02 3
+expect "which" 1 "  changed: seed 5c  PASS 2/8  02.6 softmax: speed" "$tools/steady.sh" . 02 3
+expect "which rows" 1 "$table" "$tools/steady.sh" . 02 3
+echo 'grade: no worker' >said
+expect "no grade" 1 "steady 02: 0 verdicts changed in 0 grades" "$tools/steady.sh" . 02 3
+echo "seeds.sh, steady.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]
