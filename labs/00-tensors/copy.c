@@ -41,7 +41,7 @@ void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_
     /* TODO 00.7: Find the longest run at the end: n elements, `stride` apart.
      * Hint: start with one element. A dimension joins when its stride equals the length of the run times the run's
      * stride. One of size 1 always joins, and the first one of another size sets the stride. */
-    MT_TODO("00.7");
+    MT_TODO("00.7"); /* delete this line when yours stands here */
 
     int64_t index[MT_MAX_RANK] = { 0 }, at = view->offset; /* of the run's first element, in dimensions 0 .. outer-1 */
     while (to < end) {
@@ -50,6 +50,6 @@ void mt_copy_strided(void *out, const void *storage, const mt_view *view, int64_
         /* TODO 00.7: Move index and at to the next run.
          * Hint: count up the last outer dimension. If it is past its end, set it to 0, subtract its whole length from
          * at, and carry to the dimension before it. */
-        MT_TODO("00.7");
+        MT_TODO("00.7"); /* delete this line when yours stands here */
     }
 }

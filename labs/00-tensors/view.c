@@ -1,24 +1,19 @@
-/* view.c -- shapes, strides and offsets: how the same memory is a matrix, its transpose or a slice of it.
+/* view.c -- shapes, strides and offsets: where the elements of an array in row-major order are in memory.
  *
  *   memory                 a b c d e f                           element (i,j) is at
  *   [2,3] stride [3,1]     a b c / d e f                         0 + 3i + 1j
- *   its transpose [3,2]    a d / b e / c f      stride [1,3]     0 + 1i + 3j
- *   its last column [2]    c f                  stride [3]       2 + 3i
- *   a row repeated [4,3]   a b c / a b c / ...  stride [0,1]     0 + 0i + 1j
  *
  * Nothing here accesses the elements; every function computes a few integers from a few integers. */
 #include "core/view.h"
 
 #include <inttypes.h>
 
-/* ---- row-major order ------------------------------------------------------------------------- */
-
 int64_t mt_view_numel(const mt_view *view)
 {
     int64_t numel = 1;
     /* TODO 00.1: The number of elements.
      * Hint: a scalar has no dimension and one element; a dimension of 0 leaves none. */
-    MT_TODO("00.1");
+    MT_TODO("00.1"); /* delete this line when yours stands here */
     return numel;
 }
 
@@ -28,7 +23,7 @@ mt_view mt_view_contiguous(mt_shape shape)
     mt_shape_numel(shape); /* aborts for an invalid shape */
     /* TODO 00.1: Shape and strides of an array whose rows follow each other.
      * Hint: go from the last dimension to the first; a step in one skips all elements of the later ones. */
-    MT_TODO("00.1");
+    MT_TODO("00.1"); /* delete this line when yours stands here */
     return view;
 }
 
@@ -38,7 +33,7 @@ bool mt_view_is_contiguous(const mt_view *view)
         return true;
     /* TODO 00.2: Are the strides those that mt_view_contiguous would give?
      * Hint: the stride of a dimension of size 1 is never used, so it must not matter. */
-    MT_TODO("00.2");
+    MT_TODO("00.2"); /* delete this line when yours stands here */
 }
 
 int64_t mt_view_at(const mt_view *view, const int64_t *index)
@@ -48,7 +43,7 @@ int64_t mt_view_at(const mt_view *view, const int64_t *index)
                  index[d], d, mt_shape_text(mt_view_shape(view)));
     /* TODO 00.2: The storage element of an index.
      * Hint: every step along dimension d adds stride[d]; the first element is at offset. */
-    MT_TODO("00.2");
+    MT_TODO("00.2"); /* delete this line when yours stands here */
 }
 
 void mt_view_unravel(const mt_view *view, int64_t n, int64_t *index)
@@ -58,111 +53,5 @@ void mt_view_unravel(const mt_view *view, int64_t n, int64_t *index)
     /* TODO 00.2: The index of the n-th element in row-major order.
      * Hint: as with hours, minutes and seconds: the last index is the remainder, and the quotient goes on to the next
      * dimension. */
-    MT_TODO("00.2");
-}
-
-/* ---- the same elements, other strides --------------------------------------------------------- */
-
-/* dim counted from the front; aborts when the view has no such dimension. */
-static int counted(const mt_view *view, int dim)
-{
-    int from_front = dim < 0 ? dim + view->rank : dim;
-    MT_CHECK(from_front >= 0 && from_front < view->rank, "%s has no dimension %d", mt_shape_text(mt_view_shape(view)),
-             dim);
-    return from_front;
-}
-
-mt_view mt_view_permute(const mt_view *view, const int *order)
-{
-    mt_view result = *view;
-    unsigned seen = 0;
-    for (int i = 0; i < view->rank; i++) {
-        MT_CHECK(order[i] >= 0 && order[i] < view->rank && !(seen & 1u << order[i]),
-                 "permute %s: order[%d] = %d is out of range or occurs twice", mt_shape_text(mt_view_shape(view)), i,
-                 order[i]);
-        seen |= 1u << order[i];
-    }
-    /* TODO 00.3: Dimension i of the result is dimension order[i] of the view.
-     * Hint: a dimension has a size and a stride; move both. */
-    MT_TODO("00.3");
-    return result;
-}
-
-mt_view mt_view_transpose(const mt_view *view, int d0, int d1)
-{
-    d0 = counted(view, d0);
-    d1 = counted(view, d1);
-    /* TODO 00.3: Swap two dimensions.
-     * Hint: it is a permutation that moves only d0 and d1. */
-    MT_TODO("00.3");
-}
-
-mt_view mt_view_slice(const mt_view *view, int dim, int64_t start, int64_t stop, int64_t step)
-{
-    mt_view result = *view;
-    int d = counted(view, dim);
-    MT_CHECK(0 <= start && start <= stop && stop <= view->shape[d] && step >= 1,
-             "slice %" PRId64 ":%" PRId64 ":%" PRId64 " does not lie in dimension %d of %s", start, stop, step, d,
-             mt_shape_text(mt_view_shape(view)));
-    step = mt_min(step, mt_max(stop - start, 1)); /* a longer step is equivalent, and could overflow below */
-    /* TODO 00.4: Every step-th index from start, below stop.
-     * Hint: what is the offset of index 0 now, what is the stride, and how many elements are there if step does not
-     * divide the distance? 0:5:2 selects 0, 2 and 4. */
-    MT_TODO("00.4");
-    return result;
-}
-
-/* ---- broadcasting ------------------------------------------------------------------------------ */
-
-bool mt_view_broadcast(mt_view *out, const mt_view *view, mt_shape shape)
-{
-    mt_view result = { .rank = shape.rank, .offset = view->offset };
-    int missing = shape.rank - view->rank; /* dimensions that the view lacks at the front */
-    if (missing < 0)
-        return false;
-    /* TODO 00.5: Broadcast the view to the shape, with dimensions aligned at the end.
-     * Hint: a stride of 0 repeats the same element; only a missing dimension or one of size 1 may be broadcast. */
-    MT_TODO("00.5");
-    *out = result;
-    return true;
-}
-
-bool mt_view_broadcast_shape(mt_shape *out, mt_shape a, mt_shape b)
-{
-    mt_shape result = { .rank = (int)mt_max(a.rank, b.rank) };
-    /* TODO 00.5: The shape to which both a and b can be broadcast.
-     * Hint: count dimensions from the end; a missing dimension counts as a 1. */
-    MT_TODO("00.5");
-    *out = result;
-    return true;
-}
-
-/* ---- reshape ------------------------------------------------------------------------------------ */
-
-/* The same elements in the same order with as few dimensions as possible, none of size 1; call these "runs".
- * [2,3,4] stride [12,4,1] is one run of 24; its slice [2,3,2] stride [12,4,1] is a run of 6 times a run of 2. */
-static mt_view merge_runs(const mt_view *view)
-{
-    mt_view runs = { .rank = 0, .offset = view->offset };
-    /* TODO 00.6: Merge neighbouring dimensions whose strides match.
-     * Hint: the stride of the outer one must equal the size times the stride of the inner one. Otherwise start a new
-     * run; leave out dimensions of size 1. */
-    MT_TODO("00.6");
-    return runs;
-}
-
-bool mt_view_reshape(mt_view *out, const mt_view *view, mt_shape shape)
-{
-    mt_view result = mt_view_contiguous(shape);
-    MT_CHECK(mt_shape_numel(shape) == mt_view_numel(view), "reshape: %s has %" PRId64 " elements, %s has %" PRId64,
-             mt_shape_text(mt_view_shape(view)), mt_view_numel(view), mt_shape_text(shape), mt_shape_numel(shape));
-    result.offset = view->offset;
-    if (mt_view_numel(view) > 0) { /* strides of an empty view are never used */
-        mt_view runs = merge_runs(view);
-        /* TODO 00.6: Divide the runs into the new dimensions, from the last to the first.
-         * Hint: a run may be divided into several dimensions, but no dimension may contain elements of two runs. */
-        MT_TODO("00.6");
-    }
-    *out = result;
-    return true;
+    MT_TODO("00.2"); /* delete this line when yours stands here */
 }

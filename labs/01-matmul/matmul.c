@@ -1,7 +1,7 @@
-/* matmul.c -- the matrix product, from three loops to nearly the peak speed of the processor.
+/* matmul.c -- the matrix product at nearly the peak speed of the processor: packed panels, a micro-kernel, threads.
  *
- * A processor multiplies much faster than it loads. Each version below does the same 2MNK operations with fewer loads:
- * a number that is in a cache or in a register is used as often as possible before it is replaced.
+ * The idea of loops.c at each level of memory: what is in registers, L1 or L2 is used as often as possible before it
+ * is replaced.
  *
  *                      N                   C is cut into tiles of MR x NR. One tile is the sum over k of
  *              +---+====+---------+        (a column of A's panel) x (a row of B's panel), and it stays in
@@ -17,11 +17,10 @@
  *      KC
  *
  * Every element of C is summed in the same order of k for any number of threads: its bits never change. */
-#include "ops/matmul.h"
+#include "ops/matmul_parts.h"
 #include "ops/vec.h"
 
 #include <omp.h>
-#include <string.h>
 
 enum {
     VL = MT_VL,              /* floats in a vector register */
@@ -37,109 +36,10 @@ enum {
     LINE = 16,               /* floats in a cache line */
 };
 
-/* ---- views and products ---------------------------------------------------------------------- */
-
-/* A matrix to read: element (i,j) is at[i * row + j * col]. Transposing is swapping row and col. */
-typedef struct view {
-    const float *at;
-    int64_t row, col;
-} view;
-
-/* A product of any size: the whole, a block of it, a tile of it. */
-typedef struct product {
-    float *c; /* [M,N], rows ldc apart */
-    int64_t ldc, M, N, K;
-    view a, b; /* [M,K], [K,N] */
-    mt_write write;
-    view ahead; /* what the micro-kernel prefetches meanwhile: at[k * row] */
-    bool far;   /* B does not stay in L2 from one product to the next */
-} product;
-
-/* The part below row i and right of column j. */
-static view from(view v, int64_t i, int64_t j)
-{
-    return (view){ v.at + i * v.row + j * v.col, v.row, v.col };
-}
-
-static view flip(view v)
-{
-    return (view){ v.at, v.col, v.row };
-}
-
 /* The start of part p when n items are divided evenly into `parts` parts; part p ends where part p + 1 starts. */
 static int64_t cut(int64_t n, int64_t parts, int64_t p)
 {
     return n * p / parts;
-}
-
-/* The whole product, checked. */
-static product product_of(const char *who, float *c, const float *a, const float *b, const mt_matmul_dims *d)
-{
-    mt_matmul_dims_check(who, d);
-    view A = { a, d->lda, 1 }, B = { b, d->ldb, 1 };
-    view op_a = d->trans_a ? flip(A) : A, op_b = d->trans_b ? flip(B) : B;
-    return (product){ c, d->ldc, d->M, d->N, d->K, op_a, op_b, d->write, op_b, false };
-}
-
-/* C is set to zero if it is to be overwritten; its old values are not read. */
-static void begin(const product *p)
-{
-    for (int64_t i = 0; i < p->M && p->N > 0 && p->write == MT_OVERWRITE; i++)
-        memset(p->c + i * p->ldc, 0, (size_t)p->N * sizeof *p->c);
-}
-
-/* row += scale * x, n numbers of x `step` apart. The conditional gives the compiler a second, vectorised loop. */
-static inline void add_scaled(float *restrict row, const float *x, int64_t step, float scale, int64_t n)
-{
-    for (int64_t j = 0; j < n; j++)
-        row[j] += scale * x[step == 1 ? j : j * step];
-}
-
-/* ---- 01.1 to 01.3: three loops --------------------------------------------------------------- */
-
-void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
-{
-    product p = product_of("matmul_naive", c, a, b, d);
-    begin(&p);
-    /* TODO 01.1: Three loops, i j k: add to each element of C the dot product of a row of A and a column of B.
-     * Hint: element (i,k) of A is p.a.at[i * p.a.row + k * p.a.col]. C already has zeros if it is to be overwritten. */
-    MT_TODO("01.1");
-}
-
-void mt_matmul_reordered_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
-{
-    product p = product_of("matmul_reordered", c, a, b, d);
-    begin(&p);
-    /* TODO 01.2: The same three loops, i k j: add one element of A times a row of B to a whole row of C.
-     * Hint: add_scaled is the loop over j. Now neighbours are read and written in order, no addition waits for the
-     * previous one, and the compiler uses vectors. */
-    MT_TODO("01.2");
-}
-
-/* A block of B, TILE_K x TILE_N, takes 256 KiB: it stays in the L2 cache while it is used for every row of A. */
-enum { TILE_K = 128, TILE_N = 512 };
-
-/* Add four elements of A times four rows of B to a row of C, so that C is loaded and stored once for the four. */
-static inline void add_four(float *restrict row, view a, view b, int64_t n)
-{
-    float a0 = a.at[0], a1 = a.at[a.col], a2 = a.at[2 * a.col], a3 = a.at[3 * a.col];
-    const float *b0 = b.at, *b1 = b0 + b.row, *b2 = b1 + b.row, *b3 = b2 + b.row;
-    if (b.col == 1)
-        for (int64_t j = 0; j < n; j++)
-            row[j] += a0 * b0[j] + a1 * b1[j] + a2 * b2[j] + a3 * b3[j];
-    else
-        for (int64_t j = 0; j < n; j++)
-            row[j] += a0 * b0[j * b.col] + a1 * b1[j * b.col] + a2 * b2[j * b.col] + a3 * b3[j * b.col];
-}
-
-void mt_matmul_tiled_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
-{
-    product p = product_of("matmul_tiled", c, a, b, d);
-    begin(&p);
-    /* TODO 01.3: Divide K and N into steps of TILE_K and TILE_N, with the loops of 01.2 for each block.
-     * Hint: loops k0, j0, i, k. The last block may be smaller: mt_min(k0 + TILE_K, p.K). Use add_four for four values
-     * of k at a time, where from(p.a, i, k) is A from (i,k) on, and add_scaled for the rest. */
-    MT_TODO("01.3");
 }
 
 /* ---- 01.4: packing --------------------------------------------------------------------------- */
@@ -152,7 +52,7 @@ static void pack_rows(float *panel, int64_t width, const float *from, int64_t ld
 {
     /* TODO 01.4: Copy the K rows, a vector at a time.
      * Hint: mt_store writes a whole vector; mt_load_some reads no more of it than exists. */
-    MT_TODO("01.4");
+    MT_TODO("01.4"); /* delete this line when yours stands here */
 }
 
 /* Here panel[k * width + w] is from[w * ld + k]: a column of the panel is contiguous in the matrix. */
@@ -161,28 +61,28 @@ static void pack_columns(float *panel, int64_t width, const float *from, int64_t
     /* TODO 01.4: Copy VL lines of the matrix at a time into VL columns of the panel.
      * Hint: load VL numbers of each line, mt_vec_transpose, store VL rows of the panel; copy the last K % VL rows one
      * number at a time. Use the last existing line in place of a missing one. */
-    MT_TODO("01.4");
+    MT_TODO("01.4"); /* delete this line when yours stands here */
 }
 
 /* Neighbouring columns of a matrix, read from the matrix itself or from a packed copy. */
 typedef struct panel {
     int64_t begin, end;
-    view at;
+    mt_matrix at;
 } panel;
 
 /* Pack n panels of K rows of B, or of K columns of A, which are flipped into rows. Rows are far apart, often a page or
  * more: a few of them are packed for all panels before the next few, so that each page is visited once. */
-static void pack(panel *panels, int64_t n, float *block, int64_t width, view rows, int64_t K)
+static void pack(panel *panels, int64_t n, float *block, int64_t width, mt_matrix rows, int64_t K)
 {
     bool in_rows = rows.col == 1;
     int64_t few = in_rows ? 16 : K, end = panels[n - 1].end;
     for (int64_t k = 0; k < K; k += few)
         for (int64_t q = 0; q < n; q++) {
             float *to = block + q * (width * KC + VL);
-            const float *at = from(rows, k, panels[q].begin).at;
+            const float *at = mt_matrix_from(rows, k, panels[q].begin).at;
             (in_rows ? pack_rows : pack_columns)(to + k * width, width, at, in_rows ? rows.row : rows.col,
                                                  end - panels[q].begin, mt_min(few, K - k));
-            panels[q].at = (view){ to, width, 1 };
+            panels[q].at = (mt_matrix){ to, width, 1 };
         }
 }
 
@@ -190,7 +90,7 @@ static void pack(panel *panels, int64_t n, float *block, int64_t width, view row
 
 /* One tile of C, `rows` high and `vecs` vectors wide (constants where this is inlined: every sum[i][v] is a register),
  * the last of which may be incomplete (t.N). In a wide tile t.a.row is 1, and A's addresses need no registers. */
-static inline __attribute__((always_inline)) void micro_kernel(product t, int rows, int vecs)
+static inline __attribute__((always_inline)) void micro_kernel(mt_product t, int rows, int vecs)
 {
     mt_vec sum[MR][2] = { 0 };
     const int64_t cols[2] = { vecs == 2 ? VL : t.N, t.N - VL }; /* columns in each vector */
@@ -198,7 +98,7 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
      * Hint: load the vectors of B's row once and use them for all rows of A; a float times a vector is a vector.
      * Advance t.a.at, t.b.at and t.ahead.at along k, and prefetch the last. `#pragma GCC unroll 16` before the loops
      * over i and v keeps them in registers: `objdump -d` shows `vfmadd` without stores. */
-    MT_TODO("01.5");
+    MT_TODO("01.5"); /* delete this line when yours stands here */
     if (t.write == MT_ACCUMULATE)
 #pragma GCC unroll 16
         for (int i = 0; i < rows; i++)
@@ -213,43 +113,44 @@ static inline __attribute__((always_inline)) void micro_kernel(product t, int ro
 }
 
 /* The micro-kernel compiled for every height, one vector wide and two. */
-typedef void kernel(const product *t);
+typedef void kernel(const mt_product *t);
 #define HEIGHTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 // clang-format off
 #define COMPILE(rows)                                                                                                  \
-    static void narrow_##rows(const product *t) { micro_kernel(*t, rows < MR ? rows : MR, 1); }                        \
-    static void wide_##rows(const product *t) { micro_kernel(*t, rows < MR ? rows : MR, 2); }
+    static void narrow_##rows(const mt_product *t) { micro_kernel(*t, rows < MR ? rows : MR, 1); }                     \
+    static void wide_##rows(const mt_product *t) { micro_kernel(*t, rows < MR ? rows : MR, 2); }
 #define NAME(rows) { narrow_##rows, wide_##rows },
 // clang-format on
 HEIGHTS(COMPILE)
 static kernel *const kernels[][2] = { HEIGHTS(NAME) };
 
 /* A block of A, at most MC x KC, times as many rows of B. Each is packed if that is faster, else read in place. */
-static void multiply_block(const product *p, float *a_block, float *b_block)
+static void multiply_block(const mt_product *p, float *a_block, float *b_block)
 {
     int64_t rows = mt_ceil_div(p->M, MR), cols, reuse = p->a.row == 1 ? A_REUSE * NR : VL;
     bool copy_a = p->N > reuse || p->a.row > A_NEAR, copy_b = p->b.col != 1 || p->M > B_REUSE * MR || p->far;
     panel a[MC / MR], b[NC / NR];
     for (int64_t q = 0; q < rows; q++)
-        a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1), flip(from(p->a, cut(p->M, rows, q), 0)) };
+        a[q] = (panel){ cut(p->M, rows, q), cut(p->M, rows, q + 1),
+                        mt_matrix_flip(mt_matrix_from(p->a, cut(p->M, rows, q), 0)) };
     if (copy_a)
-        pack(a, rows, a_block, MR, flip(p->a), p->K);
+        pack(a, rows, a_block, MR, mt_matrix_flip(p->a), p->K);
     for (int64_t j = 0; j < p->N; j += cols * NR) {
         cols = copy_b ? mt_min(NC / NR, mt_ceil_div(p->N - j, NR)) : 1;
         for (int64_t v = 0; v < cols; v++)
-            b[v] = (panel){ j + v * NR, mt_min(p->N, j + (v + 1) * NR), from(p->b, 0, j + v * NR) };
+            b[v] = (panel){ j + v * NR, mt_min(p->N, j + (v + 1) * NR), mt_matrix_from(p->b, 0, j + v * NR) };
         if (copy_b || (b->end % VL && !MT_MASKS))
             pack(b, cols, b_block, NR, p->b, p->K);
         /* TODO 01.5: Multiply every panel a[q] of A with every panel b[v] of B.
          * Hint: a tile is *p with its own M, N, a (a[q].at flipped back), b and c, for kernels[M - 1][N > VL]. Loop
          * over v inside: tiles side by side share pages of C. t.ahead: the next columns of B, or t.b if B is packed. */
-        MT_TODO("01.5");
+        MT_TODO("01.5"); /* delete this line when yours stands here */
     }
 }
 
 /* The packed blocks are on the stack: 1.4 MiB, which are not touched if nothing is packed. Each thread has its own, and
  * nothing must be freed. The division of K does not depend on M, N or the threads, so every sum has one order. */
-static void multiply(const product *p)
+static void multiply(const mt_product *p)
 {
     _Alignas(64) float a_block[MC / MR * (MR * KC + VL)], b_block[NC / NR * (NR * KC + VL)];
     int64_t k_parts = mt_max(1, mt_ceil_div(p->K, KC)), kc = mt_max(1, mt_ceil_div(p->K, k_parts * VL)) * VL;
@@ -257,9 +158,9 @@ static void multiply(const product *p)
     for (int64_t k = 0; k == 0 || k < p->K; k += kc)
         for (int64_t q = 0; q < m_parts; q++) {
             int64_t i = cut(p->M, m_parts, q);
-            product block = *p;
+            mt_product block = *p;
             block.c += i * p->ldc;
-            block.a = from(p->a, i, k), block.b = from(p->b, k, 0);
+            block.a = mt_matrix_from(p->a, i, k), block.b = mt_matrix_from(p->b, k, 0);
             block.M = cut(p->M, m_parts, q + 1) - i;
             block.K = mt_min(kc, p->K - k);
             block.write = k == 0 ? p->write : MT_ACCUMULATE;
@@ -270,7 +171,7 @@ static void multiply(const product *p)
 
 void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
-    product p = product_of("matmul_packed", c, a, b, d);
+    mt_product p = mt_product_of("matmul_packed", c, a, b, d);
     multiply(&p);
 }
 
@@ -295,7 +196,7 @@ static int64_t best_grid_rows(int64_t M, int64_t N, int64_t threads)
 
 void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
-    product whole = product_of("matmul_parallel", c, a, b, d);
+    mt_product whole = mt_product_of("matmul_parallel", c, a, b, d);
     int64_t threads = mt_max(1, mt_min(omp_get_max_threads(), whole.M * whole.N * whole.K / GRAIN));
     if (threads == 1) {
         multiply(&whole);
@@ -305,11 +206,5 @@ void mt_matmul_parallel_cpu(float *c, const float *a, const float *b, const mt_m
     /* TODO 01.6: Divide C into a grid with one part per thread, and let each thread compute its own part.
      * Hint: part t is in row t / cols and column t % cols of the grid. M may be divided anywhere, N only between whole
      * vectors. The parts are independent: one `omp parallel for`, no lock, and the same bits. */
-    MT_TODO("01.6");
+    MT_TODO("01.6"); /* delete this line when yours stands here */
 }
-
-const mt_matmul_rung mt_matmul_ladder_cpu[] = {
-    { "naive", "01.1", mt_matmul_naive_cpu },       { "reordered", "01.2", mt_matmul_reordered_cpu },
-    { "tiled", "01.3", mt_matmul_tiled_cpu },       { "packed", "01.5", mt_matmul_packed_cpu },
-    { "parallel", "01.6", mt_matmul_parallel_cpu }, { NULL, NULL, NULL },
-};

@@ -23,14 +23,14 @@ void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.3: max(x, 0), and NaN stays NaN.
      * Hint: every comparison with NaN is false, so test which values become 0 and not which values stay. */
-    MT_TODO("02.3");
+    MT_TODO("02.3"); /* delete this line when yours stands here */
 }
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.3: Add dout where the output of the unit is positive.
      * Hint: the slope is 1 where saved > 0, else 0. Add: another path may already have left its gradient in dx. */
-    MT_TODO("02.3");
+    MT_TODO("02.3"); /* delete this line when yours stands here */
 }
 
 /* ---- sigmoid and tanh ------------------------------------------------------------------------ */
@@ -39,28 +39,28 @@ void mt_sigmoid_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.4: 1 / (1 + e^-x) without overflow.
      * Hint: e^-|x| is at most 1. For x < 0 multiply numerator and denominator by e^x: the value is e^x / (1 + e^x). */
-    MT_TODO("02.4");
+    MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
 void mt_sigmoid_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.4: The slope of sigmoid, from its output alone.
      * Hint: s' = s (1 - s); no exponential is needed. */
-    MT_TODO("02.4");
+    MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
 void mt_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.4: tanh x.
      * Hint: mt_tanhf, from ops/vecmath.h, lets the loop be vector code; tanhf of the C library is correct but slow. */
-    MT_TODO("02.4");
+    MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
 void mt_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.4: The slope of tanh, from its output alone.
      * Hint: t' = 1 - t^2. */
-    MT_TODO("02.4");
+    MT_TODO("02.4"); /* delete this line when yours stands here */
 }
 
 /* ---- GELU ------------------------------------------------------------------------------------ */
@@ -69,26 +69,26 @@ void mt_gelu_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.5: x Phi(x), where Phi is the distribution function of the normal distribution.
      * Hint: Phi(x) = (1 + erf(x / sqrt 2)) / 2. */
-    MT_TODO("02.5");
+    MT_TODO("02.5"); /* delete this line when yours stands here */
 }
 
 void mt_gelu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.5: The slope of x Phi(x), by the product rule.
      * Hint: the derivative of Phi is the bell curve phi(x) = e^(-x^2/2) / sqrt(2 pi). */
-    MT_TODO("02.5");
+    MT_TODO("02.5"); /* delete this line when yours stands here */
 }
 
 void mt_gelu_tanh_fwd_cpu(float *out, const float *x, int64_t n)
 {
     /* TODO 02.5: GPT-2's approximation: x/2 (1 + tanh u), u = sqrt(2/pi) (x + 0.044715 x^3).
      * Hint: read x[i] before writing out[i]; they may be the same memory. */
-    MT_TODO("02.5");
+    MT_TODO("02.5"); /* delete this line when yours stands here */
 }
 
 void mt_gelu_tanh_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
     /* TODO 02.5: Its slope. Derive it on paper (handout, "Derive it yourself"): the formula stands nowhere here.
      * Hint: the output is a product of two functions of x, and one of them is a function of u. */
-    MT_TODO("02.5");
+    MT_TODO("02.5"); /* delete this line when yours stands here */
 }

@@ -40,7 +40,7 @@ const float *mt_manual_mlp_forward(mt_manual_mlp *mlp, const float *x, int64_t N
     check_batch(mlp, N);
     /* TODO 02.9: Layer after layer: act[l] = linear(input, w[l], b[l]), then ReLU in place for all but the last.
      * Hint: the input of layer 0 is x, of layer l it is act[l - 1]; layer l turns width[l] into width[l + 1]. */
-    MT_TODO("02.9");
+    MT_TODO("02.9"); /* delete this line when yours stands here */
     return mlp->act[mlp->layers - 1];
 }
 
@@ -54,7 +54,7 @@ double mt_manual_mlp_backward(mt_manual_mlp *mlp, const float *x, const int32_t 
      * gives dz[l - 1] through ReLU. Leave the mean of mlp->loss in mean_loss.
      * Hint: the mean gives each row dloss = 1/N. act[l - 1] is the input of layer l, and it is positive where ReLU has
      * slope 1. The gradient of x is not needed: pass NULL for layer 0. */
-    MT_TODO("02.9");
+    MT_TODO("02.9"); /* delete this line when yours stands here */
     return mean_loss;
 }
 
@@ -62,5 +62,5 @@ void mt_manual_mlp_sgd(mt_manual_mlp *mlp, float learning_rate)
 {
     /* TODO 02.9: params -= learning_rate * grads.
      * Hint: all parameters lie in one array of mlp->count, so this is one loop. */
-    MT_TODO("02.9");
+    MT_TODO("02.9"); /* delete this line when yours stands here */
 }

@@ -20,7 +20,7 @@ static void count_consumers(mt_node *root)
              * Hint: edge->node, or edge->leaf, has a number `waiting`, which is 0 before a walk. Derive on paper, for
              * the two graphs of the handout, what it must be when the walk begins, and when a node may be put on the
              * list. */
-            MT_TODO("03.5");
+            MT_TODO("03.5"); /* delete this line when yours stands here */
         }
     }
     mt_node_list_free(&todo);
@@ -33,7 +33,7 @@ mt_tensor *mt_grad_of_input(mt_node *node, int i)
     /* TODO 03.6: The buffer that the gradient of input i is added to.
      * Hint: the grad of edge->node, or of edge->leaf. At the first call it is NULL: allocate zeros (mt_grad_zeros).
      * Later calls return the sum so far. A leaf's sum is kept from one backward to the next. */
-    MT_TODO("03.6");
+    MT_TODO("03.6"); /* delete this line when yours stands here */
     return grad ? *grad : NULL;
 }
 
@@ -45,7 +45,7 @@ static void deliver(mt_node *node, mt_node_list *ready)
         /* TODO 03.7: A node or leaf is ready when all its gradients have arrived.
          * Hint: count down what count_consumers counted up. At zero a node goes on the list; for a leaf call
          * mt_grad_ready, because its gradient is complete. */
-        MT_TODO("03.7");
+        MT_TODO("03.7"); /* delete this line when yours stands here */
     }
 }
 
@@ -60,7 +60,7 @@ void mt_backward_from(mt_tensor *from, mt_tensor *gradient)
         /* TODO 03.8: One node of the walk.
          * Hint: first the op passes on node->grad, if there is one (mt_node_backward); then free what only this node
          * needs (mt_node_consume, which keeps `from`); then count down its inputs. */
-        MT_TODO("03.8");
+        MT_TODO("03.8"); /* delete this line when yours stands here */
     }
     mt_node_list_free(&ready);
 }

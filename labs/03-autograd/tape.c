@@ -27,7 +27,7 @@ bool mt_wants_grad(const mt_tensor *t)
 {
     /* TODO 03.1: Does this tensor need a gradient?
      * Hint: a parameter has requires_grad set; a tensor computed from a parameter has a node. */
-    MT_TODO("03.1");
+    MT_TODO("03.1"); /* delete this line when yours stands here */
 }
 
 /* The edge of one input: to the node that computed it, or to a leaf, where the walk ends. */
@@ -37,7 +37,7 @@ static mt_edge edge_to(mt_tensor *input)
     /* TODO 03.2: Where does this input's gradient go?
      * Hint: to the node that computed it, if there is one; else to the input itself, if it is a leaf that needs one;
      * else nowhere. An edge holds a reference to its target: mt_node_retain, mt_retain. */
-    MT_TODO("03.2");
+    MT_TODO("03.2"); /* delete this line when yours stands here */
     return edge;
 }
 
@@ -47,7 +47,7 @@ mt_node *mt_record(const mt_op *op, mt_tensor *out, mt_tensor *const *inputs, in
     /* TODO 03.3: Make a node only if a gradient will be needed.
      * Hint: return NULL if not mt_recording(), or if no input needs a gradient. Else call mt_node_new, make one edge
      * per input, and set out->node: it takes over the reference that mt_node_new returns. */
-    MT_TODO("03.3");
+    MT_TODO("03.3"); /* delete this line when yours stands here */
     return node;
 }
 
@@ -57,6 +57,6 @@ mt_tensor *mt_detach(const mt_tensor *t)
     /* TODO 03.4: The same memory, without history.
      * Hint: mt_tensor_alias shares storage and has no node; like every result it belongs to the scope
      * (mt_scope_adopt). */
-    MT_TODO("03.4");
+    MT_TODO("03.4"); /* delete this line when yours stands here */
     return out;
 }

@@ -22,7 +22,7 @@ static void average_rows(float *r, const float *g, int64_t R, int64_t C, double 
     /* TODO 04.7: Update every r[i] with the mean of g^2 + eps over row i.
      * Hint: r[i] = beta r[i] + (1 - beta) mean. Sum in double. eps keeps the mean of a row without gradients above
      * 0. */
-    MT_TODO("04.7");
+    MT_TODO("04.7"); /* delete this line when yours stands here */
 }
 
 static void average_columns(float *c, const float *g, int64_t R, int64_t C, double eps, double beta)
@@ -30,7 +30,7 @@ static void average_columns(float *c, const float *g, int64_t R, int64_t C, doub
     /* TODO 04.7: The same for columns.
      * Hint: read along rows, in memory order, with the sums of up to COLUMNS neighbouring columns in a local array.
      * Threads may divide the groups of columns. */
-    MT_TODO("04.7");
+    MT_TODO("04.7"); /* delete this line when yours stands here */
 }
 
 static double mean(const float *a, int64_t n)
@@ -91,5 +91,5 @@ void mt_adafactor_update_cpu(const mt_update *u)
     /* TODO 04.7: The step: lr times the parameter's rms times u, where u is scaled to an rms of at most 1.
      * Hint: rms = sqrt(squares / elements). The parameter's counts as LEAST_RMS at least; u's divides when above 1.
      * divided() gives an element of u. Weight decay is decoupled: lr decay p. */
-    MT_TODO("04.7");
+    MT_TODO("04.7"); /* delete this line when yours stands here */
 }

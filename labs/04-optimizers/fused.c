@@ -48,7 +48,7 @@ void mt_adamw_multipass_update_cpu(const mt_update *u)
     /* TODO 04.4: AdamW in five loops: m, v, m_hat, v_hat, p.
      * Hint: as Adam, but m and v average the gradient without decay, and p changes by lr times (m_hat / (sqrt(v_hat) +
      * eps) + decay p). So parameters with large gradients decay as fast as those with small ones. */
-    MT_TODO("04.4");
+    MT_TODO("04.4"); /* delete this line when yours stands here */
 }
 
 void mt_adamw_update_cpu(const mt_update *u)
@@ -59,5 +59,5 @@ void mt_adamw_update_cpu(const mt_update *u)
     const float *g = u->grad;
     /* TODO 04.5: The same in one loop that reads p, g, m, v once and writes p, m, v once.
      * Hint: m_hat and v_hat of one element fit in registers; no array is needed for them. */
-    MT_TODO("04.5");
+    MT_TODO("04.5"); /* delete this line when yours stands here */
 }

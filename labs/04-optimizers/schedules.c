@@ -10,7 +10,7 @@ static double stairs(const mt_schedule *s, int64_t t)
     double lr = 0;
     /* TODO 04.8: lr times gamma for every whole period that has passed.
      * Hint: t / period of two integers rounds down. */
-    MT_TODO("04.8");
+    MT_TODO("04.8"); /* delete this line when yours stands here */
     return lr;
 }
 
@@ -19,7 +19,7 @@ static double cosine(const mt_schedule *s, int64_t t)
     double lr = 0;
     /* TODO 04.8: Half a wave from lr, at t = 0, down to lr_min, at t = period, and lr_min afterwards.
      * Hint: (1 + cos(pi t / period)) / 2 falls from 1 to 0; after the period it would rise again. */
-    MT_TODO("04.8");
+    MT_TODO("04.8"); /* delete this line when yours stands here */
     return lr;
 }
 
@@ -32,7 +32,7 @@ static double cyclical(const mt_schedule *s, int64_t t)
      * Hint: the triangle's number is t / (2 period). Within it, the distance from the maximum is |t mod 2 period -
      * period|.
      * */
-    MT_TODO("04.8");
+    MT_TODO("04.8"); /* delete this line when yours stands here */
     return lr;
 }
 
@@ -64,6 +64,6 @@ double mt_schedule_at(const mt_schedule *s, int64_t step)
              mt_schedule_name(s->kind), s->period);
     /* TODO 04.8: Linear warm-up, then after_warmup() from its step 0 on.
      * Hint: step 0 of w warm-up steps has 1/w of the rate at the schedule's step 0; step w - 1 has all of it. */
-    MT_TODO("04.8");
+    MT_TODO("04.8"); /* delete this line when yours stands here */
     return lr;
 }

@@ -16,7 +16,7 @@ void mt_sgd_update_cpu(const mt_update *u)
     int64_t n = mt_update_count(u);
     /* TODO 04.1: A step against the gradient.
      * Hint: weight decay is the gradient of decay/2 * p^2, so it is added to g. */
-    MT_TODO("04.1");
+    MT_TODO("04.1"); /* delete this line when yours stands here */
 }
 
 void mt_momentum_update_cpu(const mt_update *u)
@@ -28,7 +28,7 @@ void mt_momentum_update_cpu(const mt_update *u)
     /* TODO 04.1: b = momentum b + g, and the step goes along b.
      * Hint: constant gradients add up to g / (1 - momentum), ten times g for 0.9; gradients that alternate in sign
      * cancel. */
-    MT_TODO("04.1");
+    MT_TODO("04.1"); /* delete this line when yours stands here */
 }
 
 void mt_nesterov_update_cpu(const mt_update *u)
@@ -39,7 +39,7 @@ void mt_nesterov_update_cpu(const mt_update *u)
     int64_t n = mt_update_count(u);
     /* TODO 04.1: Momentum that looks ahead. Derive the step on paper (handout, "Derive it yourself").
      * Hint: every use of g means the gradient with weight decay already in it. */
-    MT_TODO("04.1");
+    MT_TODO("04.1"); /* delete this line when yours stands here */
 }
 
 /* ---- RMSprop and Adam ------------------------------------------------------------------------ */
@@ -53,7 +53,7 @@ void mt_rmsprop_update_cpu(const mt_update *u)
     int64_t n = mt_update_count(u);
     /* TODO 04.2: Divide each gradient by the root of its mean square.
      * Hint: v averages g^2: beta2 of the old, rest2 = 1 - beta2 of the new. eps is added to the root, not under it. */
-    MT_TODO("04.2");
+    MT_TODO("04.2"); /* delete this line when yours stands here */
 }
 
 void mt_adam_update_cpu(const mt_update *u)
@@ -69,7 +69,7 @@ void mt_adam_update_cpu(const mt_update *u)
     /* TODO 04.3: Average g in m and g^2 in v, correct both for their start at zero, and step along their ratio.
      * Hint: after t steps, the weights in m add up to 1 - beta1^t only; u->step is t. Compute this in double, once,
      * outside the loop. eps is added to the root, not under it. */
-    MT_TODO("04.3");
+    MT_TODO("04.3"); /* delete this line when yours stands here */
 }
 
 /* ---- Lion ------------------------------------------------------------------------------------ */
@@ -85,5 +85,5 @@ void mt_lion_update_cpu(const mt_update *u)
     /* TODO 04.6: Every element changes by lr, up or down: only the sign of an average of g is used.
      * Hint: the sign is taken of beta1 m + rest1 g with the old m; m itself is then updated with beta2. (x > 0) - (x <
      * 0) is the sign, and 0 at 0. Decay is decoupled: it adds decay * p to the sign. */
-    MT_TODO("04.6");
+    MT_TODO("04.6"); /* delete this line when yours stands here */
 }

@@ -30,7 +30,7 @@ static between place_of(int64_t i, int64_t to, int64_t from)
     /* TODO 05.5: The two neighbours of an output pixel's centre in the input, and its distance from the first.
      * Hint: pixel i covers i .. i + 1, its centre is i + 0.5; the header gives its position in the input. Before the
      * first pixel's centre and after the last one's there is only one neighbour. */
-    MT_TODO("05.5");
+    MT_TODO("05.5"); /* delete this line when yours stands here */
 }
 
 void mt_resize(const mt_image *out, const mt_image *in)
@@ -45,7 +45,7 @@ void mt_resize(const mt_image *out, const mt_image *in)
                 /* TODO 05.5: Mix four neighbours.
                  * Hint: first along each of the two rows, then between the rows. Adding 0.5 before truncation
                  * rounds. */
-                MT_TODO("05.5");
+                MT_TODO("05.5"); /* delete this line when yours stands here */
             }
         }
     }
@@ -64,7 +64,7 @@ mt_augment_choice mt_augment_choose(const mt_augment *augment, int64_t height, i
     /* TODO 05.6: Draw all random numbers.
      * Hint: six draws, in the order of the header, each even if it is not used. A crop that can move by 10 pixels has
      * 11 positions (mt_rng_below). factor() draws a factor. */
-    MT_TODO("05.6");
+    MT_TODO("05.6"); /* delete this line when yours stands here */
     return choice;
 }
 
@@ -75,7 +75,7 @@ void mt_colour_map(float map[3][4], const mt_augment_choice *choice, const float
      * Hint: substitute each formula of the header into the next. A colour depends on its own byte with weight s and,
      * through the grey, on every byte j with weight (1 - s) grey[j]; all weights are multiplied by k b / 255. The grey
      * of a grey is itself, so the constant of contrast does not change. If all three are 1, the map divides by 255. */
-    MT_TODO("05.7");
+    MT_TODO("05.7"); /* delete this line when yours stands here */
 }
 
 /* A colour after the map, clamping and normalising: a weighted sum of bytes with two bounds. */
@@ -111,7 +111,7 @@ static void split_mirrored(uint8_t *restrict red, uint8_t *restrict green, uint8
 {
     /* TODO 05.6: As split, from right to left.
      * Hint: pixel x of the row is pixel n - 1 - x of the mirrored row. */
-    MT_TODO("05.6");
+    MT_TODO("05.6"); /* delete this line when yours stands here */
 }
 
 static int64_t sum_of(const uint8_t *bytes, int64_t n)
@@ -193,7 +193,7 @@ static void colour_row(float *out, int64_t plane, const uint8_t *in, int64_t n, 
         int64_t count = mt_min(PIECE, n - x), to = x;
         /* TODO 05.6: The start of this piece of `count` pixels in a mirrored row.
          * Hint: the first piece becomes the last. split_mirrored() reverses the pixels in it. */
-        MT_TODO("05.6");
+        MT_TODO("05.6"); /* delete this line when yours stands here */
         (how.flip ? split_mirrored : split)(part[0], part[1], part[2], in + 3 * x, count);
         for (int c = 0; c < 3 && !how.plain; c++)
             scale(wide[c], part[c], count, 1, 0);
@@ -223,6 +223,6 @@ void mt_augment_apply(float *out, const mt_image *in, const mt_augment *augment,
     /* TODO 05.6: Write the crop's rows into a plane for each colour.
      * Hint: row y of the crop starts at pixel (top + y, left) of the picture, three bytes a pixel. colour_row writes
      * that row into all three planes, the first at `out`, the others `plane` floats apart. */
-    MT_TODO("05.6");
+    MT_TODO("05.6"); /* delete this line when yours stands here */
     mt_stream_end();
 }

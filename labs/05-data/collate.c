@@ -6,7 +6,7 @@ mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index)
     /* TODO 05.11: A random stream for this sample in this epoch.
      * Hint: mt_rng_new(seed, MT_STREAM_AUGMENT), then mt_rng_substream twice. With one stream for all samples the
      * numbers would depend on the order in which the workers run. */
-    MT_TODO("05.11");
+    MT_TODO("05.11"); /* delete this line when yours stands here */
 }
 
 /* fetch -- sample *index, or its replacement. */
@@ -18,7 +18,7 @@ static mt_status fetch(void *x, void *y, int64_t *index, int64_t *skipped, const
      * Hint: mt_sample_rng and mt_dataset_get; only MT_ERR_FORMAT is skipped. Try each sample of the set at most once;
      * if all are bad, continue below. Set *index to the sample that was fetched, and add 1 to *skipped for each bad
      * one. */
-    MT_TODO("05.12");
+    MT_TODO("05.12"); /* delete this line when yours stands here */
     return mt_fail(status, "all %" PRId64 " samples are bad; the last one: %s", set->count, mt_last_error());
 }
 

@@ -15,7 +15,7 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
     /* TODO 05.1: Decode the header's words: magic, count, and for images rows and cols.
      * Hint: 32 bits each, the most significant byte first (big-endian), 1 + kind of them; for labels words[] keeps its
      * initial values of 1. Shift unsigned values: a byte above 127 shifted by 24 overflows an int. */
-    MT_TODO("05.1");
+    MT_TODO("05.1"); /* delete this line when yours stands here */
     int64_t magic = 0x800 + (int64_t)kind, items = -1;
     if (words[0] != magic)
         return mt_fail(MT_ERR_FORMAT, "%s: offset 0: magic 0x%08" PRIx64 ", expected 0x%08" PRIx64, path, words[0],
@@ -26,7 +26,7 @@ mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t
     /* TODO 05.1: The number of whole items after the header; -1 if the file ends in the middle of one.
      * Hint: divide the number of bytes in the file. In a damaged header an item can have up to (2^32 - 1)^2 bytes,
      * which needs a uint64_t. */
-    MT_TODO("05.1");
+    MT_TODO("05.1"); /* delete this line when yours stands here */
     if (items != words[1])
         return mt_fail(MT_ERR_FORMAT,
                        "%s: offset %" PRId64 ": the file ends here, which is not the end of %" PRId64
@@ -41,5 +41,5 @@ void mt_pixels_to_floats(float *out, const uint8_t *bytes, int64_t n, mt_pixel_n
     /* TODO 05.2: Normalise pixels: a multiplication and an addition each, no division.
      * Hint: (b - mean) / stddev = b * scale + shift. A plain loop over i without branches becomes vector
      * instructions. */
-    MT_TODO("05.2");
+    MT_TODO("05.2"); /* delete this line when yours stands here */
 }

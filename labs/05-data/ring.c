@@ -52,7 +52,7 @@ bool mt_ring_claim(mt_ring *ring, int64_t *ticket)
      * Hint: while nothing is planned beyond what is claimed and the ring has not stopped:
      * ring->clock->wait(ring->clock, &ring->planning, &ring->lock). Another worker may have been faster: test again
      * after every wait. Set got if *ticket was claimed. Keep the lock: it is released below. */
-    MT_TODO("05.13");
+    MT_TODO("05.13"); /* delete this line when yours stands here */
     pthread_mutex_unlock(&ring->lock);
     return got;
 }
@@ -63,7 +63,7 @@ void mt_ring_finish(mt_ring *ring, int64_t ticket)
     /* TODO 05.14: Mark the ticket's slot as ready, and wake the caller if it is the next ticket.
      * Hint: ring->ready[slot of the ticket], ring->finished, ring->ready_max (finished - taken are ready now), then
      * wake ring->arrival. The comment at the top of ring.h defines the slot of a ticket and the next ticket. */
-    MT_TODO("05.14");
+    MT_TODO("05.14"); /* delete this line when yours stands here */
     pthread_mutex_unlock(&ring->lock);
 }
 
@@ -74,7 +74,7 @@ bool mt_ring_take(mt_ring *ring, int64_t *ticket)
     /* TODO 05.15: Wait for the next ticket, and take it.
      * Hint: only the slot of ticket ring->taken matters: a later one that is ready first must wait, or the order of
      * batches would depend on which worker is faster. A slot that was taken is no longer ready. */
-    MT_TODO("05.15");
+    MT_TODO("05.15"); /* delete this line when yours stands here */
     pthread_mutex_unlock(&ring->lock);
     return got;
 }
@@ -84,6 +84,6 @@ void mt_ring_stop(mt_ring *ring)
     pthread_mutex_lock(&ring->lock);
     /* TODO 05.16: End all waits.
      * Hint: workers and the caller wait for different conditions: wake both. */
-    MT_TODO("05.16");
+    MT_TODO("05.16"); /* delete this line when yours stands here */
     pthread_mutex_unlock(&ring->lock);
 }

@@ -34,21 +34,21 @@ void mt_sampler_order(int64_t *order, const mt_sampler *sampler, int64_t epoch)
      * Hint: mt_rng_new(seed, MT_STREAM_SHUFFLE), its substream number epoch, mt_rng_permutation; without shuffling the
      * order is 0, 1, 2, ... If each epoch shuffled the order of the previous one, epoch 7 would depend on epochs 0 to
      * 6. */
-    MT_TODO("05.8");
+    MT_TODO("05.8"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sampler_length(const mt_sampler *sampler)
 {
     /* TODO 05.9: How many samples each rank gets: the same number on every rank.
      * Hint: an integer division rounds down; adding world - 1 first rounds up, as MT_UNEVEN_PAD requires. */
-    MT_TODO("05.9");
+    MT_TODO("05.9"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sampler_place(const mt_sampler *sampler, int64_t k)
 {
     /* TODO 05.9: The position in the order of the k-th sample of this rank.
      * Hint: ranks take turns: 0 1 2 0 1 2 ... Padding starts again at the beginning, possibly several times. */
-    MT_TODO("05.9");
+    MT_TODO("05.9"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sampler_steps(const mt_sampler *sampler, int64_t batch, bool drop_last)
@@ -57,7 +57,7 @@ int64_t mt_sampler_steps(const mt_sampler *sampler, int64_t batch, bool drop_las
     int64_t length = mt_sampler_length(sampler);
     /* TODO 05.10: How many batches an epoch has.
      * Hint: the remaining samples make one more, smaller batch, unless it is dropped. */
-    MT_TODO("05.10");
+    MT_TODO("05.10"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sampler_batch(int64_t *index, const mt_sampler *sampler, const int64_t *order, int64_t step, int64_t batch)
@@ -65,5 +65,5 @@ int64_t mt_sampler_batch(int64_t *index, const mt_sampler *sampler, const int64_
     /* TODO 05.10: Which samples are in batch number step, and how many.
      * Hint: this rank's samples number step * batch and on, not beyond mt_sampler_length; mt_sampler_place gives the
      * position of each in the order. */
-    MT_TODO("05.10");
+    MT_TODO("05.10"); /* delete this line when yours stands here */
 }

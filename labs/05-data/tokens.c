@@ -18,7 +18,7 @@ mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes,
      * Hint: tokens have 2 or 4 bytes. The file has `count` of them after the header, and no part of one. Divide the
      * number of bytes in the file; a product of numbers from the header may overflow. Each refusal is a `return
      * mt_fail(MT_ERR_FORMAT, "%s: offset ...: ...", path, ...)`. */
-    MT_TODO("05.3");
+    MT_TODO("05.3"); /* delete this line when yours stands here */
     *out = (mt_tokens){ bytes + MT_TOKENS_HEADER, count, token };
     return MT_OK;
 }
@@ -27,12 +27,12 @@ int64_t mt_tokens_windows(int64_t count, int64_t T, int64_t stride)
 {
     /* TODO 05.4: How many windows fit.
      * Hint: the window that starts at s needs tokens s .. s + T, one more than T; the first starts at 0. */
-    MT_TODO("05.4");
+    MT_TODO("05.4"); /* delete this line when yours stands here */
 }
 
 void mt_tokens_window(int32_t *x, int32_t *y, const mt_tokens *tokens, int64_t start, int64_t T)
 {
     /* TODO 05.4: A window, and the same one token later.
      * Hint: u16 tokens are converted, i32 tokens copied; data is aligned for both. */
-    MT_TODO("05.4");
+    MT_TODO("05.4"); /* delete this line when yours stands here */
 }

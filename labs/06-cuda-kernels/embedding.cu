@@ -21,14 +21,14 @@ static __global__ void gather(float *out, const float *table, const int32_t *id,
     assert(row >= 0 && row < V);
     /* TODO 06.14: Copy that row of the table to row n of out, by the lanes of this warp.
      * Hint: lane l takes elements l, l + 32, l + 64 ... */
-    MT_TODO("06.14");
+    MT_TODO("06.14"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_gather_rows_fwd_cuda(float *out, const float *table, const int32_t *id, int64_t N, int64_t V,
                                         int64_t C)
 {
     /* TODO 06.14: Launch gather with a warp for each n: WARPS of them in a block. */
-    MT_TODO("06.14");
+    MT_TODO("06.14"); /* delete this line when yours stands here */
 }
 
 static __global__ void scatter_add(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V, int64_t C)
@@ -40,7 +40,7 @@ static __global__ void scatter_add(float *dtable, const float *dout, const int32
     assert(row >= 0 && row < V);
     /* TODO 06.14: Add row n of dout to that row of dtable.
      * Hint: another warp may have the same id at the same time: atomicAdd(&element, value). */
-    MT_TODO("06.14");
+    MT_TODO("06.14"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_gather_rows_bwd_cuda(float *dtable, const float *dout, const int32_t *id, int64_t N, int64_t V,

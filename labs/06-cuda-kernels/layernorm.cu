@@ -32,9 +32,9 @@ static __global__ void forward(float *out, float *mean, float *rstd, const float
     /* TODO 06.12: The mean m of the row, then its variance about m, then r = 1 / sqrt(variance + eps).
      * Hint: mean(x^2) - m^2 would need one pass less, but it cancels for large numbers with a small variance: a float
      * has too few digits for 1000.1^2. Two passes do not. mt_block_sum returns the block's sum in every thread. */
-    MT_TODO("06.12");
+    MT_TODO("06.12"); /* delete this line when yours stands here */
     /* TODO 06.12: Write the row, and let one thread save m and r for backward. */
-    MT_TODO("06.12");
+    MT_TODO("06.12"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_layernorm_fwd_cuda(float *out, float *mean, float *rstd, const float *x, const float *gamma,
@@ -56,9 +56,9 @@ static __global__ void backward_x(float *dx, const float *dout, const float *x, 
     float *d = dx + blockIdx.x * C;
     float m = mean[blockIdx.x], r = rstd[blockIdx.x];
     /* TODO 06.13: Add rstd (g - mean of g - xhat mean of g xhat) to dx, for one row.
-     * Hint: one pass for the two sums over the row, one that writes. it is cheaper to compute g and xhat again than to
+     * Hint: one pass for the two sums over the row, one that writes. It is cheaper to compute g and xhat again than to
      * store them. */
-    MT_TODO("06.13");
+    MT_TODO("06.13"); /* delete this line when yours stands here */
 }
 
 /* ---- gradients of gamma and beta: along the columns -------------------------------------------------- */
@@ -78,12 +78,12 @@ static __global__ void backward_gamma_beta(float *dgamma, float *dbeta, const fl
     float sum_gamma = 0, sum_beta = 0;
     /* TODO 06.13: Add up dout xhat and dout of column c, over every LANES-th row from threadIdx.x / COLUMNS on.
      * Hint: the last block may have columns beyond C; their threads must still reach the barrier below. */
-    MT_TODO("06.13");
+    MT_TODO("06.13"); /* delete this line when yours stands here */
     /* TODO 06.13: Combine the 4 lanes of each warp that have the same column, then the warps; add to the
      * gradients.
      * Hint: lane l has column l % 8, so shuffles over 8 and 16 combine the lanes of a column. Combine the warps through
      * the array in shared memory. dgamma and dbeta may each be NULL. */
-    MT_TODO("06.13");
+    MT_TODO("06.13"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_layernorm_bwd_cuda(float *dx, float *dgamma, float *dbeta, const float *dout, const float *x,

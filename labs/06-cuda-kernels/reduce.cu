@@ -41,7 +41,7 @@ static __device__ float interleaved(float value)
     /* TODO 06.7: A tree in shared memory, neighbours first.
      * Hint: every thread writes its value to its own slot; then for s = 1, 2, 4 ... thread t adds slot 2s t + s to slot
      * 2s t while these slots exist. All threads must pass __syncthreads() before one reads what another wrote. */
-    MT_TODO("06.7");
+    MT_TODO("06.7"); /* delete this line when yours stands here */
     return slot[0];
 }
 
@@ -51,7 +51,7 @@ static __device__ float sequential(float value)
     int t = threadIdx.x;
     /* TODO 06.8: The same tree with the halves added first: thread t adds slot t + s to slot t, s = 128, 64 ...
      * Hint: as many additions as before, but of other pairs; now the active lanes are neighbours. */
-    MT_TODO("06.8");
+    MT_TODO("06.8"); /* delete this line when yours stands here */
     return slot[0];
 }
 
@@ -59,7 +59,7 @@ template <pair_fn *OP> static __device__ float warp_combine(float value)
 {
     /* TODO 06.9: Combine the values of the 32 lanes of a warp by OP; every lane gets the result.
      * Hint: __shfl_xor_sync(0xffffffff, value, d) is the value of lane (mine ^ d). All 32 lanes must call it. */
-    MT_TODO("06.9");
+    MT_TODO("06.9"); /* delete this line when yours stands here */
     return value;
 }
 
@@ -70,7 +70,7 @@ static __device__ float shuffle(float value)
     /* TODO 06.9: Combine within warps, then the results of the warps.
      * Hint: lane 0 of each of the WARPS warps writes its result to shared memory. After a barrier the first warp reads
      * them (0 in its other lanes) and combines them. */
-    MT_TODO("06.9");
+    MT_TODO("06.9"); /* delete this line when yours stands here */
     return value;
 }
 
@@ -81,7 +81,7 @@ template <block_sum_fn *BLOCK_SUM> static __global__ void sum_blocks(float *part
     float value = 0;
     /* TODO 06.7: Add this thread's elements of x to value.
      * Hint: start at mt_thread() and advance by mt_grid_threads(): the grid may be smaller than n. */
-    MT_TODO("06.7");
+    MT_TODO("06.7"); /* delete this line when yours stands here */
     value = BLOCK_SUM(value);
     if (threadIdx.x == 0)
         partial[blockIdx.x] = value;
@@ -92,7 +92,7 @@ template <block_sum_fn *BLOCK_SUM> static void sum(float *out, float *partial, c
     /* TODO 06.7: Sum x into partial by at most MT_SUM_BLOCKS blocks, then partial into out by one.
      * Hint: sum_blocks<BLOCK_SUM> does both. Launches of one stream run one after the other: the second reads what the
      * first wrote. Without elements there is no first launch; the second still writes the sum, 0. */
-    MT_TODO("06.7");
+    MT_TODO("06.7"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_sum_interleaved_cuda(float *out, float *partial, const float *x, int64_t n)
@@ -125,7 +125,7 @@ static __global__ void combine_rows(float *out, const float *x, int64_t N, int64
     /* TODO 06.10: Combine row n = (number of this warp in the grid) by OP.
      * Hint: lanes take every 32nd element of the row, beginning with `nothing`, then warp_combine. One lane writes. All
      * lanes of a warp have the same row, so all of them return if there is none. */
-    MT_TODO("06.10");
+    MT_TODO("06.10"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_row_sum_cuda(float *out, const float *x, int64_t N, int64_t C)

@@ -18,13 +18,13 @@ static __global__ void naive(float *out, const float *x, int64_t N, int64_t C)
 {
     /* TODO 06.5: Move one element of x to its place.
      * Hint: element i of x is in row i / C and column i % C. */
-    MT_TODO("06.5");
+    MT_TODO("06.5"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_transpose_naive_cuda(float *out, const float *x, int64_t N, int64_t C)
 {
     /* TODO 06.5: Launch naive with a thread for each element. */
-    MT_TODO("06.5");
+    MT_TODO("06.5"); /* delete this line when yours stands here */
 }
 
 /* ---- tiled ------------------------------------------------------------------------------------- */
@@ -43,14 +43,14 @@ static __global__ void tiled(float *out, const float *x, int64_t N, int64_t C)
      * Hint: threadIdx.x runs along a row of x for the reads and along a row of out for the writes; threadIdx.y takes
      * every ROWS-th row. Leave out rows and columns beyond N and C in both. One additional column puts the elements of
      * a column into different banks. Every thread must reach __syncthreads(). */
-    MT_TODO("06.6");
+    MT_TODO("06.6"); /* delete this line when yours stands here */
 }
 
 extern "C" void mt_transpose_tiled_cuda(float *out, const float *x, int64_t N, int64_t C)
 {
     /* TODO 06.6: Launch tiled with a block of dim3(TILE, ROWS) threads for each tile.
      * Hint: x has (C / TILE, rounded up) tiles in a row and (N / TILE, rounded up) such rows. mt_blocks(1, 1) is 1. */
-    MT_TODO("06.6");
+    MT_TODO("06.6"); /* delete this line when yours stands here */
 }
 
 extern "C" const mt_transpose_rung mt_transpose_ladder_cuda[] = {

@@ -39,7 +39,7 @@ static __device__ void send(float (*tile)[ROW], const mt_operand &m, int64_t r0,
         /* TODO 07.6: Neighbours in k: TILE x DEPTH single floats, by THREADS threads.
          * Hint: send_one(&tile[k][r], m, r0 + r, k0 + k). Choose k and r of the e-th iteration so that neighbouring
          * threads read neighbours. There are DEPTH of them along K. */
-        MT_TODO("07.6");
+        MT_TODO("07.6"); /* delete this line when yours stands here */
         return;
     }
     int r = threadIdx.x % MT_WARP * 4, k = threadIdx.x / MT_WARP; /* neighbours in r: a warp for each k */
@@ -64,7 +64,7 @@ static __device__ __forceinline__ void eight(float *out, const float *in)
 static __device__ __forceinline__ void multiply(float (*sum)[EACH], float (*a)[ROW], float (*b)[ROW], int row, int col)
 {
     /* TODO 07.6: As in 07.5. */
-    MT_TODO("07.6");
+    MT_TODO("07.6"); /* delete this line when yours stands here */
 }
 
 static __global__ void __launch_bounds__(THREADS, 2) pipelined(mt_product p)
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(THREADS, 2) pipelined(mt_product p)
          * Hint: __pipeline_wait_prior(0) waits for this thread's own copies; after a barrier the copies of all threads
          * are visible, and all threads have finished with the other buffers, 1 - now, into which the next pair is
          * copied. There may be no next pair. */
-        MT_TODO("07.6");
+        MT_TODO("07.6"); /* delete this line when yours stands here */
     }
 #pragma unroll
     for (int r = 0; r < EACH; r++) {

@@ -24,7 +24,7 @@ static void attend(float *out, float *p, const mt_head *h)
      * Hint: scores are the product of q and k transposed (mt_head_product; rows of q, k and v are `step` apart).
      * Scale them; row i sees the keys 0 .. i, and a score of -INFINITY has probability 0. Softmax of the rows is lab
      * 02's mt_softmax_fwd_cpu, which works in place. The weighted sums are the product of p and v. */
-    MT_TODO("08.5");
+    MT_TODO("08.5"); /* delete this line when yours stands here */
 }
 
 void mt_attention_plain_fwd_cpu(float *out, float *saved, const float *qkv, int64_t B, int64_t T, int64_t C, int64_t H)
@@ -58,7 +58,7 @@ static void head_backward(float *dq, float *p, const float *dout, const float *o
      * Hint: dv needs p as it is. Then turn p, row by row, into the gradient of the scores before they were scaled:
      * dp[i,j] is dout_i . v_j, softmax's backward (lab 02) needs the sum of p * dp over the row, and that is dout_i
      * . out_i. Hidden keys have p = 0 and stay 0. dq and dk are products of the result with k and q. */
-    MT_TODO("08.6");
+    MT_TODO("08.6"); /* delete this line when yours stands here */
 }
 
 void mt_attention_plain_bwd_cpu(float *dqkv, const float *dout, const float *qkv, const float *out, float *saved,

@@ -14,7 +14,7 @@ void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const floa
 {
     /* TODO 08.7: Logits x w^T, then the loss, and the probabilities in the array of the logits.
      * Hint: w is stored [V,C], so it is read transposed. Lab 02's cross-entropy may overwrite its logits. */
-    MT_TODO("08.7");
+    MT_TODO("08.7"); /* delete this line when yours stands here */
 }
 
 void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dloss, const float *x, const float *w,
@@ -22,5 +22,5 @@ void mt_classifier_bwd_cpu(float *dx, float *dw, float *probs, const float *dlos
 {
     /* TODO 08.7: The gradient of the logits in the array of the probabilities, then dx and dw.
      * Hint: (p - 1 for the target) * dloss[n]; dx [N,C] += dlogits w, dw [V,C] += dlogits^T x. Either may be NULL. */
-    MT_TODO("08.7");
+    MT_TODO("08.7"); /* delete this line when yours stands here */
 }

@@ -16,7 +16,7 @@ void mt_embedding_fwd_cpu(float *out, const int32_t *id, const float *wte, const
     for (int64_t n = 0; n < B * T; n++) {
         /* TODO 08.4: Row n: the token's row of wte plus the row of wpe of its position.
          * Hint: there are T rows a sample, so the position in the sample is n % T. */
-        MT_TODO("08.4");
+        MT_TODO("08.4"); /* delete this line when yours stands here */
     }
 }
 
@@ -29,7 +29,7 @@ void mt_embedding_bwd_cpu(float *dwte, float *dwpe, const float *dout, const int
         for (int64_t n = 0; n < B * T; n++) {
             /* TODO 08.4: What row n adds to the rows of its token and of its position, columns begin to end - 1.
              * Hint: add, do not assign: the same token occurs again. Either gradient may be NULL. */
-            MT_TODO("08.4");
+            MT_TODO("08.4"); /* delete this line when yours stands here */
         }
     }
 }

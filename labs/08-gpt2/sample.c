@@ -8,7 +8,7 @@ int32_t mt_most_likely_cpu(const float *logits, int64_t V)
 {
     /* TODO 08.9: The token with the largest logit.
      * Hint: of equal ones the first, so that the result is reproducible. */
-    MT_TODO("08.9");
+    MT_TODO("08.9"); /* delete this line when yours stands here */
 }
 
 void mt_sample_weights_cpu(float *weight, const float *logit, int64_t V, double temperature)
@@ -16,7 +16,7 @@ void mt_sample_weights_cpu(float *weight, const float *logit, int64_t V, double 
     /* TODO 08.9: The probability of each token relative to the most likely one, which is the first.
      * Hint: softmax without its division. Subtract the largest logit before dividing by the temperature: e^90
      * overflows. */
-    MT_TODO("08.9");
+    MT_TODO("08.9"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sample_kept_cpu(const float *weight, int64_t V, int64_t top_k, double top_p)
@@ -24,7 +24,7 @@ int64_t mt_sample_kept_cpu(const float *weight, int64_t V, int64_t top_k, double
     /* TODO 08.9: How many of the most likely tokens may be drawn.
      * Hint: at most top_k, where 0 means all. Of those, the fewest whose sum is at least top_p times the sum of all
      * of them. The token that reaches that share is kept too, so at least one is kept. */
-    MT_TODO("08.9");
+    MT_TODO("08.9"); /* delete this line when yours stands here */
 }
 
 int64_t mt_sample_drawn_cpu(const float *weight, int64_t kept, double part)
@@ -33,5 +33,5 @@ int64_t mt_sample_drawn_cpu(const float *weight, int64_t kept, double part)
      * ones.
      * Hint: each token has an interval between 0 and the sum, as long as its weight. Which interval contains part *
      * sum? */
-    MT_TODO("08.9");
+    MT_TODO("08.9"); /* delete this line when yours stands here */
 }

@@ -19,7 +19,7 @@ bool mt_train_batch(mt_step_result *sum, const mt_training *t, float share)
         /* TODO 08.12: Forward and backward of one batch.
          * Hint: t->loss gives the mean loss; mt_scale it by share before mt_backward, so that the gradients have the
          * same factor. Add the scaled loss (mt_item) and batch.count to *sum. */
-        MT_TODO("08.12");
+        MT_TODO("08.12"); /* delete this line when yours stands here */
     }
     mt_scope_end();
     return got;
@@ -38,7 +38,7 @@ bool mt_train_step(mt_step_result *result, const mt_training *t, int64_t step)
      * Hint: clear the gradients of the step before; compute the new ones, and return false when there is no batch;
      * set the learning rate of this step; where there is a limit (t->clip > 0), clip; update, unless the norm that
      * the clipping returned is not finite. */
-    MT_TODO("08.12");
+    MT_TODO("08.12"); /* delete this line when yours stands here */
     *result = sum;
     return true;
 }
