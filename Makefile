@@ -3,7 +3,7 @@
 #   FLAVOUR=release|debug|asan|tsan   how to build (build/<flavour>/)
 #   CUDA=nvcc|emu|off                 NVIDIA's toolkit, the emulator, or no CUDA (default: what is found; minitorch/cuda/cuda.mk)
 #   MINE="00 01"                      use your units of these labs (labs/), and the reference's of all others (solutions/)
-#   LAB=01                            the lab to open, to grade, or to test with mutants
+#   LAB=01 [STEP=01.2] [SEED=5eed01]  the lab to open, to grade, or to test with mutants; one step; the inputs of an earlier run
 #   SUBMISSION=dir|tar                grade these units instead of labs/NN-name
 
 FLAVOUR ?= release
@@ -33,7 +33,10 @@ LABS         := $(notdir $(patsubst %/,%,$(wildcard solutions/*/)))
 GRADED       := $(notdir $(patsubst %/lab.json,%,$(wildcard labs/*/lab.json)))
 lab_of        = $(filter $(1)-%,$(GRADED))
 unit_dir      = $(if $(filter $(addsuffix -%,$(MINE)),$(filter $(1),$(GRADED))),labs/$(1),solutions/$(1))
-GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
+GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
+# Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
+TESTING      := $(filter-out minitorch/testing/clock_sim.c,$(wildcard minitorch/testing/*.c))
+GIVEN        += minitorch/testing/clock_sim.c # on which the workers of lab 05 run
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)
 TESTS        := $(wildcard minitorch/tests/*.c)
 WORKER       := $(wildcard grader/worker/*.c)
@@ -47,7 +50,7 @@ ATTENTION    := $(if $(filter 11,$(if $(filter 08,$(MINE)),$(MINE),11)),tiled,pl
 UNIT_OBJ     := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.c,$(B)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.c)))
 APP_BIN       = $(patsubst %.c,$(B)/bin/%,$(notdir $(APPS)))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
-TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS))
+TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS)) $(B)/bin/mutate
 GTEST_BIN    := $(patsubst grader/tests/%.c,$(B)/grader-tests/%,$(GRADER_TESTS))
 GRADE_BIN    := $(B)/bin/grade
 WORKER_OBJ   := $(patsubst grader/worker/%.c,$(B)/worker/%.o,$(WORKER))
@@ -56,7 +59,7 @@ GRADER_LIBS  := -lcjson -lseccomp -larchive
 
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
-.PHONY: all apps grader reference help deps demo test unit unit-programs lab grade progress skeletons check-skeletons mutants attacks lint map \
+.PHONY: all apps grader reference help deps demo test unit unit-programs lab grade debug progress skeletons check-skeletons mutants mutate mutate-sample variants seeds steady attacks lint map \
         check-map bench train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -64,7 +67,7 @@ include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 all: apps grader
 	@echo "CUDA: $(CUDA_FOUND)"
 apps: $(APP_BIN)
-grader: $(GRADE_BIN) $(TOOL_BIN) $(WORKER_OBJ) $(UNIT_OBJ)
+grader: $(GRADE_BIN) $(TOOL_BIN) $(WORKER_OBJ) $(UNIT_OBJ) $(B)/libgiven.a
 
 # ---- building ---------------------------------------------------------------------------------------------------
 define compile
@@ -96,22 +99,29 @@ $(B)/units/$(1)/%.o: $(call unit_dir,$(1))/%.c
 endef
 $(foreach l,$(LABS),$(eval $(call unit_rule,$(l))))
 
-$(B)/libgiven.a: $(call obj,$(GIVEN))
-	@rm -f $@ && ar rcs $@ $^
-$(B)/libgrader.a: $(call obj,$(GRADER))
-	@rm -f $@ && ar rcs $@ $^
+# An archive is also made again when the list of its members has changed.
+define archive_rule
+$(shell mkdir -p $(B); echo '$(2)' | cmp -s - $(B)/$(1).members || echo '$(2)' >$(B)/$(1).members)
+$(B)/lib$(1).a: $(2) $(B)/$(1).members
+	@rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+endef
+$(eval $(call archive_rule,given,$(call obj,$(GIVEN))))
+$(eval $(call archive_rule,testing,$(call obj,$(TESTING))))
+$(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
 
 $(B)/bin/%: $(B)/obj/minitorch/apps/%.o $(UNIT_OBJ) $(B)/libgiven.a
 	$(call link,$(CKPT_LIBS))
-$(B)/bin/%: $(B)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(B)/libgiven.a
+$(B)/bin/%: $(B)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(B)/libtesting.a $(B)/libgiven.a
 	$(call link,$(CKPT_LIBS))
-$(B)/tests/%: $(B)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(B)/libgiven.a
+$(B)/tests/%: $(B)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(B)/libtesting.a $(B)/libgiven.a
 	$(call link,-lcriterion $(CKPT_LIBS))
-$(GRADE_BIN): $(B)/obj/grader/grade.o $(B)/libgrader.a $(B)/libgiven.a
+$(GRADE_BIN): $(B)/obj/grader/grade.o $(B)/libgrader.a $(B)/libtesting.a $(B)/libgiven.a
 	$(call link,$(GRADER_LIBS))
-$(TOOL_BIN): $(B)/bin/%: $(B)/obj/grader/tools/%.o $(B)/libgiven.a
+$(B)/bin/%: $(B)/obj/grader/tools/%.o $(B)/libgiven.a
 	$(call link,-lcjson)
-$(B)/grader-tests/%: $(B)/obj/grader/tests/%.o $(B)/libgrader.a $(B)/libgiven.a
+$(B)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(B)/libgiven.a
+	$(call link)
+$(B)/grader-tests/%: $(B)/obj/grader/tests/%.o $(B)/libgrader.a $(B)/libtesting.a $(B)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))
 
 -include $(shell find $(B) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
@@ -122,7 +132,8 @@ help:
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
 	'make test               run all tests' \
 	'make lab LAB=01         open a lab: handout, files, first grade' \
-	'make grade LAB=01       grade your units of a lab' \
+	'make grade LAB=01       grade your units of a lab; STEP=01.2 only this step' \
+	'make debug LAB=01 STEP=01.2 SEED=5eed01    make the calls of a failing row again under ASan; GDB=1 in gdb' \
 	'make progress           list which labs pass' \
 	'make train-mnist        train a perceptron; ARGS="--epochs 3" passes options, DEVICE=cuda uses the GPU or the emulator' \
 	'make train-gpt2         train a GPT-2 on tiny Shakespeare; ARGS="--plan" prints its memory and work and stops' \
@@ -130,6 +141,9 @@ help:
 	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
 	'make gpu-check          on a machine with a GPU: build, check, count and measure; one report' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
+	'make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects' \
+	'make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?' \
+	'make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?' \
 	'make skeletons          generate the skeletons in labs/ from solutions/' \
 	'make map                generate docs/MAP.md' \
 	'make data               download MNIST' \
@@ -154,13 +168,23 @@ lab: data-or-standin
 	$(need_lab)
 	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB))
 
+# Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
+# them quoted.
+unexport SUBMISSION MINE STEP SEED LAB ARGS
+quote = '$(subst ','\'',$(value $(1)))'
 # The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin
 	$(need_lab)
-	@$(REF)/bin/grade --lab $(LAB) --build $(REF) --report build/report $(if $(SUBMISSION),--submission $(SUBMISSION)) \
-	    $(if $(strip $(MINE)),--mine "$(MINE)") $(ARGS)
+	@$(REF)/bin/grade --lab $(LAB) --build $(REF) --report build/report $(if $(value SUBMISSION),--submission $(call quote,SUBMISSION)) \
+	    $(if $(strip $(MINE)),--mine "$(MINE)") $(if $(value STEP),--step $(call quote,STEP)) \
+	    $(if $(value SEED),--seed $(call quote,SEED)) $(ARGS)
+debug: data-or-standin
+	$(need_lab)
+	$(if $(value STEP),,$(error make debug needs STEP=, as in: make debug LAB=02 STEP=02.3 SEED=5eed01))
+	@GDB=$(call quote,GDB) grader/tools/debug.sh $(REF) $(call lab_of,$(LAB)) $(call quote,STEP) $(call quote,SEED)
 reference:
-	@$(MAKE) -s grader $(REF)/bin/make_digits MINE=
+	@.ci/deps --grade
+	@$(MAKE) -s grader $(REF)/bin/make_digits $(if $(wildcard $(addprefix labs/,$(addsuffix /*.cu,$(call lab_of,$(LAB))))),emulator) MINE=
 
 progress: data-or-standin
 	@grader/tools/progress.sh $(REF)
@@ -171,6 +195,21 @@ check-skeletons: $(B)/bin/strip
 	@grader/tools/skeletons.sh check
 mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
+mutate: data-or-standin traced $(REF)/bin/mutate
+	$(need_lab)
+	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
+# Twenty mutants of each lab that has a list of equivalent ones.
+mutate-sample: data-or-standin traced $(REF)/bin/mutate
+	@for list in grader/mutants/*/equivalent; do \
+	    lab=$${list#grader/mutants/}; grader/mutate/mutate.sh $(REF) $${lab%%-*} --sample 20 2>/dev/null || exit; done
+seeds: data-or-standin traced
+	$(need_lab)
+	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
+steady: data-or-standin traced
+	$(need_lab)
+	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50)
+variants: data-or-standin traced
+	@grader/tools/variants.sh $(REF) $(LAB)
 attacks: reference traced
 	@grader/tools/attacks.sh $(REF)
 lint: apps
