@@ -57,6 +57,16 @@ static bool is_other(const mg_labinfo *info, const char *name)
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
+/* Whether it belongs in the folder of a lab without being a unit. */
+static bool is_given(const char *name)
+{
+    static const char *const given[] = { "README.md", "ANSWERS.md", "lab.json", "images" };
+    for (int i = 0; i < MT_COUNT(given); i++)
+        if (strcmp(name, given[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Why a file is not taken, or NULL. It is opened before it is examined, so that it cannot change in between. */
 static const char *take_file(const char *to, int folder, const char *name)
 {
@@ -101,8 +111,7 @@ static mt_status collect_folder(const char *to, int top, const mg_labinfo *info,
         const char *why = NULL;
         if (unit_index(info, e->d_name) >= 0)
             why = take_file(to, dirfd(folder), e->d_name);
-        else if (e->d_name[0] != '.' && strcmp(e->d_name, "README.md") && strcmp(e->d_name, "lab.json") &&
-                 !is_other(info, e->d_name))
+        else if (e->d_name[0] != '.' && !is_given(e->d_name) && !is_other(info, e->d_name))
             why = "not a unit";
         if (why)
             ignore(ignored, size, e->d_name, why);

@@ -68,6 +68,18 @@ Test(submission, a_folder_gives_its_units_only)
     cr_expect(strstr(ignored, "Makefile (not a unit)") && strstr(ignored, "matmul.h (not a unit)"), "%s", ignored);
 }
 
+Test(submission, handout_answers_and_pictures_are_not_reported)
+{
+    char path[PATH_MAX];
+    put("matmul.c", "one");
+    put("README.md", "the handout");
+    put("ANSWERS.md", "for instructors");
+    mg_path(path, "%s/images", from);
+    cr_assert_eq(mkdir(path, 0755), 0);
+    cr_assert_eq(collect(from), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(ignored, "");
+}
+
 Test(submission, units_of_labs_graded_along_are_no_surprise)
 {
     static const mg_labinfo earlier = { .id = "00-tensors", .unit = { "view.c", "copy.c" }, .units = 2 };
