@@ -36,15 +36,16 @@ int64_t mg_pick_size(mt_rng *rng, int64_t least, int64_t most)
                                       53, 61, 71, 83, 97, 109, 127, 151, 181, 211 };
     for (;;) {
         int64_t size = 0;
-        switch (mt_rng_below(rng, 4)) {
-        case 0:
+        switch (mt_rng_below(rng, 8)) {
+        case 0: /* seldom: a matrix with one row or one column hides a transpose */
             size = mt_rng_below(rng, 3) == 0 ? 0 : 1;
             break;
         case 1:
+        case 2:
             size = primes[mt_rng_below(rng, MT_COUNT(primes))];
             break;
         default: /* 2^k - 1, 2^k, 2^k + 1 */
-            size = ((int64_t)1 << mt_rng_below(rng, 9)) + mg_pick(rng, -1, 1);
+            size = ((int64_t)4 << mt_rng_below(rng, 7)) + mg_pick(rng, -1, 1);
         }
         if (size >= least && size <= most)
             return size;
