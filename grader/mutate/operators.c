@@ -128,11 +128,12 @@ static void swap_operands(int i)
     }
 }
 
-/* f(a, b, c): two neighbours in each other's place. */
+/* f(a, b, c): two neighbours in each other's place, unless they may be. */
 static void swap_arguments(int open)
 {
     int comma;
-    if (!is(open, "(") || tok[open - 1].kind != WORD || is_keyword(open - 1))
+    if (!is(open, "(") || tok[open - 1].kind != WORD || is_keyword(open - 1) ||
+        among(open - 1, " mt_min mt_max fmin fmax fminf fmaxf min max "))
         return;
     for (int begin = open + 1; (comma = find(begin, " , ) ")) < tok[open].match; begin = comma + 1) {
         int end = find(comma + 1, " , ) ");

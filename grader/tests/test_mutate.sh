@@ -32,6 +32,8 @@ mutant "an index" 'a[n * 3 + m] = 2;' "swapped index" 'a[m * 3 + n] = 2;'
 mutant "a difference" 'a[0] = a[n] - f(m)[1];' "swapped operands" 'a[0] = f(m)[1] - a[n];'
 mutant "a conditional" 'a[0] = n ? a[1] : a[2];' "swapped branches" 'a[0] = n ? a[2] : a[1];'
 mutant "arguments" 'f(n, m + 1, a);' "swapped arguments" 'f(m + 1, n, a);'
+region 'a[0] = mt_min(n, m) + fmaxf(a[1], a[2]);'
+expect "the smaller of two in any order" 1 "" grep -q "swapped arguments" <("$build/bin/mutate" list one.c)
 mutant "logic" 'if (n && m) a[0] = 2;' logic 'if (n || m) a[0] = 2;'
 mutant "an integer" 'a[0] = n + 16;' constant 'a[0] = n + (16 + 1);'
 mutant "a fraction" 'a[0] = 0.5f;' constant 'a[0] = (0.5f * 1.01f);'
