@@ -30,6 +30,7 @@ typedef struct sums {
     double sectors, requests, passes, ideal;
 } sums;
 
+/* Of what ran since the last reset. The counts stay: CUEMU_REPORT prints them at the end. */
 static sums count(void)
 {
     sums s = {};
@@ -42,7 +43,6 @@ static sums count(void)
             s.passes += (double)all[k].traffic[1][kind].passes;
             s.ideal += (double)all[k].traffic[1][kind].ideal;
         }
-    emu_counts_reset();
     return s;
 }
 
@@ -93,16 +93,19 @@ int main(int argc, char **argv)
         if (argc > 1 && !raw && strcmp(argv[1], rung->name) != 0)
             continue;
 #ifdef __CUEMU__
+        sums turned = {};
+        if (!raw) {
+            emu_counts_reset();
+            multiply(rung, x, MT_TRANS);
+            turned = count();
+        }
         emu_counts_reset();
         multiply(rung, x, MT_NO_TRANS);
         sums plain = count();
-        if (raw) {
+        if (raw)
             print_raw(rung->name, &plain);
-            continue;
-        }
-        multiply(rung, x, MT_TRANS);
-        sums turned = count();
-        print_counts(rung->name, &plain, &turned);
+        else
+            print_counts(rung->name, &plain, &turned);
 #else
         multiply(rung, x, MT_NO_TRANS);
 #endif
