@@ -100,6 +100,13 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
 /* mg_fail -- FAIL with this message, for anything but an element-wise comparison. */
 void mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
+/* mg_wrong -- whether element i of an output is wrong, as mg_expect would say: for a check that recognises an error by
+ * the pattern of wrong elements. */
+bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance);
+
+/* mg_hint -- what the failure to be judged next shows in place of the row's hint: the error was recognised. */
+void mg_hint(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
+
 /* mg_note -- a remark beside a passing row: "test accuracy 97.8 %  (bar 97.5 %)". */
 void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 

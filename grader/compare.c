@@ -45,11 +45,25 @@ static void index_text(char *text, size_t size, mt_shape shape, int64_t i)
 static void number_texts(char got_text[40], char want_text[40], double got, double want)
 {
     for (int digits = 6; digits <= 17; digits += digits == 6 ? 3 : 8) {
-        snprintf(got_text, 40, "%.*g", digits, got);
+        snprintf(got_text, 40, "%.*g", digits, isnan(got) ? NAN : got); /* no "-nan" */
         snprintf(want_text, 40, "%.*g", digits, want);
         if (strcmp(got_text, want_text))
             return;
     }
+}
+
+/* A NaN that was there before the call. Added to, it keeps its bits. */
+static bool untouched(const mg_argument *a, int64_t i)
+{
+    int64_t size = mt_dtype_size(a->dtype);
+    return isnan(mt_load_f64(a->result, a->dtype, i)) &&
+           memcmp((const char *)a->result + i * size, (const char *)a->data + i * size, (size_t)size) == 0;
+}
+
+bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance)
+{
+    const mg_argument *a = find_output(run, name);
+    return !matches(mt_load_f64(a->result, a->dtype, i), want, tolerance);
 }
 
 bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance)
@@ -70,7 +84,8 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
     number_texts(got_text, want_text, mt_load_f64(a->result, a->dtype, first), want[first]);
     if (tolerance)
         snprintf(bound, sizeof bound, "   tolerance %.2g", tolerance[first]);
-    mg_judge(run, MG_FAIL, "%s%s = %s   expected %s%s   (%lld of %lld wrong)", name, index, got_text, want_text, bound,
+    mg_judge(run, MG_FAIL, "%s%s = %s%s   expected %s%s   (%lld of %lld wrong)", name, index, got_text,
+             untouched(a, first) ? ", as before the call (not written, or added to)" : "", want_text, bound,
              (long long)wrong, (long long)n);
     return false;
 }
@@ -83,6 +98,15 @@ void mg_fail(mg_run *run, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     mg_judge(run, MG_FAIL, "%s", text);
+}
+
+void mg_hint(mg_run *run, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (!run->judged)
+        vsnprintf(run->row->hint, sizeof run->row->hint, fmt, args);
+    va_end(args);
 }
 
 void mg_note(mg_run *run, const char *fmt, ...)

@@ -16,16 +16,40 @@ const mg_device_report *mg_device_counts(mg_run *run)
 /* Text from the worker's memory ends where its array ends. */
 #define TEXT(array) (int)sizeof(array), array
 
+/* Takes the lines out of what was printed that the emulator printed: the verdict has them. */
+static void drop_findings(char *printed)
+{
+    char *to = printed, *rest = printed;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        size_t length = strlen(line);
+        if (strncmp(line, "    ", 4) == 0 || strstr(line, ": error: ") || strstr(line, ": warning: "))
+            continue;
+        if (to > printed)
+            *to++ = '\n';
+        memmove(to, line, length);
+        to += length;
+    }
+    *to = 0;
+}
+
+/* A finding with a hint of its own is the cause of the failure: the row's hint would lead elsewhere. */
 static void judge_finding(mg_run *run)
 {
+    static const char label[] = "\nhint: ";
     const mg_device_report *r = mg_device_counts(run);
-    char line[128] = "";
+    char line[128] = "", text[sizeof r->text + 1];
+    snprintf(text, sizeof text, "%.*s", TEXT(r->text));
+    char *hint = strstr(text, label), *rest = hint ? strchr(hint + 1, '\n') : NULL;
+    if (hint) {
+        mg_hint(run, "%.*s", (int)strcspn(hint + sizeof label - 1, "\n"), hint + sizeof label - 1);
+        memmove(hint, rest ? rest : "", strlen(rest ? rest : "") + 1);
+    }
     bool known = r->pc && mg_build_line(&run->bench->build, run->bench->worker_path, &r->pc, 1, line, sizeof line);
     if (!known && r->file[0])
         snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
-    mg_judge(run, MG_FAIL, "%s%s%.*s%s%.*s", line, line[0] ? ": " : "", TEXT(r->text), r->where[0] ? "\n" : "",
-             TEXT(r->where));
+    mg_judge(run, MG_FAIL, "%s%s%s%s%.*s", line, line[0] ? ": " : "", text, r->where[0] ? "\n" : "", TEXT(r->where));
     mg_keep_printed(run);
+    drop_findings(run->row->printed);
     mg_session_end(run->session); /* after an error the device cannot be used again */
     run->session = NULL;
 }

@@ -52,6 +52,10 @@ bool mg_shared_call(mg_run *run)
         return true;
     bool known =
         mg_build_line(&run->bench->build, worker.path, (uint64_t[]){ (uint64_t)r->raced }, 1, line, sizeof line);
+    mg_hint(
+        run,
+        "each thread needs its own variables and buffers (declared inside the parallel loop, not static or global), "
+        "and its own part of the output");
     mg_fail(run, "a data race%s%s: two threads access the same memory, and one of them writes it", known ? " in " : "",
             line);
     return false;

@@ -21,7 +21,7 @@ done
 verdict=PASS && grep -qs minus "$units"/unit.c && verdict=$(cat "$ROOT/verdict")
 [ "$verdict" != NONE ] || exit 1
 printf '{"tests":[{"number":"02.6","name":"softmax: small","extra_data":{"verdict":"PASS"}},
-    {"number":"02.6","name":"softmax: large logits","extra_data":{"verdict":"%s"}}]}' "$verdict" >"$report/02.json"
+    {"number":"02.6","name":"softmax: large logits","output":"a hint","extra_data":{"verdict":"%s"}}]}' "$verdict" >"$report/02.json"
 STRAW
 chmod +x grade
 mkdir -p solutions/02-backprop labs/02-backprop grader/mutants/02-backprop grader/mutants/03-later
@@ -61,6 +61,10 @@ mutant "02.6" two >$patch
 expect "any row of the step" 0 "FAIL  02.6 softmax: large logits" "$mutants" "$build"
 mutant "02.6 softmax: small" two >$patch
 expect "another row is not enough" 1 "PASS  02.6 softmax: small" "$mutants" "$build"
+mutant "02.6 softmax: large logits" two | sed '1a # says: a hint' >$patch
+expect "a row that says the words" 0 "1 passed, 0 failed" "$mutants" "$build"
+sed -i '2s/hint/word/' $patch
+expect "a row that does not say the words" 1 'it does not say "a word", but:' "$mutants" "$build"
 mutant "02.7 softmax: large logits" two >$patch
 expect "another step is not enough" 1 'no row is called "02.7 softmax: large logits"' "$mutants" "$build"
 mutant "02.6 softmax: large logits" deux >$patch

@@ -2,7 +2,7 @@
 # mutants.sh BUILD [LAB] -- make mutants: checks that every plausible mistake is rejected by the row that it names.
 #
 # Each patch (patches.sh) is applied to a copy and graded, and a row with the name that it gives must be FAIL, CRASH or TIMEOUT. A patch
-# that does not apply or does not build is a failure. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
+# that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. GRADE=path, ROOT=dir, PAUSE=seconds
 # are for the tests.
 set -euo pipefail
@@ -18,13 +18,13 @@ mkdir -p build/mutants && : >"$results"
 
 # judge PATCH NAME: prints the row that rejected it; on failure, what happened instead.
 judge() {
-    local name=$2 wanted step try said status units=build/mutants/$2/units report=build/mutants/$2/report
+    local name=$2 wanted step says try said status units=build/mutants/$2/units report=build/mutants/$2/report
     make_mutant "$1" "$units" || return 1
     rm -rf "$report" && mkdir -p "$report"
     for ((try = 1; ; try++)); do
         "$grade" --lab "${name%%-*}" --step "$step" --build "$build" --units "$units/${name%/*}" --report "$report" \
             "${seed[@]}" >"$report/log" 2>&1 || true
-        said=$("$build/bin/rowverdict" "$report/${name%%-*}.json" "$wanted" 2>&1) && status=0 || status=$?
+        said=$("$build/bin/rowverdict" "$report/${name%%-*}.json" "$wanted" ${says:+"$says"} 2>&1) && status=0 || status=$?
         [[ $said == INCONCLUSIVE* ]] && [ $try -lt $tries ] || break
         sleep "$pause"
     done

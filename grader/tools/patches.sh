@@ -2,7 +2,7 @@
 # repository's root, with $build.
 #
 # First line of a patch: `# catches: 02.6 softmax: large logits` (step, words of the row's name), then a unified diff of one
-# unit of solutions/NN-name/.
+# unit of solutions/NN-name/. A second line `# says: words` names what the row's text must contain: the message for this error.
 
 # find_patches [LAB]: into the array patches. A lab that cannot be graded here is skipped, with a note, and skipped=yes.
 find_patches() {
@@ -34,11 +34,12 @@ apply() {
         ! cmp -s "$2/$unit" "solutions/$(basename "$2")/$unit"
 }
 
-# make_mutant PATCH FOLDER: the units of its lab with that mistake, in FOLDER/NN-name; sets wanted, the step and the row, and
-# step. Prints why not.
+# make_mutant PATCH FOLDER: the units of its lab with that mistake, in FOLDER/NN-name; sets wanted, the step and the row, step
+# and says. Prints why not.
 make_mutant() {
     local lab
     lab=$(basename "$(dirname "$1")")
+    says=$(sed -nE '2s/^# says: +(.*)/\1/p' "$1")
     wanted=$(sed -nE '1s/^# catches: +([0-9]{2}\.[0-9]+.*)/\1/p' "$1") step=
     [ -n "$wanted" ] || { echo "its first line must be: # catches: 02.6 softmax: large logits" && return 1; }
     step=${wanted%% *}

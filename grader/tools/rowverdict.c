@@ -1,11 +1,11 @@
 /* rowverdict.c -- checks whether a grade rejects a mutant.
  *
- *   rowverdict results.json "02.6 softmax: large logits"
+ *   rowverdict results.json "02.6 softmax: large logits" ["words"]
  *
  * looks for rows of that step whose name holds the words after it (none: every row of the step) and prints the verdict
  * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. TODO, an inconclusive
- * measurement and a unit that does not build do not count. Exit status: 0 caught, 1 not caught or no such row, 2 no
- * results. */
+ * measurement and a unit that does not build do not count, and neither does a row without those words in its text.
+ * Exit status: 0 caught, 1 not caught or no such row, 2 no results. */
 #include "core/base.h"
 
 #include <cjson/cJSON.h>
@@ -59,8 +59,8 @@ static bool means(const char *wanted, const cJSON *test)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: rowverdict results.json \"02.6 softmax: large logits\"\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: rowverdict results.json \"02.6 softmax: large logits\" [\"words\"]\n");
         return 2;
     }
     cJSON *root = read_json(argv[1]);
@@ -79,6 +79,10 @@ int main(int argc, char **argv)
     else
         printf("no row is called \"%s\"\n", argv[2]);
     bool yes = found && !unbuilt && caught(verdict_of(found));
+    if (yes && argc == 4 && !strstr(string_of(found, "output"), argv[3])) {
+        printf("  it does not say \"%s\", but:\n%s\n", argv[3], string_of(found, "output"));
+        yes = false;
+    }
     cJSON_Delete(root);
     return yes ? 0 : 1;
 }
