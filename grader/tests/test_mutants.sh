@@ -80,6 +80,8 @@ expect "no mutants is no success" 1 "0 passed, 0 failed" "$mutants" "$build" 07
 echo 'no json' >bad.json
 sed 's/{"number"/{"output":"FAIL  linear.c does not build","number"/g' build/mutants/02-backprop/sign/report/02.json >unbuilt.json
 expect "rowverdict: no row of units that do not build" 1 "it does not build" "$build/bin/rowverdict" unbuilt.json 02.6
+sed -i 's/linear.c does not build/the units do not build together/g' unbuilt.json
+expect "rowverdict: nor of units that do not link" 1 "it does not build" "$build/bin/rowverdict" unbuilt.json 02.6
 expect "rowverdict: not JSON" 2 "not JSON" "$build/bin/rowverdict" bad.json 02.6
 
 mkdir -p labs/00-tensors labs/01-matmul && touch labs/0{0-tensors,1-matmul}/lab.json
