@@ -138,15 +138,25 @@ static uint64_t errors_so_far(void)
     return sum;
 }
 
-/* The first diagnostic that is an error and occurred since `times` was recorded; else the newest one. */
+/* Races follow from a barrier that some threads did not reach, and those within a warp often from one that is missing
+ * for the whole block. */
+static int weight(const emu_finding *f)
+{
+    return f->kind != EMU_RACE ? 3 : strstr(f->text, "__syncwarp()") ? 1 : 2;
+}
+
+/* The first diagnostic that is an error and occurred since `times` was recorded; for a race its cause, if that occurred
+ * too. */
 static const emu_finding *newest(const uint64_t *times, size_t before)
 {
-    const emu_finding *f;
+    const emu_finding *f, *best = NULL;
     size_t count = emu_findings(&f);
-    for (size_t i = 0; i < count; i++)
-        if (!f[i].warning && (i >= before || f[i].times > times[i]))
-            return &f[i];
-    return NULL;
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = !f[i].warning && (i >= before || f[i].times > times[i]);
+        if (is_new && (!best || ((f[i].kind == EMU_RACE || f[i].kind == EMU_SYNC) && weight(&f[i]) > weight(best))))
+            best = &f[i];
+    }
+    return best;
 }
 
 static void write_finding(mg_device_report *report, const emu_finding *f)

@@ -101,7 +101,9 @@ static void report_missing(emu_worker *worker)
         emu_setting("CUEMU_STRICT", 0) ? emu_error_of : emu_warning_of;
     tell(first, EMU_SYNC, (emu_site){ .file = first->wait.file, .line = first->wait.line },
          "__syncthreads() is not reached by %d of %d threads, which have returned; the first is (%u,%u,%u)\n"
-         "hint: the GPUs of today wait for the threads that are left, but do not rely on it",
+         "hint: a divergent barrier: all threads of the block must reach it, so it stands in no if and behind no "
+         "return (the "
+         "GPUs of today wait for the threads that are left, but do not rely on it)",
          missing, worker->thread_count, gone->index.x, gone->index.y, gone->index.z);
 }
 
