@@ -63,9 +63,12 @@ static size_t function_length(const mg_row *row)
     return strcspn(row->call, "( ");
 }
 
-/* A row whose values were right, and whose bar was missed, has a cause of its own. */
+/* A row whose values were right, and whose bar was missed, has a cause of its own. A call that was skipped would have
+ * failed as those before it did, of whatever step. */
 static bool same_cause(const mg_row *a, const mg_row *b)
 {
+    if (strncmp(b->detail, "skipped: ", 9) == 0 && strcmp(a->function, b->function) == 0)
+        return true;
     size_t n = function_length(a);
     return strcmp(a->step, b->step) == 0 && isnan(a->measured) && isnan(b->measured) && n == function_length(b) &&
            strncmp(a->call, b->call, n) == 0;

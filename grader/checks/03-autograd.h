@@ -10,6 +10,7 @@ typedef struct kinds_case {
     unsigned some;   /* bits of MG_PLAIN ...: the kinds of inputs */
     unsigned always; /* a kind that occurs at least once; 0: any */
     int quiet;       /* mt_no_grad_begin calls around it */
+    bool twice;      /* the last input is the first one again */
 } kinds_case;
 
 #define KIND(kind) (1u << (kind))

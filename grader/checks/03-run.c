@@ -10,7 +10,7 @@ enum { CALLS = 6 }; /* of each row, with a new graph or inputs each time */
 /* ---- recording --------------------------------------------------------------------------------------- */
 
 /* Kinds of a few inputs, drawn from those the row allows. */
-static const int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n)
+static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n)
 {
     int64_t *kind = mg_in(run, "kind", MT_I64, MT_SHAPE(n));
     for (int64_t i = 0; i < n; i++)
@@ -40,7 +40,7 @@ void mg_03_wants(mg_run *run, const void *one_case)
 }
 
 /* NULL if the edge of one input is what mt_record should make, else a description of the error. */
-static const char *wrong_edge(const int64_t edge[4], int64_t kind)
+static const char *wrong_edge(const int64_t edge[4], int64_t kind, int64_t uses)
 {
     bool computed = kind == MG_RESULT || kind == MG_ASKS_TOO, leaf = kind == MG_ASKS;
     if (edge[0] != computed)
@@ -48,12 +48,13 @@ static const char *wrong_edge(const int64_t edge[4], int64_t kind)
     if (edge[1] != leaf)
         return leaf ? "does not lead to it, a leaf that requires a gradient"
                     : "leads to it as a leaf, but it does not require a gradient";
-    if (edge[2] != computed + leaf)
-        return edge[2] < computed + leaf ? "does not hold what it leads to" : "holds what it leads to more than once";
+    if (edge[2] != uses * (computed + leaf))
+        return edge[2] < uses * (computed + leaf) ? "does not hold what it leads to"
+                                                  : "holds what it leads to more than once";
     return edge[3] ? NULL : "has another shape than it";
 }
 
-static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wanted)
+static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wanted, bool twice)
 {
     const int64_t *made = mg_result(run, "made"), *edge = mg_result(run, "edge");
     if (made[0] != wanted)
@@ -63,9 +64,10 @@ static bool judge_record(mg_run *run, const int64_t *kind, int64_t n, bool wante
     else if (wanted && made[2] != n)
         mg_fail(run, "the node has %lld edges   expected %lld, one per input", (long long)made[2], (long long)n);
     for (int64_t i = 0; wanted && i < n && made[0] == wanted && made[1] == wanted && made[2] == n; i++) {
-        const char *words = wrong_edge(edge + i * 4, kind[i]);
+        const char *words = wrong_edge(edge + i * 4, kind[i], 1 + (twice && i % (n - 1) == 0));
         if (words) {
-            mg_fail(run, "the edge of input %lld %s", (long long)i, words);
+            mg_fail(run, "the edge of input %lld%s %s", (long long)i, twice && i == n - 1 ? ", input 0 again," : "",
+                    words);
             return false;
         }
     }
@@ -93,11 +95,13 @@ void mg_03_record(mg_run *run, const void *one_case)
         mg_out(run, "made", MT_I64, MT_SHAPE(3));
         mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
         mg_out(run, "bytes never freed", MT_I64, MT_SHAPE(1));
-        const int64_t *kind = kinds(run, c, n);
+        int64_t *kind = kinds(run, c, n);
         mg_i64(run, "no_grad_depth", c->quiet);
+        mg_i64(run, "last_is_first", c->twice);
+        kind[n - 1] = c->twice ? kind[0] = t % 2 ? MG_ASKS : MG_RESULT : kind[n - 1];
         for (int64_t i = 0; i < n; i++)
             wanted = wanted || kind[i] != MG_PLAIN;
-        if (!mg_call(run) || !judge_record(run, kind, n, wanted && c->quiet == 0) || !judge_freed(run))
+        if (!mg_call(run) || !judge_record(run, kind, n, wanted && c->quiet == 0, c->twice) || !judge_freed(run))
             return;
     }
 }
@@ -208,6 +212,11 @@ static bool expect_leaves(mg_run *run, const char *name, const mg_graph *g, int 
 static bool expect_visits(mg_run *run, const mg_graph *g, int passes)
 {
     const int64_t *visits = mg_result(run, "visits");
+    int64_t sum = 0;
+    for (int i = 0; i < g->count; i++)
+        sum += visits[i];
+    if (sum == 0)
+        mg_hint(run, "no op's backward ran (03.8): mt_node_backward needs node->grad, which mt_node_consume frees");
     for (int i = 0; i < g->count; i++) {
         int64_t want = g->reached[i] && mg_graph_records(g, i) ? passes : 0;
         if (visits[i] == want)

@@ -237,6 +237,11 @@ void mt_grad_ready(mt_tensor *leaf)
 void mt_node_backward(mt_node *node)
 {
     MT_SPAN_OF("backward", node->op->name);
+    MT_CHECK(
+        !node->consumed,
+        "backward of %s %s after mt_node_consume: a node is ready once, when its count reaches 0 (lab 03.7), and is "
+        "consumed after its backward (03.8)",
+        node->op->name, mt_shape_text(node->shape));
     node->op->backward(node, node->grad);
     for (int i = 0; i < node->edge_count; i++) {
         const mt_edge *edge = &node->edges[i];
