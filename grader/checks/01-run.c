@@ -9,14 +9,26 @@
 
 /* ---- one product ---------------------------------------------------------------------------- */
 
-static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims)
+static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims, const char *hint)
 {
     mg_product p = { .dims = dims };
     mg_product_describe(run, function, &p);
-    return mg_call(run) && mg_product_expect(run, &p);
+    return mg_call(run) && mg_product_expect(run, &p, hint);
 }
 
 /* ---- rows of values ------------------------------------------------------------------------- */
+
+/* First a product of whole tiles and vectors, then one with a rest in one dimension only, so that a failure shows in
+ * which dimension the error is. */
+static const struct {
+    int64_t shape[3];
+    const char *hint;
+} rests[] = {
+    { { 168, 64, 32 }, NULL },
+    { { 173, 64, 32 }, "only M has a rest (K and N are whole tiles and vectors): the last rows of A and C" },
+    { { 168, 69, 32 }, "only N has a rest (M and K are whole tiles and vectors): the last columns of B and C" },
+    { { 168, 64, 35 }, "only K has a rest (M and N are whole tiles): the last terms of each sum, also in packing" },
+};
 
 /* Sizes that every row tries, -1 for a random one: 0, 1, vectors, and one dimension longer than any block of a
  * kernel. The other dimensions are then small, so that the tolerance is small too. */
@@ -49,14 +61,17 @@ static mt_matmul_dims vary(mt_rng *rng, matmul_about about, const int64_t shape[
 void mg_01_values(mg_run *run, const void *one_case)
 {
     const matmul_case *c = one_case;
+    for (int t = 0; t < MT_COUNT(rests); t++)
+        if (!check_product(run, c->function, vary(mg_rng(run), c->about, rests[t].shape, 3), rests[t].hint))
+            return;
     for (int t = 0; t < MT_COUNT(shapes); t++)
-        if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t)))
+        if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), NULL))
             return;
     /* Larger than a block in every dimension, so that several blocks are needed. */
     const int64_t large[] = { mg_pick(mg_rng(run), 570, 640), mg_pick(mg_rng(run), 290, 330),
                               mg_pick(mg_rng(run), 520, 1100) };
     for (int t = 3; t < 6; t += 2) /* plain or transposed; overwriting, then accumulating if the row tests that */
-        if (!check_product(run, c->function, vary(mg_rng(run), c->about, large, t)))
+        if (!check_product(run, c->function, vary(mg_rng(run), c->about, large, t), NULL))
             return;
 }
 
@@ -74,7 +89,7 @@ static bool check_threads(mg_run *run, mt_matmul_dims dims)
         *mg_rng(run) = start;
         mg_product_describe(run, "mt_matmul_parallel_cpu", &p);
         mg_threads(run, threads[i]);
-        good = mg_call(run) && (bits ? mg_expect(run, "c", bits, NULL) : mg_product_expect(run, &p));
+        good = mg_call(run) && (bits ? mg_expect(run, "c", bits, NULL) : mg_product_expect(run, &p, NULL));
         if (good && !bits)
             bits = mg_lift(mg_result(run, "c"), mg_product_span(&dims));
     }
@@ -89,7 +104,7 @@ static bool check_sharing(mg_run *run)
     mg_product p = { .dims =
                          mg_product_tight(mg_pick(rng, 90, 120), mg_pick(rng, 90, 120), mg_pick(rng, 150, 200), 0, 0) };
     mg_product_describe(run, "mt_matmul_parallel_cpu", &p);
-    return mg_shared_call(run) && mg_product_expect(run, &p);
+    return mg_shared_call(run) && mg_product_expect(run, &p, NULL);
 }
 
 void mg_01_threads(mg_run *run, const void *one_case)
@@ -115,7 +130,7 @@ void mg_01_traffic(mg_run *run, const void *one_case)
     mg_product p = { .dims = mg_product_tight(COUNT_M, COUNT_N, COUNT_K, MT_NO_TRANS, MT_NO_TRANS) };
     int64_t least = COUNT_M * COUNT_K + COUNT_K * COUNT_N + 2 * COUNT_M * COUNT_N; /* A, B, C fetched and written */
     mg_product_describe(run, c->function, &p);
-    if (mg_traffic_call(run, c->cache) && mg_product_expect(run, &p))
+    if (mg_traffic_call(run, c->cache) && mg_product_expect(run, &p, NULL))
         mg_traffic_credit(run, c->bar, (double)least * sizeof(float));
 }
 
@@ -135,7 +150,7 @@ static void describe_race(mg_run *run, const void *one_case, const char *functio
 static bool verify_race(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    return mg_product_expect(run, &racing);
+    return mg_product_expect(run, &racing, NULL);
 }
 
 void mg_01_race(mg_run *run, const void *one_case)

@@ -33,7 +33,7 @@ static void allow_rounding(double *tolerance, const mg_product *p, double unit)
 static bool expect(mg_run *run, const mg_product *p, double unit)
 {
     if (unit == 0)
-        return mg_product_expect(run, p);
+        return mg_product_expect(run, p, NULL);
     int64_t count = mg_product_span(&p->dims);
     double *want = mg_doubles(count), *tolerance = mg_doubles(count);
     mg_oracle_matmul(want, tolerance, p->c0, p->a, p->b, &p->dims);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Length of a stored matrix: rows of `cols` numbers, ld apart, up to the last number without the gap after it. */
 static int64_t span(int64_t rows, int64_t cols, int64_t ld)
@@ -25,6 +26,15 @@ static int64_t span_b(const mt_matmul_dims *d)
 int64_t mg_product_span(const mt_matmul_dims *d)
 {
     return span(d->M, d->N, d->ldc);
+}
+
+/* NaN with bits of its own: a sum of what was read in a gap keeps them. */
+static float gap_nan(char of)
+{
+    uint32_t bits = 0x7fc00000u | (uint32_t)of;
+    float nan;
+    memcpy(&nan, &bits, sizeof nan);
+    return nan;
 }
 
 static void fill_matrix(mt_rng *rng, float *x, int64_t count, int64_t cols, int64_t ld, float gap)
@@ -58,8 +68,8 @@ void mg_product_inputs(mg_run *run, mg_product *p)
     const mt_matmul_dims *d = &p->dims;
     float *a = mg_in(run, "a", MT_F32, MT_SHAPE(span_a(d)));
     float *b = mg_in(run, "b", MT_F32, MT_SHAPE(span_b(d)));
-    fill_matrix(mg_rng(run), a, span_a(d), d->trans_a ? d->M : d->K, d->lda, NAN);
-    fill_matrix(mg_rng(run), b, span_b(d), d->trans_b ? d->K : d->N, d->ldb, NAN);
+    fill_matrix(mg_rng(run), a, span_a(d), d->trans_a ? d->M : d->K, d->lda, gap_nan('a'));
+    fill_matrix(mg_rng(run), b, span_b(d), d->trans_b ? d->K : d->N, d->ldb, gap_nan('b'));
     p->a = a;
     p->b = b;
     send_dims(run, d);
@@ -79,11 +89,61 @@ void mg_product_describe(mg_run *run, const char *function, mg_product *p)
     mg_product_inputs(run, p);
 }
 
-bool mg_product_expect(mg_run *run, const mg_product *p)
+/* The wrong elements: how many lie in gaps, and the rows and columns of the others. */
+typedef struct wrong {
+    int64_t gaps, gap, count, rows[2], cols[2];
+    uint32_t bits; /* of the first */
+} wrong;
+
+static wrong find_wrong(mg_run *run, const mt_matmul_dims *d, const double *want, const double *tolerance)
+{
+    wrong w = { .rows = { d->M, -1 }, .cols = { d->N, -1 } };
+    const float *c = mg_result(run, "c");
+    for (int64_t i = 0; i < mg_product_span(d); i++) {
+        int64_t row = i / d->ldc, col = i % d->ldc;
+        if (!mg_wrong(run, "c", i, want[i], tolerance[i]))
+            continue;
+        if (col >= d->N) {
+            w.gap = w.gaps++ ? w.gap : i;
+            continue;
+        }
+        if (!w.count++)
+            memcpy(&w.bits, c + i, sizeof w.bits);
+        w.rows[0] = mt_min(w.rows[0], row), w.rows[1] = mt_max(w.rows[1], row);
+        w.cols[0] = mt_min(w.cols[0], col), w.cols[1] = mt_max(w.cols[1], col);
+    }
+    return w;
+}
+
+/* What the pattern of wrong elements says about the error. */
+static void recognise(mg_run *run, const mt_matmul_dims *d, const double *want, const double *tolerance,
+                      const char *hint)
+{
+    const wrong w = find_wrong(run, d, want, tolerance);
+    char of = (char)w.bits;
+    if (w.gaps)
+        mg_hint(run,
+                "c[%lld] is in the gap between two rows of C (N = %lld, ldc = %lld), which must not change: element "
+                "(i,j) of C is c[i * ldc + j]",
+                (long long)w.gap, (long long)d->N, (long long)d->ldc);
+    else if (w.bits == (0x7fc00000u | (uint32_t)of) && (of == 'a' || of == 'b'))
+        mg_hint(run, "the nan was read in the gap between two rows of %c, which are ld%c = %lld apart in memory%s",
+                of - 'a' + 'A', of, (long long)(of == 'a' ? d->lda : d->ldb),
+                (of == 'a' ? d->trans_a : d->trans_b) ? "; transposed, a row in memory is a column of the matrix" : "");
+    else if (w.count && hint)
+        mg_hint(run, "%s", hint);
+    else if (w.count && (w.cols[1] - w.cols[0] + 1) * (w.rows[1] - w.rows[0] + 1) == w.count && w.count < d->M * d->N)
+        mg_hint(run, "rows %lld to %lld and columns %lld to %lld of C are wrong (of %lld x %lld), all others are right",
+                (long long)w.rows[0], (long long)w.rows[1], (long long)w.cols[0], (long long)w.cols[1], (long long)d->M,
+                (long long)d->N);
+}
+
+bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint)
 {
     int64_t count = mg_product_span(&p->dims);
     double *want = mg_doubles(count), *tolerance = mg_doubles(count);
     mg_oracle_matmul(want, tolerance, p->c0, p->a, p->b, &p->dims);
+    recognise(run, &p->dims, want, tolerance, hint);
     bool good = mg_expect(run, "c", want, tolerance);
     free(want);
     free(tolerance);

@@ -25,7 +25,8 @@ void mg_product_inputs(mg_run *run, mg_product *p);
  * not change. */
 void mg_product_describe(mg_run *run, const char *function, mg_product *p);
 
-/* mg_product_expect -- after mg_call. */
-bool mg_product_expect(mg_run *run, const mg_product *p);
+/* mg_product_expect -- after mg_call. The hint, if not NULL, is shown when these sizes are the first to fail; a known
+ * pattern of wrong elements (a gap of C, NaN from a gap of A or B, some rows or columns only) has its own. */
+bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint);
 
 #endif
