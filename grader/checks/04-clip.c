@@ -86,11 +86,22 @@ static double norm_of(mg_run *run)
     return norm;
 }
 
+/* A power of ten by which the norm is too large, whatever its size; else 0. */
+static double eps_of(double excess)
+{
+    double eps = 1e-4;
+    while (eps > 1e-13 && !(fabs(excess - eps) < 0.01 * eps))
+        eps /= 10;
+    return eps > 1e-13 ? eps : 0;
+}
+
 static bool judge_norm(mg_run *run, const sent *s)
 {
     double got = norm_of(run), tolerance = ((double)s->total + 4) * 0x1p-53 * s->norm;
     if (isfinite(s->norm) ? fabs(got - s->norm) <= tolerance : !isfinite(got))
         return true;
+    if (eps_of(got - s->norm) > 0)
+        mg_hint(run, "the norm is too large by %.0e: add no eps", eps_of(got - s->norm));
     mg_fail(run, "the norm of %lld numbers in %lld arrays is %.17g, expected %.17g   tolerance %.2g",
             (long long)s->total, (long long)s->arrays, got, s->norm, tolerance);
     return false;
@@ -104,6 +115,9 @@ static bool judge_array(mg_run *run, const sent *s, int64_t a)
         want[i] *= s->max_norm / s->norm;
         tolerance[i] = mt_tolerance(4, fabs(want[i]));
     }
+    for (int64_t i = 0; clipped && s->norm < 1e-6 && i < s->count[a]; i++)
+        if (want[i] != 0 && !mg_wrong(run, names[a], i, 0, 0))
+            mg_hint(run, "the norm is %.2g: an eps added to it makes max_norm / norm far too small; add none", s->norm);
     bool good = mg_expect(run, names[a], want, clipped ? tolerance : NULL);
     free(tolerance);
     return good;

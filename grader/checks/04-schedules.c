@@ -96,6 +96,8 @@ static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *ste
         double got = rate_at(run, i), want = rate_with_warmup(s, t);
         if (fabs(got - want) <= (16 + (double)(huge ? t / s->period : t)) * U64 * s->lr) /* false for NaN */
             continue;
+        if (!isfinite(got) && s->warmup == 0)
+            mg_hint(run, "without warm-up no step is a warm-up step: step < warmup, not <=, which divides by 0");
         mg_fail(run,
                 "%s, step %" PRId64 ": %.9g, expected %.9g   (lr %.4g, lr_min %.4g, period %" PRId64
                 ", gamma %.4g, warmup %" PRId64 ")",
