@@ -100,7 +100,7 @@ static const data_case bound_cases[] = {
         "arrival)" },
       MG_LOADER_AHEAD, -1 },
 };
-static const data_case resume_cases[] = {
+static const data_case resume_cases[] = { /* the whole loader: behind the rows of its parts */
     { { 4, "resumed inside an epoch", "order and batches follow from (seed, epoch, step) alone" },
       MG_LOADER_RESUME, 3 },
 };
@@ -130,13 +130,13 @@ static const mg_group groups[] = {
     GROUP("05.8", "order", order, order),
     GROUP("05.9", "shares", shares, shares),
     GROUP("05.10", "batches", batches, batches),
-    GROUP("05.10", "loader", loader, resume),
     GROUP("05.11", "sample's stream", sample_rng, sample_rng),
     GROUP("05.12", "samples", collate, collate),
+    GROUP("05.13", "ring", ring, ring),
     GROUP("05.13", "loader", loader, claim),
-    GROUP("05.14", "ring", ring, ring),
     GROUP("05.14", "loader", loader, bound),
     GROUP("05.15", "loader", loader, law),
+    GROUP("05.15", "loader", loader, resume),
     GROUP("05.16", "stop", stop, stop),
 };
 // clang-format on

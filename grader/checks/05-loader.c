@@ -54,24 +54,59 @@ static int64_t follow(model *m, int64_t step)
     return 0;
 }
 
+/* The caller waits for the next ticket: when that is finished, arrival must be woken. Other wakes do no harm. */
+static bool judge_woken(mg_run *run, const int64_t *step, const bool *due)
+{
+    const int64_t *woken = mg_result(run, "woken");
+    for (int i = 0; i < STEPS; i++)
+        if (due[i] && !woken[i]) {
+            mg_hint(run, "mt_ring_finish (05.14) wakes arrival when ticket == taken");
+            mg_fail(run, "ticket %" PRId64 " was finished, for which the caller waits, but arrival was not woken",
+                    step[i] - FINISH);
+            return false;
+        }
+    return true;
+}
+
+/* The last two steps come after a stop. */
+static void recognise_stop(mg_run *run, const double *got)
+{
+    bool take = mg_wrong(run, "got", STEPS - 2, got[STEPS - 2], 0), claim = mg_wrong(run, "got", STEPS - 1, -1, 0);
+    for (int i = 0; i < STEPS - 2; i++)
+        if (mg_wrong(run, "got", i, got[i], 0))
+            return;
+    if (take)
+        mg_hint(run, "got[%d] is a take after stop (05.15): it must return false, even if the ticket is ready",
+                STEPS - 2);
+    else if (claim)
+        mg_hint(run, "got[%d] is a claim after stop (05.13): it must return false, even if work is planned", STEPS - 1);
+}
+
 void mg_05_ring(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int t = 0; t < CALLS; t++) {
         model m = { .slots = mg_pick(mg_rng(run), 1, 5) };
         double got[STEPS], most[STEPS];
+        bool due[STEPS];
         mg_begin(run, "a ring, step by step");
         mg_out(run, "got", MT_I64, MT_SHAPE(STEPS));
         mg_out(run, "ready_max", MT_I64, MT_SHAPE(STEPS));
+        mg_out(run, "woken", MT_I64, MT_SHAPE(STEPS));
         int64_t *step = mg_in(run, "step", MT_I64, MT_SHAPE(STEPS));
         mg_i64(run, "slots", m.slots);
         for (int i = 0; i < STEPS; i++) {
             step[i] =
                 i < STEPS - 3 ? next_step(&m, mg_rng(run)) : (const int64_t[]){ STOP, TAKE, CLAIM }[i - STEPS + 3];
+            due[i] = step[i] == FINISH + m.taken;
             got[i] = (double)follow(&m, step[i]);
             most[i] = (double)m.ready_max;
         }
-        if (!mg_call(run) || !mg_expect(run, "got", got, NULL) || !mg_expect(run, "ready_max", most, NULL))
+        if (!mg_call(run))
+            return;
+        recognise_stop(run, got);
+        if (!mg_expect(run, "got", got, NULL) || !mg_expect(run, "ready_max", most, NULL) ||
+            !judge_woken(run, step, due))
             return;
     }
 }

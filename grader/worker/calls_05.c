@@ -206,15 +206,33 @@ static void collate(const mg_value *v) /* result [2]: status, skipped; x; index;
 
 /* ---- ring --------------------------------------------------------------------------------------- */
 
+/* Notes what is woken, and refuses to wait: the script has one thread. */
+typedef struct hearing_clock {
+    mt_clock base;
+    pthread_cond_t *woken;
+} hearing_clock;
+
+static void hear(mt_clock *clock, pthread_cond_t *cond)
+{
+    ((hearing_clock *)clock)->woken = cond;
+}
+
+static void wait_forever(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    (void)clock, (void)cond, (void)lock;
+    MT_CHECK(false, "the ring waits, but what it waits for is there: the other threads would wait forever");
+}
+
 /* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; the result of each step (a ticket, -1
  * stopped). */
-static void ring_script(const mg_value *v) /* got [n], ready [n]: most at once; step [n]; slots */
+static void ring_script(const mg_value *v) /* got, ready: most at once, woken: arrival [n]; step [n]; slots */
 {
-    mt_clock *clock = mt_clock_sim_new();
+    hearing_clock clock = { { .wait = wait_forever, .wake = hear }, NULL };
     mt_ring ring;
-    mt_ring_init(&ring, v[3].i64, clock);
+    mt_ring_init(&ring, v[4].i64, &clock.base);
     for (int64_t i = 0; i < v[0].count; i++) {
-        int64_t step = v[2].i64s[i], ticket = -9, got = 0;
+        int64_t step = v[3].i64s[i], ticket = -9, got = 0;
+        clock.woken = NULL;
         if (step == 0)
             mt_ring_plan(&ring);
         else if (step == 1)
@@ -227,9 +245,9 @@ static void ring_script(const mg_value *v) /* got [n], ready [n]: most at once; 
             mt_ring_finish(&ring, step - 100);
         v[0].i64s[i] = got;
         v[1].i64s[i] = ring.ready_max;
+        v[2].i64s[i] = clock.woken == &ring.arrival;
     }
     mt_ring_destroy(&ring);
-    mt_clock_sim_free(clock);
 }
 
 typedef struct waiter {
