@@ -12,7 +12,8 @@ static void big_endian(uint8_t *p, uint32_t word)
         p[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
-/* A header and the number of bytes after it, which may differ from what it says. */
+/* A header and the number of bytes after it, which may differ from what it says. Only the header is read, so that
+ * items of more than 4 GiB need no memory. */
 void mg_05_idx(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case;
@@ -21,8 +22,13 @@ void mg_05_idx(mg_run *run, const void *one_case)
         bool images = t % 2 == 0 || c->kind == MG_IDX_TORN;
         int64_t kind = images ? 3 : 1, rows = images ? mg_pick(rng, 2, 9) : 1, cols = images ? mg_pick(rng, 2, 9) : 1;
         int64_t count = c->kind == MG_IDX_HIGH_BYTES ? mg_pick(rng, 40000, 50000) : mg_pick(rng, 2, 200), said;
+        bool huge = c->kind == MG_IDX_HIGH_BYTES && t >= 2;
+        if (huge) /* four different bytes, the first above 127 */
+            count = mg_pick(rng, 0x81020304, 0xfedcba98);
         if (c->kind == MG_IDX_GOOD && t >= 4) /* no items: a file of a header alone */
             count = 0;
+        if (c->kind == MG_IDX_TORN && t >= 4) /* no items, or one, and a part of another */
+            count = t - 4;
         said = count;
         int64_t bytes = count * rows * cols;
         if (c->kind == MG_IDX_SHORT)
@@ -39,8 +45,9 @@ void mg_05_idx(mg_run *run, const void *one_case)
         bool good = c->kind <= MG_IDX_HIGH_BYTES || (c->kind == MG_IDX_HOSTILE && !images);
         mg_begin(run, "mt_idx_header_read");
         mg_out(run, "out", MT_I64, MT_SHAPE(5));
-        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(4 + 4 * kind + bytes));
+        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(4 + 4 * kind + (huge ? 0 : bytes)));
         mg_i64(run, "kind", kind);
+        mg_i64(run, "size", 4 + 4 * kind + bytes);
         big_endian(file, 0x800 + (uint32_t)kind);
         big_endian(file + 4, (uint32_t)said);
         if (images) {
@@ -87,6 +94,11 @@ void mg_05_tokens(mg_run *run, const void *one_case)
         uint32_t version = 1, size = t % 2 ? 4 : 2;
         int64_t count = mg_pick(rng, c->kind == MG_TOKENS_GOOD && t < 2 ? 0 : 1, t < 2 ? 2 : 60);
         int64_t bytes = count * size, said = count;
+        bool huge = c->kind == MG_TOKENS_GOOD && t >= 4; /* more than 4 GiB, of which only the header is read */
+        if (huge) {
+            said = count = mg_pick(rng, 1LL << 32, 1LL << 33);
+            bytes = count * size;
+        }
         if (c->kind == MG_TOKENS_ODD)
             bytes += mg_pick(rng, 1, size - 1);
         if (c->kind == MG_TOKENS_SHORT)
@@ -97,7 +109,8 @@ void mg_05_tokens(mg_run *run, const void *one_case)
             size = (const uint32_t[]){ 0, 1, 3, 8, 16, 0x80000000u }[t];
         mg_begin(run, "mt_tokens_read");
         mg_out(run, "out", MT_I64, MT_SHAPE(4));
-        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(24 + bytes));
+        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(24 + (huge ? 0 : bytes)));
+        mg_i64(run, "size", 24 + bytes);
         memcpy(file, "MTTOKENS", 8);
         memcpy(file + 8, &version, 4);
         memcpy(file + 12, &size, 4);

@@ -90,7 +90,10 @@ void mg_05_choose(mg_run *run, const void *one_case)
             int64_t room = size[2 + i] - size[i], drawn = mt_rng_below(&rng, room + 1);
             place[i] = (double)(c->kind ? drawn : room / 2);
         }
-        place[2] = mt_rng_uniform(&rng) < spread[0];
+        float drawn = mt_rng_uniform(&rng);
+        if (t % 4 == 3) /* exactly the number drawn: not below it */
+            spread[0] = drawn;
+        place[2] = drawn < spread[0];
         for (int i = 0; i < 3; i++) {
             factor[i] = 1 + (double)spread[1 + i] * (2 * (double)mt_rng_uniform(&rng) - 1);
             bound[i] = 4 * EPS * (1 + spread[1 + i]);

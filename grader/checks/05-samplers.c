@@ -55,7 +55,7 @@ void mg_05_order(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: shuffled */
     for (int t = 0; t < CALLS; t++) {
-        int64_t count = mg_pick_size(mg_rng(run), 1, 500), epoch = t < 2 ? t : mg_pick(mg_rng(run), 2, 99);
+        int64_t count = mg_pick_size(mg_rng(run), 1, 500), epoch = t < 2 ? t : mg_pick(mg_rng(run), 2, t < 5 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
         mg_out(run, "order", MT_I64, MT_SHAPE(count));
         const int64_t *s = sampler_in(run, count, c->kind);
@@ -157,8 +157,8 @@ void mg_05_sample_rng(mg_run *run, const void *one_case)
     int64_t *epoch = mg_in(run, "epoch", MT_I64, MT_SHAPE(N)), *index = mg_in(run, "index", MT_I64, MT_SHAPE(N));
     mg_i64(run, "seed", seed);
     for (int i = 0; i < N; i++) {
-        epoch[i] = mg_pick(mg_rng(run), 0, 5);
-        index[i] = mg_pick(mg_rng(run), 0, 60000);
+        epoch[i] = mg_pick(mg_rng(run), 0, i < 60 ? 5 : 1LL << 40);
+        index[i] = mg_pick(mg_rng(run), 0, i < 60 ? 60000 : 1LL << 40);
         mt_rng rng = mg_05_sample_stream(seed, epoch[i], index[i]);
         want[i] = mt_rng_u32(&rng);
     }

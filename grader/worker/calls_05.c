@@ -17,10 +17,10 @@
 
 /* ---- formats ------------------------------------------------------------------------------------ */
 
-static void idx_header(const mg_value *v) /* out: status, count, rows, cols, data; bytes; kind */
+static void idx_header(const mg_value *v) /* out: status, count, rows, cols, data; bytes; kind, size */
 {
     mt_idx_header h = { -7, -7, -7, -7 };
-    v[0].i64s[0] = mt_idx_header_read(&h, "file", v[1].u8, v[1].count, (mt_idx_kind)v[2].i64);
+    v[0].i64s[0] = mt_idx_header_read(&h, "file", v[1].u8, v[3].i64, (mt_idx_kind)v[2].i64);
     memcpy(v[0].i64s + 1, &h, sizeof h);
 }
 
@@ -37,11 +37,11 @@ static uint8_t *aligned_copy(const mg_value *bytes)
     return copy;
 }
 
-static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; bytes */
+static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; bytes; size */
 {
     uint8_t *bytes = aligned_copy(&v[1]);
     mt_tokens t = { bytes - 7, -7, -7 };
-    v[0].i64s[0] = mt_tokens_read(&t, "file", bytes, v[1].count);
+    v[0].i64s[0] = mt_tokens_read(&t, "file", bytes, v[2].i64);
     v[0].i64s[1] = t.data - bytes;
     v[0].i64s[2] = t.count;
     v[0].i64s[3] = t.size;
