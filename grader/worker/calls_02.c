@@ -79,10 +79,9 @@ static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N,
 static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths */
 {
     mt_manual_mlp *mlp = mlp_of(v + 3, 1);
-    memcpy(mlp->params, v[0].f32, sizeof *mlp->params * (size_t)mlp->count);
-    memcpy(mlp->grads, v[1].f32, sizeof *mlp->grads * (size_t)mlp->count);
+    mlp->params = v[0].f32; /* between guard pages, where the perceptron's own arrays have neighbours */
+    mlp->grads = v[1].f32;
     mt_manual_mlp_sgd(mlp, v[2].scalar);
-    memcpy(v[0].f32, mlp->params, sizeof *mlp->params * (size_t)mlp->count);
     mt_manual_mlp_free(mlp);
 }
 
