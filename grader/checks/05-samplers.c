@@ -55,7 +55,8 @@ void mg_05_order(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: shuffled */
     for (int t = 0; t < CALLS; t++) {
-        int64_t count = mg_pick_size(mg_rng(run), 1, 500), epoch = t < 2 ? t : mg_pick(mg_rng(run), 2, t < 5 ? 99 : 1LL << 40);
+        int64_t count = mg_pick_size(mg_rng(run), 1, 500),
+                epoch = t < 2 ? t : mg_pick(mg_rng(run), 2, t < 5 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
         mg_out(run, "order", MT_I64, MT_SHAPE(count));
         const int64_t *s = sampler_in(run, count, c->kind);

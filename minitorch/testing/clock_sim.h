@@ -2,8 +2,8 @@
  *
  * When every thread that takes part sleeps or waits, the clock advances to the next time at which one of them
  * continues. Threads continue one at a time, in order of arrival. When all of them wait for each other, that is a
- * deadlock: the program aborts with a message instead of hanging. Every third wait ends at once although nobody wakes the
- * thread, as a wait for a condition may. */
+ * deadlock: the program aborts with a message instead of hanging. Every third wait ends at once although nobody wakes
+ * the thread, as a wait for a condition may. */
 #pragma once
 
 #include "core/clock.h"
