@@ -3,7 +3,7 @@
  * The random number is an argument here, so there is one right token. Shares and parts are chosen from the weights
  * themselves, in the middle of the interval of the wanted rank: rounding cannot move them out of it, because an
  * interval shorter than MARGIN of the sum is never chosen. Expected values are added up in double, from the first
- * on. */
+ * on. The third call has EXACT weights of 1 and a share that is met exactly. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS = 12, LONG = 50257 }; /* GPT-2's vocabulary */
-#define MARGIN 4e-6                /* 64 roundings of a part in f32 */
+enum { CALLS = 12, LONG = 50257 /* GPT-2's vocabulary */, EXACT = 8 };
+#define MARGIN 4e-6 /* 64 roundings of a part in f32 */
 
 /* ---- the most likely ---------------------------------------------------------------------------------- */
 
@@ -29,6 +29,8 @@ void mg_08_most_likely(mg_run *run, const void *one_case)
             logits[mg_pick(mg_rng(run), 1 << 15, V - 1)] = 100; /* a number of more than 16 bits */
         for (int64_t v = 0; v < V && c->kind == MG_SAMPLE_EQUAL; v++)
             logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
+        if (t == 1)
+            logits[V - 1] = 100;
         for (int64_t v = 1; v < V; v++)
             best = logits[v] > logits[best] ? v : best;
         mg_i64(run, "V", V);
@@ -78,15 +80,17 @@ typedef struct ranks {
     double *reached; /* [V] */
 } ranks;
 
-static ranks ranks_in(mg_run *run, sample_kind kind)
+static ranks ranks_in(mg_run *run, sample_kind kind, bool exact)
 {
-    int64_t V = kind == MG_SAMPLE_LONG ? LONG : mg_size(run, -1, 200);
+    int64_t V = exact ? EXACT : kind == MG_SAMPLE_LONG ? LONG : mg_size(run, -1, 200);
     ranks r = { V, mg_input(run, "weight", MT_SHAPE(V), (mg_dist)UNIFORM(0.01, 1)), mg_doubles(V) };
     float alike =
         (float)mg_pick(mg_rng(run), 1 << 23, 1 << 24) * 0x1p-24f; /* one number again and again, as untrained */
     for (int64_t i = 0; i < V && kind == MG_SAMPLE_LONG; i++)     /* models say: all additions in f32 err to one side */
         r.weight[i] = alike;
     r.weight[0] = 1;
+    for (int64_t i = 0; i < V && exact; i++)
+        r.weight[i] = 1;
     qsort(r.weight, (size_t)V, sizeof *r.weight, falling);
     for (int64_t i = 0; i < V; i++)
         r.reached[i] = (i ? r.reached[i - 1] : 0) + r.weight[i];
@@ -108,11 +112,14 @@ void mg_08_sample_kept(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         mg_begin(run, "mt_sample_kept_cpu");
         mg_out(run, "kept", MT_I64, MT_SHAPE(1));
-        ranks r = ranks_in(run, t == CALLS - 1 && c->kind == MG_SAMPLE_TOP_P ? MG_SAMPLE_LONG : c->kind);
+        bool exact = t == 2 && c->kind == MG_SAMPLE_TOP_P;
+        ranks r = ranks_in(run, t == CALLS - 1 && c->kind == MG_SAMPLE_TOP_P ? MG_SAMPLE_LONG : c->kind, exact);
         int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : r.V + 1;
         int64_t most = top_k ? mt_min(top_k, r.V) : r.V,
-                last = t > 1 ? mt_rng_below(mg_rng(run), most) : t * (most - 1);
-        float top_p = c->kind == MG_SAMPLE_TOP_K ? 1 : part_of(run, &r, most, &last);
+                last = t > 1 ? mt_rng_below(mg_rng(run), exact ? most - 1 : most) : t * (most - 1);
+        float top_p = c->kind == MG_SAMPLE_TOP_K ? 1
+                      : exact                    ? (float)(last + 1) / EXACT
+                                                 : part_of(run, &r, most, &last);
         mg_i64(run, "V", r.V);
         mg_i64(run, "top_k", top_k);
         mg_f32(run, "top_p", top_p);
@@ -129,10 +136,11 @@ void mg_08_sample_drawn(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         mg_begin(run, "mt_sample_drawn_cpu");
         mg_out(run, "rank", MT_I64, MT_SHAPE(1));
-        ranks r = ranks_in(run, c->kind);
-        int64_t kept = c->kind == MG_SAMPLE_ANY ? mg_pick(mg_rng(run), 1, r.V) : r.V;
+        bool exact = t == 2;
+        ranks r = ranks_in(run, c->kind, exact);
+        int64_t kept = c->kind == MG_SAMPLE_ANY && !exact ? mg_pick(mg_rng(run), 1, r.V) : r.V;
         int64_t rank = t > 1 ? mt_rng_below(mg_rng(run), kept) : t * (kept - 1);
-        float part = part_of(run, &r, kept, &rank);
+        float part = exact ? (float)rank / EXACT : part_of(run, &r, kept, &rank);
         if (t < 2) /* the smallest and the largest number that a generator of 24 bits draws */
             part = t ? 1 - FLT_EPSILON / 2 : 0;
         mg_i64(run, "kept", kept);

@@ -133,6 +133,13 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
         append(s, " ", 1, WHITE);
 }
 
+/* The last characters of the text become an ending, or the beginning of one. */
+static void end_with(sample *s, const char *e)
+{
+    for (s->n = mt_max(0, s->n - 3); *e; e++)
+        append(s, e, 1, *e == '\'' ? OTHER : LETTER);
+}
+
 /* ---- pieces -------------------------------------------------------------------------------------- */
 
 static bool says(const sample *s, int64_t at, const char *words)
@@ -194,6 +201,7 @@ static bool judge_pieces(mg_run *run, const sample *s, const double *want)
 
 void mg_08_pieces(mg_run *run, const void *one_case)
 {
+    static const char *const last[] = { "'", "'r", "'s", "'ve", "'l", "'ll" };
     const text_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
         sample s;
@@ -202,6 +210,8 @@ void mg_08_pieces(mg_run *run, const void *one_case)
         draw(&s, run, c, mg_pick(mg_rng(run), c->most / 4, c->most));
         if (t < 3) /* texts of 1, 2 and 3 characters */
             s.n = t + 1;
+        else if (c->parts & MG_TEXT_ENDINGS)
+            end_with(&s, last[t / 2 % MT_COUNT(last)]);
         int64_t size = sample_size(&s);
         for (int64_t i = 0; i < size; i++)
             want[i] = -1;
