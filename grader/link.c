@@ -126,7 +126,9 @@ static const char wrapped[] =
     "--wrap=GOMP_parallel_loop_nonmonotonic_dynamic,--wrap=GOMP_parallel_loop_guided,"
     "--wrap=GOMP_parallel_loop_nonmonotonic_guided,--wrap=GOMP_barrier,"
     "--wrap=GOMP_loop_end,--wrap=GOMP_sections_end,--wrap=GOMP_critical_start,"
-    "--wrap=GOMP_critical_end,--wrap=GOMP_atomic_start,--wrap=GOMP_atomic_end";
+    "--wrap=GOMP_critical_end,--wrap=GOMP_atomic_start,--wrap=GOMP_atomic_end,"
+    "--wrap=GOMP_loop_dynamic_next,--wrap=GOMP_loop_nonmonotonic_dynamic_next,"
+    "--wrap=GOMP_loop_guided_next,--wrap=GOMP_loop_nonmonotonic_guided_next";
 
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size)

@@ -9,10 +9,12 @@
 #include "core/base.h"
 
 #include <malloc.h>
+#include <omp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum { ENTRIES = 1 << 20, NOBODY = -1, SEVERAL = -2 };
 
@@ -25,9 +27,9 @@ typedef struct entry {
 
 static entry table[ENTRIES]; /* an entry that another one needs is lost: a race may be missed then, but none invented */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
-static atomic_int threads_seen;
-static _Atomic uint32_t region; /* even outside of parallel regions */
-static _Atomic uintptr_t found; /* where the first race was, as an address of the code */
+static atomic_int threads_seen, loops_begun; /* by how many threads in this region */
+static _Atomic uint32_t region;              /* even outside of parallel regions */
+static _Atomic uintptr_t found;              /* where the first race was, as an address of the code */
 static bool watching;
 
 static _Thread_local struct {
@@ -36,6 +38,7 @@ static _Thread_local struct {
     uint32_t barriers; /* that this thread passed in this region */
     uint32_t region;
     int exclusive; /* depth of critical sections */
+    uint32_t took; /* the last region with a loop that it took iterations of */
 } self;
 
 static void know_self(void)
@@ -128,6 +131,8 @@ uintptr_t mg_share_end(void)
     {                                               \
         bool outer = atomic_load(&region) % 2 == 0; \
         atomic_fetch_add(&region, outer);           \
+        if (outer)                                  \
+            atomic_store(&loops_begun, 0);          \
         __real_##name arguments;                    \
         atomic_fetch_add(&region, outer);           \
     }
@@ -142,6 +147,35 @@ LOOP(GOMP_parallel_loop_dynamic)
 LOOP(GOMP_parallel_loop_nonmonotonic_dynamic)
 LOOP(GOMP_parallel_loop_guided)
 LOOP(GOMP_parallel_loop_nonmonotonic_guided)
+
+/* A dynamic schedule may give all iterations to the thread that is there first. Here every thread of the team takes one
+ * before any takes a second (or half a second has passed), so that what they share is seen. */
+static void let_others_begin(void)
+{
+    for (int i = 0; watching && self.took == atomic_load(&region) && i < 10000; i++)
+        if (atomic_load(&loops_begun) >= omp_get_num_threads())
+            return;
+        else
+            nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+}
+
+#define NEXT(name)                              \
+    bool __real_##name(long *begin, long *end); \
+    bool __wrap_##name(long *begin, long *end); \
+    bool __wrap_##name(long *begin, long *end)  \
+    {                                           \
+        let_others_begin();                     \
+        bool more = __real_##name(begin, end);  \
+        if (self.took != atomic_load(&region))  \
+            atomic_fetch_add(&loops_begun, 1);  \
+        self.took = atomic_load(&region);       \
+        return more;                            \
+    }
+
+NEXT(GOMP_loop_dynamic_next)
+NEXT(GOMP_loop_nonmonotonic_dynamic_next)
+NEXT(GOMP_loop_guided_next)
+NEXT(GOMP_loop_nonmonotonic_guided_next)
 
 #define AROUND(name, before, behind) \
     void __real_##name(void);        \
