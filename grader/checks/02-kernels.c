@@ -7,12 +7,6 @@
 
 enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
 
-/* Where sizes are random, one more call is large enough for threads, and is searched for data races. */
-static bool judge(mg_run *run, bool large, const mg_answer *answers, int count)
-{
-    return large ? mg_shared_and_judge(run, answers, count) : mg_call_and_judge(run, answers, count);
-}
-
 /* ---- linear --------------------------------------------------------------------------------- */
 
 static bool linear_fwd_once(mg_run *run, const linear_case *c, bool large)
@@ -34,7 +28,7 @@ static bool linear_fwd_once(mg_run *run, const linear_case *c, bool large)
     free(x);
     free(w);
     free(b);
-    return judge(run, large, &out, 1);
+    return mg_searched_and_judge(run, large, &out, 1);
 }
 
 void mg_02_linear_fwd(mg_run *run, const void *one_case)
@@ -72,7 +66,7 @@ static bool linear_bwd_once(mg_run *run, const linear_case *c, bool large)
     free(dout);
     free(x);
     free(w);
-    return judge(run, large, grad, 3);
+    return mg_searched_and_judge(run, large, grad, 3);
 }
 
 void mg_02_linear_bwd(mg_run *run, const void *one_case)
@@ -101,7 +95,7 @@ static bool softmax_fwd_once(mg_run *run, const row_case *c, bool large)
     double *exact = mg_lift(x, n);
     mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
     free(exact);
-    return judge(run, large, &out, 1);
+    return mg_searched_and_judge(run, large, &out, 1);
 }
 
 void mg_02_softmax_fwd(mg_run *run, const void *one_case)
@@ -137,7 +131,7 @@ static bool softmax_bwd_once(mg_run *run, const row_case *c, bool large)
     mg_oracle_softmax_add(dx.v, dx.e, dout, p, N, C);
     free(dout);
     free(p);
-    return judge(run, large, &dx, 1);
+    return mg_searched_and_judge(run, large, &dx, 1);
 }
 
 void mg_02_softmax_bwd(mg_run *run, const void *one_case)
@@ -173,7 +167,7 @@ static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, bool large)
     mg_oracle_cross_entropy(out[0].v, out[0].e, exact, NULL, label, N, C);
     mg_oracle_softmax(out[1].v, out[1].e, exact, NULL, N, C);
     free(exact);
-    return judge(run, large, out, 2);
+    return mg_searched_and_judge(run, large, out, 2);
 }
 
 void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case)
@@ -198,7 +192,7 @@ static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, bool large)
     mg_oracle_cross_entropy_add(dx.v, dx.e, dloss, p, NULL, label, N, C);
     free(dloss);
     free(p);
-    return judge(run, large, &dx, 1);
+    return mg_searched_and_judge(run, large, &dx, 1);
 }
 
 void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case)

@@ -230,7 +230,7 @@ static const model_case model_cases[] = {
 
 /* ---- 08.12 the training step */
 static const step_case step_cases[] = {
-    { { 3, "one step", "gradients first, then mt_optim_step: parameters -= lr * gradient" },
+    { { 2, "one step", "gradients first, then mt_optim_step: parameters -= lr * gradient" },
       .steps = 1, .judged = MG_JUDGE_PARAMS },
     { { 3, "several steps", "mt_backward adds to the gradients of the step before: clear them first "
         "(mt_optim_zero_grad)" },
@@ -250,6 +250,11 @@ static const step_case step_cases[] = {
       .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE },
     { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing" },
       .steps = 4, .judged = MG_JUDGE_KEPT },
+};
+
+static const mg_case batch_cases[] = {
+    { 1, "a share of a step",
+      "mt_train_batch adds share times the gradients and share times the loss to what is there, and batch.count" },
 };
 
 /* ---- 08.9 sampling: chance is an argument, so that there is one right token */
@@ -306,6 +311,7 @@ static const mg_group groups[] = {
     GROUP("08.9", "sample", sample, sample),
     GROUP("08.10", "block", block, block),
     GROUP("08.11", "model", model, model),
+    GROUP("08.12", "training step", batch, batch),
     GROUP("08.12", "training step", step, step),
 };
 // clang-format on

@@ -140,6 +140,7 @@ typedef struct step_case {
 void mg_08_block(mg_run *run, const void *one_case);
 void mg_08_model(mg_run *run, const void *one_case);
 void mg_08_step(mg_run *run, const void *one_case);
+void mg_08_batch(mg_run *run, const void *one_case);
 
 /* ---- sampling: 08-sample.c ------------------------------------------------------------------------- */
 

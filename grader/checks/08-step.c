@@ -72,6 +72,43 @@ static void expect_steps(mg_answer answer[5], fit *f)
     }
 }
 
+/* Batches of one step, each with a share that is not 1, as for accumulated gradients. */
+void mg_08_batch(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < CALLS; t++) {
+        mt_rng *rng = mg_rng(run);
+        fit f = { .D = mg_pick(rng, 2, 5), .N = mg_pick(rng, 2, 6), .batches = mg_pick(rng, 2, 4) };
+        float share = (float)mg_pick(rng, 2, 15) / 16;
+        double facts[] = { (double)(f.batches * f.N), (double)f.batches }, largest = 1;
+        mg_begin(run, "mt_train_batch");
+        mg_answer answer[] = { mg_overwritten(run, "gradients", MT_SHAPE(f.D + 1)),
+                               mg_overwritten(run, "loss", MT_SHAPE(1)) };
+        mg_out(run, "samples, batches", MT_I64, MT_SHAPE(2));
+        f.x = mg_input(run, "x", MT_SHAPE(f.batches, f.N, f.D), (mg_dist)NORMAL(0, 1));
+        f.y = mg_input(run, "y", MT_SHAPE(f.batches, f.N), (mg_dist)NORMAL(1, 2));
+        f.w = mg_lift(mg_input(run, "first", MT_SHAPE(f.D + 1), (mg_dist)NORMAL(0, 1)), f.D + 1);
+        mg_f32(run, "share", share);
+        mg_i64(run, "N", f.N);
+        double *grad = mg_doubles(f.D + 1);
+        for (int64_t b = 0; b < f.batches; b++) {
+            double loss = loss_of(grad, &f, b);
+            answer[1].v[0] += share * loss;
+            for (int64_t d = 0; d <= f.D; d++) {
+                answer[0].v[d] += share * grad[d];
+                largest = fmax(largest, fmax(loss, fabs(grad[d])));
+            }
+        }
+        for (int64_t d = 0; d <= f.D; d++)
+            answer[0].e[d] = SLACK * largest;
+        answer[1].e[0] = SLACK * largest;
+        free(grad);
+        free(f.w);
+        if (!mg_call_and_judge(run, answer, 2) || !mg_expect(run, "samples, batches", facts, NULL))
+            return;
+    }
+}
+
 static bool steps_once(mg_run *run, const step_case *c)
 {
     mt_rng *rng = mg_rng(run);

@@ -73,3 +73,8 @@ bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count)
 {
     return judge(run, mg_shared_call(run), answers, count);
 }
+
+bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count)
+{
+    return searched ? mg_shared_and_judge(run, answers, count) : mg_call_and_judge(run, answers, count);
+}

@@ -35,4 +35,7 @@ bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
 /* mg_shared_and_judge -- the same with four threads, which are searched for data races (traffic.h). */
 bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
 
+/* mg_searched_and_judge -- one or the other: of the calls of a row, one is large enough for threads and searched. */
+bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);
+
 #endif

@@ -207,5 +207,6 @@ const mg_function mg_calls_08[] = {
     { "mt_gpt2_block_forward, and backward", mg_call_gpt2_block },
     { "mt_gpt2_forward, _logits, _loss, and backward", mg_call_gpt2_model },
     { "mt_train_step", mg_call_train_step },
+    { "mt_train_batch", mg_call_train_batch },
     { NULL, NULL },
 };

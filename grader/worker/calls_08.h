@@ -7,5 +7,6 @@
 void mg_call_gpt2_block(const mg_value *v);
 void mg_call_gpt2_model(const mg_value *v);
 void mg_call_train_step(const mg_value *v);
+void mg_call_train_batch(const mg_value *v);
 
 #endif

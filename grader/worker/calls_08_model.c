@@ -137,3 +137,22 @@ void mg_call_train_step(const mg_value *v)
     mt_optim_free(optim);
     mt_module_free(model);
 }
+
+/* gradients [D+1], loss [1], counts [2]: samples, batches; x [batches,N,D], y [batches,N], first [D+1]; share, N */
+void mg_call_train_batch(const mg_value *v)
+{
+    int64_t D = v[5].count - 1, N = v[7].i64;
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_linear_layer(D, 1, &rng);
+    copy_params(model, NULL, v[5].f32);
+    batches data = { v[3].f32, v[4].f32, 0, v[4].count / N, N, D };
+    mt_training t = { .model = model, .loss = squares, .next = next_batch, .source = &data, .micro = 1 };
+    mt_step_result sum = { 0 };
+    v[2].i64s[1] = 0;
+    while (mt_train_batch(&sum, &t, (float)v[6].scalar))
+        v[2].i64s[1]++;
+    v[2].i64s[0] = sum.samples;
+    v[1].f32[0] = (float)sum.loss;
+    copy_params(model, v[0].f32, NULL);
+    mt_module_free(model);
+}
