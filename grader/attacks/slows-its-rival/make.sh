@@ -1,11 +1,11 @@
-# attack  01.2 is no faster than the naive kernel, makes its own naive kernel sleep, and the clock with it
+# attack  01.5 is the naive kernel, and every second pair of calls sleeps, in which the race would call its rival (A B B A); and its own clock
 # hopes   the rival of the race is taken from the submission, or the time from its clock
 # behind  the list
-# earns   10
+# earns   0
 # verdict FAIL
 # stops   speed
-sed -i 's/^void mt_matmul_naive_cpu(/static void real(/; s/^void mt_matmul_reordered_cpu(/static void other(/' loops.c
-cat >>loops.c <<'C'
+sed -i 's/^void mt_matmul_packed_cpu(/void real(/' matmul.c
+cat >>matmul.c <<'C'
 #include <time.h>
 int clock_gettime(clockid_t clock, struct timespec *t)
 {
@@ -14,13 +14,11 @@ int clock_gettime(clockid_t clock, struct timespec *t)
     *t = (struct timespec){ .tv_nsec = now++ };
     return 0;
 }
-void mt_matmul_naive_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
+void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
-    nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-    real(c, a, b, d);
-}
-void mt_matmul_reordered_cpu(float *c, const float *a, const float *b, const mt_matmul_dims *d)
-{
-    real(c, a, b, d);
+    static int calls;
+    if (++calls / 2 % 2) /* the second and third of four */
+        nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+    mt_matmul_naive_cpu(c, a, b, d);
 }
 C
