@@ -7,7 +7,7 @@ build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
 ROOT=$(mktemp -d)
-export ROOT GRADE=$ROOT/grade PAUSE=0
+export ROOT GRADE=$ROOT/grade PAUSE=0 SEED=5eed02
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
 
@@ -73,6 +73,17 @@ mutant "softmax" two >$patch
 expect "a patch without a name to catch it" 1 "its first line must be" "$mutants" "$build"
 mutant "02.6 softmax: large logits" two | sed 's|solutions/02-backprop/||' >$patch
 expect "a patch made inside the folder" 0 "1 passed, 0 failed" "$mutants" "$build"
+unset SEED
+expect "with the usual seed" 0 "caught  02" "$mutants" "$build"
+expect "nothing has changed" 0 "large logits  (unchanged)" "$mutants" "$build"
+echo six >>solutions/02-backprop/unit.c
+"$mutants" "$build" >log && expect "the unit has changed" 1 "" grep unchanged log
+echo '# another grader' >>grade
+echo PASS >verdict
+expect "the grader has changed" 1 "ESCAPED" "$mutants" "$build"
+expect "what escaped is graded again" 1 "ESCAPED" "$mutants" "$build"
+echo FAIL >verdict
+export SEED=5eed02
 git init -q .
 expect "inside a git repository" 0 "1 passed, 0 failed" "$mutants" "$build"
 expect "the solution is as it was" 0 "plus" sed -n 3p solutions/02-backprop/unit.c

@@ -3,8 +3,9 @@
 #
 # Each patch (patches.sh) is applied to a copy and graded, and a row with the name that it gives must be FAIL, CRASH or TIMEOUT. A patch
 # that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
-# is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. GRADE=path, ROOT=dir, PAUSE=seconds
-# are for the tests.
+# is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
+# caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
+# GRADE=path, ROOT=dir, PAUSE=seconds are for the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: mutants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")")
@@ -15,6 +16,7 @@ tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
 [ "${SEED:-}" != fresh ] || seed=()
 results=build/mutants/results${lab:+-$lab}
 mkdir -p build/mutants && : >"$results"
+tools=$(find "$grade" "$build"/libgiven.a "$build"/{worker,units,traced,emu} -type f ! -name '*.d' -exec sha256sum {} + 2>/dev/null | sort)
 
 # judge PATCH NAME: prints the row that rejected it; on failure, what happened instead.
 judge() {
@@ -36,7 +38,15 @@ judge() {
 try_one() {
     local patch=$1 name=${1#grader/mutants/} word=caught said start=$SECONDS
     name=${name%.patch}
-    said=$(judge "$patch" "$name") || word=ESCAPED
+    local caught=build/mutants/$name/caught key
+    key=$( (echo "$tools" && cat "$patch" {solutions,labs}/"${name%/*}"/*.{c,cu,json} 2>/dev/null) | sha256sum)
+    if [ -z "${SEED:-}" ] && [ -e "$caught" ] && [ "$(head -1 "$caught")" = "$key" ]; then
+        said="$(tail -1 "$caught")  (unchanged)"
+    else
+        rm -f "$caught"
+        said=$(judge "$patch" "$name") || word=ESCAPED
+        [ -n "${SEED:-}" ] || [ $word = ESCAPED ] || printf '%s\n%s\n' "$key" "$said" >"$caught"
+    fi
     printf '%s %s: %s\n' $word "$name" "$said" >>"$results"
     printf '  [%3d/%d] %-7s %-44s %s  (%d s)\n' "$(wc -l <"$results")" ${#patches[@]} $word "$name" "$said" $((SECONDS - start))
     [ $word = caught ] || echo "$patch:1: not caught; the grade is in build/mutants/$name/report" >&2
