@@ -1,8 +1,9 @@
 /* vacuous.c -- rows that a function passes although it does nothing (no elements, gradients of zero, a refusal that is
  * expected) earn points only beside a row of their step that a function must work for.
  *
- * Which rows these are is not declared but tried: a passing row is judged again with the answers of functions that
- * leave all outputs as they are, or fill them with a constant. Only steps with a failing row are looked at. */
+ * Which rows these are is tried: a passing row is judged again with the answers of functions that leave all outputs as
+ * they are, or fill them with a constant. Where given code around the student's decides, lab.json lists the row
+ * (mg_labinfo_idle); labs.sh grades units with empty regions. Only steps with a failing row are looked at. */
 #include "rows.h"
 
 #include <stdlib.h>
@@ -24,6 +25,8 @@ void mg_idle_answer(mg_run *run)
 
 static bool passes_idle(const mg_row *row, const mg_bench *bench)
 {
+    if (mg_labinfo_idle(&bench->info, row->step, row->name))
+        return true;
     mg_row again = *row;
     mg_bench *b = malloc(sizeof *b);
     MT_CHECK(b, "out of memory");

@@ -12,12 +12,13 @@ touch labs/01-matmul/lab.json solutions/01-matmul/matmul.c
 printf '#!/bin/sh\ncp "$1" "$2"\n' >bin/strip
 cat >bin/grade <<'STRAW'
 #!/usr/bin/env bash
-case "$*" in *build/skel*) echo 'grade 01: 0/18 TODO=2'; exit ;; esac
+case "$*" in *report/empty*) cat empty; exit ;; *build/skel*) echo 'grade 01: 0/18 TODO=2'; exit ;; esac
 n=$(($(cat count) + 1))
 echo $n >count
 cat said.$n
 STRAW
 chmod +x bin/*
+echo "grade 01: 0/18 FAIL=2" >empty
 
 # says N ROWS LAST: what the Nth grading of the solution prints.
 says() { printf 'lab 01 matmul      your units: solutions/01-matmul\n\n%s\n\n 1/18 points\ngrade 01: %s\n' "$2" "$3" >"said.$1"; }
@@ -44,7 +45,7 @@ crash=' 01.6  parallel: speed         CRASH           0/8'
 
 says 1 "$good
 $fast" 18/18
-expect "full marks" 0 1 "labs: 2 passed, 0 failed"
+expect "full marks" 0 1 "labs: 3 passed, 0 failed"
 says 2 "$fast" 8/8
 for row in "$slow|11.71/18" "$missed|10/18 FAIL=1" "$unsure|10/18 INCONCLUSIVE=1"; do
     says 1 "$good
@@ -55,26 +56,30 @@ for n in 1 2 3 4 5 6; do says $n "$good
 $unsure" "10/18 INCONCLUSIVE=1"; done
 expect "never quiet: not measured" 0 5 "01 solution                  not measured: 01.6  parallel: speed"
 says 5 "$missed" "0/8 FAIL=1"
-expect "too slow at last" 1 5 "labs: 1 passed, 1 failed"
+expect "too slow at last" 1 5 "labs: 2 passed, 1 failed"
 says 1 "$good
  01.5  packed: speed             FAIL            0/8   1.06x of the tiled kernel (bar 1.20 .. 1.60)  9 rounds, spread 32 %
 $slow" "10/18 FAIL=1"
 says 2 "$fast" 8/8
 says 3 "$fast" 8/8
-expect "each step by itself" 0 3 "labs: 2 passed, 0 failed"
+expect "each step by itself" 0 3 "labs: 3 passed, 0 failed"
 says 1 "$good
  01.5  packed: bytes moved       FAIL            0/8   9.06 times the minimum of bytes (bar 6.00 .. 2.00)  counted" "10/18 FAIL=1"
-expect "a count is no race" 1 1 "labs: 1 passed, 1 failed"
+expect "a count is no race" 1 1 "labs: 2 passed, 1 failed"
 says 1 "$good
  01.5  packed: speed             FAIL            0/8" "10/18 FAIL=1"
-expect "a wrong value in such a row" 1 1 "labs: 1 passed, 1 failed"
+expect "a wrong value in such a row" 1 1 "labs: 2 passed, 1 failed"
 says 1 "$good
 $crash" "10/18 CRASH=1"
 expect "a crash is no noise" 1 1 "01 solution                  FAILED   grade 01: 10/18 CRASH=1"
 says 1 "$values
 $unsure" "0/18 FAIL=1 INCONCLUSIVE=1"
-expect "a wrong value is no noise" 1 1 "labs: 1 passed, 1 failed"
+expect "a wrong value is no noise" 1 1 "labs: 2 passed, 1 failed"
 says 1 "" "0/18"
-expect "no rows" 1 1 "labs: 1 passed, 1 failed"
+expect "no rows" 1 1 "labs: 2 passed, 1 failed"
+says 1 "$good
+$fast" 18/18
+echo "grade 01: 1/18 FAIL=1" >empty
+expect "empty regions that earn points" 1 1 "failed: 01 empty regions: grade 01: 1/18 FAIL=1"
 echo "labs.sh: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# labs.sh BUILD [LAB] -- tests the checks: for every lab with checks, or one (02), the skeleton earns 0 points with every row TODO, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
+# labs.sh BUILD [LAB] -- tests the checks: for every lab with checks, or one (02), the skeleton earns 0 points with every row TODO, units with empty regions earn 0, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
 # Without the emulator a lab with .cu units is skipped, with a note.
 # If the solution misses points only in timed rows (": speed"), the machine may be busy: their steps are graded again, up to four times, with increasing
 # pauses. A row that is still INCONCLUSIVE then is reported as not measured; one that is FAIL, or has fewer points, is a failure.
@@ -47,6 +47,13 @@ for info in labs/"${2:+$2-}"*/lab.json; do
     ok=no
     [[ $last =~ ^grade\ $number:\ 0/[0-9.]+\ TODO=[0-9]+$ ]] && ok=yes
     verdict "$number skeleton" $ok "$last"
+    [ $ok = yes ] || printf '%s\n' "$out"
+
+    sed -i '/^ *MT_TODO(/d' "$skeleton"/*
+    grade "$skeleton" empty --limit 5
+    ok=no
+    [[ $last =~ ^grade\ $number:\ 0/ ]] && ok=yes
+    verdict "$number empty regions" $ok "$last"
     [ $ok = yes ] || printf '%s\n' "$out"
 
     grade "solutions/$lab" solution
