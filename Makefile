@@ -12,6 +12,7 @@ CC      ?= gcc
 PYTHON  ?= /usr/bin/python3
 MINE    ?=
 space   := $(subst ,, )
+# Objects and archives are shared by all sets of MINE; what is linked with units lies in a folder of its own for each set.
 REF     := build/$(FLAVOUR)
 B       := $(REF)$(if $(strip $(MINE)),-mine-$(subst $(space),-,$(strip $(MINE))))
 
@@ -44,16 +45,20 @@ GRADER       := $(filter-out grader/grade.c,$(wildcard grader/*.c grader/checks/
 GRADER_TOOLS := $(wildcard grader/tools/*.c)
 GRADER_TESTS := $(wildcard grader/tests/*.c)
 
-obj           = $(patsubst %.c,$(B)/obj/%.o,$(1))
+obj           = $(patsubst %.c,$(REF)/obj/%.o,$(1))
+# The objects of all units with one ending: units/ has those of solutions/, mine/ those of labs/.
+unit_source   = $(foreach l,$(LABS),$(patsubst solutions/$(l)/%,$(call unit_dir,$(l))/%,$(wildcard solutions/$(l)/*$(1))))
+unit_obj      = $(patsubst solutions/%$(1),$(2)/units/%.o,$(patsubst labs/%$(1),$(2)/mine/%.o,$(call unit_source,$(1))))
 # The rung of the attention ladder that programs use (ops/kernels_gpt2.h): with lab 08 yours and lab 11 not, your plain one.
-ATTENTION    := $(if $(filter 11,$(if $(filter 08,$(MINE)),$(MINE),11)),tiled,plain)
-UNIT_OBJ     := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.c,$(B)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.c)))
+# Its object stands before the archive that has the tiled one.
+PLAIN        := $(if $(filter 11,$(if $(filter 08,$(MINE)),$(MINE),11)),,$(REF)/plain/gpt2.o)
+UNIT_OBJ     := $(call unit_obj,.c,$(REF)) $(PLAIN)
 APP_BIN       = $(patsubst %.c,$(B)/bin/%,$(notdir $(APPS)))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
-TOOL_BIN     := $(patsubst grader/tools/%.c,$(B)/bin/%,$(GRADER_TOOLS)) $(B)/bin/mutate
-GTEST_BIN    := $(patsubst grader/tests/%.c,$(B)/grader-tests/%,$(GRADER_TESTS))
-GRADE_BIN    := $(B)/bin/grade
-WORKER_OBJ   := $(patsubst grader/worker/%.c,$(B)/worker/%.o,$(WORKER))
+TOOL_BIN     := $(patsubst grader/tools/%.c,$(REF)/bin/%,$(GRADER_TOOLS)) $(REF)/bin/mutate
+GTEST_BIN    := $(patsubst grader/tests/%.c,$(REF)/grader-tests/%,$(GRADER_TESTS))
+GRADE_BIN    := $(REF)/bin/grade
+WORKER_OBJ   := $(patsubst grader/worker/%.c,$(REF)/worker/%.o,$(WORKER))
 CKPT_LIBS    := -Wl,--as-needed -lcjson # for programs that save or load (minitorch/ckpt)
 GRADER_LIBS  := -lcjson -lseccomp -larchive
 
@@ -67,7 +72,7 @@ include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 all: apps grader
 	@echo "CUDA: $(CUDA_FOUND)"
 apps: $(APP_BIN)
-grader: $(GRADE_BIN) $(TOOL_BIN) $(WORKER_OBJ) $(UNIT_OBJ) $(B)/libgiven.a
+grader: $(GRADE_BIN) $(TOOL_BIN) $(WORKER_OBJ) $(UNIT_OBJ) $(REF)/libgiven.a
 
 # ---- building ---------------------------------------------------------------------------------------------------
 define compile
@@ -81,50 +86,48 @@ define link
 @$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) $(1) -o $@
 endef
 
-$(B)/obj/%.o: %.c
+$(REF)/obj/%.o: %.c
 	$(call compile)
-$(B)/worker/%.o: grader/worker/%.c
+$(REF)/worker/%.o: grader/worker/%.c
 	$(call compile)
+$(REF)/plain/gpt2.o: minitorch/ops/gpt2.c
+	$(call compile,-DMT_ATTENTION=plain)
+$(REF)/obj/grader/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
-$(B)/obj/minitorch/ops/gpt2.o: CFLAGS += -DMT_ATTENTION=$(ATTENTION)
-$(B)/obj/grader/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
-
-# One rule per lab: its units come from solutions/ or, when its number is in MINE, from labs/. An unfinished unit may have
-# unused variables, so that warning is off there. The source is copied beside the object: the grader uses the object when
-# the unit to be graded is the same text (grader/build.c).
-define unit_rule
-$(B)/units/$(1)/%.o: $(call unit_dir,$(1))/%.c
-	$$(call compile,$(if $(filter labs/%,$(call unit_dir,$(1))),-Wno-unused -Wno-error))
-	@cp $$< $$(@D)
-endef
-$(foreach l,$(LABS),$(eval $(call unit_rule,$(l))))
+# The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
+# (grader/build.c). An unfinished unit may have unused variables, so that warning is off for yours.
+$(REF)/units/%.o: solutions/%.c
+	$(call compile)
+	@cp $< $(@D)
+$(REF)/mine/%.o: labs/%.c
+	$(call compile,-Wno-unused -Wno-error)
 
 # An archive is also made again when the list of its members has changed.
 define archive_rule
-$(shell mkdir -p $(B); echo '$(2)' | cmp -s - $(B)/$(1).members || echo '$(2)' >$(B)/$(1).members)
-$(B)/lib$(1).a: $(2) $(B)/$(1).members
+$(shell mkdir -p $(REF); echo '$(2)' | cmp -s - $(REF)/$(1).members || echo '$(2)' >$(REF)/$(1).members)
+$(REF)/lib$(1).a: $(2) $(REF)/$(1).members
 	@rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
 endef
 $(eval $(call archive_rule,given,$(call obj,$(GIVEN))))
 $(eval $(call archive_rule,testing,$(call obj,$(TESTING))))
 $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
 
-$(B)/bin/%: $(B)/obj/minitorch/apps/%.o $(UNIT_OBJ) $(B)/libgiven.a
+$(B)/bin/%: $(REF)/obj/minitorch/apps/%.o $(UNIT_OBJ) $(REF)/libgiven.a
 	$(call link,$(CKPT_LIBS))
-$(B)/bin/%: $(B)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(B)/libtesting.a $(B)/libgiven.a
+$(B)/bin/%: $(REF)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(CKPT_LIBS))
-$(B)/tests/%: $(B)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(B)/libtesting.a $(B)/libgiven.a
+$(B)/tests/%: $(REF)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,-lcriterion $(CKPT_LIBS))
-$(GRADE_BIN): $(B)/obj/grader/grade.o $(B)/libgrader.a $(B)/libtesting.a $(B)/libgiven.a
+$(GRADE_BIN): $(REF)/obj/grader/grade.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS))
-$(B)/bin/%: $(B)/obj/grader/tools/%.o $(B)/libgiven.a
+$(REF)/bin/%: $(REF)/obj/grader/tools/%.o $(REF)/libgiven.a
 	$(call link,-lcjson)
-$(B)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(B)/libgiven.a
+$(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(REF)/libgiven.a
 	$(call link)
-$(B)/grader-tests/%: $(B)/obj/grader/tests/%.o $(B)/libgrader.a $(B)/libtesting.a $(B)/libgiven.a
+$(REF)/grader-tests/%: $(REF)/obj/grader/tests/%.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))
 
--include $(shell find $(B) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
+-include $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
@@ -189,9 +192,9 @@ reference:
 progress: data-or-standin
 	@grader/tools/progress.sh $(REF)
 
-skeletons: $(B)/bin/strip
+skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh write
-check-skeletons: $(B)/bin/strip
+check-skeletons: $(REF)/bin/strip
 	@grader/tools/skeletons.sh check
 mutants: data-or-standin traced
 	@grader/tools/mutants.sh $(REF) $(LAB)
@@ -213,7 +216,7 @@ variants: data-or-standin traced
 attacks: reference traced
 	@grader/tools/attacks.sh $(REF)
 lint: apps
-	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/budget.sh $(B)
+	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/budget.sh $(REF)
 map: grader
 	@grader/tools/map.sh
 check-map: grader

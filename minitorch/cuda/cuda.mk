@@ -21,10 +21,10 @@ CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emu
 CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/gpu_check tests/test_parity tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
-C_            := $(B)/cuda-$(CUDA)
+C_            := $(REF)/cuda-$(CUDA)
 CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
 CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(call obj,$(wildcard minitorch/cuda/*.c)) \
-                 $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(C_)/units/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
+                 $(call unit_obj,.cu,$(C_))
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check leaves out what needs packages (images, JSON): a machine with gcc and nvcc builds it.
 GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core ops optim prof testing))))
@@ -53,11 +53,10 @@ endef
 
 $(C_)/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
-define cuda_unit_rule
-$(C_)/units/$(1)/%.o: $(call unit_dir,$(1))/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
-	$$(call compile_cuda)
-endef
-$(foreach l,$(LABS),$(eval $(call cuda_unit_rule,$(l))))
+$(C_)/units/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+	$(call compile_cuda)
+$(C_)/mine/%.o: labs/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+	$(call compile_cuda)
 
 # traced: the reference's units as the grader compiles them, each beside the text it was made of (grader/build.c).
 TRACED := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
@@ -79,18 +78,18 @@ endif
 
 # Tests with the given kernels traced: every access checked. The units are as fast as ever, the grader traces those.
 ifeq ($(CUDA),emu)
-$(B)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+$(REF)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	@mkdir -p $(@D)
 	@echo "  TRACE $<"
 	@$(CUEMU) $(CUDA_INCLUDE) -c $< -o $@
-$(B)/tests-traced/%: $(B)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(B)/cuda-traced/%.o) \
-    $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(B)/libtesting.a $(B)/libgiven.a
+$(B)/tests-traced/%: $(REF)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(REF)/cuda-traced/%.o) \
+    $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(CUDA_LIBS) -lcriterion $(CKPT_LIBS))
 endif
 
 $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
 	@rm -f $@ && ar qcs $@ $^
-$(B)/bin/gpu_check: $(B)/obj/minitorch/bench/gpu_check.o $(B)/libgpu.a
+$(B)/bin/gpu_check: $(REF)/obj/minitorch/bench/gpu_check.o $(B)/libgpu.a
 	$(call link)
 .PHONY: gpu-check
 gpu-check:
