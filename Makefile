@@ -10,6 +10,10 @@ FLAVOUR ?= release
 MARCH   ?= native
 CC      ?= gcc
 PYTHON  ?= /usr/bin/python3
+# make bench LAB=02 measures your units, and with MINE= the reference's.
+ifneq ($(and $(filter bench,$(MAKECMDGOALS)),$(LAB)),)
+MINE    ?= $(LAB)
+endif
 MINE    ?=
 space   := $(subst ,, )
 # Objects and archives are shared by all sets of MINE; what is linked with units lies in a folder of its own for each set.
@@ -141,6 +145,7 @@ help:
 	'make train-mnist        train a perceptron; ARGS="--epochs 3" passes options, DEVICE=cuda uses the GPU or the emulator' \
 	'make train-gpt2         train a GPT-2 on tiny Shakespeare; ARGS="--plan" prints its memory and work and stops' \
 	'make generate           generate text with that model; ARGS="--prompt ROMEO:"' \
+	'make bench LAB=01       run the programs that measure a lab on your units (MINE= on the reference'"'"'s); BENCH=name picks one' \
 	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
 	'make gpu-check          on a machine with a GPU: build, check, count and measure; one report' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
@@ -236,8 +241,16 @@ train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve
 	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
 generate: $(B)/bin/generate
 	@$(B)/bin/generate $(ARGS)
+ifeq ($(LAB),)
 bench: deps apps
 	@minitorch/bench/bench.sh $(B)
+else
+BENCH = $(need_lab)$(shell sed -nE '/^ *"bench": /{s///;s/[],["]/ /g;p}' labs/$(lab)/lab.json)
+lab   = $(call lab_of,$(LAB))
+bench: data-or-standin $(patsubst %,$(B)/bin/%,$(filter-out %.sh,$(BENCH)))
+	@rc=0; $(foreach b,$(BENCH),echo '==> $(b) with $(call unit_dir,$(lab))'; \
+	    $(if $(filter %.sh,$(b)),minitorch/bench/$(b) $(call unit_dir,$(lab)),$(B)/bin/$(b)) $(ARGS) || rc=$$?;) exit $$rc
+endif
 
 clean:
 	rm -rf build

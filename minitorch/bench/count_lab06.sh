@@ -10,8 +10,11 @@ cd "$(dirname "$0")/../.."
 folder=${1:-labs/06-cuda-kernels} kernel=${2:-}
 build=build/release
 make -s emulator CUDA=emu
+program=$build/count/lab06-${folder//\//-}
 mkdir -p $build/count
-"$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu \
-    minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/ops/nd.c \
-    solutions/00-tensors/{view,strides}.c -fopenmp -o $build/count/count_lab06
-exec $build/count/count_lab06 ${kernel:+"$kernel"}
+if [ ! -e "$program" ] || [ -n "$(find "$folder" minitorch solutions/00-tensors $build/emu -newer "$program" -print -quit)" ]; then
+    "$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu \
+        minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/ops/nd.c \
+        solutions/00-tensors/{view,strides}.c -fopenmp -o "$program"
+fi
+exec "$program" ${kernel:+"$kernel"}

@@ -10,8 +10,11 @@ cd "$(dirname "$0")/../.."
 folder=${1:-labs/07-cuda-matmul} rung=${2:-}
 build=build/release
 make -s emulator CUDA=emu
+program=$build/count/lab07-${folder//\//-}
 mkdir -p $build/count
-"$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/{naive,shared,register,pipelined,tensor,cublas}.cu \
-    minitorch/cuda/{device,cublas}.cu minitorch/bench/count_lab07.cu minitorch/cuda/matmul_ladder.c minitorch/ops/matmul.c \
-    minitorch/core/base.c -o $build/count/count_lab07
-exec $build/count/count_lab07 ${rung:+"$rung"}
+if [ ! -e "$program" ] || [ -n "$(find "$folder" minitorch solutions/00-tensors $build/emu -newer "$program" -print -quit)" ]; then
+    "$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/{naive,shared,register,pipelined,tensor,cublas}.cu \
+        minitorch/cuda/{device,cublas}.cu minitorch/bench/count_lab07.cu minitorch/cuda/matmul_ladder.c minitorch/ops/matmul.c \
+        minitorch/core/base.c -o "$program"
+fi
+exec "$program" ${rung:+"$rung"}
