@@ -69,7 +69,7 @@ GRADER_LIBS  := -lcjson -lseccomp -larchive
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
 .PHONY: all apps grader reference help deps demo test unit unit-programs lab grade debug progress skeletons check-skeletons mutants mutate mutate-sample variants seeds steady attacks lint map \
-        check-map bench train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
+        check-map bench compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -155,6 +155,7 @@ help:
 	'make skeletons          generate the skeletons in labs/ from solutions/' \
 	'make map                generate docs/MAP.md' \
 	'make data               download MNIST' \
+	'make compile_commands.json      write build/compile_commands.json for clangd (make lab does, too)' \
 	'make clean              delete build/'
 
 deps:
@@ -172,8 +173,13 @@ unit-programs: $(TEST_BIN) $(GTEST_BIN)
 unit: unit-programs
 	@.ci/unit $(TEST_BIN) $(GTEST_BIN)
 
+# How each file is compiled, for clangd and editors that use it: build/compile_commands.json.
+editor = grader/tools/editor.sh $(filter-out -Werror,$(CFLAGS))
+compile_commands.json:
+	@$(editor)
 lab: data-or-standin
 	$(need_lab)
+	@$(editor)
 	@grader/tools/lab.sh $(REF) $(call lab_of,$(LAB))
 
 # Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees

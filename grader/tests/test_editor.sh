@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# build/compile_commands.json: valid, with the student's units, and clang compiles a file of each kind as it says.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+. grader/tests/expect.sh
+make -s compile_commands.json || exit 1
+commands=build/compile_commands.json
+# command FILE: how it is compiled.
+command_of() { sed -nE "s|.*\"file\": \"$1\", \"command\": \"(.*)\"}.*|\1|p" $commands; }
+listed() { grep -c "\"file\": \"$1\"" $commands; }
+expect "it is JSON, and the files exist" 0 "exist" python3 -c '
+import json, os
+for entry in json.load(open("'$commands'")):
+    assert os.path.exists(os.path.join(entry["directory"], entry["file"])), entry
+print("exist")'
+expect "the student's unit" 0 1 listed labs/02-backprop/softmax.c
+expect "not the reference's beside it" 1 0 listed solutions/02-backprop/softmax.c
+expect "a unit that has no lab yet" 0 1 listed solutions/11-fusion/flash.c
+if command -v clang >/dev/null; then
+    for file in labs/02-backprop/softmax.c labs/06-cuda-kernels/softmax.cu minitorch/cuda/loss.cu grader/build.c; do
+        command=$(command_of $file)
+        command=${command//\\\"/\"}
+        expect "$file" 0 "" bash -c "${command/ -c / -fsyntax-only }"
+    done
+fi
+echo "editor: $passed passed, $failed failed"
+[ $failed -eq 0 ]
