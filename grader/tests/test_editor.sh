@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build/compile_commands.json: valid, with the student's units, and clang compiles a file of each kind as it says.
+# build/compile_commands.json: valid, with the student's units, and clang compiles a file of each kind as it says. The
+# container for editors: valid, and what it installs exists.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 . grader/tests/expect.sh
@@ -23,5 +24,10 @@ if command -v clang >/dev/null; then
         expect "$file" 0 "" bash -c "${command/ -c / -fsyntax-only }"
     done
 fi
+expect "the container's description is JSON" 0 "bookworm" python3 -c '
+import json
+print(json.load(open(".devcontainer/devcontainer.json"))["image"])'
+script=$(sed -nE 's/.*"postCreateCommand": "([^ "]*).*/\1/p' .devcontainer/devcontainer.json)
+expect "what it runs first exists" 0 "" test -x "$script"
 echo "editor: $passed passed, $failed failed"
 [ $failed -eq 0 ]
