@@ -68,7 +68,7 @@ GRADER_LIBS  := -lcjson -lseccomp -larchive
 
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
-.PHONY: all apps grader reference help deps demo test unit unit-programs lab grade debug progress skeletons check-skeletons mutants mutate mutate-sample variants seeds steady attacks lint map \
+.PHONY: all apps grader reference help docs deps demo test unit unit-programs lab grade debug progress skeletons check-skeletons mutants mutate mutate-sample variants seeds steady attacks lint map \
         check-map bench compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -157,6 +157,10 @@ help:
 	'make data               download MNIST' \
 	'make compile_commands.json      write build/compile_commands.json for clangd (make lab does, too)' \
 	'make clean              delete build/'
+
+# The folder docs/ exists, so make would say that nothing is to be done.
+docs:
+	@echo "docs/ has the pages; README.md says what each is for. labs/*/README.md are the handouts."
 
 deps:
 	@.ci/deps

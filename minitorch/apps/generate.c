@@ -165,7 +165,8 @@ int main(int argc, char **argv)
     if (status == MT_OK)
         status = o.export ? export_weights(model, o.export) : write_text(&o, model, vocabulary);
     if (status != MT_OK)
-        fprintf(stderr, "generate: %s\n", mt_last_error());
+        fprintf(stderr, "generate: %s%s\n", mt_last_error(),
+                vocabulary ? "" : "; make train-gpt2 trains a model, --run DIR takes another run's");
     mt_module_free(model);
     mt_vocabulary_free(vocabulary);
     return status != MT_OK;

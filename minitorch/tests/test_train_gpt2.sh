@@ -54,5 +54,6 @@ write straight c --seed 2 && ! cmp -s "$dir/a" "$dir/c" && ok || bad "another se
 write straight d -T 0 && write straight e --top-k 1 && cmp "$dir/d" "$dir/e" && ok || bad "greedy is not the best one of all"
 head -c 1000 "$dir/straight/run.ckpt" >"$dir/broken/run.ckpt"
 write broken f && bad "a checkpoint cut off was taken" || grep -qE 'cut off|damaged' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+write none g && bad "no run was taken" || grep -q 'make train-gpt2 trains a model' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 echo "train_gpt2: $passed passed, $failed failed"
 [ $failed -eq 0 ]
