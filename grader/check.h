@@ -93,7 +93,8 @@ bool mg_call(mg_run *run);
 const void *mg_result(mg_run *run, const char *name);
 
 /* mg_expect -- every element of output `name` (f32, f16, bf16, i32, i64 or u8) must be finite and within tolerance[i]
- * of want[i]; false and FAIL with the first wrong element (index, got, expected, tolerance) otherwise. tolerance NULL:
+ * of want[i]; otherwise false and FAIL with one element (index, got, expected, tolerance): the first wrong one that is
+ * as before the call, else the first wrong one. tolerance NULL:
  * bit-exact (as doubles). */
 bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance);
 

@@ -52,12 +52,11 @@ static void number_texts(char got_text[40], char want_text[40], double got, doub
     }
 }
 
-/* A NaN that was there before the call. Added to, it keeps its bits. */
+/* The bits that were there before the call. A NaN that is added to keeps its bits, too. */
 static bool untouched(const mg_argument *a, int64_t i)
 {
     int64_t size = mt_dtype_size(a->dtype);
-    return isnan(mt_load_f64(a->result, a->dtype, i)) &&
-           memcmp((const char *)a->result + i * size, (const char *)a->data + i * size, (size_t)size) == 0;
+    return memcmp((const char *)a->result + i * size, (const char *)a->data + i * size, (size_t)size) == 0;
 }
 
 bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance)
@@ -70,11 +69,15 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
 {
     const mg_argument *a = find_output(run, name);
     int64_t n = mt_shape_numel(a->shape), wrong = 0, first = -1;
+    bool before = false; /* an element that was not written says more than a wrong value before it */
     if (run->judged)
         return false;
     for (int64_t i = 0; i < n; i++)
         if (!matches(mt_load_f64(a->result, a->dtype, i), want[i], tolerance ? tolerance[i] : 0)) {
-            first = first < 0 ? i : first;
+            if (first < 0 || (!before && untouched(a, i))) {
+                first = i;
+                before = untouched(a, i);
+            }
             wrong++;
         }
     if (wrong == 0)
@@ -85,8 +88,10 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
     if (tolerance)
         snprintf(bound, sizeof bound, "   tolerance %.2g", tolerance[first]);
     mg_judge(run, MG_FAIL, "%s%s = %s%s   expected %s%s   (%lld of %lld wrong)", name, index, got_text,
-             untouched(a, first) ? ", as before the call (not written, or added to)" : "", want_text, bound,
-             (long long)wrong, (long long)n);
+             !before                                          ? ""
+             : isnan(mt_load_f64(a->result, a->dtype, first)) ? ", as before the call (not written, or added to)"
+                                                              : ", as before the call",
+             want_text, bound, (long long)wrong, (long long)n);
     return false;
 }
 
