@@ -84,6 +84,13 @@ static bool listed(const char *list, const char *step)
     return false;
 }
 
+/* A forward function calls none that computes gradients. */
+static bool can_cause(const mg_row *lead, const mg_row *row)
+{
+    bool forward = strstr(row->function, "_fwd") || strstr(row->function, "_forward");
+    return !forward || !(strstr(lead->function, "_bwd") || strstr(lead->function, "_backward"));
+}
+
 void mg_rows_lead(mg_results *results, int64_t i, const mg_labinfo *info)
 {
     mg_row *row = &results->rows[i];
@@ -95,7 +102,7 @@ void mg_rows_lead(mg_results *results, int64_t i, const mg_labinfo *info)
         if (!lead->ran || !mg_row_failed(lead) || lead->follows[0] || !lead->call[0])
             continue;
         row->same = same_cause(lead, row);
-        if (row->same || listed(needs, lead->step)) {
+        if (row->same || (listed(needs, lead->step) && can_cause(lead, row))) {
             snprintf(row->follows, sizeof row->follows, "%s %s", lead->step, lead->name);
             return;
         }

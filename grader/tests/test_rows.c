@@ -3,7 +3,9 @@
 #include "rows.h"
 #include "toy.h"
 
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #define TOY "#include <stdint.h>\nvoid toy(float *out, const float *x, int64_t n)\n"
@@ -85,6 +87,32 @@ Test(rows, the_first_that_fails_leads, .init = open_toy, .fini = close_toy)
     cr_expect_str_eq(r.rows[9].follows, "", "a step that does not");
     cr_expect_str_eq(r.rows[11].follows, "90.4 other: three");
     mg_results_free(&r);
+}
+
+/* A step that is needed may have functions that this row's cannot call. */
+static const char *led_by(const char *lead, const char *function)
+{
+    static mg_row rows[2];
+    mg_labinfo info;
+    cr_assert_eq(mg_labinfo_read(&info, t.root, "90-toy"), MT_OK, "%s", mt_last_error());
+    for (int i = 0; i < 2; i++) {
+        rows[i] = (mg_row){ .verdict = MG_FAIL, .ran = true, .name = "toy", .measured = NAN };
+        snprintf(rows[i].step, sizeof rows[i].step, "%s", i ? "90.3" : "90.1");
+        snprintf(rows[i].function, sizeof rows[i].function, "%s", i ? function : lead);
+        snprintf(rows[i].call, sizeof rows[i].call, "%s(x)", i ? function : lead);
+    }
+    mg_rows_lead(&(mg_results){ .rows = rows, .count = 2 }, 1, &info);
+    mg_labinfo_free(&info);
+    return rows[1].follows;
+}
+
+Test(rows, forward_does_not_follow_backward, .init = open_toy, .fini = close_toy)
+{
+    cr_expect_str_eq(led_by("mt_softmax_bwd_cpu", "mt_cross_entropy_fwd_cpu"), "");
+    cr_expect_str_eq(led_by("mt_linear_bwd_cpu", "mt_manual_mlp_forward"), "");
+    cr_expect_str_eq(led_by("mt_softmax_fwd_cpu", "mt_cross_entropy_fwd_cpu"), "90.1 toy");
+    cr_expect_str_eq(led_by("mt_linear_bwd_cpu", "mt_manual_mlp_backward"), "90.1 toy");
+    cr_expect_str_eq(led_by("mt_linear_fwd_cpu", "mt_linear_bwd_cpu"), "90.1 toy");
 }
 
 Test(rows, are_shown_as_soon_as_they_are_final, .init = open_toy, .fini = close_toy)
