@@ -93,6 +93,46 @@ void mg_02_mlp_forward(mg_run *run, const void *one_case)
     }
 }
 
+/* Whether one of `count` gradients from `at` on is wrong. */
+static bool any_wrong(mg_run *run, const trial *t, int64_t at, int64_t count)
+{
+    for (int64_t i = at; i < at + count; i++)
+        if (mg_wrong(run, "grads", i, t->gv[i], t->ge[i]))
+            return true;
+    return false;
+}
+
+/* Layers from last to first: the first wrong array shows which line is wrong, since all others follow from it. */
+static void recognise(mg_run *run, const trial *t)
+{
+    int64_t end = t->count;
+    for (int l = L - 1; l >= 0; l--) {
+        if (!t->width[l + 1])
+            continue;
+        int64_t inputs = t->width[l], outputs = t->width[l + 1];
+        bool last = l == L - 1 || !t->width[l + 2], db = any_wrong(run, t, end - outputs, outputs);
+        end -= (inputs + 1) * outputs;
+        if (db && last)
+            mg_hint(run,
+                    "db[%d] of the last layer is wrong: look at dz[%d], which mt_cross_entropy_bwd_cpu adds to, and "
+                    "at dloss, which is 1/N for each row",
+                    l, l);
+        else if (db)
+            mg_hint(run,
+                    "layer %d is right and db[%d] is wrong: look at dz[%d] [N,width[%d]], which mt_relu_bwd_cpu "
+                    "makes from dact[%d] and act[%d]; and does the loop reach layer %d?",
+                    l + 1, l, l, l + 1, l, l, l);
+        else if (any_wrong(run, t, end, inputs * outputs))
+            mg_hint(run,
+                    "db[%d] is right and dw[%d] is wrong: look at the input of layer %d, which is act[%d - 1], or x "
+                    "if it is layer 0",
+                    l, l, l, l);
+        else
+            continue;
+        return;
+    }
+}
+
 void mg_02_mlp_backward(mg_run *run, const void *one_case)
 {
     bool good = true;
@@ -104,7 +144,10 @@ void mg_02_mlp_backward(mg_run *run, const void *one_case)
         mg_out(run, "loss", MT_F32, MT_SCALAR);
         mg_out(run, "grads", MT_F32, MT_SHAPE(t.count));
         trial_inputs(run, &t, true);
-        good = mg_call(run) && mg_expect(run, "loss", &t.loss[0], &t.loss[1]) && mg_expect(run, "grads", t.gv, t.ge);
+        good = mg_call(run) && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
+        if (good)
+            recognise(run, &t);
+        good = good && mg_expect(run, "grads", t.gv, t.ge);
         trial_free(&t);
     }
 }
