@@ -62,7 +62,8 @@ static const act_case tanh_bwd_cases[] = {
     { { 2, "slope", "from the output alone: dx += dout * (1 - out * out)" }, MG_TANH, PLAIN, .held = true },
 };
 static const act_case gelu_fwd_cases[] = {
-    { { 3, "values", "x * Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh form is a different function" },
+    { { 3, "values",
+        "x * Phi(x) with Phi(x) = (1 + erf(x / sqrt 2)) / 2; the tanh form is another function, and 1 / 2 in C is 0" },
       MG_GELU, PLAIN },
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, MG_GELU, PLAIN, .in_place = true },
 };
@@ -82,14 +83,16 @@ static const act_case gelu_tanh_bwd_cases[] = {
 
 /* ---- 02.6 softmax */
 static const row_case softmax_fwd_cases[] = {
-    { { 3, "random rows", "divide each row's exponentials by their own sum" }, -1, -1, PLAIN },
+    { { 3, "random rows",
+        "row n begins at element n * C: exp(x - max) divided by the sum over all C columns" }, -1, -1, PLAIN },
     { { 2, "large logits", "exp(90) overflows float: subtract the row's maximum first" }, -1, 10, .dist = UNIFORM(80,
       95) },
     { { 1, "large negative logits", "all exponentials underflow, and 0 / 0 is NaN: subtract the row's maximum first" },
       -1, 10, .dist = UNIFORM(-130, -110) },
     { { 1, "one column", "the answer is exactly 1" }, 7, 1, PLAIN },
     { { 1, "no rows", "with N = 0 nothing may be written" }, 0, 10, PLAIN },
-    { { 1, "in place", "out may be x itself" }, -1, -1, PLAIN, .in_place = true },
+    { { 1, "in place", "out may be x itself: once p[c] is written, x[c] is gone, so the last pass must use p" },
+      -1, -1, PLAIN, .in_place = true },
 };
 static const row_case softmax_bwd_cases[] = {
     { { 3, "random rows", "each output depends on every input of its row: out * (dout - sum of dout * out)" }, -1, -1,

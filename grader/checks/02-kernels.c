@@ -11,8 +11,8 @@ enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random
 
 static bool linear_fwd_once(mg_run *run, const linear_case *c, bool large)
 {
-    int64_t N = large ? 167 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 200);
-    int64_t O = large ? 401 : mg_size(run, c->O, 80);
+    int64_t N = large ? 17 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 200);
+    int64_t O = large ? 4099 : mg_size(run, c->O, 80);
     mg_begin(run, "mt_linear_fwd_cpu");
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, O));
     double *x = mg_lift(mg_input(run, "x", MT_SHAPE(N, I), (mg_dist)NORMAL(0, 1)), N * I);
@@ -40,8 +40,8 @@ void mg_02_linear_fwd(mg_run *run, const void *one_case)
 
 static bool linear_bwd_once(mg_run *run, const linear_case *c, bool large)
 {
-    int64_t N = large ? 167 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 80);
-    int64_t O = large ? 401 : mg_size(run, c->O, 80);
+    int64_t N = large ? 17 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 80);
+    int64_t O = large ? 4099 : mg_size(run, c->O, 80);
     const char *const name[] = { "dx", "dw", "db" };
     const mt_shape shape[] = { MT_SHAPE(N, I), MT_SHAPE(I, O), MT_SHAPE(O) };
     mg_answer grad[3] = { 0 };
@@ -80,7 +80,7 @@ void mg_02_linear_bwd(mg_run *run, const void *one_case)
 
 static bool softmax_fwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
     float *x;
     mg_answer out;
     mg_begin(run, c->in_place ? "mt_softmax_fwd_cpu in place" : "mt_softmax_fwd_cpu");
@@ -119,7 +119,7 @@ static void save_probs(float *x, int64_t N, int64_t C)
 
 static bool softmax_bwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
     mg_begin(run, "mt_softmax_bwd_cpu");
     mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
     double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1)), n);
@@ -150,7 +150,7 @@ static const int32_t *labels(mg_run *run, int64_t N, int64_t C)
 
 static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
     float *x;
     mg_begin(run, c->in_place ? "mt_cross_entropy_fwd_cpu in place" : "mt_cross_entropy_fwd_cpu");
     mg_answer out[2] = { mg_overwritten(run, "loss", MT_SHAPE(N)) };
@@ -179,7 +179,7 @@ void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case)
 
 static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, bool large)
 {
-    int64_t N = large ? 523 : mg_size(run, c->N, 80), C = large ? 509 : mg_size(run, c->C, 200), n = N * C;
+    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
     mg_begin(run, "mt_cross_entropy_bwd_cpu");
     mg_answer dx = mg_accumulated(run, "dlogits", MT_SHAPE(N, C), c->held);
     double *dloss = mg_lift(mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)UNIFORM(0.5, 2)), N);
