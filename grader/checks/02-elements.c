@@ -117,13 +117,14 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
 {
     const float *w = mg_result(run, "w"), *next = mg_result(run, "next");
     int64_t ranked = mt_min(n, 30000);
-    double *sorted = mg_lift(w, ranked), product = 0, square = 0, next_square = 0;
+    double *sorted = mg_lift(w, ranked), sum = 0, product = 0, square = 0, next_square = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(w[i]) || !isfinite(next[i]) || (c->xavier && fabs(w[i]) > scale * (1 + 8 * MG_U))) {
             mg_fail(run, "w[%lld] = %g   expected within %g", (long long)i, (double)w[i], scale);
             free(sorted);
             return false;
         }
+        sum += (double)w[i] + next[i];
         product += (double)w[i] * next[i];
         square += (double)w[i] * w[i];
         next_square += (double)next[i] * next[i];
@@ -134,10 +135,12 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
     free(sorted);
     /* The mean of the squares of 2n normal numbers varies by sqrt(2 / 2n), of uniform ones less: 6.2 sigma. */
     if (distance > mg_ks_bound(ranked) || fabs(ratio - 1) > 6.2 / sqrt((double)n)) {
+        if (ratio == 0)
+            mg_hint(run, "every number is 0: in C the quotient of two integers is an integer, and 2 / 3 is 0");
         mg_fail(run,
-                "%lld numbers: standard deviation %.4g   expected %.4g (distributions differ by %.3f, random samples "
-                "by at most %.3f)",
-                2 * (long long)n, sqrt(ratio) * stddev, stddev, distance, mg_ks_bound(ranked));
+                "%lld numbers: mean %.4g, root of the mean square %.4g   expected 0 and %.4g (distributions differ by "
+                "%.3f, random samples by at most %.3f)",
+                2 * (long long)n, sum / (2 * (double)n), sqrt(ratio) * stddev, stddev, distance, mg_ks_bound(ranked));
         return false;
     }
     if (fabs(product) > 6.2 * square / sqrt((double)n)) { /* a sum of n products of mean 0: 6.2 sigma, 6e-10 */
