@@ -251,20 +251,37 @@ Test(verdicts, a_row_to_do_says_for_which_step_it_waits)
     toy_close(&t);
 }
 
+/* A race that a busy machine disturbs is INCONCLUSIVE, and run again; *measured: it was not at last. */
+static mg_results race(toy *t, const char *body, bool *measured)
+{
+    mg_results r = toy_grade(t, body, "90.2");
+    for (int tries = 1; r.rows[0].verdict == MG_INCONCLUSIVE && tries < 5; tries++) {
+        mg_results_free(&r);
+        sleep((unsigned)tries);
+        r = toy_grade(t, body, "90.2");
+    }
+    *measured = r.rows[0].verdict != MG_INCONCLUSIVE;
+    return r;
+}
+
 Test(verdicts, a_race_pays_for_speed, .timeout = 600)
 {
+    bool fast_measured, slow_measured, alone_measured;
     toy t;
     toy_open(&t);
     t.any_symbol = true;
-    mg_results fast = toy_grade(&t, BODY(DO), "90.2");
-    mg_results slow = toy_grade(&t, BODY("for (volatile int r = 0; r < 40; r++) { " DO " }"), "90.2");
-    mg_results alone = toy_grade(
-        &t, BODY("cpu_set_t c; if (sched_getaffinity(0, sizeof c, &c) || CPU_COUNT(&c) != 1) return; " DO), "90.2");
+    mg_results fast = race(&t, BODY(DO), &fast_measured);
+    mg_results slow = race(&t, BODY("for (volatile int r = 0; r < 40; r++) { " DO " }"), &slow_measured);
+    mg_results alone =
+        race(&t, BODY("cpu_set_t c; if (sched_getaffinity(0, sizeof c, &c) || CPU_COUNT(&c) != 1) return; " DO),
+             &alone_measured);
     mg_results asleep = toy_grade(&t, BODY("usleep(60000); " DO), "90.2");
     mg_results wrong = toy_grade(&t, UNIT "static int c;\n" TOY "{ " DO " if (c++ == 9) out[3] = 0; }", "90.2");
-    cr_expect_eq(fast.rows[0].verdict, MG_PASS, "%s", fast.rows[0].note);
-    cr_expect_gt(fast.points, slow.points, "%s / %s", fast.rows[0].note, slow.rows[0].note);
-    cr_expect_eq(alone.rows[0].verdict, MG_PASS, "a race of one thread has one processor: %s", alone.rows[0].detail);
+    cr_expect(!fast_measured || fast.rows[0].verdict == MG_PASS, "%s", fast.rows[0].note);
+    cr_expect(!fast_measured || !slow_measured || fast.points > slow.points, "%s / %s", fast.rows[0].note,
+              slow.rows[0].note);
+    cr_expect(!alone_measured || alone.rows[0].verdict == MG_PASS, "a race of one thread has one processor: %s",
+              alone.rows[0].detail);
     cr_expect_eq(asleep.rows[0].verdict, MG_FAIL, "sleeping is not being disturbed: %s", asleep.rows[0].note);
     cr_expect_eq(wrong.rows[0].verdict, MG_FAIL, "a wrong timed reply: %s", wrong.rows[0].note);
     cr_expect_eq(wrong.points, 0);
