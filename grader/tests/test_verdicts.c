@@ -3,20 +3,12 @@
  * One program for all of them, because building the toy lab takes a second. A row that must be confined computes the
  * right values only if what it tries is refused, so that PASS means "refused". */
 #include "sandbox.h"
-#include "toy.h"
+#include "toy_units.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UNIT                                                                                                        \
-    "#include \"core/base.h\"\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n" \
-    "#include <fcntl.h>\n#include <errno.h>\n#include <pthread.h>\n#include <signal.h>\n#include <sys/mman.h>\n"    \
-    "#include <sys/socket.h>\n#include <sys/ptrace.h>\n#include <sys/syscall.h>\n#include <sys/resource.h>\n"       \
-    "#include <time.h>\n#include <sched.h>\n"
-#define TOY           "void toy(float *out, const float *x, int64_t n)\n"
-#define DO            "for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];"
-#define BODY(text)    UNIT TOY "{ " text " }\n"
 #define REFUSED(what) BODY("if (" what ") return; " DO)
 
 typedef struct attempt {
@@ -251,48 +243,6 @@ Test(verdicts, a_row_to_do_says_for_which_step_it_waits)
     toy_close(&t);
 }
 
-/* A race that a busy machine disturbs is INCONCLUSIVE, and run again; *measured: it was not at last. */
-static mg_results race(toy *t, const char *body, bool *measured)
-{
-    mg_results r = toy_grade(t, body, "90.2");
-    for (int tries = 1; r.rows[0].verdict == MG_INCONCLUSIVE && tries < 5; tries++) {
-        mg_results_free(&r);
-        sleep((unsigned)tries);
-        r = toy_grade(t, body, "90.2");
-    }
-    *measured = r.rows[0].verdict != MG_INCONCLUSIVE;
-    return r;
-}
-
-Test(verdicts, a_race_pays_for_speed, .timeout = 600)
-{
-    bool fast_measured, slow_measured, alone_measured;
-    toy t;
-    toy_open(&t);
-    t.any_symbol = true;
-    mg_results fast = race(&t, BODY(DO), &fast_measured);
-    mg_results slow = race(&t, BODY("for (volatile int r = 0; r < 40; r++) { " DO " }"), &slow_measured);
-    mg_results alone =
-        race(&t, BODY("cpu_set_t c; if (sched_getaffinity(0, sizeof c, &c) || CPU_COUNT(&c) != 1) return; " DO),
-             &alone_measured);
-    mg_results asleep = toy_grade(&t, BODY("usleep(60000); " DO), "90.2");
-    mg_results wrong = toy_grade(&t, UNIT "static int c;\n" TOY "{ " DO " if (c++ == 9) out[3] = 0; }", "90.2");
-    cr_expect(!fast_measured || fast.rows[0].verdict == MG_PASS, "%s", fast.rows[0].note);
-    cr_expect(!fast_measured || !slow_measured || fast.points > slow.points, "%s / %s", fast.rows[0].note,
-              slow.rows[0].note);
-    cr_expect(!alone_measured || alone.rows[0].verdict == MG_PASS, "a race of one thread has one processor: %s",
-              alone.rows[0].detail);
-    cr_expect_eq(asleep.rows[0].verdict, MG_FAIL, "sleeping is not being disturbed: %s", asleep.rows[0].note);
-    cr_expect_eq(wrong.rows[0].verdict, MG_FAIL, "a wrong timed reply: %s", wrong.rows[0].note);
-    cr_expect_eq(wrong.points, 0);
-    mg_results_free(&fast);
-    mg_results_free(&slow);
-    mg_results_free(&alone);
-    mg_results_free(&asleep);
-    mg_results_free(&wrong);
-    toy_close(&t);
-}
-
 enum { TIMES = 8 };
 static mg_verdict seen[TIMES];
 static uint64_t seeds[TIMES];
@@ -334,65 +284,6 @@ Test(verdicts, many_gradings_of_the_same_units, .timeout = 600)
     }
     cr_expect(wrong > 0 && wrong < TIMES, "%d of %d", wrong, TIMES);
     mg_results_free(&all);
-    toy_close(&t);
-}
-
-enum { NEIGHBOURS = 4 }; /* for each processor */
-
-/* The unit needs 0.8 s of processor time and gets a fifth of a processor, so that it takes longer than its
- * 2 seconds. */
-Test(verdicts, time_that_other_programs_take_does_not_count, .timeout = 600)
-{
-    toy t;
-    pid_t busy[NEIGHBOURS * 256];
-    int count = NEIGHBOURS * (int)mt_min(sysconf(_SC_NPROCESSORS_ONLN), 256);
-    toy_open(&t);
-    for (int i = 0; i < count; i++)
-        if ((busy[i] = fork()) == 0) {
-            setsid(); /* where the scheduler serves sessions in turn, each is one */
-            for (volatile unsigned x = 0;; x++)
-                ;
-        }
-    mg_results r = toy_grade(&t,
-                             BODY("struct timespec t = { 0 }; static int calls; while (!calls && t.tv_sec == 0 &&"
-                                  " t.tv_nsec < 800000000) clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); calls++; " DO),
-                             "90.1");
-    for (int i = 0; i < count; i++) {
-        kill(busy[i], SIGKILL);
-        waitpid(busy[i], NULL, 0);
-    }
-    cr_expect_eq(r.rows[0].verdict, MG_PASS, "%s", r.rows[0].detail);
-    mg_results_free(&r);
-    toy_close(&t);
-}
-
-/* Stops this process for three seconds, like a suspended machine, when it waits for its worker. */
-static pid_t stop_me(void)
-{
-    pid_t me = getpid(), other = fork();
-    char look[128];
-    if (other)
-        return other;
-    snprintf(look, sizeof look, "pgrep -P %d -f 'bin/launch [0-9]+ .*/worker-ffff' >/dev/null", (int)me);
-    for (int i = 0; i < 300 && system(look); i++)
-        usleep(100000);
-    usleep(300000);
-    kill(me, SIGSTOP);
-    sleep(3);
-    kill(me, SIGCONT);
-    _exit(0);
-}
-
-Test(verdicts, a_machine_that_stood_still_is_not_the_workers_fault, .timeout = 600)
-{
-    toy t;
-    toy_open(&t);
-    t.any_symbol = true;
-    pid_t other = stop_me();
-    mg_results r = toy_grade(&t, UNIT "static int calls;\n" TOY "{ if (!calls++) usleep(3500000); " DO " }", "90.1");
-    cr_expect_eq(r.rows[0].verdict, MG_PASS, "%s", r.rows[0].detail);
-    waitpid(other, NULL, 0);
-    mg_results_free(&r);
     toy_close(&t);
 }
 
