@@ -199,6 +199,7 @@ grade: data-or-standin
 debug: data-or-standin
 	$(need_lab)
 	$(if $(value STEP),,$(error make debug needs STEP=, as in: make debug LAB=02 STEP=02.3 SEED=5eed01))
+	$(if $(value SUBMISSION),$(error make debug takes the units in labs/, not SUBMISSION))
 	@GDB=$(call quote,GDB) grader/tools/debug.sh $(REF) $(call lab_of,$(LAB)) $(call quote,STEP) $(call quote,SEED)
 reference:
 	@.ci/deps --grade

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown.
+# test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown. In labs/06-cuda-kernels the emulator names the line.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD scratch=$(mktemp -d)
@@ -13,30 +13,38 @@ expect() { # name, words in the output, output
         printf 'failed: %s: "%s" is not in:\n%s\n' "$1" "$2" "$3"
     fi
 }
-make -s CC="${CC:-gcc}" reference || exit 1
+make -s CC="${CC:-gcc}" LAB=06 reference || exit 1
 mkdir -p "$scratch/build" "$scratch/labs"
 ln -s "$root/build/release" "$scratch/build/release"
 ln -s "$root/grader" "$root/datasets" "$scratch/"
-find minitorch -name '*.h' -print0 | xargs -0 cp --parents -t "$scratch"
-cp -r labs/02-backprop "$scratch/labs/"
+find minitorch -name '*.h' -print0 -o -name '*.cuh' -print0 | xargs -0 cp --parents -t "$scratch"
+cp -r labs/02-backprop labs/06-cuda-kernels "$scratch/labs/"
 cp solutions/02-backprop/*.c "$scratch/labs/02-backprop/"
+cp solutions/06-cuda-kernels/*.cu "$scratch/labs/06-cuda-kernels/"
 cd "$scratch" || exit 1
 export OMP_WAIT_POLICY=passive
-debug() { timeout 120 grader/tools/debug.sh build/release 02-backprop "$@" 2>&1; }
+debug() { timeout 120 grader/tools/debug.sh build/release "$@" 2>&1; }
 
-out=$(debug 02.3 5eed01)
+out=$(debug 02-backprop 02.3 5eed01)
 expect "a right unit: every call is made" "call 1: mt_relu_fwd_cpu" "$out"
 expect "a right unit: outputs are printed" "argument 0: " "$out"
 unit=labs/02-backprop/init.c
 printf '#include <stdio.h>\n#include <stdlib.h>\n%s' "$(sed 's/^void mt_init_he(.*/&/' "$unit")" >"$unit.new" && mv "$unit.new" "$unit"
 awk '!done && /^{/ { print; print "    volatile float *own = malloc(4); printf(\"hello\\n\"); own[1] = 1; free((void *)own);"; done = 1; next } { print }' "$unit" >"$unit.new" && mv "$unit.new" "$unit"
 line=$(grep -n 'own = malloc' "$unit" | cut -d: -f1)
-out=$(debug 02.8)
+out=$(debug 02-backprop 02.8)
 expect "a heap overrun: the grade sees it" "heap overrun: up to 4 bytes past the end of a block of 4 bytes" "$out"
 expect "a heap overrun: AddressSanitizer names the line" "labs/02-backprop/init.c:$line" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
 expect "what it prints is shown" "hello" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
 if command -v gdb >/dev/null; then
-    expect "gdb stops in the function" "Breakpoint 1, " "$(GDB=1 debug 02.8 <<<$'kill\ny\nquit\n')"
+    expect "gdb stops in the function" "Breakpoint 1, " "$(GDB=1 debug 02-backprop 02.8 <<<$'kill\ny\nquit\n')"
 fi
+
+unit=labs/06-cuda-kernels/saxpy.cu
+sed -i '0,/if (i < n)/s//if (i <= n)/' "$unit"
+line=$(grep -n 'if (i <= n)' "$unit" | cut -d: -f1)
+out=$(debug 06-cuda-kernels 06.1)
+expect "a kernel: the call is made" "call 1: mt_fill_cuda" "$out"
+expect "a kernel: the emulator names the line" "$unit:$((line + 1)): error: out of bounds" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
 echo "test_debug: $passed passed, $failed failed"
 [ $failed -eq 0 ]
