@@ -31,6 +31,7 @@ static const char *const worker_allowed[] = {
     "mprotect",
     "mremap",
     "madvise",
+    "mincore", /* of the emulator: is this a host pointer? */
     /* threads and signals of its own */
     "futex",
     "sched_yield",

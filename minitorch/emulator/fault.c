@@ -61,26 +61,26 @@ static emu_site user_site(void)
     return (emu_site){ .pc = fault.pc + 1 };
 }
 
-/* "12 bytes past the end of the 1024-byte allocation made at unit.cu:40" */
+/* "12 bytes past the end of the 1024 bytes allocated at unit.cu:40" */
 static const char *describe_address(const char *address, char text[256])
 {
     const emu_allocation *a = emu_nearest(address);
-    const char *file = "?";
-    int line = 0;
+    const char *file;
+    char made[200] = "";
+    int line;
     if (!a) {
         snprintf(text, 256, "%p, far from any allocation", (const void *)address);
         return text;
     }
-    emu_source(a->made, &file, &line);
+    if (emu_source(a->made, &file, &line))
+        snprintf(made, sizeof made, " at %s:%d", file, line);
     if (address < a->begin)
-        snprintf(text, 256, "%td bytes before the %zu-byte allocation made at %s:%d", a->begin - address, a->size, file,
-                 line);
+        snprintf(text, 256, "%td bytes before the %zu bytes allocated%s", a->begin - address, a->size, made);
     else if (address >= a->begin + a->size)
-        snprintf(text, 256, "%td bytes past the end of the %zu-byte allocation made at %s:%d",
-                 address - a->begin - (ptrdiff_t)a->size, a->size, file, line);
+        snprintf(text, 256, "%td bytes past the end of the %zu bytes allocated%s",
+                 address - a->begin - (ptrdiff_t)a->size, a->size, made);
     else
-        snprintf(text, 256, "byte %td of the %zu-byte allocation made at %s:%d", address - a->begin, a->size, file,
-                 line);
+        snprintf(text, 256, "byte %td of the %zu bytes allocated%s", address - a->begin, a->size, made);
     return text;
 }
 
@@ -121,7 +121,8 @@ static void land(void)
 static void host_touched_device(void)
 {
     char text[256];
-    emu_error(EMU_BAD_POINTER, user_site(), "host code follows a device pointer: %s\nuse cudaMemcpy",
+    emu_error(EMU_BAD_POINTER, user_site(),
+              "host code follows a device pointer: %s\nhint: read it in a kernel, or copy it with cudaMemcpy",
               describe_address(fault.address, text));
     emu_stop_program();
 }

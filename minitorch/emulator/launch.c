@@ -221,11 +221,13 @@ bool emu_allow_shared(const void *entry, size_t bytes)
     return false;
 }
 
+/* A hint may follow `why`. */
 static bool refuse(const cuemu_launch_config *c, cudaError_t code, const char *why, unsigned long long is,
                    unsigned long long most)
 {
+    int end = (int)strcspn(why, "\n");
     emu_error(EMU_LIMIT, (emu_site){ .file = c->file, .line = c->line },
-              "kernel %s is not launched: %s (%llu; %llu allowed)", c->kernel, why, is, most);
+              "kernel %s is not launched: %.*s (%llu; %llu allowed)%s", c->kernel, end, why, is, most, why + end);
     emu_fail(code);
     return false;
 }
@@ -235,7 +237,11 @@ static bool possible(const cuemu_launch_config *c)
     cuemu_uint3 g = c->grid, b = c->block;
     unsigned long long threads = (unsigned long long)b.x * b.y * b.z;
     if (!g.x || !g.y || !g.z)
-        return refuse(c, cudaErrorInvalidConfiguration, "the grid has no blocks", 0, CEILING_GRID_X);
+        return refuse(
+            c, cudaErrorInvalidConfiguration,
+            "the grid has no blocks\nhint: an empty array launches nothing: return before; for others round up, "
+            "(n + each - 1) / each",
+            0, CEILING_GRID_X);
     if (g.x > CEILING_GRID_X)
         return refuse(c, cudaErrorInvalidConfiguration, "too many blocks in gridDim.x", g.x, CEILING_GRID_X);
     if (g.y > CEILING_GRID_YZ || g.z > CEILING_GRID_YZ)
@@ -244,7 +250,9 @@ static bool possible(const cuemu_launch_config *c)
     if (!threads)
         return refuse(c, cudaErrorInvalidConfiguration, "the block has no threads", 0, EMU_MAX_THREADS);
     if (b.x > EMU_MAX_THREADS || b.y > EMU_MAX_THREADS || threads > EMU_MAX_THREADS)
-        return refuse(c, cudaErrorInvalidConfiguration, "too many threads in a block", threads, EMU_MAX_THREADS);
+        return refuse(c, cudaErrorInvalidConfiguration,
+                      "too many threads in a block\nhint: <<<blocks, threads of a block>>>, in this order", threads,
+                      EMU_MAX_THREADS);
     if (b.z > 64)
         return refuse(c, cudaErrorInvalidConfiguration, "blockDim.z is too large", b.z, 64);
     if (c->dynamic_shared > emu_shared_allowed(c->entry))

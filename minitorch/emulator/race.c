@@ -90,17 +90,24 @@ static void name_other(char *text, size_t size, const emu_worker *worker, const 
 void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
                      const emu_other *other, emu_conflict how, bool harmless)
 {
-    static const char *const advice[] = {
-        [SAME_WARP] = "no __syncwarp() stands between: lanes of a warp need not run in step",
-        [SAME_BLOCK] = "no __syncthreads() stands between: warps run in any order",
-        [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: use an atomic, or a second kernel",
+#define OWN "is the index right? If several threads change one element, use an atomic"
+    static const char *const advice[2][BETWEEN_BLOCKS + 1] = {
+        { [SAME_WARP] =
+              "no barrier stands between, __syncthreads() or within a warp __syncwarp(): lanes need not run in "
+              "step; if several threads add to one element, use an atomic",
+          [SAME_BLOCK] = "no __syncthreads() stands between: warps run in any order; if several threads add to one "
+                         "element, use an atomic" },
+        { [SAME_WARP] = "lanes of a warp need not run in step: " OWN,
+          [SAME_BLOCK] = "warps run in any order: " OWN ", or a barrier",
+          [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: " OWN ", or a second kernel" },
     };
     char where[300], who[300];
     if (emu_told(t, thread, EMU_RACE, pc, harmless))
         return;
     name_other(who, sizeof who, t->worker, other);
     emu_describe(where, sizeof where, address);
-    const char *space = address - (uintptr_t)t->worker->shared < EMU_SHARED_SPAN ? "shared" : "global";
+    bool global = address - (uintptr_t)t->worker->shared >= EMU_SHARED_SPAN;
+    const char *space = global ? "global" : "shared";
     emu_site site = { .pc = pc };
     if (harmless)
         emu_warning_of(
@@ -110,7 +117,7 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
             where, space, who);
     else
         emu_error_of(thread, EMU_RACE, site, "race: this thread %s %s (%s memory)\n%s\nhint: %s", does, where, space,
-                     who, advice[how]);
+                     who, advice[global][how]);
 }
 
 /* ---- plain reads of what atomics update -------------------------------------------------------------------------- */

@@ -218,7 +218,9 @@ static void report_outside(uintptr_t address, int size, int kind, uintptr_t pc)
     emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes, %s %s\nhint: %s", did[kind], size, where,
               name_allocation(name, sizeof name, a),
               from_begin < 0 ? "the index is negative: an int that overflowed, or a missing lower bound"
-                             : "threads beyond the last element must do nothing: if (i < n)");
+              : past < 0
+                  ? "all its bytes must lie inside: test i + 4 <= n for a float4, and take the last elements one by one"
+                  : "threads beyond the last element must do nothing: if (i < n)");
 }
 
 /* 16 states at most: does any byte have the state? */
@@ -270,12 +272,14 @@ static void report_outside_shared(const emu_worker *worker, size_t offset, int s
     emu_shared_place place;
     emu_shared_find(worker, offset, &place);
     size_t stop = place.begin + place.size, past = offset < stop ? 0 : offset - stop;
+    char where[64] = "right behind the end of";
+    if (past || offset < stop)
+        snprintf(where, sizeof where, past ? "%zu bytes past the end of" : "across the end of", past);
     if (place.array)
         emu_error(EMU_OUT_OF_BOUNDS, at(pc),
-                  "out of bounds: %s of %d bytes, %zu bytes past the end of shared array %s (%zu bytes, declared at "
-                  "line %d)\n"
-                  "hint: on the card this reaches the next array or faults",
-                  did[kind], size, past, place.array->name, place.size, place.array->line);
+                  "out of bounds: %s of %d bytes, %s shared array %s (%zu bytes, declared at line %d)\n"
+                  "hint: which threads may access it, and does it have an element for each index?",
+                  did[kind], size, where, place.array->name, place.size, place.array->line);
     else
         emu_error(EMU_OUT_OF_BOUNDS, at(pc),
                   "out of bounds: %s of %d bytes, %zu bytes past the %zu bytes of %s shared memory\nhint: %s",

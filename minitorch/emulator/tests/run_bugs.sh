@@ -2,7 +2,7 @@
 # run_bugs.sh DIR-OF-CUEMU [NAME ...] -- every program in bugs/ has one mistake; the emulator must name it and nothing else.
 #
 # A line with the comment `// BUG: kind` must be reported as that kind of error (several kinds: each of them; warning-kind:
-# as a warning); an error at any other line fails too. RUN: what runs the programs of another processor. Ends with
+# as a warning); an error at any other line fails too. `// SAYS: words`: what the report must contain. RUN: what runs the programs of another processor. Ends with
 # "N passed, N failed".
 set -uo pipefail
 export CUEMU_LEAKS=0
@@ -40,6 +40,12 @@ check() {
     grep -n 'BUG:' "$file" | sed -E 's/^([0-9]+):.*BUG: *(.*)/\1 \2/' |
         while read -r line kinds; do for kind in $kinds; do echo "$line $kind"; done; done | sort -u >"$work/$name.want"
     reported "$work/$name.json" "$file" | sort -u >"$work/$name.got"
+    local says
+    says=$(sed -n 's|.*// SAYS: ||p' "$file")
+    if [ -n "$says" ] && ! grep -qF -- "$says" "$work/$name.log"; then
+        echo "FAIL $name: not said: $says" && sed 's/^/     /' "$work/$name.log" | head -12
+        return 1
+    fi
     if cmp -s "$work/$name.want" "$work/$name.got"; then
         echo "ok   $name: $(tr '\n' ',' <"$work/$name.got" | sed 's/,$//')"
         return 0

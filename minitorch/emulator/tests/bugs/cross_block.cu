@@ -18,3 +18,4 @@ int main()
     cudaDeviceSynchronize();
     return 0;
 }
+// SAYS: or a second kernel

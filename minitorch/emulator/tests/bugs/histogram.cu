@@ -17,3 +17,4 @@ int main()
     cudaDeviceSynchronize();
     return 0;
 }
+// SAYS: use an atomic

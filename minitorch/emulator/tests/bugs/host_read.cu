@@ -9,3 +9,4 @@ int main()
     printf("%f\n", p[0]); // BUG: bad-pointer
     return 0;
 }
+// SAYS: read it in a kernel, or copy it with cudaMemcpy

@@ -24,3 +24,4 @@ int main()
     cudaDeviceSynchronize();
     return 0;
 }
+// SAYS: within a warp __syncwarp()
