@@ -32,22 +32,29 @@ static void drop_findings(char *printed)
     *to = 0;
 }
 
+static bool find_line(const mg_run *run, uint64_t pc, char *line, size_t size)
+{
+    return pc && mg_build_line(&run->bench->build, run->bench->worker_path, &pc, 1, line, size);
+}
+
 /* A finding with a hint of its own is the cause of the failure: the row's hint would lead elsewhere. */
 static void judge_finding(mg_run *run)
 {
     static const char label[] = "\nhint: ";
     const mg_device_report *r = mg_device_counts(run);
-    char line[128] = "", text[sizeof r->text + 1];
+    char line[128] = "", other[128] = "", text[sizeof r->text + 1];
     snprintf(text, sizeof text, "%.*s", TEXT(r->text));
     char *hint = strstr(text, label), *rest = hint ? strchr(hint + 1, '\n') : NULL;
     if (hint) {
         mg_hint(run, "%.*s", (int)strcspn(hint + sizeof label - 1, "\n"), hint + sizeof label - 1);
         memmove(hint, rest ? rest : "", strlen(rest ? rest : "") + 1);
     }
-    bool known = r->pc && mg_build_line(&run->bench->build, run->bench->worker_path, &r->pc, 1, line, sizeof line);
+    bool known = find_line(run, r->pc, line, sizeof line);
+    bool second = find_line(run, r->other, other, sizeof other); /* the text of a race ends with its other access */
     if (!known && r->file[0])
         snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
-    mg_judge(run, MG_FAIL, "%s%s%s%s%.*s", line, line[0] ? ": " : "", text, r->where[0] ? "\n" : "", TEXT(r->where));
+    mg_judge(run, MG_FAIL, "%s%s%s%s%s%s%.*s", line, line[0] ? ": " : "", text, second ? " at " : "", other,
+             r->where[0] ? "\n" : "", TEXT(r->where));
     mg_keep_printed(run);
     drop_findings(run->row->printed);
     mg_session_end(run->session); /* after an error the device cannot be used again */

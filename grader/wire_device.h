@@ -20,6 +20,7 @@ typedef struct mg_device_report {
     int32_t changed; /* index of the first input that the call has written, or -1 */
     int32_t failed;  /* a CUDA error was left at the end */
     uint64_t pc;     /* of the diagnostic; 0: see file and line */
+    uint64_t other;  /* of the other access of a race; 0: none */
     int32_t line;
     char file[100];
     char text[1200], where[300];

@@ -138,11 +138,11 @@ static uint64_t errors_so_far(void)
     return sum;
 }
 
-/* Races follow from a barrier that some threads did not reach, and those within a warp often from one that is missing
- * for the whole block. */
+/* Races and reads without a value follow from a barrier that some threads did not reach, races within a warp often from
+ * one that is missing for the whole block. */
 static int weight(const emu_finding *f)
 {
-    return f->kind != EMU_RACE ? 3 : strstr(f->text, "__syncwarp()") ? 1 : 2;
+    return f->kind == EMU_SYNC ? 4 : f->kind != EMU_RACE ? 3 : strstr(f->text, "__syncwarp()") ? 1 : 2;
 }
 
 /* The first diagnostic that is an error and occurred since `times` was recorded; for a race its cause, if that occurred
@@ -162,6 +162,7 @@ static const emu_finding *newest(const uint64_t *times, size_t before)
 static void write_finding(mg_device_report *report, const emu_finding *f)
 {
     report->pc = f->site.pc;
+    report->other = f->site.other;
     report->line = f->site.line;
     snprintf(report->file, sizeof report->file, "%s", f->site.file ? f->site.file : "");
     snprintf(report->text, sizeof report->text, "%s", f->text);

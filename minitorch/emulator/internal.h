@@ -172,6 +172,7 @@ typedef struct emu_site {
     uintptr_t pc;
     const char *file;
     int line;
+    uintptr_t other; /* pc of the other access of a race; 0: none */
 } emu_site;
 
 typedef struct emu_finding {

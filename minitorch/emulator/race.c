@@ -108,7 +108,7 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
     emu_describe(where, sizeof where, address);
     bool global = address - (uintptr_t)t->worker->shared >= EMU_SHARED_SPAN;
     const char *space = global ? "global" : "shared";
-    emu_site site = { .pc = pc };
+    emu_site site = { .pc = pc, .other = other->pc };
     if (harmless)
         emu_warning_of(
             thread, EMU_RACE, site,
