@@ -10,7 +10,7 @@ mkdir -p "$out" && rm -f "$out/calls"
 if compgen -G "labs/$lab/*.cu" >/dev/null; then
     # As grader/link.c: on_device.o stands between units and the emulator's copies.
     link=(g++ -g -fopenmp -no-pie -Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync)
-    compile=("$build/emu/cuemu" -Iminitorch -g -Wall -Wno-unused) last=("$build/worker/on_device.o" "$build/emu/libcuemu.a")
+    compile=("$build/emu/cuemu" -Iminitorch -g -Wall -Wno-unused -Wno-sign-compare) last=("$build/worker/on_device.o" "$build/emu/libcuemu.a")
 else
     flags=(-std=gnu11 -D_GNU_SOURCE -O1 -g -march=native -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined -Wall -Wextra -Wno-unused)
     compile=(gcc "${flags[@]}" -Iminitorch -Igrader) link=(gcc "${flags[@]}" -no-pie) last=()

@@ -239,7 +239,7 @@ static bool possible(const cuemu_launch_config *c)
     if (!g.x || !g.y || !g.z)
         return refuse(
             c, cudaErrorInvalidConfiguration,
-            "the grid has no blocks\nhint: an empty array launches nothing: return before; for others round up, "
+            "the grid has no blocks\nhint: an empty array launches nothing: test for 0 before; for others round up, "
             "(n + each - 1) / each",
             0, CEILING_GRID_X);
     if (g.x > CEILING_GRID_X)
