@@ -12,8 +12,9 @@ static const cuda_case fill_cases[] = {
       NULL, .about = CU_SIZES },
 };
 static const cuda_case saxpy_cases[] = {
-    { { 2, "every size", "the last block has threads without an element: test whether i < n" }, "mt_saxpy_scalar_cuda",
-      .about = CU_SIZES },
+    { { 2, "every size",
+        "y[i] += a x[i] for every i < n: the last block has threads without an element; no launch for n = 0" },
+      "mt_saxpy_scalar_cuda", .about = CU_SIZES },
     { { 2, "traffic",
         "neighbouring threads must access neighbouring elements: then the 32 floats of a warp are 4 sectors" },
       "mt_saxpy_scalar_cuda", CU_COUNT, MG_TRAFFIC },
@@ -42,8 +43,10 @@ static const cuda_case broadcast_cases[] = {
     { { 2, "same shape",
         "divide the number of an element by the sizes, last dimension first: the remainders are its index" },
       NULL, .about = CU_SAME },
-    { { 3, "repeated operands", "a stride of 0 repeats elements: always multiply the index by the stride" }, NULL,
-      .about = CU_REPEATED },
+    { { 3, "repeated operands",
+        "divide the index of the run by the outer sizes, last first, and multiply each remainder by the operand's "
+        "stride; 0 repeats elements" },
+      NULL, .about = CU_REPEATED },
     { { 2, "views", "each operand has its own offset and strides; out is dense" },
       NULL, .about = CU_VIEWS },
     { { 2, "traffic", "neighbouring threads must access neighbours of the last dimension" },
@@ -68,7 +71,7 @@ static const cuda_case tiled_cases[] = {
 static const cuda_case tree_cases[] = {
     { { 3, "every size",
         "a barrier after every level of the tree, reached by all threads (not inside an if); threads without elements "
-        "add 0" },
+        "add 0; a second launch adds one partial sum for each block of the first, and writes 0 if there were none" },
       "mt_sum_interleaved_cuda", .about = CU_SIZES },
     { { 2, "many blocks", "advance by the number of threads of the grid; a second launch adds the sums of the blocks" },
       "mt_sum_interleaved_cuda", .about = CU_MANY },
@@ -118,7 +121,8 @@ static const cuda_case softmax_backward_cases[] = {
 };
 static const cuda_case layernorm_cases[] = {
     { { 3, "random rows",
-        "population variance, divided by C; save mean and 1 / sqrt(variance + eps); out may be x itself" },
+        "variance: the mean of (x - mean)^2 in a pass of its own, divided by C; save mean and "
+        "1 / sqrt(variance + eps); out may be x itself" },
       NULL, .about = CU_SIZES },
     { { 2, "large mean", "E[x^2] - mean^2 cancels: sum the squares of x - mean in a separate pass" }, NULL,
       .about = CU_LARGE },
@@ -165,7 +169,9 @@ static const cuda_case sgd_cases[] = {
     { { 2, "every size", "p -= lr (g + weight_decay p)" }, "mt_sgd_update_cuda", .about = CU_SIZES },
 };
 static const cuda_case adam_cases[] = {
-    { { 2, "every size", "store m and v without correction; only the step uses corrected values" },
+    { { 2, "every size",
+        "m and v are averages of g + wd p and of its square, stored without correction; only the step divides them "
+        "by 1 - beta^t" },
       "mt_adam_update_cuda", .about = CU_SIZES },
     { { 2, "first steps", "the averages start at 0: divide them by 1 - beta^t, t from 1" }, "mt_adam_update_cuda",
       .about = CU_FIRST },

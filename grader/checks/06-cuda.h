@@ -65,7 +65,7 @@ void mg_06_update(mg_run *run, const void *one_case);
 typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
 typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
 void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
-void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
+bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
 
 /* mg_06_sixteenths -- an input of whole sixteenths, |x| <= 3: in f32 the sums of 300,000 of them are exact in any
  * order, so that a lost or repeated element changes the result. */

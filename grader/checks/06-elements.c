@@ -34,18 +34,17 @@ void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t m
             return;
 }
 
-void mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most)
+bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most)
 {
     static const int64_t rows[] = { 1, 0, 3, 31, 33, 67 }, cols[] = { 1, 7, 31, 32, 33, 127, 768, 1025 };
     for (int i = 0; i < MT_COUNT(rows); i++)
         for (int k = 0; k < MT_COUNT(cols); k++)
             if (!call(run, c, rows[i], cols[k]))
-                return;
+                return false;
     for (int i = 0; i < 4; i++)
         if (!call(run, c, mg_pick(mg_rng(run), 2, 70), mg_pick(mg_rng(run), 2, 300)))
-            return;
-    if (most && call(run, c, most, 3))
-        call(run, c, 2, 12289); /* 48 KiB and a float */
+            return false;
+    return !most || (call(run, c, most, 3) && call(run, c, 2, 12289)); /* 48 KiB and a float */
 }
 
 /* ---- fill and saxpy ------------------------------------------------------------------------------ */

@@ -138,8 +138,8 @@ void mg_06_transpose(mg_run *run, const void *one_case)
     if (c->about == CU_COUNT) {
         if (transpose(run, c, 256, 192))
             mg_device_credit(run, c->count, 8.0 * 256 * 192);
-    } else if (transpose(run, c, 1057, 1055)) { /* more than 1,024 tiles of 32 x 32 */
-        mg_06_shapes(run, c, transpose, 0);
+    } else if (mg_06_shapes(run, c, transpose, 0)) {
+        transpose(run, c, 1057, 1055); /* more than 1,024 tiles of 32 x 32 */
     }
 }
 
