@@ -169,6 +169,7 @@ MT_NORETURN static void child(launch *l, pid_t parent)
 {
     static char *const environment[] = { "PATH=/usr/bin:/bin", NULL };
     const mg_sandbox *s = l->sandbox;
+    mg_janitor_note(getpid()); /* not by the grader: it may be killed while bubblewrap makes its child already */
     signal(SIGPIPE, SIG_DFL);
     setsid();
     if (!place_descriptors(l) || (!s->confined && s->folder && chdir(s->folder)))
@@ -219,7 +220,6 @@ static mt_status launch_process(mg_process *process, launch *l)
         close(output[0]);
         return mt_fail(MT_ERR_IO, "fork: %s", strerror(errno));
     }
-    mg_janitor_note(pid);
     *process = (mg_process){ .child = pid, .output = output[0], .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
     fcntl(process->pidfd, F_SETFD, FD_CLOEXEC);
     fcntl(output[0], F_SETFL, O_NONBLOCK);
