@@ -34,7 +34,7 @@ typedef void mt_unary_fwd_fn(float *out, const float *x, int64_t n);
 typedef void mt_unary_bwd_fn(float *dx, const float *dout, const float *saved, int64_t n);
 
 mt_unary_fwd_fn mt_relu_fwd_cpu;      /* max(x, 0); NaN stays NaN                                  Lab 02.3 */
-mt_unary_bwd_fn mt_relu_bwd_cpu;      /* saved = out or x (both work): dx += dout where saved > 0  Lab 02.3 */
+mt_unary_bwd_fn mt_relu_bwd_cpu;      /* saved = out or x: dx += dout, except where saved <= 0     Lab 02.3 */
 mt_unary_fwd_fn mt_sigmoid_fwd_cpu;   /* 1 / (1 + e^-x); never overflows                           Lab 02.4 */
 mt_unary_bwd_fn mt_sigmoid_bwd_cpu;   /* saved = out: dx += dout * out * (1 - out)                 Lab 02.4 */
 mt_unary_fwd_fn mt_tanh_fwd_cpu;      /* tanh x                                                    Lab 02.4 */
