@@ -227,7 +227,6 @@ static void catch_interrupt(void)
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
 }
 
 /* ---- reports ------------------------------------------------------------------------------------ */

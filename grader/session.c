@@ -65,6 +65,7 @@ mg_session *mg_session_start(const mg_worker *worker)
     int requests[2] = { -1, -1 }, replies[2] = { -1, -1 };
     mt_status status = MT_OK;
     MT_CHECK(s, "out of memory");
+    signal(SIGPIPE, SIG_IGN); /* a worker may die before it reads a request */
     *s = (mg_session){ .worker = *worker, .request = -1, .reply = -1, .process = { .pidfd = -1, .output = -1 } };
     if (pipe2(requests, O_CLOEXEC) || pipe2(replies, O_CLOEXEC))
         status = mt_fail(MT_ERR_IO, "pipe: %s", strerror(errno));

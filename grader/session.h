@@ -56,7 +56,8 @@ typedef struct mg_session mg_session;
 /* Set by a signal handler: every wait for a worker ends soon, with MG_ERROR. */
 extern volatile sig_atomic_t mg_stop;
 
-/* mg_session_start -- a fresh worker; NULL with mt_last_error if it cannot be started. */
+/* mg_session_start -- a fresh worker; NULL with mt_last_error if it cannot be started. From then on the process
+ * ignores SIGPIPE. */
 mg_session *mg_session_start(const mg_worker *worker);
 
 /* mg_session_renew -- begin a new check: reset the counts for its time and output limits. */

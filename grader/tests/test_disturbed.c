@@ -1,5 +1,6 @@
 /* test_disturbed.c -- races, and gradings beside busy processes or on a machine that stood still: what disturbs the
  * machine changes no verdict. */
+#include "session.h"
 #include "toy_units.h"
 
 #include <signal.h>
@@ -46,6 +47,21 @@ Test(disturbed, a_race_pays_for_speed, .timeout = 600)
     mg_results_free(&asleep);
     mg_results_free(&wrong);
     toy_close(&t);
+}
+
+/* The machine may lack memory for it, or kill it: that is said, and costs no points. */
+Test(disturbed, a_worker_that_ended_before_its_request_is_an_error)
+{
+    mg_worker worker = { .path = "/usr/bin/true", .launcher = "/usr/bin/true", .limits = { 1, 2, 64, 1, 16, 1 } };
+    mg_invocation nothing = { .function = "toy" };
+    mg_outcome outcome;
+    mg_session *s = mg_session_start(&worker);
+    cr_assert(s, "%s", mt_last_error());
+    usleep(200000); /* most likely it has ended */
+    mg_session_call(s, &nothing, &outcome);
+    cr_expect_eq(outcome.verdict, MG_ERROR, "%s", mg_verdict_name(outcome.verdict));
+    cr_expect(strstr(outcome.detail, "the worker ended before its first call"), "%s", outcome.detail);
+    mg_session_end(s);
 }
 
 enum { NEIGHBOURS = 4 }; /* for each processor */
