@@ -1,0 +1,46 @@
+/* kernels_16bit.h -- the kernels of mixed precision: conversions between f32 and the 16-bit floats, and a product of
+ * 16-bit matrices; and the table in which ops find them. All arrays are dense unless said. Any size may be 0. Results
+ * have the same bits for any number of threads. */
+#pragma once
+
+#include "core/element.h"
+#include "ops/matmul.h"
+#include "ops/tables.h"
+
+MT_C_BEGIN
+
+/* mt_convert_cpu -- out[i] = x[i] in another type, rounded to nearest, ties to even, as mt_bf16_from_f32 and
+ * mt_f16_from_f32 do (core/element.h): overflow gives infinity, NaN stays NaN, subnormals are kept.
+ *   out [n] of type `to`, overwritten;  x [n] of type `from`;  each type is f32, f16 or bf16; no aliasing
+ * Moves: each array once, 6 B an element between f32 and 16 bits.   Aborts: another type.
+ * Unit: solutions/09-mixed-precision/convert.c   Lab 09.1-2 */
+void mt_convert_cpu(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n);
+
+/* mt_matmul16_cpu -- c = or += op(a) op(b) with operands of 16 bits and sums in f32.
+ *   c [M,N] f32;  a, b of type `dtype`, f16 or bf16; sizes, strides and transposes as in ops/matmul.h
+ * A product of two 16-bit floats is exact in f32; K of them are added in f32, in an order that depends on K only:
+ * |error| <= K 2^-24 sum |a||b|.   Aborts: another type, a leading dimension that is too small.
+ * Unit: solutions/09-mixed-precision/matmul16.c   Lab 09.3 */
+void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims);
+
+/* clang-format off */
+#define MT_16BIT_KERNELS(K) K(convert) K(matmul16)
+/* clang-format on */
+
+typedef struct mt_16bit_table {
+    MT_16BIT_KERNELS(MT_KERNEL_ENTRY)
+} mt_16bit_table;
+
+extern const mt_16bit_table mt_16bit_cpu;
+
+static inline const mt_16bit_table *mt_16bit_kernels(mt_device device)
+{
+    return (const mt_16bit_table *)mt_table_in_use(MT_16BIT_FAMILY, device, &mt_16bit_cpu);
+}
+
+static inline bool mt_is_16bit(mt_dtype dtype)
+{
+    return dtype == MT_F16 || dtype == MT_BF16;
+}
+
+MT_C_END

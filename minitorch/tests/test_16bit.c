@@ -1,0 +1,140 @@
+/* test_16bit.c -- conversions of arrays against those of single numbers, and products of 16-bit matrices against double. */
+#include "ops/kernels_16bit.h"
+
+#include "core/rng.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PATTERNS = 65536 };
+
+static bool same(float a, float b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+Test(convert, every_pattern_of_16_bits_is_exact_and_comes_back)
+{
+    static uint16_t patterns[PATTERNS], back[PATTERNS], other[PATTERNS];
+    static float wide[PATTERNS];
+    for (int i = 0; i < PATTERNS; i++)
+        patterns[i] = (uint16_t)i;
+    for (int type = 0; type < 2; type++) {
+        mt_dtype dtype = type ? MT_F16 : MT_BF16, twin = type ? MT_BF16 : MT_F16;
+        mt_convert_cpu(wide, MT_F32, patterns, dtype, PATTERNS);
+        mt_convert_cpu(back, dtype, wide, MT_F32, PATTERNS);
+        mt_convert_cpu(other, twin, patterns, dtype, PATTERNS);
+        for (int i = 0; i < PATTERNS; i++) {
+            float value = type ? mt_f16_to_f32((mt_f16){ patterns[i] }) : mt_bf16_to_f32((mt_bf16){ patterns[i] });
+            uint16_t want = type ? mt_bf16_from_f32(value).bits : mt_f16_from_f32(value).bits;
+            cr_assert(same(wide[i], value), "%s %04x: %g for %g", mt_dtype_name(dtype), i, wide[i], value);
+            cr_assert(isnan(value) || back[i] == patterns[i], "%s %04x comes back as %04x", mt_dtype_name(dtype), i,
+                      back[i]);
+            cr_assert_eq(other[i], want, "%s %04x to %s: %04x for %04x", mt_dtype_name(dtype), i, mt_dtype_name(twin),
+                         other[i], want);
+        }
+    }
+}
+
+/* Both neighbours of each representable number, ties, and random bits. */
+Test(convert, f32_is_rounded_as_single_numbers_are)
+{
+    enum { COUNT = 6 * PATTERNS + 33 };
+    float *x = malloc(COUNT * sizeof *x);
+    uint16_t *bf16 = malloc(COUNT * sizeof *bf16), *f16 = malloc(COUNT * sizeof *f16);
+    mt_rng rng = mt_rng_new(5, 0);
+    for (int i = 0; i < COUNT; i++) {
+        uint32_t upper = (uint32_t)(i / 6 % PATTERNS) << 16, bits;
+        const uint32_t lower[] = { 0x7fff, 0x8000, 0x8001, 0x0fff, 0x1000, 0x3000 };
+        bits = i < 6 * PATTERNS ? upper | lower[i % 6] : mt_rng_u32(&rng);
+        memcpy(&x[i], &bits, sizeof bits);
+    }
+    mt_convert_cpu(bf16, MT_BF16, x, MT_F32, COUNT);
+    mt_convert_cpu(f16, MT_F16, x, MT_F32, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        cr_assert_eq(bf16[i], mt_bf16_from_f32(x[i]).bits, "bf16 of %a: %04x", x[i], bf16[i]);
+        cr_assert_eq(f16[i], mt_f16_from_f32(x[i]).bits, "f16 of %a: %04x", x[i], f16[i]);
+    }
+    free(x);
+    free(bf16);
+    free(f16);
+}
+
+/* ---- products -------------------------------------------------------------------------------------- */
+
+static uint16_t *random_bits(mt_rng *rng, int64_t n, mt_dtype dtype)
+{
+    float *x = malloc((size_t)(n + 1) * sizeof *x);
+    uint16_t *bits = malloc((size_t)(n + 1) * sizeof *bits);
+    mt_rng_fill_normal(rng, x, n, 0, 1);
+    mt_convert_cpu(bits, dtype, x, MT_F32, n);
+    free(x);
+    return bits;
+}
+
+static void check_product(mt_rng *rng, int64_t M, int64_t N, int64_t K, int form)
+{
+    enum { GAP = 3 };
+    mt_dtype dtype = form & 1 ? MT_F16 : MT_BF16;
+    mt_matmul_dims d = mt_dense_dims(M, N, K, form & 2 ? MT_TRANS : MT_NO_TRANS, form & 4 ? MT_TRANS : MT_NO_TRANS,
+                                     form & 8 ? MT_ACCUMULATE : MT_OVERWRITE);
+    d.lda += GAP, d.ldb += GAP, d.ldc += GAP;
+    uint16_t *a = random_bits(rng, (d.trans_a ? K : M) * d.lda, dtype);
+    uint16_t *b = random_bits(rng, (d.trans_b ? N : K) * d.ldb, dtype);
+    float *c = malloc((size_t)(M * d.ldc + 1) * sizeof *c);
+    for (int64_t i = 0; i < M * d.ldc; i++)
+        c[i] = d.write == MT_ACCUMULATE ? 0.5f : NAN;
+    mt_matmul16_cpu(c, a, b, dtype, &d);
+    for (int64_t i = 0; i < M; i++)
+        for (int64_t j = 0; j < d.ldc; j++) {
+            double want = d.write == MT_ACCUMULATE ? 0.5 : 0, size = fabs(want);
+            for (int64_t k = 0; j < N && k < K; k++) {
+                double x = mt_load_f64(a, dtype, d.trans_a ? k * d.lda + i : i * d.lda + k);
+                double y = mt_load_f64(b, dtype, d.trans_b ? j * d.ldb + k : k * d.ldb + j);
+                want += x * y;
+                size += fabs(x * y);
+            }
+            float got = c[i * d.ldc + j];
+            if (j >= N)
+                cr_assert(d.write == MT_ACCUMULATE ? got == 0.5f : isnan(got), "the gap of C was written");
+            else
+                cr_assert(fabs(got - want) <= (double)(K + 1) * 0x1p-24 * size,
+                          "%s form %d [%d,%d,%d] at %d,%d: %g for %g", mt_dtype_name(dtype), form, (int)M, (int)N,
+                          (int)K, (int)i, (int)j, got, want);
+        }
+    free(a);
+    free(b);
+    free(c);
+}
+
+Test(matmul16, values_of_every_form)
+{
+    static const int64_t size[][3] = { { 1, 1, 1 },   { 0, 3, 2 },    { 3, 0, 2 },      { 2, 3, 0 },     { 31, 33, 7 },
+                                       { 5, 67, 31 }, { 33, 31, 64 }, { 300, 17, 520 }, { 3, 1030, 259 } };
+    mt_rng rng = mt_rng_new(7, 0);
+    for (int s = 0; s < MT_COUNT(size); s++)
+        for (int form = 0; form < 16; form++)
+            check_product(&rng, size[s][0], size[s][1], size[s][2], form);
+}
+
+Test(matmul16, the_number_of_threads_changes_no_bit)
+{
+    enum { M = 67, N = 1100, K = 300 };
+    mt_rng rng = mt_rng_new(9, 0);
+    uint16_t *a = random_bits(&rng, M * K, MT_BF16), *b = random_bits(&rng, K * N, MT_BF16);
+    float *c[2];
+    mt_matmul_dims d = mt_dense_dims(M, N, K, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    for (int t = 0; t < 2; t++) {
+        c[t] = malloc(sizeof(float[M][N]));
+        omp_set_num_threads(t ? 4 : 1);
+        mt_matmul16_cpu(c[t], a, b, MT_BF16, &d);
+    }
+    cr_assert_arr_eq(c[0], c[1], sizeof(float[M][N]));
+    free(a);
+    free(b);
+    free(c[0]);
+    free(c[1]);
+}
