@@ -1,7 +1,7 @@
 /* call.c -- the op frame, see call.h; and mt_contiguous, which it uses. */
 #include "ops/call.h"
 #include "autograd/node.h"
-#include "ops/policy.h"
+#include "ops/autocast.h"
 
 /* ---- dense copies ---------------------------------------------------------------------------------- */
 
@@ -37,31 +37,35 @@ static void check_input(const mt_call *c, const mt_tensor *t, int kind)
              mt_device_name(c->device), mt_device_name(mt_device_of(t)));
 }
 
-/* The one place where the cast policy is asked. */
-static void check_policy(const mt_op *op)
+/* What the kernel reads, into the op's variable. Returns the tensor that gets the gradient: the same, but for an operand
+ * of 16 bits. */
+static mt_tensor *prepare(const mt_call *c, mt_tensor **variable, int kind)
 {
-    mt_dtype wanted = mt_cast_dtype(op->name, op->kind, MT_F32);
-    MT_CHECK(wanted == MT_F32,
-             "%s: the cast policy asks for %s, and there are only f32 kernels: the others come with lab 09", op->name,
-             mt_dtype_name(wanted));
+    bool cast = kind & MT_OPERAND && c->dtype != MT_F32;
+    if ((cast || !(kind & MT_ANY_VIEW)) && !mt_view_is_contiguous(&(*variable)->view))
+        *variable = mt_contiguous(*variable);
+    mt_tensor *source = *variable;
+    if (cast)
+        *variable = mt_autocast_operand(source, c->dtype);
+    return source;
 }
 
-void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, int count)
+void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **source, int count)
 {
     c->op = op;
     c->inputs = inputs;
+    c->source = source;
     c->count = count;
     c->results = 0;
     c->device = mt_device_of(*inputs[0].tensor);
     mt_span_open(&c->span, op->name, NULL);
-    check_policy(op);
+    c->dtype = mt_cast_dtype(op->name, op->kind, MT_F32); /* the one place where the cast policy is asked */
     for (int i = 0; i < count; i++) {
-        mt_tensor **t = inputs[i].tensor;
-        if (!*t && inputs[i].kind & MT_OPTIONAL)
+        source[i] = NULL;
+        if (!*inputs[i].tensor && inputs[i].kind & MT_OPTIONAL)
             continue;
-        check_input(c, *t, inputs[i].kind);
-        if (!(inputs[i].kind & MT_ANY_VIEW) && !mt_view_is_contiguous(&(*t)->view))
-            *t = mt_contiguous(*t);
+        check_input(c, *inputs[i].tensor, inputs[i].kind);
+        source[i] = prepare(c, inputs[i].tensor, inputs[i].kind);
     }
 }
 
@@ -76,8 +80,8 @@ mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes)
     mt_tensor *differentiable[c->count];
     int count = 0;
     for (int i = 0; i < c->count; i++)
-        if (*c->inputs[i].tensor && !(c->inputs[i].kind & MT_INTEGER))
-            differentiable[count++] = *c->inputs[i].tensor;
+        if (c->source[i] && !(c->inputs[i].kind & MT_INTEGER))
+            differentiable[count++] = c->source[i];
     mt_count_work(flops, bytes);
     mt_node *node = c->op->backward ? mt_record(c->op, c->result[0], differentiable, count) : NULL;
     for (int k = 1; node && k < c->results; k++)

@@ -24,30 +24,35 @@ typedef enum mt_input_kind {
     MT_OPTIONAL = 1, /* may be NULL */
     MT_INTEGER = 2,  /* labels, ids: any type, no gradient; the op checks the type */
     MT_ANY_VIEW = 4, /* not made dense: the kernel takes strides */
+    MT_OPERAND = 8,  /* of a product: read in the type that the cast policy chooses */
 } mt_input_kind;
 
 typedef struct mt_input {
-    mt_tensor **tensor; /* the op's variable; mt_call_begin points it to a dense copy where one is needed */
+    mt_tensor **tensor; /* the op's variable; mt_call_begin points it to what the kernel reads: dense, cast */
     int kind;           /* mt_input_kind, added up */
 } mt_input;
 
 typedef struct mt_call {
     const mt_op *op;
-    mt_input *inputs; /* borrowed until mt_call_end */
+    mt_input *inputs;   /* borrowed until mt_call_end, as is source */
+    mt_tensor **source; /* of each input the f32 tensor that gets the gradient, dense where one is needed; NULL: none */
     int count, results;
     mt_device device; /* of all inputs and results */
+    mt_dtype dtype;   /* of all MT_OPERAND inputs: f32, f16 or bf16; results and gradients are f32 */
     mt_tensor *result[MT_NODE_RESULTS];
     mt_span span;
 } mt_call;
 
 /* MT_CALL -- declares and begins the call c of an op; each input is { &x, kind }. The first is not optional. */
-#define MT_CALL(c, op, ...) \
-    mt_call c;              \
-    mt_call_begin(&(c), op, (mt_input[]){ __VA_ARGS__ }, (int)MT_COUNT(((mt_input[]){ __VA_ARGS__ })))
+#define MT_CALL(c, op, ...) MT_CALL_OF(c, op, ((mt_input[]){ __VA_ARGS__ }))
+#define MT_CALL_OF(c, op, inputs) \
+    mt_call c;                    \
+    mt_call_begin(&(c), op, inputs, (mt_tensor * [MT_COUNT(inputs)]){ 0 }, (int)MT_COUNT(inputs))
 
-/* mt_call_begin -- aborts with a message unless the inputs are f32, on one device, and not freed by backward, and when
- * the cast policy chooses a type that has no kernels. */
-void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, int count);
+/* mt_call_begin -- aborts with a message unless the inputs are f32, on one device, and not freed by backward. Asks the
+ * cast policy; where it chooses 16 bits, each MT_OPERAND variable points to its values in that type from then on. An op
+ * without such inputs has kernels for f32 only, and computes in f32 whatever the policy says. */
+void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **source, int count);
 
 /* mt_call_result -- a new f32 result, uninitialised, in the scope. An op may have several: each can want a gradient. */
 mt_tensor *mt_call_result(mt_call *c, mt_shape shape);

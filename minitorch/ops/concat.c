@@ -47,10 +47,11 @@ mt_tensor *mt_concat(mt_tensor *const *parts, int count, int dim)
 {
     MT_CHECK(count >= 1, "concat: no parts");
     mt_input inputs[count];
+    mt_tensor *source[count];
     for (int i = 0; i < count; i++)
         inputs[i] = (mt_input){ (mt_tensor **)&parts[i], MT_ANY_VIEW };
     mt_call c;
-    mt_call_begin(&c, &concat_op, inputs, count);
+    mt_call_begin(&c, &concat_op, inputs, source, count);
     dim = checked_dim(parts, count, dim);
     mt_shape shape = mt_shape_of(parts[0]);
     shape.dim[dim] = 0;

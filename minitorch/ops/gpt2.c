@@ -1,5 +1,7 @@
 /* gpt2.c -- the ops of GPT-2: layernorm, embedding of tokens and positions, attention, the classifier with its loss. */
+#include "ops/autocast.h"
 #include "ops/call.h"
+#include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
 
 #include <inttypes.h>
@@ -113,6 +115,29 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
 
 /* ---- classifier --------------------------------------------------------------------------------------- */
 
+/* As mt_classifier_fwd_cpu and mt_classifier_bwd_cpu, with x and w of 16 bits; logits and probabilities are f32. */
+static void classifier_forward_16bit(float *rows, float *probs, mt_tensor *x, mt_tensor *w, const int32_t *target,
+                                     int64_t N, int64_t C, int64_t V)
+{
+    mt_matmul_dims d = mt_dense_dims(N, V, C, MT_NO_TRANS, MT_TRANS, MT_OVERWRITE);
+    mt_16bit_kernels(mt_device_of(x))->matmul16(probs, mt_data(x), mt_data(w), x->dtype, &d);
+    mt_kernels(mt_device_of(x))->cross_entropy_fwd(rows, probs, probs, target, N, V);
+}
+
+static void classifier_backward_16bit(float *dx, float *dw, mt_tensor *probs, const float *dloss, mt_tensor *x,
+                                      mt_tensor *w, const int32_t *target, int64_t N, int64_t C, int64_t V)
+{
+    mt_device on = mt_device_of(x);
+    mt_matmul_dims for_dx = mt_dense_dims(N, C, V, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
+    mt_matmul_dims for_dw = mt_dense_dims(V, C, N, MT_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
+    mt_gpt2_kernels(on)->classifier_bwd(NULL, NULL, mt_f32(probs), dloss, NULL, NULL, target, N, C, V);
+    void *dlogits = mt_data(mt_autocast_operand(probs, x->dtype));
+    if (dx)
+        mt_16bit_kernels(on)->matmul16(dx, dlogits, mt_data(w), x->dtype, &for_dx);
+    if (dw)
+        mt_16bit_kernels(on)->matmul16(dw, dlogits, mt_data(x), x->dtype, &for_dw);
+}
+
 static void classifier_backward(mt_node *node, mt_tensor *dout)
 {
     mt_tensor *x = mt_saved_tensor(node, 0), *w = mt_saved_tensor(node, 1);
@@ -121,18 +146,22 @@ static void classifier_backward(mt_node *node, mt_tensor *dout)
     float *dx = mt_grad_data(node, 0), *dw = mt_grad_data(node, 1);
     mt_scope_begin();
     const float *dloss = mt_f32(mt_mean_shares(dout, N));
-    mt_gpt2_kernels(node->device)
-        ->classifier_bwd(dx, dw, mt_f32(probs), dloss, mt_f32(x), mt_f32(w), mt_data(target), N, C, V);
+    if (x->dtype == MT_F32)
+        mt_gpt2_kernels(node->device)
+            ->classifier_bwd(dx, dw, mt_f32(probs), dloss, mt_f32(x), mt_f32(w), mt_data(target), N, C, V);
+    else
+        classifier_backward_16bit(dx, dw, probs, dloss, x, w, mt_data(target), N, C, V);
     mt_scope_end();
+    int64_t size = mt_dtype_size(x->dtype);
     mt_count_work(2 * N * V * C * ((dx != NULL) + (dw != NULL)),
-                  4 * (2 * N * V + (dx ? V * C + 2 * N * C : 0) + (dw ? N * C + 2 * V * C : 0)));
+                  8 * N * V + (dx ? size * V * C + 8 * N * C : 0) + (dw ? size * N * C + 8 * V * C : 0));
 }
 
 static const mt_op classifier_op = { "classifier", MT_OP_MATMUL, classifier_backward };
 
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes)
 {
-    MT_CALL(c, &classifier_op, { &x, MT_DENSE }, { &w, MT_DENSE }, { &target, MT_INTEGER });
+    MT_CALL(c, &classifier_op, { &x, MT_OPERAND }, { &w, MT_OPERAND }, { &target, MT_INTEGER });
     MT_CHECK(x->view.rank == 2 && w->view.rank == 2 && x->view.shape[1] == w->view.shape[1] && target->view.rank == 1 &&
                  target->dtype == MT_I32 && target->view.shape[0] == x->view.shape[0],
              "classifier: x is %s, w is %s, target is %s %s: they must be [N,C], [V,C] and i32 [N]", mt_text_of(x),
@@ -144,10 +173,13 @@ mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t 
     mt_scope_begin(); /* probs, the largest array of all, lives until backward has read it, not as long as the loss */
     mt_tensor *probs = mt_empty(MT_SHAPE(N, classes), MT_F32, c.device),
               *rows = mt_empty(MT_SHAPE(N), MT_F32, c.device);
-    mt_gpt2_kernels(c.device)->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N, C,
-                                              classes);
+    if (c.dtype == MT_F32)
+        mt_gpt2_kernels(c.device)->classifier_fwd(mt_f32(rows), mt_f32(probs), mt_f32(x), mt_f32(w), mt_data(target), N,
+                                                  C, classes);
+    else
+        classifier_forward_16bit(mt_f32(rows), mt_f32(probs), x, w, mt_data(target), N, C, classes);
     mt_kernels(c.device)->mean_fwd(mt_f32(loss), mt_f32(rows), N);
-    int64_t bytes = 4 * (N * C + classes * C + 2 * N * classes);
+    int64_t bytes = mt_dtype_size(c.dtype) * (N * C + classes * C) + 8 * N * classes;
     mt_save(mt_call_end(&c, 2 * N * classes * C, bytes), x, w, probs, target);
     mt_scope_end();
     return loss;

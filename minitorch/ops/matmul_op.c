@@ -1,13 +1,16 @@
 /* matmul_op.c -- the matrix product of tensors, batched: [...,M,K] x [...,K,N], or one b [K,N] for the whole batch.
  *
  * A transposed view of a dense matrix is passed to the kernel with its strides, not copied. */
+#include "ops/autocast.h"
 #include "ops/call.h"
+#include "ops/kernels_16bit.h"
 
 #include <inttypes.h>
 
 /* One matrix of a batch as the kernel takes it. */
 typedef struct matrix {
-    const float *data;               /* of the first matrix */
+    const char *data; /* of the first matrix */
+    mt_dtype dtype;
     int64_t rows, cols, ld, between; /* between: elements from a matrix to the next; 0: one for all */
     mt_trans trans;
 } matrix;
@@ -37,10 +40,10 @@ static bool describe(const mt_tensor *t, matrix *m)
     const mt_view *v = &t->view;
     int64_t rows = v->shape[v->rank - 2], cols = v->shape[v->rank - 1];
     int64_t down = v->stride[v->rank - 2], along = v->stride[v->rank - 1];
-    *m = (matrix){ .rows = rows, .cols = cols, .ld = mt_max(1, cols), .data = t->storage->data };
+    *m = (matrix){ .rows = rows, .cols = cols, .ld = mt_max(1, cols), .data = t->storage->data, .dtype = t->dtype };
     if (mt_numel(t) == 0)
         return true;
-    m->data += v->offset;
+    m->data += v->offset * mt_dtype_size(t->dtype);
     if (!batch_step(v, &m->between))
         return false;
     if ((along == 1 || cols == 1) && (down >= cols || rows == 1)) {
@@ -64,7 +67,7 @@ static matrix matrix_of(const mt_tensor *t)
 
 static matrix transposed(matrix m)
 {
-    return (matrix){ m.data, m.cols, m.rows, m.ld, m.between, m.trans == MT_TRANS ? MT_NO_TRANS : MT_TRANS };
+    return (matrix){ m.data, m.dtype, m.cols, m.rows, m.ld, m.between, m.trans == MT_TRANS ? MT_NO_TRANS : MT_TRANS };
 }
 
 /* Each matrix once; c is read too when it is added to. */
@@ -72,7 +75,8 @@ static int64_t bytes_moved(int64_t c_between, const matrix *a, const matrix *b, 
 {
     int64_t a_size = a->rows * a->cols * (a->between ? batch : 1),
             b_size = b->rows * b->cols * (b->between ? batch : 1);
-    return 4 * (a_size + b_size + a->rows * b->cols * (c_between ? batch : 1) * (write == MT_ACCUMULATE ? 2 : 1));
+    return mt_dtype_size(a->dtype) * (a_size + b_size) +
+           4 * a->rows * b->cols * (c_between ? batch : 1) * (write == MT_ACCUMULATE ? 2 : 1);
 }
 
 /* c [batch][a.rows, b.cols] = or += a b; c_between 0 adds the whole batch up in one matrix. */
@@ -87,8 +91,14 @@ static void multiply(mt_device device, float *c, int64_t c_between, matrix a, ma
                             .trans_a = a.trans,
                             .trans_b = b.trans,
                             .write = write };
-    for (int64_t i = 0; i < batch; i++)
-        mt_kernels(device)->matmul(c + i * c_between, a.data + i * a.between, b.data + i * b.between, &dims);
+    int64_t size = mt_dtype_size(a.dtype);
+    for (int64_t i = 0; i < batch; i++) {
+        const void *at_a = a.data + i * a.between * size, *at_b = b.data + i * b.between * size;
+        if (a.dtype == MT_F32)
+            mt_kernels(device)->matmul(c + i * c_between, at_a, at_b, &dims);
+        else
+            mt_16bit_kernels(device)->matmul16(c + i * c_between, at_a, at_b, a.dtype, &dims);
+    }
     mt_count_work(2 * batch * dims.M * dims.N * dims.K, bytes_moved(c_between, &a, &b, batch, write));
 }
 
@@ -116,7 +126,9 @@ static matrix taller(matrix m, int64_t batch)
 static void matmul_backward(mt_node *node, mt_tensor *dout)
 {
     float *da = mt_grad_data(node, 0), *db = mt_grad_data(node, 1);
-    matrix a = matrix_of(mt_saved_tensor(node, 0)), b = matrix_of(mt_saved_tensor(node, 1)), d = matrix_of(dout);
+    mt_scope_begin();
+    matrix a = matrix_of(mt_saved_tensor(node, 0)), b = matrix_of(mt_saved_tensor(node, 1));
+    matrix d = matrix_of(a.dtype == MT_F32 ? dout : mt_autocast_operand(dout, a.dtype));
     int64_t batch = batch_of(node->shape);
     int64_t da_between = a.rows * a.cols, db_between = node->edges[1].shape.rank == 2 ? 0 : b.rows * b.cols;
     if (db_between == 0 && one_product(&a, &b, batch)) {
@@ -128,6 +140,7 @@ static void matmul_backward(mt_node *node, mt_tensor *dout)
         multiply(node->device, da, da_between, d, transposed(b), batch, MT_ACCUMULATE);
     if (db)
         multiply(node->device, db, db_between, transposed(a), d, batch, MT_ACCUMULATE);
+    mt_scope_end();
 }
 
 static const mt_op matmul_op = { "matmul", MT_OP_MATMUL, matmul_backward };
@@ -144,7 +157,7 @@ static bool shapes_fit(mt_shape a, mt_shape b)
 
 mt_tensor *mt_matmul(mt_tensor *a, mt_tensor *b)
 {
-    MT_CALL(c, &matmul_op, { &a, MT_ANY_VIEW }, { &b, MT_ANY_VIEW });
+    MT_CALL(c, &matmul_op, { &a, MT_ANY_VIEW | MT_OPERAND }, { &b, MT_ANY_VIEW | MT_OPERAND });
     mt_shape sa = mt_shape_of(a), sb = mt_shape_of(b);
     MT_CHECK(sa.rank >= 2 && sb.rank >= 2, "matmul: A is %s, B is %s: both need two dimensions or more", mt_text_of(a),
              mt_text_of(b));

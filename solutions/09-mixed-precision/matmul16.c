@@ -22,31 +22,26 @@ enum {
     PARALLEL_FROM = 1 << 15, /* elements from which waking the other threads (2 us) pays */
 };
 
-/* One operand: element (i,j) of op(x) is at[i * row + j * col], in elements of 2 bytes. One of row and col is 1. */
+/* One operand as it is stored, in elements of 2 bytes: rows of op(x) lie ld apart, or, transposed, columns. */
 typedef struct operand {
     const uint16_t *at;
-    int64_t row, col;
+    int64_t ld;
+    mt_trans trans;
     mt_dtype dtype;
 } operand;
 
-static operand operand_of(const void *x, int64_t ld, mt_trans trans, mt_dtype dtype)
-{
-    return trans == MT_TRANS ? (operand){ x, 1, ld, dtype } : (operand){ x, ld, 1, dtype };
-}
-
-/* Widen the rows x cols block of x at (i,j) into `block`, which is stored as x is: by rows, or by columns. Returns its
+/* Widen the rows x cols block of op(x) at (i,j) into `block`, which is stored as x is, but without gaps. Returns its
  * leading dimension. */
 static int64_t widen(float *block, const operand *x, int64_t i, int64_t j, int64_t rows, int64_t cols)
 {
-    const uint16_t *from = x->at + i * x->row + j * x->col;
     /* LAB 09.3 BEGIN  Convert each line of the block, which is contiguous, to f32.
-     * Hint: with col == 1 the lines are rows, `row` apart; else columns, `col` apart. mt_16bit_kernels(MT_CPU)->convert
-     * converts a line. Lines lie one after the other in `block`. */
-    bool by_rows = x->col == 1;
-    int64_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows, apart = by_rows ? x->row : x->col;
+     * Hint: lines are rows of op(x), or its columns where x is transposed. mt_16bit_kernels(MT_CPU)->convert converts
+     * a line. Lines lie one after the other in `block`. */
+    int64_t lines = x->trans ? cols : rows, length = x->trans ? rows : cols;
+    const uint16_t *from = x->trans ? x->at + j * x->ld + i : x->at + i * x->ld + j;
 #pragma omp parallel for if (lines * length >= PARALLEL_FROM)
     for (int64_t l = 0; l < lines; l++)
-        mt_16bit_kernels(MT_CPU)->convert(block + l * length, MT_F32, from + l * apart, x->dtype, length);
+        mt_16bit_kernels(MT_CPU)->convert(block + l * length, MT_F32, from + l * x->ld, x->dtype, length);
     return length;
     /* LAB 09.3 END */
 }
@@ -56,7 +51,7 @@ void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, con
     mt_matmul_dims_check("matmul16", d);
     MT_CHECK(mt_is_16bit(dtype), "matmul16: the operands are %s, they must be f16 or bf16", mt_dtype_name(dtype));
     float a_block[MC * KC], b_block[KC * NC]; /* 1.3 MiB of stack, as lab 01 takes */
-    operand A = operand_of(a, d->lda, d->trans_a, dtype), B = operand_of(b, d->ldb, d->trans_b, dtype);
+    operand A = { a, d->lda, d->trans_a, dtype }, B = { b, d->ldb, d->trans_b, dtype };
     /* LAB 09.3 BEGIN  For each block of columns and each block of K: widen B's block; for each block of rows widen A's
      * and multiply both into C, which is overwritten (d->write) by the first block of K only and added to by the others.
      * Hint: mt_kernels(MT_CPU)->matmul takes blocks as they are stored: trans_a and trans_b stay, lda and ldb are what

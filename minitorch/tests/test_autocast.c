@@ -1,0 +1,195 @@
+/* test_autocast.c -- products under autocast: values and gradients are those of f32 products of rounded operands; what
+ * is kept has 16 bits; parameters are converted once an update. */
+#include "aborts.h"
+#include "autograd/tape.h"
+#include "core/element.h"
+#include "core/rng.h"
+#include "ops/autocast.h"
+#include "ops/kernels_16bit.h"
+#include "ops/ops.h"
+
+#include <math.h>
+
+static mt_rng rng;
+
+static mt_tensor *normal(mt_shape shape, bool wants_grad)
+{
+    mt_tensor *t = mt_normal(shape, 0, 1, &rng);
+    t->requires_grad = wants_grad;
+    return t;
+}
+
+/* A leaf with the values that t has in dtype. */
+static mt_tensor *rounded(mt_tensor *t, mt_dtype dtype)
+{
+    mt_tensor *copy = mt_tensor_packed(t);
+    for (int64_t i = 0; i < mt_numel(t); i++) {
+        float x = mt_f32(copy)[i];
+        mt_f32(copy)[i] = dtype == MT_F16 ? mt_f16_to_f32(mt_f16_from_f32(x)) : mt_bf16_to_f32(mt_bf16_from_f32(x));
+    }
+    copy->requires_grad = t->requires_grad;
+    return copy;
+}
+
+/* terms: how many products each element sums; their sizes are below about 4 x 4. */
+static void expect_near(const char *what, mt_tensor *got, mt_tensor *want, int64_t terms)
+{
+    cr_assert(mt_shape_equal(mt_view_shape(&got->view), mt_view_shape(&want->view)), "%s", what);
+    for (int64_t i = 0; i < mt_numel(got); i++)
+        cr_assert_float_eq(mt_f32(got)[i], mt_f32(want)[i], (double)terms * 16 * 0x1p-24, "%s[%d]: %g for %g", what,
+                           (int)i, mt_f32(got)[i], mt_f32(want)[i]);
+}
+
+typedef mt_tensor *product_fn(mt_tensor *a, mt_tensor *b, mt_tensor *c);
+
+static mt_tensor *linear(mt_tensor *x, mt_tensor *w, mt_tensor *b)
+{
+    return mt_linear(x, w, b);
+}
+
+static mt_tensor *matmul(mt_tensor *a, mt_tensor *b, mt_tensor *unused)
+{
+    (void)unused;
+    return mt_matmul(a, b);
+}
+
+static mt_tensor *by_transposed(mt_tensor *a, mt_tensor *b, mt_tensor *unused)
+{
+    (void)unused;
+    return mt_matmul(a, mt_transpose(b, 0, 1));
+}
+
+/* The gradient that arrives is of 16 bits in both, so that rounding it changes nothing. */
+static void compare(product_fn *product, mt_dtype dtype, mt_shape sa, mt_shape sb, mt_shape sc, int64_t terms)
+{
+    mt_scope_begin();
+    mt_tensor *a = normal(sa, true), *b = normal(sb, true), *c = normal(sc, true);
+    mt_tensor *ra = rounded(a, dtype), *rb = rounded(b, dtype), *rc = mt_tensor_packed(c);
+    rc->requires_grad = true;
+    mt_autocast_begin(dtype);
+    mt_tensor *got = product(a, b, c);
+    mt_autocast_end();
+    mt_tensor *want = product(ra, rb, rc);
+    cr_assert_eq(got->dtype, MT_F32, "sums are f32");
+    expect_near("out", got, want, terms);
+    mt_tensor *dout = rounded(normal(mt_view_shape(&got->view), false), dtype);
+    mt_backward_from(got, dout);
+    mt_backward_from(want, dout);
+    expect_near("da", a->grad, ra->grad, 200);
+    expect_near("db", b->grad, rb->grad, 200);
+    cr_assert_eq(a->grad->dtype, MT_F32, "gradients are f32");
+    if (c->grad)
+        expect_near("dc", c->grad, rc->grad, 200);
+    mt_scope_end();
+}
+
+Test(autocast, products_read_rounded_operands)
+{
+    rng = mt_rng_new(3, 0);
+    for (int type = 0; type < 2; type++) {
+        mt_dtype dtype = type ? MT_F16 : MT_BF16;
+        compare(linear, dtype, MT_SHAPE(33, 31), MT_SHAPE(31, 7), MT_SHAPE(7), 31);
+        compare(linear, dtype, MT_SHAPE(2, 5, 1), MT_SHAPE(1, 1), MT_SHAPE(1), 1);
+        compare(matmul, dtype, MT_SHAPE(3, 5, 31), MT_SHAPE(3, 31, 4), MT_SHAPE(1), 31);
+        compare(matmul, dtype, MT_SHAPE(3, 5, 31), MT_SHAPE(31, 4), MT_SHAPE(1), 31);
+        compare(by_transposed, dtype, MT_SHAPE(5, 31), MT_SHAPE(4, 31), MT_SHAPE(1), 31);
+    }
+}
+
+Test(autocast, the_classifier_reads_rounded_operands)
+{
+    enum { N = 6, C = 31, V = 11, CLASSES = 9 };
+    rng = mt_rng_new(4, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(N, C), true), *w = normal(MT_SHAPE(V, C), true);
+    mt_tensor *rx = rounded(x, MT_BF16), *rw = rounded(w, MT_BF16);
+    mt_tensor *target = mt_from(MT_SHAPE(N), MT_I32, (int32_t[]){ 0, 8, 3, 3, 1, 5 });
+    mt_autocast_begin(MT_BF16);
+    mt_tensor *got = mt_classifier(x, w, target, CLASSES);
+    mt_autocast_end();
+    mt_tensor *want = mt_classifier(rx, rw, target, CLASSES);
+    cr_assert_float_eq(mt_item(got), mt_item(want), 1e-4);
+    mt_backward(got);
+    mt_backward(want);
+    /* dlogits is rounded: each is at most 1 / N and loses half of a 2^-8. */
+    for (int64_t i = 0; i < N * C; i++)
+        cr_assert_float_eq(mt_f32(x->grad)[i], mt_f32(rx->grad)[i], 2 * 4 * 0x1p-9 / N, "dx[%d]", (int)i);
+    for (int64_t i = 0; i < V * C; i++)
+        cr_assert_float_eq(mt_f32(w->grad)[i], mt_f32(rw->grad)[i], 2 * 4 * 0x1p-9, "dw[%d]", (int)i);
+    mt_scope_end();
+}
+
+Test(autocast, forward_keeps_16_bits_and_backward_does_not_ask)
+{
+    rng = mt_rng_new(5, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(4, 3), true), *w = normal(MT_SHAPE(3, 2), true);
+    mt_autocast_begin(MT_BF16);
+    mt_tensor *out = mt_linear(x, w, NULL);
+    mt_autocast_end();
+    for (int i = 0; i < out->node->saved_count; i++)
+        cr_assert_eq(out->node->saved[i].tensor->dtype, MT_BF16, "saved tensor %d", i);
+    mt_autocast_begin(MT_F16);
+    mt_backward(mt_sum(out));
+    mt_autocast_end();
+    mt_scope_end();
+}
+
+static int conversions;
+
+static void counted(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n)
+{
+    conversions++;
+    mt_convert_cpu(out, to, x, from, n);
+}
+
+Test(autocast, a_parameter_is_converted_once_an_update)
+{
+    mt_16bit_table table = mt_16bit_cpu;
+    table.convert = counted;
+    rng = mt_rng_new(6, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(4, 3), false), *w = normal(MT_SHAPE(3, 2), true);
+    mt_table_set(MT_16BIT_FAMILY, MT_CPU, &table);
+    mt_autocast_begin(MT_BF16);
+    for (int micro = 0; micro < 3; micro++)
+        mt_linear(x, w, NULL);
+    int once = conversions;
+    mt_f32(w)[0] = 2;
+    mt_written(w);
+    mt_tensor *out = mt_linear(x, w, NULL);
+    int again = conversions;
+    mt_autocast_end();
+    mt_autocast_begin(MT_F16);
+    mt_linear(x, w, NULL);
+    mt_autocast_end();
+    mt_table_set(MT_16BIT_FAMILY, MT_CPU, NULL);
+    cr_expect_geq(once, 4); /* x three times, w once; and what the product itself widens */
+    cr_expect_eq(mt_bf16_to_f32(((mt_bf16 *)mt_data(out->node->saved[1].tensor))[0]), 2, "the old copy was used");
+    cr_expect_gt(again, once);
+    cr_expect_eq(w->cast->dtype, MT_F16);
+    mt_scope_end();
+}
+
+Test(autocast, nests_and_leaves_other_ops_alone)
+{
+    void *user;
+    rng = mt_rng_new(7, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(4, 4), true);
+    mt_autocast_begin(MT_BF16);
+    mt_autocast_begin(MT_F32);
+    mt_tensor *wide = mt_linear(x, x, NULL);
+    mt_autocast_end();
+    mt_tensor *narrow = mt_linear(x, x, NULL), *other = mt_softmax(mt_add(x, x));
+    cr_assert_eq(mt_attention(mt_reshape(mt_concat((mt_tensor *[]){ x, x, x }, 3, 1), MT_SHAPE(1, 4, 12)), 2)->dtype,
+                 MT_F32, "attention has f32 kernels only");
+    mt_autocast_end();
+    cr_assert_eq(wide->node->saved[0].tensor->dtype, MT_F32);
+    cr_assert_eq(narrow->node->saved[0].tensor->dtype, MT_BF16);
+    cr_assert_eq(other->node->saved[0].tensor->dtype, MT_F32);
+    cr_assert_null(mt_cast_policy_get(&user));
+    ABORTS("mt_autocast_end without mt_autocast_begin", mt_autocast_end());
+    ABORTS("i32 is not f32, f16 or bf16", mt_autocast_begin(MT_I32));
+    mt_scope_end();
+}
