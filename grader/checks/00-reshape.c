@@ -251,14 +251,15 @@ void mg_00_copy(mg_run *run, const void *one_case)
             mt_store_f64(storage, c->dtype, i, (double)mt_rng_below(mg_rng(run), most));
         mg_in_view(run, "view", &view);
         mg_i64(run, "size", mt_dtype_size(c->dtype));
-        int64_t *elements = mg_elements(&view);
+        int64_t index[MT_MAX_RANK];
         double *want = calloc((size_t)mt_max(count, 1), sizeof *want);
         MT_CHECK(want, "out of memory for %lld elements", (long long)count);
-        for (int64_t n = 0; n < count; n++)
-            want[n] = mt_load_f64(storage, c->dtype, elements[n]);
+        for (int64_t n = 0; n < count; n++) {
+            mg_unravel(index, n, view.shape, view.rank);
+            want[n] = mt_load_f64(storage, c->dtype, mg_offset(&view, index));
+        }
         bool good = mg_call(run) && mg_expect(run, "out", want, NULL);
         free(want);
-        free(elements);
         if (!good)
             return;
     }
