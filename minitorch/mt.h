@@ -25,8 +25,8 @@
 
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h" /* nodes, backward, its hooks                               lab 03 */
-#include "ops/ops.h"
-#include "ops/autocast.h"       /* operations on tensors, recorded for backward */
+#include "ops/ops.h"       /* operations on tensors, recorded for backward */
+#include "ops/autocast.h"  /* products in 16 bits                                    lab 09 */
 #include "nn/module.h"     /* models as trees of named parameters */
 
 /* Training. */

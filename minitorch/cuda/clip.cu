@@ -37,12 +37,20 @@ static double norm_of(const mt_grad_array *arrays, int64_t count)
     return sqrt(sum);
 }
 
+extern "C" double mt_unscale_grads_cuda(const mt_grad_array *arrays, int64_t count, double scale, double max_norm)
+{
+    MT_CHECK(scale > 0 && std::isfinite(scale), "unscale: the scale is %g; it must be positive and finite", scale);
+    MT_CHECK(max_norm >= 0, "unscale: max_norm is %g; it must be 0 or more", max_norm);
+    double norm = norm_of(arrays, count) / scale;
+    double factor = norm > max_norm ? max_norm / norm / scale : 1 / scale;
+    if (std::isfinite(norm) && factor != 1)
+        for (const mt_grad_array *a = arrays; a < arrays + count; a++)
+            mt_scale_fwd_cuda(a->grad, a->grad, (float)factor, a->count);
+    return norm;
+}
+
 extern "C" double mt_clip_grad_norm_cuda(const mt_grad_array *arrays, int64_t count, double max_norm)
 {
     MT_CHECK(max_norm >= 0, "clip: max_norm is %g; it must be 0 or more", max_norm);
-    double norm = norm_of(arrays, count);
-    if (std::isfinite(norm) && norm > max_norm)
-        for (const mt_grad_array *a = arrays; a < arrays + count; a++)
-            mt_scale_fwd_cuda(a->grad, a->grad, (float)(max_norm / norm), a->count);
-    return norm;
+    return mt_unscale_grads_cuda(arrays, count, 1, max_norm);
 }

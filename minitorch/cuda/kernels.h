@@ -14,7 +14,7 @@
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 #include "ops/kernels_rows.h"
-#include "optim/clip.h"
+#include "optim/scaler.h"
 #include "optim/updates.h"
 
 MT_C_BEGIN
@@ -72,5 +72,6 @@ __typeof__(mt_classifier_bwd_cpu) mt_classifier_bwd_cuda;
 mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_lion_update_cuda,
     mt_adafactor_update_cuda;
 __typeof__(mt_clip_grad_norm_cpu) mt_clip_grad_norm_cuda;
+__typeof__(mt_unscale_grads_cpu) mt_unscale_grads_cuda;
 
 MT_C_END

@@ -38,6 +38,7 @@ static const mt_optim_kernels optim_kernels = {
                 [MT_LION] = mt_lion_update_cuda,
                 [MT_ADAFACTOR] = mt_adafactor_update_cuda },
     .clip_grad_norm = mt_clip_grad_norm_cuda,
+    .unscale_grads = mt_unscale_grads_cuda,
 };
 static const mt_backend backend = { .driver = &driver, .kernels = kernels, .optim = &optim_kernels };
 const mt_backend *mt_cuda = &backend;

@@ -34,7 +34,7 @@ void mt_autocast_end(void)
 void mt_autocast_keep(mt_tensor *t, mt_tensor *copy)
 {
     if (copy)
-        mt_retain(copy);
+        mt_retain(copy); /* first: it may be the one that is kept */
     mt_release(t->cast);
     t->cast = copy;
     t->cast_version = t->storage->version;

@@ -15,8 +15,8 @@
 
 MT_C_BEGIN
 
-/* mt_autocast_begin -- from here to mt_autocast_end, products of this thread compute in dtype, f16 or bf16; f32: they do
- * not. They nest: the policy from before is in force again after the end.   Aborts: another type; nested 8 times. */
+/* mt_autocast_begin -- from here to mt_autocast_end, products of this thread compute in dtype, f16 or bf16; f32: they
+ * do not. They nest: the policy from before is in force again after the end.   Aborts: another type; nested 8 times. */
 void mt_autocast_begin(mt_dtype dtype);
 void mt_autocast_end(void); /* aborts: nothing began */
 

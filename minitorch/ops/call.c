@@ -37,8 +37,8 @@ static void check_input(const mt_call *c, const mt_tensor *t, int kind)
              mt_device_name(c->device), mt_device_name(mt_device_of(t)));
 }
 
-/* What the kernel reads, into the op's variable. Returns the tensor that gets the gradient: the same, but for an operand
- * of 16 bits. */
+/* What the kernel reads, into the op's variable. Returns the tensor that gets the gradient: the same, but for an
+ * operand of 16 bits. */
 static mt_tensor *prepare(const mt_call *c, mt_tensor **variable, int kind)
 {
     bool cast = kind & MT_OPERAND && c->dtype != MT_F32;

@@ -17,3 +17,9 @@ double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64
     return device == MT_CPU ? mt_clip_grad_norm_cpu(arrays, count, max_norm)
                             : cuda_kernels()->clip_grad_norm(arrays, count, max_norm);
 }
+
+double mt_unscale_grads_on(mt_device device, const mt_grad_array *arrays, int64_t count, double scale, double max_norm)
+{
+    return device == MT_CPU ? mt_unscale_grads_cpu(arrays, count, scale, max_norm)
+                            : cuda_kernels()->unscale_grads(arrays, count, scale, max_norm);
+}

@@ -3,11 +3,14 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "ops/autocast.h"
 #include "optim/clip.h"
+#include "optim/master.h"
 #include "optim/rules.h"
 #include "prof/span.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +32,10 @@ struct mt_optim {
     double lr_scale, weight_decay; /* of parameters that are added next */
     slot *slot;
     int64_t slots;
-    mt_tensor *flat; /* f32 [n]: the memory of all gradients; NULL: each has its own */
+    mt_tensor *flat;  /* f32 [n]: the memory of all gradients; NULL: each has its own */
+    mt_scaler scaler; /* interval 0: gradients are not scaled */
+    bool unscaled;    /* gradients were divided by the scale since they were cleared, */
+    bool finite;      /* and are finite */
 };
 
 mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper)
@@ -156,6 +162,38 @@ void mt_optim_zero_grad(mt_optim *optim)
         mt_release(s->param->grad);
         s->param->grad = NULL;
     }
+    optim->unscaled = false;
+}
+
+/* ---- scaled gradients ------------------------------------------------------------------------ */
+
+void mt_optim_set_scaler(mt_optim *optim, mt_scaler scaler)
+{
+    MT_CHECK(scaler.interval >= 1, "optim: the scaler's interval is %" PRId64 ", it must be 1 or more",
+             scaler.interval);
+    optim->scaler = scaler;
+}
+
+const mt_scaler *mt_optim_scaler(const mt_optim *optim)
+{
+    return optim->scaler.interval ? &optim->scaler : NULL;
+}
+
+double mt_optim_loss_scale(const mt_optim *optim)
+{
+    return mt_scaler_scale(&optim->scaler); /* 2^0 without one */
+}
+
+/* Clips; with a scaler the first call unscales too, and updates it. */
+static double clip(mt_optim *optim, const mt_grad_array *arrays, int64_t count, double max_norm)
+{
+    mt_device device = optim->slots > 0 ? device_of(optim->slot[0].param) : MT_CPU;
+    if (!mt_optim_scaler(optim) || optim->unscaled)
+        return mt_clip_grad_norm_on(device, arrays, count, max_norm);
+    double norm = mt_unscale_grads_on(device, arrays, count, mt_scaler_scale(&optim->scaler), max_norm);
+    optim->unscaled = true;
+    optim->finite = mt_scaler_update(&optim->scaler, isfinite(norm));
+    return norm;
 }
 
 /* The numbers of a slot's gradient, checked. */
@@ -181,8 +219,7 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
             arrays[count++] = (mt_grad_array){ gradient(s), s->rows * s->cols };
             mt_count_work(2 * s->rows * s->cols, 4 * s->rows * s->cols);
         }
-    mt_device device = optim->slots > 0 ? device_of(optim->slot[0].param) : MT_CPU;
-    double norm = mt_clip_grad_norm_on(device, arrays, count, max_norm);
+    double norm = clip(optim, arrays, count, max_norm);
     free(arrays);
     return norm;
 }
@@ -203,14 +240,27 @@ static void update_slot(const mt_optim *optim, slot *s)
         u.state[i] = s->state[i] ? mt_f32(s->state[i]) : NULL;
         states += s->state[i] ? mt_numel(s->state[i]) : 0;
     }
-    mt_update_on(device_of(s->param), optim->kind)(&u);
+    mt_tensor *copy = optim->kind == MT_ADAMW && device_of(s->param) == MT_CPU ? s->param->cast : NULL;
+    if (copy)
+        mt_adamw_master_update_cpu(&u, mt_data(copy), copy->dtype);
+    else
+        mt_update_on(device_of(s->param), optim->kind)(&u);
     mt_written(s->param);
-    mt_count_work(0, 4 * (3 * n + 2 * states)); /* gradients are read; parameters and state are read and written */
+    if (copy) {
+        mt_written(copy);
+        mt_autocast_keep(s->param, copy);
+    }
+    /* gradients are read; parameters and state are read and written */
+    mt_count_work(0, 4 * (3 * n + 2 * states) + (copy ? 2 * n : 0));
 }
 
 void mt_optim_step(mt_optim *optim)
 {
     MT_SPAN_OF("step", mt_update_rules[optim->kind].name);
+    if (mt_optim_scaler(optim) && !optim->unscaled)
+        mt_optim_clip_grad_norm(optim, INFINITY);
+    if (mt_optim_scaler(optim) && !optim->finite)
+        return;
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         if (s->param->grad)
             update_slot(optim, s);
@@ -233,5 +283,11 @@ void mt_optim_state(mt_state *state, mt_optim *optim)
             if (s->state[i])
                 mt_state_tensor(state, s->state[i], "%s/%s", s->name, mt_update_rules[optim->kind].state_name[i]);
         mt_state_integer(state, &s->step, "%s/step", s->name);
+    }
+    if (mt_optim_scaler(optim)) {
+        mt_state_integer(state, &optim->scaler.exponent, "scaler/exponent");
+        mt_state_integer(state, &optim->scaler.good, "scaler/good");
+        mt_state_integer(state, &optim->scaler.skipped, "scaler/skipped");
+        mt_state_integer(state, &optim->scaler.in_a_row, "scaler/in_a_row");
     }
 }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "core/state.h"
+#include "optim/scaler.h"
 #include "optim/updates.h"
 
 MT_C_BEGIN
@@ -50,16 +51,25 @@ void mt_optim_zero_grad(mt_optim *optim);
 double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm);
 
 /* mt_optim_step -- update every parameter that has a gradient. One without is unchanged, and so is its state: steps are
- * counted for each parameter, so that the bias correction fits its averages.
+ * counted for each parameter, so that the bias correction fits its averages. The 16-bit copy that a parameter keeps
+ * (ops/autocast.h) is current afterwards with AdamW on the CPU; else the next product converts it.
  * Aborts: a gradient that is not f32, dense, on the device and of the shape of its parameter. */
 void mt_optim_step(mt_optim *optim);
+
+/* mt_optim_set_scaler -- gradients are those of the loss times mt_optim_loss_scale. mt_optim_clip_grad_norm, or
+ * mt_optim_step when that was not called, divides them by the scale, once between two mt_optim_zero_grad, and updates
+ * the scaler; mt_optim_step then does nothing when they were not finite.
+ * mt_optim_scaler -- the scaler, lent; NULL: none was set. */
+void mt_optim_set_scaler(mt_optim *optim, mt_scaler scaler);
+const mt_scaler *mt_optim_scaler(const mt_optim *optim);
+double mt_optim_loss_scale(const mt_optim *optim); /* 1 without a scaler */
 
 void mt_optim_set_lr(mt_optim *optim, double lr); /* before the groups' factors */
 double mt_optim_lr(const mt_optim *optim);
 
 /* mt_optim_state -- append what later steps depend on besides parameters and learning rate: for each parameter
- * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step". Valid until the next
- * mt_optim_add. */
+ * "0.weight/exp_avg" and so on (f32, on its device) and the integer "0.weight/step"; and the integers of the scaler.
+ * Valid until the next mt_optim_add. */
 void mt_optim_state(mt_state *state, mt_optim *optim);
 
 MT_C_END

@@ -1,4 +1,5 @@
-/* test_16bit.c -- conversions of arrays against those of single numbers, and products of 16-bit matrices against double. */
+/* test_16bit.c -- conversions of arrays against those of single numbers, and products of 16-bit matrices against
+ * double. */
 #include "ops/kernels_16bit.h"
 
 #include "core/rng.h"

@@ -12,6 +12,18 @@ static bool next_batch(void *loader, mt_batch *batch)
     return mt_loader_next(loader, batch);
 }
 
+enum { GIVE_UP = 100 }; /* steps in a row that the scaler skipped */
+
+static const mt_scaler *scaler_of(const mt_loop *l)
+{
+    return mt_optim_scaler(l->training.optim);
+}
+
+static bool gave_up(const mt_loop *l)
+{
+    return scaler_of(l) && scaler_of(l)->in_a_row >= GIVE_UP;
+}
+
 static mt_status not_finite(const mt_loop *l, double loss)
 {
     const char *culprit = mt_finite_culprit(); /* known in the debug flavour only */
@@ -56,9 +68,16 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
         l->step++;
         l->samples += result.samples;
         l->since.steps++;
-        l->since.samples += result.samples;
-        l->since.loss += result.loss * (double)result.samples;
-        if (!isfinite(result.loss))
+        if (isfinite(result.loss) || !scaler_of(l)) { /* the scaler skipped a step that overflowed in forward */
+            l->since.samples += result.samples;
+            l->since.loss += result.loss * (double)result.samples;
+        }
+        if (gave_up(l))
+            return mt_fail(MT_ERR_ARGUMENT,
+                           "step %" PRId64 ": the gradients of %d steps in a row were not finite, the loss is %f, its "
+                           "scale 2^%" PRId64 "; --lr %g is too large, or f16 too narrow: use bf16",
+                           l->step, GIVE_UP, result.loss, scaler_of(l)->exponent, l->training.schedule.lr);
+        if (!isfinite(result.loss) && !scaler_of(l))
             return not_finite(l, result.loss);
         show(l);
         mt_status status = l->step % l->eval_every == 0 || l->step == l->steps ? evaluate(l) : MT_OK;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
@@ -16,6 +17,17 @@ static mt_status optimizer(const char *text, void *kind)
 static mt_status schedule(const char *text, void *kind)
 {
     return mt_schedule_parse(text, kind);
+}
+
+static mt_status precision(const char *text, void *dtype)
+{
+    static const mt_dtype floats[] = { MT_F32, MT_BF16, MT_F16 };
+    for (int i = 0; i < MT_COUNT(floats); i++)
+        if (strcmp(text, mt_dtype_name(floats[i])) == 0) {
+            *(mt_dtype *)dtype = floats[i];
+            return MT_OK;
+        }
+    return mt_fail(MT_ERR_ARGUMENT, "products in \"%s\": use one of f32, bf16, f16", text);
 }
 
 const mt_option mt_recipe_options[] = {
@@ -39,6 +51,8 @@ const mt_option mt_recipe_options[] = {
     { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
       "Threads that load batches ahead (default 0); the result stays the same" },
     { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu (default) or cuda" },
+    { "dtype", 0, "NAME", MT_PARSED(mt_recipe, dtype, precision),
+      "Of products: f32 (default), bf16, or f16, which scales the loss" },
     { "seed", 's', "N", MT_I64(mt_recipe, seed, 1, INT64_MAX),
       "Of the first weights, the order of samples, generated text (default 1)" },
     { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
@@ -80,9 +94,12 @@ void mt_recipe_path(char *out, const mt_recipe *r, const char *file)
 
 mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)
 {
-    return (mt_training){
-        .model = model, .optim = optim, .micro = 1, .schedule = mt_recipe_schedule(r, steps), .clip = r->clip
-    };
+    return (mt_training){ .model = model,
+                          .optim = optim,
+                          .micro = 1,
+                          .schedule = mt_recipe_schedule(r, steps),
+                          .clip = r->clip,
+                          .dtype = r->dtype };
 }
 
 mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
@@ -104,6 +121,8 @@ mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)
         mt_optim_add(optim, p->name, p->tensor);
     }
     mt_state_free(&params);
+    if (r->dtype == MT_F16)
+        mt_optim_set_scaler(optim, mt_scaler_new());
     return optim;
 }
 
@@ -119,6 +138,7 @@ void mt_recipe_state(mt_state *state, const mt_recipe *r)
 {
     mt_state_setting(state, "optimizer", "%s", mt_update_rules[r->optimizer].name);
     mt_state_setting(state, "schedule", "%s", mt_schedule_name(r->schedule));
+    mt_state_setting(state, "dtype", "%s", mt_dtype_name(r->dtype));
     mt_state_setting(state, "seed", "%" PRId64, r->seed);
     mt_state_setting(state, "warmup", "%" PRId64, r->warmup);
     mt_state_setting(state, "period", "%" PRId64, r->period);

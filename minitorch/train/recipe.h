@@ -28,6 +28,7 @@ typedef struct mt_recipe {
     int64_t workers;     /* threads that load batches ahead; 0: none */
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
     mt_device device;
+    mt_dtype dtype;  /* of products: f32; bf16; or f16, with a loss scaler */
     int64_t threads; /* 0: one per core */
     int64_t seed;    /* of the first weights and of the order of samples */
     const char *out; /* folder for what is written */

@@ -22,6 +22,7 @@ typedef struct mt_training {
     int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch (lab 10) */
     mt_schedule schedule; /* of the learning rate */
     double clip;          /* the largest norm of all gradients together; 0: no limit */
+    mt_dtype dtype;       /* of products: f32, f16 or bf16 (ops/autocast.h). The optimizer may have a scaler */
 } mt_training;
 
 typedef struct mt_step_result {
@@ -29,10 +30,10 @@ typedef struct mt_step_result {
     int64_t samples; /* in all micro-batches */
 } mt_step_result;
 
-/* mt_train_batch -- add one micro-batch: its gradients, times `share`, to the parameters' gradients, its loss times
- * share and its number of samples to *sum. All other tensors are released. False, with nothing changed: there is no
- * batch.   Lab 08.12 */
-bool mt_train_batch(mt_step_result *sum, const mt_training *training, float share);
+/* mt_train_batch -- add one micro-batch: its gradients, times `share` and the optimizer's loss scale, to the
+ * parameters' gradients, its loss times share and its number of samples to *total. All other tensors are released.
+ * False, with nothing changed: there is no batch.   Lab 08.12 */
+bool mt_train_batch(mt_step_result *total, const mt_training *training, float share);
 
 /* mt_train_step -- step number 0, 1, ... of the schedule. Tensors that `loss` and `next` make belong to the scope of
  * their micro-batch. A gradient norm that is not finite, where a limit is set, changes no parameter. False, with

@@ -6,12 +6,17 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "ops/autocast.h"
 #include "ops/ops.h"
 
-bool mt_train_batch(mt_step_result *sum, const mt_training *t, float share)
+bool mt_train_batch(mt_step_result *total, const mt_training *t, float share)
 {
     mt_device device = mt_module_device(t->model);
+    double scale = mt_optim_loss_scale(t->optim); /* 1, but for f16 (lab 09) */
+    mt_step_result own = { 0 }, *sum = &own;
     mt_batch batch;
+    share *= (float)scale;
+    mt_autocast_begin(t->dtype);
     mt_scope_begin(); /* every tensor made from here to mt_scope_end is released there */
     bool got = t->next(t->source, &batch);
     if (got) {
@@ -26,6 +31,9 @@ bool mt_train_batch(mt_step_result *sum, const mt_training *t, float share)
         /* LAB 08.12 END */
     }
     mt_scope_end();
+    mt_autocast_end();
+    total->loss += own.loss / scale;
+    total->samples += own.samples;
     return got;
 }
 

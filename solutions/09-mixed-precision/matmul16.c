@@ -53,7 +53,8 @@ void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, con
     float a_block[MC * KC], b_block[KC * NC]; /* 1.3 MiB of stack, as lab 01 takes */
     operand A = { a, d->lda, d->trans_a, dtype }, B = { b, d->ldb, d->trans_b, dtype };
     /* LAB 09.3 BEGIN  For each block of columns and each block of K: widen B's block; for each block of rows widen A's
-     * and multiply both into C, which is overwritten (d->write) by the first block of K only and added to by the others.
+     * and multiply both into C, which is overwritten (d->write) by the first block of K only and added to by the
+     * others.
      * Hint: mt_kernels(MT_CPU)->matmul takes blocks as they are stored: trans_a and trans_b stay, lda and ldb are what
      * widen returns. K may be 0: C still has to become 0. */
     for (int64_t j = 0; j < d->N; j += NC)
