@@ -20,7 +20,7 @@ typedef struct mg_options {
     const char *build;      /* "build/release" */
     const char *submission; /* folder or archive; NULL for labs/NN-name of the repository */
     const char *mine;       /* "00 02": also the student's units of these labs, from labs/; NULL for none */
-    const char *step;       /* only this step; NULL for all */
+    const char *step;       /* only these rows (mg_rows_make); NULL for all */
     uint64_t seed;          /* 0 for a fresh one */
     bool any_symbol;        /* for tests of the sandbox: units may use any symbol that can be linked */
     bool marking;           /* refuse to run without a sandbox */

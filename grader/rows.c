@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool wanted(const mg_group *group, const char *step)
+/* Whether `only`, "02.6" or "02.6 large logits", means this row. */
+static bool wanted(const mg_row *row, const char *only)
 {
-    return !step || strcmp(step, group->step) == 0;
+    size_t step = only ? strcspn(only, " ") : 0;
+    return !only || (strlen(row->step) == step && strncmp(row->step, only, step) == 0 &&
+                     strstr(row->name, only + step + strspn(only + step, " ")));
 }
 
 static const mg_case *case_of(const mg_group *group, int64_t i)
@@ -16,29 +19,33 @@ static const mg_case *case_of(const mg_group *group, int64_t i)
     return (const mg_case *)((const char *)group->cases + i * group->stride);
 }
 
-mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *step)
+mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only)
 {
-    results->count = 0;
+    int64_t cases = 0;
     for (int64_t g = 0; g < lab->count; g++)
-        results->count += wanted(&lab->groups[g], step) ? lab->groups[g].count : 0;
-    if (results->count == 0)
-        return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step %s", lab->id, step ? step : "with checks");
-    results->rows = calloc((size_t)results->count, sizeof results->rows[0]);
+        cases += lab->groups[g].count;
+    results->count = 0;
+    results->rows = calloc((size_t)cases + 1, sizeof results->rows[0]);
     MT_CHECK(results->rows, "out of memory");
-    mg_row *row = results->rows;
     for (int64_t g = 0; g < lab->count; g++) {
         const mg_group *group = &lab->groups[g];
-        for (int64_t i = 0; i < group->count && wanted(group, step); i++, row++) {
+        for (int64_t i = 0; i < group->count; i++) {
             const mg_case *c = case_of(group, i);
+            mg_row *row = &results->rows[results->count];
             snprintf(row->step, sizeof row->step, "%s", group->step);
             snprintf(row->name, sizeof row->name, "%s%s%s", group->title, c->name ? ": " : "", c->name ? c->name : "");
             snprintf(row->hint, sizeof row->hint, "%s", c->hint ? c->hint : "");
             row->max = c->points;
             row->group = group;
             row->one_case = c;
+            results->count += wanted(row, only);
         }
     }
-    return MT_OK;
+    if (results->count > 0)
+        return MT_OK;
+    free(results->rows);
+    results->rows = NULL;
+    return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step %s", lab->id, only ? only : "with checks");
 }
 
 void mg_rows_add_up(mg_results *results)

@@ -5,9 +5,9 @@
 #include "grading.h"
 #include "run.h"
 
-/* mg_rows_make -- one row for each case of the lab, or of one step (NULL: of all); the caller frees with
- * mg_results_free. MT_ERR_ARGUMENT: the lab has no such step. */
-mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *step);
+/* mg_rows_make -- one row for each case of the lab, of one step ("02.6"), or of a step's rows with these words in their
+ * names ("02.6 large logits"); NULL: all. The caller frees with mg_results_free. MT_ERR_ARGUMENT: there is none. */
+mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only);
 
 /* mg_rows_add_up -- the points of all rows. */
 void mg_rows_add_up(mg_results *results);

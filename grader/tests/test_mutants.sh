@@ -15,7 +15,7 @@ cd "$ROOT"
 cat >grade <<'STRAW'
 #!/usr/bin/env bash
 while [ $# -gt 0 ]; do
-    case $1 in --units) units=$2 ;; --report) report=$2 ;; esac
+    case $1 in --units) units=$2 ;; --report) report=$2 ;; --step) echo "$2" >"$ROOT/step" ;; esac
     shift
 done
 verdict=PASS && grep -qs minus "$units"/unit.c && verdict=$(cat "$ROOT/verdict")
@@ -39,6 +39,7 @@ for verdict in FAIL CRASH TIMEOUT; do
     expect "caught by $verdict" 0 "caught  02-backprop/sign " "$mutants" "$build"
 done
 expect "what caught it is named" 0 "TIMEOUT  02.6 softmax: large logits" "$mutants" "$build"
+expect "only that row is graded" 0 "02.6 softmax: large logits" cat step
 expect "a lab that is not graded yet" 0 "skipped grader/mutants/03-later: not graded yet" "$mutants" "$build"
 expect "the sum" 0 "mutants: 1 passed, 0 failed" "$mutants" "$build" 02
 for verdict in PASS TODO INCONCLUSIVE ERROR; do

@@ -152,6 +152,17 @@ Test(rows, an_interrupt_leaves_the_others_out, .init = open_toy, .fini = close_t
     mg_results_free(&r);
 }
 
+Test(rows, words_select_rows_of_a_step, .init = open_toy, .fini = close_toy)
+{
+    mg_results r = grade(TOY "{ " DO " }", "90.3 o"), none;
+    cr_expect_str_eq(told, "begin later: two? later: two+ later: none? later: none+ later: four? later: four+ ");
+    mg_options options = { .lab = &lab, .root = t.root, .build = t.build, .step = "90.3 five" };
+    cr_expect_eq(mg_grade(&none, &options), MT_ERR_ARGUMENT);
+    cr_expect_str_eq(mt_last_error(), "lab 90-toy has no step 90.3 five");
+    mg_results_free(&r);
+    mg_results_free(&none);
+}
+
 /* Recall RESULTS with what is at PATH, then write it there. */
 static mg_results recall_and_write(const mg_results *results, const char *path)
 {

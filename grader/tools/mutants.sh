@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mutants.sh BUILD [LAB] -- make mutants: checks that every plausible mistake is rejected by the row that it names.
 #
-# Each patch (patches.sh) is applied to a copy and graded, and a row with the name that it gives must be FAIL, CRASH or TIMEOUT. A patch
+# Each patch (patches.sh) is applied to a copy, the rows with the name that it gives are graded, and one must be FAIL, CRASH or TIMEOUT. A patch
 # that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
 # caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
@@ -24,7 +24,7 @@ judge() {
     make_mutant "$1" "$units" || return 1
     rm -rf "$report" && mkdir -p "$report"
     for ((try = 1; ; try++)); do
-        "$grade" --lab "${name%%-*}" --step "$step" --build "$build" --units "$units/${name%/*}" --report "$report" \
+        "$grade" --lab "${name%%-*}" --step "$wanted" --build "$build" --units "$units/${name%/*}" --report "$report" \
             "${seed[@]}" >"$report/log" 2>&1 || true
         said=$("$build/bin/rowverdict" "$report/${name%%-*}.json" "$wanted" ${says:+"$says"} 2>&1) && status=0 || status=$?
         [[ $said == INCONCLUSIVE* ]] && [ $try -lt $tries ] || break
