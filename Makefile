@@ -217,10 +217,10 @@ mutants: data-or-standin traced
 mutate: data-or-standin traced $(REF)/bin/mutate
 	$(need_lab)
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
-# Twenty mutants of each lab that has a list of equivalent ones.
+# Twenty mutants of each lab that has a list of equivalent ones; a lab on each processor.
 mutate-sample: data-or-standin traced $(REF)/bin/mutate
-	@for list in grader/mutants/*/equivalent; do \
-	    lab=$${list#grader/mutants/}; grader/mutate/mutate.sh $(REF) $${lab%%-*} --sample 20 2>/dev/null || exit; done
+	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
+	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 20 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
 	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
