@@ -56,6 +56,11 @@ bool mg_build_unwritten(const mg_build *b, const mg_labinfo *info, const char *s
  * ("labs/02-backprop/softmax.c:41", from the worker, not trusted): written, and the line not deleted. */
 bool mg_build_code_above(const mg_build *b, const char *where);
 
+/* mg_build_no_return -- whether the compiler's messages say that the function, one with a region of the step, or a helper beside
+ * one can end without returning its value; where: "labs/02-backprop/softmax.c:41". */
+bool mg_build_no_return(const mg_build *b, const char *log, const char *step, const char *function, char *where,
+                        size_t size);
+
 /* mg_build_line -- "labs/06-cuda-kernels/softmax.cu:41", the line of a unit that the first of these addresses of the
  * worker comes from that is in a unit. A return address is after its call, so the byte before it is looked up. False:
  * none is. */

@@ -31,6 +31,7 @@ static void show(shown *s, mg_results *results, int64_t ready)
     for (; s->count < ready; s->count++) {
         mg_row *row = &results->rows[s->count];
         mg_rows_lead(results, s->count, &s->bench->info);
+        mg_row_no_return(row, s->bench, results->build_log);
         s->verdict[s->count] = row->verdict;
         if (watcher)
             watcher->row(results, row);

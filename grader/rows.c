@@ -116,6 +116,18 @@ void mg_rows_lead(mg_results *results, int64_t i, const mg_labinfo *info)
     }
 }
 
+void mg_row_no_return(mg_row *row, const mg_bench *bench, const char *build_log)
+{
+    char where[128], detail[sizeof row->detail];
+    if (!mg_row_failed(row) ||
+        !mg_build_no_return(&bench->build, build_log, row->step, row->function, where, sizeof where))
+        return;
+    memcpy(detail, row->detail, sizeof detail);
+    snprintf(row->detail, sizeof row->detail,
+             "%s: control reaches the end of a function that must return a value\n%.800s", where, detail);
+    snprintf(row->hint, sizeof row->hint, "write the return first: without it the value is arbitrary");
+}
+
 /* ---- steps that are not written ------------------------------------------------------------------ */
 
 void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)

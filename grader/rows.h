@@ -19,6 +19,9 @@ bool mg_row_failed(const mg_row *row);
  * one needs (lab.json, "needs"), the row follows that one and its own hint would mislead. */
 void mg_rows_lead(mg_results *results, int64_t i, const mg_labinfo *info);
 
+/* mg_row_no_return -- a row that failed in a function without its `return` says that first: wrong values follow. */
+void mg_row_no_return(mg_row *row, const mg_bench *bench, const char *build_log);
+
 /* mg_rows_spread_todo -- a case that does not reach the unwritten part (for example with no rows) says nothing about
  * it: a step is TODO, for a function, if any of its cases found it unwritten. Rows begin .. end - 1. */
 void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench);

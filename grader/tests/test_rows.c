@@ -89,6 +89,34 @@ Test(rows, the_first_that_fails_leads, .init = open_toy, .fini = close_toy)
     mg_results_free(&r);
 }
 
+#define TWICE_AND(steps)                                                \
+    "#include <stdint.h>\nstatic float other(float x)\n{\n" steps "}\n" \
+    "static float twice(float x)\n{\n    /* TO"                         \
+    "DO 90.1: two x. */\n    return x + x;\n}\n"                        \
+    "void toy(float *out, const float *x, int64_t n)\n"                 \
+    "{ for (int64_t i = 0; i < n; i++) out[i] = twice(x[i]) + 1 + 0 * other(x[i]); }\n"
+
+/* For the rows of a step with a region in the function, or beside it if it has none. */
+Test(rows, a_missing_return_is_said_first, .init = open_toy, .fini = close_toy)
+{
+    static const char *const units[] = { TWICE_AND(""),
+                                         TWICE_AND("    /* TO"
+                                                   "DO 90.3: zero. */\n"),
+                                         TWICE_AND("    /* TO"
+                                                   "DO 90.7: zero. */\n") };
+    static const char words[] = ": control reaches the end of a function that must return a value\nout[";
+    for (int u = 0; u < 3; u++) {
+        mg_results r = grade(units[u], NULL);
+        for (int64_t i = 0; i < r.count; i++) {
+            bool said = strstr(r.rows[i].detail, words), hinted = strstr(r.rows[i].hint, "write the return first");
+            cr_expect_eq(said, u < 2 && i / 4 == u && i % 4 != 2, "unit %d row %d: %s", u, (int)i, r.rows[i].detail);
+            cr_expect_eq(said, hinted, "%s", r.rows[i].hint);
+            cr_expect(!said || strncmp(r.rows[i].detail, "labs/90-toy/toy.c:", 18) == 0, "%s", r.rows[i].detail);
+        }
+        mg_results_free(&r);
+    }
+}
+
 /* A step that is needed may have functions that this row's cannot call. */
 static const char *led_by(const char *lead, const char *function)
 {
