@@ -95,6 +95,8 @@ void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, cons
         snprintf(text, size, "the stack overflowed (endless recursion, or a huge local array)");
     } else if (fault->value == MG_RETURN) {
         snprintf(text, size, "went on at an address where no code is: a local array was written past its end");
+    } else if (fault->value == MG_SMASHED) {
+        snprintf(text, size, "a local array was written past its end: a pointer beside it was overwritten");
     } else if (fault->value == MG_WILD) {
         snprintf(text, size, "used a pointer that is no address: not initialised, or overwritten");
     } else if (fault->value < 0) {

@@ -70,6 +70,7 @@ enum {
     MG_RETURN = -3,   /* a return address that is none, or a jump to where no code is */
     MG_WILD = -4,     /* a value that cannot be an address at all */
     MG_OTHER = -5,    /* not an access to memory: SIGFPE, SIGILL, SIGABRT */
+    MG_SMASHED = -6,  /* elsewhere, and the stack does not lead back to main any more */
     MG_FRAMES = 16,
 };
 
@@ -94,7 +95,7 @@ static inline bool mg_wire_reply_valid(const mg_wire_reply *reply, const mg_wire
 {
     if (reply->nonce != request->nonce || reply->what < MG_READY || reply->what > MG_FAULT)
         return false;
-    return reply->what != MG_FAULT || (reply->value >= MG_OTHER && reply->value < (int32_t)request->count);
+    return reply->what != MG_FAULT || (reply->value >= MG_SMASHED && reply->value < (int32_t)request->count);
 }
 
 #endif

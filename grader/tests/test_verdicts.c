@@ -49,6 +49,11 @@ static const attempt attempts[] = {
       UNIT "static void put(volatile int *a, int64_t n) { for (int64_t i = 0; i < n; i++) a[i] = (int)i; }\n" TOY
            "{ volatile int a[64]; put(a, n ? 90 : 0); out[0] = (float)a[3]; }",
       MG_CRASH, "a local array was written past its end" },
+    { "overflows a local array, and then uses a pointer",
+      UNIT "static __attribute__((noinline)) void put(float *const *to, int64_t n) {"
+           " volatile float tmp[64]; for (int64_t i = 0; i < n; i++) tmp[i] = 0; to[0][0] = tmp[3]; }\n" TOY
+           "{ float *to[64] = { out }; " DO " put(to, n ? 120 : 0); }",
+      MG_CRASH, "labs/90-toy/toy.c:17: a local array was written past its end: a pointer beside it was overwritten" },
     { "uses a pointer that is none", BODY("*(volatile int *)((uintptr_t)out << 40 | 1) = 1;"), MG_CRASH,
       "labs/90-toy/toy.c:18: used a pointer that is no address" },
     { "failed check", BODY("MT_CHECK(n == 3, \"x is [%d]\", (int)n);"), MG_CRASH, "x is [1500]" },
@@ -56,6 +61,13 @@ static const attempt attempts[] = {
       "labs/90-toy/toy.c:18: SIGFPE" },
     { "null pointer", BODY("*(volatile int *)0 = 1;"), MG_CRASH,
       "labs/90-toy/toy.c:18: touched address 0 (a null pointer)" },
+    { "null pointer deep in a call",
+      UNIT "static int deep(int n, volatile int *p) { int i = n ? deep(n - 1, p) : *p; return i + *p; }\n" TOY
+           "{ out[0] = deep(1000, NULL); }",
+      MG_CRASH, "labs/90-toy/toy.c:17: touched address 0 (a null pointer)" },
+    { "null pointer in a parallel region",
+      UNIT TOY "{\n#pragma omp parallel\n{ memset((char *)NULL + (n == 3), 1, 4 * n); }\n" DO "}", MG_CRASH,
+      "(a null pointer)" },
     { "one too many", BODY("for (int64_t i = 0; i <= n; i++) out[i] = 2 * x[i];"), MG_CRASH,
       "touched element 1500 of x [1500], past its end" },
     { "one too early", BODY(DO " out[-1] = 1;"), MG_FAIL, "before the start of out [1500]" },

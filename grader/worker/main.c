@@ -142,26 +142,40 @@ static int32_t kind_of(int number, const siginfo_t *info, uint64_t pc)
     return address < stack_top && address > stack_top - STACK_REACH ? MG_STACK : MG_NO_ARRAY;
 }
 
+enum { MOST_FRAMES = 1 << 20 };
+static int frames = 1; /* the first is where the fault was */
+static bool whole;     /* the callers could be followed to main */
+
+int main(void);
+
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *unused)
 {
     (void)unused;
-    for (int i = 1; i < MG_FRAMES; i++)
-        if (trace.pc[i] == 0) {
-            trace.pc[i] = _Unwind_GetIP(context);
-            return _URC_NO_REASON;
-        }
-    return _URC_END_OF_STACK;
+    whole = whole || _Unwind_GetRegionStart(context) == (uintptr_t)main;
+    if (frames < MG_FRAMES)
+        trace.pc[frames] = _Unwind_GetIP(context);
+    return ++frames < MOST_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
+/* Walking a destroyed stack may fault, so the kind of the first fault is kept; other threads wait for the end. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
+    static int32_t kind;
+    static char *address;
+    static pid_t first;
+    if (!__sync_bool_compare_and_swap(&first, 0, gettid()) && first != gettid())
+        for (;;)
+            pause();
     if (!trace.pc[0]) {
         uint64_t pc = place_of(context);
-        int32_t kind = kind_of(number, info, pc);
-        reply(MG_FAULT, kind, (int64_t)info->si_addr - (kind >= 0 ? (int64_t)values[kind].ptr : 0));
+        kind = kind_of(number, info, pc);
+        address = info->si_addr;
         trace.pc[0] = pc + 1;
         _Unwind_Backtrace(note_frame, NULL);
     }
+    if ((kind == MG_NO_ARRAY || kind == MG_WILD) && !whole && first == getpid())
+        kind = MG_SMASHED;
+    reply(MG_FAULT, kind, (int64_t)address - (kind >= 0 ? (int64_t)values[kind].ptr : 0));
     if (write(MG_FD_REPLY, &trace, sizeof trace) != sizeof trace)
         _exit(1);
     signal(number, SIG_DFL);
