@@ -2,8 +2,8 @@
  * formula of the CUDA calculator: registers are allocated to warps in units of 256, shared memory in units of 128
  * bytes, and 1 KB is the system's.
  *
- * nvcc takes a second or two, so figures are kept in BUILD/ptxas/, by unit and contents of unit and headers; a file
- * holds the unit's text too, which must be the same. A folder that cannot be written to is no error. */
+ * nvcc takes a second or two, so the newest figures are kept in BUILD/ptxas/, by unit and contents of unit and headers;
+ * a file holds the unit's text too, which must be the same. A folder that cannot be written to is no error. */
 #include "ptxas.h"
 #include "build_tools.h"
 #include "run.h"
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Of one architecture; over all kernels of the unit: the sums of instructions, the largest of the others. */
@@ -22,7 +23,7 @@ typedef struct facts {
     int wide_loads, async_copies, tensor;
 } facts;
 
-enum { ARCHS = 2, MOST_LOCAL = 32, DEFAULT_THREADS = 256 };
+enum { ARCHS = 2, MOST_LOCAL = 32, DEFAULT_THREADS = 256, MOST_KEPT = 200 };
 static const struct {
     int arch, shared; /* bytes of a multiprocessor */
 } archs[ARCHS] = { { 80, 164 << 10 }, { 90, 228 << 10 } };
@@ -215,6 +216,33 @@ static void remember(const char *path, const char *text, const facts *f)
         unlink(made);
 }
 
+static bool older(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec < b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+/* Removes the oldest file; false when there are no more than `most`. */
+static bool remove_oldest(const char *folder, int most)
+{
+    char path[PATH_MAX], oldest[PATH_MAX] = "";
+    struct stat st, first;
+    int count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        mg_path(path, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] == '.' || stat(path, &st))
+            continue;
+        if (count++ == 0 || older(&st, &first)) {
+            first = st;
+            mg_path(oldest, "%s", path);
+        }
+    }
+    if (dir)
+        closedir(dir);
+    return count > most && unlink(oldest) == 0;
+}
+
 /* ---- the facts of a unit ------------------------------------------------------------------------ */
 
 static mt_status measure(const mg_build *b, const char *id, const char *nvcc, const char *unit, facts *f, char *log,
@@ -256,6 +284,8 @@ static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, c
         status = measure(b, id, nvcc, unit, f, log, size);
         if (status == MT_OK && mg_folder(folder, false) == MT_OK)
             remember(kept, text, f);
+        while (remove_oldest(folder, MOST_KEPT))
+            ;
     }
     free(text);
     return status;
