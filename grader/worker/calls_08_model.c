@@ -146,7 +146,10 @@ void mg_call_train_batch(const mg_value *v)
     mt_module *model = mt_linear_layer(D, 1, &rng);
     copy_params(model, NULL, v[5].f32);
     batches data = { v[3].f32, v[4].f32, 0, v[4].count / N, N, D };
-    mt_training t = { .model = model, .loss = squares, .next = next_batch, .source = &data, .micro = 1 };
+    mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
+    mt_training t = {
+        .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data, .micro = 1
+    };
     mt_step_result sum = { 0 };
     v[2].i64s[1] = 0;
     while (mt_train_batch(&sum, &t, (float)v[6].scalar))
@@ -154,5 +157,6 @@ void mg_call_train_batch(const mg_value *v)
     v[2].i64s[0] = sum.samples;
     v[1].f32[0] = (float)sum.loss;
     copy_params(model, v[0].f32, NULL);
+    mt_optim_free(optim);
     mt_module_free(model);
 }
