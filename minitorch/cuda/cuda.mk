@@ -18,7 +18,7 @@ CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emu
 
 # ---- what there is ----------------------------------------------------------------------------------------------
 # Only programs that use the device are linked with it: to the others mt_device_open says that they have none.
-CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/gpu_check tests/test_parity tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
+CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/gpu_check tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
 C_            := $(REF)/cuda-$(CUDA)

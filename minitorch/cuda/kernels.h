@@ -14,6 +14,7 @@
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 #include "ops/kernels_rows.h"
+#include "ops/kernels_16bit.h"
 #include "optim/scaler.h"
 #include "optim/updates.h"
 
@@ -67,6 +68,11 @@ mt_attention_bwd_fn mt_attention_bwd_cuda;
 __typeof__(mt_attention_cached_cpu) mt_attention_cached_cuda;
 __typeof__(mt_classifier_fwd_cpu) mt_classifier_fwd_cuda;
 __typeof__(mt_classifier_bwd_cpu) mt_classifier_bwd_cuda;
+
+/* ---- precision.cu ------------------------------------------------------------------------------------------- */
+
+__typeof__(mt_convert_cpu) mt_convert_cuda;
+__typeof__(mt_matmul16_cpu) mt_matmul16_cuda;
 
 /* ---- updates.cu, clip.cu ----------------------------------------------------------------------------------------- */
 mt_update_fn mt_momentum_update_cuda, mt_nesterov_update_cuda, mt_rmsprop_update_cuda, mt_lion_update_cuda,

@@ -23,9 +23,11 @@ static const mt_gpt2_table gpt2 = { .attention_saved = mt_attention_saved_cuda,
                                     .attention_bwd = mt_attention_bwd_cuda,
                                     MT_GPT2_KERNELS(MT_KERNEL_CUDA) };
 
+static const mt_16bit_table bits16 = { MT_16BIT_KERNELS(MT_KERNEL_CUDA) };
+
 static const void *const kernels[MT_FAMILIES] = {
     [MT_BASE_FAMILY] = &base, [MT_ND_FAMILY] = &nd,     [MT_MATH_FAMILY] = &math,
-    [MT_ROWS_FAMILY] = &rows, [MT_GPT2_FAMILY] = &gpt2,
+    [MT_ROWS_FAMILY] = &rows, [MT_GPT2_FAMILY] = &gpt2, [MT_16BIT_FAMILY] = &bits16,
 };
 
 static const mt_optim_kernels optim_kernels = {
