@@ -26,7 +26,7 @@
 
 enum { SAMPLE = 200 /* tokens */ };
 
-static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second";
+static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale";
 
 typedef struct options {
     const char *data, *vocabulary, *size;
@@ -162,8 +162,8 @@ static mt_status evaluate(void *user, const mt_stretch *since)
         return status;
     mt_progress_clear(&r->loop.progress);
     printf("%7" PRId64 "  %8.4f  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, since->loss, r->val_loss, lr, rate, mfu);
-    status =
-        mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f", r->loop.step, since->loss, r->val_loss, lr, rate);
+    status = mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss,
+                            lr, rate, mt_optim_loss_scale(r->optim));
     if (status == MT_OK)
         status = show_sample(r);
     r->rows++;

@@ -64,8 +64,8 @@ static mt_status test_and_note(void *user, const mt_stretch *since)
     mt_progress_clear(&r->loop.progress);
     printf("%7.4g  %8.5f  %9.5f  %11.2f %%  %8.3f\n", epoch, since->loss, r->result.loss, 100 * accuracy, seconds);
     fflush(stdout);
-    return mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f", epoch, since->loss, r->result.loss, accuracy,
-                          seconds);
+    return mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f,%g", epoch, since->loss, r->result.loss, accuracy,
+                          seconds, mt_optim_loss_scale(r->optim));
 }
 
 static mt_status write_best(const run *r)
@@ -133,7 +133,8 @@ static mt_status open_files(run *r)
     if (status == MT_OK)
         status = mt_recipe_begin(&r->opt.recipe);
     mt_recipe_path(path, &r->opt.recipe, "metrics.csv");
-    return status == MT_OK ? mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds") : status;
+    return status == MT_OK ? mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds,loss_scale")
+                           : status;
 }
 
 static void make_model(run *r)

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Training in bf16 and f16: the validation loss is that of f32, and a run in f16 that was killed (-9) goes on with the same bits, its
+# loss scaler included.
+set -uo pipefail
+bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
+train=$bin/train_gpt2
+make -s -C "$bin/../../.." build/release/bin/train_gpt2 >/dev/null || exit 1
+dir=$(mktemp -d) passed=0 failed=0 loss=()
+trap 'rm -rf "$dir"' EXIT
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
+
+for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
+flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 10 -q)
+flags+=(--steps 600 --eval-every 100 --eval-batches 4)
+
+for dtype in f32 bf16 f16; do
+    "$train" "${flags[@]}" --dtype $dtype -o "$dir/$dtype" >"$dir/log" 2>&1 && ok || bad "$dtype: $(tail -1 "$dir/log")"
+    loss+=("$(tail -1 "$dir/$dtype/metrics.csv" | cut -d, -f3)")
+done
+# 1 %: what rounding changes is noise, as another seed would make, and a few times smaller.
+awk -v f32="${loss[0]}" -v bf16="${loss[1]}" -v f16="${loss[2]}" 'function off(a) { return a > 1.01 * f32 || a < 0.99 * f32 }
+    BEGIN { exit off(bf16) || off(f16) || bf16 == f32 || f16 == f32 }' && ok || bad "losses of f32, bf16, f16: ${loss[*]}"
+[ "$(tail -1 "$dir/f16/metrics.csv" | cut -d, -f6)" = 32768 ] && ok || bad "the scale of f16: $(tail -1 "$dir/f16/metrics.csv")"
+
+"$train" "${flags[@]}" --dtype f16 -o "$dir/broken" >/dev/null 2>&1 &
+victim=$!
+until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 3 ]; do sleep 0.01; done
+kill -9 $victim && ok || bad "the run ended before it was killed"
+wait $victim 2>/dev/null
+"$train" "${flags[@]}" --dtype f16 -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"
+cmp "$dir/f16/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits after resuming"
+"$train" "${flags[@]}" --dtype bf16 -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed in another type" || ok
+grep -qF 'with dtype f16, not bf16' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+"$train" "${flags[@]}" --dtype i8 -o "$dir/none" >"$dir/log" 2>&1 && bad "products in i8" || ok
+grep -qF 'products in "i8": use one of f32, bf16, f16' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+
+# Gradients that never are finite end the run with words, and change nothing.
+"$train" "${flags[@]}" --dtype f16 --lr 1e3 --optimizer sgd --clip 1e9 --warmup 0 -o "$dir/inf" >"$dir/log" 2>&1 && bad "a rate of 1000" || ok
+grep -qE 'the gradients of 100 steps in a row were not finite' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+echo "train_precision: $passed passed, $failed failed"
+[ $failed -eq 0 ]
