@@ -1,6 +1,7 @@
 /* read.c -- a safetensors file of any writer, checked before anything is copied: the header against the file in
  * mt_safetensors_open, what a program wants against the header in mt_safetensors_load. */
 #include "ckpt/safetensors.h"
+#include "core/element.h"
 #include "core/io.h"
 
 #include <cjson/cJSON.h>
@@ -175,12 +176,25 @@ static const entry *find(const mt_safetensors *f, const char *prefix, const char
     return bsearch(&(entry){ .name = full }, f->entries, (size_t)f->count, sizeof *f->entries, by_name);
 }
 
+/* The type of the numbers in the file: that of the tensor, or of 16 bits for one of f32; false: another. */
+static bool stored_as(mt_dtype *dtype, const entry *e, const mt_tensor *t)
+{
+    const mt_dtype allowed[] = { t->dtype, MT_F16, MT_BF16 };
+    for (int k = 0; k < (t->dtype == MT_F32 ? 3 : 1); k++)
+        if (strcmp(e->dtype, mt_safetensors_dtype(allowed[k])) == 0) {
+            *dtype = allowed[k];
+            return true;
+        }
+    return false;
+}
+
 static bool fits(const entry *e, const mt_state_item *i)
 {
     const mt_view *view = &i->tensor->view;
-    int64_t bytes = mt_dtype_size(i->tensor->dtype);
-    if (strcmp(e->dtype, mt_safetensors_dtype(i->tensor->dtype)) != 0 || cJSON_GetArraySize(e->shape) != view->rank)
+    mt_dtype stored;
+    if (!stored_as(&stored, e, i->tensor) || cJSON_GetArraySize(e->shape) != view->rank)
         return false;
+    int64_t bytes = mt_dtype_size(stored);
     for (int d = 0; d < view->rank; d++) {
         int64_t dim = number(cJSON_GetArrayItem(e->shape, d)), most = view->shape[d];
         if (dim > most || dim < (d == 0 && i->rows ? i->rows : most))
@@ -188,6 +202,27 @@ static bool fits(const entry *e, const mt_state_item *i)
         bytes *= dim;
     }
     return bytes == e->end - e->begin;
+}
+
+static void copy(mt_tensor *t, const entry *e, const uint8_t *data)
+{
+    mt_dtype stored = t->dtype;
+    stored_as(&stored, e, t);
+    int64_t bytes = e->end - e->begin, n = bytes / mt_dtype_size(stored);
+    t->storage->version++;
+    if (stored == t->dtype) {
+        mt_copy(mt_data(t), t->storage->device, data, MT_CPU, bytes);
+        return;
+    }
+    float *wide = malloc((size_t)(n + 1) * sizeof *wide);
+    MT_CHECK(wide, "out of memory for %" PRId64 " numbers", n);
+    for (int64_t k = 0; k < n; k++) {
+        uint16_t bits; /* a file of another writer need not align them */
+        memcpy(&bits, data + 2 * k, sizeof bits);
+        wide[k] = (float)mt_load_f64(&bits, stored, 0);
+    }
+    mt_copy(mt_data(t), t->storage->device, wide, MT_CPU, n * (int64_t)sizeof *wide);
+    free(wide);
 }
 
 /* Copy a tensor, or with `dry` only say whether it can be. */
@@ -205,10 +240,8 @@ static mt_status load_tensor(const mt_safetensors *f, const mt_state_item *i, co
         cJSON_free(shape);
         return MT_ERR_FORMAT;
     }
-    if (!dry) {
-        mt_copy(mt_data(t), t->storage->device, f->data + e->begin, MT_CPU, e->end - e->begin);
-        t->storage->version++;
-    }
+    if (!dry)
+        copy(t, e, f->data + e->begin);
     return MT_OK;
 }
 

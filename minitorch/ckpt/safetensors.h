@@ -26,7 +26,8 @@ mt_status mt_safetensors_open(mt_safetensors **out, const char *path);
 void mt_safetensors_close(mt_safetensors *file); /* NULL is allowed */
 
 /* mt_safetensors_load -- copy every tensor and integer of the list from the file, and compare every setting. Other
- * tensors of the file are ignored. A tensor's name may begin with `prefix` in the file: "transformer.", or "" for no
+ * tensors of the file are ignored. Numbers of 16 bits in the file, F16 or BF16, become f32 where that is wanted,
+ * exactly. A tensor's name may begin with `prefix` in the file: "transformer.", or "" for no
  * prefix. MT_ERR_FORMAT: one is missing, of another type or shape, or there with and without the prefix; or an integer
  * or a setting is wanted from a file without our checksum. MT_ERR_ARGUMENT: a setting differs. Both leave everything
  * unchanged. */

@@ -216,6 +216,27 @@ Test(safetensors, any_list_comes_back)
     mt_state_free(&from), mt_state_free(&to);
 }
 
+/* 1, -2.5, the smallest f16, infinity. */
+Test(safetensors, sixteen_bits_become_f32_and_are_written)
+{
+    static const uint16_t bits[][4] = { { 0x3c00, 0xc100, 0x0001, 0x7c00 }, { 0x3f80, 0xc020, 0x3380, 0x7f80 } };
+    static const float want[] = { 1, -2.5f, 0x1p-24f, INFINITY };
+    for (int type = 0; type < 2; type++) {
+        mt_state from = { 0 }, to = { 0 };
+        mt_tensor *x = mt_from(MT_SHAPE(2, 2), type ? MT_BF16 : MT_F16, bits[type]);
+        mt_tensor *y = mt_zeros(MT_SHAPE(2, 2), MT_F32, MT_CPU), *wrong = mt_zeros(MT_SHAPE(2, 2), MT_I32, MT_CPU);
+        mt_state_tensor(&from, x, "w");
+        mt_state_tensor(&to, y, "w");
+        mt_safetensors_write(in_dir("f"), &from);
+        cr_assert_eq(load(in_dir("f"), &to, ""), MT_OK, "%s", mt_last_error());
+        cr_assert_arr_eq(mt_f32(y), want, sizeof want);
+        mt_state_free(&to);
+        mt_state_tensor(&to, wrong, "w");
+        cr_assert_eq(load(in_dir("f"), &to, ""), MT_ERR_FORMAT, "integers were made of them");
+        mt_state_free(&from), mt_state_free(&to), mt_release(x), mt_release(y), mt_release(wrong);
+    }
+}
+
 Test(safetensors, the_checksum_is_the_published_one)
 {
     cr_assert_eq(mt_crc64(0, "123456789", 9), 0x995DC9BBDF1939FAu, "the check value of CRC-64/XZ");
@@ -305,7 +326,8 @@ Test(safetensors, headers_that_lie_are_refused)
     refused("{\"w\":{" W ",\"data_offsets\":[0,24]},\"w\":{" W ",\"data_offsets\":[24,48]}}", 48, "more than one w");
     refused("{\"w\":{" W ",\"data_offsets\":[0,24]},\"transformer.w\":{" W ",\"data_offsets\":[24,48]}}", 48,
             "more than one w");
-    refused("{\"w\":{\"dtype\":\"F16\",\"shape\":[2,3],\"data_offsets\":[0,12]}}", 12, "w is F16 [2,3]");
+    refused("{\"w\":{\"dtype\":\"I16\",\"shape\":[2,3],\"data_offsets\":[0,12]}}", 12, "w is I16 [2,3]");
+    refused("{\"w\":{\"dtype\":\"F16\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", 24, "w is F16 [2,3] in 24 bytes");
     refused("{\"w\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}", 24,
             "[3,2] in 24 bytes, not F32 [2,3]");
     refused("{\"w\":{\"dtype\":\"F32\",\"shape\":[6],\"data_offsets\":[0,24]}}", 24, "w is F32 [6]");
