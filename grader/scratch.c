@@ -172,7 +172,7 @@ mt_status mg_copy_file(const char *to, const char *from)
     return status;
 }
 
-mt_status mg_copy_tree(const char *to, const char *from, const char *suffix)
+mt_status mg_copy_tree(const char *to, const char *from, const char *suffix, const char *without)
 {
     char root[PATH_MAX], path[PATH_MAX];
     mt_status status = MT_OK;
@@ -183,7 +183,9 @@ mt_status mg_copy_tree(const char *to, const char *from, const char *suffix)
     for (FTSENT *e; status == MT_OK && (e = fts_read(tree));) {
         size_t ending = strlen(suffix);
         mg_path(path, "%s%s", to, e->fts_path + strlen(from));
-        if (e->fts_info == FTS_D)
+        if (e->fts_info == FTS_D && without && e->fts_level == 1 && strstr(without, e->fts_name))
+            fts_set(tree, e, FTS_SKIP);
+        else if (e->fts_info == FTS_D)
             status = mg_folder(path, false);
         else if (e->fts_info == FTS_F && e->fts_namelen >= ending &&
                  strcmp(e->fts_name + e->fts_namelen - ending, suffix) == 0)
