@@ -7,7 +7,7 @@
 
 typedef struct mg_build {
     const char *root;  /* the repository: minitorch/ for the headers */
-    const char *build; /* build/release: worker/, units/, libgiven.a */
+    const char *build; /* build/release: worker/, units/, libgiven.a, defined */
     const char *scratch;
     bool confined;
     char mine[MG_UNITS][32]; /* labs whose units were compiled here and replace the reference ones */

@@ -3,6 +3,7 @@
 #include "symbols.h"
 #include "build_tools.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,6 @@ static const char look_script[] =
     "    objdump -d --no-show-raw-insn \"$1\" | grep -m1 -wE 'syscall|sysenter|int +\\$0x80'\n"
     "fi\n"
     "objcopy --wildcard @\"$2\" \"$1\"";
-
-static const char list_script[] = "nm -A -P -g --defined-only libgiven.a units/*/*.o worker/*.o";
 
 typedef struct examiner {
     const mg_build *build;
@@ -49,23 +48,17 @@ static void find(examiner *e, const char *fmt, ...)
 
 /* ---- what others define ----------------------------------------------------------------------------- */
 
-/* The listing is made once for a grading, in in/defined. */
-static mt_status list_defined(const mg_build *b, char *text)
+/* `make` lists what its objects define (Makefile). */
+static mt_status read_defined(const mg_build *b, char *text)
 {
-    char in[PATH_MAX], path[PATH_MAX];
-    mg_path(in, "%s/in", b->scratch);
-    mg_path(path, "%s/defined", in);
+    char path[PATH_MAX];
+    mg_path(path, "%s/defined", b->build);
     FILE *file = fopen(path, "re");
-    if (file) {
-        text[fread(text, 1, LISTING - 1, file)] = 0;
-        fclose(file);
-        return MT_OK;
-    }
-    const char *const argv[] = { "/bin/sh", "-c", list_script, NULL };
-    mg_sandbox box = mg_tool_box(b, argv, in);
-    box.readable[0] = in;
-    mt_status status = mg_run_tool(&box, "nm", text, LISTING);
-    return status == MT_OK ? mg_write_file(path, text, strlen(text)) : status;
+    if (!file)
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s: %s (run make first)", path, strerror(errno));
+    text[fread(text, 1, LISTING - 1, file)] = 0;
+    fclose(file);
+    return MT_OK;
 }
 
 /* The next line that defines a symbol, or NULL. */
@@ -229,7 +222,7 @@ mt_status mg_symbols_check(const mg_build *b, const char *id, const char *unit, 
     MT_CHECK(defined && listing, "out of memory");
     examiner e = { b, id, unit, strstr(object, "/counted/") || strstr(unit, ".cu"), defined, log, size, 0 };
     defined[0] = listing[0] = 0;
-    mt_status status = list_defined(b, defined);
+    mt_status status = read_defined(b, defined);
     if (status == MT_OK) {
         status = look(&e, object, listing);
         if (status == MT_OK)
