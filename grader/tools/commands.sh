@@ -26,6 +26,7 @@ smallest() { # PROGRAM: options that make it end at once
     bench_loader) echo "--rounds 1 --images 1 --workers 1" ;;
     bench_mlp) echo "--samples 64 --epochs 1" ;;
     bench_optim) echo "--params 65536 --rounds 1" ;;
+    bench_precision) echo "--steps 1 --rounds 1" ;;
     bench_sharing) echo "--bytes 4096" ;;
     bench_stack) echo "--samples 64 --rounds 1" ;;
     bench_tape) echo "--nodes 10 --rounds 1 --layers 1 --rows 1 --width 1" ;;
