@@ -14,6 +14,7 @@
 
 enum {
     PARALLEL_FROM = 1 << 16, /* elements from which waking the other threads (2 us) pays */
+    PARTS = 64,
 };
 
 static inline uint32_t bits_of(float value)
@@ -70,34 +71,45 @@ static inline float from_f16(uint16_t x)
 
 /* ---- arrays ---------------------------------------------------------------------------------------- */
 
-/* One loop for each pair of types; `to` and `from` convert one number. */
-#define LOOP(out_type, x_type, convert)                                                                   \
-    {                                                                                                     \
-        out_type *to_ = out;                                                                              \
-        const x_type *from_ = x;                                                                          \
-        _Pragma("omp parallel for simd if (n >= PARALLEL_FROM)") for (int64_t i = 0; i < n; i++) to_[i] = \
-            convert(from_[i]);                                                                            \
+/* A loop for each pair of types. An array so small that waking the other threads does not pay is converted without
+ * OpenMP: entering a parallel region costs as much as a thousand numbers, even for one thread. */
+#define CONVERSION(name, out_type, x_type, convert)                              \
+    static void name(out_type *out, const x_type *x, int64_t begin, int64_t end) \
+    {                                                                            \
+        for (int64_t i = begin; i < end; i++)                                    \
+            out[i] = convert(x[i]);                                              \
     }
-
 #define BF16_TO_F16(x) to_f16(from_bf16(x))
 #define F16_TO_BF16(x) to_bf16(from_f16(x))
+CONVERSION(f32_to_bf16, uint16_t, float, to_bf16)
+CONVERSION(f32_to_f16, uint16_t, float, to_f16)
+CONVERSION(bf16_to_f32, float, uint16_t, from_bf16)
+CONVERSION(f16_to_f32, float, uint16_t, from_f16)
+CONVERSION(bf16_to_f16, uint16_t, uint16_t, BF16_TO_F16)
+CONVERSION(f16_to_bf16, uint16_t, uint16_t, F16_TO_BF16)
+
+/* Numbers begin .. end - 1 of the arrays. */
+static void convert(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t begin, int64_t end)
+{
+    if (from == MT_F32)
+        (to == MT_BF16 ? f32_to_bf16 : f32_to_f16)(out, x, begin, end);
+    else if (to == MT_F32)
+        (from == MT_BF16 ? bf16_to_f32 : f16_to_f32)(out, x, begin, end);
+    else
+        (from == MT_BF16 ? bf16_to_f16 : f16_to_bf16)(out, x, begin, end);
+}
 
 void mt_convert_cpu(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n)
 {
     MT_CHECK((to == MT_F32 || mt_is_16bit(to)) && (from == MT_F32 || mt_is_16bit(from)),
              "convert: %s to %s: both must be f32, f16 or bf16", mt_dtype_name(from), mt_dtype_name(to));
-    if (to == from)
+    if (to == from) {
         memcpy(out, x, (size_t)(n * mt_dtype_size(to)));
-    else if (from == MT_F32 && to == MT_BF16)
-        LOOP(uint16_t, float, to_bf16)
-    else if (from == MT_F32)
-        LOOP(uint16_t, float, to_f16)
-    else if (to == MT_F32 && from == MT_BF16)
-        LOOP(float, uint16_t, from_bf16)
-    else if (to == MT_F32)
-        LOOP(float, uint16_t, from_f16)
-    else if (to == MT_F16)
-        LOOP(uint16_t, uint16_t, BF16_TO_F16)
-    else
-        LOOP(uint16_t, uint16_t, F16_TO_BF16)
+    } else if (n < PARALLEL_FROM) {
+        convert(out, to, x, from, 0, n);
+    } else {
+#pragma omp parallel for
+        for (int64_t part = 0; part < PARTS; part++)
+            convert(out, to, x, from, n * part / PARTS, n * (part + 1) / PARTS);
+    }
 }
