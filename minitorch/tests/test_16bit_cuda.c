@@ -3,6 +3,7 @@
 #include "autograd/tape.h"
 #include "core/rng.h"
 #include "core/scope.h"
+#include "nn/module.h"
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
 #include "ops/ops.h"
@@ -117,4 +118,21 @@ Test(precision, unscaling_is_as_on_the_cpu, .init = open_device)
         must(mt_compare("gradient", mt_f32(mt_to_device(there, MT_CPU)), want, tolerance, N));
         mt_scope_end();
     }
+}
+
+Test(precision, a_parameter_that_moved_is_converted_anew, .init = open_device)
+{
+    mt_module *layer = mt_linear_layer(5, 3, &rng);
+    mt_scope_begin();
+    mt_tensor *x = mt_normal(MT_SHAPE(2, 5), 0, 1, &rng), *out[2];
+    mt_autocast_begin(MT_BF16);
+    out[0] = mt_forward(layer, x);
+    mt_module_to_device(layer, MT_CUDA);
+    out[1] = mt_to_device(mt_forward(layer, mt_to_device(x, MT_CUDA)), MT_CPU);
+    mt_autocast_end();
+    cr_assert_eq(layer->param[0]->cast->storage->device, MT_CUDA);
+    for (int i = 0; i < 6; i++)
+        cr_assert_float_eq(mt_f32(out[0])[i], mt_f32(out[1])[i], 5 * 16 * 0x1p-23);
+    mt_scope_end();
+    mt_module_free(layer);
 }
