@@ -67,7 +67,7 @@ budgets() {
 floors() {
     awk '
     BEGIN {
-        split("core 0 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 amp 5 memory 5 data 6 text 6 ckpt 6 " \
+        split("core 0 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 memory 5 data 6 text 6 ckpt 6 " \
               "dist 6 plan 6 models 7 testing 7 train 8 apps 9 bench 9 tests 9", pair, " ")
         for (i = 1; i in pair; i += 2) floor[pair[i]] = pair[i + 1]
         # A unit is on the floor of its lab, or of the header of its own name when that is higher.
@@ -80,7 +80,7 @@ floors() {
         if (path ~ /^optim\/(updates|updates_cuda|clip|scaler|master)\.h$/) return 2 # kernels, declared beside the optimizers
         if (path == "cuda/table.c") return floor["optim"]               # puts all of them into the tables
         if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|kernels_math|kernels_rows|kernels_gpt2|kernels_16bit|tables|nd|heads|matmul|matmul_cuda|matmul_parts|vec|vecmath)\.[ch]$/) return 2 # kernels, declared beside the ops
-        if (path ~ /^ops\/policy\.[ch]$/) return 0 # an extension point, implemented by amp
+        if (path ~ /^ops\/policy\.[ch]$/) return 0 # an extension point, implemented by autocast
         if (path !~ /\//) return 9                                        # mt.h, the umbrella
         return folder(path) in floor ? floor[folder(path)] : -1
     }

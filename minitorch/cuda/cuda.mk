@@ -27,7 +27,7 @@ CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(call obj,$(wildcard 
                  $(call unit_obj,.cu,$(C_))
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check leaves out what needs packages (images, JSON): a machine with gcc and nvcc builds it.
-GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,amp autograd core ops optim prof testing))))
+GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,autograd core ops optim prof testing))))
 ifeq ($(CUDA),off)
 APPS          := $(filter-out minitorch/bench/gpu_check.c,$(APPS))
 TESTS         := $(filter-out $(patsubst tests/%,minitorch/tests/%.c,$(CUDA_PROGRAMS)),$(TESTS))
