@@ -3,7 +3,7 @@
 #
 #   train_gpt2, train_mnist   every .c and .h of ours that the program links on a CPU: its own, and those that the linker takes from an archive of all given code and of the reference's units, with their headers
 #   given framework           minitorch/ without emulator, bench, testing and tests
-# Then, without a limit, the lines that a student writes: those in the marked regions of solutions/ without the comments that begin and end them.
+# Then, without a limit, the lines that a student writes: of each lab and in all, those in the marked regions of solutions/ without the comments that begin and end them.
 # With -l NAME it lists a program's files with their lines instead.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -48,8 +48,10 @@ budget train_gpt2 12080 < <(closure train_gpt2)
 budget train_mnist 9380 < <(closure train_mnist)
 budget "given framework" 17500 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
     grep -vE '^minitorch/(emulator|bench|testing|tests)/')
-awk '/LAB [0-9.]+ END/ {inside = 0} inside && !head {lines++} head && /\*\// {head = 0}
-     /LAB [0-9.]+ BEGIN/ {inside = 1; head = !/\*\//; regions++}
-     END {printf "a student writes: %d lines in %d regions\n", lines, regions}' \
+awk '/LAB [0-9.]+ END/ {inside = 0} inside && !head {lines++; in_lab[lab]++} head && /\*\// {head = 0}
+     /LAB [0-9.]+ BEGIN/ {inside = 1; head = !/\*\//; regions++; of_lab[lab]++}
+     FNR == 1 {lab = FILENAME; sub("solutions", "labs", lab); sub("/[^/]*$", "", lab)}
+     END {for (lab in of_lab) printf "lab %s: %d regions, %d lines\n", lab, of_lab[lab], in_lab[lab] | "sort"; close("sort")
+          printf "a student writes: %d lines in %d regions\n", lines, regions}' \
     $(git ls-files labs/*/lab.json | sed -E 's#labs/(.*)/lab.json#solutions/\1/*.c solutions/\1/*.cu#' | xargs git ls-files)
 [ $over -eq 0 ] || { echo "budget: over; budget.sh -l NAME $build lists the files" >&2 && exit 1; }

@@ -5,32 +5,32 @@
 # a script of this repository. The commands of a page run in order in a copy of the tree, where they write what they
 # like; the programs are those of build/release, also where a page says MINE or another flavour.
 #   make TARGET    must be known, and its variables; then the programs and scripts of its recipe run here. A page with
-#                  programs of build/ must say `make` before them (docs/results/ are records of a day);
+#                  programs of build/ must say `make` before them (docs/results/ are records of a day, and instructors have built all);
 #                  make test runs those of build/release/tests
-#   a program      runs with the options that `smallest` adds, else with --help, which reports an option it does not know
+#   a program      runs with the options that `smallest` adds (not with --plan, which only calculates), else with --help, which reports an option it does not know
 #   a script       runs if `quick` has it; else it must exist, without errors of syntax
 # `# exit status N` behind a command says which it has, else 0. Every line that an `exact` command prints must be on
-# its page, but for those that name program or machine.
+# its page, but for those that name program or machine. Then shown.sh compares what the pages show with what was printed.
 set -o pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "${ROOT:-$root}" || exit 2
 pages=("$@")
 # OWN_PROGRAM.md has a test of its own, minitorch/tests/test_own_program.sh.
-[ $# -gt 0 ] || mapfile -t pages < <(printf '%s\n' README.md labs/*/README.md docs/*.md docs/results/*.md | grep -v OWN_PROGRAM)
+[ $# -gt 0 ] || mapfile -t pages < <(printf '%s\n' README.md labs/*/README.md solutions/*/ANSWERS.md docs/*.md docs/results/*.md | grep -v OWN_PROGRAM)
 
 smallest() { # PROGRAM: options that make it end at once
     case $1 in
     attention_share) echo "--size toy --layers 1 --tokens 64 --rounds 1" ;;
     bench_activations) echo "--elements 64 --rounds 1" ;;
     bench_gpt2) echo "--size toy --batch 1 --time 8 --steps 1 --tokens 2" ;;
-    bench_loader) echo "--rounds 1 --images 1 --workers 1" ;;
+    bench_loader) echo "--rounds 1 --images 1 --workers 2" ;;
     bench_mlp) echo "--samples 64 --epochs 1" ;;
     bench_optim) echo "--params 65536 --rounds 1" ;;
     bench_precision) echo "--steps 1 --rounds 1" ;;
     bench_sharing) echo "--bytes 4096" ;;
     bench_stack) echo "--samples 64 --rounds 1" ;;
-    bench_tape) echo "--nodes 10 --rounds 1 --layers 1 --rows 1 --width 1" ;;
-    bench_tokenizer) echo "--rounds 1 --workers 1" ;;
+    bench_tape) echo "--nodes 10 --rounds 1" ;;
+    bench_tokenizer) echo "--rounds 1 --workers 2" ;;
     bench_views) echo "--size 64" ;;
     generate) echo "--tokens 2" ;;
     train_gpt2) echo "--size toy --layers 1 --heads 1 --width 8 --block 8 --batch 1 --steps 1 --eval-every 1 --eval-batches 1 --quiet" ;;
@@ -52,14 +52,17 @@ for part in "$root"/build/release/*; do [ "${part##*/}" = bin ] || cp -rl "$part
 for program in "$root"/build/release/bin/*; do
     case ${program##*/} in
     grade | make_digits) ln "$program" build/release/bin/ ;;
-    *)  printf '#!/bin/sh\nexec %s "$@" %s\n' "$program" "$(smallest "${program##*/}")" >"build/release/bin/${program##*/}"
+    *)  printf '#!/bin/sh\ncase "$*" in *--plan*) exec %s "$@" ;; esac\nexec %s "$@" %s\n' "$program" "$program" "$(smallest "${program##*/}")" >"build/release/bin/${program##*/}"
         chmod +x "build/release/bin/${program##*/}" ;;
     esac
 done
 # What the pages take for granted: data, as small as can be; a submission; a CUDA program.
-cat labs/*/README.md | tee kjv.txt >datasets/cache/shakespeare/tinyshakespeare.txt
-"$root"/build/release/bin/tokenize --train 300 --save datasets/cache/gpt2 kjv.txt --quiet >/dev/null &&
-    "$root"/build/release/bin/tokenize -o shakespeare.tokens kjv.txt --quiet >/dev/null || exit 2
+cat labs/*/README.md{,} | tee kjv.txt >datasets/cache/shakespeare/tinyshakespeare.txt
+ln kjv.txt page.txt && mkdir -p datasets/cache/gpt2
+# A vocabulary of GPT-2's size, 50,257: pairs and triples of characters.
+perl -e '@c = map { chr } 33 .. 126; @m = map { $a = $_; map { "$a $_" } @c } @c; @t = map { s/ //r } @m;
+    print join("\n", "#version: 0.2", @m, (map { $a = $_; map { "$a $_" } @c } @t)[0 .. 49999 - @m]), "\n"' >datasets/cache/gpt2/vocab.bpe
+"$root"/build/release/bin/tokenize -o shakespeare.tokens kjv.txt --quiet >/dev/null || exit 2
 cp labs/01*/loops.c labs/02*/init.c alice && tar -cf alice.tar -C alice . && ln -s alice dir-or-tar
 cp minitorch/emulator/tests/good/grid_stride.cu saxpy.cu && cp minitorch/emulator/tests/good/check.h .
 # shellcheck disable=SC2016
@@ -70,7 +73,7 @@ perl -e '
     my $assigned = qr{(?:[A-Z_]+=(?:"[^"]*"|[^\s"]*)\s+)*};
     my $script = qr{(?:grader|minitorch|datasets)/[\w./]+\.sh\b|datasets/fetch\b|\.ci/\w+};
     my $program = qr{build/[\w.-]+/(?:bin|tests|emu)/\w+};
-    my $begins = qr{^$assigned(?:make(?![\w-])|$program|$script)};
+    my $begins = qr{^$assigned(?:make(?![\w-])|$program|$script|\./\w|(?:python3|grep) -)};
     for my $page (@ARGV) {
         local $/;
         open my $in, "<", $page or die "$page: $!\n";
@@ -78,7 +81,7 @@ perl -e '
         my @lines = split /\n/, $text, -1;
         my ($fenced, $after) = (0, 0);
         for my $i (0 .. $#lines) {
-            if ($lines[$i] =~ /^```/) { $fenced = !$fenced; $block = $i; $lines[$i] = ""; next; }
+            if ($lines[$i] =~ /^ *```/) { $fenced = !$fenced; $block = $i; $lines[$i] = ""; next; }
             if (!$fenced && $lines[$i] !~ /^    /) { $block = $i; next; }
             (my $line = $lines[$i]) =~ s/^ +//;
             $lines[$i] = "";
@@ -142,8 +145,9 @@ while IFS=$'\t' read -r in line in_block command; do
     [ -z "${seen[$what]:-}" ] || continue
     seen[$what]=1 count=$((count + 1)) expected=0 status=0
     [[ ! $command =~ \#\ exit\ status\ ([0-9]+) ]] || expected=${BASH_REMATCH[1]}
-    [[ ! $command =~ build/[a-z]+(-mine-[0-9-]+)?/(bin|tests)/ ]] || [ -n "$built" ] || [[ $page = docs/results/* ]] || complain "$page:$line: $command: nothing before it is make"
+    [[ ! $command =~ build/[a-z]+(-mine-[0-9-]+)?/(bin|tests)/ ]] || [ -n "$built" ] || [[ $page =~ ^(docs/results|solutions)/ ]] || complain "$page:$line: $command: nothing before it is make"
     run "$command" >"$stage/log" 2>&1 </dev/null || status=$?
+    { echo $'\x1e' && cat "$stage/log"; } >>"$stage/printed"
     # A missed bar of speed is no error of the command: the machine may be busy.
     if [ $status -eq 1 ] && tail -1 "$stage/log" | grep -qE '\bFAIL\b'; then status=0; fi
     [ "$status" -eq "$expected" ] || { complain "$page:$line: $command: exit status $status"; tail -3 "$stage/log" | sed "s|^|    |"; }
@@ -152,5 +156,12 @@ while IFS=$'\t' read -r in line in_block command; do
             grep -vE '^==> |simulated time$' "$stage/log" | tr -s ' ' | sed 's/^ //; s/ $//' | grep -vxF -f <(tr -s ' ' <"$stage/$page" | sed 's/^ //; s/ $//; /^$/d') | grep .)
     fi
 done <"$stage/commands.list"
+cd "$stage" || exit 2
+if [[ ${pages[*]} = *06-cuda* ]]; then # which shows a mutant's report
+    mkdir unpadded && cp solutions/06-cuda-kernels/*.cu unpadded &&
+        patch -s -d unpadded -p1 <grader/mutants/06-cuda-kernels/transpose-tile-unpadded.patch
+    { echo $'\x1e' && CUEMU_REPORT=1 minitorch/bench/count_lab06.sh unpadded "tiled transpose"; } >>printed 2>&1
+fi
+"$root/grader/tools/shown.sh" printed commands.list "${pages[@]}" || bad=$((bad + 1))
 echo "commands: $count commands in ${#pages[@]} pages; $bad complaints"
 [ $bad -eq 0 ]
