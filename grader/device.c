@@ -37,28 +37,49 @@ static bool find_line(const mg_run *run, uint64_t pc, char *line, size_t size)
     return pc && mg_build_line(&run->bench->build, run->bench->worker_path, &pc, 1, line, size);
 }
 
-/* A finding with a hint of its own is the cause of the failure: the row's hint would lead elsewhere. */
-static void judge_finding(mg_run *run)
+/* The emulator's finding with its lines. One with a hint of its own is the cause of the failure: the row's hint would
+ * lead elsewhere. */
+static void describe_finding(mg_run *run, const mg_device_report *r, char *words, size_t size)
 {
     static const char label[] = "\nhint: ";
-    const mg_device_report *r = mg_device_counts(run);
     char line[128] = "", other[128] = "", text[sizeof r->text + 1];
     snprintf(text, sizeof text, "%.*s", TEXT(r->text));
     char *hint = strstr(text, label), *rest = hint ? strchr(hint + 1, '\n') : NULL;
     if (hint) {
-        mg_hint(run, "%.*s", (int)strcspn(hint + sizeof label - 1, "\n"), hint + sizeof label - 1);
+        snprintf(run->row->hint, sizeof run->row->hint, "%.*s", (int)strcspn(hint + sizeof label - 1, "\n"),
+                 hint + sizeof label - 1);
         memmove(hint, rest ? rest : "", strlen(rest ? rest : "") + 1);
     }
     bool known = find_line(run, r->pc, line, sizeof line);
     bool second = find_line(run, r->other, other, sizeof other); /* the text of a race ends with its other access */
     if (!known && r->file[0])
         snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
-    mg_judge(run, MG_FAIL, "%s%s%s%s%s%s%.*s", line, line[0] ? ": " : "", text, second ? " at " : "", other,
+    snprintf(words, size, "%s%s%s%s%s%s%.*s", line, line[0] ? ": " : "", text, second ? " at " : "", other,
              r->where[0] ? "\n" : "", TEXT(r->where));
     mg_keep_printed(run);
     drop_findings(run->row->printed);
+}
+
+static void judge_finding(mg_run *run)
+{
+    char words[2048];
+    run->row->verdict = MG_FAIL; /* what it printed is kept */
+    describe_finding(run, mg_device_counts(run), words, sizeof words);
+    mg_judge(run, MG_FAIL, "%s", words);
     mg_session_end(run->session); /* after an error the device cannot be used again */
     run->session = NULL;
+}
+
+void mg_device_lead(mg_run *run)
+{
+    const mg_argument *last = run->arguments ? &run->argument[run->arguments - 1] : NULL;
+    const mg_device_report *r = last && !last->name[0] ? last->result : NULL;
+    char words[2048], detail[sizeof run->row->detail];
+    if (run->row->verdict != MG_FAIL || !r || r->errors || r->failed || !r->text[0])
+        return;
+    describe_finding(run, r, words, sizeof words);
+    memcpy(detail, run->row->detail, sizeof detail);
+    snprintf(run->row->detail, sizeof run->row->detail, "%.600s\n%.400s", words, detail);
 }
 
 void mg_device_ask(mg_run *run)

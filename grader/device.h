@@ -18,6 +18,9 @@
 void mg_device_ask(mg_run *run);
 bool mg_device_judge(mg_run *run);
 
+/* mg_device_lead -- values are wrong, and the emulator warned of what makes a value undefined: that comes first. */
+void mg_device_lead(mg_run *run);
+
 /* mg_device_counts -- of the call just made. */
 const mg_device_report *mg_device_counts(mg_run *run);
 

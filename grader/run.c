@@ -61,6 +61,8 @@ void mg_keep_printed(mg_run *run)
 void mg_run_end(mg_run *run)
 {
     mg_keep_printed(run);
+    if (run->bench->build.cuda)
+        mg_device_lead(run);
     if (!run->judged && run->calls == 0)
         mg_judge(run, MG_ERROR, "the check called nothing");
     if (!run->judged)

@@ -145,14 +145,15 @@ static int weight(const emu_finding *f)
     return f->kind == EMU_SYNC ? 4 : f->kind != EMU_RACE ? 3 : strstr(f->text, "__syncwarp()") ? 1 : 2;
 }
 
-/* The first diagnostic that is an error and occurred since `times` was recorded; for a race its cause, if that occurred
- * too. */
-static const emu_finding *newest(const uint64_t *times, size_t before)
+/* The first error that occurred since `times` was recorded; for a race its cause, if that occurred too. Or the first
+ * warning of a shuffle or barrier, after which values are undefined. */
+static const emu_finding *newest(const uint64_t *times, size_t before, bool warning)
 {
     const emu_finding *f, *best = NULL;
     size_t count = emu_findings(&f);
     for (size_t i = 0; i < count; i++) {
-        bool is_new = !f[i].warning && (i >= before || f[i].times > times[i]);
+        bool is_new =
+            f[i].warning == warning && (!warning || f[i].kind == EMU_SYNC) && (i >= before || f[i].times > times[i]);
         if (is_new && (!best || ((f[i].kind == EMU_RACE || f[i].kind == EMU_SYNC) && weight(&f[i]) > weight(best))))
             best = &f[i];
     }
@@ -249,8 +250,8 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
     report->failed = report->failed || copied_back;
     if (copied_back)
         snprintf(report->text, sizeof report->text, "cudaMemcpy to the host: a unit computes on the device");
-    else if (report->errors && newest(times, known))
-        write_finding(report, newest(times, known));
+    else if ((report->errors || !report->failed) && newest(times, known, !report->errors))
+        write_finding(report, newest(times, known, !report->errors));
     else if (error != cudaSuccess)
         snprintf(report->text, sizeof report->text, "%s", cudaGetErrorString(error));
 }
