@@ -22,10 +22,11 @@ static bool same_place(const emu_thread *a, const emu_thread *b)
     return a->wait.line == b->wait.line && (a->wait.file == b->wait.file || !strcmp(a->wait.file, b->wait.file));
 }
 
-static void arrive(emu_thread *self, const char *file, int line, int value)
+static void arrive(emu_thread *self, uintptr_t pc, const char *file, int line, int value)
 {
     emu_worker *worker = self->warp->worker;
     emu_scheduler *s = worker->scheduler;
+    self->wait.pc = pc;
     self->wait.file = file;
     self->wait.line = line;
     s->count += value != 0;
@@ -40,13 +41,15 @@ static void arrive(emu_thread *self, const char *file, int line, int value)
 
 void cuemu_barrier(const char *file, int line)
 {
-    arrive(emu_device_only("__syncthreads", (uintptr_t)__builtin_return_address(0)), file, line, 0);
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    arrive(emu_device_only("__syncthreads", pc), pc, file, line, 0);
 }
 
 int cuemu_barrier_vote(const char *file, int line, enum cuemu_vote vote, int value)
 {
-    emu_thread *self = emu_device_only("__syncthreads_count", (uintptr_t)__builtin_return_address(0));
-    arrive(self, file, line, value);
+    uintptr_t pc = (uintptr_t)__builtin_return_address(0);
+    emu_thread *self = emu_device_only("__syncthreads_count", pc);
+    arrive(self, pc, file, line, value);
     return self->warp->worker->scheduler->vote_result[vote];
 }
 
@@ -59,6 +62,12 @@ static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+/* In a helper of a header the line is the header's; the address leads on to its caller. */
+static emu_site barrier_of(const emu_thread *thread)
+{
+    return (emu_site){ .pc = thread->wait.pc, .file = thread->wait.file, .line = thread->wait.line };
 }
 
 /* "threads 0-19 wait at unit.cu:14, threads 20-63 at unit.cu:17" */
@@ -83,7 +92,7 @@ static void report_divergent(emu_worker *worker)
                              first->rank, i - 1, base_name(first->wait.file), first->wait.line);
     }
     const emu_thread *first = worker->scheduler->first_at_barrier;
-    emu_error_of(first, EMU_SYNC, (emu_site){ .file = first->wait.file, .line = first->wait.line },
+    emu_error_of(first, EMU_SYNC, barrier_of(first),
                  "divergent __syncthreads(): the block's threads meet at different barriers\n%s", text);
 }
 
@@ -99,7 +108,7 @@ static void report_missing(emu_worker *worker)
     }
     bool (*tell)(const emu_thread *, emu_kind, emu_site, const char *, ...) =
         emu_setting("CUEMU_STRICT", 0) ? emu_error_of : emu_warning_of;
-    tell(first, EMU_SYNC, (emu_site){ .file = first->wait.file, .line = first->wait.line },
+    tell(first, EMU_SYNC, barrier_of(first),
          "__syncthreads() is not reached by %d of %d threads, which have returned; the first is (%u,%u,%u)\n"
          "hint: a divergent barrier: all threads of the block must reach it, so it stands in no if and behind no "
          "return (the "
