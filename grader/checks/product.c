@@ -63,16 +63,34 @@ static void send_dims(mg_run *run, const mt_matmul_dims *d)
     mg_i64(run, "accumulate", d->write == MT_ACCUMULATE);
 }
 
+/* An operand, drawn in f32 and rounded to its type. */
+static void *send_matrix(mg_run *run, const char *name, mt_dtype dtype, int64_t count, int64_t cols, int64_t ld)
+{
+    void *sent = mg_in(run, name, dtype, MT_SHAPE(count));
+    float *x = dtype == MT_F32 ? sent : malloc((size_t)mt_max(count, 1) * sizeof *x);
+    MT_CHECK(x, "out of memory for %lld floats", (long long)count);
+    fill_matrix(mg_rng(run), x, count, cols, ld, gap_nan(*name));
+    for (int64_t i = 0; i < count && x != sent; i++)
+        mt_store_f64(sent, dtype, i, x[i]);
+    if (x != sent)
+        free(x);
+    return sent;
+}
+
 void mg_product_inputs(mg_run *run, mg_product *p)
 {
     const mt_matmul_dims *d = &p->dims;
-    float *a = mg_in(run, "a", MT_F32, MT_SHAPE(span_a(d)));
-    float *b = mg_in(run, "b", MT_F32, MT_SHAPE(span_b(d)));
-    fill_matrix(mg_rng(run), a, span_a(d), d->trans_a ? d->M : d->K, d->lda, gap_nan('a'));
-    fill_matrix(mg_rng(run), b, span_b(d), d->trans_b ? d->K : d->N, d->ldb, gap_nan('b'));
-    p->a = a;
-    p->b = b;
+    void *a = send_matrix(run, "a", p->dtype, span_a(d), d->trans_a ? d->M : d->K, d->lda);
+    void *b = send_matrix(run, "b", p->dtype, span_b(d), d->trans_b ? d->K : d->N, d->ldb);
     send_dims(run, d);
+    if (p->dtype == MT_F32) {
+        p->a = a;
+        p->b = b;
+        return;
+    }
+    p->a16 = a;
+    p->b16 = b;
+    mg_i64(run, "dtype", p->dtype);
 }
 
 void mg_product_describe(mg_run *run, const char *function, mg_product *p)
@@ -138,14 +156,26 @@ static void recognise(mg_run *run, const mt_matmul_dims *d, const double *want, 
                 (long long)d->N);
 }
 
+/* 16-bit numbers as f32; NULL: x is f32. */
+static float *widened(const uint16_t *x, mt_dtype dtype, int64_t count)
+{
+    float *wide = dtype == MT_F32 ? NULL : malloc((size_t)mt_max(count, 1) * sizeof *wide);
+    for (int64_t i = 0; wide && i < count; i++)
+        wide[i] = (float)mt_load_f64(x, dtype, i);
+    return wide;
+}
+
 bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint)
 {
     int64_t count = mg_product_span(&p->dims);
     double *want = mg_doubles(count), *tolerance = mg_doubles(count);
-    mg_oracle_matmul(want, tolerance, p->c0, p->a, p->b, &p->dims);
+    float *a = widened(p->a16, p->dtype, span_a(&p->dims)), *b = widened(p->b16, p->dtype, span_b(&p->dims));
+    mg_oracle_matmul(want, tolerance, p->c0, a ? a : p->a, b ? b : p->b, &p->dims);
     recognise(run, &p->dims, want, tolerance, hint);
     bool good = mg_expect(run, "c", want, tolerance);
     free(want);
     free(tolerance);
+    free(a);
+    free(b);
     return good;
 }

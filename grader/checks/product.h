@@ -8,7 +8,10 @@
 /* The inputs of one call, from which the expected result is computed. */
 typedef struct mg_product {
     mt_matmul_dims dims;
-    const float *c0, *a, *b; /* as sent; owned by the run, valid until the next call is described */
+    mt_dtype dtype; /* of a and b: f32, f16 or bf16 */
+    /* as sent; owned by the run, valid until the next call is described */
+    const float *c0, *a, *b; /* a, b: f32 */
+    uint16_t *a16, *b16;     /* f16 or bf16; may be changed before the call */
 } mg_product;
 
 /* mg_product_tight -- dimensions of a product without gaps, to be overwritten. */
@@ -17,8 +20,8 @@ mt_matmul_dims mg_product_tight(int64_t M, int64_t N, int64_t K, mt_trans trans_
 /* mg_product_span -- floats from the first of C to its last, without the gap after the last row. */
 int64_t mg_product_span(const mt_matmul_dims *d);
 
-/* mg_product_inputs -- the arguments after c: a, b, then the nine fields of dims. The gaps of a and b contain NaN, so
- * that a kernel which uses them gets a wrong result. */
+/* mg_product_inputs -- the arguments after c: a, b, then the nine fields of dims, and the type unless it is f32. The
+ * gaps of a and b contain NaN, so that a kernel which uses them gets a wrong result. */
 void mg_product_inputs(mg_run *run, mg_product *p);
 
 /* mg_product_describe -- the whole call. C starts as NaN where it must be overwritten; its gaps have numbers that must

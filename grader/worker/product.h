@@ -5,9 +5,9 @@
 #include "ops/matmul.h"
 #include "worker/call.h"
 
-static inline void mg_call_product(mt_matmul_fn *function, const mg_value *v)
+static inline mt_matmul_dims mg_product_dims(const mg_value *v)
 {
-    const mt_matmul_dims dims = {
+    return (mt_matmul_dims){
         .M = v[3].i64,
         .N = v[4].i64,
         .K = v[5].i64,
@@ -18,6 +18,11 @@ static inline void mg_call_product(mt_matmul_fn *function, const mg_value *v)
         .trans_b = v[10].i64 ? MT_TRANS : MT_NO_TRANS,
         .write = v[11].i64 ? MT_ACCUMULATE : MT_OVERWRITE,
     };
+}
+
+static inline void mg_call_product(mt_matmul_fn *function, const mg_value *v)
+{
+    const mt_matmul_dims dims = mg_product_dims(v);
     function(v[0].f32, v[1].f32, v[2].f32, &dims);
 }
 
