@@ -1,13 +1,39 @@
-/* calls_09.c -- how the worker calls the units of lab 09. */
+/* calls_09.c -- how the worker calls the conversions and products of lab 09. */
 #include "ops/kernels_16bit.h"
 #include "worker/calls_09.h"
+#include "worker/product.h"
+
+/* ---- conversions ------------------------------------------------------------------------------------ */
 
 static void convert(const mg_value *v) /* out [n], x [n], types of both, n */
 {
     mt_convert_cpu(v[0].ptr, (mt_dtype)v[2].i64, v[1].ptr, (mt_dtype)v[3].i64, v[4].i64);
 }
 
+static void there_and_back(const mg_value *v) /* half, back [n]; x [n] f32, the 16-bit type, n, times */
+{
+    for (int64_t t = 0; t < v[5].i64; t++) {
+        mt_convert_cpu(v[0].ptr, (mt_dtype)v[3].i64, v[2].ptr, MT_F32, v[4].i64);
+        mt_convert_cpu(v[1].ptr, MT_F32, v[0].ptr, (mt_dtype)v[3].i64, v[4].i64);
+    }
+}
+
+/* ---- products --------------------------------------------------------------------------------------- */
+
+static void product(const mg_value *v) /* c; a, b, the nine fields of dims, type of a and b */
+{
+    const mt_matmul_dims dims = mg_product_dims(v);
+    mt_matmul16_cpu(v[0].f32, v[1].ptr, v[2].ptr, (mt_dtype)v[12].i64, &dims);
+}
+
 const mg_function mg_calls_09[] = {
-    { "mt_convert_cpu", convert },
+    { "mt_convert_cpu to bf16", convert },
+    { "mt_convert_cpu from bf16", convert },
+    { "mt_convert_cpu to f16", convert },
+    { "mt_convert_cpu from f16", convert },
+    { "mt_convert_cpu between f16 and bf16", convert },
+    { "mt_convert_cpu to bf16 and back", there_and_back },
+    { "mt_convert_cpu to f16 and back", there_and_back },
+    { "mt_matmul16_cpu", product },
     { NULL, NULL },
 };

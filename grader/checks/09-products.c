@@ -1,0 +1,195 @@
+/* 09-products.c -- how the checks of step 09.3 run: products of 16-bit matrices against the oracle in double, whose
+ * operands are what the 16 bits say. Rows: 09-mixed-precision.c. */
+#include "checks/09-mixed-precision.h"
+#include "checks/fill.h"
+#include "checks/oracle.h"
+#include "checks/product.h"
+#include "traffic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FUNCTION "mt_matmul16_cpu"
+
+static const mt_dtype types[] = { MT_BF16, MT_F16 };
+
+/* Whether all elements of C are numbers of 16 bits, which sums in f32 are by chance only. */
+static bool sums_are_16_bits(mg_run *run, const mg_product *p)
+{
+    const float *c = mg_result(run, "c");
+    uint32_t low = 0, bits;
+    for (int64_t i = 0; i < mg_product_span(&p->dims); i++) {
+        memcpy(&bits, c + i, sizeof bits);
+        if (i % p->dims.ldc < p->dims.N)
+            low |= isfinite(c[i]) ? bits : 1;
+    }
+    return (low & (p->dtype == MT_BF16 ? 0xffff : 0x1fff)) == 0;
+}
+
+static bool judge(mg_run *run, const mg_product *p, const char *hint)
+{
+    if (p->dims.K > 1 && sums_are_16_bits(run, p))
+        mg_hint(run,
+                "every element of C is a %s: add in f32, because a sum in 16 bits stops to grow once a term is below "
+                "half of its last bit",
+                mt_dtype_name(p->dtype));
+    return mg_product_expect(run, p, hint);
+}
+
+static bool check_product(mg_run *run, mt_matmul_dims dims, mt_dtype dtype, const char *hint)
+{
+    mg_product p = { .dims = dims, .dtype = dtype };
+    mg_product_describe(run, FUNCTION, &p);
+    return mg_call(run) && judge(run, &p, hint);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------- */
+
+/* Terms of about 0.01, all positive. In bf16 the sum stops near 4: half of its last bit is 0.016 there. */
+static void long_sums(mg_run *run)
+{
+    static const int64_t sizes[][3] = { { 1, 1, 1000 }, { 3, 2, 1001 }, { 2, 5, 997 } };
+    for (int t = 0; t < 2 * MT_COUNT(sizes); t++) {
+        const int64_t *size = sizes[t / 2];
+        mg_product p = { .dims = mg_product_tight(size[0], size[1], size[2], MT_NO_TRANS, MT_NO_TRANS),
+                         .dtype = types[t % 2] };
+        mg_product_describe(run, FUNCTION, &p);
+        for (int64_t i = 0; i < size[0] * size[2]; i++)
+            mt_store_f64(p.a16, p.dtype, i, 0.008 + 0.004 * mt_rng_uniform(mg_rng(run)));
+        for (int64_t i = 0; i < size[1] * size[2]; i++)
+            mt_store_f64(p.b16, p.dtype, i, 0.8 + 0.4 * mt_rng_uniform(mg_rng(run)));
+        if (!mg_call(run) || !judge(run, &p, NULL))
+            return;
+    }
+}
+
+/* ---- sizes, transposes, strides ---------------------------------------------------------------------- */
+
+/* First a product of whole blocks, then one that is longer than a block in one dimension only, so that a failure shows
+ * in which dimension the error is. */
+static const struct {
+    int64_t shape[3];
+    const char *hint;
+} blocks[] = {
+    { { 48, 64, 32 }, NULL },
+    { { 271, 37, 32 }, "only M is longer than a block: the rows of A and C where the second block of rows begins" },
+    { { 9, 1087, 32 },
+      "only N is longer than a block: the columns of B and C where the second block of columns begins" },
+    { { 9, 37, 769 },
+      "only K is longer than a block: each block of K has its own columns of A and rows of B, the last "
+      "one has a single one, and all but the first add to C" },
+};
+
+static const int64_t shapes[][3] = {
+    /* M, N, K; -1: random */
+    { 1, 1, 1 },    { 0, 5, 7 },    { 5, 0, 7 },    { 6, 5, 0 },  { -1, -1, -1 },   { 1, -1, -1 },
+    { -1, 1, -1 },  { -1, -1, 1 },  { 17, 31, 33 }, { 1, 1, 64 }, { 256, 33, 256 }, { 257, 5, 257 },
+    { 3, 1025, 5 }, { 5, 1024, 9 }, { -1, -1, -1 }, { 1, 40, 1 }, { 40, 1, 1 },     { 7, 300, 513 },
+};
+
+static int64_t size_or_random(mt_rng *rng, int64_t size)
+{
+    return size >= 0 ? size : mg_pick_size(rng, 1, 80);
+}
+
+static mt_matmul_dims vary(mt_rng *rng, product_about about, const int64_t shape[3], int t)
+{
+    int64_t M = size_or_random(rng, shape[0]), N = size_or_random(rng, shape[1]), K = size_or_random(rng, shape[2]);
+    int trans = about == PRODUCT_TRANS ? 1 + t % 3 : about == PRODUCT_STRIDES ? t % 4 : 0;
+    mt_matmul_dims d = mg_product_tight(M, N, K, trans & 1, trans >> 1);
+    d.write = about == PRODUCT_ACCUMULATE || (about == PRODUCT_STRIDES && t / 4 % 2) ? MT_ACCUMULATE : MT_OVERWRITE;
+    if (about == PRODUCT_STRIDES) {
+        d.lda += mg_pick(rng, 1, 9);
+        d.ldb += mg_pick(rng, 1, 9);
+        d.ldc += mg_pick(rng, 1, 9);
+    }
+    return d;
+}
+
+static void every_shape(mg_run *run, product_about about)
+{
+    /* Longer than a block in every dimension. */
+    const int64_t large[] = { mg_pick(mg_rng(run), 260, 300), mg_pick(mg_rng(run), 1030, 1100),
+                              2 * mg_pick(mg_rng(run), 260, 300) + 1 };
+    bool good = true;
+    for (int t = 0; t < 6 * MT_COUNT(blocks) && good; t += about == PRODUCT_TRANS ? 1 : 3)
+        good = check_product(run, vary(mg_rng(run), about, blocks[t / 6].shape, t), types[t % 2], blocks[t / 6].hint);
+    for (int t = 0; t < 2 * MT_COUNT(shapes) && good; t++)
+        good = check_product(run, vary(mg_rng(run), about, shapes[t / 2], t / 2), types[t % 2], NULL);
+    for (int t = 2; t < 4 && good; t++) /* with transposes: both, then A */
+        good = check_product(run, vary(mg_rng(run), about, large, t), types[t % 2], NULL);
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------- */
+
+/* The same product with each number of threads: all must give the bits of the first answer. */
+static bool check_threads(mg_run *run, mt_matmul_dims dims, mt_dtype dtype)
+{
+    static const int threads[] = { 1, 2, 3, 5 };
+    const mt_rng start = *mg_rng(run);
+    double *bits = NULL;
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(threads) && good; i++) {
+        mg_product p = { .dims = dims, .dtype = dtype };
+        *mg_rng(run) = start;
+        mg_product_describe(run, FUNCTION, &p);
+        mg_threads(run, threads[i]);
+        good = mg_call(run) && (bits ? mg_expect(run, "c", bits, NULL) : mg_product_expect(run, &p, NULL));
+        if (good && !bits)
+            bits = mg_lift(mg_result(run, "c"), mg_product_span(&dims));
+    }
+    free(bits);
+    return good;
+}
+
+static void any_threads(mg_run *run)
+{
+    mt_rng *rng = mg_rng(run);
+    mg_product p = { .dims = mg_product_tight(mg_pick(rng, 260, 280), mg_pick(rng, 150, 170), mg_pick(rng, 260, 280),
+                                              MT_NO_TRANS, MT_NO_TRANS),
+                     .dtype = MT_BF16 };
+    mg_product_describe(run, FUNCTION, &p);
+    bool good = mg_shared_call(run) && mg_product_expect(run, &p, NULL);
+    for (int t = 0; t < 4 && good; t++)
+        good = check_threads(
+            run, mg_product_tight(mg_pick(rng, 1, 400), mg_pick(rng, 1, 400), mg_pick(rng, 1, 900), t & 1, t >> 1 & 1),
+            types[t % 2]);
+}
+
+void mg_09_product(mg_run *run, const void *one_case)
+{
+    const product_case *c = one_case;
+    if (c->about == PRODUCT_SUMS)
+        long_sums(run);
+    else if (c->about == PRODUCT_THREADS)
+        any_threads(run);
+    else
+        every_shape(run, c->about);
+}
+
+/* ---- the race ---------------------------------------------------------------------------------------- */
+
+static mg_product racing; /* the call described last; the checker times one pair at a time */
+
+static void describe_race(mg_run *run, const void *one_case, const char *function)
+{
+    const product_race *c = one_case;
+    racing = (mg_product){ .dims = mg_product_tight(c->M, c->N, c->K, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
+    mg_begin(run, function);
+    mg_out(run, "c", MT_F32, MT_SHAPE(mg_product_span(&racing.dims)));
+    mg_product_inputs(run, &racing);
+}
+
+static bool verify_race(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    return mg_product_expect(run, &racing, NULL);
+}
+
+void mg_09_product_race(mg_run *run, const void *one_case)
+{
+    const product_race *c = one_case;
+    const mg_race race = { c->bar, FUNCTION, FUNCTION, "the reference", 1, describe_race, verify_race };
+    mg_perf(run, &race, one_case);
+}
