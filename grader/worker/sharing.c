@@ -124,17 +124,23 @@ uintptr_t mg_share_end(void)
 
 /* ---- OpenMP: what gcc calls, wrapped by the linker ---------------------------------------------------------- */
 
-#define REGION(name, parameters, arguments)         \
-    void __real_##name parameters;                  \
-    void __wrap_##name parameters;                  \
-    void __wrap_##name parameters                   \
-    {                                               \
-        bool outer = atomic_load(&region) % 2 == 0; \
-        atomic_fetch_add(&region, outer);           \
-        if (outer)                                  \
-            atomic_store(&loops_begun, 0);          \
-        __real_##name arguments;                    \
-        atomic_fetch_add(&region, outer);           \
+/* By how much a region's beginning and end advance its number: one that runs on one thread may begin others. */
+static uint32_t advance(void)
+{
+    return atomic_load(&region) % 2 == 0 ? 1 : omp_in_parallel() ? 0 : 2;
+}
+
+#define REGION(name, parameters, arguments) \
+    void __real_##name parameters;          \
+    void __wrap_##name parameters;          \
+    void __wrap_##name parameters           \
+    {                                       \
+        uint32_t by = advance();            \
+        atomic_fetch_add(&region, by);      \
+        if (by > 0)                         \
+            atomic_store(&loops_begun, 0);  \
+        __real_##name arguments;            \
+        atomic_fetch_add(&region, by);      \
     }
 
 typedef void body(void *);
