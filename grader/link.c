@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- launcher ------------------------------------------------------------------------------- */
 
@@ -59,26 +60,32 @@ typedef struct parts {
     int folders;
 } parts;
 
+/* Of a counted worker, the graded lab's units and the reference's kernels that they call count. */
+static void add_folder(const mg_build *b, unsigned whose, const char *id, parts *p)
+{
+    MT_CHECK(p->folders < MG_UNITS, "too many labs");
+    char *folder = p->folder[p->folders++];
+    bool mine = is_mine(b, whose, id), counted = whose & MG_COUNTED;
+    mg_path(folder, "%s/in/counted/%s", b->scratch, id);
+    if (counted && b->mines && strcmp(b->mine[0], id) == 0)
+        mg_path(folder, "%s/obj/counted", b->scratch);
+    else if (!counted || access(folder, R_OK) != 0)
+        mg_path(folder, mine ? "%s/obj/%s" : "%s/in/units/%s", b->scratch, id);
+}
+
 static void find_folders(const mg_build *b, unsigned whose, parts *p)
 {
     char units[PATH_MAX];
     mg_path(units, "%s/in/units", b->scratch);
     DIR *labs = opendir(units);
-    for (struct dirent *e; labs && (e = readdir(labs));) {
-        if (e->d_name[0] == '.' || is_mine(b, whose, e->d_name))
-            continue;
-        MT_CHECK(p->folders < MG_UNITS, "too many labs");
-        mg_path(p->folder[p->folders++], "%s/%s", units, e->d_name);
-    }
+    for (struct dirent *e; labs && (e = readdir(labs));)
+        if (e->d_name[0] != '.' && !is_mine(b, whose, e->d_name))
+            add_folder(b, whose, e->d_name, p);
     if (labs)
         closedir(labs);
-    for (int i = 0; i < b->mines; i++) {
-        if (!is_mine(b, whose, b->mine[i]))
-            continue;
-        MT_CHECK(p->folders < MG_UNITS, "too many labs");
-        mg_path(p->folder[p->folders++], "%s/obj/%s", b->scratch,
-                i == 0 && whose & MG_COUNTED ? "counted" : b->mine[i]);
-    }
+    for (int i = 0; i < b->mines; i++)
+        if (is_mine(b, whose, b->mine[i]))
+            add_folder(b, whose, b->mine[i], p);
 }
 
 /* Its functions replace the C library's (worker/heap.c). */
