@@ -1,5 +1,7 @@
-/* 09-mixed-precision.c -- the rows of lab 09. How they run: 09-conversions.c, 09-products.c, 09-training.c. */
+/* 09-mixed-precision.c -- the rows of lab 09. How they run: 09-conversions.c, 09-products.c, 09-autocast.c,
+ * 09-scaler.c, 09-master.c. */
 #include "checks/09-mixed-precision.h"
+#include "checks/09-training.h"
 
 // clang-format off
 
@@ -78,6 +80,81 @@ static const product_race product_races[] = {
       256, 512, 512, "09.3" },
 };
 
+/* ---- 09.4 the cast policy */
+static const policy_case policy_cases[] = {
+    { { 2, "products", "a product computes in the type of mt_autocast_begin, whatever its inputs are" }, MT_OP_MATMUL },
+    { { 2, "elementwise ops", "an elementwise op is as precise as its inputs: it computes in their type" },
+      MT_OP_ELEMENTWISE },
+    { { 2, "reductions", "a sum needs f32, also when its inputs have 16 bits and the products another type" },
+      MT_OP_REDUCTION },
+};
+
+/* ---- 09.5 kept copies */
+static const copies_case copies_cases[] = {
+    { { 1, "values", "convert() makes a copy of the wanted type; return it" }, COPIES_VALUES },
+    { { 3, "once for several micro-batches",
+        "a parameter keeps its copy with mt_autocast_keep, and a current one is returned without a conversion" },
+      COPIES_ONCE },
+    { { 2, "again after an update", "a copy is current only when t->cast_version is t->storage->version" },
+      COPIES_WRITTEN },
+    { { 2, "another type", "a kept copy of the other 16-bit type is not the wanted one: compare t->cast->dtype" },
+      COPIES_OTHER_TYPE },
+    { { 2, "activations", "only a parameter (t->requires_grad) keeps its copy: an activation is used once" },
+      COPIES_ACTIVATIONS },
+    { { 1, "several parameters", "each parameter has a copy of its own, in t->cast" }, COPIES_SEVERAL },
+    { { 2, "any order", "no copy may be used after its parameter changed, and none may stay when all are released" },
+      COPIES_RANDOM },
+};
+static const mg_case network_cases[] = {
+    { 2, "types in a network",
+      "a product saves the 16-bit copies of its operands, everything else is f32: the policy decides which" },
+};
+
+/* ---- 09.6 the rule of the scale */
+static const scaler_case scaler_cases[] = {
+    { { 2, "finite steps", "after `interval` finite steps the exponent grows by one, and the count starts again" },
+      SCALER_GOOD },
+    { { 2, "an overflow", "a step that is not finite also sets the count of good ones to 0" }, SCALER_OVERFLOW },
+    { { 1, "overflows in a row", "each halves the scale, and counts in `skipped` and in `in_a_row`" },
+      SCALER_IN_A_ROW },
+    { { 2, "any order", "a finite step ends the row of skipped ones; interval 1 doubles after each" }, SCALER_RANDOM },
+    { { 1, "at the limits", "counts go on where the exponent cannot" }, SCALER_LIMITS },
+};
+
+/* ---- 09.7 unscaling, with clipping */
+static const unscale_case unscale_cases[] = {
+    { { 2, "divided exactly", "not clipped: one factor 1 / scale, a power of two, for every element of every array" },
+      UNSCALE_EXACT },
+    { { 2, "clipped",
+        "compare the norm without the scale with max_norm; the factor is max_norm / norm / scale, for all arrays" },
+      UNSCALE_CLIPPED },
+    { { 1, "tiny and huge", "the squares of large elements overflow f32: mt_grad_norm_cpu computes in double" },
+      UNSCALE_RANGE },
+    { { 2, "inf and NaN", "one such element, in any array, and no array may change: return the norm, which is not "
+                          "finite" },
+      UNSCALE_INFINITE },
+    { { 1, "nothing left", "max_norm may be 0, and so may the norm: 0 / 0 is NaN" }, UNSCALE_NOTHING },
+    { { 1, "any number of threads", "the norm is mt_grad_norm_cpu's, which has the same bits for any number" },
+      UNSCALE_THREADS },
+    { { 2, "two passes over memory", "one pass reads for the norm, one multiplies by both factors at once" },
+      UNSCALE_TRAFFIC },
+    { { 2, "one pass at scale 1", "where the factor is 1 nothing is written" }, UNSCALE_UNTOUCHED },
+};
+
+/* ---- 09.8 the master's update */
+static const master_case master_cases[] = {
+    { { 2, "some steps", "each piece: mt_adamw_update_cpu, then mt_convert_cpu of its new values" }, MASTER_STEPS },
+    { { 3, "every size",
+        "param, grad, both states and the copy advance by the piece's first element; the last piece is shorter" },
+      MASTER_SIZES },
+    { { 1, "every magnitude", "the copy is rounded as mt_convert_cpu does: to nearest, ties to even" },
+      MASTER_ROUNDING },
+    { { 1, "any number of threads", "each piece needs an mt_update of its own, declared inside the loop" },
+      MASTER_THREADS },
+    { { 4, "one pass over memory", "convert each piece while it is in the cache, not all of it afterwards" },
+      MASTER_TRAFFIC },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("09.1", "bf16", mg_09_convert, bf16_cases),
     MG_GROUP("09.1", "bf16", mg_09_convert_race, bf16_race),
@@ -86,11 +163,12 @@ static const mg_group groups[] = {
     MG_GROUP("09.2", "f16", mg_09_convert_race, f16_race),
     MG_GROUP("09.3", "products", mg_09_product, product_cases),
     MG_GROUP("09.3", "products", mg_09_product_race, product_races),
-    { "09.4", "cast policy", NULL, NULL, 0, 0 },
-    { "09.5", "kept copies", NULL, NULL, 0, 0 },
-    { "09.6", "scaler", NULL, NULL, 0, 0 },
-    { "09.7", "unscaling", NULL, NULL, 0, 0 },
-    { "09.8", "master", NULL, NULL, 0, 0 },
+    MG_GROUP("09.4", "cast policy", mg_09_policy, policy_cases),
+    MG_GROUP("09.5", "kept copies", mg_09_copies, copies_cases),
+    MG_GROUP("09.5", "kept copies", mg_09_network, network_cases),
+    MG_GROUP("09.6", "scaler", mg_09_scaler, scaler_cases),
+    MG_GROUP("09.7", "unscaling", mg_09_unscale, unscale_cases),
+    MG_GROUP("09.8", "master", mg_09_master, master_cases),
 };
 
 // clang-format on

@@ -35,5 +35,11 @@ const mg_function mg_calls_09[] = {
     { "mt_convert_cpu to bf16 and back", there_and_back },
     { "mt_convert_cpu to f16 and back", there_and_back },
     { "mt_matmul16_cpu", product },
+    { "mt_autocast_dtype", mg_call_autocast_dtype },
+    { "ops under autocast", mg_call_autocast_network },
+    { "mt_autocast_operand", mg_call_kept_copies },
+    { "mt_scaler_update", mg_call_scaler },
+    { "mt_unscale_grads_cpu", mg_call_unscale },
+    { "mt_adamw_master_update_cpu", mg_call_master },
     { NULL, NULL },
 };

@@ -4,4 +4,11 @@
 
 #include "worker/call.h"
 
+void mg_call_autocast_dtype(const mg_value *v);
+void mg_call_autocast_network(const mg_value *v);
+void mg_call_kept_copies(const mg_value *v);
+void mg_call_scaler(const mg_value *v);
+void mg_call_unscale(const mg_value *v);
+void mg_call_master(const mg_value *v);
+
 #endif
