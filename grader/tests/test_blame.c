@@ -23,6 +23,7 @@ static void open_all(void)
     toy_write(&t, "half.c", "float half(float x) { return x / 2; }\n");
     toy_shell("cd %s && gcc -c twice.c -o build/units/88-twice/twice.o && gcc -c half.c -o build/units/89-half/half.o",
               t.root);
+    toy_defined(&t);
 }
 
 static void close_all(void)
