@@ -1,5 +1,6 @@
 /* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
 #include "aborts.h"
+#include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
@@ -18,15 +19,18 @@ Test(tables, the_cpu_has_every_kernel)
     const struct {
         const void *table;
         size_t size;
-    } of[] = { { mt_kernels(MT_CPU), sizeof(mt_kernel_table) },
-               { mt_nd_kernels(MT_CPU), sizeof(mt_nd_table) },
-               { mt_math_kernels(MT_CPU), sizeof(mt_math_table) },
-               { mt_rows_kernels(MT_CPU), sizeof(mt_rows_table) },
-               { mt_gpt2_kernels(MT_CPU), sizeof(mt_gpt2_table) } };
+    } of[MT_FAMILIES] = { [MT_BASE_FAMILY] = { mt_kernels(MT_CPU), sizeof(mt_kernel_table) },
+                          [MT_ND_FAMILY] = { mt_nd_kernels(MT_CPU), sizeof(mt_nd_table) },
+                          [MT_MATH_FAMILY] = { mt_math_kernels(MT_CPU), sizeof(mt_math_table) },
+                          [MT_ROWS_FAMILY] = { mt_rows_kernels(MT_CPU), sizeof(mt_rows_table) },
+                          [MT_GPT2_FAMILY] = { mt_gpt2_kernels(MT_CPU), sizeof(mt_gpt2_table) },
+                          [MT_16BIT_FAMILY] = { mt_16bit_kernels(MT_CPU), sizeof(mt_16bit_table) } };
     cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu);
-    for (int family = 0; family < MT_FAMILIES; family++)
+    for (int family = 0; family < MT_FAMILIES; family++) {
+        cr_assert_gt(of[family].size, 0, "table %d is not looked at", family);
         for (size_t i = 0; i < of[family].size / sizeof(void *); i++)
             cr_assert_not_null(((void *const *)of[family].table)[i], "entry %d of table %d is missing", (int)i, family);
+    }
 }
 
 Test(tables, entries_are_the_kernels_of_their_names)
