@@ -122,7 +122,7 @@ status=$?
 ok 'stopped: 128 + the signal' [ $status = 143 ]
 ok '... says where it stopped' said 'stopped after step'
 ok '... names the file' grep -q "$work/run/metrics.csv" "$work/out"
-ok '... whose rows are whole' eval 'awk -F, "NF != 5 { exit 1 }" "$work/run/metrics.csv" && [ -z "$(tail -c 1 "$work/run/metrics.csv")" ]'
+ok '... whose rows are whole' eval 'awk -F, "NF != 6 { exit 1 }" "$work/run/metrics.csv" && [ -z "$(tail -c 1 "$work/run/metrics.csv")" ]'
 ok '... and nothing half-written' eval '[ -z "$(find "$work/run" -name "*.tmp")" ]'
 
 train --bogus
