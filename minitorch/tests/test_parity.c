@@ -4,6 +4,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"
+#include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
@@ -42,9 +43,13 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
 /* An entry that is missing shows when an op first needs it; here it shows at once. */
 Test(parity, the_table_is_full)
 {
-    const size_t size[] = { sizeof(mt_kernel_table), sizeof(mt_nd_table), sizeof(mt_math_table), sizeof(mt_rows_table),
-                            sizeof(mt_gpt2_table) };
+    const size_t size[MT_FAMILIES] = {
+        [MT_BASE_FAMILY] = sizeof(mt_kernel_table), [MT_ND_FAMILY] = sizeof(mt_nd_table),
+        [MT_MATH_FAMILY] = sizeof(mt_math_table),   [MT_ROWS_FAMILY] = sizeof(mt_rows_table),
+        [MT_GPT2_FAMILY] = sizeof(mt_gpt2_table),   [MT_16BIT_FAMILY] = sizeof(mt_16bit_table)
+    };
     for (int family = 0; family < MT_FAMILIES; family++) {
+        cr_assert_gt(size[family], 0, "table %d is not looked at", family);
         void *const *entry = mt_table_in_use(family, MT_CUDA, NULL);
         for (size_t i = 0; i < size[family] / sizeof *entry; i++)
             cr_assert_not_null(entry[i], "entry %d of table %d of cuda is missing", (int)i, family);
