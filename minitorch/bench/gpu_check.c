@@ -127,7 +127,12 @@ RUN(gather, mt_gather_rows_fwd_cuda(b->x[0], b->x[1], b->id, b->rows, IDS, COLS)
 RUN(scatter_add, mt_gather_rows_bwd_cuda(b->x[0], b->x[1], b->id, b->rows, IDS, COLS))
 RUN(histogram_global, mt_histogram_global_cuda((int64_t *)b->scratch, (const uint8_t *)b->x[1], b->n))
 RUN(histogram_private, mt_histogram_private_cuda((int64_t *)b->scratch, (const uint8_t *)b->x[1], b->n))
-RUN(cublas_bf16, mt_cublas_bf16(b->x[0], (const uint16_t *)b->x[1], (const uint16_t *)b->x[2], (int)b->side))
+
+static void run_cublas_bf16(const bench *b)
+{
+    const mt_matmul_dims d = mt_dense_dims(b->side, b->side, b->side, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    mt_matmul16_cuda(b->x[0], b->x[1], b->x[2], MT_BF16, &d);
+}
 
 static void run_add_row(const bench *b)
 {

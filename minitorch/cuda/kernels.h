@@ -28,10 +28,6 @@ void mt_cuda_copy(void *to, mt_device to_device, const void *from, mt_device fro
 void mt_cuda_clear(void *data, int64_t bytes);
 void mt_cuda_pack(void *out, const void *storage, const mt_view *view, int64_t size);
 
-/* mt_cublas_bf16 -- c = a b through cuBLAS, all n x n; operands are bf16 in memory, sums and c are f32: gpu_check
- * compares the tensor rungs with it.   cublas.cu */
-void mt_cublas_bf16(float *c, const uint16_t *a, const uint16_t *b, int n);
-
 /* ---- unary.cu -------------------------------------------------------------------------------------------- */
 mt_unary_fwd_fn mt_exp_fwd_cuda, mt_log_fwd_cuda, mt_sqrt_fwd_cuda, mt_sigmoid_fwd_cuda, mt_tanh_fwd_cuda,
     mt_gelu_tanh_fwd_cuda;

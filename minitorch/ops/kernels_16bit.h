@@ -19,7 +19,7 @@ void mt_convert_cpu(void *out, mt_dtype to, const void *x, mt_dtype from, int64_
 /* mt_matmul16_cpu -- c = or += op(a) op(b) with operands of 16 bits and sums in f32.
  *   c [M,N] f32;  a, b of type `dtype`, f16 or bf16; sizes, strides and transposes as in ops/matmul.h
  * A product of two 16-bit floats is exact in f32; K of them are added in f32, in an order that depends on K only:
- * |error| <= K 2^-24 sum |a||b|.   Aborts: another type, a leading dimension that is too small.
+ * |error| <= (K + 1) 2^-24 (|c before| + sum |a||b|).   Aborts: another type, a leading dimension that is too small.
  * Unit: solutions/09-mixed-precision/matmul16.c   Lab 09.3 */
 void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims);
 

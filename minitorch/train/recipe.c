@@ -84,8 +84,7 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     if (r->threads)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
-        printf("Products read %s, widened to f32 in blocks: the values of 16-bit products, not their speed\n",
-               mt_dtype_name(r->dtype));
+        printf("Products read %s, which is widened to f32 in blocks: not faster than f32\n", mt_dtype_name(r->dtype));
     mt_cli_catch_stop();
     return mt_cli_folder(r->out);
 }
