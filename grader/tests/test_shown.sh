@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shown.sh complains of every stale line of a page, and of nothing else.
+# shown.sh reports every outdated line of a page, and nothing else.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 . grader/tests/expect.sh
@@ -56,7 +56,7 @@ s/saxpy 7.25/saxpi 7.25/|page.md:18: no command prints: saxpi 7.25
 s/ of 2026-01-31//|page.md:18: what was measured has no date in its section
 s/ of 2026-01-31//|page.md:24: a record has no date in its section
 s/is left/was left/|page.md:28: the source has no text "and no thread was left to wake them"
-s/A formula/`three tensors quarrel` and/|page.md:31: the source has no text "three tensors quarrel"
+s/A formula/`tensors quarrel with losses` and/|page.md:31: the source has no text "tensors quarrel with losses"
 s/    y = a x.*/    relu: PASS 2 rows/|page.md:33: output of a command without ```text: relu: PASS 2 rows
 END
 
