@@ -1,7 +1,8 @@
-/* api_cublas.c -- cuBLAS's matrix products: what they check, then blas.c.
+/* api_cublas.c -- cuBLAS's matrix products: checks of the arguments, then blas.c.
  *
- * The usual mistake is to hand over row-major matrices with the row-major leading dimension; where that cannot be right
- * the call is refused with the shapes in words, as are matrices that do not fit their allocations.
+ * A common mistake is to pass row-major matrices with their row-major leading dimension. A leading dimension that is
+ * impossible for the column-major shape is refused with a message that gives the shape, and so is a matrix that does
+ * not fit in its allocation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
     if (!handle || !handle->alive)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    handle->alive = false; /* kept, so that its use is recognised */
+    handle->alive = false; /* not freed, so that a later use is recognised */
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -92,7 +93,7 @@ static size_t size_of(cudaDataType type)
     return type == CUDA_R_32F ? 4 : 2;
 }
 
-/* Is the stored rows x cols matrix right in itself, and inside one live allocation? */
+/* Checks element type and leading dimension of the stored rows x cols matrix, and that one live allocation holds it. */
 static cublasStatus_t check_matrix(const char *name, const emu_matrix *x, int64_t rows, int64_t cols, uintptr_t pc)
 {
     if (x->type != CUDA_R_32F && x->type != CUDA_R_16F && x->type != CUDA_R_16BF)

@@ -209,7 +209,7 @@ cudaError_t cuemu_function_attribute(const void *entry, cudaFuncAttribute attrib
     API_END(emu_allow_shared(entry, (size_t)value) ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
-/* By threads and shared memory; registers, of which the emulator knows nothing, may allow fewer. */
+/* Limited by threads and shared memory. Registers, which the emulator does not model, may allow fewer blocks. */
 cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t dynamic_shared)
 {
     API_BEGIN();

@@ -1,11 +1,11 @@
-/* api_error.c -- error codes of the runtime API: the last one, the one that sticks, their names. */
+/* api_error.c -- error codes of the runtime API: the last error, the sticky error, their names. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "api.h"
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static cudaError_t last, sticky; /* a kernel that ended with an error spoils the context: nothing works afterwards */
+static cudaError_t last, sticky; /* sticky: a kernel ended with this error, and every later call returns it */
 
 void emu_api_lock(void)
 {

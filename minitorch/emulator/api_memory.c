@@ -1,7 +1,7 @@
 /* api_memory.c -- cudaMalloc, cudaFree and every kind of copy.
  *
- * A copy must name its direction rightly, and stay inside live allocations on the device's side; both are checked
- * before a byte moves, and an error is reported with the allocation that it concerns.
+ * A copy must give the correct direction, and its device side must lie inside one live allocation. Both are checked
+ * before anything is copied; the error message names the allocation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,8 @@ cudaError_t cudaFreeHost(void *pointer)
     API_END(release(pointer, true, HERE, __func__));
 }
 
-/* Host memory is good enough as it is; a kernel that uses it is wrong unless it asked for a device address. */
+/* Only checks its arguments: kernels may use pinned memory of cudaMallocHost and cudaHostAlloc, not registered memory.
+ * */
 cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
 {
     API_BEGIN();
@@ -184,7 +185,7 @@ static bool is_symbol(const void *address, size_t size)
            within(address, size, __start_cuemu_managed, __stop_cuemu_managed);
 }
 
-/* May this side of a copy be `size` bytes at `address`? `device`: the direction says that it is the device's. */
+/* Checks one side of a copy, `size` bytes at `address`. `device`: the direction says that it is device memory. */
 static cudaError_t check_side(const void *address, size_t size, bool device, const char *side, uintptr_t pc,
                               const char *what)
 {

@@ -1,6 +1,7 @@
-/* api_stream.c -- streams and events: everything is done when a call returns, so they only say what exists.
+/* api_stream.c -- streams and events.
  *
- * Handles are never used again, so a destroyed stream or event is recognised.
+ * All work is done when a call returns, so a stream or event is little more than a valid handle. The address of a
+ * destroyed one is never reused, so that a later use of it is recognised.
  */
 #include <stdlib.h>
 #include "api.h"
@@ -15,9 +16,9 @@ struct CUevent_st {
     unsigned flags;
 };
 
-static struct CUstream_st *streams; /* the living */
+static struct CUstream_st *streams; /* not destroyed */
 static struct CUevent_st *events;
-static struct CUstream_st *dead_streams; /* kept: their addresses must not come again */
+static struct CUstream_st *dead_streams; /* never freed, so that their addresses are not reused */
 static struct CUevent_st *dead_events;
 
 bool emu_stream_valid(const void *stream)
@@ -192,7 +193,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     API_END(cudaSuccess);
 }
 
-/* ---- functions of the host, which run at once ------------------------------------------------------------------ */
+/* ---- host functions: called immediately -------------------------------------------------------------------------- */
 
 static cudaError_t check_stream(cudaStream_t stream, uintptr_t pc, const char *what)
 {

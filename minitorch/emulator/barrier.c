@@ -1,9 +1,9 @@
-/* barrier.c -- __syncthreads and its voting kin.
+/* barrier.c -- __syncthreads and its variants that vote.
  *
- * A barrier is complete when every thread of the block that has not returned waits in one. The card counts arrivals and
- * does not care where they come from; CUDA's rule is stricter: all threads must reach the same call. So a barrier is
- * known by its line, threads that meet at different lines are reported with both, and so are threads that returned
- * before it. Then the block goes on, as it would on the card.
+ * A barrier is complete when every thread of the block that has not returned waits at one. A GPU only counts arrivals;
+ * CUDA's rule is stricter: all threads must reach the same call. So a barrier is identified by its source line. Threads
+ * that wait at different lines are reported with their lines, and threads that returned before the barrier are
+ * reported too. Then the block continues, as it would on a GPU.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* In a helper of a header the line is the header's; the address leads on to its caller. */
+/* In a function of a header, the line is the header's; the pc identifies the caller. */
 static emu_site barrier_of(const emu_thread *thread)
 {
     return (emu_site){ .pc = thread->wait.pc, .file = thread->wait.file, .line = thread->wait.line };
@@ -110,13 +110,12 @@ static void report_missing(emu_worker *worker)
         emu_setting("CUEMU_STRICT", 0) ? emu_error_of : emu_warning_of;
     tell(first, EMU_SYNC, barrier_of(first),
          "__syncthreads() is not reached by %d of %d threads, which have returned; the first is (%u,%u,%u)\n"
-         "hint: a divergent barrier: all threads of the block must reach it, so it stands in no if and behind no "
-         "return (the "
-         "GPUs of today wait for the threads that are left, but do not rely on it)",
+         "hint: a divergent barrier: all threads of the block must reach it, so it must not stand in an if or after a "
+         "return (today's GPUs wait for the remaining threads, but do not rely on it)",
          missing, worker->thread_count, gone->index.x, gone->index.y, gone->index.z);
 }
 
-/* Every live thread is there: they all go on. */
+/* All live threads have arrived: releases them. */
 void emu_barrier_release(emu_worker *worker)
 {
     emu_scheduler *s = worker->scheduler;

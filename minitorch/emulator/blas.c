@@ -1,12 +1,12 @@
 /* blas.c -- a blocked matrix product for f32, f16 and bf16 matrices.
  *
- * C is made tile by tile. For each tile, stripes of op(A) and op(B) are packed as f32 in the order in which the inner
- * loop reads them, so that transposes and element types concern the packing only.
+ * C is computed tile by tile. For each tile, stripes of op(A) and op(B) are packed as f32 in the order in which the
+ * inner loop reads them, so that only the packing depends on transposes and element types.
  */
 #include <string.h>
 #include "blas.h"
 
-enum { TILE = 128, DEPTH = 256, ROWS = 16, COLS = 4 }; /* of C; of a stripe; of C in registers */
+enum { TILE = 128, DEPTH = 256, ROWS = 16, COLS = 4 }; /* tile of C; depth of a stripe; part of C in registers */
 
 typedef float vec __attribute__((vector_size(32), aligned(32)));
 

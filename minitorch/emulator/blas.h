@@ -1,4 +1,4 @@
-/* blas.h -- the CPU's matrix product behind the cuBLAS functions. */
+/* blas.h -- the CPU matrix product behind the cuBLAS functions. */
 #ifndef EMU_BLAS_H
 #define EMU_BLAS_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include "include/library_types.h"
 
-/* A stored column-major matrix, of which op() may be the transpose. */
+/* A stored column-major matrix; op() of it is the transpose if `transposed`. */
 typedef struct emu_matrix {
     void *data;
     cudaDataType type;

@@ -8,7 +8,7 @@
 #include "core.h"
 
 #define FULL_MASK 0xffffffffu
-#define UNDEFINED (~(uint64_t)0) /* what a shuffle gets from a lane that is not there: NaN in every float type */
+#define UNDEFINED (~(uint64_t)0) /* a shuffle's result for a lane that takes no part: NaN in every float type */
 #define HERE      ((uintptr_t)__builtin_return_address(0))
 
 enum { TOGETHER = CUEMU_REDUCE_XOR + 1 }; /* cuemu_warp_together */
@@ -109,7 +109,7 @@ static uint32_t reduce2(int op, uint32_t a, uint32_t b)
     for (uint32_t rest_##l = (lanes), l; rest_##l && (l = (uint32_t)__builtin_ctz(rest_##l), 1); \
          rest_##l &= rest_##l - 1)
 
-/* What all lanes get alike: votes and reductions. */
+/* The result that all lanes share: votes and reductions. */
 static uint64_t common_result(const emu_warp *warp, uint32_t lanes, int op)
 {
     const emu_thread *first = &warp->lanes[__builtin_ctz(lanes)];
@@ -170,9 +170,9 @@ static void compute(emu_warp *warp, uint32_t lanes, int op)
     }
 }
 
-/* ---- meetings ---------------------------------------------------------------------------------------------------- */
+/* ---- synchronisation of lanes ------------------------------------------------------------------------------------ */
 
-/* Are all the lanes that `mask` needs among `there`, with the same mask? */
+/* Are all live lanes of `mask` among the waiting lanes `there`, each with the same mask? */
 static bool complete(const emu_warp *warp, uint32_t mask, uint32_t there)
 {
     uint32_t needed = mask & warp->alive;
@@ -267,7 +267,7 @@ void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine)
     meet(self, TOGETHER, FULL_MASK);
 }
 
-/* ---- __activemask: whoever is at the same place when no lane of the warp can go on ------------------------------- */
+/* ---- __activemask: the lanes at the same call when no lane of the warp can continue ------------------------------ */
 
 uint32_t cuemu_active_mask(void)
 {
@@ -296,7 +296,7 @@ bool emu_complete_active(emu_warp *warp)
 
 /* ---- deadlock ---------------------------------------------------------------------------------------------------- */
 
-/* "lanes 16-31 wait in __syncthreads() at line 40" for the lanes that `stuck` misses. */
+/* "lanes 16-31 wait in __syncthreads() at line 40": the lanes that `stuck` waits for. */
 static void describe_missing(const emu_warp *warp, const emu_thread *stuck, char *text, size_t size)
 {
     char list[128];

@@ -1,7 +1,7 @@
-/* copies.c -- memcpy and memset in kernels; cp.async: a thread's copies into shared memory that have not arrived yet.
+/* copies.c -- memcpy and memset in kernels, and cp.async: asynchronous copies into shared memory.
  *
- * The latter are done when the thread waits for their group and not before, so that code without the wait reads shared
- * memory that has no value.
+ * A cp.async copy is carried out when the thread waits for its group, not before. Code without the wait therefore reads
+ * uninitialised shared memory, which is reported.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ void cuemu_copy_wait(int groups_left)
 
 /* ---- memcpy, memset ---------------------------------------------------------------------------------------------- */
 
-/* The widest piece that both addresses are aligned to. */
+/* The widest access, in bytes, to which both addresses are aligned: 16 at most. */
 static size_t piece(uintptr_t to, uintptr_t from, size_t size)
 {
     size_t bytes = 16;

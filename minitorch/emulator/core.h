@@ -1,4 +1,4 @@
-/* core.h -- what fiber.c, sched.c, warp functions, launch.c and the host API share among themselves. */
+/* core.h -- declarations shared by fiber.c, sched.c, the warp functions, launch.c and the host API. */
 #ifndef EMU_CORE_H
 #define EMU_CORE_H
 
@@ -15,16 +15,16 @@
 
 /* ---- fiber.c ---- */
 
-/* Saves the running fiber's place in *save and continues the one left at `to`. */
+/* Saves the running fiber's context in *save and resumes the context `to`. */
 void emu_switch(void **save, void *to);
-/* A place from which emu_switch calls entry(), which must not return, on the stack that ends at `top`. */
+/* A new context on the stack that ends at `top`: resumed, it calls entry(), which must not return. */
 void *emu_fiber_new(char *top, void (*entry)(void));
 
 typedef struct emu_scheduler {
-    void *sp; /* where the worker's own stack was left */
+    void *sp; /* context of the worker's own stack */
     int16_t free_stacks[EMU_MAX_THREADS];
     int free_count;
-    int usable; /* stacks [0, usable) have memory */
+    int usable; /* stacks [0, usable) are mapped */
     /* the barrier that threads wait at */
     const emu_thread *first_at_barrier;
     int at_barrier, count;
@@ -43,20 +43,20 @@ void emu_shape_block(emu_worker *worker, cuemu_uint3 size);
 void emu_run_block(emu_worker *worker);
 /* The running thread waits in `state` while others run. */
 void emu_wait(emu_thread *self, emu_state state);
-/* Ends the kernel; emu_leave is how a running thread then stops. */
+/* emu_kill_block ends the kernel; emu_leave then stops the running thread. */
 void emu_kill_block(emu_worker *worker, int code);
 void emu_leave(void) __attribute__((noreturn));
-/* The running thread, or an error at the caller's line: `what` is device code. */
+/* The running thread. In host code: reports at the caller's line that `what` is device code, and ends the program. */
 emu_thread *emu_device_only(const char *what, uintptr_t pc);
 
 /* ---- barrier.c ---- */
-void emu_barrier_begin_block(emu_worker *worker); /* and after each barrier */
+void emu_barrier_begin_block(emu_worker *worker); /* also called after each barrier */
 void emu_barrier_release(emu_worker *worker);
 
 /* ---- collective.c ---- */
-bool emu_complete_meetings(emu_warp *warp); /* a lane returned: those that waited for it may be complete */
+bool emu_complete_meetings(emu_warp *warp); /* after a lane returned: releases the lanes that waited for it only */
 bool emu_complete_active(emu_warp *warp);
-void emu_report_stuck(emu_worker *worker); /* no thread of the block can go on */
+void emu_report_stuck(emu_worker *worker); /* deadlock: no thread of the block can continue */
 
 /* ---- shared.c ---- */
 void emu_shared_new(emu_worker *worker);
@@ -75,13 +75,13 @@ size_t emu_shared_allowed(const void *entry);           /* bytes of shared memor
 bool emu_allow_shared(const void *entry, size_t bytes); /* false: too many kernels */
 
 /* ---- fault.c ---- */
-void emu_watch_begin(void); /* this OS thread begins, ends to run blocks: its CPU time is bounded */
+void emu_watch_begin(void); /* from here to the end this OS thread runs blocks, and its CPU time is limited */
 void emu_watch_end(void);
 
 /* ---- memory.c ---- */
-void emu_arena_open(void); /* the device's memory becomes accessible, for a launch */
+void emu_arena_open(void); /* makes device memory accessible, for a launch */
 void emu_arena_close(void);
-void emu_open(const emu_allocation *allocation); /* the same for one; NULL: nothing */
+void emu_open(const emu_allocation *allocation); /* the same for one allocation; NULL: does nothing */
 void emu_close(const emu_allocation *allocation);
 emu_allocation *emu_allocate(size_t size, emu_home home, uintptr_t pc);
 void emu_release(emu_allocation *allocation, uintptr_t pc);
@@ -90,31 +90,32 @@ void emu_check_gaps(void);
 void emu_report_leaks(void);
 
 /* ---- api_error.c ---- */
-cudaError_t emu_fail(cudaError_t error); /* remembers it for cudaGetLastError and returns it */
+cudaError_t emu_fail(cudaError_t error); /* stores it for cudaGetLastError and returns it */
 cudaError_t emu_sticky(void);            /* the error that ended a kernel: every later call returns it */
 void emu_set_sticky(cudaError_t error);
 cudaError_t emu_misuse(cudaError_t error, uintptr_t pc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-void emu_api_lock(void); /* one host thread at a time; may be taken again by the one that has it */
+void emu_api_lock(void); /* one host thread at a time; recursive */
 void emu_api_unlock(void);
 
 /* ---- api_stream.c ---- */
 bool emu_stream_valid(const void *stream);
 
 /* ---- error.c ---- */
-/* emu_error on behalf of a thread that may not be running, and with an argument list. */
+/* emu_error and emu_warning for a thread that need not be the running one. */
 bool emu_error_of(const emu_thread *thread, emu_kind kind, emu_site site, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool emu_warning_of(const emu_thread *thread, emu_kind kind, emu_site site, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Nothing sensible can follow: ends the program with CUEMU_STATUS after all reports. */
+/* Ends the program with status CUEMU_STATUS after all reports, for errors after which it cannot continue. */
 void emu_stop_program(void) __attribute__((noreturn));
-void emu_findings_begin(
-    void); /* findings wait for the launch's end, to come in the order of blocks whatever the workers */
-void emu_findings_flush(uint64_t last_block); /* those of later blocks are dropped */
+/* From begin to flush findings are collected; flush reports them in the order of blocks. Those of blocks after
+ * `last_block` are dropped. */
+void emu_findings_begin(void);
+void emu_findings_flush(uint64_t last_block);
 
 /* ---- output.c ---- */
-void emu_output_flush(uint64_t last_block); /* what the launch printed, in the order of blocks */
+void emu_output_flush(uint64_t last_block); /* writes the launch's output, in the order of blocks */
 
 /* ---- configuration, read once ---- */
 long emu_setting(const char *name, long otherwise);

@@ -1,4 +1,4 @@
-/* counters.c -- the sums: per access site while blocks run, per kernel when a launch has ended. */
+/* counters.c -- the counts: per access site while blocks run, added up per kernel when a launch has ended. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static int by_pc(const void *a, const void *b)
     return x->kind != y->kind ? x->kind - y->kind : x->space != y->space ? x->space - y->space : x->size - y->size;
 }
 
-/* The sites as a sorted list, and what follows from them. */
+/* Fills the sorted list of sites and the totals computed from it. */
 static void sum_up(emu_counts *counts, const emu_sites *sites)
 {
     free((void *)counts->sites);

@@ -1,9 +1,9 @@
-/* counters.h -- what a traced kernel did to memory, counted: exact, the same on every machine and at every -O.
+/* counters.h -- counts of a traced kernel's memory accesses: exact, the same on every machine and at every -O.
  *
  *   request     one memory instruction of one warp (32 threads), whatever the number of its active lanes
  *   sector      32 bytes of global memory; a request costs the sectors it touches
  *   wavefront   one pass over the 32 banks of shared memory; a request costs one, or more when lanes conflict
- *   ideal       the sectors or wavefronts that a request of as many bytes cannot do without
+ *   ideal       the fewest sectors or wavefronts with which a request of as many bytes is possible
  *
  * For programs that launch kernels and read the counts themselves (the grader's worker, tests), and for the reports.
  * Not thread-safe: call between launches. An untraced build (cuemu --fast) has all counts 0.
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* One access in the source: an operand of a line, told apart by the address of its instruction. */
+/* One access in the source: an operand of a line, identified by the address of its instruction. */
 typedef struct emu_counter {
     uintptr_t pc;
     int kind;  /* 0 load, 1 store, 2 atomic */
@@ -39,14 +39,14 @@ typedef struct emu_counts {
     const char *kernel; /* as written at the launch */
     unsigned grid[3], block[3];
     uint64_t launches;
-    uint64_t blocks, sampled_blocks;      /* in the grids; traced: the other counts are of these */
+    uint64_t blocks, sampled_blocks;      /* all; the traced ones, to which the other counts refer */
     emu_traffic traffic[3][3];            /* [space][kind] */
     uint64_t bytes_read, bytes_written;   /* of global memory: 32 per sector; an atomic counts as both */
     uint64_t conflicts;                   /* wavefronts beyond the ideal */
     uint64_t barriers;                    /* __syncthreads, once per block */
-    uint64_t branches;                    /* at which lanes of a warp went different ways */
+    uint64_t branches;                    /* at which lanes of a warp diverged */
     size_t static_shared, dynamic_shared; /* bytes per block */
-    double seconds;                       /* of emulation: says nothing about a GPU */
+    double seconds;                       /* of emulation, not related to a GPU's time */
     const emu_counter *sites;             /* by pc */
     size_t site_count;
 } emu_counts;
@@ -59,7 +59,7 @@ size_t emu_counts_all(const emu_counts **all);
 double emu_counts_per_request(const emu_counts *counts, int space);
 /* The source line of a site. Returns 0 when it is not known. */
 int emu_counts_line(const emu_counter *site, const char **file, int *line);
-/* Forgets all kernels: counting begins anew. */
+/* Removes all kernels and starts counting from 0. */
 void emu_counts_reset(void);
 
 #ifdef __cplusplus

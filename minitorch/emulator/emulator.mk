@@ -1,7 +1,7 @@
-# emulator.mk -- builds the emulator into $(REF)/emu, a folder that is complete by itself: cuemu finds its parts beside it.
+# emulator.mk -- builds the emulator into $(REF)/emu; cuemu finds its parts in the same folder.
 #
-#   CUEMU        the compiler wrapper; depend on $(CUEMU_LIB) too, which stands for all of its parts
-#   CUEMU_LIBS   what a program with cuemu's objects is linked with, when it is not cuemu that links it
+#   CUEMU        the compiler wrapper; depend on $(CUEMU_LIB) too, which depends on all of its parts
+#   CUEMU_LIBS   what to link a program with cuemu's objects with, when cuemu does not link it
 
 EMU        := $(REF)/emu
 CUEMU      := $(EMU)/cuemu
@@ -13,12 +13,12 @@ emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard minito
 EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,minitorch/emulator/runtime.h \
     $(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h))
 
-# Not the first rule below, which the Makefile reads before its own.
+# The default goal is not the first rule below, although the Makefile reads it before its own rules.
 .DEFAULT_GOAL := all
 .PHONY: emulator emu-tests
 emulator: $(CUEMU) $(CUEMU_LIB)
 
-# The emulator is built alike in every flavour: its threads are stacks that sanitizers do not follow.
+# The emulator has the same flags in every flavour: sanitizers do not support its switches between stacks.
 $(EMU)/obj/%.o: minitorch/emulator/%.c
 	@mkdir -p $(@D)
 	@echo "  CC   $<"

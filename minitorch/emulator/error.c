@@ -1,8 +1,8 @@
 /* error.c -- findings: the errors and warnings of the emulator about a program.
  *
- * A mistake in a kernel is usually made by a million threads: it is reported once per kind and place, for the first
- * block and thread it happened to, and counted. While a launch runs, findings are only collected; when it has ended
- * they are reported in the order of blocks, so that the output does not depend on the number of CPU threads.
+ * A mistake in a kernel usually occurs in many threads: it is reported once per kind and source line, for the first
+ * block and thread, and counted. While a launch runs, findings are only collected; when it has ended they are reported
+ * in the order of blocks, so that the output does not depend on the number of CPU threads.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "core.h"
 #include "report.h"
 
-#define MOST_FINDINGS 256 /* told; more kinds and places than this are of no use to anybody */
+#define MOST_FINDINGS 256 /* reported; further ones are dropped */
 
 typedef struct pending {
     emu_finding finding;
-    uint64_t order;    /* the block's turn in the launch */
+    uint64_t order;    /* the block's position in the order of execution */
     unsigned sequence; /* among findings of a block */
 } pending;
 
@@ -66,7 +66,7 @@ static bool same_site(const emu_finding *a, const emu_finding *b)
     return a->site.line == b->site.line && a->site.file && b->site.file && !strcmp(a->site.file, b->site.file);
 }
 
-/* "unit.cu:12: error: ...", then where; lines of the text after the first are indented. */
+/* "unit.cu:12: error: ...", then kernel, block and thread. Lines of the text after the first are indented. */
 static void print(const emu_finding *f)
 {
     fflush(stdout);
@@ -115,7 +115,7 @@ static void tell(emu_finding *finding)
     EMU_CALL(finding, f);
 }
 
-/* Keeps it until the launch ends; of the same kind and place the first block's stays. */
+/* Stores it until the launch ends. Of findings of one kind and site the first block's is kept. */
 static bool collect(const emu_finding *finding, uint64_t order, const char *format, va_list arguments)
 {
     pending *p = waiting;

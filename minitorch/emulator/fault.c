@@ -1,8 +1,8 @@
-/* fault.c -- kernels that crash or never end, and host code that follows a device pointer.
+/* fault.c -- kernels that crash or never end, and host code that dereferences a device pointer.
  *
- * The signal handler does not report: it makes the interrupted thread continue in `land`, on a stack of its own, which
- * may then do anything ordinary code may, and which leaves through the scheduler like any thread that is killed.
- * A worker's CPU time in one launch is bounded by a timer of its own (CUEMU_TIMEOUT seconds, default 60).
+ * The signal handler itself reports nothing. It makes the interrupted thread continue in `land`, on a separate stack:
+ * outside the handler `land` may call any function, and it leaves through the scheduler like any killed thread.
+ * A timer per worker limits its CPU time in one launch (CUEMU_TIMEOUT seconds, default 60).
  */
 #include <execinfo.h>
 #include <pthread.h>
@@ -20,13 +20,13 @@
 #define TICK        (SIGRTMIN + 3)
 #define STACK_SIZE  (128 << 10)
 #define MOST_FRAMES 16
-#define RETRY_NS    10000000 /* when the thread was in code that must not be left */
+#define RETRY_NS    10000000 /* until the next try, when the thread was in code that must not be interrupted */
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* What happened last on this OS thread, for `land`. */
+/* The last signal on this OS thread, for `land`. */
 static __thread struct {
     int signal;
     char *address;
@@ -36,7 +36,7 @@ static __thread struct {
 } fault;
 
 static __thread struct {
-    char *landing; /* stack; the handlers' own lies above it */
+    char *landing; /* the stack of `land`; the signal stack follows it */
     timer_t timer;
     bool ready;
 } os_thread;
@@ -45,8 +45,7 @@ static long budget; /* seconds */
 
 /* ---- after the signal -------------------------------------------------------------------------------------------- */
 
-/* The innermost frame that belongs to the program's source; when it was interrupted in a switch, the place where it
- * waits. */
+/* The innermost frame in the program's source; of a thread that was interrupted in a switch, the call it waits in. */
 static emu_site user_site(void)
 {
     for (int i = -1; i < fault.frame_count; i++) {
@@ -129,7 +128,7 @@ static void host_touched_device(void)
 
 /* ---- in the signal ----------------------------------------------------------------------------------------------- */
 
-/* The interrupted code goes on at `where`, on `top`. Returns false where the machine is not known. */
+/* Makes the interrupted code continue at `where`, on the stack that ends at `top`. False: unsupported architecture. */
 static bool redirect(ucontext_t *context, void (*where)(void), char *top)
 {
 #if defined(__x86_64__)
@@ -158,7 +157,7 @@ static uintptr_t pc_of(const ucontext_t *context)
 #endif
 }
 
-/* Whether a thread of the kernel was interrupted, and not the worker between two of them. */
+/* Was a thread of the kernel interrupted, and not the worker between two threads? */
 static bool in_thread(const emu_worker *worker, const ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -178,7 +177,7 @@ static void remember(int signal_number, const siginfo_t *info, const ucontext_t 
     fault.address = info->si_addr;
     fault.pc = pc_of(context);
     int count = backtrace(fault.frames, MOST_FRAMES), skip = 0;
-    while (skip < count && (uintptr_t)fault.frames[skip] != fault.pc) /* the handler's own frames */
+    while (skip < count && (uintptr_t)fault.frames[skip] != fault.pc) /* frames of the handler */
         skip++;
     fault.frame_count = count > skip ? count - skip - 1 : 0;
     memmove(fault.frames, fault.frames + skip + 1, (size_t)fault.frame_count * sizeof fault.frames[0]);
@@ -207,12 +206,12 @@ static void on_signal(int signal_number, siginfo_t *info, void *context)
         remember(signal_number, info, context);
         host_touched_device();
     }
-    signal(signal_number, SIG_DFL); /* a crash of the host's own: as without us */
+    signal(signal_number, SIG_DFL); /* a crash in host code: the default action */
 }
 
 /* ---- set-up ------------------------------------------------------------------------------------------------------ */
 
-/* Stacks for this OS thread's signals, once. */
+/* Once per OS thread: the stacks for its signals, and its timer. */
 static void prepare_thread(void)
 {
     if (os_thread.ready)
@@ -249,7 +248,7 @@ static void after_fork(void)
 __attribute__((constructor(104))) static void install(void)
 {
     void *frame[1];
-    backtrace(frame, 1); /* loads what it needs now, not in a handler */
+    backtrace(frame, 1); /* the first call loads a library, which a handler must not do */
     budget = emu_setting("CUEMU_TIMEOUT", 60);
     budget = budget < 1 ? 1 : budget;
     prepare_thread();

@@ -1,9 +1,8 @@
 /* fiber.c -- stacks for a block's threads and the switch between them.
  *
- * A switch saves what the calling convention says a function must preserve and nothing else, which makes it about seven
- * times cheaper than swapcontext (two system calls). A stack has an unreadable page below it, so that a thread that
- * runs out of stack faults there instead of writing over its neighbour, and is used again by the next thread of any
- * block.
+ * A switch saves only the registers that the calling convention requires a function to preserve: it takes about a
+ * seventh of the time of swapcontext, which makes a system call. Below each stack is a guard page, so that a stack
+ * overflow faults instead of overwriting the next stack. Stacks are reused by later threads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 
 #define STACK_SIZE (128 << 10)
 #define GUARD_SIZE (4 << 10)
-/* An odd number of pages: with a power of two the tops of all stacks would share a few entries of the TLB, and a switch
- * would cost twice as much. */
+/* An odd number of pages: with a power of two the tops of all stacks would compete for a few sets of the TLB, and a
+ * switch would take twice as long. */
 #define STRIDE ((size_t)(STACK_SIZE + GUARD_SIZE))
 
 #if defined(__x86_64__) && !defined(EMU_UCONTEXT)
@@ -41,7 +40,7 @@ __asm__(".text\n"
 void *emu_fiber_new(char *top, void (*entry)(void))
 {
     uint64_t *sp = (uint64_t *)((uintptr_t)top & ~(uintptr_t)15);
-    *--sp = 0; /* the return address that entry would find: none, which also ends a backtrace */
+    *--sp = 0; /* entry's return address: none, which also ends a backtrace */
     *--sp = (uint64_t)(uintptr_t)entry;
     for (int i = 0; i < 6; i++)
         *--sp = 0;
@@ -93,7 +92,7 @@ void *emu_fiber_new(char *top, void (*entry)(void))
 #else
 #include <ucontext.h>
 
-/* Elsewhere a place is a ucontext_t: a new fiber's lies at the top of its stack, a running one's on its stack. */
+/* On other architectures a context is a ucontext_t, at the top of a new fiber's stack or in emu_switch's frame. */
 void emu_switch(void **save, void *to)
 {
     ucontext_t here;
@@ -124,7 +123,7 @@ void emu_stacks_new(emu_worker *worker)
     }
 }
 
-/* The last one given back comes first: it is still in the cache. */
+/* Takes the stack that was freed last: it is most likely still in the cache. */
 int emu_stack_take(emu_worker *worker)
 {
     emu_scheduler *s = worker->scheduler;
@@ -138,8 +137,8 @@ int emu_stack_take(emu_worker *worker)
     return s->usable++;
 }
 
-/* Stacks start at different cache lines of their pages: at the same ones, 1024 of them would fight for a few cache
- * sets. */
+/* Stacks start at different offsets in their pages: with equal offsets the tops of all 1024 would compete for a few
+ * cache sets. */
 char *emu_stack_top(const emu_worker *worker, int stack)
 {
     return worker->stacks + STRIDE * (size_t)(stack + 1) - 64 - (size_t)stack * 320 % 4096;

@@ -1,12 +1,10 @@
-/* internal.h -- what the runtime's parts share; nothing here is for translated code (that is runtime.h).
+/* internal.h -- declarations shared by the runtime's parts. Translated code uses runtime.h only.
  *
- *   CORE   fiber.c stacks and switches · sched.c barriers, warps, deadlocks · launch.c grids over OS threads ·
- *          device.c and api*.c memory and the host API · error.c findings
- *   TRACE  trace.c hooks · shadow.c, race.c what memory holds and who touched it · warp.c requests · report.c text and
- *          JSON
+ *   CORE   fiber.c stacks and switches · sched.c, barrier.c, collective.c threads, barriers, warp functions · launch.c
+ *          grids over OS threads · memory.c, api*.c memory and the host API · error.c findings
+ *   TRACE  trace.c hooks · shadow.c the state of each byte · race.c races · warp.c requests · report*.c text, JSON, SVG
  *
- * A launch spreads its blocks over workers, one OS thread each. A block stays on its worker; its threads are fibers of
- * it.
+ * A launch spreads its blocks over workers, one OS thread each. A block stays on one worker; its threads are fibers.
  */
 #ifndef EMU_INTERNAL_H
 #define EMU_INTERNAL_H
@@ -20,18 +18,18 @@
 #define EMU_WARP_SIZE      32
 #define EMU_MAX_THREADS    1024
 #define EMU_MAX_WARPS      (EMU_MAX_THREADS / EMU_WARP_SIZE)
-#define EMU_SHARED_STATIC  (48 << 10)            /* bytes a block may have without asking */
+#define EMU_SHARED_STATIC  (48 << 10)            /* bytes a block may have by default */
 #define EMU_SHARED_LIMIT   (227 << 10)           /* with cudaFuncSetAttribute */
 #define EMU_SHARED_SPAN    (1 << 20)             /* addresses of one worker's shared memory, gaps included */
 #define EMU_SHARED_DYNAMIC (EMU_SHARED_SPAN / 2) /* where extern __shared__ starts in them */
-#define EMU_GRANULE        256 /* alignment of device allocations; between two at least as many bytes are free */
+#define EMU_GRANULE        256 /* alignment of device allocations, and the smallest gap between two of them */
 
 /* ---- running state ----------------------------------------------------------------------------------------------- */
 
-/* What a thread that does not run waits for; emu_warp.in says which lanes do. */
+/* What a suspended thread waits for; emu_warp.in has the lanes of each state. */
 typedef enum {
     EMU_READY,      /* its turn */
-    EMU_YIELDED,    /* the other warps to have had a turn */
+    EMU_YIELDED,    /* until the other warps have run */
     EMU_PAUSED,     /* emu_pause: the hook pause(warp) */
     EMU_AT_WARP,    /* the other lanes, in cuemu_warp */
     EMU_AT_ACTIVE,  /* the same in cuemu_active_mask */
@@ -43,9 +41,9 @@ typedef struct emu_worker emu_worker;
 typedef struct emu_warp emu_warp;
 typedef struct emu_record emu_record; /* one traced access or basic block: TRACE's */
 
-/* One thread of the block. What a switch touches comes first. */
+/* One thread of the block. The fields that a switch uses come first. */
 typedef struct emu_thread {
-    void *sp; /* where it was left; NULL: not yet started */
+    void *sp; /* its saved context; NULL: not yet started */
     emu_warp *warp;
     uint16_t rank, lane; /* in the block, in the warp */
     int16_t stack;       /* the stack it runs on */
@@ -53,8 +51,8 @@ typedef struct emu_thread {
     cuemu_uint3 index;
     struct {
         emu_record *begin, *next, *end; /* the records since the warp's last flush */
-        uint32_t depth, path;           /* calls deep, hash of the call path */
-        uint32_t beyond;                /* calls deeper than paths has room for */
+        uint32_t depth, path;           /* depth of calls, hash of the call path */
+        uint32_t beyond;                /* depth of calls that exceeds the room of `paths` */
         uint16_t *paths;                /* stack of `path` */
     } trace;                            /* TRACE's: the hook block_begin resets it */
     struct {
@@ -73,7 +71,7 @@ struct emu_warp {
     emu_worker *worker;
     int size, index;
     uint32_t alive;          /* lanes that have not returned */
-    uint32_t in[EMU_STATES]; /* lanes that wait, by what for; the one that runs is in none */
+    uint32_t in[EMU_STATES]; /* suspended lanes, by state; the running lane is in none */
 };
 
 struct emu_worker {
@@ -81,19 +79,19 @@ struct emu_worker {
     int index; /* 0 .. launch->worker_count - 1 */
     /* the block it runs */
     cuemu_uint3 block;
-    uint64_t block_number; /* its place in the grid, x fastest */
-    uint64_t order;        /* its turn in the launch: the same, or from the end with CUEMU_REVERSE */
+    uint64_t block_number; /* its linear index in the grid, x fastest */
+    uint64_t order;        /* position in the order of execution: the same, or from the end with CUEMU_REVERSE */
     uint32_t interval;     /* barriers passed since the block began */
     int thread_count, warp_count;
     cuemu_uint3 shape; /* of its blocks */
     bool sampled;      /* trace it? See CUEMU_SAMPLE */
-    bool killed;       /* the kernel ended with an error: no thread goes on */
-    volatile int busy; /* > 0 in code that a timeout must not leave half-way: it holds a lock or allocates */
+    bool killed;       /* the kernel ended with an error: no thread continues */
+    volatile int busy; /* > 0 in code that a timeout must not interrupt: it holds a lock or allocates */
     char *shared;      /* EMU_SHARED_SPAN bytes */
     struct emu_shared_layout *layout;
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp warps[EMU_MAX_WARPS];
-    char *stacks; /* the threads' stacks, an access to which is no memory access */
+    char *stacks; /* the threads' stacks; accesses to them are not traced */
     size_t stacks_size;
     void *trace; /* TRACE's, per worker */
     struct emu_scheduler *scheduler;
@@ -114,7 +112,7 @@ typedef struct emu_launch {
 extern __thread emu_thread *emu_self; /* the emulated thread that runs on this OS thread; NULL: host code */
 extern int emu_worker_limit;          /* CUEMU_THREADS, by default the CPU cores; TRACE may lower it before a launch */
 
-/* The running thread leaves its core until on_pause(warp) was called: a hook with full buffers does this. */
+/* Suspends the running thread until the hook pause(warp) was called: for a hook whose buffer is full. */
 void emu_pause(void);
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -123,29 +121,27 @@ typedef enum { EMU_DEVICE, EMU_MANAGED, EMU_PINNED } emu_home; /* pinned: of the
 
 typedef struct emu_allocation {
     char *begin;
-    size_t size, span; /* as asked for; with what is left of its last granule */
+    size_t size, span; /* as requested; rounded up to whole granules */
     emu_home home;
     bool freed;
     uintptr_t made, released; /* the calls (pc) of cudaMalloc and cudaFree */
-    uint64_t freed_number;    /* which cudaFree it was */
+    uint64_t freed_number;    /* cudaFrees before it, plus 1 */
 } emu_allocation;
 
-extern char *emu_arena; /* where device memory lies */
+extern char *emu_arena; /* the address range of device memory */
 extern size_t emu_arena_size;
 
-/* The allocation, also a freed one, whose granules `address` is in, or NULL; emu_nearest: the one it most likely
- * missed. */
+/* emu_find: the allocation, live or freed, whose granules hold `address`; NULL: none. emu_nearest: the closest one. */
 emu_allocation *emu_find(const void *address);
 emu_allocation *emu_nearest(const void *address);
 
-/* The shared array of this block that holds the address, or after whose end it lies; NULL: none. Offsets are within
- * it. */
+/* A shared array of a block. emu_shared_find gives the one that holds the offset, or the last one before it. */
 typedef struct emu_shared_place {
     const cuemu_shared_array *array; /* NULL: dynamic shared memory */
     size_t begin, size;              /* offset from worker->shared */
 } emu_shared_place;
-bool emu_shared_find(const emu_worker *worker, size_t offset,
-                     emu_shared_place *place); /* false: in a gap, place before it */
+/* False: the offset is in no array. */
+bool emu_shared_find(const emu_worker *worker, size_t offset, emu_shared_place *place);
 
 /* ---- findings ---------------------------------------------------------------------------------------------------- */
 
@@ -193,30 +189,30 @@ bool emu_warning(emu_kind kind, emu_site site, const char *format, ...) __attrib
  * a thread is running. */
 void emu_kill(int code);
 const char *emu_kind_name(emu_kind kind);          /* "out-of-bounds" */
-size_t emu_findings(const emu_finding **findings); /* all, in order of arrival */
+size_t emu_findings(const emu_finding **findings); /* all, in the order in which they were reported */
 
 /* The source line of a pc, innermost frame outside the emulator's own headers. TRACE's (report.c). False: unknown. */
 bool emu_source(uintptr_t pc, const char **file, int *line);
 
 #define EMU_HERE ((emu_site){ .pc = (uintptr_t)__builtin_return_address(0) })
 
-/* ---- hooks, filled by TRACE before main; NULL is nothing --------------------------------------------------------- */
+/* ---- hooks, filled by TRACE before main; NULL: not called -------------------------------------------------------- */
 
 typedef struct emu_hooks {
     void (*launch_begin)(emu_launch *launch);
     void (*launch_end)(emu_launch *launch); /* all workers have ended */
     void (*block_begin)(emu_worker *worker);
     void (*block_end)(emu_worker *worker);        /* also of a killed block */
-    void (*barrier)(emu_worker *worker);          /* all live threads are there; interval not yet counted up */
-    void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes are together in a warp function */
-    void (*pause)(emu_warp *warp);                /* no lane can go on: merge what they recorded, empty the buffers */
+    void (*barrier)(emu_worker *worker);          /* all live threads have arrived; interval is not yet incremented */
+    void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes have synchronised in a warp function */
+    void (*pause)(emu_warp *warp);                /* no lane can continue: merge their records, empty the buffers */
     void (*atomic)(void *address, int size, uintptr_t pc);
-    void (*access)(void *address, size_t size, bool write, uintptr_t pc); /* the runtime on the thread's behalf */
+    void (*access)(void *address, size_t size, bool write, uintptr_t pc); /* by the runtime, for the running thread */
     void (*fence)(int scope);
     void (*allocated)(emu_allocation *allocation);
     void (*freed)(emu_allocation *allocation);          /* before its memory is poisoned */
     void (*host_write)(const void *begin, size_t size); /* cudaMemcpy, cudaMemset: device memory is initialised now */
-    void (*host_read)(const void *begin, size_t size, uintptr_t pc); /* by a library: its input has to have values */
+    void (*host_read)(const void *begin, size_t size, uintptr_t pc); /* by a library: its input must be initialised */
     void (*finding)(const emu_finding *finding);
 } emu_hooks;
 

@@ -1,8 +1,9 @@
 /* launch.c -- a grid of blocks, run by a few OS threads.
  *
- * Blocks are given to threads in order, one at a time; the launching thread runs blocks too, and does not wait for
- * helper threads that start too late for a short launch. When a block ends with an error, no later block is begun and
- * what later blocks found or printed is dropped, so the outcome is that of running one block after another.
+ * Workers take blocks in order, one at a time. The launching thread is a worker too, and does not wait for helper
+ * threads that wake up when a short launch is already over. After a block has ended with an error no further block is
+ * started, and findings and output of later blocks are dropped: the outcome is that of running the blocks one after
+ * another.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "core.h"
 
 #define MOST_WORKERS    16
-#define WORTH_WAKING    4096 /* threads: a launch of fewer runs on the caller alone */
+#define MIN_PARALLEL    4096 /* threads: a smaller launch runs on the calling OS thread alone */
 #define MOST_KERNELS    256  /* with an opt-in to more shared memory */
 #define CEILING_GRID_YZ 65535u
 #define CEILING_GRID_X  0x7fffffffu
@@ -70,7 +71,7 @@ static bool is_sampled(const emu_launch *launch, uint64_t block)
     if (sample < 0)
         sample = emu_setting("CUEMU_SAMPLE", 0);
     uint64_t n = (uint64_t)sample, count = launch->block_count;
-    return !n || n >= count || (block + 1) * n / count > block * n / count; /* n of them, evenly; the last is one */
+    return !n || n >= count || (block + 1) * n / count > block * n / count; /* n, evenly spaced, with the last one */
 }
 
 static bool same_size(cuemu_uint3 a, cuemu_uint3 b)
@@ -129,7 +130,7 @@ void emu_kill(int code)
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
-static void *help(void *argument)
+static void *helper_main(void *argument)
 {
     emu_worker *worker = argument;
     uint64_t seen = 0;
@@ -150,7 +151,7 @@ static void *help(void *argument)
 }
 
 /* A forked child has only the thread that forked. */
-static void forget_helpers(void)
+static void after_fork(void)
 {
     helpers = joined = 0;
     open_launch = NULL;
@@ -159,19 +160,19 @@ static void forget_helpers(void)
     pthread_cond_init(&ended, NULL);
 }
 
-/* Returns how many workers there are. */
-static int hire(int wanted)
+/* Starts helpers up to `wanted` workers in all. Returns how many workers there are. */
+static int start_helpers(int wanted)
 {
     if (!workers[0]) {
         workers[0] = worker_new(0);
-        pthread_atfork(NULL, NULL, forget_helpers);
+        pthread_atfork(NULL, NULL, after_fork);
     }
     while (helpers + 1 < wanted) {
         pthread_t thread;
         int index = helpers + 1;
         if (!workers[index])
             workers[index] = worker_new(index);
-        if (pthread_create(&thread, NULL, help, workers[index]))
+        if (pthread_create(&thread, NULL, helper_main, workers[index]))
             break;
         pthread_detach(thread);
         helpers++;
@@ -221,7 +222,7 @@ bool emu_allow_shared(const void *entry, size_t bytes)
     return false;
 }
 
-/* A hint may follow `why`. */
+/* `why`: one line, and possibly a second one with a hint. */
 static bool refuse(const cuemu_launch_config *c, cudaError_t code, const char *why, unsigned long long is,
                    unsigned long long most)
 {
@@ -282,8 +283,8 @@ static void run(const cuemu_launch_config *config)
     emu_arena_open();
     emu_findings_begin();
     EMU_CALL(launch_begin, &launch);
-    int wanted = threads < WORTH_WAKING ? 1 : emu_worker_limit;
-    launch.worker_count = hire((uint64_t)wanted < launch.block_count ? wanted : (int)launch.block_count);
+    int wanted = threads < MIN_PARALLEL ? 1 : emu_worker_limit;
+    launch.worker_count = start_helpers((uint64_t)wanted < launch.block_count ? wanted : (int)launch.block_count);
     double start = seconds();
     run_grid(&launch);
     launch.seconds = seconds() - start;

@@ -1,9 +1,9 @@
-/* memory.c -- device memory: one arena of addresses, and which allocation every 256 bytes of it belong to.
+/* memory.c -- device memory: one range of addresses, the arena, and for every 256 bytes of it the owning allocation.
  *
- * Freed memory is not allocated again while there is unused memory (or until much of it was freed), so that its use is
- * recognised; its entry in the table says where it was freed. Memory without a value is all ones: NaN in every float
- * type. Between kernels the device's part is unreadable: host code that follows a device pointer faults, and fault.c
- * reports it.
+ * Freed memory is reused only when no unused memory is left or QUARANTINE bytes have been freed, so that a use after
+ * free is recognised; the table says where it was freed. Uninitialised memory is filled with ones: NaN in every float
+ * type. Between kernels the device's part is unreadable: host code that dereferences a device pointer faults, and
+ * fault.c reports it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,26 +11,26 @@
 #include <sys/mman.h>
 #include "core.h"
 
-#define GAP        EMU_GRANULE /* at least so many bytes belong to no allocation, behind each one */
+#define GAP        EMU_GRANULE /* bytes after each allocation, at least, that belong to none */
 #define FILL       0xff
-#define QUARANTINE ((size_t)256 << 20) /* so many bytes of freed memory wait before the oldest is used again */
-#define HOST_SPAN  ((size_t)1 << 30)   /* addresses for managed and pinned memory, behind the device's */
+#define QUARANTINE ((size_t)256 << 20) /* bytes of freed memory that are kept before the oldest are reused */
+#define HOST_SPAN  ((size_t)1 << 30)   /* addresses for managed and pinned memory, after the device's */
 #define PAGE       ((uintptr_t)4096)
-#define LARGE      ((size_t)1 << 20) /* freed memory of this size is given back to the system, and reads as 0 */
+#define LARGE      ((size_t)1 << 20) /* freed memory of this size is returned to the system, and reads as 0 */
 
 char *emu_arena;
 size_t emu_arena_size;
 
-/* Only so much of device memory, the part given out first, is unreadable for the host: each page costs 0.4 us at the
- * begin and at the end of every launch. */
+/* Only the first so many bytes of device memory are made unreadable for the host: each page costs 0.4 us at the begin
+ * and at the end of every launch. */
 #define CHECKED ((size_t)4 << 20)
 
 static size_t device_span;
-static size_t top[2] = { EMU_GRANULE }; /* where fresh memory begins: the device's, the host's */
+static size_t top[2] = { EMU_GRANULE }; /* where unused memory begins: the device's, the host's */
 static uint32_t *owner;                 /* of a granule: index in `table`, 0 none */
 static emu_allocation *table;           /* [0] is not used */
 static size_t count = 1, room;
-static size_t live, waiting; /* bytes of the device in use, bytes freed and not used again */
+static size_t live, waiting; /* bytes of the device in use, bytes freed and not reused */
 static bool host_check;
 
 __attribute__((constructor(102))) static void reserve(void)
@@ -56,7 +56,7 @@ size_t emu_device_memory(size_t *in_use)
     return device_span;
 }
 
-/* ---- who may touch it -------------------------------------------------------------------------------------------- */
+/* ---- protection -------------------------------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b)
 {
@@ -171,7 +171,8 @@ emu_allocation *emu_allocate(size_t size, emu_home home, uintptr_t pc)
 {
     if (home == EMU_DEVICE && size > device_span - live)
         return NULL;
-    /* Untraced, a use after free cannot be recognised, and pages that were never touched cost less to protect. */
+    /* Untraced, a use after free cannot be recognised: freed memory is reused at once, so that fewer pages are touched
+     * and have to be protected. */
     emu_allocation *a = waiting > (emu_hook.access ? QUARANTINE : 0) ? reusable(size, home) : NULL;
     if (!a)
         a = fresh(size, home);
@@ -212,7 +213,7 @@ void emu_release(emu_allocation *a, uintptr_t pc)
 
 /* ---- checks ------------------------------------------------------------------------------------------------------ */
 
-/* What is behind every allocation must still be as it was: a build without traces finds overruns by it. */
+/* The bytes after every allocation must still be FILL: this finds overruns in untraced builds. */
 void emu_check_gaps(void)
 {
     enum { LOOK_AT = 64 };

@@ -1,10 +1,10 @@
 /* order.c -- the order of accesses (happens-before): within a block, in one barrier interval, and between blocks.
  *
- * Two things order threads in an interval. Lanes of a warp synchronise, in __syncwarp or a shuffle. And a thread that
- * has fenced and then updates an atomic releases what it did before the fence; a thread that updates an atomic and then
- * fences acquires what was released by then: this is how locks and flags work. The word of the atomics is not compared,
- * so data guarded by the wrong lock may pass; accesses that a lock orders are never reported. Blocks are ordered by
- * fences alone.
+ * Two things order threads within an interval. (1) Lanes of a warp synchronise, in __syncwarp or a shuffle. (2) A
+ * thread that executes a fence and then an atomic releases what it did before the fence; a thread that executes an
+ * atomic and then a fence acquires what was released by then. Locks and flags work this way. The addresses of the
+ * atomics are not compared, so data guarded by the wrong lock may go unreported; accesses that a lock orders are never
+ * reported. Blocks are ordered by fences alone.
  */
 #include <string.h>
 #include "order.h"
@@ -31,11 +31,11 @@ void emu_order_next_interval(emu_tracer *t)
 static uint32_t next_stamp(emu_tracer *t, int warp)
 {
     if (t->meetings[warp] == MOST_MEETINGS)
-        emu_order_next_interval(t); /* stamps are used up: forget, which may hide a race */
+        emu_order_next_interval(t); /* no stamps left: drops the earlier accesses, which may hide a race */
     return ++t->meetings[warp];
 }
 
-/* Lanes that meet come after all that each of them had done or had come after. */
+/* Lanes that synchronise are ordered after everything that each of them did or was ordered after. */
 void emu_order_meet(emu_tracer *t, emu_warp *warp, uint32_t lanes)
 {
     int w = warp->index;

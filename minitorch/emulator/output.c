@@ -1,7 +1,7 @@
-/* output.c -- what device code prints, and how it ends itself: printf, assert, trap; its clock.
+/* output.c -- printf, assert, trap and clock of device code.
  *
- * What a launch prints comes out when it has ended, in the order of blocks, like a GPU's printf buffer. A kernel
- * that prints more than that buffer holds (1 MB) is ended: probably it prints in an endless loop.
+ * The output of a launch is written when it has ended, in the order of blocks, like a GPU's printf buffer. A kernel
+ * that prints more than that buffer holds (1 MB) is ended: it probably prints in an endless loop.
  */
 #include <assert.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #define HERE       ((uintptr_t)__builtin_return_address(0))
 
 typedef struct line {
-    uint64_t order; /* the block's turn in the launch */
+    uint64_t order; /* the block's position in the order of execution */
     size_t begin, size;
 } line;
 
@@ -89,7 +89,7 @@ void cuemu_trap(const char *why)
     emu_kill(cudaErrorLaunchFailure);
 }
 
-/* Takes the place of libc's for host and device code alike: both call assert(). */
+/* Replaces libc's function for host and device code: both call assert(). */
 void __assert_fail(const char *condition, const char *file, unsigned line_number, const char *function)
 {
     if (emu_self) {

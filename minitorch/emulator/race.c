@@ -1,12 +1,13 @@
-/* race.c -- accesses that nothing orders.
+/* race.c -- data races: conflicting accesses that nothing orders.
  *
- * Threads run one after another here, so a race never shows in the values: it must be inferred. For each 4-byte word we
- * keep who wrote it last and who has read it since the barrier. Two accesses to it, one at least a write and not both
- * atomic, race when they are of
- *   - threads of one block in the same barrier interval, unless a meeting or a lock orders them (order.c);
+ * Emulated threads run one after another, so a race does not show in the values: it must be inferred. For each 4-byte
+ * word the last write and the reads since the barrier are recorded. Two accesses to it, at least one of them a write
+ * and not both atomic, race when they are by
+ *   - threads of one block in the same barrier interval, unless the warp's synchronisation or a lock orders them
+ *     (order.c);
  *   - different blocks of a launch, in global memory, unless the earlier one may have released it: emu_order_released.
- * Parts of a word: the last part that was touched is remembered, so two half-precision neighbours may hide a race of
- * one of them, never invent one. A plain read that races with an atomic is not reported at once: see emu_suspect.
+ * Of accesses to parts of a word only the last part is recorded: two adjacent half-precision values may hide a race,
+ * but never cause a false report. A plain read that races with an atomic is not reported at once: see emu_suspect.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ void emu_race_begin_block(emu_tracer *t)
 
 /* ---- conflicts --------------------------------------------------------------------------------------------------- */
 
-/* The cell was last written in this launch. */
+/* How this access races with the cell's last write, which is of this launch. */
 static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag)
 {
     uint32_t rank = c->writer & RANK;
@@ -48,14 +49,14 @@ static emu_conflict with_write(const emu_tracer *t, const emu_cell *c, uint32_t 
     return rank / EMU_WARP_SIZE == self->rank / EMU_WARP_SIZE ? SAME_WARP : SAME_BLOCK;
 }
 
-/* The same of a cell that was read: the reader that this write would race with: its rank comes back in *rank. */
+/* How this write races with the cell's readers; *rank becomes the rank of one that it races with. */
 static emu_conflict with_read(const emu_tracer *t, const emu_cell *c, uint32_t bytes, bool atomic, bool flag,
                               uint32_t *rank)
 {
     const emu_thread *self = emu_self;
     uint32_t warp = c->reader & WARP, lanes = c->lanes;
     *rank = warp * EMU_WARP_SIZE;
-    if (c->reader >> OTHER_BLOCKS & bytes && !t->fenced) /* when they read it is not kept */
+    if (c->reader >> OTHER_BLOCKS & bytes && !t->fenced) /* the time of their reads is not recorded */
         return BETWEEN_BLOCKS;
     if (!(c->reader >> READER_BYTES & bytes) || !lanes)
         return NONE;
@@ -120,27 +121,27 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
                      who, advice[global][how]);
 }
 
-/* ---- plain reads of what atomics update -------------------------------------------------------------------------- */
+/* ---- plain reads of words that atomics update -------------------------------------------------------------------- */
 
-static void convict(emu_tracer *t, emu_suspect *s)
+static void report_suspect(emu_tracer *t, emu_suspect *s)
 {
     emu_race_report(t, s->thread, s->pc, s->does, s->address, &s->other, s->how, false);
     s->thread = NULL;
     t->suspect_count--;
 }
 
-void emu_race_convict(emu_tracer *t)
+void emu_race_report_suspects(emu_tracer *t)
 {
     for (int i = 0; i < EMU_MAX_THREADS && t->suspect_count; i++)
         if (t->suspects[i].thread)
-            convict(t, &t->suspects[i]);
+            report_suspect(t, &t->suspects[i]);
 }
 
-static void suspect(emu_tracer *t, uint32_t reader, emu_suspect what)
+static void add_suspect(emu_tracer *t, uint32_t reader, emu_suspect what)
 {
     emu_suspect *s = &t->suspects[reader];
     if (s->thread && s->address / 8 != what.address / 8)
-        convict(t, s);
+        report_suspect(t, s);
     if (!s->thread) {
         *s = what;
         t->suspect_count++;
@@ -148,7 +149,7 @@ static void suspect(emu_tracer *t, uint32_t reader, emu_suspect what)
 }
 
 /* This thread updates the word by an atomic: its own earlier read of it was the first of a compare-and-swap loop. */
-static void acquit(emu_tracer *t, emu_cell *c, uintptr_t address)
+static void remove_suspect(emu_tracer *t, emu_cell *c, uintptr_t address)
 {
     const emu_thread *self = emu_self;
     emu_suspect *s = &t->suspects[self->rank];
@@ -170,7 +171,7 @@ static __attribute__((noinline)) void report_read(emu_tracer *t, const emu_cell 
 {
     emu_other writer = { emu_order_block(t, c->write_tag), c->writer & RANK, full_pc(c->write_pc), "writes" };
     if (c->writer & ATOMIC)
-        suspect(t, emu_self->rank, (emu_suspect){ emu_self, pc, address, "reads", how, writer });
+        add_suspect(t, emu_self->rank, (emu_suspect){ emu_self, pc, address, "reads", how, writer });
     else
         emu_race_report(t, emu_self, pc, "reads", address, &writer, how, false);
 }
@@ -180,8 +181,8 @@ static __attribute__((noinline)) void report_write_after_read(emu_tracer *t, con
                                                               bool atomic)
 {
     emu_other reader = { emu_order_block(t, c->read_tag), rank, full_pc(c->read_pc), "reads" };
-    if (atomic && how != BETWEEN_BLOCKS) /* a block that has ended has no atomic to come */
-        suspect(t, rank, (emu_suspect){ emu_self, pc, address, "writes", how, reader });
+    if (atomic && how != BETWEEN_BLOCKS) /* a block that has ended executes no further atomic */
+        add_suspect(t, rank, (emu_suspect){ emu_self, pc, address, "writes", how, reader });
     else
         emu_race_report(t, emu_self, pc, "writes", address, &reader, how, false);
 }
@@ -201,8 +202,8 @@ static __attribute__((noinline)) void report_clash(emu_tracer *t)
 
 /* ---- an access --------------------------------------------------------------------------------------------------- */
 
-/* Another reader, or the first of this interval. Readers that this one comes after need not be remembered, nor those
- * that read other bytes of the word only. */
+/* Records another reader, or the first of this interval. It replaces readers that it is ordered after, and readers of
+ * other bytes of the word. */
 static void add_reader(const emu_tracer *t, emu_cell *c, uint32_t bytes, uint32_t flag, uint32_t since)
 {
     uint32_t warp = (uint32_t)emu_self->warp->index, bit = 1u << emu_self->lane, was = c->reader;
@@ -253,7 +254,7 @@ static __attribute__((noinline)) void remember_clash(emu_tracer *t, const emu_ce
                                                      emu_conflict how)
 {
     if (t->pending.clashed)
-        return; /* of this store: an earlier word */
+        return; /* an earlier word of this store has clashed */
     t->pending.clashed = true;
     t->pending.clash = (emu_clash){ .thread = emu_self,
                                     .pc = pc,
@@ -268,7 +269,7 @@ static __attribute__((noinline)) void remember_clash(emu_tracer *t, const emu_ce
                                     .other_value = c->value };
 }
 
-/* `since`: what happened before this tag was in another launch, or in the shared memory of another block. */
+/* `since`: accesses before this tag are of another launch, or of another block's shared memory. */
 static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell *cells, uintptr_t address, int size,
                                                         int kind, uintptr_t pc, uint32_t since)
 {
@@ -294,7 +295,7 @@ static inline __attribute__((always_inline)) void check(emu_tracer *t, emu_cell 
         if (EMU_UNLIKELY(how))
             report_write_after_read(t, c, reader, address, pc, how, atomic);
         if (atomic)
-            acquit(t, c, address);
+            remove_suspect(t, c, address);
         mark_write(t, c, bytes, short_pc, (atomic ? ATOMIC : 0) | (flag ? WRITER_FLAG : 0));
     }
     if (kind != EMU_LOAD) {

@@ -4,8 +4,8 @@
 
 #include "internal.h"
 
-/* Who wrote a 4-byte word last, and who has read it since the barrier. 32 bytes, two in a cache line. A stamp is the
- * number of meetings (__syncwarp, shuffles) and fences the warp has had since the barrier. */
+/* The last write of a 4-byte word, and its reads since the barrier. 32 bytes: a cache line holds two. A stamp is the
+ * number of synchronisations (__syncwarp, shuffles) and fences of the warp since the barrier. */
 typedef struct emu_cell {
     uint32_t write_tag; /* the block and barrier interval: emu_tracer.tag */
     uint32_t write_pc;  /* from the start of the program */
@@ -21,7 +21,7 @@ typedef struct emu_cell {
 #define RANK         0x3ffu
 #define ATOMIC       0x400u
 #define WRITER_BYTES 11
-#define WRITER_FLAG  0x8000u /* by way of a volatile */
+#define WRITER_FLAG  0x8000u /* written through a volatile */
 #define WARP         0x1fu
 #define OTHER_WARPS  0x20u /* more than one warp has read it in this interval */
 #define READER_BYTES 7
@@ -32,7 +32,7 @@ typedef struct emu_cell {
 /* How two accesses race. */
 typedef enum { NONE, SAME_WARP, SAME_BLOCK, BETWEEN_BLOCKS } emu_conflict;
 
-/* The other side of a race, and what is known of it. */
+/* The other access of a race. */
 typedef struct emu_other {
     uint64_t block;
     uint32_t rank;
@@ -45,13 +45,13 @@ typedef struct emu_clash {
     const emu_thread *thread;
     uintptr_t pc, address;
     uint32_t bytes; /* of the word */
-    int word;       /* which of the store's */
+    int word;       /* index of the word in the store */
     emu_conflict how;
     bool atomic; /* one of the two is */
     uint32_t other_tag, other_pc, other_rank, other_value;
 } emu_clash;
 
-/* A store becomes visible only after its hook: the next hook looks at what was written. */
+/* A store takes place after its hook: the next hook reads the value that was written. */
 typedef struct emu_pending {
     emu_cell *cells; /* NULL: nothing */
     uintptr_t address;

@@ -1,9 +1,9 @@
 /* race_merge.c -- races between blocks that ran on different workers, found when the launch has ended.
  *
- * Each worker saw its own blocks only. Where two of them touched the same page of global memory, their cells are laid
- * side by side: what one wrote and the other read or wrote is a race, told at the access of the later block, as if the
- * blocks had run one after another. Which of the two came first is not known: it is enough that either may have
- * released what it did.
+ * Each worker records its own blocks only. Where two workers touched the same page of global memory, their cells are
+ * compared: a word that one wrote and the other read or wrote is a race, reported at the access of the later block, as
+ * if the blocks had run one after another. Which access came first is not known, so nothing is reported if either of
+ * them may have been released.
  */
 #include <stdio.h>
 #include "core.h"
@@ -17,7 +17,7 @@ typedef struct side {
     uintptr_t pc;
     uint64_t block;
     uint32_t rank, tag, stamp;
-    bool flag; /* an atomic, or by way of a volatile */
+    bool flag; /* an atomic, or through a volatile */
 } side;
 
 static side writer_of(emu_tracer *t, const emu_cell *c)
@@ -44,8 +44,8 @@ static side reader_of(emu_tracer *t, const emu_cell *c)
                    .flag = c->reader & READER_FLAG };
 }
 
-/* A finding is made in a block's name: its worker stands in for it, having ended. */
-static const emu_thread *stand_in(const side *s)
+/* The thread for which to report. Its block has ended: the worker is set to that block again. */
+static const emu_thread *thread_of(const side *s)
 {
     emu_worker *worker = s->tracer->worker;
     cuemu_uint3 grid = worker->launch->config->grid;
@@ -67,7 +67,7 @@ static void tell(side a, side b, uintptr_t address, bool harmless)
     bool flag = a.flag || b.flag;
     if (released(&a, flag) || released(&b, flag))
         return;
-    emu_race_report(later.tracer, stand_in(&later), later.pc, later.does, address,
+    emu_race_report(later.tracer, thread_of(&later), later.pc, later.does, address,
                     &(emu_other){ first.block, first.rank, first.pc, first.does }, BETWEEN_BLOCKS, harmless);
 }
 

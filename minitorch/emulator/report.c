@@ -1,5 +1,5 @@
-/* report.c -- the text at the end of a program: the findings in one line, and the accesses of each kernel beside their
- * ideal. */
+/* report.c -- the text at the end of a program: the findings in one line, and each kernel's accesses compared with
+ * their ideal. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void print_site(const emu_counter *site, const char *shown)
         fprintf(stderr, "  %20s | %s\n", "", shown);
 }
 
-/* The source line stands under the last of its accesses. */
+/* The text of a source line is printed below the last of its accesses. */
 static void print_sites(const emu_counts *k)
 {
     fprintf(stderr, "  %-20s %-15s %4s %10s %6s %19s %6s\n", "line", "access", "size", "requests", "lanes",
@@ -142,5 +142,5 @@ __attribute__((constructor(104))) static void prepare_drawing(void)
 {
     emu_keep_requests = getenv("CUEMU_SVG");
     if (emu_keep_requests)
-        emu_worker_limit = 1; /* the requests that are kept belong to no worker */
+        emu_worker_limit = 1; /* the kept requests are not per worker */
 }

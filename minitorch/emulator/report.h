@@ -1,8 +1,7 @@
-/* report.h -- how counts and findings reach people and programs: text, JSON, drawings. All at a launch's or the
- * program's end.
+/* report.h -- output of counts and findings at the program's end: text, JSON, drawings.
  *
  *   CUEMU_REPORT=1   a line per access in the source; 2: only each kernel's sums
- *   CUEMU_JSON=file  both, for programs: schema in report_json.c
+ *   CUEMU_JSON=file  counts and findings, for programs: schema in report_json.c
  *   CUEMU_SVG=file   a request of an access, drawn; CUEMU_SVG_LINE=n picks the line, else the costliest access is taken
  */
 #ifndef EMU_REPORT_H
@@ -11,7 +10,7 @@
 #include "counters.h"
 #include "internal.h"
 
-void emu_report_end(void); /* the program ends: writes what was asked for */
+void emu_report_end(void); /* at the program's end: writes what was requested */
 const char *emu_space_name(int space);
 const char *emu_access_name(int kind);
 void emu_report_json(const char *path);

@@ -1,8 +1,8 @@
-/* report_svg.c -- CUEMU_SVG=file: one request of a warp, drawn. Lanes stand in a row above the memory they touch.
+/* report_svg.c -- CUEMU_SVG=file: a drawing of one request of a warp: a row of lanes above the memory they access.
  *
- * Global memory is drawn in lines of 128 bytes, four sectors each, so that a coalesced access falls straight down; what
- * is moved is grey, what is used has the lane's colour. Shared memory is drawn as its 32 banks, a row per wavefront, so
- * that a conflict is a column. Each site keeps its costliest request.
+ * Global memory is drawn in lines of 128 bytes, four sectors each; the arrows of a coalesced access are vertical. Moved
+ * bytes are grey, used bytes have the lane's colour. Shared memory is drawn as its 32 banks, a row per wavefront, so
+ * that a bank conflict appears as a column. Of each site the costliest request is kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ void emu_keep_request(const emu_counter *site, const uint64_t *addresses, int co
             k->lane[i++] = lane;
 }
 
-/* The request to draw: of the wanted line, or of the access that costs most beyond its ideal. */
+/* The request to draw: of line `wanted`, or, if that is 0, of the access with the largest excess over its ideal. */
 static const kept *choose(long wanted)
 {
     const kept *best = NULL;

@@ -1,14 +1,14 @@
-/* request.c -- what one memory instruction of a warp costs.
+/* request.c -- the cost of one memory instruction of a warp.
  *
- * Global memory moves in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes: a wavefront serves every bank
- * once, with one word that any number of lanes may share; so the cost is the most different words that one bank is
- * asked for. Accesses of 8 bytes go by half warps and of 16 bytes by quarters, as wavefronts of 128 bytes each. Atomic
- * updates of one word go one after another.
+ * Global memory is moved in sectors of 32 bytes. Shared memory has 32 banks of 4 bytes: in a wavefront every bank
+ * serves one word, to any number of lanes, so the cost is the largest number of different words that one bank has to
+ * serve. Accesses of 8 bytes are split into half warps and of 16 bytes into quarters: wavefronts of 128 bytes each.
+ * Atomic updates of one word are serialised.
  */
 #include "report.h"
 #include "trace.h"
 
-/* Most requests step evenly through memory: the difference between neighbouring lanes, or false. */
+/* Most requests have a constant stride: *step is it, in bytes. False: the stride varies. */
 static bool even_step(const uint64_t *a, int count, int64_t *step)
 {
     *step = count > 1 ? (int64_t)(a[1] - a[0]) : 0;
@@ -41,7 +41,7 @@ int emu_sectors(const uint64_t *a, int count, int size)
     return found;
 }
 
-/* Of one group of lanes that the banks serve together. */
+/* Wavefronts of one group of lanes that the banks serve together. */
 static int group_wavefronts(const uint64_t *a, int count, int size, bool atomic)
 {
     uint64_t words[4 * EMU_WARP_SIZE];
@@ -58,7 +58,7 @@ static int group_wavefronts(const uint64_t *a, int count, int size, bool atomic)
     return most;
 }
 
-/* Lanes one step apart: `step` words for `size` 4. Lanes 32/gcd(step, 32) apart share a bank. */
+/* Words with a constant stride of `step` bytes: lanes 32 / gcd(step / 4, 32) apart share a bank. */
 static int even_wavefronts(int64_t step, int count)
 {
     if (step == 0)

@@ -3,7 +3,7 @@
  * Three kinds of callers: the host part of a program (cuemu_launch and the CUDA API of include/cuda_runtime_api.h),
  * device code (everything else here; host code that calls it gets an error with its line), and the hooks a traced build
  * inserts (__tsan_*, __sanitizer_cov_*: trace.c). The runtime finds the line of a call from its return address, so the
- * shim's wrappers must be inlined (always_inline) and nothing passes __FILE__ but barriers, launches and shared arrays.
+ * shim's wrappers must be inlined (always_inline); only barriers, launches and shared arrays pass __FILE__.
  */
 #ifndef CUEMU_RUNTIME_H
 #define CUEMU_RUNTIME_H
@@ -29,16 +29,16 @@ typedef struct cuemu_launch_config {
     void *stream;          /* a cudaStream_t */
     const void *entry;  /* the kernel's address, as cudaFuncSetAttribute gets it; NULL: unknown, opt-in not checked */
     const char *kernel; /* its name as written, "mt_add<float>" */
-    const char *file;   /* where the launch stands */
+    const char *file;   /* of the launch */
     int line;
     void (*run)(void *args);
     void *args;
 } cuemu_launch_config;
 
-/* Errors of the configuration become cudaGetLastError's, as on the card. */
+/* Errors in the configuration are returned by cudaGetLastError, as on a GPU. */
 void cuemu_launch(const cuemu_launch_config *config);
 
-/* What __launch_bounds__ promised of the running kernel: a larger block ends it, at the line of its launch. */
+/* Checks the running kernel's __launch_bounds__: a larger block ends it with an error at the line of its launch. */
 void cuemu_launch_bound(long long threads);
 
 /* ---- built-in variables: const, so that they are no memory access and are computed once per function ------------- */
@@ -59,7 +59,7 @@ typedef struct cuemu_shared_array {
     unsigned id; /* the runtime's */
 } cuemu_shared_array;
 
-/* Where this block keeps the array: aligned to at least `align`, followed by a gap that belongs to no array. */
+/* The address of this block's array: aligned to at least `align`, followed by a gap that belongs to no array. */
 void *cuemu_shared(cuemu_shared_array *array, size_t size, size_t align);
 void *cuemu_dynamic_shared(void) __attribute__((const)); /* extern __shared__ */
 size_t cuemu_shared_offset(const void *shared);          /* __cvta_generic_to_shared */
@@ -92,17 +92,16 @@ enum cuemu_warp_op {
 
 /* Waits for the lanes of `mask`, then returns this lane's result. A value is at most 8 bytes, zero-extended. */
 uint64_t cuemu_warp(enum cuemu_warp_op op, uint32_t mask, uint64_t value, int arg, int width);
-/* The same meeting of all 32 lanes; the last to arrive calls combine(lanes), lanes[l] being what lane l brought
- * (wmma). */
+/* Synchronises all 32 lanes; the last to arrive calls combine(lanes), where lanes[l] is lane l's `mine` (wmma). */
 void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine);
-/* The lanes of this warp that are at this very place together (__activemask, coalesced_threads). */
+/* The lanes of this warp that execute this call together (__activemask, coalesced_threads). */
 uint32_t cuemu_active_mask(void);
 
 /* ---- other device functions -------------------------------------------------------------------------------------- */
-void cuemu_atomic(void *address,
-                  int size);      /* announces an atomic update, which the caller then does itself, untraced */
+/* Records an atomic update, which the caller then executes itself, untraced. */
+void cuemu_atomic(void *address, int size);
 void cuemu_fence(int scope);      /* 0 block, 1 device, 2 system */
-void cuemu_nanosleep(void);       /* lets the block's other threads run: also what a spinning thread needs */
+void cuemu_nanosleep(void);       /* lets the block's other threads run */
 void cuemu_trap(const char *why); /* ends the kernel: __trap() or, named, what is not supported */
 int cuemu_printf(const char *format, ...) __attribute__((format(printf, 1, 2))); /* on the host: printf */
 long long cuemu_clock(void);
@@ -112,7 +111,7 @@ void cuemu_copy_async(void *shared, const void *global, int size, int zero_fille
 void cuemu_copy_commit(void);
 void cuemu_copy_wait(int groups_left); /* cp.async.wait_group */
 
-/* Names of sections: __device__ and __constant__ variables must stand in them. */
+/* Names of the sections in which __device__, __constant__ and __managed__ variables must be. */
 #define CUEMU_DEVICE_SECTION   "cuemu_device"
 #define CUEMU_CONSTANT_SECTION "cuemu_constant"
 #define CUEMU_MANAGED_SECTION  "cuemu_managed"

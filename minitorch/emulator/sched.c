@@ -1,10 +1,10 @@
 /* sched.c -- which thread of the block runs next.
  *
- * Threads run until they wait. A thread that waits, or returns, switches to the next ready lane of its warp directly;
- * only after the last one the worker's own stack chooses (emu_run_block), so a barrier costs one switch per thread. A
- * returning thread whose successor has not started yet does not even switch: it becomes that thread. Warps run one
- * after another, lanes in ascending order, or both in descending order with CUEMU_REVERSE=1: a kernel whose result
- * depends on it has a race.
+ * Threads run until they wait. A thread that waits or returns switches directly to the next ready lane of its warp;
+ * only the last one switches to the worker's own stack (emu_run_block), so a barrier costs one switch per thread. When
+ * a thread returns and the next one has not started, there is no switch: the next one runs on the same stack. Warps and
+ * lanes run in ascending order, with CUEMU_REVERSE=1 in descending order: a kernel whose result depends on it has a
+ * race.
  */
 #include "core.h"
 
@@ -29,7 +29,7 @@ static inline emu_thread *take_next(const emu_thread *self)
     return &warp->lanes[lane];
 }
 
-/* The life of a fiber: the thread it was made for, then any that has not started when that one returns. */
+/* A fiber runs the thread it was made for, then each next thread that has not started when the one before returns. */
 static void fiber_main(void)
 {
     for (;;) {
@@ -45,7 +45,7 @@ static void fiber_main(void)
         emu_self = next;
         if (next && !next->sp) {
             next->stack = self->stack;
-            next->sp = next; /* started; where it is left is written when it waits */
+            next->sp = next; /* not NULL: started. The context is saved when it waits */
             continue;
         }
         emu_scheduler *scheduler = worker->scheduler;
@@ -153,7 +153,7 @@ static void begin_block(emu_worker *worker)
     emu_shared_begin_block(worker);
 }
 
-/* No thread of a killed block goes on: whatever was on their stacks is gone. */
+/* No thread of a killed block continues: all stacks become free. */
 static void abandon_block(emu_worker *worker)
 {
     emu_scheduler *scheduler = worker->scheduler;
@@ -165,7 +165,7 @@ static void abandon_block(emu_worker *worker)
             emu_copies_drop(&worker->threads[i]);
 }
 
-/* One turn for every warp, then what the whole block waits for. Returns whether there is more to do. */
+/* Runs every warp once, then handles what the whole block waits for. Returns whether there is more to do. */
 static bool run_turn(emu_worker *worker)
 {
     for (int i = 0; i < worker->warp_count && !worker->killed; i++)
@@ -205,7 +205,7 @@ void emu_run_block(emu_worker *worker)
     EMU_CALL(block_end, worker);
 }
 
-/* Which thread is which, for the blocks of a launch. */
+/* Sets rank, lane, warp and index of the threads of blocks of this size. */
 void emu_shape_block(emu_worker *worker, cuemu_uint3 size)
 {
     int count = (int)(size.x * size.y * size.z);

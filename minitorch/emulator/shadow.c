@@ -1,8 +1,9 @@
-/* shadow.c -- what each byte of memory is: of nothing, uninitialised, initialised.
+/* shadow.c -- the state of each byte of memory: unallocated, uninitialised or initialised.
  *
- * One state per byte, so that several workers may write neighbouring ones. A hook compares the states of an access with
- * "all initialised" in one instruction; only what differs comes here, to be marked or reported. Errors end the kernel
- * as they would on the card; an uninitialised read does not, and its bytes count as initialised from then on.
+ * A state is one byte, so that several workers may write adjacent ones. A hook compares the states of an access with
+ * "all initialised" in one instruction; only other accesses are passed on to this file, to be marked or reported.
+ * Errors end the kernel as they would on a GPU; an uninitialised read does not, and its bytes count as initialised
+ * afterwards.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 uint8_t *emu_device_state;
 bool emu_writes_unseen;
 
-/* The sections of __device__, __managed__ and __constant__ variables; those that a program lacks are empty. */
+/* The sections of __device__, __managed__ and __constant__ variables; a section that the program lacks is empty. */
 #define SECTION(NAME) extern char __start_##NAME[] __attribute__((weak)), __stop_##NAME[] __attribute__((weak));
 SECTION(cuemu_device)
 SECTION(cuemu_managed)
@@ -82,7 +83,7 @@ static bool within(uintptr_t address, const char *begin, const char *stop)
     return address - (uintptr_t)begin < (uintptr_t)(stop - begin);
 }
 
-/* The variables' first address, rounded down so that words stay words. */
+/* The variables' first address, rounded down so that words stay aligned. */
 static uintptr_t first_variable(void)
 {
     return (uintptr_t)__data_start & ~(uintptr_t)63;
@@ -230,8 +231,9 @@ static bool any(const uint8_t *state, int size, uint8_t which)
     return memchr(state, which, (size_t)size) != NULL;
 }
 
-/* Bytes without a value behind one that has some, up to a boundary: they may be the padding of a struct, which nobody
- * writes when its members are written one by one. A struct of 8 bytes has no member with an alignment of 8. */
+/* Can the uninitialised bytes be padding of a struct, which is not written when its members are written one by one?
+ * They are if they follow an initialised byte and end at an alignment boundary. A struct of 8 bytes has no member with
+ * an alignment of 8. */
 static bool only_padding(const uint8_t *state, uintptr_t address, int size, bool part_of_struct)
 {
     int most = part_of_struct ? 8 : size / 2;
@@ -289,7 +291,7 @@ static void report_outside_shared(const emu_worker *worker, size_t offset, int s
     emu_kill(cudaErrorIllegalAddress);
 }
 
-/* The first access of a block to one of its arrays: now its bytes are known. */
+/* At a block's first access to one of its arrays: marks the array's bytes as uninitialised. */
 static void open_place(emu_tracer *t, const emu_shared_place *place)
 {
     memset(t->shared_state + place->begin, EMU_EMPTY, place->size);
@@ -322,7 +324,7 @@ void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uint
     memset(state, EMU_FULL, (size_t)size);
 }
 
-/* Has anybody ever used the page? (The emulator reserves far more addresses than it uses.) */
+/* Has the page ever been used? (The emulator reserves far more addresses than it uses.) */
 static bool is_used(uintptr_t address)
 {
     unsigned char resident;

@@ -1,9 +1,10 @@
-/* shared.c -- where a block's __shared__ arrays lie.
+/* shared.c -- the layout of a block's __shared__ arrays.
  *
- * Every worker has one span of addresses; an array gets its place in it when the block's first thread reaches it, with
- * a gap after it, so that an overrun touches no other array. All begin at bank 0, so that counts of conflicts do not
- * depend on the order of arrival. When a block begins, arrays and gaps are filled with NaN: shared memory starts with
- * no value. When it ends the gaps must still be so; a traced build does not wait that long (trace.c).
+ * Every worker has one span of addresses. An array is placed in it when the block's first thread reaches its
+ * declaration, followed by a gap, so that an overrun touches no other array. Every array begins at bank 0, so that
+ * counts of conflicts do not depend on the order of placement. When a block begins, arrays and gaps are filled with
+ * NaN: shared memory is uninitialised. When it ends the gaps must be unchanged; a traced build checks every access
+ * (trace.c).
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #define FILL        0xff
 
 typedef struct emu_shared_layout {
-    uint64_t launch; /* whose places these are, plus 1 */
+    uint64_t launch; /* number of the launch whose layout this is, plus 1 */
     size_t end;      /* of the last gap */
     size_t used;     /* bytes of arrays, packed as the compiler would */
     int count;

@@ -1,7 +1,7 @@
 /* source.c -- the source line of an instruction, found by addr2line (of binutils, which gcc needs).
  *
- * One process answers all questions, since most of its time goes into reading the debug information once. Without it,
- * or in a sandbox in which no process can start, reports give addresses instead of lines.
+ * One process serves all queries, since most of its time goes into reading the debug information. Where it cannot be
+ * started (it is not installed, or a sandbox forbids it) reports give addresses instead of lines.
  */
 #include <elf.h>
 #include <pthread.h>
@@ -56,16 +56,16 @@ static bool start(void)
     return !error && ask && reply;
 }
 
-/* What addr2line knows the address by: positions in the file when the program may be loaded anywhere. */
+/* The address as addr2line expects it: relative to the file if the program is position-independent. */
 static uintptr_t address_in_file(uintptr_t pc)
 {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)__executable_start;
     return header->e_type == ET_DYN ? pc - (uintptr_t)__executable_start : pc;
 }
 
-/* Frames come innermost first; those of C++'s headers and of ours, which cuemu lets pass for some of them (wherever it
- * is installed), are not the student's. */
-static bool is_theirs(const char *file)
+/* Is it a file of the program, not a header of the system or the emulator? cuemu's -fdebug-prefix-map puts the
+ * emulator's headers under /usr/ too. Frames come innermost first. */
+static bool is_program_file(const char *file)
 {
     return strncmp(file, "/usr/", 5) && strncmp(file, "??", 2);
 }
@@ -77,7 +77,7 @@ static char *shorten(const char *file)
     return strdup(n > 1 && !strncmp(file, here, n) && file[n] == '/' ? file + n + 1 : file);
 }
 
-/* Reads "0x<pc>", frames "file:line ...", then the same of the address 0, which ends the answer. */
+/* Reads "0x<pc>", frames "file:line ...", then the same for address 0, which marks the end of the answer. */
 static void read_answer(answer *a)
 {
     char text[4200];
@@ -93,7 +93,7 @@ static void read_answer(answer *a)
         if (a->file || !colon)
             continue;
         *colon = 0;
-        if (is_theirs(text)) {
+        if (is_program_file(text)) {
             a->file = shorten(text);
             a->line = atoi(colon + 1);
         }
@@ -115,7 +115,7 @@ static const answer *find(uintptr_t pc)
     failed |= !ask && !start();
     if (failed)
         return a;
-    fprintf(ask, "0x%lx\n0x0\n", (unsigned long)(address_in_file(pc) - 1)); /* a return address lies behind its call */
+    fprintf(ask, "0x%lx\n0x0\n", (unsigned long)(address_in_file(pc) - 1)); /* a return address is after its call */
     fflush(ask);
     read_answer(a);
     return a;

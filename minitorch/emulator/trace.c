@@ -1,9 +1,9 @@
-/* trace.c -- the hooks of a traced build: every access of device code passes here.
+/* trace.c -- the hooks of a traced build, called for every access of device code.
  *
  * GCC inserts the calls (-fsanitize=thread and -fsanitize-coverage=trace-pc) for libtsan; the emulator links these
  * functions in its place. They are called in host code too, where they cost a load and a branch. A hook checks the
- * address (shadow.c), looks for races (race.c) and leaves a record in the lane's buffer; warp.c makes requests of the
- * records.
+ * address (shadow.c), looks for races (race.c) and appends a record to the lane's buffer; warp.c combines the records
+ * into requests.
  */
 #include <string.h>
 #include "order.h"
@@ -13,8 +13,8 @@
 
 /* ---- recording --------------------------------------------------------------------------------------------------- */
 
-/* Others run while a thread waits, so this stands before the hook looks at the access: behind its hook comes the access
- * itself, whose value the next hook reads. */
+/* Waits if the buffer is full. Other threads then run, so it must come before the hook examines the access: no other
+ * thread may run between a hook and its access, whose value the next hook reads. */
 static inline void make_room(emu_thread *self)
 {
     while (EMU_UNLIKELY(self->trace.next == self->trace.end))
@@ -92,14 +92,14 @@ static inline __attribute__((always_inline)) void access(const void *pointer, in
     record(self, address, log2_size, kind, space, pc);
 }
 
-/* Larger objects go in the widest aligned pieces, as the card would move them. */
+/* Larger objects are split into the widest aligned pieces, as on a GPU. */
 static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
 {
     if (!emu_tracing)
         return;
     const char *p = pointer;
     while (size > 0) {
-        emu_tracing->in_struct = true; /* again for each: others may have run meanwhile */
+        emu_tracing->in_struct = true; /* set for each piece: other threads may have run since the last */
         int log2_size = 4;
         while (((size_t)1 << log2_size) > size || ((uintptr_t)p & (((uintptr_t)1 << log2_size) - 1)))
             log2_size--;
@@ -110,7 +110,7 @@ static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
     emu_tracing->in_struct = false;
 }
 
-/* A volatile: what a thread may wait on, or tell others by (race.c). */
+/* An access of a volatile, which may be a flag by which threads synchronise (race.c). */
 static inline void announce_flag(uintptr_t pc)
 {
     if (emu_tracing)
@@ -211,7 +211,7 @@ void __tsan_func_exit(void)
         self->trace.path = self->trace.paths[--self->trace.depth];
 }
 
-/* A basic block begins: what tells the merge where lanes part and meet. */
+/* A basic block begins: from these records the merge finds where lanes diverge and reconverge. */
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {

@@ -1,8 +1,8 @@
-/* trace.h -- what the files of the traced half share: the hooks (trace.c), what memory holds (shadow.c), its accesses
+/* trace.h -- declarations shared by the files of tracing: the hooks (trace.c), the state of memory (shadow.c), races
  * (race.c), the requests of warps (warp.c, request.c) and their sums (counters.c).
  *
- * Everything here belongs to one worker, so that blocks on several OS threads share nothing while a kernel runs; what
- * needs the whole grid (races between blocks of different workers, totals) is computed at its end.
+ * A tracer belongs to one worker, so that blocks on several OS threads share nothing while a kernel runs. What concerns
+ * the whole grid (races between blocks of different workers, totals) is computed at its end.
  */
 #ifndef EMU_TRACE_H
 #define EMU_TRACE_H
@@ -25,7 +25,7 @@ struct emu_record {
 };
 #define EMU_ADDRESS_BITS 48
 #define EMU_DEPTH_SHIFT  55
-#define EMU_DEPTH_MOST   127 /* deeper calls are taken for one */
+#define EMU_DEPTH_MOST   127 /* deeper calls are not distinguished */
 
 static inline uint64_t emu_what(uintptr_t address, int log2_size, int kind, int space, uint32_t depth)
 {
@@ -53,7 +53,7 @@ static inline int emu_space_of(uint64_t what)
     return what >> 53 & 3;
 }
 
-/* The page table of a worker's cells of global memory: cells appear when memory is first touched. */
+/* The page table of a worker's cells of global memory: a page is allocated when its memory is first touched. */
 #define EMU_PAGE_SHIFT 14
 #define EMU_PAGE_CELLS (1 << (EMU_PAGE_SHIFT - 2))
 
@@ -64,15 +64,15 @@ typedef struct emu_pages {
     size_t count, capacity;
 } emu_pages;
 
-/* What a thread's fences and atomics order, in this barrier interval. Times count the releases of the block. */
+/* A thread's fences and atomics in this barrier interval. A time is a number of releases in the block. */
 typedef struct emu_fences {
     uint32_t fenced;         /* stamp of its last fence */
     uint32_t released, when; /* what it did before this stamp was released at this time */
-    uint32_t saw, acquired;  /* its last atomic could see the releases until this time; those that a fence followed */
+    uint32_t saw, acquired;  /* time of its last atomic; of its last atomic that a fence followed */
 } emu_fences;
 
-/* A plain read of what others update by atomics. It is no race when the same thread goes on with an atomic of that
- * address: the first read of a compare-and-swap loop may be stale. */
+/* A plain read of a word that other threads update by atomics. It is not a race if the same thread then executes an
+ * atomic on that address: the first read of a compare-and-swap loop may be stale. */
 typedef struct emu_suspect {
     const emu_thread *thread; /* whose access would be reported; NULL: there is none */
     uintptr_t pc, address;
@@ -82,14 +82,14 @@ typedef struct emu_suspect {
 } emu_suspect;
 
 typedef struct emu_tracer {
-    uint32_t tag;        /* blocks begun and barriers passed by this worker, ever: grows by one at each */
+    uint32_t tag;        /* blocks begun plus barriers passed by this worker so far */
     uint32_t block_tag;  /* tag when this block began */
     uint32_t launch_tag; /* when the launch began */
     bool races;          /* look for races? CUEMU_NORACE */
     bool instrumented;   /* device code of a traced build was seen */
     bool in_struct;      /* the access is a part of a larger object's */
     bool fenced;         /* this launch used __threadfence: blocks may order their accesses */
-    uintptr_t flag_pc;   /* the access of a volatile that was last announced */
+    uintptr_t flag_pc;   /* the last access of a volatile */
     emu_pending pending;
     emu_suspect suspects[EMU_MAX_THREADS]; /* by the rank of the thread that read */
     int suspect_count;
@@ -97,10 +97,10 @@ typedef struct emu_tracer {
     size_t shared_used[2]; /* bytes of it that are not 0: of arrays, of dynamic shared memory */
     emu_cell *shared_cells;
     emu_pages pages;
-    uint32_t meetings[EMU_MAX_WARPS];              /* and fences, of each warp since the barrier */
-    uint32_t all_met[EMU_MAX_WARPS];               /* the last of them with all its lanes */
-    bool partly_met[EMU_MAX_WARPS];                /* there were some without */
-    uint32_t (*met)[EMU_WARP_SIZE][EMU_WARP_SIZE]; /* [warp][i][j]: the last after which i comes after j's past */
+    uint32_t meetings[EMU_MAX_WARPS];              /* synchronisations and fences of each warp since the barrier */
+    uint32_t all_met[EMU_MAX_WARPS];               /* stamp of the last synchronisation of all its lanes */
+    bool partly_met[EMU_MAX_WARPS];                /* some of its lanes have synchronised without the others */
+    uint32_t (*met)[EMU_WARP_SIZE][EMU_WARP_SIZE]; /* [warp][i][j]: i is ordered after what j did before this stamp */
     emu_fences fences[EMU_MAX_THREADS];
     uint32_t releases; /* by atomics, in this interval */
     bool block_fenced; /* there was a fence in this interval */
@@ -119,7 +119,7 @@ typedef struct emu_tracer {
         uintptr_t pc;
         uint64_t order;
         bool warning;
-    } told[64]; /* in this launch: not worth describing again */
+    } told[64]; /* reported in this launch: further ones are only counted */
     int told_count;
     emu_worker *worker;
     emu_record *buffers;
@@ -137,21 +137,21 @@ void emu_trace_access(void *address, size_t size, bool write, uintptr_t pc);
 
 /* ---- shadow.c: what each byte of device memory is ---------------------------------------------------------------- */
 
-enum { EMU_NO_MEMORY, EMU_EMPTY, EMU_FULL = 3 }; /* belongs to nothing (or freed), uninitialised, initialised */
+enum { EMU_NO_MEMORY, EMU_EMPTY, EMU_FULL = 3 }; /* unallocated or freed, uninitialised, initialised */
 extern uint8_t *emu_device_state;                /* of each byte of the arena */
-extern bool emu_writes_unseen; /* some kernel ran unobserved: what is initialised is not known any more */
+extern bool emu_writes_unseen; /* a kernel ran untraced: which bytes are initialised is no longer known */
 
 void emu_shadow_open(void);
 void emu_shadow_begin_block(emu_tracer *tracer);
-/* The access is not of initialised bytes: reports and ends the kernel, or marks them as written. */
+/* For an access to bytes that are not all initialised: reports it and ends the kernel, or marks them as initialised. */
 void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc);
 void emu_check_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 /* The address is neither in the arena nor shared nor on a stack. Returns its space. */
 int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc);
-/* Was this kind already told at this pc in this launch? Then it is only counted. */
+/* Was this kind already reported at this pc in this launch? Then it is only counted. */
 bool emu_told(emu_tracer *tracer, const emu_thread *thread, emu_kind kind, uintptr_t pc, bool warning);
 void emu_misaligned(uintptr_t address, int size, uintptr_t pc);
-/* Where an address of global memory stands among all: the arena's bytes come first, then the program's variables'. */
+/* The index of a byte of global memory: the arena's bytes come first, then the program's variables'. */
 size_t emu_position(uintptr_t address);
 uintptr_t emu_address_at(size_t position);
 size_t emu_positions(void);
@@ -165,8 +165,8 @@ const char *emu_describe(char *text, size_t size, uintptr_t address);
 void emu_race_begin_block(emu_tracer *tracer);
 void emu_race_global(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
 void emu_race_shared(emu_tracer *tracer, uintptr_t address, int size, int kind, uintptr_t pc);
-/* Most loads: other lanes of the warp have read the words since they last met, and no thread wrote them at `before` or
- * later. Then there is nothing to check. False: to be looked at by emu_race_*. */
+/* The common case of a load: a lane of the warp has read the words since the warp last synchronised, and no thread has
+ * written them at tag `before` or later. Then there is nothing to check. False: call emu_race_global or _shared. */
 static inline bool emu_race_read_again(const emu_tracer *t, emu_cell *c, uintptr_t address, int size, uintptr_t pc,
                                        uint32_t before)
 {
@@ -185,14 +185,14 @@ static inline bool emu_race_read_again(const emu_tracer *t, emu_cell *c, uintptr
 }
 void emu_race_report(emu_tracer *tracer, const emu_thread *thread, uintptr_t pc, const char *does, uintptr_t address,
                      const emu_other *other, emu_conflict how, bool harmless);
-void emu_race_settle(emu_tracer *tracer);  /* looks at the pending store's value */
-void emu_race_convict(emu_tracer *tracer); /* a barrier, or the block's end: what is still suspected is a race */
+void emu_race_settle(emu_tracer *tracer);          /* reads the pending store's value */
+void emu_race_report_suspects(emu_tracer *tracer); /* at a barrier or the block's end: those left are races */
 /* After the launch: accesses of blocks that ran on different workers. */
 void emu_race_between_workers(emu_tracer *const *tracers, int count);
 
 /* ---- warp.c, request.c, counters.c ------------------------------------------------------------------------------- */
 
-/* Merges what the lanes recorded into requests. Stops at a lane that was paused and whose next record is not known. */
+/* Merges the lanes' records into requests. Stops at a paused lane whose next record is not known. */
 void emu_merge(emu_tracer *tracer, emu_warp *warp);
 /* One instruction of a warp: `count` addresses in lane order, `lanes` which lanes. */
 void emu_request(emu_tracer *tracer, const emu_record *like, const uint64_t *addresses, int count, uint32_t lanes);

@@ -1,6 +1,6 @@
-/* tracer.c -- the life of a worker's tracer: made with its first block, cleared at each launch, summed up after it.
+/* tracer.c -- a worker's tracer: created at its first block, cleared at each launch, added to the totals after it.
  *
- * Nothing of this runs in a program without traced device code: the compiler calls __tsan_init where there is some.
+ * None of this runs in a program without traced device code: the compiler calls __tsan_init where there is some.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ void __tsan_init(void)
     traced_code = true;
 }
 
-/* Zeroed memory that costs nothing until it is touched. */
+/* Zeroed memory; a page is allocated when it is first touched. */
 static void *reserve(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -101,7 +101,7 @@ static void settle(emu_tracer *t)
     if (t->pending.cells)
         emu_race_settle(t);
     if (t->suspect_count)
-        emu_race_convict(t);
+        emu_race_report_suspects(t);
 }
 
 static void block_end(emu_worker *worker)

@@ -1,12 +1,11 @@
-/* warp.c -- from what 32 lanes recorded to the requests of their warp.
+/* warp.c -- merges the records of 32 lanes into the requests of their warp.
  *
- * The lanes ran one after another; on a GPU they run in step. Lanes whose next records agree execute one instruction
- * together. When they differ, the one deepest in calls goes first, then the one with the lowest pc, and the others
- * wait: compilers lay out code so that the join of a branch, and the exit of a loop, stand after it, so lanes that went
- * different ways meet again as early as they can. The records of basic blocks make this work where an access alone
- * would not: a lane that leaves an inner loop waits at the next block instead of running ahead. (To pair the n-th
- * access of one lane with the n-th of another, which is simpler, is wrong: a nested divergent loop then costs too
- * little.)
+ * The emulated lanes ran one after another; on a GPU they run in lockstep. Lanes whose next records agree execute one
+ * instruction together. Where they differ, the lanes with the deepest call go first, and among those the ones with the
+ * lowest pc; the others wait. Compilers place the join of a branch and the exit of a loop after it, so diverged lanes
+ * reconverge as early as possible. Accesses alone would not be enough for this: basic blocks are recorded too, so that
+ * a lane that leaves an inner loop waits at the next block instead of running ahead. (Pairing the n-th access of one
+ * lane with the n-th of another would be simpler, but wrong: it counts too little for a nested divergent loop.)
  */
 #include <string.h>
 #include "trace.h"
@@ -18,7 +17,7 @@ typedef struct emu_streams {
     uint32_t lanes;
 } emu_streams;
 
-/* Drops the streams that have ended. Returns false when one of them goes on in a way not known yet. */
+/* Drops the streams that have ended. Returns false when one of them is of a paused lane: its next record is unknown. */
 static bool drop_ended(emu_streams *s, uint32_t paused)
 {
     int kept = 0;
@@ -38,7 +37,7 @@ static bool drop_ended(emu_streams *s, uint32_t paused)
     return known;
 }
 
-/* As long as all streams agree. Returns whether they parted before one ended. */
+/* Merges as long as all streams agree. Returns whether they diverged before one ended. */
 static bool merge_together(emu_tracer *t, emu_streams *s)
 {
     size_t steps = (size_t)(s->end[0] - s->next[0]), done = 0;
@@ -112,7 +111,7 @@ void emu_merge(emu_tracer *t, emu_warp *warp)
         if (parted)
             merge_first(t, &s);
     }
-    for (int i = 0; i < s.count; i++) { /* what waits for a paused lane stays */
+    for (int i = 0; i < s.count; i++) { /* records that wait for a paused lane stay in the buffer */
         size_t left = (size_t)(s.end[i] - s.next[i]);
         emu_thread *lane = &warp->lanes[s.lane[i]];
         memmove(lane->trace.begin, s.next[i], left * sizeof *s.next[i]);

@@ -49,7 +49,7 @@ CUEMU_INLINE thread_block this_thread_block()
     return {};
 }
 
-/* What tiles and coalesced groups share. Self has mask(), the group's lanes, and lane_of(rank). */
+/* The common part of tiles and coalesced groups. Self has mask(), the group's lanes, and lane_of(rank). */
 template <class Self> struct warp_group {
     CUEMU_MEMBER const Self &self() const
     {
@@ -208,7 +208,7 @@ struct thread_group {
     }
 };
 
-/* A part of a warp whose size is known when it runs only. */
+/* A part of a warp whose size is known at run time only. */
 CUEMU_INLINE thread_group tiled_partition(const thread_group &parent, unsigned size)
 {
     thread_group part = parent;

@@ -1,9 +1,9 @@
-/* cublas_v2.h -- matrix products of cuBLAS, on the CPU. Names and numbers are NVIDIA's; what is not here does not
- * compile.
+/* cublas_v2.h -- matrix products of cuBLAS, on the CPU. Names and numbers are NVIDIA's; other functions of cuBLAS are
+ * not declared.
  *
  * Matrices are column-major: element (i,j) of an m x n matrix with leading dimension ld is at a[i + j * ld], ld >= m.
  *     C = alpha * op(A) * op(B) + beta * C,    op(A) m x k, op(B) k x n, C m x n
- * Sums are taken in f32 whatever the elements; with beta = 0 the old C is not read. alpha and beta lie in host memory.
+ * Sums are in f32 for all element types; with beta = 0 the old C is not read. alpha and beta are in host memory.
  */
 #ifndef CUEMU_CUBLAS_V2_H
 #define CUEMU_CUBLAS_V2_H
@@ -54,7 +54,7 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
-cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode); /* noted, and of no effect */
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode); /* no effect */
 const char *cublasGetStatusString(cublasStatus_t status);
 
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,

@@ -1,8 +1,8 @@
 /* cuda_runtime.h -- CUDA C++ for the CPU: what nvcc includes before the first line of every .cu file, and so does
  * cuemu.
  *
- * The preprocessor reads it; launches, __shared__ and the marks of functions go through to the translator.
- * Device functions are always_inline wrappers of runtime.h, which finds their source line from its return address. */
+ * The preprocessor leaves launches, __shared__ and the marks of functions to the translator. Device functions are
+ * always_inline wrappers of runtime.h, whose functions find the source line from their return address. */
 #ifndef CUEMU_CUDA_RUNTIME_H
 #define CUEMU_CUDA_RUNTIME_H
 
@@ -32,7 +32,7 @@
 #define __CUDA_ARCH__ 900
 #define __NVCC__      1
 
-#define __CUDA_RUNTIME_H__ /* what programs ask for to know that this was included */
+#define __CUDA_RUNTIME_H__ /* programs test it to know whether this was included */
 
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
@@ -64,7 +64,7 @@ template <class T> using same = typename identity<T>::type; /* an argument that 
 
 enum { warpSize = 32 };
 
-/* The first thing a kernel does that was declared with __launch_bounds__(threads, ...). */
+/* Called first in a kernel that is declared with __launch_bounds__(threads, ...). */
 CUEMU_INLINE void cuemu_launch_bounds(long long threads, int = 0, int = 0)
 {
     cuemu_launch_bound(threads);

@@ -1,7 +1,7 @@
-/* cuda_runtime_api.h -- the host half of the CUDA runtime as the emulator has it, in C and C++.
+/* cuda_runtime_api.h -- the host part of the emulated CUDA runtime, in C and C++.
  *
- * There is one device and everything happens at once: when a call returns, its work is done. Misuse that a card would
- * let pass until later (a destroyed stream, a pointer of the wrong side) is reported with the line of the call.
+ * There is one device and all calls are synchronous: when a call returns, its work is done. Misuse that a GPU may
+ * detect later or not at all (a destroyed stream, a pointer of the wrong side) is reported with the line of the call.
  */
 #ifndef CUEMU_CUDA_RUNTIME_API_H
 #define CUEMU_CUDA_RUNTIME_API_H
@@ -31,7 +31,7 @@ cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
-cudaError_t cudaSetDeviceFlags(unsigned flags); /* noted, and of no effect, like limits */
+cudaError_t cudaSetDeviceFlags(unsigned flags); /* no effect; limits have none either */
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);

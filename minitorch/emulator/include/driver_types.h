@@ -6,7 +6,7 @@
 
 #define CUDART_VERSION 13000
 #define CUDART_CB
-#define __DRIVER_TYPES_H__ /* what programs ask for to know that this was included */
+#define __DRIVER_TYPES_H__ /* programs test it to know whether this was included */
 
 typedef enum cudaError {
     cudaSuccess = 0,
@@ -103,7 +103,7 @@ typedef enum cudaMemoryAdvise {
     cudaMemAdviseUnsetAccessedBy
 } cudaMemoryAdvise;
 
-/* Of a kernel: the emulator knows neither its registers nor its local memory. */
+/* Of a kernel. Registers and local memory are not known to the emulator. */
 typedef struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;

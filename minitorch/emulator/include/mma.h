@@ -1,8 +1,8 @@
 /* mma.h -- nvcuda::wmma for 16x16x16, 32x8x16 and 8x32x16: f16 or bf16 in, f32 (or f16) out.
  *
- * A fragment is spread over the warp in 8x8 blocks: lane l has row l / 4 and columns 2 (l % 4) and 2 (l % 4) + 1 of
- * every block, and loads the two as one access. That is close to the GPU's (undocumented) layout, not equal to it, so
- * the traffic of load_matrix_sync is approximate. */
+ * A fragment is distributed over the warp in 8x8 blocks: lane l has row l / 4 and columns 2 (l % 4) and 2 (l % 4) + 1
+ * of every block, and loads the two as one access. The GPU's (undocumented) layout is similar but not equal, so the
+ * traffic of load_matrix_sync is approximate. */
 #ifndef CUEMU_MMA_H
 #define CUEMU_MMA_H
 
@@ -25,7 +25,7 @@ enum layout_t { mem_row_major, mem_col_major };
 namespace emulated
 {
 
-/* The matrix as it lies in memory: R rows of C neighbours. For a col_major operand that is the transpose. */
+/* The matrix as stored: R rows of C contiguous elements. For a col_major operand that is the transpose. */
 template <class Use, int M, int N, int K, class Layout> struct stored;
 template <int M, int N, int K> struct stored<matrix_a, M, N, K, row_major> {
     enum { R = M, C = K };
@@ -62,7 +62,7 @@ template <class T> struct alignas(2 * sizeof(T)) two {
     T first, second;
 };
 
-/* What one lane brings to the warp's product d = a b + c; sums are in float, in the order of k. */
+/* One lane's part of the warp's product d = a b + c; sums are in float, in the order of k. */
 template <int M, int N, int K, class T, class LA, class LB, class TC> struct product {
     const T *a, *b;
     const TC *c;
@@ -72,7 +72,7 @@ template <int M, int N, int K, class T, class LA, class LB, class TC> struct pro
         typedef stored<matrix_a, M, N, K, LA> shape_a;
         typedef stored<matrix_b, M, N, K, LB> shape_b;
         typedef stored<accumulator, M, N, K, void> shape_c;
-        float A[M * K], B[K * N], C[M * N]; /* as they lie in memory */
+        float A[M * K], B[K * N], C[M * N]; /* as stored in memory */
         for (int lane = 0; lane < 32; lane++) {
             const product *p = (const product *)lanes[lane];
             for (int e = 0; e < M * K / 32; e++)

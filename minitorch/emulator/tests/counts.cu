@@ -1,4 +1,4 @@
-// counts.cu -- kernels whose traffic can be worked out by hand, and whether the emulator counts it so.
+// counts.cu -- compares the emulator's counts with traffic that was computed by hand.
 //
 // Every expected figure is a formula beside its kernel: one request per warp and access, 32-byte sectors, 32 banks.
 // run_counts.sh builds this at -O1, -O2 and -O3 and runs it with one and two CPU threads; all must agree.
@@ -241,7 +241,7 @@ static void matrix_product()
     expect("matmul register", blocks * 8 * 4, blocks * 8 * 4 * 16, GLOBAL, STORE);
 }
 
-// ---- sparse rows of different lengths: a nested loop whose lanes leave at different times, and meet again after it
+// ---- sparse rows of different lengths: lanes leave the inner loop at different times and reconverge after it
 
 __global__ void spmv(const int *start, const int *column, const float *value, const float *x, float *y, int rows)
 {

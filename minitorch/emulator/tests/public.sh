@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# public.sh DIR-OF-CUEMU [NAME ...] -- how much public CUDA code compiles as it is: every program of public.txt, or of the
-# repositories whose name contains a NAME. The code comes from GitHub, or from MT_PUBLIC, a folder of git repositories
-# (owner+name, owner+name.git or owner+name/repo), and is removed afterwards; KEEP=dir keeps it, with a log beside each file.
-# A .cu file that another one includes is no program. Prints "K of N" for each repository and what stopped the others, by
-# hits. It is no part of the tests: it needs the network and some minutes.
+# public.sh DIR-OF-CUEMU [NAME ...] -- how much public CUDA code compiles unchanged: every program of public.txt, or of
+# the repositories whose name contains a NAME. The code comes from GitHub, or from MT_PUBLIC, a folder of git
+# repositories (owner+name, owner+name.git or owner+name/repo), and is removed afterwards; KEEP=dir keeps it, with a log
+# beside each file. A .cu file that another one includes does not count as a program. Prints "K of N" for each
+# repository, and the errors of the others by frequency. It is not part of the tests: it needs the network and some
+# minutes.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cuemu=$(cd "$1" && pwd)/cuemu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_aarch64.sh DIR-OF-CUEMU -- the emulator on AArch64, by a cross compiler and qemu: core tests, some bugs, and the same
-# counts as on x86-64, lab 07's among them. Where these tools are not there it says what to install, and is skipped.
+# run_aarch64.sh DIR-OF-CUEMU -- the emulator on AArch64, by a cross compiler and qemu: core tests, some bugs, and the
+# same counts as on x86-64, lab 07's among them. It is skipped, with a message, where these tools are not installed.
 # Ends with "N passed, N failed".
 set -uo pipefail
 emu=$(cd "$1" && pwd)

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# run_bugs.sh DIR-OF-CUEMU [NAME ...] -- every program in bugs/ has one mistake; the emulator must name it and nothing else.
+# run_bugs.sh DIR-OF-CUEMU [NAME ...] -- every program in bugs/ has one mistake; the emulator must name it and nothing
+# else.
 #
-# A line with the comment `// BUG: kind` must be reported as that kind of error (several kinds: each of them; warning-kind:
-# as a warning); an error at any other line fails too. `// SAYS: words`: what the report must contain. RUN: what runs the programs of another processor. Ends with
-# "N passed, N failed".
+# A line with the comment `// BUG: kind` must be reported as that kind of error (several kinds: each of them;
+# warning-kind: as a warning); an error at any other line is a failure. `// SAYS: words`: the report must contain these
+# words. RUN: a command that runs programs of another processor. Ends with "N passed, N failed".
 set -uo pipefail
 export CUEMU_LEAKS=0
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,8 +14,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$here/bugs"
 
-# What a report says, one "line kind" a row; a race is told at either of its lines. A racing store may find another worker's
-# value in its place and be held for harmless besides: where there is an error, a warning of its kind says nothing more.
+# The findings of a report, one "line kind" per row; a race may be reported at either of its lines. A racing store may
+# also see another worker's equal value and be reported as harmless: where there is an error, a warning of its kind is
+# ignored.
 reported() {
     "${PYTHON:-/usr/bin/python3}" - "$1" "$2" <<'PY'
 import json, os, sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_core.sh DIR-OF-CUEMU -- the emulator's core: fibers, collectives, blocks, the host API, limits, endless kernels, cuBLAS.
-# RUN: what runs the programs of another processor. Ends with "N passed, N failed".
+# run_core.sh DIR-OF-CUEMU -- the emulator's core: fibers, collectives, blocks, the host API, limits, endless kernels,
+# cuBLAS. RUN: a command that runs programs of another processor. Ends with "N passed, N failed".
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 emu=$(cd "$1" && pwd)
@@ -44,7 +44,7 @@ built() {
     return 1
 }
 
-# passes NAME HOW [VAR=value ...]: the program says no FAIL and nothing on stderr
+# passes NAME HOW [VAR=value ...]: the program prints no FAIL and nothing on stderr
 passes() {
     local name=$1 how=$2
     shift 2
@@ -67,7 +67,7 @@ for name in collectives blocks blas; do
     passes $name traced CUEMU_THREADS=1 CUEMU_REVERSE=1
 done
 
-# Counts do not depend on how many CPU threads ran the blocks, nor does anything that is said.
+# Neither counts nor messages depend on the number of CPU threads.
 for name in blocks; do
     for threads in 1 2 5; do
         CUEMU_THREADS=$threads CUEMU_JSON="$work/json.$threads" ${RUN:-} "$work/$name.traced" >"$work/said.$threads" 2>&1
@@ -78,7 +78,7 @@ for name in blocks; do
     result $? "$name: same counts with 1, 2 and 5 CPU threads" "$work/log"
 done
 
-# The line after each `// ERROR words` (or WARNING) is told with these words.
+# The line after each `// ERROR words` (or WARNING) is reported with these words.
 built api && for how in fast traced; do
     CUEMU_LEAKS=1 timeout 600 ${RUN:-} "$work/api.$how" >"$work/out" 2>"$work/log"
     [ $? = 86 ] && ! grep -q '^FAIL' "$work/out"

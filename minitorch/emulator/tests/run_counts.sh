@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run_counts.sh DIR-OF-CUEMU -- the counts of counts.cu equal their formulas at every optimisation, with 1 and 2 CPU threads,
-# and in both orders of threads. LEVELS: other optimisations; RUN: what runs the programs of another processor. Ends with
-# "N passed, N failed".
+# run_counts.sh DIR-OF-CUEMU -- the counts of counts.cu equal their formulas at every optimisation, with 1 and 2 CPU
+# threads, and in both orders of threads. LEVELS: other optimisations; RUN: a command that runs programs of another
+# processor. Ends with "N passed, N failed".
 set -uo pipefail
 export CUEMU_LEAKS=0
 here=$(cd "$(dirname "$0")" && pwd)

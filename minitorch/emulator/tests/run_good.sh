@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# run_good.sh DIR-OF-CUEMU [NAME ...] -- every program in good/ is correct CUDA: it must compile and run without a word from
-# the emulator, traced and untraced, threads in forward and in reversed order, and return 0. Where there is an nvcc it must
-# compile for sm_75 and sm_90 without a warning (`// arch: 80` in the first line: not below that): as far as PTX, or with
-# NVCC_ALL=1 as far as machine code, which takes four times as long. NVCC= leaves nvcc out.
+# run_good.sh DIR-OF-CUEMU [NAME ...] -- every program in good/ is correct CUDA: it must compile, run without a message
+# of the emulator, traced and untraced, threads in forward and in reversed order, and return 0. Where nvcc is installed
+# it must compile for sm_75 and sm_90 without a warning (`// arch: 80` in the first line: not below that): to PTX, or
+# with NVCC_ALL=1 to machine code, which takes four times as long. NVCC= skips nvcc.
 # A folder is a program of several files. Ends with "N passed, N failed".
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,7 +14,7 @@ cd "$here/good" && shopt -s nullglob
 nvcc=${NVCC-$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)}
 [ -n "$nvcc" ] || echo "run_good: there is no nvcc, its part is skipped" >&2
 
-# Everything the program and the compilers say goes to the log; an empty one is a pass.
+# The output of the program and the compilers goes to the log; an empty log is a pass.
 run() {
     timeout 600 env "${@:2}" "$1" >"$1.out" 2>"$1.err"
     local status=$?

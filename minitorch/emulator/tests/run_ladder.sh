@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_ladder.sh DIR-OF-CUEMU -- the counts of lab 07's matrix products equal their formulas (ladder.cu) at -O1, -O2 and -O3, or
-# at those of LEVELS. RUN: what runs the programs of another processor. Ends with "N passed, N failed".
+# run_ladder.sh DIR-OF-CUEMU -- the counts of lab 07's matrix products equal their formulas (ladder.cu) at -O1, -O2 and
+# -O3, or at those of LEVELS. RUN: a command that runs programs of another processor. Ends with "N passed, N failed".
 set -uo pipefail
 export CUEMU_LEAKS=0
 cuemu=$(cd "$1" && pwd)/cuemu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_refused.sh DIR-OF-CUEMU [NAME ...] -- what the emulator cannot run, and what mixes up host and device, must be refused
-# at its line: `// REFUSED: words` says what the message there contains. No other line may be complained about.
+# run_refused.sh DIR-OF-CUEMU [NAME ...] -- what the emulator cannot run, and host/device errors, must be refused at
+# their line: `// REFUSED: words` are words of the message for that line. There must be no message for any other line.
 # Ends with "N passed, N failed".
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +11,7 @@ cd "$here/refused"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# check NAME -- complaints on standard output; none is a pass.
+# check NAME -- prints what is wrong; no output is a pass.
 check() {
     ! "$cuemu" --fast -c "$1.cu" -o "$work/out.o" >"$work/said" 2>&1 || echo "$1 is accepted"
     local line file words

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run_ucontext.sh DIR-OF-CUEMU -- the switch between threads for processors without one of our own: the emulator built with
-# EMU_UCONTEXT, its core tests and its counts. Ends with "N passed, N failed".
+# run_ucontext.sh DIR-OF-CUEMU -- the portable switch between threads, for processors without one in assembly: core
+# tests and counts of the emulator built with EMU_UCONTEXT. Ends with "N passed, N failed".
 set -uo pipefail
 emu=$(cd "$1" && pwd)
 cd "$(dirname "$0")"

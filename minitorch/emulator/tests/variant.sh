@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# variant.sh DIR-OF-CUEMU OUT CC [FLAG...] -- the emulator once more, into OUT: its runtime compiled by CC with these flags,
-# all else taken from DIR. For another processor: OUT/cuemu then wants the C++ compiler in CXX and the C compiler in CC,
-# and its programs a runner.
+# variant.sh DIR-OF-CUEMU OUT CC [FLAG...] -- a second build of the emulator, in OUT: its runtime compiled by CC with
+# these flags, everything else copied from DIR. For another processor, OUT/cuemu needs the C++ compiler in CXX and the C
+# compiler in CC, and its programs need an emulator of that processor.
 set -euo pipefail
 emu=$(cd "$1" && pwd) out=$2 cc=$3
 shift 3

@@ -1,15 +1,16 @@
-/* check.c -- mixing up host and device, which nvcc refuses and g++, seeing one program, would accept:
+/* check.c -- host/device errors that nvcc refuses and g++ accepts, for which host and device code are one program:
  *
  *   device code calls a host function, or uses a host variable        host code calls a device function or a kernel
  *   a kernel returns a value or takes a reference                     malloc, throw, static variables in device code
  *
- * Names are all it goes by: a name is judged only when all functions of that name agree, and a local name hides it. */
+ * The check knows names only: a name is reported only if all functions of that name agree and no local name hides it.
+ * */
 #include "emulator/translate/translate.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* Words before a '(' that make no call, and before a name that make no declaration. */
+/* Words after which a '(' is not a call and a name is not a declaration. */
 static const char *const keywords[] = {
     "if",         "for",       "while",         "switch",      "return",
     "sizeof",     "alignof",   "decltype",      "else",        "case",
@@ -19,7 +20,7 @@ static const char *const keywords[] = {
     "not",        "co_return", "typename",      "template",    NULL,
 };
 
-/* Functions of the C and C++ libraries that a card does not have. */
+/* Functions of the C and C++ libraries that device code does not have. */
 static const char *const host_library[] = {
     "rand",   "srand",  "fprintf", "sprintf", "snprintf", "puts",   "putchar", "fputs", "fflush",
     "fopen",  "fclose", "fread",   "fwrite",  "scanf",    "sscanf", "getenv",  "exit",  "abort",
@@ -143,7 +144,7 @@ static void find_locals(scope *c)
         bool dimension = is(t + 1, "(") && (is(t, "gridDim") || is(t, "blockDim")); /* dim3 blockDim(16), gridDim(4); */
         if (t->kind != TOKEN_NAME || !(declares(t) || bound || dimension))
             continue;
-        /* `f(a, x)`: behind a comma a name is declared only if = [ or ; follows. */
+        /* `f(a, x)`: after a comma a name is declared only if = [ or ; follows. */
         if (is(t - 1, ",") && (is(t + 1, ")") || is(t + 1, "(")) && !dimension)
             continue;
         c->local = grow(c->local, c->locals, sizeof *c->local);

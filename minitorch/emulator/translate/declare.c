@@ -1,7 +1,7 @@
 /* declare.c -- which functions and variables a unit declares, and how they are marked.
  *
- * A reading of declarations, not a parser: at namespace and class scope a declaration is a function when a name stands
- * before its first parenthesis, else a variable. Bodies are skipped as a whole. */
+ * This is not a full parser: at namespace and class scope a declaration is a function if there is a name before its
+ * first parenthesis, else a variable. Bodies are skipped. */
 #include "emulator/translate/translate.h"
 
 #include <stdlib.h>
@@ -12,17 +12,17 @@ int functions;
 variable *the_variable;
 int variables;
 
-/* Their parentheses belong to the declaration's decoration. */
+/* Words whose parentheses are not a parameter list. */
 static const char *const decorations[] = {
     "__launch_bounds__", "__attribute__", "alignas", "__align__",   "decltype", "noexcept",
     "__declspec",        "explicit",      "asm",     "__maxnreg__", NULL
 };
 
-/* What may stand between a function's parameters and its body. After anything else `NAME(...)` was a macro's call. */
+/* What may come between a function's parameters and its body. Before anything else `NAME(...)` is a macro call. */
 static const char *const trailers[] = { "const", "noexcept", "override",      "final", "volatile",
                                         "try",   "requires", "__attribute__", "asm",   NULL };
 
-/* A '(' behind them opens no parameters: `void (*table[])(int);`. */
+/* A '(' after them is not a parameter list: `void (*table[])(int);`. */
 static const char *const types[] = { "void",   "bool",   "char",     "short", "int",    "long", "float",
                                      "double", "signed", "unsigned", "auto",  "return", NULL };
 
@@ -136,8 +136,7 @@ static void add_variables(const source *s, int begin, int end, unsigned marks, b
     }
 }
 
-/* From behind the parameters to the body's '{' or the ';': a constructor's initialisers may hold braces of their
- * own. */
+/* From the end of the parameters to the body's '{' or the ';': a constructor's initialisers may contain braces too. */
 static int find_body(const source *s, int i)
 {
     bool initialisers = false;
@@ -156,7 +155,7 @@ static int find_body(const source *s, int i)
 
 static void declare_range(const source *s, int i, int end, bool member, const token *space);
 
-/* namespace, extern "C" and class bodies are read like the file; returns the index behind, or -1: something else. */
+/* Reads the body of a namespace, extern "C" or class like the file. Returns the index after it; -1: something else. */
 static int enter_scope(const source *s, int i, int end, bool member, const token *around)
 {
     const token *t = &s->token[i];
@@ -177,7 +176,7 @@ static int enter_scope(const source *s, int i, int end, bool member, const token
             name = u;
         if (is(u, "{") && u->partner > j) {
             declare_range(s, j + 1, u->partner, type ? true : member, name);
-            return space ? u->partner + 1 : u->partner; /* a class: its declaration goes on to the ';' */
+            return space ? u->partner + 1 : u->partner; /* a class: its declaration extends to the ';' */
         }
         if (is(u, ";") || is(u, "(") || is(u, "="))
             return -1;
@@ -187,7 +186,7 @@ static int enter_scope(const source *s, int i, int end, bool member, const token
     return -1;
 }
 
-/* One declaration from token i on; returns the index behind it. */
+/* Reads the declaration that begins at token i. Returns the index after it. */
 static int declaration(const source *s, int i, int end, bool member, const token *space)
 {
     function f = { .begin = i, .body = -1, .is_member = member, .space = space };

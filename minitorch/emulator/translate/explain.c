@@ -1,7 +1,7 @@
 /* explain.c -- what the emulator cannot run, by name, with what to do instead.
  *
- * Whether a name is known is g++'s to say, which knows scopes: its messages about CUDA's names are put into our words.
- * A header of CUDA's that is missing is a warning, since it may not be used. */
+ * g++ knows scopes, so it decides whether a name is declared; its messages about CUDA's names are replaced by ours. A
+ * missing CUDA header is only a warning, since the unit may not use what it declares. */
 #include "emulator/translate/translate.h"
 
 #include <ctype.h>
@@ -219,7 +219,7 @@ int explain(const char *path)
     if (file)
         rewind(file);
     if (*told)
-        fputs(told, stderr); /* others may follow from these */
+        fputs(told, stderr); /* the other messages may be consequences of these */
     else
         for (int c; file && (c = getc(file)) != EOF;)
             fputc(c, stderr);

@@ -51,8 +51,8 @@ static int configuration_end(const source *s, int i)
     return -1;
 }
 
-/* Does the kernel's name alone say which function it is? Not if it is a template or overloaded, and a function that has
- * defaults for its parameters does not have them by its address. */
+/* Can the kernel be passed by its address? Not if it is a template or overloaded, nor if it has default arguments,
+ * which a call through the address does not have. */
 static bool has_address(const source *s, int open)
 {
     return !is(&s->token[open - 1], ">") && !needs_arguments(&s->token[open - 1]);
@@ -89,7 +89,7 @@ static void rewrite_launch(source *s, int open)
                        site, kernel, comma));
 }
 
-/* `__launch_bounds__(threads, ...)` of a kernel is checked where its body begins: only there are a template's known. */
+/* `__launch_bounds__(threads, ...)` is checked at the start of the kernel's body: a template's are known only there. */
 static void check_bounds(source *s, const function *f)
 {
     for (int i = f->begin; i < f->body; i++)

@@ -1,5 +1,5 @@
-/* lexer.c -- cuts what the preprocessor leaves into tokens. It knows strings (raw ones too), line markers, #pragma and
- * brackets, and nothing else of the language. */
+/* lexer.c -- splits the preprocessor's output into tokens. It handles strings (also raw ones), line markers, #pragma
+ * and brackets, nothing else of the language. */
 #include "emulator/translate/translate.h"
 
 #include <ctype.h>
@@ -38,7 +38,7 @@ bool starts_with(const token *t, const char *prefix)
     return strlen(prefix) <= (size_t)t->length && memcmp(t->at, prefix, strlen(prefix)) == 0;
 }
 
-/* Brackets that do not fit each other stay without a partner. */
+/* Brackets that do not match have no partner. */
 static void pair_bracket(lexer *l, int index)
 {
     token *t = &l->s->token[index];
@@ -123,9 +123,8 @@ static const char *file_of(const char *name, int length, bool system)
     return known[count++] = strndup(name, (size_t)length);
 }
 
-/* `# 12 "unit.cu" 2`: the next line is line 12 of unit.cu. 3 among the flags says that it is a system header's, or, in
- * the middle of a file, that it comes from a macro of one. What such headers hold is skipped; those of the emulator
- * that the unit asked for are learnt. */
+/* `# 12 "unit.cu" 2`: the next line is line 12 of unit.cu. The flag 3 marks a system header, or, in the middle of a
+ * file, a macro of one. The contents of such headers are skipped; the emulator's that the unit includes are noted. */
 static void follow_marker(lexer *l)
 {
     const char *p = l->p;
@@ -153,7 +152,7 @@ static void follow_marker(lexer *l)
     l->p = p;
 }
 
-/* Blanks, and what says which line this is; false: a token begins here. */
+/* Skips blanks and line markers. False: a token begins here. */
 static bool skip_blank(lexer *l)
 {
     if (*l->p == '\n') {

@@ -11,7 +11,7 @@
 
 /* `call` gets the instruction's operands in order; the first is assigned to when the instruction has a result. */
 static const struct instruction {
-    const char *opcode; /* up to and without the modifiers that change nothing here */
+    const char *opcode; /* without the modifiers at its end that have no effect here */
     const char *call;
     bool result;
 } known[] = {
@@ -76,7 +76,7 @@ static const struct instruction *find(const char *text)
     return NULL;
 }
 
-/* One operand of the instruction as C++: %0 is an expression, %laneid a register, the rest itself. */
+/* One operand of the instruction as C++: %0 is an expression, %laneid a register; others are copied. */
 static const char *operand_text(const assembly *a, const char *from, const char *end)
 {
     while (from < end && (isspace((unsigned char)*from) || *from == '['))
@@ -124,7 +124,7 @@ static char *instruction_code(const assembly *a, char *code, const char *text)
     return format("%s %s%s%s(%s);", code, result, scope, found->call, arguments);
 }
 
-/* The template's text with escapes resolved, braces as blanks; returns the index behind it. */
+/* The template's text with escapes resolved and braces replaced by blanks. Returns the index after it. */
 static int join_strings(const source *s, int i, const char **text)
 {
     char *joined = strdup("");
@@ -140,7 +140,7 @@ static int join_strings(const source *s, int i, const char **text)
     return i;
 }
 
-/* `: "=r"(a), "r"(b) : "memory"` -- outputs and inputs are numbered through; clobbers mean nothing here. */
+/* `: "=r"(a), "r"(b) : "memory"` -- outputs and inputs are numbered consecutively; clobbers are ignored. */
 static void read_operands(assembly *a, int i, int end)
 {
     int section = 0;

@@ -17,7 +17,7 @@ typedef struct declarator {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Where the statement that holds token i begins. */
+/* The index of the first token of the statement that contains token i. */
 static int statement_begin(const source *s, int i)
 {
     while (s->token[i - 1].kind != TOKEN_END && s->token[i - 1].kind != TOKEN_DIRECTIVE) {
@@ -31,7 +31,7 @@ static int statement_begin(const source *s, int i)
     return i;
 }
 
-/* Words that say where a variable lives or how it is aligned, which is not part of its type. */
+/* Words for a variable's storage and alignment, which are not part of its type. */
 static const char *const storage_words[] = { "__shared__", "__device__", "__constant__", "__managed__", "extern",
                                              "static",     "inline",     "alignas",      "__align__",   NULL };
 
@@ -70,7 +70,7 @@ static int name_index(const source *s, int from, int to)
 
 /* ---- shared --------------------------------------------------------------------------------- */
 
-/* At namespace scope the name becomes an object that turns into the array where it is used. */
+/* At namespace scope the name becomes an object that converts to the array where it is used. */
 static char *static_shared(declarator d, const char *align, const token *at, bool in_function)
 {
     int n = ++numbers;
@@ -86,7 +86,7 @@ static char *static_shared(declarator d, const char *align, const token *at, boo
                   array, n, d.name, n, n, n, n, align);
 }
 
-/* At namespace scope the name becomes an object that turns into the pointer where it is used. */
+/* At namespace scope the name becomes an object that converts to the pointer where it is used. */
 static char *dynamic_shared(declarator d, bool in_function)
 {
     int n = ++numbers;
@@ -141,7 +141,7 @@ static void rewrite_shared(source *s, int at)
 
 /* ---- __device__, __constant__, __managed__ -------------------------------------------------- */
 
-/* A const variable would go to another, read-only section, and one section cannot be both: its const is left out. */
+/* A const variable would be in a read-only section, and a section cannot be both: `const` is removed. */
 static void place(source *s, const variable *v)
 {
     int name = (int)(v->name - s->token), begin = statement_begin(s, name), constant = -1;
@@ -154,7 +154,7 @@ static void place(source *s, const variable *v)
         constant = is(&s->token[i], "const") && i < name ? i : constant;
     }
     if (constant >= 0 && !pointer)
-        replace(s, constant, constant + 1, is_static ? "" : "static"); /* const made it static */
+        replace(s, constant, constant + 1, is_static ? "" : "static"); /* const implied static */
     int last = name;
     while (is(&s->token[last + 1], "[") && s->token[last + 1].partner > 0)
         last = s->token[last + 1].partner;

@@ -46,7 +46,7 @@ void warn(const token *at, const char *fmt, ...)
 
 void *grow(void *array, int count, size_t size)
 {
-    if (count & (count - 1)) /* room for the next power of two was made at the last one */
+    if (count & (count - 1)) /* the capacity is the next power of two */
         return array;
     array = realloc(array, (count ? 2 * (size_t)count : 1) * size);
     if (!array)
@@ -109,7 +109,7 @@ static int by_place(const void *a, const void *b)
     const edit *x = a, *y = b;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    if ((x->begin == x->end) != (y->begin == y->end)) /* what is inserted stands behind the token before */
+    if ((x->begin == x->end) != (y->begin == y->end)) /* an insertion directly follows the token before it */
         return x->begin == x->end ? -1 : 1;
     return (x->end < y->end) - (x->end > y->end);
 }
@@ -123,7 +123,7 @@ bool source_write(source *s, const char *path)
     long done = 0;
     for (int i = 0; i < s->edits; i++) {
         const edit *e = &s->edit[i];
-        if (e->begin < done) /* inside what another edit replaced: that one carries it already */
+        if (e->begin < done) /* inside the range of another edit, whose text contains it already */
             continue;
         fwrite(s->text + done, 1, (size_t)(e->begin - done), file);
         fputs(e->text, file);

@@ -1,9 +1,9 @@
 /* translate.c -- CUDA C++ to C++ for the emulator.
  *
- *     translate UNIT.ii OUT.ii     rewrites what the preprocessor left of a unit; lines keep file and number. What
- *                                  the emulator cannot run is refused as `file:line: error: what, what to do`
- *     translate --missing SAID     names the header that g++ -E did not find, when it is one of CUDA's
- *     translate --explain SAID     g++'s messages, those about what the emulator lacks in its own words
+ *     translate UNIT.ii OUT.ii     rewrites a preprocessed unit; lines keep file and number. What the emulator
+ *                                  cannot run is refused as `file:line: error: what, what to do`
+ *     translate --missing SAID     prints the header that g++ -E did not find, if it is one of CUDA's
+ *     translate --explain SAID     prints g++'s messages, with our own about what the emulator does not support
  *
  * Exit status: 0 done, 1 refused or nothing to name, 2 a wrong command line. */
 #include "emulator/translate/translate.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Host code may well call a variable gridDim: the built-in ones are functions in device code only. */
+/* Host code may have a variable gridDim: the built-in variables become functions in device code only. */
 static const char *const in_kernels[][2] = { { "threadIdx", "cuemu_thread_idx()" }, { "blockIdx", "cuemu_block_idx()" },
                                              { "blockDim", "cuemu_block_dim()" },   { "gridDim", "cuemu_grid_dim()" },
                                              { "memcpy", "cuemu_memcpy" },          { "memset", "cuemu_memset" } };
@@ -26,7 +26,7 @@ const char *new_name(const source *s, int i)
         return NULL;
     if (is_any(t, marks)) /* but __attribute__((__noinline__)) of a system header */
         return is(t - 1, "(") && is(t, "__noinline__") ? NULL : "";
-    if (is(t, "__global__")) /* GCC traces no access of a call's own: s[i] = f() for a struct, so calls are inlined */
+    if (is(t, "__global__")) /* GCC does not trace the store of s[i] = f() for a struct, so calls are inlined */
         return is(&s->token[i - 1], "template") ? "" : "__attribute__((flatten))";
     if (is(t - 1, ".") || is(t - 1, "->") || (is(t - 1, "::") && !is(t - 2, "std")))
         return NULL;

@@ -1,11 +1,11 @@
-/* translate.h -- what the parts of the translator share: a unit cut into tokens, its edits, what it declares.
+/* translate.h -- declarations shared by the parts of the translator: a unit's tokens, edits and declarations.
  *
  *   lexer.c    text -> tokens, brackets paired            source.c    reading, edits, writing
  *   declare.c  which functions and variables there are    check.c     host/device misuse that g++ would accept
  *   launch.c   kernel<<<...>>>(...)                       shared.c    __shared__, __device__, __constant__ variables
- *   ptx.c      asm("...")                                 explain.c   what g++ does not know, and what to do
+ *   ptx.c      asm("...")                                 explain.c   messages about what is not supported
  *
- * The input is what `g++ -E` leaves: macros are expanded, branches are chosen, headers are in it.
+ * The input is the output of `g++ -E`: macros are expanded, conditionals evaluated, headers included.
  * The tool runs once per unit and ends: it frees nothing. */
 #ifndef MT_EMULATOR_TRANSLATE_H
 #define MT_EMULATOR_TRANSLATE_H
@@ -16,7 +16,7 @@
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 typedef enum token_kind {
-    TOKEN_END, /* stands before the first and behind the last token, so that neighbours always exist */
+    TOKEN_END, /* before the first and after the last token, so that every token has neighbours */
     TOKEN_NAME,
     TOKEN_NUMBER,
     TOKEN_STRING,
@@ -37,7 +37,7 @@ typedef struct token {
 typedef struct edit {
     long begin, end; /* the bytes of the text that are replaced; equal for an insertion */
     char *text;
-    const token *last; /* that is replaced: what follows is on its line */
+    const token *last; /* that is replaced: the text after the edit is on its line */
 } edit;
 
 typedef struct source {
@@ -51,13 +51,12 @@ typedef struct source {
 /* source_lex -- fill token[] from text. */
 void source_lex(source *s);
 
-/* is -- does the token read exactly like this word? */
+/* is -- is the token's text exactly this word? */
 bool is(const token *t, const char *word);
 bool is_any(const token *t, const char *const *words); /* words ends with NULL */
 bool starts_with(const token *t, const char *prefix);
 
-/* angle_end, angle_begin -- the index of the '>' that closes the '<' at i, and the other way round; -1: it is no
- * bracket. */
+/* angle_end, angle_begin -- the index of the '>' that closes the '<' at i, and vice versa; -1: it is not a bracket. */
 int angle_end(const source *s, int i);
 int angle_begin(const source *s, int i);
 
@@ -75,7 +74,7 @@ bool source_write(source *s, const char *path);
 /* replace -- the bytes from the start of token `from` up to the start of token `to` become the text. */
 void replace(source *s, int from, int to, const char *text);
 
-/* insert_after -- text behind token i. */
+/* insert_after -- insert text after token i. */
 void insert_after(source *s, int i, const char *text);
 
 /* span -- the tokens [from, to) as text on one line, with what they are renamed to; quoted: as a string literal. */
@@ -94,11 +93,11 @@ void *grow(void *array, int count, size_t size);
 
 /* ---- what the unit declares ----------------------------------------------------------------- */
 
-enum { HOST = 1, DEVICE = 2, GLOBAL = 4, CONSTANT = 8, MANAGED = 16 }; /* 0: unmarked, which is the host's */
+enum { HOST = 1, DEVICE = 2, GLOBAL = 4, CONSTANT = 8, MANAGED = 16 }; /* 0: unmarked, which means host */
 
 typedef struct function {
     const token *name;
-    const token *space; /* the name of the class or namespace it stands in, or NULL */
+    const token *space; /* the name of the enclosing class or namespace, or NULL */
     unsigned marks;
     bool is_template;
     bool is_member;

@@ -39,7 +39,7 @@ CUEMU_INLINE cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointe
     return cudaStreamAttachMemAsync(stream, (void *)pointer, size, flags);
 }
 
-/* What CUDA 13 has removed, and programs of before still call. */
+/* Removed in CUDA 13; older programs still call them. */
 __attribute__((deprecated("CUDA 13 has removed it: use cudaDeviceSynchronize()"))) CUEMU_INLINE cudaError_t
 cudaThreadSynchronize()
 {
@@ -109,7 +109,7 @@ CUEMU_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *bloc
 {
     return cuemu_occupancy(blocks, (const void *)entry, threads, dynamic_shared);
 }
-/* The largest block is as good as any: there is no register pressure to model. */
+/* Suggests the largest block: register pressure is not modelled. */
 template <class T>
 CUEMU_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSize(int *min_grid, int *block, T *entry,
                                                             size_t dynamic_shared = 0, int limit = 0)

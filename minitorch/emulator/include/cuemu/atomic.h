@@ -1,5 +1,5 @@
-/* atomic.h -- atomic updates, for the types CUDA has them for. The access is announced to the trace once, as an atomic;
- * the update itself is untraced, and atomic on the host too, because blocks run on several cores. */
+/* atomic.h -- atomic updates, for the types for which CUDA has them. The access is recorded once, as an atomic; the
+ * update itself is untraced, and atomic on the host too, because blocks run on several cores. */
 #ifndef CUEMU_ATOMIC_H
 #define CUEMU_ATOMIC_H
 

@@ -1,7 +1,7 @@
 /* editor.h -- how clangd reads a .cu file: as CUDA with the emulator's headers.
  *
- * What cuemu's translator takes for itself has to be declared here: clang's own words for __global__ and the like, the
- * variables of a thread, the function behind a launch. Kernels may call every function of the headers. */
+ * What cuemu's translator handles must be declared here: clang's attributes for __global__ and the like, the built-in
+ * variables, the function that clang calls for a launch. Kernels may call every function of the headers. */
 #ifndef CUEMU_EDITOR_H
 #define CUEMU_EDITOR_H
 
@@ -20,7 +20,7 @@ extern "C" {
 #include <string.h>
 }
 #pragma clang force_cuda_host_device end
-#include <new> /* it declares for which side its operators are */
+#include <new> /* outside of the region: it declares for which side its operators are */
 #pragma clang force_cuda_host_device begin
 #include <cuda_runtime.h>
 

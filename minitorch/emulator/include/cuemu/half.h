@@ -1,5 +1,5 @@
-/* half.h -- what the two 16-bit floats share: a type of 16 bits whose arithmetic is float's, rounded once per
- * operation. (Rounding a float sum, product or quotient of 11-bit numbers to 11 bits gives the exactly rounded
+/* half.h -- the common part of the two 16-bit floats: a 16-bit type that computes in float and rounds once per
+ * operation. (Rounding a float sum, product or quotient of 11-bit numbers to 11 bits gives the correctly rounded
  * result.) */
 #ifndef CUEMU_HALF_H
 #define CUEMU_HALF_H

@@ -5,16 +5,15 @@
 namespace cuemu
 {
 
-/* C++ passes such a class by reference to a copy that the caller destroys. */
+/* Classes that C++ passes by reference to a copy, which the caller destroys. */
 template <class T>
 constexpr bool by_reference = std::is_class<T>::value && !(std::is_trivially_copy_constructible<T>::value &&
                                                            std::is_trivially_move_constructible<T>::value &&
                                                            std::is_trivially_destructible<T>::value);
 template <class T> using passed = typename std::conditional<by_reference<T>, T &, T>::type;
 
-/* A kernel's arguments, copied at the launch; call() hands each thread its own copy: of the bytes, because a GPU runs
- * neither copy constructors nor destructors for them. No access to them is traced: on a GPU they come from the constant
- * bank. */
+/* A kernel's arguments, copied at the launch. call() gives each thread a bytewise copy, because a GPU runs neither copy
+ * constructors nor destructors for them. Accesses to them are not traced: on a GPU they are in the constant bank. */
 template <class... T> struct pack;
 template <> struct pack<> {
     template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
@@ -78,7 +77,7 @@ template <class T> constexpr size_t alignment(size_t asked)
     return asked > alignof(T) ? asked : alignof(T);
 }
 
-/* `__shared__ T name;` at namespace scope: turns into the block's where it is used. */
+/* `__shared__ T name;` at namespace scope: converts to the block's variable where it is used. */
 template <class T> struct shared_object {
     cuemu_shared_array *array;
     operator T &() const

@@ -1,5 +1,5 @@
-/* math.h -- CUDA's mathematical functions and integer intrinsics that <cmath> lacks. The fast ones (__expf) are as
- * exact here as the slow ones: what passes with a derived tolerance here has its margin used up by the card. */
+/* math.h -- CUDA's mathematical functions and integer intrinsics that <cmath> does not have. The fast ones (__expf) are
+ * as accurate here as the slow ones; on a GPU their larger error uses a part of a derived tolerance. */
 #ifndef CUEMU_MATH_H
 #define CUEMU_MATH_H
 

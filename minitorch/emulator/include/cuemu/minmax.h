@@ -1,4 +1,4 @@
-/* minmax.h -- min and max without std::, for the pairs of types that CUDA has them for. */
+/* minmax.h -- min and max without std::, for the pairs of types for which CUDA has them. */
 #ifndef CUEMU_MINMAX_H
 #define CUEMU_MINMAX_H
 
@@ -20,7 +20,7 @@ CUEMU_MINMAX(unsigned long long)
 CUEMU_MINMAX(float)
 CUEMU_MINMAX(double)
 
-/* Of two types: as the operators convert them. CUDA has them for these alone. */
+/* Of two different types, with the usual arithmetic conversions. CUDA has these pairs only. */
 #define CUEMU_MINMAX2(T, U, R)             \
     CUEMU_INLINE constexpr R min(T x, U y) \
     {                                      \

@@ -1,4 +1,4 @@
-/* ptx.h -- what inline PTX was rewritten to: one function per instruction that no CUDA function stands for. */
+/* ptx.h -- targets of rewritten inline PTX: one function per instruction that has no CUDA function. */
 #ifndef CUEMU_PTX_H
 #define CUEMU_PTX_H
 

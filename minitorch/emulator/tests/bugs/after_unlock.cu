@@ -1,4 +1,4 @@
-// The sum is read again after the lock was given back.
+// The sum is read again after the lock was released.
 #include <cstdio>
 
 __global__ void count(int *out)

@@ -1,4 +1,4 @@
-// The kernel checks itself, and is right.
+// An assertion in a kernel fails.
 #include <cassert>
 
 __global__ void check(const int *p)

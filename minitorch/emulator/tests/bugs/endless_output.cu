@@ -1,4 +1,4 @@
-// Prints for ever.
+// Prints in an endless loop.
 #include <cstdio>
 
 __global__ void chat()

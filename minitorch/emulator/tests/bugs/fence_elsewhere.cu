@@ -1,4 +1,4 @@
-// The blocks fence for their sum; what each notes afterwards no fence orders.
+// Fences order the blocks' sum, but not what each block stores afterwards.
 #include <cstdio>
 
 __device__ unsigned finished;

@@ -1,4 +1,4 @@
-// Only the lower half of the warp meets, and reads what the upper half wrote.
+// Only the lower half of the warp synchronises, and reads what the upper half wrote.
 #include <cstdio>
 
 __global__ void exchange(float *out)

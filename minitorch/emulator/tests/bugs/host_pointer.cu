@@ -1,4 +1,4 @@
-// A host array goes where a device pointer belongs.
+// A host array is passed as a device pointer.
 #include <cstdio>
 
 __global__ void fill(float *p)

@@ -1,4 +1,4 @@
-// Host code follows a device pointer.
+// Host code dereferences a device pointer.
 #include <cstdio>
 
 int main()

@@ -1,4 +1,4 @@
-// A stencil that writes the array which its neighbours still read.
+// An in-place stencil: threads write elements that other threads still read.
 #include <cstdio>
 
 __global__ void smooth(float *p, int n)

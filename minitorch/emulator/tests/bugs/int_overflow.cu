@@ -1,4 +1,4 @@
-// row * pitch exceeds an int and comes out negative.
+// row * pitch overflows an int and becomes negative.
 #include <cstdio>
 
 __global__ void clear_row(float *p, int row, int pitch)

@@ -1,4 +1,4 @@
-// A lock without fences: nothing says that what one thread wrote is there when the next one reads.
+// A lock without fences: one thread's writes need not be visible to the next owner of the lock.
 #include <cstdio>
 
 __global__ void count(int *out)

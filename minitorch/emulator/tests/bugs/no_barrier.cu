@@ -1,4 +1,4 @@
-// Nothing says that the other warps have filled their part.
+// Nothing ensures that the other warps have filled their part.
 #include <cstdio>
 
 __global__ void reverse(const float *in, float *out)

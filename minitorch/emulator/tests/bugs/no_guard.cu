@@ -1,4 +1,4 @@
-// There is no test at all: the last block runs over the end.
+// There is no bounds check: the last block accesses elements beyond the end.
 #include <cstdio>
 
 __global__ void scale(const float *x, float *y, float a)

@@ -1,4 +1,4 @@
-// A reduction inside a warp that trusts the lanes to run in step.
+// A reduction inside a warp that assumes that the lanes run in lockstep.
 #include <cstdio>
 
 __global__ void warp_sum(const float *in, float *out)

@@ -1,4 +1,4 @@
-// All threads raise the flag: harmless as long as they write the same, and said so.
+// All threads set the flag: harmless as long as they write the same value, reported as a warning.
 #include <cstdio>
 
 __global__ void raise_flag(int *flag)

@@ -1,5 +1,5 @@
-// All threads write the same flags: harmless, but told, also when a thread has to wait between the moment in which a
-// store is seen and the store itself.
+// All threads write the same flags: reported as a warning, also when a thread waits between a store's hook and the
+// store itself.
 #include <cstdio>
 
 __global__ void raise(int *flag)

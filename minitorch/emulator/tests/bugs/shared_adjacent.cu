@@ -1,4 +1,4 @@
-// Running over the end of one array would silently reach the next.
+// An overrun of one array would silently access the next one.
 #include <cstdio>
 
 __global__ void two_arrays(const float *in, float *out)

@@ -1,4 +1,4 @@
-// The launch gives 32 floats, in bytes that were forgotten to multiply.
+// The launch gives the size of 32 floats as 32, not in bytes.
 #include <cstdio>
 
 __global__ void reverse(float *p)

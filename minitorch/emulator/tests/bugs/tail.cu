@@ -1,4 +1,4 @@
-// The test of the last element is off by one: thread n writes too.
+// The bounds check is off by one: thread n writes too.
 #include <cstdio>
 
 __global__ void iota(float *p, int n)

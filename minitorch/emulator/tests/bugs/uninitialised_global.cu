@@ -1,4 +1,4 @@
-// cudaMalloc does not clear; the sum begins with what lies there.
+// cudaMalloc does not clear: the sum starts with an arbitrary value.
 #include <cstdio>
 
 __global__ void accumulate(const float *x, float *sum)

@@ -1,4 +1,4 @@
-// gridDim in place of blockDim: threads of several blocks have the same element.
+// gridDim instead of blockDim: threads of several blocks have the same element.
 #include <cstdio>
 
 __global__ void twice(float *p, int n)

@@ -1,5 +1,5 @@
-// api.cu -- the host API: what it returns, and what it says. A comment that begins with ERROR or WARNING announces what
-// is told about the next line.
+// api.cu -- the host API: return values and messages. A comment that begins with ERROR or WARNING contains words of the
+// message expected for the next line.
 #include <cublas_v2.h>
 #include "expect.h"
 

@@ -18,7 +18,7 @@ template <class T> static std::vector<T> matrix(int seed, int count)
     return m;
 }
 
-// One product of stored matrices with leading dimensions a little larger than needed; exact, for sums stay small.
+// One product of matrices with leading dimensions larger than necessary; exact, because the sums are small.
 template <class T, class C>
 static bool agrees(cublasHandle_t handle, cudaDataType type, cudaDataType type_c, int m, int n, int k, bool ta, bool tb,
                    float beta)

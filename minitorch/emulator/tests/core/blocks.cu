@@ -23,7 +23,8 @@ __global__ void block_votes(int *out)
     out[t] = count * 100 + all * 10 + any;
 }
 
-// A lock taken by every thread in turn: on a GPU threads of a warp progress independently, and so they must here.
+// A lock that every thread takes in turn: on a GPU threads of a warp make progress independently, so they must here
+// too.
 __global__ void locked(int *lock, int *counter)
 {
     bool done = false;

@@ -28,7 +28,7 @@ __global__ void votes(unsigned *out)
     out[4 * 32 + lane] = __reduce_add_sync(FULL, lane) + __reduce_max_sync(FULL, lane) + __reduce_or_sync(FULL, lane);
 }
 
-// Two halves of the warp meet separately, in different branches; lane 7 stays out of the second meeting.
+// The two halves of the warp synchronise separately, in different branches; lane 7 takes no part in the second.
 __global__ void partial(unsigned *out)
 {
     unsigned lane = threadIdx.x;
@@ -47,8 +47,8 @@ __global__ void partial(unsigned *out)
     }
 }
 
-// Some lanes have returned, and the last warp has 20 lanes: those that are left meet, with or without the others in the
-// mask.
+// Some lanes have returned, and the last warp has 20 lanes: the remaining lanes synchronise, with or without the others
+// in the mask.
 __global__ void leftover(unsigned *out, int n)
 {
     unsigned lane = threadIdx.x % 32;

@@ -1,4 +1,4 @@
-// ends.cu N -- case N never ends, crashes or floods the output: told with its line, and the program ends by itself.
+// ends.cu N -- case N never ends, crashes or prints endlessly: it is reported with its line, and the program ends.
 #include <cstdio>
 #include <cstdlib>
 

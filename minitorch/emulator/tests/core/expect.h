@@ -1,4 +1,4 @@
-/* expect.h -- what the tests of the emulator's core share: results back from the device, and a line per check. */
+/* expect.h -- for the tests of the emulator's core: copies of results from the device, and a line per check. */
 #pragma once
 #include <cstdio>
 #include <cstring>

@@ -1,4 +1,4 @@
-/* fibers.c -- stacks and switches by themselves: 1024 fibers, 100 switches each, nothing of theirs may get lost. */
+/* fibers.c -- stacks and switches alone: 1024 fibers with 100 switches each keep their registers and stacks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "../../core.h"

@@ -1,4 +1,4 @@
-// limits.cu N -- case N asks for more than the GPU has; it must get CUDA's own error, and the line must be told.
+// limits.cu N -- case N exceeds a limit of the GPU: it must get CUDA's error code and a message with its line.
 #include <cstdlib>
 #include "expect.h"
 

@@ -1,6 +1,5 @@
-// What programs nobody here wrote have: qualifiers in macros, an unused <cuda.h>, alignas, names that are the
-// emulator's or the host's elsewhere, defaults for a kernel's parameters, __shared__ at namespace scope, min and max of
-// two types.
+// Constructs from other people's programs: qualifiers in macros, an unused <cuda.h>, alignas, names that the emulator
+// or the host also has, default arguments of a kernel, __shared__ at namespace scope, min and max of two types.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cublas_v2.h>

@@ -1,5 +1,5 @@
-// The Programming Guide's atomicAdd for double: the loop begins with a plain read of what other threads update, in
-// shared and in global memory, from several warps and blocks. Long enough for the records to fill their buffers.
+// The Programming Guide's atomicAdd for double: the loop begins with a plain read of a word that other threads update,
+// in shared and in global memory, from several warps and blocks. It is long enough to fill the buffers of records.
 #include "check.h"
 
 __device__ double add(double *at, double value)

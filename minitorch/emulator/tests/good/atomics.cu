@@ -1,4 +1,4 @@
-// Each atomic, for each type that a card of compute capability 7.5 has it for.
+// Each atomic, for each type for which compute capability 7.5 has it.
 #include "check.h"
 
 __global__ void updates(int *i, unsigned *u, unsigned long long *l, float *f, double *d)

@@ -1,4 +1,4 @@
-// Integer intrinsics, on the device as on paper.
+// Integer intrinsics, compared with values computed by hand.
 #include "check.h"
 
 __global__ void bits(int *ok)

@@ -1,4 +1,4 @@
-/* check.h -- what the programs of good/ share: arrays to the device and back, and a verdict. */
+/* check.h -- for the programs of good/: copies of arrays to the device and back, and the check of the result. */
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// A filter whose threads reserve places together: one atomic per group of those that keep theirs.
+// A filter (stream compaction): one atomic per group of threads that keep their element.
 #include "check.h"
 #include <algorithm>
 #include <cooperative_groups.h>

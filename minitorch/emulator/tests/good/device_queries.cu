@@ -1,4 +1,4 @@
-// What programs ask a device before they launch; opt-in to more shared memory.
+// Queries of the device before a launch; opt-in to more shared memory.
 #include "check.h"
 
 __global__ void reverse(int *out, const int *in, int n)

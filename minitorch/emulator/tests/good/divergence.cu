@@ -1,4 +1,4 @@
-// Nested branches and loops of different lengths, which meet again before the barrier.
+// Nested branches and loops of different lengths, which reconverge before the barrier.
 #include "check.h"
 #include <algorithm>
 

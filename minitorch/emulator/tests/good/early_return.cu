@@ -1,4 +1,4 @@
-// Threads may leave when no barrier follows; the rest of the warp votes without them.
+// Threads may return early when no barrier follows; the rest of the warp votes without them.
 #include "check.h"
 
 __global__ void clamp_negative(float *x, int *kept, int n)

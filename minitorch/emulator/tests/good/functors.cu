@@ -1,4 +1,4 @@
-// Functors, device lambdas with captures, a kernel handed to a template, structs by value.
+// Functors, device lambdas with captures, a kernel passed to a template, structs by value.
 #include "check.h"
 
 struct scale {

@@ -1,4 +1,4 @@
-// Each half of a warp reduces on its own, through shared memory and with __syncwarp of its 16 lanes.
+// Each half of a warp reduces independently, through shared memory and with __syncwarp of its 16 lanes.
 #include "check.h"
 
 __global__ void halves(int *out, const int *in)

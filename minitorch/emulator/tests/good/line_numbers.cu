@@ -1,4 +1,4 @@
-// What the translator rewrites keeps every line its number: messages and __LINE__ are the file's.
+// The translator keeps line numbers: messages and __LINE__ are those of the file.
 #include "check.h"
 
 // clang-format off

@@ -1,4 +1,4 @@
-// Locks within a block and between blocks: atomicCAS and a fence take one, a fence and atomicExch give it back.
+// Locks within a block and between blocks: atomicCAS and a fence acquire, a fence and atomicExch release.
 #include "check.h"
 
 const int bins = 4;

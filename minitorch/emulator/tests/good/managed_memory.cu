@@ -1,4 +1,4 @@
-// Unified memory, touched by both sides in turn; a __managed__ variable.
+// Unified memory, accessed by host and device in turn; a __managed__ variable.
 #include "check.h"
 
 __managed__ int calls;

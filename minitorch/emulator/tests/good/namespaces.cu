@@ -1,4 +1,4 @@
-// Kernels in namespaces, static, extern "C", as a friend of nothing in particular; NULL and braces as arguments.
+// Kernels in namespaces, static, extern "C"; NULL and braces as arguments.
 #include "check.h"
 
 namespace outer

@@ -1,4 +1,4 @@
-// Threads of different warps and blocks own neighbouring bytes and halves of one word, which they read and then write.
+// Threads of different warps and blocks own adjacent bytes and halves of one word, which they read and then write.
 #include "check.h"
 
 __global__ void add_one(unsigned char *bytes, short *halves, int n)

@@ -1,5 +1,5 @@
 // arch: 80
-// The same by inline PTX, from inside of macros.
+// Double buffering with asynchronous copies in inline PTX, inside macros.
 #include "check.h"
 
 #define COPY_16(to, from) \

@@ -1,4 +1,4 @@
-// Shared structs, unions, bytes carved into arrays, several arrays in one declaration.
+// Shared structs, unions, arrays in one buffer of bytes, several arrays in one declaration.
 #include "check.h"
 
 struct pair {

@@ -1,4 +1,4 @@
-// One thread per block takes a lock; what it guards is read and written through the lock's fences.
+// One thread per block takes a lock; the guarded data is accessed between the lock's fences.
 #include "check.h"
 
 __device__ int lock;

@@ -1,4 +1,4 @@
-// Structs that functions return are stored in memory: the store must be seen.
+// Structs that functions return are stored in memory: the store must be traced.
 #include "check.h"
 
 struct moments {

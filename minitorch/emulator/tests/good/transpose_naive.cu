@@ -1,4 +1,4 @@
-// A 2D grid with ragged edges.
+// A 2D grid with partial blocks at the edges.
 #include "check.h"
 
 __global__ void transpose(float *out, const float *in, int rows, int columns)

@@ -1,4 +1,4 @@
-// in_header.cuh -- the mistake is here, and here it must be reported.
+// in_header.cuh -- the mistake is here, and must be reported at this file's line.
 #pragma once
 
 inline float host_only(float x)

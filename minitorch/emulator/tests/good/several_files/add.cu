@@ -1,4 +1,4 @@
-// add.cu -- a kernel of its own, of the same name as nothing else.
+// add.cu -- a kernel with a unique name.
 #include "scale.cuh"
 
 __global__ static void add(float *x, float v, int n)

@@ -1,4 +1,4 @@
-// Two .cu files, a header that launches, a .c file: as a program of several units is built.
+// Two .cu files, a header that launches a kernel, a .c file: a program of several units.
 #include "../check.h"
 #include "scale.cuh"
 
