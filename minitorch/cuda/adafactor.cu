@@ -1,8 +1,8 @@
 /* adafactor.cu -- Adam's second moment from its row and column means; the arithmetic is mt_adafactor_update_cpu's.
  *
  * Five launches: row means, column means, the mean of the row means, sums over all elements (PARTS blocks with a slot
- * each), the step. What one launch leaves for the next stands in `between`. Sums in double, as on the CPU, in an order
- * that sizes decide. Moves 28 B an element in four passes. */
+ * each), the step. Intermediate results are in `between`. Sums are in double, as on the CPU, in an order that depends
+ * on the sizes only. Moves 28 B an element in four passes. */
 #include "cuda/kernels.h"
 #include "cuda/reduce.cuh"
 
@@ -17,7 +17,7 @@ struct sums {
 
 static __device__ sums between;
 
-/* A parameter [R,C], its gradient, its averages, and how far the averages move towards this step's means. */
+/* A parameter [R,C], its gradient, its moving averages, and their decay `beta`. */
 struct problem {
     float *p, *r, *c;
     const float *g;
@@ -65,8 +65,8 @@ static __global__ void average_averages(problem a)
         between.mean_r = sum / (double)a.R;
 }
 
-/* The gradient of element i divided by its usual size. Two roots: r and c may both be as small as eps, whose square f32
- * cannot hold. */
+/* The gradient of element i divided by the root of its estimated second moment. Two roots, because the product of r and
+ * c, which may both be as small as eps, would underflow in f32. */
 static __device__ __forceinline__ float divided(problem a, int64_t i)
 {
     return a.g[i] / ((float)sqrt(a.r[i / a.C] / between.mean_r) * sqrtf(a.c[i % a.C]));
@@ -87,10 +87,10 @@ static __global__ void sum_squares(problem a)
     }
 }
 
-/* Every block adds up the slots for itself: they are few, and a launch less. */
+/* Every block adds up the slots itself: they are few, and it saves a launch. */
 static __global__ void move(problem a, double lr, float shrink)
 {
-    const double least_rms = 1e-3; /* a parameter at zero moves as if it were this large */
+    const double least_rms = 1e-3; /* lower bound of the scale: a parameter of 0 must move too */
     int64_t i = mt_thread(), n = a.R * a.C;
     double u = mt_block_sum(threadIdx.x < PARTS ? between.u_squares[threadIdx.x] : 0.0);
     double p = mt_block_sum(threadIdx.x < PARTS ? between.p_squares[threadIdx.x] : 0.0);

@@ -1,20 +1,20 @@
-/* attention.cu -- causal self-attention of many heads, forward and backward, without ever holding T x T scores.
+/* attention.cu -- causal multi-head self-attention, forward and backward, without storing the T x T scores.
  *
  *     score[i,j] = q_i . k_j / sqrt(D) for j <= i,   p = softmax of each row,   out_i = sum_j p[i,j] v_j
  *     delta_i = dout_i . out_i,   ds[i,j] = p[i,j] (dout_i . v_j - delta_i) / sqrt(D)
  *     dq_i = sum_j ds[i,j] k_j,   dk_j = sum_i ds[i,j] q_i,   dv_j = sum_i p[i,j] dout_i
  *
- * Threads and data: a block owns a few rows of one head, EACH of them a warp, and meets the rows of the other side in
- * tiles of 32 in shared memory. For a product of rows a lane is a row of the tile; for a sum of rows it is a column,
- * and weights come to it by shuffles. Forward and dq own queries and meet keys; dk and dv own keys and meet queries. So
- * every sum belongs to one warp, in the order of the rows: no atomics, the same bits every time. Forward keeps each
- * query's largest score and sum so far and shrinks what it has summed when a larger score comes (the online softmax);
- * backward makes p again from the log-sum-exp that forward saved.
+ * Threads and data: a block owns a few rows of one head, EACH of them per warp, and iterates over the rows of the other
+ * operand in tiles of 32 in shared memory. For a product of rows a lane has a row of the tile; for a sum of rows it has
+ * a column and gets the weights by shuffles. Forward and dq own queries and iterate over keys; dk and dv own keys and
+ * iterate over queries. So every sum is computed by one warp, in the order of the rows: no atomics, the same bits every
+ * time. Forward keeps a running maximum and sum per query and rescales the partial sums when the maximum grows (online
+ * softmax); backward recomputes p from the log-sum-exp that forward saved.
  *
- * Rows of a tile are one float longer than their columns, so that 32 lanes that read one column hit 32 banks. Loads are
- * along rows. Bytes: R rows a block, so keys and values are read T/R/2 times, in backward also queries, dout and out.
- * FLOPs: two products forward, seven backward: the scores and dout . v are made for dq and again for dk and dv.
- * Source: Dao et al. 2022, arXiv:2205.14135, sec. 3.1, at its plainest; lab 11 makes it fast. */
+ * Rows of a tile are padded by one float, so that 32 lanes that read one column access 32 banks. Loads are along rows.
+ * Bytes: with R rows per block keys and values are read T/R/2 times, in backward also queries, dout and out. FLOPs: two
+ * products forward, seven backward: the scores and dout . v are computed for dq and again for dk and dv.
+ * Source: Dao et al. 2022, arXiv:2205.14135, sec. 3.1, without its optimisations, which are in lab 11. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
@@ -25,13 +25,13 @@ enum {
     PARTS_MOST = MT_HEAD_COLUMNS / MT_WARP, /* of 32 columns, in a head */
 };
 
-/* Sizes for heads of up to 32 * PARTS columns; columns beyond D are 0 and change nothing. Shared memory holds half as
- * many rows of the widest heads. ROWS divides TILE, so the tile that has a block's first row has all of them. */
+/* Sizes for heads of up to 32 * PARTS columns; columns beyond D are 0. The widest heads have half as many rows, because
+ * of the limit of shared memory. ROWS divides TILE, so one tile contains all rows of a block. */
 template <int PARTS> struct sizes {
     enum { COLS = MT_WARP * PARTS, EACH = PARTS < PARTS_MOST ? 4 : 2, ROWS = WARPS * EACH };
 };
 
-/* What a block works on: rows begin, begin + 1, ... of one head; and where the head is in each array. */
+/* The work of a block: rows begin, begin + 1, ... of one head; offsets of the head in each array. */
 struct share {
     int64_t begin, qkv, out, lse;
     int D;
@@ -73,8 +73,7 @@ static __device__ __forceinline__ void multiply(float (&product)[EACH], const fl
             product[r] += own[r][c] * row[c];
 }
 
-/* sum[r] += the rows of the tile, each times the weight[r] of the lane of that number. Columns are 32 apart in a
- * lane. */
+/* sum[r] += the rows of the tile, row i times the weight[r] of lane i. A lane has every 32nd column. */
 template <int EACH, int PARTS>
 static __device__ __forceinline__ void add_rows(float (&sum)[EACH][PARTS], const float (&weight)[EACH],
                                                 const float (&tile)[TILE][MT_WARP * PARTS + 1])
@@ -94,7 +93,7 @@ template <int PARTS> static __device__ __forceinline__ void add_to(float *to, co
             to[part * MT_WARP + threadIdx.x] += sum[part];
 }
 
-/* The sum of dout times out along one row; a warp calls it together. */
+/* The sum of dout times out along one row; called by all lanes of a warp. */
 static __device__ __forceinline__ float delta_of(const float *dout, const float *out, int D)
 {
     float sum = 0;
@@ -105,14 +104,14 @@ static __device__ __forceinline__ float delta_of(const float *dout, const float 
 
 /* ---- forward ------------------------------------------------------------------------------------------ */
 
-/* A query's share of the softmax so far, the same in all lanes. */
+/* The running maximum and sum of a query's softmax, the same in all lanes. */
 struct running {
     float max, sum;
 };
 
-/* A lane's score becomes its unnormalised probability; returns what all that was summed before must be multiplied
- * with. */
-static __device__ __forceinline__ float absorb(running *so_far, float *score)
+/* One step of the online softmax: a lane's score becomes its unnormalised probability. Returns the factor by which
+ * earlier sums must be multiplied. */
+static __device__ __forceinline__ float softmax_step(running *so_far, float *score)
 {
     float max = mt_larger()(so_far->max, mt_warp_max(*score)), shrink = expf(so_far->max - max);
     *score = expf(*score - max);
@@ -139,7 +138,7 @@ static __global__ void forward(float *out, float *lse, const float *qkv, int64_t
         multiply(p, q + own, k[threadIdx.x]);
         for (int r = 0; r < EACH; r++) {
             p[r] = first + threadIdx.x <= s.begin + own + r ? p[r] * s.scale : -INFINITY;
-            float shrink = absorb(&so_far[r], &p[r]);
+            float shrink = softmax_step(&so_far[r], &p[r]);
             for (int part = 0; part < PARTS; part++)
                 sum[r][part] *= shrink;
         }
@@ -196,7 +195,7 @@ static __global__ void backward_q(float *dqkv, const float *dout, const float *q
         add_to(dqkv + s.qkv + (s.begin + own + r) * 3 * C, dq[r], s.D);
 }
 
-/* delta is made again for each tile: to keep it would take memory, which a kernel may not allocate. */
+/* delta is recomputed for each tile: storing it would take memory, which a kernel may not allocate. */
 template <int PARTS>
 static __global__ void backward_kv(float *dqkv, const float *dout, const float *qkv, const float *out, const float *lse,
                                    int64_t T, int64_t C, int64_t H)
@@ -236,7 +235,7 @@ static __global__ void backward_kv(float *dqkv, const float *dout, const float *
 
 /* ---- launching ------------------------------------------------------------------------------------------ */
 
-/* Which of the kernels a head of C / H columns takes: the parts it fills, less 1. */
+/* Index of the kernel for heads of C / H columns: the number of parts they fill, minus 1. */
 static int kernel_of(int64_t C, int64_t H)
 {
     MT_CHECK(H >= 1 && C % H == 0, "attention: %lld columns cannot be split between %lld heads", (long long)C,

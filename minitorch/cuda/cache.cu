@@ -1,22 +1,21 @@
-/* cache.cu -- attention of one new token over the keys and values of those before it, which are kept and never made
- * again.
+/* cache.cu -- attention of one new token over cached keys and values of the tokens before it.
  *
- * A block for each head, whose warps share out the keys; a lane has every 32nd column. Each warp keeps the largest
- * score, the sum and the weighted values of its own keys (the online softmax), and at the end these are brought to one
- * maximum and added. Rows are read along the lanes: 8C B of each token before, once, for 4C FLOPs: memory is the
- * limit. */
+ * One block per head, whose warps divide the keys; a lane has every 32nd column. Each warp computes the maximum score,
+ * the sum and the weighted values of its own keys (online softmax); at the end they are rescaled to the common maximum
+ * and added. Rows are read along the lanes: 8C B per earlier token, once, for 4C FLOPs: memory-bound. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"
 
 enum { WARPS = 8, PARTS = MT_HEAD_COLUMNS / MT_WARP };
 
-/* What a warp has met so far; out has D columns, the first of them at lane 0. */
-struct met {
+/* The running softmax of a warp's keys; out has D columns, the first of them at lane 0. */
+struct running {
     float max, sum, out[PARTS];
 };
 
-static __device__ __forceinline__ void meet(met *m, const float *q, const float *k, const float *v, int D, float scale)
+static __device__ __forceinline__ void add_key(running *m, const float *q, const float *k, const float *v, int D,
+                                               float scale)
 {
     float score = 0;
     for (int c = threadIdx.x; c < D; c += MT_WARP)
@@ -29,17 +28,18 @@ static __device__ __forceinline__ void meet(met *m, const float *q, const float 
         m->out[part] = m->out[part] * shrink + (c < D ? weight * v[c] : 0);
 }
 
-/* The new token's key and value come from qkv, so that no thread waits for the row of the cache that others write. */
-static __global__ void attend(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int D, float scale)
+/* The new token's key and value are read from qkv, not from the row of the cache that other threads write. */
+static __global__ void attend(float *out, float *cache, const float *qkv, int64_t position, int64_t C, int D,
+                              float scale)
 {
     __shared__ float max[WARPS], sum[WARPS], part_of[WARPS][MT_HEAD_COLUMNS];
     const float *q = qkv + blockIdx.x * D, *k = q + C, *v = k + C;
-    float *rows = cache + blockIdx.x * D, *last = rows + place * 2 * C;
-    met m = { -INFINITY, 0, {} };
-    for (int64_t j = threadIdx.y; j < place; j += WARPS)
-        meet(&m, q, rows + j * 2 * C, rows + j * 2 * C + C, D, scale);
-    if (threadIdx.y == place % WARPS)
-        meet(&m, q, k, v, D, scale);
+    float *rows = cache + blockIdx.x * D, *last = rows + position * 2 * C;
+    running m = { -INFINITY, 0, {} };
+    for (int64_t j = threadIdx.y; j < position; j += WARPS)
+        add_key(&m, q, rows + j * 2 * C, rows + j * 2 * C + C, D, scale);
+    if (threadIdx.y == position % WARPS)
+        add_key(&m, q, k, v, D, scale);
     if (threadIdx.x == 0) {
         max[threadIdx.y] = m.max;
         sum[threadIdx.y] = m.sum;
@@ -62,16 +62,16 @@ static __global__ void attend(float *out, float *cache, const float *qkv, int64_
     }
 }
 
-extern "C" void mt_attention_cached_cuda(float *out, float *cache, const float *qkv, int64_t place, int64_t C,
+extern "C" void mt_attention_cached_cuda(float *out, float *cache, const float *qkv, int64_t position, int64_t C,
                                          int64_t H)
 {
-    MT_CHECK(H >= 1 && C % H == 0 && place >= 0, "attention: %lld heads of %lld columns at %lld", (long long)H,
-             (long long)C, (long long)place);
+    MT_CHECK(H >= 1 && C % H == 0 && position >= 0, "attention: %lld heads of %lld columns at %lld", (long long)H,
+             (long long)C, (long long)position);
     MT_CHECK(C / H <= MT_HEAD_COLUMNS, "attention: heads of %lld columns; on cuda they have %d at most",
              (long long)(C / H), MT_HEAD_COLUMNS);
     if (C == 0)
         return;
-    attend<<<mt_blocks(H, 1), dim3(MT_WARP, WARPS), 0, mt_cuda_stream()>>>(out, cache, qkv, place, C, (int)(C / H),
+    attend<<<mt_blocks(H, 1), dim3(MT_WARP, WARPS), 0, mt_cuda_stream()>>>(out, cache, qkv, position, C, (int)(C / H),
                                                                            1 / sqrtf((float)(C / H)));
     MT_LAUNCHED("attention_cached");
 }

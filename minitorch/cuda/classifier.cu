@@ -1,7 +1,7 @@
 /* classifier.cu -- the head of a language model and its loss in one buffer: logits, probabilities, their gradient.
  *
- * The products are the table's (cuBLAS); the loss is loss.cu's, written over its logits. Between them stands one pass
- * over the N x V probabilities, which reads and writes 4 B of each. */
+ * The products are the kernel table's (cuBLAS); the loss is loss.cu's and overwrites its logits. In addition there is
+ * one pass over the N x V probabilities, which reads and writes 4 B of each. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "ops/matmul_cuda.h"
@@ -13,7 +13,7 @@ extern "C" void mt_classifier_fwd_cuda(float *loss, float *probs, const float *x
     mt_cross_entropy_fwd_cuda(loss, probs, probs, target, N, V);
 }
 
-/* A block for a row: (p - 1 for the target) * dloss[n], in p's place. */
+/* A block per row: p becomes (p - 1 at the target) * dloss[n]. */
 static __global__ void to_gradient(float *probs, const int32_t *target, const float *dloss, int64_t V)
 {
     int64_t n = blockIdx.x;

@@ -1,8 +1,8 @@
 /* clip.cu -- the norm of all gradients, and clipping by it.
  *
- * PARTS blocks add the squares of every PARTS-th stretch to their own slot, array after array; the host adds the slots
- * in order. So the norm depends on sizes only. Squares in double, as on the CPU: 1e20 squared is no f32. Moves 4 B an
- * element for one multiply-add, few enough for a device whose doubles are slow. */
+ * PARTS blocks each add the squares of every PARTS-th section to their own slot, array after array; the host adds the
+ * slots in order, so the order of additions depends on the sizes only. Squares are in double, as on the CPU: 1e20
+ * squared overflows f32. Moves 4 B an element for one multiply-add: memory-bound even where doubles are slow. */
 #include "cuda/kernels.h"
 #include "cuda/reduce.cuh"
 

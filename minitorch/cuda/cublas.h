@@ -1,4 +1,4 @@
-/* cublas.h -- the one cuBLAS handle, bound to mt_cuda_stream(). The emulator has a cuBLAS of its own, on the CPU. */
+/* cublas.h -- the one cuBLAS handle, bound to mt_cuda_stream(). The emulator has its own cuBLAS, on the CPU. */
 #pragma once
 
 #include "cuda/cuda.h"
@@ -10,7 +10,7 @@
 
 MT_C_BEGIN
 
-/* mt_cublas -- the handle, made when first asked for. */
+/* mt_cublas -- the handle, created at the first call. */
 cublasHandle_t mt_cublas(void);
 
 void mt_cublas_check(int status, const char *file, int line, const char *call);

@@ -1,4 +1,4 @@
-/* cuda.h -- what every .cu unit relies on: how a CUDA call is checked, how a launch is named, which stream it goes to.
+/* cuda.h -- for every .cu unit: checked CUDA calls, named launches, and the stream of all launches.
  *
  *     __global__ static void relu(float *out, const float *x, int64_t n) { ... }
  *     extern "C" void mt_relu_fwd_cuda(float *out, const float *x, int64_t n)
@@ -42,15 +42,15 @@ static inline __host__ __device__ void mt_todo_anywhere(const char *file, int li
 }
 
 extern "C" {
-/* mt_cuda_stream -- the stream of every launch, copy and fill: what comes later sees what came before. Copies to the
- * host wait for it. It is a blocking stream: a plain cudaMemcpy waits for it too. */
+/* mt_cuda_stream -- the one stream of all launches, copies and fills, which therefore run in order. Copies to the host
+ * wait for it. It is a blocking stream: a plain cudaMemcpy waits for it too. */
 cudaStream_t mt_cuda_stream(void);
 #endif
 
 void mt_cuda_check(int error, const char *file, int line, const char *call);
 void mt_cuda_launched(const char *file, int line, const char *name);
 
-/* mt_cuda_is_emulated -- whether this is the emulator's build, in which times are the CPU's. */
+/* mt_cuda_is_emulated -- whether this is a build for the emulator, in which times are the CPU's. */
 bool mt_cuda_is_emulated(void);
 
 /* mt_cuda_sync -- wait for all launches; aborts with a message when one of them failed. */

@@ -1,8 +1,8 @@
-# cuda.mk -- which CUDA there is, and how .cu units become objects.
+# cuda.mk -- the choice of CUDA, and the rules for .cu units.
 #
 #   CUDA=nvcc|emu|off   NVIDIA's toolkit; the emulator of minitorch/emulator, which needs g++ and no GPU; or none.
-#                       Default: nvcc where it and a GPU are there, else emu where g++ is; off in sanitizer flavours,
-#                       which do not follow the emulator's switches of stacks.
+#                       Default: nvcc where it and a GPU exist, else emu where g++ exists; off in sanitizer flavours,
+#                       because sanitizers do not support the emulator's switches of stacks.
 
 on_path   = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)) $(2))))
 NVCC     ?= $(call on_path,nvcc,/usr/local/cuda/bin)
@@ -17,7 +17,7 @@ endif
 CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emulator ($(if $(GPU),no nvcc,no GPU)),off))
 
 # ---- what there is ----------------------------------------------------------------------------------------------
-# Only programs that use the device are linked with it: to the others mt_device_open says that they have none.
+# Only programs that use the device are linked with it; in the others mt_device_open fails.
 CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/gpu_check tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
@@ -26,7 +26,7 @@ CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
 CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(call obj,$(wildcard minitorch/cuda/*.c)) \
                  $(call unit_obj,.cu,$(C_))
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
-# gpu_check leaves out what needs packages (images, JSON): a machine with gcc and nvcc builds it.
+# gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.
 GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,autograd core ops optim prof testing))))
 ifeq ($(CUDA),off)
 APPS          := $(filter-out minitorch/bench/gpu_check.c,$(APPS))
@@ -58,7 +58,7 @@ $(C_)/units/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 $(C_)/mine/%.o: labs/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
 
-# traced: the reference's units as the grader compiles them, each beside the text it was made of (grader/build.c).
+# traced: the reference's units as the grader compiles them, each beside its preprocessed source (grader/build.c).
 TRACED := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
 $(REF)/traced/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUEMU) $(CUEMU_LIB)
 	@mkdir -p $(@D)
@@ -68,7 +68,7 @@ $(REF)/traced/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUEMU) $(CUEMU_LIB)
 traced: $(if $(filter emu,$(CUDA)),$(TRACED))
 
 # ---- linking ----------------------------------------------------------------------------------------------------
-# What was linked for another CUDA= is linked anew: the stamp changes when the choice does.
+# The stamp changes with CUDA=, so that programs are linked again after another choice.
 $(shell mkdir -p $(B); echo $(CUDA) | cmp -s - $(B)/cuda-choice || echo $(CUDA) >$(B)/cuda-choice)
 $(CUDA_BIN): $(B)/cuda-choice
 ifneq ($(CUDA),off)
@@ -76,7 +76,8 @@ $(CUDA_BIN): $(CUDA_OBJ) $(CUDA_TOOLS)
 $(CUDA_BIN): LDLIBS := $(CUDA_LIBS) $(LDLIBS)
 endif
 
-# Tests with the given kernels traced: every access checked. The units are as fast as ever, the grader traces those.
+# Tests with the given kernels traced: every access is checked. Students' units are not traced here, the grader does
+# that.
 ifeq ($(CUDA),emu)
 $(REF)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	@mkdir -p $(@D)
@@ -106,7 +107,7 @@ else
 nvcc-check: $(CUDA_ALL:%.cu=build/nvcc/%.o)
 	@echo "nvcc-check: $(words $^) passed, 0 failed"
 endif
-# One run for all architectures: they share the host's part, a third of the work.
+# One run for all architectures: they share the compilation of host code, a third of the work.
 build/nvcc/%.o: %.cu $(CUDA_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  NVCC $(CHECK_ARCH:%=sm_%) $<"

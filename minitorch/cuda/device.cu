@@ -1,4 +1,4 @@
-/* device.cu -- the device itself: is there one, its stream, its memory, its errors. */
+/* device.cu -- the device: whether there is one, its stream, memory and errors. */
 #include "cuda/cuda.h"
 #include "cuda/kernels.h"
 
@@ -75,7 +75,7 @@ extern "C" void *mt_cuda_alloc(int64_t bytes)
     }
     MT_CUDA(error);
 #ifdef MT_DEBUG
-    MT_CUDA(cudaMemsetAsync(data, 0xff, (size_t)bytes, mt_cuda_stream())); /* NaN: what reads it first, shows */
+    MT_CUDA(cudaMemsetAsync(data, 0xff, (size_t)bytes, mt_cuda_stream())); /* NaN: reveals reads before a write */
 #endif
     return data;
 }
@@ -93,7 +93,7 @@ static cudaMemcpyKind kind_of(mt_device to, mt_device from)
     return to == MT_CPU ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice;
 }
 
-/* The host may change or free its memory as soon as this returns, so copies from and to it are waited for. */
+/* The host may change or free its memory when this returns, so it waits for copies from and to the host. */
 extern "C" void mt_cuda_copy(void *to, mt_device to_device, const void *from, mt_device from_device, int64_t bytes)
 {
     MT_CUDA(cudaMemcpyAsync(to, from, (size_t)bytes, kind_of(to_device, from_device), mt_cuda_stream()));

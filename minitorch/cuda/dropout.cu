@@ -5,7 +5,7 @@
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
 
-/* Four numbers in [0, 1): what mt_philox and mt_rng_fill_uniform of core/rng.c make of one block. */
+/* Four numbers in [0, 1), as mt_philox and mt_rng_fill_uniform of core/rng.c compute them from one block. */
 static __device__ __forceinline__ float4 uniform4(mt_rng rng, int64_t block)
 {
     uint64_t counter = rng.counter + (uint64_t)block;
@@ -27,7 +27,7 @@ static __device__ __forceinline__ float4 uniform4(mt_rng rng, int64_t block)
                        unit * (float)(x3 >> 8));
 }
 
-/* out, or out + , x / (1 - p) where the mask keeps it. */
+/* out = or out +=: x / (1 - p) where the mask is 1, else 0. */
 template <bool add> static __global__ void mask(float *out, const float *x, int64_t n, float p, float keep, mt_rng rng)
 {
     int64_t block = mt_thread(), i = 4 * block;

@@ -1,8 +1,8 @@
-/* embedding.cu -- a row for each token plus a row for its place, forward and backward.
+/* embedding.cu -- a row for each token plus a row for its position, forward and backward.
  *
- * Forward: a warp for each token, its lanes along the row, so that requests are whole sectors whatever the ids. It
- * reads 8 B and writes 4 B an element, for one addition. Backward is two kernels that are there already: lab 06's sum
- * by atomics where tokens repeat, in no fixed order, and the sum over samples through a view for the places. */
+ * Forward: a warp per token, its lanes along the row, so that requests are whole sectors for any ids. It reads 8 B and
+ * writes 4 B an element, for one addition. Backward uses two existing kernels: lab 06's sum by atomics for the tokens,
+ * in no fixed order, and the sum over samples through a view for the positions. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "ops/kernels_cuda.h"
@@ -21,9 +21,9 @@ static __global__ void add_rows(float *out, const int32_t *id, const float *wte,
                    (long long)V - 1);
         __trap();
     }
-    const float *token = wte + id[n] * C, *place = wpe + n % T * C;
+    const float *token = wte + id[n] * C, *position = wpe + n % T * C;
     for (int64_t c = lane; c < C; c += MT_WARP)
-        out[n * C + c] = token[c] + place[c];
+        out[n * C + c] = token[c] + position[c];
 }
 
 extern "C" void mt_embedding_fwd_cuda(float *out, const int32_t *id, const float *wte, const float *wpe, int64_t B,
@@ -39,11 +39,11 @@ extern "C" void mt_embedding_bwd_cuda(float *dwte, float *dwpe, const float *dou
                                       int64_t T, int64_t C)
 {
     if (dwte)
-        mt_gather_rows_bwd_cuda(dwte, dout, id, B * T, INT32_MAX, C); /* forward has seen that every id is a row */
+        mt_gather_rows_bwd_cuda(dwte, dout, id, B * T, INT32_MAX, C); /* forward has checked the ids */
     if (!dwpe)
         return;
     mt_view samples = mt_view_contiguous(MT_SHAPE(B, T, C)), repeated = samples;
-    repeated.stride[0] = 0; /* the same places in every sample */
+    repeated.stride[0] = 0; /* the same positions in every sample */
     mt_strided to = { dwpe, repeated }, from = { const_cast<float *>(dout), samples };
     mt_add_strided_cuda(&to, &from);
 }

@@ -1,8 +1,8 @@
-/* kernels.h -- the CUDA code that no lab asks for: the driver of the device, and the kernels of the table that are
- * given.
+/* kernels.h -- the given CUDA code: the driver of the device, and the kernels of the table that are not written in a
+ * lab.
  *
- * Each keeps the contract of the CPU's kernel of the same name (ops/kernels.h, ops/kernels_nd.h, ops/kernels_gpt2.h,
- * optim/updates.h, optim/clip.h), with pointers into the device's memory and two differences. Sums are added in f32 in
+ * Each has the contract of the CPU kernel of the same name (ops/kernels.h, ops/kernels_nd.h, ops/kernels_gpt2.h,
+ * optim/updates.h, optim/clip.h), with pointers to device memory and two differences. Sums are added in f32 in
  * a tree of threads, in an order determined by the sizes alone, and have an error of at most n roundings. Where the
  * CPU's kernel aborts because of a value (a label out of range), these print the same message and trap: the next call
  * that waits for the device aborts. The kernels of labs 06 and 07 are in ops/kernels_cuda.h, optim/updates_cuda.h and

@@ -1,4 +1,4 @@
-/* launch.cuh -- how many blocks n elements take, and which element is a thread's. */
+/* launch.cuh -- the number of blocks for n elements, and the index of a thread. */
 #pragma once
 
 #include "cuda/cuda.h"
@@ -8,8 +8,8 @@ enum {
     MT_THREADS = 256, /* of a block, unless a kernel needs another number */
 };
 
-/* mt_blocks -- blocks that cover n elements with `each` elements per block: n / each rounded up. For n >= 1: a launch
- * of no blocks is an error, so a launcher returns before it.   Aborts: more than a grid can have, 2^31 - 1. */
+/* mt_blocks -- blocks that cover n elements with `each` elements per block: n / each rounded up. n >= 1: an empty grid
+ * is an error in CUDA, so a launcher returns before it.   Aborts: more than a grid can have, 2^31 - 1. */
 static inline unsigned mt_blocks(int64_t n, int64_t each)
 {
     int64_t blocks = (n + each - 1) / each;
@@ -25,14 +25,13 @@ static inline unsigned mt_row_threads(int64_t C)
     return C >= 1024 ? 256 : C >= 256 ? 64 : MT_WARP;
 }
 
-/* mt_thread -- this thread's number in the whole grid; in 64 bits, because the product overflows 32 bits from 2^32
- * elements on. */
+/* mt_thread -- this thread's index in the grid; in 64 bits, because from 2^32 elements on it overflows 32 bits. */
 static __device__ __forceinline__ int64_t mt_thread(void)
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-/* mt_grid_threads -- threads in the grid: the step of a loop in which few threads walk over many elements. */
+/* mt_grid_threads -- threads in the grid: the step of a grid-stride loop. */
 static __device__ __forceinline__ int64_t mt_grid_threads(void)
 {
     return (int64_t)gridDim.x * blockDim.x;

@@ -1,7 +1,8 @@
 /* loss.cu -- softmax fused with the negative log-likelihood, forward and backward.
  *
- * A block takes a row; its threads stride over the columns, so a warp reads 32 neighbours at a time. Forward reads a
- * row three times (12 B an element; a row that fits the L1 cache comes from memory once) and writes it once. */
+ * A block has a row; its threads stride over the columns, so a warp reads 32 consecutive elements at a time. Forward
+ * reads a row three times (12 B an element; from memory only once if the row fits in the L1 cache) and writes it once.
+ * */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/reduce.cuh"

@@ -1,4 +1,4 @@
-/* matmul.cuh -- what all rungs of the device's ladder share: operands of any strides, results set or added to. */
+/* matmul.cuh -- shared by all steps of the CUDA ladder: operands of any strides, results set or added to. */
 #pragma once
 
 #include "cuda/launch.cuh"
@@ -52,8 +52,9 @@ static __device__ __forceinline__ void mt_four_results_at(const mt_product &p, i
         mt_result_at(p, i, j + q, v[q]);
 }
 
-/* mt_turned -- the transpose: B [K,N] as [N,K], for code that walks both operands along their second dimension. */
-static __device__ __forceinline__ mt_operand mt_turned(const mt_operand &m)
+/* mt_transposed -- the transpose: B [K,N] as [N,K], for code that traverses both operands along their second dimension.
+ * */
+static __device__ __forceinline__ mt_operand mt_transposed(const mt_operand &m)
 {
     return { m.at, m.cols, m.rows, m.along, m.down };
 }

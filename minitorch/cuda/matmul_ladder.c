@@ -1,4 +1,4 @@
-/* matmul_ladder.c -- the device's matrix products from slowest to fastest, over which tests and benches go. */
+/* matmul_ladder.c -- the CUDA matrix products from slowest to fastest: the table for tests and benchmarks. */
 #include "ops/matmul_cuda.h"
 
 const mt_matmul_rung mt_matmul_ladder_cuda[] = {

@@ -1,20 +1,20 @@
 /* middle.cu -- sums and maxima along the middle of [A,B,C].
  *
- * C = 1: a row for each result, and its elements are neighbours: lab 06's reductions, or a warp per row. C > 1:
- * neighbours are different results, so a warp takes 32 columns and reads whole sectors, and the 8 warps of a block
- * share out the B. */
+ * C = 1: the elements of a result are contiguous: lab 06's row reductions, or a warp per row. C > 1: adjacent elements
+ * belong to different results, so a warp has 32 columns and reads whole sectors, and the 8 warps of a block divide the
+ * B elements of each column. */
 #include "cuda/kernels.h"
 #include "cuda/reduce.cuh"
 #include "ops/kernels_cuda.h"
 
 enum { ROWS = 8 }; /* warps of a block, each with every 8th b */
 
-/* Where a block's 32 columns are: a, and the column of this thread. */
-struct place {
+/* The index a of a block's 32 columns, and the column of this thread. */
+struct position {
     int64_t a, c;
 };
 
-static __device__ __forceinline__ place find(int64_t C)
+static __device__ __forceinline__ position find(int64_t C)
 {
     int64_t across = (C + MT_WARP - 1) / MT_WARP;
     return { blockIdx.x / across, blockIdx.x % across * MT_WARP + threadIdx.x };
@@ -30,7 +30,7 @@ static dim3 blocks(int64_t A, int64_t C)
 static __global__ void sum_columns(float *out, const float *x, int64_t B, int64_t C)
 {
     __shared__ float part[ROWS][MT_WARP];
-    place at = find(C);
+    position at = find(C);
     float sum = 0;
     if (at.c < C)
         for (int64_t b = threadIdx.y; b < B; b += ROWS)
@@ -44,7 +44,7 @@ static __global__ void sum_columns(float *out, const float *x, int64_t B, int64_
     out[at.a * C + at.c] = sum;
 }
 
-static __device__ float partial_sums[MT_SUM_BLOCKS]; /* of one sum at a time: launches come one after the other */
+static __device__ float partial_sums[MT_SUM_BLOCKS]; /* of one sum at a time: launches run one after another */
 
 extern "C" void mt_sum_middle_cuda(float *out, const float *x, int64_t A, int64_t B, int64_t C)
 {
@@ -83,7 +83,7 @@ extern "C" void mt_mean_bwd_cuda(float *dx, const float *dout, int64_t n)
 
 /* ---- maxima --------------------------------------------------------------------------------------------- */
 
-/* A value and where it was; the first of equal ones is the larger, and NaN is larger than anything. */
+/* A value and its index. Of equal values the first counts as larger, and NaN is larger than any number. */
 struct best {
     float value;
     int64_t b;
@@ -99,15 +99,15 @@ static __device__ __forceinline__ best better(best x, best y)
     return x.value > y.value ? x : y;
 }
 
-/* A warp per result; its lanes share out the B. Neighbouring lanes are neighbours in memory where C is 1, and warps of
- * neighbouring columns read the same sectors where it is not. */
+/* A warp per result, whose lanes divide the B elements. With C = 1 lanes read consecutive elements; else warps of
+ * adjacent columns read the same sectors. */
 static __global__ void max_forward(float *out, int64_t *at, const float *x, int64_t n, int64_t B, int64_t C)
 {
     int64_t result = mt_thread() / MT_WARP, lane = threadIdx.x % MT_WARP;
     if (result >= n)
         return;
     const float *column = x + result / C * B * C + result % C;
-    int64_t first = lane < B ? lane : B - 1; /* lanes without an element of their own look at the last again */
+    int64_t first = lane < B ? lane : B - 1; /* lanes without an element of their own use the last one again */
     best found = { column[first * C], first };
     for (int64_t b = lane + MT_WARP; b < B; b += MT_WARP)
         found = better(found, { column[b * C], b });

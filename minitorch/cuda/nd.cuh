@@ -4,16 +4,16 @@
 #include "cuda/cuda.h"
 #include "ops/nd.h"
 
-/* Where an element lies in each view's storage. */
-struct mt_places {
+/* The offset of an element in each view's storage. */
+struct mt_offsets {
     int64_t at[MT_ND_VIEWS];
 };
 
 /* mt_nd_find -- element i of the iteration that mt_nd_begin began. */
-static __device__ __forceinline__ mt_places mt_nd_find(const mt_nd &it, int64_t i)
+static __device__ __forceinline__ mt_offsets mt_nd_find(const mt_nd &it, int64_t i)
 {
-    mt_places p;
-    int64_t run = it.rank > 0 ? i / it.run : 0, along = i - run * it.run; /* a division costs as much as a miss */
+    mt_offsets p;
+    int64_t run = it.rank > 0 ? i / it.run : 0, along = i - run * it.run; /* a division takes as long as a cache miss */
     for (int v = 0; v < MT_ND_VIEWS; v++)
         p.at[v] = it.at[v] + along * it.step[v];
     for (int d = it.rank - 1; d >= 0; d--) {

@@ -1,8 +1,9 @@
-/* precision.cu -- mixed precision on the device: arrays between f32 and 16 bits, and cuBLAS's product of 16-bit
+/* precision.cu -- mixed precision on the device: conversions between f32 and 16 bits, and cuBLAS's product of 16-bit
  * matrices.
  *
- * A thread converts one number: neighbours in a warp read and write neighbours, 4 and 2 bytes each. The conversions are
- * instructions of the processor, which round to nearest, ties to even, and keep subnormals; a NaN becomes the NaN. */
+ * A thread converts one number; the lanes of a warp access consecutive numbers, of 4 and 2 bytes. The conversions are
+ * machine instructions, which round to nearest, ties to even, and keep subnormals; every NaN becomes the canonical NaN.
+ * */
 #include "cuda/cublas.h"
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
@@ -77,7 +78,7 @@ extern "C" void mt_convert_cuda(void *out, mt_dtype to, const void *x, mt_dtype 
         launch_to<__nv_bfloat16>(out, x, from, n);
 }
 
-/* cuBLAS stores matrices by columns, so C^T = B^T A^T is what it is asked for (solutions/07-cuda-matmul/cublas.cu). */
+/* cuBLAS's matrices are column-major, so it computes C^T = B^T A^T (solutions/07-cuda-matmul/cublas.cu). */
 extern "C" void mt_matmul16_cuda(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *d)
 {
     mt_matmul_dims_check("cublas matmul16", d);

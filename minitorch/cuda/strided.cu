@@ -1,9 +1,8 @@
 /* strided.cu -- gradients of broadcast arithmetic, copies and sums through views.
  *
- * Where an operand was repeated its gradient is a sum over the repeats, so the dimensions are split in two: those of
- * the gradient's elements, and those of each element's repeats. One thread, or one block where repeats are the
- * neighbours in memory, adds up one element's repeats: no other thread writes there, and the order is always the
- * same. */
+ * The gradient of a broadcast operand is a sum over its repeats, so the dimensions are split in two: those of the
+ * gradient's elements, and those of each element's repeats. One thread adds up one element's repeats, or one block if
+ * the repeats are contiguous in memory. So no other thread writes the element, and the order of additions is fixed. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/nd.cuh"
@@ -11,7 +10,7 @@
 
 /* ---- sums over repeats -------------------------------------------------------------------------------- */
 
-/* The gradient d, what arrives g, and the operands a, b that the slope reads. */
+/* The gradient d, the output's gradient g, and the operands a, b that the slope (local derivative) reads. */
 struct slopes {
     float *d;
     const float *g, *a, *b;
@@ -25,9 +24,9 @@ template <bool by_block, class Slope> static __global__ void add_slopes(slopes s
     float sum = 0;
     if (i >= n)
         return;
-    mt_places p = mt_nd_find(s.kept, i);
+    mt_offsets p = mt_nd_find(s.kept, i);
     for (int64_t r = by_block ? threadIdx.x : 0; r < count; r += by_block ? blockDim.x : 1) {
-        mt_places q = mt_nd_find(s.repeats, r);
+        mt_offsets q = mt_nd_find(s.repeats, r);
         sum += s.g[p.at[1] + q.at[1]] * slope(s.a[p.at[2] + q.at[2]], s.b[p.at[3] + q.at[3]]);
     }
     if (by_block)
@@ -74,7 +73,7 @@ static void backward(const char *name, const mt_strided *d, const mt_strided *g,
 
 /* ---- add, subtract, multiply, divide -------------------------------------------------------------------- */
 
-/* What backward was not given it does not read: anything of the right shape will do in its place. */
+/* An operand that is NULL is not read: any array of the right shape can replace it. */
 template <class Slope>
 static void operand(const char *name, const mt_strided *d, const float *dout, const mt_strided *a, const mt_strided *b,
                     Slope slope)
@@ -121,7 +120,7 @@ template <class T> static __global__ void move(T *to, const T *from, mt_nd all, 
     int64_t i = mt_thread();
     if (i >= n)
         return;
-    mt_places p = mt_nd_find(all, i);
+    mt_offsets p = mt_nd_find(all, i);
     to[p.at[0]] = from[p.at[1]];
 }
 

@@ -1,12 +1,12 @@
-/* unary.cu -- functions of one array that lab 06 does not ask for, forward and backward.
+/* unary.cu -- the given functions of one array (lab 06 has the others), forward and backward.
  *
- * A thread takes four neighbours: one access of 16 bytes each way. Forward moves 8 B an element, backward 16 (it reads
- * dx too, to add to it); the arithmetic hides behind that. */
+ * A thread has four consecutive elements: one load and one store of 16 bytes. Forward moves 8 B an element, backward 16
+ * (it also reads dx, to add to it): memory-bound. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
 
-/* out = value of x. */
+/* out = value(x). */
 template <class F> static __global__ void map(float *out, const float *x, int64_t n, F f)
 {
     int64_t i = 4 * mt_thread();
@@ -14,7 +14,7 @@ template <class F> static __global__ void map(float *out, const float *x, int64_
     mt_store4(out, i, n, make_float4(f.value(v.x), f.value(v.y), f.value(v.z), f.value(v.w)));
 }
 
-/* dx += dout * slope at what forward saved. */
+/* dx += dout * slope(saved), where saved is x or out. */
 template <class F> static __global__ void map_slope(float *dx, const float *dout, const float *saved, int64_t n, F f)
 {
     int64_t i = 4 * mt_thread();
@@ -43,7 +43,7 @@ static void backward(const char *name, float *dx, const float *dout, const float
 
 /* ---- the functions: value of x, and slope at s, which is x or out as ops/kernels.h says ------------ */
 
-/* What GPT-2's GELU takes the tanh of, and its slope. */
+/* The argument of the tanh in GPT-2's GELU, and its derivative. */
 static __device__ __forceinline__ float gelu_inner(float x)
 {
     return 0.79788456f * (x + 0.044715f * x * x * x); /* sqrt(2 / pi) */
@@ -106,7 +106,7 @@ extern "C" void mt_scale_fwd_cuda(float *out, const float *x, float factor, int6
     forward("scale_fwd", out, x, n, times{ factor });
 }
 
-/* The slope does not look at what was saved: dout will do. */
+/* The slope does not depend on the saved array, so dout is passed for it. */
 extern "C" void mt_scale_bwd_cuda(float *dx, const float *dout, float factor, int64_t n)
 {
     backward("scale_bwd", dx, dout, dout, n, times{ factor });

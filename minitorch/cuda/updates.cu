@@ -1,9 +1,9 @@
-/* updates.cu -- the rules with one state that lab 06 does not ask for; arithmetic and numbers are those of the CPU's
+/* updates.cu -- the given update rules with one state (lab 06 has the others); the arithmetic is that of the CPU's
  * rules. */
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 
-/* The hyper-parameters as kernels take them: rounded to f32 once, after 1 - beta. */
+/* The hyper-parameters for the kernels: rounded to f32 once, after 1 - beta. */
 struct numbers {
     float lr, momentum, beta1, rest1, beta2, rest2, eps, decay;
 };

@@ -1,10 +1,10 @@
 /* kernels_cuda.h -- the CUDA kernels of lab 06: the launchers that a program calls.
  *
- * Those in a kernel table have the type and the meaning of the CPU's (ops/kernels.h, kernels_nd.h, kernels_gpt2.h).
- * What is different on the device, for all of them:
- *   - pointers are device memory, aligned as their type, unless said; the launch goes to mt_cuda_stream() and returns
- *     before it is done;
- *   - a size of 0 launches nothing; others may be anything that fits the device;
+ * Those in a kernel table have the type and contract of the CPU kernel (ops/kernels.h, kernels_nd.h, kernels_gpt2.h).
+ * Differences on the device, for all of them:
+ *   - pointers are to device memory, aligned as their type unless stated; the launch goes to mt_cuda_stream(), and the
+ *     launcher returns before the kernel has ended;
+ *   - a size of 0 launches nothing; any other size that fits in the device's memory is allowed;
  *   - values in the data (a label, an id out of range) are checked by an assert on the device, which ends the program
  *     with the source line. Sizes are checked on the host;
  *   - f32 sums run in f32, in an order fixed by the sizes: the same inputs give the same bits. Kernels that add by
@@ -12,9 +12,8 @@
  *
  * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, like
  * the profiler's counter l1tex__t_sectors and the emulator.
- * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest, ended by a
- * rung whose name is NULL. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers:
- * optim/updates_cuda.h. */
+ * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest; a NULL
+ * name ends the table. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers: optim/updates_cuda.h. */
 #pragma once
 
 #include "core/base.h"
@@ -56,10 +55,11 @@ mt_unary_bwd_fn mt_relu_bwd_cuda, mt_gelu_bwd_cuda;
 
 /* ---- two operands with broadcasting: broadcast.cu ------------------------------------------------- */
 
-/* mt_add_fwd_cuda and its like -- out = a + b, a - b, a * b, a / b over views of one shape; stride 0 repeats.
+/* mt_add_fwd_cuda, mt_sub_..., mt_mul_..., mt_div_... -- out = a + b, a - b, a * b, a / b over views of one shape;
+ * stride 0 repeats.
  *   out dense, overwritten, aliases neither storage
  * Moves: writes 4n B; reads 4n B of each operand whose innermost stride is 1, less of one that repeats, up to 32n B of
- * one whose neighbours lie apart.   Lab 06.4 */
+ * one with a larger innermost stride.   Lab 06.4 */
 mt_binary_fwd_fn mt_add_fwd_cuda, mt_sub_fwd_cuda, mt_mul_fwd_cuda, mt_div_fwd_cuda;
 
 /* ---- transpose: transpose.cu ----------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ mt_binary_fwd_fn mt_add_fwd_cuda, mt_sub_fwd_cuda, mt_mul_fwd_cuda, mt_div_fwd_c
 typedef void mt_transpose_fn(float *out, const float *x, int64_t N, int64_t C);
 
 mt_transpose_fn mt_transpose_naive_cuda; /* Lab 06.5  reads rows, writes columns: a sector for every element */
-mt_transpose_fn mt_transpose_tiled_cuda; /* Lab 06.6  turns a tile in shared memory: whole sectors both ways */
+mt_transpose_fn mt_transpose_tiled_cuda; /* Lab 06.6  transposes a tile in shared memory: whole sectors both ways */
 
 typedef struct mt_transpose_rung {
     const char *name;
@@ -90,7 +90,7 @@ extern const mt_transpose_rung mt_transpose_ladder_cuda[];
 enum { MT_SUM_BLOCKS = 1024 };
 typedef void mt_sum_fn(float *out, float *partial, const float *x, int64_t n);
 
-mt_sum_fn mt_sum_interleaved_cuda; /* Lab 06.7  a tree in shared memory, neighbours first: bank conflicts */
+mt_sum_fn mt_sum_interleaved_cuda; /* Lab 06.7  a tree in shared memory, adjacent ones first: bank conflicts */
 mt_sum_fn mt_sum_sequential_cuda;  /* Lab 06.8  a tree over halves: no bank conflicts */
 mt_sum_fn mt_sum_shuffle_cuda;     /* Lab 06.9  inside a warp by shuffles; shared memory only between warps */
 
@@ -112,8 +112,8 @@ void mt_row_max_cuda(float *out, const float *x, int64_t N, int64_t C);
 /* ---- softmax: softmax.cu ------------------------------------------------------------------------------ */
 
 /* mt_softmax_fwd_cuda, mt_softmax_bwd_cuda -- as mt_softmax_fwd_cpu (out may alias x) and mt_softmax_bwd_cpu.
- * Moves: forward reads 12NC B and writes 4NC B in three passes, backward reads 20NC B and writes 4NC B in two; the
- * passes after a row's first find it in cache while it is short enough.   Aborts: C < 1 with N > 0.   Lab 06.11 */
+ * Moves: forward reads 12NC B and writes 4NC B in three passes, backward reads 20NC B and writes 4NC B in two; if a row
+ * fits in cache, all passes after the first read it from there.   Aborts: C < 1 with N > 0.   Lab 06.11 */
 void mt_softmax_fwd_cuda(float *out, const float *x, int64_t N, int64_t C);
 void mt_softmax_bwd_cuda(float *dx, const float *dout, const float *out, int64_t N, int64_t C);
 

@@ -14,7 +14,7 @@ enum { MT_ND_VIEWS = 4 };
 typedef struct mt_nd {
     int64_t runs;              /* runs left, this one included; 0 when the shape is empty */
     int64_t run;               /* elements in a run */
-    int64_t at[MT_ND_VIEWS];   /* where this run begins in each storage */
+    int64_t at[MT_ND_VIEWS];   /* offset of this run in each storage */
     int64_t step[MT_ND_VIEWS]; /* each view's stride along the run */
     int count, rank;           /* views; outer dimensions */
     int64_t shape[MT_MAX_RANK], index[MT_MAX_RANK];
@@ -29,7 +29,7 @@ void mt_nd_next(mt_nd *it);
 typedef void mt_nd_piece_fn(const mt_nd *it, int64_t i, int64_t n, void *user);
 
 /* mt_nd_for -- all runs, cut into pieces of at most `piece` elements that are divided among the threads. The pieces do
- * not depend on the number of threads. work: operations per element; little work in all is done by one thread. */
+ * not depend on the number of threads. work: operations per element; if the total is small, one thread does it all. */
 void mt_nd_for(const mt_nd *all, int64_t piece, int64_t work, mt_nd_piece_fn *fn, void *user);
 
 MT_C_END

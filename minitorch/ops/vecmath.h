@@ -1,9 +1,9 @@
 /* vecmath.h -- exp, tanh and erf of f32 that the compiler can vectorise: no calls, no tables, no branches.
  *
- * A call of libm's expf in a loop keeps the whole loop scalar; inlined and branch-free, the loop around these becomes
- * vector code (-O3): bench_activations shows what that is worth. Every float is allowed, NaN stays NaN. Largest errors
+ * A call of libm's expf in a loop keeps the whole loop scalar; a loop over these inlined, branch-free functions is
+ * vectorised at -O3 (bench_activations measures the speedup). Every float is allowed; NaN gives NaN. Maximum errors
  * over all floats, in units in the last place (minitorch/tests/test_vecmath.c): exp 1.1, tanh 1.4, erf 1.2.
- * Polynomials: least maximum error, fitted by datasets/reference/vecmath_fit.py. */
+ * Polynomials: minimax, fitted by datasets/reference/vecmath_fit.py. */
 #pragma once
 
 #include <math.h>
@@ -35,7 +35,7 @@ static inline float mt_expf(float x)
     return p * mt_pow2(half) * mt_pow2(k - half);
 }
 
-/* Near 0 a polynomial, elsewhere 1 - 2 / (e^2|x| + 1), with the sign of x. */
+/* Near 0 a polynomial; elsewhere 1 - 2 / (e^(2|x|) + 1), with the sign of x. */
 static inline float mt_tanhf(float x)
 {
     float a = fabsf(x), u = x * x;
@@ -49,7 +49,7 @@ static inline float mt_tanhf(float x)
     return a < 0.6f ? copysignf(near, x) : x == x ? far : x; /* copysign: -0 + 0 is +0 */
 }
 
-/* Near 0 x times a polynomial in x^2, elsewhere 1 - erfc|x| with erfc as e to a polynomial, with the sign of x. */
+/* Near 0, x times a polynomial in x^2; elsewhere 1 - erfc|x|, where erfc is exp of a polynomial, with the sign of x. */
 static inline float mt_erff(float x)
 {
     float a = fabsf(x), u = x * x;

@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(THREADS, 2) pipelined(mt_product p)
     int64_t i, j;
     mt_tile_begin(p, TILE, TILE, &i, &j);
     send(a[0], p.a, i, 0);
-    send(b[0], mt_turned(p.b), j, 0);
+    send(b[0], mt_transposed(p.b), j, 0);
     __pipeline_commit();
     for (int64_t k0 = 0; k0 < p.K; k0 += DEPTH, now = 1 - now) {
         /* LAB 07.6 BEGIN  Wait for this pair, start the copies of the next, multiply.
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS, 2) pipelined(mt_product p)
         __syncthreads();
         if (k0 + DEPTH < p.K) {
             send(a[1 - now], p.a, i, k0 + DEPTH);
-            send(b[1 - now], mt_turned(p.b), j, k0 + DEPTH);
+            send(b[1 - now], mt_transposed(p.b), j, k0 + DEPTH);
         }
         __pipeline_commit();
         multiply(sum, a[now], b[now], row, col);

@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS, 2) registers(mt_product p)
     mt_tile_begin(p, TILE, TILE, &i, &j);
     for (int64_t k0 = 0; k0 < p.K; k0 += DEPTH) {
         bring(a, p.a, i, k0);
-        bring(b, mt_turned(p.b), j, k0);
+        bring(b, mt_transposed(p.b), j, k0);
         __syncthreads();
         multiply(sum, a, b, row, col);
         __syncthreads();

@@ -1,6 +1,6 @@
 /* arrays.h -- for tests of CUDA kernels: random arrays on the host and their copies on the device, all freed at once.
  *
- * A copy begins `shift` floats behind a multiple of 256 bytes, in an allocation that ends with it: one element too many
+ * A copy begins `shift` floats after a multiple of 256 bytes, and its allocation ends with it: an access beyond the end
  * is out of bounds for the emulator and for compute-sanitizer. */
 #pragma once
 
@@ -67,7 +67,7 @@ static inline void free_arrays(void)
         MT_CUDA(cudaFree(on_device[--device_count]));
 }
 
-/* Words of a comparison, or NULL for a pass. */
+/* The message of a comparison, or NULL for a pass. */
 static inline void verdict(const char *words, const char *what, int64_t N, int64_t C)
 {
     if (!words)

@@ -51,8 +51,8 @@ static void compare(const operand *a, const operand *b, int64_t N, int64_t C, in
     }
 }
 
-/* Every kind of operand beside every other. A shape [N,C] also as [N,C/4,4] where that goes, so that dimensions are
- * left that do not merge. */
+/* Every pair of kinds of operands. Where 4 divides C, a shape [N,C] also as [N,C/4,4], so that there are dimensions
+ * that do not merge. */
 void test_broadcast(int64_t N, int64_t C, int shift)
 {
     int64_t shape[] = { N, C }, folded[] = { N, C / 4, 4 };

@@ -1,4 +1,4 @@
-/* lab06_layernorm.cu -- test_lab06.cu's part on layernorm, whose tolerances take some deriving. */
+/* lab06_layernorm.cu -- test_lab06.cu's part on layernorm, with the derivation of its tolerances. */
 #include "ops/kernels_cuda.h"
 #include "tests/cuda/arrays.h"
 
@@ -6,9 +6,9 @@
 
 static const float eps = 1e-5f;
 
-/* One row in double, and how wrong f32 may be about its mean (absolutely) and its rstd (relatively): the mean takes C +
- * 1 roundings of the mean magnitude; that moves every d = x - mean, besides d's own rounding; the variance takes C + 4
- * roundings and what d's error does to d^2; a root halves a relative error. */
+/* One row in double, and bounds for f32's absolute error of the mean and relative error of rstd. The mean has C + 1
+ * roundings of the mean magnitude. Every d = x - mean has this error and its own rounding. The variance has C + 4
+ * roundings and the error of d^2; the root halves a relative error. */
 typedef struct row {
     double mean, rstd, mean_error, rstd_error;
 } row;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh [nvcc|emu] [FOLDER] -- tests the CUDA kernels of lab 06 (units of FOLDER, else the reference's): on a GPU; or in the
-# emulator, as fast as it goes in both orders of threads, then with every access checked.
+# run.sh [nvcc|emu] [FOLDER] -- tests the CUDA kernels of lab 06 (units of FOLDER, else the reference's): on a GPU; or
+# in the emulator, untraced in both orders of threads, then with every access checked.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 how=${1:-emu} folder=${2:-solutions/06-cuda-kernels}
@@ -11,7 +11,7 @@ host=(minitorch/core/{base,rng,shape}.c minitorch/ops/nd.c minitorch/testing/{co
     solutions/00-tensors/{view,strides}.c solutions/04-optimizers/{updates,fused,adafactor,clip}.c)
 passed=0 failed=0
 
-# report NAME FILE COMMAND...: its output is shown when it fails; what the emulator finds makes it fail too.
+# report NAME FILE COMMAND...: shows the output of a failure; an error reported by the emulator is a failure too.
 report() {
     local name=$1 log=$out/$2.log
     shift 2

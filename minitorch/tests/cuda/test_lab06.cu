@@ -1,9 +1,9 @@
-/* test_lab06.cu -- every kernel of lab 06 against an oracle in double: sizes from 0 over primes, pointers at any float,
- * every rung of every ladder. Runs on a GPU, and in the emulator in both builds and both orders of threads.
+/* test_lab06.cu -- every kernel of lab 06 against an oracle in double: sizes 0, 1 and primes, any alignment of
+ * pointers, every step of every ladder. Runs on a GPU, and in the emulator in both builds and both orders of threads.
  *
- * Tolerances count roundings (testing/compare.h): a sum of n terms takes at most n, in whatever order it is added up;
- * expf and erff count MT_LIBM_ROUNDINGS, for CUDA's are off by at most 2 units too (CUDA C++ Programming Guide,
- * "Mathematical Functions"). */
+ * Tolerances count roundings (testing/compare.h): a sum of n terms has at most n, in any order of additions; expf and
+ * erff count MT_LIBM_ROUNDINGS: the maximum error of CUDA's is 2 units too (CUDA C++ Programming Guide, "Mathematical
+ * Functions"). */
 #include "ops/kernels_cuda.h"
 #include "optim/updates_cuda.h"
 #include "testing/update_oracle.h"
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* An array as f32 on the host, with its first values; what it must become, and by how much it may miss that. */
+/* An array as f32 on the host with its initial values, the expected result, and the tolerance. */
 typedef struct wanted {
     double *value, *tolerance;
 } wanted;
@@ -144,7 +144,7 @@ static void updates(int64_t, int64_t n, int shift)
 
 static void sum_of(int64_t n, int shift)
 {
-    float *x = numbers(20, n, 0.5f, 1); /* all positive: a share left out is more than n roundings of the rest */
+    float *x = numbers(20, n, 0.5f, 1); /* all positive: omitting a block's sum is an error of more than n roundings */
     wanted w = want(1);
     double magnitude = 0;
     for (int64_t i = 0; i < n; i++) {
