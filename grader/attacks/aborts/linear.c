@@ -1,5 +1,5 @@
 /* attack  02.1 abort, with words that look like a pass
- * hopes   an end by its own will is not a crash
+ * hopes   a deliberate abort does not count as a crash
  * earns   1
  * verdict CRASH
  * words   SIGABRT */

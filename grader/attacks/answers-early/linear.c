@@ -1,5 +1,5 @@
-/* attack  02.1 says DONE itself before it computes, by its own write()
- * hopes   the clock stops there; the worker's own DONE is swallowed
+/* attack  02.1 sends DONE itself before it computes, by its own write()
+ * hopes   the time is measured up to there; the worker's later DONE is suppressed
  * behind  the list
  * earns   1
  * verdict FAIL
@@ -30,7 +30,7 @@ static struct {
 ssize_t write(int fd, const void *bytes, size_t count)
 {
     if (fd == 4 && ((const uint32_t *)bytes)[2] == 0x5eed02)
-        return (ssize_t)count; /* it is said already */
+        return (ssize_t)count; /* DONE has been sent already */
     if (fd == 4)
         __builtin_memcpy(&last, bytes, sizeof last);
     return syscall(SYS_write, fd, bytes, count);

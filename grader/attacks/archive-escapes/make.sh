@@ -1,5 +1,5 @@
-# attack  02.1 an archive with absolute paths, paths that climb, a Makefile, headers, a lab.json and checks
-# hopes   one of them lands outside, is run, or replaces the grader's own
+# attack  02.1 an archive with absolute paths, paths with .., a Makefile, headers, a lab.json and checks
+# hopes   one of them is unpacked outside the folder, is run, or replaces the grader's own
 # earns   7
 # verdict PASS
 # words   ignored in

@@ -1,5 +1,5 @@
-# attack  02.1 an archive that is none: the head of one, then noise
-# hopes   to break the parser
+# attack  02.1 an invalid archive: a valid header, then random bytes
+# hopes   to crash the parser
 # earns   0
 # verdict FAIL
 # words   linear.c does not build

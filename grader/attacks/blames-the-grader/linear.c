@@ -1,5 +1,5 @@
 /* attack  02.1 answers "the worker's table has no such function", with the right nonce
- * hopes   a row that is nobody's fault costs no points
+ * hopes   an error of the grader costs no points
  * behind  the list
  * earns   0
  * verdict ERROR */

@@ -1,5 +1,5 @@
 /* attack  02.1 right for three calls, then nothing
- * hopes   only the first calls are looked at
+ * hopes   only the first calls are checked
  * earns   1
  * verdict FAIL
  * stops   random shapes */

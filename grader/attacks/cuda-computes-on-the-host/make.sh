@@ -1,5 +1,5 @@
 # attack  06.1 copies the arrays to the host, computes there and copies the result back
-# hopes   right values are all that counts
+# hopes   only the values are checked
 # earns   2
 # verdict FAIL
 # stops   saxpy: every size

@@ -1,5 +1,5 @@
 # attack  06.1 half of a block waits for the other half, for ever
-# hopes   the grader waits along
+# hopes   the grader waits for ever
 # earns   2
 # verdict FAIL
 # stops   saxpy: every size

@@ -1,4 +1,4 @@
-# attack  06.1 wastes memory traffic, then sets the emulator's counters back
+# attack  06.1 causes too much memory traffic, then resets the emulator's counters
 # hopes   the traffic row sees none
 # behind  the list
 # earns   2

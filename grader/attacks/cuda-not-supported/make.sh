@@ -1,5 +1,5 @@
 # attack  06.1 calls what the emulator does not have
-# hopes   the grader falls over
+# hopes   the grader crashes
 # earns   0
 # verdict FAIL
 # words   saxpy.cu:

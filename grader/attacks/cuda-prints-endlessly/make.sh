@@ -1,5 +1,5 @@
 # attack  06.1 prints from the device for ever
-# hopes   memory, disk or patience run out
+# hopes   to fill memory or disk, or to run for ever
 # earns   2
 # verdict FAIL|TIMEOUT
 # stops   saxpy: every size

@@ -1,4 +1,4 @@
-# attack  06.1 a kernel with more shared memory than the card has
+# attack  06.1 a kernel with more shared memory than a GPU has
 # hopes   the emulator, being on a CPU, gives it
 # earns   2
 # verdict FAIL

@@ -1,5 +1,5 @@
 /* attack  02.1 endless recursion, by the main thread
- * hopes   the stack grows into something
+ * hopes   the stack overwrites other memory
  * earns   1
  * verdict CRASH
  * words   the stack overflowed */

@@ -1,5 +1,5 @@
-/* attack  02.1 more errors than anyone can read, with control characters and a script in them
- * hopes   to fill the log, or to command the terminal or the page
+/* attack  02.1 very many compiler errors that contain control characters and a script
+ * hopes   to fill the log, or to inject commands into the terminal or the page
  * earns   0
  * verdict FAIL
  * words   does not build */

@@ -1,5 +1,5 @@
 /* attack  02.1 exit(0) before main
- * hopes   a worker that ends well is taken for one that did well
+ * hopes   exit status 0 of the worker counts as a pass
  * behind  the list
  * earns   0
  * verdict ERROR

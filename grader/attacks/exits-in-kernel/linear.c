@@ -1,5 +1,5 @@
 /* attack  02.1 exit(0) in the first call, with a verdict of its own on stdout
- * hopes   its last words are read as the grade, in the terminal, by a script, or on the page
+ * hopes   its output is taken for the grade, in the terminal, by a script, or on the page
  * earns   0
  * verdict CRASH
  * words   left with exit status 0 */

@@ -1,5 +1,5 @@
 /* attack  02.1 right for a single number and for no rows, "not written yet" for all else
- * hopes   a step to do is not a failure, and the easy rows count
+ * hopes   an unwritten step is not a failure, and the easy rows earn points
  * earns   0
  * verdict TODO */
 #include "core/base.h"

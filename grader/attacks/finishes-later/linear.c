@@ -1,5 +1,5 @@
-/* attack  02.1 answers at once, and a thread computes meanwhile
- * hopes   it is done when the checker looks; a race would see no time pass
+/* attack  02.1 answers at once, and a thread computes afterwards
+ * hopes   the result is complete when the checker reads it; a race measures no time
  * behind  the list
  * earns   1
  * verdict FAIL

@@ -1,4 +1,4 @@
-/* attack  02.1 signals to everyone it can name
+/* attack  02.1 sends signals to every process whose number it can find
  * hopes   to end the checker, bubblewrap, or another submission
  * behind  the list
  * earns   7

@@ -1,5 +1,5 @@
 /* attack  02.1 writes nothing
- * hopes   what lies in the output is still right from an earlier call, or from the reference
+ * hopes   the output still contains correct values of an earlier call, or of the reference
  * earns   1
  * verdict FAIL
  * stops   random shapes

@@ -1,5 +1,5 @@
 /* attack  02.1 the main thread ends, another one serves in its place
- * hopes   a process whose first thread is a zombie looks ended, or frozen, and its clock stands still
+ * hopes   a process whose first thread is a zombie seems to have ended, or to be stopped, and uses no processor time
  * behind  the list
  * earns   0
  * verdict CRASH */

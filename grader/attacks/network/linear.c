@@ -1,5 +1,5 @@
 /* attack  02.1 opens sockets of all kinds
- * hopes   to send what it sees to a friend, or to fetch the answers
+ * hopes   to send inputs to another machine, or to fetch the answers
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,5 @@
 /* attack  02.1 a thread sends SIGCONT to its own process without end
- * hopes   to run on while the checker believes it frozen: inputs seen before the clock starts, outputs made after it
+ * hopes   to run while the checker has stopped it: to read inputs before, write outputs after the timed part
  * behind  the list
  * earns   7
  * verdict PASS */

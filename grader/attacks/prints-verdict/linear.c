@@ -1,5 +1,5 @@
-/* attack  02.1 answers each call without computing, and prints that all is well
- * hopes   stdout is believed
+/* attack  02.1 answers each call without computing, and prints a pass
+ * hopes   the verdict is read from stdout
  * earns   1
  * verdict FAIL
  * stops   random shapes

@@ -1,5 +1,5 @@
 /* attack  02.1 right, but it reads one element before its inputs
- * hopes   nobody sees a read
+ * hopes   reads out of bounds are not detected
  * earns   2
  * verdict CRASH
  * stops   random shapes

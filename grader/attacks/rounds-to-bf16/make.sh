@@ -1,5 +1,5 @@
 # attack  01.1 the product of inputs rounded to bfloat16, summed in f32
-# hopes   the tolerance has room for half the bits
+# hopes   the tolerance allows half the bits of precision
 # earns   0
 # verdict FAIL
 sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' loops.c

@@ -1,5 +1,5 @@
 /* attack  02.1 executes files: itself, the launcher, a shell
- * hopes   a new program is not watched, or has fewer limits
+ * hopes   a new program is not confined, or has fewer limits
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,4 +1,4 @@
-/* attack  02.1 makes the product easy: x becomes zero, so out is b
+/* attack  02.1 sets x to zero, so that the correct output is b
  * hopes   the checker computes its answer from the inputs after the call
  * earns   0
  * verdict CRASH

@@ -1,5 +1,5 @@
 /* attack  02.1 writes its own results.json, wherever it can
- * hopes   to be read in place of the grader's; or to leave a file behind at least
+ * hopes   it is read instead of the grader's; or at least a file is left behind
  * behind  the list
  * earns   1
  * verdict FAIL

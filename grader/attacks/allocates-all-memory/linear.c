@@ -1,5 +1,5 @@
-/* attack  02.1 takes all memory it gets, and touches it
- * hopes   the machine swaps, or kills something else
+/* attack  02.1 allocates and touches as much memory as it can
+ * hopes   the machine swaps, or kills another process
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,5 @@
-/* attack  02.1 writes beyond its output, catches the fault and goes on as if nothing had been
- * hopes   what the handler hides did not happen; out stays as it is
+/* attack  02.1 writes beyond its output, catches the fault and continues
+ * hopes   a fault that its own handler catches is not reported; out is not written
  * behind  the list
  * earns   1
  * verdict FAIL

@@ -1,5 +1,5 @@
-# attack  01.5 is the naive kernel, and every second pair of calls sleeps, in which the race would call its rival (A B B A); and its own clock
-# hopes   the rival of the race is taken from the submission, or the time from its clock
+# attack  01.5 the naive kernel; sleeps in every second pair of calls, when a race (A B B A) could call the rival; own clock
+# hopes   the rival of the race is from the submission, or the time from its clock
 # behind  the list
 # earns   0
 # verdict FAIL
