@@ -1,116 +1,106 @@
-/* io.c -- see io.h. A new file has no name while it is written (O_TMPFILE), so the kernel removes it when the process
- * dies. File systems without O_TMPFILE get a file PATH.PID.tmp, which only a kill leaves behind. */
+/* io.c -- see io.h: maps, and files that are replaced in one step, by the calls of mt_io. */
 #include "core/io.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-mt_status mt_file_open(int *fd, int64_t *size, const char *path)
-{
-    struct stat info;
-    mt_status status = MT_OK;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe must not block */
-    if (*fd < 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    if (fstat(*fd, &info) < 0)
-        status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(info.st_mode))
-        status = mt_fail(MT_ERR_IO, "%s: %s, a file is expected", path,
-                         S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
-    *size = info.st_size;
-    if (status != MT_OK)
-        close(*fd);
-    return status;
-}
-
 mt_status mt_file_map_open(mt_file_map *out, const char *path)
 {
-    int fd;
-    int64_t size;
-    void *bytes = NULL;
-    mt_status status = mt_file_open(&fd, &size, path);
+    mt_io *io = mt_io_now();
+    mt_status status = io->map(io, out, path);
     if (status != MT_OK)
         return status;
-    if (size > 0)
-        bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
-    int problem = errno;
-    close(fd); /* the map stays */
-    if (bytes == MAP_FAILED)
-        return mt_fail(MT_ERR_IO, "%s: cannot map it: %s", path, strerror(problem));
-    char *copy = strdup(path);
-    MT_CHECK(copy, "out of memory");
-    *out = (mt_file_map){ bytes, size, copy };
+    out->path = strdup(path);
+    MT_CHECK(out->path, "out of memory");
     return MT_OK;
 }
 
 void mt_file_map_close(mt_file_map *map)
 {
-    if (map->bytes)
-        munmap((void *)map->bytes, (size_t)map->size);
+    mt_io_now()->unmap(mt_io_now(), map);
     free(map->path);
     *map = (mt_file_map){ 0 };
 }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* A file without a name in the folder of path; -1 where that is not possible or it could not be named later. */
-static int open_unnamed(const char *path)
+/* For fopencookie: `file->out` writes by mt_io. */
+static ssize_t put(void *user, const char *data, size_t bytes)
 {
-    char folder[4096];
-    const char *slash = strrchr(path, '/');
-    if (access("/proc/self/fd", X_OK) != 0)
+    mt_file_writer *file = user;
+    mt_io *io = mt_io_now();
+    if (io->write(io, file->fd, data, (int64_t)bytes, file->at) != 0) {
+        file->problem = file->problem ? file->problem : errno;
+        return 0;
+    }
+    file->at += (int64_t)bytes;
+    return (ssize_t)bytes;
+}
+
+static int seek(void *user, off64_t *to, int whence)
+{
+    mt_file_writer *file = user;
+    if (whence == SEEK_END) /* its size is not known here */
         return -1;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    file->at = *to += whence == SEEK_CUR ? file->at : 0;
+    return 0;
+}
+
+static int finish(void *user)
+{
+    mt_io *io = mt_io_now();
+    return io->close(io, ((mt_file_writer *)user)->fd);
 }
 
 mt_status mt_file_writer_open(mt_file_writer *file, const char *path)
 {
+    mt_io *io = mt_io_now();
     file->path = path;
+    file->at = file->problem = 0;
     if (snprintf(file->temp, sizeof file->temp, "%s.%d.tmp", path, (int)getpid()) >= (int)sizeof file->temp)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", path);
-    int fd = open_unnamed(path);
-    file->unnamed = fd >= 0;
-    file->out = file->unnamed ? fdopen(fd, "wb") : fopen(file->temp, "wbe");
-    if (!file->out)
+    file->fd = io->create(io, file->temp);
+    if (file->fd < 0)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    file->out = fopencookie(file, "wb", (cookie_io_functions_t){ .write = put, .seek = seek, .close = finish });
+    MT_CHECK(file->out, "out of memory");
     return MT_OK;
 }
 
-/* Gives the unnamed file its temporary name: link() cannot replace a file, only rename() can. */
-static bool give_name(mt_file_writer *file)
+bool mt_file_writer_flush(mt_file_writer *file)
 {
-    char link[64];
-    if (!file->unnamed)
-        return true;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fileno(file->out));
-    unlink(file->temp);
-    return linkat(AT_FDCWD, link, AT_FDCWD, file->temp, AT_SYMLINK_FOLLOW) == 0;
+    mt_io *io = mt_io_now();
+    return fflush(file->out) == 0 && !ferror(file->out) && io->name(io, file->fd, file->temp) == 0;
+}
+
+mt_status mt_file_writer_end(mt_file_writer *file, bool good)
+{
+    mt_io *io = mt_io_now();
+    int problem = file->problem ? file->problem : errno;
+    if (fclose(file->out) != 0 && good) { /* path is replaced already; only some network file systems fail here */
+        problem = errno;
+        good = false;
+    }
+    if (good)
+        return MT_OK;
+    io->remove(io, file->temp);
+    errno = problem;
+    return mt_fail(MT_ERR_IO, "%s: %s", file->path, strerror(problem));
 }
 
 mt_status mt_file_writer_close(mt_file_writer *file)
 {
-    errno = 0; /* an earlier failed write left its mark in ferror, but its errno is lost */
-    bool good = !ferror(file->out) && fflush(file->out) == 0 && give_name(file);
-    good = fclose(file->out) == 0 && good;
-    if (good && rename(file->temp, file->path) == 0)
-        return MT_OK;
-    mt_status status = mt_fail(MT_ERR_IO, "%s: %s", file->path,
-                               errno ? strerror(errno) : "could not be written completely: is the disk full?");
-    unlink(file->temp);
-    return status;
+    mt_io *io = mt_io_now();
+    return mt_file_writer_end(file, mt_file_writer_flush(file) && io->rename(io, file->temp, file->path) == 0);
 }
 
 void mt_file_writer_abandon(mt_file_writer *file)
 {
+    mt_io *io = mt_io_now();
     fclose(file->out);
-    if (!file->unnamed)
-        unlink(file->temp);
+    io->remove(io, file->temp); /* where it has that name already */
 }

@@ -1,4 +1,5 @@
-/* io.h -- whole files: reading one through a map or into memory, and replacing one in a single step. */
+/* io.h -- whole files: reading one through a map or into memory, and replacing one in a single step; and the calls of
+ * the operating system by which files are written. */
 #pragma once
 
 #include "core/base.h"
@@ -7,13 +8,40 @@
 
 MT_C_BEGIN
 
+/* ---- the disk --------------------------------------------------------------------------------- */
+
+typedef struct mt_file_map mt_file_map;
+
+/* The calls by which files are written and found again. A test replaces them by a simulated disk, on which a call fails
+ * or the power is cut (testing/disk_sim.h). Except for `map` each returns -1 with errno set after a failure. */
+typedef struct mt_io mt_io;
+struct mt_io {
+    int (*create)(mt_io *io,
+                  const char *path); /* a descriptor of a new file, which is named `path` or has no name yet */
+    int (*write)(mt_io *io, int fd, const void *data, int64_t bytes, int64_t at);
+    int (*name)(mt_io *io, int fd, const char *path); /* the path given to create; nothing, where it has that name */
+    int (*fsync)(mt_io *io, int fd);                  /* contents survive a power cut, the name not yet */
+    int (*close)(mt_io *io, int fd);
+    int (*rename)(mt_io *io, const char *from, const char *to); /* in one step; a file `to` is replaced */
+    int (*remove)(mt_io *io, const char *path);                 /* a file, or an empty folder */
+    int (*mkdir)(mt_io *io, const char *path);                  /* fails when it exists */
+    int (*fsync_dir)(mt_io *io, const char *path);              /* the names in a folder survive a power cut */
+    int (*list)(mt_io *io, const char *path, void (*each)(void *user, const char *name), void *user);
+    int (*lock)(mt_io *io, const char *folder); /* a descriptor, whose close unlocks; EWOULDBLOCK: another one has it */
+    mt_status (*map)(mt_io *io, mt_file_map *out, const char *path); /* bytes and size */
+    void (*unmap)(mt_io *io, mt_file_map *map);
+};
+
+mt_io *mt_io_now(void);    /* the operating system, unless replaced */
+void mt_io_use(mt_io *io); /* lent; NULL: the operating system. No file may be open */
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-typedef struct mt_file_map {
+struct mt_file_map {
     const uint8_t *bytes; /* NULL for an empty file */
     int64_t size;
     char *path; /* a copy, for messages */
-} mt_file_map;
+};
 
 /* mt_file_map_open -- map a file read-only: pages are read on first access and shared by all threads. Reading past the
  * new end of a file that became shorter kills the program (SIGBUS); mt_file_writer replaces files instead.
@@ -44,14 +72,23 @@ typedef struct mt_file_writer {
     FILE *out;
     const char *path; /* borrowed until the file is closed */
     char temp[4096];  /* temporary name beside path */
-    bool unnamed;     /* `out` has no name until it is complete */
+    int fd, problem;  /* of mt_io; errno of the first write that failed */
+    int64_t at;       /* where the next write goes */
 } mt_file_writer;
 
-/* mt_file_writer_open -- MT_ERR_IO when no file can be created beside path; there is nothing to close then. */
+/* mt_file_writer_open -- MT_ERR_IO when no file can be created beside path; there is nothing to close then. `file` must
+ * stay where it is until it is closed. */
 mt_status mt_file_writer_open(mt_file_writer *file, const char *path);
 
-/* mt_file_writer_close -- replace path. MT_ERR_IO when any write failed: path is then unchanged and nothing is left. */
+/* mt_file_writer_close -- replace path. MT_ERR_IO when any write failed: path is then unchanged and nothing is left.
+ * A power cut soon after may leave path empty or damaged: nothing is synced. */
 mt_status mt_file_writer_close(mt_file_writer *file);
+
+/* The parts of close: mt_file_writer_flush -- all bytes are with the operating system, in a file named `temp`;
+ * mt_file_writer_end -- close it; `good` says whether it took the place of path. Otherwise `temp` is removed, and the
+ * status is MT_ERR_IO with the reason in errno. */
+bool mt_file_writer_flush(mt_file_writer *file);
+mt_status mt_file_writer_end(mt_file_writer *file, bool good);
 
 /* mt_file_writer_abandon -- discard what was written. */
 void mt_file_writer_abandon(mt_file_writer *file);

@@ -49,6 +49,12 @@ int64_t mt_state_bytes(const mt_state *state);                         /* of all
 mt_state mt_state_clone(const mt_state *state);
 void mt_state_copy(const mt_state *to, const mt_state *from);
 
+/* mt_state_texts -- all integers and settings as settings of their present values, without the tensors.
+ * mt_state_read -- an integer becomes what the text says, a setting is compared with it; `dry` only checks. path: the
+ * file, for messages. MT_ERR_FORMAT: no text (NULL), or not an integer. MT_ERR_ARGUMENT: a setting differs. */
+mt_state mt_state_texts(const mt_state *state);
+mt_status mt_state_read(const mt_state_item *item, const char *text, const char *path, bool dry);
+
 void mt_state_free(mt_state *state); /* leaves it empty; tensors that nothing else holds are freed */
 
 MT_C_END

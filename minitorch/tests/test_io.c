@@ -1,15 +1,16 @@
-/* test_io.c -- files that are replaced in one step: complete, abandoned, killed in the middle, on a full disk. */
+/* test_io.c -- files that are replaced atomically: completed, abandoned, killed while writing, on a full disk. */
 #include "core/io.h"
 #include "temp_dir.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 TestSuite(io, .init = temp_dir_make, .fini = temp_dir_remove);
 
-/* How many files the test's folder holds. */
+/* The number of files in the test's folder. */
 static int files(void)
 {
     int count = 0;
@@ -116,6 +117,43 @@ Test(io, a_full_disk_changes_nothing)
         expect_text(path, "old");
         cr_expect_eq(files(), 1);
     }
+}
+
+static void note(void *user, const char *name)
+{
+    strcat(user, name);
+}
+
+/* The calls of the operating system that a file writer does not make. */
+Test(io, folders)
+{
+    char names[256] = "";
+    mt_io *io = mt_io_now();
+    cr_assert(io->mkdir(io, in_dir("d")) == 0 && io->mkdir(io, in_dir("d")) == -1 && errno == EEXIST);
+    cr_assert(io->fsync_dir(io, in_dir("d")) == 0 && io->fsync_dir(io, in_dir("none")) == -1);
+    write_text(in_dir("d/a"), "text");
+    cr_assert(io->list(io, in_dir("d"), note, names) == 0 && io->list(io, in_dir("none"), note, names) == -1);
+    cr_assert_str_eq(names, "a");
+    int lock = io->lock(io, in_dir("d"));
+    cr_assert(lock >= 0 && io->lock(io, in_dir("d")) == -1 && errno == EWOULDBLOCK);
+    io->close(io, lock);
+    lock = io->lock(io, in_dir("d"));
+    cr_assert(lock >= 0 && io->close(io, lock) == 0);
+    cr_assert(io->remove(io, in_dir("d")) == -1 && io->remove(io, in_dir("d/a")) == 0);
+    cr_assert(io->remove(io, in_dir("d")) == 0);
+}
+
+/* Overwritten from the start, as by a writer that knows its header last. */
+Test(io, seeking_back)
+{
+    mt_file_writer file;
+    cr_assert_eq(mt_file_writer_open(&file, in_dir("file")), MT_OK);
+    fputs("0000 and more", file.out);
+    cr_assert_eq(fseek(file.out, 1, SEEK_SET), 0);
+    fputs("12", file.out);
+    cr_assert_eq(ftell(file.out), 3);
+    cr_assert_eq(mt_file_writer_close(&file), MT_OK);
+    expect_text(in_dir("file"), "0120 and more");
 }
 
 Test(io, no_such_folder)

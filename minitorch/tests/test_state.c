@@ -1,4 +1,4 @@
-/* test_state.c -- the list of named values: what it holds, copies, counts and refuses. */
+/* test_state.c -- the list of named values: contents, copies, counts, errors. */
 #include "core/state.h"
 #include "ops/ops.h"
 

@@ -1,0 +1,32 @@
+/* state_text.c -- integers and settings of a list as texts. */
+#include "core/state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+mt_state mt_state_texts(const mt_state *state)
+{
+    mt_state texts = { 0 };
+    for (const mt_state_item *i = state->item; i < state->item + state->count; i++)
+        if (i->integer)
+            mt_state_setting(&texts, i->name, "%" PRId64, *i->integer);
+        else if (i->setting)
+            mt_state_setting(&texts, i->name, "%s", i->setting);
+    return texts;
+}
+
+mt_status mt_state_read(const mt_state_item *i, const char *text, const char *path, bool dry)
+{
+    char *end = "";
+    if (!text)
+        return mt_fail(MT_ERR_FORMAT, "%s: there is no %s: it is damaged, or was not written by a run", path, i->name);
+    if (i->setting && strcmp(text, i->setting) != 0)
+        return mt_fail(MT_ERR_ARGUMENT, "%s was written with %s %s, not %s", path, i->name, text, i->setting);
+    int64_t value = i->integer ? strtoll(text, &end, 10) : 0;
+    if (*end || !*text)
+        return mt_fail(MT_ERR_FORMAT, "%s: \"%s\" is \"%s\", not an integer", path, i->name, text);
+    if (i->integer && !dry)
+        *i->integer = value;
+    return MT_OK;
+}
