@@ -225,6 +225,18 @@ static void copy(mt_tensor *t, const entry *e, const uint8_t *data)
     free(wide);
 }
 
+mt_dtype mt_safetensors_stored(const mt_safetensors *f, const mt_state *state, const char *prefix)
+{
+    mt_dtype stored = MT_F32;
+    for (const mt_state_item *i = state->item; i < state->item + state->count && stored == MT_F32; i++) {
+        const entry *e = i->tensor ? find(f, "", i->name) : NULL;
+        e = e || !i->tensor ? e : find(f, prefix, i->name);
+        if (e && i->tensor->dtype == MT_F32)
+            stored_as(&stored, e, i->tensor);
+    }
+    return stored;
+}
+
 /* Copy a tensor, or with `dry` only say whether it can be. */
 static mt_status load_tensor(const mt_safetensors *f, const mt_state_item *i, const char *prefix, bool dry)
 {
@@ -245,31 +257,40 @@ static mt_status load_tensor(const mt_safetensors *f, const mt_state_item *i, co
     return MT_OK;
 }
 
-/* The same for an integer; a setting is compared. */
 static mt_status load_text(const mt_safetensors *f, const mt_state_item *i, bool dry)
 {
     const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(f->metadata, i->name));
-    char *end = "";
-    if (!text || !f->has_sum)
-        return mt_fail(MT_ERR_FORMAT, "%s: there is no %s: it is damaged, or was not written by a run", f->file.path,
-                       f->has_sum ? i->name : "checksum");
-    if (i->setting && strcmp(text, i->setting) != 0)
-        return mt_fail(MT_ERR_ARGUMENT, "%s was written with %s %s, not %s", f->file.path, i->name, text, i->setting);
-    int64_t value = i->integer ? strtoll(text, &end, 10) : 0;
-    if (*end || !*text)
-        return mt_fail(MT_ERR_FORMAT, "%s: \"%s\" is \"%s\", not an integer", f->file.path, i->name, text);
-    if (i->integer && !dry)
-        *i->integer = value;
-    return MT_OK;
+    if (!f->has_sum)
+        return mt_fail(MT_ERR_FORMAT, "%s: there is no checksum: it is damaged, or was not written by a run",
+                       f->file.path);
+    return mt_state_read(i, text, f->file.path, dry);
+}
+
+static mt_status load(const mt_safetensors *file, const mt_state *state, const char *prefix, bool dry)
+{
+    mt_status status = MT_OK;
+    for (const mt_state_item *i = state->item; i < state->item + state->count && status == MT_OK; i++)
+        status = i->tensor ? load_tensor(file, i, prefix, dry) : load_text(file, i, dry);
+    return status;
+}
+
+mt_status mt_safetensors_check(const mt_safetensors *file, const mt_state *state, const char *prefix)
+{
+    return load(file, state, prefix, true);
 }
 
 mt_status mt_safetensors_load(const mt_safetensors *file, const mt_state *state, const char *prefix)
 {
-    for (int pass = 0; pass < 2; pass++)
-        for (const mt_state_item *i = state->item; i < state->item + state->count; i++) {
-            mt_status status = i->tensor ? load_tensor(file, i, prefix, pass == 0) : load_text(file, i, pass == 0);
-            if (status != MT_OK)
-                return status;
-        }
-    return MT_OK;
+    mt_status status = load(file, state, prefix, true);
+    return status == MT_OK ? load(file, state, prefix, false) : status;
+}
+
+bool mt_safetensors_has(const mt_safetensors *file, const char *name)
+{
+    return bsearch(&(entry){ .name = name }, file->entries, (size_t)file->count, sizeof *file->entries, by_name);
+}
+
+int64_t mt_safetensors_count(const mt_safetensors *file)
+{
+    return file->count;
 }

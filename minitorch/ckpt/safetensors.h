@@ -33,6 +33,20 @@ void mt_safetensors_close(mt_safetensors *file); /* NULL is allowed */
  * unchanged. */
 mt_status mt_safetensors_load(const mt_safetensors *file, const mt_state *state, const char *prefix);
 
+/* mt_safetensors_stored -- the first type in the file that is not the tensor's, of the list's tensors there; f32 when
+ * mt_safetensors_load converts nothing. */
+mt_dtype mt_safetensors_stored(const mt_safetensors *file, const mt_state *state, const char *prefix);
+
+/* mt_safetensors_check -- mt_safetensors_load without copying.
+ * mt_safetensors_has -- whether the file has a tensor of this name.
+ * mt_safetensors_put -- the tensors of a mt_state as a file of a checkpoint, for mt_part's put (ckpt/commit.h): without
+ * checksum, integers and settings, which are the manifest's. */
+mt_status mt_safetensors_check(const mt_safetensors *file, const mt_state *state, const char *prefix);
+bool mt_safetensors_has(const mt_safetensors *file, const char *name);
+int64_t mt_safetensors_count(const mt_safetensors *file); /* of its tensors */
+struct mt_part;
+void mt_safetensors_put(struct mt_part *part, const void *state);
+
 /* mt_crc64 -- CRC-64/XZ of data that follows data with this crc; 0 at the start. */
 uint64_t mt_crc64(uint64_t crc, const void *data, int64_t bytes);
 

@@ -1,4 +1,5 @@
-/* write.c -- a list of named values as a safetensors file. */
+/* write.c -- a list of named values as a safetensors file: alone, or one of several of a checkpoint. */
+#include "ckpt/commit.h"
 #include "ckpt/safetensors.h"
 #include "core/io.h"
 #include "core/scope.h"
@@ -28,12 +29,13 @@ static void add_numbers(cJSON *object, const char *name, const int64_t *numbers,
         cJSON_AddItemToArray(array, cJSON_CreateNumber((double)numbers[i]));
 }
 
-static cJSON *metadata(const mt_state *state)
+/* With `sum` our own: the checksum's place, integers, settings. Otherwise what Hugging Face's readers want. */
+static cJSON *metadata(const mt_state *state, bool sum)
 {
     char text[24];
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "crc64", "0000000000000000");
-    for (const mt_state_item *i = state->item; i < state->item + state->count; i++) {
+    cJSON_AddStringToObject(object, sum ? "crc64" : "format", sum ? "0000000000000000" : "pt");
+    for (const mt_state_item *i = state->item; sum && i < state->item + state->count; i++) {
         if (i->integer)
             snprintf(text, sizeof text, "%" PRId64, *i->integer);
         if (!i->tensor)
@@ -56,10 +58,10 @@ static const mt_state_item **in_order(const mt_state *state, int64_t *count)
 }
 
 /* The header, padded with blanks to a multiple of 8; the caller frees it. */
-static char *header_of(const mt_state *state, const mt_state_item *const *order, int64_t count)
+static char *header_of(const mt_state *state, const mt_state_item *const *order, int64_t count, bool sum)
 {
     cJSON *header = cJSON_CreateObject();
-    cJSON_AddItemToObject(header, "__metadata__", metadata(state));
+    cJSON_AddItemToObject(header, "__metadata__", metadata(state, sum));
     for (int64_t i = 0, end = 0; i < count; i++) {
         const mt_tensor *t = order[i]->tensor;
         cJSON *entry = cJSON_AddObjectToObject(header, order[i]->name);
@@ -78,10 +80,34 @@ static char *header_of(const mt_state *state, const mt_state_item *const *order,
     return padded;
 }
 
-static uint64_t put(FILE *out, uint64_t crc, const void *data, int64_t bytes)
+/* All bytes of the file in order, to `put`. */
+static void emit(const mt_state *state, bool sum, void (*put)(void *user, const void *data, int64_t bytes), void *user)
 {
-    fwrite(data, 1, (size_t)bytes, out);
-    return mt_crc64(crc, data, bytes);
+    int64_t count;
+    const mt_state_item **order = in_order(state, &count);
+    char *header = header_of(state, order, count, sum);
+    uint64_t n = strlen(header);
+    put(user, &n, sizeof n);
+    put(user, header, (int64_t)n);
+    for (int64_t i = 0; i < count; i++) {
+        mt_scope_begin();
+        put(user, mt_data(mt_to_device(order[i]->tensor, MT_CPU)), bytes_of(order[i]->tensor));
+        mt_scope_end();
+    }
+    free(order);
+    free(header);
+}
+
+typedef struct summed {
+    FILE *out;
+    uint64_t crc;
+} summed;
+
+static void put_summed(void *user, const void *data, int64_t bytes)
+{
+    summed *s = user;
+    fwrite(data, 1, (size_t)bytes, s->out);
+    s->crc = mt_crc64(s->crc, data, bytes);
 }
 
 mt_status mt_safetensors_write(const char *path, const mt_state *state)
@@ -90,19 +116,19 @@ mt_status mt_safetensors_write(const char *path, const mt_state *state)
     mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
-    int64_t count;
-    const mt_state_item **order = in_order(state, &count);
-    char *header = header_of(state, order, count);
-    uint64_t n = strlen(header), crc = put(file.out, 0, &n, sizeof n);
-    crc = put(file.out, crc, header, (int64_t)n);
-    for (int64_t i = 0; i < count; i++) {
-        mt_scope_begin();
-        crc = put(file.out, crc, mt_data(mt_to_device(order[i]->tensor, MT_CPU)), bytes_of(order[i]->tensor));
-        mt_scope_end();
-    }
-    if (fseek(file.out, (long)(sizeof n + strlen(MT_SAFETENSORS_START)), SEEK_SET) == 0)
-        fprintf(file.out, "%016" PRIx64, crc);
-    free(order);
-    free(header);
+    summed s = { file.out, 0 };
+    emit(state, true, put_summed, &s);
+    if (fseek(file.out, (long)(sizeof(uint64_t) + strlen(MT_SAFETENSORS_START)), SEEK_SET) == 0)
+        fprintf(file.out, "%016" PRIx64, s.crc);
     return mt_file_writer_close(&file);
+}
+
+static void put_part(void *part, const void *data, int64_t bytes)
+{
+    mt_part_put(part, data, bytes);
+}
+
+void mt_safetensors_put(mt_part *part, const void *state)
+{
+    emit(state, false, put_part, part);
 }

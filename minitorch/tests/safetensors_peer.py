@@ -20,7 +20,7 @@ def metadata(path):
 
 
 def read(path):
-    """Name -> (shape, bytes): what the format says, and nothing less."""
+    """Name -> (shape, bytes), with all checks that the format requires."""
     data = open(path, "rb").read()
     n, = struct.unpack_from("<Q", data)
     head, body, end = json.loads(data[8 : 8 + n]), data[8 + n :], 0

@@ -129,7 +129,7 @@ static void rewrite(const char *path, const uint8_t *bytes, int64_t size)
     cr_assert(file && fwrite(bytes, 1, (size_t)size, file) == (size_t)size && fclose(file) == 0);
 }
 
-/* Of a run no bit may change, and no pair of top bits of neighbouring floats, which cancel in a sum of 64-bit words. */
+/* No bit of a run may change, nor the top bits of two adjacent floats, which cancel in a sum of 64-bit words. */
 Test(safetensors, a_damaged_run_is_refused)
 {
     const char *path = in_dir("run");
@@ -308,7 +308,7 @@ static void refused(const char *json, int64_t bytes, const char *words)
     SAYS(words);
 }
 
-Test(safetensors, headers_that_lie_are_refused)
+Test(safetensors, wrong_headers_are_refused)
 {
     static const char *const no_json[] = {
         "",    "[]",  "{",   "{\"w\":",           "{\"w\":{}",
@@ -376,7 +376,7 @@ static void refused_length(uint64_t length, int64_t n, const char *words)
     SAYS(words);
 }
 
-Test(safetensors, lengths_that_lie_are_refused)
+Test(safetensors, wrong_lengths_are_refused)
 {
     const uint64_t lengths[] = { 93, 1u << 31, 1ull << 32, INT64_MAX, 1ull << 63, UINT64_MAX - 7, UINT64_MAX };
     for (int64_t i = 0; i < MT_COUNT(lengths); i++)

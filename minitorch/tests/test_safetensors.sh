@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Weights go to Python and come back: a checkpoint's as a safetensors file that Python reads bit by bit; the same as Hugging Face
-# publishes them; and a model of torch, whose text with ours is the same. Skips, in words, what Python lacks.
+# Weights are exchanged with Python: a checkpoint's as a safetensors file that Python reads bit by bit; the same in
+# Hugging Face's format; and a model of torch, which generates the same text here. Skips, with a message, what Python
+# does not have.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$root/build/release/bin python=${PYTHON:-/usr/bin/python3} peer=$(dirname "$0")/safetensors_peer.py
@@ -18,6 +19,14 @@ write --export "$dir/ours" >/dev/null && ok || bad export
 write >"$dir/want" && write --size toy --weights "$dir/ours" >"$dir/got" && cmp "$dir/want" "$dir/got" && ok || bad "another text from the export"
 write --weights "$dir/ours" && bad "a file of another size was taken" || ok
 grep -q 'wte.weight is F32 .* not F32' "$dir/log" && ok || bad "said"
+write >/dev/null && ! grep -q 'converted' "$dir/log" && ok || bad "f32 was converted"
+for dtype in bf16 f16; do
+    write --dtype $dtype >"$dir/got" && [ -s "$dir/got" ] && ok || bad "weights read in $dtype"
+    write --export "$dir/half" --dtype $dtype >/dev/null && ok || bad "export in $dtype"
+    [ $((2 * $(stat -c %s "$dir/half"))) -lt $(($(stat -c %s "$dir/ours") + 20000)) ] && ok || bad "the size in $dtype"
+    write --size toy --weights "$dir/half" >/dev/null && grep -q "weights: $dtype in the file, converted to f32" "$dir/log" && ok || bad "$dtype"
+done
+write --dtype i8 && bad "weights of i8" || ok
 (trap "" XFSZ && ulimit -f 100 && write --export "$dir/ours") && bad "exported into no room" || ok
 write --size toy --weights "$dir/ours" >"$dir/got" && cmp "$dir/want" "$dir/got" && ok || bad "what was there is gone"
 
