@@ -24,10 +24,11 @@
 #include "ops/kernels_gpt2.h" /* layernorm and the other kernels of GPT-2              lab 08 */
 
 /* Automatic differentiation, layers. */
-#include "autograd/tape.h" /* nodes, backward, its hooks                               lab 03 */
-#include "ops/ops.h"       /* operations on tensors, recorded for backward */
-#include "ops/autocast.h"  /* products in 16 bits                                    lab 09 */
-#include "nn/module.h"     /* models as trees of named parameters */
+#include "autograd/tape.h"  /* nodes, backward, its hooks                               lab 03 */
+#include "ops/ops.h"        /* operations on tensors, recorded for backward */
+#include "ops/autocast.h"   /* products in 16 bits                                    lab 09 */
+#include "nn/module.h"      /* models as trees of named parameters */
+#include "memory/segment.h" /* activations computed again in backward                lab 10 */
 
 /* Training. */
 #include "optim/updates.h"  /* SGD to Adafactor, as kernels                            lab 04 */
@@ -38,6 +39,9 @@
 #include "data/loader.h"    /* batches, prefetched by worker threads                   lab 05 */
 #include "prof/span.h"      /* time of each operation */
 #include "prof/profile.h"   /* ... as a table, a trace, a timeline */
+
+/* Memory. */
+#include "memory/choose.h" /* which blocks to compute again, under a budget            lab 10 */
 
 /* Extension points for later labs. */
 #include "ops/policy.h" /* the element type in which an op computes                    lab 09 */

@@ -139,18 +139,81 @@ mt_tensor *mt_grad_of_result(const mt_node *node, int k)
 
 /* ---- saving -------------------------------------------------------------------------------------------- */
 
+static _Thread_local mt_keepers keepers;
+
+void mt_keeper_begin(const mt_keeper *keeper)
+{
+    MT_CHECK(keepers.count < MT_COUNT(keepers.begun), "%d keepers are open: is an mt_keeper_end missing?",
+             keepers.count);
+    keepers.begun[keepers.count++] = keeper;
+}
+
+void mt_keeper_end(void)
+{
+    MT_CHECK(keepers.count > 0, "mt_keeper_end without mt_keeper_begin");
+    keepers.count--;
+}
+
+mt_keepers mt_keepers_now(void)
+{
+    return keepers;
+}
+
+void mt_keepers_set(mt_keepers wanted)
+{
+    keepers = wanted;
+}
+
+/* Of tensor number `index` of those that node saves. Ops save their operands first and in order, so that a 16-bit one
+ * is the copy of the input of that number. */
+static mt_node *producer_of(const mt_node *node, const mt_tensor *t, int index)
+{
+    if ((t->dtype == MT_F16 || t->dtype == MT_BF16) && index < node->edge_count)
+        return node->edges[index].node;
+    for (int i = 0; i < node->edge_count; i++)
+        if (t->node && node->edges[i].node == t->node)
+            return t->node;
+    return NULL;
+}
+
 /* An alias is saved, not t: t's node would close a cycle (a saved result) or a chain that frees itself by recursion. */
+static mt_saved save(const mt_node *node, const mt_tensor *t, int index)
+{
+    mt_saved saved = { .version = t->storage->version, .producer = producer_of(node, t, index) };
+    for (int k = keepers.count - 1; k >= 0 && !saved.keeper; k--)
+        if (keepers.begun[k]->keep(&saved, t))
+            saved.keeper = keepers.begun[k];
+    if (!saved.keeper)
+        saved.tensor = mt_tensor_alias(t);
+    return saved;
+}
+
 void mt_save_tensors(mt_node *node, const mt_tensor *const *tensors, int count)
 {
     for (int i = 0; node && i < count; i++) {
         MT_CHECK(node->saved_count < MT_NODE_SAVED, "%s saves more than %d tensors", node->op->name, MT_NODE_SAVED);
-        node->saved[node->saved_count++] = (mt_saved){ mt_tensor_alias(tensors[i]), tensors[i]->storage->version };
+        node->saved[node->saved_count] = save(node, tensors[i], node->saved_count);
+        node->saved_count++;
     }
 }
 
-mt_tensor *mt_saved_tensor(const mt_node *node, int i)
+/* What the keeper kept is replaced by the values themselves. */
+static void restore(mt_saved *saved)
+{
+    mt_scope_begin();
+    mt_no_grad_begin();
+    mt_tensor *t = mt_retain(saved->keeper->restore(saved));
+    mt_no_grad_end();
+    mt_scope_end();
+    mt_release(saved->tensor);
+    *saved = (mt_saved){ .tensor = t, .version = t->storage->version };
+}
+
+mt_tensor *mt_saved_tensor(mt_node *node, int i)
 {
     MT_CHECK(i >= 0 && i < node->saved_count, "%s saved %d tensors, not %d", node->op->name, node->saved_count, i + 1);
+    if (node->saved[i].keeper)
+        restore(&node->saved[i]);
     mt_tensor *t = node->saved[i].tensor;
     MT_CHECK(
         t->storage->version == node->saved[i].version,
@@ -205,9 +268,11 @@ mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
         mt_clear(mt_data(memory), mt_numel(memory) * (int64_t)sizeof(float), node->device);
         return mt_retain(memory);
     }
+    mt_memory_use before = mt_alloc_for(edge->leaf ? MT_USE_GRADIENT : mt_alloc_use());
     mt_scope_begin();
     mt_tensor *zeros = mt_retain(mt_zeros(edge->shape, MT_F32, node->device));
     mt_scope_end();
+    mt_alloc_for(before);
     return zeros;
 }
 

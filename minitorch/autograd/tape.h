@@ -40,6 +40,8 @@ typedef struct mt_edge {
 typedef struct mt_saved {
     mt_tensor *tensor;
     int64_t version;
+    mt_node *producer;              /* the node that computed it, if it is an input of the op, or its 16-bit copy */
+    const struct mt_keeper *keeper; /* tensor is what this keeper put in its place; NULL: it is itself */
 } mt_saved;
 
 struct mt_node {
@@ -60,6 +62,10 @@ struct mt_node {
     float scalar;               /* the op's own: a factor, a probability */
     mt_any_fn *kernel;          /* the op's own: the kernel of its backward */
     void *user;                 /* the op's own, anything larger (mt_node_copy_user) */
+
+    /* The result once more, bit for bit, from what the node saved; in the scope. NULL: the op cannot, or that would
+     * take long. */
+    mt_tensor *(*again)(mt_node *node);
     int edge_count;
     mt_edge edges[]; /* one per input */
 };
@@ -111,14 +117,37 @@ void mt_zero_grad(mt_tensor *leaf);
 /* mt_written -- t's memory was written in place (an optimizer, a copy into it): saved aliases of it are stale now. */
 void mt_written(mt_tensor *t);
 
-/* For backward functions: saved tensor i, checked; the buffer that input i's gradient is added to, zeros at first, NULL
- * when input i wants none. */
-mt_tensor *mt_saved_tensor(const mt_node *node, int i);
+/* For backward functions: saved tensor i, checked, restored where a keeper has it; the buffer that input i's gradient
+ * is added to, zeros at first, NULL when input i wants none. */
+mt_tensor *mt_saved_tensor(mt_node *node, int i);
 mt_tensor *mt_grad_of_input(mt_node *node, int i); /* Lab 03.6 */
 
 /* For the backward function of an op with several results: the gradient of result k, NULL when none arrived. That of
  * result 0 is also dout, zeros when only other results were used. */
 mt_tensor *mt_grad_of_result(const mt_node *node, int k);
+
+/* ---- extension point: how saved tensors are kept (in 16 bits: lab 09; computed again: lab 10) -------------------- */
+
+typedef struct mt_keeper {
+    /* False: this tensor is not for it. True: all that is kept of t is what keep puts into saved->tensor, as a
+     * reference for the node (NULL: nothing), and saved->producer, which backward visits later and so is intact.
+     * That t is written in place afterwards is not noticed: backward reads what was kept. */
+    bool (*keep)(mt_saved *saved, const mt_tensor *t);
+    mt_tensor *(*restore)(const mt_saved *saved); /* t's values, in the scope; called once at most, in backward */
+} mt_keeper;
+
+/* mt_keeper_begin, mt_keeper_end -- what is saved in between is offered to this keeper, to those begun earlier if it
+ * declines, and else kept as it is. They nest up to 8 deep; per thread. */
+void mt_keeper_begin(const mt_keeper *keeper);
+void mt_keeper_end(void);
+
+/* mt_keepers_now, mt_keepers_set -- those in force in this thread, to set them again later; { 0 }: none. */
+typedef struct mt_keepers {
+    const mt_keeper *begun[8];
+    int count;
+} mt_keepers;
+mt_keepers mt_keepers_now(void);
+void mt_keepers_set(mt_keepers keepers);
 
 /* ---- extension point: gradient-ready callbacks (lab 13 starts a parameter's all-reduce during backward) ------- */
 

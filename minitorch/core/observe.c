@@ -1,4 +1,4 @@
-/* observe.c -- the observers of allocations, see storage.h. */
+/* observe.c -- the observers of allocations, and what they are for; see storage.h. */
 #include "core/storage.h"
 
 #include <pthread.h>
@@ -14,6 +14,21 @@ typedef struct observer {
 static observer observers[MAX_OBSERVERS];
 static int count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
+
+const char *const mt_use_name[MT_USES] = { "parameters", "optimizer state", "gradients", "activations", "other" };
+static _Thread_local mt_memory_use use = MT_USE_UNSAID;
+
+mt_memory_use mt_alloc_for(mt_memory_use wanted)
+{
+    mt_memory_use before = use;
+    use = wanted;
+    return before;
+}
+
+mt_memory_use mt_alloc_use(void)
+{
+    return use;
+}
 
 /* Observers are called without the lock, because they may allocate. */
 static void call_all(mt_device device, const void *data, int64_t bytes)

@@ -72,7 +72,7 @@ static struct {
     _Atomic int64_t live, peak, blocks;
 } memory[MT_DEVICE_COUNT];
 
-static mt_allocator allocator_of(mt_device device)
+mt_allocator mt_allocator_of(mt_device device)
 {
     if (memory[device].allocator.alloc)
         return memory[device].allocator;
@@ -93,6 +93,7 @@ void mt_allocator_set(mt_device device, const mt_allocator *allocator)
 /* ---- blocks --------------------------------------------------------------------------------- */
 
 void (*mt_alloc_hook)(mt_device device, const void *data, int64_t bytes);
+void (*mt_out_of_memory_hook)(mt_device device, int64_t bytes);
 
 static void notify(mt_device device, const void *data, int64_t bytes)
 {
@@ -113,9 +114,11 @@ static void count(mt_device device, int64_t bytes, int blocks)
 void *mt_alloc(int64_t bytes, mt_device device)
 {
     MT_CHECK(bytes >= 0, "cannot allocate %" PRId64 " bytes", bytes);
-    mt_allocator allocator = allocator_of(device);
+    mt_allocator allocator = mt_allocator_of(device);
     bool guarded = device == MT_CPU;
     void *data = allocator.alloc(guarded ? mt_guarded_bytes(bytes) : mt_max(bytes, 1));
+    if (!data && mt_out_of_memory_hook)
+        mt_out_of_memory_hook(device, bytes);
     MT_CHECK(data, "out of memory on %s: %" PRId64 " bytes wanted, %" PRId64 " live", mt_device_name(device), bytes,
              mt_live_bytes(device));
     if (guarded)
@@ -132,9 +135,9 @@ void mt_free(void *data, int64_t bytes, mt_device device)
     notify(device, data, -bytes); /* before the free: later another thread may get the same address */
     count(device, -bytes, -1);
     if (device == MT_CPU)
-        allocator_of(device).free(mt_guard_leave(data, bytes), mt_guarded_bytes(bytes));
+        mt_allocator_of(device).free(mt_guard_leave(data, bytes), mt_guarded_bytes(bytes));
     else
-        allocator_of(device).free(data, mt_max(bytes, 1));
+        mt_allocator_of(device).free(data, mt_max(bytes, 1));
 }
 
 int64_t mt_live_bytes(mt_device device)

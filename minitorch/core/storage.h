@@ -42,13 +42,39 @@ void mt_alloc_observe(mt_alloc_observer *observer, void *user);                 
 void mt_alloc_unobserve(mt_alloc_observer *observer, void *user);                /* aborts: not registered */
 extern void (*mt_alloc_hook)(mt_device device, const void *data, int64_t bytes); /* calls them all; NULL: none */
 
+/* What memory is used for. */
+typedef enum mt_memory_use {
+    MT_USE_PARAMETER, /* and copies of parameters in 16 bits */
+    MT_USE_STATE,     /* of an optimizer */
+    MT_USE_GRADIENT,  /* of a parameter */
+    MT_USE_ACTIVATION,
+    MT_USE_OTHER,  /* batches, data sets */
+    MT_USE_UNSAID, /* observers take it for an activation inside an op (prof/span.h), else for other */
+} mt_memory_use;
+
+#define MT_USES MT_USE_UNSAID
+extern const char *const mt_use_name[MT_USES]; /* "parameters", ... */
+
+/* mt_alloc_for -- what this thread allocates from now on is for this use; returns the use before, to go back to.
+ *     mt_memory_use before = mt_alloc_for(MT_USE_GRADIENT);
+ *     grad = mt_zeros(...);
+ *     mt_alloc_for(before);
+ * mt_alloc_use -- the use now; MT_USE_UNSAID at first. */
+mt_memory_use mt_alloc_for(mt_memory_use use);
+mt_memory_use mt_alloc_use(void);
+
 /* ---- extension point: the allocator of a device (lab 10) -------------------------------------- */
 typedef struct mt_allocator {
     void *(*alloc)(int64_t bytes); /* MT_ALIGNMENT-aligned, NULL when out of memory; bytes >= 1 */
     void (*free)(void *data, int64_t bytes);
 } mt_allocator;
 
-/* mt_allocator_set -- replace a device's allocator; NULL: the default.   Aborts: the device has live blocks. */
+/* mt_allocator_set -- replace a device's allocator; NULL: the default.   Aborts: the device has live blocks.
+ * mt_allocator_of -- the one it has.   Aborts: the device is not open. */
 void mt_allocator_set(mt_device device, const mt_allocator *allocator);
+mt_allocator mt_allocator_of(mt_device device);
+
+/* Called before mt_alloc aborts because so many bytes cannot be had; NULL: nothing is. */
+extern void (*mt_out_of_memory_hook)(mt_device device, int64_t bytes);
 
 MT_C_END

@@ -21,7 +21,7 @@ typedef struct mt_tensor {
     struct mt_tensor *grad;        /* gradient of the last backward, same shape; NULL before */
     struct mt_tensor *grad_memory; /* of a leaf: where backward puts grad; NULL: new memory. Borrowed (mt_optim_flat) */
     mt_node *node;                 /* the operation that computed it; NULL for a leaf or without a tape */
-    struct mt_tensor *cast;        /* of a leaf: its values in 16 bits, kept by mt_autocast_operand; NULL: none */
+    struct mt_tensor *cast;        /* its values in 16 bits, kept by mt_autocast_operand; NULL: none */
     int64_t cast_version;          /* storage->version when they were made */
     bool requires_grad;            /* a leaf for which backward computes a gradient */
     int waiting;                   /* gradients missing in this backward; used by the tape */

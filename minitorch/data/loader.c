@@ -83,7 +83,9 @@ static void fill(mt_loader *l, slot *s)
     mt_collation how = { config->set, config->seed, b->epoch, config->on_bad, &l->ring.stopped };
     if (config->set->soon)
         config->set->soon(config->set, s->index, b->count);
+    mt_memory_use before = mt_alloc_for(MT_USE_OTHER);
     s->status = mt_collate(b->x->storage->data, b->y->storage->data, s->index, &s->skipped, &how, b->count);
+    mt_alloc_for(before);
     if (s->status != MT_OK || s->skipped > 0)
         snprintf(s->message, sizeof s->message, "%s", mt_last_error());
 }
@@ -271,6 +273,14 @@ mt_status mt_loader_status(const mt_loader *l)
 int64_t mt_loader_steps(const mt_loader *l)
 {
     return l->steps;
+}
+
+int64_t mt_loader_ahead(const mt_loader *l, int64_t ahead)
+{
+    int64_t step = l->at.step + ahead, batch = l->config.batch;
+    if (step >= l->steps)
+        return 0;
+    return l->config.source.pick ? batch : mt_min(batch, mt_sampler_length(&l->config.sampler) - step * batch);
 }
 
 /* ---- position and statistics ---------------------------------------------------------------- */

@@ -79,6 +79,9 @@ mt_status mt_loader_status(const mt_loader *loader);
 
 int64_t mt_loader_steps(const mt_loader *loader); /* batches in an epoch */
 
+/* mt_loader_ahead -- samples of the batch that mt_loader_next gives after `ahead` others; 0: the epoch has none. */
+int64_t mt_loader_ahead(const mt_loader *loader, int64_t ahead);
+
 /* mt_loader_place_of, mt_loader_seek -- save and restore the position; the batches that follow are the same bits as in
  * the run that was interrupted.   Fails, loader unchanged: a position outside the epoch. */
 mt_loader_place mt_loader_place_of(const mt_loader *loader);

@@ -1,30 +1,47 @@
 /* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated. Unit:
  * solutions/15-scale/cost.c (lab 15, not graded yet).
  *
- *     mt_gpt2_cost cost = mt_gpt2_cost_of(mt_gpt2_size("gpt2"), 4, 1024, 1);
+ *     const mt_gpt2_batch batch = { .samples = 4, .time = 1024, .micro = 1 };
+ *     mt_gpt2_cost cost = mt_gpt2_cost_of(mt_gpt2_size("gpt2"), &batch, NULL);
  *     mt_gpt2_cost_print(&cost, mt_gpt2_size("gpt2")); */
 #pragma once
 
-#include "models/gpt2.h"
+#include "models/recompute.h"
 
 MT_C_BEGIN
+
+typedef struct mt_gpt2_batch {
+    int64_t samples, time; /* of a micro-batch: its tokens */
+    int64_t micro;         /* micro-batches of a step */
+} mt_gpt2_batch;
 
 typedef struct mt_gpt2_cost {
     int64_t parameters;       /* padding included */
     int64_t parameter_bytes;  /* f32; gradients need as much */
     int64_t optimizer_bytes;  /* AdamW's two moments */
-    int64_t layer_bytes;      /* what one layer keeps for backward */
+    int64_t layer_bytes;      /* what one layer keeps for backward, with nothing computed again */
     int64_t activation_bytes; /* what forward keeps in all: layers, embedding, last layernorm, probabilities */
     int64_t peak_bytes;       /* the most that is allocated at once in a training step */
     int64_t flops;            /* of a training step: matmuls and attention, causal half, backward twice forward */
     int64_t attention_flops;  /* the part of it that grows with T^2: scores and weighted sums */
+    int64_t again_flops;      /* to compute again what backward reads and forward did not keep; not part of flops */
 } mt_gpt2_cost;
 
-/* mt_gpt2_cost_of -- a training step of B x T tokens, AdamW, with so many micro-batches of B samples each.
+/* mt_gpt2_cost_of -- a training step with AdamW. recompute [layers]: what is computed again of each; NULL: nothing.
  * Lab 15.1-3 */
-mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, int64_t B, int64_t T, int64_t micro_batches);
+mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute);
 
-/* mt_gpt2_cost_print -- the same as a table on standard output. */
+/* mt_gpt2_choose -- what to compute again of each layer, so that the peak of a step is within the budget, for the
+ * fewest FLOPs (memory/choose.h).
+ *   recompute [layers]
+ * Fails: MT_ERR_ARGUMENT, with the least budget in the message. */
+mt_status mt_gpt2_choose(mt_recompute *recompute, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
+                         int64_t budget);
+
+/* mt_gpt2_cost_print -- the same as a table on standard output.
+ * mt_gpt2_recompute_print -- a table of what each kind of recomputation would take, and recompute [layers]; NULL: not
+ * that. */
 void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *config);
+void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute);
 
 MT_C_END

@@ -4,14 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/scope.h"
 #include "models/gpt2.h"
+#include "ops/autocast.h"
 #include "ops/kernels.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/vec.h"
 
 enum {
     STREAMS = 4,  /* rows of a matrix that a thread reads at the same time */
-    AHEAD = 1024, /* floats between a prefetch and the use */
+    AHEAD = 4096, /* bytes between a prefetch and the use */
     PARTS = 8,    /* of a sum over a matrix's rows */
 };
 
@@ -22,8 +24,9 @@ typedef struct layer {
 
 struct mt_decoder {
     mt_gpt2_config config;
+    mt_dtype dtype; /* of the matrices that products read; all else is f32 */
     const float *wte, *wpe;
-    const mt_module *ln_f;
+    const mt_module *ln_f, *head; /* the head's matrix is wte */
     layer *layer;
     int32_t *ids; /* [block]: the tokens of the context */
     int64_t place;
@@ -49,9 +52,11 @@ mt_decoder *mt_decoder_new(const mt_module *model)
     mt_decoder *d = malloc(sizeof *d);
     MT_CHECK(d, "out of memory");
     *d = (mt_decoder){ .config = *c,
+                       .dtype = mt_cast_dtype("decoder", MT_OP_MATMUL, MT_F32),
                        .wte = mt_f32(model->child[MT_GPT2_WTE]->param[0]),
                        .wpe = mt_f32(model->child[MT_GPT2_WPE]->param[0]),
                        .ln_f = model->child[MT_GPT2_LN_F],
+                       .head = model->child[MT_GPT2_WTE],
                        .layer = malloc((size_t)c->layers * sizeof *d->layer),
                        .ids = malloc((size_t)c->block * sizeof *d->ids) };
     MT_CHECK(d->layer && d->ids, "out of memory");
@@ -95,48 +100,94 @@ static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
  * Each weight is used once, so memory bandwidth is the limit. It is used best with several sequential streams of reads
  * and with prefetches far ahead. */
 
+/* A part of a matrix. The functions below are compiled once for each type. */
+typedef struct weights {
+    const void *data;
+    mt_dtype dtype;
+} weights;
+
+/* A module's matrix: a copy that the parameter holds (ops/autocast.h), unless dtype is f32. */
+static weights matrix_of(const mt_module *m, mt_dtype dtype)
+{
+    mt_scope_begin();
+    const void *data = mt_data(dtype == MT_F32 ? m->param[0] : mt_autocast_operand(m->param[0], dtype));
+    mt_scope_end();
+    return (weights){ data, dtype };
+}
+
+#define FOR_EACH_TYPE static inline __attribute__((always_inline))
+
+FOR_EACH_TYPE weights from(weights w, int64_t i)
+{
+    return (weights){ (const char *)w.data + i * (w.dtype == MT_F32 ? 4 : 2), w.dtype };
+}
+
+FOR_EACH_TYPE mt_vec vector_at(weights w, int64_t i)
+{
+    const void *at = from(w, i).data;
+    __builtin_prefetch((const char *)at + AHEAD);
+    return w.dtype == MT_F32 ? mt_load(at) : w.dtype == MT_BF16 ? mt_load_bf16(at) : mt_load_f16(at);
+}
+
+FOR_EACH_TYPE float number_at(weights w, int64_t i)
+{
+    const void *at = from(w, i).data;
+    return w.dtype == MT_F32    ? *(const float *)at
+           : w.dtype == MT_BF16 ? mt_bf16_to_f32(*(const mt_bf16 *)at)
+                                : mt_f16_to_f32(*(const mt_f16 *)at);
+}
+
 /* sum [O] += x[r * apart] times row r * apart of w, for r = 0 .. STREAMS-1. */
-static void add_rows(float *restrict sum, const float *x, const float *w, int64_t apart, int64_t O)
+FOR_EACH_TYPE void add_rows(float *restrict sum, const float *x, weights w, int64_t apart, int64_t O)
 {
     int64_t j = 0, step = apart * O;
     for (; j + MT_VL <= O; j += MT_VL) {
         mt_vec total = mt_load(sum + j);
 #pragma GCC unroll 4
-        for (int r = 0; r < STREAMS; r++) {
-            __builtin_prefetch(w + r * step + j + AHEAD);
-            total += x[r * apart] * mt_load(w + r * step + j);
-        }
+        for (int r = 0; r < STREAMS; r++)
+            total += x[r * apart] * vector_at(w, r * step + j);
         mt_store(sum + j, total);
     }
     for (; j < O; j++)
         for (int r = 0; r < STREAMS; r++)
-            sum[j] += x[r * apart] * w[r * step + j];
+            sum[j] += x[r * apart] * number_at(w, r * step + j);
 }
 
 /* sum [O] = x [rows] w [rows,O]. */
-static void add_part(float *sum, const float *x, const float *w, int64_t rows, int64_t O)
+FOR_EACH_TYPE void add_part_of(float *sum, const float *x, weights w, int64_t rows, int64_t O)
 {
     int64_t apart = rows / STREAMS;
     memset(sum, 0, (size_t)O * sizeof *sum);
     for (int64_t i = 0; i < apart; i++)
-        add_rows(sum, x + i, w + i * O, apart, O);
+        add_rows(sum, x + i, from(w, i * O), apart, O);
     for (int64_t i = apart * STREAMS; i < rows; i++)
         for (int64_t j = 0; j < O; j++)
-            sum[j] += x[i] * w[i * O + j];
+            sum[j] += x[i] * number_at(w, i * O + j);
+}
+
+static void add_part(float *sum, const float *x, weights w, int64_t rows, int64_t O)
+{
+    if (w.dtype == MT_F32)
+        add_part_of(sum, x, (weights){ w.data, MT_F32 }, rows, O);
+    else if (w.dtype == MT_BF16)
+        add_part_of(sum, x, (weights){ w.data, MT_BF16 }, rows, O);
+    else
+        add_part_of(sum, x, (weights){ w.data, MT_F16 }, rows, O);
 }
 
 /* out [O] = x [I] w [I,O] + b. The sum over I is made of PARTS, added in their order, whatever the number of
  * threads. */
 static void linear(const mt_decoder *d, float *out, const float *x, const mt_module *m)
 {
-    const float *w = mt_f32(m->param[0]), *b = mt_f32(m->param[1]);
+    const weights w = matrix_of(m, d->dtype);
+    const float *b = mt_f32(m->param[1]);
     int64_t I = m->param[0]->view.shape[0], O = m->param[0]->view.shape[1];
 #pragma omp parallel
     {
 #pragma omp for schedule(static)
         for (int64_t p = 0; p < PARTS; p++) {
             int64_t begin = p * I / PARTS, end = (p + 1) * I / PARTS;
-            add_part(d->parts + p * O, x + begin, w + begin * O, end - begin, O);
+            add_part(d->parts + p * O, x + begin, from(w, begin * O), end - begin, O);
         }
 #pragma omp for schedule(static)
         for (int64_t j = 0; j < O; j++) {
@@ -148,35 +199,44 @@ static void linear(const mt_decoder *d, float *out, const float *x, const mt_mod
 }
 
 /* out[r * apart] = row r * apart of w, C long, times x [C], for r = 0 .. STREAMS-1. */
-static void dot_rows(float *out, const float *w, const float *x, int64_t apart, int64_t C)
+FOR_EACH_TYPE void dot_rows_of(float *out, weights w, const float *x, int64_t apart, int64_t C)
 {
     mt_vec sum[STREAMS] = { 0 };
     int64_t c = 0, step = apart * C;
     for (; c + MT_VL <= C; c += MT_VL)
 #pragma GCC unroll 4
-        for (int r = 0; r < STREAMS; r++) {
-            __builtin_prefetch(w + r * step + c + AHEAD);
-            sum[r] += mt_load(w + r * step + c) * mt_load(x + c);
-        }
+        for (int r = 0; r < STREAMS; r++)
+            sum[r] += vector_at(w, r * step + c) * mt_load(x + c);
     for (int r = 0; r < STREAMS; r++) {
         float total = 0;
         for (int lane = 0; lane < MT_VL; lane++)
             total += sum[r][lane];
         for (int64_t k = c; k < C; k++)
-            total += w[r * step + k] * x[k];
+            total += number_at(w, r * step + k) * x[k];
         out[r * apart] = total;
     }
+}
+
+static void dot_rows(float *out, weights w, const float *x, int64_t apart, int64_t C)
+{
+    if (w.dtype == MT_F32)
+        dot_rows_of(out, (weights){ w.data, MT_F32 }, x, apart, C);
+    else if (w.dtype == MT_BF16)
+        dot_rows_of(out, (weights){ w.data, MT_BF16 }, x, apart, C);
+    else
+        dot_rows_of(out, (weights){ w.data, MT_F16 }, x, apart, C);
 }
 
 /* logits [V] = wte x; the last rows of wte, which no stream has, alone: STREAMS times the same one. */
 static void classify(const mt_decoder *d, const float *x)
 {
     int64_t V = d->config.vocabulary, apart = V / STREAMS, C = d->config.width;
+    const weights wte = matrix_of(d->head, d->dtype);
 #pragma omp parallel for schedule(static)
     for (int64_t v = 0; v < apart; v++)
-        dot_rows(d->logits + v, d->wte + v * C, x, apart, C);
+        dot_rows(d->logits + v, from(wte, v * C), x, apart, C);
     for (int64_t v = apart * STREAMS; v < V; v++)
-        dot_rows(d->logits + v, d->wte + v * C, x, 0, C);
+        dot_rows(d->logits + v, from(wte, v * C), x, 0, C);
 }
 
 static void add_to(float *x, const float *part, int64_t n)

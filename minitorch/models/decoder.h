@@ -12,8 +12,10 @@ MT_C_BEGIN
 
 typedef struct mt_decoder mt_decoder; /* opaque */
 
-mt_decoder *mt_decoder_new(const mt_module *model); /* borrowed; on the CPU, and must not change while it is used */
-void mt_decoder_free(mt_decoder *decoder);          /* NULL is allowed */
+/* mt_decoder_new -- model is borrowed, on the CPU, and must not change while it is used. Under autocast the decoder
+ * reads 16-bit copies of the matrices, which their parameters hold: half of what a token reads from memory. */
+mt_decoder *mt_decoder_new(const mt_module *model);
+void mt_decoder_free(mt_decoder *decoder); /* NULL is allowed */
 
 /* mt_decoder_next -- read one more token; logits [vocabulary], lent until the next call. When the context is full, the
  * older half of it is dropped and the newer half is read again, because positions are absolute.   Aborts: an id out

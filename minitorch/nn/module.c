@@ -27,9 +27,11 @@ mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param
 
 mt_tensor *mt_module_new_param(mt_module *module, const char *name, mt_shape shape, float value)
 {
+    mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
     mt_scope_begin();
     mt_tensor *t = mt_module_param(module, name, mt_retain(mt_full(shape, value)));
     mt_scope_end();
+    mt_alloc_for(before);
     return t;
 }
 
@@ -48,7 +50,10 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x)
 {
     MT_CHECK(module->kind->forward, "a %s has no forward: its owner reads its weight", module->kind->name);
-    return module->kind->forward(module, x);
+    mt_scope_begin(); /* what neither the caller nor backward reads is freed at once */
+    mt_tensor *out = mt_retain((module->run ? module->run : module->kind->forward)(module, x));
+    mt_scope_end();
+    return mt_scope_adopt(out);
 }
 
 void mt_module_set_mode(mt_module *module, mt_mode mode)
@@ -60,6 +65,7 @@ void mt_module_set_mode(mt_module *module, mt_mode mode)
 
 static void move(mt_tensor *param, mt_device device)
 {
+    mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
     mt_scope_begin();
     mt_tensor *moved = mt_to_device(param, device);
     if (moved != param) {
@@ -71,6 +77,7 @@ static void move(mt_tensor *param, mt_device device)
         mt_autocast_keep(param, NULL); /* it is on the other device */
     }
     mt_scope_end();
+    mt_alloc_for(before);
 }
 
 void mt_module_to_device(mt_module *module, mt_device device)

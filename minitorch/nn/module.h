@@ -36,6 +36,9 @@ struct mt_module {
     int64_t size;    /* of attention: heads */
     void *config;    /* of a model: its sizes; freed with the module */
     mt_tensor *(*function)(mt_tensor *x);
+
+    /* ---- extension point: what mt_forward calls instead of kind->forward (lab 10: recomputation); NULL: that */
+    mt_tensor *(*run)(mt_module *module, mt_tensor *x);
 };
 
 /* ---- layers ------------------------------------------------------------------------------------ */
@@ -62,6 +65,8 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
 
 /* ---- use ------------------------------------------------------------------------------------------- */
 
+/* mt_forward -- the module's result, in the scope. Other tensors that it makes are freed when it returns, but for what
+ * backward needs of them. */
 mt_tensor *mt_forward(mt_module *module, mt_tensor *x);
 void mt_module_set_mode(mt_module *module, mt_mode mode); /* of the whole tree */
 

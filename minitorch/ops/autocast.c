@@ -1,27 +1,46 @@
-/* autocast.c -- which cast policies are in force, one on top of another; and the copies that parameters keep. */
+/* autocast.c -- which cast policies are in force, one on top of another; the keeper of saved tensors that goes with
+ * them; and the copies that tensors hold. */
 #include "ops/autocast.h"
 
 enum { DEPTH = 8 };
 
-/* What was in force before each mt_autocast_begin, and the type that it chose. */
+/* What was in force before each mt_autocast_begin. */
 typedef struct level {
     mt_cast_policy *policy;
     void *user;
-    mt_dtype dtype;
 } level;
+
+/* What user of mt_autocast_dtype points to: a policy can be set again after its mt_autocast_end (lab 10). */
+static mt_dtype chosen[MT_DTYPE_COUNT] = { [MT_F32] = MT_F32, [MT_F16] = MT_F16, [MT_BF16] = MT_BF16 };
 
 static _Thread_local level levels[DEPTH];
 static _Thread_local int depth;
+
+/* ---- what is saved meanwhile ------------------------------------------------------------------------ */
+
+/* In the type of the policy in force, which recomputation may have set again, after its mt_autocast_end. */
+static bool keep(mt_saved *saved, const mt_tensor *t)
+{
+    void *user;
+    mt_dtype dtype = mt_cast_policy_get(&user) == mt_autocast_dtype ? *(mt_dtype *)user : MT_F32;
+    /* That t holds a copy changes none of its values. */
+    return dtype != MT_F32 && mt_autocast_save(saved, (mt_tensor *)t, dtype);
+}
+
+static const mt_keeper keeper = { keep, mt_autocast_restore };
+
+/* ---- the policies ------------------------------------------------------------------------------------ */
 
 void mt_autocast_begin(mt_dtype dtype)
 {
     MT_CHECK(dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16, "autocast: %s is not f32, f16 or bf16",
              mt_dtype_name(dtype));
     MT_CHECK(depth < DEPTH, "autocast: nested more than %d times", DEPTH);
+    if (depth == 0)
+        mt_keeper_begin(&keeper); /* one for all levels: the innermost one's type counts, also when it is f32 */
     level *l = &levels[depth++];
     l->policy = mt_cast_policy_get(&l->user);
-    l->dtype = dtype;
-    mt_cast_policy_set(mt_autocast_dtype, &l->dtype);
+    mt_cast_policy_set(mt_autocast_dtype, &chosen[dtype]);
 }
 
 void mt_autocast_end(void)
@@ -29,7 +48,11 @@ void mt_autocast_end(void)
     MT_CHECK(depth > 0, "autocast: mt_autocast_end without mt_autocast_begin");
     level *l = &levels[--depth];
     mt_cast_policy_set(l->policy, l->user);
+    if (depth == 0)
+        mt_keeper_end();
 }
+
+/* ---- copies ------------------------------------------------------------------------------------------- */
 
 void mt_autocast_keep(mt_tensor *t, mt_tensor *copy)
 {

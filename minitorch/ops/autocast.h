@@ -1,22 +1,24 @@
-/* autocast.h -- mixed precision: products in 16 bits, everything else in f32, without a change to any model.
+/* autocast.h -- mixed precision: products compute in 16 bits, and what is kept for backward has 16 bits; everything
+ * else is f32. No model changes.
  *
  *     mt_autocast_begin(MT_BF16);
  *     mt_tensor *loss = mt_gpt2_loss(model, x, y);     // products read 16-bit copies of their operands
  *     mt_autocast_end();
  *     mt_backward(loss);                               // in the types that forward kept; the policy is not asked
  *
- * Parameters, gradients, sums and the state of the optimizer stay f32. What a product keeps for its backward are the
- * 16-bit copies. Unit: solutions/09-mixed-precision/autocast.c
+ * Parameters, gradients, sums and the state of the optimizer stay f32. A product keeps the 16-bit copies of its
+ * operands for its backward; what other ops keep of activations is a 16-bit copy, too, the same one where both keep the
+ * same tensor. Units: solutions/09-mixed-precision/autocast.c and keep.c
  * Source: Micikevicius et al. 2018, arXiv:1710.03740, sec. 3.1 and 3.3. */
 #pragma once
 
-#include "core/tensor.h"
-#include "ops/policy.h"
+#include "autograd/tape.h"
 
 MT_C_BEGIN
 
 /* mt_autocast_begin -- from here to mt_autocast_end, products of this thread compute in dtype, f16 or bf16; f32: they
- * do not. They nest: the policy from before is in force again after the end.   Aborts: another type; nested 8 times. */
+ * do not. They nest: the policy from before is in force again after the end.   Aborts: another type; nested more than 8
+ * times. */
 void mt_autocast_begin(mt_dtype dtype);
 void mt_autocast_end(void); /* aborts: nothing began */
 
@@ -25,11 +27,21 @@ void mt_autocast_end(void); /* aborts: nothing began */
  * terms.   Lab 09.4 */
 mt_dtype mt_autocast_dtype(void *user, const char *op, mt_op_kind kind, mt_dtype input);
 
-/* mt_autocast_operand -- the values of t, f32 and dense, in dtype; not recorded. The copy of a parameter (a leaf that
- * wants a gradient) is kept with it, and converted again only when the parameter was written since (mt_written) or
- * another type is wanted: one conversion an update, however many micro-batches it has. Other copies belong to the
- * scope.   Lab 09.5 */
+/* mt_autocast_operand -- the values of t, f32 and dense, in dtype; not recorded. A copy of t that wants a gradient
+ * (mt_wants_grad) is kept with t, and converted again only when t was written since (mt_written) or another type is
+ * wanted: one conversion of a parameter an update, however many micro-batches it has, and one of an activation,
+ * however many ops read or save it. Other copies belong to the scope: nobody asks for them again.   Lab 09.5 */
 mt_tensor *mt_autocast_operand(mt_tensor *t, mt_dtype dtype);
+
+/* mt_autocast_save -- autocast's keeper (autograd/tape.h), dtype f16 or bf16. An activation is kept as its copy in
+ * dtype, mt_autocast_operand's, of which saved->tensor becomes a reference. Activations are what was computed from
+ * something that wants a gradient (t->node; it is f32), dense, in rows of two numbers or more, of two dimensions or
+ * more. False for everything else: parameters and data, which somebody holds anyway; integers; what an op computes for
+ * its own backward (mean, log-sum-exp, the classifier's probabilities); one number a row.   Lab 09.9 */
+bool mt_autocast_save(mt_saved *saved, mt_tensor *t, mt_dtype dtype);
+
+/* mt_autocast_restore -- in f32 what mt_autocast_save kept, in the scope; asks neither policy nor keeper.   Lab 09.9 */
+mt_tensor *mt_autocast_restore(const mt_saved *saved);
 
 /* mt_autocast_keep -- make `copy` the kept copy of t, current as of now; t holds it. NULL: t holds none. */
 void mt_autocast_keep(mt_tensor *t, mt_tensor *copy);

@@ -29,6 +29,11 @@ static void layernorm_backward(mt_node *node, mt_tensor *dout)
     mt_count_work(0, (mt_grad_data(node, 0) ? 16 : 8) * mt_numel(dout));
 }
 
+static mt_tensor *layernorm_again(mt_node *node)
+{
+    return mt_layernorm(mt_saved_tensor(node, 0), mt_saved_tensor(node, 1), mt_saved_tensor(node, 4), node->scalar);
+}
+
 static const mt_op layernorm_op = { "layernorm", MT_OP_REDUCTION, layernorm_backward };
 
 mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float eps)
@@ -44,7 +49,12 @@ mt_tensor *mt_layernorm(mt_tensor *x, mt_tensor *gamma, mt_tensor *beta, float e
     mt_tensor *mean = mt_empty(MT_SHAPE(N), MT_F32, c.device), *rstd = mt_empty(MT_SHAPE(N), MT_F32, c.device);
     mt_gpt2_kernels(c.device)->layernorm_fwd(mt_f32(out), mt_f32(mean), mt_f32(rstd), mt_f32(x), mt_f32(gamma),
                                              mt_f32(beta), N, C, eps);
-    mt_save(mt_call_end(&c, 0, 8 * (N * C + N + C)), x, gamma, mean, rstd);
+    mt_node *node = mt_call_end(&c, 0, 8 * (N * C + N + C));
+    if (node) {
+        node->scalar = eps;
+        node->again = layernorm_again;
+    }
+    mt_save(node, x, gamma, mean, rstd, beta);
     return out;
 }
 

@@ -21,7 +21,8 @@ typedef enum mt_op_kind {
 /* The type in which op (its name, for exceptions) computes when its widest float input is `input`. */
 typedef mt_dtype mt_cast_policy(void *user, const char *op, mt_op_kind kind, mt_dtype input);
 
-/* mt_cast_policy_set -- install a policy in this thread; NULL: none. */
+/* mt_cast_policy_set -- install a policy in this thread; NULL: none. Both must stay valid until backward is done:
+ * recomputation (memory/segment.h) sets the policy of forward again. */
 void mt_cast_policy_set(mt_cast_policy *policy, void *user);
 
 /* mt_cast_policy_get -- this thread's policy and its user pointer, to restore later; NULL when there is none. */

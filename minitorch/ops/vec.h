@@ -1,10 +1,10 @@
-/* vec.h -- vectors of floats as the processor has them: AVX-512, AVX2, NEON, or four floats anywhere else.
+/* vec.h -- SIMD vectors of floats of the processor's width: AVX-512, AVX2, NEON, or four floats elsewhere.
  *
  * An mt_vec is a GCC vector: + - * / work on all its MT_VL numbers at once, a float times an mt_vec multiplies each.
  * The width is fixed when the file is compiled (-march=native). Works in gcc and clang. */
 #pragma once
 
-#include "core/base.h"
+#include "core/element.h"
 
 #if defined(__SSE__)
 #include <immintrin.h>
@@ -70,6 +70,35 @@ static inline void mt_store_some(float *to, mt_vec v, int64_t n)
 #endif
 }
 
+/* mt_load_bf16, mt_load_f16 -- MT_VL numbers of 16 bits as floats, exactly. */
+static inline mt_vec mt_load_bf16(const mt_bf16 *from)
+{
+#if defined(__AVX512F__)
+    return (mt_vec)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)from)), 16);
+#elif defined(__AVX2__)
+    return (mt_vec)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)from)), 16);
+#else
+    mt_vec v;
+    for (int i = 0; i < MT_VL; i++)
+        v[i] = mt_bf16_to_f32(from[i]);
+    return v;
+#endif
+}
+
+static inline mt_vec mt_load_f16(const mt_f16 *from)
+{
+#if defined(__AVX512F__)
+    return (mt_vec)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+#elif defined(__AVX2__) && defined(__F16C__)
+    return (mt_vec)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
+#else
+    mt_vec v;
+    for (int i = 0; i < MT_VL; i++)
+        v[i] = mt_f16_to_f32(from[i]);
+    return v;
+#endif
+}
+
 /* mt_load_bytes -- MT_VL bytes, 0 to 255, as floats. */
 static inline mt_vec mt_load_bytes(const uint8_t *from)
 {
@@ -85,9 +114,9 @@ static inline mt_vec mt_load_bytes(const uint8_t *from)
 #endif
 }
 
-/* mt_stream -- a non-temporal store, for data that will not be read again soon: the line is not loaded first, which
- * halves the traffic, and displaces nothing in the caches. `to` is aligned as an mt_vec is. Call mt_stream_end before
- * another thread may read. */
+/* mt_stream -- a non-temporal store, for data that will not be read again soon: the cache line is not loaded first,
+ * which halves the traffic, and evicts nothing from the caches. `to` is aligned as an mt_vec. Call mt_stream_end before
+ * another thread may read the data. */
 static inline void mt_stream(float *to, mt_vec v)
 {
 #if defined(__AVX512F__)

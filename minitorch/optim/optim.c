@@ -91,19 +91,26 @@ static void check_param(const mt_optim *optim, const char *name, const mt_tensor
     }
 }
 
-/* A state with rows or columns only is a vector; one like the parameter has its shape. It outlives the current
- * scope. */
+/* Zeros that outlive the current scope. */
+static mt_tensor *lasting(mt_shape shape, mt_device device, mt_memory_use use)
+{
+    mt_memory_use before = mt_alloc_for(use);
+    mt_scope_begin();
+    mt_tensor *zeros = mt_retain(mt_zeros(shape, MT_F32, device));
+    mt_scope_end();
+    mt_alloc_for(before);
+    return zeros;
+}
+
+/* A state with rows or columns only is a vector; one like the parameter has its shape. */
 static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
 {
     mt_state_size size = mt_update_rules[kind].state_size[which];
     mt_shape shape = MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols));
     if (size == MT_STATE_NONE)
         return NULL;
-    mt_scope_begin();
-    mt_tensor *state = mt_retain(
-        mt_zeros(size == MT_STATE_LIKE_PARAM ? mt_view_shape(&s->param->view) : shape, MT_F32, device_of(s->param)));
-    mt_scope_end();
-    return state;
+    return lasting(size == MT_STATE_LIKE_PARAM ? mt_view_shape(&s->param->view) : shape, device_of(s->param),
+                   MT_USE_STATE);
 }
 
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
@@ -139,9 +146,7 @@ mt_tensor *mt_optim_flat(mt_optim *optim)
     mt_optim_zero_grad(optim);
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         count += room(s);
-    mt_scope_begin();
-    optim->flat = mt_retain(mt_zeros(MT_SHAPE(count), MT_F32, device_of(optim->slot[0].param)));
-    mt_scope_end();
+    optim->flat = lasting(MT_SHAPE(count), device_of(optim->slot[0].param), MT_USE_GRADIENT);
     count = 0;
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
         MT_CHECK(!s->param->grad_memory, "optim: the gradient of %s is in the memory of another optimizer", s->name);

@@ -42,8 +42,9 @@ typedef struct activation {
     double roundings; /* of forward and of backward's slope; see the top */
 } activation;
 
-/* ReLU rounds nothing but the final addition. GELU by tanh: where tanh is not flat (|x| < 4), x u' / (1 + |x|) < 2, so
- * the slope sees tanh's error at most 2 * 2 / 2 times, and the 6 roundings of u, which tanh shrinks, less than once. */
+/* ReLU rounds only in the final addition. GELU by tanh: where tanh is not flat (|x| < 4), x u' / (1 + |x|) < 2, so
+ * tanh's error enters the slope with a factor of at most 2 * 2 / 2, and the 6 roundings of u, reduced by tanh, less
+ * than once. */
 static const activation table[] = {
     { "relu", mt_relu_fwd_cpu, mt_relu_bwd_cpu, relu, false, 1 },
     { "sigmoid", mt_sigmoid_fwd_cpu, mt_sigmoid_bwd_cpu, sigmoid, false, MT_LIBM_ROUNDINGS + 4 },
@@ -92,7 +93,7 @@ Test(activations, forward_matches_the_oracle_in_place_too)
     }
 }
 
-/* One element: what arrives times the function; its derivative is what backward adds. */
+/* One element: dout times the function, whose derivative backward adds. */
 typedef struct element {
     const activation *a;
     double dout;
@@ -124,7 +125,7 @@ static const char *check_backward(const activation *a, const float *got, const f
     return NULL;
 }
 
-/* Keep x out of the reach of the differences across ReLU's corner. */
+/* Keep x so far from 0 that no finite difference crosses ReLU's kink. */
 static void avoid_corner(float *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,5 +1,5 @@
-/* test_autocast.c -- products under autocast: values and gradients are those of f32 products of rounded operands; what
- * is kept has 16 bits; parameters are converted once an update. */
+/* test_autocast.c -- products under autocast: values and gradients are those of f32 products of rounded operands; saved
+ * operands have 16 bits, and backward uses them; parameters are converted once per update. */
 #include "aborts.h"
 #include "autograd/tape.h"
 #include "core/element.h"
@@ -9,6 +9,7 @@
 #include "ops/ops.h"
 
 #include <math.h>
+#include <string.h>
 
 static mt_rng rng;
 
@@ -59,7 +60,7 @@ static mt_tensor *by_transposed(mt_tensor *a, mt_tensor *b, mt_tensor *unused)
     return mt_matmul(a, mt_transpose(b, 0, 1));
 }
 
-/* The gradient that arrives is of 16 bits in both, so that rounding it changes nothing. */
+/* The output's gradient is representable in 16 bits in both, so that rounding does not change it. */
 static void compare(product_fn *product, mt_dtype dtype, mt_shape sa, mt_shape sb, mt_shape sc, int64_t terms)
 {
     mt_scope_begin();
@@ -135,6 +136,52 @@ Test(autocast, forward_keeps_16_bits_and_backward_does_not_ask)
     mt_scope_end();
 }
 
+/* What backward reads for h, saved in 16 bits, is h rounded, also if h has been overwritten or freed since. For gamma
+ * it is gamma itself, which must not be written. */
+Test(autocast, what_other_ops_save_comes_back_rounded)
+{
+    rng = mt_rng_new(8, 0);
+    for (int k = 0; k < 2; k++) {
+        mt_scope_begin();
+        mt_tensor *x = normal(MT_SHAPE(5, 7), true), *rx = rounded(x, MT_BF16), *gamma = normal(MT_SHAPE(7), true);
+        mt_tensor *beta = normal(MT_SHAPE(7), true), *dout = normal(MT_SHAPE(5, 7), false);
+        mt_autocast_begin(MT_BF16);
+        mt_scope_begin();
+        mt_tensor *h = mt_scale(x, 1);
+        mt_tensor *out = mt_retain(k ? mt_layernorm(h, gamma, beta, 1e-5f) : mt_gelu(h));
+        mt_f32(h)[0] = 100;
+        mt_written(h);
+        mt_scope_end();
+        mt_autocast_end();
+        cr_assert_eq(out->node->saved[0].tensor->dtype, MT_BF16);
+        if (k) {
+            int64_t version = gamma->storage->version;
+            mt_written(gamma);
+            ABORTS("written in place since", mt_backward_from(out, dout));
+            gamma->storage->version = version;
+        } else {
+            mt_backward_from(out, dout);
+            mt_backward_from(mt_gelu(rx), dout);
+            cr_assert_eq(memcmp(mt_f32(x->grad), mt_f32(rx->grad), 35 * sizeof(float)), 0);
+        }
+        mt_release(out);
+        mt_scope_end();
+    }
+}
+
+Test(autocast, a_tensor_with_two_users_is_kept_once)
+{
+    rng = mt_rng_new(9, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(6, 8), true), *w = normal(MT_SHAPE(8, 4), true);
+    mt_autocast_begin(MT_F16);
+    mt_tensor *h = mt_relu(x), *y = mt_linear(h, w, NULL), *z = mt_linear(h, w, NULL);
+    mt_autocast_end();
+    cr_expect_eq(h->node->saved[0].tensor->storage, y->node->saved[0].tensor->storage);
+    cr_expect_eq(h->node->saved[0].tensor->storage, z->node->saved[0].tensor->storage);
+    mt_scope_end();
+}
+
 static int conversions;
 
 static void counted(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n)
@@ -164,7 +211,7 @@ Test(autocast, a_parameter_is_converted_once_an_update)
     mt_linear(x, w, NULL);
     mt_autocast_end();
     mt_table_set(MT_16BIT_FAMILY, MT_CPU, NULL);
-    cr_expect_geq(once, 4); /* x three times, w once; and what the product itself widens */
+    cr_expect_geq(once, 4); /* x, which has no gradient, three times; w once; and the product's own conversions */
     cr_expect_eq(mt_bf16_to_f32(((mt_bf16 *)mt_data(out->node->saved[1].tensor))[0]), 2, "the old copy was used");
     cr_expect_gt(again, once);
     cr_expect_eq(w->cast->dtype, MT_F16);
@@ -187,9 +234,23 @@ Test(autocast, nests_and_leaves_other_ops_alone)
     mt_autocast_end();
     cr_assert_eq(wide->node->saved[0].tensor->dtype, MT_F32);
     cr_assert_eq(narrow->node->saved[0].tensor->dtype, MT_BF16);
-    cr_assert_eq(other->node->saved[0].tensor->dtype, MT_F32);
+    cr_assert_eq(other->dtype, MT_F32);
     cr_assert_null(mt_cast_policy_get(&user));
     ABORTS("mt_autocast_end without mt_autocast_begin", mt_autocast_end());
     ABORTS("i32 is not f32, f16 or bf16", mt_autocast_begin(MT_I32));
     mt_scope_end();
+}
+
+/* As recomputation does: the policy of forward, while another is in force. */
+Test(autocast, a_policy_can_be_set_again_later)
+{
+    void *user;
+    mt_autocast_begin(MT_BF16);
+    mt_cast_policy *policy = mt_cast_policy_get(&user);
+    mt_autocast_end();
+    mt_autocast_begin(MT_F16);
+    mt_cast_policy_set(policy, user);
+    cr_expect_eq(mt_cast_dtype("linear", MT_OP_MATMUL, MT_F32), MT_BF16);
+    mt_autocast_end();
+    cr_expect_eq(mt_cast_dtype("linear", MT_OP_MATMUL, MT_F32), MT_F32);
 }

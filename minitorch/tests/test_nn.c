@@ -253,3 +253,31 @@ Test(nn, a_perceptron_of_modules_trains_like_the_one_by_hand)
     mt_manual_mlp_free(mlp);
     mt_module_free(model);
 }
+
+/* Tensors that a module creates besides its result are freed when it returns, unless backward reads them. */
+static mt_tensor *twice_negated(mt_module *module, mt_tensor *x)
+{
+    (void)module;
+    return mt_neg(mt_neg(x));
+}
+
+static mt_tensor *run_instead(mt_module *module, mt_tensor *x)
+{
+    return module->kind->forward(module, mt_neg(x));
+}
+
+Test(nn, forward_leaves_only_its_result)
+{
+    enum { N = 4096 };
+    static const mt_module_class kind = { "twice", twice_negated };
+    mt_module *module = mt_module_new(&kind);
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(N), 3);
+    int64_t before = mt_live_bytes(MT_CPU);
+    cr_expect_eq(mt_get(mt_forward(module, x), (int64_t[]){ 7 }), 3);
+    cr_expect_eq(mt_live_bytes(MT_CPU) - before, 4 * N);
+    module->run = run_instead;
+    cr_expect_eq(mt_get(mt_forward(module, x), (int64_t[]){ 7 }), -3);
+    mt_scope_end();
+    mt_module_free(module);
+}

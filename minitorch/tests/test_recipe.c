@@ -89,6 +89,7 @@ typedef struct toy {
     mt_training training;
     float *weight, *bias;
     int64_t left; /* batches that the source still has */
+    float x;      /* of the batch when one is left, and of three times as many targets as the others have */
 } toy;
 
 static float factor; /* of the loss */
@@ -102,8 +103,15 @@ static mt_tensor *toy_loss(mt_module *model, mt_tensor *x, mt_tensor *y)
 static bool toy_next(void *source, mt_batch *batch)
 {
     toy *t = source;
-    *batch = (mt_batch){ .x = mt_full(MT_SHAPE(1, 1), 1), .y = mt_full(MT_SHAPE(1), 1), .count = 1 };
+    *batch =
+        (mt_batch){ .x = mt_full(MT_SHAPE(1, 1), t->left == 1 ? t->x : 1), .y = mt_full(MT_SHAPE(1), 1), .count = 1 };
     return t->left-- > 0;
+}
+
+static int64_t toy_targets(void *source, int64_t ahead)
+{
+    int64_t left = ((toy *)source)->left - ahead;
+    return left == 1 ? 3 : left > 1;
 }
 
 static void toy_init(toy *t, const mt_recipe *recipe, int64_t steps, float gradient)
@@ -164,7 +172,7 @@ Test(step, the_rate_is_the_schedules)
     toy_free(&t);
 }
 
-Test(step, long_gradients_are_clipped_and_infinite_ones_lost)
+Test(step, large_gradients_are_clipped_and_infinite_ones_skipped)
 {
     mt_recipe r = { .optimizer = MT_SGD, .lr = 1, .clip = 0.5 };
     toy t;
@@ -187,6 +195,20 @@ Test(step, micro_batches_add_up_to_one_batch)
     mt_step_result result = toy_step(&t, 0);
     cr_assert(*t.bias == 0.5f && *t.weight == 0.5f);
     cr_assert(result.loss == 2 && result.samples == 4);
+    toy_free(&t);
+}
+
+Test(step, micro_batches_count_by_their_targets)
+{
+    mt_recipe r = { .optimizer = MT_SGD, .lr = 0.5 };
+    toy t;
+    toy_init(&t, &r, 10, 1);
+    t.training.micro = t.left = 2;
+    t.training.targets = toy_targets;
+    t.x = 5;
+    mt_step_result result = toy_step(&t, 0); /* the weight's gradient is (1 + 3 x 5) / 4, the loss (2 + 3 x 6) / 4 */
+    cr_assert(*t.weight == -1 && *t.bias == 0.5f);
+    cr_assert(result.loss == 5 && result.samples == 2);
     toy_free(&t);
 }
 

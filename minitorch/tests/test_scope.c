@@ -110,7 +110,7 @@ static void open_many(int count)
         mt_scope_begin();
 }
 
-Test(scope, forgotten_ends_are_noticed)
+Test(scope, missing_ends_are_detected)
 {
     ABORTS("mt_scope_end without mt_scope_begin", mt_scope_end());
     ABORTS("64 scopes are open: is an mt_scope_end missing?", open_many(65));

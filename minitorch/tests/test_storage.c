@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* Our check must notice, not the address sanitizer that would speak first. */
+/* Not checked by the address sanitizer, which would report the error before our check. */
 #define UNSEEN __attribute__((no_sanitize("address")))
 
 Test(storage, blocks_are_aligned_and_writable_at_any_size)
@@ -25,13 +25,14 @@ Test(storage, blocks_are_aligned_and_writable_at_any_size)
     }
     mt_free(NULL, 8, MT_CPU);
     ABORTS("cannot allocate -1 bytes", mt_alloc(-1, MT_CPU));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they speak first */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they report it first */
     ABORTS("out of memory on cpu: 1152921504606846976 bytes wanted, 0 live", mt_alloc(1ll << 60, MT_CPU));
 #endif
     ABORTS("no memory on cuda: open the device first", mt_alloc(8, MT_CUDA));
 }
 
-/* Loads and stores whose addresses agree in the last 12 bits hinder each other: p[i], m[i], v[i] and g[i] must not. */
+/* Loads and stores whose addresses agree in the last 12 bits delay each other (4K aliasing): p, m, v and g must differ.
+ * */
 Test(storage, large_blocks_begin_at_different_places)
 {
     enum { BLOCKS = 8, BYTES = 5 << 20, PAGE = 4096, LINE = 64 };
@@ -261,7 +262,7 @@ static char last_bytes[100];
 static void look_and_free(void *data, int64_t bytes)
 {
     (void)bytes;
-    memcpy(last_bytes, (char *)data + 2 * 64, sizeof last_bytes); /* behind the record and the first guard */
+    memcpy(last_bytes, (char *)data + 2 * 64, sizeof last_bytes); /* after the record and the first guard */
     free(data);
 }
 

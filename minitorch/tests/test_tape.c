@@ -1,4 +1,4 @@
-/* test_tape.c -- the tape: what is recorded, in which order backward goes, what it frees, what it refuses. */
+/* test_tape.c -- the tape: what is recorded, the order of backward, what it frees, what it refuses. */
 #include "autograd/node.h"
 #include "core/scope.h"
 #include "ops/call.h"
@@ -41,7 +41,7 @@ Test(tape, gradients_accumulate_until_zeroed)
     mt_scope_end();
 }
 
-/* Each diamond doubles the number of paths; a walk by paths would not come back in this life. */
+/* Each diamond doubles the number of paths: a traversal of all 2^60 paths would never end. */
 Test(tape, sixty_diamonds_are_visited_once_each)
 {
     mt_scope_begin();
@@ -87,8 +87,8 @@ Test(tape, only_what_depends_on_a_leaf_is_recorded)
     mt_scope_end();
 }
 
-/* A chain of big results: forward holds them all, backward gives each back as soon as it has passed. */
-Test(tape, memory_is_given_back_on_the_way)
+/* A chain of large results: forward holds them all, backward frees each one as soon as it has processed it. */
+Test(tape, backward_frees_memory_as_it_goes)
 {
     enum { BIG = 1 << 16, DEPTH = 20 };
     mt_scope_begin();
@@ -152,7 +152,7 @@ Test(tape, results_of_the_caller_outlive_backward)
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
 }
 
-/* Threads that go back side by side have one thing in common: what stands for freed memory. So nobody writes to it. */
+/* Backward passes in several threads share one object, the placeholder for freed memory, so it must not be written. */
 Test(tape, freed_results_share_nothing_that_is_written)
 {
     mt_scope_begin();
@@ -314,4 +314,67 @@ Test(tape, gradients_flow_back_through_views)
     for (int i = 0; i < 6; i++)
         cr_assert_eq(mt_f32(x->grad)[i], want[i], "element %d: %g", i, (double)mt_f32(x->grad)[i]);
     mt_scope_end();
+}
+
+/* ---- keepers ------------------------------------------------------------------------------------------------- */
+
+static bool keep_nothing(mt_saved *saved, const mt_tensor *t)
+{
+    (void)t;
+    return saved->producer && saved->producer->again;
+}
+
+static mt_tensor *compute_again(const mt_saved *saved)
+{
+    return saved->producer->again(saved->producer);
+}
+
+static bool decline(mt_saved *saved, const mt_tensor *t)
+{
+    (void)saved;
+    (void)t;
+    return false;
+}
+
+/* Products of GELU's result, saved once as it is and once not at all: then only x is kept. */
+static void gelu_of(mt_tensor *x, const mt_keeper *keeper, int64_t *kept)
+{
+    static const mt_keeper other = { decline, NULL };
+    int64_t before = mt_live_bytes(MT_CPU);
+    mt_scope_begin();
+    mt_scope_begin();
+    if (keeper)
+        mt_keeper_begin(keeper);
+    mt_keeper_begin(&other); /* asked first */
+    mt_tensor *y = mt_gelu(x), *loss = mt_retain(mt_sum(mt_mul(y, y)));
+    mt_keeper_end();
+    if (keeper)
+        mt_keeper_end();
+    mt_scope_end();
+    mt_scope_adopt(loss);
+    *kept = mt_live_bytes(MT_CPU) - before;
+    mt_backward(loss);
+    mt_scope_end();
+    cr_expect_leq(mt_live_bytes(MT_CPU) - before, 4 * mt_numel(x), "more than the gradient is left");
+}
+
+Test(tape, a_keeper_saves_memory_and_changes_no_bit)
+{
+    enum { N = 1031 };
+    static const mt_keeper keeper = { keep_nothing, compute_again };
+    mt_rng rng = mt_rng_new(3, MT_STREAM_TEST);
+    mt_scope_begin();
+    mt_tensor *x = mt_normal(MT_SHAPE(N), 0, 1, &rng);
+    x->requires_grad = true;
+    int64_t plain, less;
+    gelu_of(x, NULL, &plain);
+    mt_tensor *want = mt_retain(x->grad);
+    mt_zero_grad(x);
+    gelu_of(x, &keeper, &less);
+    cr_expect_eq(memcmp(mt_f32(x->grad), mt_f32(want), N * sizeof(float)), 0);
+    cr_expect_geq(plain - less, N * 4, "kept %d bytes instead of %d", (int)less, (int)plain);
+    mt_release(want);
+    mt_zero_grad(x);
+    mt_scope_end();
+    ABORTS("mt_keeper_end without", mt_keeper_end());
 }

@@ -1,4 +1,4 @@
-/* test_tensor.c -- making, viewing, reading; who owns what; what the tape is told. */
+/* test_tensor.c -- creating, viewing and reading tensors; ownership; calls of the tape. */
 #include "aborts.h"
 #include "core/element.h"
 #include "core/scope.h"
@@ -58,7 +58,7 @@ Test(tensor, makers)
     mt_scope_end();
 }
 
-/* Large ones are zeroed in parts by several threads; memory that was in use before must not shine through anywhere. */
+/* Large ones are zeroed in parts by several threads; no element may keep an earlier value. */
 Test(tensor, zeros_of_any_size)
 {
     static const int64_t sizes[] = { 0, 1, (1 << 16) - 1, (1 << 17) - 1, 1 << 17, (1 << 17) + 1, 777777 };
@@ -174,7 +174,7 @@ Test(tensor, faults_name_the_shapes)
     mt_scope_end();
 }
 
-/* What mt_print of t says on stdout. */
+/* The output of mt_print of t. */
 static const char *printed(const mt_tensor *t)
 {
     static ending end;

@@ -1,0 +1,34 @@
+/* recompute.c -- see recompute.h. */
+#include "models/recompute.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "memory/segment.h"
+
+const char *const mt_recompute_names[MT_RECOMPUTES] = { "none", "selective", "block" };
+
+void mt_gpt2_recompute(mt_module *model, const mt_recompute *recompute)
+{
+    static mt_tensor *(*const run[MT_RECOMPUTES])(mt_module *, mt_tensor *) = { NULL, mt_selective_forward,
+                                                                                mt_segment_forward };
+    mt_module *h = model->child[MT_GPT2_H];
+    for (int l = 0; l < h->children; l++)
+        h->child[l]->run = run[recompute[l]];
+}
+
+const char *mt_recompute_text(const mt_recompute *recompute, int64_t layers)
+{
+    static _Thread_local char text[400];
+    size_t at = (size_t)snprintf(text, sizeof text, "layers ");
+    for (int64_t first = 0, last; first < layers && at < sizeof text; first = last + 1) {
+        for (last = first; last + 1 < layers && recompute[last + 1] == recompute[first];)
+            last++;
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRId64, first ? ", " : "", first);
+        if (last > first && at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "-%" PRId64, last);
+        if (at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, " %s", mt_recompute_names[recompute[first]]);
+    }
+    return text;
+}

@@ -1,0 +1,25 @@
+/* recompute.h -- what backward computes again of each block of a GPT-2, instead of reading what forward kept. It
+ * changes no result. */
+#pragma once
+
+#include "models/gpt2.h"
+
+MT_C_BEGIN
+
+typedef enum mt_recompute {
+    MT_RECOMPUTE_NONE,
+    MT_RECOMPUTE_SELECTIVE, /* the results of both layernorms and of GELU */
+    MT_RECOMPUTE_BLOCK,     /* everything inside the block */
+} mt_recompute;
+
+enum { MT_RECOMPUTES = 3 };
+
+extern const char *const mt_recompute_names[MT_RECOMPUTES]; /* "none", "selective", "block" */
+
+/* mt_gpt2_recompute -- from the next forward on.   recompute [layers] */
+void mt_gpt2_recompute(mt_module *model, const mt_recompute *recompute);
+
+/* mt_recompute_text -- "layers 0-5 block, 6 selective, 7-11 none"; lent until the next call of the thread. */
+const char *mt_recompute_text(const mt_recompute *recompute, int64_t layers);
+
+MT_C_END
