@@ -46,18 +46,19 @@ void mg_09_policy(mg_run *run, const void *one_case)
     }
 }
 
-/* Of each op: its result, then what it saves for backward. HALF: the chosen type. */
-enum { HALF = 100 };
+/* Of each op: its result, then what it saves for backward. HALF: the chosen type; KEPT: that with the unit's keeper,
+ * else f32. */
+enum { HALF = 100, KEPT };
 static const struct {
     const char *name;
     int64_t type[MG_NET_COLUMNS];
 } net[MG_NET_OPS] = {
-    { "linear", { MT_F32, HALF, HALF, MG_NET_NONE, MG_NET_NONE } }, /* x, w */
-    { "relu", { MT_F32, MT_F32, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } },
-    { "layernorm", { MT_F32, MT_F32, MT_F32, MT_F32, MT_F32 } },    /* x, gamma, mean, rstd */
-    { "matmul", { MT_F32, HALF, HALF, MG_NET_NONE, MG_NET_NONE } }, /* both operands */
-    { "softmax", { MT_F32, MT_F32, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } },
-    { "mul", { MT_F32, MT_F32, MT_F32, MG_NET_NONE, MG_NET_NONE } },
+    { "linear", { MT_F32, HALF, HALF, MG_NET_NONE, MG_NET_NONE } },      /* x, w */
+    { "relu", { MT_F32, KEPT, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } }, /* its result */
+    { "layernorm", { MT_F32, KEPT, MT_F32, MT_F32, MT_F32 } },           /* x, gamma, mean, rstd */
+    { "matmul", { MT_F32, HALF, HALF, MG_NET_NONE, MG_NET_NONE } },      /* both operands */
+    { "softmax", { MT_F32, KEPT, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } },
+    { "mul", { MT_F32, KEPT, KEPT, MG_NET_NONE, MG_NET_NONE } },
     { "classifier", { MT_F32, HALF, HALF, MT_F32, MT_I32 } }, /* x, w, probabilities, classes */
 };
 
@@ -66,19 +67,22 @@ static const char *type_name(int64_t type)
     return type >= 0 && type < MT_DTYPE_COUNT ? mt_dtype_name((mt_dtype)type) : "nothing";
 }
 
-static bool network(mg_run *run, mt_dtype dtype)
+static bool network(mg_run *run, mt_dtype dtype, bool keeper)
 {
+    mt_dtype kept = keeper ? dtype : MT_F32;
     mg_begin(run, "ops under autocast");
     mg_out(run, "types", MT_I64, MT_SHAPE(MG_NET_OPS, MG_NET_COLUMNS));
     mg_i64(run, "type", dtype);
     mg_i64(run, "N", mg_pick(mg_rng(run), 2, 9));
     mg_i64(run, "C", mg_pick(mg_rng(run), 2, 9));
+    mg_i64(run, "keeper", keeper);
     if (!mg_call(run))
         return false;
     const int64_t *got = mg_result(run, "types");
     for (int i = 0; i < MG_NET_OPS; i++)
         for (int k = 0; k < MG_NET_COLUMNS; k++) {
-            int64_t type = got[i * MG_NET_COLUMNS + k], want = net[i].type[k] == HALF ? dtype : net[i].type[k];
+            int64_t type = got[i * MG_NET_COLUMNS + k], want = net[i].type[k];
+            want = want == HALF ? dtype : want == KEPT ? kept : want;
             if (type == want)
                 continue;
             if (k == 0)
@@ -94,9 +98,9 @@ static bool network(mg_run *run, mt_dtype dtype)
 
 void mg_09_network(mg_run *run, const void *one_case)
 {
-    (void)one_case;
-    if (network(run, MT_BF16) && network(run, MT_F16))
-        network(run, MT_F32);
+    bool keeper = ((const network_case *)one_case)->keeper;
+    if (network(run, MT_BF16, keeper) && network(run, MT_F16, keeper))
+        network(run, MT_F32, keeper);
 }
 
 /* ---- kept copies ----------------------------------------------------------------------------------------- */
@@ -151,7 +155,7 @@ static double rounded(float x, mt_dtype dtype)
 
 static const char *title(const script *s, int which)
 {
-    static const char *const names[] = { "parameter", "parameter behind it in memory", "activation" };
+    static const char *const names[] = { "parameter", "parameter behind it in memory", "data", "activation" };
     return names[s->kind[which]];
 }
 
@@ -170,7 +174,7 @@ static int64_t follow(const script *s, int i, model *m)
     }
     if (m[which].current && m[which].type == type)
         return 0;
-    m[which].current = s->kind[which] != MG_ACTIVATION;
+    m[which].current = s->kind[which] != MG_DATA;
     m[which].type = type;
     return 1;
 }
@@ -228,7 +232,7 @@ static bool play(mg_run *run, script *s)
 static void values(script *s, mt_rng *rng, mt_dtype type)
 {
     for (int i = 0; i < 4; i++)
-        add(s, MG_COPY, tensor(s, mt_rng_below(rng, 2) ? MG_PARAMETER : MG_ACTIVATION), type);
+        add(s, MG_COPY, tensor(s, (int64_t[]){ MG_PARAMETER, MG_DATA, MG_ACTIVATION }[mt_rng_below(rng, 3)]), type);
 }
 
 static void once(script *s, mt_rng *rng, mt_dtype type)
@@ -261,7 +265,7 @@ static void other_type(script *s, mt_rng *rng, mt_dtype type)
 
 static void activations(script *s, mt_rng *rng, mt_dtype type)
 {
-    int x = tensor(s, MG_ACTIVATION), w = tensor(s, MG_PARAMETER), y = tensor(s, MG_ACTIVATION);
+    int x = tensor(s, MG_DATA), w = tensor(s, MG_PARAMETER), y = tensor(s, MG_ACTIVATION);
     for (int64_t i = mg_pick(rng, 2, 5); i > 0; i--) {
         add(s, MG_COPY, x, type);
         add(s, MG_COPY, w, type);
@@ -284,7 +288,8 @@ static void several(script *s, mt_rng *rng, mt_dtype type)
 static void any_order(script *s, mt_rng *rng, mt_dtype type)
 {
     (void)type;
-    tensor(s, MG_PARAMETER), tensor(s, MG_ACTIVATION), tensor(s, MG_PARAMETER), tensor(s, MG_NEIGHBOUR);
+    tensor(s, mt_rng_below(rng, 2) ? MG_DATA : MG_ACTIVATION), tensor(s, MG_PARAMETER);
+    tensor(s, MG_PARAMETER), tensor(s, MG_NEIGHBOUR);
     while (s->count < MG_COPIES_MOST)
         add(s, mt_rng_below(rng, 4) ? MG_COPY : MG_WRITE, (int)mt_rng_below(rng, s->tensors),
             halves[mt_rng_below(rng, 4) == 0]);

@@ -1,5 +1,5 @@
 /* 09-mixed-precision.c -- the rows of lab 09. How they run: 09-conversions.c, 09-products.c, 09-autocast.c,
- * 09-scaler.c, 09-master.c. */
+ * 09-keep.c, 09-scaler.c, 09-master.c. */
 #include "checks/09-mixed-precision.h"
 #include "checks/09-training.h"
 
@@ -99,15 +99,16 @@ static const copies_case copies_cases[] = {
       COPIES_WRITTEN },
     { { 2, "another type", "a kept copy of the other 16-bit type is not the wanted one: compare t->cast->dtype" },
       COPIES_OTHER_TYPE },
-    { { 2, "activations", "only a parameter (t->requires_grad) keeps its copy: an activation is used once" },
+    { { 2, "data and activations",
+        "what wants a gradient (mt_wants_grad), a parameter or computed from one, keeps its copy; data does not" },
       COPIES_ACTIVATIONS },
     { { 1, "several parameters", "each parameter has a copy of its own, in t->cast" }, COPIES_SEVERAL },
     { { 2, "any order", "no copy may be used after its parameter changed, and none may stay when all are released" },
       COPIES_RANDOM },
 };
-static const mg_case network_cases[] = {
-    { 2, "types in a network",
-      "a product saves the 16-bit copies of its operands, everything else is f32: the policy decides which" },
+static const network_case network_cases[] = {
+    { { 2, "types in a network", "a product saves the 16-bit copies of its operands: the policy decides which type" },
+      false },
 };
 
 /* ---- 09.6 the rule of the scale */
@@ -155,6 +156,31 @@ static const master_case master_cases[] = {
       MASTER_TRAFFIC },
 };
 
+/* ---- 09.9 what is saved */
+static const keep_case keep_cases[] = {
+    { { 2, "activations come back rounded",
+        "saved->tensor is the copy in the wanted type; back it goes to f32 from the type that was kept, not from the "
+        "one that the policy wants by then" },
+      KEEP_VALUES },
+    { { 3, "everything else stays as it is",
+        "no history, fewer than two dimensions, one number a row, not dense: return false and leave saved alone" },
+      KEEP_OTHERS },
+    { { 2, "one copy for two", "take the copy from mt_autocast_operand, which products ask, too" }, KEEP_SHARED },
+    { { 2, "written in place", "mt_autocast_operand converts again what was written; a copy that is kept stays" },
+      KEEP_WRITTEN },
+    { { 1, "f32, and one autocast in another", "the copy has the type that mt_autocast_save is told" }, KEEP_POLICY },
+    { { 1, "any order", "every reference that the node gets is given back once: mt_retain, nothing else" },
+      KEEP_RANDOM },
+};
+static const network_case kept_network_cases[] = {
+    { { 2, "types in a network", "inputs and results of ops are kept in 16 bits; gamma, mean, rstd, probabilities are "
+                                 "not" },
+      true },
+};
+static const mg_case kept_bytes_cases[] = {
+    { 3, "bytes that a GPT-2 keeps", "what is kept in f32 beside its 16-bit copy costs 6 bytes instead of 2" },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("09.1", "bf16", mg_09_convert, bf16_cases),
     MG_GROUP("09.1", "bf16", mg_09_convert_race, bf16_race),
@@ -169,6 +195,9 @@ static const mg_group groups[] = {
     MG_GROUP("09.6", "scaler", mg_09_scaler, scaler_cases),
     MG_GROUP("09.7", "unscaling", mg_09_unscale, unscale_cases),
     MG_GROUP("09.8", "master", mg_09_master, master_cases),
+    MG_GROUP("09.9", "saved tensors", mg_09_keep, keep_cases),
+    MG_GROUP("09.9", "saved tensors", mg_09_network, kept_network_cases),
+    MG_GROUP("09.9", "saved tensors", mg_09_kept_bytes, kept_bytes_cases),
 };
 
 // clang-format on

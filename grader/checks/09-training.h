@@ -1,4 +1,4 @@
-/* 09-training.h -- the checks of steps 09.4 to 09.8: structs of their rows, and the functions that run them. */
+/* 09-training.h -- the checks of steps 09.4 to 09.9: structs of their rows, and the functions that run them. */
 #ifndef MG_CHECKS_09_TRAINING_H
 #define MG_CHECKS_09_TRAINING_H
 
@@ -18,7 +18,7 @@ typedef enum copies_about {
     COPIES_ONCE,        /* one parameter in several micro-batches */
     COPIES_WRITTEN,     /* written between them */
     COPIES_OTHER_TYPE,  /* bf16 and f16 in turn */
-    COPIES_ACTIVATIONS, /* of tensors that are no parameters, several times */
+    COPIES_ACTIVATIONS, /* of data, and of what was computed from a parameter, several times */
     COPIES_SEVERAL,     /* of several parameters in turn, two of them in the same memory */
     COPIES_RANDOM,      /* everything in random order */
 } copies_about;
@@ -28,8 +28,13 @@ typedef struct copies_case {
     copies_about about;
 } copies_case;
 
+typedef struct network_case {
+    mg_case head;
+    bool keeper; /* what is saved goes through the unit's keeper */
+} network_case;
+
 void mg_09_policy(mg_run *run, const void *one_case);  /* a policy_case */
-void mg_09_network(mg_run *run, const void *one_case); /* an mg_case */
+void mg_09_network(mg_run *run, const void *one_case); /* a network_case */
 void mg_09_copies(mg_run *run, const void *one_case);  /* a copies_case */
 
 /* ---- scaler and unscaling: 09-scaler.c ------------------------------------------------------------ */
@@ -82,5 +87,24 @@ typedef struct master_case {
 } master_case;
 
 void mg_09_master(mg_run *run, const void *one_case); /* a master_case */
+
+/* ---- saved tensors: 09-keep.c ----------------------------------------------------------------------- */
+
+typedef enum keep_about {
+    KEEP_VALUES,  /* activations of every size, which come back rounded */
+    KEEP_OTHERS,  /* what is no activation, which comes back as it was */
+    KEEP_SHARED,  /* with products that read the same tensor, and with a second op */
+    KEEP_WRITTEN, /* written in place before and after */
+    KEEP_POLICY,  /* f32, and one autocast inside another */
+    KEEP_RANDOM,  /* everything in random order */
+} keep_about;
+
+typedef struct keep_case {
+    mg_case head;
+    keep_about about;
+} keep_case;
+
+void mg_09_keep(mg_run *run, const void *one_case);       /* a keep_case */
+void mg_09_kept_bytes(mg_run *run, const void *one_case); /* an mg_case */
 
 #endif

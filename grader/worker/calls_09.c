@@ -38,6 +38,8 @@ const mg_function mg_calls_09[] = {
     { "mt_autocast_dtype", mg_call_autocast_dtype },
     { "ops under autocast", mg_call_autocast_network },
     { "mt_autocast_operand", mg_call_kept_copies },
+    { "mt_autocast_save", mg_call_saved_tensors },
+    { "kept bytes under autocast", mg_call_kept_bytes },
     { "mt_scaler_update", mg_call_scaler },
     { "mt_unscale_grads_cpu", mg_call_unscale },
     { "mt_adamw_master_update_cpu", mg_call_master },

@@ -1,4 +1,4 @@
-/* calls_09.h -- calls of lab 09 that are defined in calls_09_training.c. */
+/* calls_09.h -- calls of lab 09 that are defined in calls_09_autocast.c and calls_09_training.c. */
 #ifndef MG_WORKER_CALLS_09_H
 #define MG_WORKER_CALLS_09_H
 
@@ -7,6 +7,8 @@
 void mg_call_autocast_dtype(const mg_value *v);
 void mg_call_autocast_network(const mg_value *v);
 void mg_call_kept_copies(const mg_value *v);
+void mg_call_saved_tensors(const mg_value *v);
+void mg_call_kept_bytes(const mg_value *v);
 void mg_call_scaler(const mg_value *v);
 void mg_call_unscale(const mg_value *v);
 void mg_call_master(const mg_value *v);

@@ -1,4 +1,4 @@
-/* autocast.c -- which ops compute in 16 bits, and when a parameter is converted. */
+/* autocast.c -- which ops compute in 16 bits, and when a tensor is converted. */
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
 
@@ -13,16 +13,18 @@ mt_dtype mt_autocast_dtype(void *user, const char *op, mt_op_kind kind, mt_dtype
 
 static mt_tensor *convert(const mt_tensor *t, mt_dtype dtype)
 {
+    mt_memory_use before = mt_alloc_for(t->requires_grad ? MT_USE_PARAMETER : mt_alloc_use());
     mt_tensor *copy = mt_empty(mt_view_shape(&t->view), dtype, t->storage->device);
+    mt_alloc_for(before);
     mt_16bit_kernels(t->storage->device)->convert(mt_data(copy), dtype, mt_data(t), t->dtype, mt_numel(t));
     return copy;
 }
 
 mt_tensor *mt_autocast_operand(mt_tensor *t, mt_dtype dtype)
 {
-    /* TODO 09.5: The kept copy where it is current; else a new one, which a parameter keeps.
+    /* TODO 09.5: The kept copy where it is current; else a new one, which t keeps if it wants a gradient.
      * Hint: t->cast is current when it has the wanted type and t->cast_version is the storage's version. A new copy
-     * belongs to the scope and would be freed with it: mt_autocast_keep adds a reference. Which tensors are parameters:
-     * t->requires_grad. */
+     * belongs to the scope and would be freed with it: mt_autocast_keep adds a reference. Whose copies are read again:
+     * parameters' and what was computed from them, mt_wants_grad. */
     MT_TODO("09.5"); /* delete this line when yours stands here */
 }

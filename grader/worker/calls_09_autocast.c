@@ -1,0 +1,288 @@
+/* calls_09_autocast.c -- how the worker calls the policy, the kept copies and the keeper of saved tensors of lab 09.
+ *
+ * Copies are tested with conversions and products that are not the student's, so that one unwritten step does not hide
+ * another. */
+#include "autograd/node.h"
+#include "core/scope.h"
+#include "models/gpt2.h"
+#include "ops/autocast.h"
+#include "ops/kernels_16bit.h"
+#include "ops/ops.h"
+#include "worker/calls_09.h"
+#include "worker/copies.h"
+
+#include <string.h>
+
+/* ---- policy ------------------------------------------------------------------------------------------ */
+
+void mg_call_autocast_dtype(const mg_value *v) /* answer [n]; chosen type, kind, type of the input [n] */
+{
+    static const char *const names[] = { "linear", "relu", "softmax" };
+    for (int64_t i = 0; i < v[0].count; i++) {
+        mt_dtype chosen = (mt_dtype)v[1].i64s[i];
+        mt_op_kind kind = (mt_op_kind)v[2].i64s[i];
+        v[0].i64s[i] = mt_autocast_dtype(&chosen, names[kind], kind, (mt_dtype)v[3].i64s[i]);
+    }
+}
+
+static int64_t conversions;
+
+static void counted(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n)
+{
+    conversions++;
+    for (int64_t i = 0; i < n; i++)
+        mt_store_f64(out, to, i, mt_load_f64(x, from, i));
+}
+
+static void no_product(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims)
+{
+    (void)a, (void)b, (void)dtype;
+    for (int64_t m = 0; m < dims->M; m++)
+        memset(c + m * dims->ldc, 0, sizeof *c * (size_t)dims->N);
+}
+
+static void use_ours(bool ours)
+{
+    static const mt_16bit_table table = { .convert = counted, .matmul16 = no_product };
+    mt_table_set(MT_16BIT_FAMILY, MT_CPU, ours ? &table : NULL);
+    conversions = 0;
+}
+
+static void note_types(int64_t *row, const mt_tensor *t)
+{
+    row[0] = t->dtype;
+    for (int i = 1; i < MG_NET_COLUMNS; i++)
+        row[i] = t->node && i <= t->node->saved_count ? (int64_t)t->node->saved[i - 1].tensor->dtype : MG_NET_NONE;
+}
+
+/* Saves everything as it is: autocast's own keeper (09.9) is not asked. */
+static bool keep_all(mt_saved *saved, const mt_tensor *t)
+{
+    saved->tensor = mt_tensor_alias(t);
+    return true;
+}
+
+static const mt_keeper as_it_is = { keep_all, NULL };
+
+static mt_tensor *parameter(mt_shape shape)
+{
+    mt_tensor *t = mt_full(shape, 0.5f);
+    t->requires_grad = true;
+    return t;
+}
+
+void mg_call_autocast_network(const mg_value *v) /* types [ops,columns]; type, N, C, with the unit's keeper */
+{
+    int64_t N = v[2].i64, C = v[3].i64;
+    mt_scope_begin();
+    use_ours(true);
+    mt_tensor *x = mt_full(MT_SHAPE(N, C), 1), *w = parameter(MT_SHAPE(C, C)), *head = parameter(MT_SHAPE(C + 1, C));
+    mt_tensor *target = mt_zeros(MT_SHAPE(N), MT_I32, MT_CPU), *t[MG_NET_OPS];
+    mt_autocast_begin((mt_dtype)v[1].i64);
+    if (!v[4].i64)
+        mt_keeper_begin(&as_it_is);
+    t[0] = mt_linear(x, w, parameter(MT_SHAPE(C)));
+    t[1] = mt_relu(t[0]);
+    t[2] = mt_layernorm(t[1], parameter(MT_SHAPE(C)), parameter(MT_SHAPE(C)), 1e-5f);
+    t[3] = mt_matmul(t[2], w);
+    t[4] = mt_softmax(t[3]);
+    t[5] = mt_mul(t[4], t[2]);
+    t[6] = mt_classifier(t[5], head, target, C);
+    if (!v[4].i64)
+        mt_keeper_end();
+    mt_autocast_end();
+    for (int i = 0; i < MG_NET_OPS; i++)
+        note_types(v[0].i64s + i * MG_NET_COLUMNS, t[i]);
+    use_ours(false);
+    mt_scope_end();
+}
+
+/* ---- kept copies --------------------------------------------------------------------------------------- */
+
+static mt_tensor *tensor_of(int64_t kind, const mt_tensor *before, int64_t S)
+{
+    mt_view view = mt_view_contiguous(MT_SHAPE(S));
+    view.offset = kind == MG_NEIGHBOUR ? S : 0;
+    mt_tensor *t = mt_tensor_view(kind == MG_NEIGHBOUR ? before : mt_zeros(MT_SHAPE(2 * S), MT_F32, MT_CPU), view);
+    t->requires_grad = kind != MG_DATA;
+    return kind == MG_ACTIVATION ? mt_scale(t, 1) : t;
+}
+
+static void copy_of(mt_tensor *t, mt_dtype dtype, int64_t *type, float *value, int64_t S)
+{
+    mt_tensor *copy = mt_autocast_operand(t, dtype);
+    *type = copy->dtype;
+    for (int64_t i = 0; i < S && i < mt_numel(copy); i++)
+        value[i] = (float)mt_get(copy, &i);
+}
+
+/* types, conversions so far [n], values [n,S], bytes never freed [1]; script [n,3], kinds, contents [tensors+n,S] */
+void mg_call_kept_copies(const mg_value *v)
+{
+    int64_t n = v[0].count, S = v[2].count / n, before = mt_live_bytes(MT_CPU);
+    mt_tensor *tensor[MG_COPIES_TENSORS];
+    const float *contents = v[6].f32;
+    mt_scope_begin();
+    use_ours(true);
+    for (int64_t i = 0; i < v[5].count; i++, contents += S) {
+        tensor[i] = tensor_of(v[5].i64s[i], i ? tensor[i - 1] : NULL, S);
+        memcpy(mt_f32(tensor[i]), contents, sizeof(float) * (size_t)S);
+    }
+    for (int64_t i = 0; i < n; i++, contents += S) {
+        const int64_t *event = v[4].i64s + i * MG_COPIES_COLUMNS;
+        mt_scope_begin();
+        memset(v[2].f32 + i * S, 0, sizeof(float) * (size_t)S);
+        v[0].i64s[i] = MG_NET_NONE;
+        if (event[0] == MG_COPY) {
+            copy_of(tensor[event[1]], (mt_dtype)event[2], v[0].i64s + i, v[2].f32 + i * S, S);
+        } else {
+            memcpy(mt_f32(tensor[event[1]]), contents, sizeof(float) * (size_t)S);
+            mt_written(tensor[event[1]]);
+        }
+        v[1].i64s[i] = conversions;
+        mt_scope_end();
+    }
+    use_ours(false);
+    mt_scope_end();
+    v[3].i64s[0] = mt_live_bytes(MT_CPU) - before;
+}
+
+/* ---- saved tensors ------------------------------------------------------------------------------------- */
+
+/* What is saved: of shape [R,C], but for columns, [R C,1], vectors, [R C], and views, [C,R]. */
+static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t C)
+{
+    switch (kind) {
+    case MG_SAVE_PARAMETER:
+        return w;
+    case MG_SAVE_DATA:
+        return mt_zeros(MT_SHAPE(R, C), MT_F32, MT_CPU);
+    case MG_SAVE_IDS:
+        return mt_zeros(MT_SHAPE(R, C), MT_I32, MT_CPU);
+    case MG_SAVE_COLUMN:
+        return mt_scale(mt_reshape(w, MT_SHAPE(R * C, 1)), 1);
+    case MG_SAVE_VECTOR:
+        return mt_scale(mt_reshape(w, MT_SHAPE(R * C)), 1);
+    case MG_SAVE_CUBE:
+        return mt_scale(mt_reshape(w, MT_SHAPE(R, 1, C)), 1);
+    case MG_SAVE_VIEW:
+        return mt_transpose(mt_scale(w, 1), 0, 1);
+    default:
+        return mt_scale(w, 1);
+    }
+}
+
+static void write(mt_tensor *t, const float *contents)
+{
+    for (int64_t i = 0; i < mt_numel(t); i++)
+        mt_store_f64(t->storage->data, t->dtype, i, contents[i]);
+    mt_written(t);
+}
+
+static void no_gradient(mt_node *node, mt_tensor *dout)
+{
+    (void)node, (void)dout;
+}
+
+/* A node that has saved one tensor, under autocast; everything else is freed. */
+static mt_node *save_one(mt_tensor *out, mt_tensor *w, const int64_t *event, const float *contents)
+{
+    static const mt_op op = { "test", MT_OP_ELEMENTWISE, no_gradient };
+    bool nested = event[2] != MG_NET_NONE;
+    mt_dtype now = (mt_dtype)(nested ? event[2] : event[1]);
+    int64_t S = mt_numel(w);
+    mt_scope_begin();
+    mt_node *node = mt_record(&op, out, &w, 1);
+    mt_tensor *t = tensor_to_save(event[0], w, w->view.shape[0], w->view.shape[1]);
+    write(t, contents);
+    mt_autocast_begin((mt_dtype)event[1]);
+    if (nested)
+        mt_autocast_begin(now);
+    if (event[3] == MG_SAVED_OPERAND || event[3] == MG_WRITTEN_BEFORE)
+        mt_autocast_operand(t, now);
+    if (event[3] == MG_WRITTEN_BEFORE)
+        write(t, contents + S);
+    mt_save(node, t);
+    if (event[3] == MG_SAVED_OPERAND || event[3] == MG_OPERAND_SAVED)
+        mt_save(node, mt_autocast_operand(t, now));
+    if (event[3] == MG_SAVED_TWICE)
+        mt_save(node, t);
+    if (event[3] == MG_WRITTEN_AFTER)
+        write(t, contents + S);
+    if (nested)
+        mt_autocast_end();
+    if (event[3] == MG_INNER_ENDED)
+        mt_save(node, t);
+    mt_autocast_end();
+    mt_scope_end();
+    return node;
+}
+
+/* Restored in backward, which may run under another policy. */
+static void read_back(float *values, int64_t *types, mt_node *node, int64_t S)
+{
+    int last = node->saved_count - 1;
+    types[0] = node->saved[last].tensor ? (int64_t)node->saved[last].tensor->dtype : MG_NET_NONE;
+    mt_autocast_begin(types[0] == MT_F16 ? MT_BF16 : MT_F16);
+    mt_tensor *t = mt_saved_tensor(node, 0);
+    mt_autocast_end();
+    types[1] = t->dtype;
+    types[2] = mt_numel(t);
+    types[3] = t->view.rank > 0 ? mt_dim(t, -1) : 0;
+    for (int64_t i = 0; i < mt_min(S, t->storage->bytes / mt_dtype_size(t->dtype)); i++)
+        values[i] = (float)mt_load_f64(t->storage->data, t->dtype, i);
+}
+
+/* types, of what is kept and of what comes back, its elements and last dimension [n,4]; bytes, conversions [n]; values
+ * [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C */
+void mg_call_saved_tensors(const mg_value *v)
+{
+    int64_t n = v[1].count, S = v[3].count / n, C = v[7].i64, before = mt_live_bytes(MT_CPU);
+    mt_scope_begin();
+    use_ours(true);
+    for (int64_t i = 0; i < n; i++) {
+        mt_scope_begin();
+        mt_tensor *w = parameter(MT_SHAPE(S / C, C)), *out = mt_zeros(MT_SCALAR, MT_F32, MT_CPU);
+        int64_t empty = mt_live_bytes(MT_CPU);
+        conversions = 0;
+        mt_node *node = save_one(out, w, v[5].i64s + i * MG_SAVE_COLUMNS, v[6].f32 + 2 * i * S);
+        v[1].i64s[i] = mt_live_bytes(MT_CPU) - empty;
+        v[2].i64s[i] = conversions;
+        memset(v[3].f32 + i * S, 0, sizeof(float) * (size_t)S);
+        read_back(v[3].f32 + i * S, v[0].i64s + 4 * i, node, S);
+        mt_scope_end();
+    }
+    use_ours(false);
+    mt_scope_end();
+    v[4].i64s[0] = mt_live_bytes(MT_CPU) - before;
+}
+
+/* Bytes that the tape of a GPT-2 holds after forward, products in each type of float [3]; layers, width, T */
+void mg_call_kept_bytes(const mg_value *v)
+{
+    static const mt_dtype types[] = { MT_F32, MT_F16, MT_BF16 };
+    const mt_gpt2_config config = {
+        .vocabulary = 64, .block = v[3].i64, .layers = v[1].i64, .heads = 2, .width = v[2].i64
+    };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = mt_gpt2_new(&config, &rng);
+    use_ours(true);
+    for (int k = 0; k < MT_COUNT(types); k++) {
+        mt_scope_begin();
+        mt_tensor *ids = mt_zeros(MT_SHAPE(2, config.block), MT_I32, MT_CPU);
+        mt_autocast_begin(types[k]);
+        mt_scope_begin();
+        mt_gpt2_loss(model, ids, ids); /* parameters have their copies from now on */
+        mt_scope_end();
+        int64_t before = mt_live_bytes(MT_CPU);
+        mt_scope_begin();
+        mt_tensor *loss = mt_retain(mt_gpt2_loss(model, ids, ids));
+        mt_scope_end();
+        v[0].i64s[k] = mt_live_bytes(MT_CPU) - before;
+        mt_release(loss);
+        mt_autocast_end();
+        mt_scope_end();
+    }
+    use_ours(false);
+    mt_module_free(model);
+}
