@@ -14,6 +14,7 @@
 #include "models/decoder.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
+#include "ops/autocast.h"
 #include "prof/cli.h"
 
 enum { PATH = 4096 };
@@ -23,6 +24,7 @@ typedef struct options {
     const char *weights; /* NULL: the checkpoint in run */
     const char *export;  /* NULL: write text */
     int64_t tokens, seed, threads;
+    mt_dtype dtype; /* in which products read weights */
     mt_sampling how;
 } options;
 
@@ -46,6 +48,8 @@ static const mt_option flags[] = {
       "Draw from the K most likely only; 0 (default): from all" },
     { "top-p", 0, "P", MT_F64(options, how.top_p, 1e-9, 1),
       "Draw from the most likely that reach P together (default 1: all)" },
+    { "dtype", 0, "NAME", MT_PARSED(options, dtype, mt_cli_dtype),
+      "In which products read weights, and --export writes them: f32 (default), bf16 or f16" },
     { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "The same seed draws the same text (default 1)" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
       "Changes the speed, not the text (default: one per core)" },
@@ -82,7 +86,9 @@ static mt_status write_text(const options *o, const mt_module *model, const mt_v
     int32_t *prompt;
     int64_t count = 0;
     mt_status status = encode(&prompt, &count, vocabulary, o->prompt);
+    mt_autocast_begin(o->dtype);
     mt_decoder *decoder = mt_decoder_new(model);
+    mt_autocast_end();
     mt_rng rng = mt_rng_new((uint64_t)o->seed, MT_STREAM_SAMPLE);
     const float *logits = NULL;
     for (int64_t i = 0; i < count && status == MT_OK; i++) {
@@ -126,7 +132,10 @@ static mt_status load(mt_module **model, const options *o, const char *checkpoin
         *model = mt_gpt2_new(&config, &rng);
         mt_state params = mt_module_params(*model);
         mt_state_find(&params, "wte.weight")->rows = vocabulary; /* published files have no padding */
+        mt_dtype stored = mt_safetensors_stored(file, &params, "transformer.");
         status = mt_safetensors_load(file, &params, "transformer.");
+        if (status == MT_OK && stored != MT_F32)
+            fprintf(stderr, "generate: weights: %s in the file, converted to f32\n", mt_dtype_name(stored));
         mt_state_free(&params);
     }
     mt_state_free(&sizes);
@@ -136,9 +145,11 @@ static mt_status load(mt_module **model, const options *o, const char *checkpoin
 
 /* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of
  * 64. */
-static mt_status export_weights(const mt_module *model, const char *path)
+static mt_status export_weights(const mt_module *model, const char *path, mt_dtype dtype)
 {
     mt_state params = mt_module_params(model);
+    for (int64_t i = 0; i < params.count && dtype != MT_F32; i++)
+        params.item[i].tensor = mt_autocast_operand(params.item[i].tensor, dtype); /* held by the parameter */
     mt_status status = mt_safetensors_write(path, &params);
     mt_state_free(&params);
     if (status == MT_OK)
@@ -163,7 +174,7 @@ int main(int argc, char **argv)
     if (status == MT_OK)
         status = load(&model, &o, path, vocabulary->token.count);
     if (status == MT_OK)
-        status = o.export ? export_weights(model, o.export) : write_text(&o, model, vocabulary);
+        status = o.export ? export_weights(model, o.export, o.dtype) : write_text(&o, model, vocabulary);
     if (status != MT_OK)
         fprintf(stderr, "generate: %s%s\n", mt_last_error(),
                 vocabulary ? "" : "; make train-gpt2 trains a model, --run DIR takes another run's");

@@ -15,6 +15,7 @@
 #include "ckpt/safetensors.h"
 #include "core/io.h"
 #include "core/scope.h"
+#include "memory/caching.h"
 #include "models/cost.h"
 #include "models/sample.h"
 #include "prof/cli.h"
@@ -28,10 +29,18 @@ enum { SAMPLE = 200 /* tokens */ };
 
 static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale";
 
+/* What backward computes again instead of reading it (models/recompute.h). It changes no result, so a run may go on
+ * with another choice. */
+typedef struct recomputation {
+    mt_recompute each;
+    int64_t budget; /* 0: of each block the same; else bytes, and each block's is chosen */
+} recomputation;
+
 typedef struct options {
     const char *data, *vocabulary, *size;
     mt_gpt2_config config; /* 0: as the size says */
     int64_t batch, micro, steps, eval_every, eval_batches;
+    recomputation recompute;
     mt_recipe recipe;
     bool plan, resume;
 } options;
@@ -44,6 +53,7 @@ typedef struct run {
     mt_optim *optim;
     mt_metrics *metrics;
     mt_loop loop;
+    mt_recompute *recompute; /* [layers] */
     mt_gpt2_cost cost;
     int64_t rows;      /* of metrics.csv */
     double peak_flops; /* FLOP/s of the CPU; 0 on another device: unknown */
@@ -154,14 +164,15 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     run *r = user;
     double rate = (double)(since->samples * r->opt.config.block) / since->seconds, lr = mt_optim_lr(r->optim);
     double flops = (double)since->steps * (double)r->cost.flops / since->seconds;
-    char path[MT_PATH], mfu[16] = "-  ";
+    char path[MT_PATH], mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
     mt_status status = validate(r);
     if (status != MT_OK)
         return status;
     mt_progress_clear(&r->loop.progress);
-    printf("%7" PRId64 "  %8.4f  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, since->loss, r->val_loss, lr, rate, mfu);
+    printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
+           r->val_loss, lr, rate, mfu);
     status = mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss,
                             lr, rate, mt_optim_loss_scale(r->optim));
     if (status == MT_OK)
@@ -172,6 +183,20 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 }
 
 /* ---- command line -------------------------------------------------------------------------------------- */
+
+static mt_status parse_recompute(const char *text, void *chosen)
+{
+    recomputation *r = chosen;
+    for (int k = 0; k < MT_RECOMPUTES; k++)
+        if (strcmp(text, mt_recompute_names[k]) == 0) {
+            *r = (recomputation){ .each = (mt_recompute)k };
+            return MT_OK;
+        }
+    return mt_cli_bytes(&r->budget, text) == MT_OK
+               ? MT_OK
+               : mt_fail(MT_ERR_ARGUMENT,
+                         "recompute \"%s\": use one of none, selective, block, or a size such as 2.5GB", text);
+}
 
 static const mt_option flags[] = {
     { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file (default: tiny Shakespeare of datasets/fetch)" },
@@ -186,6 +211,9 @@ static const mt_option flags[] = {
     { "steps", 0, "N", MT_I64(options, steps, 1, INT32_MAX), "Default 2000" },
     { "eval-every", 0, "STEPS", MT_I64(options, eval_every, 1, INT32_MAX), "Evaluate, save (default 250)" },
     { "eval-batches", 0, "N", MT_I64(options, eval_batches, 1, 1 << 20), "Of the validation text (default 80)" },
+    { "recompute", 0, "WHAT", MT_PARSED(options, recompute, parse_recompute),
+      "What backward computes again to save memory: none (default), selective (layernorm, GELU), block, or the least "
+      "that keeps a step within so many bytes (2.5GB)" },
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
     { "resume", 0, NULL, MT_FLAG(options, resume), "Go on from the checkpoint in --out, with the same flags" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
@@ -193,6 +221,22 @@ static const mt_option flags[] = {
 };
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
+
+/* What is computed again, and what training takes so. */
+static mt_status plan(run *r)
+{
+    const options *o = &r->opt;
+    const mt_gpt2_batch batch = { o->batch, o->config.block, o->micro };
+    int64_t layers = o->config.layers;
+    r->recompute = malloc((size_t)layers * sizeof *r->recompute);
+    MT_CHECK(r->recompute, "out of memory");
+    for (int64_t l = 0; l < layers; l++)
+        r->recompute[l] = o->recompute.each;
+    if (o->recompute.budget && mt_gpt2_choose(r->recompute, &o->config, &batch, o->recompute.budget) != MT_OK)
+        return mt_fail(MT_ERR_ARGUMENT, "recompute: %s", mt_last_error());
+    r->cost = mt_gpt2_cost_of(&o->config, &batch, r->recompute);
+    return MT_OK;
+}
 
 /* The text, and what training on it takes. */
 static mt_status open_text(run *r)
@@ -204,12 +248,18 @@ static mt_status open_text(run *r)
     if (status != MT_OK)
         return status;
     o->config.vocabulary = r->corpus.vocabulary->token.count;
-    r->cost = mt_gpt2_cost_of(&o->config, o->batch, o->config.block, o->micro);
     status = mt_gpt2_check(&o->config);
+    if (status == MT_OK)
+        status = plan(r);
     if (status != MT_OK)
         return status;
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
     mt_gpt2_cost_print(&r->cost, &o->config);
+    if (o->plan)
+        mt_gpt2_recompute_print(&o->config, &(mt_gpt2_batch){ o->batch, o->config.block, o->micro },
+                                o->recompute.budget ? r->recompute : NULL);
+    if (r->cost.again_flops)
+        printf("Backward computes again: %s\n", mt_recompute_text(r->recompute, o->config.layers));
     return MT_OK;
 }
 
@@ -222,8 +272,11 @@ static mt_status setup(run *r)
     mt_status status = mt_recipe_begin(&o->recipe);
     if (status != MT_OK)
         return status;
+    mt_memory_advise(
+        "To need less: a smaller --batch with more --micro-batches, --recompute block, or a smaller --block.");
     r->model = mt_gpt2_new(&o->config, &init);
     o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
+    mt_gpt2_recompute(r->model, r->recompute);
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     if (o->micro > 1) /* gradients stay from one micro-batch to the next anyway */
@@ -233,6 +286,17 @@ static mt_status setup(run *r)
     mt_recipe_path(csv, &o->recipe, "metrics.csv");
     status = o->resume ? resume(r, csv) : mt_metrics_open(&r->metrics, csv, HEADER);
     return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
+}
+
+/* What memory it took, and the head of the table. */
+static mt_status after_first_step(void *user)
+{
+    const run *r = user;
+    mt_recipe_memory(&r->opt.recipe);
+    printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
+           (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
+    printf("   step      loss   val loss         lr   tokens/s      MFU\n");
+    return MT_OK;
 }
 
 static mt_status train(run *r)
@@ -246,20 +310,17 @@ static mt_status train(run *r)
                          .steps = o->steps,
                          .eval_every = o->eval_every,
                          .evaluate = evaluate,
+                         .first_step = after_first_step,
                          .user = r,
                          .progress = mt_recipe_progress(&o->recipe, mt_max(1, o->steps - begun)) };
     r->loop.training.loss = mt_gpt2_loss;
     r->loop.training.micro = o->micro;
     r->peak_flops = o->recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
     mt_peak_reset(o->recipe.device);
-    printf("   step      loss   val loss         lr   tokens/s      MFU\n");
-    mt_status status = mt_loop_run(&r->loop, mt_min(begun + 1, o->steps));
-    if (status == MT_OK && r->loop.step > begun)
-        printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
-               (double)mt_peak_bytes(o->recipe.device) / 1e6);
-    if (status == MT_OK)
-        status = mt_loop_run(&r->loop, o->steps);
+    mt_status status = mt_loop_run(&r->loop, o->steps);
     mt_progress_clear(&r->loop.progress);
+    if (o->recipe.caching)
+        mt_caching_print(stdout, o->recipe.device);
     if (r->rows > 0)
         mt_cli_run("curve", o->recipe.out);
     return status != MT_ERR_STOPPED
@@ -275,6 +336,8 @@ static void teardown(run *r)
     mt_loader_free(r->train);
     mt_loader_free(r->valid);
     mt_corpus_close(&r->corpus);
+    mt_caching_end(r->opt.recipe.device);
+    free(r->recompute);
 }
 
 int main(int argc, char **argv)

@@ -10,6 +10,7 @@
 
 #include "ckpt/safetensors.h"
 #include "data/mnist.h"
+#include "memory/caching.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
 #include "prof/cli.h"
@@ -42,6 +43,7 @@ typedef struct run {
     mt_test_result result;                           /* of the latest test */
     int64_t flops, rows;                             /* FLOPs that the model needs for a sample; tests so far */
     double best_epoch, best_accuracy, epoch_seconds; /* the fastest */
+    bool tracing;                                    /* a recording runs */
 } run;
 
 /* ---- testing and reporting ----------------------------------------------------------------------- */
@@ -62,7 +64,9 @@ static mt_status test_and_note(void *user, const mt_stretch *since)
     }
     r->epoch_seconds = r->rows++ == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
     mt_progress_clear(&r->loop.progress);
-    printf("%7.4g  %8.5f  %9.5f  %11.2f %%  %8.3f\n", epoch, since->loss, r->result.loss, 100 * accuracy, seconds);
+    char loss[32];
+    printf("%7.4g  %8s  %9.5f  %11.2f %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5), r->result.loss,
+           100 * accuracy, seconds);
     fflush(stdout);
     return mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f,%g", epoch, since->loss, r->result.loss, accuracy,
                           seconds, mt_optim_loss_scale(r->optim));
@@ -88,9 +92,9 @@ static mt_status report(const run *r, mt_status status, double seconds)
     mt_status written = MT_OK;
     mt_progress_clear(&r->loop.progress);
     /* First, because what follows is no part of the run. Spans that are lost do not fail it. */
-    if (r->opt.trace && mt_record_end(r->loop.samples * r->flops) == MT_OK)
+    if (r->tracing && mt_record_end(r->loop.samples * r->flops) == MT_OK)
         printf("The profile is recorded in %s/spans.bin; to read it: %s %s\n", out, mt_cli_sibling("profile"), out);
-    else if (r->opt.trace)
+    else if (r->tracing)
         printf("No profile: %s\n", mt_last_error());
     if (status == MT_OK) {
         printf("\n");
@@ -155,9 +159,28 @@ static void make_model(run *r)
     r->test = mt_recipe_loader(&o->recipe, r->mnist.test, mt_sampler_sequential(r->mnist.test->count), TEST_BATCH);
 }
 
-static mt_status train(run *r)
+static mt_status begin_trace(run *r)
 {
     char path[4096];
+    mt_recipe_path(path, &r->opt.recipe, "spans.bin");
+    mt_status status = r->opt.trace ? mt_record_begin(path) : MT_OK;
+    r->tracing = r->opt.trace && status == MT_OK;
+    return status;
+}
+
+/* What memory it took, and the head of the table. With a report of memory the trace is of the steps that follow: there
+ * is one recording at a time. */
+static mt_status after_first_step(void *user)
+{
+    run *r = user;
+    mt_recipe_memory(&r->opt.recipe);
+    printf("  epoch      loss  test loss  test accuracy   seconds\n");
+    fflush(stdout); /* before what stderr may say */
+    return r->opt.recipe.memory_report ? begin_trace(r) : MT_OK;
+}
+
+static mt_status train(run *r)
+{
     const options *o = &r->opt;
     int64_t in_epoch = mt_loader_steps(r->train), steps = o->epochs * in_epoch;
     r->loop = (mt_loop){ .training = mt_recipe_training(&o->recipe, r->model, r->optim, steps),
@@ -166,13 +189,11 @@ static mt_status train(run *r)
                          .epochs = o->epochs,
                          .eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch,
                          .evaluate = test_and_note,
+                         .first_step = after_first_step,
                          .user = r,
                          .progress = mt_recipe_progress(&o->recipe, steps) };
     r->loop.training.loss = mt_classifier_loss;
-    mt_recipe_path(path, &r->opt.recipe, "spans.bin");
-    mt_status status = o->trace ? mt_record_begin(path) : MT_OK;
-    printf("  epoch      loss  test loss  test accuracy   seconds\n");
-    fflush(stdout); /* before what stderr may say */
+    mt_status status = o->recipe.memory_report ? MT_OK : begin_trace(r);
     return status == MT_OK ? mt_loop_run(&r->loop, steps) : status;
 }
 
@@ -186,6 +207,7 @@ static void teardown(run *r)
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);
     mt_mnist_close(&r->mnist);
+    mt_caching_end(r->opt.recipe.device);
 }
 
 int main(int argc, char **argv)
@@ -208,6 +230,7 @@ int main(int argc, char **argv)
         printf("MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing of MNIST\n");
     mt_status status = open_files(&r);
     if (status == MT_OK) {
+        mt_memory_advise("To need less: a smaller --batch, or smaller layers with --hidden.");
         make_model(&r);
         status = train(&r);
     }

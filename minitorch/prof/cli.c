@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/device.h"
+#include "core/dtype.h"
 
 /* ---- values --------------------------------------------------------------------------------------- */
 
@@ -26,6 +27,25 @@ mt_status mt_cli_i64(int64_t *out, const char *text, int64_t low, int64_t high)
         return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not a whole number from %" PRId64 " to %" PRId64, text, low, high);
     *out = value;
     return MT_OK;
+}
+
+mt_status mt_cli_bytes(int64_t *out, const char *text)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = { { "", 1 },         { "kB", 1e3 },     { "MB", 1e6 },     { "GB", 1e9 },    { "TB", 1e12 },
+                  { "KiB", 0x1p10 }, { "MiB", 0x1p20 }, { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
+    char *end;
+    double value = strtod(text, &end);
+    for (int i = 0; i < MT_COUNT(units) && end != text; i++) {
+        double bytes = value * units[i].bytes;
+        if (strcmp(end, units[i].name) == 0 && bytes >= 1 && bytes < 0x1p62) {
+            *out = (int64_t)bytes;
+            return MT_OK;
+        }
+    }
+    return mt_fail(MT_ERR_ARGUMENT, "'%.40s' is not a number of bytes, such as 500MB, 2.5GB or 2GiB", text);
 }
 
 mt_status mt_cli_f64(double *out, const char *text, double low, double high)
@@ -47,6 +67,17 @@ mt_status mt_cli_device(const char *text, void *device)
     if (status == MT_OK)
         *(mt_device *)device = parsed;
     return status;
+}
+
+mt_status mt_cli_dtype(const char *text, void *dtype)
+{
+    static const mt_dtype floats[] = { MT_F32, MT_BF16, MT_F16 };
+    for (int i = 0; i < MT_COUNT(floats); i++)
+        if (strcmp(text, mt_dtype_name(floats[i])) == 0) {
+            *(mt_dtype *)dtype = floats[i];
+            return MT_OK;
+        }
+    return mt_fail(MT_ERR_ARGUMENT, "products in \"%s\": use one of f32, bf16, f16", text);
 }
 
 /* ---- options -------------------------------------------------------------------------------------- */

@@ -68,8 +68,15 @@ mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_opt
 mt_status mt_cli_i64(int64_t *out, const char *text, int64_t low, int64_t high);
 mt_status mt_cli_f64(double *out, const char *text, double low, double high);
 
+/* mt_cli_bytes -- a size of at least one byte: a number, with or without one of kB, MB, GB, TB (powers of 1000) and
+ * KiB, MiB, GiB, TiB (of 1024) right behind it. Rounded down. MT_ERR_ARGUMENT otherwise; *out is then unchanged. */
+mt_status mt_cli_bytes(int64_t *out, const char *text);
+
 /* mt_cli_device -- for MT_PARSED: "cpu" or "cuda", which is opened. */
 mt_status mt_cli_device(const char *text, void *device);
+
+/* mt_cli_dtype -- for MT_PARSED: "f32", "bf16" or "f16". */
+mt_status mt_cli_dtype(const char *text, void *dtype);
 
 /* mt_cli_folder -- make path and the folders above it; MT_OK when it exists. */
 mt_status mt_cli_folder(const char *path);

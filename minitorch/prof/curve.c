@@ -28,6 +28,51 @@ static void put_setting(FILE *script, const char *name, const char *value)
     fputc('\n', script);
 }
 
+static void put_column(FILE *script, const char *column)
+{
+    fputs("column(", script);
+    put_quoted(script, column);
+    fputc(')', script);
+}
+
+static void plot_lines(FILE *script, const char *csv, const mt_curve *curve, const char *const *colors)
+{
+    for (int i = 0; i < MT_CURVE_LINES && curve->line[i].column; i++) {
+        fputs(i == 0 ? "plot " : ", ", script);
+        put_quoted(script, csv);
+        fputs(" using (", script);
+        put_column(script, curve->x);
+        fputs("):(", script);
+        put_column(script, curve->line[i].column);
+        fputs(") title ", script);
+        put_quoted(script, curve->line[i].label);
+        fprintf(script, " axes x1%s with linespoints lw 2 pt 7 ps 0.5 lc rgb '%s'",
+                curve->line[i].axis == MT_CURVE_RIGHT ? "y2" : "y1", colors[i]);
+    }
+}
+
+/* The highest area first: each covers the lower part of the one before. */
+static void plot_areas(FILE *script, const char *csv, const mt_curve *curve, const char *const *colors)
+{
+    int lines = 0;
+    while (lines < MT_CURVE_LINES && curve->line[lines].column)
+        lines++;
+    for (int i = lines - 1; i >= 0; i--) {
+        fputs(i == lines - 1 ? "plot " : ", ", script);
+        put_quoted(script, csv);
+        fputs(" using (", script);
+        put_column(script, curve->x);
+        fputs("):(0", script);
+        for (int k = 0; k <= i; k++) {
+            fputc('+', script);
+            put_column(script, curve->line[k].column);
+        }
+        fputs(") title ", script);
+        put_quoted(script, curve->line[i].label);
+        fprintf(script, " with filledcurves y1=0 lc rgb '%s'", colors[i]);
+    }
+}
+
 static void put_script(FILE *script, const char *csv, const mt_curve *curve)
 {
     static const char *const colors[MT_CURVE_LINES] = {
@@ -35,7 +80,11 @@ static void put_script(FILE *script, const char *csv, const mt_curve *curve)
     };
     fputs("set terminal svg size 720,420 dynamic enhanced background rgb 'white' font 'sans-serif,13'\n"
           "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
-          "set grid lc rgb '#dddddd'\nset key below height 1\nset logscale y\nset format y '%g'\n",
+          "set grid lc rgb '#dddddd'\nset key below height 1\nset format y '%g'\n",
+          script);
+    fputs(curve->stacked ? "set key rmargin top vertical Left reverse samplen 2 width -4\nset yrange [0:*]\n"
+                           "set autoscale xfix\n"
+                         : "set logscale y\n",
           script);
     put_setting(script, "title", curve->title);
     put_setting(script, "xlabel", curve->x);
@@ -44,18 +93,7 @@ static void put_script(FILE *script, const char *csv, const mt_curve *curve)
         fputs("set border 11\nset y2tics\n", script);
         put_setting(script, "y2label", curve->right);
     }
-    for (int i = 0; i < MT_CURVE_LINES && curve->line[i].column; i++) {
-        fputs(i == 0 ? "plot " : ", ", script);
-        put_quoted(script, csv);
-        fputs(" using (column(", script);
-        put_quoted(script, curve->x);
-        fputs(")):(column(", script);
-        put_quoted(script, curve->line[i].column);
-        fputs(")) title ", script);
-        put_quoted(script, curve->line[i].label);
-        fprintf(script, " axes x1%s with linespoints lw 2 pt 7 ps 0.5 lc rgb '%s'",
-                curve->line[i].axis == MT_CURVE_RIGHT ? "y2" : "y1", colors[i]);
-    }
+    (curve->stacked ? plot_areas : plot_lines)(script, csv, curve, colors);
     fputc('\n', script);
 }
 
@@ -92,7 +130,7 @@ mt_status mt_curve_svg(const char *svg, const char *csv, const mt_curve *curve)
     if (script) {
         put_script(script, csv, curve);
         rewind(script);
-        status = run_gnuplot(fileno(script), fileno(file.out));
+        status = run_gnuplot(fileno(script), file.fd);
         fclose(script);
     } else {
         status = mt_fail(MT_ERR_IO, "no curve: cannot write a temporary file: %s", strerror(errno));

@@ -12,6 +12,7 @@ typedef enum mt_curve_axis { MT_CURVE_LEFT, MT_CURVE_RIGHT } mt_curve_axis;
 typedef struct mt_curve {
     const char *title, *x;    /* x: the column that runs along the bottom */
     const char *left, *right; /* what the axes show; the left one is logarithmic; right may be NULL */
+    bool stacked;             /* areas on top of each other, the first line's lowest; the left axis begins at 0 */
     struct {
         const char *column, *label;
         mt_curve_axis axis;

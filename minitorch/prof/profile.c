@@ -20,7 +20,7 @@ static void *zeros(int64_t count, size_t size)
 
 /* One record of the file; name is "linear backward" for "backward" of "linear". */
 typedef struct item {
-    mt_record record;
+    mt_recorded record;
     char *name;
     int64_t room;
 } item;
@@ -28,10 +28,10 @@ typedef struct item {
 /* False at the end of the file. A record that is cut off is its end; anything else that cannot be is *damaged. */
 static bool read_item(item *it, FILE *file, bool *damaged)
 {
-    mt_record *r = &it->record;
+    mt_recorded *r = &it->record;
     if (fread(r, sizeof *r, 1, file) != 1)
         return false;
-    *damaged = r->kind < MT_RECORD_THREAD || r->kind > MT_RECORD_END || r->depth < 0 || r->thread < 0 ||
+    *damaged = r->kind < MT_RECORD_THREAD || r->kind > MT_RECORD_ROOM || r->depth < 0 || r->thread < 0 ||
                r->thread > MOST_THREADS || r->name < 0 || r->name > MOST_NAME || r->of < 0 || r->of > MOST_NAME;
     if (*damaged)
         return false;
@@ -50,6 +50,15 @@ static bool read_item(item *it, FILE *file, bool *damaged)
     return true;
 }
 
+/* Room for one more in an array of count items, which has room for a power of two. */
+static void *one_more(void *array, int64_t count, size_t size)
+{
+    if ((count & (count - 1)) == 0)
+        array = realloc(array, (size_t)mt_max(1, 2 * count) * size);
+    MT_CHECK(array, "out of memory");
+    return array;
+}
+
 /* ---- lines -------------------------------------------------------------------------------------------------- */
 
 static mt_profile_line *line_of(mt_profile *p, const char *name)
@@ -57,14 +66,12 @@ static mt_profile_line *line_of(mt_profile *p, const char *name)
     for (int64_t i = 0; i < p->line_count; i++)
         if (strcmp(p->line[i].name, name) == 0)
             return &p->line[i];
-    if ((p->line_count & (p->line_count - 1)) == 0) /* full: it has room for a power of two */
-        p->line = realloc(p->line, (size_t)mt_max(1, 2 * p->line_count) * sizeof *p->line);
-    MT_CHECK(p->line, "out of memory");
+    p->line = one_more(p->line, p->line_count, sizeof *p->line);
     p->line[p->line_count] = (mt_profile_line){ .name = strdup(name) };
     return &p->line[p->line_count++];
 }
 
-static void add_to_line(mt_profile_line *line, const mt_record *r)
+static void add_to_line(mt_profile_line *line, const mt_recorded *r)
 {
     double seconds = r->end - r->begin;
     line->shortest = line->calls == 0 || seconds < line->shortest ? seconds : line->shortest;
@@ -101,6 +108,26 @@ static mt_status new_thread(mt_profile *p, const item *it)
     return MT_OK;
 }
 
+static mt_status add_block(mt_profile *p, const item *it)
+{
+    const mt_recorded *r = &it->record;
+    if (r->device < 0 || r->device >= MT_DEVICE_COUNT || r->use < 0 || r->use >= MT_USES)
+        return mt_fail(MT_ERR_FORMAT, "a block on device %d for use %d", r->device, r->use);
+    if (r->kind == MT_RECORD_ROOM) {
+        p->room = one_more(p->room, p->room_count, sizeof *p->room);
+        p->room[p->room_count++] = (mt_profile_room){ r->address, r->bytes, (mt_device)r->device, r->thread };
+        return MT_OK;
+    }
+    p->block = one_more(p->block, p->block_count, sizeof *p->block);
+    p->block[p->block_count++] = (mt_profile_block){ .at = r->begin,
+                                                     .address = r->address,
+                                                     .bytes = r->bytes,
+                                                     .device = (mt_device)r->device,
+                                                     .use = (mt_memory_use)r->use,
+                                                     .op = it->name[0] ? line_of(p, it->name)->name : NULL };
+    return MT_OK;
+}
+
 /* Others than main are numbered: "loader 1", "thread 2". */
 static void number_threads(mt_profile *p)
 {
@@ -117,8 +144,10 @@ static mt_status count(mt_profile *p, item *it, FILE *file)
 {
     bool damaged = false;
     while (read_item(it, file, &damaged)) {
-        const mt_record *r = &it->record;
-        mt_status status = r->kind == MT_RECORD_THREAD ? new_thread(p, it) : MT_OK;
+        const mt_recorded *r = &it->record;
+        mt_status status = r->kind == MT_RECORD_THREAD  ? new_thread(p, it)
+                           : r->kind >= MT_RECORD_BLOCK ? add_block(p, it)
+                                                        : MT_OK;
         if (status != MT_OK)
             return status;
         p->seconds = r->end > p->seconds ? r->end : p->seconds;
@@ -164,7 +193,7 @@ static void keep_events(mt_profile *p, item *it, FILE *file)
     bool damaged;
     int64_t *seen = zeros(p->thread_count, sizeof *seen);
     while (read_item(it, file, &damaged)) {
-        const mt_record *r = &it->record;
+        const mt_recorded *r = &it->record;
         if (r->kind != MT_RECORD_SPAN)
             continue;
         mt_profile_thread *thread = &p->thread[r->thread];
@@ -238,6 +267,9 @@ void mt_profile_free(mt_profile *p)
         free(p->thread[i].event);
     free(p->line);
     free(p->thread);
+    free(p->block);
+    free(p->room);
+    free(p->sample);
     free(p);
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base.h"
 #include "core/device.h"
+#include "core/storage.h"
 
 #include <stdio.h>
 
@@ -41,6 +42,31 @@ typedef struct mt_profile_thread {
     int64_t count, dropped;  /* kept here; seen but not kept, because later ones needed the room */
 } mt_profile_thread;
 
+/* A block of memory that was allocated or freed: only in recordings of mt_record_memory_begin. */
+typedef struct mt_profile_block {
+    double at;
+    uint64_t address; /* 0: all that was allocated before */
+    int64_t bytes;    /* negative: freed */
+    mt_device device;
+    mt_memory_use use; /* of one that is allocated */
+    const char *op;    /* the innermost span that was open; its line's name; NULL: none */
+} mt_profile_block;
+
+/* What an allocator kept at the end, used or not. */
+typedef struct mt_profile_room {
+    uint64_t address;
+    int64_t bytes;
+    mt_device device;
+    int before; /* of the same segment; 0: it is the segment's first */
+} mt_profile_room;
+
+/* Bytes that were in use from a moment on; from mt_memory_account (memory/report.h). */
+typedef struct mt_profile_sample {
+    double at;
+    mt_device device;
+    int64_t live[MT_USES];
+} mt_profile_sample;
+
 typedef struct mt_profile {
     double seconds;        /* from begin to end */
     mt_profile_line *line; /* most self time first */
@@ -49,6 +75,10 @@ typedef struct mt_profile {
     int64_t spans, dropped, flops, bytes; /* of all threads */
     int64_t model_flops, omp_threads;     /* as the program gave them to mt_record_end; 0: unknown */
     int64_t peak[MT_DEVICE_COUNT];        /* most bytes allocated at any moment */
+    mt_profile_block *block;              /* in the order of time */
+    mt_profile_sample *sample;
+    mt_profile_room *room; /* none: each block came from the system */
+    int64_t block_count, sample_count, room_count;
 } mt_profile;
 
 /* mt_profile_read -- a recording, with the latest `events` spans of each thread (0: 131072, 8 MB a thread).

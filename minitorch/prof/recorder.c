@@ -11,18 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the next four */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the next five */
 static FILE *out;                                        /* NULL: no recording is running */
 static double since;
 static int32_t threads;   /* that have had a span in this recording */
 static int64_t recording; /* its number in this process */
+static bool with_blocks;  /* blocks of memory too */
 static _Atomic int64_t peaks[MT_DEVICE_COUNT];
 static _Thread_local struct {
     int64_t recording;
     int32_t number; /* of this thread in it */
 } self;
 
-static void put(mt_record record, const char *name, const char *of)
+static void put(mt_recorded record, const char *name, const char *of)
 {
     record.name = (int32_t)strlen(name);
     record.of = of ? (int32_t)strlen(of) : 0;
@@ -40,7 +41,7 @@ static void put_thread(void)
         name[0] = '\0';
     self.recording = recording;
     self.number = threads++;
-    put((mt_record){ .kind = MT_RECORD_THREAD, .depth = gettid() == getpid(), .thread = self.number }, name, NULL);
+    put((mt_recorded){ .kind = MT_RECORD_THREAD, .depth = gettid() == getpid(), .thread = self.number }, name, NULL);
 }
 
 /* A span that began before this recording, or ends after it, is left out. */
@@ -51,7 +52,7 @@ static void on_span(void *user, const mt_span *span)
     if (out && span->begin >= since) {
         if (self.recording != recording)
             put_thread();
-        mt_record record = { .kind = MT_RECORD_SPAN, .depth = (int16_t)span->depth, .thread = self.number };
+        mt_recorded record = { .kind = MT_RECORD_SPAN, .depth = (int16_t)span->depth, .thread = self.number };
         record.begin = span->begin - since, record.end = span->end - since, record.inner = span->inner;
         record.flops = span->flops, record.bytes = span->bytes;
         memcpy(record.live, span->live, sizeof record.live);
@@ -61,9 +62,26 @@ static void on_span(void *user, const mt_span *span)
     pthread_mutex_unlock(&lock);
 }
 
+static void put_block(mt_device device, const void *data, int64_t bytes)
+{
+    const mt_span *span = mt_span_innermost();
+    mt_memory_use use = mt_alloc_use();
+    mt_recorded record = { .kind = MT_RECORD_BLOCK, .bytes = bytes };
+    record.address = (uintptr_t)data;
+    record.device = device;
+    record.use = use != MT_USE_UNSAID ? use : span ? MT_USE_ACTIVATION : MT_USE_OTHER;
+    pthread_mutex_lock(&lock);
+    record.begin = mt_now() - since;
+    if (out)
+        put(record, span ? span->name : "", span ? span->of : NULL);
+    pthread_mutex_unlock(&lock);
+}
+
 static void on_alloc(void *user, mt_device device, const void *data, int64_t bytes)
 {
-    (void)user, (void)data;
+    (void)user;
+    if (with_blocks)
+        put_block(device, data, bytes);
     if (bytes < 0)
         return;
     int64_t live = mt_live_bytes(device), peak = atomic_load(&peaks[device]);
@@ -74,7 +92,7 @@ static void on_alloc(void *user, mt_device device, const void *data, int64_t byt
         span->peak[device] = mt_max(span->peak[device], live);
 }
 
-mt_status mt_record_begin(const char *path)
+static mt_status begin(const char *path, bool blocks)
 {
     MT_CHECK(!out, "mt_record_begin: a recording is running; end it first");
     FILE *file = fopen(path, "we");
@@ -87,11 +105,35 @@ mt_status mt_record_begin(const char *path)
     threads = 0;
     recording++;
     since = mt_now();
+    with_blocks = blocks;
     out = file;
     pthread_mutex_unlock(&lock);
+    for (int d = 0; d < MT_DEVICE_COUNT && blocks; d++)
+        if (mt_live_bytes((mt_device)d) > 0)
+            put_block((mt_device)d, NULL, mt_live_bytes((mt_device)d));
     mt_alloc_observe(on_alloc, NULL);
     mt_span_listen(on_span, NULL);
     return MT_OK;
+}
+
+mt_status mt_record_begin(const char *path)
+{
+    return begin(path, false);
+}
+
+mt_status mt_record_memory_begin(const char *path)
+{
+    return begin(path, true);
+}
+
+void mt_record_room(mt_device device, const void *data, int64_t bytes, int before)
+{
+    mt_recorded record = { .kind = MT_RECORD_ROOM, .thread = before, .bytes = bytes };
+    record.address = (uintptr_t)data;
+    record.device = device;
+    pthread_mutex_lock(&lock);
+    put(record, "", NULL);
+    pthread_mutex_unlock(&lock);
 }
 
 mt_status mt_record_end(int64_t model_flops)
@@ -100,7 +142,7 @@ mt_status mt_record_end(int64_t model_flops)
     mt_span_listen(NULL, NULL);
     mt_alloc_unobserve(on_alloc, NULL);
     pthread_mutex_lock(&lock);
-    mt_record record = { .kind = MT_RECORD_END, .thread = omp_get_max_threads(), .flops = model_flops };
+    mt_recorded record = { .kind = MT_RECORD_END, .thread = omp_get_max_threads(), .flops = model_flops };
     record.end = mt_now() - since;
     for (int d = 0; d < MT_DEVICE_COUNT; d++)
         record.peak[d] = atomic_load(&peaks[d]);

@@ -1,5 +1,5 @@
 /* trace_json.c -- a profile in the Trace Event Format of Chrome, which Perfetto reads too: complete events ("X") with
- * times in microseconds, a counter ("C") of live memory, names of threads ("M").
+ * times in microseconds, counters ("C") of live memory, names of threads ("M").
  * Source: "Trace Event Format", Google, docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. */
 #include "core/io.h"
 #include "prof/profile.h"
@@ -68,6 +68,15 @@ static void put_thread(FILE *out, const mt_profile *p, int64_t t)
     }
 }
 
+static void put_sample(FILE *out, const mt_profile_sample *s)
+{
+    fprintf(out, ",\n{\"ph\":\"C\",\"name\":\"memory of %s\",\"pid\":1", mt_device_name(s->device));
+    put_time(out, "ts", s->at);
+    for (int use = 0; use < MT_USES; use++)
+        fprintf(out, "%s\"%s\":%" PRId64, use == 0 ? ",\"args\":{" : ",", mt_use_name[use], s->live[use]);
+    fputs("}}", out);
+}
+
 mt_status mt_profile_trace(const mt_profile *p, const char *path)
 {
     mt_file_writer file;
@@ -77,6 +86,8 @@ mt_status mt_profile_trace(const mt_profile *p, const char *path)
     put_head(file.out, p);
     for (int64_t t = 0; t < p->thread_count; t++)
         put_thread(file.out, p, t);
+    for (int64_t i = 0; i < p->sample_count; i++)
+        put_sample(file.out, &p->sample[i]);
     fputs("\n]}\n", file.out);
     return mt_file_writer_close(&file);
 }

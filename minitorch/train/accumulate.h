@@ -1,9 +1,11 @@
 /* accumulate.h -- gradients of a batch that is too large for memory: the sum over its micro-batches.
- * Unit: solutions/10-memory/accumulate.c (lab 10, not graded yet). */
+ * Unit: solutions/10-memory/accumulate.c */
 #pragma once
 
 #include "train/step.h"
 
-/* mt_train_accumulate -- mt_train_batch for each of training->micro micro-batches, so that gradients, loss and
- * samples in `sum` are those of all of them together. False: the source ended before.   Lab 10.1 */
+/* mt_train_accumulate -- mt_train_batch for each of the next training->micro batches, so that gradients and loss are
+ * those of one batch with the targets of all of them: each batch counts by its targets, the same sizes exactly
+ * 1 / micro. Adds to *sum. One batch is in memory at a time; the gradients stay. False: the source ended before.
+ * Source: the mean over tokens and that over micro-batches differ where their sizes do.   Lab 10.1 */
 bool mt_train_accumulate(mt_step_result *sum, const mt_training *training);

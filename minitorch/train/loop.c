@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "autograd/finite.h"
 #include "prof/cli.h"
@@ -10,6 +11,11 @@
 static bool next_batch(void *loader, mt_batch *batch)
 {
     return mt_loader_next(loader, batch);
+}
+
+static int64_t targets(void *loader, int64_t ahead)
+{
+    return mt_loader_ahead(loader, ahead); /* each sample has as many */
 }
 
 enum { GIVE_UP = 100 }; /* steps in a row that the scaler skipped */
@@ -32,9 +38,32 @@ static mt_status not_finite(const mt_loop *l, double loss)
                    culprit ? culprit : "");
 }
 
+const char *mt_loss_text(char text[32], double loss, int decimals)
+{
+    snprintf(text, 32, isnan(loss) ? "-" : "%.*f", decimals, loss);
+    return text;
+}
+
+static double mean_loss(const mt_stretch *since)
+{
+    return since->finite > 0 ? since->loss / (double)since->finite : NAN;
+}
+
+/* Without a scaler a loss that is not finite ends the run. */
+static void say_skipped(mt_loop *l)
+{
+    mt_progress_clear(&l->progress);
+    fprintf(stderr,
+            "no loss of the last %" PRId64 " steps is finite: each was skipped, and the scale halved, to 2^%" PRId64
+            "\n",
+            l->since.steps, scaler_of(l)->exponent);
+}
+
 static mt_status evaluate(mt_loop *l)
 {
-    l->since.loss /= (double)l->since.samples;
+    l->since.loss = mean_loss(&l->since);
+    if (isnan(l->since.loss) && scaler_of(l))
+        say_skipped(l);
     l->since.seconds = mt_now() - l->since_begin;
     mt_status status = l->evaluate(l->user, &l->since);
     l->since = (mt_stretch){ 0 };
@@ -43,18 +72,20 @@ static mt_status evaluate(mt_loop *l)
 
 static void show(mt_loop *l)
 {
-    double loss = l->since.loss / (double)l->since.samples;
+    char loss[32];
+    mt_loss_text(loss, mean_loss(&l->since), 4);
     int64_t epoch = (l->step - 1) / mt_loader_steps(l->loader) + 1;
     if (l->epochs)
-        mt_progress_show(&l->progress, l->step - l->begun, "epoch %2d/%d  loss %.4f", (int)epoch, (int)l->epochs, loss);
+        mt_progress_show(&l->progress, l->step - l->begun, "epoch %2d/%d  loss %s", (int)epoch, (int)l->epochs, loss);
     else
-        mt_progress_show(&l->progress, l->step - l->begun, "loss %.4f", loss);
+        mt_progress_show(&l->progress, l->step - l->begun, "loss %s", loss);
 }
 
 mt_status mt_loop_run(mt_loop *l, int64_t until)
 {
     mt_step_result result;
     l->training.next = next_batch;
+    l->training.targets = targets;
     l->training.source = l->loader;
     mt_finite_reset();
     while (l->step < until) {
@@ -68,8 +99,9 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
         l->step++;
         l->samples += result.samples;
         l->since.steps++;
-        if (isfinite(result.loss) || !scaler_of(l)) { /* the scaler skipped a step that overflowed in forward */
-            l->since.samples += result.samples;
+        l->since.samples += result.samples;
+        if (isfinite(result.loss)) { /* else it overflowed in forward */
+            l->since.finite += result.samples;
             l->since.loss += result.loss * (double)result.samples;
         }
         if (gave_up(l))
@@ -79,8 +111,10 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
                            l->step, GIVE_UP, result.loss, scaler_of(l)->exponent, l->training.schedule.lr);
         if (!isfinite(result.loss) && !scaler_of(l))
             return not_finite(l, result.loss);
+        mt_status status = l->first_step && l->step == l->begun + 1 ? l->first_step(l->user) : MT_OK;
         show(l);
-        mt_status status = l->step % l->eval_every == 0 || l->step == l->steps ? evaluate(l) : MT_OK;
+        if (status == MT_OK && (l->step % l->eval_every == 0 || l->step == l->steps))
+            status = evaluate(l);
         if (status != MT_OK)
             return status;
         if (mt_cli_stopped())

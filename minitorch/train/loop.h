@@ -9,13 +9,16 @@
 
 /* What training did since the last evaluation. */
 typedef struct mt_stretch {
-    double loss; /* mean over the samples */
+    double loss; /* mean over the samples of steps whose loss is finite; NaN: the scaler has skipped all */
     double seconds;
-    int64_t steps, samples;
+    int64_t steps, samples, finite; /* finite: samples in that mean */
 } mt_stretch;
 
+/* mt_loss_text -- a stretch's loss for a table: with so many decimals, or "-" for NaN. Returns text. */
+const char *mt_loss_text(char text[32], double loss, int decimals);
+
 typedef struct mt_loop {
-    mt_training training; /* all but next and source, which are the loader */
+    mt_training training; /* all but next, targets and source, which are the loader */
     mt_loader *loader;    /* its epochs follow each other */
     int64_t step, steps;  /* done, from `begun` on; of the whole run */
     int64_t begun;        /* 0, or the steps of the run that is resumed */
@@ -23,12 +26,13 @@ typedef struct mt_loop {
     int64_t epochs;       /* for the progress line; 0: it shows steps only */
     int64_t eval_every;   /* steps; there is an evaluation after the last step too */
     mt_status (*evaluate)(void *user, const mt_stretch *since);
+    mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
     void *user;
     mt_progress progress; /* from mt_progress_begin */
     mt_stretch since;     /* sums until the evaluation; 0 at first */
     double since_begin;   /* mt_now() */
 } mt_loop;
 
-/* mt_loop_run -- run until `until` steps are done. Ends earlier with the loader's or the evaluation's error, with
- * MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C (mt_cli_catch_stop). */
+/* mt_loop_run -- run until `until` steps are done. Ends earlier with the error of the loader, of first_step or of the
+ * evaluation, with MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C (mt_cli_catch_stop). */
 mt_status mt_loop_run(mt_loop *loop, int64_t until);

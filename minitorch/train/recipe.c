@@ -1,11 +1,14 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
+#include "memory/caching.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "prof/recorder.h"
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
@@ -19,15 +22,12 @@ static mt_status schedule(const char *text, void *kind)
     return mt_schedule_parse(text, kind);
 }
 
-static mt_status precision(const char *text, void *dtype)
+static mt_status allocator(const char *text, void *caching)
 {
-    static const mt_dtype floats[] = { MT_F32, MT_BF16, MT_F16 };
-    for (int i = 0; i < MT_COUNT(floats); i++)
-        if (strcmp(text, mt_dtype_name(floats[i])) == 0) {
-            *(mt_dtype *)dtype = floats[i];
-            return MT_OK;
-        }
-    return mt_fail(MT_ERR_ARGUMENT, "products in \"%s\": use one of f32, bf16, f16", text);
+    *(bool *)caching = strcmp(text, "caching") == 0;
+    return *(bool *)caching || strcmp(text, "system") == 0
+               ? MT_OK
+               : mt_fail(MT_ERR_ARGUMENT, "there is no allocator \"%s\": use system or caching", text);
 }
 
 const mt_option mt_recipe_options[] = {
@@ -51,8 +51,10 @@ const mt_option mt_recipe_options[] = {
     { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
       "Threads that load batches ahead (default 0); the result stays the same" },
     { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu (default) or cuda" },
-    { "dtype", 0, "NAME", MT_PARSED(mt_recipe, dtype, precision),
+    { "dtype", 0, "NAME", MT_PARSED(mt_recipe, dtype, mt_cli_dtype),
       "Of products: f32 (default), bf16, or f16, which scales the loss" },
+    { "allocator", 0, "NAME", MT_PARSED(mt_recipe, caching, allocator),
+      "Of the device's memory: system (default), or caching, which keeps what was freed" },
     { "seed", 's', "N", MT_I64(mt_recipe, seed, 1, INT64_MAX),
       "Of the first weights, the order of samples, generated text (default 1)" },
     { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
@@ -60,6 +62,8 @@ const mt_option mt_recipe_options[] = {
     { "out", 'o', "DIR", MT_TEXT(mt_recipe, out), "Folder for what is written" },
     { "quiet", 'q', NULL, MT_FLAG(mt_recipe, quiet), "No progress line" },
     { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead (default: two a worker)" },
+    { "memory-report", 0, NULL, MT_FLAG(mt_recipe, memory_report),
+      "Show what the memory of the first step was used for" },
     { 0 },
 };
 
@@ -85,8 +89,31 @@ mt_status mt_recipe_begin(const mt_recipe *r)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
         printf("Products read %s, which is widened to f32 in blocks: not faster than f32\n", mt_dtype_name(r->dtype));
+    if (r->caching)
+        mt_caching_begin(r->device);
     mt_cli_catch_stop();
-    return mt_cli_folder(r->out);
+    mt_status status = mt_cli_folder(r->out);
+    char path[4096];
+    mt_recipe_path(path, r, "memory.bin");
+    return status == MT_OK && r->memory_report ? mt_record_memory_begin(path) : status;
+}
+
+static void record_segment(void *device, const mt_pool_segment *segment)
+{
+    int before = 0;
+    for (const mt_pool_block *b = segment->first; b; b = b->right)
+        mt_record_room(*(const mt_device *)device, b->data, b->bytes, before++);
+}
+
+void mt_recipe_memory(const mt_recipe *r)
+{
+    mt_device device = r->device;
+    if (r->memory_report && mt_caching_pool(device))
+        mt_pool_visit(mt_caching_pool(device), record_segment, &device);
+    if (r->memory_report && mt_record_end(0) == MT_OK)
+        mt_cli_run("memory", r->out);
+    else if (r->memory_report)
+        printf("No memory report: %s\n", mt_last_error());
 }
 
 void mt_recipe_path(char *out, const mt_recipe *r, const char *file)

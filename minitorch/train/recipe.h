@@ -28,11 +28,13 @@ typedef struct mt_recipe {
     int64_t workers;     /* threads that load batches ahead; 0: none */
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
     mt_device device;
-    mt_dtype dtype;  /* of products: f32; bf16; or f16, with a loss scaler */
-    int64_t threads; /* 0: one per core */
-    int64_t seed;    /* of the first weights and of the order of samples */
-    const char *out; /* folder for what is written */
-    bool quiet;      /* no progress line */
+    mt_dtype dtype;     /* of products: f32; bf16; or f16, with a loss scaler */
+    bool caching;       /* the device's memory comes from a pool (memory/caching.h) */
+    int64_t threads;    /* 0: one per core */
+    int64_t seed;       /* of the first weights and of the order of samples */
+    const char *out;    /* folder for what is written */
+    bool quiet;         /* no progress line */
+    bool memory_report; /* of the first step */
 } mt_recipe;
 
 /* The options, as a group for a program's own table. */
@@ -41,9 +43,14 @@ extern const mt_option mt_recipe_options[];
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with the recipe's zeros replaced by defaults. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_begin -- sets the number of threads, says how products of 16 bits are computed, makes the output folder,
- * and catches Ctrl-C (mt_cli_stopped). */
+/* mt_recipe_begin -- sets the number of threads and the allocator, says how products of 16 bits are computed, makes the
+ * output folder, catches Ctrl-C (mt_cli_stopped), and records memory from now on for --memory-report. To be called
+ * before the device has a block. */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
+
+/* mt_recipe_memory -- after the first step: show what memory was used for since mt_recipe_begin (memory/report.h), and
+ * where. Nothing without --memory-report. */
+void mt_recipe_memory(const mt_recipe *recipe);
 
 /* mt_recipe_path -- the path of a file in the output folder.   out [4096] */
 void mt_recipe_path(char *out, const mt_recipe *recipe, const char *file);

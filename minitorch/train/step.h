@@ -17,7 +17,9 @@ typedef struct mt_training {
     mt_module *model;
     mt_optim *optim;                                                  /* over the model's parameters */
     mt_tensor *(*loss)(mt_module *model, mt_tensor *x, mt_tensor *y); /* mean loss of a batch, [] */
-    bool (*next)(void *source, mt_batch *batch); /* the next micro-batch, on any device; false: there is none */
+    bool (*next)(void *source, mt_batch *batch);     /* the next micro-batch, on any device; false: there is none */
+    int64_t (*targets)(void *source, int64_t ahead); /* of the batch that comes after `ahead` others: the terms of its
+                                                        mean loss; 0: there is none. NULL: batches are equal (lab 10) */
     void *source;
     int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch (lab 10) */
     mt_schedule schedule; /* of the learning rate */
@@ -26,7 +28,7 @@ typedef struct mt_training {
 } mt_training;
 
 typedef struct mt_step_result {
-    double loss;     /* mean over the micro-batches, before the update */
+    double loss;     /* mean over the targets of all micro-batches, before the update */
     int64_t samples; /* in all micro-batches */
 } mt_step_result;
 

@@ -1,0 +1,217 @@
+/* 10-memory.c -- the rows of lab 10. How they run: 10-accumulate.c, 10-recompute.c, 10-choose.c, 10-account.c; the
+ * pool: 10-pool.c, 10-scripts.c, 10-trace.c. */
+#include "checks/10-memory.h"
+#include "checks/10-pool.h"
+
+// clang-format off
+
+/* ---- 10.1 accumulation */
+static const accumulate_case accumulate_cases[] = {
+    { { 2, "as one batch",
+        "equal micro-batches: the sum of their gradients, each times 1 / micro; no gradient is cleared between them" },
+      ACCUMULATE_EQUAL },
+    { { 3, "a smaller last one", "a batch counts by its targets: its share is their number over that of all" },
+      ACCUMULATE_LAST },
+    { { 3, "batches of any size",
+        "sum the targets of this step's batches only, before the first backward; after each batch the source has moved "
+        "on, so the next one's targets are those 0 ahead" },
+      ACCUMULATE_ANY },
+    { { 2, "the bits of equal shares", "equal batches, also without `targets`: the share is 1 / micro, rounded once" },
+      ACCUMULATE_BITS },
+    { { 1, "with a scale of the loss", "mt_train_batch multiplies by the optimizer's scale: leave it out" },
+      ACCUMULATE_SCALED },
+    { { 1, "the source ends", "mt_train_batch returns false: return it, and ask for no more batches" },
+      ACCUMULATE_ENDS },
+    { { 2, "one batch in memory", "load a batch only when the one before is released: mt_train_batch does both" },
+      ACCUMULATE_MEMORY },
+};
+
+/* ---- 10.2 segments, forward */
+static const recompute_case forward_cases[] = {
+    { { 1, "the result", "`compute` gives the module's result" }, "segments, forward", RC_VALUES, false },
+    { { 2, "one node", "after mt_no_grad_begin there is an mt_no_grad_end, before the node is made" },
+      "segments, forward", RC_NODE, false },
+    { { 3, "only the input is kept", "nothing is recorded inside mt_no_grad, so nothing is saved: mt_save x alone" },
+      "segments, forward", RC_KEPT, false },
+    { { 1, "without a gradient", "where nothing wants a gradient there is no node: mt_save and node->user need one" },
+      "segments, forward", RC_QUIET, false },
+    { { 1, "random numbers", "forward computes once, and draws once" }, "segments, forward", RC_DRAWN, false },
+};
+
+/* ---- 10.3 segments, backward */
+static const recompute_case backward_cases[] = {
+    { { 3, "gradients",
+        "compute again from a detached x that requires a gradient, with recording on, and walk back from the result "
+        "with dout" },
+      "segments", RC_VALUES, true },
+    { { 3, "gradients from several places",
+        "x has other users, too: their gradients and the segment's must add up in one buffer, in the same order: let "
+        "x->grad be mt_grad_of_input" },
+      "segments", RC_SHARED, true },
+    { { 3, "dropout",
+        "forward's random numbers again: restore `then`, the conditions before forward, before computing again" },
+      "segments", RC_DROPOUT, true },
+    { { 1, "random numbers afterwards", "restore `now` when the result is there: others go on with these streams" },
+      "segments", RC_DRAWN_AFTER, true },
+    { { 3, "the types of forward", "backward may run under another cast policy: restore that of `then`" },
+      "segments", RC_TYPES, true },
+    { { 1, "policy afterwards", "restore `now`, the policy included" }, "segments", RC_POLICY_AFTER, true },
+    { { 2, "segments in segments",
+        "the inner backward meets segments again: nothing of a segment may be in a variable that they share" },
+      "segments", RC_NESTED, true },
+    { { 2, "ready once",
+        "a parameter's gradient is complete when the outermost walk has come to all its segments: its edges wait for "
+        "them, and mt_backward_from counts on from there" },
+      "segments", RC_READY, true },
+    { { 2, "arithmetic", "each block's forward once more, not twice, and nothing else" }, "segments", RC_FLOPS, true },
+    { { 4, "the peak of twelve blocks", "forward keeps the inputs of the blocks, backward one block at a time" },
+      "segments", RC_PEAK, true },
+    { { 1, "nothing is left", "what the recomputation made is freed with the scope" }, "segments", RC_LEFT, true },
+};
+
+/* ---- 10.4 selective recomputation */
+static const recompute_case selective_cases[] = {
+    { { 2, "gradients", "a dropped tensor is its producer's `again`; one that has none cannot be dropped" },
+      "selective", RC_SHARED, true },
+    { { 2, "gradients with dropout", "dropout has no `again`: what it made is kept" }, "selective", RC_DROPOUT, true },
+    { { 2, "gradients in 16 bits", "where a 16-bit copy was dropped, convert what `again` gives to its type" },
+      "selective", RC_TYPES, true },
+    { { 3, "what is kept",
+        "of a block the results of both layernorms and of GELU are dropped, nothing else is: an empty tensor stays" },
+      "selective", RC_KEPT, true },
+    { { 2, "what is kept in 16 bits", "the copies that products read are dropped, too: saved->producer is set" },
+      "selective", RC_KEPT_16, true },
+    { { 1, "arithmetic", "no product is computed again" }, "selective", RC_FLOPS, true },
+    { { 1, "other modules", "mt_keeper_end after the module's forward: what others save is not for this keeper" },
+      "selective", RC_NODE, true },
+    { { 1, "nothing is left", "saved->tensor holds one reference, the node's" }, "selective", RC_LEFT, true },
+};
+
+/* ---- 10.5 the choice */
+static const choose_case choose_cases[] = {
+    { { 4, "few blocks, every budget",
+        "a state is useless only if another one keeps no more and has no more FLOPs; a cheap ratio is no criterion" },
+      CHOOSE_SMALL },
+    { { 3, "to the byte", "a choice that needs exactly the budget is within it" }, CHOOSE_EXACT },
+    { { 2, "the work of a block",
+        "while backward is at a block, its work is there in addition to what is kept of it and the blocks before it" },
+      CHOOSE_WORK },
+    { { 2, "early and late blocks",
+        "the blocks behind one are freed when backward comes to it: its work meets the kept bytes up to it only" },
+      CHOOSE_PLACE },
+    { { 3, "below the least budget",
+        "least[i] is the smallest over the options of kept + max(work, least[i + 1]); the status is MT_ERR_ARGUMENT" },
+      CHOOSE_BEYOND },
+    { { 2, "many different blocks", "after each block remove the states that another one beats in both numbers" },
+      CHOOSE_MANY },
+    { { 2, "96 equal blocks",
+        "states with the same kept bytes and FLOPs are many: keep one, or there are 3^96 of them" },
+      CHOOSE_EQUAL },
+    { { 1, "above 2^53", "bytes and FLOPs are int64_t: a double has 53 bits" }, CHOOSE_LARGE },
+    { { 1, "nothing to choose", "no blocks: no bytes, no FLOPs, and a budget of 0 is enough" }, CHOOSE_NOTHING },
+};
+
+/* ---- 10.6 sizes */
+static const sizes_case sizes_cases[] = {
+    { { 2, "blocks", "the first multiple of 512 that is not below: 512 stays 512, 513 becomes 1024" }, SIZES_BLOCK },
+    { { 1, "small and large", "exactly 1 MiB is small; the rounded size decides" }, SIZES_KIND },
+    { { 2, "segments",
+        "2 MiB for small blocks, 20 MiB for large ones below 10 MiB, else the block rounded up to 2 MiB" },
+      SIZES_SEGMENT },
+};
+
+/* ---- 10.7 allocation */
+static const pool_case alloc_cases[] = {
+    { { 3, "the rest of a block", "mt_pool_put(pool, mt_pool_cut(...)): the rest serves the next request" },
+      POOL_REST },
+    { { 3, "best fit",
+        "the first block that is large enough may be far too large: look at all of a list, and at the next list only "
+        "when none of this one suits" },
+      POOL_BEST_FIT },
+    { { 2, "rests of large blocks", "a large block is split when more than 1 MiB is left, exactly 1 MiB stays" },
+      POOL_LARGE },
+    { { 2, "small and large blocks", "lists belong to one kind: a small request takes no block of a large segment" },
+      POOL_KINDS },
+};
+
+/* ---- 10.8 frees */
+static const pool_case free_cases[] = {
+    { { 2, "right neighbour", "a free right neighbour leaves its list, then it is joined to the block" }, POOL_RIGHT },
+    { { 2, "left neighbour", "a free left neighbour leaves its list; the block is joined to it, and it is put back" },
+      POOL_LEFT },
+    { { 2, "both neighbours", "join the right one first: then the block's bytes are right when the left one takes it" },
+      POOL_BOTH },
+    { { 1, "segments stay apart", "neighbours are ->left and ->right, which are NULL at the ends of a segment" },
+      POOL_APART },
+    { { 2, "a segment is whole again", "when all its blocks are free, they must be one" }, POOL_WHOLE },
+    { { 2, "any order", "each block is either used or in exactly one list" }, POOL_ANY },
+};
+static const trace_case trace_cases[] = {
+    { { 2, "training steps ask no more", "a step allocates the sizes of the one before: all must be found" }, NULL },
+    { { 4, "training steps of varying length",
+        "split, best fit and merge together: each of them keeps reserved memory near what is used" },
+      "10.8" },
+};
+
+/* ---- 10.9 trim */
+static const pool_case trim_cases[] = {
+    { { 2, "free segments", "go through all segments, of both kinds; take ->next before one is given back" },
+      POOL_TRIM },
+    { { 2, "segments with a used block", "a segment goes back only when its first block is free and has no right one" },
+      POOL_TRIM_USED },
+    { { 2, "memory is out", "trim first, then ask again" }, POOL_OUT },
+    { { 2, "the other kind", "free small segments can make room for a large one, and the other way round" },
+      POOL_OUT_KINDS },
+    { { 1, "refused twice", "return what mt_pool_grow returns: NULL when the system refuses again" }, POOL_REFUSED },
+    { { 1, "little memory", "after a trim or a refusal everything goes on as before" }, POOL_SHORT },
+};
+
+/* ---- 10.10 accounts */
+static const live_case live_cases[] = {
+    { { 2, "allocated and freed",
+        "add the bytes of an allocation to all, to its use and to its op; subtract those of the block that is freed" },
+      LIVE_SUMS },
+    { { 2, "a free says nothing of the use",
+        "use and op of the block are those of its allocation: take them from what mt_blocks_find gives" },
+      LIVE_USES },
+    { { 2, "addresses used again",
+        "remove a block from the table when it is freed, and put the new one: its size, use and op are others" },
+      LIVE_AGAIN },
+    { { 1, "frees of unknown addresses", "mt_blocks_find gives NULL: such a free changes nothing" }, LIVE_UNKNOWN },
+    { { 2, "frees that were not seen",
+        "an allocation at an address that is live: subtract the old block first, from its own use and op" },
+      LIVE_UNSEEN },
+    { { 2, "two devices", "each has its own sums; the same address may be live on both" }, LIVE_DEVICES },
+    { { 1, "more than 4 GiB", "sizes and sums are int64_t" }, LIVE_LARGE },
+};
+
+/* ---- 10.11 peaks */
+static const peak_case peak_cases[] = {
+    { { 3, "one moment", "copy the sums by use and by op of the moment at which all is largest, not their own maxima" },
+      PEAK_MOMENT },
+    { { 2, "the first of equals", "an equal sum later is no new peak: compare with >" }, PEAK_FIRST },
+    { { 1, "less comes after it", "only a sum that is larger than the peak changes it, peak_op included" },
+      PEAK_LOWER },
+    { { 2, "the most of each op", "op_most[op] is the largest live.all after an allocation of that op" }, PEAK_OPS },
+    { { 2, "of allocations and frees", "this calls mt_account_note: 10.10 and 10.11 together, on two devices" },
+      PEAK_STEP },
+};
+
+static const mg_group groups[] = {
+    MG_GROUP("10.1", "accumulation", mg_10_accumulate, accumulate_cases),
+    MG_GROUP("10.2", "segments", mg_10_recompute, forward_cases),
+    MG_GROUP("10.3", "recomputation", mg_10_recompute, backward_cases),
+    MG_GROUP("10.4", "selective", mg_10_recompute, selective_cases),
+    MG_GROUP("10.5", "choice", mg_10_choose, choose_cases),
+    MG_GROUP("10.6", "sizes", mg_10_sizes, sizes_cases),
+    MG_GROUP("10.7", "allocation", mg_10_pool, alloc_cases),
+    MG_GROUP("10.8", "frees", mg_10_pool, free_cases),
+    MG_GROUP("10.8", "frees", mg_10_trace, trace_cases),
+    MG_GROUP("10.9", "trim", mg_10_pool, trim_cases),
+    MG_GROUP("10.10", "live bytes", mg_10_live, live_cases),
+    MG_GROUP("10.11", "peaks", mg_10_peak, peak_cases),
+};
+
+// clang-format on
+
+const mg_lab mg_lab_10 = { "10-memory", groups, MT_COUNT(groups) };

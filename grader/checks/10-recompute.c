@@ -1,0 +1,357 @@
+/* 10-recompute.c -- how the checks of recomputation run (steps 10.2 to 10.4): a tower of blocks of GPT-2
+ * (worker/recompute.h) as it is, and with segments or selective recomputation. Rows: 10-memory.c.
+ *
+ * The values of both are compared with oracle_gpt2.c, gradients with central differences of it, with SLACK as in
+ * 08-block.c; then every bit of the second with the first. */
+#include "checks/10-memory.h"
+#include "checks/answer.h"
+#include "checks/oracle_gpt2.h"
+#include "worker/recompute.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS = 2 };
+static const double SLACK = 8000 * 0x1p-24, SLACK_16 = 0.25; /* of the largest element of an array */
+
+typedef struct request {
+    const char *function;
+    int64_t told[MG_RC_TOLD];
+} request;
+
+/* What one call gave. */
+typedef struct outcome {
+    float *value; /* out, dx, dparams, one after the other */
+    int64_t count, facts[MG_RC_COUNTED];
+} outcome;
+
+/* ---- the oracle ----------------------------------------------------------------------------------------------- */
+
+typedef struct tower {
+    const int64_t *told;
+    mg_gpt2 g;
+    int64_t n, per_layer;
+    double *x, *params;
+    const float *dout;
+} tower;
+
+/* mask [n]: 0 where layer l drops in its pass-th draw, else what it multiplies by. */
+static void mask_of(double *mask, const int64_t *told, int64_t l, int64_t pass, int64_t n)
+{
+    float p = (float)told[MG_RC_P] / 8, *u = malloc((size_t)n * sizeof *u);
+    mt_rng rng = mt_rng_new((uint64_t)(told[MG_RC_SEED] + l), MT_STREAM_DROPOUT);
+    rng.counter = (uint64_t)(pass * ((n + 3) / 4));
+    mt_rng_fill_uniform(&rng, u, n, 0, 1);
+    for (int64_t i = 0; i < n; i++)
+        mask[i] = u[i] >= p ? 1 / (1 - (double)p) : 0;
+    free(u);
+}
+
+/* x [n] becomes the tower's result; `pass` says how often dropout has drawn before. */
+static void pass_through(double *x, const tower *t, int64_t pass)
+{
+    double *mask = mg_doubles(t->n);
+    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++) {
+        mg_gpt2_block(x, t->params + l * t->per_layer, &t->g);
+        mask_of(mask, t->told, l, pass, t->n);
+        for (int64_t i = 0; i < t->n; i++)
+            x[i] *= mask[i];
+    }
+    free(mask);
+}
+
+static void result(double *out, const tower *t)
+{
+    memcpy(out, t->x, (size_t)t->n * sizeof *out);
+    pass_through(out, t, 0);
+    if (t->told[MG_RC_PASSES] == 1)
+        return;
+    double *again = mg_doubles(t->n);
+    memcpy(again, out, (size_t)t->n * sizeof *again);
+    pass_through(again, t, 1);
+    for (int64_t i = 0; i < t->n; i++)
+        out[i] += t->x[i] + again[i];
+    free(again);
+}
+
+static double weighted(void *user)
+{
+    const tower *t = user;
+    double *out = mg_doubles(t->n), sum = 0;
+    result(out, t);
+    for (int64_t i = 0; i < t->n; i++)
+        sum += out[i] * t->dout[i];
+    free(out);
+    return sum;
+}
+
+/* e [n] = the slack of the largest of v [n]. */
+static void allow(mg_answer *answer, int64_t at, int64_t n, const tower *t)
+{
+    double largest = 0, slack = t->told[MG_RC_TYPE] == MT_F32 ? SLACK : SLACK_16;
+    for (int64_t i = at; i < at + n; i++)
+        largest = fmax(largest, fabs(answer->v[i]));
+    for (int64_t i = at; i < at + n; i++)
+        answer->e[i] = slack * (largest + 1e-3);
+}
+
+/* Zeros where nothing wants a gradient. */
+static void expect(mg_answer answer[3], tower *t, const mg_gpt2_part *part)
+{
+    const int64_t *told = t->told;
+    result(answer[0].v, t);
+    allow(&answer[0], 0, t->n, t);
+    if (told[MG_RC_LAYERS] == MG_RC_LAYERS_MOST) { /* differences would take long */
+        mg_answer_drop(&answer[1]);
+        mg_answer_drop(&answer[2]);
+        return;
+    }
+    if (told[MG_RC_BACKWARD] && told[MG_RC_WANTED] == 1) {
+        mg_gradient(answer[1].v, t->x, t->n, weighted, t);
+        mg_gradient(answer[2].v, t->params, told[MG_RC_LAYERS] * t->per_layer, weighted, t);
+    }
+    allow(&answer[1], 0, t->n, t);
+    for (int64_t l = 0; l < told[MG_RC_LAYERS]; l++)
+        for (int i = 0; i < MG_BLOCK_PARTS; i++)
+            allow(&answer[2], l * t->per_layer + part[i].at, part[i].count, t);
+}
+
+/* ---- a call ----------------------------------------------------------------------------------------------------- */
+
+/* Weights of about 1 / sqrt(C), gains about 1. */
+static void fill(mt_rng *rng, float *params, const mg_gpt2_part *part, int64_t C)
+{
+    for (int i = 0; i < MG_BLOCK_PARTS; i++) {
+        bool weight = strstr(part[i].name, "weight"), gain = weight && strstr(part[i].name, "ln_");
+        mg_fill(rng, params + part[i].at, part[i].count,
+                (mg_dist)NORMAL(gain ? 1 : 0, weight && !gain ? 1 / sqrt((double)C) : 0.3));
+    }
+}
+
+static void take(outcome *got, const float *from, int64_t n)
+{
+    got->value = realloc(got->value, (size_t)(got->count + n) * sizeof *from);
+    memcpy(got->value + got->count, from, (size_t)n * sizeof *from);
+    got->count += n;
+}
+
+/* False: the run has its verdict. */
+static bool one_call(mg_run *run, const request *r, outcome *got)
+{
+    const int64_t *told = r->told;
+    tower t = { .told = told, .g = { .B = told[MG_RC_B], .T = told[MG_RC_T], .C = told[MG_RC_C], .H = told[MG_RC_H] } };
+    mg_gpt2_part part[MG_BLOCK_PARTS];
+    mt_shape shape = MT_SHAPE(told[MG_RC_B], told[MG_RC_T], told[MG_RC_C]);
+    int parts = mg_gpt2_block_parts(part, &t.per_layer, &t.g);
+    int64_t count = told[MG_RC_LAYERS] * t.per_layer;
+    MT_CHECK(parts == MG_BLOCK_PARTS, "a block has %d parameters", parts);
+    t.n = mt_shape_numel(shape);
+    mg_begin(run, r->function);
+    mg_answer answer[] = { mg_overwritten(run, "out", shape), mg_overwritten(run, "dx", shape),
+                           mg_overwritten(run, "dparams", MT_SHAPE(count)) };
+    mg_out(run, "facts", MT_I64, MT_SHAPE(MG_RC_COUNTED));
+    t.x = mg_lift(mg_input(run, "x", shape, (mg_dist)NORMAL(0.5, 2)), t.n);
+    t.dout = mg_input(run, "dout", shape, (mg_dist)NORMAL(0, 1));
+    float *params = mg_in(run, "params", MT_F32, MT_SHAPE(count));
+    for (int64_t l = 0; l < told[MG_RC_LAYERS]; l++)
+        fill(mg_rng(run), params + l * t.per_layer, part, told[MG_RC_C]);
+    t.params = mg_lift(params, count);
+    memcpy(mg_in(run, "told", MT_I64, MT_SHAPE(MG_RC_TOLD)), told, sizeof r->told);
+    expect(answer, &t, part);
+    free(t.x);
+    free(t.params);
+    if (!mg_call_and_judge(run, answer, MT_COUNT(answer)))
+        return false;
+    take(got, mg_result(run, "out"), t.n);
+    take(got, mg_result(run, "dx"), t.n);
+    take(got, mg_result(run, "dparams"), count);
+    memcpy(got->facts, mg_result(run, "facts"), sizeof got->facts);
+    return true;
+}
+
+/* ---- what a row looks at -------------------------------------------------------------------------------------- */
+
+static bool same_bits(mg_run *run, const outcome *got, const outcome *plain, const request *r)
+{
+    int64_t n = r->told[MG_RC_B] * r->told[MG_RC_T] * r->told[MG_RC_C];
+    for (int64_t i = 0; i < got->count; i++)
+        if (memcmp(got->value + i, plain->value + i, sizeof(float)) != 0) {
+            int64_t at = i < n ? i : i < 2 * n ? i - n : i - 2 * n;
+            mg_fail(run, "%s[%lld] is %a, without recomputation it is %a: every bit must be the same",
+                    i < n       ? "out"
+                    : i < 2 * n ? "dx"
+                                : "dparams",
+                    (long long)at, (double)got->value[i], (double)plain->value[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool equal(mg_run *run, const char *what, int64_t got, int64_t want)
+{
+    if (got != want)
+        mg_fail(run, "%s: %lld, expected %lld", what, (long long)got, (long long)want);
+    return got == want;
+}
+
+/* FLOPs of forward of all layers: products with 12 C^2 weights, two of attention over T (T + 1) / 2 pairs, two sums. */
+static int64_t planned_flops(const int64_t *told)
+{
+    int64_t C = told[MG_RC_C], tokens = told[MG_RC_B] * told[MG_RC_T];
+    return told[MG_RC_LAYERS] * tokens * (24 * C * C + 2 * (told[MG_RC_T] + 1) * C + 2 * C);
+}
+
+static bool judge_flops(mg_run *run, const outcome *got, const outcome *plain, const request *r, bool segments)
+{
+    int64_t forward = planned_flops(r->told), more = segments ? forward : 0;
+    if (!equal(run, "FLOPs of forward", plain->facts[MG_RC_FLOPS], forward) ||
+        !equal(run, "FLOPs of forward", got->facts[MG_RC_FLOPS], forward) ||
+        !equal(run, "FLOPs of backward", got->facts[MG_RC_FLOPS_BACKWARD], plain->facts[MG_RC_FLOPS_BACKWARD] + more))
+        return false;
+    mg_note(run, "%.3f times the FLOPs of a step",
+            1 + (double)more / (double)(forward + plain->facts[MG_RC_FLOPS_BACKWARD]));
+    return true;
+}
+
+/* Bytes that forward leaves. Segments: their results. Selective: what both layernorms and GELU gave, 6 C numbers a
+ * token, is not kept. */
+static bool judge_kept(mg_run *run, const outcome *got, const outcome *plain, const request *r, bool segments)
+{
+    const int64_t *told = r->told, *facts = got->facts;
+    int64_t columns = told[MG_RC_LAYERS] * told[MG_RC_B] * told[MG_RC_T] * told[MG_RC_C];
+    int64_t dropped = 6 * columns * (told[MG_RC_TYPE] == MT_F32 ? 4 : 2);
+    int64_t want = segments ? 4 * columns : plain->facts[MG_RC_KEPT] - dropped;
+    mg_note(run, "%lld bytes are kept, without recomputation %lld", (long long)facts[MG_RC_KEPT],
+            (long long)plain->facts[MG_RC_KEPT]);
+    /* A layer drops three tensors. A number may be kept in place of each. */
+    int64_t more = facts[MG_RC_KEPT] - want, spare = segments ? 0 : 3 * told[MG_RC_LAYERS] * (int64_t)sizeof(float);
+    return equal(run, "bytes kept by forward", facts[MG_RC_KEPT],
+                 more >= 0 && more <= spare ? facts[MG_RC_KEPT] : want);
+}
+
+static bool judge_ready(mg_run *run, const int64_t *facts)
+{
+    if (!equal(run, "the most often that a gradient was ready", facts[MG_RC_READY_MOST], 1) ||
+        !equal(run, "the least often that a gradient was ready", facts[MG_RC_READY_LEAST], 1))
+        return false;
+    if (!facts[MG_RC_COMPLETE])
+        mg_fail(run, "a gradient was reported ready and changed afterwards");
+    return facts[MG_RC_COMPLETE];
+}
+
+static bool judge_peak(mg_run *run, const outcome *got, const outcome *plain, const request *r)
+{
+    int64_t least = 4 * r->told[MG_RC_B] * r->told[MG_RC_T] * r->told[MG_RC_C] * (r->told[MG_RC_LAYERS] + 16);
+    double ratio = (double)got->facts[MG_RC_PEAK] / (double)plain->facts[MG_RC_PEAK];
+    if (got->facts[MG_RC_PEAK] < least) {
+        mg_fail(run, "a peak of %lld bytes, but the inputs of all blocks and what one keeps are %lld",
+                (long long)got->facts[MG_RC_PEAK], (long long)least);
+        return false;
+    }
+    mg_note(run, "%lld bytes, %.3f of those without segments", (long long)got->facts[MG_RC_PEAK], ratio);
+    mg_credit(run, "10.3 peak", ratio);
+    return true;
+}
+
+static bool judge(mg_run *run, recompute_about about, const request *r, const outcome *got, const outcome *plain)
+{
+    const int64_t *facts = got->facts;
+    bool segments = strstr(r->function, "segment");
+    switch (about) {
+    case RC_NODE:
+        return equal(run, "nodes of the result", facts[MG_RC_NODE], 1) &&
+               equal(run, "an op after it is recorded and saves as usual (1: yes)", facts[MG_RC_RECORDING], 1);
+    case RC_QUIET:
+        return equal(run, "nodes of the result, which needs none", facts[MG_RC_NODE], 0) &&
+               equal(run, "bytes that are left", facts[MG_RC_LEFT], 0);
+    case RC_KEPT:
+    case RC_KEPT_16:
+        return judge_kept(run, got, plain, r, segments);
+    case RC_DRAWN:
+        return equal(run, "blocks of random numbers drawn by forward", facts[MG_RC_DRAWN], plain->facts[MG_RC_DRAWN]);
+    case RC_DRAWN_AFTER:
+        return equal(run, "blocks of random numbers drawn up to the end of backward", facts[MG_RC_DRAWN_AFTER],
+                     plain->facts[MG_RC_DRAWN_AFTER]);
+    case RC_POLICY_AFTER:
+        return equal(run, "the type of products after backward (f16)", facts[MG_RC_POLICY], MT_F16) &&
+               equal(run, "ops are recorded after backward (1: yes)", facts[MG_RC_RECORDS_LAST], 1);
+    case RC_READY:
+        return judge_ready(run, facts);
+    case RC_FLOPS:
+        return judge_flops(run, got, plain, r, segments);
+    case RC_PEAK:
+        return judge_peak(run, got, plain, r);
+    case RC_LEFT:
+        return equal(run, "bytes left beside gradients", facts[MG_RC_LEFT], 0);
+    case RC_TYPES:
+        return !segments || same_bits(run, got, plain, r); /* selective: from inputs that were kept in 16 bits */
+    default:
+        return same_bits(run, got, plain, r);
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+/* Whether some row loses all elements but one: its layernorm would be too steep for differences. */
+static bool bare_row(const int64_t *told)
+{
+    int64_t C = told[MG_RC_C], n = told[MG_RC_B] * told[MG_RC_T] * C, rows = told[MG_RC_LAYERS] * told[MG_RC_PASSES];
+    double *mask = mg_doubles(n);
+    bool bare = false;
+    for (int64_t k = 0; k < rows; k++) {
+        mask_of(mask, told, k / told[MG_RC_PASSES], k % told[MG_RC_PASSES], n);
+        for (int64_t i = 0; i < n; i += C) {
+            int64_t left = 0;
+            for (int64_t j = i; j < i + C; j++)
+                left += mask[j] > 0;
+            bare = bare || left < 2;
+        }
+    }
+    free(mask);
+    return bare;
+}
+
+static request draw(mg_run *run, const recompute_case *c, int call)
+{
+    mt_rng *rng = mg_rng(run);
+    request r = { c->function, { 0 } };
+    int64_t *told = r.told;
+    told[MG_RC_B] = mg_pick(rng, 1, 2), told[MG_RC_T] = mg_pick(rng, 3, 5);
+    told[MG_RC_H] = 2, told[MG_RC_C] = 2 * mg_pick(rng, 2, 3);
+    told[MG_RC_LAYERS] = mg_pick(rng, 2, 3), told[MG_RC_PASSES] = told[MG_RC_ROUNDS] = told[MG_RC_WANTED] = 1;
+    told[MG_RC_TYPE] = MT_F32, told[MG_RC_LEVELS] = MG_RC_EACH_LAYER, told[MG_RC_BACKWARD] = c->backward;
+    if (c->about == RC_SHARED || c->about == RC_DROPOUT || c->about == RC_READY)
+        told[MG_RC_LAYERS] = 2, told[MG_RC_PASSES] = 2;
+    if (c->about == RC_DROPOUT || c->about == RC_DRAWN || c->about == RC_DRAWN_AFTER)
+        told[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
+    if (c->about == RC_TYPES || c->about == RC_KEPT_16)
+        told[MG_RC_TYPE] = call % 2 ? MT_F16 : MT_BF16;
+    if (c->about == RC_NESTED)
+        told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + call % 2 * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;
+    if (c->about == RC_QUIET)
+        told[MG_RC_WANTED] = call % 2 ? 2 : 0;
+    if (c->about == RC_PEAK)
+        told[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, told[MG_RC_ROUNDS] = 2;
+    do
+        told[MG_RC_SEED] = mg_pick(rng, 1, 1 << 20);
+    while (bare_row(told));
+    return r;
+}
+
+void mg_10_recompute(mg_run *run, const void *one_case)
+{
+    const recompute_case *c = one_case;
+    bool good = true;
+    for (int call = 0; call < (c->about == RC_PEAK ? 1 : CALLS) && good; call++) {
+        request r = draw(run, c, call), as_it_is = r;
+        outcome got = { 0 }, plain = { 0 };
+        const mt_rng start = *mg_rng(run);
+        as_it_is.function = "modules as they are";
+        good = one_call(run, &r, &got);
+        *mg_rng(run) = start;
+        good = good && one_call(run, &as_it_is, &plain) && judge(run, c->about, &r, &got, &plain);
+        free(got.value);
+        free(plain.value);
+    }
+}

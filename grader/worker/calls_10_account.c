@@ -1,0 +1,76 @@
+/* calls_10_account.c -- how the worker calls accounts of memory. */
+#include "memory/account.h"
+#include "worker/calls_10.h"
+
+#include <string.h>
+
+static int64_t *put(int64_t *to, const int64_t *from, int64_t count)
+{
+    memcpy(to, from, (size_t)count * sizeof *to);
+    return to + count;
+}
+
+/* All, by use, by op. */
+static int64_t *put_sums(int64_t *to, const mt_account_sums *sums, int64_t ops)
+{
+    to = put(to, &sums->all, 1);
+    to = put(to, sums->use, MT_USES);
+    return put(to, sums->op, ops);
+}
+
+static int64_t *put_peak(int64_t *to, const mt_account_device *d, int64_t ops)
+{
+    to = put_sums(to, &d->peak, ops);
+    to = put(to, &(int64_t){ d->peak_op }, 1);
+    return put(to, d->op_most, ops);
+}
+
+/* event n of addresses, bytes, devices, uses, ops, each [N] */
+static mt_block block_of(const mg_value *v, int64_t n)
+{
+    return (mt_block){ (uint64_t)v[0].i64s[n], v[1].i64s[n], (mt_device)v[2].i64s[n], (mt_memory_use)v[3].i64s[n],
+                       (int)v[4].i64s[n] };
+}
+
+void mg_call_account_live(const mg_value *v) /* live [N, devices (1 + uses + ops)]; the five of block_of; ops */
+{
+    int64_t ops = v[6].i64, *to = v[0].i64s;
+    mt_account account = mt_account_new((int)ops);
+    for (int64_t n = 0; n < v[1].count; n++) {
+        const mt_block block = block_of(v + 1, n);
+        mt_account_live(&account, &block);
+        for (int d = 0; d < MT_DEVICE_COUNT; d++)
+            to = put_sums(to, &account.device[d].live, ops);
+    }
+    mt_account_free(&account);
+}
+
+void mg_call_account_note(const mg_value *v) /* peak [devices (1 + uses + ops + 1 + ops)]; the five of block_of; ops */
+{
+    int64_t ops = v[6].i64, *to = v[0].i64s;
+    mt_account account = mt_account_new((int)ops);
+    for (int64_t n = 0; n < v[1].count; n++) {
+        const mt_block block = block_of(v + 1, n);
+        mt_account_note(&account, &block);
+    }
+    for (int d = 0; d < MT_DEVICE_COUNT; d++)
+        to = put_peak(to, &account.device[d], ops);
+    mt_account_free(&account);
+}
+
+/* peak [N, 1 + uses + ops + 1 + ops] after each of N allocations; live [N, 1 + uses + ops], op [N]; ops */
+void mg_call_account_peak(const mg_value *v)
+{
+    int64_t ops = v[3].i64, *to = v[0].i64s;
+    const int64_t *live = v[1].i64s;
+    mt_account account = mt_account_new((int)ops);
+    mt_account_device *d = &account.device[0];
+    for (int64_t n = 0; n < v[2].count; n++, live += 1 + MT_USES + ops) {
+        d->live.all = live[0];
+        put(d->live.use, live + 1, MT_USES);
+        put(d->live.op, live + 1 + MT_USES, ops);
+        mt_account_peak(d, (int)v[2].i64s[n], (int)ops);
+        to = put_peak(to, d, ops);
+    }
+    mt_account_free(&account);
+}

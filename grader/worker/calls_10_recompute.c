@@ -1,0 +1,258 @@
+/* calls_10_recompute.c -- how the worker calls segments and selective recomputation: in towers of blocks of GPT-2
+ * (worker/recompute.h). */
+#include "worker/recompute.h"
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "memory/segment.h"
+#include "models/gpt2.h"
+#include "ops/autocast.h"
+#include "ops/ops.h"
+#include "prof/span.h"
+#include "worker/calls_10.h"
+
+#include <string.h>
+
+typedef mt_tensor *run_fn(mt_module *module, mt_tensor *x);
+
+enum { PARAMS = 12 * MG_RC_LAYERS_MOST };
+
+typedef struct tower {
+    const int64_t *told;
+    mt_module *model[MG_RC_LAYERS_MOST]; /* the owners of the layers */
+    mt_module *dropout[MG_RC_LAYERS_MOST];
+    mt_module *top;
+    mt_state params;
+    int64_t ready[PARAMS];
+    float first[PARAMS]; /* element of the gradient, when it was ready */
+} tower;
+
+/* ---- making ------------------------------------------------------------------------------------------------ */
+
+static mt_module *layer_new(tower *t, int64_t l, run_fn *run)
+{
+    const int64_t *told = t->told;
+    const mt_gpt2_config config = { 1, 1, told[MG_RC_T], 1, told[MG_RC_H], told[MG_RC_C] };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    t->model[l] = mt_gpt2_new(&config, &rng);
+    mt_module *layer = t->model[l]->child[MT_GPT2_H];
+    layer->run = told[MG_RC_LEVELS] & MG_RC_EACH_LAYER ? run : NULL;
+    layer->child[0]->run = told[MG_RC_LEVELS] & MG_RC_EACH_BLOCK ? run : NULL;
+    t->dropout[l] =
+        mt_dropout_layer((float)told[MG_RC_P] / 8, mt_rng_new((uint64_t)(told[MG_RC_SEED] + l), MT_STREAM_DROPOUT));
+    if (told[MG_RC_P] > 0)
+        mt_module_child(layer, "dropout", t->dropout[l]);
+    return layer;
+}
+
+static tower *tower_new(const int64_t *told, const float *values, run_fn *run)
+{
+    static tower t;
+    t = (tower){ .told = told, .top = mt_sequential(0) };
+    MT_CHECK(told[MG_RC_LAYERS] <= MG_RC_LAYERS_MOST, "more than %d layers", MG_RC_LAYERS_MOST);
+    for (int64_t l = 0; l < told[MG_RC_LAYERS]; l++) {
+        char name[2] = { (char)('a' + l) };
+        mt_module_child(t.top, name, layer_new(&t, l, run));
+    }
+    t.top->run = told[MG_RC_LEVELS] & MG_RC_TOWER ? run : NULL;
+    t.params = mt_module_params(t.top);
+    for (int64_t p = 0; p < t.params.count; p++) {
+        mt_tensor *param = t.params.item[p].tensor;
+        memcpy(mt_f32(param), values, (size_t)mt_numel(param) * sizeof *values);
+        values += mt_numel(param);
+        param->requires_grad = told[MG_RC_WANTED] > 0;
+    }
+    return &t;
+}
+
+static void tower_free(tower *t)
+{
+    mt_state_free(&t->params);
+    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++) {
+        if (t->told[MG_RC_P] == 0)
+            mt_module_free(t->dropout[l]);
+        mt_module_free(t->model[l]);
+    }
+    t->top->children = 0; /* they were the models' */
+    mt_module_free(t->top);
+}
+
+/* ---- counting ------------------------------------------------------------------------------------------------- */
+
+static int64_t flops;
+
+static void add_flops(void *user, const mt_span *span)
+{
+    (void)user;
+    flops += span->flops;
+}
+
+static void note_ready(void *user, mt_tensor *leaf)
+{
+    tower *t = user;
+    for (int64_t p = 0; p < t->params.count; p++)
+        if (t->params.item[p].tensor == leaf) {
+            t->ready[p]++;
+            t->first[p] = leaf->grad ? mt_f32(leaf->grad)[0] : 0;
+        }
+}
+
+static void listen_ready(tower *t, bool on)
+{
+    for (int64_t p = 0; p < t->params.count; p++)
+        (on ? mt_grad_ready_on : mt_grad_ready_off)(t->params.item[p].tensor, note_ready, t);
+}
+
+static int64_t drawn(const tower *t)
+{
+    int64_t sum = 0;
+    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++)
+        sum += (int64_t)t->dropout[l]->rng.counter;
+    return sum;
+}
+
+static void draw(tower *t, uint64_t blocks)
+{
+    for (int64_t l = 0; l < t->told[MG_RC_LAYERS]; l++)
+        t->dropout[l]->rng.counter = blocks ? t->dropout[l]->rng.counter + blocks : 0;
+}
+
+/* Whether what an op records now is recorded, and saved as it is. */
+static bool as_usual(void)
+{
+    mt_tensor *x = mt_full(MT_SHAPE(2), 1);
+    x->requires_grad = true;
+    mt_tensor *y = mt_gelu(x), *z = mt_mul(y, y);
+    return z->node && z->node->saved_count == 2 && !z->node->saved[0].keeper;
+}
+
+static void judge_ready(tower *t, int64_t *facts)
+{
+    facts[MG_RC_READY_LEAST] = INT64_MAX;
+    facts[MG_RC_COMPLETE] = 1;
+    for (int64_t p = 0; p < t->params.count; p++) {
+        mt_tensor *grad = t->params.item[p].tensor->grad;
+        facts[MG_RC_READY_LEAST] = mt_min(facts[MG_RC_READY_LEAST], t->ready[p]);
+        facts[MG_RC_READY_MOST] = mt_max(facts[MG_RC_READY_MOST], t->ready[p]);
+        facts[MG_RC_COMPLETE] &= grad && mt_f32(grad)[0] == t->first[p];
+        t->ready[p] = 0;
+    }
+}
+
+/* ---- a round -------------------------------------------------------------------------------------------------- */
+
+static mt_tensor *forward(tower *t, mt_tensor *x)
+{
+    mt_scope_begin();
+    mt_tensor *y = mt_forward(t->top, x);
+    if (t->told[MG_RC_PASSES] > 1)
+        y = mt_add(mt_add(x, y), mt_forward(t->top, y));
+    mt_retain(y);
+    mt_scope_end();
+    return mt_scope_adopt(y);
+}
+
+/* Of a program that goes back under another policy, without autocast's keeper. */
+static mt_dtype in_f16(void *user, const char *op, mt_op_kind kind, mt_dtype input)
+{
+    (void)user, (void)op;
+    return kind == MT_OP_MATMUL ? MT_F16 : input;
+}
+
+static void backward(tower *t, mt_tensor *out, const float *dout, int64_t *facts)
+{
+    draw(t, MG_RC_OTHERS);
+    mt_cast_policy_set(in_f16, NULL);
+    listen_ready(t, true);
+    flops = 0;
+    mt_backward_from(out, mt_from(mt_view_shape(&out->view), MT_F32, dout));
+    facts[MG_RC_FLOPS_BACKWARD] = flops;
+    listen_ready(t, false);
+    facts[MG_RC_POLICY] = mt_cast_dtype("linear", MT_OP_MATMUL, MT_F32);
+    mt_cast_policy_set(NULL, NULL);
+    facts[MG_RC_DRAWN_AFTER] = drawn(t);
+    judge_ready(t, facts);
+}
+
+/* Values, or gradients. */
+static void copy_out(float *to, const mt_tensor *t, int64_t n)
+{
+    memset(to, 0, (size_t)n * sizeof *to);
+    if (t)
+        memcpy(to, mt_f32(t), (size_t)n * sizeof *to);
+}
+
+static void one_round(const mg_value *v, tower *t)
+{
+    const int64_t *told = t->told;
+    int64_t *facts = v[3].i64s;
+    mt_shape shape = MT_SHAPE(told[MG_RC_B], told[MG_RC_T], told[MG_RC_C]);
+    memset(facts, 0, MG_RC_COUNTED * sizeof *facts);
+    draw(t, 0);
+    mt_scope_begin();
+    mt_tensor *x = mt_from(shape, MT_F32, v[4].f32);
+    x->requires_grad = told[MG_RC_WANTED] > 0;
+    int64_t before = mt_live_bytes(MT_CPU), gradients = 0;
+    for (int64_t p = 0; p < t->params.count; p++)
+        gradients += t->params.item[p].tensor->grad ? 4 * mt_numel(t->params.item[p].tensor) : 0;
+    mt_peak_reset(MT_CPU);
+    flops = 0;
+    mt_autocast_begin((mt_dtype)told[MG_RC_TYPE]);
+    if (told[MG_RC_WANTED] == 2)
+        mt_no_grad_begin();
+    mt_tensor *out = forward(t, x);
+    if (told[MG_RC_WANTED] == 2)
+        mt_no_grad_end();
+    mt_autocast_end();
+    facts[MG_RC_NODE] = out->node != NULL;
+    facts[MG_RC_KEPT] = mt_live_bytes(MT_CPU) - before;
+    facts[MG_RC_FLOPS] = flops;
+    facts[MG_RC_DRAWN] = drawn(t);
+    copy_out(v[0].f32, out, v[0].count);
+    if (told[MG_RC_BACKWARD] && out->node)
+        backward(t, out, v[5].f32, facts);
+    facts[MG_RC_PEAK] = mt_peak_bytes(MT_CPU) - before;
+    copy_out(v[1].f32, x->grad, v[1].count);
+    facts[MG_RC_RECORDING] = as_usual();
+    mt_scope_end();
+    for (int64_t p = 0; p < t->params.count; p++)
+        gradients -= t->params.item[p].tensor->grad ? 4 * mt_numel(t->params.item[p].tensor) : 0;
+    facts[MG_RC_LEFT] = mt_live_bytes(MT_CPU) - before + 4 * v[4].count + gradients;
+    facts[MG_RC_RECORDS_LAST] = mt_recording();
+}
+
+/* out, dx [B,T,C], dparams [P], facts; x, dout [B,T,C], params [P], what is told */
+static void call(const mg_value *v, run_fn *run)
+{
+    tower *t = tower_new(v[7].i64s, v[6].f32, run);
+    mt_span_listen(add_flops, NULL);
+    for (int64_t round = 0; round < v[7].i64s[MG_RC_ROUNDS]; round++) {
+        for (int64_t p = 0; round > 0 && p < t->params.count; p++)
+            memset(mt_f32(t->params.item[p].tensor->grad), 0, 4 * (size_t)mt_numel(t->params.item[p].tensor));
+        one_round(v, t);
+    }
+    mt_span_listen(NULL, NULL);
+    float *to = v[2].f32;
+    for (int64_t p = 0; p < t->params.count; p++) {
+        mt_tensor *param = t->params.item[p].tensor;
+        copy_out(to, param->grad, mt_numel(param));
+        to += mt_numel(param);
+        mt_zero_grad(param);
+        mt_autocast_keep(param, NULL);
+    }
+    tower_free(t);
+}
+
+void mg_call_as_it_is(const mg_value *v)
+{
+    call(v, NULL);
+}
+
+void mg_call_segments(const mg_value *v)
+{
+    call(v, mt_segment_forward);
+}
+
+void mg_call_selective(const mg_value *v)
+{
+    call(v, mt_selective_forward);
+}

@@ -1,0 +1,49 @@
+/* recompute.h -- how the checks of steps 10.2 to 10.4 describe a tower to the worker, and what it counts.
+ *
+ * A tower is a sequence of layers; each is a sequence of a block of GPT-2 and, where p is not 0, a dropout layer, whose
+ * masks come from the stream MT_STREAM_DROPOUT with the call's seed plus the layer's number. With two passes the result
+ * is x + y + z of y = tower(x), z = tower(y); with one it is y. */
+#ifndef MG_WORKER_RECOMPUTE_H
+#define MG_WORKER_RECOMPUTE_H
+
+/* What a call is told. */
+enum {
+    MG_RC_B,
+    MG_RC_T,
+    MG_RC_C,
+    MG_RC_H,
+    MG_RC_LAYERS,
+    MG_RC_PASSES,
+    MG_RC_P,        /* of dropout, in eighths */
+    MG_RC_SEED,     /* of dropout */
+    MG_RC_TYPE,     /* of products in forward; in backward another one is in force */
+    MG_RC_LEVELS,   /* which modules compute again: MG_RC_TOWER ..., added up */
+    MG_RC_BACKWARD, /* 0: forward only */
+    MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad */
+    MG_RC_ROUNDS,   /* how often all this is done; gradients are cleared, not released, in between */
+    MG_RC_TOLD
+};
+enum { MG_RC_TOWER = 1, MG_RC_EACH_LAYER = 2, MG_RC_EACH_BLOCK = 4, MG_RC_LAYERS_MOST = 12 };
+
+/* What it counts, in the last round. */
+enum {
+    MG_RC_NODE,           /* the result has a node */
+    MG_RC_KEPT,           /* bytes that are there after forward, and were not before */
+    MG_RC_RECORDING,      /* after forward an op is recorded as usual, and keeps what it saves as it is */
+    MG_RC_DRAWN,          /* blocks of random numbers drawn by forward, of all layers */
+    MG_RC_DRAWN_AFTER,    /* by forward, by another user of the streams, and by backward */
+    MG_RC_FLOPS,          /* of forward */
+    MG_RC_FLOPS_BACKWARD, /* of backward */
+    MG_RC_PEAK,           /* most bytes at a time, over those before forward */
+    MG_RC_LEFT,           /* bytes after backward, without gradients */
+    MG_RC_READY_LEAST,    /* how often a parameter's gradient was ready: the least, the most of all parameters */
+    MG_RC_READY_MOST,
+    MG_RC_COMPLETE,     /* each was the final one */
+    MG_RC_POLICY,       /* after backward: the type that the policy chooses for a product */
+    MG_RC_RECORDS_LAST, /* after backward: whether ops are recorded */
+    MG_RC_COUNTED
+};
+
+enum { MG_RC_OTHERS = 1000 /* blocks that another user draws from each stream between forward and backward */ };
+
+#endif

@@ -1,0 +1,42 @@
+/* account.c -- an account is made, told and freed here; what it keeps is computed in solutions/10-memory/account.c. See
+ * account.h. */
+#include "memory/account.h"
+
+#include <stdlib.h>
+
+static int64_t *sums_of(int ops)
+{
+    int64_t *array = calloc((size_t)ops, sizeof *array);
+    MT_CHECK(array, "out of memory");
+    return array;
+}
+
+mt_account mt_account_new(int ops)
+{
+    mt_account account = { .ops = ops };
+    MT_CHECK(ops >= 1, "an account of %d ops", ops);
+    for (int d = 0; d < MT_DEVICE_COUNT; d++) {
+        account.device[d].live.op = sums_of(ops);
+        account.device[d].peak.op = sums_of(ops);
+        account.device[d].op_most = sums_of(ops);
+    }
+    return account;
+}
+
+void mt_account_free(mt_account *account)
+{
+    for (int d = 0; d < MT_DEVICE_COUNT; d++) {
+        free(account->device[d].live.op);
+        free(account->device[d].peak.op);
+        free(account->device[d].op_most);
+    }
+    mt_blocks_free(&account->blocks);
+    *account = (mt_account){ 0 };
+}
+
+void mt_account_note(mt_account *account, const mt_block *block)
+{
+    mt_account_live(account, block);
+    if (block->bytes > 0)
+        mt_account_peak(&account->device[block->device], block->op, account->ops);
+}

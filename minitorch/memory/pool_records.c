@@ -1,0 +1,289 @@
+/* pool_records.c -- the records of a pool: segments, blocks and their neighbours, lists of free blocks, the table of
+ * used ones, statistics. What is decided is in the unit pool.c. */
+#include "memory/pool.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { FIRST_BUCKETS = 256 };
+
+struct mt_pool {
+    pthread_mutex_t lock; /* of everything here */
+    mt_allocator system;
+    mt_pool_segment *oldest, *newest;
+    mt_pool_block *list[MT_POOL_KINDS][MT_POOL_LISTS]; /* first free block */
+    mt_pool_block **bucket;                            /* used blocks by address: as many chains as a power of two */
+    int64_t buckets;
+    mt_pool_block *spare; /* records for reuse, linked by ->next */
+    mt_pool_stats stats;
+};
+
+static void *record(size_t bytes)
+{
+    void *p = calloc(1, bytes);
+    MT_CHECK(p, "out of memory");
+    return p;
+}
+
+static mt_pool_block *new_block(mt_pool *pool, mt_pool_block with)
+{
+    mt_pool_block *b = pool->spare;
+    if (b)
+        pool->spare = b->next;
+    else
+        b = record(sizeof *b);
+    *b = with;
+    return b;
+}
+
+static void drop_block(mt_pool *pool, mt_pool_block *b)
+{
+    b->next = pool->spare;
+    pool->spare = b;
+}
+
+/* ---- lists of free blocks ---------------------------------------------------------------------------- */
+
+int mt_pool_list(int64_t bytes)
+{
+    return 63 - __builtin_clzll((uint64_t)(bytes / MT_POOL_ROUND) | 1);
+}
+
+mt_pool_block *mt_pool_first(const mt_pool *pool, mt_pool_kind kind, int list)
+{
+    return pool->list[kind][list];
+}
+
+void mt_pool_put(mt_pool *pool, mt_pool_block *b)
+{
+    mt_pool_block **first = &pool->list[b->segment->kind][mt_pool_list(b->bytes)];
+    b->used = false;
+    b->previous = NULL;
+    b->next = *first;
+    if (b->next)
+        b->next->previous = b;
+    *first = b;
+}
+
+void mt_pool_take(mt_pool *pool, mt_pool_block *b)
+{
+    if (b->previous)
+        b->previous->next = b->next;
+    else
+        pool->list[b->segment->kind][mt_pool_list(b->bytes)] = b->next;
+    if (b->next)
+        b->next->previous = b->previous;
+    b->used = true;
+}
+
+/* ---- neighbours ---------------------------------------------------------------------------------------- */
+
+mt_pool_block *mt_pool_cut(mt_pool *pool, mt_pool_block *b, int64_t bytes)
+{
+    MT_CHECK(bytes > 0 && bytes < b->bytes, "%" PRId64 " of %" PRId64 " bytes leave no rest", bytes, b->bytes);
+    mt_pool_block *rest = new_block(pool, (mt_pool_block){ .data = b->data + bytes,
+                                                           .bytes = b->bytes - bytes,
+                                                           .used = true,
+                                                           .segment = b->segment,
+                                                           .left = b,
+                                                           .right = b->right });
+    if (rest->right)
+        rest->right->left = rest;
+    b->right = rest;
+    b->bytes = bytes;
+    return rest;
+}
+
+void mt_pool_join(mt_pool *pool, mt_pool_block *left)
+{
+    mt_pool_block *right = left->right;
+    left->bytes += right->bytes;
+    left->right = right->right;
+    if (left->right)
+        left->right->left = left;
+    drop_block(pool, right);
+}
+
+/* ---- segments ------------------------------------------------------------------------------------------ */
+
+mt_pool_segment *mt_pool_segments(const mt_pool *pool)
+{
+    return pool->oldest;
+}
+
+mt_pool_block *mt_pool_grow(mt_pool *pool, mt_pool_sizes sizes)
+{
+    mt_pool_stats *s = &pool->stats;
+    s->system_calls++;
+    char *data = pool->system.alloc(sizes.segment);
+    if (!data)
+        return NULL;
+    mt_pool_segment *segment = record(sizeof *segment);
+    *segment = (mt_pool_segment){ .bytes = sizes.segment, .kind = sizes.kind, .previous = pool->newest };
+    segment->first =
+        new_block(pool, (mt_pool_block){ .data = data, .bytes = sizes.segment, .used = true, .segment = segment });
+    *(pool->newest ? &pool->newest->next : &pool->oldest) = segment;
+    pool->newest = segment;
+    s->segments++;
+    s->reserved += segment->bytes;
+    s->peak_reserved = mt_max(s->peak_reserved, s->reserved);
+    return segment->first;
+}
+
+void mt_pool_give_back(mt_pool *pool, mt_pool_segment *s)
+{
+    MT_CHECK(!s->first->used && !s->first->right, "a segment that is not one free block cannot be given back");
+    mt_pool_take(pool, s->first);
+    *(s->previous ? &s->previous->next : &pool->oldest) = s->next;
+    *(s->next ? &s->next->previous : &pool->newest) = s->previous;
+    pool->stats.segments--;
+    pool->stats.reserved -= s->bytes;
+    pool->system.free(s->first->data, s->bytes);
+    drop_block(pool, s->first);
+    free(s);
+}
+
+/* ---- the table of used blocks -------------------------------------------------------------------------- */
+
+/* The multiplier is 2^64 over the golden ratio: its upper bits depend on all bits of the address. */
+static mt_pool_block **bucket_of(const mt_pool *pool, const void *data)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)data * UINT64_C(0x9E3779B97F4A7C15);
+    return &pool->bucket[(int64_t)(hash >> 32) & (pool->buckets - 1)];
+}
+
+static void enter(mt_pool *pool, mt_pool_block *b)
+{
+    mt_pool_block **bucket = bucket_of(pool, b->data);
+    b->chain = *bucket;
+    *bucket = b;
+}
+
+static void widen(mt_pool *pool)
+{
+    mt_pool_block **old = pool->bucket;
+    int64_t buckets = pool->buckets;
+    pool->buckets = 2 * buckets;
+    pool->bucket = record(sizeof *old * (size_t)pool->buckets);
+    for (int64_t i = 0; i < buckets; i++)
+        for (mt_pool_block *b = old[i], *next; b; b = next) {
+            next = b->chain;
+            enter(pool, b);
+        }
+    free(old);
+}
+
+static mt_pool_block *leave(mt_pool *pool, const void *data)
+{
+    mt_pool_block **link = bucket_of(pool, data);
+    while (*link && (*link)->data != data)
+        link = &(*link)->chain;
+    mt_pool_block *b = *link;
+    if (b)
+        *link = b->chain;
+    return b;
+}
+
+/* ---- a pool -------------------------------------------------------------------------------------------- */
+
+mt_pool *mt_pool_open(mt_allocator system)
+{
+    mt_pool *pool = record(sizeof *pool);
+    pthread_mutex_init(&pool->lock, NULL);
+    pool->system = system;
+    pool->buckets = FIRST_BUCKETS;
+    pool->bucket = record(sizeof *pool->bucket * FIRST_BUCKETS);
+    return pool;
+}
+
+void mt_pool_close(mt_pool *pool)
+{
+    if (!pool)
+        return;
+    MT_CHECK(pool->stats.blocks == 0, "a pool with %" PRId64 " used blocks cannot be closed", pool->stats.blocks);
+    while (pool->oldest)
+        mt_pool_give_back(pool, pool->oldest);
+    for (mt_pool_block *b = pool->spare, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    pthread_mutex_destroy(&pool->lock);
+    free(pool->bucket);
+    free(pool);
+}
+
+static void count(mt_pool_stats *s, int64_t wanted, int64_t used, int blocks)
+{
+    s->wanted += wanted;
+    s->used += used;
+    s->blocks += blocks;
+    s->peak_wanted = mt_max(s->peak_wanted, s->wanted);
+    s->peak_used = mt_max(s->peak_used, s->used);
+}
+
+void *mt_pool_alloc(mt_pool *pool, int64_t bytes)
+{
+    if (bytes > MT_POOL_LIMIT)
+        return NULL;
+    pthread_mutex_lock(&pool->lock);
+    mt_pool_sizes sizes = mt_pool_sizes_of(bytes);
+    mt_pool_block *b = mt_pool_best_fit(pool, sizes.kind, sizes.block);
+    pool->stats.allocations++;
+    if (b)
+        mt_pool_take(pool, b);
+    else
+        b = mt_pool_grow(pool, sizes);
+    if (!b)
+        b = mt_pool_retry(pool, sizes);
+    if (b) {
+        mt_pool_split(pool, b, sizes.block);
+        b->wanted = bytes;
+        count(&pool->stats, bytes, b->bytes, 1);
+        if (pool->stats.blocks > pool->buckets)
+            widen(pool);
+        enter(pool, b);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return b ? b->data : NULL;
+}
+
+void mt_pool_free(mt_pool *pool, void *data, int64_t bytes)
+{
+    pthread_mutex_lock(&pool->lock);
+    mt_pool_block *b = leave(pool, data);
+    MT_CHECK(b, "the pool has no used block at %p", data);
+    MT_CHECK(b->wanted == bytes, "a block of %" PRId64 " bytes is freed as %" PRId64, b->wanted, bytes);
+    count(&pool->stats, -bytes, -b->bytes, -1);
+    b->wanted = 0;
+    mt_pool_merge(pool, b);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+int64_t mt_pool_empty(mt_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    int64_t bytes = mt_pool_trim(pool);
+    pthread_mutex_unlock(&pool->lock);
+    return bytes;
+}
+
+mt_pool_stats mt_pool_stats_of(mt_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    mt_pool_stats s = pool->stats;
+    for (int kind = 0; kind < MT_POOL_KINDS; kind++)
+        for (int list = 0; list < MT_POOL_LISTS; list++)
+            for (const mt_pool_block *b = pool->list[kind][list]; b; b = b->next)
+                s.largest_free[kind] = mt_max(s.largest_free[kind], b->bytes);
+    pthread_mutex_unlock(&pool->lock);
+    return s;
+}
+
+void mt_pool_visit(mt_pool *pool, mt_pool_visitor *visit, void *user)
+{
+    pthread_mutex_lock(&pool->lock);
+    for (const mt_pool_segment *s = pool->oldest; s; s = s->next)
+        visit(user, s);
+    pthread_mutex_unlock(&pool->lock);
+}

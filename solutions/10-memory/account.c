@@ -1,0 +1,45 @@
+/* account.c -- live bytes by use and by op, and what they were at the peak. */
+#include "memory/account.h"
+
+#include <string.h>
+
+/* bytes more, or less when negative, for what the block was allocated for. */
+static void add(mt_account_sums *sums, const mt_block *block, int64_t bytes)
+{
+    sums->all += bytes;
+    sums->use[block->use] += bytes;
+    sums->op[block->op] += bytes;
+}
+
+void mt_account_live(mt_account *a, const mt_block *block)
+{
+    mt_account_sums *live = &a->device[block->device].live;
+    /* LAB 10.10 BEGIN  What is live after an allocation or a free.
+     * Hint: what mt_blocks_find finds at this address is live no more, whatever happens there now: subtract its bytes,
+     * from its own use and op, and remove it. A block that is allocated is added and put into the table. */
+    const mt_block *old = mt_blocks_find(&a->blocks, block->device, block->address);
+    if (old) {
+        add(live, old, -old->bytes);
+        mt_blocks_remove(&a->blocks, block->device, block->address);
+    }
+    if (block->bytes > 0) {
+        add(live, block, block->bytes);
+        mt_blocks_put(&a->blocks, block);
+    }
+    /* LAB 10.10 END */
+}
+
+void mt_account_peak(mt_account_device *d, int op, int ops)
+{
+    /* LAB 10.11 BEGIN  The first moment at which most is live.
+     * Hint: the most activations and the most gradients are live at different times: copy the sums of one moment.
+     * peak.op and live.op are arrays of their own: copy their elements. */
+    if (d->live.all > d->peak.all) {
+        d->peak.all = d->live.all;
+        memcpy(d->peak.use, d->live.use, sizeof d->peak.use);
+        memcpy(d->peak.op, d->live.op, (size_t)ops * sizeof *d->peak.op);
+        d->peak_op = op;
+    }
+    d->op_most[op] = mt_max(d->op_most[op], d->live.all);
+    /* LAB 10.11 END */
+}
