@@ -1,8 +1,6 @@
-/* 08-attention.c -- how the checks of attention run: forward, backward, and with a cache (steps 08.5, 08.6, 08.8).
- * Rows: 08-gpt2.c. */
-#include "checks/08-gpt2.h"
-#include "checks/answer.h"
-#include "checks/oracle_attention.h"
+/* 08-attention.c -- how the checks of attention run: forward, backward, and with a cache (steps 08.5, 08.6, 08.8, 11.1,
+ * 11.2). Rows: 08-gpt2.c, 11-fusion.c. */
+#include "checks/08-attention.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +15,7 @@ enum { MANY_HEADS = CALLS - 2 }; /* the call that is searched for data races */
 static const int64_t length[][CALLS] = {
     [MG_TOKENS_NONE] = { 0, 5, 0, 5, 0, 5 }, /* 5: of no samples */
     [MG_TOKENS_ONE] = { 1, 1, 1, 1, 1, 1 },        [MG_TOKENS_FEW] = { 2, 3, 4, 5, 6, 7 },
-    [MG_TOKENS_SHORT] = { 31, 33, 2, 64, -1, -1 }, [MG_TOKENS_LONG] = { 65, 64, 127, 128, 129, 200 },
+    [MG_TOKENS_SHORT] = { 31, 33, 2, 64, -1, -1 }, [MG_TOKENS_LONG] = { 65, 63, 127, 128, 129, 200 },
 };
 
 /* Heads of an odd number of columns, so that none begins where a vector would. */
@@ -49,13 +47,15 @@ static double steer(mt_rng *rng, int64_t scores, int64_t j, int64_t T)
         return 100 * share;
     case MG_SCORES_SLOWLY:
         return 3 * share;
+    case MG_SCORES_EQUAL:
+        return 5;
     default:
         return -100 * share;
     }
 }
 
 /* Normal queries, keys and values; with chosen scores all queries of a head have one direction, a corner
- * of a cube, and each key is the multiple of it that gives its score. */
+ * of a cube, and each key is the multiple of it that gives its score. Equal ones: all have the head's first key. */
 static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t scores)
 {
     int64_t C = a->C, D = C / a->H;
@@ -71,11 +71,13 @@ static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t sco
                 q[d] = corner[d] + 0.25f * q[d];
                 k[d] = corner[d] * along + 0.25f * k[d];
             }
+            if (scores == MG_SCORES_EQUAL)
+                memcpy(k, head + C, (size_t)D * sizeof *k);
         }
     }
 }
 
-static void send_shape(mg_run *run, const mg_attention *a)
+void mg_08_send_shape(mg_run *run, const mg_attention *a)
 {
     mg_i64(run, "B", a->B);
     mg_i64(run, "T", a->T);
@@ -85,21 +87,48 @@ static void send_shape(mg_run *run, const mg_attention *a)
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-static bool forward(mg_run *run, const attention_case *c, mg_attention a, bool searched)
+static const char *function_of(bool tiled, bool backward)
 {
-    mg_begin(run, "mt_attention_plain_fwd_cpu");
-    mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C)),
-                           mg_overwritten(run, "saved", MT_SHAPE(a.B, a.H, a.T, a.T)) };
+    static const char *const names[2][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
+                                             { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" } };
+    return names[tiled][backward];
+}
+
+static mt_shape saved_shape(const mg_attention *a, bool tiled)
+{
+    return tiled ? MT_SHAPE(a->B, a->H, a->T) : MT_SHAPE(a->B, a->H, a->T, a->T);
+}
+
+/* What forward must give for place i. */
+static void expect_place(mg_answer answer[2], const mg_attention *a, bool tiled, int64_t i)
+{
+    double lse[2];
+    int64_t row = mg_attention_row(a, i);
+    mg_oracle_attention(answer[0].v + row, answer[0].e + row, lse, a, i);
+    if (tiled)
+        answer[1].v[i] = lse[0], answer[1].e[i] = lse[1];
+    else
+        mg_oracle_attention_probs(answer[1].v + i * a->T, answer[1].e + i * a->T, a, i);
+}
+
+float *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2])
+{
+    mg_begin(run, function_of(c->tiled, false));
+    answer[0] = mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C));
+    answer[1] = mg_overwritten(run, "saved", saved_shape(&a, c->tiled));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
     fill_qkv(mg_rng(run), qkv, &a, c->scores);
     a.qkv = qkv;
-    send_shape(run, &a);
-    for (int64_t i = 0; i < mg_attention_places(&a); i++) {
-        double lse[2];
-        int64_t row = mg_attention_row(&a, i);
-        mg_oracle_attention(answer[0].v + row, answer[0].e + row, lse, &a, i);
-        mg_oracle_attention_probs(answer[1].v + i * a.T, answer[1].e + i * a.T, &a, i);
-    }
+    mg_08_send_shape(run, &a);
+    for (int64_t i = 0; i < mg_attention_places(&a); i++)
+        expect_place(answer, &a, c->tiled, i);
+    return qkv;
+}
+
+static bool forward(mg_run *run, const attention_case *c, mg_attention a, bool searched)
+{
+    mg_answer answer[2];
+    mg_08_describe_forward(run, c, a, answer);
     for (int k = 0; k < 2; k++)
         if (!(c->judged >> k & 1))
             mg_answer_drop(&answer[k]);
@@ -116,20 +145,25 @@ void mg_08_attention(mg_run *run, const void *one_case)
 
 /* ---- backward --------------------------------------------------------------------------------------- */
 
-/* What forward would have left, as f32: out, and the probabilities in saved. */
-static void save(float *out, float *saved, mg_attention *a)
+/* What forward would have left, as f32: out, and in saved the log-sum-exp or the probabilities. */
+static void save(float *out, float *saved, mg_attention *a, bool tiled)
 {
     int64_t D = a->C / a->H, T = a->T;
     double *v = mg_doubles(2 * D), *p = mg_doubles(2 * T), lse[2];
-    a->spread = mg_doubles(mg_attention_places(a));
+    a->spread = tiled ? NULL : mg_doubles(mg_attention_places(a));
     a->out = out;
-    a->probs = saved;
+    a->lse = tiled ? saved : NULL;
+    a->probs = tiled ? NULL : saved;
     for (int64_t i = 0; i < mg_attention_places(a); i++) {
         float *row = out + mg_attention_row(a, i);
         mg_oracle_attention(v, v + D, lse, a, i);
-        mg_oracle_attention_probs(p, p + T, a, i);
         for (int64_t d = 0; d < D; d++)
             row[d] = (float)v[d];
+        if (tiled) {
+            saved[i] = (float)lse[0];
+            continue;
+        }
+        mg_oracle_attention_probs(p, p + T, a, i);
         for (int64_t j = 0; j < T; j++)
             saved[i * T + j] = (float)p[j];
         a->spread[i] = mg_oracle_attention_spread(a, i);
@@ -140,29 +174,35 @@ static void save(float *out, float *saved, mg_attention *a)
 
 /* The other arguments of a backward call, after dqkv. The checker's own saved
  * stays as it was sent, whatever the call does with it. */
-static void send_saved(mg_run *run, mg_attention *a, int64_t scores)
+static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled)
 {
-    float *saved = mg_inout(run, "saved", MT_F32, MT_SHAPE(a->B, a->H, a->T, a->T));
+    float *saved = mg_inout(run, "saved", MT_F32, saved_shape(a, tiled));
     a->dout = mg_input(run, "dout", MT_SHAPE(a->B, a->T, a->C), (mg_dist)NORMAL(0, 1));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a->B, a->T, 3 * a->C));
     float *out = mg_in(run, "out", MT_F32, MT_SHAPE(a->B, a->T, a->C));
     fill_qkv(mg_rng(run), qkv, a, scores);
     a->qkv = qkv;
-    save(out, saved, a);
-    send_shape(run, a);
+    save(out, saved, a, tiled);
+    mg_08_send_shape(run, a);
+}
+
+mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a)
+{
+    mg_begin(run, function_of(c->tiled, true));
+    mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
+    send_saved(run, &a, c->scores, c->tiled);
+    for (int64_t i = 0; i < mg_attention_places(&a); i++)
+        mg_oracle_attention_add(answer.v, answer.e, &a, i);
+    free(a.spread);
+    return answer;
 }
 
 static bool backward(mg_run *run, const attention_case *c, mg_attention a, bool searched)
 {
-    mg_begin(run, "mt_attention_plain_bwd_cpu");
-    mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
-    send_saved(run, &a, c->scores);
-    for (int64_t i = 0; i < mg_attention_places(&a); i++)
-        mg_oracle_attention_add(answer.v, answer.e, &a, i);
+    mg_answer answer = mg_08_describe_backward(run, c, a);
     for (int64_t i = 0; i < a.B * a.T * 3 * a.C; i++)
         if (!(c->judged >> (i / a.C % 3) & 1))
             answer.e[i] = INFINITY; /* another row's concern: any finite number */
-    free(a.spread);
     return mg_searched_and_judge(run, searched, &answer, 1);
 }
 
@@ -278,37 +318,34 @@ static void start_race(const attention_race *c)
 
 static void describe_forward(mg_run *run, const void *one_case, const char *function)
 {
-    start_race(one_case);
-    int64_t T = racing.T;
+    const attention_race *c = one_case;
+    start_race(c);
     mg_begin(run, function);
-    mg_out(run, "out", MT_F32, MT_SHAPE(1, T, RACE_C));
-    mg_out(run, "saved", MT_F32, MT_SHAPE(1, RACE_H, T, T));
-    racing.qkv = mg_input(run, "qkv", MT_SHAPE(1, T, 3 * RACE_C), (mg_dist)NORMAL(0, 1));
-    send_shape(run, &racing);
+    mg_out(run, "out", MT_F32, MT_SHAPE(1, racing.T, RACE_C));
+    mg_out(run, "saved", MT_F32, saved_shape(&racing, c->tiled));
+    racing.qkv = mg_input(run, "qkv", MT_SHAPE(1, racing.T, 3 * RACE_C), (mg_dist)NORMAL(0, 1));
+    mg_08_send_shape(run, &racing);
 }
 
 static bool verify_forward(mg_run *run, const void *one_case)
 {
-    int64_t n = racing.T * RACE_C, T = racing.T, places = mg_attention_places(&racing);
-    mg_answer out = { "out", mg_doubles(n), mg_doubles(n) };
-    mg_answer saved = { "saved", mg_doubles(places * T), mg_doubles(places * T) };
-    (void)one_case;
-    for (int64_t k = 0; k < WATCHED; k++) {
-        int64_t i = watch(run, k), row = mg_attention_row(&racing, i);
-        double lse[2];
-        mg_oracle_attention(out.v + row, out.e + row, lse, &racing, i);
-        mg_oracle_attention_probs(saved.v + i * T, saved.e + i * T, &racing, i);
-    }
-    bool good = expect_watched(run, out, n);
-    return expect_watched(run, saved, places * T) && good;
+    const attention_race *c = one_case;
+    int64_t n = racing.T * RACE_C, places = mg_attention_places(&racing) * (c->tiled ? 1 : racing.T);
+    mg_answer answer[] = { { "out", mg_doubles(n), mg_doubles(n) },
+                           { "saved", mg_doubles(places), mg_doubles(places) } };
+    for (int64_t k = 0; k < WATCHED; k++)
+        expect_place(answer, &racing, c->tiled, watch(run, k));
+    bool good = expect_watched(run, answer[0], n);
+    return expect_watched(run, answer[1], places) && good;
 }
 
 static void describe_backward(mg_run *run, const void *one_case, const char *function)
 {
-    start_race(one_case);
+    const attention_race *c = one_case;
+    start_race(c);
     mg_begin(run, function);
     mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, racing.T, 3 * RACE_C));
-    send_saved(run, &racing, MG_SCORES_ANY);
+    send_saved(run, &racing, MG_SCORES_ANY, c->tiled);
 }
 
 static bool verify_backward(mg_run *run, const void *one_case)
@@ -324,7 +361,7 @@ static bool verify_backward(mg_run *run, const void *one_case)
 void mg_08_attention_race(mg_run *run, const void *one_case)
 {
     const attention_race *c = one_case;
-    const char *function = c->backward ? "mt_attention_plain_bwd_cpu" : "mt_attention_plain_fwd_cpu";
+    const char *function = function_of(c->tiled, c->backward);
     const mg_race race = { .bar = c->bar,
                            .ours = function,
                            .theirs = function,

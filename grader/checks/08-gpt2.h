@@ -3,6 +3,7 @@
 #define MG_CHECKS_08_GPT2_H
 
 #include "check.h"
+#include "checks/08-attention.h"
 #include "checks/fill.h"
 
 /* ---- the tokenizer: 08-tokenizer.c, 08-words.c -------------------------------------------------- */
@@ -77,35 +78,6 @@ typedef struct classifier_case {
 
 void mg_08_classifier_fwd(mg_run *run, const void *one_case);
 void mg_08_classifier_bwd(mg_run *run, const void *one_case);
-
-/* ---- attention: 08-attention.c ------------------------------------------------------------------ */
-
-enum { MG_TOKENS_NONE, MG_TOKENS_ONE, MG_TOKENS_FEW, MG_TOKENS_SHORT, MG_TOKENS_LONG };
-enum { MG_SCORES_ANY, MG_SCORES_LARGE, MG_SCORES_GROWING, MG_SCORES_SLOWLY, MG_SCORES_SHRINKING };
-enum { MG_JUDGE_OUT = 1, MG_JUDGE_PROBS = 2, MG_JUDGE_CACHE = 2, MG_JUDGE_BOTH = 3 };
-enum { MG_JUDGE_DQ = 1, MG_JUDGE_DK = 2, MG_JUDGE_DV = 4, MG_JUDGE_ALL = 7 };
-
-typedef struct attention_case {
-    mg_case head;
-    int64_t tokens; /* MG_TOKENS_...: how many */
-    int64_t scores; /* MG_SCORES_...: how large, and how they run along the keys */
-    int judged; /* MG_JUDGE_...: outputs, or thirds of one, that this row looks at; the others must be finite only */
-    bool heads; /* never one head alone */
-    bool held;  /* backward: gradients hold something already */
-} attention_case;
-
-typedef struct attention_race {
-    mg_case head;
-    bool backward;
-    int64_t T;
-    const char *bar;
-} attention_race;
-
-void mg_08_attention(mg_run *run, const void *one_case);
-void mg_08_attention_backward(mg_run *run, const void *one_case);
-void mg_08_attention_race(mg_run *run, const void *one_case); /* an attention_race */
-void mg_08_cached(mg_run *run, const void *one_case);
-void mg_08_cached_text(mg_run *run, const void *one_case);
 
 /* ---- block, model: 08-block.c; training step: 08-step.c ---------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* attention_share.c -- which part of a training step is attention, against the length of the context.
  *
- * Every line reads the same number of tokens, cut into samples of T, so all products of weights stay the same; what
- * changes is attention, whose pairs of tokens grow with T^2 for a sample, and with T for a token. FLOPs are those that
- * the ops count (attention's backward makes the scores again: seven products where two are the model), times those of
- * the profiler (prof/profile.h): forward and backward of the whole model on random tokens. */
+ * Every line has the same number of tokens, cut into samples of T, so the products with weights are the same; only
+ * attention changes, whose FLOPs grow with T^2 per sample and with T per token. FLOPs are those that the ops count
+ * (attention's backward recomputes the scores: seven products, against two in forward), times are from the profiler
+ * (prof/profile.h): forward and backward of the whole model on random tokens. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* flash.c -- causal self-attention of many heads, forward and backward, without storing T x T scores: the tiled rung
- * of the attention ladder (ops/kernels_gpt2.h). Lab 11, not graded yet.
+ * of the attention ladder (ops/kernels_gpt2.h). Lab 11.
  *
  * A tile of ROWS queries and KEYS keys at a time. Forward keeps each query's largest score and its sum so far, and
  * rescales what it has summed when a larger score comes (the online softmax); backward computes the probabilities
@@ -62,6 +62,10 @@ static void attend(float *out, float *lse, const mt_head *h, int64_t begin, int6
     running so_far[ROWS];
     for (int64_t r = 0; r < rows; r++)
         so_far[r] = (running){ -INFINITY, 0 };
+    /* LAB 11.1 BEGIN  All tiles of keys that these queries see.
+     * Hint: mt_head_product gives the scores of all rows and `keys` keys, add_tile makes each row's weights of them.
+     * What a row of out holds from the tiles before shrinks like its sum; then the product of the weights and the
+     * values is added. The first tile overwrites out. Rows of q, k and v are 3C apart, rows of out C. */
     for (int64_t j = 0; j <= begin; j += KEYS) {
         int64_t keys = mt_min(KEYS, begin + rows - j), step = 3 * h->C;
         mt_head_product(score, KEYS, h->q + begin * step, step, MT_NO_TRANS, h->k + j * step, step, MT_TRANS, rows,
@@ -75,6 +79,7 @@ static void attend(float *out, float *lse, const mt_head *h, int64_t begin, int6
         mt_head_product(out + begin * h->C, h->C, score, KEYS, MT_NO_TRANS, h->v + j * step, step, MT_NO_TRANS, rows,
                         h->D, keys, j > 0 ? MT_ACCUMULATE : MT_OVERWRITE);
     }
+    /* LAB 11.1 END */
     for (int64_t r = 0; r < rows; r++) {
         float *o = out + (begin + r) * h->C;
         for (int64_t d = 0; d < h->D; d++)
@@ -136,6 +141,9 @@ static void head_backward(float *dq, const float *dout, const float *out, const 
                 sum += g[r * h->C + d] * o[r * h->C + d];
             delta[r] = sum;
         }
+        /* LAB 11.2 BEGIN  All tiles of keys that these queries see, in five products.
+         * Hint: the scores again, as in forward, and dp = dout v^T; tile_backward makes probabilities and gradients of
+         * both. Then dv += p^T dout, dk += ds^T q and dq += ds k, each with the tile's rows of both. */
         for (int64_t j = 0; j <= i; j += KEYS) {
             int64_t keys = mt_min(KEYS, i + rows - j), at = j * step;
             mt_head_product(score, KEYS, q, step, MT_NO_TRANS, h->k + at, step, MT_TRANS, rows, keys, D, MT_OVERWRITE);
@@ -146,6 +154,7 @@ static void head_backward(float *dq, const float *dout, const float *out, const 
             mt_head_product(dq + i * step, step, dp, KEYS, MT_NO_TRANS, h->k + at, step, MT_NO_TRANS, rows, D, keys,
                             MT_ACCUMULATE);
         }
+        /* LAB 11.2 END */
     }
 }
 

@@ -1,0 +1,54 @@
+/* 08-attention.h -- the checks of attention: of lab 08's plain kernels and of lab 11's tiled ones, which differ in what
+ * they save, and of lab 08's with a cache. */
+#ifndef MG_CHECKS_08_ATTENTION_H
+#define MG_CHECKS_08_ATTENTION_H
+
+#include "checks/answer.h"
+#include "checks/oracle_attention.h"
+
+enum { MG_TOKENS_NONE, MG_TOKENS_ONE, MG_TOKENS_FEW, MG_TOKENS_SHORT, MG_TOKENS_LONG };
+enum {
+    MG_SCORES_ANY,
+    MG_SCORES_LARGE,
+    MG_SCORES_GROWING,
+    MG_SCORES_SLOWLY,
+    MG_SCORES_SHRINKING,
+    MG_SCORES_EQUAL /* all keys of a head are the same */
+};
+enum { MG_JUDGE_OUT = 1, MG_JUDGE_PROBS = 2, MG_JUDGE_LSE = 2, MG_JUDGE_CACHE = 2, MG_JUDGE_BOTH = 3 };
+enum { MG_JUDGE_DQ = 1, MG_JUDGE_DK = 2, MG_JUDGE_DV = 4, MG_JUDGE_ALL = 7 };
+
+typedef struct attention_case {
+    mg_case head;
+    int64_t tokens; /* MG_TOKENS_...: how many */
+    int64_t scores; /* MG_SCORES_...: how large, and how they run along the keys */
+    int judged;    /* MG_JUDGE_...: outputs, or thirds of one, that this row looks at; the others must be finite only */
+    bool heads;    /* never one head alone */
+    bool held;     /* backward: gradients hold something already */
+    bool tiled;    /* lab 11's kernels: saved [B,H,T] has the log-sum-exp; else lab 08's: the probabilities [B,H,T,T] */
+    bool backward; /* of rows that have both (lab 11) */
+} attention_case;
+
+typedef struct attention_race {
+    mg_case head;
+    bool backward;
+    int64_t T;
+    const char *bar;
+    bool tiled;
+} attention_race;
+
+void mg_08_attention(mg_run *run, const void *one_case);
+void mg_08_attention_backward(mg_run *run, const void *one_case);
+void mg_08_attention_race(mg_run *run, const void *one_case); /* an attention_race */
+void mg_08_cached(mg_run *run, const void *one_case);
+void mg_08_cached_text(mg_run *run, const void *one_case);
+
+/* mg_08_describe_forward, _backward -- one call of shape a: its function, arguments and answers: out and saved; dqkv.
+ * Forward returns qkv, which may be changed before the call. */
+float *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2]);
+mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a);
+
+/* mg_08_send_shape -- the last four arguments: B, T, C, H. */
+void mg_08_send_shape(mg_run *run, const mg_attention *a);
+
+#endif

@@ -1,0 +1,107 @@
+/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c. */
+#include "checks/11-fusion.h"
+
+// clang-format off
+
+/* ---- 11.1, 11.2 tiled attention: tokens, scores, what is judged */
+#define TOKENS(count, size) .tiled = true, .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
+#define JUDGE(what)         .judged = MG_JUDGE_##what
+static const attention_case forward_cases[] = {
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" }, TOKENS(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "random texts", "scale the scores by 1 / sqrt(D) first; each weight is e^(score - max)" },
+      TOKENS(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "of a tile only `visible` keys count: those after the query get probability 0" },
+      TOKENS(FEW, ANY), JUDGE(OUT) },
+    { { 1, "many heads", "each head has scores and running sums of its own" },
+      TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
+    { { 3, "tiles of keys", "softmax is over the keys of all tiles: each tile adds to the sum of those before" },
+      TOKENS(LONG, ANY), JUDGE(OUT) },
+    { { 1, "equal scores", "with equal scores every visible key has the same weight, in whichever tile it is" },
+      TOKENS(LONG, EQUAL), JUDGE(BOTH) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" },
+      TOKENS(SHORT, LARGE), JUDGE(OUT) },
+    { { 3, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" },
+      TOKENS(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "fast growing scores", "e^(before - max), not e^(max - before): the first is at most 1" },
+      TOKENS(LONG, GROWING), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
+      TOKENS(LONG, SHRINKING), JUDGE(OUT) },
+    { { 2, "log-sum-exp", "the sum shrinks too when the maximum grows; lse = max + log(sum)" },
+      TOKENS(LONG, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(BOTH) },
+};
+static const attention_case forward_threads_cases[] = {
+    { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
+      TOKENS(LONG, ANY) },
+};
+static const mg_case huge_cases[] = {
+    { 2, "huge scores",
+      "begin with a maximum of -infinity: scores of -2^120 are smaller than any other number you choose" },
+};
+static const mg_case nan_cases[] = {
+    { 1, "a NaN",
+      "e^NaN is NaN: do not replace it, and give keys after the query probability 0 whatever their score is" },
+};
+static const fusion_traffic forward_traffic_cases[] = {
+    { { 3, "traffic", "scores of one tile only, in an array on the stack, which the next tile overwrites" },
+      .cache = MG_L2, .bar = "11.1 traffic" },
+    { { 2, "keys and values", "a tile of keys and values serves ROWS queries before the next tile is read" },
+      .cache = MG_L1, .bar = "11.1 keys and values" },
+};
+static const attention_race forward_race_cases[] = {
+    { { 4, "speed",
+        "loops over the keys of a tile without calls or branches, so that they become vector code: mt_expf" },
+      .T = 512, .bar = "11.1 speed", .tiled = true },
+};
+static const attention_case backward_cases[] = {
+    { { 3, "dq", "p * (dp - delta), times 1 / sqrt(D) like the scores; p must be ready before" },
+      TOKENS(SHORT, ANY), JUDGE(DQ) },
+    { { 3, "dk", "the gradient of the scores is 0 where a key is not visible; delta is that of the row" },
+      TOKENS(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "p = e^(score / sqrt(D) - lse), 0 where a key is not visible" }, TOKENS(SHORT, ANY), JUDGE(DV) },
+    { { 1, "first tokens", "the last query sees all keys, the first only its own" }, TOKENS(FEW, ANY), JUDGE(ALL) },
+    { { 1, "one token", "the softmax of one score is constant: dq and dk are 0, dv is dout" },
+      TOKENS(ONE, ANY), JUDGE(ALL) },
+    { { 2, "tiles of keys", "a query gets its gradient from all tiles of keys, a key from all tiles of queries" },
+      TOKENS(LONG, ANY), JUDGE(ALL) },
+    { { 1, "equal scores", "with equal scores p is 1 over the number of visible keys" },
+      TOKENS(LONG, EQUAL), JUDGE(ALL) },
+    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" },
+      TOKENS(SHORT, LARGE), JUDGE(ALL) },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" },
+      TOKENS(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, TOKENS(NONE, ANY), JUDGE(ALL) },
+};
+static const attention_case backward_threads_cases[] = {
+    { { 1, "any number of threads", "a thread has whole heads: no sum is split between threads" },
+      TOKENS(LONG, ANY), .backward = true },
+};
+static const fusion_traffic backward_traffic_cases[] = {
+    { { 3, "traffic", "one tile of scores and one of their gradients, in arrays on the stack" },
+      .cache = MG_L2, .bar = "11.2 traffic", .backward = true },
+    { { 2, "keys and values", "a tile of keys and values, and their gradients, serve ROWS queries each time" },
+      .cache = MG_L1, .bar = "11.2 keys and values", .backward = true },
+};
+static const attention_race backward_race_cases[] = {
+    { { 4, "speed", "one loop over the keys of a row, with mt_expf, which becomes vector code" },
+      .backward = true, .T = 384, .bar = "11.2 speed", .tiled = true },
+};
+#undef TOKENS
+#undef JUDGE
+
+static const mg_group groups[] = {
+    MG_GROUP("11.1", "attention", mg_08_attention, forward_cases),
+    MG_GROUP("11.1", "attention", mg_11_threads, forward_threads_cases),
+    MG_GROUP("11.1", "attention", mg_11_huge, huge_cases),
+    MG_GROUP("11.1", "attention", mg_11_nan, nan_cases),
+    MG_GROUP("11.1", "attention", mg_11_attention_traffic, forward_traffic_cases),
+    MG_GROUP("11.1", "attention", mg_08_attention_race, forward_race_cases),
+    MG_GROUP("11.2", "attention backward", mg_08_attention_backward, backward_cases),
+    MG_GROUP("11.2", "attention backward", mg_11_threads, backward_threads_cases),
+    MG_GROUP("11.2", "attention backward", mg_11_attention_traffic, backward_traffic_cases),
+    MG_GROUP("11.2", "attention backward", mg_08_attention_race, backward_race_cases),
+};
+
+// clang-format on
+
+const mg_lab mg_lab_11 = { "11-fusion", groups, MT_COUNT(groups) };

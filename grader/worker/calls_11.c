@@ -1,0 +1,19 @@
+/* calls_11.c -- the functions of lab 11 that the worker calls. */
+#include "ops/kernels_gpt2.h"
+#include "worker/call.h"
+
+static void attention_fwd(const mg_value *v) /* out, saved; qkv; B, T, C, H */
+{
+    mt_attention_tiled_fwd_cpu(F(0), F(1), F(2), N(3), N(4), N(5), N(6));
+}
+
+static void attention_bwd(const mg_value *v) /* dqkv, saved; dout, qkv, out; B, T, C, H */
+{
+    mt_attention_tiled_bwd_cpu(F(0), F(2), F(3), F(4), F(1), N(5), N(6), N(7), N(8));
+}
+
+const mg_function mg_calls_11[] = {
+    { "mt_attention_tiled_fwd_cpu", attention_fwd },
+    { "mt_attention_tiled_bwd_cpu", attention_bwd },
+    { NULL, NULL },
+};
