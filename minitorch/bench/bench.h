@@ -1,5 +1,5 @@
-/* bench.h -- what the programs of this folder share: the name of the machine, CSV files, minimum times, lines of a
- * profile, spans for matrix products. */
+/* bench.h -- for the programs of this folder: the name of the machine, CSV files, minimum times, lines of a profile,
+ * spans for matrix products. */
 #pragma once
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "prof/profile.h"
 #include "prof/span.h"
 
-/* bench_machine -- "AMD EPYC, 2 cores, gcc 12.2.0"; lent. */
+/* bench_machine -- "AMD EPYC, 2 cores, gcc 12.2.0"; not to be freed. */
 static inline const char *bench_machine(void)
 {
     static char name[256];

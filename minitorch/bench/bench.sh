@@ -5,9 +5,10 @@ set -uo pipefail
 cd "$(dirname "$0")/../.."
 build=$1 out=build/bench rc=0
 mkdir -p $out || exit 1
+. minitorch/bench/peer.sh
 step() { echo "==> $1"; shift; "$@" || rc=1; }
 
-step "matmul beside OpenBLAS"               "$build/bin/bench_matmul" --csv $out/matmul.csv
+step "matmul beside OpenBLAS"               in_root "$build/bin/bench_matmul" --csv $out/matmul.csv
 step "products under the roofline"          "$build/bin/bench_roofline" --csv $out/roofline.csv
 step "MNIST epoch beside PyTorch"           minitorch/bench/bench_mnist.sh
 step "where an MNIST step spends time"      "$build/bin/bench_mlp" --csv $out/mlp.csv

@@ -1,8 +1,8 @@
-/* bench_activations.c -- what an activation costs per element, forward and backward, beside ReLU: figure 8.2 of the
- * chapter.
+/* bench_activations.c -- the time of an activation per element, forward and backward, compared with ReLU: figure 8.2 of
+ * the chapter.
  *
- * The arrays fit the L2 cache and one thread works, so arithmetic is compared, not memory. All kernels take turns,
- * round after round, and the fastest round of each counts: what else the machine does hits all of them alike. */
+ * The arrays fit in the L2 cache and there is one thread, so arithmetic is compared, not memory. All kernels take turns
+ * in every round, and the fastest round of each counts, so that other programs disturb all of them alike. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static activation table[] = {
     { "gelu_tanh", mt_gelu_tanh_fwd_cpu, mt_gelu_tanh_bwd_cpu, true, 1e9, 1e9 },
 };
 
-/* Time one call of each; a round. */
+/* One round: times one call of each. */
 static void time_all(float *out, float *dx, const float *x, const float *dout, int64_t n)
 {
     for (activation *a = table; a < table + MT_COUNT(table); a++) {

@@ -1,4 +1,4 @@
-/* bench_emulator.cu -- what emulating costs: a tiled product and a kernel of nothing but barriers, timed in CPU
+/* bench_emulator.cu -- the cost of emulation: a tiled product and a kernel that consists of barriers only, in CPU
  * seconds.
  *
  *     bench_emulator product|blocks|barriers     prints "cpu-seconds wall-seconds work", of the least of ROUNDS

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bench_emulator.sh BUILD [PEER] -- what emulating costs (bench_emulator.cu): untraced, traced with every check, a barrier, two
-# cores. PEER: the folder of another emulator with a `build.sh` and a compiler wrapper `cuemucc [fast]`, measured in turns
-# with ours; FAIL when it is faster. Figures are CPU seconds of one core, the least of all turns. Writes
-# build/bench/emulator.csv. Seconds are no bar: they differ from machine to machine.
+# bench_emulator.sh BUILD [PEER] -- the cost of emulation (bench_emulator.cu): untraced, traced with every check, a
+# barrier, two cores. PEER: the folder of another emulator with a `build.sh` and a compiler wrapper `cuemucc [fast]`,
+# measured in turns with ours; FAIL when it is faster. Figures are CPU seconds of one core, the minimum of all turns.
+# Writes build/bench/emulator.csv. There is no bar in seconds, because they differ between machines.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 emu=$1/emu peer=${2:-${MT_EMULATOR_PEER:-}} out=build/bench turns=${TURNS:-5}

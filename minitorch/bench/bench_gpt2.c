@@ -1,9 +1,9 @@
-/* bench_gpt2.c -- a training step of GPT-2 on random tokens: how long, where the time goes, how much memory; and with
- * --generate how many tokens a second come out, beside what memory allows.
+/* bench_gpt2.c -- a training step of GPT-2 on random tokens: its time, profile and memory; and with --generate the
+ * tokens generated per second, compared with the limit of memory bandwidth.
  *
- * A step is what train_gpt2 does with a batch: loss, backward, clipping, AdamW. Products are caught in the kernel table
- * and marked as a span, so that the profile tells them from everything around them; attention multiplies small tiles
- * inside its own kernel, and is one line. The fastest step counts, and it is that step's profile which is shown. */
+ * A step is train_gpt2's for one batch: loss, backward, clipping, AdamW. Products are intercepted in the kernel table
+ * and marked as a span, so that the profile shows them separately; attention multiplies small tiles inside its own
+ * kernel, and is one line. The fastest step counts, and its profile is shown. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static const double SHOWN = 0.002; /* of the step: lines with less are summed up
 typedef struct options {
     int64_t batch, time, steps, threads, tokens;
     const char *size;
-    bool generate, products, csv;
+    bool bf16, generate, products, csv;
 } options;
 
 /* ---- command line ---------------------------------------------------------------------------- */
@@ -42,6 +42,7 @@ static const mt_option flags[] = {
       "Steps to time after one that does not count; the fastest counts (3)" },
     { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (124M, default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "Threads (2, as in performance.md)" },
+    { "bf16", 0, NULL, MT_FLAG(options, bf16), "Products in bf16" },
     { "generate", 'g', NULL, MT_FLAG(options, generate), "Time generation with the cache of keys and values instead" },
     { "tokens", 'n', "N", MT_I64(options, tokens, 1, 1 << 20), "Tokens to generate (64)" },
     { "products", 'p', NULL, MT_FLAG(options, products), "Also show every shape of product, over all steps" },
@@ -99,7 +100,7 @@ static mt_tensor *random_tokens(const options *o, int64_t vocabulary, mt_rng *rn
     return ids;
 }
 
-/* The same batch again and again. */
+/* The same batch in every step. */
 static bool same_batch(void *source, mt_batch *batch)
 {
     *batch = *(const mt_batch *)source;
@@ -136,6 +137,7 @@ static result train(const options *o, const mt_gpt2_config *config)
                                    .next = same_batch,
                                    .source = &batch,
                                    .micro = 1,
+                                   .dtype = o->bf16 ? MT_BF16 : MT_F32,
                                    .schedule = mt_recipe_schedule(&recipe, 1),
                                    .clip = recipe.clip };
     mt_step_result done;
@@ -183,7 +185,7 @@ static void print_shares(const result *r)
 
 static void report(const options *o, const mt_gpt2_config *config, const result *r)
 {
-    mt_gpt2_cost cost = mt_gpt2_cost_of(config, o->batch, o->time, 1);
+    mt_gpt2_cost cost = mt_gpt2_cost_of(config, &(mt_gpt2_batch){ o->batch, o->time, 1 }, NULL);
     mt_profile_line products = bench_line(r->profile, "product");
     double attention = bench_line(r->profile, "attention").self + bench_line(r->profile, "attention backward").self;
     double peak = mt_machine_flops((int)o->threads), rate = (double)products.flops / products.self;
@@ -209,7 +211,7 @@ static void report(const options *o, const mt_gpt2_config *config, const result 
 
 /* ---- generation ------------------------------------------------------------------------------ */
 
-/* The sum of x [n]; STREAMS places are read side by side, for one alone does not keep memory busy. */
+/* The sum of x [n], read as STREAMS concurrent streams, because one does not saturate the memory bandwidth. */
 static float read_all(const float *x, int64_t n)
 {
     enum { STREAMS = 8, AHEAD = 1024 };
@@ -262,8 +264,9 @@ static void generate(const options *o, const mt_gpt2_config *config)
         mt_decoder_next(decoder, (int32_t)(i % config->vocabulary));
     }
     double rate = (double)tokens / (mt_now() - start);
-    /* Every weight once, but of the table of places one row. */
-    double bytes = 4 * (double)(mt_gpt2_cost_of(config, 1, 1, 1).parameters - places), bound = bandwidth / bytes;
+    /* Every weight once, but one row only of the position embedding. */
+    double bytes = 4 * (double)(mt_gpt2_cost_of(config, &(mt_gpt2_batch){ 1, 1, 1 }, NULL).parameters - places),
+           bound = bandwidth / bytes;
     if (o->csv)
         printf("generate,%" PRId64 ",%.2f,%.2f,%.3f\n", tokens, rate, bound, rate / bound);
     else

@@ -1,12 +1,12 @@
-/* bench_loader.c -- what the loader costs: an epoch of MNIST through it, and pictures decoded beside bare stb_image.
+/* bench_loader.c -- the cost of the loader: an epoch of MNIST, and decoding of pictures compared with stb_image alone.
  *
  *     build/release/bin/bench_loader --csv build/bench/loader.csv
  *
- * Contestants take turns, round after round, and the fastest round of each counts; without workers, of each batch of
- * pictures. The loader is warm: its buffers were used before, its threads are new in every round. "Of bare, a core"
- * without workers compares processor time, which tells what a core can do even when others use it too; with workers it
- * compares the wall's clock, and means something on an idle machine only. The last line is for machines; it says FAIL,
- * and so does the exit status, when the loader on one core decodes less than 0.9 of bare stb_image. */
+ * Contestants take turns in every round, and the fastest round of each counts; without workers, the fastest of each
+ * batch of pictures. The loader is warm: its buffers were used before, its threads are new in every round. "Of bare, a
+ * core" without workers compares processor time, which is valid on a busy machine too; with workers it compares wall
+ * time, which is valid on an idle machine only. The last line is for programs; it says FAIL, and the exit status is not
+ * 0, when the loader on one core decodes less than 0.9 times as fast as stb_image alone. */
 #include <errno.h>
 #include <ftw.h>
 #include <inttypes.h>
@@ -43,8 +43,8 @@ static const mt_option flags[] = {
 
 /* ---- timing ---------------------------------------------------------------------------------------- */
 
-/* Seconds of elapsed time, and of processor time of this thread: a loader's workers that were stopped may still
- * be at their last picture. */
+/* Seconds of elapsed time, and of processor time of this thread only: stopped workers may still finish their last
+ * picture. */
 typedef struct cost {
     double wall, cpu;
 } cost;
@@ -54,7 +54,7 @@ static cost cost_now(void)
     return (cost){ mt_now(), bench_cpu(CLOCK_THREAD_CPUTIME_ID) };
 }
 
-/* What it cost since start; *best keeps the least of each. */
+/* The cost since `start`; *best is the minimum of each. */
 static void keep_best(cost *best, cost start)
 {
     cost now = cost_now();
@@ -64,7 +64,7 @@ static void keep_best(cost *best, cost start)
 
 static const cost nothing_yet = { 1e30, 1e30 };
 
-/* Loaders with 0, 1, ... workers over one set, and the cheapest epoch of each. */
+/* Loaders with 0, 1, ... workers over one set, and the fastest epoch of each. */
 typedef struct contest {
     const mt_dataset *set;
     int64_t batch, count; /* loaders */
@@ -91,7 +91,7 @@ static void contest_close(contest *c)
         mt_loader_free(c->loader[w]);
 }
 
-/* One epoch with w workers, from a cold start of its threads; nothing of it was loaded before the clock runs. */
+/* One epoch with w workers, including the start of its threads; nothing is loaded before the measurement. */
 static mt_status contest_round(contest *c, int64_t w)
 {
     mt_loader *loader = c->loader[w];
@@ -126,7 +126,7 @@ static const char *workers_text(int64_t w)
 
 /* ---- MNIST ------------------------------------------------------------------------------------------ */
 
-/* Images of the right size and number, for when MNIST is not there; what they show costs the same. */
+/* Images of the same size and number if MNIST is not available; the time does not depend on their contents. */
 static mt_status standin_digits(const char *images, const char *labels)
 {
     mt_idx image = mt_idx_new(MT_IDX_IMAGES, STANDIN_DIGITS, DIGIT_SIDE, DIGIT_SIDE);
@@ -193,9 +193,8 @@ static void decode_bare(cost *best, const mt_dataset *set, int64_t k)
     keep_best(best, start);
 }
 
-/* An epoch without workers, batch by batch in turn with bare stb_image: so short a stretch is undisturbed in one round
- * or another even on a busy machine. Who comes second finds the files in the cache: that is each in every other
- * round. */
+/* An epoch without workers, in turns of a batch with stb_image alone: so short a piece is undisturbed in some round
+ * even on a busy machine. The second one finds the files in the cache, so the order alternates between rounds. */
 static mt_status picture_round(contest *c, int64_t round, cost *ours, cost *bare)
 {
     mt_loader *loader = c->loader[0];
@@ -222,7 +221,7 @@ static cost sum_of(const cost *part, int64_t n)
     return sum;
 }
 
-/* One format; *ratio is what the loader makes of bare stb_image on one core. */
+/* One format; *ratio is the loader's speed on one core relative to stb_image alone. */
 static mt_status bench_pictures(const options *o, const char *temp, const char *format, FILE *csv, double *ratio)
 {
     char dir[4096];

@@ -1,10 +1,11 @@
-/* bench_matmul.c -- every rung of the ladder of matrix products beside OpenBLAS, in one run.
+/* bench_matmul.c -- every step of the ladder of matrix products compared with OpenBLAS, in one run.
  *
- * OpenBLAS picks its kernels when it is loaded, and on some processors an older core type is the faster one. So two
- * workers load it, one with its own choice and one with OPENBLAS_CORETYPE=Haswell, and for each shape the better one
- * counts. In a turn a worker runs all contestants forwards and then backwards, so that a machine that slows down slows
- * all of them; the workers take turns, never running at once. The fastest time of each contestant counts, and turns go
- * on until no time falls any more. */
+ * OpenBLAS chooses its kernels when it is loaded, and on some processors another core type is faster. So one worker
+ * loads it with its own choice, and one for each core type that this processor can run (OPENBLAS_CORETYPE); for each
+ * shape the best one counts, and is named. OPENBLAS_CORETYPE in the environment is ignored. In a turn a worker runs all
+ * contestants in order and then in reverse order, so that a slower machine affects all of them alike; workers take
+ * turns and never run at the same time. The fastest time of each contestant counts; turns end when no time decreases.
+ * */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
@@ -23,9 +24,8 @@ enum {
     RUNGS = 5,        /* of the ladder */
     OPENBLAS = RUNGS, /* the last contestant */
     CONTESTANTS,
-    WORKERS = 2,
+    WORKERS = 5, /* at most */
 };
-static const char *const core_types[WORKERS] = { NULL, "Haswell" };
 static const double SLICE = 3e-3; /* seconds that a contestant runs at a stretch, at least one product */
 
 static const double SMALLEST =
@@ -80,7 +80,7 @@ static double flops_of(const shape *s)
     return 2.0 * (double)s->m * (double)s->n * (double)s->k;
 }
 
-/* Slow rungs run on small squares only; of the two fast ones, packed alone and parallel on several threads. */
+/* Slow versions run on small squares only; of the two fast ones, packed on one thread and parallel on several. */
 static bool takes_part(int who, const shape *s, int threads, int turn)
 {
     if (who == OPENBLAS)
@@ -88,6 +88,27 @@ static bool takes_part(int who, const shape *s, int threads, int turn)
     if (who >= RUNGS - 2)
         return who == (threads == 1 ? RUNGS - 2 : RUNGS - 1);
     return s->ladder && threads == 1 && turn < 3 && flops_of(s) <= (who == 0 ? 3e8 : 3e9);
+}
+
+/* ---- core types ------------------------------------------------------------------------------ */
+
+typedef struct core_types {
+    const char *name[WORKERS]; /* NULL: OpenBLAS's own choice */
+    int count;
+} core_types;
+
+static core_types core_types_here(void)
+{
+    core_types here = { { NULL }, 1 };
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        here.name[here.count++] = "Haswell";
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        here.name[here.count++] = "SkylakeX";
+    if (__builtin_cpu_supports("avx512bf16")) {
+        here.name[here.count++] = "Cooperlake";
+        here.name[here.count++] = "SapphireRapids";
+    }
+    return here;
 }
 
 /* ---- the worker ------------------------------------------------------------------------------ */
@@ -140,7 +161,7 @@ static void run_once(int who, const openblas *lib, const shape *s, float *c, con
         mt_matmul_ladder_cpu[who].run(c, a, b, &d);
 }
 
-/* Seconds of one product: once unmeasured, then as many as fill a slice. */
+/* Seconds of one product: one run to warm up, then as many as fill a slice. */
 static double time_slice(int who, const openblas *lib, const shape *s, float *c, const float *a, const float *b)
 {
     double start = mt_now();
@@ -161,7 +182,7 @@ static float *numbers(int64_t count)
     return at;
 }
 
-/* Answer requests until the pipe closes. First of all says what OpenBLAS it has; nothing when it has none. */
+/* Answers requests until the pipe closes. The first output is the name of its OpenBLAS, empty if there is none. */
 static void worker(const char *core_type, int in, int out)
 {
     openblas lib = openblas_load(core_type);
@@ -208,17 +229,22 @@ typedef struct link_to {
     char about[256];
 } link_to;
 
-static bool start_worker(link_to *workers, int which)
+typedef struct race {
+    link_to worker[WORKERS];
+    core_types types; /* one for each worker */
+} race;
+
+static bool start_worker(race *r, int which)
 {
-    link_to *w = &workers[which];
+    link_to *w = &r->worker[which];
     int ask[2], answer[2];
     if (pipe(ask) || pipe(answer) || (w->pid = fork()) < 0)
         return false;
     if (w->pid == 0) {
         for (int other = 0; other < which; other++)
-            close(workers[other].ask); /* a pipe ends when all its write ends are closed */
+            close(r->worker[other].ask); /* a pipe ends when all its write ends are closed */
         close(ask[1]);
-        worker(core_types[which], ask[0], answer[1]);
+        worker(r->types.name[which], ask[0], answer[1]);
     }
     close(ask[0]);
     close(answer[1]);
@@ -227,20 +253,20 @@ static bool start_worker(link_to *workers, int which)
     return read(w->answer, w->about, sizeof w->about) == sizeof w->about;
 }
 
-/* Let the workers take turns until no time has fallen by one percent for two turns. False when a worker died. */
-static bool compete(link_to *workers, int shape_index, int threads, const options *o, double best[WORKERS][CONTESTANTS])
+/* The workers take turns until no time has decreased by one percent for two turns. False when a worker has ended. */
+static bool compete(const race *r, int shape_index, int threads, const options *o, double best[WORKERS][CONTESTANTS])
 {
     int least = o->quick ? 2 : 5, most = o->quick ? 5 : 20, still = 0;
-    for (int w = 0; w < WORKERS; w++)
+    for (int w = 0; w < r->types.count; w++)
         for (int who = 0; who < CONTESTANTS; who++)
             best[w][who] = INFINITY;
     for (int turn = 0; turn < most && (turn < least || still < 2); turn++, still++) {
-        for (int i = 0; i < WORKERS; i++) {
-            int w = turn % 2 ? WORKERS - 1 - i : i;
+        for (int i = 0; i < r->types.count; i++) {
+            int w = turn % 2 ? r->types.count - 1 - i : i;
             request ask = { shape_index, threads, turn };
             reply got;
-            if (write(workers[w].ask, &ask, sizeof ask) != sizeof ask ||
-                read(workers[w].answer, &got, sizeof got) != sizeof got)
+            if (write(r->worker[w].ask, &ask, sizeof ask) != sizeof ask ||
+                read(r->worker[w].answer, &got, sizeof got) != sizeof got)
                 return false;
             for (int who = 0; who < CONTESTANTS; who++) {
                 if (got.seconds[who] < 0.99 * best[w][who] && who >= RUNGS - 2)
@@ -258,21 +284,28 @@ typedef struct summary {
     char worst_at[64];
 } summary;
 
-static void report(const shape *s, int threads, double best[WORKERS][CONTESTANTS], FILE *csv, summary *sum)
+static void report(const race *r, const shape *s, int threads, double best[WORKERS][CONTESTANTS], FILE *csv,
+                   summary *sum)
 {
-    double peer = fmin(best[0][OPENBLAS], best[1][OPENBLAS]);
-    int core = best[1][OPENBLAS] < best[0][OPENBLAS];
+    int core = 0;
+    for (int w = 1; w < r->types.count; w++)
+        if (best[w][OPENBLAS] < best[core][OPENBLAS])
+            core = w;
+    double peer = best[core][OPENBLAS];
     for (int who = 0; who < CONTESTANTS; who++) {
-        double seconds = fmin(best[0][who], best[1][who]), ratio = peer / seconds,
-               gflops = flops_of(s) / seconds * 1e-9;
+        double seconds = INFINITY;
+        for (int w = 0; w < r->types.count; w++)
+            seconds = fmin(seconds, best[w][who]);
+        double ratio = peer / seconds, gflops = flops_of(s) / seconds * 1e-9;
         if (!isfinite(seconds))
             continue;
         const char *what = who == OPENBLAS ? "openblas" : mt_matmul_ladder_cpu[who].name;
         char ratio_text[32] = "";
         if (isfinite(peer))
             snprintf(ratio_text, sizeof ratio_text, "%.3f", ratio);
-        printf("%-10s %7d   %s  %5" PRId64 " %6" PRId64 " %5" PRId64 " %9.1f   %5s%s\n", what, threads, s->trans, s->m,
-               s->n, s->k, gflops, ratio_text, who == OPENBLAS && core ? "  (as Haswell)" : "");
+        const char *as = who == OPENBLAS && core > 0 ? r->types.name[core] : NULL;
+        printf("%-10s %7d   %s  %5" PRId64 " %6" PRId64 " %5" PRId64 " %9.1f   %5s%s%s\n", what, threads, s->trans,
+               s->m, s->n, s->k, gflops, ratio_text, as ? "  as " : "", as ? as : "");
         if (csv)
             fprintf(csv, "%s,%d,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%.2f,%s\n", what, threads, s->trans, s->m, s->n,
                     s->k, gflops, ratio_text);
@@ -289,7 +322,7 @@ static void report(const shape *s, int threads, double best[WORKERS][CONTESTANTS
     fflush(stdout);
 }
 
-static int bench(link_to *workers, const options *o, FILE *csv)
+static int bench(const race *r, const options *o, FILE *csv)
 {
     int counts[2] = { 1, omp_get_num_procs() };
     int thread_counts = counts[1] > 1 ? 2 : 1;
@@ -302,12 +335,12 @@ static int bench(link_to *workers, const options *o, FILE *csv)
                 continue;
             fprintf(stderr, "\r%d of %d, %d thread%s ... ", t * (int)MT_COUNT(shapes) + i + 1,
                     thread_counts * (int)MT_COUNT(shapes), counts[t], counts[t] > 1 ? "s" : "");
-            if (!compete(workers, i, counts[t], o, best)) {
+            if (!compete(r, i, counts[t], o, best)) {
                 fprintf(stderr, "\nbench_matmul: a worker died\n");
                 return 1;
             }
             fprintf(stderr, "\r                              \r");
-            report(&shapes[i], counts[t], best, csv, &sum);
+            report(r, &shapes[i], counts[t], best, csv, &sum);
         }
     }
     int64_t rows = sum.count[0] + sum.count[1];
@@ -315,7 +348,7 @@ static int bench(link_to *workers, const options *o, FILE *csv)
         printf("bench matmul: openblas=missing\n");
         return 0;
     }
-    printf("\nratios of packed and parallel to the better OpenBLAS, geometric mean:\n");
+    printf("\nratios of packed and parallel to the best OpenBLAS, geometric mean:\n");
     for (int t = 0; t < thread_counts; t++)
         printf("  %2d thread%s  %.3f\n", counts[t], t ? "s" : " ", exp(sum.log_sum[t] / (double)sum.count[t]));
     printf("bench matmul: geomean=%.3f worst=%.3f worst_at=%s rows=%" PRId64 "\n",
@@ -334,23 +367,25 @@ static const mt_option flags[] = {
 int main(int argc, char **argv)
 {
     options o = { 0 };
-    link_to workers[WORKERS];
+    race r = { .types = core_types_here() };
     mt_cli_parse(argc, argv, "The ladder of matrix products beside OpenBLAS.", flags, &o);
+    unsetenv("OPENBLAS_CORETYPE");
+    unsetenv("OPENBLAS_L2_SIZE");
     FILE *csv = bench_csv_open(o.csv, "what,threads,trans,m,n,k,gflops,ratio");
-    for (int w = 0; w < WORKERS; w++) {
-        if (!start_worker(workers, w)) {
+    for (int w = 0; w < r.types.count; w++) {
+        if (!start_worker(&r, w)) {
             fprintf(stderr, "bench_matmul: a worker does not start\n");
             return 1;
         }
-        if (workers[w].about[0])
-            printf("OpenBLAS: %s\n", workers[w].about);
+        if (r.worker[w].about[0])
+            printf("OpenBLAS: %s\n", r.worker[w].about);
     }
-    if (!workers[0].about[0])
+    if (!r.worker[0].about[0])
         printf("OpenBLAS is not installed, so there are no ratios: apt-get install libopenblas0-openmp\n");
-    int rc = bench(workers, &o, csv);
-    for (int w = 0; w < WORKERS; w++) {
-        close(workers[w].ask);
-        waitpid(workers[w].pid, NULL, 0);
+    int rc = bench(&r, &o, csv);
+    for (int w = 0; w < r.types.count; w++) {
+        close(r.worker[w].ask);
+        waitpid(r.worker[w].pid, NULL, 0);
     }
     bench_csv_close(csv, o.csv);
     return rc;

@@ -1,5 +1,5 @@
-/* bench_mlp.c -- how long an epoch of MNIST's size takes, and where the time goes: the chapter's "matrix products are
- * 60 to 90 % of training". The data are random numbers of MNIST's shape, already in memory, so only training is timed.
+/* bench_mlp.c -- the time of an epoch of MNIST's size, and its profile: the chapter's "matrix products are 60 to 90 %
+ * of training". The data are random numbers of MNIST's shape, already in memory, so only training is timed.
  *
  * An epoch is timed as a whole. Then a few hundred steps run under the profiler, with every product marked as a
  * span. */
@@ -28,7 +28,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-/* Kinds of work, and the spans that belong to each; what is in no span is rest. */
+/* Kinds of work, and the spans that belong to each; time outside all spans is `rest`. */
 typedef enum kind { MATMUL, ACTIVATION, LOSS, UPDATE, REST, KINDS } kind;
 
 static const struct {
@@ -41,7 +41,7 @@ static const struct {
     [REST] = { "rest" },
 };
 
-/* Random samples, given out in slices of a batch. */
+/* Random samples, returned batch by batch. */
 typedef struct data {
     mt_tensor *x, *label;
     int64_t at, batch;

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# bench_mnist.sh [ROUNDS] -- seconds per MNIST epoch of mnist_by_hand (lab 02's kernels, a fused SGD step) beside PyTorch's, by
-# turns (ours, theirs, theirs, ours) so that other programs disturb both alike; of each the fastest epoch counts.
-# Then with data loaders on both sides: train_mnist (tape, modules, optimizer, loader) beside PyTorch's DataLoader, each
-# without workers and with, whichever is faster.
+# bench_mnist.sh [ROUNDS] -- seconds per MNIST epoch of mnist_by_hand (lab 02's kernels, a fused SGD step) compared with
+# PyTorch's, in turns (ours, theirs, theirs, ours) so that other programs disturb both alike; the fastest epoch of each
+# counts. Then with data loaders: train_mnist (tape, modules, optimizer, loader) compared with PyTorch's DataLoader,
+# each with or without workers, whichever is faster.
 #
 # PyTorch gets its best set-up: every combination of threads, vector width and OpenBLAS core type is tried first.
 # Writes build/bench/mnist.csv: what,model,seconds_per_epoch,ratio,test_accuracy (ratio: to mnist_by_hand's seconds).
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+. minitorch/bench/peer.sh
 rounds=${1:-2}
 python=${PYTHON:-/usr/bin/python3}
 ours=build/release/bin/mnist_by_hand
@@ -39,14 +40,14 @@ run_stack()
     awk -F, 'NR > 1 { print $5 "," $4 }' "$work/metrics.csv" >>"$work/stack.$2"
 }
 
-# run_torch INPUT HIDDEN EPOCHS SETUP... -- append its epochs to $work/INPUT.HIDDEN; a set-up is VAR=value words. INPUT is
-# memory, or loader or loader:2 for a DataLoader without or with two workers; both go to $work/loader.HIDDEN.
+# run_torch INPUT HIDDEN EPOCHS SETUP... -- append its epochs to $work/INPUT.HIDDEN; a set-up is VAR=value words. INPUT
+# is memory, or loader or loader:2 for a DataLoader without or with two workers; both go to $work/loader.HIDDEN.
 run_torch()
 {
     local input=${1%:*} workers=0 hidden=$2 epochs=$3
     [ "$1" = "$input" ] || workers=${1#*:}
     shift 3
-    env "$@" "$python" $peer --data "$data" --input "$input" --workers "$workers" --hidden "$hidden" --epochs "$epochs" \
+    in_root env "$@" "$python" $peer --data "$data" --input "$input" --workers "$workers" --hidden "$hidden" --epochs "$epochs" \
         >"$work/log" || exit 1
     cut -d, -f4,6 "$work/log" >>"$work/$input.$hidden"
 }
@@ -62,8 +63,8 @@ best_setup()
     grep -qm1 avx512f /proc/cpuinfo && wide=avx512
     for count in $(seq 1 "$threads"); do
         for vectors in '' ${wide:+ATEN_CPU_CAPABILITY=avx512}; do
-            for blas in '' OPENBLAS_CORETYPE=Haswell ${wide:+OPENBLAS_CORETYPE=SkylakeX}; do
-                setup="OMP_NUM_THREADS=$count $vectors $blas"
+            for blas in $(core_types); do
+                setup="OMP_NUM_THREADS=$count $vectors $(core_setting "$blas")"
                 rm -f "$work/memory.256,128"
                 # shellcheck disable=SC2086 # a set-up is several words
                 run_torch memory 256,128 1 $setup
@@ -87,9 +88,9 @@ row()
 
 echo what,model,seconds_per_epoch,ratio,test_accuracy >"$csv"
 setup=''
-if "$python" -c 'import torch, numpy' 2>/dev/null; then
+if name=$(peer_name); then
     setup=$(best_setup) || exit 1
-    echo "PyTorch's best set-up here: $setup"
+    echo "$name, its best set-up here: $setup"
 else
     echo "PyTorch is not here, nothing to compare with: apt install python3-torch python3-numpy"
 fi

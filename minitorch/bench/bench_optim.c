@@ -1,17 +1,17 @@
-/* bench_optim.c -- what an optimizer costs. First memory: the state of every optimizer for GPT-2 124M, beside the
- * chapter's 1x, 2x, 2x, 3x. Then time: AdamW in passes and fused beside a triad (a = b + s c), all in turns in the same
- * run.
+/* bench_optim.c -- the cost of an optimizer. First memory: the state of every optimizer for GPT-2 124M, compared with
+ * the chapter's 1x, 2x, 2x, 3x. Then time: AdamW in passes and fused compared with a triad (a = b + s c), all in turns
+ * in the same run.
  *
- * Outside the caches only the bytes count that memory moves. They are counted, not measured:
- *     triad            12 B per element with stores past the cache; 16 with ordinary ones, which fetch a's line first
+ * For arrays larger than the caches the time depends on the bytes moved. They are computed, not measured:
+ *     triad            12 B per element with non-temporal stores; 16 with ordinary ones, which load a's line first
  *     AdamW fused      28: reads p g m v, writes p m v, each line it stores to just loaded
  *     AdamW in passes  64: see solutions/04-optimizers/fused.c
- * The better of the two triads is what this machine's memory gives. The bar: fused AdamW gets 0.8 of that, at the
- * largest size. Smaller sizes are shown to see the caches; there a store fetches nothing, and stores past the cache are
- * slow.
+ * The faster of the two triads is this machine's memory bandwidth. The bar: fused AdamW reaches 0.8 of it at the
+ * largest size. Smaller sizes show the effect of the caches, in which a store loads nothing from memory and
+ * non-temporal stores are slow.
  *
- * A measurement counts only when all its threads had the processor all the time; without enough of these at the largest
- * size the verdict is INCONCLUSIVE. (Stores past the cache make the fused update slower: its lines were just
+ * A measurement counts only if all its threads had a processor all the time; without enough of these at the largest
+ * size the verdict is INCONCLUSIVE. (Non-temporal stores make the fused update slower, because its lines have just been
  * loaded.) */
 #include <inttypes.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-/* Rows go to a file only when one was asked for. */
+/* Rows are written to a file only if one was requested. */
 static mt_status open_csv(mt_metrics **csv, const char *path, const char *header)
 {
     return path ? mt_metrics_open(csv, path, header) : MT_OK;
@@ -173,7 +173,7 @@ static const struct {
 
 enum { TRIAD, PAST_CACHE, FUSED, IN_PASSES, THINGS };
 
-/* Numbers as training has them: a repeated step changes little, and nothing becomes subnormal. */
+/* Numbers of the same magnitude as in training: a repeated step changes little, and nothing becomes subnormal. */
 static void fill(arrays *a)
 {
     mt_rng rng = mt_rng_new(1, MT_STREAM_TEST);
@@ -190,8 +190,8 @@ static void fill(arrays *a)
                              .hyper = &a->hyper };
 }
 
-/* Seconds of one run, or INFINITY when another program had a core in between: a thread that waits for others spins, so
- * all threads together need as much processor time as they are many. */
+/* Seconds of one run, or INFINITY if another program used one of its cores: waiting threads spin, so the processor time
+ * of all threads together is the elapsed time multiplied by their number. */
 static double time_one(int thing, arrays *a, int threads, int64_t repeats)
 {
     double start = mt_now(), processor = bench_cpu(CLOCK_PROCESS_CPUTIME_ID);
@@ -203,7 +203,7 @@ static double time_one(int thing, arrays *a, int threads, int64_t repeats)
 }
 
 /* best [THINGS]: seconds, the fastest of `rounds` undisturbed runs; all run in turns, so that noise affects all alike.
- * False when so many could not be had: best is then the fastest of fewer, INFINITY of none. */
+ * False if there were fewer undisturbed runs: best is then the fastest of these, INFINITY without any. */
 static bool time_all(double *best, arrays *a, int threads, int64_t rounds)
 {
     int64_t repeats = 1 + (1 << 20) / a->n, undisturbed[THINGS] = { 0 }; /* some milliseconds */

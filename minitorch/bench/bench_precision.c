@@ -1,4 +1,4 @@
-/* bench_precision.c -- what 16 bits lose and what they save: lab 09's "measure it yourself".
+/* bench_precision.c -- the errors of 16-bit types, and the bytes and time they save: lab 09's "measure it yourself".
  *
  * The toy GPT-2 (models/gpt2.h) is trained in f32 for --steps steps of 12 windows. Then, with one more batch:
  *   gradients   that products under f16 read, by the scale of the loss: rounded to 0, subnormal, infinite

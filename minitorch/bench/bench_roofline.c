@@ -1,10 +1,9 @@
-/* bench_roofline.c -- lab 01's "measure it yourself": where products lie under the two roofs of this machine.
+/* bench_roofline.c -- lab 01's "measure it yourself": products in the roofline model of this machine.
  *
  *   attainable FLOP/s = min(peak FLOP/s, arithmetic intensity * memory bandwidth)
  *
- * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is fetched for
- * one multiply-add; the bigger the batch, the more often it is used before it leaves. Peak and bandwidth are measured
- * first.
+ * One matrix of weights [4096,4096] is multiplied by a batch of 1, 2, 4 ... rows. At batch 1 each weight is loaded for
+ * one multiply-add; the larger the batch, the more often it is used per load. Peak and bandwidth are measured first.
  * Source: Williams, Waterman, Patterson 2009, CACM 52(4), "Roofline". */
 #include <inttypes.h>
 #include <omp.h>

@@ -1,14 +1,14 @@
-/* bench_sharing.c -- what two cores pay for touching the same memory: why two threads gain less on a small network than
- * on a large one, and why mlp_step leaves each core its own columns of the weights.
+/* bench_sharing.c -- the cost of cache coherence between two cores: why two threads gain less on a small network than
+ * on a large one, and why in mlp_step each core has its own columns of the weights.
  *
- * Two threads, each held on a processor of its own, take turns with one array. Caches keep a line either in several
- * cores to be read, or in one to be changed; what differs is where it was:
+ * Two threads, each bound to its own processor, access one array in turns. A cache line is either in several cores for
+ * reading, or in one core for writing. Its state before the access:
  *
- *   own       this core had it last
- *   changed   the other core has changed it: it is fetched from there
- *   shared    both have read it: before a write the other's copy is taken away
+ *   own       this core accessed it last
+ *   changed   the other core has written it: the line is transferred from there
+ *   shared    both have read it: a write first invalidates the other core's copy
  *
- * Medians of ROUNDS. Nothing here depends on this framework: it is a property of the machine. */
+ * Medians of ROUNDS. These are properties of the machine, independent of the framework. */
 #include <omp.h>
 #include <sched.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-/* Holds the calling thread on the k-th processor that this process may use; false when there are fewer. */
+/* Binds the calling thread to the k-th processor that this process may use; false if there are fewer. */
 static bool hold_on(int k)
 {
     cpu_set_t all, one;
@@ -76,8 +76,7 @@ static double timed(use what, float *a, int64_t n)
     return mt_now() - begin;
 }
 
-/* One round by both threads; thread 1 is the one that is timed. Thread 0 brings the lines into the state, 1 uses
- * them. */
+/* One round of both threads: thread 0 brings the lines into the state, thread 1 uses them and is timed. */
 static void round_of(double seconds[USES][ROUNDS], int round, float *a, int64_t n)
 {
     for (use what = 0; what < USES; what++) {

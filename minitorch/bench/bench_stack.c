@@ -1,9 +1,9 @@
-/* bench_stack.c -- what the framework costs on top of its kernels: an epoch of MNIST by the hand-written perceptron of
- * lab 02 on floats in memory, beside the same network over modules, tape, optimizer and loader.
+/* bench_stack.c -- the overhead of the framework over its kernels: an epoch of MNIST by the hand-written perceptron of
+ * lab 02 on floats in memory, compared with the same network of modules, tape, optimizer and loader.
  *
- * All contenders take turns, a short piece of the epoch each, so that other programs disturb all alike; of
- * every piece the fastest round counts. The network is 784-256-128-10 under SGD; both compute the same bits
- * (minitorch/tests/test_mlp.c), so that the difference is the framework's and nothing else. */
+ * All contestants take turns, a short piece of the epoch each, so that other programs disturb all alike; the fastest
+ * round of every piece counts. The network is 784-256-128-10 with SGD; both compute the same bits
+ * (minitorch/tests/test_mlp.c), so the difference is the overhead of the framework. */
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -30,7 +30,7 @@ typedef struct options {
     const char *data, *csv;
 } options;
 
-/* What the contenders train, and on what. */
+/* The network and the data of all contestants. */
 typedef struct bench {
     options opt;
     mt_mnist mnist;
@@ -75,7 +75,7 @@ static void tape_steps(bench *b, int64_t at, int64_t steps)
     }
 }
 
-/* The loader knows where it is; after an epoch's last batch the next call only says so. */
+/* The loader keeps its position; the first call after an epoch's last batch only reports the end. */
 static bool next_batch(mt_loader *loader, mt_batch *batch)
 {
     return mt_loader_next(loader, batch) || mt_loader_next(loader, batch);
@@ -118,8 +118,8 @@ static void run(bench *b, contender c, int64_t at, int64_t steps)
         load_steps(b->loader[c - LOAD_0], steps);
 }
 
-/* race -- seconds of an epoch. Each piece of it counts with its fastest round: so short a stretch is undisturbed in one
- * round or another even on a busy machine, a whole epoch never is. */
+/* race -- seconds of an epoch: the sum of each piece's fastest round. A short piece is undisturbed in some round even
+ * on a busy machine; a whole epoch never is. */
 static void race(bench *b, double epoch[CONTENDERS])
 {
     int64_t steps = (b->count + b->opt.batch - 1) / b->opt.batch;

@@ -1,11 +1,11 @@
-/* bench_tape.c -- what the tape costs: time per op beside the same ops without a tape, and memory with and without
- * giving back on the way what backward has used. Lab 03's "measure it yourself".
+/* bench_tape.c -- the overhead of the tape: time per op compared with the same ops without a tape, and memory with and
+ * without freeing results during backward. Lab 03's "measure it yourself".
  *
- * Time: a chain of ops over four numbers, so that the arithmetic is nothing and the bookkeeping is all. The variants
- * take turns, and the fastest round of each counts.
+ * Time: a chain of ops over four numbers, so that the time is overhead, not arithmetic. The variants take turns, and
+ * the fastest round of each counts.
  *   no tape    the chain inside mt_no_grad: shapes checked, results allocated and freed
- *   recording  how much longer it takes with a tape: a node and its edges for each op, made and freed
- *   walking    mt_backward, less the backward kernels called bare
+ *   recording  the additional time with a tape: a node and its edges for each op, created and freed
+ *   walking    mt_backward, less direct calls of the backward kernels
  * Memory: layers of linear and ReLU; live bytes each time a layer's weights have their gradient. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,7 +155,7 @@ static void note(void *user, mt_tensor *leaf)
     *((sample *)user)->live = mt_live_bytes(MT_CPU);
 }
 
-/* keep: hold every result, as a program would that wants to read them all afterwards. */
+/* keep: retain every result, like a program that reads them all afterwards. */
 static void measure_memory(memory *m, const options *o, bool keep)
 {
     mt_tensor *w[MOST_LAYERS], *held[2 * MOST_LAYERS];

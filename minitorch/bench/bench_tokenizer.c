@@ -2,11 +2,11 @@
  *
  *     build/release/bin/bench_tokenizer --text kjv.txt --csv build/bench/tokenizer.csv
  *
- * Each round begins with new encoders, so no word is known: repeating a short text would measure the table of words
- * alone. The vocabulary is loaded before the clock runs; the text is in memory; ids are kept, not written. Rounds with
- * 1, 2, ... workers take turns, and the fastest of each counts. "A core" is processor time, which tells what a core can
- * do even when others use it too. The last line is for machines; it says FAIL, and so does the exit status, under 10 M
- * tokens/s a core. */
+ * Each round starts with new encoders, whose caches of words are empty: repeating a short text would measure the cache
+ * only. The vocabulary is loaded before the measurement; the text is in memory; ids are kept, not written. Rounds with
+ * 1, 2, ... workers take turns, and the fastest of each counts. "A core" is processor time, which is valid on a busy
+ * machine too. The last line is for programs; it says FAIL, and the exit status is not 0, under 10 M tokens/s per core.
+ * */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>

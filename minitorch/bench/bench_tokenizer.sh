@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# bench_tokenizer.sh BUILD [TEXT] -- bench_tokenizer, then npm's tokenizers over the same text, whose ids must be the same.
+# bench_tokenizer.sh BUILD [TEXT] -- bench_tokenizer, then npm's tokenizers over the same text, whose ids must be the
+# same.
 #
-# TEXT: the King James Bible where Debian's `bible` is installed, else tiny Shakespeare. The peers keep what they learned from
-# pass to pass, ours begins each pass anew. Writes build/bench/tokenizer.csv and tokenizer-peers.csv.
+# TEXT: the King James Bible where Debian's `bible` is installed, else tiny Shakespeare. The peers keep their caches
+# from pass to pass, ours starts each pass with an empty one. Writes build/bench/tokenizer.csv and tokenizer-peers.csv.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 build=$1 text=${2:-} out=build/bench

@@ -1,10 +1,7 @@
-/* bench_views.c -- what a view costs, and what undoing it costs: lab 00's
- * "measure it yourself".
+/* bench_views.c -- the cost of a view, and of a contiguous copy of it: lab 00's "measure it yourself".
  *
- * Times mt_copy_strided of the same 16.8 million floats seen through different
- * views, beside a plain memcpy of them in the same rounds, and
- * mt_view_transpose itself. Bandwidth counts every byte once read and once
- * written. */
+ * Times mt_copy_strided of the same 16.8 million floats through different views, compared with memcpy in the same
+ * rounds, and mt_view_transpose itself. Bandwidth counts every byte as read once and written once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

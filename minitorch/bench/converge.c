@@ -1,5 +1,5 @@
 /* converge.c -- SGD, momentum, RMSprop and Adam on MNIST from the same weights over the same batches: how fast the loss
- * falls, and what each remembers for it.
+ * falls, and the size of their state.
  *
  *     build/release/bin/converge --svg build/bench/converge.svg
  *
@@ -117,7 +117,7 @@ static mt_status one_run(outcome *out, int which, const mt_mnist *mnist, const o
 
 static const char FOLDER[] = "build/bench", POINTS[] = "build/bench/converge.csv";
 
-/* Before anything is trained: a file that cannot be written is better known now. */
+/* Called before training, to detect a file that cannot be written. */
 static mt_status open_points(mt_metrics **csv, const options *o)
 {
     mt_status status = o->csv == POINTS ? mt_cli_folder(FOLDER) : MT_OK;

@@ -2,10 +2,10 @@
  *
  *     minitorch/bench/count_lab06.sh [FOLDER] [KERNEL]     with the units of FOLDER (labs/06-cuda-kernels)
  *
- * traffic    bytes moved, 32 for each sector, by the bytes that the formula has to move: 1 is ideal
- * requests   of a warp to memory, by those it takes when every lane moves 4 bytes
- * conflicts  wavefronts of shared memory by those it takes without bank conflicts; "wavefronts" are those of a block
- * atomics    on memory, lanes for each element
+ * traffic    bytes moved, 32 for each sector, divided by the bytes that the formula has to move: 1 is ideal
+ * requests   of warps to memory, divided by their number if every lane moves 4 bytes
+ * conflicts  wavefronts of shared memory divided by their number without bank conflicts; "wavefronts" are per block
+ * atomics    on memory, lanes per element
  * With --raw only name,requests,sectors,wavefronts, for gpu_check.sh.
  * Built by nvcc it only launches: count with
  *     ncu --metrics l1tex__t_sectors.sum,l1tex__t_requests.sum,smsp__l1tex_data_pipe_lsu_wavefronts_mem_shared.sum */

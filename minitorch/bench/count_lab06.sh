@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# count_lab06.sh [FOLDER [KERNEL]] -- what the kernels of lab 06 do to memory: every access counted by the emulator.
+# count_lab06.sh [FOLDER [KERNEL]] -- the memory traffic of lab 06's kernels: every access counted by the emulator.
 #
 #   count_lab06.sh                                        your units, labs/06-cuda-kernels, up to the first TODO
 #   count_lab06.sh solutions/06-cuda-kernels              the reference's
-#   CUEMU_REPORT=1 count_lab06.sh labs/06-cuda-kernels transpose              besides, a line for each access in the source
+#   CUEMU_REPORT=1 count_lab06.sh labs/06-cuda-kernels transpose              also a line for each access in the source
 #   CUEMU_SVG=transpose.svg count_lab06.sh labs/06-cuda-kernels transpose     a warp's access, drawn
 set -euo pipefail
 cd "$(dirname "$0")/../.."

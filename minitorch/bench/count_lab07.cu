@@ -2,10 +2,10 @@
  *
  *     minitorch/bench/count_lab07.sh [FOLDER [RUNG]]     with the units of FOLDER (labs/07-cuda-matmul)
  *
- * traffic     bytes moved, 32 for each sector, by the bytes of A, B and C
- * requests    of a warp to memory, by those it takes to touch A, B and C once, 4 bytes a lane
- * conflicts   wavefronts of shared memory by those it takes without bank conflicts
- * wavefronts  of shared memory, for 32 multiply-adds
+ * traffic     bytes moved, 32 for each sector, divided by the bytes of A, B and C
+ * requests    of warps to memory, divided by their number if A, B and C are accessed once, 4 bytes a lane
+ * conflicts   wavefronts of shared memory divided by their number without bank conflicts
+ * wavefronts  of shared memory, per 32 multiply-adds
  * transposed  traffic and conflicts with both operands read transposed
  * intensity   FLOPs for each byte moved: times the bandwidth, the roof over this kernel (sectors answered by a cache
  * count) With --raw only name,requests,sectors,wavefronts of the untransposed product, for gpu_check.sh.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# count_lab07.sh [FOLDER [RUNG]] -- what the matrix products of lab 07 do to memory: every access counted by the emulator.
+# count_lab07.sh [FOLDER [RUNG]] -- the memory traffic of lab 07's products: every access counted by the emulator.
 #
 #   count_lab07.sh                                        your units, labs/07-cuda-matmul, up to the first TODO
 #   count_lab07.sh solutions/07-cuda-matmul               the reference's
-#   CUEMU_REPORT=1 count_lab07.sh labs/07-cuda-matmul shared              besides, a line for each access in the source
+#   CUEMU_REPORT=1 count_lab07.sh labs/07-cuda-matmul shared              also a line for each access in the source
 #   CUEMU_SVG=shared.svg count_lab07.sh labs/07-cuda-matmul shared        a warp's access, drawn
 set -euo pipefail
 cd "$(dirname "$0")/../.."

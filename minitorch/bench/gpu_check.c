@@ -1,12 +1,13 @@
 /* gpu_check.c -- what `make gpu-check` runs on a machine with a GPU: every case of the op table against its oracle,
- * every rung of the matmul ladder against the CPU's product; then times: every kernel of lab 06 beside a
- * device-to-device copy, the ladder of lab 07 beside cuBLAS.
+ * every step of the matmul ladder against the CPU's product, conversions between f32 and 16 bits against the CPU's;
+ * then times: every kernel of lab 06, conversions and unscaling compared with a device-to-device copy, the ladder of
+ * lab 07 compared with cuBLAS.
  *
  *     gpu_check OUT values|times [SECONDS]      writes OUT/values.md and .json, or OUT/times.md and .json
  *
- * A time is the least of ROUNDS, each from before the launch until the device is done. What SECONDS (default 120) leave
- * no time for is named and left out. It exits 1 when a value is wrong. In the emulator everything runs at small sizes,
- * to be tested; its times say nothing. */
+ * A time is the minimum of ROUNDS, each from before the launch until the device is done. What does not fit in SECONDS
+ * (default 120) is named and skipped. It exits with 1 if a value is wrong. In the emulator everything runs at small
+ * sizes, to be tested; its times are meaningless. */
 #include "core/scope.h"
 #include "cuda/cuda.h"
 #include "cuda/kernels.h"
@@ -81,6 +82,53 @@ static void check_rung(report *r, const mt_matmul_rung *rung, int64_t side)
     free(a), free(b), free(want), free(got), free(wanted), free(tolerance);
 }
 
+static bool is_nan(mt_dtype dtype, const void *x, int64_t i)
+{
+    return isnan(mt_load_f64(x, dtype, i));
+}
+
+/* 65536 numbers from one type to another: exactly as on the CPU, but for which NaN. */
+static void check_conversion(report *r, mt_dtype to, mt_dtype from, const void *x)
+{
+    enum { N = 1 << 16 };
+    char name[32];
+    int64_t bytes_in = N * mt_dtype_size(from), bytes = N * mt_dtype_size(to), wrong = 0;
+    uint8_t *want = malloc((size_t)bytes), *got = malloc((size_t)bytes);
+    void *there = mt_alloc(bytes_in, MT_CUDA), *out = mt_alloc(bytes, MT_CUDA);
+    MT_CHECK(want && got, "out of memory");
+    mt_convert_cpu(want, to, x, from, N);
+    mt_copy(there, MT_CUDA, x, MT_CPU, bytes_in);
+    mt_convert_cuda(out, to, there, from, N);
+    mt_copy(got, MT_CPU, out, MT_CUDA, bytes);
+    for (int64_t i = 0; i < N; i++)
+        wrong += memcmp(want + i * mt_dtype_size(to), got + i * mt_dtype_size(to), (size_t)mt_dtype_size(to)) != 0 &&
+                 !(is_nan(to, want, i) && is_nan(to, got, i));
+    snprintf(name, sizeof name, "%s to %s", mt_dtype_name(from), mt_dtype_name(to));
+    note(r, name, wrong ? "another result than on the CPU" : NULL);
+    mt_free(there, bytes_in, MT_CUDA), mt_free(out, bytes, MT_CUDA);
+    free(want), free(got);
+}
+
+/* All numbers of 16 bits; f32 of every sign and exponent with random mantissas. */
+static void check_conversions(report *r)
+{
+    enum { N = 1 << 16 };
+    mt_rng rng = mt_rng_new(SEED, MT_STREAM_TEST);
+    uint16_t *half = malloc(N * sizeof *half);
+    uint32_t *wide = malloc(N * sizeof *wide);
+    MT_CHECK(half && wide, "out of memory");
+    for (uint32_t i = 0; i < N; i++) {
+        half[i] = (uint16_t)i;
+        wide[i] = i << 16 | (mt_rng_u32(&rng) & 0xffff);
+    }
+    for (int k = 0; k < 2; k++) {
+        mt_dtype type = k ? MT_F16 : MT_BF16;
+        check_conversion(r, MT_F32, type, half);
+        check_conversion(r, type, MT_F32, wide);
+    }
+    free(half), free(wide);
+}
+
 /* ---- times ------------------------------------------------------------------------------------------ */
 
 /* Four arrays of n floats on the device, an id for each of their rows of COLS, scratch; and what a timed run needs
@@ -141,6 +189,15 @@ static void run_add_row(const bench *b)
     mt_add_fwd_cuda(b->x[0], &x, &row);
 }
 
+RUN(to_bf16, mt_convert_cuda(b->x[0], MT_BF16, b->x[1], MT_F32, b->n))
+RUN(from_bf16, mt_convert_cuda(b->x[0], MT_F32, b->x[1], MT_BF16, b->n))
+
+static void run_unscale(const bench *b)
+{
+    const mt_grad_array gradients = { b->x[1], b->n };
+    mt_unscale_grads_cuda(&gradients, 1, 2, INFINITY);
+}
+
 static void run_adamw(const bench *b)
 {
     mt_update u = { .param = b->x[0], .grad = b->x[1], .rows = 1, .cols = b->n, .step = 1, .hyper = &b->hyper };
@@ -183,9 +240,12 @@ static const struct {
                { "scatter-add", run_scatter_add, 8 },
                { "histogram", run_histogram_global, 1 },
                { "private histogram", run_histogram_private, 1 },
-               { "adamw", run_adamw, 28 } };
+               { "adamw", run_adamw, 28 },
+               { "f32 to bf16", run_to_bf16, 6 },
+               { "bf16 to f32", run_from_bf16, 6 },
+               { "unscale", run_unscale, 12 } };
 
-/* The least of b->rounds; 0 when there is no time to begin. */
+/* The minimum of b->rounds; 0 when there is no time left. */
 static double least_seconds(void (*run)(const bench *b), const bench *b)
 {
     double least = INFINITY;
@@ -285,6 +345,7 @@ static void check_values(report *r)
 {
     fprintf(r->md, "## Values\n\n");
     check_ops(r);
+    check_conversions(r);
     for (const mt_matmul_rung *rung = mt_matmul_ladder_cuda; rung->name; rung++)
         for (int64_t side = 1; side <= 200; side = 3 * side + 4)
             check_rung(r, rung, side);

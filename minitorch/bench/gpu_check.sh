@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# make gpu-check: on a machine with a GPU, nvcc and gcc (and no other package) builds gpu_check and runs its values and times;
-# then, where they are there, compute-sanitizer, and ncu beside the emulator's counts. Within nine minutes: every part has its
-# seconds, and what it did not come to is said. Writes build/gpu-check/report.md and report.json; fails when a value is wrong.
+# make gpu-check: on a machine with a GPU, nvcc and gcc (and no other package) builds gpu_check and runs its values and
+# times; then, where installed, compute-sanitizer, and ncu compared with the emulator's counts. It takes at most nine
+# minutes: every part has a time limit, and what was not run is reported. Writes build/gpu-check/report.md and
+# report.json; fails when a value is wrong.
 #
 #   gpu_check.sh              on the GPU
-#   gpu_check.sh --emulated   the same through the emulator, at small sizes: a test of this script; its times say nothing
+#   gpu_check.sh --emulated   the same in the emulator, at small sizes: a test of this script; its times are meaningless
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 out=build/gpu-check cuda=nvcc patience=1 failed=0 begin=$SECONDS
@@ -35,7 +36,7 @@ part() {
 }
 
 part build 200 make -s -j"$(nproc)" CUDA=$cuda $bin || fail "gpu_check was not built: $out/parts/build.log"
-# What they had written before they were cut off is kept.
+# Output that was written before the time limit is kept.
 part values 90 $bin $out values
 part times 100 $bin $out times $((80 * patience))
 for name in values times; do
@@ -51,7 +52,7 @@ else
     tell "compute-sanitizer: skipped, it is not there"
 fi
 
-# What one kernel asked of memory: "requests sectors wavefronts", by the emulator and by ncu.
+# The memory requests of one kernel: "requests sectors wavefronts", by the emulator and by ncu.
 units=(minitorch/bench/count_lab06.cu solutions/06-cuda-kernels/*.cu minitorch/cuda/{device,strided}.cu)
 rungs=(minitorch/bench/count_lab07.cu solutions/07-cuda-matmul/{naive,shared,register,pipelined,tensor,cublas}.cu
     minitorch/cuda/{device,cublas}.cu)

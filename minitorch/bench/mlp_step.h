@@ -1,5 +1,5 @@
-/* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) at once, for plain
- * SGD: how fast a step can be when it is written for one network. Used by mnist_by_hand, which is compared with
+/* mlp_step.h -- forward, backward and update of the hand-written perceptron (models/manual_mlp.h) in one function, for
+ * plain SGD: the speed of a step that is written for one network. Used by mnist_by_hand, which is compared with
  * PyTorch.
  *
  * w -= rate * x^T dz is w += x^T (-rate * dz). So the gradient of the loss begins with -rate/N instead of 1/N, and each
@@ -100,7 +100,7 @@ static void forward(const mlp_work *s, int l, range rows, range columns)
             out[n * O + c] = out[n * O + c] < 0 ? 0 : out[n * O + c]; /* NaN stays NaN */
 }
 
-/* The gradient these rows hand to the layer below: dz[l-1] = dz[l] w[l]^T where ReLU was on. */
+/* The gradient of these rows for the layer below: dz[l-1] = dz[l] w[l]^T where ReLU's input was positive. */
 static void backward(const mlp_work *s, int l, range rows)
 {
     mt_manual_mlp *mlp = s->mlp;

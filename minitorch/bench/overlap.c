@@ -1,11 +1,11 @@
-/* overlap.c -- figures 8.7 and 8.8 of the chapter, drawn from what the loader really did: loading and computing one
- * after the other, and at the same time. Then the law behind them over a grid of workers and queue depths.
+/* overlap.c -- figures 8.7 and 8.8 of the chapter, drawn from recorded runs of the loader: loading and computing in
+ * turn, and overlapped. Then the formula for their time over a grid of workers and queue depths.
  *
  *     build/release/bin/overlap                      6 batches, 10 s to load, 5 s to compute: 90 s against 40 s
  *     build/release/bin/overlap --real               the same in milliseconds, on the machine's clock
  *
- * In simulated time (core/clock.h) the loader is the real one, its threads too; only sleeping costs nothing. The last
- * line is for machines: `overlap: PASS sequential=90 overlapped=40 worst_ratio=1.04`. */
+ * In simulated time (core/clock.h) the loader and its threads are the real ones; only sleeping takes no time. The last
+ * line is for programs: `overlap: PASS sequential=90 overlapped=40 worst_ratio=1.04`. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* stress_loader.c -- loaders made, left, stopped and freed at random moments, again and again; for the thread
+/* stress_loader.c -- loaders are created, abandoned, stopped and freed at random moments, repeatedly; for the thread
  * sanitizer, which cannot run Criterion's test programs:
  *
  *     make FLAVOUR=tsan build/tsan/bin/stress_loader && build/tsan/bin/stress_loader
