@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How a child ended, and the beginning of what it said on stderr. */
+/* A child's exit status, and the beginning of its stderr. */
 typedef struct ending {
     int status; /* as waitpid tells it */
     char said[4096];

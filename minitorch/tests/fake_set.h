@@ -1,4 +1,5 @@
-/* fake_set.h -- a data set for the loader's tests: sample i holds i and random numbers, takes time, may be bad. */
+/* fake_set.h -- a data set for the loader's tests: sample i holds i and random numbers; loading takes time and may
+ * fail. */
 #pragma once
 
 #include <stdatomic.h>

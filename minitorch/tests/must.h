@@ -1,4 +1,4 @@
-/* must.h -- in a Criterion test: fail with the complaint of a comparison (testing/compare.h), unless it has none. */
+/* must.h -- in a Criterion test: fail with the message of a comparison (testing/compare.h), unless it is NULL. */
 #pragma once
 
 #include <criterion/criterion.h>

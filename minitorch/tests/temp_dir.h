@@ -1,4 +1,4 @@
-/* temp_dir.h -- a folder of its own for each test of the data sets, and files in it. */
+/* temp_dir.h -- a temporary folder per test of the data sets, and files in it. */
 #pragma once
 
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ static void temp_dir_remove(void)
 }
 
 /* in_dir -- DIR/name; valid until 4 more calls. */
-static const char *in_dir(const char *name)
+__attribute__((unused)) static const char *in_dir(const char *name)
 {
     static char path[4][256];
     static int turn;

@@ -58,7 +58,7 @@ Test(precision, every_pattern_converts_as_on_the_cpu, .init = open_device)
     mt_scope_end();
 }
 
-/* Gradients that arrive have 16 bits, so that both devices round the same numbers. */
+/* The output's gradients are representable in 16 bits, so that both devices round the same numbers. */
 static void layer(mt_tensor *result[3], mt_device device, mt_dtype dtype, mt_tensor *const data[4])
 {
     mt_tensor *x = mt_to_device(data[0], device), *w = mt_to_device(data[1], device),
@@ -96,6 +96,34 @@ Test(precision, a_layer_computes_as_on_the_cpu, .init = open_device)
             }
             must(mt_compare(names[r], mt_f32(there[r]), want, tolerance, mt_numel(here[r])));
         }
+        mt_scope_end();
+    }
+}
+
+/* GELU's input is kept in 16 bits on the device, too: both compute the gradient from the same rounded numbers. */
+Test(precision, what_is_saved_is_kept_as_on_the_cpu, .init = open_device)
+{
+    enum { R = 9, C = 31 };
+    static const mt_dtype dtypes[] = { MT_F16, MT_BF16 };
+    for (int d = 0; d < 2; d++) {
+        mt_scope_begin();
+        mt_tensor *x[2], *data = mt_normal(MT_SHAPE(R, C), 0, 1, &rng), *ones = mt_full(MT_SHAPE(R, C), 1);
+        for (mt_device on = MT_CPU; on <= MT_CUDA; on++) {
+            x[on] = mt_to_device(on == MT_CPU ? mt_tensor_packed(data) : data, on);
+            x[on]->requires_grad = true;
+            mt_autocast_begin(dtypes[d]);
+            mt_tensor *out = mt_gelu(mt_scale(x[on], 1));
+            mt_autocast_end();
+            cr_assert_eq(out->node->saved[0].tensor->dtype, dtypes[d]);
+            cr_assert_eq(out->node->saved[0].tensor->storage->device, on);
+            mt_backward_from(out, mt_to_device(ones, on));
+        }
+        double want[R * C], tolerance[R * C];
+        for (int64_t i = 0; i < R * C; i++) {
+            want[i] = mt_f32(x[MT_CPU]->grad)[i];
+            tolerance[i] = 16 * 0x1p-24; /* that of GELU's gradient; a rounded x shifts it by up to 2^-9 */
+        }
+        must(mt_compare("dx", mt_f32(mt_to_device(x[MT_CUDA]->grad, MT_CPU)), want, tolerance, R * C));
         mt_scope_end();
     }
 }

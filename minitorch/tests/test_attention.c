@@ -1,6 +1,5 @@
-/* test_attention.c -- every rung of the attention ladder beside the formulas in double precision: lengths around a
- * tile, heads of odd width, large scores, gradients that are added to what is there, and the same bits for any
- * thread count. */
+/* test_attention.c -- every step of the attention ladder against the formulas in double precision: lengths around a
+ * tile, heads of odd width, large scores, accumulated gradients, and the same bits for any thread count. */
 #include "core/rng.h"
 #include "ops/kernels_gpt2.h"
 

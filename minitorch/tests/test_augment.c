@@ -1,5 +1,5 @@
-/* test_augment.c -- resizing, cropping, mirroring, colours against oracles in double; chance that depends on the stream
- * only. */
+/* test_augment.c -- resizing, cropping, mirroring, colours against oracles in double; random choices depend on the
+ * stream only. */
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
@@ -21,7 +21,8 @@ static mt_image picture(int64_t height, int64_t width)
 
 /* ---- resize -------------------------------------------------------------------------------------- */
 
-/* The header's formula, in double: each neighbour weighs 1 minus its distance, clamped coordinates repeat edges. */
+/* The header's formula in double: a neighbour's weight is 1 minus its distance; clamped coordinates repeat the edges.
+ * */
 static double resize_oracle(const mt_image *in, double y, double x, int c)
 {
     double sum = 0;
@@ -34,8 +35,8 @@ static double resize_oracle(const mt_image *in, double y, double x, int c)
     return sum;
 }
 
-/* Rounding to a byte moves 0.5; coordinates below 64 are off by 64 eps in float, each of two weights by as much, times
- * 255, and the mixing itself rounds 6 times. */
+/* Rounding to a byte is off by at most 0.5; coordinates below 64 by 64 eps in float, and so are both weights, times
+ * 255; the interpolation itself rounds 6 times. */
 Test(augment, resize_matches_the_oracle)
 {
     static const int64_t sides[] = { 1, 2, 3, 7, 8, 13, 24 };
@@ -77,7 +78,7 @@ static mt_augment everything(void)
     return a;
 }
 
-Test(augment, every_place_of_the_crop_comes_and_none_outside)
+Test(augment, every_position_of_the_crop_occurs_and_none_outside)
 {
     mt_augment a = everything();
     int seen[4][3] = { 0 }, flips = 0;
@@ -173,7 +174,7 @@ Test(augment, crops_mirrors_and_colours_match_the_oracle)
     check_apply(&a, &nothing, 6, 5);
 }
 
-/* Wide rows are done in pieces, of which the last is smaller. */
+/* Wide rows are processed in pieces, of which the last is smaller. */
 Test(augment, rows_of_every_width_are_mirrored_whole)
 {
     static const int64_t widths[] = { 1, 2, 15, 31, 32, 33, 63, 64, 65, 255, 256, 257, 515 };
@@ -213,8 +214,8 @@ Test(augment, without_jitter_it_is_the_bytes_over_255)
             cr_assert_leq(fabs(out[j * 30 + p] - pixels[3 * p + j] / 255.0), 2 * FLT_EPSILON);
 }
 
-/* A large picture is stored another way, in whole vectors wherever they begin: no element may be missed, none written
- * beside. */
+/* A large picture is stored by another code path, in whole vectors at any alignment: every element must be written, and
+ * nothing outside. */
 Test(augment, large_pictures_are_written_whole_wherever_they_begin)
 {
     enum { HEIGHT = 150, WIDTH = 157, N = 3 * HEIGHT * WIDTH, MOST = 17 };

@@ -1,4 +1,5 @@
-/* test_base.c -- faults abort in words, unwritten steps exit 77, failures are remembered per thread. */
+/* test_base.c -- programming errors abort with a message, unwritten steps exit with 77, the last error is per thread.
+ * */
 #include "aborts.h"
 #include "core/base.h"
 
@@ -17,7 +18,7 @@ Test(base, check_aborts, .signal = SIGABRT)
     MT_CHECK(1 > 2, "never mind");
 }
 
-Test(base, check_names_place_expression_and_words)
+Test(base, check_names_location_expression_and_message)
 {
     ABORTS("check failed: 1 + 1 == 3", MT_CHECK(1 + 1 == 3, "sizes %d and %d differ", 2, 3));
     ABORTS("sizes 2 and 3 differ", MT_CHECK(1 + 1 == 3, "sizes %d and %d differ", 2, 3));

@@ -1,5 +1,5 @@
-/* test_batches.c -- batch sources: what they pick depends on (seed, step, rank, world) only, and ranks share a global
- * batch. */
+/* test_batches.c -- batch sources: their samples depend on (seed, step, rank, world) only, and the ranks divide a
+ * global batch. */
 #include <criterion/criterion.h>
 
 #include "data/loader.h"

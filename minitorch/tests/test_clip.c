@@ -1,5 +1,5 @@
-/* test_clip.c -- the global norm against long double, and clipping by it. Both square and sum in double: off by at most
- * n 2^-53 of the sum, whatever the order; the root halves that and rounds once. Scaling rounds twice. */
+/* test_clip.c -- the global norm against long double, and clipping by it. Squares and sums in double have a relative
+ * error of at most n 2^-53, in any order; the root halves that and rounds once. Scaling rounds twice. */
 #include "optim/clip.h"
 #include "testing/compare.h"
 #include "tests/must.h"
@@ -47,7 +47,7 @@ Test(clip, norm_neither_overflows_nor_underflows)
     check_norm(&(mt_grad_array){ small, 2 }, 1);
 }
 
-/* 3-4-5: the norm of both arrays is 5, so both shrink by the same 2/5; each by itself would give 2 and 2. */
+/* 3-4-5: the norm of both arrays is 5, so both are scaled by 2/5; clipped separately, both would have norm 2. */
 Test(clip, all_arrays_shrink_alike)
 {
     float a[] = { 0, 3, 0 }, b[] = { -4, 0, 77 };

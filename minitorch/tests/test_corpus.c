@@ -15,7 +15,7 @@ TestSuite(corpus, .init = temp_dir_make, .fini = temp_dir_remove);
 
 enum { B = 3, T = 4, LENGTH = 200, TRAIN = 180 };
 
-/* 200 characters, a to t again and again in the first nine tenths and A to T in the last. */
+/* 200 characters: a to t repeated in the first nine tenths, A to T in the last. */
 static const char *text(int64_t length)
 {
     const char *path = in_dir("text");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands of the handouts of labs 06 and 07 that report and draw each access of one kernel, and its table of counts.
+# The commands in the handouts of labs 06 and 07 that report and draw each access of a kernel, and the table of counts.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 dir=$(mktemp -d) passed=0 failed=0

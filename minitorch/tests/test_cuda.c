@@ -1,9 +1,9 @@
 /* test_cuda.c -- training on the device: the update rules and clipping against the CPU's, and the losses of a run.
  *
- * The tolerance of a run: a step rounds every number at most ROUNDINGS times on its way (the longest sum, and what
- * stands around it), on either device. What such a rounding does to a later loss is not guessed but measured: a third
- * run, on the CPU, starts from weights that are off by MOVED of themselves, and the losses differ by that much times a
- * condition number. Losses of the two devices may differ by the roundings of all steps so far times this number. */
+ * The tolerance of a run: in a step every number has at most ROUNDINGS roundings (the longest sum, and the operations
+ * before and after it), on either device. The effect of a rounding on later losses is measured: a third run, on the
+ * CPU, starts from weights with a relative perturbation of MOVED; the difference of its losses, divided by MOVED, is a
+ * condition number. The losses of the two devices may differ by the roundings of all steps so far times this number. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/mlp.h"
@@ -42,8 +42,8 @@ static mt_tensor *moved_by(mt_device device, mt_update_kind kind, double max_nor
     return mt_to_device(param, MT_CPU);
 }
 
-/* Three steps from the same numbers: each rounds a parameter, and what it moves by, a dozen times at most; a rule
- * divides by at least its eps. No rule moves a parameter by more than lr * 10 a step (momentum's geometric sum). */
+/* Three steps from the same numbers: each rounds a parameter and its change a dozen times at most; a rule divides by at
+ * least its eps. No rule changes a parameter by more than lr * 10 a step (momentum's geometric sum). */
 static void same_steps(mt_update_kind kind, double max_norm)
 {
     double want[35 * 70], tolerance[35 * 70];
@@ -79,7 +79,7 @@ Test(cuda, a_norm_that_is_not_finite_touches_nothing)
 
 /* ---- a run -------------------------------------------------------------------------------------------- */
 
-/* Weights off by MOVED, up or down in turn. */
+/* Weights with a relative perturbation of MOVED, of alternating sign. */
 static void move_weights(mt_module *model)
 {
     mt_state params = mt_module_params(model);
@@ -91,7 +91,7 @@ static void move_weights(mt_module *model)
     mt_state_free(&params);
 }
 
-/* The losses of STEPS steps of SGD on pictures of noise, learnt by heart. */
+/* The losses of STEPS steps of SGD on one batch of random pictures. */
 static void train(double *loss, mt_device device, bool moved)
 {
     mt_rng init = mt_rng_new(4, MT_STREAM_INIT);

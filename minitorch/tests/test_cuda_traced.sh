@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The given kernels under the tests that train with them, every access checked: out of bounds, never written, raced for.
+# The tests that train with the given kernels, traced: every access is checked for bounds, initialisation and races.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 export OMP_WAIT_POLICY=passive

@@ -1,4 +1,4 @@
-/* test_dataset.c -- IDX files as a data set: right values through the loader, wrong files refused with name and
+/* test_dataset.c -- IDX files as a data set: correct values through the loader; wrong files are refused with name and
  * offset. */
 #include "data/idx.h"
 #include "data/loader.h"
@@ -133,7 +133,7 @@ Test(dataset, idx_through_a_loader_is_the_same_bits_with_0_1_and_4_workers)
     mt_dataset_close(set);
 }
 
-/* refused -- opening fails with the images' or labels' name and these words, and leaves *out alone. */
+/* refused -- opening fails with the images' or labels' name and these words, and does not change *out. */
 static void refused(mt_status status, const char *file, const char *words)
 {
     mt_dataset *set = NULL;
@@ -158,7 +158,7 @@ Test(dataset, wrong_idx_files_are_refused)
     poke(images, 3, 1);
     refused(MT_ERR_FORMAT, "t-images", "magic 0x00000801, expected 0x00000803");
     poke(images, 3, 3);
-    poke(images, 4, 0xff); /* four billion images, whose bytes would overflow nothing but patience */
+    poke(images, 4, 0xff); /* four billion images: the size in bytes does not overflow, but the file is too short */
     refused(MT_ERR_FORMAT, "t-images", "items");
     poke(images, 4, 0);
     poke(images, 11, 0);

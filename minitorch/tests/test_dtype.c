@@ -54,7 +54,7 @@ static int largest_exponent(const format *f)
     return (1 << f->exponent_bits) - 1;
 }
 
-/* What a pattern stands for, from the definition. Infinity counts as the power of two after the largest number. */
+/* The value of a pattern, from the definition. Infinity counts as the power of two after the largest number. */
 static double meaning(const format *f, unsigned magnitude)
 {
     int bias = (1 << (f->exponent_bits - 1)) - 1, exponent = (int)(magnitude >> f->mantissa_bits);

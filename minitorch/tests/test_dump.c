@@ -1,4 +1,4 @@
-/* test_dump.c -- reference dumps: what a good one gives back, and that every kind of bad one is refused. */
+/* test_dump.c -- reference dumps: the contents of a valid one; every kind of invalid one is refused. */
 #include "testing/dump.h"
 #include "tests/aborts.h"
 

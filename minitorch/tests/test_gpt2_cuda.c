@@ -1,15 +1,16 @@
-/* test_gpt2_cuda.c -- a small GPT-2 on the device beside the same on the CPU: loss, every gradient, two steps of AdamW;
- * then checkpoints and samples; and what the op table cannot reach: the cache's attention, and that attention has the
+/* test_gpt2_cuda.c -- a small GPT-2 on the device against the CPU: loss, every gradient, two steps of AdamW; then
+ * checkpoints and samples; and what the table of ops does not cover: cached attention, and that attention gives the
  * same bits every time.
  *
- * Both devices round every product and sum, in different orders. How far that may take them apart is measured as in
- * test_gpt2.c: every weight is moved by a relative MOVED, up or down, on the CPU; a result that goes `farthest` by that
- * may be off by farthest * ROUNDINGS * 2^-24 / MOVED on either device. ROUNDINGS is the length of the longest path: in
- * each layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
+ * Both devices round every product and sum, in different orders. The tolerance is measured as in test_gpt2.c: on the
+ * CPU every weight is perturbed by a relative +-MOVED; if that changes a kind of result by at most `farthest`, it may
+ * be off by farthest * ROUNDINGS * 2^-24 / MOVED on either device. ROUNDINGS is the length of the longest path: in each
+ * layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ckpt/safetensors.h"
 #include "core/io.h"
+#include "memory/segment.h"
 #include "models/decoder.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
@@ -48,8 +49,10 @@ static void keep(float **to, int64_t at, const mt_tensor *t, int64_t room)
     mt_copy(*to + at, MT_CPU, mt_f32(t), t->storage->device, mt_numel(t) * (int64_t)sizeof **to);
 }
 
-/* Matrices are LARGER times those that training begins with: at first all scores are nearly 0, and a wrong one would
- * not show. */
+static mt_tensor *(*run_of_blocks)(mt_module *, mt_tensor *);
+
+/* Matrices are LARGER times the initial ones, with which all scores are nearly 0, so that a wrong score would have no
+ * effect. */
 static mt_module *model_on(mt_device device, double moved)
 {
     mt_rng init = mt_rng_new(1, MT_STREAM_INIT), sign = mt_rng_new(2, MT_STREAM_TEST);
@@ -60,6 +63,8 @@ static mt_module *model_on(mt_device device, double moved)
             mt_f32(params.item[p].tensor)[i] *= (float)((params.item[p].tensor->view.rank == 2 ? LARGER : 1) *
                                                         (1 + (mt_rng_u32(&sign) & 1 ? moved : -moved)));
     mt_state_free(&params);
+    for (int l = 0; l < LAYERS; l++)
+        model->child[MT_GPT2_H]->child[l]->run = run_of_blocks;
     mt_module_to_device(model, device);
     return model;
 }
@@ -182,6 +187,20 @@ Test(gpt2_cuda, loss_gradients_and_two_steps_as_on_the_cpu, .timeout = 120)
     free_results(&there);
 }
 
+Test(gpt2_cuda, recomputed_blocks_have_the_same_bits, .timeout = 120)
+{
+    must(mt_device_open(MT_CUDA) == MT_OK ? NULL : mt_last_error());
+    results plain = run(MT_CUDA, 0);
+    for (int how = 0; how < 2; how++) {
+        run_of_blocks = how ? mt_segment_forward : mt_selective_forward;
+        results again = run(MT_CUDA, 0);
+        must(mt_compare_bits("gradients", again.grad, plain.grad, plain.count));
+        must(mt_compare_bits("parameters", again.after, plain.after, plain.count));
+        free_results(&again);
+    }
+    free_results(&plain);
+}
+
 /* ---- around training: checkpoints, samples -------------------------------------------------------------------- */
 
 static mt_state state_of(const trained *t)
@@ -260,9 +279,9 @@ Test(gpt2_cuda, the_decoder_says_where_it_reads)
 
 /* ---- attention: its cache, its bits -------------------------------------------------------------------------- */
 
-/* The rows of forward one after the other, by the cache. Both are softmax-weighted means of values below 1 whose scores
- * are sums of D products below 1: a score is off by D roundings, an exponential by those and the C library's, and 2 (i
- * + 1) roundings add up the means, on either way. */
+/* The rows of forward one after another, with the cache. Both are softmax-weighted means of values below 1 with scores
+ * that are sums of D products below 1: a score has D roundings, an exponential those and the C library's, and each mean
+ * has 2 (i + 1) more, in both computations. */
 static void cache_is_forward(int64_t places, int64_t D)
 {
     const mt_gpt2_table *kernels = mt_gpt2_kernels(MT_CUDA);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# test_gpu_check.sh -- make gpu-check as far as it goes without a GPU: it says that there is none and fails; through the
-# emulator it checks, times and counts, and its report is whole.
+# test_gpu_check.sh -- make gpu-check without a GPU: it reports that there is none and fails; in the emulator it checks,
+# times and counts, and its report is complete.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 passed=0 failed=0
@@ -23,7 +23,7 @@ result $? "emulated: $(tail -1 "$work/log")"
 report=build/gpu-check-emulated/report
 ! grep -q 'FAIL\|failed: \|cut off' $report.md && grep -q ' passed, 0 failed' $report.md && grep -q 'not measured on a GPU' $report.md
 result $? "the values are right and all parts ran"
-for kernel in 'private histogram' 'layernorm dx' 'tensor-bf16 256^3' 'cuBLAS bf16 256^3'; do
+for kernel in 'private histogram' 'layernorm dx' 'tensor-bf16 256^3' 'cuBLAS bf16 256^3' 'f32 to bf16' 'unscale'; do
     grep -q "^| $kernel | [0-9.]* G" $report.md
     result $? "timed: $kernel"
 done

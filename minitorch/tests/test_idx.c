@@ -1,4 +1,4 @@
-/* test_idx.c -- IDX files: what is written has the published layout; wrong headers are refused with path and offset. */
+/* test_idx.c -- IDX files: written files have the published layout; wrong headers are refused with path and offset. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static mt_status read_header(mt_idx_header *out, const char *path, mt_idx_kind k
     return status;
 }
 
-/* refused -- reading path as kind fails with `status`, leaves out alone, and says path and `words`. */
+/* refused -- reading path as kind fails with `status` and a message with path and `words`, and does not change out. */
 static void refused(const char *path, mt_idx_kind kind, mt_status status, const char *words)
 {
     mt_idx_header out, before;
@@ -79,7 +79,7 @@ static void refused(const char *path, mt_idx_kind kind, mt_status status, const 
     cr_expect(strstr(mt_last_error(), words) != NULL, "no '%s' in: %s", words, mt_last_error());
 }
 
-/* The bytes themselves, as LeCun's page gives them, so that a mistake made in both directions shows. */
+/* The bytes as on LeCun's page: this finds a mistake that reader and writer have in common. */
 Test(idx, layout)
 {
     static const uint8_t expected[] = { 0, 0, 8, 1, 0, 0, 0, 2, 9, 4 };
@@ -140,7 +140,7 @@ Test(idx, too_long)
     refused(put("b", WORDS(0x801, 0), 1, 0), MT_IDX_LABELS, MT_ERR_FORMAT, "offset 9: the file ends");
 }
 
-/* Products that wrap around in 32 or in 64 bits to something the file could hold. */
+/* Products of sizes that overflow 32 or 64 bits and wrap to a size that the file could have. */
 Test(idx, sizes_that_overflow)
 {
     refused(put("a", WORDS(0x803, 0xffffffff, 0xffffffff, 0xffffffff), 16, 0), MT_IDX_IMAGES, MT_ERR_FORMAT,

@@ -24,8 +24,8 @@ Test(image, a_png_comes_back_byte_for_byte)
     mt_image_free(&read);
 }
 
-/* One flat colour: only the constant of each 8 x 8 block is left, quantised in steps of 3 / 8, and the change of colour
- * space multiplies its error by at most 1.772 and rounds: together less than 3. */
+/* One flat colour: only the DC coefficient of each 8 x 8 block is not 0; it is quantised in steps of 3 / 8. The change
+ * of colour space multiplies its error by at most 1.772 and rounds: in total less than 3. */
 Test(image, a_flat_jpeg_comes_back_nearly)
 {
     static uint8_t pixels[40 * 24 * 3];
@@ -41,8 +41,8 @@ Test(image, a_flat_jpeg_comes_back_nearly)
     mt_image_free(&read);
 }
 
-/* Beside libjpeg's pixels (tests/data/jpeg_422.c); the decoders round differently, by 2 at most. With the weights of
- * stb_image 2.27 the last but one column is off by up to 107. */
+/* Compared with libjpeg's pixels (tests/data/jpeg_422.c); the decoders differ by rounding, by 2 at most. With the
+ * weights of stb_image 2.27 the last column but one is off by up to 107. */
 Test(image, colour_at_half_the_width_is_interpolated_to_the_last_column)
 {
     uint8_t want[16 * 8 * 3];
@@ -58,7 +58,7 @@ Test(image, colour_at_half_the_width_is_interpolated_to_the_last_column)
     mt_image_free(&read);
 }
 
-/* No file may grow beyond 1000 bytes: what a full disk does to a picture of more. */
+/* No file may grow beyond 1000 bytes, which simulates a full disk for larger pictures. */
 static void check_full_disk(const char *name)
 {
     static uint8_t pixels[64 * 64 * 3];
@@ -150,8 +150,8 @@ Test(image, empty_folders_are_refused)
     folder_refused(in_dir("class0/000.png"), MT_ERR_IO, "Not a directory");
 }
 
-/* dir is 4088 bytes long, so that dir/a/1.png is a path but dir/giraffes is not: passed over, it would change the
- * classes. */
+/* dir is 4088 bytes long, so that dir/a/1.png is a valid path and dir/giraffes is too long: skipping it would change
+ * the classes. */
 Test(image, a_class_with_too_long_a_path_is_refused)
 {
     enum { LENGTH = 4088, STEP = 100 };

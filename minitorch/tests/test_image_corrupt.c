@@ -1,5 +1,5 @@
-/* test_image_corrupt.c -- files that are no picture, cut short, or made to harm the decoder: refused, or the same every
- * time. */
+/* test_image_corrupt.c -- files that are not pictures, truncated, or malicious are refused, or give the same result
+ * every time. */
 #include "data/images/image.h"
 #include "testing/image_standin.h"
 #include "temp_dir.h"
@@ -8,7 +8,7 @@
 
 TestSuite(image_corrupt, .init = temp_dir_make, .fini = temp_dir_remove, .timeout = 120);
 
-/* Cut at every length but 0, of which the next test tells: all of them are refused, by name, and leak nothing. */
+/* Truncated at every length but 0, which the next test covers: all are refused, by name, without a leak. */
 static void check_cut(const char *name)
 {
     static uint8_t pixels[24 * 24 * 3];
@@ -38,8 +38,8 @@ Test(image_corrupt, a_jpeg_cut_short_anywhere_is_refused)
     check_cut("a.jpg");
 }
 
-/* Bytes at random places changed: a picture or an error, never a crash, a hang or a leak (this counts under ASan). One
- * change in four hits the headers, where it hurts most. */
+/* Random bytes are changed: the result is a picture or an error, never a crash, a hang or (under ASan) a leak. One
+ * change in four is in the headers, where its effect is largest. */
 static void check_corrupt(const char *name)
 {
     static uint8_t pixels[40 * 40 * 3];
@@ -59,13 +59,13 @@ static void check_corrupt(const char *name)
     cr_assert_gt(refusals, 0);
 }
 
-Test(image_corrupt, corrupt_files_do_no_harm)
+Test(image_corrupt, corrupt_files_never_crash_the_decoder)
 {
     check_corrupt("a.jpg");
     check_corrupt("a.png");
 }
 
-/* Where the mark 0xff, `mark` stands. */
+/* The offset of the marker 0xff, `mark`. */
 static int64_t mark_in(const char *path, int mark)
 {
     static uint8_t bytes[4096];
@@ -77,9 +77,9 @@ static int64_t mark_in(const char *path, int mark)
     return at;
 }
 
-/* A black JPEG in which the 16 counts from `counts` on, behind the mark of the Huffman tables, are 255 each: they would
- * overrun the decoder's table. Behind the mark are two bytes of length, then each table's kind, 16 counts and symbols.
- * length: what the segment says of itself; 0: leave it. */
+/* A black JPEG in which the 16 counts at offset `counts` after the marker of the Huffman tables are 255 each: they
+ * would overrun the decoder's table. After the marker are two bytes of length, then each table's kind, 16 counts and
+ * symbols. length: written as the segment's length; 0: not changed. */
 static void check_tables(int64_t counts, int length)
 {
     static uint8_t pixels[16 * 16 * 3];
@@ -100,14 +100,14 @@ Test(image_corrupt, a_huffman_table_that_is_too_large_is_refused)
     check_tables(5, 0);
 }
 
-/* The first table has 12 symbols. The segment ends behind the first byte of the second. */
+/* The first table has 12 symbols. The segment ends after the first byte of the second. */
 Test(image_corrupt, a_huffman_table_that_begins_at_the_end_of_its_segment_is_refused)
 {
     enum { FIRST = 1 + 16 + 12 };
     check_tables(4 + FIRST + 1, 2 + FIRST + 1);
 }
 
-/* What a file leaves out may not depend on what was in memory before. glibc fills new memory with ~M_PERTURB. */
+/* Missing parts of a file may not be filled with earlier contents of memory. glibc fills new memory with ~M_PERTURB. */
 static void check_same_every_time(const char *path)
 {
     mt_image read[2];
@@ -134,7 +134,7 @@ Test(image_corrupt, a_jpeg_with_holes_is_the_same_every_time)
     fclose(file);
     poke(path, mark_in(path, 0xdb) + 1, 0xfe); /* the tables that undo quantisation become a comment */
     check_same_every_time(path);
-    file = fopen(path, "wb"); /* restarts are promised after each block, and none is there: the decoder ends at once */
+    file = fopen(path, "wb"); /* restart markers are announced but missing: decoding ends */
     fwrite(bytes, 1, (size_t)scan, file);
     fwrite(restart, 1, sizeof restart, file);
     fwrite(bytes + scan, 1, (size_t)(size - scan), file);

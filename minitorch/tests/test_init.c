@@ -1,4 +1,4 @@
-/* test_init.c -- the first weights have the mean, variance and range they promise, and depend on the generator alone.
+/* test_init.c -- initial weights have the documented mean, variance and range, and depend on the generator only.
  *
  * Tolerances: five standard errors of a mean of n samples (a wrong test once in two million seeds, and the seed is
  * fixed). The mean has standard error s / sqrt(n); the variance s^2 sqrt((kurtosis - 1) / n), kurtosis 3 normal, 9/5

@@ -1,4 +1,4 @@
-/* test_linear.c -- the linear layer against a double-precision oracle, finite differences, and itself on other threads.
+/* test_linear.c -- the linear layer against a double-precision oracle, finite differences, and other thread counts.
  *
  * Tolerances: an element that sums K products (and what it started from) is rounded at most 2 (K + 1) times: each
  * product and each addition once. The magnitude is the sum of |terms|, made by the oracle. */
@@ -82,7 +82,7 @@ Test(linear, forward_matches_the_oracle)
     check_forward(67, 33, 1031, true); /* large enough for the threads to share the rows */
 }
 
-/* Which gradients are asked for: bit 0 dx, 1 dw, 2 db. All start from something: backward adds. */
+/* Which gradients are requested: bit 0 dx, 1 dw, 2 db. None starts at 0: backward adds. */
 static void check_backward(int64_t N, int64_t I, int64_t O, int wanted)
 {
     static const float one = 1;
@@ -105,7 +105,7 @@ Test(linear, backward_matches_the_oracle_and_adds)
         for (int64_t i = 0; i < MT_COUNT(sizes); i++)
             for (int64_t o = 0; o < MT_COUNT(sizes); o++)
                 check_backward(sizes[n], sizes[i], sizes[o], 7);
-    check_backward(67, 33, 1031, 7); /* the columns of db shared among threads, the last share short */
+    check_backward(67, 33, 1031, 7); /* the columns of db are divided among threads; the last part is shorter */
 }
 
 Test(linear, backward_makes_only_what_is_wanted)

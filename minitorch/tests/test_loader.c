@@ -1,5 +1,5 @@
-/* test_loader.c -- what comes out of a loader depends on its data and seeds only; it can be left and resumed
- * anywhere. */
+/* test_loader.c -- the output of a loader depends on its data and seeds only; it can be stopped and resumed at any
+ * position. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ TestSuite(loader, .fini = no_leak, .timeout = 120);
 
 /* ---- no sample lost or repeated -------------------------------------------------------------- */
 
-/* One batch against an oracle of its own: order, count, content of every sample. */
+/* Checks one batch against an independent oracle: order, number and content of the samples. */
 static void check_batch(const mt_batch *b, const mt_loader_config *c, const int64_t *order, int64_t done,
                         int64_t length)
 {
@@ -41,7 +41,7 @@ static void check_batch(const mt_batch *b, const mt_loader_config *c, const int6
     }
 }
 
-/* Reads from l's place to the end of its epoch. */
+/* Reads from l's position to the end of its epoch. */
 static void check_epoch(mt_loader *l, const mt_loader_config *c)
 {
     mt_loader_place place = mt_loader_place_of(l);
@@ -51,9 +51,13 @@ static void check_epoch(mt_loader *l, const mt_loader_config *c)
     mt_sampler_order(order, &c->sampler, place.epoch);
     if (c->drop_last)
         length -= length % c->batch;
-    int64_t done = mt_min(place.step * c->batch, length);
+    int64_t done = mt_min(place.step * c->batch, length), soon[] = { mt_loader_ahead(l, 0), mt_loader_ahead(l, 1) };
     while (mt_loader_next(l, &b)) {
         cr_assert(b.epoch == place.epoch && b.step == place.step);
+        cr_assert_eq(b.count, soon[0]);
+        cr_assert_eq(mt_loader_ahead(l, 0), soon[1]);
+        soon[0] = soon[1];
+        soon[1] = mt_loader_ahead(l, 1);
         check_batch(&b, c, order, done, length);
         done += b.count;
         place.step++;
@@ -64,7 +68,7 @@ static void check_epoch(mt_loader *l, const mt_loader_config *c)
     free(order);
 }
 
-/* Padding is the sampler's matter (test_sampler.c): here ranks drop what is left over. */
+/* Here ranks drop the remainder; padding is a feature of the sampler (test_sampler.c). */
 static mt_loader_config random_config(const fake_set *set, mt_rng *rng)
 {
     mt_loader_config c = mt_loader_config_default(&set->base);
@@ -96,7 +100,7 @@ Test(loader, no_sample_is_lost_or_repeated_over_100_configurations)
     }
 }
 
-Test(loader, resumes_from_every_place_of_an_epoch)
+Test(loader, resumes_from_every_position_of_an_epoch)
 {
     fake_set set = fake_set_of(23);
     mt_loader_config c = mt_loader_config_default(&set.base);
@@ -118,7 +122,7 @@ Test(loader, resumes_from_every_place_of_an_epoch)
     }
 }
 
-Test(loader, refuses_a_place_that_does_not_exist)
+Test(loader, refuses_a_position_that_does_not_exist)
 {
     fake_set set = fake_set_of(10);
     mt_loader_config c = mt_loader_config_default(&set.base);
@@ -160,7 +164,7 @@ Test(loader, buffers_are_the_loaders_own_inside_a_scope)
     mt_scope_end();
 }
 
-/* The batch in the caller's hands stays as it is while workers run as far ahead as they can. */
+/* The caller's current batch does not change while workers prefetch as far ahead as they can. */
 Test(loader, a_batch_does_not_change_until_the_next_one)
 {
     fake_set set = fake_set_of(400);
@@ -181,7 +185,7 @@ Test(loader, a_batch_does_not_change_until_the_next_one)
 
 /* ---- what a set is told ahead ---------------------------------------------------------------- */
 
-/* A set of ten samples that counts how often it was told of each, and of which it was asked without being told. */
+/* A set of ten samples that counts how often each was announced, and how many were read without an announcement. */
 typedef struct told_set {
     fake_set fake;
     atomic_int told[10], untold;
@@ -222,7 +226,7 @@ Test(loader, a_set_is_told_once_which_samples_come_soon)
 
 /* ---- bad samples ----------------------------------------------------------------------------- */
 
-Test(loader, an_error_comes_in_its_turn_with_the_files_name)
+Test(loader, an_error_is_reported_in_order_with_the_files_name)
 {
     for (int workers = 0; workers <= 4; workers += 2) {
         fake_set set = fake_set_of(40);
@@ -291,7 +295,7 @@ Test(loader, skipping_ends_when_nothing_is_good_and_never_hides_a_broken_disk)
     mt_loader_free(l);
 
     set.bad_status = MT_ERR_IO;
-    set.bad_every = 5, set.bad_at = 2; /* others are good, but are not asked */
+    set.bad_every = 5, set.bad_at = 2; /* other samples are good, but are not read */
     l = mt_loader_new(&c);
     cr_assert_not(mt_loader_next(l, &b));
     cr_assert_eq(mt_loader_status(l), MT_ERR_IO);
@@ -341,7 +345,7 @@ Test(loader, may_be_stopped_from_another_thread)
             continue;
         cr_assert_eq(mt_loader_status(l), MT_ERR_STOPPED);
         pthread_join(stopper, NULL);
-        mt_loader_stop(l); /* once more does no harm */
+        mt_loader_stop(l); /* a second call has no effect */
         mt_loader_free(l);
     }
 }

@@ -1,4 +1,4 @@
-/* test_loader_time.c -- the laws of overlap, exactly, in simulated time: no test here waits for a second to pass.
+/* test_loader_time.c -- the formulas for overlap of loading and compute, exactly, in simulated time: no test sleeps.
  *
  * Times are sums of powers of two, so that they add up without rounding and can be compared with ==. */
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ static void *nap(void *user)
     return NULL;
 }
 
-Test(loader_time, sleepers_wake_at_their_own_moments)
+Test(loader_time, sleeps_end_at_their_own_times)
 {
     mt_clock *clock = mt_clock_sim_new();
     party late = { clock, 3600, 0 }, early = { clock, 60, 0 };
@@ -101,7 +101,7 @@ Test(loader_time, figure_8_7_takes_90_seconds_and_figure_8_8_takes_40)
     cr_assert_eq(run_epoch(2, 0, 10, 5, 6).total, 40);
 }
 
-/* Enough workers: only the first batch is waited for. */
+/* Enough workers: only the first batch is waited for; the others have been prefetched. */
 Test(loader_time, compute_hides_loading)
 {
     for (int workers = 1; workers <= 8; workers++) {
@@ -112,7 +112,7 @@ Test(loader_time, compute_hides_loading)
     }
 }
 
-/* Too few: the time is the workers', W batches in every l seconds. */
+/* Too few workers: they limit the throughput, to W batches in every l seconds. */
 Test(loader_time, loading_bounds_the_epoch)
 {
     for (int workers = 1; workers <= 8; workers++) {
@@ -167,7 +167,7 @@ Test(loader_time, back_pressure_bounds_what_is_loaded_ahead)
     mt_clock_sim_free(clock);
 }
 
-/* The next epoch is loaded while the last batch of this one is computed on: no stall at the seam. */
+/* The next epoch is loaded during the computation on the last batch of this one: no stall between epochs. */
 Test(loader_time, prefetch_reaches_into_the_next_epoch)
 {
     mt_clock *clock = mt_clock_sim_new();

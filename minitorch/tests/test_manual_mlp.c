@@ -1,5 +1,5 @@
 /* test_manual_mlp.c -- the hand-written perceptron: every parameter's gradient against finite differences of the same
- * network in double, training that works, and the promises of its header. */
+ * network in double, successful training, and the contracts of its header. */
 #include "bench/mlp_step.h"
 #include "models/manual_mlp.h"
 #include "testing/gradcheck.h"
@@ -21,7 +21,7 @@ static const int32_t label[ROWS] = { 0, 1, 2, 3, 3, 1 };
 
 typedef struct pass {
     double act[MT_MLP_LAYERS + 1][H1]; /* input, hidden, hidden, logits of one row */
-    double margin;                     /* least |value| ReLU saw */
+    double margin;                     /* smallest |input| of a ReLU */
     bool magnitudes;                   /* sum |terms| instead of terms: bounds every intermediate value */
 } pass;
 
@@ -61,10 +61,10 @@ static double mean_loss(const double *params, int64_t n, void *user)
     return total / ROWS;
 }
 
-/* A parameter's gradient sums, over rows, (value read) * (gradient arriving). Bound both by running the network on
- * magnitudes: forward without signs, and backward from 2 max|logit| + 1 per row and class, because a logit that is off
- * by e changes its probability by at most 2e and the probabilities themselves are at most 1. On its way a gradient is
- * rounded at most 2 (IN + H1 + H2) + 10 times forward and softmax, 2 (OUT + H2 + ROWS) backward. */
+/* A parameter's gradient sums, over rows, (input) * (output's gradient). Both are bounded by running the network on
+ * magnitudes: forward without signs, and backward from 2 max|logit| + 1 per row and class, because an error e of a
+ * logit changes its probability by at most 2e and the probabilities themselves are at most 1. A gradient is rounded at
+ * most 2 (IN + H1 + H2) + 10 times in forward and softmax, 2 (OUT + H2 + ROWS) times in backward. */
 static void tolerances(double *tolerance, const double *params, const float *x)
 {
     double roundings = 2 * (IN + H1 + H2) + 2 * (OUT + H2 + ROWS) + 10 + 2 * MT_LIBM_ROUNDINGS;
@@ -110,8 +110,8 @@ Test(manual_mlp, gradients_match_finite_differences)
         forward_row(&p, at, x + r * IN);
         margin = fmin(margin, p.margin);
     }
-    /* A parameter moved by 2h moves what a ReLU sees by at most 2h times a few; the seed above keeps ReLU out of
-     * reach. */
+    /* A change of a parameter by 2h changes a ReLU's input by at most a few times 2h; with the seed above all inputs
+     * are farther from 0 than that. */
     mt_function f = { mean_loss, x, 0x1p-13, 1e-14 };
     cr_assert(margin > 20 * f.step, "a ReLU sits at its corner (%g): choose another seed", margin);
     tolerances(tolerance, at, x);
@@ -198,8 +198,8 @@ Test(manual_mlp, sgd_steps_against_the_gradient)
     mt_manual_mlp_free(mlp);
 }
 
-/* Both sum the same N products per weight, only in another order and with the weight among them or not: N + 2 roundings
- * of |w| + rate * sum |x dz|. A rate of 1/8 is exact. */
+/* Both sum the same N products per weight, in a different order, and add the weight before or after: N + 2 roundings of
+ * |w| + rate * sum |x dz|. A rate of 1/8 is exact. */
 static void check_step(const mt_manual_mlp *stepped, const mt_manual_mlp *plain, const float *x, int64_t N)
 {
     for (int l = 0; l < plain->layers; l++) {
@@ -238,7 +238,7 @@ Test(manual_mlp, one_step_is_forward_backward_and_sgd)
     free(x);
 }
 
-/* ReLU that makes a NaN 0 hides it: the loss looks well while the weights are lost. */
+/* A ReLU that turns NaN into 0 hides it: the loss is finite although weights are NaN. */
 Test(manual_mlp, a_step_does_not_lose_a_nan)
 {
     float *x = mt_test_uniform(77, ROWS * IN, -1, 1);
@@ -277,7 +277,7 @@ Test(manual_mlp, init_is_he_with_zero_biases)
 
 /* ---- training ------------------------------------------------------------------------------------ */
 
-/* Three arms of a spiral, a third of a turn apart: no straight line parts them. */
+/* Three arms of a spiral, a third of a turn apart: they are not linearly separable. */
 enum { POINTS = 300, ARMS = 3 };
 
 static void make_spiral(float *x, int32_t *arm)

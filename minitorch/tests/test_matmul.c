@@ -1,9 +1,9 @@
 /* test_matmul.c -- every rung of the ladder against a double-precision oracle.
  *
- * Operands lie flush against pages that may not be touched, once at their end and once at their beginning; the gaps
- * between rows hold NaN in A and B and a known pattern in C. So a read or a write outside the operands crashes, or
- * shows. The tolerance is the a priori bound on a sum of n terms in any order, n u / (1 - n u) sum |a||b|, with
- * u = 2^-24 and n = K + 1 (Higham 2002, sec. 3.1). */
+ * Operands are adjacent to guard pages, once at their end and once at their beginning; the gaps between rows hold NaN
+ * in A and B and a known pattern in C. So an access outside the operands crashes or changes the result. The tolerance
+ * is the a priori bound on a sum of n terms in any order, n u / (1 - n u) sum |a||b|, with u = 2^-24 and n = K + 1
+ * (Higham 2002, sec. 3.1). */
 #include "ops/matmul.h"
 
 #include <criterion/criterion.h>
@@ -22,7 +22,7 @@
 
 typedef struct arena {
     float *first; /* right after a guard page */
-    size_t count; /* another guard page begins after so many floats */
+    size_t count; /* number of floats before the next guard page */
 } arena;
 
 static arena arena_new(size_t floats)
@@ -34,7 +34,7 @@ static arena arena_new(size_t floats)
     return (arena){ (float *)(at + page), bytes / sizeof(float) };
 }
 
-/* Room for so many floats against the first guard page or against the last. */
+/* Room for this many floats, adjacent to the first guard page or to the last. */
 static float *arena_place(arena m, int64_t floats, bool at_end)
 {
     cr_assert_leq((size_t)floats, m.count);
@@ -59,7 +59,7 @@ static int64_t pick(const int64_t *from, int64_t count)
     return from[(int64_t)((uniform() + 1) / 2 * (float)count)];
 }
 
-/* How many floats a stored matrix reaches over: no gap after its last row. */
+/* The number of floats a stored matrix spans: no gap after its last row. */
 static int64_t span(int64_t rows, int64_t cols, int64_t ld)
 {
     return rows && cols ? (rows - 1) * ld + cols : 0;
@@ -116,7 +116,7 @@ static bool inside(int64_t at, const mt_matmul_dims *d)
     return at >= 0 && at < span(d->M, d->N, d->ldc) && at % d->ldc < d->N;
 }
 
-/* Run one rung on a C full of NaN where it is to be overwritten and of canaries where it is not to be touched. */
+/* Run one step of the ladder on a C that has NaN where it is to be overwritten and a known pattern elsewhere. */
 static void check_rung(const mt_matmul_rung *rung, float *c, const float *a, const float *b, const mt_matmul_dims *d)
 {
     int64_t low = mt_max(-MARGIN, memory_c.first - c);
@@ -188,7 +188,7 @@ Test(matmul, around_tiles_and_vectors)
         check_shape(pick(sizes, MT_COUNT(sizes)), pick(sizes, MT_COUNT(sizes)), pick(sizes, MT_COUNT(sizes)));
 }
 
-/* K beyond one block of B, M beyond one block of A, N beyond what is read where it lies, rows of A far apart. */
+/* K larger than a block of B, M larger than a block of A, N too large for reading B unpacked, rows of A far apart. */
 Test(matmul, around_blocks)
 {
     static const int64_t shapes[][3] = { { 3, 5, 383 },   { 3, 33, 385 },  { 15, 17, 800 }, { 281, 7, 5 },
@@ -227,7 +227,7 @@ Test(matmul, same_bits_for_any_number_of_threads)
     }
 }
 
-/* A NaN in row 3 of A reaches row 3 of C and no other: what pads a panel never leaks. */
+/* A NaN in row 3 of A affects row 3 of C only: the padding of a panel is not used. */
 Test(matmul, nan_stays_in_its_row)
 {
     enum { M = 30, N = 37, K = 19 };

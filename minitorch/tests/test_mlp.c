@@ -1,5 +1,5 @@
-/* test_mlp.c -- the perceptron over modules, tape and optimizer computes the very bits of the one written by hand; its
- * weights kept, restored and written; its test; the debug flavour's watch over numbers that are not finite. */
+/* test_mlp.c -- the perceptron of modules, tape and optimizer computes the same bits as the hand-written one; its
+ * weights are copied, restored and written; its test; the debug flavour's check for numbers that are not finite. */
 #include "temp_dir.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ static double train_step(mt_module *model, mt_optim *optim, mt_tensor *x, mt_ten
     return mt_item(loss);
 }
 
-/* Parameters of both, side by side: manual keeps them in the order in which modules list them. */
+/* Compares the parameters of both: the manual network has them in the order of the modules' list. */
 static void check_same_bits(const mt_module *model, const mt_manual_mlp *manual)
 {
     mt_state params = mt_module_params(model);
@@ -127,7 +127,7 @@ Test(mlp, weights_come_back_as_they_were_kept)
     mt_module_free(other);
 }
 
-/* The file by its own words: the place that the header names for a tensor holds that tensor. */
+/* Reads the file by its header: the offsets given for a tensor contain that tensor. */
 Test(mlp, a_file_of_weights_says_where_each_tensor_is)
 {
     mt_module *model = new_model(3);
@@ -166,7 +166,7 @@ Test(mlp, a_test_counts_what_is_taken_for_what)
     for (int c = 0; c < CLASSES; c++) {
         memset(images.data + c * CLASSES, 0, CLASSES);
         images.data[c * CLASSES + c] = 1;
-        labels.data[c] = (uint8_t)(c == 4 ? 9 : c); /* the picture of a 4 is said to be a 9 */
+        labels.data[c] = (uint8_t)(c == 4 ? 9 : c); /* the picture of a 4 is labelled 9 */
     }
     cr_assert(mt_idx_write(in_dir("i"), &images) == MT_OK && mt_idx_write(in_dir("l"), &labels) == MT_OK);
     mt_idx_free(&images);
@@ -200,7 +200,7 @@ Test(mlp, a_test_counts_what_is_taken_for_what)
     mt_module_free(model);
 }
 
-/* What the ops count in a step is what the model needs: none of it is done twice, and nothing for the input's
+/* The FLOPs that ops count in a step are those that the model needs: nothing is computed twice, nor the input's
  * gradient. */
 Test(mlp, flops_of_a_step_are_those_that_ops_count)
 {

@@ -1,4 +1,4 @@
-/* test_mnist.c -- the four files are found, opened alike, and refused in words when they do not belong together. */
+/* test_mnist.c -- the four files are found and opened, and refused with a message if they do not belong together. */
 #include "temp_dir.h"
 
 #include "data/idx.h"

@@ -1,5 +1,5 @@
-/* test_op_work.c -- the FLOPs and bytes that ops count, forward and backward, against the sizes of what they were
- * given. */
+/* test_op_work.c -- the FLOPs and bytes that ops count, forward and backward, against formulas of their operands'
+ * sizes. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"
@@ -15,7 +15,7 @@ static mt_tensor *leaf(mt_shape shape)
     return t;
 }
 
-/* Every test computes one loss, and goes back from it, while a profile runs. */
+/* Every test computes one loss and its gradients while a profile runs. */
 static mt_profile *profile;
 
 static void begin(void)

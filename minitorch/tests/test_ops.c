@@ -1,5 +1,5 @@
 /* test_ops.c -- every op of ops.h over the table of testing/op_cases.h: values, gradients, layouts, accumulation, the
- * bits of every thread count. What a table cannot say follows: ties, NaN, argmax, what is saved, misuse. */
+ * same bits for every thread count. Then what the table does not cover: ties, NaN, argmax, saved tensors, misuse. */
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/kernels_gpt2.h"
@@ -194,7 +194,7 @@ Test(ops, argmax_of_any_layout)
     mt_scope_end();
 }
 
-/* Broadcast batch dimensions: a stride of 0 between matrices is not the end of the walk. */
+/* Broadcast batch dimensions: the iteration must handle a stride of 0 between matrices. */
 Test(ops, matmul_of_a_broadcast_batch)
 {
     mt_scope_begin();
@@ -225,7 +225,7 @@ Test(ops, dropout_goes_on_in_its_stream)
     mt_scope_end();
 }
 
-/* A sum needs none of its operands again: writing into them afterwards is no misuse, and nothing is kept alive. */
+/* The backward of a sum reads no operand: writing into them afterwards is allowed, and they are not kept. */
 Test(ops, only_what_backward_reads_is_saved)
 {
     mt_scope_begin();
@@ -246,7 +246,7 @@ Test(ops, only_what_backward_reads_is_saved)
 
 /* ---- misuse ---------------------------------------------------------------------------------------------- */
 
-Test(ops, wrong_shapes_are_said_in_words)
+Test(ops, wrong_shapes_are_reported)
 {
     mt_scope_begin();
     mt_tensor *a = mt_full(MT_SHAPE(64, 784), 0), *b = mt_full(MT_SHAPE(512, 10), 0), *v = mt_full(MT_SHAPE(5), 0);
@@ -278,7 +278,7 @@ Test(ops, wrong_shapes_are_said_in_words)
     mt_scope_end();
 }
 
-Test(ops, wrong_types_and_values_are_said_in_words)
+Test(ops, wrong_types_and_values_are_reported)
 {
     mt_scope_begin();
     mt_tensor *x = mt_full(MT_SHAPE(2, 3), 0), *ids = mt_zeros(MT_SHAPE(2, 3), MT_I32, MT_CPU);
@@ -307,7 +307,7 @@ Test(ops, a_result_that_backward_freed_is_refused)
     mt_scope_end();
 }
 
-/* Squares of 1e25 exceed f32: a row of zeros would hide it. */
+/* Squares of 1e25 overflow f32: the result must be NaN, not a row of zeros, which would hide it. */
 Test(ops, layernorm_of_a_row_too_large_is_nan)
 {
     const float x[6] = { 1e25f, 0, 5, 1, 2, 3 }, one[3] = { 1, 1, 1 }, zero[3] = { 0 };

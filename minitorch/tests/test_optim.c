@@ -1,5 +1,5 @@
-/* test_optim.c -- the optimizer as a whole: groups, missing gradients, state by name, saving and restoring. What a step
- * computes is the kernels' (test_updates.c); here the kernel called by hand must give the same bits. */
+/* test_optim.c -- the optimizer as a whole: groups, missing gradients, state by name, saving and restoring. The values
+ * of a step are tested in test_updates.c; here the result must equal a direct call of the kernel, bit for bit. */
 #include "optim/optim.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
@@ -14,7 +14,7 @@
 
 enum { R = 7, C = 5 };
 
-/* Outside every scope a new tensor is its maker's, and a gradient is its parameter's. */
+/* Outside all scopes the caller owns a new tensor, and a parameter owns its gradient. */
 static void give_grad(mt_tensor *param, uint64_t seed)
 {
     mt_rng rng = mt_rng_new(seed, MT_STREAM_TEST);
@@ -191,7 +191,8 @@ Test(optim, state_has_names_and_shapes)
     free_model(&m);
 }
 
-/* Five steps, save by name, restore into a new optimizer over copies, five more: the bits of ten in one go. */
+/* Five steps, save by name, restore into a new optimizer over copies, five more: the bits of ten steps without a break.
+ * */
 Test(optim, restored_state_goes_on_bit_for_bit)
 {
     for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
@@ -238,7 +239,7 @@ Test(optim, state_bytes_are_the_memory_it_takes)
     mt_release(param);
 }
 
-/* What a graph saved before the step is not what its backward would find. */
+/* After the step, values that a graph saved before it have changed: its backward must be refused. */
 Test(optim, a_backward_through_what_a_step_has_changed_is_refused)
 {
     model m = new_model(MT_SGD);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs/OWN_PROGRAM.md: its program compiles and runs in both ways that the page describes, and prints what the page says.
+# docs/OWN_PROGRAM.md: its program compiles and runs in both ways that the page describes, and prints what the page
+# says.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 page=$root/docs/OWN_PROGRAM.md
@@ -24,7 +25,7 @@ check "outside the tree: it compiles" env -C "$dir" MT="$root" bash -c "$line"
 check "outside the tree: it runs" bash -c "'$dir/sine' >'$dir/out'"
 check "outside the tree: it learns" learns "$dir/out"
 
-# Inside: the same file among the apps, in a build folder of its own so that nothing is left behind.
+# Inside: the same file among the apps, in a separate build folder, which is removed afterwards.
 mkdir -p "$dir/tree" && cp -r --preserve=timestamps "$root"/{Makefile,minitorch,solutions} "$dir/tree" && cp "$dir/sine.c" "$dir/tree/minitorch/apps/"
 mkdir -p "$dir/tree/build/release" && cp -r --preserve=timestamps "$root"/build/release/{obj,units,libgiven.a} "$dir/tree/build/release/"
 check "inside the tree: it compiles" make -s -C "$dir/tree" CUDA=off build/release/bin/sine

@@ -1,5 +1,5 @@
 /* test_parity.c -- every op of the case table on the device: values and gradients against the same oracle and within
- * the same derived tolerance as on the CPU (test_ops.c), dense and strided. What a table cannot say follows. */
+ * the same derived tolerance as on the CPU (test_ops.c), dense and strided. Then what the table does not cover. */
 #include "core/element.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
@@ -40,7 +40,7 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
     on_device(MT_STRIDED);
 }
 
-/* An entry that is missing shows when an op first needs it; here it shows at once. */
+/* A missing entry would otherwise be found only when an op first uses it. */
 Test(parity, the_table_is_full)
 {
     const size_t size[MT_FAMILIES] = {
@@ -132,7 +132,7 @@ Test(parity, operands_on_two_devices_are_refused)
     mt_scope_end();
 }
 
-/* The kernel says what is wrong on stdout; the next call that waits for it aborts. */
+/* The kernel prints the error on stdout; the next call that waits for it aborts. */
 static void token_outside(void)
 {
     mt_scope_begin();

@@ -201,11 +201,11 @@ Test(profile, misuse_is_told)
     mt_profile_free(NULL);
 }
 
-/* Off: nothing is chained, nobody is called. The cost is printed, for on a shared machine it proves nothing. */
+/* Off: no observer is registered or called. The cost is only printed: a time on a shared machine proves nothing. */
 Test(profile, off_nothing_happens)
 {
     enum { SPANS = 1000000, ROUNDS = 5 };
-    double cost[3] = { 1, 1, 1 }; /* of an empty turn, with a span that nobody hears, with one that is profiled */
+    double cost[3] = { 1, 1, 1 }; /* of an empty iteration, with a span without observers, with a profiled span */
     volatile int64_t sink = 0;
     outer_work();
     {

@@ -1,4 +1,4 @@
-/* test_profile_files.c -- what the profiler writes: a summary, a trace, a timeline; whole, or not at all. */
+/* test_profile_files.c -- the profiler's files: summary, trace, timeline; complete, or not written at all. */
 #include "aborts.h"
 #include "profile_work.h"
 #include "prof/put.h"
@@ -66,7 +66,7 @@ static bool tool_accepts(const char *tool, const char *command, const char *path
     return system(line) == 0;
 }
 
-/* cJSON, loaded by hand: tests are not linked with it. */
+/* cJSON, loaded with dlopen: tests are not linked with it. */
 static void *json_function(const char *name)
 {
     void *library = dlopen("libcjson.so.1", RTLD_NOW);
@@ -125,7 +125,7 @@ Test(profile_files, a_recording_is_read_back_and_that_of_a_killed_program_too)
     cr_assert(p->spans == 3 && p->flops == 210 && p->model_flops == 12345 && p->omp_threads > 0 && p->line_count == 2);
     mt_profile_free(p);
     stat(in_dir("spans.bin"), &info);
-    cr_assert_eq(truncate(in_dir("spans.bin"), info.st_size - (int64_t)sizeof(mt_record) - 3), 0); /* into a name */
+    cr_assert_eq(truncate(in_dir("spans.bin"), info.st_size - (int64_t)sizeof(mt_recorded) - 3), 0); /* into a name */
     p = recorded();
     cr_assert(p->spans == 2 && p->flops == 200 && p->model_flops == 0 && p->seconds >= 0.004);
     mt_profile_free(p);
@@ -318,7 +318,7 @@ Test(profile_files, summary_has_a_line_per_name)
     mt_profile_free(p);
 }
 
-/* Nothing is left in the folder but what was there. */
+/* The folder contains only what it did before. */
 static void folder_holds(const char *only)
 {
     char command[256];

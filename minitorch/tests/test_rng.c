@@ -1,7 +1,7 @@
-/* test_rng.c -- the generator against published answers, its promises about counters and threads, and its statistics.
+/* test_rng.c -- the generator against published results, its contracts about counters and threads, and its statistics.
  *
- * Statistical bounds: the sum of many independent values is nearly normal, so it leaves 5 standard deviations once in
- * 1.7 million times; seeds are fixed, so a test that passes once passes always. */
+ * Statistical bounds: the sum of many independent values is nearly normal, so it is outside of 5 standard deviations
+ * once in 1.7 million times; seeds are fixed, so a test that passes once always passes. */
 #include "aborts.h"
 #include "core/rng.h"
 
@@ -268,8 +268,8 @@ Test(rng, every_bit_is_fair)
         check_near("share of ones of a fraction", (double)ones_below_point[bit], n / 2.0, sqrt(n) / 2);
 }
 
-/* Without drawing again, 2^64 values cannot fall evenly on 3 * 2^61 results: by multiplication, results of remainder 2
- * (mod 3) come up 2 times of 8 instead of once in 3; by remainder, the lower third of results comes up too often. */
+/* Without rejection, 2^64 values cannot be distributed evenly over 3 * 2^61 results: by multiplication, results with
+ * remainder 2 (mod 3) occur 2 times in 8 instead of once in 3; by remainder, the lower third occurs too often. */
 Test(rng, below_has_no_bias)
 {
     mt_rng rng = mt_rng_new(25, MT_STREAM_TEST);

@@ -1,5 +1,5 @@
-/* test_run_files.c -- what programs leave behind and show: metrics that are whole at any moment, curves, progress
- * lines, numbers from the command line, folders. */
+/* test_run_files.c -- files and output of programs: metrics that are complete at any moment, curves, progress lines,
+ * options of the command line, folders. */
 #include "aborts.h"
 
 #include <pty.h>
@@ -92,7 +92,7 @@ Test(run_files, every_row_is_on_disk_at_once)
     mt_metrics_close(metrics);
 }
 
-/* A file size limit of 20 bytes plays the full disk: 11 + 7 bytes fit, the next row would fit in part. */
+/* A file size limit of 20 bytes simulates a full disk: 11 + 7 bytes fit, the next row only in part. */
 Test(run_files, full_disk_leaves_whole_rows)
 {
     mt_metrics *metrics;
@@ -115,7 +115,7 @@ Test(run_files, full_disk_leaves_whole_rows)
     mt_metrics_close(metrics);
 }
 
-Test(run_files, metrics_into_nowhere)
+Test(run_files, metrics_to_a_path_that_cannot_be_written)
 {
     mt_metrics *metrics = NULL;
     cr_expect_eq(mt_metrics_open(&metrics, path_of("no/such/m.csv"), "a"), MT_ERR_IO);
@@ -160,7 +160,7 @@ Test(run_files, curve_fails_without_a_trace)
     cr_expect(rmdir(dir) == 0, "something was left behind");
 }
 
-Test(run_files, curve_into_nowhere_prints_nothing)
+Test(run_files, curve_to_a_path_that_cannot_be_written_prints_nothing)
 {
     if (system("command -v gnuplot >/dev/null") != 0)
         cr_skip_test("gnuplot is not installed");
@@ -219,6 +219,13 @@ Test(run_files, numbers)
     static const char *const bad[] = { "", "x", "3x", "3 ", "0", "101", "99999999999999999999", "1.5" };
     int64_t n = -1;
     double v = -1;
+    static const char *const no_size[] = { "", "MB", "0", "-1", "0.5", "1 GB", "1gb", "1e30", "nan", "2GBs" };
+    for (int64_t i = 0; i < MT_COUNT(no_size); i++)
+        cr_expect(mt_cli_bytes(&n, no_size[i]) == MT_ERR_ARGUMENT && n == -1, "'%s' gave %ld", no_size[i], (long)n);
+    cr_expect(mt_cli_bytes(&n, "12") == MT_OK && n == 12);
+    cr_expect(mt_cli_bytes(&n, "2.5GB") == MT_OK && n == 2500000000);
+    cr_expect(mt_cli_bytes(&n, "1.5MiB") == MT_OK && n == 3 << 19);
+    n = -1;
     for (int64_t i = 0; i < MT_COUNT(bad); i++)
         cr_expect(mt_cli_i64(&n, bad[i], 1, 100) == MT_ERR_ARGUMENT && n == -1, "'%s' gave %ld", bad[i], (long)n);
     cr_expect(mt_cli_i64(&n, "100", 1, 100) == MT_OK && n == 100);

@@ -1,4 +1,4 @@
-/* test_sample.c -- which tokens can be drawn, how often each is, and that text goes on as the model says. */
+/* test_sample.c -- which tokens can be drawn, how often each is, and that text continues with the model's tokens. */
 #include "core/scope.h"
 #include "models/gpt2.h"
 #include "models/sample.h"
@@ -12,7 +12,7 @@ enum { V = 5, DRAWS = 20000 };
 
 static const float logits[V] = { 0, 3, 1, 3, -2 };
 
-/* How often each token comes, beside how often it should: five standard deviations of a binomial count. */
+/* Observed frequencies against the probabilities: within five standard deviations of a binomial count. */
 static void frequencies(mt_sampling how, const double *probability)
 {
     int64_t count[V] = { 0 };

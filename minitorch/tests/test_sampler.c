@@ -37,8 +37,8 @@ Test(sampler, shuffling_is_a_permutation_of_seed_and_epoch)
     free(a), free(again), free(next), free(seed);
 }
 
-/* Where each sample starts an epoch, over many epochs: all places are equally likely. Chi-square with 9 degrees of
- * freedom stays under 33.7 but for one seed in 10,000, and the seed is fixed. */
+/* Over many epochs all positions of a sample are equally likely. Chi-square with 9 degrees of freedom is below 33.7
+ * except for one seed in 10,000, and the seed is fixed. */
 Test(sampler, the_first_sample_is_uniform_over_epochs)
 {
     enum { N = 10, EPOCHS = 4000 };

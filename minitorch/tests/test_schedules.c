@@ -1,7 +1,7 @@
 /* test_schedules.c -- learning rates against closed forms, at every boundary; cyclical ones against Smith's formula.
  *
- * Everything is double; a schedule rounds less than ten times (and pow and cos are good to a unit in the last place),
- * so 1e-14 of the largest rate is ample and far below any difference that matters. */
+ * All computations are in double. A schedule has fewer than ten roundings (pow and cos are accurate to a unit in the
+ * last place), so 1e-14 of the largest rate is a sufficient tolerance, far below any relevant difference. */
 #include "optim/schedule.h"
 #include "tests/must.h"
 
@@ -61,7 +61,7 @@ Test(schedules, cosine_starts_halves_and_ends)
     check(&s, 1, 0.1);
 }
 
-Test(schedules, triangles_have_tips_and_feet)
+Test(schedules, triangles_have_their_extremes_where_documented)
 {
     mt_schedule s = { MT_SCHEDULE_TRIANGULAR, .lr = 1.0, .lr_min = 0.2, .period = 4, .gamma = 0.9 };
     static const double first[] = { 0.2, 0.4, 0.6, 0.8, 1.0, 0.8, 0.6, 0.4, 0.2 };

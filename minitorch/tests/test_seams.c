@@ -1,4 +1,4 @@
-/* test_seams.c -- the given code behind the seams of later labs: cast policy, tape hooks, communicator, spans. */
+/* test_seams.c -- the extension points for later labs: cast policy, tape hooks, communicator, spans. */
 #include "aborts.h"
 #include "ops/policy.h"
 #include "autograd/tape.h"
@@ -177,7 +177,7 @@ static void begin_listening(void)
     mt_span_listen(note_span, &spans);
 }
 
-Test(span, one_that_began_unheard_is_not_told)
+Test(span, one_that_began_without_an_observer_is_not_reported)
 {
     begin_listening();
     cr_assert_eq(spans.count, 0);

@@ -1,4 +1,4 @@
-/* test_shape.c -- which shapes fit together, which make no sense, and what is said about them. */
+/* test_shape.c -- which shapes are compatible, which are invalid, and the messages about them. */
 #include "aborts.h"
 #include "core/view.h"
 

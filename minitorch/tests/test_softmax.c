@@ -1,9 +1,9 @@
 /* test_softmax.c -- softmax and cross-entropy against double-precision oracles, finite differences, saturation, faults.
  *
  * Tolerances, in roundings (u each): x - max is rounded, and exp turns its error of |x - max| <= span into a relative
- * one; exp itself counts for libm's; both happen above the fraction's line and in the sum below it. Adding C terms
- * takes C - 1, the division and its product 2. A probability is off by at most 2 (span + libm) + C + 2 roundings of
- * itself. */
+ * one; exp itself counts as libm's. Both occur in the numerator and in the sum in the denominator. Adding C terms has
+ * C - 1 roundings, the division and its product 2. So a probability's relative error is at most 2 (span + libm) + C + 2
+ * roundings. */
 #include "ops/kernels.h"
 #include "testing/gradcheck.h"
 #include "tests/must.h"
@@ -86,7 +86,7 @@ Test(softmax, forward_matches_the_oracle)
         check_forward(3, sizes[c], -3000, 3000);
         check_forward(131, sizes[c], -5, 5);
     }
-    mt_softmax_fwd_cpu(NULL, NULL, 0, 0); /* no rows: nothing to complain of */
+    mt_softmax_fwd_cpu(NULL, NULL, 0, 0); /* no rows: not an error */
 }
 
 Test(softmax, saturates_without_overflow)
@@ -315,7 +315,7 @@ static void backward_with(const int32_t *label)
     mt_cross_entropy_bwd_cpu(d, dloss, p, label, 3, 4);
 }
 
-/* Run call(label) in a child that must abort, and give what it said. */
+/* Run call(label) in a child that must abort, and return its message. */
 static void abort_words(void (*call)(const int32_t *label), const int32_t *label, char *words, size_t size)
 {
     int ends[2], status;

@@ -1,5 +1,5 @@
-/* test_testing.c -- the judges are judged: comparison and gradient check accept what is right and name what is
- * wrong. */
+/* test_testing.c -- tests of the test library: comparison and gradient check accept correct values and name wrong
+ * ones. */
 #include "testing/gradcheck.h"
 #include "tests/must.h"
 
@@ -11,7 +11,7 @@ Test(compare, tolerance_is_the_bound_of_k_roundings)
 {
     cr_assert_float_eq(mt_tolerance(1, 3), 3 * 0x1p-24, 1e-6 * 3 * 0x1p-24);
     cr_assert(mt_tolerance(0, 1) == 0);
-    /* 1000 additions of 0.1f do stay within it, and the bound is not a thousand times too wide. */
+    /* 1000 additions of 0.1f stay within the bound, and it is less than a thousand times too large. */
     float sum = 0;
     for (int i = 0; i < 1000; i++)
         sum += 0.1f;

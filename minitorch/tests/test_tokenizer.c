@@ -1,9 +1,9 @@
-/* test_tokenizer.c -- encoding and learning: GPT-2's ids by other tokenizers, any bytes and back, and what must not
- * matter.
+/* test_tokenizer.c -- encoding and training: GPT-2's ids from other tokenizers, round trips of any bytes, and what may
+ * not change the ids.
  *
- * What needs GPT-2's vocabulary says so and passes where it cannot be fetched (datasets/fetch gpt2); the rest uses a
- * small one that is committed: datasets/reference/tiny, learned by `tokenize --train 600` from handouts of this
- * repository. */
+ * Tests that need GPT-2's vocabulary print a message and pass where it cannot be fetched (datasets/fetch gpt2); the
+ * rest uses a small one that is committed: datasets/reference/tiny, trained by `tokenize --train 600` on handouts of
+ * this repository. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static mt_vocabulary *tiny(void)
     return v;
 }
 
-/* NULL, and a line that says why, when it is not there. */
+/* NULL, and a message with the reason, if it is not available. */
 static mt_vocabulary *gpt2(const char *what)
 {
     char dir[4096];
@@ -135,7 +135,7 @@ Test(tokenizer, end_of_text_is_a_token_when_asked_for_only)
     mt_vocabulary_free(v);
 }
 
-/* Of random bytes most are not UTF-8; the others are a mixture of what GPT-2's rules tell apart. */
+/* Random bytes are mostly not UTF-8; the other texts mix all kinds of characters that GPT-2's rules distinguish. */
 static int64_t random_text(uint8_t *text, int64_t most, mt_rng *rng)
 {
     static const char *const part[] = { "the", " ",        "  ",           "\n",       "'s",
@@ -195,7 +195,7 @@ Test(tokenizer, a_text_cut_where_allowed_gives_the_same_ids)
     mt_vocabulary_free(v);
 }
 
-/* The table of words is small: an encoder that has met many others gives the same ids as a new one. */
+/* The cache of words is small: an encoder that has encoded many others gives the same ids as a new one. */
 Test(tokenizer, what_was_met_before_does_not_matter)
 {
     mt_vocabulary *v = tiny();
@@ -235,7 +235,7 @@ Test(tokenizer, long_pieces_merge_like_short_ones)
     mt_vocabulary_free(v);
 }
 
-Test(tokenizer, a_megabyte_without_a_blank_is_no_trap)
+Test(tokenizer, a_megabyte_without_a_blank_is_fast)
 {
     enum { SIZE = 1 << 20 };
     mt_vocabulary *v = tiny();
@@ -252,7 +252,7 @@ Test(tokenizer, a_megabyte_without_a_blank_is_no_trap)
     mt_vocabulary_free(v);
 }
 
-Test(tokenizer, an_id_out_of_range_is_refused_with_its_place)
+Test(tokenizer, an_id_out_of_range_is_refused_with_its_position)
 {
     mt_vocabulary *v = tiny();
     const int32_t ids[] = { 1, 2, 600 }, negative[] = { -1 };
@@ -287,7 +287,7 @@ Test(tokenizer, the_most_frequent_neighbours_are_merged_first)
     mt_vocabulary_free(v);
 }
 
-/* Learned slowly: all pairs counted anew for each merge. */
+/* The slow reference: all pairs are counted again for each merge. */
 static void learn_slowly(const uint8_t *text, int64_t size, int64_t merges, const mt_vocabulary *v)
 {
     int32_t *symbol = malloc((size_t)size * sizeof *symbol), *border = calloc((size_t)size + 1, sizeof *border);
@@ -355,7 +355,7 @@ Test(tokenizer, learning_from_long_pieces_is_fast)
     free(text);
 }
 
-Test(tokenizer, an_empty_text_teaches_nothing)
+Test(tokenizer, an_empty_text_gives_no_merges)
 {
     mt_vocabulary *v = mt_vocabulary_train(NULL, 0, 300);
     cr_assert_eq(v->token.count, 257);

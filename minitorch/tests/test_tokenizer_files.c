@@ -1,4 +1,4 @@
-/* test_tokenizer_files.c -- vocab.bpe, good and hostile; the token file that `tokenize` writes. */
+/* test_tokenizer_files.c -- vocab.bpe, valid and malicious; the token file that `tokenize` writes. */
 #include "text/vocabulary.h"
 #include "data/token_writer.h"
 #include "tests/temp_dir.h"

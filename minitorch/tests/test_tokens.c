@@ -1,5 +1,4 @@
-/* test_tokens.c -- token files: windows hold what was written, files that are wrong are refused with name and
- * offset. */
+/* test_tokens.c -- token files: windows contain the written tokens; wrong files are refused with name and offset. */
 #include "core/io.h"
 #include "data/loader.h"
 #include "data/token_writer.h"
@@ -67,7 +66,7 @@ Test(tokens, windows_hold_the_text_and_the_text_one_token_later)
     }
 }
 
-/* Against counting one by one: a window that starts at s is there when token s + T is. */
+/* Against counting one by one: a window that starts at s exists if token s + T does. */
 Test(tokens, every_window_that_fits_is_there)
 {
     for (int64_t count = 0; count <= 30; count++)

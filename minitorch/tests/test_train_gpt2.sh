@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# train_gpt2 killed (-9) in the middle and resumed ends with the same bits as an uninterrupted run, with any number of workers.
+# train_gpt2 killed (-9) in the middle and resumed ends with the same bits as an uninterrupted run, with any number of
+# workers, whatever backward computes again.
 set -uo pipefail
 bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
 train=$bin/train_gpt2 generate=$bin/generate
@@ -14,21 +15,42 @@ flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 -
 flags+=(--steps 2000 --eval-every 100 --eval-batches 2)
 
 "$train" "${flags[@]}" -o "$dir/straight" >"$dir/log" 2>&1 && ok || bad "a plain run: $(tail -1 "$dir/log")"
-"$train" "${flags[@]}" --workers 2 -o "$dir/broken" >/dev/null 2>&1 &
+"$train" "${flags[@]}" --workers 2 --recompute selective -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
 until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
-"$train" "${flags[@]}" --workers 3 --prefetch 1 -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"
+"$train" "${flags[@]}" --workers 3 --prefetch 1 --recompute block -o "$dir/broken" --resume >"$dir/log" 2>&1 && ok || bad "resumed: $(tail -1 "$dir/log")"
+grep -q '^Backward computes again: layers 0-1 block$' "$dir/log" && ok || bad "--recompute block says nothing"
 cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits after resuming"
-# All columns but the last, which is speed. A resumed run's first mean covers the same steps: it starts at an evaluation.
+# All columns but the last, which is speed. A resumed run's first mean covers the same steps: it starts at an
+# evaluation.
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
 
-# refused WORDS FLAG...: a run with these flags does not go on from the checkpoint, and says why.
+# The allocator changes no bit; a block whose size comes again costs no call of the system.
+short=("${flags[@]}" --steps 40 --eval-every 20)
+"$train" "${short[@]}" -o "$dir/system" >"$dir/log" 2>&1 && ok || bad "a short run: $(tail -1 "$dir/log")"
+"$train" "${short[@]}" --allocator caching -o "$dir/caching" >"$dir/log" 2>&1 && ok || bad "--allocator caching: $(tail -1 "$dir/log")"
+cmp "$dir/system/run.ckpt" "$dir/caching/run.ckpt" && ok || bad "other bits with --allocator caching"
+grep -qE '^[0-9]{4,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
+"$train" "${short[@]}" --allocator fast >"$dir/log" 2>&1 && bad "an allocator that does not exist" || ok
+grep -qF 'there is no allocator "fast": use system or caching' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
+
+# A budget below what a plain step takes: the plan keeps it, and says what is computed again.
+peak() { awk -v name="$1" '$1 == name && /GFLOP/ { print $4 * 1000 }' "$dir/log"; } # kB
+"$train" "${flags[@]}" --plan >"$dir/log" 2>&1 && [ "$(peak block)" -lt "$(peak none)" ] && ok || bad "a plan: $(cat "$dir/log")"
+budget=$((($(peak block) + $(peak none)) / 2))
+"$train" "${flags[@]}" --plan --recompute ${budget}kB >"$dir/log" 2>&1 && [ "$(peak chosen)" -le $budget ] && ok || bad "a plan with a budget: $(cat "$dir/log")"
+grep -q '^Backward computes again: layers 0' "$dir/log" && ok || bad "a budget says nothing"
+"$train" "${short[@]}" --recompute ${budget}kB -o "$dir/budget" >"$dir/log" 2>&1 && cmp "$dir/system/run.ckpt" "$dir/budget/run.ckpt" && ok || bad "a budget: $(tail -1 "$dir/log")"
+
+# refused WORDS FLAG...: a run with these flags does not continue from the checkpoint, and prints the reason.
 refused() {
     "$train" "${flags[@]}" "${@:2}" -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed with ${*:2}" || ok
     grep -qF -- "$1" "$dir/log" && ok || bad "${*:2} said: $(tail -1 "$dir/log")"
 }
+refused 'recompute "all": use one of none, selective, block' --recompute all
+refused 'recompute: a budget of 1000 bytes is too small: the least is ' --recompute 1kB
 refused 'with steps 2000, not 7; --resume needs the flags of the run' --steps 7
 refused 'with seed 1, not 9007199254740993' --seed 9007199254740993
 refused 'with lr 0.002' --lr 0.003

@@ -18,14 +18,25 @@ if grep -q off "$bin/../cuda-choice"; then
 else
     "$train" "${flags[@]}" -o "$dir/here" >"$dir/log" 2>&1 && ok || bad "on the cpu: $(tail -1 "$dir/log")"
     "$train" "${flags[@]}" --device cuda -o "$dir/there" >"$dir/log" 2>&1 && ok || bad "on cuda: $(tail -1 "$dir/log")"
-    # The longest path rounds 2 (11 * 32 + 2 * 16 + 16) + 90 < 1000 times, 2^-24 of a loss below 4 each, on both sides and
-    # in each of 4 steps: 0.002. In these steps the loss falls by a hundred times as much.
+    # The longest path has 2 (11 * 32 + 2 * 16 + 16) + 90 < 1000 roundings, 2^-24 of a loss below 4 each, on both devices
+    # and in each of 4 steps: 0.002. In these steps the loss falls by a hundred times as much.
     paste -d, "$dir/here/metrics.csv" "$dir/there/metrics.csv" | awk -F, 'function off(a, b) { return a > b + 0.002 || b > a + 0.002 }
         NR > 1 { wrong += off($2, $8) || off($3, $9) || $4 != $10 }
         NR == 2 { first = $8 }
         END { exit wrong > 0 || NR != 3 || $8 >= first - 0.1 }' &&
         ok || bad "$(tail -n +2 "$dir/here/metrics.csv" "$dir/there/metrics.csv")"
     grep -q '^planned peak .* MB, measured in the first step [0-9.]*[1-9]' "$dir/log" && ok || bad "no memory was counted: $(cat "$dir/log")"
+    "$train" "${flags[@]}" --device cuda --allocator caching -o "$dir/cached" >"$dir/log" 2>&1 && ok || bad "caching: $(tail -1 "$dir/log")"
+    cmp "$dir/there/run.ckpt" "$dir/cached/run.ckpt" && ok || bad "other bits with --allocator caching"
+    grep -qE '^[0-9]{3,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
+    if grep -q emu "$bin/../cuda-choice"; then
+        for allocator in system caching; do
+            CUEMU_MEMORY=16 "$train" "${flags[@]}" --batch 4000 --device cuda --allocator $allocator -o "$dir/full" >"$dir/log" 2>&1 &&
+                bad "$allocator: 16 MB were enough" || ok
+            grep -q 'out of memory on cuda' "$dir/log" && grep -q '^To need less: a smaller --batch' "$dir/log" &&
+                [ "$(grep -c '^large blocks ' "$dir/log")" = "$([ $allocator = caching ] && echo 1 || echo 0)" ] && ok || bad "$allocator: $(cat "$dir/log")"
+        done
+    fi
 fi
 "$train" --device gpu >"$dir/log" 2>&1 && bad "a device that does not exist" || ok
 grep -qF -- '--device:' "$dir/log" && ok || bad "said: $(cat "$dir/log")"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# test_train_mnist_cuda.sh -- train_mnist --device cuda has the losses of --device cpu, step by step, on stand-in digits:
-# on the GPU where there is one, else in the emulator.
+# test_train_mnist_cuda.sh -- train_mnist --device cuda has the losses of --device cpu, step by step, on stand-in
+# digits: on the GPU where there is one, else in the emulator.
 #
-# The tolerance. A step rounds every number on its way ROUNDINGS times at most (the longest sum, and what stands around it), on
-# either device, so its update is off by ROUNDINGS * 2^-24 of itself. What an update that is off does to later losses is
-# measured, not guessed: a third run, on the CPU, takes updates that are larger by 1/1024 of themselves (its learning rate
-# is), in the direction in which the loss changes most, and its losses differ by so much. Losses of the two devices may differ
-# by the roundings' share of the largest such difference so far, for each of the two; besides by the rounding of the loss
-# itself, and by what six printed digits leave open.
+# The tolerance. In a step every number has at most ROUNDINGS roundings (the longest sum, and the operations before and
+# after it), on either device, so the relative error of its update is at most ROUNDINGS * 2^-24. The effect of such an
+# error on later losses is measured: a third run, on the CPU, has a learning rate, and so updates, larger by 1/1024, in
+# the direction in which the loss changes most. The losses of the two devices may differ by ROUNDINGS * 2^-24 * 1024
+# times its largest difference so far, for each of the two, and by the rounding of the loss itself and of its six
+# printed digits.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 bin=${MT_BIN:-$root/build/release/bin}

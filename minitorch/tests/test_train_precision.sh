@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Training in bf16 and f16: the validation loss is that of f32, and a run in f16 that was killed (-9) goes on with the same bits, its
-# loss scaler included.
+# Training in bf16 and f16: the validation loss is that of f32, and a run in f16 that was killed (-9) continues with the
+# same bits, including its loss scaler, whatever backward computes again.
 set -uo pipefail
 bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
 train=$bin/train_gpt2
@@ -18,12 +18,12 @@ for dtype in f32 bf16 f16; do
     "$train" "${flags[@]}" --dtype $dtype -o "$dir/$dtype" >"$dir/log" 2>&1 && ok || bad "$dtype: $(tail -1 "$dir/log")"
     loss+=("$(tail -1 "$dir/$dtype/metrics.csv" | cut -d, -f3)")
 done
-# 1 %: what rounding changes is noise, as another seed would make, and a few times smaller.
+# 1 %: the effect of rounding is noise, a few times smaller than that of another seed.
 awk -v f32="${loss[0]}" -v bf16="${loss[1]}" -v f16="${loss[2]}" 'function off(a) { return a > 1.01 * f32 || a < 0.99 * f32 }
     BEGIN { exit off(bf16) || off(f16) || bf16 == f32 || f16 == f32 }' && ok || bad "losses of f32, bf16, f16: ${loss[*]}"
 [ "$(tail -1 "$dir/f16/metrics.csv" | cut -d, -f6)" = 32768 ] && ok || bad "the scale of f16: $(tail -1 "$dir/f16/metrics.csv")"
 
-"$train" "${flags[@]}" --dtype f16 -o "$dir/broken" >/dev/null 2>&1 &
+"$train" "${flags[@]}" --dtype f16 --recompute block -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
 until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 3 ]; do sleep 0.01; done
 kill -9 $victim && ok || bad "the run ended before it was killed"
@@ -35,7 +35,12 @@ grep -qF 'with dtype f16, not bf16' "$dir/log" && ok || bad "said: $(tail -1 "$d
 "$train" "${flags[@]}" --dtype i8 -o "$dir/none" >"$dir/log" 2>&1 && bad "products in i8" || ok
 grep -qF 'products in "i8": use one of f32, bf16, f16' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 
-# Gradients that never are finite end the run with words, and change nothing.
+# Where all steps between two evaluations overflow there is no loss: a dash, in words, and nan in the file; their tokens count.
+"$train" "${flags[@]}" --dtype f16 --lr 1e3 --optimizer sgd --clip 1e9 --warmup 0 --eval-every 20 --steps 40 -o "$dir/dash" >"$dir/log" 2>&1 && ok || bad "dash"
+grep -qE '^ *40 +- ' "$dir/log" && grep -qE 'no loss of the last 20 steps is finite: each was skipped' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
+awk -F, 'END { exit !($1 == 40 && $2 == "nan" && $5 > 0) }' "$dir/dash/metrics.csv" && ok || bad "wrote: $(tail -1 "$dir/dash/metrics.csv")"
+
+# Gradients that are never finite end the run with a message, and change nothing.
 "$train" "${flags[@]}" --dtype f16 --lr 1e3 --optimizer sgd --clip 1e9 --warmup 0 -o "$dir/inf" >"$dir/log" 2>&1 && bad "a rate of 1000" || ok
 grep -qE 'the gradients of 100 steps in a row were not finite' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 echo "train_precision: $passed passed, $failed failed"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# train_gpt2 on a token file of tokenize: killed (-9), then out of disk space, then resumed, it ends with the same bits as an
-# undisturbed run; a token file of characters gives the bits of its text; combinations that do not fit are refused.
+# train_gpt2 on a token file of tokenize: killed (-9), then out of disk space, then resumed, it ends with the same bits
+# as an undisturbed run; a token file of characters gives the bits of its text; combinations that do not fit are
+# refused.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=$root/build/release/bin
@@ -10,7 +11,7 @@ dir=$(mktemp -d) passed=0 failed=0
 trap 'rm -rf "$dir"' EXIT
 ok() { passed=$((passed + 1)); }
 bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
-# says WORDS... -- the last program failed, and with these words.
+# says WORDS... -- the last program failed with a message that contains these words.
 says() { [ $rc -eq 1 ] && grep -aqF -- "$*" "$dir/log" && ok || bad "exit $rc, not \"$*\": $(tail -1 "$dir/log")"; }
 run() { "$@" >"$dir/log" 2>&1 && rc=0 || rc=$?; }
 
@@ -48,7 +49,7 @@ cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits aft
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
 [ "$(wc -l <"$dir/broken/metrics.csv")" -eq 13 ] && ok || bad "rows: $(wc -l <"$dir/broken/metrics.csv")"
 
-# A resume with flags of another run changes nothing beside the checkpoint.
+# A resume with the flags of another run is refused and changes no file.
 run "$train" "${flags[@]}" --vocab "$dir/400" --data "$dir/400.tokens" -o "$dir/broken" --resume
 says "--resume needs the flags of the run that it continues"
 cmp "$dir/300/vocab.bpe" "$dir/broken/vocab.bpe" && ok || bad "it replaced the vocabulary"
@@ -78,7 +79,7 @@ head -c 999 "$dir/nano.bin" >"$dir/odd.bin"
 run "$tokenize" --raw -o "$dir/odd.tokens" "$dir/odd.bin"
 says "odd.bin: 999 bytes are no whole number of ids of two bytes"
 
-# Text longer than the context of 16 tokens, in the prompt and behind it.
+# Text longer than the context of 16 tokens, in the prompt and after it.
 prompt=$(head -c 500 "$dir/text")
 run "$generate" -r "$dir/straight" -p "$prompt" -n 0
 [ "$(sed '$d' "$dir/log")" = "$prompt" ] && ok || bad "a long prompt: $(tail -1 "$dir/log")"

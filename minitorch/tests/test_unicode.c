@@ -1,4 +1,4 @@
-/* test_unicode.c -- UTF-8 and the kinds of characters that GPT-2's rules tell apart. */
+/* test_unicode.c -- UTF-8 and the classes of characters that GPT-2's rules distinguish. */
 #include <criterion/criterion.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* test_updates.c -- every update rule over 1,000 steps against an oracle in double that carries its own tolerances
- * (testing/update_oracle.h says how the errors grow), and AdamW fused against AdamW in passes. */
+/* test_updates.c -- every update rule over 1,000 steps against an oracle in double that computes its own tolerances
+ * (error growth: testing/update_oracle.h), and AdamW fused against AdamW in passes. */
 #include "core/rng.h"
 #include "testing/update_oracle.h"
 #include "tests/must.h"
@@ -66,7 +66,7 @@ static void fixture_free(fixture *f)
         free(f->u.state[s]);
 }
 
-/* Gradients of very different sizes; every 11th element never gets one. */
+/* Gradients of very different magnitudes; every 11th element never has one. */
 static void fixture_next(fixture *f)
 {
     mt_rng rng = mt_rng_new((uint64_t)++f->u.step, MT_STREAM_USER);
@@ -134,7 +134,7 @@ Test(updates, any_size)
             follow(r, unusual(), sizes[s][0], sizes[s][1], 5);
 }
 
-/* The oracle's tolerance must not let anything pass: after 1,000 steps it is below half of one of them. */
+/* The oracle's tolerance must not be too large: after 1,000 steps it is below half of one step. */
 Test(updates, oracle_is_tight)
 {
     for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
@@ -156,7 +156,7 @@ Test(updates, oracle_is_tight)
 
 /* ---- promises of single rules -------------------------------------------------------------------- */
 
-/* m_hat = g and v_hat = g^2 after one step, so Adam moves by lr g / (|g| + eps): by lr, whatever size g has. */
+/* m_hat = g and v_hat = g^2 after one step, so Adam's step is lr g / (|g| + eps): lr, for any magnitude of g. */
 Test(updates, adams_first_step_is_lr)
 {
     static const mt_update_kind adams[] = { MT_ADAM, MT_ADAMW };
@@ -173,7 +173,7 @@ Test(updates, adams_first_step_is_lr)
     }
 }
 
-/* Where no gradient ever was, nothing moves and nothing becomes NaN: not 0 / sqrt(0), not a row of zeros. */
+/* Elements whose gradient was always 0 do not change and do not become NaN: 0 / sqrt(0), a row of zeros. */
 Test(updates, no_gradient_no_move)
 {
     for (const rule *r = rules; r < rules + MT_COUNT(rules); r++) {

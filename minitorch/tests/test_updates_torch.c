@@ -1,8 +1,8 @@
 /* test_updates_torch.c -- 1,000 steps beside torch.optim (datasets/reference/optimizers_torch.py), for torch's rules.
  *
- * Torch computed in double, so two comparisons are possible. The kernel must stay within the oracle's tolerance of
- * torch: no rounding of torch's adds to that. And the oracle itself must agree with torch to double precision: both
- * round at most as often as an f32 computation, each time 2^-29 as much (2^-53 against 2^-24), and both may be off. */
+ * Torch's values are in double, so two comparisons are possible. The kernel must be within the oracle's tolerance of
+ * torch, whose own rounding is negligible. And the oracle must agree with torch in double precision: both round at most
+ * as often as an f32 computation, each time 2^-29 as much (2^-53 against 2^-24), and both may be off. */
 #include "testing/dump.h"
 #include "testing/update_oracle.h"
 #include "tests/must.h"

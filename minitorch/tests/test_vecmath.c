@@ -53,7 +53,7 @@ static float erf_of(float x)
     return mt_erff(x);
 }
 
-/* vecmath.h promises: 1.1 and 1.4 and 1.2 were seen. */
+/* vecmath.h documents maximum errors of 1.1, 1.4 and 1.2. */
 Test(vecmath, exp_is_within_2_units)
 {
     cr_assert_leq(worst(exp_of, exp), 2);

@@ -1,7 +1,7 @@
 /* test_view.c -- the arithmetic of views and the copy against a naive oracle.
  *
- * The oracle (a "list") is the list of storage elements in row-major order, moved one by one by the definition of each
- * operation; it knows no strides. A view is right when its elements, one by one, are the list's. */
+ * The oracle (a "list") is the list of storage elements in row-major order, rearranged by the definition of each
+ * operation; it has no strides. A view is correct if its elements equal the list's. */
 #include "aborts.h"
 #include "core/rng.h"
 #include "core/view.h"
@@ -116,7 +116,7 @@ static void check_copy(const mt_view *view, const list *l, int64_t size)
         cr_assert(out[i] == 0xEE && out[8 + bytes + i] == 0xEE, "copy of %s wrote outside", mt_view_text(view));
 }
 
-/* Everything that can be asked of a view. */
+/* Checks all properties of a view. */
 static void check_view(const mt_view *view, const list *l)
 {
     int64_t index[MT_MAX_RANK] = { 0 }, found[MT_MAX_RANK], n = count_of(l->shape);
@@ -154,7 +154,7 @@ static bool some_strides_fit(const list *l, mt_shape shape)
     return true;
 }
 
-/* Reshape succeeds exactly where strides exist, and then says the list's elements; where not, out is unchanged. */
+/* Reshape succeeds exactly where strides exist, and then has the list's elements; otherwise out is unchanged. */
 static bool check_reshape(const mt_view *view, const list *l, mt_shape shape)
 {
     mt_view result = { .rank = -5 };
