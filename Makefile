@@ -58,7 +58,7 @@ unit_obj      = $(patsubst solutions/%$(1),$(2)/units/%.o,$(patsubst labs/%$(1),
 PLAIN        := $(if $(filter 11,$(if $(filter 08,$(MINE)),$(MINE),11)),,$(REF)/plain/gpt2.o)
 UNIT_OBJ     := $(call unit_obj,.c,$(REF)) $(PLAIN)
 # Kernels that units of later labs call in rows which count bytes (grader/traffic.h).
-COUNTED      := $(patsubst solutions/%.c,$(REF)/counted/%.o,$(wildcard solutions/04-optimizers/*.c))
+COUNTED      := $(patsubst solutions/%.c,$(REF)/counted/%.o,$(wildcard solutions/01-matmul/*.c solutions/04-optimizers/*.c))
 APP_BIN       = $(patsubst %.c,$(B)/bin/%,$(notdir $(APPS)))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
 TOOL_BIN     := $(patsubst grader/tools/%.c,$(REF)/bin/%,$(GRADER_TOOLS)) $(REF)/bin/mutate
@@ -78,7 +78,7 @@ include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 all: apps grader
 	@echo "CUDA: $(CUDA_FOUND)"
 apps: $(APP_BIN)
-grader: $(GRADE_BIN) $(TOOL_BIN) $(REF)/defined $(COUNTED)
+grader: $(GRADE_BIN) $(TOOL_BIN) $(REF)/defined $(REF)/worker/launch $(COUNTED)
 
 # ---- building ---------------------------------------------------------------------------------------------------
 define compile
@@ -120,6 +120,9 @@ $(eval $(call archive_rule,given,$(call obj,$(GIVEN))))
 $(eval $(call archive_rule,testing,$(call obj,$(TESTING))))
 $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
 
+# The program that starts a worker in the sandbox, where there are no libraries.
+$(REF)/worker/launch: $(REF)/worker/launch.o
+	@echo '  LINK $@' && $(CC) -static -o $@ $<
 # Of what a worker is linked with, for grader/symbols.c: the symbols that units of others cannot define again.
 $(REF)/defined: $(WORKER_OBJ) $(UNIT_OBJ) $(REF)/libgiven.a
 	@cd $(@D) && nm -A -P -g --defined-only libgiven.a units/*/*.o worker/*.o >$(@F)
@@ -252,9 +255,9 @@ data:
 data-or-standin: reference
 	@MT_MAKE_DIGITS=$(REF)/bin/make_digits datasets/fetch --or-standin mnist >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
-train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/profile data
+train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/profile $(B)/bin/memory data
 	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve
+train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/memory
 	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
 	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)

@@ -4,7 +4,7 @@
  *   src/labs/NN-name/ units as collected     obj/NN-name/ their objects     obj/counted/ those of MG_COUNTED
  *   src/stub.c, obj/one/ see stub.c
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
- *   bin/ launch, worker-0: linked from our objects only
+ *   bin/         prebuilt: launch, which starts a worker
  *   out/ worker-*: linked with the student's objects too
  *
  * A compiler run sees include/ and one src/labs/NN-name/, and writes one obj/NN-name/. It starts in src/, so that
@@ -115,6 +115,7 @@ static mt_status copy_prebuilt(const mg_build *b)
     char from[PATH_MAX], to[PATH_MAX];
     mt_status status = MT_OK;
     static const char *const trees[] = { "worker", "units", "counted" };
+    static const char without[] = "12-checkpoints"; /* reads JSON by a library that cannot be linked statically */
     for (int64_t i = 0; status == MT_OK && i < MT_COUNT(trees); i++) {
         mg_path(from, "%s/%s", b->build, trees[i]);
         mg_path(to, "%s/in/%s", b->scratch, trees[i]);
@@ -122,13 +123,17 @@ static mt_status copy_prebuilt(const mg_build *b)
             continue; /* only kernels of the optimizers, which few rows count */
         status = need(from, "run make first");
         if (status == MT_OK)
-            status = mg_copy_tree(to, from, ".o", NULL);
+            status = mg_copy_tree(to, from, ".o", without);
     }
-    mg_path(from, "%s/libgiven.a", b->build);
-    mg_path(to, "%s/in/libgiven.a", b->scratch);
-    if (status == MT_OK)
+    static const char *const files[][2] = { { "libgiven.a", "in/libgiven.a" }, { "worker/launch", "bin/launch" } };
+    for (int64_t i = 0; status == MT_OK && i < MT_COUNT(files); i++) {
+        mg_path(from, "%s/%s", b->build, files[i][0]);
+        mg_path(to, "%s/%s", b->scratch, files[i][1]);
         status = need(from, "run make first");
-    return status == MT_OK ? mg_copy_file(to, from) : status;
+        if (status == MT_OK)
+            status = mg_copy_file(to, from);
+    }
+    return status;
 }
 
 mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined)
@@ -150,7 +155,7 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
         status = mg_copy_tree(to, from, ".cuh", not_for_units);
     if (status == MT_OK)
         status = copy_prebuilt(b);
-    return status == MT_OK ? mg_link_launcher(b) : status;
+    return status;
 }
 
 /* ---- units ---------------------------------------------------------------------------------- */

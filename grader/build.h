@@ -24,8 +24,8 @@ enum { MG_REFERENCE = 0, MG_MINE = (1 << MG_UNITS) - 1 };
 /* In addition: the graded lab's units are compiled again with calls of worker/traffic.c at every memory access. */
 enum { MG_COUNTED = 1 << MG_UNITS };
 
-/* mg_build_open -- copy headers and prebuilt objects to the scratch folder, and link the launcher. The three pointers
- * are borrowed. */
+/* mg_build_open -- copy headers, prebuilt objects and the launcher (worker/launch.c) to the scratch folder. The three
+ * pointers are borrowed. */
 mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined);
 
 /* mg_build_source -- the folder in the scratch folder for a lab's units, before mg_build_units. */
@@ -65,8 +65,5 @@ bool mg_build_no_return(const mg_build *b, const char *log, const char *step, co
  * worker comes from that is in a unit. A return address is after its call, so the byte before it is looked up. False:
  * none is. */
 bool mg_build_line(const mg_build *b, const char *worker, const uint64_t *pc, int count, char *text, size_t size);
-
-/* mg_build_launcher -- the path of the launcher (worker/launch.c). */
-void mg_build_launcher(const mg_build *b, char path[PATH_MAX]);
 
 #endif

@@ -37,6 +37,4 @@ mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX]);
 /* mg_compile_counted -- compile the graded lab's C units for MG_COUNTED. */
 mt_status mg_compile_counted(const mg_build *b, char *log, size_t size);
 
-mt_status mg_link_launcher(const mg_build *b);
-
 #endif

@@ -269,7 +269,7 @@ static mt_status make_worker(mg_bench *bench, const mg_options *o, mg_results *r
         status = visit_mine(bench, o, results, take_lab); /* from the same submission, or else from labs/ */
     if (status == MT_OK)
         status = link_worker(bench, o, results);
-    mg_build_launcher(&bench->build, bench->launcher_path);
+    mg_path(bench->launcher_path, "%s/bin/launch", bench->build.scratch);
     bench->worker.path = bench->worker_path;
     bench->worker.launcher = bench->launcher_path;
     bench->worker.limits = bench->info.limits;

@@ -1,5 +1,4 @@
-/* link.c -- the static binaries that run submissions: the launcher and the workers. A link sees its own objects
- * only. */
+/* link.c -- the static binaries that run submissions, the workers. A link sees its own objects only. */
 #include "build_tools.h"
 
 #include <dirent.h>
@@ -7,29 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* ---- launcher ------------------------------------------------------------------------------- */
-
-void mg_build_launcher(const mg_build *b, char path[PATH_MAX])
-{
-    mg_path(path, "%s/bin/launch", b->scratch);
-}
-
-mt_status mg_link_launcher(const mg_build *b)
-{
-    char in[PATH_MAX], object[PATH_MAX], bin[PATH_MAX], launcher[PATH_MAX], log[1024];
-    mg_path(in, "%s/in", b->scratch);
-    mg_path(object, "%s/worker/launch.o", in);
-    mg_path(bin, "%s/bin", b->scratch);
-    mg_build_launcher(b, launcher);
-    const char *const argv[] = { mg_compiler, "-static", "-o", launcher, object, NULL };
-    mg_sandbox box = mg_tool_box(b, argv, NULL);
-    box.readable[0] = in;
-    box.writable[0] = bin;
-    mt_status status = mg_run_tool(&box, "linking the launcher", log, sizeof log);
-    return status == MT_OK ? mg_is_plain(launcher)
-                           : mt_fail(MT_ERR_UNAVAILABLE, "cannot link a static program: %s", log);
-}
 
 /* ---- workers -------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 # expect.sh -- sourced by tests of the tools: expect counts in passed and failed.
 passed=0 failed=0
 
-# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and says WORDS.
+# expect NAME STATUS WORDS COMMAND...: the command ends with STATUS and prints WORDS.
 expect() {
     local name=$1 status=$2 words=$3 out rc=0
     shift 3

@@ -60,7 +60,7 @@ static void expect(mg_results r, mg_verdict verdict, const char *words)
 Test(blame, names_the_earlier_lab, .init = open_all, .fini = close_all, .timeout = 600)
 {
     expect(grade(GOOD, GOOD_TWICE, GOOD_HALF, "88 89"), MG_PASS, "");
-    expect(grade(GOOD, TWICE("return 3 * x;"), GOOD_HALF, NULL), MG_PASS, ""); /* not asked for: the reference's */
+    expect(grade(GOOD, TWICE("return 3 * x;"), GOOD_HALF, NULL), MG_PASS, ""); /* not requested: the reference's */
     expect(grade(GOOD, TWICE("return 3 * x;"), GOOD_HALF, "88"), MG_FAIL, "passes with the reference's lab 88: look");
     expect(grade(GOOD, TWICE("return 3 * x;"), GOOD_HALF, "89,88 88"), MG_FAIL, "the reference's lab 88: look there");
     expect(grade(GOOD, GOOD_TWICE, HALF("__builtin_trap();"), "88 89"), MG_CRASH, "the reference's lab 89: look there");

@@ -1,5 +1,5 @@
-/* test_build.c -- what a link can see: an "object" that is a linker script names any file, found or not. And which
- * units are compiled. */
+/* test_build.c -- which files a link can read: an "object" that is a linker script may name any file. And which units
+ * are compiled. */
 #include "build.h"
 #include "toy.h"
 
@@ -130,7 +130,7 @@ Test(build, a_broken_unit_does_not_take_others_along, .init = open_all, .fini = 
     }
 }
 
-/* A submission, its objects and its worker are nobody else's to read. */
+/* Other users cannot read a submission, its objects and its worker. */
 Test(build, the_scratch_folder_is_closed_to_other_users, .init = open_all, .fini = close_all)
 {
     struct stat st;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The commands of the handouts and docs run; and commands.sh complains of those that do not.
+# The commands of the handouts and docs run; commands.sh reports those that do not.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 . grader/tests/expect.sh

@@ -1,5 +1,5 @@
-/* test_disturbed.c -- races, and gradings beside busy processes or on a machine that stood still: what disturbs the
- * machine changes no verdict. */
+/* test_disturbed.c -- races and gradings while other processes are busy, or after the machine was suspended: such
+ * disturbances change no verdict. */
 #include "session.h"
 #include "toy_units.h"
 
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A race that a busy machine disturbs is INCONCLUSIVE, and run again; *measured: it was not at last. */
+/* A race that is disturbed by a busy machine is INCONCLUSIVE, and run again; *measured: the last run was conclusive. */
 static mg_results race(toy *t, const char *body, bool *measured)
 {
     mg_results r = toy_grade(t, body, "90.2");
@@ -49,7 +49,7 @@ Test(disturbed, a_race_pays_for_speed, .timeout = 600)
     toy_close(&t);
 }
 
-/* The machine may lack memory for it, or kill it: that is said, and costs no points. */
+/* The machine may have too little memory for it, or kill it: that is reported, and costs no points. */
 Test(disturbed, a_worker_that_ended_before_its_request_is_an_error)
 {
     mg_worker worker = { .path = "/usr/bin/true", .launcher = "/usr/bin/true", .limits = { 1, 2, 64, 1, 16, 1 } };

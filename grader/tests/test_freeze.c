@@ -1,5 +1,5 @@
-/* test_freeze.c -- stopping a program, binding its threads to processors, and time limits on a machine that stopped
- * itself. */
+/* test_freeze.c -- stopping a program, binding its threads to processors, and time limits on a machine that was
+ * suspended. */
 #include "freeze.h"
 #include "patience.h"
 
@@ -20,7 +20,7 @@ static void *idle(void *unused)
     return unused;
 }
 
-/* A program of this many threads, on the first two processors that there are; 0 where there is only one. */
+/* A program of this many threads, on the first two available processors; 0 if there is only one. */
 static pid_t start(int threads)
 {
     cpu_set_t all, two;
@@ -50,7 +50,7 @@ static pid_t start(int threads)
     return pid;
 }
 
-/* Freeze and spread a program; on how many processors its threads may run, added up. */
+/* Stops a program and binds its threads; returns the number of processors on which each may run, added up. */
 static int places_of(pid_t pid)
 {
     char path[64];
@@ -93,7 +93,7 @@ Test(freeze, a_program_that_ended_is_not_frozen)
     mg_spread(pid);
 }
 
-/* What mg_session_call looks at to see that a stopped worker did not run (session.c). */
+/* What mg_session_call reads to detect that a stopped worker did not run (session.c). */
 Test(freeze, a_stopped_program_uses_no_processor_time_until_it_is_woken)
 {
     pid_t pid = fork();

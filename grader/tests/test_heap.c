@@ -1,4 +1,4 @@
-/* test_heap.c -- the marks of worker/heap.c: a write past the end aborts; blocks from elsewhere keep their bytes. */
+/* test_heap.c -- the guard bytes of worker/heap.c: a write past the end aborts; blocks of libc are not changed. */
 #include "worker/heap.c"
 
 #include <criterion/criterion.h>

@@ -1,10 +1,10 @@
-/* test_hopeless.c -- what fails twice in the same way is not tried again. */
+/* test_hopeless.c -- a function that fails twice in the same way is not called again. */
 #include "toy.h"
 
 #define TOY_BODY(text) \
     "#include <stdint.h>\n#include <stdlib.h>\nvoid toy(float *out, const float *x, int64_t n)\n{ " text " }\n"
 
-/* Three rows would time out one after the other; the function is given up after two. */
+/* Three rows would time out one after another; the function is not called again after two. */
 Test(hopeless, a_function_that_fails_twice_alike_is_not_called_again, .timeout = 600)
 {
     static const toy_case cases[] = { { { 1, "a", "" }, 3 }, { { 1, "b", "" }, 5 }, { { 1, "c", "" }, 7 } };

@@ -99,7 +99,7 @@ Test(killed, by_sigkill, .timeout = 600)
     toy_close(&t);
 }
 
-/* bubblewrap's own child dies with its parent only from its last step on. */
+/* Until the last step of its start, bubblewrap's child does not end with its parent. */
 Test(killed, while_the_sandbox_is_made, .timeout = 600)
 {
     toy t;

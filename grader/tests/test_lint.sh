@@ -10,12 +10,12 @@ trap 'rm -rf "$ROOT"' EXIT
 cp .clang-format "$ROOT"
 cd "$ROOT"
 mkdir -p minitorch/{core,ops,nn,data,ckpt,apps} solutions/{01-matmul,02-backprop} grader/{tools,attacks} labs/01-matmul
-# lints NAME STATUS WORDS: lint ends with STATUS and says WORDS.
+# lints NAME STATUS WORDS: lint ends with STATUS and prints WORDS.
 lints() { expect "$1" "$2" "$3" "$tool"; }
 lines() { # lines N: a function of N lines in all, called long_one
     printf 'static void long_one(void)\n{\n' && printf '    x();\n%.0s' $(seq $(($1 - 3))) && printf '}\n'
 }
-# violation NAME FILE WORDS: the file on standard input gives WORDS and no other complaint; then it is removed.
+# violation NAME FILE WORDS: the file on standard input gives WORDS and no other message; then it is removed.
 violation() {
     cat >"$2"
     lints "$1" 1 "$3"

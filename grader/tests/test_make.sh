@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The name of a submission reaches the grader as it is: neither make nor the shell runs anything in it. Another set of MINE
-# compiles the units of its labs and nothing else. make bench measures the units that it names.
+# The name of a submission is passed to the grader unchanged: neither make nor the shell executes any part of it. A
+# different MINE compiles the units of its labs and nothing else. make bench measures the units that it names.
 set -euo pipefail
 repo=$(cd "$(dirname "$0")/../.." && pwd) passed=0 failed=0
 root=$(mktemp -d)
@@ -37,7 +37,8 @@ else
     passed=$((passed + 1))
 fi
 
-# compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (gpt2.c only once, for lab 08).
+# compiles SET FILE...: what a set of MINE compiles, as if its units had just been written (gpt2.c only once, for lab
+# 08).
 compiles() {
     local said
     # shellcheck disable=SC2086
@@ -49,6 +50,16 @@ make -s -C "$repo" apps >"$root/log" 2>&1 || { cat "$root/log" && exit 1; }
 compiles 02 'labs/02-*/*.c'
 compiles '06 02' 'labs/0[26]-*/*.c*'
 compiles 08 'labs/08-*/*.c'
+# attention SET WORDS: with which attention programs of this set of MINE are linked: the plain one's object has a folder of its own.
+attention() {
+    local said=tiled
+    (cd "$repo" && make -n apps MINE="$1" -W minitorch/ops/gpt2.c) | grep plain/gpt2.o >/dev/null && said=plain
+    if [ $said = "$2" ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL: MINE=\"$1\" has the $said attention"; fi
+}
+attention '' tiled
+attention 08 plain
+attention '08 11' tiled
+attention 11 tiled
 # measures WANTED ARGUMENT...: what make bench runs last.
 measures() {
     local said

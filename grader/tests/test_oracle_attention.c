@@ -1,5 +1,5 @@
-/* test_oracle_attention.c -- the oracle of attention against its definition, written with every index in the open, and
- * against differences of its own forward; and its bounds: plain f32 arithmetic stays inside, 16 bits do not. */
+/* test_oracle_attention.c -- the oracle of attention against its definition, written with explicit indices, and against
+ * finite differences of its own forward; and its bounds: f32 arithmetic is within them, 16-bit arithmetic is not. */
 #include "checks/fill.h"
 #include "checks/oracle_attention.h"
 #include "core/element.h"
@@ -26,7 +26,7 @@ static const mg_attention a = {
     .lse = &lse[0][0][0],
 };
 
-/* Fresh numbers, scores about `size` large, and what forward would have saved. */
+/* New random numbers with scores of about `size`, and the results that forward would have saved. */
 static void start(float size)
 {
     mg_fill(&rng, &qkv[0][0][0][0][0], B * T * 3 * C, (mg_dist)NORMAL(0, 1));
@@ -172,7 +172,7 @@ Test(oracle_attention, gradients_are_derivatives)
 
 /* ---- bounds ----------------------------------------------------------------------------------------- */
 
-/* One query in f32, its keys one after the other with a running maximum, its inputs rounded by `cut`. */
+/* One query in f32, its keys one after another with a running maximum, its inputs rounded by `cut`. */
 static void in_f32(float o[D], float *sum_out, float cut(float), int b, int h, int i)
 {
     float max = -INFINITY, sum = 0;

@@ -1,4 +1,4 @@
-/* test_ptxas.c -- what is read from PTX and from ptxas -v, the formula of occupancy and what is kept, without nvcc. */
+/* test_ptxas.c -- parsing of PTX and of ptxas -v, the formula of occupancy and the stored results, without nvcc. */
 #include "ptxas.c"
 
 #include <criterion/criterion.h>

@@ -116,7 +116,7 @@ static char *report_of(mt_status (*report)(const char *, const mg_results *), co
     return read_file("report");
 }
 
-/* No bytes that a terminal or a browser interprets as anything but text. */
+/* There are no bytes that a terminal or a browser does not interpret as text. */
 static void expect_clean(const char *text)
 {
     static const char *const forbidden[] = {
@@ -178,7 +178,7 @@ Test(text, lines_are_as_wide_as_asked)
     free(wide);
 }
 
-/* The row that failed before it for the same reason says it all. */
+/* A row that failed for the same reason as the row before it refers to that one. */
 Test(text, a_follower_is_short)
 {
     mg_row rows[6];

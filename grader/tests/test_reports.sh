@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two gradings of one lab at once, into one folder: each has a report of its own. Afterwards the name is free again. A
-# report that cannot be written does not cost the grade.
+# Two gradings of one lab at the same time, into one folder: each has its own report. Afterwards the name is free again.
+# If a report cannot be written, the grade is still given.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=build/release passed=0 failed=0

@@ -18,7 +18,7 @@ static const mg_group groups[] = { MG_GROUP("90.1", "toy", toy_twice, many), MG_
                                    MG_GROUP("90.4", "other", toy_twice, many) };
 static const mg_lab lab = { "90-toy", groups, MT_COUNT(groups) };
 
-static char told[4096]; /* what the watcher was told, in order */
+static char told[4096]; /* the rows that the callback received, in order */
 
 static int64_t stop_at = -1; /* a Ctrl-C while this row runs */
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# strip: the skeleton is the expected one; every bad mark is refused with file:line and nothing is written.
+# strip: the skeleton is the expected one; every invalid mark is refused with file:line and nothing is written.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 strip=${STRIP:-build/release/bin/strip}

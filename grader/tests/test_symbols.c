@@ -1,5 +1,5 @@
-/* test_symbols.c -- which symbols, sections and instructions a unit may have: what is refused, in which words, and what
- * a right unit may use. */
+/* test_symbols.c -- which symbols, sections and instructions a unit may have: what is refused, with which message, and
+ * what a correct unit may use. */
 #include "symbols.h"
 #include "toy.h"
 

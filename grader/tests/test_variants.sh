@@ -8,7 +8,7 @@ ROOT=$(mktemp -d)
 export ROOT GRADE=$ROOT/grade
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
-# graded NAME STATUS WORDS: variants.sh ends with STATUS and says WORDS.
+# graded NAME STATUS WORDS: variants.sh ends with STATUS and prints WORDS.
 graded() { expect "$1" "$2" "$3" "$variants" build "${4:-}"; }
 
 printf '#!/usr/bin/env bash\necho "$*" >"$ROOT/options"; cat "$ROOT/said"\n' >grade

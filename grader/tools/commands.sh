@@ -21,9 +21,12 @@ pages=("$@")
 smallest() { # PROGRAM: options that make it end at once
     case $1 in
     attention_share) echo "--size toy --layers 1 --tokens 64 --rounds 1" ;;
+    bench_attention) echo "--heads 1 --width 8 --rounds 1" ;;
     bench_activations) echo "--elements 64 --rounds 1" ;;
+    bench_allocator) echo "--size toy --batch 1 --time 16 --steps 3 --rounds 1" ;;
     bench_gpt2) echo "--size toy --batch 1 --time 8 --steps 1 --tokens 2" ;;
     bench_loader) echo "--rounds 1 --images 1 --workers 2" ;;
+    bench_memory) echo "--layers 1 --heads 1 --width 8 --vocabulary 16 --batch 1 --time 8 --rounds 1" ;;
     bench_mlp) echo "--samples 64 --epochs 1" ;;
     bench_optim) echo "--params 65536 --rounds 1" ;;
     bench_precision) echo "--steps 1 --rounds 1" ;;

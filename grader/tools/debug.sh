@@ -26,7 +26,7 @@ for others in "$build"/units/*/; do
     [ "$(basename "$others")" = "$lab" ] || objects+=("$others"*.o)
 done
 "${link[@]}" "$build/worker/replay.o" "$build"/worker/calls_"$number"*.o "${objects[@]}" "${last[@]}" "$build/libgiven.a" \
-    -Wl,--defsym=mg_calls="mg_calls_$number" -lm -ldl -o "$out/replay"
+    -Wl,--defsym=mg_calls="mg_calls_$number" -lcjson -lm -ldl -o "$out/replay"
 
 export ASAN_OPTIONS=detect_leaks=0:print_legend=0:${ASAN_OPTIONS:-} UBSAN_OPTIONS=print_stacktrace=1 CUEMU_LEAKS=0
 if [ -n "${GDB:-}" ]; then
