@@ -38,12 +38,16 @@ mt_status mt_safetensors_load(const mt_safetensors *file, const mt_state *state,
 mt_dtype mt_safetensors_stored(const mt_safetensors *file, const mt_state *state, const char *prefix);
 
 /* mt_safetensors_check -- mt_safetensors_load without copying.
- * mt_safetensors_has -- whether the file has a tensor of this name.
- * mt_safetensors_put -- the tensors of a mt_state as a file of a checkpoint, for mt_part's put (ckpt/commit.h): without
- * checksum, integers and settings, which are the manifest's. */
+ * mt_safetensors_has -- whether the file has a tensor of this name. */
 mt_status mt_safetensors_check(const mt_safetensors *file, const mt_state *state, const char *prefix);
 bool mt_safetensors_has(const mt_safetensors *file, const char *name);
 int64_t mt_safetensors_count(const mt_safetensors *file); /* of its tensors */
+
+/* mt_safetensors_emit -- all bytes of the file in order, to put. sum: with integers, settings and room for the
+ * checksum; else the tensors only. mt_safetensors_put -- the tensors as a file of a checkpoint, for mt_part's put
+ * (ckpt/commit.h); its checksum, integers and settings are the manifest's. */
+void mt_safetensors_emit(const mt_state *state, bool sum, void (*put)(void *user, const void *data, int64_t bytes),
+                         void *user);
 struct mt_part;
 void mt_safetensors_put(struct mt_part *part, const void *state);
 

@@ -1,5 +1,4 @@
-/* write.c -- a list of named values as a safetensors file: alone, or one of several of a checkpoint. */
-#include "ckpt/commit.h"
+/* write.c -- a list of named values as a safetensors file. */
 #include "ckpt/safetensors.h"
 #include "core/io.h"
 #include "core/scope.h"
@@ -80,8 +79,8 @@ static char *header_of(const mt_state *state, const mt_state_item *const *order,
     return padded;
 }
 
-/* All bytes of the file in order, to `put`. */
-static void emit(const mt_state *state, bool sum, void (*put)(void *user, const void *data, int64_t bytes), void *user)
+void mt_safetensors_emit(const mt_state *state, bool sum, void (*put)(void *user, const void *data, int64_t bytes),
+                         void *user)
 {
     int64_t count;
     const mt_state_item **order = in_order(state, &count);
@@ -117,18 +116,8 @@ mt_status mt_safetensors_write(const char *path, const mt_state *state)
     if (status != MT_OK)
         return status;
     summed s = { file.out, 0 };
-    emit(state, true, put_summed, &s);
+    mt_safetensors_emit(state, true, put_summed, &s);
     if (fseek(file.out, (long)(sizeof(uint64_t) + strlen(MT_SAFETENSORS_START)), SEEK_SET) == 0)
         fprintf(file.out, "%016" PRIx64, s.crc);
     return mt_file_writer_close(&file);
-}
-
-static void put_part(void *part, const void *data, int64_t bytes)
-{
-    mt_part_put(part, data, bytes);
-}
-
-void mt_safetensors_put(mt_part *part, const void *state)
-{
-    emit(state, false, put_part, part);
 }
