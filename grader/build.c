@@ -123,7 +123,7 @@ static mt_status copy_prebuilt(const mg_build *b)
             continue; /* only kernels of the optimizers, which few rows count */
         status = need(from, "run make first");
         if (status == MT_OK)
-            status = mg_copy_tree(to, from, ".o", without);
+            status = mg_share_tree(to, from, ".o", without);
     }
     static const char *const files[][2] = { { "libgiven.a", "in/libgiven.a" }, { "worker/launch", "bin/launch" } };
     for (int64_t i = 0; status == MT_OK && i < MT_COUNT(files); i++) {
@@ -131,7 +131,7 @@ static mt_status copy_prebuilt(const mg_build *b)
         mg_path(to, "%s/%s", b->scratch, files[i][1]);
         status = need(from, "run make first");
         if (status == MT_OK)
-            status = mg_copy_file(to, from);
+            status = mg_share_file(to, from);
     }
     return status;
 }
@@ -150,9 +150,9 @@ mt_status mg_build_open(mg_build *b, const char *root, const char *build, const 
     mg_path(from, "%s/minitorch", root);
     mg_path(to, "%s/include", scratch);
     if (status == MT_OK)
-        status = mg_copy_tree(to, from, ".h", not_for_units);
+        status = mg_share_tree(to, from, ".h", not_for_units);
     if (status == MT_OK)
-        status = mg_copy_tree(to, from, ".cuh", not_for_units);
+        status = mg_share_tree(to, from, ".cuh", not_for_units);
     if (status == MT_OK)
         status = copy_prebuilt(b);
     return status;
@@ -182,11 +182,11 @@ mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX])
     mt_status status = need(from, "the emulator for .cu units: run make, with g++ installed");
     mg_path(from, "%s/emu", b->build);
     if (status == MT_OK)
-        status = mg_copy_tree(folder, from, ".h", NULL);
+        status = mg_share_tree(folder, from, ".h", NULL);
     for (int64_t i = 0; status == MT_OK && i < MT_COUNT(parts); i++) {
         mg_path(from, "%s/emu/%s", b->build, parts[i]);
         mg_path(to, "%s/%s", folder, parts[i]);
-        status = mg_copy_file(to, from);
+        status = mg_share_file(to, from);
     }
     return status;
 }

@@ -172,7 +172,17 @@ mt_status mg_copy_file(const char *to, const char *from)
     return status;
 }
 
-mt_status mg_copy_tree(const char *to, const char *from, const char *suffix, const char *without)
+mt_status mg_share_file(const char *to, const char *from)
+{
+    struct stat st;
+    bool readable = stat(from, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & S_IROTH &&
+                    !(st.st_mode & S_IXUSR) == !(st.st_mode & S_IXOTH);
+    if (readable && linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0)
+        return MT_OK;
+    return mg_copy_file(to, from); /* on another file system, or another user's */
+}
+
+mt_status mg_share_tree(const char *to, const char *from, const char *suffix, const char *without)
 {
     char root[PATH_MAX], path[PATH_MAX];
     mt_status status = MT_OK;
@@ -189,7 +199,7 @@ mt_status mg_copy_tree(const char *to, const char *from, const char *suffix, con
             status = mg_folder(path, false);
         else if (e->fts_info == FTS_F && e->fts_namelen >= ending &&
                  strcmp(e->fts_name + e->fts_namelen - ending, suffix) == 0)
-            status = mg_copy_file(path, e->fts_path);
+            status = mg_share_file(path, e->fts_path);
     }
     fts_close(tree);
     return status;

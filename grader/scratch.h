@@ -36,8 +36,12 @@ mt_status mg_folder(const char *path, bool shared);
 mt_status mg_write_file(const char *path, const void *bytes, size_t count);
 mt_status mg_copy_file(const char *to, const char *from);
 
-/* mg_copy_tree -- copy all files below `from` whose names end with `suffix`, keeping their folders, but for the folders
- * of `from` that `without` names (NULL: none). */
-mt_status mg_copy_tree(const char *to, const char *from, const char *suffix, const char *without);
+/* mg_share_file -- the same for a file that nobody will write, here or there: a hard link where that is possible, since
+ * to make and remove hundreds of files takes half of a short grading. */
+mt_status mg_share_file(const char *to, const char *from);
+
+/* mg_share_tree -- share all files below `from` whose names end with `suffix`, keeping their folders, but for the
+ * folders of `from` that `without` names (NULL: none). */
+mt_status mg_share_tree(const char *to, const char *from, const char *suffix, const char *without);
 
 #endif

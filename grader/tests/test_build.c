@@ -142,3 +142,28 @@ Test(build, the_scratch_folder_is_closed_to_other_users, .init = open_all, .fini
                   ">/dev/null",
                   scratch.path, scratch.path);
 }
+
+/* The uid of the sandboxes must be able to read what is shared, whatever the modes in the build. */
+Test(build, what_is_shared_can_be_read, .init = open_all, .fini = close_all)
+{
+    static const struct {
+        mode_t mode, shared;
+        bool linked;
+    } cases[] = {
+        { 0644, 0644, true }, { 0755, 0755, true }, { 0600, 0644, false }, { 0700, 0755, false }, { 0744, 0755, false }
+    };
+    for (int64_t i = 0; i < MT_COUNT(cases); i++) {
+        char from[PATH_MAX], to[PATH_MAX];
+        struct stat theirs, ours;
+        mg_path(from, "%s/out/from-%d", scratch.path, (int)i);
+        mg_path(to, "%s/out/to-%d", scratch.path, (int)i);
+        cr_assert_eq(mg_write_file(from, "text", 4), MT_OK);
+        cr_assert_eq(chmod(from, cases[i].mode), 0);
+        cr_expect_eq(mg_share_file(to, from), MT_OK, "%s", mt_last_error());
+        cr_assert(stat(from, &theirs) == 0 && stat(to, &ours) == 0);
+        cr_expect_eq(ours.st_mode & 0777, cases[i].shared, "%o became %o", cases[i].mode, ours.st_mode & 0777);
+        cr_expect_eq(ours.st_ino == theirs.st_ino, cases[i].linked, "mode %o", cases[i].mode);
+        cr_expect_eq(ours.st_size, 4);
+    }
+    cr_expect_neq(mg_share_file("/nowhere/to", "/nowhere/from"), MT_OK);
+}
