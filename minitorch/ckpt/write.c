@@ -31,15 +31,12 @@ static void add_numbers(cJSON *object, const char *name, const int64_t *numbers,
 /* With `sum` our own: the checksum's place, integers, settings. Otherwise what Hugging Face's readers want. */
 static cJSON *metadata(const mt_state *state, bool sum)
 {
-    char text[24];
+    mt_state texts = mt_state_texts(state);
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, sum ? "crc64" : "format", sum ? "0000000000000000" : "pt");
-    for (const mt_state_item *i = state->item; sum && i < state->item + state->count; i++) {
-        if (i->integer)
-            snprintf(text, sizeof text, "%" PRId64, *i->integer);
-        if (!i->tensor)
-            cJSON_AddStringToObject(object, i->name, i->integer ? text : i->setting);
-    }
+    for (const mt_state_item *i = texts.item; sum && i < texts.item + texts.count; i++)
+        cJSON_AddStringToObject(object, i->name, i->setting);
+    mt_state_free(&texts);
     return object;
 }
 

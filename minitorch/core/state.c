@@ -38,6 +38,12 @@ void mt_state_integer(mt_state *state, int64_t *integer, const char *name, ...)
     va_end(args);
 }
 
+void mt_state_real(mt_state *state, double *real, const char *name)
+{
+    mt_state_integer(state, NULL, "%s", name);
+    state->item[state->count - 1].real = real;
+}
+
 void mt_state_setting(mt_state *state, const char *name, const char *format, ...)
 {
     va_list args;

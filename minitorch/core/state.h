@@ -18,11 +18,12 @@ MT_C_BEGIN
 
 enum { MT_STATE_NAME = 112 };
 
-/* One of the three is not NULL. */
+/* One of the four is not NULL. */
 typedef struct mt_state_item {
     char name[MT_STATE_NAME];
     mt_tensor *tensor; /* dense */
     int64_t *integer;
+    double *real;  /* saved exactly, as a text of 17 digits */
     char *setting; /* chosen by the user of the program; a run is resumed only with the same text */
     int64_t rows;  /* of a tensor padded with rows that are never read: those in use, which a file must have. 0: all */
 } mt_state_item;
@@ -36,22 +37,23 @@ typedef struct mt_state {
  * Aborts: a longer name; a tensor that is not dense. */
 void mt_state_tensor(mt_state *state, mt_tensor *tensor, const char *name, ...) __attribute__((format(printf, 3, 4)));
 void mt_state_integer(mt_state *state, int64_t *integer, const char *name, ...) __attribute__((format(printf, 3, 4)));
+void mt_state_real(mt_state *state, double *real, const char *name);
 void mt_state_setting(mt_state *state, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void mt_state_fix(mt_state *state); /* turn all integers so far into settings of their present values */
 void mt_state_rng(mt_state *state, mt_rng *rng, const char *name); /* NAME.seed, NAME.stream, NAME.counter */
 
 mt_state_item *mt_state_find(const mt_state *state, const char *name); /* lent; NULL when there is none */
-int64_t mt_state_bytes(const mt_state *state);                         /* of all tensors, and 8 for each integer */
+int64_t mt_state_bytes(const mt_state *state);                         /* of all tensors, and 8 for each number */
 
-/* mt_state_clone -- new tensors on the CPU with the values and names of these; integers and settings are left out.
+/* mt_state_clone -- new tensors on the CPU with the values and names of these; what is no tensor is left out.
  * mt_state_copy -- copy the values of all tensors between two such lists, in either direction. Aborts: other names or
  * sizes. */
 mt_state mt_state_clone(const mt_state *state);
 void mt_state_copy(const mt_state *to, const mt_state *from);
 
-/* mt_state_texts -- all integers and settings as settings of their present values, without the tensors.
- * mt_state_read -- an integer becomes what the text says, a setting is compared with it; `dry` only checks. path: the
- * file, for messages. MT_ERR_FORMAT: no text (NULL), or not an integer. MT_ERR_ARGUMENT: a setting differs. */
+/* mt_state_texts -- all numbers and settings as settings of their present values, without the tensors.
+ * mt_state_read -- a number becomes what the text says, a setting is compared with it; `dry` only checks. path: the
+ * file, for messages. MT_ERR_FORMAT: no text (NULL), or not a number. MT_ERR_ARGUMENT: a setting differs. */
 mt_state mt_state_texts(const mt_state *state);
 mt_status mt_state_read(const mt_state_item *item, const char *text, const char *path, bool dry);
 

@@ -22,7 +22,7 @@ int64_t mt_state_bytes(const mt_state *state)
 {
     int64_t bytes = 0;
     for (const mt_state_item *i = state->item; i < state->item + state->count; i++)
-        bytes += bytes_of(i) + (i->integer ? (int64_t)sizeof *i->integer : 0);
+        bytes += bytes_of(i) + (i->integer || i->real ? (int64_t)sizeof *i->integer : 0);
     return bytes;
 }
 

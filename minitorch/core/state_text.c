@@ -1,4 +1,4 @@
-/* state_text.c -- integers and settings of a list as texts. */
+/* state_text.c -- numbers and settings of a list as texts. */
 #include "core/state.h"
 
 #include <inttypes.h>
@@ -11,6 +11,8 @@ mt_state mt_state_texts(const mt_state *state)
     for (const mt_state_item *i = state->item; i < state->item + state->count; i++)
         if (i->integer)
             mt_state_setting(&texts, i->name, "%" PRId64, *i->integer);
+        else if (i->real)
+            mt_state_setting(&texts, i->name, "%.17g", *i->real);
         else if (i->setting)
             mt_state_setting(&texts, i->name, "%s", i->setting);
     return texts;
@@ -24,9 +26,13 @@ mt_status mt_state_read(const mt_state_item *i, const char *text, const char *pa
     if (i->setting && strcmp(text, i->setting) != 0)
         return mt_fail(MT_ERR_ARGUMENT, "%s was written with %s %s, not %s", path, i->name, text, i->setting);
     int64_t value = i->integer ? strtoll(text, &end, 10) : 0;
+    double real = i->real ? strtod(text, &end) : 0;
     if (*end || !*text)
-        return mt_fail(MT_ERR_FORMAT, "%s: \"%s\" is \"%s\", not an integer", path, i->name, text);
+        return mt_fail(MT_ERR_FORMAT, "%s: \"%s\" is \"%s\", not %s", path, i->name, text,
+                       i->real ? "a number" : "an integer");
     if (i->integer && !dry)
         *i->integer = value;
+    if (i->real && !dry)
+        *i->real = real;
     return MT_OK;
 }

@@ -290,6 +290,12 @@ mt_loader_place mt_loader_place_of(const mt_loader *l)
     return l->at;
 }
 
+void mt_loader_state(mt_state *state, mt_loader *l)
+{
+    mt_state_integer(state, &l->at.epoch, "loader.epoch");
+    mt_state_integer(state, &l->at.step, "loader.step");
+}
+
 mt_status mt_loader_seek(mt_loader *l, mt_loader_place place)
 {
     if (place.epoch < 0 || place.step < 0 || place.step > l->steps)

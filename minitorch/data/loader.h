@@ -21,7 +21,7 @@
 #pragma once
 
 #include "core/clock.h"
-#include "core/tensor.h"
+#include "core/state.h"
 #include "data/collate.h"
 #include "data/sampler.h"
 
@@ -86,6 +86,10 @@ int64_t mt_loader_ahead(const mt_loader *loader, int64_t ahead);
  * the run that was interrupted.   Fails, loader unchanged: a position outside the epoch. */
 mt_loader_place mt_loader_place_of(const mt_loader *loader);
 mt_status mt_loader_seek(mt_loader *loader, mt_loader_place place);
+
+/* mt_loader_state -- append the position as integers, "loader.epoch" and "loader.step", to save or to load it. After
+ * loading, mt_loader_seek(loader, mt_loader_place_of(loader)) checks it and makes it take effect. */
+void mt_loader_state(mt_state *state, mt_loader *loader);
 
 /* mt_loader_stop -- from any thread: workers end after the sample they are reading, mt_loader_next returns false. */
 void mt_loader_stop(mt_loader *loader);

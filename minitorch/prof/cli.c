@@ -105,7 +105,9 @@ static void add_table(command *c, const mt_option *option, char *base)
             c->flag[i].doc = option->help;
             add_table(c, option->group, base + option->at);
         } else {
-            c->flag[i] = (struct argp_option){ option->name, key, option->value, 0, option->help, 0 };
+            bool optional = option->value && *option->value == '[';
+            int flags = optional ? OPTION_ARG_OPTIONAL : 0;
+            c->flag[i] = (struct argp_option){ option->name, key, option->value + optional, flags, option->help, 0 };
         }
     }
 }
@@ -141,6 +143,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
     for (int i = 0; i < c->count; i++) {
         if (c->flag[i].key != key || !c->flag[i].name)
             continue;
+        const char *next = state->next < state->argc ? state->argv[state->next] : NULL;
+        if (!text && c->flag[i].flags == OPTION_ARG_OPTIONAL && next && *next >= '0' && *next <= '9')
+            text = state->argv[state->next++]; /* "--resume 500", which argp takes only as "--resume=500" */
         if (set(c->option[i], c->base[i] + c->option[i]->at, text) != MT_OK)
             argp_error(state, "--%s: %s", c->option[i]->name, mt_last_error());
         return 0;

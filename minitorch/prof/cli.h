@@ -32,11 +32,11 @@ typedef struct mt_option mt_option;
 struct mt_option {
     const char *name;  /* of --name; NULL ends a table */
     char letter;       /* -n; 0: none */
-    const char *value; /* what --help calls its value */
+    const char *value; /* what --help calls its value; after a '[', one that may be left out */
     mt_option_kind kind;
     size_t at; /* offset of the field in the struct */
     double low, high;
-    mt_status (*parse)(const char *text, void *field);
+    mt_status (*parse)(const char *text, void *field); /* text NULL: left out */
     const mt_option *group;
     const char *help;
 };

@@ -242,8 +242,15 @@ typedef struct outer {
     int64_t steps;
     const char *out;
     bool quiet;
+    int64_t from;
     inner group;
 } outer;
+
+static mt_status parse_from(const char *text, void *from)
+{
+    *(int64_t *)from = -1;
+    return text ? mt_cli_i64(from, text, 1, 9) : MT_OK;
+}
 
 static const mt_option inner_flags[] = {
     { "rate", 0, "RATE", MT_F64(inner, rate, 0, 1), "A number" },
@@ -255,6 +262,7 @@ static const mt_option outer_flags[] = {
     { "steps", 's', "N", MT_I64(outer, steps, 1, INT64_MAX), "A whole number" },
     { "out", 'o', "DIR", MT_TEXT(outer, out), "A text" },
     { "quiet", 'q', NULL, MT_FLAG(outer, quiet), "A flag" },
+    { "from", 0, "[N", MT_PARSED(outer, from, parse_from), "A value that may be left out" },
     { "group", 0, NULL, MT_GROUP(outer, group, inner_flags), "More:" },
     { 0 },
 };
@@ -271,6 +279,19 @@ Test(run_files, options_of_every_kind)
     cr_expect(o.steps == INT64_MAX && strcmp(o.out, "x") == 0);
 }
 
+Test(run_files, an_option_whose_value_may_be_left_out)
+{
+    static char *const given[][4] = {
+        { "t", "--from=7" }, { "t", "--from", "7" }, { "t", "--from" }, { "t", "--from", "-q" }
+    };
+    for (int i = 0; i < MT_COUNT(given); i++) {
+        outer o = { 0 };
+        int count = given[i][2] ? 3 : 2;
+        mt_cli_parse(count, (char *[]){ given[i][0], given[i][1], given[i][2], NULL }, "A test.", outer_flags, &o);
+        cr_expect(o.from == (i < 2 ? 7 : -1) && o.quiet == (i == 3), "%d: %ld", i, (long)o.from);
+    }
+}
+
 Test(run_files, wrong_options_end_the_program_in_words)
 {
     static char *const wrong[][3] = {
@@ -278,6 +299,7 @@ Test(run_files, wrong_options_end_the_program_in_words)
         { "--rate", "2", "--rate: '2' is not a number from 0 to 1" },
         { "-D", "gpu", "--device: " },
         { "-q", "word", "unexpected argument 'word'" },
+        { "--from", "77", "--from: '77' is not a whole number from 1 to 9" },
         { "-q", "--bogus", "unrecognized option '--bogus'" },
         { "-q", "--steps", "option '--steps' requires an argument" },
     };
