@@ -1,6 +1,6 @@
 /* generate.c -- text from a checkpoint of train_gpt2 or published weights, token by token as it is drawn.
  *
- *     build/release/bin/generate --prompt ROMEO:                                      of build/run/gpt2
+ *     build/release/bin/generate --prompt ROMEO:                                      the newest of build/run/gpt2
  *     build/release/bin/generate --run datasets/cache/gpt2 --weights datasets/cache/gpt2-weights/model.safetensors
  *     build/release/bin/generate --export model.safetensors                           for other programs */
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 #include "models/sample.h"
 #include "ops/autocast.h"
 #include "prof/cli.h"
-
-enum { PATH = 4096 };
+#include "train/saving.h"
 
 typedef struct options {
     const char *run, *prompt, *size;
-    const char *weights; /* NULL: the checkpoint in run */
+    const char *weights; /* NULL: a checkpoint in run */
     const char *export;  /* NULL: write text */
     int64_t tokens, seed, threads;
+    int64_t step;   /* of the checkpoint, or MT_NEWEST */
     mt_dtype dtype; /* in which products read weights */
     mt_sampling how;
 } options;
@@ -34,9 +34,10 @@ enum { TOP_K = 0x100, TOP_P, WEIGHTS, EXPORT };
 
 static const mt_option flags[] = {
     { "run", 'r', "DIR", MT_TEXT(options, run),
-      "Where train_gpt2 wrote run.ckpt and its vocabulary (default build/run/gpt2)" },
+      "Where train_gpt2 wrote checkpoints and vocabulary (default build/run/gpt2)" },
+    { "step", 0, "N", MT_I64(options, step, 1, INT64_MAX), "Of which checkpoint (default: the newest valid one)" },
     { "weights", 0, "FILE", MT_TEXT(options, weights),
-      "A safetensors file instead of run.ckpt; --run is where its vocabulary is" },
+      "A safetensors file instead of a checkpoint; --run is where its vocabulary is" },
     { "size", 'z', "NAME", MT_TEXT(options, size),
       "Of those weights: gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "export", 0, "FILE", MT_TEXT(options, export), "Write no text but the weights, as a safetensors file" },
@@ -110,22 +111,15 @@ static mt_status write_text(const options *o, const mt_module *model, const mt_v
     return status;
 }
 
-/* A model with the weights of a file: the run's checkpoint, or with --weights one of the named size. */
-static mt_status load(mt_module **model, const options *o, const char *checkpoint, int64_t vocabulary)
+/* A model of the named size with the weights of a file. */
+static mt_status load_weights(mt_module **model, const options *o, int64_t vocabulary)
 {
-    const char *path = o->weights ? o->weights : checkpoint;
     mt_gpt2_config config = { .vocabulary = vocabulary };
     mt_safetensors *file = NULL;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_state sizes = { 0 };
-    if (!o->weights)
-        mt_gpt2_state(&sizes, &config);
-    mt_status status = mt_safetensors_open(&file, path);
+    mt_status status = mt_safetensors_open(&file, o->weights);
     if (status == MT_OK)
-        status = o->weights ? mt_gpt2_fill(&config, o->size) : mt_safetensors_load(file, &sizes, "");
-    if (status == MT_OK && config.vocabulary != vocabulary)
-        status = mt_fail(MT_ERR_FORMAT, "%s has %" PRId64 " tokens, the vocabulary beside it has %" PRId64, path,
-                         config.vocabulary, vocabulary);
+        status = mt_gpt2_fill(&config, o->size);
     if (status == MT_OK)
         status = mt_gpt2_check(&config);
     if (status == MT_OK) {
@@ -138,8 +132,21 @@ static mt_status load(mt_module **model, const options *o, const char *checkpoin
             fprintf(stderr, "generate: weights: %s in the file, converted to f32\n", mt_dtype_name(stored));
         mt_state_free(&params);
     }
-    mt_state_free(&sizes);
     mt_safetensors_close(file);
+    return status;
+}
+
+static mt_status load(mt_module **model, const options *o, int64_t vocabulary)
+{
+    int64_t step = 0;
+    if (o->weights)
+        return load_weights(model, o, vocabulary);
+    mt_status status = mt_saving_find(&step, o->run, o->step);
+    if (status == MT_OK)
+        status = mt_saving_gpt2(model, o->run, step);
+    if (status == MT_OK && mt_gpt2_config_of(*model)->vocabulary != vocabulary)
+        status = mt_fail(MT_ERR_FORMAT, "%s/step-%" PRId64 " has %" PRId64 " tokens, the vocabulary there has %" PRId64,
+                         o->run, step, mt_gpt2_config_of(*model)->vocabulary, vocabulary);
     return status;
 }
 
@@ -159,20 +166,22 @@ static mt_status export_weights(const mt_module *model, const char *path, mt_dty
 
 int main(int argc, char **argv)
 {
-    options o = {
-        .run = "build/run/gpt2", .prompt = "\n", .size = "gpt2", .tokens = 500, .seed = 1, .how = { 0.8, 0, 1 }
-    };
-    char path[PATH];
+    options o = { .run = "build/run/gpt2",
+                  .prompt = "\n",
+                  .size = "gpt2",
+                  .tokens = 500,
+                  .seed = 1,
+                  .step = MT_NEWEST,
+                  .how = { 0.8, 0, 1 } };
     mt_vocabulary *vocabulary = NULL;
     mt_module *model = NULL;
     mt_cli_parse(argc, argv, "Write text with a trained GPT-2.", flags, &o);
     if (o.threads)
         omp_set_num_threads((int)o.threads);
     mt_cli_catch_stop();
-    snprintf(path, sizeof path, "%s/run.ckpt", o.run);
     mt_status status = mt_vocabulary_open(&vocabulary, o.run);
     if (status == MT_OK)
-        status = load(&model, &o, path, vocabulary->token.count);
+        status = load(&model, &o, vocabulary->token.count);
     if (status == MT_OK)
         status = o.export ? export_weights(model, o.export, o.dtype) : write_text(&o, model, vocabulary);
     if (status != MT_OK)

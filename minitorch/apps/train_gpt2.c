@@ -1,19 +1,18 @@
 /* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up and cosine, clipping,
  * accumulation.
  *
- * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe (the tokens), run.ckpt (all that
- * --resume needs). A checkpoint follows every evaluation; killed at any moment, `--resume` with the same flags goes on
- * from the last one and ends with the same bits as an unbroken run. `--plan` prints what training would take, and
- * stops. */
+ * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe (the tokens), step-N (a checkpoint,
+ * ckpt/checkpoint.h). Killed at any moment, `--resume` with the same flags continues from the newest valid checkpoint
+ * and ends with the same bits as an unbroken run. `--plan` prints what training would take, and stops. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "autograd/tape.h"
 #include "ckpt/safetensors.h"
-#include "core/io.h"
 #include "core/scope.h"
 #include "memory/caching.h"
 #include "models/cost.h"
@@ -24,6 +23,7 @@
 #include "train/corpus.h"
 #include "train/loop.h"
 #include "train/recipe.h"
+#include "train/saving.h"
 
 enum { SAMPLE = 200 /* tokens */ };
 
@@ -42,7 +42,8 @@ typedef struct options {
     int64_t batch, micro, steps, eval_every, eval_batches;
     recomputation recompute;
     mt_recipe recipe;
-    bool plan, resume;
+    mt_saving saving;
+    bool plan;
 } options;
 
 typedef struct run {
@@ -52,6 +53,7 @@ typedef struct run {
     mt_module *model;
     mt_optim *optim;
     mt_metrics *metrics;
+    mt_saver *saver;
     mt_loop loop;
     mt_recompute *recompute; /* [layers] */
     mt_gpt2_cost cost;
@@ -62,64 +64,78 @@ typedef struct run {
 
 /* ---- checkpoints --------------------------------------------------------------------------------------- */
 
-/* Of the first and the last MiB: a run does not go on with another text. 0: the file cannot be read. */
-static uint64_t sum_of_ends(const char *path)
-{
-    mt_file_map file;
-    if (mt_file_map_open(&file, path) != MT_OK)
-        return 0;
-    int64_t part = mt_min(file.size, 1 << 20);
-    uint64_t sum = mt_crc64(mt_crc64(0, file.bytes, part), file.bytes + file.size - part, part);
-    mt_file_map_close(&file);
-    return sum;
-}
-
-/* Everything that later steps depend on: what the user chose, and what training changes. */
-static mt_state state_of(run *r)
+/* What the user chose, and later steps depend on. */
+static void add_settings(mt_state *state, run *r)
 {
     options *o = &r->opt;
+    mt_gpt2_state(state, &o->config);
+    mt_state_integer(state, &r->corpus.count, "tokens");
+    mt_state_integer(state, &o->batch, "batch");
+    mt_state_integer(state, &o->micro, "micro-batches");
+    mt_state_integer(state, &o->steps, "steps");
+    mt_state_fix(state);
+    mt_recipe_state(state, &o->recipe);
+    mt_state_setting(state, "text checksum", "%s", mt_saving_sum(o->data));
+}
+
+/* Everything that later steps depend on. */
+static void lists_of(run *r, mt_state *model, mt_state *rest)
+{
+    *model = *rest = (mt_state){ 0 };
+    mt_module_state(model, r->model);
+    mt_state_setting(rest, "program", "train_gpt2");
+    add_settings(rest, r);
+    mt_loop_state(rest, &r->loop);
+    mt_loader_state(rest, r->train);
+    mt_state_integer(rest, &r->rows, "metrics rows");
+    mt_state_real(rest, &r->val_loss, "val loss");
+    mt_optim_state(rest, r->optim);
+}
+
+static mt_status save(void *user)
+{
+    run *r = user;
+    mt_state model, rest;
+    lists_of(r, &model, &rest);
+    return mt_saving_save(r->saver, &r->loop, &model, &rest);
+}
+
+/* The one file that train_gpt2 wrote until November 2026. */
+static mt_status load_old(run *r, const char *path)
+{
+    mt_safetensors *file = NULL;
     mt_state state = { 0 };
-    mt_gpt2_state(&state, &o->config);
-    mt_state_integer(&state, &r->corpus.count, "tokens");
-    mt_state_integer(&state, &o->batch, "batch");
-    mt_state_integer(&state, &o->micro, "micro-batches");
-    mt_state_integer(&state, &o->steps, "steps");
-    mt_state_fix(&state);
-    mt_recipe_state(&state, &o->recipe);
-    mt_state_setting(&state, "text checksum", "%016" PRIx64, sum_of_ends(o->data));
+    add_settings(&state, r);
     mt_state_integer(&state, &r->loop.step, "step");
     mt_state_integer(&state, &r->rows, "metrics rows");
     mt_module_state(&state, r->model);
     mt_optim_state(&state, r->optim);
-    return state;
-}
-
-static mt_status save(run *r, const char *path)
-{
-    mt_state state = state_of(r);
-    mt_status status = mt_safetensors_write(path, &state);
-    mt_state_free(&state);
-    return status;
-}
-
-static mt_status resume(run *r, const char *csv)
-{
-    char path[MT_PATH];
-    mt_safetensors *file = NULL;
-    mt_state state = state_of(r);
-    mt_recipe_path(path, &r->opt.recipe, "run.ckpt");
     mt_status status = mt_safetensors_open(&file, path);
     if (status == MT_OK)
         status = mt_safetensors_load(file, &state, "");
-    if (status == MT_ERR_ARGUMENT)
-        status = mt_fail(status, "%s; --resume needs the flags of the run that it continues", mt_last_error());
-    if (status == MT_OK)
-        status = mt_metrics_resume(&r->metrics, csv, HEADER, r->rows);
-    if (status == MT_OK)
-        status = mt_loader_seek(r->train, (mt_loader_place){ .step = r->loop.step * r->opt.micro });
     mt_safetensors_close(file);
     mt_state_free(&state);
-    return status;
+    if (status == MT_OK)
+        status = mt_loader_seek(r->train, (mt_loader_place){ .step = r->loop.step * r->opt.micro });
+    if (status == MT_OK)
+        printf("Read the old format, %s; saving in the new one, step-%" PRId64 "\n", path, r->loop.step);
+    return status == MT_OK ? save(r) : status;
+}
+
+static mt_status resume(run *r)
+{
+    char old[MT_PATH];
+    mt_state model, rest;
+    mt_recipe_path(old, &r->opt.recipe, "run.ckpt");
+    lists_of(r, &model, &rest);
+    mt_status status = mt_saving_any(r->opt.recipe.out) || access(old, F_OK) != 0
+                           ? mt_saving_load(&r->opt.saving, r->opt.recipe.out, &model, &rest)
+                           : load_old(r, old);
+    mt_state_free(&model);
+    mt_state_free(&rest);
+    if (status == MT_ERR_ARGUMENT)
+        status = mt_fail(status, "%s; --resume needs the flags of the run that it continues", mt_last_error());
+    return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
@@ -158,13 +174,13 @@ static mt_status show_sample(const run *r)
     return MT_OK;
 }
 
-/* A row of the table and of metrics.csv, a sample, a checkpoint. */
+/* A row of the table and of metrics.csv, and a sample. */
 static mt_status evaluate(void *user, const mt_stretch *since)
 {
     run *r = user;
     double rate = (double)(since->samples * r->opt.config.block) / since->seconds, lr = mt_optim_lr(r->optim);
     double flops = (double)since->steps * (double)r->cost.flops / since->seconds;
-    char path[MT_PATH], mfu[16] = "-  ", loss[32];
+    char mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
     mt_status status = validate(r);
@@ -178,8 +194,8 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     if (status == MT_OK)
         status = show_sample(r);
     r->rows++;
-    mt_recipe_path(path, &r->opt.recipe, "run.ckpt");
-    return status == MT_OK ? save(r, path) : status;
+    mt_loop_note(&r->loop, r->val_loss);
+    return status;
 }
 
 /* ---- command line -------------------------------------------------------------------------------------- */
@@ -209,14 +225,14 @@ static const mt_option flags[] = {
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Windows of a micro-batch (default 12)" },
     { "micro-batches", 0, "N", MT_I64(options, micro, 1, 65536), "Micro-batches of a step (default 1)" },
     { "steps", 0, "N", MT_I64(options, steps, 1, INT32_MAX), "Default 2000" },
-    { "eval-every", 0, "STEPS", MT_I64(options, eval_every, 1, INT32_MAX), "Evaluate, save (default 250)" },
+    { "eval-every", 0, "STEPS", MT_I64(options, eval_every, 1, INT32_MAX), "Evaluate (default 250)" },
     { "eval-batches", 0, "N", MT_I64(options, eval_batches, 1, 1 << 20), "Of the validation text (default 80)" },
     { "recompute", 0, "WHAT", MT_PARSED(options, recompute, parse_recompute),
       "What backward computes again to save memory: none (default), selective (layernorm, GELU), block, or the least "
       "that keeps a step within so many bytes (2.5GB)" },
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
-    { "resume", 0, NULL, MT_FLAG(options, resume), "Go on from the checkpoint in --out, with the same flags" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
+    { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "Checkpoints:" },
     { 0 },
 };
 
@@ -263,6 +279,17 @@ static mt_status open_text(run *r)
     return MT_OK;
 }
 
+/* What memory it took, and the head of the table. */
+static mt_status after_first_step(void *user)
+{
+    const run *r = user;
+    mt_recipe_memory(&r->opt.recipe);
+    printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
+           (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
+    printf("   step      loss   val loss         lr   tokens/s      MFU\n");
+    return MT_OK;
+}
+
 static mt_status setup(run *r)
 {
     options *o = &r->opt;
@@ -270,6 +297,8 @@ static mt_status setup(run *r)
     uint64_t seed = (uint64_t)o->recipe.seed;
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT);
     mt_status status = mt_recipe_begin(&o->recipe);
+    if (status == MT_OK)
+        status = mt_saving_open(&r->saver, &o->saving, o->recipe.out);
     if (status != MT_OK)
         return status;
     mt_memory_advise(
@@ -283,38 +312,25 @@ static mt_status setup(run *r)
         mt_optim_flat(r->optim);
     r->train = mt_recipe_batches(&o->recipe, mt_batches_random(r->corpus.train_set, seed), o->batch);
     r->valid = mt_recipe_batches(&o->recipe, mt_batches_spread(r->corpus.valid_set, o->eval_batches), o->batch);
+    r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->steps);
+    r->loop.training.loss = mt_gpt2_loss;
+    r->loop.training.micro = o->micro;
+    r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
+    r->loop.evaluate = evaluate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
     mt_recipe_path(csv, &o->recipe, "metrics.csv");
-    status = o->resume ? resume(r, csv) : mt_metrics_open(&r->metrics, csv, HEADER);
+    if (o->saving.resume)
+        status = resume(r);
+    if (status == MT_OK)
+        status = o->saving.resume ? mt_metrics_resume(&r->metrics, csv, HEADER, r->rows)
+                                  : mt_metrics_open(&r->metrics, csv, HEADER);
     return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
-}
-
-/* What memory it took, and the head of the table. */
-static mt_status after_first_step(void *user)
-{
-    const run *r = user;
-    mt_recipe_memory(&r->opt.recipe);
-    printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
-           (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
-    printf("   step      loss   val loss         lr   tokens/s      MFU\n");
-    return MT_OK;
 }
 
 static mt_status train(run *r)
 {
     const options *o = &r->opt;
-    int64_t begun = r->loop.step;
-    r->loop = (mt_loop){ .training = mt_recipe_training(&o->recipe, r->model, r->optim, o->steps),
-                         .loader = r->train,
-                         .begun = begun,
-                         .step = begun,
-                         .steps = o->steps,
-                         .eval_every = o->eval_every,
-                         .evaluate = evaluate,
-                         .first_step = after_first_step,
-                         .user = r,
-                         .progress = mt_recipe_progress(&o->recipe, mt_max(1, o->steps - begun)) };
-    r->loop.training.loss = mt_gpt2_loss;
-    r->loop.training.micro = o->micro;
+    r->loop.begun = r->loop.step;
+    r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, o->steps - r->loop.begun));
     r->peak_flops = o->recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
     mt_peak_reset(o->recipe.device);
     mt_status status = mt_loop_run(&r->loop, o->steps);
@@ -323,9 +339,7 @@ static mt_status train(run *r)
         mt_caching_print(stdout, o->recipe.device);
     if (r->rows > 0)
         mt_cli_run("curve", o->recipe.out);
-    return status != MT_ERR_STOPPED
-               ? status
-               : mt_fail(status, "%s; --resume continues from the last evaluation", mt_last_error());
+    return status != MT_ERR_STOPPED ? status : mt_fail(status, "%s; --resume continues there", mt_last_error());
 }
 
 static void teardown(run *r)
@@ -348,6 +362,7 @@ int main(int argc, char **argv)
                        .steps = 2000,
                        .eval_every = 250,
                        .eval_batches = 80,
+                       .saving = { .keep = 2 },
                        .recipe = { .seed = 1,
                                    .out = "build/run/gpt2",
                                    .optimizer = MT_ADAMW,
@@ -366,6 +381,7 @@ int main(int argc, char **argv)
         status = setup(&r);
     if (status == MT_OK && !r.opt.plan)
         status = train(&r);
+    status = mt_saving_close(r.saver, status);
     if (status == MT_OK && !r.opt.plan)
         printf("train_gpt2: val_loss=%.4f steps=%" PRId64 " seconds=%.1f\n", r.val_loss, r.loop.step, mt_now() - start);
     teardown(&r);

@@ -1,6 +1,7 @@
 """Reads and writes safetensors without minitorch, for minitorch/tests/test_safetensors.sh. What it does is its first argument:
 
-    compare FILE CKPT        FILE is a good safetensors file and holds the bits of the checkpoint's parameters
+    compare FILE CKPT        FILE is a good safetensors file and holds the bits of the parameters of a checkpoint, a folder
+    old FILE CKPT            write the checkpoint as the single file of an older minitorch
     publish FILE CKPT        write the checkpoint's parameters as Hugging Face would: a prefix, masks, metadata, another order, no
                              padding
     random FILE TEXT VOCAB   make a toy GPT-2 of torch's own modules, write it to FILE, and print TEXT as it goes on with it
@@ -12,11 +13,6 @@ import json
 import math
 import struct
 import sys
-
-
-def metadata(path):
-    data = open(path, "rb").read()
-    return json.loads(data[8 : 8 + struct.unpack_from("<Q", data)[0]])["__metadata__"]
 
 
 def read(path):
@@ -39,22 +35,53 @@ def write(path, tensors, metadata=None):
     for name, (shape, data) in tensors.items():
         head[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [at, at + len(data)]}
         at += len(data)
-    text = json.dumps(head).encode()
+    text = json.dumps(head, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
         file.write(struct.pack("<Q", len(text)) + text + b"".join(data for _, data in tensors.values()))
 
 
+def values(ckpt):
+    return json.load(open(ckpt + "/manifest.json"))["values"]
+
+
+def shards(ckpt, stem):
+    """All tensors of a list, by its index."""
+    index = json.load(open(f"{ckpt}/{stem}.safetensors.index.json"))
+    files = {file: read(f"{ckpt}/{file}") for file in set(index["weight_map"].values())}
+    tensors = {name: files[file][name] for name, file in index["weight_map"].items()}
+    assert index["metadata"]["total_size"] == sum(len(data) for _, data in tensors.values())
+    return tensors
+
+
+def old(path, ckpt):
+    """A checkpoint as the one file that train_gpt2 wrote until November 2026: {"crc64":...} first, which is of all bytes."""
+    new = ("program", "loss s", "loader.", "best ", "evaluations ", "val loss", "patience", "min-delta")
+    texts = {"crc64": "0" * 16} | {name: text for name, text in values(ckpt).items() if not name.startswith(new)}
+    write(path, shards(ckpt, "model") | shards(ckpt, "state"), texts)
+    data, crc = bytearray(open(path, "rb").read()), (1 << 64) - 1
+    table = []
+    for r in range(256):
+        for _ in range(8):
+            r = r >> 1 ^ (0xC96C5795D7870F42 if r & 1 else 0)
+        table.append(r)
+    for byte in data:
+        crc = table[(crc ^ byte) & 255] ^ crc >> 8
+    at = data.index(b'"0000000000000000"') + 1
+    data[at : at + 16] = b"%016x" % (crc ^ (1 << 64) - 1)
+    open(path, "wb").write(data)
+
+
 def sizes(ckpt):
     """Of the model of a run: vocabulary, rows of its table, block, layers, width."""
-    return [int(metadata(ckpt)[name]) for name in ("vocabulary", "vocabulary rows", "block", "layers", "width")]
+    return [int(values(ckpt)[name]) for name in ("vocabulary", "vocabulary rows", "block", "layers", "width")]
 
 
 def compare(path, ckpt):
-    tensors, want, (_, rows, _, _, width) = read(path), read(ckpt), sizes(ckpt)
-    assert tensors and all(value == want[name] for name, value in tensors.items())
+    tensors, want, (_, rows, _, _, width) = read(path), shards(ckpt, "model"), sizes(ckpt)
+    assert tensors and tensors == want
     assert tensors["wte.weight"][0] == [rows, width] and tensors["h.0.attn.c_attn.weight"][0] == [width, 3 * width]
-    assert want["wte.weight/exp_avg"][0] == [rows, width] and metadata(ckpt)["wte.weight/step"] == metadata(ckpt)["step"]
+    assert shards(ckpt, "state")["wte.weight/exp_avg"][0] == [rows, width] and values(ckpt)["wte.weight/step"] == values(ckpt)["step"]
     try:
         from safetensors.numpy import load_file
     except ImportError:

@@ -27,25 +27,22 @@ run "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/straight" && [ $rc 
 run "$tokenize" -q --chars --save "$dir/chars" -o "$dir/chars.tokens" "$dir/text"
 run "$train" "${text_flags[@]}" --data "$dir/text" -o "$dir/text-run"
 run "$train" "${text_flags[@]}" --data "$dir/chars.tokens" --vocab "$dir/chars" -o "$dir/chars-run"
-# The numbers of a safetensors file, without its header, which names the text they come from.
-numbers() { tail -c +$((9 + $(od -An -tu8 -N8 "$1"))) "$1"; }
-cmp <(numbers "$dir/chars-run/run.ckpt") <(numbers "$dir/text-run/run.ckpt") && ok || bad "the text has other bits than its tokens"
+cmp "$dir"/{chars,text}-run/step-100/model-00001-of-00001.safetensors && cmp "$dir"/{chars,text}-run/step-100/state-00001-of-00001.safetensors && ok || bad "the text has other bits than its tokens"
 cmp "$dir/chars/vocab.bpe" "$dir/text-run/vocab.bpe" && ok || bad "the text has another vocabulary"
 
 "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
-until [ -e "$dir/broken/run.ckpt" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
+until [ -e "$dir/broken/step-300/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
 kill -9 $victim && ok || bad "the run ended before it was killed"
 wait $victim 2>/dev/null
-[ -z "$(find "$dir/broken" -name '*.tmp')" ] && ok || bad "a killed run left: $(ls "$dir/broken")"
-cp "$dir/broken/run.ckpt" "$dir/before"
+before=$(ls "$dir/broken" | grep ^step-)
 # No room for the next checkpoint: 100 KiB a file, and the checkpoint is larger.
 run bash -c 'trap "" XFSZ; ulimit -f 100; "$@"' limited "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" --resume
-grep -aqE 'broken/run.ckpt: (File too large|could not be written completely)' "$dir/log" && [ $rc -eq 1 ] && ok || bad "no room: exit $rc, $(tail -1 "$dir/log")"
-cmp "$dir/before" "$dir/broken/run.ckpt" && ok || bad "the old checkpoint is not what it was"
+grep -aqE 'broken/step-[0-9]+/model-00001-of-00001.safetensors: (File too large|could not be written completely)' "$dir/log" && [ $rc -eq 1 ] && ok || bad "no room: exit $rc, $(tail -1 "$dir/log")"
+[ "$before" = "$(ls "$dir/broken" | grep ^step-)" ] && ok || bad "other checkpoints than before"
 [ -z "$(find "$dir/broken" -name '*.tmp')" ] && ok || bad "left behind: $(ls "$dir/broken")"
 run "$train" "${flags[@]}" --data "$dir/300.tokens" -o "$dir/broken" --resume && [ $rc -eq 0 ] && ok || bad "resumed: $(tail -1 "$dir/log")"
-cmp "$dir/straight/run.ckpt" "$dir/broken/run.ckpt" && ok || bad "other bits after resuming"
+diff -r "$dir"/{straight,broken}/step-1200 && ok || bad "other bits after resuming"
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/broken/metrics.csv") && ok || bad "another curve"
 [ "$(wc -l <"$dir/broken/metrics.csv")" -eq 13 ] && ok || bad "rows: $(wc -l <"$dir/broken/metrics.csv")"
 

@@ -81,6 +81,44 @@ static void show(mt_loop *l)
         mt_progress_show(&l->progress, l->step - l->begun, "loss %s", loss);
 }
 
+bool mt_loop_note(mt_loop *l, double value)
+{
+    bool better = l->best.step == 0 ? !isnan(value) : value < l->best.value - l->min_delta;
+    l->best.behind++;
+    if (better)
+        l->best = (mt_best){ value, l->step, 0 };
+    return better;
+}
+
+static bool patience_ended(const mt_loop *l)
+{
+    return l->patience && l->best.behind >= l->patience;
+}
+
+void mt_loop_state(mt_state *state, mt_loop *l)
+{
+    mt_state_integer(state, &l->step, "step");
+    mt_state_integer(state, &l->since.finite, "loss samples");
+    mt_state_real(state, &l->since.loss, "loss sum");
+    mt_state_integer(state, &l->best.step, "best step");
+    mt_state_integer(state, &l->best.behind, "evaluations since best");
+    mt_state_real(state, &l->best.value, "best value");
+    mt_state_setting(state, "patience", "%" PRId64, l->patience);
+    mt_state_setting(state, "min-delta", "%.17g", l->min_delta);
+}
+
+/* What follows a step: an evaluation and a checkpoint where they are due. */
+static mt_status after_step(mt_loop *l)
+{
+    bool last = l->step == l->steps, stop = mt_cli_stopped(), evaluated = last || l->step % l->eval_every == 0;
+    mt_status status = evaluated ? evaluate(l) : MT_OK;
+    bool due = evaluated && (l->save_every == 0 || last || l->best.step == l->step || patience_ended(l));
+    due = due || stop || (l->save_every && l->step % l->save_every == 0);
+    if (status == MT_OK && l->save && due)
+        status = l->save(l->user);
+    return status == MT_OK && stop ? mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64, l->step) : status;
+}
+
 mt_status mt_loop_run(mt_loop *l, int64_t until)
 {
     mt_step_result result;
@@ -88,7 +126,7 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
     l->training.targets = targets;
     l->training.source = l->loader;
     mt_finite_reset();
-    while (l->step < until) {
+    while (l->step < until && !patience_ended(l)) {
         if (l->since.steps == 0)
             l->since_begin = mt_now();
         if (!mt_train_step(&result, &l->training, l->step)) { /* the end of an epoch, or an error */
@@ -113,12 +151,9 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
             return not_finite(l, result.loss);
         mt_status status = l->first_step && l->step == l->begun + 1 ? l->first_step(l->user) : MT_OK;
         show(l);
-        if (status == MT_OK && (l->step % l->eval_every == 0 || l->step == l->steps))
-            status = evaluate(l);
+        status = status == MT_OK ? after_step(l) : status;
         if (status != MT_OK)
             return status;
-        if (mt_cli_stopped())
-            return mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64, l->step);
     }
     return MT_OK;
 }

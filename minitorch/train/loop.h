@@ -1,4 +1,4 @@
-/* loop.h -- the steps of a whole run, with an evaluation at intervals and a progress line.
+/* loop.h -- the steps of a whole run, with evaluations and checkpoints at intervals, and a progress line.
  *
  *     mt_loop loop = { .training = { ... }, .loader = loader, .steps = 1000, .eval_every = 100, .evaluate = test };
  *     mt_status status = mt_loop_run(&loop, loop.steps); */
@@ -17,6 +17,13 @@ typedef struct mt_stretch {
 /* mt_loss_text -- a stretch's loss for a table: with so many decimals, or "-" for NaN. Returns text. */
 const char *mt_loss_text(char text[32], double loss, int decimals);
 
+/* The best evaluation so far, by a value that is better the smaller it is. */
+typedef struct mt_best {
+    double value;
+    int64_t step;   /* that it was measured after; 0: none yet */
+    int64_t behind; /* evaluations since then */
+} mt_best;
+
 typedef struct mt_loop {
     mt_training training; /* all but next, targets and source, which are the loader */
     mt_loader *loader;    /* its epochs follow each other */
@@ -25,7 +32,13 @@ typedef struct mt_loop {
     int64_t samples;      /* trained on */
     int64_t epochs;       /* for the progress line; 0: it shows steps only */
     int64_t eval_every;   /* steps; there is an evaluation after the last step too */
+    int64_t save_every;   /* steps; 0: after each evaluation. Also after the last step, after the best evaluation so
+                             far, and before the loop ends early without an error */
+    mt_best best;         /* changed by mt_loop_note */
+    int64_t patience;     /* so many evaluations in a row that are not the best end the run; 0: none do */
+    double min_delta;     /* by so much the best evaluation has to be better than the one before it */
     mt_status (*evaluate)(void *user, const mt_stretch *since);
+    mt_status (*save)(void *user);       /* a checkpoint of this step; NULL: none */
     mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
     void *user;
     mt_progress progress; /* from mt_progress_begin */
@@ -33,6 +46,14 @@ typedef struct mt_loop {
     double since_begin;   /* mt_now() */
 } mt_loop;
 
-/* mt_loop_run -- run until `until` steps are done. Ends earlier with the error of the loader, of first_step or of the
- * evaluation, with MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C (mt_cli_catch_stop). */
+/* mt_loop_note -- the value of an evaluation, from within `evaluate`; whether it is the best so far. NaN never is. */
+bool mt_loop_note(mt_loop *loop, double value);
+
+/* mt_loop_state -- append the step, the sums since the last evaluation, the best one, and the rule of early stopping.
+ * What is saved within a stretch continues with the same mean loss; seconds and samples start again. */
+void mt_loop_state(mt_state *state, mt_loop *loop);
+
+/* mt_loop_run -- run until `until` steps are done, or patience has ended. Ends earlier with the error of the loader or
+ * of a function of the caller, with MT_ERR_ARGUMENT when a loss is not finite, with MT_ERR_STOPPED after Ctrl-C
+ * (mt_cli_catch_stop). */
 mt_status mt_loop_run(mt_loop *loop, int64_t until);

@@ -48,6 +48,9 @@ const mt_option mt_recipe_options[] = {
       "Largest norm of all gradients together (default: no limit)" },
     { "weight-decay", 0, "RATE", MT_F64(mt_recipe, weight_decay, 0, 1),
       "Of weights, not of biases (default: the optimizer's)" },
+    { "patience", 0, "N", MT_I64(mt_recipe, patience, 1, INT32_MAX),
+      "End after so many evaluations in a row that were not better than the best (default: train to the end)" },
+    { "min-delta", 0, "D", MT_F64(mt_recipe, min_delta, 0, 1e9), "What counts as better: by more than D (default 0)" },
     { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
       "Threads that load batches ahead (default 0); the result stays the same" },
     { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu (default) or cuda" },
@@ -136,6 +139,15 @@ mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
     mt_progress progress = mt_progress_begin("steps", steps);
     progress.mode = r->quiet ? MT_PROGRESS_OFF : progress.mode;
     return progress;
+}
+
+mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps)
+{
+    return (mt_loop){ .training = mt_recipe_training(r, model, optim, steps),
+                      .loader = loader,
+                      .steps = steps,
+                      .patience = r->patience,
+                      .min_delta = r->min_delta };
 }
 
 mt_optim *mt_recipe_optim(const mt_recipe *r, const mt_module *model)

@@ -13,7 +13,7 @@
 #include "optim/schedule.h"
 #include "prof/cli.h"
 #include "prof/progress.h"
-#include "train/step.h"
+#include "train/loop.h"
 
 typedef struct mt_recipe {
     mt_update_kind optimizer;
@@ -35,6 +35,8 @@ typedef struct mt_recipe {
     const char *out;    /* folder for what is written */
     bool quiet;         /* no progress line */
     bool memory_report; /* of the first step */
+    int64_t patience;   /* so many evaluations in a row that are not the best end the run; 0: none do */
+    double min_delta;   /* by so much the best has to be better */
 } mt_recipe;
 
 /* The options, as a group for a program's own table. */
@@ -59,6 +61,9 @@ void mt_recipe_path(char *out, const mt_recipe *recipe, const char *file);
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
 mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
 mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
+
+/* mt_recipe_loop -- the steps of a run by these; the caller sets its loss, when to evaluate, and what to call. */
+mt_loop mt_recipe_loop(const mt_recipe *recipe, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps);
 
 /* mt_recipe_optim -- an optimizer over all parameters of the model, which it borrows. */
 mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);

@@ -1,0 +1,140 @@
+/* test_resume.c -- a run with everything that a checkpoint must hold (dropout, f16 with its loss scaler, shuffled
+ * batches from 4 workers, sums between evaluations, the best one) ends with the same bits when it is continued from any
+ * step; the rule of early stopping. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ckpt/checkpoint.h"
+#include "fake_set.h"
+#include "ops/ops.h"
+#include "train/loop.h"
+#include "train/recipe.h"
+
+enum { STEPS = 40, SAMPLES = 37, BATCH = 4 };
+
+#define MUST(status) cr_assert_eq(status, MT_OK, "%s", mt_last_error())
+
+typedef struct small {
+    mt_module *model;
+    mt_optim *optim;
+    mt_loader *loader;
+    mt_loop loop;
+    double mean[STEPS + 1]; /* of each evaluation, by step */
+    const char *dir;
+} small;
+
+static mt_tensor *loss(mt_module *model, mt_tensor *x, mt_tensor *label)
+{
+    return mt_cross_entropy(mt_forward(model, x), label);
+}
+
+static mt_status evaluate(void *user, const mt_stretch *since)
+{
+    small *s = user;
+    s->mean[s->loop.step] = since->loss;
+    mt_loop_note(&s->loop, since->loss);
+    return MT_OK;
+}
+
+static void lists_of(small *s, mt_state *model, mt_state *rest)
+{
+    *model = *rest = (mt_state){ 0 };
+    mt_module_state(model, s->model);
+    mt_loop_state(rest, &s->loop);
+    mt_loader_state(rest, s->loader);
+    mt_optim_state(rest, s->optim);
+}
+
+static mt_status save(void *user)
+{
+    small *s = user;
+    mt_state model, rest;
+    lists_of(s, &model, &rest);
+    mt_status status = mt_checkpoint_save(s->dir, s->loop.step, &model, &rest, 200);
+    mt_state_free(&model);
+    mt_state_free(&rest);
+    return status;
+}
+
+/* Steps `from` + 1 to `until`, in which a checkpoint is written; with one of step `from` read first. */
+static small run(const char *dir, int64_t from, int64_t until)
+{
+    const mt_recipe recipe = {
+        .optimizer = MT_ADAM, .lr = 0.01, .dtype = MT_F16, .workers = 4, .seed = 3, .quiet = true
+    };
+    small s = { .dir = dir };
+    fake_set set = fake_set_of(SAMPLES);
+    mt_rng init = mt_rng_new(1, MT_STREAM_INIT);
+    s.model =
+        mt_sequential(4, mt_linear_layer(4, 16, &init), mt_function_layer(mt_relu),
+                      mt_dropout_layer(0.5f, mt_rng_new(9, MT_STREAM_DROPOUT)), mt_linear_layer(16, SAMPLES, &init));
+    s.optim = mt_recipe_optim(&recipe, s.model);
+    s.loader = mt_recipe_loader(&recipe, &set.base, mt_sampler_shuffling(SAMPLES, 3), BATCH);
+    s.loop = (mt_loop){ .training = mt_recipe_training(&recipe, s.model, s.optim, STEPS),
+                        .loader = s.loader,
+                        .steps = STEPS,
+                        .eval_every = 7,
+                        .save_every = until,
+                        .evaluate = evaluate,
+                        .save = save,
+                        .user = &s,
+                        .progress = mt_recipe_progress(&recipe, STEPS) };
+    s.loop.training.loss = loss;
+    if (from) {
+        mt_state model, rest;
+        lists_of(&s, &model, &rest);
+        MUST(mt_checkpoint_load(dir, from, &model, &rest));
+        MUST(mt_loader_seek(s.loader, mt_loader_place_of(s.loader)));
+        cr_assert_eq(s.loop.step, from);
+        mt_state_free(&model);
+        mt_state_free(&rest);
+    }
+    s.loop.begun = s.loop.step;
+    MUST(mt_loop_run(&s.loop, until));
+    mt_loader_free(s.loader);
+    mt_optim_free(s.optim);
+    mt_module_free(s.model);
+    return s;
+}
+
+Test(resume, from_any_step_to_the_same_bits)
+{
+    char whole[] = "/tmp/mt_resume_XXXXXX", parts[] = "/tmp/mt_resume_XXXXXX", command[256];
+    cr_assert(mkdtemp(whole) && mkdtemp(parts));
+    small want = run(whole, 0, STEPS);
+    /* 9, 18: within an epoch of 10 batches; 10: at its end; 14: right after an evaluation. */
+    static const int64_t stop[] = { 0, 9, 10, 14, 18, STEPS };
+    for (int i = 0; i + 1 < MT_COUNT(stop); i++) {
+        small got = run(parts, stop[i], stop[i + 1]);
+        for (int64_t step = stop[i] + 1; step <= stop[i + 1]; step++)
+            cr_assert_eq(got.mean[step], want.mean[step], "the mean loss at step %ld", (long)step);
+    }
+    snprintf(command, sizeof command, "diff -r %s/step-40 %s/step-40", whole, parts);
+    cr_assert_eq(system(command), 0, "other bits");
+    snprintf(command, sizeof command, "rm -r %s %s", whole, parts);
+    cr_assert_eq(system(command), 0);
+    cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
+Test(resume, the_best_evaluation_and_patience)
+{
+    static const double value[] = { 5, 4, 4.5, 3.95, NAN, 3 };
+    static const int64_t behind[] = { 0, 0, 1, 2, 3, 0 };
+    mt_loop loop = { .min_delta = 0.1 };
+    cr_assert(!mt_loop_note(&loop, NAN) && loop.best.step == 0);
+    loop.best.behind = 0;
+    for (int i = 0; i < MT_COUNT(value); i++) {
+        loop.step = 10 * (i + 1);
+        cr_expect_eq(mt_loop_note(&loop, value[i]), behind[i] == 0, "evaluation %d", i);
+        cr_expect_eq(loop.best.behind, behind[i]);
+    }
+    cr_assert(loop.best.value == 3 && loop.best.step == 60);
+}
+
+Test(resume, patience_that_has_ended_leaves_no_step)
+{
+    mt_loop loop = { .patience = 2, .best = { .behind = 2 }, .steps = 5 };
+    MUST(mt_loop_run(&loop, 5));
+    cr_assert_eq(loop.step, 0);
+}

@@ -1,0 +1,137 @@
+/* saving.c -- see saving.h. */
+#include "train/saving.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/checkpoint.h"
+#include "ckpt/names.h"
+#include "ckpt/recover.h"
+#include "ckpt/safetensors.h"
+#include "core/io.h"
+
+static mt_status resume(const char *text, void *step)
+{
+    *(int64_t *)step = MT_NEWEST;
+    return text ? mt_cli_i64(step, text, 1, INT64_MAX) : MT_OK;
+}
+
+const mt_option mt_saving_options[] = {
+    { "save-every", 0, "STEPS", MT_I64(mt_saving, every, 1, INT32_MAX),
+      "Save a checkpoint after so many steps (default: at each evaluation); the best evaluation is saved in any case" },
+    { "keep", 0, "K", MT_I64(mt_saving, keep, 0, INT32_MAX),
+      "Keep the K newest checkpoints and the best one (default 2; 0: all)" },
+    { "async-save", 0, NULL, MT_FLAG(mt_saving, async), "Write checkpoints while training goes on, from a copy" },
+    { "resume", 0, "[STEP", MT_PARSED(mt_saving, resume, resume),
+      "Continue from the newest valid checkpoint in --out, or from that of STEP, with the same flags" },
+    { 0 },
+};
+
+mt_status mt_saving_open(mt_saver **out, const mt_saving *s, const char *dir)
+{
+    const mt_saver_config config = {
+        .dir = dir, .keep = { s->keep, 0, -1 }, .async = s->async, .new_run = s->resume != MT_NEWEST
+    };
+    return mt_saver_open(out, &config);
+}
+
+/* "100, 200", the oldest first, for a message. */
+static void list_steps(char *text, size_t size, const char *dir)
+{
+    int64_t *steps = NULL, count = 0;
+    *text = 0;
+    if (mt_checkpoint_steps(&steps, &count, dir) == MT_OK)
+        for (size_t at = 0, i = (size_t)count; i-- > 0 && at < size;)
+            at += (size_t)snprintf(text + at, size - at, "%s%" PRId64, at ? ", " : "", steps[i]);
+    free(steps);
+}
+
+bool mt_saving_any(const char *dir)
+{
+    char text[2];
+    list_steps(text, sizeof text, dir);
+    return *text != 0;
+}
+
+mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted)
+{
+    char there[512], why[1024];
+    if (wanted == MT_NEWEST)
+        return mt_recover(step, dir, NULL, NULL);
+    mt_status status = mt_checkpoint_check(dir, wanted);
+    if (status == MT_OK) {
+        *step = wanted;
+        return MT_OK;
+    }
+    snprintf(why, sizeof why, "%s", mt_last_error());
+    list_steps(there, sizeof there, dir);
+    return mt_fail(status, "%s\ncheckpoints in %s: %s", why, dir, *there ? there : "none");
+}
+
+mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *model, const mt_state *rest)
+{
+    int64_t step = 0;
+    mt_status status = mt_saving_find(&step, dir, s->resume);
+    if (status == MT_OK)
+        status = mt_checkpoint_load(dir, step, model, rest);
+    if (status == MT_OK)
+        printf("Continuing from %s/step-%" PRId64 "\n", dir, step);
+    return status;
+}
+
+mt_status mt_saving_save(mt_saver *saver, const mt_loop *l, mt_state *model, mt_state *rest)
+{
+    mt_status status = mt_saver_best(saver, l->best.step ? l->best.step : -1);
+    if (status == MT_OK)
+        status = mt_saver_save(saver, l->step, model, rest);
+    mt_state_free(model);
+    mt_state_free(rest);
+    return status;
+}
+
+mt_status mt_saving_close(mt_saver *saver, mt_status status)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", mt_last_error());
+    mt_status saved = mt_saver_close(saver);
+    return status == MT_OK ? saved : mt_fail(status, "%s", why);
+}
+
+mt_status mt_saving_gpt2(mt_module **out, const char *dir, int64_t step)
+{
+    mt_gpt2_config config = { 0 };
+    mt_state sizes = { 0 }, params = { 0 };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *model = NULL;
+    mt_state_setting(&sizes, "program", "train_gpt2");
+    mt_gpt2_state(&sizes, &config);
+    mt_status status = mt_checkpoint_load(dir, step, &sizes, &params);
+    if (status == MT_OK)
+        status = mt_gpt2_check(&config);
+    if (status == MT_OK) {
+        model = mt_gpt2_new(&config, &rng);
+        params = mt_module_params(model);
+        status = mt_checkpoint_load(dir, step, &params, &(mt_state){ 0 });
+    }
+    mt_state_free(&sizes);
+    mt_state_free(&params);
+    if (status == MT_OK)
+        *out = model;
+    else
+        mt_module_free(model);
+    return status;
+}
+
+const char *mt_saving_sum(const char *path)
+{
+    static char text[17];
+    mt_file_map file;
+    if (mt_file_map_open(&file, path) != MT_OK)
+        return "none";
+    int64_t part = mt_min(file.size, 1 << 20);
+    uint64_t sum = mt_crc64(mt_crc64(0, file.bytes, part), file.bytes + file.size - part, part);
+    mt_file_map_close(&file);
+    snprintf(text, sizeof text, "%016" PRIx64, sum);
+    return text;
+}

@@ -1,0 +1,54 @@
+/* saving.h -- the checkpoints of a training program: their options, and how a run begins or continues with them.
+ *
+ *     { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "What is saved:" },  // in its option table
+ *     mt_saver *saver;
+ *     status = mt_saving_open(&saver, &o.saving, o.out);
+ *     if (o.saving.resume)
+ *         status = mt_saving_load(&o.saving, o.out, &model, &rest);
+ *     status = mt_saving_save(saver, &loop, &model, &rest);
+ *     status = mt_saving_close(saver, status); */
+#pragma once
+
+#include "ckpt/async.h"
+#include "models/gpt2.h"
+#include "prof/cli.h"
+#include "train/loop.h"
+
+enum { MT_NEWEST = -1 };
+
+typedef struct mt_saving {
+    int64_t every;  /* steps from one checkpoint to the next; 0: at each evaluation */
+    int64_t keep;   /* so many of the newest, and the best; 0: all */
+    int64_t resume; /* from this step, or MT_NEWEST; 0: a new run */
+    bool async;     /* a thread writes, while training goes on */
+} mt_saving;
+
+extern const mt_option mt_saving_options[];
+
+/* mt_saving_open -- before anything in the folder is changed: MT_ERR_UNAVAILABLE when another run saves there. The
+ * first save of a new run, or of one that goes back to an earlier step, removes the checkpoints that were there. */
+mt_status mt_saving_open(mt_saver **out, const mt_saving *saving, const char *dir);
+
+/* mt_saving_find -- the step of the newest valid checkpoint of a folder, with a warning for each newer one and why it
+ * is skipped; or `wanted`, when it is not MT_NEWEST and valid. Fails, saying which checkpoints there are. */
+mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted);
+
+/* mt_saving_any -- whether the folder has a checkpoint, valid or not. */
+bool mt_saving_any(const char *dir);
+
+/* mt_saving_load -- what saving.resume says, into both lists (mt_checkpoint_load), and one line about it to stdout. */
+mt_status mt_saving_load(const mt_saving *saving, const char *dir, const mt_state *model, const mt_state *rest);
+
+/* mt_saving_save -- the loop's step; from now on that of its best evaluation is kept. Frees the lists. */
+mt_status mt_saving_save(mt_saver *saver, const mt_loop *loop, mt_state *model, mt_state *rest);
+
+/* mt_saving_close -- waits for the last checkpoint; returns its error where `status`, that of the run, is none. */
+mt_status mt_saving_close(mt_saver *saver, mt_status status);
+
+/* mt_saving_gpt2 -- the model of a checkpoint of train_gpt2 with its weights, on the CPU. The checkpoint was found by
+ * mt_saving_find. MT_ERR_FORMAT: of another program. */
+mt_status mt_saving_gpt2(mt_module **out, const char *dir, int64_t step);
+
+/* mt_saving_sum -- of the first and the last MiB of a file, as a text: a run does not continue with other data. Lent
+ * until the next call. "none": the file cannot be read. */
+const char *mt_saving_sum(const char *path);
