@@ -184,4 +184,6 @@ void mt_tensor_drop(mt_tensor *t)
 {
     give_memory_back(t);
     t->storage = &nothing;
+    mt_release(t->cast);
+    t->cast = NULL;
 }

@@ -254,3 +254,17 @@ Test(autocast, a_policy_can_be_set_again_later)
     mt_autocast_end();
     cr_expect_eq(mt_cast_dtype("linear", MT_OP_MATMUL, MT_F32), MT_F32);
 }
+
+/* After backward a result that only its scope holds has no memory any more, and neither has its copy. */
+Test(autocast, a_result_is_dropped_with_its_copy)
+{
+    mt_scope_begin();
+    mt_tensor *w = normal(MT_SHAPE(100, 100), true);
+    mt_autocast_begin(MT_BF16);
+    mt_tensor *y = mt_mul(w, w), *sum = mt_sum(mt_linear(y, w, NULL));
+    mt_autocast_end();
+    cr_assert_not_null(y->cast);
+    mt_backward(sum);
+    cr_expect_null(y->cast);
+    mt_scope_end();
+}
