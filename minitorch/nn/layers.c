@@ -35,11 +35,18 @@ mt_module *mt_function_layer(mt_tensor *(*function)(mt_tensor *x))
     return m;
 }
 
+/* Of results in between, what the next child and backward do not read is freed at once. */
 static mt_tensor *sequential_forward(mt_module *m, mt_tensor *x)
 {
-    for (int i = 0; i < m->children; i++)
-        x = mt_forward(m->child[i], x);
-    return x;
+    mt_retain(x);
+    for (int i = 0; i < m->children; i++) {
+        mt_scope_begin();
+        mt_tensor *next = mt_retain(mt_forward(m->child[i], x));
+        mt_scope_end();
+        mt_release(x);
+        x = next;
+    }
+    return mt_scope_adopt(x);
 }
 
 mt_module *mt_sequential(int count, ...)

@@ -126,6 +126,25 @@ Test(nn, embedding_picks_rows)
     mt_module_free(embedding);
 }
 
+/* A sequence holds the input and the result of the child that computes, and no earlier results. */
+Test(nn, a_sequence_frees_what_nothing_reads)
+{
+    enum { N = 1000, BYTES = N * 4 };
+    mt_module *model =
+        mt_sequential(6, mt_function_layer(mt_relu), mt_function_layer(mt_exp), mt_function_layer(mt_relu),
+                      mt_function_layer(mt_relu), mt_function_layer(mt_relu), mt_function_layer(mt_relu));
+    mt_scope_begin();
+    mt_tensor *x = mt_full(MT_SHAPE(N), -1);
+    int64_t before = mt_live_bytes(MT_CPU);
+    mt_peak_reset(MT_CPU);
+    mt_tensor *out = mt_forward(model, x);
+    cr_expect_eq(mt_f32(out)[N - 1], 1);
+    cr_expect_eq(mt_live_bytes(MT_CPU) - before, BYTES);
+    cr_expect_eq(mt_peak_bytes(MT_CPU) - before, 2 * BYTES);
+    mt_scope_end();
+    mt_module_free(model);
+}
+
 /* ---- modes -------------------------------------------------------------------------------------------- */
 
 Test(nn, dropout_drops_only_in_training_and_the_mode_reaches_the_leaves)
