@@ -238,11 +238,16 @@ static const mt_option flags[] = {
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
 
+static mt_gpt2_batch batch_of(const options *o)
+{
+    return (mt_gpt2_batch){ o->batch, o->config.block, o->micro, o->recipe.dtype };
+}
+
 /* What is computed again, and what training takes so. */
 static mt_status plan(run *r)
 {
     const options *o = &r->opt;
-    const mt_gpt2_batch batch = { o->batch, o->config.block, o->micro };
+    const mt_gpt2_batch batch = batch_of(o);
     int64_t layers = o->config.layers;
     r->recompute = malloc((size_t)layers * sizeof *r->recompute);
     MT_CHECK(r->recompute, "out of memory");
@@ -271,9 +276,9 @@ static mt_status open_text(run *r)
         return status;
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
     mt_gpt2_cost_print(&r->cost, &o->config);
+    const mt_gpt2_batch batch = batch_of(o);
     if (o->plan)
-        mt_gpt2_recompute_print(&o->config, &(mt_gpt2_batch){ o->batch, o->config.block, o->micro },
-                                o->recompute.budget ? r->recompute : NULL);
+        mt_gpt2_recompute_print(&o->config, &batch, o->recompute.budget ? r->recompute : NULL);
     if (r->cost.again_flops)
         printf("Backward computes again: %s\n", mt_recompute_text(r->recompute, o->config.layers));
     return MT_OK;

@@ -13,11 +13,13 @@ MT_C_BEGIN
 typedef struct mt_gpt2_batch {
     int64_t samples, time; /* of a micro-batch: its tokens */
     int64_t micro;         /* micro-batches of a step */
+    mt_dtype dtype;        /* of products, and of what is kept for backward: f32, bf16 or f16 (ops/autocast.h) */
 } mt_gpt2_batch;
 
 typedef struct mt_gpt2_cost {
     int64_t parameters;       /* padding included */
     int64_t parameter_bytes;  /* f32; gradients need as much */
+    int64_t copy_bytes;       /* of weights, in 16 bits; 0 with f32 */
     int64_t optimizer_bytes;  /* AdamW's two moments */
     int64_t layer_bytes;      /* what one layer keeps for backward, with nothing computed again */
     int64_t activation_bytes; /* what forward keeps in all: layers, embedding, last layernorm, probabilities */

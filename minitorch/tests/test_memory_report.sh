@@ -26,6 +26,13 @@ if command -v gnuplot >/dev/null; then
     done
 fi
 
+# In bf16 the plan has the copies, with which the report counts parameters, and less activations.
+"$bin/train_gpt2" "${flags[@]}" --steps 1 --width 256 --dtype bf16 -o "$dir/bf16" --memory-report >"$dir/log" 2>&1 && ok || bad "bf16: $(tail -1 "$dir/log")"
+awk '$NF == "MB" && /^  parameters/ { planned = $2 } $NF == "MB" && /^  their copies of 16 bits/ { planned += $6 } $NF == "MB" && /^  optimizer state/ { state = $3 }
+    $NF == "%" && /^  parameters/ { is = $2 } $NF == "%" && /^  optimizer state/ { state -= $3 }
+    /^planned peak/ { peak = $3 / $(NF - 1) }
+    END { off = planned - is; exit !(is > 9 && off * off < 0.0003 && state * state < 0.0001 && peak > 0.975 && peak < 1.025) }' "$dir/log" && ok || bad "the plan in bf16: $(cat "$dir/log")"
+
 # A report of the first step has nothing of the evaluation after it, in which a sample is written.
 "$bin/train_gpt2" "${flags[@]}" --steps 1 -o "$dir/one" --memory-report >"$dir/log" 2>&1 && ok || bad "one step: $(tail -1 "$dir/log")"
 [ "$(wc -l <"$dir/one/memory.csv")" -eq "$(wc -l <"$dir/gpt2/memory.csv")" ] && ok || bad "one step: $(wc -l "$dir"/{one,gpt2}/memory.csv)"
