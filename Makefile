@@ -228,10 +228,10 @@ mutants: data-or-standin traced
 mutate: data-or-standin traced $(REF)/bin/mutate
 	$(need_lab)
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
-# Twenty mutants of each lab that has a list of equivalent ones; a lab on each processor.
+# Ten mutants of each lab that has a list of equivalent ones; a lab on each processor.
 mutate-sample: data-or-standin traced $(REF)/bin/mutate
 	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
-	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 20 2>/dev/null
+	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 10 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
 	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
