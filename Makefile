@@ -142,7 +142,9 @@ $(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(REF)/libgiven.a
 $(REF)/grader-tests/%: $(REF)/obj/grader/tests/%.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))
 
--include $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
+# What objects depend on. A dry run does not need it (grader/tools/commands.sh), and it is most of the time of a make.
+DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
+-include $(DEPENDENCIES)
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
