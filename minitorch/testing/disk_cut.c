@@ -19,6 +19,8 @@ static bool synced(const disk_sim *s, int64_t i, int64_t ops)
         if (names ? later->kind == SYNC_FOLDER && strcmp(later->path, folder) == 0
                   : later->kind == SYNC && later->file == o->file)
             return true;
+        if (names && later->kind == REMOVE && strcmp(later->path, folder) == 0 && synced(s, k, ops))
+            return true; /* nothing in a folder matters that is gone for certain */
     }
     return !names && o->kind != WRITE;
 }

@@ -71,6 +71,15 @@ static void put(contents *c, const uint8_t *data, int64_t bytes, int64_t at)
         memset(c->bytes + at, 0, (size_t)bytes);
 }
 
+/* What is in a folder goes with it: removals of the names in it may be lost when that of the folder is not. */
+static void drop_inside(view *v, const char *path)
+{
+    char folder[4096];
+    for (int i = v->names - 1; i >= 0; i--)
+        if (strcmp(disk_folder_of(folder, v->name[i].path), path) == 0)
+            drop(v, &v->name[i]);
+}
+
 void disk_apply(view *v, const op *o, int64_t bytes, bool zeros)
 {
     named *n = o->path ? disk_find(v, o->path) : NULL;
@@ -97,6 +106,9 @@ void disk_apply(view *v, const op *o, int64_t bytes, bool zeros)
         }
         break;
     case REMOVE:
+        if (n && n->file == FOLDER)
+            drop_inside(v, o->path);
+        n = disk_find(v, o->path);
         if (n)
             drop(v, n);
         break;

@@ -143,3 +143,19 @@ Test(disk_sim, what_has_no_folder_is_lost)
     disk->fsync_dir(disk, "/");
     cr_assert_str_eq(after_cut(texts, "/d/a", mt_disk_sim_ops(disk)), "x ");
 }
+
+/* The names in a folder do not come back in a new folder of its name, and are no choice when it is durably gone. */
+Test(disk_sim, what_was_in_a_folder_goes_with_it)
+{
+    char texts[512];
+    disk->mkdir(disk, "/d");
+    disk->fsync_dir(disk, "/");
+    mt_disk_sim_put(disk, "/d/a", "x", 1);
+    disk->remove(disk, "/d/a");
+    cr_assert_str_eq(after_cut(texts, "/d/a", mt_disk_sim_ops(disk)), "x - ");
+    disk->remove(disk, "/d");
+    disk->mkdir(disk, "/d");
+    cr_assert_str_eq(after_cut(texts, "/d/a", mt_disk_sim_ops(disk)), "x - - - - - ");
+    disk->fsync_dir(disk, "/");
+    cr_assert_str_eq(after_cut(texts, "/d/a", mt_disk_sim_ops(disk)), "- ");
+}
