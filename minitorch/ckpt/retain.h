@@ -14,9 +14,8 @@ typedef struct mt_keep {
 /* mt_keeps -- whether steps[i] is kept; steps: newest first.   Lab 12.5 */
 bool mt_keeps(const mt_keep *keep, const int64_t *steps, int64_t i);
 
-/* mt_checkpoint_prune -- remove what is not kept, oldest first. When none of what is kept is valid, the newest valid
- * one of the others is kept too. MT_ERR_IO: some could not be removed; they may be there in parts, which are not valid.
- * Lab 12.5 */
+/* mt_checkpoint_prune -- remove what is not kept, oldest first. The newest valid one always stays. MT_ERR_IO: some
+ * could not be removed; they may be there in parts, which are not valid. Cost: the newest is read.   Lab 12.5 */
 mt_status mt_checkpoint_prune(const char *dir, const mt_keep *keep);
 
 MT_C_END

@@ -192,6 +192,18 @@ Test(saver, the_last_valid_one_stays)
     free(steps);
 }
 
+/* A newer one that a crash left incomplete takes the place of the last, and an old one is valid: what was saved just
+ * now stays. */
+Test(saver, a_newer_invalid_one_does_not_displace_the_newest_valid)
+{
+    setenv("MT_LOG", "error", 1);
+    for (int64_t step = 4; step <= 6; step++)
+        cr_assert_eq(small_run_save(step), MT_OK);
+    damage(6);
+    cr_assert_eq(mt_checkpoint_prune(RUNS, &(mt_keep){ 1, 4, -1 }), MT_OK);
+    cr_assert_eq(newest(), 5);
+}
+
 /* A removal that fails leaves parts, which are not taken for a checkpoint, and the others are removed. */
 Test(saver, a_removal_that_fails)
 {
