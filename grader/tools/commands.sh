@@ -35,6 +35,7 @@ smallest() { # PROGRAM: options that make it end at once
     bench_tape) echo "--nodes 10 --rounds 1" ;;
     bench_tokenizer) echo "--rounds 1 --workers 2" ;;
     bench_views) echo "--size 64" ;;
+    faults) echo "--quick --kills 2" ;;
     generate) echo "--tokens 2" ;;
     train_gpt2) echo "--size toy --layers 1 --heads 1 --width 8 --block 8 --batch 1 --steps 1 --eval-every 1 --eval-batches 1 --quiet" ;;
     train_mnist) echo "--epochs 1 --hidden 8,8 --quiet" ;;
