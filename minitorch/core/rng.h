@@ -25,6 +25,7 @@ enum {
     MT_STREAM_SAMPLE,  /* text generation */
     MT_STREAM_DATA,    /* stand-in data sets */
     MT_STREAM_TEST,    /* inputs of tests and checks */
+    MT_STREAM_SPLIT,   /* which samples are held out for validation */
     MT_STREAM_USER = 1024,
 };
 

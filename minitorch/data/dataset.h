@@ -62,6 +62,10 @@ struct mt_batch_source {
 mt_batch_source mt_batches_random(const mt_dataset *set, uint64_t seed);
 mt_batch_source mt_batches_spread(const mt_dataset *set, int64_t steps);
 
+/* mt_dataset_split -- the samples of a set in two new ones: `held` of them, drawn by the seed, and the others; each in
+ * the set's order. They borrow the set.   Aborts: not 1 <= held < set->count. */
+void mt_dataset_split(mt_dataset **others, mt_dataset **drawn, const mt_dataset *set, int64_t held, uint64_t seed);
+
 /* mt_data_find -- the path of a file that datasets/fetch wrote to datasets/cache, or to the folder in the environment
  * variable MT_DATA; the path of `standin` when only that exists.   out [MT_PATH] */
 enum { MT_PATH = 4096 };
