@@ -12,9 +12,8 @@ static const struct {
     mt_curve_axis axis;
 } known[] = {
     { "loss", "training loss", MT_CURVE_LEFT },
-    { "test_loss", "test loss", MT_CURVE_LEFT },
     { "val_loss", "validation loss", MT_CURVE_LEFT },
-    { "test_accuracy", "test accuracy", MT_CURVE_RIGHT },
+    { "val_accuracy", "validation accuracy", MT_CURVE_RIGHT },
 };
 
 static const mt_option flags[] = { { 0 } };
@@ -55,7 +54,7 @@ int main(int argc, char **argv)
     fclose(file);
     mt_curve curve = curve_of(names);
     if (rows < 2)
-        printf("The numbers are in %s; a curve takes two tests\n", csv);
+        printf("The numbers are in %s; a curve takes two evaluations\n", csv);
     else if (mt_curve_svg(svg, csv, &curve) == MT_OK)
         printf("The curve is in %s, its numbers in %s\n", svg, csv);
     else

@@ -16,6 +16,7 @@
 #include "models/sample.h"
 #include "ops/autocast.h"
 #include "prof/cli.h"
+#include "train/saved.h"
 #include "train/saving.h"
 
 typedef struct options {
@@ -143,7 +144,7 @@ static mt_status load(mt_module **model, const options *o, int64_t vocabulary)
         return load_weights(model, o, vocabulary);
     mt_status status = mt_saving_find(&step, o->run, o->step);
     if (status == MT_OK)
-        status = mt_saving_gpt2(model, o->run, step);
+        status = mt_saved_gpt2(model, o->run, step);
     if (status == MT_OK && mt_gpt2_config_of(*model)->vocabulary != vocabulary)
         status = mt_fail(MT_ERR_FORMAT, "%s/step-%" PRId64 " has %" PRId64 " tokens, the vocabulary there has %" PRId64,
                          o->run, step, mt_gpt2_config_of(*model)->vocabulary, vocabulary);

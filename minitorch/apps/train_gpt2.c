@@ -115,6 +115,8 @@ static mt_status load_old(run *r, const char *path)
         status = mt_safetensors_load(file, &state, "");
     mt_safetensors_close(file);
     mt_state_free(&state);
+    if (status == MT_ERR_ARGUMENT)
+        return mt_fail(status, "%s; " MT_SAME_FLAGS, mt_last_error());
     if (status == MT_OK)
         status = mt_loader_seek(r->train, (mt_loader_place){ .step = r->loop.step * r->opt.micro });
     if (status == MT_OK)
@@ -133,28 +135,10 @@ static mt_status resume(run *r)
                            : load_old(r, old);
     mt_state_free(&model);
     mt_state_free(&rest);
-    if (status == MT_ERR_ARGUMENT)
-        status = mt_fail(status, "%s; --resume needs the flags of the run that it continues", mt_last_error());
     return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
 }
 
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
-
-static mt_status validate(run *r)
-{
-    double total = 0;
-    mt_device device = r->opt.recipe.device;
-    mt_batch batch;
-    mt_no_grad_begin();
-    while (mt_loader_next(r->valid, &batch)) {
-        mt_scope_begin();
-        total += mt_item(mt_gpt2_loss(r->model, mt_to_device(batch.x, device), mt_to_device(batch.y, device)));
-        mt_scope_end();
-    }
-    mt_no_grad_end();
-    r->val_loss = total / (double)r->opt.eval_batches;
-    return mt_loader_status(r->valid);
-}
 
 /* A sample depends on seed and step, not on what was sampled before. */
 static mt_status show_sample(const run *r)
@@ -183,7 +167,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     char mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
-    mt_status status = validate(r);
+    mt_status status = mt_corpus_loss(&r->val_loss, r->model, r->valid);
     if (status != MT_OK)
         return status;
     mt_progress_clear(&r->loop.progress);

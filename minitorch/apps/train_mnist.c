@@ -1,14 +1,17 @@
 /* train_mnist.c -- trains a perceptron on MNIST with the whole framework: loader, modules, tape, optimizer, schedule.
  *
+ * A part of the training images is held out: the accuracy on these says which weights are the best. The test images
+ * are used once, at the end, with the best weights.
+ *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step.
- * Files in --out: metrics.csv (a row per test), curve.svg, best.safetensors (the weights with the best test accuracy);
- * with --trace also spans.bin. */
+ * Files in --out: metrics.csv (a row per evaluation), curve.svg, step-N (checkpoints: the newest and the best,
+ * ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "ckpt/safetensors.h"
+#include "ckpt/checkpoint.h"
 #include "data/mnist.h"
 #include "memory/caching.h"
 #include "models/classifier.h"
@@ -18,6 +21,7 @@
 #include "prof/recorder.h"
 #include "train/loop.h"
 #include "train/recipe.h"
+#include "train/saving.h"
 
 enum { TEST_BATCH = 500 };
 
@@ -25,8 +29,10 @@ typedef struct options {
     const char *data;
     int64_t hidden[2]; /* widths; the second may be 0: one hidden layer */
     int64_t epochs, batch;
-    int64_t eval_epochs, eval_steps; /* test every so many epochs, or steps if that is not 0 */
+    int64_t eval_epochs, eval_steps; /* validate every so many epochs, or steps if that is not 0 */
+    int64_t hold_out;                /* images for validation; -1: a twelfth */
     mt_recipe recipe;
+    mt_saving saving;
     bool trace;
 } options;
 
@@ -34,84 +40,141 @@ typedef struct options {
 typedef struct run {
     options opt;
     mt_mnist mnist;
+    mt_dataset *train_set, *valid_set; /* the training images in two parts; without validation NULL */
     mt_module *model;
     mt_optim *optim;
-    mt_loader *train, *test;
+    mt_loader *train, *valid, *test;
+    mt_saver *saver;
     mt_metrics *metrics;
-    mt_state params, best; /* parameters, and a copy of those with the best test accuracy */
     mt_loop loop;
-    mt_test_result result;                           /* of the latest test */
-    int64_t flops, rows;                             /* FLOPs that the model needs for a sample; tests so far */
-    double best_epoch, best_accuracy, epoch_seconds; /* the fastest */
-    bool tracing;                                    /* a recording runs */
+    int64_t width[MT_MLP_MOST + 1], layers;
+    int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
+    double epoch_seconds; /* of the fastest epoch */
+    bool tracing;         /* a recording runs */
 } run;
 
-/* ---- testing and reporting ----------------------------------------------------------------------- */
+/* ---- checkpoints --------------------------------------------------------------------------------- */
 
-/* A row of the table and of metrics.csv, and the weights if they are the best so far. */
-static mt_status test_and_note(void *user, const mt_stretch *since)
+/* Everything that later steps depend on: what the user chose, and what training changes. */
+static void lists_of(run *r, mt_state *model, mt_state *rest)
 {
-    run *r = user;
-    double epochs = (double)since->samples / (double)r->mnist.train->count, seconds = since->seconds;
-    double epoch = (double)r->loop.step / (double)mt_loader_steps(r->train);
-    mt_status status = mt_classifier_test(&r->result, r->model, r->test);
-    if (status != MT_OK)
-        return status;
-    double accuracy = r->result.accuracy;
-    if (accuracy > r->best_accuracy || r->rows == 0) {
-        mt_state_copy(&r->best, &r->params);
-        r->best_accuracy = accuracy, r->best_epoch = epoch;
-    }
-    r->epoch_seconds = r->rows++ == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
-    mt_progress_clear(&r->loop.progress);
-    char loss[32];
-    printf("%7.4g  %8s  %9.5f  %11.2f %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5), r->result.loss,
-           100 * accuracy, seconds);
-    fflush(stdout);
-    return mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f,%g", epoch, since->loss, r->result.loss, accuracy,
-                          seconds, mt_optim_loss_scale(r->optim));
+    char images[4096];
+    snprintf(images, sizeof images, "%s/train-images-idx3-ubyte", r->opt.data);
+    *model = *rest = (mt_state){ 0 };
+    mt_module_state(model, r->model);
+    mt_state_setting(rest, "program", "train_mnist");
+    mt_mlp_state(rest, r->width, &r->layers);
+    mt_state_integer(rest, &r->loop.steps, "steps");
+    mt_state_integer(rest, &r->opt.batch, "batch");
+    mt_state_integer(rest, &r->opt.hold_out, "hold-out");
+    mt_state_fix(rest);
+    mt_recipe_state(rest, &r->opt.recipe);
+    mt_state_setting(rest, "images checksum", "%s", mt_saving_sum(images));
+    mt_loop_state(rest, &r->loop);
+    mt_loader_state(rest, r->train);
+    mt_state_integer(rest, &r->rows, "metrics rows");
+    mt_optim_state(rest, r->optim);
 }
 
-static mt_status write_best(const run *r)
+static mt_status save(void *user)
 {
-    char path[4096];
-    mt_recipe_path(path, &r->opt.recipe, "best.safetensors");
-    mt_status status = mt_safetensors_write(path, &r->best);
+    run *r = user;
+    mt_state model, rest;
+    lists_of(r, &model, &rest);
+    return mt_saving_save(r->saver, &r->loop, &model, &rest);
+}
+
+static mt_status resume(run *r)
+{
+    mt_state model, rest;
+    lists_of(r, &model, &rest);
+    mt_status status = mt_saving_load(&r->opt.saving, r->opt.recipe.out, &model, &rest);
+    mt_state_free(&model);
+    mt_state_free(&rest);
+    r->loop.begun = r->loop.step;
+    return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
+}
+
+/* The best weights into the model. */
+static mt_status restore_best(run *r)
+{
+    const mt_state none = { 0 };
+    if (r->loop.best.step == 0 || r->loop.best.step == r->loop.step)
+        return MT_OK;
+    mt_status status = mt_saver_wait(r->saver);
+    mt_state params = mt_module_params(r->model);
     if (status == MT_OK)
-        printf("The weights of epoch %.4g (test accuracy %.2f %%) are in %s\n", r->best_epoch, 100 * r->best_accuracy,
-               path);
-    else
-        fprintf(stderr, "train_mnist: no weights were written: %s\n", mt_last_error());
+        status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &none);
+    mt_state_free(&params);
     return status;
 }
 
-/* What there is to say after training, however it ended. Fails when the weights are lost. */
-static mt_status report(const run *r, mt_status status, double seconds)
+/* ---- evaluation and report ----------------------------------------------------------------------- */
+
+/* A row of the table and of metrics.csv. */
+static mt_status validate(void *user, const mt_stretch *since)
 {
-    const char *data = mt_mnist_name(r->opt.data), *out = r->opt.recipe.out;
-    mt_status written = MT_OK;
+    run *r = user;
+    mt_test_result result = { .loss = NAN, .accuracy = NAN };
+    double epochs = (double)since->samples / (double)r->train_set->count, seconds = since->seconds;
+    double epoch = (double)r->loop.step / (double)mt_loader_steps(r->train);
+    mt_status status = r->valid ? mt_classifier_test(&result, r->model, r->valid) : MT_OK;
+    if (status != MT_OK)
+        return status;
+    mt_loop_note(&r->loop, 1 - result.accuracy);
+    r->epoch_seconds = r->epoch_seconds == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
+    r->rows++;
+    mt_progress_clear(&r->loop.progress);
+    char loss[32];
+    printf("%7.4g  %8s  %9.5f  %11.2f %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5), result.loss,
+           100 * result.accuracy, seconds);
+    fflush(stdout);
+    return mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f,%g", epoch, since->loss, result.loss, result.accuracy,
+                          seconds, mt_optim_loss_scale(r->optim));
+}
+
+/* The test images, with the best weights. */
+static mt_status test(run *r, double start)
+{
+    mt_test_result result;
+    double best = (double)r->loop.best.step / (double)mt_loader_steps(r->train);
+    mt_status status = restore_best(r);
+    if (status == MT_OK)
+        status = mt_classifier_test(&result, r->model, r->test);
+    if (status != MT_OK)
+        return status;
+    printf("\nOf the test images, none of which was used before:\n");
+    mt_classifier_print(&result);
+    printf("\nTraining waited for data %.1f %% of the time (%" PRId64 " workers)\n",
+           mt_loader_stats_of(r->train).stall_percent, r->opt.recipe.workers);
+    if (r->loop.best.step)
+        printf("The best weights are those of epoch %.4g (validation accuracy %.2f %%), in %s/step-%" PRId64 "\n", best,
+               100 * (1 - r->loop.best.value), r->opt.recipe.out, r->loop.best.step);
+    mt_cli_run("curve", r->opt.recipe.out);
+    printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
+           result.accuracy, r->loop.step / mt_loader_steps(r->train), mt_now() - start, r->epoch_seconds,
+           mt_mnist_name(r->opt.data));
+    return MT_OK;
+}
+
+/* What there is to say after training, however it ended. */
+static mt_status report(run *r, mt_status status, double start)
+{
+    const char *out = r->opt.recipe.out;
     mt_progress_clear(&r->loop.progress);
     /* First, because what follows is no part of the run. Spans that are lost do not fail it. */
     if (r->tracing && mt_record_end(r->loop.samples * r->flops) == MT_OK)
         printf("The profile is recorded in %s/spans.bin; to read it: %s %s\n", out, mt_cli_sibling("profile"), out);
     else if (r->tracing)
         printf("No profile: %s\n", mt_last_error());
-    if (status == MT_OK) {
-        printf("\n");
-        mt_classifier_print(&r->result);
-        printf("\nTraining waited for data %.1f %% of the time (%" PRId64 " workers)\n",
-               mt_loader_stats_of(r->train).stall_percent, r->opt.recipe.workers);
-    }
-    if (r->rows > 0) {
-        written = write_best(r);
-        mt_cli_run("curve", out);
-    }
     if (status == MT_OK)
-        printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
-               r->result.accuracy, r->opt.epochs, seconds, r->epoch_seconds, data);
+        return test(r, start);
+    if (r->rows > 0)
+        mt_cli_run("curve", out);
     if (status == MT_ERR_STOPPED)
-        printf("train_mnist: stopped epochs=%" PRId64 " data=%s\n", r->loop.step / mt_loader_steps(r->train), data);
-    return written;
+        printf("train_mnist: stopped epochs=%" PRId64 " data=%s\n", r->loop.step / mt_loader_steps(r->train),
+               mt_mnist_name(r->opt.data));
+    return status;
 }
 
 /* ---- command line -------------------------------------------------------------------------------- */
@@ -121,42 +184,57 @@ static const mt_option flags[] = {
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 100000), "Passes over all images (default 10)" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images per step (default 64)" },
     { "hidden", 'H', "N,N", MT_PARSED(options, hidden, mt_mlp_hidden), "Widths of one or two hidden layers (256,128)" },
-    { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Test after so many epochs (default 1)" },
-    { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Test after so many steps instead" },
+    { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Validate after so many epochs (default 1)" },
+    { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Validate after so many steps instead" },
+    { "hold-out", 0, "N", MT_I64(options, hold_out, 0, INT32_MAX),
+      "Training images used for validation only (default: a twelfth; 0: none, and the last weights are tested)" },
     { "trace", 0, NULL, MT_FLAG(options, trace), "Record where the time goes, for the program profile" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
+    { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "Checkpoints:" },
     { 0 },
 };
 
 /* ---- the run ------------------------------------------------------------------------------------- */
 
-static mt_status open_files(run *r)
+static mt_status open_data(run *r)
 {
-    char path[4096];
-    mt_status status = mt_mnist_open(&r->mnist, r->opt.data);
-    if (status == MT_OK)
-        status = mt_recipe_begin(&r->opt.recipe);
-    mt_recipe_path(path, &r->opt.recipe, "metrics.csv");
-    return status == MT_OK ? mt_metrics_open(&r->metrics, path, "epoch,loss,test_loss,test_accuracy,seconds,loss_scale")
-                           : status;
+    options *o = &r->opt;
+    mt_status status = mt_mnist_open(&r->mnist, o->data);
+    if (status != MT_OK)
+        return status;
+    int64_t images = r->mnist.train->count;
+    o->hold_out = o->hold_out < 0 ? images / 12 : o->hold_out;
+    if (o->hold_out >= images)
+        return mt_fail(MT_ERR_ARGUMENT, "--hold-out: there are %" PRId64 " training images", images);
+    if (o->hold_out)
+        mt_dataset_split(&r->train_set, &r->valid_set, r->mnist.train, o->hold_out, (uint64_t)o->recipe.seed);
+    else
+        r->train_set = r->mnist.train;
+    status = mt_recipe_begin(&o->recipe);
+    return status == MT_OK ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : status;
+}
+
+static mt_loader *in_order(const run *r, const mt_dataset *set)
+{
+    return mt_recipe_loader(&r->opt.recipe, set, mt_sampler_sequential(set->count), TEST_BATCH);
 }
 
 static void make_model(run *r)
 {
     const options *o = &r->opt;
-    const mt_dataset *set = r->mnist.train;
-    int layers = o->hidden[1] ? 3 : 2;
-    const int64_t width[] = { mt_shape_numel(set->x.shape), o->hidden[0], layers == 3 ? o->hidden[1] : MT_CLASSES,
-                              MT_CLASSES };
-    mt_rng init = mt_rng_new((uint64_t)o->recipe.seed, MT_STREAM_INIT);
-    r->model = mt_mlp_new(width, layers, &init);
+    uint64_t seed = (uint64_t)o->recipe.seed;
+    r->layers = o->hidden[1] ? 3 : 2;
+    r->width[0] = mt_shape_numel(r->mnist.train->x.shape);
+    r->width[1] = o->hidden[0], r->width[2] = o->hidden[1];
+    r->width[r->layers] = MT_CLASSES;
+    mt_rng init = mt_rng_new(seed, MT_STREAM_INIT);
+    r->model = mt_mlp_new(r->width, (int)r->layers, &init);
     mt_module_to_device(r->model, o->recipe.device);
-    r->flops = mt_mlp_flops(width, layers);
-    r->params = mt_module_params(r->model);
-    r->best = mt_state_clone(&r->params);
+    r->flops = mt_mlp_flops(r->width, (int)r->layers);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
-    r->train = mt_recipe_loader(&o->recipe, set, mt_sampler_shuffling(set->count, (uint64_t)o->recipe.seed), o->batch);
-    r->test = mt_recipe_loader(&o->recipe, r->mnist.test, mt_sampler_sequential(r->mnist.test->count), TEST_BATCH);
+    r->train = mt_recipe_loader(&o->recipe, r->train_set, mt_sampler_shuffling(r->train_set->count, seed), o->batch);
+    r->valid = r->valid_set ? in_order(r, r->valid_set) : NULL;
+    r->test = in_order(r, r->mnist.test);
 }
 
 static mt_status begin_trace(run *r)
@@ -174,38 +252,44 @@ static mt_status after_first_step(void *user)
 {
     run *r = user;
     mt_recipe_memory(&r->opt.recipe);
-    printf("  epoch      loss  test loss  test accuracy   seconds\n");
+    printf("  epoch      loss   val loss   val accuracy   seconds\n");
     fflush(stdout); /* before what stderr may say */
     return r->opt.recipe.memory_report ? begin_trace(r) : MT_OK;
 }
 
 static mt_status train(run *r)
 {
+    static const char header[] = "epoch,loss,val_loss,val_accuracy,seconds,loss_scale";
     const options *o = &r->opt;
-    int64_t in_epoch = mt_loader_steps(r->train), steps = o->epochs * in_epoch;
-    r->loop = (mt_loop){ .training = mt_recipe_training(&o->recipe, r->model, r->optim, steps),
-                         .loader = r->train,
-                         .steps = steps,
-                         .epochs = o->epochs,
-                         .eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch,
-                         .evaluate = test_and_note,
-                         .first_step = after_first_step,
-                         .user = r,
-                         .progress = mt_recipe_progress(&o->recipe, steps) };
+    char csv[4096];
+    int64_t in_epoch = mt_loader_steps(r->train);
+    r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->epochs * in_epoch);
     r->loop.training.loss = mt_classifier_loss;
-    mt_status status = o->recipe.memory_report ? MT_OK : begin_trace(r);
-    return status == MT_OK ? mt_loop_run(&r->loop, steps) : status;
+    r->loop.epochs = o->epochs, r->loop.save_every = o->saving.every;
+    r->loop.eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch;
+    r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
+    mt_recipe_path(csv, &o->recipe, "metrics.csv");
+    mt_status status = o->saving.resume ? resume(r) : MT_OK;
+    if (status == MT_OK)
+        status = o->saving.resume ? mt_metrics_resume(&r->metrics, csv, header, r->rows)
+                                  : mt_metrics_open(&r->metrics, csv, header);
+    if (status == MT_OK && !o->recipe.memory_report)
+        status = begin_trace(r);
+    r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, r->loop.steps - r->loop.begun));
+    return status == MT_OK ? mt_loop_run(&r->loop, r->loop.steps) : status;
 }
 
 static void teardown(run *r)
 {
     mt_loader_free(r->train);
+    mt_loader_free(r->valid);
     mt_loader_free(r->test);
     mt_optim_free(r->optim);
-    mt_state_free(&r->best);
-    mt_state_free(&r->params);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);
+    if (r->valid_set)
+        mt_dataset_close(r->train_set);
+    mt_dataset_close(r->valid_set);
     mt_mnist_close(&r->mnist);
     mt_caching_end(r->opt.recipe.device);
 }
@@ -217,6 +301,8 @@ int main(int argc, char **argv)
                        .epochs = 10,
                        .batch = 64,
                        .eval_epochs = 1,
+                       .hold_out = -1,
+                       .saving = { .keep = 2 },
                        .recipe = { .optimizer = MT_ADAM,
                                    .schedule = MT_SCHEDULE_COSINE,
                                    .weight_decay = NAN,
@@ -228,15 +314,16 @@ int main(int argc, char **argv)
         r.opt.recipe.lr = mt_mlp_usual_rate[r.opt.recipe.optimizer];
     if (!strcmp(mt_mnist_name(r.opt.data), "standin"))
         printf("MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing of MNIST\n");
-    mt_status status = open_files(&r);
+    mt_status status = open_data(&r);
     if (status == MT_OK) {
         mt_memory_advise("To need less: a smaller --batch, or smaller layers with --hidden.");
         make_model(&r);
         status = train(&r);
     }
     int code = mt_cli_exit(status);
-    if (r.model && report(&r, status, mt_now() - start) != MT_OK)
-        code = 1;
+    mt_status told = mt_saving_close(r.saver, r.model ? report(&r, status, start) : status);
+    if (told != status)
+        code = mt_cli_exit(told);
     teardown(&r);
     return code;
 }

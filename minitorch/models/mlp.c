@@ -33,6 +33,13 @@ mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng)
     return model;
 }
 
+void mt_mlp_state(mt_state *state, int64_t *width, int64_t *layers)
+{
+    mt_state_integer(state, layers, "layers");
+    for (int l = 0; l <= MT_MLP_MOST; l++)
+        mt_state_integer(state, &width[l], "width %d", l);
+}
+
 mt_status mt_mlp_hidden(const char *text, void *width)
 {
     long long first, second = 0;

@@ -12,6 +12,11 @@
  *   width [layers + 1]   inputs, hidden ..., outputs.   Aborts: layers or a width < 1. */
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng);
 
+/* mt_mlp_state -- append layers and widths as integers, to save them or to load them before a model exists.
+ *   width [MT_MLP_MOST + 1] */
+enum { MT_MLP_MOST = 3 };
+void mt_mlp_state(mt_state *state, int64_t *width, int64_t *layers);
+
 /* mt_mlp_hidden -- for an option (MT_PARSED): "256,128" or "512" into int64_t width[2], the second 0 for one hidden
  * layer. */
 mt_status mt_mlp_hidden(const char *text, void *width);

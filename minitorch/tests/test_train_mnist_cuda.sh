@@ -28,7 +28,7 @@ result() { # 0|1 NAME [LOG]
 losses() {
     local name=$1
     shift
-    "$bin/train_mnist" --data "$work/digits" --out "$work/run" --quiet --epochs 1 --eval-steps 1 --batch 16 --hidden 32 \
+    "$bin/train_mnist" --data "$work/digits" --out "$work/run" --quiet --epochs 1 --eval-steps 1 --hold-out 0 --batch 16 --hidden 32 \
         --optimizer sgd --schedule constant "$@" >"$work/$name.log" 2>&1
     result $? "trains: $name $*" "$work/$name.log"
     cut -d, -f2 "$work/run/metrics.csv" | tail -n +2 >"$work/$name"

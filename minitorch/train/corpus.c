@@ -1,5 +1,8 @@
 /* corpus.c -- characters of a text as tokens, or tokens from a mapped file; both as two sets of windows. */
 #include "train/corpus.h"
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "models/gpt2.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -175,6 +178,22 @@ void mt_corpus_close(mt_corpus *c)
     mt_file_map_close(&c->file);
     free(c->ids);
     *c = (mt_corpus){ 0 };
+}
+
+mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader)
+{
+    double total = 0;
+    mt_device device = mt_module_device(model);
+    mt_batch batch;
+    mt_no_grad_begin();
+    while (mt_loader_next(loader, &batch)) {
+        mt_scope_begin();
+        total += mt_item(mt_gpt2_loss(model, mt_to_device(batch.x, device), mt_to_device(batch.y, device)));
+        mt_scope_end();
+    }
+    mt_no_grad_end();
+    *loss = total / (double)mt_loader_steps(loader);
+    return mt_loader_status(loader);
 }
 
 const char *mt_corpus_text(void)

@@ -6,7 +6,9 @@
 
 #include "core/io.h"
 #include "text/vocabulary.h"
+#include "data/loader.h"
 #include "data/tokens.h"
+#include "nn/module.h"
 
 MT_C_BEGIN
 
@@ -26,6 +28,9 @@ typedef struct mt_corpus {
  * 0; a text with dir; an id that the vocabulary lacks (with its offset); ids that the vocabulary would have merged. */
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T);
 void mt_corpus_close(mt_corpus *corpus); /* a zeroed one is allowed */
+
+/* mt_corpus_loss -- the mean loss of a GPT-2 over one epoch of a loader, whose batches are equal. Fails as it does. */
+mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader);
 
 /* mt_corpus_text -- the default text: tiny Shakespeare, or its stand-in, in datasets/cache or MT_DATA. */
 const char *mt_corpus_text(void);

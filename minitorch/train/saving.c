@@ -75,6 +75,8 @@ mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *mo
     mt_status status = mt_saving_find(&step, dir, s->resume);
     if (status == MT_OK)
         status = mt_checkpoint_load(dir, step, model, rest);
+    if (status == MT_ERR_ARGUMENT)
+        return mt_fail(status, "%s; " MT_SAME_FLAGS, mt_last_error());
     if (status == MT_OK)
         printf("Continuing from %s/step-%" PRId64 "\n", dir, step);
     return status;
@@ -96,31 +98,6 @@ mt_status mt_saving_close(mt_saver *saver, mt_status status)
     snprintf(why, sizeof why, "%s", mt_last_error());
     mt_status saved = mt_saver_close(saver);
     return status == MT_OK ? saved : mt_fail(status, "%s", why);
-}
-
-mt_status mt_saving_gpt2(mt_module **out, const char *dir, int64_t step)
-{
-    mt_gpt2_config config = { 0 };
-    mt_state sizes = { 0 }, params = { 0 };
-    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_module *model = NULL;
-    mt_state_setting(&sizes, "program", "train_gpt2");
-    mt_gpt2_state(&sizes, &config);
-    mt_status status = mt_checkpoint_load(dir, step, &sizes, &params);
-    if (status == MT_OK)
-        status = mt_gpt2_check(&config);
-    if (status == MT_OK) {
-        model = mt_gpt2_new(&config, &rng);
-        params = mt_module_params(model);
-        status = mt_checkpoint_load(dir, step, &params, &(mt_state){ 0 });
-    }
-    mt_state_free(&sizes);
-    mt_state_free(&params);
-    if (status == MT_OK)
-        *out = model;
-    else
-        mt_module_free(model);
-    return status;
 }
 
 const char *mt_saving_sum(const char *path)

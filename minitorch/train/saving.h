@@ -10,11 +10,11 @@
 #pragma once
 
 #include "ckpt/async.h"
-#include "models/gpt2.h"
 #include "prof/cli.h"
 #include "train/loop.h"
 
 enum { MT_NEWEST = -1 };
+#define MT_SAME_FLAGS "--resume needs the flags of the run that it continues"
 
 typedef struct mt_saving {
     int64_t every;  /* steps from one checkpoint to the next; 0: at each evaluation */
@@ -44,10 +44,6 @@ mt_status mt_saving_save(mt_saver *saver, const mt_loop *loop, mt_state *model, 
 
 /* mt_saving_close -- waits for the last checkpoint; returns its error where `status`, that of the run, is none. */
 mt_status mt_saving_close(mt_saver *saver, mt_status status);
-
-/* mt_saving_gpt2 -- the model of a checkpoint of train_gpt2 with its weights, on the CPU. The checkpoint was found by
- * mt_saving_find. MT_ERR_FORMAT: of another program. */
-mt_status mt_saving_gpt2(mt_module **out, const char *dir, int64_t step);
 
 /* mt_saving_sum -- of the first and the last MiB of a file, as a text: a run does not continue with other data. Lent
  * until the next call. "none": the file cannot be read. */

@@ -1,0 +1,147 @@
+/* evaluate.c -- how good the model of a checkpoint is: of train_mnist by the test images, of train_gpt2 by the last
+ * tenth of a text, which it did not learn from.
+ *
+ *     build/release/bin/evaluate build/run/mnist
+ *     build/release/bin/evaluate build/run/gpt2 --step 1500 --data other.txt */
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ckpt/recover.h"
+#include "data/mnist.h"
+#include "models/classifier.h"
+#include "models/gpt2.h"
+#include "ops/autocast.h"
+#include "prof/cli.h"
+#include "train/corpus.h"
+#include "train/saved.h"
+#include "train/saving.h"
+
+typedef struct options {
+    const char *data, *vocabulary;
+    int64_t step, batch, batches, threads;
+    mt_dtype dtype;
+} options;
+
+static const mt_option flags[] = {
+    { "step", 0, "N", MT_I64(options, step, 1, INT64_MAX),
+      "Of which checkpoint (default: the best by validation, or the newest valid one)" },
+    { "data", 'd', "PATH", MT_TEXT(options, data),
+      "Folder of the IDX files, or a text or token file (default: those of datasets/fetch)" },
+    { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once (default 12)" },
+    { "batches", 0, "N", MT_I64(options, batches, 1, 1 << 20), "Of a text, spread over its last tenth (default 80)" },
+    { "dtype", 0, "NAME", MT_PARSED(options, dtype, mt_cli_dtype), "Of products: f32 (default), bf16 or f16" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "For arithmetic (default: one per core)" },
+    { 0 },
+};
+
+static mt_loader *loader_of(mt_loader_config config, int64_t batch)
+{
+    config.batch = batch;
+    return mt_loader_new(&config);
+}
+
+static mt_status test_mlp(const options *o, const char *dir, int64_t step)
+{
+    mt_mnist mnist = { 0 };
+    mt_module *model = NULL;
+    mt_test_result result;
+    const char *data = o->data ? o->data : mt_mnist_folder();
+    mt_status status = mt_saved_mlp(&model, dir, step);
+    if (status == MT_OK)
+        status = mt_mnist_open(&mnist, data);
+    int64_t pixels = status == MT_OK ? mt_shape_numel(mnist.test->x.shape) : 0;
+    if (status == MT_OK && mt_dim(mt_module_tensor(model, "0.weight"), 0) != pixels)
+        status = mt_fail(MT_ERR_ARGUMENT, "%s: images of %" PRId64 " pixels; the model takes %" PRId64, data, pixels,
+                         mt_dim(mt_module_tensor(model, "0.weight"), 0));
+    if (status == MT_OK) {
+        mt_sampler all = mt_sampler_sequential(mnist.test->count);
+        mt_loader *loader = loader_of((mt_loader_config){ .set = mnist.test, .sampler = all }, o->batch);
+        status = mt_classifier_test(&result, model, loader);
+        mt_loader_free(loader);
+    }
+    if (status == MT_OK) {
+        mt_classifier_print(&result);
+        printf("evaluate: step=%" PRId64 " loss=%.6f accuracy=%.4f data=%s\n", step, result.loss, result.accuracy,
+               mt_mnist_name(data));
+    }
+    mt_mnist_close(&mnist);
+    mt_module_free(model);
+    return status;
+}
+
+/* Whether the text has the tokens that the model learned. */
+static mt_status same_vocabulary(const mt_corpus *corpus, const char *data, const char *dir)
+{
+    mt_vocabulary *learned;
+    mt_status status = mt_vocabulary_open(&learned, dir);
+    if (status != MT_OK)
+        return status;
+    const mt_strings *a = &learned->token, *b = &corpus->vocabulary->token;
+    bool same = a->count == b->count && a->start[a->count] == b->start[b->count] &&
+                memcmp(a->bytes, b->bytes, (size_t)a->start[a->count]) == 0 &&
+                memcmp(a->start, b->start, (size_t)a->count * sizeof *a->start) == 0;
+    mt_vocabulary_free(learned);
+    return same ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "%s: its tokens are not those of the vocabulary in %s", data, dir);
+}
+
+static mt_status test_gpt2(const options *o, const char *dir, int64_t step)
+{
+    mt_corpus corpus = { 0 };
+    mt_module *model = NULL;
+    const char *data = o->data ? o->data : mt_corpus_text();
+    double loss;
+    mt_status status = mt_saved_gpt2(&model, dir, step);
+    if (status == MT_OK)
+        status = mt_corpus_open(&corpus, data, o->vocabulary, mt_gpt2_config_of(model)->block);
+    if (status == MT_OK)
+        status = same_vocabulary(&corpus, data, dir);
+    if (status == MT_OK) {
+        mt_batch_source source = mt_batches_spread(corpus.valid_set, o->batches);
+        mt_loader *loader = loader_of((mt_loader_config){ .set = source.set, .source = source }, o->batch);
+        status = mt_corpus_loss(&loss, model, loader);
+        mt_loader_free(loader);
+    }
+    if (status == MT_OK)
+        printf("evaluate: step=%" PRId64 " loss=%.6f perplexity=%.4f data=%s\n", step, loss, exp(loss), data);
+    mt_corpus_close(&corpus);
+    mt_module_free(model);
+    return status;
+}
+
+/* The best checkpoint, where the newest says which it is and it is valid. */
+static mt_status find(int64_t *step, const char *dir, int64_t wanted)
+{
+    char text[32];
+    mt_status status = mt_saving_find(step, dir, wanted);
+    if (status != MT_OK || wanted != MT_NEWEST || mt_saved_text(text, sizeof text, dir, *step, "best step") != MT_OK)
+        return status;
+    int64_t best = strtoll(text, NULL, 10);
+    if (best > 0 && mt_checkpoint_check(dir, best) == MT_OK)
+        *step = best;
+    return MT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    options o = { .step = MT_NEWEST, .batch = 12, .batches = 80 };
+    char program[64];
+    int64_t step = 0;
+    mt_words words = mt_cli_parse_words(
+        argc, argv, "Evaluate the model of a checkpoint in DIR, by default build/run/mnist.", flags, &o, "[DIR]", 1);
+    const char *dir = words.count ? words.item[0] : "build/run/mnist";
+    if (o.threads)
+        omp_set_num_threads((int)o.threads);
+    mt_status status = find(&step, dir, o.step);
+    if (status == MT_OK)
+        status = mt_saved_text(program, sizeof program, dir, step, "program");
+    mt_autocast_begin(o.dtype);
+    if (status == MT_OK)
+        status = strcmp(program, "train_mnist") == 0 ? test_mlp(&o, dir, step) : test_gpt2(&o, dir, step);
+    mt_autocast_end();
+    return mt_cli_exit(status);
+}

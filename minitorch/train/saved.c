@@ -1,0 +1,75 @@
+/* saved.c -- see saved.h. A model is made of the sizes in the manifest; then its weights are loaded. */
+#include "train/saved.h"
+
+#include <stdio.h>
+
+#include "ckpt/checkpoint.h"
+#include "ckpt/manifest.h"
+#include "models/classifier.h"
+#include "models/gpt2.h"
+#include "models/mlp.h"
+
+/* The integers of `sizes`, of a checkpoint of this program. Frees the list. */
+static mt_status load_sizes(mt_state *sizes, const char *dir, int64_t step, const char *program)
+{
+    const mt_state none = { 0 };
+    mt_state_setting(sizes, "program", "%s", program);
+    mt_status status = mt_checkpoint_load(dir, step, sizes, &none);
+    mt_state_free(sizes);
+    return status;
+}
+
+static mt_status load_weights(mt_module **out, mt_module *model, const char *dir, int64_t step)
+{
+    const mt_state none = { 0 };
+    mt_state params = mt_module_params(model);
+    mt_status status = mt_checkpoint_load(dir, step, &params, &none);
+    mt_state_free(&params);
+    if (status == MT_OK)
+        *out = model;
+    else
+        mt_module_free(model);
+    return status;
+}
+
+mt_status mt_saved_gpt2(mt_module **out, const char *dir, int64_t step)
+{
+    mt_gpt2_config config = { 0 };
+    mt_state sizes = { 0 };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_gpt2_state(&sizes, &config);
+    mt_status status = load_sizes(&sizes, dir, step, "train_gpt2");
+    if (status == MT_OK)
+        status = mt_gpt2_check(&config);
+    return status == MT_OK ? load_weights(out, mt_gpt2_new(&config, &rng), dir, step) : status;
+}
+
+mt_status mt_saved_mlp(mt_module **out, const char *dir, int64_t step)
+{
+    int64_t width[MT_MLP_MOST + 1], layers;
+    mt_state sizes = { 0 };
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_mlp_state(&sizes, width, &layers);
+    mt_status status = load_sizes(&sizes, dir, step, "train_mnist");
+    bool good = status == MT_OK && layers >= 1 && layers <= MT_MLP_MOST && width[layers] == MT_CLASSES;
+    for (int64_t l = 0; good && l <= layers; l++)
+        good = width[l] >= 1 && width[l] <= 1 << 20;
+    if (status == MT_OK && !good)
+        status = mt_fail(MT_ERR_FORMAT, "%s/step-%d: there is no such perceptron", dir, (int)step);
+    return status == MT_OK ? load_weights(out, mt_mlp_new(width, (int)layers, &rng), dir, step) : status;
+}
+
+mt_status mt_saved_text(char *text, int64_t size, const char *dir, int64_t step, const char *name)
+{
+    char folder[MT_PATH_SIZE];
+    mt_manifest manifest;
+    mt_checkpoint_path(folder, dir, step);
+    mt_status status = mt_manifest_read(&manifest, folder);
+    if (status != MT_OK)
+        return status;
+    const mt_state_item *item = mt_state_find(&manifest.values, name);
+    if (item)
+        snprintf(text, (size_t)size, "%s", item->setting);
+    mt_manifest_free(&manifest);
+    return item ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s: there is no %s", folder, name);
+}
