@@ -119,7 +119,7 @@ static void record_steps(trace *t, const options *o, const mt_gpt2_config *confi
         mt_train_step(&done, &training, t->steps);
     mt_optim_free(optim);
     mt_module_free(model);
-    mt_alloc_unobserve(record, t);
+    mt_alloc_observe(NULL, NULL);
 }
 
 static int compare(const void *a, const void *b)

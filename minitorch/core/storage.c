@@ -1,4 +1,4 @@
-/* storage.c -- mt_alloc and mt_free count every block, report it to observers (observe.c), and guard it in the debug
+/* storage.c -- mt_alloc and mt_free count every block, report it to the observer, and guard it in the debug
  * flavour.
  *
  * The CPU allocator is malloc with three additions for large arrays: huge pages (a TLB entry covers 2 MiB instead of
@@ -92,14 +92,37 @@ void mt_allocator_set(mt_device device, const mt_allocator *allocator)
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-void (*mt_alloc_hook)(mt_device device, const void *data, int64_t bytes);
 void (*mt_out_of_memory_hook)(mt_device device, int64_t bytes);
+static mt_alloc_observer *_Atomic observer;
+static void *_Atomic observer_user;
+
+void mt_alloc_observe(mt_alloc_observer *wanted, void *user)
+{
+    atomic_store(&observer, NULL);
+    atomic_store(&observer_user, user);
+    atomic_store(&observer, wanted);
+}
 
 static void notify(mt_device device, const void *data, int64_t bytes)
 {
-    void (*hook)(mt_device, const void *, int64_t) = __atomic_load_n(&mt_alloc_hook, __ATOMIC_RELAXED);
-    if (hook && bytes != 0)
-        hook(device, data, bytes);
+    mt_alloc_observer *call = atomic_load_explicit(&observer, memory_order_acquire);
+    if (call && bytes != 0)
+        call(atomic_load(&observer_user), device, data, bytes);
+}
+
+const char *const mt_use_name[MT_USES] = { "parameters", "optimizer state", "gradients", "activations", "other" };
+static _Thread_local mt_memory_use use = MT_USE_UNSAID;
+
+mt_memory_use mt_alloc_for(mt_memory_use wanted)
+{
+    mt_memory_use before = use;
+    use = wanted;
+    return before;
+}
+
+mt_memory_use mt_alloc_use(void)
+{
+    return use;
 }
 
 static void count(mt_device device, int64_t bytes, int blocks)

@@ -34,13 +34,14 @@ int64_t mt_live_bytes(mt_device device);
 int64_t mt_peak_bytes(mt_device device);
 void mt_peak_reset(mt_device device);
 
-/* ---- extension point: allocator observers (profiler, memory accounting of lab 10) --------------
- * An observer is called after every allocation (bytes > 0) and before every free (bytes < 0), on the thread that does
- * it, except for empty blocks. The calls for one address arrive in order. Observers may allocate (and are called). */
+/* ---- extension point: the observer of allocations (prof/recorder.h) ----------------------------
+ * It is called after every allocation (bytes > 0) and before every free (bytes < 0), on the thread that does it, except
+ * for empty blocks. The calls for one address arrive in order. It may allocate (and is called). */
 typedef void mt_alloc_observer(void *user, mt_device device, const void *data, int64_t bytes);
-void mt_alloc_observe(mt_alloc_observer *observer, void *user);                  /* aborts: more than 8 at a time */
-void mt_alloc_unobserve(mt_alloc_observer *observer, void *user);                /* aborts: not registered */
-extern void (*mt_alloc_hook)(mt_device device, const void *data, int64_t bytes); /* calls them all; NULL: none */
+
+/* mt_alloc_observe -- call this one from now on instead of another; NULL: none. When it is removed while other threads
+ * allocate, it may still be called shortly afterwards. */
+void mt_alloc_observe(mt_alloc_observer *observer, void *user);
 
 /* What memory is used for. */
 typedef enum mt_memory_use {
@@ -49,7 +50,7 @@ typedef enum mt_memory_use {
     MT_USE_GRADIENT,  /* of a parameter */
     MT_USE_ACTIVATION,
     MT_USE_OTHER,  /* batches, data sets */
-    MT_USE_UNSAID, /* observers take it for an activation inside an op (prof/span.h), else for other */
+    MT_USE_UNSAID, /* the recorder takes it for an activation inside an op (prof/span.h), else for other */
 } mt_memory_use;
 
 #define MT_USES MT_USE_UNSAID

@@ -140,7 +140,7 @@ mt_status mt_record_end(int64_t model_flops)
 {
     MT_CHECK(out, "mt_record_end: no recording is running; mt_record_begin starts one");
     mt_span_listen(NULL, NULL);
-    mt_alloc_unobserve(on_alloc, NULL);
+    mt_alloc_observe(NULL, NULL);
     pthread_mutex_lock(&lock);
     mt_recorded record = { .kind = MT_RECORD_END, .thread = omp_get_max_threads(), .flops = model_flops };
     record.end = mt_now() - since;

@@ -42,7 +42,7 @@ typedef struct mt_recorded {
 } mt_recorded;
 
 /* mt_record_begin -- spans that begin from now on are written to path, which is replaced. MT_ERR_IO: it cannot be
- * opened. Replaces another listener of spans.   Aborts: a recording is running. */
+ * opened. Replaces other listeners to spans and allocations.   Aborts: a recording is running. */
 mt_status mt_record_begin(const char *path);
 
 /* mt_record_memory_begin -- the same, with every block that is allocated or freed (for memory/report.h). */
