@@ -100,5 +100,5 @@ static inline void bench_mark_products(bench_product_fn *also)
     table = mt_kernels_cpu;
     table.matmul = bench_product;
     bench_also = also;
-    mt_kernels_set(MT_CPU, &table);
+    mt_table_set(MT_BASE_FAMILY, MT_CPU, &table);
 }

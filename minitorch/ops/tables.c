@@ -18,11 +18,6 @@ void mt_table_set(mt_kernel_family family, mt_device device, const void *table)
     replaced[family][device] = table;
 }
 
-void mt_kernels_set(mt_device device, const mt_kernel_table *table)
-{
-    mt_table_set(MT_BASE_FAMILY, device, table);
-}
-
 void mt_matmul_cpu(float *c, const float *a, const float *b, int64_t M, int64_t N, int64_t K, mt_trans trans_a,
                    mt_trans trans_b, mt_write write)
 {

@@ -37,11 +37,7 @@ const void *mt_table_in_use(mt_kernel_family family, mt_device device, const voi
  * borrowed. Not while kernels run in another thread. To change one entry:
  *     mt_gpt2_table mine = mt_gpt2_cpu;
  *     mine.attention_fwd = my_attention;
- *     mt_table_set(MT_GPT2_FAMILY, MT_CPU, &mine);
- * mt_kernels_set is the same for the base family. */
+ *     mt_table_set(MT_GPT2_FAMILY, MT_CPU, &mine); */
 void mt_table_set(mt_kernel_family family, mt_device device, const void *table);
-
-struct mt_kernel_table;
-void mt_kernels_set(mt_device device, const struct mt_kernel_table *table);
 
 MT_C_END

@@ -6,7 +6,7 @@
  *         mt_count_work(2 * N * I * O, ...);        // done inside it
  *
  * Ops, loaders and collectives mark themselves; prof/recorder.h listens. Without a listener a span costs one load and
- * one branch, and so does a count; built with -DMT_NO_SPANS both cost nothing.
+ * one branch, and so does a count.
  * Depends on core only. */
 #pragma once
 
@@ -39,17 +39,12 @@ void mt_span_listen(mt_span_listener *listener, void *user);
 /* mt_span_innermost -- the span that is open in this thread, or NULL; lent until it ends. */
 mt_span *mt_span_innermost(void);
 
-#ifdef MT_NO_SPANS
-#define MT_SPAN(name)        ((void)0)
-#define MT_SPAN_OF(name, of) ((void)0)
-#else
 #define MT_SPAN(name)            MT_SPAN_OF(name, NULL)
 #define MT_SPAN_OF(name, of)     MT_SPAN_AT(name, of, __LINE__)
 #define MT_SPAN_AT(name, of, at) MT_SPAN_NAMED(name, of, at)
 #define MT_SPAN_NAMED(name, of, at)                                       \
     mt_span mt_span_##at __attribute__((cleanup(mt_span_close), unused)); \
     mt_span_open(&mt_span_##at, name, of)
-#endif
 
 /* ---- used by the macros ---- */
 
@@ -60,11 +55,7 @@ void mt_span_count(int64_t flops, int64_t bytes);
 
 static inline bool mt_spans_heard(void)
 {
-#ifdef MT_NO_SPANS
-    return false;
-#else
     return __builtin_expect(__atomic_load_n(&mt_spans_on, __ATOMIC_RELAXED), 0);
-#endif
 }
 
 static inline void mt_span_open(mt_span *span, const char *name, const char *of)

@@ -71,14 +71,14 @@ Test(tables, products_go_through_the_table_in_use)
     mt_kernel_table changed = mt_kernels_cpu;
     float a[6] = { 1, 2, 3, 4, 5, 6 }, b[6] = { 1, 0, 2, 0, 1, 1 }, c[4] = { 9, 9, 9, 9 };
     changed.matmul = note_dims;
-    mt_kernels_set(MT_CPU, &changed);
+    mt_table_set(MT_BASE_FAMILY, MT_CPU, &changed);
     mt_matmul_cpu(c, a, b, 2, 5, 3, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
     cr_assert(seen.M == 2 && seen.N == 5 && seen.K == 3 && seen.lda == 3 && seen.ldb == 5 && seen.ldc == 5);
     cr_assert(!seen.trans_a && !seen.trans_b && seen.write == MT_ACCUMULATE);
     mt_matmul_cpu(c, a, b, 2, 5, 3, MT_TRANS, MT_TRANS, MT_OVERWRITE);
     cr_assert(seen.lda == 2 && seen.ldb == 3 && seen.ldc == 5 && seen.trans_a && seen.trans_b);
     cr_assert_eq(seen.write, MT_OVERWRITE);
-    mt_kernels_set(MT_CPU, NULL);
+    mt_table_set(MT_BASE_FAMILY, MT_CPU, NULL);
     mt_matmul_cpu(c, a, b, 2, 2, 3, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
     cr_assert_arr_eq(c, ((float[]){ 8, 3, 20, 6 }), sizeof c); /* [1 2 3; 4 5 6] x [1 0; 2 0; 1 1] */
 }
