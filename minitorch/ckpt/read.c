@@ -219,7 +219,7 @@ static void copy(mt_tensor *t, const entry *e, const uint8_t *data)
     for (int64_t k = 0; k < n; k++) {
         uint16_t bits; /* a file of another writer need not align them */
         memcpy(&bits, data + 2 * k, sizeof bits);
-        wide[k] = (float)mt_load_f64(&bits, stored, 0);
+        wide[k] = stored == MT_F16 ? mt_f16_to_f32((mt_f16){ bits }) : mt_bf16_to_f32((mt_bf16){ bits });
     }
     mt_copy(mt_data(t), t->storage->device, wide, MT_CPU, n * (int64_t)sizeof *wide);
     free(wide);

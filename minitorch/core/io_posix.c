@@ -128,10 +128,28 @@ static int lock_folder(mt_io *io, const char *folder)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
+mt_status mt_file_open(int *fd, int64_t *size, const char *path)
+{
+    struct stat info;
+    mt_status status = MT_OK;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe must not block */
+    if (*fd < 0)
+        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    if (fstat(*fd, &info) < 0)
+        status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(info.st_mode))
+        status = mt_fail(MT_ERR_IO, "%s: %s, a file is expected", path,
+                         S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
+    *size = info.st_size;
+    if (status != MT_OK)
+        close(*fd);
+    return status;
+}
+
 static mt_status map_file(mt_io *io, mt_file_map *out, const char *path)
 {
     int fd;
-    int64_t size;
+    int64_t size = 0;
     void *bytes = NULL;
     (void)io;
     mt_status status = mt_file_open(&fd, &size, path);

@@ -1,30 +1,10 @@
-/* io_read.c -- a file opened to read, and a whole file in memory. */
+/* io_read.c -- a whole file in memory. */
 #include "core/io.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-mt_status mt_file_open(int *fd, int64_t *size, const char *path)
-{
-    struct stat info;
-    mt_status status = MT_OK;
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe must not block */
-    if (*fd < 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    if (fstat(*fd, &info) < 0)
-        status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(info.st_mode))
-        status = mt_fail(MT_ERR_IO, "%s: %s, a file is expected", path,
-                         S_ISDIR(info.st_mode) ? "a folder" : "not a regular file");
-    *size = info.st_size;
-    if (status != MT_OK)
-        close(*fd);
-    return status;
-}
 
 mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path)
 {
