@@ -142,9 +142,7 @@ $(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(REF)/libgiven.a
 $(REF)/grader-tests/%: $(REF)/obj/grader/tests/%.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))
 
-# What objects depend on. A dry run does not need it (grader/tools/commands.sh), and it is most of the time of a make.
-DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
--include $(DEPENDENCIES)
+-include $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
@@ -230,10 +228,10 @@ mutants: data-or-standin traced
 mutate: data-or-standin traced $(REF)/bin/mutate
 	$(need_lab)
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
-# Ten mutants of each lab that has a list of equivalent ones; a lab on each processor.
+# Twenty mutants of each lab that has a list of equivalent ones; a lab on each processor.
 mutate-sample: data-or-standin traced $(REF)/bin/mutate
 	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
-	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 10 2>/dev/null
+	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 20 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
 	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)

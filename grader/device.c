@@ -70,6 +70,11 @@ static void judge_finding(mg_run *run)
     run->session = NULL;
 }
 
+bool mg_on_the_device(const mg_run *run)
+{
+    return strstr(run->function, "_cuda") || strstr(run->function, "_cublas");
+}
+
 void mg_device_lead(mg_run *run)
 {
     const mg_argument *last = run->arguments ? &run->argument[run->arguments - 1] : NULL;

@@ -13,7 +13,10 @@
 #include "check.h"
 #include "wire_device.h"
 
-/* mg_device_ask, mg_device_judge -- what mg_call does for labs with .cu units: add the report as the last argument, and
+/* mg_on_the_device -- whether the call described is one of a .cu unit: _cuda or _cublas is in its function's name. */
+bool mg_on_the_device(const mg_run *run);
+
+/* mg_device_ask, mg_device_judge -- what mg_call does for these calls: add the report as the last argument, and
  * judge it after the call. False: the run has its verdict. */
 void mg_device_ask(mg_run *run);
 bool mg_device_judge(mg_run *run);

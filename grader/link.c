@@ -73,11 +73,17 @@ static void list_heap(FILE *list, const char *worker)
         fprintf(list, "-Wl,--wrap=%s\n", names[i]);
 }
 
+/* Whether a worker runs .cu units. The reference's are not among its objects, and counted ones are C units. */
+static bool on_device(const mg_build *b, const char *id, unsigned whose)
+{
+    return b->cuda && !(whose & MG_COUNTED) && is_mine(b, whose, id);
+}
+
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
     char calls[16];
     p->folders = 0;
-    mt_status status = b->cuda ? mg_find_emulator(b, p->emulator) : MT_OK;
+    mt_status status = on_device(b, id, whose) ? mg_find_emulator(b, p->emulator) : MT_OK;
     if (status != MT_OK)
         return status;
     mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
@@ -92,9 +98,11 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     list_folder(list, p->worker, calls); /* a large lab has several */
     for (int i = 0; i < p->folders; i++)
         list_folder(list, p->folder[i], "");
-    if (b->cuda)
+    if (on_device(b, id, whose))
         fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
-    else if (whose & MG_COUNTED)
+    else if (b->cuda)
+        fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
+    if (whose & MG_COUNTED)
         fprintf(list, "%s/traffic.o\n%s/sharing.o\n", p->worker, p->worker);
     else
         list_heap(list, p->worker);
@@ -129,12 +137,10 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
     /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
     const char *const argv[] = {
-        mg_compiler, "-static",
-        "-fno-lto",  "-fopenmp",
-        table,       "-Wl,--eh-frame-hdr",
-        "-o",        path,
-        response,    "-lstdc++",
-        "-lm",       whose & MG_COUNTED ? wrapped : b->cuda ? "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync" : NULL,
+        mg_compiler, "-static", "-fno-lto",
+        "-fopenmp",  table,     "-Wl,--eh-frame-hdr",
+        "-o",        path,      response,
+        "-lstdc++",  "-lm",     whose & MG_COUNTED ? wrapped : "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync",
         NULL
     };
     mg_sandbox box = mg_tool_box(b, argv, NULL);
@@ -142,7 +148,7 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     box.readable[seen++] = p.list;
     box.readable[seen++] = p.worker;
     box.readable[seen++] = p.given;
-    if (b->cuda)
+    if (on_device(b, id, whose))
         box.readable[seen++] = p.emulator;
     for (int i = 0; i < p.folders; i++)
         box.readable[seen++] = p.folder[i];

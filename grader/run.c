@@ -61,7 +61,7 @@ void mg_keep_printed(mg_run *run)
 void mg_run_end(mg_run *run)
 {
     mg_keep_printed(run);
-    if (run->bench->build.cuda)
+    if (mg_on_the_device(run))
         mg_device_lead(run);
     if (!run->judged && run->calls == 0)
         mg_judge(run, MG_ERROR, "the check called nothing");
@@ -250,7 +250,8 @@ static void invoke(mg_run *run)
     b->shift = (b->shift * 5 + 7) % SHIFTS;
     in.threads = run->threads;
     if (!b->marking)
-        in.most_s = mg_labinfo_seconds(&b->info, run->function, b->build.cuda ? EMULATED_SECONDS : CALL_SECONDS);
+        in.most_s =
+            mg_labinfo_seconds(&b->info, run->function, mg_on_the_device(run) ? EMULATED_SECONDS : CALL_SECONDS);
     in.shift = b->shift;
     in.at_end = run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
     mg_capture_call(&b->capture, &in);
@@ -318,7 +319,7 @@ static bool call_worker(mg_run *run)
 
 bool mg_call(mg_run *run)
 {
-    bool device = run->bench->build.cuda;
+    bool device = mg_on_the_device(run);
     if (device)
         mg_device_ask(run);
     return call_worker(run) && (!device || run->bench->idle || mg_device_judge(run));

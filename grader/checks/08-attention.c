@@ -33,6 +33,8 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
         a.C = a.H * (2 * mg_pick(rng, 32, MOST_D / 2 - 1) + 1);
     if (t == MANY_HEADS && c->tokens != MG_TOKENS_LONG)
         a.H = 13, a.C = 13 * (2 * mg_pick(rng, 0, 4) + 1);
+    if (c->cuda) /* at most 128 columns; and whole parts of 32 */
+        a.C = a.H * (t % 3 == 2 ? 32 * mg_pick(rng, 1, 4) : mt_min(a.C / a.H, 128));
     return a;
 }
 
@@ -87,11 +89,12 @@ void mg_08_send_shape(mg_run *run, const mg_attention *a)
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-static const char *function_of(bool tiled, bool backward)
+static const char *function_of(bool tiled, bool cuda, bool backward)
 {
-    static const char *const names[2][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
-                                             { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" } };
-    return names[tiled][backward];
+    static const char *const names[3][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
+                                             { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" },
+                                             { "mt_attention_fwd_cuda", "mt_attention_bwd_cuda" } };
+    return names[cuda ? 2 : tiled][backward];
 }
 
 static mt_shape saved_shape(const mg_attention *a, bool tiled)
@@ -113,7 +116,7 @@ static void expect_place(mg_answer answer[2], const mg_attention *a, bool tiled,
 
 float *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2])
 {
-    mg_begin(run, function_of(c->tiled, false));
+    mg_begin(run, function_of(c->tiled, c->cuda, false));
     answer[0] = mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C));
     answer[1] = mg_overwritten(run, "saved", saved_shape(&a, c->tiled));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
@@ -139,7 +142,7 @@ void mg_08_attention(mg_run *run, const void *one_case)
 {
     const attention_case *c = one_case;
     for (int i = 0, t = MANY_HEADS; i < CALLS; i++, t = (t + 1) % CALLS) /* a race is named before its wrong values */
-        if (!forward(run, c, draw_shape(run, c, t), t == MANY_HEADS))
+        if (!forward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
             return;
 }
 
@@ -174,9 +177,13 @@ static void save(float *out, float *saved, mg_attention *a, bool tiled)
 
 /* The other arguments of a backward call, after dqkv. The checker's own saved
  * stays as it was sent, whatever the call does with it. */
-static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled)
+static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled, bool cuda)
 {
-    float *saved = mg_inout(run, "saved", MT_F32, saved_shape(a, tiled));
+    int64_t places = mg_attention_places(a);
+    mt_shape shape = cuda ? MT_SHAPE(2, a->B, a->H, a->T) : saved_shape(a, tiled);
+    float *saved = mg_inout(run, "saved", MT_F32, shape);
+    for (int64_t i = places; cuda && i < 2 * places; i++)
+        saved[i] = NAN; /* forward does not write it */
     a->dout = mg_input(run, "dout", MT_SHAPE(a->B, a->T, a->C), (mg_dist)NORMAL(0, 1));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a->B, a->T, 3 * a->C));
     float *out = mg_in(run, "out", MT_F32, MT_SHAPE(a->B, a->T, a->C));
@@ -188,9 +195,9 @@ static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled)
 
 mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a)
 {
-    mg_begin(run, function_of(c->tiled, true));
+    mg_begin(run, function_of(c->tiled, c->cuda, true));
     mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
-    send_saved(run, &a, c->scores, c->tiled);
+    send_saved(run, &a, c->scores, c->tiled, c->cuda);
     for (int64_t i = 0; i < mg_attention_places(&a); i++)
         mg_oracle_attention_add(answer.v, answer.e, &a, i);
     free(a.spread);
@@ -210,7 +217,7 @@ void mg_08_attention_backward(mg_run *run, const void *one_case)
 {
     const attention_case *c = one_case;
     for (int i = 0, t = MANY_HEADS; i < CALLS; i++, t = (t + 1) % CALLS)
-        if (!backward(run, c, draw_shape(run, c, t), t == MANY_HEADS))
+        if (!backward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
             return;
 }
 
@@ -345,7 +352,7 @@ static void describe_backward(mg_run *run, const void *one_case, const char *fun
     start_race(c);
     mg_begin(run, function);
     mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, racing.T, 3 * RACE_C));
-    send_saved(run, &racing, MG_SCORES_ANY, c->tiled);
+    send_saved(run, &racing, MG_SCORES_ANY, c->tiled, false);
 }
 
 static bool verify_backward(mg_run *run, const void *one_case)
@@ -361,7 +368,7 @@ static bool verify_backward(mg_run *run, const void *one_case)
 void mg_08_attention_race(mg_run *run, const void *one_case)
 {
     const attention_race *c = one_case;
-    const char *function = function_of(c->tiled, c->backward);
+    const char *function = function_of(c->tiled, false, c->backward);
     const mg_race race = { .bar = c->bar,
                            .ours = function,
                            .theirs = function,

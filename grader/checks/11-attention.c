@@ -78,14 +78,14 @@ static void expect_mean(mg_answer answer[2], const mg_attention *a, int64_t i, d
     answer[1].e[i] = mg_gamma(count) + 64 * MG_U + 4 * MG_U * fabs(answer[1].v[i]);
 }
 
-static bool huge(mg_run *run, int64_t T)
+static bool huge(mg_run *run, bool cuda, int64_t T)
 {
     static const float level[] = { -0x1p120f, -0x1p60f, -0x1p12f, 0, 0x1p12f, 0x1p60f, 0x1p120f };
     mt_rng *rng = mg_rng(run);
     int exponent = (int)mg_pick(rng, 0, 3);
     int64_t D = 1 << 2 * exponent;
     mg_attention a = { .B = 1, .T = T, .H = 2, .C = 2 * D };
-    mg_begin(run, "mt_attention_tiled_fwd_cpu");
+    mg_begin(run, cuda ? "mt_attention_fwd_cuda" : "mt_attention_tiled_fwd_cpu");
     mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(1, T, a.C)),
                            mg_overwritten(run, "saved", MT_SHAPE(1, a.H, T)) };
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(1, T, 3 * a.C));
@@ -108,21 +108,20 @@ static bool huge(mg_run *run, int64_t T)
 void mg_11_huge(mg_run *run, const void *one_case)
 {
     static const int64_t length[CALLS] = { 31, 64, 65, 130, 200, 1 };
-    (void)one_case;
+    const attention_case *c = one_case;
     for (int t = 0; t < CALLS; t++)
-        if (!huge(run, length[t]))
+        if (!huge(run, c->cuda, length[t]))
             return;
 }
 
 /* ---- NaN --------------------------------------------------------------------------------------------- */
 
 /* A key that is NaN: the queries that see it have no result, and no others. */
-static bool with_nan(mg_run *run, int64_t T, int64_t place)
+static bool with_nan(mg_run *run, const attention_case *c, int64_t T, int64_t place)
 {
-    static const attention_case c = { .tokens = MG_TOKENS_SHORT, .scores = MG_SCORES_ANY, .tiled = true };
     mg_attention a = { .B = 1, .T = T, .H = 2, .C = 2 * 9 };
     mg_answer answer[2];
-    float *qkv = mg_08_describe_forward(run, &c, a, answer);
+    float *qkv = mg_08_describe_forward(run, c, a, answer);
     qkv[place * 3 * a.C + a.C] = NAN;
     bool good = mg_call(run);
     const float *out = good ? mg_result(run, "out") : NULL;
@@ -142,9 +141,8 @@ static bool with_nan(mg_run *run, int64_t T, int64_t place)
 void mg_11_nan(mg_run *run, const void *one_case)
 {
     static const int64_t length[CALLS] = { 1, 31, 64, 65, 130, 200 };
-    (void)one_case;
     for (int t = 0; t < CALLS; t++)
-        if (!with_nan(run, length[t], mg_pick(mg_rng(run), 0, length[t] - 1)))
+        if (!with_nan(run, one_case, length[t], mg_pick(mg_rng(run), 0, length[t] - 1)))
             return;
 }
 

@@ -1,4 +1,4 @@
-/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c. */
+/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c, 11-device.c. */
 #include "checks/11-fusion.h"
 
 // clang-format off
@@ -34,13 +34,15 @@ static const attention_case forward_threads_cases[] = {
     { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
       TOKENS(LONG, ANY) },
 };
-static const mg_case huge_cases[] = {
-    { 2, "huge scores",
-      "begin with a maximum of -infinity: scores of -2^120 are smaller than any other number you choose" },
+static const attention_case huge_cases[] = {
+    { { 2, "huge scores",
+        "begin with a maximum of -infinity: scores of -2^120 are smaller than any other number you choose" },
+      TOKENS(SHORT, ANY) },
 };
-static const mg_case nan_cases[] = {
-    { 1, "a NaN",
-      "e^NaN is NaN: do not replace it, and give keys after the query probability 0 whatever their score is" },
+static const attention_case nan_cases[] = {
+    { { 1, "a NaN",
+        "e^NaN is NaN: do not replace it, and give keys after the query probability 0 whatever their score is" },
+      TOKENS(SHORT, ANY) },
 };
 static const fusion_traffic forward_traffic_cases[] = {
     { { 3, "traffic", "scores of one tile only, in an array on the stack, which the next tile overwrites" },
@@ -86,6 +88,84 @@ static const attention_race backward_race_cases[] = {
     { { 4, "speed", "one loop over the keys of a row, with mt_expf, which becomes vector code" },
       .backward = true, .T = 384, .bar = "11.2 speed", .tiled = true },
 };
+
+/* ---- 11.6 on the device */
+#define DEVICE(count, size) TOKENS(count, size), .cuda = true
+static const attention_case device_forward_cases[] = {
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score; only one lane has a weight" },
+      DEVICE(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "random texts",
+        "scale the scores by 1 / sqrt(D); a weight is e^(score - max); divide by the sum over lanes" },
+      DEVICE(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "lane l has key first + l, which queries before it do not see: score -INFINITY" },
+      DEVICE(FEW, ANY), JUDGE(OUT) },
+    { { 3, "tiles of keys",
+        "all tiles up to the block's last query; what earlier tiles gave shrinks by e^(before - max)" },
+      DEVICE(LONG, ANY), JUDGE(OUT) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" },
+      DEVICE(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, sum and out of the tiles before shrink by e^(before - max)" },
+      DEVICE(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
+      DEVICE(LONG, SHRINKING), JUDGE(OUT) },
+    { { 2, "log-sum-exp", "lse = max + log(sum over all lanes)" }, DEVICE(LONG, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched" }, DEVICE(NONE, ANY), JUDGE(BOTH) },
+};
+static const attention_case device_huge_cases[] = {
+    { { 1, "huge scores", "begin with a maximum of -infinity, and give hidden keys a score of -infinity" },
+      DEVICE(SHORT, ANY) },
+};
+static const attention_case device_nan_cases[] = {
+    { { 1, "a NaN",
+        "keys after the query get the score -INFINITY before the maximum, whatever they are: a NaN spreads" },
+      DEVICE(SHORT, ANY) },
+};
+static const fusion_count device_forward_counts[] = {
+    { { 4, "traffic",
+        "a tile of keys and values serves all queries of a block, and no query needs tiles after its own" },
+      MG_TRAFFIC, 1, false },
+    { { 2, "bank conflicts",
+        "lanes along a row of values and along the row of weights; one address for all is no conflict" },
+      MG_CONFLICTS, 1, false },
+    { { 2, "wavefronts",
+        "no tile after the block's last query; none after a warp's last query in its products" },
+      MG_WAVEFRONTS, 1, false },
+};
+static const fusion_fact device_forward_facts[] = {
+    { { 1, "registers", "`#pragma unroll` before loops over r and part: an array with a variable index is in memory" },
+      "flash_forward.cu", MG_LOCAL_MEMORY, false },
+};
+static const attention_case device_backward_cases[] = {
+    { { 3, "dq", "p * (dp - delta), times scale like the scores; a query adds what all tiles of keys give" },
+      DEVICE(SHORT, ANY), JUDGE(DQ) },
+    { { 3, "dk",
+        "the sum over queries: of the gradients of the scores times the queries, with each query's own delta" },
+      DEVICE(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "the sum over queries: of the probabilities, e^(score - lse), times dout" },
+      DEVICE(SHORT, ANY), JUDGE(DV) },
+    { { 1, "first tokens", "the last query sees all keys, the first only its own" }, DEVICE(FEW, ANY), JUDGE(ALL) },
+    { { 1, "one token", "the softmax of one score is constant: dq and dk are 0, dv is dout" },
+      DEVICE(ONE, ANY), JUDGE(ALL) },
+    { { 2, "tiles of keys", "a query gets its gradient from all tiles of keys, a key from all tiles of queries" },
+      DEVICE(LONG, ANY), JUDGE(ALL) },
+    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" },
+      DEVICE(SHORT, LARGE), JUDGE(ALL) },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" },
+      DEVICE(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched" }, DEVICE(NONE, ANY), JUDGE(ALL) },
+};
+static const fusion_count device_backward_counts[] = {
+    { { 4, "traffic", "one tile of keys and values, or of queries and dout, serves all rows of a block" },
+      MG_TRAFFIC, 2, true },
+    { { 2, "bank conflicts", "lanes along a row of a tile and along a row of p and ds" }, MG_CONFLICTS, 2, true },
+    { { 2, "wavefronts", "no tile of keys after the block's last query, and none of queries before its first key" },
+      MG_WAVEFRONTS, 2, true },
+};
+static const fusion_fact device_backward_facts[] = {
+    { { 1, "registers", "`#pragma unroll` before loops over r and part: an array with a variable index is in memory" },
+      "flash_backward.cu", MG_LOCAL_MEMORY, true },
+};
+#undef DEVICE
 #undef TOKENS
 #undef JUDGE
 
@@ -100,6 +180,14 @@ static const mg_group groups[] = {
     MG_GROUP("11.2", "attention backward", mg_11_threads, backward_threads_cases),
     MG_GROUP("11.2", "attention backward", mg_11_attention_traffic, backward_traffic_cases),
     MG_GROUP("11.2", "attention backward", mg_08_attention_race, backward_race_cases),
+    MG_GROUP("11.6", "attention on the device", mg_08_attention, device_forward_cases),
+    MG_GROUP("11.6", "attention on the device", mg_11_huge, device_huge_cases),
+    MG_GROUP("11.6", "attention on the device", mg_11_nan, device_nan_cases),
+    MG_GROUP("11.6", "attention on the device", mg_11_attention_count, device_forward_counts),
+    MG_GROUP("11.6", "attention on the device", mg_11_attention_compiled, device_forward_facts),
+    MG_GROUP("11.7", "attention backward on the device", mg_08_attention_backward, device_backward_cases),
+    MG_GROUP("11.7", "attention backward on the device", mg_11_attention_count, device_backward_counts),
+    MG_GROUP("11.7", "attention backward on the device", mg_11_attention_compiled, device_backward_facts),
 };
 
 // clang-format on

@@ -3,13 +3,15 @@
 #define MG_CHECKS_11_FUSION_H
 
 #include "checks/08-attention.h"
+#include "device.h"
+#include "ptxas.h"
 #include "traffic.h"
 
 /* ---- tiled attention: 08-attention.c, and what only a tiled kernel has: 11-attention.c --------------- */
 
 void mg_11_threads(mg_run *run, const void *one_case); /* an attention_case */
-void mg_11_huge(mg_run *run, const void *one_case);    /* an mg_case */
-void mg_11_nan(mg_run *run, const void *one_case);     /* an mg_case */
+void mg_11_huge(mg_run *run, const void *one_case);    /* an attention_case */
+void mg_11_nan(mg_run *run, const void *one_case);     /* an attention_case */
 
 typedef struct fusion_traffic {
     mg_case head;
@@ -19,5 +21,27 @@ typedef struct fusion_traffic {
 } fusion_traffic;
 
 void mg_11_attention_traffic(mg_run *run, const void *one_case); /* a fusion_traffic */
+
+/* ---- on the device: 11-device.c ---------------------------------------------------------------------- */
+
+/* One call of the size that the bars were measured at, and what the emulator counted. */
+typedef struct fusion_count {
+    mg_case head;
+    mg_count count;
+    int launches; /* that the call may make */
+    bool backward;
+} fusion_count;
+
+void mg_11_attention_count(mg_run *run, const void *one_case); /* a fusion_count */
+
+/* What nvcc makes of a unit. */
+typedef struct fusion_fact {
+    mg_case head;
+    const char *file;
+    mg_fact fact;
+    bool backward;
+} fusion_fact;
+
+void mg_11_attention_compiled(mg_run *run, const void *one_case); /* a fusion_fact */
 
 #endif

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown. In labs/06-cuda-kernels the emulator names the line.
+# test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown. In labs/06-cuda-kernels the emulator names the line. Lab 11 has units of both kinds.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD scratch=$(mktemp -d)
@@ -18,9 +18,10 @@ mkdir -p "$scratch/build" "$scratch/labs"
 ln -s "$root/build/release" "$scratch/build/release"
 ln -s "$root/grader" "$root/datasets" "$scratch/"
 find minitorch -name '*.h' -print0 -o -name '*.cuh' -print0 | xargs -0 cp --parents -t "$scratch"
-cp -r labs/02-backprop labs/06-cuda-kernels "$scratch/labs/"
+cp -r labs/02-backprop labs/06-cuda-kernels labs/11-fusion "$scratch/labs/"
 cp solutions/02-backprop/*.c "$scratch/labs/02-backprop/"
 cp solutions/06-cuda-kernels/*.cu "$scratch/labs/06-cuda-kernels/"
+cp solutions/11-fusion/*.c* "$scratch/labs/11-fusion/"
 cd "$scratch" || exit 1
 export OMP_WAIT_POLICY=passive
 debug() { timeout 120 grader/tools/debug.sh build/release "$@" 2>&1; }
@@ -46,5 +47,12 @@ line=$(grep -n 'if (i <= n)' "$unit" | cut -d: -f1)
 out=$(debug 06-cuda-kernels 06.1)
 expect "a kernel: the call is made" "call 1: mt_fill_cuda" "$out"
 expect "a kernel: the emulator names the line" "$unit:$((line + 1)): error: out of bounds" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
+
+sed -i 's/score\[j\] = 0;/score[keys * 99] = 0;/' labs/11-fusion/flash.c
+out=$(debug 11-fusion 11.1)
+expect "a C unit beside CUDA units: AddressSanitizer names the line" "labs/11-fusion/flash.c:$(grep -n 'keys \* 99' labs/11-fusion/flash.c | cut -d: -f1)" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
+sed -i 's/i + r >= T/i + r > T/' labs/11-fusion/flash_forward.cu
+out=$(debug 11-fusion 11.6)
+expect "a CUDA unit beside C units: the emulator names the line" "labs/11-fusion/flash_forward.cu:" "$(sed -n '/outside the sandbox/,$p' <<<"$out" | grep 'error: ')"
 echo "test_debug: $passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -114,7 +114,7 @@ make() {
         grep -qE "[(,]${BASH_REMATCH[1]}[),]|^${BASH_REMATCH[1]} *[?:]?=" "$root"/Makefile "$root"/minitorch/*/*.mk ||
             { echo "make knows no ${BASH_REMATCH[1]}" && return 1; }
     done
-    recipe=$(command make -n --no-print-directory -C "$root" DEPENDENCIES= "$@" 2>&1) || {
+    recipe=$(command make -n --no-print-directory -C "$root" "$@" 2>&1) || {
         if [ $# -eq 1 ]; then make "$1" LAB=00 STEP=00.1; else tail -1 <<<"$recipe" && return 1; fi
         return
     }

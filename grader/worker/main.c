@@ -182,15 +182,29 @@ static void on_fault(int number, siginfo_t *info, void *context)
     raise(number);
 }
 
+static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+static struct sigaction other[MT_COUNT(signals)]; /* the emulator's, which reports kernel, block and thread */
+static stack_t other_stack;
+
 static void catch_faults(void)
 {
     static char stack[64 << 10]; /* a separate stack: the fault may be an overflow of the normal one */
-    static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
     stack_t alternate = { .ss_sp = stack, .ss_size = sizeof stack };
     struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
-    sigaltstack(&alternate, NULL);
+    sigaltstack(&alternate, &other_stack);
     for (int64_t i = 0; i < MT_COUNT(signals); i++)
-        sigaction(signals[i], &action, NULL);
+        sigaction(signals[i], &action, &other[i]);
+}
+
+/* In a lab with units of both kinds the next call may be the emulator's. Otherwise ours stay, for threads that a unit
+ * leaves behind. */
+static void leave_faults(void)
+{
+    if (!mg_on_device)
+        return;
+    sigaltstack(&other_stack, NULL);
+    for (int64_t i = 0; i < MT_COUNT(signals); i++)
+        sigaction(signals[i], &other[i], NULL);
 }
 
 static const mg_function *find(const char *name)
@@ -225,10 +239,13 @@ static void serve(void)
     reply(MG_READY, -1, 0);
     if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
         _exit(1);
-    if (mg_on_device)
+    if (mg_wire_reported(&request)) {
         mg_on_device(function, values, request.value, (int)request.count - 1, !request.at_end);
-    else
+    } else {
+        catch_faults();
         function->call(values);
+        leave_faults();
+    }
     reply(MG_DONE, -1, 0);
     munmap(region, region_bytes);
     region = NULL;
@@ -239,8 +256,6 @@ int main(void)
     char here;
     stack_top = &here;
     setvbuf(stdout, NULL, _IOLBF, 0); /* so that the student's output is complete after a crash */
-    if (!mg_on_device)                /* the emulator catches faults itself, and reports kernel, block and thread */
-        catch_faults();
     while (read_all(MG_FD_REQUEST, &request, sizeof request))
         serve();
     return 0;

@@ -19,6 +19,12 @@ static mg_wire_request request;
 static mg_value values[MG_WIRE_VALUES];
 static void *before[MG_WIRE_VALUES]; /* the contents of inputs */
 
+/* A CUDA launcher: the last array is the emulator's report. Counted calls have one too, and are replayed uncounted. */
+static bool on_device(void)
+{
+    return mg_on_device && mg_wire_reported(&request);
+}
+
 static bool is_array(uint32_t kind)
 {
     return kind == MG_IN || kind == MG_OUT || kind == MG_INOUT;
@@ -65,10 +71,10 @@ static void after_call(void)
         const mg_wire_value *v = &request.value[i];
         if (is_array(v->kind) && v->kind == MG_IN && v->bytes && memcmp(values[i].ptr, before[i], v->bytes) != 0)
             printf("  argument %u was written, but it is an input\n", i);
-        if (is_array(v->kind) && v->kind != MG_IN && !(mg_on_device && i == request.count - 1))
+        if (is_array(v->kind) && v->kind != MG_IN && !(on_device() && i == request.count - 1))
             print_array(i, v);
     }
-    if (mg_on_device)
+    if (on_device())
         print_finding();
     for (uint32_t i = 0; i < request.count; i++)
         if (is_array(request.value[i].kind)) {
@@ -94,7 +100,7 @@ int main(int argc, char **argv)
         omp_set_num_threads((int)request.threads);
         if (!function->name)
             printf("  no such function\n");
-        else if (mg_on_device)
+        else if (on_device())
             mg_on_device(function, values, request.value, (int)request.count - 1, false);
         else
             function->call(values);

@@ -1,7 +1,7 @@
 /* gpu_check.c -- what `make gpu-check` runs on a machine with a GPU: every case of the op table against its oracle,
  * every step of the matmul ladder against the CPU's product, conversions between f32 and 16 bits against the CPU's;
  * then times: every kernel of lab 06, conversions and unscaling compared with a device-to-device copy, the ladder of
- * lab 07 compared with cuBLAS.
+ * lab 07 compared with cuBLAS, and the FLOPs of lab 11's attention.
  *
  *     gpu_check OUT values|times [SECONDS]      writes OUT/values.md and .json, or OUT/times.md and .json
  *
@@ -212,6 +212,16 @@ static void run_rung(const bench *b)
     b->rung->run(b->x[0], b->x[1], b->x[2], &d);
 }
 
+/* Texts of `side` tokens with 4 heads of 64 columns. */
+enum { HEADS = 4, WIDTH = 256 };
+
+static int64_t texts(const bench *b)
+{
+    return b->n / (b->side * 3 * WIDTH);
+}
+RUN(attention, mt_attention_fwd_cuda(b->x[0], b->x[2], b->x[1], texts(b), b->side, WIDTH, HEADS))
+RUN(attention_back, mt_attention_bwd_cuda(b->x[0], b->x[3], b->x[1], b->x[3], b->x[2], texts(b), b->side, WIDTH, HEADS))
+
 /* Bytes that the formula moves for each element. */
 static const struct {
     const char *name;
@@ -299,6 +309,15 @@ static void time_ladder(report *r, bench *b, int64_t side, bool tensor_only)
     }
 }
 
+/* The causal half of two products forward, five backward. */
+static void time_attention(report *r, bench *b, int64_t tokens)
+{
+    b->side = tokens;
+    double flops = 2.0 * (double)(texts(b) * tokens * (tokens + 1) * WIDTH);
+    double forward = row(r, b, "attention", run_attention, flops, "GFLOP/s", 0, "itself");
+    row(r, b, "attention backward", run_attention_back, 2.5 * flops, "GFLOP/s", forward, "forward");
+}
+
 static void time_all(report *r, double seconds)
 {
     const bool emulated = mt_cuda_is_emulated();
@@ -322,6 +341,7 @@ static void time_all(report *r, double seconds)
         row(r, &b, passes[i].name, passes[i].run, passes[i].bytes * (double)b.n, "GB/s", copy, "copy");
     time_ladder(r, &b, emulated ? 128 : 2048, false);
     time_ladder(r, &b, emulated ? 256 : 4096, true);
+    time_attention(r, &b, emulated ? 64 : 1024);
     for (int i = 0; i < MT_COUNT(b.x); i++)
         mt_free(b.x[i], 4 * b.n, MT_CUDA);
     mt_free(b.scratch, 4 * (4 * COLS), MT_CUDA);

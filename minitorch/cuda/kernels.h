@@ -54,13 +54,9 @@ __typeof__(mt_cross_entropy_bwd_cpu) mt_cross_entropy_bwd_cuda;
 __typeof__(mt_dropout_fwd_cpu) mt_dropout_fwd_cuda; /* the same mask as on the CPU, from the same rng */
 __typeof__(mt_dropout_bwd_cpu) mt_dropout_bwd_cuda;
 
-/* ---- embedding.cu, attention.cu, cache.cu, classifier.cu --------------------------------------------------------- */
-enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have; attention aborts when it has more */
+/* ---- embedding.cu, cache.cu, classifier.cu --------------------------------------------------------- */
 __typeof__(mt_embedding_fwd_cpu) mt_embedding_fwd_cuda;
 __typeof__(mt_embedding_bwd_cpu) mt_embedding_bwd_cuda; /* rows of one token are added by atomics, in no fixed order */
-mt_attention_saved_fn mt_attention_saved_cuda;          /* the log of the sum of exp(score) of each row */
-mt_attention_fwd_fn mt_attention_fwd_cuda;
-mt_attention_bwd_fn mt_attention_bwd_cuda;
 __typeof__(mt_attention_cached_cpu) mt_attention_cached_cuda;
 __typeof__(mt_classifier_fwd_cpu) mt_classifier_fwd_cuda;
 __typeof__(mt_classifier_bwd_cpu) mt_classifier_bwd_cuda;

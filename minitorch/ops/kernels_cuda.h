@@ -1,4 +1,4 @@
-/* kernels_cuda.h -- the CUDA kernels of lab 06: the launchers that a program calls.
+/* kernels_cuda.h -- the CUDA kernels of labs 06 and 11: the launchers that a program calls.
  *
  * Those in a kernel table have the type and contract of the CPU kernel (ops/kernels.h, kernels_nd.h, kernels_gpt2.h).
  * Differences on the device, for all of them:
@@ -13,10 +13,12 @@
  * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, like
  * the profiler's counter l1tex__t_sectors and the emulator.
  * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest; a NULL
- * name ends the table. Units: solutions/06-cuda-kernels/NAME.cu; the updates of optimizers: optim/updates_cuda.h. */
+ * name ends the table. Units: solutions/06-cuda-kernels/NAME.cu, 11-fusion/NAME.cu; the updates of optimizers:
+ * optim/updates_cuda.h. */
 #pragma once
 
 #include "core/base.h"
+#include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 #include "ops/kernels_rows.h"
@@ -157,5 +159,25 @@ typedef struct mt_histogram_rung {
 } mt_histogram_rung;
 
 extern const mt_histogram_rung mt_histogram_ladder_cuda[];
+
+/* ---- attention: flash_forward.cu, flash_backward.cu of lab 11 ------------------------------------ */
+
+enum { MT_HEAD_COLUMNS = 128 }; /* the most that a head may have */
+
+/* mt_attention_saved_cuda -- 2 B H T (cuda/table.c). */
+mt_attention_saved_fn mt_attention_saved_cuda;
+
+/* mt_attention_fwd_cuda -- as mt_attention_tiled_fwd_cpu, in one launch; saved [2,B,H,T]: the log of the sum of
+ * exp(score) of each row, then room for backward.
+ * Moves: with R = 64 queries a block (32 in heads of more than 64 columns, 16 of more than 96) 8 T (T + R) D / 2R B a
+ * head for keys and values, and 4 B for each number of q, out and saved.   Aborts: heads of more than MT_HEAD_COLUMNS.
+ * Lab 11.6 */
+mt_attention_fwd_fn mt_attention_fwd_cuda;
+
+/* mt_attention_bwd_cuda -- as mt_attention_tiled_bwd_cpu, in two launches; the second half of saved is overwritten.
+ * Sums have a fixed order.
+ * Moves: with R = 32 rows a block (16 in heads of more than 64 columns, 8 of more than 96) 16 T (T + R) D / 2R B a head
+ * for tiles, 44 B for each number of q.   Lab 11.7 */
+mt_attention_bwd_fn mt_attention_bwd_cuda;
 
 MT_C_END

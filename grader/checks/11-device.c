@@ -1,0 +1,36 @@
+/* 11-device.c -- the counts of lab 11's kernels on the emulated device, and what nvcc makes of them (steps 11.6 on).
+ * Values: 08-attention.c, 11-attention.c. Rows: 11-fusion.c. */
+#include "checks/11-fusion.h"
+
+/* 256 tokens, 2 heads of 64 columns: 4 blocks of 64 queries a head. False: the run has its verdict. */
+static const mg_attention size = { .B = 1, .T = 256, .H = 2, .C = 128 };
+
+static bool attention(mg_run *run, bool backward)
+{
+    static const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .cuda = true };
+    mg_answer answer[2] = { 0 };
+    if (backward)
+        answer[0] = mg_08_describe_backward(run, &call, size);
+    else
+        mg_08_describe_forward(run, &call, size, answer);
+    return mg_call_and_judge(run, answer, backward ? 1 : 2);
+}
+
+void mg_11_attention_count(mg_run *run, const void *one_case)
+{
+    const fusion_count *c = one_case;
+    if (!attention(run, c->backward))
+        return;
+    int64_t launches = mg_device_counts(run)->launches;
+    if (launches != c->launches)
+        mg_fail(run, "%lld launches: one attention is %d", (long long)launches, c->launches);
+    /* Forward reads qkv and writes out and lse; backward reads qkv, out, dout and lse, reads and writes dqkv. */
+    mg_device_credit(run, c->count, 4.0 * (double)(size.T * (size.C * (c->backward ? 11 : 4) + size.H)));
+}
+
+void mg_11_attention_compiled(mg_run *run, const void *one_case)
+{
+    const fusion_fact *c = one_case;
+    if (attention(run, c->backward))
+        mg_compiled_fact(run, c->file, c->fact);
+}
