@@ -25,6 +25,20 @@ static void real_wait(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lo
     pthread_cond_wait(cond, lock);
 }
 
+static void real_wait_for(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock, double seconds)
+{
+    struct timespec end;
+    if (seconds > 1e9) { /* thirty years, and INFINITY */
+        real_wait(clock, cond, lock);
+        return;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double fraction = (double)end.tv_nsec * 1e-9 + seconds;
+    end.tv_sec += (time_t)floor(fraction);
+    end.tv_nsec = (long)((fraction - floor(fraction)) * 1e9);
+    pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &end);
+}
+
 static void real_wake(mt_clock *clock, pthread_cond_t *cond)
 {
     (void)clock;
@@ -38,6 +52,8 @@ static void real_member(mt_clock *clock)
 
 mt_clock *mt_clock_real(void)
 {
-    static mt_clock real = { real_now, real_sleep, real_wait, real_wake, real_member, real_member };
+    static mt_clock real = {
+        real_now, real_sleep, real_wait, real_wait_for, real_wake, real_member, real_member,
+    };
     return &real;
 }

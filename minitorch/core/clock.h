@@ -1,5 +1,5 @@
-/* clock.h -- the clock through which the loader's threads sleep and wait: the machine's, or in tests and experiments a
- * simulated one (testing/clock_sim.h). */
+/* clock.h -- the clock through which the threads of the loader and of communicators sleep and wait: the machine's, or
+ * in tests and experiments a simulated one (testing/clock_sim.h). */
 #pragma once
 
 #include <pthread.h>
@@ -19,6 +19,8 @@ struct mt_clock {
 
     /* wait, wake -- as pthread_cond_wait and pthread_cond_broadcast; check the condition again after wait. */
     void (*wait)(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock);
+    /* wait_for -- as wait, but for at most `seconds` (INFINITY: wait). */
+    void (*wait_for)(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock, double seconds);
     void (*wake)(mt_clock *clock, pthread_cond_t *cond);
 
     /* enter, leave -- one thread more, one less takes part. Call enter before a thread is created and leave as its last

@@ -78,14 +78,19 @@ static void sim_sleep(mt_clock *clock, double seconds)
 }
 
 /* Takes the clock's lock before it releases the caller's: a wake between the two would be lost. */
-static void sim_wait(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
+static void sim_wait_for(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock, double seconds)
 {
     sim *s = (sim *)clock;
     pthread_mutex_lock(&s->lock);
     pthread_mutex_unlock(lock);
-    rest(s, ++s->waits % 3 == 0 ? s->now : INFINITY, cond);
+    rest(s, ++s->waits % 3 == 0 ? s->now : s->now + seconds, cond);
     pthread_mutex_unlock(&s->lock);
     pthread_mutex_lock(lock);
+}
+
+static void sim_wait(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    sim_wait_for(clock, cond, lock, INFINITY);
 }
 
 static void sim_wake(mt_clock *clock, pthread_cond_t *cond)
@@ -126,7 +131,11 @@ mt_clock *mt_clock_sim_new(void)
 {
     sim *s = calloc(1, sizeof *s);
     MT_CHECK(s, "out of memory");
-    *s = (sim){ .base = { sim_now, sim_sleep, sim_wait, sim_wake, sim_enter, sim_leave }, .members = 1, .running = 1 };
+    *s = (sim){
+        .base = { sim_now, sim_sleep, sim_wait, sim_wait_for, sim_wake, sim_enter, sim_leave },
+        .members = 1,
+        .running = 1,
+    };
     s->last = &s->first;
     pthread_mutex_init(&s->lock, NULL);
     return &s->base;

@@ -46,6 +46,22 @@ Test(loader_time, sleeps_end_at_their_own_times)
     mt_clock_sim_free(clock);
 }
 
+Test(loader_time, a_wait_ends_after_its_seconds)
+{
+    mt_clock *clocks[] = { mt_clock_sim_new(), mt_clock_real() };
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+        double begin = clocks[i]->now(clocks[i]), left;
+        pthread_mutex_lock(&lock);
+        while ((left = begin + 0.125 - clocks[i]->now(clocks[i])) > 0) /* it may end early */
+            clocks[i]->wait_for(clocks[i], &never, &lock, left);
+        pthread_mutex_unlock(&lock);
+    }
+    cr_assert_eq(clocks[0]->now(clocks[0]), 0.125);
+    mt_clock_sim_free(clocks[0]);
+}
+
 Test(loader_time, a_deadlock_aborts_instead_of_hanging, .signal = SIGABRT)
 {
     mt_clock *clock = mt_clock_sim_new();
