@@ -89,7 +89,7 @@ floors() {
     FNR == 1 {
         own = FILENAME
         if (sub(/^minitorch\//, "", own)) { mine = floor_of(own); own = folder(own) }
-        else { sub(/^solutions\//, "", own); mine = lab[substr(own, 1, 2)]; own = own ~ /^12-/ ? "ckpt" : folder(own) }
+        else { sub(/^solutions\//, "", own); mine = lab[substr(own, 1, 2)]; own = own ~ /^12-/ ? "ckpt" : own ~ /^13-/ ? "dist" : folder(own) }
     }
     /^ *# *include *"/ {
         split($0, part, "\""); path = part[2]

@@ -1,10 +1,9 @@
-/* comm.h -- collective operations between processes (ranks): one interface, several engines.
+/* comm.h -- operations between processes (ranks): one interface, several engines.
  *
- * Engines: mt_comm_self, for one process; MPI, threads of one process and NCCL come with lab 13. Used by labs 12 to 14.
- *
- * All ranks call the same collectives in the same order. Counts are elements. An operation that fails (a peer died, the
- * network failed) returns MT_ERR_UNAVAILABLE or MT_ERR_STOPPED with a message in mt_last_error; the buffers are then
- * undefined and only mt_comm_free may be called on the communicator.
+ * Engines: mt_comm_self, for one process; threads of one process (dist/threads.h). All ranks call the same collectives
+ * in the same order. Counts are elements. An operation that fails (a rank has left, nothing came before the deadline,
+ * the ranks called different operations) returns MT_ERR_UNAVAILABLE with a message in mt_last_error that names the
+ * rank; the buffers are then undefined and only mt_comm_free may be called on the communicator.
  *
  * Asynchronous use: pass a handle. The caller must not touch the buffers until mt_wait returns.
  *     mt_request *sent;
@@ -21,46 +20,80 @@ MT_C_BEGIN
 typedef struct mt_comm mt_comm;
 typedef struct mt_request mt_request; /* an operation in progress */
 
+/* MT_MAX of a NaN and anything is NaN, so that every rank learns of it. */
 typedef enum mt_reduce { MT_SUM, MT_MAX } mt_reduce;
+
+typedef enum mt_collective_kind {
+    MT_ALL_REDUCE,
+    MT_REDUCE_SCATTER,
+    MT_ALL_GATHER,
+    MT_BROADCAST,
+    MT_BARRIER,
+} mt_collective_kind;
+
+/* One call of a collective, as an engine gets it. */
+typedef struct mt_collective {
+    mt_collective_kind kind;
+    void *out; /* in place for MT_ALL_REDUCE and MT_BROADCAST: in == out */
+    const void *in;
+    int64_t n; /* elements, as the functions below count them */
+    mt_dtype dtype;
+    mt_reduce op; /* MT_ALL_REDUCE, MT_REDUCE_SCATTER */
+    int root;     /* MT_BROADCAST */
+} mt_collective;
 
 /* What an engine implements; arguments are already checked. `request` is NULL or receives a handle, as above. */
 typedef struct mt_comm_engine {
-    const char *name; /* "self", "mpi", "nccl", "threads" */
-    mt_status (*all_reduce)(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op, mt_request **request);
-    mt_status (*reduce_scatter)(mt_comm *comm, void *out, const void *in, int64_t n, mt_dtype dtype, mt_reduce op,
-                                mt_request **request);
-    mt_status (*all_gather)(mt_comm *comm, void *out, const void *in, int64_t n, mt_dtype dtype, mt_request **request);
-    mt_status (*broadcast)(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int root, mt_request **request);
-    mt_status (*send)(mt_comm *comm, const void *data, int64_t n, mt_dtype dtype, int to, mt_request **request);
-    mt_status (*recv)(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int from, mt_request **request);
-    mt_status (*barrier)(mt_comm *comm);
+    const char *name; /* "self", "threads" */
+    mt_status (*collective)(mt_comm *comm, const mt_collective *call, mt_request **request);
+    mt_status (*send)(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request);
+    mt_status (*recv)(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request);
     mt_status (*split)(mt_comm **out, mt_comm *comm, int color, int key);
-    mt_status (*wait)(mt_request *request); /* blocks, then frees the request */
     void (*free)(mt_comm *comm);
 } mt_comm_engine;
+
+/* A message of b bytes between two ranks takes latency + b * byte_time seconds. */
+typedef struct mt_network {
+    double latency, byte_time;
+} mt_network;
+
+/* What a rank has sent. */
+typedef struct mt_traffic {
+    int64_t messages, bytes;
+} mt_traffic;
 
 struct mt_comm {
     int rank, size; /* 0 <= rank < size */
     const mt_comm_engine *engine;
+    mt_network network; /* by which collectives choose their algorithm */
+    mt_traffic sent;    /* by mt_send of this communicator */
+    mt_comm *channel;   /* of the same ranks, for the messages of collectives; NULL: the engine has its own ways */
 };
 
 struct mt_request {
-    mt_comm *comm; /* an engine appends its own fields */
+    mt_status (*wait)(mt_request *request); /* blocks, then frees the request; the engine appends its own fields */
 };
 
 /* mt_comm_self -- a communicator of one rank. Free it like any other. */
 mt_comm *mt_comm_self(void);
-void mt_comm_free(mt_comm *comm); /* NULL is allowed */
+
+/* mt_comm_free -- leaves the communicator: operations that other ranks have begun with this one and that it has not
+ * joined fail on their side. Waits for no rank. NULL is allowed. */
+void mt_comm_free(mt_comm *comm);
 
 /* mt_comm_split -- collective: *out joins the ranks of comm that pass the same color >= 0, ordered by key, then by rank
  * in comm. It is independent of comm; free both. On failure *out is unchanged.   Aborts: color < 0. */
 mt_status mt_comm_split(mt_comm **out, mt_comm *comm, int color, int key);
 
-/* mt_all_reduce -- data [n] becomes, on every rank, the elementwise sum (or maximum) over all ranks. In place. */
+/* mt_comm_traffic -- what this rank has sent by mt_send and in collectives that have ended. */
+mt_traffic mt_comm_traffic(const mt_comm *comm);
+
+/* mt_all_reduce -- data [n] becomes, on every rank, the elementwise sum (or maximum) over all ranks, with the same bits
+ * on all of them. In place. */
 mt_status mt_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op, mt_request **request);
 
 /* mt_reduce_scatter -- in [size * n]; out [n] becomes the reduction over all ranks of part `rank`. out may be
- * in + rank * n. */
+ * in + rank * n; the rest of in is not changed. */
 mt_status mt_reduce_scatter(mt_comm *comm, void *out, const void *in, int64_t n, mt_dtype dtype, mt_reduce op,
                             mt_request **request);
 
@@ -70,7 +103,8 @@ mt_status mt_all_gather(mt_comm *comm, void *out, const void *in, int64_t n, mt_
 /* mt_broadcast -- data [n] of root is copied to every rank. */
 mt_status mt_broadcast(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int root, mt_request **request);
 
-/* mt_send, mt_recv -- data [n] to or from one other rank; messages between two ranks arrive in order.
+/* mt_send, mt_recv -- data [n] to or from one other rank; messages between two ranks arrive in order. A send may wait
+ * for its receive: two ranks that both send first and without a handle wait for each other.
  * Aborts: to or from the calling rank itself. */
 mt_status mt_send(mt_comm *comm, const void *data, int64_t n, mt_dtype dtype, int to, mt_request **request);
 mt_status mt_recv(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int from, mt_request **request);

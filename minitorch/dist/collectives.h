@@ -1,0 +1,57 @@
+/* collectives.h -- all-reduce and the others, built from messages: the units of lab 13 (ring.c, tree.c).
+ *
+ * Of size ranks, rank r has the part mt_part_begin(n, size, r) up to mt_part_begin(n, size, r + 1) of n elements. All
+ * take any n >= 0 and any size >= 1; a part may be empty, and is then sent as a message of 0 bytes. Each rank calls
+ * with the same arguments but for its data. They return the first failure of a message. */
+#pragma once
+
+#include "dist/comm.h"
+
+MT_C_BEGIN
+
+static inline int64_t mt_part_begin(int64_t n, int size, int rank)
+{
+    return n / size * rank + mt_min(rank, n % size);
+}
+
+/* ---- ring.c: as few bytes as possible ----------------------------------------------------------- */
+
+/* mt_ring_reduce_scatter -- data [n] in place: afterwards part `rank` is reduced over all ranks; the other parts are
+ * undefined. size - 1 messages a rank, each of one part, to rank + 1.   Lab 13.1 */
+mt_status mt_ring_reduce_scatter(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op);
+
+/* mt_ring_all_gather -- data [n] in place: part `rank` goes to all ranks. size - 1 messages a rank, to rank + 1.
+ * Lab 13.2 */
+mt_status mt_ring_all_gather(mt_comm *comm, void *data, int64_t n, mt_dtype dtype);
+
+/* mt_ring_all_reduce -- both, one after the other: 2 (size - 1) messages and 2 n (size - 1) / size elements a rank. */
+mt_status mt_ring_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op);
+
+/* ---- tree.c: as few steps as possible ----------------------------------------------------------- */
+
+/* mt_tree_broadcast -- data [n] of root goes to all ranks in ceil(log2(size)) steps; in each, every rank that has the
+ * data sends it to one that has not.   Lab 13.3 */
+mt_status mt_tree_broadcast(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int root);
+
+/* mt_tree_all_reduce -- data is reduced along a binary tree to rank 0, and broadcast: 2 ceil(log2(size)) steps.
+ * Lab 13.3 */
+mt_status mt_tree_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op);
+
+/* mt_doubling_all_reduce -- in step s a rank exchanges all of data with the rank whose number differs in bit s:
+ * log2(size) steps. Of a size that is no power of two, p the largest below it, the ranks from p on give their data to
+ * rank - p first, and get the result from it last.   Lab 13.4 */
+mt_status mt_doubling_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op);
+
+/* ---- the choice (tree.c) ------------------------------------------------------------------------ */
+
+typedef enum mt_algorithm { MT_RING, MT_TREE, MT_DOUBLING } mt_algorithm;
+
+/* mt_collective_seconds -- how long an all-reduce of `bytes` takes if all ranks begin at once, each message takes
+ * latency + its bytes * byte_time, and parts are equal.   Lab 13.5 */
+double mt_collective_seconds(mt_algorithm algorithm, int size, int64_t bytes, const mt_network *network);
+
+/* mt_collective_pick -- the algorithm that takes the least time; of equal ones the first in mt_algorithm.
+ * Lab 13.5 */
+mt_algorithm mt_collective_pick(int size, int64_t bytes, const mt_network *network);
+
+MT_C_END
