@@ -114,13 +114,14 @@ static mt_status copy_prebuilt(const mg_build *b)
 {
     char from[PATH_MAX], to[PATH_MAX];
     mt_status status = MT_OK;
-    static const char *const trees[] = { "worker", "units", "counted" };
+    /* In rows that count bytes, units of later labs call kernels of these two. */
+    static const char *const trees[] = { "worker", "units", "counted/01-matmul", "counted/04-optimizers" };
     static const char without[] = "12-checkpoints"; /* reads JSON by a library that cannot be linked statically */
     for (int64_t i = 0; status == MT_OK && i < MT_COUNT(trees); i++) {
         mg_path(from, "%s/%s", b->build, trees[i]);
         mg_path(to, "%s/in/%s", b->scratch, trees[i]);
-        if (strcmp(trees[i], "counted") == 0 && access(from, R_OK) != 0)
-            continue; /* only kernels of the optimizers, which few rows count */
+        if (strncmp(trees[i], "counted/", 8) == 0 && access(from, R_OK) != 0)
+            continue; /* few rows count */
         status = need(from, "run make first");
         if (status == MT_OK)
             status = mg_share_tree(to, from, ".o", without);
@@ -207,14 +208,15 @@ static bool same(const char *a, const char *b)
     return x == y;
 }
 
-/* For a unit identical to the reference's, use the reference's object: for a mutant in a lab of ten units only one is
- * compiled. The build keeps the source beside each object (Makefile; for .cu units traced/, cuda.mk). */
-static bool reuse(const mg_build *b, const char *id, const char *source, const char *unit, const char *object)
+/* For a unit identical to the reference's, use the reference's object in a tree of the build: for a mutant in a lab of
+ * ten units only one is compiled. The build keeps the source beside each object (Makefile; for .cu units traced/,
+ * cuda.mk), but for counted/, which is compiled from the same sources as units/. */
+static bool reuse(const mg_build *b, const char *tree, const char *id, const char *unit, const char *object)
 {
-    const char *tree = mg_is_cuda(unit) ? "traced" : "units";
-    char mine[PATH_MAX], theirs[PATH_MAX], made[PATH_MAX];
-    mg_path(mine, "%s/%s", source, unit);
-    mg_path(theirs, "%s/%s/%s/%s", b->build, tree, id, unit);
+    char folder[PATH_MAX], mine[PATH_MAX], theirs[PATH_MAX], made[PATH_MAX];
+    mg_build_source(b, id, folder);
+    mg_path(mine, "%s/%s", folder, unit);
+    mg_path(theirs, "%s/%s/%s/%s", b->build, strcmp(tree, "counted") == 0 ? "units" : tree, id, unit);
     mg_path(made, "%s/%s/%s/%.*s.o", b->build, tree, id, (int)strcspn(unit, "."), unit);
     return same(mine, theirs) && mg_copy_file(object, made) == MT_OK;
 }
@@ -294,8 +296,7 @@ static mt_status compile_cuda(const mg_build *b, const char *source, const char 
 /* Compile one unit, or use the reference's object. */
 static mt_status compile(const mg_build *b, const char *id, const char *unit, char *log, size_t size)
 {
-    char folder[PATH_MAX], objects[PATH_MAX], source[PATH_MAX], path[PATH_MAX], object[PATH_MAX], emulator[PATH_MAX];
-    mg_build_source(b, id, folder);
+    char objects[PATH_MAX], source[PATH_MAX], path[PATH_MAX], object[PATH_MAX], emulator[PATH_MAX];
     mg_path(objects, "%s/obj/%s", b->scratch, id);
     mg_object(object, objects, unit);
     mg_path(source, "labs/%s/%s", id, unit);
@@ -305,7 +306,7 @@ static mt_status compile(const mg_build *b, const char *id, const char *unit, ch
         return mt_fail(MT_ERR_FORMAT, "%s is missing", source);
     }
     mt_status status = mg_is_cuda(unit) ? mg_find_emulator(b, emulator) : MT_OK;
-    if (status != MT_OK || reuse(b, id, folder, unit, object))
+    if (status != MT_OK || reuse(b, mg_is_cuda(unit) ? "traced" : "units", id, unit, object))
         return status;
     status = mg_is_cuda(unit) ? compile_cuda(b, source, object, log, size)
                               : mg_compile_c(b, source, object, false, log, size);
@@ -336,22 +337,30 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     return status;
 }
 
-/* The C units of the graded lab once more, to be counted. */
+/* One C unit of the graded lab, to be counted. */
+static mt_status compile_counted(const mg_build *b, const char *objects, const char *unit, char *log, size_t size)
+{
+    char source[PATH_MAX], object[PATH_MAX];
+    const char *id = b->mine[0];
+    mg_path(source, "labs/%s/%s", id, unit);
+    mg_object(object, objects, unit);
+    if (reuse(b, "counted", id, unit, object))
+        return MT_OK;
+    mt_status status = mg_compile_c(b, source, object, true, log, size);
+    return status == MT_OK && !b->any_symbol ? mg_symbols_check(b, id, unit, object, log, size) : status;
+}
+
+/* The C units of the graded lab once more. */
 mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
 {
-    char folder[PATH_MAX], source[PATH_MAX], objects[PATH_MAX], object[PATH_MAX];
+    char folder[PATH_MAX], objects[PATH_MAX];
     mg_build_source(b, b->mine[0], folder);
     mg_path(objects, "%s/obj/counted", b->scratch);
     mt_status status = mg_folder(objects, true);
     DIR *units = opendir(folder);
     for (struct dirent *e; units && status == MT_OK && (e = readdir(units));)
-        if (e->d_name[0] != '.' && !mg_is_cuda(e->d_name)) {
-            mg_path(source, "labs/%s/%s", b->mine[0], e->d_name);
-            mg_object(object, objects, e->d_name);
-            status = mg_compile_c(b, source, object, true, log, size);
-            if (status == MT_OK && !b->any_symbol)
-                status = mg_symbols_check(b, b->mine[0], e->d_name, object, log, size);
-        }
+        if (e->d_name[0] != '.' && !mg_is_cuda(e->d_name))
+            status = compile_counted(b, objects, e->d_name, log, size);
     if (units)
         closedir(units);
     return status;

@@ -16,7 +16,7 @@ tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
 [ "${SEED:-}" != fresh ] || seed=()
 results=build/mutants/results${lab:+-$lab}
 mkdir -p build/mutants && : >"$results"
-tools=$(find "$grade" "$build"/libgiven.a "$build"/{worker,units,traced,emu} -type f ! -name '*.d' -exec sha256sum {} + 2>/dev/null | sort)
+tools=$(find "$grade" "$build"/libgiven.a "$build"/{worker,units,counted,traced,emu} -type f ! -name '*.d' -exec sha256sum {} + 2>/dev/null | sort)
 
 # judge PATCH NAME: prints the row that rejected it; on failure, what happened instead.
 judge() {
