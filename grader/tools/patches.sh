@@ -25,22 +25,23 @@ find_patches() {
 
 # apply PATCH FOLDER: the folder's copy of the one unit that the patch names; prints why not.
 apply() {
-    local unit
+    local unit said
     unit=$(sed -nE 's|^\+\+\+ ([^\t]*/)?([^/\t]+).*|\2|p' "$1")
-    [ "$(wc -w <<<"$unit")" -eq 1 ] || { echo "does not patch exactly one unit" && return 1; }
+    [[ $unit =~ ^[^[:space:]]+$ ]] || { echo "does not patch exactly one unit" && return 1; }
     # The unit is in the folder, whatever the path in the patch; git must not treat build/ as a part of its repository.
-    sed -E "s|^--- .*|--- a/$unit|; s|^\+\+\+ .*|+++ b/$unit|; /^(diff|index) /d" "$1" |
-        (cd "$2" && GIT_CEILING_DIRECTORIES=$(dirname "$PWD") git apply -p1 - 2>&1 | head -3 | tr '\n' ' ' && exit "${PIPESTATUS[0]}") &&
-        ! cmp -s "$2/$unit" "solutions/$(basename "$2")/$unit"
+    said=$(sed -E "s|^--- .*|--- a/$unit|; s|^\+\+\+ .*|+++ b/$unit|; /^(diff|index) /d" "$1" |
+        (cd "$2" && GIT_CEILING_DIRECTORIES=${PWD%/*} git apply -p1 - 2>&1)) || { head -3 <<<"$said" | tr '\n' ' ' && return 1; }
+    ! cmp -s "$2/$unit" "solutions/${2##*/}/$unit"
 }
 
 # make_mutant PATCH FOLDER: the units of its lab with that mistake, in FOLDER/NN-name; sets wanted, the step and the row, step
 # and says. Prints why not.
 make_mutant() {
-    local lab
-    lab=$(basename "$(dirname "$1")")
-    says=$(sed -nE '2s/^# says: +(.*)/\1/p' "$1")
-    wanted=$(sed -nE '1s/^# catches: +([0-9]{2}\.[0-9]+.*)/\1/p' "$1") step=
+    local lab=${1%/*} first='' second=''
+    lab=${lab##*/} says='' wanted='' step=''
+    { IFS= read -r first && IFS= read -r second; } <"$1" || true
+    [[ ! $second =~ ^#\ says:\ +(.*) ]] || says=${BASH_REMATCH[1]}
+    [[ ! $first =~ ^#\ catches:\ +([0-9]{2}\.[0-9]+.*) ]] || wanted=${BASH_REMATCH[1]}
     [ -n "$wanted" ] || { echo "its first line must be: # catches: 02.6 softmax: large logits" && return 1; }
     step=${wanted%% *}
     rm -rf "${2:?}/$lab" && mkdir -p "$2/$lab"
@@ -49,4 +50,7 @@ make_mutant() {
 }
 
 # is_race PATCH: whether the row that it names is timed.
-is_race() { head -1 "$1" | grep -q ': speed$'; }
+is_race() {
+    local first
+    read -r first <"$1" && [[ $first == *": speed" ]]
+}
