@@ -228,6 +228,7 @@ const mt_op_case mt_op_cases[] = {
     EMBED(S(5, 3), S(2, 3), S(0, 2), 5, S(0, 2, 3)), EMBED(S(31, 257), S(67, 257), S(2, 67), 31, S(2, 67, 257)),
     HEADS(S(1, 1, 3), 1, S(1, 1, 1)), HEADS(S(2, 5, 18), 3, S(2, 5, 6)), HEADS(S(0, 4, 6), 1, S(0, 4, 2)),
     HEADS(S(2, 0, 6), 2, S(2, 0, 2)), HEADS(S(1, 64, 30), 2, S(1, 64, 10)), HEADS(S(1, 67, 21), 1, S(1, 67, 7)),
+    HEADS(S(1, 67, 384), 2, S(1, 67, 128)), /* 64 columns, more queries than a block of the device has */
     HEADS(S(2, 131, 33), 11, S(2, 131, 11)), HEADS(S(1, 34, 108), 1, S(1, 34, 36)), HEADS(S(1, 5, 390),
     2, S(1, 5, 130)),
     HEADS(S(2, 3, 291), 1, S(2, 3, 97)), HEADS(S(1, 34, 384), 1, S(1, 34, 128)),
