@@ -31,7 +31,7 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
 {
     emu_host_only(__func__, HERE);
     if (!handle)
-        return invalid(HERE, "nowhere to store the handle");
+        return invalid(HERE, "the pointer for the handle is null");
     *handle = calloc(1, sizeof **handle);
     if (!*handle)
         return CUBLAS_STATUS_ALLOC_FAILED;
@@ -97,7 +97,7 @@ static size_t size_of(cudaDataType type)
 static cublasStatus_t check_matrix(const char *name, const emu_matrix *x, int64_t rows, int64_t cols, uintptr_t pc)
 {
     if (x->type != CUDA_R_32F && x->type != CUDA_R_16F && x->type != CUDA_R_16BF)
-        return invalid(pc, "%s has element type %d: the emulator knows f32, f16 and bf16", name, (int)x->type);
+        return invalid(pc, "%s has element type %d: the emulator supports f32, f16 and bf16", name, (int)x->type);
     if (x->ld < (rows > 1 ? rows : 1))
         return invalid(pc,
                        "%s is stored as %lld x %lld, column-major, so its leading dimension is at least %lld, not %lld",
@@ -107,12 +107,12 @@ static cublasStatus_t check_matrix(const char *name, const emu_matrix *x, int64_
     const emu_allocation *a = emu_find(x->data);
     size_t needed = ((size_t)(x->ld * (cols - 1)) + (size_t)rows) * size_of(x->type);
     if (!a || a->freed)
-        return invalid(pc, "%s (%p) is %s", name, x->data, a ? "freed memory" : "no device memory");
+        return invalid(pc, "%s (%p) is %s", name, x->data, a ? "freed memory" : "not device memory");
     if ((size_t)((char *)x->data - a->begin) + needed > a->size)
-        return invalid(pc,
-                       "%s, %lld x %lld with leading dimension %lld, needs %zu bytes, but its allocation has %td left",
-                       name, (long long)rows, (long long)cols, (long long)x->ld, needed,
-                       (ptrdiff_t)a->size - ((char *)x->data - a->begin));
+        return invalid(
+            pc, "%s, %lld x %lld with leading dimension %lld, needs %zu bytes, but only %td are left in its allocation",
+            name, (long long)rows, (long long)cols, (long long)x->ld, needed,
+            (ptrdiff_t)a->size - ((char *)x->data - a->begin));
     return CUBLAS_STATUS_SUCCESS;
 }
 

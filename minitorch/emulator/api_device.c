@@ -114,8 +114,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
             API_END(check_device(device, HERE, __func__));
         }
     }
-    API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaDeviceGetAttribute: attribute %d is not known to the emulator",
-                       (int)attribute));
+    API_END(emu_misuse(cudaErrorInvalidValue, HERE,
+                       "cudaDeviceGetAttribute: attribute %d is not supported by the emulator", (int)attribute));
 }
 
 cudaError_t cudaDeviceSynchronize(void)
@@ -204,8 +204,9 @@ cudaError_t cuemu_function_attribute(const void *entry, cudaFuncAttribute attrib
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         API_END(cudaSuccess); /* the others are hints */
     if (value < 0 || value > EMU_SHARED_LIMIT)
-        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaFuncSetAttribute: %d bytes of shared memory, %d at most",
-                           value, EMU_SHARED_LIMIT));
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE,
+                           "cudaFuncSetAttribute: %d bytes of shared memory, but at most %d are possible", value,
+                           EMU_SHARED_LIMIT));
     API_END(emu_allow_shared(entry, (size_t)value) ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
@@ -215,7 +216,7 @@ cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t 
     API_BEGIN();
     (void)entry;
     if (threads < 1 || threads > EMU_MAX_THREADS)
-        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "occupancy of blocks of %d threads", threads));
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "occupancy: a block cannot have %d threads", threads));
     int by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)((228 << 10) / (dynamic_shared + 1024));
     *blocks = by_threads < by_shared ? by_threads : by_shared;
     *blocks = *blocks > 32 ? 32 : *blocks;

@@ -52,7 +52,7 @@ void emu_host_only(const char *what, uintptr_t pc)
     if (!emu_self)
         return;
     emu_error(EMU_UNSUPPORTED, (emu_site){ .pc = pc },
-              "%s is called by device code: the emulator has it for the host only", what);
+              "%s is called in device code: the emulator supports it in host code only", what);
     emu_kill(cudaErrorNotSupported);
 }
 

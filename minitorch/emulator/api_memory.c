@@ -16,7 +16,7 @@ extern char __start_cuemu_managed[] __attribute__((weak)), __stop_cuemu_managed[
 static cudaError_t allocate(void **pointer, size_t size, emu_home home, uintptr_t pc, const char *what)
 {
     if (!pointer)
-        return emu_misuse(cudaErrorInvalidValue, pc, "%s: nowhere to store the pointer", what);
+        return emu_misuse(cudaErrorInvalidValue, pc, "%s: the address of the pointer is null", what);
     *pointer = NULL;
     if (!size)
         return home == EMU_DEVICE ? cudaSuccess : cudaErrorInvalidValue;
@@ -45,7 +45,7 @@ cudaError_t cudaMallocManaged(void **pointer, size_t size, unsigned flags)
 {
     API_BEGIN();
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
-        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaMallocManaged: flags %u are not known", flags));
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaMallocManaged: unknown flags %u", flags));
     API_END(allocate(pointer, size, EMU_MANAGED, HERE, __func__));
 }
 
@@ -59,7 +59,7 @@ cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
 {
     API_BEGIN();
     if (flags & ~(cudaHostAllocPortable | cudaHostAllocMapped | 4u))
-        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostAlloc: flags %u are not known", flags));
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostAlloc: unknown flags %u", flags));
     API_END(allocate(pointer, size, EMU_PINNED, HERE, __func__));
 }
 
@@ -78,7 +78,7 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
     *device = host;
     API_END(a && a->home == EMU_PINNED
                 ? cudaSuccess
-                : emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostGetDevicePointer: %p is no pinned memory", host));
+                : emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostGetDevicePointer: %p is not pinned memory", host));
 }
 
 cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, int device)
@@ -96,7 +96,7 @@ static cudaError_t release(void *pointer, bool pinned, uintptr_t pc, const char 
     const char *file = "?";
     int line = 0;
     if (!a)
-        return emu_misuse(cudaErrorInvalidValue, pc, "%s(%p): that is no device pointer", what, pointer);
+        return emu_misuse(cudaErrorInvalidValue, pc, "%s(%p): this is not a device pointer", what, pointer);
     emu_source(a->freed ? a->released : a->made, &file, &line);
     if (a->freed)
         return emu_misuse(cudaErrorInvalidValue, pc, "%s: freed twice, the first time at %s:%d", what, file, line);
@@ -198,7 +198,7 @@ static cudaError_t check_side(const void *address, size_t size, bool device, con
         a = emu_nearest(address);
     if (!a && device && !is_symbol(address, size))
         return emu_misuse(cudaErrorInvalidValue, pc,
-                          "%s: the direction says that the %s is the device's, but it is host memory", what, side);
+                          "%s: the direction says that the %s is device memory, but it is host memory", what, side);
     if (!a)
         return cudaSuccess;
     emu_source(a->freed ? a->released : a->made, &file, &line);
@@ -206,10 +206,10 @@ static cudaError_t check_side(const void *address, size_t size, bool device, con
         return emu_misuse(cudaErrorInvalidValue, pc, "%s: the %s was freed at %s:%d", what, side, file, line);
     if (!device && a->home == EMU_DEVICE)
         return emu_misuse(cudaErrorInvalidValue, pc,
-                          "%s: the direction says that the %s is the host's, but it is device memory", what, side);
+                          "%s: the direction says that the %s is host memory, but it is device memory", what, side);
     if (!within(address, size, a->begin, a->begin + a->size))
         return emu_misuse(cudaErrorInvalidValue, pc,
-                          "%s: %zu bytes at byte %td of the %s, which has %zu (made at %s:%d)", what, size,
+                          "%s: %zu bytes from byte %td of the %s, which has %zu bytes (allocated at %s:%d)", what, size,
                           (const char *)address - a->begin, side, a->size, file, line);
     return cudaSuccess;
 }
@@ -223,7 +223,7 @@ static bool lives_on_device(const void *address)
 static cudaError_t copy(void *to, const void *from, size_t size, cudaMemcpyKind kind, uintptr_t pc, const char *what)
 {
     if ((unsigned)kind > cudaMemcpyDefault)
-        return emu_misuse(cudaErrorInvalidMemcpyDirection, pc, "%s: %d is no direction", what, (int)kind);
+        return emu_misuse(cudaErrorInvalidMemcpyDirection, pc, "%s: %d is not a direction of a copy", what, (int)kind);
     if (!size)
         return cudaSuccess;
     bool to_device = kind == cudaMemcpyDefault ? lives_on_device(to)
@@ -287,7 +287,7 @@ static cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t
 {
     if (width > to_pitch || width > from_pitch)
         return emu_misuse(cudaErrorInvalidValue, pc,
-                          "cudaMemcpy2D: rows of %zu bytes do not fit the pitches %zu and %zu", width, to_pitch,
+                          "cudaMemcpy2D: rows of %zu bytes do not fit into the pitches %zu and %zu", width, to_pitch,
                           from_pitch);
     cudaError_t error = cudaSuccess;
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
@@ -339,7 +339,7 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, c
     (void)size, (void)device;
     const emu_allocation *a = emu_find(pointer);
     if (!a || a->home != EMU_MANAGED)
-        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaMemPrefetchAsync: that is no managed memory"));
+        API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaMemPrefetchAsync: this is not managed memory"));
     API_END(check_stream(stream, HERE, __func__));
 }
 
@@ -350,7 +350,7 @@ cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t si
     API_BEGIN();
     if (!is_symbol((const char *)symbol + offset, size))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
-                           "cudaMemcpyToSymbol: that is no __device__ or __constant__ variable"));
+                           "cudaMemcpyToSymbol: this is not a __device__ or __constant__ variable"));
     API_END(copy((char *)(uintptr_t)symbol + offset, from, size, kind, HERE, "cudaMemcpyToSymbol"));
 }
 
@@ -359,7 +359,7 @@ cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, si
     API_BEGIN();
     if (!is_symbol((const char *)symbol + offset, size))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
-                           "cudaMemcpyFromSymbol: that is no __device__ or __constant__ variable"));
+                           "cudaMemcpyFromSymbol: this is not a __device__ or __constant__ variable"));
     API_END(copy(to, (const char *)symbol + offset, size, kind, HERE, "cudaMemcpyFromSymbol"));
 }
 
@@ -368,7 +368,7 @@ cudaError_t cuemu_symbol_address(void **pointer, const void *symbol)
     API_BEGIN();
     if (!is_symbol(symbol, 1))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
-                           "cudaGetSymbolAddress: that is no __device__ or __constant__ variable"));
+                           "cudaGetSymbolAddress: this is not a __device__ or __constant__ variable"));
     *pointer = (void *)(uintptr_t)symbol;
     API_END(cudaSuccess);
 }

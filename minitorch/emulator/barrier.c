@@ -110,7 +110,7 @@ static void report_missing(emu_worker *worker)
         emu_setting("CUEMU_STRICT", 0) ? emu_error_of : emu_warning_of;
     tell(first, EMU_SYNC, barrier_of(first),
          "__syncthreads() is not reached by %d of %d threads, which have returned; the first is (%u,%u,%u)\n"
-         "hint: a divergent barrier: all threads of the block must reach it, so it must not stand in an if or after a "
+         "hint: a divergent barrier: all threads of the block must reach it, so it must not be inside an if or after a "
          "return (today's GPUs wait for the remaining threads, but do not rely on it)",
          missing, worker->thread_count, gone->index.x, gone->index.y, gone->index.z);
 }

@@ -78,7 +78,7 @@ static uint64_t shuffled(emu_thread *self, uint32_t lanes)
                       : !(warp->alive >> from & 1) ? "it has returned"
                                                    : "it is not in the mask";
     emu_warning_of(self, EMU_SYNC, (emu_site){ .pc = self->wait.pc },
-                   "%s: lane %d reads lane %d, which takes no part (%s): the value is undefined",
+                   "%s: lane %d reads lane %d, which does not take part (%s): the value is undefined",
                    op_name[self->wait.op], self->lane, from, why);
     return UNDEFINED;
 }
@@ -214,7 +214,7 @@ static uint64_t meet(emu_thread *self, int op, uint32_t mask)
     self->wait.mask = mask;
     if (EMU_UNLIKELY(!(mask & me))) {
         emu_error(EMU_SYNC, (emu_site){ .pc = self->wait.pc },
-                  "%s: lane %d calls with mask 0x%08x, which does not hold it", op_name[op], self->lane, mask);
+                  "%s: lane %d calls with mask 0x%08x, which does not contain it", op_name[op], self->lane, mask);
         emu_kill(cudaErrorLaunchFailure);
     }
     if (complete(warp, mask, warp->in[EMU_AT_WARP] | me)) {

@@ -104,7 +104,7 @@ static void land(void)
 {
     emu_site site = user_site();
     if (fault.signal == TICK) {
-        emu_error(EMU_ENDLESS, site, "kernel %s has run for %ld s of CPU time and does not end (CUEMU_TIMEOUT)",
+        emu_error(EMU_ENDLESS, site, "kernel %s has run for %ld s of CPU time and has not ended (CUEMU_TIMEOUT)",
                   emu_current->config->kernel, budget);
         emu_kill(cudaErrorLaunchTimeout);
     }
@@ -112,7 +112,7 @@ static void land(void)
         report_segment(site);
     emu_error(EMU_CRASH, site, "%s",
               fault.signal == SIGFPE ? "integer division by zero (or overflow): undefined on a GPU"
-                                     : "illegal instruction: a trap, or code the compiler holds unreachable");
+                                     : "illegal instruction: a trap, or code that the compiler took for unreachable");
     emu_kill(cudaErrorLaunchFailure);
     abort(); /* emu_kill does not return to a running thread */
 }
@@ -121,7 +121,7 @@ static void host_touched_device(void)
 {
     char text[256];
     emu_error(EMU_BAD_POINTER, user_site(),
-              "host code follows a device pointer: %s\nhint: read it in a kernel, or copy it with cudaMemcpy",
+              "host code accesses device memory: %s\nhint: read it in a kernel, or copy it with cudaMemcpy",
               describe_address(fault.address, text));
     emu_stop_program();
 }
@@ -223,7 +223,7 @@ static void prepare_thread(void)
     event.sigev_notify_thread_id = (pid_t)syscall(SYS_gettid);
     if (os_thread.landing == MAP_FAILED || sigaltstack(&stack, NULL) ||
         timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &os_thread.timer)) {
-        perror("cuemu: cannot watch over kernels");
+        perror("cuemu: cannot set up the timer and the stack for signals");
         exit(2);
     }
 }

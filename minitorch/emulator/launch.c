@@ -238,11 +238,10 @@ static bool possible(const cuemu_launch_config *c)
     cuemu_uint3 g = c->grid, b = c->block;
     unsigned long long threads = (unsigned long long)b.x * b.y * b.z;
     if (!g.x || !g.y || !g.z)
-        return refuse(
-            c, cudaErrorInvalidConfiguration,
-            "the grid has no blocks\nhint: an empty array launches nothing: test for 0 before; for others round up, "
-            "(n + each - 1) / each",
-            0, CEILING_GRID_X);
+        return refuse(c, cudaErrorInvalidConfiguration,
+                      "the grid has no blocks\nhint: do not launch for an empty array; for others round up, "
+                      "(n + each - 1) / each",
+                      0, CEILING_GRID_X);
     if (g.x > CEILING_GRID_X)
         return refuse(c, cudaErrorInvalidConfiguration, "too many blocks in gridDim.x", g.x, CEILING_GRID_X);
     if (g.y > CEILING_GRID_YZ || g.z > CEILING_GRID_YZ)
@@ -252,7 +251,7 @@ static bool possible(const cuemu_launch_config *c)
         return refuse(c, cudaErrorInvalidConfiguration, "the block has no threads", 0, EMU_MAX_THREADS);
     if (b.x > EMU_MAX_THREADS || b.y > EMU_MAX_THREADS || threads > EMU_MAX_THREADS)
         return refuse(c, cudaErrorInvalidConfiguration,
-                      "too many threads in a block\nhint: <<<blocks, threads of a block>>>, in this order", threads,
+                      "too many threads in a block\nhint: the order is <<<blocks, threads per block>>>", threads,
                       EMU_MAX_THREADS);
     if (b.z > 64)
         return refuse(c, cudaErrorInvalidConfiguration, "blockDim.z is too large", b.z, 64);
@@ -260,7 +259,7 @@ static bool possible(const cuemu_launch_config *c)
         return refuse(c, cudaErrorInvalidValue,
                       c->dynamic_shared > EMU_SHARED_LIMIT
                           ? "too much dynamic shared memory"
-                          : "this much dynamic shared memory wants cudaFuncSetAttribute(kernel, "
+                          : "this much dynamic shared memory needs cudaFuncSetAttribute(kernel, "
                             "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) first",
                       c->dynamic_shared, emu_shared_allowed(c->entry));
     return emu_stream_valid(c->stream) || refuse(c, cudaErrorInvalidResourceHandle, "its stream does not exist", 0, 0);

@@ -44,7 +44,7 @@ __attribute__((constructor(102))) static void reserve(void)
     owner = mmap(NULL, emu_arena_size / EMU_GRANULE * sizeof *owner, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (emu_arena == MAP_FAILED || owner == MAP_FAILED ||
         mprotect(emu_arena + device_span, HOST_SPAN, PROT_READ | PROT_WRITE)) {
-        fprintf(stderr, "cuemu: no address space for %zu MB of device memory: set CUEMU_MEMORY lower\n",
+        fprintf(stderr, "cuemu: no address space for %zu MB of device memory: set CUEMU_MEMORY to a smaller number\n",
                 device_span >> 20);
         exit(2);
     }

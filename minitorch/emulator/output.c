@@ -60,7 +60,7 @@ int cuemu_printf(const char *format, ...)
     worker->busy--;
     va_end(arguments);
     if (!fits) {
-        emu_error(EMU_ENDLESS, EMU_HERE, "the kernel prints more than %d bytes: endlessly?", MOST_BYTES);
+        emu_error(EMU_ENDLESS, EMU_HERE, "the kernel has printed more than %d bytes: does a loop not end?", MOST_BYTES);
         emu_kill(cudaErrorLaunchFailure);
     }
     return 1;

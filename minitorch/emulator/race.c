@@ -93,12 +93,13 @@ void emu_race_report(emu_tracer *t, const emu_thread *thread, uintptr_t pc, cons
 {
 #define OWN "is the index right? If several threads change one element, use an atomic"
     static const char *const advice[2][BETWEEN_BLOCKS + 1] = {
-        { [SAME_WARP] =
-              "no barrier stands between, __syncthreads() or within a warp __syncwarp(): lanes need not run in "
-              "step; if several threads add to one element, use an atomic",
-          [SAME_BLOCK] = "no __syncthreads() stands between: warps run in any order; if several threads add to one "
-                         "element, use an atomic" },
-        { [SAME_WARP] = "lanes of a warp need not run in step: " OWN,
+        { [SAME_WARP] = "there is no barrier between the accesses, __syncthreads() or within a warp __syncwarp(): "
+                        "lanes need not run in "
+                        "lockstep; if several threads add to one element, use an atomic",
+          [SAME_BLOCK] =
+              "there is no __syncthreads() between the accesses: warps run in any order; if several threads add to one "
+              "element, use an atomic" },
+        { [SAME_WARP] = "lanes of a warp need not run in lockstep: " OWN,
           [SAME_BLOCK] = "warps run in any order: " OWN ", or a barrier",
           [BETWEEN_BLOCKS] = "blocks run at the same time and in any order: " OWN ", or a second kernel" },
     };
@@ -330,7 +331,7 @@ static __attribute__((noinline)) emu_cell *open_page(emu_pages *pages, size_t pa
         pages->owned[page] =
             mmap(NULL, EMU_PAGE_CELLS * sizeof(emu_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (pages->owned[page] == MAP_FAILED) {
-            fprintf(stderr, "cuemu: no memory to look for races: set CUEMU_NORACE=1, or make the problem smaller\n");
+            fprintf(stderr, "cuemu: no memory for the detection of races: set CUEMU_NORACE=1, or use smaller data\n");
             exit(2);
         }
     }

@@ -241,9 +241,10 @@ void cuemu_launch_bound(long long threads)
     const cuemu_launch_config *config = worker->launch->config;
     if (EMU_LIKELY(worker->thread_count <= threads))
         return;
-    emu_error_of(&worker->threads[0], EMU_LIMIT, (emu_site){ .file = config->file, .line = config->line },
-                 "kernel %s is not launched: its __launch_bounds__ promise blocks of at most %lld threads (%d asked)",
-                 config->kernel, threads, worker->thread_count);
+    emu_error_of(
+        &worker->threads[0], EMU_LIMIT, (emu_site){ .file = config->file, .line = config->line },
+        "kernel %s is not launched: its __launch_bounds__ allow at most %lld threads in a block (the launch has %d)",
+        config->kernel, threads, worker->thread_count);
     emu_kill(cudaErrorInvalidValue);
 }
 

@@ -49,7 +49,7 @@ static void host_read(const void *begin, size_t size, uintptr_t pc)
         return;
     emu_error(EMU_UNINITIALISED, (emu_site){ .pc = pc },
               "uninitialised read: this call reads %s, where nothing was written\n"
-              "hint: cudaMalloc does not clear: cudaMemset, or write it first",
+              "hint: cudaMalloc does not clear memory: call cudaMemset, or write it first",
               emu_describe(where, sizeof where, (uintptr_t)begin + (uintptr_t)(empty - state)));
 }
 
@@ -181,11 +181,11 @@ static emu_site at(uintptr_t pc)
 void emu_misaligned(uintptr_t address, int size, uintptr_t pc)
 {
     char where[300];
-    emu_error(
-        EMU_MISALIGNED, at(pc),
-        "misaligned access: %d bytes at an address that is no multiple of %d: %s\n"
-        "hint: a float4 needs an element number divisible by 4, in every row: pad rows or load the rest one by one",
-        size, size, emu_describe(where, sizeof where, address));
+    emu_error(EMU_MISALIGNED, at(pc),
+              "misaligned access: %d bytes at an address that is not a multiple of %d: %s\n"
+              "hint: a float4 needs an element number divisible by 4, in every row: pad the rows, or load such "
+              "elements one by one",
+              size, size, emu_describe(where, sizeof where, address));
     emu_kill(cudaErrorMisalignedAddress);
 }
 
@@ -215,7 +215,7 @@ static void report_outside(uintptr_t address, int size, int kind, uintptr_t pc)
     else if (past > 0)
         snprintf(where, sizeof where, "%zd bytes past the end of", (ssize_t)past);
     else
-        snprintf(where, sizeof where, past ? "across the end of" : "right behind the end of");
+        snprintf(where, sizeof where, past ? "across the end of" : "immediately after the end of");
     emu_error(EMU_OUT_OF_BOUNDS, at(pc), "out of bounds: %s of %d bytes, %s %s\nhint: %s", did[kind], size, where,
               name_allocation(name, sizeof name, a),
               from_begin < 0 ? "the index is negative: an int that overflowed, or a missing lower bound"
@@ -263,7 +263,8 @@ void emu_check_global(uintptr_t address, int size, int kind, uintptr_t pc)
         !emu_told(emu_tracing, emu_self, EMU_UNINITIALISED, pc, false)) {
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
-                  "uninitialised read: nothing was written to %s\nhint: cudaMalloc does not clear: cudaMemset, or "
+                  "uninitialised read: nothing was written to %s\nhint: cudaMalloc does not clear memory: call "
+                  "cudaMemset, or "
                   "write it first",
                   emu_describe(where, sizeof where, address));
     }
@@ -275,7 +276,7 @@ static void report_outside_shared(const emu_worker *worker, size_t offset, int s
     emu_shared_place place;
     emu_shared_find(worker, offset, &place);
     size_t stop = place.begin + place.size, past = offset < stop ? 0 : offset - stop;
-    char where[64] = "right behind the end of";
+    char where[64] = "immediately after the end of";
     if (past || offset < stop)
         snprintf(where, sizeof where, past ? "%zu bytes past the end of" : "across the end of", past);
     if (place.array)
@@ -317,7 +318,7 @@ void emu_check_shared(emu_tracer *t, uintptr_t address, int size, int kind, uint
         char where[300];
         emu_error(EMU_UNINITIALISED, at(pc),
                   "uninitialised read: no thread of this block has written %s\n"
-                  "hint: shared memory begins with no value: is the whole array filled, and is there a __syncthreads() "
+                  "hint: shared memory is not initialised: is the whole array written, and is there a __syncthreads() "
                   "after?",
                   emu_describe(where, sizeof where, address));
     }
@@ -342,7 +343,7 @@ int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc)
         return constant ? EMU_CONSTANT : EMU_NOWHERE; /* tables and strings that the compiler placed beside the code */
     if (!constant && address >= NULL_PAGES && !is_used(address)) {
         emu_error(EMU_OUT_OF_BOUNDS, at(pc),
-                  "out of bounds: %s of %d bytes at %p, far from all memory\n"
+                  "out of bounds: %s of %d bytes at %p, far from any allocation\n"
                   "hint: an int index that overflowed? Compute it as int64_t or size_t",
                   did[kind], size, (void *)address);
         emu_kill(cudaErrorIllegalAddress);

@@ -110,7 +110,7 @@ static void check_limit(const emu_worker *worker, const cuemu_shared_array *arra
     size_t used = worker->layout->used, all = used + config->dynamic_shared;
     emu_site site = { .file = array->file, .line = array->line };
     if (used > EMU_SHARED_STATIC)
-        emu_error(EMU_LIMIT, site, "kernel %s has %zu bytes of static shared memory, at most %d compile",
+        emu_error(EMU_LIMIT, site, "kernel %s has %zu bytes of static shared memory, but nvcc accepts at most %d",
                   config->kernel, used, EMU_SHARED_STATIC);
     else if (all > EMU_SHARED_STATIC && all > emu_shared_allowed(config->entry))
         emu_error(EMU_LIMIT, site,

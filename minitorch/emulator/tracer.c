@@ -31,7 +31,7 @@ static void *reserve(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
-        fprintf(stderr, "cuemu: no memory for tracing: set CUEMU_MEMORY (MB of device memory) lower\n");
+        fprintf(stderr, "cuemu: no memory for tracing: set CUEMU_MEMORY (MB of device memory) to a smaller number\n");
         exit(2);
     }
     return p;

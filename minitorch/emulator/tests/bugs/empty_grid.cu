@@ -16,4 +16,4 @@ int main()
     fill<<<(n + 255) / 256, 256>>>(p, n); // BUG: limit
     return 0;
 }
-// SAYS: an empty array launches nothing
+// SAYS: do not launch for an empty array

@@ -17,4 +17,4 @@ int main()
     cudaDeviceSynchronize();
     return 0;
 }
-// SAYS: right behind the end of shared array s
+// SAYS: immediately after the end of shared array s

@@ -13,4 +13,4 @@ int main()
     fill<<<1, 2048>>>(p); // BUG: limit
     return 0;
 }
-// SAYS: <<<blocks, threads of a block>>>
+// SAYS: <<<blocks, threads per block>>>
