@@ -292,6 +292,9 @@ static mt_status setup(run *r)
         return status;
     mt_memory_advise(
         "To need less: a smaller --batch with more --micro-batches, --recompute block, or a smaller --block.");
+    if (o->recipe
+            .caching) /* with what the plan may be wrong by; if there is not so much, memory comes as it is needed */
+        mt_pool_reserve(mt_caching_pool(o->recipe.device), r->cost.peak_bytes / 40 * 41);
     r->model = mt_gpt2_new(&o->config, &init);
     o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
     mt_gpt2_recompute(r->model, r->recompute);

@@ -10,7 +10,7 @@
 #include "core/scope.h"
 #include "core/storage.h"
 #include "memory/pool.h"
-#include "models/gpt2.h"
+#include "models/cost.h"
 #include "train/recipe.h"
 
 enum { WARM = 2 /* steps after which the system should not be asked any more */, MOST_STEPS = 1000 };
@@ -232,6 +232,7 @@ static void power_free(void *data, int64_t bytes)
 }
 
 static mt_pool *pool;
+static int64_t reserve; /* bytes that the pool asks for at first; 0: none */
 
 static void *pool_alloc(int64_t bytes)
 {
@@ -258,6 +259,7 @@ typedef struct contender {
     const char *name;
     mt_allocator allocator;
     bool counts; /* what it reserves */
+    bool plans;  /* the pool reserves the planned peak at first, as train_gpt2 does */
     double ns;   /* of a pair, fastest round */
 } contender;
 
@@ -275,10 +277,12 @@ static void replay(const trace *t, mt_allocator a, void **data, int64_t from, in
     }
 }
 
-static void begin(mt_allocator system)
+static void begin(const contender *c, mt_allocator system)
 {
     below = system;
     pool = mt_pool_open(system);
+    if (c->plans)
+        mt_pool_reserve(pool, reserve);
 }
 
 static void end(void)
@@ -291,11 +295,11 @@ static void count_memory(const trace *t, const contender *c, void **data)
 {
     memset(&counted, 0, sizeof counted);
     counted.next = (uintptr_t)1 << 40;
-    begin((mt_allocator){ counted_alloc, counted_free });
+    begin(c, (mt_allocator){ counted_alloc, counted_free });
     replay(t, c->allocator, data, 0, t->ends[WARM - 1]);
     int64_t warm = counted.calls;
     replay(t, c->allocator, data, t->ends[WARM - 1], t->ends[t->steps - 1]);
-    printf("%-22s %10.3f %10.1f %12" PRId64 " %12.1f", c->name, (double)counted.peak / (double)t->peak,
+    printf("%-25s %10.3f %10.1f %12" PRId64 " %12.1f", c->name, (double)counted.peak / (double)t->peak,
            (double)counted.peak / 1e6, warm, (double)(counted.calls - warm) / (double)(t->steps - WARM));
     replay(t, c->allocator, data, t->ends[t->steps - 1], t->n);
     end();
@@ -304,7 +308,7 @@ static void count_memory(const trace *t, const contender *c, void **data)
 /* The steps after the first ones; the rest of the trace is not timed. */
 static void time_once(const trace *t, contender *c, void **data)
 {
-    begin(mt_allocator_of(MT_CPU));
+    begin(c, mt_allocator_of(MT_CPU));
     int64_t from = t->ends[WARM - 1], to = t->ends[t->steps - 1];
     replay(t, c->allocator, data, 0, from);
     double start = bench_cpu(CLOCK_THREAD_CPUTIME_ID);
@@ -327,27 +331,29 @@ int main(int argc, char **argv)
     config.block = mt_max(config.block, o.time);
     config.vocabulary = 50257;
     record_steps(&t, &o, &config);
+    reserve = mt_gpt2_cost_of(&config, &(mt_gpt2_batch){ o.batch, o.time, 1, MT_F32 }, NULL).peak_bytes / 40 * 41;
     printf("%s\n%s, batches of %" PRId64 ", windows of %" PRId64 " tokens%s, %" PRId64 " steps\n", bench_machine(),
            o.size, o.batch, o.time, o.same ? "" : " at most", o.steps);
     describe(&t, WARM);
     contender all[] = {
-        { "malloc", { malloc_alloc, malloc_free }, false, 1e18 },
-        { "system (cpu's)", mt_allocator_of(MT_CPU), false, 1e18 },
-        { "cache of exact sizes", { exact_alloc, exact_free }, true, 1e18 },
-        { "... of powers of two", { power_alloc, power_free }, true, 1e18 },
-        { "pool", { pool_alloc, pool_free }, true, 1e18 },
+        { "malloc", { malloc_alloc, malloc_free }, false, false, 1e18 },
+        { "system (cpu's)", mt_allocator_of(MT_CPU), false, false, 1e18 },
+        { "cache of exact sizes", { exact_alloc, exact_free }, true, false, 1e18 },
+        { "... of powers of two", { power_alloc, power_free }, true, false, 1e18 },
+        { "pool", { pool_alloc, pool_free }, true, false, 1e18 },
+        { "... after mt_pool_reserve", { pool_alloc, pool_free }, true, true, 1e18 },
     };
     void **data = malloc(sizeof *data * (size_t)t.n);
     for (int64_t r = 0; r < o.rounds; r++)
         for (int i = 0; i < MT_COUNT(all); i++)
             time_once(&t, &all[i], data);
-    printf("%-22s %10s %10s %12s %12s %12s\n", "", "reserved", "reserved", "system calls", "system calls", "ns a pair");
-    printf("%-22s %10s %10s %12s %12s %12s\n", "", "/ live", "MB", "steps 1, 2", "a step after", "");
+    printf("%-25s %10s %10s %12s %12s %12s\n", "", "reserved", "reserved", "system calls", "system calls", "ns a pair");
+    printf("%-25s %10s %10s %12s %12s %12s\n", "", "/ live", "MB", "steps 1, 2", "a step after", "");
     for (int i = 0; i < MT_COUNT(all); i++) {
         if (all[i].counts)
             count_memory(&t, &all[i], data);
         else
-            printf("%-22s %10s %10s %12s %12s", all[i].name, "", "", "", "");
+            printf("%-25s %10s %10s %12s %12s", all[i].name, "", "", "", "");
         printf(" %12.1f\n", all[i].ns);
     }
     free(data);

@@ -124,6 +124,12 @@ void mt_pool_give_back(mt_pool *pool, mt_pool_segment *segment);
 mt_pool *mt_pool_open(mt_allocator system);
 void mt_pool_close(mt_pool *pool);
 
+/* mt_pool_reserve -- ask the system now for one segment for large blocks, of so many bytes rounded up to MT_POOL_STEP,
+ * 1 <= bytes <= MT_POOL_LIMIT, as a free block.
+ * A program that knows the most that it will need asks the system once: where sizes change, every new largest request
+ * takes a segment of its own otherwise. False: the system has no such segment; the pool is as it was. */
+bool mt_pool_reserve(mt_pool *pool, int64_t bytes);
+
 /* mt_pool_alloc -- MT_ALIGNMENT-aligned; NULL when the system has no memory, not even after a trim, or bytes is above
  * MT_POOL_LIMIT; bytes >= 1.   mt_pool_free -- with the same bytes.   Aborts: this is no used block of so many.
  * mt_pool_empty -- mt_pool_trim, from outside. All three can be called by several threads at a time. */

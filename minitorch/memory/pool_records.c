@@ -222,6 +222,17 @@ static void count(mt_pool_stats *s, int64_t wanted, int64_t used, int blocks)
     s->peak_used = mt_max(s->peak_used, s->used);
 }
 
+bool mt_pool_reserve(mt_pool *pool, int64_t bytes)
+{
+    pthread_mutex_lock(&pool->lock);
+    int64_t segment = mt_ceil_div(bytes, MT_POOL_STEP) * MT_POOL_STEP;
+    mt_pool_block *b = mt_pool_grow(pool, (mt_pool_sizes){ .segment = segment, .kind = MT_POOL_OF_LARGE });
+    if (b)
+        mt_pool_put(pool, b);
+    pthread_mutex_unlock(&pool->lock);
+    return b != NULL;
+}
+
 void *mt_pool_alloc(mt_pool *pool, int64_t bytes)
 {
     if (bytes > MT_POOL_LIMIT)

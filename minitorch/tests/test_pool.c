@@ -273,6 +273,18 @@ Test(pool, asks_the_system_no_more_once_warm)
     close_pool(pool);
 }
 
+Test(pool, asks_once_for_what_it_reserves)
+{
+    mt_pool *pool = fresh(100 * MT_MIB);
+    cr_expect(!mt_pool_reserve(pool, 101 * MT_MIB) && sys.calls == 1);
+    cr_expect(mt_pool_reserve(pool, 99 * MT_MIB) && sys.calls == 2);
+    for (int64_t bytes = 12 * MT_MIB; bytes <= 96 * MT_MIB; bytes += 12 * MT_MIB)
+        mt_pool_free(pool, mt_pool_alloc(pool, bytes), bytes);
+    cr_expect(sys.calls == 2 && sys.out == 100 * MT_MIB);
+    mt_pool_close(pool);
+    cr_expect_eq(sys.out, 0);
+}
+
 /* More used blocks than the table has chains at first. */
 Test(pool, finds_each_of_many_blocks)
 {
