@@ -56,6 +56,7 @@ typedef struct run {
     mt_saver *saver;
     mt_loop loop;
     mt_recompute *recompute; /* [layers] */
+    mt_gpt2_batch batch;
     mt_gpt2_cost cost;
     int64_t rows;      /* of metrics.csv */
     double peak_flops; /* FLOP/s of the CPU; 0 on another device: unknown */
@@ -222,24 +223,19 @@ static const mt_option flags[] = {
 
 /* ---- the run ------------------------------------------------------------------------------------------- */
 
-static mt_gpt2_batch batch_of(const options *o)
-{
-    return (mt_gpt2_batch){ o->batch, o->config.block, o->micro, o->recipe.dtype };
-}
-
 /* What is computed again, and what training takes so. */
 static mt_status plan(run *r)
 {
     const options *o = &r->opt;
-    const mt_gpt2_batch batch = batch_of(o);
     int64_t layers = o->config.layers;
+    r->batch = (mt_gpt2_batch){ o->batch, o->config.block, o->micro, o->recipe.dtype };
     r->recompute = malloc((size_t)layers * sizeof *r->recompute);
     MT_CHECK(r->recompute, "out of memory");
     for (int64_t l = 0; l < layers; l++)
         r->recompute[l] = o->recompute.each;
-    if (o->recompute.budget && mt_gpt2_choose(r->recompute, &o->config, &batch, o->recompute.budget) != MT_OK)
+    if (o->recompute.budget && mt_gpt2_choose(r->recompute, &o->config, &r->batch, o->recompute.budget) != MT_OK)
         return mt_fail(MT_ERR_ARGUMENT, "recompute: %s", mt_last_error());
-    r->cost = mt_gpt2_cost_of(&o->config, &batch, r->recompute);
+    r->cost = mt_gpt2_cost_of(&o->config, &r->batch, r->recompute);
     return MT_OK;
 }
 
@@ -260,9 +256,8 @@ static mt_status open_text(run *r)
         return status;
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
     mt_gpt2_cost_print(&r->cost, &o->config);
-    const mt_gpt2_batch batch = batch_of(o);
     if (o->plan)
-        mt_gpt2_recompute_print(&o->config, &batch, o->recompute.budget ? r->recompute : NULL);
+        mt_gpt2_recompute_print(&o->config, &r->batch, o->recompute.budget ? r->recompute : NULL);
     if (r->cost.again_flops)
         printf("Backward computes again: %s\n", mt_recompute_text(r->recompute, o->config.layers));
     return MT_OK;
@@ -279,6 +274,12 @@ static mt_status after_first_step(void *user)
     return MT_OK;
 }
 
+static void advise(void *user, FILE *out, int64_t had)
+{
+    const run *r = user;
+    mt_gpt2_advise(out, &r->opt.config, &r->batch, r->recompute, had);
+}
+
 static mt_status setup(run *r)
 {
     options *o = &r->opt;
@@ -290,8 +291,7 @@ static mt_status setup(run *r)
         status = mt_saving_open(&r->saver, &o->saving, o->recipe.out);
     if (status != MT_OK)
         return status;
-    mt_memory_advise(
-        "To need less: a smaller --batch with more --micro-batches, --recompute block, or a smaller --block.");
+    mt_memory_advise(advise, r);
     if (o->recipe
             .caching) /* with what the plan may be wrong by; if there is not so much, memory comes as it is needed */
         mt_pool_reserve(mt_caching_pool(o->recipe.device), r->cost.peak_bytes / 40 * 41);

@@ -294,6 +294,12 @@ static void teardown(run *r)
     mt_caching_end(r->opt.recipe.device);
 }
 
+static void advise(void *user, FILE *out, int64_t had)
+{
+    (void)user, (void)had;
+    fprintf(out, "To need less: a smaller --batch, or smaller layers with --hidden.\n");
+}
+
 int main(int argc, char **argv)
 {
     run r = { .opt = { .data = mt_mnist_folder(),
@@ -316,7 +322,7 @@ int main(int argc, char **argv)
         printf("MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing of MNIST\n");
     mt_status status = open_data(&r);
     if (status == MT_OK) {
-        mt_memory_advise("To need less: a smaller --batch, or smaller layers with --hidden.");
+        mt_memory_advise(advise, NULL);
         make_model(&r);
         status = train(&r);
     }

@@ -48,7 +48,8 @@ mt_pool *mt_caching_pool(mt_device device)
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */
 
-static const char *advice;
+static mt_memory_adviser *advise;
+static void *advise_user;
 
 /* What one kind of block has. */
 typedef struct share {
@@ -85,15 +86,33 @@ void mt_caching_print(FILE *out, mt_device device)
             s.system_calls);
 }
 
-static void explain(mt_device device, int64_t bytes)
+/* Bytes of the largest block that the device still has, up to 1 MiB less. */
+static int64_t largest_left(mt_device device, int64_t refused)
 {
-    fprintf(stderr, "%" PRId64 " bytes are not to be had\n", bytes);
-    mt_caching_print(stderr, device);
-    fprintf(stderr, "%s\n", advice);
+    mt_allocator system = caching[device].pool ? caching[device].system : mt_allocator_of(device);
+    int64_t low = 0, high = refused;
+    while (high - low > MT_MIB) {
+        int64_t middle = low + (high - low) / 2;
+        void *data = system.alloc(middle);
+        if (data)
+            system.free(data, middle);
+        *(data ? &low : &high) = middle;
+    }
+    return low;
 }
 
-void mt_memory_advise(const char *text)
+static void explain(mt_device device, int64_t bytes)
 {
-    advice = text;
-    mt_out_of_memory_hook = text ? explain : NULL;
+    mt_pool *pool = caching[device].pool;
+    fprintf(stderr, "%" PRId64 " bytes cannot be allocated\n", bytes);
+    mt_caching_print(stderr, device);
+    int64_t given = pool ? mt_pool_stats_of(pool).reserved : mt_live_bytes(device);
+    advise(advise_user, stderr, given + largest_left(device, bytes));
+}
+
+void mt_memory_advise(mt_memory_adviser *adviser, void *user)
+{
+    advise = adviser;
+    advise_user = user;
+    mt_out_of_memory_hook = adviser ? explain : NULL;
 }

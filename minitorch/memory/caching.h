@@ -14,9 +14,11 @@ void mt_caching_begin(mt_device device);
 void mt_caching_end(mt_device device);
 mt_pool *mt_caching_pool(mt_device device);
 
-/* mt_memory_advise -- from now on a program that runs out of memory prints what is reserved and used, and this text,
- * which says how to need less; NULL: prints nothing again. The text must stay valid. */
-void mt_memory_advise(const char *text);
+/* mt_memory_advise -- from now on a program that runs out of memory prints what is reserved and used, and calls this
+ * function, which prints how to need less; NULL: prints nothing again.
+ *   had   what the device has given, and the largest block that it still has */
+typedef void mt_memory_adviser(void *user, FILE *out, int64_t had);
+void mt_memory_advise(mt_memory_adviser *adviser, void *user);
 
 /* mt_caching_print -- a table of the device's memory: bytes live and their peak and, with a pool, for each kind what is
  * reserved and used, the largest free block, and how often the system was asked. */

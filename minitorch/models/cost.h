@@ -8,6 +8,8 @@
 
 #include "models/recompute.h"
 
+#include <stdio.h>
+
 MT_C_BEGIN
 
 typedef struct mt_gpt2_batch {
@@ -45,5 +47,11 @@ mt_status mt_gpt2_choose(mt_recompute *recompute, const mt_gpt2_config *config, 
  * that. */
 void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *config);
 void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute);
+
+/* mt_gpt2_advise -- a line that says with which --batch, --micro-batches and --recompute of train_gpt2 the planned peak
+ * is within `had` bytes, less the 2.5 % by which the plan may be wrong: the largest batch up to this one with what is
+ * computed again chosen for the budget, and the largest with `recompute` as it is. Windows of a step stay as many. */
+void mt_gpt2_advise(FILE *out, const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute,
+                    int64_t had);
 
 MT_C_END

@@ -31,10 +31,14 @@ else
     grep -qE '^[0-9]{3,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
     if grep -q emu "$bin/../cuda-choice"; then
         for allocator in system caching; do
-            CUEMU_MEMORY=16 "$train" "${flags[@]}" --batch 4000 --device cuda --allocator $allocator -o "$dir/full" >"$dir/log" 2>&1 &&
-                bad "$allocator: 16 MB were enough" || ok
-            grep -q 'out of memory on cuda' "$dir/log" && grep -q '^To need less: a smaller --batch' "$dir/log" &&
+            CUEMU_MEMORY=6 "$train" "${flags[@]}" --batch 100 --micro-batches 1 --device cuda --allocator $allocator -o "$dir/full" >"$dir/log" 2>&1 &&
+                bad "$allocator: 6 MB were enough" || ok
+            grep -q 'out of memory on cuda' "$dir/log" && grep -q '^By the plan a step fits into the ' "$dir/log" &&
                 [ "$(grep -c '^large blocks ' "$dir/log")" = "$([ $allocator = caching ] && echo 1 || echo 0)" ] && ok || bad "$allocator: $(cat "$dir/log")"
+            [ $allocator = system ] || continue # a pool's segments are not in the plan: here they are as large as the device
+            with=$(sed -n 's/^By the plan .* with .*, or with//p' "$dir/log")
+            CUEMU_MEMORY=6 "$train" "${flags[@]}" --batch 100 $with --steps 1 --device cuda -o "$dir/full" >"$dir/log" 2>&1 &&
+                [ -n "$with" ] && ok || bad "with $with: $(tail -1 "$dir/log")"
         done
     fi
 fi
