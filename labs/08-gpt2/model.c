@@ -23,7 +23,7 @@ mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x)
 {
     /* TODO 08.10: Both parts, each added to the residual stream.
-     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and its result is added to x itself. The MLP
+     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and mt_residual adds its result to x itself. The MLP
      * reads the stream that attention has already been added to. mt_forward calls the children's own forward
      * functions. */
     MT_TODO("08.10"); /* delete this line when yours stands here */
@@ -43,9 +43,8 @@ mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
-    int64_t rows = mt_numel(ids);
     /* TODO 08.11: The mean cross-entropy of all positions, without the logits in memory of their own.
-     * Hint: mt_classifier takes x [rows,C], the whole table, targets [rows] and how many rows of the table are
+     * Hint: mt_classifier takes what the head reads, the whole table, the targets and how many rows of the table are
      * classes. */
     MT_TODO("08.11"); /* delete this line when yours stands here */
 }

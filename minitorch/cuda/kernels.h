@@ -35,6 +35,7 @@ mt_unary_bwd_fn mt_exp_bwd_cuda, mt_log_bwd_cuda, mt_sqrt_bwd_cuda, mt_sigmoid_b
     mt_gelu_tanh_bwd_cuda;
 __typeof__(mt_scale_fwd_cpu) mt_scale_fwd_cuda;
 __typeof__(mt_scale_bwd_cpu) mt_scale_bwd_cuda;
+__typeof__(mt_residual_fwd_cpu) mt_residual_fwd_cuda; /* table.c */
 
 /* ---- strided.cu: copies and sums through views, gradients of broadcast arithmetic ---------------------------- */
 __typeof__(mt_add_strided_cpu) mt_add_strided_cuda;

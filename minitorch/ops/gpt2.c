@@ -1,4 +1,5 @@
-/* gpt2.c -- the ops of GPT-2: layernorm, embedding of tokens and positions, attention, the classifier with its loss. */
+/* gpt2.c -- the ops of GPT-2: layernorm, embedding of tokens and positions, the residual stream, attention, the
+ * classifier with its loss. */
 #include "ops/autocast.h"
 #include "ops/call.h"
 #include "ops/kernels_16bit.h"
@@ -88,6 +89,32 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids)
     return out;
 }
 
+/* ---- the residual stream ------------------------------------------------------------------------------ */
+
+static void residual_backward(mt_node *node, mt_tensor *dout)
+{
+    for (int i = 0; i < 2; i++) {
+        float *d = mt_grad_data(node, i);
+        if (!d)
+            continue;
+        mt_kernels(node->device)->scale_bwd(d, mt_f32(dout), 1, mt_numel(dout));
+        mt_count_work(mt_numel(dout), 12 * mt_numel(dout));
+    }
+}
+
+static const mt_op residual_op = { "residual", MT_OP_ELEMENTWISE, residual_backward };
+
+mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part)
+{
+    MT_CALL(c, &residual_op, { &x, MT_DENSE }, { &part, MT_DENSE });
+    MT_CHECK(mt_shape_equal(mt_shape_of(x), mt_shape_of(part)), "residual: x is %s, part is %s: they must be equal",
+             mt_text_of(x), mt_text_of(part));
+    mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
+    mt_kernels(c.device)->residual_fwd(mt_f32(out), mt_f32(x), mt_f32(part), mt_numel(x));
+    mt_call_end(&c, mt_numel(x), 12 * mt_numel(x));
+    return out;
+}
+
 /* ---- attention ---------------------------------------------------------------------------------------- */
 
 /* Multiply-adds of one product of queries and keys, the causal half, as two FLOPs each. */
@@ -152,7 +179,7 @@ static void classifier_backward(mt_node *node, mt_tensor *dout)
 {
     mt_tensor *x = mt_saved_tensor(node, 0), *w = mt_saved_tensor(node, 1);
     mt_tensor *probs = mt_saved_tensor(node, 2), *target = mt_saved_tensor(node, 3);
-    int64_t N = x->view.shape[0], C = x->view.shape[1], V = probs->view.shape[1];
+    int64_t N = probs->view.shape[0], C = w->view.shape[1], V = probs->view.shape[1];
     float *dx = mt_grad_data(node, 0), *dw = mt_grad_data(node, 1);
     mt_scope_begin();
     const float *dloss = mt_f32(mt_mean_shares(dout, N));
@@ -172,11 +199,10 @@ static const mt_op classifier_op = { "classifier", MT_OP_MATMUL, classifier_back
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes)
 {
     MT_CALL(c, &classifier_op, { &x, MT_OPERAND }, { &w, MT_OPERAND }, { &target, MT_INTEGER });
-    MT_CHECK(x->view.rank == 2 && w->view.rank == 2 && x->view.shape[1] == w->view.shape[1] && target->view.rank == 1 &&
-                 target->dtype == MT_I32 && target->view.shape[0] == x->view.shape[0],
-             "classifier: x is %s, w is %s, target is %s %s: they must be [N,C], [V,C] and i32 [N]", mt_text_of(x),
+    int64_t N = mt_rows(x), C = mt_last_dim("classifier", x);
+    MT_CHECK(w->view.rank == 2 && w->view.shape[1] == C && target->dtype == MT_I32 && mt_numel(target) == N,
+             "classifier: x is %s, w is %s, target is %s %s: they must be [...,C], [V,C] and i32 [...]", mt_text_of(x),
              mt_text_of(w), mt_dtype_name(target->dtype), mt_text_of(target));
-    int64_t N = x->view.shape[0], C = x->view.shape[1];
     MT_CHECK(classes >= 1 && classes <= w->view.shape[0] && N >= 1,
              "classifier: the mean over %" PRId64 " rows of %" PRId64 " classes, w is %s", N, classes, mt_text_of(w));
     mt_tensor *loss = mt_call_result(&c, MT_SCALAR);

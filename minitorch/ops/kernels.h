@@ -89,6 +89,9 @@ void mt_init_xavier_cpu(float *w, int64_t n, int64_t fan_in, int64_t fan_out, mt
 void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n);
 void mt_scale_bwd_cpu(float *dx, const float *dout, float factor, int64_t n);
 
+/* out = x + part, may alias either.   out, x, part [n] */
+void mt_residual_fwd_cpu(float *out, const float *x, const float *part, int64_t n);
+
 /* out[0] = the mean of x [n], n >= 1;  dx[i] += dout[0] / n.   mt_sum_cpu: the sum of x [n], in double. */
 void mt_mean_fwd_cpu(float *out, const float *x, int64_t n);
 void mt_mean_bwd_cpu(float *dx, const float *dout, int64_t n);
@@ -100,7 +103,7 @@ double mt_sum_cpu(const float *x, int64_t n);
 #define MT_BASE_KERNELS(K) \
     K(linear_fwd) K(linear_bwd) K(relu_fwd) K(relu_bwd) K(sigmoid_fwd) K(sigmoid_bwd) K(tanh_fwd) K(tanh_bwd) \
     K(gelu_fwd) K(gelu_bwd) K(gelu_tanh_fwd) K(gelu_tanh_bwd) K(softmax_fwd) K(softmax_bwd) K(cross_entropy_fwd) \
-    K(cross_entropy_bwd) K(scale_fwd) K(scale_bwd) K(mean_fwd) K(mean_bwd)
+    K(cross_entropy_bwd) K(scale_fwd) K(scale_bwd) K(residual_fwd) K(mean_fwd) K(mean_bwd)
 /* clang-format on */
 
 typedef struct mt_kernel_table {

@@ -55,8 +55,9 @@ mt_tensor *mt_cross_entropy(mt_tensor *logits, mt_tensor *label); /* logits [N,C
 
 /* ---- GPT-2 (ops/gpt2.c) ------------------------------------------------------------------------------------ */
 mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids i32 [B,T]: [B,T,C], token + position */
+mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part);  /* x + part of one shape: mt_add without broadcasting */
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */
 
-/* mt_classifier -- mean cross-entropy [] of x [N,C] times the transpose of w's first `classes` rows (w [V,C], classes
- * <= V; the rest is padding), target i32 [N]. Stores N x classes numbers once. */
+/* mt_classifier -- mean cross-entropy [] of x [...,C] times the transpose of w's first `classes` rows (w [V,C], classes
+ * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once. */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);

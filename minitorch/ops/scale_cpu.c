@@ -1,4 +1,4 @@
-/* scale_cpu.c -- scaling and means of dense arrays. */
+/* scale_cpu.c -- scaling, adding and means of dense arrays. */
 #include "ops/kernels.h"
 
 void mt_scale_fwd_cpu(float *out, const float *x, float factor, int64_t n)
@@ -13,6 +13,13 @@ void mt_scale_bwd_cpu(float *dx, const float *dout, float factor, int64_t n)
 #pragma omp parallel for if (n >= MT_PARALLEL_FROM) schedule(static)
     for (int64_t i = 0; i < n; i++)
         dx[i] += factor * dout[i];
+}
+
+void mt_residual_fwd_cpu(float *out, const float *x, const float *part, int64_t n)
+{
+#pragma omp parallel for if (n >= MT_PARALLEL_FROM) schedule(static)
+    for (int64_t i = 0; i < n; i++)
+        out[i] = x[i] + part[i];
 }
 
 /* Eight chains of additions, which the processor runs side by side. */

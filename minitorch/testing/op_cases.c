@@ -16,6 +16,7 @@
     }
 
 RUN(add, mt_add(in[0], in[1]))
+RUN(residual, mt_residual(in[0], in[1]))
 RUN(sub, mt_sub(in[0], in[1]))
 RUN(mul, mt_mul(in[0], in[1]))
 RUN(div, mt_div(in[0], in[1]))
@@ -66,6 +67,7 @@ static mt_tensor *run_dropout(mt_tensor *const *in, const mt_op_case *c)
 
 /*   op               inputs                oracle        what of its gradient cancels, at most */
 SPEC(add,               UNIFORM, -2, 2,      add,          0)
+SPEC(residual,          UNIFORM, -2, 2,      add,          0)
 SPEC(sub,               UNIFORM, -2, 2,      sub,          0)
 SPEC(mul,               UNIFORM, -2, 2,      mul,          0)
 SPEC(div,               UNIFORM, 0.5f, 2,    div,          0)
@@ -187,6 +189,8 @@ static const mt_op_spec op_transpose = { "transpose", MT_DRAW_UNIFORM, -2, 2, ru
 
 const mt_op_case mt_op_cases[] = {
     BINARY(add), BINARY(sub), BINARY(mul), BINARY(div),
+    TWO(residual, S(7), S(7), S(7)), TWO(residual, S(0, 3), S(0, 3), S(0, 3)), TWO(residual, S(2, 31, 33), S(2, 31, 33),
+    S(2, 31, 33)), TWO(residual, S(211, 331), S(211, 331), S(211, 331)),
     UNARY(scale), UNARY(neg), UNARY(exp), UNARY(log), UNARY(sqrt),
     UNARY(relu), UNARY(sigmoid), UNARY(tanh), UNARY(gelu), UNARY(gelu_tanh),
 
@@ -233,7 +237,7 @@ const mt_op_case mt_op_cases[] = {
     2, S(1, 5, 130)),
     HEADS(S(2, 3, 291), 1, S(2, 3, 97)), HEADS(S(1, 34, 384), 1, S(1, 34, 128)),
     CLASSES(S(1, 1), S(1, 1), S(1), 1), CLASSES(S(7, 5), S(11, 5), S(7), 11), CLASSES(S(7, 5), S(16, 5), S(7), 13),
-    CLASSES(S(37, 31), S(331, 31), S(37), 331),
+    CLASSES(S(37, 31), S(331, 31), S(37), 331), CLASSES(S(2, 3, 5), S(11, 5), S(2, 3), 11),
     ONE_AT(dropout, S(31, 33), S(31, 33), 4), ONE_AT(dropout, S(7), S(7), 0), ONE_AT(dropout, S(1), S(1), 4),
     ONE_AT(dropout, S(0), S(0), 4), ONE_AT(dropout, S(2, 3, 5), S(2, 3, 5), 1), ONE_AT(dropout, S(131, 101),
     S(131, 101), 7),

@@ -333,7 +333,7 @@ void mt_oracle_attention(mt_approx *out, const mt_approx *const *in, const mt_op
 
 void mt_oracle_classifier(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
 {
-    int64_t N = c->in[0].dim[0], C = c->in[0].dim[1], V = c->arg[0];
+    int64_t N = mt_shape_numel(c->in[2]), C = c->in[1].dim[1], V = c->arg[0];
     mt_approx *logits = malloc((size_t)(N * V) * sizeof *logits);
     MT_CHECK(logits, "out of memory");
     for (int64_t n = 0; n < N * V; n++)

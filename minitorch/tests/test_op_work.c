@@ -151,10 +151,11 @@ Test(op_work, language_model)
 {
     enum { B = 2, T = 3, C = 4, V = 11 };
     mt_tensor *wte = leaf(MT_SHAPE(V, C)), *wpe = leaf(MT_SHAPE(T, C)), *ids = mt_zeros(MT_SHAPE(B, T), MT_I32, MT_CPU);
-    mt_tensor *qkv = leaf(MT_SHAPE(B, T, 3 * C)), *target = mt_reshape(ids, MT_SHAPE(B * T));
+    mt_tensor *qkv = leaf(MT_SHAPE(B, T, 3 * C));
     mt_profile_begin(0);
-    mt_tensor *x = mt_add(mt_embedding(wte, wpe, ids), mt_attention(qkv, 2));
-    run(mt_classifier(mt_reshape(x, MT_SHAPE(B * T, C)), wte, target, V));
+    run(mt_classifier(mt_residual(mt_embedding(wte, wpe, ids), mt_attention(qkv, 2)), wte, ids, V));
+    counted("residual", B * T * C, 12 * B * T * C);
+    counted("residual backward", 2 * B * T * C, 24 * B * T * C);
     counted("embedding", B * T * C, 12 * B * T * C);
     counted("embedding backward", 2 * B * T * C, 24 * B * T * C);
     counted("attention", 2 * B * C * T * (T + 1), 16 * B * T * C);

@@ -27,13 +27,13 @@ mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x)
 {
     /* LAB 08.10 BEGIN  Both parts, each added to the residual stream.
-     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and its result is added to x itself. The MLP
+     * Hint: a part reads the normalised stream, ln_1 or ln_2 of x, and mt_residual adds its result to x itself. The MLP
      * reads the stream that attention has already been added to. mt_forward calls the children's own forward
      * functions. */
     mt_tensor *attention = mt_forward(block->child[MT_GPT2_ATTN], mt_forward(block->child[MT_GPT2_LN_1], x));
-    x = mt_add(x, attention);
+    x = mt_residual(x, attention);
     mt_tensor *mlp = mt_forward(block->child[MT_GPT2_MLP], mt_forward(block->child[MT_GPT2_LN_2], x));
-    return mt_add(x, mlp);
+    return mt_residual(x, mlp);
     /* LAB 08.10 END */
 }
 
@@ -54,11 +54,9 @@ mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     mt_tensor *wte = model->child[MT_GPT2_WTE]->param[0];
-    int64_t rows = mt_numel(ids);
     /* LAB 08.11 BEGIN  The mean cross-entropy of all positions, without the logits in memory of their own.
-     * Hint: mt_classifier takes x [rows,C], the whole table, targets [rows] and how many rows of the table are
+     * Hint: mt_classifier takes what the head reads, the whole table, the targets and how many rows of the table are
      * classes. */
-    mt_tensor *x = mt_reshape(mt_forward(model, ids), MT_SHAPE(rows, c->width));
-    return mt_classifier(x, wte, mt_reshape(targets, MT_SHAPE(rows)), c->vocabulary);
+    return mt_classifier(mt_forward(model, ids), wte, targets, c->vocabulary);
     /* LAB 08.11 END */
 }
