@@ -48,9 +48,9 @@ out=$(debug 06-cuda-kernels 06.1)
 expect "a kernel: the call is made" "call 1: mt_fill_cuda" "$out"
 expect "a kernel: the emulator names the line" "$unit:$((line + 1)): error: out of bounds" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
 
-sed -i 's/score\[j\] = 0;/score[keys * 99] = 0;/' labs/11-fusion/flash.c
+sed -i 's/score\[j\] \*= scale;/score[ROWS * KEYS + j] *= scale;/' labs/11-fusion/flash.c
 out=$(debug 11-fusion 11.1)
-expect "a C unit beside CUDA units: AddressSanitizer names the line" "labs/11-fusion/flash.c:$(grep -n 'keys \* 99' labs/11-fusion/flash.c | cut -d: -f1)" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
+expect "a C unit beside CUDA units: AddressSanitizer names the line" "labs/11-fusion/flash.c:$(grep -n 'ROWS \* KEYS + j' labs/11-fusion/flash.c | cut -d: -f1)" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
 sed -i 's/i + r >= T/i + r > T/' labs/11-fusion/flash_forward.cu
 out=$(debug 11-fusion 11.6)
 expect "a CUDA unit beside C units: the emulator names the line" "labs/11-fusion/flash_forward.cu:" "$(sed -n '/outside the sandbox/,$p' <<<"$out" | grep 'error: ')"
