@@ -18,10 +18,11 @@
 #include "core/state.h"   /* what a run saves, by name */
 
 /* Kernels. */
-#include "ops/tables.h"       /* the kernels of each device */
-#include "ops/matmul.h"       /* the matrix product, from naive to fast                lab 01 */
-#include "ops/kernels.h"      /* layers, activations, losses: forward and backward     lab 02 */
-#include "ops/kernels_gpt2.h" /* layernorm and the other kernels of GPT-2              lab 08 */
+#include "ops/tables.h"        /* the kernels of each device */
+#include "ops/matmul.h"        /* the matrix product, from naive to fast                lab 01 */
+#include "ops/kernels.h"       /* layers, activations, losses: forward and backward     lab 02 */
+#include "ops/kernels_gpt2.h"  /* layernorm and the other kernels of GPT-2              lab 08 */
+#include "ops/kernels_fused.h" /* several ops in one kernel                             lab 11 */
 
 /* Automatic differentiation, layers. */
 #include "autograd/tape.h"  /* nodes, backward, its hooks                               lab 03 */

@@ -5,6 +5,7 @@
 #include "check.h"
 #include "checks/08-attention.h"
 #include "checks/fill.h"
+#include "checks/oracle.h"
 
 /* ---- the tokenizer: 08-tokenizer.c, 08-words.c -------------------------------------------------- */
 
@@ -57,6 +58,9 @@ typedef struct norm_case {
 
 void mg_08_layernorm_fwd(mg_run *run, const void *one_case);
 void mg_08_layernorm_bwd(mg_run *run, const void *one_case);
+
+/* mg_08_save_moments -- mean, rstd [N] of each row of s->x as forward would have saved them: the exact ones, as f32. */
+void mg_08_save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps);
 
 typedef struct embedding_case {
     mg_case head;

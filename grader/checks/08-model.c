@@ -70,8 +70,7 @@ void mg_08_layernorm_fwd(mg_run *run, const void *one_case)
     norm_calls(run, one_case, norm_fwd_once);
 }
 
-/* The moments of each row as forward would have saved them: the exact ones, as f32. */
-static void save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps)
+void mg_08_save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps)
 {
     int64_t N = s->N, C = s->C;
     double *out = mg_doubles(2 * N * C), *m = mg_doubles(4 * N), *r = m + 2 * N;
@@ -103,7 +102,7 @@ static bool norm_bwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
     s.x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
     s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
-    save_moments(mean, rstd, &s, draw_eps(run));
+    mg_08_save_moments(mean, rstd, &s, draw_eps(run));
     s.mean = mean;
     s.rstd = rstd;
     mg_i64(run, "N", N);

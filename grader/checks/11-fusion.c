@@ -1,4 +1,4 @@
-/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c, 11-device.c. */
+/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c, 11-norm.c, 11-device.c. */
 #include "checks/11-fusion.h"
 
 // clang-format off
@@ -169,6 +169,42 @@ static const fusion_fact device_backward_facts[] = {
 #undef TOKENS
 #undef JUDGE
 
+/* ---- 11.3 residual + layernorm: -1 is a random size */
+#define ROWS(n, c) .N = n, .C = c
+#define PLAIN      .dist = NORMAL(0.5, 1)
+static const residual_case residual_cases[] = {
+    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, not of x" }, ROWS(-1, -1), PLAIN },
+    { { 1, "large mean", "the squares are of the sum minus its mean, in a second loop" }, ROWS(-1, -1),
+      .dist = NORMAL(1000, 1) },
+    { { 1, "constant rows", "the variance is 0, so rstd is 1 / sqrt(eps)" }, ROWS(-1, -1), .dist = NORMAL(0, 3),
+      .constant = true },
+    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" }, ROWS(-1, -1), PLAIN,
+      .in_place = true },
+    { { 1, "one column", "the sum minus its mean is 0, so out is beta" }, ROWS(7, 1), PLAIN },
+    { { 1, "no rows", "with N = 0 nothing may be written" }, ROWS(0, -1), PLAIN },
+};
+static const residual_case residual_traffic_cases[] = {
+    { { 3, "traffic", "add inside the loop over rows: then layernorm finds the row in the cache" },
+      PLAIN, .bar = "11.3 traffic" },
+};
+static const residual_case residual_backward_cases[] = {
+    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" }, ROWS(-1, -1), PLAIN, .wanted = MG_DX_OF_SUM },
+    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DPART },
+    { { 2, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART, .alone = true },
+    { { 1, "one column", "layernorm's gradient is 0, so that dx and dpart are dsum" }, ROWS(7, 1), PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART | MG_DGAMMA_OF_SUM | MG_DBETA_OF_SUM, .held = true },
+};
+static const residual_case residual_backward_traffic_cases[] = {
+    { { 3, "traffic", "one loop computes a number of the gradient and adds it to dx and to dpart" }, PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART, .bar = "11.3 backward traffic" },
+};
+#undef ROWS
+#undef PLAIN
+
 static const mg_group groups[] = {
     MG_GROUP("11.1", "attention", mg_08_attention, forward_cases),
     MG_GROUP("11.1", "attention", mg_11_threads, forward_threads_cases),
@@ -180,6 +216,10 @@ static const mg_group groups[] = {
     MG_GROUP("11.2", "attention backward", mg_11_threads, backward_threads_cases),
     MG_GROUP("11.2", "attention backward", mg_11_attention_traffic, backward_traffic_cases),
     MG_GROUP("11.2", "attention backward", mg_08_attention_race, backward_race_cases),
+    MG_GROUP("11.3", "residual norm", mg_11_residual, residual_cases),
+    MG_GROUP("11.3", "residual norm", mg_11_residual_traffic, residual_traffic_cases),
+    MG_GROUP("11.3", "residual norm backward", mg_11_residual_backward, residual_backward_cases),
+    MG_GROUP("11.3", "residual norm backward", mg_11_residual_traffic, residual_backward_traffic_cases),
     MG_GROUP("11.6", "attention on the device", mg_08_attention, device_forward_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_huge, device_huge_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_nan, device_nan_cases),

@@ -3,6 +3,7 @@
 #define MG_CHECKS_11_FUSION_H
 
 #include "checks/08-attention.h"
+#include "checks/fill.h"
 #include "device.h"
 #include "ptxas.h"
 #include "traffic.h"
@@ -21,6 +22,26 @@ typedef struct fusion_traffic {
 } fusion_traffic;
 
 void mg_11_attention_traffic(mg_run *run, const void *one_case); /* a fusion_traffic */
+
+/* ---- residual + layernorm: 11-norm.c ------------------------------------------------------------------ */
+
+enum { MG_DX_OF_SUM = 1, MG_DPART = 2, MG_DGAMMA_OF_SUM = 4, MG_DBETA_OF_SUM = 8 };
+
+typedef struct residual_case {
+    mg_case head;
+    int64_t N, C;  /* -1: random */
+    mg_dist dist;  /* of x */
+    bool constant; /* each row repeats one number */
+    bool in_place; /* forward: sum is x */
+    int wanted;    /* backward: MG_D..._OF_SUM, MG_DPART; the others are NULL */
+    bool alone;    /* backward: no gradient reaches sum itself */
+    bool held;     /* backward: gradients hold something already */
+    const char *bar;
+} residual_case;
+
+void mg_11_residual(mg_run *run, const void *one_case);
+void mg_11_residual_backward(mg_run *run, const void *one_case);
+void mg_11_residual_traffic(mg_run *run, const void *one_case);
 
 /* ---- on the device: 11-device.c ---------------------------------------------------------------------- */
 

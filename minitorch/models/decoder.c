@@ -8,6 +8,7 @@
 #include "models/gpt2.h"
 #include "ops/autocast.h"
 #include "ops/kernels.h"
+#include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/vec.h"
 
@@ -239,27 +240,28 @@ static void classify(const mt_decoder *d, const float *x)
         dot_rows(d->logits + v, from(wte, v * C), x, 0, C);
 }
 
-static void add_to(float *x, const float *part, int64_t n)
+/* x += part, then normal = the layernorm of x by m. */
+static void add_and_normalise(mt_decoder *d, const mt_module *m)
 {
-    for (int64_t i = 0; i < n; i++)
-        x[i] += part[i];
+    float mean, rstd;
+    mt_fused_kernels(MT_CPU)->residual_norm_fwd(d->x, d->normal, &mean, &rstd, d->x, d->part, mt_f32(m->param[0]),
+                                                mt_f32(m->param[1]), 1, d->config.width, m->scalar[0]);
 }
 
+/* From ln_1 of x, in normal, to what the next layer reads, or the head. */
 static void run_layer(mt_decoder *d, int64_t l)
 {
     const layer *p = &d->layer[l];
     int64_t C = d->config.width;
-    layernorm(d->normal, d->x, p->ln_1, C);
     linear(d, d->wide, d->normal, p->c_attn);
     mt_gpt2_kernels(MT_CPU)->attention_cached(d->normal, d->cache + l * d->config.block * 2 * C, d->wide, d->place, C,
                                               d->config.heads);
     linear(d, d->part, d->normal, p->attn_proj);
-    add_to(d->x, d->part, C);
-    layernorm(d->normal, d->x, p->ln_2, C);
+    add_and_normalise(d, p->ln_2);
     linear(d, d->wide, d->normal, p->c_fc);
     mt_kernels(MT_CPU)->gelu_tanh_fwd(d->wide, d->wide, 4 * C);
     linear(d, d->part, d->wide, p->mlp_proj);
-    add_to(d->x, d->part, C);
+    add_and_normalise(d, l + 1 < d->config.layers ? d->layer[l + 1].ln_1 : d->ln_f);
 }
 
 /* Everything but the logits, which only the last token needs. */
@@ -267,6 +269,7 @@ static void read_token(mt_decoder *d, int32_t id)
 {
     int64_t C = d->config.width;
     mt_gpt2_kernels(MT_CPU)->embedding_fwd(d->x, &id, d->wte, d->wpe + d->place * C, 1, 1, d->config.vocabulary, C);
+    layernorm(d->normal, d->x, d->layer[0].ln_1, C);
     for (int64_t l = 0; l < d->config.layers; l++)
         run_layer(d, l);
     d->ids[d->place++] = id;
@@ -283,11 +286,9 @@ static void forget(mt_decoder *d)
 
 const float *mt_decoder_next(mt_decoder *d, int32_t id)
 {
-    int64_t C = d->config.width;
     if (d->place == d->config.block)
         forget(d);
     read_token(d, id);
-    layernorm(d->normal, d->x, d->ln_f, C);
     classify(d, d->normal);
     return d->logits;
 }

@@ -58,6 +58,11 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids 
 mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part);  /* x + part of one shape: mt_add without broadcasting */
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */
 
+/* mt_residual_norm -- *sum = x + part, and the layernorm of it as the result, in one pass (ops/fused.c); x, part
+ * [...,C]. The same bits as mt_add and mt_layernorm. */
+mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_tensor *gamma, mt_tensor *beta,
+                            float eps);
+
 /* mt_classifier -- mean cross-entropy [] of x [...,C] times the transpose of w's first `classes` rows (w [V,C], classes
  * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once. */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);

@@ -4,10 +4,10 @@
  *
  * Kernels come in families, so that a program links only those that it uses: base (ops/kernels.h), strided arrays
  * (ops/kernels_nd.h), functions and reductions (ops/kernels_math.h), rows and dropout (ops/kernels_rows.h), GPT-2
- * (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h). A family is a list of names K(relu_fwd); struct, CPU table
- * and CUDA table are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and
- * mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed to a kernel are on the table's
- * device; CUDA kernels go to the device's current stream. */
+ * (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h), fused ops (ops/kernels_fused.h). A family is a list of
+ * names K(relu_fwd); struct, CPU table and CUDA table are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu,
+ * which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed
+ * to a kernel are on the table's device; CUDA kernels go to the device's current stream. */
 #pragma once
 
 #include "core/device.h"
@@ -21,6 +21,7 @@ typedef enum mt_kernel_family {
     MT_ROWS_FAMILY,
     MT_GPT2_FAMILY,
     MT_16BIT_FAMILY,
+    MT_FUSED_FAMILY,
     MT_FAMILIES
 } mt_kernel_family;
 
@@ -29,7 +30,8 @@ typedef enum mt_kernel_family {
 #define MT_KERNEL_CUDA(name)  .name = mt_##name##_cuda,
 
 /* mt_table_in_use -- a device's table of a family; cpu is the CPU's own. Each family wraps it: mt_kernels,
- * mt_nd_kernels, mt_math_kernels, mt_rows_kernels, mt_gpt2_kernels, mt_16bit_kernels.   Aborts: no kernels for the
+ * mt_nd_kernels, mt_math_kernels, mt_rows_kernels, mt_gpt2_kernels, mt_16bit_kernels,
+ * mt_fused_kernels.   Aborts: no kernels for the
  * device. */
 const void *mt_table_in_use(mt_kernel_family family, mt_device device, const void *cpu);
 

@@ -53,6 +53,14 @@ RUN(embedding, mt_embedding(in[0], in[1], in[2]))
 RUN(attention, mt_attention(in[0], c->arg[0]))
 RUN(classifier, mt_classifier(in[0], in[1], in[2], c->arg[0]))
 
+/* Both results, each with a gradient of its own: the residual stream is x twice. */
+static mt_tensor *run_residual_norm(mt_tensor *const *in, const mt_op_case *c)
+{
+    mt_tensor *sum, *out = mt_residual_norm(&sum, in[0], in[0], in[1], in[2], MT_CASE_EPS);
+    (void)c;
+    return mt_add(out, sum);
+}
+
 static mt_tensor *run_dropout(mt_tensor *const *in, const mt_op_case *c)
 {
     mt_rng rng = MT_CASE_RNG;
@@ -100,6 +108,8 @@ SPEC(softmax,           UNIFORM, -2, 2,      softmax,      2) /* out dout - out 
 SPEC(layernorm,         UNIFORM, -2, 2,      layernorm,    16)
 /* no variance: rstd is 1/sqrt(eps) = 316, gamma up to 2 */
 SPEC(layernorm_of_one,  UNIFORM, -2, 2,      layernorm,    632)
+/* that twice, and 1 for each addend */
+SPEC(residual_norm,     UNIFORM, -2, 2,      residual_norm, 34)
 SPEC(cross_entropy,     UNIFORM, -2, 2,      cross_entropy, 1) /* probability - 1 */
 SPEC(embedding,         UNIFORM, -2, 2,      embedding,    0)
 /* p (dp - delta) k / sqrt(D): dp and delta are sums of D v dout, D <= 256 */
@@ -181,6 +191,7 @@ static const mt_op_spec op_transpose = { "transpose", MT_DRAW_UNIFORM, -2, 2, ru
 #define LINEAR(x, w, b, out)        { &op_linear, { x, w, b }, out, 3, 0, 0, { 0 } }, { &op_linear, { x, w }, out, \
     2, 0, 0, { 0 } }
 #define NORM(x, c)                  { &op_layernorm, { x, c, c }, x, 3, 0, 0, { 0 } }
+#define FUSED(x, c)                 { &op_residual_norm, { x, c, c }, x, 3, 0, 0, { 0 } }
 #define GATHER(table, ids, V, out)  { &op_gather_rows, { table, ids }, out, 1, 1, V, { 0 } }
 #define LOSS(logits, labels, C)     { &op_cross_entropy, { logits, labels }, SCALAR, 1, 1, C, { 0 } }
 #define EMBED(wte, wpe, ids, V, out) { &op_embedding, { wte, wpe, ids }, out, 2, 1, V, { 0 } }
@@ -227,6 +238,8 @@ const mt_op_case mt_op_cases[] = {
     NORM(S(7), S(7)), { &op_layernorm_of_one, { S(5, 1), S(1), S(1) }, S(5, 1), 3, 0, 0, { 0 } }, NORM(S(0, 10),
     S(10)), NORM(S(31, 33), S(33)), NORM(S(2, 3, 17), S(17)),
     NORM(S(37, 331), S(331)),
+    FUSED(S(7), S(7)), FUSED(S(0, 10), S(10)), FUSED(S(31, 33), S(33)), FUSED(S(2, 3, 17), S(17)),
+    FUSED(S(37, 331), S(331)),
     LOSS(S(1, 1), S(1), 1), LOSS(S(31, 33), S(31), 33), LOSS(S(7, 2), S(7), 2), LOSS(S(37, 331), S(37), 331),
     EMBED(S(7, 5), S(3, 5), S(2, 3), 7, S(2, 3, 5)), EMBED(S(5, 33), S(13, 33), S(3, 11), 5, S(3, 11, 33)),
     EMBED(S(5, 3), S(2, 3), S(0, 2), 5, S(0, 2, 3)), EMBED(S(31, 257), S(67, 257), S(2, 67), 31, S(2, 67, 257)),

@@ -1,6 +1,7 @@
 /* test_tables.c -- every entry of the CPU table is filled, and products go through the table in use. */
 #include "aborts.h"
 #include "ops/kernels_16bit.h"
+#include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
@@ -24,7 +25,8 @@ Test(tables, the_cpu_has_every_kernel)
                           [MT_MATH_FAMILY] = { mt_math_kernels(MT_CPU), sizeof(mt_math_table) },
                           [MT_ROWS_FAMILY] = { mt_rows_kernels(MT_CPU), sizeof(mt_rows_table) },
                           [MT_GPT2_FAMILY] = { mt_gpt2_kernels(MT_CPU), sizeof(mt_gpt2_table) },
-                          [MT_16BIT_FAMILY] = { mt_16bit_kernels(MT_CPU), sizeof(mt_16bit_table) } };
+                          [MT_16BIT_FAMILY] = { mt_16bit_kernels(MT_CPU), sizeof(mt_16bit_table) },
+                          [MT_FUSED_FAMILY] = { mt_fused_kernels(MT_CPU), sizeof(mt_fused_table) } };
     cr_assert_eq(mt_kernels(MT_CPU), &mt_kernels_cpu);
     for (int family = 0; family < MT_FAMILIES; family++) {
         cr_assert_gt(of[family].size, 0, "table %d is not looked at", family);

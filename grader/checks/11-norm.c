@@ -1,0 +1,152 @@
+/* 11-norm.c -- how the checks of residual + layernorm run (step 11.3). Rows: 11-fusion.c. The sum of two numbers has
+ * one right rounding, bit for bit; what follows is layernorm's oracle with that sum. */
+#include "checks/11-fusion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checks/08-gpt2.h"
+#include "checks/oracle.h"
+
+enum { CALLS = 5, ROWS = 1024, COLUMNS = 384 }; /* of each row; of the counted call: 1.5 MiB an array */
+
+typedef bool norm_fn(mg_run *run, const residual_case *c, int64_t N, int64_t C);
+
+static void norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
+{
+    for (int t = 0; t < CALLS; t++)
+        if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
+            return;
+    if (c->N < 0 && c->C < 0 && !c->constant && once(run, c, 67, 131)) /* several threads: searched for data races */
+        once(run, c, 3, 4099);
+}
+
+static bool judge(mg_run *run, const residual_case *c, int64_t N, const mg_answer *answer, int count)
+{
+    if (!c->bar)
+        return mg_searched_and_judge(run, N == 67, answer, count);
+    bool good = mg_traffic_call(run, MG_L2);
+    for (int k = 0; k < count; k++) {
+        good = good && (!answer[k].v || mg_expect(run, answer[k].name, answer[k].v, answer[k].e));
+        mg_answer_drop((mg_answer *)&answer[k]);
+    }
+    if (good)
+        mg_traffic_credit(run, c->bar, (double)sizeof(float) * ROWS * COLUMNS * (c->wanted ? 7 : 6));
+    return good;
+}
+
+/* ---- forward --------------------------------------------------------------------------------------- */
+
+/* Each row of both repeats its first number. */
+static void make_constant(float *x, int64_t N, int64_t C)
+{
+    for (int64_t i = 0; i < N * C; i++)
+        x[i] = x[i / C * C];
+}
+
+static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
+{
+    float eps = (float)exp2(-(double)mg_pick(mg_rng(run), 6, 16)), *x;
+    mg_answer answer[4];
+    mg_begin(run, c->in_place ? "mt_residual_norm_fwd_cpu in place" : "mt_residual_norm_fwd_cpu");
+    if (c->in_place)
+        answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), c->dist, &x);
+    else
+        answer[0] = mg_overwritten(run, "sum", MT_SHAPE(N, C));
+    answer[1] = mg_overwritten(run, "out", MT_SHAPE(N, C));
+    answer[2] = mg_overwritten(run, "mean", MT_SHAPE(N));
+    answer[3] = mg_overwritten(run, "rstd", MT_SHAPE(N));
+    if (!c->in_place)
+        x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+    float *part = mg_input(run, "part", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    if (c->constant)
+        make_constant(x, N, C), make_constant(part, N, C);
+    const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
+    const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    mg_f32(run, "eps", eps);
+    float *sum = malloc((size_t)mt_max(N * C, 1) * sizeof *sum);
+    MT_CHECK(sum, "out of memory");
+    for (int64_t i = 0; i < N * C; i++) {
+        answer[0].v[i] = sum[i] = (float)((double)x[i] + (double)part[i]);
+        answer[0].e[i] = 0;
+    }
+    mg_oracle_layernorm(answer[1].v, answer[1].e, answer[2].v, answer[2].e, answer[3].v, answer[3].e, sum, gamma, beta,
+                        N, C, eps);
+    free(sum);
+    return judge(run, c, N, answer, 4);
+}
+
+void mg_11_residual(mg_run *run, const void *one_case)
+{
+    norm_calls(run, one_case, forward);
+}
+
+/* ---- backward -------------------------------------------------------------------------------------- */
+
+/* Held, dsum and layernorm's gradient are added in some order: two roundings of at most all three magnitudes. */
+static void expect_rows(mg_answer *a, const mg_layernorm_saved *s, const float *dsum)
+{
+    int64_t n = s->N * s->C;
+    double *held = mg_doubles(n);
+    memcpy(held, a->v, (size_t)n * sizeof *held);
+    mg_oracle_layernorm_dx_add(a->v, a->e, s);
+    for (int64_t i = 0; i < n && dsum; i++) {
+        a->e[i] += 2 * MG_U * (fabs(held[i]) + fabs(a->v[i] - held[i]) + fabs((double)dsum[i]));
+        a->v[i] += dsum[i];
+    }
+    free(held);
+}
+
+static void describe_gradients(mg_run *run, const residual_case *c, mg_answer grad[4], int64_t N, int64_t C)
+{
+    static const char *const name[] = { "dx", "dpart", "dgamma", "dbeta" };
+    for (int i = 0; i < 4; i++)
+        if (c->wanted >> i & 1)
+            grad[i] = mg_accumulated(run, name[i], i < 2 ? MT_SHAPE(N, C) : MT_SHAPE(C), c->held);
+        else
+            mg_null(run, name[i]);
+}
+
+static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
+{
+    mg_answer grad[4] = { 0 };
+    mg_layernorm_saved s = { .N = N, .C = C };
+    const float *dsum = NULL;
+    mg_begin(run, "mt_residual_norm_bwd_cpu");
+    describe_gradients(run, c, grad, N, C);
+    if (c->alone)
+        mg_null(run, "dsum");
+    else
+        dsum = mg_input(run, "dsum", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    s.dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    s.x = mg_input(run, "sum", MT_SHAPE(N, C), c->dist);
+    s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
+    float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
+    mg_08_save_moments(mean, rstd, &s, 0x1p-10f);
+    s.mean = mean;
+    s.rstd = rstd;
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    for (int i = 0; i < 2; i++)
+        if (grad[i].v)
+            expect_rows(&grad[i], &s, dsum);
+    if (grad[2].v)
+        mg_oracle_layernorm_dgamma_add(grad[2].v, grad[2].e, &s);
+    if (grad[3].v)
+        mg_oracle_layernorm_dbeta_add(grad[3].v, grad[3].e, &s);
+    return judge(run, c, N, grad, 4);
+}
+
+void mg_11_residual_backward(mg_run *run, const void *one_case)
+{
+    norm_calls(run, one_case, backward);
+}
+
+void mg_11_residual_traffic(mg_run *run, const void *one_case)
+{
+    const residual_case *c = one_case;
+    (c->wanted ? backward : forward)(run, c, ROWS, COLUMNS);
+}

@@ -1,0 +1,47 @@
+/* kernels_fused.h -- the fused kernels of lab 11 on the CPU: several ops in one pass over memory. Conventions and
+ * letters are those of ops/kernels.h. Tiled attention, of the same lab, has the contract of the plain one
+ * (kernels_gpt2.h). */
+#pragma once
+
+#include "ops/tables.h"
+
+MT_C_BEGIN
+
+/* ---- residual + layernorm: solutions/11-fusion/residual_norm.c ---------------------------------- */
+
+/* mt_residual_norm_fwd_cpu -- what a part of a block adds to the residual stream, and the layernorm of the sum.
+ *   sum   [N,C]  overwritten: x + part; may alias x
+ *   out   [N,C]  overwritten: the layernorm of sum, as mt_layernorm_fwd_cpu computes it, to the bit
+ *   mean, rstd [N]  overwritten; saved for backward
+ *   x, part [N,C];  gamma, beta [C];  eps > 0
+ * Moves: reads 8NC B, writes 8NC B, where a row fits in the cache; in two ops the sum is read once more.
+ * Aborts: C < 1 with N > 0.   Lab 11.3 */
+void mt_residual_norm_fwd_cpu(float *sum, float *out, float *mean, float *rstd, const float *x, const float *part,
+                              const float *gamma, const float *beta, int64_t N, int64_t C, float eps);
+
+/* mt_residual_norm_bwd_cpu -- gradients of the above; dx, dpart, dgamma, dbeta may each be NULL when not needed.
+ *   dx, dpart [N,C] += dsum + rstd * (g - mean of g - xhat * mean of g*xhat),  g = dout * gamma, xhat of sum
+ *   dgamma [C] += column sums of dout * xhat;  dbeta [C] += column sums of dout
+ *   dsum [N,C]: the gradient that reaches sum from elsewhere, or NULL: none;  dout [N,C]
+ *   sum [N,C], mean, rstd [N] as forward wrote them;  gamma [C]
+ * Moves: reads 12NC B, adds to 8NC B, and reads 8NC B for dgamma and dbeta.   Lab 11.3 */
+void mt_residual_norm_bwd_cpu(float *dx, float *dpart, float *dgamma, float *dbeta, const float *dsum,
+                              const float *dout, const float *sum, const float *gamma, const float *mean,
+                              const float *rstd, int64_t N, int64_t C);
+
+/* ---- the table ------------------------------------------------------------------------------------ */
+
+#define MT_FUSED_KERNELS(K) K(residual_norm_fwd) K(residual_norm_bwd)
+
+typedef struct mt_fused_table {
+    MT_FUSED_KERNELS(MT_KERNEL_ENTRY)
+} mt_fused_table;
+
+extern const mt_fused_table mt_fused_cpu; /* ops/fused.c */
+
+static inline const mt_fused_table *mt_fused_kernels(mt_device device)
+{
+    return (const mt_fused_table *)mt_table_in_use(MT_FUSED_FAMILY, device, &mt_fused_cpu);
+}
+
+MT_C_END
