@@ -52,6 +52,12 @@ right=$(awk 'NF == 11 && $1 ~ /^[0-9]$/ { n += $($1 + 2) } END { printf "%.4f", 
 ok 'the accuracy is that of the confusion matrix' eval 'last | grep -q "test_accuracy=$right "'
 best=$(awk -F, 'NR > 1 && $4 > most { most = $4; epoch = $1 } END { print epoch, 100 * most }' "$work/one.csv")
 ok 'the best weights are those of the best validation' grep -qE "^The best weights are those of epoch ${best% *} \(validation accuracy ${best#* }0* %\), in $work/run/step-$((58 * ${best% *}))$" "$work/out"
+ok 'run.json says with what, and how it ended' python3 -c "
+import json, sys
+run = json.load(open('$work/run/run.json'))
+assert run['status'] == 'done' and run['result'] == {'test_accuracy': $right} and run['seconds'] > 0, run
+assert run['settings']['seed'] == '1' and run['settings']['program'] == 'train_mnist' and run['values']['step'] == '174', run
+assert run['machine']['threads'] == 1 and run['started'].endswith('Z') and run['compiler'], run"
 cp -r "$work/run" "$work/one-run"
 accuracy=$(last)
 run "$bin/evaluate" "$work/run" --data "$work/digits"
@@ -75,6 +81,7 @@ child=$!
 until [ "$(cat "$work/broken/metrics.csv" 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.01; done
 kill -9 $child
 wait $child 2>/dev/null
+ok 'run.json of a run that was killed' grep -q '"status":.*"running"' "$work/broken/run.json"
 run "$bin/train_mnist" --data "$work/digits" --out "$work/broken" --epochs 3 --workers 4 --resume
 ok 'killed in the middle of a checkpoint or not, it resumes' eval '[ $status = 0 ] && grep -qE "^Continuing from $work/broken/step-[0-9]+$" "$work/out"'
 ok '... to the same bits' eval 'diff -r "$work/broken/step-174" "$work/one-run/step-174" && diff "$work/one" <(cut -d, -f1-4 "$work/broken/metrics.csv")'
@@ -141,7 +148,7 @@ ok 'the time that drawing the curve takes is not in the profile' cmp "$work/tool
 rm -rf "$work/run"
 run bash -c 'ulimit -f 64; trap "" XFSZ; exec "$@"' - "$bin/train_mnist" --data "$work/digits" --out "$work/run" --epochs 1
 ok 'a full disk: weights that are lost are a failure' refused 'step-58/model-00001-of-00001.safetensors: File too large'
-ok '... and nothing half-written is left' [ "$(ls "$work/run")" = metrics.csv ]
+ok '... and nothing half-written is left' [ "$(cd "$work/run" && echo *)" = 'metrics.csv run.json' ]
 
 # A run that would take hours is stopped as soon as its first row is there.
 rm -rf "$work/run"
@@ -156,6 +163,7 @@ wait $child
 status=$?
 ok 'stopped: 128 + the signal' [ $status = 143 ]
 ok '... says where it stopped' said 'stopped after step'
+ok '... in run.json too' grep -q '"status":.*"stopped"' "$work/run/run.json"
 ok '... names the file' grep -q "$work/run/metrics.csv" "$work/out"
 ok '... whose rows are whole' eval 'awk -F, "NF != 6 { exit 1 }" "$work/run/metrics.csv" && [ -z "$(tail -c 1 "$work/run/metrics.csv")" ]'
 ok '... and nothing half-written' eval '[ -z "$(find "$work/run" -name "*.tmp")" ]'

@@ -1,9 +1,8 @@
-/* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up and cosine, clipping,
- * accumulation.
+/* train_gpt2.c -- trains GPT-2 on a text: AdamW with decay on matrices only, warm-up, cosine, clipping, accumulation.
  *
- * Files in --out: metrics.csv (a row per evaluation), curve.svg, vocab.bpe (the tokens), step-N (a checkpoint,
- * ckpt/checkpoint.h). Killed at any moment, `--resume` with the same flags continues from the newest valid checkpoint
- * and ends with the same bits as an unbroken run. `--plan` prints what training would take, and stops. */
+ * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, vocab.bpe (the tokens), step-N
+ * (checkpoints, ckpt/checkpoint.h). Killed at any moment, `--resume` with the same flags continues from the newest
+ * valid checkpoint and ends with the same bits as an unbroken run. `--plan` prints what training would take. */
 #include <inttypes.h>
 #include <omp.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include "train/corpus.h"
 #include "train/loop.h"
 #include "train/recipe.h"
+#include "train/run_json.h"
 #include "train/saving.h"
 
 enum { SAMPLE = 200 /* tokens */ };
@@ -54,6 +54,7 @@ typedef struct run {
     mt_optim *optim;
     mt_metrics *metrics;
     mt_saver *saver;
+    double start; /* mt_now() */
     mt_loop loop;
     mt_recompute *recompute; /* [layers] */
     mt_gpt2_batch batch;
@@ -91,6 +92,18 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_state_real(rest, &r->val_loss, "val loss");
     mt_optim_state(rest, r->optim);
+}
+
+/* run.json, at the start and at the end; returns status, or the error of writing. */
+static mt_status describe(run *r, bool running, mt_status status)
+{
+    mt_state model, rest;
+    const mt_run_note note = { r->opt.recipe.out, r->start, running, status, "val_loss", r->val_loss };
+    lists_of(r, &model, &rest);
+    status = mt_run_json(&note, &rest);
+    mt_state_free(&model);
+    mt_state_free(&rest);
+    return status;
 }
 
 static mt_status save(void *user)
@@ -315,6 +328,8 @@ static mt_status setup(run *r)
     if (status == MT_OK)
         status = o->saving.resume ? mt_metrics_resume(&r->metrics, csv, HEADER, r->rows)
                                   : mt_metrics_open(&r->metrics, csv, HEADER);
+    if (status == MT_OK)
+        status = describe(r, true, MT_OK);
     return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
 }
 
@@ -331,7 +346,9 @@ static mt_status train(run *r)
         mt_caching_print(stdout, o->recipe.device);
     if (r->rows > 0)
         mt_cli_run("curve", o->recipe.out);
-    return status != MT_ERR_STOPPED ? status : mt_fail(status, "%s; --resume continues there", mt_last_error());
+    if (status == MT_ERR_STOPPED)
+        mt_fail(status, "%s; --resume continues there", mt_last_error());
+    return describe(r, false, status);
 }
 
 static void teardown(run *r)
@@ -348,7 +365,8 @@ static void teardown(run *r)
 
 int main(int argc, char **argv)
 {
-    run r = { .opt = { .size = "toy",
+    run r = { .start = mt_now(),
+              .opt = { .size = "toy",
                        .batch = 12,
                        .micro = 1,
                        .steps = 2000,
@@ -364,7 +382,6 @@ int main(int argc, char **argv)
                                    .warmup = 100,
                                    .clip = 1,
                                    .weight_decay = 0.1 } } };
-    double start = mt_now();
     mt_cli_parse(argc, argv, "Train GPT-2 on a text, by default the toy size on tiny Shakespeare.", flags, &r.opt);
     if (!r.opt.data)
         r.opt.data = mt_corpus_text();
@@ -375,7 +392,8 @@ int main(int argc, char **argv)
         status = train(&r);
     status = mt_saving_close(r.saver, status);
     if (status == MT_OK && !r.opt.plan)
-        printf("train_gpt2: val_loss=%.4f steps=%" PRId64 " seconds=%.1f\n", r.val_loss, r.loop.step, mt_now() - start);
+        printf("train_gpt2: val_loss=%.4f steps=%" PRId64 " seconds=%.1f\n", r.val_loss, r.loop.step,
+               mt_now() - r.start);
     teardown(&r);
     return mt_cli_exit(status);
 }

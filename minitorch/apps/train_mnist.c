@@ -4,8 +4,8 @@
  * are used once, at the end, with the best weights.
  *
  * The same seed gives the same bits for any number of threads and workers. Ctrl-C ends after the current step.
- * Files in --out: metrics.csv (a row per evaluation), curve.svg, step-N (checkpoints: the newest and the best,
- * ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin. */
+ * Files in --out: metrics.csv (a row per evaluation), run.json, curve.svg, step-N (checkpoints: the newest and
+ * the best, ckpt/checkpoint.h), from which --resume continues; with --trace also spans.bin. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@
 #include "prof/recorder.h"
 #include "train/loop.h"
 #include "train/recipe.h"
+#include "train/run_json.h"
 #include "train/saving.h"
 
 enum { TEST_BATCH = 500 };
@@ -45,11 +46,13 @@ typedef struct run {
     mt_optim *optim;
     mt_loader *train, *valid, *test;
     mt_saver *saver;
+    double start; /* mt_now() */
     mt_metrics *metrics;
     mt_loop loop;
     int64_t width[MT_MLP_MOST + 1], layers;
     int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
     double epoch_seconds; /* of the fastest epoch */
+    double accuracy;      /* of the test images */
     bool tracing;         /* a recording runs */
 } run;
 
@@ -74,6 +77,18 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");
     mt_optim_state(rest, r->optim);
+}
+
+/* run.json, at the start and at the end; returns status, or the error of writing. */
+static mt_status describe(run *r, bool running, mt_status status)
+{
+    mt_state model, rest;
+    const mt_run_note note = { r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy };
+    lists_of(r, &model, &rest);
+    status = mt_run_json(&note, &rest);
+    mt_state_free(&model);
+    mt_state_free(&rest);
+    return status;
 }
 
 static mt_status save(void *user)
@@ -134,7 +149,7 @@ static mt_status validate(void *user, const mt_stretch *since)
 }
 
 /* The test images, with the best weights. */
-static mt_status test(run *r, double start)
+static mt_status test(run *r)
 {
     mt_test_result result;
     double best = (double)r->loop.best.step / (double)mt_loader_steps(r->train);
@@ -143,6 +158,7 @@ static mt_status test(run *r, double start)
         status = mt_classifier_test(&result, r->model, r->test);
     if (status != MT_OK)
         return status;
+    r->accuracy = result.accuracy;
     printf("\nOf the test images, none of which was used before:\n");
     mt_classifier_print(&result);
     printf("\nTraining waited for data %.1f %% of the time (%" PRId64 " workers)\n",
@@ -152,13 +168,13 @@ static mt_status test(run *r, double start)
                100 * (1 - r->loop.best.value), r->opt.recipe.out, r->loop.best.step);
     mt_cli_run("curve", r->opt.recipe.out);
     printf("train_mnist: test_accuracy=%.4f epochs=%" PRId64 " seconds=%.1f epoch_seconds=%.4f data=%s\n",
-           result.accuracy, r->loop.step / mt_loader_steps(r->train), mt_now() - start, r->epoch_seconds,
+           result.accuracy, r->loop.step / mt_loader_steps(r->train), mt_now() - r->start, r->epoch_seconds,
            mt_mnist_name(r->opt.data));
     return MT_OK;
 }
 
 /* What there is to say after training, however it ended. */
-static mt_status report(run *r, mt_status status, double start)
+static mt_status report(run *r, mt_status status)
 {
     const char *out = r->opt.recipe.out;
     mt_progress_clear(&r->loop.progress);
@@ -168,7 +184,7 @@ static mt_status report(run *r, mt_status status, double start)
     else if (r->tracing)
         printf("No profile: %s\n", mt_last_error());
     if (status == MT_OK)
-        return test(r, start);
+        return test(r);
     if (r->rows > 0)
         mt_cli_run("curve", out);
     if (status == MT_ERR_STOPPED)
@@ -273,6 +289,8 @@ static mt_status train(run *r)
     if (status == MT_OK)
         status = o->saving.resume ? mt_metrics_resume(&r->metrics, csv, header, r->rows)
                                   : mt_metrics_open(&r->metrics, csv, header);
+    if (status == MT_OK)
+        status = describe(r, true, MT_OK);
     if (status == MT_OK && !o->recipe.memory_report)
         status = begin_trace(r);
     r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, r->loop.steps - r->loop.begun));
@@ -302,7 +320,8 @@ static void advise(void *user, FILE *out, int64_t had)
 
 int main(int argc, char **argv)
 {
-    run r = { .opt = { .data = mt_mnist_folder(),
+    run r = { .start = mt_now(),
+              .opt = { .data = mt_mnist_folder(),
                        .hidden = { 256, 128 },
                        .epochs = 10,
                        .batch = 64,
@@ -314,7 +333,6 @@ int main(int argc, char **argv)
                                    .weight_decay = NAN,
                                    .seed = 1,
                                    .out = "build/run/mnist" } } };
-    double start = mt_now();
     mt_cli_parse(argc, argv, "Train a perceptron on MNIST, by default with Adam and a cosine schedule.", flags, &r.opt);
     if (r.opt.recipe.lr == 0)
         r.opt.recipe.lr = mt_mlp_usual_rate[r.opt.recipe.optimizer];
@@ -327,7 +345,8 @@ int main(int argc, char **argv)
         status = train(&r);
     }
     int code = mt_cli_exit(status);
-    mt_status told = mt_saving_close(r.saver, r.model ? report(&r, status, start) : status);
+    mt_status told = r.metrics ? describe(&r, false, report(&r, status)) : status;
+    told = mt_saving_close(r.saver, told);
     if (told != status)
         code = mt_cli_exit(told);
     teardown(&r);

@@ -4,7 +4,7 @@
 set -uo pipefail
 bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
 train=$bin/train_gpt2 generate=$bin/generate
-make -s -C "$bin/../../.." build/release/bin/{train_gpt2,generate} >/dev/null || exit 1
+make -s -C "$bin/../../.." build/release/bin/{train_gpt2,generate,evaluate} >/dev/null || exit 1
 dir=$(mktemp -d) passed=0 failed=0
 trap 'rm -rf "$dir"' EXIT
 ok() { passed=$((passed + 1)); }
@@ -93,6 +93,13 @@ if python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; the
     run -o "$dir/old" --resume && said "Read the old format, $dir/old/run.ckpt; saving in the new one, step-20"
     diff -r "$dir"/{system,old}/step-40 -x manifest.json && [ "$(steps old)" = 'step-20 step-40' ] && ok || bad "other bits after the old format: $(steps old)"
 fi
+
+# evaluate finds the best checkpoint, and computes what the run had as its validation loss there.
+"$bin/evaluate" "$dir/straight" --data "$dir/text" --batch 4 --batches 2 >"$dir/log" 2>&1 && ok || bad "evaluate: $(cat "$dir/log")"
+best=$(sed -n 's/^ *"best step": *"\([0-9]*\)".*/\1/p' "$dir/straight/run.json")
+[ -n "$best" ] && said "evaluate: step=$best loss=$(awk -F, -v best="$best" '$1 == best { print $3 }' "$dir/straight/metrics.csv") "
+grep -q '"status":.*"done"' "$dir/straight/run.json" && ok || bad "run.json: $(cat "$dir/straight/run.json")"
+"$bin/evaluate" "$dir/straight" --data "$0" >"$dir/log" 2>&1 && bad "evaluated with other tokens" || said "its tokens are not those of the vocabulary in $dir/straight"
 
 # write NAME TEXT [FLAGS]: generate's text, and that it begins with its prompt.
 write() { "$generate" -r "$dir/$1" -p 'line 7: the cat' -n 60 "${@:3}" >"$dir/$2" 2>"$dir/log" && grep -q '^line 7: the cat' "$dir/$2"; }

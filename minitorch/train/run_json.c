@@ -1,0 +1,97 @@
+/* run_json.c -- see run_json.h. */
+#include "train/run_json.h"
+
+#include <cjson/cJSON.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "core/io.h"
+#include "prof/cli.h"
+
+/* The first line of a stream that begins with `prefix`, without it and what is up to a ": " behind it. */
+static void line_of(char text[256], FILE *in, const char *prefix)
+{
+    char line[256];
+    *text = 0;
+    while (in && !*text && fgets(line, sizeof line, in))
+        if (strncmp(line, prefix, strlen(prefix)) == 0) {
+            const char *colon = *prefix ? strstr(line, ": ") : NULL;
+            snprintf(text, 256, "%.*s", (int)strcspn(colon ? colon + 2 : line, "\n"), colon ? colon + 2 : line);
+        }
+}
+
+static void add_commit(cJSON *json)
+{
+    char command[4200], text[256] = "";
+    const char *folder = mt_cli_sibling(".");
+    FILE *git = NULL;
+    snprintf(command, sizeof command, "git -C '%s' describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null",
+             folder);
+    if (!strchr(folder, '\''))
+        git = popen(command, "re");
+    line_of(text, git, "");
+    if (git)
+        pclose(git);
+    cJSON_AddStringToObject(json, "commit", text);
+}
+
+static void add_machine(cJSON *json)
+{
+    char text[256];
+    struct utsname name;
+    cJSON *machine = cJSON_AddObjectToObject(json, "machine");
+    FILE *cpus = fopen("/proc/cpuinfo", "re");
+    line_of(text, cpus, "model name");
+    if (cpus)
+        fclose(cpus);
+    cJSON_AddStringToObject(machine, "host", uname(&name) == 0 ? name.nodename : "");
+    cJSON_AddStringToObject(machine, "cpu", text);
+    cJSON_AddNumberToObject(machine, "threads", omp_get_max_threads());
+}
+
+static mt_status write_json(const mt_run_note *note, const mt_state *rest)
+{
+    const char *ended = note->status == MT_OK ? "done" : note->status == MT_ERR_STOPPED ? "stopped" : "failed";
+    char path[4096], when[32];
+    double seconds = mt_now() - note->start;
+    time_t start = time(NULL) - (time_t)seconds;
+    struct tm utc;
+    mt_file_writer file;
+    snprintf(path, sizeof path, "%s/run.json", note->dir);
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "status", note->running ? "running" : ended);
+    cJSON_AddStringToObject(json, "started", when);
+    cJSON_AddNumberToObject(json, "seconds", seconds);
+    add_commit(json);
+    cJSON_AddStringToObject(json, "compiler", __VERSION__);
+    add_machine(json);
+    cJSON *settings = cJSON_AddObjectToObject(json, "settings"), *values = cJSON_AddObjectToObject(json, "values");
+    mt_state texts = mt_state_texts(rest);
+    for (const mt_state_item *i = texts.item; i < texts.item + texts.count; i++)
+        if (!strchr(i->name, '/'))
+            cJSON_AddStringToObject(mt_state_find(rest, i->name)->setting ? settings : values, i->name, i->setting);
+    mt_state_free(&texts);
+    if (!note->running && note->status == MT_OK)
+        cJSON_AddNumberToObject(cJSON_AddObjectToObject(json, "result"), note->name, note->value);
+    char *text = cJSON_Print(json);
+    MT_CHECK(text, "out of memory");
+    fprintf(file.out, "%s\n", text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return mt_file_writer_close(&file);
+}
+
+mt_status mt_run_json(const mt_run_note *note, const mt_state *rest)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", mt_last_error());
+    mt_status written = write_json(note, rest);
+    return note->status == MT_OK ? written : mt_fail(note->status, "%s", why);
+}

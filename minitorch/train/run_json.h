@@ -1,0 +1,24 @@
+/* run_json.h -- OUT/run.json: what a run was made with, and how it ended.
+ *
+ *   {"status":"done","started":"2026-11-23T03:00:00Z","seconds":12.5,"commit":"1a2b...",
+ *    "compiler":"12.2.0","machine":{"host":"...","cpu":"...","threads":2},
+ *    "settings":{"seed":"1","lr":"0.001",...},"values":{"step":"9380","best step":"6880",...},
+ *    "result":{"test_accuracy":0.98}} */
+#pragma once
+
+#include "core/state.h"
+
+typedef struct mt_run_note {
+    const char *dir;
+    double start;     /* mt_now() when the program began */
+    bool running;     /* else it ended: */
+    mt_status status; /* "done", "stopped" or "failed" */
+    const char *name; /* of the result, which is written when it is done */
+    double value;
+} mt_run_note;
+
+/* mt_run_json -- write it, in the place of an older one: at the start, and again at the end. Settings and numbers are
+ * those of the list; those of single parameters ("0.weight/step") are left out. "commit" is that of the source that the
+ * program's folder is in, with "-dirty" behind it when files were changed; "" where git does not say. Returns
+ * note->status, with the message that belongs to it; MT_ERR_IO where that is MT_OK and the file cannot be written. */
+mt_status mt_run_json(const mt_run_note *note, const mt_state *rest);
