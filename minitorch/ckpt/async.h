@@ -1,4 +1,4 @@
-/* async.h -- saving while training goes on. Unit: solutions/12-checkpoints/async.c (lab 12, not graded yet).
+/* async.h -- saving while training goes on. Unit: solutions/12-checkpoints/async.c.
  *
  *     mt_saver *saver;
  *     mt_saver_config config = { .dir = "runs", .async = true, .keep = { 3, 0, -1 } };

@@ -6,7 +6,7 @@
  *
  * A program that ends has lost nothing that it wrote: the operating system has it. A power cut loses what was not
  * synced, in any order: a name may be on the disk before the bytes of its file. Unit:
- * solutions/12-checkpoints/commit.c (lab 12, not graded yet). Source: Pillai et al., "All File Systems Are Not Created
+ * solutions/12-checkpoints/commit.c. Source: Pillai et al., "All File Systems Are Not Created
  * Equal", OSDI 2014. */
 #pragma once
 
@@ -46,7 +46,7 @@ mt_status mt_commit(const char *folder, mt_part *parts, int64_t count);
 void mt_checkpoint_path(char *out, const char *dir, int64_t step);
 
 /* mt_checkpoint_remove -- all of a checkpoint, its manifest first and durably so: what a crash leaves of it is not
- * taken for one. Of a link only the link. MT_OK when there is none.   Lab 12.5 */
+ * taken for one. Of a link only the link. MT_OK when there is none.   Lab 12.3 */
 mt_status mt_checkpoint_remove(const char *folder);
 
 MT_C_END

@@ -3,7 +3,7 @@
  * The bytes are the coefficients of a polynomial over the numbers 0 and 1, and the CRC is its remainder modulo
  * P = x^32 + x^28 + ... + 1. It notices every error of up to 32 neighbouring bits. Written with the bits in reverse,
  * as all programs do: bit 31 is the coefficient of x^0.
- * Unit: solutions/12-checkpoints/crc32c.c (lab 12, not graded yet). Source: RFC 3720, appendix B.4; Intel,
+ * Unit: solutions/12-checkpoints/crc32c.c. Source: RFC 3720, appendix B.4; Intel,
  * "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction", 2011. */
 #pragma once
 

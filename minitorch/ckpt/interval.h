@@ -1,8 +1,8 @@
-/* interval.h -- how often to save. Unit: solutions/12-checkpoints/interval.c (lab 12, not graded yet).
+/* interval.h -- how often to save. Unit: solutions/12-checkpoints/interval.c.
  *
  * A save takes C seconds, and the machine fails once in M seconds on average. Saving every t seconds of work costs the
- * part C / t of the time, and a failure costs the work since the last save, t / 2 on average, so t / 2M of the time:
- * the sum is least for t = sqrt(2 C M). Source: Young, "A First Order Approximation to the Optimum Checkpoint
+ * part C / t of the time, and a failure costs the work since the last save, t / 2 on average, so t / 2M of the time.
+ * Some t makes the sum least. Source: Young, "A First Order Approximation to the Optimum Checkpoint
  * Interval", CACM 1974. */
 #pragma once
 
@@ -15,7 +15,7 @@ double mt_young_interval(double cost, double mtbf);
 
 /* A run, in virtual seconds. */
 typedef struct mt_run_plan {
-    double work;     /* that it needs */
+    double work;     /* that it needs, > 0 */
     double interval; /* of work between two saves; there is one at the end */
     double cost;     /* of a save */
     double restart;  /* from a failure to work again */

@@ -2,7 +2,6 @@
 #include "ckpt/crc32c.h"
 #include "ckpt/manifest.h"
 #include "ckpt/names.h"
-#include "ckpt/safetensors.h"
 #include "core/io.h"
 
 #include <errno.h>
@@ -15,16 +14,6 @@ void mt_part_put(mt_part *part, const void *data, int64_t bytes)
     fwrite(data, 1, (size_t)bytes, part->out);
     part->crc32c = mt_crc32c(part->crc32c, data, bytes);
     part->bytes += bytes;
-}
-
-static void put_bytes(void *part, const void *data, int64_t bytes)
-{
-    mt_part_put(part, data, bytes);
-}
-
-void mt_safetensors_put(mt_part *part, const void *state)
-{
-    mt_safetensors_emit(state, false, put_bytes, part);
 }
 
 bool mt_part_name_ok(const char *name)

@@ -1,5 +1,4 @@
-/* recover.h -- the newest checkpoint that is complete. Unit: solutions/12-checkpoints/recover.c (lab 12, not graded
- * yet). */
+/* recover.h -- the newest checkpoint that is complete. Unit: solutions/12-checkpoints/recover.c. */
 #pragma once
 
 #include "ckpt/manifest.h"

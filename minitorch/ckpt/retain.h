@@ -1,4 +1,4 @@
-/* retain.h -- which checkpoints are kept. Unit: solutions/12-checkpoints/retain.c (lab 12, not graded yet). */
+/* retain.h -- which checkpoints are kept. Unit: solutions/12-checkpoints/retain.c. */
 #pragma once
 
 #include "ckpt/commit.h"

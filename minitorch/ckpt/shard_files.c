@@ -31,6 +31,16 @@ void mt_shards_free(mt_shards *shards)
     *shards = (mt_shards){ 0 };
 }
 
+static void put_bytes(void *part, const void *data, int64_t bytes)
+{
+    mt_part_put(part, data, bytes);
+}
+
+void mt_safetensors_put(mt_part *part, const void *state)
+{
+    mt_safetensors_emit(state, false, put_bytes, part);
+}
+
 static void put_index(mt_part *part, const void *user)
 {
     const mt_shards *s = user;

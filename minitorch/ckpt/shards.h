@@ -3,7 +3,7 @@
  *   model-00001-of-00002.safetensors, model-00002-of-00002.safetensors
  *   model.safetensors.index.json: {"metadata":{"total_size":BYTES},"weight_map":{"TENSOR":"FILE",...}}
  *
- * Unit: solutions/12-checkpoints/shards.c (lab 12, not graded yet). */
+ * Unit: solutions/12-checkpoints/shards.c. */
 #pragma once
 
 #include "ckpt/commit.h"
@@ -16,7 +16,7 @@ MT_C_BEGIN
  *   begin [count + 2]   Lab 12.2 */
 int64_t mt_shards_plan(int64_t *begin, const mt_state *state, int64_t limit);
 
-/* mt_shards_name -- "model-00001-of-00002.safetensors" for stem "model", shard 0 of 2.   Lab 12.2
+/* mt_shards_name -- "model-00001-of-00002.safetensors" for stem "model", shard 0 of 2.
  *   out [MT_PART_NAME] */
 void mt_shards_name(char *out, const char *stem, int64_t shard, int64_t shards);
 

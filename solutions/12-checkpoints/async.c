@@ -80,8 +80,8 @@ mt_status mt_saver_wait(mt_saver *s)
 {
     mt_status status = MT_OK;
     /* LAB 12.7 BEGIN  The end of the thread, if there is one, and what it has to say.
-     * Hint: pthread_join; then nothing is running. Its error is reported once: s->status becomes MT_OK, and
-     * mt_fail(status, "%s", s->why) makes its words this thread's. */
+     * Hint: pthread_join, once for each thread. An error is reported once, with its words: mt_last_error() of the
+     * other thread is in s->why, and mt_fail makes it this thread's. */
     if (s->running)
         pthread_join(s->thread, NULL);
     s->running = false;
@@ -97,10 +97,9 @@ mt_status mt_saver_save(mt_saver *s, int64_t step, const mt_state *model, const 
 {
     mt_status status = MT_OK;
     /* LAB 12.7 BEGIN  Wait for the last save; then copy; then write, in a thread or here.
-     * Hint: mt_saver_wait, whose error ends it: the copies are being read before. take(&s->copy[0], model, s->copied)
-     * and the same for rest; then they exist, and are what is written. pthread_create(&s->thread, NULL, write_out, s);
-     * where that fails write_out(s) does it at once, and mt_saver_wait(s) has its error. Without config.async nothing
-     * need be copied. */
+     * Hint: until when are the copies read? take() makes a copy, write_out(s) writes s->model, s->rest and s->step,
+     * and pthread_create calls it in a thread. Without config.async, and where there is no thread to be had, it is
+     * called here, and mt_saver_wait(s) has its error. */
     status = mt_saver_wait(s);
     if (status != MT_OK)
         return status;

@@ -29,7 +29,7 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;
     /* LAB 12.1 BEGIN  The sum of b x^i over the coefficients i of a that are 1.
-     * Hint: a sum of polynomials is ^. The coefficient of x^0 is bit 31, that of x^31 bit 0; times_x(b) is b x. */
+     * Hint: a sum of polynomials is ^. Which bit of a is the coefficient of x^0? times_x(b) is b x. */
     for (uint32_t bit = 1u << 31; bit; bit >>= 1) {
         product ^= a & bit ? b : 0;
         b = times_x(b);
@@ -79,9 +79,9 @@ uint32_t mt_crc32c_table(uint32_t crc, const void *data, int64_t bytes)
     pthread_once(&filled, fill);
     crc = ~crc;
     /* LAB 12.1 BEGIN  Eight bytes at a time, then the rest one by one.
-     * Hint: the crc so far is added to the first 4 of the 8 bytes. Byte k of them has 7 - k bytes behind it, so its
-     * remainder is in table[7 - k]; the new crc is the sum of all eight. A single byte b: the crc loses its lowest
-     * byte, and table[0][lowest byte ^ b] is added. */
+     * Hint: the crc so far stands for everything before these 8 bytes, and is added to the first 4 of them. How many
+     * bytes stand behind each of the 8, and which of the tables has its remainder? The remainder of a sum is the sum of
+     * the remainders. */
     for (; bytes >= 8; bytes -= 8, p += 8) {
         uint64_t word;
         memcpy(&word, p, sizeof word);
@@ -120,9 +120,9 @@ __attribute__((target("sse4.2"))) uint32_t mt_crc32c_sse42(uint32_t crc, const v
     pthread_once(&filled, fill);
     uint64_t a = ~crc;
     /* LAB 12.1 BEGIN  Blocks of three streams of STREAM bytes, then 8 bytes at a time, then single bytes.
-     * Hint: a = _mm_crc32_u64(a, word) for the first stream, and the same for b and c, which begin with 0, in one
-     * loop. What follows A is added: first a over_stream + b, then that over_stream + c. The complement at begin and
-     * end of the whole is none of the streams' business. _mm_crc32_u8 takes one byte. */
+     * Hint: _mm_crc32_u64(a, word), and _mm_crc32_u8 for one byte. Each stream has a crc of its own; the first one
+     * goes on from a, the others begin with 0, and one loop advances all three. They are joined as in mt_crc32c_join,
+     * with the constant over_stream, and without complements. */
     for (; bytes >= 3 * STREAM; bytes -= 3 * STREAM, p += 3 * STREAM) {
         uint64_t b = 0, c = 0;
         for (int i = 0; i < STREAM; i += 8) {
