@@ -77,6 +77,7 @@ static const struct {
     { "07-cuda-matmul", "linear.cu", "mt_matmul_cuda " },
     { "08-gpt2", "step.c", "mt_train_accumulate " }, /* of lab 10 */
     { "", "", "cuemu_copy_from_symbol " },           /* cudaMemcpyFromSymbol */
+    { "", "", "mt_disk_sim_* mt_io_use " },          /* a unit writes to the disk that is in use */
 };
 
 /* ---- the search --------------------------------------------------------------------------------- */

@@ -49,18 +49,27 @@ static void add_folder(const mg_build *b, unsigned whose, const char *id, parts 
         mg_path(folder, mine ? "%s/obj/%s" : "%s/in/units/%s", b->scratch, id);
 }
 
-static void find_folders(const mg_build *b, unsigned whose, parts *p)
+/* What they call of the framework reads JSON, by a library that cannot be linked statically. Workers of their own lab
+ * have other functions in its place (worker/calls_12_manifest.c); no other lab needs them. */
+static const char reads_json[] = "12-checkpoints";
+
+static bool is_left_out(const char *id, const char *graded)
+{
+    return strcmp(id, reads_json) == 0 && strcmp(graded, reads_json) != 0;
+}
+
+static void find_folders(const mg_build *b, const char *graded, unsigned whose, parts *p)
 {
     char units[PATH_MAX];
     mg_path(units, "%s/in/units", b->scratch);
     DIR *labs = opendir(units);
     for (struct dirent *e; labs && (e = readdir(labs));)
-        if (e->d_name[0] != '.' && !is_mine(b, whose, e->d_name))
+        if (e->d_name[0] != '.' && !is_mine(b, whose, e->d_name) && !is_left_out(e->d_name, graded))
             add_folder(b, whose, e->d_name, p);
     if (labs)
         closedir(labs);
     for (int i = 0; i < b->mines; i++)
-        if (is_mine(b, whose, b->mine[i]))
+        if (is_mine(b, whose, b->mine[i]) && !is_left_out(b->mine[i], graded))
             add_folder(b, whose, b->mine[i], p);
 }
 
@@ -89,7 +98,7 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
     mg_path(p->worker, "%s/in/worker", b->scratch);
     mg_path(p->given, "%s/in/libgiven.a", b->scratch);
-    find_folders(b, whose, p);
+    find_folders(b, id, whose, p);
     FILE *list = fopen(p->list, "we");
     if (!list)
         return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));

@@ -1,0 +1,150 @@
+/* 12-disk.c -- how the checks of steps 12.3 to 12.5 see a disk. The worker sends the list of changes that a unit made
+ * to its simulated disk; they are made again on one of ours, and every state is judged that a power cut after any of
+ * them may leave. */
+#include "checks/12-disk.h"
+#include "checks/fill.h"
+#include "worker/disk_ops.h"
+
+#include <inttypes.h>
+
+/* ---- checkpoints ----------------------------------------------------------------------------------------- */
+
+void mg_12_manifest(saved *s, int64_t step)
+{
+    int64_t last = s->count - 1;
+    char text[MG_WORDS];
+    int used = snprintf(text, sizeof text, "step %" PRId64 "\n", step);
+    for (int64_t i = 0; i < last; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "file %" PRId64 " %08" PRIx32 " %s\n", s->bytes[i],
+                         mg_12_crc_of(0, s->data[i], s->bytes[i]), s->name[i]);
+    used += snprintf(text + used, sizeof text - (size_t)used, "end\n");
+    MT_CHECK(used <= MG_SAVED_BYTES, "the manifest has %d bytes", used);
+    strcpy(s->name[last], MT_MANIFEST);
+    s->bytes[last] = used;
+    memcpy(s->data[last], text, (size_t)used);
+}
+
+saved mg_12_saved(mt_rng *rng, int64_t step, int64_t files)
+{
+    saved s = { .step = step, .count = files + 1 };
+    for (int64_t i = 0; i < files; i++) {
+        snprintf(s.name[i], MT_PART_NAME, "part-%" PRId64 "-of-%" PRId64, i + 1, files);
+        s.bytes[i] = mt_rng_below(rng, 6) ? mg_pick(rng, 2, 99) : 0;
+        for (int64_t k = 0; k < s.bytes[i]; k++)
+            s.data[i][k] = (uint8_t)mg_pick(rng, 1, 255); /* no zeros, which a power cut may leave */
+    }
+    mg_12_manifest(&s, step);
+    return s;
+}
+
+void mg_12_path(char path[MG_WORDS], int64_t step, const char *name)
+{
+    int used = snprintf(path, MG_WORDS, MG_RUNS);
+    if (step >= 0)
+        used += snprintf(path + used, MG_WORDS - (size_t)used, "/step-%" PRId64, step);
+    if (name)
+        snprintf(path + used, MG_WORDS - (size_t)used, "/%s", name);
+}
+
+static void make_folder(mt_io *disk, const char *path, const char *parent)
+{
+    disk->mkdir(disk, path);
+    disk->fsync_dir(disk, parent);
+}
+
+mt_io *mg_12_disk(void)
+{
+    mt_io *disk = mt_disk_sim_new();
+    make_folder(disk, MG_RUNS, "/");
+    return disk;
+}
+
+void mg_12_put(mt_io *disk, const saved *s)
+{
+    char path[MG_WORDS];
+    mg_12_path(path, s->step, NULL);
+    make_folder(disk, path, MG_RUNS);
+    for (int64_t i = 0; i < s->count; i++) {
+        mg_12_path(path, s->step, s->name[i]);
+        mt_disk_sim_put(disk, path, s->data[i], s->bytes[i]);
+    }
+}
+
+bool mg_12_has(mt_io *disk, const saved *s, int64_t i, int64_t step)
+{
+    char path[MG_WORDS];
+    int64_t size;
+    mg_12_path(path, step, s->name[i]);
+    const uint8_t *bytes = mt_disk_sim_file(disk, path, &size);
+    return bytes && size == s->bytes[i] && memcmp(bytes, s->data[i], (size_t)size) == 0;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------- */
+
+int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk)
+{
+    int64_t bytes = mg_disk_pack(out, room, disk, 0);
+    MT_CHECK(bytes >= 0, "the disk is too large");
+    return bytes;
+}
+
+void mg_12_begin(mg_run *run, const char *function, const mt_io *before, failure f)
+{
+    static uint8_t packed[MG_DISK_BYTES];
+    int64_t bytes = mg_12_packed(packed, sizeof packed, before);
+    mg_begin(run, function);
+    mg_out(run, "result", MT_I64, MT_SHAPE(3));
+    mg_out(run, "changes", MT_U8, MT_SHAPE(MG_DISK_BYTES));
+    mg_out(run, "message", MT_U8, MT_SHAPE(MG_WORDS));
+    memcpy(mg_in(run, "disk", MT_U8, MT_SHAPE(bytes)), packed, (size_t)bytes);
+    mg_i64(run, "fails", f.n);
+    mg_i64(run, "errno", f.error);
+    mg_i64(run, "all after it", f.from);
+}
+
+bool mg_12_end(mg_run *run, after *a, const mt_io *before)
+{
+    static uint8_t packed[MG_DISK_BYTES];
+    if (!mg_call(run))
+        return false;
+    const int64_t *result = mg_result(run, "result");
+    *a = (after){ mt_disk_sim_new(), mt_disk_sim_ops(before), result[0], result[1] != 0, "" };
+    snprintf(a->message, MG_WORDS, "%.*s", MG_WORDS - 1, (const char *)mg_result(run, "message"));
+    mg_disk_unpack(a->disk, packed, mg_12_packed(packed, sizeof packed, before));
+    if (result[2] >= 0 && result[2] <= MG_DISK_BYTES && mg_disk_unpack(a->disk, mg_result(run, "changes"), result[2]))
+        return true;
+    mg_fail(run, "the disk was changed too often, or by other calls than those of mt_io");
+    mt_disk_sim_free(a->disk);
+    return false;
+}
+
+/* ---- power cuts ------------------------------------------------------------------------------------------ */
+
+static const char *op_words(const mt_io *disk, int64_t i, char words[MG_WORDS])
+{
+    static const char *const kinds[] = { "create",    "write",      "fsync of a file", "naming",
+                                         "rename to", "removal of", "mkdir of",        "fsync of the folder" };
+    const op *o = &((const disk_sim *)disk)->op[i];
+    snprintf(words, MG_WORDS, "%s%s%s", kinds[o->kind], o->path ? " " : "", o->to ? o->to : o->path ? o->path : "");
+    return words;
+}
+
+bool mg_12_survives(mg_run *run, const after *a, disk_rule rule, const void *user)
+{
+    char words[MG_WORDS];
+    int64_t last = mt_disk_sim_ops(a->disk);
+    for (int64_t ops = a->first; ops <= last; ops++)
+        for (int64_t s = 0; s < mt_disk_sim_states(a->disk, ops); s++) {
+            mt_io *left = mt_disk_sim_cut(a->disk, ops, s);
+            const char *wrong = rule(left, user, ops == last && a->status == MT_OK);
+            if (wrong)
+                mg_fail(run, "a power cut %s %s (change %" PRId64 " of %" PRId64 ") may leave %s",
+                        ops == last ? "at the end, after" : "after",
+                        ops > a->first ? op_words(a->disk, ops - 1, words) : "the begin", ops - a->first,
+                        last - a->first, wrong);
+            mt_disk_sim_free(left);
+            if (wrong)
+                return false;
+        }
+    return true;
+}

@@ -1,0 +1,59 @@
+/* 12-disk.h -- checkpoints on a simulated disk, for the checks of steps 12.3 to 12.5. */
+#ifndef MG_CHECKS_12_DISK_H
+#define MG_CHECKS_12_DISK_H
+
+#include "checks/12-checkpoints.h"
+#include "ckpt/commit.h"
+#include "testing/disk_sim.h"
+
+#define MG_RUNS "/runs"
+enum { MG_SAVED_FILES = 6, MG_SAVED_BYTES = 300, MG_WORDS = 512 };
+
+/* What a checkpoint consists of; the last file is the manifest (worker/calls_12_manifest.c has its format). */
+typedef struct saved {
+    int64_t step, count;
+    char name[MG_SAVED_FILES][MT_PART_NAME];
+    int64_t bytes[MG_SAVED_FILES];
+    uint8_t data[MG_SAVED_FILES][MG_SAVED_BYTES];
+} saved;
+
+/* mg_12_saved -- random files, one of them empty now and then; `files` without the manifest. */
+saved mg_12_saved(mt_rng *rng, int64_t step, int64_t files);
+void mg_12_manifest(saved *s, int64_t step); /* make the manifest again, with this step in it */
+uint32_t mg_12_crc_of(uint32_t crc, const uint8_t *data, int64_t bytes);
+
+mt_io *mg_12_disk(void);                     /* with an empty folder MG_RUNS */
+void mg_12_put(mt_io *disk, const saved *s); /* as if another program had written it */
+void mg_12_path(char path[MG_WORDS], int64_t step,
+                const char *name); /* name NULL: of the folder; step < 0: in MG_RUNS */
+bool mg_12_has(mt_io *disk, const saved *s, int64_t i, int64_t step); /* the i-th file of s, in that step's folder */
+
+/* mg_12_packed -- all of a disk as the worker takes it; the bytes used. */
+int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk);
+
+/* What the unit did, seen from here. */
+typedef struct after {
+    mt_io *disk; /* with all changes; to be freed */
+    int64_t first, status;
+    bool failed; /* a call of mt_io did, as asked for */
+    char message[MG_WORDS];
+} after;
+
+/* A call that fails: the n-th, with this errno, and all after it. n < 0: none. */
+typedef struct failure {
+    int64_t n;
+    int error;
+    bool from;
+} failure;
+
+/* mg_12_begin -- what every call on a disk begins with; then the arguments of its own, then mg_12_end: makes the call,
+ * and replays what the unit did. False: the run has its verdict. */
+void mg_12_begin(mg_run *run, const char *function, const mt_io *before, failure f);
+bool mg_12_end(mg_run *run, after *a, const mt_io *before);
+
+/* mg_12_survives -- every state that a power cut may leave, from the first change of the call on: rule(left, user, true
+ * if the call is complete) is NULL or says what is wrong. */
+typedef const char *(*disk_rule)(mt_io *left, const void *user, bool complete);
+bool mg_12_survives(mg_run *run, const after *a, disk_rule rule, const void *user);
+
+#endif

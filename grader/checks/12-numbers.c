@@ -1,0 +1,372 @@
+/* 12-numbers.c -- how the checks of steps 12.1, 12.2 and 12.6 run: sums one bit at a time, plans one item at a time,
+ * runs one failure at a time. Rows: 12-checkpoints.c. */
+#include "checks/12-disk.h"
+#include "checks/fill.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- 12.1 sums ------------------------------------------------------------------------------------------- */
+
+enum { POLYNOMIAL_BITS = 32 };
+static const uint32_t polynomial = 0x82F63B78u; /* RFC 3720: 0x1EDC6F41 with its bits in reverse */
+
+uint32_t mg_12_crc_of(uint32_t crc, const uint8_t *p, int64_t bytes)
+{
+    crc = ~crc;
+    while (bytes-- > 0) {
+        crc ^= *p++;
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc & 1 ? crc >> 1 ^ polynomial : crc >> 1;
+    }
+    return ~crc;
+}
+
+static uint32_t apply(const uint32_t matrix[POLYNOMIAL_BITS], uint32_t x)
+{
+    uint32_t y = 0;
+    for (int i = 0; i < POLYNOMIAL_BITS; i++)
+        y ^= x >> i & 1 ? matrix[i] : 0;
+    return y;
+}
+
+/* crc of A with so many zero bytes behind it, without complements: the 32 x 32 matrix of one bit, squared for each
+ * power of two. */
+static uint32_t shifted(uint32_t crc, int64_t bytes)
+{
+    uint32_t matrix[POLYNOMIAL_BITS], square[POLYNOMIAL_BITS];
+    for (int i = 0; i < POLYNOMIAL_BITS; i++)
+        matrix[i] = i ? 1u << (i - 1) : polynomial;
+    for (uint64_t bits = 8 * (uint64_t)bytes; bits; bits >>= 1) {
+        crc = bits & 1 ? apply(matrix, crc) : crc;
+        for (int i = 0; i < POLYNOMIAL_BITS; i++)
+            square[i] = apply(matrix, matrix[i]);
+        memcpy(matrix, square, sizeof matrix);
+    }
+    return crc;
+}
+
+/* Compares sums; their inputs are named by `what` (an index). */
+static bool judge_sums(mg_run *run, int64_t n, const uint32_t *want, const int64_t *bytes)
+{
+    const int64_t *got = mg_result(run, "crc");
+    for (int64_t i = 0; i < n; i++)
+        if (got[i] != want[i]) {
+            mg_fail(run, "call %" PRId64 ", %" PRId64 " bytes: %08" PRIx64 ", expected %08" PRIx32, i, bytes[i],
+                    (uint64_t)got[i], want[i]);
+            return false;
+        }
+    return true;
+}
+
+enum { SUMS = 24, STREAM = 1 << 14, DATA = 6 * STREAM + 4096 };
+
+static int64_t length_of(mt_rng *rng, crc_about about, int64_t i)
+{
+    static const int64_t places[] = { 3 * STREAM, 6 * STREAM, STREAM, 2 * STREAM };
+    if (about == CRC_LONG)
+        return i < 12 ? places[i % 4] + mg_pick(rng, -9, 9) : mg_pick(rng, 0, DATA - 16);
+    return i < 20 ? i : mg_pick(rng, 20, 300);
+}
+
+void mg_12_crc(mg_run *run, const void *one_case)
+{
+    const crc_case *c = one_case;
+    uint32_t want[SUMS];
+    int64_t bytes[SUMS];
+    int64_t data_bytes = c->about == CRC_LONG ? DATA : 320, calls = c->about == CRC_KNOWN ? 1 : SUMS;
+    mg_begin(run, c->function);
+    mg_out(run, "crc", MT_I64, MT_SHAPE(calls));
+    if (c->about == CRC_KNOWN)
+        data_bytes = 9;
+    uint8_t *data = mg_in(run, "data", MT_U8, MT_SHAPE(data_bytes));
+    int64_t *offset = mg_in(run, "offset", MT_I64, MT_SHAPE(calls));
+    int64_t *length = mg_in(run, "bytes", MT_I64, MT_SHAPE(calls));
+    int64_t *start = mg_in(run, "start", MT_I64, MT_SHAPE(calls));
+    for (int64_t i = 0; i < data_bytes; i++)
+        data[i] = (uint8_t)mt_rng_u32(mg_rng(run));
+    for (int64_t i = 0; i < calls; i++) {
+        length[i] = length_of(mg_rng(run), c->about, i);
+        offset[i] = mg_pick(mg_rng(run), 0, mt_min(15, data_bytes - length[i]));
+        start[i] = c->about == CRC_CONTINUED ? mt_rng_u32(mg_rng(run)) : 0;
+    }
+    if (c->about == CRC_KNOWN) { /* the check value of the catalogues, which this oracle must have too */
+        memcpy(data, "123456789", 9);
+        length[0] = 9;
+        offset[0] = 0;
+        MT_CHECK(mg_12_crc_of(0, data, 9) == 0xE3069283u, "the oracle is wrong");
+    }
+    for (int64_t i = 0; i < calls; i++) {
+        bytes[i] = length[i];
+        want[i] = mg_12_crc_of((uint32_t)start[i], data + offset[i], length[i]);
+    }
+    if (mg_call(run))
+        judge_sums(run, calls, want, bytes);
+}
+
+void mg_12_join(mg_run *run, const void *one_case)
+{
+    join_about about = ((const join_case *)one_case)->about;
+    uint32_t want[SUMS];
+    int64_t length[SUMS];
+    mg_begin(run, "mt_crc32c_join");
+    mg_out(run, "crc", MT_I64, MT_SHAPE(SUMS));
+    int64_t *a = mg_in(run, "a", MT_I64, MT_SHAPE(SUMS));
+    int64_t *b = mg_in(run, "b", MT_I64, MT_SHAPE(SUMS));
+    int64_t *bytes = mg_in(run, "bytes of b", MT_I64, MT_SHAPE(SUMS));
+    for (int i = 0; i < SUMS; i++) {
+        a[i] = mt_rng_u32(mg_rng(run));
+        b[i] = about == JOIN_EMPTY ? 0 : mt_rng_u32(mg_rng(run));
+        length[i] = bytes[i] = about == JOIN_EMPTY ? 0
+                               : about == JOIN_ANY
+                                   ? mg_pick_size(mg_rng(run), 1, 5000)
+                                   : mt_rng_below(mg_rng(run), (int64_t)1 << mg_pick(mg_rng(run), 31, 50));
+        want[i] = shifted((uint32_t)a[i], bytes[i]) ^ (uint32_t)b[i];
+    }
+    if (mg_call(run))
+        judge_sums(run, SUMS, want, length);
+}
+
+/* ---- 12.1 speed */
+
+enum { RACED = 1 << 18, TIMES = 64 };
+static uint32_t raced; /* the sum of the call that is being made */
+
+static void describe_race(mg_run *run, const void *one_case, const char *function)
+{
+    (void)one_case;
+    mg_begin(run, function);
+    mg_out(run, "crc", MT_I64, MT_SHAPE(1));
+    uint64_t *data = mg_in(run, "data", MT_U8, MT_SHAPE(RACED));
+    for (int i = 0; i < RACED / 8; i++)
+        data[i] = mt_rng_u64(mg_rng(run));
+    mg_i64(run, "times", TIMES);
+    uint32_t once = mg_12_crc_of(0, (const uint8_t *)data, RACED);
+    raced = 0;
+    for (int i = 0; i < TIMES; i++)
+        raced = shifted(raced, RACED) ^ once;
+}
+
+static bool verify_race(mg_run *run, const void *one_case)
+{
+    int64_t bytes = (int64_t)RACED * TIMES;
+    (void)one_case;
+    return judge_sums(run, 1, &raced, &bytes);
+}
+
+void mg_12_crc_speed(mg_run *run, const void *one_case)
+{
+    const mg_race race = { .bar = "12.1 speed",
+                           .ours = "mt_crc32c_sse42, repeated",
+                           .theirs = "mt_crc32c_sse42, repeated",
+                           .against = "the reference",
+                           .threads = 1,
+                           .describe = describe_race,
+                           .verify = verify_race };
+    mg_perf(run, &race, one_case);
+}
+
+/* ---- 12.2 the plan --------------------------------------------------------------------------------------- */
+
+enum { ITEMS = 40 };
+
+typedef struct list {
+    int64_t elements[ITEMS], dtype[ITEMS], n, limit; /* elements -1: no tensor */
+} list;
+
+static int64_t bytes_of(const list *l, int64_t i)
+{
+    static const int64_t sizes[] = {
+        [MT_F32] = 4, [MT_F16] = 2, [MT_BF16] = 2, [MT_I32] = 4, [MT_I64] = 8, [MT_U8] = 1
+    };
+    return mt_max(l->elements[i], 0) * sizes[l->dtype[i]];
+}
+
+static list list_of(mt_rng *rng, plan_about about, int round)
+{
+    static const int64_t types[] = { MT_F32, MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
+    list l = { .n = about == PLAN_NONE && round % 2 == 0 ? 0 : mg_pick(rng, 1, ITEMS), .limit = mg_pick(rng, 1, 400) };
+    for (int64_t i = 0; i < l.n; i++) {
+        l.dtype[i] = types[mt_rng_below(rng, MT_COUNT(types))];
+        l.elements[i] = mg_pick(rng, 1, about == PLAN_LARGE ? 400 : 30);
+        if (about == PLAN_WITHOUT || about == PLAN_NONE)
+            l.elements[i] = mt_rng_below(rng, 3) && about == PLAN_WITHOUT ? l.elements[i] : -mt_rng_below(rng, 2);
+        if (about == PLAN_FULL) { /* two, three ... of them fill a file */
+            l.dtype[i] = MT_F16;
+            l.elements[i] = 6 * mg_pick(rng, 1, 4);
+            l.limit = 48;
+        }
+        if (about == PLAN_HUGE) {
+            l.elements[i] <<= 47;
+            l.limit = ((int64_t)1 << 54) + mg_pick(rng, -1, 1);
+            l.elements[i] += mt_rng_below(rng, 2) * ((int64_t)1 << 31);
+        }
+    }
+    return l;
+}
+
+static bool check_plan(mg_run *run, const list *l)
+{
+    int64_t want[ITEMS + 2] = { 0 }, shards = 1, used = 0;
+    for (int64_t i = 0; i < l->n; used += bytes_of(l, i++))
+        if (bytes_of(l, i) > 0 && used > 0 && (used > l->limit || bytes_of(l, i) > l->limit - used)) {
+            want[shards++] = i;
+            used = 0;
+        }
+    want[shards] = l->n;
+    mg_begin(run, "mt_shards_plan");
+    mg_out(run, "shards", MT_I64, MT_SHAPE(1));
+    mg_out(run, "begin", MT_I64, MT_SHAPE(l->n + 2));
+    memcpy(mg_in(run, "elements", MT_I64, MT_SHAPE(l->n)), l->elements, (size_t)l->n * sizeof *l->elements);
+    memcpy(mg_in(run, "dtype", MT_I64, MT_SHAPE(l->n)), l->dtype, (size_t)l->n * sizeof *l->dtype);
+    mg_i64(run, "limit", l->limit);
+    if (!mg_call(run))
+        return false;
+    int64_t got = *(const int64_t *)mg_result(run, "shards");
+    const int64_t *begin = mg_result(run, "begin");
+    for (int64_t s = 0; s <= mt_min(got, shards); s++)
+        if (begin[s] != want[s]) {
+            mg_fail(run,
+                    "file %" PRId64 " begins with item %" PRId64 ", expected %" PRId64 ": files of %" PRId64
+                    " bytes, %" PRId64 " items",
+                    s, begin[s], want[s], l->limit, l->n);
+            return false;
+        }
+    if (got != shards)
+        mg_fail(run, "%" PRId64 " files, expected %" PRId64, got, shards);
+    return got == shards;
+}
+
+void mg_12_plan(mg_run *run, const void *one_case)
+{
+    bool good = true;
+    for (int round = 0; round < 8 && good; round++) {
+        list l = list_of(mg_rng(run), ((const plan_case *)one_case)->about, round);
+        good = check_plan(run, &l);
+    }
+}
+
+/* ---- 12.6 intervals -------------------------------------------------------------------------------------- */
+
+enum { RUNS = 12, PLAN = 5 };
+
+static int64_t bits(double x)
+{
+    int64_t result;
+    memcpy(&result, &x, sizeof x);
+    return result;
+}
+
+static double number(int64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The part of the time that saves and failures take, to first order. */
+static double cost_of(double t, double cost, double mtbf)
+{
+    return cost / t + t / (2 * mtbf);
+}
+
+/* The minimum, between bounds far apart: the sum falls before it and rises after it, so a third of the interval can be
+ * left out each time. It is found to half of the digits, where the sum no longer changes. */
+static double least_cost(double cost, double mtbf)
+{
+    double low = log(cost) - 60, high = log(mtbf) + 60;
+    while (high - low > 1e-9) {
+        double a = low + (high - low) / 3, b = high - (high - low) / 3;
+        if (cost_of(exp(a), cost, mtbf) < cost_of(exp(b), cost, mtbf))
+            high = b;
+        else
+            low = a;
+    }
+    return exp((low + high) / 2);
+}
+
+void mg_12_young(mg_run *run, const void *one_case)
+{
+    double cost[RUNS], mtbf[RUNS];
+    (void)one_case;
+    mg_begin(run, "mt_young_interval");
+    mg_out(run, "interval", MT_I64, MT_SHAPE(RUNS));
+    int64_t *c = mg_in(run, "cost", MT_I64, MT_SHAPE(RUNS));
+    int64_t *m = mg_in(run, "mtbf", MT_I64, MT_SHAPE(RUNS));
+    for (int i = 0; i < RUNS; i++) {
+        cost[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), (int)mg_pick(mg_rng(run), -10, 10));
+        mtbf[i] = ldexp(1 + (double)mt_rng_uniform(mg_rng(run)), (int)mg_pick(mg_rng(run), 4, 30));
+        c[i] = bits(cost[i]);
+        m[i] = bits(mtbf[i]);
+    }
+    if (!mg_call(run))
+        return;
+    const int64_t *got = mg_result(run, "interval");
+    for (int i = 0; i < RUNS; i++) {
+        double t = number(got[i]), want = least_cost(cost[i], mtbf[i]);
+        if (fabs(t - want) <= 1e-6 * want)
+            continue;
+        mg_fail(run,
+                "a save of %.6g s, a failure each %.6g s: an interval of %.9g s, of which saves and failures take "
+                "%.6g of the time; %.9g s: %.6g",
+                cost[i], mtbf[i], t, cost_of(t, cost[i], mtbf[i]), want, cost_of(want, cost[i], mtbf[i]));
+        return;
+    }
+}
+
+/* A run as a list of failures: up to each of them so many whole pieces fit. */
+static double waste_of(const int64_t p[PLAN], mt_rng rng)
+{
+    double work = (double)p[0], interval = (double)p[1], cost = (double)p[2], restart = (double)p[3],
+           mtbf = (double)p[4];
+    double time = 0, left = work;
+    for (;;) {
+        double life = -mtbf * log(1 - (double)mt_rng_uniform(&rng));
+        double pieces = ceil(left / interval);
+        if (left + pieces * cost <= life)
+            return 1 - work / (time + left + pieces * cost);
+        left -= interval * fmin(floor(life / (interval + cost)), floor(left / interval));
+        time += life + restart;
+    }
+}
+
+static void plan_run(mt_rng *rng, run_about about, int64_t p[PLAN])
+{
+    p[1] = mg_pick(rng, 5, 60);
+    p[2] = about == RUN_SAVES ? mg_pick(rng, 20, 200) : mg_pick(rng, 1, 5);
+    p[3] = about == RUN_RESTART ? mg_pick(rng, 500, 5000) : mg_pick(rng, 1, 9);
+    p[4] = about == RUN_SAFE || about == RUN_SHORTER ? (int64_t)1 << 60 : mg_pick(rng, 3, 9) * (p[1] + p[2]);
+    p[0] = p[1] * mg_pick(rng, 1, 200) + (about == RUN_SAFE ? 0 : mg_pick(rng, 1, p[1] - 1));
+    if (about == RUN_SHORTER && mt_rng_below(rng, 3) == 0)
+        p[0] = mg_pick(rng, 1, p[1] - 1);
+}
+
+void mg_12_waste(mg_run *run, const void *one_case)
+{
+    double want[RUNS];
+    mg_begin(run, "mt_run_waste");
+    mg_out(run, "waste", MT_I64, MT_SHAPE(RUNS));
+    int64_t *plan = mg_in(run, "plan", MT_I64, MT_SHAPE(RUNS, PLAN));
+    int64_t *seed = mg_in(run, "seed", MT_I64, MT_SHAPE(RUNS));
+    int64_t shown[RUNS][PLAN];
+    for (int i = 0; i < RUNS; i++) {
+        seed[i] = (int64_t)(mt_rng_u64(mg_rng(run)) >> 1);
+        plan_run(mg_rng(run), ((const run_case *)one_case)->about, plan + (ptrdiff_t)i * PLAN);
+        memcpy(shown[i], plan + (ptrdiff_t)i * PLAN, sizeof shown[i]);
+        want[i] = waste_of(shown[i], mt_rng_new((uint64_t)seed[i], 0));
+    }
+    if (!mg_call(run))
+        return;
+    const int64_t *got = mg_result(run, "waste");
+    for (int i = 0; i < RUNS; i++)
+        if (!(fabs(number(got[i]) - want[i]) <= 1e-9)) { /* thousands of sums and differences, each off by 2^-53 */
+            const int64_t *p = shown[i];
+            mg_fail(run,
+                    "work %" PRId64 " s, saved each %" PRId64 " s in %" PRId64 " s, restart %" PRId64
+                    " s, a failure each %" PRId64 " s: waste %.9g, expected %.9g",
+                    p[0], p[1], p[2], p[3], p[4], number(got[i]), want[i]);
+            return;
+        }
+}

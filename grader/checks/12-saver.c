@@ -1,0 +1,185 @@
+/* 12-saver.c -- how the checks of step 12.7 run: a list of saves and waits, and what a slow writer is given meanwhile.
+ * Rows: 12-checkpoints.c. */
+#include "checks/12-checkpoints.h"
+#include "checks/fill.h"
+#include "worker/saver.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { EVENTS = 8 };
+
+typedef struct script {
+    int64_t event[EVENTS][MG_SAVER_COLUMNS], n;
+    bool async, refused; /* refused: there is no thread to be had */
+} script;
+
+static void add(script *s, int64_t action, int64_t hold, mt_status status)
+{
+    int64_t step = s->n ? s->event[s->n - 1][1] + 3 : 0;
+    memcpy(s->event[s->n++], (const int64_t[]){ action, step, hold, status }, sizeof s->event[0]);
+}
+
+static script script_of(mt_rng *rng, saver_about about)
+{
+    script s = { .async = about != SAVER_HERE, .refused = about == SAVER_REFUSED };
+    add(&s, MG_SAVER_SAVE, about == SAVER_NEXT ? 2 : 1,
+        about == SAVER_ERROR || about == SAVER_ENDS ? MT_ERR_IO : MT_OK);
+    s.event[0][1] = mg_pick(rng, 1, 500);
+    switch (about) {
+    case SAVER_ERROR:
+        add(&s, MG_SAVER_WAIT, 0, 0);
+        add(&s, MG_SAVER_WAIT, 0, 0);
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        break;
+    case SAVER_ENDS:
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        break;
+    case SAVER_NEXT:
+        add(&s, MG_SAVER_SAVE, 2, MT_OK);
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        break;
+    case SAVER_HERE:
+    case SAVER_REFUSED:
+        add(&s, MG_SAVER_SAVE, 1, MT_ERR_IO);
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        break;
+    default:
+        add(&s, MG_SAVER_WAIT, 0, 0);
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        add(&s, MG_SAVER_WAIT, 0, 0);
+        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+    }
+    add(&s, MG_SAVER_WAIT, 0, 0);
+    return s;
+}
+
+/* What must come back. */
+typedef struct wanted {
+    int64_t status[EVENTS], done[EVENTS];        /* writes that are done when an event returns */
+    int64_t step[EVENTS], writes, about[EVENTS]; /* about: the step of the error that an event reports */
+} wanted;
+
+static wanted want_of(const script *s)
+{
+    wanted w = { 0 };
+    int64_t pending = MT_OK, failed = 0;
+    bool here = !s->async || s->refused;
+    for (int64_t i = 0; i < s->n; i++) {
+        const int64_t *e = s->event[i];
+        w.status[i] = pending;
+        w.about[i] = failed;
+        w.done[i] = w.writes;
+        if (e[0] == MG_SAVER_SAVE && pending == MT_OK) {
+            w.step[w.writes++] = e[1];
+            pending = e[3];
+            failed = e[1];
+            if (here) {
+                w.status[i] = pending;
+                w.about[i] = failed;
+                w.done[i] = w.writes;
+                pending = MT_OK;
+            }
+        } else {
+            pending = MT_OK;
+        }
+    }
+    return w;
+}
+
+static bool judge_events(mg_run *run, const script *s, const wanted *w)
+{
+    const int64_t *status = mg_result(run, "status"), *done = mg_result(run, "done");
+    const char *message = mg_result(run, "messages");
+    char words[MG_SAVER_WORDS];
+    for (int64_t i = 0; i < s->n; i++) {
+        const char *name = s->event[i][0] == MG_SAVER_SAVE ? "save" : "wait", *said = message + i * MG_SAVER_WORDS;
+        snprintf(words, sizeof words, "writing step %" PRId64 " failed", w->about[i]);
+        if (status[i] != w->status[i])
+            mg_fail(run, "event %" PRId64 ", a %s: status %" PRId64 ", expected %" PRId64, i + 1, name, status[i],
+                    w->status[i]);
+        else if (done[i] != w->done[i])
+            mg_fail(run, "event %" PRId64 ", a %s: when it returns, %" PRId64 " saves are written, expected %" PRId64,
+                    i + 1, name, done[i], w->done[i]);
+        else if (status[i] != MT_OK && !memmem(said, MG_SAVER_WORDS, words, strlen(words)))
+            mg_fail(run, "event %" PRId64 ", a %s: mt_last_error() is \"%.63s\", expected that %s", i + 1, name, said,
+                    words);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
+static bool judge_write(mg_run *run, const wanted *w, int64_t i)
+{
+    const float *value = (const float *)mg_result(run, "values") + i * MG_SAVER_VALUES;
+    const char *text = (const char *)mg_result(run, "texts") + i * MG_SAVER_WORDS;
+    char rows[MG_SAVER_WORDS];
+    int64_t step = ((const int64_t *)mg_result(run, "step"))[i];
+    if (step != w->step[i]) {
+        mg_fail(run, "write %" PRId64 " is that of step %" PRId64 ", expected %" PRId64, i + 1, step, w->step[i]);
+        return false;
+    }
+    for (int k = 0; k < MG_SAVER_VALUES; k++)
+        if (value[k] != mg_saver_value(step, k)) {
+            mg_fail(run, "step %" PRId64 ": value %d of the %s is written as %g, expected %g%s", step, k,
+                    k < MG_SAVER_MODEL ? "model" : "rest", (double)value[k], (double)mg_saver_value(step, k),
+                    value[k] == -1 ? "; it is what training changed it to" : "");
+            return false;
+        }
+    snprintf(rows, sizeof rows, "rows=%" PRId64 " ", step);
+    if (memmem(text, MG_SAVER_WORDS, rows, strlen(rows)) && memmem(text, MG_SAVER_WORDS, "dtype=f32 ", 10))
+        return true;
+    mg_fail(run, "step %" PRId64 ": integers and settings are written as \"%.63s\"", step, text);
+    return false;
+}
+
+static bool judge_writes(mg_run *run, const script *s, const wanted *w)
+{
+    int64_t writes = *(const int64_t *)mg_result(run, "writes"), thread = s->async && !s->refused ? 2 : 1;
+    const int64_t *threads = mg_result(run, "threads");
+    if (writes != w->writes) {
+        mg_fail(run, "%" PRId64 " saves were written, expected %" PRId64, writes, w->writes);
+        return false;
+    }
+    for (int64_t i = 0; i < writes; i++) {
+        if (threads[i] != thread) {
+            mg_fail(run, "write %" PRId64 " %s, expected in %s", i + 1,
+                    threads[i] >= 4   ? "began before the one before it was done"
+                    : threads[i] == 1 ? "was made in the thread of training"
+                                      : "was made in another thread",
+                    thread == 1 ? "the thread of training" : "another thread");
+            return false;
+        }
+        if (!judge_write(run, w, i))
+            return false;
+    }
+    return true;
+}
+
+void mg_12_saver(mg_run *run, const void *one_case)
+{
+    saver_about about = ((const saver_case *)one_case)->about;
+    script s = script_of(mg_rng(run), about);
+    wanted w = want_of(&s);
+    mg_begin(run, "mt_saver");
+    mg_out(run, "status", MT_I64, MT_SHAPE(s.n));
+    mg_out(run, "done", MT_I64, MT_SHAPE(s.n));
+    mg_out(run, "messages", MT_U8, MT_SHAPE(s.n, MG_SAVER_WORDS));
+    mg_out(run, "step", MT_I64, MT_SHAPE(s.n));
+    mg_out(run, "threads", MT_I64, MT_SHAPE(s.n));
+    mg_out(run, "values", MT_F32, MT_SHAPE(s.n, MG_SAVER_VALUES));
+    mg_out(run, "texts", MT_U8, MT_SHAPE(s.n, MG_SAVER_WORDS));
+    mg_out(run, "writes", MT_I64, MT_SHAPE(2));
+    memcpy(mg_in(run, "script", MT_I64, MT_SHAPE(s.n, MG_SAVER_COLUMNS)), s.event, (size_t)s.n * sizeof s.event[0]);
+    mg_i64(run, "async", s.async);
+    mg_i64(run, "no thread", s.refused);
+    if (!mg_call(run))
+        return;
+    bool good = about == SAVER_VALUES || judge_events(run, &s, &w);
+    if (good && about != SAVER_GOES_ON && about != SAVER_WAITS)
+        judge_writes(run, &s, &w);
+}

@@ -1,0 +1,109 @@
+/* calls_12.c -- the functions of lab 12 that the worker calls: sums, the plan of shards, intervals. */
+#include "ckpt/crc32c.h"
+#include "ckpt/interval.h"
+#include "ckpt/shards.h"
+#include "worker/calls_12.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint32_t (*crc_of)(uint32_t crc, const void *data, int64_t bytes);
+
+/* crc [n]; data; offset, bytes, start [n]: n calls */
+static void sums(const mg_value *v, crc_of of)
+{
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = of((uint32_t)v[4].i64s[i], v[1].u8 + v[2].i64s[i], v[3].i64s[i]);
+}
+
+static void by_table(const mg_value *v)
+{
+    sums(v, mt_crc32c_table);
+}
+
+static void by_instruction(const mg_value *v)
+{
+    sums(v, mt_crc32c_sse42);
+}
+
+/* Data again and again, each time continued: an array that is not in a cache would be a measurement of memory. */
+static void repeated(const mg_value *v) /* crc [1]; data; times */
+{
+    uint32_t crc = 0;
+    for (int64_t i = 0; i < N(2); i++)
+        crc = mt_crc32c_sse42(crc, v[1].u8, v[1].count);
+    v[0].i64s[0] = crc;
+}
+
+static void join(const mg_value *v) /* crc [n]; a, b, bytes of b [n] */
+{
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = mt_crc32c_join((uint32_t)v[1].i64s[i], (uint32_t)v[2].i64s[i], v[3].i64s[i]);
+}
+
+/* shards [1], begin [n+2]; elements (-1: no tensor), dtype [n]; limit. The tensors have a shape and no memory. */
+static void plan(const mg_value *v)
+{
+    int64_t n = v[2].count;
+    mt_tensor *tensors = calloc((size_t)n + 1, sizeof *tensors);
+    mt_state_item *items = calloc((size_t)n + 1, sizeof *items);
+    MT_CHECK(tensors && items, "out of memory");
+    for (int64_t i = 0; i < n; i++) {
+        tensors[i].view = mt_view_contiguous(MT_SHAPE(mt_max(v[2].i64s[i], 0)));
+        tensors[i].dtype = (mt_dtype)v[3].i64s[i];
+        items[i].tensor = v[2].i64s[i] >= 0 ? &tensors[i] : NULL;
+    }
+    v[0].i64s[0] = mt_shards_plan(v[1].i64s, &(mt_state){ items, n }, N(4));
+    free(items);
+    free(tensors);
+}
+
+static double number(int64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static int64_t bits(double x)
+{
+    int64_t result;
+    memcpy(&result, &x, sizeof x);
+    return result;
+}
+
+static void young(const mg_value *v) /* interval [n]; cost, mtbf [n]: all of them the bits of doubles */
+{
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = bits(mt_young_interval(number(v[1].i64s[i]), number(v[2].i64s[i])));
+}
+
+static void waste(const mg_value *v) /* waste [n], the bits of doubles; plan [n,5], seed [n] */
+{
+    for (int64_t i = 0; i < v[0].count; i++) {
+        const int64_t *p = v[1].i64s + 5 * i;
+        mt_run_plan plan = { (double)p[0], (double)p[1], (double)p[2], (double)p[3], (double)p[4] };
+        mt_rng rng = mt_rng_new((uint64_t)v[2].i64s[i], 0);
+        v[0].i64s[i] = bits(mt_run_waste(&plan, &rng));
+    }
+}
+
+const mg_function mg_calls_12[] = {
+    { "mt_crc32c_table", by_table },
+    { "mt_crc32c_sse42", by_instruction },
+    { "mt_crc32c_sse42, repeated", repeated },
+    { "mt_crc32c_join", join },
+    { "mt_shards_plan", plan },
+    { "mt_young_interval", young },
+    { "mt_run_waste", waste },
+    { "mt_commit_file", mg_call_commit },
+    { "mt_commit", mg_call_commit },
+    { "mt_checkpoint_remove", mg_call_remove },
+    { "mt_checkpoint_check", mg_call_check },
+    { "mt_checkpoint_check, damaged", mg_call_damage },
+    { "mt_recover", mg_call_recover },
+    { "mt_keeps", mg_call_keeps },
+    { "mt_checkpoint_prune", mg_call_prune },
+    { "mt_saver", mg_call_saver },
+    { NULL, NULL },
+};

@@ -1,0 +1,181 @@
+/* calls_12_disk.c -- how the worker calls steps 12.3 to 12.5: on a simulated disk, whose changes it sends back. */
+#include "ckpt/recover.h"
+#include "ckpt/retain.h"
+#include "worker/calls_12.h"
+#include "worker/disk_ops.h"
+
+#define RUNS "/runs"
+
+/* ---- begin and end: every call begins with
+ * result {status, whether a call failed, bytes of trace} [3], trace [], message []; disk []; fail n, error, from */
+
+enum { RESULT, TRACE, MESSAGE, DISK, FAIL, ERROR, FROM, MORE };
+
+static int64_t before; /* changes of the disk as it was sent */
+
+static mt_io *begin(const mg_value *v)
+{
+    mt_io *disk = mt_disk_sim_new();
+    MT_CHECK(mg_disk_unpack(disk, v[DISK].u8, v[DISK].count), "the checker's disk cannot be read");
+    before = mt_disk_sim_ops(disk);
+    mt_disk_sim_fail(disk, N(FAIL), (int)N(ERROR), N(FROM));
+    mt_io_use(disk);
+    return disk;
+}
+
+static void end(const mg_value *v, mt_io *disk, mt_status status)
+{
+    v[RESULT].i64s[0] = status;
+    v[RESULT].i64s[1] = mt_disk_sim_failed(disk);
+    v[RESULT].i64s[2] = mg_disk_pack(v[TRACE].u8, v[TRACE].count, disk, before);
+    snprintf((char *)v[MESSAGE].u8, (size_t)v[MESSAGE].count, "%s", status == MT_OK ? "" : mt_last_error());
+    mt_io_use(NULL);
+    mt_disk_sim_free(disk);
+}
+
+/* ---- 12.3 ------------------------------------------------------------------------------------------------ */
+
+/* Not mt_part_put, which calls a unit of step 12.1. In two pieces. */
+static void put(mt_part *part, const void *user)
+{
+    const mg_value *data = user;
+    size_t half = (size_t)data->count / 2;
+    fwrite(data->u8, 1, half, part->out);
+    fflush(part->out);
+    fwrite(data->u8 + half, 1, (size_t)data->count - half, part->out);
+}
+
+/* names [n,64], bytes [n], data: parts. The last one is the manifest. */
+static mt_part *parts_of(const mg_value *v, mg_value **pieces)
+{
+    int64_t n = v[1].count, at = 0;
+    mt_part *parts = calloc((size_t)n + 1, sizeof *parts);
+    *pieces = calloc((size_t)n + 1, sizeof **pieces);
+    MT_CHECK(parts && *pieces, "out of memory");
+    for (int64_t i = 0; i < n; i++) {
+        (*pieces)[i] = (mg_value){ .u8 = v[2].u8 + at, .count = v[1].i64s[i] };
+        at += v[1].i64s[i];
+        parts[i].put = put;
+        parts[i].user = &(*pieces)[i];
+        memcpy(parts[i].name, v[0].u8 + i * MT_PART_NAME, MT_PART_NAME);
+    }
+    return parts;
+}
+
+void mg_call_commit(const mg_value *v) /* ...; names, bytes, data; step; -1: the first file alone, in /runs */
+{
+    char folder[MT_PATH_SIZE];
+    mg_value *pieces;
+    mt_part *parts = parts_of(v + MORE, &pieces);
+    mt_io *disk = begin(v);
+    int64_t step = N(MORE + 3);
+    mt_checkpoint_path(folder, RUNS, step);
+    end(v, disk, step < 0 ? mt_commit_file(RUNS, parts) : mt_commit(folder, parts, v[MORE + 1].count));
+    free(parts);
+    free(pieces);
+}
+
+void mg_call_remove(const mg_value *v) /* ...; step */
+{
+    char folder[MT_PATH_SIZE];
+    mt_io *disk = begin(v);
+    mt_checkpoint_path(folder, RUNS, N(MORE));
+    end(v, disk, mt_checkpoint_remove(folder));
+}
+
+/* ---- 12.4 ------------------------------------------------------------------------------------------------ */
+
+static mt_status (*real_map)(mt_io *io, mt_file_map *out, const char *path);
+static char *read_names; /* what was read, one path a line; of so many bytes */
+static int64_t read_room;
+
+static mt_status noted_map(mt_io *io, mt_file_map *out, const char *path)
+{
+    int64_t used = (int64_t)strlen(read_names);
+    snprintf(read_names + used, (size_t)(read_room - used), "%s\n", path);
+    return real_map(io, out, path);
+}
+
+static void note_reads(mt_io *disk, const mg_value *v)
+{
+    read_names = (char *)v->u8;
+    read_room = v->count;
+    read_names[0] = 0;
+    real_map = disk->map;
+    disk->map = noted_map;
+}
+
+void mg_call_check(const mg_value *v) /* ...; read []; step */
+{
+    mt_io *disk = begin(v);
+    note_reads(disk, &v[MORE]);
+    end(v, disk, mt_checkpoint_check(RUNS, N(MORE + 1)));
+}
+
+/* Each bit of each file flipped, each beginning of it alone, and 1 to 4 bytes behind it.
+ * status [n]; disk [], paths [files,64], of each call a file, and a bit (>= 0), or -1 - bytes; step */
+void mg_call_damage(const mg_value *v)
+{
+    mt_io *disk = mt_disk_sim_new();
+    MT_CHECK(mg_disk_unpack(disk, v[1].u8, v[1].count), "the checker's disk cannot be read");
+    mt_io_use(disk);
+    for (int64_t i = 0, size; i < v[0].count; i++) {
+        const char *path = (const char *)v[2].u8 + v[3].i64s[i] * MT_PART_NAME;
+        uint8_t *bytes = mt_disk_sim_file(disk, path, &size), *copy = mg_disk_taken(bytes, size);
+        int64_t what = v[4].i64s[i], had = size;
+        if (what >= 0)
+            bytes[what / 8] ^= (uint8_t)(1 << what % 8);
+        else
+            mt_disk_sim_put(disk, path, copy, -1 - what);
+        v[0].i64s[i] = mt_checkpoint_check(RUNS, N(5));
+        mt_disk_sim_put(disk, path, copy, had);
+        free(copy);
+    }
+    mt_io_use(NULL);
+    mt_disk_sim_free(disk);
+}
+
+typedef struct skips {
+    int64_t *step, count, most;
+    char *reason;
+    int64_t room;
+} skips;
+
+static void skip(void *user, int64_t step, const char *why)
+{
+    skips *s = user;
+    if (s->count < s->most) {
+        s->step[s->count] = step;
+        snprintf(s->reason + s->count * s->room, (size_t)s->room, "%s", why);
+    }
+    s->count++;
+}
+
+void mg_call_recover(
+    const mg_value *v) /* ...; read [], step [1], skips [n+1], of which the first is their number, reasons [n,bytes] */
+{
+    int64_t most = v[MORE + 2].count - 1, *step = v[MORE + 1].i64s;
+    skips s = { v[MORE + 2].i64s + 1, 0, most, (char *)v[MORE + 3].u8, v[MORE + 3].count / most };
+    mt_io *disk = begin(v);
+    note_reads(disk, &v[MORE]);
+    *step = -7;
+    mt_status status = mt_recover(step, RUNS, skip, &s);
+    end(v, disk, status);
+    v[MORE + 2].i64s[0] = s.count;
+}
+
+/* ---- 12.5 ------------------------------------------------------------------------------------------------ */
+
+void mg_call_keeps(const mg_value *v) /* kept [n]; steps [n]; last, every, best */
+{
+    mt_keep keep = { N(2), N(3), N(4) };
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = mt_keeps(&keep, v[1].i64s, i);
+}
+
+void mg_call_prune(const mg_value *v) /* ...; last, every, best */
+{
+    mt_keep keep = { N(MORE), N(MORE + 1), N(MORE + 2) };
+    mt_io *disk = begin(v);
+    end(v, disk, mt_checkpoint_prune(RUNS, &keep));
+}

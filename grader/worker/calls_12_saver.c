@@ -1,0 +1,197 @@
+/* calls_12_saver.c -- how the worker calls step 12.7. Instead of ckpt/checkpoint.c, which writes JSON, a writer
+ * here notes what it is given, and when: after training has changed its values. Where that never happens (the unit
+ * waits for the writer before it returns) the writer goes on after some time. */
+#include "ckpt/async.h"
+#include "core/io.h"
+#include "testing/disk_sim.h"
+#include "worker/calls_12.h"
+#include "worker/saver.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define RUNS "/runs"
+enum { PATIENCE_MS = 100, POISON = -1 };
+
+/* What happened; the lists are of the call's arrays. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t training;
+    int64_t changes, begun, done; /* changes of values by training; writes */
+    const int64_t *script;
+    int64_t events;
+    int64_t *step, *threads; /* of each write: its step; 1 in the thread of training, 2 in another one, +4 while
+                                     another write was not done */
+    float *value;
+    char *text;
+} now = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void wait_for_changes(int64_t changes)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (now.changes < changes && pthread_cond_timedwait(&now.changed, &now.lock, &until) == 0)
+        ;
+}
+
+/* The event that this save is, and how many changes it waits for: there is one after each save. */
+static const int64_t *event_of(int64_t step, int64_t *changes)
+{
+    static const int64_t unknown[MG_SAVER_COLUMNS] = { 0 };
+    *changes = 0;
+    for (const int64_t *e = now.script; e < now.script + now.events * MG_SAVER_COLUMNS; e += MG_SAVER_COLUMNS)
+        if (e[0] == MG_SAVER_SAVE && e[1] == step) {
+            *changes += e[2];
+            return e;
+        } else {
+            *changes += e[0] == MG_SAVER_SAVE;
+        }
+    return unknown;
+}
+
+static void take_values(float *value, char *text, const mt_state *list)
+{
+    for (const mt_state_item *i = list->item; i < list->item + list->count; i++)
+        if (i->tensor) {
+            int64_t at = i->name[0] == 'a' ? 0 : i->name[0] == 'b' ? 3 : MG_SAVER_MODEL;
+            for (int64_t k = 0; k < mt_numel(i->tensor) && at + k < MG_SAVER_VALUES; k++)
+                value[at + k] = mt_f32(i->tensor)[k];
+        } else {
+            size_t used = strlen(text);
+            if (i->integer)
+                snprintf(text + used, MG_SAVER_WORDS - used, "%s=%lld ", i->name, (long long)*i->integer);
+            else
+                snprintf(text + used, MG_SAVER_WORDS - used, "%s=%s ", i->name, i->setting);
+        }
+}
+
+mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *model, const mt_state *rest,
+                             int64_t shard_bytes)
+{
+    (void)shard_bytes;
+    pthread_mutex_lock(&now.lock);
+    int64_t i = now.begun++, changes;
+    mt_status status = (mt_status)event_of(step, &changes)[3];
+    bool own = pthread_equal(now.training, pthread_self());
+    now.threads[i] = (own ? 1 : 2) + (now.done < i ? 4 : 0);
+    now.step[i] = step;
+    if (!own)
+        wait_for_changes(changes);
+    take_values(now.value + i * MG_SAVER_VALUES, now.text + i * MG_SAVER_WORDS, model);
+    take_values(now.value + i * MG_SAVER_VALUES, now.text + i * MG_SAVER_WORDS, rest);
+    now.done++;
+    pthread_mutex_unlock(&now.lock);
+    return status == MT_OK ? MT_OK : mt_fail(status, "%s: writing step %lld failed", dir, (long long)step);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------------------- */
+
+typedef struct run {
+    mt_tensor *tensor[3];
+    int64_t rows;
+    mt_state model, rest;
+} run;
+
+static run run_new(void)
+{
+    static const int64_t sizes[] = { 3, MG_SAVER_MODEL - 3, MG_SAVER_VALUES - MG_SAVER_MODEL };
+    run r = { 0 };
+    for (int i = 0; i < 3; i++)
+        r.tensor[i] = mt_zeros(MT_SHAPE(sizes[i]), MT_F32, MT_CPU);
+    return r;
+}
+
+static void set(run *r, int64_t step)
+{
+    int at = 0;
+    for (int t = 0; t < 3; t++)
+        for (int64_t k = 0; k < mt_numel(r->tensor[t]); k++, at++)
+            mt_f32(r->tensor[t])[k] = step == POISON ? -1 : mg_saver_value(step, at);
+    r->rows = step;
+}
+
+/* Lists are made for each save, and gone after it. */
+static void begin_lists(run *r)
+{
+    mt_state_tensor(&r->model, r->tensor[0], "a");
+    mt_state_tensor(&r->model, r->tensor[1], "b");
+    mt_state_setting(&r->model, "dtype", "f32");
+    mt_state_tensor(&r->rest, r->tensor[2], "c");
+    mt_state_integer(&r->rest, &r->rows, "rows");
+}
+
+static mt_status save(mt_saver *saver, run *r, const int64_t *event)
+{
+    set(r, event[1]);
+    begin_lists(r);
+    return mt_saver_save(saver, event[1], &r->model, &r->rest);
+}
+
+static void change(run *r)
+{
+    pthread_mutex_lock(&now.lock);
+    set(r, POISON);
+    mt_state_free(&r->model);
+    mt_state_free(&r->rest);
+    now.changes++;
+    pthread_cond_broadcast(&now.changed);
+    pthread_mutex_unlock(&now.lock);
+}
+
+/* Threads cannot be made with a stack of this size. */
+static void refuse_threads(bool refuse)
+{
+    static pthread_attr_t before;
+    pthread_attr_t attr;
+    if (!refuse) {
+        pthread_setattr_default_np(&before);
+        return;
+    }
+    pthread_getattr_default_np(&before);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, (size_t)1 << 47);
+    pthread_setattr_default_np(&attr);
+    pthread_attr_destroy(&attr);
+}
+
+/* status, writes done at its end [n], messages [n,words]; of writes: step, threads [n], values [n,values],
+ * texts [n,words]; number of writes, status of close [2]; script [n,columns]; async, no thread */
+void mg_call_saver(const mg_value *v)
+{
+    int64_t n = v[0].count;
+    run r = run_new();
+    mt_io *disk = mt_disk_sim_new();
+    mt_saver *saver;
+    mt_saver_config config = { .dir = RUNS, .async = N(9) != 0, .keep = { 3, 0, -1 } };
+    now.training = pthread_self();
+    now.changes = now.begun = now.done = 0;
+    now.script = v[8].i64s, now.events = n;
+    now.step = v[3].i64s, now.threads = v[4].i64s, now.value = v[5].f32, now.text = (char *)v[6].u8;
+    memset(now.text, 0, (size_t)v[6].count);
+    mt_io_use(disk);
+    disk->mkdir(disk, RUNS);
+    MT_CHECK(mt_saver_open(&saver, &config) == MT_OK, "%s", mt_last_error());
+    refuse_threads(N(10));
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t *event = v[8].i64s + i * MG_SAVER_COLUMNS;
+        mt_fail(MT_OK, "no message");
+        v[0].i64s[i] = event[0] == MG_SAVER_SAVE ? save(saver, &r, event) : mt_saver_wait(saver);
+        snprintf((char *)v[2].u8 + i * MG_SAVER_WORDS, MG_SAVER_WORDS, "%s", mt_last_error());
+        v[1].i64s[i] = __atomic_load_n(&now.done, __ATOMIC_SEQ_CST);
+        if (event[0] == MG_SAVER_SAVE)
+            change(&r);
+    }
+    refuse_threads(false);
+    v[7].i64s[1] = mt_saver_close(saver);
+    v[7].i64s[0] = now.done;
+    mt_io_use(NULL);
+    mt_disk_sim_free(disk);
+    for (int i = 0; i < 3; i++)
+        mt_release(r.tensor[i]);
+}

@@ -1,0 +1,31 @@
+/* retain.c -- old checkpoints are removed, but never the last that a run could continue from. */
+#include "ckpt/retain.h"
+#include "ckpt/names.h"
+#include "ckpt/recover.h"
+
+#include <stdlib.h>
+
+bool mt_keeps(const mt_keep *keep, const int64_t *steps, int64_t i)
+{
+    /* TODO 12.5: One of the newest, one of every so many steps, or the best. */
+    MT_TODO("12.5"); /* delete this line when yours stands here */
+}
+
+mt_status mt_checkpoint_prune(const char *dir, const mt_keep *keep)
+{
+    char folder[MT_PATH_SIZE];
+    int64_t *steps, count, spared = -1;
+    mt_status status = mt_checkpoint_steps(&steps, &count, dir); /* newest first */
+    if (status != MT_OK)
+        return status;
+    /* TODO 12.5: The one that is spared even if it is not kept: the newest valid one (mt_checkpoint_check).
+     * Hint: newer ones that are invalid may take its place among the last that are kept. */
+    MT_TODO("12.5"); /* delete this line when yours stands here */
+    for (int64_t i = count - 1; i >= 0; i--) {
+        mt_checkpoint_path(folder, dir, steps[i]);
+        if (!mt_keeps(keep, steps, i) && steps[i] != spared && mt_checkpoint_remove(folder) != MT_OK)
+            status = MT_ERR_IO;
+    }
+    free(steps);
+    return status;
+}
