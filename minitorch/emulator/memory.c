@@ -129,19 +129,20 @@ static size_t span_of(size_t size)
     return (size + EMU_GRANULE - 1) / EMU_GRANULE * EMU_GRANULE;
 }
 
-/* The oldest freed allocation that fits without waste. */
-static emu_allocation *reusable(size_t size, emu_home home)
+/* The oldest freed allocation that fits without waste; with any, the smallest that fits. */
+static emu_allocation *reusable(size_t size, emu_home home, bool any)
 {
-    emu_allocation *oldest = NULL;
+    emu_allocation *best = NULL;
+    size_t most = any ? SIZE_MAX : span_of(size) + size / 4;
     for (size_t i = 1; i < count; i++) {
         emu_allocation *a = &table[i];
         if (a->freed && (a->home == EMU_DEVICE) == (home == EMU_DEVICE) && a->span >= span_of(size) &&
-            a->span <= span_of(size) + size / 4 && (!oldest || a->freed_number < oldest->freed_number))
-            oldest = a;
+            a->span <= most && (!best || (any ? a->span < best->span : a->freed_number < best->freed_number)))
+            best = a;
     }
-    if (oldest)
-        waiting -= oldest->span;
-    return oldest;
+    if (best)
+        waiting -= best->span;
+    return best;
 }
 
 static emu_allocation *fresh(size_t size, emu_home home)
@@ -173,11 +174,13 @@ emu_allocation *emu_allocate(size_t size, emu_home home, uintptr_t pc)
         return NULL;
     /* Untraced, a use after free cannot be recognised: freed memory is reused at once, so that fewer pages are touched
      * and have to be protected. */
-    emu_allocation *a = waiting > (emu_hook.access ? QUARANTINE : 0) ? reusable(size, home) : NULL;
+    emu_allocation *a = waiting > (emu_hook.access ? QUARANTINE : 0) ? reusable(size, home, false) : NULL;
     if (!a)
         a = fresh(size, home);
     if (!a)
-        a = reusable(size, home);
+        a = reusable(size, home, false);
+    if (!a)
+        a = reusable(size, home, true); /* freed memory is not joined: a device could hold more */
     if (!a)
         return NULL;
     a->size = size;
