@@ -45,7 +45,7 @@ smallest() { # PROGRAM: options that make it end at once
     esac
 }
 exact='labs/[^ ]* make bench LAB=(05 BENCH=overlap|06|07)$|docs/DIAGNOSTICS.md for bug.*'
-quick='count_lab0[67]|lab|debug|progress|budget|links'
+quick='count_lab0[67]|lab|debug|budget|links'
 
 mkdir -p "$root/build" && stage=$(mktemp -d "$root/build/commands.XXXXXX") || exit 2
 trap 'rm -rf "$stage"' EXIT
