@@ -49,6 +49,8 @@ Test(parity, the_table_is_full)
         [MT_GPT2_FAMILY] = sizeof(mt_gpt2_table),   [MT_16BIT_FAMILY] = sizeof(mt_16bit_table)
     };
     for (int family = 0; family < MT_FAMILIES; family++) {
+        if (family == MT_FUSED_FAMILY)
+            continue; /* on a device two ops do what one does on the CPU (ops/fused.c) */
         cr_assert_gt(size[family], 0, "table %d is not looked at", family);
         void *const *entry = mt_table_in_use(family, MT_CUDA, NULL);
         for (size_t i = 0; i < size[family] / sizeof *entry; i++)
