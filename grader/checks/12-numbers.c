@@ -204,6 +204,16 @@ static list list_of(mt_rng *rng, plan_about about, int round)
             l.elements[i] += mt_rng_below(rng, 2) * ((int64_t)1 << 31);
         }
     }
+    if (about == PLAN_LARGE && round % 2) { /* the first tensor with bytes does not fit */
+        l = (list){ .n = mt_max(l.n, 2), .limit = 3, .elements = { -(round / 2 % 2), 4 }, .dtype = { MT_U8, MT_F32 } };
+        for (int64_t i = 2; i < l.n; i++)
+            l.elements[i] = mg_pick(rng, 1, 30);
+    }
+    if (about == PLAN_HUGE && round % 2) /* one byte too many, which a sum of doubles does not have */
+        l = (list){ .n = 2,
+                    .limit = (int64_t)1 << 54,
+                    .elements = { (int64_t)1 << 53, ((int64_t)1 << 53) + 1 },
+                    .dtype = { MT_U8, MT_U8 } };
     return l;
 }
 
