@@ -4,7 +4,8 @@
 
 #include "sandbox.h"
 
-#define MG_AWAKE_SECONDS 200e-6 /* of processor time in a stopped program: more than its last switches take */
+/* Processor time in a stopped program: more than its last switches take in a virtual machine. */
+#define MG_AWAKE_SECONDS 1e-3
 
 /* mg_program -- the pid, as we see it, of the program in the sandbox; 0 when there is not exactly one. */
 pid_t mg_program(const mg_process *process);
