@@ -140,12 +140,14 @@ static mt_status validate(void *user, const mt_stretch *since)
     r->epoch_seconds = r->epoch_seconds == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
     r->rows++;
     mt_progress_clear(&r->loop.progress);
-    char loss[32];
-    printf("%7.4g  %8s  %9.5f  %11.2f %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5), result.loss,
-           100 * result.accuracy, seconds);
+    char loss[32], val_loss[32], accuracy[32], columns[64] = "";
+    printf("%7.4g  %8s  %9s  %11s %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5),
+           mt_loss_text(val_loss, result.loss, 5), mt_loss_text(accuracy, 100 * result.accuracy, 2), seconds);
     fflush(stdout);
-    return mt_metrics_row(r->metrics, "%.6g,%.6f,%.6f,%.4f,%.4f,%g", epoch, since->loss, result.loss, result.accuracy,
-                          seconds, mt_optim_loss_scale(r->optim));
+    if (r->valid)
+        snprintf(columns, sizeof columns, "%.6f,%.4f,", result.loss, result.accuracy);
+    return mt_metrics_row(r->metrics, "%.6g,%.6f,%s%.4f,%g", epoch, since->loss, columns, seconds,
+                          mt_optim_loss_scale(r->optim));
 }
 
 /* The test images, with the best weights. */
@@ -275,8 +277,9 @@ static mt_status after_first_step(void *user)
 
 static mt_status train(run *r)
 {
-    static const char header[] = "epoch,loss,val_loss,val_accuracy,seconds,loss_scale";
     const options *o = &r->opt;
+    const char *header =
+        r->valid ? "epoch,loss,val_loss,val_accuracy,seconds,loss_scale" : "epoch,loss,seconds,loss_scale";
     char csv[4096];
     int64_t in_epoch = mt_loader_steps(r->train);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->epochs * in_epoch);
