@@ -180,6 +180,10 @@ static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
                 mg_fail(run, "call %" PRId64 " of mt_io failed; the message \"%s\" does not say why: %s", n, a.message,
                         strerror(f.error));
                 good = false;
+            } else if (good && failed && strncmp(a.message, MG_RUNS, strlen(MG_RUNS)) != 0) {
+                mg_fail(run, "call %" PRId64 " of mt_io failed; the message \"%s\" does not begin with the path", n,
+                        a.message);
+                good = false;
             }
             mt_disk_sim_free(a.disk);
         }

@@ -122,8 +122,9 @@ bool mg_12_end(mg_run *run, after *a, const mt_io *before)
 
 static const char *op_words(const mt_io *disk, int64_t i, char words[MG_WORDS])
 {
-    static const char *const kinds[] = { "create",    "write",      "fsync of a file", "naming",
-                                         "rename to", "removal of", "mkdir of",        "fsync of the folder" };
+    static const char *const kinds[] = { "create",     "write",     "fsync of a file",
+                                         "naming",     "rename to", "exchange of",
+                                         "removal of", "mkdir of",  "fsync of the folder" };
     const op *o = &((const disk_sim *)disk)->op[i];
     snprintf(words, MG_WORDS, "%s%s%s", kinds[o->kind], o->path ? " " : "", o->to ? o->to : o->path ? o->path : "");
     return words;

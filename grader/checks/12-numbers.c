@@ -193,10 +193,11 @@ static list list_of(mt_rng *rng, plan_about about, int round)
         l.elements[i] = mg_pick(rng, 1, about == PLAN_LARGE ? 400 : 30);
         if (about == PLAN_WITHOUT || about == PLAN_NONE)
             l.elements[i] = mt_rng_below(rng, 3) && about == PLAN_WITHOUT ? l.elements[i] : -mt_rng_below(rng, 2);
-        if (about == PLAN_FULL) { /* two, three ... of them fill a file */
-            l.dtype[i] = MT_F16;
-            l.elements[i] = 6 * mg_pick(rng, 1, 4);
-            l.limit = 48;
+        if (about == PLAN_FULL) { /* two, three ... of them fill a file of 48 bytes, or of 3 */
+            bool few = round % 2;
+            l.dtype[i] = few ? MT_U8 : MT_F16;
+            l.elements[i] = few ? mg_pick(rng, 1, 3) : 6 * mg_pick(rng, 1, 4);
+            l.limit = few ? 3 : 48;
         }
         if (about == PLAN_HUGE) {
             l.elements[i] <<= 47;
@@ -351,6 +352,10 @@ static void plan_run(mt_rng *rng, run_about about, int64_t p[PLAN])
     p[0] = p[1] * mg_pick(rng, 1, 200) + (about == RUN_SAFE ? 0 : mg_pick(rng, 1, p[1] - 1));
     if (about == RUN_SHORTER && mt_rng_below(rng, 3) == 0)
         p[0] = mg_pick(rng, 1, p[1] - 1);
+    if (about == RUN_SAFE && mt_rng_below(rng, 2)) { /* pieces that a float does not have */
+        p[1] = ((int64_t)1 << 25) + 1;
+        p[0] = p[1] * mg_pick(rng, 1, 9);
+    }
 }
 
 void mg_12_waste(mg_run *run, const void *one_case)

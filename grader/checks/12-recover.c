@@ -71,6 +71,16 @@ static bool says(mg_run *run, const after *a, const char *word, const char *what
     return false;
 }
 
+/* Besides the path, a reason. */
+static bool gives_reason(mg_run *run, const after *a, const char *path)
+{
+    const char *at = strstr(a->message, path);
+    if (at && strlen(a->message) >= strlen(path) + 5)
+        return true;
+    mg_fail(run, "the message \"%s\" does not say what is wrong with %s", a->message, path);
+    return false;
+}
+
 static bool check_bad(mg_run *run, const after *a, const saved *s, int64_t i, int64_t size, check_about about)
 {
     char what[2 * MG_WORDS], number[32], path[MG_WORDS];
@@ -87,7 +97,7 @@ static bool check_bad(mg_run *run, const after *a, const saved *s, int64_t i, in
     snprintf(number, sizeof number, "%" PRId64, size);
     if ((about == CHECK_SIZE || about == CHECK_FORGED) && !says(run, a, number, what))
         return false;
-    return says(run, a, s->name[i], what);
+    return says(run, a, s->name[i], what) && gives_reason(run, a, path);
 }
 
 static bool reads_on(mg_run *run, const saved *s, int64_t i)
@@ -103,6 +113,7 @@ static bool reads_on(mg_run *run, const saved *s, int64_t i)
 
 static bool check_round(mg_run *run, check_about about)
 {
+    char path[MG_WORDS];
     saved s = mg_12_saved(mg_rng(run), mg_pick(mg_rng(run), 0, 3000), 4);
     mt_io *disk = mg_12_disk();
     int64_t i = mg_pick(mg_rng(run), 0, about == CHECK_FIRST ? s.count - 3 : s.count - 2), size = 0;
@@ -128,7 +139,10 @@ static bool check_round(mg_run *run, check_about about)
                             : about == CHECK_GONE ? MT_ERR_IO
                                                   : MT_ERR_FORMAT) ||
                about > CHECK_VALID;
-        if (good && about != CHECK_VALID && about != CHECK_STEP)
+        mg_12_path(path, s.step, NULL);
+        if (good && about == CHECK_STEP)
+            good = gives_reason(run, &a, path);
+        else if (good && about != CHECK_VALID)
             good = check_bad(run, &a, &s, i, size, about) && (about != CHECK_FIRST || !reads_on(run, &s, i));
         mt_disk_sim_free(a.disk);
     }
@@ -295,6 +309,8 @@ void mg_12_recover(mg_run *run, const void *one_case)
         w.damaged = about == RECOVER_NEWEST || about == RECOVER_EMPTY ? 0
                     : about == RECOVER_NONE                           ? w.count
                                                                       : mg_pick(rng, 1, w.count - 1);
+        if (about == RECOVER_REASONS && round % 4 == 3) /* one after the other, and not one more */
+            w.damaged = w.count;
         if (about == RECOVER_READS)
             w.damaged--;
         if (!recover_round(run, about, &w))

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { STEPS = 12, SEVERAL = 6 };
+enum { STEPS = 12, SEVERAL = 6, READ = 4096 };
 
 typedef struct rule {
     int64_t last, every, best;
@@ -131,10 +131,32 @@ static scene scene_of(mt_rng *rng, prune_about about)
 static bool prune(mg_run *run, after *a, const scene *s)
 {
     mg_12_begin(run, "mt_checkpoint_prune", s->before, (failure){ -1, 0, false });
+    mg_out(run, "read", MT_U8, MT_SHAPE(READ));
     mg_i64(run, "last", s->r.last);
     mg_i64(run, "every", s->r.every);
     mg_i64(run, "best", s->r.best);
     return mg_12_end(run, a, s->before);
+}
+
+/* Only what is in one of the folders is read: a line each. */
+static bool judge_reads(mg_run *run, const scene *s)
+{
+    const char *line = mg_result(run, "read"), *end = line + strnlen(line, READ);
+    for (const char *next; line < end; line = next) {
+        const char *stop = memchr(line, '\n', (size_t)(end - line));
+        bool known = false;
+        next = stop ? stop + 1 : end;
+        for (int64_t i = 0; i < s->count && !known; i++) {
+            char path[MG_WORDS];
+            mg_12_path(path, s->steps[i], "");
+            known = strncmp(line, path, strlen(path)) == 0;
+        }
+        if (known)
+            continue;
+        mg_fail(run, "%.*s was read, which is in no checkpoint of the list", (int)mt_min(next - line - 1, 200), line);
+        return false;
+    }
+    return true;
 }
 
 static bool judge_kept(mg_run *run, const after *a, const scene *s)
@@ -175,7 +197,8 @@ void mg_12_prune(mg_run *run, const void *one_case)
         scene s = scene_of(mg_rng(run), about);
         after a;
         if ((good = prune(run, &a, &s))) {
-            good = judge_kept(run, &a, &s) && (about != PRUNE_CUT || mg_12_survives(run, &a, one_is_left, &s));
+            good = judge_kept(run, &a, &s) && judge_reads(run, &s) &&
+                   (about != PRUNE_CUT || mg_12_survives(run, &a, one_is_left, &s));
             mt_disk_sim_free(a.disk);
         }
         mt_disk_sim_free(s.before);

@@ -96,7 +96,7 @@ static bool judge_events(mg_run *run, const script *s, const wanted *w)
     char words[MG_SAVER_WORDS];
     for (int64_t i = 0; i < s->n; i++) {
         const char *name = s->event[i][0] == MG_SAVER_SAVE ? "save" : "wait", *said = message + i * MG_SAVER_WORDS;
-        snprintf(words, sizeof words, "writing step %" PRId64 " failed", w->about[i]);
+        snprintf(words, sizeof words, "writing step %" PRId64 " failed: 100%% full", w->about[i]);
         if (status[i] != w->status[i])
             mg_fail(run, "event %" PRId64 ", a %s: status %" PRId64 ", expected %" PRId64, i + 1, name, status[i],
                     w->status[i]);
@@ -139,7 +139,8 @@ static bool judge_write(mg_run *run, const wanted *w, int64_t i)
 
 static bool judge_writes(mg_run *run, const script *s, const wanted *w)
 {
-    int64_t writes = *(const int64_t *)mg_result(run, "writes"), thread = s->async && !s->refused ? 2 : 1;
+    const int64_t *left = (const int64_t *)mg_result(run, "writes") + 2;
+    int64_t writes = left[-2], thread = s->async && !s->refused ? 2 : 1;
     const int64_t *threads = mg_result(run, "threads");
     if (writes != w->writes) {
         mg_fail(run, "%" PRId64 " saves were written, expected %" PRId64, writes, w->writes);
@@ -157,7 +158,9 @@ static bool judge_writes(mg_run *run, const script *s, const wanted *w)
         if (!judge_write(run, w, i))
             return false;
     }
-    return true;
+    if (*left)
+        mg_fail(run, "after mt_saver_close %" PRId64 " bytes of copies are still allocated", *left);
+    return *left == 0;
 }
 
 void mg_12_saver(mg_run *run, const void *one_case)
@@ -173,7 +176,7 @@ void mg_12_saver(mg_run *run, const void *one_case)
     mg_out(run, "threads", MT_I64, MT_SHAPE(s.n));
     mg_out(run, "values", MT_F32, MT_SHAPE(s.n, MG_SAVER_VALUES));
     mg_out(run, "texts", MT_U8, MT_SHAPE(s.n, MG_SAVER_WORDS));
-    mg_out(run, "writes", MT_I64, MT_SHAPE(2));
+    mg_out(run, "writes", MT_I64, MT_SHAPE(3));
     memcpy(mg_in(run, "script", MT_I64, MT_SHAPE(s.n, MG_SAVER_COLUMNS)), s.event, (size_t)s.n * sizeof s.event[0]);
     mg_i64(run, "async", s.async);
     mg_i64(run, "no thread", s.refused);

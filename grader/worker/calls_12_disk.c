@@ -173,9 +173,10 @@ void mg_call_keeps(const mg_value *v) /* kept [n]; steps [n]; last, every, best 
         v[0].i64s[i] = mt_keeps(&keep, v[1].i64s, i);
 }
 
-void mg_call_prune(const mg_value *v) /* ...; last, every, best */
+void mg_call_prune(const mg_value *v) /* ...; read []; last, every, best */
 {
-    mt_keep keep = { N(MORE), N(MORE + 1), N(MORE + 2) };
+    mt_keep keep = { N(MORE + 1), N(MORE + 2), N(MORE + 3) };
     mt_io *disk = begin(v);
+    note_reads(disk, &v[MORE]);
     end(v, disk, mt_checkpoint_prune(RUNS, &keep));
 }

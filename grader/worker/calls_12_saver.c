@@ -87,7 +87,7 @@ mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *mode
     take_values(now.value + i * MG_SAVER_VALUES, now.text + i * MG_SAVER_WORDS, rest);
     now.done++;
     pthread_mutex_unlock(&now.lock);
-    return status == MT_OK ? MT_OK : mt_fail(status, "%s: writing step %lld failed", dir, (long long)step);
+    return status == MT_OK ? MT_OK : mt_fail(status, "%s: writing step %lld failed: 100%% full", dir, (long long)step);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------------------- */
@@ -161,10 +161,11 @@ static void refuse_threads(bool refuse)
 }
 
 /* status, writes done at its end [n], messages [n,words]; of writes: step, threads [n], values [n,values],
- * texts [n,words]; number of writes, status of close [2]; script [n,columns]; async, no thread */
+ * texts [n,words]; number of writes, status of close, bytes left [3]; script [n,columns]; async, no thread */
 void mg_call_saver(const mg_value *v)
 {
     int64_t n = v[0].count;
+    int64_t live = mt_live_bytes(MT_CPU);
     run r = run_new();
     mt_io *disk = mt_disk_sim_new();
     mt_saver *saver;
@@ -194,4 +195,5 @@ void mg_call_saver(const mg_value *v)
     mt_disk_sim_free(disk);
     for (int i = 0; i < 3; i++)
         mt_release(r.tensor[i]);
+    v[7].i64s[2] = mt_live_bytes(MT_CPU) - live;
 }

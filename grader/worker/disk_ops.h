@@ -54,7 +54,8 @@ static inline bool mg_disk_sound(const disk_sim *s, const int64_t head[MG_DISK_H
             return false;
     return what >= CREATE && what <= SYNC_FOLDER && head[3] + head[4] + head[5] <= left &&
            (!of_file || (file >= 0 && file < s->live.files)) && (what != CREATE || file == s->live.files) &&
-           (what >= NAME) == (head[4] > 0) && (what == RENAME) == (head[5] > 0) && (what == WRITE || head[3] == 0);
+           (what >= NAME) == (head[4] > 0) && (what == RENAME || what == EXCHANGE) == (head[5] > 0) &&
+           (what == WRITE || head[3] == 0);
 }
 
 /* mg_disk_unpack -- make these changes on a disk. False: they are no changes. */

@@ -1,16 +1,12 @@
-/* bench_ckpt.c -- what a checkpoint costs: its checksum, its bytes on the disk
- * beside dd's, and what training waits for.
+/* bench_ckpt.c -- what a checkpoint costs: its checksum, its bytes on the disk beside dd's, what training waits for.
  *
  *     build/release/bin/bench_ckpt
  *
- *   checksum  CRC-32C of a block in the cache and of one in memory, one core,
- * by table and by instruction (goal 8 GB/s) save      mt_checkpoint_save of so
- * many bytes, and `dd conv=fsync` of the same bytes from memory, in turns (goal
- * 0.9) delay     how long mt_saver_save keeps training waiting: the first time,
- * in which the copy's memory is allocated, and later, beside memcpy of the same
- * bytes to memory that is in use (goal: not more than the copy) Disks and
- * neighbours change from second to second: each figure is the median of
- * --rounds, and ratios are of turns. */
+ *   checksum  CRC-32C of a block in the cache and of one in memory, one core, by table and by instruction (goal 8 GB/s)
+ *   save      mt_checkpoint_save of so many bytes, and `dd conv=fsync` of the same bytes from memory, in turns (0.9)
+ *   delay     how long mt_saver_save keeps training waiting, beside memcpy of the same bytes to memory that is in use
+ *             (goal: not more than the copy); and once, before training, for the copy's memory
+ * Disks and neighbours change from second to second: each figure is the median of --rounds, and ratios are of turns. */
 #include "bench/bench.h"
 #include "ckpt/async.h"
 #include "ckpt/crc32c.h"
@@ -54,9 +50,7 @@ static double median(double *value, int64_t count)
     return (value[(count - 1) / 2] + value[count / 2]) / 2;
 }
 
-/* ---- checksum
- * --------------------------------------------------------------------------------------------
- */
+/* ---- checksum ---------------------------------------------------------------------------------------------- */
 
 typedef uint32_t sum_fn(uint32_t crc, const void *data, int64_t bytes);
 
@@ -84,9 +78,7 @@ static void checksums(const mt_state *state, const options *o)
     figure("CRC-32C, a tensor in memory", rate(mt_crc32c, mt_data(t), all, o), "GB/s");
 }
 
-/* ---- save
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- save -------------------------------------------------------------------------------------------------- */
 
 static void run(const char *fmt, const char *a, const char *b)
 {
@@ -138,9 +130,7 @@ static void saves(const char *dir, const mt_state *state, const options *o)
     figure("save / dd, median of turns (goal 0.9)", median(ratio, o->rounds), "");
 }
 
-/* ---- delay
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- delay ------------------------------------------------------------------------------------------------- */
 
 /* Seconds of the clock and of this thread's processor: the latter without the
  * time in which other jobs had it. */
@@ -179,6 +169,9 @@ static void delays(const char *dir, const mt_state *state, const options *o)
     const mt_state rest = { 0 };
     mt_state copy = mt_state_clone(state);
     good(mt_saver_open(&saver, &(mt_saver_config){ .dir = dir, .async = true, .keep = { 1, 0, -1 } }));
+    start = times_now();
+    mt_saver_prepare(saver, state, &rest);
+    times prepare = since(start, gigabytes);
     for (int64_t r = -1; r < o->rounds; r++) {
         good(mt_saver_wait(saver)); /* waiting for the disk is the disk's part, not the copy's */
         times alone = bare_copy(&copy, state, gigabytes), save;
@@ -195,6 +188,7 @@ static void delays(const char *dir, const mt_state *state, const options *o)
     good(mt_saver_close(saver));
     mt_state_free(&copy);
     figure("memcpy, one thread, processor time", median(bare, o->rounds), "s/GB");
+    figure("before the first save: memory for the copy", prepare.cpu, "s/GB");
     figure("first asynchronous save, processor time", first.cpu, "s/GB");
     figure("first asynchronous save", first.wall, "s/GB");
     figure("later ones, processor time (goal 0.1)", median(cpu, o->rounds), "s/GB");

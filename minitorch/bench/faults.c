@@ -125,20 +125,21 @@ static void cut(mt_io *disk, int64_t ops, int64_t least, int64_t most)
     }
 }
 
-/* Steps 1 to 6, then the last one again, in place of itself: cuts after each change. */
+/* Even steps up to 12, then the last one again, in place of itself: cuts after each change. What is saved after a cut
+ * is an odd step, so that parts of a newer one may be there. */
 static void cuts(void)
 {
     int64_t points = now.points, lost = now.lost, last = FAULTS_NONE;
     mt_io *disk = disk_new();
-    const int64_t steps[] = { 1, 2, 3, 4, 5, 6, 6 };
+    const int64_t steps[] = { 2, 4, 6, 8, 10, 12, 12 };
     now.progress = mt_progress_begin("saves", MT_COUNT(steps));
     for (int64_t i = 0; i < MT_COUNT(steps); i++) {
         int64_t begin = mt_disk_sim_ops(disk);
         if (faults_save(DISK, SMALL, steps[i], i % 2) != MT_OK)
             point(FAULTS_NONE, steps[i], steps[i], "a save without a fault: %s", mt_last_error());
-        int64_t end = mt_disk_sim_ops(disk), least = steps[i] == last ? i - 2 : last; /* of itself: 4 is kept */
+        int64_t end = mt_disk_sim_ops(disk);
         for (int64_t ops = begin; ops < end && !enough(); ops++)
-            cut(disk, ops, least, steps[i]);
+            cut(disk, ops, last, steps[i]);
         cut(disk, end, steps[i], steps[i]);
         last = steps[i];
         mt_progress_show(&now.progress, i + 1, "power cuts %" PRId64, now.points);

@@ -27,9 +27,13 @@ typedef struct mt_saver mt_saver; /* opaque */
 /* mt_saver_open -- MT_ERR_UNAVAILABLE: another program has this folder. MT_ERR_IO: there is no such folder. */
 mt_status mt_saver_open(mt_saver **out, const mt_saver_config *config);
 
+/* mt_saver_prepare -- allocate the copies now, so that the first save costs no more than a later one: memory that was
+ * never used costs several times the copy. Lists as for `save`. Nothing without config.async. */
+void mt_saver_prepare(mt_saver *saver, const mt_state *model, const mt_state *rest);
+
 /* mt_saver_save -- waits for the save before this one; when that one failed, returns its error and saves nothing.
- * Otherwise copies all values (the first time it allocates as much memory as they have) and begins to write them. The
- * lists are free to change or be freed after it; the next ones have the same names. Cost: the copy, and the wait.
+ * Otherwise copies all values (the first time, unless prepared, it allocates as much memory) and begins to write them.
+ * The lists are free to change or be freed after it; the next ones have the same names. Cost: the copy, and the wait.
  * Then old checkpoints are removed (mt_checkpoint_prune); a failure of that is a warning.   Lab 12.7 */
 mt_status mt_saver_save(mt_saver *saver, int64_t step, const mt_state *model, const mt_state *rest);
 

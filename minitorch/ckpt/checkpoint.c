@@ -1,9 +1,14 @@
 /* checkpoint.c -- two lists of named values as the files of a checkpoint. */
 #include "ckpt/checkpoint.h"
 #include "ckpt/manifest.h"
+#include "ckpt/names.h"
 #include "ckpt/shards.h"
+#include "core/io.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MODEL "model"
 #define REST  "state"
@@ -16,10 +21,59 @@ static void add_texts(mt_state *all, const mt_state *state)
     mt_state_free(&texts);
 }
 
+/* A complete new folder takes the place of the old one, whose name the new one has afterwards, until that is removed.
+ * Where names cannot be exchanged (some network file systems) the old one has to be removed first. */
+static mt_status replace(const char *folder, const char *dir, const char *new)
+{
+    mt_io *io = mt_io_now();
+    bool good = io->exchange(io, new, folder) == 0;
+    if (!good && (errno == EINVAL || errno == ENOSYS))
+        good = mt_checkpoint_remove(folder) == MT_OK && io->rename(io, new, folder) == 0;
+    if (!good || io->fsync_dir(io, dir) != 0)
+        return mt_fail(MT_ERR_IO, "%s: cannot take the place of the older one: %s", new, strerror(errno));
+    return mt_checkpoint_remove(new);
+}
+
+static mt_status commit(const char *dir, int64_t step, mt_part *parts, int64_t count)
+{
+    char folder[MT_PATH_SIZE], new[MT_PATH_SIZE + 4];
+    mt_names names;
+    mt_checkpoint_path(folder, dir, step);
+    if (mt_names_of(&names, folder) != MT_OK)
+        return mt_commit(folder, parts, count);
+    mt_names_free(&names);
+    snprintf(new, sizeof new, "%s.new", folder);
+    mt_status status = mt_commit(new, parts, count);
+    return status == MT_OK ? replace(folder, dir, new) : status;
+}
+
+void mt_checkpoint_mend(const char *dir)
+{
+    char folder[MT_PATH_SIZE], new[MT_PATH_SIZE + 4];
+    mt_io *io = mt_io_now();
+    mt_names names = { 0 };
+    mt_manifest old;
+    if (mt_names_of(&names, dir) != MT_OK)
+        return;
+    for (int64_t i = 0, step; i < names.count; i++) {
+        int end = 0;
+        if (sscanf(names.name[i], "step-%" SCNd64 ".new%n", &step, &end) != 1 || !end || names.name[i][end])
+            continue;
+        mt_checkpoint_path(folder, dir, step);
+        snprintf(new, sizeof new, "%s.new", folder);
+        if (mt_manifest_read(&old, folder) == MT_OK)
+            mt_manifest_free(&old);
+        else
+            mt_checkpoint_remove(folder);
+        if (io->rename(io, new, folder) != 0)
+            mt_checkpoint_remove(new);
+    }
+    mt_names_free(&names);
+}
+
 mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *model, const mt_state *rest,
                              int64_t shard_bytes)
 {
-    char folder[MT_PATH_SIZE];
     mt_shards a = mt_shards_of(model, MODEL, shard_bytes), b = mt_shards_of(rest, REST, shard_bytes);
     int64_t files = a.count + 1 + b.count + 1;
     mt_part *parts = calloc((size_t)files + 1, sizeof *parts);
@@ -30,8 +84,7 @@ mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *mode
     mt_shards_parts(parts, &a);
     mt_shards_parts(parts + a.count + 1, &b);
     parts[files] = (mt_part){ .name = MT_MANIFEST, .put = mt_manifest_put, .user = &manifest };
-    mt_checkpoint_path(folder, dir, step);
-    mt_status status = mt_commit(folder, parts, files + 1);
+    mt_status status = commit(dir, step, parts, files + 1);
     mt_state_free(&manifest.values);
     free(parts);
     mt_shards_free(&a);
@@ -66,4 +119,19 @@ mt_status mt_checkpoint_load(const char *dir, int64_t step, const mt_state *mode
     }
     mt_manifest_free(&manifest);
     return status;
+}
+
+mt_status mt_checkpoint_text(char *text, int64_t size, const char *dir, int64_t step, const char *name)
+{
+    char folder[MT_PATH_SIZE];
+    mt_manifest manifest;
+    mt_checkpoint_path(folder, dir, step);
+    mt_status status = mt_manifest_read(&manifest, folder);
+    if (status != MT_OK)
+        return status;
+    const mt_state_item *item = mt_state_find(&manifest.values, name);
+    if (item)
+        snprintf(text, (size_t)size, "%s", item->setting);
+    mt_manifest_free(&manifest);
+    return item ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s: there is no %s", folder, name);
 }

@@ -2,9 +2,11 @@
  * It sees every error of up to 64 neighbouring bits, and any two flipped bits of a file of less than 2^60 bytes. */
 #include "ckpt/safetensors.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static uint64_t table[8][256];
+static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
 static void fill_table(void)
 {
@@ -22,8 +24,7 @@ static void fill_table(void)
 uint64_t mt_crc64(uint64_t crc, const void *data, int64_t bytes)
 {
     const uint8_t *p = data;
-    if (!table[0][1])
-        fill_table();
+    pthread_once(&filled, fill_table);
     crc = ~crc;
     for (; bytes >= 8; bytes -= 8, p += 8) {
         uint64_t word;

@@ -23,6 +23,7 @@ struct mt_io {
     int (*fsync)(mt_io *io, int fd);                  /* contents survive a power cut, the name not yet */
     int (*close)(mt_io *io, int fd);
     int (*rename)(mt_io *io, const char *from, const char *to); /* in one step; a file `to` is replaced */
+    int (*exchange)(mt_io *io, const char *a, const char *b);   /* two names, in one step. EINVAL: not possible there */
     int (*remove)(mt_io *io, const char *path);                 /* a file, or an empty folder */
     int (*mkdir)(mt_io *io, const char *path);                  /* fails when it exists */
     int (*fsync_dir)(mt_io *io, const char *path);              /* the names in a folder survive a power cut */

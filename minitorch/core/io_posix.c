@@ -79,6 +79,12 @@ static int rename_path(mt_io *io, const char *from, const char *to)
     return rename(from, to);
 }
 
+static int exchange_paths(mt_io *io, const char *a, const char *b)
+{
+    (void)io;
+    return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+}
+
 static int remove_path(mt_io *io, const char *path)
 {
     (void)io;
@@ -172,8 +178,8 @@ static void unmap_file(mt_io *io, mt_file_map *map)
         munmap((void *)map->bytes, (size_t)map->size);
 }
 
-static mt_io posix = { create,      write_all,    name, fsync_file,  close_file, rename_path, remove_path,
-                       make_folder, fsync_folder, list, lock_folder, map_file,   unmap_file };
+static mt_io posix = { create,      write_all,   name,         fsync_file, close_file,  rename_path, exchange_paths,
+                       remove_path, make_folder, fsync_folder, list,       lock_folder, map_file,    unmap_file };
 static mt_io *now = &posix;
 
 mt_io *mt_io_now(void)

@@ -78,7 +78,16 @@ static int close_file(mt_io *io, int fd)
     return 0;
 }
 
-static int rename_path(mt_io *io, const char *from, const char *to)
+static bool has_names(const disk_sim *s, const char *path)
+{
+    char folder[4096];
+    for (int i = 0; i < s->live.names; i++)
+        if (strcmp(disk_folder_of(folder, s->live.name[i].path), path) == 0)
+            return true;
+    return false;
+}
+
+static int change_names(mt_io *io, kind what, const char *from, const char *to)
 {
     disk_sim *s = (disk_sim *)io;
     char a[4096], b[4096];
@@ -86,22 +95,32 @@ static int rename_path(mt_io *io, const char *from, const char *to)
         return -1;
     MT_CHECK(strcmp(disk_folder_of(a, from), disk_folder_of(b, to)) == 0, "rename of %s to another folder, %s", from,
              to);
-    return disk_find(&s->live, from)
-               ? disk_change(s, (op){ .kind = RENAME, .path = disk_copied(from), .to = disk_copied(to) })
-               : refuse(ENOENT);
+    if (!disk_find(&s->live, from) || (what == EXCHANGE && !disk_find(&s->live, to)))
+        return refuse(ENOENT);
+    if (what == RENAME && has_names(s, to))
+        return refuse(ENOTEMPTY);
+    return disk_change(s, (op){ .kind = what, .path = disk_copied(from), .to = disk_copied(to) });
+}
+
+static int rename_path(mt_io *io, const char *from, const char *to)
+{
+    return change_names(io, RENAME, from, to);
+}
+
+static int exchange_paths(mt_io *io, const char *a, const char *b)
+{
+    return change_names(io, EXCHANGE, a, b);
 }
 
 static int remove_path(mt_io *io, const char *path)
 {
     disk_sim *s = (disk_sim *)io;
-    char folder[4096];
     if (!disk_find(&s->live, path))
         return refuse(ENOENT);
     if (fails(s))
         return -1;
-    for (int i = 0; i < s->live.names; i++)
-        if (strcmp(disk_folder_of(folder, s->live.name[i].path), path) == 0)
-            return refuse(ENOTEMPTY);
+    if (has_names(s, path))
+        return refuse(ENOTEMPTY);
     return disk_change(s, (op){ .kind = REMOVE, .path = disk_copied(path) });
 }
 
@@ -176,8 +195,8 @@ static void unmap_file(mt_io *io, mt_file_map *map)
 mt_io *mt_disk_sim_new(void)
 {
     disk_sim *s = disk_grown(NULL, 0, sizeof *s);
-    *s = (disk_sim){ .base = { create, write_some, name, fsync_file, close_file, rename_path, remove_path, make_folder,
-                               fsync_folder, list, lock_folder, map_file, unmap_file },
+    *s = (disk_sim){ .base = { create, write_some, name, fsync_file, close_file, rename_path, exchange_paths,
+                               remove_path, make_folder, fsync_folder, list, lock_folder, map_file, unmap_file },
                      .fail_at = -1,
                      .lock = PTHREAD_MUTEX_INITIALIZER,
                      .go = PTHREAD_COND_INITIALIZER };

@@ -80,6 +80,19 @@ static void drop_inside(view *v, const char *path)
             drop(v, &v->name[i]);
 }
 
+/* Another name for a file or folder, and for what is in that. */
+static void move(view *v, const char *from, const char *to)
+{
+    size_t length = strlen(from);
+    for (named *n = v->name; n < v->name + v->names; n++)
+        if (strncmp(n->path, from, length) == 0 && (!n->path[length] || n->path[length] == '/')) {
+            char path[4096];
+            snprintf(path, sizeof path, "%s%s", to, n->path + length);
+            free(n->path);
+            n->path = disk_copied(path);
+        }
+}
+
 void disk_apply(view *v, const op *o, int64_t bytes, bool zeros)
 {
     named *n = o->path ? disk_find(v, o->path) : NULL;
@@ -99,10 +112,16 @@ void disk_apply(view *v, const op *o, int64_t bytes, bool zeros)
         set(v, o->path, FOLDER);
         break;
     case RENAME:
-        if (n) {
-            int file = n->file;
-            drop(v, n);
-            set(v, o->to, file);
+        if (n && disk_find(v, o->to))
+            drop(v, disk_find(v, o->to));
+        if (n)
+            move(v, o->path, o->to);
+        break;
+    case EXCHANGE:
+        if (n && disk_find(v, o->to)) {
+            move(v, o->path, "?");
+            move(v, o->to, o->path);
+            move(v, "?", o->to);
         }
         break;
     case REMOVE:

@@ -7,12 +7,12 @@
 
 enum { FOLDER = -1 };
 
-typedef enum kind { CREATE, WRITE, SYNC, NAME, RENAME, REMOVE, MKDIR, SYNC_FOLDER } kind;
+typedef enum kind { CREATE, WRITE, SYNC, NAME, RENAME, EXCHANGE, REMOVE, MKDIR, SYNC_FOLDER } kind;
 
 typedef struct op {
     kind kind;
     int file;          /* of CREATE, WRITE, SYNC, NAME */
-    char *path, *to;   /* the name that changes; RENAME's second one */
+    char *path, *to;   /* the name that changes; the second one of RENAME and EXCHANGE */
     uint8_t *data;     /* of WRITE */
     int64_t bytes, at; /* bytes of data */
 } op;

@@ -3,6 +3,7 @@
 #include "ckpt/crc32c.h"
 #include "ckpt/names.h"
 #include "ckpt/recover.h"
+#include "ckpt/retain.h"
 #include "ckpt/shards.h"
 #include "small_run.h"
 #include "temp_dir.h"
@@ -267,4 +268,66 @@ Test(recover, shards_are_as_full_as_the_order_allows)
     cr_assert_str_eq(name, "model-00001-of-00002.safetensors");
     mt_shards_name(name, "model", 123455, 123456);
     cr_assert_str_eq(name, "model-123456-of-123456.safetensors");
+}
+
+/* ---- many, and other clocks ----------------------------------------------------------------------------------- */
+
+enum { MANY = 10000 };
+static int lists, maps;
+static mt_status (*disk_map)(mt_io *io, mt_file_map *out, const char *path);
+
+/* Besides steps 1 and 2, which are there, the names of so many others in no order. */
+static int list_many(mt_io *io, const char *path, void (*each)(void *user, const char *name), void *user)
+{
+    char name[32];
+    (void)io, (void)path;
+    lists++;
+    for (int64_t i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "step-%d", (int)(i * 7919 % MANY + 1)); /* 1 .. MANY: 7919 is a prime */
+        each(user, name);
+    }
+    return 0;
+}
+
+static mt_status count_maps(mt_io *io, mt_file_map *out, const char *path)
+{
+    maps++;
+    return disk_map(io, out, path);
+}
+
+/* Finding the newest of 10,000 reads their names once, and the files of that one. */
+Test(recover, among_ten_thousand)
+{
+    int64_t step;
+    cr_assert(small_run_save(MANY) == MT_OK, "%s", mt_last_error());
+    disk_map = small_run_disk->map;
+    small_run_disk->map = count_maps;
+    small_run_disk->list = list_many;
+    cr_assert_eq(mt_recover(&step, RUNS, note, NULL), MT_OK, "%s", mt_last_error());
+    cr_assert(step == MANY && lists == 1 && maps == 6, "step %d, %d lists, %d files read", (int)step, lists, maps);
+}
+
+/* Which one is the newest is a matter of steps: the clock may have been set back meanwhile. */
+Test(recover, a_clock_that_was_set_back)
+{
+    small_run r;
+    int64_t step, *steps, count;
+    char command[256];
+    mt_io_use(NULL);
+    temp_dir_make();
+    for (step = 1; step <= 3; step++) {
+        small_run_begin(&r, step);
+        cr_assert_eq(mt_checkpoint_save(temp_dir, step, &r.model, &r.rest, 40), MT_OK, "%s", mt_last_error());
+        small_run_end(&r);
+        snprintf(command, sizeof command, "find %s/step-%d -exec touch -d %d-01-01 {} +", temp_dir, (int)step,
+                 (int)(2040 - 20 * step));
+        cr_assert_eq(system(command), 0);
+    }
+    cr_assert_eq(mt_recover(&step, temp_dir, note, NULL), MT_OK);
+    cr_assert_eq(step, 3);
+    cr_assert_eq(mt_checkpoint_prune(temp_dir, &(mt_keep){ 2, 0, -1 }), MT_OK);
+    cr_assert_eq(mt_checkpoint_steps(&steps, &count, temp_dir), MT_OK);
+    cr_assert(count == 2 && steps[0] == 3 && steps[1] == 2);
+    free(steps);
+    temp_dir_remove();
 }

@@ -72,6 +72,7 @@ static small run(const char *dir, int64_t from, int64_t until)
     s.optim = mt_recipe_optim(&recipe, s.model);
     s.loader = mt_recipe_loader(&recipe, &set.base, mt_sampler_shuffling(SAMPLES, 3), BATCH);
     s.loop = (mt_loop){ .training = mt_recipe_training(&recipe, s.model, s.optim, STEPS),
+                        .ema = mt_ema_new(s.model, 0.9),
                         .loader = s.loader,
                         .steps = STEPS,
                         .eval_every = 7,
@@ -93,6 +94,7 @@ static small run(const char *dir, int64_t from, int64_t until)
     s.loop.begun = s.loop.step;
     MUST(mt_loop_run(&s.loop, until));
     mt_loader_free(s.loader);
+    mt_ema_free(s.loop.ema);
     mt_optim_free(s.optim);
     mt_module_free(s.model);
     return s;

@@ -78,6 +78,27 @@ Test(saver, the_copy_is_that_of_its_moment)
     small_run_end(&r);
 }
 
+/* The first save finds the memory of its copies. */
+Test(saver, prepared_before_the_first_save)
+{
+    small_run r;
+    small_run_begin(&r, 0);
+    for (int async = 0; async < 2; async++) {
+        int64_t before = mt_live_bytes(MT_CPU), all = 4 * (6 + 3 + 6 + 6);
+        mt_saver *saver = opened((mt_saver_config){ .async = async, .keep = { 1, 0, -1 } });
+        mt_saver_prepare(saver, &r.model, &r.rest);
+        mt_saver_prepare(saver, &r.model, &r.rest);
+        cr_assert_eq(mt_live_bytes(MT_CPU) - before >= all, async);
+        int64_t prepared = mt_live_bytes(MT_CPU);
+        cr_assert(save(saver, &r, 5 + async) == MT_OK && mt_saver_wait(saver) == MT_OK);
+        cr_assert_eq(mt_live_bytes(MT_CPU), prepared);
+        cr_assert_str_eq(there(), async ? "6 " : "5 ");
+        mt_saver_close(saver);
+        cr_assert_eq(mt_live_bytes(MT_CPU), before);
+    }
+    small_run_end(&r);
+}
+
 Test(saver, an_error_is_reported_by_the_next_call)
 {
     small_run r;

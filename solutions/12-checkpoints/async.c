@@ -138,6 +138,15 @@ mt_status mt_saver_open(mt_saver **out, const mt_saver_config *config)
     return MT_OK;
 }
 
+void mt_saver_prepare(mt_saver *s, const mt_state *model, const mt_state *rest)
+{
+    if (!s->config.async || s->copied)
+        return;
+    s->copy[0] = mt_state_clone(model);
+    s->copy[1] = mt_state_clone(rest);
+    s->copied = true;
+}
+
 mt_status mt_saver_best(mt_saver *s, int64_t step)
 {
     mt_status status = mt_saver_wait(s);
