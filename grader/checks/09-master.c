@@ -149,8 +149,8 @@ static void steps(mg_run *run)
 
 static void sizes(mg_run *run)
 {
-    static const int64_t sizes[][2] = { { 1, 0 },    { 0, 3 },   { 1, 1 },    { 1, 4095 },         { 1, 4096 },
-                                        { 1, 4097 }, { 64, 64 }, { 17, 241 }, { 1, 3 * 4096 + 7 }, { 5, 13109 } };
+    static const int64_t sizes[][2] = { { 1, 0 },     { 0, 3 },   { 1, 1 },    { 1, 16383 },         { 1, 16384 },
+                                        { 1, 16385 }, { 64, 64 }, { 17, 241 }, { 1, 3 * 16384 + 7 }, { 5, 13109 } };
     for (int i = 0; i < MT_COUNT(sizes); i++)
         if (!travel(run, halves[i % 2], sizes[i][0], sizes[i][1], ORDINARY, 2))
             return;

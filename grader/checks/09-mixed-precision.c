@@ -60,24 +60,25 @@ static const product_case product_cases[] = {
     { { 4, "every size",
         "the last block of each dimension is shorter, and it begins at (i,k) of A and (k,j) of B; the first block of K "
         "must not add to C, which holds NaN" },
-      PRODUCT_SIZES },
+      PRODUCT_SIZES, false },
     { { 2, "sums of 1,000 terms",
         "the sum of each element of C must be f32: in bf16 a sum of terms of 0.01 stops at 4, where they are below "
         "half of its last bit" },
-      PRODUCT_SUMS },
+      PRODUCT_SUMS, false },
     { { 3, "transposed",
         "transposed, the lines in memory are columns of op(x): line j + l begins at (j + l) * ld + i" },
-      PRODUCT_TRANS },
-    { { 2, "accumulate", "the first block of K writes as d->write says, the others add" }, PRODUCT_ACCUMULATE },
+      PRODUCT_TRANS, false },
+    { { 2, "accumulate", "the first block of K writes as d->write says, the others add" },
+      PRODUCT_ACCUMULATE, false },
     { { 2, "leading dimensions",
         "in memory lines lie ld apart, in the block they have no gaps; C keeps its ldc, and its gaps" },
-      PRODUCT_STRIDES },
+      PRODUCT_STRIDES, false },
     { { 2, "same bits for any thread count", "threads share lines of a block or parts of C, never the sum over K" },
-      PRODUCT_THREADS },
+      PRODUCT_THREADS, false },
 };
 static const product_race product_races[] = {
     { { 5, "speed", "widen whole blocks and let lab 01's product multiply them: no conversion in the inner loop" },
-      256, 512, 512, "09.3" },
+      256, 512, 512, "09.3", false },
 };
 
 /* ---- 09.4 the cast policy */
@@ -181,6 +182,23 @@ static const mg_case kept_bytes_cases[] = {
     { 3, "bytes that a GPT-2 keeps", "what is kept in f32 beside its 16-bit copy costs 6 bytes instead of 2" },
 };
 
+/* ---- 09.10 products of bf16 in pairs */
+static const product_case pairs_cases[] = {
+    { { 3, "every size",
+        "row k of B makes pairs with row k + 1, and of A pairs are neighbours in memory; with an odd K the last number "
+        "is paired with 0, whatever comes after it in memory" },
+      PRODUCT_SIZES, true },
+    { { 3, "transposed",
+        "transposed, A's pairs come from two rows and B's are neighbours: both operands need both ways of packing" },
+      PRODUCT_TRANS, true },
+    { { 2, "leading dimensions", "the next row is x.down numbers further, the next column x.along" },
+      PRODUCT_STRIDES, true },
+};
+static const product_race pairs_races[] = {
+    { { 5, "speed", "the sums stay in registers, and an instruction of mt_dot_pairs makes 2 VL products" },
+      512, 512, 1024, "09.10", true },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("09.1", "bf16", mg_09_convert, bf16_cases),
     MG_GROUP("09.1", "bf16", mg_09_convert_race, bf16_race),
@@ -198,6 +216,8 @@ static const mg_group groups[] = {
     MG_GROUP("09.9", "saved tensors", mg_09_keep, keep_cases),
     MG_GROUP("09.9", "saved tensors", mg_09_network, kept_network_cases),
     MG_GROUP("09.9", "saved tensors", mg_09_kept_bytes, kept_bytes_cases),
+    MG_GROUP("09.10", "pairs", mg_09_product, pairs_cases),
+    MG_GROUP("09.10", "pairs", mg_09_product_race, pairs_races),
 };
 
 // clang-format on

@@ -48,12 +48,14 @@ typedef enum product_about {
 typedef struct product_case {
     mg_case head;
     product_about about;
+    bool pairs; /* mt_matmul_bf16_cpu, not mt_matmul16_cpu */
 } product_case;
 
 typedef struct product_race {
     mg_case head;
     int64_t M, N, K;
     const char *bar;
+    bool pairs; /* mt_matmul_bf16_cpu against the reference's mt_matmul16_cpu */
 } product_race;
 
 void mg_09_product(mg_run *run, const void *one_case);      /* a product_case */

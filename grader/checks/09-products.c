@@ -4,13 +4,15 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "checks/product.h"
+#include "ops/vec.h"
 #include "traffic.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FUNCTION "mt_matmul16_cpu"
+#define WIDENED "mt_matmul16_cpu"
+#define PAIRED  "mt_matmul_bf16_cpu"
 
 static const mt_dtype types[] = { MT_BF16, MT_F16 };
 
@@ -37,10 +39,11 @@ static bool judge(mg_run *run, const mg_product *p, const char *hint)
     return mg_product_expect(run, p, hint);
 }
 
-static bool check_product(mg_run *run, mt_matmul_dims dims, mt_dtype dtype, const char *hint)
+/* Call number t of a row: the types by turns, or bf16 in pairs. */
+static bool check_product(mg_run *run, mt_matmul_dims dims, int t, bool pairs, const char *hint)
 {
-    mg_product p = { .dims = dims, .dtype = dtype };
-    mg_product_describe(run, FUNCTION, &p);
+    mg_product p = { .dims = dims, .dtype = pairs ? MT_BF16 : types[t % 2] };
+    mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
     return mg_call(run) && judge(run, &p, hint);
 }
 
@@ -54,7 +57,7 @@ static void long_sums(mg_run *run)
         const int64_t *size = sizes[t / 2];
         mg_product p = { .dims = mg_product_tight(size[0], size[1], size[2], MT_NO_TRANS, MT_NO_TRANS),
                          .dtype = types[t % 2] };
-        mg_product_describe(run, FUNCTION, &p);
+        mg_product_describe(run, WIDENED, &p);
         for (int64_t i = 0; i < size[0] * size[2]; i++)
             mt_store_f64(p.a16, p.dtype, i, 0.008 + 0.004 * mt_rng_uniform(mg_rng(run)));
         for (int64_t i = 0; i < size[1] * size[2]; i++)
@@ -107,18 +110,19 @@ static mt_matmul_dims vary(mt_rng *rng, product_about about, const int64_t shape
     return d;
 }
 
-static void every_shape(mg_run *run, product_about about)
+static void every_shape(mg_run *run, product_about about, bool pairs)
 {
     /* Longer than a block in every dimension. */
     const int64_t large[] = { mg_pick(mg_rng(run), 260, 300), mg_pick(mg_rng(run), 1030, 1100),
                               2 * mg_pick(mg_rng(run), 260, 300) + 1 };
     bool good = true;
     for (int t = 0; t < 6 * MT_COUNT(blocks) && good; t += about == PRODUCT_TRANS ? 1 : 3)
-        good = check_product(run, vary(mg_rng(run), about, blocks[t / 6].shape, t), types[t % 2], blocks[t / 6].hint);
+        good = check_product(run, vary(mg_rng(run), about, blocks[t / 6].shape, t), t, pairs,
+                             pairs ? NULL : blocks[t / 6].hint);
     for (int t = 0; t < 2 * MT_COUNT(shapes) && good; t++)
-        good = check_product(run, vary(mg_rng(run), about, shapes[t / 2], t / 2), types[t % 2], NULL);
+        good = check_product(run, vary(mg_rng(run), about, shapes[t / 2], t / 2), t, pairs, NULL);
     for (int t = 2; t < 4 && good; t++) /* with transposes: both, then A */
-        good = check_product(run, vary(mg_rng(run), about, large, t), types[t % 2], NULL);
+        good = check_product(run, vary(mg_rng(run), about, large, t), t, pairs, NULL);
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------- */
@@ -133,7 +137,7 @@ static bool check_threads(mg_run *run, mt_matmul_dims dims, mt_dtype dtype)
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         mg_product p = { .dims = dims, .dtype = dtype };
         *mg_rng(run) = start;
-        mg_product_describe(run, FUNCTION, &p);
+        mg_product_describe(run, WIDENED, &p);
         mg_threads(run, threads[i]);
         good = mg_call(run) && (bits ? mg_expect(run, "c", bits, NULL) : mg_product_expect(run, &p, NULL));
         if (good && !bits)
@@ -149,7 +153,7 @@ static void any_threads(mg_run *run)
     mg_product p = { .dims = mg_product_tight(mg_pick(rng, 260, 280), mg_pick(rng, 150, 170), mg_pick(rng, 260, 280),
                                               MT_NO_TRANS, MT_NO_TRANS),
                      .dtype = MT_BF16 };
-    mg_product_describe(run, FUNCTION, &p);
+    mg_product_describe(run, WIDENED, &p);
     bool good = mg_shared_call(run) && mg_product_expect(run, &p, NULL);
     for (int t = 0; t < 4 && good; t++)
         good = check_threads(
@@ -165,7 +169,7 @@ void mg_09_product(mg_run *run, const void *one_case)
     else if (c->about == PRODUCT_THREADS)
         any_threads(run);
     else
-        every_shape(run, c->about);
+        every_shape(run, c->about, c->pairs);
 }
 
 /* ---- the race ---------------------------------------------------------------------------------------- */
@@ -187,9 +191,16 @@ static bool verify_race(mg_run *run, const void *one_case)
     return mg_product_expect(run, &racing, NULL);
 }
 
+/* Pairs are raced where the processor multiplies them. Elsewhere mt_dot_pairs is two products in f32, and what it takes
+ * says nothing about the unit: then one product is compared with the oracle. */
 void mg_09_product_race(mg_run *run, const void *one_case)
 {
     const product_race *c = one_case;
-    const mg_race race = { c->bar, FUNCTION, FUNCTION, "the reference", 1, describe_race, verify_race };
-    mg_perf(run, &race, one_case);
+    const char *ours = c->pairs ? PAIRED : WIDENED;
+    const mg_race race = { c->bar, ours,          WIDENED,    c->pairs ? "the product that widens" : "the reference",
+                           1,      describe_race, verify_race };
+    if (!c->pairs || MT_DOT_PAIRS)
+        mg_perf(run, &race, one_case);
+    else if (check_product(run, mg_product_tight(c->M, c->N, c->K, MT_NO_TRANS, MT_TRANS), 0, true, NULL))
+        mg_note(run, "not timed: this processor has no instruction for pairs of bf16 (avx512_bf16)");
 }

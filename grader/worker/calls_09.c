@@ -26,6 +26,12 @@ static void product(const mg_value *v) /* c; a, b, the nine fields of dims, type
     mt_matmul16_cpu(v[0].f32, v[1].ptr, v[2].ptr, (mt_dtype)v[12].i64, &dims);
 }
 
+static void product_in_pairs(const mg_value *v)
+{
+    const mt_matmul_dims dims = mg_product_dims(v);
+    mt_matmul_bf16_cpu(v[0].f32, v[1].ptr, v[2].ptr, &dims);
+}
+
 const mg_function mg_calls_09[] = {
     { "mt_convert_cpu to bf16", convert },
     { "mt_convert_cpu from bf16", convert },
@@ -35,6 +41,7 @@ const mg_function mg_calls_09[] = {
     { "mt_convert_cpu to bf16 and back", there_and_back },
     { "mt_convert_cpu to f16 and back", there_and_back },
     { "mt_matmul16_cpu", product },
+    { "mt_matmul_bf16_cpu", product_in_pairs },
     { "mt_autocast_dtype", mg_call_autocast_dtype },
     { "ops under autocast", mg_call_autocast_network },
     { "mt_autocast_operand", mg_call_kept_copies },

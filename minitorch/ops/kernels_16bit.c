@@ -1,4 +1,23 @@
-/* kernels_16bit.c -- the CPU's table of the kernels for 16-bit floats. */
+/* kernels_16bit.c -- the CPU's table of the kernels for 16-bit floats, with the faster product for each type. */
 #include "ops/kernels_16bit.h"
+#include "ops/vec.h"
 
-const mt_16bit_table mt_16bit_cpu = { MT_16BIT_KERNELS(MT_KERNEL_CPU) };
+static bool in_pairs(mt_dtype dtype)
+{
+    return MT_DOT_PAIRS && dtype == MT_BF16;
+}
+
+const char *mt_matmul16_form(mt_dtype dtype)
+{
+    return in_pairs(dtype) ? "multiplied in pairs (vdpbf16ps)" : "widened to f32 in blocks";
+}
+
+static void matmul16(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims)
+{
+    if (in_pairs(dtype))
+        mt_matmul_bf16_cpu(c, a, b, dims);
+    else
+        mt_matmul16_cpu(c, a, b, dtype, dims);
+}
+
+const mt_16bit_table mt_16bit_cpu = { .convert = mt_convert_cpu, .matmul16 = matmul16 };

@@ -23,6 +23,15 @@ void mt_convert_cpu(void *out, mt_dtype to, const void *x, mt_dtype from, int64_
  * Unit: solutions/09-mixed-precision/matmul16.c   Lab 09.3 */
 void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims);
 
+/* mt_matmul_bf16_cpu -- as mt_matmul16_cpu for bf16, two numbers of K at a time (mt_dot_pairs, ops/vec.h). Where the
+ * processor has an instruction for that, subnormal operands count as 0, and subnormal sums become 0.
+ * Unit: solutions/09-mixed-precision/matmul_bf16.c   Lab 09.10 */
+void mt_matmul_bf16_cpu(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul_dims *dims);
+
+/* mt_matmul16_form -- how the CPU's table multiplies this type, in words: in pairs where there is an instruction for
+ * them (bf16, AVX512_BF16), else widened. */
+const char *mt_matmul16_form(mt_dtype dtype);
+
 /* clang-format off */
 #define MT_16BIT_KERNELS(K) K(convert) K(matmul16)
 /* clang-format on */

@@ -42,10 +42,13 @@ static inline void mt_store(float *to, mt_vec v)
 }
 
 /* mt_load_some, mt_store_some -- the first n numbers, 0 <= n <= MT_VL; memory after them is not touched, lanes after
- * them hold 0. */
+ * them hold 0. By masks, except where accesses are counted or watched: the compiler reports none of a masked one. */
+#if defined(__AVX512F__) && !defined(__SANITIZE_THREAD__)
+#define MT_VEC_MASKED
+#endif
 static inline mt_vec mt_load_some(const float *from, int64_t n)
 {
-#if defined(__AVX512F__)
+#ifdef MT_VEC_MASKED
     return (mt_vec)_mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), from);
 #else
     mt_vec v = { 0 };
@@ -59,7 +62,7 @@ static inline mt_vec mt_load_some(const float *from, int64_t n)
 
 static inline void mt_store_some(float *to, mt_vec v, int64_t n)
 {
-#if defined(__AVX512F__)
+#ifdef MT_VEC_MASKED
     _mm512_mask_storeu_ps(to, (__mmask16)((1u << n) - 1), (__m512)v);
 #else
     if (n == MT_VL)
@@ -152,4 +155,62 @@ static inline void mt_vec_transpose(mt_vec rows[MT_VL])
         for (int i = 0; i < MT_VL; i++)
             rows[i] = shuffled[i];
     }
+}
+
+/* ---- pairs of bf16 ------------------------------------------------------------------------------------- */
+
+/* MT_VL pairs of bf16, each in 32 bits, the first number in the lower half as in memory. */
+typedef uint32_t mt_pairs __attribute__((vector_size(4 * MT_VL)));
+typedef uint32_t mt_pairs_anywhere __attribute__((vector_size(4 * MT_VL), aligned(2), may_alias));
+
+/* MT_DOT_PAIRS -- has the processor an instruction for mt_dot_pairs? */
+#if defined(__AVX512BF16__)
+enum { MT_DOT_PAIRS = 1 };
+#else
+enum { MT_DOT_PAIRS = 0 };
+#endif
+
+/* mt_dot_pairs -- sum + the products of both numbers of each pair, the second number's first, in f32. The instruction
+ * (vdpbf16ps) takes subnormal numbers for 0 and makes 0 of subnormal sums; the f32 form keeps them. */
+static inline mt_vec mt_dot_pairs(mt_vec sum, mt_pairs a, mt_pairs b)
+{
+#if defined(__AVX512BF16__)
+    return (mt_vec)_mm512_dpbf16_ps((__m512)sum, (__m512bh)a, (__m512bh)b);
+#else
+    sum += (mt_vec)(a & 0xffff0000) * (mt_vec)(b & 0xffff0000);
+    return sum + (mt_vec)(a << 16) * (mt_vec)(b << 16);
+#endif
+}
+
+/* mt_load_pairs, mt_store_pairs -- MT_VL pairs, 2 MT_VL numbers, that lie in memory one after another. */
+static inline mt_pairs mt_load_pairs(const void *from)
+{
+    return *(const mt_pairs_anywhere *)from;
+}
+
+static inline void mt_store_pairs(void *to, mt_pairs pairs)
+{
+    *(mt_pairs_anywhere *)to = pairs;
+}
+
+/* mt_same_pairs -- one pair, MT_VL times. */
+static inline mt_pairs mt_same_pairs(uint32_t pair)
+{
+    return (mt_pairs){ 0 } + pair;
+}
+
+/* mt_pair_up -- pair i is first[i] and second[i], for the first n, 0 <= n <= MT_VL; memory after them is not touched,
+ * pairs after them hold 0. second NULL: its numbers are 0. */
+static inline mt_pairs mt_pair_up(const mt_bf16 *first, const mt_bf16 *second, int64_t n)
+{
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+    __mmask16 some = (__mmask16)((1u << n) - 1);
+    mt_pairs low = (mt_pairs)_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, first));
+    return second ? low | (mt_pairs)_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, second)) << 16 : low;
+#else
+    mt_pairs pairs = { 0 };
+    for (int64_t i = 0; i < n; i++)
+        pairs[i] = first[i].bits | (second ? (uint32_t)second[i].bits << 16 : 0);
+    return pairs;
+#endif
 }

@@ -76,19 +76,31 @@ static uint16_t *random_bits(mt_rng *rng, int64_t n, mt_dtype dtype)
     return bits;
 }
 
+/* What form a product has: bits. */
+enum { TRANS_A = 1, TRANS_B = 2, ADDED = 4, F16 = 8, FORMS = 16, PAIRS = 16 };
+
+static void multiply(float *c, const uint16_t *a, const uint16_t *b, const mt_matmul_dims *d, int form)
+{
+    if (form & PAIRS)
+        mt_matmul_bf16_cpu(c, (const mt_bf16 *)a, (const mt_bf16 *)b, d);
+    else
+        mt_matmul16_cpu(c, a, b, form & F16 ? MT_F16 : MT_BF16, d);
+}
+
 static void check_product(mt_rng *rng, int64_t M, int64_t N, int64_t K, int form)
 {
     enum { GAP = 3 };
-    mt_dtype dtype = form & 1 ? MT_F16 : MT_BF16;
-    mt_matmul_dims d = mt_dense_dims(M, N, K, form & 2 ? MT_TRANS : MT_NO_TRANS, form & 4 ? MT_TRANS : MT_NO_TRANS,
-                                     form & 8 ? MT_ACCUMULATE : MT_OVERWRITE);
+    mt_dtype dtype = form & F16 ? MT_F16 : MT_BF16;
+    mt_matmul_dims d =
+        mt_dense_dims(M, N, K, form & TRANS_A ? MT_TRANS : MT_NO_TRANS, form & TRANS_B ? MT_TRANS : MT_NO_TRANS,
+                      form & ADDED ? MT_ACCUMULATE : MT_OVERWRITE);
     d.lda += GAP, d.ldb += GAP, d.ldc += GAP;
     uint16_t *a = random_bits(rng, (d.trans_a ? K : M) * d.lda, dtype);
     uint16_t *b = random_bits(rng, (d.trans_b ? N : K) * d.ldb, dtype);
     float *c = malloc((size_t)(M * d.ldc + 1) * sizeof *c);
     for (int64_t i = 0; i < M * d.ldc; i++)
         c[i] = d.write == MT_ACCUMULATE ? 0.5f : NAN;
-    mt_matmul16_cpu(c, a, b, dtype, &d);
+    multiply(c, a, b, &d, form);
     for (int64_t i = 0; i < M; i++)
         for (int64_t j = 0; j < d.ldc; j++) {
             double want = d.write == MT_ACCUMULATE ? 0.5 : 0, size = fabs(want);
@@ -117,8 +129,48 @@ Test(matmul16, values_of_every_form)
                                        { 5, 67, 31 }, { 33, 31, 64 }, { 300, 17, 520 }, { 3, 1030, 259 } };
     mt_rng rng = mt_rng_new(7, 0);
     for (int s = 0; s < MT_COUNT(size); s++)
-        for (int form = 0; form < 16; form++)
+        for (int form = 0; form < FORMS; form++)
             check_product(&rng, size[s][0], size[s][1], size[s][2], form);
+}
+
+Test(matmul_bf16, values_of_every_form)
+{
+    static const int64_t size[][3] = { { 1, 1, 1 },   { 0, 3, 2 },    { 3, 0, 2 },     { 2, 3, 0 },    { 31, 33, 7 },
+                                       { 5, 67, 31 }, { 29, 31, 64 }, { 43, 17, 801 }, { 3, 270, 37 }, { 13, 1, 2 },
+                                       { 1, 40, 3 },  { 777, 3, 33 }, { 15, 16, 1537 } };
+    mt_rng rng = mt_rng_new(8, 0);
+    for (int s = 0; s < MT_COUNT(size); s++)
+        for (int form = 0; form < F16; form++)
+            check_product(&rng, size[s][0], size[s][1], size[s][2], PAIRS | form);
+}
+
+/* A subnormal bf16 counts as what it is, or as 0 where the instruction says so, in both numbers of a pair. */
+Test(matmul_bf16, subnormal_operands_are_exact_or_zero)
+{
+    const uint16_t tiny[2] = { 0x0001, 0x807f }, huge[2] = { 0x7f00, 0x7f00 }; /* 2^-133, -(2^-126 - 2^-133); 2^127 */
+    const mt_matmul_dims d = mt_dense_dims(1, 1, 2, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    for (int turn = 0; turn < 2; turn++) {
+        float c, exact = 0x1p-6f - (2 - 0x1p-6f);
+        multiply(&c, turn ? huge : tiny, turn ? tiny : huge, &d, PAIRS);
+        cr_assert(c == exact || c == 0, "%g, not %g or 0", c, exact);
+    }
+}
+
+/* The table's product is the one that it says it is. */
+Test(matmul16, the_table_multiplies_pairs_where_it_says_so)
+{
+    enum { N = 40, K = 301 };
+    mt_rng rng = mt_rng_new(10, 0);
+    uint16_t *a = random_bits(&rng, K, MT_BF16), *b = random_bits(&rng, K * N, MT_BF16);
+    float got[N], want[N];
+    const mt_matmul_dims d = mt_dense_dims(1, N, K, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    bool pairs = strstr(mt_matmul16_form(MT_BF16), "in pairs");
+    multiply(want, a, b, &d, pairs ? PAIRS : 0);
+    mt_16bit_kernels(MT_CPU)->matmul16(got, a, b, MT_BF16, &d);
+    cr_assert_arr_eq(got, want, sizeof got);
+    cr_assert_null(strstr(mt_matmul16_form(MT_F16), "in pairs"));
+    free(a);
+    free(b);
 }
 
 Test(matmul16, the_number_of_threads_changes_no_bit)
@@ -126,16 +178,18 @@ Test(matmul16, the_number_of_threads_changes_no_bit)
     enum { M = 67, N = 1100, K = 300 };
     mt_rng rng = mt_rng_new(9, 0);
     uint16_t *a = random_bits(&rng, M * K, MT_BF16), *b = random_bits(&rng, K * N, MT_BF16);
-    float *c[2];
     mt_matmul_dims d = mt_dense_dims(M, N, K, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
-    for (int t = 0; t < 2; t++) {
-        c[t] = malloc(sizeof(float[M][N]));
-        omp_set_num_threads(t ? 4 : 1);
-        mt_matmul16_cpu(c[t], a, b, MT_BF16, &d);
+    for (int form = 0; form <= PAIRS; form += PAIRS) {
+        float *c[2];
+        for (int t = 0; t < 2; t++) {
+            c[t] = malloc(sizeof(float[M][N]));
+            omp_set_num_threads(t ? 6 : 1);
+            multiply(c[t], a, b, &d, form);
+        }
+        cr_assert_arr_eq(c[0], c[1], sizeof(float[M][N]));
+        free(c[0]);
+        free(c[1]);
     }
-    cr_assert_arr_eq(c[0], c[1], sizeof(float[M][N]));
     free(a);
     free(b);
-    free(c[0]);
-    free(c[1]);
 }

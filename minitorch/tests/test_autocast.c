@@ -7,6 +7,7 @@
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
 #include "ops/ops.h"
+#include "optim/optim.h"
 
 #include <math.h>
 #include <string.h>
@@ -167,6 +168,38 @@ Test(autocast, what_other_ops_save_comes_back_rounded)
         mt_release(out);
         mt_scope_end();
     }
+}
+
+/* A product keeps a copy of w. Writing to w changes no bit of it, so backward goes on with forward's values; AdamW
+ * writes to the copy as well, and backward refuses it. */
+Test(autocast, only_a_copy_that_was_written_is_stale)
+{
+    rng = mt_rng_new(11, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(5, 7), true), *w = normal(MT_SHAPE(7, 3), true),
+              *dout = normal(MT_SHAPE(5, 3), false);
+    mt_tensor *rx = rounded(x, MT_BF16), *rw = rounded(w, MT_BF16), *rd = rounded(dout, MT_BF16);
+    mt_optim *adamw = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW));
+    mt_optim_add(adamw, "w", w);
+    mt_autocast_begin(MT_BF16);
+    mt_tensor *out = mt_matmul(x, w), *later = mt_matmul(x, w);
+    mt_autocast_end();
+    mt_tensor *copy = w->cast;
+    w->cast = NULL; /* so that the update of w does not find it */
+    mt_backward_from(out, dout);
+    mt_optim_step(adamw);
+    w->cast = copy;
+    mt_zero_grad(x);
+    mt_backward_from(later, dout);
+    mt_backward_from(mt_matmul(rx, rw), rd);
+    expect_near("dx after w was written", x->grad, rx->grad, 3);
+    mt_autocast_begin(MT_BF16);
+    out = mt_matmul(x, w);
+    mt_autocast_end();
+    mt_optim_step(adamw);
+    ABORTS("written in place since", mt_backward_from(out, dout));
+    mt_optim_free(adamw);
+    mt_scope_end();
 }
 
 Test(autocast, a_tensor_with_two_users_is_kept_once)

@@ -199,7 +199,7 @@ Test(optim, adamw_writes_the_copies_that_products_read)
 
 Test(master, has_the_bits_of_the_update_and_of_the_conversion)
 {
-    enum { M = 3 * 4096 + 7 };
+    enum { M = 3 * 16384 + 7 };
     mt_rng rng = mt_rng_new(8, MT_STREAM_TEST);
     mt_hyper hyper = mt_hyper_default(MT_ADAMW);
     float *memory[2], *gradient = malloc(M * sizeof *gradient);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The matrix product, compiled for narrower vectors than this machine's: a panel may then be wider than a vector, and its rows
-# end inside one. AArch64 has one width, which the unit tests have.
+# The matrix products, compiled for narrower vectors than this machine's: a panel may then be wider than a vector, and its rows
+# end inside one; and bf16 is multiplied without an instruction for pairs. AArch64 has one width, which the unit tests have.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$(mktemp -d) passed=0 failed=0
@@ -13,13 +13,21 @@ narrower() {
     ! grep -qw avx2 /proc/cpuinfo || echo x86-64-v3
 }
 
-for march in $(narrower); do
-    ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O3 -march="$march" -fno-math-errno -fno-trapping-math -fopenmp -Iminitorch \
-        minitorch/tests/test_matmul.c solutions/01-matmul/*.c minitorch/ops/matmul.c \
-        minitorch/ops/matmul_ladder.c minitorch/core/base.c \
-        -lcriterion -lm -o "$dir/test" && "$dir/test" >"$dir/log" 2>&1 && passed=$((passed + 1)) && continue
+# compiled MARCH FILES: and run.
+compiled() {
+    ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O3 -march="$1" -fno-math-errno -fno-trapping-math -fopenmp -Iminitorch "${@:2}" \
+        -lcriterion -lcjson -lm -ldl -o "$dir/test" && "$dir/test" >"$dir/log" 2>&1 && passed=$((passed + 1)) && return
     failed=$((failed + 1))
-    echo "FAIL for $march: $(grep '^\[FAIL\]' "$dir/log" | tr '\n' ' ')"
+    echo "FAIL $2 for $1: $(grep '^\[FAIL\]' "$dir/log" | tr '\n' ' ')"
+}
+
+make -s build/release/tests/test_16bit >/dev/null || exit 1
+ar rcs "$dir/units.a" build/release/units/*/*.o # all else that they call
+for march in $(narrower); do
+    compiled "$march" minitorch/tests/test_matmul.c solutions/01-matmul/*.c minitorch/ops/matmul.c \
+        minitorch/ops/matmul_ladder.c minitorch/core/base.c
+    compiled "$march" minitorch/tests/test_16bit.c solutions/09-mixed-precision/{convert,matmul16,matmul_bf16}.c \
+        minitorch/ops/kernels_16bit.c -Wl,--start-group build/release/libgiven.a "$dir/units.a" -Wl,--end-group
 done
 echo "vector widths: $passed passed, $failed failed"
 exit $((failed > 0))
