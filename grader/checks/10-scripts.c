@@ -6,6 +6,7 @@
 
 #define KIB    ((int64_t)1 << 10)
 #define MIB    ((int64_t)1 << 20)
+#define GIB4   ((int64_t)4 << 30)
 #define PLENTY ((int64_t)1 << 50)
 
 enum { HELD = 64 };
@@ -131,6 +132,11 @@ static void apart(writer *w)
     release_any(w, 0);
     alloc(w, 2 * bytes);
     alloc(w, bytes + 512);
+    release_any(w, 0);
+    alloc(w, GIB4 + 4 * bytes); /* more than any other piece; its rest does not fit 32 bits */
+    release(w, 0);
+    alloc(w, 4 * bytes);
+    alloc(w, GIB4);
 }
 
 static void whole(writer *w)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "memory/choose.h"
+#include "ops/kernels_fused.h"
 
 enum { F32 = 4 };
 
@@ -114,12 +115,14 @@ static void chain(mt_memory_block *blocks, const mt_gpt2_config *c, const mt_gpt
     /* LAB 15.2 BEGIN  The head's arrays, and gradients of parameters from the layer on that computes them.
      * Hint: kept are the last layernorm's input, its result (f32), mean and rstd, and the probabilities (f32); the
      * backward of the head, the first one, makes the gradients of the layernorm's result and of the table. Products of
-     * 16 bits read copies of the result and of the probabilities' gradients. */
-    int64_t copies = size == F32 ? 0 : size;
-    mt_memory_option head = { tokens * ((size + copies + F32) * C + F32 * (2 + c->vocabulary)),
-                              tokens * (F32 * C + copies * c->vocabulary), 0 };
+     * 16 bits read copies of the result and of the probabilities' gradients. Where the op takes chunks
+     * (mt_classifier_chunks), forward makes both gradients, with MT_CLASSIFIER_ROWS rows of logits, and keeps them in
+     * place of the probabilities. */
+    int64_t copies = size == F32 ? 0 : size, V = c->vocabulary, stream = tokens * ((size + copies + F32) * C + F32 * 2);
+    mt_memory_option head = { stream + tokens * F32 * V, tokens * (F32 * C + copies * V) + (often ? 0 : table), 0 };
+    if (size == F32 && mt_classifier_chunks(tokens, C, V, often ? c->rows * C : 0))
+        head = (mt_memory_option){ stream + tokens * F32 * C + table, F32 * (MT_CLASSIFIER_ROWS * V + tokens), 0 };
     always.kept += often ? cost->parameter_bytes : 0;
-    head.work += often ? 0 : table;
     blocks[0] = (mt_memory_block){ .option = { always }, .options = 1 };
     for (int64_t l = 0; l < c->layers; l++) {
         int64_t later = often ? 0 : table + (c->layers - 1 - l) * layer, gradients = often ? 0 : later + layer;
