@@ -343,8 +343,9 @@ void mg_compiled_fact(mg_run *run, const char *unit, mg_fact fact)
         mg_note(run, "not compiled for a GPU: there is no nvcc");
         return;
     }
-    if (facts_of(&bench->build, bench->info.id, nvcc, unit, f, log, sizeof log) != MT_OK) {
-        mg_fail(run, "nvcc: %s\n%.600s", mt_last_error(), log);
+    mt_status status = facts_of(&bench->build, bench->info.id, nvcc, unit, f, log, sizeof log);
+    if (status != MT_OK) {
+        mg_judge(run, status == MT_ERR_UNAVAILABLE ? MG_ERROR : MG_FAIL, "nvcc: %s\n%.600s", mt_last_error(), log);
         return;
     }
     for (int i = 0; i < ARCHS; i++)

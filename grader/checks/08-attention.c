@@ -89,12 +89,13 @@ void mg_08_send_shape(mg_run *run, const mg_attention *a)
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-static const char *function_of(bool tiled, bool cuda, bool backward)
+static const char *function_of(bool tiled, bool packed, bool cuda, bool backward)
 {
-    static const char *const names[3][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
+    static const char *const names[4][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
                                              { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" },
+                                             { "mt_attention_packed_fwd_cpu", "mt_attention_packed_bwd_cpu" },
                                              { "mt_attention_fwd_cuda", "mt_attention_bwd_cuda" } };
-    return names[cuda ? 2 : tiled][backward];
+    return names[cuda ? 3 : tiled + packed][backward];
 }
 
 static mt_shape saved_shape(const mg_attention *a, bool tiled)
@@ -116,7 +117,7 @@ static void expect_place(mg_answer answer[2], const mg_attention *a, bool tiled,
 
 float *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2])
 {
-    mg_begin(run, function_of(c->tiled, c->cuda, false));
+    mg_begin(run, function_of(c->tiled, c->packed, c->cuda, false));
     answer[0] = mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C));
     answer[1] = mg_overwritten(run, "saved", saved_shape(&a, c->tiled));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
@@ -195,7 +196,7 @@ static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled,
 
 mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a)
 {
-    mg_begin(run, function_of(c->tiled, c->cuda, true));
+    mg_begin(run, function_of(c->tiled, c->packed, c->cuda, true));
     mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
     send_saved(run, &a, c->scores, c->tiled, c->cuda);
     for (int64_t i = 0; i < mg_attention_places(&a); i++)
@@ -368,7 +369,7 @@ static bool verify_backward(mg_run *run, const void *one_case)
 void mg_08_attention_race(mg_run *run, const void *one_case)
 {
     const attention_race *c = one_case;
-    const char *function = function_of(c->tiled, false, c->backward);
+    const char *function = function_of(c->tiled, c->packed, false, c->backward);
     const mg_race race = { .bar = c->bar,
                            .ours = function,
                            .theirs = function,

@@ -27,6 +27,7 @@ typedef struct attention_case {
     bool held;     /* backward: gradients hold something already */
     bool cuda;     /* on the device, with the arguments of `tiled` */
     bool tiled;    /* lab 11's kernels: saved [B,H,T] has the log-sum-exp; else lab 08's: the probabilities [B,H,T,T] */
+    bool packed;   /* of lab 11's the packed ones, which are tiled too */
     bool backward; /* of rows that have both (lab 11) */
 } attention_case;
 
@@ -35,7 +36,7 @@ typedef struct attention_race {
     bool backward;
     int64_t T;
     const char *bar;
-    bool tiled;
+    bool tiled, packed;
 } attention_race;
 
 void mg_08_attention(mg_run *run, const void *one_case);

@@ -1,4 +1,5 @@
-/* 11-attention.c -- the checks of tiled attention that lab 08's plain kernels do not have (steps 11.1, 11.2): the same
+/* 11-attention.c -- the checks of tiled attention that lab 08's plain kernels do not have (steps 11.1, 11.2,
+ * 11.11, 11.12): the same
  * bits for any number of threads, scores whose exponentials differ by all that f32 has, NaN, bytes moved. The others:
  * 08-attention.c. Rows: 11-fusion.c. */
 #include "checks/11-fusion.h"
@@ -28,7 +29,7 @@ void mg_11_threads(mg_run *run, const void *one_case)
 {
     static const int threads[] = { 1, 2, 3, 5 };
     const attention_case *c = one_case;
-    const mg_attention a = { .B = 1, .T = mg_pick(mg_rng(run), 140, 200), .H = 3, .C = 3 * 17 };
+    const mg_attention a = { .B = 1, .T = mg_pick(mg_rng(run), 140, 200) + (c->packed ? 120 : 0), .H = 3, .C = 3 * 17 };
     const mt_rng start = *mg_rng(run);
     double *bits = NULL;
     bool good = true;
@@ -78,25 +79,27 @@ static void expect_mean(mg_answer answer[2], const mg_attention *a, int64_t i, d
     answer[1].e[i] = mg_gamma(count) + 64 * MG_U + 4 * MG_U * fabs(answer[1].v[i]);
 }
 
-static bool huge(mg_run *run, bool cuda, int64_t T)
+static bool huge(mg_run *run, const attention_case *c, int64_t T)
 {
     static const float level[] = { -0x1p120f, -0x1p60f, -0x1p12f, 0, 0x1p12f, 0x1p60f, 0x1p120f };
     mt_rng *rng = mg_rng(run);
     int exponent = (int)mg_pick(rng, 0, 3);
     int64_t D = 1 << 2 * exponent;
     mg_attention a = { .B = 1, .T = T, .H = 2, .C = 2 * D };
-    mg_begin(run, cuda ? "mt_attention_fwd_cuda" : "mt_attention_tiled_fwd_cpu");
+    mg_begin(run, c->cuda     ? "mt_attention_fwd_cuda"
+                  : c->packed ? "mt_attention_packed_fwd_cpu"
+                              : "mt_attention_tiled_fwd_cpu");
     mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(1, T, a.C)),
                            mg_overwritten(run, "saved", MT_SHAPE(1, a.H, T)) };
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(1, T, 3 * a.C));
     mg_fill(rng, qkv, T * 3 * a.C, (mg_dist)NORMAL(0, 1));
     for (int64_t i = 0; i < T; i++)
-        for (int64_t h = 0; h < a.H; h++) { /* the scores of a text's first keys are among the smallest */
+        for (int64_t h = 0; h < a.H; h++) { /* a text's first keys have small scores, its last one the largest */
             float *q = qkv + i * 3 * a.C + h * D, *k = q + a.C;
             memset(q, 0, (size_t)D * sizeof *q);
             memset(k, 0, (size_t)D * sizeof *k);
             q[0] = 1;
-            k[0] = level[mg_pick(rng, 0, mt_min(6, i / 32))];
+            k[0] = i == T - 1 ? 0x1p122f : level[mg_pick(rng, 0, mt_min(6, i / 32))];
         }
     a.qkv = qkv;
     mg_08_send_shape(run, &a);
@@ -110,7 +113,7 @@ void mg_11_huge(mg_run *run, const void *one_case)
     static const int64_t length[CALLS] = { 31, 64, 65, 130, 200, 1 };
     const attention_case *c = one_case;
     for (int t = 0; t < CALLS; t++)
-        if (!huge(run, c->cuda, length[t]))
+        if (!huge(run, c, length[t]))
             return;
 }
 
@@ -152,7 +155,7 @@ void mg_11_nan(mg_run *run, const void *one_case)
 void mg_11_attention_traffic(mg_run *run, const void *one_case)
 {
     const fusion_traffic *c = one_case;
-    const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true };
+    const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .packed = c->packed };
     const mg_attention a = { .B = 1, .T = 1024, .H = 3, .C = 96 };
     mg_answer answer[2] = { 0 };
     if (c->backward)

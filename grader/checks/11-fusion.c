@@ -1,5 +1,8 @@
-/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c, 11-norm.c, 11-device.c. */
+/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c, 11-norm.c, 11-classifier.c,
+ * 11-adamw.c, 11-device.c. */
 #include "checks/11-fusion.h"
+
+#include "checks/08-gpt2.h"
 
 // clang-format off
 
@@ -88,6 +91,68 @@ static const attention_race backward_race_cases[] = {
     { { 4, "speed", "one loop over the keys of a row, with mt_expf, which becomes vector code" },
       .backward = true, .T = 384, .bar = "11.2 speed", .tiled = true },
 };
+
+/* ---- 11.11, 11.12 packed attention */
+#define PACKED(count, size) TOKENS(count, size), .packed = true
+static const attention_case packed_cases[] = {
+    { { 3, "random texts", "b0 and b1 are the two vectors of row k of the panel; a(i,k) is a[i * row + k * col]" },
+      PACKED(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "of a tile only `visible` keys count: the others have score -INFINITY" },
+      PACKED(FEW, ANY), JUDGE(OUT) },
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" }, PACKED(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "tiles of keys", "the first tile overwrites out, the others add to what has shrunk" },
+      PACKED(LONG, ANY), JUDGE(OUT) },
+    { { 1, "equal scores", "with equal scores every visible key has the same weight, in whichever tile it is" },
+      PACKED(LONG, EQUAL), JUDGE(BOTH) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" },
+      PACKED(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" },
+      PACKED(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
+      PACKED(LONG, SHRINKING), JUDGE(OUT) },
+    { { 1, "log-sum-exp", "the sum shrinks too when the maximum grows" }, PACKED(LONG, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(BOTH) },
+};
+static const attention_case packed_threads_cases[] = {
+    { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
+      PACKED(LONG, ANY) },
+};
+static const attention_case packed_huge_cases[] = {
+    { { 1, "huge scores", "begin with a maximum of -infinity; -infinity is what hidden keys have" },
+      PACKED(SHORT, ANY) },
+};
+static const attention_case packed_nan_cases[] = {
+    { { 1, "a NaN", "hidden keys get the score -INFINITY whatever theirs was: e^NaN is NaN" }, PACKED(SHORT, ANY) },
+};
+static const fusion_traffic packed_traffic_cases[] = {
+    { { 2, "keys and values", "a tile of keys and values is packed once for all queries of a task" },
+      .cache = MG_L1, .bar = "11.11 keys and values", .packed = true },
+};
+static const attention_race packed_race_cases[] = {
+    { { 4, "speed", "sums[MR][2] in registers: `objdump -d` shows vfmadd without stores" },
+      .T = 512, .bar = "11.11 speed", .tiled = true, .packed = true },
+};
+static const attention_case packed_backward_cases[] = {
+    { { 3, "dq", "ds times the keys, which are scaled; p must be ready before" }, PACKED(SHORT, ANY), JUDGE(DQ) },
+    { { 3, "dk", "key c is seen by queries from row c of the tile on the diagonal on" },
+      PACKED(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "p = e^(score - lse), 0 where a key is not visible" }, PACKED(SHORT, ANY), JUDGE(DV) },
+    { { 2, "tiles of keys", "in a tile below the diagonal all queries see all keys" }, PACKED(LONG, ANY), JUDGE(ALL) },
+    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" },
+      PACKED(SHORT, LARGE), JUDGE(ALL) },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" },
+      PACKED(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(ALL) },
+};
+static const attention_case packed_backward_threads_cases[] = {
+    { { 1, "any number of threads", "a thread has whole heads: no sum is split between threads" },
+      PACKED(LONG, ANY), .backward = true },
+};
+static const attention_race packed_backward_race_cases[] = {
+    { { 4, "speed", "one loop over the keys of a row, in whole vectors" },
+      .backward = true, .T = 384, .bar = "11.12 speed", .tiled = true, .packed = true },
+};
+#undef PACKED
 
 /* ---- 11.6 on the device */
 #define DEVICE(count, size) TOKENS(count, size), .cuda = true
@@ -202,8 +267,82 @@ static const residual_case residual_backward_traffic_cases[] = {
     { { 3, "traffic", "one loop computes a number of the gradient and adds it to dx and to dpart" }, PLAIN,
       .wanted = MG_DX_OF_SUM | MG_DPART, .bar = "11.3 backward traffic" },
 };
+
+/* ---- 11.8 on the device */
+static const residual_case device_residual_cases[] = {
+    { { 3, "random rows", "sum = x + part; mean, rstd and out are those of the sum, of all threads' columns" },
+      ROWS(-1, -1), PLAIN, .cuda = true },
+    { { 1, "large mean", "the squares are of the sum minus its mean, in a second pass" }, ROWS(-1, -1),
+      .dist = NORMAL(1000, 1), .cuda = true },
+    { { 1, "in place", "sum may be x itself: read x[c] before you write sum[c], and not again" }, ROWS(-1, -1), PLAIN,
+      .in_place = true, .cuda = true },
+    { { 1, "no rows", "with N = 0 nothing may be launched" }, ROWS(0, -1), PLAIN, .cuda = true },
+};
+static const residual_case device_residual_counts[] = {
+    { { 3, "traffic", "what a thread has computed of its columns it reads from shared memory in the next pass" },
+      PLAIN, .cuda = true, .count = MG_TRAFFIC },
+    { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" }, PLAIN, .cuda = true,
+      .count = MG_CONFLICTS },
+};
+static const residual_case device_residual_backward_cases[] = {
+    { { 2, "dx", "layernorm's gradient of the sum, plus dsum" }, ROWS(-1, -1), PLAIN, .wanted = MG_DX_OF_SUM,
+      .cuda = true },
+    { { 2, "dpart", "x and part are added: both have the gradient of the sum; dx may be NULL" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DPART, .cuda = true },
+    { { 1, "layernorm's gradient alone", "dsum may be NULL: nothing else has read the sum" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART, .alone = true, .cuda = true },
+    { { 2, "adds to what is there", "gradients accumulate: += and not =" }, ROWS(-1, -1), PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART, .held = true, .cuda = true },
+};
+static const residual_case device_residual_backward_counts[] = {
+    { { 3, "traffic", "g and xhat of the first pass are in shared memory for the second; dx and dpart in one loop" },
+      PLAIN, .wanted = MG_DX_OF_SUM | MG_DPART, .cuda = true, .count = MG_TRAFFIC },
+    { { 1, "bank conflicts", "neighbouring threads have neighbouring columns" }, PLAIN,
+      .wanted = MG_DX_OF_SUM | MG_DPART, .cuda = true, .count = MG_CONFLICTS },
+};
 #undef ROWS
 #undef PLAIN
+
+/* ---- 11.9 AdamW of all tensors in one launch */
+static const adamw_case adamw_cases[] = {
+    { { 3, "lengths", "a tensor's last chunk ends with the tensor; n elements have n / CHUNK chunks, rounded up" },
+      MG_LENGTHS },
+    { { 2, "148 tensors", "the search ends at the last tensor whose `before` is at most the number of the block" },
+      MG_MANY },
+    { { 2, "rates and decay", "each tensor has a rate and a decay of its own: factors[k] from u[k].hyper" }, MG_RATES },
+    { { 2, "step counts", "1 - beta^t with the t of this tensor: u[k].step" }, MG_STEPS },
+    { { 1, "without a gradient", "a tensor without gradient has no chunks: what comes after it has the same `before`" },
+      MG_MISSING },
+    { { 1, "nothing to update", "no chunks, no launch: an empty grid is an error" }, MG_NOTHING },
+    { { 3, "traffic", "read p, g, m, v once and write p, m, v once; neighbouring threads, neighbouring elements" },
+      MG_BLOCK },
+    { { 2, "elements of a block", "a large tensor needs many blocks: cut it into chunks" }, MG_ONE_LARGE },
+};
+
+/* ---- 11.4 classifier in chunks: -1 is a random size */
+#define HEAD(n, c, v, spread_of) .N = n, .C = c, .V = v, .spread = spread_of
+static const chunked_case chunked_cases[] = {
+    { { 2, "loss", "the rows of a chunk are lab 08.7's with the same w; dx and dw may be NULL" },
+      HEAD(-1, -1, -1, 0.5) },
+    { { 3, "dx", "rows begin .. begin+n-1 of dx are dlogits [n,V] times w [V,C], overwritten" },
+      HEAD(-1, -1, -1, 0.5), .wanted = MG_DX },
+    { { 3, "dw", "the sum over all chunks of dlogits^T times x: the first chunk overwrites, the others add" },
+      HEAD(-1, -1, -1, 0.5), .wanted = MG_DW },
+    { { 1, "share", "share is a factor of both gradients, and not of the loss" },
+      HEAD(-1, -1, -1, 0.5), .wanted = MG_DX | MG_DW, .share = -1536 },
+    { { 1, "large logits", "exp(90) overflows float, and log(0) is infinite: use lab 02's cross-entropy" },
+      HEAD(-1, 31, -1, 5), .wanted = MG_DX | MG_DW },
+    { { 1, "one class", "the answer is certain: loss and gradients are 0" }, HEAD(-1, -1, 1, 1),
+      .wanted = MG_DX | MG_DW },
+    { { 1, "no rows", "with N = 0 no loss is written, and dw is 0" }, HEAD(0, -1, -1, 1), .wanted = MG_DX | MG_DW },
+};
+static const chunked_case chunked_traffic_cases[] = {
+    { { 3, "traffic", "one array of rows x V, which the next chunk overwrites: no N x V numbers anywhere" },
+      HEAD(0, 0, 0, 0.5), .wanted = MG_DX | MG_DW, .bar = "11.4 traffic", .cache = MG_L2 },
+    { { 2, "weights", "w is read once for all rows of a chunk, and so is dw: chunks of `rows` rows, not of one" },
+      HEAD(0, 0, 0, 0.5), .wanted = MG_DX | MG_DW, .bar = "11.4 weights", .cache = MG_L1 },
+};
+#undef HEAD
 
 static const mg_group groups[] = {
     MG_GROUP("11.1", "attention", mg_08_attention, forward_cases),
@@ -220,6 +359,8 @@ static const mg_group groups[] = {
     MG_GROUP("11.3", "residual norm", mg_11_residual_traffic, residual_traffic_cases),
     MG_GROUP("11.3", "residual norm backward", mg_11_residual_backward, residual_backward_cases),
     MG_GROUP("11.3", "residual norm backward", mg_11_residual_traffic, residual_backward_traffic_cases),
+    MG_GROUP("11.4", "classifier in chunks", mg_11_chunked, chunked_cases),
+    MG_GROUP("11.4", "classifier in chunks", mg_11_chunked_traffic, chunked_traffic_cases),
     MG_GROUP("11.6", "attention on the device", mg_08_attention, device_forward_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_huge, device_huge_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_nan, device_nan_cases),
@@ -228,6 +369,20 @@ static const mg_group groups[] = {
     MG_GROUP("11.7", "attention backward on the device", mg_08_attention_backward, device_backward_cases),
     MG_GROUP("11.7", "attention backward on the device", mg_11_attention_count, device_backward_counts),
     MG_GROUP("11.7", "attention backward on the device", mg_11_attention_compiled, device_backward_facts),
+    MG_GROUP("11.8", "residual norm on the device", mg_11_residual, device_residual_cases),
+    MG_GROUP("11.8", "residual norm on the device", mg_11_residual_count, device_residual_counts),
+    MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_backward, device_residual_backward_cases),
+    MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_count, device_residual_backward_counts),
+    MG_GROUP("11.9", "adamw of all tensors", mg_11_adamw, adamw_cases),
+    MG_GROUP("11.11", "packed attention", mg_08_attention, packed_cases),
+    MG_GROUP("11.11", "packed attention", mg_11_threads, packed_threads_cases),
+    MG_GROUP("11.11", "packed attention", mg_11_huge, packed_huge_cases),
+    MG_GROUP("11.11", "packed attention", mg_11_nan, packed_nan_cases),
+    MG_GROUP("11.11", "packed attention", mg_11_attention_traffic, packed_traffic_cases),
+    MG_GROUP("11.11", "packed attention", mg_08_attention_race, packed_race_cases),
+    MG_GROUP("11.12", "packed attention backward", mg_08_attention_backward, packed_backward_cases),
+    MG_GROUP("11.12", "packed attention backward", mg_11_threads, packed_backward_threads_cases),
+    MG_GROUP("11.12", "packed attention backward", mg_08_attention_race, packed_backward_race_cases),
 };
 
 // clang-format on

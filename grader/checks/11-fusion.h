@@ -18,7 +18,7 @@ typedef struct fusion_traffic {
     mg_case head;
     mg_cache cache;
     const char *bar;
-    bool backward;
+    bool backward, packed;
 } fusion_traffic;
 
 void mg_11_attention_traffic(mg_run *run, const void *one_case); /* a fusion_traffic */
@@ -37,11 +37,49 @@ typedef struct residual_case {
     bool alone;    /* backward: no gradient reaches sum itself */
     bool held;     /* backward: gradients hold something already */
     const char *bar;
+    bool cuda;
+    mg_count count;
 } residual_case;
 
 void mg_11_residual(mg_run *run, const void *one_case);
 void mg_11_residual_backward(mg_run *run, const void *one_case);
 void mg_11_residual_traffic(mg_run *run, const void *one_case);
+void mg_11_residual_count(mg_run *run, const void *one_case);
+
+/* ---- classifier in chunks: 11-classifier.c ------------------------------------------------------------ */
+
+typedef struct chunked_case {
+    mg_case head;
+    int64_t N, C, V; /* -1: random */
+    double spread;   /* standard deviation of x and of w: the logits have its square times sqrt(C) */
+    int wanted;      /* MG_DX, MG_DW of 08-gpt2.h */
+    float share;     /* of each loss; 0: 1 / N */
+    const char *bar;
+    mg_cache cache;
+} chunked_case;
+
+void mg_11_chunked(mg_run *run, const void *one_case);
+void mg_11_chunked_traffic(mg_run *run, const void *one_case);
+
+/* ---- AdamW of all tensors in one launch: 11-adamw.c ----------------------------------------------------- */
+
+typedef enum adamw_about {
+    MG_LENGTHS,  /* 0, 1, 31, 33, primes, and around the ends of chunks */
+    MG_MANY,     /* as many tensors as GPT-2 124M has */
+    MG_RATES,    /* each tensor with its rate and decay */
+    MG_STEPS,    /* each tensor with its count of steps */
+    MG_MISSING,  /* some tensors have no gradient */
+    MG_NOTHING,  /* no tensor has an element and a gradient */
+    MG_BLOCK,    /* the tensors of a small block of GPT-2 */
+    MG_ONE_LARGE /* one large tensor, seven small ones */
+} adamw_about;
+
+typedef struct adamw_case {
+    mg_case head;
+    adamw_about about;
+} adamw_case;
+
+void mg_11_adamw(mg_run *run, const void *one_case);
 
 /* ---- on the device: 11-device.c ---------------------------------------------------------------------- */
 

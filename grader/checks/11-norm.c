@@ -1,5 +1,5 @@
-/* 11-norm.c -- how the checks of residual + layernorm run (step 11.3). Rows: 11-fusion.c. The sum of two numbers has
- * one right rounding, bit for bit; what follows is layernorm's oracle with that sum. */
+/* 11-norm.c -- how the checks of residual + layernorm run (steps 11.3, 11.8). Rows: 11-fusion.c. The sum of two numbers
+ * has one right rounding, bit for bit; what follows is layernorm's oracle with that sum. */
 #include "checks/11-fusion.h"
 
 #include <math.h>
@@ -19,11 +19,13 @@ static void norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
         if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
             return;
     if (c->N < 0 && c->C < 0 && !c->constant && once(run, c, 67, 131)) /* several threads: searched for data races */
-        once(run, c, 3, 4099);
+        once(run, c, 3, c->cuda ? 4131 : 4099);                        /* more columns than stay in shared memory */
 }
 
 static bool judge(mg_run *run, const residual_case *c, int64_t N, const mg_answer *answer, int count)
 {
+    if (c->cuda)
+        return mg_call_and_judge(run, answer, count);
     if (!c->bar)
         return mg_searched_and_judge(run, N == 67, answer, count);
     bool good = mg_traffic_call(run, MG_L2);
@@ -49,7 +51,9 @@ static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
 {
     float eps = (float)exp2(-(double)mg_pick(mg_rng(run), 6, 16)), *x;
     mg_answer answer[4];
-    mg_begin(run, c->in_place ? "mt_residual_norm_fwd_cpu in place" : "mt_residual_norm_fwd_cpu");
+    mg_begin(run, c->cuda       ? c->in_place ? "mt_residual_norm_fwd_cuda in place" : "mt_residual_norm_fwd_cuda"
+                  : c->in_place ? "mt_residual_norm_fwd_cpu in place"
+                                : "mt_residual_norm_fwd_cpu");
     if (c->in_place)
         answer[0] = mg_replaced(run, "x", MT_SHAPE(N, C), c->dist, &x);
     else
@@ -103,7 +107,7 @@ static void expect_rows(mg_answer *a, const mg_layernorm_saved *s, const float *
 static void describe_gradients(mg_run *run, const residual_case *c, mg_answer grad[4], int64_t N, int64_t C)
 {
     static const char *const name[] = { "dx", "dpart", "dgamma", "dbeta" };
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < (c->cuda ? 2 : 4); i++)
         if (c->wanted >> i & 1)
             grad[i] = mg_accumulated(run, name[i], i < 2 ? MT_SHAPE(N, C) : MT_SHAPE(C), c->held);
         else
@@ -115,7 +119,7 @@ static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
     mg_answer grad[4] = { 0 };
     mg_layernorm_saved s = { .N = N, .C = C };
     const float *dsum = NULL;
-    mg_begin(run, "mt_residual_norm_bwd_cpu");
+    mg_begin(run, c->cuda ? "mt_residual_norm_rows_bwd_cuda" : "mt_residual_norm_bwd_cpu");
     describe_gradients(run, c, grad, N, C);
     if (c->alone)
         mg_null(run, "dsum");
@@ -149,4 +153,20 @@ void mg_11_residual_traffic(mg_run *run, const void *one_case)
 {
     const residual_case *c = one_case;
     (c->wanted ? backward : forward)(run, c, ROWS, COLUMNS);
+}
+
+/* ---- counted on the device ------------------------------------------------------------------------- */
+
+/* 768 columns, as in GPT-2; gradients of gamma and beta are lab 06's kernel. */
+void mg_11_residual_count(mg_run *run, const void *one_case)
+{
+    const residual_case *c = one_case;
+    enum { N = 48, C = 768 };
+    if (!(c->wanted ? backward : forward)(run, c, N, C))
+        return;
+    int64_t launches = mg_device_counts(run)->launches;
+    if (launches != 1)
+        mg_fail(run, "%lld launches: residual sum and layernorm are one", (long long)launches);
+    /* Forward reads x and part, writes sum and out; backward reads dsum, dout and sum, reads and writes both others. */
+    mg_device_credit(run, c->count, 4.0 * N * C * (c->wanted ? 7 : 4));
 }

@@ -1,8 +1,12 @@
 /* calls_11.c -- the functions of lab 11 that the worker calls. For those of .cu units arrays are on the device. */
+#include "emulator/include/cuda_runtime_api.h"
 #include "ops/kernels_cuda.h"
 #include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
+#include "optim/updates_cuda.h"
 #include "worker/call.h"
+
+#include <string.h>
 
 static void attention_fwd(const mg_value *v) /* out, saved; qkv; B, T, C, H */
 {
@@ -12,6 +16,16 @@ static void attention_fwd(const mg_value *v) /* out, saved; qkv; B, T, C, H */
 static void attention_bwd(const mg_value *v) /* dqkv, saved; dout, qkv, out; B, T, C, H */
 {
     mt_attention_tiled_bwd_cpu(F(0), F(2), F(3), F(4), F(1), N(5), N(6), N(7), N(8));
+}
+
+static void packed_fwd(const mg_value *v) /* as attention_fwd */
+{
+    mt_attention_packed_fwd_cpu(F(0), F(1), F(2), N(3), N(4), N(5), N(6));
+}
+
+static void packed_bwd(const mg_value *v) /* as attention_bwd */
+{
+    mt_attention_packed_bwd_cpu(F(0), F(2), F(3), F(4), F(1), N(5), N(6), N(7), N(8));
 }
 
 static void attention_fwd_cuda(const mg_value *v) /* as attention_fwd */
@@ -24,16 +38,75 @@ static void attention_bwd_cuda(const mg_value *v) /* as attention_bwd */
     mt_attention_bwd_cuda(F(0), F(2), F(3), F(4), F(1), N(5), N(6), N(7), N(8));
 }
 
-#define CALLS(CALL, IN_PLACE)                                                                            \
-    CALL(mt_residual_norm_fwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), N(8), N(9), S(10))    \
-    IN_PLACE(mt_residual_norm_fwd_cpu, F(0), F(1), F(2), F(3), F(0), F(4), F(5), F(6), N(7), N(8), S(9)) \
-    CALL(mt_residual_norm_bwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), N(10), N(11))
+enum { MOST_TENSORS = 256 };
+
+/* The function itself, not on_device.c's, which refuses copies to the host. */
+cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
+
+static void *sent(const void *from, size_t bytes)
+{
+    void *there = NULL;
+    MT_CHECK(cudaMalloc(&there, bytes) == cudaSuccess, "no memory on the device");
+    __real_cudaMemcpy(there, from, bytes, cudaMemcpyHostToDevice);
+    return there;
+}
+
+/* param, m, v; grad; begin, n, step of each tensor; lr, decay of each; count; beta1, beta2, eps. Step 0: no
+ * gradient. */
+static void adamw_multi(const mg_value *v)
+{
+    static mt_update_segment segment[MOST_TENSORS];
+    static mt_update_factors factors[MOST_TENSORS];
+    static mt_update u[MOST_TENSORS];
+    static mt_hyper hyper[MOST_TENSORS];
+    int64_t whole[3][MOST_TENSORS], count = N(9);
+    float number[2][MOST_TENSORS];
+    MT_CHECK(count >= 1 && count <= MOST_TENSORS, "a list of %d tensors", (int)count);
+    for (int i = 0; i < 3; i++)
+        __real_cudaMemcpy(whole[i], v[4 + i].ptr, (size_t)count * sizeof(int64_t), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 2; i++)
+        __real_cudaMemcpy(number[i], v[7 + i].ptr, (size_t)count * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t at = whole[0][k];
+        hyper[k] = (mt_hyper){
+            .lr = number[0][k], .weight_decay = number[1][k], .beta1 = S(10), .beta2 = S(11), .eps = S(12)
+        };
+        u[k] = (mt_update){ .param = F(0) + at,
+                            .grad = whole[2][k] ? F(3) + at : NULL,
+                            .state = { F(1) + at, F(2) + at },
+                            .rows = 1,
+                            .cols = whole[1][k],
+                            .step = whole[2][k],
+                            .hyper = &hyper[k] };
+    }
+    memset(segment, 0xA5, sizeof segment); /* what the unit does not write is no tensor */
+    memset(factors, 0xA5, sizeof factors);
+    int64_t chunks = mt_adamw_multi_list_cuda(segment, factors, u, count);
+    void *there = sent(segment, (size_t)count * sizeof *segment), *how = sent(factors, (size_t)count * sizeof *factors);
+    mt_adamw_multi_update_cuda(there, how, count, chunks, hyper);
+    cudaDeviceSynchronize();
+    cudaFree(there);
+    cudaFree(how);
+}
+
+#define FORWARD(on, CALL, IN_PLACE)                                                                    \
+    CALL(mt_residual_norm_fwd_##on, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), N(8), N(9), S(10)) \
+    IN_PLACE(mt_residual_norm_fwd_##on, F(0), F(1), F(2), F(3), F(0), F(4), F(5), F(6), N(7), N(8), S(9))
+#define CALLS(CALL, IN_PLACE)                                                                                \
+    FORWARD(cpu, CALL, IN_PLACE)                                                                             \
+    FORWARD(cuda, CALL, IN_PLACE)                                                                            \
+    CALL(mt_residual_norm_bwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), N(10), N(11)) \
+    CALL(mt_residual_norm_rows_bwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), N(8), N(9))         \
+    CALL(mt_classifier_chunked_fwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), v[6].i32, N(7), N(8), N(9), N(10), S(11))
 CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
 
 const mg_function mg_calls_11[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE){ "mt_attention_tiled_fwd_cpu", attention_fwd },
     { "mt_attention_tiled_bwd_cpu", attention_bwd },
+    { "mt_attention_packed_fwd_cpu", packed_fwd },
+    { "mt_attention_packed_bwd_cpu", packed_bwd },
     { "mt_attention_fwd_cuda", attention_fwd_cuda },
     { "mt_attention_bwd_cuda", attention_bwd_cuda },
+    { "mt_adamw_multi_update_cuda", adamw_multi },
     { NULL, NULL },
 };

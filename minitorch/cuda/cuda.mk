@@ -23,7 +23,10 @@ CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/co
                  minitorch/ops/*.h minitorch/optim/*.h)
 C_            := $(REF)/cuda-$(CUDA)
 CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
-CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(call obj,$(wildcard minitorch/cuda/*.c)) \
+# With lab 06 yours and lab 11 not, programs run your update for each tensor, not lab 11's for all (cuda/table.c).
+PLAIN_TABLE   := $(if $(filter 11,$(if $(filter 06,$(MINE)),$(MINE),11)),,minitorch/cuda/table.c)
+CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(if $(PLAIN_TABLE),$(REF)/plain/table.o) \
+                 $(call obj,$(filter-out $(PLAIN_TABLE),$(wildcard minitorch/cuda/*.c))) \
                  $(call unit_obj,.cu,$(C_))
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "memory/segment.h"
+#include "prof/cli.h"
 
 const char *const mt_recompute_names[MT_RECOMPUTES] = { "none", "selective", "block" };
 
@@ -31,4 +33,18 @@ const char *mt_recompute_text(const mt_recompute *recompute, int64_t layers)
             at += (size_t)snprintf(text + at, sizeof text - at, " %s", mt_recompute_names[recompute[first]]);
     }
     return text;
+}
+
+mt_status mt_recompute_parse(const char *text, void *choice)
+{
+    mt_recompute_choice *c = choice;
+    for (int k = 0; k < MT_RECOMPUTES; k++)
+        if (strcmp(text, mt_recompute_names[k]) == 0) {
+            *c = (mt_recompute_choice){ .each = (mt_recompute)k };
+            return MT_OK;
+        }
+    return mt_cli_bytes(&c->budget, text) == MT_OK
+               ? MT_OK
+               : mt_fail(MT_ERR_ARGUMENT,
+                         "recompute \"%s\": use one of none, selective, block, or a size such as 2.5GB", text);
 }

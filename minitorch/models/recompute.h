@@ -22,4 +22,13 @@ void mt_gpt2_recompute(mt_module *model, const mt_recompute *recompute);
 /* mt_recompute_text -- "layers 0-5 block, 6 selective, 7-11 none"; lent until the next call of the thread. */
 const char *mt_recompute_text(const mt_recompute *recompute, int64_t layers);
 
+/* What a user chose. */
+typedef struct mt_recompute_choice {
+    mt_recompute each;
+    int64_t budget; /* 0: of each block the same; else bytes, and each block's is chosen (models/cost.h) */
+} mt_recompute_choice;
+
+/* mt_recompute_parse -- for MT_PARSED (prof/cli.h): one of the names, or a size such as "2.5GB". */
+mt_status mt_recompute_parse(const char *text, void *choice);
+
 MT_C_END

@@ -30,10 +30,6 @@ static const mt_op residual_norm_op = { "residual_norm", MT_OP_REDUCTION, residu
 mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_tensor *gamma, mt_tensor *beta,
                             float eps)
 {
-    if (mt_device_of(x) != MT_CPU) { /* no fused kernel there */
-        *sum = mt_add(x, part);
-        return mt_layernorm(*sum, gamma, beta, eps);
-    }
     MT_CALL(c, &residual_norm_op, { &x, MT_DENSE }, { &part, MT_DENSE }, { &gamma, MT_DENSE }, { &beta, MT_DENSE });
     int64_t C = mt_last_dim("residual_norm", x), N = mt_rows(x);
     MT_CHECK(mt_shape_equal(mt_shape_of(x), mt_shape_of(part)),

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "core/base.h"
+#include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
@@ -179,5 +180,17 @@ mt_attention_fwd_fn mt_attention_fwd_cuda;
  * Moves: with R = 32 rows a block (16 in heads of more than 64 columns, 8 of more than 96) 16 T (T + R) D / 2R B a head
  * for tiles, 44 B for each number of q.   Lab 11.7 */
 mt_attention_bwd_fn mt_attention_bwd_cuda;
+
+/* ---- residual + layernorm: fused_norm.cu of lab 11 ------------------------------------------------------ */
+
+/* mt_residual_norm_fwd_cuda -- as mt_residual_norm_fwd_cpu (sum may be x).
+ * mt_residual_norm_rows_bwd_cuda -- the gradients of x and part that mt_residual_norm_bwd_cpu makes, in one launch.
+ * mt_residual_norm_bwd_cuda -- that, and lab 06's layernorm for those of gamma and beta (cuda/table.c).
+ * Moves: forward reads 16NC B, gamma and beta among them, and writes 8NC B; backward reads 16NC B and adds to 8NC B per
+ * addend; what of a row exceeds 4096 columns is read again.   Aborts: C < 1 with N > 0.   Lab 11.8 */
+__typeof__(mt_residual_norm_fwd_cpu) mt_residual_norm_fwd_cuda;
+void mt_residual_norm_rows_bwd_cuda(float *dx, float *dpart, const float *dsum, const float *dout, const float *sum,
+                                    const float *gamma, const float *mean, const float *rstd, int64_t N, int64_t C);
+__typeof__(mt_residual_norm_bwd_cpu) mt_residual_norm_bwd_cuda;
 
 MT_C_END

@@ -29,9 +29,28 @@ void mt_residual_norm_bwd_cpu(float *dx, float *dpart, float *dgamma, float *dbe
                               const float *dout, const float *sum, const float *gamma, const float *mean,
                               const float *rstd, int64_t N, int64_t C);
 
+/* ---- classifier in chunks: solutions/11-fusion/chunked.c ------------------------------------------- */
+
+/* mt_classifier_chunked_fwd_cpu -- the loss of a model's head (mt_classifier_fwd_cpu) and, for the gradient `share` of
+ * each loss, the gradients of x and w; never more than `rows` rows of logits.
+ *   loss [N] overwritten;  dx [N,C], dw [V,C] overwritten, of the sum of share * loss[n]; either may be NULL
+ *   logits [rows,V], or [N,V] with N < rows: scratch, overwritten
+ *   x [N,C];  w [V,C];  target [N] i32, each 0 .. V-1;  rows >= 1
+ * Cost: N V C multiply-adds, and as many for each gradient.   Aborts: a target out of range; rows < 1.   Lab 11.4 */
+void mt_classifier_chunked_fwd_cpu(float *loss, float *dx, float *dw, float *logits, const float *x, const float *w,
+                                   const int32_t *target, int64_t N, int64_t C, int64_t V, int64_t rows, float share);
+
+/* mt_classifier_chunks -- whether the op takes chunks of MT_CLASSIFIER_ROWS rows: if it allocates fewer numbers, of
+ * which `more` are a gradient of w that cannot stay where it is made. */
+enum { MT_CLASSIFIER_ROWS = 256 };
+static inline bool mt_classifier_chunks(int64_t N, int64_t C, int64_t V, int64_t more)
+{
+    return N * V > MT_CLASSIFIER_ROWS * V + N * C + more;
+}
+
 /* ---- the table ------------------------------------------------------------------------------------ */
 
-#define MT_FUSED_KERNELS(K) K(residual_norm_fwd) K(residual_norm_bwd)
+#define MT_FUSED_KERNELS(K) K(residual_norm_fwd) K(residual_norm_bwd) K(classifier_chunked_fwd)
 
 typedef struct mt_fused_table {
     MT_FUSED_KERNELS(MT_KERNEL_ENTRY)

@@ -68,16 +68,21 @@ mt_attention_saved_fn mt_attention_tiled_saved_cpu;
 mt_attention_fwd_fn mt_attention_tiled_fwd_cpu; /* Lab 11.1 */
 mt_attention_bwd_fn mt_attention_tiled_bwd_cpu; /* Lab 11.2 */
 
+/* Packed, solutions/11-fusion/packed.c: saved as the tiled one's, and so is the result for D > 128. */
+mt_attention_saved_fn mt_attention_packed_saved_cpu;
+mt_attention_fwd_fn mt_attention_packed_fwd_cpu; /* Lab 11.11 */
+mt_attention_bwd_fn mt_attention_packed_bwd_cpu; /* Lab 11.12 */
+
 typedef struct mt_attention_rung {
-    const char *name; /* "plain", "tiled" */
+    const char *name; /* "plain", "tiled", "packed" */
     const char *step; /* "08.5", ... */
     mt_attention_saved_fn *saved;
     mt_attention_fwd_fn *fwd;
     mt_attention_bwd_fn *bwd;
 } mt_attention_rung;
 
-/* The ladder from the simplest to the fastest, ended by a rung whose name is NULL. Programs use one of them:
- * MT_ATTENTION, which the Makefile sets. */
+/* The ladder from the simplest to the fastest, ended by a rung whose name is NULL. Programs use one of them
+ * (ops/gpt2.c). */
 extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */

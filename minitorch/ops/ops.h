@@ -64,5 +64,6 @@ mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_t
                             float eps);
 
 /* mt_classifier -- mean cross-entropy [] of x [...,C] times the transpose of w's first `classes` rows (w [V,C], classes
- * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once. */
+ * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once; or, in f32 on the
+ * CPU where that takes less memory, the gradients instead, and MT_CLASSIFIER_ROWS x classes (ops/kernels_fused.h). */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);

@@ -24,6 +24,9 @@ typedef struct slot {
     double lr_scale, weight_decay;
     mt_tensor *state[MT_UPDATE_STATES]; /* NULL where the rule has none */
     int64_t step;                       /* updates so far */
+    bool sharded;                       /* only elements first .. first + rows * cols - 1 of param are updated, by */
+    int64_t first;
+    const float *piece; /* [cols] borrowed */
 } slot;
 
 struct mt_optim {
@@ -32,10 +35,11 @@ struct mt_optim {
     double lr_scale, weight_decay; /* of parameters that are added next */
     slot *slot;
     int64_t slots;
-    mt_tensor *flat;  /* f32 [n]: the memory of all gradients; NULL: each has its own */
-    mt_scaler scaler; /* interval 0: gradients are not scaled */
-    bool unscaled;    /* gradients were divided by the scale since they were cleared, */
-    bool finite;      /* and are finite */
+    mt_update_list *list; /* of the update in one launch */
+    mt_tensor *flat;      /* f32 [n]: the memory of all gradients; NULL: each has its own */
+    mt_scaler scaler;     /* interval 0: gradients are not scaled */
+    bool unscaled;        /* gradients were divided by the scale since they were cleared, */
+    bool finite;          /* and are finite */
 };
 
 mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper)
@@ -60,6 +64,7 @@ void mt_optim_free(mt_optim *optim)
         mt_release(s->param);
     }
     mt_release(optim->flat);
+    mt_update_list_free(optim->list);
     free(optim->slot);
     free(optim);
 }
@@ -159,6 +164,25 @@ mt_tensor *mt_optim_flat(mt_optim *optim)
     return optim->flat;
 }
 
+void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, const float *grad)
+{
+    MT_CHECK(index >= 0 && index < optim->slots, "optim: there is no parameter %" PRId64, index);
+    MT_CHECK(optim->kind != MT_ADAFACTOR && !mt_optim_scaler(optim),
+             "optim: adafactor, and a scaler, need whole gradients");
+    slot *s = &optim->slot[index];
+    MT_CHECK(from >= 0 && from <= to && to <= mt_numel(s->param), "optim: elements %" PRId64 " to %" PRId64 " of %s",
+             from, to, s->name);
+    s->sharded = true;
+    s->first = from;
+    s->rows = 1, s->cols = to - from;
+    s->piece = grad;
+    for (int i = 0; i < MT_UPDATE_STATES; i++) {
+        bool has = s->state[i] != NULL;
+        mt_release(s->state[i]);
+        s->state[i] = has ? lasting(MT_SHAPE(to - from), device_of(s->param), MT_USE_STATE) : NULL;
+    }
+}
+
 /* ---- stepping -------------------------------------------------------------------------------- */
 
 void mt_optim_zero_grad(mt_optim *optim)
@@ -221,6 +245,7 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
     MT_CHECK(arrays, "out of memory");
     for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         if (s->param->grad) {
+            MT_CHECK(!s->sharded, "optim: this rank has a part of the gradients only");
             arrays[count++] = (mt_grad_array){ gradient(s), s->rows * s->cols };
             mt_count_work(2 * s->rows * s->cols, 4 * s->rows * s->cols);
         }
@@ -229,27 +254,44 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
     return norm;
 }
 
-static void update_slot(const mt_optim *optim, slot *s)
+static bool is_due(const slot *s)
 {
-    mt_hyper hyper = optim->hyper;
-    hyper.lr *= s->lr_scale;
-    hyper.weight_decay = s->weight_decay;
-    mt_update u = { .param = mt_f32(s->param),
-                    .grad = gradient(s),
+    return s->param->grad || s->sharded;
+}
+
+/* Counts the step. Of a parameter that is not due: no gradient. */
+static mt_update next_update(const mt_optim *optim, slot *s, mt_hyper *hyper)
+{
+    *hyper = optim->hyper;
+    hyper->lr *= s->lr_scale;
+    hyper->weight_decay = s->weight_decay;
+    s->step += is_due(s);
+    mt_update u = { .param = mt_f32(s->param) + s->first,
+                    .grad = s->sharded  ? s->piece
+                            : is_due(s) ? gradient(s)
+                                        : NULL,
                     .rows = s->rows,
                     .cols = s->cols,
-                    .step = ++s->step,
-                    .hyper = &hyper };
-    int64_t n = s->rows * s->cols, states = 0;
-    for (int i = 0; i < MT_UPDATE_STATES; i++) {
+                    .step = s->step,
+                    .hyper = hyper };
+    for (int i = 0; i < MT_UPDATE_STATES; i++)
         u.state[i] = s->state[i] ? mt_f32(s->state[i]) : NULL;
+    return u;
+}
+
+/* The 16-bit copy that an update writes too. */
+static mt_tensor *copy_of(const mt_optim *optim, const slot *s)
+{
+    bool copies = optim->kind == MT_ADAMW && device_of(s->param) == MT_CPU && !s->sharded;
+    return copies ? s->param->cast : NULL;
+}
+
+static void updated(const mt_optim *optim, slot *s)
+{
+    mt_tensor *copy = copy_of(optim, s);
+    int64_t n = s->rows * s->cols, states = 0;
+    for (int i = 0; i < MT_UPDATE_STATES; i++)
         states += s->state[i] ? mt_numel(s->state[i]) : 0;
-    }
-    mt_tensor *copy = optim->kind == MT_ADAMW && device_of(s->param) == MT_CPU ? s->param->cast : NULL;
-    if (copy)
-        mt_adamw_master_update_cpu(&u, mt_data(copy), copy->dtype);
-    else
-        mt_update_on(device_of(s->param), optim->kind)(&u);
     mt_written(s->param);
     if (copy) {
         mt_written(copy);
@@ -259,6 +301,17 @@ static void update_slot(const mt_optim *optim, slot *s)
     mt_count_work(0, 4 * (3 * n + 2 * states) + (copy ? 2 * n : 0));
 }
 
+static void update_each(const mt_optim *optim, const mt_update *u)
+{
+    for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++, u++) {
+        mt_tensor *copy = copy_of(optim, s);
+        if (is_due(s) && copy)
+            mt_adamw_master_update_cpu(u, mt_data(copy), copy->dtype);
+        else if (is_due(s))
+            mt_update_on(device_of(s->param), optim->kind)(u);
+    }
+}
+
 void mt_optim_step(mt_optim *optim)
 {
     MT_SPAN_OF("step", mt_update_rules[optim->kind].name);
@@ -266,9 +319,19 @@ void mt_optim_step(mt_optim *optim)
         mt_optim_clip_grad_norm(optim, INFINITY);
     if (mt_optim_scaler(optim) && !optim->finite)
         return;
+    mt_update *u = malloc((size_t)(optim->slots + 1) * sizeof *u);
+    mt_hyper *hyper = malloc((size_t)(optim->slots + 1) * sizeof *hyper);
+    MT_CHECK(u && hyper, "out of memory");
+    for (int64_t k = 0; k < optim->slots; k++)
+        u[k] = next_update(optim, &optim->slot[k], &hyper[k]);
+    if (optim->slots > 0 &&
+        !mt_update_together(device_of(optim->slot->param), optim->kind, u, optim->slots, &optim->list))
+        update_each(optim, u);
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
-        if (s->param->grad)
-            update_slot(optim, s);
+        if (is_due(s))
+            updated(optim, s);
+    free(u);
+    free(hyper);
 }
 
 void mt_optim_set_lr(mt_optim *optim, double lr)

@@ -43,11 +43,16 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param);
  * Aborts: a parameter of another optimizer with a flat block. No parameter can be added afterwards. */
 mt_tensor *mt_optim_flat(mt_optim *optim);
 
+/* mt_optim_shard -- from now on this optimizer has and updates only elements from .. to - 1 of parameter `index`, in
+ * order of addition (dist/zero.h): its state is that of these elements, all zeros, and their gradient is grad
+ * [to - from], borrowed, whatever param->grad is. from = to: it only counts steps.   Aborts: Adafactor; a scaler. */
+void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, const float *grad);
+
 /* mt_optim_zero_grad -- release every gradient (param->grad becomes NULL); the next backward starts new sums. */
 void mt_optim_zero_grad(mt_optim *optim);
 
 /* mt_optim_clip_grad_norm -- mt_clip_grad_norm_cpu (optim/clip.h) over every gradient there is; returns the norm
- * before. When that is not finite nothing was changed: skip the step. */
+ * before. When that is not finite nothing was changed: skip the step.   Aborts: after mt_optim_shard. */
 double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm);
 
 /* mt_optim_step -- update every parameter that has a gradient. One without is unchanged, and so is its state: steps are

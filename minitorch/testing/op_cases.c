@@ -251,6 +251,7 @@ const mt_op_case mt_op_cases[] = {
     HEADS(S(2, 3, 291), 1, S(2, 3, 97)), HEADS(S(1, 34, 384), 1, S(1, 34, 128)),
     CLASSES(S(1, 1), S(1, 1), S(1), 1), CLASSES(S(7, 5), S(11, 5), S(7), 11), CLASSES(S(7, 5), S(16, 5), S(7), 13),
     CLASSES(S(37, 31), S(331, 31), S(37), 331), CLASSES(S(2, 3, 5), S(11, 5), S(2, 3), 11),
+    CLASSES(S(2, 259, 2), S(8, 2), S(2, 259), 7), /* in chunks */
     ONE_AT(dropout, S(31, 33), S(31, 33), 4), ONE_AT(dropout, S(7), S(7), 0), ONE_AT(dropout, S(1), S(1), 4),
     ONE_AT(dropout, S(0), S(0), 4), ONE_AT(dropout, S(2, 3, 5), S(2, 3, 5), 1), ONE_AT(dropout, S(131, 101),
     S(131, 101), 7),

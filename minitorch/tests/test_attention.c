@@ -130,6 +130,9 @@ Test(attention, every_rung_beside_the_formulas)
         try_all(2, length[i], 15, 3, 1);
         try_all(1, length[i], 34, 1, 1);
     }
+    try_all(1, 257, 5, 1, 1);  /* a task of the packed rung has 252 queries, */
+    try_all(1, 33, 128, 1, 1); /* and a row of its tiles 128 numbers */
+    try_all(1, 3, 129, 1, 1);
     try_all(0, 5, 8, 2, 1);
     try_all(1, 100, 16, 2, 6);
 }

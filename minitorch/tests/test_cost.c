@@ -146,9 +146,9 @@ static void plan_is_right(const mt_gpt2_config *config, const mt_gpt2_batch *bat
 /* With mostly activations, with mostly gradients, and with two micro-batches. */
 Test(cost, planned_memory_is_the_measured)
 {
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 64, 4, 4, 128 }, &(mt_gpt2_batch){ 12, 64, 1, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 64, 4, 4, 128 }, &(mt_gpt2_batch){ 12, 64, 2, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 5000, 0, 64, 2, 2, 64 }, &(mt_gpt2_batch){ 4, 64, 1, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 300, 0, 64, 6, 2, 192 }, &(mt_gpt2_batch){ 1, 8, 1, MT_F32 });
-    plan_is_right(&(mt_gpt2_config){ 65, 0, 64, 8, 2, 32 }, &(mt_gpt2_batch){ 16, 64, 1, MT_F32 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 1, MT_F32 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 4, 4, 64 }, &(mt_gpt2_batch){ 12, 32, 2, MT_F32 });
+    plan_is_right(&(mt_gpt2_config){ 5000, 0, 16, 2, 2, 32 }, &(mt_gpt2_batch){ 4, 16, 1, MT_F32 });
+    plan_is_right(&(mt_gpt2_config){ 300, 0, 16, 6, 2, 96 }, &(mt_gpt2_batch){ 1, 8, 1, MT_F32 });
+    plan_is_right(&(mt_gpt2_config){ 65, 0, 32, 8, 2, 32 }, &(mt_gpt2_batch){ 16, 32, 1, MT_F32 });
 }

@@ -63,6 +63,81 @@ Test(cuda, every_rule_moves_as_on_the_cpu)
         same_steps((mt_update_kind)kind, 0);
 }
 
+/* ---- all tensors in one launch ---------------------------------------------------------------------- */
+
+enum { TENSORS = 7, MOST = 4099 };
+static const int64_t length[TENSORS] = { 33, 0, 1, MOST, 31, 97, 2 };
+
+typedef struct moved_tensor {
+    mt_tensor *param, *grad, *state[MT_UPDATE_STATES];
+} moved_tensor;
+
+static moved_tensor new_tensor(int k)
+{
+    float *p = mt_test_uniform(1 + (uint64_t)k, MOST, -1, 1), *g = mt_test_uniform(20 + (uint64_t)k, MOST, -1, 1);
+    mt_shape shape = MT_SHAPE(length[k]);
+    moved_tensor t = { mt_to_device(mt_from(shape, MT_F32, p), MT_CUDA),
+                       mt_to_device(mt_from(shape, MT_F32, g), MT_CUDA),
+                       { mt_zeros(shape, MT_F32, MT_CUDA), mt_zeros(shape, MT_F32, MT_CUDA) } };
+    free(p);
+    free(g);
+    return t;
+}
+
+/* Every third tensor has no gradient in step 2. The reference updates each by itself. */
+Test(cuda, adamw_of_all_tensors_has_the_bits_of_each)
+{
+    must(mt_device_open(MT_CUDA) == MT_OK ? NULL : mt_last_error());
+    mt_scope_begin();
+    mt_hyper hyper = mt_hyper_default(MT_ADAMW);
+    mt_optim *optim = mt_optim_new(MT_ADAMW, hyper);
+    moved_tensor one[TENSORS], all[TENSORS];
+    int64_t step[TENSORS] = { 0 };
+    for (int k = 0; k < TENSORS; k++) {
+        one[k] = new_tensor(k), all[k] = new_tensor(k);
+        mt_optim_group(optim, 1 + k % 2, 0.1 * (k % 3));
+        mt_optim_add(optim, (char[]){ (char)('a' + k), 0 }, all[k].param);
+    }
+    for (int t = 1; t <= 3; t++) {
+        for (int k = 0; k < TENSORS; k++) {
+            mt_optim_set_lr(optim, hyper.lr = 0.01 * t);
+            mt_release(all[k].param->grad);
+            all[k].param->grad = t == 2 && k % 3 == 0 ? NULL : mt_retain(all[k].grad);
+            mt_hyper h = hyper;
+            h.lr *= 1 + k % 2, h.weight_decay = 0.1 * (k % 3);
+            mt_update u = { .param = mt_f32(one[k].param),
+                            .grad = mt_f32(one[k].grad),
+                            .state = { mt_f32(one[k].state[0]), mt_f32(one[k].state[1]) },
+                            .rows = 1,
+                            .cols = length[k],
+                            .hyper = &h };
+            if (all[k].param->grad) {
+                u.step = ++step[k];
+                mt_update_on(MT_CUDA, MT_ADAMW)(&u);
+            }
+        }
+        mt_optim_step(optim);
+        for (int k = 0; k < TENSORS; k++)
+            must(mt_compare_bits("a tensor", mt_f32(mt_to_device(all[k].param, MT_CPU)),
+                                 mt_f32(mt_to_device(one[k].param, MT_CPU)), length[k]));
+    }
+    mt_state state = { 0 };
+    mt_optim_state(&state, optim);
+    for (int64_t i = 0, k = 0; i < state.count; i++)
+        if (state.item[i].integer) {
+            cr_assert_eq(*state.item[i].integer, step[k], "%s", state.item[i].name);
+            k++;
+        }
+    mt_state_free(&state);
+    for (int k = 0; k < TENSORS; k++) {
+        mt_release(all[k].param->grad);
+        all[k].param->grad = NULL;
+    }
+    mt_optim_free(optim);
+    mt_scope_end();
+    cr_assert_eq(mt_live_bytes(MT_CUDA), 0);
+}
+
 Test(cuda, clipping_shortens_as_on_the_cpu)
 {
     same_steps(MT_SGD, 0.5);

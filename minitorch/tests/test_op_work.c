@@ -163,3 +163,32 @@ Test(op_work, language_model)
     counted("classifier", 2 * B * T * V * C, 4 * (B * T * C + V * C + 2 * B * T * V));
     counted("classifier backward", 4 * B * T * V * C, 4 * (2 * B * T * V + 3 * V * C + 3 * B * T * C));
 }
+
+/* Twice: the gradients of the first are where forward made them, those of the second are added. Less than half of the
+ * probabilities is ever allocated beside both. */
+Test(op_work, a_classifier_in_chunks)
+{
+    enum { C = 4, V = 64, ROWS = 900 };
+    mt_tensor *x = leaf(MT_SHAPE(ROWS, C)), *w = leaf(MT_SHAPE(V, C)), *ids = mt_zeros(MT_SHAPE(ROWS), MT_I32, MT_CPU);
+    for (int64_t i = 0; i < ROWS * C; i++)
+        mt_f32(x)[i] = (float)(i % 7);
+    for (int time = 0; time < 2; time++) {
+        int64_t before = mt_live_bytes(MT_CPU);
+        mt_peak_reset(MT_CPU);
+        mt_profile_begin(0);
+        run(mt_scale(mt_classifier(x, w, ids, V), 0.5F));
+        counted("classifier", 6 * ROWS * V * C, 4 * (3 * ROWS * C + 16 * V * C + 6 * ROWS * V));
+        counted("classifier backward", time ? ROWS * C + V * C : 0, (time ? 12 : 8) * (ROWS * C + V * C));
+        cr_expect_lt(mt_peak_bytes(MT_CPU) - before, 4 * ROWS * (V / 2 + C) + 4 * V * C);
+        if (time == 0)
+            mt_profile_free(profile);
+    }
+    for (int64_t i = 0; i < V * C; i++) { /* p is 1 / V, the target is 0 */
+        double sum = 0;
+        for (int64_t n = 0; n < ROWS; n++)
+            sum += (double)(mt_f32(x)[n * C + i % C]) / ROWS;
+        cr_expect_float_eq((double)mt_f32(w->grad)[i], sum * (1.0 / V - (i < C)), 1e-5, "%lld", (long long)i);
+    }
+    mt_zero_grad(x);
+    mt_zero_grad(w);
+}

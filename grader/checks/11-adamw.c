@@ -1,0 +1,162 @@
+/* 11-adamw.c -- how the checks of AdamW for all tensors in one launch run (step 11.9). Rows: 11-fusion.c. The tensors
+ * lie in one array with gaps of other numbers, which must stay; values: the oracle of lab 04 for each tensor. */
+#include "checks/11-fusion.h"
+#include "testing/update_oracle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TENSORS = 148 };
+
+/* The tensors of a call, and what is right after it: the parameter, m and v. */
+typedef struct call {
+    int64_t count, room, begin[TENSORS], n[TENSORS], step[TENSORS]; /* step 0: no gradient */
+    float lr[TENSORS], decay[TENSORS];
+    mt_hyper hyper; /* betas and eps */
+    float *before[3];
+    double *want[3], *error[3];
+} call;
+
+static const char *const array_name[] = { "param", "m", "v" };
+
+/* ---- the tensors ------------------------------------------------------------------------------------ */
+
+static void set_lengths(mg_run *run, call *c, adamw_about about)
+{
+    static const int64_t awkward[] = { 33, 0, 1, 31, 4096, 0, 4099, 97, 4095, 8192, 0, 8209, 1023, 2, 0 };
+    static const int64_t block[] = { 64, 64, 12288, 192, 4096, 64, 64, 64, 16384, 256, 16384, 64 };
+    mt_rng *rng = mg_rng(run);
+    c->count = about == MG_MANY        ? TENSORS
+               : about == MG_BLOCK     ? MT_COUNT(block)
+               : about == MG_ONE_LARGE ? 8
+               : about == MG_LENGTHS   ? MT_COUNT(awkward)
+                                       : 12;
+    for (int64_t k = 0; k < c->count; k++)
+        c->n[k] = about == MG_BLOCK       ? block[k]
+                  : about == MG_LENGTHS   ? awkward[k]
+                  : about == MG_ONE_LARGE ? k == 3 ? 65536 : 33
+                  : about == MG_NOTHING   ? k % 2 * 33
+                                          : mg_pick(rng, 0, 150);
+    for (int64_t k = 0; k < c->count; k++) { /* counted calls: each at a sector's begin */
+        c->begin[k] = c->room + (about == MG_BLOCK ? 0 : mg_pick(rng, 1, 3));
+        c->room = c->begin[k] + c->n[k];
+    }
+    c->room += about == MG_BLOCK ? 0 : 3;
+}
+
+static double uniform(mt_rng *rng, double low, double high)
+{
+    return (float)(low + (high - low) * mt_rng_uniform(rng));
+}
+
+static void set_rates(mg_run *run, call *c, adamw_about about)
+{
+    mt_rng *rng = mg_rng(run);
+    bool first = about == MG_STEPS;
+    c->hyper = (mt_hyper){ .beta1 = first ? 0.9f : uniform(rng, 0.6, 0.9),
+                           .beta2 = first ? 0.999f : uniform(rng, 0.9, 0.98),
+                           .eps = first ? 1e-8f : uniform(rng, 0.03, 0.08) };
+    float lr = (float)uniform(rng, 0.002, 0.005), decay = (float)uniform(rng, 0.1, 0.3);
+    int64_t step = mg_pick(rng, 5, 40);
+    for (int64_t k = 0; k < c->count; k++) {
+        c->lr[k] = about == MG_RATES ? (float)uniform(rng, 0.01, 0.05) : lr;
+        c->decay[k] = about == MG_RATES ? (float)(k % 3 ? uniform(rng, 0.2, 0.6) : 0) : decay;
+        c->step[k] = first ? mg_pick(rng, 1, 9) : step;
+        if ((about == MG_MISSING && k % 3 == 1) || (about == MG_NOTHING && k % 2 == 1))
+            c->step[k] = 0;
+    }
+}
+
+/* ---- the call --------------------------------------------------------------------------------------- */
+
+/* In the order in which calls_11.c takes them. Returns the gradients. */
+static float *describe(mg_run *run, call *c)
+{
+    mt_rng *rng = mg_rng(run);
+    mg_begin(run, "mt_adamw_multi_update_cuda");
+    for (int i = 0; i < 3; i++) {
+        c->before[i] = mg_inout(run, array_name[i], MT_F32, MT_SHAPE(c->room));
+        mg_fill(rng, c->before[i], c->room, i ? (mg_dist)UNIFORM(0.1, 0.5) : (mg_dist)UNIFORM(-1, 1));
+    }
+    float *grad = mg_in(run, "grad", MT_F32, MT_SHAPE(c->room));
+    mg_fill(rng, grad, c->room, (mg_dist)UNIFORM(-1, 1));
+    size_t whole = (size_t)c->count * sizeof(int64_t), number = (size_t)c->count * sizeof(float);
+    memcpy(mg_in(run, "begin of each tensor", MT_I64, MT_SHAPE(c->count)), c->begin, whole);
+    memcpy(mg_in(run, "elements of each", MT_I64, MT_SHAPE(c->count)), c->n, whole);
+    memcpy(mg_in(run, "step of each", MT_I64, MT_SHAPE(c->count)), c->step, whole);
+    memcpy(mg_in(run, "lr of each", MT_F32, MT_SHAPE(c->count)), c->lr, number);
+    memcpy(mg_in(run, "weight decay of each", MT_F32, MT_SHAPE(c->count)), c->decay, number);
+    mg_i64(run, "tensors", c->count);
+    mg_f32(run, "beta1", (float)c->hyper.beta1);
+    mg_f32(run, "beta2", (float)c->hyper.beta2);
+    mg_f32(run, "eps", (float)c->hyper.eps);
+    return grad;
+}
+
+static void expect_tensor(call *c, int64_t k, const float *grad)
+{
+    int64_t at = c->begin[k];
+    mt_hyper h = c->hyper;
+    h.lr = c->lr[k], h.weight_decay = c->decay[k];
+    mt_update_oracle *o = mt_update_oracle_new(MT_ADAMW, h, 1, c->n[k], c->before[0] + at);
+    o->step = c->step[k] - 1;
+    for (int s = 0; s < MT_UPDATE_STATES; s++)
+        for (int64_t i = 0; i < c->n[k]; i++)
+            o->state[s][i] = mt_approx_exact(c->before[s + 1][at + i]);
+    mt_update_oracle_step(o, grad + at);
+    for (int a = 0; a < 3; a++)
+        for (int64_t i = 0; i < c->n[k]; i++) {
+            const mt_approx x = a ? o->state[a - 1][i] : o->param[i];
+            c->want[a][at + i] = x.value;
+            c->error[a][at + i] = x.error;
+        }
+    mt_update_oracle_free(o);
+}
+
+static bool call_and_judge(mg_run *run, call *c, const float *grad)
+{
+    for (int a = 0; a < 3; a++) {
+        c->want[a] = calloc((size_t)c->room + 1, sizeof(double));
+        c->error[a] = calloc((size_t)c->room + 1, sizeof(double));
+        MT_CHECK(c->want[a] && c->error[a], "out of memory");
+        for (int64_t i = 0; i < c->room; i++)
+            c->want[a][i] = c->before[a][i]; /* of what is not updated */
+    }
+    for (int64_t k = 0; k < c->count; k++)
+        if (c->step[k])
+            expect_tensor(c, k, grad);
+    bool good = mg_call(run);
+    for (int a = 0; a < 3; a++) {
+        good = good && mg_expect(run, array_name[a], c->want[a], c->error[a]);
+        free(c->want[a]);
+        free(c->error[a]);
+    }
+    return good;
+}
+
+void mg_11_adamw(mg_run *run, const void *one_case)
+{
+    adamw_about about = ((const adamw_case *)one_case)->about;
+    call c = { 0 };
+    double elements = 0;
+    set_lengths(run, &c, about);
+    set_rates(run, &c, about);
+    if (!call_and_judge(run, &c, describe(run, &c)))
+        return;
+    int64_t launches = mg_device_counts(run)->launches, most = about != MG_NOTHING;
+    if (launches != most)
+        mg_fail(run, "%lld launches of kernels: %s", (long long)launches,
+                most ? "all tensors are one" : "there was nothing to update");
+    for (int64_t k = 0; k < c.count; k++)
+        elements += (double)c.n[k];
+    if (about == MG_BLOCK)
+        mg_device_credit(run, MG_TRAFFIC, 28 * elements);
+    if (about != MG_ONE_LARGE)
+        return;
+    static const char bar[] = "11.9 adamw of all tensors: elements of a block";
+    double share = elements / (double)mt_max(mg_device_counts(run)->blocks, 1);
+    mg_note(run, "%.0f elements (bar %.0f .. %.0f)  counted, no GPU", share, mg_bar(run, bar, "low"),
+            mg_bar(run, bar, "full"));
+    mg_credit(run, bar, share);
+}

@@ -1,0 +1,114 @@
+/* 11-classifier.c -- how the checks of the classifier in chunks run (step 11.4). Rows: 11-fusion.c. Values are those of
+ * lab 08's classifier, forward and backward, from exact logits; chunks change no bound, as sums may have any order. */
+#include "checks/11-fusion.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "checks/08-gpt2.h"
+#include "checks/oracle.h"
+
+enum { CALLS = 5, SEARCHED = 67 }; /* of each row; rows of the call that is searched for data races */
+
+/* Value and bound of every output, and what they are computed from. */
+typedef struct chunked_call {
+    int64_t N, C, V;
+    float share;
+    const float *x, *w;
+    const int32_t *target;
+    mg_answer loss, dx, dw; /* dx, dw: v NULL where not wanted */
+} chunked_call;
+
+static void expect_chunked(chunked_call *s)
+{
+    int64_t N = s->N, C = s->C, V = s->V;
+    double *x = mg_lift(s->x, N * C), *turned = mg_doubles(C * V), *dloss = mg_doubles(N);
+    double *logits = mg_doubles(6 * N * V), *bound = logits + N * V, *p = bound + N * V, *ep = p + N * V;
+    double *d = ep + N * V, *ed = d + N * V;
+    for (int64_t i = 0; i < V * C; i++)
+        turned[i % C * V + i / C] = s->w[i];
+    for (int64_t n = 0; n < N; n++)
+        dloss[n] = s->share;
+    for (int64_t i = 0; i < 2 * N * V; i++)
+        d[i] = 0;
+    mg_oracle_linear(logits, bound, x, NULL, turned, NULL, N, C, V);
+    mg_oracle_cross_entropy(s->loss.v, s->loss.e, logits, bound, s->target, N, V);
+    mg_oracle_softmax(p, ep, logits, bound, N, V);
+    mg_oracle_cross_entropy_add(d, ed, dloss, p, ep, s->target, N, V);
+    if (s->dx.v)
+        mg_oracle_linear_dx_add(s->dx.v, s->dx.e, d, ed, turned, N, C, V);
+    if (s->dw.v) /* as in lab 08: dlogits^T x, the gradient of the weights of a layer from V to C, parts exchanged */
+        mg_oracle_linear_dw_add(s->dw.v, s->dw.e, x, NULL, d, ed, N, V, C);
+    free(x);
+    free(turned);
+    free(dloss);
+    free(logits);
+}
+
+/* An output that is overwritten; its value and bound begin with zeros. */
+static mg_answer wanted(mg_run *run, const char *name, mt_shape shape, bool wanted)
+{
+    if (!wanted) {
+        mg_null(run, name);
+        return (mg_answer){ 0 };
+    }
+    mg_answer answer = mg_overwritten(run, name, shape);
+    for (int64_t i = 0; i < mt_shape_numel(shape); i++)
+        answer.v[i] = answer.e[i] = 0;
+    return answer;
+}
+
+static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64_t V, int64_t rows)
+{
+    chunked_call s = { .N = N, .C = C, .V = V, .share = c->share ? c->share : 1 / (float)mt_max(N, 1) };
+    mg_dist dist = NORMAL(0, c->spread);
+    mg_begin(run, "mt_classifier_chunked_fwd_cpu");
+    s.loss = mg_overwritten(run, "loss", MT_SHAPE(N));
+    s.dx = wanted(run, "dx", MT_SHAPE(N, C), c->wanted & MG_DX);
+    s.dw = wanted(run, "dw", MT_SHAPE(V, C), c->wanted & MG_DW);
+    mg_answer scratch = mg_overwritten(run, "logits", MT_SHAPE(mt_min(N, rows), V));
+    mg_answer_drop(&scratch);
+    s.x = mg_input(run, "x", MT_SHAPE(N, C), dist);
+    s.w = mg_input(run, "w", MT_SHAPE(V, C), dist);
+    int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(N));
+    mg_fill_labels(mg_rng(run), target, N, V);
+    s.target = target;
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    mg_i64(run, "V", V);
+    mg_i64(run, "rows", rows);
+    mg_f32(run, "share", s.share);
+    expect_chunked(&s);
+    mg_answer answer[] = { s.loss, s.dx, s.dw };
+    if (!c->bar)
+        return mg_searched_and_judge(run, N == SEARCHED, answer, 3);
+    bool good = mg_traffic_call(run, c->cache);
+    for (int k = 0; k < 3; k++) {
+        good = good && (!answer[k].v || mg_expect(run, answer[k].name, answer[k].v, answer[k].e));
+        mg_answer_drop(&answer[k]);
+    }
+    /* Reads x, w and target, fetches dx, dw and loss; what is written may stay in a cache of 1 MiB. */
+    if (good)
+        mg_traffic_credit(run, c->bar, (double)sizeof(float) * (double)(2 * (N * C + V * C + N)));
+    return good;
+}
+
+void mg_11_chunked(mg_run *run, const void *one_case)
+{
+    const chunked_case *c = one_case;
+    for (int t = 0; t < CALLS; t++) { /* chunks of 1 .. N+3 rows; the last of 1 row, and of all */
+        int64_t N = mg_size(run, c->N, 60), rows = t == 0   ? mt_max(N - 1, 1)
+                                                   : t == 1 ? mt_max(N, 1)
+                                                            : mg_pick(mg_rng(run), 1, N + 3);
+        if (!once(run, c, N, mg_size(run, c->C, 50), mg_size(run, c->V, 150), rows))
+            return;
+    }
+    if (c->N < 0 && c->C < 0)
+        once(run, c, SEARCHED, 33, 1031, 32);
+}
+
+/* All logits take 2 MiB, those of one chunk 128 KiB; the weights take 64 KiB. */
+void mg_11_chunked_traffic(mg_run *run, const void *one_case)
+{
+    once(run, one_case, 512, 16, 1024, 32);
+}
