@@ -1,0 +1,135 @@
+/* test_events.c -- events for TensorBoard, read back by a reader of its own: the published layout, sums one bit at a
+ * time. */
+#include "prof/metrics.h"
+#include "temp_dir.h"
+#include "train/events.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <time.h>
+
+static void good(mt_status status)
+{
+    cr_assert_eq(status, MT_OK, "%s", mt_last_error());
+}
+
+TestSuite(events, .init = temp_dir_make, .fini = temp_dir_remove);
+
+static uint32_t sum_of(const uint8_t *p, uint64_t bytes)
+{
+    uint32_t crc = ~0u;
+    for (uint64_t i = 0; i < 8 * bytes; i++)
+        crc = (crc ^ (p[i / 8] >> i % 8)) & 1 ? crc >> 1 ^ 0x82F63B78u : crc >> 1;
+    crc = ~crc;
+    return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/* A protocol buffer: appends what it has, as "field:value "; messages within it as "field{...} ". */
+static void decode(char *text, const uint8_t *p, const uint8_t *end, int depth)
+{
+    while (p < end) {
+        int number = *p >> 3, type = *p & 7;
+        uint64_t word = 0;
+        float f;
+        double d;
+        char *to = text + strlen(text);
+        p++;
+        if (type == 0 || type == 2) /* a varint: a value, or the bytes that follow */
+            for (int shift = 0, more = 1; more; shift += 7, p++) {
+                word |= (uint64_t)(*p & 127) << shift;
+                more = *p & 128;
+            }
+        if (type == 0)
+            sprintf(to, "%d:%ld ", number, (long)word);
+        if (type == 1) {
+            memcpy(&d, p, 8);
+            cr_assert(fabs(d - (double)time(NULL)) < 100, "the time is %f", d);
+        }
+        if (type == 5) {
+            memcpy(&f, p, 4);
+            sprintf(to, "%d:%g ", number, (double)f);
+        }
+        bool message = type == 2 && ((depth == 0 && number == 5) || depth == 1);
+        if (type == 2)
+            sprintf(to, message ? "%d{" : "%d:%.*s ", number, (int)word, (const char *)p);
+        if (message) {
+            decode(text, p, p + word, depth + 1);
+            strcat(text, "} ");
+        }
+        p += type == 1 ? 8 : type == 5 ? 4 : type == 2 ? word : 0;
+    }
+    cr_assert_eq(p, end);
+}
+
+/* All events of the one file in the folder, a line each. */
+static void read_events(char *text)
+{
+    static uint8_t bytes[1 << 16];
+    DIR *folder = opendir(temp_dir);
+    *text = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (strncmp(entry->d_name, "events.out.tfevents.", 20) != 0)
+            continue;
+        char name[100];
+        snprintf(name, sizeof name, "%.99s", entry->d_name);
+        FILE *file = fopen(in_dir(name), "rb");
+        uint64_t size = fread(bytes, 1, sizeof bytes, file), at = 0, length;
+        fclose(file);
+        for (uint32_t sum; at < size; at += length + 4) {
+            memcpy(&length, bytes + at, 8);
+            memcpy(&sum, bytes + at + 8, 4);
+            cr_assert_eq(sum, sum_of(bytes + at, 8));
+            at += 12;
+            memcpy(&sum, bytes + at + length, 4);
+            cr_assert_eq(sum, sum_of(bytes + at, length));
+            decode(text, bytes + at, bytes + at + length, 0);
+            strcat(text, "\n");
+        }
+        cr_assert_eq(at, size);
+    }
+    closedir(folder);
+}
+
+Test(events, scalars)
+{
+    static char text[1 << 16];
+    mt_events *events;
+    good(mt_events_open(&events, temp_dir));
+    good(mt_events_scalar(events, "loss", 1, 0.5));
+    good(mt_events_scalar(events, "a name of fifty characters, to be on the safe side", 127, -3));
+    good(mt_events_scalar(events, "lr", 128, 1e-5));
+    good(mt_events_scalar(events, "n", 5000000000, 7));
+    read_events(text);
+    cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n"
+                           "2:1 5{1{1:loss 2:0.5 } } \n"
+                           "2:127 5{1{1:a name of fifty characters, to be on the safe side 2:-3 } } \n"
+                           "2:128 5{1{1:lr 2:1e-05 } } \n"
+                           "2:5000000000 5{1{1:n 2:7 } } \n");
+    mt_events_close(events);
+    mt_events_close(NULL);
+    cr_assert_eq(mt_events_open(&events, "/none"), MT_ERR_IO);
+    SAYS("/none/events.out.tfevents.");
+}
+
+Test(events, rows_of_metrics)
+{
+    static char text[1 << 16];
+    for (int by_step = 0; by_step < 2; by_step++) {
+        const char *header = by_step ? "step,loss,val_loss" : "epoch,loss,val_loss";
+        mt_metrics *metrics;
+        good(mt_metrics_open(&metrics, in_dir("metrics.csv"), header));
+        good(mt_events_follow(metrics, temp_dir, header, 3));
+        good(mt_metrics_row(metrics, "%d,%.2f,%.2f", 20, 0.25, 4.0));
+        good(mt_metrics_row(metrics, "%d,%.2f,%.2f", 40, 0.125, INFINITY));
+        read_events(text);
+        cr_assert_str_eq(text, by_step
+                                   ? "2:0 3:brain.Event:2 \n2:20 5{1{1:loss 2:0.25 } } \n2:20 5{1{1:val_loss 2:4 } } \n"
+                                     "2:40 5{1{1:loss 2:0.12 } } \n2:40 5{1{1:val_loss 2:inf } } \n"
+                                   : "2:0 3:brain.Event:2 \n2:4 5{1{1:loss 2:0.25 } } \n2:4 5{1{1:val_loss 2:4 } } \n"
+                                     "2:5 5{1{1:loss 2:0.12 } } \n2:5 5{1{1:val_loss 2:inf } } \n");
+        mt_metrics_close(metrics);
+        char command[128];
+        snprintf(command, sizeof command, "rm %s/*", temp_dir);
+        cr_assert_eq(system(command), 0);
+    }
+}

@@ -1,0 +1,25 @@
+/* events.h -- the rows of metrics.csv as scalars for TensorBoard: DIR/events.out.tfevents.SECONDS.HOST.
+ *
+ *   u64 bytes | u32 sum of these 8 bytes | an Event | u32 sum of the Event              each record, little-endian
+ *
+ * A sum is a CRC-32C (ckpt/crc32c.h) rotated right by 15 bits, plus 0xa282ead8. An Event is a protocol buffer with
+ * fields 1: seconds since 1970 (double), 2: step (varint), 3: "brain.Event:2" in the first record, 5: a summary, whose
+ * field 1 is a value: 1: its name, 2: a float. Format: tensorflow/core/lib/io/record_writer.h, event.proto and
+ * summary.proto of github.com/tensorflow/tensorflow. */
+#pragma once
+
+#include "prof/metrics.h"
+
+typedef struct mt_events mt_events; /* opaque */
+
+/* mt_events_open -- a new file in a folder that exists. MT_ERR_IO: it cannot be written. */
+mt_status mt_events_open(mt_events **out, const char *dir);
+void mt_events_close(mt_events *events); /* NULL is allowed */
+
+/* mt_events_scalar -- one value, written at once. MT_ERR_IO: there is no room; part of a record may be left. */
+mt_status mt_events_scalar(mt_events *events, const char *name, int64_t step, double value);
+
+/* mt_events_follow -- from now on each row of metrics becomes a scalar for each column but the first, until metrics are
+ * closed. The step is the first column if that is named so, otherwise the number of the row; `rows` are there
+ * already. */
+mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *header, int64_t rows);
