@@ -1,9 +1,10 @@
 /* comm.h -- operations between processes (ranks): one interface, several engines.
  *
- * Engines: mt_comm_self, for one process; threads of one process (dist/threads.h). All ranks call the same collectives
- * in the same order. Counts are elements. An operation that fails (a rank has left, nothing came before the deadline,
- * the ranks called different operations) returns MT_ERR_UNAVAILABLE with a message in mt_last_error that names the
- * rank; the buffers are then undefined and only mt_comm_free may be called on the communicator.
+ * Engines: mt_comm_self, for one process; threads of one process (dist/threads.h); processes (dist/mpi.h). All ranks
+ * call the same collectives in the same order. Counts are elements. An operation that fails (a rank has left, nothing
+ * came before the deadline, the ranks called different operations) returns MT_ERR_UNAVAILABLE with a message in
+ * mt_last_error that names the rank; the buffers are then undefined and only mt_comm_free may be called on the
+ * communicator.
  *
  * Asynchronous use: pass a handle. The caller must not touch the buffers until mt_wait returns.
  *     mt_request *sent;
@@ -44,7 +45,7 @@ typedef struct mt_collective {
 
 /* What an engine implements; arguments are already checked. `request` is NULL or receives a handle, as above. */
 typedef struct mt_comm_engine {
-    const char *name; /* "self", "threads" */
+    const char *name; /* "self", "threads", "mpi" */
     mt_status (*collective)(mt_comm *comm, const mt_collective *call, mt_request **request);
     mt_status (*send)(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request);
     mt_status (*recv)(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request);

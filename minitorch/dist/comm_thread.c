@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dist/collectives.h"
+#include "prof/span.h"
 
 /* One call. It leaves the queue when it has run, and is freed by the one who waits for it. */
 typedef struct job {
@@ -23,7 +24,8 @@ struct mt_comm_thread {
     mt_comm *channel;
     mt_clock *clock;
     bool checked, stop, ended;
-    int64_t calls; /* so far */
+    int64_t calls;    /* so far */
+    mt_status failed; /* of the first call that failed */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -107,9 +109,11 @@ static mt_status all_gather(mt_comm *comm, const mt_collective *c)
 
 static mt_status run(mt_comm_thread *t, const mt_collective *c)
 {
+    MT_SPAN(kind_name(c->kind));
     mt_comm *comm = t->channel;
     announced mine = { t->calls++, c->n, c->kind, c->dtype, c->op, c->root };
     uint8_t nothing = 0;
+    mt_count_work(0, c->n * mt_dtype_size(c->dtype));
     mt_status status = t->checked && comm->size > 1 ? compare(comm, &mine) : MT_OK;
     if (status != MT_OK)
         return status;
@@ -142,8 +146,9 @@ static job *next_job(mt_comm_thread *t)
 static void *loop(void *arg)
 {
     mt_comm_thread *t = arg;
-    mt_status failed = MT_OK;
-    char words[sizeof((job *)0)->words] = "";
+    char words[sizeof((job *)0)->words] = "", name[16];
+    snprintf(name, sizeof name, "rank %d sends", t->channel->rank);
+    pthread_setname_np(pthread_self(), name); /* in profiles */
     pthread_mutex_lock(&t->lock);
     for (job *j; (j = next_job(t)) != NULL || !t->stop;) {
         if (!j) {
@@ -151,10 +156,10 @@ static void *loop(void *arg)
             continue;
         }
         pthread_mutex_unlock(&t->lock);
-        if (failed == MT_OK && (failed = run(t, &j->call)) != MT_OK)
+        if (t->failed == MT_OK && (t->failed = run(t, &j->call)) != MT_OK)
             snprintf(words, sizeof words, "%s: %s", kind_name(j->call.kind), mt_last_error());
         pthread_mutex_lock(&t->lock);
-        j->status = failed;
+        j->status = t->failed;
         memcpy(j->words, words, sizeof words);
         j->done = true;
         t->clock->wake(t->clock, &t->changed);
@@ -180,10 +185,10 @@ mt_comm_thread *mt_comm_thread_new(mt_comm *channel, mt_clock *clock, bool check
     return t;
 }
 
-void mt_comm_thread_free(mt_comm_thread *t)
+mt_status mt_comm_thread_free(mt_comm_thread *t)
 {
     if (!t)
-        return;
+        return MT_OK;
     pthread_mutex_lock(&t->lock);
     t->stop = true;
     t->clock->wake(t->clock, &t->changed);
@@ -197,13 +202,16 @@ void mt_comm_thread_free(mt_comm_thread *t)
     }
     pthread_cond_destroy(&t->changed);
     pthread_mutex_destroy(&t->lock);
+    mt_status failed = t->failed;
     free(t);
+    return failed;
 }
 
 /* ---- the caller --------------------------------------------------------------------------------- */
 
 static mt_status wait_for_job(mt_request *request)
 {
+    MT_SPAN(MT_SPAN_WAIT);
     job *j = (job *)request, **at;
     mt_comm_thread *t = j->thread;
     pthread_mutex_lock(&t->lock);

@@ -15,8 +15,9 @@ typedef struct mt_comm_thread mt_comm_thread;
 mt_comm_thread *mt_comm_thread_new(mt_comm *channel, mt_clock *clock, bool checked);
 
 /* mt_comm_thread_free -- ends the thread after what was called; NULL is allowed. Whoever frees after a failure makes
- * the channel's messages fail first. Handles that nobody waited for are freed. */
-void mt_comm_thread_free(mt_comm_thread *thread);
+ * the channel's messages fail first. Handles that nobody waited for are freed. Returns the
+ * status of the first call that failed. */
+mt_status mt_comm_thread_free(mt_comm_thread *thread);
 
 /* mt_comm_thread_call -- mt_comm_engine.collective. */
 mt_status mt_comm_thread_call(mt_comm_thread *thread, const mt_collective *call, mt_request **request);

@@ -44,9 +44,10 @@ mt_status mt_ranks_run(int size, const mt_wires *wires, mt_status (*run)(mt_comm
     for (int rank = 0; rank < size; rank++)
         pthread_join(rankers[rank].thread, NULL);
     clock->enter(clock);
-    for (int rank = size - 1; rank >= 0; rank--)
-        if (rankers[rank].status != MT_OK)
-            status = mt_fail(rankers[rank].status, "rank %d: %s", rank, rankers[rank].words);
+    for (int cause = 0; cause < 2; cause++)
+        for (int rank = size - 1; rank >= 0; rank--)
+            if (rankers[rank].status != MT_OK && (!cause || rankers[rank].status != MT_ERR_UNAVAILABLE))
+                status = mt_fail(rankers[rank].status, "rank %d: %s", rank, rankers[rank].words);
     free(rankers);
     free(comms);
     return status;

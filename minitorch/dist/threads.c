@@ -113,11 +113,12 @@ static mt_status hopeless(const post *p, double until)
     const char *what = p->is_send ? "send to" : "receive from";
     if (p->owner->gone)
         return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed before", what, p->peer, p->owner->base.rank);
-    if (g->members[p->peer]->gone)
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed or left", what, p->peer, p->peer);
+    /* Before what the peer did: of ranks whose deadlines end together one is always first. */
     if (clock->now(clock) >= until)
         return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d did not take part within %g s", what, p->peer, p->peer,
                        g->world->wires.deadline);
+    if (g->members[p->peer]->gone)
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed or left", what, p->peer, p->peer);
     return MT_OK;
 }
 

@@ -25,8 +25,8 @@ typedef struct mt_wires {
 void mt_comm_threads(mt_comm **ranks, int size, const mt_wires *wires);
 
 /* mt_ranks_run -- run(comm, user) in a thread for each of size ranks, with communicators that are freed after it; waits
- * for all of them. The calling thread takes part in the clock. The status of the lowest rank that failed; its message
- * names it. */
+ * for all of them. The calling thread takes part in the clock. The status of the lowest rank that failed, of those
+ * that did not fail because of another one (MT_ERR_UNAVAILABLE) if there are any; its message names it. */
 mt_status mt_ranks_run(int size, const mt_wires *wires, mt_status (*run)(mt_comm *comm, void *user), void *user);
 
 MT_C_END

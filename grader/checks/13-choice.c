@@ -1,0 +1,158 @@
+/* 13-choice.c -- how the checks of step 13.5 run: the laws, the choice, and what the communication thread does with it.
+ * Rows: 13-data-parallel.c. */
+#include "checks/13-data-parallel.h"
+#include "checks/fill.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { CALLS = 48 };
+static const char *const names[] = { "ring", "tree", "doubling" }; /* as mt_algorithm */
+static const collective kinds[] = { RING_ALL_REDUCE, TREE_ALL_REDUCE, DOUBLING_ALL_REDUCE };
+
+typedef struct question {
+    int ranks;
+    int64_t bytes;
+    mg_network network;
+} question;
+
+static question question_of(mt_rng *rng)
+{
+    question q = { .ranks = (int)mg_pick(rng, 1, 40), .bytes = mt_rng_below(rng, (int64_t)1 << mg_pick(rng, 1, 42)) };
+    q.network.latency = ldexp(1 + (double)mt_rng_uniform(rng), (int)mg_pick(rng, -20, -8));
+    q.network.byte_time = ldexp(1 + (double)mt_rng_uniform(rng), (int)mg_pick(rng, -38, -24));
+    return q;
+}
+
+static double law_of(const question *q, int algorithm)
+{
+    return mg_13_law(kinds[algorithm], q->ranks, (double)q->bytes, q->network);
+}
+
+static void describe(mg_run *run, const question *q)
+{
+    int64_t *ranks = mg_in(run, "size", MT_I64, MT_SHAPE(CALLS));
+    int64_t *bytes = mg_in(run, "bytes", MT_I64, MT_SHAPE(CALLS));
+    int64_t *latency = mg_in(run, "latency", MT_I64, MT_SHAPE(CALLS));
+    int64_t *byte_time = mg_in(run, "byte_time", MT_I64, MT_SHAPE(CALLS));
+    for (int i = 0; i < CALLS; i++) {
+        ranks[i] = q[i].ranks;
+        bytes[i] = q[i].bytes;
+        memcpy(&latency[i], &q[i].network.latency, sizeof(double));
+        memcpy(&byte_time[i], &q[i].network.byte_time, sizeof(double));
+    }
+}
+
+void mg_13_seconds(mg_run *run, const void *one_case)
+{
+    int algorithm = (int)((const choice_case *)one_case)->about;
+    question q[CALLS];
+    mg_begin(run, "mt_collective_seconds");
+    mg_out(run, "seconds", MT_I64, MT_SHAPE(CALLS));
+    int64_t *which = mg_in(run, "algorithm", MT_I64, MT_SHAPE(CALLS));
+    for (int i = 0; i < CALLS; i++) {
+        q[i] = question_of(mg_rng(run));
+        q[i].ranks = i < 20 ? i + 1 : q[i].ranks;
+        which[i] = algorithm;
+    }
+    describe(run, q);
+    if (!mg_call(run))
+        return;
+    for (int i = 0; i < CALLS; i++) {
+        double got, want = law_of(&q[i], algorithm);
+        memcpy(&got, (const int64_t *)mg_result(run, "seconds") + i, sizeof got);
+        if (fabs(got - want) <= 1e-12 * want) /* a few products and sums */
+            continue;
+        mg_fail(run, "%s, %d ranks, %" PRId64 " bytes, latency %g s, %g s a byte: %.9g s, expected %.9g",
+                names[algorithm], q[i].ranks, q[i].bytes, q[i].network.latency, q[i].network.byte_time, got, want);
+        return;
+    }
+}
+
+static int best_of(const question *q)
+{
+    int best = 0;
+    for (int a = 1; a < MT_COUNT(kinds); a++)
+        if (law_of(q, a) < law_of(q, best))
+            best = a;
+    return best;
+}
+
+/* Whether another algorithm is so near to the best that rounding may choose it. */
+static bool is_close(const question *q)
+{
+    int best = best_of(q), near = 0;
+    for (int a = 0; a < MT_COUNT(kinds); a++)
+        near += law_of(q, a) <= law_of(q, best) * (1 + 1e-9);
+    return near > 1;
+}
+
+/* Near the size from which the ring is faster, on either side. */
+static question at_crossover(mt_rng *rng)
+{
+    question q = question_of(rng);
+    q.ranks = (int)mg_pick(rng, 3, 40);
+    q.bytes = 1;
+    while (best_of(&q) != 0)
+        q.bytes *= 2;
+    q.bytes = mt_max(q.bytes / 2 + mt_rng_below(rng, q.bytes), 1);
+    return q;
+}
+
+/* Equal times: one rank, no latency between two, messages that take no time. */
+static question equal(mt_rng *rng, int i)
+{
+    question q = question_of(rng);
+    if (i % 3 == 0)
+        q.ranks = 1;
+    else if (i % 3 == 1)
+        q = (question){ .ranks = 2, .bytes = q.bytes & ~(int64_t)1, .network = { 0, 0x1p-30 } };
+    else
+        q.network = (mg_network){ 0, 0 };
+    return q;
+}
+
+void mg_13_pick(mg_run *run, const void *one_case)
+{
+    bool ties = ((const choice_case *)one_case)->about == CHOICE_EQUAL;
+    question q[CALLS];
+    mg_begin(run, "mt_collective_pick");
+    mg_out(run, "algorithm", MT_I64, MT_SHAPE(CALLS));
+    for (int i = 0; i < CALLS; i++) {
+        if (ties && i < CALLS / 2)
+            q[i] = equal(mg_rng(run), i);
+        else
+            do
+                q[i] = i % 2 ? at_crossover(mg_rng(run)) : question_of(mg_rng(run));
+            while (is_close(&q[i]) || (i == CALLS - 1 && best_of(&q[i]) == 0));
+    }
+    describe(run, q);
+    if (!mg_call(run))
+        return;
+    for (int i = 0; i < CALLS; i++) {
+        int64_t got = ((const int64_t *)mg_result(run, "algorithm"))[i], want = best_of(&q[i]);
+        if (got == want)
+            continue;
+        mg_fail(
+            run,
+            "%d ranks, %" PRId64 " bytes, latency %g s, %g s a byte: ring %.6g s, tree %.6g s, doubling %.6g s; the "
+            "choice is %s, expected %s",
+            q[i].ranks, q[i].bytes, q[i].network.latency, q[i].network.byte_time, law_of(&q[i], 0), law_of(&q[i], 1),
+            law_of(&q[i], 2), got >= 0 && got < MT_COUNT(names) ? names[got] : "none of them", names[want]);
+        return;
+    }
+}
+
+/* The communication thread's all-reduce takes the least of the three times. */
+void mg_13_chosen(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int ranks = 2; ranks <= MG_RANKS; ranks++)
+        for (int large = 0; large < 2; large++) {
+            trial t = { .what = CHOSEN_ALL_REDUCE, .ranks = ranks, .dtype = MT_F32, .network = { 1e-4, 1e-8 } };
+            t.n = ranks * (large ? mg_pick(mg_rng(run), 8000, 9000) : mg_pick(mg_rng(run), 1, 100));
+            if (!mg_13_call(run, &t) || !mg_13_judge_values(run, &t) || !mg_13_judge_time(run, &t))
+                return;
+        }
+}

@@ -1,0 +1,325 @@
+/* 13-collectives.c -- how the checks of steps 13.1 to 13.4 run: calls on all ranks, and the values that they should
+ * have. Rows: 13-data-parallel.c. */
+#include "checks/13-data-parallel.h"
+#include "checks/fill.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const functions[] = {
+    "mt_ring_reduce_scatter", "mt_ring_all_gather",     "mt_ring_all_reduce", "mt_tree_broadcast",
+    "mt_tree_all_reduce",     "mt_doubling_all_reduce", "mt_all_reduce",
+};
+
+int64_t mg_13_part(const trial *t, int rank)
+{
+    int64_t rest = t->n % t->ranks;
+    return t->n / t->ranks * rank + (rank < rest ? rank : rest);
+}
+
+bool mg_13_is_reduction(collective what)
+{
+    return what != RING_ALL_GATHER && what != TREE_BROADCAST;
+}
+
+const char *mg_13_name(const trial *t, char words[120])
+{
+    int used = snprintf(words, 120, "%d ranks, %" PRId64 " %s", t->ranks, t->n, mt_dtype_name(t->dtype));
+    if (mg_13_is_reduction(t->what))
+        snprintf(words + used, 120 - (size_t)used, ", %s", t->op == RANKS_MAX ? "maximum" : "sum");
+    if (t->what == TREE_BROADCAST)
+        snprintf(words + used, 120 - (size_t)used, ", root %d", t->root);
+    return words;
+}
+
+/* ---- the call -------------------------------------------------------------------------------------------- */
+
+static bool is_float(mt_dtype dtype)
+{
+    return dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16;
+}
+
+/* What is only copied may have any bits, and integers wrap. */
+static void fill(mt_rng *rng, void *data, const trial *t)
+{
+    uint8_t *byte = data;
+    if (!mg_13_is_reduction(t->what) || !is_float(t->dtype))
+        for (int64_t i = 0; i < t->n * mt_dtype_size(t->dtype); i++)
+            byte[i] = (uint8_t)mt_rng_u32(rng);
+    else
+        for (int64_t i = 0; i < t->n; i++) {
+            double x = (double)mt_rng_uniform(rng) * 2 - 1;
+            mt_store_f64(data, t->dtype, i, t->wild ? ldexp(x, (int)mg_pick(rng, -20, 20)) : x);
+        }
+    if (t->op == RANKS_MAX && is_float(t->dtype) && t->n > 1 && mt_rng_below(rng, 2))
+        mt_store_f64(data, t->dtype, mt_rng_below(rng, t->n), NAN);
+}
+
+static void describe(mg_run *run, trial *t)
+{
+    static const char *const names[] = { "data of rank 0", "data of rank 1", "data of rank 2", "data of rank 3",
+                                         "data of rank 4", "data of rank 5", "data of rank 6", "data of rank 7" };
+    MT_CHECK(MT_COUNT(names) == MG_RANKS, "a rank has no name");
+    mg_begin(run, functions[t->what]);
+    mg_out(run, "status, operations", MT_I64, MT_SHAPE(t->ranks, 2));
+    mg_out(run, "words", MT_U8, MT_SHAPE(t->ranks, MG_RANKS_WORDS));
+    mg_out(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_RANKS_OPS, MG_OP_COLUMNS));
+    int64_t *numbers = mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_CALL_NUMBERS));
+    const int64_t values[] = { t->n, t->dtype, t->op, t->root, t->fault, t->who, t->message };
+    memcpy(numbers, values, sizeof values);
+    memcpy(&numbers[MG_CALL_LATENCY], &t->network.latency, sizeof(double));
+    memcpy(&numbers[MG_CALL_BYTE_TIME], &t->network.byte_time, sizeof(double));
+    for (int rank = 0; rank < t->ranks; rank++) {
+        bool is_there = t->fault != MG_FAULT_NO_DATA;
+        void *data = mg_inout(run, names[rank], t->dtype, MT_SHAPE(is_there ? t->n : 0));
+        if (is_there)
+            fill(mg_rng(run), data, t);
+        t->data[rank] = data;
+    }
+}
+
+/* Whether the worker's rows can be what ranks did: it also contains the unit. */
+static bool is_possible(const trial *t, int rank)
+{
+    const mg_deeds *d = &t->deeds[rank];
+    if (d->ops < 0 || d->ops > MG_RANKS_OPS)
+        return false;
+    for (int64_t i = 0; i < d->ops; i++) {
+        const int64_t *op = d->op[i], peer = op[MG_OP_PEER];
+        bool waits = op[MG_OP_KIND] == MG_OP_WAIT;
+        if (op[MG_OP_KIND] < MG_OP_SEND || op[MG_OP_KIND] > MG_OP_WAIT || peer < 0 || peer >= (waits ? i : t->ranks) ||
+            op[MG_OP_BYTES] < 0 || (!waits && peer == rank) || (waits && d->op[peer][MG_OP_KIND] == MG_OP_WAIT))
+            return false;
+    }
+    return true;
+}
+
+/* A failure without a fault: ranks wait for each other, or their messages do not fit. */
+static void judge_failure(mg_run *run, trial *t, int rank)
+{
+    char words[400] = "", name[120];
+    mg_13_replay(t->deeds, t->ranks, (mg_network){ 0, 0 });
+    mg_13_say_deadlock(words, sizeof words, t->deeds, t->ranks);
+    if (words[0])
+        mg_hint(run, "a call without a handle waits for the other rank: one of the two begins with a handle");
+    if (words[0])
+        mg_fail(run, "%s: a deadlock. These wait for ever: %s", mg_13_name(t, name), words);
+    else
+        mg_fail(run, "%s: rank %d returns status %" PRId64 ": %.*s", mg_13_name(t, name), rank, t->result[2 * rank],
+                MG_RANKS_WORDS - 1, t->words + (ptrdiff_t)rank * MG_RANKS_WORDS);
+}
+
+bool mg_13_call(mg_run *run, trial *t)
+{
+    describe(run, t);
+    if (!mg_call(run))
+        return false;
+    t->result = mg_result(run, "status, operations");
+    t->words = mg_result(run, "words");
+    const mg_op *op = mg_result(run, "operations");
+    for (int rank = 0; rank < t->ranks; rank++) {
+        char name[32];
+        snprintf(name, sizeof name, "data of rank %d", rank);
+        t->got[rank] = mg_result(run, name);
+        t->deeds[rank] = (mg_deeds){ .op = op + (ptrdiff_t)rank * MG_RANKS_OPS, .ops = t->result[2 * rank + 1] };
+        if (!is_possible(t, rank)) {
+            mg_fail(run, "rank %d: what the worker says of its messages is impossible", rank);
+            return false;
+        }
+    }
+    for (int rank = 0; rank < t->ranks; rank++)
+        if (t->result[2 * rank] != MT_OK && t->fault != MG_FAULT_FAILS) {
+            judge_failure(run, t, rank);
+            return false;
+        }
+    return true;
+}
+
+/* ---- values ---------------------------------------------------------------------------------------------- */
+
+static int64_t integer(const void *data, mt_dtype dtype, int64_t i)
+{
+    return dtype == MT_U8    ? ((const uint8_t *)data)[i]
+           : dtype == MT_I32 ? ((const int32_t *)data)[i]
+                             : ((const int64_t *)data)[i];
+}
+
+static bool right_integer(const trial *t, int rank, int64_t i, double *want)
+{
+    int64_t sum = 0, most = INT64_MIN;
+    for (int r = 0; r < t->ranks; r++) {
+        int64_t x = integer(t->data[r], t->dtype, i);
+        sum = (int64_t)((uint64_t)sum + (uint64_t)x);
+        most = x > most ? x : most;
+    }
+    sum = t->dtype == MT_U8 ? (uint8_t)sum : t->dtype == MT_I32 ? (int32_t)sum : sum;
+    sum = t->op == RANKS_MAX ? most : sum;
+    *want = (double)sum;
+    return integer(t->got[rank], t->dtype, i) == sum;
+}
+
+/* A sum of P numbers has at most P - 1 roundings on the way of each, by 2^-24 of a partial sum, or of 16-bit floats
+ * 2^-11 and 2^-8; below 2^-14, an f16 is off by 2^-25. */
+static bool right_float(const trial *t, int rank, int64_t i, double *want)
+{
+    double sum = 0, most = -INFINITY, size = 0, got = mt_load_f64(t->got[rank], t->dtype, i);
+    double unit = t->dtype == MT_F32 ? 0x1p-24 : t->dtype == MT_F16 ? 0x1p-11 : 0x1p-8;
+    for (int r = 0; r < t->ranks; r++) {
+        double x = mt_load_f64(t->data[r], t->dtype, i);
+        sum += x;
+        size += fabs(x);
+        most = isnan(x) || isnan(most) ? NAN : fmax(most, x);
+    }
+    *want = t->op == RANKS_MAX ? most : sum;
+    if (t->op == RANKS_MAX)
+        return isnan(most) ? isnan(got) : got == most;
+    return fabs(got - sum) <= t->ranks * (unit * size + (t->dtype == MT_F16 ? 0x1p-25 : 0));
+}
+
+int mg_13_source(const trial *t, int64_t i)
+{
+    int owner = 0;
+    while (mg_13_part(t, owner + 1) <= i)
+        owner++;
+    return t->what == TREE_BROADCAST ? t->root : owner;
+}
+
+static bool right(const trial *t, int rank, int64_t i, double *want)
+{
+    int64_t size = mt_dtype_size(t->dtype);
+    if (mg_13_is_reduction(t->what))
+        return is_float(t->dtype) ? right_float(t, rank, i, want) : right_integer(t, rank, i, want);
+    const char *from = t->data[mg_13_source(t, i)];
+    *want = mt_load_f64(from, t->dtype, i);
+    return memcmp(t->got[rank] + i * size, from + i * size, (size_t)size) == 0;
+}
+
+/* Errors that their value shows. */
+static void recognise(mg_run *run, const trial *t, int rank, int64_t i, double want)
+{
+    double got = mt_load_f64(t->got[rank], t->dtype, i);
+    if (memcmp(t->got[rank], t->data[rank], (size_t)(t->n * mt_dtype_size(t->dtype))) == 0) {
+        mg_hint(run, "the data of rank %d is as before the call", rank);
+        return;
+    }
+    if (t->op == RANKS_MAX || !mg_13_is_reduction(t->what) || !is_float(t->dtype))
+        return;
+    double tolerance = 1e-3 * (fabs(want) + 1);
+    if (fabs(got * t->ranks - want) < tolerance)
+        mg_hint(run, "a sum was asked for, not a mean");
+    for (int r = 0; r < t->ranks; r++) {
+        double x = mt_load_f64(t->data[r], t->dtype, i);
+        if (fabs(want - x - got) < tolerance && fabs(x) > 2 * tolerance)
+            mg_hint(run, "the number of rank %d, %g, is missing in it", r, x);
+        else if (fabs(want + x - got) < tolerance && fabs(x) > 2 * tolerance)
+            mg_hint(run, "the number of rank %d, %g, is in it twice", r, x);
+    }
+}
+
+static bool same_bits(mg_run *run, const trial *t)
+{
+    int64_t size = mt_dtype_size(t->dtype);
+    char name[120];
+    for (int rank = 1; rank < t->ranks; rank++)
+        for (int64_t i = 0; i < t->n; i++)
+            if (memcmp(t->got[rank] + i * size, t->got[0] + i * size, (size_t)size) != 0) {
+                mg_fail(run, "%s: element %" PRId64 " is %.9g on rank %d, and %.9g on rank 0", mg_13_name(t, name), i,
+                        mt_load_f64(t->got[rank], t->dtype, i), rank, mt_load_f64(t->got[0], t->dtype, i));
+                return false;
+            }
+    return true;
+}
+
+bool mg_13_judge_values(mg_run *run, const trial *t)
+{
+    char name[120];
+    for (int rank = 0; rank < t->ranks; rank++) {
+        bool part = t->what == RING_REDUCE_SCATTER;
+        int64_t first = part ? mg_13_part(t, rank) : 0, end = part ? mg_13_part(t, rank + 1) : t->n;
+        for (int64_t i = first; i < end; i++) {
+            double want;
+            if (right(t, rank, i, &want))
+                continue;
+            recognise(run, t, rank, i, want);
+            mg_fail(run, "%s: element %" PRId64 " (part %d) of rank %d is %.9g, expected %.9g", mg_13_name(t, name), i,
+                    mg_13_source(t, i), rank, mt_load_f64(t->got[rank], t->dtype, i), want);
+            return false;
+        }
+    }
+    return !mg_13_is_reduction(t->what) || t->what == RING_REDUCE_SCATTER || same_bits(run, t);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
+/* The k-th call of a row; false: there is none. */
+static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
+{
+    static const int sizes[] = { 1, 2, 3, 4, 5, 8 };
+    static const mt_dtype types[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
+    mt_rng *rng = mg_rng(run);
+    int any = (int)mg_pick(rng, 2, MG_RANKS), many = MT_COUNT(sizes);
+    *t = (trial){ .ranks = k < many ? sizes[k] : any, .op = c->op, .dtype = MT_F32 };
+    while (strcmp(functions[t->what], c->function) != 0)
+        t->what++;
+    t->n = t->ranks == 5 ? 10007 : mg_pick(rng, 30, 400);
+    bool more = k <= many;
+    switch (c->about) {
+    case RANKS_UNEVEN:
+    case RANKS_MESSAGES:
+        t->ranks = sizes[k / 4 % many];
+        t->dtype = c->about == RANKS_UNEVEN ? MT_I32 : MT_F32;
+        t->n = (const int64_t[]){ 0, t->ranks - 1, t->ranks + 1, mg_pick(rng, 1, 400) }[k % 4];
+        more = k < 4 * many;
+        break;
+    case RANKS_TYPES:
+        t->ranks = k < MT_COUNT(types) ? 3 : any;
+        t->dtype = types[k % MT_COUNT(types)];
+        t->op = k < MT_COUNT(types) ? RANKS_SUM : RANKS_MAX;
+        more = k < 2 * MT_COUNT(types);
+        break;
+    case RANKS_ROOTS:
+        t->ranks = k < 3 ? 3 : k < 8 ? 5 : 8;
+        t->root = k < 3 ? k : k < 8 ? k - 3 : k - 8;
+        more = k < 16;
+        break;
+    case RANKS_BITS:
+        t->ranks = (int)mg_pick(rng, 3, MG_RANKS);
+        t->n = 1009;
+        t->wild = true;
+        break;
+    case RANKS_FAR:
+        t->ranks = sizes[1 + k % (many - 1)];
+        t->n = ((int64_t)1 << 33) + mg_pick(rng, 0, 7);
+        t->fault = MG_FAULT_NO_DATA;
+        more = k < many - 1;
+        break;
+    default:
+        break;
+    }
+    if (c->about != RANKS_ROOTS)
+        t->root = (int)mt_rng_below(rng, t->ranks);
+    return more;
+}
+
+void mg_13_ranks(mg_run *run, const void *one_case)
+{
+    const ranks_case *c = one_case;
+    trial t;
+    if (c->about == RANKS_FAILS || c->about == RANKS_CHANGED) {
+        trial_of(run, c, 0, &t);
+        (c->about == RANKS_FAILS ? mg_13_fail_each : mg_13_change_each)(run, &t);
+        return;
+    }
+    bool good = true;
+    for (int k = 0; good && trial_of(run, c, k, &t); k++) {
+        good = mg_13_call(run, &t);
+        if (good && c->about == RANKS_TIME)
+            good = mg_13_judge_time(run, &t);
+        else if (good && (c->about == RANKS_MESSAGES || c->about == RANKS_FAR))
+            good = mg_13_judge_messages(run, &t);
+        else
+            good = good && mg_13_judge_values(run, &t);
+    }
+}

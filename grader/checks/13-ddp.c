@@ -1,0 +1,375 @@
+/* 13-ddp.c -- how the checks of steps 13.6 to 13.9 run: a backward pass that is a script, on several ranks; values,
+ * collectives and times. Rows: 13-data-parallel.c. */
+#include "checks/13-training.h"
+#include "checks/fill.h"
+#include "worker/hub.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base.h"
+
+enum { PARAMS = 8, RANKS = 5, TRIES = 4, ALL_REDUCE = 0 /* as mt_collective_kind */ };
+
+typedef struct bucket {
+    int64_t first, last, begin, end;
+} bucket;
+
+/* The law of step 13.6. */
+static int64_t divide(bucket *out, const int64_t *begin, int64_t count, int64_t limit)
+{
+    int64_t buckets = 0, last = count;
+    for (int64_t first = count - 1; first >= 0; first--) {
+        if (begin[last] - begin[first] < limit && first > 0)
+            continue;
+        out[buckets++] = (bucket){ first, last, begin[first], begin[last] };
+        last = first;
+    }
+    return buckets;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------------------------ */
+
+enum { MANY = 40 };
+
+void mg_13_buckets(mg_run *run, const void *one_case)
+{
+    plan_about about = ((const buckets_case *)one_case)->about;
+    mt_rng *rng = mg_rng(run);
+    for (int try = 0; try < 6; try++) {
+        int64_t count = mg_pick(rng, try == 0 ? 1 : 2, MANY), at = 0, limit;
+        bucket want[MANY];
+        mg_begin(run, "mt_buckets_plan");
+        mg_out(run, "buckets", MT_I64, MT_SHAPE(1));
+        mg_inout(run, "bucket", MT_I64, MT_SHAPE(count, 4));
+        int64_t *begin = mg_in(run, "begin", MT_I64, MT_SHAPE(count + 1));
+        for (int64_t i = 0; i <= count; i++) {
+            begin[i] = at;
+            at += 16 * mg_pick(rng, 1, try % 2 ? 6 : (int64_t)1 << 36);
+        }
+        limit = about == BUCKETS_EACH  ? mg_pick(rng, 0, 16)
+                : about == BUCKETS_ONE ? begin[count] + mg_pick(rng, 0, 100)
+                                       : mt_max(1, begin[count] / mg_pick(rng, 1, 9));
+        if (about == BUCKETS_EXACT) /* of the last parameters together, or one more */
+            limit = begin[count] - begin[mg_pick(rng, 0, count - 1)] + try / 3;
+        mg_i64(run, "limit", limit);
+        if (!mg_call(run))
+            return;
+        int64_t buckets = divide(want, begin, count, limit), got = *(const int64_t *)mg_result(run, "buckets");
+        const bucket *is = mg_result(run, "bucket");
+        if (got != buckets) {
+            mg_fail(run,
+                    "%" PRId64 " parameters with %" PRId64 " elements, limit %" PRId64 ": %" PRId64
+                    " buckets, expected %" PRId64,
+                    count, begin[count], limit, got, buckets);
+            return;
+        }
+        for (int64_t b = 0; b < buckets; b++)
+            if (memcmp(&is[b], &want[b], sizeof *is) != 0) {
+                mg_fail(run,
+                        "bucket %" PRId64 " has parameters %" PRId64 " to %" PRId64 ", elements %" PRId64 " to %" PRId64
+                        "; expected %" PRId64 " to %" PRId64 ", %" PRId64 " to %" PRId64,
+                        b, is[b].first, is[b].last, is[b].begin, is[b].end, want[b].first, want[b].last, want[b].begin,
+                        want[b].end);
+                return;
+            }
+    }
+}
+
+/* ---- a step -------------------------------------------------------------------------------------------------- */
+
+/* A run of some steps, of which the last is judged. */
+typedef struct script {
+    int64_t ranks, count, flat, micro, steps, size[PARAMS], place[PARAMS + 1], limit, samples[RANKS];
+    int64_t latency, byte_time, forward, pause, fails;
+    bucket bucket[PARAMS];
+    int64_t buckets;
+    const float *given, *initial;
+    const int64_t *order;
+} script;
+
+static int64_t which(const script *s, int64_t step, int64_t rank, int64_t micro)
+{
+    return (step * s->ranks + rank) * s->micro + micro;
+}
+
+static script script_of(mt_rng *rng, ddp_about about, int try)
+{
+    script s = {
+        .ranks = mg_pick(rng, 2, RANKS), .count = mg_pick(rng, 3, PARAMS), .micro = 1, .steps = 1, .fails = -1
+    };
+    for (int64_t i = 0; i < s.count; i++) {
+        s.size[i] = about == DDP_EXPOSED ? 64 : mg_pick(rng, 1, 70);
+        s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
+    }
+    s.flat = s.place[s.count];
+    s.limit = 4 * (try == 0 ? 16 : try == 1 ? s.flat : mg_pick(rng, 17, s.flat));
+    s.buckets = divide(s.bucket, s.place, s.count, s.limit / 4);
+    s.latency = 1000 * mg_pick(rng, 1, 50), s.byte_time = mg_pick(rng, 1, 20);
+    s.forward = 1000000, s.pause = 1000 * mg_pick(rng, 1, 100);
+    for (int64_t r = 0; r < s.ranks; r++)
+        s.samples[r] = about == DDP_UNEVEN ? mg_pick(rng, 0, 9) : 3;
+    s.samples[s.ranks - 1] = mt_max(s.samples[s.ranks - 1], 2); /* some rank has samples */
+    if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY)
+        s.micro = mg_pick(rng, 2, 3);
+    if (about == DDP_AGAIN)
+        s.steps = 2;
+    return s;
+}
+
+/* Which gradient comes k-th; -1: none. */
+static void fill_order(mt_rng *rng, const script *s, ddp_about about, int64_t *order)
+{
+    for (int64_t p = 0; p < s->steps * s->ranks * s->micro; p++, order += s->count) {
+        bool is_last_step = p >= (s->steps - 1) * s->ranks * s->micro;
+        for (int64_t k = 0; k < s->count; k++)
+            order[k] = s->count - 1 - k;
+        for (int64_t k = s->count - 1; k > 0 && about == DDP_ORDER; k--) {
+            int64_t other = mt_rng_below(rng, k + 1), swapped = order[k];
+            order[k] = order[other];
+            order[other] = swapped;
+        }
+        for (int64_t k = 0; k < s->count; k++)
+            if ((about == DDP_UNUSED || (about == DDP_AGAIN && is_last_step)) &&
+                (order[k] == 1 || mt_rng_below(rng, 3) == 0)) /* parameter 1 is used by no rank */
+                order[k] = -1;
+    }
+}
+
+static void describe(mg_run *run, script *s, ddp_about about)
+{
+    mt_rng *rng = mg_rng(run);
+    int64_t passes = s->steps * s->ranks * s->micro;
+    mg_begin(run, "mt_ddp");
+    mg_out(run, "results", MT_I64, MT_SHAPE(s->ranks, MG_DDP_RESULTS));
+    mg_inout(run, "rows", MT_I64, MT_SHAPE(s->ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
+    float *parameters = mg_inout(run, "parameters", MT_F32, MT_SHAPE(s->ranks, s->flat));
+    mg_fill(rng, parameters, s->ranks * s->flat, (mg_dist)NORMAL(0, 1));
+    s->initial = parameters;
+    mg_out(run, "gradients", MT_F32, MT_SHAPE(s->ranks, s->flat));
+    mg_out(run, "has a gradient", MT_I64, MT_SHAPE(s->ranks, s->count));
+    memcpy(mg_in(run, "sizes", MT_I64, MT_SHAPE(s->count)), s->size, (size_t)s->count * sizeof *s->size);
+    const int64_t numbers[MG_DDP_NUMBERS] = { s->latency, s->byte_time, s->fails,  s->limit,
+                                              s->micro,   s->steps,     s->forward };
+    memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_DDP_NUMBERS)), numbers, sizeof numbers);
+    memcpy(mg_in(run, "samples", MT_I64, MT_SHAPE(s->ranks)), s->samples, (size_t)s->ranks * sizeof *s->samples);
+    float *given = mg_in(run, "gradients of backward", MT_F32, MT_SHAPE(passes, s->flat));
+    mg_fill(rng, given, passes * s->flat, (mg_dist)NORMAL(0, 1));
+    s->given = given;
+    int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(passes, s->count));
+    fill_order(rng, s, about, order);
+    s->order = order;
+    int64_t *pause = mg_in(run, "pauses", MT_I64, MT_SHAPE(s->ranks, s->count));
+    for (int64_t k = 0; k < s->ranks * s->count; k++)
+        pause[k] = s->pause;
+}
+
+static bool call(mg_run *run, script *s, ddp_about about)
+{
+    describe(run, s, about);
+    if (!mg_call(run))
+        return false;
+    const int64_t *result = mg_result(run, "results");
+    for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS) {
+        if (result[MG_DDP_CALLS] < 0 || result[MG_DDP_CALLS] > MG_HUB_ROWS) {
+            mg_fail(run, "rank %" PRId64 ": what the worker says of its collectives is impossible", r);
+            return false;
+        }
+        if (result[MG_DDP_STATUS] == MT_OK || s->fails >= 0)
+            continue;
+        mg_hint(run, "all ranks must call the same collectives in the same order, whatever is complete first");
+        mg_fail(run,
+                "rank %" PRId64 " of %" PRId64 " returns status %" PRId64
+                ": another rank has called another collective, or none",
+                r, s->ranks, result[MG_DDP_STATUS]);
+        return false;
+    }
+    return true;
+}
+
+/* ---- values -------------------------------------------------------------------------------------------------- */
+
+/* Element k of parameter i in the last step: the mean over all samples, and what rounding may change. */
+static double want_of(const script *s, int64_t i, int64_t k, double *tolerance)
+{
+    double sum = 0, size = 0, all = 0;
+    for (int64_t r = 0; r < s->ranks; r++)
+        all += (double)s->samples[r];
+    for (int64_t r = 0; r < s->ranks; r++)
+        for (int64_t m = 0; m < (s->samples[r] ? s->micro : 0); m++) {
+            int64_t pass = which(s, s->steps - 1, r, m);
+            bool is_used = false;
+            for (int64_t o = 0; o < s->count; o++)
+                is_used |= s->order[pass * s->count + o] == i;
+            double g = (double)s->given[pass * s->flat + s->place[i] + k] * (double)s->samples[r] / all;
+            sum += is_used ? g : 0;
+            size += is_used ? fabs(g) : 0;
+        }
+    /* sums of micro-batches and ranks, the share, the products */
+    *tolerance = (double)(s->micro + s->ranks + 6) * 0x1p-24 * size;
+    return sum;
+}
+
+static bool judge_gradients(mg_run *run, const script *s)
+{
+    const float *got = mg_result(run, "gradients");
+    const int64_t *has = mg_result(run, "has a gradient");
+    for (int64_t r = 0; r < s->ranks; r++)
+        for (int64_t i = 0; i < s->count; i++) {
+            if (!has[r * s->count + i]) {
+                mg_fail(run, "rank %" PRId64 " of %" PRId64 ": parameter %" PRId64 " has no gradient", r, s->ranks, i);
+                return false;
+            }
+            for (int64_t k = 0; k < s->size[i]; k++) {
+                double tolerance, want = want_of(s, i, k, &tolerance);
+                float is = got[r * s->flat + s->place[i] + k], first = got[s->place[i] + k];
+                if (!(fabs((double)is - want) <= tolerance)) {
+                    mg_fail(run,
+                            "%" PRId64 " ranks, %" PRId64 " buckets, %" PRId64 " micro-batches: on rank %" PRId64
+                            " element %" PRId64 " of the gradient of parameter %" PRId64 " is %.9g, expected %.9g",
+                            s->ranks, s->buckets, s->micro, r, k, i, (double)is, want);
+                    return false;
+                }
+                if (memcmp(&is, &first, sizeof is) != 0) {
+                    mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
+                    return false;
+                }
+            }
+        }
+    return true;
+}
+
+static bool judge_parameters(mg_run *run, const script *s)
+{
+    const float *got = mg_result(run, "parameters");
+    for (int64_t r = 0; r < s->ranks; r++)
+        for (int64_t i = 0; i < s->count; i++)
+            for (int64_t k = 0; k < s->size[i]; k++) {
+                double is = (double)got[r * s->flat + s->place[i] + k], want = (double)s->initial[s->place[i] + k];
+                if (is == want)
+                    continue;
+                mg_fail(run, "rank %" PRId64 ": element %" PRId64 " of parameter %" PRId64 " is %.9g, rank 0 has %.9g",
+                        r, k, i, is, want);
+                return false;
+            }
+    return true;
+}
+
+/* ---- collectives and times ------------------------------------------------------------------------------------- */
+
+typedef int64_t row_of[MG_HUB_COLUMNS];
+
+/* The all-reduces of a rank: the number of samples, then the buckets of every step. */
+static bool judge_sends(mg_run *run, const script *s, int64_t rank, const row_of **first)
+{
+    const row_of *row = (const row_of *)mg_result(run, "rows") + rank * MG_HUB_ROWS;
+    int64_t calls = ((const int64_t *)mg_result(run, "results"))[rank * MG_DDP_RESULTS + MG_DDP_CALLS], k = 0;
+    while (k < calls && row[k][MG_HUB_KIND] != ALL_REDUCE)
+        k++;
+    for (int64_t b = -1; b < s->buckets; b++, k++) {
+        const bucket *want = b < 0 ? NULL : &s->bucket[b];
+        int64_t n = want ? want->end - want->begin : 1, at = want ? 4 * want->begin : -1;
+        if (k >= calls || row[k][MG_HUB_KIND] != ALL_REDUCE || row[k][MG_HUB_N] != n ||
+            (want && row[k][MG_HUB_AT] != at) || row[k][MG_HUB_DTYPE] != (want ? MT_F32 : MT_I64)) {
+            mg_fail(run,
+                    "rank %" PRId64 ", %" PRId64 " micro-batches: all-reduce %" PRId64 " of the step is %s, expected "
+                    "%" PRId64 " elements from %" PRId64 " on",
+                    rank, s->micro, b + 1, k >= calls ? "missing" : "another", n, at / 4);
+            return false;
+        }
+        if (row[k][MG_HUB_WAITED] < 0) {
+            mg_fail(run, "rank %" PRId64 ": nobody has waited for all-reduce %" PRId64, rank, b + 1);
+            return false;
+        }
+        if (b == 0)
+            *first = &row[k];
+    }
+    if (k < calls)
+        mg_fail(run, "rank %" PRId64 ": %" PRId64 " collectives too many in one step", rank, calls - k);
+    return k == calls;
+}
+
+/* When bucket b of a rank can be sent: it and those before are complete. Nanoseconds from the first gradient on. */
+static int64_t complete_at(const script *s, int64_t rank, int64_t b)
+{
+    int64_t pass = which(s, 0, rank, s->micro - 1), at = 0;
+    for (int64_t k = 0; k < s->count; k++)
+        if (s->order[pass * s->count + k] >= s->bucket[b].first)
+            at = ((s->micro - 1) * s->count + k + 1) * s->pause;
+    return at;
+}
+
+static bool judge_times(mg_run *run, const script *s)
+{
+    const int64_t *result = mg_result(run, "results");
+    int64_t ends = 0, sent[PARAMS] = { 0 }, backward = s->forward + s->micro * s->count * s->pause;
+    for (int64_t r = 0; r < s->ranks; r++) {
+        const row_of *row = NULL;
+        if (!judge_sends(run, s, r, &row))
+            return false;
+        for (int64_t b = 0; b < s->buckets; b++) {
+            int64_t is = row[b][MG_HUB_CALLED] - result[r * MG_DDP_RESULTS + MG_DDP_BEGAN] - s->forward;
+            int64_t want = complete_at(s, r, b);
+            sent[b] = mt_max(sent[b], want);
+            if (is < want - 2 || is > want + 2) {
+                mg_fail(run,
+                        "rank %" PRId64 " of %" PRId64 ": bucket %" PRId64 " of %" PRId64
+                        " is sent %.3f ms after forward, "
+                        "expected %.3f",
+                        r, s->ranks, b, s->buckets, 1e-6 * (double)is, 1e-6 * (double)want);
+                return false;
+            }
+        }
+    }
+    for (int64_t b = 0; b < s->buckets; b++)
+        ends = mt_max(ends, s->forward + sent[b]) + s->latency +
+               4 * s->byte_time * (s->bucket[b].end - s->bucket[b].begin);
+    ends = mt_max(ends, backward);
+    for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS) {
+        int64_t took = result[MG_DDP_ENDED] - result[MG_DDP_BEGAN];
+        if (took < ends - 4 || took > ends + 4) {
+            mg_fail(run, "%" PRId64 " buckets: a step takes %.6f ms, of which backward %.6f; expected %.6f", s->buckets,
+                    1e-6 * (double)took, 1e-6 * (double)backward, 1e-6 * (double)ends);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool judge_failure(mg_run *run, const script *s)
+{
+    const int64_t *result = mg_result(run, "results");
+    for (int64_t r = 0; r < s->ranks; r++)
+        if (result[r * MG_DDP_RESULTS + MG_DDP_STATUS] != MT_ERR_UNAVAILABLE) {
+            mg_fail(run, "collective %" PRId64 " failed, and rank %" PRId64 " returns status %" PRId64, s->fails, r,
+                    result[r * MG_DDP_RESULTS + MG_DDP_STATUS]);
+            return false;
+        }
+    return true;
+}
+
+void mg_13_ddp(mg_run *run, const void *one_case)
+{
+    ddp_about about = ((const ddp_case *)one_case)->about;
+    for (int try = 0; try < TRIES; try++) {
+        script s = script_of(mg_rng(run), about, try);
+        const row_of *first;
+        if (about == DDP_FAILS) /* that of a parameter but the last, of the number of samples, of a bucket */
+            s.fails = try == 0   ? mg_pick(mg_rng(run), 0, s.count - 2)
+                      : try == 1 ? s.count
+                                 : s.count + mg_pick(mg_rng(run), 1, s.buckets);
+        if (!call(run, &s, about))
+            return;
+        bool good = about == DDP_START   ? judge_parameters(run, &s)
+                    : about == DDP_FAILS ? judge_failure(run, &s)
+                    : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER
+                        ? judge_times(run, &s) && judge_gradients(run, &s)
+                        : judge_gradients(run, &s);
+        for (int64_t r = 0; r < s.ranks && good && about == DDP_SENDS; r++)
+            good = judge_sends(run, &s, r, &first);
+        if (!good)
+            return;
+    }
+}

@@ -1,0 +1,118 @@
+/* 13-network.c -- see 13-network.h. */
+#include "checks/13-network.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A message of a rank, under the number of the operation in which it began. */
+typedef struct post {
+    bool begun, paired;
+    double ends;
+} post;
+
+typedef struct world {
+    mg_deeds *deeds;
+    int ranks;
+    mg_network network;
+    post post[MG_RANKS][MG_RANKS_OPS];
+    int64_t at[MG_RANKS]; /* the next operation */
+    double now[MG_RANKS], sends_until[MG_RANKS], receives_until[MG_RANKS];
+} world;
+
+/* The first message of `peer` that has begun, goes the other way, and has no partner yet. */
+static int64_t partner_of(const world *w, int rank, const int64_t *op)
+{
+    int64_t peer = op[MG_OP_PEER];
+    for (int64_t i = 0; i < w->at[peer]; i++) {
+        const int64_t *other = w->deeds[peer].op[i];
+        if (w->post[peer][i].begun && !w->post[peer][i].paired && other[MG_OP_KIND] != op[MG_OP_KIND] &&
+            other[MG_OP_PEER] == rank)
+            return i;
+    }
+    return -1;
+}
+
+static void begin(world *w, int rank)
+{
+    const int64_t *op = w->deeds[rank].op[w->at[rank]];
+    int64_t peer = op[MG_OP_PEER], other = partner_of(w, rank, op);
+    post *mine = &w->post[rank][w->at[rank]];
+    mine->begun = true;
+    if (other < 0)
+        return;
+    bool sends = op[MG_OP_KIND] == MG_OP_SEND;
+    double *from = &w->sends_until[sends ? rank : peer], *to = &w->receives_until[sends ? peer : rank];
+    double begins = fmax(w->now[rank], fmax(*from, *to));
+    *from = *to = begins + w->network.latency + (double)op[MG_OP_BYTES] * w->network.byte_time;
+    mine->paired = w->post[peer][other].paired = true;
+    mine->ends = w->post[peer][other].ends = *from;
+}
+
+/* What a rank that waits is waiting for, if that has no end yet. */
+static bool is_stuck(const world *w, int rank)
+{
+    const int64_t *op = w->deeds[rank].op[w->at[rank]];
+    return op[MG_OP_KIND] == MG_OP_WAIT && !w->post[rank][op[MG_OP_PEER]].paired;
+}
+
+static void step(world *w, int rank)
+{
+    const int64_t *op = w->deeds[rank].op[w->at[rank]];
+    if (op[MG_OP_KIND] == MG_OP_WAIT)
+        w->now[rank] = fmax(w->now[rank], w->post[rank][op[MG_OP_PEER]].ends);
+    else
+        begin(w, rank);
+    w->at[rank]++;
+}
+
+/* The earliest rank that can go on; -1: none. */
+static int next_rank(const world *w)
+{
+    int next = -1;
+    for (int r = 0; r < w->ranks; r++)
+        if (w->at[r] < w->deeds[r].ops && !is_stuck(w, r) && (next < 0 || w->now[r] < w->now[next]))
+            next = r;
+    return next;
+}
+
+static void count(mg_deeds *d)
+{
+    d->sends = d->sent = d->receives = d->received = 0;
+    for (int64_t i = 0; i < d->ops; i++) {
+        bool sends = d->op[i][MG_OP_KIND] == MG_OP_SEND, receives = d->op[i][MG_OP_KIND] == MG_OP_RECV;
+        d->sends += sends;
+        d->receives += receives;
+        d->sent += sends ? d->op[i][MG_OP_BYTES] : 0;
+        d->received += receives ? d->op[i][MG_OP_BYTES] : 0;
+    }
+}
+
+double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network)
+{
+    static world w; /* large */
+    double ends = 0;
+    w = (world){ .deeds = deeds, .ranks = ranks, .network = network };
+    for (int rank; (rank = next_rank(&w)) >= 0;)
+        step(&w, rank);
+    for (int r = 0; r < ranks; r++) {
+        count(&deeds[r]);
+        deeds[r].ends = w.now[r];
+        deeds[r].waits = w.at[r] < deeds[r].ops ? w.at[r] : -1;
+        ends = fmax(ends, w.now[r]);
+    }
+    return ends;
+}
+
+void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ranks)
+{
+    size_t used = 0;
+    for (int r = 0; r < ranks && used < size; r++) {
+        if (deeds[r].waits < 0)
+            continue;
+        const int64_t *wait = deeds[r].op[deeds[r].waits], *begun = deeds[r].op[wait[MG_OP_PEER]];
+        used += (size_t)snprintf(words + used, size - used, "%srank %d %s rank %d", used ? ", " : "", r,
+                                 begun[MG_OP_KIND] == MG_OP_SEND ? "to send to" : "to receive from",
+                                 (int)begun[MG_OP_PEER]);
+    }
+}

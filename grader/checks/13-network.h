@@ -1,0 +1,31 @@
+/* 13-network.h -- the operations of all ranks, as the worker noted them (worker/ranks.h), run again on a network of the
+ * checker's: how long they take, and who waits for whom. */
+#ifndef MG_CHECKS_13_NETWORK_H
+#define MG_CHECKS_13_NETWORK_H
+
+#include "check.h"
+#include "worker/ranks.h"
+
+typedef int64_t mg_op[MG_OP_COLUMNS];
+
+typedef struct mg_network {
+    double latency, byte_time; /* a message of b bytes takes latency + b * byte_time seconds */
+} mg_network;
+
+/* What a rank did. */
+typedef struct mg_deeds {
+    const mg_op *op;
+    int64_t ops;
+    int64_t sends, sent, receives, received; /* messages and bytes */
+    double ends;                             /* when it has made its last operation */
+    int64_t waits;                           /* the operation in which it waits for ever; -1: none */
+} mg_deeds;
+
+/* mg_13_replay -- runs the operations of all ranks: a rank sends one message at a time and receives one at a time, a
+ * message begins when both have begun it, and nothing else takes time. The seconds until the last rank has ended. */
+double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network);
+
+/* mg_13_say_deadlock -- the ranks that wait for ever, in words. */
+void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ranks);
+
+#endif

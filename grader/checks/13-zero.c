@@ -1,0 +1,271 @@
+/* 13-zero.c -- how the checks of steps 13.10 to 13.13 run: parts of buckets, steps of sharded training against one rank
+ * in double precision, and parts of other numbers of ranks. Rows: 13-data-parallel.c. */
+#include "checks/13-training.h"
+#include "checks/fill.h"
+#include "worker/hub.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base.h"
+
+#define EPS 0x1p-24
+
+enum { CALLS = 40, PARAMS = 6, RANKS = 4, FLAT = PARAMS * 80, STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
+
+/* ---- parts ----------------------------------------------------------------------------------------------------- */
+
+void mg_13_zero_part(mg_run *run, const void *one_case)
+{
+    static const char *const names[] = { "bucket begin", "bucket end", "rank", "size" };
+    int64_t *in[4];
+    double begin[CALLS], end[CALLS];
+    (void)one_case;
+    mg_begin(run, "mt_zero_part");
+    mg_out(run, "begin", MT_I64, MT_SHAPE(CALLS));
+    mg_out(run, "end", MT_I64, MT_SHAPE(CALLS));
+    for (int a = 0; a < 4; a++)
+        in[a] = mg_in(run, names[a], MT_I64, MT_SHAPE(CALLS));
+    for (int i = 0; i < CALLS; i++) {
+        int64_t size = mg_pick(mg_rng(run), 1, 9), n = mg_pick(mg_rng(run), 1, i % 2 ? 20 : (int64_t)1 << 40);
+        int64_t first = mg_pick(mg_rng(run), 0, 1000), rank = mg_pick(mg_rng(run), 0, size - 1);
+        int64_t length = (n + size - 1) / size;
+        in[0][i] = first, in[1][i] = first + n, in[2][i] = rank, in[3][i] = size;
+        begin[i] = (double)(first + mt_min(rank * length, n));
+        end[i] = (double)(first + mt_min((rank + 1) * length, n));
+    }
+    if (mg_call(run) && mg_expect(run, "begin", begin, NULL))
+        mg_expect(run, "end", end, NULL);
+}
+
+void mg_13_zero_overlap(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int try = 0; try < 8; try++) {
+        int64_t n = mg_pick(mg_rng(run), 1, 40), m = mg_pick(mg_rng(run), 1, 40);
+        int64_t begin = mg_pick(mg_rng(run), 0, 60), from_begin = mg_pick(mg_rng(run), 0, 60);
+        if (try < 4) /* before, behind, around, inside */
+            begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try], m = try == 2 ? 3 * n : m;
+        double want[40];
+        mg_begin(run, "mt_zero_overlap");
+        float *into = mg_inout(run, "into", MT_F32, MT_SHAPE(n)), *from = mg_in(run, "from", MT_F32, MT_SHAPE(m));
+        mg_fill(mg_rng(run), into, n, (mg_dist)NORMAL(0, 1));
+        mg_fill(mg_rng(run), from, m, (mg_dist)NORMAL(0, 1));
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = begin + i - from_begin;
+            want[i] = (double)(at >= 0 && at < m ? from[at] : into[i]);
+        }
+        mg_i64(run, "begin", begin);
+        mg_i64(run, "from_begin", from_begin);
+        if (!mg_call(run) || !mg_expect(run, "into", want, NULL))
+            return;
+    }
+}
+
+/* ---- steps ------------------------------------------------------------------------------------------------------ */
+
+typedef struct script {
+    int64_t ranks, count, flat, size[PARAMS], place[PARAMS + 1], limit, stage, samples[RANKS], fails, buckets;
+    int64_t bucket_end[PARAMS + 1]; /* bucket b is elements bucket_end[b + 1] .. bucket_end[b] - 1 */
+    float max_norm;
+    const float *before, *given;
+    const int64_t *used;
+} script;
+
+static script script_of(mg_run *run, zero_about about, int stage, int try)
+{
+    mt_rng *rng = mg_rng(run);
+    script s = {
+        .ranks = 2 + try, .count = mg_pick(rng, 3, PARAMS), .stage = stage, .fails = -1, .max_norm = INFINITY
+    };
+    for (int64_t i = 0; i < s.count; i++) {
+        s.size[i] = mg_pick(rng, 1, 70);
+        s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
+    }
+    s.flat = s.place[s.count];
+    s.limit = try == 0 ? 16 : mg_pick(rng, 17, s.flat);
+    s.bucket_end[0] = s.flat;
+    for (int64_t i = s.count - 1; i >= 0; i--)
+        if (i == 0 || s.bucket_end[s.buckets] - s.place[i] >= s.limit)
+            s.bucket_end[++s.buckets] = s.place[i];
+    for (int64_t r = 0; r < s.ranks; r++)
+        s.samples[r] = mg_pick(rng, 1, 5);
+    if (about == ZERO_CLIP)
+        s.max_norm = 0.25f + mt_rng_uniform(rng);
+    if (about == ZERO_FAILS)
+        s.fails = s.count + 1 + mg_pick(rng, 0, 2 * s.buckets);
+    return s;
+}
+
+static void describe(mg_run *run, script *s, zero_about about)
+{
+    mt_rng *rng = mg_rng(run);
+    mg_begin(run, "mt_zero");
+    mg_out(run, "results", MT_I64, MT_SHAPE(s->ranks, MG_ZERO_RESULTS));
+    mg_inout(run, "rows", MT_I64, MT_SHAPE(s->ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
+    float *before = mg_inout(run, "parameters", MT_F32, MT_SHAPE(s->ranks, s->flat));
+    mg_inout(run, "norms", MT_I64, MT_SHAPE(s->ranks, STEPS));
+    memcpy(mg_in(run, "sizes", MT_I64, MT_SHAPE(s->count)), s->size, (size_t)s->count * sizeof *s->size);
+    const int64_t numbers[MG_ZERO_NUMBERS] = { 1000, 1, s->fails, 4 * s->limit, s->stage, STEPS };
+    memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_ZERO_NUMBERS)), numbers, sizeof numbers);
+    memcpy(mg_in(run, "samples", MT_I64, MT_SHAPE(s->ranks)), s->samples, (size_t)s->ranks * sizeof *s->samples);
+    float *given = mg_in(run, "gradients", MT_F32, MT_SHAPE(STEPS, s->ranks, s->flat));
+    int64_t *used = mg_in(run, "used", MT_I64, MT_SHAPE(STEPS, s->ranks, s->count));
+    mg_f32(run, "max_norm", s->max_norm);
+    mg_fill(rng, before, s->ranks * s->flat, (mg_dist)NORMAL(0, 1));
+    mg_fill(rng, given, STEPS * s->ranks * s->flat, (mg_dist)NORMAL(0, 1));
+    for (int64_t i = 0; i < STEPS * s->ranks * s->count; i++)
+        used[i] = about != ZERO_UNUSED || i % s->count == 0 || mt_rng_below(rng, 2);
+    if (about == ZERO_NOT_FINITE) /* the first element of the first parameter, on one rank */
+        given[mt_rng_below(rng, s->ranks) * s->flat] = mt_rng_below(rng, 2) ? INFINITY : NAN;
+    s->before = before, s->given = given, s->used = used;
+}
+
+static bool call(mg_run *run, script *s, zero_about about)
+{
+    describe(run, s, about);
+    if (!mg_call(run))
+        return false;
+    const int64_t *result = mg_result(run, "results");
+    for (int64_t r = 0; r < s->ranks; r++, result += MG_ZERO_RESULTS)
+        if ((result[MG_ZERO_STATUS] == MT_OK) != (s->fails < 0)) {
+            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 "%s", r, s->ranks,
+                    result[MG_ZERO_STATUS],
+                    s->fails < 0 ? ": another rank has called another collective, or none"
+                                 : ", and a collective failed");
+            return false;
+        }
+    return true;
+}
+
+/* One rank that has everything: momentum 0.5, rate 0.5. */
+typedef struct model {
+    double p[FLAT], velocity[FLAT], close[FLAT], norm[STEPS];
+} model;
+
+static void train(model *m, const script *s)
+{
+    double samples = 0, g[FLAT], size[FLAT];
+    memset(m, 0, sizeof *m);
+    for (int64_t r = 0; r < s->ranks; r++)
+        samples += (double)s->samples[r];
+    for (int64_t k = 0; k < s->flat; k++)
+        m->p[k] = (double)s->before[k];
+    for (int64_t step = 0; step < STEPS; step++) {
+        double sum = 0;
+        for (int64_t i = 0; i < s->count; i++)
+            for (int64_t k = s->place[i]; k < s->place[i] + s->size[i]; k++) {
+                g[k] = size[k] = 0;
+                for (int64_t r = 0; r < s->ranks; r++) {
+                    int64_t which = step * s->ranks + r;
+                    double one = (double)s->given[which * s->flat + k] * (double)s->samples[r] / samples;
+                    g[k] += s->used[which * s->count + i] ? one : 0;
+                    size[k] += s->used[which * s->count + i] ? fabs(one) : 0;
+                }
+                sum += g[k] * g[k];
+            }
+        m->norm[step] = sqrt(sum);
+        if (!isfinite(sum))
+            continue;
+        double factor = m->norm[step] > (double)s->max_norm ? (double)s->max_norm / m->norm[step] : 1;
+        for (int64_t i = 0; i < s->count; i++)
+            for (int64_t k = s->place[i]; k < s->place[i] + s->size[i]; k++) {
+                m->velocity[k] = 0.5 * m->velocity[k] + factor * g[k];
+                m->p[k] -= 0.5 * m->velocity[k];
+                m->close[k] += 32 * EPS * (size[k] + fabs(m->velocity[k]) + fabs(m->p[k]));
+            }
+    }
+}
+
+static bool judge_parameters(mg_run *run, const script *s, const model *m)
+{
+    const float *got = mg_result(run, "parameters");
+    for (int64_t r = 0; r < s->ranks; r++)
+        for (int64_t i = 0; i < s->count; i++)
+            for (int64_t k = s->place[i]; k < s->place[i] + s->size[i]; k++) {
+                double is = (double)got[r * s->flat + k];
+                if (fabs(is - m->p[k]) <= m->close[k] && got[r * s->flat + k] == got[k])
+                    continue;
+                mg_fail(run,
+                        "stage %" PRId64 ", %" PRId64 " ranks, %" PRId64 " buckets: after %d steps element %" PRId64
+                        " of parameter %" PRId64 " is %.9g on rank %" PRId64 ", %.9g on rank 0, expected %.9g",
+                        s->stage, s->ranks, s->buckets, STEPS, k - s->place[i], i, is, r, (double)got[k], m->p[k]);
+                return false;
+            }
+    return true;
+}
+
+static bool judge_norms(mg_run *run, const script *s, const model *m)
+{
+    const int64_t *got = mg_result(run, "norms");
+    for (int64_t r = 0; r < s->ranks; r++)
+        for (int64_t step = 0; step < STEPS; step++) {
+            double is, want = m->norm[step];
+            memcpy(&is, &got[r * STEPS + step], sizeof is);
+            bool same = got[r * STEPS + step] == got[step] || isnan(is);
+            if (same && (isfinite(want) ? fabs(is - want) <= 1e-6 * want : !isfinite(is)))
+                continue;
+            mg_fail(run,
+                    "%" PRId64 " ranks, step %" PRId64 ": the norm is %.17g on rank %" PRId64 ", expected about %.9g%s",
+                    s->ranks, step, is, r, want, same ? "" : ", and the same bits on all ranks");
+            return false;
+        }
+    return true;
+}
+
+/* A reduce-scatter and an all-gather of each bucket in each step, of the longest part; nothing else of their size. */
+static bool judge_rows(mg_run *run, const script *s)
+{
+    const int64_t(*row)[MG_HUB_COLUMNS] = mg_result(run, "rows");
+    const int64_t *result = mg_result(run, "results");
+    for (int64_t r = 0; r < s->ranks; r++, row += MG_HUB_ROWS) {
+        int64_t calls = mt_min(mt_max(result[r * MG_ZERO_RESULTS + MG_ZERO_CALLS], 0), MG_HUB_ROWS), bytes[2] = { 0 },
+                want = 0;
+        for (int64_t i = s->count; i < calls; i++) /* behind the broadcasts */
+            if (row[i][MG_HUB_DTYPE] == MT_F32 && row[i][MG_HUB_KIND] <= ALL_GATHER)
+                bytes[row[i][MG_HUB_KIND] == ALL_GATHER] += 4 * row[i][MG_HUB_N];
+        for (int64_t b = 0; b < s->buckets; b++)
+            want += STEPS * 4 * ((s->bucket_end[b] - s->bucket_end[b + 1] + s->ranks - 1) / s->ranks);
+        if (bytes[0] == want && bytes[1] == want)
+            continue;
+        mg_fail(run,
+                "rank %" PRId64 " of %" PRId64 ", %d steps: parts of %" PRId64 " bytes are reduced, and %" PRId64
+                " gathered; expected %" PRId64 " of each",
+                r, s->ranks, STEPS, bytes[0], bytes[1], want);
+        return false;
+    }
+    return true;
+}
+
+static bool judge_freed(mg_run *run, const script *s)
+{
+    for (int64_t r = 0; r < s->ranks; r++) {
+        int64_t has = ((const int64_t *)mg_result(run, "results"))[r * MG_ZERO_RESULTS + MG_ZERO_HAS];
+        if (has != 0) {
+            mg_fail(run,
+                    "stage 2, rank %" PRId64 ": %" PRId64 " of %" PRId64 " gradients are still there after the step", r,
+                    has, s->count);
+            return false;
+        }
+    }
+    return true;
+}
+
+void mg_13_zero(mg_run *run, const void *one_case)
+{
+    const zero_case *c = one_case;
+    for (int try = 0; try < 3; try++) {
+        script s = script_of(run, c->about, c->stage ? c->stage : 1 + try % 2, try);
+        static model m;
+        if (!call(run, &s, c->about))
+            return;
+        if (s.fails >= 0)
+            continue;
+        train(&m, &s);
+        if (!judge_parameters(run, &s, &m) || !judge_norms(run, &s, &m) ||
+            (c->about == ZERO_BYTES && !judge_rows(run, &s)) || (s.stage == 2 && !judge_freed(run, &s)))
+            return;
+    }
+}

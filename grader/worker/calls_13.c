@@ -1,0 +1,91 @@
+/* calls_13.c -- the functions of lab 13 that the worker calls: collectives, their times, and the choice. */
+#include "dist/collectives.h"
+#include "dist/comm_thread.h"
+#include "worker/calls_13.h"
+#include "worker/calls_13_training.h"
+
+#include <string.h>
+
+#define N_OF     numbers[MG_CALL_N]
+#define DTYPE_OF (mt_dtype) numbers[MG_CALL_DTYPE]
+#define OP_OF    (mt_reduce) numbers[MG_CALL_OP]
+#define ROOT_OF  (int)numbers[MG_CALL_ROOT]
+
+#define COLLECTIVES(CALL)                               \
+    CALL(mt_ring_reduce_scatter, N_OF, DTYPE_OF, OP_OF) \
+    CALL(mt_ring_all_gather, N_OF, DTYPE_OF)            \
+    CALL(mt_ring_all_reduce, N_OF, DTYPE_OF, OP_OF)     \
+    CALL(mt_tree_broadcast, N_OF, DTYPE_OF, ROOT_OF)    \
+    CALL(mt_tree_all_reduce, N_OF, DTYPE_OF, OP_OF)     \
+    CALL(mt_doubling_all_reduce, N_OF, DTYPE_OF, OP_OF)
+
+/* A rank that calls fn, and the call of all ranks. */
+#define ON_RANKS(fn, ...)                                                         \
+    static mt_status fn##_rank(mt_comm *comm, void *data, const int64_t *numbers) \
+    {                                                                             \
+        return fn(comm, data, __VA_ARGS__);                                       \
+    }                                                                             \
+    static void fn##_(const mg_value *v)                                          \
+    {                                                                             \
+        mg_on_ranks(v, fn##_rank);                                                \
+    }
+COLLECTIVES(ON_RANKS)
+
+/* As an engine without collectives of its own calls it: the thread chooses, and its messages are noted. */
+static mt_status chosen(mt_comm *comm, void *data, const int64_t *numbers)
+{
+    mt_comm_thread *thread = mt_comm_thread_new(comm, mg_ranks_clock(), false);
+    mt_collective call = { .kind = MT_ALL_REDUCE, .out = data, .in = data, .n = N_OF, .dtype = DTYPE_OF, .op = OP_OF };
+    mt_status status = mt_comm_thread_call(thread, &call, NULL);
+    mt_comm_thread_free(thread);
+    return status;
+}
+
+static void all_reduce(const mg_value *v)
+{
+    mg_on_ranks(v, chosen);
+}
+
+/* ---- the choice --------------------------------------------------------------------------------- */
+
+static mt_network network_of(const mg_value *latency, const mg_value *byte_time, int64_t i)
+{
+    return (mt_network){ mg_number(latency->i64s[i]), mg_number(byte_time->i64s[i]) };
+}
+
+static void seconds(const mg_value *v) /* seconds [n]; algorithm, size, bytes, latency, byte_time [n] */
+{
+    for (int64_t i = 0; i < v[0].count; i++) {
+        mt_network network = network_of(&v[4], &v[5], i);
+        double s = mt_collective_seconds((mt_algorithm)v[1].i64s[i], (int)v[2].i64s[i], v[3].i64s[i], &network);
+        memcpy(&v[0].i64s[i], &s, sizeof s);
+    }
+}
+
+static void pick(const mg_value *v) /* algorithm [n]; size, bytes, latency, byte_time [n] */
+{
+    for (int64_t i = 0; i < v[0].count; i++) {
+        mt_network network = network_of(&v[3], &v[4], i);
+        v[0].i64s[i] = mt_collective_pick((int)v[1].i64s[i], v[2].i64s[i], &network);
+    }
+}
+
+#define ENTRY(fn, ...) { #fn, fn##_ },
+
+const mg_function mg_calls_13[] = {
+    COLLECTIVES(ENTRY){ "mt_all_reduce", all_reduce },
+    { "mt_collective_seconds", seconds },
+    { "mt_collective_pick", pick },
+    { "mt_buckets_plan", mg_call_buckets },
+    { "mt_ddp", mg_call_ddp },
+    { "mt_zero_part", mg_call_zero_part },
+    { "mt_zero", mg_call_zero },
+    { "mt_zero_overlap", mg_call_zero_overlap },
+    { "mt_onebit_pack", mg_call_onebit_pack },
+    { "mt_onebit_unpack", mg_call_onebit_unpack },
+    { "mt_onebit_all_reduce", mg_call_onebit },
+    { "mt_topk_pack", mg_call_topk_pack },
+    { "mt_topk_all_reduce", mg_call_topk },
+    { "mt_outer_step", mg_call_outer },
+    { NULL, NULL },
+};

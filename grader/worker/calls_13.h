@@ -1,0 +1,29 @@
+/* calls_13.h -- how calls of lab 13 run: as ranks whose messages are noted (worker/ranks.h). */
+#ifndef MG_WORKER_CALLS_13_H
+#define MG_WORKER_CALLS_13_H
+
+#include "dist/threads.h"
+#include "worker/call.h"
+#include "worker/ranks.h"
+
+#include <string.h>
+
+/* mg_number -- the double with these bits. */
+static inline double mg_number(int64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* What one rank calls, with its array and the numbers MG_CALL_*. */
+typedef mt_status (*mg_rank)(mt_comm *comm, void *data, const int64_t *numbers);
+
+/* mg_on_ranks -- each rank runs `rank` on an array of its own. Arguments of the call:
+ * status, operations [P,2], messages [P,words], operations [P,most,columns]; numbers; the array of each rank */
+void mg_on_ranks(const mg_value *v, mg_rank rank);
+
+/* mg_ranks_clock -- the clock of the ranks that run. */
+mt_clock *mg_ranks_clock(void);
+
+#endif

@@ -1,0 +1,112 @@
+/* calls_13_zero.c -- how the worker calls steps 13.10 to 13.13: steps of sharded training, whose gradients are numbers
+ * of the checker. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/tape.h"
+#include "dist/zero.h"
+#include "worker/calls_13_training.h"
+
+void mg_call_zero_part(const mg_value *v) /* begin, end [n]; begin, end of the bucket, rank, size [n] */
+{
+    for (int64_t i = 0; i < v[0].count; i++) {
+        mt_bucket b = { .begin = v[2].i64s[i], .end = v[3].i64s[i] };
+        mt_zero_part(&v[0].i64s[i], &v[1].i64s[i], &b, (int)v[4].i64s[i], (int)v[5].i64s[i]);
+    }
+}
+
+void mg_call_zero_overlap(const mg_value *v) /* into; from, begin, from_begin */
+{
+    mt_zero_overlap(F(0), N(2), N(2) + v[0].count, F(1), N(3), N(3) + v[1].count);
+}
+
+/* results [P,MG_ZERO_RESULTS], rows [P,..], parameters [P,flat] (before and after), norms [P,steps] (bits of doubles);
+ * sizes [K], numbers, samples [P], gradients [steps,P,flat], used [steps,P,K], max_norm */
+enum { RESULTS, ROWS, PARAMETERS, NORMS, SIZES, NUMBERS, SAMPLES, GIVEN, USED, LIMIT };
+
+typedef struct model {
+    const mg_value *v;
+    int64_t rank, size, count, flat, *place;
+    mt_tensor **param;
+    mt_optim *optim;
+    mt_state list;
+} model;
+
+static model new_model(const mt_comm *comm, const mg_value *v)
+{
+    mt_hyper hyper = mt_hyper_default(MT_MOMENTUM);
+    hyper.lr = 0.5, hyper.momentum = 0.5, hyper.weight_decay = 0;
+    model m = { .v = v, .rank = comm->rank, .size = comm->size, .count = v[SIZES].count };
+    m.optim = mt_optim_new(MT_MOMENTUM, hyper);
+    m.param = calloc((size_t)m.count, sizeof *m.param);
+    m.place = calloc((size_t)m.count, sizeof *m.place);
+    MT_CHECK(m.param && m.place, "out of memory");
+    m.flat = v[PARAMETERS].count / m.size;
+    for (int64_t i = 0, at = 0; i < m.count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "p%lld", (long long)i);
+        m.param[i] = mt_from(MT_SHAPE(v[SIZES].i64s[i]), MT_F32, v[PARAMETERS].f32 + m.rank * m.flat + at);
+        m.param[i]->requires_grad = true;
+        mt_optim_add(m.optim, name, m.param[i]);
+        mt_state_tensor(&m.list, m.param[i], "%s", name);
+        m.place[i] = at;
+        at += mt_ceil_div(v[SIZES].i64s[i], 16) * 16;
+    }
+    if (v[NUMBERS].i64s[MG_ZERO_STAGE] == 1)
+        mt_optim_flat(m.optim);
+    return m;
+}
+
+static void backward(const model *m, int64_t step)
+{
+    int64_t which = step * m->size + m->rank;
+    for (int64_t i = m->count - 1; i >= 0; i--) {
+        mt_tensor *p = m->param[i];
+        if (!m->v[USED].i64s[which * m->count + i])
+            continue;
+        p->grad = p->grad_memory ? mt_retain(p->grad_memory) : mt_zeros(mt_view_shape(&p->view), MT_F32, MT_CPU);
+        memcpy(mt_f32(p->grad), m->v[GIVEN].f32 + which * m->flat + m->place[i], (size_t)mt_numel(p) * sizeof(float));
+        mt_grad_ready(p);
+    }
+}
+
+static mt_status train(mg_hub_rank *rank, void *user)
+{
+    const mg_value *v = user;
+    const int64_t *numbers = v[NUMBERS].i64s;
+    model m = new_model(&rank->base, v);
+    int64_t *result = v[RESULTS].i64s + m.rank * MG_ZERO_RESULTS, steps = numbers[MG_ZERO_STEPS];
+    mt_zero *zero;
+    mt_status status = mt_zero_new(&zero, &rank->base, m.optim, &m.list,
+                                   &(mt_zero_config){ (int)numbers[MG_ZERO_STAGE], numbers[MG_ZERO_LIMIT] });
+    result[MG_ZERO_HAS] = 0;
+    for (int64_t s = 0; s < steps && status == MT_OK; s++) {
+        double norm = 0;
+        mt_zero_begin(zero, 1, v[SAMPLES].i64s[m.rank]);
+        backward(&m, s);
+        status = mt_zero_step(zero, (double)S(LIMIT), &norm);
+        memcpy(&v[NORMS].i64s[m.rank * steps + s], &norm, sizeof norm);
+    }
+    for (int64_t i = 0; i < m.count; i++) {
+        result[MG_ZERO_HAS] += m.param[i]->grad != NULL;
+        memcpy(v[PARAMETERS].f32 + m.rank * m.flat + m.place[i], mt_f32(m.param[i]),
+               (size_t)mt_numel(m.param[i]) * sizeof(float));
+    }
+    result[MG_ZERO_STATUS] = status;
+    result[MG_ZERO_CALLS] = rank->calls;
+    mt_zero_free(zero);
+    mt_optim_zero_grad(m.optim);
+    mt_optim_free(m.optim);
+    mt_state_free(&m.list);
+    for (int64_t i = 0; i < m.count; i++)
+        mt_release(m.param[i]);
+    free(m.param);
+    free(m.place);
+    return MT_OK;
+}
+
+void mg_call_zero(const mg_value *v)
+{
+    mg_on_hub((int)v[SAMPLES].count, v[NUMBERS].i64s, v[ROWS].i64s, train, (void *)v);
+}

@@ -1,0 +1,81 @@
+/* zero.h -- data parallel training in which each rank has the optimizer's state (stage 1), and the gradients (stage 2),
+ * of its part of the parameters only. Unit: solutions/13-data-parallel/zero.c
+ *
+ *     status = mt_zero_new(&zero, comm, optim, &params, &config);     // instead of mt_ddp (dist/ddp.h)
+ *     for (each step) {
+ *         mt_zero_begin(zero, micro, samples);
+ *         ... micro times mt_backward ...
+ *         status = mt_zero_step(zero, max_norm, &norm);               // gradients, clipping, update, parameters
+ *     }
+ *
+ * The gradients are divided into buckets (mt_buckets_plan), each bucket into a part for every rank. A complete bucket
+ * is reduced so that each rank gets the mean of its part (reduce-scatter); the rank updates that part of the
+ * parameters, and all get all parts (all-gather): as many bytes as an all-reduce, 2 (N - 1) / N of the parameters' a
+ * rank and step.
+ * With Adam, a rank of N has of each parameter, in f32:
+ *     data parallel   4 parameter, 4 gradient, 8 state        16 bytes
+ *     stage 1                              8 / N state         8 + 8 / N
+ *     stage 2                 4 / N gradient, 8 / N state      4 + 12 / N
+ * and, for a short time, at most two buckets with the messages of their reduction. Gradients are whole until the last
+ * of several micro-batches. Source: Rajbhandari et al. 2019, arXiv:1910.02054. */
+#pragma once
+
+#include "dist/ddp.h"
+#include "optim/optim.h"
+
+MT_C_BEGIN
+
+/* mt_zero_part -- the elements of a bucket that rank of size has, *begin .. *end - 1, of the flat gradients: all parts
+ * have the length of the first, but for those at the end of the bucket, which may be shorter or empty.   Lab 13.10 */
+void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size);
+
+typedef struct mt_zero mt_zero; /* opaque */
+
+typedef struct mt_zero_config {
+    int stage; /* 1, 2 */
+    int64_t bucket_bytes;
+} mt_zero_config;
+
+/* mt_zero_new -- collective: as mt_ddp_new; and the optimizer, over the same parameters in the same order, keeps the
+ * state of this rank's part only, at zero. Stage 1 wants mt_optim_flat before, stage 2 not. Borrows comm and optim.
+ * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's. */
+mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
+                      const mt_zero_config *config);
+void mt_zero_free(mt_zero *zero); /* before optim and comm; NULL is allowed */
+
+/* mt_zero_begin -- as mt_ddp_begin; it releases the gradients of the step before. */
+void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
+
+/* mt_zero_step -- the rest of the step: what was not sent yet, the norm of all gradients (*norm, the same bits on all
+ * ranks; may be NULL), which are scaled to max_norm when it is above that, mt_optim_step, and the parameters of all
+ * ranks. A norm that is not finite changes no parameter, on no rank. Gradients are undefined afterwards.
+ * max_norm: INFINITY for no limit.   Fails: as mt_ddp_finish; parameters are undefined then.   Lab 13.11-12 */
+mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
+
+/* ---- checkpoints: each rank saves mt_optim_state of its optimizer ------------------------------------------
+ * To go on with another number of ranks, each new rank takes what it needs from the list of every old one:
+ *
+ *     for (int old = 0; old < old_size; old++) {
+ *         mt_state saved = mt_zero_saved(zero, old, old_size);         // tensors of the sizes that rank had
+ *         status = ... read them ...
+ *         mt_zero_take(zero, &saved, old, old_size);
+ *         mt_state_free(&saved);
+ *     } */
+
+/* mt_zero_saved -- the list that rank of size had saved, of a run with the same parameters and bucket_bytes; its
+ * tensors are new and zero, its integers are those of the optimizer. Of one rank (0, 1): mt_optim_state of a run
+ * without ZeRO. */
+mt_state mt_zero_saved(mt_zero *zero, int rank, int size);
+
+/* mt_zero_gather -- collective: the tensors of whole, a list mt_zero_saved(zero, 0, 1) of rank 0, get the state that
+ * the ranks have. Other ranks pass NULL.   Fails: as the communicator. */
+mt_status mt_zero_gather(mt_zero *zero, const mt_state *whole);
+
+/* mt_zero_take -- copies what this rank now has out of such a list. */
+void mt_zero_take(mt_zero *zero, const mt_state *saved, int rank, int size);
+
+/* mt_zero_overlap -- of the elements begin .. end - 1 of an array, into [end - begin] gets those that from has, which
+ * are from_begin .. from_end - 1; the others are unchanged.   Lab 13.13 */
+void mt_zero_overlap(float *into, int64_t begin, int64_t end, const float *from, int64_t from_begin, int64_t from_end);
+
+MT_C_END

@@ -1,0 +1,361 @@
+/* zero.c -- each rank updates its part of every bucket; see dist/zero.h. */
+#include "dist/zero.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "optim/clip.h"
+
+void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size)
+{
+    /* LAB 13.10 BEGIN  Parts of equal length, rounded up; none reaches beyond the end of the bucket. */
+    int64_t length = mt_ceil_div(bucket->end - bucket->begin, size);
+    *begin = mt_min(bucket->begin + rank * length, bucket->end);
+    *end = mt_min(*begin + length, bucket->end);
+    /* LAB 13.10 END */
+}
+
+/* A bucket of this rank. */
+typedef struct shard {
+    int64_t begin, end;  /* elements of this rank's part */
+    int64_t length;      /* of the longest part: what is sent of each */
+    float *grads;        /* [end - begin] where the mean of this part is kept */
+    float *parts;        /* [size, length] while messages are on their way; else NULL */
+    mt_request *request; /* of them */
+} shard;
+
+struct mt_zero {
+    mt_comm *comm;
+    mt_optim *optim; /* borrowed */
+    mt_ddp *ddp;
+    int stage;
+    mt_tensor **param; /* [params] */
+    int64_t *place;    /* [params] of the flat gradients */
+    int64_t params, buckets;
+    shard *shard;    /* [buckets] */
+    mt_tensor *kept; /* stage 2: the memory of shard[..].grads */
+};
+
+static int64_t bytes_of(const mt_zero *z, const shard *s)
+{
+    return s->length * z->comm->size * (int64_t)sizeof(float);
+}
+
+/* Memory for all parts of a bucket, filled with zeros. */
+static void open_parts(const mt_zero *z, shard *s)
+{
+    s->request = NULL;
+    s->parts = mt_alloc(bytes_of(z, s), MT_CPU);
+    memset(s->parts, 0, (size_t)bytes_of(z, s));
+}
+
+static void close_parts(const mt_zero *z, shard *s)
+{
+    mt_free(s->parts, bytes_of(z, s), MT_CPU);
+    s->parts = NULL;
+}
+
+/* ---- gradients ---------------------------------------------------------------------------------- */
+
+/* Waits for a bucket that was sent, and keeps the mean of this rank's part. */
+static mt_status collect(mt_zero *z, shard *s)
+{
+    mt_status status = MT_OK;
+    if (!s->parts)
+        return MT_OK;
+    /* LAB 13.11 BEGIN  This rank's part of the bucket is complete: it belongs into s->grads.
+     * Hint: what of s->parts may be read before mt_wait? The last parts may be shorter than s->length. */
+    status = mt_wait(s->request);
+    memcpy(s->grads, s->parts + z->comm->rank * s->length, (size_t)(s->end - s->begin) * sizeof(float));
+    /* LAB 13.11 END */
+    close_parts(z, s);
+    return status;
+}
+
+/* All gradients of a bucket are complete: called by ddp.c, in the same order on all ranks. */
+static mt_status reduce(void *user, int64_t bucket, float share)
+{
+    mt_zero *z = user;
+    const mt_bucket *b = mt_ddp_bucket(z->ddp, bucket);
+    shard *s = &z->shard[bucket];
+    mt_status status = bucket > 0 ? collect(z, &z->shard[bucket - 1]) : MT_OK; /* two at most have memory */
+    open_parts(z, s);
+    for (int64_t i = b->first; i < b->last; i++) {
+        mt_tensor *param = z->param[i];
+        const float *grad = param->grad ? mt_f32(param->grad) : NULL; /* [n] */
+        float *part = s->parts + (z->place[i] - b->begin);
+        int64_t n = mt_numel(param);
+        /* LAB 13.11 BEGIN  What this rank adds to the mean, at its place; a parameter without gradient adds nothing.
+         * Hint: the place of the gradient's first element in s->parts is `part`. In stage 2 nobody needs the gradient
+         * afterwards: mt_zero_grad frees it. */
+        for (int64_t k = 0; grad && k < n; k++)
+            part[k] = share * grad[k];
+        if (z->stage == 2)
+            mt_zero_grad(param);
+        /* LAB 13.11 END */
+    }
+    /* LAB 13.11 BEGIN  Each rank gets the sum of its part, in a call that returns at once.
+     * Hint: the sum may go to this rank's part of s->parts. */
+    if (status == MT_OK)
+        status = mt_reduce_scatter(z->comm, s->parts + z->comm->rank * s->length, s->parts, s->length, MT_F32, MT_SUM,
+                                   &s->request);
+    /* LAB 13.11 END */
+    return status;
+}
+
+void mt_zero_begin(mt_zero *z, int64_t micro, int64_t samples)
+{
+    mt_optim_zero_grad(z->optim);
+    mt_ddp_begin(z->ddp, micro, samples);
+}
+
+/* ---- the step ----------------------------------------------------------------------------------- */
+
+/* The norm of the gradients of all ranks, and clipping of this rank's. */
+static mt_status clip(mt_zero *z, double max_norm, double *norm)
+{
+    mt_grad_array *mine = calloc((size_t)z->buckets + 1, sizeof *mine);
+    double *squares = calloc((size_t)z->comm->size, sizeof *squares), sum = 0;
+    mt_status status = MT_OK;
+    MT_CHECK(mine && squares, "out of memory");
+    for (int64_t b = 0; b < z->buckets; b++)
+        mine[b] = (mt_grad_array){ z->shard[b].grads, z->shard[b].end - z->shard[b].begin };
+    double own = mt_grad_norm_cpu(mine, z->buckets);
+    /* LAB 13.12 BEGIN  The norm over all ranks, with the same bits on each; where it is above max_norm, scale this
+     * rank's gradients.
+     * Hint: squares of norms may be added, in one order on all ranks. There is no collective for doubles: gather their
+     * bytes (MT_U8). A norm that is not finite changes nothing. */
+    squares[z->comm->rank] = own * own;
+    status = mt_all_gather(z->comm, squares, &squares[z->comm->rank], sizeof *squares, MT_U8, NULL);
+    for (int rank = 0; rank < z->comm->size; rank++)
+        sum += squares[rank];
+    *norm = sqrt(sum);
+    if (isfinite(*norm) && *norm > max_norm)
+        for (int64_t b = 0; b < z->buckets; b++)
+            for (int64_t k = 0; k < mine[b].count; k++)
+                mine[b].grad[k] *= (float)(max_norm / *norm);
+    /* LAB 13.12 END */
+    free(squares);
+    free(mine);
+    return status;
+}
+
+/* Copies between the parameters of a bucket and its parts: elements begin .. end - 1 of the flat order. */
+static void copy_params(mt_zero *z, int64_t bucket, int64_t begin, int64_t end, bool to_params)
+{
+    const mt_bucket *b = mt_ddp_bucket(z->ddp, bucket);
+    for (int64_t i = b->first; i < b->last; i++) {
+        int64_t from = mt_max(begin, z->place[i]), to = mt_min(end, z->place[i] + mt_numel(z->param[i]));
+        float *values = mt_f32(z->param[i]) + (from - z->place[i]), *part = z->shard[bucket].parts + (from - b->begin);
+        if (from < to)
+            memcpy(to_params ? values : part, to_params ? part : values, (size_t)(to - from) * sizeof(float));
+        if (to_params)
+            mt_written(z->param[i]);
+    }
+}
+
+/* Every rank gets the parameters that the others have updated. */
+static mt_status gather(mt_zero *z)
+{
+    mt_status status = MT_OK;
+    for (int64_t i = 0; i < z->buckets && status == MT_OK; i++) {
+        shard *s = &z->shard[i];
+        open_parts(z, s);
+        copy_params(z, i, s->begin, s->end, false);
+        /* LAB 13.12 BEGIN  All parts of this bucket, from all ranks. */
+        status = mt_all_gather(z->comm, s->parts, s->parts + z->comm->rank * s->length, s->length, MT_F32, NULL);
+        /* LAB 13.12 END */
+        if (status == MT_OK)
+            copy_params(z, i, mt_ddp_bucket(z->ddp, i)->begin, mt_ddp_bucket(z->ddp, i)->end, true);
+        close_parts(z, s);
+    }
+    return status;
+}
+
+mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
+{
+    double all = 0;
+    mt_status status = mt_ddp_finish(z->ddp), last = MT_OK;
+    if (z->buckets > 0)
+        last = collect(z, &z->shard[z->buckets - 1]);
+    status = status == MT_OK ? last : status;
+    if (status == MT_OK)
+        status = clip(z, max_norm, &all);
+    if (norm)
+        *norm = all;
+    if (status != MT_OK || !isfinite(all))
+        return status;
+    mt_optim_step(z->optim);
+    return gather(z);
+}
+
+/* ---- checkpoints -------------------------------------------------------------------------------- */
+
+void mt_zero_overlap(float *into, int64_t begin, int64_t end, const float *from, int64_t from_begin, int64_t from_end)
+{
+    /* LAB 13.13 BEGIN  The elements that both have. */
+    int64_t first = mt_max(begin, from_begin), last = mt_min(end, from_end);
+    if (first < last)
+        memcpy(into + (first - begin), from + (first - from_begin), (size_t)(last - first) * sizeof(float));
+    /* LAB 13.13 END */
+}
+
+/* What rank of size has of a parameter: its elements *from .. *to - 1. */
+static void piece_of(const mt_zero *z, int64_t param, int rank, int size, int64_t *from, int64_t *to)
+{
+    int64_t bucket = 0, n = mt_numel(z->param[param]);
+    while (mt_ddp_bucket(z->ddp, bucket)->first > param)
+        bucket++;
+    mt_zero_part(from, to, mt_ddp_bucket(z->ddp, bucket), rank, size);
+    *from = mt_min(mt_max(*from - z->place[param], 0), n);
+    *to = mt_max(mt_min(*to - z->place[param], n), *from);
+}
+
+/* The items of a list are those of the parameters in order, each ending with its number of steps. */
+mt_state mt_zero_saved(mt_zero *z, int rank, int size)
+{
+    mt_state now = { 0 }, saved = { 0 };
+    int64_t param = 0, from, to;
+    mt_optim_state(&now, z->optim);
+    for (const mt_state_item *item = now.item; item < now.item + now.count; item++)
+        if (item->tensor) {
+            piece_of(z, param, rank, size, &from, &to);
+            mt_scope_begin();
+            mt_shape shape = size == 1 ? mt_view_shape(&z->param[param]->view) : MT_SHAPE(to - from);
+            mt_state_tensor(&saved, mt_zeros(shape, MT_F32, MT_CPU), "%s", item->name);
+            mt_scope_end();
+        } else {
+            mt_state_integer(&saved, item->integer, "%s", item->name);
+            param++;
+        }
+    mt_state_free(&now);
+    return saved;
+}
+
+void mt_zero_take(mt_zero *z, const mt_state *saved, int rank, int size)
+{
+    mt_state now = { 0 };
+    int64_t param = 0, begin, end, from, to;
+    mt_optim_state(&now, z->optim);
+    MT_CHECK(now.count == saved->count, "zero: a list of %" PRId64 " values, there are %" PRId64, saved->count,
+             now.count);
+    for (int64_t i = 0; i < now.count; i++)
+        if (now.item[i].tensor) {
+            piece_of(z, param, z->comm->rank, z->comm->size, &begin, &end);
+            piece_of(z, param, rank, size, &from, &to);
+            mt_zero_overlap(mt_f32(now.item[i].tensor), begin, end, mt_f32(saved->item[i].tensor), from, to);
+        } else {
+            param++;
+        }
+    mt_state_free(&now);
+}
+
+mt_status mt_zero_gather(mt_zero *z, const mt_state *whole)
+{
+    mt_state now = { 0 };
+    mt_status status = MT_OK;
+    int64_t param = 0, from, to;
+    mt_optim_state(&now, z->optim);
+    for (int64_t i = 0; i < now.count && status == MT_OK; i++) {
+        mt_tensor *mine = now.item[i].tensor;
+        float *all = mine && whole ? mt_f32(whole->item[i].tensor) : NULL;
+        piece_of(z, mt_min(param, z->params - 1), z->comm->rank, z->comm->size, &from, &to);
+        if (!mine)
+            param++;
+        else if (z->comm->rank > 0)
+            status = mt_send(z->comm, mt_f32(mine), to - from, MT_F32, 0, NULL);
+        else
+            memcpy(all + from, mt_f32(mine), (size_t)(to - from) * sizeof(float));
+        for (int rank = 1; rank < z->comm->size && all && status == MT_OK; rank++) {
+            piece_of(z, param, rank, z->comm->size, &from, &to);
+            status = mt_recv(z->comm, all + from, to - from, MT_F32, rank, NULL);
+        }
+    }
+    mt_state_free(&now);
+    return status;
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static void *zeros(int64_t count, size_t size)
+{
+    void *memory = calloc((size_t)count + 1, size);
+    MT_CHECK(memory, "out of memory");
+    return memory;
+}
+
+/* The parts of this rank, and where their gradients are. */
+static void divide(mt_zero *z)
+{
+    int64_t all = 0, kept = 0;
+    for (int64_t b = 0; b < z->buckets; b++) {
+        const mt_bucket *bucket = mt_ddp_bucket(z->ddp, b);
+        shard *s = &z->shard[b];
+        mt_zero_part(&s->begin, &s->end, bucket, 0, z->comm->size);
+        s->length = s->end - s->begin;
+        mt_zero_part(&s->begin, &s->end, bucket, z->comm->rank, z->comm->size);
+        all += s->end - s->begin;
+    }
+    mt_memory_use before = mt_alloc_for(MT_USE_GRADIENT);
+    mt_scope_begin();
+    z->kept = z->stage == 2 ? mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, MT_CPU)) : NULL;
+    mt_scope_end();
+    mt_alloc_for(before);
+    for (shard *s = z->shard; s < z->shard + z->buckets; kept += s->end - s->begin, s++)
+        s->grads = z->kept ? mt_f32(z->kept) + kept : (float *)z->param[0]->grad_memory->storage->data + s->begin;
+}
+
+static void shard_optimizer(mt_zero *z)
+{
+    int64_t from, to;
+    for (int64_t b = 0; b < z->buckets; b++) {
+        const mt_bucket *bucket = mt_ddp_bucket(z->ddp, b);
+        for (int64_t i = bucket->first; i < bucket->last; i++) {
+            piece_of(z, i, z->comm->rank, z->comm->size, &from, &to);
+            int64_t at = from < to ? z->place[i] + from - z->shard[b].begin : 0;
+            mt_optim_shard(z->optim, i, from, to, z->shard[b].grads + at);
+        }
+    }
+}
+
+mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
+                      const mt_zero_config *config)
+{
+    const int64_t unit = MT_ALIGNMENT / sizeof(float), n = params->count;
+    MT_CHECK(config->stage == 1 || config->stage == 2, "zero: there is no stage %d", config->stage);
+    mt_zero *z = *out = zeros(1, sizeof *z);
+    *z = (mt_zero){ .comm = comm, .optim = optim, .stage = config->stage, .params = n };
+    z->param = zeros(n, sizeof(mt_tensor *));
+    z->place = zeros(n, sizeof(int64_t));
+    mt_status status = mt_ddp_new(&z->ddp, comm, params, &(mt_ddp_config){ config->bucket_bytes, reduce, z });
+    for (int64_t i = 0; i < n; i++) {
+        z->param[i] = params->item[i].tensor;
+        MT_CHECK((z->param[i]->grad_memory != NULL) == (z->stage == 1),
+                 "zero: stage 1 is for flat gradients (mt_optim_flat), stage 2 for others");
+        z->place[i + 1] = z->place[i] + mt_ceil_div(mt_numel(z->param[i]), unit) * unit;
+    }
+    z->buckets = mt_ddp_buckets(z->ddp);
+    z->shard = zeros(z->buckets, sizeof(shard));
+    divide(z);
+    shard_optimizer(z);
+    return status;
+}
+
+void mt_zero_free(mt_zero *z)
+{
+    if (!z)
+        return;
+    for (shard *s = z->shard; s < z->shard + z->buckets; s++)
+        if (s->parts) /* a step failed */
+            close_parts(z, s);
+    mt_ddp_free(z->ddp);
+    mt_release(z->kept);
+    free(z->shard);
+    free(z->place);
+    free(z->param);
+    free(z);
+}
