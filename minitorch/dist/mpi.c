@@ -1,0 +1,361 @@
+/* mpi.c -- messages between processes, by MPI; see mpi.h.
+ *
+ * All messages go over MPI_COMM_WORLD; the tag tells the communicators apart. A communicator has two tags, of the
+ * caller's messages and of its channel's. Waiting is MPI_Test and short sleeps: other processes need the processor. */
+#include "dist/mpi.h"
+
+#ifndef MT_MPI /* the Makefile found no MPI */
+
+mt_status mt_comm_mpi(mt_comm **out, const mt_wires *wires)
+{
+    (void)out, (void)wires;
+    return mt_fail(MT_ERR_UNAVAILABLE, "this program was built without MPI: install the packages libopenmpi-dev and "
+                                       "openmpi-bin (make deps), and build it again");
+}
+
+#else
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <mpi.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dist/comm_thread.h"
+
+/* This process among all. */
+static struct {
+    mt_wires wires;
+    int rank, comms; /* comms: that were not freed yet */
+    int next_tag;    /* no communicator of this process has it, or a larger one */
+    atomic_bool failed;
+    pthread_mutex_t lock; /* of the watchdog */
+    pthread_cond_t changed;
+    const char *watched; /* what is to end before the deadline; NULL: nothing */
+    char segment[4096];  /* a file of MPI's, see unlink_segment */
+} world = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+typedef struct member {
+    mt_comm base;
+    int tag, *numbers; /* [size] ranks in MPI_COMM_WORLD */
+    atomic_bool gone;
+    mt_comm_thread *thread; /* NULL before the first collective, and in a channel */
+} member;
+
+/* ---- a watchdog for what MPI does not let us wait for with a deadline ------------------------------ */
+
+static void *watch(void *arg)
+{
+    mt_clock *clock = mt_clock_real();
+    double until = clock->now(clock) + world.wires.deadline;
+    const char *what = arg;
+    pthread_mutex_lock(&world.lock);
+    while (world.watched && clock->now(clock) < until)
+        clock->wait_for(clock, &world.changed, &world.lock, until - clock->now(clock));
+    if (world.watched) {
+        fprintf(stderr, "rank %d: %s: another rank did not take part within %g s\n", world.rank, what,
+                world.wires.deadline);
+        _exit(1); /* mpirun ends the others */
+    }
+    pthread_mutex_unlock(&world.lock);
+    return NULL;
+}
+
+static bool watch_begin(pthread_t *dog, const char *what)
+{
+    world.watched = what;
+    return world.wires.deadline > 0 && pthread_create(dog, NULL, watch, (void *)what) == 0;
+}
+
+static void watch_end(pthread_t dog, bool watching)
+{
+    pthread_mutex_lock(&world.lock);
+    world.watched = NULL;
+    pthread_cond_broadcast(&world.changed);
+    pthread_mutex_unlock(&world.lock);
+    if (watching)
+        pthread_join(dog, NULL);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------- */
+
+/* MPI counts in int: a long message is several. */
+enum { PART = 1 << 30 };
+
+typedef struct message {
+    mt_request base;
+    member *owner;
+    int peer, parts;
+    bool is_send;
+    int64_t bytes;
+    MPI_Request part[];
+} message;
+
+static mt_status fail(const message *m, const char *why)
+{
+    return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: %s", m->is_send ? "send to" : "receive from", m->peer, why);
+}
+
+/* All parts have ended, perhaps as MPI_ERR_TRUNCATE. */
+static mt_status end_message(const message *m, int error, const MPI_Status *statuses)
+{
+    int64_t got = 0;
+    char words[MPI_MAX_ERROR_STRING + 1] = "";
+    int length, count, class = MPI_SUCCESS;
+    for (int i = 0; i < m->parts; i++) {
+        if (error == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR != MPI_SUCCESS)
+            MPI_Error_class(error = statuses[i].MPI_ERROR, &class);
+        MPI_Get_count(&statuses[i], MPI_BYTE, &count);
+        got += count;
+    }
+    if (error != MPI_SUCCESS && class == MPI_SUCCESS)
+        MPI_Error_class(error, &class);
+    if (m->is_send ? class == MPI_SUCCESS : class == MPI_SUCCESS && got == m->bytes)
+        return MT_OK;
+    if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE) {
+        MPI_Error_string(error, words, &length);
+        return fail(m, words);
+    }
+    snprintf(words, sizeof words, "%" PRId64, got);
+    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d expects %" PRId64 " bytes, and rank %d sends %s", m->owner->base.rank,
+                   m->bytes, m->peer, class == MPI_ERR_TRUNCATE ? "more" : words);
+}
+
+/* Tests until all parts have ended: some times at once, as what is here already takes no time, then with sleeps that
+ * become longer, so that a rank that waits for long does not take the processor from one that computes. */
+static mt_status wait_for_parts(message *m, MPI_Status *statuses)
+{
+    enum { AT_ONCE = 200 };
+    char words[80];
+    double until = world.wires.deadline > 0 ? mt_now() + world.wires.deadline : INFINITY;
+    int done = 0;
+    for (int64_t tries = 0;; tries++) {
+        if (world.failed || m->owner->gone) {
+            snprintf(words, sizeof words, "rank %d has failed before", m->owner->base.rank);
+            return fail(m, words);
+        }
+        int error = MPI_Testall(m->parts, m->part, &done, statuses);
+        if (done || error != MPI_SUCCESS)
+            return end_message(m, error, statuses);
+        if (mt_now() >= until) {
+            snprintf(words, sizeof words, "rank %d did not take part within %g s", m->peer, world.wires.deadline);
+            return fail(m, words);
+        }
+        if (tries < AT_ONCE)
+            sched_yield();
+        else
+            usleep((useconds_t)mt_min(500, 20 + (tries - AT_ONCE)));
+    }
+}
+
+static mt_status wait_for_message(mt_request *request)
+{
+    message *m = (message *)request;
+    MPI_Status *statuses = calloc((size_t)m->parts, sizeof *statuses);
+    MT_CHECK(statuses, "out of memory");
+    mt_status status = wait_for_parts(m, statuses);
+    if (status != MT_OK) {
+        world.failed = true;
+        for (int i = 0; i < m->parts && !m->is_send; i++) /* its buffer may go */
+            if (m->part[i] != MPI_REQUEST_NULL)
+                MPI_Cancel(&m->part[i]);
+    }
+    free(statuses);
+    free(m);
+    return status;
+}
+
+static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool is_send, mt_request **request)
+{
+    member *owner = (member *)comm;
+    int parts = (int)(bytes / PART) + 1, to = owner->numbers[peer];
+    message *m = malloc(sizeof *m + (size_t)parts * sizeof m->part[0]);
+    MT_CHECK(m, "out of memory");
+    *m = (message){ .base.wait = wait_for_message, owner, peer, parts, is_send, bytes };
+    for (int i = 0; i < parts; i++) {
+        int count = (int)mt_min(bytes - (int64_t)i * PART, PART);
+        char *at = bytes > 0 ? data + (int64_t)i * PART : data;
+        if (is_send)
+            MPI_Isend(at, count, MPI_BYTE, to, owner->tag, MPI_COMM_WORLD, &m->part[i]);
+        else
+            MPI_Irecv(at, count, MPI_BYTE, to, owner->tag, MPI_COMM_WORLD, &m->part[i]);
+    }
+    if (!request)
+        return wait_for_message(&m->base);
+    *request = &m->base;
+    return MT_OK;
+}
+
+static mt_status mpi_send(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request)
+{
+    return begin(comm, (char *)data, bytes, to, true, request);
+}
+
+static mt_status mpi_recv(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request)
+{
+    return begin(comm, data, bytes, from, false, request);
+}
+
+static mt_status mpi_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
+{
+    member *m = (member *)comm;
+    if (!m->thread)
+        m->thread = mt_comm_thread_new(comm->channel, mt_clock_real(), world.wires.checked);
+    return mt_comm_thread_call(m->thread, call, request);
+}
+
+/* ---- communicators ------------------------------------------------------------------------------ */
+
+static mt_status mpi_split(mt_comm **out, mt_comm *comm, int color, int key);
+static void mpi_free(mt_comm *comm);
+
+static const mt_comm_engine mpi_engine = {
+    .name = "mpi",
+    .collective = mpi_collective,
+    .send = mpi_send,
+    .recv = mpi_recv,
+    .split = mpi_split,
+    .free = mpi_free,
+};
+
+static member *new_member(int rank, int size, int tag, int *numbers)
+{
+    member *m = calloc(1, sizeof *m);
+    MT_CHECK(m, "out of memory");
+    m->base = (mt_comm){ .rank = rank, .size = size, .engine = &mpi_engine, .network = world.wires.network };
+    m->tag = tag;
+    m->numbers = numbers;
+    return m;
+}
+
+/* Takes numbers. */
+static mt_comm *with_channel(int rank, int size, int tag, int *numbers)
+{
+    member *m = new_member(rank, size, tag, numbers), *channel = new_member(rank, size, tag + 1, numbers);
+    m->base.channel = &channel->base;
+    world.next_tag = tag + 2;
+    world.comms++;
+    return &m->base;
+}
+
+static int *new_numbers(int size)
+{
+    int *numbers = calloc((size_t)size, sizeof *numbers);
+    MT_CHECK(numbers, "out of memory");
+    return numbers;
+}
+
+static void mpi_free(mt_comm *comm)
+{
+    member *m = (member *)comm, *channel = (member *)comm->channel;
+    channel->gone = true;
+    if (mt_comm_thread_free(m->thread) != MT_OK)
+        world.failed = true;
+    free(m->numbers);
+    free(channel);
+    free(m);
+    if (--world.comms > 0 || world.failed)
+        return;
+    pthread_t dog;
+    int again = world.segment[0] ? open(world.segment, O_CREAT | O_CLOEXEC, 0600) : -1; /* which MPI_Finalize removes */
+    if (again >= 0)
+        close(again);
+    bool watching = watch_begin(&dog, "the end (MPI_Finalize)");
+    MPI_Finalize();
+    watch_end(dog, watching);
+}
+
+typedef struct wish {
+    int color, key, rank, number, next_tag;
+} wish;
+
+static int by_color(const void *left, const void *right)
+{
+    const wish *a = left, *b = right;
+    if (a->color != b->color)
+        return a->color < b->color ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->rank - b->rank;
+}
+
+/* All ranks learn all wishes. The new tag is one that no rank of comm has used; the groups have no rank in common and
+ * may have the same. */
+static mt_status mpi_split(mt_comm **out, mt_comm *comm, int color, int key)
+{
+    const wish mine = { color, key, comm->rank, ((member *)comm)->numbers[comm->rank], world.next_tag };
+    wish *wishes = calloc((size_t)comm->size, sizeof *wishes);
+    MT_CHECK(wishes, "out of memory");
+    mt_status status = mt_all_gather(comm, wishes, &mine, sizeof mine, MT_U8, NULL);
+    if (status == MT_OK) {
+        int *numbers = new_numbers(comm->size), size = 0, rank = 0, tag = 0;
+        qsort(wishes, (size_t)comm->size, sizeof *wishes, by_color);
+        for (int i = 0; i < comm->size; i++) {
+            tag = mt_max(tag, wishes[i].next_tag);
+            if (wishes[i].color != color)
+                continue;
+            rank = wishes[i].rank == comm->rank ? size : rank;
+            numbers[size++] = wishes[i].number;
+        }
+        *out = with_channel(rank, size, tag, numbers);
+    }
+    free(wishes);
+    return status;
+}
+
+/* ---- the process -------------------------------------------------------------------------------- */
+
+/* Removes the name of the file through which this process shares memory with others of the machine, once all have
+ * opened it: so nothing stays in /dev/shm, however a rank ends. */
+static void unlink_segment(void)
+{
+    char line[4400], own[32];
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_RANK");
+    FILE *maps = fopen("/proc/self/maps", "re");
+    snprintf(own, sizeof own, ".%s", local ? local : "none");
+    MPI_Barrier(MPI_COMM_WORLD);
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%*s %*s %*s %*s %*s %4095s", world.segment) == 1 &&
+            strstr(world.segment, "/vader_segment.") && strcmp(strrchr(world.segment, '.'), own) == 0) {
+            unlink(world.segment);
+            break;
+        }
+        world.segment[0] = 0;
+    }
+    if (maps)
+        fclose(maps);
+}
+
+mt_status mt_comm_mpi(mt_comm **out, const mt_wires *wires)
+{
+    pthread_t dog;
+    int size, provided = 0, begun = 0;
+    MPI_Initialized(&begun);
+    MT_CHECK(!begun, "MPI can be started once in a process");
+    MT_CHECK(!wires->clock, "processes have the machine's clock");
+    world.wires = *wires;
+    world.rank = getenv("OMPI_COMM_WORLD_RANK") ? atoi(getenv("OMPI_COMM_WORLD_RANK")) : 0;
+    bool watching = watch_begin(&dog, "the start (MPI_Init)");
+    int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    if (error == MPI_SUCCESS && provided >= MPI_THREAD_MULTIPLE) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        unlink_segment();
+    }
+    watch_end(dog, watching);
+    if (error != MPI_SUCCESS || provided < MPI_THREAD_MULTIPLE)
+        return mt_fail(MT_ERR_UNAVAILABLE, "this MPI does not start, or not with MPI_THREAD_MULTIPLE, which is needed");
+    int *numbers = new_numbers(size);
+    for (int rank = 0; rank < size; rank++)
+        numbers[rank] = rank;
+    *out = with_channel(world.rank, size, 0, numbers);
+    return MT_OK;
+}
+
+#endif
