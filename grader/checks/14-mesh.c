@@ -1,0 +1,109 @@
+/* 14-mesh.c -- how the checks of step 14.1 run: which ranks each rank has along each axis.
+ * Rows: 14-model-parallel.c. */
+#include "checks/14-model-parallel.h"
+#include "checks/fill.h"
+#include "worker/mesh.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base.h"
+
+typedef struct mesh {
+    int64_t ranks, extent[MG_MESH_AXES], fails; /* data, pipeline, tensor */
+} mesh;
+
+static bool call(mg_run *run, const mesh *m)
+{
+    mg_begin(run, "mt_mesh_new");
+    mg_out(run, "results", MT_I64, MT_SHAPE(m->ranks, MG_MESH_RESULTS));
+    int64_t *members = mg_inout(run, "members", MT_I64, MT_SHAPE(m->ranks, MG_MESH_AXES, MG_MESH_RANKS));
+    for (int64_t i = 0; i < m->ranks * MG_MESH_AXES * MG_MESH_RANKS; i++)
+        members[i] = -1;
+    const int64_t numbers[MG_MESH_NUMBERS] = { m->extent[0], m->extent[1], m->extent[2], m->fails };
+    memcpy(mg_in(run, "dp, pp, tp, failing split", MT_I64, MT_SHAPE(MG_MESH_NUMBERS)), numbers, sizeof numbers);
+    return mg_call(run);
+}
+
+/* The law of step 14.1: rank `place` of the axis, of those that are with `rank`. */
+static int64_t member(const mesh *m, int64_t rank, int axis, int64_t place)
+{
+    const int64_t step[MG_MESH_AXES] = { m->extent[2], m->extent[0] * m->extent[2], 1 };
+    return rank + (place - rank / step[axis] % m->extent[axis]) * step[axis];
+}
+
+static bool judge_members(mg_run *run, const mesh *m)
+{
+    static const char *const name[] = { "data", "pipeline", "tensor" };
+    const int64_t *got = mg_result(run, "members");
+    for (int64_t rank = 0; rank < m->ranks; rank++)
+        for (int axis = 0; axis < MG_MESH_AXES; axis++, got += MG_MESH_RANKS)
+            for (int64_t place = 0; place < MG_MESH_RANKS; place++) {
+                int64_t want = place < m->extent[axis] ? member(m, rank, axis, place) : -1;
+                if (got[place] == want)
+                    continue;
+                mg_fail(run,
+                        "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 ": rank %" PRId64
+                        " along the %s axis: place %" PRId64 " is rank %" PRId64 ", expected %" PRId64 " (-1: none)",
+                        m->extent[0], m->extent[1], m->extent[2], rank, name[axis], place, got[place], want);
+                return false;
+            }
+    return true;
+}
+
+static bool judge_results(mg_run *run, const mesh *m, int64_t status, int64_t splits)
+{
+    const int64_t *got = mg_result(run, "results");
+    for (int64_t rank = 0; rank < m->ranks; rank++, got += MG_MESH_RESULTS) {
+        bool is_new = status == MT_OK;
+        if (got[MG_MESH_STATUS] == status && got[MG_MESH_SPLITS] == splits && got[MG_MESH_OPEN] == 0 &&
+            got[MG_MESH_CHANGED] == is_new)
+            continue;
+        mg_fail(run,
+                "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 " on %" PRId64 " ranks: rank %" PRId64
+                " returns status %" PRId64 ", expected %" PRId64 "; %" PRId64 " splits, expected %" PRId64 "; %" PRId64
+                " communicators are not freed; *out is %s",
+                m->extent[0], m->extent[1], m->extent[2], m->ranks, rank, got[MG_MESH_STATUS], status,
+                got[MG_MESH_SPLITS], splits, got[MG_MESH_OPEN], got[MG_MESH_CHANGED] ? "written" : "unchanged");
+        return false;
+    }
+    return true;
+}
+
+/* Extents that are no mesh of these ranks; in some the product is right if it is cut to 32 bits. */
+static const struct {
+    int64_t ranks, dp, pp, tp;
+} wrong[] = {
+    { 4, 2, 1, 1 },   { 4, 2, 2, 2 },         { 5, 2, 1, 2 },
+    { 1, -1, 1, -1 }, { 4, -2, -2, 1 },       { 3, 0, 1, 1 },
+    { 6, 6, 1, 0 },   { 1, 641, 6700417, 1 }, { 2, 1 << 30, 1 << 30, 1 << 4 },
+    { 6, 4, 1, 1 },
+};
+
+void mg_14_mesh(mg_run *run, const void *one_case)
+{
+    mesh_about about = ((const mesh_case *)one_case)->about;
+    mt_rng *rng = mg_rng(run);
+    if (about == MESH_REFUSED) {
+        for (int i = 0; i < MT_COUNT(wrong); i++) {
+            mesh m = { wrong[i].ranks, { wrong[i].dp, wrong[i].pp, wrong[i].tp }, -1 };
+            if (!call(run, &m) || !judge_results(run, &m, MT_ERR_ARGUMENT, 0))
+                return;
+        }
+        return;
+    }
+    static const int64_t some[][MG_MESH_AXES] = { { 2, 3, 2 }, { 3, 2, 2 }, { 2, 2, 3 }, { 1, 3, 2 }, { 2, 1, 3 },
+                                                  { 3, 2, 1 }, { 1, 1, 1 }, { 5, 1, 1 }, { 1, 7, 1 }, { 1, 1, 4 } };
+    int first = about == MESH_ONE ? 3 : 0, last = about == MESH_ONE ? (int)MT_COUNT(some) : 3;
+    for (int i = first; i < last; i++) {
+        mesh m = { 1, { some[i][0], some[i][1], some[i][2] }, -1 };
+        m.ranks = m.extent[0] * m.extent[1] * m.extent[2];
+        if (about == MESH_FAILS)
+            m.fails = i == 0 ? mg_pick(rng, 0, 2) : i;
+        bool fails = about == MESH_FAILS;
+        if (!call(run, &m) || !judge_results(run, &m, fails ? MT_ERR_UNAVAILABLE : MT_OK, fails ? m.fails + 1 : 3))
+            return;
+        if (!fails && !judge_members(run, &m))
+            return;
+    }
+}

@@ -1,0 +1,99 @@
+/* calls_14.c -- the functions of lab 14 that the worker calls: a mesh. */
+#include "worker/calls_14.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dist/mesh.h"
+#include "dist/threads.h"
+
+/* ---- communicators that count themselves ------------------------------------------------------------------- */
+
+typedef struct counter {
+    int64_t splits, open, fails;
+} counter;
+
+typedef struct counted {
+    mt_comm base;
+    mt_comm *inner;
+    counter *counter;
+} counted;
+
+static mt_comm *new_counted(mt_comm *inner, counter *count);
+
+static mt_status collective(mt_comm *comm, const mt_collective *call, mt_request **request)
+{
+    mt_comm *inner = ((counted *)comm)->inner;
+    return inner->engine->collective(inner, call, request);
+}
+
+static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
+{
+    counted *c = (counted *)comm;
+    mt_comm *made;
+    if (c->counter->splits++ == c->counter->fails)
+        return mt_fail(MT_ERR_UNAVAILABLE, "the checker's split fails");
+    mt_status status = mt_comm_split(&made, c->inner, color, key);
+    if (status == MT_OK)
+        *out = new_counted(made, c->counter);
+    return status;
+}
+
+static void free_counted(mt_comm *comm)
+{
+    counted *c = (counted *)comm;
+    c->counter->open--;
+    mt_comm_free(c->inner);
+    free(c);
+}
+
+static const mt_comm_engine engine = {
+    .name = "counted", .collective = collective, .split = split, .free = free_counted
+};
+
+static mt_comm *new_counted(mt_comm *inner, counter *count)
+{
+    counted *c = malloc(sizeof *c);
+    MT_CHECK(c, "out of memory");
+    *c = (counted){ .base = { .rank = inner->rank, .size = inner->size, .engine = &engine }, inner, count };
+    count->open++;
+    return &c->base;
+}
+
+/* ---- a mesh --------------------------------------------------------------------------------------------------- */
+
+/* results [P,MG_MESH_RESULTS], members [P,MG_MESH_AXES,MG_MESH_RANKS] (-1: none); numbers */
+static mt_status make(mt_comm *comm, void *user)
+{
+    const mg_value *v = user;
+    const int64_t *numbers = v[2].i64s;
+    counter count = { .fails = numbers[MG_MESH_FAILS] };
+    counted world = { .base = { .rank = comm->rank, .size = comm->size, .engine = &engine }, comm, &count };
+    mt_mesh nothing = { 0 }, *mesh = &nothing;
+    mt_status status =
+        mt_mesh_new(&mesh, &world.base, (int)numbers[MG_MESH_DP], (int)numbers[MG_MESH_PP], (int)numbers[MG_MESH_TP]);
+    bool is_new = mesh != &nothing;
+    for (int axis = 0; axis < MG_MESH_AXES && is_new && status == MT_OK; axis++) {
+        int64_t all[MG_MESH_RANKS], rank = comm->rank, *to = v[1].i64s + (rank * MG_MESH_AXES + axis) * MG_MESH_RANKS;
+        mt_status gathered = mt_all_gather(mesh->comm[axis], all, &rank, 1, MT_I64, NULL);
+        if (gathered == MT_OK)
+            memcpy(to, all, (size_t)mesh->comm[axis]->size * sizeof *all);
+    }
+    if (is_new)
+        mt_mesh_free(mesh);
+    const int64_t result[MG_MESH_RESULTS] = { status, count.splits, count.open, is_new };
+    memcpy(v[0].i64s + comm->rank * MG_MESH_RESULTS, result, sizeof result);
+    return MT_OK;
+}
+
+void mg_call_mesh(const mg_value *v)
+{
+    mt_ranks_run((int)(v[0].count / MG_MESH_RESULTS), &(mt_wires){ .deadline = 1 }, make, (void *)v);
+}
+
+const mg_function mg_calls_14[] = {
+    { "mt_mesh_new", mg_call_mesh },
+    { "mt_pipe_schedule", mg_call_pipe_schedule },
+    { "mt_pipe_partition", mg_call_pipe_partition },
+    { NULL, NULL },
+};

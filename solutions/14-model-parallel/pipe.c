@@ -1,0 +1,295 @@
+/* pipe.c -- runs the schedule of a pipeline over a communicator; see dist/pipe.h.
+ *
+ * A send does not end before its receive begins, so no rank waits for a send before it has to: the send of an
+ * activation is waited for when its gradient has come, and that of a gradient before the next one is sent. The receive
+ * of an action begins before the action in front of it, so that it arrives during that one.
+ * Activations and gradients have communicators of their own: with two ranks and several chunks both kinds go from each
+ * rank to the other, and would be mistaken for each other. */
+#include <stdlib.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "dist/pipe.h"
+#include "ops/call.h"
+
+/* A micro-batch in a chunk, from its forward to its backward. */
+typedef struct slot {
+    mt_tensor *x, *y, *dy;             /* what came in, what goes out, its gradient; NULL: there is none */
+    mt_request *arriving, *sent, *got; /* the messages of x, of y and of dy */
+} slot;
+
+struct mt_pipe {
+    mt_pipe_config config;
+    int stage, stages, actions;
+    mt_comm *down, *up; /* activations, gradients; NULL after a failure */
+    mt_pipe_action *action;
+    slot *slot;    /* [micro, chunks] */
+    mt_tensor *dx; /* the gradient that is being sent */
+    mt_request *sending;
+    mt_status status;
+};
+
+static slot *slot_of(const mt_pipe *p, const mt_pipe_action *a)
+{
+    return &p->slot[a->micro * p->config.chunks + a->chunk];
+}
+
+/* Which part of the model a chunk of this rank is, and whether it is the last one. */
+static int part_of(const mt_pipe *p, int chunk)
+{
+    return chunk * p->stages + p->stage;
+}
+
+static bool is_last(const mt_pipe *p, int chunk)
+{
+    return part_of(p, chunk) == p->stages * p->config.chunks - 1;
+}
+
+/* A new tensor that belongs to the caller. */
+static mt_tensor *tensor_of(mt_shape shape)
+{
+    mt_scope_begin();
+    mt_tensor *t = mt_retain(mt_empty(shape, MT_F32, MT_CPU));
+    mt_scope_end();
+    return t;
+}
+
+static mt_status receive(mt_tensor **out, mt_comm *comm, mt_shape shape, int from, mt_request **request)
+{
+    *out = tensor_of(shape);
+    return mt_recv(comm, mt_f32(*out), mt_numel(*out), MT_F32, from, request);
+}
+
+/* What this action needs from another rank begins to arrive. */
+static mt_status begin_receive(mt_pipe *p, const mt_pipe_action *a)
+{
+    slot *s = slot_of(p, a);
+    int part = part_of(p, a->chunk), next = (p->stage + 1) % p->stages, before = (p->stage + p->stages - 1) % p->stages;
+    mt_status status = MT_OK;
+    /* LAB 14.9 BEGIN  A forward needs x from the rank before, a backward dy from the next one, if there are such parts.
+     * Hint: config.shape[s] is of what part s passes on. */
+    if (a->backward && !is_last(p, a->chunk))
+        status = receive(&s->dy, p->up, p->config.shape[part], next, &s->got);
+    else if (!a->backward && part > 0)
+        status = receive(&s->x, p->down, p->config.shape[part - 1], before, &s->arriving);
+    /* LAB 14.9 END */
+    return status;
+}
+
+/* y as forward makes it, dense, and the caller's. The graph behind it stays; temporaries do not. */
+static mt_tensor *compute(mt_pipe *p, const mt_pipe_action *a, mt_tensor *x)
+{
+    int part = part_of(p, a->chunk);
+    mt_scope_begin();
+    mt_tensor *y = mt_retain(p->config.forward(p->config.user, a->chunk, a->micro, x));
+    mt_scope_end();
+    if (is_last(p, a->chunk))
+        MT_CHECK(mt_numel(y) == 1, "pipeline: the last part returns %s, and not one loss",
+                 mt_shape_text(mt_shape_of(y)));
+    else
+        MT_CHECK(mt_shape_equal(mt_shape_of(y), p->config.shape[part]) && mt_view_is_contiguous(&y->view),
+                 "pipeline: part %d returns %s, and %s, dense, was announced", part, mt_shape_text(mt_shape_of(y)),
+                 mt_shape_text(p->config.shape[part]));
+    return y;
+}
+
+static mt_status forward(mt_pipe *p, const mt_pipe_action *a, double *loss)
+{
+    slot *s = slot_of(p, a);
+    mt_status status = MT_OK;
+    /* LAB 14.9 BEGIN  Wait for x, of which backward is to compute the gradient; compute y; send it, or add its share of
+     * the mean to *loss. Hint: a send without a handle waits until the next rank receives. */
+    if (s->x) {
+        status = mt_wait(s->arriving);
+        s->arriving = NULL;
+        s->x->requires_grad = true;
+    }
+    if (status != MT_OK)
+        return status;
+    s->y = compute(p, a, s->x);
+    if (is_last(p, a->chunk))
+        *loss += (double)mt_f32(s->y)[0] / p->config.micro;
+    else
+        status = mt_send(p->down, mt_f32(s->y), mt_numel(s->y), MT_F32, (p->stage + 1) % p->stages, &s->sent);
+    /* LAB 14.9 END */
+    return status;
+}
+
+/* The end of a gradient's send. */
+static mt_status end_send(mt_pipe *p)
+{
+    mt_status status = mt_wait(p->sending);
+    p->sending = NULL;
+    mt_release(p->dx);
+    p->dx = NULL;
+    return status;
+}
+
+static void empty(slot *s)
+{
+    mt_release(s->x);
+    mt_release(s->y);
+    mt_release(s->dy);
+    *s = (slot){ 0 };
+}
+
+/* The gradient of the mean loss with respect to y of the last part. */
+static mt_tensor *share_of_loss(const mt_pipe *p, const mt_tensor *y)
+{
+    mt_tensor *dy = tensor_of(mt_shape_of(y));
+    /* LAB 14.10 BEGIN  Of the mean over all micro-batches. */
+    mt_f32(dy)[0] = 1 / (float)p->config.micro;
+    /* LAB 14.10 END */
+    return dy;
+}
+
+static mt_status backward(mt_pipe *p, const mt_pipe_action *a)
+{
+    slot *s = slot_of(p, a);
+    mt_status status = MT_OK;
+    if (is_last(p, a->chunk))
+        s->dy = share_of_loss(p, s->y);
+    /* LAB 14.10 BEGIN  Wait for dy and for the send of y; backward from y; then the gradient of x goes to the rank
+     * before, when the one that was sent last has arrived. Nothing of the slot stays.
+     * Hint: x->grad is freed with x, unless it is retained until its send has ended. */
+    else
+        status = mt_wait(s->got);
+    s->got = NULL;
+    if (status == MT_OK)
+        status = mt_wait(s->sent);
+    s->sent = NULL;
+    if (status == MT_OK) {
+        mt_scope_begin();
+        mt_backward_from(s->y, s->dy);
+        mt_scope_end();
+        status = end_send(p);
+    }
+    if (status == MT_OK && s->x) {
+        MT_CHECK(s->x->grad, "pipeline: part %d does not use its input", part_of(p, a->chunk));
+        p->dx = mt_retain(s->x->grad);
+        status =
+            mt_send(p->up, mt_f32(p->dx), mt_numel(p->dx), MT_F32, (p->stage + p->stages - 1) % p->stages, &p->sending);
+    }
+    if (status == MT_OK)
+        empty(s);
+    /* LAB 14.10 END */
+    return status;
+}
+
+/* The gradient of the tied parameter: its sum over the first and the last rank. */
+static mt_status sum_tied(mt_pipe *p)
+{
+    mt_tensor *tied = p->config.tied;
+    bool is_end = p->stage == 0 || p->stage == p->stages - 1;
+    if (!tied || p->stages == 1 || !is_end)
+        return MT_OK;
+    MT_CHECK(tied->grad, "pipeline: the tied parameter has no gradient on rank %d", p->stage);
+    mt_tensor *theirs = tensor_of(mt_shape_of(tied));
+    mt_status status = MT_OK;
+    /* LAB 14.11 BEGIN  Both ranks send theirs to the other and add what comes; on p->up, where all gradients go. */
+    int other = p->stages - 1 - p->stage;
+    float *mine = mt_f32(tied->grad);
+    mt_request *sent;
+    status = mt_send(p->up, mine, mt_numel(theirs), MT_F32, other, &sent);
+    if (status == MT_OK)
+        status = mt_recv(p->up, mt_f32(theirs), mt_numel(theirs), MT_F32, other, NULL);
+    if (status == MT_OK)
+        status = mt_wait(sent);
+    for (int64_t i = 0; i < mt_numel(theirs) && status == MT_OK; i++)
+        mine[i] += mt_f32(theirs)[i];
+    /* LAB 14.11 END */
+    if (status != MT_OK) /* the buffer is still the communicator's: it leaves first */
+        mt_comm_free(p->up), p->up = NULL;
+    mt_release(theirs);
+    return status;
+}
+
+/* Leaves the communicators before anything is freed that a message could still read or write. */
+static void leave(mt_pipe *p)
+{
+    mt_comm_free(p->down);
+    mt_comm_free(p->up);
+    p->down = p->up = NULL;
+    for (int i = 0; i < p->actions / 2; i++)
+        empty(&p->slot[i]);
+    mt_release(p->dx);
+    p->dx = NULL;
+    p->sending = NULL;
+}
+
+mt_status mt_pipe_step(mt_pipe *p, double *loss)
+{
+    *loss = 0;
+    if (p->status != MT_OK)
+        return mt_fail(p->status, "pipeline: an earlier step has failed");
+    mt_status status = MT_OK;
+    /* LAB 14.9 BEGIN  All actions in order. The receive of the next one begins before an action computes. */
+    status = begin_receive(p, &p->action[0]);
+    for (int i = 0; i < p->actions && status == MT_OK; i++) {
+        const mt_pipe_action *a = &p->action[i];
+        if (i + 1 < p->actions)
+            status = begin_receive(p, a + 1);
+        if (status == MT_OK)
+            status = a->backward ? backward(p, a) : forward(p, a, loss);
+    }
+    /* LAB 14.9 END */
+    if (status == MT_OK)
+        status = end_send(p);
+    if (status == MT_OK)
+        status = sum_tied(p);
+    if (status != MT_OK)
+        leave(p);
+    return p->status = status;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+static void *zeros(int64_t count, size_t size)
+{
+    void *memory = calloc((size_t)count, size);
+    MT_CHECK(memory, "out of memory");
+    return memory;
+}
+
+mt_status mt_pipe_new(mt_pipe **out, mt_comm *comm, const mt_pipe_config *config)
+{
+    if (comm->size == 1 && config->chunks > 1)
+        return mt_fail(MT_ERR_ARGUMENT, "pipeline: one rank has one chunk, and not %d", config->chunks);
+    int64_t slots = (int64_t)mt_max(config->micro, 1) * mt_max(config->chunks, 1);
+    mt_pipe *p = zeros(1, sizeof *p);
+    *p = (mt_pipe){ .config = *config, .stage = comm->rank, .stages = comm->size, .actions = (int)(2 * slots) };
+    p->action = zeros(2 * slots, sizeof *p->action);
+    p->slot = zeros(slots, sizeof *p->slot);
+    mt_status status = mt_pipe_schedule(p->action, config->kind, p->stage, p->stages, config->micro, config->chunks);
+    if (status == MT_OK)
+        status = mt_comm_split(&p->down, comm, 0, comm->rank);
+    if (status == MT_OK)
+        status = mt_comm_split(&p->up, comm, 0, comm->rank);
+    if (status == MT_OK)
+        *out = p;
+    else
+        mt_pipe_free(p);
+    return status;
+}
+
+void mt_pipe_free(mt_pipe *p)
+{
+    if (!p)
+        return;
+    leave(p);
+    free(p->action);
+    free(p->slot);
+    free(p);
+}
+
+mt_traffic mt_pipe_traffic(const mt_pipe *p)
+{
+    mt_traffic sent = { 0 };
+    const mt_comm *comms[] = { p->down, p->up };
+    for (int i = 0; i < 2; i++)
+        if (comms[i]) {
+            sent.messages += comms[i]->sent.messages;
+            sent.bytes += comms[i]->sent.bytes;
+        }
+    return sent;
+}
