@@ -45,5 +45,10 @@
 #include "memory/choose.h" /* which blocks to compute again, under a budget            lab 10 */
 
 /* Extension points for later labs. */
-#include "ops/policy.h" /* the element type in which an op computes                    lab 09 */
-#include "dist/comm.h"  /* several processes                                           labs 13, 14 */
+#include "ops/policy.h"    /* the element type in which an op computes                    lab 09 */
+#include "dist/comm.h"     /* several processes                                           labs 13, 14 */
+#include "dist/ddp.h"      /* gradients averaged over them during backward                lab 13 */
+#include "dist/zero.h"     /* ... with the optimizer's state in parts                    lab 13 */
+#include "dist/compress.h" /* fewer bytes for them                                        lab 13 */
+#include "dist/local.h"    /* several steps between two exchanges                         lab 13 */
+#include "dist/mesh.h"     /* ranks in a grid: data, pipeline, tensor                   lab 14 */

@@ -118,7 +118,8 @@ static mt_status find(int64_t *step, const char *dir, int64_t wanted)
 {
     char text[32];
     mt_status status = mt_saving_find(step, dir, wanted);
-    if (status != MT_OK || wanted != MT_NEWEST || mt_saved_text(text, sizeof text, dir, *step, "best step") != MT_OK)
+    if (status != MT_OK || wanted != MT_NEWEST ||
+        mt_checkpoint_text(text, sizeof text, dir, *step, "best step") != MT_OK)
         return status;
     int64_t best = strtoll(text, NULL, 10);
     if (best > 0 && mt_checkpoint_check(dir, best) == MT_OK)
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
         omp_set_num_threads((int)o.threads);
     mt_status status = find(&step, dir, o.step);
     if (status == MT_OK)
-        status = mt_saved_text(program, sizeof program, dir, step, "program");
+        status = mt_checkpoint_text(program, sizeof program, dir, step, "program");
     mt_autocast_begin(o.dtype);
     if (status == MT_OK)
         status = strcmp(program, "train_mnist") == 0 ? test_mlp(&o, dir, step) : test_gpt2(&o, dir, step);

@@ -15,6 +15,7 @@
 #include "models/gpt2.h"
 #include "models/sample.h"
 #include "ops/autocast.h"
+#include "ops/kernels_16bit.h"
 #include "prof/cli.h"
 #include "train/saved.h"
 #include "train/saving.h"
@@ -88,6 +89,8 @@ static mt_status write_text(const options *o, const mt_module *model, const mt_v
     int32_t *prompt;
     int64_t count = 0;
     mt_status status = encode(&prompt, &count, vocabulary, o->prompt);
+    if (o->dtype != MT_F32)
+        fprintf(stderr, "generate: products read %s, %s\n", mt_dtype_name(o->dtype), mt_matmul16_form(o->dtype));
     mt_autocast_begin(o->dtype);
     mt_decoder *decoder = mt_decoder_new(model);
     mt_autocast_end();

@@ -18,7 +18,6 @@
 #include "models/mlp.h"
 #include "prof/cli.h"
 #include "prof/metrics.h"
-#include "prof/recorder.h"
 #include "train/loop.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
@@ -34,7 +33,6 @@ typedef struct options {
     int64_t hold_out;                /* images for validation; -1: a twelfth */
     mt_recipe recipe;
     mt_saving saving;
-    bool trace;
 } options;
 
 /* Everything a run needs, made by setup and released by teardown. */
@@ -53,7 +51,6 @@ typedef struct run {
     int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
     double epoch_seconds; /* of the fastest epoch */
     double accuracy;      /* of the test images */
-    bool tracing;         /* a recording runs */
 } run;
 
 /* ---- checkpoints --------------------------------------------------------------------------------- */
@@ -83,8 +80,9 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
 static mt_status describe(run *r, bool running, mt_status status)
 {
     mt_state model, rest;
-    const mt_run_note note = { r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy };
+    const mt_run_note note = { r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy, NULL };
     lists_of(r, &model, &rest);
+    mt_saver_prepare(r->saver, &model, &rest);
     status = mt_run_json(&note, &rest);
     mt_state_free(&model);
     mt_state_free(&rest);
@@ -113,14 +111,16 @@ static mt_status resume(run *r)
 /* The best weights into the model. */
 static mt_status restore_best(run *r)
 {
-    const mt_state none = { 0 };
+    mt_state averages = { 0 };
     if (r->loop.best.step == 0 || r->loop.best.step == r->loop.step)
         return MT_OK;
     mt_status status = mt_saver_wait(r->saver);
     mt_state params = mt_module_params(r->model);
+    mt_ema_state(&averages, r->loop.ema);
     if (status == MT_OK)
-        status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &none);
+        status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &averages);
     mt_state_free(&params);
+    mt_state_free(&averages);
     return status;
 }
 
@@ -156,6 +156,7 @@ static mt_status test(run *r)
     mt_test_result result;
     double best = (double)r->loop.best.step / (double)mt_loader_steps(r->train);
     mt_status status = restore_best(r);
+    mt_ema_swap(r->loop.ema);
     if (status == MT_OK)
         status = mt_classifier_test(&result, r->model, r->test);
     if (status != MT_OK)
@@ -181,10 +182,7 @@ static mt_status report(run *r, mt_status status)
     const char *out = r->opt.recipe.out;
     mt_progress_clear(&r->loop.progress);
     /* First, because what follows is no part of the run. Spans that are lost do not fail it. */
-    if (r->tracing && mt_record_end(r->loop.samples * r->flops) == MT_OK)
-        printf("The profile is recorded in %s/spans.bin; to read it: %s %s\n", out, mt_cli_sibling("profile"), out);
-    else if (r->tracing)
-        printf("No profile: %s\n", mt_last_error());
+    mt_recipe_traced(&r->opt.recipe, r->loop.samples * r->flops, 1);
     if (status == MT_OK)
         return test(r);
     if (r->rows > 0)
@@ -206,7 +204,6 @@ static const mt_option flags[] = {
     { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Validate after so many steps instead" },
     { "hold-out", 0, "N", MT_I64(options, hold_out, 0, INT32_MAX),
       "Training images used for validation only (default: a twelfth; 0: none, and the last weights are tested)" },
-    { "trace", 0, NULL, MT_FLAG(options, trace), "Record where the time goes, for the program profile" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "Checkpoints:" },
     { 0 },
@@ -255,15 +252,6 @@ static void make_model(run *r)
     r->test = in_order(r, r->mnist.test);
 }
 
-static mt_status begin_trace(run *r)
-{
-    char path[4096];
-    mt_recipe_path(path, &r->opt.recipe, "spans.bin");
-    mt_status status = r->opt.trace ? mt_record_begin(path) : MT_OK;
-    r->tracing = r->opt.trace && status == MT_OK;
-    return status;
-}
-
 /* What memory it took, and the head of the table. With a report of memory the trace is of the steps that follow: there
  * is one recording at a time. */
 static mt_status after_first_step(void *user)
@@ -272,7 +260,7 @@ static mt_status after_first_step(void *user)
     mt_recipe_memory(&r->opt.recipe);
     printf("  epoch      loss   val loss   val accuracy   seconds\n");
     fflush(stdout); /* before what stderr may say */
-    return r->opt.recipe.memory_report ? begin_trace(r) : MT_OK;
+    return mt_recipe_trace(&r->opt.recipe, true);
 }
 
 static mt_status train(run *r)
@@ -280,22 +268,19 @@ static mt_status train(run *r)
     const options *o = &r->opt;
     const char *header =
         r->valid ? "epoch,loss,val_loss,val_accuracy,seconds,loss_scale" : "epoch,loss,seconds,loss_scale";
-    char csv[4096];
     int64_t in_epoch = mt_loader_steps(r->train);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->epochs * in_epoch);
     r->loop.training.loss = mt_classifier_loss;
     r->loop.epochs = o->epochs, r->loop.save_every = o->saving.every;
     r->loop.eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch;
     r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
-    mt_recipe_path(csv, &o->recipe, "metrics.csv");
     mt_status status = o->saving.resume ? resume(r) : MT_OK;
     if (status == MT_OK)
-        status = o->saving.resume ? mt_metrics_resume(&r->metrics, csv, header, r->rows)
-                                  : mt_metrics_open(&r->metrics, csv, header);
+        status = mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1);
     if (status == MT_OK)
         status = describe(r, true, MT_OK);
-    if (status == MT_OK && !o->recipe.memory_report)
-        status = begin_trace(r);
+    if (status == MT_OK)
+        status = mt_recipe_trace(&o->recipe, false);
     r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, r->loop.steps - r->loop.begun));
     return status == MT_OK ? mt_loop_run(&r->loop, r->loop.steps) : status;
 }
@@ -305,6 +290,7 @@ static void teardown(run *r)
     mt_loader_free(r->train);
     mt_loader_free(r->valid);
     mt_loader_free(r->test);
+    mt_ema_free(r->loop.ema);
     mt_optim_free(r->optim);
     mt_module_free(r->model);
     mt_metrics_close(r->metrics);
@@ -335,6 +321,7 @@ int main(int argc, char **argv)
                                    .schedule = MT_SCHEDULE_COSINE,
                                    .weight_decay = NAN,
                                    .seed = 1,
+                                   .ema = 0.999,
                                    .out = "build/run/mnist" } } };
     mt_cli_parse(argc, argv, "Train a perceptron on MNIST, by default with Adam and a cosine schedule.", flags, &r.opt);
     if (r.opt.recipe.lr == 0)

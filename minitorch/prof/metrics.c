@@ -11,8 +11,11 @@
 
 struct mt_metrics {
     int fd;
-    off_t end; /* bytes of complete rows */
+    off_t bytes; /* of complete rows */
     char *path;
+    mt_status (*watch)(void *user, const char *row); /* NULL: nobody does */
+    void (*end)(void *user);
+    void *user;
 };
 
 /* The file cut off after `end` bytes. */
@@ -26,7 +29,7 @@ static mt_status open_at(mt_metrics **out, const char *path, int flags, off_t en
     }
     mt_metrics *metrics = malloc(sizeof *metrics);
     MT_CHECK(metrics, "out of memory");
-    *metrics = (mt_metrics){ .fd = fd, .end = end, .path = strdup(path) };
+    *metrics = (mt_metrics){ .fd = fd, .bytes = end, .path = strdup(path) };
     *out = metrics;
     return MT_OK;
 }
@@ -65,9 +68,17 @@ void mt_metrics_close(mt_metrics *metrics)
 {
     if (!metrics)
         return;
+    if (metrics->end)
+        metrics->end(metrics->user);
     close(metrics->fd);
     free(metrics->path);
     free(metrics);
+}
+
+void mt_metrics_watch(mt_metrics *metrics, mt_status (*row)(void *user, const char *row), void (*close)(void *user),
+                      void *user)
+{
+    metrics->watch = row, metrics->end = close, metrics->user = user;
 }
 
 mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...)
@@ -79,13 +90,14 @@ mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...)
     va_end(args);
     MT_CHECK(length >= 0 && length < (int)sizeof line - 1, "a row of %d characters", length);
     line[length++] = '\n';
+    line[length] = 0;
     ssize_t written = write(metrics->fd, line, (size_t)length);
     if (written == length) {
-        metrics->end += length;
-        return MT_OK;
+        metrics->bytes += length;
+        return metrics->watch ? metrics->watch(metrics->user, line) : MT_OK;
     }
     int why = written < 0 ? errno : ENOSPC; /* a file takes only part of a write when there is no room */
-    if (ftruncate(metrics->fd, metrics->end) == 0)
-        lseek(metrics->fd, metrics->end, SEEK_SET);
+    if (ftruncate(metrics->fd, metrics->bytes) == 0)
+        lseek(metrics->fd, metrics->bytes, SEEK_SET);
     return mt_fail(MT_ERR_IO, "%s: %s", metrics->path, strerror(why));
 }

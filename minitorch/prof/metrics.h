@@ -20,4 +20,8 @@ void mt_metrics_close(mt_metrics *metrics); /* NULL is allowed */
  * the previous row. */
 mt_status mt_metrics_row(mt_metrics *metrics, const char *fmt, ...) MT_PRINTF(2, 3);
 
+/* mt_metrics_watch -- `row` is called with each row from now on, once it is written, and `close` at the end. */
+void mt_metrics_watch(mt_metrics *metrics, mt_status (*row)(void *user, const char *row), void (*close)(void *user),
+                      void *user);
+
 MT_C_END

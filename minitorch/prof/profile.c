@@ -128,13 +128,13 @@ static mt_status add_block(mt_profile *p, const item *it)
     return MT_OK;
 }
 
-/* Others than main are numbered: "loader 1", "thread 2". */
+/* Others than main are numbered: "loader 1", "thread 2"; a rank has its number already. */
 static void number_threads(mt_profile *p)
 {
     int number = 0;
     for (int64_t t = 0; t < p->thread_count; t++) {
         size_t length = strlen(p->thread[t].name);
-        if (strcmp(p->thread[t].name, "main") != 0)
+        if (strcmp(p->thread[t].name, "main") != 0 && strncmp(p->thread[t].name, "rank ", 5) != 0)
             snprintf(p->thread[t].name + length, sizeof p->thread[t].name - length, " %d", ++number);
     }
 }

@@ -126,6 +126,14 @@ mt_status mt_record_memory_begin(const char *path)
     return begin(path, true);
 }
 
+bool mt_record_running(void)
+{
+    pthread_mutex_lock(&lock);
+    bool running = out != NULL;
+    pthread_mutex_unlock(&lock);
+    return running;
+}
+
 void mt_record_room(mt_device device, const void *data, int64_t bytes, int before)
 {
     mt_recorded record = { .kind = MT_RECORD_ROOM, .thread = before, .bytes = bytes };

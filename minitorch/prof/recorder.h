@@ -52,6 +52,8 @@ mt_status mt_record_memory_begin(const char *path);
  * a block of them or free. A segment's come one after the other, by address; `before`: how many of it there were. */
 void mt_record_room(mt_device device, const void *data, int64_t bytes, int before);
 
+bool mt_record_running(void); /* a recording is running */
+
 /* mt_record_end -- model_flops: FLOPs that the model needs for what was done, 0: unknown. MT_ERR_IO: not all was
  * written. Spans that are still open are left out.   Aborts: no recording is running. */
 mt_status mt_record_end(int64_t model_flops);

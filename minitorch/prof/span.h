@@ -39,6 +39,10 @@ void mt_span_listen(mt_span_listener *listener, void *user);
 /* mt_span_innermost -- the span that is open in this thread, or NULL; lent until it ends. */
 mt_span *mt_span_innermost(void);
 
+/* Of ranks that train together (train/parallel.c): the profile says which part of the one is the other. */
+#define MT_SPAN_STEP "training step"
+#define MT_SPAN_WAIT "wait for communication"
+
 #define MT_SPAN(name)            MT_SPAN_OF(name, NULL)
 #define MT_SPAN_OF(name, of)     MT_SPAN_AT(name, of, __LINE__)
 #define MT_SPAN_AT(name, of, at) MT_SPAN_NAMED(name, of, at)

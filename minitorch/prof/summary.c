@@ -2,6 +2,7 @@
 #include "core/io.h"
 #include "prof/profile.h"
 #include "prof/put.h"
+#include "prof/span.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,6 +32,23 @@ static void put_work(FILE *out, const mt_profile *p, const mt_profile_roof *roof
     }
 }
 
+static double seconds_of(const mt_profile *p, const char *name)
+{
+    for (int64_t i = 0; i < p->line_count; i++)
+        if (strcmp(p->line[i].name, name) == 0)
+            return p->line[i].total;
+    return 0;
+}
+
+/* Of ranks: communication that computing has not hidden. */
+static void put_exposed(FILE *out, const mt_profile *p)
+{
+    double steps = seconds_of(p, MT_SPAN_STEP), waits = seconds_of(p, MT_SPAN_WAIT);
+    if (steps > 0)
+        fprintf(out, "exposed communication: ranks waited %.3f s in %.3f s of training steps, %.1f %%\n", waits, steps,
+                100 * waits / steps);
+}
+
 static void put_head(FILE *out, const mt_profile *p, const mt_profile_roof *roof)
 {
     fprintf(out, "profile: %.3f s, %" PRId64 " threads, %" PRId64 " spans", p->seconds, p->thread_count, p->spans);
@@ -43,6 +61,7 @@ static void put_head(FILE *out, const mt_profile *p, const mt_profile_roof *roof
                     mt_device_name((mt_device)d));
     fputc('\n', out);
     put_work(out, p, roof);
+    put_exposed(out, p);
 }
 
 /* Work that was not counted is a dash: unknown, not none. */

@@ -3,8 +3,10 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
+#include "models/sample.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,6 +196,23 @@ mt_status mt_corpus_loss(double *loss, mt_module *model, mt_loader *loader)
     mt_no_grad_end();
     *loss = total / (double)mt_loader_steps(loader);
     return mt_loader_status(loader);
+}
+
+mt_status mt_corpus_sample(const mt_corpus *c, mt_module *model, int64_t seed, int64_t step)
+{
+    enum { SAMPLE = 200 };
+    mt_rng all = mt_rng_new((uint64_t)seed, MT_STREAM_SAMPLE), rng = mt_rng_substream(&all, (uint64_t)step);
+    int32_t ids[SAMPLE + 1] = { c->first };
+    uint8_t *text;
+    int64_t size;
+    mt_gpt2_extend(ids, 1, SAMPLE, model, &(mt_sampling){ 0.8, 0, 1 }, &rng);
+    mt_status status = mt_decode(&text, &size, c->vocabulary, ids, SAMPLE + 1);
+    if (status != MT_OK)
+        return status;
+    printf("---- sample ----\n%.*s\n----------------\n", (int)size, (const char *)text);
+    fflush(stdout);
+    free(text);
+    return MT_OK;
 }
 
 const char *mt_corpus_text(void)

@@ -7,6 +7,7 @@
 
 #include "autograd/finite.h"
 #include "prof/cli.h"
+#include "train/team.h"
 
 static bool next_batch(void *loader, mt_batch *batch)
 {
@@ -62,10 +63,12 @@ static void say_skipped(mt_loop *l)
 static mt_status evaluate(mt_loop *l)
 {
     l->since.loss = mean_loss(&l->since);
-    if (isnan(l->since.loss) && scaler_of(l))
+    if (isnan(l->since.loss) && scaler_of(l) && mt_team_first(l->team))
         say_skipped(l);
     l->since.seconds = mt_now() - l->since_begin;
+    mt_ema_swap(l->ema);
     mt_status status = l->evaluate(l->user, &l->since);
+    mt_ema_swap(l->ema);
     l->since = (mt_stretch){ 0 };
     return status;
 }
@@ -105,23 +108,39 @@ void mt_loop_state(mt_state *state, mt_loop *l)
     mt_state_real(state, &l->best.value, "best value");
     mt_state_setting(state, "patience", "%" PRId64, l->patience);
     mt_state_setting(state, "min-delta", "%.17g", l->min_delta);
+    mt_ema_state(state, l->ema);
 }
 
 /* What follows a step: an evaluation and a checkpoint where they are due. */
 static mt_status after_step(mt_loop *l)
 {
-    bool last = l->step == l->steps, stop = mt_cli_stopped(), evaluated = last || l->step % l->eval_every == 0;
+    bool last = l->step == l->steps, evaluated = last || l->step % l->eval_every == 0;
     mt_status status = evaluated ? evaluate(l) : MT_OK;
     bool due = evaluated && (l->save_every == 0 || last || l->best.step == l->step || patience_ended(l));
-    due = due || stop || (l->save_every && l->step % l->save_every == 0);
+    due = due || l->stop || (l->save_every && l->step % l->save_every == 0);
     if (status == MT_OK && l->save && due)
         status = l->save(l->user);
-    return status == MT_OK && stop ? mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64, l->step) : status;
+    return status == MT_OK && l->stop ? mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64, l->step) : status;
+}
+
+/* A step, of this rank or of all. *stepped false: the end of an epoch. */
+static mt_status step(mt_loop *l, bool *stepped, mt_step_result *result)
+{
+    mt_status status = MT_OK;
+    if (l->team)
+        status = l->team->step(l->team, stepped, &l->stop, result, &l->training, l->step);
+    else
+        *stepped = mt_train_step(result, &l->training, l->step);
+    if (!l->team)
+        l->stop = mt_cli_stopped();
+    return status == MT_OK && !*stepped ? mt_loader_status(l->loader) : status;
 }
 
 mt_status mt_loop_run(mt_loop *l, int64_t until)
 {
     mt_step_result result;
+    mt_status status;
+    bool stepped;
     l->training.next = next_batch;
     l->training.targets = targets;
     l->training.source = l->loader;
@@ -129,12 +148,12 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
     while (l->step < until && !patience_ended(l)) {
         if (l->since.steps == 0)
             l->since_begin = mt_now();
-        if (!mt_train_step(&result, &l->training, l->step)) { /* the end of an epoch, or an error */
-            if (mt_loader_status(l->loader) != MT_OK)
-                return mt_loader_status(l->loader);
+        if ((status = step(l, &stepped, &result)) != MT_OK)
+            return status;
+        if (!stepped)
             continue;
-        }
         l->step++;
+        mt_ema_update(l->ema);
         l->samples += result.samples;
         l->since.steps++;
         l->since.samples += result.samples;
@@ -149,7 +168,7 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
                            l->step, GIVE_UP, result.loss, scaler_of(l)->exponent, l->training.schedule.lr);
         if (!isfinite(result.loss) && !scaler_of(l))
             return not_finite(l, result.loss);
-        mt_status status = l->first_step && l->step == l->begun + 1 ? l->first_step(l->user) : MT_OK;
+        status = l->first_step && l->step == l->begun + 1 ? l->first_step(l->user) : MT_OK;
         show(l);
         status = status == MT_OK ? after_step(l) : status;
         if (status != MT_OK)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "prof/progress.h"
+#include "train/ema.h"
 #include "train/step.h"
 
 /* What training did since the last evaluation. */
@@ -26,6 +27,8 @@ typedef struct mt_best {
 
 typedef struct mt_loop {
     mt_training training; /* all but next, targets and source, which are the loader */
+    mt_ema *ema;          /* updated by each step, and in place of the parameters in `evaluate`; NULL: none */
+    struct mt_team *team; /* ranks that train this model together (train/team.h); NULL: one */
     mt_loader *loader;    /* its epochs follow each other */
     int64_t step, steps;  /* done, from `begun` on; of the whole run */
     int64_t begun;        /* 0, or the steps of the run that is resumed */
@@ -42,6 +45,7 @@ typedef struct mt_loop {
     mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
     void *user;
     mt_progress progress; /* from mt_progress_begin */
+    bool stop;            /* Ctrl-C */
     mt_stretch since;     /* sums until the evaluation; 0 at first */
     double since_begin;   /* mt_now() */
 } mt_loop;
@@ -49,8 +53,9 @@ typedef struct mt_loop {
 /* mt_loop_note -- the value of an evaluation, from within `evaluate`; whether it is the best so far. NaN never is. */
 bool mt_loop_note(mt_loop *loop, double value);
 
-/* mt_loop_state -- append the step, the sums since the last evaluation, the best one, and the rule of early stopping.
- * What is saved within a stretch continues with the same mean loss; seconds and samples start again. */
+/* mt_loop_state -- append the step, the sums since the last evaluation, the best one, the rule of early stopping, and
+ * the moving averages. What is saved within a stretch continues with the same mean loss; seconds and samples start
+ * again. */
 void mt_loop_state(mt_state *state, mt_loop *loop);
 
 /* mt_loop_run -- run until `until` steps are done, or patience has ended. Ends earlier with the error of the loader or

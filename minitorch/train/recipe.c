@@ -1,6 +1,8 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
+#include "train/events.h"
 #include "memory/caching.h"
+#include "ops/kernels_16bit.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,6 +48,9 @@ const mt_option mt_recipe_options[] = {
       "Of a drop (default 0.1), or of every step (default: down to 1 % at the end)" },
     { "clip", 0, "NORM", MT_F64(mt_recipe, clip, 1e-9, 1e9),
       "Largest norm of all gradients together (default: no limit)" },
+    { "ema", 0, "DECAY", MT_F64(mt_recipe, ema, 0, 1 - 1e-9),
+      "Evaluate a moving average of the weights, such as 0.999; 0: the weights themselves (default of train_mnist "
+      "0.999, of train_gpt2 0)" },
     { "weight-decay", 0, "RATE", MT_F64(mt_recipe, weight_decay, 0, 1),
       "Of weights, not of biases (default: the optimizer's)" },
     { "patience", 0, "N", MT_I64(mt_recipe, patience, 1, INT32_MAX),
@@ -63,10 +68,12 @@ const mt_option mt_recipe_options[] = {
     { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
       "For arithmetic; the result stays the same (default: one per core)" },
     { "out", 'o', "DIR", MT_TEXT(mt_recipe, out), "Folder for what is written" },
+    { "tensorboard", 0, NULL, MT_FLAG(mt_recipe, tensorboard), "Also write the rows of metrics.csv for TensorBoard" },
     { "quiet", 'q', NULL, MT_FLAG(mt_recipe, quiet), "No progress line" },
     { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead (default: two a worker)" },
     { "memory-report", 0, NULL, MT_FLAG(mt_recipe, memory_report),
       "Show what the memory of the first step was used for" },
+    { "trace", 0, NULL, MT_FLAG(mt_recipe, trace), "Record where the time goes, for the program profile" },
     { 0 },
 };
 
@@ -91,7 +98,7 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     if (r->threads)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
-        printf("Products read %s, which is widened to f32 in blocks: not faster than f32\n", mt_dtype_name(r->dtype));
+        printf("Products read %s, %s\n", mt_dtype_name(r->dtype), mt_matmul16_form(r->dtype));
     if (r->caching)
         mt_caching_begin(r->device);
     mt_cli_catch_stop();
@@ -119,9 +126,36 @@ void mt_recipe_memory(const mt_recipe *r)
         printf("No memory report: %s\n", mt_last_error());
 }
 
+mt_status mt_recipe_trace(const mt_recipe *r, bool stepped)
+{
+    char path[4096];
+    mt_recipe_path(path, r, "spans.bin");
+    return r->trace && r->memory_report == stepped ? mt_record_begin(path) : MT_OK;
+}
+
+void mt_recipe_traced(const mt_recipe *r, int64_t model_flops, int ranks)
+{
+    if (!r->trace || !mt_record_running())
+        return;
+    omp_set_num_threads(omp_get_max_threads() * ranks);
+    if (mt_record_end(model_flops * ranks) == MT_OK)
+        printf("The profile is recorded in %s/spans.bin; to read it: %s %s\n", r->out, mt_cli_sibling("profile"),
+               r->out);
+    else
+        printf("No profile: %s\n", mt_last_error());
+}
+
 void mt_recipe_path(char *out, const mt_recipe *r, const char *file)
 {
     snprintf(out, 4096, "%s/%s", r->out, file);
+}
+
+mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const char *header, int64_t rows)
+{
+    char path[4096];
+    mt_recipe_path(path, r, "metrics.csv");
+    mt_status status = rows < 0 ? mt_metrics_open(out, path, header) : mt_metrics_resume(out, path, header, rows);
+    return status == MT_OK && r->tensorboard ? mt_events_follow(*out, r->out, header, mt_max(rows, 0)) : status;
 }
 
 mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)
@@ -144,6 +178,7 @@ mt_progress mt_recipe_progress(const mt_recipe *r, int64_t steps)
 mt_loop mt_recipe_loop(const mt_recipe *r, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps)
 {
     return (mt_loop){ .training = mt_recipe_training(r, model, optim, steps),
+                      .ema = r->ema ? mt_ema_new(model, r->ema) : NULL,
                       .loader = loader,
                       .steps = steps,
                       .patience = r->patience,
@@ -188,6 +223,8 @@ void mt_recipe_state(mt_state *state, const mt_recipe *r)
     mt_state_setting(state, "gamma", "%.17g", r->gamma);
     mt_state_setting(state, "clip", "%.17g", r->clip);
     mt_state_setting(state, "weight-decay", "%.17g", r->weight_decay);
+    if (r->ema)
+        mt_state_setting(state, "ema", "%.17g", r->ema);
 }
 
 mt_loader *mt_recipe_loader(const mt_recipe *r, const mt_dataset *set, mt_sampler sampler, int64_t batch)
@@ -197,5 +234,5 @@ mt_loader *mt_recipe_loader(const mt_recipe *r, const mt_dataset *set, mt_sample
 
 mt_loader *mt_recipe_batches(const mt_recipe *r, mt_batch_source source, int64_t batch)
 {
-    return open_loader(r, (mt_loader_config){ .set = source.set, .source = source }, batch);
+    return open_loader(r, (mt_loader_config){ .set = source.set, .source = source }, batch / source.world);
 }

@@ -12,6 +12,7 @@
 #include "optim/optim.h"
 #include "optim/schedule.h"
 #include "prof/cli.h"
+#include "prof/metrics.h"
 #include "prof/progress.h"
 #include "train/loop.h"
 
@@ -23,6 +24,7 @@ typedef struct mt_recipe {
     double gamma;        /* of step, exponential, exp-range; 0: 0.1 for step, else down to 1 % at the end of the run */
     int64_t period;      /* steps; 0: cosine takes the whole run, step drops twice, there are five triangles */
     int64_t warmup;      /* steps */
+    double ema;          /* decay of the moving average of parameters that is evaluated; 0: the parameters are */
     double clip;         /* longest gradient, as a norm over all parameters; 0: any */
     double weight_decay; /* of matrices; vectors (biases, gains) never decay. 0: none; NAN: mt_hyper_default's */
     int64_t workers;     /* threads that load batches ahead; 0: none */
@@ -33,8 +35,10 @@ typedef struct mt_recipe {
     int64_t threads;    /* 0: one per core */
     int64_t seed;       /* of the first weights and of the order of samples */
     const char *out;    /* folder for what is written */
+    bool tensorboard;   /* metrics also as events (train/events.h) */
     bool quiet;         /* no progress line */
     bool memory_report; /* of the first step */
+    bool trace;         /* record spans for the program profile */
     int64_t patience;   /* so many evaluations in a row that are not the best end the run; 0: none do */
     double min_delta;   /* by so much the best has to be better */
 } mt_recipe;
@@ -54,11 +58,20 @@ mt_status mt_recipe_begin(const mt_recipe *recipe);
  * where. Nothing without --memory-report. */
 void mt_recipe_memory(const mt_recipe *recipe);
 
+/* mt_recipe_trace -- before the first step, and again after it: with --trace spans are recorded from now on; with
+ * --memory-report, of which one recording at a time is possible, from the second call on.
+ * mt_recipe_traced -- the recording ends; says where it is. model_flops: what the model needed, on each of the ranks,
+ * which have as many threads as this one. */
+mt_status mt_recipe_trace(const mt_recipe *recipe, bool stepped);
+void mt_recipe_traced(const mt_recipe *recipe, int64_t model_flops, int ranks);
+
 /* mt_recipe_path -- the path of a file in the output folder.   out [4096] */
 void mt_recipe_path(char *out, const mt_recipe *recipe, const char *file);
 
-/* mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
+/* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one.
+ * mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */
+mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *recipe, const char *header, int64_t rows);
 mt_training mt_recipe_training(const mt_recipe *recipe, mt_module *model, mt_optim *optim, int64_t steps);
 mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 
@@ -72,6 +85,6 @@ mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);
 void mt_recipe_state(mt_state *state, const mt_recipe *recipe);
 
 /* mt_recipe_loader -- batches of set in the sampler's order, loaded as the recipe says. mt_recipe_batches -- those of a
- * batch source (data/dataset.h). */
+ * batch source (data/dataset.h), of whose `batch` samples each of its ranks has an equal part. */
 mt_loader *mt_recipe_loader(const mt_recipe *recipe, const mt_dataset *set, mt_sampler sampler, int64_t batch);
 mt_loader *mt_recipe_batches(const mt_recipe *recipe, mt_batch_source source, int64_t batch);

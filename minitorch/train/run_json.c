@@ -72,6 +72,8 @@ static mt_status write_json(const mt_run_note *note, const mt_state *rest)
     add_commit(json);
     cJSON_AddStringToObject(json, "compiler", __VERSION__);
     add_machine(json);
+    if (note->strategy)
+        cJSON_AddStringToObject(json, "strategy", note->strategy);
     cJSON *settings = cJSON_AddObjectToObject(json, "settings"), *values = cJSON_AddObjectToObject(json, "values");
     mt_state texts = mt_state_texts(rest);
     for (const mt_state_item *i = texts.item; i < texts.item + texts.count; i++)

@@ -15,6 +15,7 @@ typedef struct mt_run_note {
     mt_status status; /* "done", "stopped" or "failed" */
     const char *name; /* of the result, which is written when it is done */
     double value;
+    const char *strategy; /* of several ranks (train/team.h); NULL: left out */
 } mt_run_note;
 
 /* mt_run_json -- write it, in the place of an older one: at the start, and again at the end. Settings and numbers are

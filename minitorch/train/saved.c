@@ -1,10 +1,7 @@
 /* saved.c -- see saved.h. A model is made of the sizes in the manifest; then its weights are loaded. */
 #include "train/saved.h"
 
-#include <stdio.h>
-
 #include "ckpt/checkpoint.h"
-#include "ckpt/manifest.h"
 #include "models/classifier.h"
 #include "models/gpt2.h"
 #include "models/mlp.h"
@@ -21,10 +18,17 @@ static mt_status load_sizes(mt_state *sizes, const char *dir, int64_t step, cons
 
 static mt_status load_weights(mt_module **out, mt_module *model, const char *dir, int64_t step)
 {
-    const mt_state none = { 0 };
-    mt_state params = mt_module_params(model);
-    mt_status status = mt_checkpoint_load(dir, step, &params, &none);
+    char decay[32];
+    mt_state params = mt_module_params(model), averages = { 0 };
+    /* A run with moving averages evaluates these (train/ema.h). */
+    if (mt_checkpoint_text(decay, sizeof decay, dir, step, "ema") == MT_OK) {
+        for (const mt_state_item *p = params.item; p < params.item + params.count; p++)
+            mt_state_tensor(&averages, p->tensor, "%s/ema", p->name);
+        mt_state_free(&params);
+    }
+    mt_status status = mt_checkpoint_load(dir, step, &params, &averages);
     mt_state_free(&params);
+    mt_state_free(&averages);
     if (status == MT_OK)
         *out = model;
     else
@@ -57,19 +61,4 @@ mt_status mt_saved_mlp(mt_module **out, const char *dir, int64_t step)
     if (status == MT_OK && !good)
         status = mt_fail(MT_ERR_FORMAT, "%s/step-%d: there is no such perceptron", dir, (int)step);
     return status == MT_OK ? load_weights(out, mt_mlp_new(width, (int)layers, &rng), dir, step) : status;
-}
-
-mt_status mt_saved_text(char *text, int64_t size, const char *dir, int64_t step, const char *name)
-{
-    char folder[MT_PATH_SIZE];
-    mt_manifest manifest;
-    mt_checkpoint_path(folder, dir, step);
-    mt_status status = mt_manifest_read(&manifest, folder);
-    if (status != MT_OK)
-        return status;
-    const mt_state_item *item = mt_state_find(&manifest.values, name);
-    if (item)
-        snprintf(text, (size_t)size, "%s", item->setting);
-    mt_manifest_free(&manifest);
-    return item ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s: there is no %s", folder, name);
 }

@@ -7,7 +7,3 @@
  * The checkpoint was found by mt_saving_find. Fails as mt_checkpoint_load; MT_ERR_ARGUMENT: of another program. */
 mt_status mt_saved_gpt2(mt_module **out, const char *dir, int64_t step);
 mt_status mt_saved_mlp(mt_module **out, const char *dir, int64_t step);
-
-/* mt_saved_text -- a value of a checkpoint's manifest ("program", "best step") into text [size]. MT_ERR_FORMAT: there
- * is none of this name. */
-mt_status mt_saved_text(char *text, int64_t size, const char *dir, int64_t step, const char *name);

@@ -33,7 +33,10 @@ mt_status mt_saving_open(mt_saver **out, const mt_saving *s, const char *dir)
     const mt_saver_config config = {
         .dir = dir, .keep = { s->keep, 0, -1 }, .async = s->async, .new_run = s->resume != MT_NEWEST
     };
-    return mt_saver_open(out, &config);
+    mt_status status = mt_saver_open(out, &config);
+    if (status == MT_OK)
+        mt_checkpoint_mend(dir);
+    return status;
 }
 
 /* "100, 200", the oldest first, for a message. */
@@ -72,14 +75,32 @@ mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted)
 mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *model, const mt_state *rest)
 {
     int64_t step = 0;
+    char ema[32];
     mt_status status = mt_saving_find(&step, dir, s->resume);
-    if (status == MT_OK)
-        status = mt_checkpoint_load(dir, step, model, rest);
+    if (status != MT_OK)
+        return status;
+    bool had = mt_checkpoint_text(ema, sizeof ema, dir, step, "ema") == MT_OK, has = mt_state_find(rest, "ema");
+    if (has && !had)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: without an average of the weights; --ema 0 continues it", dir);
+    status = mt_checkpoint_load(dir, step, model, rest);
+    if (status == MT_OK && had && !has)
+        status = mt_fail(MT_ERR_ARGUMENT, "%s: with --ema %s, not without", dir, ema);
     if (status == MT_ERR_ARGUMENT)
         return mt_fail(status, "%s; " MT_SAME_FLAGS, mt_last_error());
     if (status == MT_OK)
         printf("Continuing from %s/step-%" PRId64 "\n", dir, step);
     return status;
+}
+
+mt_status mt_saving_load_old(const char *path, mt_state *all)
+{
+    mt_safetensors *file = NULL;
+    mt_status status = mt_safetensors_open(&file, path);
+    if (status == MT_OK)
+        status = mt_safetensors_load(file, all, "");
+    mt_safetensors_close(file);
+    mt_state_free(all);
+    return status == MT_ERR_ARGUMENT ? mt_fail(status, "%s; " MT_SAME_FLAGS, mt_last_error()) : status;
 }
 
 mt_status mt_saving_save(mt_saver *saver, const mt_loop *l, mt_state *model, mt_state *rest)
@@ -102,7 +123,7 @@ mt_status mt_saving_close(mt_saver *saver, mt_status status)
 
 const char *mt_saving_sum(const char *path)
 {
-    static char text[17];
+    static _Thread_local char text[17];
     mt_file_map file;
     if (mt_file_map_open(&file, path) != MT_OK)
         return "none";

@@ -39,6 +39,9 @@ bool mt_saving_any(const char *dir);
 /* mt_saving_load -- what saving.resume says, into both lists (mt_checkpoint_load), and one line about it to stdout. */
 mt_status mt_saving_load(const mt_saving *saving, const char *dir, const mt_state *model, const mt_state *rest);
 
+/* mt_saving_load_old -- the one file that train_gpt2 wrote until November 2026. Frees the list. */
+mt_status mt_saving_load_old(const char *path, mt_state *all);
+
 /* mt_saving_save -- the loop's step; from now on that of its best evaluation is kept. Frees the lists. */
 mt_status mt_saving_save(mt_saver *saver, const mt_loop *loop, mt_state *model, mt_state *rest);
 
@@ -46,5 +49,5 @@ mt_status mt_saving_save(mt_saver *saver, const mt_loop *loop, mt_state *model, 
 mt_status mt_saving_close(mt_saver *saver, mt_status status);
 
 /* mt_saving_sum -- of the first and the last MiB of a file, as a text: a run does not continue with other data. Lent
- * until the next call. "none": the file cannot be read. */
+ * until the next call of the thread. "none": the file cannot be read. */
 const char *mt_saving_sum(const char *path);

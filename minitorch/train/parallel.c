@@ -1,0 +1,259 @@
+/* parallel.c -- see parallel.h. */
+#include "train/parallel.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "autograd/tape.h"
+#include "dist/compress.h"
+#include "dist/zero.h"
+#include "prof/span.h"
+#include "train/accumulate.h"
+
+/* What ranks tell each other of a step. */
+typedef struct told {
+    double loss;
+    int64_t samples, stop;
+} told;
+
+typedef struct parallel {
+    mt_team base;
+    mt_comm *comm;
+    const mt_team_config *config;
+    mt_optim *optim; /* borrowed */
+    mt_ddp *ddp;     /* of these two one is NULL */
+    mt_zero *zero;
+    float *flat;        /* the gradients; compressed: */
+    float *error;       /* [as long as flat] what was not sent yet */
+    float **part_error; /* [buckets] of the second phase of 1bit */
+    int64_t parts;
+    told *told; /* [size] */
+} parallel;
+
+static void *zeros(int64_t count, size_t size)
+{
+    void *memory = calloc((size_t)count + 1, size);
+    MT_CHECK(memory, "out of memory");
+    return memory;
+}
+
+/* ---- compressed gradients ------------------------------------------------------------------------------ */
+
+/* A complete bucket. Both ways take the mean over the ranks, as if all had as many samples. */
+static mt_status send_compressed(void *user, int64_t bucket, float share)
+{
+    MT_SPAN(MT_SPAN_WAIT); /* packing and messages, while backward stands still */
+    parallel *p = user;
+    const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
+    int64_t n = b->end - b->begin;
+    float *grads = p->flat + b->begin, *error = p->error + b->begin;
+    for (int64_t i = 0; i < n; i++)
+        grads[i] *= share * (float)p->comm->size;
+    if (p->config->compress == MT_TOP_K)
+        return mt_topk_all_reduce(p->comm, grads, n, mt_ceil_div(n, 100), error);
+    return mt_onebit_all_reduce(p->comm, grads, n, error, p->part_error[bucket]);
+}
+
+static void make_errors(parallel *p, int64_t elements)
+{
+    p->error = zeros(elements, sizeof(float));
+    p->parts = mt_ddp_buckets(p->ddp);
+    p->part_error = zeros(p->parts, sizeof(float *));
+    for (int64_t b = 0; b < p->parts; b++) {
+        const mt_bucket *bucket = mt_ddp_bucket(p->ddp, b);
+        p->part_error[b] = zeros(mt_ceil_div(bucket->end - bucket->begin, p->comm->size), sizeof(float));
+    }
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------------- */
+
+static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
+{
+    parallel *p = (parallel *)team;
+    const mt_team_config *c = p->config;
+    mt_state params = mt_module_params(model);
+    mt_status status;
+    p->optim = optim;
+    mt_tensor *flat = c->zero == 2 ? NULL : mt_optim_flat(optim);
+    p->flat = flat ? mt_f32(flat) : NULL;
+    if (c->zero) {
+        status = mt_zero_new(&p->zero, p->comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
+    } else {
+        mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
+        status = mt_ddp_new(&p->ddp, p->comm, &params, &config);
+        if (c->compress != MT_PLAIN && flat)
+            make_errors(p, mt_numel(flat));
+    }
+    mt_state_free(&params);
+    return status;
+}
+
+static void begin(parallel *p, int64_t micro, int64_t samples)
+{
+    if (p->zero) {
+        mt_zero_begin(p->zero, micro, samples);
+        return;
+    }
+    mt_optim_zero_grad(p->optim);
+    mt_ddp_begin(p->ddp, micro, samples);
+}
+
+/* The rest of a step, when all gradients of this rank are there. */
+static mt_status update(parallel *p, double clip)
+{
+    if (p->zero)
+        return mt_zero_step(p->zero, clip > 0 ? clip : INFINITY, NULL);
+    mt_status status = mt_ddp_finish(p->ddp);
+    if (status == MT_OK && (clip == 0 || isfinite(mt_optim_clip_grad_norm(p->optim, clip))))
+        mt_optim_step(p->optim);
+    return status;
+}
+
+/* Loss and samples of all ranks, in order of rank: the same bits on each. */
+static void add_up(const parallel *p, mt_step_result *result, bool *stop)
+{
+    *result = (mt_step_result){ 0 };
+    for (int rank = 0; rank < p->comm->size; rank++) {
+        result->loss += p->told[rank].loss * (double)p->told[rank].samples;
+        result->samples += p->told[rank].samples;
+        *stop = *stop || p->told[rank].stop;
+    }
+    result->loss /= (double)result->samples;
+}
+
+static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *result, const mt_training *t,
+                      int64_t number)
+{
+    MT_SPAN(MT_SPAN_STEP);
+    parallel *p = (parallel *)team;
+    mt_step_result own = { 0 };
+    mt_request *telling;
+    int64_t samples = 0;
+    for (int64_t m = 0; m < t->micro; m++)
+        samples += t->targets(t->source, m);
+    begin(p, t->micro, samples);
+    *stepped = t->micro == 1 ? mt_train_batch(&own, t, 1) : mt_train_accumulate(&own, t);
+    if (!*stepped)
+        return MT_OK;
+    told *mine = &p->told[p->comm->rank];
+    *mine = (told){ own.loss, own.samples, mt_cli_stopped() };
+    mt_status status = mt_all_gather(p->comm, p->told, mine, sizeof *mine, MT_U8, &telling);
+    mt_optim_set_lr(p->optim, mt_schedule_at(&t->schedule, number));
+    mt_status updated = update(p, t->clip);
+    if (status == MT_OK)
+        status = mt_wait(telling);
+    if (status == MT_OK)
+        add_up(p, result, stop);
+    return updated == MT_OK ? status : updated;
+}
+
+static mt_status mean(mt_team *team, double *value)
+{
+    parallel *p = (parallel *)team;
+    double *all = zeros(p->comm->size, sizeof *all), sum = 0;
+    mt_status status = mt_all_gather(p->comm, all, value, sizeof *value, MT_U8, NULL);
+    for (int rank = 0; rank < p->comm->size; rank++)
+        sum += all[rank];
+    *value = sum / p->comm->size;
+    free(all);
+    return status;
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------------------- */
+
+static void list(mt_team *team, mt_state *rest)
+{
+    parallel *p = (parallel *)team;
+    if (!p->zero) {
+        mt_optim_state(rest, p->optim);
+        return;
+    }
+    mt_state whole = mt_zero_saved(p->zero, 0, 1); /* what one rank alone saves */
+    for (const mt_state_item *i = whole.item; i < whole.item + whole.count; i++)
+        if (i->tensor)
+            mt_state_tensor(rest, i->tensor, "%s", i->name);
+        else
+            mt_state_integer(rest, i->integer, "%s", i->name);
+    mt_state_free(&whole);
+}
+
+/* The end of rest: what `list` has appended. */
+static mt_state tail(const parallel *p, const mt_state *rest)
+{
+    mt_state now = { 0 };
+    mt_optim_state(&now, p->optim);
+    mt_state last = { rest->item + rest->count - now.count, now.count };
+    mt_state_free(&now);
+    return last;
+}
+
+static mt_status gather(mt_team *team, const mt_state *rest)
+{
+    parallel *p = (parallel *)team;
+    mt_state whole = { 0 };
+    if (!p->zero)
+        return MT_OK;
+    if (rest)
+        whole = tail(p, rest);
+    return mt_zero_gather(p->zero, rest ? &whole : NULL);
+}
+
+static mt_status broadcast(mt_comm *comm, const mt_state *state)
+{
+    mt_status status = MT_OK;
+    for (const mt_state_item *i = state->item; i < state->item + state->count && status == MT_OK; i++) {
+        if (i->tensor) {
+            status = mt_broadcast(comm, mt_data(i->tensor), mt_numel(i->tensor), i->tensor->dtype, 0, NULL);
+            mt_written(i->tensor);
+        } else if (i->integer) {
+            status = mt_broadcast(comm, i->integer, 1, MT_I64, 0, NULL);
+        } else if (i->real) {
+            status = mt_broadcast(comm, i->real, sizeof *i->real, MT_U8, 0, NULL);
+        }
+    }
+    return status;
+}
+
+static mt_status share(mt_team *team, const mt_state *model, const mt_state *rest)
+{
+    parallel *p = (parallel *)team;
+    mt_status status = broadcast(p->comm, model);
+    if (status == MT_OK)
+        status = broadcast(p->comm, rest);
+    if (status == MT_OK && p->zero) {
+        mt_state whole = tail(p, rest);
+        mt_zero_take(p->zero, &whole, 0, 1);
+    }
+    return status;
+}
+
+/* ---- life ------------------------------------------------------------------------------------------------ */
+
+static void leave(mt_team *team)
+{
+    parallel *p = (parallel *)team;
+    mt_zero_free(p->zero);
+    mt_ddp_free(p->ddp);
+    p->zero = NULL;
+    p->ddp = NULL;
+}
+
+mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
+{
+    char name[16];
+    parallel p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave },
+                   .comm = comm,
+                   .config = config,
+                   .told = zeros(comm->size, sizeof(told)) };
+    snprintf(name, sizeof name, "rank %d", comm->rank);
+    pthread_setname_np(pthread_self(), name); /* in profiles */
+    mt_status status = run(&p.base, user);
+    for (int64_t b = 0; b < p.parts; b++)
+        free(p.part_error[b]);
+    free(p.part_error);
+    free(p.error);
+    free(p.told);
+    return status;
+}

@@ -1,0 +1,9 @@
+/* parallel.h -- a team (train/team.h) over any communicator: its ranks average their gradients (dist/ddp.h), or share
+ * the optimizer's state too (dist/zero.h), or send gradients with fewer bits (dist/compress.h). */
+#pragma once
+
+#include "dist/comm.h"
+#include "train/team.h"
+
+/* mt_parallel_run -- run(team, user) of this rank; comm and config are borrowed. What an engine calls on each rank. */
+mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user);

@@ -1,0 +1,92 @@
+/* ranks.c -- how the ranks of a team are started: the engines. Each calls mt_parallel_run on every rank. */
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dist/mpi.h"
+#include "train/parallel.h"
+
+typedef struct program {
+    const mt_team_config *config;
+    mt_team_rank *run;
+    void *user;
+    int threads; /* of OpenMP, for each rank */
+} program;
+
+/* ---- threads of this process ------------------------------------------------------------------------- */
+
+static mt_status on_thread(mt_comm *comm, void *user)
+{
+    const program *p = user;
+    omp_set_num_threads(p->threads); /* of regions that this thread begins */
+    return mt_parallel_run(comm, p->config, p->run, p->user);
+}
+
+static mt_status threads(program *p)
+{
+    const mt_wires wires = { .deadline = p->config->deadline, .checked = true };
+    int ranks = (int)p->config->ranks;
+    p->threads = mt_max(1, omp_get_max_threads() / ranks);
+    return mt_ranks_run(ranks, &wires, on_thread, p);
+}
+
+/* ---- processes ----------------------------------------------------------------------------------------- */
+
+/* Ranks that mpirun has started, or will: the program then begins again in each. Only rank 0 prints. */
+static mt_status prepare(mt_team_config *c)
+{
+    int rank, launched = mt_mpi_launched(&rank);
+    if (launched > 1) {
+        c->engine = c->engine ? c->engine : "mpi";
+        c->ranks = c->ranks ? c->ranks : launched;
+    }
+    if (!c->engine || strcmp(c->engine, "mpi") != 0)
+        return launched > 1 ? mt_fail(MT_ERR_ARGUMENT, "mpirun started %d processes: use --engine mpi", launched)
+                            : MT_OK;
+    if (launched == 0)
+        return c->ranks > 1 ? mt_mpi_launch((int)c->ranks) : MT_OK;
+    if (launched != mt_max(1, c->ranks))
+        return mt_fail(MT_ERR_ARGUMENT, "--ranks %d: mpirun started %d; leave --ranks out", (int)c->ranks, launched);
+    if (rank > 0 && !freopen("/dev/null", "w", stdout))
+        return mt_fail(MT_ERR_IO, "/dev/null: %s", strerror(errno));
+    return MT_OK;
+}
+
+static mt_status processes(program *p)
+{
+    const mt_wires wires = { .deadline = p->config->deadline, .checked = true };
+    const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine */
+    mt_comm *comm;
+    mt_status status = mt_comm_mpi(&comm, &wires);
+    if (status != MT_OK)
+        return status;
+    int neighbours = local ? atoi(local) : comm->size, rank = comm->rank;
+    p->threads = mt_max(1, omp_get_max_threads() / mt_max(1, neighbours));
+    status = on_thread(comm, p);
+    mt_comm_free(comm);
+    return status == MT_OK ? MT_OK : mt_fail(status, "rank %d: %s", rank, mt_last_error());
+}
+
+/* ---- the choice ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    mt_status (*run)(program *program);
+} engines[] = { { "threads", threads }, { "mpi", processes } };
+
+static mt_status run(const mt_team_config *config, mt_team_rank *rank, void *user)
+{
+    program p = { config, rank, user, 1 };
+    char names[64] = "";
+    for (int e = 0; e < (int)MT_COUNT(engines); e++) {
+        if (strcmp(config->engine, engines[e].name) == 0)
+            return engines[e].run(&p);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", e ? ", " : "", engines[e].name);
+    }
+    return mt_fail(MT_ERR_ARGUMENT, "there is no engine \"%s\": use one of %s", config->engine, names);
+}
+
+static const mt_team_starter starter = { run, prepare };
+const mt_team_starter *mt_team_start = &starter;
