@@ -78,6 +78,7 @@ static const struct {
     { "08-gpt2", "step.c", "mt_train_accumulate " }, /* of lab 10 */
     { "", "", "cuemu_copy_from_symbol " },           /* cudaMemcpyFromSymbol */
     { "", "", "mt_disk_sim_* mt_io_use " },          /* a unit writes to the disk that is in use */
+    { "", "", "mt_ranks_run mt_comm_threads mt_comm_thread_* mt_comm_mpi mt_mpi_* " }, /* a unit has its ranks */
 };
 
 /* ---- the search --------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ const char mg_compiler[] = "/usr/bin/gcc";
     "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=" MG_MARCH, "-fno-math-errno", "-fno-trapping-math", "-fopenmp", \
         "-g", "-fstack-protector-strong", "-Wall", "-Wextra", "-fdiagnostics-color=never"
 
-static const mg_limits limits = {
+static const mg_limits tool_limits = {
     .cpu_s = 1,
     /* times the factor in sandbox.c: 64 s */ .wall_s = 60,
     .memory_mib = 4096,
@@ -42,14 +42,16 @@ static const mg_limits limits = {
 
 /* ---- running a tool ------------------------------------------------------------------------- */
 
-/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. */
-static int watch(mg_process *process, char *log, size_t size)
+enum { TOO_MUCH_OUTPUT = -1, OVERDUE = -2 };
+
+/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. Returns its status. */
+static int watch(mg_process *process, const mg_limits *limits, char *log, size_t size)
 {
     char chunk[8192];
     size_t used = 0, total = 0;
     mg_patience patience = mg_patience_new();
     struct pollfd p[2] = { { .fd = process->output, .events = POLLIN }, { .fd = process->pidfd, .events = POLLIN } };
-    bool over = false;
+    int over = 0;
     for (bool ended = false; !ended && !over;) {
         poll(p, 2, MG_TICK_MS);
         ended = p[1].revents;
@@ -58,13 +60,14 @@ static int watch(mg_process *process, char *log, size_t size)
             memcpy(log + used, chunk, take);
             used += take;
             total += (size_t)n;
-            over = total > (size_t)limits.output_kib << 10;
+            over = total > (size_t)limits->output_kib << 10 ? TOO_MUCH_OUTPUT : 0;
         }
-        over = over || mg_stop || mg_waiting(&patience) > limits.wall_s;
+        if (!over && !ended && (mg_stop || mg_waiting(&patience) > limits->wall_s))
+            over = OVERDUE;
     }
     log[used] = 0;
     int status = mg_process_end(process);
-    return over ? -1 : status;
+    return over ? over : status;
 }
 
 mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
@@ -73,13 +76,16 @@ mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t
     mt_status status = mg_sandbox_start(&process, box);
     if (status != MT_OK)
         return status;
-    int code = watch(&process, log, size);
+    int code = watch(&process, &box->limits, log, size);
     if (code == 0)
         return MT_OK;
     if (mg_stop)
         return mt_fail(MT_ERR_STOPPED, "interrupted");
     if (!log[0])
         snprintf(log, size, "%s ended without a message (status %d): too much time, memory or output", what, code);
+    if (code == OVERDUE) /* processor time has a limit of its own */
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s took longer than %g s: the machine is busy, grade again", what,
+                       box->limits.wall_s);
     return mt_fail(MT_ERR_FORMAT, "%s failed", what);
 }
 
@@ -89,7 +95,7 @@ mg_sandbox mg_tool_box(const mg_build *b, const char *const *argv, const char *f
                          .toolchain = true,
                          .tmp_mib = 256,
                          .filter = MG_FILTER_COMPILER,
-                         .limits = limits,
+                         .limits = tool_limits,
                          .argv = argv,
                          .folder = folder };
 }

@@ -73,11 +73,12 @@ static void find_folders(const mg_build *b, const char *graded, unsigned whose, 
             add_folder(b, whose, b->mine[i], p);
 }
 
-/* Its functions replace the C library's (worker/heap.c). */
-static void list_heap(FILE *list, const char *worker)
+/* Functions that replace the C library's and notice a misuse (worker/heap.c, worker/joins.c). */
+static void list_watched(FILE *list, const char *worker)
 {
-    static const char *const names[] = { "malloc", "calloc", "realloc", "aligned_alloc", "posix_memalign", "free" };
-    fprintf(list, "%s/heap.o\n", worker);
+    static const char *const names[] = { "malloc",         "calloc", "realloc",        "aligned_alloc",
+                                         "posix_memalign", "free",   "pthread_create", "pthread_join" };
+    fprintf(list, "%s/heap.o\n%s/joins.o\n", worker, worker);
     for (int64_t i = 0; i < MT_COUNT(names); i++)
         fprintf(list, "-Wl,--wrap=%s\n", names[i]);
 }
@@ -114,7 +115,7 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     if (whose & MG_COUNTED)
         fprintf(list, "%s/traffic.o\n%s/sharing.o\n", p->worker, p->worker);
     else
-        list_heap(list, p->worker);
+        list_watched(list, p->worker);
     fprintf(list, "%s\n", p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }

@@ -258,7 +258,8 @@ static void invoke(mg_run *run)
     mg_session_call(run->session, &in, &run->outcome);
 }
 
-/* An error of ours (no process, no memory, a full disk) may pass. */
+/* An error of ours (no process, no memory, a full disk) may pass. So may processor time in a stopped worker, which a
+ * host that pauses this machine adds; a unit that wakes its worker does so in each new one. */
 static void invoke_again(mg_run *run)
 {
     for (int i = 1; i <= TRIES; i++) {
@@ -269,7 +270,7 @@ static void invoke_again(mg_run *run)
             invoke(run);
         else
             snprintf(run->outcome.detail, sizeof run->outcome.detail, "%s", mt_last_error());
-        if (run->outcome.verdict != MG_ERROR || mg_stop || i == TRIES)
+        if ((run->outcome.verdict != MG_ERROR && !run->outcome.awake) || mg_stop || i == TRIES)
             return;
         mg_session_end(run->session);
         run->session = NULL;

@@ -334,10 +334,10 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
 /* A timer or a signal may have woken it while we copied: then it computed in time that is not measured. */
 static bool stood_still(mg_session *s, double cpu, mg_outcome *outcome)
 {
-    bool still = mg_cpu_seconds(s->program) - cpu < MG_AWAKE_SECONDS;
-    if (!still)
+    outcome->awake = mg_cpu_seconds(s->program) - cpu >= MG_AWAKE_SECONDS;
+    if (outcome->awake)
         give_up(s, outcome, MG_CRASH, "the worker ran while it was stopped: a call must end when its function returns");
-    return still;
+    return !outcome->awake;
 }
 
 void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome)

@@ -39,6 +39,7 @@ typedef struct mg_outcome {
     uint64_t pc[MG_FRAMES]; /* MG_CRASH: where, and the callers; 0: unknown, or no more */
     double wall, cpu;       /* seconds of the call, by our clocks */
     double waited;          /* seconds in which its threads were ready but had no processor */
+    bool awake;             /* MG_CRASH: it used processor time while it was stopped */
 } mg_outcome;
 
 typedef struct mg_worker {

@@ -1,10 +1,10 @@
 /* test_build.c -- which files a link can read: an "object" that is a linker script may name any file. And which units
  * are compiled. */
 #include "build.h"
+#include "build_tools.h"
 #include "toy.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 #include <unistd.h>
 
 static toy t;
@@ -141,6 +141,19 @@ Test(build, the_scratch_folder_is_closed_to_other_users, .init = open_all, .fini
         toy_shell("setpriv --reuid=4242 --regid=4242 --clear-groups sh -c '! ls %s/in && ! cat %s/in/libgiven.a' 2>&1 "
                   ">/dev/null",
                   scratch.path, scratch.path);
+}
+
+/* A tool that waits has used no processor time: the machine was busy, which is not the submission's fault. */
+Test(build, a_tool_that_takes_too_long_is_not_one_that_fails, .init = open_all, .fini = close_all)
+{
+    char log[256];
+    const char *const slow[] = { "/bin/sleep", "60", NULL }, *const wrong[] = { "/bin/false", NULL };
+    mg_sandbox box = mg_tool_box(&build, slow, NULL);
+    box.limits.wall_s = 0.5;
+    cr_expect_eq(mg_run_tool(&box, "sleep", log, sizeof log), MT_ERR_UNAVAILABLE);
+    cr_expect(strstr(mt_last_error(), "sleep took longer than 0.5 s: the machine is busy"), "%s", mt_last_error());
+    box = mg_tool_box(&build, wrong, NULL);
+    cr_expect_eq(mg_run_tool(&box, "false", log, sizeof log), MT_ERR_FORMAT);
 }
 
 /* The uid of the sandboxes must be able to read what is shared, whatever the modes in the build. */
