@@ -40,7 +40,7 @@ lab_of        = $(filter $(1)-%,$(GRADED))
 unit_dir      = $(if $(filter $(addsuffix -%,$(MINE)),$(filter $(1),$(GRADED))),labs/$(1),solutions/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 # Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
-SIMULATED    := $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c) # on which workers of labs 05 and 12 run
+SIMULATED    := $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c) # on which workers of labs 05, 12 and 13 run
 TESTING      := $(filter-out $(SIMULATED),$(wildcard minitorch/testing/*.c))
 GIVEN        += $(SIMULATED)
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)
@@ -68,6 +68,10 @@ GRADE_BIN    := $(REF)/bin/grade
 WORKER_OBJ   := $(patsubst grader/worker/%.c,$(REF)/worker/%.o,$(WORKER))
 CKPT_LIBS    := -Wl,--as-needed -lcjson # for programs that save or load (minitorch/ckpt)
 GRADER_LIBS  := -lcjson -lseccomp -larchive
+# Programs whose ranks may be processes (dist/mpi.h): where Open MPI is installed, they are linked with it and with the engine's
+# object, which stands before the archive; that one only says what to install. No worker is.
+MPI          := $(shell echo '\#include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && echo yes)
+MPI_PROGRAMS := $(addprefix $(B)/bin/,check_mpi train_gpt2 bench_mpi)
 
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
@@ -77,7 +81,7 @@ include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 .SECONDARY:
 
 all: apps grader
-	@echo "CUDA: $(CUDA_FOUND)"
+	@echo "CUDA: $(CUDA_FOUND)"; echo "MPI: $(or $(MPI),no (install libopenmpi-dev and openmpi-bin for ranks that are processes))"
 apps: $(APP_BIN)
 grader: $(GRADE_BIN) $(TOOL_BIN) $(REF)/defined $(REF)/worker/launch $(COUNTED)
 
@@ -97,8 +101,10 @@ $(REF)/obj/%.o: %.c
 	$(call compile)
 $(REF)/worker/%.o: grader/worker/%.c
 	$(call compile)
-$(REF)/plain/gpt2.o: minitorch/ops/gpt2.c
-	$(call compile,-DMT_ATTENTION=plain)
+$(REF)/plain/%.o: minitorch/ops/%.c
+	$(call compile,-DMT_PLAIN)
+$(REF)/plain/%.o: minitorch/cuda/%.c
+	$(call compile,-DMT_PLAIN)
 $(REF)/obj/grader/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
@@ -128,6 +134,15 @@ $(REF)/worker/launch: $(REF)/worker/launch.o
 $(REF)/defined: $(WORKER_OBJ) $(UNIT_OBJ) $(REF)/libgiven.a
 	@cd $(@D) && nm -A -P -g --defined-only libgiven.a units/*/*.o worker/*.o >$(@F)
 
+# Only programs with --ranks are linked with the ranks (train/team.h); the archive's other objects do not name them.
+$(B)/bin/train_gpt2 $(B)/tests/test_team: $(call obj,minitorch/train/ranks.c)
+ifneq ($(MPI),)
+$(REF)/mpi/%.o: minitorch/%.c
+	$(call compile,-DMT_MPI $(shell mpicc --showme:compile))
+$(REF)/obj/minitorch/bench/bench_mpi.o: CFLAGS += -DMT_MPI $(shell mpicc --showme:compile)
+$(MPI_PROGRAMS): $(REF)/mpi/dist/mpi.o
+$(MPI_PROGRAMS): LDLIBS += $(shell mpicc --showme:link)
+endif
 $(B)/bin/%: $(REF)/obj/minitorch/apps/%.o $(UNIT_OBJ) $(REF)/libgiven.a
 	$(call link,$(CKPT_LIBS))
 $(B)/bin/%: $(REF)/obj/minitorch/bench/%.o $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
@@ -143,7 +158,9 @@ $(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(REF)/libgiven.a
 $(REF)/grader-tests/%: $(REF)/obj/grader/tests/%.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))
 
--include $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
+# What objects depend on. A dry run does not need it (grader/tools/commands.sh), and it is most of the time of a make.
+DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 2>/dev/null)
+-include $(DEPENDENCIES)
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
@@ -187,7 +204,7 @@ test: deps
 
 unit-programs: $(TEST_BIN) $(GTEST_BIN)
 unit: unit-programs
-	@.ci/unit $(TEST_BIN) $(GTEST_BIN)
+	@.ci/unit $(TEST_BIN) $(filter-out $(if $(filter asan tsan,$(FLAVOUR)),%/test_disturbed),$(GTEST_BIN)) # it measures speed
 
 # How each file is compiled, for clangd and editors that use it: build/compile_commands.json.
 editor = grader/tools/editor.sh $(filter-out -Werror,$(CFLAGS))
@@ -229,10 +246,10 @@ mutants: data-or-standin traced
 mutate: data-or-standin traced $(REF)/bin/mutate
 	$(need_lab)
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
-# Twenty mutants of each lab that has a list of equivalent ones; a lab on each processor.
+# Ten mutants of each lab that has a list of equivalent ones; a lab on each processor.
 mutate-sample: data-or-standin traced $(REF)/bin/mutate
 	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
-	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 20 2>/dev/null
+	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 10 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
 	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
@@ -258,7 +275,7 @@ data-or-standin: reference
 	@grep '^fetch: .*standin' build/fetch.log || true
 train-mnist: $(B)/bin/train_mnist $(B)/bin/curve $(B)/bin/profile $(B)/bin/memory data
 	@$(B)/bin/train_mnist $(if $(DEVICE),--device $(DEVICE)) $(ARGS)
-train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/memory
+train-gpt2: $(B)/bin/train_gpt2 $(B)/bin/curve $(B)/bin/memory $(B)/bin/profile
 	@datasets/fetch --or-standin shakespeare >build/fetch.log 2>&1 || { cat build/fetch.log; exit 1; }
 	@grep '^fetch: .*standin' build/fetch.log || true
 	@$(B)/bin/train_gpt2 $(if $(DEVICE),--device $(DEVICE)) $(ARGS)

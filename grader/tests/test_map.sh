@@ -72,6 +72,10 @@ printf 'void mt_five(void)\n{\n    /* LAB 03.1 BEGIN  Five. */\n}\n' >solutions/
 expect "a lab without checks" 0 "wrote docs/MAP.md, 8 rows" "$tool"
 expect "it is not graded yet" 0 "## Lab 03, not graded yet" cat docs/MAP.md
 expect "its steps are no holes" 1 "" sh -c "\"$tool\" 2>&1 | grep 'step 03'"
+mkdir -p labs/02-backprop && echo '{ "units": ["other.c"] }' >labs/02-backprop/lab.json
+expect "no checks of a unit that lab.json leaves out" 1 "" sh -c "\"$tool\" 2>&1 | grep 'step 02.4 has no check'"
+sed -i 's/other/a/' labs/02-backprop/lab.json
+expect "of one that it lists" 0 "step 02.4 has no check" "$tool"
 sed -i 's/mt_three/mt_third/' minitorch/ops/a.h
 expect "it is not any more" 1 "docs/MAP.md:1: not current, run: make map" "$tool" --check
 expect "usage" 2 "usage" "$tool" --frobnicate

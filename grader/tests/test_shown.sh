@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . grader/tests/expect.sh
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-printf '\x1e\n%s\n' "$(printf '%s\n' '  kernel   requests' 'saxpy  1024' '| source line' 'relu 512' '' 'relu: PASS 2 rows')" >"$dir/printed"
+printf '\x1e\n%s\n' "$(printf '%s\n' '  kernel   requests' 'sweeps 52  [######......] 50 %  2 s left' 'saxpy  1024' '| source line' 'relu 512' '' 'relu: PASS 2 rows')" >"$dir/printed"
 printf '%s\t%d\t0\t%s\n' "$dir/page.md" 3 'make count' >"$dir/commands"
 cat >"$dir/right.md" <<'END'
 # A page

@@ -3,10 +3,11 @@
 #
 # First line of a patch: `# catches: 02.6 softmax: large logits` (step, words of the row's name), then a unified diff of one
 # unit of solutions/NN-name/. A second line `# says: words` names what the row's text must contain: the message for this error.
+# A line `# needs: avx512_bf16` names a flag of the processor (/proc/cpuinfo) without which no row rejects this mutant.
 
 # find_patches [LAB]: into the array patches. A lab that cannot be graded here is skipped, with a note, and skipped=yes.
 find_patches() {
-    local folder units
+    local folder units patch
     shopt -s nullglob
     patches=() skipped=
     for folder in grader/mutants/"${1:+$1-}"*/; do
@@ -18,9 +19,18 @@ find_patches() {
             echo "  skipped ${folder%/}: $build/emu is missing: install g++ and run make, without CUDA=off"
             skipped=yes
         else
-            patches+=("$folder"*.patch)
+            for patch in "$folder"*.patch; do
+                if runs_here "$patch"; then patches+=("$patch"); fi
+            done
         fi
     done
+}
+
+# runs_here PATCH: whether the processor has what it needs; else a note.
+runs_here() {
+    local flag
+    flag=$(sed -n '1,3s/^# needs: //p' "$1")
+    [ -z "$flag" ] || grep -qwm1 "$flag" /proc/cpuinfo || { echo "  skipped $1: no $flag here" && return 1; }
 }
 
 # apply PATCH FOLDER: the folder's copy of the one unit that the patch names; prints why not.

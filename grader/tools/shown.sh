@@ -3,7 +3,7 @@
 # after a line of \x1e the output of each; page, line, block and text of each). A complaint is `page:line: what`.
 #
 #   ```text             a command of the pages printed these lines, one after the other, with the same words and
-#                       numbers; `...` stands for any lines. Blanks do not count, nor a comment, two blanks and `# ...`
+#                       numbers, lines of progress left out; `...` stands for any lines. Blanks do not count, nor a comment, two blanks and `# ...`
 #   ```text measured    numbers and verdicts may differ: a date and its machine stand in the section, or at the page's top
 #   ```text record      what takes hours or another machine: only the date is looked for
 #   ```text message     the longest constant part of each line is text of the source
@@ -21,7 +21,7 @@ perl -e '
     sub words { my $line = shift; $line =~ s/\s{2,}# .*//; $line =~ s/^\s+|\s+$//g; $line =~ s/\s+/ /g; return $line; }
     sub masked { my $line = shift; $line =~ s/\b(?:PASS|FAIL|INCONCLUSIVE)\b|-?\d[\d,.]*\d|-?\d|\binf\b/N/g; return $line; }
 
-    my @logs = map { [grep { length } map { words($_) } split /\n/] } grep { length } split /^\x1e\n/m, slurp($printed);
+    my @logs = map { [grep { length && !/ \[[#.]{8,}\] / } map { words($_) } split /\n/] } grep { length } split /^\x1e\n/m, slurp($printed);
     my @rough = map { [map { masked($_) } @$_] } @logs;
     my %known = map { $_ => 1 } grep { / .* / && /[a-z]{3}/ } map { @$_ } @logs;
     my %is_command;

@@ -5,7 +5,8 @@
 #
 # PyTorch gets its best set-up: wide vectors, huge pages, spinning threads, and the core type of OpenBLAS that is
 # fastest in the first shape. It should have OpenBLAS's OpenMP build (apt install libopenblas0-openmp), and be a current
-# version: TORCH_ROOT, peer.sh. Then both with products in bf16.
+# version: TORCH_ROOT, peer.sh. Then both with products in bf16. ROWS="bf16 4 64 3" runs only this type, batch, time and
+# number of steps (several rows: one a line), CORE=Haswell takes that core type without a search.
 # Writes build/bench/gpt2.csv:
 # dtype,batch,time,ms,torch_ms,ratio,rss_mb,torch_rss_mb,products,attention,gflops,peak_gflops,mfu
 set -uo pipefail
@@ -49,6 +50,7 @@ now() { [ ! -t 2 ] || printf '%-60s\r' "$* ..." >&2; }
 best_core()
 {
     local core ms best='' least=''
+    [ -z "${CORE:-}" ] || { core_setting "$CORE" && return; }
     for core in $(core_types); do
         rm -f "$work/torch.f32.64"
         now "PyTorch's set-ups: core type $core"
@@ -104,17 +106,15 @@ fi
 
 echo dtype,batch,time,ms,torch_ms,ratio,rss_mb,torch_rss_mb,products,attention,gflops,peak_gflops,mfu >"$csv"
 printf '%-5s %-12s %9s %9s %7s %8s %9s %9s %10s %9s %6s\n' '' shape ms torch ratio 'RSS MB' torch products attention GFLOP/s MFU
-summary='' dtypes=f32
+summary='' rows=$'f32 4 64 3\nf32 4 256 2\nf32 1 1024 2\n'
 if grep -qm1 ' avx512_bf16' /proc/cpuinfo; then
-    dtypes='f32 bf16'
+    rows+=${rows//f32/bf16}
 else
     echo 'bf16 is not raced: this processor has no instruction for it (avx512_bf16)'
 fi
-for dtype in $dtypes; do
-    race "$dtype" 4 64 3
-    race "$dtype" 4 256 2
-    race "$dtype" 1 1024 2
-done
+while read -r dtype batch time steps; do
+    [ -z "$dtype" ] || race "$dtype" "$batch" "$time" "$steps"
+done <<<"${ROWS:-$rows}"
 generated=$("$build/bin/bench_gpt2" --generate --csv) || exit 1
 printf 'generation: %s tokens/s, memory allows %s\n' "$(field "$generated" 3)" "$(field "$generated" 4)"
 echo "bench gpt2:$summary rss_mb=$(awk -F, 'NR == 2 { print $7 }' "$csv") generation=$(field "$generated" 5) csv=$csv"
