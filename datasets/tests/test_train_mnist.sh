@@ -45,11 +45,11 @@ results >"$work/one"
 ok 'trains' [ $status = 0 ]
 ok 'better than guessing by far' eval 'awk -F, "END { exit !(\$4 > 0.7) }" "$work/one.csv"'
 ok 'a row for every epoch' [ "$(wc -l <"$work/one.csv")" = 4 ]
-ok 'the last line is for machines' eval 'last | grep -qE "^train_mnist: test_accuracy=0\.[0-9]{4} epochs=3 seconds=[0-9.]+ epoch_seconds=[0-9.]+ data=digits$"'
+ok 'the last line is for machines' eval 'grep -qE "^train_mnist: test_accuracy=0\.[0-9]{4} epochs=3 seconds=[0-9.]+ epoch_seconds=[0-9.]+ data=digits$" <<<"$(last)"'
 matrix=$(awk 'NF == 11 && $1 ~ /^[0-9]$/ { for (i = 2; i <= NF; i++) n += $i; rows++ } END { print rows, n }' "$work/out")
 ok 'the confusion matrix counts every test image' [ "$matrix" = '10 1000' ]
 right=$(awk 'NF == 11 && $1 ~ /^[0-9]$/ { n += $($1 + 2) } END { printf "%.4f", n / 1000 }' "$work/out")
-ok 'the accuracy is that of the confusion matrix' eval 'last | grep -q "test_accuracy=$right "'
+ok 'the accuracy is that of the confusion matrix' eval 'grep -q "test_accuracy=$right " <<<"$(last)"'
 best=$(awk -F, 'NR > 1 && $4 > most { most = $4; epoch = $1 } END { print epoch, 100 * most }' "$work/one.csv")
 ok 'the best weights are those of the best validation' grep -qE "^The best weights are those of epoch ${best% *} \(validation accuracy ${best#* }0* %\), in $work/run/step-$((58 * ${best% *}))$" "$work/out"
 ok 'run.json says with what, and how it ended' python3 -c "
@@ -61,9 +61,9 @@ assert run['machine']['threads'] == 1 and run['started'].endswith('Z') and run['
 cp -r "$work/run" "$work/one-run"
 accuracy=$(last)
 run "$bin/evaluate" "$work/run" --data "$work/digits"
-ok 'evaluate: the same accuracy and matrix from the checkpoint' eval 'last | grep -q "^evaluate: step=$((58 * ${best% *})) loss=.* accuracy=$right data=digits$"'
+ok 'evaluate: the same accuracy and matrix from the checkpoint' eval 'grep -q "^evaluate: step=$((58 * ${best% *})) loss=.* accuracy=$right data=digits$" <<<"$(last)"'
 run "$bin/evaluate" "$work/run" --data "$work/digits" --step 58
-ok 'evaluate: another checkpoint' eval 'last | grep -q "^evaluate: step=58 " || refused "checkpoints in $work/run: "'
+ok 'evaluate: another checkpoint' eval 'grep -q "^evaluate: step=58 " <<<"$(last)" || refused "checkpoints in $work/run: "'
 if command -v gnuplot >/dev/null; then
     ok 'a curve' grep -q '<svg' "$work/run/curve.svg"
 fi
@@ -99,7 +99,7 @@ ok '... which has no vocabulary' refused 'vocab.bpe'
 run "$bin/evaluate" "$work/none"
 ok 'evaluate: no folder' refused "$work/none: No such file or directory"
 train --epochs 9 --lr 1e-9 --min-delta 0.9 --patience 2 --hidden 16
-ok 'ends early, without a better evaluation' eval 'last | grep -q " epochs=3 " && [ "$(cut -d, -f1 "$work/run/metrics.csv" | paste -sd" ")" = "epoch 1 2 3" ]'
+ok 'ends early, without a better evaluation' eval 'grep -q " epochs=3 " <<<"$(last)" && [ "$(cut -d, -f1 "$work/run/metrics.csv" | paste -sd" ")" = "epoch 1 2 3" ]'
 train --epochs 2 --hold-out 0 --hidden 16
 ok 'without validation the last weights are tested' eval '[ $status = 0 ] && [ "$(head -1 "$work/run/metrics.csv")" = epoch,loss,seconds,loss_scale ] && ! grep -q "best weights" "$work/out" && [ ! -s "$work/err" ]'
 train --hold-out 4000
@@ -180,7 +180,7 @@ train --optimizer sgd --lr 1e3
 ok 'a rate that blows up' refused '--lr 1000 is too large'
 ok '... says in which step' said 'the loss is'
 run bash -c '"$@" 2>&1' - "$bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
-ok '... below the head of the table, in a log too' eval 'last | grep -q "is too large"'
+ok '... below the head of the table, in a log too' eval 'grep -q "is too large" <<<"$(last)"'
 make -s -C "$root" FLAVOUR=asan build/asan/bin/train_mnist >"$work/out" 2>"$work/err"
 run "$root/build/asan/bin/train_mnist" --data "$work/digits" --out "$work/run" --optimizer sgd --lr 1e3
 ok 'the debug flavour names the first op that was not finite' refused 'the first result that was not finite: '
@@ -202,7 +202,7 @@ ok 'an output folder that is a file' refused 'a file has that name'
 mkdir -p "$work/cache/mnist" && cp -r "$work/digits" "$work/cache/standin"
 run env MT_DATA="$work/cache" "$bin/train_mnist" --out "$work/run" --epochs 1
 ok 'stand-in digits serve when there is no MNIST, and it says so' \
-    eval '[ $status = 0 ] && grep -q "^MNIST is not here (datasets/fetch mnist)" "$work/out" && last | grep -q "data=standin$"'
+    eval '[ $status = 0 ] && grep -q "^MNIST is not here (datasets/fetch mnist)" "$work/out" && grep -q "data=standin$" <<<"$(last)"'
 
 cp -r "$work/digits" "$work/bad"
 gzip "$work/bad/train-images-idx3-ubyte"
@@ -225,7 +225,7 @@ ok '... a rate that blows up' refused 'epoch 1: the loss is'
 by_hand digits --epochs 0
 ok '... no epochs' refused "--epochs: '0' is not a whole number"
 run env MT_DATA="$work/cache" "$bin/mnist_by_hand" --epochs 1 --hidden 16
-ok '... on what datasets/fetch brought, and says which' eval '[ $status = 0 ] && last | grep -q " data=standin$"'
+ok '... on what datasets/fetch brought, and says which' eval '[ $status = 0 ] && grep -q " data=standin$" <<<"$(last)"'
 for hidden in 256x128 256, '256 128' 256,0 256,128,64; do
     by_hand digits --hidden "$hidden"
     ok "... no hidden layers: $hidden" refused "--hidden: '$hidden' is not one or two widths"

@@ -15,6 +15,7 @@ cat >bin/grade <<'STRAW'
 case "$*" in *report/empty*) cat empty; exit ;; *build/skel*) echo 'grade 01: 0/18 TODO=2'; exit ;; esac
 n=$(($(cat count) + 1))
 echo $n >count
+[ $n -eq 1 ] || echo "$*" >again
 cat said.$n
 STRAW
 chmod +x bin/*
@@ -41,13 +42,15 @@ fast=' 01.6  parallel: speed         PASS            8/8   1.02x of the referenc
 slow=' 01.6  parallel: speed         PASS         1.71/8   0.60x of the reference (bar 0.55 .. 0.80)'
 missed=' 01.6  parallel: speed         FAIL            0/8   0.50x of the reference (bar 0.55 .. 0.80)'
 unsure=' 01.6  parallel: speed         INCONCLUSIVE    0/8   0.60x of the reference (bar 0.55 .. 0.80)'
-crash=' 01.6  parallel: speed         CRASH           0/8'
+error=' 01.5  packed: no spills        ERROR          0/8'
+crash=' 01.6  parallel: speed         CRASH           0/8
+       mt_matmul_parallel_cpu(c, a, b, M=1)   seed 5eed02'
 
 says 1 "$good
 $fast" 18/18
 expect "full marks" 0 1 "labs: 3 passed, 0 failed"
 says 2 "$fast" 8/8
-for row in "$slow|11.71/18" "$missed|10/18 FAIL=1" "$unsure|10/18 INCONCLUSIVE=1"; do
+for row in "$slow|11.71/18" "$missed|10/18 FAIL=1" "$unsure|10/18 INCONCLUSIVE=1" "$error|10/18 ERROR=1"; do
     says 1 "$good
 ${row%|*}" "${row#*|}"
     expect "speed once: $row" 0 2 "busy, try 1 of 5   grade 01: ${row#*|}"
@@ -69,9 +72,13 @@ expect "a count is no race" 1 1 "labs: 2 passed, 1 failed"
 says 1 "$good
  01.5  packed: speed             FAIL            0/8" "10/18 FAIL=1"
 expect "a wrong value in such a row" 1 1 "labs: 2 passed, 1 failed"
-says 1 "$good
-$crash" "10/18 CRASH=1"
-expect "a crash is no noise" 1 1 "01 solution                  FAILED   grade 01: 10/18 CRASH=1"
+for n in 1 2 3 4 5; do says $n "$good
+$crash" "10/18 CRASH=1"; done
+expect "a crash that comes again" 1 5 "01 solution                  FAILED   grade 01: 10/18 CRASH=1"
+says 2 "$good
+$fast" 18/18
+expect "a crash that does not" 0 2 "parallel_cpu(c, a, b, M=1)   seed 5eed02"
+grep -q -- '--step 01.6 --seed 5eed02$' again && passed=$((passed + 1)) || { failed=$((failed + 1)) && echo "FAIL graded again by: $(cat again)"; }
 says 1 "$values
 $unsure" "0/18 FAIL=1 INCONCLUSIVE=1"
 expect "a wrong value is no noise" 1 1 "labs: 2 passed, 1 failed"

@@ -46,5 +46,18 @@ kill $!
 wait $! && rc=0 || rc=$?
 ok "stopped" [ $rc -eq 130 ]
 ok "nothing outlives it" bash -c "! pgrep -fx 'sleep 4321.5'"
+
+# .ci/shell-tests: a script that fails runs again, once.
+script() { printf '#!/bin/sh\n%s\n' "$2" >"$1" && chmod +x "$1"; }
+run() { local rc=0; "${test%/test}/shell-tests" "${@:2}" >out 2>&1 || rc=$?; [ $rc -eq "$1" ]; }
+script good 'echo "good: 2 passed, 0 failed"'
+script once "[ -e $root/seen ] || { touch $root/seen; echo 'FAIL once'; echo 'once: 0 passed, 3 failed'; exit 1; }; echo 'once: 3 passed, 0 failed'"
+script bad 'echo "FAIL always"; echo "bad: 1 passed, 1 failed"; exit 1'
+ok "passes when run again" run 0 "$root/once" "$root/good"
+ok "which is said" says "passed when it was run again: $root/once: FAIL once"
+ok "and counted" says "tools: 5 passed, 0 failed"
+ok "fails both times" run 1 "$root/bad" "$root/good"
+ok "its second counts" says "tools: 3 passed, 1 failed"
+ok "its name" says "failed: $root/bad: FAIL always"
 echo ".ci/test: $passed passed, $failed failed"
 [ $failed -eq 0 ]

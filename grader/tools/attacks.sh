@@ -88,7 +88,7 @@ judge() {
         echo "the grader ended with status $code: $(tail -1 "$out/log")"
     elif ! "$build/bin/attacked" "$out/report/${step%%.*}.json" "$earns" "$verdict" "${rows[@]}" >"$out/said"; then
         cat "$out/said" && echo
-    elif [ "$(grep -cE '^grade [0-9][0-9]: ' "$out/log")" -ne 1 ] || ! tail -1 "$out/log" | grep -qE '^grade [0-9][0-9]: '; then
+    elif [ "$(grep -cE '^grade [0-9][0-9]: ' "$out/log")" -ne 1 ] || [[ ! $(tail -1 "$out/log") =~ ^grade\ [0-9][0-9]:\  ]]; then
         echo "the machine-readable line is not the last one, or not alone"
     fi
     while read -r said; do
@@ -107,7 +107,7 @@ run_grader() { # run_grader [OPTION]
 
 # listed CODE: what is wrong where the list of symbols should have refused the unit.
 listed() {
-    if [ "$1" -ne 0 ] || ! grep -q 'which units may not' "$out/log" || ! tail -1 "$out/log" | grep -qE ': 0/[0-9]+ '; then
+    if [ "$1" -ne 0 ] || ! grep -q 'which units may not' "$out/log" || [[ ! $(tail -1 "$out/log") =~ :\ 0/[0-9]+\  ]]; then
         echo "not refused by the list of symbols: status $1, $(tail -1 "$out/log")"
     fi
 }

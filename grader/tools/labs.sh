@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # labs.sh BUILD [LAB] -- tests the checks: for every lab with checks, or one (02), the skeleton earns 0 points with every row TODO, units with empty regions earn 0, and the solution earns all points. Skeletons are generated from solutions/, so that a student's work in labs/ has no influence.
 # Without the emulator a lab with .cu units is skipped, with a note.
-# If the solution misses points only in timed rows (": speed"), the machine may be busy: their steps are graded again, up to four times, with increasing
-# pauses. A row that is still INCONCLUSIVE then is reported as not measured; one that is FAIL, or has fewer points, is a failure.
+# If the solution misses points only in timed rows (": speed") or in rows with ERROR, CRASH or TIMEOUT, the machine may be busy: their steps are graded again, up to four times, with
+# increasing pauses; after a CRASH or TIMEOUT with the same seed, so that an error of the solution comes again. A row that is still INCONCLUSIVE then is reported as not measured; one
+# that is FAIL, or has fewer points, is a failure. A wrong value is one at once.
 set -uo pipefail
 build=$1 passed=0 failed=0 tries=5 pause=${PAUSE:-10} failures=()
 verdict() { # name, condition, the grade's machine line
@@ -17,20 +18,24 @@ grade() { # units, folder for the reports, options: the table into $out, its las
 full() { [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)$ ]] && [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]; }
 # The rows without all their points; a row's note begins two blanks after these.
 missed() { sed -nE "s#^ ($number\.[0-9]+  .*[^ ]) +([A-Z]+) +([0-9.]+)/([0-9.]+)(  .*)?\$#\1|\2|\3|\4|\5#p" <<<"$out" | awk -F'|' '$3 != $4'; }
-# Whether a busy machine can be the cause: timed rows with PASS, FAIL or INCONCLUSIVE, not a row that crashed, nor a wrong value.
-only_races() { [ -n "$(missed)" ] && ! missed | grep -qvE ': speed\|((PASS|FAIL)\|.* [0-9.]+x of .*\(bar |INCONCLUSIVE\|)'; }
+# Whether a busy machine can be the cause: timed rows with PASS, FAIL or INCONCLUSIVE, and rows that did not come to an end; not a wrong value.
+only_races() { [ -n "$(missed)" ] && ! grep -qvE ': speed\|((PASS|FAIL)\|.* [0-9.]+x of .*\(bar |INCONCLUSIVE\|)|\|(ERROR|CRASH|TIMEOUT)\|' <<<"$(missed)"; }
+# The seed of a row that crashed or took too long, as an option.
+same_inputs() { grep -qE '\|(CRASH|TIMEOUT)\|' <<<"$(missed)" && grep -oE 'seed [0-9a-f]+' <<<"$out" | head -1 | sed 's/^/--/'; }
 # race_again STEP: grade that step until it has all its points. One that stays INCONCLUSIVE was not measured, which is no error of the reference.
 race_again() {
-    local try
+    local try again
     for ((try = 1; try < tries; try++)); do
         printf '  %-28s busy, try %d of %d   %s\n' "$number solution" "$try" $tries "$last"
         missed | sed 's/^/      /'
+        read -ra again <<<"$(same_inputs)"
+        [ ${#again[@]} -eq 0 ] || printf '%s\n' "$out" # what crashed, in full
         sleep $((pause * try))
-        grade "solutions/$lab" solution --step "$1"
+        grade "solutions/$lab" solution --step "$1" "${again[@]}"
         if full; then return 0; fi
         only_races || return 1
     done
-    missed | grep -q '|INCONCLUSIVE|' && ! missed | grep -qv '|INCONCLUSIVE|' && printf '  %-28s not measured: %s\n' "$number solution" "$(missed | cut -d'|' -f1)"
+    grep -q '|INCONCLUSIVE|' <<<"$(missed)" && ! grep -qv '|INCONCLUSIVE|' <<<"$(missed)" && printf '  %-28s not measured: %s\n' "$number solution" "$(missed | cut -d'|' -f1)"
 }
 
 for info in labs/"${2:+$2-}"*/lab.json; do

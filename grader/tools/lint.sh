@@ -3,7 +3,7 @@
 #
 #   budgets   .c 400 lines, .cu 350, header 250, function 60; exceptions with their reasons: grader/tools/lint-exceptions
 #   floors    a file includes from its own floor or a lower one (docs/STYLE.md)
-#   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments
+#   left-overs  lines over 120 columns, tabs, trailing blanks, TODO and FIXME comments, pipes into grep -q
 #   layout    clang-format, where it is installed
 # Not checked: labs/ (generated, or a student's work) and grader/attacks/. ROOT=dir lints another tree.
 set -euo pipefail
@@ -113,6 +113,9 @@ leftovers() {
     grep -nP '\t' "${sources[@]}" /dev/null | sed -E 's/^([^:]*:[0-9]+):.*/\1: a tab, use spaces/' || true
     grep -nP '[ \t\r]+$' "${sources[@]}" "${scripts[@]}" /dev/null |
         sed -E 's/^([^:]*:[0-9]+):.*/\1: blanks at the end of the line, remove them/' || true
+    # Under pipefail a writer that is ended by SIGPIPE, since grep -q has seen enough, makes the condition false now and then.
+    grep -nP '[^|]\|\s*grep\s+(-[a-zA-Z]+\s+)*-[a-zA-Z]*q' "${scripts[@]}" /dev/null |
+        sed -E 's/^([^:]*:[0-9]+):.*/\1: a pipe into grep -q, whose writer SIGPIPE may end: use <<<"$(...)"/' || true
     grep -nP '(/\*|//|^\s*\*|^\s*#)\s*(TODO|FIXME|XXX|HACK)\b|\bFIXME\b' "${sources[@]}" "${scripts[@]}" /dev/null |
         grep -vE '^grader/(tools/(strip\.c|lint\.sh)|tests/test_(strip|skeletons|lint)\.sh):' |
         sed -E 's/^([^:]*:[0-9]+):.*/\1: a note of unfinished work, finish it or open an issue/' || true

@@ -9,6 +9,7 @@ mkdir -p $out || exit 1
 step() { echo "==> $1"; shift; "$@" || rc=1; }
 
 step "matmul beside OpenBLAS"               in_root "$build/bin/bench_matmul" --csv $out/matmul.csv
+step "products of bf16 beside oneDNN"       "$build/bin/bench_matmul16" --csv $out/matmul16.csv
 step "products under the roofline"          "$build/bin/bench_roofline" --csv $out/roofline.csv
 step "MNIST epoch beside PyTorch"           minitorch/bench/bench_mnist.sh
 step "where an MNIST step spends time"      "$build/bin/bench_mlp" --csv $out/mlp.csv
@@ -25,6 +26,11 @@ step "GPT-2 124M beside PyTorch"            minitorch/bench/bench_gpt2.sh "$buil
 step "tokenizer beside npm's"               minitorch/bench/bench_tokenizer.sh "$build"
 step "checkpoints beside dd and memcpy"    "$build/bin/bench_ckpt" --csv $out/ckpt.csv
 step "interrupted saves, what saves cost" "$build/bin/faults" --csv $out/waste.csv --svg $out/waste.svg
+if [[ $(ldd "$build/bin/bench_mpi") == *libmpi* ]]; then
+    step "all-reduce beside Open MPI's"     timeout -k 5 120 "$build/bin/bench_mpi" --csv $out/mpi.csv --svg $out/mpi.svg
+else
+    echo "no all-reduce beside Open MPI's: apt-get install libopenmpi-dev openmpi-bin"
+fi
 step "what emulating a GPU costs"           minitorch/bench/bench_emulator.sh "$build"
 
 if command -v gnuplot >/dev/null; then

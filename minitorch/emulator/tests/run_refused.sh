@@ -18,11 +18,11 @@ check() {
     grep -Hn 'REFUSED:' "$1.cu" $(ls "$1.cuh" 2>/dev/null) | while IFS=: read -r file line words; do
         while [[ $words == *"// REFUSED: "* ]]; do
             words=${words#*// REFUSED: }
-            grep -F "$file:$line: error: " "$work/said" | grep -qF -- "${words%% // REFUSED:*}" || echo "$file:$line: not refused: $words"
+            grep -qF -- "${words%% // REFUSED:*}" <<<"$(grep -F "$file:$line: error: " "$work/said")" || echo "$file:$line: not refused: $words"
         done
     done
     while IFS=: read -r file line words; do
-        sed -n "${line}p" "$file" 2>/dev/null | grep -q 'REFUSED:' || echo "unexpected: $file:$line:$words"
+        grep -q 'REFUSED:' <<<"$(sed -n "${line}p" "$file" 2>/dev/null)" || echo "unexpected: $file:$line:$words"
     done < <(grep ': error: ' "$work/said")
 }
 passed=0
