@@ -3,7 +3,8 @@
 #
 # First line of a patch: `# catches: 02.6 softmax: large logits` (step, words of the row's name), then a unified diff of one
 # unit of solutions/NN-name/. A second line `# says: words` names what the row's text must contain: the message for this error.
-# A line `# needs: avx512_bf16` names a flag of the processor (/proc/cpuinfo) without which no row rejects this mutant.
+# A line `# needs: avx512_bf16 sse4a` names flags of the processor (/proc/cpuinfo; only AMD's have sse4a) without which no row
+# rejects this mutant.
 
 # find_patches [LAB]: into the array patches. A lab that cannot be graded here is skipped, with a note, and skipped=yes.
 find_patches() {
@@ -26,11 +27,12 @@ find_patches() {
     done
 }
 
-# runs_here PATCH: whether the processor has what it needs; else a note.
+# runs_here PATCH: whether the processor has all that it needs; else a note.
 runs_here() {
     local flag
-    flag=$(sed -n '1,3s/^# needs: //p' "$1")
-    [ -z "$flag" ] || grep -qwm1 "$flag" /proc/cpuinfo || { echo "  skipped $1: no $flag here" && return 1; }
+    for flag in $(sed -n '1,3s/^# needs: //p' "$1"); do
+        grep -qwm1 "$flag" /proc/cpuinfo || { echo "  skipped $1: no $flag here" && return 1; }
+    done
 }
 
 # apply PATCH FOLDER: the folder's copy of the one unit that the patch names; prints why not.

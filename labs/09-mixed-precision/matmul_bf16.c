@@ -11,8 +11,9 @@
  *         row k+1    c0 c1 c2 ...                      (d0 e0) (d1 e1) (d2 e2) ...
  *         row k+2    d0 d1 d2 ...
  *
- * Without the instruction mt_dot_pairs is two products in f32: the same values, not faster than f32, and the table of
- * kernels takes matmul16.c. Every element of C is summed in the same order of k for any number of threads. */
+ * Without the instruction mt_dot_pairs is two products in f32: the same values, not faster than f32. There, and where
+ * the instruction is slow (mt_pairs_are_fast), the table of kernels takes matmul16.c. Every element of C is summed in
+ * the same order of k for any number of threads. */
 #include "ops/kernels_16bit.h"
 #include "ops/vec.h"
 

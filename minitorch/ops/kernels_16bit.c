@@ -4,7 +4,7 @@
 
 static bool in_pairs(mt_dtype dtype)
 {
-    return MT_DOT_PAIRS && dtype == MT_BF16;
+    return dtype == MT_BF16 && mt_pairs_are_fast();
 }
 
 const char *mt_matmul16_form(mt_dtype dtype)
