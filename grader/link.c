@@ -106,6 +106,8 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     snprintf(calls, sizeof calls, "calls_%.2s", id);
     fprintf(list, "%s/main.o\n", p->worker);
     list_folder(list, p->worker, calls); /* a large lab has several */
+    if (strncmp(id, "14", 2) == 0)       /* its ranks are those of lab 13 */
+        fprintf(list, "%s/calls_13_ranks.o\n%s/calls_13_hub.o\n", p->worker, p->worker);
     for (int i = 0; i < p->folders; i++)
         list_folder(list, p->folder[i], "");
     if (on_device(b, id, whose))

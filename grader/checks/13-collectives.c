@@ -80,22 +80,6 @@ static void describe(mg_run *run, trial *t)
     }
 }
 
-/* Whether the worker's rows can be what ranks did: it also contains the unit. */
-static bool is_possible(const trial *t, int rank)
-{
-    const mg_deeds *d = &t->deeds[rank];
-    if (d->ops < 0 || d->ops > MG_RANKS_OPS)
-        return false;
-    for (int64_t i = 0; i < d->ops; i++) {
-        const int64_t *op = d->op[i], peer = op[MG_OP_PEER];
-        bool waits = op[MG_OP_KIND] == MG_OP_WAIT;
-        if (op[MG_OP_KIND] < MG_OP_SEND || op[MG_OP_KIND] > MG_OP_WAIT || peer < 0 || peer >= (waits ? i : t->ranks) ||
-            op[MG_OP_BYTES] < 0 || (!waits && peer == rank) || (waits && d->op[peer][MG_OP_KIND] == MG_OP_WAIT))
-            return false;
-    }
-    return true;
-}
-
 /* A failure without a fault: ranks wait for each other, or their messages do not fit. */
 static void judge_failure(mg_run *run, trial *t, int rank)
 {
@@ -124,7 +108,7 @@ bool mg_13_call(mg_run *run, trial *t)
         snprintf(name, sizeof name, "data of rank %d", rank);
         t->got[rank] = mg_result(run, name);
         t->deeds[rank] = (mg_deeds){ .op = op + (ptrdiff_t)rank * MG_RANKS_OPS, .ops = t->result[2 * rank + 1] };
-        if (!is_possible(t, rank)) {
+        if (!mg_13_is_possible(&t->deeds[rank], rank, t->ranks)) {
             mg_fail(run, "rank %d: what the worker says of its messages is impossible", rank);
             return false;
         }

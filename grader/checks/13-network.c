@@ -20,6 +20,24 @@ typedef struct world {
     double now[MG_RANKS], sends_until[MG_RANKS], receives_until[MG_RANKS];
 } world;
 
+bool mg_13_is_possible(const mg_deeds *d, int rank, int ranks)
+{
+    if (d->ops < 0 || d->ops > MG_RANKS_OPS)
+        return false;
+    for (int64_t i = 0; i < d->ops; i++) {
+        const int64_t *op = d->op[i], kind = op[MG_OP_KIND], peer = op[MG_OP_PEER];
+        bool waits = kind == MG_OP_WAIT, works = kind == MG_OP_WORK;
+        if (kind < MG_OP_SEND || kind > MG_OP_WORK || peer < 0 ||
+            peer >= (waits   ? i
+                     : works ? 2
+                             : ranks) ||
+            op[MG_OP_BYTES] < 0 || (!waits && !works && peer == rank) ||
+            (waits && d->op[peer][MG_OP_KIND] >= MG_OP_WAIT))
+            return false;
+    }
+    return true;
+}
+
 /* The first message of `peer` that has begun, goes the other way, and has no partner yet. */
 static int64_t partner_of(const world *w, int rank, const int64_t *op)
 {
@@ -27,7 +45,7 @@ static int64_t partner_of(const world *w, int rank, const int64_t *op)
     for (int64_t i = 0; i < w->at[peer]; i++) {
         const int64_t *other = w->deeds[peer].op[i];
         if (w->post[peer][i].begun && !w->post[peer][i].paired && other[MG_OP_KIND] != op[MG_OP_KIND] &&
-            other[MG_OP_PEER] == rank)
+            other[MG_OP_PEER] == rank && other[MG_OP_COMM] == op[MG_OP_COMM])
             return i;
     }
     return -1;
@@ -61,6 +79,8 @@ static void step(world *w, int rank)
     const int64_t *op = w->deeds[rank].op[w->at[rank]];
     if (op[MG_OP_KIND] == MG_OP_WAIT)
         w->now[rank] = fmax(w->now[rank], w->post[rank][op[MG_OP_PEER]].ends);
+    else if (op[MG_OP_KIND] == MG_OP_WORK)
+        w->now[rank] += w->deeds[rank].work[op[MG_WORK_BACKWARD]];
     else
         begin(w, rank);
     w->at[rank]++;

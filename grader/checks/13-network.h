@@ -16,13 +16,18 @@ typedef struct mg_network {
 typedef struct mg_deeds {
     const mg_op *op;
     int64_t ops;
+    double work[2];                          /* seconds of a forward, of a backward */
     int64_t sends, sent, receives, received; /* messages and bytes */
     double ends;                             /* when it has made its last operation */
     int64_t waits;                           /* the operation in which it waits for ever; -1: none */
 } mg_deeds;
 
+/* mg_13_is_possible -- whether the rows can be what rank did: the worker also contains the unit. */
+bool mg_13_is_possible(const mg_deeds *d, int rank, int ranks);
+
 /* mg_13_replay -- runs the operations of all ranks: a rank sends one message at a time and receives one at a time, a
- * message begins when both have begun it, and nothing else takes time. The seconds until the last rank has ended. */
+ * message begins when both have begun it, and but for work nothing else takes time. The seconds until the last rank has
+ * ended. */
 double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network);
 
 /* mg_13_say_deadlock -- the ranks that wait for ever, in words. */

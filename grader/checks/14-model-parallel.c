@@ -1,4 +1,4 @@
-/* 14-model-parallel.c -- the rows of lab 14. How they run: 14-mesh.c, 14-schedule.c, 14-partition.c. */
+/* 14-model-parallel.c -- the rows of lab 14. How they run: 14-mesh.c, 14-schedule.c, 14-partition.c, 14-pipe.c. */
 #include "checks/14-model-parallel.h"
 
 // clang-format off
@@ -45,11 +45,38 @@ static const partition_case partition_cases[] = {
       PARTITION_EDGES },
 };
 
+/* ---- 14.9 to 14.11 the run of a pipeline */
+static const pipe_case run_cases[] = {
+    { { 2, "losses", "x is what the part before has sent; the last rank adds 1 / micro of each loss" }, PIPE_LOSS },
+    { { 2, "order and messages", "all actions of the schedule; an activation or a gradient a part and micro-batch" },
+      PIPE_MESSAGES },
+    { { 2, "time", "the receive of the next action begins before this one computes; sends get a handle" }, PIPE_TIME },
+    { { 2, "4 stages and 8 micro-batches", "33 units; with messages of 0.1 33.6 and 34.6; 8, 8, 8, 8 and 4, 3, 2, 1" },
+      PIPE_BOOK },
+    { { 1, "a message fails", "return its status at once; the next step fails, too" }, PIPE_FAILS },
+    { { 1, "no such pipeline", "mt_pipe_new refuses what mt_pipe_schedule refuses, and chunks on one rank" },
+      PIPE_REFUSED },
+};
+static const pipe_case backward_cases[] = {
+    { { 3, "gradients", "backward from y of the same micro-batch and chunk, with what the next part has sent" },
+      PIPE_GRADIENTS },
+    { { 1, "two steps", "gradients are added to those of the step before, and no slot keeps anything" }, PIPE_AGAIN },
+    { { 2, "live micro-batches", "a slot is emptied by its backward, and not before or later" }, PIPE_LIVE },
+};
+static const pipe_case tied_cases[] = {
+    { { 2, "gradients", "both ends add what the other has; with one rank there is nothing to add" }, PIPE_GRADIENTS },
+    { { 1, "messages", "one more message at both ends, and none in between" }, PIPE_MESSAGES },
+    { { 1, "a message fails", "return its status at once; the next step fails, too" }, PIPE_FAILS },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("14.1", "mesh", mg_14_mesh, mesh_cases),
     MG_GROUP("14.6", "schedule", mg_14_schedule, schedule_cases),
     MG_GROUP("14.7", "interleaved", mg_14_schedule, interleaved_cases),
     MG_GROUP("14.8", "partition", mg_14_partition, partition_cases),
+    MG_GROUP("14.9", "pipeline", mg_14_pipe, run_cases),
+    MG_GROUP("14.10", "backward", mg_14_pipe, backward_cases),
+    MG_GROUP("14.11", "tied", mg_14_tied, tied_cases),
 };
 
 // clang-format on

@@ -77,3 +77,39 @@ Test(network, a_rank_that_is_waited_for_and_has_left)
     mg_13_say_deadlock(words, sizeof words, deeds, 2);
     cr_expect_str_eq(words, "rank 0 to receive from rank 1");
 }
+
+Test(network, work_takes_time)
+{
+    const mg_op a[] = { { MG_OP_WORK, 0 }, SEND(1), WAIT(1) }, b[] = { RECV(0), { MG_OP_WORK, 1 }, WAIT(0) };
+    mg_deeds deeds[] = { { .op = a, .ops = 3, .work = { 4, 50 } }, { .op = b, .ops = 3, .work = { 50, 5 } } };
+    cr_expect_eq(mg_13_replay(deeds, 2, network), 6, "4 of a forward, 2 of the message that begins then");
+    deeds[0].work[0] = 2;
+    cr_expect_eq(mg_13_replay(deeds, 2, network), 5, "the message arrives during the backward");
+    cr_expect_eq(deeds[1].receives, 1);
+}
+
+Test(network, messages_of_two_communicators_do_not_meet)
+{
+    const mg_op a[] = { { MG_OP_SEND, 1, 0, 0, MT_OK, 1 }, { MG_OP_SEND, 1, 100, 0, MT_OK, 2 }, WAIT(0), WAIT(1) };
+    const mg_op b[] = { { MG_OP_RECV, 0, 100, 0, MT_OK, 2 }, WAIT(0), { MG_OP_RECV, 0, 0, 0, MT_OK, 1 }, WAIT(2) };
+    mg_deeds deeds[] = { DEEDS(a), DEEDS(b) };
+    cr_expect_eq(mg_13_replay(deeds, 2, network), 3);
+    cr_expect_eq(deeds[0].waits, -1);
+    const mg_op c[] = { { MG_OP_RECV, 0, 100, 0, MT_OK, 3 }, WAIT(0) };
+    mg_deeds other[] = { DEEDS(a), DEEDS(c) };
+    mg_13_replay(other, 2, network);
+    cr_expect_eq(other[1].waits, 1);
+}
+
+Test(network, rows_that_no_rank_makes)
+{
+    const mg_op work_of_three[] = { { MG_OP_WORK, 2 } }, wait_for_work[] = { { MG_OP_WORK, 0 }, WAIT(0) };
+    const mg_op wait_for_wait[] = { SEND(1), WAIT(0), WAIT(1) }, to_itself[] = { SEND(0) },
+                good[] = { SEND(1), WAIT(0) };
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(work_of_three), 0, 2));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(wait_for_work), 0, 2));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(wait_for_wait), 0, 2));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(to_itself), 0, 2));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 1), "there is no rank 1");
+    cr_expect(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 2));
+}

@@ -1,4 +1,4 @@
-/* calls_13.h -- how calls of lab 13 run: as ranks whose messages are noted (worker/ranks.h). */
+/* calls_13.h -- how calls of labs 13 and 14 run: as ranks whose messages are noted (worker/ranks.h). */
 #ifndef MG_WORKER_CALLS_13_H
 #define MG_WORKER_CALLS_13_H
 
@@ -22,6 +22,10 @@ typedef mt_status (*mg_rank)(mt_comm *comm, void *data, const int64_t *numbers);
 /* mg_on_ranks -- each rank runs `rank` on an array of its own. Arguments of the call:
  * status, operations [P,2], messages [P,words], operations [P,most,columns]; numbers; the array of each rank */
 void mg_on_ranks(const mg_value *v, mg_rank rank);
+
+/* mg_ranks_work -- notes that a part of a pipeline is computed, in the row of the rank whose first communicator comm
+ * is; live: micro-batches after it in a forward, before it in a backward. */
+void mg_ranks_work(mt_comm *comm, bool backward, int64_t micro, int64_t chunk, int64_t live);
 
 /* mg_ranks_clock -- the clock of the ranks that run. */
 mt_clock *mg_ranks_clock(void);

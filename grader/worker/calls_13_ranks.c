@@ -6,48 +6,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct recorder recorder;
+typedef struct journal journal;
 
 /* A message that has begun. */
 typedef struct message {
     mt_request base;
-    recorder *owner;
+    journal *owner;
     mt_request *inner;
     uint32_t *changed; /* which receiving it adds one to, or NULL */
 } message;
 
-/* One rank's communicator. */
-struct recorder {
-    mt_comm base;
-    mt_comm *inner;
+/* What one rank does, on all its communicators. */
+struct journal {
+    int rank, comms;
     const int64_t *numbers;
     const char *data;
     int64_t (*op)[MG_OP_COLUMNS], ops, begun, receives;
     message message[MG_RANKS_OPS]; /* by the row in which it began */
 };
 
-static int64_t note(recorder *r, int64_t kind, int64_t peer, int64_t bytes, int64_t at)
+/* One rank's communicator. */
+typedef struct recorder {
+    mt_comm base;
+    mt_comm *inner;
+    journal *journal;
+    int number;            /* 0: the first */
+    int64_t its[MG_RANKS]; /* what its ranks are in the first */
+} recorder;
+
+static int64_t note(journal *j, const int64_t row[MG_OP_COLUMNS])
 {
-    MT_CHECK(r->ops < MG_RANKS_OPS, "rank %d of %d: more than %d calls of messages", r->base.rank, r->base.size,
-             MG_RANKS_OPS);
-    memcpy(r->op[r->ops], (int64_t[]){ kind, peer, bytes, at, MT_OK }, sizeof *r->op);
-    return r->ops++;
+    MT_CHECK(j->ops < MG_RANKS_OPS, "rank %d: more than %d calls of messages", j->rank, MG_RANKS_OPS);
+    memcpy(j->op[j->ops], row, sizeof *j->op);
+    return j->ops++;
 }
 
-static bool has_fault(const recorder *r, int64_t fault, int64_t number)
+void mg_ranks_work(mt_comm *comm, bool backward, int64_t micro, int64_t chunk, int64_t live)
 {
-    return r->numbers[MG_CALL_FAULT] == fault && r->numbers[MG_CALL_WHO] == r->base.rank &&
-           r->numbers[MG_CALL_MESSAGE] == number;
+    note(((recorder *)comm)->journal, (int64_t[]){ MG_OP_WORK, backward, micro, chunk, MT_OK, live });
+}
+
+static bool has_fault(const journal *j, int64_t fault, int64_t number)
+{
+    return j->numbers[MG_CALL_FAULT] == fault && j->numbers[MG_CALL_WHO] == j->rank &&
+           j->numbers[MG_CALL_MESSAGE] == number;
 }
 
 static mt_status wait_for(mt_request *request)
 {
     message *m = (message *)request;
-    recorder *r = m->owner;
-    int64_t row = note(r, MG_OP_WAIT, m - r->message, 0, 0);
+    journal *j = m->owner;
+    int64_t row = note(j, (int64_t[]){ MG_OP_WAIT, m - j->message, 0, 0, MT_OK, 0 });
     mt_status status = mt_wait(m->inner);
     m->inner = NULL;
-    r->op[row][MG_OP_STATUS] = status;
+    j->op[row][MG_OP_STATUS] = status;
     if (status == MT_OK && m->changed)
         ++*m->changed;
     return status;
@@ -56,18 +68,19 @@ static mt_status wait_for(mt_request *request)
 static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
     recorder *r = (recorder *)comm;
-    bool elsewhere = data < r->data;
-    int64_t row = note(r, is_send ? MG_OP_SEND : MG_OP_RECV, peer, bytes, elsewhere ? -1 : data - r->data);
-    message *m = &r->message[row];
-    *m = (message){ .base.wait = wait_for, .owner = r };
-    if (has_fault(r, MG_FAULT_FAILS, r->begun++)) {
-        r->op[row][MG_OP_STATUS] = MT_ERR_UNAVAILABLE;
-        return mt_fail(MT_ERR_UNAVAILABLE, "rank %d: its message to or from rank %d fails", comm->rank, peer);
+    journal *j = r->journal;
+    int64_t at = data < j->data ? -1 : data - j->data;
+    int64_t row = note(j, (int64_t[]){ is_send ? MG_OP_SEND : MG_OP_RECV, r->its[peer], bytes, at, MT_OK, r->number });
+    message *m = &j->message[row];
+    *m = (message){ .base.wait = wait_for, .owner = j };
+    if (has_fault(j, MG_FAULT_FAILS, j->begun++)) {
+        j->op[row][MG_OP_STATUS] = MT_ERR_UNAVAILABLE;
+        return mt_fail(MT_ERR_UNAVAILABLE, "rank %d: its message to or from rank %d fails", j->rank, (int)r->its[peer]);
     }
-    if (!is_send && has_fault(r, MG_FAULT_CHANGES, r->receives++) && bytes >= (int64_t)sizeof *m->changed)
+    if (!is_send && has_fault(j, MG_FAULT_CHANGES, j->receives++) && bytes >= (int64_t)sizeof *m->changed)
         m->changed = (uint32_t *)data + bytes / (int64_t)sizeof *m->changed / 2;
     const mt_comm_engine *engine = r->inner->engine;
-    int64_t moved = r->numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? 0 : bytes;
+    int64_t moved = j->numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? 0 : bytes;
     mt_status status = is_send ? engine->send(r->inner, data, moved, peer, &m->inner)
                                : engine->recv(r->inner, data, moved, peer, &m->inner);
     if (status != MT_OK || !request)
@@ -89,13 +102,44 @@ static mt_status recv_noted(mt_comm *comm, void *data, int64_t bytes, int from, 
 static mt_status refuse(mt_comm *comm, const mt_collective *call, mt_request **request)
 {
     (void)call, (void)request;
-    MT_CHECK(false, "rank %d: a unit that implements collectives has mt_send and mt_recv only", comm->rank);
+    MT_CHECK(false, "rank %d: this unit has mt_send and mt_recv only", comm->rank);
     return MT_ERR_ARGUMENT;
 }
 
-static const mt_comm_engine recording = {
-    .name = "recording", .collective = refuse, .send = send_noted, .recv = recv_noted
-};
+static mt_status split(mt_comm **out, mt_comm *comm, int color, int key);
+
+static void leave(mt_comm *comm)
+{
+    recorder *r = (recorder *)comm;
+    MT_CHECK(r->number > 0, "rank %d frees the communicator that it was lent", comm->rank);
+    mt_comm_free(r->inner);
+    free(r);
+}
+
+static const mt_comm_engine recording = { "recording", refuse, send_noted, recv_noted, split, leave };
+
+static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
+{
+    recorder *r = (recorder *)comm, *made = calloc(1, sizeof *made);
+    mt_comm *inner = NULL;
+    MT_CHECK(made, "out of memory");
+    mt_status status = mt_comm_split(&inner, r->inner, color, key);
+    if (status == MT_OK) {
+        *made =
+            (recorder){ { .rank = inner->rank, .size = inner->size, .engine = &recording, .network = comm->network },
+                        .inner = inner,
+                        .journal = r->journal,
+                        .number = ++r->journal->comms };
+        status = mt_all_gather(inner, made->its, &r->its[comm->rank], 1, MT_I64, NULL);
+    }
+    if (status == MT_OK) {
+        *out = &made->base;
+        return MT_OK;
+    }
+    mt_comm_free(inner);
+    free(made);
+    return status;
+}
 
 /* ---- all ranks ---------------------------------------------------------------------------------- */
 
@@ -111,24 +155,27 @@ mt_clock *mg_ranks_clock(void)
 typedef struct job {
     const mg_value *v;
     mg_rank rank;
-    recorder *recorders;
+    journal *journals;
 } job;
 
 static mt_status run_rank(mt_comm *comm, void *user)
 {
-    job *j = user;
-    const mg_value *v = j->v;
+    job *one = user;
+    const mg_value *v = one->v;
     int rank = comm->rank;
-    recorder *r = &j->recorders[rank];
+    journal *j = &one->journals[rank];
+    const int64_t *numbers = v[NUMBERS].i64s;
     char *far = (char *)((uintptr_t)1 << 45), *data = v[DATA + rank].ptr; /* far: an address that is never used */
-    *r = (recorder){ .inner = comm, .numbers = v[NUMBERS].i64s };
-    r->base = (mt_comm){ .rank = rank, .size = comm->size, .engine = &recording };
-    r->base.network = (mt_network){ mg_number(r->numbers[MG_CALL_LATENCY]), mg_number(r->numbers[MG_CALL_BYTE_TIME]) };
-    r->op = (int64_t(*)[MG_OP_COLUMNS])v[OPS].i64s + (ptrdiff_t)rank * MG_RANKS_OPS;
-    r->data = r->numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? far : data;
-    mt_status status = j->rank(&r->base, (char *)r->data, r->numbers);
+    *j = (journal){ .rank = rank, .numbers = numbers };
+    j->op = (int64_t(*)[MG_OP_COLUMNS])v[OPS].i64s + (ptrdiff_t)rank * MG_RANKS_OPS;
+    j->data = numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? far : data;
+    recorder r = { { .rank = rank, .size = comm->size, .engine = &recording }, comm, j, 0, { 0 } };
+    r.base.network = (mt_network){ mg_number(numbers[MG_CALL_LATENCY]), mg_number(numbers[MG_CALL_BYTE_TIME]) };
+    for (int other = 0; other < comm->size; other++)
+        r.its[other] = other;
+    mt_status status = one->rank(&r.base, (char *)j->data, numbers);
     v[RESULT].i64s[2 * rank] = status;
-    v[RESULT].i64s[2 * rank + 1] = r->ops;
+    v[RESULT].i64s[2 * rank + 1] = j->ops;
     snprintf((char *)v[WORDS].u8 + (ptrdiff_t)rank * MG_RANKS_WORDS, MG_RANKS_WORDS, "%s",
              status == MT_OK ? "" : mt_last_error());
     return status;
@@ -137,11 +184,11 @@ static mt_status run_rank(mt_comm *comm, void *user)
 void mg_on_ranks(const mg_value *v, mg_rank rank)
 {
     int size = (int)(v[RESULT].count / 2);
-    job j = { v, rank, calloc((size_t)size, sizeof *j.recorders) };
+    job one = { v, rank, calloc((size_t)size, sizeof *one.journals) };
     mt_wires wires = { .clock = mt_clock_sim_new(), .deadline = MG_RANKS_DEADLINE };
-    MT_CHECK(j.recorders, "out of memory");
+    MT_CHECK(one.journals, "out of memory");
     now = wires.clock;
-    mt_ranks_run(size, &wires, run_rank, &j); /* what each said is in its result */
+    mt_ranks_run(size, &wires, run_rank, &one); /* what each said is in its result */
     mt_clock_sim_free(wires.clock);
-    free(j.recorders);
+    free(one.journals);
 }

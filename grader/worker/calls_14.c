@@ -95,5 +95,6 @@ const mg_function mg_calls_14[] = {
     { "mt_mesh_new", mg_call_mesh },
     { "mt_pipe_schedule", mg_call_pipe_schedule },
     { "mt_pipe_partition", mg_call_pipe_partition },
+    { "mt_pipe_step", mg_call_pipe_step },
     { NULL, NULL },
 };

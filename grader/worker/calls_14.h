@@ -8,5 +8,6 @@
 void mg_call_mesh(const mg_value *v);
 void mg_call_pipe_schedule(const mg_value *v);
 void mg_call_pipe_partition(const mg_value *v);
+void mg_call_pipe_step(const mg_value *v);
 
 #endif

@@ -1,14 +1,15 @@
-/* ranks.h -- how the checks of lab 13 learn what ranks do: each operation of a rank is a row of numbers.
+/* ranks.h -- how the checks of labs 13 and 14 learn what ranks do: each operation of a rank is a row of numbers.
  *
  * The unit's communicator is one of the worker, which notes each message when it begins and when somebody has waited
  * for it, and passes it on to dist/threads.h. Messages take no time there: the checker has a network of its own, on
- * which the rows are run again (checks/13-network.h). A blocking call is a begin and a wait. */
+ * which the rows are run again (checks/13-network.h). A blocking call is a begin and a wait. The messages of a
+ * communicator that the unit splits off are noted, too. */
 #ifndef MG_WORKER_RANKS_H
 #define MG_WORKER_RANKS_H
 
 enum {
     MG_RANKS = 8,
-    MG_RANKS_OPS = 128, /* of one rank, at most */
+    MG_RANKS_OPS = 384, /* of one rank, at most */
     MG_RANKS_WORDS = 160,
     MG_RANKS_DEADLINE = 1, /* seconds: after that a rank that waits for ever gets an error */
 };
@@ -20,10 +21,14 @@ enum {
     MG_OP_BYTES, /* not of a wait, and so the next one */
     MG_OP_AT,    /* where its buffer begins, in bytes from the beginning of the rank's array; negative: elsewhere */
     MG_OP_STATUS,
+    MG_OP_COMM, /* of a message: 0: the communicator that the unit got, 1: the first that was split, ... */
     MG_OP_COLUMNS,
 };
 
-enum { MG_OP_SEND, MG_OP_RECV, MG_OP_WAIT };
+enum { MG_OP_SEND, MG_OP_RECV, MG_OP_WAIT, MG_OP_WORK };
+
+/* The columns of a row of work, a part of a pipeline for one micro-batch. */
+enum { MG_WORK_BACKWARD = MG_OP_PEER, MG_WORK_MICRO, MG_WORK_CHUNK, MG_WORK_LIVE = MG_OP_COMM };
 
 /* The numbers of a call. */
 enum {
