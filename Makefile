@@ -76,7 +76,7 @@ MPI_PROGRAMS := $(addprefix $(B)/bin/,check_mpi train_gpt2 bench_mpi)
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
 .PHONY: all apps grader reference help docs deps demo test unit unit-programs lab grade debug progress skeletons check-skeletons mutants mutate mutate-sample variants seeds steady attacks lint map \
-        check-map bench compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
+        check-map bench cluster compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -176,6 +176,7 @@ help:
 	'make generate           generate text with that model; ARGS="--prompt ROMEO:"' \
 	'make bench LAB=01       run the programs that measure a lab on your units (MINE= on the reference'"'"'s); BENCH=name picks one' \
 	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
+	'make cluster            four hosts and a two-node Slurm on this machine (root): all-reduces and training on them' \
 	'make gpu-check          on a machine with a GPU: build, check, count and measure; one report' \
 	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
 	'make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects' \
@@ -291,6 +292,9 @@ bench: data-or-standin $(patsubst %,$(B)/bin/%,$(filter-out %.sh,$(BENCH)))
 	@rc=0; $(foreach b,$(BENCH),echo '==> $(b) with $(call unit_dir,$(lab))'; \
 	    $(if $(filter %.sh,$(b)),minitorch/bench/$(b) $(call unit_dir,$(lab)),$(B)/bin/$(b)) $(ARGS) || rc=$$?;) exit $$rc
 endif
+
+cluster: apps
+	@minitorch/bench/cluster.sh $(ARGS) $(B)
 
 clean:
 	rm -rf build

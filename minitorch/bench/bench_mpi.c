@@ -3,7 +3,7 @@
  *     build/release/bin/bench_mpi --ranks 2                    starts the ranks by mpirun
  *     mpirun -n 4 build/release/bin/bench_mpi --csv FILE --svg FILE
  *
- * A time is the least of several rounds, of the slowest rank, from a barrier on; the four take turns in each round.
+ * A time is the least of several rounds, of the slowest rank, from a barrier on; all take turns in each round.
  * `chosen` is mt_all_reduce, with the network that messages between ranks 0 and 1 were measured to have. */
 #include "bench/bench.h"
 #include "dist/collectives.h"
@@ -52,12 +52,10 @@ static const struct {
     const char *name;
     all_reduce_fn reduce;
 } ways[] = {
-    { "ring", mt_ring_all_reduce },
-    { "doubling", mt_doubling_all_reduce },
-    { "chosen", chosen },
-    { "Open MPI", theirs },
+    { "ring", mt_ring_all_reduce }, { "tree", mt_tree_all_reduce }, { "doubling", mt_doubling_all_reduce },
+    { "chosen", chosen },           { "Open MPI", theirs },
 };
-enum { WAYS = MT_COUNT(ways) };
+enum { CHOSEN = 3, THEIRS, WAYS };
 
 static void must(mt_status status)
 {
@@ -122,7 +120,6 @@ static void time_ways(double least[WAYS], mt_comm *comm, int64_t bytes)
 
 static void print_row(mt_comm *comm, int64_t bytes, FILE *csv)
 {
-    static const char *const names[] = { "ring", "tree", "doubling" };
     double least[WAYS];
     time_ways(least, comm, bytes);
     if (comm->rank > 0)
@@ -135,7 +132,8 @@ static void print_row(mt_comm *comm, int64_t bytes, FILE *csv)
         if (csv)
             fprintf(csv, ",%.6g", (double)bytes / least[way] * 1e-9);
     }
-    printf(" %8.2f  %s\n", least[2] / least[3], names[mt_collective_pick(comm->size, bytes, &comm->network)]);
+    printf(" %8.2f  %s\n", least[CHOSEN] / least[THEIRS],
+           ways[mt_collective_pick(comm->size, bytes, &comm->network)].name);
     fflush(stdout);
     if (csv)
         fprintf(csv, "\n");
@@ -147,15 +145,19 @@ static mt_status bench(mt_comm *comm, const options *o)
                                     .x = "log2_bytes",
                                     .left = "GB/s",
                                     .line = { { "ring", "ring", MT_CURVE_LEFT },
+                                              { "tree", "tree", MT_CURVE_LEFT },
                                               { "doubling", "doubling", MT_CURVE_LEFT },
                                               { "open_mpi", "Open MPI", MT_CURVE_LEFT } } };
     bool first = comm->rank == 0;
-    FILE *csv = first ? bench_csv_open(o->csv, "bytes,log2_bytes,ring,doubling,chosen,open_mpi") : NULL;
+    FILE *csv = first ? bench_csv_open(o->csv, "bytes,log2_bytes,ring,tree,doubling,chosen,open_mpi") : NULL;
     measure(comm);
-    if (first)
-        printf("%s; %d ranks, latency %.3g us, %.3g ns a byte: ms of an all-reduce\n%10s %12s %12s %12s %12s %8s\n",
-               bench_machine(), comm->size, comm->network.latency * 1e6, comm->network.byte_time * 1e9, "bytes",
-               ways[0].name, ways[1].name, ways[2].name, ways[3].name, "ratio");
+    if (first) {
+        printf("%s; %d ranks, latency %.3g us, %.3g ns a byte: ms of an all-reduce\n%10s", bench_machine(), comm->size,
+               comm->network.latency * 1e6, comm->network.byte_time * 1e9, "bytes");
+        for (int way = 0; way < WAYS; way++)
+            printf(" %12s", ways[way].name);
+        printf(" %8s\n", "ratio");
+    }
     for (int64_t bytes = o->smallest; bytes <= o->largest; bytes *= 4)
         print_row(comm, bytes, csv);
     bench_csv_close(csv, o->csv);

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# make cluster: what it would do, and what it refuses, in words. The hosts themselves are tested by running it, as root.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+dir=$(mktemp -d) passed=0 failed=0
+trap 'rm -rf "$dir"' EXIT
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
+said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
+count() { [ "$(grep -cE -- "$2" "$dir/log")" -eq "$1" ] && ok || bad "not $1 times \"$2\""; }
+mine() { find /tmp /run/netns /sys/class/net -maxdepth 1 \( -name "minitorch-cluster.*" -o -name "mtn*" \) 2>/dev/null | sort; true; }
+
+mine >"$dir/before"
+RATE=200mbit minitorch/bench/cluster.sh --dry-run build/release >"$dir/log" 2>&1 && ok || bad "a dry run"
+count 4 '^    ip netns add mtn[0-3]$'
+count 4 '^    tc -n mtn[0-3] qdisc add dev lan root tbf rate 200mbit '
+count 4 '^    tc qdisc add dev mtnv[0-3] root tbf rate 200mbit '
+said 'mpirun .* -H mtn0:1,mtn1:1,mtn2:1,mtn3:1 .*bench_mpi'
+said 'mpirun .*/bin/train_gpt2$'
+count 2 '^NodeName=mtn[01] NodeAddr=10\.213\.77\.1[01] '
+count 2 ' slurmd -N mtn[01]$'
+said 'srun --mpi=pmix -N 2 -n 2 .*/bin/train_gpt2$'
+said 'cluster: nothing was changed'
+
+if [ "$(id -u)" -eq 0 ]; then nobody=(setpriv --reuid 65534 --clear-groups); else nobody=(); fi
+"${nobody[@]}" minitorch/bench/cluster.sh build/release >"$dir/log" 2>&1 && bad "ran without root" ||
+    said 'only root can make: sudo make cluster'
+minitorch/bench/cluster.sh --tea >"$dir/log" 2>&1 && bad "knows --tea" || said 'there is no option --tea'
+minitorch/bench/cluster.sh --dry-run build/none >"$dir/log" 2>&1 && bad "knows build/none" || said 'build/none has no programs: run make'
+mine | diff "$dir/before" - >"$dir/log" && ok || bad "left behind"
+echo "cluster: $passed passed, $failed failed"
+[ $failed -eq 0 ]
