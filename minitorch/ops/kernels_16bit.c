@@ -1,4 +1,4 @@
-/* kernels_16bit.c -- the CPU's table of the kernels for 16-bit floats, with the faster product for each type. */
+/* kernels_16bit.c -- the CPU's table of the kernels for 16-bit floats, with the fastest product for each type. */
 #include "ops/kernels_16bit.h"
 #include "ops/vec.h"
 
@@ -9,12 +9,17 @@ static bool in_pairs(mt_dtype dtype)
 
 const char *mt_matmul16_form(mt_dtype dtype)
 {
+    if (dtype == MT_BF16 && mt_has_amx())
+        return "multiplied in tiles (AMX)";
     return in_pairs(dtype) ? "multiplied in pairs (vdpbf16ps)" : "widened to f32 in blocks";
 }
 
 static void matmul16(float *c, const void *a, const void *b, mt_dtype dtype, const mt_matmul_dims *dims)
 {
-    if (in_pairs(dtype))
+    enum { ENOUGH = 16 }; /* a tile of AMX is mostly empty below */
+    if (dtype == MT_BF16 && mt_min(dims->M, dims->N) >= ENOUGH && mt_has_amx())
+        mt_matmul_amx(c, a, b, dims);
+    else if (in_pairs(dtype))
         mt_matmul_bf16_cpu(c, a, b, dims);
     else
         mt_matmul16_cpu(c, a, b, dtype, dims);

@@ -28,8 +28,13 @@ void mt_matmul16_cpu(float *c, const void *a, const void *b, mt_dtype dtype, con
  * Unit: solutions/09-mixed-precision/matmul_bf16.c   Lab 09.10 */
 void mt_matmul_bf16_cpu(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul_dims *dims);
 
-/* mt_matmul16_form -- how the CPU's table multiplies this type, in words: in pairs where the processor is fast with
- * them (bf16: mt_pairs_are_fast, ops/vec.h), else widened. */
+/* mt_matmul_amx -- as mt_matmul_bf16_cpu, by tiles of AMX. Aborts where mt_has_amx() is false.
+ * mt_has_amx -- has the processor AMX, and does the system give it to this process? */
+void mt_matmul_amx(float *c, const mt_bf16 *a, const mt_bf16 *b, const mt_matmul_dims *dims);
+bool mt_has_amx(void);
+
+/* mt_matmul16_form -- how the CPU's table multiplies this type, in words: bf16 in tiles where there is AMX, or in pairs
+ * where the processor is fast with them (mt_pairs_are_fast, ops/vec.h); else widened. */
 const char *mt_matmul16_form(mt_dtype dtype);
 
 /* clang-format off */

@@ -1,6 +1,7 @@
 /* test_16bit.c -- conversions of arrays against those of single numbers, and products of 16-bit matrices against
  * double. */
 #include "ops/kernels_16bit.h"
+#include "ops/vec.h"
 
 #include "core/rng.h"
 
@@ -77,11 +78,13 @@ static uint16_t *random_bits(mt_rng *rng, int64_t n, mt_dtype dtype)
 }
 
 /* What form a product has: bits. */
-enum { TRANS_A = 1, TRANS_B = 2, ADDED = 4, F16 = 8, FORMS = 16, PAIRS = 16 };
+enum { TRANS_A = 1, TRANS_B = 2, ADDED = 4, F16 = 8, FORMS = 16, PAIRS = 16, AMX = 32 };
 
 static void multiply(float *c, const uint16_t *a, const uint16_t *b, const mt_matmul_dims *d, int form)
 {
-    if (form & PAIRS)
+    if (form & AMX)
+        mt_matmul_amx(c, (const mt_bf16 *)a, (const mt_bf16 *)b, d);
+    else if (form & PAIRS)
         mt_matmul_bf16_cpu(c, (const mt_bf16 *)a, (const mt_bf16 *)b, d);
     else
         mt_matmul16_cpu(c, a, b, form & F16 ? MT_F16 : MT_BF16, d);
@@ -144,6 +147,20 @@ Test(matmul_bf16, values_of_every_form)
             check_product(&rng, size[s][0], size[s][1], size[s][2], PAIRS | form);
 }
 
+/* Sizes around a tile (16 x 16 x 32), a square (32 x 32), a panel (768 of K) and a block (320 rows). */
+Test(matmul_amx, values_of_every_form)
+{
+    static const int64_t size[][3] = { { 1, 1, 1 },     { 0, 3, 2 },    { 3, 0, 2 },    { 2, 3, 0 },
+                                       { 31, 33, 7 },   { 16, 48, 33 }, { 32, 32, 64 }, { 43, 17, 801 },
+                                       { 335, 64, 31 }, { 3, 270, 37 }, { 641, 33, 2 }, { 15, 16, 1537 } };
+    mt_rng rng = mt_rng_new(8, 0);
+    if (!mt_has_amx())
+        cr_skip_test("no AMX here");
+    for (int s = 0; s < MT_COUNT(size); s++)
+        for (int form = 0; form < F16; form++)
+            check_product(&rng, size[s][0], size[s][1], size[s][2], AMX | form);
+}
+
 /* A subnormal bf16 counts as what it is, or as 0 where the instruction says so, in both numbers of a pair. */
 Test(matmul_bf16, subnormal_operands_are_exact_or_zero)
 {
@@ -156,19 +173,22 @@ Test(matmul_bf16, subnormal_operands_are_exact_or_zero)
     }
 }
 
-/* The table's product is the one that it says it is. */
-Test(matmul16, the_table_multiplies_pairs_where_it_says_so)
+/* The table's product is the one that it says it is; AMX only for what fills a tile. */
+Test(matmul16, the_table_multiplies_as_it_says)
 {
-    enum { N = 40, K = 301 };
+    enum { M = 16, N = 40, K = 301 };
     mt_rng rng = mt_rng_new(10, 0);
-    uint16_t *a = random_bits(&rng, K, MT_BF16), *b = random_bits(&rng, K * N, MT_BF16);
-    float got[N], want[N];
-    const mt_matmul_dims d = mt_dense_dims(1, N, K, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
-    bool pairs = strstr(mt_matmul16_form(MT_BF16), "in pairs");
-    multiply(want, a, b, &d, pairs ? PAIRS : 0);
-    mt_16bit_kernels(MT_CPU)->matmul16(got, a, b, MT_BF16, &d);
-    cr_assert_arr_eq(got, want, sizeof got);
-    cr_assert_null(strstr(mt_matmul16_form(MT_F16), "in pairs"));
+    uint16_t *a = random_bits(&rng, M * K, MT_BF16), *b = random_bits(&rng, K * N, MT_BF16);
+    float got[M * N], want[M * N];
+    const char *words = mt_matmul16_form(MT_BF16);
+    for (int64_t rows = M; rows > 0; rows -= M - 1) {
+        const mt_matmul_dims d = mt_dense_dims(rows, N, K, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+        bool tiles = strstr(words, "in tiles"), pairs = mt_pairs_are_fast();
+        multiply(want, a, b, &d, tiles && rows == M ? AMX : pairs ? PAIRS : 0);
+        mt_16bit_kernels(MT_CPU)->matmul16(got, a, b, MT_BF16, &d);
+        cr_assert_arr_eq(got, want, sizeof(float[N]) * (size_t)rows);
+    }
+    cr_assert(strstr(mt_matmul16_form(MT_F16), "widened"));
     free(a);
     free(b);
 }
@@ -179,7 +199,9 @@ Test(matmul16, the_number_of_threads_changes_no_bit)
     mt_rng rng = mt_rng_new(9, 0);
     uint16_t *a = random_bits(&rng, M * K, MT_BF16), *b = random_bits(&rng, K * N, MT_BF16);
     mt_matmul_dims d = mt_dense_dims(M, N, K, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
-    for (int form = 0; form <= PAIRS; form += PAIRS) {
+    for (int form = 0; form <= AMX; form += PAIRS) {
+        if (form == AMX && !mt_has_amx())
+            continue;
         float *c[2];
         for (int t = 0; t < 2; t++) {
             c[t] = malloc(sizeof(float[M][N]));
