@@ -9,6 +9,7 @@
 #include "api.h"
 #include "blas.h"
 #include "include/cublas_v2.h"
+#include "stream_order.h"
 
 struct cublasContext {
     cudaStream_t stream;
@@ -124,6 +125,7 @@ static void announce(const emu_matrix *x, int64_t rows, int64_t cols, bool write
     for (int64_t j = 0; j < (whole ? 1 : cols); j++) {
         char *column = (char *)x->data + (size_t)(j * x->ld) * size;
         size_t bytes = (size_t)(whole ? rows * cols : rows) * size;
+        EMU_CALL(touched, column, bytes, write);
         if (write)
             EMU_CALL(host_write, column, bytes);
         else
@@ -154,6 +156,7 @@ static cublasStatus_t multiply(cublasHandle_t handle, const product *p, uintptr_
         return status;
     const emu_allocation *used[] = { emu_find(p->a.data), emu_find(p->b.data), emu_find(p->c.data) };
     emu_api_lock();
+    emu_operate(handle->stream, false, "a product of cuBLAS", (emu_site){ .pc = pc });
     for (int i = 0; i < 3; i++)
         emu_open(used[i]);
     if (p->k) {

@@ -1,6 +1,7 @@
 /* api_device.c -- the one device: "CUDA emulator, sm_90", with the limits of that card. */
 #include <stdio.h>
 #include "api.h"
+#include "stream_order.h"
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -121,12 +122,14 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize(void)
 {
     API_BEGIN();
+    emu_host_waits(-1);
     API_END(cudaSuccess);
 }
 
 cudaError_t cudaDeviceReset(void)
 {
     API_BEGIN();
+    emu_host_waits(-1);
     API_END(cudaSuccess);
 }
 
@@ -220,5 +223,39 @@ cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t 
     int by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)((228 << 10) / (dynamic_shared + 1024));
     *blocks = by_threads < by_shared ? by_threads : by_shared;
     *blocks = *blocks > 32 ? 32 : *blocks;
+    API_END(cudaSuccess);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, int device)
+{
+    API_BEGIN();
+    (void)pointer, (void)size, (void)advice, (void)device;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    API_BEGIN();
+    size_t in_use;
+    *total = emu_device_memory(&in_use);
+    *free_bytes = *total - in_use;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
+{
+    API_BEGIN();
+    const emu_allocation *a = emu_find(pointer);
+    *attributes =
+        (cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered, .hostPointer = (void *)(uintptr_t)pointer };
+    if (a && !a->freed) {
+        static const cudaMemoryType type[] = { cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost };
+        attributes->type = type[a->home];
+        attributes->devicePointer = (void *)(uintptr_t)pointer;
+        if (a->home == EMU_DEVICE)
+            attributes->hostPointer = NULL;
+    }
     API_END(cudaSuccess);
 }

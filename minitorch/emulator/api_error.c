@@ -12,6 +12,11 @@ void emu_api_lock(void)
     pthread_mutex_lock(&lock);
 }
 
+bool emu_api_trylock(void)
+{
+    return !pthread_mutex_trylock(&lock);
+}
+
 void emu_api_unlock(void)
 {
     pthread_mutex_unlock(&lock);

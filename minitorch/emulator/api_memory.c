@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "api.h"
+#include "stream_order.h"
 
 extern char __start_cuemu_device[] __attribute__((weak)), __stop_cuemu_device[] __attribute__((weak));
 extern char __start_cuemu_constant[] __attribute__((weak)), __stop_cuemu_constant[] __attribute__((weak));
@@ -81,13 +82,6 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
                 : emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostGetDevicePointer: %p is not pinned memory", host));
 }
 
-cudaError_t cudaMemAdvise(const void *pointer, size_t size, cudaMemoryAdvise advice, int device)
-{
-    API_BEGIN();
-    (void)pointer, (void)size, (void)advice, (void)device;
-    API_END(cudaSuccess);
-}
-
 static cudaError_t release(void *pointer, bool pinned, uintptr_t pc, const char *what)
 {
     if (!pointer)
@@ -113,6 +107,7 @@ static cudaError_t release(void *pointer, bool pinned, uintptr_t pc, const char 
 cudaError_t cudaFree(void *pointer)
 {
     API_BEGIN();
+    emu_host_waits(-1);
     API_END(release(pointer, false, HERE, __func__));
 }
 
@@ -121,12 +116,17 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
     API_BEGIN();
     if (!emu_stream_valid(stream))
         API_END(emu_misuse(cudaErrorInvalidResourceHandle, HERE, "cudaFreeAsync: the stream does not exist"));
+    const emu_allocation *a = emu_find(pointer);
+    emu_operate(stream, false, __func__, (emu_site){ .pc = HERE });
+    if (a && !a->freed)
+        EMU_CALL(touched, a->begin, a->size, true);
     API_END(release(pointer, false, HERE, __func__));
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
     API_BEGIN();
+    emu_host_waits(-1);
     API_END(release(pointer, true, HERE, __func__));
 }
 
@@ -145,32 +145,9 @@ cudaError_t cudaHostUnregister(void *pointer)
     API_END(pointer ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
-{
-    API_BEGIN();
-    size_t in_use;
-    *total = emu_device_memory(&in_use);
-    *free_bytes = *total - in_use;
-    API_END(cudaSuccess);
-}
-
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer)
-{
-    API_BEGIN();
-    const emu_allocation *a = emu_find(pointer);
-    *attributes =
-        (cudaPointerAttributes){ .type = cudaMemoryTypeUnregistered, .hostPointer = (void *)(uintptr_t)pointer };
-    if (a && !a->freed) {
-        static const cudaMemoryType type[] = { cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost };
-        attributes->type = type[a->home];
-        attributes->devicePointer = (void *)(uintptr_t)pointer;
-        if (a->home == EMU_DEVICE)
-            attributes->hostPointer = NULL;
-    }
-    API_END(cudaSuccess);
-}
-
 /* ---- copies ------------------------------------------------------------------------------------------------------ */
+
+static bool synchronous; /* the copy that is being made */
 
 static bool within(const void *address, size_t size, const char *begin, const char *end)
 {
@@ -178,7 +155,12 @@ static bool within(const void *address, size_t size, const char *begin, const ch
            size <= (size_t)(end - (const char *)address);
 }
 
-static bool is_symbol(const void *address, size_t size)
+bool emu_is_managed(const void *address)
+{
+    return within(address, 1, __start_cuemu_managed, __stop_cuemu_managed);
+}
+
+bool emu_is_symbol(const void *address, size_t size)
 {
     return within(address, size, __start_cuemu_device, __stop_cuemu_device) ||
            within(address, size, __start_cuemu_constant, __stop_cuemu_constant) ||
@@ -196,7 +178,7 @@ static cudaError_t check_side(const void *address, size_t size, bool device, con
         return emu_misuse(cudaErrorInvalidValue, pc, "%s: the %s is a null pointer", what, side);
     if (!a)
         a = emu_nearest(address);
-    if (!a && device && !is_symbol(address, size))
+    if (!a && device && !emu_is_symbol(address, size))
         return emu_misuse(cudaErrorInvalidValue, pc,
                           "%s: the direction says that the %s is device memory, but it is host memory", what, side);
     if (!a)
@@ -217,7 +199,27 @@ static cudaError_t check_side(const void *address, size_t size, bool device, con
 static bool lives_on_device(const void *address)
 {
     const emu_allocation *a = emu_find(address);
-    return a ? a->home == EMU_DEVICE : is_symbol(address, 1);
+    return a ? a->home == EMU_DEVICE : emu_is_symbol(address, 1);
+}
+
+/* A copy begins on the stream. `waits`: the call is a synchronous one. */
+static cudaError_t begin(const void *stream, bool waits, uintptr_t pc, const char *what)
+{
+    if (!emu_stream_valid(stream))
+        return emu_misuse(cudaErrorInvalidResourceHandle, pc, "%s: the stream does not exist (was it destroyed?)",
+                          what);
+    emu_operate(stream, false, what, (emu_site){ .pc = pc });
+    synchronous = waits;
+    return cudaSuccess;
+}
+
+/* The host waits until a synchronous copy is complete, unless both sides are on the device; for an asynchronous one if
+ * the destination is not pinned. */
+static void wait_for_copy(const void *to, const void *from)
+{
+    bool pageable = !emu_find(to) && !emu_is_symbol(to, 1);
+    if (synchronous ? !lives_on_device(to) || !lives_on_device(from) : pageable)
+        emu_host_waits(emu_current_operation.timeline);
 }
 
 static cudaError_t copy(void *to, const void *from, size_t size, cudaMemcpyKind kind, uintptr_t pc, const char *what)
@@ -236,6 +238,8 @@ static cudaError_t copy(void *to, const void *from, size_t size, cudaMemcpyKind 
     if (error != cudaSuccess)
         return error;
     emu_allocation *a = emu_find(to), *b = emu_find(from);
+    EMU_CALL(touched, from, size, false);
+    EMU_CALL(touched, to, size, true);
     emu_open(a);
     emu_open(b);
     memmove(to, from, size);
@@ -243,6 +247,7 @@ static cudaError_t copy(void *to, const void *from, size_t size, cudaMemcpyKind 
         EMU_CALL(host_write, to, size);
     emu_close(a);
     emu_close(b);
+    wait_for_copy(to, from);
     return cudaSuccess;
 }
 
@@ -254,31 +259,27 @@ static cudaError_t set(void *to, int value, size_t size, uintptr_t pc, const cha
     if (error != cudaSuccess)
         return error;
     emu_allocation *a = emu_find(to);
+    EMU_CALL(touched, to, size, true);
     emu_open(a);
     memset(to, value, size);
     if (a)
         EMU_CALL(host_write, to, size);
     emu_close(a);
+    wait_for_copy(to, to);
     return cudaSuccess;
-}
-
-static cudaError_t check_stream(cudaStream_t stream, uintptr_t pc, const char *what)
-{
-    return emu_stream_valid(stream) ? cudaSuccess
-                                    : emu_misuse(cudaErrorInvalidResourceHandle, pc,
-                                                 "%s: the stream does not exist (was it destroyed?)", what);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind)
 {
     API_BEGIN();
-    API_END(copy(to, from, size, kind, HERE, __func__));
+    cudaError_t error = begin(NULL, true, HERE, __func__);
+    API_END(error != cudaSuccess ? error : copy(to, from, size, kind, HERE, __func__));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
     API_BEGIN();
-    cudaError_t error = check_stream(stream, HERE, __func__);
+    cudaError_t error = begin(stream, false, HERE, __func__);
     API_END(error != cudaSuccess ? error : copy(to, from, size, kind, HERE, __func__));
 }
 
@@ -300,34 +301,36 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          cudaMemcpyKind kind)
 {
     API_BEGIN();
-    API_END(copy_rows(to, to_pitch, from, from_pitch, width, height, kind, HERE));
+    cudaError_t error = begin(NULL, true, HERE, __func__);
+    API_END(error != cudaSuccess ? error : copy_rows(to, to_pitch, from, from_pitch, width, height, kind, HERE));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                               size_t height, cudaMemcpyKind kind, cudaStream_t stream)
 {
     API_BEGIN();
-    cudaError_t error = check_stream(stream, HERE, __func__);
+    cudaError_t error = begin(stream, false, HERE, __func__);
     API_END(error != cudaSuccess ? error : copy_rows(to, to_pitch, from, from_pitch, width, height, kind, HERE));
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t size)
 {
     API_BEGIN();
-    API_END(set(to, value, size, HERE, __func__));
+    cudaError_t error = begin(NULL, true, HERE, __func__);
+    API_END(error != cudaSuccess ? error : set(to, value, size, HERE, __func__));
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream)
 {
     API_BEGIN();
-    cudaError_t error = check_stream(stream, HERE, __func__);
+    cudaError_t error = begin(stream, false, HERE, __func__);
     API_END(error != cudaSuccess ? error : set(to, value, size, HERE, __func__));
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
     API_BEGIN();
-    cudaError_t error = width <= pitch ? cudaSuccess : cudaErrorInvalidValue;
+    cudaError_t error = width <= pitch ? begin(NULL, true, HERE, __func__) : cudaErrorInvalidValue;
     for (size_t row = 0; row < height && error == cudaSuccess; row++)
         error = set((char *)to + row * pitch, value, width, HERE, __func__);
     API_END(error);
@@ -340,7 +343,7 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, c
     const emu_allocation *a = emu_find(pointer);
     if (!a || a->home != EMU_MANAGED)
         API_END(emu_misuse(cudaErrorInvalidValue, HERE, "cudaMemPrefetchAsync: this is not managed memory"));
-    API_END(check_stream(stream, HERE, __func__));
+    API_END(begin(stream, false, HERE, __func__));
 }
 
 /* ---- symbols ----------------------------------------------------------------------------------------------------- */
@@ -348,25 +351,29 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, c
 cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind)
 {
     API_BEGIN();
-    if (!is_symbol((const char *)symbol + offset, size))
+    if (!emu_is_symbol((const char *)symbol + offset, size))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
                            "cudaMemcpyToSymbol: this is not a __device__ or __constant__ variable"));
-    API_END(copy((char *)(uintptr_t)symbol + offset, from, size, kind, HERE, "cudaMemcpyToSymbol"));
+    cudaError_t error = begin(NULL, true, HERE, "cudaMemcpyToSymbol");
+    void *to = (char *)(uintptr_t)symbol + offset;
+    API_END(error != cudaSuccess ? error : copy(to, from, size, kind, HERE, "cudaMemcpyToSymbol"));
 }
 
 cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind)
 {
     API_BEGIN();
-    if (!is_symbol((const char *)symbol + offset, size))
+    if (!emu_is_symbol((const char *)symbol + offset, size))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
                            "cudaMemcpyFromSymbol: this is not a __device__ or __constant__ variable"));
-    API_END(copy(to, (const char *)symbol + offset, size, kind, HERE, "cudaMemcpyFromSymbol"));
+    cudaError_t error = begin(NULL, true, HERE, "cudaMemcpyFromSymbol");
+    const void *from = (const char *)symbol + offset;
+    API_END(error != cudaSuccess ? error : copy(to, from, size, kind, HERE, "cudaMemcpyFromSymbol"));
 }
 
 cudaError_t cuemu_symbol_address(void **pointer, const void *symbol)
 {
     API_BEGIN();
-    if (!is_symbol(symbol, 1))
+    if (!emu_is_symbol(symbol, 1))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
                            "cudaGetSymbolAddress: this is not a __device__ or __constant__ variable"));
     *pointer = (void *)(uintptr_t)symbol;

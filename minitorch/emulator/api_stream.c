@@ -1,19 +1,22 @@
 /* api_stream.c -- streams and events.
  *
- * All work is done when a call returns, so a stream or event is little more than a valid handle. The address of a
- * destroyed one is never reused, so that a later use of it is recognised.
+ * All work is done when a call returns: a stream or event is a valid handle and a place in the order that a GPU would
+ * keep (stream_order.c). The address of a destroyed one is never reused, so that a later use of it is recognised.
  */
 #include <stdlib.h>
 #include "api.h"
+#include "stream_order.h"
 
 struct CUstream_st {
     struct CUstream_st *next;
+    int timeline;
 };
 
 struct CUevent_st {
     struct CUevent_st *next;
     long long recorded; /* ns; 0: not yet */
     unsigned flags;
+    emu_clock clock; /* when all work before it is complete */
 };
 
 static struct CUstream_st *streams; /* not destroyed */
@@ -29,6 +32,13 @@ bool emu_stream_valid(const void *stream)
         if (s == stream)
             return true;
     return false;
+}
+
+int emu_stream_timeline(const void *stream)
+{
+    if (!stream || stream == cudaStreamLegacy)
+        return EMU_LEGACY_STREAM;
+    return stream == cudaStreamPerThread ? EMU_THREAD_STREAM : ((const struct CUstream_st *)stream)->timeline;
 }
 
 static bool event_valid(cudaEvent_t event)
@@ -49,13 +59,14 @@ static cudaError_t no_event(uintptr_t pc, const char *what)
     return emu_misuse(cudaErrorInvalidResourceHandle, pc, "%s: the event does not exist (was it destroyed?)", what);
 }
 
-static cudaError_t stream_new(cudaStream_t *stream)
+static cudaError_t stream_new(cudaStream_t *stream, unsigned flags)
 {
     if (!stream)
         return cudaErrorInvalidValue;
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s)
         return cudaErrorMemoryAllocation;
+    s->timeline = emu_timeline_new(!(flags & cudaStreamNonBlocking));
     s->next = streams;
     streams = s;
     *stream = s;
@@ -65,20 +76,20 @@ static cudaError_t stream_new(cudaStream_t *stream)
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
     API_BEGIN();
-    API_END(stream_new(stream));
+    API_END(stream_new(stream, cudaStreamDefault));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     API_BEGIN();
-    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream) : cudaErrorInvalidValue);
+    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream, flags) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
     API_BEGIN();
     (void)priority;
-    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream) : cudaErrorInvalidValue);
+    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream, flags) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
@@ -90,21 +101,31 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     if (!*link)
         API_END(no_stream(HERE, __func__));
     *link = stream->next;
+    emu_timeline_end(stream->timeline);
     stream->next = dead_streams;
     dead_streams = stream;
     API_END(cudaSuccess);
 }
 
+static cudaError_t host_waits(cudaStream_t stream, uintptr_t pc, const char *what)
+{
+    if (!emu_stream_valid(stream))
+        return no_stream(pc, what);
+    emu_host_waits(emu_stream_timeline(stream));
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     API_BEGIN();
-    API_END(emu_stream_valid(stream) ? cudaSuccess : no_stream(HERE, __func__));
+    API_END(host_waits(stream, HERE, __func__));
 }
 
+/* The work is complete: a program that asks need not wait. */
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     API_BEGIN();
-    API_END(emu_stream_valid(stream) ? cudaSuccess : no_stream(HERE, __func__));
+    API_END(host_waits(stream, HERE, __func__));
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
@@ -113,7 +134,10 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     (void)flags;
     if (!emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
-    API_END(event_valid(event) ? cudaSuccess : no_event(HERE, __func__));
+    if (!event_valid(event))
+        API_END(no_event(HERE, __func__));
+    emu_clock_join(emu_timeline_clock(emu_stream_timeline(stream)), &event->clock);
+    API_END(cudaSuccess);
 }
 
 static cudaError_t event_new(cudaEvent_t *event, unsigned flags)
@@ -164,19 +188,28 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (!emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
     event->recorded = cuemu_clock();
+    event->clock = *emu_timeline_clock(emu_stream_timeline(stream));
     API_END(cudaSuccess);
+}
+
+static cudaError_t host_waits_for(cudaEvent_t event, uintptr_t pc, const char *what)
+{
+    if (!event_valid(event))
+        return no_event(pc, what);
+    emu_clock_join(emu_host_clock(), &event->clock);
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     API_BEGIN();
-    API_END(event_valid(event) ? cudaSuccess : no_event(HERE, __func__));
+    API_END(host_waits_for(event, HERE, __func__));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     API_BEGIN();
-    API_END(event_valid(event) ? cudaSuccess : no_event(HERE, __func__));
+    API_END(host_waits_for(event, HERE, __func__));
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
@@ -205,16 +238,22 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 {
     (void)flags;
     cudaError_t error = check_stream(stream, HERE, __func__);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+        emu_host_in_stream(emu_stream_timeline(stream));
         callback(stream, cudaSuccess, data);
+        emu_host_in_stream(-1);
+    }
     return error;
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
     cudaError_t error = check_stream(stream, HERE, __func__);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
+        emu_host_in_stream(emu_stream_timeline(stream));
         function(data);
+        emu_host_in_stream(-1);
+    }
     return error;
 }
 

@@ -96,10 +96,16 @@ void emu_set_sticky(cudaError_t error);
 cudaError_t emu_misuse(cudaError_t error, uintptr_t pc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void emu_api_lock(void); /* one host thread at a time; recursive */
+bool emu_api_trylock(void);
 void emu_api_unlock(void);
 
 /* ---- api_stream.c ---- */
 bool emu_stream_valid(const void *stream);
+int emu_stream_timeline(const void *stream); /* of a valid stream: stream_order.h */
+
+/* ---- api_memory.c ---- */
+bool emu_is_symbol(const void *address, size_t size); /* all in variables of the device */
+bool emu_is_managed(const void *address);             /* in a __managed__ variable */
 
 /* ---- error.c ---- */
 /* emu_error and emu_warning for a thread that need not be the running one. */

@@ -1,8 +1,10 @@
 /* internal.h -- declarations shared by the runtime's parts. Translated code uses runtime.h only.
  *
  *   CORE   fiber.c stacks and switches · sched.c, barrier.c, collective.c threads, barriers, warp functions · launch.c
- *          grids over OS threads · memory.c, api*.c memory and the host API · error.c findings
- *   TRACE  trace.c hooks · shadow.c the state of each byte · race.c races · warp.c requests · report*.c text, JSON, SVG
+ *          grids over OS threads · memory.c, api*.c memory and the host API · stream_order.c what a stream waits for ·
+ *          error.c findings
+ *   TRACE  trace.c hooks · shadow.c the state of each byte · race.c, stream_race.c races · warp.c requests ·
+ *          report*.c text, JSON, SVG
  *
  * A launch spreads its blocks over workers, one OS thread each. A block stays on one worker; its threads are fibers.
  */
@@ -212,6 +214,7 @@ typedef struct emu_hooks {
     void (*allocated)(emu_allocation *allocation);
     void (*freed)(emu_allocation *allocation);          /* before its memory is poisoned */
     void (*host_write)(const void *begin, size_t size); /* cudaMemcpy, cudaMemset: device memory is initialised now */
+    void (*touched)(const void *begin, size_t size, bool write);     /* by a copy or library call: see stream_order.h */
     void (*host_read)(const void *begin, size_t size, uintptr_t pc); /* by a library: its input must be initialised */
     void (*finding)(const emu_finding *finding);
 } emu_hooks;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "core.h"
+#include "stream_order.h"
 
 #define MOST_WORKERS    16
 #define MIN_PARALLEL    4096 /* threads: a smaller launch runs on the calling OS thread alone */
@@ -279,6 +280,7 @@ static void run(const cuemu_launch_config *config)
     launch.block_count = (uint64_t)grid.x * grid.y * grid.z;
     uint64_t threads = launch.block_count * config->block.x * config->block.y * config->block.z;
     emu_current = &launch;
+    emu_operate(config->stream, true, config->kernel, (emu_site){ .file = config->file, .line = config->line });
     emu_arena_open();
     emu_findings_begin();
     EMU_CALL(launch_begin, &launch);

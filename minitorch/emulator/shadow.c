@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "core.h"
+#include "stream_order.h"
 #include "trace.h"
 
 #define NULL_PAGES 65536 /* addresses below are null pointers with an index */
@@ -27,6 +28,7 @@ extern char __data_start[] __attribute__((weak)), end[] __attribute__((weak));
 static void allocated(emu_allocation *a)
 {
     memset(emu_device_state + (a->begin - emu_arena), a->home == EMU_DEVICE ? EMU_EMPTY : EMU_FULL, a->size);
+    emu_stream_race_forget(a);
 }
 
 static void freed(emu_allocation *a)
@@ -67,6 +69,7 @@ void emu_shadow_open(void)
     emu_hook.freed = freed;
     emu_hook.host_write = written;
     emu_hook.host_read = host_read;
+    emu_stream_race_open();
 }
 
 void emu_shadow_begin_block(emu_tracer *t)

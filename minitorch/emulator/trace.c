@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "order.h"
+#include "stream_order.h"
 #include "trace.h"
 
 #define CALLER ((uintptr_t)__builtin_return_address(0))
@@ -53,11 +54,23 @@ static inline bool all_full(const uint8_t *state, int size)
     }
 }
 
+static __thread uintptr_t host_flag; /* as emu_tracer.flag_pc, in host code */
+
+/* Host code may access memory that it shares with the device. */
+static inline void host_access(const void *pointer, size_t size, int kind, uintptr_t pc)
+{
+    if (EMU_UNLIKELY(emu_stream_race_host) && !emu_self)
+        emu_stream_race_host_access((uintptr_t)pointer, size, kind != EMU_LOAD, kind == EMU_ATOMIC || pc == host_flag,
+                                    pc);
+}
+
 static inline __attribute__((always_inline)) void access(const void *pointer, int log2_size, int kind, uintptr_t pc)
 {
     emu_tracer *tracer = emu_tracing;
-    if (!tracer)
+    if (!tracer) {
+        host_access(pointer, 1ul << log2_size, kind, pc);
         return;
+    }
     emu_thread *self = emu_self;
     uintptr_t address = (uintptr_t)pointer;
     int size = 1 << log2_size, space;
@@ -95,8 +108,10 @@ static inline __attribute__((always_inline)) void access(const void *pointer, in
 /* Larger objects are split into the widest aligned pieces, as on a GPU. */
 static void range(const void *pointer, size_t size, int kind, uintptr_t pc)
 {
-    if (!emu_tracing)
+    if (!emu_tracing) {
+        host_access(pointer, size, kind, pc);
         return;
+    }
     const char *p = pointer;
     while (size > 0) {
         emu_tracing->in_struct = true; /* set for each piece: other threads may have run since the last */
@@ -115,6 +130,8 @@ static inline void announce_flag(uintptr_t pc)
 {
     if (emu_tracing)
         emu_tracing->flag_pc = pc;
+    else
+        host_flag = pc;
 }
 
 /* ---- what the compiler calls ------------------------------------------------------------------------------------- */

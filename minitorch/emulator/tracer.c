@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include "core.h"
 #include "order.h"
+#include "stream_order.h"
 #include "trace.h"
 
 #define MOST_TRACERS 64
@@ -160,6 +161,7 @@ static void launch_end(emu_launch *launch)
     if (!instrumented || sampled < launch->block_count)
         emu_writes_unseen = true;
     emu_race_between_workers(took_part, count);
+    emu_stream_race_launch(took_part, count);
     emu_counts_finish(launch, took_part, count);
 }
 
