@@ -8,151 +8,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "memory/caching.h"
-#include "models/cost.h"
 #include "prof/cli.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
-#include "train/corpus.h"
-#include "train/loop.h"
-#include "train/recipe.h"
-#include "train/run_json.h"
-#include "train/saving.h"
-#include "train/team.h"
+#include "train/gpt2_run.h"
 
 static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale";
 
-typedef struct options {
-    const char *data, *vocabulary, *size;
-    mt_gpt2_config config; /* 0: as the size says */
-    int64_t batch, micro, steps, eval_every, eval_batches;
-    mt_recompute_choice recompute; /* changes no result: a run may go on with another */
-    mt_recipe recipe;
-    mt_saving saving;
-    mt_team_config team;
-    bool plan;
-} options;
-
-/* Of one rank; the ranks of a process share what is opened before they start. */
-typedef struct run {
-    options opt;
-    mt_team *team; /* NULL: alone */
-    mt_corpus corpus;
-    mt_loader *train, *valid;
-    mt_module *model;
-    mt_optim *optim;
-    mt_metrics *metrics;
-    mt_saver *saver;
-    double start; /* mt_now() */
-    mt_loop loop;
-    mt_recompute *recompute; /* [layers] */
-    mt_gpt2_batch batch;
-    mt_gpt2_cost cost;
-    int64_t rows;      /* of metrics.csv */
-    double peak_flops; /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
-    double val_loss;   /* of the latest evaluation */
-} run;
-
-/* ---- checkpoints --------------------------------------------------------------------------------------- */
-
-/* What the user chose, and later steps depend on. */
-static void add_settings(mt_state *state, run *r)
-{
-    options *o = &r->opt;
-    mt_gpt2_state(state, &o->config);
-    mt_state_integer(state, &r->corpus.count, "tokens");
-    mt_state_integer(state, &o->batch, "batch");
-    mt_state_integer(state, &o->micro, "micro-batches");
-    mt_state_integer(state, &o->steps, "steps");
-    mt_state_fix(state);
-    mt_recipe_state(state, &o->recipe);
-    mt_state_setting(state, "text checksum", "%s", mt_saving_sum(o->data));
-}
-
-/* Everything that later steps depend on. */
-static void lists_of(run *r, mt_state *model, mt_state *rest)
-{
-    *model = *rest = (mt_state){ 0 };
-    mt_module_state(model, r->model);
-    mt_state_setting(rest, "program", "train_gpt2");
-    add_settings(rest, r);
-    mt_loop_state(rest, &r->loop);
-    mt_loader_state(rest, r->train);
-    mt_state_integer(rest, &r->rows, "metrics rows");
-    mt_state_real(rest, &r->val_loss, "val loss");
-    mt_team_state(r->team, rest, r->optim); /* last, as a team wants it */
-}
-
-/* run.json, at the start and at the end; returns status, or the error of writing. */
-static mt_status describe(run *r, bool running, mt_status status)
-{
-    mt_state model, rest;
-    const mt_run_note note = {
-        .dir = r->opt.recipe.out, r->start, running, status, "val_loss", r->val_loss, mt_team_text(&r->opt.team)
-    };
-    if (!mt_team_first(r->team))
-        return status;
-    lists_of(r, &model, &rest);
-    mt_saver_prepare(r->saver, &model, &rest);
-    status = mt_run_json(&note, &rest);
-    mt_state_free(&model);
-    mt_state_free(&rest);
-    return status;
-}
-
-static mt_status save(void *user)
-{
-    run *r = user;
-    mt_state model, rest;
-    if (!mt_team_first(r->team))
-        return r->team->gather(r->team, NULL);
-    lists_of(r, &model, &rest);
-    mt_status status = r->team ? r->team->gather(r->team, &rest) : MT_OK;
-    if (status == MT_OK)
-        return mt_saving_save(r->saver, &r->loop, &model, &rest);
-    mt_state_free(&model);
-    mt_state_free(&rest);
-    return status;
-}
-
-/* The one file that train_gpt2 wrote until November 2026. */
-static mt_status load_old(run *r, const char *path)
-{
-    mt_state state = { 0 };
-    add_settings(&state, r);
-    mt_state_integer(&state, &r->loop.step, "step");
-    mt_state_integer(&state, &r->rows, "metrics rows");
-    mt_module_state(&state, r->model);
-    mt_optim_state(&state, r->optim);
-    mt_status status = mt_saving_load_old(path, &state);
-    if (status == MT_OK)
-        status = mt_loader_seek(r->train, (mt_loader_place){ .step = r->loop.step * r->opt.micro });
-    if (status == MT_OK)
-        printf("Read the old format, %s; saving in the new one, step-%" PRId64 "\n", path, r->loop.step);
-    return status == MT_OK ? save(r) : status;
-}
-
-static mt_status resume(run *r)
-{
-    char old[MT_PATH];
-    mt_state model, rest;
-    mt_recipe_path(old, &r->opt.recipe, "run.ckpt");
-    lists_of(r, &model, &rest);
-    mt_status status = MT_OK;
-    if (!r->team && !mt_saving_any(r->opt.recipe.out) && access(old, F_OK) == 0)
-        status = load_old(r, old);
-    else if (mt_team_first(r->team))
-        status = mt_saving_load(&r->opt.saving, r->opt.recipe.out, &model, &rest);
-    if (status == MT_OK && r->team)
-        status = r->team->share(r->team, &model, &rest);
-    mt_state_free(&model);
-    mt_state_free(&rest);
-    return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
-}
+typedef mt_gpt2_options options;
+typedef mt_gpt2_run run;
 
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
 
@@ -161,12 +29,14 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 {
     run *r = user;
     double rate = (double)(since->samples * r->opt.config.block) / since->seconds, lr = mt_optim_lr(r->optim);
-    double flops = (double)(since->steps * r->cost.flops * mt_team_size(r->team)) / since->seconds;
+    double flops = (double)(since->steps * r->cost.flops * mt_team_replicas(r->team)) / since->seconds;
     char mfu[16] = "-  ", loss[32];
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
-    mt_status status = mt_corpus_loss(&r->val_loss, r->model, r->valid);
-    if (status == MT_OK && r->team)
+    bool divides = mt_team_divides(r->team);
+    mt_status status =
+        divides ? r->team->loss(r->team, &r->val_loss, r->valid) : mt_corpus_loss(&r->val_loss, r->model, r->valid);
+    if (status == MT_OK && r->team && !divides)
         status = r->team->mean(r->team, &r->val_loss);
     mt_loop_note(&r->loop, r->val_loss);
     r->rows++;
@@ -177,7 +47,8 @@ static mt_status evaluate(void *user, const mt_stretch *since)
            r->val_loss, lr, rate, mfu);
     status = mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss,
                             lr, rate, mt_optim_loss_scale(r->optim));
-    return status == MT_OK ? mt_corpus_sample(&r->corpus, r->model, r->opt.recipe.seed, r->loop.step) : status;
+    return status == MT_OK && !divides ? mt_corpus_sample(&r->corpus, r->model, r->opt.recipe.seed, r->loop.step)
+                                       : status;
 }
 
 /* ---- command line -------------------------------------------------------------------------------------- */
@@ -201,7 +72,7 @@ static const mt_option flags[] = {
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "Checkpoints:" },
-    { "team", 0, NULL, MT_GROUP(options, team, mt_team_options), "Several ranks (data parallelism):" },
+    { "team", 0, NULL, MT_GROUP(options, team, mt_team_options), "Several ranks:" },
     { 0 },
 };
 
@@ -212,7 +83,7 @@ static mt_status plan(run *r)
 {
     const options *o = &r->opt;
     int64_t layers = o->config.layers;
-    r->batch = (mt_gpt2_batch){ o->batch / mt_max(1, o->team.ranks), o->config.block, o->micro, o->recipe.dtype };
+    r->batch = (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype };
     r->recompute = malloc((size_t)layers * sizeof *r->recompute);
     MT_CHECK(r->recompute, "out of memory");
     for (int64_t l = 0; l < layers; l++)
@@ -241,7 +112,8 @@ static mt_status open_text(run *r)
     if (status != MT_OK)
         return status;
     if (o->team.ranks > 1)
-        printf("Data parallel: %s; of each:\n", mt_team_text(&o->team));
+        printf("%s: %s; of each%s:\n", o->team.dp == o->team.ranks ? "Data parallel" : "Model parallel",
+               mt_team_text(&o->team), o->team.dp == o->team.ranks ? "" : " replica");
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
     mt_gpt2_cost_print(&r->cost, &o->config);
     if (o->plan)
@@ -259,7 +131,7 @@ static mt_status after_first_step(void *user)
         return MT_OK;
     mt_recipe_memory(&r->opt.recipe);
     printf("planned peak %.1f MB%s, measured in the first step %.1f MB%s\n", (double)r->cost.peak_bytes / 1e6,
-           r->team ? " a rank" : "", (double)mt_peak_bytes(r->opt.recipe.device) / 1e6, r->team ? " of all" : "");
+           r->team ? " a replica" : "", (double)mt_peak_bytes(r->opt.recipe.device) / 1e6, r->team ? " of all" : "");
     printf("   step      loss   val loss         lr   tokens/s      MFU\n");
     return mt_recipe_trace(&r->opt.recipe, true);
 }
@@ -281,6 +153,8 @@ static mt_status setup(run *r)
     r->model = mt_gpt2_new(&o->config, &init);
     o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
     mt_gpt2_recompute(r->model, r->recompute);
+    if (mt_team_divides(r->team) && (status = r->team->place(r->team, r->model)) != MT_OK)
+        return status;
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     if (o->micro > 1 && !r->team) /* gradients stay from one micro-batch to the next anyway */
@@ -292,16 +166,17 @@ static mt_status setup(run *r)
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->steps);
     r->loop.team = r->team, r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
     r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
-    r->loop.evaluate = evaluate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
+    r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.first_step = after_first_step,
+    r->loop.user = r;
     if (r->team)
         status = r->team->join(r->team, r->model, r->optim);
     if (status == MT_OK && o->saving.resume)
-        status = resume(r);
+        status = mt_gpt2_run_resume(r);
     if (status != MT_OK || !mt_team_first(r->team))
         return status;
     status = mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1);
     if (status == MT_OK)
-        status = describe(r, true, MT_OK);
+        status = mt_gpt2_run_describe(r, true, MT_OK);
     return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
 }
 
@@ -317,14 +192,15 @@ static mt_status train(run *r)
     if (status == MT_OK)
         status = mt_loop_run(&r->loop, o->steps);
     mt_progress_clear(&r->loop.progress);
-    mt_recipe_traced(&o->recipe, (r->loop.step - r->loop.begun) * r->cost.flops, mt_team_size(r->team));
+    int64_t flops = (r->loop.step - r->loop.begun) * r->cost.flops, ranks = mt_team_size(r->team);
+    mt_recipe_traced(&o->recipe, flops * mt_team_replicas(r->team) / ranks, (int)ranks);
     if (o->recipe.caching)
         mt_caching_print(stdout, o->recipe.device);
     if (r->rows > 0)
         mt_cli_run("curve", o->recipe.out);
     if (status == MT_ERR_STOPPED)
         mt_fail(status, "%s; --resume continues there", mt_last_error());
-    return describe(r, false, status);
+    return mt_gpt2_run_describe(r, false, status);
 }
 
 static void teardown(run *r)

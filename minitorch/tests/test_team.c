@@ -75,7 +75,7 @@ Test(team, the_parts_of_a_batch_are_the_batch)
     mt_batch_source all = mt_batches_random(&set, 7);
     all.pick(whole, &all, 5, 12);
     for (int rank = 0; rank < RANKS; rank++) {
-        mt_team team = { .rank = rank, .size = RANKS };
+        mt_team team = { .rank = rank, .size = RANKS, .replica = rank, .replicas = RANKS };
         mt_batch_source mine = mt_team_share(&team, all);
         mine.pick(part, &mine, 5, 4);
         for (int i = 0; i < 4; i++)

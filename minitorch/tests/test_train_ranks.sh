@@ -1,39 +1,12 @@
 #!/usr/bin/env bash
 # train_gpt2 --ranks N: the losses of one rank, for all strategies; the same checkpoints, which continue on another number of
 # ranks; what does not go together is refused in words; a profile says what communication was not hidden.
-set -uo pipefail
-bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
-make -s -C "$bin/../../.." build/release/bin/{train_gpt2,profile} >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
-said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
-# run FOLDER FLAG...
-run() { "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
-# drift FOLDER FOLDER: the largest difference of two losses, in millionths; rows with other numbers of samples are far away.
-drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, 'function far(a) { return a < 0 ? -a : a }
-    NR > 1 { d = $1 == $7 ? far($2 - $8) : 1e6; e = far($3 - $9); m = d > m ? d : m; m = e > m ? e : m }
-    END { printf "%.0f", NR == 6 ? 1e6 * m : 1e12 }'; }
-# near FOLDER: on several ranks the sums of gradients are rounded in another order: by at most N 2^-24 of the sum of the ranks'
-# absolute values. A learning rate that is 2^-20 larger or smaller moves each update by more, for up to 8 ranks. What this does to
-# the losses shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of the
-# disturbance). The bound is four times the larger of the two, for a maximum over ten losses, and one digit of what is printed.
-near() {
-    local got
-    got=$(drift one "$1")
-    [ "$got" -le $((4 * moved + 2)) ] && ok || bad "$1: $got millionths from one rank, the bound is $((4 * moved + 2))"
-}
-
-for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
+. "$(dirname "$0")/ranks.bash"
 common=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 12 --warmup 10 --steps 50 --eval-batches 2 -q)
 
 for dtype in f32 bf16; do
     flags=("${common[@]}" --eval-every 10 --save-every 50 --micro-batches 2 --dtype $dtype)
-    run one
-    run more --lr 2.0000019e-3
-    run less --lr 1.9999981e-3
-    moved=$(printf '%s\n' "$(drift one more)" "$(drift one less)" | sort -n | tail -1)
+    one_rank
     run two --ranks 2 && near two
     run four --ranks 4 --zero 1 --bucket 8kB --workers 1 && near four
     run three --ranks 3 --zero 2 --recompute block && near three
@@ -50,10 +23,7 @@ cmp <(ls -l "$dir/alone/step-20" | awk '{ print $5, $9 }' | grep safetensors) <(
 
 # A checkpoint is that of one rank: 4 ranks, then 2, then 3, then one.
 flags=("${common[@]}" --eval-every 10 --save-every 10)
-run one
-run more --lr 2.0000019e-3
-run less --lr 1.9999981e-3
-moved=$(printf '%s\n' "$(drift one more)" "$(drift one less)" | sort -n | tail -1)
+one_rank
 run all --ranks 4 --zero 2 --save-every 20 --keep 0 && rm -r "$dir/all/step-40" "$dir"/all/step-50
 run all --ranks 2 --zero 1 --save-every 15 --keep 0 --resume 20 && rm -r "$dir"/all/step-{45,50}
 run all --ranks 3 --save-every 20 --keep 0 --resume 30 && said "Continuing from $dir/all/step-30" && rm -r "$dir"/all/step-50
@@ -72,10 +42,6 @@ run traced --ranks 2 --trace
 "$bin/profile" "$dir/traced" >"$dir/log" 2>&1 && said '^exposed communication: ranks waited [0-9.]+ s in [0-9.]+ s of training steps, [0-9.]+ %$'
 for row in 'rank 0' 'rank 0 sends' 'rank 1' 'rank 1 sends'; do grep -q "\"name\":\"$row\"" "$dir/traced/trace.json" && ok || bad "no row $row"; done
 
-# refused WORDS FLAG...
-refused() {
-    "$bin/train_gpt2" "${flags[@]}" -o "$dir/none" "${@:2}" >"$dir/log" 2>&1 && bad "ran with ${*:2}" || said "$1"
-}
 refused '--ranks 5: a micro-batch of 12 cannot be divided equally: use a --batch that is a multiple of 5' --ranks 5
 refused '--ranks 24: a micro-batch of 12 cannot be divided' --ranks 24
 refused 'ranks.*from 1 to 1024' --ranks 0
@@ -87,12 +53,5 @@ refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smok
 refused 'with batch 12, not 24; --resume needs the flags' --ranks 2 -o "$dir/all" --resume --steps 50 --batch 24
 if [[ $("$bin/train_gpt2" --device cuda --ranks 2 --plan 2>&1) == *'no cuda device'* ]]; then :; else refused 'need NCCL, which is not there yet' --ranks 2 --device cuda; fi
 
-# Ctrl-C: all ranks end after the same step, and the run can be continued.
-"$bin/train_gpt2" "${flags[@]}" --steps 100000 --ranks 3 -o "$dir/stopped" >"$dir/log" 2>&1 &
-victim=$!
-until [ -e "$dir/stopped/metrics.csv" ] && [ "$(wc -l <"$dir/stopped/metrics.csv")" -ge 2 ]; do sleep 0.01; done
-kill -INT $victim 2>/dev/null || kill -TERM $victim
-wait $victim
-said 'stopped after step [0-9]+; --resume continues there'
-echo "train_ranks: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+stopped --ranks 3
+finish train_ranks

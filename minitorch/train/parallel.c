@@ -2,8 +2,6 @@
 #include "train/parallel.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "autograd/tape.h"
@@ -242,13 +240,11 @@ static void leave(mt_team *team)
 
 mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
-    char name[16];
-    parallel p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave },
+    parallel p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave, comm->rank,
+                             comm->size },
                    .comm = comm,
                    .config = config,
                    .told = zeros(comm->size, sizeof(told)) };
-    snprintf(name, sizeof name, "rank %d", comm->rank);
-    pthread_setname_np(pthread_self(), name); /* in profiles */
     mt_status status = run(&p.base, user);
     for (int64_t b = 0; b < p.parts; b++)
         free(p.part_error[b]);

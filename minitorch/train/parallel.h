@@ -7,3 +7,6 @@
 
 /* mt_parallel_run -- run(team, user) of this rank; comm and config are borrowed. What an engine calls on each rank. */
 mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user);
+
+/* mt_divided_run -- the same for ranks among which the model is divided (divided.c): config->pp or tp is above 1. */
+mt_status mt_divided_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user);

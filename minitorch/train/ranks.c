@@ -1,6 +1,8 @@
-/* ranks.c -- how the ranks of a team are started: the engines. Each calls mt_parallel_run on every rank. */
+/* ranks.c -- how the ranks of a team are started: the engines. Each calls mt_parallel_run, or mt_divided_run, on every
+ * rank. */
 #include <errno.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +22,12 @@ typedef struct program {
 static mt_status on_thread(mt_comm *comm, void *user)
 {
     const program *p = user;
-    omp_set_num_threads(p->threads); /* of regions that this thread begins */
-    return mt_parallel_run(comm, p->config, p->run, p->user);
+    char name[16];
+    snprintf(name, sizeof name, "rank %d", comm->rank);
+    pthread_setname_np(pthread_self(), name); /* in profiles */
+    omp_set_num_threads(p->threads);          /* of regions that this thread begins */
+    bool divided = p->config->pp > 1 || p->config->tp > 1;
+    return (divided ? mt_divided_run : mt_parallel_run)(comm, p->config, p->run, p->user);
 }
 
 static mt_status threads(program *p)
@@ -42,6 +48,8 @@ static mt_status prepare(mt_team_config *c)
         c->engine = c->engine ? c->engine : "mpi";
         c->ranks = c->ranks ? c->ranks : launched;
     }
+    if (mt_team_mesh(c) != MT_OK)
+        return MT_ERR_ARGUMENT;
     if (!c->engine || strcmp(c->engine, "mpi") != 0)
         return launched > 1 ? mt_fail(MT_ERR_ARGUMENT, "mpirun started %d processes: use --engine mpi", launched)
                             : MT_OK;

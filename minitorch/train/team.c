@@ -19,6 +19,25 @@ static mt_status compression(const char *text, void *chosen)
     return mt_fail(MT_ERR_ARGUMENT, "there is no compression \"%s\": use none, 1bit or topk", text);
 }
 
+static const char *const schedules[] = {
+    [MT_PP_1F1B] = "1f1b", [MT_PP_GPIPE] = "gpipe", [MT_PP_INTERLEAVED] = "interleaved"
+};
+
+/* "interleaved:4": so many chunks a rank. */
+static mt_status schedule(const char *text, void *field)
+{
+    mt_team_config *c = (void *)((char *)field - offsetof(mt_team_config, schedule));
+    size_t length = strcspn(text, ":");
+    for (int k = 0; k < (int)MT_COUNT(schedules); k++)
+        if (strlen(schedules[k]) == length && strncmp(schedules[k], text, length) == 0) {
+            c->schedule.kind = (mt_pp_schedule)k;
+            c->schedule.chunks = k == MT_PP_INTERLEAVED ? 2 : 1;
+            return text[length] ? mt_cli_i64(&c->schedule.chunks, text + length + 1, 1, 1024) : MT_OK;
+        }
+    return mt_fail(MT_ERR_ARGUMENT, "there is no schedule \"%s\": use 1f1b, gpipe, interleaved or interleaved:CHUNKS",
+                   text);
+}
+
 static mt_status bytes(const char *text, void *field)
 {
     return mt_cli_bytes(field, text);
@@ -26,7 +45,15 @@ static mt_status bytes(const char *text, void *field)
 
 const mt_option mt_team_options[] = {
     { "ranks", 0, "N", MT_I64(mt_team_config, ranks, 1, 1024),
-      "Ranks that share each micro-batch and the threads (default 1)" },
+      "Ranks, which share the threads (default: dp x pp x tp)" },
+    { "dp", 0, "N", MT_I64(mt_team_config, dp, 1, 1024),
+      "Replicas of the model, which share each micro-batch (default: what --ranks leaves)" },
+    { "pp", 0, "N", MT_I64(mt_team_config, pp, 1, 1024),
+      "Stages: each has some of the layers, and works on one micro-batch after the other (default 1)" },
+    { "tp", 0, "N", MT_I64(mt_team_config, tp, 1, 1024),
+      "Ranks among which the matrices of each layer are divided (default 1)" },
+    { "pp-schedule", 0, "NAME", MT_PARSED(mt_team_config, schedule, schedule),
+      "Of the stages: 1f1b (default), gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2)" },
     { "zero", 0, "STAGE", MT_I64(mt_team_config, zero, 0, 2),
       "Each rank has a part of the optimizer's state (1), and of the gradients (2), only (default 0)" },
     { "compress", 0, "HOW", MT_PARSED(mt_team_config, compress, compression),
@@ -45,27 +72,57 @@ static mt_status refuse(const mt_team_config *c, const char *why)
     return mt_fail(MT_ERR_ARGUMENT, "--ranks %d: %s", (int)c->ranks, why);
 }
 
+mt_status mt_team_mesh(mt_team_config *c)
+{
+    int64_t pp = c->pp ? c->pp : 1, tp = c->tp ? c->tp : 1;
+    int64_t ranks = c->ranks ? c->ranks : mt_max(1, c->dp) * pp * tp, dp = c->dp ? c->dp : mt_max(1, ranks / (pp * tp));
+    if (dp * pp * tp != ranks || ranks > 1024)
+        return mt_fail(MT_ERR_ARGUMENT, "--dp %d x --pp %d x --tp %d are not %d ranks, but %d (of at most 1024)",
+                       (int)dp, (int)pp, (int)tp, (int)ranks, (int)(dp * pp * tp));
+    c->ranks = ranks, c->dp = dp, c->pp = pp, c->tp = tp;
+    return MT_OK;
+}
+
+/* What a model that is divided among ranks cannot do. */
+static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
+{
+    const char *why = NULL;
+    if (c->schedule.chunks > 1 && c->pp == 1)
+        return mt_fail(MT_ERR_ARGUMENT, "--pp-schedule interleaved is of several stages: use --pp");
+    if (c->pp == 1 && c->tp == 1)
+        return MT_OK;
+    if (c->zero || c->compress != MT_PLAIN)
+        why = "--zero and --compress are for ranks that have the whole model each: use --dp";
+    if (recipe->device != MT_CPU)
+        why = "a model is divided among ranks on the CPU only: use --device cpu";
+    if (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16)
+        why = "adafactor, and the loss scale of f16, need the whole gradients: use --dp";
+    return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
+}
+
 mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batch)
 {
-    if (mt_team_start && mt_team_start->prepare(c) != MT_OK)
+    if ((mt_team_start ? mt_team_start->prepare : mt_team_mesh)(c) != MT_OK)
         return MT_ERR_ARGUMENT;
+    c->schedule.chunks = mt_max(1, c->schedule.chunks);
     c->bucket_bytes = c->bucket_bytes ? c->bucket_bytes : 1 << 20;
     c->deadline = c->deadline > 0 ? c->deadline : 600;
     c->engine = c->engine ? c->engine : "threads";
     if (c->compress != MT_PLAIN && c->zero)
         return mt_fail(MT_ERR_ARGUMENT,
                        "--compress goes with --zero 0 only: ZeRO sends each rank its part of the gradients as it is");
+    if (check_divided(c, recipe) != MT_OK)
+        return MT_ERR_ARGUMENT;
     if (c->ranks <= 1)
         return MT_OK;
     if (recipe->device != MT_CPU)
         return refuse(c, "ranks with a GPU each need NCCL, which is not there yet: use --device cpu, or one rank");
     if (recipe->caching)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
-    if (batch % c->ranks)
+    if (batch % c->dp)
         return mt_fail(MT_ERR_ARGUMENT,
-                       "--ranks %d: a micro-batch of %d cannot be divided equally: use a --batch that is a multiple of "
-                       "%d",
-                       (int)c->ranks, (int)batch, (int)c->ranks);
+                       "--%s %d: a micro-batch of %d cannot be divided equally: use a --batch that is a multiple of %d",
+                       c->dp == c->ranks ? "ranks" : "dp", (int)c->dp, (int)batch, (int)c->dp);
     if (c->zero && (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16))
         return refuse(c, "adafactor, and the loss scale of f16, need whole gradients: use --zero 0");
     return MT_OK;
@@ -74,8 +131,11 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
 const char *mt_team_text(const mt_team_config *c)
 {
     static _Thread_local char text[128];
-    char how[48] = "";
-    if (c->zero)
+    char how[80] = "";
+    if (c->dp != c->ranks)
+        snprintf(how, sizeof how, ": data %d x pipeline %d (%s%.0d) x tensor %d", (int)c->dp, (int)c->pp,
+                 schedules[c->schedule.kind], c->schedule.chunks > 1 ? (int)c->schedule.chunks : 0, (int)c->tp);
+    else if (c->zero)
         snprintf(how, sizeof how, ", ZeRO stage %d", (int)c->zero);
     else if (c->compress != MT_PLAIN)
         snprintf(how, sizeof how, ", gradients in %s", compressions[c->compress]);
@@ -95,8 +155,8 @@ mt_status mt_team_run(const mt_team_config *c, mt_team_rank *run, void *user)
 
 mt_batch_source mt_team_share(const mt_team *team, mt_batch_source source)
 {
-    source.rank = team ? team->rank : 0;
-    source.world = mt_team_size(team);
+    source.rank = team ? team->replica : 0;
+    source.world = mt_team_replicas(team);
     return source;
 }
 

@@ -1,22 +1,32 @@
-/* team.h -- the ranks that train one model together (data parallelism), as a program sees them. Each rank has its own
- * share of every micro-batch; after each step all have the same parameters.
+/* team.h -- the ranks that train one model together, as a program sees them. Data parallel, each rank has its own share
+ * of every micro-batch, and after each step all have the same parameters. Model parallel, a GPT-2 is divided among
+ * ranks: its layers (pipeline), or the matrices of each layer (tensor). Ranks that have one whole model together are a
+ * replica of it.
  *
  *     { "team", 0, NULL, MT_GROUP(options, team, mt_team_options), "Several ranks:" },       // in its option table
  *     status = mt_team_check(&o.team, &o.recipe, o.batch);
  *     status = mt_team_run(&o.team, train, &o);                  // train(team, &o) on each rank
  *
  * A run alone has no team: NULL, which every function here takes. How ranks are started is in ranks.c, what they do
- * with each other in parallel.c (with dist/ddp.h, dist/zero.h or dist/compress.h); a program is linked with both of
- * them to have --ranks (Makefile). */
+ * with each other in parallel.c (with dist/ddp.h, dist/zero.h or dist/compress.h) and, when the model is divided, in
+ * divided.c; a program is linked with these to have --ranks (Makefile). */
 #pragma once
 
 #include "train/recipe.h"
 
 typedef enum mt_compression { MT_PLAIN, MT_ONE_BIT, MT_TOP_K } mt_compression;
 
+typedef enum mt_pp_schedule { MT_PP_1F1B, MT_PP_GPIPE, MT_PP_INTERLEAVED } mt_pp_schedule; /* dist/pipe.h */
+
 typedef struct mt_team_config {
     int64_t ranks; /* 0 or 1: alone */
-    int64_t zero;  /* stage of dist/zero.h; 0: every rank has the whole optimizer */
+    int64_t dp, pp,
+        tp; /* the mesh (dist/mesh.h): replicas, stages of each, ranks of a stage; 0: as mt_team_mesh says */
+    struct {
+        mt_pp_schedule kind;
+        int64_t chunks; /* of each rank; 0: 1 */
+    } schedule;         /* of a pipeline */
+    int64_t zero;       /* stage of dist/zero.h; 0: every rank has the whole optimizer */
     mt_compression compress;
     int64_t bucket_bytes; /* 0: 1 MiB */
     double deadline;      /* seconds after which a rank that does not take part ends the run; 0: 600 */
@@ -50,7 +60,26 @@ struct mt_team {
     mt_status (*share)(mt_team *team, const mt_state *model, const mt_state *rest);
 
     void (*leave)(mt_team *team); /* not collective; before the optimizer is freed */
+
+    int replica, replicas; /* which share of each batch is this rank's, and how many there are */
+
+    /* ---- a divided model only; NULL: each rank has all of it */
+
+    /* place -- before the optimizer is made: of a GPT-2, which has the same values on all ranks, its part stays. */
+    mt_status (*place)(mt_team *team, mt_module *model);
+
+    /* loss -- as mt_corpus_loss, of the samples of all ranks; instead of that and `mean`. */
+    mt_status (*loss)(mt_team *team, double *loss, mt_loader *loader);
+
+    /* move -- instead of gather and share. own: the two lists of this rank, the model's and the rest; whole: those of a
+     * run alone, on rank 0, else empty. Saving, whole gets the values that the ranks have; else they get those of
+     * whole, each its part. */
+    mt_status (*move)(mt_team *team, const mt_state own[2], const mt_state whole[2], bool saving);
 };
+
+/* mt_team_mesh -- ranks, dp, pp and tp that are 0: pp and tp become 1, dp what ranks leaves, ranks the product.
+ * MT_ERR_ARGUMENT, with words: ranks is not the product. The first of mt_team_check, or of starter.prepare. */
+mt_status mt_team_mesh(mt_team_config *config);
 
 /* mt_team_check -- puts defaults in the place of zeros. MT_ERR_ARGUMENT, with words, where these do not go together.
  * batch: samples of a micro-batch of all ranks. */
@@ -64,7 +93,7 @@ const char *mt_team_text(const mt_team_config *config);
 typedef mt_status mt_team_rank(mt_team *team, void *user);
 mt_status mt_team_run(const mt_team_config *config, mt_team_rank *run, void *user);
 
-/* mt_team_share -- this rank's part of the batches of a source: its samples of each. */
+/* mt_team_share -- this rank's part of the batches of a source: the samples of its replica. */
 mt_batch_source mt_team_share(const mt_team *team, mt_batch_source source);
 
 /* mt_team_state -- `list` of a team, or mt_optim_state. */
@@ -73,6 +102,16 @@ void mt_team_state(const mt_team *team, mt_state *rest, mt_optim *optim);
 static inline int mt_team_size(const mt_team *team)
 {
     return team ? team->size : 1;
+}
+
+static inline int mt_team_replicas(const mt_team *team)
+{
+    return team ? team->replicas : 1;
+}
+
+static inline bool mt_team_divides(const mt_team *team)
+{
+    return team && team->place;
 }
 
 /* Whether this rank writes files and prints. */

@@ -1,0 +1,293 @@
+/* parts.c -- see parts.h. */
+#include "models/parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/scope.h"
+#include "ops/ops.h"
+
+struct mt_gpt2_parts {
+    mt_gpt2_parts_config config;
+    mt_module *model; /* borrowed */
+    int64_t *begin;   /* [stages * chunks + 1] the first block of each part */
+    int *first;       /* [chunks + 1] which child of h is the first block of each chunk of this rank */
+    mt_tp tp;
+};
+
+static int count(const mt_gpt2_parts *p)
+{
+    return p->config.stages * p->config.chunks;
+}
+
+static int part_of(const mt_gpt2_parts *p, int chunk)
+{
+    return chunk * p->config.stages + p->config.stage;
+}
+
+static bool has_first(const mt_gpt2_parts *p)
+{
+    return p->config.stage == 0;
+}
+
+static bool has_last(const mt_gpt2_parts *p)
+{
+    return p->config.stage == p->config.stages - 1;
+}
+
+static void *zeros(int64_t n, size_t size)
+{
+    void *memory = calloc((size_t)n, size);
+    MT_CHECK(memory, "out of memory");
+    return memory;
+}
+
+/* ---- blocks ----------------------------------------------------------------------------------------------- */
+
+/* Which blocks belong to which part, by their products for a token: a block has 12 C^2 weights, its attention reads T/2
+ * keys and values on average, and the head has V C weights. */
+static mt_status partition(mt_gpt2_parts *p, const mt_gpt2_config *c)
+{
+    int64_t *cost = zeros(c->layers, sizeof *cost);
+    for (int64_t l = 0; l < c->layers; l++)
+        cost[l] = c->width * (12 * c->width + c->block);
+    cost[c->layers - 1] += c->width * c->vocabulary;
+    mt_status status = mt_pipe_partition(p->begin, cost, c->layers, count(p));
+    free(cost);
+    return status;
+}
+
+/* Only the blocks of this rank stay, in their order. */
+static void keep_blocks(mt_gpt2_parts *p)
+{
+    mt_module *h = p->model->child[MT_GPT2_H];
+    int kept = 0, next = 0;
+    for (int part = 0; part < count(p); part++) {
+        bool mine = part % p->config.stages == p->config.stage;
+        for (; next < p->begin[part + 1]; next++) {
+            if (!mine) {
+                mt_module_free(h->child[next]);
+                continue;
+            }
+            h->child[kept] = h->child[next];
+            memmove(h->child_name[kept++], h->child_name[next], sizeof *h->child_name);
+        }
+        if (mine)
+            p->first[part / p->config.stages + 1] = kept;
+    }
+    h->children = kept;
+}
+
+static void drop_params(mt_module *m)
+{
+    while (m->params > 0) {
+        mt_release(m->param[--m->params]);
+        m->param[m->params] = NULL;
+    }
+}
+
+static void keep_ends(mt_gpt2_parts *p)
+{
+    mt_module *const *child = p->model->child;
+    if (!has_first(p) && !has_last(p))
+        drop_params(child[MT_GPT2_WTE]);
+    if (!has_first(p))
+        drop_params(child[MT_GPT2_WPE]);
+    if (!has_last(p))
+        drop_params(child[MT_GPT2_LN_F]);
+}
+
+/* ---- matrices --------------------------------------------------------------------------------------------- */
+
+/* How a parameter is divided among the ranks of a stage. */
+static bool layout_of(mt_tp_layout *out, const mt_gpt2_parts *p, const char *name)
+{
+    const mt_gpt2_config *c = mt_gpt2_config_of(p->model);
+    int64_t C = c->width, D = C / c->heads;
+    const struct {
+        const char *name;
+        mt_tp_layout layout;
+    } divided[] = {
+        { "attn.c_attn.weight", { C, 3, C, D } },     { "attn.c_attn.bias", { 1, 3, C, D } },
+        { "attn.c_proj.weight", { 1, 1, C * C, C } }, { "mlp.c_fc.weight", { C, 1, 4 * C, 1 } },
+        { "mlp.c_fc.bias", { 1, 1, 4 * C, 1 } },      { "mlp.c_proj.weight", { 1, 1, 4 * C * C, C } },
+        { "wte.weight", { 1, 1, c->rows * C, C } },
+    };
+    for (int i = 0; i < (int)MT_COUNT(divided) && p->tp.comm->size > 1; i++) {
+        const char *at = strstr(name, divided[i].name);
+        if (at && strchr("/", at[strlen(divided[i].name)])) { /* there, or at the end */
+            *out = divided[i].layout;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool mt_gpt2_parts_divides(const mt_gpt2_parts *p, const char *name)
+{
+    mt_tp_layout layout;
+    return layout_of(&layout, p, name);
+}
+
+int64_t mt_gpt2_parts_copy(const mt_gpt2_parts *p, const char *name, float *whole, int64_t n, float *part, int tensor,
+                           bool to_whole)
+{
+    mt_tp_layout l = { 1, 1, n, 1 };
+    bool divided = layout_of(&l, p, name);
+    mt_tp_range range = mt_tp_range_of(l.width / l.unit, divided ? p->tp.comm->size : 1, divided ? tensor : 0);
+    int64_t piece = (range.end - range.begin) * l.unit, pieces = l.rows * l.groups;
+    for (int64_t i = 0; part && i < pieces; i++) {
+        float *from = whole + i * l.width + range.begin * l.unit, *to = part + i * piece;
+        memcpy(to_whole ? from : to, to_whole ? to : from, (size_t)piece * sizeof *to);
+    }
+    return pieces * piece;
+}
+
+/* In place of a parameter its part: some columns of a matrix, or rows if its rows are one piece. */
+static void divide(const mt_gpt2_parts *p, const char *name, mt_tensor *param)
+{
+    mt_tp_layout l;
+    mt_shape shape = mt_view_shape(&param->view);
+    if (!layout_of(&l, p, name))
+        return;
+    int64_t n = mt_numel(param), elements = mt_gpt2_parts_copy(p, name, NULL, n, NULL, p->tp.comm->rank, false);
+    shape.dim[l.rows > 1 ? 1 : 0] = elements * shape.dim[l.rows > 1 ? 1 : 0] / n;
+    mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
+    mt_scope_begin();
+    mt_tensor *part = mt_empty(shape, MT_F32, MT_CPU);
+    mt_gpt2_parts_copy(p, name, mt_f32(param), n, mt_f32(part), p->tp.comm->rank, false);
+    mt_storage_release(param->storage);
+    param->storage = mt_storage_retain(part->storage);
+    param->view = part->view;
+    mt_scope_end();
+    mt_alloc_for(before);
+}
+
+static mt_tp *tp_of(const mt_module *m)
+{
+    return *(mt_tp **)m->config;
+}
+
+static mt_tensor *column(mt_tp *tp, const mt_module *linear, mt_tensor *x)
+{
+    return mt_tp_column_linear(tp, x, linear->param[0], linear->param[1]);
+}
+
+static mt_tensor *row(mt_tp *tp, const mt_module *linear, mt_tensor *x)
+{
+    return mt_tp_row_linear(tp, x, linear->param[0], linear->param[1]);
+}
+
+/* What mt_gpt2_attention_forward and mt_gpt2_mlp_forward compute. */
+static mt_tensor *attention(mt_module *m, mt_tensor *x)
+{
+    mt_tensor *qkv = column(tp_of(m), m->child[MT_GPT2_C_ATTN], x);
+    return row(tp_of(m), m->child[MT_GPT2_C_PROJ], mt_attention(qkv, m->size / tp_of(m)->comm->size));
+}
+
+static mt_tensor *mlp(mt_module *m, mt_tensor *x)
+{
+    return row(tp_of(m), m->child[MT_GPT2_C_PROJ], mt_gelu_tanh(column(tp_of(m), m->child[MT_GPT2_C_FC], x)));
+}
+
+static void run_divided(mt_gpt2_parts *p, mt_module *m, mt_tensor *(*run)(mt_module *m, mt_tensor *x))
+{
+    m->run = run;
+    m->config = zeros(1, sizeof(mt_tp *));
+    *(mt_tp **)m->config = &p->tp;
+}
+
+static void divide_matrices(mt_gpt2_parts *p)
+{
+    const mt_module *h = p->model->child[MT_GPT2_H];
+    mt_state params = mt_module_params(p->model);
+    for (const mt_state_item *i = params.item; i < params.item + params.count; i++)
+        divide(p, i->name, i->tensor);
+    mt_state_free(&params);
+    for (int b = 0; b < h->children && p->tp.comm->size > 1; b++) {
+        run_divided(p, h->child[b]->child[MT_GPT2_ATTN], attention);
+        run_divided(p, h->child[b]->child[MT_GPT2_MLP], mlp);
+    }
+}
+
+/* ---- life --------------------------------------------------------------------------------------------------- */
+
+mt_status mt_gpt2_divide(mt_gpt2_parts **out, mt_module *model, const mt_gpt2_parts_config *config)
+{
+    const mt_gpt2_config *c = mt_gpt2_config_of(model);
+    int ranks = config->tensor->size;
+    if (c->heads % ranks != 0)
+        return mt_fail(MT_ERR_ARGUMENT, "%" PRId64 " heads cannot be divided equally among %d ranks (--tp)", c->heads,
+                       ranks);
+    mt_gpt2_parts *p = zeros(1, sizeof *p);
+    *p = (mt_gpt2_parts){ .config = *config,
+                          .model = model,
+                          .first = zeros(config->chunks + 1, sizeof(int)),
+                          .tp = { config->tensor, MT_OK } };
+    p->begin = zeros(count(p) + 1, sizeof *p->begin);
+    mt_status status = partition(p, c);
+    if (status != MT_OK) {
+        mt_gpt2_parts_free(p);
+        return status;
+    }
+    keep_blocks(p);
+    keep_ends(p);
+    divide_matrices(p);
+    *out = p;
+    return MT_OK;
+}
+
+void mt_gpt2_parts_free(mt_gpt2_parts *p)
+{
+    if (!p)
+        return;
+    free(p->begin);
+    free(p->first);
+    free(p);
+}
+
+/* ---- forward ------------------------------------------------------------------------------------------------ */
+
+mt_tensor *mt_gpt2_parts_tied(const mt_gpt2_parts *p)
+{
+    bool ends = has_first(p) != has_last(p); /* both: one tensor */
+    return ends ? p->model->child[MT_GPT2_WTE]->param[0] : NULL;
+}
+
+mt_status mt_gpt2_parts_status(const mt_gpt2_parts *p)
+{
+    return p->tp.status;
+}
+
+static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
+{
+    mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0], *wpe = p->model->child[MT_GPT2_WPE]->param[0];
+    if (p->tp.comm->size == 1)
+        return mt_embedding(wte, wpe, ids);
+    int64_t rows = mt_gpt2_config_of(p->model)->rows;
+    mt_tensor *tokens = mt_tp_embedding(&p->tp, wte, ids, mt_tp_range_of(rows, p->tp.comm->size, p->tp.comm->rank));
+    return mt_add(tokens, mt_slice(wpe, 0, 0, ids->view.shape[1], 1));
+}
+
+static mt_tensor *classify(mt_gpt2_parts *p, mt_tensor *x, mt_tensor *targets)
+{
+    const mt_gpt2_config *c = mt_gpt2_config_of(p->model);
+    mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0];
+    if (p->tp.comm->size == 1)
+        return mt_classifier(x, wte, targets, c->vocabulary);
+    mt_tp_range range = mt_tp_range_of(c->rows, p->tp.comm->size, p->tp.comm->rank);
+    return mt_tp_classifier(&p->tp, x, wte, targets, mt_tp_classes(range, c->vocabulary));
+}
+
+mt_tensor *mt_gpt2_parts_forward(mt_gpt2_parts *p, int chunk, mt_tensor *x, mt_tensor *ids, mt_tensor *targets)
+{
+    mt_module *const *child = p->model->child, blocks = *child[MT_GPT2_H];
+    blocks.child += p->first[chunk]; /* a sequence of this chunk's alone */
+    blocks.children = p->first[chunk + 1] - p->first[chunk];
+    if (part_of(p, chunk) == 0)
+        x = embed(p, ids);
+    x = mt_forward(&blocks, x);
+    bool last = part_of(p, chunk) == count(p) - 1;
+    return last ? classify(p, mt_forward(child[MT_GPT2_LN_F], x), targets) : x;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# train_gpt2 --dp --pp --tp: a model that is divided among ranks has the losses of one rank, in every schedule, on threads and on
+# processes; its checkpoints are those of one rank, and continue on another mesh; what cannot be divided is refused in words.
+. "$(dirname "$0")/ranks.bash"
+common=(--data "$dir/text" --layers 4 --heads 6 --width 24 --block 16 --batch 6 --warmup 10 --steps 50 --eval-batches 2 -q)
+
+# Against one rank, two stages add the token table's gradients in another order, and ranks of a stage the parts of products.
+for dtype in f32 bf16; do
+    flags=("${common[@]}" --eval-every 10 --save-every 50 --micro-batches 2 --dtype $dtype)
+    one_rank
+    run pp2 --pp 2 && near pp2
+    run tp3 --tp 3 && near tp3
+    run mesh --ranks 8 --pp 2 --tp 2 --pp-schedule interleaved --recompute block --bucket 4kB --workers 1 && near mesh
+    [ $dtype = f32 ] || continue
+    run gpipe --pp 3 --pp-schedule gpipe --recompute selective && near gpipe
+    run dp2pp2 --dp 2 --pp 2 && near dp2pp2
+    run dp2tp3 --dp 2 --tp 3 && near dp2tp3
+done
+
+# Processes send the bits that threads do; each collective waits for another process.
+flags=("${common[@]}" --steps 10 --eval-every 5 --save-every 10)
+for how in '--pp 2' '--tp 2'; do
+    [[ $(ldd "$bin/train_gpt2") == *libmpi* ]] || continue
+    # shellcheck disable=SC2086
+    run threads $how && run mpi $how --engine mpi && cmp "$dir"/{threads,mpi}/step-10/manifest.json >"$dir/log" 2>&1 && ok || bad "mpi $how: other values"
+done
+
+# A checkpoint is that of one rank: its files, and it continues on any mesh.
+flags=("${common[@]}" --eval-every 10 --save-every 10 --keep 0 --micro-batches 2 --ema 0.9)
+one_rank
+files() { (cd "$dir/$1/step-20" && ls -l -- *.safetensors | awk '{ print $5, $9 }' && tr ',' '\n' <manifest.json | grep -oE '^ *"[^"]*"'); }
+run all --pp 2 --tp 3 && diff <(files all) <(files one) >"$dir/log" && ok || bad "other files"
+rm -r "$dir"/all/step-{30,40,50}
+run all --dp 3 --pp 4 --resume && said "Continuing from $dir/all/step-20" && rm -r "$dir"/all/step-{40,50}
+run all --tp 2 --resume --async-save && said "Continuing from $dir/all/step-30" && rm -r "$dir"/all/step-50
+run all --ranks 2 --zero 1 --resume && near all && rm -r "$dir"/all/step-50
+run all --resume && near all
+
+# Settings of a run, and where the time went: a row for each rank and each of its communication threads.
+flags=("${common[@]}" --eval-every 50 --micro-batches 2)
+run traced --dp 2 --pp 2 --trace && said '^Model parallel: 4 ranks \(threads\): data 2 x pipeline 2 \(1f1b\) x tensor 1, buckets of 1.05 MB; of each replica:'
+grep -q '"strategy":.*"4 ranks (threads): data 2 x pipeline 2 (1f1b) x tensor 1, buckets of 1.05 MB"' "$dir/traced/run.json" && ok || bad "run.json"
+"$bin/profile" "$dir/traced" >"$dir/log" 2>&1 && said '^exposed communication: ranks waited [0-9.]+ s in [0-9.]+ s of training steps, [0-9.]+ %$'
+for row in 'rank 0' 'rank 3' 'rank 3 sends'; do grep -q "\"name\":\"$row\"" "$dir/traced/trace.json" && ok || bad "no row $row"; done
+
+refused '--dp 1 x --pp 2 x --tp 1 are not 3 ranks, but 2' --ranks 3 --pp 2
+refused '--dp 2 x --pp 2 x --tp 3 are not 4 ranks, but 12' --ranks 4 --dp 2 --pp 2 --tp 3
+refused '--dp 4: a micro-batch of 6 cannot be divided equally: use a --batch that is a multiple of 4' --dp 4 --pp 2
+refused '6 heads cannot be divided equally among 4 ranks' --tp 4
+refused '5 stages for 4 layers: each stage needs one' --pp 5
+refused '6 stages for 4 layers' --pp 3 --pp-schedule interleaved
+refused 'groups of 4 micro-batches, one a stage, and 2 are no multiple: use 4, or 1f1b' --pp 4 --pp-schedule interleaved:1
+refused 'there is no schedule "zigzag": use 1f1b, gpipe, interleaved' --pp 2 --pp-schedule zigzag
+refused 'pp-schedule.*from 1 to 1024' --pp 2 --pp-schedule interleaved:0
+refused 'interleaved is of several stages: use --pp' --pp-schedule interleaved
+refused '--zero and --compress are for ranks that have the whole model each' --pp 2 --zero 1
+refused '--zero and --compress are for ranks that have the whole model each' --tp 2 --compress 1bit
+refused 'adafactor, and the loss scale of f16, need the whole gradients' --pp 2 --optimizer adafactor
+refused 'with micro-batches 2, not 4; --resume needs the flags' --pp 2 -o "$dir/all" --resume --ema 0.9 --micro-batches 4
+
+stopped --pp 2 --tp 2
+finish train_mesh

@@ -1,0 +1,48 @@
+/* gpt2_run.h -- a run of train_gpt2, and its checkpoints. */
+#pragma once
+
+#include "models/cost.h"
+#include "train/corpus.h"
+#include "train/recipe.h"
+#include "train/saving.h"
+#include "train/team.h"
+
+/* What a user chose. */
+typedef struct mt_gpt2_options {
+    const char *data, *vocabulary, *size;
+    mt_gpt2_config config; /* 0: as the size says */
+    int64_t batch, micro, steps, eval_every, eval_batches;
+    mt_recompute_choice recompute; /* changes no result: a run may go on with another */
+    mt_recipe recipe;
+    mt_saving saving;
+    mt_team_config team;
+    bool plan;
+} mt_gpt2_options;
+
+/* Of one rank; the ranks of a process share what is opened before they start. */
+typedef struct mt_gpt2_run {
+    mt_gpt2_options opt;
+    mt_team *team; /* NULL: alone */
+    mt_corpus corpus;
+    mt_loader *train, *valid;
+    mt_module *model;
+    mt_optim *optim;
+    mt_metrics *metrics;
+    mt_saver *saver;
+    double start; /* mt_now() */
+    mt_loop loop;
+    mt_recompute *recompute; /* [layers] */
+    mt_gpt2_batch batch;
+    mt_gpt2_cost cost;
+    int64_t rows;      /* of metrics.csv */
+    double peak_flops; /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
+    double val_loss;   /* of the latest evaluation */
+} mt_gpt2_run;
+
+/* mt_gpt2_run_describe -- run.json, at the start and at the end, by rank 0; returns status, or the error of writing. */
+mt_status mt_gpt2_run_describe(mt_gpt2_run *run, bool running, mt_status status);
+
+/* mt_gpt2_run_save, _resume -- collective; save takes the run as mt_loop calls it. What is saved is what a run alone
+ * saves, whatever the ranks have of it. Fail as mt_saving_save and mt_saving_load. */
+mt_status mt_gpt2_run_save(void *run);
+mt_status mt_gpt2_run_resume(mt_gpt2_run *run);
