@@ -169,6 +169,7 @@ static mt_status run_pipe(mt_comm *comm, void *data, const int64_t *numbers)
     snprintf(words, sizeof words, "%s", status == MT_OK ? "" : mt_last_error());
     if (pipe != untouched)
         mt_pipe_free(pipe);
+    MT_CHECK(mt_scope_depth() == 0, "rank %d has left %d scopes open", comm->rank, mt_scope_depth());
     free_model(&m);
     return status == MT_OK ? MT_OK : mt_fail(status, "%s", words);
 }

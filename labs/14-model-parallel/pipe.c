@@ -3,8 +3,8 @@
  * A send does not end before its receive begins, so no rank waits for a send before it has to: the send of an
  * activation is waited for when its gradient has come, and that of a gradient before the next one is sent. The receive
  * of an action begins before the action in front of it, so that it arrives during that one.
- * Activations and gradients have communicators of their own: with two ranks and several chunks both kinds go from each
- * rank to the other, and would be mistaken for each other. */
+ * With two ranks and several chunks activations and gradients go from one rank to the other. They are not mistaken for
+ * each other, since a schedule needs them in the order in which that of the other rank makes them. */
 #include <stdlib.h>
 
 #include "autograd/tape.h"
@@ -21,7 +21,7 @@ typedef struct slot {
 struct mt_pipe {
     mt_pipe_config config;
     int stage, stages, actions;
-    mt_comm *down, *up; /* activations, gradients; NULL after a failure */
+    mt_comm *comm; /* of its own; NULL after a failure */
     mt_pipe_action *action;
     slot *slot;    /* [micro, chunks] */
     mt_tensor *dx; /* the gradient that is being sent */
@@ -126,6 +126,13 @@ static mt_tensor *share_of_loss(const mt_pipe *p, const mt_tensor *y)
     return dy;
 }
 
+/* The gradient of x; the caller has a reference. */
+static mt_tensor *gradient_of(const mt_pipe *p, const mt_pipe_action *a, const mt_tensor *x)
+{
+    MT_CHECK(x->grad, "pipeline: part %d does not use its input", part_of(p, a->chunk));
+    return mt_retain(x->grad);
+}
+
 static mt_status backward(mt_pipe *p, const mt_pipe_action *a)
 {
     slot *s = slot_of(p, a);
@@ -134,7 +141,7 @@ static mt_status backward(mt_pipe *p, const mt_pipe_action *a)
         s->dy = share_of_loss(p, s->y);
     /* TODO 14.10: Wait for dy and for the send of y; backward from y; then the gradient of x goes to the rank
      * before, when the one that was sent last has arrived. Nothing of the slot stays.
-     * Hint: x->grad is freed with x, unless it is retained until its send has ended. */
+     * Hint: the gradient that is being sent stays in p->dx until its send has ended (end_send). */
     MT_TODO("14.10"); /* delete this line when yours stands here */
     return status;
 }
@@ -149,20 +156,19 @@ static mt_status sum_tied(mt_pipe *p)
     MT_CHECK(tied->grad, "pipeline: the tied parameter has no gradient on rank %d", p->stage);
     mt_tensor *theirs = tensor_of(mt_shape_of(tied));
     mt_status status = MT_OK;
-    /* TODO 14.11: Both ranks send theirs to the other and add what comes; on p->up, where all gradients go. */
+    /* TODO 14.11: Both ranks send theirs to the other and add what comes. */
     MT_TODO("14.11"); /* delete this line when yours stands here */
     if (status != MT_OK) /* the buffer is still the communicator's: it leaves first */
-        mt_comm_free(p->up), p->up = NULL;
+        mt_comm_free(p->comm), p->comm = NULL;
     mt_release(theirs);
     return status;
 }
 
-/* Leaves the communicators before anything is freed that a message could still read or write. */
+/* Leaves the communicator before anything is freed that a message could still read or write. */
 static void leave(mt_pipe *p)
 {
-    mt_comm_free(p->down);
-    mt_comm_free(p->up);
-    p->down = p->up = NULL;
+    mt_comm_free(p->comm);
+    p->comm = NULL;
     for (int i = 0; i < p->actions / 2; i++)
         empty(&p->slot[i]);
     mt_release(p->dx);
@@ -207,9 +213,7 @@ mt_status mt_pipe_new(mt_pipe **out, mt_comm *comm, const mt_pipe_config *config
     p->slot = zeros(slots, sizeof *p->slot);
     mt_status status = mt_pipe_schedule(p->action, config->kind, p->stage, p->stages, config->micro, config->chunks);
     if (status == MT_OK)
-        status = mt_comm_split(&p->down, comm, 0, comm->rank);
-    if (status == MT_OK)
-        status = mt_comm_split(&p->up, comm, 0, comm->rank);
+        status = mt_comm_split(&p->comm, comm, 0, comm->rank);
     if (status == MT_OK)
         *out = p;
     else
@@ -229,12 +233,5 @@ void mt_pipe_free(mt_pipe *p)
 
 mt_traffic mt_pipe_traffic(const mt_pipe *p)
 {
-    mt_traffic sent = { 0 };
-    const mt_comm *comms[] = { p->down, p->up };
-    for (int i = 0; i < 2; i++)
-        if (comms[i]) {
-            sent.messages += comms[i]->sent.messages;
-            sent.bytes += comms[i]->sent.bytes;
-        }
-    return sent;
+    return p->comm ? p->comm->sent : (mt_traffic){ 0 };
 }

@@ -233,10 +233,10 @@ static double in_time(mt_pipe_kind kind, int micro, int chunks, double transfer,
 Test(pipe, runs_take_the_time_of_the_schedule)
 {
     int most[RANKS];
-    /* mt_pipe_new splits the communicator twice: each time the ranks send their wishes to rank 0, one after the other,
-     * and get an answer: 12 messages */
+    /* mt_pipe_new splits the communicator: the ranks send their wishes to rank 0, one after the other, and get an
+     * answer: 6 messages */
     for (int k = 0; k < 4; k++) {
-        double transfer = k / 2 * 0.1, setup = 12 * transfer, want = k == 2 ? 33.6 : k == 3 ? 34.6 : 33;
+        double transfer = k / 2 * 0.1, setup = 6 * transfer, want = k == 2 ? 33.6 : k == 3 ? 34.6 : 33;
         double got = in_time(k % 2 ? MT_1F1B : MT_GPIPE, 8, 1, transfer, most) - setup;
         cr_assert(near(got, want), "%s with %g: %.9g", k % 2 ? "1f1b" : "gpipe", transfer, got);
         for (int r = 0; r < 4; r++)
