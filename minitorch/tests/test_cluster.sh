@@ -23,8 +23,10 @@ said 'srun --mpi=pmix -N 2 -n 2 .*/bin/train_gpt2$'
 said 'cluster: nothing was changed'
 
 if [ "$(id -u)" -eq 0 ]; then nobody=(setpriv --reuid 65534 --clear-groups); else nobody=(); fi
-"${nobody[@]}" minitorch/bench/cluster.sh build/release >"$dir/log" 2>&1 && bad "ran without root" ||
-    said 'only root can make: sudo make cluster'
+if "${nobody[@]}" test -x minitorch/bench/cluster.sh -a -x build/release/bin/bench_mpi; then
+    "${nobody[@]}" minitorch/bench/cluster.sh build/release >"$dir/log" 2>&1 && bad "ran without root" ||
+        said 'only root can make: sudo make cluster'
+fi # else the folder is closed to other users
 minitorch/bench/cluster.sh --tea >"$dir/log" 2>&1 && bad "knows --tea" || said 'there is no option --tea'
 minitorch/bench/cluster.sh --dry-run build/none >"$dir/log" 2>&1 && bad "knows build/none" || said 'build/none has no programs: run make'
 mine | diff "$dir/before" - >"$dir/log" && ok || bad "left behind"
