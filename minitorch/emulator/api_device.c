@@ -122,8 +122,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize(void)
 {
     API_BEGIN();
+    cudaError_t error = emu_all_work();
     emu_host_waits(-1);
-    API_END(cudaSuccess);
+    API_END(error);
 }
 
 cudaError_t cudaDeviceReset(void)

@@ -107,6 +107,7 @@ static cudaError_t release(void *pointer, bool pinned, uintptr_t pc, const char 
 cudaError_t cudaFree(void *pointer)
 {
     API_BEGIN();
+    emu_all_work();
     emu_host_waits(-1);
     API_END(release(pointer, false, HERE, __func__));
 }
@@ -126,6 +127,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 cudaError_t cudaFreeHost(void *pointer)
 {
     API_BEGIN();
+    emu_all_work();
     emu_host_waits(-1);
     API_END(release(pointer, true, HERE, __func__));
 }
@@ -167,9 +169,9 @@ bool emu_is_symbol(const void *address, size_t size)
            within(address, size, __start_cuemu_managed, __stop_cuemu_managed);
 }
 
-/* Checks one side of a copy, `size` bytes at `address`. `device`: the direction says that it is device memory. */
-static cudaError_t check_side(const void *address, size_t size, bool device, const char *side, uintptr_t pc,
-                              const char *what)
+/* `device`: the direction says that it is device memory. */
+cudaError_t emu_check_side(const void *address, size_t size, bool device, const char *side, uintptr_t pc,
+                           const char *what)
 {
     const emu_allocation *a = emu_find(address);
     const char *file = "?";
@@ -232,12 +234,14 @@ static cudaError_t copy(void *to, const void *from, size_t size, cudaMemcpyKind 
                                                : kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDefault ? lives_on_device(from)
                                                  : kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
-    cudaError_t error = check_side(to, size, to_device, "destination", pc, what);
+    cudaError_t error = emu_check_side(to, size, to_device, "destination", pc, what);
     if (error == cudaSuccess)
-        error = check_side(from, size, from_device, "source", pc, what);
+        error = emu_check_side(from, size, from_device, "source", pc, what);
     if (error != cudaSuccess)
         return error;
     emu_allocation *a = emu_find(to), *b = emu_find(from);
+    if (!emu_hook.touched)
+        emu_undelivered(from, size, pc, what);
     EMU_CALL(touched, from, size, false);
     EMU_CALL(touched, to, size, true);
     emu_open(a);
@@ -255,7 +259,7 @@ static cudaError_t set(void *to, int value, size_t size, uintptr_t pc, const cha
 {
     if (!size)
         return cudaSuccess;
-    cudaError_t error = check_side(to, size, true, "destination", pc, what);
+    cudaError_t error = emu_check_side(to, size, true, "destination", pc, what);
     if (error != cudaSuccess)
         return error;
     emu_allocation *a = emu_find(to);

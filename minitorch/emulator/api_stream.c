@@ -1,21 +1,25 @@
 /* api_stream.c -- streams and events.
  *
- * All work is done when a call returns: a stream or event is a valid handle and a place in the order that a GPU would
- * keep (stream_order.c). The address of a destroyed one is never reused, so that a later use of it is recognised.
+ * All work but that of pending.c is done when a call returns: a stream or event is a valid handle and a place in the
+ * order that a GPU would keep (stream_order.c). The address of a destroyed one is never reused, so that a later use of
+ * it is recognised.
  */
 #include <stdlib.h>
-#include "api.h"
+#include "pending.h"
 #include "stream_order.h"
 
 struct CUstream_st {
     struct CUstream_st *next;
     int timeline;
+    unsigned flags;
 };
 
 struct CUevent_st {
     struct CUevent_st *next;
     long long recorded; /* ns; 0: not yet */
     unsigned flags;
+    const void *stream; /* where it was recorded, after what was pending there up to the number `after` */
+    uint64_t after;
     emu_clock clock; /* when all work before it is complete */
 };
 
@@ -39,6 +43,12 @@ int emu_stream_timeline(const void *stream)
     if (!stream || stream == cudaStreamLegacy)
         return EMU_LEGACY_STREAM;
     return stream == cudaStreamPerThread ? EMU_THREAD_STREAM : ((const struct CUstream_st *)stream)->timeline;
+}
+
+bool emu_stream_blocks(const void *stream)
+{
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+           !(((const struct CUstream_st *)stream)->flags & cudaStreamNonBlocking);
 }
 
 static bool event_valid(cudaEvent_t event)
@@ -66,6 +76,7 @@ static cudaError_t stream_new(cudaStream_t *stream, unsigned flags)
     struct CUstream_st *s = calloc(1, sizeof *s);
     if (!s)
         return cudaErrorMemoryAllocation;
+    s->flags = flags;
     s->timeline = emu_timeline_new(!(flags & cudaStreamNonBlocking));
     s->next = streams;
     streams = s;
@@ -100,6 +111,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
         link = &(*link)->next;
     if (!*link)
         API_END(no_stream(HERE, __func__));
+    emu_stream_work(stream);
     *link = stream->next;
     emu_timeline_end(stream->timeline);
     stream->next = dead_streams;
@@ -107,25 +119,33 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     API_END(cudaSuccess);
 }
 
-static cudaError_t host_waits(cudaStream_t stream, uintptr_t pc, const char *what)
-{
-    if (!emu_stream_valid(stream))
-        return no_stream(pc, what);
-    emu_host_waits(emu_stream_timeline(stream));
-    return cudaSuccess;
-}
-
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     API_BEGIN();
-    API_END(host_waits(stream, HERE, __func__));
+    if (!emu_stream_valid(stream))
+        API_END(no_stream(HERE, __func__));
+    cudaError_t error = emu_stream_work(stream);
+    emu_host_waits(emu_stream_timeline(stream));
+    API_END(error);
 }
 
-/* The work is complete: a program that asks need not wait. */
+/* Whether what was pending on a stream up to this number is done now; it does not wait. */
+static bool is_done(const void *stream, uint64_t until)
+{
+    bool failed = false; /* an error of an operation is that of its communicator */
+    return until == 0 || emu_pending_finish(stream, until, false, &failed);
+}
+
+/* Other work is complete: a program that asks need not wait. */
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
     API_BEGIN();
-    API_END(host_waits(stream, HERE, __func__));
+    if (!emu_stream_valid(stream))
+        API_END(no_stream(HERE, __func__));
+    if (!is_done(stream == cudaStreamLegacy ? NULL : stream, emu_pending_mark(stream)))
+        API_END(cudaErrorNotReady);
+    emu_host_waits(emu_stream_timeline(stream));
+    API_END(cudaSuccess);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
@@ -136,6 +156,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         API_END(no_stream(HERE, __func__));
     if (!event_valid(event))
         API_END(no_event(HERE, __func__));
+    emu_pending_after(stream, event->stream, event->after);
     emu_clock_join(emu_timeline_clock(emu_stream_timeline(stream)), &event->clock);
     API_END(cudaSuccess);
 }
@@ -188,6 +209,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (!emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
     event->recorded = cuemu_clock();
+    event->stream = stream == cudaStreamLegacy ? NULL : stream;
+    event->after = emu_pending_mark(stream);
     event->clock = *emu_timeline_clock(emu_stream_timeline(stream));
     API_END(cudaSuccess);
 }
@@ -203,13 +226,19 @@ static cudaError_t host_waits_for(cudaEvent_t event, uintptr_t pc, const char *w
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     API_BEGIN();
+    if (event_valid(event) && !is_done(event->stream, event->after))
+        API_END(cudaErrorNotReady);
     API_END(host_waits_for(event, HERE, __func__));
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     API_BEGIN();
-    API_END(host_waits_for(event, HERE, __func__));
+    bool failed = false;
+    if (event_valid(event) && event->after)
+        emu_pending_finish(event->stream, event->after, true, &failed);
+    cudaError_t error = host_waits_for(event, HERE, __func__);
+    API_END(failed ? cudaErrorLaunchTimeout : error);
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
@@ -231,7 +260,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 static cudaError_t check_stream(cudaStream_t stream, uintptr_t pc, const char *what)
 {
     API_BEGIN();
-    API_END(emu_stream_valid(stream) ? cudaSuccess : no_stream(pc, what));
+    API_END(emu_stream_valid(stream) ? emu_stream_work(stream) : no_stream(pc, what));
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags)

@@ -102,10 +102,20 @@ void emu_api_unlock(void);
 /* ---- api_stream.c ---- */
 bool emu_stream_valid(const void *stream);
 int emu_stream_timeline(const void *stream); /* of a valid stream: stream_order.h */
+bool emu_stream_blocks(const void *stream);  /* does the default stream wait for it? */
+
+/* ---- pending.c: what has to be done before work on a stream (NULL: the default one), or on all ---- */
+cudaError_t emu_stream_work(const void *stream);
+cudaError_t emu_all_work(void);
+/* An error when a call of the host reads what an operation is still to write. */
+void emu_undelivered(const void *begin, size_t size, uintptr_t pc, const char *what);
 
 /* ---- api_memory.c ---- */
 bool emu_is_symbol(const void *address, size_t size); /* all in variables of the device */
 bool emu_is_managed(const void *address);             /* in a __managed__ variable */
+/* `size` bytes at `address` are the `side` ("source") of what; reports what is wrong. */
+cudaError_t emu_check_side(const void *address, size_t size, bool device, const char *side, uintptr_t pc,
+                           const char *what);
 
 /* ---- error.c ---- */
 /* emu_error and emu_warning for a thread that need not be the running one. */

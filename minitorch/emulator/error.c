@@ -67,23 +67,32 @@ static bool same_site(const emu_finding *a, const emu_finding *b)
 }
 
 /* "unit.cu:12: error: ...", then kernel, block and thread. Lines of the text after the first are indented. */
+/* In one write: other processes may have the same terminal. */
 static void print(const emu_finding *f)
 {
-    fflush(stdout);
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        abort();
     if (f->site.file)
-        fprintf(stderr, "%s:%d: ", f->site.file, f->site.line);
+        fprintf(out, "%s:%d: ", f->site.file, f->site.line);
     else
-        fprintf(stderr, "cuemu: ");
-    fputs(f->warning ? "warning: " : "error: ", stderr);
+        fprintf(out, "cuemu: ");
+    fputs(f->warning ? "warning: " : "error: ", out);
     for (const char *c = f->text; *c; c++) {
-        fputc(*c, stderr);
+        fputc(*c, out);
         if (*c == '\n')
-            fputs("    ", stderr);
+            fputs("    ", out);
     }
-    fputc('\n', stderr);
+    fputc('\n', out);
     if (f->kernel)
-        fprintf(stderr, "    kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", f->kernel, f->block.x, f->block.y,
+        fprintf(out, "    kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", f->kernel, f->block.x, f->block.y,
                 f->block.z, f->thread.x, f->thread.y, f->thread.z);
+    fclose(out);
+    fflush(stdout);
+    fwrite(text, 1, size, stderr);
+    free(text);
 }
 
 /* A line that was inlined in several places has several pcs. */

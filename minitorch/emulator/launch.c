@@ -279,8 +279,8 @@ static void run(const cuemu_launch_config *config)
     emu_launch launch = { .config = config, .number = launches++, .failed_block = UINT64_MAX };
     launch.block_count = (uint64_t)grid.x * grid.y * grid.z;
     uint64_t threads = launch.block_count * config->block.x * config->block.y * config->block.z;
-    emu_current = &launch;
     emu_operate(config->stream, true, config->kernel, (emu_site){ .file = config->file, .line = config->line });
+    emu_current = &launch;
     emu_arena_open();
     emu_findings_begin();
     EMU_CALL(launch_begin, &launch);

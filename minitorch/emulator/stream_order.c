@@ -85,7 +85,7 @@ void emu_host_waits(int timeline)
             emu_clock_join(&host, emu_timeline_clock(i));
 }
 
-void emu_operate(const void *stream, bool kernel, const char *name, emu_site site)
+static void operate(const void *stream, bool kernel, const char *name, emu_site site)
 {
     static bool seen;
     int timeline = emu_stream_timeline(stream);
@@ -94,4 +94,15 @@ void emu_operate(const void *stream, bool kernel, const char *name, emu_site sit
     uint32_t time = ++emu_timeline_clock(timeline)->done[timeline];
     emu_current_operation =
         (emu_operation){ .name = name, .kernel = kernel, .site = site, .timeline = timeline, .time = time };
+}
+
+void emu_operate_later(const void *stream, const char *name, emu_site site)
+{
+    operate(stream, false, name, site);
+}
+
+void emu_operate(const void *stream, bool kernel, const char *name, emu_site site)
+{
+    emu_stream_work(stream);
+    operate(stream, kernel, name, site);
 }

@@ -41,7 +41,9 @@ emu_clock *emu_host_clock(void);                               /* the host's, or
 void emu_host_in_stream(int timeline);                         /* a callback begins; -1: has ended */
 void emu_host_waits(int timeline);                             /* for its operations so far; -1: for all */
 
-/* An operation begins on the stream. */
+/* emu_operate -- an operation begins on the stream, after what was pending there (pending.c).
+ * emu_operate_later -- one that is itself pending is called. */
+void emu_operate_later(const void *stream, const char *name, emu_site site);
 void emu_operate(const void *stream, bool kernel, const char *name, emu_site site);
 
 /* ---- stream_race.c ---- */

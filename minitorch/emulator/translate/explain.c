@@ -61,7 +61,7 @@ static const struct advice headers[] = {
     { "cudnn*", "only cuBLAS is emulated" },
     { "cublasLt*", "use cublas_v2.h: cublasSgemm and cublasGemmEx are emulated" },
     { "nv*", "it is for a profiler: leave it out with #ifndef __CUEMU__" },
-    { "nccl*", "NCCL has no meaning on a CPU: use MPI for several ranks" },
+    { "nccl*", "the emulator has a part of NCCL: <nccl.h>, docs/EMULATOR.md" },
     { "cuda_fp8*", "8-bit floats are not emulated: use half or __nv_bfloat16" },
     { "cooperative_groups/memcpy_async.h", "use __pipeline_memcpy_async of cuda_pipeline_primitives.h" },
     { "cooperative_groups/scan.h", "write the scan with shfl_up" },

@@ -1,0 +1,39 @@
+/* pending.h -- work that is not done when its call returns (pending.c): operations of NCCL. Under the API's lock. */
+#ifndef EMU_PENDING_H
+#define EMU_PENDING_H
+
+#include "api.h"
+
+#define EMU_ALL_STREAMS      ((const void *)-1)
+#define EMU_BLOCKING_STREAMS ((const void *)-2) /* those that the default stream waits for, and itself */
+
+/* One item of a stream; an operation appends its own fields. free() ends its life. */
+typedef struct emu_pending emu_pending;
+struct emu_pending {
+    emu_pending *next;
+    uint64_t number; /* rising */
+    const void *stream;
+    /* Completes it; false: not possible yet, which with block it waits for. True after a failure too, then *failed. */
+    bool (*finish)(emu_pending *p, bool block, bool *failed);
+    const char *writes; /* what it writes, and its size; NULL: nothing */
+    size_t size;
+    const char *name;
+    uintptr_t made;    /* the call (pc) */
+    const void *which; /* without finish, it waits for what these streams have up to number `until` */
+    uint64_t until;
+};
+
+/* Of whole streams: a stream's address, EMU_ALL_STREAMS or EMU_BLOCKING_STREAMS. */
+bool emu_pending_finish(const void *which, uint64_t until, bool block, bool *failed);
+uint64_t emu_pending_last(const void *which); /* the number of the last item; 0: none */
+
+void emu_pending_add(emu_pending *p, const void *stream);
+const emu_pending *emu_pending_next(const emu_pending *after); /* NULL: the first */
+void emu_pending_forget(bool (*chosen)(const emu_pending *p, const void *of), const void *of);
+
+/* What comes on the stream from now on waits for those items. */
+void emu_pending_after(const void *stream, const void *which, uint64_t until);
+/* For an event: the number of the last item that it comes after. */
+uint64_t emu_pending_mark(const void *stream);
+
+#endif
