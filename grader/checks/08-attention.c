@@ -33,7 +33,7 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
         a.C = a.H * (2 * mg_pick(rng, 32, MOST_D / 2 - 1) + 1);
     if (t == MANY_HEADS && c->tokens != MG_TOKENS_LONG)
         a.H = 13, a.C = 13 * (2 * mg_pick(rng, 0, 4) + 1);
-    if (c->cuda) /* at most 128 columns; and whole parts of 32 */
+    if (c->cuda || c->bf16) /* at most 128 columns; and whole parts of 32 */
         a.C = a.H * (t % 3 == 2 ? 32 * mg_pick(rng, 1, 4) : mt_min(a.C / a.H, 128));
     return a;
 }
@@ -89,13 +89,14 @@ void mg_08_send_shape(mg_run *run, const mg_attention *a)
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-static const char *function_of(bool tiled, bool packed, bool cuda, bool backward)
+const char *mg_08_function(bool tiled, bool packed, bool bf16, bool cuda, bool backward)
 {
-    static const char *const names[4][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
+    static const char *const names[5][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
                                              { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" },
                                              { "mt_attention_packed_fwd_cpu", "mt_attention_packed_bwd_cpu" },
+                                             { "mt_attention_bf16_fwd_cpu", NULL },
                                              { "mt_attention_fwd_cuda", "mt_attention_bwd_cuda" } };
-    return names[cuda ? 3 : tiled + packed][backward];
+    return names[cuda ? 4 : tiled + packed + bf16][backward];
 }
 
 static mt_shape saved_shape(const mg_attention *a, bool tiled)
@@ -115,18 +116,20 @@ static void expect_place(mg_answer answer[2], const mg_attention *a, bool tiled,
         mg_oracle_attention_probs(answer[1].v + i * a->T, answer[1].e + i * a->T, a, i);
 }
 
-float *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2])
+void *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2])
 {
-    mg_begin(run, function_of(c->tiled, c->packed, c->cuda, false));
+    mg_begin(run, mg_08_function(c->tiled, c->packed, c->bf16, c->cuda, false));
     answer[0] = mg_overwritten(run, "out", MT_SHAPE(a.B, a.T, a.C));
     answer[1] = mg_overwritten(run, "saved", saved_shape(&a, c->tiled));
-    float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
+    float *qkv = c->bf16 ? mg_11_floats(&a) : mg_in(run, "qkv", MT_F32, MT_SHAPE(a.B, a.T, 3 * a.C));
     fill_qkv(mg_rng(run), qkv, &a, c->scores);
+    void *sent = c->bf16 ? (void *)mg_11_rounded(run, qkv, &a) : qkv;
     a.qkv = qkv;
+    a.bf16 = c->bf16;
     mg_08_send_shape(run, &a);
     for (int64_t i = 0; i < mg_attention_places(&a); i++)
         expect_place(answer, &a, c->tiled, i);
-    return qkv;
+    return sent;
 }
 
 static bool forward(mg_run *run, const attention_case *c, mg_attention a, bool searched)
@@ -196,7 +199,7 @@ static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled,
 
 mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a)
 {
-    mg_begin(run, function_of(c->tiled, c->packed, c->cuda, true));
+    mg_begin(run, mg_08_function(c->tiled, c->packed, false, c->cuda, true));
     mg_answer answer = mg_accumulated(run, "dqkv", MT_SHAPE(a.B, a.T, 3 * a.C), c->held);
     send_saved(run, &a, c->scores, c->tiled, c->cuda);
     for (int64_t i = 0; i < mg_attention_places(&a); i++)
@@ -331,7 +334,12 @@ static void describe_forward(mg_run *run, const void *one_case, const char *func
     mg_begin(run, function);
     mg_out(run, "out", MT_F32, MT_SHAPE(1, racing.T, RACE_C));
     mg_out(run, "saved", MT_F32, saved_shape(&racing, c->tiled));
-    racing.qkv = mg_input(run, "qkv", MT_SHAPE(1, racing.T, 3 * RACE_C), (mg_dist)NORMAL(0, 1));
+    racing.bf16 = c->bf16;
+    float *qkv = c->bf16 ? mg_11_floats(&racing) : mg_in(run, "qkv", MT_F32, MT_SHAPE(1, racing.T, 3 * RACE_C));
+    mg_fill(mg_rng(run), qkv, racing.T * 3 * RACE_C, (mg_dist)NORMAL(0, 1));
+    if (c->bf16)
+        mg_11_rounded(run, qkv, &racing);
+    racing.qkv = qkv;
     mg_08_send_shape(run, &racing);
 }
 
@@ -369,7 +377,7 @@ static bool verify_backward(mg_run *run, const void *one_case)
 void mg_08_attention_race(mg_run *run, const void *one_case)
 {
     const attention_race *c = one_case;
-    const char *function = function_of(c->tiled, c->packed, false, c->backward);
+    const char *function = mg_08_function(c->tiled, c->packed, c->bf16, false, c->backward);
     const mg_race race = { .bar = c->bar,
                            .ours = function,
                            .theirs = function,

@@ -28,6 +28,7 @@ typedef struct attention_case {
     bool cuda;     /* on the device, with the arguments of `tiled` */
     bool tiled;    /* lab 11's kernels: saved [B,H,T] has the log-sum-exp; else lab 08's: the probabilities [B,H,T,T] */
     bool packed;   /* of lab 11's the packed ones, which are tiled too */
+    bool bf16;     /* of lab 11's the one with qkv of 16 bits, which is packed too; forward only */
     bool backward; /* of rows that have both (lab 11) */
 } attention_case;
 
@@ -36,7 +37,7 @@ typedef struct attention_race {
     bool backward;
     int64_t T;
     const char *bar;
-    bool tiled, packed;
+    bool tiled, packed, bf16;
 } attention_race;
 
 void mg_08_attention(mg_run *run, const void *one_case);
@@ -46,9 +47,17 @@ void mg_08_cached(mg_run *run, const void *one_case);
 void mg_08_cached_text(mg_run *run, const void *one_case);
 
 /* mg_08_describe_forward, _backward -- one call of shape a: its function, arguments and answers: out and saved; dqkv.
- * Forward returns qkv, which may be changed before the call. */
-float *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2]);
+ * Forward returns qkv as it is sent, f32 or bf16, which may be changed before the call. */
+void *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention a, mg_answer answer[2]);
 mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a);
+
+/* mg_08_function -- the name of a rung's function. */
+const char *mg_08_function(bool tiled, bool packed, bool bf16, bool cuda, bool backward);
+
+/* mg_11_rounded -- qkv becomes what bf16 has of it, and is sent so, as "qkv" [B,T,3C]; returns what is sent.
+ * mg_11_floats -- memory for qkv in f32, for the oracle, until the next call of it. Both: 11-attention.c. */
+uint16_t *mg_11_rounded(mg_run *run, float *qkv, const mg_attention *a);
+float *mg_11_floats(const mg_attention *a);
 
 /* mg_08_send_shape -- the last four arguments: B, T, C, H. */
 void mg_08_send_shape(mg_run *run, const mg_attention *a);

@@ -1,5 +1,5 @@
 /* 11-attention.c -- the checks of tiled attention that lab 08's plain kernels do not have (steps 11.1, 11.2,
- * 11.11, 11.12): the same
+ * 11.11, 11.12, 11.14): the same
  * bits for any number of threads, scores whose exponentials differ by all that f32 has, NaN, bytes moved. The others:
  * 08-attention.c. Rows: 11-fusion.c. */
 #include "checks/11-fusion.h"
@@ -10,6 +10,27 @@
 #include <string.h>
 
 enum { CALLS = 6 };
+
+/* ---- qkv in bf16 ------------------------------------------------------------------------------------- */
+
+uint16_t *mg_11_rounded(mg_run *run, float *qkv, const mg_attention *a)
+{
+    uint16_t *sent = mg_in(run, "qkv", MT_BF16, MT_SHAPE(a->B, a->T, 3 * a->C));
+    for (int64_t i = 0; i < a->B * a->T * 3 * a->C; i++) {
+        mt_store_f64(sent, MT_BF16, i, qkv[i]);
+        qkv[i] = (float)mt_load_f64(sent, MT_BF16, i);
+    }
+    return sent;
+}
+
+float *mg_11_floats(const mg_attention *a)
+{
+    static float *kept;
+    free(kept);
+    kept = malloc((size_t)mt_max(1, a->B * a->T * 3 * a->C) * sizeof *kept);
+    MT_CHECK(kept, "out of memory for %lld tokens", (long long)(a->B * a->T));
+    return kept;
+}
 
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
@@ -86,12 +107,10 @@ static bool huge(mg_run *run, const attention_case *c, int64_t T)
     int exponent = (int)mg_pick(rng, 0, 3);
     int64_t D = 1 << 2 * exponent;
     mg_attention a = { .B = 1, .T = T, .H = 2, .C = 2 * D };
-    mg_begin(run, c->cuda     ? "mt_attention_fwd_cuda"
-                  : c->packed ? "mt_attention_packed_fwd_cpu"
-                              : "mt_attention_tiled_fwd_cpu");
+    mg_begin(run, mg_08_function(c->tiled, c->packed, c->bf16, c->cuda, false));
     mg_answer answer[] = { mg_overwritten(run, "out", MT_SHAPE(1, T, a.C)),
                            mg_overwritten(run, "saved", MT_SHAPE(1, a.H, T)) };
-    float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(1, T, 3 * a.C));
+    float sixteen[1 + T * 3 * a.C], *qkv = c->bf16 ? sixteen : mg_in(run, "qkv", MT_F32, MT_SHAPE(1, T, 3 * a.C));
     mg_fill(rng, qkv, T * 3 * a.C, (mg_dist)NORMAL(0, 1));
     for (int64_t i = 0; i < T; i++)
         for (int64_t h = 0; h < a.H; h++) { /* a text's first keys have small scores, its last one the largest */
@@ -101,6 +120,8 @@ static bool huge(mg_run *run, const attention_case *c, int64_t T)
             q[0] = 1;
             k[0] = i == T - 1 ? 0x1p122f : level[mg_pick(rng, 0, mt_min(6, i / 32))];
         }
+    if (c->bf16) /* weights of e^0 = 1 and 0 are exact in it, too: sums of f32 are as near as with f32 values */
+        mg_11_rounded(run, qkv, &a);
     a.qkv = qkv;
     mg_08_send_shape(run, &a);
     for (int64_t i = 0; i < mg_attention_places(&a); i++)
@@ -124,8 +145,8 @@ static bool with_nan(mg_run *run, const attention_case *c, int64_t T, int64_t pl
 {
     mg_attention a = { .B = 1, .T = T, .H = 2, .C = 2 * 9 };
     mg_answer answer[2];
-    float *qkv = mg_08_describe_forward(run, c, a, answer);
-    qkv[place * 3 * a.C + a.C] = NAN;
+    void *qkv = mg_08_describe_forward(run, c, a, answer);
+    mt_store_f64(qkv, c->bf16 ? MT_BF16 : MT_F32, place * 3 * a.C + a.C, NAN);
     bool good = mg_call(run);
     const float *out = good ? mg_result(run, "out") : NULL;
     for (int64_t i = 0; i < T * a.C && good; i++) {
@@ -155,7 +176,7 @@ void mg_11_nan(mg_run *run, const void *one_case)
 void mg_11_attention_traffic(mg_run *run, const void *one_case)
 {
     const fusion_traffic *c = one_case;
-    const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .packed = c->packed };
+    const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .packed = c->packed, .bf16 = c->bf16 };
     const mg_attention a = { .B = 1, .T = 1024, .H = 3, .C = 96 };
     mg_answer answer[2] = { 0 };
     if (c->backward)
@@ -168,6 +189,7 @@ void mg_11_attention_traffic(mg_run *run, const void *one_case)
         mg_answer_drop(&answer[k]);
     }
     /* Forward reads qkv, fetches and writes out; backward reads qkv, out and dout, fetches and writes dqkv. */
+    double numbers = c->backward ? 11 : c->bf16 ? 3.5 : 5; /* of 4 bytes, for each of out */
     if (good)
-        mg_traffic_credit(run, c->bar, (double)sizeof(float) * (double)(a.T * a.C) * (c->backward ? 11 : 5));
+        mg_traffic_credit(run, c->bar, (double)sizeof(float) * (double)(a.T * a.C) * numbers);
 }

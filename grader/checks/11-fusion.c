@@ -1,5 +1,5 @@
-/* 11-fusion.c -- the rows of lab 11. How they run: 08-attention.c, 11-attention.c, 11-norm.c, 11-classifier.c,
- * 11-adamw.c, 11-device.c. */
+/* 11-fusion.c -- the rows of lab 11; those of packed attention are in 11-packed.c. How they run: 08-attention.c,
+ * 11-attention.c, 11-norm.c, 11-classifier.c, 11-adamw.c, 11-device.c. */
 #include "checks/11-fusion.h"
 
 #include "checks/08-gpt2.h"
@@ -91,68 +91,6 @@ static const attention_race backward_race_cases[] = {
     { { 4, "speed", "one loop over the keys of a row, with mt_expf, which becomes vector code" },
       .backward = true, .T = 384, .bar = "11.2 speed", .tiled = true },
 };
-
-/* ---- 11.11, 11.12 packed attention */
-#define PACKED(count, size) TOKENS(count, size), .packed = true
-static const attention_case packed_cases[] = {
-    { { 3, "random texts", "b0 and b1 are the two vectors of row k of the panel; a(i,k) is a[i * row + k * col]" },
-      PACKED(SHORT, ANY), JUDGE(OUT) },
-    { { 2, "first queries", "of a tile only `visible` keys count: the others have score -INFINITY" },
-      PACKED(FEW, ANY), JUDGE(OUT) },
-    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" }, PACKED(ONE, ANY), JUDGE(BOTH) },
-    { { 3, "tiles of keys", "the first tile overwrites out, the others add to what has shrunk" },
-      PACKED(LONG, ANY), JUDGE(OUT) },
-    { { 1, "equal scores", "with equal scores every visible key has the same weight, in whichever tile it is" },
-      PACKED(LONG, EQUAL), JUDGE(BOTH) },
-    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" },
-      PACKED(SHORT, LARGE), JUDGE(OUT) },
-    { { 2, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" },
-      PACKED(LONG, SLOWLY), JUDGE(OUT) },
-    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
-      PACKED(LONG, SHRINKING), JUDGE(OUT) },
-    { { 1, "log-sum-exp", "the sum shrinks too when the maximum grows" }, PACKED(LONG, SLOWLY), JUDGE(LSE) },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(BOTH) },
-};
-static const attention_case packed_threads_cases[] = {
-    { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
-      PACKED(LONG, ANY) },
-};
-static const attention_case packed_huge_cases[] = {
-    { { 1, "huge scores", "begin with a maximum of -infinity; -infinity is what hidden keys have" },
-      PACKED(SHORT, ANY) },
-};
-static const attention_case packed_nan_cases[] = {
-    { { 1, "a NaN", "hidden keys get the score -INFINITY whatever theirs was: e^NaN is NaN" }, PACKED(SHORT, ANY) },
-};
-static const fusion_traffic packed_traffic_cases[] = {
-    { { 2, "keys and values", "a tile of keys and values is packed once for all queries of a task" },
-      .cache = MG_L1, .bar = "11.11 keys and values", .packed = true },
-};
-static const attention_race packed_race_cases[] = {
-    { { 4, "speed", "sums[MR][2] in registers: `objdump -d` shows vfmadd without stores" },
-      .T = 512, .bar = "11.11 speed", .tiled = true, .packed = true },
-};
-static const attention_case packed_backward_cases[] = {
-    { { 3, "dq", "ds times the keys, which are scaled; p must be ready before" }, PACKED(SHORT, ANY), JUDGE(DQ) },
-    { { 3, "dk", "key c is seen by queries from row c of the tile on the diagonal on" },
-      PACKED(SHORT, ANY), JUDGE(DK) },
-    { { 3, "dv", "p = e^(score - lse), 0 where a key is not visible" }, PACKED(SHORT, ANY), JUDGE(DV) },
-    { { 2, "tiles of keys", "in a tile below the diagonal all queries see all keys" }, PACKED(LONG, ANY), JUDGE(ALL) },
-    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" },
-      PACKED(SHORT, LARGE), JUDGE(ALL) },
-    { { 1, "adds to what is there", "gradients accumulate: += and not =" },
-      PACKED(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
-    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(ALL) },
-};
-static const attention_case packed_backward_threads_cases[] = {
-    { { 1, "any number of threads", "a thread has whole heads: no sum is split between threads" },
-      PACKED(LONG, ANY), .backward = true },
-};
-static const attention_race packed_backward_race_cases[] = {
-    { { 4, "speed", "one loop over the keys of a row, in whole vectors" },
-      .backward = true, .T = 384, .bar = "11.12 speed", .tiled = true, .packed = true },
-};
-#undef PACKED
 
 /* ---- 11.6 on the device */
 #define DEVICE(count, size) TOKENS(count, size), .cuda = true
@@ -374,15 +312,21 @@ static const mg_group groups[] = {
     MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_backward, device_residual_backward_cases),
     MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_count, device_residual_backward_counts),
     MG_GROUP("11.9", "adamw of all tensors", mg_11_adamw, adamw_cases),
-    MG_GROUP("11.11", "packed attention", mg_08_attention, packed_cases),
-    MG_GROUP("11.11", "packed attention", mg_11_threads, packed_threads_cases),
-    MG_GROUP("11.11", "packed attention", mg_11_huge, packed_huge_cases),
-    MG_GROUP("11.11", "packed attention", mg_11_nan, packed_nan_cases),
-    MG_GROUP("11.11", "packed attention", mg_11_attention_traffic, packed_traffic_cases),
-    MG_GROUP("11.11", "packed attention", mg_08_attention_race, packed_race_cases),
-    MG_GROUP("11.12", "packed attention backward", mg_08_attention_backward, packed_backward_cases),
-    MG_GROUP("11.12", "packed attention backward", mg_11_threads, packed_backward_threads_cases),
-    MG_GROUP("11.12", "packed attention backward", mg_08_attention_race, packed_backward_race_cases),
+    MG_GROUP("11.11", "packed attention", mg_08_attention, mg_11_packed),
+    MG_GROUP("11.11", "packed attention", mg_11_threads, mg_11_packed_threads),
+    MG_GROUP("11.11", "packed attention", mg_11_huge, mg_11_packed_huge),
+    MG_GROUP("11.11", "packed attention", mg_11_nan, mg_11_packed_nan),
+    MG_GROUP("11.11", "packed attention", mg_11_attention_traffic, mg_11_packed_traffic),
+    MG_GROUP("11.11", "packed attention", mg_08_attention_race, mg_11_packed_race),
+    MG_GROUP("11.12", "packed attention backward", mg_08_attention_backward, mg_11_packed_backward),
+    MG_GROUP("11.12", "packed attention backward", mg_11_threads, mg_11_packed_backward_threads),
+    MG_GROUP("11.12", "packed attention backward", mg_08_attention_race, mg_11_packed_backward_race),
+    MG_GROUP("11.14", "attention in bf16", mg_08_attention, mg_11_bf16),
+    MG_GROUP("11.14", "attention in bf16", mg_11_threads, mg_11_bf16_threads),
+    MG_GROUP("11.14", "attention in bf16", mg_11_huge, mg_11_bf16_huge),
+    MG_GROUP("11.14", "attention in bf16", mg_11_nan, mg_11_bf16_nan),
+    MG_GROUP("11.14", "attention in bf16", mg_11_attention_traffic, mg_11_bf16_traffic),
+    MG_GROUP("11.14", "attention in bf16", mg_08_attention_race, mg_11_bf16_race),
 };
 
 // clang-format on

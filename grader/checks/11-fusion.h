@@ -18,10 +18,18 @@ typedef struct fusion_traffic {
     mg_case head;
     mg_cache cache;
     const char *bar;
-    bool backward, packed;
+    bool backward, packed, bf16;
 } fusion_traffic;
 
 void mg_11_attention_traffic(mg_run *run, const void *one_case); /* a fusion_traffic */
+
+/* ---- rows of packed attention and of that in bf16: 11-packed.c ------------------------------------------ */
+
+extern const attention_case mg_11_packed[10], mg_11_packed_threads[1], mg_11_packed_huge[1], mg_11_packed_nan[1];
+extern const attention_case mg_11_packed_backward[7], mg_11_packed_backward_threads[1];
+extern const attention_case mg_11_bf16[10], mg_11_bf16_threads[1], mg_11_bf16_huge[1], mg_11_bf16_nan[1];
+extern const fusion_traffic mg_11_packed_traffic[1], mg_11_bf16_traffic[1];
+extern const attention_race mg_11_packed_race[1], mg_11_packed_backward_race[1], mg_11_bf16_race[1];
 
 /* ---- residual + layernorm: 11-norm.c ------------------------------------------------------------------ */
 

@@ -101,7 +101,7 @@ void mg_oracle_attention(double *v, double *e, double lse[2], const mg_attention
         v[d] = e[d] = 0;
     for (int64_t j = 0; j < n; j++) {
         const float *value = a->qkv + part_of(a, first + j, VALUE);
-        double off = s[j].e + summing * s[j].v;
+        double off = s[j].e + summing * s[j].v + (a->bf16 ? 0x1p-8 * (s[j].v + s[j].e) : 0);
         for (int64_t d = 0; d < D; d++) {
             v[d] += s[j].v * value[d];
             e[d] += off * fabs((double)value[d]);

@@ -13,6 +13,7 @@ typedef struct mg_attention {
     int64_t B, T, C, H;
     const float *qkv, *dout, *out, *lse, *probs;
     double *spread; /* [B,H,T] of mg_oracle_attention_spread; may be NULL */
+    bool bf16;      /* qkv is exact in bf16; the weights are rounded to it before they multiply the values */
 } mg_attention;
 
 /* mg_attention_places -- how many there are: B * H * T. */

@@ -44,7 +44,7 @@ if [ -n "$list" ]; then
     closure "$list" | xargs wc -l | sort -n
     exit
 fi
-budget train_gpt2 18050 < <(closure train_gpt2)
+budget train_gpt2 18300 < <(closure train_gpt2)
 budget train_mnist 14500 < <(closure train_mnist)
 budget "given framework" 26200 < <(git ls-files 'minitorch/*.c' 'minitorch/*.h' 'minitorch/*.cu' 'minitorch/*.cuh' |
     grep -vE '^minitorch/(emulator|bench|testing|tests)/')

@@ -1,7 +1,8 @@
 /* bench_attention.c -- the rungs of the attention ladder beside each other: lab 11's "measure it yourself".
  *
  * One sample of T tokens, for T = 256, 512, ... --tokens: what forward saves for backward, and the processor time of
- * forward and backward, the least of --rounds. The rungs take turns, so that another program slows all of them down. */
+ * forward and backward, the least of --rounds. The bf16 rung has the packed one's backward. The rungs take turns, so
+ * that another program slows all of them down. */
 #include <math.h>
 #include <omp.h>
 
@@ -28,6 +29,7 @@ enum { RUNGS = 8, FROM = 256 };
 
 typedef struct arrays {
     float *qkv, *dout, *out, *dqkv, *saved;
+    mt_bf16 *qkv16; /* qkv, rounded */
 } arrays;
 
 static float *numbers(int64_t n)
@@ -40,15 +42,20 @@ static float *numbers(int64_t n)
 static arrays arrays_new(int64_t T, int64_t C, int64_t saved)
 {
     mt_rng rng = mt_rng_new(1, MT_STREAM_TEST);
-    arrays a = { numbers(3 * T * C), numbers(T * C), numbers(T * C), numbers(3 * T * C), numbers(saved) };
+    arrays a = { numbers(3 * T * C), numbers(T * C), numbers(T * C), numbers(3 * T * C), numbers(saved), 0 };
     mt_rng_fill_normal(&rng, a.qkv, 3 * T * C, 0, 1);
     mt_rng_fill_normal(&rng, a.dout, T * C, 0, 1);
+    a.qkv16 = malloc((size_t)(3 * T * C) * sizeof *a.qkv16);
+    MT_CHECK(a.qkv16, "out of memory for %lld numbers", (long long)(3 * T * C));
+    for (int64_t i = 0; i < 3 * T * C; i++)
+        a.qkv16[i] = mt_bf16_from_f32(a.qkv[i]);
     return a;
 }
 
 static void arrays_free(arrays *a)
 {
     free(a->qkv);
+    free(a->qkv16);
     free(a->dout);
     free(a->out);
     free(a->dqkv);
@@ -63,7 +70,10 @@ typedef struct least {
 static void once(least *t, const mt_attention_rung *rung, const arrays *a, int64_t T, int64_t C, int64_t H)
 {
     double start = bench_cpu(CLOCK_PROCESS_CPUTIME_ID);
-    rung->fwd(a->out, a->saved, a->qkv, 1, T, C, H);
+    if (rung->fwd)
+        rung->fwd(a->out, a->saved, a->qkv, 1, T, C, H);
+    else
+        rung->fwd_bf16(a->out, a->saved, a->qkv16, 1, T, C, H);
     double middle = bench_cpu(CLOCK_PROCESS_CPUTIME_ID);
     rung->bwd(a->dqkv, a->dout, a->qkv, a->out, a->saved, 1, T, C, H);
     bench_keep_least(&t->forward, middle - start);

@@ -5,11 +5,12 @@
 #include "ops/kernels_16bit.h"
 #include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
+#include "ops/vec.h"
 
 #include <inttypes.h>
 
-/* What lab 11 adds: the packed rung of the attention ladder, the classifier in chunks. The Makefile defines MT_PLAIN
- * for programs with lab 08 yours and lab 11 not. */
+/* What lab 11 adds: the packed and the bf16 rung of the attention ladder, the classifier in chunks. The Makefile
+ * defines MT_PLAIN for programs with lab 08 yours and lab 11 not. */
 #ifdef MT_PLAIN
 #define MT_ATTENTION plain
 enum { FUSED = 0 };
@@ -20,9 +21,16 @@ enum { FUSED = 1 };
 #define ATTENTION(rung, part)  ATTENTION_(rung, part)
 #define ATTENTION_(rung, part) mt_attention_##rung##_##part##_cpu
 
+static bool bf16_pays(int64_t C, int64_t H)
+{
+    return FUSED && mt_pairs_are_fast() && C <= H * 128;
+}
+
 const mt_gpt2_table mt_gpt2_cpu = { .attention_saved = ATTENTION(MT_ATTENTION, saved),
                                     .attention_fwd = ATTENTION(MT_ATTENTION, fwd),
                                     .attention_bwd = ATTENTION(MT_ATTENTION, bwd),
+                                    .attention_bf16_pays = bf16_pays,
+                                    .attention_bf16_fwd = mt_attention_bf16_fwd_cpu,
                                     MT_GPT2_KERNELS(MT_KERNEL_CPU) };
 
 /* ---- layernorm ----------------------------------------------------------------------------------------- */
@@ -148,8 +156,14 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
     int64_t B = qkv->view.shape[0], T = qkv->view.shape[1], C = qkv->view.shape[2] / 3;
     mt_tensor *out = mt_call_result(&c, MT_SHAPE(B, T, C));
     mt_tensor *saved = mt_empty(MT_SHAPE(mt_gpt2_kernels(c.device)->attention_saved(B, T, heads)), MT_F32, c.device);
-    mt_gpt2_kernels(c.device)->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), B, T, C, heads);
-    mt_node *node = mt_call_end(&c, 2 * attention_flops(out->view.shape), 16 * mt_numel(out));
+    const mt_gpt2_table *kernels = mt_gpt2_kernels(c.device);
+    bool bf16 = c.dtype == MT_BF16 && kernels->attention_bf16_pays && kernels->attention_bf16_pays(C, heads);
+    if (bf16) /* of the copy that the keeper keeps of qkv, so that backward reads the same numbers */
+        kernels->attention_bf16_fwd(mt_f32(out), mt_f32(saved), mt_data(mt_autocast_operand(qkv, MT_BF16)), B, T, C,
+                                    heads);
+    else
+        kernels->attention_fwd(mt_f32(out), mt_f32(saved), mt_f32(qkv), B, T, C, heads);
+    mt_node *node = mt_call_end(&c, 2 * attention_flops(out->view.shape), (bf16 ? 10 : 16) * mt_numel(out));
     if (node)
         node->dims[0] = heads;
     mt_save(node, qkv, out, saved);

@@ -2,6 +2,7 @@
  * are given (cuda/kernels.h). Conventions and letters are those of ops/kernels.h. */
 #pragma once
 
+#include "core/element.h"
 #include "ops/tables.h"
 
 MT_C_BEGIN
@@ -73,16 +74,27 @@ mt_attention_saved_fn mt_attention_packed_saved_cpu;
 mt_attention_fwd_fn mt_attention_packed_fwd_cpu; /* Lab 11.11 */
 mt_attention_bwd_fn mt_attention_packed_bwd_cpu; /* Lab 11.12 */
 
+/* In tiles of 16 bits, solutions/11-fusion/attention_bf16.c: qkv is bf16 (autocast's copy). Scores, softmax and sums
+ * are f32; each weight is rounded to bf16, by 2^-8 of it at most, before it multiplies a value. Subnormal numbers may
+ * count as 0. saved as the tiled one's. Backward is the packed one's, of qkv widened to f32.   Aborts: D > 128. */
+typedef void mt_attention_bf16_fwd_fn(float *out, float *saved, const mt_bf16 *qkv, int64_t B, int64_t T, int64_t C,
+                                      int64_t H);
+mt_attention_bf16_fwd_fn mt_attention_bf16_fwd_cpu; /* Lab 11.14 */
+
+/* Is attention_bf16_fwd of this table faster than its attention_fwd, for these sizes? */
+typedef bool mt_attention_bf16_pays_fn(int64_t C, int64_t H);
+
 typedef struct mt_attention_rung {
-    const char *name; /* "plain", "tiled", "packed" */
+    const char *name; /* "plain", "tiled", "packed", "bf16" */
     const char *step; /* "08.5", ... */
     mt_attention_saved_fn *saved;
-    mt_attention_fwd_fn *fwd;
-    mt_attention_bwd_fn *bwd;
+    mt_attention_fwd_fn *fwd; /* NULL: fwd_bf16, of qkv rounded to bf16 */
+    mt_attention_bwd_fn *bwd; /* of the same qkv, widened to f32 */
+    mt_attention_bf16_fwd_fn *fwd_bf16;
 } mt_attention_rung;
 
-/* The ladder from the simplest to the fastest, ended by a rung whose name is NULL. Programs use one of them
- * (ops/gpt2.c). */
+/* The ladder from the simplest to the one of the fewest bytes, ended by a rung whose name is NULL. Programs use one of
+ * them, and the bf16 one where the cast policy wants bf16 and the processor is fast with it (ops/gpt2.c). */
 extern const mt_attention_rung mt_attention_ladder_cpu[];
 
 /* ---- cache: solutions/08-gpt2/cache.c ---------------------------------------------------------- */
@@ -121,6 +133,8 @@ typedef struct mt_gpt2_table {
     mt_attention_saved_fn *attention_saved; /* three of one rung of the ladder */
     mt_attention_fwd_fn *attention_fwd;
     mt_attention_bwd_fn *attention_bwd;
+    mt_attention_bf16_pays_fn *attention_bf16_pays; /* NULL: there is no attention_bf16_fwd */
+    mt_attention_bf16_fwd_fn *attention_bf16_fwd;
     MT_GPT2_KERNELS(MT_KERNEL_ENTRY)
 } mt_gpt2_table;
 

@@ -6,6 +6,8 @@
 
 #include "core/element.h"
 
+#include <string.h>
+
 #if defined(__SSE__)
 #include <immintrin.h>
 #endif
@@ -208,7 +210,7 @@ static inline mt_pairs mt_same_pairs(uint32_t pair)
  * pairs after them hold 0. second NULL: its numbers are 0. */
 static inline mt_pairs mt_pair_up(const mt_bf16 *first, const mt_bf16 *second, int64_t n)
 {
-#if defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(MT_VEC_MASKED) && defined(__AVX512BW__) && defined(__AVX512VL__)
     __mmask16 some = (__mmask16)((1u << n) - 1);
     mt_pairs low = (mt_pairs)_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, first));
     return second ? low | (mt_pairs)_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, second)) << 16 : low;
@@ -217,5 +219,18 @@ static inline mt_pairs mt_pair_up(const mt_bf16 *first, const mt_bf16 *second, i
     for (int64_t i = 0; i < n; i++)
         pairs[i] = first[i].bits | (second ? (uint32_t)second[i].bits << 16 : 0);
     return pairs;
+#endif
+}
+
+/* mt_store_bf16 -- MT_VL numbers, rounded to nearest, ties to even; subnormal numbers may become 0. */
+static inline void mt_store_bf16(void *to, mt_vec v)
+{
+#if defined(__AVX512BF16__) && defined(__AVX512VL__)
+    _mm256_storeu_si256((__m256i *)to, (__m256i)_mm512_cvtneps_pbh((__m512)v));
+#else
+    mt_bf16 rounded[MT_VL];
+    for (int i = 0; i < MT_VL; i++)
+        rounded[i] = mt_bf16_from_f32(v[i]);
+    memcpy(to, rounded, sizeof rounded);
 #endif
 }

@@ -6,6 +6,7 @@
 #include "core/rng.h"
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
+#include "ops/kernels_gpt2.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
 
@@ -263,7 +264,7 @@ Test(autocast, nests_and_leaves_other_ops_alone)
     mt_autocast_end();
     mt_tensor *narrow = mt_linear(x, x, NULL), *other = mt_softmax(mt_add(x, x));
     cr_assert_eq(mt_attention(mt_reshape(mt_concat((mt_tensor *[]){ x, x, x }, 3, 1), MT_SHAPE(1, 4, 12)), 2)->dtype,
-                 MT_F32, "attention has f32 kernels only");
+                 MT_F32, "the result of attention is f32");
     mt_autocast_end();
     cr_assert_eq(wide->node->saved[0].tensor->dtype, MT_F32);
     cr_assert_eq(narrow->node->saved[0].tensor->dtype, MT_BF16);
@@ -271,6 +272,62 @@ Test(autocast, nests_and_leaves_other_ops_alone)
     cr_assert_null(mt_cast_policy_get(&user));
     ABORTS("mt_autocast_end without mt_autocast_begin", mt_autocast_end());
     ABORTS("i32 is not f32, f16 or bf16", mt_autocast_begin(MT_I32));
+    mt_scope_end();
+}
+
+static bool always(int64_t C, int64_t H)
+{
+    (void)C, (void)H;
+    return true;
+}
+
+static bool never(int64_t C, int64_t H)
+{
+    (void)C, (void)H;
+    return false;
+}
+
+/* Out and dqkv of attention over x + x [2,33,36] with 3 heads, in bf16 or with the f32 kernels. */
+static void attend(float *out, float *dx, mt_tensor *x, mt_attention_bf16_pays_fn *pays)
+{
+    mt_gpt2_table table = mt_gpt2_cpu;
+    table.attention_bf16_pays = pays;
+    mt_table_set(MT_GPT2_FAMILY, MT_CPU, &table);
+    mt_scope_begin();
+    mt_autocast_begin(MT_BF16);
+    mt_tensor *qkv = mt_add(x, x), *y = mt_attention(qkv, 3);
+    mt_autocast_end();
+    cr_expect_eq(y->node->saved[0].tensor, qkv->cast, "backward reads another copy than forward");
+    memcpy(out, mt_f32(y), (size_t)mt_numel(y) * sizeof *out);
+    mt_release(x->grad);
+    x->grad = NULL;
+    mt_backward(mt_sum(mt_mul(y, y)));
+    memcpy(dx, mt_f32(x->grad), (size_t)mt_numel(x) * sizeof *dx);
+    mt_scope_end();
+    mt_table_set(MT_GPT2_FAMILY, MT_CPU, NULL);
+}
+
+Test(autocast, attention_takes_bf16_where_that_pays)
+{
+    enum { B = 2, T = 33, C = 12, N = B * T * C };
+    float got[N], want[N], wide[N], saved[B * 3 * T], dgot[3 * N], dwide[3 * N];
+    mt_bf16 qkv[3 * N];
+    rng = mt_rng_new(8, 0);
+    mt_scope_begin();
+    mt_tensor *x = normal(MT_SHAPE(B, T, 3 * C), true);
+    for (int i = 0; i < 3 * N; i++)
+        qkv[i] = mt_bf16_from_f32(2 * mt_f32(x)[i]);
+    mt_attention_bf16_fwd_cpu(want, saved, qkv, B, T, C, 3);
+    attend(got, dgot, x, always);
+    attend(wide, dwide, x, never);
+    cr_expect_arr_eq(got, want, sizeof got, "other bits than the kernel's, of the rounded qkv");
+    cr_expect_arr_neq(got, wide, sizeof got);
+    double size = 0, apart = 0;
+    for (int i = 0; i < 3 * N; i++) {
+        size += dwide[i] * dwide[i];
+        apart += (dgot[i] - dwide[i]) * (dgot[i] - dwide[i]);
+    }
+    cr_expect(apart > 0 && apart < 0.03 * 0.03 * size, "gradients are off by %g of their size", sqrt(apart / size));
     mt_scope_end();
 }
 

@@ -1,0 +1,110 @@
+/* 11-packed.c -- the rows of lab 11's attention in whole vectors: packed (11.11, 11.12) and in bf16 (11.14). How they
+ * run: 08-attention.c, 11-attention.c. */
+#include "checks/11-fusion.h"
+
+// clang-format off
+
+#define PACKED(count, size) .tiled = true, .packed = true, .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
+#define JUDGE(what)         .judged = MG_JUDGE_##what
+
+/* ---- 11.11, 11.12 packed attention */
+const attention_case mg_11_packed[10] = {
+    { { 3, "random texts", "b0 and b1 are the two vectors of row k of the panel; a(i,k) is a[i * row + k * col]" },
+      PACKED(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "of a tile only `visible` keys count: the others have score -INFINITY" },
+      PACKED(FEW, ANY), JUDGE(OUT) },
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" }, PACKED(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "tiles of keys", "the first tile overwrites out, the others add to what has shrunk" },
+      PACKED(LONG, ANY), JUDGE(OUT) },
+    { { 1, "equal scores", "with equal scores every visible key has the same weight, in whichever tile it is" },
+      PACKED(LONG, EQUAL), JUDGE(BOTH) },
+    { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score first" },
+      PACKED(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" },
+      PACKED(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
+      PACKED(LONG, SHRINKING), JUDGE(OUT) },
+    { { 1, "log-sum-exp", "the sum shrinks too when the maximum grows" }, PACKED(LONG, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(BOTH) },
+};
+const attention_case mg_11_packed_threads[1] = {
+    { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
+      PACKED(LONG, ANY) },
+};
+const attention_case mg_11_packed_huge[1] = {
+    { { 1, "huge scores", "begin with a maximum of -infinity; -infinity is what hidden keys have" },
+      PACKED(SHORT, ANY) },
+};
+const attention_case mg_11_packed_nan[1] = {
+    { { 1, "a NaN", "hidden keys get the score -INFINITY whatever theirs was: e^NaN is NaN" }, PACKED(SHORT, ANY) },
+};
+const fusion_traffic mg_11_packed_traffic[1] = {
+    { { 2, "keys and values", "a tile of keys and values is packed once for all queries of a task" },
+      .cache = MG_L1, .bar = "11.11 keys and values", .packed = true },
+};
+const attention_race mg_11_packed_race[1] = {
+    { { 4, "speed", "sums[MR][2] in registers: `objdump -d` shows vfmadd without stores" },
+      .T = 512, .bar = "11.11 speed", .tiled = true, .packed = true },
+};
+const attention_case mg_11_packed_backward[7] = {
+    { { 3, "dq", "ds times the keys, which are scaled; p must be ready before" }, PACKED(SHORT, ANY), JUDGE(DQ) },
+    { { 3, "dk", "key c is seen by queries from row c of the tile on the diagonal on" },
+      PACKED(SHORT, ANY), JUDGE(DK) },
+    { { 3, "dv", "p = e^(score - lse), 0 where a key is not visible" }, PACKED(SHORT, ANY), JUDGE(DV) },
+    { { 2, "tiles of keys", "in a tile below the diagonal all queries see all keys" }, PACKED(LONG, ANY), JUDGE(ALL) },
+    { { 2, "large scores", "subtract lse before the exponential: e^score alone overflows float" },
+      PACKED(SHORT, LARGE), JUDGE(ALL) },
+    { { 1, "adds to what is there", "gradients accumulate: += and not =" },
+      PACKED(LONG, SLOWLY), JUDGE(ALL), .heads = true, .held = true },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, PACKED(NONE, ANY), JUDGE(ALL) },
+};
+const attention_case mg_11_packed_backward_threads[1] = {
+    { { 1, "any number of threads", "a thread has whole heads: no sum is split between threads" },
+      PACKED(LONG, ANY), .backward = true },
+};
+const attention_race mg_11_packed_backward_race[1] = {
+    { { 4, "speed", "one loop over the keys of a row, in whole vectors" },
+      .backward = true, .T = 384, .bar = "11.12 speed", .tiled = true, .packed = true },
+};
+/* ---- 11.14 attention in bf16 */
+#define SIXTEEN(count, size) PACKED(count, size), .bf16 = true
+const attention_case mg_11_bf16[10] = {
+    { { 3, "random texts", "pair p of row i of a is a[i * PAIRS + p]; an odd K has K / 2 pairs, rounded up" },
+      SIXTEEN(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "of a tile only `visible` keys count: the others have score -INFINITY" },
+      SIXTEEN(FEW, ANY), JUDGE(OUT) },
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" },
+      SIXTEEN(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "tiles of keys", "the first tile overwrites out, the others add to what has shrunk" },
+      SIXTEEN(LONG, ANY), JUDGE(OUT) },
+    { { 1, "equal scores", "with equal scores every visible key has the same weight, in whichever tile it is" },
+      SIXTEEN(LONG, EQUAL), JUDGE(BOTH) },
+    { { 2, "large scores", "scores are f32 and scaled in f32: subtract the largest before the exponential" },
+      SIXTEEN(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum, all that was summed before shrinks by e^(before - max)" },
+      SIXTEEN(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
+      SIXTEEN(LONG, SHRINKING), JUDGE(OUT) },
+    { { 3, "log-sum-exp", "only what the second product reads is rounded: scores, weights and their sum are f32" },
+      SIXTEEN(LONG, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be written" }, SIXTEEN(NONE, ANY), JUDGE(BOTH) },
+};
+const attention_case mg_11_bf16_threads[1] = {
+    { { 1, "any number of threads", "a thread has whole rows of out: no sum is split between threads" },
+      SIXTEEN(LONG, ANY) },
+};
+const attention_case mg_11_bf16_huge[1] = {
+    { { 2, "huge scores", "weights are 1 and 0 here, exact in bf16: what is off is a sum that is not f32" },
+      SIXTEEN(SHORT, ANY) },
+};
+const attention_case mg_11_bf16_nan[1] = {
+    { { 1, "a NaN", "hidden keys get the score -INFINITY whatever theirs was: e^NaN is NaN" }, SIXTEEN(SHORT, ANY) },
+};
+const fusion_traffic mg_11_bf16_traffic[1] = {
+    { { 2, "keys and values", "a tile of keys and values is packed once for all queries of a task" },
+      .cache = MG_L1, .bar = "11.14 keys and values", .packed = true, .bf16 = true },
+};
+const attention_race mg_11_bf16_race[1] = {
+    { { 4, "speed", "sums[MR][2] in registers: `objdump -d` shows vdpbf16ps without stores" },
+      .T = 512, .bar = "11.14 speed", .tiled = true, .packed = true, .bf16 = true },
+};
