@@ -186,6 +186,37 @@ static bool complete(const emu_warp *warp, uint32_t mask, uint32_t there)
     return true;
 }
 
+/* Do two lanes execute one matrix function? The compiler may have copied its call: then the lines are equal. */
+static bool same_call(const emu_thread *a, const emu_thread *b)
+{
+    const char *file[2];
+    int line[2];
+    return a->wait.pc == b->wait.pc ||
+           (a->wait.combine == b->wait.combine && emu_source(a->wait.pc, &file[0], &line[0]) &&
+            emu_source(b->wait.pc, &file[1], &line[1]) && line[0] == line[1] && !strcmp(file[0], file[1]));
+}
+
+/* Matrix functions are `aligned`: all lanes execute the same one. */
+static bool check_matrix_function(emu_warp *warp)
+{
+    const emu_thread *first = &warp->lanes[0];
+    for (int l = 1; l < EMU_WARP_SIZE; l++) {
+        const emu_thread *other = &warp->lanes[l];
+        const char *file = "?";
+        int line = 0;
+        if (EMU_LIKELY(same_call(first, other)))
+            continue;
+        emu_source(first->wait.pc, &file, &line);
+        emu_error_of(other, EMU_SYNC, (emu_site){ .pc = other->wait.pc },
+                     "lanes of one warp execute different matrix instructions: lane 0 at %s:%d, lane %d here\n"
+                     "hint: mma, ldmatrix and wmma are for the whole warp: no branch may depend on the lane",
+                     file, line, other->lane);
+        emu_kill_block(warp->worker, cudaErrorLaunchFailure);
+        return false;
+    }
+    return true;
+}
+
 static void finish(emu_warp *warp, uint32_t lanes)
 {
     const emu_thread *first = &warp->lanes[__builtin_ctz(lanes)];
@@ -200,6 +231,8 @@ static void finish(emu_warp *warp, uint32_t lanes)
         emu_kill_block(warp->worker, cudaErrorLaunchFailure);
         return;
     }
+    if (first->wait.op == TOGETHER && !check_matrix_function(warp))
+        return;
     compute(warp, lanes, first->wait.op);
     EMU_CALL(meet, warp, lanes);
     warp->in[EMU_READY] |= lanes & warp->in[EMU_AT_WARP];
@@ -253,18 +286,25 @@ uint64_t cuemu_warp(enum cuemu_warp_op op, uint32_t mask, uint64_t value, int ar
     return meet(self, op, mask);
 }
 
-void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine)
+void emu_together(void (*combine)(void *lanes[32]), void *mine, uintptr_t pc)
 {
-    emu_thread *self = emu_device_only("a matrix function", HERE);
-    self->wait.pc = HERE;
+    emu_thread *self = emu_self;
+    self->wait.pc = pc;
     self->wait.value = (uintptr_t)mine;
     self->wait.combine = combine;
     if (EMU_UNLIKELY(self->warp->alive != FULL_MASK)) {
-        emu_error(EMU_SYNC, EMU_HERE, "a matrix function needs all 32 lanes of the warp, but only %d are left",
+        emu_error(EMU_SYNC, (emu_site){ .pc = pc },
+                  "a matrix function needs all 32 lanes of the warp, but only %d are left",
                   __builtin_popcount(self->warp->alive));
         emu_kill(cudaErrorLaunchFailure);
     }
     meet(self, TOGETHER, FULL_MASK);
+}
+
+void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine)
+{
+    emu_device_only("a matrix function", HERE);
+    emu_together(combine, mine, HERE);
 }
 
 /* ---- __activemask: the lanes at the same call when no lane of the warp can continue ------------------------------ */

@@ -54,6 +54,7 @@ void emu_barrier_begin_block(emu_worker *worker); /* also called after each barr
 void emu_barrier_release(emu_worker *worker);
 
 /* ---- collective.c ---- */
+void emu_together(void (*combine)(void *lanes[32]), void *mine, uintptr_t pc); /* as cuemu_warp_together, at `pc` */
 bool emu_complete_meetings(emu_warp *warp); /* after a lane returned: releases the lanes that waited for it only */
 bool emu_complete_active(emu_warp *warp);
 void emu_report_stuck(emu_worker *worker); /* deadlock: no thread of the block can continue */

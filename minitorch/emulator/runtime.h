@@ -94,6 +94,10 @@ enum cuemu_warp_op {
 uint64_t cuemu_warp(enum cuemu_warp_op op, uint32_t mask, uint64_t value, int arg, int width);
 /* Synchronises all 32 lanes; the last to arrive calls combine(lanes), where lanes[l] is lane l's `mine` (wmma). */
 void cuemu_warp_together(void (*combine)(void *lanes[32]), void *mine);
+/* ldmatrix of `count` 8x8 matrices of 16-bit elements: `shared` is the shared address of the lane's row. */
+void cuemu_load_matrix(uint32_t *to, size_t shared, int count, int transposed);
+/* mma m16n8k8 or m16n8k16 of f16 or bf16: a lane's 4 elements of d = a b + c; k / 4 registers of a and k / 8 of b. */
+void cuemu_mma(float *d, const uint32_t *a, const uint32_t *b, const float *c, int k, int bf16);
 /* The lanes of this warp that execute this call together (__activemask, coalesced_threads). */
 uint32_t cuemu_active_mask(void);
 

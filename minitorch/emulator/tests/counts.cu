@@ -294,6 +294,23 @@ static void sparse()
     expect("spmv", rows / 32, rows / 32 * 4, GLOBAL, STORE);
 }
 
+// ---- ldmatrix: 8 rows of 16 bytes are one wavefront if they lie in different banks; rows of 128 bytes are in the same
+
+template <int PAD> __global__ void matrices(uint32_t *out)
+{
+    __shared__ __align__(16) uint16_t s[16][64 + PAD];
+    int t = threadIdx.x;
+    for (int i = t; i < 16 * 64; i += 32)
+        s[i / 64][i % 64] = (uint16_t)i;
+    __syncwarp();
+    uint32_t r[4], row = (uint32_t)__cvta_generic_to_shared(&s[t % 16][t / 16 * 8]);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                 : "r"(row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(r[0]), "=r"(r[1]) : "r"(row));
+    out[t] = r[0] + r[1] + r[2] + r[3];
+}
+
 // ---- atomics, broadcasts, 8-byte accesses
 
 __global__ void misc(int *counter, const double *in, double *out)
@@ -314,6 +331,10 @@ static void miscellaneous()
     expect("misc", 1, 8, GLOBAL, STORE);
     expect("misc", 1, 2, SHARED, STORE);
     expect("misc", 1, 4, SHARED, LOAD);
+    matrices<0><<<1, 32>>>(device<uint32_t>(32));
+    expect("ldmatrix", 2, 4 * 8 + 2 * 8, SHARED, LOAD);
+    matrices<8><<<1, 32>>>(device<uint32_t>(32));
+    expect("ldmatrix padded", 2, 4 + 2, SHARED, LOAD);
 }
 
 int main()

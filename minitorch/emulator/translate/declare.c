@@ -186,6 +186,13 @@ static int enter_scope(const source *s, int i, int end, bool member, const token
     return -1;
 }
 
+/* The name before a '(': of `f<half>(`, an explicit specialisation, that is f. */
+static const token *name_before(const source *s, int i, int open)
+{
+    const token *name = &s->token[i - 1];
+    return is(name, ">") && open > 0 && angle_end(s, open) == i - 1 ? &s->token[open - 1] : name;
+}
+
 /* Reads the declaration that begins at token i. Returns the index after it. */
 static int declaration(const source *s, int i, int end, bool member, const token *space)
 {
@@ -194,9 +201,9 @@ static int declaration(const source *s, int i, int end, bool member, const token
     if (alias || is(&s->token[i], "using") || is(&s->token[i], "typedef") || is(&s->token[i], "friend"))
         while (i < end && !is(&s->token[i], ";"))
             i = s->token[i].partner > i ? s->token[i].partner + 1 : i + 1;
-    int begin = i;
+    int begin = i, open = 0;
     for (; i < end; i++) {
-        const token *t = &s->token[i];
+        const token *t = &s->token[i], *name = name_before(s, i, open);
         f.marks |= mark_of(t);
         int behind = f.is_template || i == begin ? enter_scope(s, i, end, member, space) : -1;
         if (behind >= 0 && !is(&s->token[behind], "}"))
@@ -206,10 +213,11 @@ static int declaration(const source *s, int i, int end, bool member, const token
             i = behind >= 0 ? behind : statement_end(s, i) - 1;
         } else if (is(t, "template"))
             f.is_template = true;
-        else if (is(t, "<") && angle_end(s, i) > 0 && !is(t - 1, "operator"))
+        else if (is(t, "<") && angle_end(s, i) > 0 && !is(t - 1, "operator")) {
+            open = i;
             i = angle_end(s, i);
-        else if (is(t, "(") && !is_any(t - 1, types) &&
-                 (t[-1].kind == TOKEN_NAME || is(t - 2, "operator") || is(t - 3, "operator"))) {
+        } else if (is(t, "(") && !is_any(t - 1, types) &&
+                   (name->kind == TOKEN_NAME || is(t - 2, "operator") || is(t - 3, "operator"))) {
             bool decoration = is_any(t - 1, decorations);
             if (t->partner < 0)
                 return i + 1;
@@ -218,9 +226,9 @@ static int declaration(const source *s, int i, int end, bool member, const token
                 continue;
             if (s->token[i + 1].kind == TOKEN_NAME && !is_any(&s->token[i + 1], trailers))
                 return i + 1;
-            f.name = t - 1;
-            if (is(t - 2, "::")) { /* the definition of a member */
-                f.space = t[-3].kind == TOKEN_NAME ? t - 3 : NULL;
+            f.name = name;
+            if (is(name - 1, "::")) { /* the definition of a member */
+                f.space = name[-2].kind == TOKEN_NAME ? name - 2 : NULL;
                 f.is_member = true;
             }
             for (int p = (int)(t - s->token); p < t->partner; p++)

@@ -20,6 +20,17 @@ static const struct instruction {
     { "cp.async.commit_group", "ptx_copy_commit", false },
     { "cp.async.wait_group", "ptx_copy_wait", false },
     { "cp.async.wait_all", "ptx_copy_wait_all", false },
+    { "ldmatrix.sync.aligned.m8n8.x1.trans", "ptx_ldmatrix<true>", false },
+    { "ldmatrix.sync.aligned.m8n8.x2.trans", "ptx_ldmatrix<true>", false },
+    { "ldmatrix.sync.aligned.m8n8.x4.trans", "ptx_ldmatrix<true>", false },
+    { "ldmatrix.sync.aligned.m8n8.x1", "ptx_ldmatrix<false>", false },
+    { "ldmatrix.sync.aligned.m8n8.x2", "ptx_ldmatrix<false>", false },
+    { "ldmatrix.sync.aligned.m8n8.x4", "ptx_ldmatrix<false>", false },
+    { "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "ptx_mma<false>", false },
+    { "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "ptx_mma<true>", false },
+    { "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", "ptx_mma_f16", false },
+    { "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", "ptx_mma<false>", false },
+    { "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", "ptx_mma<true>", false },
     { "bar.sync", "ptx_barrier", false },
     { "barrier.sync", "ptx_barrier", false },
     { "membar", "ptx_fence", false },
@@ -56,7 +67,7 @@ static const struct register_name {
     { "%lanemask_lt", "((1u << cuemu_lane()) - 1)" },
 };
 
-enum { MAX_OPERANDS = 16 };
+enum { MAX_OPERANDS = 32 };
 
 typedef struct assembly {
     source *s;
@@ -124,16 +135,19 @@ static char *instruction_code(const assembly *a, char *code, const char *text)
     return format("%s %s%s%s(%s);", code, result, scope, found->call, arguments);
 }
 
-/* The template's text with escapes resolved and braces replaced by blanks. Returns the index after it. */
+/* The template's text with escapes resolved, braces and ends of lines replaced by blanks, and without comments. Returns
+ * the index after it. */
 static int join_strings(const source *s, int i, const char **text)
 {
     char *joined = strdup("");
     for (; s->token[i].kind == TOKEN_STRING; i++)
         joined = format("%s%.*s", joined, s->token[i].length - 2, s->token[i].at + 1);
-    for (char *p = joined; *p; p++) {
-        if (*p == '\\' && (p[1] == 'n' || p[1] == 't'))
-            *p = p[1] == 'n' ? '\n' : ' ', p[1] = ' ';
-        if (*p == '{' || *p == '}')
+    for (char *p = joined, comment = 0; *p; p++) {
+        bool end = *p == '\\' && p[1] == 'n';
+        comment = !end && (comment || (*p == '/' && p[1] == '/'));
+        if (end || (*p == '\\' && p[1] == 't'))
+            *p = p[1] = ' ';
+        if (comment || *p == '{' || *p == '}')
             *p = ' ';
     }
     *text = joined;
@@ -170,10 +184,10 @@ static void rewrite_one(source *s, int at)
     }
     read_operands(&a, behind, close);
     char *code = strdup("do {"), *rest = strdup(a.text), *save;
-    for (char *text = strtok_r(rest, ";\n", &save); text; text = strtok_r(NULL, ";\n", &save)) {
+    for (char *text = strtok_r(rest, ";", &save); text; text = strtok_r(NULL, ";", &save)) {
         while (isspace((unsigned char)*text))
             text++;
-        if (*text && strncmp(text, "//", 2) != 0)
+        if (*text)
             code = instruction_code(&a, code, text);
     }
     replace(s, at, close + 1, format("%s } while (0)", code));

@@ -49,6 +49,22 @@ CUEMU_UNTRACED __attribute__((const)) static inline unsigned short float_to_bf16
     return (unsigned short)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+/* mma m16n8k16 with f16 sums: a register has two. */
+CUEMU_UNTRACED static inline uint32_t ptx_pair(float low, float high)
+{
+    return float_to_f16(low) | (uint32_t)float_to_f16(high) << 16;
+}
+template <class D, class A, class B, class C>
+CUEMU_INLINE void ptx_mma_f16(D &d0, D &d1, A a0, A a1, A a2, A a3, B b0, B b1, C c0, C c1)
+{
+    uint32_t a[4] = { get_register(a0), get_register(a1), get_register(a2), get_register(a3) };
+    uint32_t b[2] = { get_register(b0), get_register(b1) }, low = get_register(c0), high = get_register(c1);
+    float d[4], c[4] = { f16_to_float((unsigned short)low), f16_to_float((unsigned short)(low >> 16)),
+                         f16_to_float((unsigned short)high), f16_to_float((unsigned short)(high >> 16)) };
+    cuemu_mma(d, a, b, c, 16, 0);
+    set_register(d0, ptx_pair(d[0], d[1])), set_register(d1, ptx_pair(d[2], d[3]));
+}
+
 } // namespace cuemu
 
 /* The type, its pair, and the operators and functions that CUDA has for both formats under the same names. */

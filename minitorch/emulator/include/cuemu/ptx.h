@@ -34,6 +34,56 @@ CUEMU_INLINE void ptx_fence()
 {
     cuemu_fence(1);
 }
+/* A register is any variable of 32 bits. */
+template <class T> CUEMU_INLINE uint32_t get_register(const T &from)
+{
+    static_assert(sizeof(T) == 4, "a register of ldmatrix and mma has 32 bits");
+    uint32_t bits;
+    __builtin_memcpy(&bits, &from, 4);
+    return bits;
+}
+template <class T> CUEMU_INLINE void set_register(T &to, uint32_t bits)
+{
+    static_assert(sizeof(T) == 4, "a register of ldmatrix and mma has 32 bits");
+    __builtin_memcpy(&to, &bits, 4);
+}
+/* ldmatrix.x1, x2 and x4: the results, then the shared address of the lane's row. */
+template <bool TRANS, class R> CUEMU_INLINE void ptx_ldmatrix(R &a, size_t shared)
+{
+    uint32_t r[1];
+    cuemu_load_matrix(r, shared, 1, TRANS);
+    set_register(a, r[0]);
+}
+template <bool TRANS, class R> CUEMU_INLINE void ptx_ldmatrix(R &a, R &b, size_t shared)
+{
+    uint32_t r[2];
+    cuemu_load_matrix(r, shared, 2, TRANS);
+    set_register(a, r[0]), set_register(b, r[1]);
+}
+template <bool TRANS, class R> CUEMU_INLINE void ptx_ldmatrix(R &a, R &b, R &c, R &d, size_t shared)
+{
+    uint32_t r[4];
+    cuemu_load_matrix(r, shared, 4, TRANS);
+    set_register(a, r[0]), set_register(b, r[1]), set_register(c, r[2]), set_register(d, r[3]);
+}
+/* mma m16n8k16 and m16n8k8 with sums in f32: d, a, b, c. */
+template <bool BF16, class D, class A, class B, class C>
+CUEMU_INLINE void ptx_mma(D &d0, D &d1, D &d2, D &d3, A a0, A a1, A a2, A a3, B b0, B b1, C c0, C c1, C c2, C c3)
+{
+    uint32_t a[4] = { get_register(a0), get_register(a1), get_register(a2), get_register(a3) };
+    uint32_t b[2] = { get_register(b0), get_register(b1) };
+    float d[4], c[4] = { c0, c1, c2, c3 };
+    cuemu_mma(d, a, b, c, 16, BF16);
+    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+}
+template <bool BF16, class D, class A, class B, class C>
+CUEMU_INLINE void ptx_mma(D &d0, D &d1, D &d2, D &d3, A a0, A a1, B b0, C c0, C c1, C c2, C c3)
+{
+    uint32_t a[2] = { get_register(a0), get_register(a1) }, b[1] = { get_register(b0) };
+    float d[4], c[4] = { c0, c1, c2, c3 };
+    cuemu_mma(d, a, b, c, 8, BF16);
+    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+}
 template <class T> CUEMU_INLINE T ptx_move(T value)
 {
     return value;
