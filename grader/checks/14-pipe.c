@@ -69,6 +69,20 @@ static void judge_failure(mg_run *run, pipe_trial *t, int rank)
                 MG_RANKS_WORDS - 1, t->words + (ptrdiff_t)rank * MG_RANKS_WORDS);
 }
 
+/* No buffer is freed while a message uses it. */
+static bool judge_buffers(mg_run *run, const pipe_trial *t, int rank)
+{
+    int64_t row = t->result[rank * MG_PIPE_RESULTS + MG_PIPE_FREED] - 1;
+    if (row < 0 || row >= t->deeds[rank].ops)
+        return true;
+    const int64_t *op = t->deeds[rank].op[row];
+    mg_hint(run, "the buffer of a message is not the rank's before mt_wait, or before it has left the communicator");
+    mg_fail(run, "%s%s: rank %d frees the buffer of its %s rank %" PRId64 " before it has waited for it",
+            mg_14_pipe_name(t), t->fault == MG_FAULT_FAILS ? ", a message fails" : "", rank,
+            op[MG_OP_KIND] == MG_OP_SEND ? "send to" : "receive from", op[MG_OP_PEER]);
+    return false;
+}
+
 /* Makes the call; false: the run has its verdict. `fails`: ranks may return another status than MT_OK. */
 static bool call(mg_run *run, pipe_trial *t, bool fails)
 {
@@ -92,6 +106,9 @@ static bool call(mg_run *run, pipe_trial *t, bool fails)
             judge_failure(run, t, rank);
             return false;
         }
+    for (int rank = 0; rank < t->ranks; rank++)
+        if (!judge_buffers(run, t, rank))
+            return false;
     if (t->result[MG_PIPE_LEFT] == 0)
         return true;
     mg_hint(run, "what the slots hold is released after backward (mt_release), also when a later step follows");

@@ -27,6 +27,10 @@ void mg_on_ranks(const mg_value *v, mg_rank rank);
  * is; live: micro-batches after it in a forward, before it in a backward. */
 void mg_ranks_work(mt_comm *comm, bool backward, int64_t micro, int64_t chunk, int64_t live);
 
+/* mg_ranks_message_in -- the row of a message whose buffer is in this block, and that has not been waited for, although
+ * its communicator is still there; -1: none. comm: as above. */
+int64_t mg_ranks_message_in(mt_comm *comm, const void *block, int64_t bytes);
+
 /* mg_ranks_clock -- the clock of the ranks that run. */
 mt_clock *mg_ranks_clock(void);
 

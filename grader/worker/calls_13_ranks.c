@@ -14,6 +14,8 @@ typedef struct message {
     journal *owner;
     mt_request *inner;
     uint32_t *changed; /* which receiving it adds one to, or NULL */
+    const char *data;  /* NULL: not begun, or waited for, or its communicator was left */
+    int comm;
 } message;
 
 /* What one rank does, on all its communicators. */
@@ -46,6 +48,16 @@ void mg_ranks_work(mt_comm *comm, bool backward, int64_t micro, int64_t chunk, i
     note(((recorder *)comm)->journal, (int64_t[]){ MG_OP_WORK, backward, micro, chunk, MT_OK, live });
 }
 
+int64_t mg_ranks_message_in(mt_comm *comm, const void *block, int64_t bytes)
+{
+    const journal *j = ((recorder *)comm)->journal;
+    const char *begin = block;
+    for (int64_t i = 0; i < j->ops; i++)
+        if (j->message[i].data && j->message[i].data >= begin && j->message[i].data < begin + bytes)
+            return i;
+    return -1;
+}
+
 static bool has_fault(const journal *j, int64_t fault, int64_t number)
 {
     return j->numbers[MG_CALL_FAULT] == fault && j->numbers[MG_CALL_WHO] == j->rank &&
@@ -59,6 +71,7 @@ static mt_status wait_for(mt_request *request)
     int64_t row = note(j, (int64_t[]){ MG_OP_WAIT, m - j->message, 0, 0, MT_OK, 0 });
     mt_status status = mt_wait(m->inner);
     m->inner = NULL;
+    m->data = NULL;
     j->op[row][MG_OP_STATUS] = status;
     if (status == MT_OK && m->changed)
         ++*m->changed;
@@ -72,7 +85,7 @@ static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool 
     int64_t at = data < j->data ? -1 : data - j->data;
     int64_t row = note(j, (int64_t[]){ is_send ? MG_OP_SEND : MG_OP_RECV, r->its[peer], bytes, at, MT_OK, r->number });
     message *m = &j->message[row];
-    *m = (message){ .base.wait = wait_for, .owner = j };
+    *m = (message){ .base.wait = wait_for, .owner = j, .comm = r->number };
     if (has_fault(j, MG_FAULT_FAILS, j->begun++)) {
         j->op[row][MG_OP_STATUS] = MT_ERR_UNAVAILABLE;
         return mt_fail(MT_ERR_UNAVAILABLE, "rank %d: its message to or from rank %d fails", j->rank, (int)r->its[peer]);
@@ -85,6 +98,7 @@ static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool 
                                : engine->recv(r->inner, data, moved, peer, &m->inner);
     if (status != MT_OK || !request)
         return status == MT_OK ? wait_for(&m->base) : status;
+    m->data = data;
     *request = &m->base;
     return MT_OK;
 }
@@ -113,6 +127,9 @@ static void leave(mt_comm *comm)
     recorder *r = (recorder *)comm;
     MT_CHECK(r->number > 0, "rank %d frees the communicator that it was lent", comm->rank);
     mt_comm_free(r->inner);
+    for (int64_t i = 0; i < r->journal->ops; i++)
+        if (r->journal->message[i].comm == r->number)
+            r->journal->message[i].data = NULL;
     free(r);
 }
 

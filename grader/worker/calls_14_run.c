@@ -12,7 +12,8 @@
 #include "worker/calls_14.h"
 #include "worker/pipe.h"
 
-static int64_t *results; /* [P,MG_PIPE_RESULTS] of the call that runs */
+static int64_t *results;            /* [P,MG_PIPE_RESULTS] of the call that runs */
+static _Thread_local mt_comm *mine; /* of this thread's rank; NULL: it makes no messages now */
 
 /* One rank's parts. A ticket is held by the worker, and by the graph of its micro-batch in its chunk while that
  * lives. */
@@ -142,6 +143,15 @@ static mt_status steps(model *m, mt_pipe *pipe, int64_t *result)
     return MT_OK;
 }
 
+/* Before a block is freed: no message may still use it. */
+static void watch(void *user, mt_device device, const void *data, int64_t bytes)
+{
+    (void)user, (void)device;
+    int64_t row = mine && bytes < 0 ? mg_ranks_message_in(mine, data, -bytes) : -1;
+    if (row >= 0)
+        results[(ptrdiff_t)mine->rank * MG_PIPE_RESULTS + MG_PIPE_FREED] = row + 1;
+}
+
 static mt_status run_pipe(mt_comm *comm, void *data, const int64_t *numbers)
 {
     int64_t *result = results + (ptrdiff_t)comm->rank * MG_PIPE_RESULTS;
@@ -161,6 +171,7 @@ static mt_status run_pipe(mt_comm *comm, void *data, const int64_t *numbers)
         &m,
         m.tied,
     };
+    mine = comm;
     mt_status status = mt_pipe_new(&pipe, comm, &config);
     result[MG_PIPE_MADE] = pipe != untouched;
     if (status == MT_OK && is_small)
@@ -169,6 +180,7 @@ static mt_status run_pipe(mt_comm *comm, void *data, const int64_t *numbers)
     snprintf(words, sizeof words, "%s", status == MT_OK ? "" : mt_last_error());
     if (pipe != untouched)
         mt_pipe_free(pipe);
+    mine = NULL;
     MT_CHECK(mt_scope_depth() == 0, "rank %d has left %d scopes open", comm->rank, mt_scope_depth());
     free_model(&m);
     return status == MT_OK ? MT_OK : mt_fail(status, "%s", words);
@@ -180,6 +192,8 @@ void mg_call_pipe_step(const mg_value *v)
     int64_t ranks = v[0].count / 2, before = mt_live_bytes(MT_CPU);
     results = v[4 + ranks].i64s;
     memset(results, 0, (size_t)v[4 + ranks].count * sizeof *results);
+    mt_alloc_observe(watch, NULL);
     mg_on_ranks(v, run_pipe);
+    mt_alloc_observe(NULL, NULL);
     results[MG_PIPE_LEFT] = mt_live_bytes(MT_CPU) - before;
 }

@@ -28,7 +28,8 @@ enum {
     MG_PIPE_AGAIN, /* after a failed step: what another one returns */
     MG_PIPE_SAID_MESSAGES,
     MG_PIPE_SAID_BYTES,
-    MG_PIPE_LEFT, /* bytes of tensors that all ranks together have not freed */
+    MG_PIPE_FREED, /* 1 + the row of a message whose buffer was freed before it was waited for; 0: none */
+    MG_PIPE_LEFT,  /* bytes of tensors that all ranks together have not freed */
     MG_PIPE_RESULTS,
 };
 
