@@ -40,7 +40,7 @@ lab_of        = $(filter $(1)-%,$(GRADED))
 unit_dir      = $(if $(filter $(addsuffix -%,$(MINE)),$(filter $(1),$(GRADED))),labs/$(1),solutions/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 # Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
-SIMULATED    := $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c) # on which workers of labs 05, 12 and 13 run
+SIMULATED    := $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c) # on which workers of labs 05, 12, 13 and 14 run
 TESTING      := $(filter-out $(SIMULATED),$(wildcard minitorch/testing/*.c))
 GIVEN        += $(SIMULATED)
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)

@@ -23,6 +23,82 @@ typedef struct mesh_case {
 
 void mg_14_mesh(mg_run *run, const void *one_case); /* a mesh_case */
 
+/* ---- tensor parallel layers: 14-tensor.c ------------------------------------------------------------------------- */
+
+typedef enum tensor_about {
+    TENSOR_COPY,
+    TENSOR_REDUCE,
+    TENSOR_TWICE, /* two uses of x, whose gradients add up */
+    TENSOR_VALUES,
+    TENSOR_NO_BIAS,
+    TENSOR_CALLS, /* collectives, their bytes, their time */
+    TENSOR_FAILS, /* a collective fails */
+    TENSOR_COLUMNS,
+    TENSOR_ROWS,
+    TENSOR_HEADS,
+    TENSOR_REFUSED,
+} tensor_about;
+
+typedef struct tensor_case {
+    mg_case head;
+    tensor_about about;
+} tensor_case;
+
+void mg_14_pair(mg_run *run, const void *one_case); /* a tensor_case, as are the next */
+void mg_14_products(mg_run *run, const void *one_case);
+void mg_14_shard(mg_run *run, const void *one_case);
+void mg_14_layer(mg_run *run, const void *one_case); /* 14-layer.c */
+
+/* mg_14_ranks -- the outputs and numbers that each call of ranks begins with: results, rows. */
+void mg_14_ranks(mg_run *run, int64_t ranks);
+void mg_14_numbers(mg_run *run, int64_t fails, const int64_t *more, int64_t count);
+
+/* What each rank is to call. */
+typedef struct tensor_calls {
+    int64_t forward, calls, sums, maxima, gathered; /* elements of all-reduces in f32; bytes of its own */
+    bool at_most;                                   /* fewer calls with as many elements are right, too */
+} tensor_calls;
+
+/* mg_14_judge_calls -- all ranks have succeeded with these collectives, and in their time. mg_14_judge_failure -- all
+ * have failed with collective `fails`, and called nothing afterwards. */
+bool mg_14_judge_calls(mg_run *run, int64_t ranks, const tensor_calls *want);
+bool mg_14_judge_failure(mg_run *run, int64_t ranks, int64_t fails);
+
+/* ---- vocabularies: 14-vocabulary.c ------------------------------------------------------------------------------- */
+
+typedef enum vocabulary_about {
+    VOCABULARY_EVEN,   /* as many rows on each rank */
+    VOCABULARY_UNEVEN, /* ranks without rows among them */
+    VOCABULARY_FAR,    /* logits of ranks are far from each other */
+    VOCABULARY_PADDED, /* rows that are no class */
+    VOCABULARY_CALLS,
+    VOCABULARY_FAILS,
+} vocabulary_about;
+
+typedef struct vocabulary_case {
+    mg_case head;
+    vocabulary_about about;
+} vocabulary_case;
+
+void mg_14_range(mg_run *run, const void *one_case);     /* a mg_case */
+void mg_14_embedding(mg_run *run, const void *one_case); /* a vocabulary_case, as are the next */
+void mg_14_cross_entropy(mg_run *run, const void *one_case);
+void mg_14_classifier(mg_run *run, const void *one_case);
+
+typedef enum norm_about {
+    NORM_PARTS, /* nothing is replicated */
+    NORM_REPLICATED,
+    NORM_LARGE, /* squares beyond f32; the same bits */
+    NORM_FAILS,
+} norm_about;
+
+typedef struct norm_case {
+    mg_case head;
+    norm_about about;
+} norm_case;
+
+void mg_14_norm(mg_run *run, const void *one_case); /* a norm_case */
+
 /* ---- schedules: 14-schedule.c ---------------------------------------------------------------------------------- */
 
 typedef enum schedule_about {

@@ -93,6 +93,15 @@ void mg_call_mesh(const mg_value *v)
 
 const mg_function mg_calls_14[] = {
     { "mt_mesh_new", mg_call_mesh },
+    { "mt_tp_copy, mt_tp_reduce", mg_call_tp_pair },
+    { "mt_tp_column_linear, mt_tp_row_linear", mg_call_tp_products },
+    { "mt_tp_shard", mg_call_tp_shard },
+    { "a layer", mg_call_tp_layer },
+    { "mt_tp_range_of", mg_call_tp_range },
+    { "mt_tp_embedding", mg_call_tp_embedding },
+    { "mt_tp_cross_entropy", mg_call_tp_cross_entropy },
+    { "mt_tp_classifier", mg_call_tp_classifier },
+    { "mt_tp_norm", mg_call_tp_norm },
     { "mt_pipe_schedule", mg_call_pipe_schedule },
     { "mt_pipe_partition", mg_call_pipe_partition },
     { "mt_pipe_step", mg_call_pipe_step },

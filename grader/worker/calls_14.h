@@ -10,4 +10,15 @@ void mg_call_pipe_schedule(const mg_value *v);
 void mg_call_pipe_partition(const mg_value *v);
 void mg_call_pipe_step(const mg_value *v);
 
+/* calls_14_tensor.c, calls_14_vocabulary.c */
+void mg_call_tp_pair(const mg_value *v);
+void mg_call_tp_products(const mg_value *v);
+void mg_call_tp_shard(const mg_value *v);
+void mg_call_tp_layer(const mg_value *v);
+void mg_call_tp_range(const mg_value *v);
+void mg_call_tp_embedding(const mg_value *v);
+void mg_call_tp_cross_entropy(const mg_value *v);
+void mg_call_tp_classifier(const mg_value *v);
+void mg_call_tp_norm(const mg_value *v);
+
 #endif

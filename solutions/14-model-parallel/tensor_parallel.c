@@ -82,12 +82,14 @@ mt_tensor *mt_tp_row_linear(mt_tp *tp, mt_tensor *x, mt_tensor *w, mt_tensor *b)
 
 mt_status mt_tp_shard(float *out, const float *all, const mt_tp_layout *layout, int size, int rank)
 {
-    int64_t width = layout->width, part = width / size;
-    if (width % (layout->unit * size) != 0)
+    int64_t width = layout->width, unit = layout->unit;
+    /* LAB 14.4 BEGIN  Refuse what cannot be divided, with the numbers; else copy this rank's part of each group of each
+     * row, one after the other. */
+    int64_t part = width / size;
+    if (width % (unit * size) != 0)
         return mt_fail(MT_ERR_ARGUMENT,
                        "tensor parallel: %" PRId64 " units of %" PRId64 " cannot be divided equally among %d ranks",
-                       width / layout->unit, layout->unit, size);
-    /* LAB 14.4 BEGIN  This rank's part of each group of each row, one after the other. */
+                       width / unit, unit, size);
     for (int64_t i = 0; i < layout->rows * layout->groups; i++)
         memcpy(out + i * part, all + i * width + rank * part, (size_t)part * sizeof *out);
     /* LAB 14.4 END */

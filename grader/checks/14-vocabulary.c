@@ -1,0 +1,302 @@
+/* 14-vocabulary.c -- how the checks of steps 14.5, 14.12 and 14.13 run: token tables, losses and norms of
+ * tensor-parallel ranks. Rows: 14-model-parallel.c. Expected values and bounds: oracle.h. */
+#include "checks/14-integers.h"
+#include "checks/14-model-parallel.h"
+#include "checks/oracle.h"
+#include "worker/tensor.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base.h"
+
+enum { CALLS = 60, TOKENS = 17, CLASSES = 67, WIDTH = 9 };
+
+/* ---- 14.5 ranges ----------------------------------------------------------------------------------------- */
+
+void mg_14_range(mg_run *run, const void *one_case)
+{
+    static const char *const outs[] = { "begin", "end", "all" }, *const ins[] = { "rows", "size", "rank" };
+    double want[3][CALLS];
+    int64_t *in[3];
+    (void)one_case;
+    mg_begin(run, "mt_tp_range_of");
+    for (int a = 0; a < 3; a++)
+        mg_out(run, outs[a], MT_I64, MT_SHAPE(CALLS));
+    for (int a = 0; a < 3; a++)
+        in[a] = mg_in(run, ins[a], MT_I64, MT_SHAPE(CALLS));
+    for (int i = 0; i < CALLS; i++) {
+        int64_t n = mg_pick(mg_rng(run), 0, i % 3 ? 20 : (int64_t)1 << 40), size = mg_pick(mg_rng(run), 1, 9);
+        int64_t rank = mg_pick(mg_rng(run), 0, size - 1), begin = 0;
+        for (int64_t r = 0; r < rank; r++)
+            begin += n / size + (r < n % size);
+        in[0][i] = n, in[1][i] = size, in[2][i] = rank;
+        want[0][i] = (double)begin, want[1][i] = (double)(begin + n / size + (rank < n % size)), want[2][i] = (double)n;
+    }
+    bool good = mg_call(run);
+    for (int a = 0; a < 3 && good; a++)
+        good = mg_expect(run, outs[a], want[a], NULL);
+}
+
+/* Rows of each rank, given in any contiguous division: at [ranks + 1]. */
+static const int64_t *divide(mg_run *run, vocabulary_about about, int64_t rows, int64_t ranks)
+{
+    int64_t *at = mg_in(run, "at", MT_I64, MT_SHAPE(ranks + 1));
+    for (int64_t r = 1; r <= ranks; r++)
+        at[r] = about == VOCABULARY_UNEVEN ? mg_pick(mg_rng(run), at[r - 1], rows) : rows * r / ranks;
+    at[ranks] = rows;
+    return at;
+}
+
+/* Rows of a table: as many on each rank, or any number, sometimes fewer than ranks. */
+static int64_t rows_for(mt_rng *rng, vocabulary_about about, int64_t ranks)
+{
+    return about == VOCABULARY_UNEVEN ? mg_pick(rng, 1, 23) : ranks * mg_pick(rng, 2, 16);
+}
+
+static int64_t failing(mg_run *run, vocabulary_about about, int64_t calls)
+{
+    return about == VOCABULARY_FAILS ? mg_pick(mg_rng(run), 0, calls - 1) : -1;
+}
+
+/* ---- 14.5 embedding -------------------------------------------------------------------------------------- */
+
+static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
+{
+    mt_rng *rng = mg_rng(run);
+    int64_t rows = rows_for(rng, about, ranks), n = mg_pick(rng, 1, TOKENS), C = mg_pick(rng, 1, WIDTH),
+            fails = failing(run, about, 1);
+    double out[TOKENS * WIDTH], dw[CLASSES * WIDTH] = { 0 };
+    mg_begin(run, "mt_tp_embedding");
+    mg_14_ranks(run, ranks);
+    mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n, C));
+    mg_out(run, "dw", MT_F32, MT_SHAPE(rows, C));
+    mg_14_numbers(run, fails, NULL, 0);
+    const float *w = input(run, "w", MT_SHAPE(rows, C), 1 << 20);
+    int32_t *id = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
+    mg_fill_labels(rng, id, n, rows);
+    const float *dout = input(run, "dout", MT_SHAPE(n, C), 99);
+    divide(run, about, rows, ranks);
+    for (int64_t i = 0; i < n * C; i++) {
+        out[i] = (double)w[id[i / C] * C + i % C];
+        dw[id[i / C] * C + i % C] += (double)dout[i];
+    }
+    if (!mg_call(run))
+        return false;
+    if (about == VOCABULARY_FAILS)
+        return mg_14_judge_failure(run, ranks, fails);
+    if (about == VOCABULARY_CALLS)
+        return mg_14_judge_calls(run, ranks, &(tensor_calls){ 1, 1, n * C, 0, 0, false });
+    return expect_alike(run, "out", out, ranks, n * C) && mg_expect(run, "dw", dw, NULL);
+}
+
+void mg_14_embedding(mg_run *run, const void *one_case)
+{
+    for (int64_t ranks = 1; ranks <= RANKS; ranks++)
+        if (!embedding_once(run, ((const vocabulary_case *)one_case)->about, ranks))
+            return;
+}
+
+/* ---- 14.12 cross-entropy --------------------------------------------------------------------------------- */
+
+/* The mean loss of n rows of logits x, ex [n,V], and the gradient of factor times it: dx, dx_e [n,V]. */
+static void mean_loss(double loss[2], double *dx, double *dx_e, const double *x, const double *ex,
+                      const int32_t *target, double factor, int64_t n, int64_t V)
+{
+    double row[TOKENS], row_e[TOKENS], share[TOKENS], *p = mg_doubles(n * V), *p_e = mg_doubles(n * V);
+    mg_oracle_cross_entropy(row, row_e, x, ex, target, n, V);
+    mg_oracle_softmax(p, p_e, x, ex, n, V);
+    loss[0] = loss[1] = 0;
+    for (int64_t i = 0; i < n; i++) { /* a sum of n terms, the division */
+        loss[0] += row[i] / (double)n;
+        loss[1] += (row_e[i] + (double)(n + 1) * MG_U * fabs(row[i])) / (double)n;
+        share[i] = factor / (double)n;
+    }
+    mg_oracle_cross_entropy_add(dx, dx_e, share, p, p_e, target, n, V);
+    for (int64_t i = 0; i < n * V; i++) /* the share is rounded, too */
+        dx_e[i] += 2 * MG_U * fabs(dx[i]);
+    free(p);
+    free(p_e);
+}
+
+/* Of both functions: what is the same on all ranks. */
+static bool expect_loss(mg_run *run, const double loss[2], int64_t ranks)
+{
+    const float *got = mg_result(run, "loss");
+    for (int64_t r = 0; r < ranks; r++)
+        if (!(fabs((double)got[r] - loss[0]) <= loss[1]) || memcmp(&got[r], &got[0], sizeof *got) != 0) {
+            mg_fail(run,
+                    "%" PRId64 " ranks: the loss is %.9g on rank %" PRId64 ", %.9g on rank 0, expected %.9g +- %.2g",
+                    ranks, (double)got[r], r, (double)got[0], loss[0], loss[1]);
+            return false;
+        }
+    return true;
+}
+
+static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
+{
+    mt_rng *rng = mg_rng(run);
+    int64_t V = rows_for(rng, about, ranks), n = mg_pick(rng, 1, TOKENS), fails = failing(run, about, 2);
+    double loss[2], *dx = mg_doubles(n * V), *dx_e = mg_doubles(n * V);
+    mg_begin(run, "mt_tp_cross_entropy");
+    mg_14_ranks(run, ranks);
+    mg_out(run, "loss", MT_F32, MT_SHAPE(ranks));
+    mg_out(run, "dlogits", MT_F32, MT_SHAPE(n, V));
+    mg_14_numbers(run, fails, NULL, 0);
+    float *logits = mg_in(run, "logits", MT_F32, MT_SHAPE(n, V)), *dloss;
+    mg_fill(rng, logits, n * V, (mg_dist)NORMAL(0, 3));
+    int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(n));
+    mg_fill_labels(rng, target, n, V);
+    dloss = mg_in(run, "dloss", MT_F32, MT_SHAPE(1));
+    *dloss = 0.5f + mt_rng_uniform(rng);
+    const int64_t *at = divide(run, about, V, ranks);
+    for (int64_t r = 0; r < ranks && about == VOCABULARY_FAR; r++)
+        for (int64_t i = 0; i < n; i++) { /* of a rank beyond exp's range, of another far below */
+            float by = (float)mg_pick(rng, -2, 2) * 100;
+            for (int64_t c = at[r]; c < at[r + 1]; c++)
+                logits[i * V + c] += by;
+        }
+    double *x = mg_lift(logits, n * V);
+    mean_loss(loss, dx, dx_e, x, NULL, target, (double)*dloss, n, V);
+    bool good = mg_call(run);
+    if (good && about == VOCABULARY_FAILS)
+        good = mg_14_judge_failure(run, ranks, fails);
+    else if (good && about == VOCABULARY_CALLS)
+        good = mg_14_judge_calls(run, ranks, &(tensor_calls){ 3, 3, 2 * n, n, 0, true });
+    else if (good)
+        good = expect_loss(run, loss, ranks) && mg_expect(run, "dlogits", dx, dx_e);
+    free(x);
+    free(dx);
+    free(dx_e);
+    return good;
+}
+
+void mg_14_cross_entropy(mg_run *run, const void *one_case)
+{
+    for (int64_t ranks = 1; ranks <= RANKS; ranks++)
+        if (!entropy_once(run, ((const vocabulary_case *)one_case)->about, ranks))
+            return;
+}
+
+/* ---- 14.12 the classifier -------------------------------------------------------------------------------- */
+
+typedef struct head {
+    int64_t rows, V, n, C; /* rows of the table, of which V are classes */
+    double *x, *wt;        /* wt [C,V] */
+    double loss[2], *dx, *dx_e, *dw, *dw_e;
+} head;
+
+static void compute_head(head *h, const float *w, const int32_t *target)
+{
+    int64_t n = h->n, C = h->C, V = h->V;
+    double *logit = mg_doubles(n * V), *logit_e = mg_doubles(n * V), *d = mg_doubles(n * V), *d_e = mg_doubles(n * V),
+           *dwt = mg_doubles(C * V), *dwt_e = mg_doubles(C * V);
+    h->wt = mg_doubles(C * V);
+    for (int64_t i = 0; i < C * V; i++)
+        h->wt[i] = (double)w[i % V * C + i / V];
+    mg_oracle_linear(logit, logit_e, h->x, NULL, h->wt, NULL, n, C, V);
+    mean_loss(h->loss, d, d_e, logit, logit_e, target, 1, n, V);
+    mg_oracle_linear_dx_add(h->dx, h->dx_e, d, d_e, h->wt, n, C, V);
+    mg_oracle_linear_dw_add(dwt, dwt_e, d, d_e, h->x, NULL, n, C, V);
+    for (int64_t i = 0; i < C * V; i++)
+        h->dw[i % V * C + i / V] = dwt[i], h->dw_e[i % V * C + i / V] = dwt_e[i];
+    double *const made[] = { logit, logit_e, d, d_e, dwt, dwt_e, h->wt };
+    for (int i = 0; i < MT_COUNT(made); i++)
+        free(made[i]);
+}
+
+static bool classifier_once(mg_run *run, vocabulary_about about, int64_t ranks)
+{
+    mt_rng *rng = mg_rng(run);
+    head h = { .rows = rows_for(rng, about, ranks), .n = mg_pick(rng, 1, TOKENS), .C = mg_pick(rng, 1, WIDTH) };
+    int64_t n = h.n, C = h.C, fails = failing(run, about, 3);
+    h.V = about == VOCABULARY_PADDED ? mg_pick(rng, 1, h.rows) : h.rows;
+    mg_begin(run, "mt_tp_classifier");
+    mg_14_ranks(run, ranks);
+    mg_out(run, "loss", MT_F32, MT_SHAPE(ranks));
+    mg_out(run, "dx", MT_F32, MT_SHAPE(ranks, n, C));
+    mg_out(run, "dw", MT_F32, MT_SHAPE(h.rows, C));
+    mg_14_numbers(run, fails, NULL, 0);
+    float *x = mg_in(run, "x", MT_F32, MT_SHAPE(n, C)), *w = mg_in(run, "w", MT_F32, MT_SHAPE(h.rows, C));
+    mg_fill(rng, x, n * C, (mg_dist)NORMAL(0, 1));
+    mg_fill(rng, w, h.rows * C, (mg_dist)NORMAL(0, 1));
+    int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(n));
+    mg_fill_labels(rng, target, n, h.V);
+    divide(run, about, h.rows, ranks);
+    mg_i64(run, "classes", h.V);
+    h.x = mg_lift(x, n * C);
+    h.dx = mg_doubles(ranks * n * C), h.dx_e = mg_doubles(ranks * n * C);
+    h.dw = mg_doubles(h.rows * C), h.dw_e = mg_doubles(h.rows * C);
+    compute_head(&h, w, target);
+    for (int64_t i = n * C; i < ranks * n * C; i++)
+        h.dx[i] = h.dx[i % (n * C)], h.dx_e[i] = h.dx_e[i % (n * C)];
+    bool good = mg_call(run);
+    if (good && about == VOCABULARY_FAILS)
+        good = mg_14_judge_failure(run, ranks, fails);
+    else if (good && about == VOCABULARY_CALLS)
+        good = mg_14_judge_calls(run, ranks, &(tensor_calls){ 3, 4, 2 * n + n * C, n, 0, true });
+    else if (good)
+        good =
+            expect_loss(run, h.loss, ranks) && mg_expect(run, "dx", h.dx, h.dx_e) && mg_expect(run, "dw", h.dw, h.dw_e);
+    double *const made[] = { h.x, h.dx, h.dx_e, h.dw, h.dw_e };
+    for (int i = 0; i < MT_COUNT(made); i++)
+        free(made[i]);
+    return good;
+}
+
+void mg_14_classifier(mg_run *run, const void *one_case)
+{
+    for (int64_t ranks = 1; ranks <= RANKS; ranks++)
+        if (!classifier_once(run, ((const vocabulary_case *)one_case)->about, ranks))
+            return;
+}
+
+/* ---- 14.13 the norm -------------------------------------------------------------------------------------- */
+
+static bool norm_once(mg_run *run, norm_about about, int64_t ranks)
+{
+    mt_rng *rng = mg_rng(run);
+    double divided[RANKS], scale = about == NORM_LARGE ? 1e30 : 1, all = 0;
+    double replicated = about == NORM_PARTS ? 0 : scale * (1 + (double)mt_rng_uniform(rng));
+    int64_t fails = about == NORM_FAILS ? 0 : -1, bits;
+    memcpy(&bits, &replicated, sizeof bits);
+    mg_begin(run, "mt_tp_norm");
+    mg_14_ranks(run, ranks);
+    mg_out(run, "norm", MT_I64, MT_SHAPE(ranks));
+    mg_14_numbers(run, fails, NULL, 0);
+    for (int64_t r = 0; r < ranks; r++) {
+        divided[r] = scale * (double)mt_rng_uniform(rng);
+        all += divided[r] * divided[r];
+    }
+    memcpy(mg_in(run, "divided", MT_I64, MT_SHAPE(ranks)), divided, (size_t)ranks * sizeof *divided);
+    int64_t *same = mg_in(run, "replicated", MT_I64, MT_SHAPE(ranks));
+    for (int64_t r = 0; r < ranks; r++)
+        same[r] = bits;
+    double want = sqrt(all + replicated * replicated);
+    if (!mg_call(run))
+        return false;
+    const int64_t *got = mg_result(run, "norm");
+    for (int64_t r = 0; r < ranks; r++) { /* ranks + 1 squares, their sum, the root: in double */
+        double is;
+        memcpy(&is, &got[r], sizeof is);
+        bool good = about == NORM_FAILS ? isnan(is) : got[r] == got[0] && fabs(is - want) <= 16 * 0x1p-53 * want;
+        if (!good) {
+            mg_fail(run,
+                    "%" PRId64 " ranks: the norm is %.17g on rank %" PRId64
+                    ", expected %.17g%s, with the same bits on all",
+                    ranks, is, r, about == NORM_FAILS ? (double)NAN : want,
+                    about == NORM_FAILS ? " (the collective has failed)" : "");
+            return false;
+        }
+    }
+    return about == NORM_FAILS ? mg_14_judge_failure(run, ranks, 0)
+                               : mg_14_judge_calls(run, ranks, &(tensor_calls){ 1, 1, 0, 0, sizeof(double), false });
+}
+
+void mg_14_norm(mg_run *run, const void *one_case)
+{
+    for (int try = 0; try < 8; try++)
+        if (!norm_once(run, ((const norm_case *)one_case)->about, 1 + try % RANKS))
+            return;
+}
