@@ -101,9 +101,9 @@ enum { MOST = 40 };
 static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t kind)
 {
     int64_t n = mg_pick(mg_rng(run), 1, MOST),
-            fails = about == TENSOR_FAILS ? mg_pick(mg_rng(run), 0, kind == MG_TP_TWICE) : -1;
+            fails = about == TENSOR_FAILS ? mg_pick(mg_rng(run), 0, kind == MG_TP_TWICE ? 2 : 0) : -1;
     double out[RANKS * MOST], dx[RANKS * MOST], dout[RANKS * MOST], sum[MOST] = { 0 }, dsum[MOST] = { 0 };
-    int64_t factor = kind == MG_TP_TWICE ? 2 : 1, calls = kind == MG_TP_TWICE ? 3 : 1;
+    int64_t copies = kind == MG_TP_COPY ? 1 : kind == MG_TP_REDUCE ? 0 : 2, reduces = kind != MG_TP_COPY;
     mg_begin(run, "mt_tp_copy, mt_tp_reduce");
     mg_14_ranks(run, ranks);
     mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n));
@@ -119,14 +119,15 @@ static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t ki
         sum[i % n] += (double)x[i], dsum[i % n] += dout[i];
     }
     for (int64_t i = 0; i < ranks * n; i++) {
-        out[i] = kind == MG_TP_COPY ? (double)x[i] : (double)factor * sum[i % n];
-        dx[i] = kind == MG_TP_REDUCE ? dout[i] : (double)factor * dsum[i % n];
+        out[i] = kind == MG_TP_COPY ? (double)x[i] : (double)(copies + reduces) * sum[i % n];
+        dx[i] = (double)copies * dsum[i % n] + (double)reduces * dout[i];
     }
     if (!mg_call(run))
         return false;
     if (fails >= 0)
         return mg_14_judge_failure(run, ranks, fails);
-    tensor_calls want = { kind != MG_TP_COPY, calls, calls * n, 0, 0, false };
+    int64_t forward = kind == MG_TP_TWICE ? 2 : reduces;
+    tensor_calls want = { forward, forward + copies, (forward + copies) * n, 0, 0, false };
     if (about == TENSOR_CALLS)
         return mg_14_judge_calls(run, ranks, &want);
     return mg_expect(run, "out", out, NULL) && mg_expect(run, "dx", dx, NULL) && mg_expect(run, "dout", dout, NULL);

@@ -134,10 +134,25 @@ static bool expect_loss(mg_run *run, const double loss[2], int64_t ranks)
     return true;
 }
 
+/* Columns begin .. end - 1, all of one rank: in some rows beyond exp's range or far below; in others only one of them,
+ * the first, the last or any. */
+static void spread(mt_rng *rng, float *logits, int64_t n, int64_t V, int64_t begin, int64_t end)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t one[] = { begin, end - 1, mg_pick(rng, begin, end - 1) };
+        float by = (float)mg_pick(rng, -2, 2) * 100;
+        if (i % 2)
+            logits[i * V + one[mg_pick(rng, 0, 2)]] += fabsf(by);
+        for (int64_t c = begin; c < end && i % 2 == 0; c++)
+            logits[i * V + c] += by;
+    }
+}
+
 static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
 {
     mt_rng *rng = mg_rng(run);
-    int64_t V = rows_for(rng, about, ranks), n = mg_pick(rng, 1, TOKENS), fails = failing(run, about, 2);
+    int64_t V = rows_for(rng, about, ranks), n = mg_pick(rng, about == VOCABULARY_FAR ? 8 : 1, TOKENS),
+            fails = failing(run, about, 2);
     double loss[2], *dx = mg_doubles(n * V), *dx_e = mg_doubles(n * V);
     mg_begin(run, "mt_tp_cross_entropy");
     mg_14_ranks(run, ranks);
@@ -152,13 +167,13 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
     *dloss = 0.5f + mt_rng_uniform(rng);
     const int64_t *at = divide(run, about, V, ranks);
     for (int64_t r = 0; r < ranks && about == VOCABULARY_FAR; r++)
-        for (int64_t i = 0; i < n; i++) { /* of a rank beyond exp's range, of another far below */
-            float by = (float)mg_pick(rng, -2, 2) * 100;
-            for (int64_t c = at[r]; c < at[r + 1]; c++)
-                logits[i * V + c] += by;
-        }
+        spread(rng, logits, n, V, at[r], at[r + 1]);
     double *x = mg_lift(logits, n * V);
     mean_loss(loss, dx, dx_e, x, NULL, target, (double)*dloss, n, V);
+    for (int64_t i = 0; i < n * V; i++) { /* a product and a sum */
+        dx[i] += (double)*dloss * (double)MG_TP_MORE;
+        dx_e[i] += MG_U * ((double)*dloss * (double)MG_TP_MORE + fabs(dx[i]));
+    }
     bool good = mg_call(run);
     if (good && about == VOCABULARY_FAILS)
         good = mg_14_judge_failure(run, ranks, fails);

@@ -49,9 +49,9 @@ static mt_status pair(mg_hub_rank *rank, void *user)
     int64_t n = v[2].count / rank->base.size, at = rank->base.rank * n;
     mt_scope_begin();
     mt_tensor *x = mg_leaf(MT_SHAPE(n), F(6) + at), *dout = mt_from(MT_SHAPE(n), MT_F32, F(4) + at);
-    mt_tensor *out = N(7) == MG_TP_COPY     ? mt_tp_copy(&tp, x)
-                     : N(7) == MG_TP_REDUCE ? mt_tp_reduce(&tp, x)
-                                            : mt_tp_reduce(&tp, mt_add(mt_tp_copy(&tp, x), mt_tp_copy(&tp, x)));
+    mt_tensor *out = N(7) == MG_TP_COPY ? mt_tp_copy(&tp, x) : mt_tp_reduce(&tp, x);
+    if (N(7) == MG_TP_TWICE)
+        out = mt_add(out, mt_tp_reduce(&tp, mt_add(mt_tp_copy(&tp, x), mt_tp_copy(&tp, x))));
     mg_note_forward(v, rank);
     memcpy(F(2) + at, mt_data(out), (size_t)n * sizeof(float));
     mt_backward_from(out, dout);

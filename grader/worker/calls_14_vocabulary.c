@@ -5,6 +5,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "ops/ops.h"
 #include "worker/calls_14_tensor.h"
 
 /* begin, end, all [n]; rows, size, rank [n] */
@@ -61,7 +62,8 @@ static mt_status cross_entropy(mg_hub_rank *rank, void *user)
     mt_tensor *loss = mt_tp_cross_entropy(&tp, logits, mt_from(MT_SHAPE(n), MT_I32, v[6].ptr), mine);
     mg_note_forward(v, rank);
     F(2)[rank->base.rank] = (float)mt_item(loss);
-    mt_backward_from(loss, mt_from(MT_SCALAR, MT_F32, F(7)));
+    mt_tensor *more = mt_scale(mt_sum(logits), MG_TP_MORE); /* the gradient of another user, which comes first */
+    mt_backward_from(mt_add(loss, more), mt_from(MT_SCALAR, MT_F32, F(7)));
     mg_take_gradient(own, logits);
     for (int64_t i = 0; i < n && width > 0; i++)
         memcpy(F(3) + i * V + mine.begin, own + i * width, (size_t)width * sizeof *own);

@@ -13,8 +13,6 @@
 #include "ops/call.h"
 #include "ops/vecmath.h"
 
-enum { PARALLEL_FROM = 1 << 10 }; /* logits, an exponential each, from which waking the other threads (2 us) pays */
-
 mt_tp_range mt_tp_range_of(int64_t n, int size, int rank)
 {
     mt_tp_range range = { 0, n, n };

@@ -13,8 +13,6 @@
 #include "ops/call.h"
 #include "ops/vecmath.h"
 
-enum { PARALLEL_FROM = 1 << 10 }; /* logits, an exponential each, from which waking the other threads (2 us) pays */
-
 mt_tp_range mt_tp_range_of(int64_t n, int size, int rank)
 {
     mt_tp_range range = { 0, n, n };
@@ -89,7 +87,6 @@ static void find_largest(mt_tp *tp, float *max, const float *logits, int64_t N, 
 {
     /* LAB 14.12 BEGIN  The largest logit of each row, of all ranks: exp(logit - max) is then at most 1 on all.
      * Hint: a rank without columns has -INFINITY. */
-#pragma omp parallel for if (N * C >= PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         const float *x = logits + n * C;
         float largest = -INFINITY;
@@ -109,7 +106,6 @@ static void add_up(mt_tp *tp, row_sums row, float *probs, const float *logits, c
     /* LAB 14.12 BEGIN  Each row's exponentials and their sum, and the target's logit on the rank that has it; then the
      * sums of all ranks.
      * Hint: sum and right follow one another in memory, so that one all-reduce of 2 N numbers adds up both. */
-#pragma omp parallel for if (N * C >= PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++) {
         const float *x = logits + n * C;
         float *p = probs + n * C;
@@ -135,7 +131,6 @@ static void cross_entropy_backward(mt_node *node, mt_tensor *dout)
     const float *p = mt_f32(probs);
     float share = mt_f32(dout)[0] / (float)N; /* of each row, in the mean */
     /* LAB 14.12 BEGIN  share * (probability - 1 for the target, - 0 for others) is added, of this rank's columns. */
-#pragma omp parallel for if (N * C >= PARALLEL_FROM)
     for (int64_t n = 0; n < N; n++)
         for (int64_t c = 0; c < C; c++)
             dlogits[n * C + c] += share * (p[n * C + c] - (begin + c == target[n]));
