@@ -1,5 +1,5 @@
-/* 11-fusion.c -- the rows of lab 11; those of packed attention are in 11-packed.c. How they run: 08-attention.c,
- * 11-attention.c, 11-norm.c, 11-classifier.c, 11-adamw.c, 11-device.c. */
+/* 11-fusion.c -- the rows of lab 11; those of packed attention are in 11-packed.c, of bias + GELU in 11-gelu.c. How
+ * they run: 08-attention.c, 11-attention.c, 11-norm.c, 11-classifier.c, 11-adamw.c, 11-device.c. */
 #include "checks/11-fusion.h"
 
 #include "checks/08-gpt2.h"
@@ -299,6 +299,8 @@ static const mg_group groups[] = {
     MG_GROUP("11.3", "residual norm backward", mg_11_residual_traffic, residual_backward_traffic_cases),
     MG_GROUP("11.4", "classifier in chunks", mg_11_chunked, chunked_cases),
     MG_GROUP("11.4", "classifier in chunks", mg_11_chunked_traffic, chunked_traffic_cases),
+    MG_GROUP("11.5", "bias and gelu", mg_11_gelu, mg_11_gelu_cases),
+    MG_GROUP("11.5", "bias and gelu backward", mg_11_gelu, mg_11_gelu_backward_cases),
     MG_GROUP("11.6", "attention on the device", mg_08_attention, device_forward_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_huge, device_huge_cases),
     MG_GROUP("11.6", "attention on the device", mg_11_nan, device_nan_cases),
@@ -312,6 +314,8 @@ static const mg_group groups[] = {
     MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_backward, device_residual_backward_cases),
     MG_GROUP("11.8", "residual norm backward on the device", mg_11_residual_count, device_residual_backward_counts),
     MG_GROUP("11.9", "adamw of all tensors", mg_11_adamw, adamw_cases),
+    MG_GROUP("11.10", "bias and gelu on the device", mg_11_gelu, mg_11_gelu_device_cases),
+    MG_GROUP("11.10", "bias and gelu backward on the device", mg_11_gelu, mg_11_gelu_device_backward_cases),
     MG_GROUP("11.11", "packed attention", mg_08_attention, mg_11_packed),
     MG_GROUP("11.11", "packed attention", mg_11_threads, mg_11_packed_threads),
     MG_GROUP("11.11", "packed attention", mg_11_huge, mg_11_packed_huge),

@@ -54,6 +54,27 @@ void mg_11_residual_backward(mg_run *run, const void *one_case);
 void mg_11_residual_traffic(mg_run *run, const void *one_case);
 void mg_11_residual_count(mg_run *run, const void *one_case);
 
+/* ---- bias + GELU: 11-gelu.c ----------------------------------------------------------------------------- */
+
+enum { MG_DX_OF_GELU = 1, MG_DBIAS = 2 };
+
+typedef struct gelu_case {
+    mg_case head;
+    int64_t N, C; /* -1: random */
+    mg_dist dist; /* of x */
+    bool same;    /* all rows are the first */
+    bool nan;     /* forward: one number of x is NaN */
+    int wanted;   /* backward: MG_DX_OF_GELU, MG_DBIAS; the other is NULL. 0: forward */
+    bool held;    /* backward: gradients hold something already */
+    bool cuda;
+    const char *bar; /* bytes are counted, for this bar; on the device for that of the row's name */
+} gelu_case;
+
+extern const gelu_case mg_11_gelu_cases[6], mg_11_gelu_backward_cases[7], mg_11_gelu_device_cases[5],
+    mg_11_gelu_device_backward_cases[5];
+
+void mg_11_gelu(mg_run *run, const void *one_case);
+
 /* ---- classifier in chunks: 11-classifier.c ------------------------------------------------------------ */
 
 typedef struct chunked_case {

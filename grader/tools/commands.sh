@@ -25,6 +25,7 @@ smallest() { # PROGRAM: options that make it end at once
     bench_activations) echo "--elements 64 --rounds 1" ;;
     bench_allocator) echo "--size toy --batch 1 --time 16 --steps 3 --rounds 1" ;;
     bench_ckpt) echo "--megabytes 1 --rounds 1" ;;
+    bench_gelu) echo "--columns 8 --rows 256 --rounds 1" ;;
     bench_gpt2) echo "--size toy --batch 1 --time 8 --steps 1 --tokens 2" ;;
     bench_loader) echo "--rounds 1 --images 1 --workers 2" ;;
     bench_memory) echo "--layers 1 --heads 1 --width 8 --vocabulary 16 --batch 1 --time 8 --rounds 1" ;;

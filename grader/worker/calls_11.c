@@ -102,6 +102,10 @@ static void adamw_multi(const mg_value *v)
     FORWARD(cuda, CALL, IN_PLACE)                                                                            \
     CALL(mt_residual_norm_bwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), N(10), N(11)) \
     CALL(mt_residual_norm_rows_bwd_cuda, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), N(8), N(9))         \
+    CALL(mt_bias_gelu_fwd_cpu, F(0), F(1), F(2), N(3), N(4))                                                 \
+    CALL(mt_bias_gelu_bwd_cpu, F(0), F(1), F(2), F(3), F(4), N(5), N(6))                                     \
+    CALL(mt_bias_gelu_fwd_cuda, F(0), F(1), F(2), N(3), N(4))                                                \
+    CALL(mt_bias_gelu_bwd_cuda, F(0), F(1), F(2), F(3), F(4), N(5), N(6))                                    \
     CALL(mt_classifier_chunked_fwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), v[6].i32, N(7), N(8), N(9), N(10), S(11))
 CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
 

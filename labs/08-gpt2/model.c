@@ -16,7 +16,9 @@ mt_tensor *mt_gpt2_attention_forward(mt_module *attn, mt_tensor *x)
 
 mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 {
-    /* TODO 08.10: The MLP part of a block: c_fc from C to 4C columns, GELU in its tanh form, c_proj back to C. */
+    /* TODO 08.10: The MLP part of a block: c_fc from C to 4C columns, GELU in its tanh form, c_proj back to C.
+     * Hint: mt_gelu_tanh of the layer c_fc, or mt_linear_gelu (ops/ops.h), which is both, with its weight and bias,
+     * param[0] and param[1]. */
     MT_TODO("08.10"); /* delete this line when yours stands here */
 }
 

@@ -37,7 +37,9 @@ void mt_residual_norm_bwd_cuda(float *dx, float *dpart, float *dgamma, float *db
 }
 
 static const mt_fused_table fused = { .residual_norm_fwd = mt_residual_norm_fwd_cuda,
-                                      .residual_norm_bwd = mt_residual_norm_bwd_cuda }; /* chunks: on the CPU */
+                                      .residual_norm_bwd = mt_residual_norm_bwd_cuda,
+                                      .bias_gelu_fwd = mt_bias_gelu_fwd_cuda,
+                                      .bias_gelu_bwd = mt_bias_gelu_bwd_cuda }; /* chunks: on the CPU */
 static const mt_16bit_table bits16 = { MT_16BIT_KERNELS(MT_KERNEL_CUDA) };
 
 static const void *const kernels[MT_FAMILIES] = {

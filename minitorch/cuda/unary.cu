@@ -2,6 +2,7 @@
  *
  * A thread has four consecutive elements: one load and one store of 16 bytes. Forward moves 8 B an element, backward 16
  * (it also reads dx, to add to it): memory-bound. */
+#include "cuda/gelu.cuh"
 #include "cuda/kernels.h"
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
@@ -43,23 +44,6 @@ static void backward(const char *name, float *dx, const float *dout, const float
 
 /* ---- the functions: value of x, and slope at s, which is x or out as ops/kernels.h says ------------ */
 
-/* The argument of the tanh in GPT-2's GELU, and its derivative. */
-static __device__ __forceinline__ float gelu_inner(float x)
-{
-    return 0.79788456f * (x + 0.044715f * x * x * x); /* sqrt(2 / pi) */
-}
-
-static __device__ __forceinline__ float gelu_inner_slope(float x)
-{
-    return 0.79788456f * (1 + 3 * 0.044715f * x * x);
-}
-
-static __device__ __forceinline__ float gelu_tanh_slope(float x)
-{
-    float t = tanhf(gelu_inner(x));
-    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * gelu_inner_slope(x);
-}
-
 #define UNARY(name, value_of_x, slope_at_s)                                                           \
     struct name##_function {                                                                          \
         __device__ __forceinline__ float value(float x) const                                         \
@@ -85,7 +69,7 @@ UNARY(log, logf(x), 1 / s)
 UNARY(sqrt, sqrtf(x), 0.5f / s)
 UNARY(sigmoid, 1 / (1 + expf(-x)), s *(1 - s))
 UNARY(tanh, tanhf(x), 1 - s * s)
-UNARY(gelu_tanh, 0.5f * x * (1 + tanhf(gelu_inner(x))), gelu_tanh_slope(s))
+UNARY(gelu_tanh, mt_gelu_tanh(x), mt_gelu_tanh_slope(s))
 
 /* ---- scale -------------------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 
 #include <inttypes.h>
 
-/* What lab 11 adds: the packed and the bf16 rung of the attention ladder, the classifier in chunks. The Makefile
- * defines MT_PLAIN for programs with lab 08 yours and lab 11 not. */
+/* What lab 11 adds: the packed and the bf16 rung of the attention ladder, bias + GELU, the classifier in chunks. The
+ * Makefile defines MT_PLAIN for programs with lab 08 yours and lab 11 not. */
 #ifdef MT_PLAIN
 #define MT_ATTENTION plain
 enum { FUSED = 0 };
@@ -127,6 +127,13 @@ mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part)
     mt_kernels(c.device)->residual_fwd(mt_f32(out), mt_f32(x), mt_f32(part), mt_numel(x));
     mt_call_end(&c, mt_numel(x), 12 * mt_numel(x));
     return out;
+}
+
+/* ---- the MLP's first layer ---------------------------------------------------------------------------- */
+
+mt_tensor *mt_linear_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b)
+{
+    return FUSED && b ? mt_bias_gelu(mt_linear(x, w, NULL), b) : mt_gelu_tanh(mt_linear(x, w, b));
 }
 
 /* ---- attention ---------------------------------------------------------------------------------------- */

@@ -193,4 +193,13 @@ void mt_residual_norm_rows_bwd_cuda(float *dx, float *dpart, const float *dsum, 
                                     const float *gamma, const float *mean, const float *rstd, int64_t N, int64_t C);
 __typeof__(mt_residual_norm_bwd_cpu) mt_residual_norm_bwd_cuda;
 
+/* ---- bias + GELU: fused_gelu.cu of lab 11 ---------------------------------------------------------------- */
+
+/* mt_bias_gelu_fwd_cuda, mt_bias_gelu_bwd_cuda -- as mt_bias_gelu_fwd_cpu and mt_bias_gelu_bwd_cpu, each in one launch;
+ * a column's sum is of 32 parts in double, in a fixed order.
+ * Moves: forward reads 4NC B, writes 4NC B; backward reads 8NC B, adds to 4NC B.   Lab 11.10 */
+void mt_bias_gelu_fwd_cuda(float *out, const float *x, const float *bias, int64_t N, int64_t C);
+void mt_bias_gelu_bwd_cuda(float *dx, float *dbias, const float *dout, const float *x, const float *bias, int64_t N,
+                           int64_t C);
+
 MT_C_END

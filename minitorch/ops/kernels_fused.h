@@ -29,6 +29,21 @@ void mt_residual_norm_bwd_cpu(float *dx, float *dpart, float *dgamma, float *dbe
                               const float *dout, const float *sum, const float *gamma, const float *mean,
                               const float *rstd, int64_t N, int64_t C);
 
+/* ---- bias + GELU: solutions/11-fusion/bias_gelu.c ----------------------------------------------- */
+
+/* mt_bias_gelu_fwd_cpu -- a bias for each column, and GPT-2's GELU of the sum (mt_gelu_tanh_fwd_cpu).
+ *   out [N,C] overwritten, must not alias x;  x [N,C];  bias [C]
+ * Moves: reads 4NC B, writes 4NC B.   Lab 11.5 */
+void mt_bias_gelu_fwd_cpu(float *out, const float *x, const float *bias, int64_t N, int64_t C);
+
+/* mt_bias_gelu_bwd_cpu -- gradients of the above; dx and dbias may each be NULL when not needed.
+ *   dx [N,C] += d, which is dout times the slope of GELU at x + bias
+ *   dbias [C] += the sum of each column of d, added up in double, as mt_linear_bwd_cpu does
+ *   dout, x [N,C];  bias [C] as in forward
+ * Moves: reads 8NC B, adds to 4NC B.   Lab 11.5 */
+void mt_bias_gelu_bwd_cpu(float *dx, float *dbias, const float *dout, const float *x, const float *bias, int64_t N,
+                          int64_t C);
+
 /* ---- classifier in chunks: solutions/11-fusion/chunked.c ------------------------------------------- */
 
 /* mt_classifier_chunked_fwd_cpu -- the loss of a model's head (mt_classifier_fwd_cpu) and, for the gradient `share` of
@@ -50,7 +65,8 @@ static inline bool mt_classifier_chunks(int64_t N, int64_t C, int64_t V, int64_t
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
-#define MT_FUSED_KERNELS(K) K(residual_norm_fwd) K(residual_norm_bwd) K(classifier_chunked_fwd)
+#define MT_FUSED_KERNELS(K) \
+    K(residual_norm_fwd) K(residual_norm_bwd) K(bias_gelu_fwd) K(bias_gelu_bwd) K(classifier_chunked_fwd)
 
 typedef struct mt_fused_table {
     MT_FUSED_KERNELS(MT_KERNEL_ENTRY)

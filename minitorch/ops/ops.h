@@ -63,6 +63,11 @@ mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,
 mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_tensor *gamma, mt_tensor *beta,
                             float eps);
 
+/* mt_bias_gelu -- GPT-2's GELU of x + bias in one pass (ops/fused.c); x [...,C], bias [C].
+ * mt_linear_gelu -- mt_gelu_tanh(mt_linear(x, w, b)), where lab 11 is built as a product and mt_bias_gelu. */
+mt_tensor *mt_bias_gelu(mt_tensor *x, mt_tensor *bias);
+mt_tensor *mt_linear_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b);
+
 /* mt_classifier -- mean cross-entropy [] of x [...,C] times the transpose of w's first `classes` rows (w [V,C], classes
  * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once; or, in f32 on the
  * CPU where that takes less memory, the gradients instead, and MT_CLASSIFIER_ROWS x classes (ops/kernels_fused.h). */

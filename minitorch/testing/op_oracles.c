@@ -315,6 +315,28 @@ void mt_oracle_residual_norm(mt_approx *out, const mt_approx *const *in, const m
     free(twice);
 }
 
+/* GELU of a sum with an error: no slope of GELU is above 1.13. */
+static void gelu_of(mt_op_oracle *sum, mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
+{
+    mt_approx *z = malloc((size_t)mt_max(count(c->out), 1) * sizeof *z);
+    MT_CHECK(z, "out of memory");
+    sum(z, in, c);
+    mt_oracle_gelu_tanh(out, (const mt_approx *const[]){ z }, c);
+    for (int64_t i = 0; i < count(c->out); i++)
+        out[i].error += 1.13 * z[i].error;
+    free(z);
+}
+
+void mt_oracle_linear_gelu(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
+{
+    gelu_of(mt_oracle_linear, out, in, c);
+}
+
+void mt_oracle_bias_gelu(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)
+{
+    gelu_of(mt_oracle_add, out, in, c);
+}
+
 /* ---- GPT-2 ----------------------------------------------------------------------------------------------------- */
 
 void mt_oracle_embedding(mt_approx *out, const mt_approx *const *in, const mt_op_case *c)

@@ -143,27 +143,29 @@ Test(autocast, forward_keeps_16_bits_and_backward_does_not_ask)
 Test(autocast, what_other_ops_save_comes_back_rounded)
 {
     rng = mt_rng_new(8, 0);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         mt_scope_begin();
         mt_tensor *x = normal(MT_SHAPE(5, 7), true), *rx = rounded(x, MT_BF16), *gamma = normal(MT_SHAPE(7), true);
         mt_tensor *beta = normal(MT_SHAPE(7), true), *dout = normal(MT_SHAPE(5, 7), false);
         mt_autocast_begin(MT_BF16);
         mt_scope_begin();
         mt_tensor *h = mt_scale(x, 1);
-        mt_tensor *out = mt_retain(k ? mt_layernorm(h, gamma, beta, 1e-5f) : mt_gelu(h));
+        mt_tensor *out = mt_retain(k == 0   ? mt_gelu(h)
+                                   : k == 1 ? mt_layernorm(h, gamma, beta, 1e-5f)
+                                            : mt_bias_gelu(h, beta));
         mt_f32(h)[0] = 100;
         mt_written(h);
         mt_scope_end();
         mt_autocast_end();
         cr_assert_eq(out->node->saved[0].tensor->dtype, MT_BF16);
-        if (k) {
+        if (k == 1) {
             int64_t version = gamma->storage->version;
             mt_written(gamma);
             ABORTS("written in place since", mt_backward_from(out, dout));
             gamma->storage->version = version;
         } else {
             mt_backward_from(out, dout);
-            mt_backward_from(mt_gelu(rx), dout);
+            mt_backward_from(k ? mt_bias_gelu(rx, beta) : mt_gelu(rx), dout);
             cr_assert_eq(memcmp(mt_f32(x->grad), mt_f32(rx->grad), 35 * sizeof(float)), 0);
         }
         mt_release(out);

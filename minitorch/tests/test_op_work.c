@@ -164,6 +164,17 @@ Test(op_work, language_model)
     counted("classifier backward", 4 * B * T * V * C, 4 * (2 * B * T * V + 3 * V * C + 3 * B * T * C));
 }
 
+/* A linear layer with GELU reads and writes what bias and GELU take in one pass, beside the product. */
+Test(op_work, a_linear_layer_with_gelu)
+{
+    mt_tensor *x = leaf(MT_SHAPE(N, I)), *w = leaf(MT_SHAPE(I, O)), *b = leaf(MT_SHAPE(O));
+    mt_profile_begin(0);
+    run(mt_linear_gelu(x, w, b));
+    counted("linear", 2 * N * I * O, 4 * (N * I + I * O + N * O));
+    counted("bias_gelu", 0, 8 * N * O + 4 * O);
+    counted("bias_gelu backward", 0, 16 * N * O);
+}
+
 /* Twice: the gradients of the first are where forward made them, those of the second are added. Less than half of the
  * probabilities is ever allocated beside both. */
 Test(op_work, a_classifier_in_chunks)

@@ -266,6 +266,7 @@ Test(ops, wrong_shapes_are_reported)
     ABORTS("the mean over no rows", mt_cross_entropy(none, mt_zeros(MT_SHAPE(0), MT_I32, MT_CPU)));
     ABORTS("layernorm: x is [64,784], gamma is [5], beta is [5]: both must be [784]", mt_layernorm(a, v, v, 1e-5f));
     ABORTS("layernorm: eps is 0, it must be positive", mt_layernorm(v, v, v, 0));
+    ABORTS("bias_gelu: x is [64,784], bias is [5]: it must be [784]", mt_bias_gelu(a, v));
     ABORTS("gather_rows: table is [5], ids are i32 [7]", mt_gather_rows(v, label));
     ABORTS("sum_dim: [64,784] has no dimension 2", mt_sum_dim(a, 2));
     ABORTS("max_dim: [0,4] has nothing along dimension 0", mt_max_dim(none, 0));

@@ -18,8 +18,11 @@ mt_tensor *mt_gpt2_attention_forward(mt_module *attn, mt_tensor *x)
 
 mt_tensor *mt_gpt2_mlp_forward(mt_module *mlp, mt_tensor *x)
 {
-    /* LAB 08.10 BEGIN  The MLP part of a block: c_fc from C to 4C columns, GELU in its tanh form, c_proj back to C. */
-    mt_tensor *hidden = mt_gelu_tanh(mt_forward(mlp->child[MT_GPT2_C_FC], x));
+    /* LAB 08.10 BEGIN  The MLP part of a block: c_fc from C to 4C columns, GELU in its tanh form, c_proj back to C.
+     * Hint: mt_gelu_tanh of the layer c_fc, or mt_linear_gelu (ops/ops.h), which is both, with its weight and bias,
+     * param[0] and param[1]. */
+    const mt_module *fc = mlp->child[MT_GPT2_C_FC];
+    mt_tensor *hidden = mt_linear_gelu(x, fc->param[0], fc->param[1]);
     return mt_forward(mlp->child[MT_GPT2_C_PROJ], hidden);
     /* LAB 08.10 END */
 }
