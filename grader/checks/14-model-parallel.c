@@ -115,7 +115,7 @@ static const pipe_case run_cases[] = {
     { { 2, "4 stages and 8 micro-batches", "33 units; with messages of 0.1 33.6 and 34.6; 8, 8, 8, 8 and 4, 3, 2, 1" },
       PIPE_BOOK },
     { { 1, "a message fails", "return its status at once; the next step fails, too" }, PIPE_FAILS },
-    { { 1, "no such pipeline", "mt_pipe_new refuses what mt_pipe_schedule refuses, and chunks on one rank" },
+    { { 1, "no such pipeline", "refuse what mt_pipe_schedule refuses, and chunks on one rank, but not micro < stages" },
       PIPE_REFUSED },
 };
 static const pipe_case backward_cases[] = {
