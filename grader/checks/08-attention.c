@@ -33,6 +33,8 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
         a.C = a.H * (2 * mg_pick(rng, 32, MOST_D / 2 - 1) + 1);
     if (t == MANY_HEADS && c->tokens != MG_TOKENS_LONG)
         a.H = 13, a.C = 13 * (2 * mg_pick(rng, 0, 4) + 1);
+    if (c->wide)
+        a.C = a.H * (129 + 2 * mg_pick(rng, 0, 1));
     if (c->cuda || c->bf16) /* at most 128 columns; and whole parts of 32 */
         a.C = a.H * (t % 3 == 2 ? 32 * mg_pick(rng, 1, 4) : mt_min(a.C / a.H, 128));
     return a;

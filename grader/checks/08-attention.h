@@ -24,6 +24,7 @@ typedef struct attention_case {
     int64_t scores; /* MG_SCORES_...: how large, and how they run along the keys */
     int judged;    /* MG_JUDGE_...: outputs, or thirds of one, that this row looks at; the others must be finite only */
     bool heads;    /* never one head alone */
+    bool wide;     /* heads of 129 columns or more */
     bool held;     /* backward: gradients hold something already */
     bool cuda;     /* on the device, with the arguments of `tiled` */
     bool tiled;    /* lab 11's kernels: saved [B,H,T] has the log-sum-exp; else lab 08's: the probabilities [B,H,T,T] */

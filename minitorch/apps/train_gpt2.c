@@ -12,6 +12,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "memory/caching.h"
+#include "ops/ops.h"
 #include "prof/cli.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
@@ -115,6 +116,7 @@ static mt_status open_text(run *r)
         printf("%s: %s; of each%s:\n", o->team.dp == o->team.ranks ? "Data parallel" : "Model parallel",
                mt_team_text(&o->team), o->team.dp == o->team.ranks ? "" : " replica");
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
+    printf("Attention: %s\n", mt_attention_name(o->recipe.device, o->recipe.dtype, o->config.width, o->config.heads));
     mt_gpt2_cost_print(&r->cost, &o->config);
     if (o->plan)
         mt_gpt2_recompute_print(&o->config, &r->batch, o->recompute.budget ? r->recompute : NULL);

@@ -155,6 +155,15 @@ static void attention_backward(mt_node *node, mt_tensor *dout)
 
 static const mt_op attention_op = { "attention", MT_OP_MATMUL, attention_backward };
 
+const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads)
+{
+    if (device != MT_CPU) /* the device's own */
+        return "tiled";
+    if (dtype == MT_BF16 && bf16_pays(C, heads))
+        return "bf16";
+    return !FUSED ? "plain" : C > heads * 128 ? "tiled" : "packed";
+}
+
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads)
 {
     MT_CALL(c, &attention_op, { &qkv, MT_DENSE });

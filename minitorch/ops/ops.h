@@ -58,6 +58,10 @@ mt_tensor *mt_embedding(mt_tensor *wte, mt_tensor *wpe, mt_tensor *ids); /* ids 
 mt_tensor *mt_residual(mt_tensor *x, mt_tensor *part);  /* x + part of one shape: mt_add without broadcasting */
 mt_tensor *mt_attention(mt_tensor *qkv, int64_t heads); /* causal; [B,T,3C]: [B,T,C]. Aborts: C / heads > 128 on cuda */
 
+/* mt_attention_name -- the rung (ops/kernels_gpt2.h) that mt_attention takes for C columns in so many heads, where the
+ * policy wants products in dtype: "plain", "tiled", "packed" or "bf16". */
+const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads);
+
 /* mt_residual_norm -- *sum = x + part, and the layernorm of it as the result, in one pass (ops/fused.c); x, part
  * [...,C]. The same bits as mt_add and mt_layernorm. */
 mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_tensor *gamma, mt_tensor *beta,

@@ -9,6 +9,7 @@
 #include "ops/kernels_math.h"
 #include "ops/kernels_nd.h"
 #include "ops/kernels_rows.h"
+#include "optim/optim.h"
 #include "testing/op_cases.h"
 
 #include "aborts.h"
@@ -84,6 +85,43 @@ Test(parity, dropout_draws_the_mask_of_the_cpu)
     mt_tensor *b = mt_to_device(mt_dropout(mt_to_device(ones, MT_CUDA), 0.3f, &same), MT_CPU);
     must(mt_compare_bits("dropout on cuda", mt_f32(b), mt_f32(a), 1003));
     cr_assert_eq(here.counter, same.counter);
+    mt_scope_end();
+}
+
+/* One launch for all tensors (lab 11.9). An update is at most lr times some factor near 1, of a few roundings; three of
+ * them, and the sum with the parameter. */
+Test(parity, adamw_of_all_tensors_as_on_the_cpu)
+{
+    enum { TENSORS = 5, STEPS = 3 };
+    const int64_t length[TENSORS] = { 1, 33, 4096, 4097, 10007 };
+    mt_hyper hyper = mt_hyper_default(MT_ADAMW);
+    hyper.lr = 0.01;
+    mt_scope_begin();
+    mt_optim *optim[] = { mt_optim_new(MT_ADAMW, hyper), mt_optim_new(MT_ADAMW, hyper) };
+    mt_tensor *param[2][TENSORS];
+    for (int k = 0; k < TENSORS; k++) {
+        mt_rng rng = mt_rng_new(SEED + (uint64_t)k, MT_STREAM_TEST);
+        for (int on = 0; on < 2; on++) {
+            mt_tensor *host = mt_zeros(MT_SHAPE(length[k]), MT_F32, MT_CPU), *grad = mt_full(MT_SHAPE(length[k]), 0);
+            mt_rng same = rng;
+            mt_rng_fill_normal(&same, mt_f32(host), length[k], 0, 1);
+            mt_rng_fill_normal(&same, mt_f32(grad), length[k], 0, 1);
+            param[on][k] = on ? mt_to_device(host, MT_CUDA) : host;
+            mt_optim_add(optim[on], (char[]){ (char)('a' + k), 0 }, param[on][k]);
+            param[on][k]->grad = mt_retain(on ? mt_to_device(grad, MT_CUDA) : grad);
+        }
+    }
+    for (int step = 0; step < STEPS; step++)
+        for (int on = 0; on < 2; on++)
+            mt_optim_step(optim[on]);
+    for (int k = 0; k < TENSORS; k++) {
+        const float *want = mt_f32(param[0][k]), *got = mt_f32(mt_to_device(param[1][k], MT_CPU));
+        for (int64_t i = 0; i < length[k]; i++) {
+            double most = STEPS * 0x1p-24 * (64 * 0.01 + 4 * fabs((double)want[i]));
+            cr_assert_leq(fabs((double)got[i] - (double)want[i]), most, "tensor %d, element %d", k, (int)i);
+        }
+    }
+    mt_optim_free(optim[0]), mt_optim_free(optim[1]);
     mt_scope_end();
 }
 

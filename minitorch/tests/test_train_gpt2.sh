@@ -15,6 +15,7 @@ flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 -
 flags+=(--steps 2000 --eval-every 100 --eval-batches 2)
 
 "$train" "${flags[@]}" -o "$dir/straight" >"$dir/log" 2>&1 && ok || bad "a plain run: $(tail -1 "$dir/log")"
+grep -qx 'Attention: packed' "$dir/log" && ok || bad "which attention: $(head -3 "$dir/log")"
 "$train" "${flags[@]}" --workers 2 --recompute selective -o "$dir/broken" >/dev/null 2>&1 &
 victim=$!
 until [ -e "$dir/broken/step-200/manifest.json" ] && [ "$(wc -l <"$dir/broken/metrics.csv")" -ge 4 ]; do sleep 0.01; done
