@@ -1,7 +1,7 @@
 /* gpu_check.c -- what `make gpu-check` runs on a machine with a GPU: every case of the op table against its oracle,
  * every step of the matmul ladder against the CPU's product, conversions between f32 and 16 bits against the CPU's;
  * then times: every kernel of lab 06, conversions and unscaling compared with a device-to-device copy, the ladder of
- * lab 07 compared with cuBLAS, and the FLOPs of lab 11's attention.
+ * lab 07 compared with cuBLAS, the FLOPs of lab 11's attention, its bias + GELU.
  *
  *     gpu_check OUT values|times [SECONDS]      writes OUT/values.md and .json, or OUT/times.md and .json
  *
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 3, ROUNDS = 9, COLS = 1024, IDS = 1000 };
+enum { SEED = 3, ROUNDS = 9, COLS = 1024, IDS = 1000, HEADS = 4, WIDTH = 256 };
 
 typedef struct report {
     FILE *md, *json;
@@ -156,6 +156,8 @@ RUN(saxpy_vector, mt_saxpy_vector_cuda(b->x[0], b->x[1], b->n, 0.5f))
 RUN(relu, mt_relu_fwd_cuda(b->x[0], b->x[1], b->n))
 RUN(relu_back, mt_relu_bwd_cuda(b->x[0], b->x[1], b->x[2], b->n))
 RUN(gelu, mt_gelu_fwd_cuda(b->x[0], b->x[1], b->n))
+RUN(bias_gelu, mt_bias_gelu_fwd_cuda(b->x[0], b->x[1], b->x[2], b->rows, COLS))
+RUN(bias_gelu_back, mt_bias_gelu_bwd_cuda(b->x[0], b->scratch, b->x[1], b->x[2], b->x[3], b->rows, COLS))
 RUN(transpose_naive, mt_transpose_naive_cuda(b->x[0], b->x[1], b->rows, COLS))
 RUN(transpose_tiled, mt_transpose_tiled_cuda(b->x[0], b->x[1], b->rows, COLS))
 RUN(sum_interleaved, mt_sum_interleaved_cuda(b->scratch, b->scratch + 1, b->x[0], b->n))
@@ -200,21 +202,17 @@ static void run_unscale(const bench *b)
 
 static void run_adamw(const bench *b)
 {
-    mt_update u = { .param = b->x[0], .grad = b->x[1], .rows = 1, .cols = b->n, .step = 1, .hyper = &b->hyper };
-    u.state[0] = b->x[2], u.state[1] = b->x[3];
+    mt_update u = { b->x[0], b->x[1], { b->x[2], b->x[3] }, .rows = 1, .cols = b->n, .step = 1, .hyper = &b->hyper };
     mt_adamw_update_cuda(&u);
 }
 
 static void run_rung(const bench *b)
 {
-    const mt_matmul_dims d = { b->side, b->side,     b->side,     b->side,     b->side,
-                               b->side, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE };
+    const mt_matmul_dims d = mt_dense_dims(b->side, b->side, b->side, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
     b->rung->run(b->x[0], b->x[1], b->x[2], &d);
 }
 
 /* Texts of `side` tokens with 4 heads of 64 columns. */
-enum { HEADS = 4, WIDTH = 256 };
-
 static int64_t texts(const bench *b)
 {
     return b->n / (b->side * 3 * WIDTH);
@@ -234,6 +232,8 @@ static const struct {
                { "relu backward", run_relu_back, 16 },
                { "gelu", run_gelu, 8 },
                { "add a row", run_add_row, 8 },
+               { "bias and gelu", run_bias_gelu, 8 },
+               { "bias and gelu backward", run_bias_gelu_back, 16 },
                { "transpose", run_transpose_naive, 8 },
                { "tiled transpose", run_transpose_tiled, 8 },
                { "tree sum", run_sum_interleaved, 4 },

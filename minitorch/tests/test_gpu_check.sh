@@ -23,7 +23,7 @@ result $? "emulated: $(tail -1 "$work/log")"
 report=build/gpu-check-emulated/report
 ! grep -q 'FAIL\|failed: \|cut off' $report.md && grep -q ' passed, 0 failed' $report.md && grep -q 'not measured on a GPU' $report.md
 result $? "the values are right and all parts ran"
-for kernel in 'private histogram' 'layernorm dx' 'tensor-bf16 256^3' 'cuBLAS bf16 256^3' 'f32 to bf16' 'unscale' 'attention backward'; do
+for kernel in 'private histogram' 'layernorm dx' 'bias and gelu backward' 'tensor-bf16 256^3' 'cuBLAS bf16 256^3' 'f32 to bf16' 'unscale' 'attention backward'; do
     grep -q "^| $kernel | [0-9.]* G" $report.md
     result $? "timed: $kernel"
 done
