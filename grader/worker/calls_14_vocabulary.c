@@ -113,6 +113,8 @@ static mt_status norm(mg_hub_rank *rank, void *user)
     memcpy(&divided, v[4].i64s + rank->base.rank, sizeof divided);
     memcpy(&replicated, v[5].i64s + rank->base.rank, sizeof replicated);
     all = mt_tp_norm(&tp, divided, replicated);
+    if (tp.status != MT_OK) /* calls nothing more */
+        all = mt_tp_norm(&tp, divided, replicated);
     mg_note_forward(v, rank);
     memcpy(v[2].i64s + rank->base.rank, &all, sizeof all);
     return mg_note_end(v, rank, &tp);
