@@ -46,7 +46,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
         .maxThreadsDim = { 1024, 1024, 64 },
         .maxGridSize = { 0x7fffffff, 65535, 65535 },
         .major = 9,
-        .multiProcessorCount = 132,
+        .multiProcessorCount = EMU_MULTIPROCESSORS,
+        .cooperativeLaunch = 1,
         .maxThreadsPerMultiProcessor = 2048,
         .maxBlocksPerMultiProcessor = 32,
         .memoryBusWidth = 5120,
@@ -101,12 +102,12 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         { cudaDevAttrL2CacheSize, 50 << 20 },
         { cudaDevAttrManagedMemory, 1 },
         { cudaDevAttrConcurrentManagedAccess, 1 },
-        { cudaDevAttrMultiProcessorCount, 132 },
+        { cudaDevAttrMultiProcessorCount, EMU_MULTIPROCESSORS },
         { cudaDevAttrMaxThreadsPerMultiProcessor, 2048 },
         { cudaDevAttrComputeCapabilityMajor, 9 },
         { cudaDevAttrComputeCapabilityMinor, 0 },
         { cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10 },
-        { cudaDevAttrCooperativeLaunch, 0 },
+        { cudaDevAttrCooperativeLaunch, 1 },
         { cudaDevAttrMaxSharedMemoryPerBlockOptin, EMU_SHARED_LIMIT },
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -215,15 +216,20 @@ cudaError_t cuemu_function_attribute(const void *entry, cudaFuncAttribute attrib
 }
 
 /* Limited by threads and shared memory. Registers, which the emulator does not model, may allow fewer blocks. */
+int emu_resident_blocks(int threads, size_t dynamic_shared)
+{
+    int by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)((228 << 10) / (dynamic_shared + 1024));
+    int blocks = by_threads < by_shared ? by_threads : by_shared;
+    return blocks > 32 ? 32 : blocks;
+}
+
 cudaError_t cuemu_occupancy(int *blocks, const void *entry, int threads, size_t dynamic_shared)
 {
     API_BEGIN();
     (void)entry;
     if (threads < 1 || threads > EMU_MAX_THREADS)
         API_END(emu_misuse(cudaErrorInvalidValue, HERE, "occupancy: a block cannot have %d threads", threads));
-    int by_threads = 2048 / ((threads + 31) / 32 * 32), by_shared = (int)((228 << 10) / (dynamic_shared + 1024));
-    *blocks = by_threads < by_shared ? by_threads : by_shared;
-    *blocks = *blocks > 32 ? 32 : *blocks;
+    *blocks = emu_resident_blocks(threads, dynamic_shared);
     API_END(cudaSuccess);
 }
 

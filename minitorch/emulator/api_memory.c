@@ -352,24 +352,26 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, c
 
 /* ---- symbols ----------------------------------------------------------------------------------------------------- */
 
-cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind)
+cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind,
+                                 cudaStream_t stream, int waits)
 {
     API_BEGIN();
     if (!emu_is_symbol((const char *)symbol + offset, size))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
                            "cudaMemcpyToSymbol: this is not a __device__ or __constant__ variable"));
-    cudaError_t error = begin(NULL, true, HERE, "cudaMemcpyToSymbol");
+    cudaError_t error = begin(stream, waits, HERE, "cudaMemcpyToSymbol");
     void *to = (char *)(uintptr_t)symbol + offset;
     API_END(error != cudaSuccess ? error : copy(to, from, size, kind, HERE, "cudaMemcpyToSymbol"));
 }
 
-cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind)
+cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind,
+                                   cudaStream_t stream, int waits)
 {
     API_BEGIN();
     if (!emu_is_symbol((const char *)symbol + offset, size))
         API_END(emu_misuse(cudaErrorInvalidSymbol, HERE,
                            "cudaMemcpyFromSymbol: this is not a __device__ or __constant__ variable"));
-    cudaError_t error = begin(NULL, true, HERE, "cudaMemcpyFromSymbol");
+    cudaError_t error = begin(stream, waits, HERE, "cudaMemcpyFromSymbol");
     const void *from = (const char *)symbol + offset;
     API_END(error != cudaSuccess ? error : copy(to, from, size, kind, HERE, "cudaMemcpyFromSymbol"));
 }

@@ -41,6 +41,11 @@ bool emu_stack_overflowed(const emu_worker *worker, const void *fault);
 extern bool emu_reversed; /* CUEMU_REVERSE */
 void emu_shape_block(emu_worker *worker, cuemu_uint3 size);
 void emu_run_block(emu_worker *worker);
+/* Its parts, for a block that may wait for the grid: continue runs it until it ends or worker->at_grid. */
+void emu_begin_block(emu_worker *worker);
+void emu_continue_block(emu_worker *worker);
+void emu_resume_block(emu_worker *worker);
+void emu_abandon_block(emu_worker *worker);
 /* The running thread waits in `state` while others run. */
 void emu_wait(emu_thread *self, emu_state state);
 /* emu_kill_block ends the kernel; emu_leave then stops the running thread. */
@@ -68,9 +73,14 @@ size_t emu_shared_used(const emu_worker *worker, const emu_launch *launch);
 /* ---- copies.c ---- */
 void emu_copies_drop(emu_thread *thread);
 
-/* ---- launch.c ---- */
-emu_worker *emu_this_worker(void); /* of this OS thread while it runs blocks, else NULL */
-extern emu_launch *emu_current;    /* NULL: no kernel runs */
+/* ---- launch.c, grid.c ---- */
+emu_worker *emu_worker_new(int index);
+void emu_take_block(emu_worker *worker, emu_launch *launch, uint64_t order); /* the worker's next block */
+void emu_become(emu_worker *worker); /* this OS thread runs the worker's block from now on */
+void emu_run_cooperative(emu_launch *launch);
+void emu_report_two_barriers(emu_worker *block); /* some threads wait for the grid, some for the block */
+emu_worker *emu_this_worker(void);               /* of this OS thread while it runs blocks, else NULL */
+extern emu_launch *emu_current;                  /* NULL: no kernel runs */
 uint64_t emu_launches(void);
 size_t emu_shared_allowed(const void *entry);           /* bytes of shared memory a kernel may use; NULL: any kernel */
 bool emu_allow_shared(const void *entry, size_t bytes); /* false: too many kernels */
@@ -99,6 +109,9 @@ cudaError_t emu_misuse(cudaError_t error, uintptr_t pc, const char *format, ...)
 void emu_api_lock(void); /* one host thread at a time; recursive */
 bool emu_api_trylock(void);
 void emu_api_unlock(void);
+
+/* ---- api_device.c ---- */
+int emu_resident_blocks(int threads, size_t dynamic_shared); /* on one multiprocessor */
 
 /* ---- api_stream.c ---- */
 bool emu_stream_valid(const void *stream);

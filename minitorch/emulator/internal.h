@@ -17,14 +17,16 @@
 #include <stdint.h>
 #include "runtime.h"
 
-#define EMU_WARP_SIZE      32
-#define EMU_MAX_THREADS    1024
-#define EMU_MAX_WARPS      (EMU_MAX_THREADS / EMU_WARP_SIZE)
-#define EMU_SHARED_STATIC  (48 << 10)            /* bytes a block may have by default */
-#define EMU_SHARED_LIMIT   (227 << 10)           /* with cudaFuncSetAttribute */
-#define EMU_SHARED_SPAN    (1 << 20)             /* addresses of one worker's shared memory, gaps included */
-#define EMU_SHARED_DYNAMIC (EMU_SHARED_SPAN / 2) /* where extern __shared__ starts in them */
-#define EMU_GRANULE        256 /* alignment of device allocations, and the smallest gap between two of them */
+#define EMU_WARP_SIZE       32
+#define EMU_MAX_THREADS     1024
+#define EMU_MAX_WARPS       (EMU_MAX_THREADS / EMU_WARP_SIZE)
+#define EMU_SHARED_STATIC   (48 << 10)            /* bytes a block may have by default */
+#define EMU_SHARED_LIMIT    (227 << 10)           /* with cudaFuncSetAttribute */
+#define EMU_SHARED_SPAN     (1 << 20)             /* addresses of one worker's shared memory, gaps included */
+#define EMU_SHARED_DYNAMIC  (EMU_SHARED_SPAN / 2) /* where extern __shared__ starts in them */
+#define EMU_MULTIPROCESSORS 132
+#define EMU_COOPERATIVE     63  /* index of the workers that hold the blocks of a cooperative launch */
+#define EMU_GRANULE         256 /* alignment of device allocations, and the smallest gap between two of them */
 
 /* ---- running state ----------------------------------------------------------------------------------------------- */
 
@@ -36,6 +38,7 @@ typedef enum {
     EMU_AT_WARP,    /* the other lanes, in cuemu_warp */
     EMU_AT_ACTIVE,  /* the same in cuemu_active_mask */
     EMU_AT_BARRIER, /* the other threads of the block */
+    EMU_AT_GRID,    /* the other blocks of the grid */
     EMU_STATES
 } emu_state;
 
@@ -87,6 +90,7 @@ struct emu_worker {
     int thread_count, warp_count;
     cuemu_uint3 shape; /* of its blocks */
     bool sampled;      /* trace it? See CUEMU_SAMPLE */
+    bool at_grid;      /* it waits for the other blocks of the grid (grid.c) */
     bool killed;       /* the kernel ended with an error: no thread continues */
     volatile int busy; /* > 0 in code that a timeout must not interrupt: it holds a lock or allocates */
     char *shared;      /* EMU_SHARED_SPAN bytes */
@@ -205,6 +209,8 @@ typedef struct emu_hooks {
     void (*launch_end)(emu_launch *launch); /* all workers have ended */
     void (*block_begin)(emu_worker *worker);
     void (*block_end)(emu_worker *worker);        /* also of a killed block */
+    void (*block_resume)(emu_worker *worker);     /* after block_end: a block at a barrier of the grid continues */
+    void (*grid_barrier)(void);                   /* all blocks have arrived, and block_end was called for each */
     void (*barrier)(emu_worker *worker);          /* all live threads have arrived; interval is not yet incremented */
     void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes have synchronised in a warp function */
     void (*pause)(emu_warp *warp);                /* no lane can continue: merge their records, empty the buffers */

@@ -15,11 +15,12 @@
 #include "core.h"
 #include "stream_order.h"
 
-#define MOST_WORKERS    16
-#define MIN_PARALLEL    4096 /* threads: a smaller launch runs on the calling OS thread alone */
-#define MOST_KERNELS    256  /* with an opt-in to more shared memory */
-#define CEILING_GRID_YZ 65535u
-#define CEILING_GRID_X  0x7fffffffu
+#define MOST_WORKERS     16
+#define MIN_PARALLEL     4096   /* threads: a smaller launch runs on the calling OS thread alone */
+#define MOST_KERNELS     256    /* with an opt-in to more shared memory */
+#define MOST_COOPERATIVE 24576u /* threads: each has a stack, and a process may have 65,530 mappings */
+#define CEILING_GRID_YZ  65535u
+#define CEILING_GRID_X   0x7fffffffu
 
 emu_launch *emu_current;
 int emu_worker_limit;
@@ -50,7 +51,7 @@ uint64_t emu_launches(void)
 
 /* ---- one worker -------------------------------------------------------------------------------------------------- */
 
-static emu_worker *worker_new(int index)
+emu_worker *emu_worker_new(int index)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     size_t size = sizeof(emu_worker) + sizeof(emu_scheduler);
@@ -80,27 +81,49 @@ static bool same_size(cuemu_uint3 a, cuemu_uint3 b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+void emu_become(emu_worker *worker)
+{
+    here = worker;
+}
+
+static void join(emu_worker *worker, emu_launch *launch)
+{
+    worker->launch = launch;
+    if (same_size(worker->shape, launch->config->block))
+        return;
+    emu_shape_block(worker, launch->config->block);
+    worker->shape = launch->config->block;
+}
+
+static void take_block(emu_worker *worker, uint64_t order)
+{
+    const emu_launch *launch = worker->launch;
+    cuemu_uint3 grid = launch->config->grid;
+    uint64_t number = emu_reversed ? launch->block_count - 1 - order : order;
+    worker->order = order;
+    worker->block_number = number;
+    worker->block.x = (unsigned)(number % grid.x);
+    worker->block.y = (unsigned)(number / grid.x % grid.y);
+    worker->block.z = (unsigned)(number / grid.x / grid.y);
+    worker->sampled = launch->config->cooperative || is_sampled(launch, number);
+}
+
+void emu_take_block(emu_worker *worker, emu_launch *launch, uint64_t order)
+{
+    join(worker, launch);
+    take_block(worker, order);
+}
+
 static void run_blocks(emu_worker *worker, emu_launch *launch)
 {
-    cuemu_uint3 grid = launch->config->grid, block = launch->config->block;
-    worker->launch = launch;
-    if (!same_size(worker->shape, block)) {
-        emu_shape_block(worker, block);
-        worker->shape = block;
-    }
+    join(worker, launch);
     here = worker;
     emu_watch_begin();
     for (;;) {
         uint64_t order = __atomic_fetch_add(&next_block, 1, __ATOMIC_RELAXED);
         if (order >= launch->block_count || order > __atomic_load_n(&launch->failed_block, __ATOMIC_RELAXED))
             break;
-        uint64_t number = emu_reversed ? launch->block_count - 1 - order : order;
-        worker->order = order;
-        worker->block_number = number;
-        worker->block.x = (unsigned)(number % grid.x);
-        worker->block.y = (unsigned)(number / grid.x % grid.y);
-        worker->block.z = (unsigned)(number / grid.x / grid.y);
-        worker->sampled = is_sampled(launch, number);
+        take_block(worker, order);
         emu_run_block(worker);
     }
     emu_watch_end();
@@ -165,14 +188,14 @@ static void after_fork(void)
 static int start_helpers(int wanted)
 {
     if (!workers[0]) {
-        workers[0] = worker_new(0);
+        workers[0] = emu_worker_new(0);
         pthread_atfork(NULL, NULL, after_fork);
     }
     while (helpers + 1 < wanted) {
         pthread_t thread;
         int index = helpers + 1;
         if (!workers[index])
-            workers[index] = worker_new(index);
+            workers[index] = emu_worker_new(index);
         if (pthread_create(&thread, NULL, helper_main, workers[index]))
             break;
         pthread_detach(thread);
@@ -223,11 +246,14 @@ bool emu_allow_shared(const void *entry, size_t bytes)
     return false;
 }
 
+static cudaError_t refused; /* why the launch was not possible */
+
 /* `why`: one line, and possibly a second one with a hint. */
 static bool refuse(const cuemu_launch_config *c, cudaError_t code, const char *why, unsigned long long is,
                    unsigned long long most)
 {
     int end = (int)strcspn(why, "\n");
+    refused = code;
     emu_error(EMU_LIMIT, (emu_site){ .file = c->file, .line = c->line },
               "kernel %s is not launched: %.*s (%llu; %llu allowed)%s", c->kernel, end, why, is, most, why + end);
     emu_fail(code);
@@ -263,6 +289,19 @@ static bool possible(const cuemu_launch_config *c)
                           : "this much dynamic shared memory needs cudaFuncSetAttribute(kernel, "
                             "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) first",
                       c->dynamic_shared, emu_shared_allowed(c->entry));
+    unsigned long long blocks = (unsigned long long)g.x * g.y * g.z, most = EMU_MULTIPROCESSORS;
+    most *= (unsigned long long)emu_resident_blocks((int)threads, c->dynamic_shared);
+    if (c->cooperative && blocks > most)
+        return refuse(c, cudaErrorCooperativeLaunchTooLarge,
+                      "too many blocks for a cooperative launch: all of them must be resident at the same time\n"
+                      "hint: launch at most cudaOccupancyMaxActiveBlocksPerMultiprocessor times the number of "
+                      "multiprocessors, and let each block loop over its part of the data",
+                      blocks, most);
+    if (c->cooperative && blocks * threads > MOST_COOPERATIVE)
+        return refuse(c, cudaErrorCooperativeLaunchTooLarge,
+                      "too many threads for the emulator to run at the same time, which a GPU could\n"
+                      "hint: launch fewer blocks, and let each block loop over its part of the data",
+                      blocks * threads, MOST_COOPERATIVE);
     return emu_stream_valid(c->stream) || refuse(c, cudaErrorInvalidResourceHandle, "its stream does not exist", 0, 0);
 }
 
@@ -285,9 +324,14 @@ static void run(const cuemu_launch_config *config)
     emu_findings_begin();
     EMU_CALL(launch_begin, &launch);
     int wanted = threads < MIN_PARALLEL ? 1 : emu_worker_limit;
-    launch.worker_count = start_helpers((uint64_t)wanted < launch.block_count ? wanted : (int)launch.block_count);
     double start = seconds();
-    run_grid(&launch);
+    if (config->cooperative) {
+        emu_run_cooperative(&launch);
+    } else {
+        launch.worker_count = start_helpers((uint64_t)wanted < launch.block_count ? wanted : (int)launch.block_count);
+        start = seconds();
+        run_grid(&launch);
+    }
     launch.seconds = seconds() - start;
     for (int i = 0; i < launch.worker_count; i++) {
         size_t used = emu_shared_used(workers[i], &launch);
@@ -306,7 +350,7 @@ static void run(const cuemu_launch_config *config)
     emu_current = NULL;
 }
 
-void cuemu_launch(const cuemu_launch_config *config)
+int cuemu_launch(const cuemu_launch_config *config)
 {
     if (emu_self) {
         emu_error(EMU_UNSUPPORTED, (emu_site){ .file = config->file, .line = config->line },
@@ -314,9 +358,13 @@ void cuemu_launch(const cuemu_launch_config *config)
         emu_kill(cudaErrorNotSupported);
     }
     emu_api_lock();
-    if (!emu_sticky() && possible(config))
+    cudaError_t error = emu_sticky();
+    refused = cudaSuccess;
+    if (!error && possible(config))
         run(config);
+    error = error ? error : refused;
     emu_api_unlock();
+    return error;
 }
 
 __attribute__((constructor(103))) static void configure(void)

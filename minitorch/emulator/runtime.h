@@ -33,10 +33,11 @@ typedef struct cuemu_launch_config {
     int line;
     void (*run)(void *args);
     void *args;
+    int cooperative; /* its blocks may wait for each other */
 } cuemu_launch_config;
 
-/* Errors in the configuration are returned by cudaGetLastError, as on a GPU. */
-void cuemu_launch(const cuemu_launch_config *config);
+/* Errors in the configuration are returned as a cudaError_t, and by cudaGetLastError, as on a GPU. */
+int cuemu_launch(const cuemu_launch_config *config);
 
 /* Checks the running kernel's __launch_bounds__: a larger block ends it with an error at the line of its launch. */
 void cuemu_launch_bound(long long threads);
@@ -66,7 +67,9 @@ size_t cuemu_shared_offset(const void *shared);          /* __cvta_generic_to_sh
 void *cuemu_shared_address(size_t offset);               /* its inverse */
 
 /* ---- barriers and warps ------------------------------------------------------------------------------------------ */
-void cuemu_barrier(const char *file, int line); /* __syncthreads */
+void cuemu_barrier(const char *file, int line);   /* __syncthreads */
+void cuemu_grid_sync(const char *file, int line); /* of all blocks of a cooperative launch */
+int cuemu_grid_is_cooperative(void);
 
 enum cuemu_vote { CUEMU_COUNT, CUEMU_AND, CUEMU_OR };
 int cuemu_barrier_vote(const char *file, int line, enum cuemu_vote vote, int value);

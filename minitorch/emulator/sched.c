@@ -139,7 +139,7 @@ static void run_warp(emu_warp *warp)
 static void begin_block(emu_worker *worker)
 {
     worker->interval = 0;
-    worker->killed = false;
+    worker->killed = worker->at_grid = false;
     for (int i = 0; i < worker->warp_count; i++) {
         emu_warp *warp = &worker->warps[i];
         for (int state = 0; state < EMU_STATES; state++)
@@ -172,12 +172,14 @@ static bool run_turn(emu_worker *worker)
         run_warp(&worker->warps[emu_reversed ? worker->warp_count - 1 - i : i]);
     if (worker->killed)
         return false;
-    uint32_t alive = 0, stuck = 0, yielded = 0;
+    uint32_t alive = 0, stuck = 0, yielded = 0, grid = 0, barrier = 0;
     for (int i = 0; i < worker->warp_count; i++) {
         emu_warp *warp = &worker->warps[i];
         alive |= warp->alive;
         stuck |= warp->in[EMU_AT_WARP];
         yielded |= warp->in[EMU_YIELDED];
+        grid |= warp->in[EMU_AT_GRID];
+        barrier |= warp->in[EMU_AT_BARRIER];
         warp->in[EMU_READY] = warp->in[EMU_YIELDED];
         warp->in[EMU_YIELDED] = 0;
     }
@@ -187,22 +189,55 @@ static bool run_turn(emu_worker *worker)
         emu_report_stuck(worker);
         return false;
     }
-    if (alive)
+    if (grid && barrier) {
+        emu_report_two_barriers(worker);
+        return false;
+    }
+    worker->at_grid = grid;
+    if (alive && !grid)
         emu_barrier_release(worker);
-    return alive;
+    return alive && !grid;
 }
 
-void emu_run_block(emu_worker *worker)
+void emu_begin_block(emu_worker *worker)
 {
     begin_block(worker);
     EMU_CALL(block_begin, worker);
+}
+
+void emu_continue_block(emu_worker *worker)
+{
     while (run_turn(worker))
         ;
     if (worker->killed)
         abandon_block(worker);
-    else
+    else if (!worker->at_grid)
         emu_shared_end_block(worker);
     EMU_CALL(block_end, worker);
+}
+
+void emu_resume_block(emu_worker *worker)
+{
+    worker->at_grid = false;
+    worker->interval++;
+    for (int i = 0; i < worker->warp_count; i++) {
+        emu_warp *warp = &worker->warps[i];
+        warp->in[EMU_READY] = warp->in[EMU_AT_GRID];
+        warp->in[EMU_AT_GRID] = 0;
+    }
+    EMU_CALL(block_resume, worker);
+}
+
+void emu_abandon_block(emu_worker *worker)
+{
+    worker->at_grid = false;
+    abandon_block(worker);
+}
+
+void emu_run_block(emu_worker *worker)
+{
+    emu_begin_block(worker);
+    emu_continue_block(worker);
 }
 
 /* Sets rank, lane, warp and index of the threads of blocks of this size. */

@@ -122,8 +122,13 @@ typedef struct emu_tracer {
     } told[64]; /* reported in this launch: further ones are only counted */
     int told_count;
     emu_worker *worker;
+    struct emu_block_state { /* what is kept of a block while others run (grid.c): copies of the fields above */
+        uint8_t *shared_state;
+        size_t shared_used[2];
+        emu_cell *shared_cells;
+        uint16_t *paths; /* of its threads */
+    } * own;
     emu_record *buffers;
-    uint16_t *paths;
 } emu_tracer;
 
 extern char __executable_start[]; /* of the program: pcs are kept relative to it */

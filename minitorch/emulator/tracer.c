@@ -38,19 +38,15 @@ static void *reserve(size_t size)
     return p;
 }
 
-static emu_tracer *tracer_new(emu_worker *worker)
+static emu_tracer *tracer_new(void)
 {
     emu_tracer *t = reserve(sizeof *t);
     size_t pages = (emu_positions() >> EMU_PAGE_SHIFT) + 1;
-    t->worker = worker;
     t->races = !emu_setting("CUEMU_NORACE", 0);
-    t->shared_state = reserve(EMU_SHARED_SPAN);
-    t->shared_cells = reserve(EMU_SHARED_SPAN / 4 * sizeof(emu_cell));
     t->pages.live = reserve(pages * sizeof(emu_cell *));
     t->pages.owned = reserve(pages * sizeof(emu_cell *));
     t->met = reserve(sizeof t->met[0] * EMU_MAX_WARPS);
     t->buffers = reserve(EMU_WARP_SIZE * LANE_STRIDE * sizeof(emu_record));
-    t->paths = reserve(EMU_MAX_THREADS * (EMU_DEPTH_MOST + 1) * sizeof *t->paths);
     t->sites = emu_sites_new();
     t->launch_tag = 1;
     return t;
@@ -77,20 +73,41 @@ static void launch_begin(emu_launch *launch)
             clear(tracers[i]);
 }
 
+/* The worker's tracer, with the state of its block. */
+static emu_tracer *enter(emu_worker *worker)
+{
+    struct emu_block_state *own = worker->trace;
+    if (!own) {
+        own = worker->trace = reserve(sizeof *own);
+        own->shared_state = reserve(EMU_SHARED_SPAN);
+        own->shared_cells = reserve(EMU_SHARED_SPAN / 4 * sizeof(emu_cell));
+        own->paths = reserve(EMU_MAX_THREADS * (EMU_DEPTH_MOST + 1) * sizeof *own->paths);
+    }
+    if (!tracers[worker->index])
+        tracers[worker->index] = tracer_new();
+    emu_tracer *t = tracers[worker->index];
+    if (t->own)
+        memcpy(t->own->shared_used, t->shared_used, sizeof t->shared_used);
+    memcpy(t->shared_used, own->shared_used, sizeof t->shared_used);
+    t->own = own;
+    t->worker = worker;
+    t->shared_state = own->shared_state;
+    t->shared_cells = own->shared_cells;
+    return t;
+}
+
 static void block_begin(emu_worker *worker)
 {
     if (!worker->sampled)
         return;
-    if (!worker->trace)
-        worker->trace = tracers[worker->index] = tracer_new(worker);
-    emu_tracer *t = worker->trace;
+    emu_tracer *t = enter(worker);
     t->totals.sampled_blocks++;
     for (int i = 0; i < worker->thread_count; i++) {
         emu_thread *thread = &worker->threads[i];
         thread->trace.begin = thread->trace.next = t->buffers + thread->lane * LANE_STRIDE;
         thread->trace.end = thread->trace.begin + LANE_RECORDS;
         thread->trace.depth = thread->trace.path = thread->trace.beyond = 0;
-        thread->trace.paths = t->paths + i * (EMU_DEPTH_MOST + 1);
+        thread->trace.paths = t->own->paths + i * (EMU_DEPTH_MOST + 1);
     }
     emu_shadow_begin_block(t);
     emu_race_begin_block(t);
@@ -111,6 +128,24 @@ static void block_end(emu_worker *worker)
     if (emu_tracing)
         settle(emu_tracing);
     emu_tracing = NULL;
+}
+
+static void block_resume(emu_worker *worker)
+{
+    if (!worker->sampled)
+        return;
+    emu_tracing = enter(worker);
+    emu_race_begin_block(emu_tracing);
+}
+
+/* Accesses before the barrier race with none after it. */
+static void grid_barrier(void)
+{
+    emu_tracer *t = tracers[EMU_COOPERATIVE];
+    if (!t)
+        return;
+    emu_stream_race_launch(&t, 1);
+    t->launch_tag = t->tag + 1;
 }
 
 static void barrier(emu_worker *worker)
@@ -174,6 +209,8 @@ __attribute__((constructor(110))) static void install(void)
     emu_hook.launch_end = launch_end;
     emu_hook.block_begin = block_begin;
     emu_hook.block_end = block_end;
+    emu_hook.block_resume = block_resume;
+    emu_hook.grid_barrier = grid_barrier;
     emu_hook.barrier = barrier;
     emu_hook.meet = meet;
     emu_hook.pause = pause_warp;

@@ -1,5 +1,5 @@
 /* cooperative_groups.h -- groups of a block's threads: the block, tiles of a power of two up to a warp, the threads of
- * a warp that are together. Grids and clusters are not emulated. */
+ * a warp that are together; and the grid of a cooperative launch. Clusters are not emulated. */
 #ifndef CUEMU_COOPERATIVE_GROUPS_H
 #define CUEMU_COOPERATIVE_GROUPS_H
 
@@ -244,5 +244,7 @@ template <class Self> CUEMU_INLINE void sync(const warp_group<Self> &group)
 }
 
 } // namespace cooperative_groups
+
+#include "cooperative_groups/grid.h"
 
 #endif

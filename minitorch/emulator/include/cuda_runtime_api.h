@@ -67,9 +67,12 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t strea
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, cudaStream_t stream CUEMU_DEFAULT(0));
 
-/* A symbol is the address of a __device__ or __constant__ variable; cuda_runtime.h has CUDA's templates over these. */
-cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind);
-cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind);
+/* A symbol is the address of a __device__ or __constant__ variable; cuda_runtime.h has CUDA's templates over these.
+ * `waits`: the host waits for the copy. */
+cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset, cudaMemcpyKind kind,
+                                 cudaStream_t stream, int waits);
+cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind,
+                                   cudaStream_t stream, int waits);
 cudaError_t cuemu_symbol_address(void **pointer, const void *symbol);
 
 /* ---- streams and events ---- */

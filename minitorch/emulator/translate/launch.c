@@ -97,11 +97,34 @@ static void check_bounds(source *s, const function *f)
             insert_after(s, f->body, format(" ::cuemu_launch_bounds(%s);", span(s, i + 2, s->token[i + 1].partner)));
 }
 
+/* cudaLaunchKernel((void *)kernel, ...): the launch needs the kernel's type, so the cast is removed. */
+static void rewrite_call(source *s, int name, bool cooperative)
+{
+    int kernel = name + 2, end;
+    const token *t = &s->token[kernel];
+    int cast = is(t, "(") && t->partner > 0 && is(&s->token[t->partner - 1], "*") ? t->partner : 0;
+    for (int i = kernel + 1; i < cast - 1; i++)
+        cast = is(&s->token[i], "void") || is(&s->token[i], "const") ? cast : 0;
+    kernel = cast ? cast + 1 : kernel;
+    for (end = kernel; end < s->token[name + 1].partner && !is(&s->token[end], ","); end++)
+        end = is(&s->token[end], "<") && angle_end(s, end) > 0 ? angle_end(s, end)
+              : s->token[end].partner > end                    ? s->token[end].partner
+                                                               : end;
+    replace(s, name, kernel,
+            format("::cuemu::launch_kernel<%s>(%s, \"%s\", %d, ", cooperative ? "true" : "false",
+                   quoted(s, kernel, end), t->file, s->token[name].line));
+}
+
 void rewrite_launches(source *s)
 {
-    for (int i = 1; i < s->tokens - 1; i++)
-        if (is(&s->token[i], "<<<"))
+    for (int i = 1; i < s->tokens - 1; i++) {
+        const token *t = &s->token[i];
+        bool cooperative = is(t, "cudaLaunchCooperativeKernel");
+        if (is(t, "<<<"))
             rewrite_launch(s, i);
+        else if ((cooperative || is(t, "cudaLaunchKernel")) && is(t + 1, "("))
+            rewrite_call(s, i, cooperative);
+    }
     for (int f = 0; f < functions; f++)
         if (the_function[f].marks & GLOBAL && the_function[f].body >= 0)
             check_bounds(s, &the_function[f]);

@@ -60,25 +60,25 @@ template <class T>
 CUEMU_INLINE cudaError_t cudaMemcpyToSymbol(T &symbol, const void *from, size_t size, size_t offset = 0,
                                             cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind);
+    return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind, 0, 1);
 }
 template <class T>
 CUEMU_INLINE cudaError_t cudaMemcpyFromSymbol(void *to, T &symbol, size_t size, size_t offset = 0,
                                               cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind);
+    return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind, 0, 1);
 }
 template <class T>
 CUEMU_INLINE cudaError_t cudaMemcpyToSymbolAsync(T &symbol, const void *from, size_t size, size_t offset,
-                                                 cudaMemcpyKind kind, cudaStream_t = 0)
+                                                 cudaMemcpyKind kind, cudaStream_t stream = 0)
 {
-    return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind);
+    return cuemu_copy_to_symbol((const void *)&symbol, from, size, offset, kind, stream, 0);
 }
 template <class T>
 CUEMU_INLINE cudaError_t cudaMemcpyFromSymbolAsync(void *to, T &symbol, size_t size, size_t offset, cudaMemcpyKind kind,
-                                                   cudaStream_t = 0)
+                                                   cudaStream_t stream = 0)
 {
-    return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind);
+    return cuemu_copy_from_symbol(to, (const void *)&symbol, size, offset, kind, stream, 0);
 }
 template <class T> CUEMU_INLINE cudaError_t cudaGetSymbolAddress(void **pointer, T &symbol)
 {

@@ -55,22 +55,38 @@ struct launch_site {
     cuemu_launch_config config;
     launch_site(const char *kernel, const char *file, int line, dim3 grid, dim3 block, size_t shared = 0,
                 cudaStream_t stream = 0)
-        : config{ grid, block, shared, stream, nullptr, kernel, file, line, nullptr, nullptr }
+        : config{ grid, block, shared, stream, nullptr, kernel, file, line, nullptr, nullptr, 0 }
     {
     }
-    template <class... P> void run(void (*kernel)(P...), same<P>... arguments)
+    template <class... P> cudaError_t run(void (*kernel)(P...), same<P>... arguments)
     {
         config.entry = (const void *)kernel;
-        call((void (*)(passed<P>...))kernel, static_cast<same<P>>(arguments)...);
+        return call((void (*)(passed<P>...))kernel, static_cast<same<P>>(arguments)...);
     }
-    template <class F, class... T> void call(F kernel, T... arguments)
+    template <class F, class... T> cudaError_t call(F kernel, T... arguments)
     {
         bound<F, T...> b{ kernel, { arguments... } };
         config.run = bound<F, T...>::run;
         config.args = &b;
-        cuemu_launch(&config);
+        return (cudaError_t)cuemu_launch(&config);
+    }
+    template <class... P, size_t... I>
+    cudaError_t run_with(void (*kernel)(P...), void **arguments, std::index_sequence<I...>)
+    {
+        (void)arguments;
+        return run(kernel, *(typename std::remove_reference<P>::type *)arguments[I]...);
     }
 };
+
+/* cudaLaunchKernel and cudaLaunchCooperativeKernel; the translator adds the kernel's name and removes a cast of it. */
+template <bool COOPERATIVE, class... P>
+cudaError_t launch_kernel(const char *name, const char *file, int line, void (*kernel)(P...), dim3 grid, dim3 block,
+                          void **arguments, size_t shared = 0, cudaStream_t stream = 0)
+{
+    launch_site site(name, file, line, grid, block, shared, stream);
+    site.config.cooperative = COOPERATIVE;
+    return site.run_with(kernel, arguments, std::index_sequence_for<P...>());
+}
 
 template <class T> constexpr size_t alignment(size_t asked)
 {

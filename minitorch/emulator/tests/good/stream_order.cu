@@ -141,6 +141,11 @@ static void shared_with_host(cudaStream_t stream, float *x, float *host, int n)
     count<<<1, 1>>>(2);
     CUDA(cudaDeviceSynchronize());
     EXPECT(counter == 3);
+    CUDA(cudaMemcpyToSymbolAsync(scale, x, sizeof(int), 0, cudaMemcpyDeviceToDevice, stream));
+    count<<<1, 1, 0, stream>>>(0);
+    CUDA(cudaMemcpyFromSymbolAsync(flag, scale, sizeof(int), 0, cudaMemcpyDeviceToHost, stream));
+    CUDA(cudaStreamSynchronize(stream));
+    EXPECT(*flag == 0x40000000); // the bits of host[0]
     CUDA(cudaFreeHost(flag));
 }
 
