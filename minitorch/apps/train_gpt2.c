@@ -42,14 +42,13 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     mt_loop_note(&r->loop, r->val_loss);
     r->rows++;
     if (status != MT_OK || !mt_team_first(r->team))
-        return status;
+        return status == MT_OK ? mt_gpt2_run_sample(r) : status;
     mt_progress_clear(&r->loop.progress);
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
            r->val_loss, lr, rate, mfu);
     status = mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss,
                             lr, rate, mt_optim_loss_scale(r->optim));
-    return status == MT_OK && !divides ? mt_corpus_sample(&r->corpus, r->model, r->opt.recipe.seed, r->loop.step)
-                                       : status;
+    return status == MT_OK ? mt_gpt2_run_sample(r) : status;
 }
 
 /* ---- command line -------------------------------------------------------------------------------------- */

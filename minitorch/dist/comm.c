@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prof/span.h"
+
+_Thread_local bool mt_comm_behind;
+
 /* ---- one rank: every collective is a copy ------------------------------------------------------ */
 
 static mt_status self_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
@@ -133,5 +137,6 @@ mt_status mt_recv(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int from
 
 mt_status mt_wait(mt_request *request)
 {
+    MT_SPAN(mt_comm_behind ? "message" : MT_SPAN_WAIT);
     return request ? request->wait(request) : MT_OK;
 }

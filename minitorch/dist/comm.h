@@ -69,11 +69,20 @@ struct mt_comm {
     mt_network network; /* by which collectives choose their algorithm */
     mt_traffic sent;    /* by mt_send of this communicator */
     mt_comm *channel;   /* of the same ranks, for the messages of collectives; NULL: the engine has its own ways */
+    const int *numbers; /* [size] what messages call its ranks: their ranks before any split. NULL: 0, 1, ... */
 };
+
+static inline int mt_comm_number(const mt_comm *comm, int rank)
+{
+    return comm->numbers ? comm->numbers[rank] : rank;
+}
 
 struct mt_request {
     mt_status (*wait)(mt_request *request); /* blocks, then frees the request; the engine appends its own fields */
 };
+
+/* Whether this thread works for another one, which may compute meanwhile: its waiting is not in profiles. */
+extern _Thread_local bool mt_comm_behind;
 
 /* mt_comm_self -- a communicator of one rank. Free it like any other. */
 mt_comm *mt_comm_self(void);

@@ -68,8 +68,9 @@ static mt_status compare(mt_comm *comm, const announced *mine)
     char here[120], there[120];
     say(here, sizeof here, mine);
     say(there, sizeof there, &theirs);
-    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d calls %s, root %d, and rank %d calls %s, root %d", comm->rank, here,
-                   mine->root, before, there, theirs.root);
+    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d calls %s, root %d, and rank %d calls %s, root %d",
+                   mt_comm_number(comm, comm->rank), here, mine->root, mt_comm_number(comm, before), there,
+                   theirs.root);
 }
 
 static mt_status all_reduce(mt_comm *comm, const mt_collective *c)
@@ -147,8 +148,9 @@ static void *loop(void *arg)
 {
     mt_comm_thread *t = arg;
     char words[sizeof((job *)0)->words] = "", name[16];
-    snprintf(name, sizeof name, "rank %d sends", t->channel->rank);
+    snprintf(name, sizeof name, "rank %d sends", mt_comm_number(t->channel, t->channel->rank));
     pthread_setname_np(pthread_self(), name); /* in profiles */
+    mt_comm_behind = true;
     pthread_mutex_lock(&t->lock);
     for (job *j; (j = next_job(t)) != NULL || !t->stop;) {
         if (!j) {
@@ -211,7 +213,6 @@ mt_status mt_comm_thread_free(mt_comm_thread *t)
 
 static mt_status wait_for_job(mt_request *request)
 {
-    MT_SPAN(MT_SPAN_WAIT);
     job *j = (job *)request, **at;
     mt_comm_thread *t = j->thread;
     pthread_mutex_lock(&t->lock);
@@ -239,7 +240,7 @@ mt_status mt_comm_thread_call(mt_comm_thread *t, const mt_collective *call, mt_r
     t->clock->wake(t->clock, &t->changed);
     pthread_mutex_unlock(&t->lock);
     if (!request)
-        return wait_for_job(&j->base);
+        return mt_wait(&j->base);
     *request = &j->base;
     return MT_OK;
 }

@@ -42,7 +42,7 @@ static struct {
 
 typedef struct member {
     mt_comm base;
-    int tag, *numbers; /* [size] ranks in MPI_COMM_WORLD */
+    int tag, *numbers; /* [size] base.numbers: ranks in MPI_COMM_WORLD */
     atomic_bool gone;
     mt_comm_thread *thread; /* NULL before the first collective, and in a channel */
 } member;
@@ -98,7 +98,8 @@ typedef struct message {
 
 static mt_status fail(const message *m, const char *why)
 {
-    return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: %s", m->is_send ? "send to" : "receive from", m->peer, why);
+    return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: %s", m->is_send ? "send to" : "receive from",
+                   m->owner->numbers[m->peer], why);
 }
 
 /* All parts have ended, perhaps as MPI_ERR_TRUNCATE. */
@@ -122,8 +123,8 @@ static mt_status end_message(const message *m, int error, const MPI_Status *stat
         return fail(m, words);
     }
     snprintf(words, sizeof words, "%" PRId64, got);
-    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d expects %" PRId64 " bytes, and rank %d sends %s", m->owner->base.rank,
-                   m->bytes, m->peer, class == MPI_ERR_TRUNCATE ? "more" : words);
+    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d expects %" PRId64 " bytes, and rank %d sends %s", world.rank, m->bytes,
+                   m->owner->numbers[m->peer], class == MPI_ERR_TRUNCATE ? "more" : words);
 }
 
 /* Tests until all parts have ended: some times at once, as what is here already takes no time, then with sleeps that
@@ -136,14 +137,15 @@ static mt_status wait_for_parts(message *m, MPI_Status *statuses)
     int done = 0;
     for (int64_t tries = 0;; tries++) {
         if (world.failed || m->owner->gone) {
-            snprintf(words, sizeof words, "rank %d has failed before", m->owner->base.rank);
+            snprintf(words, sizeof words, "rank %d has failed before", world.rank);
             return fail(m, words);
         }
         int error = MPI_Testall(m->parts, m->part, &done, statuses);
         if (done || error != MPI_SUCCESS)
             return end_message(m, error, statuses);
         if (mt_now() >= until) {
-            snprintf(words, sizeof words, "rank %d did not take part within %g s", m->peer, world.wires.deadline);
+            snprintf(words, sizeof words, "rank %d did not take part within %g s", m->owner->numbers[m->peer],
+                     world.wires.deadline);
             return fail(m, words);
         }
         if (tries < AT_ONCE)
@@ -229,7 +231,7 @@ static member *new_member(int rank, int size, int tag, int *numbers)
     MT_CHECK(m, "out of memory");
     m->base = (mt_comm){ .rank = rank, .size = size, .engine = &mpi_engine, .network = world.wires.network };
     m->tag = tag;
-    m->numbers = numbers;
+    m->base.numbers = m->numbers = numbers;
     return m;
 }
 

@@ -25,6 +25,7 @@ typedef struct member member;
 typedef struct group {
     world *world;
     int size, left;
+    int *numbers; /* [size] ranks in the first group */
     member **members;
 } group;
 
@@ -111,14 +112,15 @@ static mt_status hopeless(const post *p, double until)
     const group *g = p->owner->group;
     mt_clock *clock = g->world->wires.clock;
     const char *what = p->is_send ? "send to" : "receive from";
+    int peer = g->numbers[p->peer];
     if (p->owner->gone)
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed before", what, p->peer, p->owner->base.rank);
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed before", what, peer, p->owner->number);
     /* Before what the peer did: of ranks whose deadlines end together one is always first. */
     if (clock->now(clock) >= until)
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d did not take part within %g s", what, p->peer, p->peer,
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d did not take part within %g s", what, peer, peer,
                        g->world->wires.deadline);
     if (g->members[p->peer]->gone)
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed or left", what, p->peer, p->peer);
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: rank %d has failed or left", what, peer, peer);
     return MT_OK;
 }
 
@@ -131,8 +133,9 @@ static mt_status end_pair(post *p)
     }
     if (p->pair)
         p->pair->pair = NULL;
-    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d %s %" PRId64 " bytes, and rank %d %s %" PRId64, p->owner->base.rank,
-                   p->is_send ? "sends" : "expects", p->bytes, p->peer, p->is_send ? "expects" : "sends", p->expected);
+    return mt_fail(MT_ERR_UNAVAILABLE, "rank %d %s %" PRId64 " bytes, and rank %d %s %" PRId64, p->owner->number,
+                   p->is_send ? "sends" : "expects", p->bytes, p->owner->group->numbers[p->peer],
+                   p->is_send ? "expects" : "sends", p->expected);
 }
 
 /* After a failure, or when the rank leaves: nobody waits for its messages any more, and their buffers may go. What
@@ -247,11 +250,14 @@ static group *new_group(world *w, const int *numbers, int size)
 {
     group *g = zeros(1, sizeof *g);
     *g = (group){ .world = w, .size = size, .members = zeros((size_t)size, sizeof(member *)) };
+    g->numbers = zeros((size_t)size, sizeof *g->numbers);
+    memcpy(g->numbers, numbers, (size_t)size * sizeof *numbers);
     for (int rank = 0; rank < size; rank++) {
         member *m = g->members[rank] = zeros(1, sizeof *m);
         m->base = (mt_comm){ .rank = rank, .size = size, .engine = &threads_engine, .network = w->wires.network };
         m->group = g;
         m->number = numbers[rank];
+        m->base.numbers = g->numbers;
         pthread_cond_init(&m->changed, NULL);
     }
     w->groups++;
@@ -302,6 +308,7 @@ static void leave_group(member *m)
     }
     g->world->groups--;
     free(g->members);
+    free(g->numbers);
     free(g);
 }
 

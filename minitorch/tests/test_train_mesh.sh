@@ -36,6 +36,12 @@ run all --tp 2 --resume --async-save && said "Continuing from $dir/all/step-30" 
 run all --ranks 2 --zero 1 --resume && near all && rm -r "$dir"/all/step-50
 run all --resume && near all
 
+# Samples of text are of the whole model: with a rate of almost 0 they are those of one rank.
+flags=("${common[@]}" --steps 2 --eval-every 1 --lr 1e-9 --lr-min 0)
+sample() { sed -n '/^---- sample/,/^-----*$/p' "$dir/log"; }
+run one && sample >"$dir/sample"
+run pp2 --pp 2 --tp 2 && [ "$(grep -c '^---- sample' "$dir/sample")" -eq 2 ] && sample | cmp - "$dir/sample" && ok || bad "another sample"
+
 # Settings of a run, and where the time went: a row for each rank and each of its communication threads.
 flags=("${common[@]}" --eval-every 50 --micro-batches 2)
 run traced --dp 2 --pp 2 --trace && said '^Model parallel: 4 ranks \(threads\): data 2 x pipeline 2 \(1f1b\) x tensor 1, buckets of 1.05 MB; of each replica:'

@@ -46,3 +46,6 @@ mt_status mt_gpt2_run_describe(mt_gpt2_run *run, bool running, mt_status status)
  * saves, whatever the ranks have of it. Fail as mt_saving_save and mt_saving_load. */
 mt_status mt_gpt2_run_save(void *run);
 mt_status mt_gpt2_run_resume(mt_gpt2_run *run);
+
+/* mt_gpt2_run_sample -- collective: mt_corpus_sample of the whole model, by rank 0. */
+mt_status mt_gpt2_run_sample(mt_gpt2_run *run);

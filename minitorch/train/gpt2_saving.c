@@ -1,4 +1,4 @@
-/* gpt2_saving.c -- the checkpoints of train_gpt2; see gpt2_run.h. */
+/* gpt2_saving.c -- the checkpoints of train_gpt2, and its samples; see gpt2_run.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -53,18 +53,43 @@ mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)
     return status;
 }
 
+/* A model for the parameters that the ranks have. */
+static mt_module *whole_model(const run *r)
+{
+    mt_rng rng = mt_rng_new((uint64_t)r->opt.recipe.seed, MT_STREAM_INIT);
+    return mt_gpt2_new(&r->opt.config, &rng);
+}
+
+mt_status mt_gpt2_run_sample(run *r)
+{
+    mt_state own[2] = { 0 }, all[2] = { 0 };
+    bool first = mt_team_first(r->team), divides = mt_team_divides(r->team);
+    mt_module *model = divides && first ? whole_model(r) : r->model;
+    mt_status status = MT_OK;
+    if (divides) {
+        mt_module_state(&own[0], r->model);
+        mt_module_state(&all[0], model);
+        status = r->team->move(r->team, own, all, true);
+        mt_state_free(&own[0]), mt_state_free(&all[0]);
+    }
+    if (status == MT_OK && first)
+        status = mt_corpus_sample(&r->corpus, model, r->opt.recipe.seed, r->loop.step);
+    if (model != r->model)
+        mt_module_free(model);
+    return status;
+}
+
 /* A checkpoint of a model that is divided among ranks, saved or loaded: by rank 0, for which the whole model is made
  * meanwhile, as that of a run alone. */
 static mt_status move(run *r, bool saving)
 {
-    mt_rng rng = mt_rng_new((uint64_t)r->opt.recipe.seed, MT_STREAM_INIT);
     mt_state own[2], all[2] = { 0 };
     mt_status status = MT_OK;
     run whole = *r;
     lists_of(r, &own[0], &own[1]);
     if (mt_team_first(r->team)) {
         whole.team = NULL;
-        whole.model = mt_gpt2_new(&r->opt.config, &rng);
+        whole.model = whole_model(r);
         whole.optim = mt_recipe_optim(&r->opt.recipe, whole.model);
         whole.loop.ema = r->loop.ema ? mt_ema_new(whole.model, r->opt.recipe.ema) : NULL;
         lists_of(&whole, &all[0], &all[1]);
