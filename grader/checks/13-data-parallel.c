@@ -162,6 +162,16 @@ static const zero_case zero_cases[] = {
     { { 1, "bytes", "a reduce-scatter and an all-gather of each bucket, of s->length a rank" }, ZERO_BYTES, 0 },
     { { 1, "a collective fails", "return its status" }, ZERO_FAILS, 0 },
 };
+static const zero_case gather_params_cases[] = {
+    { { 2, "stage 3", "this rank's part and those of the others, each at its place" }, ZERO_STEPS, 3 },
+    { { 1, "parameters that are not used", "on no rank: its gradient is zeros" }, ZERO_UNUSED, 3 },
+    { { 1, "a collective fails", "keep its status" }, ZERO_FAILS, 3 },
+};
+static const zero_case open_cases[] = {
+    { { 2, "bytes", "a bucket that is open is not gathered; one of the two read last is open" }, ZERO_BYTES, 3 },
+    { { 2, "memory of a rank", "8 + 8 / N, 4 + 12 / N and 16 / N bytes a parameter in stages 1, 2, 3" },
+      ZERO_MEMORY, 0 },
+};
 static const zero_case clip_cases[] = {
     { { 3, "the norm of all ranks", "the root of the sum of all ranks' squares; scale by max_norm / norm" },
       ZERO_CLIP, 0 },
@@ -233,6 +243,8 @@ static const mg_group groups[] = {
     MG_GROUP("13.16", "top-k mean", mg_13_topk, topk_mean_cases),
     MG_GROUP("13.17", "outer step", mg_13_outer, outer_cases),
     MG_GROUP("13.18", "outer step", mg_13_outer, late_cases),
+    MG_GROUP("13.19", "gather", mg_13_zero, gather_params_cases),
+    MG_GROUP("13.20", "open", mg_13_zero, open_cases),
 };
 
 // clang-format on

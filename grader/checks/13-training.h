@@ -50,6 +50,7 @@ typedef enum zero_about {
     ZERO_CLIP,
     ZERO_NOT_FINITE, /* a gradient of one rank in the first step */
     ZERO_FAILS,      /* a collective fails */
+    ZERO_MEMORY,     /* bytes of a rank, with AdamW; parts of equal length */
 } zero_about;
 
 typedef struct zero_case {

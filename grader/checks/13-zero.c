@@ -67,6 +67,7 @@ void mg_13_zero_overlap(mg_run *run, const void *one_case)
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 typedef struct script {
+    zero_about about;
     int64_t ranks, count, flat, size[PARAMS], place[PARAMS + 1], limit, stage, samples[RANKS], fails, buckets;
     int64_t bucket_end[PARAMS + 1]; /* bucket b is elements bucket_end[b + 1] .. bucket_end[b] - 1 */
     float max_norm;
@@ -77,11 +78,14 @@ typedef struct script {
 static script script_of(mg_run *run, zero_about about, int stage, int try)
 {
     mt_rng *rng = mg_rng(run);
-    script s = {
-        .ranks = 2 + try, .count = mg_pick(rng, 3, PARAMS), .stage = stage, .fails = -1, .max_norm = INFINITY
-    };
+    script s = { .about = about,
+                 .ranks = 2 + try,
+                 .count = mg_pick(rng, 3, PARAMS),
+                 .stage = stage,
+                 .fails = -1,
+                 .max_norm = INFINITY };
     for (int64_t i = 0; i < s.count; i++) {
-        s.size[i] = mg_pick(rng, 1, 70);
+        s.size[i] = about == ZERO_MEMORY ? 16 * s.ranks : mg_pick(rng, 1, 70);
         s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
     }
     s.flat = s.place[s.count];
@@ -108,7 +112,7 @@ static void describe(mg_run *run, script *s, zero_about about)
     float *before = mg_inout(run, "parameters", MT_F32, MT_SHAPE(s->ranks, s->flat));
     mg_inout(run, "norms", MT_I64, MT_SHAPE(s->ranks, STEPS));
     memcpy(mg_in(run, "sizes", MT_I64, MT_SHAPE(s->count)), s->size, (size_t)s->count * sizeof *s->size);
-    const int64_t numbers[MG_ZERO_NUMBERS] = { 1000, 1, s->fails, 4 * s->limit, s->stage, STEPS };
+    const int64_t numbers[MG_ZERO_NUMBERS] = { 1000, 1, s->fails, 4 * s->limit, s->stage, STEPS, about == ZERO_MEMORY };
     memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_ZERO_NUMBERS)), numbers, sizeof numbers);
     memcpy(mg_in(run, "samples", MT_I64, MT_SHAPE(s->ranks)), s->samples, (size_t)s->ranks * sizeof *s->samples);
     float *given = mg_in(run, "gradients", MT_F32, MT_SHAPE(STEPS, s->ranks, s->flat));
@@ -118,6 +122,8 @@ static void describe(mg_run *run, script *s, zero_about about)
     mg_fill(rng, given, STEPS * s->ranks * s->flat, (mg_dist)NORMAL(0, 1));
     for (int64_t i = 0; i < STEPS * s->ranks * s->count; i++)
         used[i] = about != ZERO_UNUSED || i % s->count == 0 || mt_rng_below(rng, 2);
+    for (int64_t i = 0; s->stage == 3 && i < STEPS * s->ranks * s->count; i++) /* as that of all ranks */
+        used[i] = used[i / (s->ranks * s->count) * s->ranks * s->count + i % s->count];
     if (about == ZERO_NOT_FINITE) /* the first element of the first parameter, on one rank */
         given[mt_rng_below(rng, s->ranks) * s->flat] = mt_rng_below(rng, 2) ? INFINITY : NAN;
     s->before = before, s->given = given, s->used = used;
@@ -215,28 +221,101 @@ static bool judge_norms(mg_run *run, const script *s, const model *m)
     return true;
 }
 
-/* A reduce-scatter and an all-gather of each bucket in each step, of the longest part; nothing else of their size. */
+static int64_t bucket_of(const script *s, int64_t param)
+{
+    int64_t b = 0;
+    while (s->place[param] < s->bucket_end[b + 1])
+        b++;
+    return b;
+}
+
+static int64_t part_bytes(const script *s, int64_t bucket)
+{
+    return 4 * ((s->bucket_end[bucket] - s->bucket_end[bucket + 1] + s->ranks - 1) / s->ranks);
+}
+
+/* A parameter is read: the bytes of a part if its bucket is not among the two read before, recent. */
+static int64_t read_bytes(const script *s, int64_t recent[2], int64_t param)
+{
+    int64_t bucket = bucket_of(s, param), bytes = 0;
+    if (bucket == recent[0])
+        return 0;
+    if (bucket != recent[1])
+        bytes = part_bytes(s, bucket);
+    recent[1] = recent[0];
+    recent[0] = bucket;
+    return bytes;
+}
+
+/* Of a step of stage 3, in which the worker's model reads its parameters as calls_13_zero.c says. */
+static int64_t gathered_bytes(const script *s)
+{
+    int64_t bytes = 0, recent[2] = { -1, -1 }, last = s->count - 1;
+    bytes += read_bytes(s, recent, last);
+    bytes += read_bytes(s, recent, 0);
+    for (int64_t i = 0; i < s->count; i += 2) {
+        bytes += read_bytes(s, recent, i);
+        bytes += read_bytes(s, recent, mt_min(i + 1, last));
+    }
+    bytes += read_bytes(s, recent, last);
+    bytes += read_bytes(s, recent, 0);
+    for (int64_t i = last; i >= 0; i--)
+        bytes += read_bytes(s, recent, i);
+    return bytes;
+}
+
+/* A reduce-scatter of each bucket in each step, of the longest part, and as many all-gathers, in stage 3 more; nothing
+ * else of their size. */
 static bool judge_rows(mg_run *run, const script *s)
 {
     const int64_t(*row)[MG_HUB_COLUMNS] = mg_result(run, "rows");
     const int64_t *result = mg_result(run, "results");
     for (int64_t r = 0; r < s->ranks; r++, row += MG_HUB_ROWS) {
         int64_t calls = mt_min(mt_max(result[r * MG_ZERO_RESULTS + MG_ZERO_CALLS], 0), MG_HUB_ROWS), bytes[2] = { 0 },
-                want = 0;
+                want[2] = { 0 };
         for (int64_t i = s->count; i < calls; i++) /* behind the broadcasts */
             if (row[i][MG_HUB_DTYPE] == MT_F32 && row[i][MG_HUB_KIND] <= ALL_GATHER)
                 bytes[row[i][MG_HUB_KIND] == ALL_GATHER] += 4 * row[i][MG_HUB_N];
         for (int64_t b = 0; b < s->buckets; b++)
-            want += STEPS * 4 * ((s->bucket_end[b] - s->bucket_end[b + 1] + s->ranks - 1) / s->ranks);
-        if (bytes[0] == want && bytes[1] == want)
+            want[0] += STEPS * part_bytes(s, b);
+        want[1] = s->stage == 3 ? STEPS * gathered_bytes(s) : want[0];
+        if (bytes[0] == want[0] && bytes[1] == want[1])
             continue;
         mg_fail(run,
                 "rank %" PRId64 " of %" PRId64 ", %d steps: parts of %" PRId64 " bytes are reduced, and %" PRId64
-                " gathered; expected %" PRId64 " of each",
-                r, s->ranks, STEPS, bytes[0], bytes[1], want);
+                " gathered; expected %" PRId64 " and %" PRId64,
+                r, s->ranks, STEPS, bytes[0], bytes[1], want[0], want[1]);
         return false;
     }
     return true;
+}
+
+/* What two ops read at once was there; in stage 3. */
+static bool judge_open(mg_run *run, const script *s)
+{
+    for (int64_t r = 0; r < s->ranks; r++) {
+        int64_t closed = ((const int64_t *)mg_result(run, "results"))[r * MG_ZERO_RESULTS + MG_ZERO_CLOSED];
+        if (closed != 0) {
+            mg_fail(run,
+                    "rank %" PRId64 ": %" PRId64 " times one of two parameters that an op reads was closed before the "
+                    "op ran",
+                    r, closed);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool judge_memory(mg_run *run, const script *s)
+{
+    int64_t n = s->ranks, got = ((const int64_t *)mg_result(run, "results"))[MG_ZERO_BYTES];
+    int64_t each[] = { 0, 8 * n + 8, 4 * n + 12, 16 }, want = s->flat * each[s->stage]; /* of all ranks */
+    if (got != want)
+        mg_fail(run,
+                "stage %" PRId64 ", %" PRId64 " ranks: after a step all ranks have %.9g bytes a parameter and rank, "
+                "expected %.9g",
+                s->stage, n, (double)got / (double)(s->flat * n), (double)want / (double)(s->flat * n));
+    return got == want;
 }
 
 static bool judge_freed(mg_run *run, const script *s)
@@ -244,8 +323,7 @@ static bool judge_freed(mg_run *run, const script *s)
     for (int64_t r = 0; r < s->ranks; r++) {
         int64_t has = ((const int64_t *)mg_result(run, "results"))[r * MG_ZERO_RESULTS + MG_ZERO_HAS];
         if (has != 0) {
-            mg_fail(run,
-                    "stage 2, rank %" PRId64 ": %" PRId64 " of %" PRId64 " gradients are still there after the step", r,
+            mg_fail(run, "rank %" PRId64 ": %" PRId64 " of %" PRId64 " gradients are still there after the step", r,
                     has, s->count);
             return false;
         }
@@ -257,15 +335,21 @@ void mg_13_zero(mg_run *run, const void *one_case)
 {
     const zero_case *c = one_case;
     for (int try = 0; try < 3; try++) {
-        script s = script_of(run, c->about, c->stage ? c->stage : 1 + try % 2, try);
+        script s = script_of(run, c->about, c->stage ? c->stage : c->about == ZERO_MEMORY ? 1 + try : 1 + try % 2, try);
         static model m;
         if (!call(run, &s, c->about))
             return;
         if (s.fails >= 0)
             continue;
+        if (s.about == ZERO_MEMORY && !judge_memory(run, &s))
+            return;
+        if (s.about == ZERO_MEMORY)
+            continue;
         train(&m, &s);
+        if (!judge_open(run, &s))
+            return;
         if (!judge_parameters(run, &s, &m) || !judge_norms(run, &s, &m) ||
-            (c->about == ZERO_BYTES && !judge_rows(run, &s)) || (s.stage == 2 && !judge_freed(run, &s)))
+            (c->about == ZERO_BYTES && !judge_rows(run, &s)) || (s.stage >= 2 && !judge_freed(run, &s)))
             return;
     }
 }

@@ -31,14 +31,18 @@ typedef struct model {
     mt_tensor **param;
     mt_optim *optim;
     mt_state list;
+    int64_t closed;
 } model;
+
+static int64_t bytes_before; /* of tensors */
 
 static model new_model(const mt_comm *comm, const mg_value *v)
 {
-    mt_hyper hyper = mt_hyper_default(MT_MOMENTUM);
+    mt_update_kind kind = v[NUMBERS].i64s[MG_ZERO_ADAM] ? MT_ADAMW : MT_MOMENTUM;
+    mt_hyper hyper = mt_hyper_default(kind);
     hyper.lr = 0.5, hyper.momentum = 0.5, hyper.weight_decay = 0;
     model m = { .v = v, .rank = comm->rank, .size = comm->size, .count = v[SIZES].count };
-    m.optim = mt_optim_new(MT_MOMENTUM, hyper);
+    m.optim = mt_optim_new(kind, hyper);
     m.param = calloc((size_t)m.count, sizeof *m.param);
     m.place = calloc((size_t)m.count, sizeof *m.place);
     MT_CHECK(m.param && m.place, "out of memory");
@@ -58,11 +62,30 @@ static model new_model(const mt_comm *comm, const mg_value *v)
     return m;
 }
 
-static void backward(const model *m, int64_t step)
+/* An op that reads two parameters. */
+static void read_two(model *m, int64_t i, int64_t j)
+{
+    const float *one = mt_f32(m->param[i]), *two = mt_f32(m->param[j]);
+    const mt_tensor *a = m->param[i], *b = m->param[j];
+    m->closed += !a->storage->data || !b->storage->data || one != (float *)a->storage->data + a->view.offset ||
+                 two != (float *)b->storage->data + b->view.offset;
+}
+
+/* Two at a time; before and after them the first and the last, as a language model reads its table of tokens. */
+static void forward(model *m)
+{
+    read_two(m, m->count - 1, 0);
+    for (int64_t i = 0; i < m->count; i += 2)
+        read_two(m, i, mt_min(i + 1, m->count - 1));
+    read_two(m, m->count - 1, 0);
+}
+
+static void backward(model *m, int64_t step)
 {
     int64_t which = step * m->size + m->rank;
     for (int64_t i = m->count - 1; i >= 0; i--) {
         mt_tensor *p = m->param[i];
+        read_two(m, i, i);
         if (!m->v[USED].i64s[which * m->count + i])
             continue;
         p->grad = p->grad_memory ? mt_retain(p->grad_memory) : mt_zeros(mt_view_shape(&p->view), MT_F32, MT_CPU);
@@ -84,9 +107,16 @@ static mt_status train(mg_hub_rank *rank, void *user)
     for (int64_t s = 0; s < steps && status == MT_OK; s++) {
         double norm = 0;
         mt_zero_begin(zero, 1, v[SAMPLES].i64s[m.rank]);
+        forward(&m);
         backward(&m, s);
         status = mt_zero_step(zero, (double)S(LIMIT), &norm);
         memcpy(&v[NORMS].i64s[m.rank * steps + s], &norm, sizeof norm);
+    }
+    result[MG_ZERO_CALLS] = rank->calls;
+    result[MG_ZERO_CLOSED] = m.closed;
+    if (numbers[MG_ZERO_ADAM] && mt_barrier(&rank->base) == MT_OK) { /* no rank goes on before all have looked */
+        result[MG_ZERO_BYTES] = mt_live_bytes(MT_CPU) - bytes_before;
+        mt_barrier(&rank->base);
     }
     for (int64_t i = 0; i < m.count; i++) {
         result[MG_ZERO_HAS] += m.param[i]->grad != NULL;
@@ -94,7 +124,6 @@ static mt_status train(mg_hub_rank *rank, void *user)
                (size_t)mt_numel(m.param[i]) * sizeof(float));
     }
     result[MG_ZERO_STATUS] = status;
-    result[MG_ZERO_CALLS] = rank->calls;
     mt_zero_free(zero);
     mt_optim_zero_grad(m.optim);
     mt_optim_free(m.optim);
@@ -108,5 +137,6 @@ static mt_status train(mg_hub_rank *rank, void *user)
 
 void mg_call_zero(const mg_value *v)
 {
+    bytes_before = mt_live_bytes(MT_CPU);
     mg_on_hub((int)v[SAMPLES].count, v[NUMBERS].i64s, v[ROWS].i64s, train, (void *)v);
 }

@@ -7,7 +7,7 @@
 #ifndef MG_WORKER_HUB_H
 #define MG_WORKER_HUB_H
 
-enum { MG_HUB_ROWS = 64, MG_HUB_RANKS = 8, MG_HUB_DEADLINE = 1000 /* seconds */ };
+enum { MG_HUB_ROWS = 96, MG_HUB_RANKS = 8, MG_HUB_DEADLINE = 1000 /* seconds */ };
 
 /* The columns of a row; times in nanoseconds from the beginning. */
 enum {
@@ -43,10 +43,18 @@ enum {
     MG_ZERO_LIMIT = MG_HUB_NUMBERS, /* bytes of a bucket */
     MG_ZERO_STAGE,
     MG_ZERO_STEPS,
+    MG_ZERO_ADAM, /* 1: AdamW, and MG_ZERO_BYTES is noted; 0: momentum */
     MG_ZERO_NUMBERS,
 };
 
-enum { MG_ZERO_STATUS, MG_ZERO_CALLS, MG_ZERO_HAS /* gradients after the last step */, MG_ZERO_RESULTS };
+enum {
+    MG_ZERO_STATUS,
+    MG_ZERO_CALLS,  /* collectives of the steps */
+    MG_ZERO_HAS,    /* gradients after the last step */
+    MG_ZERO_BYTES,  /* of all ranks' tensors, after the last step */
+    MG_ZERO_CLOSED, /* how often of two parameters that were read together one was gone, or elsewhere */
+    MG_ZERO_RESULTS
+};
 enum { MG_DDP_STATUS, MG_DDP_CALLS, MG_DDP_BEGAN, MG_DDP_ENDED, MG_DDP_RESULTS };
 
 #endif

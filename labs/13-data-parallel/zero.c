@@ -8,6 +8,7 @@
 
 #include "autograd/tape.h"
 #include "core/scope.h"
+#include "dist/zero3.h"
 #include "optim/clip.h"
 
 void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size)
@@ -33,8 +34,9 @@ struct mt_zero {
     mt_tensor **param; /* [params] */
     int64_t *place;    /* [params] of the flat gradients */
     int64_t params, buckets;
-    shard *shard;    /* [buckets] */
-    mt_tensor *kept; /* stage 2: the memory of shard[..].grads */
+    shard *shard;      /* [buckets] */
+    mt_tensor *kept;   /* stages 2 and 3: the memory of shard[..].grads */
+    mt_zero3 *sharded; /* stage 3: the parameters */
 };
 
 static int64_t bytes_of(const mt_zero *z, const shard *s)
@@ -97,6 +99,8 @@ static mt_status reduce(void *user, int64_t bucket, float share)
 
 void mt_zero_begin(mt_zero *z, int64_t micro, int64_t samples)
 {
+    if (z->sharded)
+        mt_zero3_close(z->sharded);
     mt_optim_zero_grad(z->optim);
     mt_ddp_begin(z->ddp, micro, samples);
 }
@@ -161,6 +165,10 @@ mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
     if (z->buckets > 0)
         last = collect(z, &z->shard[z->buckets - 1]);
     status = status == MT_OK ? last : status;
+    if (status == MT_OK && z->sharded) {
+        mt_zero3_close(z->sharded); /* they are about to change */
+        status = mt_zero3_status(z->sharded);
+    }
     if (status == MT_OK)
         status = clip(z, max_norm, &all);
     if (norm)
@@ -168,7 +176,18 @@ mt_status mt_zero_step(mt_zero *z, double max_norm, double *norm)
     if (status != MT_OK || !isfinite(all))
         return status;
     mt_optim_step(z->optim);
-    return gather(z);
+    return z->sharded ? MT_OK : gather(z);
+}
+
+mt_status mt_zero_whole(mt_zero *z)
+{
+    return z->sharded ? mt_zero3_whole(z->sharded) : MT_OK;
+}
+
+void mt_zero_changed(mt_zero *z)
+{
+    if (z->sharded)
+        mt_zero3_keep(z->sharded);
 }
 
 /* ---- checkpoints -------------------------------------------------------------------------------- */
@@ -277,7 +296,7 @@ static void divide(mt_zero *z)
     }
     mt_memory_use before = mt_alloc_for(MT_USE_GRADIENT);
     mt_scope_begin();
-    z->kept = z->stage == 2 ? mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, MT_CPU)) : NULL;
+    z->kept = z->stage >= 2 ? mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, MT_CPU)) : NULL;
     mt_scope_end();
     mt_alloc_for(before);
     for (shard *s = z->shard; s < z->shard + z->buckets; kept += s->end - s->begin, s++)
@@ -292,7 +311,8 @@ static void shard_optimizer(mt_zero *z)
         for (int64_t i = bucket->first; i < bucket->last; i++) {
             piece_of(z, i, z->comm->rank, z->comm->size, &from, &to);
             int64_t at = from < to ? z->place[i] + from - z->shard[b].begin : 0;
-            mt_optim_shard(z->optim, i, from, to, z->shard[b].grads + at);
+            float *values = z->sharded ? mt_zero3_part(z->sharded, b) + at : NULL;
+            mt_optim_shard(z->optim, i, from, to, values, z->shard[b].grads + at);
         }
     }
 }
@@ -301,7 +321,7 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
                       const mt_zero_config *config)
 {
     const int64_t unit = MT_ALIGNMENT / sizeof(float), n = params->count;
-    MT_CHECK(config->stage == 1 || config->stage == 2, "zero: there is no stage %d", config->stage);
+    MT_CHECK(config->stage >= 1 && config->stage <= 3, "zero: there is no stage %d", config->stage);
     mt_zero *z = *out = zeros(1, sizeof *z);
     *z = (mt_zero){ .comm = comm, .optim = optim, .stage = config->stage, .params = n };
     z->param = zeros(n, sizeof(mt_tensor *));
@@ -316,6 +336,8 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
     z->buckets = mt_ddp_buckets(z->ddp);
     z->shard = zeros(z->buckets, sizeof(shard));
     divide(z);
+    if (z->stage == 3)
+        z->sharded = mt_zero3_new(comm, z->ddp, z->param, z->place);
     shard_optimizer(z);
     return status;
 }
@@ -327,6 +349,7 @@ void mt_zero_free(mt_zero *z)
     for (shard *s = z->shard; s < z->shard + z->buckets; s++)
         if (s->parts) /* a step failed */
             close_parts(z, s);
+    mt_zero3_free(z->sharded);
     mt_ddp_free(z->ddp);
     mt_release(z->kept);
     free(z->shard);

@@ -173,6 +173,8 @@ static mt_status setup(run *r)
         status = r->team->join(r->team, r->model, r->optim);
     if (status == MT_OK && o->saving.resume)
         status = mt_gpt2_run_resume(r);
+    if (status == MT_OK && o->saving.async)
+        status = mt_team_whole(r->team); /* the saver makes room for copies */
     if (status != MT_OK || !mt_team_first(r->team))
         return status;
     status = mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1);

@@ -17,12 +17,25 @@ typedef struct mt_storage {
     mt_device device;
     int refs;        /* tensors that share it; changed by one thread at a time */
     int64_t version; /* number of writes in place (mt_written, autograd/tape.h) */
+
+    /* ---- extension point: memory that comes when it is read (dist/zero3.h); NULL: it is always there. Called by
+     * mt_storage_data; may allocate data, and free that of storages read before the last two. */
+    void (*use)(struct mt_storage *storage);
+    void *user;
 } mt_storage;
 
 /* mt_storage_new -- an uninitialised block with one reference; bytes >= 0. Aborts: out of memory. */
 mt_storage *mt_storage_new(int64_t bytes, mt_device device);
 mt_storage *mt_storage_retain(mt_storage *storage);
 void mt_storage_release(mt_storage *storage); /* NULL is allowed */
+
+/* mt_storage_data -- where the memory is that is about to be read or written. */
+static inline void *mt_storage_data(mt_storage *storage)
+{
+    if (storage->use)
+        storage->use(storage);
+    return storage->data;
+}
 
 /* mt_alloc, mt_free -- a block without a reference count, for buffers that are not tensors. Free it with its size.
  * An empty block (bytes = 0) has an address of its own too.   Aborts: out of memory. */

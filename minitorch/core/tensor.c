@@ -101,9 +101,9 @@ mt_tensor *mt_tensor_packed(const mt_tensor *t)
     check_not_dropped(t);
     mt_tensor *copy = mt_empty(mt_view_shape(&t->view), t->dtype, device);
     if (device == MT_CPU)
-        mt_copy_strided(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
+        mt_copy_strided(copy->storage->data, mt_storage_data(t->storage), &t->view, mt_dtype_size(t->dtype));
     else
-        mt_cuda->driver->pack(copy->storage->data, t->storage->data, &t->view, mt_dtype_size(t->dtype));
+        mt_cuda->driver->pack(copy->storage->data, mt_storage_data(t->storage), &t->view, mt_dtype_size(t->dtype));
     return copy;
 }
 
@@ -141,7 +141,7 @@ void *mt_data(const mt_tensor *t)
     MT_CHECK(mt_view_is_contiguous(&t->view), "%s is not contiguous: take mt_contiguous of it first",
              mt_view_text(&t->view));
     /* An empty view may start beyond its storage. */
-    return (char *)t->storage->data + (mt_numel(t) > 0 ? t->view.offset * mt_dtype_size(t->dtype) : 0);
+    return (char *)mt_storage_data(t->storage) + (mt_numel(t) > 0 ? t->view.offset * mt_dtype_size(t->dtype) : 0);
 }
 
 float *mt_f32(const mt_tensor *t)
@@ -156,7 +156,7 @@ double mt_item(const mt_tensor *t)
     check_not_dropped(t);
     MT_CHECK(mt_numel(t) == 1 && t->dtype == MT_F32, "mt_item reads one f32 element, %s has %" PRId64 " of type %s",
              mt_shape_text(mt_view_shape(&t->view)), mt_numel(t), mt_dtype_name(t->dtype));
-    mt_copy(&value, MT_CPU, (float *)t->storage->data + t->view.offset, t->storage->device, sizeof value);
+    mt_copy(&value, MT_CPU, (float *)mt_storage_data(t->storage) + t->view.offset, t->storage->device, sizeof value);
     return value;
 }
 

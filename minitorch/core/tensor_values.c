@@ -22,7 +22,7 @@ mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng)
 double mt_get(const mt_tensor *t, const int64_t *index)
 {
     int64_t element, size = mt_dtype_size(t->dtype), at = mt_view_at(&t->view, index);
-    MT_CHECK(t->storage->data, "%s was freed by mt_backward", mt_shape_text(mt_view_shape(&t->view)));
+    MT_CHECK(mt_storage_data(t->storage), "%s was freed by mt_backward", mt_shape_text(mt_view_shape(&t->view)));
     mt_copy(&element, MT_CPU, (char *)t->storage->data + at * size, t->storage->device, size);
     return mt_load_f64(&element, t->dtype, 0);
 }

@@ -1,5 +1,5 @@
-/* zero.h -- data parallel training in which each rank has the optimizer's state (stage 1), and the gradients (stage 2),
- * of its part of the parameters only. Unit: solutions/13-data-parallel/zero.c
+/* zero.h -- data parallel training in which each rank has the optimizer's state (stage 1), the gradients (stage 2), and
+ * the parameters themselves (stage 3) of its part only. Unit: solutions/13-data-parallel/zero.c
  *
  *     status = mt_zero_new(&zero, comm, optim, &params, &config);     // instead of mt_ddp (dist/ddp.h)
  *     for (each step) {
@@ -16,8 +16,10 @@
  *     data parallel   4 parameter, 4 gradient, 8 state        16 bytes
  *     stage 1                              8 / N state         8 + 8 / N
  *     stage 2                 4 / N gradient, 8 / N state      4 + 12 / N
- * and, for a short time, at most two buckets with the messages of their reduction. Gradients are whole until the last
- * of several micro-batches. Source: Rajbhandari et al. 2019, arXiv:1910.02054. */
+ *     stage 3     4 / N parameter, 4 / N gradient, 8 / N state    16 / N
+ * and, for a short time, at most two buckets with the messages of their reduction; in stage 3 two whole buckets of
+ * parameters, too, and 3 (N - 1) / N of the parameters' bytes on the wire (dist/zero3.h). Gradients are whole until the
+ * last of several micro-batches. Source: Rajbhandari et al. 2019, arXiv:1910.02054. */
 #pragma once
 
 #include "dist/ddp.h"
@@ -32,12 +34,12 @@ void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int ran
 typedef struct mt_zero mt_zero; /* opaque */
 
 typedef struct mt_zero_config {
-    int stage; /* 1, 2 */
+    int stage; /* 1, 2, 3 */
     int64_t bucket_bytes;
 } mt_zero_config;
 
 /* mt_zero_new -- collective: as mt_ddp_new; and the optimizer, over the same parameters in the same order, keeps the
- * state of this rank's part only, at zero. Stage 1 wants mt_optim_flat before, stage 2 not. Borrows comm and optim.
+ * state of this rank's part only, at zero. Stage 1 wants mt_optim_flat before, the others not. Borrows comm and optim.
  * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's. */
 mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
                       const mt_zero_config *config);
@@ -51,6 +53,13 @@ void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
  * ranks. A norm that is not finite changes no parameter, on no rank. Gradients are undefined afterwards.
  * max_norm: INFINITY for no limit.   Fails: as mt_ddp_finish; parameters are undefined then.   Lab 13.11-12 */
 mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
+
+/* mt_zero_whole -- collective: until the next mt_zero_begin every rank has all parameters, and may read them alone: to
+ * evaluate, to save. In stages 1 and 2 it always may.   Fails: as the communicator.
+ * mt_zero_changed -- between the two: the parameters were changed, on all ranks alike (a checkpoint was loaded). Stage
+ * 3 forgets their new values otherwise. Afterwards they are not whole. */
+mt_status mt_zero_whole(mt_zero *zero);
+void mt_zero_changed(mt_zero *zero);
 
 /* ---- checkpoints: each rank saves mt_optim_state of its optimizer ------------------------------------------
  * To go on with another number of ranks, each new rank takes what it needs from the list of every old one:

@@ -31,7 +31,7 @@ static void check_input(const mt_call *c, const mt_tensor *t, int kind)
     const char *op = c->op->name;
     MT_CHECK(kind & MT_INTEGER || t->dtype == MT_F32, "%s: %s is %s, it must be f32", op, mt_text_of(t),
              mt_dtype_name(t->dtype));
-    MT_CHECK(t->storage->data, "%s: %s was freed by mt_backward: mt_retain it before, or use it earlier", op,
+    MT_CHECK(mt_storage_data(t->storage), "%s: %s was freed by mt_backward: mt_retain it before, or use it earlier", op,
              mt_text_of(t));
     MT_CHECK(mt_device_of(t) == c->device, "%s: operands are on %s and %s: move one of them", op,
              mt_device_name(c->device), mt_device_name(mt_device_of(t)));

@@ -62,7 +62,7 @@ mt_tensor *mt_concat(mt_tensor *const *parts, int count, int dim)
     for (int i = 0; i < count; i++) {
         int64_t size = parts[i]->view.shape[dim];
         mt_strided to = { out->storage->data, stretch(out->view, dim, start, size) },
-                   from = { parts[i]->storage->data, parts[i]->view };
+                   from = { mt_storage_data(parts[i]->storage), parts[i]->view };
         mt_nd_kernels(c.device)->copy_to_strided(&to, &from);
         start += size;
     }

@@ -12,7 +12,7 @@ typedef struct binary_op {
 
 static mt_strided stretched(const mt_tensor *t, mt_shape shape)
 {
-    mt_strided s = { .data = t->storage->data };
+    mt_strided s = { .data = mt_storage_data(t->storage) };
     mt_view_broadcast(&s.view, &t->view, shape);
     return s;
 }

@@ -40,7 +40,9 @@ static bool describe(const mt_tensor *t, matrix *m)
     const mt_view *v = &t->view;
     int64_t rows = v->shape[v->rank - 2], cols = v->shape[v->rank - 1];
     int64_t down = v->stride[v->rank - 2], along = v->stride[v->rank - 1];
-    *m = (matrix){ .rows = rows, .cols = cols, .ld = mt_max(1, cols), .data = t->storage->data, .dtype = t->dtype };
+    *m = (matrix){
+        .rows = rows, .cols = cols, .ld = mt_max(1, cols), .data = mt_storage_data(t->storage), .dtype = t->dtype
+    };
     if (mt_numel(t) == 0)
         return true;
     m->data += v->offset * mt_dtype_size(t->dtype);

@@ -27,6 +27,7 @@ typedef struct slot {
     bool sharded;                       /* only elements first .. first + rows * cols - 1 of param are updated, by */
     int64_t first;
     const float *piece; /* [cols] borrowed */
+    float *values;      /* the same; NULL: those of param */
 } slot;
 
 struct mt_optim {
@@ -164,7 +165,7 @@ mt_tensor *mt_optim_flat(mt_optim *optim)
     return optim->flat;
 }
 
-void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, const float *grad)
+void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, float *values, const float *grad)
 {
     MT_CHECK(index >= 0 && index < optim->slots, "optim: there is no parameter %" PRId64, index);
     MT_CHECK(optim->kind != MT_ADAFACTOR && !mt_optim_scaler(optim),
@@ -176,6 +177,7 @@ void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, co
     s->first = from;
     s->rows = 1, s->cols = to - from;
     s->piece = grad;
+    s->values = values;
     for (int i = 0; i < MT_UPDATE_STATES; i++) {
         bool has = s->state[i] != NULL;
         mt_release(s->state[i]);
@@ -266,7 +268,7 @@ static mt_update next_update(const mt_optim *optim, slot *s, mt_hyper *hyper)
     hyper->lr *= s->lr_scale;
     hyper->weight_decay = s->weight_decay;
     s->step += is_due(s);
-    mt_update u = { .param = mt_f32(s->param) + s->first,
+    mt_update u = { .param = s->values ? s->values : mt_f32(s->param) + s->first,
                     .grad = s->sharded  ? s->piece
                             : is_due(s) ? gradient(s)
                                         : NULL,

@@ -45,8 +45,9 @@ mt_tensor *mt_optim_flat(mt_optim *optim);
 
 /* mt_optim_shard -- from now on this optimizer has and updates only elements from .. to - 1 of parameter `index`, in
  * order of addition (dist/zero.h): its state is that of these elements, all zeros, and their gradient is grad
- * [to - from], borrowed, whatever param->grad is. from = to: it only counts steps.   Aborts: Adafactor; a scaler. */
-void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, const float *grad);
+ * [to - from], borrowed, whatever param->grad is. values [to - from], borrowed: what is updated; NULL: these elements
+ * of the parameter itself. from = to: it only counts steps.   Aborts: Adafactor; a scaler. */
+void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, float *values, const float *grad);
 
 /* mt_optim_zero_grad -- release every gradient (param->grad becomes NULL); the next backward starts new sums. */
 void mt_optim_zero_grad(mt_optim *optim);

@@ -10,6 +10,7 @@ for dtype in f32 bf16; do
     run two --ranks 2 && near two
     run four --ranks 4 --zero 1 --bucket 8kB --workers 1 && near four
     run three --ranks 3 --zero 2 --recompute block && near three
+    run whole --ranks 4 --zero 3 --bucket 8kB --recompute selective && near whole
 done
 
 # Two ranks: a sum of two has one order, so that all strategies give the same bits where clipping changes nothing.
@@ -17,6 +18,8 @@ flags=("${common[@]}" --eval-every 25 --save-every 20 --keep 0 --clip 1e9)
 run plain --ranks 2
 run zero1 --ranks 2 --zero 1 && diff -r "$dir"/{plain,zero1}/step-50 >"$dir/log" && ok || bad "other bits with --zero 1"
 run zero2 --ranks 2 --zero 2 --bucket 1kB && diff -r "$dir"/{plain,zero2}/step-50 >"$dir/log" && ok || bad "other bits with --zero 2"
+run zero3 --ranks 2 --zero 3 --bucket 1kB && diff -r "$dir"/{plain,zero3}/step-50 >"$dir/log" && ok || bad "other bits with --zero 3"
+run zero3 --ranks 2 --zero 3 --resume 20 --bucket 20kB --recompute block --async-save && diff -r "$dir"/{plain,zero3}/step-50 >"$dir/log" && ok || bad "other bits after resuming with --zero 3"
 run zero2 --ranks 2 --zero 2 --resume 20 && diff -r "$dir"/{plain,zero2}/step-50 >"$dir/log" && ok || bad "other bits after resuming"
 run alone && diff <(tr ',' '\n' <"$dir/alone/step-20/manifest.json" | grep -oE '^ *"[^"]*"') <(tr ',' '\n' <"$dir/plain/step-20/manifest.json" | grep -oE '^ *"[^"]*"') >"$dir/log" && ok || bad "another list of values"
 cmp <(ls -l "$dir/alone/step-20" | awk '{ print $5, $9 }' | grep safetensors) <(ls -l "$dir/zero1/step-20" | awk '{ print $5, $9 }' | grep safetensors) && ok || bad "other files"
@@ -24,7 +27,7 @@ cmp <(ls -l "$dir/alone/step-20" | awk '{ print $5, $9 }' | grep safetensors) <(
 # A checkpoint is that of one rank: 4 ranks, then 2, then 3, then one.
 flags=("${common[@]}" --eval-every 10 --save-every 10)
 one_rank
-run all --ranks 4 --zero 2 --save-every 20 --keep 0 && rm -r "$dir/all/step-40" "$dir"/all/step-50
+run all --ranks 4 --zero 3 --save-every 20 --keep 0 && rm -r "$dir/all/step-40" "$dir"/all/step-50
 run all --ranks 2 --zero 1 --save-every 15 --keep 0 --resume 20 && rm -r "$dir"/all/step-{45,50}
 run all --ranks 3 --save-every 20 --keep 0 --resume 30 && said "Continuing from $dir/all/step-30" && rm -r "$dir"/all/step-50
 run all --resume 40 && near all
@@ -46,6 +49,7 @@ refused '--ranks 5: a micro-batch of 12 cannot be divided equally: use a --batch
 refused '--ranks 24: a micro-batch of 12 cannot be divided' --ranks 24
 refused 'ranks.*from 1 to 1024' --ranks 0
 refused '--compress goes with --zero 0 only' --ranks 2 --compress 1bit --zero 1
+refused '--ema averages whole parameters: use --zero 2' --ranks 2 --zero 3 --ema 0.9
 refused 'there is no compression "gzip": use none, 1bit or topk' --ranks 2 --compress gzip
 refused 'adafactor, and the loss scale of f16, need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching

@@ -154,9 +154,10 @@ mt_status mt_gpt2_run_resume(run *r)
     }
     mt_recipe_path(old, &r->opt.recipe, "run.ckpt");
     lists_of(r, &model, &rest);
+    status = mt_team_whole(r->team);
     if (!r->team && !mt_saving_any(r->opt.recipe.out) && access(old, F_OK) == 0)
         status = load_old(r, old);
-    else if (mt_team_first(r->team))
+    else if (status == MT_OK && mt_team_first(r->team))
         status = mt_saving_load(&r->opt.saving, r->opt.recipe.out, &model, &rest);
     if (status == MT_OK && r->team)
         status = r->team->share(r->team, &model, &rest);

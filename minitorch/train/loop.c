@@ -67,7 +67,9 @@ static mt_status evaluate(mt_loop *l)
         say_skipped(l);
     l->since.seconds = mt_now() - l->since_begin;
     mt_ema_swap(l->ema);
-    mt_status status = l->evaluate(l->user, &l->since);
+    mt_status status = mt_team_whole(l->team);
+    if (status == MT_OK)
+        status = l->evaluate(l->user, &l->since);
     mt_ema_swap(l->ema);
     l->since = (mt_stretch){ 0 };
     return status;

@@ -74,7 +74,7 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     mt_state params = mt_module_params(model);
     mt_status status;
     p->optim = optim;
-    mt_tensor *flat = c->zero == 2 ? NULL : mt_optim_flat(optim);
+    mt_tensor *flat = c->zero >= 2 ? NULL : mt_optim_flat(optim);
     p->flat = flat ? mt_f32(flat) : NULL;
     if (c->zero) {
         status = mt_zero_new(&p->zero, p->comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
@@ -187,15 +187,22 @@ static mt_state tail(const parallel *p, const mt_state *rest)
     return last;
 }
 
+static mt_status whole(mt_team *team)
+{
+    parallel *p = (parallel *)team;
+    return p->zero ? mt_zero_whole(p->zero) : MT_OK;
+}
+
 static mt_status gather(mt_team *team, const mt_state *rest)
 {
     parallel *p = (parallel *)team;
-    mt_state whole = { 0 };
-    if (!p->zero)
-        return MT_OK;
+    mt_state all = { 0 };
+    mt_status status = whole(team);
+    if (!p->zero || status != MT_OK)
+        return status;
     if (rest)
-        whole = tail(p, rest);
-    return mt_zero_gather(p->zero, rest ? &whole : NULL);
+        all = tail(p, rest);
+    return mt_zero_gather(p->zero, rest ? &all : NULL);
 }
 
 static mt_status broadcast(mt_comm *comm, const mt_state *state)
@@ -221,8 +228,9 @@ static mt_status share(mt_team *team, const mt_state *model, const mt_state *res
     if (status == MT_OK)
         status = broadcast(p->comm, rest);
     if (status == MT_OK && p->zero) {
-        mt_state whole = tail(p, rest);
-        mt_zero_take(p->zero, &whole, 0, 1);
+        mt_state all = tail(p, rest);
+        mt_zero_take(p->zero, &all, 0, 1);
+        mt_zero_changed(p->zero);
     }
     return status;
 }
@@ -241,7 +249,7 @@ static void leave(mt_team *team)
 mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
     parallel p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave, comm->rank,
-                             comm->size },
+                             comm->size, .whole = whole },
                    .comm = comm,
                    .config = config,
                    .told = zeros(comm->size, sizeof(told)) };

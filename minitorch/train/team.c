@@ -54,8 +54,8 @@ const mt_option mt_team_options[] = {
       "Ranks among which the matrices of each layer are divided (default 1)" },
     { "pp-schedule", 0, "NAME", MT_PARSED(mt_team_config, schedule, schedule),
       "Of the stages: 1f1b (default), gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2)" },
-    { "zero", 0, "STAGE", MT_I64(mt_team_config, zero, 0, 2),
-      "Each rank has a part of the optimizer's state (1), and of the gradients (2), only (default 0)" },
+    { "zero", 0, "STAGE", MT_I64(mt_team_config, zero, 0, 3),
+      "Each rank has a part of the optimizer's state (1), the gradients (2) and the parameters (3) only (default 0)" },
     { "compress", 0, "HOW", MT_PARSED(mt_team_config, compress, compression),
       "Gradients between ranks: none (default); 1bit, a bit an element; topk, the largest hundredth" },
     { "bucket", 0, "SIZE", MT_PARSED(mt_team_config, bucket_bytes, bytes),
@@ -123,6 +123,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
         return mt_fail(MT_ERR_ARGUMENT,
                        "--%s %d: a micro-batch of %d cannot be divided equally: use a --batch that is a multiple of %d",
                        c->dp == c->ranks ? "ranks" : "dp", (int)c->dp, (int)batch, (int)c->dp);
+    if (c->zero == 3 && recipe->ema > 0)
+        return refuse(c, "--ema averages whole parameters: use --zero 2");
     if (c->zero && (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16))
         return refuse(c, "adafactor, and the loss scale of f16, need whole gradients: use --zero 0");
     return MT_OK;

@@ -54,7 +54,7 @@ struct mt_team {
 
     /* list -- not collective: append what mt_optim_state of a run alone would; a rank that has a part of the state only
      * appends zeros. gather -- before rank 0 saves: its list ends with `list`, and gets the state of all ranks; NULL on
-     * other ranks. share -- after rank 0 has loaded: its values, for every rank; rest ends with `list`. */
+     * other ranks. share -- after `whole`, and rank 0 has loaded: its values, for every rank; rest ends with `list`. */
     void (*list)(mt_team *team, mt_state *rest);
     mt_status (*gather)(mt_team *team, const mt_state *rest);
     mt_status (*share)(mt_team *team, const mt_state *model, const mt_state *rest);
@@ -75,6 +75,10 @@ struct mt_team {
      * run alone, on rank 0, else empty. Saving, whole gets the values that the ranks have; else they get those of
      * whole, each its part. */
     mt_status (*move)(mt_team *team, const mt_state own[2], const mt_state whole[2], bool saving);
+
+    /* whole -- until the next step every rank has all parameters, and may read them without the others; after gather
+     * it may, too. NULL: it always may. */
+    mt_status (*whole)(mt_team *team);
 };
 
 /* mt_team_mesh -- ranks, dp, pp and tp that are 0: pp and tp become 1, dp what ranks leaves, ranks the product.
@@ -98,6 +102,11 @@ mt_batch_source mt_team_share(const mt_team *team, mt_batch_source source);
 
 /* mt_team_state -- `list` of a team, or mt_optim_state. */
 void mt_team_state(const mt_team *team, mt_state *rest, mt_optim *optim);
+
+static inline mt_status mt_team_whole(mt_team *team)
+{
+    return team && team->whole ? team->whole(team) : MT_OK;
+}
 
 static inline int mt_team_size(const mt_team *team)
 {

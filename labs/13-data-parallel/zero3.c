@@ -1,0 +1,182 @@
+/* zero3.c -- parameters are gathered when they are read, and freed soon after; see dist/zero3.h. */
+#include "dist/zero3.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "autograd/tape.h"
+#include "core/scope.h"
+#include "dist/zero.h"
+#include "ops/autocast.h"
+
+typedef struct bucket {
+    mt_zero3 *owner;
+    mt_storage *memory; /* of its parameters, [size * length] floats; memory->data is NULL: it is closed */
+    int64_t begin, end; /* elements of this rank's part, counted from the bucket's first */
+    int64_t length;     /* of the longest part */
+    float *part;        /* [end - begin] what this rank keeps */
+    int64_t last_read;  /* when: larger is later, 0 never */
+    mt_tensor *const *first, *const *last; /* its parameters */
+} bucket;
+
+struct mt_zero3 {
+    mt_comm *comm;
+    bucket *bucket; /* [buckets] */
+    int64_t buckets;
+    int64_t reads;   /* so far */
+    bool whole;      /* nothing is closed */
+    mt_tensor *kept; /* the memory of all parts */
+    mt_status status;
+};
+
+static bool is_open(const bucket *b)
+{
+    return b->memory->data != NULL;
+}
+
+static void close_bucket(bucket *b)
+{
+    mt_free(b->memory->data, b->memory->bytes, MT_CPU);
+    b->memory->data = NULL;
+    for (mt_tensor *const *param = b->first; param < b->last; param++)
+        mt_autocast_keep(*param, NULL);
+}
+
+static void open_memory(bucket *b)
+{
+    mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
+    b->memory->data = mt_alloc(b->memory->bytes, MT_CPU);
+    mt_alloc_for(before);
+    memset(b->memory->data, 0, (size_t)b->memory->bytes);
+}
+
+static void open_bucket(bucket *b)
+{
+    mt_zero3 *z = b->owner;
+    open_memory(b);
+    float *all = b->memory->data; /* [size, length] */
+    if (z->status != MT_OK)
+        return;
+    /* TODO 13.19: All parts of the bucket, from all ranks.
+     * Hint: parts have b->length elements, but for the last ones, which may be shorter or empty. What this rank gives
+     * may lie at its place in `all` already. A failure is kept in z->status. */
+    MT_TODO("13.19"); /* delete this line when yours stands here */
+}
+
+void mt_zero3_read(mt_storage *memory)
+{
+    bucket *b = memory->user;
+    mt_zero3 *z = b->owner;
+    b->last_read = ++z->reads;
+    if (z->whole)
+        return;
+    /* TODO 13.20: Close what is not among the two buckets that were read last, then open this one.
+     * Hint: b->last_read is the largest of all now. An open bucket with two others read after it is not needed by the
+     * op that runs now, which reads two parameters at most. Close first: so three are never open. */
+    MT_TODO("13.20"); /* delete this line when yours stands here */
+}
+
+void mt_zero3_close(mt_zero3 *z)
+{
+    z->whole = false;
+    for (bucket *b = z->bucket; b < z->bucket + z->buckets; b++)
+        if (is_open(b))
+            close_bucket(b);
+}
+
+mt_status mt_zero3_whole(mt_zero3 *z)
+{
+    z->whole = true;
+    for (bucket *b = z->bucket; b < z->bucket + z->buckets; b++)
+        if (!is_open(b))
+            open_bucket(b);
+    return mt_zero3_status(z);
+}
+
+void mt_zero3_keep(mt_zero3 *z)
+{
+    for (bucket *b = z->bucket; b < z->bucket + z->buckets; b++)
+        if (is_open(b))
+            memcpy(b->part, (float *)b->memory->data + b->begin, (size_t)(b->end - b->begin) * sizeof(float));
+    mt_zero3_close(z);
+}
+
+mt_status mt_zero3_status(const mt_zero3 *z)
+{
+    return z->status == MT_OK ? MT_OK : mt_fail(z->status, "a parameter could not be gathered from all ranks");
+}
+
+float *mt_zero3_part(const mt_zero3 *z, int64_t index)
+{
+    return z->bucket[index].part;
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+/* The memory of the parameters becomes a part of the bucket's, which is open. */
+static void move_params(bucket *b, const int64_t *place, int64_t begin)
+{
+    open_memory(b);
+    for (mt_tensor *const *at = b->first; at < b->last; at++) {
+        mt_tensor *param = *at;
+        int64_t offset = place[at - b->first] - begin;
+        memcpy((float *)b->memory->data + offset, mt_f32(param), (size_t)mt_numel(param) * sizeof(float));
+        mt_storage_release(param->storage);
+        param->storage = mt_storage_retain(b->memory);
+        param->view.offset = offset;
+        mt_written(param);
+    }
+}
+
+mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param, const int64_t *place)
+{
+    int64_t all = 0, at = 0;
+    mt_zero3 *z = malloc(sizeof *z);
+    MT_CHECK(z, "out of memory");
+    *z = (mt_zero3){ .comm = comm, .buckets = mt_ddp_buckets(ddp) };
+    z->bucket = calloc((size_t)z->buckets + 1, sizeof *z->bucket);
+    MT_CHECK(z->bucket, "out of memory");
+    for (int64_t i = 0; i < z->buckets; i++) {
+        const mt_bucket *of = mt_ddp_bucket(ddp, i);
+        bucket *b = &z->bucket[i];
+        *b = (bucket){ .owner = z, .first = param + of->first, .last = param + of->last };
+        mt_zero_part(&b->begin, &b->end, of, 0, comm->size);
+        b->length = b->end - b->begin;
+        mt_zero_part(&b->begin, &b->end, of, comm->rank, comm->size);
+        b->begin -= of->begin, b->end -= of->begin;
+        all += b->end - b->begin;
+        b->memory = calloc(1, sizeof *b->memory);
+        MT_CHECK(b->memory, "out of memory");
+        *b->memory = (mt_storage){ .bytes = b->length * comm->size * (int64_t)sizeof(float),
+                                   .device = MT_CPU,
+                                   .refs = 1,
+                                   .use = mt_zero3_read,
+                                   .user = b };
+    }
+    mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
+    mt_scope_begin();
+    z->kept = mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, MT_CPU));
+    mt_scope_end();
+    mt_alloc_for(before);
+    for (int64_t i = 0; i < z->buckets; i++) {
+        bucket *b = &z->bucket[i];
+        b->part = mt_f32(z->kept) + at;
+        at += b->end - b->begin;
+        move_params(b, place + mt_ddp_bucket(ddp, i)->first, mt_ddp_bucket(ddp, i)->begin);
+        mt_zero3_keep(z);
+    }
+    return z;
+}
+
+void mt_zero3_free(mt_zero3 *z)
+{
+    if (!z)
+        return;
+    for (bucket *b = z->bucket; b < z->bucket + z->buckets; b++) {
+        b->memory->use = NULL;
+        mt_storage_release(b->memory);
+    }
+    mt_release(z->kept);
+    free(z->bucket);
+    free(z);
+}
