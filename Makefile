@@ -71,7 +71,7 @@ GRADER_LIBS  := -lcjson -lseccomp -larchive
 # Programs whose ranks may be processes (dist/mpi.h): where Open MPI is installed, they are linked with it and with the engine's
 # object, which stands before the archive; that one only says what to install. No worker is.
 MPI          := $(shell echo '\#include <mpi.h>' | mpicc -E - >/dev/null 2>&1 && echo yes)
-MPI_PROGRAMS := $(addprefix $(B)/bin/,check_mpi train_gpt2 bench_mpi)
+MPI_PROGRAMS := $(addprefix $(B)/bin/,check_mpi check_nccl train_gpt2 bench_mpi)
 
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 

@@ -147,8 +147,8 @@ static void divide(mt_ddp *ddp, const mt_state *params)
     int64_t *begin = zeros(ddp->slots, sizeof *begin);
     for (int64_t i = 0; i < ddp->slots; i++) {
         mt_tensor *param = params->item[i].tensor;
-        MT_CHECK(param && param->dtype == MT_F32 && param->storage->device == MT_CPU, "ddp: %s is no f32 on the CPU",
-                 params->item[i].name);
+        MT_CHECK(param && param->dtype == MT_F32 && (ddp->config.send || param->storage->device == MT_CPU),
+                 "ddp: %s is no f32 on the CPU", params->item[i].name);
         begin[i + 1] = begin[i] + mt_ceil_div(mt_numel(param), unit) * unit;
         ddp->slot[i] = (slot){ .ddp = ddp, .param = param };
     }

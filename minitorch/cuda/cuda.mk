@@ -18,7 +18,7 @@ CUDA_FOUND := $(if $(filter nvcc,$(CUDA)),$(NVCC),$(if $(filter emu,$(CUDA)),emu
 
 # ---- what there is ----------------------------------------------------------------------------------------------
 # Only programs that use the device are linked with it; in the others mt_device_open fails.
-CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/gpu_check tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
+CUDA_PROGRAMS := bin/train_mnist bin/train_gpt2 bin/check_nccl bin/gpu_check tests/test_parity tests/test_16bit_cuda tests/test_cuda tests/test_gpt2_cuda tests/test_matmul_cuda
 CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/core/*.h \
                  minitorch/ops/*.h minitorch/optim/*.h)
 C_            := $(REF)/cuda-$(CUDA)
@@ -28,6 +28,13 @@ PLAIN_TABLE   := $(if $(filter 11,$(if $(filter 06,$(MINE)),$(MINE),11)),,minito
 CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(if $(PLAIN_TABLE),$(REF)/plain/table.o) \
                  $(call obj,$(filter-out $(PLAIN_TABLE),$(wildcard minitorch/cuda/*.c))) \
                  $(call unit_obj,.cu,$(C_))
+# Programs whose ranks may have a GPU each (dist/nccl.h): as with MPI, the engine's objects stand before the archive. With nvcc
+# they are linked where NCCL is installed.
+NCCL_HEADER   := $(if $(NVCC),$(firstword $(wildcard $(dir $(NVCC))../include/nccl.h /usr/include/nccl.h)))
+NCCL_CU       := $(wildcard minitorch/dist/*.cu)
+NCCL_OBJ      := $(if $(or $(filter emu,$(CUDA)),$(and $(filter nvcc,$(CUDA)),$(NCCL_HEADER))),$(NCCL_CU:%.cu=$(C_)/%.o))
+$(C_)/minitorch/dist/%.o build/nvcc/minitorch/dist/%.o: $(wildcard minitorch/dist/*.h minitorch/dist/*.cuh minitorch/prof/*.h)
+NCCL_BIN      := $(addprefix $(B)/bin/,train_gpt2 check_nccl)
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.
 GPU_CHECK_OBJ := $(call obj,$(wildcard $(addsuffix /*.c,$(addprefix minitorch/,autograd core ops optim prof testing))))
@@ -77,6 +84,8 @@ $(CUDA_BIN): $(B)/cuda-choice
 ifneq ($(CUDA),off)
 $(CUDA_BIN): $(CUDA_OBJ) $(CUDA_TOOLS)
 $(CUDA_BIN): LDLIBS := $(CUDA_LIBS) $(LDLIBS)
+$(NCCL_BIN): $(NCCL_OBJ)
+$(NCCL_BIN): LDLIBS += $(if $(NCCL_OBJ),$(if $(filter nvcc,$(CUDA)),-lnccl))
 endif
 
 # Tests with the given kernels traced: every access is checked. Students' units are not traced here, the grader does
@@ -89,6 +98,10 @@ $(REF)/cuda-traced/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 $(B)/tests-traced/%: $(REF)/obj/minitorch/tests/%.o $(CUDA_GIVEN:%.cu=$(REF)/cuda-traced/%.o) \
     $(filter-out $(C_)/minitorch/cuda/%,$(CUDA_OBJ)) $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(CUDA_LIBS) -lcriterion $(CKPT_LIBS))
+# The engine nccl traced: a stream that does not wait for another is reported.
+$(B)/tests-traced/check_nccl: $(REF)/obj/minitorch/bench/check_nccl.o $(NCCL_CU:%.cu=$(REF)/cuda-traced/%.o) $(CUDA_OBJ) \
+    $(if $(MPI),$(REF)/mpi/dist/mpi.o) $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
+	$(call link,$(CUDA_LIBS) $(if $(MPI),$(shell mpicc --showme:link)) $(CKPT_LIBS))
 endif
 
 $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
@@ -99,16 +112,24 @@ $(B)/bin/gpu_check: $(REF)/obj/minitorch/bench/gpu_check.o $(B)/libgpu.a
 gpu-check:
 	@minitorch/bench/gpu_check.sh
 
-# nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning. Needs no GPU.
-CUDA_ALL     := $(wildcard minitorch/cuda/*.cu solutions/*/*.cu)
+# nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning; and with NCCL and MPI, a program
+# of all of them links with the libraries and says that there is no GPU (or finds one). Needs no GPU.
+CUDA_ALL     := $(wildcard minitorch/cuda/*.cu solutions/*/*.cu) $(if $(NCCL_HEADER),$(NCCL_CU))
 CHECK_ARCH   := 75 90
 .PHONY: nvcc-check
 ifeq ($(NVCC),)
 nvcc-check:
 	@echo "nvcc-check: skipped, there is no nvcc"
 else
-nvcc-check: $(CUDA_ALL:%.cu=build/nvcc/%.o)
+nvcc-check: $(CUDA_ALL:%.cu=build/nvcc/%.o) $(if $(and $(NCCL_HEADER),$(MPI)),build/nvcc/check_nccl)
 	@echo "nvcc-check: $(words $^) passed, 0 failed"
+build/nvcc/check_nccl: $(CUDA_ALL:%.cu=build/nvcc/%.o) $(REF)/obj/minitorch/bench/check_nccl.o \
+    $(call obj,$(wildcard minitorch/cuda/*.c)) $(REF)/mpi/dist/mpi.o $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
+	@echo "  LINK $@"
+	@$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) -L$(dir $(NVCC))../lib64 -lnccl -lcublas -lcudart -lstdc++ \
+	    $(LDLIBS) $(shell mpicc --showme:link) $(CKPT_LIBS) -o $@.new
+	@LD_LIBRARY_PATH=$(dir $(NVCC))../lib64 $@.new >$@.said 2>&1 || grep -q 'there is no cuda device here' $@.said || { cat $@.said; exit 1; }
+	@mv $@.new $@
 endif
 # One run for all architectures: they share the compilation of host code, a third of the work.
 build/nvcc/%.o: %.cu $(CUDA_HEADERS)

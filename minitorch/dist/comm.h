@@ -82,7 +82,7 @@ struct mt_request {
 };
 
 /* Whether this thread works for another one, which may compute meanwhile: its waiting is not in profiles. */
-extern _Thread_local bool mt_comm_behind;
+extern __thread bool mt_comm_behind;
 
 /* mt_comm_self -- a communicator of one rank. Free it like any other. */
 mt_comm *mt_comm_self(void);

@@ -55,7 +55,7 @@ refused 'adafactor, and the loss scale of f16, need whole gradients: use --zero 
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching
 refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smoke
 refused 'with batch 12, not 24; --resume needs the flags' --ranks 2 -o "$dir/all" --resume --steps 50 --batch 24
-if [[ $("$bin/train_gpt2" --device cuda --ranks 2 --plan 2>&1) == *'no cuda device'* ]]; then :; else refused 'need NCCL, which is not there yet' --ranks 2 --device cuda; fi
+refused '--engine nccl connects ranks with a GPU each' --ranks 2 --device cuda --engine threads
 
 stopped --ranks 3
 finish train_ranks

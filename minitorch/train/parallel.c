@@ -7,6 +7,8 @@
 #include "autograd/tape.h"
 #include "dist/compress.h"
 #include "dist/zero.h"
+#include "ops/kernels.h"
+#include "ops/tables.h"
 #include "prof/span.h"
 #include "train/accumulate.h"
 
@@ -23,7 +25,8 @@ typedef struct parallel {
     mt_optim *optim; /* borrowed */
     mt_ddp *ddp;     /* of these two one is NULL */
     mt_zero *zero;
-    float *flat;        /* the gradients; compressed: */
+    float *flat;        /* the gradients */
+    mt_request **sent;  /* [buckets] on their way between GPUs; NULL on the CPU, where ddp.c has them. Compressed: */
     float *error;       /* [as long as flat] what was not sent yet */
     float **part_error; /* [buckets] of the second phase of 1bit */
     int64_t parts;
@@ -65,6 +68,29 @@ static void make_errors(parallel *p, int64_t elements)
     }
 }
 
+/* ---- gradients in a GPU's memory ------------------------------------------------------------------------- */
+
+/* A complete bucket: what ddp.c does with one in the CPU's memory. */
+static mt_status send_on_device(void *user, int64_t bucket, float share)
+{
+    parallel *p = user;
+    const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
+    float *grads = p->flat + b->begin;
+    mt_kernels(MT_CUDA)->scale_fwd(grads, grads, share, b->end - b->begin);
+    return mt_all_reduce(p->comm, grads, b->end - b->begin, MT_F32, MT_SUM, &p->sent[bucket]);
+}
+
+static mt_status wait_for_sent(parallel *p)
+{
+    mt_status status = MT_OK;
+    for (int64_t b = 0; p->sent && b < mt_ddp_buckets(p->ddp); b++) {
+        mt_status ended = mt_wait(p->sent[b]);
+        status = status == MT_OK ? ended : status;
+        p->sent[b] = NULL;
+    }
+    return status;
+}
+
 /* ---- a step ---------------------------------------------------------------------------------------------- */
 
 static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
@@ -79,8 +105,11 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     if (c->zero) {
         status = mt_zero_new(&p->zero, p->comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
     } else {
+        bool on_device = flat && flat->storage->device != MT_CPU;
         mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
+        config.send = on_device ? send_on_device : config.send;
         status = mt_ddp_new(&p->ddp, p->comm, &params, &config);
+        p->sent = on_device ? zeros(mt_ddp_buckets(p->ddp), sizeof *p->sent) : NULL;
         if (c->compress != MT_PLAIN && flat)
             make_errors(p, mt_numel(flat));
     }
@@ -103,7 +132,8 @@ static mt_status update(parallel *p, double clip)
 {
     if (p->zero)
         return mt_zero_step(p->zero, clip > 0 ? clip : INFINITY, NULL);
-    mt_status status = mt_ddp_finish(p->ddp);
+    mt_status status = mt_ddp_finish(p->ddp), sent = wait_for_sent(p);
+    status = status == MT_OK ? sent : status;
     if (status == MT_OK && (clip == 0 || isfinite(mt_optim_clip_grad_norm(p->optim, clip))))
         mt_optim_step(p->optim);
     return status;
@@ -258,6 +288,7 @@ mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_r
         free(p.part_error[b]);
     free(p.part_error);
     free(p.error);
+    free(p.sent);
     free(p.told);
     return status;
 }

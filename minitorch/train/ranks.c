@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dist/mpi.h"
+#include "dist/nccl.h"
 #include "train/parallel.h"
 
 typedef struct program {
@@ -40,6 +41,11 @@ static mt_status threads(program *p)
 
 /* ---- processes ----------------------------------------------------------------------------------------- */
 
+static bool of_processes(const mt_team_config *c)
+{
+    return c->engine && (strcmp(c->engine, "mpi") == 0 || strcmp(c->engine, "nccl") == 0);
+}
+
 /* Ranks that mpirun has started, or will: the program then begins again in each. Only rank 0 prints. */
 static mt_status prepare(mt_team_config *c)
 {
@@ -50,7 +56,7 @@ static mt_status prepare(mt_team_config *c)
     }
     if (mt_team_mesh(c) != MT_OK)
         return MT_ERR_ARGUMENT;
-    if (!c->engine || strcmp(c->engine, "mpi") != 0)
+    if (!of_processes(c))
         return launched > 1 ? mt_fail(MT_ERR_ARGUMENT, "mpirun started %d processes: use --engine mpi", launched)
                             : MT_OK;
     if (launched == 0)
@@ -72,8 +78,12 @@ static mt_status processes(program *p)
         return status;
     int neighbours = local ? atoi(local) : comm->size, rank = comm->rank;
     p->threads = mt_max(1, omp_get_max_threads() / mt_max(1, neighbours));
-    status = on_thread(comm, p);
-    mt_comm_free(comm);
+    if (strcmp(p->config->engine, "nccl") == 0)
+        status = mt_comm_nccl(&comm, comm, p->config->deadline);
+    if (status == MT_OK)
+        status = on_thread(comm, p);
+    if (status == MT_OK || status == MT_ERR_STOPPED) /* else mpirun ends the others: freeing might wait for them */
+        mt_comm_free(comm);
     return status == MT_OK ? MT_OK : mt_fail(status, "rank %d: %s", rank, mt_last_error());
 }
 
@@ -82,7 +92,7 @@ static mt_status processes(program *p)
 static const struct {
     const char *name;
     mt_status (*run)(program *program);
-} engines[] = { { "threads", threads }, { "mpi", processes } };
+} engines[] = { { "threads", threads }, { "mpi", processes }, { "nccl", processes } };
 
 static mt_status run(const mt_team_config *config, mt_team_rank *rank, void *user)
 {

@@ -61,7 +61,9 @@ const mt_option mt_team_options[] = {
     { "bucket", 0, "SIZE", MT_PARSED(mt_team_config, bucket_bytes, bytes),
       "Gradients that are sent together, while backward goes on (default 1MiB)" },
     { "engine", 0, "NAME", MT_TEXT(mt_team_config, engine),
-      "What connects the ranks: threads (default); mpi, processes that mpirun starts" },
+      "What connects the ranks: threads (default); mpi, processes that mpirun starts; nccl, such with a GPU each "
+      "(default "
+      "with --device cuda)" },
     { "deadline", 0, "SECONDS", MT_F64(mt_team_config, deadline, 1e-3, 1e9),
       "A rank that does not take part for so long ends the run (default 600)" },
     { 0 },
@@ -102,6 +104,8 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
 
 mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batch)
 {
+    if (recipe->device != MT_CPU && !c->engine)
+        c->engine = "nccl";
     if ((mt_team_start ? mt_team_start->prepare : mt_team_mesh)(c) != MT_OK)
         return MT_ERR_ARGUMENT;
     c->schedule.chunks = mt_max(1, c->schedule.chunks);
@@ -115,8 +119,10 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
         return MT_ERR_ARGUMENT;
     if (c->ranks <= 1)
         return MT_OK;
-    if (recipe->device != MT_CPU)
-        return refuse(c, "ranks with a GPU each need NCCL, which is not there yet: use --device cpu, or one rank");
+    if ((recipe->device != MT_CPU) != (strcmp(c->engine, "nccl") == 0))
+        return refuse(c, "--engine nccl connects ranks with a GPU each: it goes with --device cuda, and that with it");
+    if (recipe->device != MT_CPU && (c->zero || c->compress != MT_PLAIN))
+        return refuse(c, "ZeRO and compression work in the CPU's memory: use --zero 0 and --compress none with a GPU");
     if (recipe->caching)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
     if (batch % c->dp)
