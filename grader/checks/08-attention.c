@@ -93,12 +93,13 @@ void mg_08_send_shape(mg_run *run, const mg_attention *a)
 
 const char *mg_08_function(bool tiled, bool packed, bool bf16, bool cuda, bool backward)
 {
-    static const char *const names[5][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
+    static const char *const names[6][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
                                              { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" },
                                              { "mt_attention_packed_fwd_cpu", "mt_attention_packed_bwd_cpu" },
                                              { "mt_attention_bf16_fwd_cpu", NULL },
-                                             { "mt_attention_fwd_cuda", "mt_attention_bwd_cuda" } };
-    return names[cuda ? 4 : tiled + packed + bf16][backward];
+                                             { "mt_attention_fwd_cuda", "mt_attention_bwd_cuda" },
+                                             { "mt_attention_bf16_fwd_cuda", NULL } };
+    return names[cuda ? 4 + bf16 : tiled + packed + bf16][backward];
 }
 
 static mt_shape saved_shape(const mg_attention *a, bool tiled)

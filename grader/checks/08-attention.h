@@ -29,7 +29,7 @@ typedef struct attention_case {
     bool cuda;     /* on the device, with the arguments of `tiled` */
     bool tiled;    /* lab 11's kernels: saved [B,H,T] has the log-sum-exp; else lab 08's: the probabilities [B,H,T,T] */
     bool packed;   /* of lab 11's the packed ones, which are tiled too */
-    bool bf16;     /* of lab 11's the one with qkv of 16 bits, which is packed too; forward only */
+    bool bf16;     /* of lab 11's the one with qkv of 16 bits, which is packed too on the CPU; forward only */
     bool backward; /* of rows that have both (lab 11) */
 } attention_case;
 

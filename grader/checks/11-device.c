@@ -5,9 +5,9 @@
 /* 256 tokens, 2 heads of 64 columns: 4 blocks of 64 queries a head. False: the run has its verdict. */
 static const mg_attention size = { .B = 1, .T = 256, .H = 2, .C = 128 };
 
-static bool attention(mg_run *run, bool backward)
+static bool attention(mg_run *run, bool backward, bool bf16)
 {
-    static const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .cuda = true };
+    const attention_case call = { .scores = MG_SCORES_ANY, .tiled = true, .cuda = true, .bf16 = bf16 };
     mg_answer answer[2] = { 0 };
     if (backward)
         answer[0] = mg_08_describe_backward(run, &call, size);
@@ -19,18 +19,19 @@ static bool attention(mg_run *run, bool backward)
 void mg_11_attention_count(mg_run *run, const void *one_case)
 {
     const fusion_count *c = one_case;
-    if (!attention(run, c->backward))
+    if (!attention(run, c->backward, c->bf16))
         return;
     int64_t launches = mg_device_counts(run)->launches;
     if (launches != c->launches)
         mg_fail(run, "%lld launches: one attention is %d", (long long)launches, c->launches);
     /* Forward reads qkv and writes out and lse; backward reads qkv, out, dout and lse, reads and writes dqkv. */
-    mg_device_credit(run, c->count, 4.0 * (double)(size.T * (size.C * (c->backward ? 11 : 4) + size.H)));
+    double numbers = c->backward ? 11 : c->bf16 ? 2.5 : 4; /* of 4 bytes, for each of out */
+    mg_device_credit(run, c->count, 4.0 * (double)size.T * ((double)size.C * numbers + (double)size.H));
 }
 
 void mg_11_attention_compiled(mg_run *run, const void *one_case)
 {
     const fusion_fact *c = one_case;
-    if (attention(run, c->backward))
+    if (attention(run, c->backward, c->bf16))
         mg_compiled_fact(run, c->file, c->fact);
 }

@@ -130,17 +130,17 @@ static const attention_case device_nan_cases[] = {
 static const fusion_count device_forward_counts[] = {
     { { 4, "traffic",
         "a tile of keys and values serves all queries of a block, and no query needs tiles after its own" },
-      MG_TRAFFIC, 1, false },
+      MG_TRAFFIC, 1, .backward = false },
     { { 2, "bank conflicts",
         "lanes along a row of values and along the row of weights; one address for all is no conflict" },
-      MG_CONFLICTS, 1, false },
+      MG_CONFLICTS, 1, .backward = false },
     { { 2, "wavefronts",
         "no tile after the block's last query; none after a warp's last query in its products" },
-      MG_WAVEFRONTS, 1, false },
+      MG_WAVEFRONTS, 1, .backward = false },
 };
 static const fusion_fact device_forward_facts[] = {
     { { 1, "registers", "`#pragma unroll` before loops over r and part: an array with a variable index is in memory" },
-      "flash_forward.cu", MG_LOCAL_MEMORY, false },
+      "flash_forward.cu", MG_LOCAL_MEMORY, .backward = false },
 };
 static const attention_case device_backward_cases[] = {
     { { 3, "dq", "p * (dp - delta), times scale like the scores; a query adds what all tiles of keys give" },
@@ -163,14 +163,15 @@ static const attention_case device_backward_cases[] = {
 };
 static const fusion_count device_backward_counts[] = {
     { { 4, "traffic", "one tile of keys and values, or of queries and dout, serves all rows of a block" },
-      MG_TRAFFIC, 2, true },
-    { { 2, "bank conflicts", "lanes along a row of a tile and along a row of p and ds" }, MG_CONFLICTS, 2, true },
+      MG_TRAFFIC, 2, .backward = true },
+    { { 2, "bank conflicts", "lanes along a row of a tile and along a row of p and ds" }, MG_CONFLICTS, 2,
+      .backward = true },
     { { 2, "wavefronts", "no tile of keys after the block's last query, and none of queries before its first key" },
-      MG_WAVEFRONTS, 2, true },
+      MG_WAVEFRONTS, 2, .backward = true },
 };
 static const fusion_fact device_backward_facts[] = {
     { { 1, "registers", "`#pragma unroll` before loops over r and part: an array with a variable index is in memory" },
-      "flash_backward.cu", MG_LOCAL_MEMORY, true },
+      "flash_backward.cu", MG_LOCAL_MEMORY, .backward = true },
 };
 #undef DEVICE
 #undef TOKENS
@@ -329,6 +330,11 @@ static const mg_group groups[] = {
     MG_GROUP("11.12", "packed attention backward", mg_08_attention_backward, mg_11_packed_backward),
     MG_GROUP("11.12", "packed attention backward", mg_11_threads, mg_11_packed_backward_threads),
     MG_GROUP("11.12", "packed attention backward", mg_08_attention_race, mg_11_packed_backward_race),
+    MG_GROUP("11.13", "attention on tensor cores", mg_08_attention, mg_11_tensor),
+    MG_GROUP("11.13", "attention on tensor cores", mg_11_huge, mg_11_tensor_huge),
+    MG_GROUP("11.13", "attention on tensor cores", mg_11_nan, mg_11_tensor_nan),
+    MG_GROUP("11.13", "attention on tensor cores", mg_11_attention_count, mg_11_tensor_counts),
+    MG_GROUP("11.13", "attention on tensor cores", mg_11_attention_compiled, mg_11_tensor_facts),
     MG_GROUP("11.14", "attention in bf16", mg_08_attention, mg_11_bf16),
     MG_GROUP("11.14", "attention in bf16", mg_11_threads, mg_11_bf16_threads),
     MG_GROUP("11.14", "attention in bf16", mg_11_huge, mg_11_bf16_huge),

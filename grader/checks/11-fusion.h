@@ -117,7 +117,7 @@ typedef struct fusion_count {
     mg_case head;
     mg_count count;
     int launches; /* that the call may make */
-    bool backward;
+    bool backward, bf16;
 } fusion_count;
 
 void mg_11_attention_count(mg_run *run, const void *one_case); /* a fusion_count */
@@ -127,9 +127,14 @@ typedef struct fusion_fact {
     mg_case head;
     const char *file;
     mg_fact fact;
-    bool backward;
+    bool backward, bf16;
 } fusion_fact;
 
 void mg_11_attention_compiled(mg_run *run, const void *one_case); /* a fusion_fact */
+
+/* Of 11-packed.c: attention on tensor cores. */
+extern const attention_case mg_11_tensor[9], mg_11_tensor_huge[1], mg_11_tensor_nan[1];
+extern const fusion_count mg_11_tensor_counts[3];
+extern const fusion_fact mg_11_tensor_facts[2];
 
 #endif

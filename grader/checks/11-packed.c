@@ -1,5 +1,5 @@
-/* 11-packed.c -- the rows of lab 11's attention in whole vectors: packed (11.11, 11.12) and in bf16 (11.14). How they
- * run: 08-attention.c, 11-attention.c. */
+/* 11-packed.c -- the rows of lab 11's attention in whole vectors: packed (11.11, 11.12) and in bf16 (11.14),
+ * and on tensor cores (11.13). How they run: 08-attention.c, 11-attention.c, 11-device.c. */
 #include "checks/11-fusion.h"
 
 // clang-format off
@@ -107,4 +107,48 @@ const fusion_traffic mg_11_bf16_traffic[1] = {
 const attention_race mg_11_bf16_race[1] = {
     { { 4, "speed", "sums[MR][2] in registers: `objdump -d` shows vdpbf16ps without stores" },
       .T = 512, .bar = "11.14 speed", .tiled = true, .packed = true, .bf16 = true },
+};
+
+/* ---- 11.13 attention on tensor cores */
+#define TENSOR(count, size) \
+    .tiled = true, .bf16 = true, .cuda = true, .tokens = MG_TOKENS_##count, .scores = MG_SCORES_##size
+const attention_case mg_11_tensor[9] = {
+    { { 3, "random texts", "scores are the sum over all columns of the head, 16 at a time; keys are col_major" },
+      TENSOR(SHORT, ANY), JUDGE(OUT) },
+    { { 2, "first queries", "query + r sees keys 0 .. query + r - first of a tile: the others have score -INFINITY" },
+      TENSOR(FEW, ANY), JUDGE(OUT) },
+    { { 1, "one token", "softmax of one score is 1: out is the value, lse the score" },
+      TENSOR(ONE, ANY), JUDGE(BOTH) },
+    { { 3, "tiles of keys", "load the fragment of sums, add four products, store it: the next tile adds to it" },
+      TENSOR(LONG, ANY), JUDGE(OUT) },
+    { { 2, "large scores", "scores are f32 and scaled in f32: subtract the largest before the exponential" },
+      TENSOR(SHORT, LARGE), JUDGE(OUT) },
+    { { 2, "growing scores", "with a larger maximum the row of s.sum shrinks by e^(before - max), in all columns" },
+      TENSOR(LONG, SLOWLY), JUDGE(OUT) },
+    { { 1, "shrinking scores", "the maximum is that of all keys so far, not of the last tile" },
+      TENSOR(LONG, SHRINKING), JUDGE(OUT) },
+    { { 2, "log-sum-exp", "only what is stored for the product is rounded: scores, weights and their sum are f32" },
+      TENSOR(LONG, SLOWLY), JUDGE(LSE) },
+    { { 1, "no tokens", "with T = 0 or B = 0 nothing may be launched" }, TENSOR(NONE, ANY), JUDGE(BOTH) },
+};
+const attention_case mg_11_tensor_huge[1] = {
+    { { 1, "huge scores", "weights are 1 and 0 here, exact in bf16: what is off is a sum that is not f32" },
+      TENSOR(SHORT, ANY) },
+};
+const attention_case mg_11_tensor_nan[1] = {
+    { { 1, "a NaN", "hidden keys get the score -INFINITY whatever theirs was: e^NaN is NaN" }, TENSOR(SHORT, ANY) },
+};
+const fusion_count mg_11_tensor_counts[3] = {
+    { { 3, "traffic", "a tile of keys and values serves 64 queries; none after the block's last query" },
+      MG_TRAFFIC, 1, .bf16 = true },
+    { { 1, "bank conflicts", "lanes read neighbours; rows are PAD elements longer than what is used of them" },
+      MG_CONFLICTS, 1, .bf16 = true },
+    { { 2, "wavefronts", "a fragment of queries serves four of keys, four of weights serve all columns" },
+      MG_WAVEFRONTS, 1, .bf16 = true },
+};
+const fusion_fact mg_11_tensor_facts[2] = {
+    { { 2, "tensor cores", "multiply fragments by nvcuda::wmma::mma_sync" }, "flash_tensor.cu", MG_TENSOR_CORES,
+      .bf16 = true },
+    { { 1, "registers", "`#pragma unroll` before loops over r and n: an array with a variable index is in memory" },
+      "flash_tensor.cu", MG_LOCAL_MEMORY, .bf16 = true },
 };

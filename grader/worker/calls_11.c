@@ -33,6 +33,11 @@ static void bf16_fwd(const mg_value *v) /* as attention_fwd, but qkv is bf16 */
     mt_attention_bf16_fwd_cpu(F(0), F(1), v[2].ptr, N(3), N(4), N(5), N(6));
 }
 
+static void bf16_fwd_cuda(const mg_value *v) /* as bf16_fwd */
+{
+    mt_attention_bf16_fwd_cuda(F(0), F(1), v[2].ptr, N(3), N(4), N(5), N(6));
+}
+
 static void attention_fwd_cuda(const mg_value *v) /* as attention_fwd */
 {
     mt_attention_fwd_cuda(F(0), F(1), F(2), N(3), N(4), N(5), N(6));
@@ -115,6 +120,7 @@ const mg_function mg_calls_11[] = {
     { "mt_attention_packed_fwd_cpu", packed_fwd },
     { "mt_attention_packed_bwd_cpu", packed_bwd },
     { "mt_attention_bf16_fwd_cpu", bf16_fwd },
+    { "mt_attention_bf16_fwd_cuda", bf16_fwd_cuda },
     { "mt_attention_fwd_cuda", attention_fwd_cuda },
     { "mt_attention_bwd_cuda", attention_bwd_cuda },
     { "mt_adamw_multi_update_cuda", adamw_multi },

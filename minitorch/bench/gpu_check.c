@@ -193,12 +193,7 @@ static void run_add_row(const bench *b)
 
 RUN(to_bf16, mt_convert_cuda(b->x[0], MT_BF16, b->x[1], MT_F32, b->n))
 RUN(from_bf16, mt_convert_cuda(b->x[0], MT_F32, b->x[1], MT_BF16, b->n))
-
-static void run_unscale(const bench *b)
-{
-    const mt_grad_array gradients = { b->x[1], b->n };
-    mt_unscale_grads_cuda(&gradients, 1, 2, INFINITY);
-}
+RUN(unscale, mt_unscale_grads_cuda(&(mt_grad_array){ b->x[1], b->n }, 1, 2, INFINITY))
 
 static void run_adamw(const bench *b)
 {
@@ -218,6 +213,7 @@ static int64_t texts(const bench *b)
     return b->n / (b->side * 3 * WIDTH);
 }
 RUN(attention, mt_attention_fwd_cuda(b->x[0], b->x[2], b->x[1], texts(b), b->side, WIDTH, HEADS))
+RUN(attention_bf16, mt_attention_bf16_fwd_cuda(b->x[0], b->x[2], (void *)b->x[1], texts(b), b->side, WIDTH, HEADS))
 RUN(attention_back, mt_attention_bwd_cuda(b->x[0], b->x[3], b->x[1], b->x[3], b->x[2], texts(b), b->side, WIDTH, HEADS))
 
 /* Bytes that the formula moves for each element. */
@@ -315,6 +311,7 @@ static void time_attention(report *r, bench *b, int64_t tokens)
     b->side = tokens;
     double flops = 2.0 * (double)(texts(b) * tokens * (tokens + 1) * WIDTH);
     double forward = row(r, b, "attention", run_attention, flops, "GFLOP/s", 0, "itself");
+    row(r, b, "attention in bf16", run_attention_bf16, flops, "GFLOP/s", forward, "f32");
     row(r, b, "attention backward", run_attention_back, 2.5 * flops, "GFLOP/s", forward, "forward");
 }
 

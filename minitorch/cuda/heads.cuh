@@ -37,15 +37,14 @@ static __device__ __forceinline__ mt_head_part mt_head_part_of(int rows, int64_t
              1 / sqrtf((float)(C / H)) };
 }
 
-/* Rows first .. first+N-1 of an array whose rows begin `step` apart, by all threads of the block; 0 for rows from T on
- * and columns from D on. The lanes of a warp read neighbours. */
-template <int COLS, int N, int WIDTH>
-static __device__ void mt_head_load(float (&to)[N][WIDTH], const float *from, int64_t step, int64_t first, int64_t T,
-                                    int D)
+/* Rows first .. first+N-1 of an array whose rows begin `step` apart, by all threads of the block; 0 for rows from
+ * `rows` on and columns from D on. The lanes of a warp read neighbours. */
+template <int COLS, class T, int N, int WIDTH>
+static __device__ void mt_head_load(T (&to)[N][WIDTH], const T *from, int64_t step, int64_t first, int64_t rows, int D)
 {
     for (int row = threadIdx.y; row < N; row += MT_HEAD_WARPS)
         for (int c = threadIdx.x; c < COLS; c += MT_WARP)
-            to[row][c] = first + row < T && c < D ? from[(first + row) * step + c] : 0;
+            to[row][c] = first + row < rows && c < D ? from[(first + row) * step + c] : T(0.0f);
 }
 
 static __device__ __forceinline__ float4 mt_four(const float *x)

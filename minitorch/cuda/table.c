@@ -26,6 +26,8 @@ int64_t mt_attention_saved_cuda(int64_t B, int64_t T, int64_t H)
 static const mt_gpt2_table gpt2 = { .attention_saved = mt_attention_saved_cuda,
                                     .attention_fwd = mt_attention_fwd_cuda,
                                     .attention_bwd = mt_attention_bwd_cuda,
+                                    .attention_bf16_pays = mt_attention_bf16_pays_cuda,
+                                    .attention_bf16_fwd = mt_attention_bf16_fwd_cuda,
                                     MT_GPT2_KERNELS(MT_KERNEL_CUDA) };
 
 void mt_residual_norm_bwd_cuda(float *dx, float *dpart, float *dgamma, float *dbeta, const float *dsum,

@@ -157,10 +157,11 @@ static const mt_op attention_op = { "attention", MT_OP_MATMUL, attention_backwar
 
 const char *mt_attention_name(mt_device device, mt_dtype dtype, int64_t C, int64_t heads)
 {
+    const mt_gpt2_table *kernels = mt_gpt2_kernels(device);
+    if (dtype == MT_BF16 && kernels->attention_bf16_pays && kernels->attention_bf16_pays(C, heads))
+        return "bf16";
     if (device != MT_CPU) /* the device's own */
         return "tiled";
-    if (dtype == MT_BF16 && bf16_pays(C, heads))
-        return "bf16";
     return !FUSED ? "plain" : C > heads * 128 ? "tiled" : "packed";
 }
 

@@ -175,6 +175,15 @@ mt_attention_saved_fn mt_attention_saved_cuda;
  * Lab 11.6 */
 mt_attention_fwd_fn mt_attention_fwd_cuda;
 
+/* mt_attention_bf16_fwd_cuda -- as mt_attention_bf16_fwd_cpu, on tensor cores (sm_80 and later); saved as
+ * mt_attention_fwd_cuda's.
+ * Moves: T (T + 64) D / 16 B a head for keys and values, 2 B for each number of q, and 4 for each of out.
+ * Lab 11.13 */
+mt_attention_bf16_fwd_fn mt_attention_bf16_fwd_cuda;
+
+/* mt_attention_bf16_pays_cuda -- does the device in use have tensor cores for bf16? */
+mt_attention_bf16_pays_fn mt_attention_bf16_pays_cuda;
+
 /* mt_attention_bwd_cuda -- as mt_attention_tiled_bwd_cpu, in two launches; the second half of saved is overwritten.
  * Sums have a fixed order.
  * Moves: with R = 32 rows a block (16 in heads of more than 64 columns, 8 of more than 96) 16 T (T + R) D / 2R B a head

@@ -6,6 +6,7 @@
 #include "nn/module.h"
 #include "ops/autocast.h"
 #include "ops/kernels_16bit.h"
+#include "ops/kernels_gpt2.h"
 #include "ops/ops.h"
 #include "optim/rules.h"
 #include "testing/compare.h"
@@ -163,4 +164,29 @@ Test(precision, a_parameter_that_moved_is_converted_anew, .init = open_device)
         cr_assert_float_eq(mt_f32(out[0])[i], mt_f32(out[1])[i], 5 * 16 * 0x1p-23);
     mt_scope_end();
     mt_module_free(layer);
+}
+
+/* Weights near the middle of two bf16 may be rounded to either, which is 2^-8 of them; values are below 8. */
+Test(precision, attention_on_tensor_cores_is_that_of_the_cpu, .init = open_device)
+{
+    static const int64_t sizes[][2] = {
+        { 1, 8 }, { 33, 31 }, { 70, 64 }, { 130, 128 }
+    }; /* tokens, columns of a head */
+    enum { B = 2, H = 3 };
+    for (int k = 0; k < MT_COUNT(sizes); k++) {
+        int64_t T = sizes[k][0], C = H * sizes[k][1];
+        mt_scope_begin();
+        mt_tensor *x = mt_normal(MT_SHAPE(B, T, 3 * C), 0, 1, &rng),
+                  *want = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU);
+        mt_tensor *lse = mt_empty(MT_SHAPE(B, H, T), MT_F32, MT_CPU), *there = mt_to_device(x, MT_CUDA);
+        mt_attention_bf16_fwd_cpu(mt_f32(want), mt_f32(lse), mt_data(mt_autocast_operand(x, MT_BF16)), B, T, C, H);
+        mt_autocast_begin(MT_BF16);
+        mt_tensor *got = mt_to_device(mt_attention(there, H), MT_CPU);
+        mt_autocast_end();
+        double most = 0;
+        for (int64_t i = 0; i < B * T * C; i++)
+            most = fmax(most, fabs((double)mt_f32(got)[i] - (double)mt_f32(want)[i]));
+        cr_expect(most <= 8 * 0x1p-8, "%d tokens: off by %g", (int)T, most);
+        mt_scope_end();
+    }
 }
