@@ -52,7 +52,7 @@ void mt_bias_gelu_bwd_cpu(float *dx, float *dbias, const float *dout, const floa
                           int64_t C)
 {
     int64_t threads = N * C >= THREADS_FROM ? omp_get_max_threads() : 1;
-    int64_t share = mt_min((C + threads * VECTORS - 1) / (threads * VECTORS) * VECTORS, COLUMNS);
+    int64_t share = mt_min(mt_max(1, mt_ceil_div(C, threads * VECTORS)) * VECTORS, COLUMNS);
 #pragma omp parallel for if (threads > 1)
     for (int64_t begin = 0; begin < C; begin += share)
         columns_backward(dx ? dx + begin : NULL, dbias ? dbias + begin : NULL, dout + begin, x + begin, bias + begin, N,
