@@ -28,6 +28,9 @@ ok "and the rest runs" says "3 passed, 1 failed"
 ok "a status is a failure" try 1 'beside | one | echo "2 passed, 0 failed"; exit 3'
 ok "what it said last" grep -q '  one: 2 passed, 0 failed' out
 ok "no sum, no success" try 1 'alone | one | echo oh; false'
+ok "fails beside others" try 0 "beside | once | [ -e $root/once ] || { touch $root/once; echo '1 passed, 2 failed'; exit 1; }; echo '3 passed, 0 failed'"
+ok "which is said" says "once: 2 failed: it runs again at the end"
+ok "and counted once" grep -qx "3 passed, 0 failed" out
 LIMIT=0.2 ok "too long" try 1 'alone | one | sleep 20'
 ok "why" says "one: failed: it was ended, status 124"
 
