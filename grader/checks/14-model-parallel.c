@@ -29,7 +29,7 @@ static const tensor_case products_cases[] = {
 };
 static const tensor_case shard_cases[] = {
     { { 1, "columns", "each row of the whole has one part for each rank" }, TENSOR_COLUMNS },
-    { { 1, "rows", "one row, of which a rank has neighbouring elements" }, TENSOR_ROWS },
+    { { 1, "rows", "one row: a rank has a contiguous range of its elements" }, TENSOR_ROWS },
     { { 1, "queries, keys and values", "each of the three groups is divided, not all columns as one" }, TENSOR_HEADS },
     { { 1, "heads that do not divide", "MT_ERR_ARGUMENT, out unchanged, unless unit * size divides width" },
       TENSOR_REFUSED },

@@ -33,7 +33,7 @@ build=$(realpath -m "${1:-build/release}")
 
 # ---- hosts ---------------------------------------------------------------------------------------------------------
 
-# on HOST COMMAND...: in its network, with its name, and a /dev/shm of its own. A signal ends this script meanwhile, too.
+# on HOST COMMAND...: in its network, with its name, and a /dev/shm of its own. A signal that comes while COMMAND runs ends this script at once.
 on() {
     run ip netns exec "$1" unshare -u -m sh -c 'hostname "$1" && mount -t tmpfs none /dev/shm && shift && exec "$@"' on "$@" &
     wait $!

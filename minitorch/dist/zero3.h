@@ -3,10 +3,9 @@
  *
  * The parameters of a bucket (dist/ddp.h) become views of one array. A rank keeps its part of each bucket
  * (mt_zero_part). When forward or backward reads a parameter whose bucket is closed, the bucket is opened: all ranks
- * gather it. At most the two buckets that were read last are open; as long as an op reads no
- * more than two parameters at once, what it reads stays. A step gathers every bucket for forward and again for
- * backward, less what is still open when backward begins, and reduces its gradients: 3 (N - 1) / N of the parameters'
- * bytes a rank.
+ * gather it. At most the two buckets that were read last are open: an op may read two parameters at once, not more. A
+ * step gathers every bucket for forward and again for backward, except those that are still open when backward begins,
+ * and reduces the gradients: at most 3 (N - 1) / N of the parameters' bytes a rank.
  *
  * All ranks must read the same parameters in the same order, and use the same ones, since each opening is a collective
  * between those of the gradients: after mt_zero3_whole one rank may read alone. Reading cannot return a failure: the

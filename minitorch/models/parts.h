@@ -37,9 +37,9 @@ mt_status mt_gpt2_parts_status(const mt_gpt2_parts *parts);
  * Lent. */
 mt_tensor *mt_gpt2_parts_tied(const mt_gpt2_parts *parts);
 
-/* mt_gpt2_parts_copy -- of f32 values that are like a parameter (it, its gradient, a moment; name: the parameter's, or
- * one that goes on with '/'), between all of them, `whole` [n], and the part that rank `tensor` of a stage has: from
- * whole, or to it. Returns the elements of that part; part NULL: only that.
+/* mt_gpt2_parts_copy -- copies f32 values that belong to a parameter (itself, its gradient, a moment) between all of
+ * them, `whole` [n], and the part of rank `tensor` of a stage: to whole, or from it. name: the parameter's, or that
+ * followed by '/' and more. Returns the elements of that part; part NULL: only that.
  * mt_gpt2_parts_divides -- whether the ranks of a stage have different values of it. */
 int64_t mt_gpt2_parts_copy(const mt_gpt2_parts *parts, const char *name, float *whole, int64_t n, float *part,
                            int tensor, bool to_whole);

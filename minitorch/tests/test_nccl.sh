@@ -61,7 +61,7 @@ fault count 'rank 1(, | calls )ncclAllReduce of 7 f32, sum \(call 4\)'
 fault kind 'rank 1(, | calls )ncclBroadcast of 8 f32 from 0 \(call 4\)'
 fault size 'rank 1(, | calls )ncclSend of 28 u8 to 0 \(call 4\)'
 
-# Training: one device's losses, up to the order of the sums; how the bound is found says test_train_ranks.sh.
+# Training: one device's losses, up to the order of the sums; ranks.bash explains the bound.
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
 flags=(--device cuda --data "$dir/text" --layers 1 --heads 2 --width 16 --block 8 --batch 4 --warmup 2 --eval-batches 2 --steps 6 -q)
 run() { timeout -k 5 100 "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }

@@ -79,8 +79,8 @@ mt_status mt_gpt2_run_sample(run *r)
     return status;
 }
 
-/* A checkpoint of a model that is divided among ranks, saved or loaded: by rank 0, for which the whole model is made
- * meanwhile, as that of a run alone. */
+/* Saves or loads the checkpoint of a model that is divided among ranks. Rank 0 does it, with a whole model that exists
+ * for this time only: so the files are those of a run on one rank. */
 static mt_status move(run *r, bool saving)
 {
     mt_state own[2], all[2] = { 0 };
