@@ -121,13 +121,6 @@ mt_status mt_ddp_finish(mt_ddp *ddp)
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count + 1, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 /* Whether the gradients are views of one array, in order, at begin[0 .. slots - 1]. */
 static void check_flat(const mt_ddp *ddp, const mt_state *params, const int64_t *begin)
 {
@@ -144,7 +137,7 @@ static void check_flat(const mt_ddp *ddp, const mt_state *params, const int64_t 
 static void divide(mt_ddp *ddp, const mt_state *params)
 {
     const int64_t unit = MT_ALIGNMENT / sizeof(float);
-    int64_t *begin = zeros(ddp->slots, sizeof *begin);
+    int64_t *begin = mt_calloc(ddp->slots, sizeof *begin);
     for (int64_t i = 0; i < ddp->slots; i++) {
         mt_tensor *param = params->item[i].tensor;
         MT_CHECK(param && param->dtype == MT_F32 && (ddp->config.send || param->storage->device == MT_CPU),
@@ -168,14 +161,14 @@ mt_status mt_ddp_new(mt_ddp **out, mt_comm *comm, const mt_state *params, const 
 {
     int64_t n = params->count;
     mt_status status = MT_OK;
-    mt_ddp *ddp = *out = zeros(1, sizeof *ddp);
+    mt_ddp *ddp = *out = mt_calloc(1, sizeof *ddp);
     *ddp = (mt_ddp){ .comm = comm,
                      .config = *config,
-                     .slot = zeros(n, sizeof(slot)),
+                     .slot = mt_calloc(n, sizeof(slot)),
                      .slots = n,
-                     .bucket = zeros(n, sizeof(mt_bucket)),
-                     .incomplete = zeros(n, sizeof(int64_t)),
-                     .request = zeros(n, sizeof(mt_request *)) };
+                     .bucket = mt_calloc(n, sizeof(mt_bucket)),
+                     .incomplete = mt_calloc(n, sizeof(int64_t)),
+                     .request = mt_calloc(n, sizeof(mt_request *)) };
     divide(ddp, params);
     for (slot *s = ddp->slot; s < ddp->slot + n; s++) {
         mt_grad_ready_on(s->param, on_ready, s);

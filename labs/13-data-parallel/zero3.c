@@ -134,8 +134,7 @@ mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param
     mt_zero3 *z = malloc(sizeof *z);
     MT_CHECK(z, "out of memory");
     *z = (mt_zero3){ .comm = comm, .buckets = mt_ddp_buckets(ddp) };
-    z->bucket = calloc((size_t)z->buckets + 1, sizeof *z->bucket);
-    MT_CHECK(z->bucket, "out of memory");
+    z->bucket = mt_calloc(z->buckets + 1, sizeof *z->bucket);
     for (int64_t i = 0; i < z->buckets; i++) {
         const mt_bucket *of = mt_ddp_bucket(ddp, i);
         bucket *b = &z->bucket[i];
@@ -145,8 +144,7 @@ mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param
         mt_zero_part(&b->begin, &b->end, of, comm->rank, comm->size);
         b->begin -= of->begin, b->end -= of->begin;
         all += b->end - b->begin;
-        b->memory = calloc(1, sizeof *b->memory);
-        MT_CHECK(b->memory, "out of memory");
+        b->memory = mt_calloc(1, sizeof *b->memory);
         *b->memory = (mt_storage){ .bytes = b->length * comm->size * (int64_t)sizeof(float),
                                    .device = MT_CPU,
                                    .refs = 1,

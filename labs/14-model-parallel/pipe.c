@@ -195,22 +195,15 @@ mt_status mt_pipe_step(mt_pipe *p, double *loss)
 
 /* ---- life ------------------------------------------------------------------------------------------ */
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 mt_status mt_pipe_new(mt_pipe **out, mt_comm *comm, const mt_pipe_config *config)
 {
     if (comm->size == 1 && config->chunks > 1)
         return mt_fail(MT_ERR_ARGUMENT, "pipeline: one rank has one chunk, and not %d", config->chunks);
     int64_t slots = (int64_t)mt_max(config->micro, 1) * mt_max(config->chunks, 1);
-    mt_pipe *p = zeros(1, sizeof *p);
+    mt_pipe *p = mt_calloc(1, sizeof *p);
     *p = (mt_pipe){ .config = *config, .stage = comm->rank, .stages = comm->size, .actions = (int)(2 * slots) };
-    p->action = zeros(2 * slots, sizeof *p->action);
-    p->slot = zeros(slots, sizeof *p->slot);
+    p->action = mt_calloc(2 * slots, sizeof *p->action);
+    p->slot = mt_calloc(slots, sizeof *p->slot);
     mt_status status = mt_pipe_schedule(p->action, config->kind, p->stage, p->stages, config->micro, config->chunks);
     if (status == MT_OK)
         status = mt_comm_split(&p->comm, comm, 0, comm->rank);

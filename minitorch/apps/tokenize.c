@@ -153,8 +153,7 @@ static void cut_files(run *r, const mt_file_map *files)
     int64_t room = 0;
     for (int64_t i = 0; i < r->opt->count; i++)
         room += files[i].size / CHUNK + 1;
-    r->chunks = calloc((size_t)room, sizeof *r->chunks);
-    MT_CHECK(r->chunks, "out of memory");
+    r->chunks = mt_calloc(room, sizeof *r->chunks);
     for (int64_t i = 0; i < r->opt->count; i++) {
         const mt_file_map *f = &files[i];
         int64_t begin = 0;
@@ -291,8 +290,7 @@ int main(int argc, char **argv)
     mt_words words = mt_cli_parse_words(argc, argv, "Text files to a token file.", flags, &o, "FILE...", INT32_MAX);
     o.files = words.item;
     o.count = words.count;
-    mt_file_map *files = calloc((size_t)o.count + 1, sizeof *files);
-    MT_CHECK(files, "out of memory");
+    mt_file_map *files = mt_calloc(o.count + 1, sizeof *files);
     mt_cli_catch_stop();
     mt_status status = check(&o);
     if (status == MT_OK)

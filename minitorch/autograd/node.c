@@ -48,8 +48,7 @@ static void result_dies(mt_node *node)
 
 mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count)
 {
-    mt_node *node = calloc(1, sizeof *node + (size_t)edge_count * sizeof(mt_edge));
-    MT_CHECK(node, "out of memory");
+    mt_node *node = mt_calloc(1, sizeof *node + (size_t)edge_count * sizeof(mt_edge));
     mt_tensor_on_release(result_dies);
     mt_finite_watch(op->name, result);
     node->op = op;

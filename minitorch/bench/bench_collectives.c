@@ -86,8 +86,7 @@ typedef struct job {
 static mt_status run_rank(mt_comm *comm, void *user)
 {
     job *j = user;
-    float *data = calloc((size_t)j->n + 1, sizeof *data);
-    MT_CHECK(data, "out of memory");
+    float *data = mt_calloc(j->n + 1, sizeof *data);
     mt_status status = j->reduce(comm, data, j->n, MT_F32, MT_SUM);
     j->sent[comm->rank] = mt_comm_traffic(comm);
     free(data);

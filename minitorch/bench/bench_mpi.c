@@ -84,8 +84,7 @@ static double half_round(mt_comm *comm, char *data, int64_t bytes)
 static void measure(mt_comm *comm)
 {
     enum { LONG = 4 << 20 };
-    char *data = calloc(1, LONG);
-    MT_CHECK(data, "out of memory");
+    char *data = mt_calloc(1, LONG);
     mt_network network = { .latency = half_round(comm, data, 1) };
     network.byte_time = fmax(0, half_round(comm, data, LONG) - network.latency) / LONG;
     must(mt_broadcast(comm, &network, sizeof network, MT_U8, 0, NULL));

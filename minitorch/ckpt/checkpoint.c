@@ -76,8 +76,7 @@ mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *mode
 {
     mt_shards a = mt_shards_of(model, MODEL, shard_bytes), b = mt_shards_of(rest, REST, shard_bytes);
     int64_t files = a.count + 1 + b.count + 1;
-    mt_part *parts = calloc((size_t)files + 1, sizeof *parts);
-    MT_CHECK(parts, "out of memory");
+    mt_part *parts = mt_calloc(files + 1, sizeof *parts);
     mt_manifest manifest = { .step = step, .file = parts, .files = files };
     add_texts(&manifest.values, model);
     add_texts(&manifest.values, rest);

@@ -106,8 +106,7 @@ static mt_status fill(mt_manifest *m, const cJSON *json, const char *path)
                            item->string);
         mt_state_setting(&m->values, item->string, "%s", item->valuestring);
     }
-    m->file = calloc((size_t)cJSON_GetArraySize(files) + 1, sizeof *m->file);
-    MT_CHECK(m->file, "out of memory");
+    m->file = mt_calloc(cJSON_GetArraySize(files) + 1, sizeof *m->file);
     cJSON_ArrayForEach(item, files)
     {
         mt_part file;

@@ -145,8 +145,7 @@ static mt_status check(mt_safetensors *f)
 
 mt_status mt_safetensors_open(mt_safetensors **out, const char *path)
 {
-    mt_safetensors *f = calloc(1, sizeof *f);
-    MT_CHECK(f, "out of memory");
+    mt_safetensors *f = mt_calloc(1, sizeof *f);
     mt_status status = mt_file_map_open(&f->file, path);
     if (status == MT_OK)
         status = check(f);

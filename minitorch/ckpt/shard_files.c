@@ -14,11 +14,9 @@
 mt_shards mt_shards_of(const mt_state *state, const char *stem, int64_t limit)
 {
     mt_shards s = { .stem = stem, .state = state };
-    s.begin = calloc((size_t)state->count + 2, sizeof *s.begin);
-    MT_CHECK(s.begin, "out of memory");
+    s.begin = mt_calloc(state->count + 2, sizeof *s.begin);
     s.count = mt_shards_plan(s.begin, state, limit);
-    s.part = calloc((size_t)s.count, sizeof *s.part);
-    MT_CHECK(s.part, "out of memory");
+    s.part = mt_calloc(s.count, sizeof *s.part);
     for (int64_t i = 0; i < s.count; i++)
         s.part[i] = (mt_state){ state->item + s.begin[i], s.begin[i + 1] - s.begin[i] };
     return s;

@@ -43,6 +43,14 @@ const char *mt_last_error(void)
     return last_error;
 }
 
+void *mt_calloc(int64_t count, size_t size)
+{
+    MT_CHECK(count >= 0, "%lld elements", (long long)count);
+    void *memory = calloc((size_t)mt_max(count, 1), size);
+    MT_CHECK(memory, "out of memory: %lld elements of %zu bytes", (long long)count, size);
+    return memory;
+}
+
 void mt_warn(const char *fmt, ...)
 {
     const char *level = getenv("MT_LOG");

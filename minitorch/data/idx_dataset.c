@@ -92,8 +92,7 @@ static mt_status open_files(idx_dataset *set, const char *images, const char *la
 mt_status mt_idx_dataset_open(mt_dataset **out, const char *images, const char *labels, mt_pixel_norm norm)
 {
     MT_CHECK(norm.stddev >= 0, "pixels cannot be divided by a deviation of %g", norm.stddev);
-    idx_dataset *set = calloc(1, sizeof *set);
-    MT_CHECK(set, "out of memory");
+    idx_dataset *set = mt_calloc(1, sizeof *set);
     set->norm = norm;
     mt_status status = open_files(set, images, labels);
     if (status == MT_OK)

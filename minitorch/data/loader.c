@@ -154,8 +154,7 @@ mt_loader_config mt_loader_config_default(const mt_dataset *set)
 
 static void *zeroed(int64_t count, size_t size)
 {
-    void *p = calloc((size_t)count, size);
-    MT_CHECK(p, "out of memory");
+    void *p = mt_calloc(count, size);
     return p;
 }
 

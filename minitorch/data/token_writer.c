@@ -28,8 +28,7 @@ static bool write_header(mt_token_writer *w)
 mt_status mt_token_writer_open(mt_token_writer **out, const char *path, int64_t size)
 {
     MT_CHECK(size == 2 || size == 4, "tokens of %" PRId64 " bytes", size);
-    mt_token_writer *w = calloc(1, sizeof *w);
-    MT_CHECK(w, "out of memory");
+    mt_token_writer *w = mt_calloc(1, sizeof *w);
     w->size = size;
     mt_status status = mt_file_writer_open(&w->file, path);
     if (status != MT_OK) {

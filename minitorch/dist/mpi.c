@@ -158,8 +158,7 @@ static mt_status wait_for_parts(message *m, MPI_Status *statuses)
 static mt_status wait_for_message(mt_request *request)
 {
     message *m = (message *)request;
-    MPI_Status *statuses = calloc((size_t)m->parts, sizeof *statuses);
-    MT_CHECK(statuses, "out of memory");
+    MPI_Status *statuses = mt_calloc(m->parts, sizeof *statuses);
     mt_status status = wait_for_parts(m, statuses);
     if (status != MT_OK) {
         world.failed = true;
@@ -227,8 +226,7 @@ static const mt_comm_engine mpi_engine = {
 
 static member *new_member(int rank, int size, int tag, int *numbers)
 {
-    member *m = calloc(1, sizeof *m);
-    MT_CHECK(m, "out of memory");
+    member *m = mt_calloc(1, sizeof *m);
     m->base = (mt_comm){ .rank = rank, .size = size, .engine = &mpi_engine, .network = world.wires.network };
     m->tag = tag;
     m->base.numbers = m->numbers = numbers;
@@ -247,8 +245,7 @@ static mt_comm *with_channel(int rank, int size, int tag, int *numbers)
 
 static int *new_numbers(int size)
 {
-    int *numbers = calloc((size_t)size, sizeof *numbers);
-    MT_CHECK(numbers, "out of memory");
+    int *numbers = mt_calloc(size, sizeof *numbers);
     return numbers;
 }
 
@@ -291,8 +288,7 @@ static int by_color(const void *left, const void *right)
 static mt_status mpi_split(mt_comm **out, mt_comm *comm, int color, int key)
 {
     const wish mine = { color, key, comm->rank, ((member *)comm)->numbers[comm->rank], world.next_tag };
-    wish *wishes = calloc((size_t)comm->size, sizeof *wishes);
-    MT_CHECK(wishes, "out of memory");
+    wish *wishes = mt_calloc(comm->size, sizeof *wishes);
     mt_status status = mt_all_gather(comm, wishes, &mine, sizeof mine, MT_U8, NULL);
     if (status == MT_OK) {
         int *numbers = new_numbers(comm->size), size = 0, rank = 0, tag = 0;

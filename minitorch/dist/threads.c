@@ -238,22 +238,15 @@ static const mt_comm_engine threads_engine = {
     .free = threads_free,
 };
 
-static void *zeros(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 /* A group of the ranks with these numbers, in this order. */
 static group *new_group(world *w, const int *numbers, int size)
 {
-    group *g = zeros(1, sizeof *g);
-    *g = (group){ .world = w, .size = size, .members = zeros((size_t)size, sizeof(member *)) };
-    g->numbers = zeros((size_t)size, sizeof *g->numbers);
+    group *g = mt_calloc(1, sizeof *g);
+    *g = (group){ .world = w, .size = size, .members = mt_calloc(size, sizeof(member *)) };
+    g->numbers = mt_calloc(size, sizeof *g->numbers);
     memcpy(g->numbers, numbers, (size_t)size * sizeof *numbers);
     for (int rank = 0; rank < size; rank++) {
-        member *m = g->members[rank] = zeros(1, sizeof *m);
+        member *m = g->members[rank] = mt_calloc(1, sizeof *m);
         m->base = (mt_comm){ .rank = rank, .size = size, .engine = &threads_engine, .network = w->wires.network };
         m->group = g;
         m->number = numbers[rank];
@@ -275,13 +268,13 @@ static group *new_group_with_channel(world *w, const int *numbers, int size)
 void mt_comm_threads(mt_comm **ranks, int size, const mt_wires *wires)
 {
     MT_CHECK(size >= 1, "%d ranks", size);
-    world *w = zeros(1, sizeof *w);
-    int *numbers = zeros((size_t)size, sizeof *numbers);
+    world *w = mt_calloc(1, sizeof *w);
+    int *numbers = mt_calloc(size, sizeof *numbers);
     w->wires = *wires;
     if (!w->wires.clock)
         w->wires.clock = mt_clock_real();
-    w->sends_until = zeros((size_t)size, sizeof(double));
-    w->receives_until = zeros((size_t)size, sizeof(double));
+    w->sends_until = mt_calloc(size, sizeof(double));
+    w->receives_until = mt_calloc(size, sizeof(double));
     pthread_mutex_init(&w->lock, NULL);
     for (int rank = 0; rank < size; rank++)
         numbers[rank] = rank;
@@ -353,7 +346,7 @@ static int by_color(const void *left, const void *right)
 /* Rank 0 knows all wishes: new communicators, in the order of the ranks of comm. */
 static void divide(mt_comm **made, world *w, wish *wishes, int size)
 {
-    int *numbers = zeros((size_t)size, sizeof *numbers);
+    int *numbers = mt_calloc(size, sizeof *numbers);
     qsort(wishes, (size_t)size, sizeof *wishes, by_color);
     for (int begin = 0, end; begin < size; begin = end) {
         for (end = begin; end < size && wishes[end].color == wishes[begin].color; end++)
@@ -377,8 +370,8 @@ static mt_status threads_split(mt_comm **out, mt_comm *comm, int color, int key)
         if (status == MT_OK)
             status = threads_recv(comm, &mine, sizeof mine, 0, NULL);
     } else {
-        mt_comm **made = zeros((size_t)comm->size, sizeof(mt_comm *));
-        wish *wishes = zeros((size_t)comm->size, sizeof *wishes);
+        mt_comm **made = mt_calloc(comm->size, sizeof(mt_comm *));
+        wish *wishes = mt_calloc(comm->size, sizeof *wishes);
         wishes[0] = my_wish;
         for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
             status = threads_recv(comm, &wishes[rank], sizeof my_wish, rank, NULL);

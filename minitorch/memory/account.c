@@ -6,8 +6,7 @@
 
 static int64_t *sums_of(int ops)
 {
-    int64_t *array = calloc((size_t)ops, sizeof *array);
-    MT_CHECK(array, "out of memory");
+    int64_t *array = mt_calloc(ops, sizeof *array);
     return array;
 }
 

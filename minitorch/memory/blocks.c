@@ -25,8 +25,7 @@ static mt_block *place(const mt_blocks *b, mt_device device, uint64_t address)
 static void grow(mt_blocks *b)
 {
     mt_blocks more = { .slots = b->slots ? 2 * b->slots : FIRST_SLOTS, .count = b->count };
-    more.slot = calloc((size_t)more.slots, sizeof *more.slot);
-    MT_CHECK(more.slot, "out of memory");
+    more.slot = mt_calloc(more.slots, sizeof *more.slot);
     for (int64_t i = 0; i < b->slots; i++)
         if (b->slot[i].bytes != 0)
             *place(&more, b->slot[i].device, b->slot[i].address) = b->slot[i];

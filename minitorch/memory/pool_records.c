@@ -21,8 +21,7 @@ struct mt_pool {
 
 static void *record(size_t bytes)
 {
-    void *p = calloc(1, bytes);
-    MT_CHECK(p, "out of memory");
+    void *p = mt_calloc(1, bytes);
     return p;
 }
 

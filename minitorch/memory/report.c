@@ -32,8 +32,7 @@ mt_account mt_memory_account(mt_profile *p)
 {
     mt_account account = mt_account_new((int)p->line_count + 1);
     free(p->sample);
-    p->sample = calloc((size_t)p->block_count + 1, sizeof *p->sample);
-    MT_CHECK(p->sample, "out of memory");
+    p->sample = mt_calloc(p->block_count + 1, sizeof *p->sample);
     p->sample_count = p->block_count;
     for (int64_t i = 0; i < p->block_count; i++) {
         const mt_profile_block *b = &p->block[i];

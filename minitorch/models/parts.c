@@ -36,20 +36,13 @@ static bool has_last(const mt_gpt2_parts *p)
     return p->config.stage == p->config.stages - 1;
 }
 
-static void *zeros(int64_t n, size_t size)
-{
-    void *memory = calloc((size_t)n, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 /* ---- blocks ----------------------------------------------------------------------------------------------- */
 
 /* Which blocks belong to which part, by their products for a token: a block has 12 C^2 weights, its attention reads T/2
  * keys and values on average, and the head has V C weights. */
 static mt_status partition(mt_gpt2_parts *p, const mt_gpt2_config *c)
 {
-    int64_t *cost = zeros(c->layers, sizeof *cost);
+    int64_t *cost = mt_calloc(c->layers, sizeof *cost);
     for (int64_t l = 0; l < c->layers; l++)
         cost[l] = c->width * (12 * c->width + c->block);
     cost[c->layers - 1] += c->width * c->vocabulary;
@@ -194,7 +187,7 @@ static mt_tensor *mlp(mt_module *m, mt_tensor *x)
 static void run_divided(mt_gpt2_parts *p, mt_module *m, mt_tensor *(*run)(mt_module *m, mt_tensor *x))
 {
     m->run = run;
-    m->config = zeros(1, sizeof(mt_tp *));
+    m->config = mt_calloc(1, sizeof(mt_tp *));
     *(mt_tp **)m->config = &p->tp;
 }
 
@@ -220,12 +213,12 @@ mt_status mt_gpt2_divide(mt_gpt2_parts **out, mt_module *model, const mt_gpt2_pa
     if (c->heads % ranks != 0)
         return mt_fail(MT_ERR_ARGUMENT, "%" PRId64 " heads cannot be divided equally among %d ranks (--tp)", c->heads,
                        ranks);
-    mt_gpt2_parts *p = zeros(1, sizeof *p);
+    mt_gpt2_parts *p = mt_calloc(1, sizeof *p);
     *p = (mt_gpt2_parts){ .config = *config,
                           .model = model,
-                          .first = zeros(config->chunks + 1, sizeof(int)),
+                          .first = mt_calloc(config->chunks + 1, sizeof(int)),
                           .tp = { config->tensor, MT_OK } };
-    p->begin = zeros(count(p) + 1, sizeof *p->begin);
+    p->begin = mt_calloc(count(p) + 1, sizeof *p->begin);
     mt_status status = partition(p, c);
     if (status != MT_OK) {
         mt_gpt2_parts_free(p);

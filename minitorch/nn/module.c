@@ -11,8 +11,7 @@
 
 mt_module *mt_module_new(const mt_module_class *kind)
 {
-    mt_module *module = calloc(1, sizeof *module);
-    MT_CHECK(module, "out of memory");
+    mt_module *module = mt_calloc(1, sizeof *module);
     module->kind = kind;
     return module;
 }

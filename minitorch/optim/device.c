@@ -41,8 +41,7 @@ struct mt_update_list {
 
 static mt_update_list *list_new(mt_device device, int64_t count)
 {
-    mt_update_list *list = calloc(1, sizeof *list);
-    MT_CHECK(list, "out of memory");
+    mt_update_list *list = mt_calloc(1, sizeof *list);
     *list = (mt_update_list){ .device = device, .count = count };
     list->segment = calloc((size_t)count, sizeof *list->segment);
     list->sent = calloc((size_t)count, sizeof *list->sent);

@@ -11,13 +11,6 @@
 
 enum { DEFAULT_EVENTS = 1 << 17, MOST_THREADS = 1 << 16, MOST_NAME = 1 << 16 };
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *array = calloc((size_t)mt_max(count, 1), size);
-    MT_CHECK(array, "out of memory");
-    return array;
-}
-
 /* One record of the file; name is "linear backward" for "backward" of "linear". */
 typedef struct item {
     mt_recorded record;
@@ -38,7 +31,7 @@ static bool read_item(item *it, FILE *file, bool *damaged)
     if (r->name + r->of + 2 > it->room) {
         it->room = 2 * (r->name + r->of + 2);
         free(it->name);
-        it->name = zeros(it->room, 1);
+        it->name = mt_calloc(it->room, 1);
     }
     char *name = it->name + (r->of ? r->of + 1 : 0);
     if (fread(name, 1, (size_t)r->name, file) != (size_t)r->name ||
@@ -183,7 +176,7 @@ static void make_room(mt_profile *p, int64_t events)
         t->dropped = mt_max(0, t->count - events);
         p->dropped += t->dropped;
         t->count -= t->dropped;
-        t->event = zeros(t->count, sizeof *t->event);
+        t->event = mt_calloc(t->count, sizeof *t->event);
     }
 }
 
@@ -191,7 +184,7 @@ static void make_room(mt_profile *p, int64_t events)
 static void keep_events(mt_profile *p, item *it, FILE *file)
 {
     bool damaged;
-    int64_t *seen = zeros(p->thread_count, sizeof *seen);
+    int64_t *seen = mt_calloc(p->thread_count, sizeof *seen);
     while (read_item(it, file, &damaged)) {
         const mt_recorded *r = &it->record;
         if (r->kind != MT_RECORD_SPAN)
@@ -237,7 +230,7 @@ mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events)
     if (!file)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
     item it = { 0 };
-    mt_profile *p = zeros(1, sizeof *p);
+    mt_profile *p = mt_calloc(1, sizeof *p);
     mt_status status = is_recording(file) ? count(p, &it, file) : mt_fail(MT_ERR_FORMAT, "not a recording of spans");
     if (status == MT_OK) {
         if (p->line_count > 0)

@@ -129,8 +129,7 @@ static void sim_leave(mt_clock *clock)
 
 mt_clock *mt_clock_sim_new(void)
 {
-    sim *s = calloc(1, sizeof *s);
-    MT_CHECK(s, "out of memory");
+    sim *s = mt_calloc(1, sizeof *s);
     *s = (sim){
         .base = { sim_now, sim_sleep, sim_wait, sim_wait_for, sim_wake, sim_enter, sim_leave },
         .members = 1,

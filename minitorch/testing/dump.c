@@ -106,8 +106,7 @@ mt_status mt_dump_open(mt_dump **out, const char *path)
     FILE *file = fopen(path, "rb");
     if (!file)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    mt_dump *dump = calloc(1, sizeof *dump);
-    MT_CHECK(dump, "out of memory");
+    mt_dump *dump = mt_calloc(1, sizeof *dump);
     mt_status status = read_all(dump, file, path);
     fclose(file);
     if (status == MT_OK)

@@ -25,8 +25,7 @@ enum {
 
 static void *array(int64_t n, size_t size)
 {
-    void *a = calloc((size_t)n + 1, size);
-    MT_CHECK(a, "out of memory");
+    void *a = mt_calloc(n + 1, size);
     return a;
 }
 

@@ -138,11 +138,9 @@ static void adafactor(mt_update_oracle *o, const float *grad)
 
 mt_update_oracle *mt_update_oracle_new(mt_update_kind kind, mt_hyper h, int64_t rows, int64_t cols, const float *param)
 {
-    mt_update_oracle *o = calloc(1, sizeof *o);
-    MT_CHECK(o, "out of memory");
+    mt_update_oracle *o = mt_calloc(1, sizeof *o);
     *o = (mt_update_oracle){ .kind = kind, .hyper = h, .rows = rows, .cols = cols };
-    o->param = calloc((size_t)(rows * cols + 1), sizeof *o->param);
-    MT_CHECK(o->param, "out of memory");
+    o->param = mt_calloc((rows * cols + 1), sizeof *o->param);
     for (int64_t i = 0; i < rows * cols; i++)
         o->param[i] = mt_approx_exact(param[i]);
     for (int s = 0; s < MT_UPDATE_STATES; s++) {

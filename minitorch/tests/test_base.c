@@ -102,3 +102,15 @@ Test(base, small_helpers)
     cr_assert_eq(mt_min(-3, INT64_MAX), -3);
     cr_assert_eq(mt_max(-3, INT64_MAX), INT64_MAX);
 }
+
+Test(base, calloc_gives_zeros_and_aborts_in_words)
+{
+    int64_t *numbers = mt_calloc(33, sizeof *numbers), *none = mt_calloc(0, sizeof *none);
+    cr_assert(none, "0 elements have an address, too");
+    for (int i = 0; i < 33; i++)
+        cr_assert_eq(numbers[i], 0);
+    free(numbers);
+    free(none);
+    ABORTS("-1 elements", mt_calloc(-1, 8));
+    ABORTS("out of memory: 4611686018427387904 elements of 8 bytes", mt_calloc(INT64_C(1) << 62, 8));
+}

@@ -20,8 +20,7 @@ mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int
         else if (!end[code])
             end[code] = at + 1;
     }
-    mt_vocabulary *v = calloc(1, sizeof *v);
-    MT_CHECK(v, "out of memory");
+    mt_vocabulary *v = mt_calloc(1, sizeof *v);
     *v = (mt_vocabulary){ .end_of_text = -1, .characters = true };
     for (int64_t code = 0; code < CODES && status == MT_OK; code++) {
         if (!end[code])

@@ -66,8 +66,7 @@ int64_t mt_strings_add(mt_strings *s, const void *bytes, int64_t size)
     if (!s->slot || 2 * s->count >= 1ll << s->bits) {
         free(s->slot);
         s->bits = mt_max(s->bits + 1, 8);
-        s->slot = calloc(1ull << s->bits, sizeof *s->slot);
-        MT_CHECK(s->slot, "out of memory");
+        s->slot = mt_calloc(1ull << s->bits, sizeof *s->slot);
         for (int32_t i = 0; i < s->count; i++)
             *slot_of(s, s->bytes + s->start[i], s->start[i + 1] - s->start[i]) = i + 1;
     }

@@ -22,13 +22,6 @@ struct mt_encoder {
     int64_t room;
 };
 
-static void *zeros(int64_t count, int64_t size)
-{
-    void *block = calloc((size_t)mt_max(count, 1), (size_t)size);
-    MT_CHECK(block, "out of memory");
-    return block;
-}
-
 /* ---- merges ----------------------------------------------------------------------------------------- */
 
 mt_merges mt_merges_new(const mt_vocabulary *v)
@@ -36,7 +29,7 @@ mt_merges mt_merges_new(const mt_vocabulary *v)
     int bits = 8;
     while (1ll << bits < 2 * v->token.count)
         bits++;
-    uint64_t *slot = zeros(1ll << bits, sizeof *slot), mask = (1ull << bits) - 1;
+    uint64_t *slot = mt_calloc(1ll << bits, sizeof *slot), mask = (1ull << bits) - 1;
     for (int64_t id = MT_BYTES; id < v->token.count && id != v->end_of_text && !v->characters; id++) {
         uint64_t left = (uint64_t)mt_id_symbol(v, v->parts[id][0]), right = (uint64_t)mt_id_symbol(v, v->parts[id][1]);
         uint64_t pair = left << 21 | right, i = pair * 0x9e3779b97f4a7c15u >> (64 - bits); /* as mt_merges_find */
@@ -74,7 +67,7 @@ int64_t mt_bpe_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges)
 {
     int64_t left = 0;
     chain c = { .symbol = symbol, .n = n, .merges = merges };
-    c.next = zeros(2 * n, sizeof *c.next);
+    c.next = mt_calloc(2 * n, sizeof *c.next);
     c.last = c.next + n;
     for (int64_t i = 0; i < n; i++) {
         c.next[i] = i + 1;
@@ -107,7 +100,7 @@ int64_t mt_bpe_merge_long(int32_t *symbol, int64_t n, const mt_merges *merges)
 
 mt_tokenizer *mt_tokenizer_new(const mt_vocabulary *v)
 {
-    mt_tokenizer *t = zeros(1, sizeof *t);
+    mt_tokenizer *t = mt_calloc(1, sizeof *t);
     t->vocabulary = v;
     t->merges = mt_merges_new(v);
     for (int32_t b = 0; b < MT_BYTES; b++)
@@ -124,7 +117,7 @@ void mt_tokenizer_free(mt_tokenizer *t)
 
 mt_encoder *mt_encoder_new(const mt_tokenizer *t)
 {
-    mt_encoder *e = zeros(1, sizeof *e);
+    mt_encoder *e = mt_calloc(1, sizeof *e);
     *e = (mt_encoder){
         .tokenizer = t,
         .words = aligned_alloc(64, MT_WORDS * sizeof *e->words),

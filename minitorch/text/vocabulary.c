@@ -26,8 +26,7 @@ static void invert_byte_char(int16_t byte_of[CHARS])
 mt_vocabulary *mt_vocabulary_new(void)
 {
     int16_t byte_of[CHARS];
-    mt_vocabulary *v = calloc(1, sizeof *v);
-    MT_CHECK(v, "out of memory");
+    mt_vocabulary *v = mt_calloc(1, sizeof *v);
     v->end_of_text = -1;
     invert_byte_char(byte_of);
     for (int c = 0; c < CHARS; c++)
@@ -78,8 +77,7 @@ mt_status mt_decode(uint8_t **text, int64_t *size, const mt_vocabulary *v, const
             return mt_fail(MT_ERR_FORMAT, "token %" PRId64 " is %d, the vocabulary has %" PRId64, i, ids[i], t->count);
         total += t->start[ids[i] + 1] - t->start[ids[i]];
     }
-    *text = calloc((size_t)total + 1, 1);
-    MT_CHECK(*text, "out of memory");
+    *text = mt_calloc(total + 1, 1);
     *size = mt_bpe_decode(*text, ids, count, t);
     return MT_OK;
 }

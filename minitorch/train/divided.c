@@ -39,13 +39,6 @@ typedef struct divided {
     told *told;                 /* [size] */
 } divided;
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count + 1, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 /* Whether this rank computes a loss that no other rank computes, too. */
 static bool tells_loss(const divided *d)
 {
@@ -121,7 +114,7 @@ static mt_status new_pipe(divided *d, const mt_training *t)
         [MT_PP_1F1B] = MT_1F1B, [MT_PP_GPIPE] = MT_GPIPE, [MT_PP_INTERLEAVED] = MT_INTERLEAVED
     };
     int chunks = (int)d->config->schedule.chunks;
-    d->shape = zeros(d->pipeline->size * chunks, sizeof *d->shape);
+    d->shape = mt_calloc(d->pipeline->size * chunks, sizeof *d->shape);
     for (int part = 0; part < d->pipeline->size * chunks; part++)
         d->shape[part] = passed_on(d, d->ids[0]);
     const mt_pipe_config config = { .kind = kinds[d->config->schedule.kind],
@@ -140,8 +133,8 @@ static bool take_batches(divided *d, const mt_training *t, int64_t *samples)
 {
     mt_batch batch;
     if (!d->ids) {
-        d->ids = zeros(t->micro, sizeof *d->ids);
-        d->targets = zeros(t->micro, sizeof *d->targets);
+        d->ids = mt_calloc(t->micro, sizeof *d->ids);
+        d->targets = mt_calloc(t->micro, sizeof *d->targets);
     }
     for (int64_t m = 0; m < t->micro; m++) {
         if (!t->next(t->source, &batch))
@@ -172,7 +165,7 @@ static mt_status gradients(divided *d, const mt_training *t, int64_t samples, do
 static double own_square(const divided *d)
 {
     mt_state params = mt_module_params(d->model);
-    mt_grad_array *arrays = zeros(params.count, sizeof *arrays);
+    mt_grad_array *arrays = mt_calloc(params.count, sizeof *arrays);
     int64_t count = 0;
     for (const mt_state_item *p = params.item; p < params.item + params.count; p++)
         if (is_first_copy(d, p->name) && p->tensor->grad)
@@ -306,7 +299,7 @@ static mt_status serve(divided *d, const mt_state whole[2], int rank, bool savin
         MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, name);
         int tensor = rank % d->tensor->size;
         int64_t bytes = copy_part(d, item, NULL, tensor, saving);
-        void *part = zeros(bytes, 1);
+        void *part = mt_calloc(bytes, 1);
         if (saving)
             status = mt_recv(d->comm, part, bytes, MT_U8, rank, NULL);
         copy_part(d, item, part, tensor, saving);
@@ -379,7 +372,7 @@ mt_status mt_divided_run(mt_comm *comm, const mt_team_config *config, mt_team_ra
     divided d = { .base = { comm->rank, comm->size, join, step, .list = list, .leave = leave },
                   .comm = comm,
                   .config = config,
-                  .told = zeros(comm->size, sizeof(told)) };
+                  .told = mt_calloc(comm->size, sizeof(told)) };
     d.base.place = place, d.base.loss = loss, d.base.move = move;
     mt_status status = mt_mesh_new(&d.mesh, comm, (int)config->dp, (int)config->pp, (int)config->tp);
     if (status == MT_OK) {

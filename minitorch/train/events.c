@@ -80,8 +80,7 @@ mt_status mt_events_open(mt_events **out, const char *dir)
     FILE *file = fopen(path, "wbe");
     if (!file)
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    mt_events *e = calloc(1, sizeof *e);
-    MT_CHECK(e, "out of memory");
+    mt_events *e = mt_calloc(1, sizeof *e);
     e->out = file;
     mt_status status = put(e, event, field(begin(event, 0), 3, 2, "brain.Event:2", 13) - event);
     if (status == MT_OK)

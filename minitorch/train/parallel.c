@@ -33,13 +33,6 @@ typedef struct parallel {
     told *told; /* [size] */
 } parallel;
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count + 1, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 /* ---- compressed gradients ------------------------------------------------------------------------------ */
 
 /* A complete bucket. Both ways take the mean over the ranks, as if all had as many samples. */
@@ -59,12 +52,12 @@ static mt_status send_compressed(void *user, int64_t bucket, float share)
 
 static void make_errors(parallel *p, int64_t elements)
 {
-    p->error = zeros(elements, sizeof(float));
+    p->error = mt_calloc(elements, sizeof(float));
     p->parts = mt_ddp_buckets(p->ddp);
-    p->part_error = zeros(p->parts, sizeof(float *));
+    p->part_error = mt_calloc(p->parts, sizeof(float *));
     for (int64_t b = 0; b < p->parts; b++) {
         const mt_bucket *bucket = mt_ddp_bucket(p->ddp, b);
-        p->part_error[b] = zeros(mt_ceil_div(bucket->end - bucket->begin, p->comm->size), sizeof(float));
+        p->part_error[b] = mt_calloc(mt_ceil_div(bucket->end - bucket->begin, p->comm->size), sizeof(float));
     }
 }
 
@@ -109,7 +102,7 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
         mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
         config.send = on_device ? send_on_device : config.send;
         status = mt_ddp_new(&p->ddp, p->comm, &params, &config);
-        p->sent = on_device ? zeros(mt_ddp_buckets(p->ddp), sizeof *p->sent) : NULL;
+        p->sent = on_device ? mt_calloc(mt_ddp_buckets(p->ddp), sizeof *p->sent) : NULL;
         if (c->compress != MT_PLAIN && flat)
             make_errors(p, mt_numel(flat));
     }
@@ -180,7 +173,7 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
 static mt_status mean(mt_team *team, double *value)
 {
     parallel *p = (parallel *)team;
-    double *all = zeros(p->comm->size, sizeof *all), sum = 0;
+    double *all = mt_calloc(p->comm->size, sizeof *all), sum = 0;
     mt_status status = mt_all_gather(p->comm, all, value, sizeof *value, MT_U8, NULL);
     for (int rank = 0; rank < p->comm->size; rank++)
         sum += all[rank];
@@ -282,7 +275,7 @@ mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_r
                              comm->size, .whole = whole },
                    .comm = comm,
                    .config = config,
-                   .told = zeros(comm->size, sizeof(told)) };
+                   .told = mt_calloc(comm->size, sizeof(told)) };
     mt_status status = run(&p.base, user);
     for (int64_t b = 0; b < p.parts; b++)
         free(p.part_error[b]);

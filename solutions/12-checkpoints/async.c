@@ -129,8 +129,7 @@ mt_status mt_saver_open(mt_saver **out, const mt_saver_config *config)
         return mt_fail(MT_ERR_UNAVAILABLE, "%s: another program saves its checkpoints there", config->dir);
     if (lock < 0)
         return mt_fail(MT_ERR_IO, "%s: %s", config->dir, strerror(errno));
-    mt_saver *s = calloc(1, sizeof *s);
-    MT_CHECK(s, "out of memory");
+    mt_saver *s = mt_calloc(1, sizeof *s);
     s->config = *config;
     s->config.shard_bytes = config->shard_bytes ? config->shard_bytes : MT_SHARD_BYTES;
     s->lock = lock;

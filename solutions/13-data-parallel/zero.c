@@ -300,13 +300,6 @@ mt_status mt_zero_gather(mt_zero *z, const mt_state *whole)
 
 /* ---- life --------------------------------------------------------------------------------------- */
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *memory = calloc((size_t)count + 1, size);
-    MT_CHECK(memory, "out of memory");
-    return memory;
-}
-
 /* The parts of this rank, and where their gradients are. */
 static void divide(mt_zero *z)
 {
@@ -347,10 +340,10 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
 {
     const int64_t unit = MT_ALIGNMENT / sizeof(float), n = params->count;
     MT_CHECK(config->stage >= 1 && config->stage <= 3, "zero: there is no stage %d", config->stage);
-    mt_zero *z = *out = zeros(1, sizeof *z);
+    mt_zero *z = *out = mt_calloc(1, sizeof *z);
     *z = (mt_zero){ .comm = comm, .optim = optim, .stage = config->stage, .params = n };
-    z->param = zeros(n, sizeof(mt_tensor *));
-    z->place = zeros(n, sizeof(int64_t));
+    z->param = mt_calloc(n, sizeof(mt_tensor *));
+    z->place = mt_calloc(n, sizeof(int64_t));
     mt_status status = mt_ddp_new(&z->ddp, comm, params, &(mt_ddp_config){ config->bucket_bytes, reduce, z });
     for (int64_t i = 0; i < n; i++) {
         z->param[i] = params->item[i].tensor;
@@ -359,7 +352,7 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
         z->place[i + 1] = z->place[i] + mt_ceil_div(mt_numel(z->param[i]), unit) * unit;
     }
     z->buckets = mt_ddp_buckets(z->ddp);
-    z->shard = zeros(z->buckets, sizeof(shard));
+    z->shard = mt_calloc(z->buckets, sizeof(shard));
     divide(z);
     if (z->stage == 3)
         z->sharded = mt_zero3_new(comm, z->ddp, z->param, z->place);

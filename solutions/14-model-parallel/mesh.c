@@ -20,8 +20,7 @@ mt_status mt_mesh_new(mt_mesh **out, mt_comm *comm, int dp, int pp, int tp)
         return mt_fail(MT_ERR_ARGUMENT, "mesh: data %d x pipeline %d x tensor %d must be the number of ranks, %d", dp,
                        pp, tp, size);
     /* LAB 14.1 END */
-    mt_mesh *mesh = calloc(1, sizeof *mesh);
-    MT_CHECK(mesh, "out of memory");
+    mt_mesh *mesh = mt_calloc(1, sizeof *mesh);
     mt_status status = MT_OK;
     /* LAB 14.1 BEGIN  Three splits. Ranks of one color differ along the axis only; the key is the place along it.
      * After a failure split no more. */

@@ -197,8 +197,7 @@ static void check_augment(const mt_augment *a)
 mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augment *augment)
 {
     check_augment(augment);
-    image_folder *set = calloc(1, sizeof *set);
-    MT_CHECK(set, "out of memory");
+    image_folder *set = mt_calloc(1, sizeof *set);
     set->augment = *augment;
     mt_status status = scan(set, dir);
     if (status != MT_OK) {
