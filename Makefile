@@ -5,6 +5,7 @@
 #   MINE="00 01"                      use your units of these labs (labs/), and the reference's of all others (solutions/)
 #   LAB=01 [STEP=01.2] [SEED=5eed01]  the lab to open, to grade, or to test with mutants; one step; the inputs of an earlier run
 #   SUBMISSION=dir|tar                grade these units instead of labs/NN-name
+#   COURSE=file                       points and visibility of a course (default: course.json, if it is there)
 
 FLAVOUR ?= release
 MARCH   ?= native
@@ -164,7 +165,7 @@ DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 
 
 # ---- commands ---------------------------------------------------------------------------------------------------
 help:
-	@sed -n '1,7p' Makefile; echo; \
+	@sed -n '1,8p' Makefile; echo; \
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
 	'make test               run all tests' \
 	'make lab LAB=01         open a lab: handout, files, first grade' \
@@ -219,14 +220,14 @@ lab: data-or-standin
 
 # Names of files come from others: no `$` in them is expanded, here or in the environment of a recipe, and the shell sees
 # them quoted.
-unexport SUBMISSION MINE STEP SEED LAB ARGS
+unexport SUBMISSION MINE STEP SEED LAB ARGS COURSE
 quote = '$(subst ','\'',$(value $(1)))'
 # The grader program is always the reference build; it compiles your units itself, in its sandbox, and links them there.
 grade: data-or-standin
 	$(need_lab)
 	@$(REF)/bin/grade --lab $(LAB) --build $(REF) --report build/report $(if $(value SUBMISSION),--submission $(call quote,SUBMISSION)) \
 	    $(if $(strip $(MINE)),--mine "$(MINE)") $(if $(value STEP),--step $(call quote,STEP)) \
-	    $(if $(value SEED),--seed $(call quote,SEED)) $(ARGS)
+	    $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS)
 debug: data-or-standin
 	$(need_lab)
 	$(if $(value STEP),,$(error make debug needs STEP=, as in: make debug LAB=02 STEP=02.3 SEED=5eed01))

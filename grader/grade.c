@@ -3,6 +3,7 @@
  * Exit status: 0 graded (whatever the points), 1 graded but not full marks (with --require-full), 2 usage,
  * 3 could not grade. */
 #include "grading.h"
+#include "course.h"
 #include "labs.h"
 #include "scratch.h"
 #include "session.h"
@@ -31,11 +32,13 @@ enum {
     OPT_LIMIT,
     OPT_TIMES,
     OPT_CAPTURE,
+    OPT_COURSE,
     OPT_ANY_SYMBOL
 };
 
 typedef struct command {
     mg_options options;
+    const char *course; /* its file; NULL for ROOT/course.json if there is one */
     const char *report; /* folder for NN.json and NN.html; NULL for none */
     bool quiet, require_full;
 } command;
@@ -54,6 +57,8 @@ static const struct argp_option arguments[] = {
     { "limit", OPT_LIMIT, "SECONDS", 0, "of processor time for each row, if the lab allows more", 0 },
     { "times", OPT_TIMES, "K", 0, "grade K times, each with other inputs: how often each row has each verdict", 0 },
     { "capture", OPT_CAPTURE, "FILE", 0, "write the calls of the first row that fails to a file (make debug)", 0 },
+    { "course", OPT_COURSE, "FILE", 0, "points, visibility and seed (default: ROOT/course.json); none for the checks'",
+      0 },
     { "marking", OPT_MARKING, 0, 0, "refuse to run without a sandbox", 0 },
     { "report", 'r', "DIR", 0, "also write DIR/NN.json and DIR/NN.html", 0 },
     { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
@@ -134,6 +139,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         break;
     case 'S':
         c->options.seed = parse_seed(state, value);
+        break;
+    case OPT_COURSE:
+        c->course = value;
         break;
     case OPT_MARKING:
         c->options.marking = true;
@@ -263,6 +271,20 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     return status;
 }
 
+/* The course's points for the lab, if there is a course. */
+static mt_status find_course(command *c, mg_course *course)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/course.json", c->options.root);
+    if (c->course ? strcmp(c->course, "none") == 0 : access(path, F_OK) != 0)
+        return MT_OK;
+    mt_status status = mg_course_read(course, c->course ? c->course : path);
+    c->options.course = status == MT_OK ? mg_course_find(course, c->options.lab) : NULL;
+    if (status == MT_OK && !c->options.course)
+        mt_warn("%s has no lab %.2s: the points are the checks'", c->course ? c->course : path, c->options.lab->id);
+    return status;
+}
+
 /* Rows that the grader itself could not run: the grade is not one. */
 static int count_errors(const mg_results *results)
 {
@@ -308,7 +330,10 @@ int main(int argc, char **argv)
     const mg_watcher watcher = { begin, c.quiet ? next_unseen : next, row, again };
     c.options.watcher = c.options.times ? NULL : &watcher;
     char name[16] = "";
-    mt_status status = c.report ? choose_name(c.report, c.options.lab->id, name) : MT_OK;
+    mg_course course = { 0 };
+    mt_status status = find_course(&c, &course);
+    if (status == MT_OK && c.report)
+        status = choose_name(c.report, c.options.lab->id, name);
     results = (mg_results){ 0 };
     if (status == MT_OK)
         status = mg_grade(&results, &c.options);
@@ -332,5 +357,6 @@ int main(int argc, char **argv)
         mg_report_end(stdout, &results, html[0] ? html : NULL);
     bool full = results.points >= results.max;
     mg_results_free(&results);
+    mg_course_free(&course);
     return errors && !mg_stop ? NOT_GRADED : c.require_full && !full ? NOT_FULL : GRADED;
 }

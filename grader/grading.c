@@ -1,5 +1,6 @@
 /* grading.c -- the course of one grading. */
 #include "grading.h"
+#include "course.h"
 #include "rows.h"
 #include "submission.h"
 
@@ -364,8 +365,8 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
     mg_bench *bench = calloc(1, sizeof *bench);
     mg_scratch scratch = { 0 };
     MT_CHECK(bench, "out of memory");
-    *results = (mg_results){ 0 };
-    bench->seed = fresh_seed(o->seed);
+    *results = (mg_results){ .course = o->course };
+    bench->seed = fresh_seed(o->seed || !o->course ? o->seed : o->course->seed);
     bench->marking = o->marking;
     bench->deadline = o->times ? 0 : begin + 60 * MG_LAB_MINUTES;
     snprintf(results->lab, sizeof results->lab, "%s", o->lab->id);

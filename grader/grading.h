@@ -16,18 +16,19 @@ typedef struct mg_watcher {
 
 typedef struct mg_options {
     const mg_lab *lab;
-    const char *root;       /* the repository; "." */
-    const char *build;      /* "build/release" */
-    const char *submission; /* folder or archive; NULL for labs/NN-name of the repository */
-    const char *mine;       /* "00 02": also the student's units of these labs, from labs/; NULL for none */
-    const char *step;       /* only these rows (mg_rows_make); NULL for all */
-    uint64_t seed;          /* 0 for a fresh one */
-    bool any_symbol;        /* for tests of the sandbox: units may use any symbol that can be linked */
-    bool marking;           /* refuse to run without a sandbox */
-    bool until_failure;     /* end with the first row that fails */
-    bool no_speed;          /* rows that measure speed are INCONCLUSIVE */
-    double limit;           /* seconds of processor time for each row, if the lab allows more; 0 for the lab's */
-    int64_t times;          /* gradings of the same units, each with other inputs; 0: one */
+    const char *root;                   /* the repository; "." */
+    const char *build;                  /* "build/release" */
+    const char *submission;             /* folder or archive; NULL for labs/NN-name of the repository */
+    const char *mine;                   /* "00 02": also the student's units of these labs, from labs/; NULL for none */
+    const char *step;                   /* only these rows (mg_rows_make); NULL for all */
+    uint64_t seed;                      /* 0 for the course's, or a fresh one */
+    const struct mg_course_lab *course; /* points of the rows, and who sees them (course.h); NULL for the checks' */
+    bool any_symbol;                    /* for tests of the sandbox: units may use any symbol that can be linked */
+    bool marking;                       /* refuse to run without a sandbox */
+    bool until_failure;                 /* end with the first row that fails */
+    bool no_speed;                      /* rows that measure speed are INCONCLUSIVE */
+    double limit;  /* seconds of processor time for each row, if the lab allows more; 0 for the lab's */
+    int64_t times; /* gradings of the same units, each with other inputs; 0: one */
     void (*graded)(const mg_results *results); /* after each of them; NULL for nothing */
     const char *capture;       /* a file for the calls of the first row that fails (capture.h); NULL for none */
     const mg_watcher *watcher; /* NULL for none */

@@ -71,8 +71,9 @@ static void put_head(FILE *out, const mg_results *results)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-static void put_row(FILE *out, const mg_row *row)
+static void put_row(FILE *out, const mg_row *any)
 {
+    const mg_row seen = mg_row_seen(any), *row = &seen;
     const char *verdict = mg_verdict_name(row->verdict);
     char points[32], max[32];
     put_element(out, "<tr class=\"row\"><td class=\"step\">", row->step, "</td>");
@@ -132,11 +133,16 @@ static void put_bar(FILE *out, const mg_row *row, double y)
     put_mark(out, row->full, scale, y, "full", upward ? "start" : "end");
 }
 
+static bool is_measured(const mg_row *row)
+{
+    return isfinite(row->measured) && !row->hidden;
+}
+
 static void put_plot(FILE *out, const mg_results *results)
 {
     int measured = 0;
     for (int64_t i = 0; i < results->count; i++)
-        measured += isfinite(results->rows[i].measured) != 0;
+        measured += is_measured(&results->rows[i]);
     if (!measured)
         return;
     fprintf(out,
@@ -144,7 +150,7 @@ static void put_plot(FILE *out, const mg_results *results)
             "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"measured rows against their bars\">\n",
             PLOT_WIDTH, measured * PLOT_ROW);
     for (int64_t i = 0, y = 0; i < results->count; i++)
-        if (isfinite(results->rows[i].measured)) {
+        if (is_measured(&results->rows[i])) {
             put_bar(out, &results->rows[i], (double)y);
             y += PLOT_ROW;
         }

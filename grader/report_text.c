@@ -139,8 +139,9 @@ static void note_of(const mg_row *row, char *note, size_t size)
         snprintf(note, size, "%s", row->note);
 }
 
-void mg_report_row(FILE *out, const mg_results *results, const mg_row *row, int width)
+void mg_report_row(FILE *out, const mg_results *results, const mg_row *any, int width)
 {
+    const mg_row seen = mg_row_seen(any), *row = &seen;
     const layout l = layout_of(out, results);
     const char *verdict = mg_verdict_name(row->verdict);
     char points[32], max[32], note[sizeof row->note];

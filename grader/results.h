@@ -20,6 +20,7 @@ typedef struct mg_row {
     double measured;       /* the ratio or count behind a bar, NaN when the row has none */
     double low, full;      /* the bar, when measured is not NaN */
     bool ran;              /* it has its verdict; otherwise the row is left out */
+    bool hidden;           /* reports have its name, verdict, points and hint only (mg_row_seen) */
     char follows[120];     /* the row that failed before it for what is probably the same reason; empty for none */
     bool same;             /* that one failed in the same function: what it says is enough */
     bool acquitted;        /* it passes with the reference's units of an earlier lab, which the hint names */
@@ -39,11 +40,15 @@ typedef struct mg_results {
         ignored[512]; /* files of a submission that were not taken, and why: "Makefile (not a unit)"; empty when none */
     char remark[256]; /* "graded: step 02.3; the other rows are from the grade before"; empty for a whole grade */
     double points, max, seconds;
+    const struct mg_course_lab *course; /* the points of the rows, and who sees them; NULL: those of the checks */
     mg_row *rows;
     int64_t count;
 } mg_results;
 
 const char *mg_verdict_name(mg_verdict verdict); /* "PASS", ... */
+
+/* mg_row_seen -- a row as reports show it: of a hidden one the name, verdict, points and hint. */
+mg_row mg_row_seen(const mg_row *row);
 
 enum { MG_WIDTH = 80 }; /* columns of a terminal */
 

@@ -1,5 +1,6 @@
 /* rows.c -- see rows.h. */
 #include "rows.h"
+#include "course.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only)
             results->count += wanted(row, only);
         }
     }
+    mg_course_apply(results, results->course, time(NULL));
     if (results->count > 0)
         return MT_OK;
     free(results->rows);
@@ -55,6 +57,21 @@ void mg_rows_add_up(mg_results *results)
         results->points += results->rows[i].ran ? results->rows[i].points : 0;
         results->max += results->rows[i].max;
     }
+}
+
+mg_row mg_row_seen(const mg_row *row)
+{
+    mg_row seen = *row;
+    const mg_case *c = row->one_case;
+    if (!row->hidden)
+        return seen;
+    if (seen.hint[0]) /* one about the wrong values, or a crash, says too much */
+        snprintf(seen.hint, sizeof seen.hint, "%s", c && c->hint ? c->hint : "");
+    seen.call[0] = seen.detail[0] = seen.printed[0] = seen.note[0] = seen.follows[0] = 0;
+    seen.seed = 0;
+    seen.same = false;
+    seen.measured = seen.low = seen.full = NAN;
+    return seen;
 }
 
 /* ---- leading and following ---------------------------------------------------------------------- */

@@ -1,0 +1,26 @@
+/* course_text.h -- a JSON file, and the lines of its values: a refusal names the line. */
+#ifndef MG_COURSE_TEXT_H
+#define MG_COURSE_TEXT_H
+
+#include "core/base.h"
+
+#include <cjson/cJSON.h>
+
+typedef struct mg_course_text {
+    const char *path;
+    char *text;
+    cJSON *root;
+} mg_course_text;
+
+/* mg_course_text_open -- read and parse; refuses what is not one JSON object. The caller closes it, also on failure. */
+mt_status mg_course_text_open(mg_course_text *t, const char *path);
+void mg_course_text_close(mg_course_text *t);
+
+/* mg_course_refuse -- MT_ERR_FORMAT with "path:line: " and the message; the line of `item`. */
+mt_status mg_course_refuse(const mg_course_text *t, const cJSON *item, const char *fmt, ...) MT_PRINTF(3, 4);
+
+/* mg_course_keys -- refuse a value that is not an object, a key that is not among `known` (ended by NULL), and a key
+ * that occurs twice. `what` names the object in the message. known NULL: any key, each once. */
+mt_status mg_course_keys(const mg_course_text *t, const cJSON *object, const char *what, const char *const *known);
+
+#endif
