@@ -1,5 +1,5 @@
 /* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated. Unit:
- * solutions/15-scale/cost.c (lab 15, not graded yet).
+ * solutions/15-scale/cost.c
  *
  *     const mt_gpt2_batch batch = { .samples = 4, .time = 1024, .micro = 1 };
  *     mt_gpt2_cost cost = mt_gpt2_cost_of(mt_gpt2_size("gpt2"), &batch, NULL);
