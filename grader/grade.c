@@ -260,7 +260,7 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     mt_status status = o->step || mg_stop ? mg_recall(&all, results, o->lab, json) : copy_rows(&all, results);
     if (status != MT_OK)
         return status;
-    if (o->step)
+    if (o->step && o->step[0] != '*') /* the batch completes a grade so */
         snprintf(all.remark, sizeof all.remark, "Graded: step %s. All other rows are from the grade before.", o->step);
     else if (mg_stop)
         snprintf(all.remark, sizeof all.remark, "The grade was interrupted: its last rows are from the grade before.");

@@ -59,6 +59,7 @@ static void take_row(mg_row *row, const cJSON *test)
     take_string(extra, "printed", row->printed, sizeof row->printed);
     take_string(extra, "follows", row->follows, sizeof row->follows);
     row->measured = take_number(extra, "measured");
+    row->seconds = take_number(extra, "seconds");
     row->low = take_number(extra, "low");
     row->full = take_number(extra, "full");
 }

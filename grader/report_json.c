@@ -71,6 +71,7 @@ static cJSON *test_of(const mg_row *any)
     add_string(extra, "note", row->note);
     add_string(extra, "printed", row->printed);
     add_string(extra, "follows", row->follows);
+    add_number(extra, "seconds", row->seconds);
     add_number(extra, "measured", row->measured);
     if (isfinite(row->measured)) {
         add_number(extra, "low", row->low);

@@ -19,6 +19,7 @@ typedef struct mg_row {
     char note[256];        /* shown beside a PASS or a measured row: "0.91x of the reference (bar 0.50 .. 0.95)" */
     double measured;       /* the ratio or count behind a bar, NaN when the row has none */
     double low, full;      /* the bar, when measured is not NaN */
+    double seconds;        /* that the row took, with its workers' start */
     bool ran;              /* it has its verdict; otherwise the row is left out */
     bool hidden;           /* reports have its name, verdict, points and hint only (mg_row_seen) */
     char follows[120];     /* the row that failed before it for what is probably the same reason; empty for none */

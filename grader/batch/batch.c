@@ -1,0 +1,390 @@
+/* batch.c -- the order of work. Each grader is a process of its own, so that no submission can stop the others. */
+#include "batch.h"
+#include "disk.h"
+#include "progress.h"
+#include "rows.h"
+#include "scratch.h"
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_JOBS = 64, TRIES = 3 };
+
+/* A submission on its way. */
+typedef struct work {
+    mg_grading grading; /* what the book has, or will have; without rows */
+    int tries;          /* of the rows that are timed, or after an error of the grader */
+} work;
+
+typedef struct batch {
+    const mg_batch_options *o;
+    mg_plan plan;
+    mg_class class;
+    mg_labinfo info;
+    mg_book book;
+    mg_progress progress;
+    double points; /* of the lab */
+    work *work;    /* one for each submission of the class */
+    mg_job job[MOST_JOBS];
+    int64_t *queue, queued; /* submissions to be timed, or graded again */
+    int64_t other_version;
+} batch;
+
+void mg_batch_out(char path[PATH_MAX], const char *folder, const char *out)
+{
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/')
+        n--;
+    if (out)
+        mg_path(path, "%s", out);
+    else
+        mg_path(path, "%.*s.graded", (int)n, folder);
+}
+
+/* ---- room on the disk ----------------------------------------------------------------------- */
+
+static void wait_for_room(batch *b)
+{
+    const char *full;
+    for (int tries = 0; !mg_stop && (full = mg_disk_full(b->plan.out, b->o->room)); tries++) {
+        if (tries % 30 == 0)
+            mg_progress_say(&b->progress,
+                            "pause: %s has less than %lld MiB free; goes on by itself when there is room, "
+                            "nothing that was graded is lost",
+                            full, (long long)b->o->room);
+        sleep(2);
+    }
+}
+
+/* ---- one submission ------------------------------------------------------------------------- */
+
+static mt_status record(batch *b, int64_t i, mg_grading *g)
+{
+    mt_status status = mg_book_add(&b->book, g);
+    b->work[i].grading = *g;
+    b->work[i].grading.row = NULL;
+    b->work[i].grading.rows = 0;
+    if (status == MT_OK)
+        mg_progress_done(&b->progress, &b->class.handin[i], g);
+    return status;
+}
+
+/* Nothing to grade: a grading with one row that says why. */
+static mt_status refuse(batch *b, int64_t i, mg_grading *g)
+{
+    mg_entry row = { .verdict = "FAIL",
+                     .max = b->points,
+                     .message = g->message,
+                     .measured = NAN,
+                     .low = NAN,
+                     .full = NAN,
+                     .seconds = NAN };
+    snprintf(row.step, sizeof row.step, "%.2s", b->plan.lab->id);
+    snprintf(row.name, sizeof row.name, "submission");
+    snprintf(g->message, sizeof g->message, "%s", mt_last_error());
+    g->state = MG_REFUSED;
+    g->max = b->points;
+    g->row = &row;
+    g->rows = 1;
+    return record(b, i, g);
+}
+
+static bool wanted_again(const batch *b, int64_t i)
+{
+    const char *words = b->o->regrade;
+    return words && (strcmp(words, "all") == 0 || strstr(b->class.handin[i].key, words));
+}
+
+/* Whether the last grading in the book holds for these units. */
+static bool holds(const batch *b, int64_t i, const mg_grading *last, const mg_grading *now)
+{
+    return !wanted_again(b, i) && last->digest == now->digest &&
+           (last->state == MG_GRADED || last->state == MG_REFUSED);
+}
+
+/* Everything but its timed rows is in the book, and in the report that the timed rows complete. */
+static bool only_untimed(const batch *b, int64_t i, const mg_grading *last, const mg_grading *now)
+{
+    char report[PATH_MAX];
+    mg_job_folder(report, &b->plan, last->submission);
+    snprintf(report + strlen(report), sizeof report - strlen(report), "/%.2s.json", b->plan.lab->id);
+    return !wanted_again(b, i) && last->digest == now->digest && last->state == MG_UNTIMED && access(report, R_OK) == 0;
+}
+
+/* Number it, unpack it and see what is left to do; *start: everything. */
+static mt_status prepare(batch *b, int64_t i, bool *start)
+{
+    char folder[PATH_MAX], units[PATH_MAX];
+    const mg_handin *h = &b->class.handin[i];
+    mg_grading last, *g = &b->work[i].grading;
+    *start = false;
+    *g = (mg_grading){ .started = time(NULL) };
+    mt_status status = mg_book_submission(&b->book, b->plan.lab->id, b->class.folder, h, &g->submission);
+    if (status == MT_OK)
+        status = mg_book_last(&b->book, g->submission, &last);
+    if (status != MT_OK)
+        return status;
+    snprintf(g->grader, sizeof g->grader, "%s", b->plan.version);
+    snprintf(g->seed, sizeof g->seed, "%s", b->plan.seed);
+    mg_job_folder(folder, &b->plan, g->submission);
+    mg_path(units, "%s/units", folder);
+    mg_remove_tree(units);
+    status = mg_folder(units, false);
+    if (status != MT_OK)
+        return status;
+    status = mg_handin_unpack(units, &b->class, h, &b->info, g->ignored, sizeof g->ignored, &g->digest);
+    if (holds(b, i, &last, g)) {
+        b->other_version += strcmp(last.grader, g->grader) != 0;
+        *g = last;
+        mg_progress_skip(&b->progress);
+        return MT_OK;
+    }
+    if (status != MT_OK)
+        return status == MT_ERR_IO ? status : refuse(b, i, g);
+    *start = !only_untimed(b, i, &last, g);
+    if (!*start) {
+        *g = last;
+        mg_progress_skip(&b->progress);
+        b->queue[b->queued++] = i;
+    }
+    return MT_OK;
+}
+
+static mt_status start(batch *b, mg_job *job, int64_t i, bool timed)
+{
+    *job = (mg_job){ .index = i, .timed = timed, .grading = b->work[i].grading };
+    if (!timed)
+        job->grading.started = time(NULL);
+    return mg_job_start(job, &b->plan);
+}
+
+/* A grader has ended. What it could not grade comes again, at the end. */
+static mt_status finish(batch *b, mg_job *job, int status, const struct rusage *used)
+{
+    int64_t i = job->index;
+    double cpu = job->timed ? b->work[i].grading.cpu : 0;
+    mg_job_end(job, &b->plan, status);
+    mg_grading *g = &job->grading;
+    g->cpu = cpu + (double)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
+             1e-6 * (double)(used->ru_utime.tv_usec + used->ru_stime.tv_usec);
+    bool again = g->state == MG_BROKEN || g->state == MG_UNTIMED, last = ++b->work[i].tries == TRIES;
+    mt_status result = MT_OK;
+    if (g->state == MG_BROKEN && mg_disk_full(b->plan.out, b->o->room))
+        b->work[i].tries = 0; /* not its fault */
+    if (mg_stop && g->state == MG_BROKEN)
+        again = false;
+    else if (job->timed && g->state == MG_UNTIMED && last)
+        g->state = MG_GRADED, again = false; /* its timed rows stay INCONCLUSIVE */
+    else if (g->state == MG_BROKEN && last)
+        again = false;
+    if (g->rows > 0 && g->state != MG_BROKEN && !(mg_stop && job->timed))
+        result = record(b, i, g);
+    else if (g->state == MG_BROKEN && !again && !mg_stop)
+        result = record(b, i, g);
+    if (again && b->queued < 2 * b->class.count)
+        b->queue[b->queued++] = i;
+    mg_grading_free(g);
+    return result;
+}
+
+/* ---- the processes -------------------------------------------------------------------------- */
+
+static int running(const batch *b)
+{
+    int count = 0;
+    for (int i = 0; i < MOST_JOBS; i++)
+        count += b->job[i].pid > 0;
+    return count;
+}
+
+static mg_job *idle_job(batch *b)
+{
+    for (int i = 0; i < MOST_JOBS; i++)
+        if (b->job[i].pid == 0)
+            return &b->job[i];
+    return NULL;
+}
+
+static void end_jobs(batch *b, int signal_number, bool only_overdue)
+{
+    for (int i = 0; i < MOST_JOBS; i++) {
+        mg_job *job = &b->job[i];
+        if (job->pid > 0 && (!only_overdue || mg_job_overdue(job))) {
+            job->killed = only_overdue;
+            kill(job->pid, signal_number);
+        }
+    }
+}
+
+/* Wait until a grader has ended, and take its result. */
+static mt_status wait_for_one(batch *b)
+{
+    sigset_t child;
+    struct rusage used;
+    int status;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    for (bool told = false;;) {
+        for (int i = 0; i < MOST_JOBS; i++)
+            if (b->job[i].pid > 0 && wait4(b->job[i].pid, &status, WNOHANG, &used) == b->job[i].pid)
+                return finish(b, &b->job[i], status, &used);
+        if (mg_stop && !told)
+            end_jobs(b, SIGTERM, false);
+        told = told || mg_stop;
+        end_jobs(b, SIGKILL, true);
+        sigtimedwait(&child, NULL, &(struct timespec){ .tv_sec = 1 });
+        mg_progress_tick(&b->progress);
+    }
+}
+
+static mt_status wait_for_all(batch *b, mt_status status)
+{
+    while (running(b) > 0) {
+        mt_status one = wait_for_one(b);
+        status = status == MT_OK ? one : status;
+    }
+    return status;
+}
+
+/* All rows but the timed ones, of every submission. */
+static mt_status grade_rows(batch *b)
+{
+    mt_status status = MT_OK;
+    int64_t jobs = mt_min(b->o->jobs ? b->o->jobs : sysconf(_SC_NPROCESSORS_ONLN), MOST_JOBS);
+    for (int64_t i = 0; status == MT_OK && i < b->class.count && !mg_stop; i++) {
+        bool wanted;
+        wait_for_room(b);
+        status = mg_stop ? MT_OK : prepare(b, i, &wanted);
+        while (status == MT_OK && !mg_stop && wanted && running(b) >= jobs)
+            status = wait_for_one(b);
+        if (status == MT_OK && !mg_stop && wanted)
+            status = start(b, idle_job(b), i, false);
+    }
+    return wait_for_all(b, status);
+}
+
+/* The timed rows, one submission after the other, so that they compete with nobody; no other batch times meanwhile. */
+static mt_status grade_queue(batch *b)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/speed.lock", b->plan.build);
+    int lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    mt_status status = MT_OK;
+    for (int64_t n = 0; status == MT_OK && n < b->queued && !mg_stop; n++) {
+        int64_t i = b->queue[n];
+        bool timed = b->work[i].grading.state == MG_UNTIMED;
+        if (timed && b->o->no_speed)
+            continue;
+        wait_for_room(b);
+        if (lock >= 0 && !mg_stop)
+            flock(lock, LOCK_EX);
+        status = mg_stop ? MT_OK : start(b, idle_job(b), i, timed);
+        status = wait_for_all(b, status);
+        if (lock >= 0)
+            flock(lock, LOCK_UN);
+    }
+    if (lock >= 0)
+        close(lock);
+    return status;
+}
+
+/* ---- a batch -------------------------------------------------------------------------------- */
+
+static mt_status lock_out(const char *out)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/.lock", out);
+    int lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644); /* held until we end */
+    if (lock < 0)
+        return mt_fail(MT_ERR_IO, "%s: %s; OUT= names another folder", path, strerror(errno));
+    return flock(lock, LOCK_EX | LOCK_NB) == 0 ? MT_OK
+                                               : mt_fail(MT_ERR_UNAVAILABLE, "another batch is working in %s", out);
+}
+
+static mt_status open_batch(batch *b)
+{
+    char path[PATH_MAX];
+    mg_results rows = { 0 };
+    uint64_t seed = 0;
+    mg_batch_out(path, b->o->folder, b->o->out);
+    mt_status status = mg_class_read(&b->class, b->o->folder);
+    if (status == MT_OK)
+        status = mg_labinfo_read(&b->info, b->o->root, b->plan.lab->id);
+    if (status == MT_OK)
+        status = mg_rows_make(&rows, b->plan.lab, NULL);
+    if (status == MT_OK)
+        status = mg_folder(path, false);
+    if (status == MT_OK && !realpath(path, b->plan.out))
+        status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    if (status == MT_OK)
+        status = lock_out(b->plan.out);
+    mg_path(path, "%s/gradebook.sqlite", b->plan.out);
+    if (status == MT_OK)
+        status = mg_book_open(&b->book, path, true);
+    if (status == MT_OK)
+        status = mg_book_seed(&b->book, b->plan.lab->id, b->o->seed, &seed);
+    snprintf(b->plan.seed, sizeof b->plan.seed, "%" PRIx64, seed);
+    mg_rows_add_up(&rows);
+    b->points = rows.max;
+    mg_results_free(&rows);
+    return status;
+}
+
+static void block_signals(void)
+{
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child, NULL);
+}
+
+static int64_t count_left(const batch *b)
+{
+    int64_t left = 0;
+    for (int64_t i = 0; i < b->class.count; i++)
+        left += b->work[i].grading.state != MG_GRADED && b->work[i].grading.state != MG_REFUSED;
+    return left;
+}
+
+mt_status mg_batch(const mg_batch_options *options, int64_t *left)
+{
+    batch *b = calloc(1, sizeof *b);
+    MT_CHECK(b, "out of memory");
+    b->o = options;
+    b->plan =
+        (mg_plan){ .lab = options->lab, .root = options->root, .build = options->build, .course = options->course };
+    mt_status status = open_batch(b);
+    if (status == MT_OK) {
+        mg_plan_version(&b->plan);
+        block_signals();
+        b->work = calloc((size_t)b->class.count, sizeof *b->work);
+        b->queue = calloc(4 * (size_t)b->class.count, sizeof *b->queue);
+        MT_CHECK(b->work && b->queue, "out of memory");
+        mg_progress_begin(&b->progress, b->class.count);
+        status = grade_rows(b);
+        mg_progress_timed(&b->progress, b->queued);
+        if (status == MT_OK && !mg_stop)
+            status = grade_queue(b);
+        *left = count_left(b);
+        mg_progress_end(&b->progress, *left, b->other_version);
+    }
+    free(b->queue);
+    free(b->work);
+    mg_book_close(&b->book);
+    mg_labinfo_free(&b->info);
+    mg_class_free(&b->class);
+    free(b);
+    return status;
+}

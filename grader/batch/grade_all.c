@@ -1,0 +1,134 @@
+/* grade_all.c -- the command for instructors: grade a class, write its grades as CSV, look for copies.
+ *
+ * Exit status: 0 done, 1 some submissions are not finished, 2 usage, 3 it could not go on. */
+#include "batch.h"
+#include "labs.h"
+#include "scratch.h"
+#include "session.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { DONE, NOT_FINISHED, USAGE, FAILED };
+enum { OPT_ROOT = 256, OPT_BUILD, OPT_REGRADE, OPT_NO_SPEED, OPT_ROOM, OPT_COURSE };
+
+static const struct argp_option arguments[] = {
+    { "dir", 'd', "DIR", 0, "the folder of submissions", 0 },
+    { "lab", 'l', "NN", 0, "the lab", 0 },
+    { "out", 'o', "DIR", 0, "the folder of gradebook and reports (default: DIR.graded)", 0 },
+    { "jobs", 'j', "N", 0, "so many graders at once (default: one for each processor)", 0 },
+    { "seed", 'S', "HEX", 0, "of the inputs, the same for all (default: that of the gradebook)", 0 },
+    { "regrade", OPT_REGRADE, "all|WORDS", 0,
+      "grade again those whose names have these words; the book keeps all gradings", 0 },
+    { "no-speed", OPT_NO_SPEED, 0, 0, "leave the timed rows for another run", 0 },
+    { "course", OPT_COURSE, "FILE", 0, "points, due dates and visibility", 0 },
+    { "room", OPT_ROOM, "MIB", 0, "pause while the disk has less than that (default: 256)", 0 },
+    { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
+    { "build", OPT_BUILD, "DIR", 0, "what make built (default: ROOT/build/release)", 0 },
+    { 0 },
+};
+
+typedef struct command {
+    mg_batch_options batch;
+} command;
+
+static int64_t count_of(struct argp_state *state, const char *option, const char *text)
+{
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (errno || end == text || *end || value < 0)
+        argp_error(state, "%s wants a number, not \"%s\"", option, text);
+    return value;
+}
+
+static uint64_t seed_of(struct argp_state *state, const char *text)
+{
+    char *end;
+    errno = 0;
+    uint64_t seed = strtoull(text, &end, 16);
+    if (errno || end == text || *end || seed == 0)
+        argp_error(state, "--seed wants a hexadecimal number such as 5eed01, not \"%s\"", text);
+    return seed;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+    command *c = state->input;
+    mg_batch_options *o = &c->batch;
+    switch (key) {
+    case 'd':
+        o->folder = value;
+        break;
+    case 'l':
+        if (!(o->lab = mg_lab_find(value)))
+            argp_error(state, "unknown lab \"%s\"", value);
+        break;
+    case 'o':
+        o->out = value;
+        break;
+    case 'j':
+        o->jobs = count_of(state, "--jobs", value);
+        break;
+    case 'S':
+        o->seed = seed_of(state, value);
+        break;
+    case OPT_REGRADE:
+        o->regrade = value;
+        break;
+    case OPT_NO_SPEED:
+        o->no_speed = true;
+        break;
+    case OPT_COURSE:
+        o->course = value;
+        break;
+    case OPT_ROOM:
+        o->room = count_of(state, "--room", value);
+        break;
+    case OPT_ROOT:
+        o->root = value;
+        break;
+    case OPT_BUILD:
+        o->build = value;
+        break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "unexpected argument \"%s\"", value);
+        break;
+    case ARGP_KEY_END:
+        if (!o->folder || !o->lab)
+            argp_error(state, "which submissions, of which lab? make grade-all DIR=submissions LAB=01");
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static void interrupt(int number)
+{
+    (void)number;
+    mg_stop = 1;
+}
+
+int main(int argc, char **argv)
+{
+    char build[PATH_MAX];
+    int64_t left = 0;
+    command c = { .batch = { .root = ".", .room = 256 } };
+    const struct argp parser = { .options = arguments, .parser = parse, .doc = "Grade the submissions of a class." };
+    argp_err_exit_status = USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &c);
+    struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESETHAND };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    mg_path(build, "%s/build/release", c.batch.root);
+    if (!c.batch.build)
+        c.batch.build = build;
+    if (mg_batch(&c.batch, &left) != MT_OK) {
+        fprintf(stderr, "grade-all: %s\n", mt_last_error());
+        return FAILED;
+    }
+    return left ? NOT_FINISHED : DONE;
+}

@@ -1,0 +1,112 @@
+/* progress.c -- see progress.h. */
+#include "progress.h"
+#include "session.h"
+#include "text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void clear(mg_progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}
+
+/* "3 min", "40 s" of what is left, when all go on as fast as those before; "" before the first. */
+static const char *time_left(const mg_progress *p, char text[32])
+{
+    double seconds = p->worked ? (mt_now() - p->phase) / (double)p->worked * (double)(p->total - p->done) : 0;
+    text[0] = 0;
+    if (p->worked && seconds >= 90)
+        snprintf(text, 32, "%.0f min left", seconds / 60);
+    else if (p->worked)
+        snprintf(text, 32, "%.0f s left", seconds);
+    return text;
+}
+
+void mg_progress_begin(mg_progress *p, int64_t submissions)
+{
+    *p = (mg_progress){ .began = mt_now(), .phase = mt_now(), .total = submissions };
+    printf("%lld submissions\n", (long long)submissions);
+}
+
+void mg_progress_timed(mg_progress *p, int64_t submissions)
+{
+    clear(p);
+    if (submissions == 0 || mg_stop)
+        return;
+    p->phase = mt_now();
+    p->total = submissions;
+    p->done = p->worked = 0;
+    p->timing = true;
+    printf("%lld submissions have timed rows; one after the other:\n", (long long)submissions);
+}
+
+void mg_progress_skip(mg_progress *p)
+{
+    p->done++;
+    p->skipped++;
+}
+
+void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading *g)
+{
+    char left[32], points[32], max[32];
+    const char *name = handin->student[0].name;
+    clear(p);
+    p->done++;
+    p->worked += g->state != MG_REFUSED;
+    p->refused += g->state == MG_REFUSED;
+    p->broken += g->state == MG_BROKEN;
+    if (p->done > p->total)
+        p->total = p->done;
+    for (int64_t i = 0; p->timing && i < g->rows; i++)
+        p->inconclusive += strcmp(g->row[i].verdict, "INCONCLUSIVE") == 0;
+    printf("[%*lld/%lld] %s%*s ", p->total < 100 ? 2 : 3, (long long)p->done, (long long)p->total, name,
+           (int)mt_max(0, 28 - mg_width(name)), "");
+    if (g->state == MG_BROKEN)
+        printf("ERROR  %s", g->message);
+    else
+        printf("%6s/%-6s %s", mg_points(points, g->points), mg_points(max, g->max), g->message);
+    if (g->state == MG_UNTIMED && !p->timing)
+        fputs("  without timed rows", stdout);
+    printf("  %s\n", time_left(p, left));
+    fflush(stdout);
+}
+
+void mg_progress_tick(mg_progress *p)
+{
+    char left[32];
+    if (!isatty(2))
+        return;
+    clear(p);
+    fprintf(stderr, "  %lld/%lld  %s", (long long)p->done, (long long)p->total, time_left(p, left));
+    p->shown = true;
+}
+
+void mg_progress_say(mg_progress *p, const char *fmt, ...)
+{
+    va_list args;
+    clear(p);
+    va_start(args, fmt);
+    fputs("grade-all: ", stderr);
+    vfprintf(stderr, fmt, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version)
+{
+    clear(p);
+    printf("%s%.0f s; ", mg_stop ? "interrupted; " : "", mt_now() - p->began);
+    if (p->skipped)
+        printf("%lld were in the gradebook already, ", (long long)p->skipped);
+    printf("%lld refused, %lld errors of the grader, %lld rows inconclusive\n", (long long)p->refused,
+           (long long)p->broken, (long long)p->inconclusive);
+    if (other_version)
+        printf("%lld were graded by another version of the grader; REGRADE=all grades them again\n",
+               (long long)other_version);
+    if (left)
+        printf("%lld are not finished: the same command goes on with them\n", (long long)left);
+}

@@ -1,0 +1,23 @@
+/* progress.h -- what a batch says while it runs: a line for each submission, and how long the rest will take. */
+#ifndef MG_PROGRESS_H
+#define MG_PROGRESS_H
+
+#include "book.h"
+
+typedef struct mg_progress {
+    double began, phase; /* seconds */
+    int64_t total;       /* submissions of this phase */
+    int64_t done, skipped, worked;
+    int64_t refused, broken, inconclusive;
+    bool timing, shown;
+} mg_progress;
+
+void mg_progress_begin(mg_progress *p, int64_t submissions);
+void mg_progress_timed(mg_progress *p, int64_t submissions); /* now the timed rows of so many */
+void mg_progress_skip(mg_progress *p);                       /* one that is in the book already */
+void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading *grading);
+void mg_progress_tick(mg_progress *p); /* once a second */
+void mg_progress_say(mg_progress *p, const char *fmt, ...) MT_PRINTF(2, 3);
+void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version);
+
+#endif

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# batch.sh: make grade-all with submissions of lab 00: grades, goes on after kill -9 without grading again, keeps the history,
+# waits for a locked gradebook and a full disk, refuses what is no gradebook.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+build=build/release passed=0 failed=0
+if ! echo '#include <sqlite3.h>' | ${CC:-gcc} -E - >/dev/null 2>&1; then
+    echo "skipped: libsqlite3-dev is not installed"
+    echo "batch: 0 passed, 0 failed" && exit 0
+fi
+make -s $build/bin/grade_all >/dev/null || exit 1
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+class=$root/class out=$root/class.graded log=$root/log
+check() { # NAME COMMAND...
+    if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1:" && tail -25 "$log"; fi
+}
+all() { "$build/bin/grade_all" --lab 00 --dir "$class" "$@" >"$log" 2>&1; }
+book() { # SQL: the first row, its columns separated by blanks
+    /usr/bin/python3 -c 'import sqlite3, sys; print(*(sqlite3.connect(sys.argv[1], 10).execute(sys.argv[2]).fetchone() or []))' "$out/gradebook.sqlite" "$1" 2>/dev/null
+}
+says() { grep -qF -- "$1" "$log"; }
+is() { [ "$1" = "$2" ] || { echo "FAIL: $1 is not $2" && false; }; }
+
+mkdir -p "$class"/{ada,Zoë,empty}
+cp solutions/00-tensors/*.c "$class/ada"
+cp labs/00-tensors/*.c "$class/Zoë"
+mkdir "$class/$(printf 'J\374rgen')" && cp labs/00-tensors/view.c "$class"/J*
+tar czf "$class/müller.tar.gz" -C labs/00-tensors view.c strides.c
+head -c 999 /dev/urandom >"$class/noise.zip"
+
+all --jobs 1 &
+driver=$!
+for ((i = 0; i < 300; i++)); do [ "$(book 'SELECT count(*) > 1 FROM grading')" != 1 ] || break; sleep 0.1; done
+{ pkill -KILL -P $driver && wait $driver; } 2>/dev/null # the program below the shell's function
+sleep 1
+check "no grader outlives the batch" is "$(pgrep -fc "submission $out")" 0
+before=$(book 'SELECT count(*) FROM grading')
+check "what was graded is in the book" [ "$before" -ge 2 ]
+all --room 99999999 &
+pause=$!
+for ((i = 0; i < 100; i++)); do ! says "MiB free" || break; sleep 0.1; done
+pkill -TERM -P $pause && wait $pause
+check "a full disk is a pause, with words" says "goes on by itself when there is room"
+check "an interrupted batch is not finished" says "the same command goes on"
+all
+check "a second run ends well" is $? 0
+check "it grades the others only" is "$(book 'SELECT count(*), count(DISTINCT submission) FROM grading')" "6 6"
+check "it says so" says "were in the gradebook already"
+check "points" is "$(book "SELECT points, max, state FROM grade WHERE key = 'ada'")" "100.0 100.0 graded"
+check "rows have all that is known" is "$(book "SELECT verdict, points, max, seconds > 0, seed != '' FROM result WHERE grading = (SELECT id FROM grade WHERE key = 'ada') AND name = 'numel: random shapes'")" "$(printf 'PASS 3.0 3.0 1 1')"
+check "a skeleton has none" is "$(book "SELECT points FROM grade WHERE key = 'Zoë'")" 0.0
+check "one row for what is no archive" is "$(book "SELECT state, count(*) FROM grade JOIN result ON grading = grade.id WHERE key = 'noise.zip'")" "refused 1"
+check "a name that is not UTF-8" is "$(book "SELECT name FROM student WHERE submission = (SELECT submission FROM grade WHERE key LIKE 'J%')")" Jürgen
+
+cp labs/00-tensors/copy.c "$class/Zoë/view.c"
+all && check "only the changed one is graded again" is "$(book 'SELECT count(*) FROM grading')" 7
+all --regrade noise && check "or the named one; all gradings are kept" is "$(book 'SELECT count(*) FROM grading')" 8
+
+/usr/bin/python3 -c 'import sqlite3, sys, time; b = sqlite3.connect(sys.argv[1]); b.execute("BEGIN EXCLUSIVE"); print(flush=True); time.sleep(4)' "$out/gradebook.sqlite" >"$root/locked" &
+until [ -s "$root/locked" ]; do sleep 0.1; done
+all --regrade empty
+check "it waits for a locked gradebook" is "$? $(book 'SELECT count(*) FROM grading')" "0 9"
+check "with words" says "is locked by another program"
+exec 9>"$out/.lock" && flock 9
+all
+check "one batch at a time" is $? 3
+check "with words" says "another batch is working in"
+exec 9>&-
+mkdir "$root/other" && head -c 9000 /dev/urandom >"$root/other/gradebook.sqlite"
+all --out "$root/other"
+check "no gradebook is refused" is $? 3
+check "with what to do" says "is no gradebook (file is not a database): move it away"
+echo "batch: $passed passed, $failed failed"
+[ $failed -eq 0 ]
