@@ -190,10 +190,6 @@ help:
 	'make clean              delete build/'
 	@sed -n 's/^## //p' $(MAKEFILE_LIST)
 
-# The folder docs/ exists, so make would say that nothing is to be done.
-docs:
-	@echo "docs/ has the pages; README.md says what each is for. labs/*/README.md are the handouts."
-
 deps:
 	@.ci/deps
 

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# The site of `make docs`: it builds without a warning, its links hold, nothing is loaded from elsewhere; a site that
+# cannot be built whole leaves the old one as it was.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+. grader/tests/expect.sh
+export PYTHON=${PYTHON:-/usr/bin/python3}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+site=$dir/site
+
+# Without MkDocs it says what to install. The tree has no .ci/deps, which would install it.
+mkdir -p "$dir/small/minitorch/core" "$dir/small/.ci" "$dir/none"
+printf '#!/bin/sh\n' >"$dir/small/.ci/deps" && printf '#!/bin/sh\nexit 1\n' >"$dir/none/python"
+chmod +x "$dir"/{small/.ci/deps,none/python}
+missing() { PYTHON=$dir/none/python ROOT=$dir/small docs/site/build.sh "$site"; }
+expect "no MkDocs" 3 "run: sudo apt-get install mkdocs mkdocs-material" missing
+if ! "$PYTHON" -c 'from mkdocs import utils; assert "material" in utils.get_theme_names()' 2>/dev/null; then
+    echo "docs: the rest is skipped, MkDocs with Material is not installed: $passed passed, $failed failed"
+    [ $failed -eq 0 ]
+    exit
+fi
+
+expect "the site" 0 "; 0 complaints" docs/site/build.sh "$site"
+has() { grep -qE -- "$2" "$site/$1" && echo yes; }
+expect "lab 01 is one click from the first page" 0 yes has index.html 'href="labs/01-matmul/index.html"'
+expect "and says which file to edit" 0 yes has labs/01-matmul/index.html 'loops\.c'
+expect "and what to run" 0 yes has labs/01-matmul/index.html 'make grade LAB=01 STEP=01\.1'
+expect "every lab has a figure" 0 "" test -z "$(grep -L 'class="figure"' "$site"/labs/*/index.html)"
+expect "answers of each lab are folded" "$(grep -c . <(printf '%s\n' solutions/*/ANSWERS.md))" "" \
+    bash -c 'exit "$(grep -c "<details" "$1")"' - "$site/docs/SELF_STUDY.html"
+expect "hours of each lab" "$(grep -c . <(printf '%s\n' labs/*/README.md))" "" \
+    bash -c 'exit "$(grep -cE "^<td>[0-9]+(&nbsp;to&nbsp;[0-9]+)?</td>" "$1")"' - "$site/docs/SELF_STUDY.html"
+unknown() {
+    grep -oE '^\| [0-9.]+ \| `\w+`' docs/MAP.md | grep -oE '\w+`' | tr -d '`' | sort -u >"$dir/taught"
+    grep -rhoE '(id)="mt_\w+"' "$site/api" | grep -oE 'mt_\w+' | sort -u | comm -23 "$dir/taught" -
+}
+expect "every taught function is in the API" 0 "" test -z "$(unknown)"
+expect "with its lab, unit and checks" 0 yes has api/ops/kernels.h.html 'Lab 02\.1</a>: .*linear\.c</a>; checks: linear'
+expect "and in the index of the search" 0 yes has search/search_index.json mt_layernorm_fwd_cpu
+expect "a contract is text" 0 yes has api/core/tensor.h.html 'keeps the storage alive, not the tensor it was made from'
+
+# A small tree: each thing that may be wrong in it.
+cd "$dir/small" || exit 1
+build() { ROOT=$dir/small "$OLDPWD/docs/site/build.sh" "$dir/small site"; }
+mkdir docs && echo '# Style' >docs/STYLE.md && echo '# Map' >docs/MAP.md
+cat >minitorch/mt.h <<'END'
+/* Memory. */
+#include "core/a.h"
+END
+cat >minitorch/core/a.h <<'END'
+/* a.h -- the header <of> this *tree*. */
+#pragma once
+#ifdef X
+#define MT_LONG(x) \
+    do { x; } while (0)
+#endif
+
+/* ---- all kinds ---- */
+
+/* mt_first -- a `{` in a string, and & < >.
+ *   x  [n] f32
+ * Two lines. */
+void mt_first(float *x, int64_t n);
+static inline char mt_second(void)
+{
+    return '{';
+}
+typedef void mt_kind(int x);
+mt_kind mt_third, mt_fourth; /* after them */
+typedef struct mt_pair {
+    int a[3], b;
+} mt_pair;
+typedef enum { MT_ONE, MT_TWO = 2 } mt_number;
+extern const int mt_table[], (*mt_pointer)(void);
+END
+printf '# Start\n\nSee [a](minitorch/core/a.h), `mt_second()` and [there](#start).\n' >README.md
+expect "a small tree" 0 "; 0 complaints" build
+for name in MT_LONG mt_first mt_second mt_kind mt_third mt_fourth mt_pair MT_TWO mt_number; do
+    expect "$name" 0 "" grep -q "id=\"$name\"" "$dir/small site/api/core/a.h.html"
+done
+expect "no bodies" 1 "" grep -q "return" "$dir/small site/api/core/a.h.html"
+expect "signs of HTML" 0 "" grep -q 'in a string, and &amp; &lt; &gt;' "$dir/small site/api/core/a.h.html"
+expect "a link to a function" 0 "" grep -q 'href="api/core/a.h.html#mt_second"' "$dir/small site/index.html"
+cp "$dir/small site/index.html" "$dir/before"
+while IFS='|' read -r text status words; do
+    printf '# Start\n\n%s\n' "$text" >README.md
+    expect "$text" "$status" "$words" build
+    expect "the site is still whole" 0 "" cmp "$dir/before" "$dir/small site/index.html"
+done <<'END'
+[gone](docs/GONE.md)|1|contains a link to 'docs/GONE.md' which is not found
+[gone](#gone)|1|index.html: index.html has no #gone
+<a href="no/page.html">gone</a>|1|there is no no/page.html
+<img src="https://example.org/x.png">|1|loads https://example.org/x.png
+<div style="background: url(//example.org/y.png)"></div>|1|loads //example.org/y.png
+END
+expect "nothing half-built stays" 0 "none small small site small site.lock site site.lock before" \
+    bash -c 'cd "$1" && set -- none small* site* before && echo "$*"' - "$dir"
+mkdir "$dir/mine" && touch "$dir/mine/thesis.txt"
+expect "a folder that is no site" 64 "is no site" "$OLDPWD/docs/site/build.sh" "$dir/mine"
+expect "is left alone" 0 "" test -e "$dir/mine/thesis.txt"
+echo "docs: $passed passed, $failed failed"
+[ $failed -eq 0 ]
