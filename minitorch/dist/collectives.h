@@ -54,4 +54,19 @@ double mt_collective_seconds(mt_algorithm algorithm, int size, int64_t bytes, co
  * Lab 13.5 */
 mt_algorithm mt_collective_pick(int size, int64_t bytes, const mt_network *network);
 
+/* ---- the choice of a communicator (choice.c) ---------------------------------------------------- */
+
+/* mt_collective_choice -- which algorithm an all-reduce of `bytes` on comm takes: that of comm->way for the nearest
+ * power of 4, else mt_collective_pick's. */
+mt_algorithm mt_collective_choice(const mt_comm *comm, int64_t bytes);
+
+/* mt_collective_fix -- from now on all all-reduces of comm take this one. The same on all ranks. */
+void mt_collective_fix(mt_comm *comm, mt_algorithm algorithm);
+
+/* mt_collective_measure -- collective: from now on an all-reduce of comm takes the algorithm that took the slowest rank
+ * the least time for so many bytes, of several trials now, with what the law leaves out: what messages cost the
+ * processor, additions, how links behave. All ranks choose the same; another run may choose otherwise where two take
+ * about as long, and its sums may differ in the last bit. */
+mt_status mt_collective_measure(mt_comm *comm);
+
 MT_C_END

@@ -60,7 +60,12 @@ void mt_comm_free(mt_comm *comm)
 mt_status mt_comm_split(mt_comm **out, mt_comm *comm, int color, int key)
 {
     MT_CHECK(color >= 0, "split: color %d", color);
-    return comm->engine->split(out, comm, color, key);
+    mt_status status = comm->engine->split(out, comm, color, key);
+    for (mt_comm *made = status == MT_OK ? *out : NULL; made; made = made->channel) {
+        made->network = comm->network;
+        memcpy(made->way, comm->way, sizeof made->way);
+    }
+    return status;
 }
 
 mt_traffic mt_comm_traffic(const mt_comm *comm)

@@ -66,7 +66,8 @@ typedef struct mt_traffic {
 struct mt_comm {
     int rank, size; /* 0 <= rank < size */
     const mt_comm_engine *engine;
-    mt_network network; /* by which collectives choose their algorithm */
+    mt_network network; /* by which collectives choose their algorithm, */
+    uint8_t way[16];    /* unless this is set: 1 + the mt_algorithm of an all-reduce of about 4^i bytes; 0: it is not */
     mt_traffic sent;    /* by mt_send of this communicator */
     mt_comm *channel;   /* of the same ranks, for the messages of collectives; NULL: the engine has its own ways */
     const int *numbers; /* [size] what messages call its ranks: their ranks before any split. NULL: 0, 1, ... */
@@ -81,7 +82,8 @@ struct mt_request {
     mt_status (*wait)(mt_request *request); /* blocks, then frees the request; the engine appends its own fields */
 };
 
-/* Whether this thread works for another one, which may compute meanwhile: its waiting is not in profiles. */
+/* Whether this thread runs a collective: its waiting is in profiles as that of the call, or, in a thread that works for
+ * another one, which may compute meanwhile, not at all. */
 extern __thread bool mt_comm_behind;
 
 /* mt_comm_self -- a communicator of one rank. Free it like any other. */
@@ -92,7 +94,8 @@ mt_comm *mt_comm_self(void);
 void mt_comm_free(mt_comm *comm);
 
 /* mt_comm_split -- collective: *out joins the ranks of comm that pass the same color >= 0, ordered by key, then by rank
- * in comm. It is independent of comm; free both. On failure *out is unchanged.   Aborts: color < 0. */
+ * in comm. It is independent of comm, and chooses algorithms as comm does; free both. On failure *out is unchanged.
+ * Aborts: color < 0. */
 mt_status mt_comm_split(mt_comm **out, mt_comm *comm, int color, int key);
 
 /* mt_comm_traffic -- what this rank has sent by mt_send and in collectives that have ended. */

@@ -17,7 +17,6 @@ typedef struct job {
     mt_collective call;
     bool done;
     mt_status status;
-    char words[400]; /* mt_last_error is of a thread: the words of a failure go with the job */
 } job;
 
 struct mt_comm_thread {
@@ -26,6 +25,7 @@ struct mt_comm_thread {
     bool checked, stop, ended;
     int64_t calls;    /* so far */
     mt_status failed; /* of the first call that failed */
+    char words[400];  /* about it: mt_last_error is of a thread */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -75,7 +75,7 @@ static mt_status compare(mt_comm *comm, const announced *mine)
 
 static mt_status all_reduce(mt_comm *comm, const mt_collective *c)
 {
-    switch (mt_collective_pick(comm->size, c->n * mt_dtype_size(c->dtype), &comm->network)) {
+    switch (mt_collective_choice(comm, c->n * mt_dtype_size(c->dtype))) {
     case MT_TREE:
         return mt_tree_all_reduce(comm, c->out, c->n, c->dtype, c->op);
     case MT_DOUBLING:
@@ -144,10 +144,17 @@ static job *next_job(mt_comm_thread *t)
 }
 
 /* After a failure the ranks no longer agree on what comes next: all later calls fail with the same words. */
+static mt_status run_or_fail(mt_comm_thread *t, const mt_collective *call)
+{
+    if (t->failed == MT_OK && (t->failed = run(t, call)) != MT_OK)
+        snprintf(t->words, sizeof t->words, "%s: %s", kind_name(call->kind), mt_last_error());
+    return t->failed;
+}
+
 static void *loop(void *arg)
 {
     mt_comm_thread *t = arg;
-    char words[sizeof((job *)0)->words] = "", name[16];
+    char name[16];
     snprintf(name, sizeof name, "rank %d sends", mt_comm_number(t->channel, t->channel->rank));
     pthread_setname_np(pthread_self(), name); /* in profiles */
     mt_comm_behind = true;
@@ -158,11 +165,9 @@ static void *loop(void *arg)
             continue;
         }
         pthread_mutex_unlock(&t->lock);
-        if (t->failed == MT_OK && (t->failed = run(t, &j->call)) != MT_OK)
-            snprintf(words, sizeof words, "%s: %s", kind_name(j->call.kind), mt_last_error());
+        mt_status status = run_or_fail(t, &j->call);
         pthread_mutex_lock(&t->lock);
-        j->status = t->failed;
-        memcpy(j->words, words, sizeof words);
+        j->status = status;
         j->done = true;
         t->clock->wake(t->clock, &t->changed);
     }
@@ -224,13 +229,29 @@ static mt_status wait_for_job(mt_request *request)
     if (!j->next)
         t->last = at;
     pthread_mutex_unlock(&t->lock);
-    mt_status status = j->status == MT_OK ? MT_OK : mt_fail(j->status, "%s", j->words);
+    mt_status status = j->status == MT_OK ? MT_OK : mt_fail(j->status, "%s", t->words);
     free(j);
     return status;
 }
 
+/* A caller that only waits runs the call itself when nothing is before it: to wake a thread, and to be woken by it,
+ * takes as long as a message. */
+static mt_status run_here(mt_comm_thread *t, const mt_collective *call)
+{
+    MT_SPAN(MT_SPAN_WAIT);
+    mt_comm_behind = true;
+    mt_status status = run_or_fail(t, call);
+    mt_comm_behind = false;
+    return status == MT_OK ? MT_OK : mt_fail(status, "%s", t->words);
+}
+
 mt_status mt_comm_thread_call(mt_comm_thread *t, const mt_collective *call, mt_request **request)
 {
+    pthread_mutex_lock(&t->lock);
+    bool idle = !next_job(t);
+    pthread_mutex_unlock(&t->lock);
+    if (!request && idle)
+        return run_here(t, call);
     job *j = malloc(sizeof *j);
     MT_CHECK(j, "out of memory");
     *j = (job){ .base.wait = wait_for_job, .thread = t, .call = *call };

@@ -19,7 +19,8 @@ mt_comm_thread *mt_comm_thread_new(mt_comm *channel, mt_clock *clock, bool check
  * status of the first call that failed. */
 mt_status mt_comm_thread_free(mt_comm_thread *thread);
 
-/* mt_comm_thread_call -- mt_comm_engine.collective. */
+/* mt_comm_thread_call -- mt_comm_engine.collective. Without a handle, and with nothing before it, the call runs in the
+ * calling thread. */
 mt_status mt_comm_thread_call(mt_comm_thread *thread, const mt_collective *call, mt_request **request);
 
 MT_C_END

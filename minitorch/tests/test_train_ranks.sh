@@ -32,6 +32,12 @@ run all --ranks 2 --zero 1 --save-every 15 --keep 0 --resume 20 && rm -r "$dir"/
 run all --ranks 3 --save-every 20 --keep 0 --resume 30 && said "Continuing from $dir/all/step-30" && rm -r "$dir"/all/step-50
 run all --resume 40 && near all
 
+# However they add up; a choice that was measured is said.
+run doubling --ranks 3 --all-reduce doubling && near doubling && said '^Data parallel: 3 ranks \(threads\), all-reduce doubling, buckets'
+run tree --ranks 4 --all-reduce tree && near tree
+run trial --ranks 4 --all-reduce measured && near trial && said '^all-reduce measured: (ring|tree|doubling)(, from [0-9.]+ KiB on (ring|tree|doubling))*$'
+run again --ranks 4 --all-reduce tree && diff -r "$dir"/{tree,again}/step-50 >"$dir/log" && ok || bad "other bits"
+
 # Compressed gradients are others, and train too.
 flags=("${common[@]}" --eval-every 50)
 for how in 1bit topk; do
@@ -51,6 +57,7 @@ refused 'ranks.*from 1 to 1024' --ranks 0
 refused '--compress goes with --zero 0 only' --ranks 2 --compress 1bit --zero 1
 refused '--ema averages whole parameters: use --zero 2' --ranks 2 --zero 3 --ema 0.9
 refused 'there is no compression "gzip": use none, 1bit or topk' --ranks 2 --compress gzip
+refused 'there is no all-reduce "star": use ring, tree, doubling or measured' --ranks 2 --all-reduce star
 refused 'adafactor, and the loss scale of f16, need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching
 refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smoke

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dist/collectives.h"
 #include "dist/mpi.h"
 #include "dist/nccl.h"
 #include "train/parallel.h"
@@ -18,6 +19,31 @@ typedef struct program {
     int threads; /* of OpenMP, for each rank */
 } program;
 
+/* ---- how they add up ------------------------------------------------------------------------------------ */
+
+/* "all-reduce measured: doubling, from 64 KiB on ring" */
+static void print_choices(const mt_comm *comm)
+{
+    static const char *const names[] = { [MT_RING] = "ring", [MT_TREE] = "tree", [MT_DOUBLING] = "doubling" };
+    printf("all-reduce measured: %s", names[mt_collective_choice(comm, 1)]);
+    for (int i = 1; i < (int)MT_COUNT(comm->way); i++)
+        if (comm->way[i] != comm->way[i - 1])
+            printf(", from %g KiB on %s", (double)(1 << 2 * i) / 2048, names[mt_collective_choice(comm, 1 << 2 * i)]);
+    printf("\n");
+}
+
+static mt_status choose(mt_comm *comm, mt_all_reduce_by how)
+{
+    if (how != MT_BY_TRIAL) {
+        mt_collective_fix(comm, (mt_algorithm)how);
+        return MT_OK;
+    }
+    mt_status status = mt_collective_measure(comm);
+    if (status == MT_OK && comm->rank == 0)
+        print_choices(comm);
+    return status;
+}
+
 /* ---- threads of this process ------------------------------------------------------------------------- */
 
 static mt_status on_thread(mt_comm *comm, void *user)
@@ -27,6 +53,9 @@ static mt_status on_thread(mt_comm *comm, void *user)
     snprintf(name, sizeof name, "rank %d", comm->rank);
     pthread_setname_np(pthread_self(), name); /* in profiles */
     omp_set_num_threads(p->threads);          /* of regions that this thread begins */
+    mt_status status = choose(comm, p->config->all_reduce);
+    if (status != MT_OK)
+        return status;
     bool divided = p->config->pp > 1 || p->config->tp > 1;
     return (divided ? mt_divided_run : mt_parallel_run)(comm, p->config, p->run, p->user);
 }

@@ -19,6 +19,20 @@ static mt_status compression(const char *text, void *chosen)
     return mt_fail(MT_ERR_ARGUMENT, "there is no compression \"%s\": use none, 1bit or topk", text);
 }
 
+static const char *const all_reduces[] = {
+    [MT_BY_RING] = "ring", [MT_BY_TREE] = "tree", [MT_BY_DOUBLING] = "doubling", [MT_BY_TRIAL] = "measured"
+};
+
+static mt_status all_reduce(const char *text, void *chosen)
+{
+    for (int k = 0; k < (int)MT_COUNT(all_reduces); k++)
+        if (strcmp(text, all_reduces[k]) == 0) {
+            *(mt_all_reduce_by *)chosen = (mt_all_reduce_by)k;
+            return MT_OK;
+        }
+    return mt_fail(MT_ERR_ARGUMENT, "there is no all-reduce \"%s\": use ring, tree, doubling or measured", text);
+}
+
 static const char *const schedules[] = {
     [MT_PP_1F1B] = "1f1b", [MT_PP_GPIPE] = "gpipe", [MT_PP_INTERLEAVED] = "interleaved"
 };
@@ -58,6 +72,9 @@ const mt_option mt_team_options[] = {
       "Each rank has a part of the optimizer's state (1), the gradients (2) and the parameters (3) only (default 0)" },
     { "compress", 0, "HOW", MT_PARSED(mt_team_config, compress, compression),
       "Gradients between ranks: none (default); 1bit, a bit an element; topk, the largest hundredth" },
+    { "all-reduce", 0, "HOW", MT_PARSED(mt_team_config, all_reduce, all_reduce),
+      "How ranks add up: ring (default), tree, doubling; measured, the fastest in trials at the start: a run may then "
+      "differ from another in the last bits" },
     { "bucket", 0, "SIZE", MT_PARSED(mt_team_config, bucket_bytes, bytes),
       "Gradients that are sent together, while backward goes on (default 1MiB)" },
     { "engine", 0, "NAME", MT_TEXT(mt_team_config, engine),
@@ -123,6 +140,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
         return refuse(c, "--engine nccl connects ranks with a GPU each: it goes with --device cuda, and that with it");
     if (recipe->device != MT_CPU && (c->zero || c->compress != MT_PLAIN))
         return refuse(c, "ZeRO and compression work in the CPU's memory: use --zero 0 and --compress none with a GPU");
+    if (strcmp(c->engine, "nccl") == 0 && c->all_reduce != MT_BY_RING)
+        return refuse(c, "NCCL chooses how it adds up: leave --all-reduce out");
     if (recipe->caching)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
     if (batch % c->dp)
@@ -138,8 +157,8 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
 
 const char *mt_team_text(const mt_team_config *c)
 {
-    static _Thread_local char text[128];
-    char how[80] = "";
+    static _Thread_local char text[160];
+    char how[112] = "";
     if (c->dp != c->ranks)
         snprintf(how, sizeof how, ": data %d x pipeline %d (%s%.0d) x tensor %d", (int)c->dp, (int)c->pp,
                  schedules[c->schedule.kind], c->schedule.chunks > 1 ? (int)c->schedule.chunks : 0, (int)c->tp);
@@ -147,6 +166,8 @@ const char *mt_team_text(const mt_team_config *c)
         snprintf(how, sizeof how, ", ZeRO stage %d", (int)c->zero);
     else if (c->compress != MT_PLAIN)
         snprintf(how, sizeof how, ", gradients in %s", compressions[c->compress]);
+    if (c->all_reduce != MT_BY_RING)
+        snprintf(how + strlen(how), sizeof how - strlen(how), ", all-reduce %s", all_reduces[c->all_reduce]);
     snprintf(text, sizeof text, c->ranks <= 1 ? "one rank" : "%d ranks (%s)%s, buckets of %.3g MB", (int)c->ranks,
              c->engine, how, (double)c->bucket_bytes / 1e6);
     return text;

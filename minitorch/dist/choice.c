@@ -1,0 +1,79 @@
+/* choice.c -- which all-reduce a communicator takes; see dist/collectives.h. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "dist/collectives.h"
+
+enum { WAYS = MT_DOUBLING + 1 };
+
+/* The i with 4^i nearest to bytes, by their ratio. */
+static int nearest(int64_t bytes)
+{
+    int log2 = 0;
+    while (log2 < 62 && (int64_t)2 << log2 <= bytes)
+        log2++;
+    return mt_min((log2 + 1) / 2, (int)MT_COUNT(((mt_comm *)0)->way) - 1);
+}
+
+mt_algorithm mt_collective_choice(const mt_comm *comm, int64_t bytes)
+{
+    int way = comm->way[nearest(bytes)];
+    return way ? (mt_algorithm)(way - 1) : mt_collective_pick(comm->size, bytes, &comm->network);
+}
+
+static void set(mt_comm *comm, int i, mt_algorithm algorithm)
+{
+    for (mt_comm *c = comm; c; c = c->channel)
+        c->way[i] = (uint8_t)(1 + algorithm);
+}
+
+void mt_collective_fix(mt_comm *comm, mt_algorithm algorithm)
+{
+    for (int i = 0; i < (int)MT_COUNT(comm->way); i++)
+        set(comm, i, algorithm);
+}
+
+/* One all-reduce of zeros, from a barrier on: seconds of the slowest rank, on all ranks. */
+static mt_status try(mt_comm *comm, float *seconds, float *data, int64_t n, int way)
+{
+    static mt_status (*const reduce[WAYS])(mt_comm *, void *, int64_t, mt_dtype, mt_reduce) = {
+        [MT_RING] = mt_ring_all_reduce, [MT_TREE] = mt_tree_all_reduce, [MT_DOUBLING] = mt_doubling_all_reduce
+    };
+    mt_status status = mt_barrier(comm);
+    double start = mt_now();
+    if (status == MT_OK)
+        status = reduce[way](comm, data, n, MT_F32, MT_SUM);
+    *seconds = (float)(mt_now() - start);
+    return status == MT_OK ? mt_all_reduce(comm, seconds, 1, MT_F32, MT_MAX, NULL) : status;
+}
+
+/* The fastest for n elements; they take turns, so that what disturbs the machine disturbs all. */
+static mt_status fastest(mt_comm *comm, mt_algorithm *best, float *data, int64_t n, int rounds)
+{
+    float least[WAYS] = { INFINITY, INFINITY, INFINITY }, seconds;
+    mt_status status = MT_OK;
+    for (int i = 0; i < rounds * WAYS && status == MT_OK; i++) {
+        status = try(comm, &seconds, data, n, i % WAYS);
+        least[i % WAYS] = fminf(least[i % WAYS], seconds);
+    }
+    *best = MT_RING;
+    for (int way = MT_TREE; way < WAYS; way++)
+        if (least[way] < least[*best])
+            *best = (mt_algorithm)way;
+    return status;
+}
+
+mt_status mt_collective_measure(mt_comm *comm)
+{
+    enum { FIRST = 4, LAST = 11 }; /* 256 bytes and 4 MiB: below and above, as there */
+    mt_algorithm best[LAST + 1];
+    mt_status status = MT_OK;
+    float *data = calloc(1, (size_t)1 << 2 * LAST);
+    MT_CHECK(data, "out of memory");
+    for (int i = FIRST; i <= LAST && status == MT_OK && comm->size > 1; i++)
+        status = fastest(comm, &best[i], data, ((int64_t)1 << 2 * i) / (int64_t)sizeof *data, i <= 8 ? 20 : 3);
+    free(data);
+    for (int i = 0; i < (int)MT_COUNT(comm->way) && status == MT_OK && comm->size > 1; i++)
+        set(comm, i, best[mt_min(mt_max(i, FIRST), LAST)]);
+    return status;
+}
