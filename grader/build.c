@@ -142,7 +142,7 @@ static mt_status copy_prebuilt(const mg_build *b)
     return status;
 }
 
-mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined)
+mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, mg_confinement confined)
 {
     char from[PATH_MAX], to[PATH_MAX];
     static const char *const folders[] = { "src", "obj", "in", "bin", "out" };

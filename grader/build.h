@@ -3,13 +3,14 @@
 #define MG_BUILD_H
 
 #include "labinfo.h"
+#include "sandbox.h"
 #include "scratch.h"
 
 typedef struct mg_build {
     const char *root;  /* the repository: minitorch/ for the headers */
     const char *build; /* build/release: worker/, units/, libgiven.a, defined */
     const char *scratch;
-    bool confined;
+    mg_confinement confined;
     char mine[MG_UNITS][32]; /* labs whose units were compiled here and replace the reference ones */
     int mines;
     bool any_symbol;           /* for tests of the sandbox: units are not examined (symbols.h) */
@@ -26,7 +27,7 @@ enum { MG_COUNTED = 1 << MG_UNITS };
 
 /* mg_build_open -- copy headers, prebuilt objects and the launcher (worker/launch.c) to the scratch folder. The three
  * pointers are borrowed. */
-mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, bool confined);
+mt_status mg_build_open(mg_build *b, const char *root, const char *build, const char *scratch, mg_confinement confined);
 
 /* mg_build_source -- the folder in the scratch folder for a lab's units, before mg_build_units. */
 void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);

@@ -141,7 +141,7 @@ static int add_names(scmp_filter_ctx context, uint32_t action, const char *const
     return 0;
 }
 
-static int add_worker_rules(scmp_filter_ctx context, bool device)
+static int add_worker_rules(scmp_filter_ctx context, bool device, pid_t self)
 {
     int error = add_names(context, SCMP_ACT_ALLOW, worker_allowed, MT_COUNT(worker_allowed));
     if (!error && device)
@@ -150,7 +150,8 @@ static int add_worker_rules(scmp_filter_ctx context, bool device)
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD | NEW_NAMESPACES, CLONE_THREAD));
     if (!error) /* abort and raise, but not SIGCONT, which would undo our SIGSTOP */
-        error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A2(SCMP_CMP_LT, SIGCONT));
+        error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), self ? 2 : 1, SCMP_A2(SCMP_CMP_LT, SIGCONT),
+                                 SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)self));
     if (!error) /* its own limits, which it can only lower */
         error = seccomp_rule_add(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A0(SCMP_CMP_EQ, 0));
     return error;
@@ -178,14 +179,14 @@ static int write_program(scmp_filter_ctx context)
     return fd;
 }
 
-int mg_filter_open(mg_filter filter)
+int mg_filter_open(mg_filter filter, pid_t self)
 {
     bool worker = filter != MG_FILTER_COMPILER;
     scmp_filter_ctx context = seccomp_init(worker ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_ALLOW);
     int fd = -1;
     if (context && !seccomp_attr_set(context, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) &&
         !seccomp_rule_add(context, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0) &&
-        !(worker ? add_worker_rules(context, filter == MG_FILTER_DEVICE) : add_compiler_rules(context)))
+        !(worker ? add_worker_rules(context, filter == MG_FILTER_DEVICE, self) : add_compiler_rules(context)))
         fd = write_program(context);
     seccomp_release(context);
     if (fd < 0)

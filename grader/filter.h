@@ -1,8 +1,11 @@
-/* filter.h -- which system calls a sandboxed program may make, as a seccomp program that bubblewrap loads. */
+/* filter.h -- which system calls a sandboxed program may make, as a seccomp program that bubblewrap or
+ * landlock.c loads. */
 #ifndef MG_FILTER_H
 #define MG_FILTER_H
 
 #include "core/base.h"
+
+#include <sys/types.h>
 
 typedef enum mg_filter {
     MG_FILTER_WORKER,   /* an allow-list: memory, threads, pipes, clocks; all else fails with EPERM */
@@ -10,7 +13,8 @@ typedef enum mg_filter {
     MG_FILTER_COMPILER, /* a deny-list: no network, tracing, keys, namespaces, mounts, kernel interfaces */
 } mg_filter;
 
-/* mg_filter_open -- a descriptor (close-on-exec, at offset 0) holding the program; -1 with mt_last_error. */
-int mg_filter_open(mg_filter filter);
+/* mg_filter_open -- a descriptor (close-on-exec, at offset 0) holding the program; -1 with mt_last_error. A worker's
+ * allows signals to the process `self` only; 0: to all, for a worker that sees no other. */
+int mg_filter_open(mg_filter filter, pid_t self);
 
 #endif

@@ -23,6 +23,7 @@ enum {
     OPT_BUILD = 256,
     OPT_ROOT,
     OPT_MARKING,
+    OPT_SANDBOX,
     OPT_STEP,
     OPT_REQUIRE_FULL,
     OPT_UNITS,
@@ -60,6 +61,7 @@ static const struct argp_option arguments[] = {
     { "course", OPT_COURSE, "FILE", 0, "points, visibility and seed (default: ROOT/course.json); none for the checks'",
       0 },
     { "marking", OPT_MARKING, 0, 0, "refuse to run without a sandbox", 0 },
+    { "sandbox", OPT_SANDBOX, "KIND", 0, "bubblewrap, landlock or none (default: the strongest that works here)", 0 },
     { "report", 'r', "DIR", 0, "also write DIR/NN.json and DIR/NN.html", 0 },
     { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
     { "build", OPT_BUILD, "DIR", 0, "what make built (default: ROOT/build/release)", 0 },
@@ -100,6 +102,9 @@ static error_t parse_tool(int key, const char *value, mg_options *o)
         break;
     case OPT_CAPTURE:
         o->capture = value;
+        break;
+    case OPT_SANDBOX:
+        o->sandbox = value;
         break;
     case OPT_NO_SPEED:
         o->no_speed = true;

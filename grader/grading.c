@@ -169,14 +169,18 @@ static void describe_machine(char *text, size_t size)
     snprintf(text, size, "%s, %ld cores, gcc %s", model, sysconf(_SC_NPROCESSORS_ONLN), __VERSION__);
 }
 
-static mt_status choose_sandbox(mg_results *results, const mg_options *o, bool *confined)
+static mt_status choose_sandbox(mg_results *results, const mg_options *o, mg_confinement *confined)
 {
-    *confined = mg_sandbox_probe() == MT_OK;
-    if (*confined)
-        return MT_OK;
-    if (o->marking)
-        return mt_fail(MT_ERR_UNAVAILABLE, "--marking needs a sandbox: %s", mt_last_error());
-    snprintf(results->warning, sizeof results->warning, "no sandbox: %s; the units run as you", mt_last_error());
+    char why[360];
+    mt_status status = mg_sandbox_find(o->sandbox, confined, why, sizeof why);
+    if (status != MT_OK)
+        return status;
+    if (*confined == MG_UNCONFINED && o->marking)
+        return mt_fail(MT_ERR_UNAVAILABLE, "--marking needs a sandbox: %s", why);
+    if (*confined == MG_UNCONFINED)
+        snprintf(results->warning, sizeof results->warning, "no sandbox: %s; the units run as you", why);
+    else if (*confined == MG_LANDLOCK)
+        snprintf(results->warning, sizeof results->warning, "confined by Landlock, not by namespaces: %s", why);
     return MT_OK;
 }
 
@@ -342,7 +346,7 @@ static void grade_times(mg_results *results, const mg_options *o, mg_bench *benc
 
 static mt_status grade_in(mg_results *results, const mg_options *o, mg_bench *bench, const char *scratch)
 {
-    bool confined;
+    mg_confinement confined;
     mt_status status = choose_sandbox(results, o, &confined);
     if (status == MT_OK)
         status = mg_build_open(&bench->build, o->root, o->build, scratch, confined);

@@ -25,6 +25,7 @@ typedef struct mg_options {
     const struct mg_course_lab *course; /* points of the rows, and who sees them (course.h); NULL for the checks' */
     bool any_symbol;                    /* for tests of the sandbox: units may use any symbol that can be linked */
     bool marking;                       /* refuse to run without a sandbox */
+    const char *sandbox;                /* "bubblewrap", "landlock", "none"; NULL for the strongest that works */
     bool until_failure;                 /* end with the first row that fails */
     bool no_speed;                      /* rows that measure speed are INCONCLUSIVE */
     double limit;  /* seconds of processor time for each row, if the lab allows more; 0 for the lab's */

@@ -1,10 +1,11 @@
-/* sandbox.c -- bubblewrap's command line, the fork, the limits.
+/* sandbox.c -- bubblewrap's command line, the fork, the limits; landlock.c has the other kind.
  *
  * The child does, in this order: a session of its own (Ctrl-C is for the grader), descriptors moved into place and all
  * others closed (bubblewrap would pass them on), limits, uid, then exec. The limit on processes is not set here: it
  * counts per user, and before bubblewrap has made its user namespace it would include all processes of that user. A
  * worker's launcher sets it inside (worker/launch.c). */
 #include "sandbox.h"
+#include "landlock.h"
 #include "patience.h"
 #include "scratch.h"
 
@@ -167,21 +168,30 @@ static bool drop_root(void)
 
 MT_NORETURN static void child(launch *l, pid_t parent)
 {
-    static char *const environment[] = { "PATH=/usr/bin:/bin", NULL };
+    static char temporary[PATH_MAX], *environment[] = { "PATH=/usr/bin:/bin", NULL, NULL };
     const mg_sandbox *s = l->sandbox;
+    bool bubblewrapped = s->confined == MG_BUBBLEWRAP;
     mg_janitor_note(getpid()); /* not by the grader: it may be killed while bubblewrap makes its child already */
     signal(SIGPIPE, SIG_DFL);
     setsid();
-    if (!place_descriptors(l) || (!s->confined && s->folder && chdir(s->folder)))
+    if (!place_descriptors(l) || (!bubblewrapped && s->folder && chdir(s->folder)))
         _exit(126);
+    if (s->confined == MG_LANDLOCK && s->tmp_mib && s->writable[0]) { /* there is no private /tmp */
+        snprintf(temporary, sizeof temporary, "TMPDIR=%s", s->writable[0]);
+        environment[1] = temporary;
+    }
     set_limits(s);
     if (!drop_root())
         _exit(126);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* bubblewrap sets its own */
     if (getppid() != parent)
         _exit(126);
-    if (!s->confined)
+    if (!bubblewrapped)
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (s->confined == MG_LANDLOCK && !mg_landlock_enter(s)) {
+        dprintf(2, "Landlock: %s\n", strerror(errno));
+        _exit(126);
+    }
     execve(l->command.argv[0], (char *const *)l->command.argv, environment);
     dprintf(2, "%s: %s\n", l->command.argv[0], strerror(errno));
     _exit(126);
@@ -228,7 +238,7 @@ static mt_status launch_process(mg_process *process, launch *l)
 
 static mt_status launch_confined(mg_process *process, launch *l)
 {
-    int info[2], filter = mg_filter_open(l->sandbox->filter);
+    int info[2], filter = mg_filter_open(l->sandbox->filter, 0);
     if (filter < 0)
         return MT_ERR_UNAVAILABLE;
     if (pipe2(info, O_CLOEXEC)) {
@@ -253,11 +263,12 @@ mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *s)
     launch l = { .sandbox = s, .fds = s->fds };
     *process = (mg_process){ .pidfd = -1, .output = -1 };
     memcpy(l.fd, s->fd, sizeof s->fd);
-    if (s->confined)
+    bool bubblewrapped = s->confined == MG_BUBBLEWRAP;
+    if (bubblewrapped)
         add_bubblewrap(&l.command, s);
     for (const char *const *a = s->argv; *a; a++)
         add(&l.command, *a);
-    return s->confined ? launch_confined(process, &l) : launch_process(process, &l);
+    return bubblewrapped ? launch_confined(process, &l) : launch_process(process, &l);
 }
 
 int mg_process_end(mg_process *process)
@@ -266,6 +277,7 @@ int mg_process_end(mg_process *process)
     if (process->child <= 0)
         return 0;
     kill(process->child, SIGKILL);
+    kill(-process->child, SIGKILL); /* without bubblewrap: the processes of a compiler */
     if (process->reaper > 0 && waitid(P_PID, (id_t)process->child, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0)
         kill(process->reaper, SIGKILL); /* kills all processes of its namespace */
     waitpid(process->child, &status, 0);
@@ -278,14 +290,18 @@ int mg_process_end(mg_process *process)
     return status;
 }
 
-mt_status mg_sandbox_probe(void)
+mt_status mg_sandbox_probe(mg_confinement kind)
 {
     static const char *const argv[] = { "/usr/bin/true", NULL };
-    mg_sandbox s = { .confined = true, .toolchain = true, .filter = MG_FILTER_COMPILER, .argv = argv };
+    mg_sandbox s = { .confined = kind, .toolchain = true, .filter = MG_FILTER_COMPILER, .argv = argv };
     char text[256] = "";
     mg_process process;
     s.limits = (mg_limits){ .cpu_s = 10, .wall_s = 10, .memory_mib = 1024, .file_mib = 1 };
-    if (access(bubblewrap, X_OK))
+    if (kind == MG_LANDLOCK && mg_landlock_version() == 0)
+        return mt_fail(MT_ERR_UNAVAILABLE,
+                       "no Landlock: it needs Linux 5.13 with landlock in lsm=, and in a container a "
+                       "seccomp profile that allows its calls");
+    if (kind == MG_BUBBLEWRAP && access(bubblewrap, X_OK))
         return mt_fail(MT_ERR_UNAVAILABLE, "bubblewrap is not installed (apt-get install bubblewrap)");
     mt_status status = mg_sandbox_start(&process, &s);
     mg_wait_readable(process.pidfd, START_SECONDS);
@@ -295,8 +311,34 @@ mt_status mg_sandbox_probe(void)
         return MT_OK;
     text[n > 0 ? n : 0] = 0;
     text[strcspn(text, "\n")] = 0;
-    return mt_fail(MT_ERR_UNAVAILABLE, "bubblewrap does not work here: %s",
+    return mt_fail(MT_ERR_UNAVAILABLE, "%s does not work here: %s", kind == MG_LANDLOCK ? "Landlock" : "bubblewrap",
                    text[0]           ? text
                    : status == MT_OK ? "no reason given"
                                      : mt_last_error());
+}
+
+mg_confinement mg_sandbox_choose(char *why, size_t size)
+{
+    why[0] = 0;
+    for (mg_confinement kind = MG_BUBBLEWRAP; kind != MG_UNCONFINED; kind--) {
+        if (mg_sandbox_probe(kind) == MT_OK)
+            return kind;
+        size_t used = strlen(why);
+        snprintf(why + used, size - used, "%s%s", used ? "; " : "", mt_last_error());
+    }
+    return MG_UNCONFINED;
+}
+
+mt_status mg_sandbox_find(const char *name, mg_confinement *kind, char *why, size_t size)
+{
+    static const char *const names[] = { "none", "landlock", "bubblewrap" };
+    if (!name) {
+        *kind = mg_sandbox_choose(why, size);
+        return MT_OK;
+    }
+    snprintf(why, size, "--sandbox %s", name);
+    for (*kind = MG_UNCONFINED; *kind < MT_COUNT(names); (*kind)++)
+        if (strcmp(name, names[*kind]) == 0)
+            return *kind ? mg_sandbox_probe(*kind) : MT_OK;
+    return mt_fail(MT_ERR_ARGUMENT, "--sandbox %s: use bubblewrap, landlock or none", name);
 }

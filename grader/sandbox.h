@@ -1,8 +1,10 @@
 /* sandbox.h -- start one untrusted program.
  *
  * With bubblewrap: an empty root with only the listed folders and files in it, no network, no other processes, no
- * environment, a seccomp filter, an unprivileged uid when the grader is root. Without bubblewrap: the same program with
- * limits only. In both cases it has only the listed descriptors, and it ends with the grader. */
+ * environment, a seccomp filter, an unprivileged uid when the grader is root. With Landlock, where there are no user
+ * namespaces: it can open only the listed folders and files, and the rest as before, but it can learn whether another
+ * file exists, and its number of threads is not limited when the grader is not root. Without both: the same program
+ * with limits only. In all cases it has only the listed descriptors, and it ends with the grader. */
 #ifndef MG_SANDBOX_H
 #define MG_SANDBOX_H
 
@@ -20,8 +22,10 @@ typedef struct mg_limits {
 
 enum { MG_PATHS = 32, MG_FDS = 4 };
 
+typedef enum mg_confinement { MG_UNCONFINED, MG_LANDLOCK, MG_BUBBLEWRAP } mg_confinement;
+
 typedef struct mg_sandbox {
-    bool confined;                  /* through bubblewrap */
+    mg_confinement confined;
     bool toolchain;                 /* /usr and the folders linked to it, read-only */
     const char *readable[MG_PATHS]; /* files and folders, seen at the same path inside */
     const char *writable[MG_PATHS];
@@ -42,8 +46,15 @@ typedef struct mg_process {
     int output;   /* what the program prints, non-blocking */
 } mg_process;
 
-/* mg_sandbox_probe -- whether bubblewrap works here. If not, mt_last_error has the reason and what to install. */
-mt_status mg_sandbox_probe(void);
+/* mg_sandbox_probe -- whether this kind works here. If not, mt_last_error has the reason and what to do. */
+mt_status mg_sandbox_probe(mg_confinement kind);
+
+/* mg_sandbox_choose -- the strongest that works here; if it is not bubblewrap, `why` says why. */
+mg_confinement mg_sandbox_choose(char *why, size_t size);
+
+/* mg_sandbox_find -- the one called "bubblewrap", "landlock" or "none"; NULL: mg_sandbox_choose. Fails when it does not
+ * work here. */
+mt_status mg_sandbox_find(const char *name, mg_confinement *kind, char *why, size_t size);
 
 /* mg_sandbox_start -- start the program; end *process with mg_process_end. */
 mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *sandbox);

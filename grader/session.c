@@ -46,7 +46,9 @@ static mt_status spawn(mg_session *s, int requests, int replies)
     const char *const argv[] = { s->worker.launcher, most, s->worker.path, NULL };
     mg_sandbox box = { .confined = s->worker.confined,
                        .filter = s->worker.device ? MG_FILTER_DEVICE : MG_FILTER_WORKER };
-    snprintf(most, sizeof most, "%lld", (long long)(box.confined ? s->worker.limits.processes : 0));
+    /* Without namespaces the limit would count all processes of the user. */
+    bool counted = box.confined == MG_BUBBLEWRAP || (box.confined == MG_LANDLOCK && geteuid() == 0);
+    snprintf(most, sizeof most, "%lld", (long long)(counted ? s->worker.limits.processes : 0));
     box.readable[0] = s->worker.launcher;
     box.readable[1] = s->worker.path;
     box.limits = s->worker.limits;

@@ -45,7 +45,7 @@ typedef struct mg_outcome {
 typedef struct mg_worker {
     const char *path;     /* the static binary with the units under test */
     const char *launcher; /* limits threads, then executes it (worker/launch.c) */
-    bool confined;
+    mg_confinement confined;
     mg_limits limits;    /* of one check */
     int cpus, cpu_shift; /* as in mg_sandbox */
     bool device;         /* runs the emulator */

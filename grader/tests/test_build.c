@@ -15,7 +15,7 @@ static void open_all(void)
 {
     toy_open(&t);
     cr_assert_eq(mg_scratch_open(&scratch), MT_OK, "%s", mt_last_error());
-    mt_status status = mg_build_open(&build, t.root, t.build, scratch.path, mg_sandbox_probe() == MT_OK);
+    mt_status status = mg_build_open(&build, t.root, t.build, scratch.path, mg_sandbox_choose((char[512]){ 0 }, 512));
     cr_assert_eq(status, MT_OK, "%s", mt_last_error());
 }
 
