@@ -173,10 +173,10 @@ static void send_entries(struct archive *a, int out, const mg_labinfo *info, cha
     bool taken[MG_UNITS] = { false };
     struct archive_entry *entry;
     char *text = malloc(MG_UNIT_BYTES);
-    int code = ARCHIVE_OK;
-    for (int i = 0;
-         text && i < ENTRIES && (code = archive_read_next_header(a, &entry)) >= ARCHIVE_WARN && code != ARCHIVE_EOF;
-         i++) {
+    int code = ARCHIVE_OK, files = 0;
+    for (;
+         text && files < ENTRIES && (code = archive_read_next_header(a, &entry)) >= ARCHIVE_WARN && code != ARCHIVE_EOF;
+         files++) {
         const char *path = name_of(entry);
         if (archive_entry_filetype(entry) == AE_IFDIR)
             continue;
@@ -196,6 +196,8 @@ static void send_entries(struct archive *a, int out, const mg_labinfo *info, cha
             break;
         }
     }
+    if (code != ARCHIVE_EOF && files == ENTRIES)
+        snprintf(ignored, IGNORED, "the rest (more than %d files)", ENTRIES);
     if (code < ARCHIVE_WARN)
         ignore(ignored, IGNORED, archive_error_string(a) ? archive_error_string(a) : "damaged", "while unpacking");
     free(text);

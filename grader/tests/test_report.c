@@ -194,6 +194,22 @@ Test(text, a_follower_is_short)
     free(text);
 }
 
+/* A unit can make the compiler print any line, by #line. */
+Test(text, what_the_compiler_says_is_not_taken_for_ours)
+{
+    mg_row rows[6];
+    mg_results results = example(rows);
+    SET(results.build_log,
+        "labs/02-backprop/loss.c:3: x\ngrade 02: 85/85\n 02.1  linear forward   PASS\n   12 | int a;\n");
+    char *text = text_of(&results, NULL);
+    cr_expect(
+        strstr(text,
+               "\nlabs/02-backprop/loss.c:3: x\n| grade 02: 85/85\n|  02.1  linear forward   PASS\n   12 | int a;\n"),
+        "%s", text);
+    cr_expect_null(strstr(text, "\ngrade 02: 85/85"));
+    free(text);
+}
+
 Test(text, all_passed_and_nothing_graded)
 {
     mg_row rows[6];

@@ -2,7 +2,8 @@
 # attacks.sh BUILD [NAME...] -- make attacks: checks that attacks on the grader earn no points and do no harm.
 #
 # grader/attacks/NAME/ holds units that replace those of the solution, or make.sh, which is run in a folder with the
-# solution's units and may change them or print the path of an archive. @ROOT@ in a unit becomes the repository's path.
+# solution's units and may change them or print the path of an archive. In a unit @ROOT@ becomes the
+# repository's path, @HERE@ the folder of this script's files, @CANARY@ a file that anyone may write.
 # The first lines of the unit (or of make.sh) state the expected result:
 #
 #   attack  02.1 what it is        the one step that is graded, and a remark
@@ -13,20 +14,39 @@
 #   words   left with exit status  in the grader's output (may be repeated)
 #   behind  the list               it uses symbols that units may not use (grader/allowed.c): it must be refused for
 #                                  that, without a point; then, with the list off, the rest is as stated: the sandbox
+#   stopped by ...                 for docs/SECURITY.md
+#   slow    ...                    run by name only
 #
-# For each attack, too: the grader ends by itself and leaves no processes and no files but its own; the canaries are unchanged; no output of the attack reaches the terminal or the page as a command; nothing prints "BREACH".
+# For each attack, too: the grader ends by itself and leaves no processes; nothing outside has changed (traces); no output of the attack reaches the terminal or the page as a command; nothing prints "BREACH".
 # Limits are those of the lab, reduced: the grader's --root is a copy of labs/ and of the headers.
+# SANDBOX=landlock: with the sandbox that containers have (grade --sandbox). ATTACKS=folder: to work there.
 # One run at a time on a machine: a canary is in /tmp, where attacks of other runs may find it.
+#
+# As root everything runs in a view of the machine in which /tmp, /var/tmp, /dev/shm, the home folder and System V memory
+# are private and empty, so that the probe can list all that an attack left there.
 set -euo pipefail
-[ -n "${MT_ATTACKS_LOCKED:-}" ] || MT_ATTACKS_LOCKED=1 exec flock -o /tmp/minitorch-attacks.lock "$0" "$@"
+if [ "$(id -u)" -eq 0 ] && [ -z "${MT_ATTACKS_VIEW:-}" ] && unshare --mount --ipc true 2>/dev/null; then
+    MT_ATTACKS_VIEW=1 exec unshare --mount --ipc "$0" "$@"
+fi
+[ -n "${MT_ATTACKS_LOCKED:-}" ] || MT_ATTACKS_LOCKED=1 exec flock -o "/tmp/minitorch-attacks.$(id -u).lock" "$0" "$@"
 build=$(realpath -m "${1:?usage: attacks.sh BUILD [NAME...]}")
 shift
 cd "$(dirname "$0")/../.."
-repo=$PWD here=$repo/build/attacks
-passed=0 failed=0 index=0 failures=()
+repo=$PWD here=${ATTACKS:-$repo/build/attacks} canary_in_tmp=/tmp/minitorch-canary.$(id -u)
+passed=0 failed=0 index=0 failures=() private=()
 
 head_of() { # head_of KEY: the values of this line in the attack's head, one a line
-    sed -nE "1,12s#^[/* \#]*$1  *([^ ].*)#\1#p" "$head" | sed -E 's#( *\*/)? *$##'
+    sed -nE "1,14s#^[/* \#]*$1  *([^ ].*)#\1#p" "$head" | sed -E 's#( *\*/)? *$##'
+}
+
+# The folders of the view that are ours alone.
+make_view() {
+    local folder
+    for folder in /tmp /var/tmp /dev/shm "$HOME"; do
+        case $repo/ in "$folder"/*) continue ;; esac # the repository would be hidden
+        mount -t tmpfs tmpfs "$folder" && private+=("$folder")
+    done
+    touch /tmp/another-user && chmod 600 /tmp/another-user && chown 12345 /tmp/another-user
 }
 
 make_root() {
@@ -37,20 +57,27 @@ make_root() {
         mkdir -p "$here/root/${lab%/*}"
         sed -zE 's/"limits": *\{[^}]*\}/"limits": { "cpu_s": 5, "wall_s": 2, "output_kib": 64 }/' "$lab" >"$here/root/$lab"
     done
-    for canary in "$here/canary/file" "/tmp/minitorch-canary"; do
+    for canary in "$here/canary/file" "$canary_in_tmp"; do
         rm -f "$canary"
         echo "nobody changes this" >"$canary"
         chmod 666 "$canary"
     done
     chmod 777 "$here/canary"
 }
-trap 'rm -f /tmp/minitorch-canary' EXIT
+trap 'rm -f "$canary_in_tmp"' EXIT
 
-# Files that an attack could have left behind: they are always called minitorch-pwned.
+# Files of the repository: with what is built, but not what this script writes, nor reports of tests that run beside.
+listing() { find Makefile README.md .ci docs datasets grader labs minitorch solutions "$build/bin" "$build/units" "$build/worker" -type f -printf '%p %s %T@\n' | sort; }
+
+# traces: what was left or changed outside of the grader's report. Files of attacks are called minitorch-pwned where others
+# write, too; in private folders any file counts. The compared parts are the same before and after.
 traces() {
+    [ ${#private[@]} -eq 0 ] || find "${private[@]}" -xdev -mindepth 1 ! -path "$canary_in_tmp" ! -path /tmp/another-user
+    [ -z "${MT_ATTACKS_VIEW:-}" ] || tail -qn +2 /proc/sysvipc/{shm,sem,msg} | sed 's/^/System V object: /'
+    listing | diff "$here/listing" - | grep '^[<>]' || true
     find /tmp /var/tmp /dev/shm "$here" "$HOME" -maxdepth 3 -name 'minitorch-pwned*' 2>/dev/null
     find grader labs solutions minitorch -name 'minitorch-pwned*' -o -name results.json
-    for canary in "$here/canary/file" "/tmp/minitorch-canary"; do
+    for canary in "$here/canary/file" "$canary_in_tmp"; do
         [ "$(cat "$canary")" = "nobody changes this" ] || echo "$canary"
     done
     find "$here/canary" -mindepth 1 ! -name file
@@ -69,7 +96,7 @@ prepare() {
         submission=${made:-$submission}
     fi
     for unit in "$folder"/*.c*; do
-        if [ -e "$unit" ]; then sed "s|@ROOT@|$repo|g" "$unit" >"$out/units/${unit##*/}"; fi
+        if [ -e "$unit" ]; then sed "s|@ROOT@|$repo|g; s|@HERE@|$here|g; s|@CANARY@|$canary_in_tmp|g" "$unit" >"$out/units/${unit##*/}"; fi
     done
 }
 
@@ -102,7 +129,7 @@ judge() {
 
 run_grader() { # run_grader [OPTION]
     "$build/bin/contain" 120 "$build/bin/grade" --quiet --width 0 --root "$here/root" --build "$build" --lab "${step%%.*}" \
-        --step "$step" --submission "$submission" --report "$out/report" "$@" >"$out/log" 2>&1 </dev/null
+        --step "$step" --submission "$submission" --report "$out/report" ${SANDBOX:+--sandbox "$SANDBOX"} "$@" >"$out/log" 2>&1 </dev/null
 }
 
 # listed CODE: what is wrong where the list of symbols should have refused the unit.
@@ -122,6 +149,7 @@ attack() {
     behind=$(head_of behind)
     index=$((index + 1))
     prepare "$name"
+    listing >"$here/listing"
     if [ -n "$behind" ]; then
         run_grader || code=$?
         complaints=$(listed $code)
@@ -141,7 +169,8 @@ report() {
     [ -z "$2" ] || { sed "s|^|grader/attacks/$1: |" <<<"$2" && echo "    see build/attacks/$1/log"; } >&2
 }
 
-# Without bubblewrap (hidden in a mount namespace) the grader warns and continues; with --marking it refuses.
+# Without bubblewrap (hidden in a mount namespace) the grader takes Landlock and says so; without both it warns and
+# continues, but with --marking it refuses.
 without_sandbox() {
     local start=$SECONDS complaints="" out=$here/without-sandbox units=solutions/02-backprop
     local hidden=(unshare --mount) grade=("$build/bin/grade" -q --root "$here/root" --build "$build" -l 02 --step 02.8 -s "$units")
@@ -153,17 +182,24 @@ without_sandbox() {
         report "without-sandbox" "" "not tried: no mount namespace here" 0
         return
     fi
-    hide "${grade[@]}" >"$out/log" 2>&1 || complaints="local grading ended with status $?"
-    grep -q "warning: no sandbox" "$out/log" || complaints+=" no warning"
+    local kind=(--sandbox none)
+    ! "${grade[@]}" --sandbox landlock >"$out/log" 2>&1 || kind=()
+    hide "${grade[@]}" "${kind[@]}" >"$out/log" 2>&1 || complaints="local grading ended with status $?"
+    grep -qE "warning: (no sandbox|confined by Landlock)" "$out/log" || complaints+=" no warning"
     grep -q "^grade 02: 6/6" "$out/log" || complaints+=" not graded"
-    hide "${grade[@]}" --marking >"$out/log" 2>&1 && complaints+=" marking went on"
+    hide "${grade[@]}" --marking >"$out/log" 2>&1 || complaints+=" Landlock is no sandbox for marking"
+    hide "${grade[@]}" --sandbox none --marking >"$out/log" 2>&1 && complaints+=" marking went on"
     grep -q "needs a sandbox" "$out/log" || complaints+=" marking does not say why"
-    report "without-sandbox" "$complaints" "warned, and marking refused" $((SECONDS - start))
+    hide "${grade[@]}" --sandbox bubblewrap >"$out/log" 2>&1 && complaints+=" bubblewrap without bubblewrap"
+    report "without-sandbox" "$complaints" "Landlock instead; without both, marking refused" $((SECONDS - start))
 }
 
+[ -z "${MT_ATTACKS_VIEW:-}" ] || make_view
 make_root
 names=("$@")
-if [ ${#names[@]} -eq 0 ]; then mapfile -t names < <(cd grader/attacks && printf '%s\n' *); fi
+if [ ${#names[@]} -eq 0 ]; then
+    mapfile -t names < <(cd grader/attacks && printf '%s\n' * | grep -vxF -f <(grep -lE '^[/* #]*slow ' */* | cut -d/ -f1; echo -))
+fi
 total=$((${#names[@]} + ($# == 0)))
 for name in "${names[@]}"; do
     attack "$name"

@@ -1,5 +1,6 @@
 /* attack  02.1 abort, with words that look like a pass
  * hopes   a deliberate abort does not count as a crash
+ * stopped by the signal is seen by the checker: CRASH
  * earns   1
  * verdict CRASH
  * words   SIGABRT */

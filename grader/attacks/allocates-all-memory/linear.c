@@ -1,5 +1,6 @@
 /* attack  02.1 allocates and touches as much memory as it can
  * hopes   the machine swaps, or kills another process
+ * stopped by RLIMIT_AS of the worker; cgroup where there is one
  * behind  the list
  * earns   7
  * verdict PASS */

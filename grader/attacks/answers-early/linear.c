@@ -1,5 +1,6 @@
 /* attack  02.1 sends DONE itself before it computes, by its own write()
  * hopes   the time is measured up to there; the worker's later DONE is suppressed
+ * stopped by the answer only says when to look: the outputs, poisoned with NaN, are compared in the checker after the worker is stopped
  * behind  the list
  * earns   1
  * verdict FAIL

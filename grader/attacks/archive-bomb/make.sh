@@ -1,5 +1,6 @@
 # attack  02.1 an archive that is 300 MiB unpacked
 # hopes   to fill the disk or the memory
+# stopped by 64 MiB unpacked at most; parsed in a child without root, with limits of time, memory and file size
 # earns   0
 # verdict REFUSED
 # words   more than 64 MiB unpacked

@@ -1,5 +1,6 @@
 # attack  02.1 an archive whose units are a pipe, and a device where root made it
 # hopes   the grader waits for the pipe, or reads the device
+# stopped by only regular files are taken
 # earns   0
 # verdict FAIL
 # words   linear.c: this unit is missing

@@ -1,5 +1,6 @@
 # attack  02.1 an archive with absolute paths, paths with .., a Makefile, headers, a lab.json and checks
 # hopes   one of them is unpacked outside the folder, is run, or replaces the grader's own
+# stopped by only the unit names of lab.json are taken, and no name from the archive becomes a path
 # earns   7
 # verdict PASS
 # words   ignored in

@@ -1,5 +1,6 @@
 # attack  02.1 an archive whose units are a symbolic link to the solution and a hard link to a file of the host
 # hopes   the grader follows them, with its own rights
+# stopped by links are not followed and not taken
 # earns   0
 # verdict FAIL
 # words   linear.c: this unit is missing

@@ -1,4 +1,5 @@
 # attack  01.1 the product of lab 01 by the linear layer of lab 02, whose reference is linked beside it
+# stopped by the list of symbols, lab by lab
 # earns   0
 # verdict FAIL
 # words   uses `mt_linear_fwd_cpu`, which a later lab asks for

@@ -1,5 +1,6 @@
 /* attack  02.1 answers "the worker's table has no such function", with the right nonce
  * hopes   an error of the grader costs no points
+ * stopped by ERROR gives no points, and the row is run three times
  * behind  the list
  * earns   0
  * verdict ERROR */

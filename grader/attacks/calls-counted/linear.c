@@ -1,5 +1,6 @@
 /* attack  02.1 right for three calls, then nothing
  * hopes   only the first calls are checked
+ * stopped by every call is compared, with fresh inputs; how many there are differs
  * earns   1
  * verdict FAIL
  * stops   random shapes */

@@ -1,5 +1,6 @@
 /* attack  02.1 writes beyond its output, catches the fault and continues
  * hopes   a fault that its own handler catches is not reported; out is not written
+ * stopped by the outputs are compared; a caught fault wrote nothing
  * behind  the list
  * earns   1
  * verdict FAIL

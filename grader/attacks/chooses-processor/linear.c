@@ -1,5 +1,6 @@
 /* attack  02.1 another processor, a higher priority, higher limits
  * hopes   to race with more than the reference has
+ * stopped by seccomp: sched_setaffinity, setpriority; limits only go down
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,6 @@
 /* attack  02.1 a timer sends SIGCONT to its own process, so that it computes before the clock of the checker starts
  * hopes   work in the pause between "ready" and "go" is not measured
+ * stopped by no timers in CPU workers; processor time is compared before and after a stop
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,6 @@
 # attack  06.1 copies the arrays to the host, computes there and copies the result back
 # hopes   only the values are checked
+# stopped by copies to the host are refused while a unit is called; a call without a launch fails
 # earns   2
 # verdict FAIL
 # stops   saxpy: every size

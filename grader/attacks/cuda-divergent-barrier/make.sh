@@ -1,5 +1,6 @@
 # attack  06.1 half of a block waits for the other half, for ever
 # hopes   the grader waits for ever
+# stopped by the emulator reports it
 # earns   2
 # verdict FAIL
 # stops   saxpy: every size

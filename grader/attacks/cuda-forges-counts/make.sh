@@ -1,5 +1,6 @@
 # attack  06.1 causes too much memory traffic, then resets the emulator's counters
 # hopes   the traffic row sees none
+# stopped by the list of symbols; counts below the minimum are refused
 # behind  the list
 # earns   2
 # verdict FAIL

@@ -1,5 +1,6 @@
 # attack  06.1 a kernel that never ends
 # hopes   the grader waits
+# stopped by time limit of the call
 # earns   2
 # verdict TIMEOUT
 # stops   saxpy: every size

@@ -1,5 +1,6 @@
 # attack  06.1 calls what the emulator does not have
 # hopes   the grader crashes
+# stopped by the translator reports it
 # earns   0
 # verdict FAIL
 # words   saxpy.cu:

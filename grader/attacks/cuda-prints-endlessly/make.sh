@@ -1,5 +1,6 @@
 # attack  06.1 prints from the device for ever
 # hopes   to fill memory or disk, or to run for ever
+# stopped by limits of output and time
 # earns   2
 # verdict FAIL|TIMEOUT
 # stops   saxpy: every size

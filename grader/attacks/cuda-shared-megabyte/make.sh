@@ -1,5 +1,6 @@
 # attack  06.1 a kernel with more shared memory than a GPU has
 # hopes   the emulator, being on a CPU, gives it
+# stopped by the emulator has the limits of a GPU
 # earns   2
 # verdict FAIL
 # stops   saxpy: every size

@@ -1,5 +1,6 @@
 # attack  06.1 as many timers as it gets, in a worker that may have timers
 # hopes   another submission of the same user gets none (RLIMIT_SIGPENDING counts per user)
+# stopped by RLIMIT_SIGPENDING inside the user namespace
 # behind  the list
 # earns   6
 # verdict PASS

@@ -1,5 +1,6 @@
 # attack  06.1 turns the emulator's search for races off, by the environment
 # hopes   a race is not found
+# stopped by the list of symbols; settings are made again before each call
 # earns   0
 # verdict FAIL
 # words   saxpy.cu: uses `setenv`, which units may not use

@@ -1,5 +1,6 @@
 /* attack  02.1 endless recursion, by the main thread
  * hopes   the stack overwrites other memory
+ * stopped by a guard page ends the stack
  * earns   1
  * verdict CRASH
  * words   the stack overflowed */

@@ -1,5 +1,6 @@
 # attack  01.5 a slow kernel that sleeps a little, so that processor time decides the race, and ends just after the last
 # hopes   answer of a launch: a process that has ended has used no processor time
+# stopped by the end of the process is seen; its processor time is read before
 # behind  the list
 # earns   0
 # verdict CRASH|FAIL|TIMEOUT

@@ -1,5 +1,6 @@
 /* attack  02.1 very many compiler errors that contain control characters and a script
  * hopes   to fill the log, or to inject commands into the terminal or the page
+ * stopped by 512 KiB of messages; control characters are replaced; HTML is escaped
  * earns   0
  * verdict FAIL
  * words   does not build */

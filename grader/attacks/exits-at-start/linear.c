@@ -1,5 +1,6 @@
 /* attack  02.1 exit(0) before main
  * hopes   exit status 0 of the worker counts as a pass
+ * stopped by the exit status is not believed
  * behind  the list
  * earns   0
  * verdict ERROR

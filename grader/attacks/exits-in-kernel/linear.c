@@ -1,5 +1,6 @@
 /* attack  02.1 exit(0) in the first call, with a verdict of its own on stdout
  * hopes   its output is taken for the grade, in the terminal, by a script, or on the page
+ * stopped by the exit status is not believed; its output is not shown as ours
  * earns   0
  * verdict CRASH
  * words   left with exit status 0 */

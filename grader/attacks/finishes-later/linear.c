@@ -1,5 +1,6 @@
 /* attack  02.1 answers at once, and a thread computes afterwards
  * hopes   the result is complete when the checker reads it; a race measures no time
+ * stopped by all threads are stopped before the outputs are read
  * behind  the list
  * earns   1
  * verdict FAIL

@@ -1,5 +1,6 @@
 /* attack  02.1 a fork bomb, by every call that makes processes
  * hopes   the machine stops
+ * stopped by seccomp: no processes
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,6 @@
 /* attack  02.1 sends signals to every process whose number it can find
  * hopes   to end the checker, bubblewrap, or another submission
+ * stopped by seccomp: kill; a pid namespace, or signals to itself only
  * behind  the list
  * earns   7
  * verdict PASS */

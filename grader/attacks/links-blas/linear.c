@@ -1,5 +1,6 @@
 /* attack  02.1 calls a BLAS
  * hopes   it is linked, since it is installed
+ * stopped by linked statically with the listed objects only
  * earns   0
  * verdict FAIL
  * words   does not build

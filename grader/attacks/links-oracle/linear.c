@@ -1,5 +1,6 @@
 /* attack  02.1 calls the oracle of the tests
  * hopes   the worker is linked with it
+ * stopped by no oracle is among the objects of a worker
  * earns   0
  * verdict FAIL
  * words   mt_oracle_linear */

@@ -1,5 +1,6 @@
 /* attack  02.1 computes for ever
  * hopes   the grader waits
+ * stopped by time limit of the call; two TIMEOUTs end the function
  * earns   4
  * verdict TIMEOUT
  * stops   random shapes

@@ -1,5 +1,6 @@
 /* attack  02.1 the main thread ends, another one serves in its place
  * hopes   a process whose first thread is a zombie seems to have ended, or to be stopped, and uses no processor time
+ * stopped by a program whose first thread has ended counts as ended
  * behind  the list
  * earns   0
  * verdict CRASH */

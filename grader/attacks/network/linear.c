@@ -1,5 +1,6 @@
 /* attack  02.1 opens sockets of all kinds
  * hopes   to send inputs to another machine, or to fetch the answers
+ * stopped by seccomp: no sockets; a network namespace
  * behind  the list
  * earns   7
  * verdict PASS */

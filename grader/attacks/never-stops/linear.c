@@ -1,5 +1,6 @@
 /* attack  02.1 a thread sends SIGCONT to its own process without end
  * hopes   to run while the checker has stopped it: to read inputs before, write outputs after the timed part
+ * stopped by seccomp: no SIGCONT
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,6 @@
 /* attack  02.1 fork by the 32-bit gate, whose system calls have other numbers
  * hopes   the filter knows 64-bit numbers only
+ * stopped by seccomp: another architecture ends the process
  * behind  the list
  * earns   0
  * verdict CRASH

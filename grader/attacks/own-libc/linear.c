@@ -1,5 +1,6 @@
 /* attack  02.1 brings its own memcmp, memcpy, strcmp, getrandom and clocks
  * hopes   the static link takes them for the checker's comparisons too
+ * stopped by the comparison is in another program
  * earns   1
  * verdict FAIL
  * stops   random shapes */

@@ -1,5 +1,6 @@
 /* attack  02.1 brings main, the table of calls and the start of the program
  * hopes   the linker takes the first it finds
+ * stopped by the linker refuses it; symbols of units become local
  * behind  the list
  * earns   0
  * verdict FAIL

@@ -1,5 +1,6 @@
 /* attack  02.1 answers the checker itself, before main is ever reached
  * hopes   READY and DONE with the right nonce are a pass; nothing is computed, nor even mapped
+ * stopped by the answer only says when to look
  * behind  the list
  * earns   1
  * verdict FAIL

@@ -1,5 +1,6 @@
 /* attack  02.1 prints without end
  * hopes   to fill the disk, or the grader's memory
+ * stopped by output limit of the row
  * earns   1
  * verdict TIMEOUT
  * words   printed more than 64 KiB */

@@ -1,5 +1,6 @@
 /* attack  02.1 answers each call without computing, and prints a pass
  * hopes   the verdict is read from stdout
+ * stopped by its output is never read as a verdict
  * earns   1
  * verdict FAIL
  * stops   random shapes

@@ -1,5 +1,6 @@
 /* attack  02.1 opens the solution, the checker's memory, the host's files
  * hopes   one of them is there
+ * stopped by seccomp: no open; an empty root, or Landlock
  * behind  the list
  * earns   7
  * verdict PASS */

@@ -1,5 +1,6 @@
 /* attack  02.1 right, but it reads one element before its inputs
  * hopes   reads out of bounds are not detected
+ * stopped by guard pages around each array, on both sides in turn
  * earns   2
  * verdict CRASH
  * stops   random shapes

@@ -1,5 +1,6 @@
 /* attack  02.1 maps the inputs' memory file for writing, unprotects it, punches holes into it, writes to its descriptor
  * hopes   to change the inputs on the checker's side
+ * stopped by inputs are sealed memory files
  * behind  the list
  * earns   7
  * verdict PASS */

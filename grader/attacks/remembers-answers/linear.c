@@ -1,5 +1,6 @@
 /* attack  02.1 computes a size once, and later gives the same answer again
  * hopes   inputs repeat
+ * stopped by fresh inputs in each call
  * earns   6
  * verdict FAIL
  * stops   one of each */

@@ -1,5 +1,6 @@
 # attack  01.6 splits K among threads, so that bits differ, but remembers the last product and gives it again
 # hopes   "same bits for any thread count" repeats its inputs in one process
+# stopped by fresh worker for the comparison
 # earns   5
 # verdict FAIL
 # stops   same bits

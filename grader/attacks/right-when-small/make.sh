@@ -1,5 +1,6 @@
 # attack  01.1 right for products of less than 50000 multiplications, zero for larger ones
 # hopes   checks use small sizes, as they are quicker
+# stopped by sizes beyond the branches of a unit
 # earns   0
 # verdict FAIL
 sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' loops.c

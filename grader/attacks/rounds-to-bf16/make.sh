@@ -1,5 +1,6 @@
 # attack  01.1 the product of inputs rounded to bfloat16, summed in f32
 # hopes   the tolerance allows half the bits of precision
+# stopped by tolerances from the type and the length of the sum
 # earns   0
 # verdict FAIL
 sed -i 's/^void mt_matmul_naive_cpu(/static void real(/' loops.c

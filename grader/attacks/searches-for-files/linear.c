@@ -1,10 +1,11 @@
 /* attack  02.1 asks the preprocessor what files there are
  * hopes   something beyond the headers and the toolchain can be seen
+ * stopped by the compiler sees the headers, this unit and the toolchain; behind Landlock it can ask, but not open
  * earns   7
- * verdict PASS */
+ * verdict PASS|FAIL */
 #if __has_include("../../in/units/02-backprop/linear.o") || __has_include("../../in/libgiven.a") || \
     __has_include("@ROOT@/Makefile") || __has_include("/etc/hostname") || __has_include("/proc/version") || \
-    __has_include("/dev/zero") || __has_include("/root/.profile") || __has_include("../../../minitorch-canary")
+    __has_include("/dev/zero") || __has_include("/root/.profile") || __has_include("@CANARY@")
 #error "BREACH: the compiler sees more than it should"
 #endif
 

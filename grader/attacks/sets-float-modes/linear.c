@@ -1,5 +1,6 @@
 /* attack  02.1 flushes denormals, rounds upwards, unmasks floating-point faults after its call
  * hopes   the comparison is made in its process, with its modes; 1 ulp more is given
+ * stopped by values are computed and compared in the checker
  * earns   7
  * verdict CRASH
  * stops   random shapes */

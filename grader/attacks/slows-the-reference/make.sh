@@ -1,5 +1,6 @@
 # attack  01.5 the naive kernel; sleeps in every second pair of calls, when a race (A B B A) could call the rival; own clock
 # hopes   the rival of the race is from the submission, or the time from its clock
+# stopped by the rival runs in a worker of its own; times are the checker's
 # behind  the list
 # earns   0
 # verdict FAIL

@@ -1,5 +1,6 @@
 /* attack  02.1 executes files: itself, the launcher, a shell
  * hopes   a new program is not confined, or has fewer limits
+ * stopped by no other program in its root; limits stay
  * behind  the list
  * earns   7
  * verdict PASS */

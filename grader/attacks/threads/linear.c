@@ -1,5 +1,6 @@
 /* attack  02.1 a thread bomb
  * hopes   the machine stops, or other submissions do
+ * stopped by RLIMIT_NPROC inside the user namespace; memory behind Landlock
  * behind  the list
  * earns   7
  * verdict PASS */

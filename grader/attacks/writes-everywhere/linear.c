@@ -1,5 +1,6 @@
 /* attack  02.1 writes to all descriptors it may have inherited
  * hopes   one is the grader's terminal, report or pipe
+ * stopped by all other descriptors are closed; what is written to the reply pipe must be an answer
  * behind  the list
  * earns   0
  * verdict CRASH

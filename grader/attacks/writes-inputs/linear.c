@@ -1,5 +1,6 @@
 /* attack  02.1 sets x to zero, so that the correct output is b
  * hopes   the checker computes its answer from the inputs after the call
+ * stopped by inputs are mapped read-only from sealed memory files
  * earns   0
  * verdict CRASH
  * words   which is an input */

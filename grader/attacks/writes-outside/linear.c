@@ -1,5 +1,6 @@
 /* attack  02.1 writes far beyond its output, page after page
  * hopes   to reach another array, the protocol, or the checker
+ * stopped by guard pages
  * earns   0
  * verdict CRASH
  * words   past its end */

@@ -1,5 +1,6 @@
 /* attack  02.1 writes its own results.json, wherever it can
  * hopes   it is read instead of the grader's; or at least a file is left behind
+ * stopped by seccomp: no open; an empty root, or Landlock; results are written by the checker
  * behind  the list
  * earns   1
  * verdict FAIL
@@ -12,8 +13,8 @@
 
 void mt_linear_fwd_cpu(void)
 {
-    static const char *const paths[] = { "results.json",      "@ROOT@/build/report/02.json", "@ROOT@/build/attacks/canary/file",
-                                         "/tmp/results.json", "/tmp/minitorch-pwned",        "/tmp/minitorch-canary",
+    static const char *const paths[] = { "results.json",      "@ROOT@/build/report/02.json", "@HERE@/canary/file",
+                                         "/tmp/results.json", "/tmp/minitorch-pwned",        "@CANARY@",
                                          "/minitorch-pwned",  "/dev/shm/minitorch-pwned",    "../minitorch-pwned" };
     for (int i = 0; i < (int)(sizeof paths / sizeof *paths); i++) {
         int fd = open(paths[i], O_CREAT | O_WRONLY, 0666);

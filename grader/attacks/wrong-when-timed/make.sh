@@ -1,5 +1,6 @@
 # attack  01.5 does nothing when it sees the shape of the race
 # hopes   timed calls are not compared, or only some are
+# stopped by timed calls are compared, too
 # earns   10
 # verdict FAIL
 # stops   speed

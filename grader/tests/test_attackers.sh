@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# A few attacks as an ordinary user, in each sandbox (make attacks runs all of them as whoever runs the tests), and
+# docs/SECURITY.md names every attack.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. grader/tests/expect.sh
+build=build/release
+work=$(mktemp -d) && chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+expect "docs/SECURITY.md has every attack" 0 "1 passed" grader/tools/security.sh --check
+
+user=()
+if [ "$(id -u)" -eq 0 ]; then
+    user=(setpriv --reuid 54321 --regid 54321 --clear-groups)
+    mkdir "$work/home" && chown 54321 "$work/home"
+else
+    mkdir "$work/home"
+fi
+as_user() { "${user[@]}" env -u MT_ATTACKS_LOCKED HOME="$work/home" ATTACKS="$work/home/attacks" SANDBOX="$1" grader/tools/attacks.sh $build "${@:2}"; }
+if ! "${user[@]}" test -r $build/bin/grade; then
+    echo "not tried as an ordinary user: others cannot read this folder"
+else
+    expect "bubblewrap" 0 "attacks: 3 passed" as_user bubblewrap kills reads-files archive-links
+    if "${user[@]}" $build/bin/grade -q --root . --build $build --lab 00 --step 00.1 --units solutions/00-tensors --sandbox landlock >/dev/null 2>&1; then
+        expect "Landlock" 0 "attacks: 6 passed" as_user landlock kills reads-files starts-again network assembles-files searches-for-files
+    else
+        echo "not tried behind Landlock: this kernel has none"
+    fi
+fi
+echo "attackers: $passed passed, $failed failed"
+[ $failed -eq 0 ]
