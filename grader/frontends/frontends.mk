@@ -1,0 +1,14 @@
+# Packages for Gradescope, Autolab and GitHub Classroom: docs/INSTRUCTORS.md. MINUTES: the service's limit for a submission.
+## make gradescope | autolab LAB=02      the lab's package for that service, in build/frontends/; MINUTES=10 is its time limit
+## make github             workflow and devcontainer for GitHub Classroom, in build/frontends/
+.PHONY: gradescope autolab github
+gradescope:
+	$(need_lab)
+	@grader/frontends/pack.sh gradescope $(REF) $(LAB) $(MINUTES)
+# The machine that grades may have another processor.
+autolab:
+	$(need_lab)
+	@$(MAKE) -s data-or-standin REF=build/portable MARCH=x86-64-v3
+	@grader/frontends/pack.sh autolab build/portable $(LAB) $(MINUTES)
+github:
+	@grader/frontends/pack.sh github $(REF)

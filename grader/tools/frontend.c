@@ -1,0 +1,283 @@
+/* frontend.c -- a grade, NN.json, in the formats of other programs, on standard output.
+ *
+ *   frontend autolab NN.json     one line for Autolab: points of each step, and all points for the scoreboard
+ *   frontend junit NN.json       JUnit XML: a test case for each row
+ *   frontend classroom NN.json...   JSON for GitHub Classroom's grading reporter, a test for each step of these labs
+ *
+ * Exit status: 0, 1 the file is no grade, 2 usage. */
+#include "core/base.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cJSON *read_json(const char *path)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "re");
+    cJSON *root = file && getdelim(&text, &room, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
+    if (file)
+        fclose(file);
+    free(text);
+    return root;
+}
+
+static const cJSON *get(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+static double number_of(const cJSON *object, const char *key)
+{
+    const cJSON *item = get(object, key);
+    return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : 0;
+}
+
+static const char *string_of(const cJSON *object, const char *key)
+{
+    const char *value = cJSON_GetStringValue(get(object, key));
+    return value ? value : "";
+}
+
+static const char *verdict_of(const cJSON *test)
+{
+    return string_of(get(test, "extra_data"), "verdict");
+}
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* The points of a step: all rows with its number. */
+typedef struct step {
+    const char *number;
+    double score, max;
+} step;
+
+enum { STEPS = 64, LABS = 32 };
+
+static int find_steps(const cJSON *tests, step steps[STEPS])
+{
+    const cJSON *test;
+    int count = 0;
+    cJSON_ArrayForEach(test, tests)
+    {
+        const char *number = string_of(test, "number");
+        int i = 0;
+        while (i < count && !is(steps[i].number, number))
+            i++;
+        if (i == STEPS)
+            continue;
+        if (i == count)
+            steps[count++] = (step){ .number = number };
+        steps[i].score += number_of(test, "score");
+        steps[i].max += number_of(test, "max_score");
+    }
+    return count;
+}
+
+static cJSON *add(cJSON *object, const char *key, cJSON *item)
+{
+    MT_CHECK(item, "out of memory");
+    if (key)
+        cJSON_AddItemToObject(object, key, item);
+    else
+        cJSON_AddItemToArray(object, item);
+    return item;
+}
+
+static void print(cJSON *json)
+{
+    char *text = cJSON_PrintUnformatted(json);
+    MT_CHECK(text, "out of memory");
+    puts(text);
+    cJSON_free(text);
+    cJSON_Delete(json);
+}
+
+static void put_autolab(cJSON *const *grades, int labs)
+{
+    const cJSON *grade = grades[0];
+    step steps[STEPS];
+    int count = find_steps(get(grade, "tests"), steps);
+    (void)labs;
+    cJSON *json = cJSON_CreateObject(), *scores = add(json, "scores", cJSON_CreateObject());
+    for (int i = 0; i < count; i++)
+        add(scores, steps[i].number, cJSON_CreateNumber(steps[i].score));
+    add(add(json, "scoreboard", cJSON_CreateArray()), NULL, cJSON_CreateNumber(number_of(grade, "score")));
+    print(json);
+}
+
+/* What the rows of a step say that have not all points. */
+static void describe(const cJSON *tests, const char *number, char *text, size_t size)
+{
+    const cJSON *test;
+    text[0] = 0;
+    cJSON_ArrayForEach(test, tests)
+    {
+        size_t used = strlen(text);
+        if (is(string_of(test, "number"), number) && !is(verdict_of(test), "PASS"))
+            snprintf(text + used, size - used, "%s%s: %s", used ? "\n" : "", string_of(test, "name"),
+                     string_of(test, "output"));
+    }
+}
+
+/* A test for each step of a lab, appended to the list; its points are added to the sums. */
+static void add_lab(cJSON *list, const cJSON *grade, double *score, double *max)
+{
+    char text[8192];
+    step steps[STEPS];
+    const cJSON *tests = get(grade, "tests");
+    int count = find_steps(tests, steps);
+    for (int i = 0; i < count; i++) {
+        cJSON *one = add(list, NULL, cJSON_CreateObject());
+        describe(tests, steps[i].number, text, sizeof text);
+        add(one, "name", cJSON_CreateString(steps[i].number));
+        add(one, "status", cJSON_CreateString(steps[i].score >= steps[i].max ? "pass" : "fail"));
+        add(one, "score", cJSON_CreateNumber(steps[i].score));
+        add(one, "message", cJSON_CreateString(text));
+        *score += steps[i].score;
+        *max += steps[i].max;
+    }
+}
+
+static void put_classroom(cJSON *const *grades, int count)
+{
+    double score = 0, max = 0;
+    cJSON *json = cJSON_CreateObject(), *list = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        add_lab(list, grades[i], &score, &max);
+    add(json, "version", cJSON_CreateNumber(1));
+    add(json, "status", cJSON_CreateString(score >= max ? "pass" : "fail"));
+    add(json, "max_score", cJSON_CreateNumber(max));
+    add(json, "tests", list);
+    print(json);
+}
+
+/* ---- JUnit ------------------------------------------------------------------------------------ */
+
+/* Text that XML 1.0 allows: U+FFFE and U+FFFF are not characters, nor are most control characters. */
+static void put_text(const char *text)
+{
+    static const char *const entity[128] = {
+        ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\n'] = "&#10;", ['\t'] = "&#9;"
+    };
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe) {
+            fputs("?", stdout);
+            p += 2;
+        } else if (*p < 128 && entity[*p]) {
+            fputs(entity[*p], stdout);
+        } else {
+            putchar(*p < ' ' || *p == 127 ? '?' : *p);
+        }
+    }
+}
+
+static void put_attribute(const char *name, const char *text)
+{
+    printf(" %s=\"", name);
+    put_text(text);
+    putchar('"');
+}
+
+/* The element of a verdict: NULL for a row that passes. */
+static const char *element_of(const char *verdict)
+{
+    static const char *const elements[][2] = {
+        { "PASS", NULL }, { "TODO", "skipped" }, { "INCONCLUSIVE", "skipped" }, { "FAIL", "failure" }
+    };
+    for (int64_t i = 0; i < MT_COUNT(elements); i++)
+        if (is(verdict, elements[i][0]))
+            return elements[i][1];
+    return "error"; /* CRASH, TIMEOUT, ERROR */
+}
+
+static int count_of(const cJSON *tests, const char *element)
+{
+    const cJSON *test;
+    int count = 0;
+    cJSON_ArrayForEach(test, tests)
+    {
+        const char *its = element_of(verdict_of(test));
+        count += its && is(its, element);
+    }
+    return count;
+}
+
+static void put_case(const char *lab, const cJSON *test)
+{
+    char class[96];
+    const char *verdict = verdict_of(test), *element = element_of(verdict);
+    snprintf(class, sizeof class, "%s.%s", lab, string_of(test, "number"));
+    fputs("    <testcase", stdout);
+    put_attribute("classname", class);
+    put_attribute("name", string_of(test, "name"));
+    if (!element) {
+        puts("/>");
+        return;
+    }
+    printf(">\n      <%s", element);
+    put_attribute("message", verdict);
+    if (!is(element, "skipped"))
+        put_attribute("type", verdict);
+    putchar('>');
+    put_text(string_of(test, "output"));
+    printf("</%s>\n    </testcase>\n", element);
+}
+
+static void put_junit(cJSON *const *grades, int labs)
+{
+    const cJSON *grade = grades[0];
+    (void)labs;
+    const cJSON *tests = get(grade, "tests"), *test;
+    const char *lab = string_of(get(grade, "extra_data"), "lab");
+    puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>");
+    fputs("  <testsuite", stdout);
+    put_attribute("name", lab);
+    printf(" tests=\"%d\" failures=\"%d\" errors=\"%d\" skipped=\"%d\" time=\"%.3f\">\n", cJSON_GetArraySize(tests),
+           count_of(tests, "failure"), count_of(tests, "error"), count_of(tests, "skipped"),
+           number_of(grade, "execution_time"));
+    cJSON_ArrayForEach(test, tests) put_case(lab, test);
+    fputs("    <system-out>", stdout);
+    put_text(string_of(grade, "output"));
+    puts("</system-out>\n  </testsuite>\n</testsuites>");
+}
+
+static bool read_all(cJSON **grades, char **paths, int count)
+{
+    for (int i = 0; i < count; i++) {
+        grades[i] = read_json(paths[i]);
+        if (cJSON_IsArray(get(grades[i], "tests")))
+            continue;
+        fprintf(stderr, "frontend: %s is not a grade (NN.json of grade --report)\n", paths[i]);
+        return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int most; /* files */
+        void (*put)(cJSON *const *grades, int labs);
+    } formats[] = { { "autolab", 1, put_autolab }, { "junit", 1, put_junit }, { "classroom", LABS, put_classroom } };
+    cJSON *grades[LABS] = { NULL };
+    int labs = argc - 2, code = 2;
+    for (int64_t i = 0; labs > 0 && i < MT_COUNT(formats); i++)
+        if (is(argv[1], formats[i].name) && labs <= formats[i].most) {
+            code = read_all(grades, argv + 2, labs) ? 0 : 1;
+            if (code == 0)
+                formats[i].put(grades, labs);
+        }
+    if (code == 2)
+        fprintf(stderr, "usage: frontend autolab|junit NN.json | frontend classroom NN.json...\n");
+    for (int i = 0; i < LABS; i++)
+        cJSON_Delete(grades[i]);
+    return fflush(stdout) && code == 0 ? 1 : code;
+}
