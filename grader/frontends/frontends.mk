@@ -1,7 +1,8 @@
 # Packages for Gradescope, Autolab and GitHub Classroom: docs/INSTRUCTORS.md. MINUTES: the service's limit for a submission.
 ## make gradescope | autolab LAB=02      the lab's package for that service, in build/frontends/; MINUTES=10 is its time limit
 ## make github             workflow and devcontainer for GitHub Classroom, in build/frontends/
-.PHONY: gradescope autolab github
+## make security           write the table of attacks in docs/SECURITY.md
+.PHONY: gradescope autolab github security
 gradescope:
 	$(need_lab)
 	@grader/frontends/pack.sh gradescope $(REF) $(LAB) $(MINUTES)
@@ -12,3 +13,5 @@ autolab:
 	@grader/frontends/pack.sh autolab build/portable $(LAB) $(MINUTES)
 github:
 	@grader/frontends/pack.sh github $(REF)
+security:
+	@grader/tools/security.sh
