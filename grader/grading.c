@@ -173,15 +173,13 @@ static mt_status choose_sandbox(mg_results *results, const mg_options *o, mg_con
 {
     char why[360];
     mt_status status = mg_sandbox_find(o->sandbox, confined, why, sizeof why);
-    if (status != MT_OK)
-        return status;
-    if (*confined == MG_UNCONFINED && o->marking)
-        return mt_fail(MT_ERR_UNAVAILABLE, "--marking needs a sandbox: %s", why);
+    if (status == MT_OK && *confined == MG_UNCONFINED && o->marking)
+        status = mt_fail(MT_ERR_UNAVAILABLE, "--marking needs a sandbox: %s", why);
     if (*confined == MG_UNCONFINED)
         snprintf(results->warning, sizeof results->warning, "no sandbox: %s; the units run as you", why);
     else if (*confined == MG_LANDLOCK)
         snprintf(results->warning, sizeof results->warning, "confined by Landlock, not by namespaces: %s", why);
-    return MT_OK;
+    return status;
 }
 
 static void find_units(char path[PATH_MAX], const mg_options *o, const mg_labinfo *info)
