@@ -370,25 +370,3 @@ mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
         closedir(units);
     return status;
 }
-
-bool mg_build_line(const mg_build *b, const char *worker, const uint64_t *pc, int count, char *text, size_t size)
-{
-    enum { MOST = 16 };
-    char address[MOST][32], log[8192] = "", source[PATH_MAX];
-    const char *argv[5 + MOST] = { "/usr/bin/addr2line", "-i", "-e", worker };
-    for (int i = 0, n = 4; i < count && i < MOST && pc[i]; i++) {
-        snprintf(address[i], sizeof address[i], "0x%llx", (unsigned long long)pc[i] - 1);
-        argv[n++] = address[i];
-    }
-    mg_sandbox box = mg_tool_box(b, argv, NULL);
-    box.readable[0] = worker;
-    if (!argv[4] || mg_run_tool(&box, "addr2line", log, sizeof log) != MT_OK)
-        return false;
-    int n = snprintf(source, sizeof source, "%s/src/", b->scratch);
-    for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) /* innermost frame first */
-        if (strncmp(line, source, (size_t)n) == 0) {
-            snprintf(text, size, "%.*s", (int)strcspn(line + n, " "), line + n);
-            return true;
-        }
-    return false;
-}

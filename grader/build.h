@@ -67,4 +67,8 @@ bool mg_build_no_return(const mg_build *b, const char *log, const char *step, co
  * none is. */
 bool mg_build_line(const mg_build *b, const char *worker, const uint64_t *pc, int count, char *text, size_t size);
 
+/* mg_build_lines -- the same for each of the addresses by itself; text[i] is empty where it is not in a unit. */
+enum { MG_LINE_TEXT = 128, MG_MOST_LINES = 32 };
+void mg_build_lines(const mg_build *b, const char *worker, const uint64_t *pc, int count, char (*text)[MG_LINE_TEXT]);
+
 #endif

@@ -118,6 +118,9 @@ double mg_bar(mg_run *run, const char *bar, const char *field);
 /* mg_credit -- gradual credit: 0 at or below the bar's "low", full points at or above "full", linear between. */
 void mg_credit(mg_run *run, const char *bar, double value);
 
+/* mg_flops -- the arithmetic of the call whose bytes are counted next: the report draws both in a roofline. */
+void mg_flops(mg_run *run, double flops);
+
 /* ---- racing --------------------------------------------------------------------------------- Two workers run the
  * same calls, interleaved A B B A; the score is the ratio of minima (docs/GRADING.md). Choose sizes for which the
  * faster side takes 2 to 5 ms: shorter ones are disturbed by our own 0.04 ms, longer ones get few rounds. */

@@ -1,4 +1,6 @@
 /* compare.c -- compares outputs with an oracle, and measured numbers with bars. */
+#include "counted.h"
+#include "device.h"
 #include "run.h"
 
 #include <math.h>
@@ -130,6 +132,11 @@ double mg_bar(mg_run *run, const char *bar, const char *field)
     return value;
 }
 
+void mg_flops(mg_run *run, double flops)
+{
+    run->row->flops = flops;
+}
+
 void mg_credit(mg_run *run, const char *bar, double value)
 {
     double low = mg_bar(run, bar, "low"), full = mg_bar(run, bar, "full");
@@ -139,6 +146,12 @@ void mg_credit(mg_run *run, const char *bar, double value)
     run->row->measured = value;
     run->row->low = low;
     run->row->full = full;
+    if (!mg_labinfo_bar(&run->bench->info, bar, "toy", &run->row->toy))
+        run->row->toy = NAN;
+    if (!mg_labinfo_bar(&run->bench->info, bar, "reference", &run->row->reference))
+        run->row->reference = NAN;
+    if (mg_on_the_device(run) && !run->bench->idle)
+        mg_counted_keep(run);
     run->credit = share >= 1 ? 1 : share > 0 ? share : 0; /* NaN earns nothing */
     if (run->credit == 0)
         mg_judge(run, MG_FAIL, "measured %.3g, credit begins %s %.3g", value, full < low ? "below" : "above", low);

@@ -265,6 +265,7 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     mt_status status = o->step || mg_stop ? mg_recall(&all, results, o->lab, json) : copy_rows(&all, results);
     if (status != MT_OK)
         return status;
+    all.sources = results->sources;   /* lent */
     if (o->step && o->step[0] != '*') /* the batch completes a grade so */
         snprintf(all.remark, sizeof all.remark, "Graded: step %s. All other rows are from the grade before.", o->step);
     else if (mg_stop)
@@ -272,6 +273,7 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     status = mg_report_json(json, &all);
     if (status == MT_OK)
         status = mg_report_html(html, &all);
+    all.sources = NULL;
     mg_results_free(&all);
     return status;
 }

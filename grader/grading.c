@@ -1,6 +1,7 @@
 /* grading.c -- the course of one grading. */
 #include "grading.h"
 #include "course.h"
+#include "excerpt.h"
 #include "rows.h"
 #include "submission.h"
 
@@ -199,6 +200,8 @@ static mt_status take_lab(mg_bench *bench, const mg_labinfo *info, const mg_opti
     mt_status status = mg_folder(source, false);
     if (status == MT_OK)
         status = mg_submission_collect(source, from, info, ignored, sizeof ignored);
+    if (info == &bench->info)
+        results->sources = mg_sources_read(source, info);
     if (info == &bench->info && o->submission) /* not for the earlier labs, nor for files that belong in labs/ */
         memcpy(results->ignored, ignored, sizeof ignored);
     if (status != MT_OK)
@@ -295,7 +298,7 @@ static void fail_all(mg_results *results, const mg_options *o)
         row->verdict = MG_FAIL;
         row->ran = true;
         row->hint[0] = 0;
-        row->measured = row->low = row->full = NAN;
+        row->measured = row->low = row->full = row->toy = row->reference = NAN;
         snprintf(row->note, sizeof row->note, "the units do not build together");
         if (o->watcher)
             o->watcher->row(results, row);
@@ -390,10 +393,4 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
     mg_rows_add_up(results);
     results->seconds = mt_now() - begin;
     return status;
-}
-
-void mg_results_free(mg_results *results)
-{
-    free(results->rows);
-    *results = (mg_results){ 0 };
 }

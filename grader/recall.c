@@ -1,4 +1,5 @@
 /* recall.c -- the rows of an earlier grade, from its results.json (report_json.c), for those that were not run now. */
+#include "counted.h"
 #include "rows.h"
 
 #include <cjson/cJSON.h>
@@ -59,9 +60,12 @@ static void take_row(mg_row *row, const cJSON *test)
     take_string(extra, "printed", row->printed, sizeof row->printed);
     take_string(extra, "follows", row->follows, sizeof row->follows);
     row->measured = take_number(extra, "measured");
-    row->seconds = take_number(extra, "seconds");
     row->low = take_number(extra, "low");
     row->full = take_number(extra, "full");
+    row->toy = take_number(extra, "toy");
+    row->reference = take_number(extra, "reference");
+    row->seconds = fmax(take_number(extra, "seconds"), 0); /* not NaN */
+    mg_counted_take(row, extra);
 }
 
 static void take_ran(mg_row *row, const mg_results *now)
@@ -75,6 +79,7 @@ mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, c
 {
     *all = *now;
     all->rows = NULL;
+    all->sources = NULL;
     mt_status status = mg_rows_make(all, lab, NULL);
     if (status != MT_OK)
         return status;
@@ -87,7 +92,7 @@ mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, c
     for (int64_t i = 0; i < all->count; i++) {
         mg_row *row = &all->rows[i];
         row->verdict = MG_TODO;
-        row->measured = row->low = row->full = NAN;
+        row->measured = row->low = row->full = row->toy = row->reference = NAN;
         snprintf(row->note, sizeof row->note, "not graded yet");
         cJSON_ArrayForEach(test, cJSON_GetObjectItem(json, "tests"))
         {

@@ -1,178 +1,235 @@
-/* report_html.c -- the grade as one self-contained page: no script, font or picture from elsewhere. All text that may
- * come from a submission goes through mg_put; in addition, the page's policy forbids scripts. */
-#include "results.h"
+/* report_html.c -- the grade as one self-contained page. */
+#include "report_html.h"
+#include "excerpt.h"
 #include "text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-    "<style>\n"
-    ":root { color-scheme: light dark; --page: #fff; --ink: #1c2024; --faint: #646b73; --line: #dfe2e6;\n"
-    "        --good: #16793c; --bad: #b3261e; --todo: #8a5a00; --other: #7a3e9d; --bar: #3b6fb5; }\n"
-    "@media (prefers-color-scheme: dark) {\n"
-    ":root { --page: #15181b; --ink: #e6e8ea; --faint: #9aa2aa; --line: #33393f;\n"
-    "        --good: #5fce89; --bad: #ff8a80; --todo: #e5b454; --other: #cf9bee; --bar: #7aa7e6; } }\n"
-    "body { background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; max-width: 60rem;\n"
-    "       margin: 2rem auto; padding: 0 1rem; }\n"
-    "h1 { margin-bottom: 0; } .score { font-size: 1.5rem; margin: 0; } .faint { color: var(--faint); }\n"
-    "table { border-collapse: collapse; width: 100%; }\n"
-    "th, td { text-align: left; padding: .3rem .6rem; vertical-align: top; overflow-wrap: anywhere; }\n"
-    "th { white-space: nowrap; overflow-wrap: normal; }\n"
-    "tr.row > td { border-top: 1px solid var(--line); } .points { "
-    "text-align: right; white-space: nowrap; }\n"
-    "td.step, td.verdict { white-space: nowrap; overflow-wrap: normal; } td.verdict { font-weight: 600; }\n"
-    ".PASS { color: var(--good); } .FAIL, .CRASH, .TIMEOUT { color: var(--bad); } .TODO { color: var(--todo); }\n"
-    ".INCONCLUSIVE, .ERROR { color: var(--other); }\n"
-    "pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font-size: .85rem; }\n"
-    ".warning { border-left: .3rem solid var(--todo); padding-left: .6rem; }\n"
-    "svg { width: 100%; height: auto; } svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }\n"
-    "svg .track { fill: var(--line); } svg .value { fill: var(--bar); } svg .mark { stroke: var(--ink); stroke-width: "
-    "2; }\n"
-    "svg text.small { fill: var(--faint); font-size: 11px; }\n"
-    "</style>\n";
-
-/* An element with untrusted text. */
-static void put_element(FILE *out, const char *open, const char *text, const char *close)
+bool mg_html_failed_row(const mg_row *row)
 {
-    fputs(open, out);
-    mg_put(out, text, MG_HTML);
-    fputs(close, out);
+    return row->ran && (row->verdict == MG_FAIL || row->verdict == MG_CRASH || row->verdict == MG_TIMEOUT);
+}
+
+bool mg_html_has(const mg_results *results, const char *section)
+{
+    for (int64_t i = 0; i < results->count; i++) {
+        const mg_row *row = &results->rows[i];
+        if (strcmp(section, "failed") == 0     ? mg_html_failed_row(row)
+            : strcmp(section, "measured") == 0 ? isfinite(row->measured) != 0
+            : strcmp(section, "roofline") == 0 ? row->flops > 0 && row->bytes > 0
+                                               : row->counted.sites > 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- head -------------------------------------------------------------------------------------- */
+
+static void put_menu(FILE *out, const mg_results *results)
+{
+    static const struct {
+        const char *id, *title;
+    } sections[] = { { "failed", "What failed" },    { "steps", "Steps" },       { "rows", "All rows" },
+                     { "measured", "Measured" },     { "roofline", "Roofline" }, { "lines", "Memory accesses" },
+                     { "graded", "What was graded" } };
+    fputs("<nav aria-label=\"Sections\"><ul>\n", out);
+    for (int i = 0; i < MT_COUNT(sections); i++) {
+        bool always =
+            !strcmp(sections[i].id, "steps") || !strcmp(sections[i].id, "rows") || !strcmp(sections[i].id, "graded");
+        if (always || mg_html_has(results, sections[i].id))
+            fprintf(out, "<li><a href=\"#%s\">%s</a></li>\n", sections[i].id, sections[i].title);
+    }
+    fputs("</ul></nav>\n", out);
 }
 
 static void put_head(FILE *out, const mg_results *results)
 {
-    char title[160], score[100], points[32], max[32], seconds[40];
+    char title[160], page[300], score[100], points[32], max[32];
     snprintf(title, sizeof title, "Lab %.2s %s", results->lab, results->title);
     snprintf(score, sizeof score, "%s of %s points", mg_points(points, results->points), mg_points(max, results->max));
-    snprintf(seconds, sizeof seconds, "graded in %.1f s", results->seconds);
-    fputs(head, out);
-    put_element(out, "<title>", title, ": ");
-    put_element(out, "", score, "</title>\n</head>\n<body>\n");
-    put_element(out, "<h1>", title, "</h1>\n");
-    put_element(out, "<p class=\"score\">", score, "</p>\n");
-    put_element(out, "<p class=\"faint\">Units: ", results->units, "<br>\n");
-    put_element(out, "", results->machine, "<br>\n");
-    put_element(out, "", seconds, "</p>\n");
+    snprintf(page, sizeof page, "%s: %s", title, score);
+    mg_page_begin(out, page, title);
+    mg_put_element(out, "<p class=\"score\">", score, "</p>\n");
+    mg_put_share(out, results->points, results->max);
     if (results->remark[0])
-        put_element(out, "<p>", results->remark, "</p>\n");
+        mg_put_element(out, "\n<p>", results->remark, "</p>\n");
     if (results->warning[0])
-        put_element(out, "<p class=\"warning\">Warning: ", results->warning, "</p>\n");
-    if (results->ignored[0])
-        put_element(out, "<p class=\"faint\">Ignored in the submission: ", results->ignored, "</p>\n");
+        mg_put_element(out, "\n<p class=\"warning\">Warning: ", results->warning, "</p>\n");
+    put_menu(out, results);
     if (results->build_log[0])
-        put_element(out, "<details open><summary>The compiler says</summary>\n<pre>", results->build_log,
-                    "</pre></details>\n");
+        mg_put_element(out, "<details open><summary>The compiler says</summary>\n<pre class=\"wrap\">",
+                       results->build_log, "</pre></details>\n");
 }
 
-/* ---- the table -------------------------------------------------------------------------------- */
-
-static void put_row(FILE *out, const mg_row *any)
+static void put_graded(FILE *out, const mg_results *results)
 {
-    const mg_row seen = mg_row_seen(any), *row = &seen;
-    const char *verdict = mg_verdict_name(row->verdict);
-    char points[32], max[32];
-    put_element(out, "<tr class=\"row\"><td class=\"step\">", row->step, "</td>");
-    put_element(out, "<td>", row->name, "</td>");
-    fprintf(out, "<td class=\"verdict %s\">%s</td>", verdict, verdict);
-    fprintf(out, "<td class=\"points\">%s/%s</td>", mg_points(points, row->points), mg_points(max, row->max));
-    put_element(out, "<td>", row->verdict == MG_TODO && !row->note[0] ? "step not written yet" : row->note,
-                "</td></tr>\n");
-    if (row->verdict == MG_PASS || row->verdict == MG_TODO || !(row->call[0] || row->detail[0] || row->hint[0]))
-        return;
-    fputs("<tr><td></td><td colspan=\"4\"><details open><summary>what happened</summary>\n<pre>", out);
-    if (row->call[0]) {
-        mg_put(out, row->call, MG_HTML);
-        fprintf(out, "   seed %llx\n", (unsigned long long)row->seed);
+    char seconds[32];
+    fputs("<section id=\"graded\"><h2>What was graded</h2>\n<dl>\n", out);
+    mg_put_element(out, "<dt>Units</dt><dd>", results->units, "</dd>\n");
+    mg_put_element(out, "<dt>Machine</dt><dd>", results->machine, "</dd>\n");
+    mg_put_element(out, "<dt>Time</dt><dd>", mg_seconds(seconds, results->seconds), "</dd>\n");
+    if (results->ignored[0])
+        mg_put_element(out, "<dt>Ignored in the submission</dt><dd>", results->ignored, "</dd>\n");
+    fputs("</dl></section>\n", out);
+}
+
+/* ---- what to do next ----------------------------------------------------------------------------- */
+
+/* The first row that earned less than its points; not one that follows another, or that the student cannot change. */
+static const mg_row *first_open(const mg_results *results)
+{
+    for (int64_t i = 0; i < results->count; i++) {
+        const mg_row *row = &results->rows[i];
+        if (row->ran && row->points < row->max && !row->follows[0] && row->verdict != MG_ERROR &&
+            row->verdict != MG_INCONCLUSIVE)
+            return row;
     }
-    put_element(out, "", row->detail, "");
-    if (row->printed[0])
-        put_element(out, "\nprinted: ", row->printed, "");
-    fputs("</pre>\n", out);
-    if (row->follows[0])
-        put_element(out, "Hint: mend this first: ", row->follows, "\n");
-    else if (row->hint[0])
-        put_element(out, "Hint: ", row->hint, "\n");
-    fputs("</details></td></tr>\n", out);
+    return NULL;
 }
 
-/* ---- measured rows against their bars --------------------------------------------------------- */
-
-enum { PLOT_WIDTH = 720, PLOT_ROW = 64, PLOT_LEFT = 10, PLOT_SPAN = 640 };
-
-/* A mark across the bar with its number below; `anchor` keeps low and full apart when they are neighbours. */
-static void put_mark(FILE *out, double value, double scale, double y, const char *name, const char *anchor)
+/* "labs/02-backprop/softmax.c:41", or "softmax.c:41" of a submission from elsewhere. */
+static void put_place(FILE *out, const mg_results *results, const mg_excerpt *e)
 {
-    double x = PLOT_LEFT + PLOT_SPAN * fmin(fmax(value, 0) / scale, 1);
-    if (!isfinite(value))
+    fputs("<code>", out);
+    if (strncmp(results->units, "labs/", 5) == 0)
+        mg_put_element(out, "", results->units, "/");
+    mg_put(out, e->source->unit, MG_HTML);
+    fprintf(out, ":%d</code>", e->marked ? e->marked : e->first);
+}
+
+static void put_next(FILE *out, const mg_results *results)
+{
+    const mg_row *row = first_open(results);
+    mg_excerpt e;
+    if (!row)
         return;
-    fprintf(out, "<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>", x, x, y + 20, y + 42);
-    fprintf(out, "<text class=\"small\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s %.4g</text>\n", x, y + 54, anchor,
-            name, value);
+    fputs("<section id=\"next\"><h2>What to do next</h2>\n<div class=\"next\">\n", out);
+    mg_put_element(out,
+                   row->verdict == MG_TODO   ? "<p>Write step <strong>"
+                   : row->verdict == MG_PASS ? "<p>Improve step <strong>"
+                                             : "<p>Repair step <strong>",
+                   row->step, "</strong>: ");
+    mg_put(out, row->name, MG_HTML);
+    bool found = row->verdict == MG_TODO ? mg_excerpt_todo(&e, results->sources, row->step)
+                                         : mg_excerpt_find(&e, 1, results->sources, row) == 1;
+    fputs(found ? ", at " : "", out);
+    if (found)
+        put_place(out, results, &e);
+    fputs(".</p>\n", out);
+    if (row->verdict != MG_TODO && row->verdict != MG_PASS && row->hint[0])
+        mg_put_element(out, "<p>Hint: ", row->hint, "</p>\n");
+    fprintf(out, "<p>Then: <code>make grade LAB=%.2s", results->lab);
+    mg_put_element(out, " STEP=", row->step, "</code></p>\n");
+    fputs("</div></section>\n", out);
 }
 
-static void put_bar(FILE *out, const mg_row *row, double y)
+/* ---- tables -------------------------------------------------------------------------------------- */
+
+typedef struct step_sum {
+    double points, max, seconds;
+    int rows, passed;
+} step_sum;
+
+/* The rows from `begin` on that belong to one step; returns the end. */
+static int64_t sum_up(step_sum *sum, const mg_results *results, int64_t begin)
 {
-    double scale = fmax(fmax(row->measured, row->low), row->full) * 1.05; /* fmax ignores NaN */
-    if (!(scale > 0) || !isfinite(scale))
-        scale = 1;
-    double length = fmin(fmax(row->measured, 0) / scale, 1) * PLOT_SPAN;
-    fprintf(out, "<text x=\"%d\" y=\"%.1f\">", PLOT_LEFT, y + 15);
-    put_element(out, "", row->step, "  ");
-    put_element(out, "", row->name, "</text>\n");
-    fprintf(out, "<rect class=\"track\" x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"14\"/>", PLOT_LEFT, y + 24,
-            PLOT_SPAN);
-    fprintf(out, "<rect class=\"value\" x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/>", PLOT_LEFT, y + 24, length);
-    fprintf(out, "<text x=\"%d\" y=\"%.1f\">%.3g</text>\n", PLOT_LEFT + PLOT_SPAN + 8, y + 36, row->measured);
-    bool upward = !(row->low > row->full);
-    put_mark(out, row->low, scale, y, "low", upward ? "end" : "start");
-    put_mark(out, row->full, scale, y, "full", upward ? "start" : "end");
+    int64_t i = begin;
+    *sum = (step_sum){ 0 };
+    for (; i < results->count && strcmp(results->rows[i].step, results->rows[begin].step) == 0; i++) {
+        const mg_row *row = &results->rows[i];
+        sum->points += row->ran ? row->points : 0;
+        sum->max += row->max;
+        sum->seconds += row->ran ? row->seconds : 0;
+        sum->rows++;
+        sum->passed += row->ran && row->verdict == MG_PASS;
+    }
+    return i;
 }
 
-static bool is_measured(const mg_row *row)
+static void put_steps(FILE *out, const mg_results *results)
 {
-    return isfinite(row->measured) && !row->hidden;
+    step_sum sum;
+    char points[32], max[32], seconds[32], title[sizeof results->rows[0].name];
+    fputs(
+        "<section id=\"steps\"><h2>Steps</h2>\n<table>\n<caption>Points of each step, and the time that its rows took."
+        "</caption>\n<thead><tr><th scope=\"col\">Step</th><th scope=\"col\">Subject</th>"
+        "<th scope=\"col\" class=\"number\">Rows passed</th><th scope=\"col\" class=\"number\">Points</th>"
+        "<td class=\"wide\"></td><th scope=\"col\" class=\"number\">Time</th></tr></thead>\n<tbody>\n",
+        out);
+    for (int64_t i = 0, end; i < results->count; i = end) {
+        const mg_row *row = &results->rows[i];
+        end = sum_up(&sum, results, i);
+        snprintf(title, sizeof title, "%.*s", (int)strcspn(row->name, ":"), row->name);
+        mg_put_element(out, "<tr><th scope=\"row\">", row->step, "</th>");
+        mg_put_element(out, "<td class=\"words\">", title, "</td>");
+        fprintf(out, "<td class=\"number\">%d of %d</td><td class=\"number\">%s/%s</td><td class=\"wide\">", sum.passed,
+                sum.rows, mg_points(points, sum.points), mg_points(max, sum.max));
+        mg_put_share(out, sum.points, sum.max);
+        fprintf(out, "</td><td class=\"number\">%s</td></tr>\n", mg_seconds(seconds, sum.seconds));
+    }
+    fputs("</tbody></table></section>\n", out);
 }
 
-static void put_plot(FILE *out, const mg_results *results)
+static void put_row(FILE *out, const mg_row *row)
 {
-    int measured = 0;
+    const char *verdict = row->ran ? mg_verdict_name(row->verdict) : "not run";
+    char points[32], max[32];
+    const char *note = row->verdict == MG_TODO && !row->note[0] ? "step not written yet" : row->note;
+    mg_put_element(out, "<tr><th scope=\"row\">", row->step, "</th>");
+    mg_put_element(out, "<td class=\"words\">", row->name, "");
+    if (row->ran && row->follows[0])
+        mg_put_element(out, "<br><span class=\"faint\">after ", row->follows, "</span>");
+    else if (row->ran && note[0])
+        mg_put_element(out, "<br><span class=\"faint\">", note, "</span>");
+    fprintf(out, "</td><td class=\"verdict %s\">%s</td>", row->ran ? verdict : "", verdict);
+    fprintf(out, "<td class=\"number\">%s/%s</td></tr>\n", mg_points(points, row->ran ? row->points : 0),
+            mg_points(max, row->max));
+}
+
+static void put_rows(FILE *out, const mg_results *results)
+{
+    fputs("<section id=\"rows\"><h2>All rows</h2>\n<table>\n<thead><tr><th scope=\"col\">Step</th>"
+          "<th scope=\"col\">Check</th><th scope=\"col\">Verdict</th><th scope=\"col\" class=\"number\">Points</th>"
+          "</tr></thead>\n<tbody>\n",
+          out);
     for (int64_t i = 0; i < results->count; i++)
-        measured += is_measured(&results->rows[i]);
-    if (!measured)
-        return;
-    fprintf(out,
-            "<h2>Measured</h2>\n<p class=\"faint\">No credit up to <em>low</em>, all of it from <em>full</em> on.</p>\n"
-            "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"measured rows against their bars\">\n",
-            PLOT_WIDTH, measured * PLOT_ROW);
-    for (int64_t i = 0, y = 0; i < results->count; i++)
-        if (is_measured(&results->rows[i])) {
-            put_bar(out, &results->rows[i], (double)y);
-            y += PLOT_ROW;
-        }
-    fputs("</svg>\n", out);
+        put_row(out, &results->rows[i]);
+    fputs("</tbody></table></section>\n", out);
 }
 
-mt_status mg_report_html(const char *path, const mg_results *results)
+/* The rows as students may see them; the caller frees rows. */
+static mg_results seen_by_students(const mg_results *results)
 {
+    mg_results seen = *results;
+    seen.rows = malloc((size_t)results->count * sizeof seen.rows[0] + 1);
+    MT_CHECK(seen.rows, "out of memory");
+    for (int64_t i = 0; i < results->count; i++)
+        seen.rows[i] = mg_row_seen(&results->rows[i]);
+    return seen;
+}
+
+mt_status mg_report_html(const char *path, const mg_results *whole)
+{
+    const mg_results seen = seen_by_students(whole), *results = &seen;
     char *page = NULL;
     size_t length;
     FILE *out = open_memstream(&page, &length);
     MT_CHECK(out, "out of memory");
     put_head(out, results);
-    fputs("<table>\n<tr><th>Step</th><th>Check</th><th>Verdict</th><th class=\"points\">Points</th><th></th></tr>\n",
-          out);
-    for (int64_t i = 0; i < results->count; i++)
-        put_row(out, &results->rows[i]);
-    fputs("</table>\n", out);
-    put_plot(out, results);
-    fputs("</body>\n</html>\n", out);
+    put_next(out, results);
+    mg_html_failed(out, results);
+    put_steps(out, results);
+    put_rows(out, results);
+    mg_html_measured(out, results);
+    mg_html_roofline(out, results);
+    mg_html_lines(out, results);
+    put_graded(out, results);
+    mg_page_end(out);
     MT_CHECK(fclose(out) == 0, "out of memory");
     mt_status status = mg_write(path, page, length);
     free(page);
+    free(seen.rows);
     return status;
 }

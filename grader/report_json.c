@@ -1,6 +1,6 @@
 /* report_json.c -- results.json in Gradescope's schema.
  * Source: https://gradescope-autograders.readthedocs.io/en/latest/specs/ (Output Format). */
-#include "results.h"
+#include "counted.h"
 #include "text.h"
 
 #include <cjson/cJSON.h>
@@ -76,7 +76,10 @@ static cJSON *test_of(const mg_row *any)
     if (isfinite(row->measured)) {
         add_number(extra, "low", row->low);
         add_number(extra, "full", row->full);
+        add_number(extra, "toy", row->toy);
+        add_number(extra, "reference", row->reference);
     }
+    mg_counted_json(extra, row);
     add_item(test, "extra_data", extra);
     return test;
 }

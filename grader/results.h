@@ -3,8 +3,35 @@
 #define MG_RESULTS_H
 
 #include "check.h"
+#include "wire_device.h"
 
 #include <stdio.h>
+
+/* An access of a unit to the emulated device's memory, with its line; from the worker, not trusted. */
+typedef struct mg_site {
+    mg_device_site count;
+    char unit[48]; /* "transpose.cu"; empty: in given code */
+    int line;
+} mg_site;
+
+/* What the emulator counted in the call behind a bar. */
+typedef struct mg_counted {
+    int sites;
+    mg_site site[MG_SITES];
+    mg_site drawn; /* of one request to shared memory */
+    uint32_t lanes, offset[32];
+} mg_counted;
+
+/* The text of a unit as it was graded, for excerpts. */
+typedef struct mg_source {
+    char unit[64];
+    char *text; /* ends with 0; a 0 in the file became 1 */
+} mg_source;
+
+typedef struct mg_sources {
+    int count;
+    mg_source source[];
+} mg_sources;
 
 typedef struct mg_row {
     char step[16]; /* "02.5" */
@@ -19,7 +46,10 @@ typedef struct mg_row {
     char note[256];        /* shown beside a PASS or a measured row: "0.91x of the reference (bar 0.50 .. 0.95)" */
     double measured;       /* the ratio or count behind a bar, NaN when the row has none */
     double low, full;      /* the bar, when measured is not NaN */
-    double seconds;        /* that the row took, with its workers' start */
+    double toy, reference; /* measured with a simple version and with the reference (lab.json); NaN: not there */
+    double flops, bytes;   /* of the counted call, for the roofline; 0: not known */
+    double seconds;        /* that the row took */
+    mg_counted counted;
     bool ran;              /* it has its verdict; otherwise the row is left out */
     bool hidden;           /* reports have its name, verdict, points and hint only (mg_row_seen) */
     char follows[120];     /* the row that failed before it for what is probably the same reason; empty for none */
@@ -44,6 +74,7 @@ typedef struct mg_results {
     const struct mg_course_lab *course; /* the points of the rows, and who sees them; NULL: those of the checks */
     mg_row *rows;
     int64_t count;
+    mg_sources *sources; /* of the graded units; NULL: not known */
 } mg_results;
 
 const char *mg_verdict_name(mg_verdict verdict); /* "PASS", ... */
@@ -70,7 +101,8 @@ mt_status mg_report_json(const char *path, const mg_results *results);
  * earlier, or TODO with the note "not graded yet". The caller frees with mg_results_free. */
 mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, const char *path);
 
-/* mg_report_html -- one self-contained page: the table, and an inline SVG of measured rows against their bars. */
+/* mg_report_html -- one self-contained page: what to do next, failures with the code they called, points of steps and
+ * rows, measured rows against their bars, and what the emulator counted. */
 mt_status mg_report_html(const char *path, const mg_results *results);
 
 #endif

@@ -1,5 +1,6 @@
 /* rows.c -- see rows.h. */
 #include "rows.h"
+#include "excerpt.h"
 #include "course.h"
 
 #include <math.h>
@@ -50,6 +51,13 @@ mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only)
     return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step %s", lab->id, only ? only : "with checks");
 }
 
+void mg_results_free(mg_results *results)
+{
+    free(results->rows);
+    mg_sources_free(results->sources);
+    *results = (mg_results){ 0 };
+}
+
 void mg_rows_add_up(mg_results *results)
 {
     results->points = results->max = 0;
@@ -70,7 +78,9 @@ mg_row mg_row_seen(const mg_row *row)
     seen.call[0] = seen.detail[0] = seen.printed[0] = seen.note[0] = seen.follows[0] = 0;
     seen.seed = 0;
     seen.same = false;
-    seen.measured = seen.low = seen.full = NAN;
+    seen.measured = seen.low = seen.full = seen.toy = seen.reference = NAN;
+    seen.flops = seen.bytes = 0;
+    seen.counted = (mg_counted){ 0 };
     return seen;
 }
 

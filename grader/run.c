@@ -44,7 +44,9 @@ void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session
     *run = (mg_run){ .bench = bench, .row = row, .session = session, .credit = 1 };
     run->rng = mt_rng_new(bench->seed, stream_of(row));
     row->seed = bench->seed;
-    row->measured = row->low = row->full = NAN;
+    row->measured = row->low = row->full = row->toy = row->reference = NAN;
+    row->flops = row->bytes = 0;
+    row->counted = (mg_counted){ 0 };
     row->follows[0] = row->printed[0] = 0;
     row->same = row->acquitted = row->ran = false;
     if (session)

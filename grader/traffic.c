@@ -72,6 +72,7 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must)
     mg_note(run, "%.2f times the minimum of bytes (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),
             mg_bar(run, bar, "full"));
     mg_credit(run, bar, times);
+    run->row->bytes = (double)(r->fetched + r->written);
     mg_session_end(run->session);
     run->session = NULL;
 }

@@ -12,6 +12,18 @@ typedef struct mg_device_traffic {
     int64_t ideal;  /* the minimum for requests of as many bytes */
 } mg_device_traffic;
 
+/* An access in the source, over all launches of the call. */
+typedef struct mg_device_site {
+    uint64_t pc;
+    int32_t kind;  /* 0 load, 1 store, 2 atomic */
+    int32_t space; /* 0 global, 1 shared */
+    int32_t size;  /* bytes of a lane */
+    int32_t unused;
+    int64_t requests, lanes, passes, ideal;
+} mg_device_site;
+
+enum { MG_SITES = 24 };
+
 typedef struct mg_device_report {
     mg_device_traffic global[3], shared[3]; /* loads, stores, atomics; summed over all launches of the call */
     int64_t launches, blocks, barriers;
@@ -24,6 +36,10 @@ typedef struct mg_device_report {
     int32_t line;
     char file[100];
     char text[1200], where[300];
+    mg_device_site site[MG_SITES]; /* with the most passes, in the order of the code; free ones have no requests */
+    mg_device_site drawn;          /* of one request to shared memory: that with the most passes over its ideal */
+    uint32_t lanes;                /* those that took part; 0: there is no request to draw */
+    uint32_t offset[32];           /* each one's bytes behind the lowest of them */
 } mg_device_report;
 
 #endif

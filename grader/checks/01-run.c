@@ -130,6 +130,7 @@ void mg_01_traffic(mg_run *run, const void *one_case)
     mg_product p = { .dims = mg_product_tight(COUNT_M, COUNT_N, COUNT_K, MT_NO_TRANS, MT_NO_TRANS) };
     int64_t least = COUNT_M * COUNT_K + COUNT_K * COUNT_N + 2 * COUNT_M * COUNT_N; /* A, B, C fetched and written */
     mg_product_describe(run, c->function, &p);
+    mg_flops(run, 2.0 * COUNT_M * COUNT_N * COUNT_K);
     if (mg_traffic_call(run, c->cache) && mg_product_expect(run, &p, NULL))
         mg_traffic_credit(run, c->bar, (double)least * sizeof(float));
 }

@@ -153,6 +153,7 @@ void mg_07_counts(mg_run *run, const void *one_case)
     const ladder_bar *c = one_case;
     if (!check_product(run, c->function, mg_product_tight(M, N, K, c->turned, c->turned), c->unit, 1))
         return;
+    mg_flops(run, 2.0 * M * N * K);
     if (c->count == LD_WAVEFRONTS)
         wavefronts(run);
     else

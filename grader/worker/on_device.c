@@ -8,6 +8,7 @@
 
 #include "emulator/counters.h"
 #include "emulator/internal.h"
+#include "emulator/report.h"
 #include "emulator/include/cuda_runtime_api.h"
 
 #include <setjmp.h>
@@ -197,6 +198,59 @@ static void count(mg_device_report *report)
     }
 }
 
+/* Keeps the sites with the most passes, in the order of the code. */
+static void add_site(mg_device_report *report, const emu_counter *c)
+{
+    mg_device_site *least = &report->site[0];
+    for (mg_device_site *s = report->site; s < report->site + MG_SITES; s++)
+        if (s->passes < least->passes)
+            least = s;
+    if ((int64_t)c->passes <= least->passes || c->space > 1)
+        return;
+    size_t behind = (size_t)(report->site + MG_SITES - least) - 1;
+    memmove(least, least + 1, behind * sizeof *least);
+    report->site[MG_SITES - 1] = (mg_device_site){ c->pc,
+                                                   c->kind,
+                                                   c->space,
+                                                   c->size,
+                                                   0,
+                                                   (int64_t)c->requests,
+                                                   (int64_t)c->lanes,
+                                                   (int64_t)c->passes,
+                                                   (int64_t)c->ideal };
+}
+
+static void add_sites(mg_device_report *report)
+{
+    const emu_counts *all;
+    size_t kernels = emu_counts_all(&all);
+    for (size_t k = 0; k < kernels; k++)
+        for (size_t i = 0; i < all[k].site_count; i++)
+            add_site(report, &all[k].sites[i]);
+    size_t free = 0;
+    while (free < MG_SITES && !report->site[free].requests)
+        free++;
+    memmove(report->site, report->site + free, (MG_SITES - free) * sizeof report->site[0]);
+    memset(report->site + MG_SITES - free, 0, free * sizeof report->site[0]);
+}
+
+/* The request whose banks the grade's page draws. */
+static void add_drawn(mg_device_report *report)
+{
+    emu_counter c;
+    uint64_t address[32], least = UINT64_MAX;
+    int lane[32], count = emu_kept_shared(&c, address, lane);
+    for (int i = 0; i < count; i++)
+        least = address[i] < least ? address[i] : least;
+    for (int i = 0; i < count; i++) {
+        report->lanes |= 1u << lane[i];
+        report->offset[lane[i]] = (uint32_t)(address[i] - (least & ~127ull)); /* bank 0 is at a multiple of 128 */
+    }
+    if (count)
+        report->drawn =
+            (mg_device_site){ c.pc, c.kind, c.space, c.size, 0, 1, count, (int64_t)c.passes, (int64_t)c.ideal };
+}
+
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 /* A separate function, because a longjmp over it makes its variables indeterminate. */
@@ -239,9 +293,13 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
     set_emulator(); /* what the emulator reads later, too, is not a unit's to choose */
     emu_reversed = reversed;
     emu_counts_reset();
+    emu_keep_requests = true;
+    emu_forget_requests();
     cudaError_t error = launch(function, moved);
     *report = (mg_device_report){ .changed = -1, .failed = error != cudaSuccess };
     count(report);
+    add_sites(report);
+    add_drawn(report);
     for (int i = 0; i < last && error == cudaSuccess; i++)
         if (arrays[i].device && !from_device(&arrays[i]) && report->changed < 0)
             report->changed = i;

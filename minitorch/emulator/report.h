@@ -17,6 +17,10 @@ void emu_report_json(const char *path);
 /* The addresses of the costliest request of a site are kept for drawing when CUEMU_SVG is set. */
 extern bool emu_keep_requests;
 void emu_keep_request(const emu_counter *site, const uint64_t *addresses, int count, uint32_t lanes, int passes);
+/* The kept request to shared memory with the most wavefronts over its ideal: its site (passes and ideal are those of
+ * the request), addresses and lanes. Returns how many lanes; 0: none is kept. */
+int emu_kept_shared(emu_counter *site, uint64_t *address, int *lane);
+void emu_forget_requests(void);
 void emu_report_svg(const char *path);
 
 #endif

@@ -68,6 +68,30 @@ static const kept *choose(long wanted)
     return best;
 }
 
+int emu_kept_shared(emu_counter *site, uint64_t *address, int *lane)
+{
+    const kept *best = NULL;
+    for (const kept *k = requests; k < requests + request_count; k++)
+        if (k->site.space == 1 &&
+            (!best || k->passes * best->count * best->site.size > best->passes * k->count * k->site.size))
+            best = k;
+    if (!best)
+        return 0;
+    *site = best->site;
+    site->requests = 1;
+    site->lanes = (uint64_t)best->count;
+    site->passes = (uint64_t)best->passes;
+    site->ideal = (uint64_t)(best->count * best->site.size + 127) / 128;
+    memcpy(address, best->address, sizeof best->address);
+    memcpy(lane, best->lane, sizeof best->lane);
+    return best->count;
+}
+
+void emu_forget_requests(void)
+{
+    request_count = 0;
+}
+
 static int lane_x(int lane)
 {
     return LEFT + lane * CELL;
