@@ -1,21 +1,32 @@
 # A class of submissions: docs/INSTRUCTORS.md.
 #
 ## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|name, COURSE=course.json
+## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope
+## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=80
 
-.PHONY: grade-all
-unexport DIR OUT REGRADE COURSE
+.PHONY: grade-all gradebook similarity batch-ready
+unexport DIR OUT REGRADE COURSE FORMAT EARLIER THRESHOLD
 GRADE_ALL := $(REF)/bin/grade_all
 $(GRADE_ALL): $(call obj,$(wildcard grader/batch/*.c)) $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS) -lsqlite3)
 need_dir = $(if $(value DIR),,$(error which submissions? make $@ DIR=submissions LAB=01))
 
-grade-all: data-or-standin
-	$(need_dir)
+grade_all = $(GRADE_ALL) --build $(REF) --lab $(LAB) --dir $(call quote,DIR) $(if $(value OUT),--out $(call quote,OUT))
+
+batch-ready:
 	$(need_lab)
 	@.ci/deps libsqlite3-dev
 	@$(MAKE) -s $(GRADE_ALL) MINE=
-	@$(GRADE_ALL) --build $(REF) --lab $(LAB) --dir $(call quote,DIR) $(if $(value OUT),--out $(call quote,OUT)) \
-	    $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \
+grade-all: data-or-standin batch-ready
+	$(need_dir)
+	@$(grade_all) $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \
 	    $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS)
+gradebook: batch-ready
+	$(need_dir)
+	@$(grade_all) --export $(if $(value FORMAT),$(call quote,FORMAT),csv) $(if $(value COURSE),--course $(call quote,COURSE))
+similarity: batch-ready
+	$(need_dir)
+	@.ci/deps similarity-tester
+	@$(grade_all) --similarity $(if $(value THRESHOLD),$(call quote,THRESHOLD),80) $(if $(value EARLIER),--earlier $(call quote,EARLIER))
 
 $(REF)/grader-tests/test_layout: $(call obj,$(addprefix grader/batch/,layout.c metadata.c unpack.c))

@@ -2,6 +2,8 @@
  *
  * Exit status: 0 done, 1 some submissions are not finished, 2 usage, 3 it could not go on. */
 #include "batch.h"
+#include "export.h"
+#include "similar.h"
 #include "labs.h"
 #include "scratch.h"
 #include "session.h"
@@ -12,7 +14,17 @@
 #include <stdlib.h>
 
 enum { DONE, NOT_FINISHED, USAGE, FAILED };
-enum { OPT_ROOT = 256, OPT_BUILD, OPT_REGRADE, OPT_NO_SPEED, OPT_ROOM, OPT_COURSE };
+enum {
+    OPT_ROOT = 256,
+    OPT_BUILD,
+    OPT_REGRADE,
+    OPT_NO_SPEED,
+    OPT_ROOM,
+    OPT_COURSE,
+    OPT_EXPORT,
+    OPT_SIMILAR,
+    OPT_EARLIER
+};
 
 static const struct argp_option arguments[] = {
     { "dir", 'd', "DIR", 0, "the folder of submissions", 0 },
@@ -25,6 +37,9 @@ static const struct argp_option arguments[] = {
     { "no-speed", OPT_NO_SPEED, 0, 0, "leave the timed rows for another run", 0 },
     { "course", OPT_COURSE, "FILE", 0, "points, due dates and visibility", 0 },
     { "room", OPT_ROOM, "MIB", 0, "pause while the disk has less than that (default: 256)", 0 },
+    { "export", OPT_EXPORT, "FORMAT", 0, "grade nothing; write the grades as csv, canvas, moodle or gradescope", 0 },
+    { "similarity", OPT_SIMILAR, "PERCENT", 0, "grade nothing; name submissions that have so much in common", 0 },
+    { "earlier", OPT_EARLIER, "DIR:DIR", 0, "with --similarity: also with these submissions of earlier years", 0 },
     { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
     { "build", OPT_BUILD, "DIR", 0, "what make built (default: ROOT/build/release)", 0 },
     { 0 },
@@ -32,6 +47,8 @@ static const struct argp_option arguments[] = {
 
 typedef struct command {
     mg_batch_options batch;
+    const char *format; /* export; NULL: no */
+    mg_search search;   /* threshold 0: no */
 } command;
 
 static int64_t count_of(struct argp_state *state, const char *option, const char *text)
@@ -87,6 +104,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPT_ROOM:
         o->room = count_of(state, "--room", value);
         break;
+    case OPT_EXPORT:
+        c->format = value;
+        break;
+    case OPT_SIMILAR:
+        c->search.threshold = (double)count_of(state, "--similarity", value);
+        if (c->search.threshold < 1 || c->search.threshold > 100)
+            argp_error(state, "--similarity wants per cent, 1 .. 100, not \"%s\"", value);
+        break;
+    case OPT_EARLIER:
+        c->search.earlier = value;
+        break;
     case OPT_ROOT:
         o->root = value;
         break;
@@ -112,6 +140,33 @@ static void interrupt(int number)
     mg_stop = 1;
 }
 
+/* What needs only the gradebook. */
+static mt_status use_book(const command *c)
+{
+    char path[PATH_MAX];
+    mg_plan plan = { .lab = c->batch.lab, .root = c->batch.root, .build = c->batch.build };
+    mg_book book;
+    int64_t students, open;
+    mg_batch_out(path, c->batch.folder, c->batch.out);
+    mg_path(plan.out, "%s", path);
+    mg_path(path, "%s/gradebook.sqlite", plan.out);
+    mt_status status = mg_book_open(&book, path, false);
+    if (status != MT_OK)
+        return status;
+    if (c->format) {
+        mg_path(path, "%s/%.2s-%s.csv", plan.out, plan.lab->id, c->format);
+        status = mg_export(&book, plan.lab, c->format, path, &students, &open);
+        if (status == MT_OK)
+            printf("%s: %lld students\n", path, (long long)students);
+        if (status == MT_OK && open)
+            printf("%lld of them have no grade yet, and an empty cell: run make grade-all again\n", (long long)open);
+    } else {
+        status = mg_similar(&book, &plan, &c->search);
+    }
+    mg_book_close(&book);
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     char build[PATH_MAX];
@@ -126,7 +181,8 @@ int main(int argc, char **argv)
     mg_path(build, "%s/build/release", c.batch.root);
     if (!c.batch.build)
         c.batch.build = build;
-    if (mg_batch(&c.batch, &left) != MT_OK) {
+    bool only_book = c.format || c.search.threshold > 0;
+    if ((only_book ? use_book(&c) : mg_batch(&c.batch, &left)) != MT_OK) {
         fprintf(stderr, "grade-all: %s\n", mt_last_error());
         return FAILED;
     }
