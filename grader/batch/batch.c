@@ -317,13 +317,15 @@ static mt_status open_batch(batch *b)
 {
     char path[PATH_MAX];
     mg_results rows = { 0 };
-    uint64_t seed = 0;
+    uint64_t seed = 0, wanted_seed = b->o->seed || !b->o->course_lab ? b->o->seed : b->o->course_lab->seed;
     mg_batch_out(path, b->o->folder, b->o->out);
     mt_status status = mg_class_read(&b->class, b->o->folder);
     if (status == MT_OK)
         status = mg_labinfo_read(&b->info, b->o->root, b->plan.lab->id);
     if (status == MT_OK)
         status = mg_rows_make(&rows, b->plan.lab, NULL);
+    if (status == MT_OK)
+        mg_course_apply(&rows, b->o->course_lab, time(NULL));
     if (status == MT_OK)
         status = mg_folder(path, false);
     if (status == MT_OK && !realpath(path, b->plan.out))
@@ -334,7 +336,7 @@ static mt_status open_batch(batch *b)
     if (status == MT_OK)
         status = mg_book_open(&b->book, path, true);
     if (status == MT_OK)
-        status = mg_book_seed(&b->book, b->plan.lab->id, b->o->seed, &seed);
+        status = mg_book_seed(&b->book, b->plan.lab->id, wanted_seed, &seed);
     snprintf(b->plan.seed, sizeof b->plan.seed, "%" PRIx64, seed);
     mg_rows_add_up(&rows);
     b->points = rows.max;

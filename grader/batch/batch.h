@@ -3,12 +3,14 @@
 #ifndef MG_BATCH_H
 #define MG_BATCH_H
 
+#include "course.h"
 #include "jobs.h"
 
 typedef struct mg_batch_options {
     const char *folder, *out, *root, *build;
-    const char *course;
-    const char *regrade; /* "all", or words of a submission's key; NULL: only what is not in the book */
+    const char *course;              /* its file, "none", or NULL: what the grader takes by itself */
+    const mg_course_lab *course_lab; /* the lab in it; NULL: the checks' points */
+    const char *regrade;             /* "all", or words of a submission's key; NULL: only what is not in the book */
     const mg_lab *lab;
     uint64_t seed; /* 0: that of the book */
     int64_t jobs;  /* graders at once; 0: one for each processor */

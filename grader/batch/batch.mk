@@ -9,6 +9,9 @@ unexport DIR OUT REGRADE COURSE FORMAT EARLIER THRESHOLD
 GRADE_ALL := $(REF)/bin/grade_all
 $(GRADE_ALL): $(call obj,$(wildcard grader/batch/*.c)) $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS) -lsqlite3)
+ifneq ($(wildcard /usr/include/sqlite3.h),)
+grader: $(GRADE_ALL)
+endif
 need_dir = $(if $(value DIR),,$(error which submissions? make $@ DIR=submissions LAB=01))
 
 grade_all = $(GRADE_ALL) --build $(REF) --lab $(LAB) --dir $(call quote,DIR) $(if $(value OUT),--out $(call quote,OUT))

@@ -17,7 +17,7 @@ typedef struct pupil {
     char name[128], id[64], email[128], key[512], system[16], state[16], message[512];
     int64_t grading, handed_in;
     bool late, graded;
-    double points, max;
+    double points, max, share;
 } pupil;
 
 typedef struct table {
@@ -70,7 +70,8 @@ static void put_comment(FILE *out, mg_book *book, const pupil *p)
                                " WHERE grading = ? AND points < max ORDER BY place",
                                "i", p->grading);
     if (p->graded)
-        fprintf(words, "%s of %s", mg_points(points, p->points), mg_points(max, p->max));
+        fprintf(words, "%s of %s%s", mg_points(points, p->points), mg_points(max, p->max),
+                p->share < 1 ? ", late" : "");
     for (int row = 0; p->graded && q && row <= COMMENTS && sqlite3_step(q) == SQLITE_ROW; row++)
         if (row < COMMENTS)
             fprintf(words, "; %s %s: %.200s", mg_column(q, 0), mg_column(q, 1), mg_column(q, 2));
@@ -169,7 +170,7 @@ static void head_csv(FILE *out, mg_book *book, const mg_lab *lab, const table *t
     int64_t steps = steps_of(lab, step);
     (void)book;
     (void)t;
-    fputs("Name,ID,Email,Submission,State,Late,Points,Maximum", out);
+    fputs("Name,ID,Email,Submission,State,Late,Kept,Points,Maximum", out);
     for (int64_t i = 0; i < steps; i++)
         fprintf(out, ",%s", step[i]);
     fputs(",Message\n", out);
@@ -177,13 +178,14 @@ static void head_csv(FILE *out, mg_book *book, const mg_lab *lab, const table *t
 
 static void line_csv(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p)
 {
-    char points[32], max[32];
+    char points[32], max[32], kept[16];
     const char *step[64];
     int64_t steps = steps_of(lab, step);
+    snprintf(kept, sizeof kept, "%g", p->share);
     cells(out,
-          (const char *const[]){ p->name, p->id, p->email, p->key, p->state, p->late ? "late" : "",
-                                 points_of(p, points), mg_points(max, p->max) },
-          8);
+          (const char *const[]){ p->name, p->id, p->email, p->key, p->state, p->late || p->share < 1 ? "late" : "",
+                                 kept, points_of(p, points), mg_points(max, p->max) },
+          9);
     for (int64_t i = 0; i < steps; i++) {
         sqlite3_stmt *q =
             mg_query(book, "SELECT sum(points) FROM result WHERE grading = ? AND step = ?", "it", p->grading, step[i]);
@@ -209,10 +211,10 @@ static pupil *find(table *t, const pupil *p)
     return NULL;
 }
 
-static void take(table *t, const pupil *p)
+static void take(table *t, const pupil *p, bool last)
 {
     pupil *known = find(t, p);
-    if (known && known->graded && (!p->graded || p->points <= known->points))
+    if (known && (last ? p->handed_in < known->handed_in : known->graded && (!p->graded || p->points <= known->points)))
         return;
     if (!known) {
         t->pupil = realloc(t->pupil, (size_t)(t->count + 1) * sizeof *t->pupil);
@@ -227,14 +229,14 @@ static void copy(char *to, size_t size, sqlite3_stmt *q, int column)
     snprintf(to, size, "%s", mg_column(q, column));
 }
 
-static mt_status read_table(table *t, mg_book *book, const mg_lab *lab)
+static mt_status read_table(table *t, mg_book *book, const mg_lab *lab, const mg_course_lab *course)
 {
     sqlite3_stmt *q =
         mg_query(book,
                  "SELECT n.name, n.sid, n.email, s.key, s.system, g.state, g.message, g.id, s.handed_in, s.late,"
                  " g.points, g.max FROM submission s JOIN student n ON n.submission = s.id"
                  " LEFT JOIN grading g ON g.id = (SELECT max(id) FROM grading WHERE submission = s.id)"
-                 " WHERE s.lab = ? ORDER BY n.name, s.key, n.place",
+                 " WHERE s.lab = ? ORDER BY n.name, s.id, n.place",
                  "t", lab->id);
     int code = SQLITE_ERROR;
     while (q && (code = sqlite3_step(q)) == SQLITE_ROW) {
@@ -251,7 +253,9 @@ static mt_status read_table(table *t, mg_book *book, const mg_lab *lab)
         copy(p.state, sizeof p.state, q, 5);
         copy(p.message, sizeof p.message, q, 6);
         p.graded = strcmp(p.state, "graded") == 0 || strcmp(p.state, "refused") == 0;
-        take(t, &p);
+        p.share = course && p.handed_in ? mg_course_share(course, p.handed_in) : 1;
+        p.points *= p.share;
+        take(t, &p, course && course->last);
     }
     sqlite3_finalize(q);
     if (code != SQLITE_DONE)
@@ -259,8 +263,8 @@ static mt_status read_table(table *t, mg_book *book, const mg_lab *lab)
     return t->count ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "%s has no submission of lab %s", book->path, lab->id);
 }
 
-mt_status mg_export(mg_book *book, const mg_lab *lab, const char *format, const char *path, int64_t *students,
-                    int64_t *open)
+mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *course, const char *format, const char *path,
+                    int64_t *students, int64_t *open)
 {
     static const struct {
         const char *name;
@@ -278,7 +282,7 @@ mt_status mg_export(mg_book *book, const mg_lab *lab, const char *format, const 
     table t = { 0 };
     char *text = NULL;
     size_t size = 0;
-    mt_status status = read_table(&t, book, lab);
+    mt_status status = read_table(&t, book, lab, course);
     FILE *out = open_memstream(&text, &size);
     MT_CHECK(out, "out of memory");
     if (status == MT_OK)

@@ -12,6 +12,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { DONE, NOT_FINISHED, USAGE, FAILED };
 enum {
@@ -35,7 +37,8 @@ static const struct argp_option arguments[] = {
     { "regrade", OPT_REGRADE, "all|WORDS", 0,
       "grade again those whose names have these words; the book keeps all gradings", 0 },
     { "no-speed", OPT_NO_SPEED, 0, 0, "leave the timed rows for another run", 0 },
-    { "course", OPT_COURSE, "FILE", 0, "points, due dates and visibility", 0 },
+    { "course", OPT_COURSE, "FILE", 0,
+      "points, due dates, visibility (default: ROOT/course.json); none for the checks'", 0 },
     { "room", OPT_ROOM, "MIB", 0, "pause while the disk has less than that (default: 256)", 0 },
     { "export", OPT_EXPORT, "FORMAT", 0, "grade nothing; write the grades as csv, canvas, moodle or gradescope", 0 },
     { "similarity", OPT_SIMILAR, "PERCENT", 0, "grade nothing; name submissions that have so much in common", 0 },
@@ -71,6 +74,28 @@ static uint64_t seed_of(struct argp_state *state, const char *text)
     return seed;
 }
 
+/* What needs only the gradebook. */
+static error_t parse_book(int key, char *value, struct argp_state *state)
+{
+    command *c = state->input;
+    switch (key) {
+    case OPT_EXPORT:
+        c->format = value;
+        break;
+    case OPT_SIMILAR:
+        c->search.threshold = (double)count_of(state, "--similarity", value);
+        if (c->search.threshold < 1 || c->search.threshold > 100)
+            argp_error(state, "--similarity wants per cent, 1 .. 100, not \"%s\"", value);
+        break;
+    case OPT_EARLIER:
+        c->search.earlier = value;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     command *c = state->input;
@@ -104,17 +129,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case OPT_ROOM:
         o->room = count_of(state, "--room", value);
         break;
-    case OPT_EXPORT:
-        c->format = value;
-        break;
-    case OPT_SIMILAR:
-        c->search.threshold = (double)count_of(state, "--similarity", value);
-        if (c->search.threshold < 1 || c->search.threshold > 100)
-            argp_error(state, "--similarity wants per cent, 1 .. 100, not \"%s\"", value);
-        break;
-    case OPT_EARLIER:
-        c->search.earlier = value;
-        break;
     case OPT_ROOT:
         o->root = value;
         break;
@@ -129,9 +143,23 @@ static error_t parse(int key, char *value, struct argp_state *state)
             argp_error(state, "which submissions, of which lab? make grade-all DIR=submissions LAB=01");
         break;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return parse_book(key, value, state);
     }
     return 0;
+}
+
+/* The course's entry for the lab: NULL without a course. */
+static mt_status find_course(mg_batch_options *o, mg_course *course)
+{
+    char path[PATH_MAX];
+    mg_path(path, "%s/course.json", o->root);
+    if (o->course ? strcmp(o->course, "none") == 0 : access(path, F_OK) != 0)
+        return MT_OK;
+    mt_status status = mg_course_read(course, o->course ? o->course : path);
+    o->course_lab = status == MT_OK ? mg_course_find(course, o->lab) : NULL;
+    if (status == MT_OK && !o->course_lab)
+        mt_warn("%s has no lab %.2s: the points are the checks'", o->course ? o->course : path, o->lab->id);
+    return status;
 }
 
 static void interrupt(int number)
@@ -155,7 +183,7 @@ static mt_status use_book(const command *c)
         return status;
     if (c->format) {
         mg_path(path, "%s/%.2s-%s.csv", plan.out, plan.lab->id, c->format);
-        status = mg_export(&book, plan.lab, c->format, path, &students, &open);
+        status = mg_export(&book, plan.lab, c->batch.course_lab, c->format, path, &students, &open);
         if (status == MT_OK)
             printf("%s: %lld students\n", path, (long long)students);
         if (status == MT_OK && open)
@@ -182,7 +210,12 @@ int main(int argc, char **argv)
     if (!c.batch.build)
         c.batch.build = build;
     bool only_book = c.format || c.search.threshold > 0;
-    if ((only_book ? use_book(&c) : mg_batch(&c.batch, &left)) != MT_OK) {
+    mg_course course = { 0 };
+    mt_status status = find_course(&c.batch, &course);
+    if (status == MT_OK)
+        status = only_book ? use_book(&c) : mg_batch(&c.batch, &left);
+    mg_course_free(&course);
+    if (status != MT_OK) {
         fprintf(stderr, "grade-all: %s\n", mt_last_error());
         return FAILED;
     }

@@ -11,7 +11,7 @@
 typedef struct mg_plan {
     const mg_lab *lab;
     const char *root, *build;
-    const char *course; /* a course file; NULL: none */
+    const char *course; /* as --course of the grader; NULL: without */
     char out[PATH_MAX]; /* gradebook and reports */
     char seed[20];
     char version[64];

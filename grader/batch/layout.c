@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 const char *mg_system_name(mg_system system)
@@ -177,13 +176,11 @@ static void add_piece(mg_handin *h, const char *path, const char *name, long ord
 
 static void add_entry(mg_class *class, const char *entry, bool listed)
 {
-    char path[PATH_MAX];
-    struct stat st;
-    reading r;
-    read_name(&r, entry);
-    if (listed) { /* Gradescope's names are numbers, and its list says whose */
+    reading r = { 0 };
+    if (listed) /* Gradescope's names are numbers, and its list says whose */
         read_plain(&r, entry);
-    }
+    else
+        read_name(&r, entry);
     mg_handin *h = add_handin(class, r.key);
     bool known = h->students > 0;
     if (!known) {
@@ -192,9 +189,6 @@ static void add_entry(mg_class *class, const char *entry, bool listed)
         readable(h->student[0].name, sizeof h->student[0].name, r.name);
         readable(h->student[0].id, sizeof h->student[0].id, r.id);
     }
-    mg_path(path, "%s/%s", class->folder, entry);
-    if (h->system != MG_GRADESCOPE && lstat(path, &st) == 0 && st.st_mtime > h->when)
-        h->when = st.st_mtime;
     h->late = h->late || r.late;
     add_piece(h, entry, r.rest, r.order);
 }

@@ -27,7 +27,7 @@ typedef struct mg_handin {
     mg_system system;
     mg_student student[MG_TEAM];
     int students;
-    time_t when; /* handed in: as the export says, else when the file was changed */
+    time_t when; /* handed in, as the export says; 0: it does not */
     bool late;   /* the export says so */
     mg_piece *piece;
     int64_t pieces; /* 0: the export's list has it, the folder has not */

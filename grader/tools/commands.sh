@@ -112,7 +112,7 @@ make() {
     local word line recipe
     for word in "$@"; do
         [[ $word =~ ^([A-Z]+)= ]] || continue
-        grep -qE "[(,]${BASH_REMATCH[1]}[),]|^${BASH_REMATCH[1]} *[?:]?=" "$root"/Makefile "$root"/minitorch/*/*.mk ||
+        grep -qE "[(,]${BASH_REMATCH[1]}[),]|^${BASH_REMATCH[1]} *[?:]?=" "$root"/Makefile "$root"/{minitorch,grader,docs}/*/*.mk ||
             { echo "make knows no ${BASH_REMATCH[1]}" && return 1; }
     done
     recipe=$(command make -n --no-print-directory -C "$root" DEPENDENCIES= "$@" 2>&1) || {
