@@ -136,6 +136,12 @@ static int unit_of_path(const mg_labinfo *info, const char *path)
     return first && first + 1 != name && !at_home ? -1 : unit;
 }
 
+static bool is_archive(const char *path)
+{
+    const char *ending = strrchr(path, '.');
+    return ending && (strcmp(ending, ".zip") == 0 || strcmp(ending, ".gz") == 0 || strcmp(ending, ".tar") == 0);
+}
+
 static const char *refusal(struct archive_entry *entry, const char *path, bool *taken, int unit)
 {
     if (path[0] == '/' || strcmp(path, "..") == 0 || strncmp(path, "../", 3) == 0 || strstr(path, "/../"))
@@ -147,7 +153,7 @@ static const char *refusal(struct archive_entry *entry, const char *path, bool *
     if (archive_entry_filetype(entry) != AE_IFREG)
         return "not a regular file";
     if (unit < 0)
-        return "not a unit";
+        return is_archive(path) ? "an archive in the archive" : "not a unit";
     if (archive_entry_size(entry) > MG_UNIT_BYTES)
         return "too large";
     return taken[unit] ? "a second copy" : NULL;
@@ -186,7 +192,7 @@ static void send_entries(struct archive *a, int out, const mg_labinfo *info, cha
         const char *why = refusal(entry, path, taken, unit);
         la_ssize_t n = why ? 0 : archive_read_data(a, text, MG_UNIT_BYTES);
         if (n < 0)
-            why = "damaged";
+            why = archive_entry_is_encrypted(entry) ? "encrypted" : "damaged";
         if (why)
             ignore(ignored, IGNORED, path, why);
         else

@@ -41,7 +41,7 @@ void mg_progress_timed(mg_progress *p, int64_t submissions)
     p->total = submissions;
     p->done = p->worked = 0;
     p->timing = true;
-    printf("%lld submissions have timed rows; one after the other:\n", (long long)submissions);
+    printf("%lld to be timed, or graded again after an error; one after the other:\n", (long long)submissions);
 }
 
 void mg_progress_skip(mg_progress *p)
