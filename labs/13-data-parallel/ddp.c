@@ -137,7 +137,7 @@ static void check_flat(const mt_ddp *ddp, const mt_state *params, const int64_t 
 static void divide(mt_ddp *ddp, const mt_state *params)
 {
     const int64_t unit = MT_ALIGNMENT / sizeof(float);
-    int64_t *begin = mt_calloc(ddp->slots, sizeof *begin);
+    int64_t *begin = mt_calloc(ddp->slots + 1, sizeof *begin);
     for (int64_t i = 0; i < ddp->slots; i++) {
         mt_tensor *param = params->item[i].tensor;
         MT_CHECK(param && param->dtype == MT_F32 && (ddp->config.send || param->storage->device == MT_CPU),

@@ -343,7 +343,7 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
     mt_zero *z = *out = mt_calloc(1, sizeof *z);
     *z = (mt_zero){ .comm = comm, .optim = optim, .stage = config->stage, .params = n };
     z->param = mt_calloc(n, sizeof(mt_tensor *));
-    z->place = mt_calloc(n, sizeof(int64_t));
+    z->place = mt_calloc(n + 1, sizeof(int64_t));
     mt_status status = mt_ddp_new(&z->ddp, comm, params, &(mt_ddp_config){ config->bucket_bytes, reduce, z });
     for (int64_t i = 0; i < n; i++) {
         z->param[i] = params->item[i].tensor;
