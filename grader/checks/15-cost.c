@@ -1,31 +1,364 @@
-/* 15-cost.c -- how the checks of the cost of a step run. Rows: 15-scale.c. */
+/* 15-cost.c -- how the checks of the cost of a step run: every integer against 15-oracle.c, and against steps of the
+ * real framework, whose bytes the worker has counted (calls_15_measured.c). Rows: 15-scale.c. */
+#include "checks/15-oracle.h"
 #include "checks/15-scale.h"
 #include "checks/fill.h"
+#include "worker/plan.h"
 
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+
+static void describe(mg_run *run, const mt_plan_model *m, const mt_plan_strategy *s, int64_t stage)
+{
+    memcpy(mg_in(run, "model", MT_I64, MT_SHAPE(MG_PLAN_MODEL)), m, sizeof *m);
+    mg_plan_put_strategy(mg_in(run, "strategy", MT_I64, MT_SHAPE(MG_PLAN_STRATEGY)), s);
+    mg_i64(run, "stage", stage);
+}
+
+static const char *words(const mt_plan_model *m, const mt_plan_strategy *s, int64_t stage)
+{
+    static const char *const how[] = { "none", "selective", "block" };
+    static char text[300];
+    snprintf(text, sizeof text,
+             "V %" PRId64 ", T <= %" PRId64 ", %" PRId64 " layers, %" PRId64 " heads, C %" PRId64 "; dp %" PRId64
+             ", pp %" PRId64 ", tp %" PRId64 ", %" PRId64 " micro-batches of %" PRId64 " x %" PRId64 ", ZeRO %" PRId64
+             ", %s again, %s; stage %" PRId64,
+             m->vocabulary, m->block, m->layers, m->heads, m->width, s->dp, s->pp, s->tp, s->micro, s->samples, s->time,
+             s->zero, how[s->recompute], mt_dtype_name(s->dtype), stage);
+    return text;
+}
+
+/* ---- against the oracle ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    size_t at;
+    cost_part part;
+} fields[] = {
+#define FIELD(name, part)                             \
+    {                                                 \
+#name, offsetof(mt_plan_cost, name) / 8, part \
+    }
+    FIELD(params, COST_STATE),       FIELD(parameters, COST_STATE), FIELD(copies, COST_STATE),
+    FIELD(gradients, COST_STATE),    FIELD(optimizer, COST_STATE),  FIELD(buffers, COST_STATE),
+    FIELD(activations, COST_MEMORY), FIELD(peak, COST_MEMORY),      FIELD(forward, COST_FLOPS),
+    FIELD(backward, COST_FLOPS),     FIELD(again, COST_FLOPS),      FIELD(attention, COST_FLOPS),
+    FIELD(data, COST_WIRE),          FIELD(pipe, COST_WIRE),        FIELD(tensor, COST_WIRE),
+    FIELD(tensor_calls, COST_WIRE),
+};
+
+static const struct {
+    const char *call;
+    bool is_cost;
+} calls[] = {
+    [COST_PARAMS] = { "mt_plan_params", false }, [COST_KEPT] = { "mt_plan_kept", false },
+    [COST_STATE] = { "mt_plan_state", true },    [COST_MEMORY] = { "mt_plan_cost_of", true },
+    [COST_FLOPS] = { "mt_plan_flops", true },    [COST_WIRE] = { "mt_plan_wire", true },
+};
+
+static bool check(mg_run *run, cost_part part, const mt_plan_model *m, const mt_plan_strategy *s, int64_t stage)
+{
+    mt_plan_cost want = mg_plan_cost(m, s, stage);
+    mg_begin(run, calls[part].call);
+    mg_out(run, "result", MT_I64, MT_SHAPE(calls[part].is_cost ? MG_PLAN_COST : 1));
+    describe(run, m, s, stage);
+    if (!mg_call(run))
+        return false;
+    const int64_t *got = mg_result(run, "result"), *wanted = (const int64_t *)&want;
+    if (!calls[part].is_cost) {
+        int64_t one = part == COST_PARAMS ? want.params : mg_plan_kept(m, s);
+        if (*got != one)
+            mg_fail(run, "%s\n%s is %" PRId64 ", expected %" PRId64, words(m, s, stage), calls[part].call, *got, one);
+        return *got == one;
+    }
+    for (int i = 0; i < MT_COUNT(fields); i++)
+        if (fields[i].part == part && got[fields[i].at] != wanted[fields[i].at]) {
+            mg_fail(run, "%s\n%s is %" PRId64 ", expected %" PRId64, words(m, s, stage), fields[i].name,
+                    got[fields[i].at], wanted[fields[i].at]);
+            return false;
+        }
+    return true;
+}
+
+/* One of 1, 2, 3, 4 that divides the heads. */
+static int64_t pick_tp(mt_rng *rng, int64_t heads)
+{
+    int64_t tp;
+    do
+        tp = mg_pick(rng, 1, 4);
+    while (heads % tp != 0);
+    return tp;
+}
+
+static mt_plan_model pick_model(mt_rng *rng, int vary)
+{
+    int64_t heads = mg_pick(rng, 1, 3) * (vary & VARY_TENSOR ? 12 : 1);
+    mt_plan_model m = { mg_pick(rng, 3, 3000), 0, mg_pick(rng, 1, 600), mg_pick(rng, 1, 9), heads, 0 };
+    m.width = heads * mg_pick(rng, 1, 9);
+    m.rows = vary & VARY_ROWS ? m.vocabulary + mg_pick(rng, 0, 9) : 0;
+    return m;
+}
+
+static mt_plan_strategy pick_strategy(mt_rng *rng, int vary, mt_plan_model *m)
+{
+    mt_plan_strategy s = { 1, 1, 1, mg_pick(rng, 1, 9), mg_pick(rng, 1, m->block), 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+    if (vary & VARY_DATA)
+        s.dp = mg_pick(rng, 2, 9);
+    if (vary & VARY_PIPE)
+        s.pp = mg_pick(rng, 1, m->layers);
+    if (vary & VARY_TENSOR)
+        s.tp = pick_tp(rng, m->heads);
+    if (vary & VARY_MICRO)
+        s.micro = mg_pick(rng, 1, 7);
+    if (vary & VARY_ZERO)
+        s.zero = mg_pick(rng, 0, 3);
+    if (vary & VARY_RECOMPUTE)
+        s.recompute = (mt_recompute)mg_pick(rng, 0, 2);
+    if (vary & VARY_DTYPE)
+        s.dtype = mg_pick(rng, 0, 1) ? MT_BF16 : MT_F16;
+    if (vary & VARY_LONG) {
+        m->vocabulary = mg_pick(rng, 600, 900), m->rows = 0;
+        s.time = m->block = mg_pick(rng, 400, 500), s.samples = mg_pick(rng, 2, 4);
+    }
+    return s;
+}
 
 void mg_15_cost(mg_run *run, const void *one_case)
 {
-    cost_about about = ((const cost_case *)one_case)->about;
-    for (int i = 0; i < 4; i++) {
-        mt_rng *rng = mg_rng(run);
-        int64_t V = mg_pick(rng, 5, 999), T = mg_pick(rng, 1, 64), L = mg_pick(rng, 1, 9), H = mg_pick(rng, 1, 4);
-        int64_t C = H * mg_pick(rng, 1, 9), R = (V + 63) / 64 * 64, matrices = L * (3 + 1 + 4 + 4) * C * C;
-        double want[3] = { (double)(matrices + L * 13 * C + (R + T + 2) * C), (double)(2 * (matrices + R * C)),
-                           (double)(6 * T * (matrices + V * C) + 6 * L * T * (T + 1) * C) };
-        mg_begin(run, "mt_gpt2_cost_of");
-        mg_out(run, "parameters, copies, FLOPs", MT_I64, MT_SHAPE(3));
-        mg_i64(run, "vocabulary", V);
-        mg_i64(run, "block", T);
-        mg_i64(run, "layers", L);
-        mg_i64(run, "heads", H);
-        mg_i64(run, "width", C);
+    const cost_case *c = one_case;
+    mt_rng *rng = mg_rng(run);
+    for (int i = 0; i < 12; i++) {
+        int vary = c->vary & ~(i == 0 ? VARY_MICRO : 0); /* one micro-batch among them */
+        mt_plan_model m = pick_model(rng, vary);
+        mt_plan_strategy s = pick_strategy(rng, vary, &m);
+        int64_t stages[] = { 0, s.pp - 1, s.pp / 2 };
+        for (int k = 0; k < (s.pp > 1 ? 3 : 1); k++)
+            if (!check(run, c->part, &m, &s, stages[k]))
+                return;
+    }
+}
+
+/* ---- ZeRO's bytes a parameter ---------------------------------------------------------------------------------- */
+
+/* A model whose parameters all ranks can have equally: 16, 8 + 8 / N, 4 + 12 / N and 16 / N. */
+void mg_15_zero(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    static const int64_t whole[] = { 16, 8, 4, 0 }, divided[] = { 0, 8, 12, 16 };
+    for (int64_t ranks = 1; ranks <= 16; ranks *= 2)
+        for (int64_t stage = 0; stage <= 3; stage++) {
+            const mt_plan_model m = { 64, 64, 64, mg_pick(mg_rng(run), 1, 4), 2, 32 };
+            const mt_plan_strategy s = { ranks, 1, 1, 1, 16, 1, stage, MT_RECOMPUTE_NONE, MT_F32 };
+            int64_t n = mg_plan_cost(&m, &s, 0).params;
+            mg_begin(run, "mt_plan_state");
+            mg_out(run, "cost", MT_I64, MT_SHAPE(MG_PLAN_COST));
+            describe(run, &m, &s, 0);
+            if (!mg_call(run))
+                return;
+            mt_plan_cost got;
+            memcpy(&got, mg_result(run, "cost"), sizeof got);
+            int64_t is = got.parameters + got.gradients + got.optimizer;
+            if (is != n * whole[stage] + n / ranks * divided[stage]) {
+                mg_fail(run,
+                        "stage %" PRId64 " on %" PRId64 " ranks: %.4f bytes a parameter, expected %" PRId64
+                        " + %" PRId64 " / %" PRId64,
+                        stage, ranks, (double)is / (double)n, whole[stage], divided[stage], ranks);
+                return;
+            }
+        }
+}
+
+/* ---- published models and runs --------------------------------------------------------------------------------- */
+
+/* In billions. GPT-2: Radford et al. 2019, as Hugging Face's checkpoints count them. GPT-3: Brown et al. 2020, 174.6,
+ * which its authors call 175. Megatron: Narayanan et al. 2021, table 1, to 0.1. */
+static const struct {
+    const char *name;
+    mt_plan_model m;
+    double billions, off; /* off: by rounding */
+} models[] = {
+    { "GPT-2", { 50257, 50257, 1024, 12, 12, 768 }, 0.124439808, 0 },
+    { "GPT-2 medium", { 50257, 50257, 1024, 24, 16, 1024 }, 0.354823168, 0 },
+    { "GPT-2 large", { 50257, 50257, 1024, 36, 20, 1280 }, 0.774030080, 0 },
+    { "GPT-2 XL", { 50257, 50257, 1024, 48, 25, 1600 }, 1.557611200, 0 },
+    { "GPT-3", { 50257, 50257, 2048, 96, 96, 12288 }, 174.6, 0.05 },
+    { "Megatron 1.7", { 51200, 51200, 2048, 24, 24, 2304 }, 1.7, 0.05 },
+    { "Megatron 18.4", { 51200, 51200, 2048, 40, 48, 6144 }, 18.4, 0.05 },
+    { "Megatron 145.6", { 51200, 51200, 2048, 80, 96, 12288 }, 145.6, 0.05 },
+    { "Megatron 1008", { 51200, 51200, 2048, 128, 160, 25600 }, 1008, 0.1 },
+};
+
+void mg_15_published(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int i = 0; i < MT_COUNT(models); i++) {
+        const mt_plan_strategy s = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+        mg_begin(run, "mt_plan_params");
+        mg_out(run, "parameters", MT_I64, MT_SHAPE(1));
+        describe(run, &models[i].m, &s, 0);
         if (!mg_call(run))
             return;
-        const int64_t *got = mg_result(run, "parameters, copies, FLOPs");
-        if ((double)got[about] != want[about]) {
-            mg_fail(run, "got %" PRId64 ", expected %.0f", got[about], want[about]);
+        double got = (double)*(const int64_t *)mg_result(run, "parameters") / 1e9;
+        if (got < models[i].billions - models[i].off - 1e-10 || got > models[i].billions + models[i].off + 1e-10) {
+            mg_fail(run, "%s: %.9f billion parameters, published are %.9g", models[i].name, got, models[i].billions);
             return;
+        }
+    }
+}
+
+/* FLOPs of a run, and by how much the published number differs for a known reason. */
+static const struct {
+    const char *name;
+    mt_plan_model m;
+    mt_recompute recompute;
+    double tokens, flops, least, most; /* ours / theirs */
+} runs[] = {
+    /* 6 N + 6 L C T with all parameters, padding and positions, for N: llm.c, gpt2_estimate_mfu */
+    { "llm.c's GPT-2, a token", { 50257, 50304, 1024, 12, 12, 768 }, MT_RECOMPUTE_NONE, 1, 803478528.0, 0.99, 1 },
+    /* 3.14e23 = 6 N, without attention: Brown et al. 2020, table D.1; 355 V100-years at 28 TFLOP/s */
+    { "GPT-3, 300 G tokens", { 50257, 50257, 2048, 96, 96, 12288 }, MT_RECOMPUTE_NONE, 300e9, 3.14e23, 1, 1.02 },
+    { "355 V100-years",
+      { 50257, 50257, 2048, 96, 96, 12288 },
+      MT_RECOMPUTE_NONE,
+      300e9,
+      355 * 28e12 * 31536000,
+      1,
+      1.02 },
+    /* 96 B s l h^2 (1 + s / 6 h + V / 16 l h), all recomputed, attention without its mask: Narayanan et al. 2021 */
+    { "Megatron's 145.6 B, a token",
+      { 51200, 51200, 2048, 80, 96, 12288 },
+      MT_RECOMPUTE_BLOCK,
+      1,
+      96 * 80 * 12288.0 * 12288 * (1 + 2048 / (6 * 12288.0) + 51200 / (16 * 80 * 12288.0)),
+      0.98,
+      1 },
+};
+
+void mg_15_published_work(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int i = 0; i < MT_COUNT(runs); i++) {
+        const mt_plan_strategy s = { 1, 1, 1, 1, runs[i].m.block, 1, 0, runs[i].recompute, MT_F32 };
+        mg_begin(run, "mt_plan_flops");
+        mg_out(run, "cost", MT_I64, MT_SHAPE(MG_PLAN_COST));
+        describe(run, &runs[i].m, &s, 0);
+        if (!mg_call(run))
+            return;
+        mt_plan_cost got;
+        memcpy(&got, mg_result(run, "cost"), sizeof got);
+        double is = (double)(got.forward + got.backward + got.again) / (double)s.time * runs[i].tokens;
+        if (is < runs[i].least * runs[i].flops || is > runs[i].most * runs[i].flops) {
+            mg_fail(run, "%s: %.4g FLOPs, published are %.4g; expected is %.2f to %.2f of that", runs[i].name, is,
+                    runs[i].flops, runs[i].least, runs[i].most);
+            return;
+        }
+    }
+}
+
+/* ---- against the real framework -------------------------------------------------------------------------------- */
+
+static bool measure(mg_run *run, const char *call, int64_t *to, int64_t count, const mt_plan_model *m,
+                    const mt_plan_strategy *s)
+{
+    mg_begin(run, call);
+    mg_out(run, "measured", MT_I64, MT_SHAPE(count));
+    describe(run, m, s, 0);
+    if (!mg_call(run))
+        return false;
+    memcpy(to, mg_result(run, "measured"), (size_t)count * sizeof *to);
+    return true;
+}
+
+static bool plan(mg_run *run, mt_plan_cost *cost, const char *call, const mt_plan_model *m, const mt_plan_strategy *s,
+                 int64_t stage)
+{
+    mg_begin(run, call);
+    mg_out(run, "cost", MT_I64, MT_SHAPE(MG_PLAN_COST));
+    describe(run, m, s, stage);
+    if (!mg_call(run))
+        return false;
+    memcpy(cost, mg_result(run, "cost"), sizeof *cost);
+    return true;
+}
+
+/* State, and what forward keeps, to the byte; the peak to 2.5 %. */
+static bool check_step(mg_run *run, const mt_plan_model *m, const mt_plan_strategy *s)
+{
+    int64_t is[3];
+    mt_plan_cost cost;
+    if (!measure(run, "a measured step", is, 3, m, s) || !plan(run, &cost, "mt_plan_cost_of", m, s, 0))
+        return false;
+    double ratio = (double)cost.peak / (double)is[2];
+    if (cost.parameters + cost.optimizer == is[0] && cost.activations + cost.copies == is[1] && ratio > 0.975 &&
+        ratio < 1.025)
+        return true;
+    mg_fail(run,
+            "%s\nplanned state %" PRId64 ", kept %" PRId64 ", peak %" PRId64 "; measured %" PRId64 ", %" PRId64
+            ", %" PRId64 " (peak: within 2.5 %%)",
+            words(m, s, 0), cost.parameters + cost.optimizer, cost.activations + cost.copies, cost.peak, is[0], is[1],
+            is[2]);
+    return false;
+}
+
+static bool check_wire(mg_run *run, const mt_plan_model *m, const mt_plan_strategy *s)
+{
+    int64_t ranks = s->dp * s->pp * s->tp, is[3 * 16];
+    mt_plan_cost cost = { 0 };
+    if (!measure(run, "measured messages", is, 3 * ranks, m, s))
+        return false;
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        int64_t stage = rank / s->tp / s->dp, *sent = is + 3 * rank;
+        if (rank % (s->tp * s->dp) == 0 && !plan(run, &cost, "mt_plan_wire", m, s, stage))
+            return false;
+        bool right = s->zero == 3 ? sent[0] <= cost.data && 4 * sent[0] > 3 * cost.data : sent[0] == cost.data;
+        if (right && sent[1] == cost.pipe && sent[2] == cost.tensor)
+            continue;
+        mg_fail(run,
+                "%s\nrank %" PRId64 ": planned data %" PRId64 ", pipe %" PRId64 ", tensor %" PRId64
+                " bytes; it sent %" PRId64 ", %" PRId64 ", %" PRId64 "%s",
+                words(m, s, stage), rank, cost.data, cost.pipe, cost.tensor, sent[0], sent[1], sent[2],
+                s->zero == 3 ? " (data: planned at most)" : "");
+        return false;
+    }
+    return true;
+}
+
+static void step_rows(mg_run *run, mt_dtype dtype)
+{
+    mt_rng *rng = mg_rng(run);
+    for (int k = 0; k < 3; k++) {
+        const mt_plan_model m = { 65, 0, 32, 4, 4, 64 }, wide = { 3000, 0, 16, 2, 2, 32 };
+        mt_plan_strategy s = { 1, 1, 1, mg_pick(rng, 11, 13), 32, 1 + k % 2, 0, (mt_recompute)k, dtype };
+        if (!check_step(run, &m, &s))
+            return;
+        s.samples = 4, s.time = 16;
+        if (!check_step(run, &wide, &s))
+            return;
+    }
+}
+
+void mg_15_measured(mg_run *run, const void *one_case)
+{
+    measured_about about = ((const measured_case *)one_case)->about;
+    const mt_plan_model m = { 60, 64, 32, 4, 4, 32 };
+    if (about == MEASURED_STEP || about == MEASURED_HALF) {
+        step_rows(run, about == MEASURED_HALF ? MT_BF16 : MT_F32);
+    } else if (about == MEASURED_DATA) {
+        for (int64_t zero = 0; zero <= 3; zero++)
+            for (int64_t dp = 2; dp <= 4; dp += 2) {
+                const mt_plan_strategy s = { dp, 1, 1, 2, 16, 1 + zero % 2, zero, MT_RECOMPUTE_NONE, MT_F32 };
+                if (!check_wire(run, &m, &s))
+                    return;
+            }
+    } else {
+        for (int k = 0; k < 3; k++) {
+            mt_plan_strategy s = { 1, 1, 1, 2, 16, 1 + k, 0, (mt_recompute)k, MT_F32 };
+            s.pp = about == MEASURED_PIPE ? 2 + k : about == MEASURED_ALL ? 2 : 1;
+            s.tp = about == MEASURED_PIPE ? 1 : about == MEASURED_ALL ? 2 : 2 + k % 2 * 2;
+            s.dp = about == MEASURED_ALL ? 2 : 1;
+            if (!check_wire(run, &m, &s))
+                return;
         }
     }
 }

@@ -1,24 +1,136 @@
-/* 15-scale.c -- the rows of lab 15. How they run: 15-cost.c. Steps 15.1 to 15.9 are cost.c and planner.c, from 15.10
- * on cluster.c, goodput.c and scheduler.c. */
+/* 15-scale.c -- the rows of lab 15. How they run: 15-cost.c, 15-planner.c. Steps 15.1 to 15.9 are cost.c and planner.c,
+ * from 15.10 on cluster.c, goodput.c and scheduler.c. */
 #include "checks/15-scale.h"
 
 // clang-format off
 
-/* ---- 15.1 to 15.3 the cost of a step */
-static const cost_case parameter_cases[] = {
-    { { 1, "of any model", "a layer has four matrices with biases, and two layernorms" }, COST_PARAMETERS },
+/* ---- 15.1 parameters, and what a layer keeps */
+static const mg_case published_cases[] = {
+    { 1, "published models", "GPT-2's four sizes to the last parameter; GPT-3 and Megatron's models as rounded" },
 };
-static const cost_case memory_cases[] = {
-    { { 1, "copies of weights", "of each layer's four matrices, and of the table" }, COST_COPIES },
+static const cost_case params_cases[] = {
+    { { 1, "stages", "positions on the first stage, the last layernorm on the last one, the token table on both" },
+      COST_PARAMS, VARY_PIPE | VARY_ROWS },
+    { { 1, "tensor ranks", "matrices are divided, and the biases of those divided by columns; nothing else" },
+      COST_PARAMS, VARY_PIPE | VARY_TENSOR },
 };
+static const cost_case kept_cases[] = {
+    { { 1, "everything", "16 C numbers and the statistics" }, COST_KEPT, 0 },
+    { { 1, "recomputation", "selective: 6 C fewer; block: the input only, in f32, without statistics" }, COST_KEPT,
+      VARY_RECOMPUTE | VARY_DTYPE },
+    { { 1, "tensor ranks", "inputs and results of layernorms are whole on each rank" }, COST_KEPT,
+      VARY_RECOMPUTE | VARY_TENSOR },
+};
+
+/* ---- 15.2 what there is all the time */
+static const mg_case zero_cases[] = {
+    { 2, "bytes a parameter", "16, 8 + 8 / N, 4 + 12 / N, 16 / N: a stage divides moments, gradients, parameters" },
+};
+static const cost_case state_cases[] = {
+    { { 1, "ZeRO", "a part is rounded up; buckets on their way: 2 of gradients, in stage 3 2 of parameters more" },
+      COST_STATE, VARY_DATA | VARY_ZERO },
+    { { 1, "micro-batches", "from stage 2 on gradients are whole until the last of several micro-batches, too" },
+      COST_STATE, VARY_DATA | VARY_ZERO | VARY_MICRO },
+    { { 1, "pipeline buffers", "as many results as micro-batches are live: min(stages behind + 1, micro)" }, COST_STATE,
+      VARY_PIPE | VARY_MICRO },
+    { { 1, "everything", "the parts of this stage and tensor rank are divided among the replicas" }, COST_STATE,
+      VARY_DATA | VARY_PIPE | VARY_TENSOR | VARY_MICRO | VARY_ZERO | VARY_DTYPE },
+};
+
+/* ---- 15.3 the peak */
+static const cost_case peak_cases[] = {
+    { { 1, "one device", "in the head's backward, a layer's backward or a layer's forward" }, COST_MEMORY, VARY_MICRO },
+    { { 1, "recomputation", "what is not kept is there while the layer's backward runs" }, COST_MEMORY,
+      VARY_MICRO | VARY_RECOMPUTE },
+    { { 1, "16 bits", "f32 results of ops live until the layer's end; copies are kept" }, COST_MEMORY,
+      VARY_MICRO | VARY_RECOMPUTE | VARY_DTYPE },
+    { { 1, "a head in chunks", "two gradients in place of the probabilities" }, COST_MEMORY, VARY_LONG | VARY_MICRO },
+    { { 1, "live micro-batches", "all keep their activations; one is in backward" }, COST_MEMORY,
+      VARY_PIPE | VARY_MICRO | VARY_RECOMPUTE },
+    { { 1, "everything", "the head has a part of the table only; chunks are for whole tables" }, COST_MEMORY,
+      VARY_DATA | VARY_PIPE | VARY_TENSOR | VARY_MICRO | VARY_ZERO | VARY_RECOMPUTE | VARY_DTYPE },
+};
+static const measured_case step_cases[] = {
+    { { 2, "as measured", "state and kept bytes of a real step, exactly; its peak to 2.5 %" }, MEASURED_STEP },
+    { { 1, "as measured in bf16", "the same with autocast" }, MEASURED_HALF },
+};
+
+/* ---- 15.4 arithmetic */
 static const cost_case flops_cases[] = {
-    { { 1, "of any model", "two FLOPs a weight and token forward, twice that backward" }, COST_FLOPS },
+    { { 1, "one device", "2 FLOPs a weight and token; attention: T (T + 1) / 2 pairs; backward twice forward" },
+      COST_FLOPS, VARY_MICRO },
+    { { 1, "recomputation", "again is no part of forward and backward" }, COST_FLOPS, VARY_MICRO | VARY_RECOMPUTE },
+    { { 1, "stages and tensor ranks", "the head is on the last stage; a rank has its part of each product" },
+      COST_FLOPS, VARY_PIPE | VARY_TENSOR | VARY_MICRO | VARY_RECOMPUTE | VARY_ROWS },
+};
+static const mg_case work_cases[] = {
+    { 1, "published runs", "llm.c's GPT-2, GPT-3's 3.14e23 and 355 V100-years, Megatron's formula: all within 2 %" },
+};
+
+/* ---- 15.5 messages */
+static const cost_case wire_cases[] = {
+    { { 1, "data", "an all-reduce of all parameters: 2 (N - 1) parts" }, COST_WIRE, VARY_DATA | VARY_MICRO },
+    { { 1, "ZeRO", "stage 3 opens all buckets twice for each micro-batch" }, COST_WIRE,
+      VARY_DATA | VARY_MICRO | VARY_ZERO },
+    { { 1, "pipeline", "an activation to the next stage, a gradient back; the ends exchange the table's gradient" },
+      COST_WIRE, VARY_PIPE | VARY_MICRO },
+    { { 1, "tensor ranks", "2 + 2 all-reduces a layer; a block that is computed again has 2 more" }, COST_WIRE,
+      VARY_PIPE | VARY_TENSOR | VARY_MICRO | VARY_RECOMPUTE },
+};
+static const measured_case wire_measured_cases[] = {
+    { { 2, "ddp and ZeRO as counted", "what the units of lab 13 send, to the byte" }, MEASURED_DATA },
+    { { 1, "pipelines as counted", "what the unit of lab 14 sends, to the byte" }, MEASURED_PIPE },
+    { { 1, "tensor ranks as counted", "what tensor-parallel layers and the loss send, to the byte" }, MEASURED_TENSOR },
+    { { 1, "all three as counted", "each rank of a mesh of 2 x 2 x 2" }, MEASURED_ALL },
+};
+
+/* ---- 15.6 and 15.7 time */
+static const seconds_case seconds_cases[] = {
+    { { 1, "arithmetic", "of one micro-batch, at efficiency times nominal speed; what is computed again takes time" },
+      SECONDS_WORK },
+    { { 1, "messages", "tp neighbours, then dp, then pp: a group within a machine uses the link" }, SECONDS_LINKS },
+    { { 1, "gradients", "with one stage two thirds of the last micro-batch hide them; with several nothing does" },
+      SECONDS_DATA },
+};
+static const mg_case utilisation_cases[] = {
+    { 1, "MFU and HFU", "the same time; HFU counts what is computed again as work" },
+};
+static const mg_case estimate_cases[] = {
+    { 2, "estimates", "(micro + pp - 1) times the slowest stage, and data; whole steps; all devices are paid for" },
+};
+
+/* ---- 15.8 and 15.9 the search */
+static const best_case best_cases[] = {
+    { { 2, "fastest", "the best of all strategies within the memory" }, BEST_FASTEST },
+    { { 2, "cheapest", "dollars are devices times hours: fewer devices may be cheaper" }, BEST_CHEAPEST },
+    { { 3, "limits", "all three limits hold for what is found; a bound within them is no promise" }, BEST_LIMITS },
+    { { 2, "175 B parameters on 1,024 devices", "of 283,170 strategies the best" }, BEST_LARGE },
+    { { 3, "a thousandth of the estimates", "no estimate where a bound says that it cannot be better" }, BEST_COUNT },
+    { { 1, "no problem", "MT_ERR_ARGUMENT with a message, before any estimate" }, BEST_REFUSED },
+};
+static const best_case nearest_cases[] = {
+    { { 1, "memory", "nothing fits: the strategy that needs the fewest bytes" }, BEST_NO_MEMORY },
+    { { 1, "days", "what fits takes too long: the fastest of it" }, BEST_NO_DAYS },
+    { { 1, "dollars", "what fits in time costs too much: the cheapest of it" }, BEST_NO_DOLLARS },
 };
 
 static const mg_group groups[] = {
-    MG_GROUP("15.1", "parameters", mg_15_cost, parameter_cases),
-    MG_GROUP("15.2", "memory", mg_15_cost, memory_cases),
-    MG_GROUP("15.3", "arithmetic", mg_15_cost, flops_cases),
+    MG_GROUP("15.1", "parameters", mg_15_published, published_cases),
+    MG_GROUP("15.1", "parameters", mg_15_cost, params_cases),
+    MG_GROUP("15.1", "kept", mg_15_cost, kept_cases),
+    MG_GROUP("15.2", "state", mg_15_zero, zero_cases),
+    MG_GROUP("15.2", "state", mg_15_cost, state_cases),
+    MG_GROUP("15.3", "peak", mg_15_cost, peak_cases),
+    MG_GROUP("15.3", "peak", mg_15_measured, step_cases),
+    MG_GROUP("15.4", "arithmetic", mg_15_cost, flops_cases),
+    MG_GROUP("15.4", "arithmetic", mg_15_published_work, work_cases),
+    MG_GROUP("15.5", "messages", mg_15_cost, wire_cases),
+    MG_GROUP("15.5", "messages", mg_15_measured, wire_measured_cases),
+    MG_GROUP("15.6", "seconds", mg_15_seconds, seconds_cases),
+    MG_GROUP("15.7", "utilisation", mg_15_utilisation, utilisation_cases),
+    MG_GROUP("15.7", "estimate", mg_15_estimate, estimate_cases),
+    MG_GROUP("15.8", "best", mg_15_best, best_cases),
+    MG_GROUP("15.9", "nearest", mg_15_best, nearest_cases),
 };
 // clang-format on
 

@@ -4,19 +4,80 @@
 
 #include "check.h"
 
-/* ---- cost: 15-cost.c (steps 15.1 to 15.5) ---------------------------------------------------------------------- */
+/* ---- cost: 15-cost.c, 15-published.c (steps 15.1 to 15.5) ------------------------------------------------------- */
 
-typedef enum cost_about {
-    COST_PARAMETERS,
-    COST_COPIES, /* in bf16 */
-    COST_FLOPS,
-} cost_about;
+/* What is drawn at random; the rest is 1, 0, none, f32. */
+enum {
+    VARY_DATA = 1,
+    VARY_PIPE = 2,
+    VARY_TENSOR = 4,
+    VARY_MICRO = 8,
+    VARY_ZERO = 16,
+    VARY_RECOMPUTE = 32,
+    VARY_DTYPE = 64,
+    VARY_ROWS = 128, /* a table that is padded by the caller; else by 64 */
+    VARY_LONG = 256, /* so many tokens that the head takes chunks */
+};
+
+typedef enum cost_part { COST_PARAMS, COST_KEPT, COST_STATE, COST_MEMORY, COST_FLOPS, COST_WIRE } cost_part;
 
 typedef struct cost_case {
     mg_case head;
-    cost_about about;
+    cost_part part;
+    int vary;
 } cost_case;
 
-void mg_15_cost(mg_run *run, const void *one_case); /* a cost_case */
+void mg_15_cost(mg_run *run, const void *one_case);           /* a cost_case */
+void mg_15_zero(mg_run *run, const void *one_case);           /* a mg_case, as are the next: bytes a parameter */
+void mg_15_published(mg_run *run, const void *one_case);      /* parameters */
+void mg_15_published_work(mg_run *run, const void *one_case); /* FLOPs */
+
+typedef enum measured_about {
+    MEASURED_STEP,   /* memory of one device */
+    MEASURED_HALF,   /* the same in bf16 */
+    MEASURED_DATA,   /* messages of data parallelism and ZeRO */
+    MEASURED_PIPE,   /* of a pipeline */
+    MEASURED_TENSOR, /* of divided matrices */
+    MEASURED_ALL,    /* of all three */
+} measured_about;
+
+typedef struct measured_case {
+    mg_case head;
+    measured_about about;
+} measured_case;
+
+void mg_15_measured(mg_run *run, const void *one_case); /* a measured_case */
+
+/* ---- planner: 15-planner.c (steps 15.6 to 15.9) ----------------------------------------------------------------- */
+
+typedef enum seconds_about { SECONDS_WORK, SECONDS_LINKS, SECONDS_DATA } seconds_about;
+
+typedef struct seconds_case {
+    mg_case head;
+    seconds_about about;
+} seconds_case;
+
+void mg_15_seconds(mg_run *run, const void *one_case);     /* a seconds_case */
+void mg_15_utilisation(mg_run *run, const void *one_case); /* a mg_case */
+void mg_15_estimate(mg_run *run, const void *one_case);    /* a mg_case */
+
+typedef enum best_about {
+    BEST_FASTEST,
+    BEST_CHEAPEST,
+    BEST_LIMITS,  /* of memory, days and dollars, close to what there is */
+    BEST_COUNT,   /* how many estimates are asked for */
+    BEST_LARGE,   /* 175 B parameters, 1,024 devices */
+    BEST_REFUSED, /* what is no problem */
+    BEST_NO_MEMORY,
+    BEST_NO_DAYS,
+    BEST_NO_DOLLARS,
+} best_about;
+
+typedef struct best_case {
+    mg_case head;
+    best_about about;
+} best_case;
+
+void mg_15_best(mg_run *run, const void *one_case); /* a best_case */
 
 #endif

@@ -1,7 +1,26 @@
-/* calls_15.h -- the calls of lab 15 that are in files of their own. */
+/* calls_15.h -- the calls of lab 15 that are in files of their own, and how a check writes models, strategies and
+ * problems as integers. */
 #ifndef MG_WORKER_CALLS_15_H
 #define MG_WORKER_CALLS_15_H
 
 #include "worker/call.h"
+
+/* calls_15_cost.c */
+void mg_call_plan_params(const mg_value *v);
+void mg_call_plan_kept(const mg_value *v);
+void mg_call_plan_state(const mg_value *v);
+void mg_call_plan_flops(const mg_value *v);
+void mg_call_plan_wire(const mg_value *v);
+void mg_call_plan_cost(const mg_value *v);
+
+/* calls_15_measured.c: nothing of the student's */
+void mg_call_measured_step(const mg_value *v);
+void mg_call_measured_wire(const mg_value *v);
+
+/* calls_15_planner.c */
+void mg_call_plan_seconds(const mg_value *v);
+void mg_call_plan_utilisation(const mg_value *v);
+void mg_call_plan_estimate(const mg_value *v);
+void mg_call_plan_best(const mg_value *v);
 
 #endif

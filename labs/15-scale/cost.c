@@ -1,219 +1,339 @@
-/* cost.c -- memory and arithmetic of a training step of GPT-2, counted from the ops of models/gpt2.c. */
-#include "models/cost.h"
+/* cost.c -- memory, arithmetic and messages of a rank in a training step, counted from the ops of models/gpt2.c and
+ * models/parts.c; see plan/cost.h.
+ *
+ * C is the model's width, V its vocabulary, L the layers of the stage. "A token" is one of a micro-batch. */
+#include "plan/cost.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "memory/choose.h"
 #include "ops/kernels_fused.h"
 
 enum { F32 = 4 };
 
-/* With the rows of the table that mt_gpt2_new makes. */
-static mt_gpt2_config filled(const mt_gpt2_config *config)
+/* A stage's rank, and what follows from its strategy. */
+typedef struct rank {
+    mt_plan_model model; /* with its rows */
+    mt_plan_strategy s;
+    int64_t stage, layers;
+    bool first, last; /* stage: with the embedding, with the head */
+    int64_t tokens;   /* of a micro-batch */
+    int64_t size;     /* bytes of a number that is kept for backward: those of products' operands */
+    int64_t rows;     /* of the token table on this rank */
+    int64_t classes;  /* those of them that are tokens */
+} rank;
+
+static rank rank_of(const mt_plan_model *model, const mt_plan_strategy *s, int64_t stage)
 {
-    mt_gpt2_config c = *config;
-    c.rows = c.rows ? c.rows : (c.vocabulary + 63) / 64 * 64;
-    return c;
+    const char *refused = mt_plan_refuses(model, s);
+    MT_CHECK(!refused && stage >= 0 && stage < s->pp, "plan: %s", refused ? refused : "there is no such stage");
+    rank r = {
+        .model = mt_plan_filled(model), .s = *s, .stage = stage, .first = stage == 0, .last = stage == s->pp - 1
+    };
+    r.layers = mt_plan_layers(&r.model, s->pp, stage);
+    r.tokens = s->samples * s->time;
+    r.size = mt_dtype_size(s->dtype);
+    r.rows = mt_ceil_div(r.model.rows, s->tp);
+    r.classes = mt_min(r.rows, r.model.vocabulary);
+    return r;
 }
 
-/* Bytes of a number that forward keeps for backward: those of products' operands, as autocast does (ops/autocast.h). */
-static int64_t kept_size(const mt_gpt2_batch *b)
+/* ---- what there is ------------------------------------------------------------------------------------------- */
+
+/* Weights of a layer's four matrices on this rank. */
+static int64_t layer_matrices(const rank *r)
 {
-    return mt_dtype_size(b->dtype);
+    int64_t C = r->model.width, weights = 0;
+    /* TODO 15.1: Queries, keys and values; attention's projection; the two of the MLP. Each is divided by tp. */
+    MT_TODO("15.1"); /* delete this line when yours stands here */
+    return weights;
+}
+
+/* Parameters of a layer on this rank. */
+static int64_t layer_params(const rank *r)
+{
+    int64_t C = r->model.width, params = layer_matrices(r);
+    /* TODO 15.1: Biases and two layernorms, too.
+     * Hint: a bias is divided with the columns of its matrix. Those of the two products that end in a sum over the
+     * ranks are added after it, and are whole on every rank, as are layernorms (models/parts.c). */
+    MT_TODO("15.1"); /* delete this line when yours stands here */
+    return params;
+}
+
+/* Parameters of this rank. */
+static int64_t params_of(const rank *r)
+{
+    int64_t C = r->model.width, params = r->layers * layer_params(r);
+    /* TODO 15.1: The ends: positions, the last layernorm, and the token table, which both ends read.
+     * Hint: a stage that is both has one table. */
+    MT_TODO("15.1"); /* delete this line when yours stands here */
+    return params;
 }
 
 /* Bytes that forward keeps for each token of a layer, its input included, its result not: that is the next one's
  * input. */
-static int64_t layer_kept(const mt_gpt2_config *c, const mt_gpt2_batch *b, mt_recompute recompute)
+static int64_t layer_kept(const rank *r, mt_recompute recompute)
 {
-    int64_t statistics = F32 * (c->heads + 4); /* attention's log-sum-exp; mean and rstd of both layernorms */
-    /* TODO 15.1: What a layer keeps for backward, per token.
-     * Hint: its input and the middle of the residual stream (2C), the results of both layernorms (2C), qkv (3C),
-     * attention's result (C), fc and GELU (8C), each number in kept_size. Nobody reads the results of the two
-     * projections once they are added to the stream. Computed again are layernorms and GELU, or all but the input,
-     * which a segment keeps in f32. */
+    int64_t C = r->model.width, tp = r->s.tp;
+    int64_t statistics = F32 * (r->model.heads / tp + 4); /* attention's log-sum-exp; mean and rstd of two layernorms */
+    /* TODO 15.1: What backward will read.
+     * Hint: the layer's input, the middle of the residual stream, the results of both layernorms; then qkv, attention's
+     * result, fc and GELU, which are divided among the ranks. Each number takes r->size bytes. Nobody reads the results
+     * of the two projections once they are added to the stream. Selective: the results of layernorms and GELU are
+     * computed again. Block: all but the input, which is kept in f32. */
     MT_TODO("15.1"); /* delete this line when yours stands here */
 }
 
-static int64_t layer_parameters(const mt_gpt2_config *c)
+/* ---- state among the replicas -------------------------------------------------------------------------------- */
+
+/* A bucket of gradients, at most: it is closed by the parameter with which it has MT_PLAN_BUCKET bytes. */
+static int64_t bucket_of(const rank *r, int64_t params)
 {
-    /* TODO 15.1: Parameters of a layer: four matrices and their biases, two layernorms. */
-    MT_TODO("15.1"); /* delete this line when yours stands here */
+    int64_t C = r->model.width, table = r->first || r->last ? r->rows * C : 0;
+    return mt_min(F32 * params, MT_PLAN_BUCKET + F32 * mt_max(table, 4 * C * C / r->s.tp));
 }
 
-/* ---- memory: a chain of blocks (memory/choose.h) --------------------------------------------------------- */
+static void fill_state(mt_plan_cost *cost, const rank *r)
+{
+    int64_t n = params_of(r), part = mt_ceil_div(n, r->s.dp), C = r->model.width;
+    cost->params = n;
+    cost->copies = r->size == F32 ? 0
+                                  : r->size * (r->layers * layer_matrices(r) +
+                                               (r->first || r->last ? r->rows * C : 0)); /* what products read */
+    /* TODO 15.2: Each stage of ZeRO divides one thing more among the replicas: moments, gradients, parameters.
+     * Hint: from stage 2 on a rank keeps the gradients of its part; but with several micro-batches all gradients are
+     * whole until the last one, beside it. */
+    MT_TODO("15.2"); /* delete this line when yours stands here */
+}
+
+/* Micro-batches of which a stage has activations at once in 1F1B, at most. */
+static int64_t live_of(const rank *r)
+{
+    int64_t live = 1;
+    /* TODO 15.2: Those that the stages behind are still working on, and its own (lab 14). */
+    MT_TODO("15.2"); /* delete this line when yours stands here */
+    return live;
+}
+
+static void fill_buffers(mt_plan_cost *cost, const rank *r)
+{
+    int64_t stream = F32 * r->tokens * r->model.width, live = live_of(r);
+    /* TODO 15.2: Messages that are on their way.
+     * Hint: with ZeRO two buckets of gradients, and in stage 3 two open ones of parameters. In a pipeline (lab 14), in
+     * f32 and of one micro-batch each: to a next stage the results of all live micro-batches and one gradient that
+     * arrives; to a stage before, one input that arrives and one gradient that leaves. */
+    MT_TODO("15.2"); /* delete this line when yours stands here */
+}
+
+/* ---- the peak: a chain of blocks (memory/choose.h) ----------------------------------------------------------- */
 
 /* Bytes for each token that a layer's backward has at most, beside those that are kept. */
-static int64_t backward_work(const mt_gpt2_config *c, const mt_gpt2_batch *b, mt_recompute recompute)
+static int64_t backward_work(const rank *r, mt_recompute recompute)
 {
-    int64_t size = kept_size(b), C = c->width;
-    /* TODO 15.2: The moment when the MLP's backward computes the gradient of GELU's argument.
-     * Hint: f32 are the gradients of both addends of the residual stream (2C), of GELU's result and of its argument
-     * (8C), and the argument (4C), which is widened if 16 bits of it were kept. What was kept of the argument and of
-     * the result (8C) is freed by then. With selective recomputation nothing was kept of the result. A segment has,
-     * beside that, the gradients of its input and result and the result (3C), and all that a layer keeps; its input is
-     * kept anyway, and is not kept again in f32. */
-    MT_TODO("15.2"); /* delete this line when yours stands here */
+    int64_t C = r->model.width, inner = 4 * C / r->s.tp; /* numbers of fc, and of GELU */
+    /* TODO 15.3: The moment when the MLP's backward computes the gradient of GELU's argument.
+     * Hint: f32 are the gradients of both addends of the residual stream, of GELU's result and of its argument, and the
+     * argument, which is widened if 16 bits of it were kept. What was kept of the argument and of the result is freed
+     * by then. With selective recomputation nothing was kept of the result. A block has, beside that, the gradients of
+     * its input and result and the result, and all that a layer keeps; its input is kept anyway, and is not kept again
+     * in f32. */
+    MT_TODO("15.3"); /* delete this line when yours stands here */
 }
 
-/* Bytes for each token that a layer's forward has at most, beside those that are kept; that of a segment is the one in
- * backward. */
-static int64_t forward_work(const mt_gpt2_config *c, const mt_gpt2_batch *b, mt_recompute recompute)
+/* Bytes for each token that a layer's forward has at most, beside those that are kept; of a block that is computed
+ * again, the forward in backward. */
+static int64_t forward_work(const rank *r, mt_recompute recompute)
 {
-    bool half = b->dtype != MT_F32;
-    /* TODO 15.2: The moment when the MLP's second projection has computed its result.
-     * Hint: the results of both projections (2C) are not kept. With 16 bits that holds for all f32 results: also those
-     * of both layernorms (2C), of fc and GELU (8C) and the middle of the residual stream (C), the layer's input and the
-     * embedding (2C); and products have read copies of layernorms and GELU even if these are not kept for backward. A
-     * segment is computed again beside the gradients of its input and result (2C), and with all that a layer keeps. */
-    MT_TODO("15.2"); /* delete this line when yours stands here */
+    bool half = r->size < F32;
+    int64_t C = r->model.width, inner = 4 * C / r->s.tp, stream = half ? F32 * 2 * C : 0;
+    int64_t all = layer_kept(r, MT_RECOMPUTE_NONE), kept = layer_kept(r, recompute);
+    /* TODO 15.3: The moment when the MLP's second projection has computed its result.
+     * Hint: the results of both projections are not kept. With 16 bits that holds for all f32 results: also those of
+     * both layernorms, of fc and GELU, the middle of the residual stream, and the layer's input and the embedding
+     * (stream); and products have read copies of layernorms and GELU even if these are not kept for backward. A block
+     * is computed again beside the gradients of its input and result, and with all that a layer keeps. */
+    MT_TODO("15.3"); /* delete this line when yours stands here */
 }
 
 /* FLOPs to compute a layer once more, for each token. */
-static int64_t layer_again(const mt_gpt2_config *c, int64_t T, mt_recompute recompute)
+static int64_t layer_again(const rank *r, mt_recompute recompute)
 {
     enum { LAYERNORM = 8, GELU = 20 }; /* for each number */
-    int64_t selective = (2 * LAYERNORM + 4 * GELU) * c->width;
+    int64_t C = r->model.width, tp = r->s.tp, selective = LAYERNORM * 2 * C + GELU * 4 * C / tp;
     if (recompute == MT_RECOMPUTE_NONE)
         return 0;
     return recompute == MT_RECOMPUTE_SELECTIVE ? selective
-                                               : selective + 24 * c->width * c->width + 2 * (T + 1) * c->width;
+                                               : selective + 2 * layer_matrices(r) + 2 * (r->s.time + 1) * C / tp;
 }
 
-/* blocks [layers + 2]: what is there all the time; the layers, each with every kind of recomputation; the head. */
-static void chain(mt_memory_block *blocks, const mt_gpt2_config *c, const mt_gpt2_cost *cost, const mt_gpt2_batch *b)
+/* Whether the gradients of all parameters exist all the time: one array of them (mt_optim_flat), or those of earlier
+ * micro-batches. */
+static bool has_gradients(const rank *r)
 {
-    int64_t tokens = b->samples * b->time, C = c->width, size = kept_size(b);
-    int64_t table = F32 * c->rows * C, layer = F32 * layer_parameters(c);
-    bool often = b->micro > 1; /* then gradients of earlier micro-batches exist all the time */
-    mt_memory_option always = { cost->parameter_bytes + cost->copy_bytes + cost->optimizer_bytes, 0, 0 };
-    /* TODO 15.2: The head's arrays, and gradients of parameters from the layer on that computes them.
-     * Hint: kept are the last layernorm's input, its result (f32), mean and rstd, and the probabilities (f32); the
-     * backward of the head, the first one, makes the gradients of the layernorm's result and of the table. Products of
-     * 16 bits read copies of the result and of the probabilities' gradients. Where the op takes chunks
-     * (mt_classifier_chunks), forward makes both gradients, with MT_CLASSIFIER_ROWS rows of logits, and keeps them in
-     * place of the probabilities. */
-    MT_TODO("15.2"); /* delete this line when yours stands here */
+    bool alone = r->s.dp * r->s.pp * r->s.tp == 1;
+    return r->s.micro > 1 || (!alone && r->s.zero < 2);
 }
 
-static void *allocate(int64_t count, size_t size)
+/* What the head keeps, and needs: the first block of backward. */
+static mt_memory_option head_of(const rank *r)
 {
-    void *p = malloc((size_t)count * size);
-    MT_CHECK(p, "out of memory");
-    return p;
-}
-
-/* The best options of the chain within the budget, or, with `fixed` [layers], those. */
-static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_config *c, const mt_gpt2_cost *cost,
-                       const mt_gpt2_batch *batch, const mt_recompute *fixed, int64_t budget)
-{
-    mt_memory_block *blocks = allocate(c->layers + 2, sizeof *blocks);
-    chain(blocks, c, cost, batch);
-    for (int64_t l = 0; l < c->layers && fixed; l++) {
-        mt_memory_block *b = &blocks[1 + l];
-        b->option[0] = b->option[fixed[l]];
-        b->options = 1;
-    }
-    mt_status status = mt_memory_choose(choice, option, blocks, c->layers + 2, budget);
-    free(blocks);
-    return status;
-}
-
-/* What does not depend on recomputation. */
-static mt_gpt2_cost constants(const mt_gpt2_config *c, const mt_gpt2_batch *b)
-{
-    int64_t tokens = b->samples * b->time;
-    mt_gpt2_cost cost = { .parameters = (c->rows + c->block + 2) * c->width + c->layers * layer_parameters(c) };
-    cost.parameter_bytes = F32 * cost.parameters;
-    cost.optimizer_bytes = 2 * cost.parameter_bytes;
-    cost.layer_bytes = tokens * layer_kept(c, b, MT_RECOMPUTE_NONE);
-    /* TODO 15.2: Products of 16 bits read copies of their weights: a layer's four matrices, and the table. */
-    MT_TODO("15.2"); /* delete this line when yours stands here */
-    /* TODO 15.3: FLOPs: attention's products of T (T + 1) / 2 pairs, and all products with weights.
-     * Hint: attention has two products forward and twice that backward; a fifth one of backward is recomputation. A
-     * weight costs two FLOPs a token forward, and twice that backward. */
+    int64_t tokens = r->tokens, size = r->size, C = r->model.width, V = r->classes, table = F32 * r->rows * C;
+    bool always = has_gradients(r);
+    /* TODO 15.3: The head's arrays, and the gradient of the table.
+     * Hint: kept are the last layernorm's input, its result (f32), mean and rstd, and the probabilities (f32); backward
+     * makes the gradients of the layernorm's result and of the table. Products of 16 bits read copies of the result and
+     * of the probabilities' gradients. Where the op takes chunks (mt_classifier_chunks; not with tp), forward makes
+     * both gradients, with MT_CLASSIFIER_ROWS rows of logits, and keeps them in place of the probabilities. */
     MT_TODO("15.3"); /* delete this line when yours stands here */
-    return cost;
 }
 
-mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
+static void fill_chain(mt_memory_block *blocks, const rank *r, const mt_plan_cost *cost)
 {
-    mt_gpt2_config c = filled(config);
-    mt_gpt2_cost cost = constants(&c, batch);
-    mt_recompute *none = allocate(c.layers, sizeof *none);
-    int *option = allocate(c.layers + 2, sizeof *option);
-    mt_memory_choice choice;
-    for (int64_t l = 0; l < c.layers; l++)
-        none[l] = MT_RECOMPUTE_NONE;
-    mt_status status = solve(&choice, option, &c, &cost, batch, recompute ? recompute : none, INT64_MAX);
-    MT_CHECK(status == MT_OK, "%s", mt_last_error());
-    free(none);
-    free(option);
-    cost.activation_bytes =
-        choice.kept - cost.parameter_bytes * (batch->micro > 1 ? 2 : 1) - cost.copy_bytes - cost.optimizer_bytes;
-    cost.peak_bytes = choice.peak;
-    cost.again_flops = choice.flops;
-    return cost;
-}
-
-mt_status mt_gpt2_choose(mt_recompute *recompute, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
-                         int64_t budget)
-{
-    mt_gpt2_config c = filled(config);
-    mt_gpt2_cost cost = constants(&c, batch);
-    mt_memory_choice choice;
-    int *option = allocate(c.layers + 2, sizeof *option);
-    mt_status status = solve(&choice, option, &c, &cost, batch, NULL, budget);
-    for (int64_t l = 0; l < c.layers && status == MT_OK; l++)
-        recompute[l] = (mt_recompute)option[1 + l];
-    free(option);
-    return status;
-}
-
-/* ---- tables ------------------------------------------------------------------------------------------------ */
-
-void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *c)
-{
-    const struct {
-        const char *what;
-        int64_t bytes;
-    } lines[] = {
-        { "parameters", cost->parameter_bytes },         { "their copies of 16 bits", cost->copy_bytes },
-        { "gradients", cost->parameter_bytes },          { "optimizer state", cost->optimizer_bytes },
-        { "activations of a layer", cost->layer_bytes }, { "activations in all", cost->activation_bytes },
-        { "peak of a step", cost->peak_bytes },
-    };
-    printf("%" PRId64 " layers, %" PRId64 " heads, %" PRId64 " wide, context %" PRId64 ", %" PRId64
-           " tokens: %.3f M parameters\n",
-           c->layers, c->heads, c->width, c->block, c->vocabulary, (double)cost->parameters / 1e6);
-    for (int64_t i = 0; i < MT_COUNT(lines); i++)
-        if (lines[i].bytes)
-            printf("  %-24s %12.2f MB\n", lines[i].what, (double)lines[i].bytes / 1e6);
-    printf("  %-24s %12.2f GFLOP, attention %.2f (%.1f %%)\n", "arithmetic of a step", (double)cost->flops / 1e9,
-           (double)cost->attention_flops / 1e9, 100 * (double)cost->attention_flops / (double)cost->flops);
-}
-
-static void print_line(const char *name, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
-                       const mt_recompute *recompute)
-{
-    mt_gpt2_cost cost = mt_gpt2_cost_of(config, batch, recompute);
-    printf("  %-24s %12.2f MB %12.2f MB %12.2f GFLOP (%.1f %%)\n", name, (double)cost.activation_bytes / 1e6,
-           (double)cost.peak_bytes / 1e6, (double)cost.again_flops / 1e9,
-           100 * (double)cost.again_flops / (double)cost.flops);
-}
-
-void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
-{
-    mt_recompute *all = allocate(config->layers, sizeof *all);
-    printf("  %-24s %15s %15s %18s\n", "computed again", "activations", "peak", "more arithmetic");
-    for (int k = 0; k < MT_RECOMPUTES; k++) {
-        for (int64_t l = 0; l < config->layers; l++)
-            all[l] = (mt_recompute)k;
-        print_line(mt_recompute_names[k], config, batch, all);
+    int64_t layer = F32 * layer_params(r), table = r->last ? F32 * r->rows * r->model.width : 0;
+    bool always = has_gradients(r);
+    int64_t there = cost->parameters + cost->copies + cost->optimizer + cost->buffers;
+    there += always || r->s.zero >= 2 ? cost->gradients : 0;
+    blocks[0] = (mt_memory_block){ .option = { { there, 0, 0 } }, .options = 1 };
+    for (int64_t l = 0; l < r->layers; l++) {
+        /* Gradients that exist before this layer's are made; with ZeRO, buckets of other layers have left. */
+        int64_t later = always ? 0 : table + (r->s.zero >= 2 ? 0 : (r->layers - 1 - l) * layer);
+        int64_t gradients = always ? 0 : later + layer;
+        blocks[1 + l] = (mt_memory_block){ .options = MT_RECOMPUTES };
+        for (int k = 0; k < MT_RECOMPUTES; k++)
+            blocks[1 + l].option[k] = (mt_memory_option){
+                r->tokens * layer_kept(r, (mt_recompute)k),
+                mt_max(r->tokens * forward_work(r, (mt_recompute)k) + (k == MT_RECOMPUTE_BLOCK ? later : 0),
+                       r->tokens * backward_work(r, (mt_recompute)k) + gradients),
+                r->s.micro * r->tokens * layer_again(r, (mt_recompute)k)
+            };
     }
-    if (recompute)
-        print_line("chosen", config, batch, recompute);
-    free(all);
+    mt_memory_option head = r->last ? head_of(r) : (mt_memory_option){ 0 };
+    blocks[1 + r->layers] = (mt_memory_block){ .option = { head }, .options = 1 };
+}
+
+/* Activations and peak: the chain with the same recomputation in each layer. */
+static void walk(mt_plan_cost *cost, const rank *r)
+{
+    mt_memory_block *blocks = malloc((size_t)(r->layers + 2) * sizeof *blocks);
+    MT_CHECK(blocks, "out of memory");
+    fill_chain(blocks, r, cost);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < r->layers + 2; i++) {
+        const mt_memory_option *o = &blocks[i].option[blocks[i].options > 1 ? (int)r->s.recompute : 0];
+        kept += o->kept;
+        cost->peak = mt_max(cost->peak, kept + o->work);
+    }
+    kept -= blocks[0].option[0].kept;
+    /* TODO 15.3: All live micro-batches keep their activations; one of them is in backward. */
+    MT_TODO("15.3"); /* delete this line when yours stands here */
+    free(blocks);
+}
+
+/* ---- arithmetic ---------------------------------------------------------------------------------------------- */
+
+static void fill_flops(mt_plan_cost *cost, const rank *r)
+{
+    int64_t all = r->s.micro * r->tokens, C = r->model.width, T = r->s.time;
+    /* TODO 15.4: Products with weights, and attention's two, of T (T + 1) / 2 pairs each.
+     * Hint: a weight costs two FLOPs a token forward, and twice that backward; so do attention's products, whose width
+     * is C / tp on this rank. The head has products with its classes. What attention's backward computes again of its
+     * forward is no part of this. */
+    MT_TODO("15.4"); /* delete this line when yours stands here */
+    cost->again = r->layers * all * layer_again(r, r->s.recompute);
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------ */
+
+/* Bytes that a rank sends in a ring of `ranks`, which takes an array of n numbers once round: a reduce-scatter, or an
+ * all-gather; an all-reduce is both. */
+static int64_t ring(int64_t n, int64_t ranks)
+{
+    int64_t bytes = 0;
+    /* TODO 15.5: All parts but one (lab 13). */
+    MT_TODO("15.5"); /* delete this line when yours stands here */
+    return bytes;
+}
+
+static void fill_data(mt_plan_cost *cost, const rank *r)
+{
+    /* TODO 15.5: Gradients once a step; parameters when others have changed them, or when they are needed.
+     * Hint: stages 1 and 2 send what an all-reduce does. In stage 3 each micro-batch opens all buckets for forward and
+     * again for backward, at most. */
+    MT_TODO("15.5"); /* delete this line when yours stands here */
+}
+
+static void fill_pipe(mt_plan_cost *cost, const rank *r)
+{
+    int64_t stream = F32 * r->s.micro * r->tokens * r->model.width;
+    bool both = r->first && r->last;
+    /* TODO 15.5: An activation of each micro-batch to the next stage, a gradient back to the one before; and, once
+     * a step, the two ends exchange the gradient of the token table. */
+    MT_TODO("15.5"); /* delete this line when yours stands here */
+}
+
+static void fill_tensor(mt_plan_cost *cost, const rank *r)
+{
+    int64_t streams = 0, losses = 0, stream = r->tokens * r->model.width, tp = r->s.tp;
+    if (tp == 1)
+        return;
+    /* TODO 15.5: All-reduces of the residual stream, for a micro-batch; and those of the loss: how many, and of
+     * how many numbers in all.
+     * Hint: two in each direction for a layer. What is computed again is sent again: which of the two kinds of
+     * recomputation contains a sum over the ranks? The embedding ends in one, the head's backward too. The loss takes
+     * the maximum of each token, then two sums of each token in one call. */
+    MT_TODO("15.5"); /* delete this line when yours stands here */
+    cost->tensor_calls = r->s.micro * (streams + losses);
+}
+
+/* ---- what others call ---------------------------------------------------------------------------------------- */
+
+int64_t mt_plan_params(const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    return params_of(&r);
+}
+
+int64_t mt_plan_kept(const mt_plan_model *model, const mt_plan_strategy *strategy)
+{
+    rank r = rank_of(model, strategy, 0);
+    return layer_kept(&r, strategy->recompute);
+}
+
+void mt_plan_state(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    fill_state(cost, &r);
+    fill_buffers(cost, &r);
+}
+
+void mt_plan_chain(mt_memory_block *blocks, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    mt_plan_cost cost = { 0 };
+    mt_plan_state(&cost, model, strategy, stage);
+    fill_chain(blocks, &r, &cost);
+}
+
+void mt_plan_flops(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    fill_flops(cost, &r);
+}
+
+void mt_plan_wire(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    fill_data(cost, &r);
+    fill_pipe(cost, &r);
+    fill_tensor(cost, &r);
+}
+
+mt_plan_cost mt_plan_cost_of(const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    mt_plan_cost cost = { 0 };
+    mt_plan_state(&cost, model, strategy, stage);
+    walk(&cost, &r);
+    mt_plan_flops(&cost, model, strategy, stage);
+    mt_plan_wire(&cost, model, strategy, stage);
+    return cost;
 }

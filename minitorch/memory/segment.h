@@ -22,6 +22,15 @@
 
 MT_C_BEGIN
 
+/* The three cases. */
+typedef enum mt_recompute {
+    MT_RECOMPUTE_NONE,
+    MT_RECOMPUTE_SELECTIVE, /* the results of both layernorms and of GELU */
+    MT_RECOMPUTE_BLOCK,     /* everything inside the block */
+} mt_recompute;
+
+enum { MT_RECOMPUTES = 3 };
+
 /* mt_segment_forward -- the module's forward as one node, whose edges are x and all parameters of the module's tree,
  * and which saves x, exactly. Inside mt_no_grad: just the module's forward. A parameter that forward does not use is
  * reported ready (mt_grad_ready) all the same, with the gradient it has, NULL or of an earlier backward.   Lab 10.2 */

@@ -1,5 +1,5 @@
-/* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated. Unit:
- * solutions/15-scale/cost.c
+/* cost.h -- memory and arithmetic of a training step of GPT-2, before anything is allocated: plan/cost.h of one
+ * device, with a choice of what is computed again for each layer.
  *
  *     const mt_gpt2_batch batch = { .samples = 4, .time = 1024, .micro = 1 };
  *     mt_gpt2_cost cost = mt_gpt2_cost_of(mt_gpt2_size("gpt2"), &batch, NULL);
@@ -31,8 +31,7 @@ typedef struct mt_gpt2_cost {
     int64_t again_flops;      /* to compute again what backward reads and forward did not keep; not part of flops */
 } mt_gpt2_cost;
 
-/* mt_gpt2_cost_of -- a training step with AdamW. recompute [layers]: what is computed again of each; NULL: nothing.
- * Lab 15.1-3 */
+/* mt_gpt2_cost_of -- a training step with AdamW. recompute [layers]: what is computed again of each; NULL: nothing. */
 mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute);
 
 /* mt_gpt2_choose -- what to compute again of each layer, so that the peak of a step is within the budget, for the

@@ -2,17 +2,10 @@
  * changes no result. */
 #pragma once
 
+#include "memory/segment.h"
 #include "models/gpt2.h"
 
 MT_C_BEGIN
-
-typedef enum mt_recompute {
-    MT_RECOMPUTE_NONE,
-    MT_RECOMPUTE_SELECTIVE, /* the results of both layernorms and of GELU */
-    MT_RECOMPUTE_BLOCK,     /* everything inside the block */
-} mt_recompute;
-
-enum { MT_RECOMPUTES = 3 };
 
 extern const char *const mt_recompute_names[MT_RECOMPUTES]; /* "none", "selective", "block" */
 

@@ -1,265 +1,386 @@
-/* cost.c -- memory and arithmetic of a training step of GPT-2, counted from the ops of models/gpt2.c. */
-#include "models/cost.h"
+/* cost.c -- memory, arithmetic and messages of a rank in a training step, counted from the ops of models/gpt2.c and
+ * models/parts.c; see plan/cost.h.
+ *
+ * C is the model's width, V its vocabulary, L the layers of the stage. "A token" is one of a micro-batch. */
+#include "plan/cost.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "memory/choose.h"
 #include "ops/kernels_fused.h"
 
 enum { F32 = 4 };
 
-/* With the rows of the table that mt_gpt2_new makes. */
-static mt_gpt2_config filled(const mt_gpt2_config *config)
+/* A stage's rank, and what follows from its strategy. */
+typedef struct rank {
+    mt_plan_model model; /* with its rows */
+    mt_plan_strategy s;
+    int64_t stage, layers;
+    bool first, last; /* stage: with the embedding, with the head */
+    int64_t tokens;   /* of a micro-batch */
+    int64_t size;     /* bytes of a number that is kept for backward: those of products' operands */
+    int64_t rows;     /* of the token table on this rank */
+    int64_t classes;  /* those of them that are tokens */
+} rank;
+
+static rank rank_of(const mt_plan_model *model, const mt_plan_strategy *s, int64_t stage)
 {
-    mt_gpt2_config c = *config;
-    c.rows = c.rows ? c.rows : (c.vocabulary + 63) / 64 * 64;
-    return c;
+    const char *refused = mt_plan_refuses(model, s);
+    MT_CHECK(!refused && stage >= 0 && stage < s->pp, "plan: %s", refused ? refused : "there is no such stage");
+    rank r = {
+        .model = mt_plan_filled(model), .s = *s, .stage = stage, .first = stage == 0, .last = stage == s->pp - 1
+    };
+    r.layers = mt_plan_layers(&r.model, s->pp, stage);
+    r.tokens = s->samples * s->time;
+    r.size = mt_dtype_size(s->dtype);
+    r.rows = mt_ceil_div(r.model.rows, s->tp);
+    r.classes = mt_min(r.rows, r.model.vocabulary);
+    return r;
 }
 
-/* Bytes of a number that forward keeps for backward: those of products' operands, as autocast does (ops/autocast.h). */
-static int64_t kept_size(const mt_gpt2_batch *b)
+/* ---- what there is ------------------------------------------------------------------------------------------- */
+
+/* Weights of a layer's four matrices on this rank. */
+static int64_t layer_matrices(const rank *r)
 {
-    return mt_dtype_size(b->dtype);
+    int64_t C = r->model.width, weights = 0;
+    /* LAB 15.1 BEGIN  Queries, keys and values; attention's projection; the two of the MLP. Each is divided by tp. */
+    weights = (3 + 1 + 4 + 4) * C * C / r->s.tp;
+    /* LAB 15.1 END */
+    return weights;
+}
+
+/* Parameters of a layer on this rank. */
+static int64_t layer_params(const rank *r)
+{
+    int64_t C = r->model.width, params = layer_matrices(r);
+    /* LAB 15.1 BEGIN  Biases and two layernorms, too.
+     * Hint: a bias is divided with the columns of its matrix. Those of the two products that end in a sum over the
+     * ranks are added after it, and are whole on every rank, as are layernorms (models/parts.c). */
+    params += (3 + 4) * C / r->s.tp + (1 + 1 + 4) * C;
+    /* LAB 15.1 END */
+    return params;
+}
+
+/* Parameters of this rank. */
+static int64_t params_of(const rank *r)
+{
+    int64_t C = r->model.width, params = r->layers * layer_params(r);
+    /* LAB 15.1 BEGIN  The ends: positions, the last layernorm, and the token table, which both ends read.
+     * Hint: a stage that is both has one table. */
+    params += r->first ? r->model.block * C : 0;
+    params += r->last ? 2 * C : 0;
+    params += r->first || r->last ? r->rows * C : 0;
+    /* LAB 15.1 END */
+    return params;
 }
 
 /* Bytes that forward keeps for each token of a layer, its input included, its result not: that is the next one's
  * input. */
-static int64_t layer_kept(const mt_gpt2_config *c, const mt_gpt2_batch *b, mt_recompute recompute)
+static int64_t layer_kept(const rank *r, mt_recompute recompute)
 {
-    int64_t statistics = F32 * (c->heads + 4); /* attention's log-sum-exp; mean and rstd of both layernorms */
-    /* LAB 15.1 BEGIN  What a layer keeps for backward, per token.
-     * Hint: its input and the middle of the residual stream (2C), the results of both layernorms (2C), qkv (3C),
-     * attention's result (C), fc and GELU (8C), each number in kept_size. Nobody reads the results of the two
-     * projections once they are added to the stream. Computed again are layernorms and GELU, or all but the input,
-     * which a segment keeps in f32. */
-    switch (recompute) {
-    case MT_RECOMPUTE_NONE:
-        return 16 * c->width * kept_size(b) + statistics;
-    case MT_RECOMPUTE_SELECTIVE:
-        return 10 * c->width * kept_size(b) + statistics;
-    default:
-        return F32 * c->width;
-    }
+    int64_t C = r->model.width, tp = r->s.tp;
+    int64_t statistics = F32 * (r->model.heads / tp + 4); /* attention's log-sum-exp; mean and rstd of two layernorms */
+    /* LAB 15.1 BEGIN  What backward will read.
+     * Hint: the layer's input, the middle of the residual stream, the results of both layernorms; then qkv, attention's
+     * result, fc and GELU, which are divided among the ranks. Each number takes r->size bytes. Nobody reads the results
+     * of the two projections once they are added to the stream. Selective: the results of layernorms and GELU are
+     * computed again. Block: all but the input, which is kept in f32. */
+    int64_t whole = 4 * C, divided = (3 + 1 + 4 + 4) * C / tp;
+    if (recompute == MT_RECOMPUTE_BLOCK)
+        return F32 * C;
+    if (recompute == MT_RECOMPUTE_SELECTIVE)
+        whole -= 2 * C, divided -= 4 * C / tp;
+    return r->size * (whole + divided) + statistics;
     /* LAB 15.1 END */
 }
 
-static int64_t layer_parameters(const mt_gpt2_config *c)
+/* ---- state among the replicas -------------------------------------------------------------------------------- */
+
+/* A bucket of gradients, at most: it is closed by the parameter with which it has MT_PLAN_BUCKET bytes. */
+static int64_t bucket_of(const rank *r, int64_t params)
 {
-    /* LAB 15.1 BEGIN  Parameters of a layer: four matrices and their biases, two layernorms. */
-    return 12 * c->width * c->width + 13 * c->width;
-    /* LAB 15.1 END */
+    int64_t C = r->model.width, table = r->first || r->last ? r->rows * C : 0;
+    return mt_min(F32 * params, MT_PLAN_BUCKET + F32 * mt_max(table, 4 * C * C / r->s.tp));
 }
 
-/* ---- memory: a chain of blocks (memory/choose.h) --------------------------------------------------------- */
+static void fill_state(mt_plan_cost *cost, const rank *r)
+{
+    int64_t n = params_of(r), part = mt_ceil_div(n, r->s.dp), C = r->model.width;
+    cost->params = n;
+    cost->copies = r->size == F32 ? 0
+                                  : r->size * (r->layers * layer_matrices(r) +
+                                               (r->first || r->last ? r->rows * C : 0)); /* what products read */
+    /* LAB 15.2 BEGIN  Each stage of ZeRO divides one thing more among the replicas: moments, gradients, parameters.
+     * Hint: from stage 2 on a rank keeps the gradients of its part; but with several micro-batches all gradients are
+     * whole until the last one, beside it. */
+    cost->parameters = F32 * (r->s.zero >= 3 ? part : n);
+    cost->gradients = F32 * (r->s.zero >= 2 ? part + (r->s.micro > 1 ? n : 0) : n);
+    cost->optimizer = 2 * F32 * (r->s.zero >= 1 ? part : n);
+    /* LAB 15.2 END */
+}
+
+/* Micro-batches of which a stage has activations at once in 1F1B, at most. */
+static int64_t live_of(const rank *r)
+{
+    int64_t live = 1;
+    /* LAB 15.2 BEGIN  Those that the stages behind are still working on, and its own (lab 14). */
+    live = mt_min(r->s.pp - r->stage, r->s.micro);
+    /* LAB 15.2 END */
+    return live;
+}
+
+static void fill_buffers(mt_plan_cost *cost, const rank *r)
+{
+    int64_t stream = F32 * r->tokens * r->model.width, live = live_of(r);
+    /* LAB 15.2 BEGIN  Messages that are on their way.
+     * Hint: with ZeRO two buckets of gradients, and in stage 3 two open ones of parameters. In a pipeline (lab 14), in
+     * f32 and of one micro-batch each: to a next stage the results of all live micro-batches and one gradient that
+     * arrives; to a stage before, one input that arrives and one gradient that leaves. */
+    cost->buffers = (r->s.zero >= 3 ? 4 : r->s.zero >= 1 ? 2 : 0) * bucket_of(r, cost->params);
+    cost->buffers += (r->last ? 0 : live + 1) * stream + (r->first ? 0 : 2) * stream;
+    /* LAB 15.2 END */
+}
+
+/* ---- the peak: a chain of blocks (memory/choose.h) ----------------------------------------------------------- */
 
 /* Bytes for each token that a layer's backward has at most, beside those that are kept. */
-static int64_t backward_work(const mt_gpt2_config *c, const mt_gpt2_batch *b, mt_recompute recompute)
+static int64_t backward_work(const rank *r, mt_recompute recompute)
 {
-    int64_t size = kept_size(b), C = c->width;
-    /* LAB 15.2 BEGIN  The moment when the MLP's backward computes the gradient of GELU's argument.
-     * Hint: f32 are the gradients of both addends of the residual stream (2C), of GELU's result and of its argument
-     * (8C), and the argument (4C), which is widened if 16 bits of it were kept. What was kept of the argument and of
-     * the result (8C) is freed by then. With selective recomputation nothing was kept of the result. A segment has,
-     * beside that, the gradients of its input and result and the result (3C), and all that a layer keeps; its input is
-     * kept anyway, and is not kept again in f32. */
-    int64_t inside = F32 * (2 + 8 + 4) * C - size * 8 * C;
-    switch (recompute) {
-    case MT_RECOMPUTE_NONE:
-        return inside;
-    case MT_RECOMPUTE_SELECTIVE:
-        return inside + size * 4 * C;
-    default:
-        return inside + F32 * 3 * C + layer_kept(c, b, MT_RECOMPUTE_NONE) - (size == F32 ? F32 * C : 0);
-    }
-    /* LAB 15.2 END */
+    int64_t C = r->model.width, inner = 4 * C / r->s.tp; /* numbers of fc, and of GELU */
+    /* LAB 15.3 BEGIN  The moment when the MLP's backward computes the gradient of GELU's argument.
+     * Hint: f32 are the gradients of both addends of the residual stream, of GELU's result and of its argument, and the
+     * argument, which is widened if 16 bits of it were kept. What was kept of the argument and of the result is freed
+     * by then. With selective recomputation nothing was kept of the result. A block has, beside that, the gradients of
+     * its input and result and the result, and all that a layer keeps; its input is kept anyway, and is not kept again
+     * in f32. */
+    int64_t inside = F32 * (2 * C + 3 * inner) - r->size * 2 * inner;
+    if (recompute == MT_RECOMPUTE_SELECTIVE)
+        inside += r->size * inner;
+    if (recompute == MT_RECOMPUTE_BLOCK)
+        inside += F32 * 3 * C + layer_kept(r, MT_RECOMPUTE_NONE) - (r->size == F32 ? F32 * C : 0);
+    return inside;
+    /* LAB 15.3 END */
 }
 
-/* Bytes for each token that a layer's forward has at most, beside those that are kept; that of a segment is the one in
- * backward. */
-static int64_t forward_work(const mt_gpt2_config *c, const mt_gpt2_batch *b, mt_recompute recompute)
+/* Bytes for each token that a layer's forward has at most, beside those that are kept; of a block that is computed
+ * again, the forward in backward. */
+static int64_t forward_work(const rank *r, mt_recompute recompute)
 {
-    bool half = b->dtype != MT_F32;
-    /* LAB 15.2 BEGIN  The moment when the MLP's second projection has computed its result.
-     * Hint: the results of both projections (2C) are not kept. With 16 bits that holds for all f32 results: also those
-     * of both layernorms (2C), of fc and GELU (8C) and the middle of the residual stream (C), the layer's input and the
-     * embedding (2C); and products have read copies of layernorms and GELU even if these are not kept for backward. A
-     * segment is computed again beside the gradients of its input and result (2C), and with all that a layer keeps. */
-    int64_t extra = F32 * (half ? 13 : 2) * c->width, two = F32 * 2 * c->width;
-    int64_t all = layer_kept(c, b, MT_RECOMPUTE_NONE), kept = layer_kept(c, b, recompute);
+    bool half = r->size < F32;
+    int64_t C = r->model.width, inner = 4 * C / r->s.tp, stream = half ? F32 * 2 * C : 0;
+    int64_t all = layer_kept(r, MT_RECOMPUTE_NONE), kept = layer_kept(r, recompute);
+    /* LAB 15.3 BEGIN  The moment when the MLP's second projection has computed its result.
+     * Hint: the results of both projections are not kept. With 16 bits that holds for all f32 results: also those of
+     * both layernorms, of fc and GELU, the middle of the residual stream, and the layer's input and the embedding
+     * (stream); and products have read copies of layernorms and GELU even if these are not kept for backward. A block
+     * is computed again beside the gradients of its input and result, and with all that a layer keeps. */
+    int64_t extra = F32 * 2 * C + (half ? F32 * (3 * C + 2 * inner) : 0);
     if (recompute == MT_RECOMPUTE_BLOCK)
-        return extra + two + all - (half ? 0 : kept);
-    return extra + (half ? two : 0) + all - kept;
-    /* LAB 15.2 END */
+        return extra + F32 * 2 * C + all - (half ? 0 : kept);
+    return extra + stream + all - kept;
+    /* LAB 15.3 END */
 }
 
 /* FLOPs to compute a layer once more, for each token. */
-static int64_t layer_again(const mt_gpt2_config *c, int64_t T, mt_recompute recompute)
+static int64_t layer_again(const rank *r, mt_recompute recompute)
 {
     enum { LAYERNORM = 8, GELU = 20 }; /* for each number */
-    int64_t selective = (2 * LAYERNORM + 4 * GELU) * c->width;
+    int64_t C = r->model.width, tp = r->s.tp, selective = LAYERNORM * 2 * C + GELU * 4 * C / tp;
     if (recompute == MT_RECOMPUTE_NONE)
         return 0;
     return recompute == MT_RECOMPUTE_SELECTIVE ? selective
-                                               : selective + 24 * c->width * c->width + 2 * (T + 1) * c->width;
+                                               : selective + 2 * layer_matrices(r) + 2 * (r->s.time + 1) * C / tp;
 }
 
-/* blocks [layers + 2]: what is there all the time; the layers, each with every kind of recomputation; the head. */
-static void chain(mt_memory_block *blocks, const mt_gpt2_config *c, const mt_gpt2_cost *cost, const mt_gpt2_batch *b)
+/* Whether the gradients of all parameters exist all the time: one array of them (mt_optim_flat), or those of earlier
+ * micro-batches. */
+static bool has_gradients(const rank *r)
 {
-    int64_t tokens = b->samples * b->time, C = c->width, size = kept_size(b);
-    int64_t table = F32 * c->rows * C, layer = F32 * layer_parameters(c);
-    bool often = b->micro > 1; /* then gradients of earlier micro-batches exist all the time */
-    mt_memory_option always = { cost->parameter_bytes + cost->copy_bytes + cost->optimizer_bytes, 0, 0 };
-    /* LAB 15.2 BEGIN  The head's arrays, and gradients of parameters from the layer on that computes them.
-     * Hint: kept are the last layernorm's input, its result (f32), mean and rstd, and the probabilities (f32); the
-     * backward of the head, the first one, makes the gradients of the layernorm's result and of the table. Products of
-     * 16 bits read copies of the result and of the probabilities' gradients. Where the op takes chunks
-     * (mt_classifier_chunks), forward makes both gradients, with MT_CLASSIFIER_ROWS rows of logits, and keeps them in
-     * place of the probabilities. */
-    int64_t copies = size == F32 ? 0 : size, V = c->vocabulary, stream = tokens * ((size + copies + F32) * C + F32 * 2);
-    mt_memory_option head = { stream + tokens * F32 * V, tokens * (F32 * C + copies * V) + (often ? 0 : table), 0 };
-    if (size == F32 && mt_classifier_chunks(tokens, C, V, often ? c->rows * C : 0))
-        head = (mt_memory_option){ stream + tokens * F32 * C + table, F32 * (MT_CLASSIFIER_ROWS * V + tokens), 0 };
-    always.kept += often ? cost->parameter_bytes : 0;
-    blocks[0] = (mt_memory_block){ .option = { always }, .options = 1 };
-    for (int64_t l = 0; l < c->layers; l++) {
-        int64_t later = often ? 0 : table + (c->layers - 1 - l) * layer, gradients = often ? 0 : later + layer;
+    bool alone = r->s.dp * r->s.pp * r->s.tp == 1;
+    return r->s.micro > 1 || (!alone && r->s.zero < 2);
+}
+
+/* What the head keeps, and needs: the first block of backward. */
+static mt_memory_option head_of(const rank *r)
+{
+    int64_t tokens = r->tokens, size = r->size, C = r->model.width, V = r->classes, table = F32 * r->rows * C;
+    bool always = has_gradients(r);
+    /* LAB 15.3 BEGIN  The head's arrays, and the gradient of the table.
+     * Hint: kept are the last layernorm's input, its result (f32), mean and rstd, and the probabilities (f32); backward
+     * makes the gradients of the layernorm's result and of the table. Products of 16 bits read copies of the result and
+     * of the probabilities' gradients. Where the op takes chunks (mt_classifier_chunks; not with tp), forward makes
+     * both gradients, with MT_CLASSIFIER_ROWS rows of logits, and keeps them in place of the probabilities. */
+    int64_t copies = size == F32 ? 0 : size, stream = tokens * ((size + copies + F32) * C + F32 * 2);
+    if (size == F32 && r->s.tp == 1 && mt_classifier_chunks(tokens, C, V, always ? r->rows * C : 0))
+        return (mt_memory_option){ stream + tokens * F32 * C + table, F32 * (MT_CLASSIFIER_ROWS * V + tokens), 0 };
+    return (mt_memory_option){ stream + tokens * F32 * V, tokens * (F32 * C + copies * V) + (always ? 0 : table), 0 };
+    /* LAB 15.3 END */
+}
+
+static void fill_chain(mt_memory_block *blocks, const rank *r, const mt_plan_cost *cost)
+{
+    int64_t layer = F32 * layer_params(r), table = r->last ? F32 * r->rows * r->model.width : 0;
+    bool always = has_gradients(r);
+    int64_t there = cost->parameters + cost->copies + cost->optimizer + cost->buffers;
+    there += always || r->s.zero >= 2 ? cost->gradients : 0;
+    blocks[0] = (mt_memory_block){ .option = { { there, 0, 0 } }, .options = 1 };
+    for (int64_t l = 0; l < r->layers; l++) {
+        /* Gradients that exist before this layer's are made; with ZeRO, buckets of other layers have left. */
+        int64_t later = always ? 0 : table + (r->s.zero >= 2 ? 0 : (r->layers - 1 - l) * layer);
+        int64_t gradients = always ? 0 : later + layer;
         blocks[1 + l] = (mt_memory_block){ .options = MT_RECOMPUTES };
         for (int k = 0; k < MT_RECOMPUTES; k++)
             blocks[1 + l].option[k] = (mt_memory_option){
-                tokens * layer_kept(c, b, (mt_recompute)k),
-                mt_max(tokens * forward_work(c, b, (mt_recompute)k) + (k == MT_RECOMPUTE_BLOCK ? later : 0),
-                       tokens * backward_work(c, b, (mt_recompute)k) + gradients),
-                b->micro * tokens * layer_again(c, b->time, (mt_recompute)k)
+                r->tokens * layer_kept(r, (mt_recompute)k),
+                mt_max(r->tokens * forward_work(r, (mt_recompute)k) + (k == MT_RECOMPUTE_BLOCK ? later : 0),
+                       r->tokens * backward_work(r, (mt_recompute)k) + gradients),
+                r->s.micro * r->tokens * layer_again(r, (mt_recompute)k)
             };
     }
-    blocks[1 + c->layers] = (mt_memory_block){ .option = { head }, .options = 1 };
-    /* LAB 15.2 END */
+    mt_memory_option head = r->last ? head_of(r) : (mt_memory_option){ 0 };
+    blocks[1 + r->layers] = (mt_memory_block){ .option = { head }, .options = 1 };
 }
 
-static void *allocate(int64_t count, size_t size)
+/* Activations and peak: the chain with the same recomputation in each layer. */
+static void walk(mt_plan_cost *cost, const rank *r)
 {
-    void *p = malloc((size_t)count * size);
-    MT_CHECK(p, "out of memory");
-    return p;
-}
-
-/* The best options of the chain within the budget, or, with `fixed` [layers], those. */
-static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_config *c, const mt_gpt2_cost *cost,
-                       const mt_gpt2_batch *batch, const mt_recompute *fixed, int64_t budget)
-{
-    mt_memory_block *blocks = allocate(c->layers + 2, sizeof *blocks);
-    chain(blocks, c, cost, batch);
-    for (int64_t l = 0; l < c->layers && fixed; l++) {
-        mt_memory_block *b = &blocks[1 + l];
-        b->option[0] = b->option[fixed[l]];
-        b->options = 1;
+    mt_memory_block *blocks = malloc((size_t)(r->layers + 2) * sizeof *blocks);
+    MT_CHECK(blocks, "out of memory");
+    fill_chain(blocks, r, cost);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < r->layers + 2; i++) {
+        const mt_memory_option *o = &blocks[i].option[blocks[i].options > 1 ? (int)r->s.recompute : 0];
+        kept += o->kept;
+        cost->peak = mt_max(cost->peak, kept + o->work);
     }
-    mt_status status = mt_memory_choose(choice, option, blocks, c->layers + 2, budget);
-    free(blocks);
-    return status;
-}
-
-/* What does not depend on recomputation. */
-static mt_gpt2_cost constants(const mt_gpt2_config *c, const mt_gpt2_batch *b)
-{
-    int64_t tokens = b->samples * b->time;
-    mt_gpt2_cost cost = { .parameters = (c->rows + c->block + 2) * c->width + c->layers * layer_parameters(c) };
-    cost.parameter_bytes = F32 * cost.parameters;
-    cost.optimizer_bytes = 2 * cost.parameter_bytes;
-    cost.layer_bytes = tokens * layer_kept(c, b, MT_RECOMPUTE_NONE);
-    /* LAB 15.2 BEGIN  Products of 16 bits read copies of their weights: a layer's four matrices, and the table. */
-    if (b->dtype != MT_F32)
-        cost.copy_bytes = kept_size(b) * (12 * c->layers * c->width + c->rows) * c->width;
-    /* LAB 15.2 END */
-    /* LAB 15.3 BEGIN  FLOPs: attention's products of T (T + 1) / 2 pairs, and all products with weights.
-     * Hint: attention has two products forward and twice that backward; a fifth one of backward is recomputation. A
-     * weight costs two FLOPs a token forward, and twice that backward. */
-    int64_t matrices = c->layers * 12 * c->width * c->width + c->vocabulary * c->width;
-    cost.attention_flops = b->micro * 3 * c->layers * 2 * tokens * (b->time + 1) * c->width;
-    cost.flops = b->micro * 3 * 2 * tokens * matrices + cost.attention_flops;
+    kept -= blocks[0].option[0].kept;
+    /* LAB 15.3 BEGIN  All live micro-batches keep their activations; one of them is in backward. */
+    cost->activations = live_of(r) * kept;
+    cost->peak += (live_of(r) - 1) * kept;
     /* LAB 15.3 END */
+    free(blocks);
+}
+
+/* ---- arithmetic ---------------------------------------------------------------------------------------------- */
+
+static void fill_flops(mt_plan_cost *cost, const rank *r)
+{
+    int64_t all = r->s.micro * r->tokens, C = r->model.width, T = r->s.time;
+    /* LAB 15.4 BEGIN  Products with weights, and attention's two, of T (T + 1) / 2 pairs each.
+     * Hint: a weight costs two FLOPs a token forward, and twice that backward; so do attention's products, whose width
+     * is C / tp on this rank. The head has products with its classes. What attention's backward computes again of its
+     * forward is no part of this. */
+    int64_t weights = r->layers * layer_matrices(r) + (r->last ? r->classes * C : 0);
+    int64_t attention = r->layers * all * 2 * (T + 1) * C / r->s.tp;
+    cost->forward = all * 2 * weights + attention;
+    cost->backward = 2 * cost->forward;
+    cost->attention = 3 * attention;
+    /* LAB 15.4 END */
+    cost->again = r->layers * all * layer_again(r, r->s.recompute);
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------ */
+
+/* Bytes that a rank sends in a ring of `ranks`, which takes an array of n numbers once round: a reduce-scatter, or an
+ * all-gather; an all-reduce is both. */
+static int64_t ring(int64_t n, int64_t ranks)
+{
+    int64_t bytes = 0;
+    /* LAB 15.5 BEGIN  All parts but one (lab 13). */
+    bytes = F32 * (ranks - 1) * mt_ceil_div(n, ranks);
+    /* LAB 15.5 END */
+    return bytes;
+}
+
+static void fill_data(mt_plan_cost *cost, const rank *r)
+{
+    /* LAB 15.5 BEGIN  Gradients once a step; parameters when others have changed them, or when they are needed.
+     * Hint: stages 1 and 2 send what an all-reduce does. In stage 3 each micro-batch opens all buckets for forward and
+     * again for backward, at most. */
+    int64_t rounds = r->s.zero == 3 ? 2 * r->s.micro + 1 : 2;
+    cost->data = rounds * ring(params_of(r), r->s.dp);
+    /* LAB 15.5 END */
+}
+
+static void fill_pipe(mt_plan_cost *cost, const rank *r)
+{
+    int64_t stream = F32 * r->s.micro * r->tokens * r->model.width;
+    bool both = r->first && r->last;
+    /* LAB 15.5 BEGIN  An activation of each micro-batch to the next stage, a gradient back to the one before; and, once
+     * a step, the two ends exchange the gradient of the token table. */
+    cost->pipe = (r->last ? 0 : stream) + (r->first ? 0 : stream);
+    cost->pipe += (r->first || r->last) && !both ? F32 * r->rows * r->model.width : 0;
+    /* LAB 15.5 END */
+}
+
+static void fill_tensor(mt_plan_cost *cost, const rank *r)
+{
+    int64_t streams = 0, losses = 0, stream = r->tokens * r->model.width, tp = r->s.tp;
+    if (tp == 1)
+        return;
+    /* LAB 15.5 BEGIN  All-reduces of the residual stream, for a micro-batch; and those of the loss: how many, and of
+     * how many numbers in all.
+     * Hint: two in each direction for a layer. What is computed again is sent again: which of the two kinds of
+     * recomputation contains a sum over the ranks? The embedding ends in one, the head's backward too. The loss takes
+     * the maximum of each token, then two sums of each token in one call. */
+    streams = r->layers * (r->s.recompute == MT_RECOMPUTE_BLOCK ? 6 : 4) + (r->first ? 1 : 0) + (r->last ? 1 : 0);
+    losses = r->last ? 2 : 0;
+    cost->tensor = r->s.micro * 2 * (streams * ring(stream, tp));
+    cost->tensor += losses ? r->s.micro * 2 * (ring(r->tokens, tp) + ring(2 * r->tokens, tp)) : 0;
+    /* LAB 15.5 END */
+    cost->tensor_calls = r->s.micro * (streams + losses);
+}
+
+/* ---- what others call ---------------------------------------------------------------------------------------- */
+
+int64_t mt_plan_params(const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    return params_of(&r);
+}
+
+int64_t mt_plan_kept(const mt_plan_model *model, const mt_plan_strategy *strategy)
+{
+    rank r = rank_of(model, strategy, 0);
+    return layer_kept(&r, strategy->recompute);
+}
+
+void mt_plan_state(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    fill_state(cost, &r);
+    fill_buffers(cost, &r);
+}
+
+void mt_plan_chain(mt_memory_block *blocks, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    mt_plan_cost cost = { 0 };
+    mt_plan_state(&cost, model, strategy, stage);
+    fill_chain(blocks, &r, &cost);
+}
+
+void mt_plan_flops(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    fill_flops(cost, &r);
+}
+
+void mt_plan_wire(mt_plan_cost *cost, const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    fill_data(cost, &r);
+    fill_pipe(cost, &r);
+    fill_tensor(cost, &r);
+}
+
+mt_plan_cost mt_plan_cost_of(const mt_plan_model *model, const mt_plan_strategy *strategy, int64_t stage)
+{
+    rank r = rank_of(model, strategy, stage);
+    mt_plan_cost cost = { 0 };
+    mt_plan_state(&cost, model, strategy, stage);
+    walk(&cost, &r);
+    mt_plan_flops(&cost, model, strategy, stage);
+    mt_plan_wire(&cost, model, strategy, stage);
     return cost;
-}
-
-mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
-{
-    mt_gpt2_config c = filled(config);
-    mt_gpt2_cost cost = constants(&c, batch);
-    mt_recompute *none = allocate(c.layers, sizeof *none);
-    int *option = allocate(c.layers + 2, sizeof *option);
-    mt_memory_choice choice;
-    for (int64_t l = 0; l < c.layers; l++)
-        none[l] = MT_RECOMPUTE_NONE;
-    mt_status status = solve(&choice, option, &c, &cost, batch, recompute ? recompute : none, INT64_MAX);
-    MT_CHECK(status == MT_OK, "%s", mt_last_error());
-    free(none);
-    free(option);
-    cost.activation_bytes =
-        choice.kept - cost.parameter_bytes * (batch->micro > 1 ? 2 : 1) - cost.copy_bytes - cost.optimizer_bytes;
-    cost.peak_bytes = choice.peak;
-    cost.again_flops = choice.flops;
-    return cost;
-}
-
-mt_status mt_gpt2_choose(mt_recompute *recompute, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
-                         int64_t budget)
-{
-    mt_gpt2_config c = filled(config);
-    mt_gpt2_cost cost = constants(&c, batch);
-    mt_memory_choice choice;
-    int *option = allocate(c.layers + 2, sizeof *option);
-    mt_status status = solve(&choice, option, &c, &cost, batch, NULL, budget);
-    for (int64_t l = 0; l < c.layers && status == MT_OK; l++)
-        recompute[l] = (mt_recompute)option[1 + l];
-    free(option);
-    return status;
-}
-
-/* ---- tables ------------------------------------------------------------------------------------------------ */
-
-void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *c)
-{
-    const struct {
-        const char *what;
-        int64_t bytes;
-    } lines[] = {
-        { "parameters", cost->parameter_bytes },         { "their copies of 16 bits", cost->copy_bytes },
-        { "gradients", cost->parameter_bytes },          { "optimizer state", cost->optimizer_bytes },
-        { "activations of a layer", cost->layer_bytes }, { "activations in all", cost->activation_bytes },
-        { "peak of a step", cost->peak_bytes },
-    };
-    printf("%" PRId64 " layers, %" PRId64 " heads, %" PRId64 " wide, context %" PRId64 ", %" PRId64
-           " tokens: %.3f M parameters\n",
-           c->layers, c->heads, c->width, c->block, c->vocabulary, (double)cost->parameters / 1e6);
-    for (int64_t i = 0; i < MT_COUNT(lines); i++)
-        if (lines[i].bytes)
-            printf("  %-24s %12.2f MB\n", lines[i].what, (double)lines[i].bytes / 1e6);
-    printf("  %-24s %12.2f GFLOP, attention %.2f (%.1f %%)\n", "arithmetic of a step", (double)cost->flops / 1e9,
-           (double)cost->attention_flops / 1e9, 100 * (double)cost->attention_flops / (double)cost->flops);
-}
-
-static void print_line(const char *name, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
-                       const mt_recompute *recompute)
-{
-    mt_gpt2_cost cost = mt_gpt2_cost_of(config, batch, recompute);
-    printf("  %-24s %12.2f MB %12.2f MB %12.2f GFLOP (%.1f %%)\n", name, (double)cost.activation_bytes / 1e6,
-           (double)cost.peak_bytes / 1e6, (double)cost.again_flops / 1e9,
-           100 * (double)cost.again_flops / (double)cost.flops);
-}
-
-void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
-{
-    mt_recompute *all = allocate(config->layers, sizeof *all);
-    printf("  %-24s %15s %15s %18s\n", "computed again", "activations", "peak", "more arithmetic");
-    for (int k = 0; k < MT_RECOMPUTES; k++) {
-        for (int64_t l = 0; l < config->layers; l++)
-            all[l] = (mt_recompute)k;
-        print_line(mt_recompute_names[k], config, batch, all);
-    }
-    if (recompute)
-        print_line("chosen", config, batch, recompute);
-    free(all);
 }

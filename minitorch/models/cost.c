@@ -1,0 +1,131 @@
+/* cost.c -- see cost.h. */
+#include "models/cost.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "plan/cost.h"
+
+static mt_plan_model model_of(const mt_gpt2_config *c)
+{
+    return (mt_plan_model){ c->vocabulary, c->rows, c->block, c->layers, c->heads, c->width };
+}
+
+static mt_plan_strategy alone(const mt_gpt2_batch *b, mt_recompute recompute)
+{
+    return (mt_plan_strategy){ 1, 1, 1, b->samples, b->time, b->micro, 0, recompute, b->dtype };
+}
+
+static void *allocate(int64_t count, size_t size)
+{
+    void *p = malloc((size_t)count * size);
+    MT_CHECK(p, "out of memory");
+    return p;
+}
+
+/* The best options within the budget, [layers + 2], or, with `fixed` [layers], those. */
+static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
+                       const mt_recompute *fixed, int64_t budget)
+{
+    mt_plan_model model = model_of(config);
+    mt_plan_strategy strategy = alone(batch, MT_RECOMPUTE_NONE);
+    mt_memory_block *blocks = allocate(config->layers + 2, sizeof *blocks);
+    mt_plan_chain(blocks, &model, &strategy, 0);
+    for (int64_t l = 0; l < config->layers && fixed; l++) {
+        mt_memory_block *b = &blocks[1 + l];
+        b->option[0] = b->option[fixed[l]];
+        b->options = 1;
+    }
+    mt_status status = mt_memory_choose(choice, option, blocks, config->layers + 2, budget);
+    choice->kept -= blocks[0].option[0].kept;
+    free(blocks);
+    return status;
+}
+
+mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
+{
+    mt_plan_model model = model_of(config);
+    mt_plan_strategy strategy = alone(batch, MT_RECOMPUTE_NONE);
+    mt_plan_cost is = mt_plan_cost_of(&model, &strategy, 0);
+    mt_memory_block *blocks = allocate(config->layers + 2, sizeof *blocks);
+    mt_recompute *none = allocate(config->layers, sizeof *none);
+    int *option = allocate(config->layers + 2, sizeof *option);
+    mt_memory_choice choice;
+    for (int64_t l = 0; l < config->layers; l++)
+        none[l] = MT_RECOMPUTE_NONE;
+    mt_status status = solve(&choice, option, config, batch, recompute ? recompute : none, INT64_MAX);
+    MT_CHECK(status == MT_OK, "%s", mt_last_error());
+    mt_plan_chain(blocks, &model, &strategy, 0);
+    mt_gpt2_cost cost = { .parameters = is.params,
+                          .parameter_bytes = is.parameters,
+                          .copy_bytes = is.copies,
+                          .optimizer_bytes = is.optimizer,
+                          .layer_bytes = blocks[1].option[MT_RECOMPUTE_NONE].kept,
+                          .activation_bytes = choice.kept,
+                          .peak_bytes = choice.peak,
+                          .flops = is.forward + is.backward,
+                          .attention_flops = is.attention,
+                          .again_flops = choice.flops };
+    free(none);
+    free(option);
+    free(blocks);
+    return cost;
+}
+
+mt_status mt_gpt2_choose(mt_recompute *recompute, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
+                         int64_t budget)
+{
+    mt_memory_choice choice = { 0 };
+    int *option = allocate(config->layers + 2, sizeof *option);
+    mt_status status = solve(&choice, option, config, batch, NULL, budget);
+    for (int64_t l = 0; l < config->layers && status == MT_OK; l++)
+        recompute[l] = (mt_recompute)option[1 + l];
+    free(option);
+    return status;
+}
+
+/* ---- tables ------------------------------------------------------------------------------------------------ */
+
+void mt_gpt2_cost_print(const mt_gpt2_cost *cost, const mt_gpt2_config *c)
+{
+    const struct {
+        const char *what;
+        int64_t bytes;
+    } lines[] = {
+        { "parameters", cost->parameter_bytes },         { "their copies of 16 bits", cost->copy_bytes },
+        { "gradients", cost->parameter_bytes },          { "optimizer state", cost->optimizer_bytes },
+        { "activations of a layer", cost->layer_bytes }, { "activations in all", cost->activation_bytes },
+        { "peak of a step", cost->peak_bytes },
+    };
+    printf("%" PRId64 " layers, %" PRId64 " heads, %" PRId64 " wide, context %" PRId64 ", %" PRId64
+           " tokens: %.3f M parameters\n",
+           c->layers, c->heads, c->width, c->block, c->vocabulary, (double)cost->parameters / 1e6);
+    for (int64_t i = 0; i < MT_COUNT(lines); i++)
+        if (lines[i].bytes)
+            printf("  %-24s %12.2f MB\n", lines[i].what, (double)lines[i].bytes / 1e6);
+    printf("  %-24s %12.2f GFLOP, attention %.2f (%.1f %%)\n", "arithmetic of a step", (double)cost->flops / 1e9,
+           (double)cost->attention_flops / 1e9, 100 * (double)cost->attention_flops / (double)cost->flops);
+}
+
+static void print_line(const char *name, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
+                       const mt_recompute *recompute)
+{
+    mt_gpt2_cost cost = mt_gpt2_cost_of(config, batch, recompute);
+    printf("  %-24s %12.2f MB %12.2f MB %12.2f GFLOP (%.1f %%)\n", name, (double)cost.activation_bytes / 1e6,
+           (double)cost.peak_bytes / 1e6, (double)cost.again_flops / 1e9,
+           100 * (double)cost.again_flops / (double)cost.flops);
+}
+
+void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
+{
+    mt_recompute *all = allocate(config->layers, sizeof *all);
+    printf("  %-24s %15s %15s %18s\n", "computed again", "activations", "peak", "more arithmetic");
+    for (int k = 0; k < MT_RECOMPUTES; k++) {
+        for (int64_t l = 0; l < config->layers; l++)
+            all[l] = (mt_recompute)k;
+        print_line(mt_recompute_names[k], config, batch, all);
+    }
+    if (recompute)
+        print_line("chosen", config, batch, recompute);
+    free(all);
+}
