@@ -254,7 +254,7 @@ seeds: data-or-standin traced
 	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
 steady: data-or-standin traced
 	$(need_lab)
-	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50)
+	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50) $(call quote,SUBMISSION) $(call quote,STEP)
 variants: data-or-standin traced
 	@grader/tools/variants.sh $(REF) $(LAB)
 attacks: reference traced

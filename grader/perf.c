@@ -123,6 +123,9 @@ static void judge_race(contest *c, const mg_score *score, double low, double ful
     if (score->contended && !least && !most)
         mg_judge(run, MG_INCONCLUSIVE,
                  "other programs used the processors during the race: run it again when the machine is less busy");
+    else if (mg_race_near(score, ratio, low))
+        mg_judge(run, MG_INCONCLUSIVE,
+                 "%.2f is too near to %.2f, where credit begins, to be called a FAIL: no points, as there", ratio, low);
     else
         mg_credit(run, c->race->bar, ratio);
 }

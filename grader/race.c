@@ -21,6 +21,9 @@
 #define MOST_SHARE  1.15 /* wall over net time */
 #define MOST_DIFFER 0.05 /* between the ratio of wall times and that of net times */
 #define MOST_APART  0.10 /* between the best two launches of a side */
+#define NEAR        0.10 /* below a bar: more than two races of the same units differ */
+#define NEAR_BUSY \
+    1.00 /* the same beside programs that use processors, memory and caches: 0.44 to 0.79 were seen of one */
 
 void mg_race_launch(mg_tally *t)
 {
@@ -91,4 +94,10 @@ mg_score mg_race_score(const mg_tally *t, bool last)
         score.contended = false;
     }
     return score;
+}
+
+bool mg_race_near(const mg_score *score, double ratio, double low)
+{
+    double factor = 1 + (score->net || score->contended ? NEAR_BUSY : NEAR);
+    return ratio <= low && ratio * factor > low;
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# steady.sh BUILD LAB [TIMES] -- make steady: does a verdict of the reference change when other programs use the machine?
+# steady.sh BUILD LAB [TIMES [UNITS [STEP]]] -- make steady: does a verdict of the reference change when other programs use the machine?
 #
 # The reference is graded TIMES times (grade --times) beside two busy processes, one of which streams memory (bin/busy). A verdict has changed
 # when a row is not PASS with all its points. INCONCLUSIVE is counted apart: the row asks to be run again, and no points are lost for good.
+# With UNITS, those are graded (of one STEP): a verdict has changed when a row was PASS in one grade and FAIL in another.
 set -uo pipefail
 build=$(realpath -m "${1:?usage: steady.sh BUILD LAB [TIMES]}") number=${2:?which lab?} times=${3:-50}
+units=${4:+$(realpath "$4")} step=${5:-}
 grade=${GRADE:-$build/bin/grade}
 cd "${ROOT:-$(dirname "$0")/../..}" || exit 2
 mkdir -p build/steady
@@ -14,9 +16,16 @@ busy=($!)
 "$build/bin/busy" memory &
 busy+=($!)
 trap 'kill "${busy[@]}"' EXIT
-"$grade" --lab "$number" --build "$build" --units "$(echo solutions/"$number"-*)" --times "$times" --quiet >"$log" 2>&1
+"$grade" --lab "$number" --build "$build" --units "${units:-$(echo solutions/"$number"-*)}" ${step:+--step "$step"} --times "$times" --quiet >"$log" 2>&1
 # What --times prints at the end: rows that were not always PASS.
 grep "^ $number\." "$log" | grep -E ' (FAIL|TODO|CRASH|TIMEOUT|INCONCLUSIVE|ERROR) [0-9]+'
+if [ -n "$units" ]; then
+    changed=$(grep "^ $number\." "$log" | grep -E ' PASS [0-9]' | grep -cE ' (FAIL|CRASH|TIMEOUT) [0-9]')
+    grep "^ $number\." "$log"
+    echo "steady $number: $changed rows changed between PASS and FAIL in $times grades"
+    [ "$changed" -eq 0 ] && grep -q "^ $number\." "$log"
+    exit
+fi
 awk -v lab="$number" '
     !/^[0-9a-f]+  [A-Za-z]/ { next }
     $1 != seed { seed = $1; grades++ }
