@@ -22,8 +22,7 @@
 #define MOST_DIFFER 0.05 /* between the ratio of wall times and that of net times */
 #define MOST_APART  0.10 /* between the best two launches of a side */
 #define NEAR        0.10 /* below a bar: more than two races of the same units differ */
-#define NEAR_BUSY \
-    1.00 /* the same beside programs that use processors, memory and caches: 0.44 to 0.79 were seen of one */
+#define NEAR_BUSY   1.00 /* the same on a busy machine: 0.44 to 0.79 were seen of units with 0.6 */
 
 void mg_race_launch(mg_tally *t)
 {
