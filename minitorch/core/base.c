@@ -46,7 +46,7 @@ const char *mt_last_error(void)
 void *mt_calloc(int64_t count, size_t size)
 {
     MT_CHECK(count >= 0, "%lld elements", (long long)count);
-    void *memory = calloc((size_t)mt_max(count, 1), size);
+    void *memory = count <= INT64_MAX / (int64_t)size ? calloc((size_t)mt_max(count, 1), size) : NULL;
     MT_CHECK(memory, "out of memory: %lld elements of %zu bytes", (long long)count, size);
     return memory;
 }
