@@ -12,8 +12,8 @@ printf '# catches: 02.6 softmax: large logits\n--- a/unit.c\n+++ b/unit.c\n@@ -1
     >grader/mutants/02-backprop/sign.patch
 sed 's/large logits/speed/' grader/mutants/02-backprop/sign.patch >grader/mutants/02-backprop/slow.patch
 printf '#!/bin/sh\nexec sleep 60\n' >bin/busy
-# The reference is graded, too: it prints nothing of interest.
-printf '#!/bin/sh\ncase "$*" in *--times*) cat "$ROOT/said" ;; esac\n' >grade
+# The reference is graded, too: it prints nothing of interest. With one seed, all rows of the step are.
+printf '#!/bin/sh\ncase "$*" in *--seed*) cat "$ROOT/step" ;; *--times*) cat "$ROOT/said" ;; esac\n' >grade
 chmod +x bin/busy grade
 # expect NAME STATUS WORDS COMMAND...
 expect() {
@@ -29,13 +29,15 @@ expect() {
 table=' 02.6  softmax: large logits  FAIL 1  INCONCLUSIVE 1'
 large='FAIL 0/8  02.6 softmax: large logits' small='CRASH 0/8  02.6 softmax: small' unsure='INCONCLUSIVE 0/8  02.6 softmax: speed'
 
-printf '%s\n' "5a  $large" "5a  $small" "5b  $large" "$table" >said
+printf '%s\n' "5a  $large" "5b  $large" "$table" >said
 expect "caught with each seed; a mutant of speed is not graded" 0 "seeds 02: 0 misses in 2 grades" "$tools/seeds.sh" . 02 2
 printf '%s\n' "5a  full" "5b  $large" "5c  $unsure" "$table" >said
+printf '%s\n' "5a  full" "5c  $unsure" >step
 expect "two misses" 1 "seeds 02: 2 misses in 3 grades" "$tools/seeds.sh" . 02 3
 expect "with which seed" 1 "  missed 02-backprop/sign: seed 5a" "$tools/seeds.sh" . 02 3
-printf '%s\n' "5a  $small" "5b  $large" >said
-expect "another row of the step will do" 0 "  02-backprop/sign: in 1 of 2 grades only rows that it does not name: 5a" \
+printf '%s\n' "5a  full" "5b  $large" >said
+printf '%s\n' "5a  $small" >step
+expect "another row of the step will do" 0 "  02-backprop/sign: with 1 of 2 seeds only rows that it does not name: 5a" \
     "$tools/seeds.sh" . 02 2
 echo 'grade: no worker' >said
 expect "not graded" 1 "  02-backprop/sign was not graded: see build/seeds/02-backprop/sign/log" "$tools/seeds.sh" . 02 2

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # seeds.sh BUILD LAB [SEEDS] -- make seeds: does a named mutant escape with some random inputs?
 #
-# Each mutant of the lab (patches.sh) is built once and graded SEEDS times with other inputs (grade --times): the rows of its step, without
-# those that measure speed. A miss is a grade in which none of these rows is FAIL, CRASH or TIMEOUT; it is printed with its seed. So are
-# grades in which only other rows than the one that the mutant names reject it, but these are no misses. FROM=hex: the first seed; the others
-# follow it. MUTANT=words: only mutants with these words in their names. JOBS=n: as many at once (default: the number of processors).
+# Each mutant of the lab (patches.sh) is built once and graded SEEDS times with other inputs (grade --times): first the rows that it names,
+# then, with the seeds for which none of these rejects it, all rows of its step, without those that measure speed. A miss is a seed for
+# which none of these is FAIL, CRASH or TIMEOUT; it is printed. So are seeds for which only other rows than those that the mutant names
+# reject it, but these are no misses. FROM=hex: the first seed; the others follow it. MUTANT=words: only mutants with these words in
+# their names. JOBS=n: as many at once (default: the number of processors).
 set -uo pipefail
 build=$(realpath -m "${1:?usage: seeds.sh BUILD LAB [SEEDS]}") number=${2:?which lab?} seeds=${3:-100}
 grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")") jobs=${JOBS:-$(nproc)} from=(${FROM:+--seed "$FROM"})
@@ -21,30 +22,32 @@ limit=$((3 + 2 * (SECONDS - began)))
 
 # try_one PATCH: its gradings into the results, "NAME misses gradings".
 try_one() {
-    local name=${1#grader/mutants/} wanted step log row
+    local name=${1#grader/mutants/} wanted step says log seed all missed others=() misses=0
     name=${name%.patch} log=build/seeds/${name%.patch}/log
     mkdir -p "build/seeds/$name"
     if ! make_mutant "$1" "build/seeds/$name" >"$log"; then
         echo "  $name: $(cat "$log")" && echo "$name 1 1" >>"$results"
         return
     fi
-    "$grade" --lab "$number" --build "$build" --units "build/seeds/$name/${name%/*}" --step "$step" --no-speed --limit "$limit" \
-        --times "$seeds" "${from[@]}" --quiet >"$log" 2>&1
-    row=${wanted#* }
-    [ "$row" != "$wanted" ] || row=
-    awk -v name="$name" -v row="$row" -v step="$step" -v results="$results" '
-        !/^[0-9a-f]+  [A-Za-z]/ { next }
-        $1 != seed { seed = $1; order[++n] = seed }
-        $2 ~ /^(FAIL|CRASH|TIMEOUT)$/ { any[seed] = 1; if (index($0, "  " step " ") && index($0, row)) named[seed] = 1 }
-        END {
-            for (i = 1; i <= n; i++) {
-                if (!any[order[i]]) { misses++; printf "  missed %s: seed %s\n", name, order[i] }
-                else if (!named[order[i]]) { others++; which = which " " order[i] }
-            }
-            if (others) printf "  %s: in %d of %d grades only rows that it does not name:%s\n", name, others, n, substr(which, 1, 100)
-            if (!n) { printf "  %s was not graded: see %s\n", name, "build/seeds/" name "/log"; misses = n = 1 }
-            printf "%s %d %d\n", name, misses, n >>results
-        }' "$log"
+    again=(--lab "$number" --build "$build" --units "build/seeds/$name/${name%/*}" --no-speed --limit "$limit" --quiet)
+    "$grade" "${again[@]}" --step "$wanted" --times "$seeds" "${from[@]}" >"$log" 2>&1
+    mapfile -t all < <(seeds_of "$log" | sort -u)
+    mapfile -t missed < <(comm -23 <(printf '%s\n' "${all[@]}") <(seeds_of "$log" FAIL CRASH TIMEOUT | sort -u))
+    for seed in "${missed[@]}"; do
+        "$grade" "${again[@]}" --step "$step" --times 1 --seed "$seed" >>"$log" 2>&1
+        if seeds_of "$log" FAIL CRASH TIMEOUT | grep -cx "$seed" >/dev/null; then others+=("$seed"); else
+            misses=$((misses + 1)) && echo "  missed $name: seed $seed"
+        fi
+    done
+    [ ${#others[@]} -eq 0 ] || echo "  $name: with ${#others[@]} of ${#all[@]} seeds only rows that it does not name: ${others[*]:0:8}"
+    if [ ${#all[@]} -eq 0 ]; then echo "  $name was not graded: see $log" && misses=1 all=(none); fi
+    echo "$name $misses ${#all[@]}" >>"$results"
+}
+# seeds_of LOG [VERDICT...]: the seeds of its gradings, or of rows with these verdicts.
+seeds_of() {
+    local log=$1
+    shift
+    awk -v verdicts=" $* " '/^[0-9a-f]+  [A-Za-z]/ && (verdicts == "  " || index(verdicts, " " $2 " ")) { print $1 }' "$log"
 }
 
 for patch in "${patches[@]}"; do
