@@ -83,7 +83,7 @@ static inline int64_t mt_ceil_div(int64_t n, int64_t d)
     return (n + d - 1) / d;
 }
 
-/* mt_calloc -- count elements of size >= 1 bytes, all zero; count may be 0. Free them with free. Aborts: out of memory. */
+/* mt_calloc -- count >= 0 elements of size >= 1 bytes, all zero. Free them with free. Aborts: out of memory. */
 void *mt_calloc(int64_t count, size_t size);
 
 /* mt_now -- seconds of a monotonic clock; only differences have a meaning. */
