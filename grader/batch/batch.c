@@ -131,7 +131,7 @@ static mt_status prepare(batch *b, int64_t i, bool *start)
     mg_grading last, *g = &b->work[i].grading;
     *start = false;
     *g = (mg_grading){ .started = time(NULL) };
-    mt_status status = mg_book_submission(&b->book, b->plan.lab->id, b->class.folder, h, &g->submission);
+    mt_status status = mg_book_submission(&b->book, b->plan.lab->id, b->class.folder, h->key, &g->submission);
     if (status == MT_OK)
         status = mg_book_last(&b->book, g->submission, &last);
     if (status != MT_OK)
@@ -335,6 +335,8 @@ static mt_status open_batch(batch *b)
     mg_path(path, "%s/gradebook.sqlite", b->plan.out);
     if (status == MT_OK)
         status = mg_book_open(&b->book, path, true);
+    if (status == MT_OK)
+        status = mg_book_class(&b->book, b->plan.lab->id, &b->class);
     if (status == MT_OK)
         status = mg_book_seed(&b->book, b->plan.lab->id, wanted_seed, &seed);
     snprintf(b->plan.seed, sizeof b->plan.seed, "%" PRIx64, seed);

@@ -191,40 +191,50 @@ void mg_book_close(mg_book *book)
 
 /* ---- submissions ---------------------------------------------------------------------------- */
 
-typedef struct place {
-    const char *lab, *folder;
-    const mg_handin *handin;
-} place;
+typedef struct roll {
+    const char *lab;
+    const mg_class *class;
+} roll;
 
-static int write_submission(sqlite3 *db, void *arg)
+static int write_submission(sqlite3 *db, const roll *r, const mg_handin *h)
 {
-    const place *p = arg;
-    const mg_handin *h = p->handin;
     static const char number[] = "(SELECT id FROM submission WHERE lab = ?1 AND folder = ?2 AND key = ?3)";
     char sql[256];
-    int code =
-        mg_sql(db,
-               "INSERT INTO submission (lab, folder, key, system, handed_in, late) VALUES (?, ?, ?, ?, ?, ?)"
-               " ON CONFLICT (lab, folder, key) DO UPDATE SET handed_in = excluded.handed_in, late = excluded.late",
-               "ttttii", p->lab, p->folder, h->key, mg_system_name(h->system), (int64_t)h->when, (int64_t)h->late);
+    int code = mg_sql(db,
+                      "INSERT INTO submission (lab, folder, key, system, handed_in, late) VALUES (?, ?, ?, ?, ?, ?)"
+                      " ON CONFLICT (lab, folder, key) DO UPDATE SET handed_in = excluded.handed_in,"
+                      " late = excluded.late",
+                      "ttttii", r->lab, r->class->folder, h->key, mg_system_name(h->system), (int64_t)h->when,
+                      (int64_t)h->late);
     snprintf(sql, sizeof sql, "DELETE FROM student WHERE submission = %s", number);
     if (code == SQLITE_OK)
-        code = mg_sql(db, sql, "ttt", p->lab, p->folder, h->key);
+        code = mg_sql(db, sql, "ttt", r->lab, r->class->folder, h->key);
     snprintf(sql, sizeof sql, "INSERT INTO student VALUES (%s, ?4, ?5, ?6, ?7)", number);
     for (int i = 0; code == SQLITE_OK && i < h->students; i++)
-        code = mg_sql(db, sql, "tttittt", p->lab, p->folder, h->key, (int64_t)i, h->student[i].name, h->student[i].id,
-                      h->student[i].email);
+        code = mg_sql(db, sql, "tttittt", r->lab, r->class->folder, h->key, (int64_t)i, h->student[i].name,
+                      h->student[i].id, h->student[i].email);
     return code;
 }
 
-mt_status mg_book_submission(mg_book *book, const char *lab, const char *folder, const mg_handin *handin, int64_t *id)
+static int write_class(sqlite3 *db, void *arg)
 {
-    place p = { lab, folder, handin };
-    mt_status status = mg_book_write(book, write_submission, &p);
-    if (status != MT_OK)
-        return status;
-    sqlite3_stmt *query = mg_query(book, "SELECT id FROM submission WHERE lab = ? AND folder = ? AND key = ?", "ttt",
-                                   lab, folder, handin->key);
+    const roll *r = arg;
+    int code = SQLITE_OK;
+    for (int64_t i = 0; code == SQLITE_OK && i < r->class->count; i++)
+        code = write_submission(db, r, &r->class->handin[i]);
+    return code;
+}
+
+mt_status mg_book_class(mg_book *book, const char *lab, const mg_class *class)
+{
+    roll r = { lab, class };
+    return mg_book_write(book, write_class, &r);
+}
+
+mt_status mg_book_submission(mg_book *book, const char *lab, const char *folder, const char *key, int64_t *id)
+{
+    sqlite3_stmt *query =
+        mg_query(book, "SELECT id FROM submission WHERE lab = ? AND folder = ? AND key = ?", "ttt", lab, folder, key);
     *id = query && sqlite3_step(query) == SQLITE_ROW ? sqlite3_column_int64(query, 0) : 0;
     sqlite3_finalize(query);
     return *id ? MT_OK : mt_fail(MT_ERR_IO, "%s: %s", book->path, sqlite3_errmsg(book->db));

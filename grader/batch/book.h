@@ -48,8 +48,11 @@ typedef struct mg_book {
 mt_status mg_book_open(mg_book *book, const char *path, bool create);
 void mg_book_close(mg_book *book);
 
-/* mg_book_submission -- its number in the book, from now on; name and students are brought up to date. */
-mt_status mg_book_submission(mg_book *book, const char *lab, const char *folder, const mg_handin *handin, int64_t *id);
+/* mg_book_class -- all submissions of a class; names of students that the book has already are brought up to date. */
+mt_status mg_book_class(mg_book *book, const char *lab, const mg_class *class);
+
+/* mg_book_submission -- the number of a submission that the book has. */
+mt_status mg_book_submission(mg_book *book, const char *lab, const char *folder, const char *key, int64_t *id);
 
 /* mg_book_last -- the last grading of a submission, without rows; state MG_UNGRADED when there is none. */
 mt_status mg_book_last(mg_book *book, int64_t submission, mg_grading *last);
