@@ -4,6 +4,7 @@
 #   hosts    network namespaces mtn0 .. mtn3 with a host name each, joined by a bridge; every link is limited to RATE in each
 #            direction (token buckets; Linux delays packets by netem only, which many kernels lack: there is no delay here)
 #   mpirun   bench_mpi over the four hosts: our all-reduces beside Open MPI's own; train_gpt2, the result that of one rank
+#   gloo     PyTorch's all-reduce over the same four hosts, if PyTorch is here (TORCH_ROOT, peer.sh)
 #   Slurm    slurmctld and a slurmd on two of the hosts, with a configuration, key and ports of their own; train_gpt2 under srun
 #
 #   RATE=1gbit LARGEST=67108864 STEPS=50    may be set in the environment
@@ -13,6 +14,7 @@
 # Tables and logs are in build/cluster/. Needs root, and packages that are installed if they are missing (.ci/deps).
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
+. minitorch/bench/peer.sh
 rate=${RATE:-1gbit} largest=${LARGEST:-67108864} steps=${STEPS:-50}
 hosts=(mtn0 mtn1 mtn2 mtn3) bridge=mtnbr net=10.213.77 out=$PWD/build/cluster
 dry=0 failed=0 down_only=0 dir=
@@ -95,6 +97,25 @@ mpi() {
     on "${hosts[0]}" timeout -k 5 "$1" mpirun --allow-run-as-root --bind-to none --mca plm_rsh_agent "$dir/agent" \
         --mca btl tcp,self --mca btl_tcp_if_include lan --mca oob_tcp_if_include lan --mca mpi_yield_when_idle 1 \
         -H "$(IFS=,; echo "${hosts[*]/%/:1}")" "${@:2}"
+}
+
+# ---- gloo ----------------------------------------------------------------------------------------------------------
+
+# A rank on each host, in a run of its own; its GB/s become a column of all_reduce.csv.
+gloo() {
+    local rank
+    for rank in 3 2 1 0; do
+        on "${hosts[rank]}" timeout -k 5 900 chrt -r 1 "${root_prefix[@]}" env USE_LIBUV=0 RANK=$rank WORLD_SIZE=4 MASTER_ADDR=$net.10 \
+            MASTER_PORT=29500 GLOO_SOCKET_IFNAME=lan "${PYTHON:-/usr/bin/python3}" minitorch/bench/peers/all_reduce_torch.py \
+            --largest "$largest" >"$dir/gloo$rank" 2>"$dir/gloo$rank.log" &
+    done
+    wait $! || skip "gloo: $(tail -1 "$dir/gloo0.log")"
+    wait # for the others
+    [ -s "$dir/gloo0" ] || return
+    [ $dry -eq 0 ] || { cat "$dir/gloo0"; return; }
+    awk -F, 'BEGIN { printf "%10s %12s\n", "bytes", "gloo, ms" } { printf "%10d %12.4f\n", $1, $2 }' "$dir/gloo0"
+    awk -F, 'NR == FNR { ms[$1] = $2; next } { print $0 "," (FNR == 1 ? "gloo" : sprintf("%.6g", $1 / ms[$1] * 1e-6)) }' \
+        "$dir/gloo0" "$out/all_reduce.csv" >"$dir/csv" && cp "$dir/csv" "$out/all_reduce.csv"
 }
 
 # ---- training ------------------------------------------------------------------------------------------------------
@@ -194,6 +215,7 @@ up
 step "all-reduces" # at real-time priority: all hosts share this machine's processors
 mpi 900 chrt -r 1 "$build/bin/bench_mpi" --largest "$largest" --csv "$out/all_reduce.csv" --svg "$out/all_reduce.svg" ||
     skip "bench_mpi has not ended well"
+if name=$(peer_name); then step "all-reduces of gloo, $name" && gloo; else echo "no gloo: PyTorch is not here, see minitorch/bench/peer.sh"; fi
 train one run
 train mpirun mpi 600
 same mpirun

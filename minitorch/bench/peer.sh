@@ -6,14 +6,12 @@
 # Settings of kernels and waiting threads are removed from the environment: they may be there for another purpose.
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OMP_WAIT_POLICY
 
-# in_root COMMAND...: run it with the libraries and the python3 of TORCH_ROOT, in this folder; without TORCH_ROOT as it
-# is.
-in_root()
-{
-    [ -n "${TORCH_ROOT:-}" ] || { "$@"; return; }
-    bwrap --bind "$TORCH_ROOT" / --bind "$PWD" "$PWD" --bind /tmp /tmp --proc /proc --dev /dev --ro-bind /sys /sys \
-        --chdir "$PWD" "$@"
-}
+# root_prefix: the words before a command that runs it with the libraries and the python3 of TORCH_ROOT, in this folder;
+# none without TORCH_ROOT. in_root COMMAND...: runs it so.
+root_prefix=()
+[ -z "${TORCH_ROOT:-}" ] || root_prefix=(bwrap --bind "$TORCH_ROOT" / --bind "$PWD" "$PWD" --bind /tmp /tmp --proc /proc
+    --dev /dev --ro-bind /sys /sys --chdir "$PWD")
+in_root() { "${root_prefix[@]}" "$@"; }
 
 # core_types: the kernels of OpenBLAS that this processor can run, a word each; `own` is OpenBLAS's choice.
 core_types()

@@ -21,6 +21,9 @@ count 2 '^NodeName=mtn[01] NodeAddr=10\.213\.77\.1[01] '
 count 2 ' slurmd -N mtn[01]$'
 said 'srun --mpi=pmix -N 2 -n 2 .*/bin/train_gpt2$'
 said 'cluster: nothing was changed'
+TORCH_ROOT='' PYTHON=true minitorch/bench/cluster.sh --dry-run build/release >"$dir/log" 2>&1 && ok || bad "a dry run with PyTorch"
+said '^    ip netns exec mtn0 .* RANK=0 WORLD_SIZE=4 MASTER_ADDR=10\.213\.77\.10 .*all_reduce_torch\.py'
+TORCH_ROOT='' PYTHON=false minitorch/bench/cluster.sh --dry-run build/release >"$dir/log" 2>&1 && said '^no gloo: PyTorch is not here' || bad "a dry run without PyTorch"
 
 if [ "$(id -u)" -eq 0 ]; then nobody=(setpriv --reuid 65534 --clear-groups); else nobody=(); fi
 if "${nobody[@]}" test -x minitorch/bench/cluster.sh -a -x build/release/bin/bench_mpi; then
