@@ -23,6 +23,7 @@ step "optimizers race on MNIST"             "$build/bin/converge" --csv $out/con
 step "overlap (figures 8.7, 8.8)"           "$build/bin/overlap" --csv $out/overlap.csv --svg $out/overlap.svg
 step "loader beside bare decoding"          "$build/bin/bench_loader" --csv $out/loader.csv
 step "GPT-2 124M beside PyTorch"            minitorch/bench/bench_gpt2.sh "$build"
+step "two ranks beside PyTorch's"           minitorch/bench/bench_ddp.sh "$build"
 step "tokenizer beside npm's"               minitorch/bench/bench_tokenizer.sh "$build"
 step "checkpoints beside dd and memcpy"    "$build/bin/bench_ckpt" --csv $out/ckpt.csv
 step "interrupted saves, what saves cost" "$build/bin/faults" --csv $out/waste.csv --svg $out/waste.svg

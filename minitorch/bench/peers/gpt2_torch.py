@@ -1,11 +1,15 @@
 #!/usr/bin/python3
 """gpt2_torch.py -- the peer of bench_gpt2: GPT-2, the same batch, clipping and AdamW in PyTorch, as fast as we know how.
 
+With RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT in the environment it is one rank of DistributedDataParallel over gloo,
+with its share of the batch (bench_ddp.sh); rank 0 prints, as ms_per_step the mean of the steps.
+
 Where PyTorch has them (2.0, 2.4): attention is scaled_dot_product_attention, AdamW is fused. --dtype bf16: autocast.
 Prints one CSV line: what,batch,time,ms_per_step,peak_rss_mb,loss  (the fastest step after one that does not count)
 Threads and vector width are the caller's to choose: OMP_NUM_THREADS, ATEN_CPU_CAPABILITY (see bench_gpt2.sh).
 """
 import argparse
+import os
 import resource
 import sys
 import time
@@ -16,8 +20,11 @@ try:
 except ImportError as missing:
     sys.exit(f"gpt2_torch.py: {missing}: apt install python3-torch")
 
-TOKENS, ROWS = 50257, 50304  # the table is padded to a multiple of 64, as minitorch's
-BLOCK, LAYERS, HEADS, WIDTH = 1024, 12, 12, 768
+BLOCK, LAYERS, HEADS, WIDTH, TOKENS = 1024, 12, 12, 768, 50257
+if "SIZE" in os.environ:  # "block layers heads width tokens"
+    BLOCK, LAYERS, HEADS, WIDTH, TOKENS = map(int, os.environ["SIZE"].split())
+ROWS = -(-TOKENS // 64) * 64  # the table is padded to a multiple of 64, as minitorch's
+RANKS = int(os.environ.get("WORLD_SIZE", "1"))
 
 
 class Block(torch.nn.Module):
@@ -52,7 +59,7 @@ class GPT2(torch.nn.Module):
             if p.dim() == 2:
                 torch.nn.init.normal_(p, 0, 0.02)
 
-    def loss(self, ids, targets):
+    def forward(self, ids, targets):
         t = ids.shape[1]
         hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
         x = self.wte(ids) + self.wpe.weight[:t]
@@ -72,25 +79,34 @@ def main():
     args = parser.parse_args()
     torch.manual_seed(1)
     model = GPT2()
+    if RANKS > 1:
+        torch.distributed.init_process_group("gloo")
+        model = torch.nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
     groups = [{"params": [p for p in model.parameters() if p.dim() == 2], "weight_decay": 0.1},
               {"params": [p for p in model.parameters() if p.dim() == 1], "weight_decay": 0}]
     version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
     kind = {"fused": True} if version >= (2, 4) and not args.foreach else {"foreach": args.foreach}
     optim = torch.optim.AdamW(groups, lr=3e-4, **kind)
-    tokens = torch.randint(TOKENS, (args.batch, args.time + 1))
+    tokens = torch.randint(TOKENS, (args.batch // RANKS, args.time + 1))
     ids, targets = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
-    best = float("inf")
+    best, total = float("inf"), 0
     for step in range(args.steps + 1):
         start = time.perf_counter()
         optim.zero_grad(set_to_none=True)
         with torch.autocast("cpu", torch.bfloat16, enabled=args.dtype == "bf16"):
-            loss = model.loss(ids, targets)
+            loss = model(ids, targets)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optim.step()
         if step > 0:
-            best = min(best, time.perf_counter() - start)
+            best, total = min(best, time.perf_counter() - start), total + time.perf_counter() - start
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000 * 1.024
+    if RANKS > 1:
+        rank = torch.distributed.get_rank()
+        torch.distributed.destroy_process_group()
+        if rank > 0:
+            return
+        best = total / args.steps
     print(f"torch,{args.batch},{args.time},{1000 * best:.1f},{rss:.0f},{loss.item():.5f}")
 
 
