@@ -70,8 +70,10 @@ mt_status mt_collective_measure(mt_comm *comm)
     mt_status status = MT_OK;
     float *data = calloc(1, (size_t)1 << 2 * LAST);
     MT_CHECK(data, "out of memory");
-    for (int i = FIRST; i <= LAST && status == MT_OK && comm->size > 1; i++)
-        status = fastest(comm, &best[i], data, ((int64_t)1 << 2 * i) / (int64_t)sizeof *data, i <= 6 ? 80 : i <= 8 ? 20 : 3);
+    for (int i = FIRST; i <= LAST && status == MT_OK && comm->size > 1; i++) {
+        int64_t n = ((int64_t)1 << 2 * i) / (int64_t)sizeof *data;
+        status = fastest(comm, &best[i], data, n, i <= 6 ? 80 : i <= 8 ? 20 : 3);
+    }
     free(data);
     for (int i = 0; i < (int)MT_COUNT(comm->way) && status == MT_OK && comm->size > 1; i++)
         set(comm, i, best[mt_min(mt_max(i, FIRST), LAST)]);
