@@ -1,5 +1,6 @@
 /* grading.c -- the course of one grading. */
 #include "grading.h"
+#include "copied.h"
 #include "course.h"
 #include "excerpt.h"
 #include "rows.h"
@@ -206,6 +207,7 @@ static mt_status take_lab(mg_bench *bench, const mg_labinfo *info, const mg_opti
         memcpy(results->ignored, ignored, sizeof ignored);
     if (status != MT_OK)
         return status;
+    mg_copied_name(results->warning, sizeof results->warning, o->root, info, source);
     return mg_build_units(&bench->build, info, results->build_log, sizeof results->build_log);
 }
 

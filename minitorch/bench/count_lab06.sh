@@ -9,12 +9,13 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=${1:-labs/06-cuda-kernels} kernel=${2:-}
 build=build/release
-make -s emulator CUDA=emu
+tensors=($build/units/00-tensors/{view,strides}.o)
+make -s emulator "${tensors[@]}" CUDA=emu MINE=
 program=$build/count/lab06-${folder//\//-}
 mkdir -p $build/count
-if [ ! -e "$program" ] || [ -n "$(find "$folder" minitorch solutions/00-tensors $build/emu -newer "$program" -print -quit)" ]; then
+if [ ! -e "$program" ] || [ -n "$(find "$folder" minitorch "${tensors[@]}" $build/emu -newer "$program" -print -quit)" ]; then
     "$build/emu/cuemu" -Iminitorch -D_GNU_SOURCE -std=gnu11 "$folder"/*.cu minitorch/cuda/device.cu minitorch/cuda/strided.cu \
         minitorch/bench/count_lab06.cu minitorch/core/base.c minitorch/core/shape.c minitorch/ops/nd.c \
-        solutions/00-tensors/{view,strides}.c -fopenmp -o "$program"
+        "${tensors[@]}" -fopenmp -o "$program"
 fi
 exec "$program" ${kernel:+"$kernel"}

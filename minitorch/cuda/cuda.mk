@@ -63,13 +63,13 @@ endef
 
 $(C_)/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
-$(C_)/units/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
-	$(call compile_cuda)
+$(C_)/units/%.o: $(REFERENCE)/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
+	$(call $(if $(LEVEL),prebuilt,compile_cuda),$(if $(LEVEL),cuda-$(CUDA)))
 $(C_)/mine/%.o: labs/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
 
 # traced: the reference's units as the grader compiles them, each beside its preprocessed source (grader/build.c).
-TRACED := $(foreach l,$(LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
+TRACED := $(foreach l,$(UNIT_LABS),$(patsubst solutions/$(l)/%.cu,$(REF)/traced/$(l)/%.o,$(wildcard solutions/$(l)/*.cu)))
 $(REF)/traced/%.o: solutions/%.cu $(CUDA_HEADERS) $(CUEMU) $(CUEMU_LIB)
 	@mkdir -p $(@D)
 	@echo "  TRACE $<"
@@ -114,7 +114,7 @@ gpu-check:
 
 # nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning; and with NCCL and MPI, a program
 # of all of them links with the libraries and says that there is no GPU (or finds one). Needs no GPU.
-CUDA_ALL     := $(wildcard minitorch/cuda/*.cu solutions/*/*.cu) $(if $(NCCL_HEADER),$(NCCL_CU))
+CUDA_ALL     := $(wildcard minitorch/cuda/*.cu $(if $(LEVEL),labs,solutions)/*/*.cu) $(if $(NCCL_HEADER),$(NCCL_CU))
 CHECK_ARCH   := 75 90
 .PHONY: nvcc-check
 ifeq ($(NVCC),)

@@ -1,0 +1,138 @@
+/* kit.c -- what make release needs of the grader.
+ *
+ *   kit course FILE          what a course file says
+ *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
+ *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
+ *   kit digests FILES        of units, for ROOT/reference/digests (copied.h) */
+#include "copied.h"
+#include "course.h"
+#include "text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *shown(mg_visibility v)
+{
+    return v == MG_NEVER ? "never" : v == MG_AFTER_DUE ? "after_due" : "always";
+}
+
+static void print_lab(const mg_course_lab *lab)
+{
+    char due[64] = "no due date", points[32];
+    struct tm tm;
+    if (lab->due)
+        strftime(due, sizeof due, "due %Y-%m-%d %H:%M UTC", gmtime_r(&lab->due, &tm));
+    printf("lab %.2s: %s points, %s, the %s submission counts", lab->lab->id, mg_points(points, lab->points), due,
+           lab->last ? "last" : "best");
+    if (lab->due && mg_course_share(lab, lab->due + 86400) > 0)
+        printf(", late: %g %% less for each day", lab->late.percent_per_day);
+    printf(lab->seed ? ", seed %llx\n" : "\n", (unsigned long long)lab->seed);
+    for (int64_t i = 0; i < lab->count; i++) {
+        const mg_course_row *row = &lab->rows[i];
+        printf("  %-6s %-48s %6s%s%s%s\n", row->step, row->name, mg_points(points, row->points),
+               row->visibility != MG_ALWAYS ? "  visible: " : "",
+               row->visibility != MG_ALWAYS ? shown(row->visibility) : "", row->leaderboard ? "  leaderboard" : "");
+    }
+}
+
+static int print_course(const mg_course *course)
+{
+    printf("%s: the best %lld of %lld labs\n", course->title, (long long)course->best_of, (long long)course->count);
+    for (int64_t i = 0; i < course->count; i++)
+        print_lab(&course->labs[i]);
+    return 0;
+}
+
+/* The rows of a course are those of the checks, in the same order. */
+static int print_hidden(const mg_course *course)
+{
+    for (int64_t l = 0; l < course->count; l++) {
+        const mg_course_lab *lab = &course->labs[l];
+        int64_t i = 0;
+        for (int64_t g = 0; g < lab->lab->count; g++)
+            for (int64_t c = 0; c < lab->lab->groups[g].count; c++, i++) {
+                const mg_group *group = &lab->lab->groups[g];
+                const mg_case *one = (const mg_case *)((const char *)group->cases + c * group->stride);
+                if (lab->rows[i].visibility != MG_ALWAYS)
+                    printf("%.2s\t%s\t%s\t%s\t%s\n", lab->lab->id, group->step, group->title,
+                           one->name ? one->name : "", one->hint ? one->hint : "");
+            }
+    }
+    return 0;
+}
+
+static int print_digests(char **paths)
+{
+    for (; *paths; paths++) {
+        char *text = NULL, *unit = *paths + strlen(*paths);
+        size_t size = 0;
+        FILE *file = fopen(*paths, "re");
+        if (!file || getdelim(&text, &size, 0, file) < 0) {
+            fprintf(stderr, "kit: %s cannot be read\n", *paths);
+            return 1;
+        }
+        fclose(file);
+        for (int slashes = 0; unit > *paths && (unit[-1] != '/' || ++slashes < 2);) /* "01-matmul/loops.c" */
+            unit--;
+        printf("%s %016llx\n", unit, (unsigned long long)mg_copied_digest(text));
+        free(text);
+    }
+    return 0;
+}
+
+/* Keep these labs only. */
+static void select_labs(mg_course *course, char **numbers)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < course->count; i++) {
+        mg_course_lab lab = course->labs[i];
+        bool wanted = !*numbers;
+        for (char **number = numbers; *number; number++)
+            wanted = wanted || strncmp(*number, lab.lab->id, 2) == 0;
+        if (wanted)
+            course->labs[kept++] = lab;
+        else
+            free(lab.rows);
+    }
+    course->count = kept;
+    course->best_of = mt_min(course->best_of, kept);
+}
+
+static int write_students(mg_course *course, const char *path, char **numbers)
+{
+    select_labs(course, numbers);
+    if (course->count == 0) /* none of the release's labs: the checks' points */
+        return 0;
+    if (mg_course_for_students(course, path) == MT_OK)
+        return 0;
+    fprintf(stderr, "course: %s\n", mt_last_error());
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    mg_course course;
+    const char *command = argc > 2 ? argv[1] : "";
+    if (strcmp(command, "digests") == 0)
+        return print_digests(argv + 2);
+    if (strcmp(command, "course") != 0 && strcmp(command, "hidden") != 0 &&
+        !(strcmp(command, "students") == 0 && argc >= 4)) {
+        fprintf(stderr, "usage: kit course FILE | hidden FILE | students FILE OUT [NN...] | digests FILES\n");
+        return 2;
+    }
+    if (mg_course_read(&course, argv[2]) != MT_OK) {
+        fprintf(stderr, "course: %s\n", mt_last_error());
+        return 1;
+    }
+    int status = 0;
+    if (strcmp(command, "course") == 0)
+        status = print_course(&course);
+    else if (strcmp(command, "hidden") == 0)
+        status = print_hidden(&course);
+    else
+        status = write_students(&course, argv[3], argv + 4);
+    mg_course_free(&course);
+    return status;
+}

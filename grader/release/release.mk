@@ -1,0 +1,12 @@
+# release.mk -- make release: a course's repository for students, and make course: what a course file says.
+## make release OUT=dir    write a course's repository, without solutions, and dir-instructor with the key; LABS="00 01 02"
+## make course             what a course file (COURSE=course.json) says, or what is wrong in it
+$(REF)/bin/kit: $(REF)/obj/grader/release/kit.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
+	$(call link,$(GRADER_LIBS))
+unexport OUT
+.PHONY: release course
+release: grader emulator $(REF)/bin/kit
+	@CC="$(CC)" NVCC="$(NVCC)" CFLAGS="$(filter-out -march=%,$(CFLAGS))" COURSE=$(call quote,COURSE) \
+	    grader/release/release.sh $(REF) $(call quote,OUT) $(call quote,LABS)
+course: $(REF)/bin/kit
+	@$(REF)/bin/kit course $(if $(value COURSE),$(call quote,COURSE),course.json)

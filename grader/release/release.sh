@@ -1,0 +1,182 @@
+#!/usr/bin/env bash
+# release.sh BUILD OUT [LABS] -- make release: writes a course's repository for students into OUT, and what they must not have into OUT-instructor.
+#
+# OUT has the framework, the grader, and of the labs named (all without LABS) the handouts, skeletons and checks. The reference's units are objects for each of LEVELS
+# (default: x86-64-v3 x86-64-v4 aarch64); the one for a machine is chosen when it builds (level.sh). LEVELS=native takes those of BUILD, which run here only: quick, for tests.
+# Tracked files with their present contents are taken, by name: a new folder is not released until it stands below. Nothing is left in OUT if anything fails.
+set -euo pipefail
+[ $# -ge 2 ] && [ -n "$2" ] || { echo "usage: make release OUT=dir [LABS=\"00 01 02\"]" >&2 && exit 2; }
+out=$(realpath -m "$2") wanted=${3:-} levels=${LEVELS:-x86-64-v3 x86-64-v4 aarch64}
+cd "$(dirname "$0")/../.."
+build=$1 here=grader/release course=${COURSE:-} jobs=$(nproc)
+read -ra cc <<<"${CC:-gcc}"
+read -ra flags <<<"${CFLAGS:?make release gives CFLAGS}"
+
+stop() { echo "release: $*" >&2 && exit 1; }
+say() { echo "release: $*"; }
+for folder in "$out" "$out-instructor"; do
+    [ ! -e "$folder" ] || { [ -d "$folder" ] && [ -z "$(ls -A "$folder")" ]; } || stop "$folder is not empty: name a new folder"
+    [[ $folder != "$PWD"/* ]] || [[ $folder == "$PWD"/build/* ]] || stop "$folder lies in this repository: name a folder outside"
+done
+git rev-parse -q --verify HEAD >/dev/null || stop "this is no git repository with a commit: a release takes its tracked files"
+labs=()
+for name in ${wanted:-$(cd labs && printf '%s\n' */lab.json | sed 's/-.*//')}; do
+    lab=$(cd labs && compgen -G "${name%%-*}-*/lab.json") || stop "there is no lab $name: use some of $(cd labs && echo */ | tr -d /)"
+    labs+=("${lab%/lab.json}")
+done
+[ -n "$course" ] || course=$([ ! -e course.json ] || echo course.json)
+mkdir -p "$(dirname "$out")"
+tree=$(mktemp -d "$out.XXXXXX") && chmod 755 "$tree"
+work=$(mktemp -d)
+trap 'rm -rf "$tree" "$work"' EXIT
+
+# copy PATHSPEC... into the release
+copy() { git ls-files -z -- "$@" | tar --null -T - -cf - | tar -C "$tree" -xf -; }
+
+# ---- the framework, the grader, the labs ------------------------------------------------------------------------
+copy .clang-format .devcontainer .gitignore LICENSE Makefile .ci/deps .ci/run .ci/test .ci/unit datasets ':!datasets/tests' \
+    minitorch ':!minitorch/tests/*.sh' ':!minitorch/tests/*.bash' ':!minitorch/tests/*.py' ':!minitorch/tests/cuda' ':!minitorch/emulator/tests' \
+    docs/{DEBUGGING,DIAGNOSTICS,EMULATOR,GLOSSARY,GRADING,OWN_PROGRAM,STYLE,TOUR}.md docs/images \
+    ':(glob)grader/*.[ch]' grader/worker grader/tools/{lab,progress,debug,editor,map}.sh $here/level.sh
+cp -r $here/student/. "$tree"
+cp $here/students.md.txt "$tree/README.md" # its links hold there
+printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
+for lab in "${labs[@]}"; do
+    copy "labs/$lab" ':(exclude,glob)labs/**/*.c' ':(exclude,glob)labs/**/*.cu'
+    for unit in solutions/"$lab"/*.c*; do # not from labs/, where someone may have worked
+        "$build/bin/strip" "$unit" "$tree/labs/$lab/${unit##*/}"
+    done
+done
+mkdir "$tree/reference" "$work/arm" "$work/given"
+(cd "$tree/labs" && sha256sum */*.c*) >"$tree/reference/skeletons"
+sed -i -E "/'make (lint|mutate|seeds|steady|skeletons|map|cluster|gpu-check)\b/d" "$tree/Makefile" # what needs the sources
+
+# Checks: those of the labs, and the others that these need. Objects say what that is.
+objects=$build/obj/grader/checks
+nm -A -P -g "$objects"/*.o | awk -v numbers=" $(printf '%s\n' "${labs[@]}" | cut -c1-2 | xargs) " '
+    { file = $1; sub(/.*\//, "", file); sub(/\.o:$/, "", file); all[file] = 1 }
+    $3 ~ /^[UwV]$/ { needs[file] = needs[file] " " $2; next }
+    { has[$2] = file }
+    END {
+        for (f in all) if (f !~ /^[0-9]/ || index(numbers, " " substr(f, 1, 2) " ")) chosen[f] = todo[++n] = f
+        for (i = 1; i <= n; i++) {
+            count = split(needs[todo[i]], name, " ")
+            for (j = 1; j <= count; j++)
+                if (name[j] in has && !(has[name[j]] in chosen)) chosen[has[name[j]]] = todo[++n] = has[name[j]]
+        }
+        for (i = 1; i <= n; i++) print "grader/checks/" todo[i] ".c"
+    }' >"$work/checks"
+for ((i = 0; i < 5; i++)); do # their headers, and the headers of these
+    xargs grep -ho '"checks/[^"]*"' <"$work/checks" | tr -d '"' | sed 's,^,grader/,' | sort -u - "$work/checks" >"$work/more"
+    cp "$work/more" "$work/checks"
+done
+mapfile -t checks <"$work/checks"
+copy "${checks[@]}"
+table=$(printf '&mg_lab_%.2s, ' "${labs[@]}")
+perl -0pi -e 's/(mg_labs\[\] = \{).*?NULL \};/$1 '"$table"'NULL };/s or die "labs.c has no table\n"' "$tree/grader/labs.c"
+if [ -n "$course" ]; then
+    "$build/bin/kit" hidden "$course" >"$work/hidden"
+    grep -E "^($(printf '%.2s|' "${labs[@]}")none)	" "$work/hidden" >"$work/mine" || true
+    perl $here/hide.pl "$tree/grader/checks" <"$work/mine"
+    "$build/bin/kit" students "$course" "$tree/course.json" "${labs[@]%%-*}"
+fi
+
+# ---- texts: labs/ in place of solutions/ ---------------------------------------------------------------------------
+ln -s "$PWD/solutions" "$tree/solutions" # for the map only
+(cd "$tree" && grader/tools/map.sh >/dev/null 2>&1) || stop "no map: run make check-map"
+rm "$tree/solutions" "$tree/grader/tools/map.sh"
+perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/\n## Lab (\d\d).*?(?=\n## Lab|\z)/$keep{$1} ? $& : ""/gse; s/ Generated by `make map`; do not edit\.//' "$tree/docs/MAP.md" "${labs[@]}"
+(cd "$tree" && find docs labs minitorch grader README.md \( -name '*.md' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -path 'minitorch/bench/*.sh' \) -print0 |
+    xargs -0 perl -ni -e 'next if /^Answers for instructors:/; s{\bsolutions/}{labs/}g; print')
+# A link to what is not released becomes its text.
+(cd "$tree" && find . -name '*.md' -print0 | xargs -0 perl -0pi -e '
+    s{(!?)\[([^\]]*)\]\(([^)\s#:]+)(#[^)]*)?\)}{
+        my ($all, $mark, $text, $path) = ($&, $1, $2, $3);
+        (my $folder = $ARGV) =~ s{[^/]*$}{};
+        $path =~ m{^build/} || -e "$folder$path" ? $all : $mark ? "" : $text }ge')
+
+# ---- the reference's units as objects -------------------------------------------------------------------------------
+skipped=()
+for unit in solutions/*/*.c solutions/*/*.cu; do
+    name=${unit#solutions/}
+    mkdir -p "$tree/reference/${name%/*}"
+    echo "/* Unit $name of the reference: in a release it is an object, which make takes in place of this file. */" >"$tree/reference/$name"
+done
+(cd solutions && ../"$build/bin/kit" digests */*.c */*.cu) >"$tree/reference/digests"
+
+# commands COMPILER FLAGS...: lines `compiler flags -c unit.c -o object` for all C units, as the Makefile compiles them.
+commands() {
+    local unit name
+    for unit in solutions/*/*.c; do
+        name=${unit#solutions/} name=${name%.c}.o
+        echo "$* -g0 -c $unit -o $tree/reference/$level/units/$name"
+        [ ! -e "labs/${name%/*}/lab.json" ] || echo "$* -fsanitize=thread -O1 -g0 -fstack-protector-strong -c $unit -o $tree/reference/$level/counted/$name"
+    done
+}
+for level in $levels; do
+    case $level in
+    native)
+        for kind in units counted cuda-emu/units; do
+            [ ! -d "$build/$kind" ] || (cd "$build/$kind" && find . -name '*.o' -print0 | tar --null -T - -cf -) |
+                (mkdir -p "$tree/reference/$level/${kind%/units}" && tar -C "$tree/reference/$level/${kind%/units}" -xf -)
+        done
+        continue
+        ;;
+    aarch64)
+        command -v aarch64-linux-gnu-gcc >/dev/null || { skipped+=("aarch64: install gcc-aarch64-linux-gnu and libc6-dev-arm64-cross") && continue; }
+        ln -sfn /usr/include/cjson "$work/arm/cjson"
+        compiler=(aarch64-linux-gnu-gcc -march=armv8-a -isystem "$work/arm")
+        ;;
+    x86-64-v3 | x86-64-v4)
+        [ "$(uname -m)" = x86_64 ] || { skipped+=("$level: make it on a machine with such a processor") && continue; }
+        compiler=("${cc[@]}" "-march=$level")
+        ;;
+    *) stop "unknown level $level: use x86-64-v3, x86-64-v4, aarch64 or native" ;;
+    esac
+    (cd "$tree/reference" && for folder in [0-9]*; do mkdir -p "$level/"{units,counted}"/$folder"; done)
+    commands "${compiler[@]}" "${flags[@]}" -fmacro-prefix-map=solutions=reference |
+        xargs -P "$jobs" -d '\n' -I{} bash -c '{}' || stop "a unit does not compile for $level"
+    if [[ $level == x86* ]]; then # .cu units: by the emulator, and by nvcc for all of its architectures
+        for unit in solutions/*/*.cu; do
+            name=${unit#solutions/} name=${name%.cu}.o
+            mkdir -p "$tree/reference/$level/"{cuda-emu,cuda-nvcc}"/${name%/*}"
+            echo "$build/emu/cuemu --fast -Iminitorch -c $unit -o $tree/reference/$level/cuda-emu/$name"
+            [ -z "${NVCC:-}" ] || echo "$NVCC -O3 -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90 -Iminitorch -c $unit -o $tree/reference/$level/cuda-nvcc/$name"
+        done | if [ -e "$work/cuda" ]; then cat >/dev/null; else xargs -P "$jobs" -d '\n' -I{} bash -c '{}'; fi || stop "a .cu unit does not compile"
+        if [ -e "$work/cuda" ]; then cp -r "$(cat "$work/cuda")"/cuda-* "$tree/reference/$level"; else echo "$tree/reference/$level" >"$work/cuda"; fi
+        [ -n "${NVCC:-}" ] || skipped+=("$level, CUDA=nvcc: install nvcc; CUDA=emu works")
+    fi
+done
+find "$tree/reference" -mindepth 1 -type d -empty -delete
+[ -n "$(ls -d "$tree"/reference/*/units 2>/dev/null)" ] || stop "no level could be made: ${skipped[*]}"
+# What linking needs stays: global names.
+while IFS= read -r -d '' object; do
+    strip=strip
+    [[ $object != */aarch64/* ]] || strip=aarch64-linux-gnu-strip
+    $strip --strip-unneeded -R .comment -R .note.gnu.property "$object"
+done < <(find "$tree/reference" -name '*.o' -print0)
+
+# ---- proof, and what instructors keep -------------------------------------------------------------------------------
+git archive HEAD minitorch ':!minitorch/emulator/tests' ':(glob)grader/*.[ch]' grader/checks grader/worker | tar -C "$work/given" -xf -
+perl $here/prove.pl "$tree" "$work/given" solutions/*/*.c solutions/*/*.cu || stop "these lines would give solutions away: change the file, or the line outside of the regions"
+left=$(cd "$tree" && find . \( -name ANSWERS.md -o -name 'mutants' -o -name attacks -o -name variants -o -name solutions -o -name '*.patch' \) -print)
+[ -z "$left" ] || stop "these must not be released: $left"
+
+keep=$(mktemp -d "$out-instructor.XXXXXX") && chmod 755 "$keep"
+trap 'rm -rf "$tree" "$work" "$keep"' EXIT
+for lab in "${labs[@]}"; do
+    git ls-files -z "solutions/$lab" "grader/mutants/$lab" "grader/variants/*/$lab" "grader/checks/${lab%%-*}-*" | tar --null -T - -cf - | tar -C "$keep" -xf -
+done
+[ -z "$course" ] || { cp "$course" "$keep/course.json" && cp "$work/hidden" "$keep/hidden-rows.tsv"; }
+cat >"$keep/README.md" <<TXT
+# Instructor's part of a release
+
+Not for students: \`solutions/\` with the answers to the handouts' questions, all rows of the checks (\`grader/checks/\`), mutants and variants$([ -z "$course" ] || echo ", the course file with its seeds (\`course.json\`), the rows that students do not have (\`hidden-rows.tsv\`)").
+
+Released from commit $(git rev-parse HEAD)$(git diff --quiet HEAD || echo " with changes that are not committed") on $(date -u +%F): ${labs[*]}.
+Grade with a clone of that commit: its checks have all rows, and \`make grade COURSE=course.json\` the course's points.
+TXT
+rmdir "$out" "$out-instructor" 2>/dev/null || true
+mv -T "$keep" "$out-instructor" && mv -T "$tree" "$out"
+for words in "${skipped[@]}"; do say "left out: $words"; done
+say "$out: ${#labs[@]} labs, reference for $(cd "$out/reference" && ls -d [a-z]*/ | tr -d / | xargs), $(du -sh "$out" | cut -f1); $out-instructor: the key"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# make release: a small one, of labs 00 and 01, with this build's objects. Nothing of the solutions is in it; it builds, a
+# skeleton earns nothing, a copied solution everything, and it is named as a copy. What must not be released stops it.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 1
+. grader/tests/expect.sh
+repo=$PWD dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+tree=$dir/course
+release() { make -s release LEVELS=native COURSE= "$@"; }
+has_not() { ! grep -rlE -- "$1" "${@:2}"; }
+
+cat >"$dir/course.json" <<'TXT'
+{ "labs": { "00": { "points": 10 },
+            "01": { "points": 20, "seed": "c0ffee11", "visibility": { "01.3": "never", "01.4 packed: transposed": "never" } } } }
+TXT
+expect "no folder" 2 "usage: make release OUT=dir" release
+expect "an unknown lab" 2 "there is no lab 99: use some of 00-tensors" release OUT="$dir/x" LABS=99
+mkdir -p "$dir/full" && touch "$dir/full/a"
+expect "a folder with files" 2 "is not empty" release OUT="$dir/full"
+expect "a folder in the repository" 2 "lies in this repository" release OUT=docs/course
+expect "a course file that is no good" 2 "$dir/full/a:1: the file is empty" release OUT="$dir/x" COURSE="$dir/full/a" LABS=00
+expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01" COURSE="$dir/course.json"
+expect "nothing else is left there" 0 "course course-instructor course.json full" bash -c "cd '$dir' && echo *"
+
+expect "no folder of ours" 1 "" bash -c "cd '$tree' && ls -d solutions grader/mutants grader/attacks grader/variants grader/tests docs/INSTRUCTORS.md docs/CLAIMS.md 2>/dev/null | grep ."
+expect "its labs" 0 "00-tensors 01-matmul" bash -c "cd '$tree/labs' && echo *"
+expect "handouts, headers and the map name labs/" 0 "" has_not 'solutions/' "$tree/labs" "$tree/docs" "$tree/minitorch" --include=*.md --include=*.h --include=*.c
+expect "no step of another lab in the map" 0 "" has_not '^## Lab 02' "$tree/docs/MAP.md"
+expect "no hidden row" 0 "" has_not '"tiled"|read transposed tile|packing removes the transpose|c0ffee11' "$tree" --exclude-dir=reference --include=*.c --include=*.json --include=*.md
+expect "no seed" 0 "" has_not '"seed"' "$tree/course.json"
+expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
+expect "objects name no variable of theirs" 0 "" bash -c "! nm '$tree/reference/native/units/01-matmul/matmul.o' | grep -E ' [trdb] ' | grep -v '\.'"
+expect "links lead somewhere" 0 "0 complaints" env ROOT="$tree" grader/tools/links.sh
+expect "git takes the objects" 0 "matmul.o" bash -c "cd '$tree' && git init -q && git add -A && git ls-files reference/native/units/01-matmul"
+
+# Built from what this repository has built already, but for what differs: the list of labs, and checks without hidden rows.
+mkdir -p "$tree/build/release" && cp -r build/release/{obj,worker,emu,lib*.a,*.members} "$tree/build/release/" 2>/dev/null
+rm -f "$tree"/build/release/obj/grader/{labs,checks/01-matmul}.*
+find "$tree/build" -type f -exec touch {} +
+expect "it builds" 0 "" make -s -C "$tree" build/release/bin/grade build/release/defined build/release/worker/launch
+expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/02-backprop/linear.o" "$tree/reference/native/units/02-backprop/linear.o"
+cp -r "$tree/reference/native/counted" "$tree/build/release/"
+grade() { (cd "$tree" && build/release/bin/grade --no-speed --quiet --width 0 --lab "$@"); }
+expect "a skeleton earns nothing" 0 "grade 00: 0/10 TODO=" grade 00
+expect "nor does this one" 0 "grade 01: 0/" grade 01
+expect "a solution earns all points" 0 "grade 00: 10/10" grade 00 --units "$repo/solutions/00-tensors"
+expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference" grade 00 --units "$repo/solutions/00-tensors"
+mkdir "$dir/own" && for unit in "$repo"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
+expect "so is one with other names" 0 "00-tensors/strides.c is a copy" grade 00 --units "$dir/own"
+expect "a skeleton is no copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
+expect "the reference's objects earn all that is not measured" 0 "INCONCLUSIVE=2" grade 01 --units reference/01-matmul
+expect "a hidden row is not there" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 01 --quiet | grep tiled"
+
+# A line of a solution anywhere stops it.
+line=$(grep -m1 -n 'apart != n \* stride' solutions/00-tensors/copy.c | cut -d: -f2-)
+[ -n "$line" ] || { failed=$((failed + 1)) && echo "FAIL: the line of copy.c is another one now"; }
+planted() { perl grader/release/prove.pl "$dir/plant" minitorch solutions/*/*.c; }
+mkdir "$dir/plant" && printf 'a\nb %s c\n' "$line" >"$dir/plant/page.md"
+expect "in a page" 1 "page.md:2: a line of a solution, solutions/00-tensors/copy.c" planted
+printf '\1\2\3%s\0\4' "${line// /}" >"$dir/plant/page.md"
+expect "in an object" 1 "page.md:1: a line" planted
+echo 'for (int64_t i = 0; i < n; i++)' >"$dir/plant/page.md"
+expect "a line of given code does not" 0 ": 0 found" planted
+gzip -c "$0" >"$dir/plant/page.gz"
+expect "what cannot be searched does" 1 "page.gz:1: packed" planted
+
+echo "release: $passed passed, $failed failed"
+[ $failed -eq 0 ]
