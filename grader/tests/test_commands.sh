@@ -17,11 +17,13 @@ cat >"$dir/wrong.md" <<'EOF'
     $EDITOR labs/00-tensors/none.c
     datasets/fetch tea
     cd labs   # exit status 86
+    git clone tea
+    sudo apt-get install tea
 Run `make
 coffee`, or nothing.
 EOF
 grader/tools/commands.sh "$dir/wrong.md" >"$dir/log"
-expect "each is reported" 0 "commands: 11 commands in 1 pages; 13 complaints" cat "$dir/log"
+expect "each is reported" 0 "commands: 13 commands in 1 pages; 14 complaints" cat "$dir/log"
 while IFS='|' read -r line words; do expect "line $line" 0 "wrong.md:$line: $words" complaints; done <<'EOF'
 1|make tea: exit status 1
 4|make train-mnist ARGS="--tea": exit status 64
@@ -29,7 +31,8 @@ while IFS='|' read -r line words; do expect "line $line" 0 "wrong.md:$line: $wor
 5|build/release/bin/no_such_program --size 3: exit status 127
 8|$EDITOR labs/00-tensors/none.c: exit status 1
 10|cd labs   # exit status 86: exit status 0
-11|make coffee: exit status
+11|git clone tea: no test runs it
+13|make coffee: exit status
 EOF
 expect "it says why" 0 "make knows no COLOUR" cat "$dir/log"
 expect "it says why" 0 "unknown lab LAB=77" cat "$dir/log"
