@@ -23,7 +23,7 @@ void mg_11_attention_count(mg_run *run, const void *one_case)
         return;
     int64_t launches = mg_device_counts(run)->launches;
     if (launches != c->launches)
-        mg_fail(run, "%lld launches: one attention is %d", (long long)launches, c->launches);
+        mg_fail(run, "%lld launches, where one attention needs %d", (long long)launches, c->launches);
     /* Forward reads qkv and writes out and lse; backward reads qkv, out, dout and lse, reads and writes dqkv. */
     double numbers = c->backward ? 11 : c->bf16 ? 2.5 : 4; /* of 4 bytes, for each of out */
     mg_device_credit(run, c->count, 4.0 * (double)size.T * ((double)size.C * numbers + (double)size.H));

@@ -30,7 +30,7 @@ static const crc_case instruction_cases[] = {
       "mt_crc32c_sse42", CRC_CONTINUED },
 };
 static const mg_case speed_cases[] = {
-    { 3, "speed", "three instructions that do not wait for each other in one loop, each with a variable of its own" },
+    { 3, "speed", "compute three checksums in one loop, in three variables: no instruction then waits for another" },
 };
 
 /* ---- 12.2 the plan */

@@ -174,7 +174,7 @@ static bool call(mg_run *run, script *s, ddp_about about)
     const int64_t *result = mg_result(run, "results");
     for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS) {
         if (result[MG_DDP_CALLS] < 0 || result[MG_DDP_CALLS] > MG_HUB_ROWS) {
-            mg_fail(run, "rank %" PRId64 ": what the worker says of its collectives is impossible", r);
+            mg_fail(run, "rank %" PRId64 ": the worker's record of its collectives is impossible", r);
             return false;
         }
         if (result[MG_DDP_STATUS] == MT_OK || s->fails >= 0)

@@ -29,8 +29,8 @@ typedef struct mt_pipe_action {
     int micro, chunk;
 } mt_pipe_action;
 
-/* mt_pipe_schedule -- what a rank does in a step, in order: out [2 * micro * chunks]. Each (micro, chunk) is once
- * forward and later once backward. In each chunk both go through the micro-batches 0, 1, ... micro - 1, so that sums of
+/* mt_pipe_schedule -- what a rank does in a step, in order: out [2 * micro * chunks]. Each (micro, chunk) has one
+ * forward and later one backward. In each chunk both go through the micro-batches 0, 1, ... micro - 1, so that sums of
  * gradients have the order of one device. Depends on nothing else. micro < stages is allowed: the bubble is then most
  * of the step.
  *   MT_1F1B         min(stages - stage - 1, micro) forwards, then a forward and a backward in turn, then the rest

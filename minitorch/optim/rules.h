@@ -15,7 +15,8 @@ typedef struct mt_optim_kernels {
     __typeof__(mt_adamw_multi_update_cuda) *adamw_all;
 } mt_optim_kernels;
 
-/* mt_update_on, mt_clip_grad_norm_on, mt_unscale_grads_on -- a device's.   Abort: the device has no kernels. */
+/* mt_update_on, mt_clip_grad_norm_on, mt_unscale_grads_on -- the function of this device (optim/updates.h,
+ * clip.h, scaler.h).   Aborts: the device has none. */
 mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind);
 double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm);
 double mt_unscale_grads_on(mt_device device, const mt_grad_array *arrays, int64_t count, double scale, double max_norm);

@@ -89,7 +89,8 @@ static int by_self(const void *a, const void *b)
 static mt_status new_thread(mt_profile *p, const item *it)
 {
     if (it->record.thread != p->thread_count)
-        return mt_fail(MT_ERR_FORMAT, "thread %d comes after %d others", it->record.thread, (int)p->thread_count);
+        return mt_fail(MT_ERR_FORMAT, "a record is of thread %d; the next new thread is %d", it->record.thread,
+                       (int)p->thread_count);
     p->thread = realloc(p->thread, (size_t)(p->thread_count + 1) * sizeof *p->thread);
     MT_CHECK(p->thread, "out of memory");
     mt_profile_thread *thread = &p->thread[p->thread_count++];

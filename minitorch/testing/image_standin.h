@@ -15,8 +15,8 @@ void mt_image_draw(const mt_image *out, int64_t kind, int64_t number, uint64_t s
  * cannot be written. */
 mt_status mt_image_write(const char *path, const mt_image *image);
 
-/* mt_image_standin -- DIR/class0/000.EXT, ...: `classes` folders of `each` pictures of size x size. The folders are
- * made, dir must exist.   extension: "png" or "jpg" */
+/* mt_image_standin -- DIR/class0/000.EXT, ...: makes `classes` folders of `each` pictures of size x size in dir,
+ * which must exist.   extension: "png" or "jpg" */
 mt_status mt_image_standin(const char *dir, int64_t classes, int64_t each, int64_t size, const char *extension,
                            uint64_t seed);
 
