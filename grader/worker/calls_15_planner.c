@@ -1,4 +1,5 @@
 /* calls_15_planner.c -- how the worker calls the unit planner.c; it counts the estimates that a search asks for. */
+#include <math.h>
 #include <stdio.h>
 
 #include "worker/calls_15.h"
@@ -19,7 +20,7 @@ void mg_call_plan_seconds(const mg_value *v)
 /* mfu, hfu [2] bits; flops, again, seconds, nominal [4] bits; devices */
 void mg_call_plan_utilisation(const mg_value *v)
 {
-    double is[2] = { 0 }, n[4];
+    double is[2] = { NAN, NAN }, n[4];
     memcpy(n, v[1].i64s, sizeof n);
     mt_plan_utilisation(&is[0], &is[1], n[0], n[1], n[2], N(2), n[3]);
     memcpy(v[0].i64s, is, sizeof is);
