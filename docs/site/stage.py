@@ -24,7 +24,7 @@ import api
 
 OUT = Path(sys.argv[1]) / "pages"
 HERE = Path(__file__).resolve().parent
-GIVEN = "core prof ops cuda autograd nn optim memory data text ckpt dist models train".split()
+GIVEN = "core prof ops cuda autograd nn optim memory data text ckpt dist plan models train".split()
 LANGUAGES = {".c": "c", ".h": "c", ".cu": "cpp", ".cuh": "cpp", ".mk": "make", ".sh": "bash"}
 ALONE = ("README.md", "docs/SELF_STUDY.md")             # in their tab of the site
 TABLES = ("docs/MAP.md", "docs/CLAIMS.md")              # that need the width
