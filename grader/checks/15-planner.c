@@ -258,9 +258,13 @@ void mg_15_best(mg_run *run, const void *one_case)
         p.overhead = exact ? 0 : p.overhead;
         whole_grid all = walk(&p);
         limit(&p, &all, about, mg_rng(run));
-        if (exact)
-            p.device.memory = INT64_C(1) << 60, p.dollars = INFINITY,
-            p.days = least(&all, LEAST_DAYS, INFINITY, INFINITY, INFINITY) * (1 + 1e-9);
+        if (exact) { /* a limit itself is allowed: the least memory, or the fewest days */
+            double memory = least(&all, LEAST_BYTES, INFINITY, INFINITY, INFINITY);
+            double days = least(&all, LEAST_DAYS, INFINITY, INFINITY, INFINITY) * (1 + 1e-9);
+            p.device.memory = i % 2 ? (int64_t)memory : INT64_C(1) << 60;
+            p.days = i % 2 ? INFINITY : days;
+            p.dollars = INFINITY;
+        }
         good = judge(run, &p, &all);
         free(all.of);
     }
