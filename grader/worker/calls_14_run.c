@@ -163,13 +163,13 @@ static mt_status run_pipe(mt_comm *comm, void *data, const int64_t *numbers)
     for (int s = 0; s < MG_PIPE_PARTS; s++)
         shape[s] = MT_SHAPE(numbers[MG_PIPE_ROWS], numbers[MG_PIPE_WIDTH + s + 1]);
     const mt_pipe_config config = {
-        (mt_pipe_kind)numbers[MG_PIPE_KIND],
-        (int)numbers[MG_PIPE_MICRO],
-        (int)numbers[MG_PIPE_CHUNKS],
-        shape,
-        forward,
-        &m,
-        m.tied,
+        .kind = (mt_pipe_kind)numbers[MG_PIPE_KIND],
+        .micro = (int)numbers[MG_PIPE_MICRO],
+        .chunks = (int)numbers[MG_PIPE_CHUNKS],
+        .shape = shape,
+        .forward = forward,
+        .user = &m,
+        .tied = m.tied,
     };
     mine = comm;
     mt_status status = mt_pipe_new(&pipe, comm, &config);

@@ -9,7 +9,8 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "dist/zero3.h"
-#include "optim/clip.h"
+#include "ops/kernels.h"
+#include "optim/rules.h"
 
 void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size)
 {
@@ -31,6 +32,7 @@ struct mt_zero {
     mt_optim *optim; /* borrowed */
     mt_ddp *ddp;
     int stage;
+    mt_device device;  /* of the parameters, and of all memory here */
     mt_tensor **param; /* [params] */
     int64_t *place;    /* [params] of the flat gradients */
     int64_t params, buckets;
@@ -48,14 +50,20 @@ static int64_t bytes_of(const mt_zero *z, const shard *s)
 static void open_parts(const mt_zero *z, shard *s)
 {
     s->request = NULL;
-    s->parts = mt_alloc(bytes_of(z, s), MT_CPU);
-    memset(s->parts, 0, (size_t)bytes_of(z, s));
+    s->parts = mt_alloc(bytes_of(z, s), z->device);
+    mt_clear(s->parts, bytes_of(z, s), z->device);
 }
 
 static void close_parts(const mt_zero *z, shard *s)
 {
-    mt_free(s->parts, bytes_of(z, s), MT_CPU);
+    mt_free(s->parts, bytes_of(z, s), z->device);
     s->parts = NULL;
+}
+
+/* to [n] = from [n] */
+static void copy(const mt_zero *z, float *to, const float *from, int64_t n)
+{
+    mt_copy(to, z->device, from, z->device, n * (int64_t)sizeof(float));
 }
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
@@ -67,7 +75,8 @@ static mt_status collect(mt_zero *z, shard *s)
     if (!s->parts)
         return MT_OK;
     /* TODO 13.11: This rank's part of the bucket is complete: it belongs into s->grads.
-     * Hint: what of s->parts may be read before mt_wait? The last parts may be shorter than s->length. */
+     * Hint: what of s->parts may be read before mt_wait? The last parts may be shorter than s->length. `copy` works on
+     * any device. */
     MT_TODO("13.11"); /* delete this line when yours stands here */
     close_parts(z, s);
     return status;
@@ -87,8 +96,8 @@ static mt_status reduce(void *user, int64_t bucket, float share)
         float *part = s->parts + (z->place[i] - b->begin);
         int64_t n = mt_numel(param);
         /* TODO 13.11: What this rank adds to the mean, at its place; a parameter without gradient adds nothing.
-         * Hint: the place of the gradient's first element in s->parts is `part`. In stage 2 nobody needs the gradient
-         * afterwards: mt_zero_grad frees it. */
+         * Hint: the place of the gradient's first element in s->parts is `part`; scale_fwd (ops/kernels.h) multiplies
+         * on the device. In stage 2 nobody needs the gradient afterwards: mt_zero_grad frees it. */
         MT_TODO("13.11"); /* delete this line when yours stands here */
     }
     /* TODO 13.11: Each rank gets the sum of its part, in a call that returns at once.
@@ -116,7 +125,7 @@ static mt_status clip(mt_zero *z, double max_norm, double *norm)
     MT_CHECK(mine && squares, "out of memory");
     for (int64_t b = 0; b < z->buckets; b++)
         mine[b] = (mt_grad_array){ z->shard[b].grads, z->shard[b].end - z->shard[b].begin };
-    double own = mt_grad_norm_cpu(mine, z->buckets);
+    double own = mt_clip_grad_norm_on(z->device, mine, z->buckets, INFINITY);
     /* TODO 13.12: The norm over all ranks, with the same bits on each; where it is above max_norm, scale this
      * rank's gradients.
      * Hint: squares of norms may be added, in one order on all ranks. There is no collective for doubles: gather their
@@ -135,7 +144,7 @@ static void copy_params(mt_zero *z, int64_t bucket, int64_t begin, int64_t end, 
         int64_t from = mt_max(begin, z->place[i]), to = mt_min(end, z->place[i] + mt_numel(z->param[i]));
         float *values = mt_f32(z->param[i]) + (from - z->place[i]), *part = z->shard[bucket].parts + (from - b->begin);
         if (from < to)
-            memcpy(to_params ? values : part, to_params ? part : values, (size_t)(to - from) * sizeof(float));
+            copy(z, to_params ? values : part, to_params ? part : values, to - from);
         if (to_params)
             mt_written(z->param[i]);
     }
@@ -220,7 +229,7 @@ mt_state mt_zero_saved(mt_zero *z, int rank, int size)
             piece_of(z, param, rank, size, &from, &to);
             mt_scope_begin();
             mt_shape shape = size == 1 ? mt_view_shape(&z->param[param]->view) : MT_SHAPE(to - from);
-            mt_state_tensor(&saved, mt_zeros(shape, MT_F32, MT_CPU), "%s", item->name);
+            mt_state_tensor(&saved, mt_zeros(shape, MT_F32, z->device), "%s", item->name);
             mt_scope_end();
         } else {
             mt_state_integer(&saved, item->integer, "%s", item->name);
@@ -241,7 +250,12 @@ void mt_zero_take(mt_zero *z, const mt_state *saved, int rank, int size)
         if (now.item[i].tensor) {
             piece_of(z, param, z->comm->rank, z->comm->size, &begin, &end);
             piece_of(z, param, rank, size, &from, &to);
-            mt_zero_overlap(mt_f32(now.item[i].tensor), begin, end, mt_f32(saved->item[i].tensor), from, to);
+            mt_scope_begin();
+            mt_tensor *to_have = now.item[i].tensor, *mine = mt_to_device(to_have, MT_CPU);
+            mt_zero_overlap(mt_f32(mine), begin, end, mt_f32(mt_to_device(saved->item[i].tensor, MT_CPU)), from, to);
+            if (mine != to_have)
+                mt_copy(mt_f32(to_have), z->device, mt_f32(mine), MT_CPU, (end - begin) * (int64_t)sizeof(float));
+            mt_scope_end();
         } else {
             param++;
         }
@@ -263,7 +277,7 @@ mt_status mt_zero_gather(mt_zero *z, const mt_state *whole)
         else if (z->comm->rank > 0)
             status = mt_send(z->comm, mt_f32(mine), to - from, MT_F32, 0, NULL);
         else
-            memcpy(all + from, mt_f32(mine), (size_t)(to - from) * sizeof(float));
+            copy(z, all + from, mt_f32(mine), to - from);
         for (int rank = 1; rank < z->comm->size && all && status == MT_OK; rank++) {
             piece_of(z, param, rank, z->comm->size, &from, &to);
             status = mt_recv(z->comm, all + from, to - from, MT_F32, rank, NULL);
@@ -289,7 +303,7 @@ static void divide(mt_zero *z)
     }
     mt_memory_use before = mt_alloc_for(MT_USE_GRADIENT);
     mt_scope_begin();
-    z->kept = z->stage >= 2 ? mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, MT_CPU)) : NULL;
+    z->kept = z->stage >= 2 ? mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, z->device)) : NULL;
     mt_scope_end();
     mt_alloc_for(before);
     for (shard *s = z->shard; s < z->shard + z->buckets; kept += s->end - s->begin, s++)
@@ -319,6 +333,7 @@ mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_st
     *z = (mt_zero){ .comm = comm, .optim = optim, .stage = config->stage, .params = n };
     z->param = mt_calloc(n, sizeof(mt_tensor *));
     z->place = mt_calloc(n + 1, sizeof(int64_t));
+    z->device = n > 0 && params->item[0].tensor ? params->item[0].tensor->storage->device : MT_CPU;
     mt_status status = mt_ddp_new(&z->ddp, comm, params, &(mt_ddp_config){ config->bucket_bytes, reduce, z });
     for (int64_t i = 0; i < n; i++) {
         z->param[i] = params->item[i].tensor;

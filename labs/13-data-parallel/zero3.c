@@ -36,7 +36,7 @@ static bool is_open(const bucket *b)
 
 static void close_bucket(bucket *b)
 {
-    mt_free(b->memory->data, b->memory->bytes, MT_CPU);
+    mt_free(b->memory->data, b->memory->bytes, b->memory->device);
     b->memory->data = NULL;
     for (mt_tensor *const *param = b->first; param < b->last; param++)
         mt_autocast_keep(*param, NULL);
@@ -45,9 +45,15 @@ static void close_bucket(bucket *b)
 static void open_memory(bucket *b)
 {
     mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
-    b->memory->data = mt_alloc(b->memory->bytes, MT_CPU);
+    b->memory->data = mt_alloc(b->memory->bytes, b->memory->device);
     mt_alloc_for(before);
-    memset(b->memory->data, 0, (size_t)b->memory->bytes);
+    mt_clear(b->memory->data, b->memory->bytes, b->memory->device);
+}
+
+/* to [n] = from [n], on the bucket's device */
+static void copy(const bucket *b, float *to, const float *from, int64_t n)
+{
+    mt_copy(to, b->memory->device, from, b->memory->device, n * (int64_t)sizeof(float));
 }
 
 static void open_bucket(bucket *b)
@@ -97,7 +103,7 @@ void mt_zero3_keep(mt_zero3 *z)
 {
     for (bucket *b = z->bucket; b < z->bucket + z->buckets; b++)
         if (is_open(b))
-            memcpy(b->part, (float *)b->memory->data + b->begin, (size_t)(b->end - b->begin) * sizeof(float));
+            copy(b, b->part, (float *)b->memory->data + b->begin, b->end - b->begin);
     mt_zero3_close(z);
 }
 
@@ -120,7 +126,7 @@ static void move_params(bucket *b, const int64_t *place, int64_t begin)
     for (mt_tensor *const *at = b->first; at < b->last; at++) {
         mt_tensor *param = *at;
         int64_t offset = place[at - b->first] - begin;
-        memcpy((float *)b->memory->data + offset, mt_f32(param), (size_t)mt_numel(param) * sizeof(float));
+        copy(b, (float *)b->memory->data + offset, mt_f32(param), mt_numel(param));
         mt_storage_release(param->storage);
         param->storage = mt_storage_retain(b->memory);
         param->view.offset = offset;
@@ -131,6 +137,7 @@ static void move_params(bucket *b, const int64_t *place, int64_t begin)
 mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param, const int64_t *place)
 {
     int64_t all = 0, at = 0;
+    mt_device device = mt_ddp_buckets(ddp) > 0 ? param[0]->storage->device : MT_CPU;
     mt_zero3 *z = malloc(sizeof *z);
     MT_CHECK(z, "out of memory");
     *z = (mt_zero3){ .comm = comm, .buckets = mt_ddp_buckets(ddp) };
@@ -146,14 +153,14 @@ mt_zero3 *mt_zero3_new(mt_comm *comm, const mt_ddp *ddp, mt_tensor *const *param
         all += b->end - b->begin;
         b->memory = mt_calloc(1, sizeof *b->memory);
         *b->memory = (mt_storage){ .bytes = b->length * comm->size * (int64_t)sizeof(float),
-                                   .device = MT_CPU,
+                                   .device = device,
                                    .refs = 1,
                                    .use = mt_zero3_read,
                                    .user = b };
     }
     mt_memory_use before = mt_alloc_for(MT_USE_PARAMETER);
     mt_scope_begin();
-    z->kept = mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, MT_CPU));
+    z->kept = mt_retain(mt_zeros(MT_SHAPE(all), MT_F32, device));
     mt_scope_end();
     mt_alloc_for(before);
     for (int64_t i = 0; i < z->buckets; i++) {

@@ -46,18 +46,18 @@ static bool is_last(const mt_pipe *p, int chunk)
 }
 
 /* A new tensor that belongs to the caller. */
-static mt_tensor *tensor_of(mt_shape shape)
+static mt_tensor *tensor_of(mt_shape shape, mt_device device)
 {
     mt_scope_begin();
-    mt_tensor *t = mt_retain(mt_empty(shape, MT_F32, MT_CPU));
+    mt_tensor *t = mt_retain(mt_empty(shape, MT_F32, device));
     mt_scope_end();
     return t;
 }
 
-static mt_status receive(mt_tensor **out, mt_comm *comm, mt_shape shape, int from, mt_request **request)
+static mt_status receive(mt_tensor **out, mt_pipe *p, mt_shape shape, int from, mt_request **request)
 {
-    *out = tensor_of(shape);
-    return mt_recv(comm, mt_f32(*out), mt_numel(*out), MT_F32, from, request);
+    *out = tensor_of(shape, p->config.device);
+    return mt_recv(p->comm, mt_f32(*out), mt_numel(*out), MT_F32, from, request);
 }
 
 /* What this action needs from another rank begins to arrive. */
@@ -120,10 +120,15 @@ static void empty(slot *s)
 /* The gradient of the mean loss with respect to y of the last part. */
 static mt_tensor *share_of_loss(const mt_pipe *p, const mt_tensor *y)
 {
-    mt_tensor *dy = tensor_of(mt_shape_of(y));
+    mt_tensor *dy = tensor_of(mt_shape_of(y), MT_CPU);
     /* TODO 14.10: Of the mean over all micro-batches. */
     MT_TODO("14.10"); /* delete this line when yours stands here */
-    return dy;
+    if (p->config.device == MT_CPU)
+        return dy;
+    mt_tensor *there = tensor_of(mt_shape_of(y), p->config.device);
+    mt_copy(mt_f32(there), p->config.device, mt_f32(dy), MT_CPU, (int64_t)sizeof(float));
+    mt_release(dy);
+    return there;
 }
 
 /* The gradient of x; the caller has a reference. */
@@ -154,7 +159,7 @@ static mt_status sum_tied(mt_pipe *p)
     if (!tied || p->stages == 1 || !is_end)
         return MT_OK;
     MT_CHECK(tied->grad, "pipeline: the tied parameter has no gradient on rank %d", p->stage);
-    mt_tensor *theirs = tensor_of(mt_shape_of(tied));
+    mt_tensor *theirs = tensor_of(mt_shape_of(tied), p->config.device);
     mt_status status = MT_OK;
     /* TODO 14.11: Both ranks send theirs to the other and add what comes. */
     MT_TODO("14.11"); /* delete this line when yours stands here */

@@ -10,7 +10,7 @@
 
 static mt_tensor *copy_of(const mt_tensor *t)
 {
-    return mt_from(mt_shape_of(t), MT_F32, mt_data(t));
+    return mt_tensor_packed(t);
 }
 
 static void copy_backward(mt_node *node, mt_tensor *dout)
@@ -34,9 +34,8 @@ static void reduce_backward(mt_node *node, mt_tensor *dout)
 static mt_tensor *same_shape(const mt_op *op, mt_tp *tp, mt_tensor *x, bool sum)
 {
     MT_CALL(c, op, { &x, MT_DENSE });
-    MT_CHECK(c.device == MT_CPU, "%s: x must be on the CPU", op->name);
     mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
-    mt_kernels(MT_CPU)->scale_fwd(mt_f32(out), mt_f32(x), 1, mt_numel(x));
+    mt_kernels(c.device)->scale_fwd(mt_f32(out), mt_f32(x), 1, mt_numel(x));
     if (sum)
         mt_tp_all_reduce(tp, mt_f32(out), mt_numel(out), MT_SUM);
     mt_node *node = mt_call_end(&c, 0, 8 * mt_numel(x));

@@ -102,6 +102,8 @@ static mt_status open_text(run *r)
     if (status == MT_OK)
         status = mt_gpt2_fill(&o->config, o->size);
     if (status == MT_OK)
+        status = mt_team_fits(&o->team, &o->config, o->micro);
+    if (status == MT_OK)
         status = mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block);
     if (status != MT_OK)
         return status;
@@ -109,11 +111,17 @@ static mt_status open_text(run *r)
     status = mt_gpt2_check(&o->config);
     if (status == MT_OK)
         status = plan(r);
+    if (status == MT_OK && !o->plan)
+        status = mt_team_launch(&o->team);
     if (status != MT_OK)
         return status;
     if (o->team.ranks > 1)
         printf("%s: %s; of each%s:\n", o->team.dp == o->team.ranks ? "Data parallel" : "Model parallel",
                mt_team_text(&o->team), o->team.dp == o->team.ranks ? "" : " replica");
+    int64_t others = o->team.pp - 1; /* stages */
+    if (others > 0)
+        printf("Pipeline: a stage waits for others in %.0f %% of a step; more --micro-batches make it less\n",
+               100.0 * (double)others / (double)(o->team.schedule.chunks * o->micro + others));
     printf("%s: %" PRId64 " tokens, %" PRId64 " of them to learn from\n", o->data, r->corpus.count, r->corpus.train);
     printf("Attention: %s\n", mt_attention_name(o->recipe.device, o->recipe.dtype, o->config.width, o->config.heads));
     mt_gpt2_cost_print(&r->cost, &o->config);
@@ -243,7 +251,7 @@ static mt_status start(run *r)
     r->peak_flops = o->recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
     mt_memory_advise(o->team.ranks > 1 ? NULL : advise, r); /* it speaks of the batch of one rank */
     if (o->recipe.caching) /* with what the plan may be wrong by; if there is less, memory comes as it is needed */
-        mt_pool_reserve(mt_caching_pool(o->recipe.device), r->cost.peak_bytes / 40 * 41);
+        mt_pool_reserve(mt_caching_pool(o->recipe.device), r->cost.peak_bytes / 40 * 41 / (o->team.pp * o->team.tp));
     return status == MT_OK ? mt_team_run(&o->team, run_rank, r) : status;
 }
 

@@ -64,6 +64,8 @@ typedef struct mt_pipe_config {
     /* A parameter that the first and the last part use (the embedding of a language model): each of these two ranks
      * has a copy, with the same values. Else, and on all other ranks, NULL. */
     mt_tensor *tied;
+
+    mt_device device; /* of all tensors */
 } mt_pipe_config;
 
 typedef struct mt_pipe mt_pipe;

@@ -5,9 +5,9 @@
  * theirs; only then is anything written. What it sends has to be the same then: a program that writes to it before the
  * stream was waited for is reported.
  *
- * A collective is announced in its call already when nothing but collectives is before it on the stream, and none of
- * these writes what it sends. Sends and receives are not: a send ends when its receive is announced, so that two ranks
- * that both send first, without a group, wait for each other here too.
+ * Its turn comes when the operations before it on the stream can end, though they have not been made to, and write
+ * nothing that it sends; that of a collective behind collectives only at once. A send can end when its receive is
+ * announced, so that two ranks that both send first, without a group, wait for each other here too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,24 +122,7 @@ static bool overlap(const void *a, size_t a_size, const void *b, size_t b_size)
     return a && b && (const char *)a < (const char *)b + b_size && (const char *)b < (const char *)a + a_size;
 }
 
-static bool its_turn_or_harmless(const emu_transfer *op)
-{
-    const emu_pending *p = NULL;
-    while ((p = emu_pending_next(p)) != &op->base) {
-        const emu_transfer *before = (const emu_transfer *)p;
-        if (p->stream != op->base.stream)
-            continue;
-        if (!p->finish)
-            return false;
-        if (before->group == op->group && before->comm == op->comm)
-            continue;
-        if (op->kind >= SEND || before->kind >= SEND || !before->announced ||
-            overlap(before->out, before->out_size, op->in, op->in_size))
-            return false;
-    }
-    return true;
-}
-
+static bool may_begin(const emu_transfer *op);
 static bool finish(emu_pending *p, bool block, bool *failed);
 
 void emu_nccl_begin(emu_transfer *op, cudaStream_t stream)
@@ -160,7 +143,7 @@ void emu_nccl_begin(emu_transfer *op, cudaStream_t stream)
     EMU_CALL(touched, op->in, op->in_size, false);
     EMU_CALL(touched, op->out, op->out_size, true);
     emu_pending_add(&op->base, stream);
-    if (its_turn_or_harmless(op))
+    if (may_begin(op))
         announce(op);
 }
 
@@ -234,6 +217,38 @@ static outcome look(const emu_transfer *op, char *why, size_t size)
             return all;
     }
     return all;
+}
+
+/* Whether its turn on the stream has come, or it is a collective that may as well be announced before: all in front of
+ * it can end, and write nothing that it sends. */
+static bool may_begin(const emu_transfer *op)
+{
+    const emu_pending *p = NULL;
+    char why[300];
+    while ((p = emu_pending_next(p)) != &op->base) {
+        const emu_transfer *before = (const emu_transfer *)p;
+        if (p->stream != op->base.stream)
+            continue;
+        if (!p->finish)
+            return false;
+        if (before->group == op->group && before->comm == op->comm)
+            continue;
+        bool collectives = op->kind < SEND && before->kind < SEND;
+        if (!before->announced || overlap(before->out, before->out_size, op->in, op->in_size) ||
+            !(collectives || look(before, why, sizeof why) == READY))
+            return false;
+    }
+    return true;
+}
+
+/* While the host waits for one stream, time passes on the others: what can begin there does. */
+static void let_others_begin(void)
+{
+    for (const emu_pending *p = emu_pending_next(NULL); p; p = emu_pending_next(p)) {
+        emu_transfer *op = (emu_transfer *)p;
+        if (p->finish && !op->announced && !op->comm->failed && may_begin(op))
+            announce(op);
+    }
 }
 
 /* Has what was sent been written to since? */
@@ -329,10 +344,13 @@ static bool finish(emu_pending *p, bool block, bool *failed)
             fail(op, ncclInvalidUsage, true, why);
         else if (now == ALONE || emu_seconds() > op->until)
             fail(op, ncclRemoteError, block, why);
-        else if (!block)
-            return false;
         else
-            emu_wait_for_change(op->comm->ranks, seen);
+            let_others_begin();
+        if (op->comm->failed)
+            break;
+        if (!block)
+            return false;
+        emu_wait_for_change(op->comm->ranks, seen);
     }
     op->comm->open--;
     *failed = true;

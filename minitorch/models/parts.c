@@ -40,14 +40,25 @@ static bool has_last(const mt_gpt2_parts *p)
 
 /* Which blocks belong to which part, by their products for a token: a block has 12 C^2 weights, its attention reads T/2
  * keys and values on average, and the head has V C weights. */
-static mt_status partition(mt_gpt2_parts *p, const mt_gpt2_config *c)
+static mt_status partition(int64_t *begin, const mt_gpt2_config *c, int parts)
 {
     int64_t *cost = mt_calloc(c->layers, sizeof *cost);
     for (int64_t l = 0; l < c->layers; l++)
         cost[l] = c->width * (12 * c->width + c->block);
     cost[c->layers - 1] += c->width * c->vocabulary;
-    mt_status status = mt_pipe_partition(p->begin, cost, c->layers, count(p));
+    mt_status status = mt_pipe_partition(begin, cost, c->layers, parts);
     free(cost);
+    return status;
+}
+
+mt_status mt_gpt2_parts_check(const mt_gpt2_config *c, int parts, int ranks)
+{
+    if (c->heads % ranks != 0)
+        return mt_fail(MT_ERR_ARGUMENT, "%" PRId64 " heads cannot be divided equally among %d ranks (--tp)", c->heads,
+                       ranks);
+    int64_t *begin = mt_calloc(parts + 1, sizeof *begin);
+    mt_status status = partition(begin, c, parts);
+    free(begin);
     return status;
 }
 
@@ -109,7 +120,8 @@ static bool layout_of(mt_tp_layout *out, const mt_gpt2_parts *p, const char *nam
     };
     for (int i = 0; i < (int)MT_COUNT(divided) && p->tp.comm->size > 1; i++) {
         const char *at = strstr(name, divided[i].name);
-        if (at && strchr("/", at[strlen(divided[i].name)])) { /* there, or at the end */
+        bool is_whole = p->config.whole_table && strncmp(divided[i].name, "wte.", 4) == 0;
+        if (at && strchr("/", at[strlen(divided[i].name)]) && !is_whole) { /* there, or at the end */
             *out = divided[i].layout;
             return true;
         }
@@ -209,21 +221,16 @@ static void divide_matrices(mt_gpt2_parts *p)
 mt_status mt_gpt2_divide(mt_gpt2_parts **out, mt_module *model, const mt_gpt2_parts_config *config)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
-    int ranks = config->tensor->size;
-    if (c->heads % ranks != 0)
-        return mt_fail(MT_ERR_ARGUMENT, "%" PRId64 " heads cannot be divided equally among %d ranks (--tp)", c->heads,
-                       ranks);
+    mt_status status = mt_gpt2_parts_check(c, config->stages * config->chunks, config->tensor->size);
+    if (status != MT_OK)
+        return status;
     mt_gpt2_parts *p = mt_calloc(1, sizeof *p);
     *p = (mt_gpt2_parts){ .config = *config,
                           .model = model,
                           .first = mt_calloc(config->chunks + 1, sizeof(int)),
                           .tp = { config->tensor, MT_OK } };
     p->begin = mt_calloc(count(p) + 1, sizeof *p->begin);
-    mt_status status = partition(p, c);
-    if (status != MT_OK) {
-        mt_gpt2_parts_free(p);
-        return status;
-    }
+    (void)partition(p->begin, c, count(p)); /* checked */
     keep_blocks(p);
     keep_ends(p);
     divide_matrices(p);
@@ -253,10 +260,15 @@ mt_status mt_gpt2_parts_status(const mt_gpt2_parts *p)
     return p->tp.status;
 }
 
+static bool divides_table(const mt_gpt2_parts *p)
+{
+    return p->tp.comm->size > 1 && !p->config.whole_table;
+}
+
 static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
 {
     mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0], *wpe = p->model->child[MT_GPT2_WPE]->param[0];
-    if (p->tp.comm->size == 1)
+    if (!divides_table(p))
         return mt_embedding(wte, wpe, ids);
     int64_t rows = mt_gpt2_config_of(p->model)->rows;
     mt_tensor *tokens = mt_tp_embedding(&p->tp, wte, ids, mt_tp_range_of(rows, p->tp.comm->size, p->tp.comm->rank));
@@ -267,7 +279,7 @@ static mt_tensor *classify(mt_gpt2_parts *p, mt_tensor *x, mt_tensor *targets)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(p->model);
     mt_tensor *wte = p->model->child[MT_GPT2_WTE]->param[0];
-    if (p->tp.comm->size == 1)
+    if (!divides_table(p))
         return mt_classifier(x, wte, targets, c->vocabulary);
     mt_tp_range range = mt_tp_range_of(c->rows, p->tp.comm->size, p->tp.comm->rank);
     return mt_tp_classifier(&p->tp, x, wte, targets, mt_tp_classes(range, c->vocabulary));

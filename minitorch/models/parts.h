@@ -15,14 +15,17 @@ MT_C_BEGIN
 typedef struct mt_gpt2_parts_config {
     int stage, stages, chunks; /* 0, 1 and 1: no pipeline */
     mt_comm *tensor;           /* the ranks of this stage, borrowed */
+    bool whole_table;          /* each of them has all of the token table, and the same gradients of it */
 } mt_gpt2_parts_config;
 
 typedef struct mt_gpt2_parts mt_gpt2_parts; /* those of one rank */
 
+/* mt_gpt2_parts_check -- MT_ERR_ARGUMENT: fewer layers than parts, or heads that the ranks of a stage do not divide. */
+mt_status mt_gpt2_parts_check(const mt_gpt2_config *config, int parts, int ranks);
+
 /* mt_gpt2_divide -- only the parameters of this rank stay in the model, with their names; parts without parameters are
  * empty modules. The largest work of a stage is as small as possible. Borrows the model, on the CPU.
- * Fails, with the model unchanged: MT_ERR_ARGUMENT, fewer layers than parts, or heads that the ranks of a stage do not
- * divide. */
+ * Fails, with the model unchanged: as mt_gpt2_parts_check. */
 mt_status mt_gpt2_divide(mt_gpt2_parts **out, mt_module *model, const mt_gpt2_parts_config *config);
 void mt_gpt2_parts_free(mt_gpt2_parts *parts); /* after the last forward; NULL is allowed */
 

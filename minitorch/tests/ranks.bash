@@ -1,27 +1,29 @@
-# ranks.bash -- for tests of train_gpt2 on several ranks: a text, runs, and their losses beside those of one rank. The test says `finish NAME`.
+# ranks.bash -- for tests of several ranks: a text, runs of train_gpt2, their losses beside those of one rank; ranks that are
+# processes, and what happens when one fails. The test says `finish NAME`.
 set -uo pipefail
 bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
-make -s -C "$bin/../../.." build/release/bin/{train_gpt2,profile} >/dev/null || exit 1
+make -s -C "$bin/../../.." build/release/bin/{train_gpt2,profile,check_mpi,check_nccl} >/dev/null || exit 1
 dir=$(mktemp -d) passed=0 failed=0
 trap 'rm -rf "$dir"' EXIT
 ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(grep -m1 "^train_gpt2: " "$dir/log" || tail -1 "$dir/log")"; }
+bad() { failed=$((failed + 1)) && echo "FAIL $*: $(grep -m1 "^train_gpt2: " "$dir/log" || grep -m1 . "$dir/log")"; }
 said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
 finish() { echo "$1: $passed passed, $failed failed" && exit $((failed > 0)); }
 # run FOLDER FLAG...
-run() { "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
+run() { timeout -k 5 300 "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
 # refused WORDS FLAG...
 refused() {
     "$bin/train_gpt2" "${flags[@]}" -o "$dir/none" "${@:2}" >"$dir/log" 2>&1 && bad "ran with ${*:2}" || said "$1"
 }
 # drift FOLDER FOLDER: the largest difference of two losses, in millionths; rows with other numbers of samples are far away.
-drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, 'function far(a) { return a < 0 ? -a : a }
+rows=5
+drift() { paste -d, "$dir/$1/metrics.csv" "$dir/$2/metrics.csv" | awk -F, -v rows=$rows 'function far(a) { return a < 0 ? -a : a }
     NR > 1 { d = $1 == $7 ? far($2 - $8) : 1e6; e = far($3 - $9); m = d > m ? d : m; m = e > m ? e : m }
-    END { printf "%.0f", NR == 6 ? 1e6 * m : 1e12 }'; }
+    END { printf "%.0f", NR == rows + 1 ? 1e6 * m : 1e12 }'; }
 # near FOLDER: on several ranks the sums of gradients are rounded in another order: by at most N 2^-24 of the sum of the ranks'
 # absolute values. A learning rate that is 2^-20 larger or smaller moves each update by more, for up to 8 ranks. What this does to
 # the losses shows how large their noise is (in bf16, where a value is rounded up or down, it does not depend on the size of the
-# disturbance). The bound is four times the larger of the two, for a maximum over ten losses, and one digit of what is printed.
+# disturbance). The bound is four times the larger of the two, for a maximum over all losses, and one digit of what is printed.
 near() {
     local got
     got=$(drift one "$1")
@@ -42,5 +44,52 @@ stopped() {
     kill -INT $victim 2>/dev/null || kill -TERM $victim
     wait $victim
     said 'stopped after step [0-9]+; --resume continues there'
+}
+
+# ---- ranks that are processes
+mpirun=(mpirun --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca odls_base_sigkill_timeout 0 -n)
+ranks() { timeout -k 5 100 "${mpirun[@]}" "$@" >"$dir/log" 2>&1; }
+without_mpi() { [[ $(ldd "$bin/check_mpi") != *libmpi* ]]; }
+shared() { find /dev/shm -type f ! -name 'bxfi_*' 2>/dev/null | sort; } # not Criterion's, whose tests run beside this one
+nothing_left() {
+    shared | diff "$dir/before" - >"$dir/log" && ok || bad "left in /dev/shm"
+    [ $killed -gt 0 ] || [ -z "$(ls -A "$dir/tmp")" ] && ok || bad "left in /tmp: $(ls -A "$dir/tmp")"
+}
+shared >"$dir/before"
+# ends WORDS PROGRAM...: mpirun, or what becomes it. Within 20 s all ranks have ended, not with status 0, and what was said. mpirun of
+# Open MPI 4.1.4 itself now and then does not end, or crashes, once it has ended all ranks: so it is killed after 2 s ($killed: how often), and then its files stay.
+killed=0
+ranks_run() { grep -qv '^Z' <(ps -o stat= --ppid "$1"); }
+ends() {
+    local tries seen=0 words=$1
+    shift
+    "$@" >"$dir/log" 2>&1 &
+    local job=$!
+    for ((tries = 0; tries < 200; tries++)); do
+        kill -0 $job 2>/dev/null || break
+        if ranks_run $job; then seen=1; elif [ $seen -eq 1 ]; then break; fi
+        sleep 0.1
+    done
+    ranks_run $job && bad "$*: a rank has not ended" || ok
+    for ((tries = 0; tries < 20; tries++)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
+    kill -KILL $job 2>/dev/null && killed=$((killed + 1))
+    wait $job 2>/dev/null && bad "$*: status 0" || ok
+    said "$words"
+}
+# fault_at RANK:MESSAGE:HOW PROGRAM...: with that happening to a rank (fault_at.c); mpirun's own files are in $dir/tmp.
+fault_at() {
+    [ -e "$dir/fault_at.so" ] || ${CC:-gcc} -std=gnu11 -O1 -shared -fPIC -o "$dir/fault_at.so" "$bin/../../../minitorch/tests/fault_at.c" -ldl
+    mkdir -p "$dir/tmp" && TMPDIR="$dir/tmp" FAULT_AT="$1" LD_PRELOAD="$dir/fault_at.so" exec "${@:2}"
+}
+# broken RANK:MESSAGE:HOW FLAG...: train_gpt2, so; it ends, with $words.
+broken() {
+    local rank=${1%%:*} op='(send|receive|all_[a-z]*|reduce_scatter|broadcast|barrier|nccl[A-Z][a-zA-Z]*|the (start|end))'
+    case ${1##*:} in
+    kill) words="rank $rank .*signal 9|$op.*rank $rank (has ended|did not.*)" ;;
+    exit) words="^ *Process name: .*,$rank\]|$op.*rank $rank (has ended|did not.*)" ;;
+    stop) words="rank [0-9]+: .*$op.*(rank $rank|another rank) (did not take part|has not called).*" ;;
+    short) words="rank [0-9]+: .*expects [0-9]+ bytes, and rank [0-9]+ sends ([0-9]+|more)" ;;
+    esac
+    ends "$words" fault_at "$1" "$bin/train_gpt2" "${flags[@]}" --deadline "$deadline" -o "$dir/broken" "${@:2}"
 }
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"

@@ -146,9 +146,9 @@ static mt_status train(mt_comm *comm, void *user)
     mt_pipe *pipe = NULL;
     for (int s = 0; s < m.parts; s++)
         shape[s] = MT_SHAPE(ROWS, width_after(m.parts, s));
-    mt_status status = mt_pipe_new(
-        &pipe, comm,
-        &(mt_pipe_config){ t->kind, t->micro, t->chunks, shape, forward, &m, m.table[0] ? m.table[0] : m.table[1] });
+    mt_status status = mt_pipe_new(&pipe, comm,
+                                   &(mt_pipe_config){ t->kind, t->micro, t->chunks, shape, forward, &m,
+                                                      m.table[0] ? m.table[0] : m.table[1], .device = MT_CPU });
     if (status == MT_OK && t->leaves != comm->rank)
         status = mt_pipe_step(pipe, &t->loss[comm->rank]);
     if (status != MT_OK)

@@ -1,56 +1,39 @@
 /* divided.c -- a team (train/team.h) whose ranks are a mesh: a GPT-2 is divided among the ranks of a replica, and the
  * replicas share each batch. Every step is one of a pipeline, of a single stage where only matrices are divided. */
+#include "train/divided.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "dist/ddp.h"
-#include "dist/mesh.h"
-#include "models/parts.h"
 #include "ops/autocast.h"
-#include "optim/clip.h"
+#include "ops/kernels.h"
+#include "optim/rules.h"
 #include "prof/span.h"
-#include "train/parallel.h"
 
-/* What ranks tell each other of a step. */
-typedef struct told {
-    double loss, square; /* square: of the norm of gradients that no other rank tells */
-    int64_t samples;     /* 0: another rank tells the loss of these */
-    int64_t stop;
-} told;
+typedef mt_divided_told told;
+typedef mt_divided divided;
 
-typedef struct divided {
-    mt_team base;
-    mt_comm *comm;
-    const mt_team_config *config;
-    mt_mesh *mesh;
-    mt_comm *data, *pipeline, *tensor; /* the mesh's */
-    mt_module *model;                  /* borrowed, and */
-    mt_optim *optim;                   /* from `join` on */
-    mt_tensor *flat;                   /* the gradients, the optimizer's */
-    mt_gpt2_parts *parts;
-    mt_ddp *ddp;
-    mt_pipe *pipe;   /* from the first step on */
-    mt_shape *shape; /* [parts - 1] */
-    mt_dtype dtype;
-    mt_tensor **ids, **targets; /* [micro] of a step */
-    told *told;                 /* [size] */
-} divided;
+static const mt_pipe_kind kind_of[] = {
+    [MT_PP_1F1B] = MT_1F1B, [MT_PP_GPIPE] = MT_GPIPE, [MT_PP_INTERLEAVED] = MT_INTERLEAVED
+};
+
+mt_status mt_divided_check(const mt_team_config *c, const mt_gpt2_config *model, int64_t micro)
+{
+    int pp = (int)c->pp, chunks = (int)c->schedule.chunks;
+    mt_status status = mt_gpt2_parts_check(model, pp * chunks, (int)c->tp);
+    mt_pipe_action *actions = mt_calloc(2 * micro * chunks, sizeof *actions);
+    if (status == MT_OK)
+        status = mt_pipe_schedule(actions, kind_of[c->schedule.kind], 0, pp, (int)micro, chunks);
+    free(actions);
+    return status;
+}
 
 /* Whether this rank computes a loss that no other rank computes, too. */
 static bool tells_loss(const divided *d)
 {
     return d->pipeline->rank == d->pipeline->size - 1 && d->tensor->rank == 0;
-}
-
-/* Whether no other rank has the values that belong to this parameter: no other replica, no other rank of the tensor
- * group, and, for the token table, no earlier stage. name: of the parameter, or NAME/... of what belongs to it. */
-static bool is_first_copy(const divided *d, const char *name)
-{
-    bool again = d->pipeline->rank > 0 && strncmp(name, "wte.", 4) == 0;
-    return d->data->rank == 0 && !again && (d->tensor->rank == 0 || mt_gpt2_parts_divides(d->parts, name));
 }
 
 /* All ranks' told become known; *sum: loss and samples of all, in order of rank, and so the same bits on each. */
@@ -74,7 +57,8 @@ static mt_status place(mt_team *team, mt_module *model)
 {
     divided *d = (divided *)team;
     const mt_team_config *c = d->config;
-    const mt_gpt2_parts_config config = { d->pipeline->rank, (int)c->pp, (int)c->schedule.chunks, d->tensor };
+    const mt_gpt2_parts_config config = { d->pipeline->rank, (int)c->pp, (int)c->schedule.chunks, d->tensor,
+                                          .whole_table = strcmp(c->engine, "nccl") == 0 };
     d->model = model;
     return mt_gpt2_divide(&d->parts, model, &config);
 }
@@ -85,6 +69,7 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     mt_state params = mt_module_params(model);
     d->optim = optim;
     d->flat = mt_optim_flat(optim);
+    d->device = mt_module_device(model);
     mt_status status =
         mt_ddp_new(&d->ddp, d->data, &params, &(mt_ddp_config){ .bucket_bytes = d->config->bucket_bytes });
     mt_state_free(&params);
@@ -110,22 +95,26 @@ static mt_shape passed_on(const divided *d, const mt_tensor *ids)
 
 static mt_status new_pipe(divided *d, const mt_training *t)
 {
-    static const mt_pipe_kind kinds[] = {
-        [MT_PP_1F1B] = MT_1F1B, [MT_PP_GPIPE] = MT_GPIPE, [MT_PP_INTERLEAVED] = MT_INTERLEAVED
-    };
     int chunks = (int)d->config->schedule.chunks;
     d->shape = mt_calloc(d->pipeline->size * chunks, sizeof *d->shape);
     for (int part = 0; part < d->pipeline->size * chunks; part++)
         d->shape[part] = passed_on(d, d->ids[0]);
-    const mt_pipe_config config = { .kind = kinds[d->config->schedule.kind],
+    const mt_pipe_config config = { .kind = kind_of[d->config->schedule.kind],
                                     .micro = (int)t->micro,
                                     .chunks = chunks,
+                                    .device = d->device,
                                     .shape = d->shape,
                                     .forward = forward,
                                     .user = d,
                                     .tied = mt_gpt2_parts_tied(d->parts) };
     d->dtype = t->dtype;
     return mt_pipe_new(&d->pipe, d->pipeline, &config);
+}
+
+/* A tensor of a batch, which the loader lends, for the caller. */
+static mt_tensor *taken(const divided *d, mt_tensor *lent)
+{
+    return mt_to_device(mt_tensor_packed(lent), d->device);
 }
 
 /* The micro-batches of a step, in the scope: a loader lends one at a time. */
@@ -139,11 +128,24 @@ static bool take_batches(divided *d, const mt_training *t, int64_t *samples)
     for (int64_t m = 0; m < t->micro; m++) {
         if (!t->next(t->source, &batch))
             return false;
-        d->ids[m] = mt_from(mt_view_shape(&batch.x->view), MT_I32, mt_data(batch.x));
-        d->targets[m] = mt_from(mt_view_shape(&batch.y->view), MT_I32, mt_data(batch.y));
+        d->ids[m] = taken(d, batch.x);
+        d->targets[m] = taken(d, batch.y);
         *samples += batch.count;
     }
     return true;
+}
+
+/* The token table's gradient, where all ranks of a stage have all of it: that of rank 0. A GPU adds it up by atomics,
+ * in any order. */
+static mt_status same_table(divided *d)
+{
+    mt_state params = mt_module_params(d->model);
+    const mt_state_item *table = mt_state_find(&params, "wte.weight");
+    mt_tensor *grad = table ? table->tensor->grad : NULL;
+    mt_state_free(&params);
+    if (d->tensor->size == 1 || d->device == MT_CPU || !grad)
+        return MT_OK;
+    return mt_broadcast(d->tensor, mt_f32(grad), mt_numel(grad), MT_F32, 0, NULL);
 }
 
 /* Gradients of all micro-batches, the mean over the replicas. The token table's on the first and the last stage are
@@ -158,7 +160,9 @@ static mt_status gradients(divided *d, const mt_training *t, int64_t samples, do
         status = mt_pipe_step(d->pipe, loss);
     if (status == MT_OK)
         status = mt_gpt2_parts_status(d->parts);
-    return status == MT_OK ? mt_ddp_finish(d->ddp) : status;
+    if (status == MT_OK)
+        status = mt_ddp_finish(d->ddp);
+    return status == MT_OK ? same_table(d) : status;
 }
 
 /* The square of the norm of all gradients of which this rank has the first copy. */
@@ -168,9 +172,9 @@ static double own_square(const divided *d)
     mt_grad_array *arrays = mt_calloc(params.count, sizeof *arrays);
     int64_t count = 0;
     for (const mt_state_item *p = params.item; p < params.item + params.count; p++)
-        if (is_first_copy(d, p->name) && p->tensor->grad)
+        if (mt_divided_first(d, p->name) && p->tensor->grad)
             arrays[count++] = (mt_grad_array){ mt_f32(p->tensor->grad), mt_numel(p->tensor) };
-    double norm = mt_grad_norm_cpu(arrays, count);
+    double norm = mt_clip_grad_norm_on(d->device, arrays, count, INFINITY);
     free(arrays);
     mt_state_free(&params);
     return norm * norm;
@@ -182,8 +186,8 @@ static void update(divided *d, double norm, double limit)
     float by = (float)(limit / norm);
     if (limit > 0 && !isfinite(norm))
         return;
-    for (int64_t i = 0; i < mt_numel(d->flat) && limit > 0 && norm > limit; i++)
-        mt_f32(d->flat)[i] *= by;
+    if (limit > 0 && norm > limit && d->flat)
+        mt_kernels(d->device)->scale_fwd(mt_f32(d->flat), mt_f32(d->flat), by, mt_numel(d->flat));
     mt_optim_step(d->optim);
 }
 
@@ -223,12 +227,12 @@ static mt_status pass(divided *d, int chunk, const mt_batch *batch, double *loss
     mt_tensor *x = NULL;
     mt_status status = MT_OK;
     if (part > 0) {
-        x = mt_empty(passed_on(d, batch->x), MT_F32, MT_CPU);
+        x = mt_empty(passed_on(d, batch->x), MT_F32, d->device);
         status = mt_recv(d->pipeline, mt_f32(x), mt_numel(x), MT_F32, (stage + stages - 1) % stages, NULL);
     }
     if (status != MT_OK)
         return status;
-    mt_tensor *y = mt_gpt2_parts_forward(d->parts, chunk, x, batch->x, batch->y);
+    mt_tensor *y = mt_gpt2_parts_forward(d->parts, chunk, x, taken(d, batch->x), taken(d, batch->y));
     if (part < stages * d->config->schedule.chunks - 1)
         return mt_send(d->pipeline, mt_f32(y), mt_numel(y), MT_F32, (stage + 1) % stages, NULL);
     *loss += mt_item(y);
@@ -259,96 +263,6 @@ static mt_status loss(mt_team *team, double *value, mt_loader *loader)
     return status;
 }
 
-/* ---- checkpoints: each rank names its values to rank 0, one after the other ------------------------------------- */
-
-/* The memory of a value; NULL: it is no number. */
-static void *bytes_of(const mt_state_item *i, int64_t *bytes)
-{
-    *bytes = i->tensor ? mt_numel(i->tensor) * (int64_t)sizeof(float) : (int64_t)sizeof(int64_t);
-    return i->tensor ? mt_data(i->tensor) : i->integer ? (void *)i->integer : (void *)i->real;
-}
-
-static const mt_state_item *find(const mt_state lists[2], const char *name)
-{
-    const mt_state_item *item = mt_state_find(&lists[0], name);
-    return item ? item : mt_state_find(&lists[1], name);
-}
-
-/* Between the whole value and the part of it that a rank has, whose place among those of its stage is `tensor`; saving:
- * to the whole. Returns the bytes of the part; of part NULL, only that. */
-static int64_t copy_part(const divided *d, const mt_state_item *whole, void *part, int tensor, bool saving)
-{
-    int64_t bytes, elements;
-    void *all = bytes_of(whole, &bytes);
-    if (whole->tensor) {
-        elements = mt_gpt2_parts_copy(d->parts, whole->name, all, mt_numel(whole->tensor), part, tensor, saving);
-        return elements * (int64_t)sizeof(float);
-    }
-    if (part && part != all)
-        memcpy(saving ? all : part, saving ? part : all, (size_t)bytes);
-    return bytes;
-}
-
-/* Rank 0, with all that another rank names. */
-static mt_status serve(divided *d, const mt_state whole[2], int rank, bool saving)
-{
-    char name[MT_STATE_NAME];
-    mt_status status;
-    while ((status = mt_recv(d->comm, name, sizeof name, MT_U8, rank, NULL)) == MT_OK && *name) {
-        const mt_state_item *item = find(whole, name);
-        MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, name);
-        int tensor = rank % d->tensor->size;
-        int64_t bytes = copy_part(d, item, NULL, tensor, saving);
-        void *part = mt_calloc(bytes, 1);
-        if (saving)
-            status = mt_recv(d->comm, part, bytes, MT_U8, rank, NULL);
-        copy_part(d, item, part, tensor, saving);
-        if (!saving)
-            status = mt_send(d->comm, part, bytes, MT_U8, rank, NULL);
-        free(part);
-        if (status != MT_OK)
-            break;
-    }
-    return status;
-}
-
-/* One value of this rank. */
-static mt_status exchange(divided *d, const mt_state_item *own, const mt_state whole[2], bool saving)
-{
-    int64_t bytes;
-    void *values = bytes_of(own, &bytes);
-    mt_status status = MT_OK;
-    if (d->comm->rank == 0) {
-        copy_part(d, find(whole, own->name), values, 0, saving);
-    } else {
-        status = mt_send(d->comm, own->name, MT_STATE_NAME, MT_U8, 0, NULL);
-        if (status == MT_OK)
-            status = saving ? mt_send(d->comm, values, bytes, MT_U8, 0, NULL)
-                            : mt_recv(d->comm, values, bytes, MT_U8, 0, NULL);
-    }
-    if (own->tensor && !saving)
-        mt_written(own->tensor);
-    return status;
-}
-
-static mt_status move(mt_team *team, const mt_state own[2], const mt_state whole[2], bool saving)
-{
-    static const char end[MT_STATE_NAME];
-    divided *d = (divided *)team;
-    mt_status status = MT_OK;
-    for (int list = 0; list < 2; list++)
-        for (int64_t i = 0; i < own[list].count && status == MT_OK; i++) {
-            const mt_state_item *item = &own[list].item[i];
-            if (!item->setting && (!saving || is_first_copy(d, item->name)))
-                status = exchange(d, item, whole, saving);
-        }
-    if (d->comm->rank > 0)
-        return status == MT_OK ? mt_send(d->comm, end, sizeof end, MT_U8, 0, NULL) : status;
-    for (int rank = 1; rank < d->comm->size && status == MT_OK; rank++)
-        status = serve(d, whole, rank, saving);
-    return status;
-}
-
 static void list(mt_team *team, mt_state *rest)
 {
     mt_optim_state(rest, ((divided *)team)->optim);
@@ -373,7 +287,7 @@ mt_status mt_divided_run(mt_comm *comm, const mt_team_config *config, mt_team_ra
                   .comm = comm,
                   .config = config,
                   .told = mt_calloc(comm->size, sizeof(told)) };
-    d.base.place = place, d.base.loss = loss, d.base.move = move;
+    d.base.place = place, d.base.loss = loss, d.base.move = mt_divided_move;
     mt_status status = mt_mesh_new(&d.mesh, comm, (int)config->dp, (int)config->pp, (int)config->tp);
     if (status == MT_OK) {
         d.data = d.mesh->comm[MT_AXIS_DATA];

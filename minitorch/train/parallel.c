@@ -26,7 +26,7 @@ typedef struct parallel {
     mt_ddp *ddp;     /* of these two one is NULL */
     mt_zero *zero;
     float *flat;        /* the gradients */
-    mt_request **sent;  /* [buckets] on their way between GPUs; NULL on the CPU, where ddp.c has them. Compressed: */
+    mt_device device;   /* of the gradients. Compressed ones: */
     float *error;       /* [as long as flat] what was not sent yet */
     float **part_error; /* [buckets] of the second phase of 1bit */
     int64_t parts;
@@ -35,19 +35,34 @@ typedef struct parallel {
 
 /* ---- compressed gradients ------------------------------------------------------------------------------ */
 
-/* A complete bucket. Both ways take the mean over the ranks, as if all had as many samples. */
+/* The mean over the ranks, as if all had as many samples; n elements on the CPU. */
+static mt_status compressed(parallel *p, int64_t bucket, float *grads, int64_t n)
+{
+    float *error = p->error + mt_ddp_bucket(p->ddp, bucket)->begin;
+    if (p->config->compress == MT_TOP_K)
+        return mt_topk_all_reduce(p->comm, grads, n, mt_ceil_div(n, 100), error);
+    return mt_onebit_all_reduce(p->comm, grads, n, error, p->part_error[bucket]);
+}
+
+/* A complete bucket. Gradients on a GPU are packed, and sent, from the CPU's memory. */
 static mt_status send_compressed(void *user, int64_t bucket, float share)
 {
     MT_SPAN(MT_SPAN_WAIT); /* packing and messages, while backward stands still */
     parallel *p = user;
     const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
     int64_t n = b->end - b->begin;
-    float *grads = p->flat + b->begin, *error = p->error + b->begin;
-    for (int64_t i = 0; i < n; i++)
-        grads[i] *= share * (float)p->comm->size;
-    if (p->config->compress == MT_TOP_K)
-        return mt_topk_all_reduce(p->comm, grads, n, mt_ceil_div(n, 100), error);
-    return mt_onebit_all_reduce(p->comm, grads, n, error, p->part_error[bucket]);
+    float *grads = p->flat + b->begin, *here = grads;
+    mt_kernels(p->device)->scale_fwd(grads, grads, share * (float)p->comm->size, n);
+    if (p->device != MT_CPU) {
+        here = mt_alloc(n * (int64_t)sizeof(float), MT_CPU);
+        mt_copy(here, MT_CPU, grads, p->device, n * (int64_t)sizeof(float));
+    }
+    mt_status status = compressed(p, bucket, here, n);
+    if (p->device != MT_CPU) {
+        mt_copy(grads, p->device, here, MT_CPU, n * (int64_t)sizeof(float));
+        mt_free(here, n * (int64_t)sizeof(float), MT_CPU);
+    }
+    return status;
 }
 
 static void make_errors(parallel *p, int64_t elements)
@@ -61,29 +76,6 @@ static void make_errors(parallel *p, int64_t elements)
     }
 }
 
-/* ---- gradients in a GPU's memory ------------------------------------------------------------------------- */
-
-/* A complete bucket: what ddp.c does with one in the CPU's memory. */
-static mt_status send_on_device(void *user, int64_t bucket, float share)
-{
-    parallel *p = user;
-    const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
-    float *grads = p->flat + b->begin;
-    mt_kernels(MT_CUDA)->scale_fwd(grads, grads, share, b->end - b->begin);
-    return mt_all_reduce(p->comm, grads, b->end - b->begin, MT_F32, MT_SUM, &p->sent[bucket]);
-}
-
-static mt_status wait_for_sent(parallel *p)
-{
-    mt_status status = MT_OK;
-    for (int64_t b = 0; p->sent && b < mt_ddp_buckets(p->ddp); b++) {
-        mt_status ended = mt_wait(p->sent[b]);
-        status = status == MT_OK ? ended : status;
-        p->sent[b] = NULL;
-    }
-    return status;
-}
-
 /* ---- a step ---------------------------------------------------------------------------------------------- */
 
 static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
@@ -95,14 +87,12 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     p->optim = optim;
     mt_tensor *flat = c->zero >= 2 ? NULL : mt_optim_flat(optim);
     p->flat = flat ? mt_f32(flat) : NULL;
+    p->device = flat ? flat->storage->device : MT_CPU;
     if (c->zero) {
         status = mt_zero_new(&p->zero, p->comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
     } else {
-        bool on_device = flat && flat->storage->device != MT_CPU;
-        mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
-        config.send = on_device ? send_on_device : config.send;
+        const mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
         status = mt_ddp_new(&p->ddp, p->comm, &params, &config);
-        p->sent = on_device ? mt_calloc(mt_ddp_buckets(p->ddp), sizeof *p->sent) : NULL;
         if (c->compress != MT_PLAIN && flat)
             make_errors(p, mt_numel(flat));
     }
@@ -125,8 +115,7 @@ static mt_status update(parallel *p, double clip)
 {
     if (p->zero)
         return mt_zero_step(p->zero, clip > 0 ? clip : INFINITY, NULL);
-    mt_status status = mt_ddp_finish(p->ddp), sent = wait_for_sent(p);
-    status = status == MT_OK ? sent : status;
+    mt_status status = mt_ddp_finish(p->ddp);
     if (status == MT_OK && (clip == 0 || isfinite(mt_optim_clip_grad_norm(p->optim, clip))))
         mt_optim_step(p->optim);
     return status;
@@ -281,7 +270,6 @@ mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_r
         free(p.part_error[b]);
     free(p.part_error);
     free(p.error);
-    free(p.sent);
     free(p.told);
     return status;
 }

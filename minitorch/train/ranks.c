@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ckpt/crc32c.h"
 #include "dist/collectives.h"
 #include "dist/mpi.h"
 #include "dist/nccl.h"
@@ -75,7 +76,6 @@ static bool of_processes(const mt_team_config *c)
     return c->engine && (strcmp(c->engine, "mpi") == 0 || strcmp(c->engine, "nccl") == 0);
 }
 
-/* Ranks that mpirun has started, or will: the program then begins again in each. Only rank 0 prints. */
 static mt_status prepare(mt_team_config *c)
 {
     int rank, launched = mt_mpi_launched(&rank);
@@ -83,18 +83,62 @@ static mt_status prepare(mt_team_config *c)
         c->engine = c->engine ? c->engine : "mpi";
         c->ranks = c->ranks ? c->ranks : launched;
     }
-    if (mt_team_mesh(c) != MT_OK)
-        return MT_ERR_ARGUMENT;
     if (!of_processes(c))
         return launched > 1 ? mt_fail(MT_ERR_ARGUMENT, "mpirun started %d processes: use --engine mpi", launched)
                             : MT_OK;
+    if (launched > 0 && c->ranks > 0 && launched != c->ranks)
+        return mt_fail(MT_ERR_ARGUMENT, "--ranks %d: mpirun started %d; leave --ranks out", (int)c->ranks, launched);
+    return MT_OK;
+}
+
+static mt_status launch(const mt_team_config *c)
+{
+    int rank, launched = mt_mpi_launched(&rank);
+    if (!of_processes(c))
+        return MT_OK;
     if (launched == 0)
         return c->ranks > 1 ? mt_mpi_launch((int)c->ranks) : MT_OK;
-    if (launched != mt_max(1, c->ranks))
-        return mt_fail(MT_ERR_ARGUMENT, "--ranks %d: mpirun started %d; leave --ranks out", (int)c->ranks, launched);
     if (rank > 0 && !freopen("/dev/null", "w", stdout))
         return mt_fail(MT_ERR_IO, "/dev/null: %s", strerror(errno));
     return MT_OK;
+}
+
+/* Sums of the executable and of its arguments. */
+typedef struct identity {
+    uint32_t program, flags;
+} identity;
+
+static mt_status add_file(uint32_t *sum, const char *path, bool arguments)
+{
+    static char bytes[1 << 16];
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, file)) > 0; arguments = false) {
+        size_t name = arguments ? strnlen(bytes, n) : 0; /* how the program was called does not matter */
+        *sum = mt_crc32c(*sum, bytes + name, (int64_t)(n - name));
+    }
+    fclose(file);
+    return MT_OK;
+}
+
+/* Ranks that are not alike would train something else, or wait for each other. */
+static mt_status same_program(mt_comm *comm)
+{
+    identity mine = { 0 }, *all = calloc((size_t)comm->size, sizeof *all);
+    MT_CHECK(all, "out of memory");
+    mt_status status = add_file(&mine.program, "/proc/self/exe", false);
+    if (status == MT_OK)
+        status = add_file(&mine.flags, "/proc/self/cmdline", true);
+    if (status == MT_OK)
+        status = mt_all_gather(comm, all, &mine, sizeof mine, MT_U8, NULL);
+    for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
+        if (all[rank].program != all[0].program)
+            status = mt_fail(MT_ERR_ARGUMENT, "rank %d runs another program than rank 0", rank);
+        else if (all[rank].flags != all[0].flags)
+            status = mt_fail(MT_ERR_ARGUMENT, "rank %d was started with other flags than rank 0", rank);
+    free(all);
+    return status;
 }
 
 static mt_status processes(program *p)
@@ -103,6 +147,8 @@ static mt_status processes(program *p)
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine */
     mt_comm *comm;
     mt_status status = mt_comm_mpi(&comm, &wires);
+    if (status == MT_OK)
+        status = same_program(comm);
     if (status != MT_OK)
         return status;
     int neighbours = local ? atoi(local) : comm->size, rank = comm->rank;
@@ -135,5 +181,5 @@ static mt_status run(const mt_team_config *config, mt_team_rank *rank, void *use
     return mt_fail(MT_ERR_ARGUMENT, "there is no engine \"%s\": use one of %s", config->engine, names);
 }
 
-static const mt_team_starter starter = { run, prepare };
+static const mt_team_starter starter = { run, prepare, mt_divided_check, launch };
 const mt_team_starter *mt_team_start = &starter;

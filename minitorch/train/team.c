@@ -112,18 +112,16 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
         return MT_OK;
     if (c->zero || c->compress != MT_PLAIN)
         why = "--zero and --compress are for ranks that have the whole model each: use --dp";
-    if (recipe->device != MT_CPU)
-        why = "a model is divided among ranks on the CPU only: use --device cpu";
     if (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16)
         why = "adafactor, and the loss scale of f16, need the whole gradients: use --dp";
     return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
 }
 
-mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batch)
+mt_status mt_team_check(mt_team_config *c, mt_recipe *recipe, int64_t batch)
 {
     if (recipe->device != MT_CPU && !c->engine)
         c->engine = "nccl";
-    if ((mt_team_start ? mt_team_start->prepare : mt_team_mesh)(c) != MT_OK)
+    if ((mt_team_start && mt_team_start->prepare(c) != MT_OK) || mt_team_mesh(c) != MT_OK)
         return MT_ERR_ARGUMENT;
     c->schedule.chunks = mt_max(1, c->schedule.chunks);
     c->bucket_bytes = c->bucket_bytes ? c->bucket_bytes : 1 << 20;
@@ -138,12 +136,11 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
         return MT_OK;
     if ((recipe->device != MT_CPU) != (strcmp(c->engine, "nccl") == 0))
         return refuse(c, "--engine nccl connects ranks with a GPU each: it goes with --device cuda, and that with it");
-    if (recipe->device != MT_CPU && (c->zero || c->compress != MT_PLAIN))
-        return refuse(c, "ZeRO and compression work in the CPU's memory: use --zero 0 and --compress none with a GPU");
     if (strcmp(c->engine, "nccl") == 0 && c->all_reduce != MT_BY_RING)
         return refuse(c, "NCCL chooses how it adds up: leave --all-reduce out");
-    if (recipe->caching)
+    if (recipe->caching && recipe->device == MT_CPU)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
+    recipe->caching = recipe->device != MT_CPU;
     if (batch % c->dp)
         return mt_fail(MT_ERR_ARGUMENT,
                        "--%s %d: a micro-batch of %d cannot be divided equally: use a --batch that is a multiple of %d",
@@ -153,6 +150,17 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
     if (c->zero && (recipe->optimizer == MT_ADAFACTOR || recipe->dtype == MT_F16))
         return refuse(c, "adafactor, and the loss scale of f16, need whole gradients: use --zero 0");
     return MT_OK;
+}
+
+mt_status mt_team_fits(const mt_team_config *c, const struct mt_gpt2_config *model, int64_t micro)
+{
+    bool divided = c->pp > 1 || c->tp > 1;
+    return divided && mt_team_start ? mt_team_start->fits(c, model, micro) : MT_OK;
+}
+
+mt_status mt_team_launch(const mt_team_config *c)
+{
+    return mt_team_start ? mt_team_start->launch(c) : MT_OK;
 }
 
 const char *mt_team_text(const mt_team_config *c)

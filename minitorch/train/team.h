@@ -5,6 +5,8 @@
  *
  *     { "team", 0, NULL, MT_GROUP(options, team, mt_team_options), "Several ranks:" },       // in its option table
  *     status = mt_team_check(&o.team, &o.recipe, o.batch);
+ *     ... all else that may be wrong ...
+ *     status = mt_team_launch(&o.team);
  *     status = mt_team_run(&o.team, train, &o);                  // train(team, &o) on each rank
  *
  * A run alone has no team: NULL, which every function here takes. How ranks are started is in ranks.c, what they do
@@ -87,12 +89,22 @@ struct mt_team {
 };
 
 /* mt_team_mesh -- ranks, dp, pp and tp that are 0: pp and tp become 1, dp what ranks leaves, ranks the product.
- * MT_ERR_ARGUMENT, with words: ranks is not the product. The first of mt_team_check, or of starter.prepare. */
+ * MT_ERR_ARGUMENT, with words: ranks is not the product. The first of mt_team_check. */
 mt_status mt_team_mesh(mt_team_config *config);
 
 /* mt_team_check -- puts defaults in the place of zeros. MT_ERR_ARGUMENT, with words, where these do not go together.
- * batch: samples of a micro-batch of all ranks. */
-mt_status mt_team_check(mt_team_config *config, const mt_recipe *recipe, int64_t batch);
+ * batch: samples of a micro-batch of all ranks. With a GPU each, ranks get a pool for its memory: cudaFree would wait
+ * for messages of other ranks, which may wait for this one. */
+mt_status mt_team_check(mt_team_config *config, mt_recipe *recipe, int64_t batch);
+
+/* mt_team_fits -- after mt_team_check: MT_ERR_ARGUMENT, with words, if this model, in steps of so many micro-batches,
+ * cannot be divided so. */
+struct mt_gpt2_config;
+mt_status mt_team_fits(const mt_team_config *config, const struct mt_gpt2_config *model, int64_t micro);
+
+/* mt_team_launch -- after all checks: ranks that are processes begin here. mpirun starts the program again in each, and
+ * it comes here once more; from here on only rank 0 prints. */
+mt_status mt_team_launch(const mt_team_config *config);
 
 /* mt_team_text -- the strategy, for people: "2 ranks (threads), ZeRO stage 1, buckets of 1.0 MB". Lent until the
  * next call of the thread. */
@@ -137,6 +149,8 @@ static inline bool mt_team_first(const mt_team *team)
 /* ---- extension point: ranks.c defines it where it is linked ------------------------------------------------ */
 typedef struct mt_team_starter {
     mt_status (*run)(const mt_team_config *config, mt_team_rank *run, void *user);
-    mt_status (*prepare)(mt_team_config *config); /* the first of mt_team_check; may start the program again as ranks */
+    mt_status (*prepare)(mt_team_config *config); /* of mt_team_check: what mpirun has chosen */
+    mt_status (*fits)(const mt_team_config *config, const struct mt_gpt2_config *model, int64_t micro);
+    mt_status (*launch)(const mt_team_config *config);
 } mt_team_starter;
 extern const mt_team_starter *mt_team_start;

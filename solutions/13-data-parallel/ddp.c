@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "autograd/tape.h"
+#include "ops/kernels.h"
 
 int64_t mt_buckets_plan(mt_bucket *out, const int64_t *begin, int64_t count, int64_t limit)
 {
@@ -37,6 +38,7 @@ struct mt_ddp {
     mt_request **request; /* [buckets] of those that were sent */
     int64_t sent;         /* buckets 0 .. sent - 1 were */
     mt_ddp_config config;
+    mt_device device;             /* of the parameters */
     float *flat;                  /* NULL: config.send has its own ways */
     int64_t samples, all_samples; /* of this rank; of all, when `counting` is done */
     mt_request *counting;
@@ -76,6 +78,7 @@ static void send_next(mt_ddp *ddp)
 {
     const mt_bucket *b = &ddp->bucket[ddp->sent];
     float part = share(ddp), *grads;
+    int64_t n = b->end - b->begin;
     mt_request **request = &ddp->request[ddp->sent++];
     *request = NULL;
     if (ddp->config.send) {
@@ -84,10 +87,10 @@ static void send_next(mt_ddp *ddp)
     }
     grads = ddp->flat + b->begin;
     /* LAB 13.8 BEGIN  What all ranks add up to the mean over all samples, in a call that returns at once.
-     * Hint: the flat gradients of the bucket are its elements, gaps included. */
-    for (int64_t i = 0; i < b->end - b->begin; i++)
-        grads[i] *= part;
-    note(ddp, mt_all_reduce(ddp->comm, grads, b->end - b->begin, MT_F32, MT_SUM, request));
+     * Hint: the flat gradients of the bucket are its elements, gaps included. They are multiplied where they are, on
+     * the CPU or a GPU: mt_kernels(ddp->device)->scale_fwd. */
+    mt_kernels(ddp->device)->scale_fwd(grads, grads, part, n);
+    note(ddp, mt_all_reduce(ddp->comm, grads, n, MT_F32, MT_SUM, request));
     /* LAB 13.8 END */
 }
 
@@ -132,7 +135,7 @@ mt_status mt_ddp_finish(mt_ddp *ddp)
         mt_tensor *param = ddp->slot[i].param;
         if (!param->grad && param->grad_memory) {
             param->grad = mt_retain(param->grad_memory);
-            memset(mt_f32(param->grad), 0, (size_t)mt_numel(param) * sizeof(float));
+            mt_clear(mt_f32(param->grad), mt_numel(param) * (int64_t)sizeof(float), ddp->device);
         }
     }
     while (ddp->sent < ddp->buckets)
@@ -167,8 +170,8 @@ static void divide(mt_ddp *ddp, const mt_state *params)
     int64_t *begin = mt_calloc(ddp->slots + 1, sizeof *begin);
     for (int64_t i = 0; i < ddp->slots; i++) {
         mt_tensor *param = params->item[i].tensor;
-        MT_CHECK(param && param->dtype == MT_F32 && (ddp->config.send || param->storage->device == MT_CPU),
-                 "ddp: %s is no f32 on the CPU", params->item[i].name);
+        MT_CHECK(param && param->dtype == MT_F32 && param->storage->device == ddp->device, "ddp: %s is no f32 on %s",
+                 params->item[i].name, mt_device_name(ddp->device));
         begin[i + 1] = begin[i] + mt_ceil_div(mt_numel(param), unit) * unit;
         ddp->slot[i] = (slot){ .ddp = ddp, .param = param };
     }
@@ -191,6 +194,7 @@ mt_status mt_ddp_new(mt_ddp **out, mt_comm *comm, const mt_state *params, const 
     mt_ddp *ddp = *out = mt_calloc(1, sizeof *ddp);
     *ddp = (mt_ddp){ .comm = comm,
                      .config = *config,
+                     .device = n > 0 && params->item[0].tensor ? params->item[0].tensor->storage->device : MT_CPU,
                      .slot = mt_calloc(n, sizeof(slot)),
                      .slots = n,
                      .bucket = mt_calloc(n, sizeof(mt_bucket)),

@@ -46,18 +46,18 @@ static bool is_last(const mt_pipe *p, int chunk)
 }
 
 /* A new tensor that belongs to the caller. */
-static mt_tensor *tensor_of(mt_shape shape)
+static mt_tensor *tensor_of(mt_shape shape, mt_device device)
 {
     mt_scope_begin();
-    mt_tensor *t = mt_retain(mt_empty(shape, MT_F32, MT_CPU));
+    mt_tensor *t = mt_retain(mt_empty(shape, MT_F32, device));
     mt_scope_end();
     return t;
 }
 
-static mt_status receive(mt_tensor **out, mt_comm *comm, mt_shape shape, int from, mt_request **request)
+static mt_status receive(mt_tensor **out, mt_pipe *p, mt_shape shape, int from, mt_request **request)
 {
-    *out = tensor_of(shape);
-    return mt_recv(comm, mt_f32(*out), mt_numel(*out), MT_F32, from, request);
+    *out = tensor_of(shape, p->config.device);
+    return mt_recv(p->comm, mt_f32(*out), mt_numel(*out), MT_F32, from, request);
 }
 
 /* What this action needs from another rank begins to arrive. */
@@ -69,9 +69,9 @@ static mt_status begin_receive(mt_pipe *p, const mt_pipe_action *a)
     /* LAB 14.9 BEGIN  A forward needs x from the rank before, a backward dy from the next one, if there are such parts.
      * Hint: config.shape[s] is of what part s passes on. */
     if (a->backward && !is_last(p, a->chunk))
-        status = receive(&s->dy, p->comm, p->config.shape[part], next, &s->got);
+        status = receive(&s->dy, p, p->config.shape[part], next, &s->got);
     else if (!a->backward && part > 0)
-        status = receive(&s->x, p->comm, p->config.shape[part - 1], before, &s->arriving);
+        status = receive(&s->x, p, p->config.shape[part - 1], before, &s->arriving);
     /* LAB 14.9 END */
     return status;
 }
@@ -107,7 +107,7 @@ static mt_status forward(mt_pipe *p, const mt_pipe_action *a, double *loss)
         return status;
     s->y = compute(p, a, s->x);
     if (is_last(p, a->chunk))
-        *loss += (double)mt_f32(s->y)[0] / p->config.micro;
+        *loss += mt_item(s->y) / p->config.micro;
     else
         status = mt_send(p->comm, mt_f32(s->y), mt_numel(s->y), MT_F32, (p->stage + 1) % p->stages, &s->sent);
     /* LAB 14.9 END */
@@ -135,11 +135,16 @@ static void empty(slot *s)
 /* The gradient of the mean loss with respect to y of the last part. */
 static mt_tensor *share_of_loss(const mt_pipe *p, const mt_tensor *y)
 {
-    mt_tensor *dy = tensor_of(mt_shape_of(y));
+    mt_tensor *dy = tensor_of(mt_shape_of(y), MT_CPU);
     /* LAB 14.10 BEGIN  Of the mean over all micro-batches. */
     mt_f32(dy)[0] = 1 / (float)p->config.micro;
     /* LAB 14.10 END */
-    return dy;
+    if (p->config.device == MT_CPU)
+        return dy;
+    mt_tensor *there = tensor_of(mt_shape_of(y), p->config.device);
+    mt_copy(mt_f32(there), p->config.device, mt_f32(dy), MT_CPU, (int64_t)sizeof(float));
+    mt_release(dy);
+    return there;
 }
 
 /* The gradient of x; the caller has a reference. */
@@ -187,7 +192,7 @@ static mt_status sum_tied(mt_pipe *p)
     if (!tied || p->stages == 1 || !is_end)
         return MT_OK;
     MT_CHECK(tied->grad, "pipeline: the tied parameter has no gradient on rank %d", p->stage);
-    mt_tensor *theirs = tensor_of(mt_shape_of(tied));
+    mt_tensor *theirs = tensor_of(mt_shape_of(tied), p->config.device);
     mt_status status = MT_OK;
     /* LAB 14.11 BEGIN  Both ranks send theirs to the other and add what comes. */
     int other = p->stages - 1 - p->stage;
@@ -198,8 +203,8 @@ static mt_status sum_tied(mt_pipe *p)
         status = mt_recv(p->comm, mt_f32(theirs), mt_numel(theirs), MT_F32, other, NULL);
     if (status == MT_OK)
         status = mt_wait(sent);
-    for (int64_t i = 0; i < mt_numel(theirs) && status == MT_OK; i++)
-        mine[i] += mt_f32(theirs)[i];
+    if (status == MT_OK)
+        mt_kernels(p->config.device)->scale_bwd(mine, mt_f32(theirs), 1, mt_numel(theirs));
     /* LAB 14.11 END */
     if (status != MT_OK) /* the buffer is still the communicator's: it leaves first */
         mt_comm_free(p->comm), p->comm = NULL;

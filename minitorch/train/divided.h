@@ -1,0 +1,46 @@
+/* divided.h -- shared by divided.c (the ranks of a divided model, and their steps) and divided_saving.c. */
+#pragma once
+
+#include <string.h>
+
+#include "dist/ddp.h"
+#include "dist/mesh.h"
+#include "models/parts.h"
+#include "train/parallel.h"
+
+/* What ranks tell each other of a step. */
+typedef struct mt_divided_told {
+    double loss, square; /* square: of the norm of gradients that no other rank tells */
+    int64_t samples;     /* 0: another rank tells the loss of these */
+    int64_t stop;
+} mt_divided_told;
+
+typedef struct mt_divided {
+    mt_team base;
+    mt_comm *comm;
+    const mt_team_config *config;
+    mt_mesh *mesh;
+    mt_comm *data, *pipeline, *tensor; /* the mesh's */
+    mt_module *model;                  /* borrowed, and */
+    mt_optim *optim;                   /* from `join` on */
+    mt_tensor *flat;                   /* the gradients, the optimizer's */
+    mt_device device;                  /* of the model */
+    mt_gpt2_parts *parts;
+    mt_ddp *ddp;
+    mt_pipe *pipe;   /* from the first step on */
+    mt_shape *shape; /* [parts - 1] */
+    mt_dtype dtype;
+    mt_tensor **ids, **targets; /* [micro] of a step */
+    mt_divided_told *told;      /* [size] */
+} mt_divided;
+
+/* Whether no other rank has the values that belong to this parameter: no other replica, no other rank of the tensor
+ * group, and, for the token table, no earlier stage. name: of the parameter, or NAME/... of what belongs to it. */
+static inline bool mt_divided_first(const mt_divided *d, const char *name)
+{
+    bool again = d->pipeline->rank > 0 && strncmp(name, "wte.", 4) == 0;
+    return d->data->rank == 0 && !again && (d->tensor->rank == 0 || mt_gpt2_parts_divides(d->parts, name));
+}
+
+/* mt_team's `move`. */
+mt_status mt_divided_move(mt_team *team, const mt_state own[2], const mt_state whole[2], bool saving);
