@@ -133,19 +133,14 @@ static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **
     return MT_OK;
 }
 
-static mt_status refuse(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request)
+static mt_status refuse(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
-    (void)data, (void)bytes, (void)to, (void)request;
+    (void)data, (void)bytes, (void)peer, (void)is_send, (void)request;
     MT_CHECK(false, "rank %d: this unit asks for collectives only", comm->rank);
     return MT_ERR_ARGUMENT;
 }
 
-static mt_status refuse_too(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request)
-{
-    return refuse(comm, data, bytes, from, request);
-}
-
-static const mt_comm_engine engine = { "hub", collective, refuse, refuse_too, NULL, NULL };
+static const mt_comm_engine engine = { "hub", collective, refuse, NULL, NULL };
 
 static mt_status run_rank(mt_comm *comm, void *user)
 {

@@ -78,11 +78,11 @@ static mt_status wait_for(mt_request *request)
     return status;
 }
 
-static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool is_send, mt_request **request)
+static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
     recorder *r = (recorder *)comm;
     journal *j = r->journal;
-    int64_t at = data < j->data ? -1 : data - j->data;
+    int64_t at = (char *)data < j->data ? -1 : (char *)data - j->data;
     int64_t row = note(j, (int64_t[]){ is_send ? MG_OP_SEND : MG_OP_RECV, r->its[peer], bytes, at, MT_OK, r->number });
     message *m = &j->message[row];
     *m = (message){ .base.wait = wait_for, .owner = j, .comm = r->number };
@@ -94,23 +94,12 @@ static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool 
         m->changed = (uint32_t *)data + bytes / (int64_t)sizeof *m->changed / 2;
     const mt_comm_engine *engine = r->inner->engine;
     int64_t moved = j->numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? 0 : bytes;
-    mt_status status = is_send ? engine->send(r->inner, data, moved, peer, &m->inner)
-                               : engine->recv(r->inner, data, moved, peer, &m->inner);
+    mt_status status = engine->message(r->inner, data, moved, peer, is_send, &m->inner);
     if (status != MT_OK || !request)
         return status == MT_OK ? wait_for(&m->base) : status;
     m->data = data;
     *request = &m->base;
     return MT_OK;
-}
-
-static mt_status send_noted(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request)
-{
-    return begin(comm, (char *)data, bytes, to, true, request);
-}
-
-static mt_status recv_noted(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request)
-{
-    return begin(comm, data, bytes, from, false, request);
 }
 
 static mt_status refuse(mt_comm *comm, const mt_collective *call, mt_request **request)
@@ -133,7 +122,7 @@ static void leave(mt_comm *comm)
     free(r);
 }
 
-static const mt_comm_engine recording = { "recording", refuse, send_noted, recv_noted, split, leave };
+static const mt_comm_engine recording = { "recording", refuse, begin, split, leave };
 
 static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
 {

@@ -33,7 +33,7 @@ static void self_free(mt_comm *comm)
     free(comm);
 }
 
-/* No send and recv: the checks below refuse every peer. */
+/* No messages: the checks below refuse every peer. */
 static const mt_comm_engine self_engine = {
     .name = "self",
     .collective = self_collective,
@@ -130,14 +130,14 @@ mt_status mt_send(mt_comm *comm, const void *data, int64_t n, mt_dtype dtype, in
     check_peer("send", comm, to);
     comm->sent.messages++;
     comm->sent.bytes += n * mt_dtype_size(dtype);
-    return comm->engine->send(comm, data, n * mt_dtype_size(dtype), to, request);
+    return comm->engine->message(comm, (void *)(uintptr_t)data, n * mt_dtype_size(dtype), to, true, request);
 }
 
 mt_status mt_recv(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, int from, mt_request **request)
 {
     check_count("recv", n);
     check_peer("recv", comm, from);
-    return comm->engine->recv(comm, data, n * mt_dtype_size(dtype), from, request);
+    return comm->engine->message(comm, data, n * mt_dtype_size(dtype), from, false, request);
 }
 
 mt_status mt_wait(mt_request *request)

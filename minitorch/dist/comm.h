@@ -47,8 +47,7 @@ typedef struct mt_collective {
 typedef struct mt_comm_engine {
     const char *name; /* "self", "threads", "mpi" */
     mt_status (*collective)(mt_comm *comm, const mt_collective *call, mt_request **request);
-    mt_status (*send)(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request);
-    mt_status (*recv)(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request);
+    mt_status (*message)(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request);
     mt_status (*split)(mt_comm **out, mt_comm *comm, int color, int key);
     void (*free)(mt_comm *comm);
 } mt_comm_engine;

@@ -172,7 +172,7 @@ static mt_status wait_for_message(mt_request *request)
     return status;
 }
 
-static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool is_send, mt_request **request)
+static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
     member *owner = (member *)comm;
     int parts = (int)(bytes / PART) + 1, to = owner->numbers[peer];
@@ -181,7 +181,7 @@ static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool 
     *m = (message){ .base.wait = wait_for_message, owner, peer, parts, is_send, bytes };
     for (int i = 0; i < parts; i++) {
         int count = (int)mt_min(bytes - (int64_t)i * PART, PART);
-        char *at = bytes > 0 ? data + (int64_t)i * PART : data;
+        char *at = bytes > 0 ? (char *)data + (int64_t)i * PART : data;
         if (is_send)
             MPI_Isend(at, count, MPI_BYTE, to, owner->tag, MPI_COMM_WORLD, &m->part[i]);
         else
@@ -191,16 +191,6 @@ static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool 
         return wait_for_message(&m->base);
     *request = &m->base;
     return MT_OK;
-}
-
-static mt_status mpi_send(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request)
-{
-    return begin(comm, (char *)data, bytes, to, true, request);
-}
-
-static mt_status mpi_recv(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request)
-{
-    return begin(comm, data, bytes, from, false, request);
 }
 
 static mt_status mpi_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
@@ -219,8 +209,7 @@ static void mpi_free(mt_comm *comm);
 static const mt_comm_engine mpi_engine = {
     .name = "mpi",
     .collective = mpi_collective,
-    .send = mpi_send,
-    .recv = mpi_recv,
+    .message = begin,
     .split = mpi_split,
     .free = mpi_free,
 };

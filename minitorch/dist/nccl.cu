@@ -27,7 +27,7 @@ static void nccl_free(mt_comm *comm)
     free(m);
 }
 
-static const mt_comm_engine nccl_engine = { "nccl", nccl_collective, nccl_send, nccl_recv, nccl_split, nccl_free };
+static const mt_comm_engine nccl_engine = { "nccl", nccl_collective, nccl_message, nccl_split, nccl_free };
 
 /* This rank's GPU: that of its number among the ranks of this machine. */
 static mt_status choose_device(int rank)

@@ -46,5 +46,4 @@ struct request {
 
 /* ---- nccl_run.cu: what mt_comm_engine wants ---- */
 mt_status nccl_collective(mt_comm *comm, const mt_collective *c, mt_request **handle);
-mt_status nccl_send(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **handle);
-mt_status nccl_recv(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **handle);
+mt_status nccl_message(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **handle);

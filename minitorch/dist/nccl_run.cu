@@ -166,7 +166,7 @@ static bool on_device(const void *data)
     return a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged;
 }
 
-static mt_status message(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **handle)
+mt_status nccl_message(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **handle)
 {
     member *m = (member *)comm;
     char what[120];
@@ -174,8 +174,7 @@ static mt_status message(mt_comm *comm, void *data, int64_t bytes, int peer, boo
         mt_status begun = handle ? MT_OK : begin_held(m);
         if (begun != MT_OK)
             return begun;
-        return is_send ? m->host->engine->send(m->host, data, bytes, peer, handle)
-                       : m->host->engine->recv(m->host, data, bytes, peer, handle);
+        return m->host->engine->message(m->host, data, bytes, peer, is_send, handle);
     }
     snprintf(what, sizeof what, "%s rank %d, %lld bytes", is_send ? "send to" : "receive from", peer, (long long)bytes);
     request *r = new_request(m, wait_for_message, what), **last = &m->held;
@@ -191,16 +190,6 @@ static mt_status message(mt_comm *comm, void *data, int64_t bytes, int peer, boo
         return wait_for_message(&r->base);
     *handle = &r->base;
     return MT_OK;
-}
-
-mt_status nccl_send(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **handle)
-{
-    return message(comm, (void *)(uintptr_t)data, bytes, to, true, handle);
-}
-
-mt_status nccl_recv(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **handle)
-{
-    return message(comm, data, bytes, from, false, handle);
 }
 
 /* ---- maxima of floats --------------------------------------------------------------------------- */

@@ -182,7 +182,7 @@ static mt_status wait_for_post(mt_request *request)
     return status;
 }
 
-static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool is_send, mt_request **request)
+static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
     member *m = (member *)comm;
     world *w = m->group->world;
@@ -205,16 +205,6 @@ static mt_status begin(mt_comm *comm, char *data, int64_t bytes, int peer, bool 
     return MT_OK;
 }
 
-static mt_status threads_send(mt_comm *comm, const void *data, int64_t bytes, int to, mt_request **request)
-{
-    return begin(comm, (char *)data, bytes, to, true, request);
-}
-
-static mt_status threads_recv(mt_comm *comm, void *data, int64_t bytes, int from, mt_request **request)
-{
-    return begin(comm, data, bytes, from, false, request);
-}
-
 static mt_status threads_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
 {
     member *m = (member *)comm;
@@ -232,8 +222,7 @@ static void threads_free(mt_comm *comm);
 static const mt_comm_engine threads_engine = {
     .name = "threads",
     .collective = threads_collective,
-    .send = threads_send,
-    .recv = threads_recv,
+    .message = begin,
     .split = threads_split,
     .free = threads_free,
 };
@@ -366,19 +355,19 @@ static mt_status threads_split(mt_comm **out, mt_comm *comm, int color, int key)
     mt_comm *mine = NULL;
     wish my_wish = { color, key, comm->rank, ((member *)comm)->number };
     if (comm->rank > 0) {
-        status = threads_send(comm, &my_wish, sizeof my_wish, 0, NULL);
+        status = begin(comm, &my_wish, sizeof my_wish, 0, true, NULL);
         if (status == MT_OK)
-            status = threads_recv(comm, &mine, sizeof mine, 0, NULL);
+            status = begin(comm, &mine, sizeof mine, 0, false, NULL);
     } else {
         mt_comm **made = mt_calloc(comm->size, sizeof(mt_comm *));
         wish *wishes = mt_calloc(comm->size, sizeof *wishes);
         wishes[0] = my_wish;
         for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
-            status = threads_recv(comm, &wishes[rank], sizeof my_wish, rank, NULL);
+            status = begin(comm, &wishes[rank], sizeof my_wish, rank, false, NULL);
         if (status == MT_OK)
             divide(made, ((member *)comm)->group->world, wishes, comm->size);
         for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
-            status = threads_send(comm, &made[rank], sizeof mine, rank, NULL);
+            status = begin(comm, &made[rank], sizeof mine, rank, true, NULL);
         mine = made[0];
         free(wishes);
         free(made);

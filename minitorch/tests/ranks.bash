@@ -56,7 +56,7 @@ nothing_left() {
     [ $killed -gt 0 ] || [ -z "$(ls -A "$dir/tmp")" ] && ok || bad "left in /tmp: $(ls -A "$dir/tmp")"
 }
 shared >"$dir/before"
-# ends WORDS PROGRAM...: mpirun, or what becomes it. Within 20 s all ranks have ended, not with status 0, and what was said. mpirun of
+# ends WORDS PROGRAM...: mpirun, or what becomes it. Within 60 s all ranks have ended, not with status 0, and what was said. mpirun of
 # Open MPI 4.1.4 itself now and then does not end, or crashes, once it has ended all ranks: so it is killed after 2 s ($killed: how often), and then its files stay.
 killed=0
 ranks_run() { grep -qv '^Z' <(ps -o stat= --ppid "$1"); }
@@ -65,7 +65,7 @@ ends() {
     shift
     "$@" >"$dir/log" 2>&1 &
     local job=$!
-    for ((tries = 0; tries < 200; tries++)); do
+    for ((tries = 0; tries < 600; tries++)); do
         kill -0 $job 2>/dev/null || break
         if ranks_run $job; then seen=1; elif [ $seen -eq 1 ]; then break; fi
         sleep 0.1

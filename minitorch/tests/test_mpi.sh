@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Ranks that are processes (dist/mpi.h): collectives give the bits of those between threads; a rank that is killed, is stopped,
-# or calls something else ends all ranks within about 15 s (the deadline is $deadline), with words; and nothing stays in /dev/shm.
+# or calls something else ends all ranks within a minute (the deadline is $deadline s), with words; and nothing stays in /dev/shm.
 . "$(dirname "$0")/ranks.bash"
 deadline=1
 if without_mpi; then

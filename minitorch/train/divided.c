@@ -149,12 +149,13 @@ static mt_status same_table(divided *d)
 }
 
 /* Gradients of all micro-batches, the mean over the replicas. The token table's on the first and the last stage are
- * added at the end of mt_pipe_step, and only then may its bucket be sent: so with several stages mt_ddp is told of one
- * backward more than there are, and sends all buckets in mt_ddp_finish. */
+ * added at the end of mt_pipe_step, and only then may its bucket be sent, the last one; the others are sent while backward
+ * of the last micro-batch goes on. */
 static mt_status gradients(divided *d, const mt_training *t, int64_t samples, double *loss)
 {
     mt_optim_zero_grad(d->optim);
-    mt_ddp_begin(d->ddp, t->micro + (d->pipeline->size > 1), samples);
+    mt_ddp_begin(d->ddp, t->micro, samples);
+    mt_ddp_hold(d->ddp, mt_gpt2_parts_tied(d->parts));
     mt_status status = d->pipe ? MT_OK : new_pipe(d, t);
     if (status == MT_OK)
         status = mt_pipe_step(d->pipe, loss);
