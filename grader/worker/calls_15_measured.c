@@ -142,7 +142,13 @@ static mt_status divided_step(one_rank *r, model *m, const mt_mesh *mesh, const 
     double loss;
     for (int i = 0; i < LAYERS; i++)
         shape[i] = MT_SHAPE(s->samples, s->time, dims[5]);
-    const mt_pipe_config config = { MT_1F1B, (int)s->micro, 1, shape, forward, r, mt_gpt2_parts_tied(r->parts) };
+    const mt_pipe_config config = { .kind = MT_1F1B,
+                                    .micro = (int)s->micro,
+                                    .chunks = 1,
+                                    .shape = shape,
+                                    .forward = forward,
+                                    .user = r,
+                                    .tied = mt_gpt2_parts_tied(r->parts) };
     mt_optim_flat(m->optim);
     mt_status status = mt_ddp_new(&ddp, data, &m->params, &(mt_ddp_config){ .bucket_bytes = INT64_C(1) << 40 });
     if (status == MT_OK)
@@ -179,8 +185,10 @@ static mt_status run(mt_comm *comm, void *user)
     r.ids = mt_zeros(MT_SHAPE(s->samples, s->time), MT_I32, MT_CPU);
     memset(sent, 0, 3 * sizeof *sent);
     if (s->zero == 0) {
-        const mt_gpt2_parts_config config = { mesh->comm[MT_AXIS_PIPE]->rank, (int)s->pp, 1,
-                                              mesh->comm[MT_AXIS_TENSOR] };
+        const mt_gpt2_parts_config config = { .stage = mesh->comm[MT_AXIS_PIPE]->rank,
+                                              .stages = (int)s->pp,
+                                              .chunks = 1,
+                                              .tensor = mesh->comm[MT_AXIS_TENSOR] };
         status = mt_gpt2_divide(&r.parts, module, &config);
     }
     model m = with_optim(module);

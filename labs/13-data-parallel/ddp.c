@@ -110,6 +110,12 @@ void mt_ddp_begin(mt_ddp *ddp, int64_t micro, int64_t samples)
     MT_TODO("13.8"); /* delete this line when yours stands here */
 }
 
+void mt_ddp_hold(mt_ddp *ddp, const mt_tensor *param)
+{
+    for (slot *s = ddp->slot; s < ddp->slot + ddp->slots; s++)
+        s->missing += s->param == param;
+}
+
 mt_status mt_ddp_finish(mt_ddp *ddp)
 {
     /* TODO 13.9: The rest: parameters without a gradient, buckets that were not sent, all requests.
