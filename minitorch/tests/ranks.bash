@@ -57,7 +57,7 @@ nothing_left() {
 }
 shared >"$dir/before"
 # ends WORDS PROGRAM...: mpirun, or what becomes it. Within 60 s all ranks have ended, not with status 0, and what was said. mpirun of
-# Open MPI 4.1.4 itself now and then does not end, or crashes, once it has ended all ranks: so it is killed after 2 s ($killed: how often), and then its files stay.
+# Open MPI 4.1.4 itself now and then does not end, or crashes, once it has ended all ranks: so it is killed after 10 s ($killed: how often), and then its files stay.
 killed=0
 ranks_run() { grep -qv '^Z' <(ps -o stat= --ppid "$1"); }
 ends() {
@@ -71,7 +71,7 @@ ends() {
         sleep 0.1
     done
     ranks_run $job && bad "$*: a rank has not ended" || ok
-    for ((tries = 0; tries < 20; tries++)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
+    for ((tries = 0; tries < 100; tries++)); do kill -0 $job 2>/dev/null || break; sleep 0.1; done
     kill -KILL $job 2>/dev/null && killed=$((killed + 1))
     wait $job 2>/dev/null && bad "$*: status 0" || ok
     said "$words"
@@ -90,6 +90,6 @@ broken() {
     stop) words="rank [0-9]+: .*$op.*(rank $rank|another rank) (did not take part|has not called).*" ;;
     short) words="rank [0-9]+: .*expects [0-9]+ bytes, and rank [0-9]+ sends ([0-9]+|more)" ;;
     esac
-    ends "$words" fault_at "$1" "$bin/train_gpt2" "${flags[@]}" --deadline "$deadline" -o "$dir/broken" "${@:2}"
+    ends "$words" fault_at "$1" "$bin/train_gpt2" "${flags[@]}" --deadline "$deadline" -o "$dir/broken-$1" "${@:2}"
 }
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
