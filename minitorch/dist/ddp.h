@@ -66,8 +66,8 @@ const mt_bucket *mt_ddp_bucket(const mt_ddp *ddp, int64_t bucket); /* lent */
  * with 0 and 0, no backward, and mt_ddp_finish.   Lab 13.8 */
 void mt_ddp_begin(mt_ddp *ddp, int64_t micro, int64_t samples);
 
-/* mt_ddp_hold -- after mt_ddp_begin: in this step the gradient of this parameter, lent, changes once more after the last
- * backward. Its bucket, and those behind it, are sent by mt_ddp_finish. Given. */
+/* mt_ddp_hold -- after mt_ddp_begin: in this step the gradient of this parameter, lent, changes once more after the
+ * last backward. Its bucket, and those behind it, are sent by mt_ddp_finish. Given. */
 void mt_ddp_hold(mt_ddp *ddp, const mt_tensor *param);
 
 /* mt_ddp_finish -- after the last backward: sends the buckets that are still there and waits for all. Every parameter

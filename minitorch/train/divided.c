@@ -149,8 +149,8 @@ static mt_status same_table(divided *d)
 }
 
 /* Gradients of all micro-batches, the mean over the replicas. The token table's on the first and the last stage are
- * added at the end of mt_pipe_step, and only then may its bucket be sent, the last one; the others are sent while backward
- * of the last micro-batch goes on. */
+ * added at the end of mt_pipe_step, and only then may its bucket be sent, the last one; the others are sent while
+ * backward of the last micro-batch goes on. */
 static mt_status gradients(divided *d, const mt_training *t, int64_t samples, double *loss)
 {
     mt_optim_zero_grad(d->optim);
