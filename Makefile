@@ -312,7 +312,7 @@ cluster: apps
 	@minitorch/bench/cluster.sh $(ARGS) $(B)
 
 # For instructors, and the site: each has its rules beside it, and its lines for `make help` after `## `.
-include $(wildcard grader/*/*.mk docs/*.mk)
+include $(wildcard grader/*/*.mk docs/*.mk minitorch/tests/*.mk)
 
 clean:
 	rm -rf build
