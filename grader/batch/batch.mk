@@ -19,11 +19,11 @@ grade_all = $(GRADE_ALL) --build $(REF) --lab $(LAB) --dir $(call quote,DIR) $(i
 batch-ready:
 	$(need_lab)
 	@.ci/deps libsqlite3-dev
-	@$(MAKE) -s $(GRADE_ALL) MINE=
+	@$(MAKE) -s $(GRADE_ALL) $(CLASS_PAGE) MINE=
 grade-all: data-or-standin batch-ready
 	$(need_dir)
 	@$(grade_all) $(if $(value SEED),--seed $(call quote,SEED)) $(if $(value REGRADE),--regrade $(call quote,REGRADE)) \
-	    $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS)
+	    $(if $(value COURSE),--course $(call quote,COURSE)) $(ARGS); rc=$$?; [ $$rc -gt 1 ] || $(class_page); exit $$rc
 gradebook: batch-ready
 	$(need_dir)
 	@$(grade_all) --export $(if $(value FORMAT),$(call quote,FORMAT),csv) $(if $(value COURSE),--course $(call quote,COURSE))
