@@ -1,37 +1,43 @@
 #!/usr/bin/env bash
-# rank_sweep.sh losses | faults [SAMPLES] -- what takes too long for make test: make nccl-losses, make rank-faults.
+# rank_sweep.sh losses [ENGINE...] | faults [SAMPLES] -- what takes too long for make test: make rank-losses, make rank-faults.
 #
-# losses: 50 steps in each strategy over the emulated NCCL, beside one rank. faults: in each strategy, over MPI and over NCCL, a
-# rank is killed, stops, ends or sends less, at SAMPLES (default 3) of its messages each: all ranks end, with words (ranks.bash).
+# losses: 50 steps in each strategy on threads, over MPI and over the emulated NCCL, beside one rank. faults: in each strategy, over
+# MPI and over NCCL, a rank is killed, stops, ends or sends less, at SAMPLES (default 3) of its messages each: all ranks end, with
+# words (ranks.bash).
 . "$(dirname "$0")/ranks.bash"
 export CUEMU_THREADS=1
-RANDOM=${SEED:-1} samples=${2:-3} deadline=3
+RANDOM=${SEED:-1} deadline=3
 common=(--data "$dir/text" --layers 4 --heads 2 --width 16 --block 8 --batch 4 --eval-batches 1 --micro-batches 2 -q)
 
 losses() {
-    local dtype name
-    for dtype in f32 bf16; do
-        flags=("${common[@]}" --device cuda --steps 50 --eval-every 10 --warmup 10 --deadline 60 --dtype $dtype)
-        one_rank
-        echo "$dtype: one rank: val_loss $(tail -1 "$dir/one/metrics.csv" | cut -d, -f3); bound $((4 * moved + 2)) millionths"
-        while read -r name how; do
-            # shellcheck disable=SC2086
-            run "$name" $how && near "$name"
-            printf '%s: %-46s %s millionths from one rank\n' $dtype "$how" "$(drift one "$name")"
-        done <<<'dp2 --dp 2
-zero1 --ranks 2 --zero 1
-zero2 --ranks 2 --zero 2
-zero3 --ranks 2 --zero 3
-tp2 --tp 2
-pp2 --pp 2
-inter --pp 2 --pp-schedule interleaved
-dp2tp2 --dp 2 --tp 2
-dp2pp2 --dp 2 --pp 2'
+    local engine dtype name how
+    [ $# -gt 0 ] || set -- threads mpi nccl
+    for engine; do
+        for dtype in f32 bf16; do
+            flags=("${common[@]}" --steps 50 --eval-every 10 --warmup 10 --deadline 60 --dtype $dtype)
+            [ "$engine" != nccl ] || flags+=(--device cuda)
+            one_rank
+            echo "$engine $dtype: one rank: val_loss $(tail -1 "$dir/one/metrics.csv" | cut -d, -f3); bound $((4 * moved + 2)) millionths"
+            while read -r how; do
+                name=${how// /}
+                # shellcheck disable=SC2086
+                run "$name" $how --engine "$engine" && near "$name"
+                printf '%s %s: %-36s %s millionths from one rank\n' "$engine" $dtype "$how" "$(drift one "$name")"
+            done <<<'--dp 2
+--ranks 2 --zero 1
+--ranks 2 --zero 2
+--ranks 2 --zero 3
+--tp 2
+--pp 2
+--pp 2 --pp-schedule interleaved
+--dp 2 --tp 2
+--dp 2 --pp 2'
+        done
     done
 }
 
 faults() {
-    local engine how words strategy rank number messages sample
+    local samples=${1:-3} engine how words strategy rank number messages sample
     for engine in mpi nccl; do
         for strategy in '--ranks 2' '--ranks 2 --zero 3' '--tp 2' '--pp 2'; do
             flags=("${common[@]}" --layers 2 --steps 3 --eval-every 3 --engine $engine)
@@ -55,4 +61,4 @@ faults() {
     nothing_left
     echo "mpirun did not end by itself $killed times"
 }
-"${1:-}" && finish "${1}"
+"$@" && finish "$1"

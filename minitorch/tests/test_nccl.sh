@@ -34,7 +34,7 @@ fault count 'rank 1(, | calls )ncclAllReduce of 7 f32, sum \(call 4\)'
 fault kind 'rank 1(, | calls )ncclBroadcast of 8 f32 from 0 \(call 4\)'
 fault size 'rank 1(, | calls )ncclSend of 28 u8 to 0 \(call 4\)'
 
-# Training: one device's losses, up to the order of the sums (all 50 steps: make nccl-losses).
+# Training: one device's losses, up to the order of the sums (all 50 steps: make rank-losses).
 flags=(--device cuda --data "$dir/text" --layers 2 --heads 2 --width 16 --block 8 --batch 4 --warmup 2 --eval-batches 1 --steps 4
     --eval-every 2 --micro-batches 2 --deadline 30 -q)
 rows=2
