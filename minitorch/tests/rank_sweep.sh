@@ -21,7 +21,7 @@ losses() {
             while read -r how; do
                 name=${how// /}
                 # shellcheck disable=SC2086
-                run "$name" $how --engine "$engine" && near "$name"
+                run "$name" $how --engine "$engine" </dev/null && near "$name"
                 printf '%s %s: %-36s %s millionths from one rank\n' "$engine" $dtype "$how" "$(drift one "$name")"
             done <<<'--dp 2
 --ranks 2 --zero 1
