@@ -99,6 +99,21 @@ static void put_place(FILE *out, const mg_results *results, const mg_excerpt *e)
     fprintf(out, ":%d</code>", e->marked ? e->marked : e->first);
 }
 
+/* The row's unit does not build: where the compiler's first error is. Above it, the page shows all that the compiler says. */
+static void put_build(FILE *out, const mg_results *results, const mg_row *row)
+{
+    const char *log = results->build_log, *error = strstr(log, ": error: "), *line = error;
+    char place[256];
+    while (line > log && line[-1] != '\n')
+        line--;
+    mg_put_element(out, "<p>", row->note, "");
+    if (error && error - line < (ptrdiff_t)sizeof place) {
+        snprintf(place, sizeof place, "%.*s", (int)(error - line), line);
+        mg_put_element(out, ": the compiler&rsquo;s first error is at <code>", place, "</code>");
+    }
+    fprintf(out, ".</p>\n<p>Then: <code>make grade LAB=%.2s</code></p>\n", results->lab);
+}
+
 static void put_next(FILE *out, const mg_results *results)
 {
     const mg_row *row = first_open(results);
@@ -106,6 +121,11 @@ static void put_next(FILE *out, const mg_results *results)
     if (!row)
         return;
     fputs("<section id=\"next\"><h2>What to do next</h2>\n<div class=\"next\">\n", out);
+    if (mg_html_failed_row(row) && !row->call[0]) {
+        put_build(out, results, row);
+        fputs("</div></section>\n", out);
+        return;
+    }
     mg_put_element(out,
                    row->verdict == MG_TODO   ? "<p>Write step <strong>"
                    : row->verdict == MG_PASS ? "<p>Improve step <strong>"

@@ -62,6 +62,18 @@ Test(html, says_what_to_do_next, .init = make_folder, .fini = remove_folder)
               "%s", page);
     cr_expect(strstr(page, "make grade LAB=02 STEP=02.5</code>"));
     free(page);
+    mg_row failed = rows[2];
+    rows[2].call[0] = rows[2].hint[0] = 0;
+    SET(rows[2].note, "softmax.c does not build");
+    SET(results.build_log, "In file\nlabs/02-backprop/softmax.c:3:9: error: unknown type <T>\nx.c:1:1: error: y\n");
+    page = report_of(mg_report_html, &results);
+    cr_expect(strstr(page, "softmax.c does not build: the compiler&rsquo;s first error is at "
+                           "<code>labs/02-backprop/softmax.c:3:9</code>"),
+              "%s", page);
+    cr_expect_null(strstr(page, "Your code"), "the compiler has shown the line");
+    free(page);
+    results.build_log[0] = 0;
+    rows[2] = failed;
     rows[2].verdict = MG_PASS, rows[2].points = 2;
     page = report_of(mg_report_html, &results);
     cr_expect(strstr(page, "Write step <strong>02.6</strong>: cross-entropy backward, at "
