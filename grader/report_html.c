@@ -99,7 +99,8 @@ static void put_place(FILE *out, const mg_results *results, const mg_excerpt *e)
     fprintf(out, ":%d</code>", e->marked ? e->marked : e->first);
 }
 
-/* The row's unit does not build: where the compiler's first error is. Above it, the page shows all that the compiler says. */
+/* The row's unit does not build: where the compiler's first error is. Above it the page has all that the compiler
+ * says. */
 static void put_build(FILE *out, const mg_results *results, const mg_row *row)
 {
     const char *log = results->build_log, *error = strstr(log, ": error: "), *line = error;

@@ -43,7 +43,7 @@ smallest() { # PROGRAM: options that make it end at once
     generate) echo "--tokens 2" ;;
     train_gpt2) echo "--size toy --layers 2 --heads 1 --width 8 --block 8 --batch 4 --steps 1 --eval-every 1 --eval-batches 1 --quiet" ;;
     train_mnist) echo "--epochs 1 --hidden 8,8 --quiet" ;;
-    bench_collectives | bench_pipe | overlap | profile | tokenize | curve) ;;
+    bench_collectives | bench_pipe | bench_plan | overlap | profile | tokenize | curve) ;;
     *) echo --help ;;
     esac
 }
@@ -122,7 +122,7 @@ make() {
             { echo "make knows no ${BASH_REMATCH[1]}" && return 1; }
     done
     recipe=$(command make -n --no-print-directory -C "$root" DEPENDENCIES= "$@" 2>&1) || {
-        if [ $# -eq 1 ]; then make "$1" LAB=00 STEP=00.1; else tail -1 <<<"$recipe" && return 1; fi
+        if [ $# -eq 1 ]; then make "$1" LAB=00 STEP=00.1 DIR=alice OUT=out; else tail -1 <<<"$recipe" && return 1; fi
         return
     }
     while read -r line; do (run "$line") || return; done < <(sed -e ':a;/\\$/{N;s/\\\n//;ba}' <<<"$recipe" |

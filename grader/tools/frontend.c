@@ -267,8 +267,11 @@ int main(int argc, char **argv)
         int most; /* files */
         void (*put)(cJSON *const *grades, int labs);
     } formats[] = { { "autolab", 1, put_autolab }, { "junit", 1, put_junit }, { "classroom", LABS, put_classroom } };
+    static const char usage[] = "usage: frontend autolab|junit NN.json | frontend classroom NN.json...";
     cJSON *grades[LABS] = { NULL };
     int labs = argc - 2, code = 2;
+    if (argc > 1 && is(argv[argc - 1], "--help"))
+        return puts(usage) < 0;
     for (int64_t i = 0; labs > 0 && i < MT_COUNT(formats); i++)
         if (is(argv[1], formats[i].name) && labs <= formats[i].most) {
             code = read_all(grades, argv + 2, labs) ? 0 : 1;
@@ -276,7 +279,7 @@ int main(int argc, char **argv)
                 formats[i].put(grades, labs);
         }
     if (code == 2)
-        fprintf(stderr, "usage: frontend autolab|junit NN.json | frontend classroom NN.json...\n");
+        fprintf(stderr, "%s\n", usage);
     for (int i = 0; i < LABS; i++)
         cJSON_Delete(grades[i]);
     return fflush(stdout) && code == 0 ? 1 : code;

@@ -76,9 +76,9 @@ ends() {
     wait $job 2>/dev/null && bad "$*: status 0" || ok
     said "$words"
 }
-# fault_at RANK:MESSAGE:HOW PROGRAM...: with that happening to a rank (fault_at.c); mpirun's own files are in $dir/tmp.
+# fault_at RANK:MESSAGE:HOW PROGRAM...: with that happening to a rank (preload/fault_at.c); mpirun's own files are in $dir/tmp.
 fault_at() {
-    [ -e "$dir/fault_at.so" ] || ${CC:-gcc} -std=gnu11 -O1 -shared -fPIC -o "$dir/fault_at.so" "$bin/../../../minitorch/tests/fault_at.c" -ldl
+    [ -e "$dir/fault_at.so" ] || ${CC:-gcc} -std=gnu11 -O1 -shared -fPIC -o "$dir/fault_at.so" "$bin/../../../minitorch/tests/preload/fault_at.c" -ldl
     mkdir -p "$dir/tmp" && TMPDIR="$dir/tmp" FAULT_AT="$1" LD_PRELOAD="$dir/fault_at.so" exec "${@:2}"
 }
 # broken RANK:MESSAGE:HOW FLAG...: train_gpt2, so; it ends, with $words.
