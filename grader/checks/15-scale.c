@@ -114,6 +114,31 @@ static const best_case nearest_cases[] = {
     { { 1, "dollars", "what fits in time costs too much: the cheapest of it" }, BEST_NO_DOLLARS },
 };
 
+/* ---- 15.10 and 15.11 goodput */
+static const interval_case interval_cases[] = {
+    { { 1, "rare failures", "the least of (exp((t + C) / M) - 1) / t; Young's sqrt(2 C M) is a little too long" },
+      INTERVAL_RARE },
+    { { 1, "failures as frequent as saves", "the interval stays below M, however long a save is" }, INTERVAL_OFTEN },
+    { { 1, "many devices", "the whole job stops when any device fails: M is the mtbf over the devices" },
+      INTERVAL_DEVICES },
+    { { 1, "no failures", "INFINITY where nothing fails" }, INTERVAL_NEVER },
+};
+static const interval_case stretch_cases[] = {
+    { { 1, "closed form", "1 + slowdown (1 - (1 - p)^devices), without loss of digits for small p" }, STRETCH_EXACT },
+    { { 1, "simulated", "one slow device is enough, and two are not worse: 40,000 simulated steps" },
+      STRETCH_SIMULATED },
+};
+static const goodput_case goodput_cases[] = {
+    { { 1, "pieces", "equal pieces and what remains; a run that is short has one; each has its save" },
+      GOODPUT_PIECES },
+    { { 2, "where the time goes", "waiting is part of the time that failures take; parts add up to seconds" },
+      GOODPUT_PARTS },
+    { { 1, "no failures", "nothing lost, no restarts" }, GOODPUT_SAFE },
+    { { 2, "simulated failures", "means of 20,000 runs, to 5 standard errors; an attempt that fails ends early" },
+      GOODPUT_SIMULATED },
+    { { 1, "no run", "MT_ERR_ARGUMENT with a message" }, GOODPUT_REFUSED },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("15.1", "parameters", mg_15_published, published_cases),
     MG_GROUP("15.1", "parameters", mg_15_cost, params_cases),
@@ -131,6 +156,9 @@ static const mg_group groups[] = {
     MG_GROUP("15.7", "estimate", mg_15_estimate, estimate_cases),
     MG_GROUP("15.8", "best", mg_15_best, best_cases),
     MG_GROUP("15.9", "nearest", mg_15_best, nearest_cases),
+    MG_GROUP("15.10", "interval", mg_15_interval, interval_cases),
+    MG_GROUP("15.11", "stragglers", mg_15_stretch, stretch_cases),
+    MG_GROUP("15.11", "goodput", mg_15_goodput, goodput_cases),
 };
 // clang-format on
 

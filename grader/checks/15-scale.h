@@ -80,4 +80,38 @@ typedef struct best_case {
 
 void mg_15_best(mg_run *run, const void *one_case); /* a best_case */
 
+/* ---- goodput: 15-goodput.c (steps 15.10 and 15.11) -------------------------------------------------------------- */
+
+typedef enum interval_about {
+    INTERVAL_RARE,    /* a save is short beside the time between failures */
+    INTERVAL_OFTEN,   /* it is about as long, or longer */
+    INTERVAL_DEVICES, /* the failures of many devices */
+    INTERVAL_NEVER,   /* no failures at all, half of the time */
+    STRETCH_EXACT,
+    STRETCH_SIMULATED,
+} interval_about;
+
+typedef struct interval_case {
+    mg_case head;
+    interval_about about;
+} interval_case;
+
+void mg_15_interval(mg_run *run, const void *one_case); /* an interval_case */
+void mg_15_stretch(mg_run *run, const void *one_case);  /* an interval_case */
+
+typedef enum goodput_about {
+    GOODPUT_PIECES, /* no stragglers */
+    GOODPUT_PARTS,  /* failures and stragglers */
+    GOODPUT_SAFE,   /* no failures */
+    GOODPUT_SIMULATED,
+    GOODPUT_REFUSED,
+} goodput_about;
+
+typedef struct goodput_case {
+    mg_case head;
+    goodput_about about;
+} goodput_case;
+
+void mg_15_goodput(mg_run *run, const void *one_case); /* a goodput_case */
+
 #endif

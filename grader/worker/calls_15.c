@@ -16,5 +16,8 @@ const mg_function mg_calls_15[] = {
     { "mt_plan_utilisation", mg_call_plan_utilisation },
     { "mt_plan_estimate_of", mg_call_plan_estimate },
     { "mt_plan_best", mg_call_plan_best },
+    { "mt_goodput_interval", mg_call_goodput_interval },
+    { "mt_goodput_stretch", mg_call_goodput_stretch },
+    { "mt_goodput_of", mg_call_goodput_of },
     { NULL, NULL },
 };

@@ -23,4 +23,9 @@ void mg_call_plan_utilisation(const mg_value *v);
 void mg_call_plan_estimate(const mg_value *v);
 void mg_call_plan_best(const mg_value *v);
 
+/* calls_15_goodput.c */
+void mg_call_goodput_interval(const mg_value *v);
+void mg_call_goodput_stretch(const mg_value *v);
+void mg_call_goodput_of(const mg_value *v);
+
 #endif

@@ -1,0 +1,105 @@
+/* goodput.c -- the best time between checkpoints, and the share of a run's time that is work; see plan/goodput.h. */
+#include "plan/goodput.h"
+
+#include <math.h>
+
+/* ---- the interval -------------------------------------------------------------------------------------------- */
+
+double mt_goodput_mtbf(const mt_goodput_job *job)
+{
+    double mean = 0;
+    /* LAB 15.10 BEGIN  The first of `devices` failures. */
+    mean = job->mtbf / (double)job->devices;
+    /* LAB 15.10 END */
+    return mean;
+}
+
+double mt_goodput_interval(const mt_goodput_job *job)
+{
+    double mtbf = mt_goodput_mtbf(job), x = 0;
+    if (job->mtbf == INFINITY)
+        return INFINITY;
+    /* LAB 15.10 BEGIN  x = t / M, where (exp((t + C) / M) - 1) / t is least.
+     * Hint: the derivative is 0 where f(x) = (1 - x) exp(x) - exp(-C / M) is; f'(x) = -x exp(x). Newton's method from
+     * Young's interval (lab 12), sqrt(2 C M), at most from x = 1, comes down to the zero and cannot miss it. expm1
+     * keeps digits. */
+    x = fmin(1, sqrt(2 * job->save / mtbf));
+    for (int i = 0; i < 60; i++) {
+        double f = (1 - x) * expm1(x) - x - expm1(-job->save / mtbf);
+        x += f / (x * exp(x));
+    }
+    /* LAB 15.10 END */
+    return x * mtbf;
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------- */
+
+double mt_goodput_stretch(const mt_goodput_job *job)
+{
+    double stretch = 0;
+    /* LAB 15.11 BEGIN  A step is slow unless no device is.
+     * Hint: with 100,000 devices and a probability of 1e-9, 1 - p has lost digits; log1p and expm1 have not. */
+    double any = -expm1((double)job->devices * log1p(-job->slow));
+    stretch = 1 + job->slowdown * any;
+    /* LAB 15.11 END */
+    return stretch;
+}
+
+/* Adds `count` pieces of `piece` seconds, each with its save. */
+static void add_pieces(mt_goodput *sum, const mt_goodput_job *job, double count, double piece)
+{
+    double mtbf = mt_goodput_mtbf(job), once = piece + job->save;
+    /* LAB 15.11 BEGIN  Saves that became complete, failures before each of them, and what these cost.
+     * Hint: a piece is begun exp(once / M) times, once without a failure. All attempts together last (on average)
+     * M seconds for each failure: those that failed last what is left without the one that did not. Nothing of this
+     * with an M of INFINITY. */
+    double failures = expm1(once / mtbf);
+    sum->saving += count * job->save;
+    if (mtbf < INFINITY) {
+        sum->failures += count * failures;
+        sum->lost += count * (mtbf * failures - once);
+        sum->restarting += count * job->restart * failures;
+    }
+    /* LAB 15.11 END */
+}
+
+static bool at_least(double x, double least)
+{
+    return x >= least && x < INFINITY;
+}
+
+/* NULL, or why this is no run. */
+static const char *check(const mt_goodput_job *job, double work, double interval)
+{
+    if (job->devices < 1)
+        return "a job has at least one device";
+    if (!(job->mtbf > 0) || !(interval > 0))
+        return "the time between failures and the interval are above 0 (INFINITY: no failures, no saves between)";
+    if (!at_least(work, 0) || work == 0 || !at_least(job->save, 0) || job->save == 0)
+        return "work and a save take more than 0 seconds";
+    if (!at_least(job->restart, 0) || !at_least(job->slowdown, 0))
+        return "a restart and a slowdown are not below 0";
+    return job->slow >= 0 && job->slow <= 1 ? NULL : "the probability of a slow device is between 0 and 1";
+}
+
+mt_status mt_goodput_of(mt_goodput *out, const mt_goodput_job *job, double work, double interval)
+{
+    mt_goodput sum = { 0 };
+    const char *refused = check(job, work, interval);
+    if (refused)
+        return mt_fail(MT_ERR_ARGUMENT, "goodput: %s", refused);
+    /* LAB 15.11 BEGIN  Work and waiting are cut into pieces of the interval; the last one is what remains.
+     * Hint: a short run, or an interval of INFINITY, is one piece. A quotient of doubles can be a little more than the
+     * whole number that it should be. */
+    double time = work * mt_goodput_stretch(job), piece = fmin(interval, time);
+    double whole = ceil(time / piece - 1e-9) - 1;
+    sum.work = work;
+    sum.waiting = time - work;
+    add_pieces(&sum, job, whole, piece);
+    add_pieces(&sum, job, 1, time - whole * piece);
+    sum.seconds = sum.work + sum.waiting + sum.saving + sum.lost + sum.restarting;
+    sum.share = work / sum.seconds;
+    /* LAB 15.11 END */
+    *out = sum;
+    return MT_OK;
+}
