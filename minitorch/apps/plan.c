@@ -1,0 +1,301 @@
+/* plan.c -- how should this model be trained, on what, for how much? Prints the best plans (plan/planner.h), why others
+ * lose, or what would fit; writes plan.svg, train.sh, job.slurm and job.yaml.
+ *
+ *     build/release/bin/plan --model gpt2-xl --cluster 8xA100 --days 7
+ *
+ * Nothing is measured: speeds are the nominal ones of plan/devices.c times --efficiency. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/gpt2.h"
+#include "plan/files.h"
+#include "prof/cli.h"
+
+enum { BEST = 4 /* rows of the table */, TOKENS = 20 /* a parameter, where --tokens is left out */ };
+
+typedef struct options {
+    mt_plan_problem problem;
+    const char *cluster, *out;
+    bool cheapest;
+} options;
+
+/* ---- command line -------------------------------------------------------------------------------------------- */
+
+/* "layers=12,heads=12,width=768", and block=, vocabulary=. */
+static mt_status own_model(mt_plan_model *model, const char *text)
+{
+    mt_plan_model m = { 50257, 0, 1024, 0, 0, 0 };
+    char copy[256], *rest;
+    struct {
+        const char *key;
+        int64_t *value, most;
+    } keys[] = { { "layers", &m.layers, 1000 },
+                 { "heads", &m.heads, 1000 },
+                 { "width", &m.width, 1 << 16 },
+                 { "block", &m.block, 1 << 20 },
+                 { "vocabulary", &m.vocabulary, 1 << 24 } };
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        char *value = strchr(word, '=');
+        int k = 0;
+        if (value)
+            *value++ = 0;
+        while (k < MT_COUNT(keys) && strcmp(keys[k].key, word) != 0)
+            k++;
+        if (!value || k == MT_COUNT(keys))
+            return mt_fail(MT_ERR_ARGUMENT,
+                           "\"%s\": use toy, gpt2, gpt2-medium, gpt2-large, gpt2-xl, gpt3, or "
+                           "layers=12,heads=12,width=768 (and block=, vocabulary=)",
+                           word);
+        if (mt_cli_i64(keys[k].value, value, 1, keys[k].most) != MT_OK)
+            return MT_ERR_ARGUMENT;
+    }
+    if (!m.layers || !m.heads || !m.width || m.width % m.heads)
+        return mt_fail(MT_ERR_ARGUMENT, "write layers=, heads= and width=, and heads that divide the width");
+    *model = m;
+    return MT_OK;
+}
+
+static mt_status parse_model(const char *text, void *field)
+{
+    const mt_gpt2_config *c = strcmp(text, "gpt3") != 0 && !strchr(text, '=') ? mt_gpt2_size(text) : NULL;
+    if (c)
+        *(mt_plan_model *)field = (mt_plan_model){ c->vocabulary, c->rows, c->block, c->layers, c->heads, c->width };
+    else if (strcmp(text, "gpt3") == 0)
+        *(mt_plan_model *)field = (mt_plan_model){ 50257, 0, 2048, 96, 96, 12288 };
+    else
+        return own_model(field, text);
+    return MT_OK;
+}
+
+static const mt_option flags[] = {
+    { "model", 'm', "NAME", MT_PARSED(options, problem.model, parse_model),
+      "gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl, gpt3, toy, or layers=12,heads=12,width=768" },
+    { "cluster", 'c', "NxDEVICE", MT_TEXT(options, cluster), "8xA100 (default), or a JSON file (plan/files.h)" },
+    { "tokens", 0, "N", MT_F64(options, problem.tokens, 1, 1e18), "To train on (default: 20 a parameter)" },
+    { "batch", 'b', "N", MT_I64(options, problem.batch, 1, 1 << 20), "Samples of a step (default 512)" },
+    { "time", 0, "N", MT_I64(options, problem.time, 1, 1 << 20), "Tokens of a sample (default: the model's context)" },
+    { "dtype", 0, "NAME", MT_PARSED(options, problem.dtype, mt_cli_dtype), "Of products: bf16 (default) or f32" },
+    { "efficiency", 0, "SHARE", MT_F64(options, problem.efficiency, 1e-6, 1),
+      "Of the nominal speed that products reach (default 0.5)" },
+    { "days", 0, "N", MT_F64(options, problem.days, 1e-9, 1e9), "At most" },
+    { "dollars", 0, "N", MT_F64(options, problem.dollars, 1e-9, 1e15), "At most" },
+    { "cheapest", 0, NULL, MT_FLAG(options, cheapest), "The fewest dollars, not the fewest days" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/plan)" },
+    { 0 },
+};
+
+/* ---- searches among a part of all strategies ----------------------------------------------------------------- */
+
+/* What mt_plan_best may not find: `listed` divisions of the ranks, and what a family excludes. */
+static struct {
+    mt_plan_answer listed[BEST];
+    int64_t count;
+    bool (*within)(const mt_plan_strategy *s); /* NULL: all */
+} limits;
+
+static mt_plan_estimate estimate(const mt_plan_problem *p, const mt_plan_strategy *s)
+{
+    bool excluded = limits.within && !limits.within(s);
+    for (int64_t i = 0; i < limits.count; i++) {
+        const mt_plan_strategy *l = &limits.listed[i].strategy;
+        excluded |= !limits.within && l->dp == s->dp && l->pp == s->pp && l->tp == s->tp;
+    }
+    mt_plan_estimate never = { .peak = INT64_MAX, .step = INFINITY, .days = INFINITY, .dollars = INFINITY };
+    return excluded ? never : mt_plan_estimate_of(p, s);
+}
+
+static bool only_data(const mt_plan_strategy *s)
+{
+    return s->pp == 1 && s->tp == 1;
+}
+
+static bool without_zero(const mt_plan_strategy *s)
+{
+    return s->zero == 0;
+}
+
+static bool without_again(const mt_plan_strategy *s)
+{
+    return s->recompute == MT_RECOMPUTE_NONE;
+}
+
+static bool pipeline(const mt_plan_strategy *s)
+{
+    return s->pp > 1;
+}
+
+static bool tensor(const mt_plan_strategy *s)
+{
+    return s->tp > 1;
+}
+
+static const struct {
+    const char *name;
+    bool (*within)(const mt_plan_strategy *s);
+} families[] = { { "only data parallel", only_data },
+                 { "without ZeRO", without_zero },
+                 { "nothing computed again", without_again },
+                 { "with a pipeline", pipeline },
+                 { "matrices divided", tensor } };
+
+/* ---- the table ----------------------------------------------------------------------------------------------- */
+
+static void print_head(void)
+{
+    printf("  %3s %3s %3s %4s  %-9s %11s %5s %8s %9s %6s %9s %10s\n", "dp", "pp", "tp", "ZeRO", "again", "micro-batch",
+           "dtype", "GB", "s a step", "MFU", "days", "dollars");
+}
+
+static void print_row(const mt_plan_answer *a)
+{
+    const mt_plan_strategy *s = &a->strategy;
+    const mt_plan_estimate *e = &a->estimate;
+    char micro[32];
+    snprintf(micro, sizeof micro, "%" PRId64 " of %" PRId64, s->micro, s->samples);
+    printf("  %3" PRId64 " %3" PRId64 " %3" PRId64 " %4" PRId64 "  %-9s %11s %5s %8.4g %9.4g %6.3f %9.4g %10.0f\n",
+           s->dp, s->pp, s->tp, s->zero, mt_plan_again(s->recompute), micro, s->dtype == MT_F32 ? "f32" : "bf16",
+           (double)e->peak / 1e9, e->step, e->mfu, e->days, e->dollars);
+}
+
+/* Why the listed ones that are not the best lose. */
+static void print_listed(void)
+{
+    const mt_plan_estimate *best = &limits.listed[0].estimate;
+    for (int64_t i = 1; i < limits.count; i++) {
+        const mt_plan_estimate *e = &limits.listed[i].estimate;
+        const mt_plan_strategy *s = &limits.listed[i].strategy;
+        printf("  dp %" PRId64 ", pp %" PRId64 ", tp %" PRId64 ": a step takes %+.3g s: work and its messages %+.3g, "
+               "bubble %+.3g, gradients %+.3g\n",
+               s->dp, s->pp, s->tp, e->step - best->step, e->busy - best->busy, e->bubble - best->bubble,
+               e->data - best->data);
+    }
+}
+
+static void print_families(const mt_plan_problem *p)
+{
+    const mt_plan_answer *best = &limits.listed[0];
+    for (int i = 0; i < MT_COUNT(families); i++) {
+        mt_plan_answer a;
+        limits.within = families[i].within;
+        if (limits.within(&best->strategy))
+            continue;
+        mt_status status = mt_plan_best(&a, p);
+        const mt_plan_estimate *e = &a.estimate;
+        printf("  %s: ", families[i].name);
+        if (e->peak == INT64_MAX || (status != MT_OK && a.why == MT_PLAN_FOUND))
+            puts("there is no such division");
+        else if (status == MT_OK)
+            printf("%.4g days instead of %.4g (%+.1f %%), $%.0f instead of $%.0f\n", e->days, best->estimate.days,
+                   100 * (e->days / best->estimate.days - 1), e->dollars, best->estimate.dollars);
+        else if (a.why == MT_PLAN_NO_MEMORY)
+            printf("at least %.2f GB, %.2f GB more than a device has\n", (double)e->peak / 1e9,
+                   (double)(e->peak - p->device.memory) / 1e9);
+        else if (a.why == MT_PLAN_NO_DAYS)
+            printf("at least %.4g days, %.4g too many\n", e->days, e->days - p->days);
+        else
+            printf("at least $%.0f, $%.0f too many\n", e->dollars, e->dollars - p->dollars);
+    }
+    limits.within = NULL;
+}
+
+/* The nearest, and what would fit. why: that of the search. */
+static void print_nearest(const mt_plan_problem *p, const mt_plan_answer *nearest)
+{
+    puts("No plan is within the limits. The nearest:");
+    print_head();
+    print_row(nearest);
+    const mt_plan_estimate *e = &nearest->estimate;
+    if (nearest->why == MT_PLAN_NO_MEMORY)
+        printf("It needs %.2f GB more than a %s has.\n", (double)(e->peak - p->device.memory) / 1e9, p->device.name);
+    else if (nearest->why == MT_PLAN_NO_DAYS)
+        printf("It takes %.4g days more than --days %.4g.\n", e->days - p->days, p->days);
+    else
+        printf("It costs $%.0f more than --dollars %.4g.\n", e->dollars - p->dollars, p->dollars);
+    mt_plan_problem more = *p;
+    for (int factor = 2; factor <= 16 && nearest->why != MT_PLAN_NO_DOLLARS && p->devices * factor <= 4096;
+         factor *= 2) {
+        mt_plan_answer a;
+        more.devices = p->devices * factor;
+        if (mt_plan_best(&a, &more) != MT_OK)
+            continue;
+        printf("With %" PRId64 " devices there is a plan:\n", more.devices);
+        print_row(&a);
+        return;
+    }
+}
+
+/* ---- the program --------------------------------------------------------------------------------------------- */
+
+static mt_status fill(options *o)
+{
+    mt_plan_problem *p = &o->problem;
+    mt_status status = mt_plan_cluster(p, o->cluster);
+    if (status != MT_OK)
+        return status;
+    if (p->dtype == MT_F16)
+        return mt_fail(MT_ERR_ARGUMENT, "--dtype f16: its loss scale needs the whole gradients: use bf16");
+    const mt_plan_strategy one = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
+    p->time = p->time ? p->time : p->model.block;
+    p->tokens = p->tokens > 0 ? p->tokens : TOKENS * (double)mt_plan_params(&p->model, &one, 0);
+    p->goal = o->cheapest ? MT_PLAN_CHEAPEST : MT_PLAN_FASTEST;
+    p->estimate = estimate;
+    return MT_OK;
+}
+
+static mt_status run(options *o)
+{
+    mt_plan_problem *p = &o->problem;
+    mt_plan_answer a = { 0 };
+    mt_status status = fill(o);
+    if (status != MT_OK)
+        return status;
+    status = mt_plan_best(&a, p);
+    if (status != MT_OK) {
+        char why[512];
+        snprintf(why, sizeof why, "%s", mt_last_error());
+        if (a.why != MT_PLAN_FOUND)
+            print_nearest(p, &a);
+        return mt_fail(status, "%s", why);
+    }
+    printf("%" PRId64 " layers of %" PRId64 " on at most %" PRId64 " %s, %.4g tokens in %" PRId64 " steps of %" PRId64
+           " x %" PRId64 ", %.0f %% of the nominal speed in products\n",
+           p->model.layers, p->model.width, p->devices, p->device.name, p->tokens, mt_plan_steps(p), p->batch, p->time,
+           100 * p->efficiency);
+    print_head();
+    do {
+        print_row(&a);
+        limits.listed[limits.count++] = a;
+    } while (limits.count < BEST && mt_plan_best(&a, p) == MT_OK);
+    mt_plan_cost worst = mt_plan_worst(p, &limits.listed[0].strategy);
+    printf("A rank of the first: peak %" PRId64 " bytes; sends in a step %" PRId64 " of gradients, %" PRId64
+           " to other stages, %" PRId64 " of tensors\n",
+           worst.peak, worst.data, worst.pipe, worst.tensor);
+    puts("Why others lose:");
+    print_listed();
+    print_families(p);
+    status = mt_plan_save(o->out, p, limits.listed, limits.count);
+    if (status == MT_OK)
+        printf("plan.svg, train.sh, job.slurm and job.yaml are in %s\n", o->out);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const mt_gpt2_config *c = mt_gpt2_size("gpt2");
+    options o = { .cluster = "8xA100",
+                  .out = "build/run/plan",
+                  .problem = { .model = { c->vocabulary, c->rows, c->block, c->layers, c->heads, c->width },
+                               .batch = 512,
+                               .dtype = MT_BF16,
+                               .efficiency = 0.5,
+                               .overhead = 20e-6,
+                               .days = INFINITY,
+                               .dollars = INFINITY,
+                               .zero = 3 } };
+    mt_cli_parse(argc, argv, "The best ways to train a GPT on a cluster.", flags, &o);
+    return mt_cli_exit(run(&o));
+}
