@@ -68,7 +68,7 @@ floors() {
     awk '
     BEGIN {
         split("core 0 prof 1 cuda 2 emulator 2 ops 3 autograd 3 nn 4 optim 4 memory 5 data 6 text 6 ckpt 6 " \
-              "dist 6 plan 6 models 7 testing 7 train 8 apps 9 bench 9 tests 9", pair, " ")
+              "dist 6 plan 6 models 7 testing 7 search 8 train 8 apps 9 bench 9 tests 9", pair, " ")
         for (i = 1; i in pair; i += 2) floor[pair[i]] = pair[i + 1]
         # A unit is on the floor of its lab, or of the header of its own name when that is higher.
         split("00 0 01 2 02 2 03 3 04 4 05 6 06 2 07 2 08 7 09 5 10 5 11 2 12 6 13 6 14 7 15 6", pair, " ")

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# apps/sweep: killed by kill -9 and resumed it ends like an unbroken one, repeats nothing, and leaves no job behind; bad input.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+make -s -C "$root" build/release/bin/{sweep,train_gpt2} >/dev/null || exit 1
+dir=$(mktemp -d) passed=0 failed=0
+trap 'rm -rf "$dir"' EXIT
+ok() { passed=$((passed + 1)); }
+bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -3 "$dir/log")"; }
+sweep() { timeout 60 "$root/build/release/bin/sweep" -q "$@" >"$dir/log" 2>&1; }
+rows() { sed 's/,[^,]*$//' "$1/sweep.csv"; } # without the seconds
+
+cat >"$dir/trial" <<END
+#!/bin/sh
+echo "\$1 \$2 \$3" >>"$dir/ran"
+sleep 0.0\$3
+awk -v x="\$1" -v s="\$2" 'BEGIN { printf "step,val_loss\n%d,%.9f\n", s, (x - 0.3) ^ 2 + 1 / s }' >"\$4/metrics.csv"
+END
+chmod +x "$dir/trial"
+flags=(--run "$dir/trial {x} {steps} {b} {dir}" --space 'x=0..1,b=1|9' --trials 12 --steps 9 --asha 3 -j 3)
+sweep "${flags[@]}" -o "$dir/whole" && ok || bad "whole"
+jobs=$(sort "$dir/ran" | uniq -c | wc -l)
+
+: >"$dir/ran"
+"$root/build/release/bin/sweep" -q "${flags[@]}" -o "$dir/parts" >"$dir/log" 2>&1 &
+while [ "$(wc -l <"$dir/parts/sweep.csv" 2>/dev/null || echo 0)" -lt 6 ]; do sleep 0.01; done
+kill -9 $! && wait $! 2>/dev/null
+cp "$dir/parts/sweep.csv" "$dir/kept"
+printf '99,torn' >>"$dir/parts/sweep.csv"
+sweep "${flags[@]}" -o "$dir/parts" && bad "without --resume" || ok
+sweep "${flags[@]}" -o "$dir/parts" --resume --seed 2 && bad "another seed" || ok
+sweep "${flags[@]}" -o "$dir/parts" --resume && ok || bad "resume"
+diff <(rows "$dir/whole") <(rows "$dir/parts") >"$dir/log" && ok || bad "another end"
+# Only jobs that ran when it was killed may have begun twice.
+[ "$(wc -l <"$dir/ran")" -le $((jobs + 3)) ] && [ "$(sort "$dir/ran" | uniq | wc -l)" -eq "$jobs" ] && ok || bad "jobs repeated"
+
+# No job outlives a sweep that is killed.
+"$root/build/release/bin/sweep" -q --run 'sleep 77 & echo $! >{dir}/pid; wait; echo {x}' --space 'x=1|2' -o "$dir/orphans" >"$dir/log" 2>&1 &
+while ! [ -s "$dir/orphans/trial-0-rung-0/pid" ]; do sleep 0.01; done
+pid=$(cat "$dir/orphans/trial-0-rung-0/pid")
+kill -9 $! && wait $! 2>/dev/null
+for _ in $(seq 100); do [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null || break; sleep 0.02; done
+[ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null && bad "an orphan" || ok
+
+# A loss that is not finite ends a job at once; all jobs failing ends with the log of one.
+sweep --run 'printf "step,val_loss\n1,nan\n" >{dir}/metrics.csv; echo says so; sleep {x}' --space 'x=60|61' -o "$dir/nan" && bad "nan" || ok
+grep -q diverged "$dir/nan/sweep.csv" && grep -q '| says so' "$dir/log" && grep -q 'jobs failed' "$dir/log" && ok || bad "nan said"
+sweep --run 'echo {x}; exit 3' --space 'x=1|2' -o "$dir/three" && bad "exit status 3" || ok
+sweep --run 'echo {y}' --space 'x=1|2' -o "$dir/bad" && bad "unknown placeholder" || ok
+grep -qF '{y} is neither' "$dir/log" && ok || bad "said"
+
+for i in $(seq 200); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
+sweep --run "$root/build/release/bin/train_gpt2 --data $dir/text --layers 1 --heads 2 --width 16 --block 8 --batch 4 -q --warmup 2 \
+    --eval-every 20 --eval-batches 4 --lr {lr} --steps {steps} -o {dir}" --space lr=log:1e-5..1e-1 --trials 4 --steps 40 -o "$dir/gpt2" && ok || bad "gpt2"
+grep -qE '^sweep: val_loss=[0-9.]+ trial=[0-3] steps=40 lr=' "$dir/log" && ok || bad "gpt2 said"
+echo "sweep: $passed passed, $failed failed"
+[ $failed -eq 0 ]
