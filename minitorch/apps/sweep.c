@@ -1,8 +1,9 @@
 /* sweep.c -- looks for good hyperparameters: runs a command with many settings, several at once, and compares what it
  * writes. docs/SWEEP.md has examples.
  *
- * Files in --out: sweep.csv (a row for each job that has ended), sweep.txt (the settings), and for each job a folder
- * trial-T-rung-R ({dir} in the command) and its output trial-T-rung-R.log. Killed at any moment, --resume continues:
+ * Files in --out: sweep.csv (a row for each job that has ended), sweep.txt (the settings), sweep.html (at the end: a
+ * page), and for each job a folder trial-T-rung-R ({dir} in the command) and its output trial-T-rung-R.log. Killed at
+ * any moment, --resume continues:
  * no job with a row runs again, and the end is that of an unbroken sweep (search/order.h says why). */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "search/child.h"
 #include "search/command.h"
 #include "search/order.h"
+#include "search/page.h"
 #include "search/slot.h"
 
 typedef struct options {
@@ -190,7 +192,7 @@ static void report(const sweep *s)
            j->trial, j->steps);
     for (int64_t d = 0; d < s->opt.search.space.count; d++)
         printf(" %s=%s", s->opt.search.space.dimension[d].name, mt_space_value(&s->opt.search.space, d, &j->point));
-    printf("\n%s has all jobs\n", s->table.path);
+    printf("\n%s has all jobs, sweep.html beside it shows them\n", s->table.path);
 }
 
 /* ---- command line -------------------------------------------------------------------------------------- */
@@ -342,6 +344,11 @@ static mt_status run(sweep *s)
     stop_all(s);
     if (status == MT_OK)
         status = mt_sweep_table_sort(&s->table);
+    char html[4096];
+    snprintf(html, sizeof html, "%s/sweep.html", s->opt.out);
+    if (status == MT_OK)
+        status = mt_sweep_page(html, &s->opt.search, s->opt.metric, s->opt.maximize ? -1 : 1, s->order.told,
+                               s->order.count, mt_search_best(s->order.told, s->order.count));
     if (status == MT_OK)
         report(s);
     mt_sweep_table_close(&s->table);

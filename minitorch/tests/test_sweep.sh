@@ -19,11 +19,12 @@ END
 chmod +x "$dir/trial"
 flags=(--run "$dir/trial {x} {steps} {b} {dir}" --space 'x=0..1,b=1|9' --trials 12 --steps 9 --asha 3 -j 3)
 sweep "${flags[@]}" -o "$dir/whole" && ok || bad "whole"
+[ "$(grep -c '<tr' "$dir/whole/sweep.html")" -eq "$(wc -l <"$dir/whole/sweep.csv")" ] && ok || bad "page"
 jobs=$(sort "$dir/ran" | uniq -c | wc -l)
 
 : >"$dir/ran"
 "$root/build/release/bin/sweep" -q "${flags[@]}" -o "$dir/parts" >"$dir/log" 2>&1 &
-while [ "$(wc -l <"$dir/parts/sweep.csv" 2>/dev/null || echo 0)" -lt 6 ]; do sleep 0.01; done
+while [ "$(cat "$dir/parts/sweep.csv" 2>/dev/null | wc -l)" -lt 6 ]; do sleep 0.01; done
 kill -9 $! && wait $! 2>/dev/null
 cp "$dir/parts/sweep.csv" "$dir/kept"
 printf '99,torn' >>"$dir/parts/sweep.csv"
