@@ -42,9 +42,9 @@ static mt_status read_item(mt_plan_device *d, double *memory, double *machine, c
         double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
         if (strcmp(item->string, f->key) != 0)
             continue;
-        if (!(value > 0 || (f->zero && value == 0)) || !(value < 1e12))
+        if (!(value > 0 || (f->zero && value == 0)) || !(value <= 1e9))
             return mt_fail(MT_ERR_ARGUMENT, "%s: \"%s\": write a number %s", path, f->key,
-                           f->zero ? "that is not below 0" : "above 0");
+                           f->zero ? "from 0 to 1e9" : "above 0, of at most 1e9");
         *f->value = value * f->unit;
         return MT_OK;
     }
