@@ -1,6 +1,7 @@
 /* 15-scale.c -- the rows of lab 15. How they run: 15-cost.c, 15-planner.c. Steps 15.1 to 15.9 are cost.c and planner.c,
  * from 15.10 on cluster.c, goodput.c and scheduler.c. */
 #include "checks/15-scale.h"
+#include "plan/scheduler.h"
 
 // clang-format off
 
@@ -139,6 +140,35 @@ static const goodput_case goodput_cases[] = {
     { { 1, "no run", "MT_ERR_ARGUMENT with a message" }, GOODPUT_REFUSED },
 };
 
+/* ---- 15.12 to 15.14 the scheduler */
+static const sched_case fifo_cases[] = {
+    { { 2, "in order", "nothing overtakes the head of the queue; jobs end before others start" }, SCHED_MIXED,
+      MT_SCHED_FIFO },
+    { { 1, "gangs", "all devices of a job at once, or none" }, SCHED_GANGS, MT_SCHED_FIFO },
+    { { 1, "priorities", "arrival - priority * aging: a job of priority 1 overtakes what came aging seconds before" },
+      SCHED_PRIORITY, MT_SCHED_FIFO },
+    { { 1, "no jobs", "MT_ERR_ARGUMENT with a message, and nothing starts" }, SCHED_REFUSED, MT_SCHED_FIFO },
+};
+static const sched_case backfill_cases[] = {
+    { { 2, "holes", "what ends by the reservation, or leaves the head its devices, starts" }, SCHED_MIXED,
+      MT_SCHED_BACKFILL },
+    { { 1, "early ends", "the reservation is made again from the estimates, each time; lengths are not known" },
+      SCHED_EARLY, MT_SCHED_BACKFILL },
+    { { 1, "priorities", "the reservation is for the first of the queue, which may be another one later" },
+      SCHED_PRIORITY, MT_SCHED_BACKFILL },
+};
+static const sched_case elastic_cases[] = {
+    { { 2, "shares", "each its least, then one by one to the poorest; dealt again whenever a job ends or arrives" },
+      SCHED_MIXED, MT_SCHED_ELASTIC },
+    { { 1, "full clusters", "the leasts of running jobs are theirs; the first that does not fit stops the queue" },
+      SCHED_GANGS, MT_SCHED_ELASTIC },
+    { { 1, "priorities", "of jobs with equal shares the one before in the queue gets the device" }, SCHED_PRIORITY,
+      MT_SCHED_ELASTIC },
+};
+static const mg_case fairness_cases[] = {
+    { 1, "Jain's index", "(sum x)^2 / (n sum x^2); 1 for nothing; the time from arrival to end, over its seconds" },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("15.1", "parameters", mg_15_published, published_cases),
     MG_GROUP("15.1", "parameters", mg_15_cost, params_cases),
@@ -159,6 +189,10 @@ static const mg_group groups[] = {
     MG_GROUP("15.10", "interval", mg_15_interval, interval_cases),
     MG_GROUP("15.11", "stragglers", mg_15_stretch, stretch_cases),
     MG_GROUP("15.11", "goodput", mg_15_goodput, goodput_cases),
+    MG_GROUP("15.12", "FIFO", mg_15_sched, fifo_cases),
+    MG_GROUP("15.13", "backfill", mg_15_sched, backfill_cases),
+    MG_GROUP("15.14", "elastic", mg_15_sched, elastic_cases),
+    MG_GROUP("15.14", "fairness", mg_15_fairness, fairness_cases),
 };
 // clang-format on
 

@@ -114,4 +114,23 @@ typedef struct goodput_case {
 
 void mg_15_goodput(mg_run *run, const void *one_case); /* a goodput_case */
 
+/* ---- scheduler: 15-scheduler.c (steps 15.12 to 15.14) ----------------------------------------------------------- */
+
+typedef enum sched_about {
+    SCHED_MIXED,    /* large and small jobs */
+    SCHED_GANGS,    /* most want more than half of the cluster */
+    SCHED_PRIORITY, /* priorities are worth some seconds */
+    SCHED_EARLY,    /* jobs end before their estimates */
+    SCHED_REFUSED,
+} sched_about;
+
+typedef struct sched_case {
+    mg_case head;
+    sched_about about;
+    int policy; /* a mt_sched_policy */
+} sched_case;
+
+void mg_15_sched(mg_run *run, const void *one_case);    /* a sched_case */
+void mg_15_fairness(mg_run *run, const void *one_case); /* a mg_case */
+
 #endif

@@ -19,5 +19,7 @@ const mg_function mg_calls_15[] = {
     { "mt_goodput_interval", mg_call_goodput_interval },
     { "mt_goodput_stretch", mg_call_goodput_stretch },
     { "mt_goodput_of", mg_call_goodput_of },
+    { "mt_sched", mg_call_sched },
+    { "mt_sched_fairness, mt_sched_slowdown", mg_call_sched_fairness },
     { NULL, NULL },
 };

@@ -28,4 +28,8 @@ void mg_call_goodput_interval(const mg_value *v);
 void mg_call_goodput_stretch(const mg_value *v);
 void mg_call_goodput_of(const mg_value *v);
 
+/* calls_15_scheduler.c */
+void mg_call_sched(const mg_value *v);
+void mg_call_sched_fairness(const mg_value *v);
+
 #endif

@@ -1,0 +1,331 @@
+/* 15-scheduler.c -- how the checks of the scheduler run (steps 15.12 to 15.14): against a clock that ticks second by
+ * second, and against what must hold for any schedule. Rows: 15-scale.c. */
+#include "checks/15-scale.h"
+#include "checks/15-seconds.h"
+#include "checks/fill.h"
+#include "plan/scheduler.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 24, CHANGES = 4000, WORDS = 300 };
+
+typedef struct list {
+    mt_sched_job jobs[MOST];
+    int64_t count;
+    mt_sched_cluster cluster;
+} list;
+
+/* ---- the clock -------------------------------------------------------------------------------------------------- */
+
+/* One second after the other: what each job has, until all have ended. */
+typedef struct clock {
+    const list *of;
+    int64_t now, has[MOST], left[MOST], order[MOST];
+    mt_sched_run runs[MOST];
+    bool ended[MOST];
+} clock;
+
+static void sort(clock *k)
+{
+    const list *l = k->of;
+    bool placed[MOST] = { false };
+    for (int64_t i = 0; i < l->count; i++) {
+        int64_t first = -1;
+        for (int64_t j = 0; j < l->count; j++) {
+            int64_t key = l->jobs[j].arrival - l->cluster.aging * l->jobs[j].priority;
+            if (!placed[j] && (first < 0 || key < l->jobs[first].arrival - l->cluster.aging * l->jobs[first].priority))
+                first = j;
+        }
+        placed[first] = true;
+        k->order[i] = first;
+    }
+}
+
+static bool is_waiting(const clock *k, int64_t j)
+{
+    return !k->ended[j] && k->has[j] == 0 && k->of->jobs[j].arrival <= k->now;
+}
+
+static int64_t free_devices(const clock *k)
+{
+    int64_t free = k->of->cluster.devices;
+    for (int64_t j = 0; j < k->of->count; j++)
+        free -= k->has[j];
+    return free;
+}
+
+static void begin(clock *k, int64_t j, int64_t devices)
+{
+    k->has[j] = devices;
+    k->runs[j].start = k->now;
+}
+
+/* Free devices at a second to come, by the estimates. */
+static int64_t free_at(const clock *k, int64_t second)
+{
+    int64_t free = k->of->cluster.devices;
+    for (int64_t j = 0; j < k->of->count; j++)
+        if (k->has[j] && k->runs[j].start + k->of->jobs[j].estimate > second)
+            free -= k->has[j];
+    return free;
+}
+
+/* Starts whole gangs; with backfill a job behind the head that would not delay it: tried, and taken back. */
+static void start_gangs(clock *k)
+{
+    int64_t head = -1, reserved = 0;
+    for (int64_t i = 0; i < k->of->count; i++) {
+        int64_t j = k->order[i], wants = k->of->jobs[j].devices;
+        if (!is_waiting(k, j))
+            continue;
+        if (head < 0 && wants <= free_devices(k)) {
+            begin(k, j, wants);
+        } else if (head < 0) {
+            head = j;
+            if (k->of->cluster.policy != MT_SCHED_BACKFILL)
+                return;
+            for (reserved = k->now; free_at(k, reserved) < k->of->jobs[head].devices;)
+                reserved++;
+        } else if (wants <= free_devices(k)) {
+            begin(k, j, wants);
+            if (free_at(k, reserved) < k->of->jobs[head].devices)
+                k->has[j] = 0;
+        }
+    }
+}
+
+static void share(clock *k)
+{
+    int64_t is[MOST] = { 0 }, left = k->of->cluster.devices;
+    bool blocked = false;
+    for (int64_t j = 0; j < k->of->count; j++)
+        left -= is[j] = k->has[j] ? k->of->jobs[j].least : 0;
+    for (int64_t i = 0; i < k->of->count; i++) {
+        int64_t j = k->order[i];
+        if (!is_waiting(k, j) || blocked)
+            continue;
+        blocked = k->of->jobs[j].least > left;
+        if (!blocked) {
+            begin(k, j, 0);
+            left -= is[j] = k->of->jobs[j].least;
+        }
+    }
+    for (int64_t level = 1; left > 0 && level <= k->of->cluster.devices; level++) /* all up to a level, then the next */
+        for (int64_t i = 0; i < k->of->count && left > 0; i++) {
+            int64_t j = k->order[i];
+            if (is[j] == level && level < k->of->jobs[j].devices)
+                is[j]++, left--;
+        }
+    memcpy(k->has, is, sizeof is);
+}
+
+/* changes[second][job]: what each has from then on is compared with the answer. */
+static bool tick(clock *k)
+{
+    bool any = false;
+    for (int64_t j = 0; j < k->of->count; j++)
+        if (k->has[j] && k->left[j] <= 0) {
+            k->has[j] = 0;
+            k->ended[j] = true;
+            k->runs[j].end = k->now;
+        }
+    if (k->of->cluster.policy == MT_SCHED_ELASTIC)
+        share(k);
+    else
+        start_gangs(k);
+    for (int64_t j = 0; j < k->of->count; j++) {
+        k->left[j] -= k->has[j];
+        any |= !k->ended[j];
+    }
+    return any;
+}
+
+/* ---- judging ---------------------------------------------------------------------------------------------------- */
+
+typedef struct answer {
+    int64_t status, changes;
+    const mt_sched_run *runs;
+    const int64_t *change; /* time, job, devices */
+    const char *words;
+} answer;
+
+static bool ask(mg_run *run, answer *a, const list *l)
+{
+    const int64_t cluster[3] = { l->cluster.devices, l->cluster.policy, l->cluster.aging };
+    mg_begin(run, "mt_sched");
+    mg_out(run, "status", MT_I64, MT_SHAPE(1));
+    mg_out(run, "runs", MT_I64, MT_SHAPE(l->count, 2));
+    mg_inout(run, "changes", MT_I64, MT_SHAPE(1 + 3 * CHANGES));
+    mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
+    memcpy(mg_in(run, "jobs", MT_I64, MT_SHAPE(l->count, 6)), l->jobs, (size_t)l->count * sizeof *l->jobs);
+    memcpy(mg_in(run, "cluster", MT_I64, MT_SHAPE(3)), cluster, sizeof cluster);
+    if (!mg_call(run))
+        return false;
+    const int64_t *changes = mg_result(run, "changes");
+    *a = (answer){ ((const int64_t *)mg_result(run, "status"))[0], changes[0], mg_result(run, "runs"), changes + 1,
+                   mg_result(run, "words") };
+    return true;
+}
+
+/* What holds for any schedule: devices, gangs, and a job runs from its arrival on, once. */
+static bool is_schedule(mg_run *run, const list *l, const answer *a)
+{
+    int64_t has[MOST] = { 0 }, used = 0;
+    bool ended[MOST] = { false };
+    if (a->status != MT_OK || a->changes < 0 || a->changes > CHANGES) {
+        mg_fail(run, "status %" PRId64 ", %" PRId64 " changes", a->status, a->changes);
+        return false;
+    }
+    for (int64_t i = 0; i < a->changes; i++) {
+        const int64_t *c = a->change + 3 * i;
+        int64_t time = c[0], j = c[1];
+        bool known = j >= 0 && j < l->count, last = i + 1 == a->changes || c[3] > time;
+        if (!known || ended[j] || time < l->jobs[j].arrival || (i && time < c[-3]) || (!has[j] && !c[2])) {
+            mg_fail(run, "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices: not there yet, or ended", time,
+                    j, c[2]);
+            return false;
+        }
+        int64_t least = l->cluster.policy == MT_SCHED_ELASTIC ? l->jobs[j].least : l->jobs[j].devices;
+        if (c[2] && (c[2] < least || c[2] > l->jobs[j].devices)) {
+            mg_fail(run,
+                    "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices, a part of its gang of %" PRId64
+                    " to %" PRId64,
+                    time, j, c[2], least, l->jobs[j].devices);
+            return false;
+        }
+        used += c[2] - has[j];
+        has[j] = c[2];
+        ended[j] = c[2] == 0;
+        if (last && used > l->cluster.devices) {
+            mg_fail(run, "second %" PRId64 ": %" PRId64 " devices in use, there are %" PRId64, time, used,
+                    l->cluster.devices);
+            return false;
+        }
+    }
+    for (int64_t j = 0; j < l->count; j++)
+        if (!ended[j]) {
+            mg_fail(run, "job %" PRId64 " of %" PRId64 " devices never ends", j, l->jobs[j].devices);
+            return false;
+        }
+    return true;
+}
+
+/* Second by second, what each job has. */
+static bool is_expected(mg_run *run, const list *l, const answer *a)
+{
+    clock k = { .of = l };
+    int64_t has[MOST] = { 0 }, at = 0;
+    sort(&k);
+    for (int64_t j = 0; j < l->count; j++)
+        k.left[j] = l->jobs[j].seconds * l->jobs[j].devices;
+    for (bool more = true; more; k.now++) {
+        more = tick(&k);
+        for (; at < a->changes && a->change[3 * at] <= k.now; at++)
+            has[a->change[3 * at + 1]] = a->change[3 * at + 2];
+        for (int64_t j = 0; j < l->count; j++)
+            if (has[j] != k.has[j]) {
+                mg_fail(run,
+                        "%" PRId64 " devices, second %" PRId64 ": job %" PRId64 " (arrives %" PRId64 ", wants %" PRId64
+                        ") has %" PRId64 " devices, expected %" PRId64,
+                        l->cluster.devices, k.now, j, l->jobs[j].arrival, l->jobs[j].devices, has[j], k.has[j]);
+                return false;
+            }
+    }
+    for (int64_t j = 0; j < l->count; j++)
+        if (a->runs[j].start != k.runs[j].start || a->runs[j].end != k.runs[j].end) {
+            mg_fail(run, "job %" PRId64 " runs from %" PRId64 " to %" PRId64 ", expected %" PRId64 " to %" PRId64, j,
+                    a->runs[j].start, a->runs[j].end, k.runs[j].start, k.runs[j].end);
+            return false;
+        }
+    return true;
+}
+
+static list pick(mt_rng *rng, sched_about about, mt_sched_policy policy)
+{
+    list l = { .count = mg_pick(rng, 1, MOST), .cluster = { mg_pick(rng, 1, 16), policy, 0 } };
+    l.cluster.aging = about == SCHED_PRIORITY ? mg_pick(rng, 1, 9) : 0;
+    for (int64_t j = 0; j < l.count; j++) {
+        mt_sched_job *job = &l.jobs[j];
+        job->arrival = mg_pick(rng, 0, 60);
+        job->devices = mg_pick(rng, 1, j % 3 == 0 ? l.cluster.devices : (l.cluster.devices + 3) / 4);
+        if (about == SCHED_GANGS)
+            job->devices = mg_pick(rng, (l.cluster.devices + 1) / 2, l.cluster.devices);
+        job->least = mg_pick(rng, 1, job->devices);
+        job->seconds = mg_pick(rng, 1, 30);
+        job->estimate = job->seconds + (about == SCHED_EARLY ? mg_pick(rng, 0, 40) : 0);
+        job->priority = mg_pick(rng, 0, 5);
+    }
+    return l;
+}
+
+/* A valid list is scheduled before any is refused. */
+static void refused(mg_run *run)
+{
+    for (int i = -1; i < 6; i++) {
+        list l = pick(mg_rng(run), SCHED_GANGS, MT_SCHED_FIFO);
+        mt_sched_job *job = &l.jobs[mg_pick(mg_rng(run), 0, l.count - 1)];
+        answer a;
+        job->devices = i == 0 ? l.cluster.devices + 1 : i == 1 ? 0 : job->devices;
+        job->least = i == 2 ? job->devices + 1 : job->least;
+        job->estimate = i == 3 ? job->seconds - 1 : job->estimate;
+        job->arrival = i == 4 ? -1 : job->arrival;
+        l.cluster.devices = i == 5 ? 0 : l.cluster.devices;
+        if (!ask(run, &a, &l))
+            return;
+        if (i < 0 ? !is_schedule(run, &l, &a) : a.status != MT_ERR_ARGUMENT || !a.words[0] || a.changes) {
+            mg_fail(run, "list %d is %s: status %" PRId64 ", \"%.80s\"", i, i < 0 ? "one" : "none", a.status, a.words);
+            return;
+        }
+    }
+}
+
+void mg_15_sched(mg_run *run, const void *one_case)
+{
+    const sched_case *c = one_case;
+    if (c->about == SCHED_REFUSED) {
+        refused(run);
+        return;
+    }
+    for (int i = 0; i < 120; i++) {
+        list l = pick(mg_rng(run), c->about, (mt_sched_policy)c->policy);
+        answer a;
+        if (!ask(run, &a, &l) || !is_schedule(run, &l, &a) || !is_expected(run, &l, &a))
+            return;
+    }
+}
+
+void mg_15_fairness(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int i = 0; i < 24; i++) {
+        mt_rng *rng = mg_rng(run);
+        int64_t n = i < 3 ? i : mg_pick(rng, 1, 64), times[2] = { mg_pick(rng, 0, 99), 0 };
+        mt_sched_job job = { mg_pick(rng, 0, 99), 1, 1, mg_pick(rng, 1, 99), 99, 0 };
+        double x[64], sum = 0, variance = 0, index, slowdown;
+        times[0] += job.arrival;
+        times[1] = times[0] + mg_pick(rng, 1, 999);
+        mg_begin(run, "mt_sched_fairness, mt_sched_slowdown");
+        mg_out(run, "fairness", MT_I64, MT_SHAPE(1));
+        mg_out(run, "slowdown", MT_I64, MT_SHAPE(1));
+        for (int64_t j = 0; j < n; j++)
+            sum += x[j] = i == 1 || i == 4 ? 0 : mg_15_real(rng, 0, 9);
+        memcpy(mg_in(run, "x", MT_I64, MT_SHAPE(n)), x, (size_t)n * sizeof *x);
+        memcpy(mg_in(run, "job", MT_I64, MT_SHAPE(6)), &job, sizeof job);
+        memcpy(mg_in(run, "run", MT_I64, MT_SHAPE(2)), times, sizeof times);
+        if (!mg_call(run))
+            return;
+        memcpy(&index, mg_result(run, "fairness"), sizeof index);
+        memcpy(&slowdown, mg_result(run, "slowdown"), sizeof slowdown);
+        for (int64_t j = 0; j < n; j++) /* the index is 1 / (1 + v) with the relative variance v */
+            variance += (x[j] * (double)n / sum - 1) * (x[j] * (double)n / sum - 1) / (double)n;
+        double want = sum > 0 ? 1 / (1 + variance) : 1;
+        double waited = (double)(times[1] - job.arrival) / (double)job.seconds;
+        if (!mg_15_close_to(index, want) || !mg_15_close_to(slowdown, waited)) {
+            mg_fail(run, "of %" PRId64 " values %.9g, expected %.9g; a slowdown of %.9g, expected %.9g", n, index, want,
+                    slowdown, waited);
+            return;
+        }
+    }
+}
