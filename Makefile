@@ -311,8 +311,8 @@ endif
 cluster: apps
 	@minitorch/bench/cluster.sh $(ARGS) $(B)
 
-# For instructors, and the site: each has its rules beside it, and its lines for `make help` after `## `.
-include $(wildcard grader/*/*.mk docs/*.mk minitorch/tests/*.mk)
+# For instructors, the site, larger programs: each has its rules beside it, and its lines for `make help` after `## `.
+include $(wildcard grader/*/*.mk docs/*.mk minitorch/apps/*.mk minitorch/tests/*.mk)
 
 clean:
 	rm -rf build
