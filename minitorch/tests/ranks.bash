@@ -61,13 +61,14 @@ shared >"$dir/before"
 killed=0
 ranks_run() { grep -qv '^Z' <(ps -o stat= --ppid "$1"); }
 ends() {
-    local tries seen=0 words=$1
+    local tries seen=0 gone=0 words=$1
     shift
     "$@" >"$dir/log" 2>&1 &
     local job=$!
     for ((tries = 0; tries < 600; tries++)); do
         kill -0 $job 2>/dev/null || break
-        if ranks_run $job; then seen=1; elif [ $seen -eq 1 ]; then break; fi
+        if ranks_run $job; then seen=1 gone=0; else gone=$((gone + seen)); fi
+        [ $gone -lt 10 ] || break # for a second: mpirun has other children before the ranks
         sleep 0.1
     done
     ranks_run $job && bad "$*: a rank has not ended" || ok
