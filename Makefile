@@ -149,7 +149,8 @@ $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
 $(REF)/worker/launch: $(REF)/worker/launch.o
 	@echo '  LINK $@' && $(CC) -static -o $@ $<
 # Of what a worker is linked with, for grader/symbols.c: the symbols that units of others cannot define again.
-REF_UNIT_OBJ := $(patsubst $(REFERENCE)/%.c,$(REF)/units/%.o,$(foreach l,$(UNIT_LABS),$(wildcard $(REFERENCE)/$(l)/*.c))) # also with MINE
+# Those of the reference, also with MINE.
+REF_UNIT_OBJ := $(patsubst $(REFERENCE)/%.c,$(REF)/units/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(UNIT_LABS)))))
 $(REF)/defined: $(WORKER_OBJ) $(REF_UNIT_OBJ) $(REF)/libgiven.a
 	@cd $(@D) && nm -A -P -g --defined-only libgiven.a units/*/*.o worker/*.o >$(@F)
 

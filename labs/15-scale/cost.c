@@ -105,7 +105,7 @@ static void fill_state(mt_plan_cost *cost, const rank *r)
     MT_TODO("15.2"); /* delete this line when yours stands here */
 }
 
-/* Micro-batches of which a stage has activations at once in 1F1B, at most. */
+/* The largest number of micro-batches whose activations a stage keeps at the same time in 1F1B. */
 static int64_t live_of(const rank *r)
 {
     int64_t live = 1;

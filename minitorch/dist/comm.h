@@ -81,8 +81,8 @@ struct mt_request {
     mt_status (*wait)(mt_request *request); /* blocks, then frees the request; the engine appends its own fields */
 };
 
-/* Whether this thread runs a collective: its waiting is in profiles as that of the call, or, in a thread that works for
- * another one, which may compute meanwhile, not at all. */
+/* Whether this thread runs a collective. Its waits for messages are then not waiting time in profiles: either the
+ * caller computes at the same time, or the whole call is its waiting time. */
 extern __thread bool mt_comm_behind;
 
 /* mt_comm_self -- a communicator of one rank. Free it like any other. */

@@ -119,7 +119,7 @@ static void fill_state(mt_plan_cost *cost, const rank *r)
     /* LAB 15.2 END */
 }
 
-/* Micro-batches of which a stage has activations at once in 1F1B, at most. */
+/* The largest number of micro-batches whose activations a stage keeps at the same time in 1F1B. */
 static int64_t live_of(const rank *r)
 {
     int64_t live = 1;
