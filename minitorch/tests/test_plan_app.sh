@@ -50,11 +50,12 @@ done <<'END'
 {"device": "B9", "devices": 8}|use one of V100
 {"device": "A100", "devices": 8.5}|write a whole number
 {"device": "A100", "devices": 8, "link_gb_s": 0}|"link_gb_s": write a number above 0
-{"device": "A100", "devices": 8, "dollars_hour": -1}|from 0 to 1e9
-{"device": "A100", "devices": 8, "memory_gb": 1e12}|at most 1e9
+{"device": "A100", "devices": 8, "dollars_hour": -1}|from 0 to 1000000000
+{"device": "A100", "devices": 8, "memory_gb": 1e12}|at most 1000000000
 {"device": "A100", "devices": 8, "dolars": 1}|there is no key "dolars"
+{"device": "A100", "devices": 8, "devices": 9}|"devices" stands there twice
 [8]|no JSON object
-{"device": |no JSON object
+{"device": |this is no JSON, near
 END
 
 bash -n "$dir/xl/job.slurm" && bash -n "$dir/xl/train.sh" && ok || bad "bash -n"
