@@ -186,7 +186,7 @@ DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 
 help:
 	@sed -n '1,8p' Makefile; echo; \
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
-	'make test               run all tests' \
+	'make test               run all tests; of labs that have not changed a sample of the mutants, with ALL=1 all, as CI does' \
 	'make lab LAB=01         open a lab: handout, files, first grade' \
 	'make grade LAB=01       grade your units of a lab; STEP=01.2 only this step' \
 	'make debug LAB=01 STEP=01.2 SEED=5eed01    make the calls of a failing row again under ASan; GDB=1 in gdb' \
@@ -264,10 +264,10 @@ mutants: data-or-standin traced
 mutate: data-or-standin traced $(REF)/bin/mutate
 	$(need_lab)
 	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
-# Ten mutants of each lab that has a list of equivalent ones; a lab on each processor.
+# Ten mutants, or SAMPLE, of each lab that has a list of equivalent ones; a lab on each processor.
 mutate-sample: data-or-standin traced $(REF)/bin/mutate
 	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
-	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample 10 2>/dev/null
+	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample $(or $(SAMPLE),10) 2>/dev/null
 seeds: data-or-standin traced
 	$(need_lab)
 	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)

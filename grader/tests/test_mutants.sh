@@ -7,6 +7,7 @@ build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
 ROOT=$(mktemp -d)
+unset SAMPLE
 export ROOT GRADE=$ROOT/grade PAUSE=0 SEED=5eed02
 trap 'rm -rf "$ROOT"' EXIT
 cd "$ROOT"
@@ -76,11 +77,15 @@ mutant "02.6 softmax: large logits" two | sed 's|solutions/02-backprop/||' >$pat
 expect "a patch made inside the folder" 0 "1 passed, 0 failed" "$mutants" "$build"
 unset SEED
 expect "with the usual seed" 0 "caught  02" "$mutants" "$build"
+expect "all of the lab were caught" 0 "graded are 1 of 1 mutants: all of labs that changed (none), 1 of each unit" env SAMPLE=1 "$mutants" "$build"
 expect "nothing has changed" 0 "large logits  (unchanged)" "$mutants" "$build"
 echo six >>solutions/02-backprop/unit.c
 "$mutants" "$build" >log && expect "the unit has changed" 1 "" grep unchanged log
 echo '# another grader' >>grade
 echo PASS >verdict
+echo seven >>solutions/02-backprop/unit.c
+expect "a sample, and the unit has changed" 1 "all of labs that changed (02)" env SAMPLE=1 "$mutants" "$build"
+expect "it escaped: the lab is graded whole again" 1 "all of labs that changed (02)" env SAMPLE=1 "$mutants" "$build"
 expect "the grader has changed" 1 "ESCAPED" "$mutants" "$build"
 expect "what escaped is graded again" 1 "ESCAPED" "$mutants" "$build"
 echo FAIL >verdict

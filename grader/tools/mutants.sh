@@ -5,13 +5,17 @@
 # that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
 # caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
+# SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh).
 # GRADE=path, ROOT=dir, PAUSE=seconds are for the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: mutants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade} here=$(dirname "$(realpath "$0")")
 . "$here/patches.sh"
+. "$here/sample.sh"
 cd "${ROOT:-$here/../..}"
 find_patches "$lab"
+note_states
+[ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
 tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
 [ "${SEED:-}" != fresh ] || seed=()
 results=build/mutants/results${lab:+-$lab}
@@ -62,6 +66,7 @@ wait
 for patch in "${patches[@]}"; do
     if is_race "$patch"; then try_one "$patch"; fi
 done
+[ -n "${SEED:-}" ] || note_whole "$results"
 sed -n 's/^ESCAPED /failed: /p' "$results"
 passed=$(grep -c '^caught' "$results") || true
 echo "mutants: $passed passed, $((${#patches[@]} - passed)) failed"

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# sample.sh: of which labs all mutants are graded, by what git says and by what an earlier run caught; which are drawn
+# of the others.
+set -euo pipefail
+here=$(cd "$(dirname "$0")/../tools" && pwd)
+cd "$(dirname "$0")/../.."
+. grader/tests/expect.sh
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+cd "$root"
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_{AUTHOR,COMMITTER}_{NAME,EMAIL}=x
+git() { command git -c init.defaultBranch=main -c commit.gpgsign=false "$@"; }
+
+# Two labs, with 5 mutants of a unit, 5 of another, and 1 of a third.
+mkdir -p grader/{checks,worker} minitorch/ops build
+for lab in 02-two 04-four; do
+    mkdir -p solutions/$lab labs/$lab grader/mutants/$lab
+    touch labs/$lab/lab.json grader/checks/${lab%-*}-{a,b}.c grader/worker/calls_${lab%-*}{,_b}.c
+    for unit in a b c; do
+        printf '#include "ops/%s.h"\n#include "ops/any.h"\n' $lab >solutions/$lab/$unit.c
+        for n in 1 2 3 4 5; do
+            [ $unit$n = c1 ] || [ $unit != c ] || continue
+            printf '# catches: 02.1\n--- a/x\t1\n+++ b/solutions/%s/%s.c\t2\n@@ -1 +1 @@\n' $lab $unit \
+                >grader/mutants/$lab/$unit-$n.patch
+        done
+    done
+    touch minitorch/ops/$lab.h
+done
+touch minitorch/ops/{any,none}.h grader/grade.c
+echo build >.gitignore
+
+# drawn N: the number of mutants of each lab, and then the sample itself.
+drawn() {
+    bash -euo pipefail -c '. "$1"/patches.sh; . "$1"/sample.sh; build=/none
+        shopt -s nullglob; patches=(grader/mutants/*/*.patch); note_states; take_sample "$2" >build/said
+        printf "%s\n" "${patches[@]}" >build/sample; : >build/results
+        for patch in "${patches[@]}"; do echo "${WORD:-caught} ${patch#grader/mutants/}: FAIL" >>build/results; done
+        [ -z "${NOTE:-}" ] || { mkdir -p build/mutants/{02-two,04-four}; note_whole build/results; }' _ "$here" "$1"
+    awk '{ n[substr($0, 16, 2)]++ } END { printf "%d %d: ", n["02"], n["04"] }' build/sample
+    sed "s/.*mutants: //" build/said
+}
+expect "no git" 0 "5 5: all of labs that changed (none)" drawn 2
+git init -q . && expect "no commit" 0 "5 5" drawn 2
+git add . && git commit -qm one && expect "one commit" 0 "5 5" drawn 2
+expect "three of each" 0 "7 7" drawn 3
+expect "more than there are" 0 "11 11" drawn 9
+drawn 2 >/dev/null && cp build/sample build/first && drawn 2 >/dev/null
+expect "the same commit, the same sample" 0 "" cmp build/first build/sample
+expect "of each unit" 0 "2 2 1 2 2 1" xargs <<<"$(cut -d- -f1-2 build/sample | uniq -c | awk '{ print $1 }')"
+for n in 2 3 4; do
+    git commit -q --allow-empty -m $n && drawn 2 >/dev/null && { cmp -s build/first build/sample || differs=yes; }
+done
+expect "another commit, another sample" 0 yes echo "${differs:-no}"
+
+# changes NAME COUNTS COMMAND: after the command, uncommitted, then committed here, then in a branch, then with one more commit on main.
+changes() {
+    eval "$3" && expect "$1, not committed" 0 "$2" drawn 2
+    git add -A . && git commit -qm "$1" && expect "$1, in the last commit" 0 "$2" drawn 2
+    git commit -q --allow-empty -m after && expect "$1, in an earlier commit" 0 "5 5" drawn 2
+}
+changes "a unit" "5 11: all of labs that changed (04)" 'echo >>solutions/04-four/a.c'
+changes "a new unit" "5 11" 'echo >solutions/04-four/d.c'
+changes "checks" "11 5: all of labs that changed (02)" 'echo >>grader/checks/02-b.c'
+changes "calls" "11 5" 'echo >>grader/worker/calls_02_b.c'
+changes "lab.json" "11 5" 'echo >>labs/02-two/lab.json'
+changes "a header of one lab" "5 11" 'echo >>minitorch/ops/04-four.h'
+changes "a header of both" "11 11: all of labs that changed (02 04)" 'echo >>minitorch/ops/any.h'
+changes "no lab's file" "5 5" 'echo >>minitorch/ops/none.h; echo >>grader/grade.c; echo >>labs/02-two/README.md'
+changes "a mutant" "5 11" 'echo >>grader/mutants/04-four/a-1.patch'
+changes "a file less" "11 5" 'rm grader/checks/02-a.c'
+git checkout -q -b topic && echo >>solutions/02-two/a.c && git commit -qam topic && git commit -q --allow-empty -m more
+expect "since the merge base" 0 "11 5" drawn 2
+git checkout -q main && echo >>solutions/04-four/a.c && git commit -qam main && git checkout -q topic
+expect "not what main did since" 0 "11 5" drawn 2
+
+# What was caught here is a better record than git's.
+NOTE=yes drawn 2 >/dev/null && expect "all of 02-two were caught" 0 "5 5" drawn 2
+expect "of a sample nothing is noted" 1 "" test -e build/mutants/04-four/all
+echo >>solutions/02-two/b.c && expect "it changed since" 0 "11 5" drawn 2
+WORD=ESCAPED NOTE=yes drawn 2 >/dev/null && expect "an escape is not noted" 0 "11 5" drawn 2
+git commit -qam b && git commit -q --allow-empty -m after && expect "also when it is committed" 0 "11 5" drawn 2
+NOTE=yes drawn 2 >/dev/null && expect "caught again" 0 "5 5" drawn 2
+echo '# catches: 02.1' >grader/mutants/02-two/none.patch && echo '# catches: 02.1' >grader/mutants/04-four/none.patch
+expect "patches without a unit" 0 "12 12" drawn 2
+
+echo "sample.sh: $passed passed, $failed failed"
+[ $failed -eq 0 ]
