@@ -20,6 +20,8 @@
 #include "search/page.h"
 #include "search/slot.h"
 
+enum { GRACE = 500000 }; /* microseconds */
+
 typedef struct options {
     const char *command, *space, *metric, *out;
     bool maximize, resume, quiet;
@@ -36,6 +38,7 @@ typedef struct sweep {
     mt_slot *slot;
     int64_t ended, failed, cost; /* jobs; steps of those that ended */
     int64_t last_failed;
+    mt_job_end how; /* it ended */
     int64_t replayed;
 } sweep;
 
@@ -58,7 +61,8 @@ static void tell(sweep *s, int64_t job, const mt_sweep_row *row)
     s->ended++;
     s->cost += s->order.told[job].steps;
     s->failed += !done;
-    s->last_failed = done ? s->last_failed : job;
+    if (!done)
+        s->last_failed = job, s->how = row->end;
     mt_order_tell(&s->order, job, done ? MT_JOB_DONE : MT_JOB_FAILED, s->opt.maximize ? -row->value : row->value);
 }
 
@@ -82,6 +86,13 @@ static mt_status collect(sweep *s)
         int64_t job = slot->job;
         if (job < 0 || !mt_slot_ended(slot, s->opt.metric, s->opt.timeout, &row))
             continue;
+        if (slot->struck && !mt_cli_stopped())
+            usleep(GRACE); /* who kills all processes of a machine may kill this one last: then the job has no row */
+        if (row.end == MT_END_FAILED && mt_cli_stopped())
+            continue;
+        if (slot->full)
+            return mt_fail(MT_ERR_IO, "%s: no space left on the device, so a job failed; make room, --resume continues",
+                           slot->dir);
         mt_status added = mt_sweep_table_add(&s->table, job, &s->order.told[job], &row);
         if (added != MT_OK)
             return added;
@@ -142,11 +153,13 @@ static mt_status hopeless(sweep *s)
     mt_progress_clear(&s->progress);
     fprintf(stderr, "The end of %s:\n", log);
     print_tail(log);
+    const char *how = s->how == MT_END_TIMEOUT    ? "it was killed after --timeout seconds"
+                      : s->how == MT_END_DIVERGED ? "a value was not finite"
+                                                  : "an exit status other than 0, or no value";
     return mt_fail(MT_ERR_UNAVAILABLE,
-                   "all of the first %" PRId64
-                   " jobs failed (no exit status 0, or no value of '%s' in {dir}/metrics.csv "
-                   "or as %s=NUMBER in the output); %s is the output of one",
-                   s->ended, s->opt.metric, s->opt.metric, log);
+                   "all of the first %" PRId64 " jobs failed; %s is the output of one: %s. A value is in the column "
+                   "'%s' of {dir}/metrics.csv, or %s=NUMBER in the output",
+                   s->ended, log, how, s->opt.metric, s->opt.metric);
 }
 
 static mt_status loop(sweep *s)

@@ -13,6 +13,12 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* So that squares are finite. */
+static double bounded(double value)
+{
+    return fmin(fmax(value, -1e100), 1e100);
+}
+
 /* Takes over the jobs of the lowest rung, which all trials have; the newest, if there are too many. Values become
  * standardised. A running trial counts as average, so that the next one is elsewhere; what failed or is far above the
  * median counts as that far above it, so that one huge value does not flatten all others. */
@@ -24,14 +30,14 @@ static void observe(mt_gauss *g, const mt_job *jobs, int64_t count)
     for (const mt_job *j = jobs + count - 1; j >= jobs && g->count < MT_GAUSS_POINTS; j--)
         if (j->rung == 0) {
             if (j->state == MT_JOB_DONE)
-                sorted[known++] = j->value;
+                sorted[known++] = bounded(j->value);
             g->point[g->count] = j->point;
             from[g->count++] = j;
         }
     qsort(sorted, (size_t)known, sizeof *sorted, ascending);
     double median = known ? sorted[known / 2] : 0, cap = known ? median + 3 * (median - sorted[0]) : 1;
     for (int64_t i = 0; i < g->count; i++)
-        g->value[i] = from[i]->state == MT_JOB_DONE     ? fmin(from[i]->value, cap)
+        g->value[i] = from[i]->state == MT_JOB_DONE     ? fmin(bounded(from[i]->value), cap)
                       : from[i]->state == MT_JOB_FAILED ? cap
                                                         : median;
     for (int64_t i = 0; i < g->count; i++)

@@ -71,3 +71,17 @@ mt_trial_value mt_trial_output(const char *path, const char *metric)
         fclose(file);
     return v;
 }
+
+bool mt_trial_says(const char *path, const char *text)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool says = false;
+    FILE *file = fopen(path, "re");
+    while (file && !says && getline(&line, &room, file) > 0)
+        says = strstr(line, text);
+    free(line);
+    if (file)
+        fclose(file);
+    return says;
+}

@@ -13,5 +13,8 @@ typedef struct mt_trial_value {
  * found: no such file or column, or no row. */
 mt_trial_value mt_trial_metrics(const char *path, const char *metric);
 
+/* mt_trial_says -- does a line of a log contain this text? */
+bool mt_trial_says(const char *path, const char *text);
+
 /* mt_trial_output -- from the last `metric=NUMBER` of a log. */
 mt_trial_value mt_trial_output(const char *path, const char *metric);

@@ -1,13 +1,19 @@
 /* slot.c -- see slot.h. */
 #include "search/slot.h"
 
+#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
 
 #include "prof/cli.h"
 #include "search/child.h"
 #include "search/command.h"
 #include "search/result.h"
+
+enum { LEAST_ROOM = 1 << 16 }; /* bytes; a disk with less is full */
 
 static int remove_entry(const char *path, const struct stat *info, int flag, struct FTW *at)
 {
@@ -57,6 +63,15 @@ static mt_sweep_row judge(const mt_slot *slot, const char *metric, int status)
     return row;
 }
 
+static bool is_full(const mt_slot *slot)
+{
+    char log[sizeof slot->dir + 8];
+    struct statvfs disk;
+    snprintf(log, sizeof log, "%s.log", slot->dir);
+    return (statvfs(slot->dir, &disk) == 0 && disk.f_bavail * disk.f_frsize < LEAST_ROOM) ||
+           mt_trial_says(log, strerror(ENOSPC)) || mt_trial_says(log, strerror(EDQUOT));
+}
+
 bool mt_slot_ended(mt_slot *slot, const char *metric, double timeout, mt_sweep_row *row)
 {
     int status;
@@ -71,6 +86,8 @@ bool mt_slot_ended(mt_slot *slot, const char *metric, double timeout, mt_sweep_r
     if (!mt_child_ended(slot->child, &status))
         return false;
     *row = judge(slot, metric, status);
+    slot->struck = slot->killed == MT_END_DONE && (WIFSIGNALED(status) || WEXITSTATUS(status) > 128);
+    slot->full = row->end == MT_END_FAILED && is_full(slot);
     slot->job = -1;
     return true;
 }

@@ -10,6 +10,8 @@ typedef struct mt_slot {
     pid_t child;
     double started;
     mt_job_end killed; /* MT_END_DONE: it was not */
+    bool struck;       /* it has ended by a signal that was not ours, or its command says so (status 128 and more) */
+    bool full;         /* it has failed, and its disk is full or its output says so */
     char dir[2048];    /* DIR, {dir} of the command; its output goes to DIR.log */
 } mt_slot;
 

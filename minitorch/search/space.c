@@ -51,7 +51,7 @@ static const char *range(mt_dimension *d, const char *text)
     d->high = strtod(text, &end);
     if (end == text || !isfinite(d->low) || !isfinite(d->high) || d->low >= d->high)
         return NULL;
-    if ((d->kind == MT_SPACE_LOG && d->low <= 0) ||
+    if ((d->kind == MT_SPACE_LOG && (d->low <= 0 || !isfinite(d->high / d->low))) || !isfinite(d->high - d->low) ||
         (d->kind == MT_SPACE_WHOLE &&
          (d->low != floor(d->low) || d->high != floor(d->high) || fmax(-d->low, d->high) > 1e9)))
         return NULL;

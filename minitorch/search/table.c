@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,7 @@ static bool result(mt_sweep_row *row, const char *text)
     char status[16], *end;
     bool has = *text != ',';
     row->value = has ? strtod(text, &end) : 0;
-    if (sscanf(has ? end : text, ",%15[a-z],%lf", status, &row->seconds) != 2)
+    if (!isfinite(row->value) || sscanf(has ? end : text, ",%15[a-z],%lf", status, &row->seconds) != 2)
         return false;
     for (int i = 0; i < MT_COUNT(ends); i++)
         if (strcmp(status, ends[i]) == 0) {

@@ -120,9 +120,11 @@ Test(search, cholesky)
 
 Test(search, spaces)
 {
-    static const char *const bad[] = { "",     "x",       "x=",         "x=1..0",   "x=log:0..1", "x=int:0.5..2",
-                                       "x=a|", "x=a b",   "x=0..1,x=a", "x=0..nan", "x=0..1:1",   "x=0..1,",
-                                       "=1|2", "x=$(ls)", "x=0..1:" };
+    static const char *const bad[] = {
+        "",     "x",       "x=",         "x=1..0",          "x=log:0..1",     "x=int:0.5..2",
+        "x=a|", "x=a b",   "x=0..1,x=a", "x=0..nan",        "x=0..1:1",       "x=0..1,",
+        "=1|2", "x=$(ls)", "x=0..1:",    "x=-1e308..1e308", "x=log:1e-320..1"
+    };
     mt_space space;
     for (int i = 0; i < MT_COUNT(bad); i++)
         cr_assert_eq(mt_space_parse(&space, bad[i]), MT_ERR_ARGUMENT, "'%s' is taken", bad[i]);

@@ -43,9 +43,41 @@ kill -9 $! && wait $! 2>/dev/null
 for _ in $(seq 100); do [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null || break; sleep 0.02; done
 [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null && bad "an orphan" || ok
 
+# Who kills a job first and then the sweep leaves no row that says that the job failed; nor does a job that died of kill -TERM.
+for signal in KILL TERM; do
+    "$root/build/release/bin/sweep" -q --run 'echo $$ >{dir}/pid; sleep 77; : {x}' --space 'x=1|2' -o "$dir/$signal" >"$dir/log" 2>&1 &
+    while ! [ -s "$dir/$signal/trial-0-rung-0/pid" ]; do sleep 0.01; done
+    kill -$signal "$(cat "$dir/$signal/trial-0-rung-0/pid")" && sleep 0.1 && kill -$signal $! && wait $! 2>/dev/null
+    [ "$(wc -l <"$dir/$signal/sweep.csv")" -eq 1 ] && ok || bad "a row of a job that was killed with SIG$signal"
+done
+
+# A full disk: jobs that fail for it have no row, and run again when there is room.
+full() {
+    mount -t tmpfs -o size=400k none "$dir/disk" || exit 9
+    run=(--run 'head -c 100000 /dev/zero >{dir}/big && echo val_loss={x}' --space 'x=0..1' --trials 5 -o "$dir/disk/o")
+    "$root/build/release/bin/sweep" -q "${run[@]}" >"$dir/log" 2>&1 && exit 1
+    grep -q 'no space left .* make room, --resume continues' "$dir/log" && ! grep -q failed "$dir/disk/o/sweep.csv" || exit 1
+    rm -r "$dir"/disk/o/trial-[01]*
+    "$root/build/release/bin/sweep" -q "${run[@]}" --resume >"$dir/log" 2>&1 && grep -q '5 jobs of 5 trials, 0 failed' "$dir/log"
+}
+export -f full
+export dir root
+mkdir "$dir/disk"
+if unshare -Urm true 2>/dev/null; then unshare -Urm bash -c full && ok || bad "a full disk"; else echo "skipped: a full disk, since nothing can be mounted here"; fi
+
+# Values as large as they can be; a table that somebody changed.
+huge=(--run 'test {trial} -gt 5 && echo val_loss={x} || echo val_loss=1e308' --space 'x=0..1' --search bayes --trials 9 -o "$dir/huge")
+sweep "${huge[@]}" && grep -q '9 jobs of 9 trials, 0 failed' "$dir/log" && ok || bad "huge values"
+grep -q '^Best: <b>val_loss 0.[0-9]*</b> with x=0.' <<<"$(grep -o 'Best: .*' "$dir/huge/sweep.html")" && ok || bad "the page's best"
+for value in nan inf 1e999 -1e999; do
+    sed -i "3s/[^,]*,done/$value,done/" "$dir/huge/sweep.csv"
+    sweep "${huge[@]}" --resume && bad "a value of $value" || grep -q 'belongs to another sweep' "$dir/log" && ok || bad "a value of $value, said"
+done
+
 # A loss that is not finite ends a job at once; all jobs failing ends with the log of one.
 sweep --run 'printf "step,val_loss\n1,nan\n" >{dir}/metrics.csv; echo says so; sleep {x}' --space 'x=60|61' -o "$dir/nan" && bad "nan" || ok
-grep -q diverged "$dir/nan/sweep.csv" && grep -q '| says so' "$dir/log" && grep -q 'jobs failed' "$dir/log" && ok || bad "nan said"
+grep -q diverged "$dir/nan/sweep.csv" && grep -q '| says so' "$dir/log" && grep -q 'jobs failed.*a value was not finite' "$dir/log" && ok || bad "nan said"
+sweep --run 'no_such_command {x}' --space 'x=1|2' -o "$dir/none" && bad "no such command" || grep -q '| .*no_such_command: not found' "$dir/log" && ok || bad "no such command, said"
 sweep --run 'echo {x}; exit 3' --space 'x=1|2' -o "$dir/three" && bad "exit status 3" || ok
 sweep --run 'echo {y}' --space 'x=1|2' -o "$dir/bad" && bad "unknown placeholder" || ok
 grep -qF '{y} is neither' "$dir/log" && ok || bad "said"
