@@ -53,6 +53,14 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 
 /* ---- command line -------------------------------------------------------------------------------------- */
 
+static mt_status allocator(const char *text, void *caching)
+{
+    *(bool *)caching = strcmp(text, "caching") == 0;
+    return *(bool *)caching || strcmp(text, "system") == 0
+               ? MT_OK
+               : mt_fail(MT_ERR_ARGUMENT, "there is no allocator \"%s\": use system or caching", text);
+}
+
 static const mt_option flags[] = {
     { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file (default: tiny Shakespeare of datasets/fetch)" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
@@ -69,6 +77,8 @@ static const mt_option flags[] = {
     { "recompute", 0, "WHAT", MT_PARSED(options, recompute, mt_recompute_parse),
       "What backward computes again to save memory: none (default), selective (layernorm, GELU), block, or the least "
       "that keeps a step within so many bytes (2.5GB)" },
+    { "allocator", 0, "NAME", MT_PARSED(options, caching, allocator),
+      "Of the device's memory: system (default), or caching, which keeps what was freed" },
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "Checkpoints:" },
@@ -98,7 +108,7 @@ static mt_status plan(run *r)
 static mt_status open_text(run *r)
 {
     options *o = &r->opt;
-    mt_status status = mt_team_check(&o->team, &o->recipe, o->batch);
+    mt_status status = mt_team_check(&o->team, &o->recipe, o->batch, &o->caching);
     if (status == MT_OK)
         status = mt_gpt2_fill(&o->config, o->size);
     if (status == MT_OK)
@@ -138,6 +148,8 @@ static mt_status after_first_step(void *user)
     const run *r = user;
     if (!mt_team_first(r->team))
         return MT_OK;
+    if (r->opt.recipe.memory_report)
+        mt_caching_record(r->opt.recipe.device);
     mt_recipe_memory(&r->opt.recipe);
     printf("planned peak %.1f MB%s, measured in the first step %.1f MB%s\n", (double)r->cost.peak_bytes / 1e6,
            r->team ? " a replica" : "", (double)mt_peak_bytes(r->opt.recipe.device) / 1e6, r->team ? " of all" : "");
@@ -205,7 +217,7 @@ static mt_status train(run *r)
     mt_progress_clear(&r->loop.progress);
     int64_t flops = (r->loop.step - r->loop.begun) * r->cost.flops, ranks = mt_team_size(r->team);
     mt_recipe_traced(&o->recipe, flops * mt_team_replicas(r->team) / ranks, (int)ranks);
-    if (o->recipe.caching)
+    if (o->caching)
         mt_caching_print(stdout, o->recipe.device);
     if (r->rows > 0)
         mt_cli_run("curve", o->recipe.out);
@@ -247,10 +259,12 @@ static mt_status run_rank(mt_team *team, void *opened)
 static mt_status start(run *r)
 {
     const options *o = &r->opt;
+    if (o->caching)
+        mt_caching_begin(o->recipe.device);
     mt_status status = mt_recipe_begin(&o->recipe);
     r->peak_flops = o->recipe.device == MT_CPU ? mt_machine_flops(omp_get_max_threads()) : 0;
     mt_memory_advise(o->team.ranks > 1 ? NULL : advise, r); /* it speaks of the batch of one rank */
-    if (o->recipe.caching) /* with what the plan may be wrong by; if there is less, memory comes as it is needed */
+    if (o->caching) /* with what the plan may be wrong by; if there is less, memory comes as it is needed */
         mt_pool_reserve(mt_caching_pool(o->recipe.device), r->cost.peak_bytes / 40 * 41 / (o->team.pp * o->team.tp));
     return status == MT_OK ? mt_team_run(&o->team, run_rank, r) : status;
 }

@@ -13,7 +13,6 @@
 
 #include "ckpt/checkpoint.h"
 #include "data/mnist.h"
-#include "memory/caching.h"
 #include "models/classifier.h"
 #include "models/mlp.h"
 #include "prof/cli.h"
@@ -298,13 +297,12 @@ static void teardown(run *r)
         mt_dataset_close(r->train_set);
     mt_dataset_close(r->valid_set);
     mt_mnist_close(&r->mnist);
-    mt_caching_end(r->opt.recipe.device);
 }
 
-static void advise(void *user, FILE *out, int64_t had)
+static void advise(mt_device device, int64_t bytes)
 {
-    (void)user, (void)had;
-    fprintf(out, "To need less: a smaller --batch, or smaller layers with --hidden.\n");
+    (void)device, (void)bytes;
+    fprintf(stderr, "To need less memory: a smaller --batch, or smaller layers with --hidden.\n");
 }
 
 int main(int argc, char **argv)
@@ -330,7 +328,7 @@ int main(int argc, char **argv)
         printf("MNIST is not here (datasets/fetch mnist): training on stand-in digits, which say nothing of MNIST\n");
     mt_status status = open_data(&r);
     if (status == MT_OK) {
-        mt_memory_advise(advise, NULL);
+        mt_out_of_memory_hook = advise;
         make_model(&r);
         status = train(&r);
     }

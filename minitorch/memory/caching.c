@@ -1,6 +1,7 @@
 /* caching.c -- a pool for each device. The allocators of storage.h get no pointer of ours, so each device has functions
  * of its own. */
 #include "memory/caching.h"
+#include "prof/recorder.h"
 
 #include <inttypes.h>
 
@@ -44,6 +45,19 @@ void mt_caching_end(mt_device device)
 mt_pool *mt_caching_pool(mt_device device)
 {
     return caching[device].pool;
+}
+
+static void record_segment(void *device, const mt_pool_segment *segment)
+{
+    int before = 0;
+    for (const mt_pool_block *b = segment->first; b; b = b->right)
+        mt_record_room(*(const mt_device *)device, b->data, b->bytes, before++);
+}
+
+void mt_caching_record(mt_device device)
+{
+    if (caching[device].pool)
+        mt_pool_visit(caching[device].pool, record_segment, &device);
 }
 
 /* ---- out of memory --------------------------------------------------------------------------------------- */

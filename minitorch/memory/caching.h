@@ -14,6 +14,10 @@ void mt_caching_begin(mt_device device);
 void mt_caching_end(mt_device device);
 mt_pool *mt_caching_pool(mt_device device);
 
+/* mt_caching_record -- the blocks of the device's pool, used and free, into the recording that is running
+ * (prof/recorder.h). Nothing without a pool. */
+void mt_caching_record(mt_device device);
+
 /* mt_memory_advise -- from now on a program that runs out of memory prints what is reserved and used, and calls this
  * function, which prints how to need less; NULL: prints nothing again.
  *   had   what the device has given, and the largest block that it still has */

@@ -1,7 +1,6 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
 #include "train/events.h"
-#include "memory/caching.h"
 #include "ops/kernels_16bit.h"
 
 #include <inttypes.h>
@@ -22,14 +21,6 @@ static mt_status optimizer(const char *text, void *kind)
 static mt_status schedule(const char *text, void *kind)
 {
     return mt_schedule_parse(text, kind);
-}
-
-static mt_status allocator(const char *text, void *caching)
-{
-    *(bool *)caching = strcmp(text, "caching") == 0;
-    return *(bool *)caching || strcmp(text, "system") == 0
-               ? MT_OK
-               : mt_fail(MT_ERR_ARGUMENT, "there is no allocator \"%s\": use system or caching", text);
 }
 
 const mt_option mt_recipe_options[] = {
@@ -61,8 +52,6 @@ const mt_option mt_recipe_options[] = {
     { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu (default) or cuda" },
     { "dtype", 0, "NAME", MT_PARSED(mt_recipe, dtype, mt_cli_dtype),
       "Of products: f32 (default), bf16, or f16, which scales the loss" },
-    { "allocator", 0, "NAME", MT_PARSED(mt_recipe, caching, allocator),
-      "Of the device's memory: system (default), or caching, which keeps what was freed" },
     { "seed", 's', "N", MT_I64(mt_recipe, seed, 1, INT64_MAX),
       "Of the first weights, the order of samples, generated text (default 1)" },
     { "threads", 't', "N", MT_I64(mt_recipe, threads, 1, 1024),
@@ -99,8 +88,6 @@ mt_status mt_recipe_begin(const mt_recipe *r)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
         printf("Products read %s, %s\n", mt_dtype_name(r->dtype), mt_matmul16_form(r->dtype));
-    if (r->caching)
-        mt_caching_begin(r->device);
     mt_cli_catch_stop();
     mt_status status = mt_cli_folder(r->out);
     char path[4096];
@@ -108,18 +95,8 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     return status == MT_OK && r->memory_report ? mt_record_memory_begin(path) : status;
 }
 
-static void record_segment(void *device, const mt_pool_segment *segment)
-{
-    int before = 0;
-    for (const mt_pool_block *b = segment->first; b; b = b->right)
-        mt_record_room(*(const mt_device *)device, b->data, b->bytes, before++);
-}
-
 void mt_recipe_memory(const mt_recipe *r)
 {
-    mt_device device = r->device;
-    if (r->memory_report && mt_caching_pool(device))
-        mt_pool_visit(mt_caching_pool(device), record_segment, &device);
     if (r->memory_report && mt_record_end(0) == MT_OK)
         mt_cli_run("memory", r->out);
     else if (r->memory_report)

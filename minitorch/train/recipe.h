@@ -31,7 +31,6 @@ typedef struct mt_recipe {
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
     mt_device device;
     mt_dtype dtype;     /* of products: f32; bf16; or f16, with a loss scaler */
-    bool caching;       /* the device's memory comes from a pool (memory/caching.h) */
     int64_t threads;    /* 0: one per core */
     int64_t seed;       /* of the first weights and of the order of samples */
     const char *out;    /* folder for what is written */
@@ -49,9 +48,8 @@ extern const mt_option mt_recipe_options[];
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with the recipe's zeros replaced by defaults. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_begin -- sets the number of threads and the allocator, says how products of 16 bits are computed, makes the
- * output folder, catches Ctrl-C (mt_cli_stopped), and records memory from now on for --memory-report. To be called
- * before the device has a block. */
+/* mt_recipe_begin -- sets the number of threads, says how products of 16 bits are computed, makes the output folder,
+ * catches Ctrl-C (mt_cli_stopped), and records memory from now on for --memory-report. */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
 
 /* mt_recipe_memory -- after the first step: show what memory was used for since mt_recipe_begin (memory/report.h), and

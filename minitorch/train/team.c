@@ -117,7 +117,7 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
     return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
 }
 
-mt_status mt_team_check(mt_team_config *c, mt_recipe *recipe, int64_t batch)
+mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batch, bool *caching)
 {
     if (recipe->device != MT_CPU && !c->engine)
         c->engine = "nccl";
@@ -138,9 +138,9 @@ mt_status mt_team_check(mt_team_config *c, mt_recipe *recipe, int64_t batch)
         return refuse(c, "--engine nccl connects ranks with a GPU each: it goes with --device cuda, and that with it");
     if (strcmp(c->engine, "nccl") == 0 && c->all_reduce != MT_BY_RING)
         return refuse(c, "NCCL chooses how it adds up: leave --all-reduce out");
-    if (recipe->caching && recipe->device == MT_CPU)
+    if (*caching && recipe->device == MT_CPU)
         return refuse(c, "the caching allocator serves one rank: use --allocator system");
-    recipe->caching = recipe->device != MT_CPU;
+    *caching = recipe->device != MT_CPU;
     if (batch % c->dp)
         return mt_fail(MT_ERR_ARGUMENT,
                        "--%s %d: a micro-batch of %d cannot be divided equally: use a --batch that is a multiple of %d",

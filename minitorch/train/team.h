@@ -4,7 +4,7 @@
  * replica of it.
  *
  *     { "team", 0, NULL, MT_GROUP(options, team, mt_team_options), "Several ranks:" },       // in its option table
- *     status = mt_team_check(&o.team, &o.recipe, o.batch);
+ *     status = mt_team_check(&o.team, &o.recipe, o.batch, &o.caching);
  *     ... all else that may be wrong ...
  *     status = mt_team_launch(&o.team);
  *     status = mt_team_run(&o.team, train, &o);                  // train(team, &o) on each rank
@@ -93,9 +93,9 @@ struct mt_team {
 mt_status mt_team_mesh(mt_team_config *config);
 
 /* mt_team_check -- puts defaults in the place of zeros. MT_ERR_ARGUMENT, with words, where these do not go together.
- * batch: samples of a micro-batch of all ranks. With a GPU each, ranks get a pool for its memory: cudaFree would wait
- * for messages of other ranks, which may wait for this one. */
-mt_status mt_team_check(mt_team_config *config, mt_recipe *recipe, int64_t batch);
+ * batch: samples of a micro-batch of all ranks. caching: whether the device's memory comes from a pool. With a GPU
+ * each, ranks get one: cudaFree would wait for messages of other ranks, which may wait for this one. */
+mt_status mt_team_check(mt_team_config *config, const mt_recipe *recipe, int64_t batch, bool *caching);
 
 /* mt_team_fits -- after mt_team_check: MT_ERR_ARGUMENT, with words, if this model, in steps of so many micro-batches,
  * cannot be divided so. */
