@@ -34,9 +34,9 @@ static void put_bytes(void *part, const void *data, int64_t bytes)
     mt_part_put(part, data, bytes);
 }
 
-void mt_safetensors_put(mt_part *part, const void *state)
+static void put_tensors(mt_part *part, const void *state)
 {
-    mt_safetensors_emit(state, false, put_bytes, part);
+    mt_safetensors_emit(state, put_bytes, part);
 }
 
 static void put_index(mt_part *part, const void *user)
@@ -70,7 +70,7 @@ static void index_name(char *out, const char *stem)
 void mt_shards_parts(mt_part *parts, const mt_shards *s)
 {
     for (int64_t k = 0; k < s->count; k++) {
-        parts[k] = (mt_part){ .put = mt_safetensors_put, .user = &s->part[k] };
+        parts[k] = (mt_part){ .put = put_tensors, .user = &s->part[k] };
         mt_shards_name(parts[k].name, s->stem, k, s->count);
     }
     parts[s->count] = (mt_part){ .put = put_index, .user = s };

@@ -28,18 +28,6 @@ static void add_numbers(cJSON *object, const char *name, const int64_t *numbers,
         cJSON_AddItemToArray(array, cJSON_CreateNumber((double)numbers[i]));
 }
 
-/* With `sum` our own: the checksum's place, integers, settings. Otherwise what Hugging Face's readers want. */
-static cJSON *metadata(const mt_state *state, bool sum)
-{
-    mt_state texts = mt_state_texts(state);
-    cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, sum ? "crc64" : "format", sum ? "0000000000000000" : "pt");
-    for (const mt_state_item *i = texts.item; sum && i < texts.item + texts.count; i++)
-        cJSON_AddStringToObject(object, i->name, i->setting);
-    mt_state_free(&texts);
-    return object;
-}
-
 /* The tensors in the order of the file: large elements first, so that every tensor is aligned to its elements. */
 static const mt_state_item **in_order(const mt_state *state, int64_t *count)
 {
@@ -54,10 +42,10 @@ static const mt_state_item **in_order(const mt_state *state, int64_t *count)
 }
 
 /* The header, padded with blanks to a multiple of 8; the caller frees it. */
-static char *header_of(const mt_state *state, const mt_state_item *const *order, int64_t count, bool sum)
+static char *header_of(const mt_state_item *const *order, int64_t count)
 {
     cJSON *header = cJSON_CreateObject();
-    cJSON_AddItemToObject(header, "__metadata__", metadata(state, sum));
+    cJSON_AddStringToObject(cJSON_AddObjectToObject(header, "__metadata__"), "format", "pt");
     for (int64_t i = 0, end = 0; i < count; i++) {
         const mt_tensor *t = order[i]->tensor;
         cJSON *entry = cJSON_AddObjectToObject(header, order[i]->name);
@@ -76,12 +64,11 @@ static char *header_of(const mt_state *state, const mt_state_item *const *order,
     return padded;
 }
 
-void mt_safetensors_emit(const mt_state *state, bool sum, void (*put)(void *user, const void *data, int64_t bytes),
-                         void *user)
+void mt_safetensors_emit(const mt_state *state, void (*put)(void *user, const void *data, int64_t bytes), void *user)
 {
     int64_t count;
     const mt_state_item **order = in_order(state, &count);
-    char *header = header_of(state, order, count, sum);
+    char *header = header_of(order, count);
     uint64_t n = strlen(header);
     put(user, &n, sizeof n);
     put(user, header, (int64_t)n);
@@ -94,16 +81,9 @@ void mt_safetensors_emit(const mt_state *state, bool sum, void (*put)(void *user
     free(header);
 }
 
-typedef struct summed {
-    FILE *out;
-    uint64_t crc;
-} summed;
-
-static void put_summed(void *user, const void *data, int64_t bytes)
+static void put_to_file(void *out, const void *data, int64_t bytes)
 {
-    summed *s = user;
-    fwrite(data, 1, (size_t)bytes, s->out);
-    s->crc = mt_crc64(s->crc, data, bytes);
+    fwrite(data, 1, (size_t)bytes, out); /* a failure is reported by mt_file_writer_close */
 }
 
 mt_status mt_safetensors_write(const char *path, const mt_state *state)
@@ -112,9 +92,6 @@ mt_status mt_safetensors_write(const char *path, const mt_state *state)
     mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
-    summed s = { file.out, 0 };
-    mt_safetensors_emit(state, true, put_summed, &s);
-    if (fseek(file.out, (long)(sizeof(uint64_t) + strlen(MT_SAFETENSORS_START)), SEEK_SET) == 0)
-        fprintf(file.out, "%016" PRIx64, s.crc);
+    mt_safetensors_emit(state, put_to_file, file.out);
     return mt_file_writer_close(&file);
 }

@@ -1,7 +1,6 @@
 """Reads and writes safetensors without minitorch, for minitorch/tests/test_safetensors.sh. What it does is its first argument:
 
     compare FILE CKPT        FILE is a good safetensors file and holds the bits of the parameters of a checkpoint, a folder
-    old FILE CKPT            write the checkpoint as the single file of an older minitorch
     publish FILE CKPT        write the checkpoint's parameters as Hugging Face would: a prefix, masks, metadata, another order, no
                              padding
     random FILE TEXT VOCAB   make a toy GPT-2 of torch's own modules, write it to FILE, and print TEXT as it goes on with it
@@ -52,24 +51,6 @@ def shards(ckpt, stem):
     tensors = {name: files[file][name] for name, file in index["weight_map"].items()}
     assert index["metadata"]["total_size"] == sum(len(data) for _, data in tensors.values())
     return tensors
-
-
-def old(path, ckpt):
-    """A checkpoint as the one file that train_gpt2 wrote until November 2026: {"crc64":...} first, which is of all bytes."""
-    new = ("program", "loss s", "loader.", "best ", "evaluations ", "val loss", "patience", "min-delta")
-    texts = {"crc64": "0" * 16} | {name: text for name, text in values(ckpt).items() if not name.startswith(new)}
-    write(path, shards(ckpt, "model") | shards(ckpt, "state"), texts)
-    data, crc = bytearray(open(path, "rb").read()), (1 << 64) - 1
-    table = []
-    for r in range(256):
-        for _ in range(8):
-            r = r >> 1 ^ (0xC96C5795D7870F42 if r & 1 else 0)
-        table.append(r)
-    for byte in data:
-        crc = table[(crc ^ byte) & 255] ^ crc >> 8
-    at = data.index(b'"0000000000000000"') + 1
-    data[at : at + 16] = b"%016x" % (crc ^ (1 << 64) - 1)
-    open(path, "wb").write(data)
 
 
 def sizes(ckpt):

@@ -8,7 +8,7 @@
  * layer two rows of layernorm, four products, scores and probabilities; then the head and its softmax. */
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "ckpt/safetensors.h"
+#include "ckpt/checkpoint.h"
 #include "core/io.h"
 #include "memory/segment.h"
 #include "models/decoder.h"
@@ -211,22 +211,21 @@ static mt_state state_of(const trained *t)
     return state;
 }
 
-static void write_to(const char *name, const trained *t)
+static void write_to(int64_t step, const trained *t)
 {
-    mt_state state = state_of(t);
-    cr_assert_eq(mt_safetensors_write(in_dir(name), &state), MT_OK, "%s", mt_last_error());
+    mt_state state = state_of(t), rest = { 0 };
+    cr_assert_eq(mt_checkpoint_save(temp_dir, step, &state, &rest, MT_SHARD_BYTES), MT_OK, "%s", mt_last_error());
     mt_state_free(&state);
 }
 
-static void read_from(const char *name, trained *t)
+static void read_from(int64_t step, trained *t)
 {
-    mt_state state = state_of(t);
-    mt_safetensors *file;
-    cr_assert_eq(mt_safetensors_open(&file, in_dir(name)), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(mt_safetensors_load(file, &state, ""), MT_OK, "%s", mt_last_error());
-    mt_safetensors_close(file);
+    mt_state state = state_of(t), rest = { 0 };
+    cr_assert_eq(mt_checkpoint_load(temp_dir, step, &state, &rest), MT_OK, "%s", mt_last_error());
     mt_state_free(&state);
 }
+
+#define WEIGHTS "model-00001-of-00001.safetensors"
 
 static void same_bytes(const char *a, const char *b)
 {
@@ -242,13 +241,13 @@ Test(gpt2_cuda, a_checkpoint_crosses_devices, .init = temp_dir_make, .fini = tem
 {
     trained there = begin(MT_CUDA, 0), here = begin(MT_CPU, MOVED), back = begin(MT_CUDA, 2 * MOVED);
     step(&there, MT_CUDA);
-    write_to("there", &there);
-    read_from("there", &here);
-    write_to("here", &here);
-    read_from("here", &back);
-    write_to("back", &back);
-    same_bytes("here", "there");
-    same_bytes("back", "there");
+    write_to(1, &there);
+    read_from(1, &here);
+    write_to(2, &here);
+    read_from(2, &back);
+    write_to(3, &back);
+    same_bytes("step-2/" WEIGHTS, "step-1/" WEIGHTS);
+    same_bytes("step-3/" WEIGHTS, "step-1/" WEIGHTS);
     end(&there);
     end(&here);
     end(&back);

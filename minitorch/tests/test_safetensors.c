@@ -1,72 +1,14 @@
-/* test_safetensors.c -- weights and runs that we write are read back bit for bit; files of other writers are read as
- * the format says; damaged and hostile ones are refused in words and change nothing. */
-#include "autograd/tape.h"
+/* test_safetensors.c -- tensors that we write are read back bit for bit; files of other writers are read as the format
+ * says; hostile ones are refused in words and change nothing. */
 #include "ckpt/safetensors.h"
-#include "core/io.h"
-#include "core/scope.h"
 #include "models/gpt2.h"
 #include "must.h"
-#include "optim/optim.h"
 #include "temp_dir.h"
 #include "testing/compare.h"
 
+#include <math.h>
+
 TestSuite(safetensors, .init = temp_dir_make, .fini = temp_dir_remove);
-
-typedef struct trained {
-    mt_module *model;
-    mt_optim *optim;
-    int64_t step;
-    const char *seed;
-} trained;
-
-static trained begin(uint64_t seed, int64_t layers)
-{
-    mt_rng rng = mt_rng_new(seed, MT_STREAM_INIT);
-    trained t = { .model = mt_gpt2_new(&(mt_gpt2_config){ 13, 0, 5, layers, 3, 9 }, &rng),
-                  .optim = mt_optim_new(MT_ADAMW, mt_hyper_default(MT_ADAMW)),
-                  .seed = "one" };
-    mt_state params = mt_module_params(t.model);
-    for (int64_t i = 0; i < params.count; i++)
-        mt_optim_add(t.optim, params.item[i].name, params.item[i].tensor);
-    mt_state_free(&params);
-    return t;
-}
-
-static void end(trained *t)
-{
-    mt_optim_free(t->optim);
-    mt_module_free(t->model);
-}
-
-static void steps(trained *t, int count)
-{
-    static const int32_t text[] = { 1, 5, 12, 0, 7, 5, 12, 0, 7, 3 };
-    for (int i = 0; i < count; i++, t->step++) {
-        mt_scope_begin();
-        mt_tensor *x = mt_from(MT_SHAPE(2, 5), MT_I32, text), *y = mt_from(MT_SHAPE(2, 5), MT_I32, text);
-        mt_optim_zero_grad(t->optim);
-        mt_backward(mt_gpt2_loss(t->model, x, y));
-        mt_optim_step(t->optim);
-        mt_scope_end();
-    }
-}
-
-static mt_state state_of(trained *t)
-{
-    mt_state state = { 0 };
-    mt_state_setting(&state, "seed", "%s", t->seed);
-    mt_state_integer(&state, &t->step, "step");
-    mt_module_state(&state, t->model);
-    mt_optim_state(&state, t->optim);
-    return state;
-}
-
-static void save(const char *path, trained *t)
-{
-    mt_state state = state_of(t);
-    cr_assert_eq(mt_safetensors_write(path, &state), MT_OK, "%s", mt_last_error());
-    mt_state_free(&state);
-}
 
 static mt_status load(const char *path, const mt_state *state, const char *prefix)
 {
@@ -79,117 +21,29 @@ static mt_status load(const char *path, const mt_state *state, const char *prefi
     return status;
 }
 
-static mt_status resume(const char *path, trained *t)
-{
-    mt_state state = state_of(t);
-    mt_status status = load(path, &state, "");
-    mt_state_free(&state);
-    return status;
-}
-
-static void same(trained *a, trained *b)
-{
-    mt_state left = state_of(a), right = state_of(b);
-    for (int64_t i = 0; i < left.count; i++)
-        if (left.item[i].tensor)
-            must(mt_compare_bits(left.item[i].name, mt_f32(left.item[i].tensor), mt_f32(right.item[i].tensor),
-                                 mt_numel(left.item[i].tensor)));
-        else if (left.item[i].integer)
-            cr_assert_eq(*left.item[i].integer, *right.item[i].integer, "%s", left.item[i].name);
-    mt_state_free(&left);
-    mt_state_free(&right);
-}
-
 /* ---- what we write ----------------------------------------------------------------------------------------- */
 
-Test(safetensors, a_resumed_run_goes_on_bit_for_bit)
+Test(safetensors, a_larger_model_is_refused)
 {
-    trained straight = begin(1, 2), broken = begin(2, 2);
-    steps(&straight, 3);
-    save(in_dir("run"), &straight);
-    steps(&straight, 4);
-    cr_assert_eq(resume(in_dir("run"), &broken), MT_OK, "%s", mt_last_error());
-    cr_assert_eq(broken.step, 3);
-    steps(&broken, 4);
-    same(&straight, &broken);
-    save(in_dir("a"), &straight);
-    save(in_dir("b"), &broken);
-    uint8_t *a, *b;
-    int64_t size, other;
-    cr_assert(mt_file_read(&a, &size, in_dir("a")) == MT_OK && mt_file_read(&b, &other, in_dir("b")) == MT_OK);
-    cr_assert(size == other && memcmp(a, b, (size_t)size) == 0);
-    free(a), free(b);
-    end(&straight);
-    end(&broken);
-}
-
-static void rewrite(const char *path, const uint8_t *bytes, int64_t size)
-{
-    FILE *file = fopen(path, "wb");
-    cr_assert(file && fwrite(bytes, 1, (size_t)size, file) == (size_t)size && fclose(file) == 0);
-}
-
-/* No bit of a run may change, nor the top bits of two adjacent floats, which cancel in a sum of 64-bit words. */
-Test(safetensors, a_damaged_run_is_refused)
-{
-    const char *path = in_dir("run");
-    uint8_t *bytes;
-    int64_t size;
-    trained t = begin(1, 2), untouched = begin(1, 2);
-    save(path, &t);
-    cr_assert_eq(mt_file_read(&bytes, &size, path), MT_OK);
-    for (int64_t by = 0; by < size; by += 1499) {
-        rewrite(path, bytes, by);
-        cr_assert_eq(resume(path, &t), MT_ERR_FORMAT, "cut at %d", (int)by);
-    }
-    for (int64_t at = 0; at < size; at += at < 700 ? 1 : 991) {
-        bytes[at] ^= 1 << at % 8;
-        rewrite(path, bytes, size);
-        cr_assert_eq(resume(path, &t), MT_ERR_FORMAT, "a bit of byte %d", (int)at);
-        bytes[at] ^= 1 << at % 8;
-    }
-    for (int64_t at = size - 800; at + 12 < size; at += 8) {
-        bytes[at + 3] ^= 0x80, bytes[at + 11] ^= 0x80;
-        rewrite(path, bytes, size);
-        cr_assert_eq(resume(path, &t), MT_ERR_FORMAT, "two top bits at %d", (int)at);
-        SAYS("damaged");
-        bytes[at + 3] ^= 0x80, bytes[at + 11] ^= 0x80;
-    }
-    memcpy(bytes, "MTCKPT01", 8);
-    rewrite(path, bytes, size);
-    cr_assert_eq(resume(path, &t), MT_ERR_FORMAT);
-    SAYS("written by an older minitorch");
-    same(&t, &untouched);
-    free(bytes);
-    end(&t);
-    end(&untouched);
-}
-
-Test(safetensors, another_run_is_refused_by_what_differs)
-{
-    const char *path = in_dir("run");
-    trained t = begin(1, 2), other = begin(2, 3), untouched = begin(2, 3), reseeded = begin(1, 2);
-    save(path, &t);
-    cr_assert_eq(resume(path, &other), MT_ERR_FORMAT);
+    mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
+    mt_module *small = mt_gpt2_new(&(mt_gpt2_config){ 13, 0, 5, 2, 3, 9 }, &rng);
+    mt_module *large = mt_gpt2_new(&(mt_gpt2_config){ 13, 0, 5, 3, 3, 9 }, &rng);
+    mt_state from = mt_module_params(small), to = mt_module_params(large), before = mt_state_clone(&to);
+    cr_assert_eq(mt_safetensors_write("/nowhere/x", &from), MT_ERR_IO);
+    cr_assert_eq(mt_safetensors_write(in_dir("f"), &from), MT_OK);
+    cr_assert_eq(load(in_dir("f"), &to, ""), MT_ERR_FORMAT);
     SAYS("there is no h.2.ln_1.weight");
-    same(&other, &untouched);
-    reseeded.seed = "two";
-    cr_assert_eq(resume(path, &reseeded), MT_ERR_ARGUMENT);
-    SAYS("was written with seed one, not two");
-    mt_state params = mt_module_params(t.model);
-    cr_assert_eq(mt_safetensors_write("/nowhere/x", &params), MT_ERR_IO);
-    cr_assert_eq(mt_safetensors_write(path, &params), MT_OK);
-    mt_state_free(&params);
-    cr_assert_eq(resume(path, &t), MT_ERR_FORMAT);
-    SAYS("there is no seed");
-    end(&t), end(&other), end(&untouched), end(&reseeded);
+    for (int64_t i = 0; i < to.count; i++)
+        must(mt_compare_bits(to.item[i].name, mt_f32(to.item[i].tensor), mt_f32(before.item[i].tensor),
+                             mt_numel(to.item[i].tensor)));
+    mt_state_free(&from), mt_state_free(&to), mt_state_free(&before);
+    mt_module_free(small), mt_module_free(large);
 }
 
-/* Every type we have, sizes that are not multiples of 8, no elements, rank 0, names and texts that JSON must escape. */
+/* Every type we have, sizes that are not multiples of 8, no elements, rank 0, names that JSON must escape. */
 Test(safetensors, any_list_comes_back)
 {
-    static const char name[] = "a \"b\"\\\n\t{\xc3\xa9}", text[] = "c:\\d \"e\" \x01";
-    int64_t low = INT64_MIN, high = INT64_MAX, a = 0, b = 0;
+    static const char name[] = "a \"b\"\\\n\t{\xc3\xa9}";
     mt_state from = { 0 }, to = { 0 };
     for (int type = 0; type < MT_DTYPE_COUNT; type++) {
         const mt_shape shapes[] = { MT_SCALAR, MT_SHAPE(0), MT_SHAPE(3, 5), MT_SHAPE(1, 1, 1, 1, 1, 1, 1, 7) };
@@ -202,12 +56,8 @@ Test(safetensors, any_list_comes_back)
             mt_release(x), mt_release(y);
         }
     }
-    mt_state_integer(&from, &low, "low"), mt_state_integer(&from, &high, "%s", name);
-    mt_state_integer(&to, &a, "low"), mt_state_integer(&to, &b, "%s", name);
-    mt_state_setting(&from, "text", "%s", text), mt_state_setting(&to, "text", "%s", text);
     cr_assert_eq(mt_safetensors_write(in_dir("f"), &from), MT_OK);
     cr_assert_eq(load(in_dir("f"), &to, ""), MT_OK, "%s", mt_last_error());
-    cr_assert(a == low && b == high);
     for (int64_t i = 0; i < from.count; i++)
         if (from.item[i].tensor)
             cr_assert_eq(memcmp(mt_data(from.item[i].tensor), mt_data(to.item[i].tensor),
@@ -235,12 +85,6 @@ Test(safetensors, sixteen_bits_become_f32_and_are_written)
         cr_assert_eq(load(in_dir("f"), &to, ""), MT_ERR_FORMAT, "integers were made of them");
         mt_state_free(&from), mt_state_free(&to), mt_release(x), mt_release(y), mt_release(wrong);
     }
-}
-
-Test(safetensors, the_checksum_is_the_published_one)
-{
-    cr_assert_eq(mt_crc64(0, "123456789", 9), 0x995DC9BBDF1939FAu, "the check value of CRC-64/XZ");
-    cr_assert_eq(mt_crc64(mt_crc64(0, "1234567890123", 13), "4567", 4), mt_crc64(0, "12345678901234567", 17));
 }
 
 /* ---- what others write --------------------------------------------------------------------------------------- */

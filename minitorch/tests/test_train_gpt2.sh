@@ -89,11 +89,6 @@ kill $victim
 wait $victim
 "$train" "${flags[@]}" -o "$dir/two" --resume --steps 2000 >"$dir/log" 2>&1 && diff -r "$dir"/{straight,two}/step-2000 && ok || bad "stopped, and resumed: $(tail -1 "$dir/log")"
 cmp <(cut -d, -f1-4 "$dir/straight/metrics.csv") <(cut -d, -f1-4 "$dir/two/metrics.csv") && ok || bad "another curve after a stop"
-if python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then # the format of November 2026
-    run -o "$dir/old" && python3 "$(dirname "$0")/safetensors_peer.py" old "$dir/old/run.ckpt" "$dir/old/step-20" && rm -r "$dir"/old/step-* && ok || bad "an old file: $(tail -1 "$dir/log")"
-    run -o "$dir/old" --resume && said "Read the old format, $dir/old/run.ckpt; saving in the new one, step-20"
-    diff -r "$dir"/{system,old}/step-40 -x manifest.json && [ "$(steps old)" = 'step-20 step-40' ] && ok || bad "other bits after the old format: $(steps old)"
-fi
 
 # evaluate finds the best checkpoint, and computes what the run had as its validation loss there.
 "$bin/evaluate" "$dir/straight" --data "$dir/text" --batch 4 --batches 2 >"$dir/log" 2>&1 && ok || bad "evaluate: $(cat "$dir/log")"

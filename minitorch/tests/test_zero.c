@@ -8,7 +8,7 @@
 
 #include "aborts.h"
 #include "autograd/tape.h"
-#include "ckpt/safetensors.h"
+#include "ckpt/checkpoint.h"
 #include "core/scope.h"
 #include "dist/zero.h"
 #include "on_ranks.h"
@@ -95,23 +95,17 @@ typedef struct part {
     int64_t live[4]; /* of all ranks together, before the update */
 } part;
 
-static void name_of(char path[256], const part *p, int rank, int size)
+static int64_t step_of(int rank, int size)
 {
-    snprintf(path, 256, "%s/zero-%d-of-%d.safetensors", p->dir, rank, size);
+    return 100 * size + rank;
 }
 
 static mt_status read_old(const part *p, mt_zero *zero)
 {
-    char path[256];
     mt_status status = MT_OK;
     for (int old = 0; old < p->old_size && status == MT_OK; old++) {
-        mt_safetensors *file;
-        mt_state saved = mt_zero_saved(zero, old, p->old_size);
-        name_of(path, p, old, p->old_size);
-        status = mt_safetensors_open(&file, path);
-        if (status == MT_OK)
-            status = mt_safetensors_load(file, &saved, "");
-        mt_safetensors_close(file);
+        mt_state saved = mt_zero_saved(zero, old, p->old_size), none = { 0 };
+        status = mt_checkpoint_load(p->dir, step_of(old, p->old_size), &none, &saved);
         mt_zero_take(zero, &saved, old, p->old_size);
         mt_state_free(&saved);
     }
@@ -120,11 +114,9 @@ static mt_status read_old(const part *p, mt_zero *zero)
 
 static mt_status save(const part *p, const mt_comm *comm, mt_optim *optim)
 {
-    char path[256];
-    mt_state state = { 0 };
-    name_of(path, p, comm->rank, comm->size);
+    mt_state state = { 0 }, none = { 0 };
     mt_optim_state(&state, optim);
-    mt_status status = mt_safetensors_write(path, &state);
+    mt_status status = mt_checkpoint_save(p->dir, step_of(comm->rank, comm->size), &none, &state, MT_SHARD_BYTES);
     mt_state_free(&state);
     return status;
 }

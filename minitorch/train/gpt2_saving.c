@@ -1,34 +1,27 @@
 /* gpt2_saving.c -- the checkpoints of train_gpt2, and its samples; see gpt2_run.h. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "train/gpt2_run.h"
 #include "train/run_json.h"
 
 typedef mt_gpt2_run run;
 
-/* What the user chose, and later steps depend on. */
-static void add_settings(mt_state *state, run *r)
-{
-    mt_gpt2_options *o = &r->opt;
-    mt_gpt2_state(state, &o->config);
-    mt_state_integer(state, &r->corpus.count, "tokens");
-    mt_state_integer(state, &o->batch, "batch");
-    mt_state_integer(state, &o->micro, "micro-batches");
-    mt_state_integer(state, &o->steps, "steps");
-    mt_state_fix(state);
-    mt_recipe_state(state, &o->recipe);
-    mt_state_setting(state, "text checksum", "%s", mt_saving_sum(o->data));
-}
-
 /* Everything that later steps depend on. */
 static void lists_of(run *r, mt_state *model, mt_state *rest)
 {
+    mt_gpt2_options *o = &r->opt;
     *model = *rest = (mt_state){ 0 };
     mt_module_state(model, r->model);
     mt_state_setting(rest, "program", "train_gpt2");
-    add_settings(rest, r);
+    mt_gpt2_state(rest, &o->config);
+    mt_state_integer(rest, &r->corpus.count, "tokens");
+    mt_state_integer(rest, &o->batch, "batch");
+    mt_state_integer(rest, &o->micro, "micro-batches");
+    mt_state_integer(rest, &o->steps, "steps");
+    mt_state_fix(rest);
+    mt_recipe_state(rest, &o->recipe);
+    mt_state_setting(rest, "text checksum", "%s", mt_saving_sum(o->data));
     mt_loop_state(rest, &r->loop);
     mt_loader_state(rest, r->train);
     mt_state_integer(rest, &r->rows, "metrics rows");
@@ -126,38 +119,17 @@ mt_status mt_gpt2_run_save(void *user)
     return status;
 }
 
-/* The one file that train_gpt2 wrote until November 2026. */
-static mt_status load_old(run *r, const char *path)
-{
-    mt_state state = { 0 };
-    add_settings(&state, r);
-    mt_state_integer(&state, &r->loop.step, "step");
-    mt_state_integer(&state, &r->rows, "metrics rows");
-    mt_module_state(&state, r->model);
-    mt_optim_state(&state, r->optim);
-    mt_status status = mt_saving_load_old(path, &state);
-    if (status == MT_OK)
-        status = mt_loader_seek(r->train, (mt_loader_place){ .step = r->loop.step * r->opt.micro });
-    if (status == MT_OK)
-        printf("Read the old format, %s; saving in the new one, step-%" PRId64 "\n", path, r->loop.step);
-    return status == MT_OK ? mt_gpt2_run_save(r) : status;
-}
-
 mt_status mt_gpt2_run_resume(run *r)
 {
-    char old[MT_PATH];
     mt_state model, rest;
     mt_status status = MT_OK;
     if (mt_team_divides(r->team)) {
         status = move(r, false);
         return status == MT_OK ? mt_loader_seek(r->train, mt_loader_place_of(r->train)) : status;
     }
-    mt_recipe_path(old, &r->opt.recipe, "run.ckpt");
     lists_of(r, &model, &rest);
     status = mt_team_whole(r->team);
-    if (!r->team && !mt_saving_any(r->opt.recipe.out) && access(old, F_OK) == 0)
-        status = load_old(r, old);
-    else if (status == MT_OK && mt_team_first(r->team))
+    if (status == MT_OK && mt_team_first(r->team))
         status = mt_saving_load(&r->opt.saving, r->opt.recipe.out, &model, &rest);
     if (status == MT_OK && r->team)
         status = r->team->share(r->team, &model, &rest);

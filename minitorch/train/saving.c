@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "ckpt/checkpoint.h"
+#include "ckpt/crc32c.h"
 #include "ckpt/names.h"
 #include "ckpt/recover.h"
-#include "ckpt/safetensors.h"
 #include "core/io.h"
 
 static mt_status resume(const char *text, void *step)
@@ -50,13 +50,6 @@ static void list_steps(char *text, size_t size, const char *dir)
     free(steps);
 }
 
-bool mt_saving_any(const char *dir)
-{
-    char text[2];
-    list_steps(text, sizeof text, dir);
-    return *text != 0;
-}
-
 mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted)
 {
     char there[512], why[1024];
@@ -86,21 +79,10 @@ mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *mo
     if (status == MT_OK && had && !has)
         status = mt_fail(MT_ERR_ARGUMENT, "%s: with --ema %s, not without", dir, ema);
     if (status == MT_ERR_ARGUMENT)
-        return mt_fail(status, "%s; " MT_SAME_FLAGS, mt_last_error());
+        return mt_fail(status, "%s; --resume needs the flags of the run that it continues", mt_last_error());
     if (status == MT_OK)
         printf("Continuing from %s/step-%" PRId64 "\n", dir, step);
     return status;
-}
-
-mt_status mt_saving_load_old(const char *path, mt_state *all)
-{
-    mt_safetensors *file = NULL;
-    mt_status status = mt_safetensors_open(&file, path);
-    if (status == MT_OK)
-        status = mt_safetensors_load(file, all, "");
-    mt_safetensors_close(file);
-    mt_state_free(all);
-    return status == MT_ERR_ARGUMENT ? mt_fail(status, "%s; " MT_SAME_FLAGS, mt_last_error()) : status;
 }
 
 mt_status mt_saving_save(mt_saver *saver, const mt_loop *l, mt_state *model, mt_state *rest)
@@ -123,13 +105,13 @@ mt_status mt_saving_close(mt_saver *saver, mt_status status)
 
 const char *mt_saving_sum(const char *path)
 {
-    static _Thread_local char text[17];
+    static _Thread_local char text[9];
     mt_file_map file;
     if (mt_file_map_open(&file, path) != MT_OK)
         return "none";
     int64_t part = mt_min(file.size, 1 << 20);
-    uint64_t sum = mt_crc64(mt_crc64(0, file.bytes, part), file.bytes + file.size - part, part);
+    uint32_t sum = mt_crc32c(mt_crc32c(0, file.bytes, part), file.bytes + file.size - part, part);
     mt_file_map_close(&file);
-    snprintf(text, sizeof text, "%016" PRIx64, sum);
+    snprintf(text, sizeof text, "%08" PRIx32, sum);
     return text;
 }

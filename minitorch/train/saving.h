@@ -14,7 +14,6 @@
 #include "train/loop.h"
 
 enum { MT_NEWEST = -1 };
-#define MT_SAME_FLAGS "--resume needs the flags of the run that it continues"
 
 typedef struct mt_saving {
     int64_t every;  /* steps from one checkpoint to the next; 0: at each evaluation */
@@ -33,14 +32,8 @@ mt_status mt_saving_open(mt_saver **out, const mt_saving *saving, const char *di
  * is skipped; or `wanted`, when it is not MT_NEWEST and valid. Fails, saying which checkpoints there are. */
 mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted);
 
-/* mt_saving_any -- whether the folder has a checkpoint, valid or not. */
-bool mt_saving_any(const char *dir);
-
 /* mt_saving_load -- what saving.resume says, into both lists (mt_checkpoint_load), and one line about it to stdout. */
 mt_status mt_saving_load(const mt_saving *saving, const char *dir, const mt_state *model, const mt_state *rest);
-
-/* mt_saving_load_old -- the one file that train_gpt2 wrote until November 2026. Frees the list. */
-mt_status mt_saving_load_old(const char *path, mt_state *all);
 
 /* mt_saving_save -- the loop's step; from now on that of its best evaluation is kept. Frees the lists. */
 mt_status mt_saving_save(mt_saver *saver, const mt_loop *loop, mt_state *model, mt_state *rest);
