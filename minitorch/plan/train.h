@@ -1,0 +1,43 @@
+/* train.h -- a training run on a simulated cluster: many steps, with slow devices, failures and checkpoints.
+ *
+ *     mt_cluster cluster = mt_cluster_of(&problem);            // links from the planner's table; change what differs
+ *     mt_cluster_tasks *step = mt_cluster_tasks_new();
+ *     mt_cluster_job job = { .steps = 10000, .interval = 100, .save = 60, .restart = 300 };
+ *     mt_cluster_trained run;
+ *     if (mt_cluster_step(step, &problem, &strategy, 16) != MT_OK ||   // the tasks of one step: models/step.h
+ *         mt_cluster_train(&run, &cluster, step, &job) != MT_OK)
+ *         puts(mt_last_error());
+ *     ... run.time.seconds, run.time.share ...                 // and dollars: devices * seconds / 3600 * price
+ *     mt_cluster_tasks_free(step);
+ *
+ * Unit: solutions/15-scale/train.c */
+#pragma once
+
+#include "plan/cluster.h"
+#include "plan/goodput.h"
+
+MT_C_BEGIN
+
+typedef struct mt_cluster_job {
+    int64_t steps;    /* >= 0, each of them all tasks; a step begins when all tasks of the one before have ended */
+    int64_t interval; /* steps from one save to the next, and a save at the end; 0: only that one */
+    double save;      /* seconds of a save, >= 0; nobody works meanwhile, slow devices do not slow it down */
+    double restart;   /* seconds from a failure to work again, >= 0; nothing fails meanwhile */
+} mt_cluster_job;
+
+typedef struct mt_cluster_trained {
+    mt_goodput time; /* work: the steps at full speed; waiting: what slow devices add to the steps that last */
+    int64_t walked;  /* steps that were simulated, once each time; */
+    int64_t events;  /* of them. All other steps were known to take as long as one that was simulated */
+} mt_cluster_trained;
+
+/* mt_cluster_train -- a run of job->steps. A failure of a device that has a task, also during a save, loses everything
+ * since the last save that was complete (or the begin): after `restart` seconds the run goes on from there.
+ * A step in which no device of a task changes its speed takes as long as any other with the same speeds, and is not
+ * simulated again while the speeds stay: time and memory depend on how often something changes, not on steps.
+ * seconds = work + waiting + saving + lost + restarting.
+ * Fails: as mt_cluster_run; MT_ERR_ARGUMENT: negative steps, interval or times.   Lab 15.18 */
+mt_status mt_cluster_train(mt_cluster_trained *out, const mt_cluster *cluster, const mt_cluster_tasks *tasks,
+                           const mt_cluster_job *job);
+
+MT_C_END
