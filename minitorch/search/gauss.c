@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-enum { STRIDE = MT_GAUSS_POINTS };
+enum { STRIDE = MT_GAUSS_POINTS, FIT = 64 /* points by which lengths and noise are chosen: a factor takes count^3 */ };
 
 bool mt_cholesky(double *a, int64_t n, int64_t stride)
 {
@@ -83,6 +83,8 @@ void mt_gauss_fit(mt_gauss *g)
 {
     static const double lengths[] = { 0.1, 0.2, 0.35, 0.6, 1, 2, 5 }, noises[] = { 1e-6, 1e-4, 1e-2, 0.1 };
     MT_CHECK(g->count > 0 && g->count <= MT_GAUSS_POINTS, "%d points", (int)g->count);
+    int64_t all = g->count;
+    g->count = mt_min(all, FIT);
     g->noise = 1e-2;
     for (int64_t d = 0; d < g->space->count; d++)
         g->length[d] = 0.6;
@@ -91,6 +93,7 @@ void mt_gauss_fit(mt_gauss *g)
             choose(g, &g->length[d], lengths, MT_COUNT(lengths));
         choose(g, &g->noise, noises, MT_COUNT(noises));
     }
+    g->count = all;
     MT_CHECK(isfinite(factorize(g)), "a Gaussian process over %d points has no factor", (int)g->count);
 }
 

@@ -42,26 +42,23 @@ static bool better(const mt_job *a, const mt_job *b)
 }
 
 /* The best job of a rung that may be promoted: it is among the best 1/eta of those that ended, and its trial has no
- * job on the rung above; NULL: none. */
+ * job on the rung above; NULL: none. If the best one that was not promoted is not among them, no other is. */
 static const mt_job *promotable(const mt_search *search, const mt_job *jobs, int64_t count, int64_t rung)
 {
-    int64_t ended = 0;
-    const mt_job *best = NULL;
-    for (const mt_job *j = jobs; j < jobs + count; j++)
+    int64_t ended = 0, ahead = 0;
+    const mt_job *best = NULL, *end = jobs + count;
+    bool *above = mt_calloc(mt_search_trials(search), sizeof *above);
+    for (const mt_job *j = jobs; j < end; j++)
+        above[j->trial] |= j->rung == rung + 1;
+    for (const mt_job *j = jobs; j < end; j++) {
         ended += j->rung == rung && j->state != MT_JOB_RUNNING;
-    for (const mt_job *j = jobs; j < jobs + count; j++) {
-        if (j->rung != rung || j->state != MT_JOB_DONE || (best && !better(j, best)))
-            continue;
-        int64_t ahead = 0;
-        bool above = false;
-        for (const mt_job *other = jobs; other < jobs + count; other++) {
-            ahead += other->rung == rung && (better(other, j) || (!better(j, other) && other < j));
-            above |= other->rung == rung + 1 && other->trial == j->trial;
-        }
-        if (!above && ahead < ended / search->eta)
+        if (j->rung == rung && j->state == MT_JOB_DONE && !above[j->trial] && (!best || better(j, best)))
             best = j;
     }
-    return best;
+    free(above);
+    for (const mt_job *j = jobs; j < end && best; j++)
+        ahead += j->rung == rung && (better(j, best) || (!better(best, j) && j < best));
+    return best && ahead < ended / search->eta ? best : NULL;
 }
 
 /* Point i of the grid; with halving in a random order, since a rung compares those that come first. */
