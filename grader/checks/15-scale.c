@@ -1,5 +1,5 @@
 /* 15-scale.c -- the rows of lab 15. How they run: 15-cost.c, 15-planner.c. Steps 15.1 to 15.9 are cost.c and planner.c,
- * from 15.10 on cluster.c, goodput.c and scheduler.c. */
+ * from 15.10 on goodput.c, scheduler.c, cluster.c and train.c. */
 #include "checks/15-scale.h"
 #include "plan/scheduler.h"
 
@@ -169,6 +169,50 @@ static const mg_case fairness_cases[] = {
     { 1, "Jain's index", "(sum x)^2 / (n sum x^2); 1 for nothing; the time from arrival to end, over its seconds" },
 };
 
+/* ---- 15.15 to 15.17 the cluster */
+static const cluster_case events_cases[] = {
+    { { 2, "computations", "a device computes one task at a time, in the order in which they became ready" },
+      CLUSTER_TASKS },
+    { { 2, "ties", "of events at the same second that of the smaller index is first" }, CLUSTER_TIES },
+};
+static const cluster_case many_cases[] = {
+    { { 1, "many tasks", "16 times as many take at most 100 times as long: a list for a heap takes 256 times" },
+      CLUSTER_MANY },
+};
+static const cluster_case links_cases[] = {
+    { { 1, "messages", "a transfer is in two queues; latencies first, then bytes" }, CLUSTER_MESSAGES },
+    { { 2, "shared links", "each time that a transfer joins or leaves a link, all others on it get another rate" },
+      CLUSTER_SHARED },
+};
+static const mg_case laws_cases[] = {
+    { 1, "laws", "4 MiB on 8 ranks 65.7 ms, 3 GB on 4 nodes 360 ms, bubbles of 33 to 34.6 units, exposed buckets" },
+};
+static const cluster_case slow_cases[] = {
+    { { 2, "slow devices", "a computation goes on at another speed when its device becomes slow" }, CLUSTER_SLOW },
+    { { 1, "devices in step", "the pace of the slowest; on a link each of them counts" }, CLUSTER_WIDE },
+};
+static const cluster_case fails_cases[] = {
+    { { 1, "failures", "of devices that have tasks, from the begin on; what ends at that second has ended" },
+      CLUSTER_FAILS },
+    { { 1, "no cluster", "MT_ERR_ARGUMENT, and what is wrong: links, times, devices, tasks that wait for each other" },
+      CLUSTER_REFUSED },
+};
+static const mg_case ranks_cases[] = {
+    { 3, "as labs 13 and 14 run", "real ranks on a simulated clock: 60 all-reduces, pipelines, buckets, to 1 %" },
+};
+
+/* ---- 15.18 training on it */
+static const cluster_case train_cases[] = {
+    { { 1, "saves", "each so many steps, and at the end" }, CLUSTER_SHARED },
+    { { 2, "slow times", "steps go on at the speeds of their time; what they add is waiting" }, CLUSTER_SLOW },
+    { { 2, "failures", "from the last save that was complete, after a restart in which nothing fails" },
+      CLUSTER_FAILS },
+    { { 1, "no run", "MT_ERR_ARGUMENT" }, CLUSTER_REFUSED },
+};
+static const cluster_case steps_cases[] = {
+    { { 2, "ten thousand steps", "take at most 30 times as long as one, if nothing changes" }, CLUSTER_STEPS },
+};
+
 static const mg_group groups[] = {
     MG_GROUP("15.1", "parameters", mg_15_published, published_cases),
     MG_GROUP("15.1", "parameters", mg_15_cost, params_cases),
@@ -193,6 +237,15 @@ static const mg_group groups[] = {
     MG_GROUP("15.13", "backfill", mg_15_sched, backfill_cases),
     MG_GROUP("15.14", "elastic", mg_15_sched, elastic_cases),
     MG_GROUP("15.14", "fairness", mg_15_fairness, fairness_cases),
+    MG_GROUP("15.15", "events", mg_15_cluster, events_cases),
+    MG_GROUP("15.15", "events", mg_15_costs, many_cases),
+    MG_GROUP("15.16", "links", mg_15_cluster, links_cases),
+    MG_GROUP("15.16", "links", mg_15_laws, laws_cases),
+    MG_GROUP("15.17", "slow", mg_15_cluster, slow_cases),
+    MG_GROUP("15.17", "failures", mg_15_cluster, fails_cases),
+    MG_GROUP("15.17", "real ranks", mg_15_ranks, ranks_cases),
+    MG_GROUP("15.18", "training", mg_15_train, train_cases),
+    MG_GROUP("15.18", "training", mg_15_costs, steps_cases),
 };
 // clang-format on
 

@@ -133,4 +133,30 @@ typedef struct sched_case {
 void mg_15_sched(mg_run *run, const void *one_case);    /* a sched_case */
 void mg_15_fairness(mg_run *run, const void *one_case); /* a mg_case */
 
+/* ---- cluster and training: 15-cluster.c (steps 15.15 to 15.18) --------------------------------------------------- */
+
+typedef enum cluster_about {
+    CLUSTER_TASKS,    /* computations and moments */
+    CLUSTER_TIES,     /* everything takes whole seconds: many events at once */
+    CLUSTER_MANY,     /* what many tasks cost */
+    CLUSTER_MESSAGES, /* on links that are not shared */
+    CLUSTER_SHARED,
+    CLUSTER_SLOW,
+    CLUSTER_WIDE, /* of several devices in step, slow ones too */
+    CLUSTER_FAILS,
+    CLUSTER_REFUSED,
+    CLUSTER_STEPS, /* what many steps cost */
+} cluster_about;
+
+typedef struct cluster_case {
+    mg_case head;
+    cluster_about about;
+} cluster_case;
+
+void mg_15_cluster(mg_run *run, const void *one_case); /* a cluster_case */
+void mg_15_laws(mg_run *run, const void *one_case);    /* a mg_case */
+void mg_15_ranks(mg_run *run, const void *one_case);   /* a mg_case */
+void mg_15_train(mg_run *run, const void *one_case);   /* a cluster_case */
+void mg_15_costs(mg_run *run, const void *one_case);   /* a cluster_case */
+
 #endif

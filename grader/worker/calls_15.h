@@ -32,4 +32,12 @@ void mg_call_goodput_of(const mg_value *v);
 void mg_call_sched(const mg_value *v);
 void mg_call_sched_fairness(const mg_value *v);
 
+/* calls_15_cluster.c */
+void mg_call_cluster_run(const mg_value *v);
+void mg_call_cluster_train(const mg_value *v);
+void mg_call_cluster_costs(const mg_value *v);
+
+/* calls_15_ranks.c */
+void mg_call_cluster_ranks(const mg_value *v);
+
 #endif

@@ -7,11 +7,9 @@
 #include <stdlib.h>
 
 typedef enum phase {
-    PHASE_WAITS, /* for tasks before it, or in a queue */
-    PHASE_READY, /* its event: it joins its queues */
+    PHASE_READY, /* its event, after all before it: it joins its queues */
     PHASE_OPENS, /* its event: it begins to use its links */
     PHASE_RUNS,  /* its event: it ends */
-    PHASE_ENDED,
 } phase;
 
 enum { COMPUTES, SENDS, RECEIVES, QUEUES }; /* queues of a device */
@@ -22,12 +20,16 @@ typedef struct state {
     phase phase;
     int64_t waits;                      /* tasks before it that have not ended */
     int64_t edge;                       /* the first of its edges to tasks after it */
-    int64_t place;                      /* in the heap; NONE */
-    double time;                        /* of its event */
     int64_t behind[ENDS_OF_A_TRANSFER]; /* the next one in its queue, or in its queues; NONE */
     int64_t beside[ENDS_OF_A_TRANSFER]; /* the next one on its link, or on its links; NONE */
+    double ended;                       /* the second at which it did; INFINITY */
     double left, rate, since;           /* a transfer on its links: bytes left at second `since`, bytes/s */
 } state;
+
+typedef struct event {
+    double time;
+    int64_t task;
+} event;
 
 typedef struct queue {
     int64_t first, last; /* tasks; NONE */
@@ -42,73 +44,74 @@ typedef struct sim {
     const mt_cluster *is;
     const mt_cluster_task *task;
     int64_t count, machines;
-    state *state;  /* [count] */
-    int64_t *heap; /* [count] tasks that have an event, the next one first */
+    state *state;   /* [count] */
+    event *heap;    /* [events] of [count], the next one first */
+    int64_t *place; /* [count] of a task's event in the heap; NONE */
     int64_t events;
     int64_t *after, *next; /* [edges] the task at the end of an edge, and the next edge from the same task */
     queue *queue;          /* [devices * QUEUES] */
     shared *link;          /* [machines * LINKS] */
     double now;
-    int64_t handled, ended;
+    int64_t handled, ended; /* events, tasks */
 } sim;
 
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
-static bool is_before(const sim *s, int64_t a, int64_t b)
+static bool is_before(event a, event b)
 {
     bool is = false;
-    /* LAB 15.15 BEGIN  The earlier event; of two at the same time that of the task with the smaller index. */
-    is = s->state[a].time < s->state[b].time || (s->state[a].time == s->state[b].time && a < b);
+    /* LAB 15.15 BEGIN  The earlier one; of two at the same second that of the task with the smaller index. */
+    is = a.time < b.time || (a.time == b.time && a.task < b.task);
     /* LAB 15.15 END */
     return is;
 }
 
-static void put(sim *s, int64_t task, int64_t place)
+static void put(sim *s, event e, int64_t place)
 {
-    s->heap[place] = task;
-    s->state[task].place = place;
+    s->heap[place] = e;
+    s->place[e.task] = place;
 }
 
-/* Moves the task at a place of the heap to where it belongs. The children of place p are 2 p + 1 and 2 p + 2; no task
- * is before its parent. */
+/* Moves the event at a place of the heap to where it belongs. The children of place p are 2 p + 1 and 2 p + 2; none is
+ * before its parent. */
 static void settle(sim *s, int64_t place)
 {
-    int64_t task = s->heap[place];
+    event e = s->heap[place];
     /* LAB 15.15 BEGIN  Up while it is before its parent, then down while a child is before it.
      * Hint: one of the two loops does nothing. */
-    for (; place > 0 && is_before(s, task, s->heap[(place - 1) / 2]); place = (place - 1) / 2)
+    for (; place > 0 && is_before(e, s->heap[(place - 1) / 2]); place = (place - 1) / 2)
         put(s, s->heap[(place - 1) / 2], place);
     for (int64_t child; (child = 2 * place + 1) < s->events; place = child) {
-        child += child + 1 < s->events && is_before(s, s->heap[child + 1], s->heap[child]);
-        if (!is_before(s, s->heap[child], task))
+        child += child + 1 < s->events && is_before(s->heap[child + 1], s->heap[child]);
+        if (!is_before(s->heap[child], e))
             break;
         put(s, s->heap[child], place);
     }
     /* LAB 15.15 END */
-    put(s, task, place);
+    put(s, e, place);
 }
 
 /* The task's event is now to come at this second, wherever it was. */
 static void set_event(sim *s, int64_t task, double time, phase then)
 {
-    state *t = &s->state[task];
-    t->time = time;
-    t->phase = then;
-    if (t->place == NONE)
-        put(s, task, s->events++);
-    settle(s, t->place);
+    int64_t place = s->place[task] == NONE ? s->events++ : s->place[task];
+    s->state[task].phase = then;
+    put(s, (event){ time, task }, place);
+    settle(s, place);
 }
 
-/* Takes the first task out of the heap. */
+/* Takes the first event out of the heap: it is now. The task. */
 static int64_t next_event(sim *s)
 {
-    int64_t first = s->heap[0], last = s->heap[--s->events];
-    s->state[first].place = NONE;
+    event first = s->heap[0], last = s->heap[--s->events];
+    s->place[first.task] = NONE;
     if (s->events > 0) {
         put(s, last, 0);
         settle(s, 0);
     }
-    return first;
+    s->now = first.time;
+    s->handled++;
+    return first.task;
 }
 
 /* ---- computations ------------------------------------------------------------------------------------------------ */
@@ -179,7 +182,7 @@ static shared *link_of(const sim *s, const mt_cluster_task *task, int end)
 
 static const mt_cluster_link *kind_of(const sim *s, const mt_cluster_task *task)
 {
-    return task->device / s->is->machine == task->to / s->is->machine ? &s->is->inside : &s->is->network;
+    return link_of(s, task, 1) ? &s->is->network : &s->is->inside;
 }
 
 /* Bytes/s of a transfer with what is on its links now. */
@@ -259,10 +262,10 @@ static void join_queues(sim *s, int64_t task)
 {
     for (int end = 0; end < ENDS_OF_A_TRANSFER; end++) {
         queue *q = queue_of(s, &s->task[task], end);
-        if (!q)
-            continue;
-        *(q->first == NONE ? &q->first : &s->state[q->last].behind[end]) = task;
-        q->last = task;
+        if (q) {
+            *(q->first == NONE ? &q->first : &s->state[q->last].behind[end]) = task;
+            q->last = task;
+        }
     }
 }
 
@@ -280,7 +283,7 @@ static void leave_queues(sim *s, int64_t task)
 static void end_task(sim *s, int64_t task)
 {
     s->ended++;
-    s->state[task].phase = PHASE_ENDED;
+    s->state[task].ended = s->now;
     leave_queues(s, task);
     /* LAB 15.15 BEGIN  Tasks that waited for nothing else are ready.
      * Hint: edges s->state[task].edge, s->next[...] lead to s->after[...]. */
@@ -301,7 +304,7 @@ static void handle(sim *s, int64_t task)
         s->state[task].since = s->now;
         s->state[task].left = (double)is->bytes;
         change_links(s, task, true);
-        if (s->state[task].place == NONE)
+        if (s->place[task] == NONE)
             flow_on(s, task);
     } else {
         if (is->to != NONE)
@@ -321,6 +324,7 @@ static void allocate(sim *s, const mt_cluster *cluster, const mt_cluster_tasks *
     s->machines = mt_ceil_div(cluster->devices, cluster->machine);
     s->state = mt_calloc(s->count, sizeof *s->state);
     s->heap = mt_calloc(s->count, sizeof *s->heap);
+    s->place = mt_calloc(s->count, sizeof *s->place);
     s->after = mt_calloc(2 * edges, sizeof *s->after);
     s->next = s->after + edges;
     s->queue = mt_calloc(cluster->devices * QUEUES, sizeof *s->queue);
@@ -334,9 +338,11 @@ static void begin_tasks(sim *s, const mt_cluster_tasks *tasks, double begin)
     for (int64_t i = 0; i < s->is->devices * QUEUES; i++)
         s->queue[i].first = NONE;
     for (int64_t i = 0; i < s->machines * LINKS; i++)
-        s->link[i] = (shared){ NONE, 0 };
-    for (int64_t i = 0; i < s->count; i++)
-        s->state[i] = (state){ .edge = NONE, .place = NONE, .behind = { NONE, NONE }, .beside = { NONE, NONE } };
+        s->link[i].first = NONE;
+    for (int64_t i = 0; i < s->count; i++) {
+        s->state[i] = (state){ .edge = NONE, .ended = INFINITY, .behind = { NONE, NONE }, .beside = { NONE, NONE } };
+        s->place[i] = NONE;
+    }
     s->now = begin;
     for (int64_t i = s->count - 1; i >= 0; i--) {
         s->state[i].waits = s->task[i].after;
@@ -354,13 +360,9 @@ static void begin_tasks(sim *s, const mt_cluster_tasks *tasks, double begin)
 /* Handles events up to the second `until`, that included. */
 static void handle_events(sim *s, double until)
 {
-    /* LAB 15.15 BEGIN  One event after the other; it is then `now`. */
-    while (s->events > 0 && s->state[s->heap[0]].time <= until) {
-        int64_t task = next_event(s);
-        s->now = s->state[task].time;
-        s->handled++;
-        handle(s, task);
-    }
+    /* LAB 15.15 BEGIN  One event after the other. */
+    while (s->events > 0 && s->heap[0].time <= until)
+        handle(s, next_event(s));
     /* LAB 15.15 END */
 }
 
@@ -387,14 +389,12 @@ mt_status mt_cluster_run(mt_cluster_outcome *out, double *ends, const mt_cluster
     begin_tasks(&s, tasks, begin);
     const mt_cluster_failure *failure = mt_cluster_next_failure(cluster, tasks, begin);
     handle_events(&s, failure ? failure->time : INFINITY);
-    bool fails = s.ended < s.count;
+    bool fails = failure && s.ended < s.count;
     *out = (mt_cluster_outcome){ fails ? failure->time : s.now, fails ? failure->device : NONE, s.handled };
     for (int64_t i = 0; i < s.count && ends; i++)
-        ends[i] = s.state[i].phase == PHASE_ENDED ? s.state[i].time : INFINITY;
-    free(s.state);
-    free(s.heap);
-    free(s.after);
-    free(s.queue);
-    free(s.link);
+        ends[i] = s.state[i].ended;
+    void *const made[] = { s.state, s.heap, s.place, s.after, s.queue, s.link };
+    for (int i = 0; i < MT_COUNT(made); i++)
+        free(made[i]);
     return MT_OK;
 }

@@ -60,7 +60,8 @@ static void fail(run *r, double at)
     time->failures++;
     time->lost += at - r->since;
     time->restarting += r->job->restart;
-    r->now = r->since = at + r->job->restart;
+    r->now = r->since =
+        fmax(at + r->job->restart, nextafter(at, INFINITY)); /* after the failure, whatever restart is */
     r->done = r->saved;
     /* LAB 15.18 END */
 }
@@ -173,16 +174,18 @@ mt_status mt_cluster_train(mt_cluster_trained *out, const mt_cluster *cluster, c
     mt_cluster calm = *cluster;
     calm.slows = calm.failures = 0;
     r.full = r.steady = walk(&r, &calm).end;
-    /* LAB 15.18 BEGIN  Steps, up to the next one after which there is a save; until all are saved. */
     while (r.saved < job->steps) {
-        int64_t next = job->interval > 0 ? mt_min(r.saved + job->interval, job->steps) : job->steps;
+        run before = r;
         pass_changes(&r);
+        /* LAB 15.18 BEGIN  Steps up to the next one after which there is a save; then the save. */
+        int64_t next = job->interval > 0 ? mt_min(r.saved + job->interval, job->steps) : job->steps;
         if (r.done == next)
             save(&r);
         else
             work(&r, next - r.done);
+        /* LAB 15.18 END */
+        MT_CHECK(r.now != before.now || r.done != before.done || r.saved != before.saved, "the run stands still");
     }
-    /* LAB 15.18 END */
     out->time.seconds = r.now;
     out->time.share = r.now > 0 ? out->time.work / r.now : 1;
     free(r.changes);

@@ -1,0 +1,347 @@
+/* 15-cluster.c -- how the checks of the simulator run (steps 15.15 to 15.18): against 15-events.c, which looks at all
+ * tasks at each event. Real ranks: 15-ranks.c; rows: 15-scale.c. */
+#include "checks/15-events.h"
+#include "checks/15-scale.h"
+#include "checks/15-seconds.h"
+#include "checks/fill.h"
+#include "worker/cluster.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { WORDS = 300, DEVICES = 12 };
+
+static int64_t bits(double x)
+{
+    int64_t n;
+    memcpy(&n, &x, sizeof n);
+    return n;
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------------- */
+
+/* A cluster and its tasks, with room for both. */
+typedef struct world {
+    mt_cluster is;
+    mt_cluster_slow slow[MG_EVENTS_LIST];
+    mt_cluster_failure failure[MG_EVENTS_LIST];
+    mt_cluster_task task[MG_EVENTS_TASKS];
+    int64_t after[MG_EVENTS_AFTER];
+    mt_cluster_tasks tasks;
+    double begin;
+} world;
+
+static void put_world(mg_run *run, const world *w)
+{
+    const mt_cluster *c = &w->is;
+    const int64_t numbers[MG_CLUSTER_NUMBERS] = { c->devices,
+                                                  c->machine,
+                                                  bits(c->inside.latency),
+                                                  bits(c->inside.each),
+                                                  bits(c->inside.all),
+                                                  bits(c->network.latency),
+                                                  bits(c->network.each),
+                                                  bits(c->network.all),
+                                                  bits(w->begin) };
+    memcpy(mg_in(run, "cluster", MT_I64, MT_SHAPE(MG_CLUSTER_NUMBERS)), numbers, sizeof numbers);
+    memcpy(mg_in(run, "slow", MT_I64, MT_SHAPE(4 * c->slows)), w->slow, (size_t)c->slows * sizeof *w->slow);
+    memcpy(mg_in(run, "failures", MT_I64, MT_SHAPE(2 * c->failures)), w->failure,
+           (size_t)c->failures * sizeof *w->failure);
+    memcpy(mg_in(run, "tasks", MT_I64, MT_SHAPE(MG_TASK_COLUMNS * w->tasks.count)), w->task,
+           (size_t)w->tasks.count * sizeof *w->task);
+    memcpy(mg_in(run, "after", MT_I64, MT_SHAPE(w->tasks.afters)), w->after,
+           (size_t)w->tasks.afters * sizeof *w->after);
+}
+
+typedef struct reply {
+    int64_t status, failed;
+    double end;
+    const double *ends;
+    const char *words;
+} reply;
+
+static bool ask_run(mg_run *run, reply *r, const world *w)
+{
+    mg_begin(run, "mt_cluster_run");
+    mg_out(run, "status, failed", MT_I64, MT_SHAPE(2));
+    mg_out(run, "end", MT_I64, MT_SHAPE(1));
+    mg_out(run, "ends", MT_I64, MT_SHAPE(w->tasks.count));
+    mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
+    put_world(run, w);
+    if (!mg_call(run))
+        return false;
+    r->status = ((const int64_t *)mg_result(run, "status, failed"))[0];
+    r->failed = ((const int64_t *)mg_result(run, "status, failed"))[1];
+    memcpy(&r->end, mg_result(run, "end"), sizeof r->end);
+    r->ends = mg_result(run, "ends");
+    r->words = mg_result(run, "words");
+    return true;
+}
+
+/* ---- random worlds ----------------------------------------------------------------------------------------------- */
+
+static void add_task(world *w, mt_rng *rng, cluster_about about)
+{
+    int64_t i = w->tasks.count++, wide = about == CLUSTER_WIDE ? mg_pick(rng, 1, 5) : 1;
+    mt_cluster_task *t = &w->task[i];
+    bool whole = about == CLUSTER_TIES, sends = about != CLUSTER_TASKS && mg_pick(rng, 0, 2) > 0;
+    *t = (mt_cluster_task){ .device = -1, .to = -1, .width = wide, .first = w->tasks.afters };
+    if (mg_pick(rng, 0, 9) > 0) {
+        t->device = mg_pick(rng, 0, w->is.devices - wide);
+        t->seconds = sends ? 0 : whole ? (double)mg_pick(rng, 0, 3) : mg_15_real(rng, 0, 9);
+    }
+    if (sends && t->device >= 0) {
+        do
+            t->to = mg_pick(rng, 0, w->is.devices - wide);
+        while (t->to == t->device);
+        t->bytes = mg_pick(rng, 0, 3) == 0 ? 0 : mg_pick(rng, 1, whole ? 3 : 900);
+        t->messages = mg_pick(rng, 0, 3);
+    }
+    for (int64_t k = mg_pick(rng, 0, 2); k > 0 && i > 0; k--) {
+        w->after[w->tasks.afters++] = mg_pick(rng, i > 8 ? i - 8 : 0, i - 1);
+        t->after++;
+    }
+}
+
+/* Some of the tasks change places: a task may be after one with a larger number. */
+static void shuffle(world *w, mt_rng *rng)
+{
+    for (int64_t i = w->tasks.count - 1; i > 0; i--) {
+        int64_t j = mg_pick(rng, 0, i);
+        mt_cluster_task swapped = w->task[i];
+        w->task[i] = w->task[j];
+        w->task[j] = swapped;
+        for (int64_t k = 0; k < w->tasks.afters; k++)
+            w->after[k] = w->after[k] == i ? j : w->after[k] == j ? i : w->after[k];
+    }
+}
+
+static mt_cluster_link pick_link(mt_rng *rng, cluster_about about)
+{
+    mt_cluster_link l = { mg_15_real(rng, 0, 0.5), mg_15_real(rng, 60, 200), INFINITY };
+    if (about == CLUSTER_TIES)
+        return (mt_cluster_link){ (double)mg_pick(rng, 0, 2), 1, INFINITY };
+    if (about != CLUSTER_MESSAGES)
+        l.all = l.each * mg_15_real(rng, 0.7, 3);
+    return l;
+}
+
+static void pick_lists(world *w, mt_rng *rng, cluster_about about)
+{
+    if (about == CLUSTER_SLOW || about == CLUSTER_WIDE || about == CLUSTER_FAILS)
+        for (int64_t d = 0; d < w->is.devices; d++)
+            for (double at = w->begin + mg_15_real(rng, -4, 30); w->is.slows < MG_EVENTS_LIST && mg_pick(rng, 0, 2);) {
+                double end = at + mg_15_real(rng, 0.5, 12);
+                if (at >= 0)
+                    w->slow[w->is.slows++] = (mt_cluster_slow){ d, at, end, mg_15_real(rng, 1, 5) };
+                at = mg_pick(rng, 0, 1) ? end : end + mg_15_real(rng, 0, 9);
+            }
+    double at = w->begin + (about == CLUSTER_FAILS ? mg_15_real(rng, -9, 20) : 1e9);
+    for (int i = 0; about == CLUSTER_FAILS && i < 4; i++, at += mg_15_real(rng, 0, 20))
+        if (at >= 0)
+            w->failure[w->is.failures++] = (mt_cluster_failure){ at, mg_pick(rng, 0, w->is.devices - 1) };
+}
+
+static void pick_world(world *w, mt_rng *rng, cluster_about about)
+{
+    memset(w, 0, sizeof *w);
+    w->is = (mt_cluster){ .devices = mg_pick(rng, 6, DEVICES), .machine = mg_pick(rng, 1, 5) };
+    w->is.inside = pick_link(rng, about);
+    w->is.network = pick_link(rng, about);
+    w->is.slow = w->slow;
+    w->is.failure = w->failure;
+    w->begin = mg_pick(rng, 0, 2) ? 0 : about == CLUSTER_TIES ? 7 : mg_15_real(rng, 0, 50);
+    w->tasks.task = w->task;
+    w->tasks.after = w->after;
+    for (int64_t n = mg_pick(rng, 1, MG_EVENTS_TASKS); n > 0; n--)
+        add_task(w, rng, about);
+    shuffle(w, rng);
+    pick_lists(w, rng, about);
+}
+
+static bool is_close(double got, double want)
+{
+    return got == want || fabs(got - want) <= 1e-9 * fmax(1, fabs(want));
+}
+
+static bool is_right(mg_run *run, const world *w, const reply *r)
+{
+    mg_events want;
+    mg_events_run(&want, &w->is, &w->tasks, w->begin);
+    if (r->status != MT_OK) {
+        mg_fail(run, "a cluster is refused: \"%.120s\"", r->words);
+        return false;
+    }
+    for (int64_t i = 0; i < w->tasks.count; i++)
+        if (!is_close(r->ends[i], want.ends[i])) {
+            const mt_cluster_task *t = &w->task[i];
+            mg_fail(run,
+                    "task %" PRId64 " (%s, device %" PRId64 " to %" PRId64 ", width %" PRId64 ") of %" PRId64
+                    " ends at %.9g s, expected %.9g",
+                    i,
+                    t->device < 0 ? "a moment"
+                    : t->to < 0   ? "a computation"
+                                  : "a transfer",
+                    t->device, t->to, t->width, w->tasks.count, r->ends[i], want.ends[i]);
+            return false;
+        }
+    if (!is_close(r->end, want.end) || r->failed != want.failed) {
+        mg_fail(run, "the run ends at %.9g s, failed device %" PRId64 ", expected %.9g and %" PRId64, r->end, r->failed,
+                want.end, want.failed);
+        return false;
+    }
+    return true;
+}
+
+/* A right cluster is run before any is refused. */
+static void refused(mg_run *run)
+{
+    static const char *const says[] = { "links between", "links inside", "latency",   "slow",     "failure",
+                                        "device",        "device",       "0 or more", "wait for", "" };
+    for (int i = -1; i < 10; i++) {
+        static world w;
+        reply r;
+        do
+            pick_world(&w, mg_rng(run), CLUSTER_FAILS);
+        while (w.tasks.count < 2 || !w.is.slows || !w.is.failures || w.task[0].device < 0 || w.tasks.afters < 3);
+        w.is.network.each = i == 0 ? 0 : w.is.network.each;
+        w.is.inside.all = i == 1 ? -1 : w.is.inside.all;
+        w.is.inside.latency = i == 2 ? NAN : w.is.inside.latency;
+        w.slow[0].factor = i == 3 ? 0.5 : w.slow[0].factor;
+        w.failure[0].device = i == 4 ? w.is.devices : w.failure[0].device;
+        w.task[0].device = i == 5 ? w.is.devices : w.task[0].device;
+        w.task[0].to = i == 6 ? w.is.devices : w.task[0].to;
+        w.task[0].seconds = i == 7 ? -1 : w.task[0].seconds;
+        w.begin = i == 9 ? -1 : w.begin;
+        if (i == 8) {
+            w.after[0] = 1, w.after[1] = 0;
+            w.task[0].first = 0, w.task[1].first = 1, w.task[0].after = w.task[1].after = 1;
+        }
+        if (!ask_run(run, &r, &w) || (i < 0 && !is_right(run, &w, &r)))
+            return;
+        if (i >= 0 && (r.status != MT_ERR_ARGUMENT || !strstr(r.words, says[i]) || r.end != 0)) {
+            mg_fail(run, "cluster %d is none: status %" PRId64 ", \"%.120s\"", i, r.status, r.words);
+            return;
+        }
+    }
+}
+
+void mg_15_cluster(mg_run *run, const void *one_case)
+{
+    cluster_about about = ((const cluster_case *)one_case)->about;
+    if (about == CLUSTER_REFUSED) {
+        refused(run);
+        return;
+    }
+    for (int i = 0; i < 200; i++) {
+        static world w;
+        reply r;
+        pick_world(&w, mg_rng(run), about);
+        if (!ask_run(run, &r, &w) || !is_right(run, &w, &r))
+            return;
+    }
+}
+
+/* ---- training ---------------------------------------------------------------------------------------------------- */
+
+static const char *const parts[] = {
+    "seconds", "work", "waiting", "saving", "lost", "restarting", "failures", "share"
+};
+
+static bool ask_train(mg_run *run, mt_goodput *got, int64_t *status, const world *w, const mt_cluster_job *job)
+{
+    mg_begin(run, "mt_cluster_train");
+    mg_out(run, "status", MT_I64, MT_SHAPE(1));
+    mg_out(run, "run", MT_I64, MT_SHAPE(8));
+    mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
+    memcpy(mg_in(run, "job", MT_I64, MT_SHAPE(4)), job, sizeof *job);
+    put_world(run, w);
+    if (!mg_call(run))
+        return false;
+    *status = ((const int64_t *)mg_result(run, "status"))[0];
+    memcpy(got, mg_result(run, "run"), sizeof *got);
+    return true;
+}
+
+/* A few tasks on some of the devices; slow times and failures of all, over the whole run. */
+static mt_cluster_job pick_job(world *w, mt_rng *rng, cluster_about about)
+{
+    mt_cluster_job job = { mg_pick(rng, 1, 60), mg_pick(rng, 0, 12), mg_15_real(rng, 0, 9), mg_15_real(rng, 0, 30) };
+    mg_events once;
+    memset(w, 0, sizeof *w);
+    w->is = (mt_cluster){ .devices = 4, .machine = 2, .inside = { 0.1, 100, 150 }, .network = { 0.2, 50, 70 } };
+    w->is.slow = w->slow;
+    w->is.failure = w->failure;
+    w->tasks.task = w->task;
+    w->tasks.after = w->after;
+    for (int64_t n = mg_pick(rng, 1, 6); n > 0; n--)
+        add_task(w, rng, CLUSTER_SHARED);
+    w->task[0].to = -1;
+    w->task[0].device = mg_pick(rng, 0, 3);
+    w->task[0].seconds = mg_15_real(rng, 3, 9);
+    mg_events_run(&once, &w->is, &w->tasks, 0);
+    double all = 1.5 * (double)job.steps * once.end;
+    for (int64_t d = 0; d < 4 && (about == CLUSTER_SLOW || about == CLUSTER_FAILS); d++)
+        for (double at = mg_15_real(rng, 0, all); at < all && w->is.slows < MG_EVENTS_LIST;) {
+            double end = at + mg_15_real(rng, 0.01, 0.2) * all;
+            w->slow[w->is.slows++] = (mt_cluster_slow){ d, at, end, mg_15_real(rng, 1, 3) };
+            at = end + mg_15_real(rng, 0, 0.2) * all;
+        }
+    for (double at = 0; about == CLUSTER_FAILS && w->is.failures < MG_EVENTS_LIST && at < all;) {
+        at += mg_15_real(rng, 0, 0.3) * all;
+        w->failure[w->is.failures++] = (mt_cluster_failure){ at, mg_pick(rng, 0, 3) };
+    }
+    return job;
+}
+
+void mg_15_train(mg_run *run, const void *one_case)
+{
+    cluster_about about = ((const cluster_case *)one_case)->about;
+    for (int i = 0; i < 60; i++) {
+        static world w;
+        mt_cluster_job job = pick_job(&w, mg_rng(run), about);
+        mt_goodput got, want;
+        int64_t status;
+        bool none = about == CLUSTER_REFUSED && i % 2;
+        job.steps = none && i % 4 == 1 ? 0 : job.steps;
+        job.restart = none && i % 4 == 3 ? -1 : job.restart;
+        if (!ask_train(run, &got, &status, &w, &job))
+            return;
+        if (none != (status == MT_ERR_ARGUMENT)) {
+            mg_fail(run, "run %d is %s: status %" PRId64, i, none ? "none" : "one", status);
+            return;
+        }
+        if (none)
+            continue;
+        mg_events_train(&want, &w.is, &w.tasks, &job);
+        for (int k = 0; k < 8; k++) {
+            double is = ((const double *)&got)[k], right = ((const double *)&want)[k];
+            if (!(fabs(is - right) <= 1e-8 * fmax(1, want.seconds))) {
+                mg_fail(run,
+                        "%s %.9g, expected %.9g: %" PRId64 " steps, a save each %" PRId64 " (0: at the end), %" PRId64
+                        " slow times, %" PRId64 " failures",
+                        parts[k], is, right, job.steps, job.interval, w.is.slows, w.is.failures);
+                return;
+            }
+        }
+    }
+}
+
+/* What 16 times as many tasks cost, and 10,000 steps of the same: side by side in one process. */
+void mg_15_costs(mg_run *run, const void *one_case)
+{
+    bool steps = ((const cluster_case *)one_case)->about == CLUSTER_STEPS;
+    const int64_t few[4] = { steps ? 2000 : 500, steps ? 2000 : 8000, 0, steps ? 10000 : 0 };
+    const double most = steps ? 30 : 100;
+    double seconds[2];
+    mg_begin(run, "what steps cost");
+    mg_out(run, "seconds", MT_I64, MT_SHAPE(2));
+    memcpy(mg_in(run, "sizes, steps", MT_I64, MT_SHAPE(4)), few, sizeof few);
+    if (!mg_call(run))
+        return;
+    memcpy(seconds, mg_result(run, "seconds"), sizeof seconds);
+    if (!(seconds[0] > 0 && seconds[1] > 0 && seconds[1] <= most * seconds[0]))
+        mg_fail(run, "%s take %.3g times as long as %s: at most %g", steps ? "10,000 steps" : "8,000 tasks",
+                seconds[1] / seconds[0], steps ? "one" : "500", most);
+}

@@ -1,0 +1,18 @@
+/* 15-events.h -- the checker's own simulator of a cluster: no heap, no queues. At each event it looks at all tasks. */
+#ifndef MG_CHECKS_15_EVENTS_H
+#define MG_CHECKS_15_EVENTS_H
+
+#include "plan/train.h"
+
+enum { MG_EVENTS_TASKS = 40, MG_EVENTS_AFTER = 100, MG_EVENTS_LIST = 40 };
+
+typedef struct mg_events {
+    double ends[MG_EVENTS_TASKS], end;
+    int64_t failed;
+} mg_events;
+
+/* mg_events_run, mg_events_train -- as mt_cluster_run, mt_cluster_train, of at most MG_EVENTS_TASKS tasks. */
+void mg_events_run(mg_events *out, const mt_cluster *c, const mt_cluster_tasks *tasks, double begin);
+void mg_events_train(mt_goodput *out, const mt_cluster *c, const mt_cluster_tasks *tasks, const mt_cluster_job *job);
+
+#endif
