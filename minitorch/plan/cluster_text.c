@@ -38,7 +38,7 @@ static const mt_key keys[] = {
     { 0 },
 };
 
-static mt_status read_json(mt_plan_problem *problem, const cJSON *json, const char *path)
+mt_status mt_plan_cluster_json(mt_plan_problem *problem, const cJSON *json, const char *path)
 {
     cluster c = { 0 };
     char why[512];
@@ -67,7 +67,7 @@ static mt_status read_file(mt_plan_problem *problem, const char *path)
         return mt_fail(MT_ERR_ARGUMENT, "--cluster %s: write NxDEVICE, as in 8xA100, or the path of a JSON file (%s)",
                        path, why);
     if (status == MT_OK)
-        status = read_json(problem, json, path);
+        status = mt_plan_cluster_json(problem, json, path);
     cJSON_Delete(json);
     free(text);
     return status;

@@ -52,26 +52,32 @@ static void add_machine(cJSON *json)
     cJSON_AddNumberToObject(machine, "threads", omp_get_max_threads());
 }
 
-static mt_status write_json(const mt_run_note *note, const mt_state *rest)
+void mt_run_made(cJSON *json, double start)
 {
-    const char *ended = note->status == MT_OK ? "done" : note->status == MT_ERR_STOPPED ? "stopped" : "failed";
-    char path[4096], when[32];
-    double seconds = mt_now() - note->start;
-    time_t start = time(NULL) - (time_t)seconds;
+    char when[32];
+    double seconds = mt_now() - start;
+    time_t began = time(NULL) - (time_t)seconds;
     struct tm utc;
-    mt_file_writer file;
-    snprintf(path, sizeof path, "%s/run.json", note->dir);
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
-    cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "status", note->running ? "running" : ended);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&began, &utc));
     cJSON_AddStringToObject(json, "started", when);
     cJSON_AddNumberToObject(json, "seconds", seconds);
     add_commit(json);
     cJSON_AddStringToObject(json, "compiler", __VERSION__);
     add_machine(json);
+}
+
+static mt_status write_json(const mt_run_note *note, const mt_state *rest)
+{
+    const char *ended = note->status == MT_OK ? "done" : note->status == MT_ERR_STOPPED ? "stopped" : "failed";
+    char path[4096];
+    mt_file_writer file;
+    snprintf(path, sizeof path, "%s/run.json", note->dir);
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status != MT_OK)
+        return status;
+    cJSON *json = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "status", note->running ? "running" : ended);
+    mt_run_made(json, note->start);
     if (note->strategy)
         cJSON_AddStringToObject(json, "strategy", note->strategy);
     cJSON *settings = cJSON_AddObjectToObject(json, "settings"), *values = cJSON_AddObjectToObject(json, "values");

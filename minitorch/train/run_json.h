@@ -23,3 +23,7 @@ typedef struct mt_run_note {
  * program's folder is in, with "-dirty" behind it when files were changed; "" where git does not say. Returns
  * note->status, with the message that belongs to it; MT_ERR_IO where that is MT_OK and the file cannot be written. */
 mt_status mt_run_json(const mt_run_note *note, const mt_state *rest);
+
+/* mt_run_made -- append "started", "seconds", "commit", "compiler" and "machine" to an object; start: mt_now() then. */
+struct cJSON;
+void mt_run_made(struct cJSON *json, double start);
