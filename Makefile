@@ -33,8 +33,8 @@ B       := $(REF)$(if $(strip $(MINE)),-mine-$(subst $(space),-,$(strip $(MINE))
 # ---- flags ------------------------------------------------------------------------------------------------------
 FLAGS_release := -O3 -march=$(MARCH)
 FLAGS_debug   := -O1 -g -march=$(MARCH) -DMT_DEBUG
-FLAGS_asan    := -O1 -g -march=$(MARCH) -DMT_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FLAGS_tsan    := -O1 -g -march=$(MARCH) -DMT_DEBUG -fsanitize=thread
+FLAGS_asan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_tsan    := -O1 -g1 -march=$(MARCH) -DMT_DEBUG -fsanitize=thread
 ifeq ($(FLAGS_$(FLAVOUR)),)
 $(error unknown FLAVOUR=$(FLAVOUR): use release, debug, asan or tsan)
 endif
