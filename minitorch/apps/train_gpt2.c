@@ -23,6 +23,12 @@ static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale
 typedef mt_gpt2_options options;
 typedef mt_gpt2_run run;
 
+static mt_status team_step(void *user, bool *stepped, mt_step_result *result)
+{
+    run *r = user;
+    return r->team->step(r->team, stepped, &r->loop.stop, result, &r->loop.training, r->loop.step);
+}
+
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
 
 /* A row of the table and of metrics.csv, and a sample. */
@@ -35,8 +41,10 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
     bool divides = mt_team_divides(r->team);
-    mt_status status =
-        divides ? r->team->loss(r->team, &r->val_loss, r->valid) : mt_corpus_loss(&r->val_loss, r->model, r->valid);
+    mt_status status = mt_team_whole(r->team);
+    if (status == MT_OK)
+        status =
+            divides ? r->team->loss(r->team, &r->val_loss, r->valid) : mt_corpus_loss(&r->val_loss, r->model, r->valid);
     if (status == MT_OK && r->team && !divides)
         status = r->team->mean(r->team, &r->val_loss);
     mt_loop_note(&r->loop, r->val_loss);
@@ -185,7 +193,8 @@ static mt_status setup(run *r)
     r->train = mt_recipe_batches(&o->recipe, mt_team_share(r->team, train), o->batch);
     r->valid = mt_recipe_batches(&o->recipe, mt_team_share(r->team, valid), o->batch);
     r->loop = mt_recipe_loop(&o->recipe, r->model, r->optim, r->train, o->steps);
-    r->loop.team = r->team, r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
+    r->loop.take = r->team ? team_step : NULL, r->loop.silent = !mt_team_first(r->team);
+    r->loop.training.loss = mt_gpt2_loss, r->loop.training.micro = o->micro;
     r->loop.eval_every = o->eval_every, r->loop.save_every = o->saving.every;
     r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.first_step = after_first_step,
     r->loop.user = r;

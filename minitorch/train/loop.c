@@ -7,7 +7,6 @@
 
 #include "autograd/finite.h"
 #include "prof/cli.h"
-#include "train/team.h"
 
 static bool next_batch(void *loader, mt_batch *batch)
 {
@@ -63,13 +62,11 @@ static void say_skipped(mt_loop *l)
 static mt_status evaluate(mt_loop *l)
 {
     l->since.loss = mean_loss(&l->since);
-    if (isnan(l->since.loss) && scaler_of(l) && mt_team_first(l->team))
+    if (isnan(l->since.loss) && scaler_of(l) && !l->silent)
         say_skipped(l);
     l->since.seconds = mt_now() - l->since_begin;
     mt_ema_swap(l->ema);
-    mt_status status = mt_team_whole(l->team);
-    if (status == MT_OK)
-        status = l->evaluate(l->user, &l->since);
+    mt_status status = l->evaluate(l->user, &l->since);
     mt_ema_swap(l->ema);
     l->since = (mt_stretch){ 0 };
     return status;
@@ -129,12 +126,12 @@ static mt_status after_step(mt_loop *l)
 static mt_status step(mt_loop *l, bool *stepped, mt_step_result *result)
 {
     mt_status status = MT_OK;
-    if (l->team)
-        status = l->team->step(l->team, stepped, &l->stop, result, &l->training, l->step);
-    else
+    if (l->take) {
+        status = l->take(l->user, stepped, result);
+    } else {
         *stepped = mt_train_step(result, &l->training, l->step);
-    if (!l->team)
         l->stop = mt_cli_stopped();
+    }
     return status == MT_OK && !*stepped ? mt_loader_status(l->loader) : status;
 }
 

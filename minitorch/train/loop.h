@@ -28,7 +28,6 @@ typedef struct mt_best {
 typedef struct mt_loop {
     mt_training training; /* all but next, targets and source, which are the loader */
     mt_ema *ema;          /* updated by each step, and in place of the parameters in `evaluate`; NULL: none */
-    struct mt_team *team; /* ranks that train this model together (train/team.h); NULL: one */
     mt_loader *loader;    /* its epochs follow each other */
     int64_t step, steps;  /* done, from `begun` on; of the whole run */
     int64_t begun;        /* 0, or the steps of the run that is resumed */
@@ -40,12 +39,15 @@ typedef struct mt_loop {
     mt_best best;         /* changed by mt_loop_note */
     int64_t patience;     /* so many evaluations in a row that are not the best end the run; 0: none do */
     double min_delta;     /* by so much the best evaluation has to be better than the one before it */
+    mt_status (*take)(void *user, bool *stepped,
+                      mt_step_result *result); /* a step of several ranks, which sets stop; NULL: mt_train_step */
     mt_status (*evaluate)(void *user, const mt_stretch *since);
     mt_status (*save)(void *user);       /* a checkpoint of this step; NULL: none */
     mt_status (*first_step)(void *user); /* after it, before an evaluation; NULL: nothing */
     void *user;
     mt_progress progress; /* from mt_progress_begin */
     bool stop;            /* Ctrl-C */
+    bool silent;          /* another rank prints */
     mt_stretch since;     /* sums until the evaluation; 0 at first */
     double since_begin;   /* mt_now() */
 } mt_loop;
