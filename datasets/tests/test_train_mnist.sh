@@ -187,7 +187,7 @@ ok 'the debug flavour names the first op that was not finite' refused 'the first
 train --optimizer sgdd
 ok 'an unknown optimizer' refused '--optimizer: there is no optimizer "sgdd": use one of sgd,'
 train --schedule cosin
-ok 'an unknown schedule' refused '--schedule: there is no schedule "cosin": use constant,'
+ok 'an unknown schedule' refused '--schedule: there is no schedule "cosin": use one of constant,'
 train --workers 1000
 ok 'too many workers' refused "--workers: '1000'"
 train here

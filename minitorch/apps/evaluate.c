@@ -34,7 +34,7 @@ static const mt_option flags[] = {
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once (default 12)" },
     { "batches", 0, "N", MT_I64(options, batches, 1, 1 << 20), "Of a text, spread over its last tenth (default 80)" },
-    { "dtype", 0, "NAME", MT_PARSED(options, dtype, mt_cli_dtype), "Of products: f32 (default), bf16 or f16" },
+    { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats), "Of products: f32 (default), bf16 or f16" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "For arithmetic (default: one per core)" },
     { 0 },
 };

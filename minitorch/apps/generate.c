@@ -51,7 +51,7 @@ static const mt_option flags[] = {
       "Draw from the K most likely only; 0 (default): from all" },
     { "top-p", 0, "P", MT_F64(options, how.top_p, 1e-9, 1),
       "Draw from the most likely that reach P together (default 1: all)" },
-    { "dtype", 0, "NAME", MT_PARSED(options, dtype, mt_cli_dtype),
+    { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats),
       "In which products read weights, and --export writes them: f32 (default), bf16 or f16" },
     { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "The same seed draws the same text (default 1)" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024),

@@ -78,7 +78,7 @@ static const mt_option flags[] = {
     { "tokens", 0, "N", MT_F64(options, problem.tokens, 1, 1e18), "To train on (default: 20 a parameter)" },
     { "batch", 'b', "N", MT_I64(options, problem.batch, 1, 1 << 20), "Samples of a step (default 512)" },
     { "time", 0, "N", MT_I64(options, problem.time, 1, 1 << 20), "Tokens of a sample (default: the model's context)" },
-    { "dtype", 0, "NAME", MT_PARSED(options, problem.dtype, mt_cli_dtype), "Of products: bf16 (default) or f32" },
+    { "dtype", 0, "NAME", MT_CHOICE(options, problem.dtype, mt_cli_floats), "Of products: bf16 (default) or f32" },
     { "efficiency", 0, "SHARE", MT_F64(options, problem.efficiency, 1e-6, 1),
       "Of the nominal speed that products reach (default 0.5)" },
     { "days", 0, "N", MT_F64(options, problem.days, 1e-9, 1e9), "At most" },

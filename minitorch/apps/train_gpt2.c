@@ -61,13 +61,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
 
 /* ---- command line -------------------------------------------------------------------------------------- */
 
-static mt_status allocator(const char *text, void *caching)
-{
-    *(bool *)caching = strcmp(text, "caching") == 0;
-    return *(bool *)caching || strcmp(text, "system") == 0
-               ? MT_OK
-               : mt_fail(MT_ERR_ARGUMENT, "there is no allocator \"%s\": use system or caching", text);
-}
+static const char *const allocators[] = { "system", "caching", NULL };
 
 static const mt_option flags[] = {
     { "data", 'd', "FILE", MT_TEXT(options, data), "Text or token file (default: tiny Shakespeare of datasets/fetch)" },
@@ -85,7 +79,7 @@ static const mt_option flags[] = {
     { "recompute", 0, "WHAT", MT_PARSED(options, recompute, mt_recompute_parse),
       "What backward computes again to save memory: none (default), selective (layernorm, GELU), block, or the least "
       "that keeps a step within so many bytes (2.5GB)" },
-    { "allocator", 0, "NAME", MT_PARSED(options, caching, allocator),
+    { "allocator", 0, "NAME", MT_CHOICE(options, caching, allocators),
       "Of the device's memory: system (default), or caching, which keeps what was freed" },
     { "plan", 0, NULL, MT_FLAG(options, plan), "Print what training would take in memory and arithmetic, and stop" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },

@@ -1,9 +1,6 @@
 /* rules.c -- the table of update rules. */
 #include "optim/updates.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define LIKE MT_STATE_LIKE_PARAM
 #define ROWS MT_STATE_ROWS
 #define COLS MT_STATE_COLS
@@ -29,23 +26,12 @@ const mt_update_rule mt_update_rules[MT_UPDATE_KINDS] = {
 };
 /* clang-format on */
 
+const char *const mt_update_names[] = { "sgd",   "momentum", "nesterov",  "rmsprop", "adam",
+                                        "adamw", "lion",     "adafactor", NULL };
+
 mt_hyper mt_hyper_default(mt_update_kind kind)
 {
     return mt_update_rules[kind].defaults;
-}
-
-mt_status mt_update_parse(const char *name, mt_update_kind *out)
-{
-    char names[128] = "";
-    for (int kind = 0; kind < MT_UPDATE_KINDS; kind++) {
-        if (strcmp(name, mt_update_rules[kind].name) == 0) {
-            *out = (mt_update_kind)kind;
-            return MT_OK;
-        }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", kind ? ", " : "", mt_update_rules[kind].name);
-    }
-    return mt_fail(MT_ERR_ARGUMENT, "there is no optimizer \"%s\": use one of %s", name, names);
 }
 
 int64_t mt_state_count(mt_update_kind kind, int which, int64_t rows, int64_t cols)

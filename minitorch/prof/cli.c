@@ -69,15 +69,20 @@ mt_status mt_cli_device(const char *text, void *device)
     return status;
 }
 
-mt_status mt_cli_dtype(const char *text, void *dtype)
+const char *const mt_cli_floats[] = { [MT_F32] = "f32", [MT_F16] = "f16", [MT_BF16] = "bf16", NULL };
+
+mt_status mt_cli_choice(unsigned *out, const char *what, const char *text, const char *const *names)
 {
-    static const mt_dtype floats[] = { MT_F32, MT_BF16, MT_F16 };
-    for (int i = 0; i < MT_COUNT(floats); i++)
-        if (strcmp(text, mt_dtype_name(floats[i])) == 0) {
-            *(mt_dtype *)dtype = floats[i];
+    char all[256] = "";
+    for (unsigned k = 0; names[k]; k++) {
+        size_t used = strlen(all);
+        if (strcmp(text, names[k]) == 0) {
+            *out = k;
             return MT_OK;
         }
-    return mt_fail(MT_ERR_ARGUMENT, "products in \"%s\": use one of f32, bf16, f16", text);
+        snprintf(all + used, sizeof all - used, "%s%s", k ? ", " : "", names[k]);
+    }
+    return mt_fail(MT_ERR_ARGUMENT, "there is no %s \"%.40s\": use one of %s", what, text, all);
 }
 
 /* ---- options -------------------------------------------------------------------------------------- */
@@ -122,6 +127,8 @@ static mt_status set(const mt_option *option, void *field, char *text)
         return mt_cli_i64(field, text, (int64_t)option->low, option->high < 0x1p63 ? (int64_t)option->high : INT64_MAX);
     case MT_OPTION_F64:
         return mt_cli_f64(field, text, option->low, option->high);
+    case MT_OPTION_CHOICE:
+        return mt_cli_choice(field, option->name, text, option->names);
     case MT_OPTION_TEXT:
         *(const char **)field = text;
         return MT_OK;

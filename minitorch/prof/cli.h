@@ -24,6 +24,7 @@ typedef enum mt_option_kind {
     MT_OPTION_I64,    /* int64_t from low to high */
     MT_OPTION_F64,    /* double from low to high */
     MT_OPTION_TEXT,   /* const char *, lent */
+    MT_OPTION_CHOICE, /* an enum: the number of a name */
     MT_OPTION_PARSED, /* by the option's own function */
     MT_OPTION_GROUP,  /* a struct with a table of its own */
 } mt_option_kind;
@@ -38,17 +39,20 @@ struct mt_option {
     double low, high;
     mt_status (*parse)(const char *text, void *field); /* text NULL: left out */
     const mt_option *group;
+    const char *const *names; /* of a choice; NULL ends them */
     const char *help;
 };
 
 #define MT_FIELD(type, field, field_type) \
     (offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, field_type : 0)))
-#define MT_FLAG(type, field)             MT_OPTION_FLAG, MT_FIELD(type, field, bool), 0, 0, NULL, NULL
-#define MT_I64(type, field, low, high)   MT_OPTION_I64, MT_FIELD(type, field, int64_t), low, (double)(high), NULL, NULL
-#define MT_F64(type, field, low, high)   MT_OPTION_F64, MT_FIELD(type, field, double), low, high, NULL, NULL
-#define MT_TEXT(type, field)             MT_OPTION_TEXT, MT_FIELD(type, field, const char *), 0, 0, NULL, NULL
-#define MT_PARSED(type, field, function) MT_OPTION_PARSED, offsetof(type, field), 0, 0, function, NULL
-#define MT_GROUP(type, field, table)     MT_OPTION_GROUP, offsetof(type, field), 0, 0, NULL, table
+#define MT_FLAG(type, field) MT_OPTION_FLAG, MT_FIELD(type, field, bool), 0, 0, NULL, NULL, NULL
+#define MT_I64(type, field, low, high) \
+    MT_OPTION_I64, MT_FIELD(type, field, int64_t), low, (double)(high), NULL, NULL, NULL
+#define MT_F64(type, field, low, high)   MT_OPTION_F64, MT_FIELD(type, field, double), low, high, NULL, NULL, NULL
+#define MT_TEXT(type, field)             MT_OPTION_TEXT, MT_FIELD(type, field, const char *), 0, 0, NULL, NULL, NULL
+#define MT_CHOICE(type, field, names)    MT_OPTION_CHOICE, MT_FIELD(type, field, unsigned), 0, 0, NULL, NULL, names
+#define MT_PARSED(type, field, function) MT_OPTION_PARSED, offsetof(type, field), 0, 0, function, NULL, NULL
+#define MT_GROUP(type, field, table)     MT_OPTION_GROUP, offsetof(type, field), 0, 0, NULL, table, NULL
 
 /* mt_cli_parse -- change the fields of *options that the command line names; at most 63 options. A wrong command line
  * ends the program with a message that names the option, --help with the table; doc: what the program does. */
@@ -75,8 +79,11 @@ mt_status mt_cli_bytes(int64_t *out, const char *text);
 /* mt_cli_device -- for MT_PARSED: "cpu" or "cuda", which is opened. */
 mt_status mt_cli_device(const char *text, void *device);
 
-/* mt_cli_dtype -- for MT_PARSED: "f32", "bf16" or "f16". */
-mt_status mt_cli_dtype(const char *text, void *dtype);
+/* mt_cli_choice -- the number of text among names. MT_ERR_ARGUMENT, which lists them, otherwise; *out is then
+ * unchanged. what: "optimizer". */
+mt_status mt_cli_choice(unsigned *out, const char *what, const char *text, const char *const *names);
+
+extern const char *const mt_cli_floats[]; /* for MT_CHOICE of an mt_dtype: "f32", "f16", "bf16" */
 
 /* mt_cli_folder -- make path and the folders above it; MT_OK when it exists. */
 mt_status mt_cli_folder(const char *path);

@@ -3,6 +3,7 @@
  * All computations are in double. A schedule has fewer than ten roundings (pow and cos are accurate to a unit in the
  * last place), so 1e-14 of the largest rate is a sufficient tolerance, far below any relevant difference. */
 #include "optim/schedule.h"
+#include "prof/cli.h"
 #include "tests/must.h"
 
 #include <math.h>
@@ -133,13 +134,13 @@ Test(schedules, gpt2)
 
 Test(schedules, names)
 {
-    mt_schedule_kind kind = MT_SCHEDULE_STEP;
-    for (int k = 0; k < MT_SCHEDULE_KINDS; k++) {
-        cr_assert_eq(mt_schedule_parse(mt_schedule_name((mt_schedule_kind)k), &kind), MT_OK);
-        cr_assert_eq((int)kind, k);
+    unsigned kind = MT_SCHEDULE_STEP;
+    for (unsigned k = 0; k < MT_SCHEDULE_KINDS; k++) {
+        cr_assert_eq(mt_cli_choice(&kind, "schedule", mt_schedule_name((mt_schedule_kind)k), mt_schedule_names), MT_OK);
+        cr_assert_eq(kind, k);
     }
     kind = MT_SCHEDULE_STEP;
-    cr_assert_eq(mt_schedule_parse("sawtooth", &kind), MT_ERR_ARGUMENT);
+    cr_assert_eq(mt_cli_choice(&kind, "schedule", "sawtooth", mt_schedule_names), MT_ERR_ARGUMENT);
     cr_assert(kind == MT_SCHEDULE_STEP && strstr(mt_last_error(), "sawtooth") && strstr(mt_last_error(), "exp-range"));
 }
 

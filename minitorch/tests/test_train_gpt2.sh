@@ -35,7 +35,7 @@ short=("${flags[@]}" --steps 40 --eval-every 20)
 diff -r "$dir/system/step-40" "$dir/caching/step-40" && ok || bad "other bits with --allocator caching"
 grep -qE '^[0-9]{4,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
 "$train" "${short[@]}" --allocator fast >"$dir/log" 2>&1 && bad "an allocator that does not exist" || ok
-grep -qF 'there is no allocator "fast": use system or caching' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
+grep -qF 'there is no allocator "fast": use one of system, caching' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
 
 # A budget below what a plain step takes: the plan keeps it, and says what is computed again.
 peak() { awk -v name="$1" '$1 == name && /GFLOP/ { print $4 * 1000 }' "$dir/log"; } # kB

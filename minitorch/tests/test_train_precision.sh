@@ -33,7 +33,7 @@ diff -r "$dir/f16/step-600" "$dir/broken/step-600" && ok || bad "other bits afte
 "$train" "${flags[@]}" --dtype bf16 -o "$dir/broken" --resume >"$dir/log" 2>&1 && bad "resumed in another type" || ok
 grep -qF 'with dtype f16, not bf16' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 "$train" "${flags[@]}" --dtype i8 -o "$dir/none" >"$dir/log" 2>&1 && bad "products in i8" || ok
-grep -qF 'products in "i8": use one of f32, bf16, f16' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
+grep -qF 'there is no dtype "i8": use one of f32, f16, bf16' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 
 # Where all steps between two evaluations overflow there is no loss: a dash, in words, and nan in the file; their tokens count.
 "$train" "${flags[@]}" --dtype f16 --lr 1e3 --optimizer sgd --clip 1e9 --warmup 0 --eval-every 20 --steps 40 -o "$dir/dash" >"$dir/log" 2>&1 && ok || bad "dash"

@@ -56,8 +56,8 @@ refused '--ranks 24: a micro-batch of 12 cannot be divided' --ranks 24
 refused 'ranks.*from 1 to 1024' --ranks 0
 refused '--compress goes with --zero 0 only' --ranks 2 --compress 1bit --zero 1
 refused '--ema averages whole parameters: use --zero 2' --ranks 2 --zero 3 --ema 0.9
-refused 'there is no compression "gzip": use none, 1bit or topk' --ranks 2 --compress gzip
-refused 'there is no all-reduce "star": use ring, tree, doubling or measured' --ranks 2 --all-reduce star
+refused 'there is no compress "gzip": use one of none, 1bit, topk' --ranks 2 --compress gzip
+refused 'there is no all-reduce "star": use one of ring, tree, doubling, measured' --ranks 2 --all-reduce star
 refused 'adafactor, and the loss scale of f16, need whole gradients: use --zero 0' --ranks 2 --zero 1 --dtype f16
 refused 'the caching allocator serves one rank' --ranks 2 --allocator caching
 refused 'there is no engine "smoke": use one of threads' --ranks 2 --engine smoke

@@ -3,6 +3,7 @@
  * Torch's values are in double, so two comparisons are possible. The kernel must be within the oracle's tolerance of
  * torch, whose own rounding is negligible. And the oracle must agree with torch in double precision: both round at most
  * as often as an f32 computation, each time 2^-29 as much (2^-53 against 2^-24), and both may be off. */
+#include "prof/cli.h"
 #include "testing/dump.h"
 #include "testing/update_oracle.h"
 #include "tests/must.h"
@@ -64,10 +65,10 @@ static mt_hyper hyper_of(const mt_dump *dump, const char *run)
 static mt_update_kind kind_of(const char *run)
 {
     char rule[32];
-    mt_update_kind kind = MT_SGD;
+    unsigned kind = MT_SGD;
     snprintf(rule, sizeof rule, "%.*s", (int)strcspn(run, "-"), run);
-    cr_assert_eq(mt_update_parse(rule, &kind), MT_OK, "%s", mt_last_error());
-    return kind;
+    cr_assert_eq(mt_cli_choice(&kind, "optimizer", rule, mt_update_names), MT_OK, "%s", mt_last_error());
+    return (mt_update_kind)kind;
 }
 
 static void follow(const mt_dump *dump, const char *run)

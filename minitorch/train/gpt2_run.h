@@ -16,7 +16,7 @@ typedef struct mt_gpt2_options {
     mt_recipe recipe;
     mt_saving saving;
     mt_team_config team;
-    bool caching; /* the device's memory comes from a pool (memory/caching.h) */
+    unsigned caching; /* 1: the device's memory comes from a pool (memory/caching.h) */
     bool plan;
 } mt_gpt2_options;
 

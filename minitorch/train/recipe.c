@@ -13,22 +13,12 @@
 
 /* ---- command line -------------------------------------------------------------------------------- */
 
-static mt_status optimizer(const char *text, void *kind)
-{
-    return mt_update_parse(text, kind);
-}
-
-static mt_status schedule(const char *text, void *kind)
-{
-    return mt_schedule_parse(text, kind);
-}
-
 const mt_option mt_recipe_options[] = {
-    { "optimizer", 'O', "NAME", MT_PARSED(mt_recipe, optimizer, optimizer),
+    { "optimizer", 'O', "NAME", MT_CHOICE(mt_recipe, optimizer, mt_update_names),
       "sgd, momentum, nesterov, rmsprop, adam, adamw, lion or adafactor" },
     { "lr", 'l', "RATE", MT_F64(mt_recipe, lr, 1e-9, 1e3),
       "Learning rate, the largest of the schedule (default: one that suits the optimizer)" },
-    { "schedule", 0, "NAME", MT_PARSED(mt_recipe, schedule, schedule),
+    { "schedule", 0, "NAME", MT_CHOICE(mt_recipe, schedule, mt_schedule_names),
       "constant, cosine, step, exponential, triangular, triangular2 or exp-range" },
     { "warmup", 0, "STEPS", MT_I64(mt_recipe, warmup, 0, INT32_MAX),
       "Steps in which the rate rises linearly at first (default 0)" },
@@ -50,7 +40,7 @@ const mt_option mt_recipe_options[] = {
     { "workers", 0, "N", MT_I64(mt_recipe, workers, 0, 256),
       "Threads that load batches ahead (default 0); the result stays the same" },
     { "device", 'D', "NAME", MT_PARSED(mt_recipe, device, mt_cli_device), "cpu (default) or cuda" },
-    { "dtype", 0, "NAME", MT_PARSED(mt_recipe, dtype, mt_cli_dtype),
+    { "dtype", 0, "NAME", MT_CHOICE(mt_recipe, dtype, mt_cli_floats),
       "Of products: f32 (default), bf16, or f16, which scales the loss" },
     { "seed", 's', "N", MT_I64(mt_recipe, seed, 1, INT64_MAX),
       "Of the first weights, the order of samples, generated text (default 1)" },

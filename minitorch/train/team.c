@@ -7,34 +7,14 @@
 /* Weak: train/ranks.c, where it is linked, defines it. (Not const: GCC would fold the NULL.) */
 __attribute__((weak)) const mt_team_starter *mt_team_start = NULL;
 
-static const char *const compressions[] = { [MT_PLAIN] = "none", [MT_ONE_BIT] = "1bit", [MT_TOP_K] = "topk" };
-
-static mt_status compression(const char *text, void *chosen)
-{
-    for (int k = 0; k < (int)MT_COUNT(compressions); k++)
-        if (strcmp(text, compressions[k]) == 0) {
-            *(mt_compression *)chosen = (mt_compression)k;
-            return MT_OK;
-        }
-    return mt_fail(MT_ERR_ARGUMENT, "there is no compression \"%s\": use none, 1bit or topk", text);
-}
+static const char *const compressions[] = { [MT_PLAIN] = "none", [MT_ONE_BIT] = "1bit", [MT_TOP_K] = "topk", NULL };
 
 static const char *const all_reduces[] = {
-    [MT_BY_RING] = "ring", [MT_BY_TREE] = "tree", [MT_BY_DOUBLING] = "doubling", [MT_BY_TRIAL] = "measured"
+    [MT_BY_RING] = "ring", [MT_BY_TREE] = "tree", [MT_BY_DOUBLING] = "doubling", [MT_BY_TRIAL] = "measured", NULL
 };
 
-static mt_status all_reduce(const char *text, void *chosen)
-{
-    for (int k = 0; k < (int)MT_COUNT(all_reduces); k++)
-        if (strcmp(text, all_reduces[k]) == 0) {
-            *(mt_all_reduce_by *)chosen = (mt_all_reduce_by)k;
-            return MT_OK;
-        }
-    return mt_fail(MT_ERR_ARGUMENT, "there is no all-reduce \"%s\": use ring, tree, doubling or measured", text);
-}
-
 static const char *const schedules[] = {
-    [MT_PP_1F1B] = "1f1b", [MT_PP_GPIPE] = "gpipe", [MT_PP_INTERLEAVED] = "interleaved"
+    [MT_PP_1F1B] = "1f1b", [MT_PP_GPIPE] = "gpipe", [MT_PP_INTERLEAVED] = "interleaved", NULL
 };
 
 /* "interleaved:4": so many chunks a rank. */
@@ -42,14 +22,9 @@ static mt_status schedule(const char *text, void *field)
 {
     mt_team_config *c = (void *)((char *)field - offsetof(mt_team_config, schedule));
     size_t length = strcspn(text, ":");
-    for (int k = 0; k < (int)MT_COUNT(schedules); k++)
-        if (strlen(schedules[k]) == length && strncmp(schedules[k], text, length) == 0) {
-            c->schedule.kind = (mt_pp_schedule)k;
-            c->schedule.chunks = k == MT_PP_INTERLEAVED ? 2 : 1;
-            return text[length] ? mt_cli_i64(&c->schedule.chunks, text + length + 1, 1, 1024) : MT_OK;
-        }
-    return mt_fail(MT_ERR_ARGUMENT, "there is no schedule \"%s\": use 1f1b, gpipe, interleaved or interleaved:CHUNKS",
-                   text);
+    mt_status status = mt_cli_choice(&c->schedule.kind, "schedule", strndupa(text, length), schedules);
+    c->schedule.chunks = c->schedule.kind == MT_PP_INTERLEAVED ? 2 : 1;
+    return status == MT_OK && text[length] ? mt_cli_i64(&c->schedule.chunks, text + length + 1, 1, 1024) : status;
 }
 
 static mt_status bytes(const char *text, void *field)
@@ -70,9 +45,9 @@ const mt_option mt_team_options[] = {
       "Of the stages: 1f1b (default), gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2)" },
     { "zero", 0, "STAGE", MT_I64(mt_team_config, zero, 0, 3),
       "Each rank has a part of the optimizer's state (1), the gradients (2) and the parameters (3) only (default 0)" },
-    { "compress", 0, "HOW", MT_PARSED(mt_team_config, compress, compression),
+    { "compress", 0, "HOW", MT_CHOICE(mt_team_config, compress, compressions),
       "Gradients between ranks: none (default); 1bit, a bit an element; topk, the largest hundredth" },
-    { "all-reduce", 0, "HOW", MT_PARSED(mt_team_config, all_reduce, all_reduce),
+    { "all-reduce", 0, "HOW", MT_CHOICE(mt_team_config, all_reduce, all_reduces),
       "How ranks add up: ring (default), tree, doubling; measured, the fastest in trials at the start: a run may then "
       "differ from another in the last bits" },
     { "bucket", 0, "SIZE", MT_PARSED(mt_team_config, bucket_bytes, bytes),
@@ -117,7 +92,7 @@ static mt_status check_divided(const mt_team_config *c, const mt_recipe *recipe)
     return why ? mt_fail(MT_ERR_ARGUMENT, "--pp %d --tp %d: %s", (int)c->pp, (int)c->tp, why) : MT_OK;
 }
 
-mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batch, bool *caching)
+mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batch, unsigned *caching)
 {
     if (recipe->device != MT_CPU && !c->engine)
         c->engine = "nccl";

@@ -93,9 +93,9 @@ struct mt_team {
 mt_status mt_team_mesh(mt_team_config *config);
 
 /* mt_team_check -- puts defaults in the place of zeros. MT_ERR_ARGUMENT, with words, where these do not go together.
- * batch: samples of a micro-batch of all ranks. caching: whether the device's memory comes from a pool. With a GPU
+ * batch: samples of a micro-batch of all ranks. caching: 1, the device's memory comes from a pool, or 0. With a GPU
  * each, ranks get one: cudaFree would wait for messages of other ranks, which may wait for this one. */
-mt_status mt_team_check(mt_team_config *config, const mt_recipe *recipe, int64_t batch, bool *caching);
+mt_status mt_team_check(mt_team_config *config, const mt_recipe *recipe, int64_t batch, unsigned *caching);
 
 /* mt_team_fits -- after mt_team_check: MT_ERR_ARGUMENT, with words, if this model, in steps of so many micro-batches,
  * cannot be divided so. */
