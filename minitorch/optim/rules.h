@@ -3,16 +3,19 @@
 
 #include "core/device.h"
 #include "optim/scaler.h"
-#include "optim/updates_cuda.h"
+#include "optim/updates.h"
 
 MT_C_BEGIN
+
+typedef struct mt_update_list mt_update_list; /* opaque: what a device keeps of a list of tensors */
 
 typedef struct mt_optim_kernels {
     mt_update_fn *update[MT_UPDATE_KINDS];
     __typeof__(mt_clip_grad_norm_cpu) *clip_grad_norm;
     __typeof__(mt_unscale_grads_cpu) *unscale_grads;
-    __typeof__(mt_adamw_multi_list_cuda) *adamw_list; /* NULL: each tensor has a launch of its own */
-    __typeof__(mt_adamw_multi_update_cuda) *adamw_all;
+    bool (*update_together)(mt_update_kind kind, const mt_update *u, int64_t count,
+                            mt_update_list **list); /* NULL: each tensor has a launch of its own */
+    void (*list_free)(mt_update_list *list);
 } mt_optim_kernels;
 
 /* mt_update_on, mt_clip_grad_norm_on, mt_unscale_grads_on -- the function of this device (optim/updates.h,
@@ -21,11 +24,10 @@ mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind);
 double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm);
 double mt_unscale_grads_on(mt_device device, const mt_grad_array *arrays, int64_t count, double scale, double max_norm);
 
-/* mt_update_together -- update all tensors of u [count] with one launch (optim/updates_cuda.h); false, and nothing was
+/* mt_update_together -- update all tensors of u [count] with one launch (cuda/update_list.c); false, and nothing was
  * done: the device has no kernel for it. *list begins as NULL; it keeps the list on the device from step to step, and
  * copies it again only after a tensor or gradient moved. Of u[0].hyper betas and eps are for all.
  * mt_update_list_free -- NULL is allowed. */
-typedef struct mt_update_list mt_update_list;
 bool mt_update_together(mt_device device, mt_update_kind kind, const mt_update *u, int64_t count,
                         mt_update_list **list);
 void mt_update_list_free(mt_update_list *list);

@@ -43,4 +43,9 @@ int64_t mt_adamw_multi_list_cuda(mt_update_segment *segment, mt_update_factors *
 void mt_adamw_multi_update_cuda(const mt_update_segment *segment, const mt_update_factors *factors, int64_t count,
                                 int64_t chunks, const mt_hyper *h);
 
+/* Given, cuda/update_list.c: those of mt_optim_kernels (optim/rules.h), with the two above. */
+struct mt_update_list;
+bool mt_update_together_cuda(mt_update_kind kind, const mt_update *u, int64_t count, struct mt_update_list **list);
+void mt_update_list_free_cuda(struct mt_update_list *list);
+
 MT_C_END
