@@ -72,8 +72,7 @@ static void show(const mt_vocabulary *vocabulary, int32_t id)
 static mt_status encode(int32_t **ids, int64_t *count, const mt_vocabulary *vocabulary, const char *prompt)
 {
     int64_t size = (int64_t)strlen(prompt);
-    *ids = malloc((size_t)(size + 1) * sizeof **ids);
-    MT_CHECK(*ids, "out of memory");
+    *ids = mt_realloc(NULL, size + 1, sizeof **ids);
     mt_tokenizer *tokenizer = mt_tokenizer_new(vocabulary);
     mt_encoder *encoder = mt_encoder_new(tokenizer);
     mt_status status = mt_encode(encoder, *ids, count, (const uint8_t *)prompt, size);

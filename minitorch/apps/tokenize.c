@@ -185,8 +185,7 @@ static mt_status encode_chunk(worker *w, const run *r, const chunk *c)
     if (size + 1 > w->room) {
         free(w->ids);
         w->room = size + 1;
-        w->ids = malloc((size_t)w->room * sizeof *w->ids);
-        MT_CHECK(w->ids, "out of memory");
+        w->ids = mt_realloc(NULL, w->room, sizeof *w->ids);
     }
     const uint8_t *text = c->file->bytes + c->begin;
     mt_status status = r->opt->special ? mt_encode_special(w->encoder, w->ids, &w->count, text, size)

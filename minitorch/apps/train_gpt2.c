@@ -96,8 +96,7 @@ static mt_status plan(run *r)
     const options *o = &r->opt;
     int64_t layers = o->config.layers;
     r->batch = (mt_gpt2_batch){ o->batch / o->team.dp, o->config.block, o->micro, o->recipe.dtype };
-    r->recompute = malloc((size_t)layers * sizeof *r->recompute);
-    MT_CHECK(r->recompute, "out of memory");
+    r->recompute = mt_realloc(NULL, layers, sizeof *r->recompute);
     for (int64_t l = 0; l < layers; l++)
         r->recompute[l] = o->recompute.each;
     if (o->recompute.budget && mt_gpt2_choose(r->recompute, &o->config, &r->batch, o->recompute.budget) != MT_OK)

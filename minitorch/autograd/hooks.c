@@ -26,8 +26,7 @@ void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
 {
     if (ready.count == ready.capacity) {
         ready.capacity = mt_max(16, 2 * ready.capacity);
-        ready.list = realloc(ready.list, (size_t)ready.capacity * sizeof *ready.list);
-        MT_CHECK(ready.list, "out of memory");
+        ready.list = mt_realloc(ready.list, ready.capacity, sizeof *ready.list);
     }
     ready.list[ready.count++] = (registration){ leaf, fn, user };
     mt_grad_ready_hook(call_all);

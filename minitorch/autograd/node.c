@@ -19,8 +19,7 @@ void mt_node_list_push(mt_node_list *list, mt_node *node)
 {
     if (list->count == list->capacity) {
         list->capacity = mt_max(64, 2 * list->capacity);
-        list->item = realloc(list->item, (size_t)list->capacity * sizeof *list->item);
-        MT_CHECK(list->item, "out of memory");
+        list->item = mt_realloc(list->item, list->capacity, sizeof *list->item);
     }
     list->item[list->count++] = node;
 }
@@ -104,8 +103,7 @@ void mt_node_release(mt_node *node)
 
 void mt_node_copy_user(mt_node *node, const void *data, size_t size)
 {
-    node->user = malloc(size);
-    MT_CHECK(node->user, "out of memory");
+    node->user = mt_realloc(NULL, 1, size);
     memcpy(node->user, data, size);
 }
 

@@ -33,9 +33,9 @@ void mt_checkpoint_path(char *out, const char *dir, int64_t step)
 static void append(void *user, const char *name)
 {
     mt_names *names = user;
-    names->name = realloc(names->name, (size_t)(names->count + 1) * sizeof *names->name);
+    names->name = mt_realloc(names->name, names->count + 1, sizeof *names->name);
     char *copy = strdup(name);
-    MT_CHECK(names->name && copy, "out of memory");
+    MT_CHECK(copy, "out of memory");
     names->name[names->count++] = copy;
 }
 
@@ -81,8 +81,7 @@ mt_status mt_checkpoint_steps(int64_t **steps, int64_t *count, const char *dir)
     mt_status status = mt_names_of(&names, dir);
     if (status != MT_OK)
         return status;
-    *steps = malloc((size_t)(names.count + 1) * sizeof **steps);
-    MT_CHECK(*steps, "out of memory");
+    *steps = mt_realloc(NULL, names.count + 1, sizeof **steps);
     *count = 0;
     for (int64_t i = 0; i < names.count; i++)
         if (step_of(names.name[i]) >= 0)

@@ -90,8 +90,7 @@ static mt_status parse(mt_safetensors *f, const char *text, int64_t n)
         end++;
     if (!f->header || end < text + n)
         return mt_fail(MT_ERR_FORMAT, "%s: the header is not the JSON of safetensors", path);
-    f->entries = malloc((size_t)(cJSON_GetArraySize(f->header) + 1) * sizeof *f->entries);
-    MT_CHECK(f->entries, "out of memory");
+    f->entries = mt_realloc(NULL, cJSON_GetArraySize(f->header) + 1, sizeof *f->entries);
     for (const cJSON *item = f->header->child; item; item = item->next) {
         if (strcmp(item->string, "__metadata__") == 0)
             continue;
@@ -190,8 +189,7 @@ static void copy(mt_tensor *t, const entry *e, const uint8_t *data)
         mt_copy(mt_data(t), t->storage->device, data, MT_CPU, bytes);
         return;
     }
-    float *wide = malloc((size_t)(n + 1) * sizeof *wide);
-    MT_CHECK(wide, "out of memory for %" PRId64 " numbers", n);
+    float *wide = mt_realloc(NULL, n, sizeof *wide);
     for (int64_t k = 0; k < n; k++) {
         uint16_t bits; /* a file of another writer need not align them */
         memcpy(&bits, data + 2 * k, sizeof bits);

@@ -131,8 +131,7 @@ static mt_status shard_of(shard **out, opened *o, const char *folder, const char
             return MT_OK;
     if (!mt_part_name_ok(name))
         return mt_fail(MT_ERR_FORMAT, "%s: \"%.80s\" is not a plain file name", o->path, name);
-    o->shard = realloc(o->shard, (size_t)(o->count + 1) * sizeof *o->shard);
-    MT_CHECK(o->shard, "out of memory");
+    o->shard = mt_realloc(o->shard, o->count + 1, sizeof *o->shard);
     *out = &o->shard[o->count];
     **out = (shard){ .name = name };
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -166,8 +165,7 @@ static mt_status want(opened *o, const mt_state_item *item)
 {
     for (shard *s = o->shard; s < o->shard + o->count; s++)
         if (mt_safetensors_has(s->file, item->name)) {
-            s->wanted.item = realloc(s->wanted.item, (size_t)(s->wanted.count + 1) * sizeof *item);
-            MT_CHECK(s->wanted.item, "out of memory");
+            s->wanted.item = mt_realloc(s->wanted.item, s->wanted.count + 1, sizeof *item);
             s->wanted.item[s->wanted.count++] = *item;
             return MT_OK;
         }

@@ -31,8 +31,7 @@ static void add_numbers(cJSON *object, const char *name, const int64_t *numbers,
 /* The tensors in the order of the file: large elements first, so that every tensor is aligned to its elements. */
 static const mt_state_item **in_order(const mt_state *state, int64_t *count)
 {
-    const mt_state_item **order = malloc((size_t)(state->count + 1) * sizeof *order);
-    MT_CHECK(order, "out of memory");
+    const mt_state_item **order = mt_realloc(NULL, state->count + 1, sizeof *order);
     *count = 0;
     for (int64_t size = 8; size >= 1; size /= 2)
         for (const mt_state_item *i = state->item; i < state->item + state->count; i++)

@@ -51,6 +51,14 @@ void *mt_calloc(int64_t count, size_t size)
     return memory;
 }
 
+void *mt_realloc(void *memory, int64_t count, size_t size)
+{
+    MT_CHECK(count >= 0 && count <= INT64_MAX / (int64_t)size, "%lld elements", (long long)count);
+    memory = realloc(memory, (size_t)mt_max(count, 1) * size);
+    MT_CHECK(memory, "out of memory: %lld elements of %zu bytes", (long long)count, size);
+    return memory;
+}
+
 void mt_warn(const char *fmt, ...)
 {
     const char *level = getenv("MT_LOG");

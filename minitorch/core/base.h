@@ -86,6 +86,9 @@ static inline int64_t mt_ceil_div(int64_t n, int64_t d)
 /* mt_calloc -- count >= 0 elements of size >= 1 bytes, all zero. Free them with free. Aborts: out of memory. */
 void *mt_calloc(int64_t count, size_t size);
 
+/* mt_realloc -- memory, or NULL, with room for count >= 0 elements: new ones are uninitialised.   Aborts: as above. */
+void *mt_realloc(void *memory, int64_t count, size_t size);
+
 /* mt_now -- seconds of a monotonic clock; only differences have a meaning. */
 double mt_now(void);
 

@@ -45,8 +45,7 @@ mt_tensor *mt_scope_adopt(mt_tensor *t)
         return t;
     if (scopes.count == scopes.capacity) {
         scopes.capacity = mt_max(64, 2 * scopes.capacity);
-        scopes.held = realloc(scopes.held, (size_t)scopes.capacity * sizeof *scopes.held);
-        MT_CHECK(scopes.held, "out of memory");
+        scopes.held = mt_realloc(scopes.held, scopes.capacity, sizeof *scopes.held);
     }
     t->scoped++;
     return scopes.held[scopes.count++] = t;

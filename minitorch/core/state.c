@@ -10,8 +10,7 @@
 
 static mt_state_item *append(mt_state *state, const char *format, va_list args)
 {
-    state->item = realloc(state->item, (size_t)(state->count + 1) * sizeof *state->item);
-    MT_CHECK(state->item, "out of memory");
+    state->item = mt_realloc(state->item, state->count + 1, sizeof *state->item);
     mt_state_item *item = &state->item[state->count++];
     *item = (mt_state_item){ 0 };
     int length = vsnprintf(item->name, sizeof item->name, format, args);

@@ -182,8 +182,7 @@ void mt_peak_reset(mt_device device)
 
 mt_storage *mt_storage_new(int64_t bytes, mt_device device)
 {
-    mt_storage *storage = malloc(sizeof *storage);
-    MT_CHECK(storage, "out of memory");
+    mt_storage *storage = mt_calloc(1, sizeof *storage);
     *storage = (mt_storage){ .data = mt_alloc(bytes, device), .bytes = bytes, .device = device, .refs = 1 };
     return storage;
 }

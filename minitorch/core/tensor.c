@@ -43,8 +43,7 @@ static void give_memory_back(mt_tensor *t)
 /* A tensor of the caller's that takes over the caller's reference to storage. */
 static mt_tensor *unscoped(mt_view view, mt_dtype dtype, mt_storage *storage)
 {
-    mt_tensor *t = malloc(sizeof *t);
-    MT_CHECK(t, "out of memory");
+    mt_tensor *t = mt_calloc(1, sizeof *t);
     *t = (mt_tensor){ .view = view, .dtype = dtype, .storage = storage, .refs = 1 };
     return t;
 }

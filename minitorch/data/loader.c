@@ -152,18 +152,12 @@ mt_loader_config mt_loader_config_default(const mt_dataset *set)
     return (mt_loader_config){ .set = set, .sampler = mt_sampler_sequential(set->count), .batch = 64 };
 }
 
-static void *zeroed(int64_t count, size_t size)
-{
-    void *p = mt_calloc(count, size);
-    return p;
-}
-
 mt_loader *mt_loader_new(const mt_loader_config *c)
 {
     bool by_source = c->source.pick != NULL;
     int64_t count = by_source ? c->source.set->count : c->sampler.count;
     int64_t ahead = c->prefetch ? c->prefetch : 2 * c->workers;
-    mt_loader *l = zeroed(1, sizeof *l);
+    mt_loader *l = mt_calloc(1, sizeof *l);
     MT_CHECK(c->workers >= 0 && c->prefetch >= 0, "%d workers, prefetch %" PRId64, c->workers, c->prefetch);
     MT_CHECK(c->batch >= 1, "a batch of %" PRId64 " samples", c->batch);
     MT_CHECK(count == c->set->count, "a sampler of %" PRId64 " samples for a set of %" PRId64, count, c->set->count);
@@ -172,14 +166,14 @@ mt_loader *mt_loader_new(const mt_loader_config *c)
         l->config.clock = mt_clock_real();
     l->steps = by_source ? c->source.steps : mt_sampler_steps(&c->sampler, c->batch, c->drop_last);
     l->slots = c->workers ? ahead + 1 : 1; /* one more for the caller */
-    l->slot = zeroed(l->slots, sizeof *l->slot);
+    l->slot = mt_calloc(l->slots, sizeof *l->slot);
     for (slot *s = l->slot; s < l->slot + l->slots; s++) {
         s->batch.x = buffer_new(&c->set->x, c->batch);
         s->batch.y = buffer_new(&c->set->y, c->batch);
-        s->index = zeroed(c->batch, sizeof *s->index);
+        s->index = mt_calloc(c->batch, sizeof *s->index);
     }
-    l->thread = zeroed(c->workers + 1, sizeof *l->thread);
-    l->order = by_source ? NULL : zeroed(count + 1, sizeof *l->order);
+    l->thread = mt_calloc(c->workers + 1, sizeof *l->thread);
+    l->order = by_source ? NULL : mt_calloc(count + 1, sizeof *l->order);
     l->order_epoch = -1;
     l->begin = -1;
     mt_ring_init(&l->ring, l->slots, l->config.clock);

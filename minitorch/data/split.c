@@ -50,9 +50,8 @@ void mt_dataset_split(mt_dataset **others, mt_dataset **drawn, const mt_dataset 
     MT_CHECK(held >= 1 && held < set->count, "%" PRId64 " samples held out of %" PRId64, held, set->count);
     mt_rng rng = mt_rng_new(seed, MT_STREAM_SPLIT);
     subset *part[2] = { subset_new(set, set->count - held), subset_new(set, held) };
-    int64_t *order = malloc((size_t)set->count * sizeof *order);
-    bool *is_drawn = calloc((size_t)set->count, sizeof *is_drawn);
-    MT_CHECK(order && is_drawn, "out of memory");
+    int64_t *order = mt_realloc(NULL, set->count, sizeof *order);
+    bool *is_drawn = mt_calloc(set->count, sizeof *is_drawn);
     mt_rng_permutation(&rng, order, set->count);
     for (int64_t i = 0; i < held; i++)
         is_drawn[order[i]] = true;

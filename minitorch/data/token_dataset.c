@@ -26,9 +26,8 @@ static void windows_close(mt_dataset *base)
 
 mt_dataset *mt_token_windows_new(const mt_tokens *tokens, int64_t T, int64_t stride)
 {
-    token_windows *set = malloc(sizeof *set);
+    token_windows *set = mt_calloc(1, sizeof *set);
     mt_field field = { MT_I32, MT_SHAPE(T) };
-    MT_CHECK(set, "out of memory");
     MT_CHECK(T >= 1 && stride >= 1, "windows of %" PRId64 " tokens, stride %" PRId64, T, stride);
     int64_t count = mt_tokens_windows(tokens->count, T, stride);
     MT_CHECK(count >= 1, "%" PRId64 " tokens, a window of %" PRId64 " needs %" PRId64, tokens->count, T, T + 1);

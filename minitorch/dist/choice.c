@@ -68,8 +68,7 @@ mt_status mt_collective_measure(mt_comm *comm)
     enum { FIRST = 4, LAST = 11 }; /* 256 bytes and 4 MiB: below and above, as there */
     mt_algorithm best[LAST + 1];
     mt_status status = MT_OK;
-    float *data = calloc(1, (size_t)1 << 2 * LAST);
-    MT_CHECK(data, "out of memory");
+    float *data = mt_calloc(1, (size_t)1 << 2 * LAST);
     for (int i = FIRST; i <= LAST && status == MT_OK && comm->size > 1; i++) {
         int64_t n = ((int64_t)1 << 2 * i) / (int64_t)sizeof *data;
         status = fastest(comm, &best[i], data, n, i <= 6 ? 80 : i <= 8 ? 20 : 3);

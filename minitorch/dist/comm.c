@@ -43,8 +43,7 @@ static const mt_comm_engine self_engine = {
 
 mt_comm *mt_comm_self(void)
 {
-    mt_comm *comm = malloc(sizeof *comm);
-    MT_CHECK(comm, "out of memory");
+    mt_comm *comm = mt_calloc(1, sizeof *comm);
     *comm = (mt_comm){ .rank = 0, .size = 1, .engine = &self_engine };
     return comm;
 }

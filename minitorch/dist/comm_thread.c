@@ -89,8 +89,7 @@ static mt_status all_reduce(mt_comm *comm, const mt_collective *c)
 static mt_status reduce_scatter(mt_comm *comm, const mt_collective *c)
 {
     int64_t part = c->n * mt_dtype_size(c->dtype);
-    char *all = malloc((size_t)(part * comm->size) + 1);
-    MT_CHECK(all, "out of memory");
+    char *all = mt_realloc(NULL, part * comm->size, 1);
     memcpy(all, c->in, (size_t)(part * comm->size));
     mt_status status = mt_ring_reduce_scatter(comm, all, c->n * comm->size, c->dtype, c->op);
     if (status == MT_OK)
@@ -180,8 +179,7 @@ static void *loop(void *arg)
 
 mt_comm_thread *mt_comm_thread_new(mt_comm *channel, mt_clock *clock, bool checked)
 {
-    mt_comm_thread *t = malloc(sizeof *t);
-    MT_CHECK(t, "out of memory");
+    mt_comm_thread *t = mt_calloc(1, sizeof *t);
     *t = (mt_comm_thread){ .channel = channel, .clock = clock, .checked = checked };
     t->last = &t->first;
     pthread_mutex_init(&t->lock, NULL);
@@ -252,8 +250,7 @@ mt_status mt_comm_thread_call(mt_comm_thread *t, const mt_collective *call, mt_r
     pthread_mutex_unlock(&t->lock);
     if (!request && idle)
         return run_here(t, call);
-    job *j = malloc(sizeof *j);
-    MT_CHECK(j, "out of memory");
+    job *j = mt_calloc(1, sizeof *j);
     *j = (job){ .base.wait = wait_for_job, .thread = t, .call = *call };
     pthread_mutex_lock(&t->lock);
     *t->last = j;

@@ -30,9 +30,8 @@ mt_status mt_ranks_run(int size, const mt_wires *wires, mt_status (*run)(mt_comm
 {
     mt_status status = MT_OK;
     mt_clock *clock = wires->clock ? wires->clock : mt_clock_real();
-    mt_comm **comms = calloc((size_t)size, sizeof *comms);
-    ranker *rankers = calloc((size_t)size, sizeof *rankers);
-    MT_CHECK(comms && rankers, "out of memory");
+    mt_comm **comms = mt_calloc(size, sizeof *comms);
+    ranker *rankers = mt_calloc(size, sizeof *rankers);
     mt_comm_threads(comms, size, wires);
     for (int rank = 0; rank < size; rank++) {
         rankers[rank] = (ranker){ .comm = comms[rank], .clock = clock, .run = run, .user = user };

@@ -186,8 +186,7 @@ static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool 
 {
     member *m = (member *)comm;
     world *w = m->group->world;
-    post *p = malloc(sizeof *p), **last = &m->posts;
-    MT_CHECK(p, "out of memory");
+    post *p = mt_calloc(1, sizeof *p), **last = &m->posts;
     *p = (post){
         .base.wait = wait_for_post, .owner = m, .peer = peer, .is_send = is_send, .data = data, .bytes = bytes
     };

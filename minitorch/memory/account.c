@@ -4,20 +4,14 @@
 
 #include <stdlib.h>
 
-static int64_t *sums_of(int ops)
-{
-    int64_t *array = mt_calloc(ops, sizeof *array);
-    return array;
-}
-
 mt_account mt_account_new(int ops)
 {
     mt_account account = { .ops = ops };
     MT_CHECK(ops >= 1, "an account of %d ops", ops);
     for (int d = 0; d < MT_DEVICE_COUNT; d++) {
-        account.device[d].live.op = sums_of(ops);
-        account.device[d].peak.op = sums_of(ops);
-        account.device[d].op_most = sums_of(ops);
+        account.device[d].live.op = mt_calloc(ops, sizeof(int64_t));
+        account.device[d].peak.op = mt_calloc(ops, sizeof(int64_t));
+        account.device[d].op_most = mt_calloc(ops, sizeof(int64_t));
     }
     return account;
 }

@@ -19,19 +19,13 @@ struct mt_pool {
     mt_pool_stats stats;
 };
 
-static void *record(size_t bytes)
-{
-    void *p = mt_calloc(1, bytes);
-    return p;
-}
-
 static mt_pool_block *new_block(mt_pool *pool, mt_pool_block with)
 {
     mt_pool_block *b = pool->spare;
     if (b)
         pool->spare = b->next;
     else
-        b = record(sizeof *b);
+        b = mt_calloc(1, sizeof *b);
     *b = with;
     return b;
 }
@@ -118,7 +112,7 @@ mt_pool_block *mt_pool_grow(mt_pool *pool, mt_pool_sizes sizes)
     char *data = pool->system.alloc(sizes.segment);
     if (!data)
         return NULL;
-    mt_pool_segment *segment = record(sizeof *segment);
+    mt_pool_segment *segment = mt_calloc(1, sizeof *segment);
     *segment = (mt_pool_segment){ .bytes = sizes.segment, .kind = sizes.kind, .previous = pool->newest };
     segment->first =
         new_block(pool, (mt_pool_block){ .data = data, .bytes = sizes.segment, .used = true, .segment = segment });
@@ -164,7 +158,7 @@ static void widen(mt_pool *pool)
     mt_pool_block **old = pool->bucket;
     int64_t buckets = pool->buckets;
     pool->buckets = 2 * buckets;
-    pool->bucket = record(sizeof *old * (size_t)pool->buckets);
+    pool->bucket = mt_calloc(pool->buckets, sizeof *old);
     for (int64_t i = 0; i < buckets; i++)
         for (mt_pool_block *b = old[i], *next; b; b = next) {
             next = b->chain;
@@ -188,11 +182,11 @@ static mt_pool_block *leave(mt_pool *pool, const void *data)
 
 mt_pool *mt_pool_open(mt_allocator system)
 {
-    mt_pool *pool = record(sizeof *pool);
+    mt_pool *pool = mt_calloc(1, sizeof *pool);
     pthread_mutex_init(&pool->lock, NULL);
     pool->system = system;
     pool->buckets = FIRST_BUCKETS;
-    pool->bucket = record(sizeof *pool->bucket * FIRST_BUCKETS);
+    pool->bucket = mt_calloc(FIRST_BUCKETS, sizeof *pool->bucket);
     return pool;
 }
 

@@ -16,20 +16,13 @@ static mt_plan_strategy alone(const mt_gpt2_batch *b, mt_recompute recompute)
     return (mt_plan_strategy){ 1, 1, 1, b->samples, b->time, b->micro, 0, recompute, b->dtype };
 }
 
-static void *allocate(int64_t count, size_t size)
-{
-    void *p = malloc((size_t)count * size);
-    MT_CHECK(p, "out of memory");
-    return p;
-}
-
 /* The best options within the budget, [layers + 2], or, with `fixed` [layers], those. */
 static mt_status solve(mt_memory_choice *choice, int *option, const mt_gpt2_config *config, const mt_gpt2_batch *batch,
                        const mt_recompute *fixed, int64_t budget)
 {
     mt_plan_model model = model_of(config);
     mt_plan_strategy strategy = alone(batch, MT_RECOMPUTE_NONE);
-    mt_memory_block *blocks = allocate(config->layers + 2, sizeof *blocks);
+    mt_memory_block *blocks = mt_realloc(NULL, config->layers + 2, sizeof *blocks);
     mt_plan_chain(blocks, &model, &strategy, 0);
     for (int64_t l = 0; l < config->layers && fixed; l++) {
         mt_memory_block *b = &blocks[1 + l];
@@ -47,9 +40,9 @@ mt_gpt2_cost mt_gpt2_cost_of(const mt_gpt2_config *config, const mt_gpt2_batch *
     mt_plan_model model = model_of(config);
     mt_plan_strategy strategy = alone(batch, MT_RECOMPUTE_NONE);
     mt_plan_cost is = mt_plan_cost_of(&model, &strategy, 0);
-    mt_memory_block *blocks = allocate(config->layers + 2, sizeof *blocks);
-    mt_recompute *none = allocate(config->layers, sizeof *none);
-    int *option = allocate(config->layers + 2, sizeof *option);
+    mt_memory_block *blocks = mt_realloc(NULL, config->layers + 2, sizeof *blocks);
+    mt_recompute *none = mt_realloc(NULL, config->layers, sizeof *none);
+    int *option = mt_realloc(NULL, config->layers + 2, sizeof *option);
     mt_memory_choice choice;
     for (int64_t l = 0; l < config->layers; l++)
         none[l] = MT_RECOMPUTE_NONE;
@@ -76,7 +69,7 @@ mt_status mt_gpt2_choose(mt_recompute *recompute, const mt_gpt2_config *config, 
                          int64_t budget)
 {
     mt_memory_choice choice = { 0 };
-    int *option = allocate(config->layers + 2, sizeof *option);
+    int *option = mt_realloc(NULL, config->layers + 2, sizeof *option);
     mt_status status = solve(&choice, option, config, batch, NULL, budget);
     for (int64_t l = 0; l < config->layers && status == MT_OK; l++)
         recompute[l] = (mt_recompute)option[1 + l];
@@ -118,7 +111,7 @@ static void print_line(const char *name, const mt_gpt2_config *config, const mt_
 
 void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute)
 {
-    mt_recompute *all = allocate(config->layers, sizeof *all);
+    mt_recompute *all = mt_realloc(NULL, config->layers, sizeof *all);
     printf("  %-24s %15s %15s %18s\n", "computed again", "activations", "peak", "more arithmetic");
     for (int k = 0; k < MT_RECOMPUTES; k++) {
         for (int64_t l = 0; l < config->layers; l++)

@@ -50,17 +50,15 @@ mt_decoder *mt_decoder_new(const mt_module *model)
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
     MT_CHECK(mt_module_device(model) == MT_CPU, "the decoder reads its model on the cpu, this one is on %s",
              mt_device_name(mt_module_device(model)));
-    mt_decoder *d = malloc(sizeof *d);
-    MT_CHECK(d, "out of memory");
+    mt_decoder *d = mt_calloc(1, sizeof *d);
     *d = (mt_decoder){ .config = *c,
                        .dtype = mt_cast_dtype("decoder", MT_OP_MATMUL, MT_F32),
                        .wte = mt_f32(model->child[MT_GPT2_WTE]->param[0]),
                        .wpe = mt_f32(model->child[MT_GPT2_WPE]->param[0]),
                        .ln_f = model->child[MT_GPT2_LN_F],
                        .head = model->child[MT_GPT2_WTE],
-                       .layer = malloc((size_t)c->layers * sizeof *d->layer),
-                       .ids = malloc((size_t)c->block * sizeof *d->ids) };
-    MT_CHECK(d->layer && d->ids, "out of memory");
+                       .layer = mt_realloc(NULL, c->layers, sizeof *d->layer),
+                       .ids = mt_realloc(NULL, c->block, sizeof *d->ids) };
     for (int64_t l = 0; l < c->layers; l++)
         d->layer[l] = layer_of(model->child[MT_GPT2_H]->child[l]);
     int64_t cache = c->layers * c->block * 2 * c->width;

@@ -115,8 +115,7 @@ static mt_module *table(int64_t rows, int64_t columns, mt_rng *rng)
 mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng)
 {
     MT_CHECK(mt_gpt2_check(config) == MT_OK, "%s", mt_last_error());
-    mt_gpt2_config *c = malloc(sizeof *c);
-    MT_CHECK(c, "out of memory");
+    mt_gpt2_config *c = mt_calloc(1, sizeof *c);
     *c = *config;
     c->rows = c->rows ? c->rows : (c->vocabulary + 63) / 64 * 64;
     mt_module *model = mt_module_new(&gpt2_class), *blocks = mt_sequential(0);

@@ -27,9 +27,8 @@ int32_t mt_sample(const float *logits, int64_t V, const mt_sampling *how, mt_rng
              "sample: V %d, temperature %g, top_k %d, top_p %g", (int)V, how->temperature, (int)how->top_k, how->top_p);
     if (how->temperature == 0)
         return mt_most_likely_cpu(logits, V);
-    ranked *token = malloc((size_t)V * sizeof *token);
-    float *logit = malloc((size_t)(2 * V) * sizeof *logit), *weight = logit + V;
-    MT_CHECK(token && logit, "out of memory");
+    ranked *token = mt_realloc(NULL, V, sizeof *token);
+    float *logit = mt_realloc(NULL, 2 * V, sizeof *logit), *weight = logit + V;
     for (int64_t v = 0; v < V; v++)
         token[v] = (ranked){ logits[v], (int32_t)v };
     qsort(token, (size_t)V, sizeof *token, by_rank);

@@ -37,9 +37,8 @@ mt_tensor *mt_module_new_param(mt_module *module, const char *name, mt_shape sha
 mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child)
 {
     int64_t count = module->children + 1;
-    module->child = realloc(module->child, (size_t)count * sizeof *module->child);
-    module->child_name = realloc(module->child_name, (size_t)count * sizeof *module->child_name);
-    MT_CHECK(module->child && module->child_name, "out of memory");
+    module->child = mt_realloc(module->child, count, sizeof *module->child);
+    module->child_name = mt_realloc(module->child_name, count, sizeof *module->child_name);
     char *kept = module->child_name[module->children];
     int length = snprintf(kept, sizeof *module->child_name, "%s", name);
     MT_CHECK(length < (int)sizeof *module->child_name, "module name %s... is too long", kept);

@@ -45,8 +45,7 @@ struct mt_optim {
 
 mt_optim *mt_optim_new(mt_update_kind kind, mt_hyper hyper)
 {
-    mt_optim *optim = malloc(sizeof *optim);
-    MT_CHECK(optim, "out of memory");
+    mt_optim *optim = mt_calloc(1, sizeof *optim);
     *optim = (mt_optim){ .kind = kind, .hyper = hyper, .lr_scale = 1, .weight_decay = hyper.weight_decay };
     return optim;
 }
@@ -123,8 +122,7 @@ void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
 {
     check_param(optim, name, param);
     MT_CHECK(!optim->flat, "optim: %s is added after mt_optim_flat", name);
-    optim->slot = realloc(optim->slot, (size_t)(optim->slots + 1) * sizeof *optim->slot);
-    MT_CHECK(optim->slot, "out of memory");
+    optim->slot = mt_realloc(optim->slot, optim->slots + 1, sizeof *optim->slot);
     slot *s = &optim->slot[optim->slots++];
     int64_t n = mt_numel(param), rows = param->view.rank >= 2 ? param->view.shape[0] : 1;
     *s = (slot){ .param = mt_retain(param),
@@ -243,8 +241,7 @@ double mt_optim_clip_grad_norm(mt_optim *optim, double max_norm)
 {
     MT_SPAN("clip");
     int64_t count = 0;
-    mt_grad_array *arrays = malloc((size_t)(optim->slots + 1) * sizeof *arrays);
-    MT_CHECK(arrays, "out of memory");
+    mt_grad_array *arrays = mt_realloc(NULL, optim->slots + 1, sizeof *arrays);
     for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         if (s->param->grad) {
             MT_CHECK(!s->sharded, "optim: this rank has a part of the gradients only");
@@ -321,9 +318,8 @@ void mt_optim_step(mt_optim *optim)
         mt_optim_clip_grad_norm(optim, INFINITY);
     if (mt_optim_scaler(optim) && !optim->finite)
         return;
-    mt_update *u = malloc((size_t)(optim->slots + 1) * sizeof *u);
-    mt_hyper *hyper = malloc((size_t)(optim->slots + 1) * sizeof *hyper);
-    MT_CHECK(u && hyper, "out of memory");
+    mt_update *u = mt_realloc(NULL, optim->slots + 1, sizeof *u);
+    mt_hyper *hyper = mt_realloc(NULL, optim->slots + 1, sizeof *hyper);
     for (int64_t k = 0; k < optim->slots; k++)
         u[k] = next_update(optim, &optim->slot[k], &hyper[k]);
     if (optim->slots > 0 &&

@@ -47,8 +47,7 @@ static bool read_item(item *it, FILE *file, bool *damaged)
 static void *one_more(void *array, int64_t count, size_t size)
 {
     if ((count & (count - 1)) == 0)
-        array = realloc(array, (size_t)mt_max(1, 2 * count) * size);
-    MT_CHECK(array, "out of memory");
+        array = mt_realloc(array, mt_max(1, 2 * count), size);
     return array;
 }
 
@@ -91,8 +90,7 @@ static mt_status new_thread(mt_profile *p, const item *it)
     if (it->record.thread != p->thread_count)
         return mt_fail(MT_ERR_FORMAT, "a record is of thread %d; the next new thread is %d", it->record.thread,
                        (int)p->thread_count);
-    p->thread = realloc(p->thread, (size_t)(p->thread_count + 1) * sizeof *p->thread);
-    MT_CHECK(p->thread, "out of memory");
+    p->thread = mt_realloc(p->thread, p->thread_count + 1, sizeof *p->thread);
     mt_profile_thread *thread = &p->thread[p->thread_count++];
     *thread = (mt_profile_thread){ 0 };
     if (it->record.depth)

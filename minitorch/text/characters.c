@@ -8,9 +8,8 @@
 mt_status mt_vocabulary_characters(mt_vocabulary **out, const uint8_t *text, int64_t size)
 {
     enum { CODES = 0x110000 };
-    int64_t length, *end = calloc(CODES, sizeof *end); /* where a character first occurs: offset + 1, or 0 */
+    int64_t length, *end = mt_calloc(CODES, sizeof *end); /* where a character first occurs: offset + 1, or 0 */
     mt_status status = size > 0 ? MT_OK : mt_fail(MT_ERR_FORMAT, "an empty text has no characters");
-    MT_CHECK(end, "out of memory");
     for (int64_t at = 0; at < size && status == MT_OK; at += length) {
         int32_t code = mt_utf8_next(text + at, size - at, &length);
         if (code < 0)

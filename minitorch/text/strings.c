@@ -9,8 +9,7 @@ void *mt_grown(void *array, int64_t *room, int64_t count, int64_t item_size)
     if (count <= *room)
         return array;
     int64_t more = mt_max(2 * *room, count + 16);
-    array = realloc(array, (size_t)(more * item_size));
-    MT_CHECK(array, "out of memory");
+    array = mt_realloc(array, more, (size_t)item_size);
     memset((uint8_t *)array + *room * item_size, 0, (size_t)((more - *room) * item_size));
     *room = more;
     return array;

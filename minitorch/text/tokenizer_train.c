@@ -43,9 +43,8 @@ static void count_pieces(trainer *t, const uint8_t *text, int64_t size)
         t->times[i]++;
     }
     int64_t count = t->piece.count, total = count ? t->piece.start[count] : 0;
-    t->n = calloc((size_t)count + 1, sizeof *t->n);
-    t->symbol = calloc((size_t)total + 1, sizeof *t->symbol);
-    MT_CHECK(t->n && t->symbol, "out of memory");
+    t->n = mt_calloc(count, sizeof *t->n);
+    t->symbol = mt_calloc(total, sizeof *t->symbol);
     for (int64_t i = 0; i < count; i++)
         t->n[i] = t->piece.start[i + 1] - t->piece.start[i];
     for (int64_t i = 0; i < total; i++)

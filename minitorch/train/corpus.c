@@ -31,8 +31,7 @@ static mt_status open_text(mt_corpus *c, const char *dir)
     mt_status status = mt_vocabulary_characters(&c->vocabulary, f->bytes, f->size);
     if (status != MT_OK)
         return mt_fail(status, "%s: %s", f->path, mt_last_error());
-    c->ids = malloc((size_t)f->size * sizeof *c->ids);
-    MT_CHECK(c->ids, "out of memory");
+    c->ids = mt_realloc(NULL, f->size, sizeof *c->ids);
     c->tokens = (mt_tokens){ .data = (const uint8_t *)c->ids, .size = sizeof *c->ids };
     return mt_encode_characters(c->ids, &c->tokens.count, c->vocabulary, f->bytes, f->size);
 }

@@ -45,8 +45,7 @@ static mt_status serve(divided *d, const mt_state whole[2], int rank, bool savin
         MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, name);
         int tensor = rank % d->tensor->size;
         int64_t bytes = copy_part(d, item, NULL, tensor, saving);
-        void *part = calloc((size_t)bytes + 1, 1);
-        MT_CHECK(part, "out of memory");
+        void *part = mt_calloc(bytes, 1);
         if (saving)
             status = mt_recv(d->comm, part, bytes, MT_U8, rank, NULL);
         copy_part(d, item, part, tensor, saving);

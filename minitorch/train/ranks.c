@@ -125,8 +125,7 @@ static mt_status add_file(uint32_t *sum, const char *path, bool arguments)
 /* Ranks that are not alike would train something else, or wait for each other. */
 static mt_status same_program(mt_comm *comm)
 {
-    identity mine = { 0 }, *all = calloc((size_t)comm->size, sizeof *all);
-    MT_CHECK(all, "out of memory");
+    identity mine = { 0 }, *all = mt_calloc(comm->size, sizeof *all);
     mt_status status = add_file(&mine.program, "/proc/self/exe", false);
     if (status == MT_OK)
         status = add_file(&mine.flags, "/proc/self/cmdline", true);

@@ -106,8 +106,7 @@ static mt_status scan(image_folder *set, const char *dir)
             return status;
         if (set->paths.count == before)
             return mt_fail(MT_ERR_FORMAT, "%s: no picture in it (.png, .jpg, .jpeg)", folder);
-        set->label = realloc(set->label, (size_t)set->paths.count * sizeof *set->label);
-        MT_CHECK(set->label, "out of memory");
+        set->label = mt_realloc(set->label, set->paths.count, sizeof *set->label);
         for (int64_t i = before; i < set->paths.count; i++)
             set->label[i] = (int32_t)c;
     }
