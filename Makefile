@@ -189,7 +189,7 @@ DEPENDENCIES ?= $(shell find $(REF) -name '*.d' -type f -not -path '*/.cuemu.*' 
 help:
 	@sed -n '1,8p' Makefile; echo; \
 	printf '%s\n' 'make demo               train on MNIST, plot, grade the reference lab 01' \
-	'make test               run all tests; of labs that have not changed a sample of the mutants, with ALL=1 all, as CI does' \
+	'make test               run all tests' \
 	'make lab LAB=01         open a lab: handout, files, first grade' \
 	'make grade LAB=01       grade your units of a lab; STEP=01.2 only this step' \
 	'make debug LAB=01 STEP=01.2 SEED=5eed01    make the calls of a failing row again under ASan; GDB=1 in gdb' \
@@ -201,7 +201,7 @@ help:
 	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
 	'make cluster            four hosts and a two-node Slurm on this machine (root): all-reduces and training on them' \
 	'make gpu-check          on a machine with a GPU: build, check, count and measure; one report' \
-	'make lint | check-skeletons | mutants | attacks | unit     parts of make test' \
+	'make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)' \
 	'make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects' \
 	'make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?' \
 	'make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?' \
