@@ -13,7 +13,9 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
+#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,9 +54,56 @@ typedef struct launch {
     int output;
 } launch;
 
+/* Whether `id` exists here: in a user namespace only those of its map do ("inside outside count"). */
+static bool is_mapped(const char *map, unsigned long id)
+{
+    unsigned long first, outside, count;
+    bool mapped = false;
+    FILE *file = fopen(map, "re");
+    while (file && !mapped && fscanf(file, "%lu %lu %lu", &first, &outside, &count) == 3)
+        mapped = id >= first && id - first < count;
+    if (file)
+        fclose(file);
+    return mapped;
+}
+
+/* Whether root is allowed to give up its groups; not in a user namespace that an ordinary user has made. */
+static bool may_set_groups(void)
+{
+    char word[8] = "";
+    FILE *file = fopen("/proc/self/setgroups", "re");
+    bool denied = file && fscanf(file, "%7s", word) == 1 && strcmp(word, "deny") == 0;
+    if (file)
+        fclose(file);
+    return !denied;
+}
+
 uid_t mg_uid(void)
 {
-    return geteuid() == 0 ? NOBODY : geteuid();
+    bool root = geteuid() == 0;
+    return root && is_mapped("/proc/self/uid_map", NOBODY) && is_mapped("/proc/self/gid_map", NOBODY) &&
+                   may_set_groups()
+               ? NOBODY
+               : geteuid();
+}
+
+/* Root of a user namespace that has no other user: without capabilities it may do what the user outside may. */
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+    unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED; /* exec as uid 0 gives none either */
+    return prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) == 0 && syscall(SYS_capset, &head, none) == 0;
+}
+
+bool mg_drop_root(void)
+{
+    uid_t user = mg_uid();
+    if (geteuid() != 0)
+        return true;
+    if (user == 0)
+        return drop_capabilities();
+    return setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0;
 }
 
 static void add(command *c, const char *argument)
@@ -159,13 +208,6 @@ static bool place_descriptors(launch *l)
     return syscall(SYS_close_range, 3 + l->fds, ~0u, 0) == 0;
 }
 
-/* As root: drop groups and uid permanently. */
-static bool drop_root(void)
-{
-    return geteuid() != 0 || (setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
-                              setresuid(NOBODY, NOBODY, NOBODY) == 0);
-}
-
 MT_NORETURN static void child(launch *l, pid_t parent)
 {
     static char temporary[PATH_MAX], *environment[] = { "PATH=/usr/bin:/bin", NULL, NULL };
@@ -181,7 +223,7 @@ MT_NORETURN static void child(launch *l, pid_t parent)
         environment[1] = temporary;
     }
     set_limits(s);
-    if (!drop_root())
+    if (!mg_drop_root())
         _exit(126);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* bubblewrap sets its own */
     if (getppid() != parent)

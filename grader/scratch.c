@@ -81,7 +81,7 @@ mt_status mg_scratch_open(mg_scratch *s)
     if (pipe2(alive, O_CLOEXEC))
         return mt_fail(MT_ERR_IO, "pipe: %s", strerror(errno));
     /* 0700 as mkdtemp makes it; as root, the uid of the sandboxes must pass through it */
-    if (!mkdtemp(s->path) || (geteuid() == 0 && chown(s->path, mg_uid(), mg_uid()))) {
+    if (!mkdtemp(s->path) || (mg_uid() != geteuid() && chown(s->path, mg_uid(), mg_uid()))) {
         close(alive[0]);
         close(alive[1]);
         return mt_fail(MT_ERR_IO, "%s: %s", s->path, strerror(errno));
@@ -125,7 +125,7 @@ mt_status mg_folder(const char *path, bool shared)
         mkdir(part, 0755);
         *slash = '/';
     }
-    if ((mkdir(path, 0755) && errno != EEXIST) || (shared && geteuid() == 0 && chown(path, mg_uid(), mg_uid())))
+    if ((mkdir(path, 0755) && errno != EEXIST) || (shared && mg_uid() != geteuid() && chown(path, mg_uid(), mg_uid())))
         return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
     return MT_OK;
 }

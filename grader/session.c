@@ -47,7 +47,7 @@ static mt_status spawn(mg_session *s, int requests, int replies)
     mg_sandbox box = { .confined = s->worker.confined,
                        .filter = s->worker.device ? MG_FILTER_DEVICE : MG_FILTER_WORKER };
     /* Without namespaces the limit would count all processes of the user. */
-    bool counted = box.confined == MG_BUBBLEWRAP || (box.confined == MG_LANDLOCK && geteuid() == 0);
+    bool counted = box.confined == MG_BUBBLEWRAP || (box.confined == MG_LANDLOCK && mg_uid() != geteuid());
     snprintf(most, sizeof most, "%lld", (long long)(counted ? s->worker.limits.processes : 0));
     box.readable[0] = s->worker.launcher;
     box.readable[1] = s->worker.path;

@@ -10,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,8 +219,7 @@ MT_NORETURN static void unpack(int in, int out, const mg_labinfo *info)
 #endif
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });
     setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
-    if (geteuid() == 0 &&
-        (setgroups(0, NULL) || setresgid(mg_uid(), mg_uid(), mg_uid()) || setresuid(mg_uid(), mg_uid(), mg_uid())))
+    if (!mg_drop_root())
         _exit(1);
     archive_read_support_filter_gzip(a);
     archive_read_support_filter_bzip2(a);

@@ -9,7 +9,6 @@
 #include "text.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,9 +164,7 @@ MT_NORETURN static void become_sim(const search *s, int in, int out, int thresho
     setrlimit(RLIMIT_CPU, &(struct rlimit){ SECONDS, SECONDS });
     setrlimit(RLIMIT_AS, &(struct rlimit){ (rlim_t)MEMORY_MIB << 20, (rlim_t)MEMORY_MIB << 20 });
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 0, 0 });
-    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || chdir(s->scratch.path) ||
-        (geteuid() == 0 &&
-         (setgroups(0, NULL) || setresgid(mg_uid(), mg_uid(), mg_uid()) || setresuid(mg_uid(), mg_uid(), mg_uid()))))
+    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || chdir(s->scratch.path) || !mg_drop_root())
         _exit(126);
     execlp("sim_c", "sim_c", "-p", "-e", "-i", "-r", run, "-t", percent, (char *)NULL);
     _exit(127);

@@ -170,7 +170,8 @@ report() {
 }
 
 # Without bubblewrap (hidden in a mount namespace) the grader takes Landlock and says so; without both it warns and
-# continues, but with --marking it refuses.
+# continues, but with --marking it refuses. An ordinary user hides it in a user namespace, where the grader is root and
+# there is nobody else to become.
 without_sandbox() {
     local start=$SECONDS complaints="" out=$here/without-sandbox units=solutions/02-backprop
     local hidden=(unshare --mount) grade=("$build/bin/grade" -q --root "$here/root" --build "$build" -l 02 --step 02.8 -s "$units")
@@ -200,11 +201,11 @@ names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
     mapfile -t names < <(cd grader/attacks && printf '%s\n' * | grep -vxF -f <(grep -lE '^[/* #]*slow ' */* | cut -d/ -f1; echo -))
 fi
-total=$((${#names[@]} + ($# == 0)))
+[ $# -ne 0 ] || names+=(without-sandbox)
+total=${#names[@]}
 for name in "${names[@]}"; do
-    attack "$name"
+    if [ "$name" = without-sandbox ]; then without_sandbox; else attack "$name"; fi
 done
-[ $# -ne 0 ] || without_sandbox
 [ $failed -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
 echo "attacks: $passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]
