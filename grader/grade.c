@@ -23,6 +23,7 @@ enum {
     OPT_BUILD = 256,
     OPT_ROOT,
     OPT_MARKING,
+    OPT_INCONCLUSIVE,
     OPT_SANDBOX,
     OPT_STEP,
     OPT_REQUIRE_FULL,
@@ -63,6 +64,7 @@ static const struct argp_option arguments[] = {
     { "marking", OPT_MARKING, 0, 0, "refuse to run without a sandbox", 0 },
     { "sandbox", OPT_SANDBOX, "KIND", 0, "bubblewrap, landlock or none (default: the strongest that works here)", 0 },
     { "report", 'r', "DIR", 0, "also write DIR/NN.json and DIR/NN.html", 0 },
+    { "inconclusive", OPT_INCONCLUSIVE, 0, 0, "only rows that the report of before (--report) has as INCONCLUSIVE", 0 },
     { "root", OPT_ROOT, "DIR", 0, "the repository (default: .)", 0 },
     { "build", OPT_BUILD, "DIR", 0, "what make built (default: ROOT/build/release)", 0 },
     { "require-full", OPT_REQUIRE_FULL, 0, 0, "exit with 1 unless every point was earned", 0 },
@@ -108,6 +110,9 @@ static error_t parse_tool(int key, const char *value, mg_options *o)
         break;
     case OPT_NO_SPEED:
         o->no_speed = true;
+        break;
+    case OPT_INCONCLUSIVE:
+        o->again = ""; /* main has its path */
         break;
     case OPT_LIMIT:
         o->limit = atof(value);
@@ -175,6 +180,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
     case ARGP_KEY_END:
         if (!c->options.lab)
             argp_error(state, "which lab? --lab 01");
+        if (c->options.again && !c->report)
+            argp_error(state, "--inconclusive: of which report? --report DIR");
         break;
     default:
         return parse_tool(key, value, &c->options);
@@ -262,11 +269,12 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     mg_results all;
     mg_path(json, "%s/%s.json", folder, name);
     mg_path(html, "%s/%s.html", folder, name);
-    mt_status status = o->step || mg_stop ? mg_recall(&all, results, o->lab, json) : copy_rows(&all, results);
+    mt_status status =
+        o->step || o->again || mg_stop ? mg_recall(&all, results, o->lab, json) : copy_rows(&all, results);
     if (status != MT_OK)
         return status;
-    all.sources = results->sources;   /* lent */
-    if (o->step && o->step[0] != '*') /* the batch completes a grade so */
+    all.sources = results->sources; /* lent */
+    if (o->step)
         snprintf(all.remark, sizeof all.remark, "Graded: step %s. All other rows are from the grade before.", o->step);
     else if (mg_stop)
         snprintf(all.remark, sizeof all.remark, "The grade was interrupted: its last rows are from the grade before.");
@@ -341,6 +349,10 @@ int main(int argc, char **argv)
     mt_status status = find_course(&c, &course);
     if (status == MT_OK && c.report)
         status = choose_name(c.report, c.options.lab->id, name);
+    char before[PATH_MAX];
+    mg_path(before, "%s/%s.json", c.report ? c.report : "", name);
+    if (c.options.again)
+        c.options.again = before;
     results = (mg_results){ 0 };
     if (status == MT_OK)
         status = mg_grade(&results, &c.options);

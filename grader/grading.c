@@ -384,6 +384,8 @@ mt_status mg_grade(mg_results *results, const mg_options *o)
     if (status == MT_OK) {
         snprintf(results->title, sizeof results->title, "%s", bench->info.title);
         status = mg_rows_make(results, o->lab, o->step);
+        if (status == MT_OK && o->again)
+            mg_recall_open(results, o->again);
     }
     if (status == MT_OK)
         status = mg_scratch_open(&scratch);

@@ -21,6 +21,7 @@ typedef struct mg_options {
     const char *submission;             /* folder or archive; NULL for labs/NN-name of the repository */
     const char *mine;                   /* "00 02": also the student's units of these labs, from labs/; NULL for none */
     const char *step;                   /* only these rows (mg_rows_make); NULL for all */
+    const char *again;                  /* only the rows that this report has as INCONCLUSIVE; NULL for all */
     uint64_t seed;                      /* 0 for the course's, or a fresh one */
     const struct mg_course_lab *course; /* points of the rows, and who sees them (course.h); NULL for the checks' */
     bool any_symbol;                    /* for tests of the sandbox: units may use any symbol that can be linked */

@@ -75,6 +75,26 @@ static void take_ran(mg_row *row, const mg_results *now)
             *row = now->rows[i];
 }
 
+void mg_recall_open(mg_results *results, const char *path)
+{
+    int64_t kept = 0;
+    cJSON *json = read_report(path);
+    const cJSON *test;
+    for (int64_t i = 0; i < results->count; i++) {
+        bool open = false;
+        cJSON_ArrayForEach(test, cJSON_GetObjectItem(json, "tests"))
+        {
+            const cJSON *verdict = cJSON_GetObjectItem(cJSON_GetObjectItem(test, "extra_data"), "verdict");
+            open = open || (is_row(test, &results->rows[i]) && cJSON_IsString(verdict) &&
+                            strcmp(verdict->valuestring, mg_verdict_name(MG_INCONCLUSIVE)) == 0);
+        }
+        if (open)
+            results->rows[kept++] = results->rows[i];
+    }
+    results->count = kept;
+    cJSON_Delete(json);
+}
+
 mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, const char *path)
 {
     *all = *now;

@@ -101,6 +101,9 @@ mt_status mg_report_json(const char *path, const mg_results *results);
  * earlier, or TODO with the note "not graded yet". The caller frees with mg_results_free. */
 mt_status mg_recall(mg_results *all, const mg_results *now, const mg_lab *lab, const char *path);
 
+/* mg_recall_open -- keep only the rows that were INCONCLUSIVE in what mg_report_json wrote to `path`; perhaps none. */
+void mg_recall_open(mg_results *results, const char *path);
+
 /* mg_report_html -- one self-contained page: what to do next, failures with the code they called, points of steps and
  * rows, measured rows against their bars, and what the emulator counted. */
 mt_status mg_report_html(const char *path, const mg_results *results);

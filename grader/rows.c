@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether `only`, "02.6" or "02.6 large logits", means this row; "* : speed" is of every step. */
+/* Whether `only`, "02.6" or "02.6 large logits", means this row. */
 static bool wanted(const mg_row *row, const char *only)
 {
     size_t step = only ? strcspn(only, " ") : 0;
-    return !only || ((only[0] == '*' || (strlen(row->step) == step && strncmp(row->step, only, step) == 0)) &&
+    return !only || (strlen(row->step) == step && strncmp(row->step, only, step) == 0 &&
                      strstr(row->name, only + step + strspn(only + step, " ")));
 }
 

@@ -6,7 +6,7 @@
 #include "run.h"
 
 /* mg_rows_make -- one row for each case of the lab, of one step ("02.6"), or of a step's rows with these words in their
- * names ("02.6 large logits", "* : speed" of every step); NULL: all. The caller frees with mg_results_free.
+ * names ("02.6 large logits"); NULL: all. The caller frees with mg_results_free.
  * MT_ERR_ARGUMENT: there is none. */
 mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only);
 

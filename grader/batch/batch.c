@@ -42,32 +42,6 @@ typedef struct batch {
     int64_t other_version;
 } batch;
 
-void mg_batch_out(char path[PATH_MAX], const char *folder, const char *out)
-{
-    size_t n = strlen(folder);
-    while (n > 1 && folder[n - 1] == '/')
-        n--;
-    if (out)
-        mg_path(path, "%s", out);
-    else
-        mg_path(path, "%.*s.graded", (int)n, folder);
-}
-
-/* ---- room on the disk ----------------------------------------------------------------------- */
-
-static void wait_for_room(batch *b)
-{
-    const char *full;
-    for (int tries = 0; !mg_stop && (full = mg_disk_full(b->plan.out, b->o->room)); tries++) {
-        if (tries % 30 == 0)
-            mg_progress_say(&b->progress,
-                            "pause: %s has less than %lld MiB free; goes on by itself when there is room, "
-                            "nothing that was graded is lost",
-                            full, (long long)b->o->room);
-        sleep(2);
-    }
-}
-
 /* ---- one submission ------------------------------------------------------------------------- */
 
 static mt_status record(batch *b, int64_t i, mg_grading *g)
@@ -101,10 +75,13 @@ static mt_status refuse(batch *b, int64_t i, mg_grading *g)
     return record(b, i, g);
 }
 
+static const char open_rows[] = "inconclusive"; /* a value of REGRADE */
+
 static bool wanted_again(const batch *b, int64_t i)
 {
     const char *words = b->o->regrade;
-    return words && (strcmp(words, "all") == 0 || strstr(b->class.handin[i].key, words));
+    return words && strcmp(words, open_rows) != 0 &&
+           (strcmp(words, "all") == 0 || strstr(b->class.handin[i].key, words));
 }
 
 /* Whether the last grading in the book holds for these units. */
@@ -112,6 +89,20 @@ static bool holds(const batch *b, int64_t i, const mg_grading *last, const mg_gr
 {
     return !wanted_again(b, i) && last->digest == now->digest &&
            (last->state == MG_GRADED || last->state == MG_REFUSED);
+}
+
+/* REGRADE=inconclusive: what is graded but for such rows becomes a new grading that lacks these. */
+static mt_status reopen(batch *b, mg_grading *last)
+{
+    int64_t rows = 0, submissions;
+    if (last->state != MG_GRADED || !b->o->regrade || strcmp(b->o->regrade, open_rows) != 0)
+        return MT_OK;
+    mt_status status = mg_book_open_rows(&b->book, b->plan.lab->id, NULL, last->submission, &rows, &submissions);
+    if (rows > 0) {
+        last->id = 0;
+        last->state = MG_UNTIMED;
+    }
+    return status;
 }
 
 /* Everything but its timed rows is in the book, and in the report that the timed rows complete. */
@@ -123,10 +114,27 @@ static bool only_untimed(const batch *b, int64_t i, const mg_grading *last, cons
     return !wanted_again(b, i) && last->digest == now->digest && last->state == MG_UNTIMED && access(report, R_OK) == 0;
 }
 
+/* Its units, into an empty folder; again when there was no room for them. */
+static mt_status unpack(batch *b, int64_t i, mg_grading *g)
+{
+    char folder[PATH_MAX], units[PATH_MAX];
+    mt_status status;
+    mg_job_folder(folder, &b->plan, g->submission);
+    mg_path(units, "%s/units", folder);
+    do {
+        mg_disk_wait(&b->progress, b->plan.out, b->o->room);
+        mg_remove_tree(units);
+        status = mg_folder(units, false);
+        if (status == MT_OK)
+            status = mg_handin_unpack(units, &b->class, &b->class.handin[i], &b->info, g->ignored, sizeof g->ignored,
+                                      &g->digest);
+    } while (!mg_stop && mg_disk_full(b->plan.out, b->o->room));
+    return status;
+}
+
 /* Number it, unpack it and see what is left to do; *start: everything. */
 static mt_status prepare(batch *b, int64_t i, bool *start)
 {
-    char folder[PATH_MAX], units[PATH_MAX];
     const mg_handin *h = &b->class.handin[i];
     mg_grading last, *g = &b->work[i].grading;
     *start = false;
@@ -134,17 +142,15 @@ static mt_status prepare(batch *b, int64_t i, bool *start)
     mt_status status = mg_book_submission(&b->book, b->plan.lab->id, b->class.folder, h->key, &g->submission);
     if (status == MT_OK)
         status = mg_book_last(&b->book, g->submission, &last);
+    if (status == MT_OK)
+        status = reopen(b, &last);
     if (status != MT_OK)
         return status;
     snprintf(g->grader, sizeof g->grader, "%s", b->plan.version);
     snprintf(g->seed, sizeof g->seed, "%s", b->plan.seed);
-    mg_job_folder(folder, &b->plan, g->submission);
-    mg_path(units, "%s/units", folder);
-    mg_remove_tree(units);
-    status = mg_folder(units, false);
-    if (status != MT_OK)
-        return status;
-    status = mg_handin_unpack(units, &b->class, h, &b->info, g->ignored, sizeof g->ignored, &g->digest);
+    status = unpack(b, i, g);
+    if (mg_stop)
+        return MT_OK;
     if (holds(b, i, &last, g)) {
         b->other_version += strcmp(last.grader, g->grader) != 0;
         *g = last;
@@ -265,8 +271,7 @@ static mt_status grade_rows(batch *b)
     int64_t jobs = mt_min(b->o->jobs ? b->o->jobs : sysconf(_SC_NPROCESSORS_ONLN), MOST_JOBS);
     for (int64_t i = 0; status == MT_OK && i < b->class.count && !mg_stop; i++) {
         bool wanted;
-        wait_for_room(b);
-        status = mg_stop ? MT_OK : prepare(b, i, &wanted);
+        status = prepare(b, i, &wanted);
         while (status == MT_OK && !mg_stop && wanted && running(b) >= jobs)
             status = wait_for_one(b);
         if (status == MT_OK && !mg_stop && wanted)
@@ -287,7 +292,7 @@ static mt_status grade_queue(batch *b)
         bool timed = b->work[i].grading.state == MG_UNTIMED;
         if (timed && b->o->no_speed)
             continue;
-        wait_for_room(b);
+        mg_disk_wait(&b->progress, b->plan.out, b->o->room);
         if (lock >= 0 && !mg_stop)
             flock(lock, LOCK_EX);
         status = mg_stop ? MT_OK : start(b, idle_job(b), i, timed);
@@ -301,17 +306,6 @@ static mt_status grade_queue(batch *b)
 }
 
 /* ---- a batch -------------------------------------------------------------------------------- */
-
-static mt_status lock_out(const char *out)
-{
-    char path[PATH_MAX];
-    mg_path(path, "%s/.lock", out);
-    int lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644); /* held until we end */
-    if (lock < 0)
-        return mt_fail(MT_ERR_IO, "%s: %s; OUT= names another folder", path, strerror(errno));
-    return flock(lock, LOCK_EX | LOCK_NB) == 0 ? MT_OK
-                                               : mt_fail(MT_ERR_UNAVAILABLE, "another batch is working in %s", out);
-}
 
 static mt_status open_batch(batch *b)
 {
@@ -331,7 +325,7 @@ static mt_status open_batch(batch *b)
     if (status == MT_OK && !realpath(path, b->plan.out))
         status = mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
     if (status == MT_OK)
-        status = lock_out(b->plan.out);
+        status = mg_disk_lock(b->plan.out);
     mg_path(path, "%s/gradebook.sqlite", b->plan.out);
     if (status == MT_OK)
         status = mg_book_open(&b->book, path, true);
@@ -381,8 +375,11 @@ mt_status mg_batch(const mg_batch_options *options, int64_t *left)
         mg_progress_timed(&b->progress, b->queued);
         if (status == MT_OK && !mg_stop)
             status = grade_queue(b);
+        int64_t rows = 0, open = 0;
+        if (status == MT_OK)
+            status = mg_book_open_rows(&b->book, b->plan.lab->id, b->class.folder, 0, &rows, &open);
         *left = count_left(b);
-        mg_progress_end(&b->progress, *left, b->other_version);
+        mg_progress_end(&b->progress, *left, b->other_version, rows, open);
     }
     free(b->queue);
     free(b->work);

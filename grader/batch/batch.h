@@ -10,7 +10,7 @@ typedef struct mg_batch_options {
     const char *folder, *out, *root, *build;
     const char *course;              /* its file, "none", or NULL: what the grader takes by itself */
     const mg_course_lab *course_lab; /* the lab in it; NULL: the checks' points */
-    const char *regrade;             /* "all", or words of a submission's key; NULL: only what is not in the book */
+    const char *regrade; /* "all", words of a key, "inconclusive": such rows; NULL: what is not in the book */
     const mg_lab *lab;
     uint64_t seed; /* 0: that of the book */
     int64_t jobs;  /* graders at once; 0: one for each processor */
@@ -21,8 +21,5 @@ typedef struct mg_batch_options {
 /* mg_batch -- grade what the gradebook OUT/gradebook.sqlite does not have yet. *left: submissions that still are not
  * graded (interrupted, or the grader failed). Fails only if the batch as a whole cannot go on. */
 mt_status mg_batch(const mg_batch_options *options, int64_t *left);
-
-/* mg_batch_out -- the folder of gradebook and reports: `out`, or FOLDER.graded beside the submissions. */
-void mg_batch_out(char path[PATH_MAX], const char *folder, const char *out);
 
 #endif

@@ -1,6 +1,6 @@
 # A class of submissions: docs/INSTRUCTORS.md.
 #
-## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|name, COURSE=course.json
+## make grade-all DIR=submissions LAB=01   grade a class; OUT=dir, REGRADE=all|inconclusive|name, COURSE=course.json
 ## make gradebook DIR=submissions LAB=01 FORMAT=canvas    its grades as csv, canvas, moodle or gradescope
 ## make similarity DIR=submissions LAB=01  name copies; EARLIER=dir:dir of other years, THRESHOLD=80
 

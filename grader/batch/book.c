@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { FORMAT = 1, BUSY_MS = 1000 };
+enum { FORMAT = 1, NAP_MS = 100, PATIENCE = 10 /* naps before words */, SAY = 300 };
 
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS submission (id INTEGER PRIMARY KEY, lab TEXT NOT NULL, folder TEXT NOT NULL,"
@@ -107,19 +107,31 @@ const char *mg_column(sqlite3_stmt *query, int column)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* What will pass: somebody else's lock, a disk without room. Says so once a minute. */
-static bool wait_for(const mg_book *book, int code, int tries)
+static void say_pause(const mg_book *book, const char *why)
 {
-    const char *why = code == SQLITE_BUSY || code == SQLITE_LOCKED      ? "is locked by another program"
-                      : code == SQLITE_FULL                             ? "cannot grow: the disk is full"
+    fprintf(stderr, "grade-all: pause: %s %s; goes on by itself, nothing that was graded is lost\n", book->path, why);
+}
+
+/* SQLite's busy handler: somebody else has locked the file, for reading or writing. */
+static int wait_for_lock(void *arg, int tries)
+{
+    if (tries % SAY == PATIENCE)
+        say_pause(arg, "is locked by another program");
+    usleep(NAP_MS * 1000);
+    return !mg_stop;
+}
+
+/* What will pass: a disk without room. Says so once a minute. */
+static bool wait_for_disk(const mg_book *book, int code, int tries)
+{
+    const char *why = code == SQLITE_FULL                               ? "cannot grow: the disk is full"
                       : code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? "cannot be written (is the disk full?)"
                                                                         : NULL;
     if (!why || mg_stop)
         return false;
     if (tries % 30 == 0)
-        fprintf(stderr, "grade-all: pause: %s %s; goes on by itself, nothing that was graded is lost\n", book->path,
-                why);
-    sleep(code == SQLITE_BUSY ? 1 : 2); /* a busy file has waited BUSY_MS already */
+        say_pause(book, why);
+    sleep(2);
     return !mg_stop;
 }
 
@@ -135,7 +147,7 @@ mt_status mg_book_write(mg_book *book, mg_statements *statements, void *arg)
             return MT_OK;
         mt_status status = mt_fail(MT_ERR_IO, "%s: %s", book->path, sqlite3_errmsg(book->db));
         mg_sql(book->db, "ROLLBACK", "");
-        if (!wait_for(book, code & 0xff, tries))
+        if (!wait_for_disk(book, code & 0xff, tries))
             return status;
     }
 }
@@ -153,8 +165,6 @@ static mt_status check_format(mg_book *book)
     int code = query ? sqlite3_step(query) : SQLITE_ERROR;
     int64_t version = code == SQLITE_ROW ? sqlite3_column_int64(query, 0) : -1;
     sqlite3_finalize(query);
-    if (code == SQLITE_BUSY)
-        return MT_OK; /* the first write waits for it */
     if (version < 0 || version > FORMAT)
         return mt_fail(MT_ERR_FORMAT,
                        "%s is no gradebook%s (%s): move it away, or name another folder with OUT=", book->path,
@@ -174,7 +184,7 @@ mt_status mg_book_open(mg_book *book, const char *path, bool create)
         mg_book_close(book);
         return status;
     }
-    sqlite3_busy_timeout(book->db, BUSY_MS);
+    sqlite3_busy_handler(book->db, wait_for_lock, book);
     mt_status status = check_format(book);
     if (status == MT_OK && create)
         status = mg_book_write(book, make_tables, NULL);
@@ -269,6 +279,21 @@ mt_status mg_book_last(mg_book *book, int64_t submission, mg_grading *last)
     return code == SQLITE_ROW || code == SQLITE_DONE
                ? MT_OK
                : mt_fail(MT_ERR_IO, "%s: %s", book->path, sqlite3_errmsg(book->db));
+}
+
+mt_status mg_book_open_rows(mg_book *book, const char *lab, const char *folder, int64_t submission, int64_t *rows,
+                            int64_t *submissions)
+{
+    sqlite3_stmt *q = mg_query(book,
+                               "SELECT count(*), count(DISTINCT g.submission) FROM grade g JOIN result r ON"
+                               " r.grading = g.id WHERE r.verdict = 'INCONCLUSIVE' AND g.state = 'graded' AND"
+                               " g.lab = ?1 AND ?2 IN ('', g.folder) AND ?3 IN (0, g.submission)",
+                               "tti", lab, folder ? folder : "", submission);
+    bool known = q && sqlite3_step(q) == SQLITE_ROW;
+    *rows = known ? sqlite3_column_int64(q, 0) : 0;
+    *submissions = known ? sqlite3_column_int64(q, 1) : 0;
+    sqlite3_finalize(q);
+    return known ? MT_OK : mt_fail(MT_ERR_IO, "%s: %s", book->path, sqlite3_errmsg(book->db));
 }
 
 static int write_row(sqlite3 *db, int64_t grading, int64_t i, const mg_entry *r)

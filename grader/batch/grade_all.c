@@ -2,6 +2,7 @@
  *
  * Exit status: 0 done, 1 some submissions are not finished, 2 usage, 3 it could not go on. */
 #include "batch.h"
+#include "disk.h"
 #include "export.h"
 #include "similar.h"
 #include "labs.h"
@@ -34,8 +35,9 @@ static const struct argp_option arguments[] = {
     { "out", 'o', "DIR", 0, "the folder of gradebook and reports (default: DIR.graded)", 0 },
     { "jobs", 'j', "N", 0, "so many graders at once (default: one for each processor)", 0 },
     { "seed", 'S', "HEX", 0, "of the inputs, the same for all (default: that of the gradebook)", 0 },
-    { "regrade", OPT_REGRADE, "all|WORDS", 0,
-      "grade again those whose names have these words; the book keeps all gradings", 0 },
+    { "regrade", OPT_REGRADE, "all|inconclusive|WORDS", 0,
+      "grade again those whose names have these words, or only rows that are INCONCLUSIVE; the book keeps all gradings",
+      0 },
     { "no-speed", OPT_NO_SPEED, 0, 0, "leave the timed rows for another run", 0 },
     { "course", OPT_COURSE, "FILE", 0,
       "points, due dates, visibility (default: ROOT/course.json); none for the checks'", 0 },
@@ -188,6 +190,10 @@ static mt_status use_book(const command *c)
             printf("%s: %lld students\n", path, (long long)students);
         if (status == MT_OK && open)
             printf("%lld of them have no grade yet, and an empty cell: run make grade-all again\n", (long long)open);
+        int64_t rows = 0;
+        if (status == MT_OK)
+            status = mg_book_open_rows(&book, plan.lab->id, NULL, 0, &rows, &open);
+        mg_progress_open(rows, open);
     } else {
         status = mg_similar(&book, &plan, &c->search);
     }

@@ -4,7 +4,6 @@
 #include "text.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static void clear(mg_progress *p)
@@ -61,8 +60,6 @@ void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading 
     p->broken += g->state == MG_BROKEN;
     if (p->done > p->total)
         p->total = p->done;
-    for (int64_t i = 0; p->timing && i < g->rows; i++)
-        p->inconclusive += strcmp(g->row[i].verdict, "INCONCLUSIVE") == 0;
     printf("[%*lld/%lld] %s%*s ", p->total < 100 ? 2 : 3, (long long)p->done, (long long)p->total, name,
            (int)mt_max(0, 28 - mg_width(name)), "");
     if (g->state == MG_BROKEN)
@@ -96,14 +93,22 @@ void mg_progress_say(mg_progress *p, const char *fmt, ...)
     va_end(args);
 }
 
-void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version)
+void mg_progress_open(int64_t open_rows, int64_t open)
+{
+    if (open)
+        printf("%lld rows of %lld submissions are INCONCLUSIVE and have no points yet: when the machine is quiet, "
+               "make grade-all REGRADE=inconclusive measures these rows again\n",
+               (long long)open_rows, (long long)open);
+}
+
+void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version, int64_t open_rows, int64_t open)
 {
     clear(p);
     printf("%s%.0f s; ", mg_stop ? "interrupted; " : "", mt_now() - p->began);
     if (p->skipped)
         printf("%lld were in the gradebook already, ", (long long)p->skipped);
-    printf("%lld refused, %lld errors of the grader, %lld rows inconclusive\n", (long long)p->refused,
-           (long long)p->broken, (long long)p->inconclusive);
+    printf("%lld refused, %lld errors of the grader\n", (long long)p->refused, (long long)p->broken);
+    mg_progress_open(open_rows, open);
     if (other_version)
         printf("%lld were graded by another version of the grader; REGRADE=all grades them again\n",
                (long long)other_version);

@@ -8,7 +8,7 @@ typedef struct mg_progress {
     double began, phase; /* seconds */
     int64_t total;       /* submissions of this phase */
     int64_t done, skipped, worked;
-    int64_t refused, broken, inconclusive;
+    int64_t refused, broken;
     bool timing, shown;
 } mg_progress;
 
@@ -18,6 +18,9 @@ void mg_progress_skip(mg_progress *p);                       /* one that is in t
 void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading *grading);
 void mg_progress_tick(mg_progress *p); /* once a second */
 void mg_progress_say(mg_progress *p, const char *fmt, ...) MT_PRINTF(2, 3);
-void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version);
+/* The class as it is now: rows that are INCONCLUSIVE in so many submissions, and what is not finished. */
+void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version, int64_t open_rows, int64_t open);
+/* Of those rows, and what can be done; nothing when there are none. */
+void mg_progress_open(int64_t open_rows, int64_t open);
 
 #endif

@@ -107,6 +107,20 @@ all
 check "one batch at a time" is $? 3
 check "with words" says "another batch is working in"
 exec 9>&-
+# Rows that stay INCONCLUSIVE: of a skeleton they are TODO when they are measured, which takes no time.
+mkdir -p "$root/timed/Ada" && cp labs/01-matmul/*.c "$root/timed/Ada"
+timed() { "$build/bin/grade_all" --lab 01 --dir "$root/timed" "$@" >"$log" 2>&1; }
+timed_book() { out=$root/timed.graded book "$1"; }
+timed --no-speed
+check "timed rows can wait" is "$? $(timed_book 'SELECT state FROM grade')" "1 untimed"
+/usr/bin/python3 -c 'import sqlite3, sys; b = sqlite3.connect(sys.argv[1]); b.execute("UPDATE grading SET state = ?", ("graded",)); b.commit()' "$root/timed.graded/gradebook.sqlite"
+timed
+check "rows without a measurement are named" says "2 rows of 1 submissions are INCONCLUSIVE"
+timed --regrade inconclusive
+check "and measured again, alone" grep -qx "grade 01: 0/28 TODO=2" "$root/timed.graded/01/0001/log"
+check "as a grading of its own, with all rows" is "$(timed_book "SELECT count(*), sum(verdict = 'INCONCLUSIVE'), max(grading) FROM result WHERE grading = (SELECT id FROM grade)")" "20 0 2"
+timed --regrade inconclusive
+check "until there are none" is "$(timed_book 'SELECT count(*) FROM grading')" 2
 mkdir "$root/other" && head -c 9000 /dev/urandom >"$root/other/gradebook.sqlite"
 all --out "$root/other"
 check "no gradebook is refused" is $? 3
