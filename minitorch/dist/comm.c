@@ -1,52 +1,12 @@
-/* comm.c -- the argument checks of all engines, and the engine for one rank; see comm.h. */
+/* comm.c -- the argument checks of all engines; see comm.h. */
 #include "dist/comm.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "prof/span.h"
 
 _Thread_local bool mt_comm_behind;
-
-/* ---- one rank: every collective is a copy ------------------------------------------------------ */
-
-static mt_status self_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
-{
-    (void)comm;
-    if (call->out != call->in && call->n > 0)
-        memcpy(call->out, call->in, (size_t)(call->n * mt_dtype_size(call->dtype)));
-    if (request)
-        *request = NULL; /* mt_wait of NULL is MT_OK */
-    return MT_OK;
-}
-
-static mt_status self_split(mt_comm **out, mt_comm *comm, int color, int key)
-{
-    (void)comm, (void)color, (void)key;
-    *out = mt_comm_self();
-    return MT_OK;
-}
-
-static void self_free(mt_comm *comm)
-{
-    free(comm);
-}
-
-/* No messages: the checks below refuse every peer. */
-static const mt_comm_engine self_engine = {
-    .name = "self",
-    .collective = self_collective,
-    .split = self_split,
-    .free = self_free,
-};
-
-mt_comm *mt_comm_self(void)
-{
-    mt_comm *comm = mt_calloc(1, sizeof *comm);
-    *comm = (mt_comm){ .rank = 0, .size = 1, .engine = &self_engine };
-    return comm;
-}
 
 /* ---- the interface ------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* comm.h -- operations between processes (ranks): one interface, several engines.
  *
- * Engines: mt_comm_self, for one process; threads of one process (dist/threads.h); processes (dist/mpi.h). All ranks
- * call the same collectives in the same order. Counts are elements. An operation that fails (a rank has left, nothing
+ * Engines: threads of one process (dist/threads.h), of which one may be all; processes (dist/mpi.h). All ranks call the
+ * same collectives in the same order. Counts are elements. An operation that fails (a rank has left, nothing
  * came before the deadline, the ranks called different operations) returns MT_ERR_UNAVAILABLE with a message in
  * mt_last_error that names the rank; the buffers are then undefined and only mt_comm_free may be called on the
  * communicator.
@@ -84,9 +84,6 @@ struct mt_request {
 /* Whether this thread runs a collective. Its waits for messages are then not waiting time in profiles: either the
  * caller computes at the same time, or the whole call is its waiting time. */
 extern __thread bool mt_comm_behind;
-
-/* mt_comm_self -- a communicator of one rank. Free it like any other. */
-mt_comm *mt_comm_self(void);
 
 /* mt_comm_free -- leaves the communicator: operations that other ranks have begun with this one and that it has not
  * joined fail on their side. Waits for no rank. NULL is allowed. */

@@ -4,6 +4,14 @@
 #include "dist/threads.h"
 #include "testing/clock_sim.h"
 
+/* A communicator of one rank. */
+static inline mt_comm *alone(void)
+{
+    mt_comm *comm;
+    mt_comm_threads(&comm, 1, &(mt_wires){ 0 });
+    return comm;
+}
+
 /* What a run on a clock of its own ended with. */
 typedef struct trial {
     mt_status status;

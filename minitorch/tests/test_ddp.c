@@ -208,7 +208,7 @@ Test(ddp, no_samples_anywhere_is_an_error)
 Test(ddp, misuse_is_named)
 {
     model m = new_model(1);
-    mt_comm *self = mt_comm_self();
+    mt_comm *self = alone();
     mt_ddp_config config = { .bucket_bytes = 1 };
     mt_ddp *ddp;
     cr_assert_eq(mt_ddp_new(&ddp, self, &m.list, &config), MT_OK);

@@ -3,7 +3,7 @@
 #include "ops/policy.h"
 #include "autograd/tape.h"
 #include "core/scope.h"
-#include "dist/comm.h"
+#include "on_ranks.h"
 #include "prof/span.h"
 
 #include <pthread.h>
@@ -96,11 +96,11 @@ Test(tape, gradient_ready_callbacks_are_called_per_leaf_in_order)
 
 Test(comm, one_rank_alone_is_a_world)
 {
-    mt_comm *comm = mt_comm_self();
+    mt_comm *comm = alone();
     float x[3] = { 1, 2, 3 }, y[3] = { 0 }, z[3] = { 0 };
     mt_request *request = (mt_request *)x;
     cr_assert(comm->rank == 0 && comm->size == 1);
-    cr_assert_str_eq(comm->engine->name, "self");
+    cr_assert_str_eq(comm->engine->name, "threads");
     cr_assert_eq(mt_all_reduce(comm, x, 3, MT_F32, MT_SUM, &request), MT_OK);
     cr_assert_eq(mt_wait(request), MT_OK);
     cr_assert_eq(mt_reduce_scatter(comm, y, x, 3, MT_F32, MT_MAX, NULL), MT_OK);

@@ -166,7 +166,7 @@ static mt_status fail_one(mt_comm *comm, void *user)
 /* One device: the same weights without the functions under test. */
 static void plain(outcome *out)
 {
-    mt_comm *self = mt_comm_self();
+    mt_comm *self = alone();
     mt_tensor *w[WEIGHTS], *x, *dy;
     mt_scope_begin();
     x = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU), dy = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU);

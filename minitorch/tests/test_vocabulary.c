@@ -326,7 +326,7 @@ Test(vocabulary, nothing_is_called_after_a_collective_that_failed)
 
 Test(vocabulary, what_does_not_fit_is_refused_in_words)
 {
-    mt_comm *self = mt_comm_self();
+    mt_comm *self = alone();
     mt_tp tp = { self, MT_OK };
     mt_tp_range range = { 0, 4, 4 };
     int32_t wrong[N] = { [5] = 4, [6] = -1 };

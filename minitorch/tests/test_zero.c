@@ -293,7 +293,7 @@ Test(zero, a_rank_that_leaves_ends_the_others)
 Test(zero, misuse_is_named)
 {
     model m = new_model(odd_sizes, 0, true);
-    mt_comm *self = mt_comm_self();
+    mt_comm *self = alone();
     mt_zero *zero;
     ABORTS("there is no stage 4", mt_zero_new(&zero, self, m.optim, &m.list, &(mt_zero_config){ 4, 1 }));
     ABORTS("stage 2 for others", mt_zero_new(&zero, self, m.optim, &m.list, &(mt_zero_config){ 2, 1 }));
