@@ -1,35 +1,21 @@
 /* put.c -- escaping for JSON, XML and terminals, over one reader of UTF-8. */
 #include "prof/put.h"
+#include "core/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 enum { REPLACEMENT = 0xFFFD };
 
-/* The next character of *text, which is advanced. A byte that begins no valid UTF-8 character gives REPLACEMENT: stray
- * continuation bytes, truncated characters, overlong forms, surrogates, values above U+10FFFF. 0 at the end. */
+/* The next character of *text, which is advanced; REPLACEMENT for a byte that is not UTF-8. 0 at the end. */
 static uint32_t next_char(const char **text)
 {
-    static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
-    const unsigned char *at = (const unsigned char *)*text;
-    if (*at == 0)
+    int64_t length;
+    if (!**text)
         return 0;
-    ++*text;
-    if (*at < 0x80)
-        return *at;
-    int more = *at >= 0xF0 && *at < 0xF8 ? 3 : *at >= 0xE0 && *at < 0xF0 ? 2 : *at >= 0xC0 && *at < 0xE0 ? 1 : 0;
-    uint32_t c = *at & (0x3Fu >> more);
-    if (more == 0)
-        return REPLACEMENT;
-    for (int i = 1; i <= more; i++) {
-        if ((at[i] & 0xC0) != 0x80)
-            return REPLACEMENT;
-        c = c << 6 | (at[i] & 0x3F);
-    }
-    if (c < least[more] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF))
-        return REPLACEMENT;
-    *text += more;
-    return c;
+    int32_t c = mt_utf8_next((const uint8_t *)*text, 4, &length); /* reads no byte behind the final 0 */
+    *text += length;
+    return c < 0 ? REPLACEMENT : (uint32_t)c;
 }
 
 static void put_char(FILE *out, uint32_t c)

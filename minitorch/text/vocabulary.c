@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/io.h"
-#include "text/utf8.h"
+#include "core/utf8.h"
 
 #define MERGES_LINE     "#version: 0.2\n"
 #define CHARACTERS_LINE "#characters\n"
