@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "core/io.h"
 #include "train/capstone.h"
 #include "prof/cli.h"
 #include "train/board.h"
@@ -134,6 +134,8 @@ static mt_status train(entry *e)
     mt_status status = mt_budgeted_recipe_read(&b, e->train, where);
     if (status == MT_OK)
         status = mt_capstone_train(&b.flops, &b.windows, &e->capstone, size, e->cluster_where);
+    if (status == MT_OK && e->row.kind == MT_BOARD_GPT2 && !o->data && access(b.data, R_OK) != 0)
+        status = mt_fail(MT_ERR_IO, "there is no %s: make capstone-train SIZE=gpt2 ENTRY=file makes it", b.data);
     if (status == MT_OK)
         status = mt_budgeted_run(&r, &b);
     if (status != MT_OK)

@@ -18,6 +18,7 @@ capstone-train: $(B)/bin/capstone $(B)/bin/train_gpt2 $(B)/bin/curve $(if $(filt
 	@$(capstone_data)
 	@$(capstone) --entry $(call quote,ENTRY) --train $(if $(value SIZE),$(call quote,SIZE),toy) $(ARGS)
 leaderboard: $(B)/bin/capstone $(if $(value VERIFY),$(B)/bin/train_gpt2 $(B)/bin/curve)
+	@$(if $(value VERIFY),$(capstone_data))
 	@$(capstone) $(if $(value VERIFY),--verify $(call quote,VERIFY)) $(ARGS)
 # For the size gpt2: the text as GPT-2's tokens.
 build/capstone/shakespeare.tokens: $(B)/bin/tokenize

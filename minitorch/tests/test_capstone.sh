@@ -141,6 +141,8 @@ refused entry '"dp": write a whole number' 'plan.dp="8"'
 refused entry '"save_every" is missing' plan.save_every
 refused entry 'printable' 'name="\u001b[2J"'
 refused entry '"plan" is missing' plan
+fresh && change "$dir/cluster.json" run.batch=65536 && change "$dir/entry.json" plan.pp=48 plan.dp=1 plan.zero=0 plan.micro_batch=1
+capstone --entry "$dir/entry.json" && says 1 'write a larger "micro_batch"'
 fresh && echo '{"name": "Ada", "plan": {"dp": 1, "dp": 2}}' >"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 '"dp" stands there twice'
 printf '{"name": "Ada",\n "plan": }' >"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 'entry.json:2: this is no JSON'
 head -c 200000 /dev/zero | tr '\0' ' ' >"$dir/entry.json" && echo '{}' >>"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 'at most 65536 are kept'
@@ -168,6 +170,8 @@ refused_training cluster 'write a multiple of 4' train.toy.windows=18
 refused_training entry '"optimizer": write one of "sgd"' 'train.optimizer="magic; rm -rf /"'
 refused_training entry 'there is no key "steps"' train.steps=1000000
 refused_training entry '"lr": write a number above 0' train.lr=0
+fresh && said=$(cd "$dir" && "$OLDPWD/$bin/capstone" --train gpt2 --cluster "$dir/cluster.json" --entry "$dir/entry.json" --board "$dir/board" 2>&1) && rc=0 || rc=$?
+says 1 'SIZE=gpt2 ENTRY=file makes it'
 fresh && capstone --train huge --entry "$dir/entry.json" && says 1 'use toy or gpt2'
 # Killed (-9) while it trains: nothing is kept, and train_gpt2 has gone too.
 fresh && change "$dir/cluster.json" train.toy.flops=1e15 && before=$(ls -A "$dir/board")

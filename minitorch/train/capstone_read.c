@@ -9,7 +9,7 @@
 
 #include "plan/files.h"
 
-enum { MOST_POOLS = 16, MOST_LINKS = 64, MOST_EVENTS = 100000, MOST_DEVICES = 4096 };
+enum { MOST_POOLS = 16, MOST_LINKS = 64, MOST_EVENTS = 100000, MOST_DEVICES = 4096, MOST_TASKS = 1 << 18 };
 
 #define HOUR 3600.0
 #define DAY  (24 * HOUR)
@@ -343,6 +343,12 @@ static mt_status check_plan(mt_capstone_plan *plan, const mt_capstone *c, const 
         return mt_fail(MT_ERR_ARGUMENT, "%s: dp * micro_batch is %" PRId64 ": write what divides the batch of %" PRId64,
                        where, s->dp * s->samples, p->batch);
     s->micro = p->batch / (s->dp * s->samples);
+    if (s->dp * s->pp * s->micro > MOST_TASKS)
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "%s: a step has %" PRId64
+                       " micro-batches on stages, and at most %d are simulated: write a larger "
+                       "\"micro_batch\"",
+                       where, s->dp * s->pp * s->micro, MOST_TASKS);
     if (s->zero && s->pp * s->tp > 1)
         return mt_fail(MT_ERR_ARGUMENT, "%s: \"zero\": train_gpt2 has no ZeRO with pp or tp above 1: write 0", where);
     if (s->zero && s->dp == 1)
