@@ -67,7 +67,7 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
     mt_rng *rng = mg_rng(run);
     int64_t rows = rows_for(rng, about, ranks), n = mg_pick(rng, 1, TOKENS), C = mg_pick(rng, 1, WIDTH),
             fails = failing(run, about, 1);
-    double out[TOKENS * WIDTH], dw[CLASSES * WIDTH] = { 0 };
+    double out[TOKENS * WIDTH], dw[CLASSES * WIDTH];
     mg_begin(run, "mt_tp_embedding");
     mg_14_ranks(run, ranks);
     mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n, C));
@@ -78,6 +78,8 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
     mg_fill_labels(rng, id, n, rows);
     const float *dout = input(run, "dout", MT_SHAPE(n, C), 99);
     divide(run, about, rows, ranks);
+    for (int64_t i = 0; i < rows * C; i++)
+        dw[i] = (double)MG_TP_MORE;
     for (int64_t i = 0; i < n * C; i++) {
         out[i] = (double)w[id[i / C] * C + i % C];
         dw[id[i / C] * C + i % C] += (double)dout[i];
@@ -148,6 +150,16 @@ static void spread(mt_rng *rng, float *logits, int64_t n, int64_t V, int64_t beg
     }
 }
 
+/* Each fourth row is far below 0 on all ranks, to where numbers of some size differ no more. */
+static void sink(mt_rng *rng, float *logits, int64_t n, int64_t V)
+{
+    for (int64_t i = 0; i < n; i += 4) {
+        float by = mg_pick(rng, 0, 1) ? -1e5f : -1e10f;
+        for (int64_t c = 0; c < V; c++)
+            logits[i * V + c] += by;
+    }
+}
+
 static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
 {
     mt_rng *rng = mg_rng(run);
@@ -168,6 +180,8 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
     const int64_t *at = divide(run, about, V, ranks);
     for (int64_t r = 0; r < ranks && about == VOCABULARY_FAR; r++)
         spread(rng, logits, n, V, at[r], at[r + 1]);
+    if (about == VOCABULARY_FAR)
+        sink(rng, logits, n, V);
     double *x = mg_lift(logits, n * V);
     mean_loss(loss, dx, dx_e, x, NULL, target, (double)*dloss, n, V);
     for (int64_t i = 0; i < n * V; i++) { /* a product and a sum */

@@ -51,7 +51,7 @@ void mg_15_interval(mg_run *run, const void *one_case)
     for (int i = 0; i < 24; i++) {
         mt_goodput_job job = pick_job(rng);
         double of_all, got[2];
-        job.devices = about == INTERVAL_DEVICES ? mg_pick(rng, 2, 20000) : 1;
+        job.devices = about == INTERVAL_DEVICES ? mg_pick(rng, 2, i % 4 ? 20000 : 99999999) : 1;
         job.save = ldexp(job.mtbf / (double)job.devices,
                          about == INTERVAL_OFTEN ? (int)mg_pick(rng, -4, 4) : (int)mg_pick(rng, -24, -6));
         if (about == INTERVAL_NEVER && i % 2)
@@ -98,6 +98,7 @@ void mg_15_stretch(mg_run *run, const void *one_case)
         mt_goodput_job job = pick_job(rng);
         double got, tolerance = 1e-12;
         job.slow = i == 0 ? 0 : i == 1 ? 1 : ldexp(mg_15_real(rng, 1, 2), (int)mg_pick(rng, -50, -2));
+        job.devices = i % 4 == 3 ? mg_pick(rng, 20000, 99999999) : job.devices;
         if (simulated) {
             job.devices = mg_pick(rng, 2, 9);
             job.slow = mg_15_real(rng, 0.05, 0.3);

@@ -11,8 +11,8 @@
 # extended regular expression for several. A listed one is not graded; EQUIVALENT=grade grades it, and it must survive.
 #
 # Exit status 1: fewer than 98 % of the others were killed, or a listed one is not made any more. --sample K takes K
-# mutants, always the same ones; --again takes those that survived the last run. JOBS=n, GRADE=path and ROOT=dir are
-# for the tests and for busy machines.
+# mutants, always the same ones; --again takes those that survived the last run. UNITS="ring.c tree.c" takes those of
+# these units. JOBS=n, GRADE=path and ROOT=dir are for the tests and for busy machines.
 set -uo pipefail
 build=$(realpath -m "${1:?usage: mutate.sh BUILD LAB [--sample K | --again]}") lab=${2:?which lab?} mode=${3:-} sample=${4:-20}
 grade=${GRADE:-$build/bin/grade}
@@ -109,7 +109,9 @@ done
 wanted=() explained=0
 while IFS= read -r row; do
     IFS=$'\t' read -r unit index line step identity <<<"$row"
-    if is_listed "$identity"; then
+    is_listed "$identity" && is=listed || is=
+    if [[ " ${UNITS:-$unit} " != *" $unit "* ]]; then continue; fi
+    if [ -n "$is" ]; then
         explained=$((explained + 1))
         [ "${EQUIVALENT:-}" = grade ] && wanted+=("$row")
     elif [ "${EQUIVALENT:-}" != grade ] && { [ "$mode" != --again ] || grep -qxF -- "$identity" <<<"$last"; }; then

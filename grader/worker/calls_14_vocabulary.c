@@ -35,6 +35,7 @@ static mt_status embedding(mg_hub_rank *rank, void *user)
     mt_tensor *out = mt_tp_embedding(&tp, w, mt_from(MT_SHAPE(n), MT_I32, v[6].ptr), mine);
     mg_note_forward(v, rank);
     memcpy(F(2) + rank->base.rank * n * C, mt_data(out), (size_t)(n * C) * sizeof(float));
+    mt_backward_from(mt_scale(mt_sum(w), MG_TP_MORE), mt_from(MT_SCALAR, MT_F32, &(float){ 1 })); /* another user's */
     mt_backward_from(out, mt_from(MT_SHAPE(n, C), MT_F32, F(7)));
     mg_take_gradient(F(3) + mine.begin * C, w);
     mt_scope_end();

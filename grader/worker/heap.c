@@ -3,7 +3,10 @@
  *
  *   | n bytes for the caller | 0x5A ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
  *
- * A block that does not end with a plausible n comes from elsewhere and is not checked. */
+ * A block that does not end with a plausible n comes from elsewhere and is not checked.
+ *
+ * The first bytes of a block are JUNK when it is given out by malloc, and again when it is freed: who reads what was
+ * never written, or is freed, finds NaN, -1 and pointers to nowhere instead of what happens to be there. */
 #include <errno.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -13,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MARK = 0x5A, EXTRA = 16 };
+enum { MARK = 0x5A, EXTRA = 16, JUNK = 0xFF, MOST_JUNK = 4096 };
 
 static const uint64_t key = 0x6d696e69746f7263;
 
@@ -39,13 +42,19 @@ static void *mark(void *block, size_t n)
     return block;
 }
 
-/* Ends the worker if something was written past the end. False: the block is not one of ours. */
-static bool check(void *block)
+static void spoil(void *block, size_t n)
+{
+    memset(block, JUNK, n < MOST_JUNK ? n : MOST_JUNK);
+}
+
+/* Ends the worker if something was written past the end. False: the block is not one of ours; else *size is its n. */
+static bool check(void *block, size_t *size)
 {
     char words[128];
     uint64_t *end = end_of(block), n;
     memcpy(&n, end, sizeof n);
     n ^= key;
+    *size = n;
     if (n > (size_t)((char *)end - (char *)block))
         return false;
     int64_t last = -1;
@@ -64,7 +73,10 @@ static bool check(void *block)
 
 void *__wrap_malloc(size_t n)
 {
-    return n > SIZE_MAX - EXTRA ? NULL : mark(__real_malloc(n + EXTRA), n);
+    void *block = n > SIZE_MAX - EXTRA ? NULL : mark(__real_malloc(n + EXTRA), n);
+    if (block)
+        spoil(block, n);
+    return block;
 }
 
 void *__wrap_calloc(size_t count, size_t each)
@@ -77,7 +89,8 @@ void *__wrap_calloc(size_t count, size_t each)
 
 void *__wrap_realloc(void *block, size_t n)
 {
-    if (block && check(block))
+    size_t old;
+    if (block && check(block, &old))
         *end_of(block) = 0;
     return n > SIZE_MAX - EXTRA ? NULL : mark(__real_realloc(block, n + EXTRA), n);
 }
@@ -97,7 +110,10 @@ int __wrap_posix_memalign(void **block, size_t alignment, size_t n)
 
 void __wrap_free(void *block)
 {
-    if (block && check(block))
+    size_t n;
+    if (block && check(block, &n)) {
         *end_of(block) = 0; /* a second free is malloc's to notice */
+        spoil(block, n);
+    }
     __real_free(block);
 }

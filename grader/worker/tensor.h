@@ -16,7 +16,8 @@ enum {
 /* What a call of mt_tp_copy and mt_tp_reduce does. */
 enum { MG_TP_COPY, MG_TP_REDUCE, MG_TP_TWICE /* the sum of two copies of x, reduced, and x reduced */ };
 
-/* In a call of mt_tp_cross_entropy, each logit's gradient of something else than the loss. */
+/* The gradient of something else: of each logit in a call of mt_tp_cross_entropy, of the table in one of
+ * mt_tp_embedding. */
 #define MG_TP_MORE 0x1p-10f
 
 /* The numbers of a layer follow those of the hub: x is [B,T,C], H heads, F columns in the MLP. */
