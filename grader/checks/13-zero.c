@@ -124,6 +124,8 @@ static void describe(mg_run *run, script *s, zero_about about)
         used[i] = about != ZERO_UNUSED || i % s->count == 0 || mt_rng_below(rng, 2);
     for (int64_t i = 0; s->stage == 3 && i < STEPS * s->ranks * s->count; i++) /* as that of all ranks */
         used[i] = used[i / (s->ranks * s->count) * s->ranks * s->count + i % s->count];
+    for (int64_t i = 0; about == ZERO_CLIP && i < s->ranks * s->flat; i++) /* squares of these are no f32 */
+        given[i] *= 1e25F;
     if (about == ZERO_NOT_FINITE) /* the first element of the first parameter, on one rank */
         given[mt_rng_below(rng, s->ranks) * s->flat] = mt_rng_below(rng, 2) ? INFINITY : NAN;
     s->before = before, s->given = given, s->used = used;
@@ -180,7 +182,7 @@ static void train(model *m, const script *s)
             for (int64_t k = s->place[i]; k < s->place[i] + s->size[i]; k++) {
                 m->velocity[k] = 0.5 * m->velocity[k] + factor * g[k];
                 m->p[k] -= 0.5 * m->velocity[k];
-                m->close[k] += 32 * EPS * (size[k] + fabs(m->velocity[k]) + fabs(m->p[k]));
+                m->close[k] += 32 * EPS * (factor * size[k] + fabs(m->velocity[k]) + fabs(m->p[k]));
             }
     }
 }

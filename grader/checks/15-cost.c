@@ -131,6 +131,14 @@ static void widen(mt_plan_model *m, mt_plan_strategy *s)
     *s = (mt_plan_strategy){ s->dp, 1, 1, 2, 1, 1, s->zero, s->recompute, s->dtype };
 }
 
+/* The head in chunks takes one number less than with all logits, N V = 256 V + N C + 1 for N tokens, unless all
+ * gradients are there all the time: then another array for that of the table is added. */
+static void at_the_limit(mt_plan_model *m, mt_plan_strategy *s, bool always)
+{
+    m->vocabulary = 257 * m->width + 1, m->block = 257;
+    s->samples = 1, s->time = 257, s->micro = always ? 2 : 1;
+}
+
 void mg_15_cost(mg_run *run, const void *one_case)
 {
     const cost_case *c = one_case;
@@ -143,6 +151,8 @@ void mg_15_cost(mg_run *run, const void *one_case)
             s.recompute = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
             widen(&m, &s);
         }
+        if (i >= 10 && vary & VARY_LONG)
+            at_the_limit(&m, &s, i == 11);
         int64_t stages[] = { 0, s.pp - 1, s.pp / 2 };
         for (int k = 0; k < (s.pp > 1 ? 3 : 1); k++)
             if (!check(run, c->part, &m, &s, stages[k]))

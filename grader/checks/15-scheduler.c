@@ -15,7 +15,6 @@ typedef struct list {
     mt_sched_job jobs[MOST];
     int64_t count;
     mt_sched_cluster cluster;
-    int64_t unit; /* seconds: the answer is asked for times of so many of them, and expected to be as much longer */
 } list;
 
 /* ---- the clock -------------------------------------------------------------------------------------------------- */
@@ -154,19 +153,13 @@ typedef struct answer {
 
 static bool ask(mg_run *run, answer *a, const list *l)
 {
-    const int64_t cluster[3] = { l->cluster.devices, l->cluster.policy, l->cluster.aging * l->unit };
+    const int64_t cluster[3] = { l->cluster.devices, l->cluster.policy, l->cluster.aging };
     mg_begin(run, "mt_sched");
     mg_out(run, "status", MT_I64, MT_SHAPE(1));
     mg_out(run, "runs", MT_I64, MT_SHAPE(l->count, 2));
     mg_inout(run, "changes", MT_I64, MT_SHAPE(1 + 3 * CHANGES));
     mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
-    mt_sched_job *jobs = mg_in(run, "jobs", MT_I64, MT_SHAPE(l->count, 6));
-    memcpy(jobs, l->jobs, (size_t)l->count * sizeof *jobs);
-    for (int64_t j = 0; j < l->count; j++) {
-        jobs[j].arrival *= l->unit;
-        jobs[j].seconds *= l->unit;
-        jobs[j].estimate *= l->unit;
-    }
+    memcpy(mg_in(run, "jobs", MT_I64, MT_SHAPE(l->count, 6)), l->jobs, (size_t)l->count * sizeof *l->jobs);
     memcpy(mg_in(run, "cluster", MT_I64, MT_SHAPE(3)), cluster, sizeof cluster);
     if (!mg_call(run))
         return false;
@@ -189,7 +182,7 @@ static bool is_schedule(mg_run *run, const list *l, const answer *a)
         const int64_t *c = a->change + 3 * i;
         int64_t time = c[0], j = c[1];
         bool known = j >= 0 && j < l->count, last = i + 1 == a->changes || c[3] > time;
-        if (!known || ended[j] || time < l->jobs[j].arrival * l->unit || (i && time < c[-3]) || (!has[j] && !c[2])) {
+        if (!known || ended[j] || time < l->jobs[j].arrival || (i && time < c[-3]) || (!has[j] && !c[2])) {
             mg_fail(run, "second %" PRId64 ": job %" PRId64 " has %" PRId64 " devices: not there yet, or ended", time,
                     j, c[2]);
             return false;
@@ -219,8 +212,27 @@ static bool is_schedule(mg_run *run, const list *l, const answer *a)
     return true;
 }
 
-/* Second by second, what each job has. */
-static bool is_expected(mg_run *run, const list *l, const answer *a)
+/* How many times as many devices, and seconds, a list is about. */
+typedef struct scale {
+    int64_t devices, seconds;
+} scale;
+
+static list scaled(list l, scale by)
+{
+    l.cluster.devices *= by.devices;
+    l.cluster.aging *= by.seconds;
+    for (mt_sched_job *job = l.jobs; job < l.jobs + l.count; job++) {
+        job->devices *= by.devices;
+        job->least *= by.devices;
+        job->arrival *= by.seconds;
+        job->seconds *= by.seconds;
+        job->estimate *= by.seconds;
+    }
+    return l;
+}
+
+/* Second by second, what each job has: the answer is about the list as it is scaled. */
+static bool is_expected(mg_run *run, const list *l, const answer *a, scale by)
 {
     clock k = { .of = l };
     int64_t has[MOST] = { 0 }, at = 0;
@@ -229,22 +241,22 @@ static bool is_expected(mg_run *run, const list *l, const answer *a)
         k.left[j] = l->jobs[j].seconds * l->jobs[j].devices;
     for (bool more = true; more; k.now++) {
         more = tick(&k);
-        for (; at < a->changes && a->change[3 * at] <= k.now * l->unit; at++)
+        for (; at < a->changes && a->change[3 * at] <= k.now * by.seconds; at++)
             has[a->change[3 * at + 1]] = a->change[3 * at + 2];
         for (int64_t j = 0; j < l->count; j++)
-            if (has[j] != k.has[j]) {
+            if (has[j] != k.has[j] * by.devices) {
                 mg_fail(run,
                         "%" PRId64 " devices, second %" PRId64 ": job %" PRId64 " (arrives %" PRId64 ", wants %" PRId64
                         ") has %" PRId64 " devices, expected %" PRId64,
-                        l->cluster.devices, k.now * l->unit, j, l->jobs[j].arrival * l->unit, l->jobs[j].devices,
-                        has[j], k.has[j]);
+                        l->cluster.devices * by.devices, k.now * by.seconds, j, l->jobs[j].arrival * by.seconds,
+                        l->jobs[j].devices * by.devices, has[j], k.has[j] * by.devices);
                 return false;
             }
     }
     for (int64_t j = 0; j < l->count; j++)
-        if (a->runs[j].start != k.runs[j].start * l->unit || a->runs[j].end != k.runs[j].end * l->unit) {
+        if (a->runs[j].start != k.runs[j].start * by.seconds || a->runs[j].end != k.runs[j].end * by.seconds) {
             mg_fail(run, "job %" PRId64 " runs from %" PRId64 " to %" PRId64 ", expected %" PRId64 " to %" PRId64, j,
-                    a->runs[j].start, a->runs[j].end, k.runs[j].start * l->unit, k.runs[j].end * l->unit);
+                    a->runs[j].start, a->runs[j].end, k.runs[j].start * by.seconds, k.runs[j].end * by.seconds);
             return false;
         }
     return true;
@@ -252,7 +264,7 @@ static bool is_expected(mg_run *run, const list *l, const answer *a)
 
 static list pick(mt_rng *rng, sched_about about, mt_sched_policy policy)
 {
-    list l = { .count = mg_pick(rng, 1, MOST), .cluster = { mg_pick(rng, 1, 16), policy, 0 }, .unit = 1 };
+    list l = { .count = mg_pick(rng, 1, MOST), .cluster = { mg_pick(rng, 1, 16), policy, 0 } };
     l.cluster.aging = about == SCHED_PRIORITY ? mg_pick(rng, 1, 9) : 0;
     for (int64_t j = 0; j < l.count; j++) {
         mt_sched_job *job = &l.jobs[j];
@@ -297,11 +309,13 @@ void mg_15_sched(mg_run *run, const void *one_case)
         return;
     }
     for (int i = 0; i < 120; i++) {
-        list l = pick(mg_rng(run), c->about, (mt_sched_policy)c->policy);
+        list l = pick(mg_rng(run), c->about, (mt_sched_policy)c->policy), asked;
         answer a;
-        if (i % 4 == 3 && c->policy != MT_SCHED_ELASTIC) /* there a share of a second is rounded up */
-            l.unit = INT64_C(1) << 33;
-        if (!ask(run, &a, &l) || !is_schedule(run, &l, &a) || !is_expected(run, &l, &a))
+        scale by = { 1, 1 };
+        if (i % 4 == 3 && c->policy != MT_SCHED_ELASTIC) /* there ends are rounded up, and devices are dealt one by one */
+            by = (scale){ (1 << 16) - 1, (INT64_C(1) << 33) + 1 };
+        asked = scaled(l, by);
+        if (!ask(run, &a, &asked) || !is_schedule(run, &asked, &a) || !is_expected(run, &l, &a, by))
             return;
     }
 }
@@ -311,7 +325,7 @@ void mg_15_fairness(mg_run *run, const void *one_case)
     (void)one_case;
     for (int i = 0; i < 24; i++) {
         mt_rng *rng = mg_rng(run);
-        int64_t unit = i % 2 ? (INT64_C(1) << 32) + 1 : 1; /* seconds: an f32 does not have them */
+        int64_t unit = i % 2 ? (1 << 25) + 1 : 1; /* seconds: an f32 does not have them */
         int64_t n = i < 3 ? i : mg_pick(rng, 1, 64), times[2] = { mg_pick(rng, 0, 99) * unit, 0 };
         mt_sched_job job = { mg_pick(rng, 0, 99) * unit, 1, 1, mg_pick(rng, 1, 99) * unit, 99 * unit, 0 };
         double least = i % 3 == 2 ? 1e-6 : 1, x[64], sum = 0, variance = 0, index, slowdown;
