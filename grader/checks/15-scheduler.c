@@ -312,7 +312,8 @@ void mg_15_sched(mg_run *run, const void *one_case)
         list l = pick(mg_rng(run), c->about, (mt_sched_policy)c->policy), asked;
         answer a;
         scale by = { 1, 1 };
-        if (i % 4 == 3 && c->policy != MT_SCHED_ELASTIC) /* there ends are rounded up, and devices are dealt one by one */
+        if (i % 4 == 3 &&
+            c->policy != MT_SCHED_ELASTIC) /* there ends are rounded up, and devices are dealt one by one */
             by = (scale){ (1 << 16) - 1, (INT64_C(1) << 33) + 1 };
         asked = scaled(l, by);
         if (!ask(run, &a, &asked) || !is_schedule(run, &asked, &a) || !is_expected(run, &l, &a, by))
