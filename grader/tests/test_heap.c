@@ -48,7 +48,7 @@ Test(heap, right_use_is_silent)
     __wrap_free(NULL);
 }
 
-/* The first of bytes from .. 399 that is not `byte`; 400: none. An assertion uses the heap, too: it comes afterwards. */
+/* The first of bytes from .. 399 that is not `byte`; 400: none. Assertions use the heap, too: they come afterwards. */
 static int first_other(const unsigned char *volatile block, int from, unsigned char byte)
 {
     int i = from;

@@ -1,5 +1,5 @@
-/* bench_goodput.c -- what failures cost, and what a scheduler is worth, by the units of lab 15: the share of the time of
- * a run that is work, for more and more devices and several times between saves; and one list of jobs on one cluster by
+/* bench_goodput.c -- what failures cost, and what a scheduler is worth, by the units of lab 15: the share of a run's
+ * time that is work, for more and more devices and several times between saves; and one list of jobs on one cluster by
  * each policy.
  *
  *     build/release/bin/bench_goodput
