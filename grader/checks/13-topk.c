@@ -84,7 +84,7 @@ void mg_13_topk(mg_run *run, const void *one_case)
     compress_about about = ((const compress_case *)one_case)->about;
     for (int try = 0; try < 3; try++) {
         int64_t ranks = 2 + try, n = mg_pick(mg_rng(run), 20, MOST), k = mg_pick(mg_rng(run), 1, n / 2);
-        double want[RANKS * MOST] = { 0 }, tolerance[RANKS * MOST] = { 0 };
+        double want[RANKS * MOST] = { 0 }, tolerance[RANKS * MOST] = { 0 }, kept[RANKS * MOST];
         mg_begin(run, "mt_topk_all_reduce");
         mg_out(run, "status", MT_I64, MT_SHAPE(ranks));
         mg_inout(run, "rows", MT_I64, MT_SHAPE(ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
@@ -97,13 +97,15 @@ void mg_13_topk(mg_run *run, const void *one_case)
             fill(run, data + r * n, error + r * n, n, COMPRESS_AGAIN);
             choose(sent, data + r * n, error + r * n, n, k);
             for (int64_t i = 0; i < n; i++)
+                kept[r * n + i] = sent[i] ? 0 : (double)sum_of(data + r * n, error + r * n, i);
+            for (int64_t i = 0; i < n; i++)
                 for (int64_t to = 0; to < ranks && sent[i]; to++) {
                     double v = (double)sum_of(data + r * n, error + r * n, i) / (double)ranks;
                     want[to * n + i] += v;
                     tolerance[to * n + i] += (double)(ranks + 2) * EPS * fabs(v);
                 }
         }
-        if (!mg_call(run) || !mg_expect(run, "data", want, tolerance))
+        if (!mg_call(run) || !mg_expect(run, "data", want, tolerance) || !mg_expect(run, "error", kept, NULL))
             return;
         const int64_t(*row)[MG_HUB_COLUMNS] = mg_result(run, "rows");
         int64_t bytes = 0;

@@ -48,6 +48,7 @@ void mg_13_zero_overlap(mg_run *run, const void *one_case)
         int64_t begin = mg_pick(mg_rng(run), 0, 60), from_begin = mg_pick(mg_rng(run), 0, 60);
         if (try < 4) /* before, behind, around, inside */
             begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try], m = try == 2 ? 3 * n : m;
+        int64_t far = try % 2 ? INT64_C(1) << 33 : 0; /* elements of a model, more than an int counts */
         double want[40];
         mg_begin(run, "mt_zero_overlap");
         float *into = mg_inout(run, "into", MT_F32, MT_SHAPE(n)), *from = mg_in(run, "from", MT_F32, MT_SHAPE(m));
@@ -57,8 +58,8 @@ void mg_13_zero_overlap(mg_run *run, const void *one_case)
             int64_t at = begin + i - from_begin;
             want[i] = (double)(at >= 0 && at < m ? from[at] : into[i]);
         }
-        mg_i64(run, "begin", begin);
-        mg_i64(run, "from_begin", from_begin);
+        mg_i64(run, "begin", far + begin);
+        mg_i64(run, "from_begin", far + from_begin);
         if (!mg_call(run) || !mg_expect(run, "into", want, NULL))
             return;
     }
