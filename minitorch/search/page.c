@@ -48,7 +48,10 @@ static void text_at(const page *p, double x, double y, const char *anchor, const
 {
     char label[LABEL + 4];
     bool fits = strlen(text) <= LABEL;
-    snprintf(label, sizeof label, "%.*s%s", fits ? LABEL : LABEL - 1, text, fits ? "" : "\u2026");
+    int letters = fits ? LABEL : LABEL - 1;
+    while (!fits && (text[letters] & 0xc0) == 0x80) /* within a character of UTF-8 */
+        letters--;
+    snprintf(label, sizeof label, "%.*s%s", letters, text, fits ? "" : "\u2026");
     fprintf(p->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", (int)x, (int)y, anchor);
     mt_put_xml(p->out, label);
     fprintf(p->out, "</text>");
