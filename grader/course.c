@@ -205,6 +205,8 @@ static mt_status read_points(const mg_course_text *t, const cJSON *json, mg_cour
             share_out(lab, all, value);
         free(all);
     } else if (points) {
+        if (!cJSON_IsObject(points))
+            return mg_course_refuse(t, points, "\"points\" must be a number without quotes, or an object: { ... }");
         status = mg_course_keys(t, points, "\"points\"", NULL);
         for (item = points->child; status == MT_OK && item; item = item->next)
             status = take_points(t, lab, points, item);

@@ -1,6 +1,7 @@
 /* course_text.c -- see course_text.h. cJSON does not keep lines: the k-th value of the tree, in the order of the text,
  * is the k-th value of the text. */
 #include "course_text.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -77,6 +78,23 @@ mt_status mg_course_refuse(const mg_course_text *t, const cJSON *item, const cha
     return mt_fail(MT_ERR_FORMAT, "%s:%d: %s", t->path, line_of(t, item), message);
 }
 
+/* The first byte that is no UTF-8, or a control character other than the end of a line; NULL: none. */
+static const char *no_text(const char *text)
+{
+    char *lines_only = strdup(text), *p = lines_only;
+    MT_CHECK(lines_only, "out of memory");
+    while ((p = strchr(p, '\r')))
+        *p = ' ';
+    char *plain = mg_plain(lines_only);
+    size_t same = 0;
+    while (plain[same] && plain[same] == lines_only[same])
+        same++;
+    const char *bad = plain[same] || lines_only[same] ? text + same : NULL;
+    free(plain);
+    free(lines_only);
+    return bad;
+}
+
 mt_status mg_course_text_open(mg_course_text *t, const char *path)
 {
     size_t size = 0;
@@ -96,6 +114,10 @@ mt_status mg_course_text_open(mg_course_text *t, const char *path)
         return mt_fail(MT_ERR_FORMAT, "%s:1: the file is empty: write {\"labs\": {\"01\": {}}}", path);
     if (!whole || (size_t)n != strlen(t->text))
         return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: it contains a byte 0", path, 1 + lines(t->text, t->text + n));
+    const char *bad = no_text(t->text);
+    if (bad)
+        return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: byte 0x%02x is no UTF-8: save the file as UTF-8", path,
+                       1 + lines(t->text, bad), (unsigned char)*bad);
     t->root = cJSON_ParseWithOpts(t->text, &end, true);
     if (!t->root) {
         const char *at = end ? end : t->text;

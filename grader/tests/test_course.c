@@ -206,7 +206,7 @@ static const struct {
     { "{ \"labs\": { \"01\": {\n \"points\": -1 } } }", 2, "from 0 to 1e+06" },
     { "{ \"labs\": { \"01\": {\n \"points\": 1e999 } } }", 2, "from 0 to 1e+06" },
     { "{ \"labs\": { \"01\": {\n \"points\": 0 } } }", 2, "has no points" },
-    { "{ \"labs\": { \"01\": {\n \"points\": \"10\" } } }", 2, "must be an object" },
+    { "{ \"labs\": { \"01\": {\n \"points\": \"10\" } } }", 2, "must be a number" },
     { "{ \"labs\": { \"01\": {\n \"points\": {\n \"01.9\": 3 } } } }", 3,
       "lab 01 has no \"01.9\": use a step (01.1 01.2" },
     { "{ \"labs\": { \"01\": {\n \"points\": {\n \"01.5 speed\": 3 } } } }", 3, "lab 01 has no" },
@@ -249,6 +249,12 @@ Test(course, files_that_are_no_text_are_refused)
     mg_course course;
     cr_expect_neq(read_text(&course, "{ \"labs\": \n\0 }", 14), MT_OK);
     cr_expect_not_null(strstr(mt_last_error(), ":2: not text"), "%s", mt_last_error());
+    static const char latin[] = "{\n\n \"course\": \"J\xfcrgen\", \"labs\": { \"01\": {} } }",
+                      windows[] = "\xef\xbb\xbf{\r\n \"course\": \"J\xc3\xbcrgen\", \"labs\": { \"01\": {} } }\r\n";
+    cr_expect_neq(read_text(&course, latin, strlen(latin)), MT_OK);
+    cr_expect_not_null(strstr(mt_last_error(), ":3: not text: byte 0xfc"), "%s", mt_last_error());
+    cr_expect_eq(read_text(&course, windows, strlen(windows)), MT_OK, "%s", mt_last_error());
+    mg_course_free(&course);
     cr_expect_eq(mg_course_read(&course, "/nowhere/course.json"), MT_ERR_IO);
     cr_expect_eq(mg_course_read(&course, "/tmp"), MT_ERR_IO, "a folder");
     cr_expect_not_null(strstr(mt_last_error(), "directory"), "%s", mt_last_error());
