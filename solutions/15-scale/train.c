@@ -119,8 +119,7 @@ static void work(run *r, int64_t most)
         fail(r, step.end);
         return;
     }
-    if (step.end <= next_change(r))
-        r->steady = step.end - r->now;
+    r->steady = step.end - r->now; /* if a speed has changed meanwhile, pass_changes takes it back */
     r->now = step.end;
     r->done++;
     /* LAB 15.18 END */
