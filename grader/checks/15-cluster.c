@@ -237,7 +237,11 @@ void mg_15_cluster(mg_run *run, const void *one_case)
     for (int i = 0; i < 200; i++) {
         static world w;
         reply r;
-        pick_world(&w, mg_rng(run), about);
+        bool whole = about == CLUSTER_FAILS && i % 2; /* a failure at the second at which tasks end */
+        pick_world(&w, mg_rng(run), whole ? CLUSTER_TIES : about);
+        if (whole)
+            w.failure[w.is.failures++] =
+                (mt_cluster_failure){ w.begin + (double)mg_pick(mg_rng(run), 0, 9), mg_pick(mg_rng(run), 0, 5) };
         if (!ask_run(run, &r, &w) || !is_right(run, &w, &r))
             return;
     }
