@@ -95,20 +95,25 @@ static int64_t live_of(const stage *st)
     return behind + 1 < st->s.micro ? behind + 1 : st->s.micro;
 }
 
+static int64_t bucket_of(const stage *st)
+{
+    int64_t C = st->m.width, n = 4 * params_of(st), widest = 4 * C * C / st->s.tp;
+    if ((st->first || st->last) && st->rows * C > widest)
+        widest = st->rows * C;
+    return n < (1 << 20) + 4 * widest ? n : (1 << 20) + 4 * widest;
+}
+
 static void add_state(mt_plan_cost *c, const stage *st)
 {
     int64_t n = c->params = params_of(st), part = shard(n, st->s.dp), C = st->m.width, ends = st->first || st->last;
-    int64_t stream = 4 * st->s.samples * st->s.time * C, live = live_of(st), widest = 4 * C * C / st->s.tp;
+    int64_t stream = 4 * st->s.samples * st->s.time * C, live = live_of(st);
     c->parameters = st->s.zero == 3 ? 4 * part : 4 * n;
     c->gradients = st->s.zero < 2 ? 4 * n : st->s.micro == 1 ? 4 * part : 4 * part + 4 * n;
     c->optimizer = st->s.zero == 0 ? 8 * n : 8 * part;
     if (mt_dtype_size(st->s.dtype) < 4)
         c->copies = mt_dtype_size(st->s.dtype) * (weights_of(st) * st->layers + ends * st->rows * C);
-    if (ends && st->rows * C > widest)
-        widest = st->rows * C;
-    int64_t bucket = 4 * n < (1 << 20) + 4 * widest ? 4 * n : (1 << 20) + 4 * widest;
-    static const int64_t buckets[] = { 0, 2, 2, 4 };
-    c->buffers = buckets[st->s.zero] * bucket;
+    static const int64_t buckets[] = { 0, 1, 1, 3 };
+    c->buffers = buckets[st->s.zero] * bucket_of(st);
     if (!st->last) /* results of live micro-batches, a gradient that comes */
         c->buffers += live * stream + stream;
     if (!st->first) /* an input that comes, a gradient that goes */
@@ -135,6 +140,8 @@ static int64_t inside(const stage *st, int64_t layer)
     }
     int64_t backward = 4 * C + 4 * C + 4 * hidden + 4 * hidden + 4 * hidden - size * hidden - size * hidden;
     int64_t forward = 4 * C + 4 * C;
+    if (st->s.tp > 1) /* tp_copy of two layernorms, the part, and the sum before its bias */
+        forward += 4 * C + 4 * C + 4 * C + 4 * C;
     if (half)
         forward += 4 * (C + C + C) + 4 * (hidden + hidden);
     if (selective)
@@ -146,6 +153,8 @@ static int64_t inside(const stage *st, int64_t layer)
         forward += (half ? 4 * (C + C) : 0) + all - kept;
     }
     backward = tokens * backward + (whole ? 0 : later + per_layer);
+    if (st->s.zero > 0) /* sent, of the layers behind */
+        backward += mt_min(bucket_of(st), (st->layers - 1 - layer) * per_layer);
     forward = tokens * forward + (block ? later : 0);
     return backward > forward ? backward : forward;
 }
@@ -154,9 +163,11 @@ static void add_memory(mt_plan_cost *c, const stage *st)
 {
     int64_t tokens = st->s.samples * st->s.time, C = st->m.width, size = mt_dtype_size(st->s.dtype);
     bool whole = st->s.micro > 1 || (st->s.dp * st->s.pp * st->s.tp > 1 && st->s.zero < 2), half = size < 4;
-    int64_t there =
-        c->parameters + c->copies + c->optimizer + c->buffers + (whole || st->s.zero > 1 ? c->gradients : 0);
-    int64_t kept = 0, most = 0;
+    int64_t bucket = st->s.zero > 0 ? bucket_of(st) : 0;
+    int64_t there = c->parameters + c->copies + c->optimizer + c->buffers - bucket;
+    int64_t kept = 0, most = whole ? bucket : bucket + bucket; /* the last one, and the gradients that it is made of */
+    if (whole || st->s.zero > 1)
+        there += c->gradients;
     for (int64_t l = 0; l < st->layers; l++) {
         kept += tokens * kept_by(st, st->s.recompute);
         most = mt_max(most, kept + inside(st, l));

@@ -28,7 +28,7 @@ static const mg_case zero_cases[] = {
     { 2, "bytes a parameter", "16, 8 + 8 / N, 4 + 12 / N, 16 / N: a stage divides moments, gradients, parameters" },
 };
 static const cost_case state_cases[] = {
-    { { 1, "ZeRO", "a part is rounded up; buckets on their way: 2 of gradients, in stage 3 2 of parameters more" },
+    { { 1, "ZeRO", "a part is rounded up; buckets on their way: 1 of gradients, in stage 3 2 of parameters more" },
       COST_STATE, VARY_DATA | VARY_ZERO },
     { { 1, "micro-batches", "from stage 2 on gradients are whole until the last of several micro-batches, too" },
       COST_STATE, VARY_DATA | VARY_ZERO | VARY_MICRO },

@@ -20,6 +20,9 @@ typedef struct options {
     mt_plan_problem problem;
     const char *cluster, *out;
     bool cheapest;
+    struct wanted {
+        int64_t dp, pp, tp, zero; /* 0, of zero -1: any */
+    } wanted;
 } options;
 
 /* ---- command line -------------------------------------------------------------------------------------------- */
@@ -83,6 +86,10 @@ static const mt_option flags[] = {
       "Of the nominal speed that products reach (default 0.5)" },
     { "days", 0, "N", MT_F64(options, problem.days, 1e-9, 1e9), "At most" },
     { "dollars", 0, "N", MT_F64(options, problem.dollars, 1e-9, 1e15), "At most" },
+    { "dp", 0, "N", MT_I64(options, wanted.dp, 1, 4096), "Only plans of so many replicas" },
+    { "pp", 0, "N", MT_I64(options, wanted.pp, 1, 4096), "Only plans of so many stages" },
+    { "tp", 0, "N", MT_I64(options, wanted.tp, 1, 4096), "Only plans with matrices divided among so many ranks" },
+    { "zero", 0, "STAGE", MT_I64(options, wanted.zero, 0, 3), "Only plans with this stage of ZeRO" },
     { "cheapest", 0, NULL, MT_FLAG(options, cheapest), "The fewest dollars, not the fewest days" },
     { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/plan)" },
     { 0 },
@@ -95,11 +102,19 @@ static struct {
     mt_plan_answer listed[BEST];
     int64_t count;
     bool (*within)(const mt_plan_strategy *s); /* NULL: all */
+    const struct wanted *wanted;
 } limits;
+
+static bool is_wanted(const mt_plan_strategy *s)
+{
+    const struct wanted *w = limits.wanted;
+    return (!w->dp || w->dp == s->dp) && (!w->pp || w->pp == s->pp) && (!w->tp || w->tp == s->tp) &&
+           (w->zero < 0 || w->zero == s->zero);
+}
 
 static mt_plan_estimate estimate(const mt_plan_problem *p, const mt_plan_strategy *s)
 {
-    bool excluded = limits.within && !limits.within(s);
+    bool excluded = !is_wanted(s) || (limits.within && !limits.within(s));
     for (int64_t i = 0; i < limits.count; i++) {
         const mt_plan_strategy *l = &limits.listed[i].strategy;
         excluded |= !limits.within && l->dp == s->dp && l->pp == s->pp && l->tp == s->tp;
@@ -250,12 +265,16 @@ static mt_status run(options *o)
 {
     mt_plan_problem *p = &o->problem;
     mt_plan_answer a = { 0 };
+    limits.wanted = &o->wanted;
     mt_status status = fill(o);
     if (status != MT_OK)
         return status;
     status = mt_plan_best(&a, p);
     if (status != MT_OK) {
         char why[512];
+        if (a.why != MT_PLAN_FOUND && a.estimate.peak == INT64_MAX)
+            return mt_fail(MT_ERR_ARGUMENT, "this model, batch and cluster have no plan with these --dp, --pp, --tp "
+                                            "and --zero: leave one of them out");
         snprintf(why, sizeof why, "%s", mt_last_error());
         if (a.why != MT_PLAN_FOUND)
             print_nearest(p, &a);
@@ -288,6 +307,7 @@ int main(int argc, char **argv)
     const mt_gpt2_config *c = mt_gpt2_size("gpt2");
     options o = { .cluster = "8xA100",
                   .out = "build/run/plan",
+                  .wanted = { .zero = -1 },
                   .problem = { .model = { c->vocabulary, c->rows, c->block, c->layers, c->heads, c->width },
                                .batch = 512,
                                .dtype = MT_BF16,

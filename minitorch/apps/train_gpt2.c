@@ -146,14 +146,16 @@ static mt_status open_text(run *r)
 /* What memory it took, and the head of the table. */
 static mt_status after_first_step(void *user)
 {
-    const run *r = user;
-    if (!mt_team_first(r->team))
-        return MT_OK;
+    run *r = user;
+    mt_status status = r->team ? mt_gpt2_run_took(r) : MT_OK;
+    if (status != MT_OK || !mt_team_first(r->team))
+        return status;
     if (r->opt.recipe.memory_report)
         mt_caching_record(r->opt.recipe.device);
     mt_recipe_memory(&r->opt.recipe);
-    printf("planned peak %.1f MB%s, measured in the first step %.1f MB%s\n", (double)r->cost.peak_bytes / 1e6,
-           r->team ? " a replica" : "", (double)mt_peak_bytes(r->opt.recipe.device) / 1e6, r->team ? " of all" : "");
+    if (!r->team)
+        printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
+               (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
     printf("   step      loss   val loss         lr   tokens/s      MFU\n");
     return mt_recipe_trace(&r->opt.recipe, true);
 }
@@ -210,9 +212,10 @@ static mt_status train(run *r)
     const options *o = &r->opt;
     r->loop.begun = r->loop.step;
     r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, o->steps - r->loop.begun));
+    r->sent = r->team ? r->team->sent(r->team) : 0;
+    mt_peak_reset(o->recipe.device);
     if (!mt_team_first(r->team))
         return mt_loop_run(&r->loop, o->steps);
-    mt_peak_reset(o->recipe.device);
     mt_status status = mt_recipe_trace(&o->recipe, false);
     if (status == MT_OK)
         status = mt_loop_run(&r->loop, o->steps);
@@ -238,6 +241,7 @@ static void teardown(run *r)
     mt_metrics_close(r->metrics);
     mt_loader_free(r->train);
     mt_loader_free(r->valid);
+    free(r->took);
 }
 
 /* The whole run of one rank. */

@@ -79,7 +79,7 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
 static mt_status describe(run *r, bool running, mt_status status)
 {
     mt_state model, rest;
-    const mt_run_note note = { r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy, NULL };
+    const mt_run_note note = { .dir = r->opt.recipe.out, r->start, running, status, "test_accuracy", r->accuracy };
     lists_of(r, &model, &rest);
     mt_saver_prepare(r->saver, &model, &rest);
     status = mt_run_json(&note, &rest);

@@ -33,6 +33,7 @@ mt_traffic mt_comm_traffic(const mt_comm *comm)
     if (comm->channel) {
         all.messages += comm->channel->sent.messages;
         all.bytes += comm->channel->sent.bytes;
+        all.values += comm->channel->sent.values;
     }
     return all;
 }
@@ -89,6 +90,7 @@ mt_status mt_send(mt_comm *comm, const void *data, int64_t n, mt_dtype dtype, in
     check_peer("send", comm, to);
     comm->sent.messages++;
     comm->sent.bytes += n * mt_dtype_size(dtype);
+    comm->sent.values += dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16 ? n * mt_dtype_size(dtype) : 0;
     return comm->engine->message(comm, (void *)(uintptr_t)data, n * mt_dtype_size(dtype), to, true, request);
 }
 

@@ -60,6 +60,7 @@ typedef struct mt_network {
 /* What a rank has sent. */
 typedef struct mt_traffic {
     int64_t messages, bytes;
+    int64_t values; /* the part of bytes that is f32, f16 or bf16: parameters, gradients, activations */
 } mt_traffic;
 
 struct mt_comm {

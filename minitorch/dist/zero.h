@@ -17,9 +17,9 @@
  *     stage 1                              8 / N state         8 + 8 / N
  *     stage 2                 4 / N gradient, 8 / N state      4 + 12 / N
  *     stage 3     4 / N parameter, 4 / N gradient, 8 / N state    16 / N
- * and, for a short time, at most two buckets with the messages of their reduction; in stage 3 two whole buckets of
- * parameters, too, and 3 (N - 1) / N of the parameters' bytes on the wire (dist/zero3.h). Gradients are whole until the
- * last of several micro-batches. Source: Rajbhandari et al. 2019, arXiv:1910.02054. */
+ * and, for a short time, a bucket with the messages of its reduction; in stage 3 two whole buckets of parameters, too,
+ * and 3 (N - 1) / N of the parameters' bytes on the wire (dist/zero3.h). Gradients are whole until the last of several
+ * micro-batches. Source: Rajbhandari et al. 2019, arXiv:1910.02054. */
 #pragma once
 
 #include "dist/ddp.h"

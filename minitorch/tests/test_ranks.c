@@ -86,14 +86,14 @@ Test(ranks, every_all_reduce_sums_and_finds_the_maximum)
                     try_all_reduce(
                         sizes[s],
                         &(values){
-                            all_reduces[a], counts[c], dtypes[d], (d + c) % 2 ? MT_MAX : MT_SUM, { 0 }, { { 0, 0 } } });
+                            all_reduces[a], counts[c], dtypes[d], (d + c) % 2 ? MT_MAX : MT_SUM, { 0 }, { { 0 } } });
         }
 }
 
 Test(ranks, sums_of_floats_have_the_same_bits_on_all_ranks)
 {
     for (int64_t a = 0; a < MT_COUNT(all_reduces); a++) {
-        values v = { all_reduces[a], 1009, MT_F32, MT_SUM, { 0 }, { { 0, 0 } } };
+        values v = { all_reduces[a], 1009, MT_F32, MT_SUM, { 0 }, { { 0 } } };
         for (int rank = 0; rank < 5; rank++) {
             float *x = v.of[rank] = malloc(1009 * sizeof *x);
             for (int i = 0; i < 1009; i++)
@@ -195,7 +195,7 @@ Test(ranks, a_ring_sends_what_its_law_says_in_the_time_of_its_law)
     for (int64_t s = 0; s < MT_COUNT(sizes); s++) {
         int size = sizes[s];
         int64_t n = 5 * 3 * 8 * 128; /* equal parts for all sizes */
-        values v = { mt_ring_all_reduce, n, MT_F32, MT_SUM, { 0 }, { { 0, 0 } } };
+        values v = { mt_ring_all_reduce, n, MT_F32, MT_SUM, { 0 }, { { 0 } } };
         for (int rank = 0; rank < size; rank++)
             v.of[rank] = calloc((size_t)n, sizeof(float));
         trial t = run(size, (mt_wires){ .network = network }, reduce_values, &v);
@@ -217,7 +217,7 @@ Test(ranks, the_chosen_algorithm_takes_the_time_that_was_predicted_and_none_take
         for (int64_t c = 0; c < MT_COUNT(counts); c++) {
             double took[4];
             for (int a = 0; a < 4; a++) {
-                values v = { all_reduces[a], counts[c], MT_F32, MT_SUM, { 0 }, { { 0, 0 } } };
+                values v = { all_reduces[a], counts[c], MT_F32, MT_SUM, { 0 }, { { 0 } } };
                 for (int rank = 0; rank < sizes[s]; rank++)
                     v.of[rank] = calloc((size_t)counts[c], sizeof(float));
                 took[a] = run(sizes[s], (mt_wires){ .network = network }, reduce_values, &v).seconds;

@@ -40,8 +40,8 @@ static bool tells_loss(const divided *d)
 static mt_status tell(divided *d, told mine, told *sum)
 {
     *sum = (told){ 0 };
-    mt_status status = mt_all_gather(d->comm, d->told, &mine, sizeof mine, MT_U8, NULL);
-    for (const told *t = d->told; t < d->told + d->comm->size; t++) {
+    mt_status status = mt_all_gather(d->base.comm, d->told, &mine, sizeof mine, MT_U8, NULL);
+    for (const told *t = d->told; t < d->told + d->base.comm->size; t++) {
         sum->loss += t->loss * (double)t->samples;
         sum->square += t->square;
         sum->samples += t->samples;
@@ -264,6 +264,13 @@ static mt_status loss(mt_team *team, double *value, mt_loader *loader)
     return status;
 }
 
+static int64_t sent(const mt_team *team)
+{
+    const divided *d = (const divided *)team;
+    int64_t pipe = d->pipe ? mt_pipe_traffic(d->pipe).values : 0;
+    return mt_comm_traffic(d->data).values + pipe + mt_comm_traffic(d->tensor).values;
+}
+
 static void list(mt_team *team, mt_state *rest)
 {
     mt_optim_state(rest, ((divided *)team)->optim);
@@ -284,8 +291,8 @@ static void leave(mt_team *team)
 
 mt_status mt_divided_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
-    divided d = { .base = { comm->rank, comm->size, join, step, .list = list, .leave = leave },
-                  .comm = comm,
+    divided d = { .base = { comm->rank, comm->size, join, step, .list = list, .leave = leave, .comm = comm,
+                            .sent = sent, .tell = mt_parallel_tell },
                   .config = config,
                   .told = mt_calloc(comm->size, sizeof(told)) };
     d.base.place = place, d.base.loss = loss, d.base.move = mt_divided_move;

@@ -17,7 +17,6 @@ typedef struct mt_divided_told {
 
 typedef struct mt_divided {
     mt_team base;
-    mt_comm *comm;
     const mt_team_config *config;
     mt_mesh *mesh;
     mt_comm *data, *pipeline, *tensor; /* the mesh's */

@@ -40,17 +40,17 @@ static mt_status serve(divided *d, const mt_state whole[2], int rank, bool savin
 {
     char name[MT_STATE_NAME];
     mt_status status;
-    while ((status = mt_recv(d->comm, name, sizeof name, MT_U8, rank, NULL)) == MT_OK && *name) {
+    while ((status = mt_recv(d->base.comm, name, sizeof name, MT_U8, rank, NULL)) == MT_OK && *name) {
         const mt_state_item *item = find(whole, name);
         MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, name);
         int tensor = rank % d->tensor->size;
         int64_t bytes = copy_part(d, item, NULL, tensor, saving);
         void *part = mt_calloc(bytes, 1);
         if (saving)
-            status = mt_recv(d->comm, part, bytes, MT_U8, rank, NULL);
+            status = mt_recv(d->base.comm, part, bytes, MT_U8, rank, NULL);
         copy_part(d, item, part, tensor, saving);
         if (!saving)
-            status = mt_send(d->comm, part, bytes, MT_U8, rank, NULL);
+            status = mt_send(d->base.comm, part, bytes, MT_U8, rank, NULL);
         free(part);
         if (status != MT_OK)
             break;
@@ -68,13 +68,13 @@ static mt_status exchange(divided *d, const mt_state_item *own, const mt_state w
     if (own->tensor)
         here.tensor = mt_to_device(own->tensor, MT_CPU);
     void *values = bytes_of(&here, &bytes);
-    if (d->comm->rank == 0) {
+    if (d->base.comm->rank == 0) {
         copy_part(d, find(whole, own->name), values, 0, saving);
     } else {
-        status = mt_send(d->comm, own->name, MT_STATE_NAME, MT_U8, 0, NULL);
+        status = mt_send(d->base.comm, own->name, MT_STATE_NAME, MT_U8, 0, NULL);
         if (status == MT_OK)
-            status = saving ? mt_send(d->comm, values, bytes, MT_U8, 0, NULL)
-                            : mt_recv(d->comm, values, bytes, MT_U8, 0, NULL);
+            status = saving ? mt_send(d->base.comm, values, bytes, MT_U8, 0, NULL)
+                            : mt_recv(d->base.comm, values, bytes, MT_U8, 0, NULL);
     }
     if (here.tensor != own->tensor && !saving)
         mt_copy(mt_data(own->tensor), d->device, values, MT_CPU, bytes);
@@ -95,9 +95,9 @@ mt_status mt_divided_move(mt_team *team, const mt_state own[2], const mt_state w
             if (!item->setting && (!saving || mt_divided_first(d, item->name)))
                 status = exchange(d, item, whole, saving);
         }
-    if (d->comm->rank > 0)
-        return status == MT_OK ? mt_send(d->comm, end, sizeof end, MT_U8, 0, NULL) : status;
-    for (int rank = 1; rank < d->comm->size && status == MT_OK; rank++)
+    if (d->base.comm->rank > 0)
+        return status == MT_OK ? mt_send(d->base.comm, end, sizeof end, MT_U8, 0, NULL) : status;
+    for (int rank = 1; rank < d->base.comm->size && status == MT_OK; rank++)
         status = serve(d, whole, rank, saving);
     return status;
 }

@@ -35,10 +35,16 @@ typedef struct mt_gpt2_run {
     mt_recompute *recompute; /* [layers] */
     mt_gpt2_batch batch;
     mt_gpt2_cost cost;
+    int64_t sent; /* by this rank before the first step; and what that took, [ranks], on rank 0; else NULL: */
+    struct mt_rank_took *took;
     int64_t rows;      /* of metrics.csv */
     double peak_flops; /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
     double val_loss;   /* of the latest evaluation */
 } mt_gpt2_run;
+
+/* mt_gpt2_run_took -- collective, after the first step of several ranks: what it took on each, beside its plan
+ * (plan/cost.h). Rank 0 prints it, and keeps it for run.json. */
+mt_status mt_gpt2_run_took(mt_gpt2_run *run);
 
 /* mt_gpt2_run_describe -- run.json, at the start and at the end, by rank 0; returns status, or the error of writing. */
 mt_status mt_gpt2_run_describe(mt_gpt2_run *run, bool running, mt_status status);

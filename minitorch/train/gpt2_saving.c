@@ -32,9 +32,15 @@ static void lists_of(run *r, mt_state *model, mt_state *rest)
 mt_status mt_gpt2_run_describe(run *r, bool running, mt_status status)
 {
     mt_state model, rest;
-    const mt_run_note note = {
-        .dir = r->opt.recipe.out, r->start, running, status, "val_loss", r->val_loss, mt_team_text(&r->opt.team)
-    };
+    const mt_run_note note = { .dir = r->opt.recipe.out,
+                               r->start,
+                               running,
+                               status,
+                               "val_loss",
+                               r->val_loss,
+                               mt_team_text(&r->opt.team),
+                               r->took,
+                               mt_team_size(r->team) };
     if (!mt_team_first(r->team))
         return status;
     lists_of(r, &model, &rest);

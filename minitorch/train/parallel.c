@@ -20,7 +20,6 @@ typedef struct told {
 
 typedef struct parallel {
     mt_team base;
-    mt_comm *comm;
     const mt_team_config *config;
     mt_optim *optim; /* borrowed */
     mt_ddp *ddp;     /* of these two one is NULL */
@@ -40,8 +39,8 @@ static mt_status compressed(parallel *p, int64_t bucket, float *grads, int64_t n
 {
     float *error = p->error + mt_ddp_bucket(p->ddp, bucket)->begin;
     if (p->config->compress == MT_TOP_K)
-        return mt_topk_all_reduce(p->comm, grads, n, mt_ceil_div(n, 100), error);
-    return mt_onebit_all_reduce(p->comm, grads, n, error, p->part_error[bucket]);
+        return mt_topk_all_reduce(p->base.comm, grads, n, mt_ceil_div(n, 100), error);
+    return mt_onebit_all_reduce(p->base.comm, grads, n, error, p->part_error[bucket]);
 }
 
 /* A complete bucket. Gradients on a GPU are packed, and sent, from the CPU's memory. */
@@ -52,7 +51,7 @@ static mt_status send_compressed(void *user, int64_t bucket, float share)
     const mt_bucket *b = mt_ddp_bucket(p->ddp, bucket);
     int64_t n = b->end - b->begin;
     float *grads = p->flat + b->begin, *here = grads;
-    mt_kernels(p->device)->scale_fwd(grads, grads, share * (float)p->comm->size, n);
+    mt_kernels(p->device)->scale_fwd(grads, grads, share * (float)p->base.comm->size, n);
     if (p->device != MT_CPU) {
         here = mt_alloc(n * (int64_t)sizeof(float), MT_CPU);
         mt_copy(here, MT_CPU, grads, p->device, n * (int64_t)sizeof(float));
@@ -72,7 +71,7 @@ static void make_errors(parallel *p, int64_t elements)
     p->part_error = mt_calloc(p->parts, sizeof(float *));
     for (int64_t b = 0; b < p->parts; b++) {
         const mt_bucket *bucket = mt_ddp_bucket(p->ddp, b);
-        p->part_error[b] = mt_calloc(mt_ceil_div(bucket->end - bucket->begin, p->comm->size), sizeof(float));
+        p->part_error[b] = mt_calloc(mt_ceil_div(bucket->end - bucket->begin, p->base.comm->size), sizeof(float));
     }
 }
 
@@ -89,10 +88,11 @@ static mt_status join(mt_team *team, mt_module *model, mt_optim *optim)
     p->flat = flat ? mt_f32(flat) : NULL;
     p->device = flat ? flat->storage->device : MT_CPU;
     if (c->zero) {
-        status = mt_zero_new(&p->zero, p->comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
+        status =
+            mt_zero_new(&p->zero, p->base.comm, optim, &params, &(mt_zero_config){ (int)c->zero, c->bucket_bytes });
     } else {
         const mt_ddp_config config = { c->bucket_bytes, c->compress == MT_PLAIN ? NULL : send_compressed, p };
-        status = mt_ddp_new(&p->ddp, p->comm, &params, &config);
+        status = mt_ddp_new(&p->ddp, p->base.comm, &params, &config);
         if (c->compress != MT_PLAIN && flat)
             make_errors(p, mt_numel(flat));
     }
@@ -125,7 +125,7 @@ static mt_status update(parallel *p, double clip)
 static void add_up(const parallel *p, mt_step_result *result, bool *stop)
 {
     *result = (mt_step_result){ 0 };
-    for (int rank = 0; rank < p->comm->size; rank++) {
+    for (int rank = 0; rank < p->base.comm->size; rank++) {
         result->loss += p->told[rank].loss * (double)p->told[rank].samples;
         result->samples += p->told[rank].samples;
         *stop = *stop || p->told[rank].stop;
@@ -147,9 +147,9 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
     *stepped = t->micro == 1 ? mt_train_batch(&own, t, 1) : mt_train_accumulate(&own, t);
     if (!*stepped)
         return MT_OK;
-    told *mine = &p->told[p->comm->rank];
+    told *mine = &p->told[p->base.comm->rank];
     *mine = (told){ own.loss, own.samples, mt_cli_stopped() };
-    mt_status status = mt_all_gather(p->comm, p->told, mine, sizeof *mine, MT_U8, &telling);
+    mt_status status = mt_all_gather(p->base.comm, p->told, mine, sizeof *mine, MT_U8, &telling);
     mt_optim_set_lr(p->optim, mt_schedule_at(&t->schedule, number));
     mt_status updated = update(p, t->clip);
     if (status == MT_OK)
@@ -162,13 +162,23 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
 static mt_status mean(mt_team *team, double *value)
 {
     parallel *p = (parallel *)team;
-    double *all = mt_calloc(p->comm->size, sizeof *all), sum = 0;
-    mt_status status = mt_all_gather(p->comm, all, value, sizeof *value, MT_U8, NULL);
-    for (int rank = 0; rank < p->comm->size; rank++)
+    double *all = mt_calloc(p->base.comm->size, sizeof *all), sum = 0;
+    mt_status status = mt_all_gather(p->base.comm, all, value, sizeof *value, MT_U8, NULL);
+    for (int rank = 0; rank < p->base.comm->size; rank++)
         sum += all[rank];
-    *value = sum / p->comm->size;
+    *value = sum / p->base.comm->size;
     free(all);
     return status;
+}
+
+mt_status mt_parallel_tell(mt_team *team, void *all, const void *mine, int64_t bytes)
+{
+    return mt_all_gather(team->comm, all, mine, bytes, MT_U8, NULL);
+}
+
+static int64_t sent(const mt_team *team)
+{
+    return mt_comm_traffic(team->comm).values;
 }
 
 /* ---- checkpoints ----------------------------------------------------------------------------------------- */
@@ -236,9 +246,9 @@ static mt_status broadcast(mt_comm *comm, const mt_state *state)
 static mt_status share(mt_team *team, const mt_state *model, const mt_state *rest)
 {
     parallel *p = (parallel *)team;
-    mt_status status = broadcast(p->comm, model);
+    mt_status status = broadcast(p->base.comm, model);
     if (status == MT_OK)
-        status = broadcast(p->comm, rest);
+        status = broadcast(p->base.comm, rest);
     if (status == MT_OK && p->zero) {
         mt_state all = tail(p, rest);
         mt_zero_take(p->zero, &all, 0, 1);
@@ -261,8 +271,7 @@ static void leave(mt_team *team)
 mt_status mt_parallel_run(mt_comm *comm, const mt_team_config *config, mt_team_rank *run, void *user)
 {
     parallel p = { .base = { comm->rank, comm->size, join, step, mean, list, gather, share, leave, comm->rank,
-                             comm->size, .whole = whole },
-                   .comm = comm,
+                             comm->size, .whole = whole, .comm = comm, .sent = sent, .tell = mt_parallel_tell },
                    .config = config,
                    .told = mt_calloc(comm->size, sizeof(told)) };
     mt_status status = run(&p.base, user);

@@ -66,6 +66,20 @@ void mt_run_made(cJSON *json, double start)
     add_machine(json);
 }
 
+static void add_ranks(cJSON *json, const mt_run_note *note)
+{
+    cJSON *ranks = note->took ? cJSON_AddArrayToObject(json, "ranks") : NULL;
+    for (const mt_rank_took *t = note->took; ranks && t < note->took + note->ranks; t++) {
+        const int64_t value[] = { t->planned_peak, t->peak, t->planned_sent, t->sent };
+        static const char *const name[] = { "planned_peak", "peak", "planned_sent", "sent" };
+        cJSON *rank = cJSON_CreateObject();
+        for (int i = 0; i < MT_COUNT(value); i++)
+            if (value[i] >= 0)
+                cJSON_AddNumberToObject(rank, name[i], (double)value[i]);
+        cJSON_AddItemToArray(ranks, rank);
+    }
+}
+
 static mt_status write_json(const mt_run_note *note, const mt_state *rest)
 {
     const char *ended = note->status == MT_OK ? "done" : note->status == MT_ERR_STOPPED ? "stopped" : "failed";
@@ -80,6 +94,7 @@ static mt_status write_json(const mt_run_note *note, const mt_state *rest)
     mt_run_made(json, note->start);
     if (note->strategy)
         cJSON_AddStringToObject(json, "strategy", note->strategy);
+    add_ranks(json, note);
     cJSON *settings = cJSON_AddObjectToObject(json, "settings"), *values = cJSON_AddObjectToObject(json, "values");
     mt_state texts = mt_state_texts(rest);
     for (const mt_state_item *i = texts.item; i < texts.item + texts.count; i++)

@@ -8,6 +8,11 @@
 
 #include "core/state.h"
 
+/* A step of a rank, in bytes, by plan and as measured: the most memory at once, and what it sent. -1: unknown. */
+typedef struct mt_rank_took {
+    int64_t planned_peak, peak, planned_sent, sent;
+} mt_rank_took;
+
 typedef struct mt_run_note {
     const char *dir;
     double start;     /* mt_now() when the program began */
@@ -15,7 +20,9 @@ typedef struct mt_run_note {
     mt_status status; /* "done", "stopped" or "failed" */
     const char *name; /* of the result, which is written when it is done */
     double value;
-    const char *strategy; /* of several ranks (train/team.h); NULL: left out */
+    const char *strategy;     /* of several ranks (train/team.h); NULL: left out */
+    const mt_rank_took *took; /* [ranks]; NULL: left out */
+    int ranks;
 } mt_run_note;
 
 /* mt_run_json -- write it, in the place of an older one: at the start, and again at the end. Settings and numbers are

@@ -70,6 +70,15 @@ struct mt_team {
 
     int replica, replicas; /* which share of each batch is this rank's, and how many there are */
 
+    struct mt_comm *comm; /* of all ranks */
+
+    /* sent -- not collective: the bytes of gradients, parameters and activations that this rank has sent. NCCL does not
+     * say: 0. */
+    int64_t (*sent)(const mt_team *team);
+
+    /* tell -- all [size, bytes] becomes what each rank has told, in order of rank. */
+    mt_status (*tell)(mt_team *team, void *all, const void *mine, int64_t bytes);
+
     /* ---- a divided model only; NULL: each rank has all of it */
 
     /* place -- before the optimizer is made: of a GPT-2, which has the same values on all ranks, its part stays. */

@@ -93,7 +93,7 @@ static mt_status reduce(void *user, int64_t bucket, float share)
     mt_zero *z = user;
     const mt_bucket *b = mt_ddp_bucket(z->ddp, bucket);
     shard *s = &z->shard[bucket];
-    mt_status status = bucket > 0 ? collect(z, &z->shard[bucket - 1]) : MT_OK; /* two at most have memory */
+    mt_status status = bucket > 0 ? collect(z, &z->shard[bucket - 1]) : MT_OK; /* one at a time has memory */
     open_parts(z, s);
     for (int64_t i = b->first; i < b->last; i++) {
         mt_tensor *param = z->param[i];

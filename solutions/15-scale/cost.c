@@ -133,10 +133,10 @@ static void fill_buffers(mt_plan_cost *cost, const rank *r)
 {
     int64_t stream = F32 * r->tokens * r->model.width, live = live_of(r);
     /* LAB 15.2 BEGIN  Messages that are on their way.
-     * Hint: with ZeRO two buckets of gradients, and in stage 3 two open ones of parameters. In a pipeline (lab 14), in
+     * Hint: with ZeRO one bucket of gradients, and in stage 3 two open ones of parameters. In a pipeline (lab 14), in
      * f32 and of one micro-batch each: to a next stage the results of all live micro-batches and one gradient that
      * arrives; to a stage before, one input that arrives and one gradient that leaves. */
-    cost->buffers = (r->s.zero >= 3 ? 4 : r->s.zero >= 1 ? 2 : 0) * bucket_of(r, cost->params);
+    cost->buffers = (r->s.zero >= 3 ? 3 : r->s.zero >= 1 ? 1 : 0) * bucket_of(r, cost->params);
     cost->buffers += (r->last ? 0 : live + 1) * stream + (r->first ? 0 : 2) * stream;
     /* LAB 15.2 END */
 }
@@ -170,11 +170,13 @@ static int64_t forward_work(const rank *r, mt_recompute recompute)
     int64_t C = r->model.width, inner = 4 * C / r->s.tp, stream = half ? F32 * 2 * C : 0;
     int64_t all = layer_kept(r, MT_RECOMPUTE_NONE), kept = layer_kept(r, recompute);
     /* LAB 15.3 BEGIN  The moment when the MLP's second projection has computed its result.
-     * Hint: the results of both projections are not kept. With 16 bits that holds for all f32 results: also those of
+     * Hint: the results of both projections are not kept. With tp there are also the sums over the ranks and the copies
+     * that go to them (dist/tensor_parallel.h), in f32: of the second projection its part and their sum, beside the
+     * result with the bias, and of both layernorms a second array. With 16 bits no f32 result is kept: also those of
      * both layernorms, of fc and GELU, the middle of the residual stream, and the layer's input and the embedding
      * (stream); and products have read copies of layernorms and GELU even if these are not kept for backward. A block
      * is computed again beside the gradients of its input and result, and with all that a layer keeps. */
-    int64_t extra = F32 * 2 * C + (half ? F32 * (3 * C + 2 * inner) : 0);
+    int64_t extra = F32 * (r->s.tp > 1 ? 6 : 2) * C + (half ? F32 * (3 * C + 2 * inner) : 0);
     if (recompute == MT_RECOMPUTE_BLOCK)
         return extra + F32 * 2 * C + all - (half ? 0 : kept);
     return extra + stream + all - kept;
@@ -221,13 +223,16 @@ static void fill_chain(mt_memory_block *blocks, const rank *r, const mt_plan_cos
 {
     int64_t layer = F32 * layer_params(r), table = r->last ? F32 * r->rows * r->model.width : 0;
     bool always = has_gradients(r);
-    int64_t there = cost->parameters + cost->copies + cost->optimizer + cost->buffers;
+    /* A bucket of gradients is sent once all of them are made, when activations have gone; the last one, alone. */
+    int64_t bucket = r->s.zero ? bucket_of(r, cost->params) : 0;
+    int64_t there = cost->parameters + cost->copies + cost->optimizer + cost->buffers - bucket;
     there += always || r->s.zero >= 2 ? cost->gradients : 0;
-    blocks[0] = (mt_memory_block){ .option = { { there, 0, 0 } }, .options = 1 };
+    blocks[0] = (mt_memory_block){ .option = { { there, bucket * (always ? 1 : 2), 0 } }, .options = 1 };
     for (int64_t l = 0; l < r->layers; l++) {
         /* Gradients that exist before this layer's are made; with ZeRO, buckets of other layers have left. */
-        int64_t later = always ? 0 : table + (r->s.zero >= 2 ? 0 : (r->layers - 1 - l) * layer);
-        int64_t gradients = always ? 0 : later + layer;
+        int64_t behind = (r->layers - 1 - l) * layer;
+        int64_t later = always ? 0 : table + (r->s.zero >= 2 ? 0 : behind);
+        int64_t gradients = (always ? 0 : later + layer) + mt_min(bucket, behind);
         blocks[1 + l] = (mt_memory_block){ .options = MT_RECOMPUTES };
         for (int k = 0; k < MT_RECOMPUTES; k++)
             blocks[1 + l].option[k] = (mt_memory_option){
