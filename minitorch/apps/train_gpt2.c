@@ -16,6 +16,7 @@
 #include "prof/cli.h"
 #include "prof/machine.h"
 #include "prof/metrics.h"
+#include "prof/monitor.h"
 #include "train/gpt2_run.h"
 
 static const char HEADER[] = "step,loss,val_loss,lr,tokens_per_second,loss_scale";
@@ -201,7 +202,10 @@ static mt_status setup(run *r)
         status = mt_team_whole(r->team); /* the saver makes room for copies */
     if (status != MT_OK || !mt_team_first(r->team))
         return status;
-    status = mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1);
+    double flops = (double)r->cost.flops / (double)(r->batch.samples * r->batch.micro);
+    status = mt_recipe_monitor(&r->loop, &o->recipe, (double)o->config.block, flops, r->peak_flops);
+    if (status == MT_OK)
+        status = mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1);
     if (status == MT_OK)
         status = mt_gpt2_run_describe(r, true, MT_OK);
     return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
@@ -235,6 +239,7 @@ static void teardown(run *r)
 {
     if (r->team)
         r->team->leave(r->team);
+    mt_monitor_close(r->loop.monitor);
     mt_ema_free(r->loop.ema);
     mt_optim_free(r->optim);
     mt_module_free(r->model);

@@ -17,6 +17,7 @@
 #include "models/mlp.h"
 #include "prof/cli.h"
 #include "prof/metrics.h"
+#include "prof/monitor.h"
 #include "train/loop.h"
 #include "train/recipe.h"
 #include "train/run_json.h"
@@ -275,6 +276,8 @@ static mt_status train(run *r)
     r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
     mt_status status = o->saving.resume ? resume(r) : MT_OK;
     if (status == MT_OK)
+        status = mt_recipe_monitor(&r->loop, &o->recipe, 0, 0, 0);
+    if (status == MT_OK)
         status = mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1);
     if (status == MT_OK)
         status = describe(r, true, MT_OK);
@@ -289,6 +292,7 @@ static void teardown(run *r)
     mt_loader_free(r->train);
     mt_loader_free(r->valid);
     mt_loader_free(r->test);
+    mt_monitor_close(r->loop.monitor);
     mt_ema_free(r->loop.ema);
     mt_optim_free(r->optim);
     mt_module_free(r->model);

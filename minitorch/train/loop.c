@@ -7,6 +7,7 @@
 
 #include "autograd/finite.h"
 #include "prof/cli.h"
+#include "prof/monitor.h"
 
 static bool next_batch(void *loader, mt_batch *batch)
 {
@@ -156,6 +157,7 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
         l->samples += result.samples;
         l->since.steps++;
         l->since.samples += result.samples;
+        mt_monitor_step(l->monitor, l->step, result.loss, result.samples);
         if (isfinite(result.loss)) { /* else it overflowed in forward */
             l->since.finite += result.samples;
             l->since.loss += result.loss * (double)result.samples;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "prof/monitor.h"
 #include "prof/recorder.h"
 
 /* ---- command line -------------------------------------------------------------------------------- */
@@ -48,6 +49,8 @@ const mt_option mt_recipe_options[] = {
       "For arithmetic; the result stays the same (default: one per core)" },
     { "out", 'o', "DIR", MT_TEXT(mt_recipe, out), "Folder for what is written" },
     { "tensorboard", 0, NULL, MT_FLAG(mt_recipe, tensorboard), "Also write the rows of metrics.csv for TensorBoard" },
+    { "metrics-port", 0, "PORT", MT_I64(mt_recipe, metrics_port, 1024, 65535),
+      "Show the run to Prometheus: http://127.0.0.1:PORT/metrics (docs/MONITORING.md)" },
     { "quiet", 'q', NULL, MT_FLAG(mt_recipe, quiet), "No progress line" },
     { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead (default: two a worker)" },
     { "memory-report", 0, NULL, MT_FLAG(mt_recipe, memory_report),
@@ -110,6 +113,18 @@ void mt_recipe_traced(const mt_recipe *r, int64_t model_flops, int ranks)
                r->out);
     else
         printf("No profile: %s\n", mt_last_error());
+}
+
+mt_status mt_recipe_monitor(mt_loop *loop, const mt_recipe *r, double tokens, double flops, double peak)
+{
+    const mt_monitor_config config = { r->metrics_port,
+                                       r->device,
+                                       loop->step,
+                                       tokens,
+                                       flops,
+                                       peak,
+                                       .waits = loop->take && !r->trace && !r->memory_report }; /* one listens */
+    return r->metrics_port ? mt_monitor_open(&loop->monitor, &config) : MT_OK;
 }
 
 void mt_recipe_path(char *out, const mt_recipe *r, const char *file)

@@ -30,16 +30,17 @@ typedef struct mt_recipe {
     int64_t workers;     /* threads that load batches ahead; 0: none */
     int64_t prefetch;    /* batches loaded ahead; 0: two a worker */
     mt_device device;
-    mt_dtype dtype;     /* of products: f32; bf16; or f16, with a loss scaler */
-    int64_t threads;    /* 0: one per core */
-    int64_t seed;       /* of the first weights and of the order of samples */
-    const char *out;    /* folder for what is written */
-    bool tensorboard;   /* metrics also as events (train/events.h) */
-    bool quiet;         /* no progress line */
-    bool memory_report; /* of the first step */
-    bool trace;         /* record spans for the program profile */
-    int64_t patience;   /* so many evaluations in a row that are not the best end the run; 0: none do */
-    double min_delta;   /* by so much the best has to be better */
+    mt_dtype dtype;       /* of products: f32; bf16; or f16, with a loss scaler */
+    int64_t threads;      /* 0: one per core */
+    int64_t seed;         /* of the first weights and of the order of samples */
+    const char *out;      /* folder for what is written */
+    bool tensorboard;     /* metrics also as events (train/events.h) */
+    int64_t metrics_port; /* of 127.0.0.1, for Prometheus (prof/monitor.h); 0: none */
+    bool quiet;           /* no progress line */
+    bool memory_report;   /* of the first step */
+    bool trace;           /* record spans for the program profile */
+    int64_t patience;     /* so many evaluations in a row that are not the best end the run; 0: none do */
+    double min_delta;     /* by so much the best has to be better */
 } mt_recipe;
 
 /* The options, as a group for a program's own table. */
@@ -75,6 +76,10 @@ mt_progress mt_recipe_progress(const mt_recipe *recipe, int64_t steps);
 
 /* mt_recipe_loop -- the steps of a run by these; the caller sets its loss, when to evaluate, and what to call. */
 mt_loop mt_recipe_loop(const mt_recipe *recipe, mt_module *model, mt_optim *optim, mt_loader *loader, int64_t steps);
+
+/* mt_recipe_monitor -- what --metrics-port asks for: rank 0 calls it before the first step, with what a sample has, see
+ * prof/monitor.h, which says how it fails. The caller closes loop->monitor. */
+mt_status mt_recipe_monitor(mt_loop *loop, const mt_recipe *recipe, double tokens, double flops, double peak);
 
 /* mt_recipe_optim -- an optimizer over all parameters of the model, which it borrows. */
 mt_optim *mt_recipe_optim(const mt_recipe *recipe, const mt_module *model);
