@@ -31,6 +31,7 @@ expect "no hidden row" 0 "" has_not '"tiled"|read transposed tile|packing remove
 expect "no seed" 0 "" has_not '"seed"' "$tree/course.json"
 expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
 expect "objects name no variable of theirs" 0 "" bash -c "! nm '$tree/reference/native/units/01-matmul/matmul.o' | grep -E ' [trdb] ' | grep -v '\.'"
+expect "its skeletons are known as they are" 0 "" bash -c "cd '$tree/labs' && sha256sum --quiet -c ../reference/skeletons"
 expect "links lead somewhere" 0 "0 complaints" env ROOT="$tree" grader/tools/links.sh
 expect "git takes the objects" 0 "matmul.o" bash -c "cd '$tree' && git init -q && git add -A && git ls-files reference/native/units/01-matmul"
 
