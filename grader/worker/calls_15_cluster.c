@@ -71,7 +71,8 @@ static mt_cluster_tasks *many_tasks(int64_t n)
 static double least_seconds(int64_t n, const mt_cluster_job *job)
 {
     mt_cluster_tasks *tasks = many_tasks(n);
-    mt_cluster cluster = { n, 8, { 0, 1, 1 }, { 0, 1, 1 }, NULL, 0, NULL, 0 };
+    const mt_cluster_slow slow[] = { { 0, 2000, 6000, 2 }, { 0, 9000, 13000, 3 } }; /* many steps each, and between */
+    mt_cluster cluster = { n, 8, { 0, 1, 1 }, { 0, 1, 1 }, slow, job ? 2 : 0, NULL, 0 };
     mt_cluster_outcome out;
     mt_cluster_trained trained;
     double least = INFINITY;
