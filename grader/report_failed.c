@@ -90,6 +90,39 @@ static void put_message(FILE *out, const mg_row *row)
         mg_put_element(out, "<p class=\"hint\">Hint: ", row->hint, "</p>\n");
 }
 
+/* Rows without a call have the reason of a whole unit, which does not build or is missing: one entry for all. */
+static bool same_entry(const mg_row *a, const mg_row *b)
+{
+    return mg_html_failed_row(b) && !a->follows[0] && !b->follows[0] && !a->call[0] && !b->call[0] && a->note[0] &&
+           a->verdict == b->verdict && !strcmp(a->note, b->note) && !strcmp(a->detail, b->detail) &&
+           !strcmp(a->printed, b->printed) && !strcmp(a->hint, b->hint);
+}
+
+static bool listed_before(const mg_results *results, int64_t row)
+{
+    for (int64_t i = 0; i < row; i++)
+        if (mg_html_failed_row(&results->rows[i]) && same_entry(&results->rows[i], &results->rows[row]))
+            return true;
+    return false;
+}
+
+static void put_same(FILE *out, const mg_results *results, const mg_row *first)
+{
+    char points[32], max[32];
+    bool any = false;
+    for (const mg_row *row = first + 1; row < results->rows + results->count; row++) {
+        if (!same_entry(first, row))
+            continue;
+        fputs(any ? "" : "<p>For the same reason:</p>\n<ul class=\"plain\">\n", out);
+        any = true;
+        mg_put_element(out, "<li>", row->step, " ");
+        mg_put_element(out, "", row->name, "");
+        fprintf(out, " <span class=\"faint\">%s/%s points</span></li>\n", mg_points(points, row->points),
+                mg_points(max, row->max));
+    }
+    fputs(any ? "</ul>\n" : "", out);
+}
+
 static void put_leader(FILE *out, const mg_results *results, const mg_row *row, shown *all)
 {
     mg_excerpt excerpts[MOST_EXCERPTS];
@@ -104,6 +137,7 @@ static void put_leader(FILE *out, const mg_results *results, const mg_row *row, 
     int count = row->call[0] ? mg_excerpt_find(excerpts, MOST_EXCERPTS, results->sources, row) : 0;
     for (int i = 0; i < count; i++)
         put_excerpt(out, &excerpts[i], all, i == 0 || !excerpts[0].marked);
+    put_same(out, results, row);
     fputs("</article>\n", out);
 }
 
@@ -135,7 +169,7 @@ void mg_html_failed(FILE *out, const mg_results *results)
     if (mg_html_has(results, "failed")) {
         fputs("<section id=\"failed\"><h2>What failed</h2>\n", out);
         for (int64_t i = 0; i < results->count; i++)
-            if (mg_html_failed_row(&results->rows[i]) && !results->rows[i].follows[0])
+            if (mg_html_failed_row(&results->rows[i]) && !results->rows[i].follows[0] && !listed_before(results, i))
                 put_leader(out, results, &results->rows[i], all);
         put_followers(out, results);
         fputs("</section>\n", out);

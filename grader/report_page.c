@@ -27,6 +27,7 @@ static const char style[] =
     "thead th { border-top: 0; color: var(--faint); font-weight: 600; font-size: .9rem; vertical-align: bottom; }\n"
     "tbody th { font-weight: 600; white-space: nowrap; }\n"
     ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
+    "thead .number { white-space: normal; }\n"
     "tbody .words { overflow-wrap: anywhere; white-space: normal; }\n"
     ".verdict { font-weight: 600; } .PASS { color: var(--good); } .FAIL, .CRASH, .TIMEOUT { color: var(--bad); }\n"
     ".TODO { color: var(--todo); } .INCONCLUSIVE, .ERROR { color: var(--other); }\n"

@@ -89,6 +89,26 @@ Test(html, says_what_to_do_next, .init = make_folder, .fini = remove_folder)
     free(results.sources);
 }
 
+Test(html, rows_of_a_unit_that_does_not_build_are_one_entry, .init = make_folder, .fini = remove_folder)
+{
+    mg_row rows[4] = { row("01.1", "a", MG_FAIL, 0, 1), row("01.1", "b", MG_FAIL, 0, 2),
+                       row("01.2", "c", MG_FAIL, 0, 3), row("01.3", "<d>", MG_FAIL, 0, 4) };
+    mg_results results = { .rows = rows, .count = 4 };
+    for (int i = 0; i < 4; i++)
+        SET(rows[i].note, i == 1 ? "view.c does not build" : "copy.c does not build");
+    char *page = report_of(mg_report_html, &results);
+    cr_expect(strstr(page, "<p>copy.c does not build</p>\n<p>For the same reason:</p>\n<ul class=\"plain\">\n"
+                           "<li>01.2 c <span class=\"faint\">0/3 points</span></li>\n"
+                           "<li>01.3 &lt;d&gt; <span class=\"faint\">0/4 points</span></li>\n</ul>\n</article>"),
+              "%s", page);
+    cr_expect(strstr(page, "<h3>01.1 b ") && !strstr(page, "<h3>01.2 c "), "another unit, another entry");
+    free(page);
+    SET(rows[2].call, "mt_c(1)"); /* what was called is shown for each row */
+    page = report_of(mg_report_html, &results);
+    cr_expect(strstr(page, "<h3>01.2 c ") && !strstr(page, "<li>01.2 c"));
+    free(page);
+}
+
 /* Numbers of attributes in the page's drawings: finite, and inside their viewBox. */
 static void expect_inside(const char *page, const char *attribute, double most)
 {
