@@ -124,7 +124,7 @@ static mt_status open_text(run *r)
     if (status == MT_OK)
         status = plan(r);
     if (status == MT_OK && !o->plan)
-        status = mt_team_launch(&o->team);
+        status = mt_team_launch(&o->team, &o->recipe);
     if (status != MT_OK)
         return status;
     if (o->team.ranks > 1)

@@ -33,6 +33,12 @@ ranks 2 "$bin/train_gpt2" "${flags[@]}" -o "$dir/mpirun" && same mpirun
 run own --ranks 2 --engine mpi --zero 2
 cut -d, -f2 "$dir/own/metrics.csv" | cmp -s - <(cut -d, -f2 "$dir/threads/metrics.csv") && ok || bad "ZeRO: other losses"
 
+# A report of memory is that of rank 0's process: its parameters once, and the peak that the table of all ranks has.
+run report --ranks 2 --engine mpi --memory-report
+awk '/^ +0 / { table = $3 } /^memory on cpu: at most/ { reports++; off = $6 - table } /^  parameters .*%$/ { whole = $2 }
+    END { exit !(reports == 1 && whole == 0.018 && table > 0 && off * off < 4e-5) }' "$dir/log" && ok || bad "not rank 0's memory"
+"$bin/memory" "$dir/report" >"$dir/log" 2>&1 && said '^memory on cpu: at most' || bad "memory.bin: $(tail -1 "$dir/log")"
+
 # What is wrong is said before there are ranks, once; and what only ranks can know, by one of them.
 once() { refused "$@" && [ "$(grep -c '^train_gpt2: ' "$dir/log")" -eq 1 ] && ! grep -q mpirun "$dir/log" && ok || bad "said by ranks, too: ${*:2}"; }
 once '2 heads cannot be divided equally among 3 ranks' --engine mpi --tp 3

@@ -91,13 +91,14 @@ static mt_status prepare(mt_team_config *c)
     return MT_OK;
 }
 
-static mt_status launch(const mt_team_config *c)
+static mt_status launch(const mt_team_config *c, mt_recipe *recipe)
 {
     int rank, launched = mt_mpi_launched(&rank);
     if (!of_processes(c))
         return MT_OK;
     if (launched == 0)
         return c->ranks > 1 ? mt_mpi_launch((int)c->ranks) : MT_OK;
+    recipe->memory_report &= rank == 0; /* of which there is one file */
     if (rank > 0 && !freopen("/dev/null", "w", stdout))
         return mt_fail(MT_ERR_IO, "/dev/null: %s", strerror(errno));
     return MT_OK;

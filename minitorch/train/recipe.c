@@ -54,7 +54,7 @@ const mt_option mt_recipe_options[] = {
     { "quiet", 'q', NULL, MT_FLAG(mt_recipe, quiet), "No progress line" },
     { "prefetch", 0, "N", MT_I64(mt_recipe, prefetch, 1, 4096), "Batches loaded ahead (default: two a worker)" },
     { "memory-report", 0, NULL, MT_FLAG(mt_recipe, memory_report),
-      "Show what the memory of the first step was used for" },
+      "Show what the memory of the first step was used for; of ranks that are processes, that of rank 0" },
     { "trace", 0, NULL, MT_FLAG(mt_recipe, trace), "Record where the time goes, for the program profile" },
     { 0 },
 };

@@ -133,9 +133,9 @@ mt_status mt_team_fits(const mt_team_config *c, const struct mt_gpt2_config *mod
     return divided && mt_team_start ? mt_team_start->fits(c, model, micro) : MT_OK;
 }
 
-mt_status mt_team_launch(const mt_team_config *c)
+mt_status mt_team_launch(const mt_team_config *c, mt_recipe *recipe)
 {
-    return mt_team_start ? mt_team_start->launch(c) : MT_OK;
+    return mt_team_start ? mt_team_start->launch(c, recipe) : MT_OK;
 }
 
 const char *mt_team_text(const mt_team_config *c)

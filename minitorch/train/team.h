@@ -6,7 +6,7 @@
  *     { "team", 0, NULL, MT_GROUP(options, team, mt_team_options), "Several ranks:" },       // in its option table
  *     status = mt_team_check(&o.team, &o.recipe, o.batch, &o.caching);
  *     ... all else that may be wrong ...
- *     status = mt_team_launch(&o.team);
+ *     status = mt_team_launch(&o.team, &o.recipe);
  *     status = mt_team_run(&o.team, train, &o);                  // train(team, &o) on each rank
  *
  * A run alone has no team: NULL, which every function here takes. How ranks are started is in ranks.c, what they do
@@ -112,8 +112,8 @@ struct mt_gpt2_config;
 mt_status mt_team_fits(const mt_team_config *config, const struct mt_gpt2_config *model, int64_t micro);
 
 /* mt_team_launch -- after all checks: ranks that are processes begin here. mpirun starts the program again in each, and
- * it comes here once more; from here on only rank 0 prints. */
-mt_status mt_team_launch(const mt_team_config *config);
+ * it comes here once more; from here on only rank 0 prints, and has a --memory-report: of its process. */
+mt_status mt_team_launch(const mt_team_config *config, mt_recipe *recipe);
 
 /* mt_team_text -- the strategy, for people: "2 ranks (threads), ZeRO stage 1, buckets of 1.0 MB". Lent until the
  * next call of the thread. */
@@ -160,6 +160,6 @@ typedef struct mt_team_starter {
     mt_status (*run)(const mt_team_config *config, mt_team_rank *run, void *user);
     mt_status (*prepare)(mt_team_config *config); /* of mt_team_check: what mpirun has chosen */
     mt_status (*fits)(const mt_team_config *config, const struct mt_gpt2_config *model, int64_t micro);
-    mt_status (*launch)(const mt_team_config *config);
+    mt_status (*launch)(const mt_team_config *config, mt_recipe *recipe);
 } mt_team_starter;
 extern const mt_team_starter *mt_team_start;
