@@ -1,8 +1,9 @@
-/* 15-cluster.c -- how the checks of the simulator run (steps 15.15 to 15.18): against 15-events.c, which looks at all
- * tasks at each event. Real ranks: 15-ranks.c; rows: 15-scale.c. */
+/* 15-cluster.c -- how the checks of the simulator run (steps 15.15 to 15.17): against 15-events.c, which looks at all
+ * tasks at each event. Training on it: 15-train.c; real ranks: 15-ranks.c; rows: 15-scale.c. */
 #include "checks/15-events.h"
 #include "checks/15-scale.h"
 #include "checks/15-seconds.h"
+#include "checks/15-world.h"
 #include "checks/fill.h"
 #include "worker/cluster.h"
 
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WORDS = 300, DEVICES = 12 };
+enum { DEVICES = 12 };
 
 static int64_t bits(double x)
 {
@@ -21,18 +22,7 @@ static int64_t bits(double x)
 
 /* ---- calls ------------------------------------------------------------------------------------------------------- */
 
-/* A cluster and its tasks, with room for both. */
-typedef struct world {
-    mt_cluster is;
-    mt_cluster_slow slow[MG_EVENTS_LIST];
-    mt_cluster_failure failure[MG_EVENTS_LIST];
-    mt_cluster_task task[MG_EVENTS_TASKS];
-    int64_t after[MG_EVENTS_AFTER];
-    mt_cluster_tasks tasks;
-    double begin;
-} world;
-
-static void put_world(mg_run *run, const world *w)
+void mg_15_put_world(mg_run *run, const mg_15_world *w)
 {
     const mt_cluster *c = &w->is;
     const int64_t numbers[MG_CLUSTER_NUMBERS] = { c->devices,
@@ -61,14 +51,14 @@ typedef struct reply {
     const char *words;
 } reply;
 
-static bool ask_run(mg_run *run, reply *r, const world *w)
+static bool ask_run(mg_run *run, reply *r, const mg_15_world *w)
 {
     mg_begin(run, "mt_cluster_run");
     mg_out(run, "status, failed", MT_I64, MT_SHAPE(2));
     mg_out(run, "end", MT_I64, MT_SHAPE(1));
     mg_out(run, "ends", MT_I64, MT_SHAPE(w->tasks.count));
-    mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
-    put_world(run, w);
+    mg_inout(run, "words", MT_U8, MT_SHAPE(MG_15_WORDS));
+    mg_15_put_world(run, w);
     if (!mg_call(run))
         return false;
     r->status = ((const int64_t *)mg_result(run, "status, failed"))[0];
@@ -81,7 +71,7 @@ static bool ask_run(mg_run *run, reply *r, const world *w)
 
 /* ---- random worlds ----------------------------------------------------------------------------------------------- */
 
-static void add_task(world *w, mt_rng *rng, cluster_about about)
+void mg_15_add_task(mg_15_world *w, mt_rng *rng, cluster_about about)
 {
     int64_t i = w->tasks.count++, wide = about == CLUSTER_WIDE ? mg_pick(rng, 1, 5) : 1;
     mt_cluster_task *t = &w->task[i];
@@ -105,7 +95,7 @@ static void add_task(world *w, mt_rng *rng, cluster_about about)
 }
 
 /* Some of the tasks change places: a task may be after one with a larger number. */
-static void shuffle(world *w, mt_rng *rng)
+static void shuffle(mg_15_world *w, mt_rng *rng)
 {
     for (int64_t i = w->tasks.count - 1; i > 0; i--) {
         int64_t j = mg_pick(rng, 0, i);
@@ -127,7 +117,7 @@ static mt_cluster_link pick_link(mt_rng *rng, cluster_about about)
     return l;
 }
 
-static void pick_lists(world *w, mt_rng *rng, cluster_about about)
+static void pick_lists(mg_15_world *w, mt_rng *rng, cluster_about about)
 {
     if (about == CLUSTER_SLOW || about == CLUSTER_WIDE || about == CLUSTER_FAILS)
         for (int64_t d = 0; d < w->is.devices; d++)
@@ -143,7 +133,7 @@ static void pick_lists(world *w, mt_rng *rng, cluster_about about)
             w->failure[w->is.failures++] = (mt_cluster_failure){ at, mg_pick(rng, 0, w->is.devices - 1) };
 }
 
-static void pick_world(world *w, mt_rng *rng, cluster_about about)
+static void pick_world(mg_15_world *w, mt_rng *rng, cluster_about about)
 {
     memset(w, 0, sizeof *w);
     w->is = (mt_cluster){ .devices = mg_pick(rng, 6, DEVICES), .machine = mg_pick(rng, 1, 5) };
@@ -155,7 +145,7 @@ static void pick_world(world *w, mt_rng *rng, cluster_about about)
     w->tasks.task = w->task;
     w->tasks.after = w->after;
     for (int64_t n = mg_pick(rng, 1, MG_EVENTS_TASKS); n > 0; n--)
-        add_task(w, rng, about);
+        mg_15_add_task(w, rng, about);
     shuffle(w, rng);
     pick_lists(w, rng, about);
 }
@@ -165,7 +155,7 @@ static bool is_close(double got, double want)
     return got == want || fabs(got - want) <= 1e-9 * fmax(1, fabs(want));
 }
 
-static bool is_right(mg_run *run, const world *w, const reply *r)
+static bool is_right(mg_run *run, const mg_15_world *w, const reply *r)
 {
     mg_events want;
     mg_events_run(&want, &w->is, &w->tasks, w->begin);
@@ -200,7 +190,7 @@ static void refused(mg_run *run)
     static const char *const says[] = { "links between", "links inside", "latency",   "slow",     "failure",
                                         "device",        "device",       "0 or more", "wait for", "" };
     for (int i = -1; i < 10; i++) {
-        static world w;
+        static mg_15_world w;
         reply r;
         do
             pick_world(&w, mg_rng(run), CLUSTER_FAILS);
@@ -235,7 +225,7 @@ void mg_15_cluster(mg_run *run, const void *one_case)
         return;
     }
     for (int i = 0; i < 200; i++) {
-        static world w;
+        static mg_15_world w;
         reply r;
         bool whole = about == CLUSTER_FAILS && i % 2; /* a failure at the second at which tasks end */
         pick_world(&w, mg_rng(run), whole ? CLUSTER_TIES : about);
@@ -245,107 +235,4 @@ void mg_15_cluster(mg_run *run, const void *one_case)
         if (!ask_run(run, &r, &w) || !is_right(run, &w, &r))
             return;
     }
-}
-
-/* ---- training ---------------------------------------------------------------------------------------------------- */
-
-static const char *const parts[] = {
-    "seconds", "work", "waiting", "saving", "lost", "restarting", "failures", "share"
-};
-
-static bool ask_train(mg_run *run, mt_goodput *got, int64_t *status, const world *w, const mt_cluster_job *job)
-{
-    mg_begin(run, "mt_cluster_train");
-    mg_out(run, "status", MT_I64, MT_SHAPE(1));
-    mg_out(run, "run", MT_I64, MT_SHAPE(8));
-    mg_inout(run, "words", MT_U8, MT_SHAPE(WORDS));
-    memcpy(mg_in(run, "job", MT_I64, MT_SHAPE(4)), job, sizeof *job);
-    put_world(run, w);
-    if (!mg_call(run))
-        return false;
-    *status = ((const int64_t *)mg_result(run, "status"))[0];
-    memcpy(got, mg_result(run, "run"), sizeof *got);
-    return true;
-}
-
-/* A few tasks on some of the devices; slow times and failures of all, over the whole run. */
-static mt_cluster_job pick_job(world *w, mt_rng *rng, cluster_about about)
-{
-    mt_cluster_job job = { mg_pick(rng, 1, 60), mg_pick(rng, 0, 12), mg_15_real(rng, 0, 9), mg_15_real(rng, 0, 30) };
-    mg_events once;
-    memset(w, 0, sizeof *w);
-    w->is = (mt_cluster){ .devices = 4, .machine = 2, .inside = { 0.1, 100, 150 }, .network = { 0.2, 50, 70 } };
-    w->is.slow = w->slow;
-    w->is.failure = w->failure;
-    w->tasks.task = w->task;
-    w->tasks.after = w->after;
-    for (int64_t n = mg_pick(rng, 1, 6); n > 0; n--)
-        add_task(w, rng, CLUSTER_SHARED);
-    w->task[0].to = -1;
-    w->task[0].device = mg_pick(rng, 0, 3);
-    w->task[0].seconds = mg_15_real(rng, 3, 9);
-    mg_events_run(&once, &w->is, &w->tasks, 0);
-    double all = 1.5 * (double)job.steps * once.end;
-    for (int64_t d = 0; d < 4 && (about == CLUSTER_SLOW || about == CLUSTER_FAILS); d++)
-        for (double at = mg_15_real(rng, 0, all); at < all && w->is.slows < MG_EVENTS_LIST;) {
-            double end = at + mg_15_real(rng, 0.01, 0.2) * all;
-            w->slow[w->is.slows++] = (mt_cluster_slow){ d, at, end, mg_15_real(rng, 1, 3) };
-            at = end + mg_15_real(rng, 0, 0.2) * all;
-        }
-    for (double at = 0; about == CLUSTER_FAILS && w->is.failures < MG_EVENTS_LIST && at < all;) {
-        at += mg_15_real(rng, 0, 0.3) * all;
-        w->failure[w->is.failures++] = (mt_cluster_failure){ at, mg_pick(rng, 0, 3) };
-    }
-    return job;
-}
-
-void mg_15_train(mg_run *run, const void *one_case)
-{
-    cluster_about about = ((const cluster_case *)one_case)->about;
-    for (int i = 0; i < 60; i++) {
-        static world w;
-        mt_cluster_job job = pick_job(&w, mg_rng(run), about);
-        mt_goodput got, want;
-        int64_t status;
-        bool none = about == CLUSTER_REFUSED && i % 2;
-        job.steps = none && i % 4 == 1 ? 0 : job.steps;
-        job.restart = none && i % 4 == 3 ? -1 : job.restart;
-        if (!ask_train(run, &got, &status, &w, &job))
-            return;
-        if (none != (status == MT_ERR_ARGUMENT)) {
-            mg_fail(run, "run %d is %s: status %" PRId64, i, none ? "none" : "one", status);
-            return;
-        }
-        if (none)
-            continue;
-        mg_events_train(&want, &w.is, &w.tasks, &job);
-        for (int k = 0; k < 8; k++) {
-            double is = ((const double *)&got)[k], right = ((const double *)&want)[k];
-            if (!(fabs(is - right) <= 1e-8 * fmax(1, want.seconds))) {
-                mg_fail(run,
-                        "%s %.9g, expected %.9g: %" PRId64 " steps, a save each %" PRId64 " (0: at the end), %" PRId64
-                        " slow times, %" PRId64 " failures",
-                        parts[k], is, right, job.steps, job.interval, w.is.slows, w.is.failures);
-                return;
-            }
-        }
-    }
-}
-
-/* What 16 times as many tasks cost, and 10,000 steps of the same: side by side in one process. */
-void mg_15_costs(mg_run *run, const void *one_case)
-{
-    bool steps = ((const cluster_case *)one_case)->about == CLUSTER_STEPS;
-    const int64_t few[4] = { steps ? 2000 : 500, steps ? 2000 : 8000, 0, steps ? 10000 : 0 };
-    const double most = steps ? 30 : 100;
-    double seconds[2];
-    mg_begin(run, "what steps cost");
-    mg_out(run, "seconds", MT_I64, MT_SHAPE(2));
-    memcpy(mg_in(run, "sizes, steps", MT_I64, MT_SHAPE(4)), few, sizeof few);
-    if (!mg_call(run))
-        return;
-    memcpy(seconds, mg_result(run, "seconds"), sizeof seconds);
-    if (!(seconds[0] > 0 && seconds[1] > 0 && seconds[1] <= most * seconds[0]))
-        mg_fail(run, "%s take %.3g times as long as %s: at most %g", steps ? "10,000 steps" : "8,000 tasks",
-                seconds[1] / seconds[0], steps ? "one" : "500", most);
 }

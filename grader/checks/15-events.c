@@ -197,16 +197,41 @@ void mg_events_run(mg_events *out, const mt_cluster *c, const mt_cluster_tasks *
     }
 }
 
+/* Changes of speed of devices that have tasks, up to a second; `slow` devices then; and the next change. */
+typedef struct speeds {
+    int64_t changes, slow;
+    double next;
+} speeds;
+
+static speeds speeds_at(const mt_cluster *c, const mt_cluster_tasks *tasks, double second)
+{
+    speeds are = { 0, 0, INFINITY };
+    for (int64_t i = 0; i < c->slows; i++) {
+        const mt_cluster_slow *s = &c->slow[i];
+        const mt_cluster_failure like = { second, s->device };
+        mt_cluster only = { .failure = &like, .failures = 1 };
+        if (!failure_from(&only, tasks, second))
+            continue;
+        are.changes += (s->begin <= second) + (s->end <= second);
+        are.slow += s->begin <= second && second < s->end;
+        are.next = fmin(are.next, s->begin > second ? s->begin : INFINITY);
+        are.next = fmin(are.next, s->end > second ? s->end : INFINITY);
+    }
+    return are;
+}
+
 /* One step after the other. */
-void mg_events_train(mt_goodput *out, const mt_cluster *c, const mt_cluster_tasks *tasks, const mt_cluster_job *job)
+void mg_events_train(mt_goodput *out, int64_t *walked, const mt_cluster *c, const mt_cluster_tasks *tasks,
+                     const mt_cluster_job *job)
 {
     mg_events step;
     mt_cluster calm = *c;
     double now = 0, since = 0, full;
-    int64_t done = 0, saved = 0;
+    int64_t done = 0, saved = 0, known = -1; /* the seconds of a step since so many changes */
     calm.slows = calm.failures = 0;
     mg_events_run(&step, &calm, tasks, 0);
     full = step.end;
+    *walked = 1;
     *out = (mt_goodput){ 0 };
     while (saved < job->steps) {
         const mt_cluster_failure *next = failure_from(c, tasks, now);
@@ -216,24 +241,27 @@ void mg_events_train(mt_goodput *out, const mt_cluster *c, const mt_cluster_task
                 fails = next->time;
             } else {
                 out->work += (double)(done - saved) * full;
-                out->waiting += now - since - (double)(done - saved) * full;
+                double waited = now - since - (double)(done - saved) * full;
+                out->waiting += waited < -1e-9 * now ? NAN : waited;
                 out->saving += job->save;
                 saved = done;
                 since = now += job->save;
             }
         } else {
+            speeds are = speeds_at(c, tasks, now);
             mg_events_run(&step, c, tasks, now);
+            *walked += step.failed >= 0 || step.end > are.next || (are.slow > 0 && known != are.changes);
             if (step.failed >= 0)
                 fails = step.end;
             else
-                now = step.end, done++;
+                known = are.changes, now = step.end, done++;
         }
         if (isinf(fails))
             continue;
         out->failures++;
         out->lost += fails - since;
         out->restarting += job->restart;
-        since = now = fails + job->restart;
+        since = now = fmax(fails + job->restart, nextafter(fails, INFINITY));
         done = saved;
     }
     out->seconds = now;

@@ -11,8 +11,11 @@ typedef struct mg_events {
     int64_t failed;
 } mg_events;
 
-/* mg_events_run, mg_events_train -- as mt_cluster_run, mt_cluster_train, of at most MG_EVENTS_TASKS tasks. */
+/* mg_events_run, mg_events_train -- as mt_cluster_run, mt_cluster_train, of at most MG_EVENTS_TASKS tasks.
+ * walked: how many steps have to be simulated (plan/train.h).
+ * out->waiting is NAN if slow devices make a step shorter: in another order tasks of several queues may end earlier. */
 void mg_events_run(mg_events *out, const mt_cluster *c, const mt_cluster_tasks *tasks, double begin);
-void mg_events_train(mt_goodput *out, const mt_cluster *c, const mt_cluster_tasks *tasks, const mt_cluster_job *job);
+void mg_events_train(mt_goodput *out, int64_t *walked, const mt_cluster *c, const mt_cluster_tasks *tasks,
+                     const mt_cluster_job *job);
 
 #endif

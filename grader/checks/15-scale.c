@@ -210,7 +210,9 @@ static const cluster_case train_cases[] = {
     { { 1, "no run", "MT_ERR_ARGUMENT" }, CLUSTER_REFUSED },
 };
 static const cluster_case steps_cases[] = {
-    { { 2, "ten thousand steps", "take at most 30 times as long as one, if speeds change four times" }, CLUSTER_STEPS },
+    { { 2, "ten thousand steps",
+        "take at most 30 times as long as one, if speeds change four times; only steps that may differ are simulated" },
+      CLUSTER_STEPS },
 };
 
 static const mg_group groups[] = {

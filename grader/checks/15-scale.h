@@ -133,7 +133,7 @@ typedef struct sched_case {
 void mg_15_sched(mg_run *run, const void *one_case);    /* a sched_case */
 void mg_15_fairness(mg_run *run, const void *one_case); /* a mg_case */
 
-/* ---- cluster and training: 15-cluster.c (steps 15.15 to 15.18) --------------------------------------------------- */
+/* ---- cluster and training: 15-cluster.c, 15-train.c (steps 15.15 to 15.18) --------------------------------------- */
 
 typedef enum cluster_about {
     CLUSTER_TASKS,    /* computations and moments */

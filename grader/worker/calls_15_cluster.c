@@ -46,7 +46,7 @@ void mg_call_cluster_run(const mg_value *v)
     snprintf((char *)v[3].u8, (size_t)v[3].count, "%s", v[0].i64s[0] == MT_OK ? "" : mt_last_error());
 }
 
-/* status [1]; run [8] bits; words; job [4]; cluster, slow, failures, tasks, after */
+/* status, walked [2]; run [8] bits; words; job [4]; cluster, slow, failures, tasks, after */
 void mg_call_cluster_train(const mg_value *v)
 {
     mt_cluster_tasks tasks;
@@ -55,6 +55,7 @@ void mg_call_cluster_train(const mg_value *v)
     mt_cluster_job job;
     memcpy(&job, v[3].ptr, sizeof job);
     v[0].i64s[0] = mt_cluster_train(&out, &cluster, &tasks, &job);
+    v[0].i64s[1] = out.walked;
     memcpy(v[1].ptr, &out.time, sizeof out.time);
     snprintf((char *)v[2].u8, (size_t)v[2].count, "%s", v[0].i64s[0] == MT_OK ? "" : mt_last_error());
 }

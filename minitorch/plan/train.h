@@ -19,10 +19,10 @@
 MT_C_BEGIN
 
 typedef struct mt_cluster_job {
-    int64_t steps;    /* >= 0, each of them all tasks; a step begins when all tasks of the one before have ended */
+    int64_t steps;    /* >= 1, each of them all tasks; a step begins when all tasks of the one before have ended */
     int64_t interval; /* steps from one save to the next, and a save at the end; 0: only that one */
     double save;      /* seconds of a save, >= 0; nobody works meanwhile, slow devices do not slow it down */
-    double restart;   /* seconds from a failure to work again, >= 0; nothing fails meanwhile */
+    double restart;   /* seconds from a failure to work again, >= 0; nothing fails meanwhile, nor at the same second */
 } mt_cluster_job;
 
 typedef struct mt_cluster_trained {
@@ -33,10 +33,12 @@ typedef struct mt_cluster_trained {
 
 /* mt_cluster_train -- a run of job->steps. A failure of a device that has a task, also during a save, loses everything
  * since the last save that was complete (or the begin): after `restart` seconds the run goes on from there.
- * A step in which no device of a task changes its speed takes as long as any other with the same speeds, and is not
- * simulated again while the speeds stay: time and memory depend on how often something changes, not on steps.
- * seconds = work + waiting + saving + lost + restarting.
- * Fails: as mt_cluster_run; MT_ERR_ARGUMENT: negative steps, interval or times.   Lab 15.18 */
+ * Simulated are only: one step at full speed; each step during which a device of a task changes its speed or fails; and
+ * after each change the first other one, if a device is slow then. Time and memory depend on how often something
+ * changes, not on steps. A change or a failure at the second at which a step ends is not in it.
+ * seconds = work + waiting + saving + lost + restarting; less, if slow devices change the order of tasks so that a step
+ * becomes shorter: it waits for 0 s.
+ * Fails: as mt_cluster_run; MT_ERR_ARGUMENT: no steps, a negative interval or time.   Lab 15.18 */
 mt_status mt_cluster_train(mt_cluster_trained *out, const mt_cluster *cluster, const mt_cluster_tasks *tasks,
                            const mt_cluster_job *job);
 

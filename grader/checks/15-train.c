@@ -1,0 +1,218 @@
+/* 15-train.c -- how the checks of training on a simulated cluster run (step 15.18): against 15-events.c, which
+ * simulates each step; runs of more steps than that can against a formula for one computation. Rows: 15-scale.c. */
+#include "checks/15-seconds.h"
+#include "checks/15-world.h"
+#include "checks/fill.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const parts[] = {
+    "seconds", "work", "waiting", "saving", "lost", "restarting", "failures", "share"
+};
+
+typedef struct reply {
+    int64_t status, walked;
+    mt_goodput run;
+} reply;
+
+static bool ask_train(mg_run *run, reply *got, const mg_15_world *w, const mt_cluster_job *job)
+{
+    mg_begin(run, "mt_cluster_train");
+    mg_out(run, "status, walked", MT_I64, MT_SHAPE(2));
+    mg_out(run, "run", MT_I64, MT_SHAPE(8));
+    mg_inout(run, "words", MT_U8, MT_SHAPE(MG_15_WORDS));
+    memcpy(mg_in(run, "job", MT_I64, MT_SHAPE(4)), job, sizeof *job);
+    mg_15_put_world(run, w);
+    if (!mg_call(run))
+        return false;
+    got->status = ((const int64_t *)mg_result(run, "status, walked"))[0];
+    got->walked = ((const int64_t *)mg_result(run, "status, walked"))[1];
+    memcpy(&got->run, mg_result(run, "run"), sizeof got->run);
+    return true;
+}
+
+static bool is_right(mg_run *run, const reply *got, const mt_goodput *want, const mg_15_world *w,
+                     const mt_cluster_job *job)
+{
+    if (got->status != MT_OK) {
+        mg_fail(run, "a run is refused: status %" PRId64, got->status);
+        return false;
+    }
+    for (int k = 0; k < 8; k++) {
+        double is = ((const double *)&got->run)[k], right = ((const double *)want)[k];
+        if (fabs(is - right) <= 1e-8 * fmax(1, want->seconds))
+            continue;
+        mg_fail(run,
+                "%s %.9g, expected %.9g: %" PRId64 " steps, a save each %" PRId64 " (0: at the end), %" PRId64
+                " slow times, %" PRId64 " failures",
+                parts[k], is, right, job->steps, job->interval, w->is.slows, w->is.failures);
+        return false;
+    }
+    return true;
+}
+
+/* ---- random runs ------------------------------------------------------------------------------------------------- */
+
+static void empty(mg_15_world *w)
+{
+    memset(w, 0, sizeof *w);
+    w->is = (mt_cluster){ .devices = 4, .machine = 2, .inside = { 0.1, 100, 150 }, .network = { 0.2, 50, 70 } };
+    w->is.slow = w->slow;
+    w->is.failure = w->failure;
+    w->tasks.task = w->task;
+    w->tasks.after = w->after;
+}
+
+/* A number of seconds; of whole ones. */
+static double pick(mt_rng *rng, bool whole, double low, double high)
+{
+    double x = mg_15_real(rng, low, high);
+    return whole ? ceil(x) : x;
+}
+
+/* A few tasks on some of the devices; slow times and failures of all, over the whole run. whole: everything takes whole
+ * seconds, so that steps and saves end at the very second of a change or a failure. */
+static mt_cluster_job pick_job(mg_15_world *w, mt_rng *rng, cluster_about about, bool whole)
+{
+    mt_cluster_job job = { mg_pick(rng, 1, 60), mg_pick(rng, 0, 12), pick(rng, whole, 0, 9), pick(rng, whole, 0, 30) };
+    mg_events once;
+    empty(w);
+    if (whole)
+        w->is.inside = w->is.network = (mt_cluster_link){ (double)mg_pick(rng, 0, 1), 1, INFINITY };
+    if (!whole && mg_pick(rng, 0, 4) == 0) /* else what follows is no whole seconds */
+        job.restart = 0;
+    for (int64_t n = mg_pick(rng, 1, 6); n > 0; n--)
+        mg_15_add_task(w, rng, whole ? CLUSTER_TIES : CLUSTER_SHARED);
+    w->task[0].to = -1;
+    w->task[0].device = mg_pick(rng, 0, 3);
+    w->task[0].seconds = pick(rng, whole, 2, 9);
+    mg_events_run(&once, &w->is, &w->tasks, 0);
+    double all = 1.5 * (double)job.steps * once.end;
+    for (int64_t d = 0; d < 4 && (about == CLUSTER_SLOW || about == CLUSTER_FAILS); d++)
+        for (double at = pick(rng, whole, whole ? -1 : 0, all); at < all && w->is.slows < MG_EVENTS_LIST;) {
+            double end = at + pick(rng, whole, 0.01 * all, 0.2 * all);
+            w->slow[w->is.slows++] = (mt_cluster_slow){ d, at, end, whole ? 2 : mg_15_real(rng, 1, 3) };
+            at = end + pick(rng, whole, 0, 0.2 * all);
+        }
+    for (double at = 0; about == CLUSTER_FAILS && w->is.failures < MG_EVENTS_LIST && at < all;) {
+        at += pick(rng, whole, 0, 0.3 * all);
+        w->failure[w->is.failures++] = (mt_cluster_failure){ at, mg_pick(rng, 0, 3) };
+    }
+    return job;
+}
+
+/* One computation, whose device becomes slow a rounding before or after the end of the first step after a save. */
+static mt_cluster_job pick_edge(mg_15_world *w, mt_rng *rng)
+{
+    mt_cluster_job job = { mg_pick(rng, 9, 20), mg_pick(rng, 2, 6), mg_15_real(rng, 1e4, 1e5), 1 };
+    double step = mg_15_real(rng, 3, 9), saved = (double)job.interval * step + job.save;
+    empty(w);
+    w->task[w->tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = step };
+    w->slow[w->is.slows++] = (mt_cluster_slow){ 0, saved + step, saved + 3 * step, 2 };
+    return job;
+}
+
+void mg_15_train(mg_run *run, const void *one_case)
+{
+    cluster_about about = ((const cluster_case *)one_case)->about;
+    for (int i = 0; i < 80; i++) {
+        static mg_15_world w;
+        bool edge = about == CLUSTER_SLOW && i % 8 == 7, none = about == CLUSTER_REFUSED && i % 2;
+        mt_cluster_job job = edge ? pick_edge(&w, mg_rng(run)) : pick_job(&w, mg_rng(run), about, i % 4 == 2);
+        reply got;
+        mt_goodput want;
+        int64_t walked;
+        job.steps = none && i % 4 == 1 ? 0 : job.steps;
+        job.restart = none && i % 4 == 3 ? -1 : job.restart;
+        if (!ask_train(run, &got, &w, &job))
+            return;
+        if (none && got.status != MT_ERR_ARGUMENT) {
+            mg_fail(run, "run %d is none: status %" PRId64, i, got.status);
+            return;
+        }
+        if (none)
+            continue;
+        mg_events_train(&want, &walked, &w.is, &w.tasks, &job);
+        if (!isnan(want.waiting) && !is_right(run, &got, &want, &w, &job))
+            return;
+    }
+}
+
+/* ---- many steps -------------------------------------------------------------------------------------------------- */
+
+static bool is_spared(mg_run *run, const reply *got, int64_t walked, const mt_cluster_job *job, const mg_15_world *w)
+{
+    if (got->walked <= walked)
+        return true;
+    mg_fail(run,
+            "%" PRId64 " steps are simulated, expected at most %" PRId64 ": %" PRId64 " steps, %" PRId64
+            " slow times, %" PRId64 " failures",
+            got->walked, walked, job->steps, w->is.slows, w->is.failures);
+    return false;
+}
+
+/* More than 2^31 steps of one computation, which is slow at the end of the run, or only just after it. */
+static bool is_long_right(mg_run *run, bool after)
+{
+    static mg_15_world w;
+    mt_rng *rng = mg_rng(run);
+    mt_cluster_job job = { (int64_t)1 << 31, 0, mg_15_real(rng, 0, 9), 1 };
+    job.steps += mg_pick(rng, 129, 250);
+    double step = mg_15_real(rng, 3, 9), work = (double)job.steps * step, factor = mg_15_real(rng, 2, 5);
+    double begin = work + (after ? 3.5 : (double)-mg_pick(rng, 100, 50000) - 0.5) * step;
+    reply got;
+    empty(&w);
+    w.task[w.tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = step };
+    w.slow[w.is.slows++] = (mt_cluster_slow){ 0, begin, begin + 1e6, factor };
+    mt_goodput want = { .work = work, .saving = job.save };
+    want.waiting = after ? 0 : (factor - 1) * fmin(work - begin, 1e6 / factor);
+    want.seconds = want.work + want.waiting + want.saving;
+    want.share = work / want.seconds;
+    return ask_train(run, &got, &w, &job) && is_right(run, &got, &want, &w, &job) &&
+           is_spared(run, &got, after ? 1 : 4, &job, &w);
+}
+
+/* Only steps that may take another time are simulated, in short runs and in long ones. */
+static bool walks(mg_run *run)
+{
+    for (int i = 0; i < 80; i++) {
+        static mg_15_world w;
+        mt_cluster_job job = pick_job(&w, mg_rng(run), i % 2 ? CLUSTER_SLOW : CLUSTER_FAILS, i % 4 > 1);
+        reply got;
+        mt_goodput want;
+        int64_t walked;
+        if (!ask_train(run, &got, &w, &job))
+            return false;
+        mg_events_train(&want, &walked, &w.is, &w.tasks, &job);
+        if (!isnan(want.waiting) && !is_right(run, &got, &want, &w, &job))
+            return false;
+        if (!is_spared(run, &got, walked, &job, &w))
+            return false;
+    }
+    for (int i = 0; i < 20; i++)
+        if (!is_long_right(run, i % 2))
+            return false;
+    return true;
+}
+
+/* What 16 times as many tasks cost, and 10,000 steps of the same: side by side in one process. */
+void mg_15_costs(mg_run *run, const void *one_case)
+{
+    bool steps = ((const cluster_case *)one_case)->about == CLUSTER_STEPS;
+    const int64_t few[4] = { steps ? 2000 : 500, steps ? 2000 : 8000, 0, steps ? 10000 : 0 };
+    const double most = steps ? 30 : 100;
+    double seconds[2];
+    if (steps && !walks(run))
+        return;
+    mg_begin(run, "what steps cost");
+    mg_out(run, "seconds", MT_I64, MT_SHAPE(2));
+    memcpy(mg_in(run, "sizes, steps", MT_I64, MT_SHAPE(4)), few, sizeof few);
+    if (!mg_call(run))
+        return;
+    memcpy(seconds, mg_result(run, "seconds"), sizeof seconds);
+    if (!(seconds[0] > 0 && seconds[1] > 0 && seconds[1] <= most * seconds[0]))
+        mg_fail(run, "%s take %.3g times as long as %s: at most %g", steps ? "10,000 steps" : "8,000 tasks",
+                seconds[1] / seconds[0], steps ? "one" : "500", most);
+}
