@@ -78,10 +78,10 @@ static void print_book(void)
 
 /* GPT-2 of 1.5 G parameters on nodes of 8 devices: the inputs of the chapter's example, "1, 8, 32 GPUs". */
 static const struct {
-    double gradients, network;    /* bytes in 16 bits; bytes/s between nodes */
-    double alone, work;           /* seconds: 16 samples on one device, and on one of several */
-    double inside, between;       /* seconds: an all-reduce in a node, among nodes */
-    double steps, rate;           /* rate: dollars an hour of 8 devices */
+    double gradients, network; /* bytes in 16 bits; bytes/s between nodes */
+    double alone, work;        /* seconds: 16 samples on one device, and on one of several */
+    double inside, between;    /* seconds: an all-reduce in a node, among nodes */
+    double steps, rate;        /* rate: dollars an hour of 8 devices */
 } inputs = { 3e9, 12.5e9, 1.8, 0.180, 0.005, 0.240, 50e3, 128 };
 
 /* printed: NAN if the book has no such figure. */
