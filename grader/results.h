@@ -66,7 +66,7 @@ typedef struct mg_results {
     char units[256];      /* where the units came from: "labs/02-backprop" */
     char machine[256];    /* CPU model, cores, compiler */
     char build_log[8192]; /* what the compiler said about the units: warnings, and why one does not build */
-    char warning[512];    /* "no sandbox: bubblewrap is not installed (apt-get install bubblewrap)"; empty otherwise */
+    char warning[2048];   /* "no sandbox: bubblewrap is not installed (apt-get install bubblewrap)"; empty otherwise */
     char
         ignored[512]; /* files of a submission that were not taken, and why: "Makefile (not a unit)"; empty when none */
     char remark[256]; /* "graded: step 02.3; the other rows are from the grade before"; empty for a whole grade */
