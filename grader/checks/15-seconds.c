@@ -36,7 +36,8 @@ mt_plan_problem mg_15_pick_problem(mt_rng *rng)
                                  mg_15_real(rng, 0, 3e-5),
                                  1 << mg_pick(rng, 0, 3),
                                  mg_15_real(rng, 1, 9),
-                                 "test" };
+                                 "test",
+                                 0 };
     p.device.memory = INT64_C(1) << 40;
     p.tokens = mg_15_real(rng, 1e8, 1e9);
     p.dtype = mg_pick(rng, 0, 1) ? MT_BF16 : MT_F32;

@@ -50,7 +50,7 @@ static inline mt_plan_problem mg_plan_problem(const int64_t *from)
     double n[11];
     memcpy(&p.model, from, sizeof p.model);
     memcpy(n, i + 9, sizeof n);
-    p.device = (mt_plan_device){ "test", n[0], n[1], i[0], n[2], n[3], n[4], i[1], n[5], "test" };
+    p.device = (mt_plan_device){ "test", n[0], n[1], i[0], n[2], n[3], n[4], i[1], n[5], "test", 0 };
     p.devices = i[2], p.batch = i[3], p.time = i[4];
     p.dtype = (mt_dtype)i[5], p.goal = (mt_plan_goal)i[6];
     p.zero = i[7], p.zero_divided = i[8];

@@ -176,6 +176,16 @@ static void print_row(const mt_plan_answer *a)
            (double)e->peak / 1e9, e->step, e->mfu, e->days, e->dollars);
 }
 
+/* What devices use at most; hosts, network and cooling come on top. */
+static void print_energy(const mt_plan_problem *p, const mt_plan_answer *a)
+{
+    const mt_plan_strategy *s = &a->strategy;
+    double devices = (double)(s->dp * s->pp * s->tp);
+    if (p->device.watts > 0)
+        printf("Energy of the first: at most %.4g kWh, %.0f devices of %.4g W, without hosts, network and cooling\n",
+               a->estimate.days * 24 * devices * p->device.watts / 1000, devices, p->device.watts);
+}
+
 /* Why the listed ones that are not the best lose. */
 static void print_listed(void)
 {
@@ -293,6 +303,7 @@ static mt_status run(options *o)
     printf("A rank of the first: peak %" PRId64 " bytes; sends in a step %" PRId64 " of gradients, %" PRId64
            " to other stages, %" PRId64 " of tensors\n",
            worst.peak, worst.data, worst.pipe, worst.tensor);
+    print_energy(p, &limits.listed[0]);
     puts("Why others lose:");
     print_listed();
     print_families(p);

@@ -1,5 +1,6 @@
-/* devices.c -- devices by name; see planner.h. Speeds are nominal, without sparsity; a link is one direction. Prices
- * are those of the book's table, for on-demand machines of a cloud in 2023: for others, change the struct. */
+/* devices.c -- devices by name; see planner.h. Speeds and watts are nominal, speeds without sparsity; a link is one
+ * direction. Prices are those of the book's table, for on-demand machines of a cloud in 2023: for others, change the
+ * struct. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,11 +10,11 @@
 
 const mt_plan_device mt_plan_devices[] = {
     { "V100", 125e12, 15.7e12, (int64_t)32 * GB, 150e9, 6.25e9, 10e-6, 8, 3.06,
-      "NVIDIA V100 data sheet, 2020 (SXM2, 32 GB); DGX-1: 4 x 100 Gbit/s a machine; price: AWS p3, 2023" },
+      "NVIDIA V100 data sheet, 2020 (SXM2, 32 GB); DGX-1: 4 x 100 Gbit/s a machine; price: AWS p3, 2023", 300 },
     { "A100", 312e12, 19.5e12, (int64_t)80 * GB, 300e9, 25e9, 10e-6, 8, 4.10,
-      "NVIDIA A100 data sheet, 2021 (SXM, 80 GB); DGX A100: 8 x 200 Gbit/s a machine; price: AWS p4d, 2023" },
+      "NVIDIA A100 data sheet, 2021 (SXM, 80 GB); DGX A100: 8 x 200 Gbit/s a machine; price: AWS p4d, 2023", 400 },
     { "H100", 989e12, 67e12, (int64_t)80 * GB, 450e9, 50e9, 10e-6, 8, 8.00,
-      "NVIDIA H100 data sheet, 2023 (SXM5, 80 GB); DGX H100: 8 x 400 Gbit/s a machine; price: the book's rate" },
+      "NVIDIA H100 data sheet, 2023 (SXM5, 80 GB); DGX H100: 8 x 400 Gbit/s a machine; price: the book's rate", 700 },
     { 0 },
 };
 

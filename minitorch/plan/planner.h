@@ -24,6 +24,7 @@ typedef struct mt_plan_device {
     int64_t machine;      /* devices of a machine */
     double dollars;       /* an hour */
     const char *source;
+    double watts; /* nominal power of a device; 0: not known */
 } mt_plan_device;
 
 typedef enum mt_plan_goal { MT_PLAN_FASTEST, MT_PLAN_CHEAPEST } mt_plan_goal;

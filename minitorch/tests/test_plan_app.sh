@@ -41,6 +41,15 @@ refused 'use bf16' --dtype f16
 json() { printf '%s' "$1" >"$dir/c.json"; }
 json '{"device": "A100", "devices": 8, "network_gb_s": 12.5, "memory_gb": 40}'
 "$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1 && ok || bad "json: $(tail -1 "$dir/log")"
+# Energy is days x devices x watts; none is printed where watts are not known.
+json '{"device": "A100", "devices": 4, "watts": 250}'
+"$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1
+awk '/^Energy/ { kwh = $7; devices = $9 } $1 ~ /^[0-9]/ && !days && NF == 14 { days = $(NF - 1) }
+     END { want = days * 24 * devices * 0.25; exit !(kwh > 0 && kwh > want * 0.999 && kwh < want * 1.001) }' "$dir/log" &&
+    ok || bad "energy: $(grep Energy "$dir/log")"
+json '{"device": "A100", "devices": 4, "watts": 0}'
+"$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1
+[ "$(grep -c Energy "$dir/log")" -eq 0 ] && ok || bad "energy of no watts"
 while IFS='|' read -r text words; do
     json "$text"
     refused "$words" --cluster "$dir/c.json"
