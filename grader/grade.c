@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { GRADED, NOT_FULL, USAGE, NOT_GRADED };
+enum { GRADED, NOT_FULL, USAGE, NOT_GRADED, INTERRUPTED = 130 /* as of a shell whose command got SIGINT */ };
 enum {
     OPT_BUILD = 256,
     OPT_ROOT,
@@ -377,5 +377,7 @@ int main(int argc, char **argv)
     bool full = results.points >= results.max;
     mg_results_free(&results);
     mg_course_free(&course);
-    return errors && !mg_stop ? NOT_GRADED : c.require_full && !full ? NOT_FULL : GRADED;
+    if (mg_stop)
+        return INTERRUPTED;
+    return errors ? NOT_GRADED : c.require_full && !full ? NOT_FULL : GRADED;
 }

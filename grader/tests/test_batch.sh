@@ -53,6 +53,18 @@ check "a skeleton has none" is "$(book "SELECT points FROM grade WHERE key = 'Zo
 check "one row for what is no archive" is "$(book "SELECT state, count(*) FROM grade JOIN result ON grading = grade.id WHERE key = 'noise.zip'")" "refused 1"
 check "a name that is not UTF-8" is "$(book "SELECT name FROM student WHERE submission = (SELECT submission FROM grade WHERE key LIKE 'J%')")" Jürgen
 
+# A grader that is stopped says so by its exit status: its rows have not run, and the batch keeps none of them.
+mkdir "$root/endless" && cp solutions/00-tensors/*.c "$root/endless"
+sed -i '0,/^{$/s//{\n    for (volatile int i = 0; i < 1;)\n        ;/' "$root/endless/view.c"
+"$build/bin/grade" --lab 00 --units "$root/endless" >"$log" 2>&1 &
+grader=$!
+for ((i = 0; i < 300; i++)); do
+    ! ps --ppid $grader -o args= | grep out/worker >/dev/null || break
+    sleep 0.05
+done
+sleep 0.2 && kill -TERM $grader && wait $grader
+check "an interrupted grade is none" is $? 130
+
 # What the students of systems are called, and what is late: everything but one is refused, which costs no time.
 export_class() { # SYSTEM: the class's grades as it wants them, in $csv
     "$build/bin/grade_all" --lab 00 --dir "$root/$1" --export "$1" "${@:2}" >"$log" 2>&1
