@@ -33,7 +33,8 @@ def renamed(units, salt):
     result = {}
     for unit, text in units.items():
         text = re.sub(r"(?<!LAB)/\*(?! LAB)(?:[^*]|\*(?!/))*\*/", "", text)
-        for variable in set(re.findall(r"\b(?:int|int64_t|float|bool) (\w+) =", text)) - {"view"}:
+        pasted = set(re.findall(r"##(\w+)", text)) | {"view"}
+        for variable in set(re.findall(r"\b(?:int|int64_t|float|bool) (\w+) =", text)) - pasted:
             text = re.sub(rf"(?<![.>\w]){variable}\b(?!\()", f"{variable}_{own.randrange(10, 99)}", text)
         result[unit] = "".join(line + "\n" + ("\n" if own.random() < 0.05 else "") for line in text.split("\n"))
     return result
