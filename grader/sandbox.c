@@ -80,11 +80,13 @@ static bool may_set_groups(void)
 
 uid_t mg_uid(void)
 {
-    bool root = geteuid() == 0;
-    return root && is_mapped("/proc/self/uid_map", NOBODY) && is_mapped("/proc/self/gid_map", NOBODY) &&
-                   may_set_groups()
-               ? NOBODY
-               : geteuid();
+    static _Atomic int64_t known = -1; /* asked once: a child has limits of memory, which reading files may exceed */
+    if (known < 0)
+        known = geteuid() == 0 && is_mapped("/proc/self/uid_map", NOBODY) && is_mapped("/proc/self/gid_map", NOBODY) &&
+                        may_set_groups()
+                    ? NOBODY
+                    : geteuid();
+    return (uid_t)known;
 }
 
 /* Root of a user namespace that has no other user: without capabilities it may do what the user outside may. */
