@@ -50,7 +50,8 @@ Test(heap, right_use_is_silent)
 
 /* The first of bytes from .. 399 that is not `byte`; 400: none. Assertions use the heap, too: they come afterwards.
  * Also of a freed block, which ASan would report. */
-__attribute__((noinline, no_sanitize_address)) static int first_other(const unsigned char *volatile block, int from, unsigned char byte)
+__attribute__((noinline, no_sanitize_address)) static int first_other(const unsigned char *volatile block, int from,
+                                                                      unsigned char byte)
 {
     int i = from;
     while (i < 400 && block[i] == byte)
