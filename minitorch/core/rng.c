@@ -60,20 +60,6 @@ uint32_t mt_rng_u32(mt_rng *rng)
     return (uint32_t)mt_rng_u64(rng);
 }
 
-float mt_rng_uniform(mt_rng *rng)
-{
-    float value;
-    mt_rng_fill_uniform(rng, &value, 1, 0, 1);
-    return value;
-}
-
-float mt_rng_normal(mt_rng *rng)
-{
-    float value;
-    mt_rng_fill_normal(rng, &value, 1, 0, 1);
-    return value;
-}
-
 /* x * n / 2^64 maps the 2^64 values of x onto n results. When n does not divide 2^64, some results would get one value
  * more than others, so 2^64 mod n values are rejected and drawn again (Lemire 2019, ACM TOMACS), from a substream of
  * this call, so that every call uses one block. */
@@ -113,6 +99,26 @@ static void normal_block(float out[BLOCK], const uint32_t bits[BLOCK], float mea
 }
 
 typedef void block_fn(float out[BLOCK], const uint32_t bits[BLOCK], float a, float b);
+
+/* One value takes a block. Without fill: OpenMP begins and ends a team also for a loop that is not parallel. */
+static float one(mt_rng *rng, block_fn *block)
+{
+    uint32_t bits[4];
+    float values[BLOCK];
+    mt_philox(bits, rng->seed, rng->stream, rng->counter++);
+    block(values, bits, 0, 1);
+    return values[0];
+}
+
+float mt_rng_uniform(mt_rng *rng)
+{
+    return one(rng, uniform_block);
+}
+
+float mt_rng_normal(mt_rng *rng)
+{
+    return one(rng, normal_block);
+}
 
 /* Blocks are always computed completely, so that the values do not depend on n. */
 static void fill(mt_rng *rng, float *out, int64_t n, block_fn *block, float a, float b)

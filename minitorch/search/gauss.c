@@ -5,40 +5,53 @@
 
 enum { STRIDE = MT_GAUSS_POINTS, FIT = 64 /* points by which lengths and noise are chosen: a factor takes count^3 */ };
 
+/* Row k is subtracted from all below it: along rows, which vector units can do, unlike dot products of rows of L. */
 bool mt_cholesky(double *a, int64_t n, int64_t stride)
 {
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            double sum = a[i * stride + j];
-            for (int64_t k = 0; k < j; k++)
-                sum -= a[i * stride + k] * a[j * stride + k];
-            if (i == j && !(sum > 0))
-                return false;
-            a[i * stride + j] = i == j ? sqrt(sum) : sum / a[j * stride + j];
+    for (int64_t k = 0; k < n; k++) {
+        double *restrict row = a + k * stride;
+        if (!(row[k] > 0))
+            return false;
+        row[k] = sqrt(row[k]);
+        for (int64_t j = k + 1; j < n; j++)
+            row[j] /= row[k];
+        for (int64_t i = k + 1; i < n; i++) {
+            double *restrict below = a + i * stride;
+            for (int64_t j = i; j < n; j++)
+                below[j] -= row[i] * row[j];
         }
+    }
     return true;
 }
 
-static double covariance(const mt_gauss *g, const mt_point *a, const mt_point *b)
+/* out[j] becomes the covariance of `at` with point j, for j >= from. */
+static void covariances(const mt_gauss *g, const mt_point *at, int64_t from, double *restrict out)
 {
-    double square = 0;
+    for (int64_t j = from; j < g->count; j++)
+        out[j] = 0;
     for (int64_t d = 0; d < g->space->count; d++) {
-        double apart = a->at[d] - b->at[d];
-        if (g->space->dimension[d].kind == MT_SPACE_CHOICE) /* choices have no order */
-            apart = apart != 0;
-        square += apart * apart / (g->length[d] * g->length[d]);
+        bool choice = g->space->dimension[d].kind == MT_SPACE_CHOICE; /* choices have no order */
+        double x = at->at[d], square = g->length[d] * g->length[d];
+        const double *restrict other = g->along[d];
+        for (int64_t j = from; j < g->count; j++) {
+            double apart = choice ? x != other[j] : x - other[j];
+            out[j] += apart * apart / square;
+        }
     }
-    double r = sqrt(5 * square);
-    return (1 + r + r * r / 3) * exp(-r);
+    for (int64_t j = from; j < g->count; j++) {
+        double r = sqrt(5 * out[j]);
+        out[j] = (1 + r + r * r / 3) * exp(-r);
+    }
 }
 
-/* x becomes L^-1 x. */
-static void solve(const mt_gauss *g, double *x)
+/* x becomes U^-T x. */
+static void solve(const mt_gauss *g, double *restrict x)
 {
     for (int64_t i = 0; i < g->count; i++) {
-        for (int64_t k = 0; k < i; k++)
-            x[i] -= g->factor[i * STRIDE + k] * x[k];
-        x[i] /= g->factor[i * STRIDE + i];
+        const double *row = g->factor + i * STRIDE;
+        x[i] /= row[i];
+        for (int64_t k = i + 1; k < g->count; k++)
+            x[k] -= row[k] * x[i];
     }
 }
 
@@ -46,9 +59,11 @@ static void solve(const mt_gauss *g, double *x)
 static double factorize(mt_gauss *g)
 {
     double likelihood = 0;
-    for (int64_t i = 0; i < g->count; i++)
-        for (int64_t j = 0; j <= i; j++)
-            g->factor[i * STRIDE + j] = covariance(g, &g->point[i], &g->point[j]) + (i == j ? g->noise : 0);
+    g->factors++;
+    for (int64_t i = 0; i < g->count; i++) {
+        covariances(g, &g->point[i], i, g->factor + i * STRIDE);
+        g->factor[i * STRIDE + i] += g->noise;
+    }
     if (!mt_cholesky(g->factor, g->count, STRIDE))
         return -INFINITY;
     for (int64_t i = 0; i < g->count; i++)
@@ -56,27 +71,33 @@ static double factorize(mt_gauss *g)
     solve(g, g->weight);
     for (int64_t i = 0; i < g->count; i++)
         likelihood -= 0.5 * g->weight[i] * g->weight[i] + log(g->factor[i * STRIDE + i]);
-    for (int64_t i = g->count - 1; i >= 0; i--) { /* L^-T */
+    for (int64_t i = g->count - 1; i >= 0; i--) { /* U^-1 */
         for (int64_t k = i + 1; k < g->count; k++)
-            g->weight[i] -= g->factor[k * STRIDE + i] * g->weight[k];
+            g->weight[i] -= g->factor[i * STRIDE + k] * g->weight[k];
         g->weight[i] /= g->factor[i * STRIDE + i];
     }
     return likelihood;
 }
 
-/* Sets *setting to the entry of the table with the highest likelihood. */
-static void choose(mt_gauss *g, double *setting, const double *table, int64_t entries)
+/* Moves *setting, an entry of an ascending table, to its neighbours as long as the likelihood grows. `highest` is the
+ * likelihood of *setting as it is; that of the one chosen is returned. */
+static double choose(mt_gauss *g, double *setting, const double *table, int64_t entries, double highest)
 {
-    double best = *setting, highest = factorize(g);
-    for (int64_t i = 0; i < entries; i++) {
-        *setting = table[i];
-        double likelihood = factorize(g);
-        if (likelihood > highest) {
+    double first = *setting, best = first;
+    int64_t start = 0;
+    while (table[start] != first)
+        start++;
+    for (int64_t step = -1; step <= 1 && best == first; step += 2)
+        for (int64_t i = start + step; i >= 0 && i < entries; i += step) {
+            *setting = table[i];
+            double likelihood = factorize(g);
+            if (likelihood <= highest)
+                break;
             highest = likelihood;
             best = table[i];
         }
-    }
     *setting = best;
+    return highest;
 }
 
 void mt_gauss_fit(mt_gauss *g)
@@ -84,14 +105,19 @@ void mt_gauss_fit(mt_gauss *g)
     static const double lengths[] = { 0.1, 0.2, 0.35, 0.6, 1, 2, 5 }, noises[] = { 1e-6, 1e-4, 1e-2, 0.1 };
     MT_CHECK(g->count > 0 && g->count <= MT_GAUSS_POINTS, "%d points", (int)g->count);
     int64_t all = g->count;
+    for (int64_t d = 0; d < g->space->count; d++) {
+        g->length[d] = 0.6;
+        for (int64_t i = 0; i < all; i++)
+            g->along[d][i] = g->point[i].at[d];
+    }
     g->count = mt_min(all, FIT);
     g->noise = 1e-2;
-    for (int64_t d = 0; d < g->space->count; d++)
-        g->length[d] = 0.6;
-    for (int round = 0; round < 2; round++) {
+    double highest = factorize(g), before = NAN;
+    for (int round = 0; round < 2 && highest != before; round++) {
+        before = highest;
         for (int64_t d = 0; d < g->space->count; d++)
-            choose(g, &g->length[d], lengths, MT_COUNT(lengths));
-        choose(g, &g->noise, noises, MT_COUNT(noises));
+            highest = choose(g, &g->length[d], lengths, MT_COUNT(lengths), highest);
+        highest = choose(g, &g->noise, noises, MT_COUNT(noises), highest);
     }
     g->count = all;
     MT_CHECK(isfinite(factorize(g)), "a Gaussian process over %d points has no factor", (int)g->count);
@@ -101,10 +127,9 @@ void mt_gauss_predict(mt_gauss *g, const mt_point *at, double *mean, double *dev
 {
     double left = 1;
     *mean = 0;
-    for (int64_t i = 0; i < g->count; i++) {
-        g->scratch[i] = covariance(g, at, &g->point[i]);
+    covariances(g, at, 0, g->scratch);
+    for (int64_t i = 0; i < g->count; i++)
         *mean += g->scratch[i] * g->weight[i];
-    }
     solve(g, g->scratch);
     for (int64_t i = 0; i < g->count; i++)
         left -= g->scratch[i] * g->scratch[i];
