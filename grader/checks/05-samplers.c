@@ -206,6 +206,8 @@ void mg_05_collate(mg_run *run, const void *one_case)
         mg_i64(run, "skip", c->spread);
         for (int i = 0; i < SET; i++)
             bad[i] = mt_rng_below(mg_rng(run), 100) < llabs(c->kind) ? (c->kind < 0 ? LOST : BAD) : GOOD;
+        if (t == 0 && c->kind > 0)
+            bad[SET - 1] = BAD; /* after the last sample comes the first */
         for (int n = 0; n < N; n++)
             want[n] = index[n] = n == 0 ? SET - 1 : mt_rng_below(mg_rng(run), SET);
         expect_batch(result, want, x, bad, seed, c->spread);
