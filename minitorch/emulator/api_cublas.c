@@ -156,6 +156,10 @@ static cublasStatus_t multiply(cublasHandle_t handle, const product *p, uintptr_
         return status;
     const emu_allocation *used[] = { emu_find(p->a.data), emu_find(p->b.data), emu_find(p->c.data) };
     emu_api_lock();
+    if (emu_not_captured(handle->stream, (emu_site){ .pc = pc }, "a product of cuBLAS") != cudaSuccess) {
+        emu_api_unlock();
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    }
     emu_operate(handle->stream, false, "a product of cuBLAS", (emu_site){ .pc = pc });
     for (int i = 0; i < 3; i++)
         emu_open(used[i]);

@@ -123,7 +123,8 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceSynchronize(void)
 {
     API_BEGIN();
-    cudaError_t error = emu_all_work();
+    cudaError_t error = emu_unsafe_in_capture(HERE, __func__, true);
+    error = error != cudaSuccess ? error : emu_all_work();
     emu_host_waits(-1);
     API_END(error);
 }

@@ -39,17 +39,32 @@ void emu_set_sticky(cudaError_t error)
     sticky = last = error;
 }
 
+static cudaError_t misuse(cudaError_t error, emu_site site, const char *format, va_list arguments)
+{
+    char *text;
+    if (vasprintf(&text, format, arguments) < 0)
+        abort();
+    emu_error(EMU_HOST_API, site, "%s", text);
+    free(text);
+    return emu_fail(error);
+}
+
 cudaError_t emu_misuse(cudaError_t error, uintptr_t pc, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text;
-    if (vasprintf(&text, format, arguments) < 0)
-        abort();
+    misuse(error, (emu_site){ .pc = pc }, format, arguments);
     va_end(arguments);
-    emu_error(EMU_HOST_API, (emu_site){ .pc = pc }, "%s", text);
-    free(text);
-    return emu_fail(error);
+    return error;
+}
+
+cudaError_t emu_misuse_at(cudaError_t error, emu_site site, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    misuse(error, site, format, arguments);
+    va_end(arguments);
+    return error;
 }
 
 void emu_host_only(const char *what, uintptr_t pc)
@@ -93,6 +108,7 @@ static const struct {
     ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
     ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
     ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
     ERROR(cudaErrorNotReady, "device not ready"),
     ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
     ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
@@ -105,6 +121,18 @@ static const struct {
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
     ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ERROR(cudaErrorNotSupported, "operation not supported"),
+    ERROR(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
+    ERROR(cudaErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture"),
+    ERROR(cudaErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences"),
+    ERROR(cudaErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began"),
+    ERROR(cudaErrorStreamCaptureUnjoined, "capturing stream has unjoined work"),
+    ERROR(cudaErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream"),
+    ERROR(cudaErrorStreamCaptureImplicit,
+          "operation would make the legacy stream depend on a capturing blocking stream"),
+    ERROR(cudaErrorCapturedEvent, "operation not permitted on an event last recorded in a capturing stream"),
+    ERROR(cudaErrorGraphExecUpdateFailure,
+          "the graph update was not performed because it included changes which violated constraints specific to "
+          "instantiated graph update"),
     ERROR(cudaErrorUnknown, "unknown error"),
 #undef ERROR
 };

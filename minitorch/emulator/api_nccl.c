@@ -236,6 +236,8 @@ static ncclResult_t check(const emu_transfer *op, cudaStream_t stream)
     if (!emu_stream_valid(stream))
         return misuse(ncclInvalidArgument, op->comm, op->base.made, "%s: the stream does not exist (was it destroyed?)",
                       what);
+    if (emu_not_captured(stream, (emu_site){ .pc = op->base.made }, op->base.name) != cudaSuccess)
+        return ncclInvalidUsage;
     return ncclSuccess;
 }
 

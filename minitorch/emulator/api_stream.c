@@ -6,22 +6,7 @@
  */
 #include <stdlib.h>
 #include "pending.h"
-#include "stream_order.h"
-
-struct CUstream_st {
-    struct CUstream_st *next;
-    int timeline;
-    unsigned flags;
-};
-
-struct CUevent_st {
-    struct CUevent_st *next;
-    long long recorded; /* ns; 0: not yet */
-    unsigned flags;
-    const void *stream; /* where it was recorded, after what was pending there up to the number `after` */
-    uint64_t after;
-    emu_clock clock; /* when all work before it is complete */
-};
+#include "stream.h"
 
 static struct CUstream_st *streams; /* not destroyed */
 static struct CUevent_st *events;
@@ -69,7 +54,7 @@ static cudaError_t no_event(uintptr_t pc, const char *what)
     return emu_misuse(cudaErrorInvalidResourceHandle, pc, "%s: the event does not exist (was it destroyed?)", what);
 }
 
-static cudaError_t stream_new(cudaStream_t *stream, unsigned flags)
+cudaError_t emu_stream_new(cudaStream_t *stream, unsigned flags)
 {
     if (!stream)
         return cudaErrorInvalidValue;
@@ -87,35 +72,46 @@ static cudaError_t stream_new(cudaStream_t *stream, unsigned flags)
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
     API_BEGIN();
-    API_END(stream_new(stream, cudaStreamDefault));
+    API_END(emu_stream_new(stream, cudaStreamDefault));
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 {
     API_BEGIN();
-    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream, flags) : cudaErrorInvalidValue);
+    API_END(flags <= cudaStreamNonBlocking ? emu_stream_new(stream, flags) : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
     API_BEGIN();
     (void)priority;
-    API_END(flags <= cudaStreamNonBlocking ? stream_new(stream, flags) : cudaErrorInvalidValue);
+    API_END(flags <= cudaStreamNonBlocking ? emu_stream_new(stream, flags) : cudaErrorInvalidValue);
+}
+
+struct CUstream_st *emu_stream_next(struct CUstream_st *after)
+{
+    return after ? after->next : streams;
+}
+
+void emu_stream_end(cudaStream_t stream)
+{
+    struct CUstream_st **link = &streams;
+    while (*link != stream)
+        link = &(*link)->next;
+    emu_capture_drop(stream);
+    *link = stream->next;
+    emu_timeline_end(stream->timeline);
+    stream->next = dead_streams;
+    dead_streams = stream;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     API_BEGIN();
-    struct CUstream_st **link = &streams;
-    while (*link && *link != stream)
-        link = &(*link)->next;
-    if (!*link)
+    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread || !emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
     emu_stream_work(stream);
-    *link = stream->next;
-    emu_timeline_end(stream->timeline);
-    stream->next = dead_streams;
-    dead_streams = stream;
+    emu_stream_end(stream);
     API_END(cudaSuccess);
 }
 
@@ -124,7 +120,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     API_BEGIN();
     if (!emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
-    cudaError_t error = emu_stream_work(stream);
+    cudaError_t error = emu_not_captured(stream, EMU_HERE, __func__);
+    if (error != cudaSuccess)
+        API_END(error);
+    error = emu_stream_work(stream);
     emu_host_waits(emu_stream_timeline(stream));
     API_END(error);
 }
@@ -142,6 +141,9 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     API_BEGIN();
     if (!emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
+    cudaError_t error = emu_not_captured(stream, EMU_HERE, __func__);
+    if (error != cudaSuccess)
+        API_END(error);
     if (!is_done(stream == cudaStreamLegacy ? NULL : stream, emu_pending_mark(stream)))
         API_END(cudaErrorNotReady);
     emu_host_waits(emu_stream_timeline(stream));
@@ -156,6 +158,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         API_END(no_stream(HERE, __func__));
     if (!event_valid(event))
         API_END(no_event(HERE, __func__));
+    cudaError_t error;
+    if (emu_capture_wait(stream, event, HERE, &error))
+        API_END(error);
     emu_pending_after(stream, event->stream, event->after);
     emu_clock_join(emu_timeline_clock(emu_stream_timeline(stream)), &event->clock);
     API_END(cudaSuccess);
@@ -208,6 +213,9 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         API_END(no_event(HERE, __func__));
     if (!emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
+    event->recorded = 0;
+    if (emu_capture_record(stream, event))
+        API_END(cudaSuccess);
     event->recorded = cuemu_clock();
     event->stream = stream == cudaStreamLegacy ? NULL : stream;
     event->after = emu_pending_mark(stream);
@@ -219,6 +227,11 @@ static cudaError_t host_waits_for(cudaEvent_t event, uintptr_t pc, const char *w
 {
     if (!event_valid(event))
         return no_event(pc, what);
+    if (event->capture)
+        return emu_misuse(cudaErrorCapturedEvent, pc,
+                          "%s: the event was recorded in a capture, where it stands for nodes of a graph\n"
+                          "hint: record it behind cudaGraphLaunch, or wait for the stream",
+                          what);
     emu_clock_join(emu_host_clock(), &event->clock);
     return cudaSuccess;
 }
@@ -226,7 +239,7 @@ static cudaError_t host_waits_for(cudaEvent_t event, uintptr_t pc, const char *w
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     API_BEGIN();
-    if (event_valid(event) && !is_done(event->stream, event->after))
+    if (event_valid(event) && !event->capture && !is_done(event->stream, event->after))
         API_END(cudaErrorNotReady);
     API_END(host_waits_for(event, HERE, __func__));
 }
@@ -235,7 +248,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     API_BEGIN();
     bool failed = false;
-    if (event_valid(event) && event->after)
+    if (event_valid(event) && !event->capture && event->after)
         emu_pending_finish(event->stream, event->after, true, &failed);
     cudaError_t error = host_waits_for(event, HERE, __func__);
     API_END(failed ? cudaErrorLaunchTimeout : error);
@@ -255,7 +268,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     API_END(cudaSuccess);
 }
 
-/* ---- host functions: called immediately -------------------------------------------------------------------------- */
+/* ---- host functions: called immediately, or captured ------------------------------------------------------------ */
 
 static cudaError_t check_stream(cudaStream_t stream, uintptr_t pc, const char *what)
 {
@@ -267,6 +280,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 {
     (void)flags;
     cudaError_t error = check_stream(stream, HERE, __func__);
+    error = error == cudaSuccess ? emu_not_captured(stream, EMU_HERE, __func__) : error;
     if (error == cudaSuccess) {
         emu_host_in_stream(emu_stream_timeline(stream));
         callback(stream, cudaSuccess, data);
@@ -278,7 +292,12 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
     cudaError_t error = check_stream(stream, HERE, __func__);
-    if (error == cudaSuccess) {
+    if (error != cudaSuccess)
+        return error;
+    cudaGraphNode_t node = emu_capture_node(stream, cudaGraphNodeTypeHost, (emu_site){ .pc = HERE }, __func__, &error);
+    if (node) {
+        node->host = (cudaHostNodeParams){ function, data };
+    } else if (error == cudaSuccess) {
         emu_host_in_stream(emu_stream_timeline(stream));
         function(data);
         emu_host_in_stream(-1);
@@ -289,5 +308,6 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t size, unsigned flags)
 {
     (void)pointer, (void)size, (void)flags;
-    return check_stream(stream, HERE, __func__);
+    cudaError_t error = check_stream(stream, HERE, __func__);
+    return error != cudaSuccess ? error : emu_not_captured(stream, EMU_HERE, __func__);
 }

@@ -106,6 +106,9 @@ cudaError_t emu_sticky(void);            /* the error that ended a kernel: every
 void emu_set_sticky(cudaError_t error);
 cudaError_t emu_misuse(cudaError_t error, uintptr_t pc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+cudaError_t emu_misuse_at(cudaError_t error, emu_site site, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 void emu_api_lock(void); /* one host thread at a time; recursive */
 bool emu_api_trylock(void);
 void emu_api_unlock(void);
@@ -118,13 +121,21 @@ bool emu_stream_valid(const void *stream);
 int emu_stream_timeline(const void *stream); /* of a valid stream: stream_order.h */
 bool emu_stream_blocks(const void *stream);  /* does the default stream wait for it? */
 
+/* ---- capture.c: streams that are captured into a graph ---- */
+bool emu_capturing(const void *stream);
+/* An error if `what` on the stream is not possible because that stream, or one it waits for, is captured. */
+cudaError_t emu_not_captured(const void *stream, emu_site site, const char *what);
+/* An error while any stream is captured; relaxed_too: also in mode cudaStreamCaptureModeRelaxed. */
+cudaError_t emu_unsafe_in_capture(uintptr_t pc, const char *what, bool relaxed_too);
+bool emu_capture_launch(const cuemu_launch_config *config, cudaError_t *error); /* false: it is not captured */
+
 /* ---- pending.c: what has to be done before work on a stream (NULL: the default one), or on all ---- */
 cudaError_t emu_stream_work(const void *stream);
 cudaError_t emu_all_work(void);
 /* An error when a call of the host reads what an operation is still to write. */
 void emu_undelivered(const void *begin, size_t size, uintptr_t pc, const char *what);
 
-/* ---- api_memory.c ---- */
+/* ---- api_copy.c ---- */
 bool emu_is_symbol(const void *address, size_t size); /* all in variables of the device */
 bool emu_is_managed(const void *address);             /* in a __managed__ variable */
 /* `size` bytes at `address` are the `side` ("source") of what; reports what is wrong. */

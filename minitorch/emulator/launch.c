@@ -360,7 +360,7 @@ int cuemu_launch(const cuemu_launch_config *config)
     emu_api_lock();
     cudaError_t error = emu_sticky();
     refused = cudaSuccess;
-    if (!error && possible(config))
+    if (!error && possible(config) && !emu_capture_launch(config, &refused))
         run(config);
     error = error ? error : refused;
     emu_api_unlock();

@@ -21,6 +21,15 @@ typedef struct cuemu_uint3 {
 
 /* ---- launching --------------------------------------------------------------------------------------------------- */
 
+/* The arguments of a kernel, for those who do not know their types. */
+typedef struct cuemu_arguments {
+    void (*run)(void *args); /* calls the kernel, as one thread */
+    void *(*copy)(const void *args);
+    void (*drop)(void *args);            /* frees a copy */
+    void (*list)(void *args, void **at); /* the address of each */
+    int count;
+} cuemu_arguments;
+
 /* One kernel<<<grid, block, shared, stream>>>(args). `run(args)` is called once per thread, on that thread's own stack;
  * args lives until cuemu_launch returns, which is when the last block has ended. */
 typedef struct cuemu_launch_config {
@@ -33,11 +42,22 @@ typedef struct cuemu_launch_config {
     int line;
     void (*run)(void *args);
     void *args;
-    int cooperative; /* its blocks may wait for each other */
+    int cooperative;             /* its blocks may wait for each other */
+    const cuemu_arguments *kind; /* of args */
 } cuemu_launch_config;
 
 /* Errors in the configuration are returned as a cudaError_t, and by cudaGetLastError, as on a GPU. */
 int cuemu_launch(const cuemu_launch_config *config);
+
+/* A kernel by its address: bind() makes arguments of their addresses. */
+typedef struct cuemu_kernel {
+    const void *entry;
+    const char *name;
+    const cuemu_arguments *kind;
+    void *(*bind)(const void *entry, void **arguments);
+} cuemu_kernel;
+void cuemu_know_kernel(const cuemu_kernel *kernel);
+const cuemu_kernel *cuemu_find_kernel(const void *entry); /* NULL: not known */
 
 /* Checks the running kernel's __launch_bounds__: a larger block ends it with an error at the line of its launch. */
 void cuemu_launch_bound(long long threads);

@@ -11,7 +11,7 @@
 #include "stream_order.h"
 
 emu_operation emu_current_operation;
-bool emu_streams_concurrent;
+bool emu_streams_concurrent, emu_graph_runs;
 
 static emu_clock host, clocks[EMU_TIMELINES];
 static bool blocking[EMU_TIMELINES] = { [EMU_LEGACY_STREAM] = true, [EMU_THREAD_STREAM] = true };
@@ -92,8 +92,9 @@ static void operate(const void *stream, bool kernel, const char *name, emu_site 
     if (timeline == EMU_THREAD_STREAM && !seen)
         count_stream(seen = true);
     uint32_t time = ++emu_timeline_clock(timeline)->done[timeline];
-    emu_current_operation =
-        (emu_operation){ .name = name, .kernel = kernel, .site = site, .timeline = timeline, .time = time };
+    emu_current_operation = (emu_operation){ .name = name, .kernel = kernel, .in_graph = emu_graph_runs, .site = site };
+    emu_current_operation.timeline = timeline;
+    emu_current_operation.time = time;
 }
 
 void emu_operate_later(const void *stream, const char *name, emu_site site)

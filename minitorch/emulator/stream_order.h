@@ -22,6 +22,7 @@ typedef struct emu_clock {
 typedef struct emu_operation {
     const char *name; /* of the kernel or the call */
     bool kernel;
+    bool in_graph; /* a node of a graph */
     bool fenced;   /* the kernel called __threadfence: flags may order it */
     emu_site site; /* of the launch or call */
     int timeline;
@@ -29,6 +30,7 @@ typedef struct emu_operation {
 } emu_operation;
 
 extern emu_operation emu_current_operation; /* the last one that began */
+extern bool emu_graph_runs;                 /* operations are a graph's */
 extern bool emu_streams_concurrent;         /* are there streams that need not wait for each other? */
 
 int emu_timeline_new(bool blocking); /* of a new stream; blocking: not cudaStreamNonBlocking */

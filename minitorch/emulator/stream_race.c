@@ -164,15 +164,19 @@ static void report(const conflict *c)
 {
     char where[300], line[200], own[300], their[300];
     const emu_operation *mine = &emu_current_operation, *other = &operations[c->with];
-    bool default_stream = mine->timeline == EMU_LEGACY_STREAM || other->timeline == EMU_LEGACY_STREAM;
+    bool both = mine->in_graph && other->in_graph,
+         default_stream = mine->timeline == EMU_LEGACY_STREAM || other->timeline == EMU_LEGACY_STREAM;
     emu_error(EMU_RACE, mine->site, "race between streams: %s%s %s %s\n%s %s it, and nothing orders the two\nhint: %s",
               name_operation(own, mine, "", false), c->pc ? emu_at_line(line, sizeof line, c->pc) : "",
               verb(mine, c->how & WRITES), emu_describe(where, sizeof where, c->address),
-              name_operation(their, other, " on another stream", true), verb(other, c->wrote),
-              default_stream ? "a stream with cudaStreamNonBlocking and the default stream do not wait for each other: "
-                               "use one stream, or cudaEventRecord and cudaStreamWaitEvent"
-                             : "call cudaEventRecord on the first stream and cudaStreamWaitEvent on the second, or use "
-                               "one stream");
+              name_operation(their, other, both ? " by a graph" : " on another stream", true), verb(other, c->wrote),
+              both ? "add the other node to those that this one comes after; in a capture, call "
+                     "cudaEventRecord on the first stream and cudaStreamWaitEvent on the second"
+              : default_stream
+                  ? "a stream with cudaStreamNonBlocking and the default stream do not wait for each other: "
+                    "use one stream, or cudaEventRecord and cudaStreamWaitEvent"
+                  : "call cudaEventRecord on the first stream and cudaStreamWaitEvent on the second, or use "
+                    "one stream");
 }
 
 static void report_all(void)

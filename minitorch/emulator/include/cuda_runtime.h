@@ -72,6 +72,7 @@ CUEMU_INLINE void cuemu_launch_bounds(long long threads, int = 0, int = 0)
 
 #include "cuemu/launch.h"
 #include "cuemu/api.h"
+#include "cuemu/graph.h"
 #include "cuemu/atomic.h"
 #include "cuemu/warp.h"
 #include "cuemu/math.h"

@@ -65,6 +65,12 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
 cudaError_t cudaMemset(void *to, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t stream CUEMU_DEFAULT(0));
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream CUEMU_DEFAULT(0));
+cudaError_t cudaMalloc3D(cudaPitchedPtr *made, cudaExtent extent);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *params);
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *params, cudaStream_t stream CUEMU_DEFAULT(0));
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent);
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size, int device, cudaStream_t stream CUEMU_DEFAULT(0));
 
 /* A symbol is the address of a __device__ or __constant__ variable; cuda_runtime.h has CUDA's templates over these.
@@ -74,6 +80,22 @@ cudaError_t cuemu_copy_to_symbol(const void *symbol, const void *from, size_t si
 cudaError_t cuemu_copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset, cudaMemcpyKind kind,
                                    cudaStream_t stream, int waits);
 cudaError_t cuemu_symbol_address(void **pointer, const void *symbol);
+
+static inline cudaPitchedPtr make_cudaPitchedPtr(void *ptr, size_t pitch, size_t xsize, size_t ysize)
+{
+    cudaPitchedPtr made = { ptr, pitch, xsize, ysize };
+    return made;
+}
+static inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    cudaExtent made = { width, height, depth };
+    return made;
+}
+static inline cudaPos make_cudaPos(size_t x, size_t y, size_t z)
+{
+    cudaPos made = { x, y, z };
+    return made;
+}
 
 /* ---- streams and events ---- */
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);

@@ -6,7 +6,9 @@
 
 typedef cuemu_uint3 uint3;
 
-#ifdef __cplusplus
+#ifndef __cplusplus
+typedef cuemu_uint3 dim3;
+#else
 
 #define CUEMU_VECTOR(T, name, align2, align4)                          \
     struct name##1                                                     \

@@ -115,9 +115,44 @@ static void rewrite_call(source *s, int name, bool cooperative)
                    quoted(s, kernel, end), t->file, s->token[name].line));
 }
 
+/* The token behind `(void *)` or `reinterpret_cast<void *>(` at token i; 0: there is no such cast. */
+static int behind_cast(const source *s, int i)
+{
+    int star = i + 1, stars = 0;
+    bool named = is(&s->token[i], "reinterpret_cast") && is(&s->token[i + 1], "<");
+    if (!named && !is(&s->token[i], "("))
+        return 0;
+    star += named;
+    while (is(&s->token[star], "const") || is(&s->token[star], "void") || is(&s->token[star], "*"))
+        stars += is(&s->token[star++], "*");
+    if (stars != 1 || !is(&s->token[star], named ? ">" : ")") || (named && !is(&s->token[star + 1], "(")))
+        return 0;
+    return star + 1 + named;
+}
+
+/* A kernel's address as a void pointer: the runtime learns the types of its arguments, for graphs. */
+static void rewrite_address(source *s, int i)
+{
+    const function *first = NULL;
+    int begin = behind_cast(s, i), end;
+    if (!begin)
+        return;
+    begin += is(&s->token[begin], "&");
+    for (end = begin; s->token[end].kind == TOKEN_NAME && is(&s->token[end + 1], "::"); end += 2)
+        ;
+    if (s->token[end].kind != TOKEN_NAME || marks_of_function(&s->token[end], &first) != GLOBAL || in_device_code(s, i))
+        return;
+    end += is(&s->token[end + 1], "<") && angle_end(s, end + 1) > 0 ? angle_end(s, end + 1) - end + 1 : 1;
+    if (is(&s->token[end], "(") || is(&s->token[end], "<<<"))
+        return;
+    replace(s, i, end + is(&s->token[i], "reinterpret_cast"),
+            format("::cuemu::kernel_address(%s, %s)", quoted(s, begin, end), span(s, begin, end)));
+}
+
 void rewrite_launches(source *s)
 {
     for (int i = 1; i < s->tokens - 1; i++) {
+        rewrite_address(s, i);
         const token *t = &s->token[i];
         bool cooperative = is(t, "cudaLaunchCooperativeKernel");
         if (is(t, "<<<"))

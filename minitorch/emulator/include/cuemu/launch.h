@@ -16,6 +16,9 @@ template <class T> using passed = typename std::conditional<by_reference<T>, T &
  * constructors nor destructors for them. Accesses to them are not traced: on a GPU they are in the constant bank. */
 template <class... T> struct pack;
 template <> struct pack<> {
+    CUEMU_UNTRACED void list(void **)
+    {
+    }
     template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
     {
         kernel(done...);
@@ -26,6 +29,11 @@ template <class Head, class... Tail> struct pack<Head, Tail...> {
     pack<Tail...> tail;
     pack(const Head &h, const Tail &...t) : head(h), tail{ t... }
     {
+    }
+    CUEMU_UNTRACED void list(void **at)
+    {
+        *at = (void *)&head;
+        tail.list(at + 1);
     }
     template <class F, class... Done> CUEMU_UNTRACED void call(F &kernel, Done &...done)
     {
@@ -47,6 +55,19 @@ template <class F, class... T> struct bound {
         bound *b = (bound *)self;
         b->arguments.call(b->kernel);
     }
+    CUEMU_UNTRACED static void *copy(const void *self)
+    {
+        return new bound(*(const bound *)self);
+    }
+    CUEMU_UNTRACED static void drop(void *self)
+    {
+        delete (bound *)self;
+    }
+    CUEMU_UNTRACED static void list(void *self, void **at)
+    {
+        ((bound *)self)->arguments.list(at);
+    }
+    static constexpr cuemu_arguments kind = { run, copy, drop, list, sizeof...(T) };
 };
 
 /* One launch. run() takes a function, and converts the arguments as a call of it would; call() takes anything
@@ -55,7 +76,7 @@ struct launch_site {
     cuemu_launch_config config;
     launch_site(const char *kernel, const char *file, int line, dim3 grid, dim3 block, size_t shared = 0,
                 cudaStream_t stream = 0)
-        : config{ grid, block, shared, stream, nullptr, kernel, file, line, nullptr, nullptr, 0 }
+        : config{ grid, block, shared, stream, nullptr, kernel, file, line, nullptr, nullptr, 0, nullptr }
     {
     }
     template <class... P> cudaError_t run(void (*kernel)(P...), same<P>... arguments)
@@ -68,6 +89,7 @@ struct launch_site {
         bound<F, T...> b{ kernel, { arguments... } };
         config.run = bound<F, T...>::run;
         config.args = &b;
+        config.kind = &bound<F, T...>::kind;
         return (cudaError_t)cuemu_launch(&config);
     }
     template <class... P, size_t... I>
@@ -86,6 +108,28 @@ cudaError_t launch_kernel(const char *name, const char *file, int line, void (*k
     launch_site site(name, file, line, grid, block, shared, stream);
     site.config.cooperative = COOPERATIVE;
     return site.run_with(kernel, arguments, std::index_sequence_for<P...>());
+}
+
+/* The address of a kernel, from which a graph can launch it: the translator writes this for `(void *)kernel`. */
+template <class... P> struct kernel_kind {
+    typedef void (*entry)(passed<P>...);
+    typedef bound<entry, typename std::decay<P>::type...> arguments;
+    template <size_t... I> static void *bind(const void *kernel, void **at, std::index_sequence<I...>)
+    {
+        (void)at;
+        return new arguments{ (entry)kernel, { *(typename std::remove_reference<P>::type *)at[I]... } };
+    }
+    static void *bind(const void *kernel, void **at)
+    {
+        return bind(kernel, at, std::index_sequence_for<P...>());
+    }
+};
+template <class... P> void *kernel_address(const char *name, void (*kernel)(P...))
+{
+    const cuemu_kernel known = { (const void *)kernel, name, &kernel_kind<P...>::arguments::kind,
+                                 kernel_kind<P...>::bind };
+    cuemu_know_kernel(&known);
+    return (void *)kernel;
 }
 
 template <class T> constexpr size_t alignment(size_t asked)

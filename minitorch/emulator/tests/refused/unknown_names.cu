@@ -4,7 +4,7 @@ __global__ void video(unsigned *x)
 }
 int main()
 {
-    cudaExternalMemory_t memory;  // REFUSED: `cudaExternalMemory_t`
-    cudaGraphCreate(0, 0);        // REFUSED: launch the kernels one by one
-    cudaLaunchKernelExC(0, 0, 0); // REFUSED: launch with kernel<<<grid, block>>>(arguments)
+    cudaExternalMemory_t memory;             // REFUSED: `cudaExternalMemory_t`
+    cudaGraphAddMemAllocNode(0, 0, 0, 0, 0); // REFUSED: allocate before the graph is made
+    cudaLaunchKernelExC(0, 0, 0);            // REFUSED: launch with kernel<<<grid, block>>>(arguments)
 }
