@@ -9,8 +9,6 @@
 
 #include "ckpt/commit.h"
 
-MT_C_BEGIN
-
 typedef struct mt_manifest {
     int64_t step;
     mt_state values; /* settings: integers and settings of the run as texts */
@@ -29,5 +27,3 @@ void mt_manifest_free(mt_manifest *manifest);
 /* mt_part_name_ok -- a plain file name: letters, digits, `.`, `-` and `_`, not beginning with a dot, not the
  * manifest's, and less than MT_PART_NAME long. Therefore no path. */
 bool mt_part_name_ok(const char *name);
-
-MT_C_END

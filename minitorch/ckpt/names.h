@@ -3,8 +3,6 @@
 
 #include "ckpt/commit.h"
 
-MT_C_BEGIN
-
 typedef struct mt_names {
     char **name; /* in no order */
     int64_t count;
@@ -16,5 +14,3 @@ void mt_names_free(mt_names *names);
 /* mt_checkpoint_steps -- the steps of all folders DIR/step-N, valid or not, newest first; the caller frees them.
  * Other names are passed over. */
 mt_status mt_checkpoint_steps(int64_t **steps, int64_t *count, const char *dir);
-
-MT_C_END

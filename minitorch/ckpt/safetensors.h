@@ -11,8 +11,6 @@
 
 #include "core/state.h"
 
-MT_C_BEGIN
-
 /* mt_safetensors_write -- all tensors of the list as one file, which replaces path when it is complete (core/io.h). */
 mt_status mt_safetensors_write(const char *path, const mt_state *state);
 
@@ -44,5 +42,3 @@ void mt_safetensors_emit(const mt_state *state, void (*put)(void *user, const vo
 
 /* The format's name of a type: "F32". */
 const char *mt_safetensors_dtype(mt_dtype dtype);
-
-MT_C_END

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Around the declarations of a header that C++ and CUDA C++ include too. */
+/* Around the declarations of a header that CUDA C++ includes, or mt.h, which C++ may include. */
 #ifdef __cplusplus
 #define MT_C_BEGIN extern "C" {
 #define MT_C_END   }

@@ -5,8 +5,6 @@
 
 #include "data/dataset.h"
 
-MT_C_BEGIN
-
 #define MT_MNIST_CLASSES 10
 
 typedef struct mt_mnist {
@@ -25,5 +23,3 @@ const char *mt_mnist_name(const char *dir);
  * is missing; when a label is none of the classes, with its offset; when the test images have another size. */
 mt_status mt_mnist_open(mt_mnist *out, const char *dir);
 void mt_mnist_close(mt_mnist *mnist); /* a zeroed one is allowed */
-
-MT_C_END

@@ -3,8 +3,6 @@
 
 #include "core/base.h"
 
-MT_C_BEGIN
-
 typedef struct mt_token_writer mt_token_writer;
 
 /* mt_token_writer_open -- size: bytes of a token in the file, 2 or 4. path is borrowed until the writer is closed. */
@@ -20,5 +18,3 @@ void mt_token_writer_abandon(mt_token_writer *writer);
 
 /* mt_tokens_write -- a whole file at once. */
 mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size);
-
-MT_C_END

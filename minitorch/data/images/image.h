@@ -8,8 +8,6 @@
 #include "data/augment.h"
 #include "data/dataset.h"
 
-MT_C_BEGIN
-
 #define MT_IMAGE_SIDE_MAX 16384 /* pixels; a header with a larger side is refused as corrupt */
 
 /* mt_image_read -- decode a file; grey becomes three equal colours, transparency is dropped.   Free with mt_image_free.
@@ -31,5 +29,3 @@ mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augme
  * set. */
 const char *mt_image_folder_class(const mt_dataset *set, int64_t label);
 const char *mt_image_folder_path(const mt_dataset *set, int64_t index);
-
-MT_C_END
