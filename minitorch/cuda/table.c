@@ -15,9 +15,8 @@ static const mt_device_driver driver = {
 };
 
 static const mt_kernel_table base = { .matmul = mt_matmul_cublas, MT_BASE_KERNELS(MT_KERNEL_CUDA) };
-static const mt_nd_table nd = { MT_ND_KERNELS(MT_KERNEL_CUDA) };
-static const mt_math_table math = { MT_MATH_KERNELS(MT_KERNEL_CUDA) };
-static const mt_rows_table rows = { MT_ROWS_KERNELS(MT_KERNEL_CUDA) };
+static const mt_given_table given = { MT_GIVEN_KERNELS(MT_KERNEL_CUDA) };
+
 int64_t mt_attention_saved_cuda(int64_t B, int64_t T, int64_t H)
 {
     return 2 * B * H * T;
@@ -45,8 +44,8 @@ static const mt_fused_table fused = { .residual_norm_fwd = mt_residual_norm_fwd_
 static const mt_16bit_table bits16 = { MT_16BIT_KERNELS(MT_KERNEL_CUDA) };
 
 static const void *const kernels[MT_FAMILIES] = {
-    [MT_BASE_FAMILY] = &base, [MT_ND_FAMILY] = &nd,        [MT_MATH_FAMILY] = &math,   [MT_ROWS_FAMILY] = &rows,
-    [MT_GPT2_FAMILY] = &gpt2, [MT_16BIT_FAMILY] = &bits16, [MT_FUSED_FAMILY] = &fused,
+    [MT_BASE_FAMILY] = &base,    [MT_GIVEN_FAMILY] = &given, [MT_GPT2_FAMILY] = &gpt2,
+    [MT_16BIT_FAMILY] = &bits16, [MT_FUSED_FAMILY] = &fused,
 };
 
 static const mt_optim_kernels optim_kernels = {

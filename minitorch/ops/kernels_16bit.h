@@ -45,12 +45,7 @@ typedef struct mt_16bit_table {
     MT_16BIT_KERNELS(MT_KERNEL_ENTRY)
 } mt_16bit_table;
 
-extern const mt_16bit_table mt_16bit_cpu;
-
-static inline const mt_16bit_table *mt_16bit_kernels(mt_device device)
-{
-    return (const mt_16bit_table *)mt_table_in_use(MT_16BIT_FAMILY, device, &mt_16bit_cpu);
-}
+MT_TABLE_OF(16bit, 16BIT)
 
 static inline bool mt_is_16bit(mt_dtype dtype)
 {

@@ -72,11 +72,6 @@ typedef struct mt_fused_table {
     MT_FUSED_KERNELS(MT_KERNEL_ENTRY)
 } mt_fused_table;
 
-extern const mt_fused_table mt_fused_cpu; /* ops/fused.c */
-
-static inline const mt_fused_table *mt_fused_kernels(mt_device device)
-{
-    return (const mt_fused_table *)mt_table_in_use(MT_FUSED_FAMILY, device, &mt_fused_cpu);
-}
+MT_TABLE_OF(fused, FUSED) /* ops/fused.c */
 
 MT_C_END

@@ -138,12 +138,7 @@ typedef struct mt_gpt2_table {
     MT_GPT2_KERNELS(MT_KERNEL_ENTRY)
 } mt_gpt2_table;
 
-extern const mt_gpt2_table mt_gpt2_cpu; /* ops/gpt2.c */
-
-static inline const mt_gpt2_table *mt_gpt2_kernels(mt_device device)
-{
-    return (const mt_gpt2_table *)mt_table_in_use(MT_GPT2_FAMILY, device, &mt_gpt2_cpu);
-}
+MT_TABLE_OF(gpt2, GPT2) /* ops/gpt2.c */
 
 /* ---- sampling: solutions/08-gpt2/sample.c ------------------------------------------------------- */
 

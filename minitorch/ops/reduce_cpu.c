@@ -1,6 +1,6 @@
 /* reduce_cpu.c -- sums and maxima along a dimension. Sums run in double, in an order that does not
  * depend on the number of threads. */
-#include "ops/kernels_math.h"
+#include "ops/kernels_given.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* rows.c -- rows of a table (an embedding). */
 #include "ops/call.h"
-#include "ops/kernels_rows.h"
+#include "ops/kernels_given.h"
 
 static void gather_backward(mt_node *node, mt_tensor *dout)
 {
     mt_tensor *ids = mt_saved_tensor(node, 0);
     const int64_t *table = node->edges[0].shape.dim;
-    mt_rows_kernels(node->device)
+    mt_given_kernels(node->device)
         ->gather_rows_bwd(mt_grad_data(node, 0), mt_f32(dout), mt_data(ids), mt_numel(ids), table[0], table[1]);
     mt_count_work(mt_numel(dout), 12 * mt_numel(dout));
 }
@@ -23,7 +23,7 @@ mt_tensor *mt_gather_rows(mt_tensor *table, mt_tensor *ids)
     int64_t V = table->view.shape[0], C = table->view.shape[1];
     shape.dim[shape.rank++] = C;
     mt_tensor *out = mt_call_result(&c, shape);
-    mt_rows_kernels(c.device)->gather_rows_fwd(mt_f32(out), mt_f32(table), mt_data(ids), mt_numel(ids), V, C);
+    mt_given_kernels(c.device)->gather_rows_fwd(mt_f32(out), mt_f32(table), mt_data(ids), mt_numel(ids), V, C);
     mt_save(mt_call_end(&c, 0, 8 * mt_numel(out)), ids);
     return out;
 }

@@ -1,15 +1,10 @@
-/* rows_cpu.c -- gathering rows of a table, dropout; the table of these kernels. */
-#include "ops/kernels_rows.h"
+/* rows_cpu.c -- gathering rows of a table, dropout. */
+#include "ops/kernels_given.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-const mt_rows_table mt_rows_cpu = { MT_ROWS_KERNELS(MT_KERNEL_CPU) };
-
-enum {
-    COLUMNS = 128,
-    COSTLY_FROM = MT_PARALLEL_FROM / 4
-}; /* columns of one thread; elements worth threads in dropout */
+enum { COLUMNS = 128, COSTLY_FROM = MT_PARALLEL_FROM / 4 }; /* of one thread; elements worth threads in dropout */
 
 static void check_ids(const int32_t *id, int64_t N, int64_t V)
 {

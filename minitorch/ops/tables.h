@@ -2,12 +2,12 @@
  *
  *     mt_kernels(x->storage->device)->relu_fwd(out, x, n);
  *
- * Kernels come in families, so that a program links only those that it uses: base (ops/kernels.h), strided arrays
- * (ops/kernels_nd.h), functions and reductions (ops/kernels_math.h), rows and dropout (ops/kernels_rows.h), GPT-2
- * (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h), fused ops (ops/kernels_fused.h). A family is a list of
- * names K(relu_fwd); struct, CPU table and CUDA table are made from it: entry relu_fwd has the type of mt_relu_fwd_cpu,
- * which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new kernel is one more name in its list. Pointers passed
- * to a kernel are on the table's device; CUDA kernels go to the device's current stream. */
+ * Kernels come in families, so that a program links only those that it uses: base (ops/kernels.h), the other given ones
+ * (ops/kernels_given.h), GPT-2 (ops/kernels_gpt2.h), 16-bit floats (ops/kernels_16bit.h), fused ops
+ * (ops/kernels_fused.h). A family is a list of names K(relu_fwd); struct, CPU table and CUDA table are made from it:
+ * entry relu_fwd has the type of mt_relu_fwd_cpu, which is the CPU's kernel, and mt_relu_fwd_cuda is CUDA's. A new kernel
+ * is one more name in its list. Pointers passed to a kernel are on the table's device; CUDA kernels go to the device's
+ * current stream. */
 #pragma once
 
 #include "core/device.h"
@@ -16,23 +16,27 @@ MT_C_BEGIN
 
 typedef enum mt_kernel_family {
     MT_BASE_FAMILY,
-    MT_ND_FAMILY,
-    MT_MATH_FAMILY,
-    MT_ROWS_FAMILY,
+    MT_GIVEN_FAMILY,
     MT_GPT2_FAMILY,
     MT_16BIT_FAMILY,
     MT_FUSED_FAMILY,
     MT_FAMILIES
 } mt_kernel_family;
 
-#define MT_KERNEL_ENTRY(name) __typeof__(mt_##name##_cpu) *name;
-#define MT_KERNEL_CPU(name)   .name = mt_##name##_cpu,
-#define MT_KERNEL_CUDA(name)  .name = mt_##name##_cuda,
+#define MT_KERNEL_ENTRY(name)   __typeof__(mt_##name##_cpu) *name;
+#define MT_KERNEL_CPU(name)     .name = mt_##name##_cpu,
+#define MT_KERNEL_CUDA(name)    .name = mt_##name##_cuda,
+#define MT_KERNEL_DECLARE(name) __typeof__(mt_##name##_cpu) mt_##name##_cuda;
 
-/* mt_table_in_use -- a device's table of a family; cpu is the CPU's own. Each family wraps it: mt_kernels,
- * mt_nd_kernels, mt_math_kernels, mt_rows_kernels, mt_gpt2_kernels, mt_16bit_kernels,
- * mt_fused_kernels.   Aborts: no kernels for the
- * device. */
+/* MT_TABLE_OF -- declares a family's table of the CPU, mt_NAME_cpu, and mt_NAME_kernels(device), the table in use. */
+#define MT_TABLE_OF(name, NAME)                                                                          \
+    extern const mt_##name##_table mt_##name##_cpu;                                                      \
+    static inline const mt_##name##_table *mt_##name##_kernels(mt_device device)                         \
+    {                                                                                                    \
+        return (const mt_##name##_table *)mt_table_in_use(MT_##NAME##_FAMILY, device, &mt_##name##_cpu); \
+    }
+
+/* mt_table_in_use -- a device's table of a family; cpu is the CPU's own.   Aborts: no kernels for the device. */
 const void *mt_table_in_use(mt_kernel_family family, mt_device device, const void *cpu);
 
 /* mt_table_set -- use another table of a family on a device from now on; NULL: the device's own again. The table is

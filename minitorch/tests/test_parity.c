@@ -6,9 +6,7 @@
 #include "ops/ops.h"
 #include "ops/kernels_16bit.h"
 #include "ops/kernels_gpt2.h"
-#include "ops/kernels_math.h"
-#include "ops/kernels_nd.h"
-#include "ops/kernels_rows.h"
+#include "ops/kernels_given.h"
 #include "optim/optim.h"
 #include "testing/op_cases.h"
 
@@ -45,9 +43,10 @@ Test(parity, every_case_of_strided_inputs, .timeout = 300)
 Test(parity, the_table_is_full)
 {
     const size_t size[MT_FAMILIES] = {
-        [MT_BASE_FAMILY] = sizeof(mt_kernel_table), [MT_ND_FAMILY] = sizeof(mt_nd_table),
-        [MT_MATH_FAMILY] = sizeof(mt_math_table),   [MT_ROWS_FAMILY] = sizeof(mt_rows_table),
-        [MT_GPT2_FAMILY] = sizeof(mt_gpt2_table),   [MT_16BIT_FAMILY] = sizeof(mt_16bit_table)
+        [MT_BASE_FAMILY] = sizeof(mt_kernel_table),
+        [MT_GIVEN_FAMILY] = sizeof(mt_given_table),
+        [MT_GPT2_FAMILY] = sizeof(mt_gpt2_table),
+        [MT_16BIT_FAMILY] = sizeof(mt_16bit_table),
     };
     for (int family = 0; family < MT_FAMILIES; family++) {
         if (family == MT_FUSED_FAMILY)
