@@ -112,7 +112,6 @@ extern "C" void mt_adafactor_update_cuda(const mt_update *u)
     average_columns<<<mt_blocks(a.C, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(a);
     average_averages<<<1, MT_THREADS, 0, mt_cuda_stream()>>>(a);
     sum_squares<<<PARTS, MT_THREADS, 0, mt_cuda_stream()>>>(a);
-    move<<<mt_blocks(a.R * a.C, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(a, h->lr,
-                                                                                (float)(h->lr * h->weight_decay));
-    MT_LAUNCHED("adafactor_update");
+    MT_LAUNCH("adafactor_update", move, mt_blocks(a.R * a.C, MT_THREADS), MT_THREADS, a, h->lr,
+              (float)(h->lr * h->weight_decay));
 }

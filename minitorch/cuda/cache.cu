@@ -72,7 +72,6 @@ extern "C" void mt_attention_cached_cuda(float *out, float *cache, const float *
              (long long)(C / H), MT_HEAD_COLUMNS);
     if (C == 0)
         return;
-    attend<<<mt_blocks(H, 1), dim3(MT_WARP, WARPS), 0, mt_cuda_stream()>>>(out, cache, qkv, position, C, (int)(C / H),
-                                                                           1 / sqrtf((float)(C / H)));
-    MT_LAUNCHED("attention_cached");
+    MT_LAUNCH("attention_cached", attend, mt_blocks(H, 1), dim3(MT_WARP, WARPS), out, cache, qkv, position, C,
+              (int)(C / H), 1 / sqrtf((float)(C / H)));
 }

@@ -26,8 +26,7 @@ extern "C" void mt_classifier_bwd_cuda(float *dx, float *dw, float *probs, const
 {
     if (N * V == 0)
         return;
-    to_gradient<<<mt_blocks(N, 1), mt_row_threads(V), 0, mt_cuda_stream()>>>(probs, target, dloss, V);
-    MT_LAUNCHED("classifier_bwd");
+    MT_LAUNCH("classifier_bwd", to_gradient, mt_blocks(N, 1), mt_row_threads(V), probs, target, dloss, V);
     if (dx)
         mt_matmul_cuda(dx, probs, w, N, C, V, MT_NO_TRANS, MT_NO_TRANS, MT_ACCUMULATE);
     if (dw)

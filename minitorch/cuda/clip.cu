@@ -26,10 +26,8 @@ static double norm_of(const mt_grad_array *arrays, int64_t count)
 {
     double kept[PARTS] = { 0 }, sum = 0;
     MT_CUDA(cudaMemcpyToSymbol(part, kept, sizeof kept));
-    for (const mt_grad_array *a = arrays; a < arrays + count; a++) {
-        add_squares<<<PARTS, MT_THREADS, 0, mt_cuda_stream()>>>(a->grad, a->count);
-        MT_LAUNCHED("grad_norm");
-    }
+    for (const mt_grad_array *a = arrays; a < arrays + count; a++)
+        MT_LAUNCH("grad_norm", add_squares, PARTS, MT_THREADS, a->grad, a->count);
     mt_cuda_sync();
     MT_CUDA(cudaMemcpyFromSymbol(kept, part, sizeof kept));
     for (int k = 0; k < PARTS; k++)

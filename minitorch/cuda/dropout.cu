@@ -42,16 +42,10 @@ template <bool add> static __global__ void mask(float *out, const float *x, int6
 
 extern "C" void mt_dropout_fwd_cuda(float *out, const float *x, int64_t n, float p, const mt_rng *rng)
 {
-    if (n == 0)
-        return;
-    mask<false><<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, x, n, p, 1 / (1 - p), *rng);
-    MT_LAUNCHED("dropout_fwd");
+    MT_LAUNCH_EACH("dropout_fwd", mask<false>, n, 4 * MT_THREADS, out, x, n, p, 1 / (1 - p), *rng);
 }
 
 extern "C" void mt_dropout_bwd_cuda(float *dx, const float *dout, int64_t n, float p, const mt_rng *rng)
 {
-    if (n == 0)
-        return;
-    mask<true><<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, n, p, 1 / (1 - p), *rng);
-    MT_LAUNCHED("dropout_bwd");
+    MT_LAUNCH_EACH("dropout_bwd", mask<true>, n, 4 * MT_THREADS, dx, dout, n, p, 1 / (1 - p), *rng);
 }

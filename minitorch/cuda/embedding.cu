@@ -29,10 +29,7 @@ static __global__ void add_rows(float *out, const int32_t *id, const float *wte,
 extern "C" void mt_embedding_fwd_cuda(float *out, const int32_t *id, const float *wte, const float *wpe, int64_t B,
                                       int64_t T, int64_t V, int64_t C)
 {
-    if (B * T == 0)
-        return;
-    add_rows<<<mt_blocks(B * T, WARPS), MT_THREADS, 0, mt_cuda_stream()>>>(out, id, wte, wpe, B * T, T, V, C);
-    MT_LAUNCHED("embedding_fwd");
+    MT_LAUNCH_EACH("embedding_fwd", add_rows, B * T, WARPS, out, id, wte, wpe, B * T, T, V, C);
 }
 
 extern "C" void mt_embedding_bwd_cuda(float *dwte, float *dwpe, const float *dout, const int32_t *id, int64_t B,

@@ -36,3 +36,16 @@ static __device__ __forceinline__ int64_t mt_grid_threads(void)
 {
     return (int64_t)gridDim.x * blockDim.x;
 }
+
+/* MT_LAUNCH -- kernel(...) of so many blocks of so many threads, in mt_cuda_stream().
+ * MT_LAUNCH_EACH -- blocks of MT_THREADS threads, each for so many of n elements; none if n is 0. */
+#define MT_LAUNCH(name, kernel, blocks, threads, ...)                  \
+    do {                                                               \
+        kernel<<<blocks, threads, 0, mt_cuda_stream()>>>(__VA_ARGS__); \
+        MT_LAUNCHED(name);                                             \
+    } while (0)
+#define MT_LAUNCH_EACH(name, kernel, n, each, ...)                                \
+    do {                                                                          \
+        if ((n) > 0)                                                              \
+            MT_LAUNCH(name, kernel, mt_blocks(n, each), MT_THREADS, __VA_ARGS__); \
+    } while (0)

@@ -43,8 +43,7 @@ extern "C" void mt_cross_entropy_fwd_cuda(float *loss, float *probs, const float
     MT_CHECK(C >= 1 || N == 0, "cross_entropy: rows of no classes");
     if (N == 0)
         return;
-    loss_forward<<<mt_blocks(N, 1), row_threads(C), 0, mt_cuda_stream()>>>(loss, probs, logits, label, C);
-    MT_LAUNCHED("cross_entropy_fwd");
+    MT_LAUNCH("cross_entropy_fwd", loss_forward, mt_blocks(N, 1), row_threads(C), loss, probs, logits, label, C);
 }
 
 static __global__ void loss_backward(float *dlogits, const float *dloss, const float *probs, const int32_t *label,
@@ -60,6 +59,5 @@ extern "C" void mt_cross_entropy_bwd_cuda(float *dlogits, const float *dloss, co
 {
     if (N * C == 0)
         return;
-    loss_backward<<<mt_blocks(N, 1), row_threads(C), 0, mt_cuda_stream()>>>(dlogits, dloss, probs, label, C);
-    MT_LAUNCHED("cross_entropy_bwd");
+    MT_LAUNCH("cross_entropy_bwd", loss_backward, mt_blocks(N, 1), row_threads(C), dlogits, dloss, probs, label, C);
 }

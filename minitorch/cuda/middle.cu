@@ -52,12 +52,10 @@ extern "C" void mt_sum_middle_cuda(float *out, const float *x, int64_t A, int64_
         void *partial;
         MT_CUDA(cudaGetSymbolAddress(&partial, partial_sums));
         mt_sum_shuffle_cuda(out, (float *)partial, x, B);
-    } else if (C == 1) {
+    } else if (C == 1)
         mt_row_sum_cuda(out, x, A, B);
-    } else if (A * C > 0) {
-        sum_columns<<<blocks(A, C), dim3(MT_WARP, ROWS), 0, mt_cuda_stream()>>>(out, x, B, C);
-        MT_LAUNCHED("sum_middle");
-    }
+    else if (A * C > 0)
+        MT_LAUNCH("sum_middle", sum_columns, blocks(A, C), dim3(MT_WARP, ROWS), out, x, B, C);
 }
 
 extern "C" void mt_mean_fwd_cuda(float *out, const float *x, int64_t n)
@@ -75,10 +73,7 @@ static __global__ void mean_backward(float *dx, const float *dout, int64_t n)
 
 extern "C" void mt_mean_bwd_cuda(float *dx, const float *dout, int64_t n)
 {
-    if (n == 0)
-        return;
-    mean_backward<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, n);
-    MT_LAUNCHED("mean_bwd");
+    MT_LAUNCH_EACH("mean_bwd", mean_backward, n, MT_THREADS, dx, dout, n);
 }
 
 /* ---- maxima --------------------------------------------------------------------------------------------- */
@@ -123,10 +118,7 @@ static __global__ void max_forward(float *out, int64_t *at, const float *x, int6
 extern "C" void mt_max_middle_fwd_cuda(float *out, int64_t *at, const float *x, int64_t A, int64_t B, int64_t C)
 {
     MT_CHECK(B >= 1 || A * C == 0, "the largest of no elements");
-    if (A * C == 0)
-        return;
-    max_forward<<<mt_blocks(A * C, MT_THREADS / MT_WARP), MT_THREADS, 0, mt_cuda_stream()>>>(out, at, x, A * C, B, C);
-    MT_LAUNCHED("max_middle_fwd");
+    MT_LAUNCH_EACH("max_middle_fwd", max_forward, A * C, MT_THREADS / MT_WARP, out, at, x, A * C, B, C);
 }
 
 static __global__ void max_backward(float *dx, const float *dout, const int64_t *at, int64_t n, int64_t B, int64_t C)
@@ -138,8 +130,5 @@ static __global__ void max_backward(float *dx, const float *dout, const int64_t 
 
 extern "C" void mt_max_middle_bwd_cuda(float *dx, const float *dout, const int64_t *at, int64_t A, int64_t B, int64_t C)
 {
-    if (A * C == 0)
-        return;
-    max_backward<<<mt_blocks(A * C, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, at, A * C, B, C);
-    MT_LAUNCHED("max_middle_bwd");
+    MT_LAUNCH_EACH("max_middle_bwd", max_backward, A * C, MT_THREADS, dx, dout, at, A * C, B, C);
 }

@@ -11,65 +11,28 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-static __device__ __forceinline__ float widen(float x)
-{
-    return x;
-}
-
-static __device__ __forceinline__ float widen(__half x)
-{
-    return __half2float(x);
-}
-
-static __device__ __forceinline__ float widen(__nv_bfloat16 x)
-{
-    return __bfloat162float(x);
-}
-
-static __device__ __forceinline__ void narrow(float *out, float x)
-{
-    *out = x;
-}
-
-static __device__ __forceinline__ void narrow(__half *out, float x)
-{
-    *out = __float2half_rn(x);
-}
-
-static __device__ __forceinline__ void narrow(__nv_bfloat16 *out, float x)
-{
-    *out = __float2bfloat16_rn(x);
-}
-
 template <class To, class From> static __global__ void convert(To *out, const From *x, int64_t n)
 {
     int64_t i = mt_thread();
     if (i < n)
-        narrow(&out[i], widen(x[i]));
-}
-
-template <class To, class From> static void launch(void *out, const void *x, int64_t n)
-{
-    convert<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>((To *)out, (const From *)x, n);
-    MT_LAUNCHED("convert");
+        out[i] = To(float(x[i]));
 }
 
 template <class To> static void launch_to(void *out, const void *x, mt_dtype from, int64_t n)
 {
+    To *to = (To *)out;
     if (from == MT_F32)
-        launch<To, float>(out, x, n);
+        MT_LAUNCH_EACH("convert", convert, n, MT_THREADS, to, (const float *)x, n);
     else if (from == MT_F16)
-        launch<To, __half>(out, x, n);
+        MT_LAUNCH_EACH("convert", convert, n, MT_THREADS, to, (const __half *)x, n);
     else
-        launch<To, __nv_bfloat16>(out, x, n);
+        MT_LAUNCH_EACH("convert", convert, n, MT_THREADS, to, (const __nv_bfloat16 *)x, n);
 }
 
 extern "C" void mt_convert_cuda(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n)
 {
     MT_CHECK((to == MT_F32 || mt_is_16bit(to)) && (from == MT_F32 || mt_is_16bit(from)),
              "convert: dtypes %d to %d: both must be f32, f16 or bf16", (int)from, (int)to);
-    if (n == 0)
-        return;
     if (to == MT_F32)
         launch_to<float>(out, x, from, n);
     else if (to == MT_F16)

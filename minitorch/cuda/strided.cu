@@ -65,10 +65,9 @@ static void backward(const char *name, const mt_strided *d, const mt_strided *g,
     if (n == 0)
         return;
     if (count > 1 && (n == 1 || s.repeats.step[1] < s.kept.step[1]))
-        add_slopes<true><<<mt_blocks(n, 1), MT_THREADS, 0, mt_cuda_stream()>>>(s, n, count, slope);
+        MT_LAUNCH(name, add_slopes<true>, mt_blocks(n, 1), MT_THREADS, s, n, count, slope);
     else
-        add_slopes<false><<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(s, n, count, slope);
-    MT_LAUNCHED(name);
+        MT_LAUNCH(name, add_slopes<false>, mt_blocks(n, MT_THREADS), MT_THREADS, s, n, count, slope);
 }
 
 /* ---- add, subtract, multiply, divide -------------------------------------------------------------------- */
@@ -129,10 +128,7 @@ template <class T> static void copy(void *to, const mt_view *to_view, const void
     const mt_view *views[] = { to_view, from_view };
     mt_nd all = mt_nd_begin(views, 2);
     int64_t n = mt_nd_count(all);
-    if (n == 0)
-        return;
-    move<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>((T *)to, (const T *)from, all, n);
-    MT_LAUNCHED("copy");
+    MT_LAUNCH_EACH("copy", move, n, MT_THREADS, (T *)to, (const T *)from, all, n);
 }
 
 extern "C" void mt_copy_to_strided_cuda(const mt_strided *dst, const mt_strided *src)

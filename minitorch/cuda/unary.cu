@@ -27,19 +27,13 @@ template <class F> static __global__ void map_slope(float *dx, const float *dout
 
 template <class F> static void forward(const char *name, float *out, const float *x, int64_t n, F f)
 {
-    if (n == 0)
-        return;
-    map<<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(out, x, n, f);
-    MT_LAUNCHED(name);
+    MT_LAUNCH_EACH(name, map, n, 4 * MT_THREADS, out, x, n, f);
 }
 
 template <class F>
 static void backward(const char *name, float *dx, const float *dout, const float *saved, int64_t n, F f)
 {
-    if (n == 0)
-        return;
-    map_slope<<<mt_blocks(n, 4 * MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(dx, dout, saved, n, f);
-    MT_LAUNCHED(name);
+    MT_LAUNCH_EACH(name, map_slope, n, 4 * MT_THREADS, dx, dout, saved, n, f);
 }
 
 /* ---- the functions: value of x, and slope at s, which is x or out as ops/kernels.h says ------------ */

@@ -65,29 +65,16 @@ static __global__ void step(float *p, float *state, const float *g, int64_t n, n
 template <class Rule> static void update(const char *name, const mt_update *u, Rule rule)
 {
     int64_t n = mt_update_count(u);
-    if (n == 0)
-        return;
-    step<<<mt_blocks(n, MT_THREADS), MT_THREADS, 0, mt_cuda_stream()>>>(u->param, u->state[0], u->grad, n,
-                                                                        numbers_of(u->hyper), rule);
-    MT_LAUNCHED(name);
+    MT_LAUNCH_EACH(name, step, n, MT_THREADS, u->param, u->state[0], u->grad, n, numbers_of(u->hyper), rule);
 }
 
-extern "C" void mt_momentum_update_cuda(const mt_update *u)
-{
-    update("momentum_update", u, momentum());
-}
+#define RULE(name)                                              \
+    extern "C" void mt_##name##_update_cuda(const mt_update *u) \
+    {                                                           \
+        update(#name "_update", u, name());                     \
+    }
 
-extern "C" void mt_nesterov_update_cuda(const mt_update *u)
-{
-    update("nesterov_update", u, nesterov());
-}
-
-extern "C" void mt_rmsprop_update_cuda(const mt_update *u)
-{
-    update("rmsprop_update", u, rmsprop());
-}
-
-extern "C" void mt_lion_update_cuda(const mt_update *u)
-{
-    update("lion_update", u, lion());
-}
+RULE(momentum)
+RULE(nesterov)
+RULE(rmsprop)
+RULE(lion)
