@@ -35,32 +35,13 @@ template <bool by_block, class Slope> static __global__ void add_slopes(slopes s
         s.d[p.at[0]] += sum;
 }
 
-/* The dimensions of view in which d repeats, or those in which it does not. */
-static mt_view part(const mt_view *view, const mt_view *d, bool repeated)
-{
-    mt_view out = {};
-    out.offset = repeated ? 0 : view->offset;
-    for (int i = 0; i < d->rank; i++)
-        if ((d->stride[i] == 0 && d->shape[i] != 1) == repeated) {
-            out.shape[out.rank] = view->shape[i];
-            out.stride[out.rank++] = view->stride[i];
-        }
-    return out;
-}
-
 template <class Slope>
 static void backward(const char *name, const mt_strided *d, const mt_strided *g, const mt_strided *a,
                      const mt_strided *b, Slope slope)
 {
-    mt_view kept[4], repeated[4];
-    const mt_view *views[] = { &d->view, &g->view, &a->view, &b->view }, *at[4], *rest[4];
-    for (int v = 0; v < 4; v++) {
-        kept[v] = part(views[v], &d->view, false);
-        repeated[v] = part(views[v], &d->view, true);
-        at[v] = &kept[v];
-        rest[v] = &repeated[v];
-    }
-    slopes s = { d->data, g->data, a->data, b->data, mt_nd_begin(at, 4), mt_nd_begin(rest, 4) };
+    const mt_view *views[] = { &d->view, &g->view, &a->view, &b->view };
+    slopes s = { d->data, g->data, a->data, b->data, {}, {} };
+    mt_nd_split(&s.kept, &s.repeats, views);
     int64_t n = mt_nd_count(s.kept), count = mt_nd_count(s.repeats);
     if (n == 0)
         return;

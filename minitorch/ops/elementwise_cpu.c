@@ -86,37 +86,17 @@ static void sum_piece(const mt_nd *it, int64_t first, int64_t n, void *user)
         s->d[at[0] + i * it->step[0]] += (float)sum[i];
 }
 
-/* The dimensions of view in which d repeats, or those in which it does not. */
-static mt_view part(const mt_view *view, const mt_view *d, bool repeated)
-{
-    mt_view out = { .offset = repeated ? 0 : view->offset };
-    for (int i = 0; i < d->rank; i++)
-        if ((d->stride[i] == 0 && d->shape[i] != 1) == repeated) {
-            out.shape[out.rank] = view->shape[i];
-            out.stride[out.rank++] = view->stride[i];
-        }
-    return out;
-}
-
 static void backward(const mt_strided *d, const mt_strided *g, const mt_strided *a, const mt_strided *b, slope_row *row,
                      slope_sum *sum)
 {
-    mt_view kept[4], repeated[4];
-    const mt_view *views[4] = { &d->view, &g->view, &a->view, &b->view }, *at[4], *rest[4];
-    for (int v = 0; v < 4; v++) {
-        kept[v] = part(views[v], &d->view, false);
-        repeated[v] = part(views[v], &d->view, true);
-        at[v] = &kept[v];
-        rest[v] = &repeated[v];
-    }
     slopes s = { .d = d->data, .g = g->data, .a = a->data, .b = b->data, .row = row, .sum = sum };
-    mt_nd all = mt_nd_begin(at, 4);
-    if (repeated[0].rank == 0) {
+    mt_nd all;
+    mt_nd_split(&all, &s.repeats, (const mt_view *[]){ &d->view, &g->view, &a->view, &b->view });
+    int64_t repeats = s.repeats.runs * s.repeats.run;
+    if (repeats == 1)
         mt_nd_for(&all, PIECE, 1, slope_piece, &s);
-        return;
-    }
-    s.repeats = mt_nd_begin(rest, 4);
-    mt_nd_for(&all, SUMS, s.repeats.runs * s.repeats.run, sum_piece, &s);
+    else
+        mt_nd_for(&all, SUMS, repeats, sum_piece, &s);
 }
 
 /* An operand that is not given is not read: anything of the right shape stands for it. */
@@ -158,47 +138,43 @@ static void binary_backward(const mt_strided *d, const float *dout, const mt_str
         STRIDES(name##_any, out);                                                                             \
     }
 
-#define SLOPE_ROW(name, slope)                                                                                      \
-    INLINE name##_any(float *restrict d, int64_t sd, const float *g, int64_t sg, const float *a, int64_t sa,        \
-                      const float *b, int64_t sb, int64_t n)                                                        \
-    {                                                                                                               \
-        for (int64_t i = 0; i < n; i++) {                                                                           \
-            float x = a[i * sa], y = b[i * sb];                                                                     \
-            (void)x, (void)y;                                                                                       \
-            d[i * sd] += g[i * sg] * (slope);                                                                       \
-        }                                                                                                           \
-    }                                                                                                               \
-    static void name##_row(float *d, int64_t sd, const float *g, int64_t sg, const float *a, int64_t sa,            \
-                           const float *b, int64_t sb, int64_t n)                                                   \
-    {                                                                                                               \
-        if (sd == 1 && sg == 1)                                                                                     \
-            STRIDES(name##_any, d, 1, g, 1);                                                                        \
-        else                                                                                                        \
-            name##_any(d, sd, g, sg, a, sa, b, sb, n);                                                              \
-    }                                                                                                               \
-    INLINE name##_add(double *restrict sum, const float *g, int64_t sg, const float *a, int64_t sa, const float *b, \
-                      int64_t sb, int64_t n)                                                                        \
-    {                                                                                                               \
-        for (int64_t i = 0; i < n; i++) {                                                                           \
-            float x = a[i * sa], y = b[i * sb];                                                                     \
-            (void)x, (void)y;                                                                                       \
-            sum[i] += g[i * sg] * (slope);                                                                          \
-        }                                                                                                           \
-    }                                                                                                               \
-    static void name##_sum(double *sum, int64_t to, const float *g, int64_t sg, const float *a, int64_t sa,         \
-                           const float *b, int64_t sb, int64_t n)                                                   \
-    {                                                                                                               \
-        double lane[LANES] = { 0 };                                                                                 \
-        if (to == 1 && sg == 1) {                                                                                   \
-            STRIDES(name##_add, sum, g, 1);                                                                         \
-        } else if (to == 1) {                                                                                       \
-            name##_add(sum, g, sg, a, sa, b, sb, n);                                                                \
-        } else {                                                                                                    \
-            for (int64_t i = 0; i < n; i += LANES)                                                                  \
-                name##_add(lane, g + i * sg, sg, a + i * sa, sa, b + i * sb, sb, mt_min(LANES, n - i));             \
-            for (int l = 0; l < LANES; l++)                                                                         \
-                sum[0] += lane[l];                                                                                  \
-        }                                                                                                           \
+/* to[i] += g[i] * slope, in the type of to. */
+#define SLOPE_LOOP(function, type, slope)                                                                  \
+    INLINE function(type *restrict to, int64_t st, const float *g, int64_t sg, const float *a, int64_t sa, \
+                    const float *b, int64_t sb, int64_t n)                                                 \
+    {                                                                                                      \
+        for (int64_t i = 0; i < n; i++) {                                                                  \
+            float x = a[i * sa], y = b[i * sb];                                                            \
+            (void)x, (void)y;                                                                              \
+            to[i * st] += g[i * sg] * (slope);                                                             \
+        }                                                                                                  \
+    }
+
+#define SLOPE_ROW(name, slope)                                                                              \
+    SLOPE_LOOP(name##_any, float, slope)                                                                    \
+    SLOPE_LOOP(name##_add, double, slope)                                                                   \
+    static void name##_row(float *d, int64_t sd, const float *g, int64_t sg, const float *a, int64_t sa,    \
+                           const float *b, int64_t sb, int64_t n)                                           \
+    {                                                                                                       \
+        if (sd == 1 && sg == 1)                                                                             \
+            STRIDES(name##_any, d, 1, g, 1);                                                                \
+        else                                                                                                \
+            name##_any(d, sd, g, sg, a, sa, b, sb, n);                                                      \
+    }                                                                                                       \
+    static void name##_sum(double *sum, int64_t to, const float *g, int64_t sg, const float *a, int64_t sa, \
+                           const float *b, int64_t sb, int64_t n)                                           \
+    {                                                                                                       \
+        double lane[LANES] = { 0 };                                                                         \
+        if (to == 1 && sg == 1) {                                                                           \
+            STRIDES(name##_add, sum, 1, g, 1);                                                              \
+        } else if (to == 1) {                                                                               \
+            name##_add(sum, 1, g, sg, a, sa, b, sb, n);                                                     \
+        } else {                                                                                            \
+            for (int64_t i = 0; i < n; i += LANES)                                                          \
+                name##_add(lane, 1, g + i * sg, sg, a + i * sa, sa, b + i * sb, sb, mt_min(LANES, n - i));  \
+            for (int l = 0; l < LANES; l++)                                                                 \
+                sum[0] += lane[l];                                                                          \
+        }                                                                                                   \
     }
 
 #define BINARY(name, value, slope_a, slope_b)                                                                    \

@@ -50,6 +50,31 @@ mt_nd mt_nd_begin(const mt_view *const *views, int count)
     return it;
 }
 
+/* The dimensions of view in which `first` repeats, or those in which it does not. */
+static mt_view part(const mt_view *view, const mt_view *first, bool repeated)
+{
+    mt_view out = { .offset = repeated ? 0 : view->offset };
+    for (int i = 0; i < first->rank; i++)
+        if ((first->stride[i] == 0 && first->shape[i] != 1) == repeated) {
+            out.shape[out.rank] = view->shape[i];
+            out.stride[out.rank++] = view->stride[i];
+        }
+    return out;
+}
+
+void mt_nd_split(mt_nd *kept, mt_nd *repeats, const mt_view *const *views)
+{
+    for (int repeated = 0; repeated < 2; repeated++) {
+        mt_view parts[MT_ND_VIEWS];
+        const mt_view *at[MT_ND_VIEWS];
+        for (int v = 0; v < MT_ND_VIEWS; v++) {
+            parts[v] = part(views[v], views[0], repeated);
+            at[v] = &parts[v];
+        }
+        *(repeated ? repeats : kept) = mt_nd_begin(at, MT_ND_VIEWS);
+    }
+}
+
 void mt_nd_next(mt_nd *it)
 {
     if (--it->runs == 0)
