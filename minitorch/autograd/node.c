@@ -265,12 +265,7 @@ mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge)
         mt_clear(mt_data(memory), mt_numel(memory) * (int64_t)sizeof(float), node->device);
         return mt_retain(memory);
     }
-    mt_memory_use before = mt_alloc_for(edge->leaf ? MT_USE_GRADIENT : mt_alloc_use());
-    mt_scope_begin();
-    mt_tensor *zeros = mt_retain(mt_zeros(edge->shape, MT_F32, node->device));
-    mt_scope_end();
-    mt_alloc_for(before);
-    return zeros;
+    return mt_zeros_for(edge->leaf ? MT_USE_GRADIENT : mt_alloc_use(), edge->shape, node->device);
 }
 
 void mt_backward(mt_tensor *loss)

@@ -71,6 +71,16 @@ mt_tensor *mt_zeros(mt_shape shape, mt_dtype dtype, mt_device device)
     return t;
 }
 
+mt_tensor *mt_zeros_for(mt_memory_use use, mt_shape shape, mt_device device)
+{
+    mt_memory_use before = mt_alloc_for(use);
+    mt_scope_begin();
+    mt_tensor *t = mt_retain(mt_zeros(shape, MT_F32, device));
+    mt_scope_end();
+    mt_alloc_for(before);
+    return t;
+}
+
 mt_tensor *mt_full(mt_shape shape, float value)
 {
     mt_tensor *t = mt_empty(shape, MT_F32, MT_CPU);

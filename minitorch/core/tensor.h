@@ -33,9 +33,10 @@ typedef struct mt_tensor {
 
 mt_tensor *mt_empty(mt_shape shape, mt_dtype dtype, mt_device device); /* uninitialised */
 mt_tensor *mt_zeros(mt_shape shape, mt_dtype dtype, mt_device device);
-mt_tensor *mt_full(mt_shape shape, float value);                           /* f32 on the CPU */
-mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data);      /* a copy of row-major data, CPU */
-mt_tensor *mt_uniform(mt_shape shape, float low, float high, mt_rng *rng); /* f32 on the CPU */
+mt_tensor *mt_zeros_for(mt_memory_use use, mt_shape shape, mt_device device); /* f32; the caller's, for that use */
+mt_tensor *mt_full(mt_shape shape, float value);                              /* f32 on the CPU */
+mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data);         /* a copy of row-major data, CPU */
+mt_tensor *mt_uniform(mt_shape shape, float low, float high, mt_rng *rng);    /* f32 on the CPU */
 mt_tensor *mt_normal(mt_shape shape, float mean, float stddev, mt_rng *rng);
 
 /* ---- under the ops: no history (reshape, slice and their like are ops/ops.h) ------------------------ */

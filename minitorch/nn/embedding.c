@@ -1,4 +1,4 @@
-/* embedding.c -- the layer that looks up the rows of its table. */
+/* embedding.c -- the layers of module.h that look up rows of a table, and drop out. */
 #include "nn/module.h"
 #include "ops/ops.h"
 
@@ -12,5 +12,19 @@ mt_module *mt_embedding_layer(int64_t rows, int64_t columns, mt_rng *rng)
     static const mt_module_class class = { "embedding", embedding_forward };
     mt_module *m = mt_table_layer(rows, columns, rng);
     m->kind = &class;
+    return m;
+}
+
+static mt_tensor *dropout_forward(mt_module *m, mt_tensor *x)
+{
+    return m->mode == MT_TRAIN ? mt_dropout(x, m->scalar[0], &m->rng) : x;
+}
+
+mt_module *mt_dropout_layer(float p, mt_rng rng)
+{
+    static const mt_module_class class = { "dropout", dropout_forward };
+    mt_module *m = mt_module_new(&class);
+    m->rng = rng;
+    m->scalar[0] = p;
     return m;
 }

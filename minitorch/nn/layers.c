@@ -1,5 +1,5 @@
 /* layers.c -- the layers that every model has: linear, a function, a sequence. The others of module.h are in
- * transformer.c, embedding.c and dropout.c. */
+ * transformer.c and embedding.c. */
 #include "nn/module.h"
 #include "ops/kernels.h"
 #include "ops/ops.h"

@@ -1,6 +1,40 @@
-/* autocast.c -- which cast policies are in force, one on top of another; the keeper of saved tensors that goes with
- * them; and the copies that tensors hold. */
+/* autocast.c -- this thread's cast policy (policy.h); those of autocast, one on top of another; the keeper of saved tensors
+ * that goes with them; and the copies that tensors hold. */
 #include "ops/autocast.h"
+
+/* ---- the policy in force ------------------------------------------------------------------------------ */
+
+static _Thread_local mt_cast_policy *current;
+static _Thread_local void *current_user;
+
+static bool is_float(mt_dtype dtype)
+{
+    return dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16;
+}
+
+void mt_cast_policy_set(mt_cast_policy *policy, void *user)
+{
+    current = policy;
+    current_user = user;
+}
+
+mt_cast_policy *mt_cast_policy_get(void **user)
+{
+    *user = current_user;
+    return current;
+}
+
+mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input)
+{
+    if (!current || !is_float(input))
+        return input;
+    mt_dtype wanted = current(current_user, op, kind, input);
+    MT_CHECK(is_float(wanted), "the cast policy wants %s to compute in %s, which is no float type", op,
+             mt_dtype_name(wanted));
+    return wanted;
+}
+
+/* ---- autocast ----------------------------------------------------------------------------------------- */
 
 enum { DEPTH = 8 };
 
@@ -16,8 +50,6 @@ static mt_dtype chosen[MT_DTYPE_COUNT] = { [MT_F32] = MT_F32, [MT_F16] = MT_F16,
 static _Thread_local level levels[DEPTH];
 static _Thread_local int depth;
 
-/* ---- what is saved meanwhile ------------------------------------------------------------------------ */
-
 /* In the type of the policy in force, which recomputation may have set again, after its mt_autocast_end. */
 static bool keep(mt_saved *saved, const mt_tensor *t)
 {
@@ -29,12 +61,9 @@ static bool keep(mt_saved *saved, const mt_tensor *t)
 
 static const mt_keeper keeper = { keep, mt_autocast_restore };
 
-/* ---- the policies ------------------------------------------------------------------------------------ */
-
 void mt_autocast_begin(mt_dtype dtype)
 {
-    MT_CHECK(dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16, "autocast: %s is not f32, f16 or bf16",
-             mt_dtype_name(dtype));
+    MT_CHECK(is_float(dtype), "autocast: %s is not f32, f16 or bf16", mt_dtype_name(dtype));
     MT_CHECK(depth < DEPTH, "autocast: nested more than %d times", DEPTH);
     if (depth == 0)
         mt_keeper_begin(&keeper); /* one for all levels: the innermost one's type counts, also when it is f32 */

@@ -120,5 +120,10 @@ void mt_unary_backward(mt_node *node, mt_tensor *dout);
 /* mt_same_order_op -- the op of a result with the elements of its only input in the same order: a copy, a reshape. */
 extern const mt_op mt_same_order_op;
 
+/* mt_norm_check -- for layernorm and what is fused with it: gamma and beta have the rows' length, eps > 0.
+ * mt_norm_again -- the normalised rows (mt_node.again) of a node that saved x, gamma, mean, rstd and beta. */
+void mt_norm_check(const char *op, const mt_tensor *x, const mt_tensor *gamma, const mt_tensor *beta, float eps);
+mt_tensor *mt_norm_again(mt_node *node);
+
 /* mt_mean_shares -- each row's share [N] of the gradient of a mean over N rows, in the scope. */
 mt_tensor *mt_mean_shares(mt_tensor *dout, int64_t N);

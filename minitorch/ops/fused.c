@@ -19,12 +19,6 @@ static void residual_norm_backward(mt_node *node, mt_tensor *dout)
     mt_count_work(0, (8 + (dsum ? 4 : 0) + (dx ? 8 : 0) + (dpart ? 8 : 0)) * mt_numel(dout));
 }
 
-/* The first result. */
-static mt_tensor *residual_norm_again(mt_node *node)
-{
-    return mt_layernorm(mt_saved_tensor(node, 0), mt_saved_tensor(node, 1), mt_saved_tensor(node, 4), node->scalar);
-}
-
 static const mt_op residual_norm_op = { "residual_norm", MT_OP_REDUCTION, residual_norm_backward };
 
 mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_tensor *gamma, mt_tensor *beta,
@@ -34,11 +28,7 @@ mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_t
     int64_t C = mt_last_dim("residual_norm", x), N = mt_rows(x);
     MT_CHECK(mt_shape_equal(mt_shape_of(x), mt_shape_of(part)),
              "residual_norm: x is %s, part is %s: they must be equal", mt_text_of(x), mt_text_of(part));
-    MT_CHECK(gamma->view.rank == 1 && gamma->view.shape[0] == C &&
-                 mt_shape_equal(mt_shape_of(gamma), mt_shape_of(beta)),
-             "residual_norm: x is %s, gamma is %s, beta is %s: both must be [%" PRId64 "]", mt_text_of(x),
-             mt_text_of(gamma), mt_text_of(beta), C);
-    MT_CHECK(eps > 0, "residual_norm: eps is %g, it must be positive", (double)eps);
+    mt_norm_check("residual_norm", x, gamma, beta, eps);
     mt_tensor *out = mt_call_result(&c, mt_shape_of(x));
     *sum = mt_call_result(&c, mt_shape_of(x));
     mt_tensor *mean = mt_empty(MT_SHAPE(N), MT_F32, c.device), *rstd = mt_empty(MT_SHAPE(N), MT_F32, c.device);
@@ -47,7 +37,7 @@ mt_tensor *mt_residual_norm(mt_tensor **sum, mt_tensor *x, mt_tensor *part, mt_t
     mt_node *node = mt_call_end(&c, N * C, 16 * N * C + 8 * (N + C));
     if (node) {
         node->scalar = eps;
-        node->again = residual_norm_again;
+        node->again = mt_norm_again; /* the first result */
     }
     mt_save(node, *sum, gamma, mean, rstd, beta);
     return out;

@@ -12,8 +12,7 @@
  *
  * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, like
  * the profiler's counter l1tex__t_sectors and the emulator.
- * Ladders (saxpy, transpose, sum, histogram) have one signature and one table each, from slowest to fastest; a NULL
- * name ends the table. Units: solutions/06-cuda-kernels/NAME.cu, 11-fusion/NAME.cu; the updates of optimizers:
+ * Units: solutions/06-cuda-kernels/NAME.cu, 11-fusion/NAME.cu; the updates of optimizers:
  * optim/updates_cuda.h. */
 #pragma once
 
@@ -23,6 +22,15 @@
 #include "ops/kernels_given.h"
 
 MT_C_BEGIN
+
+/* MT_LADDER -- the table of kernels of one signature, mt_KIND_ladder_cuda, from slowest to fastest; a NULL name ends it. */
+#define MT_LADDER(kind)                       \
+    typedef struct mt_##kind##_rung {         \
+        const char *name; /* "scalar", ... */ \
+        const char *step; /* "06.1", ... */   \
+        mt_##kind##_fn *run;                  \
+    } mt_##kind##_rung;                       \
+    extern const mt_##kind##_rung mt_##kind##_ladder_cuda[];
 
 /* ---- fill and saxpy: saxpy.cu ------------------------------------------------------------------- */
 
@@ -39,13 +47,7 @@ typedef void mt_saxpy_fn(float *y, const float *x, int64_t n, float a);
 mt_saxpy_fn mt_saxpy_scalar_cuda; /* Lab 06.1  a thread for each element */
 mt_saxpy_fn mt_saxpy_vector_cuda; /* Lab 06.2  a thread for four: a quarter of the requests, the same sectors */
 
-typedef struct mt_saxpy_rung {
-    const char *name; /* "scalar", ... */
-    const char *step; /* "06.1", ... */
-    mt_saxpy_fn *run;
-} mt_saxpy_rung;
-
-extern const mt_saxpy_rung mt_saxpy_ladder_cuda[];
+MT_LADDER(saxpy)
 
 /* ---- one operand, element by element: unary.cu --------------------------------------------------- */
 
@@ -74,13 +76,7 @@ typedef void mt_transpose_fn(float *out, const float *x, int64_t N, int64_t C);
 mt_transpose_fn mt_transpose_naive_cuda; /* Lab 06.5  reads rows, writes columns: a sector for every element */
 mt_transpose_fn mt_transpose_tiled_cuda; /* Lab 06.6  transposes a tile in shared memory: whole sectors both ways */
 
-typedef struct mt_transpose_rung {
-    const char *name;
-    const char *step;
-    mt_transpose_fn *run;
-} mt_transpose_rung;
-
-extern const mt_transpose_rung mt_transpose_ladder_cuda[];
+MT_LADDER(transpose)
 
 /* ---- sums of everything, sums and maxima of rows: reduce.cu ------------------------------------------ */
 
@@ -95,13 +91,7 @@ mt_sum_fn mt_sum_interleaved_cuda; /* Lab 06.7  a tree in shared memory, adjacen
 mt_sum_fn mt_sum_sequential_cuda;  /* Lab 06.8  a tree over halves: no bank conflicts */
 mt_sum_fn mt_sum_shuffle_cuda;     /* Lab 06.9  inside a warp by shuffles; shared memory only between warps */
 
-typedef struct mt_sum_rung {
-    const char *name;
-    const char *step;
-    mt_sum_fn *run;
-} mt_sum_rung;
-
-extern const mt_sum_rung mt_sum_ladder_cuda[];
+MT_LADDER(sum)
 
 /* mt_row_sum_cuda -- out[n] = the sum of row n; 0 of an empty one.
  * mt_row_max_cuda -- out[n] = the largest of row n; NaN counts as the largest.   Aborts: C < 1 with N > 0.
@@ -151,13 +141,7 @@ typedef void mt_histogram_fn(int64_t *count, const uint8_t *x, int64_t n);
 mt_histogram_fn mt_histogram_global_cuda;  /* Lab 06.15  every element is an atomic addition to memory */
 mt_histogram_fn mt_histogram_private_cuda; /* Lab 06.16  each block counts in its own shared memory */
 
-typedef struct mt_histogram_rung {
-    const char *name;
-    const char *step;
-    mt_histogram_fn *run;
-} mt_histogram_rung;
-
-extern const mt_histogram_rung mt_histogram_ladder_cuda[];
+MT_LADDER(histogram)
 
 /* ---- attention: flash_forward.cu, flash_backward.cu of lab 11 ------------------------------------ */
 

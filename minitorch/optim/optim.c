@@ -96,17 +96,6 @@ static void check_param(const mt_optim *optim, const char *name, const mt_tensor
     }
 }
 
-/* Zeros that outlive the current scope. */
-static mt_tensor *lasting(mt_shape shape, mt_device device, mt_memory_use use)
-{
-    mt_memory_use before = mt_alloc_for(use);
-    mt_scope_begin();
-    mt_tensor *zeros = mt_retain(mt_zeros(shape, MT_F32, device));
-    mt_scope_end();
-    mt_alloc_for(before);
-    return zeros;
-}
-
 /* A state with rows or columns only is a vector; one like the parameter has its shape. */
 static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
 {
@@ -114,8 +103,8 @@ static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
     mt_shape shape = MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols));
     if (size == MT_STATE_NONE)
         return NULL;
-    return lasting(size == MT_STATE_LIKE_PARAM ? mt_view_shape(&s->param->view) : shape, device_of(s->param),
-                   MT_USE_STATE);
+    return mt_zeros_for(MT_USE_STATE, size == MT_STATE_LIKE_PARAM ? mt_view_shape(&s->param->view) : shape,
+                        device_of(s->param));
 }
 
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
@@ -150,7 +139,7 @@ mt_tensor *mt_optim_flat(mt_optim *optim)
     mt_optim_zero_grad(optim);
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         count += room(s);
-    optim->flat = lasting(MT_SHAPE(count), device_of(optim->slot[0].param), MT_USE_GRADIENT);
+    optim->flat = mt_zeros_for(MT_USE_GRADIENT, MT_SHAPE(count), device_of(optim->slot[0].param));
     count = 0;
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
         MT_CHECK(!s->param->grad_memory, "optim: the gradient of %s is in the memory of another optimizer", s->name);
@@ -179,7 +168,7 @@ void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, fl
     for (int i = 0; i < MT_UPDATE_STATES; i++) {
         bool has = s->state[i] != NULL;
         mt_release(s->state[i]);
-        s->state[i] = has ? lasting(MT_SHAPE(to - from), device_of(s->param), MT_USE_STATE) : NULL;
+        s->state[i] = has ? mt_zeros_for(MT_USE_STATE, MT_SHAPE(to - from), device_of(s->param)) : NULL;
     }
 }
 
@@ -187,10 +176,8 @@ void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, fl
 
 void mt_optim_zero_grad(mt_optim *optim)
 {
-    for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
-        mt_release(s->param->grad);
-        s->param->grad = NULL;
-    }
+    for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
+        mt_zero_grad(s->param);
     optim->unscaled = false;
 }
 
