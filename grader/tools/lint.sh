@@ -79,7 +79,7 @@ floors() {
     function floor_of(path) {
         if (path ~ /^optim\/(updates|updates_cuda|clip|scaler|master)\.h$/) return 2 # kernels, declared beside the optimizers
         if (path == "cuda/table.c") return floor["optim"]               # puts all of them into the tables
-        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_nd|kernels_math|kernels_rows|kernels_gpt2|kernels_16bit|kernels_fused|tables|nd|heads|matmul|matmul_cuda|matmul_parts|vec|vecmath)\.[ch]$/) return 2 # kernels, declared beside the ops
+        if (path ~ /^ops\/(kernels|kernels_cuda|kernels_given|kernels_gpt2|kernels_16bit|kernels_fused|tables|nd|heads|matmul|matmul_cuda|matmul_parts|vec|vecmath)\.[ch]$/) return 2 # kernels, declared beside the ops
         if (path ~ /^ops\/policy\.[ch]$/) return 0 # an extension point, implemented by autocast
         if (path !~ /\//) return 9                                        # mt.h, the umbrella
         return folder(path) in floor ? floor[folder(path)] : -1

@@ -1,5 +1,5 @@
-/* autocast.c -- this thread's cast policy (policy.h); those of autocast, one on top of another; the keeper of saved tensors
- * that goes with them; and the copies that tensors hold. */
+/* autocast.c -- this thread's cast policy (policy.h); those of autocast, one on top of another; the keeper of saved
+ * tensors that goes with them; and the copies that tensors hold. */
 #include "ops/autocast.h"
 
 /* ---- the policy in force ------------------------------------------------------------------------------ */

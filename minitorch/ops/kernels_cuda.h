@@ -1,7 +1,7 @@
 /* kernels_cuda.h -- the CUDA kernels of labs 06 and 11: the launchers that a program calls.
  *
- * Those in a kernel table have the type and contract of the CPU kernel (ops/kernels.h, kernels_given.h, kernels_gpt2.h).
- * Differences on the device, for all of them:
+ * Those in a kernel table have the type and contract of the CPU kernel (ops/kernels.h, kernels_given.h,
+ * kernels_gpt2.h). Differences on the device, for all of them:
  *   - pointers are to device memory, aligned as their type unless stated; the launch goes to mt_cuda_stream(), and the
  *     launcher returns before the kernel has ended;
  *   - a size of 0 launches nothing; any other size that fits in the device's memory is allowed;
@@ -12,8 +12,7 @@
  *
  * "Moves" counts bytes between the kernel and memory or cache, each access of a warp in whole sectors of 32 bytes, like
  * the profiler's counter l1tex__t_sectors and the emulator.
- * Units: solutions/06-cuda-kernels/NAME.cu, 11-fusion/NAME.cu; the updates of optimizers:
- * optim/updates_cuda.h. */
+ * Units: solutions/06-cuda-kernels/NAME.cu, 11-fusion/NAME.cu; the updates of optimizers: optim/updates_cuda.h. */
 #pragma once
 
 #include "core/base.h"
@@ -23,7 +22,7 @@
 
 MT_C_BEGIN
 
-/* MT_LADDER -- the table of kernels of one signature, mt_KIND_ladder_cuda, from slowest to fastest; a NULL name ends it. */
+/* MT_LADDER -- kernels of one signature: mt_KIND_ladder_cuda, from slowest to fastest; a NULL name ends it. */
 #define MT_LADDER(kind)                       \
     typedef struct mt_##kind##_rung {         \
         const char *name; /* "scalar", ... */ \

@@ -1,6 +1,6 @@
-/* kernels_given.h -- the given CPU kernels that are not in ops/kernels.h: strided arrays, functions and reductions, rows
- * and dropout. The CUDA kernels are lab 06's or given (cuda/kernels.h). Conventions are those of ops/kernels.h; sums run
- * in double and are rounded once. */
+/* kernels_given.h -- the given CPU kernels that are not in ops/kernels.h: strided arrays, functions and reductions,
+ * rows and dropout. The CUDA kernels are lab 06's or given (cuda/kernels.h). Conventions are those of ops/kernels.h;
+ * sums run in double and are rounded once. */
 #pragma once
 
 #include "core/view.h"

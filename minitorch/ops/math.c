@@ -1,5 +1,5 @@
-/* math.c -- exponentials, logarithms, roots; sums, means and maxima, where a dimension splits a dense tensor into [A,B,C]: A before it, B along it, C after
- * it. */
+/* math.c -- exponentials, logarithms, roots; sums, means and maxima, where a dimension splits a dense tensor into
+ * [A,B,C]: A before it, B along it, C after it. */
 #include "ops/call.h"
 #include "ops/kernels_given.h"
 

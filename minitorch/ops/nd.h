@@ -24,8 +24,8 @@ typedef struct mt_nd {
 /* mt_nd_begin -- the first run. Aborts: views of different shapes. */
 mt_nd mt_nd_begin(const mt_view *const *views, int count);
 
-/* mt_nd_split -- two walks of MT_ND_VIEWS views of one shape, the first of which may repeat elements (stride 0): *kept over
- * the dimensions in which it does not, *repeats over the others, from offset 0. */
+/* mt_nd_split -- two walks of MT_ND_VIEWS views of one shape, the first of which may repeat elements (stride 0): *kept
+ * over the dimensions in which it does not, *repeats over the others, from offset 0. */
 void mt_nd_split(mt_nd *kept, mt_nd *repeats, const mt_view *const *views);
 void mt_nd_next(mt_nd *it);
 
