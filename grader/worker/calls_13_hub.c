@@ -127,10 +127,7 @@ static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **
     }
     hub->clock->wake(hub->clock, &hub->changed);
     pthread_mutex_unlock(&hub->lock);
-    if (!request)
-        return wait_for(&t->base);
-    *request = &t->base;
-    return MT_OK;
+    return mt_begun(&t->base, request);
 }
 
 static mt_status refuse(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)

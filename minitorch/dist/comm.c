@@ -2,11 +2,42 @@
 #include "dist/comm.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "prof/span.h"
 
 _Thread_local bool mt_comm_behind;
+
+/* ---- for engines -------------------------------------------------------------------------------- */
+
+const char *mt_collective_name(mt_collective_kind kind)
+{
+    static const char *const names[] = { "all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier" };
+    return names[kind];
+}
+
+void mt_collective_words(char words[120], const mt_collective *call, int64_t number)
+{
+    snprintf(words, 120, "%s of %" PRId64 " %s%s (call %" PRId64 ")", mt_collective_name(call->kind), call->n,
+             mt_dtype_name(call->dtype), call->op == MT_MAX ? ", max" : "", number);
+}
+
+static int by_color(const void *left, const void *right)
+{
+    const mt_split_wish *a = left, *b = right;
+    if (a->color != b->color)
+        return a->color < b->color ? -1 : 1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->rank - b->rank;
+}
+
+void mt_split_sort(mt_split_wish *wishes, int count)
+{
+    qsort(wishes, (size_t)count, sizeof *wishes, by_color);
+}
 
 /* ---- the interface ------------------------------------------------------------------------------ */
 

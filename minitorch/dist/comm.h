@@ -82,9 +82,33 @@ struct mt_request {
     mt_status (*wait)(mt_request *request); /* blocks, then frees the request; the engine appends its own fields */
 };
 
+/* ---- for engines ------------------------------------------------------------------------------------------------ */
+
+/* mt_begun -- what a call returns whose operation has begun: *request is its handle; or NULL, and it is waited for. */
+static inline mt_status mt_begun(mt_request *begun, mt_request **request)
+{
+    if (!request)
+        return begun->wait(begun);
+    *request = begun;
+    return MT_OK;
+}
+
+/* mt_collective_words -- "all_reduce of 7 f32, max (call 3)"; mt_collective_name -- its first word. */
+void mt_collective_words(char words[120], const mt_collective *call, int64_t number);
+const char *mt_collective_name(mt_collective_kind kind);
+
+/* What a rank asks for in a split; `tag` is the engine's. mt_split_sort -- by color, key, rank. */
+typedef struct mt_split_wish {
+    int color, key, rank, tag;
+} mt_split_wish;
+
+void mt_split_sort(mt_split_wish *wishes, int count);
+
 /* Whether this thread runs a collective. Its waits for messages are then not waiting time in profiles: either the
  * caller computes at the same time, or the whole call is its waiting time. */
 extern __thread bool mt_comm_behind;
+
+/* ---- for callers ------------------------------------------------------------------------------------------------ */
 
 /* mt_comm_free -- leaves the communicator: operations that other ranks have begun with this one and that it has not
  * joined fail on their side. Waits for no rank. NULL is allowed. */

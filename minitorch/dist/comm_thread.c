@@ -34,22 +34,16 @@ struct mt_comm_thread {
 
 /* ---- running a collective ----------------------------------------------------------------------- */
 
-static const char *kind_name(mt_collective_kind kind)
-{
-    static const char *const names[] = { "all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier" };
-    return names[kind];
-}
-
 /* What two ranks compare before their data moves. */
 typedef struct announced {
     int64_t call, n;
     int32_t kind, dtype, op, root;
 } announced;
 
-static void say(char *words, size_t size, const announced *a)
+static void say(char words[120], const announced *a)
 {
-    snprintf(words, size, "%s of %" PRId64 " %s%s (call %" PRId64 ")", kind_name((mt_collective_kind)a->kind), a->n,
-             mt_dtype_name((mt_dtype)a->dtype), a->op == MT_MAX ? ", max" : "", a->call);
+    mt_collective c = { (mt_collective_kind)a->kind, NULL, NULL, a->n, (mt_dtype)a->dtype, (mt_reduce)a->op, a->root };
+    mt_collective_words(words, &c, a->call);
 }
 
 /* Around the ring, each rank compares itself with the one before: if all pairs agree, all ranks do. */
@@ -66,8 +60,8 @@ static mt_status compare(mt_comm *comm, const announced *mine)
     if (status != MT_OK || memcmp(mine, &theirs, sizeof theirs) == 0)
         return status;
     char here[120], there[120];
-    say(here, sizeof here, mine);
-    say(there, sizeof there, &theirs);
+    say(here, mine);
+    say(there, &theirs);
     return mt_fail(MT_ERR_UNAVAILABLE, "rank %d calls %s, root %d, and rank %d calls %s, root %d",
                    mt_comm_number(comm, comm->rank), here, mine->root, mt_comm_number(comm, before), there,
                    theirs.root);
@@ -109,7 +103,7 @@ static mt_status all_gather(mt_comm *comm, const mt_collective *c)
 
 static mt_status run(mt_comm_thread *t, const mt_collective *c)
 {
-    MT_SPAN(kind_name(c->kind));
+    MT_SPAN(mt_collective_name(c->kind));
     mt_comm *comm = t->channel;
     announced mine = { t->calls++, c->n, c->kind, c->dtype, c->op, c->root };
     uint8_t nothing = 0;
@@ -146,7 +140,7 @@ static job *next_job(mt_comm_thread *t)
 static mt_status run_or_fail(mt_comm_thread *t, const mt_collective *call)
 {
     if (t->failed == MT_OK && (t->failed = run(t, call)) != MT_OK)
-        snprintf(t->words, sizeof t->words, "%s: %s", kind_name(call->kind), mt_last_error());
+        snprintf(t->words, sizeof t->words, "%s: %s", mt_collective_name(call->kind), mt_last_error());
     return t->failed;
 }
 

@@ -34,7 +34,9 @@ static struct {
     int rank, comms; /* comms: that were not freed yet */
     int next_tag;    /* no communicator of this process has it, or a larger one */
     atomic_bool failed;
-    pthread_mutex_t lock; /* of the watchdog */
+    pthread_t dog; /* the watchdog */
+    bool watching;
+    pthread_mutex_t lock;
     pthread_cond_t changed;
     const char *watched; /* what is to end before the deadline; NULL: nothing */
     char segment[4096];  /* a file of MPI's, see unlink_segment */
@@ -42,7 +44,7 @@ static struct {
 
 typedef struct member {
     mt_comm base;
-    int tag, *numbers; /* [size] base.numbers: ranks in MPI_COMM_WORLD */
+    int tag; /* base.numbers [size]: ranks in MPI_COMM_WORLD */
     atomic_bool gone;
     mt_comm_thread *thread; /* NULL before the first collective, and in a channel */
 } member;
@@ -66,20 +68,20 @@ static void *watch(void *arg)
     return NULL;
 }
 
-static bool watch_begin(pthread_t *dog, const char *what)
+static void watch_begin(const char *what)
 {
     world.watched = what;
-    return world.wires.deadline > 0 && pthread_create(dog, NULL, watch, (void *)what) == 0;
+    world.watching = world.wires.deadline > 0 && pthread_create(&world.dog, NULL, watch, (void *)what) == 0;
 }
 
-static void watch_end(pthread_t dog, bool watching)
+static void watch_end(void)
 {
     pthread_mutex_lock(&world.lock);
     world.watched = NULL;
     pthread_cond_broadcast(&world.changed);
     pthread_mutex_unlock(&world.lock);
-    if (watching)
-        pthread_join(dog, NULL);
+    if (world.watching)
+        pthread_join(world.dog, NULL);
 }
 
 /* ---- messages ----------------------------------------------------------------------------------- */
@@ -99,7 +101,7 @@ typedef struct message {
 static mt_status fail(const message *m, const char *why)
 {
     return mt_fail(MT_ERR_UNAVAILABLE, "%s rank %d: %s", m->is_send ? "send to" : "receive from",
-                   m->owner->numbers[m->peer], why);
+                   m->owner->base.numbers[m->peer], why);
 }
 
 /* All parts have ended, perhaps as MPI_ERR_TRUNCATE. */
@@ -124,7 +126,7 @@ static mt_status end_message(const message *m, int error, const MPI_Status *stat
     }
     snprintf(words, sizeof words, "%" PRId64, got);
     return mt_fail(MT_ERR_UNAVAILABLE, "rank %d expects %" PRId64 " bytes, and rank %d sends %s", world.rank, m->bytes,
-                   m->owner->numbers[m->peer], class == MPI_ERR_TRUNCATE ? "more" : words);
+                   m->owner->base.numbers[m->peer], class == MPI_ERR_TRUNCATE ? "more" : words);
 }
 
 /* Tests until all parts have ended: some times at once, as what is here already takes no time, then with sleeps that
@@ -145,7 +147,7 @@ static mt_status wait_for_parts(message *m, MPI_Status *statuses)
         if (done || error != MPI_SUCCESS)
             return end_message(m, error, statuses);
         if (mt_now() >= until) {
-            snprintf(words, sizeof words, "rank %d did not take part within %g s", m->owner->numbers[m->peer],
+            snprintf(words, sizeof words, "rank %d did not take part within %g s", m->owner->base.numbers[m->peer],
                      world.wires.deadline);
             return fail(m, words);
         }
@@ -175,7 +177,7 @@ static mt_status wait_for_message(mt_request *request)
 static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
     member *owner = (member *)comm;
-    int parts = (int)(bytes / PART) + 1, to = owner->numbers[peer];
+    int parts = (int)(bytes / PART) + 1, to = comm->numbers[peer];
     message *m = malloc(sizeof *m + (size_t)parts * sizeof m->part[0]);
     MT_CHECK(m, "out of memory");
     *m = (message){ .base.wait = wait_for_message, owner, peer, parts, is_send, bytes };
@@ -187,10 +189,7 @@ static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool 
         else
             MPI_Irecv(at, count, MPI_BYTE, to, owner->tag, MPI_COMM_WORLD, &m->part[i]);
     }
-    if (!request)
-        return wait_for_message(&m->base);
-    *request = &m->base;
-    return MT_OK;
+    return mt_begun(&m->base, request);
 }
 
 static mt_status mpi_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
@@ -219,7 +218,7 @@ static member *new_member(int rank, int size, int tag, int *numbers)
     member *m = mt_calloc(1, sizeof *m);
     m->base = (mt_comm){ .rank = rank, .size = size, .engine = &mpi_engine, .network = world.wires.network };
     m->tag = tag;
-    m->base.numbers = m->numbers = numbers;
+    m->base.numbers = numbers;
     return m;
 }
 
@@ -233,62 +232,41 @@ static mt_comm *with_channel(int rank, int size, int tag, int *numbers)
     return &m->base;
 }
 
-static int *new_numbers(int size)
-{
-    int *numbers = mt_calloc(size, sizeof *numbers);
-    return numbers;
-}
-
 static void mpi_free(mt_comm *comm)
 {
     member *m = (member *)comm, *channel = (member *)comm->channel;
     channel->gone = true;
     if (mt_comm_thread_free(m->thread) != MT_OK)
         world.failed = true;
-    free(m->numbers);
+    free((int *)m->base.numbers);
     free(channel);
     free(m);
     if (--world.comms > 0 || world.failed)
         return;
-    pthread_t dog;
     int again = world.segment[0] ? open(world.segment, O_CREAT | O_CLOEXEC, 0600) : -1; /* which MPI_Finalize removes */
     if (again >= 0)
         close(again);
-    bool watching = watch_begin(&dog, "the end (MPI_Finalize)");
+    watch_begin("the end (MPI_Finalize)");
     MPI_Finalize();
-    watch_end(dog, watching);
-}
-
-typedef struct wish {
-    int color, key, rank, number, next_tag;
-} wish;
-
-static int by_color(const void *left, const void *right)
-{
-    const wish *a = left, *b = right;
-    if (a->color != b->color)
-        return a->color < b->color ? -1 : 1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->rank - b->rank;
+    watch_end();
 }
 
 /* All ranks learn all wishes. The new tag is one that no rank of comm has used; the groups have no rank in common and
  * may have the same. */
 static mt_status mpi_split(mt_comm **out, mt_comm *comm, int color, int key)
 {
-    const wish mine = { color, key, comm->rank, ((member *)comm)->numbers[comm->rank], world.next_tag };
-    wish *wishes = mt_calloc(comm->size, sizeof *wishes);
+    const mt_split_wish mine = { color, key, comm->rank, world.next_tag };
+    mt_split_wish *wishes = mt_calloc(comm->size, sizeof *wishes);
     mt_status status = mt_all_gather(comm, wishes, &mine, sizeof mine, MT_U8, NULL);
     if (status == MT_OK) {
-        int *numbers = new_numbers(comm->size), size = 0, rank = 0, tag = 0;
-        qsort(wishes, (size_t)comm->size, sizeof *wishes, by_color);
+        int *numbers = mt_calloc(comm->size, sizeof *numbers), size = 0, rank = 0, tag = 0;
+        mt_split_sort(wishes, comm->size);
         for (int i = 0; i < comm->size; i++) {
-            tag = mt_max(tag, wishes[i].next_tag);
+            tag = mt_max(tag, wishes[i].tag);
             if (wishes[i].color != color)
                 continue;
             rank = wishes[i].rank == comm->rank ? size : rank;
-            numbers[size++] = wishes[i].number;
+            numbers[size++] = comm->numbers[wishes[i].rank];
         }
         *out = with_channel(rank, size, tag, numbers);
     }
@@ -321,14 +299,13 @@ static void unlink_segment(void)
 
 mt_status mt_comm_mpi(mt_comm **out, const mt_wires *wires)
 {
-    pthread_t dog;
     int size, provided = 0, begun = 0;
     MPI_Initialized(&begun);
     MT_CHECK(!begun, "MPI can be started once in a process");
     MT_CHECK(!wires->clock, "processes have the machine's clock");
     world.wires = *wires;
     world.rank = getenv("OMPI_COMM_WORLD_RANK") ? atoi(getenv("OMPI_COMM_WORLD_RANK")) : 0;
-    bool watching = watch_begin(&dog, "the start (MPI_Init)");
+    watch_begin("the start (MPI_Init)");
     int error = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     if (error == MPI_SUCCESS && provided >= MPI_THREAD_MULTIPLE) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -336,10 +313,10 @@ mt_status mt_comm_mpi(mt_comm **out, const mt_wires *wires)
         MPI_Comm_size(MPI_COMM_WORLD, &size);
         unlink_segment();
     }
-    watch_end(dog, watching);
+    watch_end();
     if (error != MPI_SUCCESS || provided < MPI_THREAD_MULTIPLE)
         return mt_fail(MT_ERR_UNAVAILABLE, "this MPI does not start, or not with MPI_THREAD_MULTIPLE, which is needed");
-    int *numbers = new_numbers(size);
+    int *numbers = mt_calloc(size, sizeof *numbers);
     for (int rank = 0; rank < size; rank++)
         numbers[rank] = rank;
     *out = with_channel(world.rank, size, 0, numbers);

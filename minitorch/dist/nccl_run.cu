@@ -186,10 +186,7 @@ mt_status nccl_message(mt_comm *comm, void *data, int64_t bytes, int peer, bool 
     while (*last)
         last = &(*last)->next;
     *last = r;
-    if (!handle)
-        return wait_for_message(&r->base);
-    *handle = &r->base;
-    return MT_OK;
+    return mt_begun(&r->base, handle);
 }
 
 /* ---- maxima of floats --------------------------------------------------------------------------- */
@@ -296,7 +293,6 @@ static ncclResult_t launch(member *m, const mt_collective *c, request *r)
 
 mt_status nccl_collective(mt_comm *comm, const mt_collective *c, mt_request **handle)
 {
-    static const char *const names[] = { "all_reduce", "reduce_scatter", "all_gather", "broadcast", "barrier" };
     member *m = (member *)comm;
     char what[120];
     mt_status begun = handle ? MT_OK : begin_held(m);
@@ -304,9 +300,8 @@ mt_status nccl_collective(mt_comm *comm, const mt_collective *c, mt_request **ha
         return failed(m, " ");
     if (c->kind == MT_BARRIER || c->n == 0 || !on_device(c->out))
         return m->host->engine->collective(m->host, c, handle);
-    MT_CHECK(on_device(c->in), "%s: out is device memory, and in is not", names[c->kind]);
-    snprintf(what, sizeof what, "%s of %lld %s%s (call %lld)", names[c->kind], (long long)c->n, mt_dtype_name(c->dtype),
-             c->op == MT_MAX ? ", max" : "", (long long)m->calls++);
+    MT_CHECK(on_device(c->in), "%s: out is device memory, and in is not", mt_collective_name(c->kind));
+    mt_collective_words(what, c, m->calls++);
     request *r = new_request(m, wait_for_collective, what);
     after_compute(m->lanes[COLLECTIVES].stream);
     ncclResult_t result = launch(m, c, r);
@@ -316,8 +311,5 @@ mt_status nccl_collective(mt_comm *comm, const mt_collective *c, mt_request **ha
         end_request(r);
         return status;
     }
-    if (!handle)
-        return wait_for_collective(&r->base);
-    *handle = &r->base;
-    return MT_OK;
+    return mt_begun(&r->base, handle);
 }

@@ -198,10 +198,7 @@ static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool 
     if (pair)
         make_pair(p, pair);
     pthread_mutex_unlock(&w->lock);
-    if (!request)
-        return wait_for_post(&p->base);
-    *request = &p->base;
-    return MT_OK;
+    return mt_begun(&p->base, request);
 }
 
 static mt_status threads_collective(mt_comm *comm, const mt_collective *call, mt_request **request)
@@ -317,28 +314,15 @@ static void threads_free(mt_comm *comm)
 
 /* ---- splitting ---------------------------------------------------------------------------------- */
 
-typedef struct wish {
-    int color, key, rank, number;
-} wish;
-
-static int by_color(const void *left, const void *right)
-{
-    const wish *a = left, *b = right;
-    if (a->color != b->color)
-        return a->color < b->color ? -1 : 1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return a->rank - b->rank;
-}
-
 /* Rank 0 knows all wishes: new communicators, in the order of the ranks of comm. */
-static void divide(mt_comm **made, world *w, wish *wishes, int size)
+static void divide(mt_comm **made, const group *old, mt_split_wish *wishes)
 {
-    int *numbers = mt_calloc(size, sizeof *numbers);
-    qsort(wishes, (size_t)size, sizeof *wishes, by_color);
+    world *w = old->world;
+    int size = old->size, *numbers = mt_calloc(size, sizeof *numbers);
+    mt_split_sort(wishes, size);
     for (int begin = 0, end; begin < size; begin = end) {
         for (end = begin; end < size && wishes[end].color == wishes[begin].color; end++)
-            numbers[end] = wishes[end].number;
+            numbers[end] = old->numbers[wishes[end].rank];
         pthread_mutex_lock(&w->lock);
         group *g = new_group_with_channel(w, numbers + begin, end - begin);
         pthread_mutex_unlock(&w->lock);
@@ -352,19 +336,19 @@ static mt_status threads_split(mt_comm **out, mt_comm *comm, int color, int key)
 {
     mt_status status = MT_OK;
     mt_comm *mine = NULL;
-    wish my_wish = { color, key, comm->rank, ((member *)comm)->number };
+    mt_split_wish my_wish = { color, key, comm->rank, 0 };
     if (comm->rank > 0) {
         status = begin(comm, &my_wish, sizeof my_wish, 0, true, NULL);
         if (status == MT_OK)
             status = begin(comm, &mine, sizeof mine, 0, false, NULL);
     } else {
         mt_comm **made = mt_calloc(comm->size, sizeof(mt_comm *));
-        wish *wishes = mt_calloc(comm->size, sizeof *wishes);
+        mt_split_wish *wishes = mt_calloc(comm->size, sizeof *wishes);
         wishes[0] = my_wish;
         for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
             status = begin(comm, &wishes[rank], sizeof my_wish, rank, false, NULL);
         if (status == MT_OK)
-            divide(made, ((member *)comm)->group->world, wishes, comm->size);
+            divide(made, ((member *)comm)->group, wishes);
         for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
             status = begin(comm, &made[rank], sizeof mine, rank, true, NULL);
         mine = made[0];
