@@ -50,31 +50,17 @@ Test(choice, a_fixed_algorithm_is_that_of_all_sums_and_of_split_communicators)
 
 Test(choice, is_that_of_the_nearest_power_of_4)
 {
-    const struct {
-        int64_t bytes;
-        int i;
-    } near[] = { { 0, 0 },
-                 { 1, 0 },
-                 { 2, 1 },
-                 { 7, 1 },
-                 { 8, 2 },
-                 { 31, 2 },
-                 { 32, 3 },
-                 { 511, 4 },
-                 { 512, 5 },
-                 { 2047, 5 },
-                 { 2048, 6 },
-                 { (1 << 29) - 1, 14 },
-                 { 1 << 29, 15 },
-                 { (int64_t)1 << 31, 15 },
-                 { (int64_t)1 << 40, 15 },
-                 { INT64_MAX, 15 } };
-    for (int64_t k = 0; k < MT_COUNT(near); k++)
+    const int64_t bytes[] = {
+        0,        1, 2, 7, 8, 31, 32, 511, 512, 2047, 2048, (1 << 29) - 1, 1 << 29, (int64_t)1 << 31, (int64_t)1 << 40,
+        INT64_MAX
+    };
+    const int nearest[] = { 0, 0, 1, 1, 2, 2, 3, 4, 5, 5, 6, 14, 15, 15, 15, 15 };
+    for (int64_t k = 0; k < MT_COUNT(bytes); k++)
         for (int i = 0; i < 16; i++) {
             mt_comm comm = { .size = RANKS };
             comm.way[i] = 1 + MT_TREE; /* elsewhere the law's, which is the ring */
-            cr_assert_eq(mt_collective_choice(&comm, near[k].bytes), i == near[k].i ? MT_TREE : MT_RING,
-                         "%lld bytes, way[%d]", (long long)near[k].bytes, i);
+            cr_assert_eq(mt_collective_choice(&comm, bytes[k]), i == nearest[k] ? MT_TREE : MT_RING,
+                         "%lld bytes, way[%d]", (long long)bytes[k], i);
         }
     mt_comm law = { .size = 8, .network = { 1e-3, 1e-9 } };
     cr_assert_eq(mt_collective_choice(&law, 100), MT_DOUBLING);

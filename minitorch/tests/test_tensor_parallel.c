@@ -78,17 +78,21 @@ static mt_tensor *weight_of(int i, const mt_comm *comm)
     return w;
 }
 
+/* Without tp: one device, by other functions than those under test. */
 static mt_tensor *forward(mt_tp *tp, mt_tensor *x, mt_tensor **w)
 {
+    if (!tp) {
+        mt_tensor *a = mt_add(x, mt_linear(mt_attention(mt_linear(x, w[0], w[1]), HEADS), w[2], w[3]));
+        return mt_add(a, mt_linear(mt_gelu_tanh(mt_linear(a, w[4], w[5])), w[6], w[7]));
+    }
     mt_tensor *qkv = mt_tp_column_linear(tp, x, w[0], w[1]);
     mt_tensor *a = mt_add(x, mt_tp_row_linear(tp, mt_attention(qkv, HEADS / tp->comm->size), w[2], w[3]));
     mt_tensor *h = mt_gelu_tanh(mt_tp_column_linear(tp, a, w[4], w[5]));
     return mt_add(a, mt_tp_row_linear(tp, h, w[6], w[7]));
 }
 
-static void step(counted *c, outcome *out, mt_status *status)
+static void step(outcome *out, const mt_comm *comm, mt_tp *tp)
 {
-    mt_tp tp = { &c->base, MT_OK };
     mt_tensor *w[WEIGHTS], *x, *dy;
     mt_scope_begin();
     x = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU), dy = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU);
@@ -96,8 +100,8 @@ static void step(counted *c, outcome *out, mt_status *status)
         mt_f32(x)[k] = value(k, 20), mt_f32(dy)[k] = value(k, 21);
     x->requires_grad = true;
     for (int i = 0; i < WEIGHTS; i++)
-        w[i] = weight_of(i, &c->base);
-    mt_tensor *y = forward(&tp, x, w);
+        w[i] = weight_of(i, comm);
+    mt_tensor *y = forward(tp, x, w);
     mt_backward_from(y, dy);
     memcpy(out->y, mt_data(y), sizeof out->y);
     memcpy(out->dx, mt_data(x->grad), sizeof out->dx);
@@ -108,7 +112,6 @@ static void step(counted *c, outcome *out, mt_status *status)
         mt_zero_grad(w[i]);
     }
     mt_zero_grad(x);
-    *status = tp.status;
     mt_scope_end();
 }
 
@@ -134,11 +137,10 @@ static mt_status compare(mt_comm *comm, void *user)
     const outcome *one = user;
     outcome mine;
     counted c = new_counted(comm, -1);
-    mt_status status;
-    step(&c, &mine, &status);
-    cr_assert_eq(status, MT_OK);
-    cr_assert(c.calls == 4 && c.sums == 4 * N && c.maxima == 0, "%d all-reduces of %d elements", (int)c.calls,
-              (int)c.sums);
+    mt_tp tp = { &c.base, MT_OK };
+    step(&mine, comm, &tp);
+    cr_assert(tp.status == MT_OK && c.calls == 4 && c.sums == 4 * N && c.maxima == 0, "%d all-reduces of %d elements",
+              (int)c.calls, (int)c.sums);
     near(mine.y, one->y, N, "y", 0);
     near(mine.dx, one->dx, N, "dx", 0);
     for (int i = 0; i < WEIGHTS; i++) {
@@ -156,45 +158,19 @@ static mt_status fail_one(mt_comm *comm, void *user)
 {
     outcome mine;
     counted c = new_counted(comm, *(int64_t *)user);
-    mt_status status;
-    step(&c, &mine, &status);
-    cr_assert(status == MT_ERR_UNAVAILABLE && c.calls == c.fails + 1);
+    mt_tp tp = { &c.base, MT_OK };
+    step(&mine, comm, &tp);
+    cr_assert(tp.status == MT_ERR_UNAVAILABLE && c.calls == c.fails + 1);
     free_outcome(&mine);
     return MT_OK;
-}
-
-/* One device: the same weights without the functions under test. */
-static void plain(outcome *out)
-{
-    mt_comm *self = alone();
-    mt_tensor *w[WEIGHTS], *x, *dy;
-    mt_scope_begin();
-    x = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU), dy = mt_empty(MT_SHAPE(B, T, C), MT_F32, MT_CPU);
-    for (int64_t k = 0; k < N; k++)
-        mt_f32(x)[k] = value(k, 20), mt_f32(dy)[k] = value(k, 21);
-    x->requires_grad = true;
-    for (int i = 0; i < WEIGHTS; i++)
-        w[i] = weight_of(i, self);
-    mt_tensor *a = mt_add(x, mt_linear(mt_attention(mt_linear(x, w[0], w[1]), HEADS), w[2], w[3]));
-    mt_tensor *y = mt_add(a, mt_linear(mt_gelu_tanh(mt_linear(a, w[4], w[5])), w[6], w[7]));
-    mt_backward_from(y, dy);
-    memcpy(out->y, mt_data(y), sizeof out->y);
-    memcpy(out->dx, mt_data(x->grad), sizeof out->dx);
-    for (int i = 0; i < WEIGHTS; i++) {
-        size_t bytes = (size_t)weights[i].n * sizeof(float);
-        out->dw[i] = malloc(bytes);
-        memcpy(out->dw[i], mt_data(w[i]->grad), bytes);
-        mt_zero_grad(w[i]);
-    }
-    mt_zero_grad(x);
-    mt_scope_end();
-    mt_comm_free(self);
 }
 
 Test(tensor_parallel, a_layer_has_the_values_and_gradients_of_one_device_with_2_and_2_all_reduces)
 {
     static outcome one;
-    plain(&one);
+    mt_comm *self = alone();
+    step(&one, self, NULL);
+    mt_comm_free(self);
     for (int size = 1; size <= 4; size++)
         cr_assert_eq(run(size, (mt_wires){ .deadline = 100 }, compare, &one).status, MT_OK);
     free_outcome(&one);
