@@ -174,9 +174,9 @@ $(B)/tests/%: $(REF)/obj/minitorch/tests/%.o $(UNIT_OBJ) $(REF)/libtesting.a $(R
 	$(call link,-lcriterion $(CKPT_LIBS))
 $(GRADE_BIN): $(REF)/obj/grader/grade.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,$(GRADER_LIBS))
-$(REF)/bin/%: $(REF)/obj/grader/tools/%.o $(REF)/libgiven.a
+$(REF)/bin/%: $(REF)/obj/grader/tools/%.o $(call obj,grader/json.c grader/text.c) $(REF)/libgiven.a
 	$(call link,-lcjson)
-$(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c)) $(REF)/libgiven.a
+$(REF)/bin/mutate: $(call obj,$(wildcard grader/mutate/*.c) grader/text.c) $(REF)/libgiven.a
 	$(call link)
 $(REF)/grader-tests/%: $(REF)/obj/grader/tests/%.o $(REF)/libgrader.a $(REF)/libtesting.a $(REF)/libgiven.a
 	$(call link,-lcriterion $(GRADER_LIBS))

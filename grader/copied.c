@@ -1,6 +1,7 @@
 /* copied.c -- see copied.h. */
 #include "copied.h"
 #include "scratch.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -38,27 +39,13 @@ uint64_t mg_copied_digest(const char *text)
     return digest;
 }
 
-static char *read_text(const char *path)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = fopen(path, "re");
-    ssize_t n = file ? getdelim(&text, &size, 0, file) : -1;
-    if (file)
-        fclose(file);
-    if (n >= 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* Whether the unit at `path` has the digest of ID/UNIT ("01-matmul", "loops.c"). */
 static bool is_copy(const char *root, const char *id, const char *unit, const char *path)
 {
     char line[200], known[PATH_MAX], want[128];
     mg_path(known, "%s/reference/digests", root);
     FILE *file = fopen(known, "re");
-    char *text = file ? read_text(path) : NULL;
+    char *text = file ? mg_read_text(path) : NULL;
     bool found = false;
     snprintf(want, sizeof want, "%s/%s %016llx\n", id, unit, text ? (unsigned long long)mg_copied_digest(text) : 0ULL);
     while (text && !found && fgets(line, sizeof line, file))

@@ -1,6 +1,7 @@
 /* counted.c -- see counted.h. Counts come from the worker: they are shown, and nothing is indexed by them unchecked. */
 #include "counted.h"
 #include "device.h"
+#include "json.h"
 #include "run.h"
 
 #include <math.h>
@@ -96,7 +97,6 @@ static double number_at(const cJSON *array, int i)
 static bool take_site(mg_site *site, const cJSON *object)
 {
     const cJSON *counts = cJSON_GetObjectItem(object, "counts");
-    const char *unit = cJSON_GetStringValue(cJSON_GetObjectItem(object, "unit"));
     double n[NUMBERS];
     for (int i = 0; i < NUMBERS; i++)
         n[i] = number_at(counts, i);
@@ -106,14 +106,13 @@ static bool take_site(mg_site *site, const cJSON *object)
                          (int64_t)n[7] },
                        "",
                        (int)fmax(n[0], 0) };
-    snprintf(site->unit, sizeof site->unit, "%s", unit ? unit : "");
+    snprintf(site->unit, sizeof site->unit, "%s", mg_json_string(object, "unit"));
     return is_sound(&site->count);
 }
 
 void mg_counted_take(mg_row *row, const cJSON *extra)
 {
-    const cJSON *each, *drawn = cJSON_GetObjectItem(extra, "drawn"), *flops = cJSON_GetObjectItem(extra, "flops"),
-                       *bytes = cJSON_GetObjectItem(extra, "bytes");
+    const cJSON *each, *drawn = cJSON_GetObjectItem(extra, "drawn");
     mg_counted *c = &row->counted;
     *c = (mg_counted){ 0 };
     cJSON_ArrayForEach(each, cJSON_GetObjectItem(extra, "lines"))
@@ -128,6 +127,6 @@ void mg_counted_take(mg_row *row, const cJSON *extra)
             c->offset[lane] = (uint32_t)offset;
         }
     }
-    row->flops = cJSON_IsNumber(flops) ? flops->valuedouble : 0;
-    row->bytes = cJSON_IsNumber(bytes) ? bytes->valuedouble : 0;
+    row->flops = fmax(mg_json_number(extra, "flops"), 0); /* not NaN */
+    row->bytes = fmax(mg_json_number(extra, "bytes"), 0);
 }

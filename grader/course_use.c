@@ -1,8 +1,7 @@
 /* course_use.c -- what a course changes in a grade, and the course file of students. */
 #include "course.h"
-#include "text.h"
+#include "json.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +59,6 @@ static cJSON *add_object(cJSON *object, const char *key)
     return item;
 }
 
-static void set_number(cJSON *object, const char *key, double value)
-{
-    if (isfinite(value))
-        MT_CHECK(cJSON_AddNumberToObject(object, key, value), "out of memory");
-}
-
 static void add_lab(cJSON *labs, const mg_course_lab *lab)
 {
     char key[sizeof lab->rows->step + sizeof lab->rows->name + 1];
@@ -75,9 +68,9 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
         set_time(json, lab->due);
     if (lab->due) {
         cJSON *late = add_object(json, "late");
-        set_number(late, "percent_per_day", lab->late.percent_per_day);
-        set_number(late, "days", lab->late.days);
-        set_number(late, "grace_minutes", lab->late.grace_minutes);
+        mg_json_add_number(late, "percent_per_day", lab->late.percent_per_day);
+        mg_json_add_number(late, "days", lab->late.days);
+        mg_json_add_number(late, "grace_minutes", lab->late.grace_minutes);
     }
     MT_CHECK(cJSON_AddStringToObject(json, "counts", lab->last ? "last" : "best"), "out of memory");
     cJSON *points = add_object(json, "points");
@@ -85,7 +78,7 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
         const mg_course_row *row = &lab->rows[i];
         snprintf(key, sizeof key, "%s %s", row->step, row->name);
         if (row->visibility == MG_ALWAYS)
-            set_number(points, key, row->points);
+            mg_json_add_number(points, key, row->points);
         if (row->visibility == MG_ALWAYS && row->leaderboard) {
             board = board ? board : cJSON_AddArrayToObject(json, "leaderboard");
             MT_CHECK(cJSON_AddItemToArray(board, cJSON_CreateString(key)), "out of memory");
@@ -97,14 +90,9 @@ mt_status mg_course_for_students(const mg_course *course, const char *path)
 {
     cJSON *root = cJSON_CreateObject();
     MT_CHECK(root && cJSON_AddStringToObject(root, "course", course->title), "out of memory");
-    set_number(root, "best_of", (double)course->best_of);
+    mg_json_add_number(root, "best_of", (double)course->best_of);
     cJSON *labs = add_object(root, "labs");
     for (int64_t i = 0; i < course->count; i++)
         add_lab(labs, &course->labs[i]);
-    char *text = cJSON_Print(root);
-    MT_CHECK(text, "out of memory");
-    mt_status status = mg_write(path, text, strlen(text));
-    cJSON_free(text);
-    cJSON_Delete(root);
-    return status;
+    return mg_json_write(root, path);
 }

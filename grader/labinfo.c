@@ -1,15 +1,15 @@
 /* labinfo.c -- lab.json, read with cJSON. */
 #include "labinfo.h"
+#include "json.h"
 #include "scratch.h"
+#include "text.h"
 
-#include <cjson/cJSON.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LARGEST = 1 << 20 };
 
 static const mg_limits defaults = {
     .cpu_s = 20,
@@ -22,20 +22,12 @@ static const mg_limits defaults = {
 
 static cJSON *parse(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *text = malloc(LARGEST);
-    cJSON *json = NULL;
-    MT_CHECK(text, "out of memory reading %s", path);
-    if (!file) {
+    char *text = mg_read_text(path);
+    cJSON *json = text ? cJSON_Parse(text) : NULL;
+    if (!text)
         mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    } else {
-        size_t n = fread(text, 1, LARGEST - 1, file);
-        text[n] = 0;
-        json = cJSON_Parse(text);
-        if (!json)
-            mt_fail(MT_ERR_FORMAT, "%s: not JSON near \"%.20s\"", path, cJSON_GetErrorPtr() ? cJSON_GetErrorPtr() : "");
-        fclose(file);
-    }
+    else if (!json)
+        mt_fail(MT_ERR_FORMAT, "%s: not JSON near \"%.20s\"", path, cJSON_GetErrorPtr() ? cJSON_GetErrorPtr() : "");
     free(text);
     return json;
 }
@@ -63,8 +55,8 @@ static mt_status read_units(mg_labinfo *info, const cJSON *json, const char *pat
 
 static double number(const cJSON *object, const char *name, double otherwise)
 {
-    const cJSON *item = cJSON_GetObjectItem(object, name);
-    return cJSON_IsNumber(item) && item->valuedouble > 0 ? item->valuedouble : otherwise;
+    double value = mg_json_number(object, name);
+    return value > 0 ? value : otherwise;
 }
 
 static bool has_cuda(const mg_labinfo *info)
@@ -99,11 +91,11 @@ mt_status mg_labinfo_read(mg_labinfo *info, const char *root, const char *id)
     if (!json)
         return MT_ERR_FORMAT;
     info->json = json;
-    const char *lab = cJSON_GetStringValue(cJSON_GetObjectItem(json, "lab"));
-    const char *title = cJSON_GetStringValue(cJSON_GetObjectItem(json, "title"));
-    snprintf(info->title, sizeof info->title, "%s", title ? title : id);
-    mt_status status = lab && strcmp(lab, id) == 0 ? read_units(info, json, path)
-                                                   : mt_fail(MT_ERR_FORMAT, "%s: \"lab\" is not \"%s\"", path, id);
+    const char *title = mg_json_string(json, "title");
+    snprintf(info->title, sizeof info->title, "%s", title[0] ? title : id);
+    mt_status status = strcmp(mg_json_string(json, "lab"), id) == 0
+                           ? read_units(info, json, path)
+                           : mt_fail(MT_ERR_FORMAT, "%s: \"lab\" is not \"%s\"", path, id);
     read_limits(&info->limits, cJSON_GetObjectItem(json, "limits"), has_cuda(info));
     if (status != MT_OK)
         mg_labinfo_free(info);
@@ -144,18 +136,15 @@ void mg_labinfo_expect(mg_labinfo *info, const mg_labinfo *other)
 bool mg_labinfo_bar(const mg_labinfo *info, const char *bar, const char *field, double *value)
 {
     const cJSON *bars = cJSON_GetObjectItem(info->json, "bars");
-    const cJSON *item = cJSON_GetObjectItem(cJSON_GetObjectItem(bars, bar), field);
-    if (!cJSON_IsNumber(item))
-        return false;
-    *value = item->valuedouble;
-    return true;
+    double number = mg_json_number(cJSON_GetObjectItem(bars, bar), field);
+    if (!isnan(number))
+        *value = number;
+    return !isnan(number);
 }
 
 const char *mg_labinfo_needs(const mg_labinfo *info, const char *step)
 {
-    const cJSON *needs = cJSON_GetObjectItem(info->json, "needs");
-    const char *steps = cJSON_GetStringValue(cJSON_GetObjectItem(needs, step));
-    return steps ? steps : "";
+    return mg_json_string(cJSON_GetObjectItem(info->json, "needs"), step);
 }
 
 double mg_labinfo_seconds(const mg_labinfo *info, const char *function, double usual)

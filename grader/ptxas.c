@@ -7,6 +7,7 @@
 #include "ptxas.h"
 #include "build_tools.h"
 #include "run.h"
+#include "text.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -139,20 +140,6 @@ static void read_ptx(facts *f, const char *ptx)
     }
 }
 
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t size = 0;
-    if (!file || getdelim(&text, &size, 0, file) < 0) {
-        free(text);
-        text = NULL;
-    }
-    if (file)
-        fclose(file);
-    return text;
-}
-
 /* ---- what is known already --------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const char *text)
@@ -174,7 +161,7 @@ static uint64_t hash_headers(const mg_build *b, uint64_t hash)
         for (int k = 0; k < count; k++) {
             char file[PATH_MAX];
             mg_path(file, "%s/%s", path, entry[k]->d_name);
-            char *text = entry[k]->d_name[0] == '.' ? NULL : read_text(file);
+            char *text = entry[k]->d_name[0] == '.' ? NULL : mg_read_text(file);
             hash = mix(mix(hash, entry[k]->d_name), text);
             free(text);
             free(entry[k]);
@@ -187,7 +174,7 @@ static uint64_t hash_headers(const mg_build *b, uint64_t hash)
 
 static bool recall(const char *path, const char *text, facts *f)
 {
-    char *kept = read_text(path), *line = kept;
+    char *kept = mg_read_text(path), *line = kept;
     bool whole = kept != NULL;
     for (int i = 0; whole && i < ARCHS; i++) {
         whole = sscanf(line, "%d %d %d %d %d %d %d %d %d %d %d", &f[i].arch, &f[i].kernels, &f[i].registers,
@@ -257,7 +244,7 @@ static mt_status measure(const mg_build *b, const char *id, const char *nvcc, co
         mg_path(path, "%s/%.*s.ptx", folder, (int)strcspn(unit, "."), unit);
         if (status == MT_OK)
             status = mg_is_plain(path);
-        char *ptx = status == MT_OK ? read_text(path) : NULL;
+        char *ptx = status == MT_OK ? mg_read_text(path) : NULL;
         if (ptx) {
             read_ptx(&f[i], ptx);
             read_ptxas(&f[i], log, ptx, archs[i].shared);
@@ -273,9 +260,11 @@ static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, c
     char source[PATH_MAX], path[PATH_MAX], folder[PATH_MAX], kept[PATH_MAX];
     mg_build_source(b, id, source);
     mg_path(path, "%s/%s", source, unit);
-    char *text = read_text(path);
-    if (!text)
+    char *text = mg_read_text(path);
+    if (!text || !text[0]) {
+        free(text);
         return mt_fail(MT_ERR_FORMAT, "%s cannot be read", unit);
+    }
     mg_path(folder, "%s/ptxas", b->build);
     mg_path(kept, "%s/%.*s-%016llx", folder, (int)strcspn(unit, "."), unit,
             (unsigned long long)hash_headers(b, mix(0xcbf29ce484222325u, text)));

@@ -1,9 +1,9 @@
 /* report_json.c -- results.json in Gradescope's schema.
  * Source: https://gradescope-autograders.readthedocs.io/en/latest/specs/ (Output Format). */
 #include "counted.h"
+#include "json.h"
 #include "text.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,6 @@ static void add_string(cJSON *object, const char *key, const char *text)
     char *plain = mg_plain(text); /* cJSON escapes quotes and newlines, but does not check UTF-8 */
     MT_CHECK(cJSON_AddStringToObject(object, key, plain), "out of memory");
     free(plain);
-}
-
-static void add_number(cJSON *object, const char *key, double value)
-{
-    if (isfinite(value))
-        MT_CHECK(cJSON_AddNumberToObject(object, key, value), "out of memory");
 }
 
 static void add_item(cJSON *object, const char *key, cJSON *item)
@@ -56,8 +50,8 @@ static cJSON *test_of(const mg_row *any)
     MT_CHECK(test && extra, "out of memory");
     add_string(test, "number", row->step);
     add_string(test, "name", row->name);
-    add_number(test, "score", row->points);
-    add_number(test, "max_score", row->max);
+    mg_json_add_number(test, "score", row->points);
+    mg_json_add_number(test, "max_score", row->max);
     /* An inconclusive row did not fail: it has no status, so that Gradescope uses the points. */
     if (row->verdict != MG_INCONCLUSIVE && row->verdict != MG_ERROR)
         add_string(test, "status", row->verdict == MG_PASS ? "passed" : "failed");
@@ -71,13 +65,13 @@ static cJSON *test_of(const mg_row *any)
     add_string(extra, "note", row->note);
     add_string(extra, "printed", row->printed);
     add_string(extra, "follows", row->follows);
-    add_number(extra, "seconds", row->seconds);
-    add_number(extra, "measured", row->measured);
+    mg_json_add_number(extra, "seconds", row->seconds);
+    mg_json_add_number(extra, "measured", row->measured);
     if (isfinite(row->measured)) {
-        add_number(extra, "low", row->low);
-        add_number(extra, "full", row->full);
-        add_number(extra, "toy", row->toy);
-        add_number(extra, "reference", row->reference);
+        mg_json_add_number(extra, "low", row->low);
+        mg_json_add_number(extra, "full", row->full);
+        mg_json_add_number(extra, "toy", row->toy);
+        mg_json_add_number(extra, "reference", row->reference);
     }
     mg_counted_json(extra, row);
     add_item(test, "extra_data", extra);
@@ -99,8 +93,8 @@ mt_status mg_report_json(const char *path, const mg_results *results)
 {
     cJSON *root = cJSON_CreateObject(), *tests = cJSON_CreateArray(), *extra = cJSON_CreateObject();
     MT_CHECK(root && tests && extra, "out of memory");
-    add_number(root, "score", results->points);
-    add_number(root, "execution_time", results->seconds);
+    mg_json_add_number(root, "score", results->points);
+    mg_json_add_number(root, "execution_time", results->seconds);
     add_words(root, results);
     add_string(root, "visibility", "visible");
     for (int64_t i = 0; i < results->count; i++)
@@ -110,13 +104,7 @@ mt_status mg_report_json(const char *path, const mg_results *results)
     add_string(extra, "title", results->title);
     add_string(extra, "units", results->units);
     add_string(extra, "machine", results->machine);
-    add_number(extra, "max_score", results->max);
+    mg_json_add_number(extra, "max_score", results->max);
     add_item(root, "extra_data", extra);
-
-    char *text = cJSON_Print(root);
-    MT_CHECK(text, "out of memory");
-    mt_status status = mg_write(path, text, strlen(text));
-    cJSON_free(text);
-    cJSON_Delete(root);
-    return status;
+    return mg_json_write(root, path);
 }

@@ -96,6 +96,20 @@ char *mg_points(char buffer[32], double points)
     return buffer;
 }
 
+char *mg_read_text(const char *path)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *file = fopen(path, "re");
+    if (file && getdelim(&text, &room, '\0', file) < 0) {
+        free(text);
+        text = ferror(file) ? NULL : strdup("");
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
 mt_status mg_write(const char *path, const char *bytes, size_t length)
 {
     mt_file_writer file;

@@ -1,4 +1,5 @@
-/* text.h -- safe printing of untrusted text: a submission's output is shown in terminals, JSON and HTML pages. */
+/* text.h -- text files, and safe printing of untrusted text: a submission's output is shown in terminals, JSON and HTML
+ * pages. */
 #ifndef MG_TEXT_H
 #define MG_TEXT_H
 
@@ -20,6 +21,10 @@ int mg_width(const char *text);
 
 /* mg_points -- "7.5", "12": at most two decimals, never rounded up to points that were not earned. Returns buffer. */
 char *mg_points(char buffer[32], double points);
+
+/* mg_read_text -- a file up to its end or first byte 0, as a string the caller frees; NULL, with errno, when it cannot
+ * be read. */
+char *mg_read_text(const char *path);
 
 /* mg_write -- a file that appears whole or not at all (temporary file, rename). Fails when path cannot be written. */
 mt_status mg_write(const char *path, const char *bytes, size_t length);

@@ -1,9 +1,9 @@
 /* jobs.c -- start, limit and read one grader process. */
 #include "jobs.h"
+#include "json.h"
 #include "run.h"
 #include "scratch.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -109,48 +109,23 @@ mt_status mg_job_start(mg_job *job, const mg_plan *plan)
 
 /* ---- end ------------------------------------------------------------------------------------ */
 
-static cJSON *read_report(const char *path)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = fopen(path, "re");
-    ssize_t n = file ? getdelim(&text, &size, 0, file) : -1;
-    if (file)
-        fclose(file);
-    cJSON *json = n > 0 ? cJSON_Parse(text) : NULL;
-    free(text);
-    return json;
-}
-
-static const char *text_of(const cJSON *object, const char *key)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(object, key));
-    return text ? text : "";
-}
-
-static double number_of(const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItem(object, key);
-    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
-}
-
 static void read_row(mg_entry *row, const cJSON *test)
 {
     const cJSON *extra = cJSON_GetObjectItem(test, "extra_data");
-    const char *detail = text_of(extra, "detail");
-    snprintf(row->step, sizeof row->step, "%s", text_of(test, "number"));
-    snprintf(row->name, sizeof row->name, "%s", text_of(test, "name"));
-    snprintf(row->verdict, sizeof row->verdict, "%s", text_of(extra, "verdict"));
-    row->points = number_of(test, "score");
-    row->max = number_of(test, "max_score");
-    row->seconds = number_of(extra, "seconds");
-    row->measured = number_of(extra, "measured");
-    row->low = number_of(extra, "low");
-    row->full = number_of(extra, "full");
-    row->message = strdup(detail[0] ? detail : text_of(extra, "note"));
-    row->hint = strdup(text_of(extra, "hint"));
-    row->call = strdup(text_of(extra, "call"));
-    row->seed = strdup(text_of(extra, "seed"));
+    const char *detail = mg_json_string(extra, "detail");
+    snprintf(row->step, sizeof row->step, "%s", mg_json_string(test, "number"));
+    snprintf(row->name, sizeof row->name, "%s", mg_json_string(test, "name"));
+    snprintf(row->verdict, sizeof row->verdict, "%s", mg_json_verdict(test));
+    row->points = mg_json_number(test, "score");
+    row->max = mg_json_number(test, "max_score");
+    row->seconds = mg_json_number(extra, "seconds");
+    row->measured = mg_json_number(extra, "measured");
+    row->low = mg_json_number(extra, "low");
+    row->full = mg_json_number(extra, "full");
+    row->message = strdup(detail[0] ? detail : mg_json_string(extra, "note"));
+    row->hint = strdup(mg_json_string(extra, "hint"));
+    row->call = strdup(mg_json_string(extra, "call"));
+    row->seed = strdup(mg_json_string(extra, "seed"));
 }
 
 /* Rows from the JSON file; how many still have to be timed, and how many the grader could not run. */
@@ -166,8 +141,8 @@ static void read_rows(mg_grading *g, const cJSON *json, int *untimed, int *error
         *untimed += strcmp(row->verdict, "INCONCLUSIVE") == 0;
         *errors += strcmp(row->verdict, "ERROR") == 0;
     }
-    g->points = number_of(json, "score");
-    g->max = number_of(cJSON_GetObjectItem(json, "extra_data"), "max_score");
+    g->points = mg_json_number(json, "score");
+    g->max = mg_json_number(cJSON_GetObjectItem(json, "extra_data"), "max_score");
 }
 
 /* The last line that the grader printed. */
@@ -196,7 +171,7 @@ void mg_job_end(mg_job *job, const mg_plan *plan, int status)
     g->seconds = (job->timed ? g->seconds : 0) + mt_now() - job->began;
     g->message[0] = 0;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    cJSON *json = good ? read_report(path) : NULL;
+    cJSON *json = good ? mg_json_read(path) : NULL;
     if (json)
         read_rows(g, json, &untimed, &errors);
     cJSON_Delete(json);

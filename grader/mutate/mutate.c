@@ -7,6 +7,7 @@
  *     view.c mt_view_numel: comparison: for (int d = 0; d < view->rank; d++) -> for (int d = 0; d <= view->rank; d++)
  * The second mutant with the same words ends in "#2". */
 #include "operators.h"
+#include "text.h"
 #include "tokens.h"
 
 #include <ctype.h>
@@ -19,14 +20,11 @@ enum { MOST = 110 }; /* characters of a changed line that an identity has */
 
 static char *read_unit(const char *path)
 {
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "r");
-    if (!file || getdelim(&text, &room, '\0', file) < 0) {
-        fprintf(stderr, "mutate: %s: %s\n", path, file ? "empty" : strerror(errno));
+    char *text = mg_read_text(path);
+    if (!text || !text[0]) {
+        fprintf(stderr, "mutate: %s: %s\n", path, text ? "empty" : strerror(errno));
         exit(2);
     }
-    fclose(file);
     return text;
 }
 

@@ -66,14 +66,11 @@ static int print_hidden(const mg_course *course)
 static int print_digests(char **paths)
 {
     for (; *paths; paths++) {
-        char *text = NULL, *unit = *paths + strlen(*paths);
-        size_t size = 0;
-        FILE *file = fopen(*paths, "re");
-        if (!file || getdelim(&text, &size, 0, file) < 0) {
+        char *text = mg_read_text(*paths), *unit = *paths + strlen(*paths);
+        if (!text) {
             fprintf(stderr, "kit: %s cannot be read\n", *paths);
             return 1;
         }
-        fclose(file);
         for (int slashes = 0; unit > *paths && (unit[-1] != '/' || ++slashes < 2);) /* "01-matmul/loops.c" */
             unit--;
         printf("%s %016llx\n", unit, (unsigned long long)mg_copied_digest(text));

@@ -5,40 +5,11 @@
  * Good when the total is at most EARNS, some row has the verdict (or one of several: "CRASH|FAIL"), and no row whose
  * name holds one of the words ROW has any points. VERDICT PASS: all rows have it, because the unit is right if its
  * attempt is refused. Prints "CRASH 1/7" or the difference. Exit status: 0 good, 1 not, 2 no results. */
-#include "core/base.h"
+#include "json.h"
 
-#include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static cJSON *read_json(const char *path)
-{
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "re");
-    cJSON *root = file && getdelim(&text, &room, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
-    if (file)
-        fclose(file);
-    free(text);
-    return root;
-}
-
-static double number_of(const cJSON *object, const char *key)
-{
-    return cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
-}
-
-static const char *string_of(const cJSON *object, const char *key)
-{
-    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
-    return value ? value : "";
-}
-
-static const char *verdict_of(const cJSON *test)
-{
-    return string_of(cJSON_GetObjectItemCaseSensitive(test, "extra_data"), "verdict");
-}
 
 /* Whether a verdict is among those wanted, "CRASH|FAIL". */
 static bool among(const char *verdict, const char *wanted)
@@ -57,11 +28,12 @@ static bool stopped(const cJSON *tests, const char *word)
     int rows = 0;
     cJSON_ArrayForEach(test, tests)
     {
-        if (!strstr(string_of(test, "name"), word))
+        if (!strstr(mg_json_string(test, "name"), word))
             continue;
         rows++;
-        if (!(number_of(test, "score") == 0)) {
-            printf("%s, %g points for \"%s\"", verdict_of(test), number_of(test, "score"), string_of(test, "name"));
+        if (!(mg_json_number(test, "score") == 0)) {
+            printf("%s, %g points for \"%s\"", mg_json_verdict(test), mg_json_number(test, "score"),
+                   mg_json_string(test, "name"));
             return false;
         }
     }
@@ -73,22 +45,22 @@ static bool stopped(const cJSON *tests, const char *word)
 /* Rows of the other steps are in the report too. */
 static bool is_graded(const cJSON *test)
 {
-    return !strstr(string_of(test, "output"), "not graded yet");
+    return !strstr(mg_json_string(test, "output"), "not graded yet");
 }
 
 static bool judge(const cJSON *root, double earns, const char *verdict, char **rows)
 {
     const cJSON *tests = cJSON_GetObjectItemCaseSensitive(root, "tests"), *test;
-    double score = number_of(root, "score"), max = 0;
+    double score = mg_json_number(root, "score"), max = 0;
     bool harmless = strcmp(verdict, "PASS") == 0, seen = false, all = true;
     cJSON_ArrayForEach(test, tests)
     {
         if (!is_graded(test))
             continue;
-        bool same = among(verdict_of(test), verdict);
+        bool same = among(mg_json_verdict(test), verdict);
         seen = seen || same;
         all = all && same;
-        max += number_of(test, "max_score");
+        max += mg_json_number(test, "max_score");
     }
     for (; *rows; rows++)
         if (!stopped(tests, *rows))
@@ -109,7 +81,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: attacked 02.json EARNS VERDICT [ROW...]\n");
         return 2;
     }
-    cJSON *root = read_json(argv[1]);
+    cJSON *root = mg_json_read(argv[1]);
     if (!root) {
         printf("no results in %s", argv[1]);
         return 2;

@@ -5,25 +5,12 @@
  *   frontend classroom NN.json...   JSON for GitHub Classroom's grading reporter, a test for each step of these labs
  *
  * Exit status: 0, 1 the file is no grade, 2 usage. */
-#include "core/base.h"
+#include "json.h"
 
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static cJSON *read_json(const char *path)
-{
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "re");
-    cJSON *root = file && getdelim(&text, &room, '\0', file) > 0 ? cJSON_Parse(text) : NULL;
-    if (file)
-        fclose(file);
-    free(text);
-    return root;
-}
 
 static const cJSON *get(const cJSON *object, const char *key)
 {
@@ -32,19 +19,8 @@ static const cJSON *get(const cJSON *object, const char *key)
 
 static double number_of(const cJSON *object, const char *key)
 {
-    const cJSON *item = get(object, key);
-    return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : 0;
-}
-
-static const char *string_of(const cJSON *object, const char *key)
-{
-    const char *value = cJSON_GetStringValue(get(object, key));
-    return value ? value : "";
-}
-
-static const char *verdict_of(const cJSON *test)
-{
-    return string_of(get(test, "extra_data"), "verdict");
+    double value = mg_json_number(object, key);
+    return isfinite(value) ? value : 0;
 }
 
 static bool is(const char *a, const char *b)
@@ -66,7 +42,7 @@ static int find_steps(const cJSON *tests, step steps[STEPS])
     int count = 0;
     cJSON_ArrayForEach(test, tests)
     {
-        const char *number = string_of(test, "number");
+        const char *number = mg_json_string(test, "number");
         int i = 0;
         while (i < count && !is(steps[i].number, number))
             i++;
@@ -120,9 +96,9 @@ static void describe(const cJSON *tests, const char *number, char *text, size_t 
     cJSON_ArrayForEach(test, tests)
     {
         size_t used = strlen(text);
-        if (is(string_of(test, "number"), number) && !is(verdict_of(test), "PASS"))
-            snprintf(text + used, size - used, "%s%s: %s", used ? "\n" : "", string_of(test, "name"),
-                     string_of(test, "output"));
+        if (is(mg_json_string(test, "number"), number) && !is(mg_json_verdict(test), "PASS"))
+            snprintf(text + used, size - used, "%s%s: %s", used ? "\n" : "", mg_json_string(test, "name"),
+                     mg_json_string(test, "output"));
     }
 }
 
@@ -203,7 +179,7 @@ static int count_of(const cJSON *tests, const char *element)
     int count = 0;
     cJSON_ArrayForEach(test, tests)
     {
-        const char *its = element_of(verdict_of(test));
+        const char *its = element_of(mg_json_verdict(test));
         count += its && is(its, element);
     }
     return count;
@@ -212,11 +188,11 @@ static int count_of(const cJSON *tests, const char *element)
 static void put_case(const char *lab, const cJSON *test)
 {
     char class[96];
-    const char *verdict = verdict_of(test), *element = element_of(verdict);
-    snprintf(class, sizeof class, "%s.%s", lab, string_of(test, "number"));
+    const char *verdict = mg_json_verdict(test), *element = element_of(verdict);
+    snprintf(class, sizeof class, "%s.%s", lab, mg_json_string(test, "number"));
     fputs("    <testcase", stdout);
     put_attribute("classname", class);
-    put_attribute("name", string_of(test, "name"));
+    put_attribute("name", mg_json_string(test, "name"));
     if (!element) {
         puts("/>");
         return;
@@ -226,7 +202,7 @@ static void put_case(const char *lab, const cJSON *test)
     if (!is(element, "skipped"))
         put_attribute("type", verdict);
     putchar('>');
-    put_text(string_of(test, "output"));
+    put_text(mg_json_string(test, "output"));
     printf("</%s>\n    </testcase>\n", element);
 }
 
@@ -235,7 +211,7 @@ static void put_junit(cJSON *const *grades, int labs)
     const cJSON *grade = grades[0];
     (void)labs;
     const cJSON *tests = get(grade, "tests"), *test;
-    const char *lab = string_of(get(grade, "extra_data"), "lab");
+    const char *lab = mg_json_string(get(grade, "extra_data"), "lab");
     puts("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>");
     fputs("  <testsuite", stdout);
     put_attribute("name", lab);
@@ -244,14 +220,14 @@ static void put_junit(cJSON *const *grades, int labs)
            number_of(grade, "execution_time"));
     cJSON_ArrayForEach(test, tests) put_case(lab, test);
     fputs("    <system-out>", stdout);
-    put_text(string_of(grade, "output"));
+    put_text(mg_json_string(grade, "output"));
     puts("</system-out>\n  </testsuite>\n</testsuites>");
 }
 
 static bool read_all(cJSON **grades, char **paths, int count)
 {
     for (int i = 0; i < count; i++) {
-        grades[i] = read_json(paths[i]);
+        grades[i] = mg_json_read(paths[i]);
         if (cJSON_IsArray(get(grades[i], "tests")))
             continue;
         fprintf(stderr, "frontend: %s is not a grade (NN.json of grade --report)\n", paths[i]);

@@ -6,9 +6,9 @@
  * and the name of the first that is FAIL, CRASH or TIMEOUT, or of the first row when none is. TODO, an inconclusive
  * measurement and a unit that does not build do not count, and neither does a row without those words in its text.
  * Exit status: 0 caught, 1 not caught or no such row, 2 no results. */
-#include "core/base.h"
+#include "json.h"
+#include "text.h"
 
-#include <cjson/cJSON.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,32 +16,14 @@
 
 static cJSON *read_json(const char *path)
 {
-    char *text = NULL;
-    size_t room = 0;
-    FILE *file = fopen(path, "r");
-    if (!file || getdelim(&text, &room, '\0', file) < 0) {
-        fprintf(stderr, "rowverdict: %s: %s\n", path, file ? "empty" : strerror(errno));
-        exit(2);
-    }
-    fclose(file);
-    cJSON *root = cJSON_Parse(text);
+    char *text = mg_read_text(path);
+    cJSON *root = text ? cJSON_Parse(text) : NULL;
     if (!root) {
-        fprintf(stderr, "rowverdict: %s: not JSON\n", path);
+        fprintf(stderr, "rowverdict: %s: %s\n", path, !text ? strerror(errno) : text[0] ? "not JSON" : "empty");
         exit(2);
     }
     free(text);
     return root;
-}
-
-static const char *string_of(const cJSON *object, const char *key)
-{
-    const char *value = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
-    return value ? value : "";
-}
-
-static const char *verdict_of(const cJSON *test)
-{
-    return string_of(cJSON_GetObjectItemCaseSensitive(test, "extra_data"), "verdict");
 }
 
 static bool caught(const char *verdict)
@@ -53,8 +35,8 @@ static bool caught(const char *verdict)
 static bool means(const char *wanted, const cJSON *test)
 {
     size_t step = strcspn(wanted, " ");
-    const char *number = string_of(test, "number"), *words = wanted + step + strspn(wanted + step, " ");
-    return strlen(number) == step && strncmp(number, wanted, step) == 0 && strstr(string_of(test, "name"), words);
+    const char *number = mg_json_string(test, "number"), *words = wanted + step + strspn(wanted + step, " ");
+    return strlen(number) == step && strncmp(number, wanted, step) == 0 && strstr(mg_json_string(test, "name"), words);
 }
 
 int main(int argc, char **argv)
@@ -67,19 +49,19 @@ int main(int argc, char **argv)
     const cJSON *test, *found = NULL;
     cJSON_ArrayForEach(test, cJSON_GetObjectItemCaseSensitive(root, "tests"))
     {
-        if (means(argv[2], test) && (!found || (caught(verdict_of(test)) && !caught(verdict_of(found)))))
+        if (means(argv[2], test) && (!found || (caught(mg_json_verdict(test)) && !caught(mg_json_verdict(found)))))
             found = test;
     }
     /* A unit that does not build fails every row that calls it. */
-    const char *said = found ? string_of(found, "output") : "";
+    const char *said = found ? mg_json_string(found, "output") : "";
     bool unbuilt = strstr(said, "does not build") || strstr(said, "do not build together");
     if (unbuilt)
         printf("it does not build\n");
     else if (found)
-        printf("%s  %s %s\n", verdict_of(found), string_of(found, "number"), string_of(found, "name"));
+        printf("%s  %s %s\n", mg_json_verdict(found), mg_json_string(found, "number"), mg_json_string(found, "name"));
     else
         printf("no row is called \"%s\"\n", argv[2]);
-    bool yes = found && !unbuilt && caught(verdict_of(found));
+    bool yes = found && !unbuilt && caught(mg_json_verdict(found));
     if (yes && argc == 4 && !strstr(said, argv[3])) {
         printf("  it does not say \"%s\", but:\n%s\n", argv[3], said);
         yes = false;
