@@ -97,11 +97,8 @@ static mt_status play(entry *e)
     snprintf(where, sizeof where, "%s: \"plan\"", e->where);
     if (!e->plan)
         return mt_fail(MT_ERR_ARGUMENT, "%s is missing: an example is in labs/15-scale/entry.json", where);
-    mt_status status = mt_capstone_plan_read(&plan, &e->capstone, e->plan, where);
-    if (status == MT_OK)
-        status = mt_capstone_run(&s, &e->capstone, &plan, e->row.seed);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_capstone_plan_read(&plan, &e->capstone, e->plan, where));
+    MT_TRY(mt_capstone_run(&s, &e->capstone, &plan, e->row.seed));
     print_plan(e, &plan, &s);
     const struct {
         const char *name;
@@ -160,15 +157,10 @@ static mt_status train(entry *e)
 static mt_status make(entry *e)
 {
     e->row.begin = mt_now();
-    mt_status status = mt_keys_parse(&e->cluster_json, e->row.cluster, e->cluster_where);
-    if (status == MT_OK)
-        status = mt_keys_parse(&e->json, e->row.entry, e->where);
-    if (status == MT_OK)
-        status = mt_capstone_read(&e->capstone, e->cluster_json, e->cluster_where);
-    if (status == MT_OK)
-        status = mt_keys_read(e, entry_keys, e->json, e->where);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_keys_parse(&e->cluster_json, e->row.cluster, e->cluster_where));
+    MT_TRY(mt_keys_parse(&e->json, e->row.entry, e->where));
+    MT_TRY(mt_capstone_read(&e->capstone, e->cluster_json, e->cluster_where));
+    MT_TRY(mt_keys_read(e, entry_keys, e->json, e->where));
     e->row.seed = e->row.seed ? e->row.seed : e->capstone.seed;
     mt_board_id(&e->row);
     e->result = cJSON_CreateObject();
@@ -225,12 +217,10 @@ static mt_status verify(const options *o)
     mt_board_row kept;
     bool is_id = strlen(o->verify) == 16 && strspn(o->verify, "0123456789abcdef") == 16;
     snprintf(path, sizeof path, is_id ? "%s/%s.json" : "%s%s", is_id ? o->board : "", o->verify);
-    mt_status status = mt_board_read(&kept, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_board_read(&kept, path));
     entry e = { .opt = o, .where = "the entry", .cluster_where = "the cluster" };
     e.row.entry = kept.entry, e.row.cluster = kept.cluster, e.row.kind = kept.kind, e.row.seed = kept.seed;
-    status = make(&e);
+    mt_status status = make(&e);
     if (status == MT_OK) {
         bool same = mt_board_same(kept.result, e.result) & (kept.within == e.row.within) & (kept.score == e.row.score) &
                     (strcmp(kept.name, e.row.name) == 0);

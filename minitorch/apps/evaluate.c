@@ -17,6 +17,7 @@
 #include "ops/autocast.h"
 #include "prof/cli.h"
 #include "train/corpus.h"
+#include "train/recipe.h"
 #include "train/saved.h"
 #include "train/saving.h"
 
@@ -39,11 +40,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-static mt_loader *loader_of(mt_loader_config config, int64_t batch)
-{
-    config.batch = batch;
-    return mt_loader_new(&config);
-}
+static const mt_recipe no_workers;
 
 static mt_status test_mlp(const options *o, const char *dir, int64_t step)
 {
@@ -60,7 +57,7 @@ static mt_status test_mlp(const options *o, const char *dir, int64_t step)
                          mt_dim(mt_module_tensor(model, "0.weight"), 0));
     if (status == MT_OK) {
         mt_sampler all = mt_sampler_sequential(mnist.test->count);
-        mt_loader *loader = loader_of((mt_loader_config){ .set = mnist.test, .sampler = all }, o->batch);
+        mt_loader *loader = mt_recipe_loader(&no_workers, mnist.test, all, o->batch);
         status = mt_classifier_test(&result, model, loader);
         mt_loader_free(loader);
     }
@@ -78,9 +75,7 @@ static mt_status test_mlp(const options *o, const char *dir, int64_t step)
 static mt_status same_vocabulary(const mt_corpus *corpus, const char *data, const char *dir)
 {
     mt_vocabulary *learned;
-    mt_status status = mt_vocabulary_open(&learned, dir);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_vocabulary_open(&learned, dir));
     const mt_strings *a = &learned->token, *b = &corpus->vocabulary->token;
     bool same = a->count == b->count && a->start[a->count] == b->start[b->count] &&
                 memcmp(a->bytes, b->bytes, (size_t)a->start[a->count]) == 0 &&
@@ -102,7 +97,7 @@ static mt_status test_gpt2(const options *o, const char *dir, int64_t step)
         status = same_vocabulary(&corpus, data, dir);
     if (status == MT_OK) {
         mt_batch_source source = mt_batches_spread(corpus.valid_set, o->batches);
-        mt_loader *loader = loader_of((mt_loader_config){ .set = source.set, .source = source }, o->batch);
+        mt_loader *loader = mt_recipe_batches(&no_workers, source, o->batch);
         status = mt_corpus_loss(&loss, model, loader);
         mt_loader_free(loader);
     }

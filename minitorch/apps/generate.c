@@ -32,8 +32,6 @@ typedef struct options {
 
 /* ---- command line ------------------------------------------------------------------------------------ */
 
-enum { TOP_K = 0x100, TOP_P, WEIGHTS, EXPORT };
-
 static const mt_option flags[] = {
     { "run", 'r', "DIR", MT_TEXT(options, run),
       "Where train_gpt2 wrote checkpoints and vocabulary (default build/run/gpt2)" },
@@ -120,9 +118,8 @@ static mt_status load_weights(mt_module **model, const options *o, int64_t vocab
     mt_gpt2_config config = { .vocabulary = vocabulary };
     mt_safetensors *file = NULL;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_status status = mt_safetensors_open(&file, o->weights);
-    if (status == MT_OK)
-        status = mt_gpt2_fill(&config, o->size);
+    MT_TRY(mt_safetensors_open(&file, o->weights));
+    mt_status status = mt_gpt2_fill(&config, o->size);
     if (status == MT_OK)
         status = mt_gpt2_check(&config);
     if (status == MT_OK) {
@@ -144,13 +141,12 @@ static mt_status load(mt_module **model, const options *o, int64_t vocabulary)
     int64_t step = 0;
     if (o->weights)
         return load_weights(model, o, vocabulary);
-    mt_status status = mt_saving_find(&step, o->run, o->step);
-    if (status == MT_OK)
-        status = mt_saved_gpt2(model, o->run, step);
-    if (status == MT_OK && mt_gpt2_config_of(*model)->vocabulary != vocabulary)
-        status = mt_fail(MT_ERR_FORMAT, "%s/step-%" PRId64 " has %" PRId64 " tokens, the vocabulary there has %" PRId64,
-                         o->run, step, mt_gpt2_config_of(*model)->vocabulary, vocabulary);
-    return status;
+    MT_TRY(mt_saving_find(&step, o->run, o->step));
+    MT_TRY(mt_saved_gpt2(model, o->run, step));
+    if (mt_gpt2_config_of(*model)->vocabulary != vocabulary)
+        return mt_fail(MT_ERR_FORMAT, "%s/step-%" PRId64 " has %" PRId64 " tokens, the vocabulary there has %" PRId64,
+                       o->run, step, mt_gpt2_config_of(*model)->vocabulary, vocabulary);
+    return MT_OK;
 }
 
 /* Named and shaped as Hugging Face's GPT-2; only wte.weight has more rows than the vocabulary, up to a multiple of

@@ -97,11 +97,25 @@ static const mt_option flags[] = {
 
 /* ---- searches among a part of all strategies ----------------------------------------------------------------- */
 
+enum family { ALL, ONLY_DATA, WITHOUT_ZERO, NOTHING_AGAIN, PIPELINE, TENSOR, FAMILIES };
+
+static const char *const family_names[FAMILIES] = {
+    "", "only data parallel", "without ZeRO", "nothing computed again", "with a pipeline", "matrices divided"
+};
+
+static bool belongs(const mt_plan_strategy *s, enum family family)
+{
+    const bool is[FAMILIES] = { true,         s->pp == 1 && s->tp == 1,
+                                s->zero == 0, s->recompute == MT_RECOMPUTE_NONE,
+                                s->pp > 1,    s->tp > 1 };
+    return is[family];
+}
+
 /* What mt_plan_best may not find: `listed` divisions of the ranks, and what a family excludes. */
 static struct {
     mt_plan_answer listed[BEST];
     int64_t count;
-    bool (*within)(const mt_plan_strategy *s); /* NULL: all */
+    enum family within;
     const struct wanted *wanted;
 } limits;
 
@@ -114,48 +128,14 @@ static bool is_wanted(const mt_plan_strategy *s)
 
 static mt_plan_estimate estimate(const mt_plan_problem *p, const mt_plan_strategy *s)
 {
-    bool excluded = !is_wanted(s) || (limits.within && !limits.within(s));
+    bool excluded = !is_wanted(s) || !belongs(s, limits.within);
     for (int64_t i = 0; i < limits.count; i++) {
         const mt_plan_strategy *l = &limits.listed[i].strategy;
-        excluded |= !limits.within && l->dp == s->dp && l->pp == s->pp && l->tp == s->tp;
+        excluded |= limits.within == ALL && l->dp == s->dp && l->pp == s->pp && l->tp == s->tp;
     }
     mt_plan_estimate never = { .peak = INT64_MAX, .step = INFINITY, .days = INFINITY, .dollars = INFINITY };
     return excluded ? never : mt_plan_estimate_of(p, s);
 }
-
-static bool only_data(const mt_plan_strategy *s)
-{
-    return s->pp == 1 && s->tp == 1;
-}
-
-static bool without_zero(const mt_plan_strategy *s)
-{
-    return s->zero == 0;
-}
-
-static bool without_again(const mt_plan_strategy *s)
-{
-    return s->recompute == MT_RECOMPUTE_NONE;
-}
-
-static bool pipeline(const mt_plan_strategy *s)
-{
-    return s->pp > 1;
-}
-
-static bool tensor(const mt_plan_strategy *s)
-{
-    return s->tp > 1;
-}
-
-static const struct {
-    const char *name;
-    bool (*within)(const mt_plan_strategy *s);
-} families[] = { { "only data parallel", only_data },
-                 { "without ZeRO", without_zero },
-                 { "nothing computed again", without_again },
-                 { "with a pipeline", pipeline },
-                 { "matrices divided", tensor } };
 
 /* ---- the table ----------------------------------------------------------------------------------------------- */
 
@@ -203,14 +183,14 @@ static void print_listed(void)
 static void print_families(const mt_plan_problem *p)
 {
     const mt_plan_answer *best = &limits.listed[0];
-    for (int i = 0; i < MT_COUNT(families); i++) {
+    for (enum family family = ALL + 1; family < FAMILIES; family++) {
         mt_plan_answer a;
-        limits.within = families[i].within;
-        if (limits.within(&best->strategy))
+        limits.within = family;
+        if (belongs(&best->strategy, family))
             continue;
         mt_status status = mt_plan_best(&a, p);
         const mt_plan_estimate *e = &a.estimate;
-        printf("  %s: ", families[i].name);
+        printf("  %s: ", family_names[family]);
         if (e->peak == INT64_MAX || (status != MT_OK && a.why == MT_PLAN_FOUND))
             puts("there is no such division");
         else if (status == MT_OK)
@@ -224,7 +204,7 @@ static void print_families(const mt_plan_problem *p)
         else
             printf("at least $%.0f, $%.0f too many\n", e->dollars, e->dollars - p->dollars);
     }
-    limits.within = NULL;
+    limits.within = ALL;
 }
 
 /* The nearest, and what would fit. why: that of the search. */
@@ -258,9 +238,7 @@ static void print_nearest(const mt_plan_problem *p, const mt_plan_answer *neares
 static mt_status fill(options *o)
 {
     mt_plan_problem *p = &o->problem;
-    mt_status status = mt_plan_cluster(p, o->cluster);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_plan_cluster(p, o->cluster));
     if (p->dtype == MT_F16)
         return mt_fail(MT_ERR_ARGUMENT, "--dtype f16: its loss scale needs the whole gradients: use bf16");
     const mt_plan_strategy one = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
@@ -276,10 +254,8 @@ static mt_status run(options *o)
     mt_plan_problem *p = &o->problem;
     mt_plan_answer a = { 0 };
     limits.wanted = &o->wanted;
-    mt_status status = fill(o);
-    if (status != MT_OK)
-        return status;
-    status = mt_plan_best(&a, p);
+    MT_TRY(fill(o));
+    mt_status status = mt_plan_best(&a, p);
     if (status != MT_OK) {
         char why[512];
         if (a.why != MT_PLAN_FOUND && a.estimate.peak == INT64_MAX)

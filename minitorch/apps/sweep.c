@@ -93,9 +93,7 @@ static mt_status collect(sweep *s)
         if (slot->full)
             return mt_fail(MT_ERR_IO, "%s: no space left on the device, so a job failed; make room, --resume continues",
                            slot->dir);
-        mt_status added = mt_sweep_table_add(&s->table, job, &s->order.told[job], &row);
-        if (added != MT_OK)
-            return added;
+        MT_TRY(mt_sweep_table_add(&s->table, job, &s->order.told[job], &row));
         tell(s, job, &row);
     }
     show(s);
@@ -109,9 +107,7 @@ static mt_status begin(sweep *s, int64_t job)
 {
     mt_sweep_row row;
     bool found;
-    mt_status status = mt_sweep_table_find(&s->table, job, &s->order.told[job], &found, &row);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_sweep_table_find(&s->table, job, &s->order.told[job], &found, &row));
     if (found) {
         tell(s, job, &row);
         s->replayed++;
@@ -168,26 +164,15 @@ static mt_status loop(sweep *s)
         int64_t enough = mt_min(mt_max(4, s->opt.parallel), mt_search_trials(&s->opt.search));
         mt_order_event e = s->ended >= enough && s->failed == s->ended ? (mt_order_event){ .kind = MT_ORDER_END }
                                                                        : mt_order_next(&s->order);
-        mt_status status = MT_OK;
         if (e.kind == MT_ORDER_END)
             return s->failed == s->ended ? hopeless(s) : MT_OK;
         if (e.kind == MT_ORDER_BEGIN)
-            status = begin(s, e.job);
-        while (status == MT_OK && e.kind == MT_ORDER_WAIT && s->order.told[e.job].state == MT_JOB_RUNNING &&
-               !mt_cli_stopped())
-            status = collect(s);
-        if (status != MT_OK)
-            return status;
+            MT_TRY(begin(s, e.job));
+        while (e.kind == MT_ORDER_WAIT && s->order.told[e.job].state == MT_JOB_RUNNING && !mt_cli_stopped())
+            MT_TRY(collect(s));
         if (mt_cli_stopped())
             return mt_fail(MT_ERR_STOPPED, "stopped after %" PRId64 " jobs; --resume continues", s->ended);
     }
-}
-
-static void stop_all(sweep *s)
-{
-    for (mt_slot *slot = s->slot; slot < s->slot + s->opt.parallel; slot++)
-        if (slot->job >= 0)
-            mt_slot_stop(slot);
 }
 
 static void report(const sweep *s)
@@ -224,10 +209,9 @@ static mt_status parse_sampler(const char *text, void *sampler)
 static mt_status parse_space(const char *text, void *field)
 {
     mt_space space;
-    mt_status status = mt_space_parse(&space, text);
-    if (status == MT_OK)
-        *(const char **)field = text;
-    return status;
+    MT_TRY(mt_space_parse(&space, text));
+    *(const char **)field = text;
+    return MT_OK;
 }
 
 static const mt_option flags[] = {
@@ -263,9 +247,7 @@ static mt_status check(options *o)
     if (!o->command || !o->space)
         return mt_fail(MT_ERR_ARGUMENT, "--run and --space are needed, as in --run 'build/release/bin/train_gpt2 -q "
                                         "--lr {lr} -o {dir}' --space lr=log:1e-4..1e-2");
-    mt_status status = mt_space_parse(&s->space, o->space);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_space_parse(&s->space, o->space));
     if (*o->metric == 0 || strpbrk(o->metric, ",=\n\"") || strlen(o->metric) > 100)
         return mt_fail(MT_ERR_ARGUMENT, "--metric '%.100s': give a name without , = and \"", o->metric);
     s->seed = (uint64_t)o->seed;
@@ -298,17 +280,13 @@ static mt_status settle(const options *o, const char *path)
     describe(text, sizeof text, o);
     if (!o->resume) {
         mt_file_writer file;
-        mt_status status = mt_file_writer_open(&file, path);
-        if (status != MT_OK)
-            return status;
+        MT_TRY(mt_file_writer_open(&file, path));
         fputs(text, file.out);
         return mt_file_writer_close(&file);
     }
-    mt_status status = mt_file_read(&bytes, &size, path);
-    if (status != MT_OK)
-        return status;
-    bool same = size == (int64_t)strlen(text) && memcmp(bytes, text, (size_t)size) == 0;
-    if (!same)
+    mt_status status = MT_OK;
+    MT_TRY(mt_file_read(&bytes, &size, path));
+    if (size != (int64_t)strlen(text) || memcmp(bytes, text, (size_t)size) != 0)
         status = mt_fail(MT_ERR_ARGUMENT, "--resume needs the flags of the sweep that began, and they were:\n%.*s",
                          (int)size, (const char *)bytes);
     free(bytes);
@@ -322,10 +300,8 @@ static mt_status open_sweep(sweep *s, char csv[4096])
     snprintf(csv, 4096, "%s/sweep.csv", o->out);
     snprintf(text, sizeof text, "%s/sweep.txt", o->out);
     bool there = access(csv, F_OK) == 0;
-    mt_status status = mt_cli_folder(o->out);
     mt_io *io = mt_io_now();
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_cli_folder(o->out));
     int lock = io->lock(io, o->out);
     for (int i = 0; i < 20 && lock < 0; i++, lock = io->lock(io, o->out)) /* jobs of a killed sweep end soon */
         usleep(100000);
@@ -334,17 +310,15 @@ static mt_status open_sweep(sweep *s, char csv[4096])
     if (there && !o->resume)
         return mt_fail(MT_ERR_ARGUMENT, "%s is there: --resume continues that sweep, --out names another folder", csv);
     o->resume &= there;
-    status = settle(o, text);
+    MT_TRY(settle(o, text));
     int64_t jobs = mt_search_trials(&o->search) * mt_search_rungs(&o->search);
-    return status == MT_OK ? mt_sweep_table_open(&s->table, &o->search, o->metric, csv, jobs, o->resume) : status;
+    return mt_sweep_table_open(&s->table, &o->search, o->metric, csv, jobs, o->resume);
 }
 
 static mt_status run(sweep *s)
 {
     char csv[4096];
-    mt_status status = open_sweep(s, csv);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(open_sweep(s, csv));
     s->order = mt_order_new(&s->opt.search, s->opt.parallel);
     s->slot = mt_calloc(s->opt.parallel, sizeof *s->slot);
     for (int64_t i = 0; i < s->opt.parallel; i++)
@@ -352,9 +326,11 @@ static mt_status run(sweep *s)
     s->progress = mt_progress_begin("steps", mt_search_cost(&s->opt.search));
     if (s->opt.quiet)
         s->progress.mode = MT_PROGRESS_OFF;
-    status = loop(s);
+    mt_status status = loop(s);
     mt_progress_clear(&s->progress);
-    stop_all(s);
+    for (mt_slot *slot = s->slot; slot < s->slot + s->opt.parallel; slot++)
+        if (slot->job >= 0)
+            mt_slot_stop(slot);
     if (status == MT_OK)
         status = mt_sweep_table_sort(&s->table);
     char html[4096];

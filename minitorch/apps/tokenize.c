@@ -62,25 +62,23 @@ static mt_status put_raw(mt_token_writer *writer, const mt_file_map *file)
     enum { BLOCK = 4096 };
     const uint16_t *raw = (const uint16_t *)file->bytes;
     int32_t ids[BLOCK];
-    mt_status status = MT_OK;
     if (file->size % 2)
         return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " bytes are no whole number of ids of two bytes", file->path,
                        file->size);
-    for (int64_t done = 0, n; done < file->size / 2 && status == MT_OK; done += n) {
+    for (int64_t done = 0, n; done < file->size / 2; done += n) {
         n = mt_min(BLOCK, file->size / 2 - done);
         for (int64_t i = 0; i < n; i++)
             ids[i] = raw[done + i];
-        status = mt_token_writer_put(writer, ids, n);
+        MT_TRY(mt_token_writer_put(writer, ids, n));
     }
-    return status;
+    return MT_OK;
 }
 
 static mt_status convert(const options *o, const mt_file_map *files)
 {
     mt_token_writer *writer;
-    mt_status status = mt_token_writer_open(&writer, o->out, 2);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_token_writer_open(&writer, o->out, 2));
+    mt_status status = MT_OK;
     for (int64_t i = 0; i < o->count && status == MT_OK; i++)
         status = put_raw(writer, &files[i]);
     if (status == MT_OK)
@@ -115,15 +113,13 @@ static mt_status learn(mt_vocabulary **out, const options *o, const mt_file_map 
 
 static mt_status make_vocabulary(mt_vocabulary **out, const options *o, const mt_file_map *files)
 {
-    mt_status status = o->characters || o->train ? learn(out, o, files) : mt_vocabulary_open(out, o->vocabulary);
-    if (status != MT_OK || !o->save)
-        return status;
-    status = mt_cli_folder(o->save);
-    if (status == MT_OK)
-        status = mt_vocabulary_save(*out, o->save);
-    if (status == MT_OK)
-        printf("vocabulary of %" PRId64 " tokens in %s\n", (*out)->token.count, o->save);
-    return status;
+    MT_TRY(o->characters || o->train ? learn(out, o, files) : mt_vocabulary_open(out, o->vocabulary));
+    if (!o->save)
+        return MT_OK;
+    MT_TRY(mt_cli_folder(o->save));
+    MT_TRY(mt_vocabulary_save(*out, o->save));
+    printf("vocabulary of %" PRId64 " tokens in %s\n", (*out)->token.count, o->save);
+    return MT_OK;
 }
 
 /* ---- the tokens ---------------------------------------------------------------------------------------- */
@@ -237,9 +233,7 @@ static mt_status write_tokens(run *r, const mt_file_map *files)
     int64_t size = r->vocabulary->token.count <= 65536 ? 2 : 4, total = 0;
     if (o->special && r->vocabulary->end_of_text < 0)
         return mt_fail(MT_ERR_ARGUMENT, "--special: this vocabulary has no " MT_END_OF_TEXT);
-    mt_status status = mt_token_writer_open(&r->writer, o->out, size);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_token_writer_open(&r->writer, o->out, size));
     for (int64_t i = 0; i < o->count; i++)
         total += files[i].size;
     cut_files(r, files);
@@ -254,12 +248,11 @@ static mt_status write_tokens(run *r, const mt_file_map *files)
         mt_token_writer_abandon(r->writer);
         return mt_fail(r->status, "%s", r->words);
     }
-    status = mt_token_writer_close(r->writer);
-    if (status == MT_OK)
-        printf("%s: %" PRId64 " tokens of %" PRId64 " bytes each, out of %" PRId64 " bytes in %" PRId64
-               " files; %.1f M tokens/s\n",
-               o->out, r->tokens, size, total, o->count, (double)r->tokens * 1e-6 / (mt_now() - begin));
-    return status;
+    MT_TRY(mt_token_writer_close(r->writer));
+    printf("%s: %" PRId64 " tokens of %" PRId64 " bytes each, out of %" PRId64 " bytes in %" PRId64
+           " files; %.1f M tokens/s\n",
+           o->out, r->tokens, size, total, o->count, (double)r->tokens * 1e-6 / (mt_now() - begin));
+    return MT_OK;
 }
 
 static mt_status tokenize(const options *o, mt_file_map *files)

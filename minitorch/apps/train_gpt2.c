@@ -42,22 +42,20 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     if (r->peak_flops > 0)
         snprintf(mfu, sizeof mfu, "%.1f %%", 100 * flops / r->peak_flops);
     bool divides = mt_team_divides(r->team);
-    mt_status status = mt_team_whole(r->team);
-    if (status == MT_OK)
-        status =
-            divides ? r->team->loss(r->team, &r->val_loss, r->valid) : mt_corpus_loss(&r->val_loss, r->model, r->valid);
-    if (status == MT_OK && r->team && !divides)
-        status = r->team->mean(r->team, &r->val_loss);
+    MT_TRY(mt_team_whole(r->team));
+    MT_TRY(divides ? r->team->loss(r->team, &r->val_loss, r->valid) : mt_corpus_loss(&r->val_loss, r->model, r->valid));
+    if (r->team && !divides)
+        MT_TRY(r->team->mean(r->team, &r->val_loss));
     mt_loop_note(&r->loop, r->val_loss);
     r->rows++;
-    if (status != MT_OK || !mt_team_first(r->team))
-        return status == MT_OK ? mt_gpt2_run_sample(r) : status;
+    if (!mt_team_first(r->team))
+        return mt_gpt2_run_sample(r);
     mt_progress_clear(&r->loop.progress);
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
            r->val_loss, lr, rate, mfu);
-    status = mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss,
-                            lr, rate, mt_optim_loss_scale(r->optim));
-    return status == MT_OK ? mt_gpt2_run_sample(r) : status;
+    MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss, lr,
+                          rate, mt_optim_loss_scale(r->optim)));
+    return mt_gpt2_run_sample(r);
 }
 
 /* ---- command line -------------------------------------------------------------------------------------- */
@@ -110,23 +108,15 @@ static mt_status plan(run *r)
 static mt_status open_text(run *r)
 {
     options *o = &r->opt;
-    mt_status status = mt_team_check(&o->team, &o->recipe, o->batch, &o->caching);
-    if (status == MT_OK)
-        status = mt_gpt2_fill(&o->config, o->size);
-    if (status == MT_OK)
-        status = mt_team_fits(&o->team, &o->config, o->micro);
-    if (status == MT_OK)
-        status = mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_team_check(&o->team, &o->recipe, o->batch, &o->caching));
+    MT_TRY(mt_gpt2_fill(&o->config, o->size));
+    MT_TRY(mt_team_fits(&o->team, &o->config, o->micro));
+    MT_TRY(mt_corpus_open(&r->corpus, o->data, o->vocabulary, o->config.block));
     o->config.vocabulary = r->corpus.vocabulary->token.count;
-    status = mt_gpt2_check(&o->config);
-    if (status == MT_OK)
-        status = plan(r);
-    if (status == MT_OK && !o->plan)
-        status = mt_team_launch(&o->team, &o->recipe);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_gpt2_check(&o->config));
+    MT_TRY(plan(r));
+    if (!o->plan)
+        MT_TRY(mt_team_launch(&o->team, &o->recipe));
     if (o->team.ranks > 1)
         printf("%s: %s; of each%s:\n", o->team.dp == o->team.ranks ? "Data parallel" : "Model parallel",
                mt_team_text(&o->team), o->team.dp == o->team.ranks ? "" : " replica");
@@ -148,9 +138,9 @@ static mt_status open_text(run *r)
 static mt_status after_first_step(void *user)
 {
     run *r = user;
-    mt_status status = r->team ? mt_gpt2_run_took(r) : MT_OK;
-    if (status != MT_OK || !mt_team_first(r->team))
-        return status;
+    MT_TRY(r->team ? mt_gpt2_run_took(r) : MT_OK);
+    if (!mt_team_first(r->team))
+        return MT_OK;
     if (r->opt.recipe.memory_report)
         mt_caching_record(r->opt.recipe.device);
     mt_recipe_memory(&r->opt.recipe);
@@ -172,14 +162,12 @@ static mt_status setup(run *r)
     options *o = &r->opt;
     uint64_t seed = (uint64_t)o->recipe.seed;
     mt_rng init = mt_rng_new(seed, MT_STREAM_INIT);
-    mt_status status = mt_team_first(r->team) ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : MT_OK;
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_team_first(r->team) ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : MT_OK);
     r->model = mt_gpt2_new(&o->config, &init);
     o->config = *mt_gpt2_config_of(r->model); /* with the rows of its table */
     mt_gpt2_recompute(r->model, r->recompute);
-    if (mt_team_divides(r->team) && (status = r->team->place(r->team, r->model)) != MT_OK)
-        return status;
+    if (mt_team_divides(r->team))
+        MT_TRY(r->team->place(r->team, r->model));
     mt_module_to_device(r->model, o->recipe.device);
     r->optim = mt_recipe_optim(&o->recipe, r->model);
     if (o->micro > 1 && !r->team) /* gradients stay from one micro-batch to the next anyway */
@@ -195,20 +183,18 @@ static mt_status setup(run *r)
     r->loop.evaluate = evaluate, r->loop.save = mt_gpt2_run_save, r->loop.first_step = after_first_step,
     r->loop.user = r;
     if (r->team)
-        status = r->team->join(r->team, r->model, r->optim);
-    if (status == MT_OK && o->saving.resume)
-        status = mt_gpt2_run_resume(r);
-    if (status == MT_OK && o->saving.async)
-        status = mt_team_whole(r->team); /* the saver makes room for copies */
-    if (status != MT_OK || !mt_team_first(r->team))
-        return status;
+        MT_TRY(r->team->join(r->team, r->model, r->optim));
+    if (o->saving.resume)
+        MT_TRY(mt_gpt2_run_resume(r));
+    if (o->saving.async)
+        MT_TRY(mt_team_whole(r->team)); /* the saver makes room for copies */
+    if (!mt_team_first(r->team))
+        return MT_OK;
     double flops = (double)r->cost.flops / (double)(r->batch.samples * r->batch.micro);
-    status = mt_recipe_monitor(&r->loop, &o->recipe, (double)o->config.block, flops, r->peak_flops);
-    if (status == MT_OK)
-        status = mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1);
-    if (status == MT_OK)
-        status = mt_gpt2_run_describe(r, true, MT_OK);
-    return status == MT_OK ? mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out) : status;
+    MT_TRY(mt_recipe_monitor(&r->loop, &o->recipe, (double)o->config.block, flops, r->peak_flops));
+    MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, HEADER, o->saving.resume ? r->rows : -1));
+    MT_TRY(mt_gpt2_run_describe(r, true, MT_OK));
+    return mt_vocabulary_save(r->corpus.vocabulary, o->recipe.out);
 }
 
 static mt_status train(run *r)

@@ -111,14 +111,12 @@ static mt_status resume(run *r)
 /* The best weights into the model. */
 static mt_status restore_best(run *r)
 {
-    mt_state averages = { 0 };
     if (r->loop.best.step == 0 || r->loop.best.step == r->loop.step)
         return MT_OK;
-    mt_status status = mt_saver_wait(r->saver);
-    mt_state params = mt_module_params(r->model);
+    MT_TRY(mt_saver_wait(r->saver));
+    mt_state params = mt_module_params(r->model), averages = { 0 };
     mt_ema_state(&averages, r->loop.ema);
-    if (status == MT_OK)
-        status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &averages);
+    mt_status status = mt_checkpoint_load(r->opt.recipe.out, r->loop.best.step, &params, &averages);
     mt_state_free(&params);
     mt_state_free(&averages);
     return status;
@@ -133,9 +131,7 @@ static mt_status validate(void *user, const mt_stretch *since)
     mt_test_result result = { .loss = NAN, .accuracy = NAN };
     double epochs = (double)since->samples / (double)r->train_set->count, seconds = since->seconds;
     double epoch = (double)r->loop.step / (double)mt_loader_steps(r->train);
-    mt_status status = r->valid ? mt_classifier_test(&result, r->model, r->valid) : MT_OK;
-    if (status != MT_OK)
-        return status;
+    MT_TRY(r->valid ? mt_classifier_test(&result, r->model, r->valid) : MT_OK);
     mt_loop_note(&r->loop, 1 - result.accuracy);
     r->epoch_seconds = r->epoch_seconds == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
     r->rows++;
@@ -155,12 +151,9 @@ static mt_status test(run *r)
 {
     mt_test_result result;
     double best = (double)r->loop.best.step / (double)mt_loader_steps(r->train);
-    mt_status status = restore_best(r);
+    MT_TRY(restore_best(r));
     mt_ema_swap(r->loop.ema);
-    if (status == MT_OK)
-        status = mt_classifier_test(&result, r->model, r->test);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_classifier_test(&result, r->model, r->test));
     r->accuracy = result.accuracy;
     printf("\nOf the test images, none of which was used before:\n");
     mt_classifier_print(&result);
@@ -214,9 +207,7 @@ static const mt_option flags[] = {
 static mt_status open_data(run *r)
 {
     options *o = &r->opt;
-    mt_status status = mt_mnist_open(&r->mnist, o->data);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_mnist_open(&r->mnist, o->data));
     int64_t images = r->mnist.train->count;
     o->hold_out = o->hold_out < 0 ? images / 12 : o->hold_out;
     if (o->hold_out >= images)
@@ -225,8 +216,8 @@ static mt_status open_data(run *r)
         mt_dataset_split(&r->train_set, &r->valid_set, r->mnist.train, o->hold_out, (uint64_t)o->recipe.seed);
     else
         r->train_set = r->mnist.train;
-    status = mt_recipe_begin(&o->recipe);
-    return status == MT_OK ? mt_saving_open(&r->saver, &o->saving, o->recipe.out) : status;
+    MT_TRY(mt_recipe_begin(&o->recipe));
+    return mt_saving_open(&r->saver, &o->saving, o->recipe.out);
 }
 
 static mt_loader *in_order(const run *r, const mt_dataset *set)
@@ -274,17 +265,13 @@ static mt_status train(run *r)
     r->loop.epochs = o->epochs, r->loop.save_every = o->saving.every;
     r->loop.eval_every = o->eval_steps ? o->eval_steps : o->eval_epochs * in_epoch;
     r->loop.evaluate = validate, r->loop.save = save, r->loop.first_step = after_first_step, r->loop.user = r;
-    mt_status status = o->saving.resume ? resume(r) : MT_OK;
-    if (status == MT_OK)
-        status = mt_recipe_monitor(&r->loop, &o->recipe, 0, 0, 0);
-    if (status == MT_OK)
-        status = mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1);
-    if (status == MT_OK)
-        status = describe(r, true, MT_OK);
-    if (status == MT_OK)
-        status = mt_recipe_trace(&o->recipe, false);
+    MT_TRY(o->saving.resume ? resume(r) : MT_OK);
+    MT_TRY(mt_recipe_monitor(&r->loop, &o->recipe, 0, 0, 0));
+    MT_TRY(mt_recipe_metrics(&r->metrics, &o->recipe, header, o->saving.resume ? r->rows : -1));
+    MT_TRY(describe(r, true, MT_OK));
+    MT_TRY(mt_recipe_trace(&o->recipe, false));
     r->loop.progress = mt_recipe_progress(&o->recipe, mt_max(1, r->loop.steps - r->loop.begun));
-    return status == MT_OK ? mt_loop_run(&r->loop, r->loop.steps) : status;
+    return mt_loop_run(&r->loop, r->loop.steps);
 }
 
 static void teardown(run *r)

@@ -57,6 +57,14 @@ mt_status mt_fail(mt_status status, const char *fmt, ...) MT_PRINTF(2, 3);
 /* mt_last_error -- the message of this thread's last failure, "" when there was none. Valid until the next mt_fail. */
 const char *mt_last_error(void);
 
+/* MT_TRY -- call, and on a failure return its status from this function: where nothing has to be released before. */
+#define MT_TRY(call)                  \
+    do {                              \
+        mt_status mt_failed = (call); \
+        if (mt_failed != MT_OK)       \
+            return mt_failed;         \
+    } while (0)
+
 /* mt_warn -- one line "warning: ..." on stderr, unless the environment variable MT_LOG is "error". */
 void mt_warn(const char *fmt, ...) MT_PRINTF(1, 2);
 

@@ -47,9 +47,7 @@ mt_status mt_classifier_test(mt_test_result *out, mt_module *model, mt_loader *l
     }
     mt_no_grad_end();
     mt_module_set_mode(model, MT_TRAIN);
-    mt_status status = mt_loader_status(loader);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_loader_status(loader));
     sum.loss /= (double)mt_max(1, samples);
     sum.accuracy /= (double)mt_max(1, samples);
     *out = sum;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan/cost.h"
 
@@ -121,4 +122,60 @@ void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *
     if (recompute)
         print_line("chosen", config, batch, recompute);
     free(all);
+}
+
+/* ---- advice ------------------------------------------------------------------------------------------------- */
+
+/* Of the same windows of a step, in micro-batches of so many samples. */
+static mt_gpt2_batch with(const mt_gpt2_batch *batch, int64_t samples)
+{
+    mt_gpt2_batch b = *batch;
+    b.samples = samples;
+    b.micro = mt_ceil_div(batch->micro * batch->samples, samples);
+    return b;
+}
+
+/* The largest batch whose plan is within the budget, 0 if none is; each smaller one is, too. recompute [layers] is read;
+ * with `choose` it is chosen for each batch, and undefined in the end. */
+static int64_t largest(const mt_gpt2_config *config, const mt_gpt2_batch *batch, mt_recompute *recompute, bool choose,
+                       int64_t budget)
+{
+    int64_t low = 0, high = batch->samples + 1;
+    while (low + 1 < high) {
+        int64_t middle = low + (high - low) / 2;
+        mt_gpt2_batch b = with(batch, middle);
+        bool fits = choose ? mt_gpt2_choose(recompute, config, &b, budget) == MT_OK
+                           : mt_gpt2_cost_of(config, &b, recompute).peak_bytes <= budget;
+        *(fits ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static void put_batch(FILE *out, const mt_gpt2_batch *batch, int64_t samples)
+{
+    if (samples < batch->samples)
+        fprintf(out, " --batch %" PRId64 " --micro-batches %" PRId64, samples, with(batch, samples).micro);
+}
+
+void mt_gpt2_advise(FILE *out, const mt_gpt2_config *config, const mt_gpt2_batch *batch, const mt_recompute *recompute,
+                    int64_t had)
+{
+    int64_t budget = had / 41 * 40, bytes = config->layers * (int64_t)sizeof *recompute;
+    mt_recompute *chosen = mt_realloc(NULL, bytes, 1);
+    memcpy(chosen, recompute, (size_t)bytes);
+    int64_t plain = largest(config, batch, chosen, false, budget), again = largest(config, batch, chosen, true, budget);
+    free(chosen);
+    fprintf(out, "By the plan a step fits into the %.1f MB that there were", (double)had / 1e6);
+    if (again == 0) {
+        fprintf(out, " with no --batch: use a smaller --block or --size\n");
+        return;
+    }
+    fprintf(out, " with");
+    put_batch(out, batch, again);
+    fprintf(out, " --recompute %" PRId64 "kB", budget / 1000);
+    if (plain > 0) {
+        fprintf(out, ", or with");
+        put_batch(out, batch, plain);
+    }
+    fputc('\n', out);
 }

@@ -221,9 +221,7 @@ static void divide_matrices(mt_gpt2_parts *p)
 mt_status mt_gpt2_divide(mt_gpt2_parts **out, mt_module *model, const mt_gpt2_parts_config *config)
 {
     const mt_gpt2_config *c = mt_gpt2_config_of(model);
-    mt_status status = mt_gpt2_parts_check(c, config->stages * config->chunks, config->tensor->size);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_gpt2_parts_check(c, config->stages * config->chunks, config->tensor->size));
     mt_gpt2_parts *p = mt_calloc(1, sizeof *p);
     *p = (mt_gpt2_parts){ .config = *config,
                           .model = model,

@@ -8,7 +8,7 @@
 #include "memory/segment.h"
 #include "prof/cli.h"
 
-const char *const mt_recompute_names[MT_RECOMPUTES] = { "none", "selective", "block" };
+const char *const mt_recompute_names[] = { "none", "selective", "block", NULL };
 
 void mt_gpt2_recompute(mt_module *model, const mt_recompute *recompute)
 {

@@ -7,7 +7,7 @@
 
 MT_C_BEGIN
 
-extern const char *const mt_recompute_names[MT_RECOMPUTES]; /* "none", "selective", "block" */
+extern const char *const mt_recompute_names[]; /* "none", "selective", "block"; ended by NULL */
 
 /* mt_gpt2_recompute -- from the next forward on.   recompute [layers] */
 void mt_gpt2_recompute(mt_module *model, const mt_recompute *recompute);

@@ -83,22 +83,10 @@ static mt_status check_older(const char *path, const mt_board_row *row)
 mt_status mt_board_keep(const char *folder, mt_board_row *row)
 {
     char path[4096];
-    mt_file_writer file;
     mt_board_id(row);
-    mt_status status = mt_cli_folder(folder);
-    if (status == MT_OK)
-        status = check_older(path_of(path, folder, row->id), row);
-    if (status == MT_OK)
-        status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
-    cJSON *json = json_of(row);
-    char *text = cJSON_Print(json);
-    MT_CHECK(text, "out of memory");
-    fprintf(file.out, "%s\n", text);
-    cJSON_free(text);
-    cJSON_Delete(json);
-    return mt_file_writer_close(&file);
+    MT_TRY(mt_cli_folder(folder));
+    MT_TRY(check_older(path_of(path, folder, row->id), row));
+    return mt_run_write(path, json_of(row));
 }
 
 /* What a file says, as texts that are not checked yet. */
@@ -253,8 +241,7 @@ static void add_file(void *user, const char *name)
         mt_warn("left out: %s", mt_last_error());
         return;
     }
-    all->row = realloc(all->row, (size_t)(all->count + 1) * sizeof row);
-    MT_CHECK(all->row, "out of memory");
+    all->row = mt_realloc(all->row, all->count + 1, sizeof row);
     all->row[all->count++] = row;
 }
 

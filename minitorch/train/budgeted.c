@@ -16,24 +16,22 @@
 #include "ckpt/manifest.h"
 #include "prof/cli.h"
 #include "train/corpus.h"
+#include "train/recipe.h"
 #include "train/saved.h"
 #include "train/saving.h"
 
 /* ---- the recipe ---------------------------------------------------------------------------------------- */
 
-static const char *const optimizers[] = { "sgd",   "momentum", "nesterov",  "rmsprop", "adam",
-                                          "adamw", "lion",     "adafactor", NULL };
 static const char *const schedules[] = { "constant",   "cosine",      "step",      "exponential",
                                          "triangular", "triangular2", "exp-range", NULL };
 static const char *const dtypes[] = { "f32", "bf16", "f16", NULL };
-static const char *const again[] = { "none", "selective", "block", NULL };
 
 /* A key is an option of train_gpt2, with `_` for `-`. */
 static const mt_key keys[] = {
-    MT_KEY_CHOICE(mt_budgeted_recipe, "optimizer", optimizer, optimizers),
+    MT_KEY_CHOICE(mt_budgeted_recipe, "optimizer", optimizer, mt_update_names),
     MT_KEY_CHOICE(mt_budgeted_recipe, "schedule", schedule, schedules),
     MT_KEY_CHOICE(mt_budgeted_recipe, "dtype", dtype, dtypes),
-    MT_KEY_CHOICE(mt_budgeted_recipe, "recompute", recompute, again),
+    MT_KEY_CHOICE(mt_budgeted_recipe, "recompute", recompute, mt_recompute_names),
     MT_KEY_POSITIVE(mt_budgeted_recipe, "lr", lr, 1, 1000),
     MT_KEY_RANGE(mt_budgeted_recipe, "lr_min", lr_min, 1, 0, 1000),
     MT_KEY_POSITIVE(mt_budgeted_recipe, "gamma", gamma, 1, 1),
@@ -79,40 +77,36 @@ typedef struct command {
     int count;
 } command;
 
-static void add(command *c, const char *option, const char *value)
+MT_PRINTF(2, 3) static void add(command *c, const char *format, ...)
 {
-    snprintf(c->option[c->count], sizeof c->option[0], "%s%s", option, value);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(c->option[c->count], sizeof c->option[0], format, values);
+    va_end(values);
     c->word[c->count] = c->option[c->count];
     c->count++;
-}
-
-static void add_number(command *c, const char *option, int64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    add(c, option, text);
 }
 
 static void fill(command *c, const mt_budgeted *b, int64_t steps)
 {
     char option[64];
     *c = (command){ .count = 0 };
-    add(c, mt_cli_sibling("train_gpt2"), "");
-    add(c, "--size=", b->size);
-    add(c, "--data=", b->data);
+    add(c, "%s", mt_cli_sibling("train_gpt2"));
+    add(c, "--size=%s", b->size);
+    add(c, "--data=%s", b->data);
     if (b->vocabulary)
-        add(c, "--vocab=", b->vocabulary);
-    add(c, "--out=", b->out);
-    add_number(c, "--seed=", b->seed);
-    add_number(c, "--steps=", steps);
-    add_number(c, "--eval-every=", mt_max(1, (steps + 3) / 4));
-    add(c, "--eval-batches=", "4");
-    add(c, "--keep=", "1");
+        add(c, "--vocab=%s", b->vocabulary);
+    add(c, "--out=%s", b->out);
+    add(c, "--seed=%" PRId64, b->seed);
+    add(c, "--steps=%" PRId64, steps);
+    add(c, "--eval-every=%" PRId64, mt_max(1, (steps + 3) / 4));
+    add(c, "--eval-batches=4");
+    add(c, "--keep=1");
     if (b->quiet)
-        add(c, "--quiet", "");
+        add(c, "--quiet");
     for (const mt_key *k = keys; k->name; k++)
         if (option_of(option, k, &b->recipe))
-            add(c, option, "");
+            add(c, "%s", option);
 }
 
 static MT_NORETURN void become(const command *c, const char *log, pid_t parent)
@@ -184,11 +178,8 @@ static mt_status count_steps(mt_budgeted_result *out, const mt_budgeted *b, cons
 
 static mt_status open_text(mt_corpus *corpus, mt_gpt2_config *config, const mt_budgeted *b)
 {
-    mt_status status = mt_gpt2_fill(config, b->size);
-    if (status == MT_OK)
-        status = mt_corpus_open(corpus, b->data, b->vocabulary, config->block);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_gpt2_fill(config, b->size));
+    MT_TRY(mt_corpus_open(corpus, b->data, b->vocabulary, config->block));
     config->vocabulary = corpus->vocabulary->token.count;
     if (corpus->valid_set->count < b->windows)
         return mt_fail(MT_ERR_ARGUMENT, "%s: its last tenth has %" PRId64 " windows, and \"windows\" is %" PRId64,
@@ -203,20 +194,15 @@ static mt_status judge(mt_budgeted_result *out, const mt_budgeted *b, mt_corpus 
     mt_module *model = NULL;
     mt_manifest manifest;
     mt_checkpoint_path(folder, b->out, out->steps);
-    mt_status status = mt_manifest_read(&manifest, folder);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_manifest_read(&manifest, folder));
     for (int64_t f = manifest.files - 1; f >= 0; f--)
         if (strncmp(manifest.file[f].name, "model", 5) == 0)
             out->weights = manifest.file[f].crc32c;
     mt_manifest_free(&manifest);
-    status = mt_saved_gpt2(&model, b->out, out->steps);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_saved_gpt2(&model, b->out, out->steps));
     mt_batch_source source = mt_batches_spread(corpus->valid_set, b->windows / MT_BUDGETED_BATCH);
-    const mt_loader_config config = { .set = source.set, .source = source, .batch = MT_BUDGETED_BATCH };
-    mt_loader *loader = mt_loader_new(&config);
-    status = mt_corpus_loss(&out->loss, model, loader);
+    mt_loader *loader = mt_recipe_batches(&(mt_recipe){ 0 }, source, MT_BUDGETED_BATCH);
+    mt_status status = mt_corpus_loss(&out->loss, model, loader);
     mt_loader_free(loader);
     mt_module_free(model);
     if (status == MT_OK && !isfinite(out->loss))

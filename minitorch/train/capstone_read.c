@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/recompute.h"
 #include "plan/files.h"
 
 enum { MOST_POOLS = 16, MOST_LINKS = 64, MOST_EVENTS = 100000, MOST_DEVICES = 4096, MOST_TASKS = 1 << 18 };
@@ -44,9 +45,7 @@ static mt_status follow(mt_capstone_pool *pool, const cJSON *links, const char *
             return mt_fail(MT_ERR_ARGUMENT,
                            "%s: the links above \"%s\" lead back to it by \"up\": leave one \"up\" out", where, name);
         snprintf(at, sizeof at, "%s: link \"%.40s\"", where, next);
-        mt_status status = mt_keys_read(&l, link_keys, item, at);
-        if (status != MT_OK)
-            return status;
+        MT_TRY(mt_keys_read(&l, link_keys, item, at));
         pool->each = fmin(pool->each, l.each), pool->all = fmin(pool->all, l.all), pool->latency += l.latency;
         next = l.up;
     }
@@ -60,12 +59,12 @@ static mt_status check_links(const cJSON *links, const char *where)
     if (links && (!cJSON_IsObject(links) || cJSON_GetArraySize(links) > MOST_LINKS))
         return mt_fail(MT_ERR_ARGUMENT, "%s: \"links\": write an object of at most %d links, by their names", where,
                        MOST_LINKS);
-    mt_status status = MT_OK;
-    for (const cJSON *l = links ? links->child : NULL; l && status == MT_OK; l = l->next)
-        status = cJSON_GetObjectItemCaseSensitive(links, l->string) == l
-                     ? follow(&pool, links, l->string, where)
-                     : mt_fail(MT_ERR_ARGUMENT, "%s: \"links\" has \"%.40s\" twice: keep one", where, l->string);
-    return status;
+    for (const cJSON *l = links ? links->child : NULL; l; l = l->next) {
+        if (cJSON_GetObjectItemCaseSensitive(links, l->string) != l)
+            return mt_fail(MT_ERR_ARGUMENT, "%s: \"links\" has \"%.40s\" twice: keep one", where, l->string);
+        MT_TRY(follow(&pool, links, l->string, where));
+    }
+    return MT_OK;
 }
 
 /* ---- pools --------------------------------------------------------------------------------------------- */
@@ -190,17 +189,15 @@ static mt_status check_fits(const mt_capstone *c, const char *where)
 
 static mt_status read_pools(mt_capstone *c, const file *f, const char *where)
 {
-    mt_status status = check_links(f->links, where);
     int count = cJSON_IsObject(f->pools) ? cJSON_GetArraySize(f->pools) : 0;
-    if (status == MT_OK && (count < 1 || count > MOST_POOLS))
-        status = mt_fail(MT_ERR_ARGUMENT, "%s: \"pools\": write an object of 1 to %d pools, by their names", where,
-                         MOST_POOLS);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(check_links(f->links, where));
+    if (count < 1 || count > MOST_POOLS)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: \"pools\": write an object of 1 to %d pools, by their names", where,
+                       MOST_POOLS);
     c->pool = mt_calloc(count, sizeof *c->pool);
-    for (const cJSON *p = f->pools->child; p && status == MT_OK; p = p->next)
-        status = read_pool(c, p, f->links, &f->problem, where);
-    return status == MT_OK ? check_fits(c, where) : status;
+    for (const cJSON *p = f->pools->child; p; p = p->next)
+        MT_TRY(read_pool(c, p, f->links, &f->problem, where));
+    return check_fits(c, where);
 }
 
 mt_status mt_capstone_read(mt_capstone *out, const cJSON *json, const char *where)
@@ -213,20 +210,16 @@ mt_status mt_capstone_read(mt_capstone *out, const cJSON *json, const char *wher
                             .days = INFINITY,
                             .dollars = INFINITY } };
     mt_capstone *c = &f.capstone;
-    mt_status status = mt_keys_read(&f, file_keys, json, where);
-    if (status == MT_OK)
-        status = read_part(&f.problem.model, model_keys, f.model, where, "model");
-    if (status == MT_OK)
-        status = read_part(&f.problem, run_keys, f.run, where, "run");
-    if (status == MT_OK)
-        status = read_part(c, budget_keys, f.budget, where, "budget");
     const mt_plan_model *m = &f.problem.model;
+    MT_TRY(mt_keys_read(&f, file_keys, json, where));
+    MT_TRY(read_part(&f.problem.model, model_keys, f.model, where, "model"));
+    MT_TRY(read_part(&f.problem, run_keys, f.run, where, "run"));
+    MT_TRY(read_part(c, budget_keys, f.budget, where, "budget"));
     f.problem.time = m->block;
-    if (status == MT_OK && m->width % m->heads)
-        status = mt_fail(MT_ERR_ARGUMENT, "%s: \"model\": %" PRId64 " heads do not divide a width of %" PRId64, where,
-                         m->heads, m->width);
-    if (status == MT_OK)
-        status = read_pools(c, &f, where);
+    if (m->width % m->heads)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: \"model\": %" PRId64 " heads do not divide a width of %" PRId64, where,
+                       m->heads, m->width);
+    mt_status status = read_pools(c, &f, where);
     if (status == MT_OK)
         *out = *c;
     else
@@ -264,12 +257,11 @@ mt_status mt_capstone_train(double *flops, int64_t *windows, const mt_capstone *
                        "960 } }",
                        where, size, size);
     snprintf(at, sizeof at, "%s: \"train\": \"%s\"", where, size);
-    mt_status status = mt_keys_read(&b, train_keys, item, at);
-    if (status == MT_OK && b.windows % 4)
-        status = mt_fail(MT_ERR_ARGUMENT, "%s: \"windows\": write a multiple of 4", at);
-    if (status == MT_OK)
-        *flops = b.flops, *windows = b.windows;
-    return status;
+    MT_TRY(mt_keys_read(&b, train_keys, item, at));
+    if (b.windows % 4)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: \"windows\": write a multiple of 4", at);
+    *flops = b.flops, *windows = b.windows;
+    return MT_OK;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------------------ */
@@ -279,7 +271,6 @@ typedef struct plan_file {
     int64_t recompute, dtype;
 } plan_file;
 
-static const char *const again[] = { "none", "selective", "block", NULL };
 static const char *const dtypes[] = { "bf16", "f32", NULL };
 
 static const mt_key plan_keys[] = {
@@ -289,7 +280,7 @@ static const mt_key plan_keys[] = {
     MT_KEY_WHOLE(plan_file, "tp", plan.strategy.tp, 1, 1000, true),
     MT_KEY_WHOLE(plan_file, "micro_batch", plan.strategy.samples, 1, 1 << 16, true),
     MT_KEY_WHOLE(plan_file, "zero", plan.strategy.zero, 0, 3, false),
-    MT_KEY_CHOICE(plan_file, "recompute", recompute, again),
+    MT_KEY_CHOICE(plan_file, "recompute", recompute, mt_recompute_names),
     MT_KEY_CHOICE(plan_file, "dtype", dtype, dtypes),
     MT_KEY_WHOLE(plan_file, "buckets", plan.buckets, 1, 1024, false),
     MT_KEY_WHOLE(plan_file, "save_every", plan.save_every, 0, 1e9, true),
@@ -362,17 +353,13 @@ static mt_status check_plan(mt_capstone_plan *plan, const mt_capstone *c, const 
 mt_status mt_capstone_plan_read(mt_capstone_plan *out, const mt_capstone *c, const cJSON *json, const char *where)
 {
     plan_file f = { .plan = { .buckets = 16 } };
-    mt_status status = mt_keys_read(&f, plan_keys, json, where);
     mt_capstone_plan *plan = &f.plan;
-    if (status == MT_OK)
-        status = find_pool(plan, c, where);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_keys_read(&f, plan_keys, json, where));
+    MT_TRY(find_pool(plan, c, where));
     plan->strategy.time = c->pool[plan->at].problem.time;
     plan->strategy.recompute = (mt_recompute)f.recompute;
     plan->strategy.dtype = f.dtype ? MT_F32 : MT_BF16;
-    status = check_plan(plan, c, where);
-    if (status == MT_OK)
-        *out = *plan;
-    return status;
+    MT_TRY(check_plan(plan, c, where));
+    *out = *plan;
+    return MT_OK;
 }

@@ -28,17 +28,22 @@ static double gap(mt_rng *rng, double mean)
     return -mean * log(u);
 }
 
+/* Room for one more element at the end; it doubles when it is full. */
+static void *with_room(void *array, int64_t count, int64_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    *room = mt_max(64, 2 * *room);
+    return mt_realloc(array, *room, size);
+}
+
 /* Whatever the number of devices in use: those of the whole pool. */
 static void draw_failures(future *f, const mt_capstone_pool *pool, double horizon, mt_rng rng)
 {
     int64_t devices = pool->problem.devices, count = 0, room = 0;
     double mean = pool->mtbf / (double)devices;
     for (double t = gap(&rng, mean); t < horizon; t += gap(&rng, mean)) {
-        if (count == room) {
-            room = mt_max(64, 2 * room);
-            f->failure = realloc(f->failure, (size_t)room * sizeof *f->failure);
-            MT_CHECK(f->failure, "out of memory");
-        }
+        f->failure = with_room(f->failure, count, &room, sizeof *f->failure);
         f->failure[count++] = (mt_cluster_failure){ t, mt_rng_below(&rng, devices) };
     }
     f->cluster.failure = f->failure, f->cluster.failures = count;
@@ -51,11 +56,7 @@ static void draw_slow(future *f, const mt_capstone_pool *pool, double horizon, m
         mt_rng own = mt_rng_substream(&rng, (uint64_t)d);
         for (double t = gap(&own, pool->slow_every); t < horizon; t += gap(&own, pool->slow_every)) {
             double end = t + gap(&own, pool->slow_lasts);
-            if (count == room) {
-                room = mt_max(64, 2 * room);
-                f->slow = realloc(f->slow, (size_t)room * sizeof *f->slow);
-                MT_CHECK(f->slow, "out of memory");
-            }
+            f->slow = with_room(f->slow, count, &room, sizeof *f->slow);
             if (end > t)
                 f->slow[count++] = (mt_cluster_slow){ d, t, end, pool->slow_factor };
             t = end;
@@ -92,10 +93,9 @@ mt_status mt_capstone_run(mt_capstone_score *out, const mt_capstone *c, const mt
     mt_plan_problem nominal = *p;
     nominal.dtype = plan->strategy.dtype;
     const mt_plan_strategy *s = &plan->strategy;
-    mt_plan_model one = p->model;
     const mt_plan_strategy alone = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
     mt_cluster_job job = { mt_plan_steps(p), plan->save_every,
-                           12 * (double)mt_plan_params(&one, &alone, 0) / c->storage, c->restart };
+                           12 * (double)mt_plan_params(&p->model, &alone, 0) / c->storage, c->restart };
     mt_plan_estimate planned = mt_plan_estimate_of(&nominal, s);
     int64_t ranks = s->dp * s->pp * s->tp;
     mt_capstone_score sum = { .planned_step = planned.step,

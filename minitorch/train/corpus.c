@@ -124,13 +124,11 @@ static mt_status open_tokens(mt_corpus *c, const char *dir)
     if (!dir)
         return mt_fail(MT_ERR_ARGUMENT, "%s is a token file: it needs the vocabulary that made it (--vocab)",
                        c->file.path);
-    mt_status status = is_llmc(&c->file) ? read_llmc(&c->tokens, &c->file)
-                                         : mt_tokens_read(&c->tokens, c->file.path, c->file.bytes, c->file.size);
-    if (status == MT_OK)
-        status = mt_vocabulary_open(&c->vocabulary, dir);
-    if (status == MT_OK)
-        status = check_ids(c);
-    return status == MT_OK ? check_vocabulary(c, dir) : status;
+    MT_TRY(is_llmc(&c->file) ? read_llmc(&c->tokens, &c->file)
+                             : mt_tokens_read(&c->tokens, c->file.path, c->file.bytes, c->file.size));
+    MT_TRY(mt_vocabulary_open(&c->vocabulary, dir));
+    MT_TRY(check_ids(c));
+    return check_vocabulary(c, dir);
 }
 
 /* ---- either ------------------------------------------------------------------------------------------------ */
@@ -155,11 +153,9 @@ static mt_status split(mt_corpus *c, int64_t T)
 mt_status mt_corpus_open(mt_corpus *out, const char *path, const char *dir, int64_t T)
 {
     mt_corpus c = { 0 };
-    mt_status status = mt_file_map_open(&c.file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_map_open(&c.file, path));
     bool mapped = is_llmc(&c.file) || (c.file.size >= 8 && memcmp(c.file.bytes, "MTTOKENS", 8) == 0);
-    status = mapped ? open_tokens(&c, dir) : open_text(&c, dir);
+    mt_status status = mapped ? open_tokens(&c, dir) : open_text(&c, dir);
     if (status == MT_OK)
         status = split(&c, T);
     if (!mapped)
@@ -205,9 +201,7 @@ mt_status mt_corpus_sample(const mt_corpus *c, mt_module *model, int64_t seed, i
     uint8_t *text;
     int64_t size;
     mt_gpt2_extend(ids, 1, SAMPLE, model, &(mt_sampling){ 0.8, 0, 1 }, &rng);
-    mt_status status = mt_decode(&text, &size, c->vocabulary, ids, SAMPLE + 1);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_decode(&text, &size, c->vocabulary, ids, SAMPLE + 1));
     printf("---- sample ----\n%.*s\n----------------\n", (int)size, (const char *)text);
     fflush(stdout);
     free(text);

@@ -156,14 +156,11 @@ static mt_status gradients(divided *d, const mt_training *t, int64_t samples, do
     mt_optim_zero_grad(d->optim);
     mt_ddp_begin(d->ddp, t->micro, samples);
     mt_ddp_hold(d->ddp, mt_gpt2_parts_tied(d->parts));
-    mt_status status = d->pipe ? MT_OK : new_pipe(d, t);
-    if (status == MT_OK)
-        status = mt_pipe_step(d->pipe, loss);
-    if (status == MT_OK)
-        status = mt_gpt2_parts_status(d->parts);
-    if (status == MT_OK)
-        status = mt_ddp_finish(d->ddp);
-    return status == MT_OK ? same_table(d) : status;
+    MT_TRY(d->pipe ? MT_OK : new_pipe(d, t));
+    MT_TRY(mt_pipe_step(d->pipe, loss));
+    MT_TRY(mt_gpt2_parts_status(d->parts));
+    MT_TRY(mt_ddp_finish(d->ddp));
+    return same_table(d);
 }
 
 /* The square of the norm of all gradients of which this rank has the first copy. */

@@ -140,9 +140,7 @@ static void close_events(void *user)
 mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *header, int64_t rows)
 {
     mt_events *e = NULL;
-    mt_status status = mt_events_open(&e, dir);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_events_open(&e, dir));
     e->header = strdup(header);
     MT_CHECK(e->header, "out of memory");
     e->rows = rows;

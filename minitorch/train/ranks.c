@@ -54,9 +54,7 @@ static mt_status on_thread(mt_comm *comm, void *user)
     snprintf(name, sizeof name, "rank %d", comm->rank);
     pthread_setname_np(pthread_self(), name); /* in profiles */
     omp_set_num_threads(p->threads);          /* of regions that this thread begins */
-    mt_status status = choose(comm, p->config->all_reduce);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(choose(comm, p->config->all_reduce));
     bool divided = p->config->pp > 1 || p->config->tp > 1;
     return (divided ? mt_divided_run : mt_parallel_run)(comm, p->config, p->run, p->user);
 }

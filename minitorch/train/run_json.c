@@ -66,6 +66,21 @@ void mt_run_made(cJSON *json, double start)
     add_machine(json);
 }
 
+mt_status mt_run_write(const char *path, cJSON *json)
+{
+    mt_file_writer file;
+    char *text = cJSON_Print(json);
+    MT_CHECK(text, "out of memory");
+    mt_status status = mt_file_writer_open(&file, path);
+    if (status == MT_OK) {
+        fprintf(file.out, "%s\n", text);
+        status = mt_file_writer_close(&file);
+    }
+    cJSON_free(text);
+    cJSON_Delete(json);
+    return status;
+}
+
 static void add_ranks(cJSON *json, const mt_run_note *note)
 {
     cJSON *ranks = note->took ? cJSON_AddArrayToObject(json, "ranks") : NULL;
@@ -84,11 +99,7 @@ static mt_status write_json(const mt_run_note *note, const mt_state *rest)
 {
     const char *ended = note->status == MT_OK ? "done" : note->status == MT_ERR_STOPPED ? "stopped" : "failed";
     char path[4096];
-    mt_file_writer file;
     snprintf(path, sizeof path, "%s/run.json", note->dir);
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
     cJSON *json = cJSON_CreateObject();
     cJSON_AddStringToObject(json, "status", note->running ? "running" : ended);
     mt_run_made(json, note->start);
@@ -103,12 +114,7 @@ static mt_status write_json(const mt_run_note *note, const mt_state *rest)
     mt_state_free(&texts);
     if (!note->running && note->status == MT_OK)
         cJSON_AddNumberToObject(cJSON_AddObjectToObject(json, "result"), note->name, note->value);
-    char *text = cJSON_Print(json);
-    MT_CHECK(text, "out of memory");
-    fprintf(file.out, "%s\n", text);
-    cJSON_free(text);
-    cJSON_Delete(json);
-    return mt_file_writer_close(&file);
+    return mt_run_write(path, json);
 }
 
 mt_status mt_run_json(const mt_run_note *note, const mt_state *rest)

@@ -31,6 +31,8 @@ typedef struct mt_run_note {
  * note->status, with the message that belongs to it; MT_ERR_IO where that is MT_OK and the file cannot be written. */
 mt_status mt_run_json(const mt_run_note *note, const mt_state *rest);
 
-/* mt_run_made -- append "started", "seconds", "commit", "compiler" and "machine" to an object; start: mt_now() then. */
+/* mt_run_write -- an object as a file, in the place of an older one. Deletes the object. MT_ERR_IO.
+ * mt_run_made -- append "started", "seconds", "commit", "compiler" and "machine" to an object; start: mt_now() then. */
 struct cJSON;
+mt_status mt_run_write(const char *path, struct cJSON *json);
 void mt_run_made(struct cJSON *json, double start);

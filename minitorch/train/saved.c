@@ -42,10 +42,9 @@ mt_status mt_saved_gpt2(mt_module **out, const char *dir, int64_t step)
     mt_state sizes = { 0 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_gpt2_state(&sizes, &config);
-    mt_status status = load_sizes(&sizes, dir, step, "train_gpt2");
-    if (status == MT_OK)
-        status = mt_gpt2_check(&config);
-    return status == MT_OK ? load_weights(out, mt_gpt2_new(&config, &rng), dir, step) : status;
+    MT_TRY(load_sizes(&sizes, dir, step, "train_gpt2"));
+    MT_TRY(mt_gpt2_check(&config));
+    return load_weights(out, mt_gpt2_new(&config, &rng), dir, step);
 }
 
 mt_status mt_saved_mlp(mt_module **out, const char *dir, int64_t step)

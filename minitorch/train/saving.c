@@ -69,13 +69,11 @@ mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *mo
 {
     int64_t step = 0;
     char ema[32];
-    mt_status status = mt_saving_find(&step, dir, s->resume);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_saving_find(&step, dir, s->resume));
     bool had = mt_checkpoint_text(ema, sizeof ema, dir, step, "ema") == MT_OK, has = mt_state_find(rest, "ema");
     if (has && !had)
         return mt_fail(MT_ERR_ARGUMENT, "%s: without an average of the weights; --ema 0 continues it", dir);
-    status = mt_checkpoint_load(dir, step, model, rest);
+    mt_status status = mt_checkpoint_load(dir, step, model, rest);
     if (status == MT_OK && had && !has)
         status = mt_fail(MT_ERR_ARGUMENT, "%s: with --ema %s, not without", dir, ema);
     if (status == MT_ERR_ARGUMENT)
