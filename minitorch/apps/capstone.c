@@ -15,7 +15,6 @@
 #include "prof/cli.h"
 #include "train/board.h"
 #include "train/budgeted.h"
-#include "train/capstone.h"
 #include "train/corpus.h"
 
 typedef struct options {
@@ -128,15 +127,11 @@ static mt_status train(entry *e)
     snprintf(where, sizeof where, "%s: \"train\"", e->where);
     if (!e->train)
         return mt_fail(MT_ERR_ARGUMENT, "%s is missing: an example is in labs/15-scale/entry.json", where);
-    mt_status status = mt_budgeted_recipe_read(&b, e->train, where);
-    if (status == MT_OK)
-        status = mt_capstone_train(&b.flops, &b.windows, &e->capstone, size, e->cluster_where);
-    if (status == MT_OK && e->row.kind == MT_BOARD_GPT2 && !o->data && access(b.data, R_OK) != 0)
-        status = mt_fail(MT_ERR_IO, "there is no %s: make capstone-train SIZE=gpt2 ENTRY=file makes it", b.data);
-    if (status == MT_OK)
-        status = mt_budgeted_run(&r, &b);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_budgeted_recipe_read(&b, e->train, where));
+    MT_TRY(mt_capstone_train(&b.flops, &b.windows, &e->capstone, size, e->cluster_where));
+    if (e->row.kind == MT_BOARD_GPT2 && !o->data && access(b.data, R_OK) != 0)
+        return mt_fail(MT_ERR_IO, "there is no %s: make capstone-train SIZE=gpt2 ENTRY=file makes it", b.data);
+    MT_TRY(mt_budgeted_run(&r, &b));
     printf("%s: validation loss %.6f after %" PRId64 " steps, %.4g of %.4g FLOPs, %" PRId64 " tokens, seed %" PRId64
            "\n",
            e->row.name, r.loss, r.steps, (double)r.steps * (double)r.step_flops, b.flops, r.tokens, b.seed);

@@ -5,7 +5,6 @@
  * Each file is a document; <|endoftext|> follows it if the vocabulary has it. Threads encode parts of about 64 KiB, cut
  * where no token can cross, and write them in order, so the file does not depend on the number of threads. It appears
  * only when it is complete. */
-#include <errno.h>
 #include <inttypes.h>
 #include <omp.h>
 #include <stdatomic.h>

@@ -7,10 +7,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "autograd/tape.h"
-#include "core/scope.h"
 #include "memory/caching.h"
 #include "ops/ops.h"
 #include "prof/cli.h"

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- sizes -------------------------------------------------------------------------------------------- */
@@ -122,11 +121,8 @@ mt_module *mt_gpt2_new(const mt_gpt2_config *config, mt_rng *rng)
     model->config = c;
     mt_module_child(model, "wte", table(c->rows, c->width, rng));
     mt_module_child(model, "wpe", table(c->block, c->width, rng));
-    for (int64_t l = 0; l < c->layers; l++) {
-        char name[24];
-        snprintf(name, sizeof name, "%" PRId64, l);
-        mt_module_child(blocks, name, block_new(c, rng));
-    }
+    for (int64_t l = 0; l < c->layers; l++)
+        mt_module_child(blocks, NULL, block_new(c, rng));
     mt_module_child(model, "h", blocks);
     mt_module_child(model, "ln_f", mt_layernorm_layer(c->width));
     return model;

@@ -12,13 +12,6 @@ const double mt_mlp_usual_rate[MT_UPDATE_KINDS] = {
     [MT_ADAM] = 1e-3, [MT_ADAMW] = 1e-3,    [MT_LION] = 1e-4,     [MT_ADAFACTOR] = 0.01,
 };
 
-static void append(mt_module *sequence, mt_module *layer)
-{
-    char name[16];
-    snprintf(name, sizeof name, "%d", sequence->children);
-    mt_module_child(sequence, name, layer);
-}
-
 mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng)
 {
     MT_CHECK(layers >= 1, "mlp: %d layers; there must be at least one", layers);
@@ -26,9 +19,9 @@ mt_module *mt_mlp_new(const int64_t *width, int layers, mt_rng *rng)
         MT_CHECK(width[l] >= 1, "mlp: width[%d] is %" PRId64 "; it must be at least 1", l, width[l]);
     mt_module *model = mt_sequential(0);
     for (int l = 0; l < layers; l++) {
-        append(model, mt_linear_layer(width[l], width[l + 1], rng));
+        mt_module_child(model, NULL, mt_linear_layer(width[l], width[l + 1], rng));
         if (l < layers - 1)
-            append(model, mt_function_layer(mt_relu));
+            mt_module_child(model, NULL, mt_function_layer(mt_relu));
     }
     return model;
 }

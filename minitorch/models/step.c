@@ -81,8 +81,10 @@ void mt_cluster_all_reduce(mt_cluster_tasks *tasks, mt_algorithm algorithm, cons
     }
 }
 
-void mt_cluster_ring(mt_cluster_tasks *tasks, const int64_t *rank, int size, int64_t width, int64_t bytes,
-                     int64_t *last)
+/* A ring of equal ranks, each of this width, and equal parts at once: each rank sends 2 (size - 1) messages, `bytes`
+ * together, from the moment at which the last of them takes part. */
+static void equal_ring(mt_cluster_tasks *tasks, const int64_t *rank, int size, int64_t width, int64_t bytes,
+                       int64_t *last)
 {
     if (size == 1)
         return;
@@ -253,7 +255,7 @@ static void add_replicas(mt_cluster_tasks *tasks, const mt_plan_problem *problem
             ring[d] = last[d] = mt_cluster_add(
                 tasks, (mt_cluster_task){ rank[d], -1, s->tp, backward / (double)buckets, 0, 0, 0, 0 }, &last[d], 1);
         int64_t bytes = cost.data / buckets + (b < cost.data % buckets);
-        mt_cluster_ring(tasks, rank, (int)s->dp, s->tp, bytes, ring);
+        equal_ring(tasks, rank, (int)s->dp, s->tp, bytes, ring);
     }
     free(last);
     free(ring);
@@ -294,7 +296,7 @@ static mt_status add_pipelines(mt_cluster_tasks *tasks, const mt_plan_problem *p
             rank[d] = (stage * s->dp + d) * s->tp;
             ring[d] = last[d * s->pp + stage];
         }
-        mt_cluster_ring(tasks, rank, (int)s->dp, s->tp, data[stage], ring);
+        equal_ring(tasks, rank, (int)s->dp, s->tp, data[stage], ring);
     }
     free(forward);
     free(data);

@@ -15,11 +15,6 @@ MT_C_BEGIN
 void mt_cluster_all_reduce(mt_cluster_tasks *tasks, mt_algorithm algorithm, const int64_t *rank, int size,
                            int64_t elements, int64_t size_of, int64_t *last);
 
-/* mt_cluster_ring -- a ring of equal ranks and parts at once: each sends 2 (size - 1) messages, `bytes` together, from
- * the moment at which the last of them takes part. width: of each rank (see mt_cluster_task). */
-void mt_cluster_ring(mt_cluster_tasks *tasks, const int64_t *rank, int size, int64_t width, int64_t bytes,
-                     int64_t *last);
-
 /* mt_cluster_pipeline -- a step of dist/pipe.h. Seconds are those of a micro-batch in one chunk of a rank. */
 typedef struct mt_cluster_pipe {
     mt_pipe_kind kind;

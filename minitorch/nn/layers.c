@@ -55,11 +55,8 @@ mt_module *mt_sequential(int count, ...)
     mt_module *m = mt_module_new(&class);
     va_list args;
     va_start(args, count);
-    for (int i = 0; i < count; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "%d", i);
-        mt_module_child(m, name, va_arg(args, mt_module *));
-    }
+    for (int i = 0; i < count; i++)
+        mt_module_child(m, NULL, va_arg(args, mt_module *));
     va_end(args);
     return m;
 }

@@ -40,7 +40,8 @@ mt_module *mt_module_child(mt_module *module, const char *name, mt_module *child
     module->child = mt_realloc(module->child, count, sizeof *module->child);
     module->child_name = mt_realloc(module->child_name, count, sizeof *module->child_name);
     char *kept = module->child_name[module->children];
-    int length = snprintf(kept, sizeof *module->child_name, "%s", name);
+    int length = name ? snprintf(kept, sizeof *module->child_name, "%s", name)
+                      : snprintf(kept, sizeof *module->child_name, "%d", module->children);
     MT_CHECK(length < (int)sizeof *module->child_name, "module name %s... is too long", kept);
     return module->child[module->children++] = child;
 }

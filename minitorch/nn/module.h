@@ -55,8 +55,8 @@ mt_module *mt_sequential(int count, ...);                           /* of mt_mod
 
 mt_module *mt_module_new(const mt_module_class *kind);
 /* mt_module_param, mt_module_child -- add what the last argument is, and return it. The module takes over the caller's
- * reference of a parameter and sets requires_grad. The name of a child is copied, that of a parameter must be a
- * constant. Abort: more than 4 parameters; a child's name of more than 31 characters. */
+ * reference of a parameter and sets requires_grad. The name of a child is copied (NULL: its number, from 0 on),
+ * that of a parameter must be a constant. Abort: more than 4 parameters; a child's name of more than 31 characters. */
 mt_tensor *mt_module_param(mt_module *module, const char *name, mt_tensor *param);
 
 /* mt_module_new_param -- the same for a new f32 tensor on the CPU, filled with value. */

@@ -93,22 +93,23 @@ static void read_events(char *text)
 Test(events, scalars)
 {
     static char text[1 << 16];
-    mt_events *events;
-    good(mt_events_open(&events, temp_dir));
-    good(mt_events_scalar(events, "loss", 1, 0.5));
-    good(mt_events_scalar(events, "a name of fifty characters, to be on the safe side", 127, -3));
-    good(mt_events_scalar(events, "lr", 128, 1e-5));
-    good(mt_events_scalar(events, "n", 5000000000, 7));
+    const char *header = "step,a name of fifty-one characters to be on a safe side";
+    mt_metrics *metrics;
+    good(mt_metrics_open(&metrics, in_dir("metrics.csv"), header));
+    cr_assert_eq(mt_events_follow(metrics, "/none", header, 0), MT_ERR_IO);
+    SAYS("/none/events.out.tfevents.");
+    good(mt_events_follow(metrics, temp_dir, header, 0));
+    good(mt_metrics_row(metrics, "%d,%g", 1, 0.5));
+    good(mt_metrics_row(metrics, "%d,%g", 127, -3.0));
+    good(mt_metrics_row(metrics, "%d,%g", 128, 1e-5));
+    good(mt_metrics_row(metrics, "%ld,%g", 5000000000, 7.0));
     read_events(text);
     cr_assert_str_eq(text, "2:0 3:brain.Event:2 \n"
-                           "2:1 5{1{1:loss 2:0.5 } } \n"
-                           "2:127 5{1{1:a name of fifty characters, to be on the safe side 2:-3 } } \n"
-                           "2:128 5{1{1:lr 2:1e-05 } } \n"
-                           "2:5000000000 5{1{1:n 2:7 } } \n");
-    mt_events_close(events);
-    mt_events_close(NULL);
-    cr_assert_eq(mt_events_open(&events, "/none"), MT_ERR_IO);
-    SAYS("/none/events.out.tfevents.");
+                           "2:1 5{1{1:a name of fifty-one characters to be on a safe side 2:0.5 } } \n"
+                           "2:127 5{1{1:a name of fifty-one characters to be on a safe side 2:-3 } } \n"
+                           "2:128 5{1{1:a name of fifty-one characters to be on a safe side 2:1e-05 } } \n"
+                           "2:5000000000 5{1{1:a name of fifty-one characters to be on a safe side 2:7 } } \n");
+    mt_metrics_close(metrics);
 }
 
 Test(events, rows_of_metrics)

@@ -1,10 +1,8 @@
 /* board.c -- see board.h. */
 #include "train/board.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -91,30 +91,28 @@ static mt_status read_pool(mt_capstone *c, const cJSON *item, const cJSON *links
     pool_file f = { .pool = { .mtbf = INFINITY, .slow_every = INFINITY, .slow_lasts = HOUR, .slow_factor = 1 } };
     char where[512];
     snprintf(where, sizeof where, "%s: pool \"%.40s\"", file, item->string);
-    mt_status status = mt_keys_read(&f, pool_keys, item, where);
     mt_capstone_pool *p = &f.pool;
+    MT_TRY(mt_keys_read(&f, pool_keys, item, where));
     p->name = item->string, p->problem = *problem;
-    if (status == MT_OK)
-        status = mt_plan_cluster_json(&p->problem, f.cluster, where);
-    const mt_plan_device *d = &p->problem.device;
+    MT_TRY(mt_plan_cluster_json(&p->problem, f.cluster, where));
+    mt_plan_device *d = &p->problem.device;
     p->each = d->network, p->all = INFINITY, p->latency = d->latency;
-    if (status == MT_OK && p->problem.devices > MOST_DEVICES)
-        status = mt_fail(MT_ERR_ARGUMENT, "%s: \"devices\": write at most %d", where, MOST_DEVICES);
-    if (status == MT_OK && f.network)
-        status = follow(p, links, f.network, where);
+    if (p->problem.devices > MOST_DEVICES)
+        return mt_fail(MT_ERR_ARGUMENT, "%s: \"devices\": write at most %d", where, MOST_DEVICES);
+    if (f.network)
+        MT_TRY(follow(p, links, f.network, where));
     double events = 2 * c->days * (double)p->problem.devices * (1 / p->mtbf + 1 / p->slow_every);
-    if (status == MT_OK && events > MOST_EVENTS)
-        status = mt_fail(MT_ERR_ARGUMENT,
-                         "%s: %.0f failures and slow times in twice the budget's days are too many (at most %d): write "
-                         "larger \"mtbf_hours\" or \"slow_every_hours\"",
-                         where, events, MOST_EVENTS);
-    for (int64_t i = 0; i < c->pools && status == MT_OK; i++)
+    if (events > MOST_EVENTS)
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "%s: %.0f failures and slow times in twice the budget's days are too many (at most %d): write "
+                       "larger \"mtbf_hours\" or \"slow_every_hours\"",
+                       where, events, MOST_EVENTS);
+    for (int64_t i = 0; i < c->pools; i++)
         if (strcmp(c->pool[i].name, p->name) == 0)
-            status = mt_fail(MT_ERR_ARGUMENT, "%s: \"pools\" has this name twice: keep one", where);
-    p->problem.device.network = p->each;
-    if (status == MT_OK)
-        c->pool[c->pools++] = *p;
-    return status;
+            return mt_fail(MT_ERR_ARGUMENT, "%s: \"pools\" has this name twice: keep one", where);
+    d->network = p->each;
+    c->pool[c->pools++] = *p;
+    return MT_OK;
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------ */

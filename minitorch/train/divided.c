@@ -22,10 +22,9 @@ static const mt_pipe_kind kind_of[] = {
 mt_status mt_divided_check(const mt_team_config *c, const mt_gpt2_config *model, int64_t micro)
 {
     int pp = (int)c->pp, chunks = (int)c->schedule.chunks;
-    mt_status status = mt_gpt2_parts_check(model, pp * chunks, (int)c->tp);
+    MT_TRY(mt_gpt2_parts_check(model, pp * chunks, (int)c->tp));
     mt_pipe_action *actions = mt_calloc(2 * micro * chunks, sizeof *actions);
-    if (status == MT_OK)
-        status = mt_pipe_schedule(actions, kind_of[c->schedule.kind], 0, pp, (int)micro, chunks);
+    mt_status status = mt_pipe_schedule(actions, kind_of[c->schedule.kind], 0, pp, (int)micro, chunks);
     free(actions);
     return status;
 }
@@ -207,8 +206,7 @@ static mt_status step(mt_team *team, bool *stepped, bool *stop, mt_step_result *
     mine.samples = tells_loss(d) ? samples : 0;
     mine.square = t->clip > 0 ? own_square(d) : 0;
     mine.stop = mt_cli_stopped();
-    if ((status = tell(d, mine, &all)) != MT_OK)
-        return status;
+    MT_TRY(tell(d, mine, &all));
     mt_optim_set_lr(d->optim, mt_schedule_at(&t->schedule, number));
     update(d, sqrt(all.square), t->clip);
     *stop = *stop || all.stop;
@@ -223,13 +221,10 @@ static mt_status pass(divided *d, int chunk, const mt_batch *batch, double *loss
 {
     int stage = d->pipeline->rank, stages = d->pipeline->size, part = chunk * stages + stage;
     mt_tensor *x = NULL;
-    mt_status status = MT_OK;
     if (part > 0) {
         x = mt_empty(passed_on(d, batch->x), MT_F32, d->device);
-        status = mt_recv(d->pipeline, mt_f32(x), mt_numel(x), MT_F32, (stage + stages - 1) % stages, NULL);
+        MT_TRY(mt_recv(d->pipeline, mt_f32(x), mt_numel(x), MT_F32, (stage + stages - 1) % stages, NULL));
     }
-    if (status != MT_OK)
-        return status;
     mt_tensor *y = mt_gpt2_parts_forward(d->parts, chunk, x, taken(d, batch->x), taken(d, batch->y));
     if (part < stages * d->config->schedule.chunks - 1)
         return mt_send(d->pipeline, mt_f32(y), mt_numel(y), MT_F32, (stage + 1) % stages, NULL);
@@ -251,14 +246,12 @@ static mt_status loss(mt_team *team, double *value, mt_loader *loader)
         mt_scope_end();
     }
     mt_no_grad_end();
-    if (status == MT_OK)
-        status = mt_loader_status(loader);
+    MT_TRY(status);
+    MT_TRY(mt_loader_status(loader));
     mine.loss /= (double)mt_loader_steps(loader);
-    if (status == MT_OK)
-        status = tell(d, mine, &all);
-    if (status == MT_OK)
-        *value = all.loss;
-    return status;
+    MT_TRY(tell(d, mine, &all));
+    *value = all.loss;
+    return MT_OK;
 }
 
 static int64_t sent(const mt_team *team)

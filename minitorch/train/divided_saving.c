@@ -39,12 +39,15 @@ static int64_t copy_part(const divided *d, const mt_state_item *whole, void *par
 static mt_status serve(divided *d, const mt_state whole[2], int rank, bool saving)
 {
     char name[MT_STATE_NAME];
-    mt_status status;
-    while ((status = mt_recv(d->base.comm, name, sizeof name, MT_U8, rank, NULL)) == MT_OK && *name) {
+    for (;;) {
+        MT_TRY(mt_recv(d->base.comm, name, sizeof name, MT_U8, rank, NULL));
+        if (!*name)
+            return MT_OK;
         const mt_state_item *item = find(whole, name);
         MT_CHECK(item, "rank %d has a value %s, which a run alone has not", rank, name);
         int tensor = rank % d->tensor->size;
         int64_t bytes = copy_part(d, item, NULL, tensor, saving);
+        mt_status status = MT_OK;
         void *part = mt_calloc(bytes, 1);
         if (saving)
             status = mt_recv(d->base.comm, part, bytes, MT_U8, rank, NULL);
@@ -52,10 +55,8 @@ static mt_status serve(divided *d, const mt_state whole[2], int rank, bool savin
         if (!saving)
             status = mt_send(d->base.comm, part, bytes, MT_U8, rank, NULL);
         free(part);
-        if (status != MT_OK)
-            break;
+        MT_TRY(status);
     }
-    return status;
 }
 
 /* One value of this rank. */
@@ -88,16 +89,15 @@ mt_status mt_divided_move(mt_team *team, const mt_state own[2], const mt_state w
 {
     static const char end[MT_STATE_NAME];
     divided *d = (divided *)team;
-    mt_status status = MT_OK;
     for (int list = 0; list < 2; list++)
-        for (int64_t i = 0; i < own[list].count && status == MT_OK; i++) {
+        for (int64_t i = 0; i < own[list].count; i++) {
             const mt_state_item *item = &own[list].item[i];
             if (!item->setting && (!saving || mt_divided_first(d, item->name)))
-                status = exchange(d, item, whole, saving);
+                MT_TRY(exchange(d, item, whole, saving));
         }
     if (d->base.comm->rank > 0)
-        return status == MT_OK ? mt_send(d->base.comm, end, sizeof end, MT_U8, 0, NULL) : status;
-    for (int rank = 1; rank < d->base.comm->size && status == MT_OK; rank++)
-        status = serve(d, whole, rank, saving);
-    return status;
+        return mt_send(d->base.comm, end, sizeof end, MT_U8, 0, NULL);
+    for (int rank = 1; rank < d->base.comm->size; rank++)
+        MT_TRY(serve(d, whole, rank, saving));
+    return MT_OK;
 }

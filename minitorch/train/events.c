@@ -13,11 +13,11 @@
 
 enum { NAME = 64 /* characters at most, so that a length is one byte */, EVENT = 128 };
 
-struct mt_events {
+typedef struct events {
     FILE *out;
     char *header; /* of the metrics that are followed */
     int64_t rows;
-};
+} events;
 
 /* ---- records ------------------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static uint32_t sum_of(const void *data, int64_t bytes)
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-static mt_status put(mt_events *e, const uint8_t *event, int64_t bytes)
+static mt_status put(events *e, const uint8_t *event, int64_t bytes)
 {
     uint64_t length = (uint64_t)bytes;
     uint32_t first = sum_of(&length, sizeof length), second = sum_of(event, bytes);
@@ -70,36 +70,27 @@ static uint8_t *begin(uint8_t *to, int64_t step)
 
 /* ---- a file -------------------------------------------------------------------------------------- */
 
-mt_status mt_events_open(mt_events **out, const char *dir)
+static FILE *open_file(const char *dir)
 {
     char path[4096];
-    uint8_t event[EVENT];
     struct utsname name = { 0 };
     uname(&name);
     snprintf(path, sizeof path, "%s/events.out.tfevents.%" PRId64 ".%s", dir, (int64_t)time(NULL), name.nodename);
     FILE *file = fopen(path, "wbe");
     if (!file)
-        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
-    mt_events *e = mt_calloc(1, sizeof *e);
-    e->out = file;
-    mt_status status = put(e, event, field(begin(event, 0), 3, 2, "brain.Event:2", 13) - event);
-    if (status == MT_OK)
-        *out = e;
-    else
-        mt_events_close(e);
-    return status;
+        mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+    return file;
 }
 
-void mt_events_close(mt_events *e)
+static void close_events(void *user)
 {
-    if (!e)
-        return;
+    events *e = user;
     fclose(e->out);
     free(e->header);
     free(e);
 }
 
-mt_status mt_events_scalar(mt_events *e, const char *name, int64_t step, double value)
+static mt_status put_scalar(events *e, const char *name, int64_t step, double value)
 {
     uint8_t event[2 * EVENT], one[EVENT], all[EVENT];
     float number = (float)value;
@@ -114,7 +105,7 @@ mt_status mt_events_scalar(mt_events *e, const char *name, int64_t step, double 
 
 static mt_status take_row(void *user, const char *row)
 {
-    mt_events *e = user;
+    events *e = user;
     mt_status status = MT_OK;
     char *next;
     const char *name = e->header;
@@ -127,23 +118,24 @@ static mt_status take_row(void *user, const char *row)
         name++;
         snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ","), name);
         value = strtod(next + 1, &next);
-        status = mt_events_scalar(e, word, step, value);
+        status = put_scalar(e, word, step, value);
     }
     return status;
 }
 
-static void close_events(void *user)
-{
-    mt_events_close(user);
-}
-
 mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *header, int64_t rows)
 {
-    mt_events *e = NULL;
-    MT_TRY(mt_events_open(&e, dir));
-    e->header = strdup(header);
+    uint8_t event[EVENT];
+    FILE *file = open_file(dir);
+    if (!file)
+        return MT_ERR_IO;
+    events *e = mt_calloc(1, sizeof *e);
+    *e = (events){ file, strdup(header), rows };
     MT_CHECK(e->header, "out of memory");
-    e->rows = rows;
-    mt_metrics_watch(metrics, take_row, close_events, e);
-    return MT_OK;
+    mt_status status = put(e, event, field(begin(event, 0), 3, 2, "brain.Event:2", 13) - event);
+    if (status == MT_OK)
+        mt_metrics_watch(metrics, take_row, close_events, e);
+    else
+        close_events(e);
+    return status;
 }

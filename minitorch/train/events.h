@@ -10,16 +10,8 @@
 
 #include "prof/metrics.h"
 
-typedef struct mt_events mt_events; /* opaque */
-
-/* mt_events_open -- a new file in a folder that exists. MT_ERR_IO: it cannot be written. */
-mt_status mt_events_open(mt_events **out, const char *dir);
-void mt_events_close(mt_events *events); /* NULL is allowed */
-
-/* mt_events_scalar -- one value, written at once. MT_ERR_IO: there is no room; part of a record may be left. */
-mt_status mt_events_scalar(mt_events *events, const char *name, int64_t step, double value);
-
-/* mt_events_follow -- from now on each row of metrics becomes a scalar for each column but the first, until metrics are
- * closed. The step is the first column if that is named so, otherwise the number of the row; `rows` are there
- * already. */
+/* mt_events_follow -- a new file in a folder that exists. From now on each row of metrics becomes a scalar for each
+ * column but the first, written at once, until metrics are closed. The step is the first column if that is named so,
+ * otherwise the number of the row; `rows` are there already.
+ * MT_ERR_IO: it cannot be written. A row fails so when there is no room; part of a record may be left. */
 mt_status mt_events_follow(mt_metrics *metrics, const char *dir, const char *header, int64_t rows);

@@ -1,9 +1,7 @@
 /* gpt2_run.c -- the checkpoints of train_gpt2, its samples, and what its first step took; see gpt2_run.h. */
 #include "train/gpt2_run.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plan/cost.h"

@@ -8,7 +8,6 @@
 #include "dist/compress.h"
 #include "dist/zero.h"
 #include "ops/kernels.h"
-#include "ops/tables.h"
 #include "prof/span.h"
 #include "train/accumulate.h"
 
@@ -218,43 +217,36 @@ static mt_status whole(mt_team *team)
 static mt_status gather(mt_team *team, const mt_state *rest)
 {
     parallel *p = (parallel *)team;
-    mt_state all = { 0 };
-    mt_status status = whole(team);
-    if (!p->zero || status != MT_OK)
-        return status;
-    if (rest)
-        all = tail(p, rest);
+    MT_TRY(whole(team));
+    if (!p->zero)
+        return MT_OK;
+    mt_state all = rest ? tail(p, rest) : (mt_state){ 0 };
     return mt_zero_gather(p->zero, rest ? &all : NULL);
 }
 
 static mt_status broadcast(mt_comm *comm, const mt_state *state)
 {
-    mt_status status = MT_OK;
-    for (const mt_state_item *i = state->item; i < state->item + state->count && status == MT_OK; i++) {
+    for (const mt_state_item *i = state->item; i < state->item + state->count; i++)
         if (i->tensor) {
-            status = mt_broadcast(comm, mt_data(i->tensor), mt_numel(i->tensor), i->tensor->dtype, 0, NULL);
+            MT_TRY(mt_broadcast(comm, mt_data(i->tensor), mt_numel(i->tensor), i->tensor->dtype, 0, NULL));
             mt_written(i->tensor);
-        } else if (i->integer) {
-            status = mt_broadcast(comm, i->integer, 1, MT_I64, 0, NULL);
-        } else if (i->real) {
-            status = mt_broadcast(comm, i->real, sizeof *i->real, MT_U8, 0, NULL);
+        } else if (i->integer || i->real) {
+            MT_TRY(mt_broadcast(comm, i->integer ? (void *)i->integer : i->real, 8, MT_U8, 0, NULL));
         }
-    }
-    return status;
+    return MT_OK;
 }
 
 static mt_status share(mt_team *team, const mt_state *model, const mt_state *rest)
 {
     parallel *p = (parallel *)team;
-    mt_status status = broadcast(p->base.comm, model);
-    if (status == MT_OK)
-        status = broadcast(p->base.comm, rest);
-    if (status == MT_OK && p->zero) {
+    MT_TRY(broadcast(p->base.comm, model));
+    MT_TRY(broadcast(p->base.comm, rest));
+    if (p->zero) {
         mt_state all = tail(p, rest);
         mt_zero_take(p->zero, &all, 0, 1);
         mt_zero_changed(p->zero);
     }
-    return status;
+    return MT_OK;
 }
 
 /* ---- life ------------------------------------------------------------------------------------------------ */

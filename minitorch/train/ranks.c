@@ -39,10 +39,10 @@ static mt_status choose(mt_comm *comm, mt_all_reduce_by how)
         mt_collective_fix(comm, (mt_algorithm)how);
         return MT_OK;
     }
-    mt_status status = mt_collective_measure(comm);
-    if (status == MT_OK && comm->rank == 0)
+    MT_TRY(mt_collective_measure(comm));
+    if (comm->rank == 0)
         print_choices(comm);
-    return status;
+    return MT_OK;
 }
 
 /* ---- threads of this process ------------------------------------------------------------------------- */
@@ -124,12 +124,11 @@ static mt_status add_file(uint32_t *sum, const char *path, bool arguments)
 /* Ranks that are not alike would train something else, or wait for each other. */
 static mt_status same_program(mt_comm *comm)
 {
-    identity mine = { 0 }, *all = mt_calloc(comm->size, sizeof *all);
-    mt_status status = add_file(&mine.program, "/proc/self/exe", false);
-    if (status == MT_OK)
-        status = add_file(&mine.flags, "/proc/self/cmdline", true);
-    if (status == MT_OK)
-        status = mt_all_gather(comm, all, &mine, sizeof mine, MT_U8, NULL);
+    identity mine = { 0 };
+    MT_TRY(add_file(&mine.program, "/proc/self/exe", false));
+    MT_TRY(add_file(&mine.flags, "/proc/self/cmdline", true));
+    identity *all = mt_calloc(comm->size, sizeof *all);
+    mt_status status = mt_all_gather(comm, all, &mine, sizeof mine, MT_U8, NULL);
     for (int rank = 1; rank < comm->size && status == MT_OK; rank++)
         if (all[rank].program != all[0].program)
             status = mt_fail(MT_ERR_ARGUMENT, "rank %d runs another program than rank 0", rank);
@@ -144,11 +143,9 @@ static mt_status processes(program *p)
     const mt_wires wires = { .deadline = p->config->deadline, .checked = true };
     const char *local = getenv("OMPI_COMM_WORLD_LOCAL_SIZE"); /* ranks of this machine */
     mt_comm *comm;
-    mt_status status = mt_comm_mpi(&comm, &wires);
-    if (status == MT_OK)
-        status = same_program(comm);
-    if (status != MT_OK)
-        return status;
+    mt_status status = MT_OK;
+    MT_TRY(mt_comm_mpi(&comm, &wires));
+    MT_TRY(same_program(comm));
     int neighbours = local ? atoi(local) : comm->size, rank = comm->rank;
     p->threads = mt_max(1, omp_get_max_threads() / mt_max(1, neighbours));
     if (strcmp(p->config->engine, "nccl") == 0)

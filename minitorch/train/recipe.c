@@ -7,7 +7,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "prof/monitor.h"
 #include "prof/recorder.h"
@@ -75,6 +74,12 @@ mt_schedule mt_recipe_schedule(const mt_recipe *r, int64_t steps)
     return s;
 }
 
+static const char *path_of(char path[4096], const mt_recipe *r, const char *file)
+{
+    snprintf(path, 4096, "%s/%s", r->out, file);
+    return path;
+}
+
 mt_status mt_recipe_begin(const mt_recipe *r)
 {
     if (r->threads)
@@ -82,10 +87,9 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     if (r->dtype != MT_F32 && r->device == MT_CPU)
         printf("Products read %s, %s\n", mt_dtype_name(r->dtype), mt_matmul16_form(r->dtype));
     mt_cli_catch_stop();
-    mt_status status = mt_cli_folder(r->out);
     char path[4096];
-    mt_recipe_path(path, r, "memory.bin");
-    return status == MT_OK && r->memory_report ? mt_record_memory_begin(path) : status;
+    MT_TRY(mt_cli_folder(r->out));
+    return r->memory_report ? mt_record_memory_begin(path_of(path, r, "memory.bin")) : MT_OK;
 }
 
 void mt_recipe_memory(const mt_recipe *r)
@@ -99,8 +103,7 @@ void mt_recipe_memory(const mt_recipe *r)
 mt_status mt_recipe_trace(const mt_recipe *r, bool stepped)
 {
     char path[4096];
-    mt_recipe_path(path, r, "spans.bin");
-    return r->trace && r->memory_report == stepped ? mt_record_begin(path) : MT_OK;
+    return r->trace && r->memory_report == stepped ? mt_record_begin(path_of(path, r, "spans.bin")) : MT_OK;
 }
 
 void mt_recipe_traced(const mt_recipe *r, int64_t model_flops, int ranks)
@@ -127,17 +130,12 @@ mt_status mt_recipe_monitor(mt_loop *loop, const mt_recipe *r, double tokens, do
     return r->metrics_port ? mt_monitor_open(&loop->monitor, &config) : MT_OK;
 }
 
-void mt_recipe_path(char *out, const mt_recipe *r, const char *file)
-{
-    snprintf(out, 4096, "%s/%s", r->out, file);
-}
-
 mt_status mt_recipe_metrics(mt_metrics **out, const mt_recipe *r, const char *header, int64_t rows)
 {
     char path[4096];
-    mt_recipe_path(path, r, "metrics.csv");
-    mt_status status = rows < 0 ? mt_metrics_open(out, path, header) : mt_metrics_resume(out, path, header, rows);
-    return status == MT_OK && r->tensorboard ? mt_events_follow(*out, r->out, header, mt_max(rows, 0)) : status;
+    path_of(path, r, "metrics.csv");
+    MT_TRY(rows < 0 ? mt_metrics_open(out, path, header) : mt_metrics_resume(out, path, header, rows));
+    return r->tensorboard ? mt_events_follow(*out, r->out, header, mt_max(rows, 0)) : MT_OK;
 }
 
 mt_training mt_recipe_training(const mt_recipe *r, mt_module *model, mt_optim *optim, int64_t steps)

@@ -64,9 +64,6 @@ void mt_recipe_memory(const mt_recipe *recipe);
 mt_status mt_recipe_trace(const mt_recipe *recipe, bool stepped);
 void mt_recipe_traced(const mt_recipe *recipe, int64_t model_flops, int ranks);
 
-/* mt_recipe_path -- the path of a file in the output folder.   out [4096] */
-void mt_recipe_path(char *out, const mt_recipe *recipe, const char *file);
-
 /* mt_recipe_metrics -- metrics.csv in the output folder, which goes on after so many rows; -1: a new one.
  * mt_recipe_training -- a step with this schedule, clipping and one micro-batch; the caller sets loss and source.
  * mt_recipe_progress -- over so many steps, off when the recipe is quiet. */

@@ -53,11 +53,11 @@ mt_status mt_saved_mlp(mt_module **out, const char *dir, int64_t step)
     mt_state sizes = { 0 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_mlp_state(&sizes, width, &layers);
-    mt_status status = load_sizes(&sizes, dir, step, "train_mnist");
-    bool good = status == MT_OK && layers >= 1 && layers <= MT_MLP_MOST && width[layers] == MT_CLASSES;
+    MT_TRY(load_sizes(&sizes, dir, step, "train_mnist"));
+    bool good = layers >= 1 && layers <= MT_MLP_MOST && width[layers] == MT_CLASSES;
     for (int64_t l = 0; good && l <= layers; l++)
         good = width[l] >= 1 && width[l] <= 1 << 20;
-    if (status == MT_OK && !good)
-        status = mt_fail(MT_ERR_FORMAT, "%s/step-%d: there is no such perceptron", dir, (int)step);
-    return status == MT_OK ? load_weights(out, mt_mlp_new(width, (int)layers, &rng), dir, step) : status;
+    if (!good)
+        return mt_fail(MT_ERR_FORMAT, "%s/step-%d: there is no such perceptron", dir, (int)step);
+    return load_weights(out, mt_mlp_new(width, (int)layers, &rng), dir, step);
 }

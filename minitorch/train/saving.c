@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ckpt/checkpoint.h"
 #include "ckpt/crc32c.h"
@@ -33,10 +32,9 @@ mt_status mt_saving_open(mt_saver **out, const mt_saving *s, const char *dir)
     const mt_saver_config config = {
         .dir = dir, .keep = { s->keep, 0, -1 }, .async = s->async, .new_run = s->resume != MT_NEWEST
     };
-    mt_status status = mt_saver_open(out, &config);
-    if (status == MT_OK)
-        mt_checkpoint_mend(dir);
-    return status;
+    MT_TRY(mt_saver_open(out, &config));
+    mt_checkpoint_mend(dir);
+    return MT_OK;
 }
 
 /* "100, 200", the oldest first, for a message. */

@@ -66,7 +66,7 @@ static mt_status refuse(const mt_team_config *c, const char *why)
     return mt_fail(MT_ERR_ARGUMENT, "--ranks %d: %s", (int)c->ranks, why);
 }
 
-mt_status mt_team_mesh(mt_team_config *c)
+static mt_status fill_mesh(mt_team_config *c)
 {
     int64_t pp = c->pp ? c->pp : 1, tp = c->tp ? c->tp : 1;
     int64_t ranks = c->ranks ? c->ranks : mt_max(1, c->dp) * pp * tp, dp = c->dp ? c->dp : mt_max(1, ranks / (pp * tp));
@@ -96,7 +96,7 @@ mt_status mt_team_check(mt_team_config *c, const mt_recipe *recipe, int64_t batc
 {
     if (recipe->device != MT_CPU && !c->engine)
         c->engine = "nccl";
-    if ((mt_team_start && mt_team_start->prepare(c) != MT_OK) || mt_team_mesh(c) != MT_OK)
+    if ((mt_team_start && mt_team_start->prepare(c) != MT_OK) || fill_mesh(c) != MT_OK)
         return MT_ERR_ARGUMENT;
     c->schedule.chunks = mt_max(1, c->schedule.chunks);
     c->bucket_bytes = c->bucket_bytes ? c->bucket_bytes : 1 << 20;

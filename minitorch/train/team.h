@@ -25,9 +25,9 @@ typedef enum mt_all_reduce_by { MT_BY_RING, MT_BY_TREE, MT_BY_DOUBLING, MT_BY_TR
 typedef enum mt_pp_schedule { MT_PP_1F1B, MT_PP_GPIPE, MT_PP_INTERLEAVED } mt_pp_schedule; /* dist/pipe.h */
 
 typedef struct mt_team_config {
-    int64_t ranks; /* 0 or 1: alone */
-    int64_t dp, pp,
-        tp; /* the mesh (dist/mesh.h): replicas, stages of each, ranks of a stage; 0: as mt_team_mesh says */
+    int64_t ranks;      /* 0 or 1: alone */
+    int64_t dp, pp, tp; /* the mesh (dist/mesh.h): replicas, stages of each, ranks of a stage; 0: pp
+              and tp are 1, dp what ranks leaves, ranks the product */
     struct {
         mt_pp_schedule kind;
         int64_t chunks; /* of each rank; 0: 1 */
@@ -96,10 +96,6 @@ struct mt_team {
      * it may, too. NULL: it always may. */
     mt_status (*whole)(mt_team *team);
 };
-
-/* mt_team_mesh -- ranks, dp, pp and tp that are 0: pp and tp become 1, dp what ranks leaves, ranks the product.
- * MT_ERR_ARGUMENT, with words: ranks is not the product. The first of mt_team_check. */
-mt_status mt_team_mesh(mt_team_config *config);
 
 /* mt_team_check -- puts defaults in the place of zeros. MT_ERR_ARGUMENT, with words, where these do not go together.
  * batch: samples of a micro-batch of all ranks. caching: 1, the device's memory comes from a pool, or 0. With a GPU
