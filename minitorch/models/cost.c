@@ -135,8 +135,8 @@ static mt_gpt2_batch with(const mt_gpt2_batch *batch, int64_t samples)
     return b;
 }
 
-/* The largest batch whose plan is within the budget, 0 if none is; each smaller one is, too. recompute [layers] is read;
- * with `choose` it is chosen for each batch, and undefined in the end. */
+/* The largest batch whose plan is within the budget, 0 if none is; each smaller one is, too. recompute [layers] is
+ * read; with `choose` it is chosen for each batch, and undefined in the end. */
 static int64_t largest(const mt_gpt2_config *config, const mt_gpt2_batch *batch, mt_recompute *recompute, bool choose,
                        int64_t budget)
 {
