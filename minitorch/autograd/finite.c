@@ -21,7 +21,7 @@ void mt_finite_reset(void)
 /* Views show what someone else made, and lie anyhow; what cannot be read from here is not looked at. */
 static bool all_finite(const mt_tensor *t)
 {
-    if (t->dtype != MT_F32 || t->storage->device != MT_CPU || !mt_view_is_contiguous(&t->view))
+    if (t->dtype != MT_F32 || mt_device_of(t) != MT_CPU || !mt_view_is_contiguous(&t->view))
         return true;
     const float *data = mt_f32(t);
     for (int64_t i = 0, n = mt_numel(t); i < n; i++)
@@ -33,14 +33,13 @@ static bool all_finite(const mt_tensor *t)
 void mt_finite_watch(const char *op, const mt_tensor *result)
 {
     if (!culprit[0] && !all_finite(result))
-        snprintf(culprit, sizeof culprit, "%s %s", op, mt_shape_text(mt_view_shape(&result->view)));
+        snprintf(culprit, sizeof culprit, "%s %s", op, mt_text_of(result));
 }
 
 void mt_finite_watch_grad(const char *op, int input, const mt_tensor *grad)
 {
     if (!culprit[0] && grad && !all_finite(grad))
-        snprintf(culprit, sizeof culprit, "backward of %s to input %d %s", op, input,
-                 mt_shape_text(mt_view_shape(&grad->view)));
+        snprintf(culprit, sizeof culprit, "backward of %s to input %d %s", op, input, mt_text_of(grad));
 }
 
 #endif

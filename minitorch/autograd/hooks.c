@@ -39,7 +39,7 @@ void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user)
            (ready.list[found].leaf != leaf || ready.list[found].fn != fn || ready.list[found].user != user))
         found++;
     MT_CHECK(found < ready.count, "this callback was not registered for the gradient of %s in this thread",
-             mt_shape_text(mt_view_shape(&leaf->view)));
+             mt_text_of(leaf));
     for (int64_t i = found; i + 1 < ready.count; i++)
         ready.list[i] = ready.list[i + 1];
     if (--ready.count == 0) { /* threads come and go: leave nothing behind */

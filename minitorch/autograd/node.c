@@ -55,8 +55,8 @@ mt_node *mt_node_new(const mt_op *op, mt_tensor *result, int edge_count)
     node->refs = 1;
     node->results = 1;
     node->result = result;
-    node->shape = mt_view_shape(&result->view);
-    node->device = result->storage->device;
+    node->shape = mt_shape_of(result);
+    node->device = mt_device_of(result);
     node->edge_count = edge_count;
     return node;
 }
@@ -216,7 +216,7 @@ mt_tensor *mt_saved_tensor(mt_node *node, int i)
         t->storage->version == node->saved[i].version,
         "backward of %s needs a tensor %s as it was in forward, but it was written in place since: write to a copy, or "
         "after mt_backward",
-        node->op->name, mt_shape_text(mt_view_shape(&t->view)));
+        node->op->name, mt_text_of(t));
     return t;
 }
 
@@ -235,15 +235,15 @@ void mt_zero_grad(mt_tensor *leaf)
 
 mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient)
 {
-    mt_shape shape = mt_view_shape(&from->view), of_gradient = mt_view_shape(&gradient->view);
+    mt_shape shape = mt_shape_of(from), of_gradient = mt_shape_of(gradient);
     MT_CHECK(from->node,
              "loss has no history: it was computed from nothing that requires a gradient, or inside mt_no_grad");
     MT_CHECK(mt_shape_equal(shape, of_gradient) && gradient->dtype == MT_F32 &&
-                 gradient->storage->device == from->node->device && mt_view_is_contiguous(&gradient->view),
+                 mt_device_of(gradient) == from->node->device && mt_view_is_contiguous(&gradient->view),
              "backward from %s on %s: the gradient is %s %s on %s, it must have the same shape and device, and be f32 "
              "and contiguous",
              mt_shape_text(shape), mt_device_name(from->node->device), mt_dtype_name(gradient->dtype),
-             mt_shape_text(of_gradient), mt_device_name(gradient->storage->device));
+             mt_shape_text(of_gradient), mt_device_name(mt_device_of(gradient)));
     mt_node_check_fresh(from->node);
     from->node->grad = mt_retain(gradient);
     return from->node;
@@ -272,10 +272,10 @@ void mt_backward(mt_tensor *loss)
 {
     const float one = 1;
     MT_CHECK(mt_numel(loss) == 1, "backward starts from one number, loss is %s: take its sum or mean",
-             mt_shape_text(mt_view_shape(&loss->view)));
+             mt_text_of(loss));
     mt_scope_begin();
-    mt_tensor *gradient = mt_from(mt_view_shape(&loss->view), MT_F32, &one);
-    mt_backward_from(loss, mt_to_device(gradient, loss->storage->device));
+    mt_tensor *gradient = mt_from(mt_shape_of(loss), MT_F32, &one);
+    mt_backward_from(loss, mt_to_device(gradient, mt_device_of(loss)));
     mt_scope_end();
 }
 

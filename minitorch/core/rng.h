@@ -35,8 +35,32 @@ mt_rng mt_rng_new(uint64_t seed, uint64_t stream);
 /* mt_rng_substream -- an independent stream for item `index` (an epoch, a sample, a worker) of rng's stream. */
 mt_rng mt_rng_substream(const mt_rng *rng, uint64_t index);
 
+#ifdef __CUDACC__
+#define MT_ON_ALL_DEVICES __host__ __device__
+#else
+#define MT_ON_ALL_DEVICES
+#endif
+
 /* mt_philox -- the generator itself: out[0..3] = block `counter` of (seed, stream). */
-void mt_philox(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t counter);
+MT_ON_ALL_DEVICES static inline void mt_philox(uint32_t out[4], uint64_t seed, uint64_t stream, uint64_t counter)
+{
+    uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32);
+    uint32_t x2 = (uint32_t)stream, x3 = (uint32_t)(stream >> 32);
+    uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)x0 * 0xD2511F53, b = (uint64_t)x2 * 0xCD9E8D57;
+        x0 = (uint32_t)(b >> 32) ^ x1 ^ key0;
+        x1 = (uint32_t)b;
+        x2 = (uint32_t)(a >> 32) ^ x3 ^ key1;
+        x3 = (uint32_t)a;
+        key0 += 0x9E3779B9; /* the golden ratio, and sqrt(3) - 1: the round keys of the paper */
+        key1 += 0xBB67AE85;
+    }
+    out[0] = x0;
+    out[1] = x1;
+    out[2] = x2;
+    out[3] = x3;
+}
 
 /* One value; every call uses one block. */
 uint32_t mt_rng_u32(mt_rng *rng);

@@ -50,6 +50,21 @@ mt_tensor *mt_to_device(mt_tensor *t, mt_device device);
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
+static inline mt_shape mt_shape_of(const mt_tensor *t)
+{
+    return mt_view_shape(&t->view);
+}
+
+static inline mt_device mt_device_of(const mt_tensor *t)
+{
+    return t->storage->device;
+}
+
+static inline const char *mt_text_of(const mt_tensor *t)
+{
+    return mt_shape_text(mt_shape_of(t));
+}
+
 int64_t mt_numel(const mt_tensor *t);
 int64_t mt_dim(const mt_tensor *t, int dim);             /* negative dims count from the end */
 float *mt_f32(const mt_tensor *t);                       /* first element; aborts unless f32 and contiguous */

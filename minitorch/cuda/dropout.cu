@@ -5,26 +5,14 @@
 #include "cuda/launch.cuh"
 #include "cuda/vector.cuh"
 
-/* Four numbers in [0, 1), as mt_philox and mt_rng_fill_uniform of core/rng.c compute them from one block. */
+/* Four numbers in [0, 1), as mt_rng_fill_uniform of core/rng.c computes them from one block. */
 static __device__ __forceinline__ float4 uniform4(mt_rng rng, int64_t block)
 {
-    uint64_t counter = rng.counter + (uint64_t)block;
-    uint32_t x0 = (uint32_t)counter, x1 = (uint32_t)(counter >> 32);
-    uint32_t x2 = (uint32_t)rng.stream, x3 = (uint32_t)(rng.stream >> 32);
-    uint32_t key0 = (uint32_t)rng.seed, key1 = (uint32_t)(rng.seed >> 32);
-#pragma unroll
-    for (int round = 0; round < 10; round++) {
-        uint64_t a = (uint64_t)x0 * 0xD2511F53, b = (uint64_t)x2 * 0xCD9E8D57;
-        x0 = (uint32_t)(b >> 32) ^ x1 ^ key0;
-        x1 = (uint32_t)b;
-        x2 = (uint32_t)(a >> 32) ^ x3 ^ key1;
-        x3 = (uint32_t)a;
-        key0 += 0x9E3779B9;
-        key1 += 0xBB67AE85;
-    }
     const float unit = 1.0f / (1 << 24); /* the upper 24 bits, evenly spaced */
-    return make_float4(unit * (float)(x0 >> 8), unit * (float)(x1 >> 8), unit * (float)(x2 >> 8),
-                       unit * (float)(x3 >> 8));
+    uint32_t x[4];
+    mt_philox(x, rng.seed, rng.stream, rng.counter + (uint64_t)block);
+    return make_float4(unit * (float)(x[0] >> 8), unit * (float)(x[1] >> 8), unit * (float)(x[2] >> 8),
+                       unit * (float)(x[3] >> 8));
 }
 
 /* out = or out +=: x / (1 - p) where the mask is 1, else 0. */

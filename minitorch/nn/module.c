@@ -90,7 +90,7 @@ void mt_module_to_device(mt_module *module, mt_device device)
 mt_device mt_module_device(const mt_module *module)
 {
     mt_state params = mt_module_params(module);
-    mt_device device = params.count > 0 ? params.item[0].tensor->storage->device : MT_CPU;
+    mt_device device = params.count > 0 ? mt_device_of(params.item[0].tensor) : MT_CPU;
     mt_state_free(&params);
     return device;
 }

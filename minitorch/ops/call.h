@@ -64,21 +64,6 @@ mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes);
 
 /* ---- helpers -------------------------------------------------------------------------------------- */
 
-static inline mt_shape mt_shape_of(const mt_tensor *t)
-{
-    return mt_view_shape(&t->view);
-}
-
-static inline mt_device mt_device_of(const mt_tensor *t)
-{
-    return t->storage->device;
-}
-
-static inline const char *mt_text_of(const mt_tensor *t)
-{
-    return mt_shape_text(mt_shape_of(t));
-}
-
 /* The size of the last dimension; aborts: rank 0. The number of rows before it. A shape with another last dimension. */
 int64_t mt_last_dim(const char *op, const mt_tensor *t);
 int64_t mt_rows(const mt_tensor *t);

@@ -32,7 +32,7 @@ void mt_add_strided_cpu(const mt_strided *dst, const mt_strided *src);
 /* mt_copy_to_strided_cpu -- dst = src; dst has no stride 0. */
 void mt_copy_to_strided_cpu(const mt_strided *dst, const mt_strided *src);
 
-/* ---- functions of dense arrays, sums and maxima along a dimension: unary_cpu.c, reduce_cpu.c ------- */
+/* ---- functions of dense arrays, sums and maxima along a dimension: math_cpu.c --------------------- */
 mt_unary_fwd_fn mt_exp_fwd_cpu, mt_log_fwd_cpu, mt_sqrt_fwd_cpu;
 mt_unary_bwd_fn mt_exp_bwd_cpu;  /* saved = out */
 mt_unary_bwd_fn mt_log_bwd_cpu;  /* saved = x */

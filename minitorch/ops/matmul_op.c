@@ -113,16 +113,16 @@ static int64_t batch_of(mt_shape shape)
     return batch;
 }
 
-/* A batch of A times one B is one product of a taller A, when A's matrices follow each other row by row. */
-static bool one_product(const matrix *a, const matrix *b, int64_t batch)
+/* A batch of A times one B is one product of a taller A, when A's matrices follow each other row by row: makes it so,
+ * and d, unless NULL, as tall. Returns the number of products. */
+static int64_t joined(matrix *a, matrix *d, const matrix *b, int64_t batch)
 {
-    return batch > 1 && b->between == 0 && a->trans == MT_NO_TRANS && a->between == a->rows * a->ld;
-}
-
-static matrix taller(matrix m, int64_t batch)
-{
-    m.rows *= batch;
-    return m;
+    if (batch < 2 || b->between != 0 || a->trans != MT_NO_TRANS || a->between != a->rows * a->ld)
+        return batch;
+    a->rows *= batch;
+    if (d)
+        d->rows *= batch;
+    return 1;
 }
 
 static void matmul_backward(mt_node *node, mt_tensor *dout)
@@ -133,11 +133,8 @@ static void matmul_backward(mt_node *node, mt_tensor *dout)
     matrix d = matrix_of(a.dtype == MT_F32 ? dout : mt_autocast_operand(dout, a.dtype));
     int64_t batch = batch_of(node->shape);
     int64_t da_between = a.rows * a.cols, db_between = node->edges[1].shape.rank == 2 ? 0 : b.rows * b.cols;
-    if (db_between == 0 && one_product(&a, &b, batch)) {
-        a = taller(a, batch);
-        d = taller(d, batch);
-        batch = 1;
-    }
+    if (db_between == 0)
+        batch = joined(&a, &d, &b, batch);
     if (da)
         multiply(node->device, da, da_between, d, transposed(b), batch, MT_ACCUMULATE);
     if (db)
@@ -147,9 +144,9 @@ static void matmul_backward(mt_node *node, mt_tensor *dout)
 
 static const mt_op matmul_op = { "matmul", MT_OP_MATMUL, matmul_backward };
 
-static bool shapes_fit(mt_shape a, mt_shape b)
+static bool batches_fit(mt_shape a, mt_shape b)
 {
-    if (a.rank < 2 || b.rank < 2 || a.dim[a.rank - 1] != b.dim[b.rank - 2] || (b.rank != 2 && b.rank != a.rank))
+    if (b.rank != 2 && b.rank != a.rank)
         return false;
     for (int d = 0; d + 2 < b.rank; d++)
         if (a.dim[d] != b.dim[d])
@@ -166,7 +163,7 @@ mt_tensor *mt_matmul(mt_tensor *a, mt_tensor *b)
     MT_CHECK(sa.dim[sa.rank - 1] == sb.dim[sb.rank - 2],
              "matmul: A is %s, B is %s: inner sizes %" PRId64 " and %" PRId64 " differ", mt_text_of(a), mt_text_of(b),
              sa.dim[sa.rank - 1], sb.dim[sb.rank - 2]);
-    MT_CHECK(shapes_fit(sa, sb), "matmul: A is %s, B is %s: batch dimensions differ", mt_text_of(a), mt_text_of(b));
+    MT_CHECK(batches_fit(sa, sb), "matmul: A is %s, B is %s: batch dimensions differ", mt_text_of(a), mt_text_of(b));
     mt_shape shape = mt_with_last_dim(sa, sb.dim[sb.rank - 1]);
     matrix ma, mb;
     if (!describe(a, &ma))
@@ -174,11 +171,7 @@ mt_tensor *mt_matmul(mt_tensor *a, mt_tensor *b)
     if (!describe(b, &mb))
         mb = matrix_of(b = mt_contiguous(b));
     mt_tensor *out = mt_call_result(&c, shape);
-    int64_t batch = batch_of(shape);
-    if (one_product(&ma, &mb, batch)) {
-        ma = taller(ma, batch);
-        batch = 1;
-    }
+    int64_t batch = joined(&ma, NULL, &mb, batch_of(shape));
     multiply(c.device, mt_f32(out), ma.rows * mb.cols, ma, mb, batch, MT_OVERWRITE);
     mt_save(mt_call_end(&c, 0, 0), a, b);
     return out;

@@ -22,6 +22,7 @@ typedef struct slot {
     mt_tensor *param; /* retained */
     int64_t rows, cols;
     double lr_scale, weight_decay;
+    mt_hyper hyper;                     /* of the latest step */
     mt_tensor *state[MT_UPDATE_STATES]; /* NULL where the rule has none */
     int64_t step;                       /* updates so far */
     bool sharded;                       /* only elements first .. first + rows * cols - 1 of param are updated, by */
@@ -77,11 +78,6 @@ void mt_optim_group(mt_optim *optim, double lr_scale, double weight_decay)
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-static mt_device device_of(const mt_tensor *t)
-{
-    return t->storage->device;
-}
-
 static void check_param(const mt_optim *optim, const char *name, const mt_tensor *param)
 {
     MT_CHECK(strlen(name) < NAME, "optim: the name %s is longer than %d", name, NAME - 1);
@@ -89,8 +85,9 @@ static void check_param(const mt_optim *optim, const char *name, const mt_tensor
              "optim: parameter %s is %s %s; it must be f32 and dense", name, mt_dtype_name(param->dtype),
              mt_view_text(&param->view));
     for (const slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
-        MT_CHECK(device_of(s->param) == device_of(param), "optim: %s is on %s, %s on %s; all must be on one device",
-                 s->name, mt_device_name(device_of(s->param)), name, mt_device_name(device_of(param)));
+        MT_CHECK(mt_device_of(s->param) == mt_device_of(param),
+                 "optim: %s is on %s, %s on %s; all must be on one device", s->name,
+                 mt_device_name(mt_device_of(s->param)), name, mt_device_name(mt_device_of(param)));
         MT_CHECK(strcmp(s->name, name) != 0, "optim: there is a parameter %s already", name);
         MT_CHECK(s->param != param, "optim: %s and %s are the same tensor; it would be updated twice", s->name, name);
     }
@@ -103,8 +100,8 @@ static mt_tensor *new_state(mt_update_kind kind, int which, const slot *s)
     mt_shape shape = MT_SHAPE(mt_state_count(kind, which, s->rows, s->cols));
     if (size == MT_STATE_NONE)
         return NULL;
-    return mt_zeros_for(MT_USE_STATE, size == MT_STATE_LIKE_PARAM ? mt_view_shape(&s->param->view) : shape,
-                        device_of(s->param));
+    return mt_zeros_for(MT_USE_STATE, size == MT_STATE_LIKE_PARAM ? mt_shape_of(s->param) : shape,
+                        mt_device_of(s->param));
 }
 
 void mt_optim_add(mt_optim *optim, const char *name, mt_tensor *param)
@@ -139,12 +136,12 @@ mt_tensor *mt_optim_flat(mt_optim *optim)
     mt_optim_zero_grad(optim);
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         count += room(s);
-    optim->flat = mt_zeros_for(MT_USE_GRADIENT, MT_SHAPE(count), device_of(optim->slot[0].param));
+    optim->flat = mt_zeros_for(MT_USE_GRADIENT, MT_SHAPE(count), mt_device_of(optim->slot[0].param));
     count = 0;
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++) {
         MT_CHECK(!s->param->grad_memory, "optim: the gradient of %s is in the memory of another optimizer", s->name);
         mt_tensor *part = mt_tensor_alias(optim->flat);
-        part->view = mt_view_contiguous(mt_view_shape(&s->param->view));
+        part->view = mt_view_contiguous(mt_shape_of(s->param));
         part->view.offset = count;
         s->param->grad_memory = part;
         count += room(s);
@@ -168,7 +165,7 @@ void mt_optim_shard(mt_optim *optim, int64_t index, int64_t from, int64_t to, fl
     for (int i = 0; i < MT_UPDATE_STATES; i++) {
         bool has = s->state[i] != NULL;
         mt_release(s->state[i]);
-        s->state[i] = has ? mt_zeros_for(MT_USE_STATE, MT_SHAPE(to - from), device_of(s->param)) : NULL;
+        s->state[i] = has ? mt_zeros_for(MT_USE_STATE, MT_SHAPE(to - from), mt_device_of(s->param)) : NULL;
     }
 }
 
@@ -203,7 +200,7 @@ double mt_optim_loss_scale(const mt_optim *optim)
 /* Clips; with a scaler the first call unscales too, and updates it. */
 static double clip(mt_optim *optim, const mt_grad_array *arrays, int64_t count, double max_norm)
 {
-    mt_device device = optim->slots > 0 ? device_of(optim->slot[0].param) : MT_CPU;
+    mt_device device = optim->slots > 0 ? mt_device_of(optim->slot[0].param) : MT_CPU;
     if (!mt_optim_scaler(optim) || optim->unscaled)
         return mt_clip_grad_norm_on(device, arrays, count, max_norm);
     double norm = mt_unscale_grads_on(device, arrays, count, mt_scaler_scale(&optim->scaler), max_norm);
@@ -216,11 +213,11 @@ static double clip(mt_optim *optim, const mt_grad_array *arrays, int64_t count, 
 static float *gradient(const slot *s)
 {
     const mt_tensor *g = s->param->grad;
-    MT_CHECK(g->dtype == MT_F32 && device_of(g) == device_of(s->param) && mt_view_is_contiguous(&g->view) &&
-                 mt_shape_equal(mt_view_shape(&g->view), mt_view_shape(&s->param->view)),
+    MT_CHECK(g->dtype == MT_F32 && mt_device_of(g) == mt_device_of(s->param) && mt_view_is_contiguous(&g->view) &&
+                 mt_shape_equal(mt_shape_of(g), mt_shape_of(s->param)),
              "optim: the gradient of %s %s is %s %s on %s; it must be f32, dense, on %s and of that shape", s->name,
-             mt_shape_text(mt_view_shape(&s->param->view)), mt_dtype_name(g->dtype), mt_view_text(&g->view),
-             mt_device_name(device_of(g)), mt_device_name(device_of(s->param)));
+             mt_text_of(s->param), mt_dtype_name(g->dtype), mt_view_text(&g->view), mt_device_name(mt_device_of(g)),
+             mt_device_name(mt_device_of(s->param)));
     return mt_f32(g);
 }
 
@@ -246,11 +243,11 @@ static bool is_due(const slot *s)
 }
 
 /* Counts the step. Of a parameter that is not due: no gradient. */
-static mt_update next_update(const mt_optim *optim, slot *s, mt_hyper *hyper)
+static mt_update next_update(const mt_optim *optim, slot *s)
 {
-    *hyper = optim->hyper;
-    hyper->lr *= s->lr_scale;
-    hyper->weight_decay = s->weight_decay;
+    s->hyper = optim->hyper;
+    s->hyper.lr *= s->lr_scale;
+    s->hyper.weight_decay = s->weight_decay;
     s->step += is_due(s);
     mt_update u = { .param = s->values ? s->values : mt_f32(s->param) + s->first,
                     .grad = s->sharded  ? s->piece
@@ -259,7 +256,7 @@ static mt_update next_update(const mt_optim *optim, slot *s, mt_hyper *hyper)
                     .rows = s->rows,
                     .cols = s->cols,
                     .step = s->step,
-                    .hyper = hyper };
+                    .hyper = &s->hyper };
     for (int i = 0; i < MT_UPDATE_STATES; i++)
         u.state[i] = s->state[i] ? mt_f32(s->state[i]) : NULL;
     return u;
@@ -268,7 +265,7 @@ static mt_update next_update(const mt_optim *optim, slot *s, mt_hyper *hyper)
 /* The 16-bit copy that an update writes too. */
 static mt_tensor *copy_of(const mt_optim *optim, const slot *s)
 {
-    bool copies = optim->kind == MT_ADAMW && device_of(s->param) == MT_CPU && !s->sharded;
+    bool copies = optim->kind == MT_ADAMW && mt_device_of(s->param) == MT_CPU && !s->sharded;
     return copies ? s->param->cast : NULL;
 }
 
@@ -294,7 +291,7 @@ static void update_each(const mt_optim *optim, const mt_update *u)
         if (is_due(s) && copy)
             mt_adamw_master_update_cpu(u, mt_data(copy), copy->dtype);
         else if (is_due(s))
-            mt_update_on(device_of(s->param), optim->kind)(u);
+            mt_update_on(mt_device_of(s->param), optim->kind)(u);
     }
 }
 
@@ -306,17 +303,15 @@ void mt_optim_step(mt_optim *optim)
     if (mt_optim_scaler(optim) && !optim->finite)
         return;
     mt_update *u = mt_realloc(NULL, optim->slots + 1, sizeof *u);
-    mt_hyper *hyper = mt_realloc(NULL, optim->slots + 1, sizeof *hyper);
     for (int64_t k = 0; k < optim->slots; k++)
-        u[k] = next_update(optim, &optim->slot[k], &hyper[k]);
+        u[k] = next_update(optim, &optim->slot[k]);
     if (optim->slots > 0 &&
-        !mt_update_together(device_of(optim->slot->param), optim->kind, u, optim->slots, &optim->list))
+        !mt_update_together(mt_device_of(optim->slot->param), optim->kind, u, optim->slots, &optim->list))
         update_each(optim, u);
     for (slot *s = optim->slot; s < optim->slot + optim->slots; s++)
         if (is_due(s))
             updated(optim, s);
     free(u);
-    free(hyper);
 }
 
 void mt_optim_set_lr(mt_optim *optim, double lr)
