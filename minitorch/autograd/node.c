@@ -6,7 +6,6 @@
 #include "core/scope.h"
 #include "prof/span.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,42 +14,6 @@ static numbers numbers_of(const mt_hyper *h)
              (float)h->beta2, (float)(1 - h->beta2), (float)h->eps,   (float)h->weight_decay };
 }
 
-/* One element: its parameter, its state, its gradient. */
-struct momentum {
-    __device__ __forceinline__ void operator()(float &p, float &b, float g, const numbers &h) const
-    {
-        b = h.momentum * b + (g + h.decay * p);
-        p -= h.lr * b;
-    }
-};
-
-struct nesterov {
-    __device__ __forceinline__ void operator()(float &p, float &b, float g, const numbers &h) const
-    {
-        float d = g + h.decay * p;
-        b = h.momentum * b + d;
-        p -= h.lr * (d + h.momentum * b);
-    }
-};
-
-struct rmsprop {
-    __device__ __forceinline__ void operator()(float &p, float &v, float g, const numbers &h) const
-    {
-        float d = g + h.decay * p;
-        v = h.beta2 * v + h.rest2 * d * d;
-        p -= h.lr * d / (sqrtf(v) + h.eps);
-    }
-};
-
-struct lion {
-    __device__ __forceinline__ void operator()(float &p, float &m, float g, const numbers &h) const
-    {
-        float way = h.beta1 * m + h.rest1 * g;
-        p -= h.lr * ((float)((way > 0) - (way < 0)) + h.decay * p);
-        m = h.beta2 * m + h.rest2 * g;
-    }
-};
-
 template <class Rule>
 static __global__ void step(float *p, float *state, const float *g, int64_t n, numbers h, Rule rule)
 {
@@ -68,13 +32,29 @@ template <class Rule> static void update(const char *name, const mt_update *u, R
     MT_LAUNCH_EACH(name, step, n, MT_THREADS, u->param, u->state[0], u->grad, n, numbers_of(u->hyper), rule);
 }
 
-#define RULE(name)                                              \
-    extern "C" void mt_##name##_update_cuda(const mt_update *u) \
-    {                                                           \
-        update(#name "_update", u, name());                     \
+/* What a rule does to one element: its parameter p, its state s, by its gradient g. */
+#define RULE(name, ...)                                                                                 \
+    struct name {                                                                                       \
+        __device__ __forceinline__ void operator()(float &p, float &s, float g, const numbers &h) const \
+        {                                                                                               \
+            __VA_ARGS__                                                                                 \
+        }                                                                                               \
+    };                                                                                                  \
+    extern "C" void mt_##name##_update_cuda(const mt_update *u)                                         \
+    {                                                                                                   \
+        update(#name "_update", u, name());                                                             \
     }
 
-RULE(momentum)
-RULE(nesterov)
-RULE(rmsprop)
-RULE(lion)
+/* clang-format off */
+RULE(momentum, s = h.momentum * s + (g + h.decay * p);
+               p -= h.lr * s;)
+RULE(nesterov, float d = g + h.decay * p;
+               s = h.momentum * s + d;
+               p -= h.lr * (d + h.momentum * s);)
+RULE(rmsprop,  float d = g + h.decay * p;
+               s = h.beta2 * s + h.rest2 * d * d;
+               p -= h.lr * d / (sqrtf(s) + h.eps);)
+RULE(lion,     float way = h.beta1 * s + h.rest1 * g;
+               p -= h.lr * ((float)((way > 0) - (way < 0)) + h.decay * p);
+               s = h.beta2 * s + h.rest2 * g;)
+/* clang-format on */

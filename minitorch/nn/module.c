@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 mt_module *mt_module_new(const mt_module_class *kind)
 {

@@ -4,8 +4,15 @@
 
 /* ---- the policy in force ------------------------------------------------------------------------------ */
 
-static _Thread_local mt_cast_policy *current;
-static _Thread_local void *current_user;
+enum { DEPTH = 8 };
+
+typedef struct in_force {
+    mt_cast_policy *policy;
+    void *user;
+} in_force;
+
+static _Thread_local in_force current, before[DEPTH]; /* before each mt_autocast_begin */
+static _Thread_local int depth;
 
 static bool is_float(mt_dtype dtype)
 {
@@ -14,21 +21,20 @@ static bool is_float(mt_dtype dtype)
 
 void mt_cast_policy_set(mt_cast_policy *policy, void *user)
 {
-    current = policy;
-    current_user = user;
+    current = (in_force){ policy, user };
 }
 
 mt_cast_policy *mt_cast_policy_get(void **user)
 {
-    *user = current_user;
-    return current;
+    *user = current.user;
+    return current.policy;
 }
 
 mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input)
 {
-    if (!current || !is_float(input))
+    if (!current.policy || !is_float(input))
         return input;
-    mt_dtype wanted = current(current_user, op, kind, input);
+    mt_dtype wanted = current.policy(current.user, op, kind, input);
     MT_CHECK(is_float(wanted), "the cast policy wants %s to compute in %s, which is no float type", op,
              mt_dtype_name(wanted));
     return wanted;
@@ -36,25 +42,13 @@ mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input)
 
 /* ---- autocast ----------------------------------------------------------------------------------------- */
 
-enum { DEPTH = 8 };
-
-/* What was in force before each mt_autocast_begin. */
-typedef struct level {
-    mt_cast_policy *policy;
-    void *user;
-} level;
-
 /* What user of mt_autocast_dtype points to: a policy can be set again after its mt_autocast_end (lab 10). */
 static mt_dtype chosen[MT_DTYPE_COUNT] = { [MT_F32] = MT_F32, [MT_F16] = MT_F16, [MT_BF16] = MT_BF16 };
-
-static _Thread_local level levels[DEPTH];
-static _Thread_local int depth;
 
 /* In the type of the policy in force, which recomputation may have set again, after its mt_autocast_end. */
 static bool keep(mt_saved *saved, const mt_tensor *t)
 {
-    void *user;
-    mt_dtype dtype = mt_cast_policy_get(&user) == mt_autocast_dtype ? *(mt_dtype *)user : MT_F32;
+    mt_dtype dtype = current.policy == mt_autocast_dtype ? *(mt_dtype *)current.user : MT_F32;
     /* That t holds a copy changes none of its values. */
     return dtype != MT_F32 && mt_autocast_save(saved, (mt_tensor *)t, dtype);
 }
@@ -67,16 +61,14 @@ void mt_autocast_begin(mt_dtype dtype)
     MT_CHECK(depth < DEPTH, "autocast: nested more than %d times", DEPTH);
     if (depth == 0)
         mt_keeper_begin(&keeper); /* one for all levels: the innermost one's type counts, also when it is f32 */
-    level *l = &levels[depth++];
-    l->policy = mt_cast_policy_get(&l->user);
-    mt_cast_policy_set(mt_autocast_dtype, &chosen[dtype]);
+    before[depth++] = current;
+    current = (in_force){ mt_autocast_dtype, &chosen[dtype] };
 }
 
 void mt_autocast_end(void)
 {
     MT_CHECK(depth > 0, "autocast: mt_autocast_end without mt_autocast_begin");
-    level *l = &levels[--depth];
-    mt_cast_policy_set(l->policy, l->user);
+    current = before[--depth];
     if (depth == 0)
         mt_keeper_end();
 }

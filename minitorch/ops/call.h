@@ -13,7 +13,6 @@
 #pragma once
 
 #include "autograd/tape.h"
-#include "core/scope.h"
 #include "ops/kernels.h"
 #include "ops/ops.h"
 #include "prof/span.h"

@@ -1,4 +1,4 @@
-/* views.c -- permute, slice, broadcast: the result shares its source's memory, and its gradient is added to
+/* views.c -- reshape, permute, slice, broadcast: the result shares its source's memory, and its gradient is added to
  * the same view of the source's gradient. */
 #include "ops/call.h"
 #include "ops/kernels_given.h"
@@ -56,4 +56,16 @@ mt_tensor *mt_broadcast_to(mt_tensor *t, mt_shape shape)
              mt_shape_text(shape));
     mt_view_broadcast(&of_dense, &dense, shape);
     return view_of(t, view, of_dense);
+}
+
+/* The same elements in the same order: a view where strides allow it, else a copy. */
+mt_tensor *mt_reshape(mt_tensor *t, mt_shape shape)
+{
+    mt_view view;
+    if (!mt_view_reshape(&view, &t->view, shape))
+        return mt_reshape(mt_contiguous(t), shape);
+    mt_tensor *result = mt_tensor_view(t, view);
+    if (t->dtype == MT_F32)
+        mt_record(&mt_same_order_op, result, &t, 1);
+    return result;
 }

@@ -2,9 +2,7 @@
 #include "optim/optim.h"
 
 #include "autograd/tape.h"
-#include "core/scope.h"
 #include "ops/autocast.h"
-#include "optim/clip.h"
 #include "optim/master.h"
 #include "optim/rules.h"
 #include "prof/span.h"
