@@ -88,14 +88,19 @@ static void print_plan(const entry *e, const mt_capstone_plan *plan, const mt_ca
            s->work, s->waiting, s->saving, s->lost, s->restarting);
 }
 
+/* Where a part of the entry is, for messages; it must be there. */
+static mt_status find_part(char where[4200], const entry *e, const cJSON *part, const char *name)
+{
+    snprintf(where, 4200, "%s: \"%s\"", e->where, name);
+    return part ? MT_OK : mt_fail(MT_ERR_ARGUMENT, "%s is missing: an example is in labs/15-scale/entry.json", where);
+}
+
 static mt_status play(entry *e)
 {
     char where[4200];
     mt_capstone_plan plan;
     mt_capstone_score s;
-    snprintf(where, sizeof where, "%s: \"plan\"", e->where);
-    if (!e->plan)
-        return mt_fail(MT_ERR_ARGUMENT, "%s is missing: an example is in labs/15-scale/entry.json", where);
+    MT_TRY(find_part(where, e, e->plan, "plan"));
     MT_TRY(mt_capstone_plan_read(&plan, &e->capstone, e->plan, where));
     MT_TRY(mt_capstone_run(&s, &e->capstone, &plan, e->row.seed));
     print_plan(e, &plan, &s);
@@ -124,9 +129,7 @@ static mt_status train(entry *e)
         b.data = "build/capstone/shakespeare.tokens", b.vocabulary = "datasets/cache/gpt2";
     b.data = b.data ? b.data : mt_corpus_text();
     snprintf(out, sizeof out, "%s/%s", o->out, e->row.id);
-    snprintf(where, sizeof where, "%s: \"train\"", e->where);
-    if (!e->train)
-        return mt_fail(MT_ERR_ARGUMENT, "%s is missing: an example is in labs/15-scale/entry.json", where);
+    MT_TRY(find_part(where, e, e->train, "train"));
     MT_TRY(mt_budgeted_recipe_read(&b, e->train, where));
     MT_TRY(mt_capstone_train(&b.flops, &b.windows, &e->capstone, size, e->cluster_where));
     if (e->row.kind == MT_BOARD_GPT2 && !o->data && access(b.data, R_OK) != 0)

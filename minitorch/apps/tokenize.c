@@ -160,13 +160,6 @@ static void cut_files(run *r, const mt_file_map *files)
     }
 }
 
-static void failed(run *r, const chunk *c, mt_status status)
-{
-    r->over = true;
-    r->status = status;
-    snprintf(r->words, sizeof r->words, "%s: from byte %" PRId64 " on: %s", c->file->path, c->begin, mt_last_error());
-}
-
 /* One thread's ids of a chunk. */
 typedef struct worker {
     mt_encoder *encoder;
@@ -201,7 +194,10 @@ static void take_chunk(run *r, const worker *w, const chunk *c, mt_status status
     if (status == MT_OK && mt_cli_stopped())
         status = mt_fail(MT_ERR_STOPPED, "stopped");
     if (status != MT_OK) {
-        failed(r, c, status);
+        r->over = true;
+        r->status = status;
+        snprintf(r->words, sizeof r->words, "%s: from byte %" PRId64 " on: %s", c->file->path, c->begin,
+                 mt_last_error());
         return;
     }
     r->bytes += c->end - c->begin;

@@ -83,11 +83,6 @@ void mt_decoder_free(mt_decoder *d)
     free(d);
 }
 
-int64_t mt_decoder_place(const mt_decoder *d)
-{
-    return d->place;
-}
-
 static void layernorm(float *out, const float *x, const mt_module *m, int64_t C)
 {
     float mean, rstd;

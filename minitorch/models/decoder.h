@@ -22,6 +22,4 @@ void mt_decoder_free(mt_decoder *decoder); /* NULL is allowed */
  * of range. */
 const float *mt_decoder_next(mt_decoder *decoder, int32_t id);
 
-int64_t mt_decoder_place(const mt_decoder *decoder); /* how many tokens are in the context */
-
 MT_C_END

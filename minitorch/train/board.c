@@ -35,12 +35,6 @@ void mt_board_id(mt_board_row *row)
              hash((const char *const[]){ mt_board_kinds[row->kind], seed, row->cluster }, 3), hash(&row->entry, 1));
 }
 
-static const char *path_of(char out[4096], const char *folder, const char *id)
-{
-    snprintf(out, 4096, "%s/%s.json", folder, id);
-    return out;
-}
-
 /* ---- one result ---------------------------------------------------------------------------------------- */
 
 static cJSON *json_of(const mt_board_row *row)
@@ -83,7 +77,8 @@ mt_status mt_board_keep(const char *folder, mt_board_row *row)
     char path[4096];
     mt_board_id(row);
     MT_TRY(mt_cli_folder(folder));
-    MT_TRY(check_older(path_of(path, folder, row->id), row));
+    snprintf(path, sizeof path, "%s/%s.json", folder, row->id);
+    MT_TRY(check_older(path, row));
     return mt_run_write(path, json_of(row));
 }
 
