@@ -16,7 +16,7 @@ static const char *end_of_comment(const char *p)
 
 uint64_t mg_copied_digest(const char *text)
 {
-    uint64_t digest = 14695981039346656037u; /* FNV-1a */
+    uint64_t digest = MG_HASH;
     for (const char *p = text; *p;) {
         unsigned char c = (unsigned char)*p;
         if (isspace(c)) {
@@ -34,7 +34,7 @@ uint64_t mg_copied_digest(const char *text)
         } else {
             p++;
         }
-        digest = (digest ^ c) * 1099511628211u;
+        digest = mg_hash(digest, &c, 1);
     }
     return digest;
 }

@@ -144,9 +144,7 @@ static void read_ptx(facts *f, const char *ptx)
 
 static uint64_t mix(uint64_t hash, const char *text)
 {
-    for (; text && *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    return hash;
+    return text ? mg_hash(hash, text, strlen(text)) : hash;
 }
 
 /* Of the headers that a unit may include beside its own. */
@@ -267,7 +265,7 @@ static mt_status facts_of(const mg_build *b, const char *id, const char *nvcc, c
     }
     mg_path(folder, "%s/ptxas", b->build);
     mg_path(kept, "%s/%.*s-%016llx", folder, (int)strcspn(unit, "."), unit,
-            (unsigned long long)hash_headers(b, mix(0xcbf29ce484222325u, text)));
+            (unsigned long long)hash_headers(b, mix(MG_HASH, text)));
     mt_status status = MT_OK;
     if (!recall(kept, text, f)) {
         status = measure(b, id, nvcc, unit, f, log, size);

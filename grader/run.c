@@ -1,6 +1,7 @@
 /* run.c -- describing a call, making it, and the verdict of a case. The comparison of values is compare.c. */
 #include "run.h"
 #include "device.h"
+#include "text.h"
 
 #include <math.h>
 #include <sched.h>
@@ -19,15 +20,11 @@ enum {
 
 /* ---- a case --------------------------------------------------------------------------------- */
 
-/* FNV-1a: every row has its own stream of random numbers, independent of the rows before it. */
+/* Every row has its own stream of random numbers, independent of the rows before it. */
 static uint64_t stream_of(const mg_row *row)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const char *p = row->step; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-    for (const char *p = row->name; *p; p++)
-        hash = (hash ^ (unsigned char)*p) * 0x100000001b3u;
-    return hash;
+    uint64_t hash = mg_hash(MG_HASH, row->step, strlen(row->step));
+    return mg_hash(hash, row->name, strlen(row->name));
 }
 
 static void forget_call(mg_run *run)

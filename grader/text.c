@@ -119,3 +119,10 @@ mt_status mg_write(const char *path, const char *bytes, size_t length)
     fwrite(bytes, 1, length, file.out);
     return mt_file_writer_close(&file);
 }
+
+uint64_t mg_hash(uint64_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+    return hash;
+}

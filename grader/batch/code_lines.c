@@ -1,6 +1,6 @@
 /* code_lines.c -- see code_lines.h. */
 #include "code_lines.h"
-#include "layout.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "run.h"
 #include "scratch.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@ void mg_job_folder(char path[PATH_MAX], const mg_plan *plan, int64_t submission)
     mg_path(path, "%s/%.2s/%04lld", plan->out, plan->lab->id, (long long)submission);
 }
 
-static void report_path(char path[PATH_MAX], const mg_plan *plan, int64_t submission)
+void mg_job_report(char path[PATH_MAX], const mg_plan *plan, int64_t submission)
 {
     char folder[PATH_MAX];
     mg_job_folder(folder, plan, submission);
@@ -92,7 +93,7 @@ mt_status mg_job_start(mg_job *job, const mg_plan *plan)
     char folder[PATH_MAX], report[PATH_MAX];
     pid_t parent = getpid();
     mg_job_folder(folder, plan, job->grading.submission);
-    report_path(report, plan, job->grading.submission);
+    mg_job_report(report, plan, job->grading.submission);
     if (!job->timed) /* one of before must not be taken for this one's */
         unlink(report);
     job->began = mt_now();
@@ -166,7 +167,7 @@ void mg_job_end(mg_job *job, const mg_plan *plan, int status)
     char path[PATH_MAX], said[400] = "";
     mg_grading *g = &job->grading;
     int untimed = 0, errors = 0;
-    report_path(path, plan, g->submission);
+    mg_job_report(path, plan, g->submission);
     job->pid = 0;
     g->seconds = (job->timed ? g->seconds : 0) + mt_now() - job->began;
     g->message[0] = 0;

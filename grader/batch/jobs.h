@@ -32,6 +32,9 @@ typedef struct mg_job {
 /* mg_job_folder -- where the units (units/), the reports and what the grader said (log) of a submission are. */
 void mg_job_folder(char path[PATH_MAX], const mg_plan *plan, int64_t submission);
 
+/* mg_job_report -- the JSON file in it. */
+void mg_job_report(char path[PATH_MAX], const mg_plan *plan, int64_t submission);
+
 /* mg_job_start -- start the grader; it ends when we do, even by SIGKILL. */
 mt_status mg_job_start(mg_job *job, const mg_plan *plan);
 

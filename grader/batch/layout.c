@@ -17,13 +17,6 @@ const char *mg_system_name(mg_system system)
     return names[system];
 }
 
-uint64_t mg_hash(uint64_t hash, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
-    return hash;
-}
-
 /* ---- names ---------------------------------------------------------------------------------- */
 
 static bool is_utf8(const char *text)

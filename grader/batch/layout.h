@@ -55,8 +55,4 @@ void mg_class_free(mg_class *class);
 mt_status mg_handin_unpack(const char *to, const mg_class *class, const mg_handin *handin, const mg_labinfo *info,
                            char *ignored, size_t size, uint64_t *digest);
 
-/* mg_hash -- FNV-1a, 64 bits, continued from `hash`; begin with MG_HASH. */
-#define MG_HASH 0xcbf29ce484222325u
-uint64_t mg_hash(uint64_t hash, const void *bytes, size_t count);
-
 #endif

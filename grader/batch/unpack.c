@@ -2,6 +2,7 @@
 #include "layout.h"
 #include "scratch.h"
 #include "submission.h"
+#include "text.h"
 
 #include <ctype.h>
 #include <dirent.h>
