@@ -2,18 +2,16 @@
  *
  * Exit status: 0 graded (whatever the points), 1 graded but not full marks (with --require-full), 2 usage,
  * 3 could not grade. */
+#include "command.h"
 #include "grading.h"
-#include "course.h"
 #include "labs.h"
 #include "scratch.h"
 #include "session.h"
 #include "times.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <sys/file.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,16 +71,6 @@ static const struct argp_option arguments[] = {
     { "quiet", 'q', 0, 0, "no progress line", 0 },
     { 0 },
 };
-
-static uint64_t parse_seed(struct argp_state *state, const char *text)
-{
-    char *end;
-    errno = 0;
-    uint64_t seed = strtoull(text, &end, 16);
-    if (errno || end == text || *end || seed == 0)
-        argp_error(state, "--seed wants a hexadecimal number such as 5eed01, not \"%s\"", text);
-    return seed;
-}
 
 static const mg_lab *parse_lab(struct argp_state *state, const char *name)
 {
@@ -148,7 +136,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         c->options.step = value;
         break;
     case 'S':
-        c->options.seed = parse_seed(state, value);
+        c->options.seed = mg_command_seed(state, value);
         break;
     case OPT_COURSE:
         c->course = value;
@@ -235,20 +223,6 @@ static void again(const mg_results *results)
     puts("\n After all rows have run, these are different:");
 }
 
-static void interrupt(int number)
-{
-    (void)number;
-    mg_stop = 1;
-}
-
-/* Ctrl-C ends the row that runs; a second one ends the grader. */
-static void catch_interrupt(void)
-{
-    struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESETHAND };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
 /* ---- reports ------------------------------------------------------------------------------------ */
 
 static mt_status copy_rows(mg_results *all, const mg_results *results)
@@ -283,20 +257,6 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
         status = mg_report_html(html, &all);
     all.sources = NULL;
     mg_results_free(&all);
-    return status;
-}
-
-/* The course's points for the lab, if there is a course. */
-static mt_status find_course(command *c, mg_course *course)
-{
-    char path[PATH_MAX];
-    mg_path(path, "%s/course.json", c->options.root);
-    if (c->course ? strcmp(c->course, "none") == 0 : access(path, F_OK) != 0)
-        return MT_OK;
-    mt_status status = mg_course_read(course, c->course ? c->course : path);
-    c->options.course = status == MT_OK ? mg_course_find(course, c->options.lab) : NULL;
-    if (status == MT_OK && !c->options.course)
-        mt_warn("%s has no lab %.2s: the points are the checks'", c->course ? c->course : path, c->options.lab->id);
     return status;
 }
 
@@ -338,15 +298,15 @@ int main(int argc, char **argv)
     mg_results results;
     argp_err_exit_status = USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &c);
-    catch_interrupt();
+    mg_command_interrupt();
     mg_path(build, "%s/build/release", c.options.root);
     if (!c.options.build)
         c.options.build = build;
     const mg_watcher watcher = { begin, c.quiet ? next_unseen : next, row, again };
     c.options.watcher = c.options.times ? NULL : &watcher;
     char name[16] = "";
-    mg_course course = { 0 };
-    mt_status status = find_course(&c, &course);
+    mg_course course;
+    mt_status status = mg_command_course(&course, &c.options.course, c.course, c.options.root, c.options.lab);
     if (status == MT_OK && c.report)
         status = choose_name(c.report, c.options.lab->id, name);
     char before[PATH_MAX];

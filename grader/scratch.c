@@ -16,14 +16,12 @@
 
 enum { NOTED = 64 }; /* processes at once: two workers of a race and their sandboxes, or a compiler */
 
-static void remove_tree(char *path)
+void mg_remove_tree(char *path)
 {
     FTS *tree = fts_open((char *const[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     for (FTSENT *e; tree && (e = fts_read(tree));)
-        if (e->fts_info == FTS_DP)
-            rmdir(e->fts_accpath);
-        else if (e->fts_info != FTS_D)
-            unlink(e->fts_accpath);
+        if (e->fts_info != FTS_D)
+            remove(e->fts_accpath);
     if (tree)
         fts_close(tree);
 }
@@ -69,7 +67,7 @@ MT_NORETURN static void janitor(char *path, int alive)
         if (n > 0)
             keep_note(noted, note);
     kill_noted(noted);
-    remove_tree(path);
+    mg_remove_tree(path);
     _exit(0);
 }
 

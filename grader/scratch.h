@@ -32,6 +32,9 @@ void mg_path(char path[PATH_MAX], const char *fmt, ...) MT_PRINTF(2, 3);
 /* mg_folder -- make a folder and those above it; one that sandboxed programs may write when `shared`. */
 mt_status mg_folder(const char *path, bool shared);
 
+/* mg_remove_tree -- remove a folder and all in it; links are not followed. */
+void mg_remove_tree(char *path);
+
 /* mg_write_file, mg_copy_file -- a new readable file (0644, or 0755 when the source is executable). */
 mt_status mg_write_file(const char *path, const void *bytes, size_t count);
 mt_status mg_copy_file(const char *to, const char *from);

@@ -109,8 +109,7 @@ static mt_status reopen(batch *b, mg_grading *last)
 static bool only_untimed(const batch *b, int64_t i, const mg_grading *last, const mg_grading *now)
 {
     char report[PATH_MAX];
-    mg_job_folder(report, &b->plan, last->submission);
-    snprintf(report + strlen(report), sizeof report - strlen(report), "/%.2s.json", b->plan.lab->id);
+    mg_job_report(report, &b->plan, last->submission);
     return !wanted_again(b, i) && last->digest == now->digest && last->state == MG_UNTIMED && access(report, R_OK) == 0;
 }
 
@@ -312,7 +311,7 @@ static mt_status open_batch(batch *b)
     char path[PATH_MAX];
     mg_results rows = { 0 };
     uint64_t seed = 0, wanted_seed = b->o->seed || !b->o->course_lab ? b->o->seed : b->o->course_lab->seed;
-    mg_batch_out(path, b->o->folder, b->o->out);
+    mg_book_folder(path, b->o->folder, b->o->out);
     mt_status status = mg_class_read(&b->class, b->o->folder);
     if (status == MT_OK)
         status = mg_labinfo_read(&b->info, b->o->root, b->plan.lab->id);

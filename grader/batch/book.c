@@ -1,5 +1,6 @@
 /* book.c -- the tables, and the few statements that write them. */
 #include "book.h"
+#include "scratch.h"
 #include "session.h"
 
 #include <inttypes.h>
@@ -170,6 +171,17 @@ static mt_status check_format(mg_book *book)
                        "%s is no gradebook%s (%s): move it away, or name another folder with OUT=", book->path,
                        version > FORMAT ? " of this version" : "", sqlite3_errmsg(book->db));
     return MT_OK;
+}
+
+void mg_book_folder(char path[PATH_MAX], const char *class, const char *out)
+{
+    size_t n = class ? strlen(class) : 0;
+    while (n > 1 && class[n - 1] == '/')
+        n--;
+    if (out)
+        mg_path(path, "%s", out);
+    else
+        mg_path(path, "%.*s.graded", (int)n, class);
 }
 
 mt_status mg_book_open(mg_book *book, const char *path, bool create)

@@ -44,6 +44,10 @@ typedef struct mg_book {
     char path[PATH_MAX];
 } mg_book;
 
+/* mg_book_folder -- the folder of gradebook and reports: `out`, or, if that is NULL, CLASS.graded beside the
+ * submissions. */
+void mg_book_folder(char path[PATH_MAX], const char *class, const char *out);
+
 /* mg_book_open -- open a gradebook, or with `create` make one. Refuses a file that is none. */
 mt_status mg_book_open(mg_book *book, const char *path, bool create);
 void mg_book_close(mg_book *book);

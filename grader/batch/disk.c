@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -40,17 +39,6 @@ void mg_disk_wait(mg_progress *p, const char *out, int64_t room)
     }
 }
 
-void mg_batch_out(char path[PATH_MAX], const char *folder, const char *out)
-{
-    size_t n = strlen(folder);
-    while (n > 1 && folder[n - 1] == '/')
-        n--;
-    if (out)
-        mg_path(path, "%s", out);
-    else
-        mg_path(path, "%.*s.graded", (int)n, folder);
-}
-
 mt_status mg_disk_lock(const char *out)
 {
     char path[PATH_MAX];
@@ -60,14 +48,4 @@ mt_status mg_disk_lock(const char *out)
         return mt_fail(MT_ERR_IO, "%s: %s; OUT= names another folder", path, strerror(errno));
     return flock(lock, LOCK_EX | LOCK_NB) == 0 ? MT_OK
                                                : mt_fail(MT_ERR_UNAVAILABLE, "another batch is working in %s", out);
-}
-
-void mg_remove_tree(char *path)
-{
-    FTS *tree = fts_open((char *const[]){ path, NULL }, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    for (FTSENT *e; tree && (e = fts_read(tree));)
-        if (e->fts_info != FTS_D)
-            remove(e->fts_accpath);
-    if (tree)
-        fts_close(tree);
 }

@@ -1,4 +1,4 @@
-/* disk.h -- the folder a batch writes to: its name, its lock, its room; and folders that are made again. */
+/* disk.h -- the folder a batch writes to: its lock, its room. */
 #ifndef MG_DISK_H
 #define MG_DISK_H
 
@@ -14,11 +14,5 @@ void mg_disk_wait(mg_progress *progress, const char *out, int64_t room);
 
 /* mg_disk_lock -- no other batch works in `out` until this process ends; fails while another does. */
 mt_status mg_disk_lock(const char *out);
-
-/* mg_batch_out -- the folder of gradebook and reports: `out`, or FOLDER.graded beside the submissions. */
-void mg_batch_out(char path[PATH_MAX], const char *folder, const char *out);
-
-/* mg_remove_tree -- remove a folder and all in it; links are not followed. */
-void mg_remove_tree(char *path);
 
 #endif

@@ -2,19 +2,16 @@
  *
  * Exit status: 0 done, 1 some submissions are not finished, 2 usage, 3 it could not go on. */
 #include "batch.h"
-#include "disk.h"
+#include "command.h"
 #include "export.h"
+#include "progress.h"
 #include "similar.h"
 #include "labs.h"
 #include "scratch.h"
-#include "session.h"
 
-#include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { DONE, NOT_FINISHED, USAGE, FAILED };
 enum {
@@ -66,16 +63,6 @@ static int64_t count_of(struct argp_state *state, const char *option, const char
     return value;
 }
 
-static uint64_t seed_of(struct argp_state *state, const char *text)
-{
-    char *end;
-    errno = 0;
-    uint64_t seed = strtoull(text, &end, 16);
-    if (errno || end == text || *end || seed == 0)
-        argp_error(state, "--seed wants a hexadecimal number such as 5eed01, not \"%s\"", text);
-    return seed;
-}
-
 /* What needs only the gradebook. */
 static error_t parse_book(int key, char *value, struct argp_state *state)
 {
@@ -117,7 +104,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         o->jobs = count_of(state, "--jobs", value);
         break;
     case 'S':
-        o->seed = seed_of(state, value);
+        o->seed = mg_command_seed(state, value);
         break;
     case OPT_REGRADE:
         o->regrade = value;
@@ -150,26 +137,6 @@ static error_t parse(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-/* The course's entry for the lab: NULL without a course. */
-static mt_status find_course(mg_batch_options *o, mg_course *course)
-{
-    char path[PATH_MAX];
-    mg_path(path, "%s/course.json", o->root);
-    if (o->course ? strcmp(o->course, "none") == 0 : access(path, F_OK) != 0)
-        return MT_OK;
-    mt_status status = mg_course_read(course, o->course ? o->course : path);
-    o->course_lab = status == MT_OK ? mg_course_find(course, o->lab) : NULL;
-    if (status == MT_OK && !o->course_lab)
-        mt_warn("%s has no lab %.2s: the points are the checks'", o->course ? o->course : path, o->lab->id);
-    return status;
-}
-
-static void interrupt(int number)
-{
-    (void)number;
-    mg_stop = 1;
-}
-
 /* What needs only the gradebook. */
 static mt_status use_book(const command *c)
 {
@@ -177,8 +144,7 @@ static mt_status use_book(const command *c)
     mg_plan plan = { .lab = c->batch.lab, .root = c->batch.root, .build = c->batch.build };
     mg_book book;
     int64_t students, open;
-    mg_batch_out(path, c->batch.folder, c->batch.out);
-    mg_path(plan.out, "%s", path);
+    mg_book_folder(plan.out, c->batch.folder, c->batch.out);
     mg_path(path, "%s/gradebook.sqlite", plan.out);
     mt_status status = mg_book_open(&book, path, false);
     if (status != MT_OK)
@@ -209,15 +175,14 @@ int main(int argc, char **argv)
     const struct argp parser = { .options = arguments, .parser = parse, .doc = "Grade the submissions of a class." };
     argp_err_exit_status = USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &c);
-    struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESETHAND };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    mg_command_interrupt();
     mg_path(build, "%s/build/release", c.batch.root);
     if (!c.batch.build)
         c.batch.build = build;
     bool only_book = c.format || c.search.threshold > 0;
-    mg_course course = { 0 };
-    mt_status status = find_course(&c.batch, &course);
+    mg_course course;
+    mg_batch_options *o = &c.batch;
+    mt_status status = mg_command_course(&course, &o->course_lab, o->course, o->root, o->lab);
     if (status == MT_OK)
         status = only_book ? use_book(&c) : mg_batch(&c.batch, &left);
     mg_course_free(&course);

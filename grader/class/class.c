@@ -146,18 +146,6 @@ static mt_status write_page(const char *path, mg_book *book, const char *lab)
     return page.status;
 }
 
-/* The folder that make grade-all writes to. */
-static void find_out(char path[PATH_MAX], const command *c)
-{
-    size_t n = c->folder ? strlen(c->folder) : 0;
-    while (n > 1 && c->folder[n - 1] == '/')
-        n--;
-    if (c->out)
-        mg_path(path, "%s", c->out);
-    else
-        mg_path(path, "%.*s.graded", (int)n, c->folder);
-}
-
 int main(int argc, char **argv)
 {
     command c = { 0 };
@@ -166,7 +154,7 @@ int main(int argc, char **argv)
     mg_book book = { 0 };
     argp_err_exit_status = USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &c);
-    find_out(out, &c);
+    mg_book_folder(out, c.folder, c.out);
     mg_path(path, "%s/gradebook.sqlite", out);
     mt_status status = mg_book_open(&book, path, false);
     if (status == MT_OK)

@@ -1,0 +1,20 @@
+/* command.h -- what the commands grade and grade_all have in common. */
+#ifndef MG_COMMAND_H
+#define MG_COMMAND_H
+
+#include "course.h"
+
+#include <argp.h>
+
+/* mg_command_seed -- the value of --seed; ends the program with words when it is no hexadecimal number. */
+uint64_t mg_command_seed(struct argp_state *state, const char *text);
+
+/* mg_command_interrupt -- Ctrl-C and SIGTERM set mg_stop; a second one ends the program. */
+void mg_command_interrupt(void);
+
+/* mg_command_course -- the course's entry for a lab, of `file`, or of ROOT/course.json when that is NULL. *found is
+ * NULL without a course, and for the file "none". The caller frees with mg_course_free, also after a failure. */
+mt_status mg_command_course(mg_course *course, const mg_course_lab **found, const char *file, const char *root,
+                            const mg_lab *lab);
+
+#endif
