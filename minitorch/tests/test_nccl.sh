@@ -8,13 +8,7 @@ if ! grep -q emu "$bin/../cuda-choice"; then # off, or GPUs: how many there are 
     "$bin/train_gpt2" --device cuda --ranks 2 -o "$dir/none" --steps 1 >"$dir/log" 2>&1 && ok || said 'NCCL|no cuda device|mpirun|GPUs|built'
     echo "no emulator in this build: its NCCL is not tested" && finish nccl
 fi
-if without_mpi; then
-    "$bin/check_nccl" >"$dir/log" 2>&1 && bad "ran without MPI" || said 'install the packages libopenmpi-dev and openmpi-bin'
-    echo "Open MPI is not installed: ranks with a GPU each are not tested" && finish nccl
-fi
-for n in 1 2 3; do
-    ranks $n "$bin/check_nccl" && [ "$(grep -c ': all values are right$' "$dir/log")" -eq $n ] && ok || bad "$n ranks"
-done
+each_rank check_nccl ': all values are right'
 ranks 2 "$bin/check_nccl" --fault unwaited
 [ "$(grep -c 'read 1 without waiting, 2 after it$' "$dir/log")" -eq 2 ] && ok || bad "a result that nobody waited for"
 said 'cudaMemcpyAsync reads what ncclAllReduce .* is still to write'
@@ -25,14 +19,12 @@ make -s -C "$bin/../../.." build/release/tests-traced/check_nccl >"$dir/log" 2>&
 ranks 2 "$traced" && [ "$(grep -c ': all values are right$' "$dir/log")" -eq 2 ] && ok || bad "traced"
 ranks 2 "$traced" --fault none && ok || bad "traced, sums after a fill"
 
-# fault NAME WORDS
-fault() { ends "$2" "${mpirun[@]}" 3 "$bin/check_nccl" --fault "$1" --deadline $deadline; }
-fault kill 'rank 1 .*signal 9|rank 1 has ended'
-fault stop 'rank [02]: all_reduce of 8 f32 \(call 3\): .*rank 1 (has not called it|did not take part) within 1 s'
-fault leave 'rank [02]: all_reduce of 8 f32 \(call 3\): .*rank 1 has (destroyed|aborted) its communicator'
-fault count 'rank 1(, | calls )ncclAllReduce of 7 f32, sum \(call 4\)'
-fault kind 'rank 1(, | calls )ncclBroadcast of 8 f32 from 0 \(call 4\)'
-fault size 'rank 1(, | calls )ncclSend of 28 u8 to 0 \(call 4\)'
+fault check_nccl kill 'rank 1 .*signal 9|rank 1 has (ended|not called)'
+fault check_nccl stop 'rank [02]: all_reduce of 8 f32 \(call 3\): .*rank 1 (has not called it|did not take part) within [18] s'
+fault check_nccl leave 'rank [02]: all_reduce of 8 f32 \(call 3\): .*rank 1 has (destroyed|aborted) its communicator'
+fault check_nccl count 'rank 1(, | calls )ncclAllReduce of 7 f32, sum \(call 4\)'
+fault check_nccl kind 'rank 1(, | calls )ncclBroadcast of 8 f32 from 0 \(call 4\)'
+fault check_nccl size 'rank 1(, | calls )ncclSend of 28 u8 to 0 \(call 4\)'
 
 # Training: one device's losses, up to the order of the sums (all 50 steps: make rank-losses).
 flags=(--device cuda --data "$dir/text" --layers 2 --heads 2 --width 16 --block 8 --batch 4 --warmup 2 --eval-batches 1 --steps 4

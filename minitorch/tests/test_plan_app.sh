@@ -1,13 +1,6 @@
 #!/usr/bin/env bash
 # test_plan_app.sh -- the program plan: its table, what it refuses, and what it writes. test_plan_run.sh runs that, test_plan_jobs.sh has it checked.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-bin=build/release/bin
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-passed=0 failed=0
-ok() { passed=$((passed + 1)); }
-bad() { echo "FAIL $1" && failed=$((failed + 1)); }
+. "$(dirname "$0")/check.bash"
 # refused WORDS ARGUMENT...: exit status 1 or 64 (a wrong command line), and these words.
 refused() {
     local rc=0 words=$1 said
@@ -16,7 +9,7 @@ refused() {
     { [ $rc = 1 ] || [ $rc = 64 ]; } && grep -qF -- "$words" <<<"$said" && ok || bad "$*: $rc, $said"
 }
 
-"$bin/plan" --model gpt2-xl --cluster 8xA100 --days 7 -o "$dir/xl" >"$dir/log" 2>&1 && ok || bad "xl: $(tail -1 "$dir/log")"
+"$bin/plan" --model gpt2-xl --cluster 8xA100 --days 7 -o "$dir/xl" >"$dir/log" 2>&1 && ok || bad xl
 [ "$(grep -cE '^ +[0-9]+ +[0-9]+ +[0-9]+ +[0-9] +(none|selective|block) ' "$dir/log")" -ge 2 ] && ok || bad "table: $(cat "$dir/log")"
 grep -qE 'a step takes \+[0-9.]+.* s: work' "$dir/log" && ok || bad "why others lose: $(cat "$dir/log")"
 for file in plan.svg train.sh job.slurm job.yaml; do [ -s "$dir/xl/$file" ] && ok || bad "no $file"; done
@@ -40,7 +33,7 @@ refused 'longer than' --time 4096
 refused 'use bf16' --dtype f16
 json() { printf '%s' "$1" >"$dir/c.json"; }
 json '{"device": "A100", "devices": 8, "network_gb_s": 12.5, "memory_gb": 40}'
-"$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1 && ok || bad "json: $(tail -1 "$dir/log")"
+"$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1 && ok || bad json
 # Energy is days x devices x watts; none is printed where watts are not known.
 json '{"device": "A100", "devices": 4, "watts": 250}'
 "$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1
@@ -69,5 +62,4 @@ END
 
 refused 'leave one of them out' --cluster 2xV100 --dp 3
 refused 'leave one of them out' --cluster 2xV100 --pp 2 --zero 2
-echo "plan_app: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish plan_app

@@ -1,25 +1,20 @@
 #!/usr/bin/env bash
 # test_plan_jobs.sh -- the jobs that the program plan writes: job.slurm as Slurm sees it (sbatch --test-only; a controller of its own,
 # with nodes that need not be there), and job.yaml by the fields that Kubernetes publishes (data/kubernetes_job.json).
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-plan=build/release/bin/plan
-dir=$(mktemp -d /tmp/minitorch-jobs.XXXXXX)
-passed=0 failed=0 ids=()
-ok() { passed=$((passed + 1)); }
-bad() { echo "FAIL $1" && failed=$((failed + 1)); }
-finish() {
+. "$(dirname "$0")/check.bash"
+plan=$bin/plan
+end_slurm() {
     local id
     for id in ctld munged; do [ ! -s "$dir/$id.pid" ] || kill "$(cat "$dir/$id.pid")" 2>/dev/null; done
     sleep 0.2
     rm -rf "$dir"
 }
-trap finish EXIT
+trap end_slurm EXIT
 chmod 755 "$dir"
 
-"$plan" --model gpt2-xl --cluster 8xA100 --days 7 -o "$dir/xl" >"$dir/log" 2>&1 && ok || bad "xl: $(tail -1 "$dir/log")"
-"$plan" --model gpt3 --cluster 128xH100 --batch 256 --tokens 1e9 -o "$dir/gpt3" >"$dir/log" 2>&1 && ok || bad "gpt3: $(tail -1 "$dir/log")"
-"$plan" --model toy --cluster 1xV100 --batch 8 --tokens 1e6 -o "$dir/toy" >"$dir/log" 2>&1 && ok || bad "toy: $(tail -1 "$dir/log")"
+"$plan" --model gpt2-xl --cluster 8xA100 --days 7 -o "$dir/xl" >"$dir/log" 2>&1 && ok || bad xl
+"$plan" --model gpt3 --cluster 128xH100 --batch 256 --tokens 1e9 -o "$dir/gpt3" >"$dir/log" 2>&1 && ok || bad gpt3
+"$plan" --model toy --cluster 1xV100 --batch 8 --tokens 1e6 -o "$dir/toy" >"$dir/log" 2>&1 && ok || bad toy
 jobs=(xl gpt3 toy)
 for job in "${jobs[@]}"; do bash -n "$dir/$job/job.slurm" && bash -n "$dir/$job/train.sh" && ok || bad "bash -n $job"; done
 
@@ -85,7 +80,7 @@ fi
 # ---- Kubernetes
 if python3 -c 'import jsonschema, yaml' 2>/dev/null; then
     for job in "${jobs[@]}"; do
-        python3 - minitorch/tests/data/kubernetes_job.json "$dir/$job/job.yaml" <<'END' && ok || bad "$job/job.yaml"
+        python3 - "$(dirname "$0")/data/kubernetes_job.json" "$dir/$job/job.yaml" <<'END' && ok || bad "$job/job.yaml"
 import copy, json, jsonschema, sys, yaml
 check = jsonschema.Draft7Validator(json.load(open(sys.argv[1])))
 job = yaml.safe_load(open(sys.argv[2]))
@@ -110,5 +105,4 @@ END
 else
     echo "skipped: job.yaml by its schema (needs python3-jsonschema and python3-yaml)"
 fi
-echo "plan_jobs: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish plan_jobs

@@ -2,14 +2,7 @@
 # test_plan_run.sh -- the plans of two ranks run here, by the command that the program plan has written: each rank takes the memory
 # that the plan says, to 3 %, and sends what it says, to the byte. Ranks are processes, so that each has an account of its memory;
 # without mpirun they are threads, and only bytes are compared.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-bin=build/release/bin
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-passed=0 failed=0
-ok() { passed=$((passed + 1)); }
-bad() { echo "FAIL $1" && failed=$((failed + 1)); }
+. "$(dirname "$0")/check.bash"
 yes 'the plan of two ranks runs here, and takes what it says' | head -400 >"$dir/text"
 export DEVICE=cpu DATA=$dir/text TRAIN_GPT2=$bin/train_gpt2
 mpi='mpirun --allow-run-as-root --oversubscribe -n 2'
@@ -59,5 +52,4 @@ try zero2 "$mpi" --dp 2 --zero 2
 try zero3 "$mpi" --dp 2 --zero 3
 try pipeline "$mpi" --pp 2
 try tensor "$mpi" --tp 2
-echo "plan_run: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish plan_run

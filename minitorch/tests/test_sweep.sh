@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # apps/sweep: killed by kill -9 and resumed it ends like an unbroken one, repeats nothing, and leaves no job behind; bad input.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-make -s -C "$root" build/release/bin/{sweep,train_gpt2} >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -3 "$dir/log")"; }
-sweep() { timeout 60 "$root/build/release/bin/sweep" -q "$@" >"$dir/log" 2>&1; }
+. "$(dirname "$0")/check.bash"
+make -s -C "$bin/../../.." build/release/bin/{sweep,train_gpt2} >/dev/null || exit 1
+sweep() { timeout 60 "$bin/sweep" -q "$@" >"$dir/log" 2>&1; }
 rows() { sed 's/,[^,]*$//' "$1/sweep.csv"; } # without the seconds
 
 cat >"$dir/trial" <<END
@@ -23,7 +18,7 @@ sweep "${flags[@]}" -o "$dir/whole" && ok || bad "whole"
 jobs=$(sort "$dir/ran" | uniq -c | wc -l)
 
 : >"$dir/ran"
-"$root/build/release/bin/sweep" -q "${flags[@]}" -o "$dir/parts" >"$dir/log" 2>&1 &
+"$bin/sweep" -q "${flags[@]}" -o "$dir/parts" >"$dir/log" 2>&1 &
 while [ "$(cat "$dir/parts/sweep.csv" 2>/dev/null | wc -l)" -lt 6 ]; do sleep 0.01; done
 kill -9 $! && wait $! 2>/dev/null
 cp "$dir/parts/sweep.csv" "$dir/kept"
@@ -36,7 +31,7 @@ diff <(rows "$dir/whole") <(rows "$dir/parts") >"$dir/log" && ok || bad "another
 [ "$(wc -l <"$dir/ran")" -le $((jobs + 3)) ] && [ "$(sort "$dir/ran" | uniq | wc -l)" -eq "$jobs" ] && ok || bad "jobs repeated"
 
 # No job outlives a sweep that is killed.
-"$root/build/release/bin/sweep" -q --run 'sleep 77 & echo $! >{dir}/pid; wait; echo {x}' --space 'x=1|2' -o "$dir/orphans" >"$dir/log" 2>&1 &
+"$bin/sweep" -q --run 'sleep 77 & echo $! >{dir}/pid; wait; echo {x}' --space 'x=1|2' -o "$dir/orphans" >"$dir/log" 2>&1 &
 while ! [ -s "$dir/orphans/trial-0-rung-0/pid" ]; do sleep 0.01; done
 pid=$(cat "$dir/orphans/trial-0-rung-0/pid")
 kill -9 $! && wait $! 2>/dev/null
@@ -45,7 +40,7 @@ for _ in $(seq 100); do [ -d "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid
 
 # Who kills a job first and then the sweep leaves no row that says that the job failed; nor does a job that died of kill -TERM.
 for signal in KILL TERM; do
-    "$root/build/release/bin/sweep" -q --run 'echo $$ >{dir}/pid; sleep 77; : {x}' --space 'x=1|2' -o "$dir/$signal" >"$dir/log" 2>&1 &
+    "$bin/sweep" -q --run 'echo $$ >{dir}/pid; sleep 77; : {x}' --space 'x=1|2' -o "$dir/$signal" >"$dir/log" 2>&1 &
     while ! [ -s "$dir/$signal/trial-0-rung-0/pid" ]; do sleep 0.01; done
     kill -$signal "$(cat "$dir/$signal/trial-0-rung-0/pid")" && sleep 0.1 && kill -$signal $! && wait $! 2>/dev/null
     [ "$(wc -l <"$dir/$signal/sweep.csv")" -eq 1 ] && ok || bad "a row of a job that was killed with SIG$signal"
@@ -55,13 +50,13 @@ done
 full() {
     mount -t tmpfs -o size=400k none "$dir/disk" || exit 9
     run=(--run 'head -c 100000 /dev/zero >{dir}/big && echo val_loss={x}' --space 'x=0..1' --trials 5 -o "$dir/disk/o")
-    "$root/build/release/bin/sweep" -q "${run[@]}" >"$dir/log" 2>&1 && exit 1
+    "$bin/sweep" -q "${run[@]}" >"$dir/log" 2>&1 && exit 1
     grep -q 'no space left .* make room, --resume continues' "$dir/log" && ! grep -q failed "$dir/disk/o/sweep.csv" || exit 1
     rm -r "$dir"/disk/o/trial-[01]*
-    "$root/build/release/bin/sweep" -q "${run[@]}" --resume >"$dir/log" 2>&1 && grep -q '5 jobs of 5 trials, 0 failed' "$dir/log"
+    "$bin/sweep" -q "${run[@]}" --resume >"$dir/log" 2>&1 && grep -q '5 jobs of 5 trials, 0 failed' "$dir/log"
 }
 export -f full
-export dir root
+export dir bin
 mkdir "$dir/disk"
 if unshare -Urm true 2>/dev/null; then unshare -Urm bash -c full && ok || bad "a full disk"; else echo "skipped: a full disk, since nothing can be mounted here"; fi
 
@@ -83,8 +78,7 @@ sweep --run 'echo {y}' --space 'x=1|2' -o "$dir/bad" && bad "unknown placeholder
 grep -qF '{y} is neither' "$dir/log" && ok || bad "said"
 
 for i in $(seq 200); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
-sweep --run "$root/build/release/bin/train_gpt2 --data $dir/text --layers 1 --heads 2 --width 16 --block 8 --batch 4 -q --warmup 2 \
+sweep --run "$bin/train_gpt2 --data $dir/text --layers 1 --heads 2 --width 16 --block 8 --batch 4 -q --warmup 2 \
     --eval-every 20 --eval-batches 4 --lr {lr} --steps {steps} -o {dir}" --space lr=log:1e-5..1e-1 --trials 4 --steps 40 -o "$dir/gpt2" && ok || bad "gpt2"
 grep -qE '^sweep: val_loss=[0-9.]+ trial=[0-3] steps=40 lr=' "$dir/log" && ok || bad "gpt2 said"
-echo "sweep: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish sweep
