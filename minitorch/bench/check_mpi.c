@@ -14,6 +14,7 @@
 #include "core/element.h"
 #include "dist/collectives.h"
 #include "dist/mpi.h"
+#include "bench/faulty_rank.h"
 #include "prof/cli.h"
 
 typedef struct options {
@@ -175,28 +176,11 @@ static mt_status compare(mt_comm *comm, const mt_wires *wires)
 
 /* ---- faults -------------------------------------------------------------------------------------- */
 
-/* The ranks add numbers; in the third round, rank 1 does something else. */
-static mt_status with_fault(mt_comm *comm, const options *o)
+static mt_status with_fault(mt_comm *comm, const char *fault)
 {
     float data[8] = { 0 };
-    mt_status status = MT_OK;
-    for (int round = 0; round < 6 && status == MT_OK; round++) {
-        bool now = comm->rank == 1 && round == 3;
-        if (now && strcmp(o->fault, "kill") == 0)
-            raise(SIGKILL);
-        if (now && strcmp(o->fault, "stop") == 0)
-            raise(SIGSTOP);
-        if (now && strcmp(o->fault, "leave") == 0)
-            return MT_OK;
-        if (now && strcmp(o->fault, "kind") == 0)
-            status = mt_barrier(comm);
-        else if (strcmp(o->fault, "size") == 0 && comm->rank < 2)
-            status = comm->rank ? mt_send(comm, data, now ? 7 : 8, MT_F32, 0, NULL)
-                                : mt_recv(comm, data, 8, MT_F32, 1, NULL);
-        else
-            status = mt_all_reduce(comm, data, now && strcmp(o->fault, "count") == 0 ? 7 : 8, MT_F32, MT_SUM, NULL);
-    }
-    if (comm->rank == 1 && strcmp(o->fault, "late") == 0)
+    mt_status status = rounds_with_fault(comm, fault, data);
+    if (comm->rank == 1 && strcmp(fault, "late") == 0)
         raise(SIGSTOP); /* the others wait in mt_comm_free */
     return status;
 }
@@ -210,7 +194,7 @@ int main(int argc, char **argv)
     mt_status status = mt_comm_mpi(&comm, &wires);
     if (status != MT_OK)
         return mt_cli_exit(status);
-    status = o.fault ? with_fault(comm, &o) : compare(comm, &wires);
+    status = o.fault ? with_fault(comm, o.fault) : compare(comm, &wires);
     if (status != MT_OK)
         status = mt_fail(status, "rank %d: %s", comm->rank, mt_last_error());
     mt_comm_free(comm);

@@ -6,7 +6,6 @@
  *     mpirun -n 3 build/release/bin/check_nccl --fault stop --deadline 2     rank 1 stops: all end, with words */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "core/storage.h"
 #include "dist/mpi.h"
 #include "dist/nccl.h"
+#include "bench/faulty_rank.h"
 #include "prof/cli.h"
 
 typedef struct options {
@@ -234,29 +234,6 @@ static mt_status everything(mt_comm *comm)
 
 /* ---- faults -------------------------------------------------------------------------------------------- */
 
-/* The ranks add numbers; in the third round, rank 1 does something else. */
-static mt_status rounds(mt_comm *comm, const char *fault, float *data)
-{
-    mt_status status = MT_OK;
-    for (int round = 0; round < 6 && status == MT_OK; round++) {
-        bool now = comm->rank == 1 && round == 3;
-        if (now && strcmp(fault, "kill") == 0)
-            raise(SIGKILL);
-        if (now && strcmp(fault, "stop") == 0)
-            raise(SIGSTOP);
-        if (now && strcmp(fault, "leave") == 0)
-            return MT_OK;
-        if (now && strcmp(fault, "kind") == 0)
-            status = mt_broadcast(comm, data, 8, MT_F32, 0, NULL);
-        else if (strcmp(fault, "size") == 0 && comm->rank < 2)
-            status = comm->rank ? mt_send(comm, data, now ? 7 : 8, MT_F32, 0, NULL)
-                                : mt_recv(comm, data, 8, MT_F32, 1, NULL);
-        else
-            status = mt_all_reduce(comm, data, now && strcmp(fault, "count") == 0 ? 7 : 8, MT_F32, MT_SUM, NULL);
-    }
-    return status;
-}
-
 /* What a program reads that does not wait: in the emulator, always the old values. */
 static mt_status unwaited(mt_comm *comm, float *data)
 {
@@ -276,7 +253,7 @@ static mt_status with_fault(mt_comm *comm, const char *fault)
     enum { BYTES = 8 * sizeof(float) };
     float *data = mt_alloc(BYTES, MT_CUDA);
     mt_clear(data, BYTES, MT_CUDA);
-    mt_status status = strcmp(fault, "unwaited") == 0 ? unwaited(comm, data) : rounds(comm, fault, data);
+    mt_status status = strcmp(fault, "unwaited") == 0 ? unwaited(comm, data) : rounds_with_fault(comm, fault, data);
     mt_free(data, BYTES, MT_CUDA);
     return status;
 }
