@@ -212,20 +212,7 @@ static void refused(mg_run *run)
 /* GPT-3 on 1,024 A100s. Of the 283,170 strategies the fastest was found once by estimating all: bench_plan --all. */
 static void large(mg_run *run, bool count)
 {
-    mt_plan_problem p = { .model = { 50257, 0, 2048, 96, 96, 12288 },
-                          .device = *mt_plan_device_named("A100"),
-                          .devices = 1024,
-                          .batch = 1536,
-                          .time = 2048,
-                          .tokens = 300e9,
-                          .dtype = MT_BF16,
-                          .efficiency = 0.5,
-                          .overhead = 20e-6,
-                          .days = INFINITY,
-                          .dollars = INFINITY,
-                          .goal = MT_PLAN_FASTEST,
-                          .zero = 3,
-                          .zero_divided = 1 };
+    mt_plan_problem p = mt_plan_gpt3();
     const int64_t strategies = 283170, most = strategies / 1000;
     const double days = 30.886969750, dollars = 2846734.809915475; /* the cheapest within 60 days */
     for (int i = 0; i < 2; i++) {

@@ -29,21 +29,6 @@ static const mt_option flags[] = {
 
 static const mt_plan_strategy strategy = { 16, 8, 8, 1, 2048, 96, 0, MT_RECOMPUTE_NONE, MT_BF16 };
 
-static mt_plan_problem gpt3(void)
-{
-    return (mt_plan_problem){ .model = { 50257, 0, 2048, 96, 96, 12288 },
-                              .device = *mt_plan_device_named("A100"),
-                              .devices = DEVICES,
-                              .batch = 1536,
-                              .time = 2048,
-                              .tokens = 300e9,
-                              .dtype = MT_BF16,
-                              .efficiency = 0.5,
-                              .overhead = 20e-6,
-                              .days = INFINITY,
-                              .dollars = INFINITY };
-}
-
 /* Seconds of a step with so many network cards in a machine; 0: one for each device. */
 static double step_with(const mt_plan_problem *p, const mt_cluster_tasks *step, double cards)
 {
@@ -99,7 +84,7 @@ int main(int argc, char **argv)
 {
     options o = { .steps = 10000 };
     mt_cli_parse(argc, argv, "A training run on a simulated cluster.", flags, &o);
-    mt_plan_problem p = gpt3();
+    mt_plan_problem p = mt_plan_gpt3();
     mt_cluster_tasks *step = mt_cluster_tasks_new();
     mt_status status = mt_cluster_step(step, &p, &strategy, 1);
     if (status != MT_OK)

@@ -25,7 +25,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-static const mt_plan_model xl = { 50257, 0, 1024, 48, 25, 1600 }, gpt3 = { 50257, 0, 2048, 96, 96, 12288 };
+static const mt_plan_model xl = { 50257, 0, 1024, 48, 25, 1600 };
 
 static double gb(int64_t bytes)
 {
@@ -177,21 +177,8 @@ static void print_all(const mt_plan_problem *p)
 
 static mt_status print_gpt3(const options *o, double *days)
 {
-    const mt_plan_problem p = { .model = gpt3,
-                                .device = *mt_plan_device_named("A100"),
-                                .devices = 1024,
-                                .batch = 1536,
-                                .time = 2048,
-                                .tokens = 300e9,
-                                .dtype = MT_BF16,
-                                .efficiency = 0.5,
-                                .overhead = 20e-6,
-                                .days = INFINITY,
-                                .dollars = INFINITY,
-                                .goal = MT_PLAN_FASTEST,
-                                .zero = 3,
-                                .zero_divided = 1,
-                                .estimate = count };
+    mt_plan_problem p = mt_plan_gpt3();
+    p.estimate = count;
     mt_plan_answer a;
     mt_status status = mt_plan_best(&a, &p);
     if (status != MT_OK)

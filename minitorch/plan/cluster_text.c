@@ -8,14 +8,6 @@
 
 enum { MOST_DEVICES = 1 << 20 };
 
-static mt_status count_of(int64_t *out, double value, const char *where)
-{
-    if (!(value >= 1 && value <= MOST_DEVICES) || value != (double)(int64_t)value)
-        return mt_fail(MT_ERR_ARGUMENT, "%s: write a whole number from 1 to %d", where, MOST_DEVICES);
-    *out = (int64_t)value;
-    return MT_OK;
-}
-
 /* What a file says: the table's device, with the figures that are in the file in the place of its own. */
 typedef struct cluster {
     const char *name;
@@ -83,8 +75,10 @@ mt_status mt_plan_cluster(mt_plan_problem *problem, const char *text)
     if (end == text || *end != 'x')
         return read_file(problem, text);
     const mt_plan_device *device = mt_plan_device_named(end + 1);
-    mt_status status = device ? count_of(&problem->devices, count, "--cluster: devices") : MT_ERR_ARGUMENT;
-    if (status == MT_OK)
-        problem->device = *device;
-    return status;
+    if (!device)
+        return MT_ERR_ARGUMENT;
+    if (!(count >= 1 && count <= MOST_DEVICES) || count != (double)(int64_t)count)
+        return mt_fail(MT_ERR_ARGUMENT, "--cluster: devices: write a whole number from 1 to %d", MOST_DEVICES);
+    problem->device = *device, problem->devices = (int64_t)count;
+    return MT_OK;
 }

@@ -1,6 +1,7 @@
-/* devices.c -- devices by name; see planner.h. Speeds and watts are nominal, speeds without sparsity; a link is one
+/* devices.c -- devices by name, and a problem; see planner.h. Speeds and watts are nominal, speeds without sparsity; a link is one
  * direction. Prices are those of the book's table, for on-demand machines of a cloud in 2023: for others, change the
  * struct. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,4 +29,21 @@ const mt_plan_device *mt_plan_device_named(const char *name)
     }
     mt_fail(MT_ERR_ARGUMENT, "there is no device \"%s\": use one of %s", name, names);
     return NULL;
+}
+
+mt_plan_problem mt_plan_gpt3(void)
+{
+    return (mt_plan_problem){ .model = { 50257, 0, 2048, 96, 96, 12288 },
+                              .device = *mt_plan_device_named("A100"),
+                              .devices = 1024,
+                              .batch = 1536,
+                              .time = 2048,
+                              .tokens = 300e9,
+                              .dtype = MT_BF16,
+                              .efficiency = 0.5,
+                              .overhead = 20e-6,
+                              .days = INFINITY,
+                              .dollars = INFINITY,
+                              .zero = 3,
+                              .zero_divided = 1 };
 }

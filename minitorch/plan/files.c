@@ -25,7 +25,8 @@ mt_plan_cost mt_plan_worst(const mt_plan_problem *p, const mt_plan_strategy *s)
 
 typedef struct job {
     const mt_plan_problem *problem;
-    const mt_plan_answer *best;
+    const mt_plan_answer *best; /* and `count` in all */
+    int64_t count;
     const char *folder;
     int64_t ranks, machines, each; /* ranks of a machine */
     int64_t minutes;
@@ -128,11 +129,16 @@ static void put_yaml(FILE *out, const job *j)
     fputs("\n", out);
 }
 
-static mt_status write_file(const char *folder, const char *name, const job *j, void (*put)(FILE *, const job *))
+static void put_picture(FILE *out, const job *j)
+{
+    mt_plan_svg(out, j->problem, j->best, j->count);
+}
+
+static mt_status write_file(const job *j, const char *name, void (*put)(FILE *, const job *))
 {
     char path[4096];
     mt_file_writer file;
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", j->folder, name);
     mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
@@ -142,27 +148,21 @@ static mt_status write_file(const char *folder, const char *name, const job *j, 
 
 mt_status mt_plan_save(const char *folder, const mt_plan_problem *p, const mt_plan_answer *answers, int64_t count)
 {
+    static const struct {
+        const char *name;
+        void (*put)(FILE *, const job *);
+    } files[] = {
+        { "train.sh", put_train }, { "job.slurm", put_slurm }, { "job.yaml", put_yaml }, { "plan.svg", put_picture }
+    };
     const mt_plan_strategy *s = &answers->strategy;
     if (strpbrk(folder, "'\n"))
         return mt_fail(MT_ERR_ARGUMENT, "--out %s: choose a name without quotes and new lines", folder);
-    job j = { .problem = p, .best = answers, .folder = folder, .ranks = s->dp * s->pp * s->tp };
+    job j = { .problem = p, .best = answers, .count = count, .folder = folder, .ranks = s->dp * s->pp * s->tp };
     j.each = mt_min(j.ranks, p->device.machine);
     j.machines = mt_ceil_div(j.ranks, j.each);
     j.minutes = (int64_t)ceil(fmin(1e9, answers->estimate.days * 1440 * 1.1)) + 1;
     mt_status status = mt_cli_folder(folder);
-    if (status == MT_OK)
-        status = write_file(folder, "train.sh", &j, put_train);
-    if (status == MT_OK)
-        status = write_file(folder, "job.slurm", &j, put_slurm);
-    if (status == MT_OK)
-        status = write_file(folder, "job.yaml", &j, put_yaml);
-    char path[4096];
-    mt_file_writer file;
-    snprintf(path, sizeof path, "%s/plan.svg", folder);
-    if (status == MT_OK)
-        status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
-    mt_plan_svg(file.out, p, answers, count);
-    return mt_file_writer_close(&file);
+    for (int i = 0; i < MT_COUNT(files) && status == MT_OK; i++)
+        status = write_file(&j, files[i].name, files[i].put);
+    return status;
 }

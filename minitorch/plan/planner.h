@@ -122,4 +122,7 @@ extern const mt_plan_device mt_plan_devices[]; /* ended by a name NULL */
 /* mt_plan_device_named -- "V100", "A100", "H100"; NULL, with mt_last_error listing the names: none of these. */
 const mt_plan_device *mt_plan_device_named(const char *name);
 
+/* mt_plan_gpt3 -- GPT-3 on 1,024 A100s in 16 bits: 300 G tokens, in batches of 1,536 samples of 2,048; no limits. */
+mt_plan_problem mt_plan_gpt3(void);
+
 MT_C_END
