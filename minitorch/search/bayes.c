@@ -7,12 +7,6 @@
 
 enum { RANDOM_CANDIDATES = 256, NEAR_CANDIDATES = 128 };
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* So that squares are finite. */
 static double bounded(double value)
 {
@@ -34,7 +28,7 @@ static void observe(mt_gauss *g, const mt_job *jobs, int64_t count)
             g->point[g->count] = j->point;
             from[g->count++] = j;
         }
-    qsort(sorted, (size_t)known, sizeof *sorted, ascending);
+    qsort(sorted, (size_t)known, sizeof *sorted, mt_search_ascending);
     double median = known ? sorted[known / 2] : 0, cap = known ? median + 3 * (median - sorted[0]) : 1;
     for (int64_t i = 0; i < g->count; i++)
         g->value[i] = from[i]->state == MT_JOB_DONE     ? fmin(bounded(from[i]->value), cap)

@@ -164,12 +164,6 @@ static void table(const page *p)
     fprintf(p->out, "</table></div>\n");
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The axis of values: from the best to the worst one, or to five times as far as the median, so that a few huge losses
  * leave a difference between the others to see. */
 static void scale(page *p)
@@ -180,7 +174,7 @@ static void scale(page *p)
         if (j->state == MT_JOB_DONE)
             value[done++] = j->value;
     MT_CHECK(done > 0, "no job is done");
-    qsort(value, (size_t)done, sizeof *value, ascending);
+    qsort(value, (size_t)done, sizeof *value, mt_search_ascending);
     double far = value[0] + 5 * (value[done / 2] - value[0]);
     p->low = value[0];
     p->above = far > p->low && far < value[done - 1];

@@ -36,6 +36,12 @@ int64_t mt_search_cost(const mt_search *search)
     return cost;
 }
 
+int mt_search_ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static bool better(const mt_job *a, const mt_job *b)
 {
     return a->state == MT_JOB_DONE && (b->state != MT_JOB_DONE || a->value < b->value);

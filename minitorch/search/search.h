@@ -43,6 +43,9 @@ bool mt_search_next(const mt_search *search, const mt_job *jobs, int64_t count, 
  * -1: there is none. */
 int64_t mt_search_best(const mt_job *jobs, int64_t count);
 
+/* mt_search_ascending -- for qsort of doubles. */
+int mt_search_ascending(const void *a, const void *b);
+
 /* Where mt_search_next takes a new trial from; `jobs` as there. */
 mt_point mt_sample_bayes(const mt_search *search, const mt_job *jobs, int64_t count, mt_rng *rng);
 mt_point mt_sample_evolve(const mt_search *search, const mt_job *jobs, int64_t count, mt_rng *rng);

@@ -24,17 +24,17 @@ static int remove_entry(const char *path, const struct stat *info, int flag, str
 mt_status mt_slot_start(mt_slot *slot, const char *command, const mt_space *space, int64_t number, const mt_job *job,
                         const char *dir, int64_t threads)
 {
-    char text[MT_COMMAND_BYTES], log[sizeof slot->dir + 8];
+    char text[MT_COMMAND_BYTES];
     mt_slot new = { .job = number, .started = mt_now() };
     if (snprintf(new.dir, sizeof new.dir, "%s", dir) >= (int)sizeof new.dir)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", dir);
-    snprintf(log, sizeof log, "%s.log", dir);
+    snprintf(new.log, sizeof new.log, "%s.log", new.dir);
     nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     mt_status status = mt_cli_folder(dir);
     if (status == MT_OK)
         status = mt_command_fill(text, command, space, job, dir);
     if (status == MT_OK)
-        status = mt_child_start(&new.child, text, log, threads);
+        status = mt_child_start(&new.child, text, new.log, threads);
     if (status == MT_OK)
         *slot = new;
     return status;
@@ -49,12 +49,10 @@ static mt_trial_value metrics(const mt_slot *slot, const char *metric)
 
 static mt_sweep_row judge(const mt_slot *slot, const char *metric, int status)
 {
-    char log[sizeof slot->dir + 8];
     mt_sweep_row row = { .end = slot->killed, .seconds = mt_now() - slot->started };
     mt_trial_value v = metrics(slot, metric);
-    snprintf(log, sizeof log, "%s.log", slot->dir);
     if (!v.found)
-        v = mt_trial_output(log, metric);
+        v = mt_trial_output(slot->log, metric);
     row.value = v.value;
     if (v.diverged)
         row.end = MT_END_DIVERGED;
@@ -65,11 +63,9 @@ static mt_sweep_row judge(const mt_slot *slot, const char *metric, int status)
 
 static bool is_full(const mt_slot *slot)
 {
-    char log[sizeof slot->dir + 8];
     struct statvfs disk;
-    snprintf(log, sizeof log, "%s.log", slot->dir);
     return (statvfs(slot->dir, &disk) == 0 && disk.f_bavail * disk.f_frsize < LEAST_ROOM) ||
-           mt_trial_says(log, strerror(ENOSPC)) || mt_trial_says(log, strerror(EDQUOT));
+           mt_trial_says(slot->log, strerror(ENOSPC)) || mt_trial_says(slot->log, strerror(EDQUOT));
 }
 
 bool mt_slot_ended(mt_slot *slot, const char *metric, double timeout, mt_sweep_row *row)

@@ -12,7 +12,8 @@ typedef struct mt_slot {
     mt_job_end killed; /* MT_END_DONE: it was not */
     bool struck;       /* it has ended by a signal that was not ours, or its command says so (status 128 and more) */
     bool full;         /* it has failed, and its disk is full or its output says so */
-    char dir[2048];    /* DIR, {dir} of the command; its output goes to DIR.log */
+    char dir[2048];    /* {dir} of the command */
+    char log[2052];    /* its output: DIR.log */
 } mt_slot;
 
 /* mt_slot_start -- run the command of a job in a new folder `dir`; what an earlier one left there is removed. */

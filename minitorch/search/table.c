@@ -16,11 +16,6 @@ enum { LINE = 1024 };
 
 static const char *const ends[] = { "done", "failed", "diverged", "timeout" };
 
-const char *mt_job_end_name(mt_job_end end)
-{
-    return ends[end];
-}
-
 static void header(char text[LINE], const mt_sweep_table *t)
 {
     int at = snprintf(text, LINE, "job,trial,rung,steps,");

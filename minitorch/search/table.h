@@ -11,8 +11,6 @@ typedef struct mt_sweep_row {
     double seconds;
 } mt_sweep_row;
 
-const char *mt_job_end_name(mt_job_end end);
-
 typedef struct mt_sweep_table {
     const mt_search *search; /* borrowed, as metric and path */
     const char *metric, *path;

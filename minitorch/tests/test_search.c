@@ -55,12 +55,6 @@ static mt_search search_of(const char *space, mt_sampler sampler, int64_t trials
     return s;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 Test(search, asha_finds_the_best_of_a_grid_at_a_third_of_its_cost)
 {
     double excess[20], share[20];
@@ -73,8 +67,8 @@ Test(search, asha_finds_the_best_of_a_grid_at_a_third_of_its_cost)
         excess[problem] = found.value - best.value;
         share[problem] = (double)less / (double)full;
     }
-    qsort(excess, 20, sizeof *excess, ascending);
-    qsort(share, 20, sizeof *share, ascending);
+    qsort(excess, 20, sizeof *excess, mt_search_ascending);
+    qsort(share, 20, sizeof *share, mt_search_ascending);
     cr_log_info(
         "ASHA, median of 20 problems: its best is worse than the grid's by %g, at %.3f of the cost (%.3f to %.3f)",
         excess[10], share[10], share[0], share[19]);
@@ -92,7 +86,7 @@ static double median_of(mt_sampler sampler)
         mt_job best = solve(&s, 2, bowl, problem, &cost);
         value[problem] = best.value;
     }
-    qsort(value, 20, sizeof *value, ascending);
+    qsort(value, 20, sizeof *value, mt_search_ascending);
     return value[10];
 }
 
