@@ -1,6 +1,6 @@
-/* devices.c -- devices by name, and a problem; see planner.h. Speeds and watts are nominal, speeds without sparsity; a link is one
- * direction. Prices are those of the book's table, for on-demand machines of a cloud in 2023: for others, change the
- * struct. */
+/* devices.c -- devices by name, and a problem; see planner.h. Speeds and watts are nominal, speeds without sparsity; a
+ * link is one direction. Prices are those of the book's table, for on-demand machines of a cloud in 2023: for others,
+ * change the struct. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
