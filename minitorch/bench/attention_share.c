@@ -13,7 +13,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "models/gpt2.h"
-#include "prof/profile.h"
+#include "testing/profile_here.h"
 
 typedef struct options {
     const char *size;

@@ -18,6 +18,7 @@
 #include "train/step.h"
 #include "ops/vec.h"
 #include "prof/machine.h"
+#include "testing/profile_here.h"
 
 enum {
     EVENTS = 4096,   /* spans that a profile keeps one by one */

@@ -13,6 +13,7 @@
 #include "memory/segment.h"
 #include "models/gpt2.h"
 #include "ops/ops.h"
+#include "testing/profile_here.h"
 
 enum { LAYERS = 36, ELEMENTS = 1 << 16 };
 

@@ -11,6 +11,7 @@
 #include "models/mlp.h"
 #include "ops/ops.h"
 #include "train/recipe.h"
+#include "testing/profile_here.h"
 
 enum { PROFILED = 200 /* steps */, PIXELS = 784 };
 

@@ -10,66 +10,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
-/* put_quoted -- a gnuplot string; in single quotes only the quote itself is special, and doubled. */
-static void put_quoted(FILE *script, const char *text)
+/* `what` and a gnuplot string; in single quotes only the quote itself is special, and doubled. */
+static void put_text(FILE *script, const char *what, const char *text)
 {
-    fputc('\'', script);
+    fprintf(script, "%s '", what);
     for (; *text; text++)
         fprintf(script, *text == '\'' ? "''" : "%c", *text);
-    fputc('\'', script);
+    fputs("'\n", script);
 }
 
-static void put_setting(FILE *script, const char *name, const char *value)
+static void plot_lines(FILE *script, const mt_curve *curve, int lines, const char *const *colors)
 {
-    fprintf(script, "set %s ", name);
-    put_quoted(script, value);
-    fputc('\n', script);
-}
-
-static void put_column(FILE *script, const char *column)
-{
-    fputs("column(", script);
-    put_quoted(script, column);
-    fputc(')', script);
-}
-
-static void plot_lines(FILE *script, const char *csv, const mt_curve *curve, const char *const *colors)
-{
-    for (int i = 0; i < MT_CURVE_LINES && curve->line[i].column; i++) {
-        fputs(i == 0 ? "plot " : ", ", script);
-        put_quoted(script, csv);
-        fputs(" using (", script);
-        put_column(script, curve->x);
-        fputs("):(", script);
-        put_column(script, curve->line[i].column);
-        fputs(") title ", script);
-        put_quoted(script, curve->line[i].label);
-        fprintf(script, " axes x1%s with linespoints lw 2 pt 7 ps 0.5 lc rgb '%s'",
-                curve->line[i].axis == MT_CURVE_RIGHT ? "y2" : "y1", colors[i]);
-    }
+    for (int i = 0; i < lines; i++)
+        fprintf(script,
+                "%s csv using (column(along)):(column(c%d)) title t%d axes x1%s with linespoints lw 2 pt 7 ps 0.5 "
+                "lc rgb '%s'",
+                i == 0 ? "plot" : ",", i, i, curve->line[i].axis == MT_CURVE_RIGHT ? "y2" : "y1", colors[i]);
 }
 
 /* The highest area first: each covers the lower part of the one before. */
-static void plot_areas(FILE *script, const char *csv, const mt_curve *curve, const char *const *colors)
+static void plot_areas(FILE *script, int lines, const char *const *colors)
 {
-    int lines = 0;
-    while (lines < MT_CURVE_LINES && curve->line[lines].column)
-        lines++;
     for (int i = lines - 1; i >= 0; i--) {
-        fputs(i == lines - 1 ? "plot " : ", ", script);
-        put_quoted(script, csv);
-        fputs(" using (", script);
-        put_column(script, curve->x);
-        fputs("):(0", script);
-        for (int k = 0; k <= i; k++) {
-            fputc('+', script);
-            put_column(script, curve->line[k].column);
-        }
-        fputs(") title ", script);
-        put_quoted(script, curve->line[i].label);
-        fprintf(script, " with filledcurves y1=0 lc rgb '%s'", colors[i]);
+        fprintf(script, "%s csv using (column(along)):(0", i == lines - 1 ? "plot" : ",");
+        for (int k = 0; k <= i; k++)
+            fprintf(script, "+column(c%d)", k);
+        fprintf(script, ") title t%d with filledcurves y1=0 lc rgb '%s'", i, colors[i]);
     }
 }
 
@@ -78,6 +44,8 @@ static void put_script(FILE *script, const char *csv, const mt_curve *curve)
     static const char *const colors[MT_CURVE_LINES] = {
         "#1f5fa8", "#6fa8dc", "#c0392b", "#2e7d32", "#8e44ad", "#7f8c8d"
     };
+    char name[16];
+    int lines = 0;
     fputs("set terminal svg size 720,420 dynamic enhanced background rgb 'white' font 'sans-serif,13'\n"
           "set datafile separator ','\nset border 3 lc rgb '#888888'\nset tics nomirror\n"
           "set grid lc rgb '#dddddd'\nset key below height 1\nset format y '%g'\n",
@@ -86,14 +54,25 @@ static void put_script(FILE *script, const char *csv, const mt_curve *curve)
                            "set autoscale xfix\n"
                          : "set logscale y\n",
           script);
-    put_setting(script, "title", curve->title);
-    put_setting(script, "xlabel", curve->x);
-    put_setting(script, "ylabel", curve->left);
+    put_text(script, "set title", curve->title);
+    put_text(script, "set xlabel", curve->x);
+    put_text(script, "set ylabel", curve->left);
     if (curve->right) {
         fputs("set border 11\nset y2tics\n", script);
-        put_setting(script, "y2label", curve->right);
+        put_text(script, "set y2label", curve->right);
     }
-    (curve->stacked ? plot_areas : plot_lines)(script, csv, curve, colors);
+    put_text(script, "csv =", csv);
+    put_text(script, "along =", curve->x);
+    for (; lines < MT_CURVE_LINES && curve->line[lines].column; lines++) {
+        snprintf(name, sizeof name, "c%d =", lines);
+        put_text(script, name, curve->line[lines].column);
+        *name = 't';
+        put_text(script, name, curve->line[lines].label);
+    }
+    if (curve->stacked)
+        plot_areas(script, lines, colors);
+    else
+        plot_lines(script, curve, lines, colors);
     fputc('\n', script);
 }
 

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { DEFAULT_EVENTS = 1 << 17, MOST_THREADS = 1 << 16, MOST_NAME = 1 << 16 };
 
@@ -241,7 +239,7 @@ mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events)
         main_first(p);
         *out = p;
     } else {
-        mt_fail(status, "%s: %s", path, strdupa(mt_last_error()));
+        mt_fail(status, "%s: %s", path, mt_last_error());
         mt_profile_free(p);
     }
     free(it.name);
@@ -263,42 +261,4 @@ void mt_profile_free(mt_profile *p)
     free(p->room);
     free(p->sample);
     free(p);
-}
-
-/* ---- within one program: the recording is a file in memory ------------------------------------------------------ */
-
-static struct {
-    int fd;
-    int64_t events;
-    char path[32];
-} here;
-
-void mt_profile_begin(int64_t events)
-{
-    MT_CHECK(events >= 0, "a profile of %lld events", (long long)events);
-    int fd = memfd_create("profile", MFD_CLOEXEC);
-    char path[sizeof here.path];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    MT_CHECK(fd >= 0 && mt_record_begin(path) == MT_OK, "mt_profile_begin: %s", mt_last_error());
-    here.fd = fd;
-    here.events = events;
-    memcpy(here.path, path, sizeof path);
-}
-
-mt_profile *mt_profile_end(void)
-{
-    mt_profile *p = NULL;
-    mt_status status = mt_record_end(0);
-    if (status == MT_OK)
-        status = mt_profile_read(&p, here.path, here.events);
-    MT_CHECK(status == MT_OK, "mt_profile_end: %s", mt_last_error());
-    close(here.fd);
-    return p;
-}
-
-double mt_profile_utilisation(const mt_profile *p, double model_flops, double peak)
-{
-    MT_CHECK(peak > 0, "utilisation of a peak of %g FLOP/s", peak);
-    double flops = model_flops > 0 ? model_flops : (double)p->flops;
-    return p->seconds > 0 ? flops / p->seconds / peak : 0;
 }

@@ -86,24 +86,16 @@ typedef struct mt_profile {
 mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events);
 void mt_profile_free(mt_profile *profile); /* NULL is allowed */
 
-/* mt_profile_begin, mt_profile_end -- record in memory between the two calls, and read that. Any thread may call them.
- * Abort as mt_record_begin and mt_record_end do; events < 0. */
-void mt_profile_begin(int64_t events);
-mt_profile *mt_profile_end(void);
-
 /* ---- how much of the machine was used ------------------------------------------------------------------- */
 
-/* What the work is compared with. Zero: unknown, not shown. */
+/* What the work is compared with. Zero: unknown, not shown. The share of peak FLOP/s that was used for model_flops is
+ * the MFU; FLOPs that were counted include what was computed twice to save memory.
+ * Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, app. B. */
 typedef struct mt_profile_roof {
     double measured_flops; /* FLOP/s that this machine reached just now (mt_machine_flops) */
     double given_flops;    /* FLOP/s of its data sheet */
     double model_flops;    /* FLOPs that the model needs for the work at hand: 6 per weight and token, say */
 } mt_profile_roof;
-
-/* mt_profile_utilisation -- the share of peak FLOP/s that was used for model_flops; for model_flops = 0 those counted,
- * which include what was computed twice to save memory. Source: Chowdhery et al. 2022 (PaLM), arXiv:2204.02311, app.
- * B. */
-double mt_profile_utilisation(const mt_profile *profile, double model_flops, double peak);
 
 /* ---- looking at it ---------------------------------------------------------------------------------------- */
 
@@ -114,11 +106,7 @@ void mt_profile_summary(FILE *out, const mt_profile *profile, const mt_profile_r
 mt_status mt_profile_trace(const mt_profile *profile, const char *path);
 
 /* mt_profile_timeline -- as a picture (SVG): a lane per thread, inner spans below outer ones. */
-typedef struct mt_timeline {
-    const char *title; /* NULL: none */
-    double from, to;   /* the seconds to draw; to = 0: until the end */
-} mt_timeline;
-mt_status mt_profile_timeline(const mt_profile *profile, const char *path, const mt_timeline *timeline); /* or NULL */
+mt_status mt_profile_timeline(const mt_profile *profile, const char *path);
 
 /* mt_profile_save -- all three into an existing folder. Files are replaced only when they are complete: MT_ERR_IO
  * leaves an older one unchanged. */

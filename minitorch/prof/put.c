@@ -5,78 +5,66 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { REPLACEMENT = 0xFFFD };
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
 
-/* The next character of *text, which is advanced; REPLACEMENT for a byte that is not UTF-8. 0 at the end. */
-static uint32_t next_char(const char **text)
+/* The character at text[0] and its bytes; -1: a byte that is not UTF-8. Reads no byte behind the final 0. */
+static int32_t char_at(const char *text, int64_t *bytes)
 {
-    int64_t length;
-    if (!**text)
-        return 0;
-    int32_t c = mt_utf8_next((const uint8_t *)*text, 4, &length); /* reads no byte behind the final 0 */
-    *text += length;
-    return c < 0 ? REPLACEMENT : (uint32_t)c;
+    return mt_utf8_next((const uint8_t *)text, 4, bytes);
 }
 
-static void put_char(FILE *out, uint32_t c)
+static void put_char(FILE *out, const char *text, int64_t bytes, bool good)
 {
-    if (c < 0x80) {
-        fputc((int)c, out);
-        return;
-    }
-    if (c < 0x800) {
-        fputc((int)(0xC0 | c >> 6), out);
-    } else {
-        if (c < 0x10000) {
-            fputc((int)(0xE0 | c >> 12), out);
-        } else {
-            fputc((int)(0xF0 | c >> 18), out);
-            fputc((int)(0x80 | (c >> 12 & 0x3F)), out);
-        }
-        fputc((int)(0x80 | (c >> 6 & 0x3F)), out);
-    }
-    fputc((int)(0x80 | (c & 0x3F)), out);
+    if (good)
+        fwrite(text, 1, (size_t)bytes, out);
+    else
+        fputs(REPLACEMENT, out);
 }
 
 void mt_put_json(FILE *out, const char *text)
 {
-    for (uint32_t c; (c = next_char(&text)) != 0;) {
-        if (c < 0x20 || c == 0x7F)
-            fprintf(out, "\\u%04" PRIx32, c);
+    for (int64_t bytes; *text; text += bytes) {
+        int32_t c = char_at(text, &bytes);
+        if ((c >= 0 && c < 0x20) || c == 0x7F)
+            fprintf(out, "\\u%04" PRIx32, (uint32_t)c);
         else if (c == '"' || c == '\\')
             fprintf(out, "\\%c", (int)c);
         else
-            put_char(out, c);
+            put_char(out, text, bytes, c >= 0);
     }
 }
 
-static bool is_control(uint32_t c)
+/* Whether a terminal or XML shows it: no control character, nor -1. */
+static bool is_shown(int32_t c)
 {
-    return c < 0x20 || (c >= 0x7F && c < 0xA0);
+    return c >= 0x20 && (c < 0x7F || c >= 0xA0);
 }
 
 void mt_put_xml(FILE *out, const char *text)
 {
-    for (uint32_t c; (c = next_char(&text)) != 0;) {
+    for (int64_t bytes; *text; text += bytes) {
+        int32_t c = char_at(text, &bytes);
         if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
             fprintf(out, "&#%d;", (int)c);
         else
-            put_char(out, is_control(c) || c == 0xFFFE || c == 0xFFFF ? REPLACEMENT : c);
+            put_char(out, text, bytes, is_shown(c) && c != 0xFFFE && c != 0xFFFF);
     }
 }
 
 int64_t mt_text_width(const char *text)
 {
     int64_t width = 0;
-    while (next_char(&text) != 0)
-        width++;
+    for (int64_t bytes; *text; text += bytes, width++)
+        char_at(text, &bytes);
     return width;
 }
 
 void mt_put_column(FILE *out, const char *text, int64_t width)
 {
-    for (uint32_t c; (c = next_char(&text)) != 0; width--)
-        put_char(out, is_control(c) ? REPLACEMENT : c);
+    for (int64_t bytes; *text; text += bytes, width--) {
+        int32_t c = char_at(text, &bytes);
+        put_char(out, text, bytes, is_shown(c));
+    }
     for (; width > 0; width--)
         fputc(' ', out);
 }

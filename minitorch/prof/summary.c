@@ -9,6 +9,12 @@
 
 static const double MIB = 1 << 20;
 
+/* Per cent of `peak` FLOP/s. */
+static double share_of(const mt_profile *p, double flops, double peak)
+{
+    return p->seconds > 0 ? 100 * (flops / p->seconds / peak) : 0;
+}
+
 static void put_work(FILE *out, const mt_profile *p, const mt_profile_roof *roof)
 {
     static const mt_profile_roof unknown;
@@ -24,10 +30,10 @@ static void put_work(FILE *out, const mt_profile *p, const mt_profile_roof *roof
         if (peak[i].flops <= 0)
             continue;
         fprintf(out, "of the %s peak of %.1f GFLOP/s:", peak[i].name, 1e-9 * peak[i].flops);
-        fprintf(out, " %.2f %% by FLOPs counted", 100 * mt_profile_utilisation(p, 0, peak[i].flops));
+        fprintf(out, " %.2f %% by FLOPs counted", share_of(p, (double)p->flops, peak[i].flops));
         if (roof->model_flops > 0)
             fprintf(out, ", %.2f %% by the model's (MFU)",
-                    100 * mt_profile_utilisation(p, roof->model_flops, peak[i].flops));
+                    share_of(p, roof->model_flops, peak[i].flops));
         fputc('\n', out);
     }
 }
@@ -120,7 +126,7 @@ mt_status mt_profile_save(const mt_profile *p, const char *folder, const mt_prof
     char path[4096];
     if (snprintf(path, sizeof path, "%s/timeline.svg", folder) >= (int)sizeof path)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
-    mt_status status = mt_profile_timeline(p, path, NULL);
+    mt_status status = mt_profile_timeline(p, path);
     snprintf(path, sizeof path, "%s/trace.json", folder);
     if (status == MT_OK)
         status = mt_profile_trace(p, path);

@@ -31,8 +31,7 @@ static const char *const color[COLORS] = { "#7fb3d9", "#f5b26b", "#8ccf87", "#e8
 typedef struct picture {
     FILE *out;
     const mt_profile *p;
-    double from, scale; /* x = LEFT + (seconds - from) * scale */
-    double to;
+    double seconds, scale; /* of the whole picture; x = LEFT + seconds * scale */
     double y;             /* of the next thing to draw */
     int64_t narrow, deep; /* spans that are not drawn */
 } picture;
@@ -87,12 +86,12 @@ static double step_of(double seconds)
 static void put_axis(picture *pic, double top)
 {
     const char *unit;
-    double per_second, step = step_of(pic->to - pic->from);
+    double per_second, step = step_of(pic->seconds);
     char label[64];
-    unit_of(pic->to - pic->from, &unit, &per_second);
+    unit_of(pic->seconds, &unit, &per_second);
     int decimals = (int)fmax(0, ceil(-log10(step * per_second) - 1e-9));
-    for (int64_t i = (int64_t)ceil(pic->from / step - 1e-9); (double)i * step <= pic->to * (1 + 1e-12); i++) {
-        double x = LEFT + ((double)i * step - pic->from) * pic->scale;
+    for (int64_t i = 0; (double)i * step <= pic->seconds * (1 + 1e-12); i++) {
+        double x = LEFT + (double)i * step * pic->scale;
         put_rect(pic->out, x, top, 0.5, pic->y - top, "#999999");
         fputs("/>\n", pic->out);
         snprintf(label, sizeof label, "%.*f %s", decimals, (double)i * step * per_second, unit);
@@ -136,14 +135,12 @@ static void put_lane(picture *pic, const mt_profile_thread *thread)
     put_text(pic->out, LEFT - 8, pic->y + ROW - 5, "end", thread->name);
     for (int64_t i = 0; i < thread->count; i++) {
         const mt_profile_event *e = &thread->event[i];
-        if (e->end < pic->from || e->begin > pic->to)
-            continue;
         if (e->depth >= rows) {
             pic->deep++;
             continue;
         }
-        double x = fmax(drawn[e->depth], (e->begin - pic->from) * pic->scale);
-        double end = fmin(PLOT, (e->end - pic->from) * pic->scale);
+        double x = fmax(drawn[e->depth], e->begin * pic->scale);
+        double end = fmin(PLOT, e->end * pic->scale);
         if (end < drawn[e->depth] + LEAST && drawn[e->depth] > 0) {
             pic->narrow++;
             continue;
@@ -198,22 +195,19 @@ static double height_of(const mt_profile *p)
     return height;
 }
 
-mt_status mt_profile_timeline(const mt_profile *p, const char *path, const mt_timeline *timeline)
+mt_status mt_profile_timeline(const mt_profile *p, const char *path)
 {
-    static const mt_timeline whole;
     mt_file_writer file;
-    timeline = timeline ? timeline : &whole;
-    double to = timeline->to > 0 ? timeline->to : fmax(p->seconds, 1e-9);
-    MT_CHECK(timeline->from >= 0 && timeline->from < to, "a timeline from %g to %g s", timeline->from, to);
+    double seconds = fmax(p->seconds, 1e-9);
     mt_status status = mt_file_writer_open(&file, path);
     if (status != MT_OK)
         return status;
-    picture pic = { file.out, p, timeline->from, PLOT / (to - timeline->from), to, 36, 0, 0 };
+    picture pic = { file.out, p, seconds, PLOT / seconds, 36, 0, 0 };
     fprintf(file.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
             "font-size=\"12\" fill=\"#222222\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
             LEFT + PLOT + RIGHT, (int)height_of(p));
-    put_text(file.out, LEFT, 22, "start", timeline->title ? timeline->title : "Where the time went");
+    put_text(file.out, LEFT, 22, "start", "Where the time went");
     put_legend(&pic);
     double top = pic.y;
     for (int64_t t = 0; t < p->thread_count; t++)

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/storage.h"
-#include "prof/profile.h"
 #include "prof/span.h"
+#include "testing/profile_here.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "ops/autocast.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
-#include "prof/profile.h"
+#include "testing/profile_here.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "models/mlp.h"
 #include "ops/ops.h"
 #include "optim/optim.h"
-#include "prof/profile.h"
+#include "testing/profile_here.h"
 
 TestSuite(mlp, .init = temp_dir_make, .fini = temp_dir_remove);
 

@@ -3,7 +3,7 @@
 #include "autograd/tape.h"
 #include "core/scope.h"
 #include "ops/ops.h"
-#include "prof/profile.h"
+#include "testing/profile_here.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

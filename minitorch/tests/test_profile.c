@@ -183,14 +183,6 @@ Test(profile, many_names)
     mt_profile_free(p);
 }
 
-Test(profile, utilisation)
-{
-    mt_profile p = { .seconds = 2, .flops = 1000000 };
-    cr_assert_float_eq(mt_profile_utilisation(&p, 0, 1e6), 0.5, 1e-12);
-    cr_assert_float_eq(mt_profile_utilisation(&p, 250000, 1e6), 0.125, 1e-12);
-    ABORTS("utilisation", mt_profile_utilisation(&p, 0, 0));
-}
-
 Test(profile, misuse_is_told)
 {
     ABORTS("no recording is running", mt_profile_end());

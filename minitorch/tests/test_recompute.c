@@ -8,8 +8,8 @@
 #include "must.h"
 #include "ops/autocast.h"
 #include "ops/ops.h"
-#include "prof/profile.h"
 #include "testing/compare.h"
+#include "testing/profile_here.h"
 
 #include <math.h>
 #include <stdlib.h>
