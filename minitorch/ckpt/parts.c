@@ -4,7 +4,6 @@
 #include "ckpt/names.h"
 #include "core/io.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,35 +28,6 @@ void mt_checkpoint_path(char *out, const char *dir, int64_t step)
 }
 
 /* ---- folders --------------------------------------------------------------------------------------------- */
-
-static void append(void *user, const char *name)
-{
-    mt_names *names = user;
-    names->name = mt_realloc(names->name, names->count + 1, sizeof *names->name);
-    char *copy = strdup(name);
-    MT_CHECK(copy, "out of memory");
-    names->name[names->count++] = copy;
-}
-
-mt_status mt_names_of(mt_names *out, const char *folder)
-{
-    mt_io *io = mt_io_now();
-    *out = (mt_names){ 0 };
-    if (io->list(io, folder, append, out) == 0)
-        return MT_OK;
-    int problem = errno;
-    mt_names_free(out);
-    errno = problem;
-    return mt_fail(MT_ERR_IO, "%s: %s", folder, strerror(problem));
-}
-
-void mt_names_free(mt_names *names)
-{
-    for (int64_t i = 0; i < names->count; i++)
-        free(names->name[i]);
-    free(names->name);
-    *names = (mt_names){ 0 };
-}
 
 /* The number of "step-500"; -1: another name, also "step-007". */
 static int64_t step_of(const char *name)

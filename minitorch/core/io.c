@@ -26,6 +26,39 @@ void mt_file_map_close(mt_file_map *map)
     *map = (mt_file_map){ 0 };
 }
 
+void mt_names_add(mt_names *names, const char *name)
+{
+    names->name = mt_realloc(names->name, names->count + 1, sizeof *names->name);
+    char *copy = strdup(name);
+    MT_CHECK(copy, "out of memory");
+    names->name[names->count++] = copy;
+}
+
+static void add(void *names, const char *name)
+{
+    mt_names_add(names, name);
+}
+
+mt_status mt_names_of(mt_names *out, const char *folder)
+{
+    mt_io *io = mt_io_now();
+    *out = (mt_names){ 0 };
+    if (io->list(io, folder, add, out) == 0)
+        return MT_OK;
+    int problem = errno;
+    mt_names_free(out);
+    errno = problem;
+    return mt_fail(MT_ERR_IO, "%s: %s", folder, strerror(problem));
+}
+
+void mt_names_free(mt_names *names)
+{
+    for (int64_t i = 0; i < names->count; i++)
+        free(names->name[i]);
+    free(names->name);
+    *names = (mt_names){ 0 };
+}
+
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 /* For fopencookie: `file->out` writes by mt_io. */

@@ -57,6 +57,16 @@ mt_status mt_file_open(int *fd, int64_t *size, const char *path);
  * map. Fails like mt_file_map_open, and with MT_ERR_FORMAT for a file above MT_FILE_READ_MAX. */
 mt_status mt_file_read(uint8_t **bytes, int64_t *size, const char *path);
 
+/* What a folder contains. */
+typedef struct mt_names {
+    char **name; /* in no order */
+    int64_t count;
+} mt_names;
+
+mt_status mt_names_of(mt_names *out, const char *folder); /* MT_ERR_IO: none is there; nothing to free */
+void mt_names_add(mt_names *names, const char *name);     /* a copy of it */
+void mt_names_free(mt_names *names);
+
 /* ---- writing ---------------------------------------------------------------------------------- */
 
 /* Writes a new file that takes the place of path only when it is complete. Until then path keeps its old contents. A

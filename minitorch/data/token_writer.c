@@ -81,16 +81,3 @@ void mt_token_writer_abandon(mt_token_writer *w)
     mt_file_writer_abandon(&w->file);
     free(w);
 }
-
-mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size)
-{
-    mt_token_writer *w = NULL;
-    mt_status status = mt_token_writer_open(&w, path, size);
-    if (status != MT_OK)
-        return status;
-    status = mt_token_writer_put(w, ids, count);
-    if (status == MT_OK)
-        return mt_token_writer_close(w);
-    mt_token_writer_abandon(w);
-    return status;
-}

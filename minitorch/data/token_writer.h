@@ -15,6 +15,3 @@ mt_status mt_token_writer_put(mt_token_writer *writer, const int32_t *ids, int64
  * left beside it. _abandon: frees the writer and discards what was written. */
 mt_status mt_token_writer_close(mt_token_writer *writer);
 void mt_token_writer_abandon(mt_token_writer *writer);
-
-/* mt_tokens_write -- a whole file at once. */
-mt_status mt_tokens_write(const char *path, const int32_t *ids, int64_t count, int64_t size);

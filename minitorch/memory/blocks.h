@@ -18,6 +18,7 @@ typedef struct mt_block {
     mt_device device;
     mt_memory_use use; /* of a block that is allocated; says nothing when it is freed */
     int op;            /* the number of the op that was running then */
+    void *record;      /* what else the owner of the table knows about it */
 } mt_block;
 
 typedef struct mt_blocks {

@@ -46,7 +46,6 @@ struct mt_pool_block {
     mt_pool_segment *segment;
     mt_pool_block *left, *right;    /* before and behind it in the segment; NULL at its ends */
     mt_pool_block *previous, *next; /* in its list, while it is free */
-    mt_pool_block *chain;           /* of the table of used blocks */
 };
 
 /* What came from the system in one piece. */
@@ -140,7 +139,6 @@ typedef struct mt_pool_stats {
     int64_t peak_wanted, peak_used, peak_reserved; /* the most there ever were */
     int64_t blocks, segments;                      /* used blocks; segments */
     int64_t allocations, system_calls;             /* so far: calls of mt_pool_alloc; segments asked of the system */
-    int64_t largest_free[MT_POOL_KINDS];           /* bytes of the largest free block */
 } mt_pool_stats;
 
 mt_pool_stats mt_pool_stats_of(mt_pool *pool);

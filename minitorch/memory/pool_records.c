@@ -1,21 +1,19 @@
-/* pool_records.c -- the records of a pool: segments, blocks and their neighbours, lists of free blocks, the table of
- * used ones, statistics. What is decided is in the unit pool.c. */
+/* pool_records.c -- the records of a pool: segments, blocks and their neighbours, lists of free blocks, used
+ * ones by address, statistics. What is decided is in the unit pool.c. */
+#include "memory/blocks.h"
 #include "memory/pool.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { FIRST_BUCKETS = 256 };
-
 struct mt_pool {
     pthread_mutex_t lock; /* of everything here */
     mt_allocator system;
     mt_pool_segment *oldest, *newest;
     mt_pool_block *list[MT_POOL_KINDS][MT_POOL_LISTS]; /* first free block */
-    mt_pool_block **bucket;                            /* used blocks by address: as many chains as a power of two */
-    int64_t buckets;
-    mt_pool_block *spare; /* records for reuse, linked by ->next */
+    mt_blocks used;                                    /* by address, as of the CPU; record: the mt_pool_block */
+    mt_pool_block *spare;                              /* records for reuse, linked by ->next */
     mt_pool_stats stats;
 };
 
@@ -137,47 +135,6 @@ void mt_pool_give_back(mt_pool *pool, mt_pool_segment *s)
     free(s);
 }
 
-/* ---- the table of used blocks -------------------------------------------------------------------------- */
-
-/* The multiplier is 2^64 over the golden ratio: its upper bits depend on all bits of the address. */
-static mt_pool_block **bucket_of(const mt_pool *pool, const void *data)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)data * UINT64_C(0x9E3779B97F4A7C15);
-    return &pool->bucket[(int64_t)(hash >> 32) & (pool->buckets - 1)];
-}
-
-static void enter(mt_pool *pool, mt_pool_block *b)
-{
-    mt_pool_block **bucket = bucket_of(pool, b->data);
-    b->chain = *bucket;
-    *bucket = b;
-}
-
-static void widen(mt_pool *pool)
-{
-    mt_pool_block **old = pool->bucket;
-    int64_t buckets = pool->buckets;
-    pool->buckets = 2 * buckets;
-    pool->bucket = mt_calloc(pool->buckets, sizeof *old);
-    for (int64_t i = 0; i < buckets; i++)
-        for (mt_pool_block *b = old[i], *next; b; b = next) {
-            next = b->chain;
-            enter(pool, b);
-        }
-    free(old);
-}
-
-static mt_pool_block *leave(mt_pool *pool, const void *data)
-{
-    mt_pool_block **link = bucket_of(pool, data);
-    while (*link && (*link)->data != data)
-        link = &(*link)->chain;
-    mt_pool_block *b = *link;
-    if (b)
-        *link = b->chain;
-    return b;
-}
-
 /* ---- a pool -------------------------------------------------------------------------------------------- */
 
 mt_pool *mt_pool_open(mt_allocator system)
@@ -185,8 +142,6 @@ mt_pool *mt_pool_open(mt_allocator system)
     mt_pool *pool = mt_calloc(1, sizeof *pool);
     pthread_mutex_init(&pool->lock, NULL);
     pool->system = system;
-    pool->buckets = FIRST_BUCKETS;
-    pool->bucket = mt_calloc(FIRST_BUCKETS, sizeof *pool->bucket);
     return pool;
 }
 
@@ -202,7 +157,7 @@ void mt_pool_close(mt_pool *pool)
         free(b);
     }
     pthread_mutex_destroy(&pool->lock);
-    free(pool->bucket);
+    mt_blocks_free(&pool->used);
     free(pool);
 }
 
@@ -244,9 +199,7 @@ void *mt_pool_alloc(mt_pool *pool, int64_t bytes)
         mt_pool_split(pool, b, sizes.block);
         b->wanted = bytes;
         count(&pool->stats, bytes, b->bytes, 1);
-        if (pool->stats.blocks > pool->buckets)
-            widen(pool);
-        enter(pool, b);
+        mt_blocks_put(&pool->used, &(mt_block){ .address = (uintptr_t)b->data, .bytes = bytes, .record = b });
     }
     pthread_mutex_unlock(&pool->lock);
     return b ? b->data : NULL;
@@ -255,9 +208,11 @@ void *mt_pool_alloc(mt_pool *pool, int64_t bytes)
 void mt_pool_free(mt_pool *pool, void *data, int64_t bytes)
 {
     pthread_mutex_lock(&pool->lock);
-    mt_pool_block *b = leave(pool, data);
-    MT_CHECK(b, "the pool has no used block at %p", data);
-    MT_CHECK(b->wanted == bytes, "a block of %" PRId64 " bytes is freed as %" PRId64, b->wanted, bytes);
+    const mt_block *used = mt_blocks_find(&pool->used, MT_CPU, (uintptr_t)data);
+    MT_CHECK(used, "the pool has no used block at %p", data);
+    MT_CHECK(used->bytes == bytes, "a block of %" PRId64 " bytes is freed as %" PRId64, used->bytes, bytes);
+    mt_pool_block *b = used->record;
+    mt_blocks_remove(&pool->used, MT_CPU, (uintptr_t)data);
     count(&pool->stats, -bytes, -b->bytes, -1);
     b->wanted = 0;
     mt_pool_merge(pool, b);
@@ -276,10 +231,6 @@ mt_pool_stats mt_pool_stats_of(mt_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     mt_pool_stats s = pool->stats;
-    for (int kind = 0; kind < MT_POOL_KINDS; kind++)
-        for (int list = 0; list < MT_POOL_LISTS; list++)
-            for (const mt_pool_block *b = pool->list[kind][list]; b; b = b->next)
-                s.largest_free[kind] = mt_max(s.largest_free[kind], b->bytes);
     pthread_mutex_unlock(&pool->lock);
     return s;
 }

@@ -36,7 +36,7 @@ mt_account mt_memory_account(mt_profile *p)
     p->sample_count = p->block_count;
     for (int64_t i = 0; i < p->block_count; i++) {
         const mt_profile_block *b = &p->block[i];
-        const mt_block block = { b->address, b->bytes, b->device, b->use, op_of(p, b->op) };
+        const mt_block block = { b->address, b->bytes, b->device, b->use, op_of(p, b->op), NULL };
         mt_account_note(&account, &block);
         p->sample[i] = (mt_profile_sample){ .at = b->at, .device = b->device };
         memcpy(p->sample[i].live, account.device[b->device].live.use, sizeof p->sample[i].live);

@@ -134,7 +134,7 @@ static void put_trace(snapshot *s, mt_device device)
         if (!in_segment(s->p, device, b->address))
             put_action(s, "segment_alloc", b, b->bytes);
         put_action(s, "alloc", b, b->bytes);
-        mt_blocks_put(&s->live, &(mt_block){ b->address, b->bytes, device, b->use, (int)i });
+        mt_blocks_put(&s->live, &(mt_block){ b->address, b->bytes, device, b->use, (int)i, NULL });
     }
     fputc(APPEND, s->out);
 }

@@ -1,10 +1,10 @@
 /* test_corpus.c -- windows come from the right part, and y is x one token later; batches of text through the loader are
  * a function of seed and step; a token file gives the windows of its text, and is refused with another vocabulary. */
 #include "data/loader.h"
-#include "data/token_writer.h"
 #include "text/tokenizer.h"
 #include "train/corpus.h"
 #include "temp_dir.h"
+#include "tokens_file.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -119,8 +119,8 @@ static mt_vocabulary *learned_ids(int32_t **ids, int64_t *count, int64_t lines, 
     mt_encoder *encoder = mt_encoder_new(tokenizer);
     *ids = malloc((size + 1) * sizeof **ids);
     cr_assert_eq(mt_encode(encoder, *ids, count, (const uint8_t *)text, (int64_t)size), MT_OK);
-    cr_assert_eq(mt_tokens_write(in_dir("u16"), *ids, *count, 2), MT_OK);
-    cr_assert_eq(mt_tokens_write(in_dir("i32"), *ids, *count, 4), MT_OK);
+    cr_assert_eq(write_tokens(in_dir("u16"), *ids, *count, 2), MT_OK);
+    cr_assert_eq(write_tokens(in_dir("i32"), *ids, *count, 4), MT_OK);
     cr_assert_eq(mt_vocabulary_save(vocabulary, temp_dir), MT_OK, "%s", mt_last_error());
     mt_encoder_free(encoder);
     mt_tokenizer_free(tokenizer);
@@ -262,7 +262,7 @@ Test(corpus, documents)
     int32_t all[100];
     for (int i = 0; i < 100; i++)
         all[i] = end;
-    cr_assert_eq(mt_tokens_write(in_dir("ends"), all, 100, 2), MT_OK);
+    cr_assert_eq(write_tokens(in_dir("ends"), all, 100, 2), MT_OK);
     cr_assert_eq(mt_corpus_open(&c, in_dir("ends"), temp_dir, T), MT_OK, "%s", mt_last_error());
     mt_corpus_close(&c);
     mt_vocabulary_free(v);

@@ -284,7 +284,7 @@ Test(pool, asks_once_for_what_it_reserves)
     cr_expect_eq(sys.out, 0);
 }
 
-/* More used blocks than the table has chains at first. */
+/* More used blocks than the table has room for at first. */
 Test(pool, finds_each_of_many_blocks)
 {
     enum { MANY = 5000 };

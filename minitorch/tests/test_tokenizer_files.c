@@ -1,7 +1,7 @@
 /* test_tokenizer_files.c -- vocab.bpe, valid and malicious; the token file that `tokenize` writes. */
 #include "text/vocabulary.h"
-#include "data/token_writer.h"
 #include "tests/temp_dir.h"
+#include "tests/tokens_file.h"
 
 #include <sys/resource.h>
 #include <signal.h>
@@ -170,7 +170,7 @@ Test(tokenizer_files, a_full_disk_leaves_what_was_there)
     write_text("tokens", "old");
     signal(SIGXFSZ, SIG_IGN);
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    cr_assert_eq(mt_tokens_write(in_dir("tokens"), ids, MANY, 4), MT_ERR_IO);
+    cr_assert_eq(write_tokens(in_dir("tokens"), ids, MANY, 4), MT_ERR_IO);
     SAYS("File too large");
     mt_token_writer *w;
     cr_assert_eq(mt_token_writer_open(&w, in_dir("tokens"), 2), MT_OK);

@@ -1,9 +1,9 @@
 /* test_tokens.c -- token files: windows contain the written tokens; wrong files are refused with name and offset. */
 #include "core/io.h"
 #include "data/loader.h"
-#include "data/token_writer.h"
 #include "data/tokens.h"
 #include "temp_dir.h"
+#include "tokens_file.h"
 
 #include <signal.h>
 
@@ -43,7 +43,7 @@ static const char *write_file(int64_t count, int64_t size)
     int32_t *ids = calloc((size_t)count + 1, sizeof *ids);
     for (int64_t i = 0; i < count; i++)
         ids[i] = token(i);
-    cr_assert_eq(mt_tokens_write(path, ids, count, size), MT_OK, "%s", mt_last_error());
+    cr_assert_eq(write_tokens(path, ids, count, size), MT_OK, "%s", mt_last_error());
     free(ids);
     return path;
 }

@@ -25,7 +25,5 @@ void mt_image_free(mt_image *image); /* a zeroed one is allowed; leaves it zeroe
  * Aborts: height or width < 1; 0 < resize < height or width; stddev <= 0; jitter outside 0 .. 1. */
 mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augment *augment);
 
-/* mt_image_folder_class, mt_image_folder_path -- a class's name, NULL beyond the last; a sample's file. Lent by the
- * set. */
-const char *mt_image_folder_class(const mt_dataset *set, int64_t label);
+/* mt_image_folder_path -- a sample's file, lent by the set; NULL beyond the last. */
 const char *mt_image_folder_path(const mt_dataset *set, int64_t index);

@@ -1,79 +1,61 @@
 /* image_folder.c -- a folder of folders of pictures as a data set. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "core/io.h"
 #include "core/storage.h"
 #include "data/images/image.h"
-
-/* A growing list of strings. */
-typedef struct names {
-    char **name;
-    int64_t count;
-} names;
 
 typedef struct image_folder {
     mt_dataset base;
     mt_augment augment;
-    names classes, paths;
+    mt_names classes, paths;
     int32_t *label; /* [paths] */
 } image_folder;
 
 /* ---- listing files ---------------------------------------------------------------------------- */
 
-static void names_add(names *list, const char *folder, const char *name)
+static int by_bytes(const void *a, const void *b)
 {
-    char *text = NULL;
-    list->name = realloc(list->name, (size_t)(list->count + 1) * sizeof *list->name);
-    MT_CHECK(list->name && asprintf(&text, "%s%s%s", folder, *folder ? "/" : "", name) >= 0, "out of memory");
-    list->name[list->count++] = text;
+    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void names_free(names *list)
+static bool is_visible(const char *name)
 {
-    for (int64_t i = 0; i < list->count; i++)
-        free(list->name[i]);
-    free(list->name);
+    return *name != '.';
 }
 
-static int by_bytes(const struct dirent **a, const struct dirent **b)
+static bool is_picture(const char *name)
 {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
-static int is_picture(const struct dirent *entry)
-{
-    const char *dot = strrchr(entry->d_name, '.');
-    return visible(entry) && dot &&
+    const char *dot = strrchr(name, '.');
+    return is_visible(name) && dot &&
            (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
 }
 
-/* Adds the entries that pass the filter, sorted by their bytes, with prefix in front. */
-static mt_status list_folder(names *list, const char *folder, const char *prefix, int (*filter)(const struct dirent *))
+/* Adds the names in a folder that pass the filter, sorted by their bytes, behind `prefix`. */
+static mt_status list_folder(mt_names *list, const char *folder, const char *prefix, bool (*filter)(const char *name))
 {
-    struct dirent **entry;
-    int count = scandir(folder, &entry, filter, by_bytes);
-    if (count < 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        names_add(list, prefix, entry[i]->d_name);
-        free(entry[i]);
+    mt_names all;
+    mt_status status = mt_names_of(&all, folder);
+    if (status != MT_OK)
+        return status;
+    if (all.count > 0)
+        qsort(all.name, (size_t)all.count, sizeof *all.name, by_bytes);
+    for (int64_t i = 0; i < all.count; i++) {
+        char path[4096 + 256];
+        snprintf(path, sizeof path, "%s%s", prefix, all.name[i]);
+        if (filter(all.name[i]))
+            mt_names_add(list, path);
     }
-    free(entry);
+    mt_names_free(&all);
     return MT_OK;
 }
 
 /* Removes entries that are not folders. A path that is too long stays: scan reports it. */
-static void keep_folders(names *list, const char *dir)
+static void keep_folders(mt_names *list, const char *dir)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < list->count; i++) {
@@ -90,18 +72,19 @@ static void keep_folders(names *list, const char *dir)
 
 static mt_status scan(image_folder *set, const char *dir)
 {
-    mt_status status = list_folder(&set->classes, dir, "", visible);
+    mt_status status = list_folder(&set->classes, dir, "", is_visible);
     if (status != MT_OK)
         return status;
     keep_folders(&set->classes, dir);
     if (set->classes.count == 0)
         return mt_fail(MT_ERR_FORMAT, "%s: no folder in it: each class needs one, as in %s/cat/1.jpg", dir, dir);
     for (int64_t c = 0; c < set->classes.count; c++) {
-        char folder[4096];
+        char folder[4096], prefix[sizeof folder + 1];
         int64_t before = set->paths.count;
         if (snprintf(folder, sizeof folder, "%s/%s", dir, set->classes.name[c]) >= (int)sizeof folder)
             return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
-        status = list_folder(&set->paths, folder, folder, is_picture);
+        snprintf(prefix, sizeof prefix, "%s/", folder);
+        status = list_folder(&set->paths, folder, prefix, is_picture);
         if (status != MT_OK)
             return status;
         if (set->paths.count == before)
@@ -175,8 +158,8 @@ static mt_status folder_get(const mt_dataset *base, int64_t index, mt_rng *rng, 
 static void folder_close(mt_dataset *base)
 {
     image_folder *set = (image_folder *)base;
-    names_free(&set->classes);
-    names_free(&set->paths);
+    mt_names_free(&set->classes);
+    mt_names_free(&set->paths);
     free(set->label);
     free(set);
 }
@@ -212,16 +195,9 @@ mt_status mt_image_folder_open(mt_dataset **out, const char *dir, const mt_augme
     return MT_OK;
 }
 
-const char *mt_image_folder_class(const mt_dataset *base, int64_t label)
-{
-    MT_CHECK(base->get == folder_get, "not a set of mt_image_folder_open");
-    const names *classes = &((const image_folder *)base)->classes;
-    return label >= 0 && label < classes->count ? classes->name[label] : NULL;
-}
-
 const char *mt_image_folder_path(const mt_dataset *base, int64_t index)
 {
     MT_CHECK(base->get == folder_get, "not a set of mt_image_folder_open");
-    const names *paths = &((const image_folder *)base)->paths;
+    const mt_names *paths = &((const image_folder *)base)->paths;
     return index >= 0 && index < paths->count ? paths->name[index] : NULL;
 }
