@@ -28,8 +28,8 @@ static int64_t *put_peak(int64_t *to, const mt_account_device *d, int64_t ops)
 /* event n of addresses, bytes, devices, uses, ops, each [N] */
 static mt_block block_of(const mg_value *v, int64_t n)
 {
-    return (mt_block){ (uint64_t)v[0].i64s[n], v[1].i64s[n], (mt_device)v[2].i64s[n], (mt_memory_use)v[3].i64s[n],
-                       (int)v[4].i64s[n], NULL };
+    return (mt_block){ (uint64_t)v[0].i64s[n],      v[1].i64s[n],      (mt_device)v[2].i64s[n],
+                       (mt_memory_use)v[3].i64s[n], (int)v[4].i64s[n], NULL };
 }
 
 void mg_call_account_live(const mg_value *v) /* live [N, devices (1 + uses + ops)]; the five of block_of; ops */

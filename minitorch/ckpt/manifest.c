@@ -62,21 +62,14 @@ static bool sum_is_right(const mt_file_map *map)
     return memcmp(digits, map->bytes + at, DIGITS) == 0;
 }
 
-/* The whole number from 0 to 2^53 of a member; -1: it is none. */
-static int64_t number(const cJSON *object, const char *name)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, name);
-    double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
-    return value >= 0 && value <= 9007199254740992.0 && value == (double)(int64_t)value ? (int64_t)value : -1;
-}
-
 static bool read_file(mt_part *out, const cJSON *json)
 {
     const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "name"));
     const char *sum = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(json, "crc32c"));
     if (!name || !mt_part_name_ok(name) || !sum || strlen(sum) != DIGITS || strspn(sum, "0123456789abcdef") != DIGITS)
         return false;
-    *out = (mt_part){ .bytes = number(json, "bytes"), .crc32c = (uint32_t)strtoul(sum, NULL, 16) };
+    *out = (mt_part){ .bytes = mt_json_whole(cJSON_GetObjectItemCaseSensitive(json, "bytes")),
+                      .crc32c = (uint32_t)strtoul(sum, NULL, 16) };
     strcpy(out->name, name);
     return out->bytes >= 0;
 }
@@ -94,7 +87,7 @@ static mt_status fill(mt_manifest *m, const cJSON *json, const char *path)
     const cJSON *format = cJSON_GetObjectItemCaseSensitive(json, "format"), *item;
     const cJSON *values = cJSON_GetObjectItemCaseSensitive(json, "values");
     const cJSON *files = cJSON_GetObjectItemCaseSensitive(json, "files");
-    m->step = number(json, "step");
+    m->step = mt_json_whole(cJSON_GetObjectItemCaseSensitive(json, "step"));
     if (!cJSON_IsString(format) || strcmp(format->valuestring, FORMAT) != 0)
         return mt_fail(MT_ERR_FORMAT, "%s: not the manifest of a checkpoint that this minitorch reads", path);
     if (m->step < 0 || !cJSON_IsObject(values) || !cJSON_IsArray(files) || cJSON_GetArraySize(files) > FILES_MOST)
@@ -122,14 +115,11 @@ static mt_status fill(mt_manifest *m, const cJSON *json, const char *path)
 
 static mt_status parse(mt_manifest *m, const mt_file_map *map)
 {
-    const char *text = (const char *)map->bytes, *end = text;
-    cJSON *json = NULL;
     if (map->size == 0 || map->size > BYTES_MOST || !sum_is_right(map))
         return mt_fail(MT_ERR_FORMAT, "%s: damaged: its checksum is not that of its contents", map->path);
-    if (!memchr(text, 0, (size_t)map->size) && !memmem(text, (size_t)map->size, "\\u0000", 6))
-        json = cJSON_ParseWithLengthOpts(text, (size_t)map->size, &end, false);
-    mt_status status = json && end == text + map->size ? fill(m, json, map->path)
-                                                       : mt_fail(MT_ERR_FORMAT, "%s: it is not JSON", map->path);
+    bool padded = map->bytes[map->size - 1] <= ' ';
+    cJSON *json = padded ? NULL : mt_json_parse((const char *)map->bytes, map->size);
+    mt_status status = json ? fill(m, json, map->path) : mt_fail(MT_ERR_FORMAT, "%s: it is not JSON", map->path);
     cJSON_Delete(json);
     return status;
 }

@@ -24,6 +24,12 @@ void mt_manifest_put(mt_part *part, const void *manifest);
 mt_status mt_manifest_read(mt_manifest *out, const char *folder);
 void mt_manifest_free(mt_manifest *manifest);
 
+/* mt_json_parse -- the value that is all of text [size] but for white space behind it; cJSON_Delete frees it. NULL: it
+ * is none, or has a zero in a text, which would end there: cJSON's are C strings.
+ * mt_json_whole -- an item as a whole number from 0 to 2^53; -1: it is none. */
+struct cJSON *mt_json_parse(const char *text, int64_t size);
+int64_t mt_json_whole(const struct cJSON *item);
+
 /* mt_part_name_ok -- a plain file name: letters, digits, `.`, `-` and `_`, not beginning with a dot, not the
  * manifest's, and less than MT_PART_NAME long. Therefore no path. */
 bool mt_part_name_ok(const char *name);

@@ -1,5 +1,6 @@
 /* read.c -- a safetensors file of any writer, checked before anything is copied: the header against the file in
  * mt_safetensors_open, what a program wants against the header in mt_safetensors_load. */
+#include "ckpt/manifest.h"
 #include "ckpt/safetensors.h"
 #include "core/element.h"
 #include "core/io.h"
@@ -27,21 +28,14 @@ struct mt_safetensors {
 
 /* ---- the header ------------------------------------------------------------------------------------------ */
 
-/* The whole number from 0 to 2^53 of a JSON item; -1: it is none. */
-static int64_t number(const cJSON *item)
-{
-    double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
-    return value >= 0 && value <= 9007199254740992.0 && value == (double)(int64_t)value ? (int64_t)value : -1;
-}
-
 static mt_status read_entry(entry *e, const cJSON *item, const char *path)
 {
     const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(item, "data_offsets");
     *e = (entry){ .name = item->string,
                   .dtype = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "dtype")),
                   .shape = cJSON_GetObjectItemCaseSensitive(item, "shape"),
-                  .begin = number(cJSON_GetArrayItem(offsets, 0)),
-                  .end = number(cJSON_GetArrayItem(offsets, 1)) };
+                  .begin = mt_json_whole(cJSON_GetArrayItem(offsets, 0)),
+                  .end = mt_json_whole(cJSON_GetArrayItem(offsets, 1)) };
     if (!e->dtype || !cJSON_IsArray(e->shape) || cJSON_GetArraySize(offsets) != 2 || e->begin < 0 || e->end < e->begin)
         return mt_fail(MT_ERR_FORMAT, "%s: %s needs a dtype, a shape and two data_offsets in increasing order", path,
                        e->name);
@@ -82,13 +76,9 @@ static mt_status check_entries(mt_safetensors *f, int64_t bytes)
 
 static mt_status parse(mt_safetensors *f, const char *text, int64_t n)
 {
-    const char *end = text, *path = f->file.path;
-    /* A zero in a name would end it: cJSON's strings are C strings. */
-    if (n > 0 && *text == '{' && !memchr(text, 0, (size_t)n) && !memmem(text, (size_t)n, "\\u0000", 6))
-        f->header = cJSON_ParseWithLengthOpts(text, (size_t)n, &end, false);
-    while (end < text + n && strchr(" \t\r\n", *end)) /* the padding */
-        end++;
-    if (!f->header || end < text + n)
+    const char *path = f->file.path;
+    f->header = n > 0 && *text == '{' ? mt_json_parse(text, n) : NULL;
+    if (!f->header)
         return mt_fail(MT_ERR_FORMAT, "%s: the header is not the JSON of safetensors", path);
     f->entries = mt_realloc(NULL, cJSON_GetArraySize(f->header) + 1, sizeof *f->entries);
     for (const cJSON *item = f->header->child; item; item = item->next) {
@@ -171,7 +161,7 @@ static bool fits(const entry *e, const mt_state_item *i)
         return false;
     int64_t bytes = mt_dtype_size(stored);
     for (int d = 0; d < view->rank; d++) {
-        int64_t dim = number(cJSON_GetArrayItem(e->shape, d)), most = view->shape[d];
+        int64_t dim = mt_json_whole(cJSON_GetArrayItem(e->shape, d)), most = view->shape[d];
         if (dim > most || dim < (d == 0 && i->rows ? i->rows : most))
             return false;
         bytes *= dim;

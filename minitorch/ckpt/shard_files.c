@@ -108,16 +108,11 @@ static void close_all(opened *o)
 static mt_status read_index(opened *o)
 {
     mt_file_map file;
-    const char *end = NULL;
     mt_status status = mt_file_map_open(&file, o->path);
     if (status != MT_OK)
         return status;
-    const char *text = (const char *)file.bytes;
-    if (file.size > 0 && !memchr(text, 0, (size_t)file.size) && !memmem(text, (size_t)file.size, "\\u0000", 6))
-        o->json = cJSON_ParseWithLengthOpts(text, (size_t)file.size, &end, false);
-    for (; o->json && end < text + file.size && strchr(" \t\r\n", *end); end++)
-        ; /* a line's end */
-    o->map = o->json && end == text + file.size ? cJSON_GetObjectItemCaseSensitive(o->json, "weight_map") : NULL;
+    o->json = mt_json_parse((const char *)file.bytes, file.size);
+    o->map = cJSON_GetObjectItemCaseSensitive(o->json, "weight_map");
     mt_file_map_close(&file);
     return cJSON_IsObject(o->map) ? MT_OK : mt_fail(MT_ERR_FORMAT, "%s: it is not JSON with a weight_map", o->path);
 }

@@ -32,8 +32,7 @@ static void put_work(FILE *out, const mt_profile *p, const mt_profile_roof *roof
         fprintf(out, "of the %s peak of %.1f GFLOP/s:", peak[i].name, 1e-9 * peak[i].flops);
         fprintf(out, " %.2f %% by FLOPs counted", share_of(p, (double)p->flops, peak[i].flops));
         if (roof->model_flops > 0)
-            fprintf(out, ", %.2f %% by the model's (MFU)",
-                    share_of(p, roof->model_flops, peak[i].flops));
+            fprintf(out, ", %.2f %% by the model's (MFU)", share_of(p, roof->model_flops, peak[i].flops));
         fputc('\n', out);
     }
 }

@@ -32,8 +32,8 @@ typedef struct picture {
     FILE *out;
     const mt_profile *p;
     double seconds, scale; /* of the whole picture; x = LEFT + seconds * scale */
-    double y;             /* of the next thing to draw */
-    int64_t narrow, deep; /* spans that are not drawn */
+    double y;              /* of the next thing to draw */
+    int64_t narrow, deep;  /* spans that are not drawn */
 } picture;
 
 static void put_rect(FILE *out, double x, double y, double width, double height, const char *fill)

@@ -12,7 +12,7 @@
 typedef struct image_folder {
     mt_dataset base;
     mt_augment augment;
-    mt_names classes, paths;
+    mt_names paths;
     int32_t *label; /* [paths] */
 } image_folder;
 
@@ -35,7 +35,7 @@ static bool is_picture(const char *name)
            (strcasecmp(dot, ".png") == 0 || strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0);
 }
 
-/* Adds the names in a folder that pass the filter, sorted by their bytes, behind `prefix`. */
+/* Adds the names in a folder that pass the filter, sorted by their bytes, with prefix in front. */
 static mt_status list_folder(mt_names *list, const char *folder, const char *prefix, bool (*filter)(const char *name))
 {
     mt_names all;
@@ -46,7 +46,7 @@ static mt_status list_folder(mt_names *list, const char *folder, const char *pre
         qsort(all.name, (size_t)all.count, sizeof *all.name, by_bytes);
     for (int64_t i = 0; i < all.count; i++) {
         char path[4096 + 256];
-        snprintf(path, sizeof path, "%s%s", prefix, all.name[i]);
+        snprintf(path, sizeof path, "%s%s%s", prefix, *prefix ? "/" : "", all.name[i]);
         if (filter(all.name[i]))
             mt_names_add(list, path);
     }
@@ -54,46 +54,37 @@ static mt_status list_folder(mt_names *list, const char *folder, const char *pre
     return MT_OK;
 }
 
-/* Removes entries that are not folders. A path that is too long stays: scan reports it. */
-static void keep_folders(mt_names *list, const char *dir)
+/* The pictures of a class, if there is a folder of this name. */
+static mt_status scan_class(image_folder *set, const char *dir, const char *name)
 {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < list->count; i++) {
-        char path[4096];
-        struct stat info;
-        bool fits = snprintf(path, sizeof path, "%s/%s", dir, list->name[i]) < (int)sizeof path;
-        if (!fits || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
-            list->name[kept++] = list->name[i];
-        else
-            free(list->name[i]);
-    }
-    list->count = kept;
+    char folder[4096];
+    struct stat info;
+    int64_t before = set->paths.count;
+    if (snprintf(folder, sizeof folder, "%s/%s", dir, name) >= (int)sizeof folder)
+        return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return MT_OK;
+    mt_status status = list_folder(&set->paths, folder, folder, is_picture);
+    if (status != MT_OK)
+        return status;
+    if (set->paths.count == before)
+        return mt_fail(MT_ERR_FORMAT, "%s: no picture in it (.png, .jpg, .jpeg)", folder);
+    set->label = mt_realloc(set->label, set->paths.count, sizeof *set->label);
+    for (int64_t i = before; i < set->paths.count; i++)
+        set->label[i] = before > 0 ? set->label[before - 1] + 1 : 0;
+    return MT_OK;
 }
 
 static mt_status scan(image_folder *set, const char *dir)
 {
-    mt_status status = list_folder(&set->classes, dir, "", is_visible);
-    if (status != MT_OK)
-        return status;
-    keep_folders(&set->classes, dir);
-    if (set->classes.count == 0)
+    mt_names names = { 0 };
+    mt_status status = list_folder(&names, dir, "", is_visible);
+    for (int64_t i = 0; i < names.count && status == MT_OK; i++)
+        status = scan_class(set, dir, names.name[i]);
+    mt_names_free(&names);
+    if (status == MT_OK && set->paths.count == 0)
         return mt_fail(MT_ERR_FORMAT, "%s: no folder in it: each class needs one, as in %s/cat/1.jpg", dir, dir);
-    for (int64_t c = 0; c < set->classes.count; c++) {
-        char folder[4096], prefix[sizeof folder + 1];
-        int64_t before = set->paths.count;
-        if (snprintf(folder, sizeof folder, "%s/%s", dir, set->classes.name[c]) >= (int)sizeof folder)
-            return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
-        snprintf(prefix, sizeof prefix, "%s/", folder);
-        status = list_folder(&set->paths, folder, prefix, is_picture);
-        if (status != MT_OK)
-            return status;
-        if (set->paths.count == before)
-            return mt_fail(MT_ERR_FORMAT, "%s: no picture in it (.png, .jpg, .jpeg)", folder);
-        set->label = mt_realloc(set->label, set->paths.count, sizeof *set->label);
-        for (int64_t i = before; i < set->paths.count; i++)
-            set->label[i] = (int32_t)c;
-    }
-    return MT_OK;
+    return status;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------ */
@@ -158,7 +149,6 @@ static mt_status folder_get(const mt_dataset *base, int64_t index, mt_rng *rng, 
 static void folder_close(mt_dataset *base)
 {
     image_folder *set = (image_folder *)base;
-    mt_names_free(&set->classes);
     mt_names_free(&set->paths);
     free(set->label);
     free(set);
