@@ -107,9 +107,8 @@ mt_status mt_checkpoint_load(const char *dir, int64_t step, const mt_state *mode
     char folder[MT_PATH_SIZE];
     mt_manifest manifest;
     mt_checkpoint_path(folder, dir, step);
-    mt_status status = mt_manifest_read(&manifest, folder);
-    if (status != MT_OK)
-        return status;
+    mt_status status = MT_OK;
+    MT_TRY(mt_manifest_read(&manifest, folder));
     for (int dry = 1; dry >= 0; dry--) {
         status = status == MT_OK ? load_texts(&manifest, folder, model, dry) : status;
         status = status == MT_OK ? load_texts(&manifest, folder, rest, dry) : status;
@@ -125,9 +124,7 @@ mt_status mt_checkpoint_text(char *text, int64_t size, const char *dir, int64_t 
     char folder[MT_PATH_SIZE];
     mt_manifest manifest;
     mt_checkpoint_path(folder, dir, step);
-    mt_status status = mt_manifest_read(&manifest, folder);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_manifest_read(&manifest, folder));
     const mt_state_item *item = mt_state_find(&manifest.values, name);
     if (item)
         snprintf(text, (size_t)size, "%s", item->setting);

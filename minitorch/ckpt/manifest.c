@@ -130,10 +130,8 @@ mt_status mt_manifest_read(mt_manifest *out, const char *folder)
     mt_file_map map;
     mt_manifest m = { 0 };
     snprintf(path, sizeof path, "%s/" MT_MANIFEST, folder);
-    mt_status status = mt_file_map_open(&map, path);
-    if (status != MT_OK)
-        return status;
-    status = parse(&m, &map);
+    MT_TRY(mt_file_map_open(&map, path));
+    mt_status status = parse(&m, &map);
     mt_file_map_close(&map);
     if (status == MT_OK)
         *out = m;

@@ -70,9 +70,7 @@ static int newest_first(const void *a, const void *b)
 mt_status mt_checkpoint_steps(int64_t **steps, int64_t *count, const char *dir)
 {
     mt_names names;
-    mt_status status = mt_names_of(&names, dir);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_names_of(&names, dir));
     *steps = mt_realloc(NULL, names.count + 1, sizeof **steps);
     *count = 0;
     for (int64_t i = 0; i < names.count; i++)

@@ -84,9 +84,7 @@ static mt_status parse(mt_safetensors *f, const char *text, int64_t n)
     for (const cJSON *item = f->header->child; item; item = item->next) {
         if (strcmp(item->string, "__metadata__") == 0)
             continue;
-        mt_status status = read_entry(&f->entries[f->count++], item, path);
-        if (status != MT_OK)
-            return status;
+        MT_TRY(read_entry(&f->entries[f->count++], item, path));
     }
     return MT_OK;
 }

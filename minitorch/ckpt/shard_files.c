@@ -108,9 +108,7 @@ static void close_all(opened *o)
 static mt_status read_index(opened *o)
 {
     mt_file_map file;
-    mt_status status = mt_file_map_open(&file, o->path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_map_open(&file, o->path));
     o->json = mt_json_parse((const char *)file.bytes, file.size);
     o->map = cJSON_GetObjectItemCaseSensitive(o->json, "weight_map");
     mt_file_map_close(&file);
@@ -142,9 +140,7 @@ static mt_status open_shards(opened *o, const char *folder)
     for (const cJSON *item = o->map->child; item; item = item->next) {
         if (!cJSON_IsString(item))
             return mt_fail(MT_ERR_FORMAT, "%s: %.80s has no file", o->path, item->string);
-        mt_status status = shard_of(&s, o, folder, item->valuestring);
-        if (status != MT_OK)
-            return status;
+        MT_TRY(shard_of(&s, o, folder, item->valuestring));
         if (!mt_safetensors_has(s->file, item->string))
             return mt_fail(MT_ERR_FORMAT, "%s: %.80s is not in %s", o->path, item->string, s->name);
         s->mapped++;

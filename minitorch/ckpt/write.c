@@ -88,9 +88,7 @@ static void put_to_file(void *out, const void *data, int64_t bytes)
 mt_status mt_safetensors_write(const char *path, const mt_state *state)
 {
     mt_file_writer file;
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     mt_safetensors_emit(state, put_to_file, file.out);
     return mt_file_writer_close(&file);
 }

@@ -11,9 +11,7 @@
 mt_status mt_file_map_open(mt_file_map *out, const char *path)
 {
     mt_io *io = mt_io_now();
-    mt_status status = io->map(io, out, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(io->map(io, out, path));
     out->path = strdup(path);
     MT_CHECK(out->path, "out of memory");
     return MT_OK;

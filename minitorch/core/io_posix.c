@@ -158,9 +158,7 @@ static mt_status map_file(mt_io *io, mt_file_map *out, const char *path)
     int64_t size = 0;
     void *bytes = NULL;
     (void)io;
-    mt_status status = mt_file_open(&fd, &size, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_open(&fd, &size, path));
     if (size > 0)
         bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
     int problem = errno;

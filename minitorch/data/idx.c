@@ -28,9 +28,7 @@ mt_status mt_idx_write(const char *path, const mt_idx *idx)
 {
     const int64_t sizes[] = { idx->count, idx->rows, idx->cols };
     mt_file_writer file;
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     put_big_endian(file.out, 0x800 + (int64_t)idx->kind); /* 0x08: unsigned bytes */
     for (int i = 0; i < (int)idx->kind; i++)
         put_big_endian(file.out, sizes[i]);

@@ -58,18 +58,15 @@ static mt_pixel_norm norm_of(const uint8_t *pixel, int64_t n)
 
 static mt_status open_file(mt_idx_header *header, mt_file_map *file, const char *path, mt_idx_kind kind)
 {
-    mt_status status = mt_file_map_open(file, path);
-    return status == MT_OK ? mt_idx_header_read(header, path, file->bytes, file->size, kind) : status;
+    MT_TRY(mt_file_map_open(file, path));
+    return mt_idx_header_read(header, path, file->bytes, file->size, kind);
 }
 
 static mt_status open_files(idx_dataset *set, const char *images, const char *labels)
 {
     mt_idx_header image, label;
-    mt_status status = open_file(&image, &set->images, images, MT_IDX_IMAGES);
-    if (status == MT_OK)
-        status = open_file(&label, &set->labels, labels, MT_IDX_LABELS);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(open_file(&image, &set->images, images, MT_IDX_IMAGES));
+    MT_TRY(open_file(&label, &set->labels, labels, MT_IDX_LABELS));
     if (image.count != label.count)
         return mt_fail(MT_ERR_FORMAT, "%s: offset 4: %" PRId64 " labels, but %s holds %" PRId64 " images", labels,
                        label.count, images, image.count);

@@ -220,9 +220,7 @@ static void lend(mt_loader *l, slot *s, mt_batch *out)
 static mt_status advance(mt_loader *l, mt_batch *out, bool *got)
 {
     int64_t ticket;
-    mt_status status = l->started || l->steps == 0 ? MT_OK : start(l);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(l->started || l->steps == 0 ? MT_OK : start(l));
     if (l->lent)
         plan(l, l->lent);
     l->lent = NULL;

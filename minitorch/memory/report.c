@@ -137,12 +137,10 @@ static void put_live(FILE *out, double seconds, const int64_t live[MT_USES])
 static mt_status save_csv(const char *path, const mt_profile *p)
 {
     mt_file_writer file;
-    mt_status status = mt_file_writer_open(&file, path);
     int64_t live[MT_USES] = { 0 };
     double begin = begin_of(p);
     bool begun = false;
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     fputs("milliseconds", file.out);
     for (int use = 0; use < MT_USES; use++)
         fprintf(file.out, ",%s", mt_use_name[use]);
@@ -180,13 +178,11 @@ mt_status mt_memory_save(const char *folder, const mt_profile *p, const mt_accou
     char csv[4096], other[4096];
     if (snprintf(csv, sizeof csv, "%s/memory.csv", folder) >= (int)sizeof csv - 3)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
-    mt_status status = save_csv(csv, p);
+    MT_TRY(save_csv(csv, p));
     snprintf(other, sizeof other, "%s/memory.json", folder);
-    if (status == MT_OK)
-        status = mt_profile_trace(p, other);
+    MT_TRY(mt_profile_trace(p, other));
     snprintf(other, sizeof other, "%s/memory.pickle", folder);
-    if (status == MT_OK)
-        status = mt_memory_snapshot(other, p);
+    MT_TRY(mt_memory_snapshot(other, p));
     snprintf(other, sizeof other, "%s/memory.svg", folder);
-    return status == MT_OK ? draw(other, csv, p, a) : status;
+    return draw(other, csv, p, a);
 }

@@ -196,9 +196,7 @@ static void put_segments(const snapshot *s)
 mt_status mt_memory_snapshot(const char *path, const mt_profile *p)
 {
     mt_file_writer file;
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     snapshot s = { .out = file.out, .p = p };
     for (int64_t i = 0; i < p->block_count; i++) /* the page wants categories only where one of them is "unknown" */
         s.categories = s.categories || (p->block[i].bytes > 0 && p->block[i].use == MT_USE_OTHER);

@@ -37,10 +37,8 @@ static mt_status open_at(mt_metrics **out, const char *path, int flags, off_t en
 mt_status mt_metrics_open(mt_metrics **out, const char *path, const char *header)
 {
     mt_metrics *metrics = NULL;
-    mt_status status = open_at(&metrics, path, O_CREAT, 0);
-    if (status != MT_OK)
-        return status;
-    status = mt_metrics_row(metrics, "%s", header);
+    MT_TRY(open_at(&metrics, path, O_CREAT, 0));
+    mt_status status = mt_metrics_row(metrics, "%s", header);
     if (status == MT_OK)
         *out = metrics;
     else

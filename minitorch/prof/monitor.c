@@ -206,9 +206,7 @@ mt_status mt_monitor_open(mt_monitor **out, const mt_monitor_config *config)
 {
     int fd = -1;
     sigset_t all, before;
-    mt_status status = listen_at(&fd, config->port);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(listen_at(&fd, config->port));
     mt_monitor *m = calloc(1, sizeof *m);
     MT_CHECK(m, "out of memory");
     *m = (mt_monitor){ .config = *config,

@@ -135,11 +135,7 @@ static mt_status count(mt_profile *p, item *it, FILE *file)
     bool damaged = false;
     while (read_item(it, file, &damaged)) {
         const mt_recorded *r = &it->record;
-        mt_status status = r->kind == MT_RECORD_THREAD  ? new_thread(p, it)
-                           : r->kind >= MT_RECORD_BLOCK ? add_block(p, it)
-                                                        : MT_OK;
-        if (status != MT_OK)
-            return status;
+        MT_TRY(r->kind == MT_RECORD_THREAD ? new_thread(p, it) : r->kind >= MT_RECORD_BLOCK ? add_block(p, it) : MT_OK);
         p->seconds = r->end > p->seconds ? r->end : p->seconds;
         for (int d = 0; d < MT_DEVICE_COUNT; d++)
             p->peak[d] = mt_max(p->peak[d], r->peak[d]);

@@ -113,9 +113,7 @@ void mt_profile_summary(FILE *out, const mt_profile *p, const mt_profile_roof *r
 static mt_status save_summary(const mt_profile *p, const char *path, const mt_profile_roof *roof)
 {
     mt_file_writer file;
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     mt_profile_summary(file.out, p, roof);
     return mt_file_writer_close(&file);
 }
@@ -125,10 +123,9 @@ mt_status mt_profile_save(const mt_profile *p, const char *folder, const mt_prof
     char path[4096];
     if (snprintf(path, sizeof path, "%s/timeline.svg", folder) >= (int)sizeof path)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
-    mt_status status = mt_profile_timeline(p, path);
+    MT_TRY(mt_profile_timeline(p, path));
     snprintf(path, sizeof path, "%s/trace.json", folder);
-    if (status == MT_OK)
-        status = mt_profile_trace(p, path);
+    MT_TRY(mt_profile_trace(p, path));
     snprintf(path, sizeof path, "%s/summary.txt", folder);
-    return status == MT_OK ? save_summary(p, path, roof) : status;
+    return save_summary(p, path, roof);
 }

@@ -199,9 +199,7 @@ mt_status mt_profile_timeline(const mt_profile *p, const char *path)
 {
     mt_file_writer file;
     double seconds = fmax(p->seconds, 1e-9);
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     picture pic = { file.out, p, seconds, PLOT / seconds, 36, 0, 0 };
     fprintf(file.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "

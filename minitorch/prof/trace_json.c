@@ -80,9 +80,7 @@ static void put_sample(FILE *out, const mt_profile_sample *s)
 mt_status mt_profile_trace(const mt_profile *p, const char *path)
 {
     mt_file_writer file;
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     put_head(file.out, p);
     for (int64_t t = 0; t < p->thread_count; t++)
         put_thread(file.out, p, t);

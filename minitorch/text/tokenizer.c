@@ -215,9 +215,7 @@ mt_status mt_encode_special(mt_encoder *e, int32_t *ids, int64_t *count, const u
     for (int64_t at = 0; at < size;) {
         const uint8_t *found = memmem(text + at, (size_t)(size - at), special, (size_t)length);
         int64_t end = found ? found - text : size;
-        mt_status status = mt_encode(e, ids + n, &made, text + at, end - at);
-        if (status != MT_OK)
-            return status;
+        MT_TRY(mt_encode(e, ids + n, &made, text + at, end - at));
         n += made;
         if (found)
             ids[n++] = end_of_text;

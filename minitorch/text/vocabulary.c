@@ -126,9 +126,7 @@ static mt_status read_merge(reader *r, mt_vocabulary *v)
 {
     int32_t part[2];
     for (int i = 0; i < 2; i++, r->at++) {
-        mt_status status = read_token(r, i == 0 ? ' ' : '\n');
-        if (status != MT_OK)
-            return status;
+        MT_TRY(read_token(r, i == 0 ? ' ' : '\n'));
         part[i] = (int32_t)mt_strings_find(&v->token, r->token, r->size);
         if (part[i] < 0)
             return refuse(r, "merges what no line before it makes");
@@ -141,9 +139,7 @@ static mt_status read_merge(reader *r, mt_vocabulary *v)
 static mt_status read_character(reader *r, mt_vocabulary *v)
 {
     int64_t length, id = v->token.count;
-    mt_status status = read_token(r, '\n');
-    if (status != MT_OK)
-        return status;
+    MT_TRY(read_token(r, '\n'));
     if (r->size == 0 || mt_utf8_next(r->token, r->size, &length) < 0 || length != r->size)
         return refuse(r, "not one character");
     if (mt_strings_add(&v->token, r->token, r->size) < id)
@@ -176,12 +172,10 @@ mt_status mt_vocabulary_open(mt_vocabulary **out, const char *dir)
     char path[4096];
     reader r = { .line = 1 };
     snprintf(path, sizeof path, "%s/vocab.bpe", dir);
-    mt_status status = mt_file_map_open(&r.file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_map_open(&r.file, path));
     mt_vocabulary *v = mt_vocabulary_new();
     invert_byte_char(r.byte_of);
-    status = read_all(&r, v);
+    mt_status status = read_all(&r, v);
     mt_file_map_close(&r.file);
     if (status == MT_OK)
         *out = v;
@@ -206,9 +200,7 @@ mt_status mt_vocabulary_save(const mt_vocabulary *v, const char *dir)
     char path[4096];
     mt_file_writer file;
     snprintf(path, sizeof path, "%s/vocab.bpe", dir);
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_writer_open(&file, path));
     fputs(v->characters ? CHARACTERS_LINE : MERGES_LINE, file.out);
     for (int64_t id = v->characters ? 0 : MT_BYTES; id < v->token.count && id != v->end_of_text; id++) {
         if (!v->characters)

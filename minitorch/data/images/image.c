@@ -184,11 +184,9 @@ mt_status mt_image_read(mt_image *out, const char *path)
 {
     uint8_t *bytes;
     reader r = { .path = path };
-    mt_status status = mt_file_read(&bytes, &r.size, path);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_file_read(&bytes, &r.size, path));
     r.bytes = bytes;
-    status = decode(out, &r);
+    mt_status status = decode(out, &r);
     free(bytes);
     return status;
 }

@@ -39,9 +39,7 @@ static bool is_picture(const char *name)
 static mt_status list_folder(mt_names *list, const char *folder, const char *prefix, bool (*filter)(const char *name))
 {
     mt_names all;
-    mt_status status = mt_names_of(&all, folder);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(mt_names_of(&all, folder));
     if (all.count > 0)
         qsort(all.name, (size_t)all.count, sizeof *all.name, by_bytes);
     for (int64_t i = 0; i < all.count; i++) {
@@ -64,9 +62,7 @@ static mt_status scan_class(image_folder *set, const char *dir, const char *name
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", folder);
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
         return MT_OK;
-    mt_status status = list_folder(&set->paths, folder, folder, is_picture);
-    if (status != MT_OK)
-        return status;
+    MT_TRY(list_folder(&set->paths, folder, folder, is_picture));
     if (set->paths.count == before)
         return mt_fail(MT_ERR_FORMAT, "%s: no picture in it (.png, .jpg, .jpeg)", folder);
     set->label = mt_realloc(set->label, set->paths.count, sizeof *set->label);
@@ -125,10 +121,8 @@ static mt_status folder_get(const mt_dataset *base, int64_t index, mt_rng *rng, 
     const mt_augment *augment = &set->augment;
     const char *path = set->paths.name[index];
     mt_image image;
-    mt_status status = mt_image_read(&image, path);
-    if (status != MT_OK)
-        return status;
-    status = check_size(&image, augment, path);
+    MT_TRY(mt_image_read(&image, path));
+    mt_status status = check_size(&image, augment, path);
     if (status != MT_OK) {
         mt_image_free(&image);
         return status;
