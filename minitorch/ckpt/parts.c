@@ -1,11 +1,9 @@
-/* parts.c -- what every file of a checkpoint has: a path, bytes that are counted and summed, a name that is no path;
- * JSON read with care. */
+/* parts.c -- what every file of a checkpoint has: a path, bytes that are counted and summed, a name that is no path. */
 #include "ckpt/crc32c.h"
 #include "ckpt/manifest.h"
 #include "ckpt/names.h"
 #include "core/io.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,26 +19,6 @@ bool mt_part_name_ok(const char *name)
 {
     size_t plain = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
     return *name && *name != '.' && !name[plain] && plain < MT_PART_NAME && strcmp(name, MT_MANIFEST) != 0;
-}
-
-struct cJSON *mt_json_parse(const char *text, int64_t size)
-{
-    const char *end = text;
-    if (size == 0 || memchr(text, 0, (size_t)size) || memmem(text, (size_t)size, "\\u0000", 6))
-        return NULL;
-    cJSON *json = cJSON_ParseWithLengthOpts(text, (size_t)size, &end, false);
-    while (json && end < text + size && strchr(" \t\r\n", *end))
-        end++;
-    if (json && end == text + size)
-        return json;
-    cJSON_Delete(json);
-    return NULL;
-}
-
-int64_t mt_json_whole(const struct cJSON *item)
-{
-    double value = cJSON_IsNumber(item) ? item->valuedouble : -1;
-    return value >= 0 && value <= 9007199254740992.0 && value == (double)(int64_t)value ? (int64_t)value : -1;
 }
 
 void mt_checkpoint_path(char *out, const char *dir, int64_t step)
