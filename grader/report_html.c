@@ -1,6 +1,7 @@
 /* report_html.c -- the grade as one self-contained page. */
 #include "report_html.h"
 #include "excerpt.h"
+#include "rows.h"
 #include "text.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@
 
 bool mg_html_failed_row(const mg_row *row)
 {
-    return row->ran && (row->verdict == MG_FAIL || row->verdict == MG_CRASH || row->verdict == MG_TIMEOUT);
+    return row->ran && mg_row_failed(row);
 }
 
 bool mg_html_has(const mg_results *results, const char *section)

@@ -32,7 +32,7 @@ static const char tables[] =
     "s.late,"
     " g.* FROM submission s JOIN grading g ON g.id = (SELECT max(id) FROM grading WHERE submission = s.id);";
 
-const char *mg_state_name(mg_state state)
+static const char *state_name(mg_state state)
 {
     static const char *const names[] = { "ungraded", "untimed", "graded", "refused", "error" };
     return names[state];
@@ -41,7 +41,7 @@ const char *mg_state_name(mg_state state)
 static mg_state state_of(const char *name)
 {
     for (mg_state s = MG_UNTIMED; s <= MG_BROKEN; s++)
-        if (strcmp(name, mg_state_name(s)) == 0)
+        if (strcmp(name, state_name(s)) == 0)
             return s;
     return MG_UNGRADED;
 }
@@ -326,7 +326,7 @@ static int write_grading(sqlite3 *db, void *arg)
             db,
             "INSERT OR REPLACE INTO grading (id, submission, state, digest, points, max, message, ignored, grader,"
             " seed, started, seconds, cpu) VALUES (nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            "iittddttttidd", g->id, g->submission, mg_state_name(g->state), digest, g->points, g->max, g->message,
+            "iittddttttidd", g->id, g->submission, state_name(g->state), digest, g->points, g->max, g->message,
             g->ignored, g->grader, g->seed, g->started, g->seconds, g->cpu);
     int64_t id = g->id ? g->id : sqlite3_last_insert_rowid(db);
     for (int64_t i = 0; code == SQLITE_OK && i < g->rows; i++)

@@ -88,6 +88,5 @@ sqlite3_stmt *mg_query(mg_book *book, const char *sql, const char *kinds, ...);
 const char *mg_column(sqlite3_stmt *query, int column);
 
 void mg_grading_free(mg_grading *grading);
-const char *mg_state_name(mg_state state); /* "graded" */
 
 #endif

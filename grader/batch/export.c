@@ -28,7 +28,8 @@ typedef struct table {
 typedef void header_fn(FILE *out, mg_book *book, const mg_lab *lab, const table *t);
 typedef void line_fn(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p);
 
-void mg_csv(FILE *out, const char *text)
+/* One cell, quoted where it must be. A cell that a spreadsheet would take for a formula begins with '. */
+static void put_cell(FILE *out, const char *text)
 {
     bool formula = text[0] && strchr("=+-@\t\r", text[0]), quoted = strpbrk(text, ",;\"\n\r") != NULL;
     if (quoted)
@@ -49,7 +50,7 @@ static void cells(FILE *out, const char *const text[], int count)
     for (int i = 0; i < count; i++) {
         if (i)
             fputc(',', out);
-        mg_csv(out, text[i]);
+        put_cell(out, text[i]);
     }
 }
 
@@ -80,7 +81,7 @@ static void put_comment(FILE *out, mg_book *book, const pupil *p)
     sqlite3_finalize(q);
     MT_CHECK(fclose(words) == 0, "out of memory");
     char *plain = mg_plain(text);
-    mg_csv(out, plain);
+    put_cell(out, plain);
     free(plain);
     free(text);
 }
@@ -194,7 +195,7 @@ static void line_csv(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p
         sqlite3_finalize(q);
     }
     fputc(',', out);
-    mg_csv(out, p->message);
+    put_cell(out, p->message);
 }
 
 /* ---- students ------------------------------------------------------------------------------- */

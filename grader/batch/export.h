@@ -5,8 +5,6 @@
 #include "book.h"
 #include "course.h"
 
-#include <stdio.h>
-
 /* mg_export -- write the grade of every student, from the last grading of each of his submissions, to `path`. With a
  * course a late submission keeps its share (where the export says when it was handed in), and of several the best or
  * the last counts, as the course says; without (NULL) the best. `format`: "canvas", "moodle", "gradescope", as those
@@ -14,8 +12,5 @@
  * the grader) has an empty cell, and *open counts these. */
 mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *course, const char *format, const char *path,
                     int64_t *students, int64_t *open);
-
-/* mg_csv -- one cell, quoted where it must be. A cell that a spreadsheet would take for a formula begins with '. */
-void mg_csv(FILE *out, const char *text);
 
 #endif

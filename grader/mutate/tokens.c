@@ -154,7 +154,7 @@ int find(int i, const char *list)
     return i;
 }
 
-bool is_cast(int open)
+static bool is_cast(int open)
 {
     if (!is(open, "(") || (tok[open - 1].kind == WORD && !is_keyword(open - 1)))
         return false;

@@ -31,7 +31,6 @@ bool among(int i, const char *list);
 int find(int i, const char *list);
 
 bool is_keyword(int i);
-bool is_cast(int open);
 /* ends_operand -- whether an operand ends with token i, so that a sign after it has two operands. */
 bool ends_operand(int i);
 /* operand_before, operand_after -- the first token of the operand that ends at i; the last of the one that starts
