@@ -26,6 +26,7 @@ typedef struct emu_scheduler {
     int free_count;
     int usable; /* stacks [0, usable) are mapped */
     /* the barrier that threads wait at */
+    bool waits_only; /* since the last turn, threads have only found that a phase is not complete */
     const emu_thread *first_at_barrier;
     int at_barrier, count;
     bool divergent, all, any;
@@ -69,6 +70,10 @@ void emu_shared_new(emu_worker *worker);
 void emu_shared_begin_block(emu_worker *worker);
 void emu_shared_end_block(emu_worker *worker);
 size_t emu_shared_used(const emu_worker *worker, const emu_launch *launch);
+
+/* ---- async.c ---- */
+void emu_deferred_drop(emu_worker *worker);   /* the block has ended */
+void emu_report_no_phase(emu_worker *worker); /* deadlock: its threads wait for a phase of a cuda::barrier */
 
 /* ---- copies.c ---- */
 void emu_copies_drop(emu_thread *thread);

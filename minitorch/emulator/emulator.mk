@@ -11,7 +11,8 @@ EMU_FLAGS  := -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-pie -Wall -Wextra -Wshadow -W
 
 emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard minitorch/emulator/$(1)*.c))
 EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,minitorch/emulator/runtime.h \
-    $(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h))
+    $(wildcard minitorch/emulator/include/*.h minitorch/emulator/include/*/*.h) \
+    $(filter-out %/std,$(wildcard minitorch/emulator/include/cuda/* minitorch/emulator/include/cuda/std/*)))
 
 # The default goal is not the first rule below, although the Makefile reads it before its own rules.
 .DEFAULT_GOAL := all
@@ -27,6 +28,8 @@ $(EMU)/translate: $(call emu_obj,translate/)
 	@echo "  LINK $@"
 	@$(CC) $^ -no-pie -o $@
 $(EMU)/%.h: minitorch/emulator/%.h
+	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
+$(EMU)/include/cuda/%: minitorch/emulator/include/cuda/%
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@
 $(CUEMU): minitorch/emulator/cuemu
 	@mkdir -p $(@D) && cp $< $@.new && mv $@.new $@

@@ -34,6 +34,7 @@
 typedef enum {
     EMU_READY,      /* its turn */
     EMU_YIELDED,    /* until the other warps have run */
+    EMU_POLLING,    /* the same, for a phase of a cuda::barrier of the block */
     EMU_PAUSED,     /* emu_pause: the hook pause(warp) */
     EMU_AT_WARP,    /* the other lanes, in cuemu_warp */
     EMU_AT_ACTIVE,  /* the same in cuemu_active_mask */
@@ -88,12 +89,13 @@ struct emu_worker {
     uint64_t order;        /* position in the order of execution: the same, or from the end with CUEMU_REVERSE */
     uint32_t interval;     /* barriers passed since the block began */
     int thread_count, warp_count;
-    cuemu_uint3 shape; /* of its blocks */
-    bool sampled;      /* trace it? See CUEMU_SAMPLE */
-    bool at_grid;      /* it waits for the other blocks of the grid (grid.c) */
-    bool killed;       /* the kernel ended with an error: no thread continues */
-    volatile int busy; /* > 0 in code that a timeout must not interrupt: it holds a lock or allocates */
-    char *shared;      /* EMU_SHARED_SPAN bytes */
+    cuemu_uint3 shape;             /* of its blocks */
+    bool sampled;                  /* trace it? See CUEMU_SAMPLE */
+    bool at_grid;                  /* it waits for the other blocks of the grid (grid.c) */
+    bool killed;                   /* the kernel ended with an error: no thread continues */
+    struct emu_deferred *deferred; /* copies that a cuda::barrier completes (async.c) */
+    volatile int busy;             /* > 0 in code that a timeout must not interrupt: it holds a lock or allocates */
+    char *shared;                  /* EMU_SHARED_SPAN bytes */
     struct emu_shared_layout *layout;
     emu_thread threads[EMU_MAX_THREADS];
     emu_warp warps[EMU_MAX_WARPS];
@@ -214,7 +216,7 @@ typedef struct emu_hooks {
     void (*barrier)(emu_worker *worker);          /* all live threads have arrived; interval is not yet incremented */
     void (*meet)(emu_warp *warp, uint32_t lanes); /* these lanes have synchronised in a warp function */
     void (*pause)(emu_warp *warp);                /* no lane can continue: merge their records, empty the buffers */
-    void (*atomic)(void *address, int size, uintptr_t pc);
+    void (*atomic)(void *address, int size, uintptr_t pc);                /* size < 0: a store of -size bytes */
     void (*access)(void *address, size_t size, bool write, uintptr_t pc); /* by the runtime, for the running thread */
     void (*fence)(int scope);
     void (*allocated)(emu_allocation *allocation);

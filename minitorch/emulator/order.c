@@ -2,7 +2,8 @@
  *
  * Two things order threads within an interval. (1) Lanes of a warp synchronise, in __syncwarp or a shuffle. (2) A
  * thread that executes a fence and then an atomic releases what it did before the fence; a thread that executes an
- * atomic and then a fence acquires what was released by then. Locks and flags work this way. The addresses of the
+ * atomic and then a fence acquires what was released by then. Locks and flags work this way; lanes that synchronise
+ * release and acquire for each other. The addresses of the
  * atomics are not compared, so data guarded by the wrong lock may go unreported; accesses that a lock orders are never
  * reported. Blocks are ordered by fences alone.
  */
@@ -35,11 +36,26 @@ static uint32_t next_stamp(emu_tracer *t, int warp)
     return ++t->meetings[warp];
 }
 
+/* What one of them acquired, all have acquired. */
+static void share_acquired(emu_tracer *t, const emu_warp *warp, uint32_t lanes)
+{
+    emu_fences *fences = &t->fences[warp->index * EMU_WARP_SIZE];
+    uint32_t most = 0;
+    for (int i = 0; i < EMU_WARP_SIZE; i++)
+        if (lanes >> i & 1 && fences[i].acquired > most)
+            most = fences[i].acquired;
+    for (int i = 0; i < EMU_WARP_SIZE; i++)
+        if (lanes >> i & 1)
+            fences[i].acquired = most;
+}
+
 /* Lanes that synchronise are ordered after everything that each of them did or was ordered after. */
 void emu_order_meet(emu_tracer *t, emu_warp *warp, uint32_t lanes)
 {
     int w = warp->index;
     uint32_t now = next_stamp(t, w);
+    if (t->block_fenced)
+        share_acquired(t, warp, lanes & warp->alive);
     if ((lanes & warp->alive) == warp->alive) {
         t->all_met[w] = now;
         return;
@@ -63,15 +79,44 @@ void emu_order_fence(emu_tracer *t)
     t->block_fenced = true;
 }
 
+static uint32_t last_release(const emu_fences *f)
+{
+    return f->count ? f->release[f->count - 1].before : f->forgotten;
+}
+
+static void add_release(emu_fences *f, uint32_t before, uint32_t when)
+{
+    if (before <= last_release(f))
+        return;
+    if (f->count == EMU_RELEASES) {
+        f->forgotten = f->release[0].before;
+        memmove(f->release, f->release + 1, (EMU_RELEASES - 1) * sizeof f->release[0]);
+        f->count--;
+    }
+    f->release[f->count].before = before;
+    f->release[f->count++].when = when;
+}
+
+/* A lane releases what it did, and what other lanes did before they last synchronised with it. */
+static void release(emu_tracer *t, const emu_thread *self)
+{
+    uint32_t warp = self->rank / EMU_WARP_SIZE, when = ++t->releases;
+    emu_fences *first = &t->fences[warp * EMU_WARP_SIZE];
+    for (uint32_t j = 0; j < (uint32_t)self->warp->size; j++) {
+        uint32_t met = t->all_met[warp];
+        if (t->partly_met[warp] && t->met[warp][self->lane][j] > met)
+            met = t->met[warp][self->lane][j];
+        add_release(&first[j], j == self->lane ? first[j].fenced : met, when);
+    }
+}
+
 void emu_order_atomic(emu_tracer *t)
 {
     if (!t->block_fenced)
         return;
     emu_fences *mine = &t->fences[emu_self->rank];
-    if (mine->fenced > mine->released) {
-        mine->released = mine->fenced;
-        mine->when = ++t->releases;
-    }
+    if (mine->fenced > last_release(mine))
+        release(t, emu_self);
     mine->saw = t->releases;
 }
 
@@ -83,7 +128,11 @@ bool emu_order_after(const emu_tracer *t, uint32_t rank, uint32_t stamp)
         (t->all_met[warp] > stamp || t->met[warp][self->lane][rank % EMU_WARP_SIZE] > stamp))
         return true;
     const emu_fences *theirs = &t->fences[rank];
-    return theirs->released > stamp && theirs->when <= t->fences[self->rank].acquired;
+    int i = 0;
+    while (i < theirs->count && theirs->release[i].before <= stamp)
+        i++;
+    return theirs->forgotten > stamp ||
+           (i < theirs->count && theirs->release[i].when <= t->fences[self->rank].acquired);
 }
 
 uint32_t emu_order_unordered(const emu_tracer *t, uint32_t warp, uint32_t lanes, uint32_t stamp)

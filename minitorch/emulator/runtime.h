@@ -127,6 +127,7 @@ uint32_t cuemu_active_mask(void);
 /* ---- other device functions -------------------------------------------------------------------------------------- */
 /* Records an atomic update, which the caller then executes itself, untraced. */
 void cuemu_atomic(void *address, int size);
+void cuemu_atomic_store(void *address, int size);
 void cuemu_fence(int scope);      /* 0 block, 1 device, 2 system */
 void cuemu_nanosleep(void);       /* lets the block's other threads run */
 void cuemu_trap(const char *why); /* ends the kernel: __trap() or, named, what is not supported */
@@ -137,6 +138,18 @@ void *cuemu_memset(void *to, int value, size_t size);
 void cuemu_copy_async(void *shared, const void *global, int size, int zero_filled); /* cp.async: size 4, 8 or 16 */
 void cuemu_copy_commit(void);
 void cuemu_copy_wait(int groups_left); /* cp.async.wait_group */
+
+/* memcpy_async of any size: like cp.async, in pieces. */
+void cuemu_copy_pieces(void *to, const void *from, size_t size);
+
+/* ---- cuda::barrier: an object of 8 bytes. `scope` as in cuemu_fence ---- */
+void cuemu_phase_init(uint64_t *barrier, uint32_t expected);
+uint64_t cuemu_phase_arrive(uint64_t *barrier, uint32_t count, int drop, int scope); /* returns the phase */
+int cuemu_phase_ended(uint64_t *barrier, uint64_t phase, int scope);
+void cuemu_phase_wait(uint64_t *barrier, uint64_t phase, int scope);
+uint64_t cuemu_phase(uint64_t *barrier); /* the present one */
+/* A copy that is complete when the barrier's present phase is. */
+void cuemu_phase_copy(uint64_t *barrier, void *to, const void *from, size_t size);
 
 /* Names of the sections in which __device__, __constant__ and __managed__ variables must be. */
 #define CUEMU_DEVICE_SECTION   "cuemu_device"

@@ -68,7 +68,7 @@ void emu_wait(emu_thread *self, emu_state state)
 {
     emu_warp *warp = self->warp;
     warp->in[state] |= bit(self);
-    self->spins = 0;
+    self->spins = state == EMU_PAUSED ? self->spins : 0;
     emu_thread *next = take_next(self);
     if (next) {
         continue_with(&self->sp, next);
@@ -108,9 +108,15 @@ void cuemu_nanosleep(void)
 void cuemu_atomic(void *address, int size)
 {
     emu_thread *self = emu_device_only("an atomic function", (uintptr_t)__builtin_return_address(0));
-    EMU_CALL(atomic, address, size, (uintptr_t)__builtin_return_address(0));
     if (EMU_UNLIKELY(++self->spins >= SPINS_BEFORE_YIELD))
-        emu_wait(self, EMU_YIELDED);
+        emu_wait(self, EMU_YIELDED); /* before the atomic: it comes after what the other threads do now */
+    EMU_CALL(atomic, address, size, (uintptr_t)__builtin_return_address(0));
+}
+
+void cuemu_atomic_store(void *address, int size)
+{
+    emu_device_only("an atomic store", (uintptr_t)__builtin_return_address(0));
+    EMU_CALL(atomic, address, -size, (uintptr_t)__builtin_return_address(0));
 }
 
 /* ---- a block ----------------------------------------------------------------------------------------------------- */
@@ -149,6 +155,7 @@ static void begin_block(emu_worker *worker)
     }
     for (int i = 0; i < worker->thread_count; i++)
         worker->threads[i].sp = NULL;
+    worker->scheduler->waits_only = false;
     emu_barrier_begin_block(worker);
     emu_shared_begin_block(worker);
 }
@@ -160,6 +167,7 @@ static void abandon_block(emu_worker *worker)
     scheduler->free_count = 0;
     for (int i = scheduler->usable; i-- > 0;)
         scheduler->free_stacks[scheduler->free_count++] = (int16_t)i;
+    emu_deferred_drop(worker);
     for (int i = 0; i < worker->thread_count; i++)
         if (worker->threads[i].copies)
             emu_copies_drop(&worker->threads[i]);
@@ -168,23 +176,29 @@ static void abandon_block(emu_worker *worker)
 /* Runs every warp once, then handles what the whole block waits for. Returns whether there is more to do. */
 static bool run_turn(emu_worker *worker)
 {
+    bool waited = worker->scheduler->waits_only;
+    worker->scheduler->waits_only = true;
     for (int i = 0; i < worker->warp_count && !worker->killed; i++)
         run_warp(&worker->warps[emu_reversed ? worker->warp_count - 1 - i : i]);
     if (worker->killed)
         return false;
-    uint32_t alive = 0, stuck = 0, yielded = 0, grid = 0, barrier = 0;
+    uint32_t alive = 0, stuck = 0, yielded = 0, polling = 0, grid = 0, barrier = 0;
     for (int i = 0; i < worker->warp_count; i++) {
         emu_warp *warp = &worker->warps[i];
         alive |= warp->alive;
         stuck |= warp->in[EMU_AT_WARP];
         yielded |= warp->in[EMU_YIELDED];
+        polling |= warp->in[EMU_POLLING];
         grid |= warp->in[EMU_AT_GRID];
         barrier |= warp->in[EMU_AT_BARRIER];
-        warp->in[EMU_READY] = warp->in[EMU_YIELDED];
-        warp->in[EMU_YIELDED] = 0;
+        warp->in[EMU_READY] = warp->in[EMU_YIELDED] | warp->in[EMU_POLLING];
+        warp->in[EMU_YIELDED] = warp->in[EMU_POLLING] = 0;
     }
-    if (yielded)
-        return true;
+    bool deadlock = polling && !yielded && waited && worker->scheduler->waits_only;
+    if (deadlock)
+        emu_report_no_phase(worker);
+    if (yielded || polling)
+        return !deadlock;
     if (stuck) {
         emu_report_stuck(worker);
         return false;
@@ -212,7 +226,7 @@ void emu_continue_block(emu_worker *worker)
     if (worker->killed)
         abandon_block(worker);
     else if (!worker->at_grid)
-        emu_shared_end_block(worker);
+        emu_deferred_drop(worker), emu_shared_end_block(worker);
     EMU_CALL(block_end, worker);
 }
 

@@ -240,8 +240,24 @@ void __sanitizer_cov_trace_pc(void)
 
 /* ---- what the runtime reports ------------------------------------------------------------------------------------ */
 
+/* Memory that an atomic store is the first to write: it does not read. */
+static void initialise(uintptr_t address, int size, uintptr_t pc)
+{
+    emu_tracer *t = emu_tracing;
+    size_t in_shared = address - (uintptr_t)t->worker->shared, in_arena = address - (uintptr_t)emu_arena;
+    if (in_shared < EMU_SHARED_SPAN && !all_full(t->shared_state + in_shared, size))
+        emu_check_shared(t, address, size, EMU_STORE, pc);
+    else if (in_arena < emu_arena_size && !all_full(emu_device_state + in_arena, size))
+        emu_check_global(address, size, EMU_STORE, pc);
+}
+
 void emu_trace_atomic(void *address, int size, uintptr_t pc)
 {
+    if (size < 0) {
+        size = -size;
+        if (emu_tracing && (uintptr_t)address % (unsigned)size == 0)
+            initialise((uintptr_t)address, size, pc);
+    }
     access(address, __builtin_ctz((unsigned)size), EMU_ATOMIC, pc);
     if (emu_tracing)
         emu_order_atomic(emu_tracing);

@@ -65,10 +65,15 @@ typedef struct emu_pages {
 } emu_pages;
 
 /* A thread's fences and atomics in this barrier interval. A time is a number of releases in the block. */
+#define EMU_RELEASES 16
 typedef struct emu_fences {
-    uint32_t fenced;         /* stamp of its last fence */
-    uint32_t released, when; /* what it did before this stamp was released at this time */
-    uint32_t saw, acquired;  /* time of its last atomic; of its last atomic that a fence followed */
+    uint32_t fenced;        /* stamp of its last fence */
+    uint32_t saw, acquired; /* time of its last atomic; of its last atomic that a fence followed */
+    uint32_t forgotten;     /* what it did before this stamp counts as ordered: no room for more releases */
+    int count;
+    struct {
+        uint32_t before, when; /* what it did before this stamp was released at this time */
+    } release[EMU_RELEASES];   /* both rising */
 } emu_fences;
 
 /* A plain read of a word that other threads update by atomics. It is not a race if the same thread then executes an

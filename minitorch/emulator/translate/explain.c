@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIBCUXX                                                                                                    \
+    "of libcu++, <cuda/atomic>, <cuda/barrier>, <cuda/pipeline> and some of <cuda/std> are emulated; write other " \
+    "algorithms yourself, and copies of TMA with cuda::memcpy_async"
+
 /* A name ending in * is a prefix. */
 static const struct advice {
     const char *name, *text;
@@ -40,7 +44,7 @@ static const struct advice {
     { "__all", "CUDA has removed it: use __all_sync(mask, condition)" },
     { "cub", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "thrust", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
-    { "cuda", "libcu++ is not emulated: use __syncthreads(), atomicAdd() and cuda_pipeline_primitives.h" },
+    { "cuda", "include <cuda/barrier>, <cuda/pipeline> or <cuda/atomic> before using it" },
     { "curand*", "make random numbers from a counter (Philox), or on the host" },
     { "cufft*", "only cuBLAS is emulated" },
     { "cusparse*", "only cuBLAS is emulated" },
@@ -54,7 +58,7 @@ static const struct advice {
 static const struct advice headers[] = {
     { "cub/*", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
     { "thrust/*", "write the algorithm yourself: warp shuffles and shared memory are emulated" },
-    { "cuda/*", "libcu++ is not emulated: use __syncthreads(), atomicAdd() and cuda_pipeline_primitives.h" },
+    { "cuda/*", LIBCUXX },
     { "curand*", "make random numbers from a counter (Philox), or on the host" },
     { "cufft*", "only cuBLAS is emulated" },
     { "cusparse*", "only cuBLAS is emulated" },
@@ -64,7 +68,6 @@ static const struct advice headers[] = {
     { "nv*", "it is for a profiler: leave it out with #ifndef __CUEMU__" },
     { "nccl*", "the emulator has a part of NCCL: <nccl.h>, docs/EMULATOR.md" },
     { "cuda_fp8*", "8-bit floats are not emulated: use half or __nv_bfloat16" },
-    { "cooperative_groups/memcpy_async.h", "use __pipeline_memcpy_async of cuda_pipeline_primitives.h" },
     { "cooperative_groups/scan.h", "write the scan with shfl_up" },
 };
 
@@ -209,6 +212,8 @@ int explain(const char *path)
     message m;
     while (file && next_message(file, &m)) {
         const char *advice = ADVICE_FOR(names, m.name);
+        if (!advice && (strstr(m.text, "member of 'cuda'") || strstr(m.text, "member of 'cuda::")))
+            advice = LIBCUXX;
         if (!advice && !looks_like_cuda(m.name) && !strstr(m.text, "'cooperative_groups") && !strstr(m.text, "'nvcuda"))
             continue;
         char *words = format("%s: error: `%s` is not supported by the emulator%s%s%s: %s\n", m.place, m.name,

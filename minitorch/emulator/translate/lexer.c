@@ -139,7 +139,7 @@ static void follow_marker(lexer *l)
         if (l->file || !*p)
             break;
         char *path = strndup(name, (size_t)(end - name));
-        bool group = strstr(path, "/cooperative_groups") || strstr(path, "/mma.h");
+        bool group = strstr(path, "/cooperative_groups") || strstr(path, "/mma.h") || strstr(path, "/libcuxx");
         while (*p && !is_marker(p)) {
             behind = skip_line(p);
             if (group)

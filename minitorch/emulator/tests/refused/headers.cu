@@ -4,12 +4,13 @@
 #include <thrust/sort.h>
 
 #include <cuda/barrier>
+#include <cuda/latch>
 
 __global__ void all(float *x)
 {
-    cub::BlockReduce<float, 32> sum;  // REFUSED: `cub` is not supported by the emulator: write the algorithm yourself
-    __nv_fp8_e4m3 small;              // REFUSED: 8-bit floats
-    curandState state;                // REFUSED: Philox
-    thrust::sort(x, x + 32);          // REFUSED: write the algorithm yourself
-    cuda::barrier<0> arrive_and_wait; // REFUSED: libcu++
+    cub::BlockReduce<float, 32> sum; // REFUSED: `cub` is not supported by the emulator: write the algorithm yourself
+    __nv_fp8_e4m3 small;             // REFUSED: 8-bit floats
+    curandState state;               // REFUSED: Philox
+    thrust::sort(x, x + 32);         // REFUSED: write the algorithm yourself
+    cuda::latch<0> count_down;       // REFUSED: of libcu++
 }
