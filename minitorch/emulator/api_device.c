@@ -69,6 +69,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
         .textureAlignment = 512,
         .surfaceAlignment = 512,
         .memPitch = 0x7fffffff,
+        .memoryPoolsSupported = 1,
         .reservedSharedMemPerBlock = 1024,
     };
     snprintf(properties->name, sizeof properties->name, "CUDA emulator, sm_90");
@@ -107,6 +108,15 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         { cudaDevAttrComputeCapabilityMajor, 9 },
         { cudaDevAttrComputeCapabilityMinor, 0 },
         { cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 << 10 },
+        { cudaDevAttrTotalConstantMemory, 64 << 10 },
+        { cudaDevAttrMaxPitch, 0x7fffffff },
+        { cudaDevAttrMaxRegistersPerBlock, 65536 },
+        { cudaDevAttrMaxRegistersPerMultiprocessor, 65536 },
+        { cudaDevAttrStreamPrioritiesSupported, 1 },
+        { cudaDevAttrUnifiedAddressing, 1 },
+        { cudaDevAttrAsyncEngineCount, 3 },
+        { cudaDevAttrMaxBlocksPerMultiprocessor, 32 },
+        { cudaDevAttrMemoryPoolsSupported, 1 },
         { cudaDevAttrCooperativeLaunch, 1 },
         { cudaDevAttrMaxSharedMemoryPerBlockOptin, EMU_SHARED_LIMIT },
     };
@@ -118,6 +128,28 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
     }
     API_END(emu_misuse(cudaErrorInvalidValue, HERE,
                        "cudaDeviceGetAttribute: attribute %d is not supported by the emulator", (int)attribute));
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *text, int room, int device)
+{
+    API_BEGIN();
+    snprintf(text, (size_t)room, "0000:00:00.0");
+    API_END(check_device(device, HERE, __func__));
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    API_BEGIN();
+    static char the_pool;
+    *pool = (cudaMemPool_t)&the_pool;
+    API_END(check_device(device, HERE, __func__));
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
+{
+    API_BEGIN();
+    (void)value;
+    API_END(pool && attribute == cudaMemPoolAttrReleaseThreshold ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceSynchronize(void)
@@ -196,11 +228,10 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 cudaError_t cuemu_function_attributes(cudaFuncAttributes *attributes, const void *entry)
 {
     API_BEGIN();
-    (void)entry;
-    *attributes = (cudaFuncAttributes){ .maxThreadsPerBlock = EMU_MAX_THREADS,
+    *attributes = (cudaFuncAttributes){ .maxThreadsPerBlock = cuemu_bound_of(entry),
                                         .ptxVersion = 90,
                                         .binaryVersion = 90,
-                                        .maxDynamicSharedSizeBytes = EMU_SHARED_STATIC };
+                                        .maxDynamicSharedSizeBytes = (int)emu_shared_allowed(entry) };
     API_END(cudaSuccess);
 }
 

@@ -81,9 +81,17 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags)
     (void)flags;
     const emu_allocation *a = emu_find(host);
     *device = host;
-    API_END(a && a->home == EMU_PINNED
+    API_END((a && a->home == EMU_PINNED) || emu_is_registered(host, 1)
                 ? cudaSuccess
                 : emu_misuse(cudaErrorInvalidValue, HERE, "cudaHostGetDevicePointer: %p is not pinned memory", host));
+}
+
+cudaError_t cudaHostGetFlags(unsigned *flags, void *host)
+{
+    API_BEGIN();
+    const emu_allocation *a = emu_find(host);
+    *flags = cudaHostAllocMapped;
+    API_END((a && a->home == EMU_PINNED) || emu_is_registered(host, 1) ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 static cudaError_t release(void *pointer, bool pinned, uintptr_t pc, const char *what)
@@ -142,17 +150,49 @@ cudaError_t cudaFreeHost(void *pointer)
     API_END(release(pointer, true, HERE, __func__));
 }
 
-/* Only checks its arguments: kernels may use pinned memory of cudaMallocHost and cudaHostAlloc, not registered memory.
- * */
+/* ---- registered memory of the host: kernels may use it; their accesses are not traced ------------------------- */
+
+static struct registered {
+    struct registered *next;
+    char *begin;
+    size_t size;
+} * registered;
+
+bool emu_is_registered(const void *address, size_t size)
+{
+    const char *at = address;
+    for (const struct registered *r = registered; r; r = r->next)
+        if (at >= r->begin && size <= r->size && (size_t)(at - r->begin) <= r->size - size)
+            return true;
+    return false;
+}
+
 cudaError_t cudaHostRegister(void *pointer, size_t size, unsigned flags)
 {
     API_BEGIN();
     (void)flags;
-    API_END(pointer && size ? cudaSuccess : cudaErrorInvalidValue);
+    if (!pointer || !size)
+        API_END(cudaErrorInvalidValue);
+    if (emu_is_registered(pointer, 1))
+        API_END(cudaErrorHostMemoryAlreadyRegistered);
+    struct registered *r = malloc(sizeof *r);
+    if (!r)
+        API_END(cudaErrorMemoryAllocation);
+    *r = (struct registered){ registered, pointer, size };
+    registered = r;
+    API_END(cudaSuccess);
 }
 
 cudaError_t cudaHostUnregister(void *pointer)
 {
     API_BEGIN();
-    API_END(pointer ? cudaSuccess : cudaErrorInvalidValue);
+    struct registered **at = &registered;
+    while (*at && (*at)->begin != pointer)
+        at = &(*at)->next;
+    if (!*at)
+        API_END(cudaErrorHostMemoryNotRegistered);
+    struct registered *r = *at;
+    *at = r->next;
+    free(r);
+    API_END(cudaSuccess);
 }

@@ -84,8 +84,33 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
 {
     API_BEGIN();
-    (void)priority;
-    API_END(flags <= cudaStreamNonBlocking ? emu_stream_new(stream, flags) : cudaErrorInvalidValue);
+    cudaError_t error = flags <= cudaStreamNonBlocking ? emu_stream_new(stream, flags) : cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        (*stream)->priority = priority;
+    API_END(error);
+}
+
+static bool made(cudaStream_t stream)
+{
+    return stream && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags)
+{
+    API_BEGIN();
+    if (!emu_stream_valid(stream))
+        API_END(no_stream(HERE, __func__));
+    *flags = made(stream) ? stream->flags : cudaStreamDefault;
+    API_END(cudaSuccess);
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    API_BEGIN();
+    if (!emu_stream_valid(stream))
+        API_END(no_stream(HERE, __func__));
+    *priority = made(stream) ? stream->priority : 0;
+    API_END(cudaSuccess);
 }
 
 struct CUstream_st *emu_stream_next(struct CUstream_st *after)
@@ -108,7 +133,7 @@ void emu_stream_end(cudaStream_t stream)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     API_BEGIN();
-    if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread || !emu_stream_valid(stream))
+    if (!made(stream) || !emu_stream_valid(stream))
         API_END(no_stream(HERE, __func__));
     emu_stream_work(stream);
     emu_stream_end(stream);

@@ -143,6 +143,8 @@ extern size_t emu_arena_size;
 emu_allocation *emu_find(const void *address);
 emu_allocation *emu_nearest(const void *address);
 
+bool emu_is_registered(const void *address, size_t size); /* host memory, by cudaHostRegister */
+
 /* A shared array of a block. emu_shared_find gives the one that holds the offset, or the last one before it. */
 typedef struct emu_shared_place {
     const cuemu_shared_array *array; /* NULL: dynamic shared memory */

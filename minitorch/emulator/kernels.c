@@ -1,4 +1,5 @@
-/* kernels.c -- kernels by their addresses: those whose address the program takes as a void pointer (cuemu/launch.h). */
+/* kernels.c -- kernels by their addresses: those that the program takes as void pointers (cuemu/launch.h), and those
+ * with __launch_bounds__ that are no templates. */
 #include <stdlib.h>
 #include "core.h"
 
@@ -23,4 +24,27 @@ void cuemu_know_kernel(const cuemu_kernel *kernel)
         known[count++] = *kernel;
     }
     emu_api_unlock();
+}
+
+static struct bound {
+    const void *entry;
+    int threads;
+} * bounds;
+static size_t bound_count;
+
+int cuemu_know_bound(const void *entry, int threads)
+{
+    bounds = realloc(bounds, (bound_count + 1) * sizeof *bounds);
+    if (!bounds)
+        abort();
+    bounds[bound_count++] = (struct bound){ entry, threads };
+    return 1;
+}
+
+int cuemu_bound_of(const void *entry)
+{
+    for (size_t i = 0; i < bound_count; i++)
+        if (bounds[i].entry == entry)
+            return bounds[i].threads < EMU_MAX_THREADS ? bounds[i].threads : EMU_MAX_THREADS;
+    return EMU_MAX_THREADS;
 }

@@ -340,6 +340,8 @@ int emu_check_elsewhere(uintptr_t address, int size, int kind, uintptr_t pc)
     if (within(address, __start_cuemu_device, __stop_cuemu_device) ||
         within(address, __start_cuemu_managed, __stop_cuemu_managed))
         return EMU_GLOBAL;
+    if (emu_is_registered((const void *)address, (size_t)size))
+        return EMU_NOWHERE;
     bool constant = within(address, __start_cuemu_constant, __stop_cuemu_constant);
     bool code = within(address, __executable_start, __data_start);
     if (kind == EMU_LOAD && (constant || code))

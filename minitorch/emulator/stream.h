@@ -18,6 +18,7 @@ struct CUstream_st {
     struct CUstream_st *next;
     int timeline;
     unsigned flags;
+    int priority;
     emu_capture *capture; /* NULL: it is not captured */
     emu_nodes last;       /* what its next operation comes after, in the capture */
 };

@@ -26,6 +26,18 @@ struct thread_block {
     {
         return size();
     }
+    struct arrival_token {
+    };
+    /* What the block does between these two counts as done before the barrier. */
+    [[nodiscard]] CUEMU_MEMBER arrival_token barrier_arrive() const
+    {
+        return {};
+    }
+    CUEMU_MEMBER void barrier_wait(arrival_token &&, const char *file = __builtin_FILE(),
+                                   int line = __builtin_LINE()) const
+    {
+        cuemu_barrier(file, line);
+    }
     CUEMU_MEMBER static dim3 group_index()
     {
         return cuemu_block_idx();
@@ -178,45 +190,12 @@ struct coalesced_group : warp_group<coalesced_group> {
     }
 };
 
-/* Any of them: the block, or the lanes of a mask. */
-struct thread_group {
-    unsigned lanes; /* 0: the block */
-    CUEMU_MEMBER thread_group(const thread_block &) : lanes(0)
-    {
-    }
-    template <class Self> CUEMU_MEMBER thread_group(const warp_group<Self> &group) : lanes(group.self().mask())
-    {
-    }
-    CUEMU_MEMBER void sync(const char *file = __builtin_FILE(), int line = __builtin_LINE()) const
-    {
-        if (lanes)
-            __syncwarp(lanes);
-        else
-            cuemu_barrier(file, line);
-    }
-    CUEMU_MEMBER unsigned size() const
-    {
-        return lanes ? (unsigned)__popc(lanes) : thread_block::size();
-    }
-    CUEMU_MEMBER unsigned num_threads() const
-    {
-        return size();
-    }
-    CUEMU_MEMBER unsigned thread_rank() const
-    {
-        return lanes ? (unsigned)__popc(lanes & ((1u << cuemu_lane()) - 1)) : cuemu_thread_rank();
-    }
-};
+} // namespace cooperative_groups
 
-/* A part of a warp whose size is known at run time only. */
-CUEMU_INLINE thread_group tiled_partition(const thread_group &parent, unsigned size)
+#include "cooperative_groups/partition.h"
+
+namespace cooperative_groups
 {
-    thread_group part = parent;
-    unsigned first = cuemu_lane() / size * size;
-    part.lanes =
-        (size == 32 ? 0xffffffffu : ((1u << size % 32) - 1) << first) & (parent.lanes ? parent.lanes : 0xffffffffu);
-    return part;
-}
 
 CUEMU_INLINE coalesced_group coalesced_threads()
 {

@@ -70,6 +70,12 @@ CUEMU_INLINE void cuemu_launch_bounds(long long threads, int = 0, int = 0)
     cuemu_launch_bound(threads);
 }
 
+/* The same, known from the start. */
+static inline bool cuemu_bounded(const void *entry, int threads, int = 0, int = 0)
+{
+    return cuemu_know_bound(entry, threads);
+}
+
 #include "cuemu/launch.h"
 #include "cuemu/api.h"
 #include "cuemu/graph.h"

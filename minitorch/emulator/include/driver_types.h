@@ -111,6 +111,14 @@ typedef enum cudaFuncAttribute {
     cudaFuncAttributePreferredSharedMemoryCarveout = 9
 } cudaFuncAttribute;
 
+#define cudaSharedmemCarveoutDefault   (-1)
+#define cudaSharedmemCarveoutMaxL1     0
+#define cudaSharedmemCarveoutMaxShared 100
+#define cudaOccupancyDefault           0u
+
+typedef struct CUmemPool_st *cudaMemPool_t; /* the only one is the device's */
+typedef enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 } cudaMemPoolAttr;
+
 typedef enum cudaFuncCache {
     cudaFuncCachePreferNone,
     cudaFuncCachePreferShared,
@@ -166,6 +174,9 @@ typedef enum cudaDeviceAttr {
     cudaDevAttrMaxGridDimZ = 7,
     cudaDevAttrMaxSharedMemoryPerBlock = 8,
     cudaDevAttrWarpSize = 10,
+    cudaDevAttrTotalConstantMemory = 9,
+    cudaDevAttrMaxPitch = 11,
+    cudaDevAttrMaxRegistersPerBlock = 12,
     cudaDevAttrClockRate = 13,
     cudaDevAttrGpuOverlap = 15,
     cudaDevAttrMultiProcessorCount = 16,
@@ -182,6 +193,12 @@ typedef enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
     cudaDevAttrManagedMemory = 83,
     cudaDevAttrConcurrentManagedAccess = 89,
+    cudaDevAttrStreamPrioritiesSupported = 78,
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82,
+    cudaDevAttrUnifiedAddressing = 41,
+    cudaDevAttrAsyncEngineCount = 40,
+    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+    cudaDevAttrMemoryPoolsSupported = 115,
     cudaDevAttrCooperativeLaunch = 95,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 } cudaDeviceAttr;
@@ -199,6 +216,11 @@ typedef struct cudaDeviceProp {
     int cooperativeMultiDeviceLaunch, singleToDoublePrecisionPerfRatio, persistingL2CacheMaxSize;
     int accessPolicyMaxWindowSize, maxTexture1D, maxTexture2D[2], maxTexture3D[3], maxTexture1DLayered[2];
     int maxTexture2DLayered[3];
+    int luidDeviceNodeMask, memoryPoolsSupported;
+    struct {
+        char bytes[16];
+    } uuid;
+    char luid[8];
     size_t textureAlignment, surfaceAlignment, memPitch, reservedSharedMemPerBlock;
 } cudaDeviceProp;
 

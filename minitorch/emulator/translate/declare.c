@@ -120,7 +120,7 @@ static void add_variables(const source *s, int begin, int end, unsigned marks, b
             i = angle_end(s, i);
         else if (t->partner > i)
             i = t->partner;
-        else if (t->kind == TOKEN_NAME && !names_type(t) && !is_any(t, types) &&
+        else if (t->kind == TOKEN_NAME && !names_type(t) && !names_type(next) && !is_any(t, types) &&
                  (is(next, "[") || is(next, "=") || is(next, ",") || is(next, "{") || is(next, ";"))) {
             bool array = is(next, "["), pointer = is(t - 1, "*");
             bool is_constexpr = is(&s->token[begin], "constexpr") || is(&s->token[begin + 1], "constexpr");

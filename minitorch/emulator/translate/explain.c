@@ -68,7 +68,6 @@ static const struct advice headers[] = {
     { "nv*", "it is for a profiler: leave it out with #ifndef __CUEMU__" },
     { "nccl*", "the emulator has a part of NCCL: <nccl.h>, docs/EMULATOR.md" },
     { "cuda_fp8*", "8-bit floats are not emulated: use half or __nv_bfloat16" },
-    { "cooperative_groups/scan.h", "write the scan with shfl_up" },
 };
 
 /* ---- names of cooperative groups and wmma ---------------------------------------------------- */

@@ -93,8 +93,14 @@ static void rewrite_launch(source *s, int open)
 static void check_bounds(source *s, const function *f)
 {
     for (int i = f->begin; i < f->body; i++)
-        if (is(&s->token[i], "__launch_bounds__") && s->token[i + 1].partner > i + 2)
-            insert_after(s, f->body, format(" ::cuemu_launch_bounds(%s);", span(s, i + 2, s->token[i + 1].partner)));
+        if (is(&s->token[i], "__launch_bounds__") && s->token[i + 1].partner > i + 2) {
+            const char *bounds = span(s, i + 2, s->token[i + 1].partner);
+            insert_after(s, f->body, format(" ::cuemu_launch_bounds(%s);", bounds));
+            if (!needs_arguments(f->name)) /* for cudaOccupancyMaxPotentialBlockSize */
+                insert_after(s, s->token[f->body].partner,
+                             format(" static const bool cuemu_bound%d = ::cuemu_bounded((const void *)%.*s, %s);",
+                                    f->body, f->name->length, f->name->at, bounds));
+        }
 }
 
 /* cudaLaunchKernel((void *)kernel, ...): the launch needs the kernel's type, so the cast is removed. */

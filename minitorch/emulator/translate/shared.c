@@ -68,6 +68,9 @@ static int name_index(const source *s, int from, int to)
     return name;
 }
 
+static const token **dynamic_name; /* of extern __shared__ at namespace scope */
+static int dynamic_names;
+
 /* ---- shared --------------------------------------------------------------------------------- */
 
 /* At namespace scope the name becomes an object that converts to the array where it is used. */
@@ -126,6 +129,10 @@ static void rewrite_shared(source *s, int at)
         }
         while (next < end && !is(&s->token[next], ",") && !is(&s->token[next], "="))
             next = s->token[next].partner > next ? s->token[next].partner + 1 : next + 1;
+        if (is_extern && !inside) {
+            dynamic_name = grow(dynamic_name, dynamic_names, sizeof *dynamic_name);
+            dynamic_name[dynamic_names++] = &s->token[name];
+        }
         declarator d = { type, span(s, name, name + 1), span(s, name + 1, next) };
         if (is(&s->token[next], "="))
             complain(&s->token[at],
@@ -162,6 +169,18 @@ static void place(source *s, const variable *v)
     insert_after(s, last, format(" __attribute__((section(\"cuemu_%s\")))", section));
 }
 
+/* The array of `extern __shared__` at namespace scope is an object: static_cast converts it to any pointer. */
+static void rewrite_cast(source *s, int i)
+{
+    int open = is(&s->token[i + 1], "<") && angle_end(s, i + 1) > 0 ? angle_end(s, i + 1) + 1 : 0;
+    if (!open || !is(&s->token[open], "(") || s->token[open].partner != open + 2)
+        return;
+    for (int k = 0; k < dynamic_names; k++)
+        if (s->token[open + 1].length == dynamic_name[k]->length &&
+            memcmp(s->token[open + 1].at, dynamic_name[k]->at, (size_t)dynamic_name[k]->length) == 0)
+            replace(s, i, i + 1, "static_cast");
+}
+
 void rewrite_variables(source *s)
 {
     for (int i = 1; i < s->tokens - 1; i++) {
@@ -170,6 +189,8 @@ void rewrite_variables(source *s)
         if (is(t, "__shared__") && !parameter) {
             rewrite_shared(s, i);
             i = statement_end(s, i);
+        } else if (is(t, "reinterpret_cast")) {
+            rewrite_cast(s, i);
         }
     }
     for (int v = 0; v < variables; v++)

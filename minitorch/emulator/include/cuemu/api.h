@@ -109,18 +109,44 @@ CUEMU_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *bloc
 {
     return cuemu_occupancy(blocks, (const void *)entry, threads, dynamic_shared);
 }
+template <class T>
+CUEMU_INLINE cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T *entry, int threads,
+                                                                                size_t dynamic_shared, unsigned)
+{
+    return cuemu_occupancy(blocks, (const void *)entry, threads, dynamic_shared);
+}
+/* What each of `blocks` blocks on one multiprocessor may have. */
+template <class T>
+CUEMU_INLINE cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T *entry, int blocks, int threads)
+{
+    int fit = 0;
+    cudaError_t error = cudaSuccess;
+    for (*bytes = 227 << 10; *bytes > 0; *bytes -= 1024)
+        if ((error = cuemu_occupancy(&fit, (const void *)entry, threads, *bytes)) != cudaSuccess || fit >= blocks)
+            break;
+    return error;
+}
 /* Suggests the largest block: register pressure is not modelled. */
 template <class T>
 CUEMU_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSize(int *min_grid, int *block, T *entry,
                                                             size_t dynamic_shared = 0, int limit = 0)
 {
     int per_processor = 0, processors = 0;
-    *block = limit > 0 && limit < 1024 ? limit : 1024;
+    int most = cuemu_bound_of((const void *)entry);
+    *block = limit > 0 && limit < most ? limit : most;
     cudaError_t error = cuemu_occupancy(&per_processor, (const void *)entry, *block, dynamic_shared);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
     *min_grid = per_processor * processors;
     return error;
+}
+/* shared(threads): the dynamic shared memory of a block of that size. */
+template <class T, class F>
+CUEMU_INLINE cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *min_grid, int *block, T *entry, F shared,
+                                                                        int limit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSize(min_grid, block, entry, shared(limit > 0 && limit < 1024 ? limit : 1024),
+                                              limit);
 }
 
 #endif

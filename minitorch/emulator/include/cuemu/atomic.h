@@ -5,6 +5,8 @@
 
 struct __half;
 struct __nv_bfloat16;
+struct __half2;
+struct __nv_bfloat162;
 
 namespace cuemu
 {
@@ -43,7 +45,8 @@ template <class T> CUEMU_UNTRACED __attribute__((noinline)) static T compare_exc
     CUEMU_ATOMIC_ONE(name##_block, expression, __VA_ARGS__) \
     CUEMU_ATOMIC_ONE(name##_system, expression, __VA_ARGS__)
 
-CUEMU_ATOMIC(atomicAdd, old + v, int, unsigned, cuemu::ull, float, double, __half, __nv_bfloat16)
+CUEMU_ATOMIC(atomicAdd, old + v, int, unsigned, cuemu::ull, float, double, __half, __nv_bfloat16, __half2,
+             __nv_bfloat162)
 CUEMU_ATOMIC(atomicSub, old - v, int, unsigned)
 CUEMU_ATOMIC(atomicMin, v < old ? v : old, int, unsigned, long long, cuemu::ull)
 CUEMU_ATOMIC(atomicMax, v > old ? v : old, int, unsigned, long long, cuemu::ull)

@@ -132,6 +132,12 @@ template <class... P> void *kernel_address(const char *name, void (*kernel)(P...
     return (void *)kernel;
 }
 
+/* A variable with the name of a kernel. */
+template <class T> void *kernel_address(const char *, T *variable)
+{
+    return (void *)variable;
+}
+
 template <class T> constexpr size_t alignment(size_t asked)
 {
     return asked > alignof(T) ? asked : alignof(T);

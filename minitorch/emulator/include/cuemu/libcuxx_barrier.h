@@ -95,7 +95,7 @@ template <size_t Alignment> constexpr size_t cuemu_unit(const aligned_size_t<Ali
     return Alignment < 4 ? 4 : Alignment < 16 ? Alignment : 16;
 }
 
-/* Errors of a promised alignment are cp.async's. */
+/* A promised alignment is not checked. */
 template <class Size, thread_scope Scope>
 CUEMU_INLINE async_contract_fulfillment memcpy_async(void *to, const void *from, Size size, barrier<Scope> &b)
 {

@@ -66,23 +66,37 @@ template <bool TRANS, class R> CUEMU_INLINE void ptx_ldmatrix(R &a, R &b, R &c, 
     cuemu_load_matrix(r, shared, 4, TRANS);
     set_register(a, r[0]), set_register(b, r[1]), set_register(c, r[2]), set_register(d, r[3]);
 }
+/* A sum in f32: a float, or its bits in an integer register. */
+template <class T> CUEMU_INLINE float get_sum(T value)
+{
+    if constexpr (std::is_floating_point<T>::value)
+        return (float)value;
+    uint32_t bits = get_register(value);
+    float sum;
+    __builtin_memcpy(&sum, &bits, 4);
+    return sum;
+}
+template <class T> CUEMU_INLINE void set_sum(T &to, float sum)
+{
+    __builtin_memcpy(&to, &sum, 4);
+}
 /* mma m16n8k16 and m16n8k8 with sums in f32: d, a, b, c. */
 template <bool BF16, class D, class A, class B, class C>
 CUEMU_INLINE void ptx_mma(D &d0, D &d1, D &d2, D &d3, A a0, A a1, A a2, A a3, B b0, B b1, C c0, C c1, C c2, C c3)
 {
     uint32_t a[4] = { get_register(a0), get_register(a1), get_register(a2), get_register(a3) };
     uint32_t b[2] = { get_register(b0), get_register(b1) };
-    float d[4], c[4] = { c0, c1, c2, c3 };
+    float d[4], c[4] = { get_sum(c0), get_sum(c1), get_sum(c2), get_sum(c3) };
     cuemu_mma(d, a, b, c, 16, BF16);
-    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+    set_sum(d0, d[0]), set_sum(d1, d[1]), set_sum(d2, d[2]), set_sum(d3, d[3]);
 }
 template <bool BF16, class D, class A, class B, class C>
 CUEMU_INLINE void ptx_mma(D &d0, D &d1, D &d2, D &d3, A a0, A a1, B b0, C c0, C c1, C c2, C c3)
 {
     uint32_t a[2] = { get_register(a0), get_register(a1) }, b[1] = { get_register(b0) };
-    float d[4], c[4] = { c0, c1, c2, c3 };
+    float d[4], c[4] = { get_sum(c0), get_sum(c1), get_sum(c2), get_sum(c3) };
     cuemu_mma(d, a, b, c, 8, BF16);
-    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+    set_sum(d0, d[0]), set_sum(d1, d[1]), set_sum(d2, d[2]), set_sum(d3, d[3]);
 }
 template <class T> CUEMU_INLINE T ptx_move(T value)
 {
@@ -92,9 +106,43 @@ CUEMU_INLINE float ptx_reciprocal(float x)
 {
     return 1.0f / x;
 }
-CUEMU_INLINE float ptx_load(const void *at)
+template <class T> CUEMU_INLINE T ptx_load(const void *at)
 {
-    return *(const float *)at;
+    return *(const T *)at;
+}
+template <class V, class T> CUEMU_INLINE void ptx_load4(T &a, T &b, T &c, T &d, const void *at)
+{
+    V v = *(const V *)at;
+    a = v.x, b = v.y, c = v.z, d = v.w;
+}
+CUEMU_INLINE void ptx_store4(void *at, float a, float b, float c, float d)
+{
+    *(float4 *)at = make_float4(a, b, c, d);
+}
+/* `length` bits from bit `from` on; those beyond the word are 0, or copies of the sign. */
+template <class T> CUEMU_INLINE T ptx_bits(T x, unsigned from, unsigned length)
+{
+    from &= 255, length &= 255;
+    unsigned end = from + length < 32 ? from + length : 32;
+    if (length == 0)
+        return 0;
+    if (from >= 32)
+        return x < 0 ? (T)-1 : 0;
+    return (T)((T)((unsigned)x << (32 - end)) >> (32 - end + from));
+}
+/* The bit of the result for bits a, b, c is bit 4a + 2b + c of the table. */
+CUEMU_INLINE unsigned ptx_logic(unsigned a, unsigned b, unsigned c, unsigned table)
+{
+    unsigned result = 0;
+    for (unsigned i = 0; i < 8; i++)
+        result |= table >> i & 1 ? (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c) : 0;
+    return result;
+}
+/* Where a GPU that is otherwise idle may place the block. */
+CUEMU_INLINE unsigned ptx_multiprocessor()
+{
+    const uint3 grid = cuemu_grid_dim(), block = cuemu_block_idx();
+    return ((block.z * grid.y + block.y) * grid.x + block.x) % 132;
 }
 CUEMU_INLINE void ptx_store(void *at, float value)
 {
