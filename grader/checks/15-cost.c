@@ -151,6 +151,8 @@ void mg_15_cost(mg_run *run, const void *one_case)
             s.recompute = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
             widen(&m, &s);
         }
+        if (i == 2 && vary & VARY_TENSOR && vary & VARY_RECOMPUTE)
+            s.tp = 2, s.recompute = MT_RECOMPUTE_SELECTIVE;
         if (i >= 10 && vary & VARY_LONG)
             at_the_limit(&m, &s, i == 11);
         int64_t stages[] = { 0, s.pp - 1, s.pp / 2 };

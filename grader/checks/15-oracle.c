@@ -69,8 +69,9 @@ static int64_t kept_by(const stage *st, mt_recompute how)
     if (how == MT_RECOMPUTE_BLOCK)
         return 4 * st->m.width;
     for (int i = 0; i < MT_COUNT(arrays); i++) {
-        bool again = how == MT_RECOMPUTE_SELECTIVE && (arrays[i].kind == NORM || arrays[i].kind == GELU);
-        if (!again)
+        bool copied = arrays[i].kind == NORM && st->s.tp > 1; /* for the ranks; it is kept */
+        bool cheap = arrays[i].kind == NORM || arrays[i].kind == GELU;
+        if (how != MT_RECOMPUTE_SELECTIVE || !cheap || copied)
             bytes += arrays[i].numbers * st->m.width / (arrays[i].divided ? st->s.tp : 1) * mt_dtype_size(st->s.dtype);
     }
     return bytes;
@@ -141,7 +142,7 @@ static int64_t inside(const stage *st, int64_t layer)
     int64_t backward = 4 * C + 4 * C + 4 * hidden + 4 * hidden + 4 * hidden - size * hidden - size * hidden;
     int64_t forward = 4 * C + 4 * C;
     if (st->s.tp > 1) /* tp_copy of two layernorms, the part, and the sum before its bias */
-        forward += 4 * C + 4 * C + 4 * C + 4 * C;
+        forward += (half ? 4 * C : 4 * C + 4 * C) + 4 * C + 4 * C; /* half: attention's copy has been converted */
     if (half)
         forward += 4 * (C + C + C) + 4 * (hidden + hidden);
     if (selective)
@@ -202,7 +203,7 @@ static void add_flops(mt_plan_cost *c, const stage *st)
     }
     elements = 8 * C + 8 * C + 20 * (4 * C / st->s.tp);
     if (st->s.recompute == MT_RECOMPUTE_SELECTIVE)
-        c->again = st->layers * tokens * elements;
+        c->again = st->layers * tokens * (st->s.tp > 1 ? elements - 16 * C : elements);
     else if (st->s.recompute == MT_RECOMPUTE_BLOCK)
         c->again = st->layers * tokens * elements + products + attention;
     if (st->last)

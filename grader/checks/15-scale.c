@@ -19,7 +19,7 @@ static const cost_case kept_cases[] = {
     { { 1, "everything", "16 C numbers and the statistics" }, COST_KEPT, 0 },
     { { 1, "recomputation", "selective: 6 C fewer; block: the input only, in f32, without statistics" }, COST_KEPT,
       VARY_RECOMPUTE | VARY_DTYPE },
-    { { 1, "tensor ranks", "inputs and results of layernorms are whole on each rank" }, COST_KEPT,
+    { { 1, "tensor ranks", "inputs and results of layernorms are whole on each rank, and kept" }, COST_KEPT,
       VARY_RECOMPUTE | VARY_TENSOR },
 };
 
@@ -48,6 +48,8 @@ static const cost_case peak_cases[] = {
     { { 1, "a head in chunks", "two gradients in place of the probabilities" }, COST_MEMORY, VARY_LONG | VARY_MICRO },
     { { 1, "live micro-batches", "all keep their activations; one is in backward" }, COST_MEMORY,
       VARY_PIPE | VARY_MICRO | VARY_RECOMPUTE },
+    { { 1, "tensor ranks", "copies and sums for the ranks, beside the result with the bias" }, COST_MEMORY,
+      VARY_TENSOR | VARY_MICRO | VARY_RECOMPUTE },
     { { 1, "everything", "the head has a part of the table only; chunks are for whole tables" }, COST_MEMORY,
       VARY_DATA | VARY_PIPE | VARY_TENSOR | VARY_MICRO | VARY_ZERO | VARY_RECOMPUTE | VARY_DTYPE },
 };

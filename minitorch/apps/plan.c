@@ -21,7 +21,7 @@ typedef struct options {
     const char *cluster, *out;
     bool cheapest;
     struct wanted {
-        int64_t dp, pp, tp, zero; /* 0, of zero -1: any */
+        int64_t dp, pp, tp, zero, recompute; /* 0, of the last two -1: any */
     } wanted;
 } options;
 
@@ -74,6 +74,16 @@ static mt_status parse_model(const char *text, void *field)
     return MT_OK;
 }
 
+static mt_status parse_recompute(const char *text, void *field)
+{
+    for (int k = 0; k < MT_RECOMPUTES; k++)
+        if (strcmp(text, mt_plan_again((mt_recompute)k)) == 0) {
+            *(int64_t *)field = k;
+            return MT_OK;
+        }
+    return mt_fail(MT_ERR_ARGUMENT, "'%.40s': use none, selective or block", text);
+}
+
 static const mt_option flags[] = {
     { "model", 'm', "NAME", MT_PARSED(options, problem.model, parse_model),
       "gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl, gpt3, toy, or layers=12,heads=12,width=768" },
@@ -90,6 +100,8 @@ static const mt_option flags[] = {
     { "pp", 0, "N", MT_I64(options, wanted.pp, 1, 4096), "Only plans of so many stages" },
     { "tp", 0, "N", MT_I64(options, wanted.tp, 1, 4096), "Only plans with matrices divided among so many ranks" },
     { "zero", 0, "STAGE", MT_I64(options, wanted.zero, 0, 3), "Only plans with this stage of ZeRO" },
+    { "recompute", 0, "WHAT", MT_PARSED(options, wanted.recompute, parse_recompute),
+      "Only plans that compute this again: none, selective or block" },
     { "cheapest", 0, NULL, MT_FLAG(options, cheapest), "The fewest dollars, not the fewest days" },
     { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default build/run/plan)" },
     { 0 },
@@ -123,7 +135,7 @@ static bool is_wanted(const mt_plan_strategy *s)
 {
     const struct wanted *w = limits.wanted;
     return (!w->dp || w->dp == s->dp) && (!w->pp || w->pp == s->pp) && (!w->tp || w->tp == s->tp) &&
-           (w->zero < 0 || w->zero == s->zero);
+           (w->zero < 0 || w->zero == s->zero) && (w->recompute < 0 || w->recompute == (int64_t)s->recompute);
 }
 
 static mt_plan_estimate estimate(const mt_plan_problem *p, const mt_plan_strategy *s)
@@ -259,8 +271,8 @@ static mt_status run(options *o)
     if (status != MT_OK) {
         char why[512];
         if (a.why != MT_PLAN_FOUND && a.estimate.peak == INT64_MAX)
-            return mt_fail(MT_ERR_ARGUMENT, "this model, batch and cluster have no plan with these --dp, --pp, --tp "
-                                            "and --zero: leave one of them out");
+            return mt_fail(MT_ERR_ARGUMENT, "this model, batch and cluster have no plan with these --dp, --pp, --tp, "
+                                            "--zero and --recompute: leave one of them out");
         snprintf(why, sizeof why, "%s", mt_last_error());
         if (a.why != MT_PLAN_FOUND)
             print_nearest(p, &a);
@@ -294,7 +306,7 @@ int main(int argc, char **argv)
     const mt_gpt2_config *c = mt_gpt2_size("gpt2");
     options o = { .cluster = "8xA100",
                   .out = "build/run/plan",
-                  .wanted = { .zero = -1 },
+                  .wanted = { .zero = -1, .recompute = -1 },
                   .problem = { .model = { c->vocabulary, c->rows, c->block, c->layers, c->heads, c->width },
                                .batch = 512,
                                .dtype = MT_BF16,

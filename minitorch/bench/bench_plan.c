@@ -159,7 +159,7 @@ static mt_plan_estimate count(const mt_plan_problem *p, const mt_plan_strategy *
 static void print_all(const mt_plan_problem *p)
 {
     int64_t groups, all = 0, fit = 0;
-    double days = INFINITY;
+    double days = INFINITY, dollars = INFINITY;
     mt_plan_strategy *grid = mt_plan_grid(&groups, p);
     for (int64_t i = 0; i < groups; i++) {
         mt_plan_strategy s = grid[i];
@@ -169,10 +169,13 @@ static void print_all(const mt_plan_problem *p)
             all++;
             fit += fits;
             days = fits ? fmin(days, e.days) : days;
+            dollars = fits && e.days <= 60 ? fmin(dollars, e.dollars) : dollars;
         } while (mt_plan_next(&s, p));
     }
     free(grid);
-    printf("  all %" PRId64 " strategies: %" PRId64 " fit, the fastest takes %.9f days\n", all, fit, days);
+    printf("  all %" PRId64 " strategies: %" PRId64
+           " fit, the fastest takes %.9f days, the cheapest within 60 days $%.9f\n",
+           all, fit, days, dollars);
 }
 
 static mt_status print_gpt3(const options *o, double *days)

@@ -269,8 +269,11 @@ static mt_tensor *embed(mt_gpt2_parts *p, mt_tensor *ids)
     if (!divides_table(p))
         return mt_embedding(wte, wpe, ids);
     int64_t rows = mt_gpt2_config_of(p->model)->rows;
+    mt_scope_begin(); /* nobody reads the tokens' rows once the positions are added */
     mt_tensor *tokens = mt_tp_embedding(&p->tp, wte, ids, mt_tp_range_of(rows, p->tp.comm->size, p->tp.comm->rank));
-    return mt_add(tokens, mt_slice(wpe, 0, 0, ids->view.shape[1], 1));
+    mt_tensor *sum = mt_retain(mt_add(tokens, mt_slice(wpe, 0, 0, ids->view.shape[1], 1)));
+    mt_scope_end();
+    return mt_scope_adopt(sum);
 }
 
 static mt_tensor *classify(mt_gpt2_parts *p, mt_tensor *x, mt_tensor *targets)

@@ -52,4 +52,7 @@ try zero2 "$mpi" --dp 2 --zero 2
 try zero3 "$mpi" --dp 2 --zero 3
 try pipeline "$mpi" --pp 2
 try tensor "$mpi" --tp 2
+try selective "$mpi" --tp 2 --recompute selective
+try selective16 "$mpi" --tp 2 --recompute selective --dtype bf16
+try block "$mpi" --tp 2 --recompute block
 finish plan_run

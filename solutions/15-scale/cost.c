@@ -84,12 +84,13 @@ static int64_t layer_kept(const rank *r, mt_recompute recompute)
      * Hint: the layer's input, the middle of the residual stream, the results of both layernorms; then qkv, attention's
      * result, fc and GELU, which are divided among the ranks. Each number takes r->size bytes. Nobody reads the results
      * of the two projections once they are added to the stream. Selective: the results of layernorms and GELU are
+     * computed again; but with tp, products read copies of the layernorms' results (mt_tp_copy), and a copy is not
      * computed again. Block: all but the input, which is kept in f32. */
     int64_t whole = 4 * C, divided = (3 + 1 + 4 + 4) * C / tp;
     if (recompute == MT_RECOMPUTE_BLOCK)
         return F32 * C;
     if (recompute == MT_RECOMPUTE_SELECTIVE)
-        whole -= 2 * C, divided -= 4 * C / tp;
+        whole -= tp > 1 ? 0 : 2 * C, divided -= 4 * C / tp;
     return r->size * (whole + divided) + statistics;
     /* LAB 15.1 END */
 }
@@ -174,9 +175,10 @@ static int64_t forward_work(const rank *r, mt_recompute recompute)
      * that go to them (dist/tensor_parallel.h), in f32: of the second projection its part and their sum, beside the
      * result with the bias, and of both layernorms a second array. With 16 bits no f32 result is kept: also those of
      * both layernorms, of fc and GELU, the middle of the residual stream, and the layer's input and the embedding
-     * (stream); and products have read copies of layernorms and GELU even if these are not kept for backward. A block
-     * is computed again beside the gradients of its input and result, and with all that a layer keeps. */
-    int64_t extra = F32 * (r->s.tp > 1 ? 6 : 2) * C + (half ? F32 * (3 * C + 2 * inner) : 0);
+     * (stream), but of the two second arrays the first has gone with attention; and products have read copies of
+     * layernorms and GELU even if these are not kept for backward. A block is computed again beside the gradients of
+     * its input and result, and with all that a layer keeps. */
+    int64_t extra = F32 * (r->s.tp == 1 ? 2 : half ? 5 : 6) * C + (half ? F32 * (3 * C + 2 * inner) : 0);
     if (recompute == MT_RECOMPUTE_BLOCK)
         return extra + F32 * 2 * C + all - (half ? 0 : kept);
     return extra + stream + all - kept;
@@ -187,11 +189,12 @@ static int64_t forward_work(const rank *r, mt_recompute recompute)
 static int64_t layer_again(const rank *r, mt_recompute recompute)
 {
     enum { LAYERNORM = 8, GELU = 20 }; /* for each number */
-    int64_t C = r->model.width, tp = r->s.tp, selective = LAYERNORM * 2 * C + GELU * 4 * C / tp;
+    int64_t C = r->model.width, tp = r->s.tp, norms = LAYERNORM * 2 * C, gelu = GELU * 4 * C / tp;
     if (recompute == MT_RECOMPUTE_NONE)
         return 0;
-    return recompute == MT_RECOMPUTE_SELECTIVE ? selective
-                                               : selective + 2 * layer_matrices(r) + 2 * (r->s.time + 1) * C / tp;
+    if (recompute == MT_RECOMPUTE_SELECTIVE)
+        return (tp > 1 ? 0 : norms) + gelu; /* copies for tensor ranks are kept (layer_kept) */
+    return norms + gelu + 2 * layer_matrices(r) + 2 * (r->s.time + 1) * C / tp;
 }
 
 /* Whether the gradients of all parameters exist all the time: one array of them (mt_optim_flat), or those of earlier
