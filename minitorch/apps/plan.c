@@ -256,6 +256,13 @@ static mt_status fill(options *o)
     const mt_plan_strategy one = { 1, 1, 1, 1, 1, 1, 0, MT_RECOMPUTE_NONE, MT_F32 };
     p->time = p->time ? p->time : p->model.block;
     p->tokens = p->tokens > 0 ? p->tokens : TOKENS * (double)mt_plan_params(&p->model, &one, 0);
+    double tokens = (double)p->batch * (double)p->time, C = (double)p->model.width, L = (double)p->model.layers;
+    double flops = 8 * tokens * (12 * L * C * C + (double)p->model.vocabulary * C + L * ((double)p->time + 1) * C);
+    if (flops > 0x1p62) /* the plan counts in 64 bits */
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "a step of this model takes %.2g FLOPs, and a plan counts to %.2g: make the model, "
+                       "--batch or --time smaller",
+                       flops, 0x1p62);
     p->goal = o->cheapest ? MT_PLAN_CHEAPEST : MT_PLAN_FASTEST;
     p->estimate = estimate;
     return MT_OK;

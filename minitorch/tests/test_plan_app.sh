@@ -31,6 +31,8 @@ refused 'heads that divide the width' --model layers=3,heads=3,width=10
 refused 'use toy, gpt2' --model gpt5
 refused 'longer than' --time 4096
 refused 'use bf16' --dtype f16
+refused 'none, selective or block' --recompute all
+refused 'a plan counts to' --model layers=100,heads=100,width=65500 --cluster 1xV100
 json() { printf '%s' "$1" >"$dir/c.json"; }
 json '{"device": "A100", "devices": 8, "network_gb_s": 12.5, "memory_gb": 40}'
 "$bin/plan" --cluster "$dir/c.json" -o "$dir/json" >"$dir/log" 2>&1 && ok || bad json
