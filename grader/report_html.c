@@ -100,11 +100,18 @@ static void put_place(FILE *out, const mg_results *results, const mg_excerpt *e)
     fprintf(out, ":%d</code>", e->marked ? e->marked : e->first);
 }
 
+/* In what a compiler says, the end of the place of its first error, or of the assembler's; NULL: it names none. */
+static const char *first_error(const char *log)
+{
+    const char *compiler = strstr(log, ": error: "), *assembler = strstr(log, ": Error: ");
+    return !compiler || (assembler && assembler < compiler) ? assembler : compiler;
+}
+
 /* The row's unit does not build: where the compiler's first error is. Above it the page has all that the compiler
  * says. */
 static void put_build(FILE *out, const mg_results *results, const mg_row *row)
 {
-    const char *log = results->build_log, *error = strstr(log, ": error: "), *line = error;
+    const char *log = results->build_log, *error = first_error(log), *line = error;
     char place[256];
     while (line > log && line[-1] != '\n')
         line--;

@@ -42,7 +42,8 @@ static void put_verdicts(FILE *out, int64_t failed, int64_t todo, int64_t unmeas
         fputs("<span class=\"PASS\">all passed</span>", out);
 }
 
-static void put_student(mg_class_page *page, sqlite3_stmt *q)
+/* dated: with the column of dates. */
+static void put_student(mg_class_page *page, sqlite3_stmt *q, bool dated)
 {
     FILE *out = page->out;
     char points[32], max[32], date[32], seconds[32];
@@ -56,9 +57,9 @@ static void put_student(mg_class_page *page, sqlite3_stmt *q)
         mg_put_element(out, "<span class=\"ERROR\">", state, "</span>");
     else
         put_verdicts(out, sqlite3_column_int64(q, 7), sqlite3_column_int64(q, 8), sqlite3_column_int64(q, 11));
-    fputs("</td><td class=\"words\">", out);
-    fputs(date_of(date, sqlite3_column_int64(q, 5)), out);
-    fputs(sqlite3_column_int64(q, 6) ? " <strong class=\"TODO\">late</strong>" : "", out);
+    if (dated)
+        fprintf(out, "</td><td class=\"words\">%s%s", date_of(date, sqlite3_column_int64(q, 5)),
+                sqlite3_column_int64(q, 6) ? " <strong class=\"TODO\">late</strong>" : "");
     fprintf(out, "</td><td class=\"number\">%s/%s</td><td class=\"number wide\">%s</td></tr>\n",
             mg_points(points, sqlite3_column_double(q, 3)), mg_points(max, sqlite3_column_double(q, 4)),
             mg_seconds(seconds, sqlite3_column_double(q, 10)));
@@ -73,21 +74,24 @@ static const char students[] =
 
 void mg_class_students(mg_class_page *page)
 {
-    int64_t all = 0, late = 0;
+    int64_t all = 0, late = 0, dated = 0;
     sqlite3_stmt *q =
-        mg_class_query(page, "SELECT count(*), coalesce(sum(late <> 0), 0) FROM submission WHERE lab = ?1");
+        mg_class_query(page, "SELECT count(*), coalesce(sum(late <> 0), 0), coalesce(sum(handed_in > 0 OR "
+                             "late <> 0), 0) FROM submission WHERE lab = ?1");
     while (mg_class_next(page, q))
-        all = sqlite3_column_int64(q, 0), late = sqlite3_column_int64(q, 1);
+        all = sqlite3_column_int64(q, 0), late = sqlite3_column_int64(q, 1), dated = sqlite3_column_int64(q, 2);
+    fprintf(page->out, "<section id=\"students\"><h2>Submissions</h2>\n<table>\n<caption>%lld submissions",
+            (long long)all);
+    if (dated)
+        fprintf(page->out, ", %lld of them late; times are UTC", (long long)late);
     fprintf(page->out,
-            "<section id=\"students\"><h2>Submissions</h2>\n<table>\n<caption>%lld submissions, %lld of them late; "
-            "times are UTC</caption>\n<thead><tr><th scope=\"col\">Students</th><th scope=\"col\">Rows</th>"
-            "<th scope=\"col\">Handed in</th><th scope=\"col\" class=\"number\">Points</th><th scope=\"col\" "
-            "class=\"number wide\">"
-            "Graded in</th></tr></thead>\n<tbody>\n",
-            (long long)all, (long long)late);
+            "</caption>\n<thead><tr><th scope=\"col\">Students</th><th scope=\"col\">Rows</th>%s"
+            "<th scope=\"col\" class=\"number\">Points</th><th scope=\"col\" class=\"number wide\">Graded in</th></tr>"
+            "</thead>\n<tbody>\n",
+            dated ? "<th scope=\"col\">Handed in</th>" : "");
     q = mg_class_query(page, students);
     while (mg_class_next(page, q))
-        put_student(page, q);
+        put_student(page, q, dated > 0);
     fputs("</tbody></table></section>\n", page->out);
 }
 

@@ -68,6 +68,11 @@ check "a copy of the reference" has 'the &lt;reference&gt;</td><td class="number
 check "no script" lacks "<script"
 check "no control characters" bash -c '! LC_ALL=C grep -q "$(printf "\033")" "$1"' - "$root/out/01.html"
 check "nothing from elsewhere" lacks "://"
+check "when they were handed in" has '>Handed in</th>'
+/usr/bin/python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute("UPDATE submission SET handed_in = 0, late = 0"); d.commit()' "$book"
+check "the page without dates" make_page
+check "has no column of them" lacks "Handed in"
+check "nor late ones" has "<caption>5 submissions</caption>"
 rc=0 && "$page" --out "$root/out" --lab 02 2>"$root/said" || rc=$?
 check "another lab is not there" [ $rc -eq 3 ]
 check "and said" says "has no submission of lab 02"

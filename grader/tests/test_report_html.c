@@ -72,6 +72,11 @@ Test(html, says_what_to_do_next, .init = make_folder, .fini = remove_folder)
               "%s", page);
     cr_expect_null(strstr(page, "Your code"), "the compiler has shown the line");
     free(page);
+    SET(results.build_log, "softmax.c: Assembler messages:\nsoftmax.c:8: Error: no such instruction: `bogus %eax'\n"
+                           "softmax.c:9:1: error: y\n");
+    page = report_of(mg_report_html, &results);
+    cr_expect(strstr(page, "first error is at <code>softmax.c:8</code>"), "%s", page);
+    free(page);
     results.build_log[0] = 0;
     rows[2] = failed;
     rows[2].verdict = MG_PASS, rows[2].points = 2;
