@@ -2,8 +2,7 @@
  *
  * Inputs: after mg_arena_open only our own mapping can write; the worker can map it read-only and nothing else.
  * Outputs: shared for writing, of fixed size, so that a worker cannot change its size and cause faults in our reads. */
-#ifndef MG_ARENA_H
-#define MG_ARENA_H
+#pragma once
 
 #include "core/base.h"
 
@@ -15,5 +14,3 @@ typedef struct mg_arena {
 
 mt_status mg_arena_open(mg_arena *arena, bool input, int64_t bytes);
 void mg_arena_close(mg_arena *arena);
-
-#endif

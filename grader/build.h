@@ -1,6 +1,5 @@
 /* build.h -- from units to a worker: compile them inside the sandbox, link a static binary inside the sandbox. */
-#ifndef MG_BUILD_H
-#define MG_BUILD_H
+#pragma once
 
 #include "labinfo.h"
 #include "sandbox.h"
@@ -70,5 +69,3 @@ bool mg_build_line(const mg_build *b, const char *worker, const uint64_t *pc, in
 /* mg_build_lines -- the same for each of the addresses by itself; text[i] is empty where it is not in a unit. */
 enum { MG_LINE_TEXT = 128, MG_MOST_LINES = 32 };
 void mg_build_lines(const mg_build *b, const char *worker, const uint64_t *pc, int count, char (*text)[MG_LINE_TEXT]);
-
-#endif

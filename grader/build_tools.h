@@ -1,6 +1,5 @@
 /* build_tools.h -- functions of build.c and link.c: sandboxed runs of the compiler. */
-#ifndef MG_BUILD_TOOLS_H
-#define MG_BUILD_TOOLS_H
+#pragma once
 
 #include "build.h"
 
@@ -36,5 +35,3 @@ mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX]);
 
 /* mg_compile_counted -- compile the graded lab's C units for MG_COUNTED. */
 mt_status mg_compile_counted(const mg_build *b, char *log, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The file holds the calls of the first row that failed, or of all rows if none did. A call is an mg_wire_request, then
  * the contents of its arrays, in their order. */
-#ifndef MG_CAPTURE_H
-#define MG_CAPTURE_H
+#pragma once
 
 #include "results.h"
 #include "session.h"
@@ -19,5 +18,3 @@ void mg_capture_call(mg_capture *capture, const mg_invocation *in);
 
 /* mg_capture_row -- the row has its verdict. */
 void mg_capture_row(mg_capture *capture, const mg_row *row);
-
-#endif

@@ -3,8 +3,7 @@
  * A lab has groups, a group has cases, a case is one row of the grade. A group's run function describes one call of the
  * unit under test (its inputs, outputs and scalars), sends it to the sandboxed worker and compares what came back with
  * values that exist only here, in the trusted checker. It never sees the student's code, nor the code these values. */
-#ifndef MG_CHECK_H
-#define MG_CHECK_H
+#pragma once
 
 #include "core/element.h"
 #include "core/rng.h"
@@ -138,5 +137,3 @@ typedef struct mg_race {
 /* mg_perf -- run the race; gives credit (time of theirs / time of ours, against the bar), FAIL or INCONCLUSIVE, and the
  * note "0.91x of the reference (bar 0.50 .. 0.95)  9 rounds, spread 2 %". */
 void mg_perf(mg_run *run, const mg_race *race, const void *one_case);
-
-#endif

@@ -1,6 +1,5 @@
 /* command.h -- what the commands grade and grade_all have in common. */
-#ifndef MG_COMMAND_H
-#define MG_COMMAND_H
+#pragma once
 
 #include "course.h"
 
@@ -16,5 +15,3 @@ void mg_command_interrupt(void);
  * NULL without a course, and for the file "none". The caller frees with mg_course_free, also after a failure. */
 mt_status mg_command_course(mg_course *course, const mg_course_lab **found, const char *file, const char *root,
                             const mg_lab *lab);
-
-#endif

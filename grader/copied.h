@@ -1,6 +1,5 @@
 /* copied.h -- names units that are the reference's, in a course's release, where only digests of the reference are. */
-#ifndef MG_COPIED_H
-#define MG_COPIED_H
+#pragma once
 
 #include "labinfo.h"
 
@@ -11,5 +10,3 @@ uint64_t mg_copied_digest(const char *text);
 /* mg_copied_name -- add to `words` the units in `folder` whose digest ROOT/reference/digests has; without that file,
  * none. Batch grading compares more (docs/INSTRUCTORS.md). */
 void mg_copied_name(char *words, size_t size, const char *root, const mg_labinfo *info, const char *folder);
-
-#endif

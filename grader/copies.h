@@ -1,6 +1,5 @@
 /* copies.h -- the arrays of a call, copied to and from the arenas while the worker is stopped. */
-#ifndef MG_COPIES_H
-#define MG_COPIES_H
+#pragma once
 
 #include "arena.h"
 #include "session.h"
@@ -15,5 +14,3 @@ void mg_copy_in(const mg_arena *input, const mg_arena *output, const mg_invocati
 
 /* mg_copy_out -- the outputs. FAIL when the rest of their pages changed: an array has a guard page on one side only. */
 void mg_copy_out(const mg_arena *output, const mg_invocation *in, const mg_wire_request *request, mg_outcome *outcome);
-
-#endif

@@ -1,7 +1,6 @@
 /* counted.h -- the emulator's counts behind a bar, line by line: from the worker's report into the row, and between the
  * row and results.json, so that a later grade of one step keeps those of the others. */
-#ifndef MG_COUNTED_H
-#define MG_COUNTED_H
+#pragma once
 
 #include "results.h"
 
@@ -14,5 +13,3 @@ void mg_counted_keep(mg_run *run);
  * "bytes". Nothing is written when nothing was counted; what does not fit is left out when it is read. */
 void mg_counted_json(cJSON *extra, const mg_row *row);
 void mg_counted_take(mg_row *row, const cJSON *extra);
-
-#endif

@@ -1,6 +1,5 @@
 /* course.h -- reads course.json: what a course makes of the labs (docs/INSTRUCTORS.md describes the file). */
-#ifndef MG_COURSE_H
-#define MG_COURSE_H
+#pragma once
 
 #include "results.h"
 
@@ -59,5 +58,3 @@ void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now);
 /* mg_course_for_students -- write the file that a release contains: without seeds, and without the rows that are not
  * always visible (the others keep their points). */
 mt_status mg_course_for_students(const mg_course *course, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* course_text.h -- a JSON file, and the lines of its values: a refusal names the line. */
-#ifndef MG_COURSE_TEXT_H
-#define MG_COURSE_TEXT_H
+#pragma once
 
 #include "core/base.h"
 
@@ -22,5 +21,3 @@ mt_status mg_course_refuse(const mg_course_text *t, const cJSON *item, const cha
 /* mg_course_keys -- refuse a value that is not an object, a key that is not among `known` (ended by NULL), and a key
  * that occurs twice. `what` names the object in the message. known NULL: any key, each once. */
 mt_status mg_course_keys(const mg_course_text *t, const cJSON *object, const char *what, const char *const *known);
-
-#endif

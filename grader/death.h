@@ -1,6 +1,5 @@
 /* death.h -- describes how a worker ended: the last lines it printed, its signal, the array it overran. */
-#ifndef MG_DEATH_H
-#define MG_DEATH_H
+#pragma once
 
 #include "session.h"
 
@@ -19,5 +18,3 @@ mg_verdict mg_describe_death(char *text, size_t size, int wait_status, const cha
 
 /* mg_describe_fault -- the description of an MG_FAULT reply: "touched out [7,33] 4 bytes past its end". */
 void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, const mg_invocation *invocation);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Every second call of a row runs with threads and blocks in descending order. Counts are exact and do not depend on
  * the load of the machine. */
-#ifndef MG_DEVICE_H
-#define MG_DEVICE_H
+#pragma once
 
 #include "check.h"
 #include "wire_device.h"
@@ -40,5 +39,3 @@ typedef enum mg_count {
  * the name of the row: "06.3 relu: traffic". `of`: the divisor of the count (bytes, elements) where the caller defines
  * it. A count below the possible minimum is a FAIL: it is forged. */
 void mg_device_credit(mg_run *run, mg_count count, double of);
-
-#endif

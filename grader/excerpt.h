@@ -1,6 +1,5 @@
 /* excerpt.h -- the lines of a unit that a failed row is about. */
-#ifndef MG_EXCERPT_H
-#define MG_EXCERPT_H
+#pragma once
 
 #include "labinfo.h"
 #include "results.h"
@@ -26,5 +25,3 @@ bool mg_excerpt_todo(mg_excerpt *at, const mg_sources *sources, const char *step
 
 /* mg_excerpt_line -- the text of a line, without its end, and its length; NULL behind the last. */
 const char *mg_excerpt_line(const mg_source *source, int line, int *length);
-
-#endif

@@ -1,7 +1,6 @@
 /* filter.h -- which system calls a sandboxed program may make, as a seccomp program that bubblewrap or
  * landlock.c loads. */
-#ifndef MG_FILTER_H
-#define MG_FILTER_H
+#pragma once
 
 #include "core/base.h"
 
@@ -16,5 +15,3 @@ typedef enum mg_filter {
 /* mg_filter_open -- a descriptor (close-on-exec, at offset 0) holding the program; -1 with mt_last_error. A worker's
  * allows signals to the process `self` only; 0: to all, for a worker that sees no other. */
 int mg_filter_open(mg_filter filter, pid_t self);
-
-#endif

@@ -1,6 +1,5 @@
 /* freeze.h -- stop a sandboxed program, and read its processor time from outside. */
-#ifndef MG_FREEZE_H
-#define MG_FREEZE_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -24,5 +23,3 @@ double mg_cpu_seconds(pid_t program);
 
 /* mg_waited_seconds -- time its threads were ready to run but had no processor; 0 when the kernel does not say. */
 double mg_waited_seconds(pid_t program);
-
-#endif

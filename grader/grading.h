@@ -1,6 +1,5 @@
 /* grading.h -- grade one lab: collect, build, run its groups, fill the results. */
-#ifndef MG_GRADING_H
-#define MG_GRADING_H
+#pragma once
 
 #include "results.h"
 
@@ -41,5 +40,3 @@ typedef struct mg_options {
 /* mg_stop -- set by a signal handler: the grading ends soon, and rows that did not run have `ran` false. */
 mt_status mg_grade(mg_results *results, const mg_options *options);
 void mg_results_free(mg_results *results);
-
-#endif

@@ -1,6 +1,5 @@
 /* json.h -- JSON files: reports (report_json.c), lab.json, the course file of students. */
-#ifndef MG_JSON_H
-#define MG_JSON_H
+#pragma once
 
 #include "core/base.h"
 
@@ -21,5 +20,3 @@ const char *mg_json_verdict(const cJSON *test);
 
 /* mg_json_add_number -- nothing for a number that is not finite, which JSON does not have. */
 void mg_json_add_number(cJSON *object, const char *key, double value);
-
-#endif

@@ -1,6 +1,5 @@
 /* labinfo.h -- reads labs/NN-name/lab.json: units, limits, bars. */
-#ifndef MG_LABINFO_H
-#define MG_LABINFO_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -39,5 +38,3 @@ double mg_labinfo_seconds(const mg_labinfo *info, const char *function, double u
 /* mg_labinfo_idle -- whether idle lists "STEP NAME": a row that passes without the student's code, because given code
  * around it decides (a refusal, a default). */
 bool mg_labinfo_idle(const mg_labinfo *info, const char *step, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* labs.h -- all labs that can be graded. A new lab adds its line in labs.c. */
-#ifndef MG_LABS_H
-#define MG_LABS_H
+#pragma once
 
 #include "check.h"
 
@@ -8,5 +7,3 @@ extern const mg_lab *const mg_labs[]; /* ended by NULL */
 
 /* mg_lab_find -- the lab of "01", "1" or "01-matmul"; NULL when there is none. */
 const mg_lab *mg_lab_find(const char *name);
-
-#endif

@@ -1,7 +1,6 @@
 /* landlock.h -- confine a process by Landlock and seccomp, without namespaces and without any right: for containers,
  * where bubblewrap cannot make user namespaces. */
-#ifndef MG_LANDLOCK_H
-#define MG_LANDLOCK_H
+#pragma once
 
 #include "sandbox.h"
 
@@ -12,5 +11,3 @@ int mg_landlock_version(void);
  * folders that the sandbox lists, signals no process outside (version 6; before: a worker only itself), and makes only
  * the calls of the sandbox's filter. False with errno when the kernel refuses. */
 bool mg_landlock_enter(const mg_sandbox *sandbox);
-
-#endif

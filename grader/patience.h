@@ -2,8 +2,7 @@
  *
  * A machine may stop for seconds or minutes: a virtual machine is paused, a busy one runs other programs. The clock
  * continues, but the process that we wait for does not, so this time must not count against its limits. */
-#ifndef MG_PATIENCE_H
-#define MG_PATIENCE_H
+#pragma once
 
 #include "core/base.h"
 
@@ -40,5 +39,3 @@ static inline bool mg_wait_readable(int fd, double seconds)
             return true;
     return false;
 }
-
-#endif

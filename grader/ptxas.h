@@ -1,7 +1,6 @@
 /* ptxas.h -- what a real GPU would get: the units of a CUDA lab compiled by nvcc for sm_80 and sm_90, where there is
  * one. No GPU is needed, and nothing is run. */
-#ifndef MG_PTXAS_H
-#define MG_PTXAS_H
+#pragma once
 
 #include "check.h"
 
@@ -16,5 +15,3 @@ typedef enum mg_fact {
 /* mg_compiled_fact -- after a call that returned right values: FAIL if the unit ("register.cu") does not have this,
  * else a note with the figures. Without nvcc the row passes and says "not compiled for a GPU: there is no nvcc". */
 void mg_compiled_fact(mg_run *run, const char *unit, mg_fact fact);
-
-#endif

@@ -1,6 +1,5 @@
 /* race.h -- the arithmetic of a race: minima, ratios, and whether they are reliable. */
-#ifndef MG_RACE_H
-#define MG_RACE_H
+#pragma once
 
 #include "core/base.h"
 
@@ -44,5 +43,3 @@ mg_score mg_race_score(const mg_tally *tally, bool last);
 /* mg_race_near -- whether a ratio that earns nothing lies so little below the bar's `low` that another race of the same
  * units could lie above it: that is no FAIL. No points are at stake, because credit begins at 0 there. */
 bool mg_race_near(const mg_score *score, double ratio, double low);
-
-#endif

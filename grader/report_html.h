@@ -1,6 +1,5 @@
 /* report_html.h -- the parts of a submission's page. Each writes its section, or nothing when it has no content. */
-#ifndef MG_REPORT_HTML_H
-#define MG_REPORT_HTML_H
+#pragma once
 
 #include "report_page.h"
 
@@ -21,5 +20,3 @@ bool mg_html_has(const mg_results *results, const char *section);
 
 /* mg_html_failed_row -- FAIL, CRASH or TIMEOUT, of a row that ran. */
 bool mg_html_failed_row(const mg_row *row);
-
-#endif

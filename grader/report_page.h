@@ -1,8 +1,7 @@
 /* report_page.h -- what all HTML pages of the grader have in common: one head with its styles, elements with untrusted
  * text, bars. A page has no script, font or picture from elsewhere; its policy forbids them. All text that may come
  * from a submission goes through mg_put_element. */
-#ifndef MG_REPORT_PAGE_H
-#define MG_REPORT_PAGE_H
+#pragma once
 
 #include "results.h"
 
@@ -18,5 +17,3 @@ void mg_put_share(FILE *out, double part, double whole);
 
 /* mg_seconds -- "0.41 s", "75 s", "12 min". Returns buffer. */
 char *mg_seconds(char buffer[32], double seconds);
-
-#endif

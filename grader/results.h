@@ -1,6 +1,5 @@
 /* results.h -- the outcome of grading one lab, as the checker fills it and the reports print it. */
-#ifndef MG_RESULTS_H
-#define MG_RESULTS_H
+#pragma once
 
 #include "check.h"
 #include "wire_device.h"
@@ -107,5 +106,3 @@ void mg_recall_open(mg_results *results, const char *path);
 /* mg_report_html -- one self-contained page: what to do next, failures with the code they called, points of steps and
  * rows, measured rows against their bars, and what the emulator counted. */
 mt_status mg_report_html(const char *path, const mg_results *results);
-
-#endif

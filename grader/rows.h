@@ -1,6 +1,5 @@
 /* rows.h -- the table of rows of one grading: made before the first call, completed row by row. */
-#ifndef MG_ROWS_H
-#define MG_ROWS_H
+#pragma once
 
 #include "grading.h"
 #include "run.h"
@@ -30,5 +29,3 @@ void mg_rows_spread_todo(mg_results *results, int64_t begin, int64_t end, const 
 /* mg_rows_vacuous -- rows that a function passes although it does nothing lose their points where no other row of their
  * step passes. */
 void mg_rows_vacuous(mg_results *results, const mg_bench *bench);
-
-#endif

@@ -1,6 +1,5 @@
 /* run.h -- the internals of an mg_run (check.h has its interface): one case being run, and data common to all cases. */
-#ifndef MG_RUN_H
-#define MG_RUN_H
+#pragma once
 
 #include "build.h"
 #include "capture.h"
@@ -80,5 +79,3 @@ void mg_say_missing(const mg_bench *bench, mg_row *row, const struct mg_todo *to
 
 /* mg_default_threads -- of a call that does not say: the processors we may use, 8 at most. */
 int mg_default_threads(void);
-
-#endif

@@ -5,8 +5,7 @@
  * namespaces: it can open only the listed folders and files, and the rest as before, but it can learn whether another
  * file exists, and its number of threads is not limited when the grader is not root. Without both: the same program
  * with limits only. In all cases it has only the listed descriptors, and it ends with the grader. */
-#ifndef MG_SANDBOX_H
-#define MG_SANDBOX_H
+#pragma once
 
 #include "filter.h"
 
@@ -68,5 +67,3 @@ uid_t mg_uid(void);
 
 /* mg_drop_root -- become mg_uid, for ever, without root's groups and capabilities. False: it is not possible. */
 bool mg_drop_root(void);
-
-#endif

@@ -3,8 +3,7 @@
  * A small process, the janitor, waits until a pipe from the grader is closed, which happens even after SIGKILL. Then it
  * kills what is left of the sandboxes and removes the folder. No other user can read it (mode 0700); as root, it
  * belongs to the uid of the sandboxes. */
-#ifndef MG_SCRATCH_H
-#define MG_SCRATCH_H
+#pragma once
 
 #include "core/base.h"
 
@@ -46,5 +45,3 @@ mt_status mg_share_file(const char *to, const char *from);
 /* mg_share_tree -- share all files below `from` whose names end with `suffix`, keeping their folders, but for the
  * folders of `from` that `without` names (NULL: none). */
 mt_status mg_share_tree(const char *to, const char *from, const char *suffix, const char *without);
-
-#endif

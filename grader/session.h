@@ -3,8 +3,7 @@
  * A call copies fresh inputs in, times the function from outside, and copies the outputs out while the worker is
  * stopped. Between calls the worker stays stopped. Replies of the worker determine when to continue, but never the
  * verdict. */
-#ifndef MG_SESSION_H
-#define MG_SESSION_H
+#pragma once
 
 #include "check.h"
 #include "sandbox.h"
@@ -71,5 +70,3 @@ void mg_session_call(mg_session *session, const mg_invocation *invocation, mg_ou
 void mg_session_printed(mg_session *session, char *text, size_t size);
 
 void mg_session_end(mg_session *session); /* NULL is allowed */
-
-#endif

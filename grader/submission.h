@@ -1,6 +1,5 @@
 /* submission.h -- copies the units that lab.json names from a submission, and nothing else. */
-#ifndef MG_SUBMISSION_H
-#define MG_SUBMISSION_H
+#pragma once
 
 #include "labinfo.h"
 
@@ -12,5 +11,3 @@ enum { MG_UNIT_BYTES = 1 << 20 }; /* the largest unit taken */
  * of at most MG_UNIT_BYTES are taken; a symbolic link, a device, a path with "..", or a hard link is never taken. Fails
  * when there is no unit at all, or when the archive cannot be read. */
 mt_status mg_submission_collect(const char *to, const char *from, const mg_labinfo *info, char *ignored, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * Beside a unit the linker finds our worker, the reference units of other labs, the emulator and the C library. What a
  * unit may use of them is a list (allowed.c). This keeps units from the wrong functions; it does not confine them,
  * because code in the same program can compute any address. The sandbox confines. */
-#ifndef MG_SYMBOLS_H
-#define MG_SYMBOLS_H
+#pragma once
 
 #include "build.h"
 
@@ -21,5 +20,3 @@ bool mg_may_use(const char *id, const char *unit, const char *symbol);
 /* mg_is_reserved_for -- whether the symbol is one that this unit alone may use. */
 bool mg_is_reserved_for(const char *id, const char *unit, const char *symbol);
 bool mg_is_reserved(const char *symbol);
-
-#endif

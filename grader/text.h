@@ -1,7 +1,6 @@
 /* text.h -- text files, hashes, and safe printing of untrusted text: a submission's output is shown in terminals, JSON
  * and HTML pages. */
-#ifndef MG_TEXT_H
-#define MG_TEXT_H
+#pragma once
 
 #include "core/base.h"
 
@@ -32,5 +31,3 @@ mt_status mg_write(const char *path, const char *bytes, size_t length);
 /* mg_hash -- FNV-1a, 64 bits, continued from `hash`; begin with MG_HASH. */
 #define MG_HASH 0xcbf29ce484222325u
 uint64_t mg_hash(uint64_t hash, const void *bytes, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* times.h -- the same units graded many times, with other inputs: which rows change their verdict. For `--times`. */
-#ifndef MG_TIMES_H
-#define MG_TIMES_H
+#pragma once
 
 #include "results.h"
 
@@ -11,5 +10,3 @@ void mg_times_add(const mg_results *results);
 
 /* mg_times_report -- how often each row had each verdict. */
 void mg_times_report(const mg_results *results);
-
-#endif

@@ -6,8 +6,7 @@
  * that the model loads and writes back. The call runs on one thread. The same source gives the same count on every
  * machine. Like everything from a worker, a count is not trusted: the values are checked, and a count below the minimum
  * is a FAIL. */
-#ifndef MG_TRAFFIC_H
-#define MG_TRAFFIC_H
+#pragma once
 
 #include "check.h"
 
@@ -26,5 +25,3 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must);
 /* mg_shared_call -- mg_call on the counting worker, with four threads: FAIL with the line if two of them access the
  * same memory without a barrier between them and one writes it, whether the values suffered from it or not. */
 bool mg_shared_call(mg_run *run);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Every reply repeats the request's random nonce, so none can be sent ahead. A reply is not trusted: the checker
  * validates it with mg_wire_reply_valid and uses it only to know when to continue. */
-#ifndef MG_WIRE_H
-#define MG_WIRE_H
+#pragma once
 
 #include "core/dtype.h"
 
@@ -103,5 +102,3 @@ static inline bool mg_wire_reply_valid(const mg_wire_reply *reply, const mg_wire
         return false;
     return reply->what != MG_FAULT || (reply->value >= MG_SMASHED && reply->value < (int32_t)request->count);
 }
-
-#endif

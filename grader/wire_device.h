@@ -1,8 +1,7 @@
 /* wire_device.h -- what the worker of a CUDA lab returns in addition to the arrays: counts and the emulator's first
  * diagnostic. It is the last argument of such a call, an array of bytes. Like everything from a worker, it is not
  * trusted. */
-#ifndef MG_WIRE_DEVICE_H
-#define MG_WIRE_DEVICE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -41,5 +40,3 @@ typedef struct mg_device_report {
     uint32_t lanes;                /* those that took part; 0: there is no request to draw */
     uint32_t offset[32];           /* each one's bytes behind the lowest of them */
 } mg_device_report;
-
-#endif

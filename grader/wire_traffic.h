@@ -1,7 +1,6 @@
 /* wire_traffic.h -- the last argument of a counting worker's calls (worker/traffic.c), an array of bytes: the size of
  * the cache goes there, the counts come back. */
-#ifndef MG_WIRE_TRAFFIC_H
-#define MG_WIRE_TRAFFIC_H
+#pragma once
 
 #include <stdint.h>
 
@@ -10,5 +9,3 @@ typedef struct mg_traffic_report {
     int64_t fetched, written; /* bytes, in whole lines of 64 */
     int64_t raced;            /* an access that was part of a data race, as an address of the worker's code; 0: none */
 } mg_traffic_report;
-
-#endif

@@ -1,7 +1,6 @@
 /* batch.h -- grade a class: every submission of a folder, as many at once as there are processors; then the timed rows,
  * one submission after the other. */
-#ifndef MG_BATCH_H
-#define MG_BATCH_H
+#pragma once
 
 #include "course.h"
 #include "jobs.h"
@@ -21,5 +20,3 @@ typedef struct mg_batch_options {
 /* mg_batch -- grade what the gradebook OUT/gradebook.sqlite does not have yet. *left: submissions that still are not
  * graded (interrupted, or the grader failed). Fails only if the batch as a whole cannot go on. */
 mt_status mg_batch(const mg_batch_options *options, int64_t *left);
-
-#endif

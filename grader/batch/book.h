@@ -3,8 +3,7 @@
  * What is written is written in one transaction: after a kill at any moment the book has all gradings that were
  * finished. While another program holds the file, or the disk is full, a write says so on stderr and waits; Ctrl-C
  * (mg_stop) ends it. */
-#ifndef MG_BOOK_H
-#define MG_BOOK_H
+#pragma once
 
 #include "layout.h"
 
@@ -88,5 +87,3 @@ sqlite3_stmt *mg_query(mg_book *book, const char *sql, const char *kinds, ...);
 const char *mg_column(sqlite3_stmt *query, int column);
 
 void mg_grading_free(mg_grading *grading);
-
-#endif

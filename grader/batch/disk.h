@@ -1,6 +1,5 @@
 /* disk.h -- the folder a batch writes to: its lock, its room. */
-#ifndef MG_DISK_H
-#define MG_DISK_H
+#pragma once
 
 #include "progress.h"
 
@@ -14,5 +13,3 @@ void mg_disk_wait(mg_progress *progress, const char *out, int64_t room);
 
 /* mg_disk_lock -- no other batch works in `out` until this process ends; fails while another does. */
 mt_status mg_disk_lock(const char *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* export.h -- the grades of a lab as CSV, for a learning management system. */
-#ifndef MG_EXPORT_H
-#define MG_EXPORT_H
+#pragma once
 
 #include "book.h"
 #include "course.h"
@@ -12,5 +11,3 @@
  * the grader) has an empty cell, and *open counts these. */
 mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *course, const char *format, const char *path,
                     int64_t *students, int64_t *open);
-
-#endif

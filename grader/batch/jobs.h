@@ -1,6 +1,5 @@
 /* jobs.h -- grade one submission: a grader process of its own, and what it found. */
-#ifndef MG_JOBS_H
-#define MG_JOBS_H
+#pragma once
 
 #include "book.h"
 #include "check.h"
@@ -44,5 +43,3 @@ void mg_job_end(mg_job *job, const mg_plan *plan, int status);
 
 /* mg_job_overdue -- whether it should be ended: the grader's own limit, and again as much, has passed. */
 bool mg_job_overdue(const mg_job *job);
-
-#endif

@@ -1,6 +1,5 @@
 /* layout.h -- who handed in what: the submissions in a folder, as learning management systems export them. */
-#ifndef MG_LAYOUT_H
-#define MG_LAYOUT_H
+#pragma once
 
 #include "labinfo.h"
 
@@ -54,5 +53,3 @@ void mg_class_free(mg_class *class);
  * student's. */
 mt_status mg_handin_unpack(const char *to, const mg_class *class, const mg_handin *handin, const mg_labinfo *info,
                            char *ignored, size_t size, uint64_t *digest);
-
-#endif

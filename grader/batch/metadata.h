@@ -9,8 +9,7 @@
  *       :score: 10.0
  *
  * Only these keys are read; YAML in general is not. */
-#ifndef MG_METADATA_H
-#define MG_METADATA_H
+#pragma once
 
 #include "layout.h"
 
@@ -25,5 +24,3 @@ typedef struct mg_listed {
 
 /* mg_metadata_next -- the next submission of the file; false at its end. */
 bool mg_metadata_next(FILE *file, mg_listed *one);
-
-#endif

@@ -1,6 +1,5 @@
 /* progress.h -- what a batch says while it runs: a line for each submission, and how long the rest will take. */
-#ifndef MG_PROGRESS_H
-#define MG_PROGRESS_H
+#pragma once
 
 #include "book.h"
 
@@ -22,5 +21,3 @@ void mg_progress_say(mg_progress *p, const char *fmt, ...) MT_PRINTF(2, 3);
 void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version, int64_t open_rows, int64_t open);
 /* Of those rows, and what can be done; nothing when there are none. */
 void mg_progress_open(int64_t open_rows, int64_t open);
-
-#endif

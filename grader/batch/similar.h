@@ -1,6 +1,5 @@
 /* similar.h -- which submissions of a lab are copies: of each other, of earlier years', of the reference. */
-#ifndef MG_SIMILAR_H
-#define MG_SIMILAR_H
+#pragma once
 
 #include "jobs.h"
 
@@ -14,5 +13,3 @@ typedef struct mg_search {
  * nothing, nor do lines that the skeleton has. The pairs replace those of the lab in the book's table `similarity`, and
  * are printed. */
 mt_status mg_similar(mg_book *book, const mg_plan *plan, const mg_search *search);
-
-#endif

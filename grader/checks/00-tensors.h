@@ -1,6 +1,5 @@
 /* 00-tensors.h -- the checks of lab 00: one struct for all rows, and the functions that run them. */
-#ifndef MG_CHECKS_00_TENSORS_H
-#define MG_CHECKS_00_TENSORS_H
+#pragma once
 
 #include "checks/00-views.h"
 
@@ -35,5 +34,3 @@ void mg_00_broadcast_shape(mg_run *run, const void *one_case);
 void mg_00_reshape(mg_run *run, const void *one_case);
 void mg_00_reshape_abort(mg_run *run, const void *one_case);
 void mg_00_copy(mg_run *run, const void *one_case);
-
-#endif

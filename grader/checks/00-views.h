@@ -3,8 +3,7 @@
  * Two views with the same shape and the same list are equal, whatever the strides of dimensions of size 1 and of empty
  * views are. So the checks of lab 00 compare lists and accept every right answer. A view needs no memory, and every
  * third one has more elements than an int can count; the list of such a view is a sample. Nothing here calls a unit. */
-#ifndef MG_CHECKS_00_VIEWS_H
-#define MG_CHECKS_00_VIEWS_H
+#pragma once
 
 #include "check.h"
 
@@ -64,5 +63,3 @@ bool mg_expect_view(mg_run *run, const char *name, mt_shape shape, const int64_t
 
 /* mg_expect_i64 -- output `name` is exactly want[0..n-1]; `what` describes it. */
 bool mg_expect_i64(mg_run *run, const char *name, const int64_t *want, int64_t n, const char *what);
-
-#endif

@@ -1,6 +1,5 @@
 /* 01-matmul.h -- the checks of lab 01: one struct for all rows, and the functions that run them. */
-#ifndef MG_CHECKS_01_MATMUL_H
-#define MG_CHECKS_01_MATMUL_H
+#pragma once
 
 #include "check.h"
 #include "ops/matmul.h"
@@ -36,5 +35,3 @@ void mg_01_values(mg_run *run, const void *one_case); /* a matmul_case */
 void mg_01_threads(mg_run *run, const void *one_case);
 void mg_01_traffic(mg_run *run, const void *one_case); /* a matmul_count */
 void mg_01_race(mg_run *run, const void *one_case);    /* a matmul_race */
-
-#endif

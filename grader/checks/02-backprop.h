@@ -1,6 +1,5 @@
 /* 02-backprop.h -- the checks of lab 02: the structs of its rows, and the functions that run them. */
-#ifndef MG_CHECKS_02_BACKPROP_H
-#define MG_CHECKS_02_BACKPROP_H
+#pragma once
 
 #include "check.h"
 #include "checks/fill.h"
@@ -58,5 +57,3 @@ void mg_02_mlp_forward(mg_run *run, const void *one_case);
 void mg_02_mlp_backward(mg_run *run, const void *one_case);
 void mg_02_mlp_sgd(mg_run *run, const void *one_case);
 void mg_02_train(mg_run *run, const void *one_case);
-
-#endif

@@ -1,6 +1,5 @@
 /* 03-autograd.h -- the checks of lab 03: the structs of its rows, and the functions that run them (03-run.c). */
-#ifndef MG_CHECKS_03_AUTOGRAD_H
-#define MG_CHECKS_03_AUTOGRAD_H
+#pragma once
 
 #include "check.h"
 #include "checks/03-graph.h"
@@ -57,5 +56,3 @@ void mg_03_graph(mg_run *run, const void *one_case);
 void mg_03_long_chain(mg_run *run, const void *one_case);
 void mg_03_memory(mg_run *run, const void *one_case);
 void mg_03_misuse(mg_run *run, const void *one_case);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The oracle is a separate reverse mode over the description of worker/graph.h; it calls nothing of autograd/ or ops/.
  * Values and gradients carry their bounds (testing/approx.h), so the tolerance follows from the graph. */
-#ifndef MG_CHECKS_03_GRAPH_H
-#define MG_CHECKS_03_GRAPH_H
+#pragma once
 
 #include "testing/approx.h"
 #include "worker/graph.h"
@@ -48,5 +47,3 @@ int mg_graph_operands(const mg_graph *g, int i);
 
 /* mg_graph_records -- whether the op of row i may leave a node: not a leaf, a constant, detached or quiet. */
 bool mg_graph_records(const mg_graph *g, int i);
-
-#endif

@@ -1,6 +1,5 @@
 /* 04-optimizers.h -- the checks of lab 04: the structs of its rows, and the functions that run them. */
-#ifndef MG_CHECKS_04_OPTIMIZERS_H
-#define MG_CHECKS_04_OPTIMIZERS_H
+#pragma once
 
 #include "check.h"
 #include "optim/schedule.h"
@@ -59,5 +58,3 @@ void mg_04_traffic(mg_run *run, const void *one_case); /* an mg_case */
 /* 04-schedules.c, 04-clip.c */
 void mg_04_schedule(mg_run *run, const void *one_case); /* a schedule_case */
 void mg_04_clip(mg_run *run, const void *one_case);     /* a clip_case */
-
-#endif

@@ -1,6 +1,5 @@
 /* 05-data.h -- the checks of lab 05: the struct of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_05_DATA_H
-#define MG_CHECKS_05_DATA_H
+#pragma once
 
 #include "check.h"
 #include "checks/fill.h"
@@ -48,5 +47,3 @@ int64_t *mg_05_order_of(const int64_t *sampler, int64_t epoch);
 
 /* mg_05_sample_stream -- the stream that a sample should use. */
 mt_rng mg_05_sample_stream(int64_t seed, int64_t epoch, int64_t index);
-
-#endif

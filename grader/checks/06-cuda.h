@@ -1,6 +1,5 @@
 /* 06-cuda.h -- the checks of lab 06: the struct of its rows, and the functions that run them. */
-#ifndef MG_CHECKS_06_CUDA_H
-#define MG_CHECKS_06_CUDA_H
+#pragma once
 
 #include "check.h"
 #include "device.h"
@@ -75,5 +74,3 @@ void mg_06_fill_sixteenths(mt_rng *rng, float *x, int64_t n);
 enum { MG_06_COUNTED = 65536, MG_06_ROWS = 64, MG_06_COLS = 768 }; /* sizes of the bars */
 /* More than 1,024 blocks take these: of 256 threads, of a row, of 8 warps with a row each. */
 enum { MG_06_MANY = 262147, MG_06_BLOCKS = 1031, MG_06_WARPS = 8209 };
-
-#endif

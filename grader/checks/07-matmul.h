@@ -1,6 +1,5 @@
 /* 07-matmul.h -- the checks of lab 07: one struct for all rows, and the functions that run them. */
-#ifndef MG_CHECKS_07_MATMUL_H
-#define MG_CHECKS_07_MATMUL_H
+#pragma once
 
 #include "check.h"
 #include "device.h"
@@ -52,5 +51,3 @@ void mg_07_compiled(mg_run *run, const void *one_case); /* a ladder_fact */
 void mg_07_linear_fwd(mg_run *run, const void *one_case);
 void mg_07_linear_dx_dw(mg_run *run, const void *one_case);
 void mg_07_linear_db(mg_run *run, const void *one_case);
-
-#endif

@@ -1,7 +1,6 @@
 /* 08-attention.h -- the checks of attention: of lab 08's plain kernels and of lab 11's tiled ones, which differ in what
  * they save, and of lab 08's with a cache. */
-#ifndef MG_CHECKS_08_ATTENTION_H
-#define MG_CHECKS_08_ATTENTION_H
+#pragma once
 
 #include "checks/answer.h"
 #include "checks/oracle_attention.h"
@@ -62,5 +61,3 @@ float *mg_11_floats(const mg_attention *a);
 
 /* mg_08_send_shape -- the last four arguments: B, T, C, H. */
 void mg_08_send_shape(mg_run *run, const mg_attention *a);
-
-#endif

@@ -1,6 +1,5 @@
 /* 08-gpt2.h -- the checks of lab 08: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_08_GPT2_H
-#define MG_CHECKS_08_GPT2_H
+#pragma once
 
 #include "check.h"
 #include "checks/08-attention.h"
@@ -139,5 +138,3 @@ void mg_08_sample_weights(mg_run *run, const void *one_case);
 void mg_08_sample_kept(mg_run *run, const void *one_case);
 void mg_08_sample_drawn(mg_run *run, const void *one_case);
 void mg_08_sample(mg_run *run, const void *one_case);
-
-#endif

@@ -1,6 +1,5 @@
 /* 09-mixed-precision.h -- the checks of lab 09: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_09_MIXED_PRECISION_H
-#define MG_CHECKS_09_MIXED_PRECISION_H
+#pragma once
 
 #include "check.h"
 
@@ -60,5 +59,3 @@ typedef struct product_race {
 
 void mg_09_product(mg_run *run, const void *one_case);      /* a product_case */
 void mg_09_product_race(mg_run *run, const void *one_case); /* a product_race */
-
-#endif

@@ -1,6 +1,5 @@
 /* 09-training.h -- the checks of steps 09.4 to 09.9: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_09_TRAINING_H
-#define MG_CHECKS_09_TRAINING_H
+#pragma once
 
 #include "check.h"
 #include "ops/policy.h"
@@ -106,5 +105,3 @@ typedef struct keep_case {
 
 void mg_09_keep(mg_run *run, const void *one_case);       /* a keep_case */
 void mg_09_kept_bytes(mg_run *run, const void *one_case); /* an mg_case */
-
-#endif

@@ -1,6 +1,5 @@
 /* 10-memory.h -- the checks of lab 10: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_10_MEMORY_H
-#define MG_CHECKS_10_MEMORY_H
+#pragma once
 
 #include "check.h"
 
@@ -109,5 +108,3 @@ typedef struct peak_case {
 
 void mg_10_live(mg_run *run, const void *one_case); /* a live_case */
 void mg_10_peak(mg_run *run, const void *one_case); /* a peak_case */
-
-#endif

@@ -1,6 +1,5 @@
 /* 10-pool.h -- the rows of steps 10.6 to 10.9: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_10_POOL_H
-#define MG_CHECKS_10_POOL_H
+#pragma once
 
 #include "check.h"
 #include "worker/pool.h"
@@ -65,5 +64,3 @@ typedef struct trace_case {
 } trace_case;
 
 void mg_10_trace(mg_run *run, const void *one_case); /* a trace_case */
-
-#endif

@@ -1,6 +1,5 @@
 /* 11-fusion.h -- the checks of lab 11: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_11_FUSION_H
-#define MG_CHECKS_11_FUSION_H
+#pragma once
 
 #include "checks/08-attention.h"
 #include "checks/fill.h"
@@ -136,5 +135,3 @@ void mg_11_attention_compiled(mg_run *run, const void *one_case); /* a fusion_fa
 extern const attention_case mg_11_tensor[9], mg_11_tensor_huge[1], mg_11_tensor_nan[1];
 extern const fusion_count mg_11_tensor_counts[3];
 extern const fusion_fact mg_11_tensor_facts[2];
-
-#endif

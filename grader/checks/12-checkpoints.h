@@ -1,6 +1,5 @@
 /* 12-checkpoints.h -- the checks of lab 12: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_12_CHECKPOINTS_H
-#define MG_CHECKS_12_CHECKPOINTS_H
+#pragma once
 
 #include "check.h"
 
@@ -160,5 +159,3 @@ typedef struct saver_case {
 } saver_case;
 
 void mg_12_saver(mg_run *run, const void *one_case); /* a saver_case */
-
-#endif

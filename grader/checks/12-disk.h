@@ -1,6 +1,5 @@
 /* 12-disk.h -- checkpoints on a simulated disk, for the checks of steps 12.3 to 12.5. */
-#ifndef MG_CHECKS_12_DISK_H
-#define MG_CHECKS_12_DISK_H
+#pragma once
 
 #include "checks/12-checkpoints.h"
 #include "ckpt/commit.h"
@@ -55,5 +54,3 @@ bool mg_12_end(mg_run *run, after *a, const mt_io *before);
  * if the call is complete) is NULL or says what is wrong. */
 typedef const char *(*disk_rule)(mt_io *left, const void *user, bool complete);
 bool mg_12_survives(mg_run *run, const after *a, disk_rule rule, const void *user);
-
-#endif

@@ -1,6 +1,5 @@
 /* 13-data-parallel.h -- the checks of lab 13: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_13_DATA_PARALLEL_H
-#define MG_CHECKS_13_DATA_PARALLEL_H
+#pragma once
 
 #include "checks/13-network.h"
 
@@ -98,5 +97,3 @@ typedef struct choice_case {
 void mg_13_seconds(mg_run *run, const void *one_case); /* a choice_case */
 void mg_13_pick(mg_run *run, const void *one_case);    /* a choice_case */
 void mg_13_chosen(mg_run *run, const void *one_case);  /* a mg_case */
-
-#endif

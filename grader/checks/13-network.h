@@ -1,7 +1,6 @@
 /* 13-network.h -- the operations of all ranks, as the worker noted them (worker/ranks.h), run again on a network of the
  * checker's: how long they take, and who waits for whom. */
-#ifndef MG_CHECKS_13_NETWORK_H
-#define MG_CHECKS_13_NETWORK_H
+#pragma once
 
 #include "check.h"
 #include "worker/ranks.h"
@@ -32,5 +31,3 @@ double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network);
 
 /* mg_13_say_deadlock -- the ranks that wait for ever, in words. */
 void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ranks);
-
-#endif

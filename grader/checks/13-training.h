@@ -1,6 +1,5 @@
 /* 13-training.h -- the checks of the second half of lab 13: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_13_TRAINING_H
-#define MG_CHECKS_13_TRAINING_H
+#pragma once
 
 #include "check.h"
 
@@ -96,5 +95,3 @@ typedef struct outer_case {
 } outer_case;
 
 void mg_13_outer(mg_run *run, const void *one_case); /* an outer_case */
-
-#endif

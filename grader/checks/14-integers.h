@@ -1,7 +1,6 @@
 /* 14-integers.h -- what checks of lab 14 share: inputs are small integers, and so is everything that is computed of
  * them: below 2^24, so that f32 has it exactly, in whatever order it is added. So no row has a tolerance. */
-#ifndef MG_CHECKS_14_INTEGERS_H
-#define MG_CHECKS_14_INTEGERS_H
+#pragma once
 
 #include "check.h"
 #include "checks/fill.h"
@@ -59,5 +58,3 @@ static inline bool expect_alike(mg_run *run, const char *name, const double *one
     free(all);
     return good;
 }
-
-#endif

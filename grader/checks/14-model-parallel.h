@@ -1,6 +1,5 @@
 /* 14-model-parallel.h -- the checks of lab 14: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_14_MODEL_PARALLEL_H
-#define MG_CHECKS_14_MODEL_PARALLEL_H
+#pragma once
 
 #include "check.h"
 #include "checks/13-network.h"
@@ -184,5 +183,3 @@ bool mg_14_judge_live(mg_run *run, const pipe_trial *t);
 /* mg_14_judge_time -- a forward takes 1 / chunks units, a backward twice that, and a message `transfer`: the step takes
  * `want` units, or, with 0, what the schedule takes if each message begins when its contents are there. */
 bool mg_14_judge_time(mg_run *run, pipe_trial *t, double transfer, double want);
-
-#endif

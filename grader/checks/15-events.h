@@ -1,6 +1,5 @@
 /* 15-events.h -- the checker's own simulator of a cluster: no heap, no queues. At each event it looks at all tasks. */
-#ifndef MG_CHECKS_15_EVENTS_H
-#define MG_CHECKS_15_EVENTS_H
+#pragma once
 
 #include "plan/train.h"
 
@@ -17,5 +16,3 @@ typedef struct mg_events {
 void mg_events_run(mg_events *out, const mt_cluster *c, const mt_cluster_tasks *tasks, double begin);
 void mg_events_train(mt_goodput *out, int64_t *walked, const mt_cluster *c, const mt_cluster_tasks *tasks,
                      const mt_cluster_job *job);
-
-#endif

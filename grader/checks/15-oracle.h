@@ -1,6 +1,5 @@
 /* 15-oracle.h -- the checker's own cost of a step and estimate of a run, written from lists of arrays and messages. */
-#ifndef MG_CHECKS_15_ORACLE_H
-#define MG_CHECKS_15_ORACLE_H
+#pragma once
 
 #include "plan/planner.h"
 
@@ -13,5 +12,3 @@ double mg_plan_stage_seconds(const mt_plan_problem *p, const mt_plan_strategy *s
                              int64_t layers);
 double mg_plan_data_seconds(const mt_plan_problem *p, const mt_plan_strategy *s, const mt_plan_cost *c, double busy);
 mt_plan_estimate mg_plan_estimate(const mt_plan_problem *p, const mt_plan_strategy *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* 15-scale.h -- the checks of lab 15: structs of their rows, and the functions that run them. */
-#ifndef MG_CHECKS_15_SCALE_H
-#define MG_CHECKS_15_SCALE_H
+#pragma once
 
 #include "check.h"
 
@@ -158,5 +157,3 @@ void mg_15_laws(mg_run *run, const void *one_case);    /* a mg_case */
 void mg_15_ranks(mg_run *run, const void *one_case);   /* a mg_case */
 void mg_15_train(mg_run *run, const void *one_case);   /* a cluster_case */
 void mg_15_costs(mg_run *run, const void *one_case);   /* a cluster_case */
-
-#endif

@@ -1,6 +1,5 @@
 /* 15-seconds.h -- random problems, and comparisons of what a planner says of them. */
-#ifndef MG_CHECKS_15_SECONDS_H
-#define MG_CHECKS_15_SECONDS_H
+#pragma once
 
 #include "check.h"
 #include "plan/planner.h"
@@ -15,5 +14,3 @@ void mg_15_put_problem(mg_run *run, const mt_plan_problem *p); /* as the next in
 /* mg_15_close_to -- to nine digits. mg_15_same_estimate -- each number of it, or a failure that names one. */
 bool mg_15_close_to(double got, double want);
 bool mg_15_same_estimate(mg_run *run, const mt_plan_estimate *got, const mt_plan_estimate *want);
-
-#endif

@@ -1,6 +1,5 @@
 /* 15-world.h -- clusters and tasks for the checks of the simulator (15-cluster.c) and of training (15-train.c). */
-#ifndef MG_CHECKS_15_WORLD_H
-#define MG_CHECKS_15_WORLD_H
+#pragma once
 
 #include "checks/15-events.h"
 #include "checks/15-scale.h"
@@ -21,5 +20,3 @@ typedef struct mg_15_world {
 /* mg_15_put_world -- as the last five inputs of a call. mg_15_add_task -- a random one, after some of those before. */
 void mg_15_put_world(mg_run *run, const mg_15_world *w);
 void mg_15_add_task(mg_15_world *w, mt_rng *rng, cluster_about about);
-
-#endif

@@ -1,6 +1,5 @@
 /* answer.h -- one call whose outputs are f32 arrays with an oracle: describe, call, compare, free. */
-#ifndef MG_CHECKS_ANSWER_H
-#define MG_CHECKS_ANSWER_H
+#pragma once
 
 #include "check.h"
 #include "checks/fill.h"
@@ -37,5 +36,3 @@ bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
 
 /* mg_searched_and_judge -- one or the other: of the calls of a row, one is large enough for threads and searched. */
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);
-
-#endif

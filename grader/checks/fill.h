@@ -2,8 +2,7 @@
  *
  * Every draw comes from the run's generator, so a failure can be repeated from its seed, and no two calls get the same
  * numbers: an answer stored in an earlier call is wrong. */
-#ifndef MG_CHECKS_FILL_H
-#define MG_CHECKS_FILL_H
+#pragma once
 
 #include "core/rng.h"
 
@@ -39,5 +38,3 @@ int64_t mg_pick(mt_rng *rng, int64_t low, int64_t high);
 /* mg_pick_size -- one of the sizes that break kernels (0, 1, primes, a power of two and its neighbours), at most `most`
  * and at least `least`. */
 int64_t mg_pick_size(mt_rng *rng, int64_t least, int64_t most);
-
-#endif

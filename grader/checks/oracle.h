@@ -18,8 +18,7 @@
  *
  * Bounds of inputs (ex, edout, ...) may be NULL: exact. Functions named ..._add ADD to v and e, as backward kernels do
  * (start with mg_lift of what the array held); the others overwrite both. */
-#ifndef MG_CHECKS_ORACLE_H
-#define MG_CHECKS_ORACLE_H
+#pragma once
 
 #include "core/rng.h"
 #include "ops/matmul.h"
@@ -95,5 +94,3 @@ void mg_oracle_layernorm_dbeta_add(double *v, double *e, const mg_layernorm_save
 double mg_ks_normal(double *x, int64_t n, double sigma);
 double mg_ks_uniform(double *x, int64_t n, double a);
 double mg_ks_bound(int64_t n);
-
-#endif

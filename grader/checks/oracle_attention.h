@@ -2,8 +2,7 @@
  *
  * Every row of scores is made whole, as a plain softmax needs it: no tiles, no running maximum. A place i counts as
  * lse does: (b * H + h) * T + t is token t of head h of sample b. */
-#ifndef MG_CHECKS_ORACLE_ATTENTION_H
-#define MG_CHECKS_ORACLE_ATTENTION_H
+#pragma once
 
 #include "checks/oracle.h"
 
@@ -34,5 +33,3 @@ double mg_oracle_attention_spread(const mg_attention *a, int64_t i);
 
 /* mg_oracle_attention_add -- v, e [B,T,3C] += the gradients of query, key and value of place i, no others. */
 void mg_oracle_attention_add(double *v, double *e, const mg_attention *a, int64_t i);
-
-#endif

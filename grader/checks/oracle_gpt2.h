@@ -1,7 +1,6 @@
 /* oracle_gpt2.h -- a block of GPT-2 and the whole model in double precision, written as loops over numbers; and
  * derivatives by central differences. Independent of autograd, of modules and of ops. */
-#ifndef MG_CHECKS_ORACLE_GPT2_H
-#define MG_CHECKS_ORACLE_GPT2_H
+#pragma once
 
 #include "checks/oracle.h"
 
@@ -34,5 +33,3 @@ double mg_gpt2_loss(const double *params, const int32_t *ids, const int32_t *tar
 
 /* mg_gradient -- out [n]: the derivative of f(user) by each of x [n], by central differences. */
 void mg_gradient(double *out, double *x, int64_t n, double (*f)(void *user), void *user);
-
-#endif

@@ -1,6 +1,5 @@
 /* oracle_mlp.h -- the perceptron of models/manual_mlp.h in double precision, bounds carried from layer to layer. */
-#ifndef MG_CHECKS_ORACLE_MLP_H
-#define MG_CHECKS_ORACLE_MLP_H
+#pragma once
 
 #include "checks/oracle.h"
 
@@ -35,5 +34,3 @@ void mg_digits_close(mg_digits *digits);
 
 /* mg_mlp_accuracy -- share of the images whose largest logit is their label's; pixels are bytes / 255. */
 double mg_mlp_accuracy(const float *params, const int64_t width[MG_MLP_LAYERS + 1], const mg_digits *digits);
-
-#endif

@@ -1,6 +1,5 @@
 /* product.h -- one call of a matrix product (an mt_matmul_fn): described, and compared with the oracle. */
-#ifndef MG_CHECKS_PRODUCT_H
-#define MG_CHECKS_PRODUCT_H
+#pragma once
 
 #include "check.h"
 #include "ops/matmul.h"
@@ -31,5 +30,3 @@ void mg_product_describe(mg_run *run, const char *function, mg_product *p);
 /* mg_product_expect -- after mg_call. The hint, if not NULL, is shown when these sizes are the first to fail; a known
  * pattern of wrong elements (a gap of C, NaN from a gap of A or B, some rows or columns only) has its own. */
 bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint);
-
-#endif

@@ -1,6 +1,5 @@
 /* class.h -- the page of a class: from the gradebook (grader/batch/book.h), nothing else. */
-#ifndef MG_CLASS_H
-#define MG_CLASS_H
+#pragma once
 
 #include "batch/book.h"
 #include "report_page.h"
@@ -26,5 +25,3 @@ void mg_class_students(mg_class_page *page);
 void mg_class_refused(mg_class_page *page);
 void mg_class_similar(mg_class_page *page);
 void mg_class_slowest(mg_class_page *page);
-
-#endif

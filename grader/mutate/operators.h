@@ -1,6 +1,5 @@
 /* operators.h -- what is changed in a unit, one change at a time. */
-#ifndef MG_OPERATORS_H
-#define MG_OPERATORS_H
+#pragma once
 
 typedef struct mutant {
     const char *what;      /* "dropped statement" */
@@ -13,5 +12,3 @@ extern int mutants;
 
 /* make_mutants -- every mutant of the regions of the unit of tokens.h. */
 void make_mutants(void);
-
-#endif

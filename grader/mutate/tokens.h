@@ -1,7 +1,6 @@
 /* tokens.h -- a unit as tokens, with as much grammar as the operators of mutate need. It is no parser: where it guesses
  * wrong, a mutant does not compile and does not count. */
-#ifndef MG_TOKENS_H
-#define MG_TOKENS_H
+#pragma once
 
 #include "core/base.h"
 
@@ -42,5 +41,3 @@ bool starts_statement(int i);
 bool is_declaration(int i);
 /* after -- the first token after the statement that starts at i. */
 int after(int i);
-
-#endif

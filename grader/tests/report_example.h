@@ -1,6 +1,5 @@
 /* report_example.h -- a grade with typical rows, one with hostile text, and where reports of them are written. */
-#ifndef MG_REPORT_EXAMPLE_H
-#define MG_REPORT_EXAMPLE_H
+#pragma once
 
 #include "counted.h"
 #include "excerpt.h"
@@ -137,5 +136,3 @@ static inline void expect_clean(const char *text)
         cr_expect_null(strstr(text, forbidden[i]), "forbidden bytes no. %d", (int)i);
     cr_expect(strstr(text, "\xc3\xa9"), "a letter of another language stays");
 }
-
-#endif

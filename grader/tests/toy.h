@@ -2,8 +2,7 @@
  *
  *   void toy(float *out, const float *x, int64_t n)    out = 2x        steps 90.1 (two calls a case) and 90.2 (a
  * race) */
-#ifndef MG_TESTS_TOY_H
-#define MG_TESTS_TOY_H
+#pragma once
 
 #include "grading.h"
 #include "scratch.h"
@@ -153,5 +152,3 @@ static inline mg_results toy_grade(const toy *t, const char *unit, const char *s
     cr_assert_eq(mg_grade(&results, &options), MT_OK, "%s", mt_last_error());
     return results;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* toy_units.h -- the source of a unit of the toy lab: its includes, and the function that doubles n numbers. */
-#ifndef MG_TESTS_TOY_UNITS_H
-#define MG_TESTS_TOY_UNITS_H
+#pragma once
 
 #include "toy.h"
 
@@ -12,5 +11,3 @@
 #define TOY        "void toy(float *out, const float *x, int64_t n)\n"
 #define DO         "for (int64_t i = 0; i < n; i++) out[i] = 2 * x[i];"
 #define BODY(text) UNIT TOY "{ " text " }\n"
-
-#endif

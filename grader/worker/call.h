@@ -10,8 +10,7 @@
  * mg_i64, ...). A check names a call by the function, with " in place" behind it for IN_PLACE. What is more than one C
  * call is a function of its own with an entry of its own. All of it runs beside the student's code and is not
  * trusted. */
-#ifndef MG_WORKER_CALL_H
-#define MG_WORKER_CALL_H
+#pragma once
 
 #include "core/element.h"
 
@@ -52,5 +51,3 @@ typedef struct mg_function {
     }
 #define MG_ENTRY(fn, ...)          { #fn, fn##_ },
 #define MG_ENTRY_IN_PLACE(fn, ...) { #fn " in place", fn##_in_place },
-
-#endif

@@ -1,6 +1,5 @@
 /* calls_09.h -- calls of lab 09 that are defined in calls_09_autocast.c and calls_09_training.c. */
-#ifndef MG_WORKER_CALLS_09_H
-#define MG_WORKER_CALLS_09_H
+#pragma once
 
 #include "worker/call.h"
 
@@ -12,5 +11,3 @@ void mg_call_kept_bytes(const mg_value *v);
 void mg_call_scaler(const mg_value *v);
 void mg_call_unscale(const mg_value *v);
 void mg_call_master(const mg_value *v);
-
-#endif

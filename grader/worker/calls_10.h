@@ -1,6 +1,5 @@
 /* calls_10.h -- calls of lab 10; each step has a file of its own. */
-#ifndef MG_WORKER_CALLS_10_H
-#define MG_WORKER_CALLS_10_H
+#pragma once
 
 #include "worker/call.h"
 
@@ -16,5 +15,3 @@ void mg_call_account_note(const mg_value *v);
 void mg_call_account_peak(const mg_value *v);
 void mg_call_pool_sizes(const mg_value *v);
 void mg_call_pool(const mg_value *v);
-
-#endif

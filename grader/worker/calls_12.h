@@ -1,6 +1,5 @@
 /* calls_12.h -- calls of lab 12; steps with a disk or a thread have files of their own. */
-#ifndef MG_WORKER_CALLS_12_H
-#define MG_WORKER_CALLS_12_H
+#pragma once
 
 #include "worker/call.h"
 
@@ -12,5 +11,3 @@ void mg_call_recover(const mg_value *v);
 void mg_call_keeps(const mg_value *v);
 void mg_call_prune(const mg_value *v);
 void mg_call_saver(const mg_value *v);
-
-#endif

@@ -1,6 +1,5 @@
 /* calls_13.h -- how calls of labs 13 and 14 run: as ranks whose messages are noted (worker/ranks.h). */
-#ifndef MG_WORKER_CALLS_13_H
-#define MG_WORKER_CALLS_13_H
+#pragma once
 
 #include "dist/threads.h"
 #include "worker/call.h"
@@ -33,5 +32,3 @@ int64_t mg_ranks_message_in(mt_comm *comm, const void *block, int64_t bytes);
 
 /* mg_ranks_clock -- the clock of the ranks that run. */
 mt_clock *mg_ranks_clock(void);
-
-#endif

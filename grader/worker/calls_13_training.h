@@ -1,6 +1,5 @@
 /* calls_13_training.h -- the second half of lab 13: calls on ranks whose collectives are noted (worker/hub.h). */
-#ifndef MG_WORKER_CALLS_13_TRAINING_H
-#define MG_WORKER_CALLS_13_TRAINING_H
+#pragma once
 
 #include "dist/threads.h"
 #include "worker/call.h"
@@ -36,5 +35,3 @@ void mg_call_onebit(const mg_value *v);
 void mg_call_topk_pack(const mg_value *v);
 void mg_call_topk(const mg_value *v);
 void mg_call_outer(const mg_value *v);
-
-#endif

@@ -1,6 +1,5 @@
 /* calls_14.h -- the calls of lab 14, and the numbers by which worker and checker know what a rank did. */
-#ifndef MG_WORKER_CALLS_14_H
-#define MG_WORKER_CALLS_14_H
+#pragma once
 
 #include "worker/mesh.h"
 #include "worker/call.h"
@@ -20,5 +19,3 @@ void mg_call_tp_embedding(const mg_value *v);
 void mg_call_tp_cross_entropy(const mg_value *v);
 void mg_call_tp_classifier(const mg_value *v);
 void mg_call_tp_norm(const mg_value *v);
-
-#endif

@@ -1,7 +1,6 @@
 /* calls_14_tensor.h -- calls of lab 14 on ranks whose collectives are noted (worker/hub.h); of each, v[0] is
  * [P,MG_TP_RESULTS]. */
-#ifndef MG_WORKER_CALLS_14_TENSOR_H
-#define MG_WORKER_CALLS_14_TENSOR_H
+#pragma once
 
 #include "dist/tensor_parallel.h"
 #include "worker/calls_13_training.h"
@@ -12,5 +11,3 @@ mt_tensor *mg_leaf(mt_shape shape, const float *values); /* wants a gradient; in
 void mg_take_gradient(float *to, mt_tensor *leaf);       /* zeros when there is none; the leaf has none afterwards */
 void mg_note_forward(const mg_value *v, const mg_hub_rank *rank);
 mt_status mg_note_end(const mg_value *v, const mg_hub_rank *rank, const mt_tp *tp);
-
-#endif

@@ -1,7 +1,6 @@
 /* calls_15.h -- the calls of lab 15 that are in files of their own, and how a check writes models, strategies and
  * problems as integers. */
-#ifndef MG_WORKER_CALLS_15_H
-#define MG_WORKER_CALLS_15_H
+#pragma once
 
 #include "worker/call.h"
 
@@ -39,5 +38,3 @@ void mg_call_cluster_costs(const mg_value *v);
 
 /* calls_15_ranks.c */
 void mg_call_cluster_ranks(const mg_value *v);
-
-#endif

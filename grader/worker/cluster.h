@@ -1,7 +1,6 @@
 /* cluster.h -- the numbers by which worker and checker know a cluster, and an experiment with real ranks on a simulated
  * clock. Seconds and rates are the bits of doubles. */
-#ifndef MG_WORKER_CLUSTER_H
-#define MG_WORKER_CLUSTER_H
+#pragma once
 
 enum {
     MG_CLUSTER_DEVICES,
@@ -38,5 +37,3 @@ enum {
     MG_REAL_SECONDS, /* [8] of each rank or stage: until it begins; of a forward; of a backward's piece */
     MG_REAL_NUMBERS = MG_REAL_SECONDS + 8,
 };
-
-#endif

@@ -4,8 +4,7 @@
  *     { MG_COPY, 0, MT_BF16 }, { MG_WRITE, 0, 0 }, { MG_COPY, 0, MT_BF16 }
  *
  * Each event has a scope of its own, as each micro-batch has. */
-#ifndef MG_WORKER_COPIES_H
-#define MG_WORKER_COPIES_H
+#pragma once
 
 enum { MG_COPIES_COLUMNS = 3, MG_COPIES_TENSORS = 4, MG_COPIES_MOST = 64 /* events */ };
 
@@ -51,5 +50,3 @@ enum {
     MG_WRITTEN_AFTER,  /* saved, then written */
     MG_INNER_ENDED,    /* saved under the inner autocast, and once more when it has ended */
 };
-
-#endif

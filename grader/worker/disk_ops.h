@@ -4,8 +4,7 @@
  *     kind, file, at, bytes, length of path, length of `to` (int64_t each), path, to, data, for each change
  *
  * Reading checks everything, because a worker's answer may be anything. */
-#ifndef MG_WORKER_DISK_OPS_H
-#define MG_WORKER_DISK_OPS_H
+#pragma once
 
 #include "testing/disk_view.h"
 
@@ -79,5 +78,3 @@ static inline bool mg_disk_unpack(mt_io *disk, const uint8_t *bytes, int64_t siz
     }
     return true;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *     { MG_LEAF, 0, 0 }, { MG_MUL, 0, 0 }, { MG_ADD, 1, 0 }        x;  x * x;  x * x + x
  *
  * Every value is a square matrix [S,S]; operands are earlier rows. The loss is the sum of the last value's elements. */
-#ifndef MG_WORKER_GRAPH_H
-#define MG_WORKER_GRAPH_H
+#pragma once
 
 enum {
     MG_LEAF,      /* requires a gradient; contents: the next of the arrays sent along */
@@ -34,5 +33,3 @@ enum {
 
 /* Ways to use a graph a second time, wrong or right. */
 enum { MG_SAME_LOSS_TWICE, MG_SHARED_PART, MG_WRITTEN, MG_WRITTEN_UNSAVED, MG_IDLE_BRANCH };
-
-#endif

@@ -4,8 +4,7 @@
  * Collective k of all ranks begins when the last of them has called it and k - 1 has ended, and takes latency +
  * bytes * byte_time, where bytes are those of its n elements. It has the values of the moment of the call, and its
  * result arrives when the rank waits for it: what is sent too early, or read too early, is wrong. */
-#ifndef MG_WORKER_HUB_H
-#define MG_WORKER_HUB_H
+#pragma once
 
 enum { MG_HUB_ROWS = 96, MG_HUB_RANKS = 8, MG_HUB_DEADLINE = 1000 /* seconds */ };
 
@@ -56,5 +55,3 @@ enum {
     MG_ZERO_RESULTS
 };
 enum { MG_DDP_STATUS, MG_DDP_CALLS, MG_DDP_BEGAN, MG_DDP_ENDED, MG_DDP_RESULTS };
-
-#endif

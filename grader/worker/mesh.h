@@ -1,6 +1,5 @@
 /* mesh.h -- how the checks of lab 14 learn what a rank has of a mesh. */
-#ifndef MG_WORKER_MESH_H
-#define MG_WORKER_MESH_H
+#pragma once
 
 enum { MG_MESH_RANKS = 12, MG_MESH_AXES = 3 /* data, pipeline, tensor */ };
 
@@ -21,5 +20,3 @@ enum {
     MG_MESH_CHANGED, /* whether *out was written */
     MG_MESH_RESULTS,
 };
-
-#endif

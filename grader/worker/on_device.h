@@ -1,6 +1,5 @@
 /* on_device.h -- calls whose arrays lie on the (emulated) device: all calls of a lab with .cu units. */
-#ifndef MG_WORKER_ON_DEVICE_H
-#define MG_WORKER_ON_DEVICE_H
+#pragma once
 
 #include "wire.h"
 #include "worker/call.h"
@@ -12,5 +11,3 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
 
 /* Calls of cuBLAS in this call. */
 extern int64_t mg_library_calls;
-
-#endif

@@ -3,8 +3,7 @@
  * Each rank has one array of floats: the weights of all parts, part s [width s, width s + 1]; the table
  * [width 0, width 0]; the samples [micro, rows, width 0]. After the run gradients are in the place of the weights of
  * its own parts, and in that of the table, if it has a part that uses it. */
-#ifndef MG_WORKER_PIPE_H
-#define MG_WORKER_PIPE_H
+#pragma once
 
 #include "worker/ranks.h"
 
@@ -32,5 +31,3 @@ enum {
     MG_PIPE_LEFT,  /* bytes of tensors that all ranks together have not freed */
     MG_PIPE_RESULTS,
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* plan.h -- models, strategies, costs, problems and estimates of lab 15 as arrays of 64-bit integers, in which a double
  * is its bits: what checker and worker tell each other. */
-#ifndef MG_WORKER_PLAN_H
-#define MG_WORKER_PLAN_H
+#pragma once
 
 #include <string.h>
 
@@ -57,5 +56,3 @@ static inline mt_plan_problem mg_plan_problem(const int64_t *from)
     p.tokens = n[6], p.efficiency = n[7], p.overhead = n[8], p.days = n[9], p.dollars = n[10];
     return p;
 }
-
-#endif

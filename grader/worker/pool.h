@@ -4,8 +4,7 @@
  *     { MG_POOL_ALLOC, 1000 }, { MG_POOL_FREE, 0 }, { MG_POOL_EMPTY, 0 }
  *
  * The system under the pool has addresses and no memory: each piece that it gives begins where the one before ends. */
-#ifndef MG_WORKER_POOL_H
-#define MG_WORKER_POOL_H
+#pragma once
 
 enum { MG_POOL_COLUMNS = 2, MG_POOL_PIECES = 8192 /* that the system gives at most */ };
 
@@ -14,5 +13,3 @@ enum {
     MG_POOL_FREE,  /* the block that this event, counted from 0, allocated */
     MG_POOL_EMPTY, /* mt_pool_empty */
 };
-
-#endif

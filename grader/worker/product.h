@@ -1,6 +1,5 @@
 /* product.h -- calls of a matrix product (an mt_matmul_fn): c, a, b, then the nine fields of mt_matmul_dims. */
-#ifndef MG_WORKER_PRODUCT_H
-#define MG_WORKER_PRODUCT_H
+#pragma once
 
 #include "ops/matmul.h"
 #include "worker/call.h"
@@ -32,5 +31,3 @@ static inline void mg_call_product(mt_matmul_fn *function, const mg_value *v)
     {                                    \
         mg_call_product(fn, v);          \
     }
-
-#endif

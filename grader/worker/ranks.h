@@ -4,8 +4,7 @@
  * for it, and passes it on to dist/threads.h. Messages take no time there: the checker has a network of its own, on
  * which the rows are run again (checks/13-network.h). A blocking call is a begin and a wait. The messages of a
  * communicator that the unit splits off are noted, too. */
-#ifndef MG_WORKER_RANKS_H
-#define MG_WORKER_RANKS_H
+#pragma once
 
 enum {
     MG_RANKS = 8,
@@ -50,5 +49,3 @@ enum {
     MG_FAULT_CHANGES, /* of what that receive brings, the i32 in the middle is one more than was sent */
     MG_FAULT_NO_DATA, /* messages carry nothing, and the array is an address only: for more bytes than there are */
 };
-
-#endif

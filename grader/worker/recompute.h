@@ -3,8 +3,7 @@
  * A tower is a sequence of layers; each is a sequence of a block of GPT-2 and, where p is not 0, a dropout layer, whose
  * masks come from the stream MT_STREAM_DROPOUT with the call's seed plus the layer's number. With two passes the result
  * is x + y + z of y = tower(x), z = tower(y); with one it is y. */
-#ifndef MG_WORKER_RECOMPUTE_H
-#define MG_WORKER_RECOMPUTE_H
+#pragma once
 
 /* What a call is told. */
 enum {
@@ -45,5 +44,3 @@ enum {
 };
 
 enum { MG_RC_OTHERS = 1000 /* blocks that another user draws from each stream between forward and backward */ };
-
-#endif

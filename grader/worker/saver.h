@@ -3,8 +3,7 @@
  *     { MG_SAVER_SAVE, 500, 1, MT_OK }, { MG_SAVER_WAIT, 0, 0, 0 }
  *
  * Writing is a function of the worker, which takes the values that it is given when training has changed its own. */
-#ifndef MG_WORKER_SAVER_H
-#define MG_WORKER_SAVER_H
+#pragma once
 
 enum {
     MG_SAVER_COLUMNS = 4,
@@ -24,5 +23,3 @@ static inline float mg_saver_value(long long step, int i)
 {
     return (float)(step * 16 + i);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* sharing.h -- the search for data races in a counting worker; see sharing.c. */
-#ifndef MG_WORKER_SHARING_H
-#define MG_WORKER_SHARING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@ void mg_share_begin(void);
 void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code);
 /* mg_share_end -- the code of the first access that raced; 0: none did. */
 uintptr_t mg_share_end(void);
-
-#endif

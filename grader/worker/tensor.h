@@ -1,7 +1,6 @@
 /* tensor.h -- how the checks of lab 14 learn what tensor-parallel ranks do: their collectives are rows of worker/hub.h,
  * and each has these results. Times are in nanoseconds from the beginning. */
-#ifndef MG_WORKER_TENSOR_H
-#define MG_WORKER_TENSOR_H
+#pragma once
 
 #include "worker/hub.h"
 
@@ -31,5 +30,3 @@ enum {
 };
 
 enum { MG_TP_WEIGHTS = 8, MG_TP_LAYOUT = 4 /* rows, groups, width, unit; groups 0: the whole on each rank */ };
-
-#endif
