@@ -210,6 +210,8 @@ static list list_of(mt_rng *rng, plan_about about, int round)
         for (int64_t i = 2; i < l.n; i++)
             l.elements[i] = mg_pick(rng, 1, 30);
     }
+    if (about == PLAN_WITHOUT && round == 0) /* behind a full file */
+        l = (list){ .n = 4, .limit = 8, .elements = { 2, 0, -1, 1 }, .dtype = { MT_F32, MT_F32, MT_F32, MT_F32 } };
     if (about == PLAN_HUGE && round % 2) /* one byte too many, which a sum of doubles does not have */
         l = (list){ .n = 2,
                     .limit = (int64_t)1 << 54,
