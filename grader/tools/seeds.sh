@@ -32,6 +32,10 @@ try_one() {
     again=(--lab "$number" --build "$build" --units "build/seeds/$name/${name%/*}" --no-speed --limit "$limit" --quiet)
     "$grade" "${again[@]}" --step "$wanted" --times "$seeds" "${from[@]}" >"$log" 2>&1
     mapfile -t all < <(seeds_of "$log" | sort -u)
+    if [ ${#all[@]} -eq 0 ]; then
+        echo "  $name was not graded: see $log" && echo "$name 1 1" >>"$results"
+        return
+    fi
     mapfile -t missed < <(comm -23 <(printf '%s\n' "${all[@]}") <(seeds_of "$log" FAIL CRASH TIMEOUT | sort -u))
     for seed in "${missed[@]}"; do
         "$grade" "${again[@]}" --step "$step" --times 1 --seed "$seed" >>"$log" 2>&1
@@ -40,7 +44,6 @@ try_one() {
         fi
     done
     [ ${#others[@]} -eq 0 ] || echo "  $name: with ${#others[@]} of ${#all[@]} seeds only rows that it does not name: ${others[*]:0:8}"
-    if [ ${#all[@]} -eq 0 ]; then echo "  $name was not graded: see $log" && misses=1 all=(none); fi
     echo "$name $misses ${#all[@]}" >>"$results"
 }
 # seeds_of LOG [VERDICT...]: the seeds of its gradings, or of rows with these verdicts.
