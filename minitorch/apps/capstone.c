@@ -5,6 +5,7 @@
  *     build/release/bin/capstone --entry labs/15-scale/entry.json --train toy
  *     build/release/bin/capstone                                   # the leaderboard
  *     build/release/bin/capstone --verify 1a2b3c4d5e6f7081         # makes a result again from its file alone */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "train/capstone.h"
+#include "core/io.h"
 #include "prof/cli.h"
 #include "train/board.h"
 #include "train/budgeted.h"
@@ -185,6 +187,18 @@ static mt_status read_text(char **text, const char *path)
     return status;
 }
 
+/* Known before hours of training, not after. */
+static mt_status can_keep(const char *board)
+{
+    mt_file_writer file;
+    char path[4096];
+    MT_TRY(mt_cli_folder(board));
+    snprintf(path, sizeof path, "%s/room", board);
+    MT_TRY(mt_file_writer_open(&file, path));
+    mt_file_writer_abandon(&file);
+    return MT_OK;
+}
+
 static mt_status run_entry(const options *o)
 {
     char *text = NULL, *cluster = NULL;
@@ -197,6 +211,8 @@ static mt_status run_entry(const options *o)
     if (status == MT_OK)
         status = read_text(&text, o->entry);
     e.row.entry = text, e.row.cluster = cluster;
+    if (status == MT_OK && !o->forget)
+        status = can_keep(o->board);
     if (status == MT_OK)
         status = make(&e);
     if (status == MT_OK && !o->forget)
@@ -215,7 +231,11 @@ static mt_status verify(const options *o)
     mt_board_row kept;
     bool is_id = strlen(o->verify) == 16 && strspn(o->verify, "0123456789abcdef") == 16;
     snprintf(path, sizeof path, is_id ? "%s/%s.json" : "%s%s", is_id ? o->board : "", o->verify);
-    MT_TRY(mt_board_read(&kept, path));
+    if (is_id && access(path, F_OK) != 0)
+        return mt_fail(MT_ERR_IO, "%s: %s: make leaderboard shows the ids there; BOARD=dir is another folder", path,
+                       strerror(errno));
+    if (mt_board_read(&kept, path) != MT_OK)
+        return mt_fail(MT_ERR_ARGUMENT, "%s; make capstone ENTRY=file makes a result again", strdupa(mt_last_error()));
     entry e = { .opt = o, .where = "the entry", .cluster_where = "the cluster" };
     e.row.entry = kept.entry, e.row.cluster = kept.cluster, e.row.kind = kept.kind, e.row.seed = kept.seed;
     mt_status status = make(&e);

@@ -59,6 +59,16 @@ void mt_names_free(mt_names *names)
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
+static mt_status cannot(const char *path, int problem)
+{
+    bool full = problem == ENOSPC || problem == EDQUOT || problem == EFBIG;
+    bool forbidden = problem == EACCES || problem == EPERM || problem == EROFS;
+    return mt_fail(MT_ERR_IO, "%s: %s%s", path, strerror(problem),
+                   full        ? "; make room there, or write to another folder"
+                   : forbidden ? "; choose a folder in which you may write"
+                               : "");
+}
+
 /* For fopencookie: `file->out` writes by mt_io. */
 static ssize_t put(void *user, const char *data, size_t bytes)
 {
@@ -96,7 +106,7 @@ mt_status mt_file_writer_open(mt_file_writer *file, const char *path)
         return mt_fail(MT_ERR_ARGUMENT, "%.200s...: the path is too long", path);
     file->fd = io->create(io, file->temp);
     if (file->fd < 0)
-        return mt_fail(MT_ERR_IO, "%s: %s", path, strerror(errno));
+        return cannot(path, errno);
     file->out = fopencookie(file, "wb", (cookie_io_functions_t){ .write = put, .seek = seek, .close = finish });
     MT_CHECK(file->out, "out of memory");
     return MT_OK;
@@ -119,8 +129,9 @@ mt_status mt_file_writer_end(mt_file_writer *file, bool good)
     if (good)
         return MT_OK;
     io->remove(io, file->temp);
+    cannot(file->path, problem);
     errno = problem;
-    return mt_fail(MT_ERR_IO, "%s: %s", file->path, strerror(problem));
+    return MT_ERR_IO;
 }
 
 mt_status mt_file_writer_close(mt_file_writer *file)

@@ -134,26 +134,42 @@ static void put_picture(FILE *out, const job *j)
     mt_plan_svg(out, j->problem, j->best, j->count);
 }
 
-static mt_status write_file(const job *j, const char *name, void (*put)(FILE *, const job *))
+static const struct {
+    const char *name;
+    void (*put)(FILE *, const job *);
+} files[] = {
+    { "train.sh", put_train }, { "job.slurm", put_slurm }, { "job.yaml", put_yaml }, { "plan.svg", put_picture }
+};
+
+/* All of them, and only then is an older plan replaced: a full disk leaves that whole. */
+static mt_status write_files(const job *j)
 {
-    char path[4096];
-    mt_file_writer file;
-    snprintf(path, sizeof path, "%s/%s", j->folder, name);
-    mt_status status = mt_file_writer_open(&file, path);
-    if (status != MT_OK)
-        return status;
-    put(file.out, j);
-    return mt_file_writer_close(&file);
+    char path[MT_COUNT(files)][4096];
+    mt_file_writer file[MT_COUNT(files)];
+    mt_status status = MT_OK;
+    int opened = 0;
+    for (; opened < MT_COUNT(files); opened++) {
+        mt_file_writer *f = &file[opened];
+        snprintf(path[opened], sizeof path[opened], "%s/%s", j->folder, files[opened].name);
+        status = mt_file_writer_open(f, path[opened]);
+        if (status != MT_OK)
+            break;
+        files[opened].put(f->out, j);
+        if (fflush(f->out) != 0 || ferror(f->out)) {
+            status = mt_file_writer_end(f, false);
+            break;
+        }
+    }
+    for (int i = 0; i < opened; i++)
+        if (status == MT_OK)
+            status = mt_file_writer_close(&file[i]);
+        else
+            mt_file_writer_abandon(&file[i]);
+    return status;
 }
 
 mt_status mt_plan_save(const char *folder, const mt_plan_problem *p, const mt_plan_answer *answers, int64_t count)
 {
-    static const struct {
-        const char *name;
-        void (*put)(FILE *, const job *);
-    } files[] = {
-        { "train.sh", put_train }, { "job.slurm", put_slurm }, { "job.yaml", put_yaml }, { "plan.svg", put_picture }
-    };
     const mt_plan_strategy *s = &answers->strategy;
     if (strpbrk(folder, "'\n"))
         return mt_fail(MT_ERR_ARGUMENT, "--out %s: choose a name without quotes and new lines", folder);
@@ -161,8 +177,6 @@ mt_status mt_plan_save(const char *folder, const mt_plan_problem *p, const mt_pl
     j.each = mt_min(j.ranks, p->device.machine);
     j.machines = mt_ceil_div(j.ranks, j.each);
     j.minutes = (int64_t)ceil(fmin(1e9, answers->estimate.days * 1440 * 1.1)) + 1;
-    mt_status status = mt_cli_folder(folder);
-    for (int i = 0; i < MT_COUNT(files) && status == MT_OK; i++)
-        status = write_file(&j, files[i].name, files[i].put);
-    return status;
+    MT_TRY(mt_cli_folder(folder));
+    return write_files(&j);
 }

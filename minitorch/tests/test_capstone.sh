@@ -64,11 +64,17 @@ cp "$dir/first" "$dir/changed" && change "$dir/changed" result.dollars=1 && caps
 cp "$dir/first" "$dir/changed" && change "$dir/changed" score=1 && capstone --verify "$dir/changed" && says 1 ": different"
 cp "$dir/first" "$dir/changed" && change "$dir/changed" 'entry="{}"' && capstone --verify "$dir/changed" && says 1 "was changed after"
 cp "$dir/first" "$dir/changed" && change "$dir/changed" seed=2 && capstone --verify "$dir/changed" && says 1 '"id" is not that of'
+cp "$dir/first" "$dir/changed" && change "$dir/changed" 'result.dollars="\u001b[2J"' && capstone --verify "$dir/changed" && says 1 'dollars: kept ?[2J'
+[[ $said != *$'\e'* ]] && ok || bad "a kept text reaches the terminal"
+cp "$dir/first" "$dir/changed" && change "$dir/changed" result.more=1 && capstone --verify "$dir/changed" && says 1 'kept 10 numbers and texts, now 9'
+for bytes in 0 1 100 2000; do
+    head -c $bytes "$dir/first" >"$dir/changed" && capstone --verify "$dir/changed" && says 1 'make capstone ENTRY=file makes a result again'
+done
 # what is no result does not hide the others
 echo '{' >"$dir/board/broken.json" && mkdir "$dir/board/folder.json" && mkfifo "$dir/board/pipe.json" && printf 'a\0b' >"$dir/board/zero.json"
-capstone && says 0 "$id" && [ "$(grep -c 'left out' <<<"$said")" = 4 ] && ok || bad "the others: $said"
+capstone && says 0 "$id" && [ "$(grep -c 'left out' <<<"$said")" = 4 ] && says 0 'remove such files'  || bad "the others: $said"
 rm -r "$dir"/board/{broken,folder,pipe,zero}.json
-capstone --verify 0123456789abcdef && says 1 'No such file'
+capstone --verify 0123456789abcdef && says 1 'make leaderboard shows the ids'
 
 # Nothing fails, nothing is slow: sums of steps and saves, by hand. One device, so no messages.
 fresh && change "$dir/cluster.json" pools.a100.mtbf_hours pools.a100.slow_every_hours run.tokens=1e9 storage_gb_s=4
@@ -151,6 +157,18 @@ capstone --entry "$dir" && says 1 "$dir"
 fresh && before=$(ls -A "$dir/board") && change "$dir/entry.json" plan.save_every=77
 said=$(trap '' XFSZ && ulimit -f 1 && "$bin/capstone" --board "$dir/board" --cluster "$dir/cluster.json" --entry "$dir/entry.json" 2>&1) && rc=0 || rc=$?
 says 1 'capstone: ' && [ "$before" = "$(ls -A "$dir/board")" ] && ok || bad "a full disk: $(ls -A "$dir/board")"
+
+# kill -9 at any moment: whole results, and no other file.
+for ((i = 0; i < 10; i++)); do
+    change "$dir/entry.json" plan.save_every=$((100 + i))
+    "$bin/capstone" --board "$dir/killed-board" --cluster "$dir/cluster.json" --entry "$dir/entry.json" >/dev/null 2>&1 &
+    sleep "0.$((i * 3 / 10))$((i * 3 % 10))" && kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+done
+capstone --board "$dir/killed-board"
+[ $rc -eq 0 ] && ! grep -q 'left out' <<<"$said" && ok || bad "killed: $said"
+# A board where nothing can be kept is known before hours of training.
+capstone --quiet --train toy --entry "$dir/entry.json" --board /proc/self/fd && says 1 '/proc/self/fd' && [[ $said != *loss* ]] && ok || bad "trained for nothing: $said"
 
 # Training: the budget is kept, one more step would be too much; the same bits again.
 fresh && capstone --quiet --train toy --entry "$dir/entry.json" && says 0 'validation loss' && id=$(kept)

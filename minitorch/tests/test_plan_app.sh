@@ -18,6 +18,33 @@ python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$dir/xl/pla
 mkdir "$dir/full" && mkdir "$dir/full/plan.svg"
 "$bin/plan" -o "$dir/full" >"$dir/log" 2>&1 && bad "plan.svg is a folder" || ok
 
+# Another plan in the place of an older one. No room, for the first or for a later file: the older one is whole. kill -9, at any
+# moment: each file is that of the one or of the other.
+sums() { (cd "$1" && sha256sum -- *.s* job.yaml); }
+full() {
+    mount -t tmpfs -o size=64k none "$dir/disk" && cp "$dir/xl"/* "$dir/disk" || exit 9
+    head -c 100000 /dev/zero >"$dir/disk/fill" 2>/dev/null
+    for room in 0 1 2; do # pages
+        truncate -s $(($(stat -c %s "$dir/disk/fill") - 4096 * (room > 0))) "$dir/disk/fill"
+        "$bin/plan" -o "$dir/disk" >"$dir/log" 2>&1 && exit 1
+        grep -q 'No space left on device; make room there' "$dir/log" && [ "$(sums "$dir/disk")" = "$(sums "$dir/xl")" ] &&
+            [ "$(ls -A "$dir/disk")" = "fill
+$(ls -A "$dir/xl")" ] || exit 1
+    done
+}
+export -f full sums
+export dir bin
+mkdir "$dir/disk"
+if unshare -Urm true 2>/dev/null; then unshare -Urm bash -c full && ok || bad "a full disk"; else echo "skipped: a full disk, since nothing can be mounted here"; fi
+cp -r "$dir/xl" "$dir/kill" && "$bin/plan" -o "$dir/kill" >"$dir/log" 2>&1
+{ sums "$dir/kill" && sed -i "s,$dir/xl,$dir/kill," "$dir/xl/job.slurm" && sums "$dir/xl"; } >"$dir/either"
+for ((i = 0; i < 12; i++)); do
+    if ((i % 2)); then "$bin/plan" -o "$dir/kill" >/dev/null & else "$bin/plan" --model gpt2-xl --cluster 8xA100 --days 7 -o "$dir/kill" >/dev/null & fi
+    sleep "0.0$((i * 7))" && kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    [ -z "$(sums "$dir/kill" | grep -vxFf "$dir/either")" ] && ok || bad "half a file after kill -9: $(ls -l "$dir/kill")"
+done
+
 # What cannot be, with what would.
 refused 'It takes' --model gpt2-xl --cluster 1xV100 --days 1
 refused 'With 64 devices' --model gpt3 --cluster 32xA100

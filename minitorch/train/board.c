@@ -219,6 +219,7 @@ typedef struct rows {
     const char *folder;
     mt_board_row *row;
     int64_t count;
+    bool broken; /* something was left out */
 } rows;
 
 static void add_file(void *user, const char *name)
@@ -232,6 +233,7 @@ static void add_file(void *user, const char *name)
     snprintf(path, sizeof path, "%s/%s", all->folder, name);
     if (mt_board_read(&row, path) != MT_OK) {
         mt_warn("left out: %s", mt_last_error());
+        all->broken = true;
         return;
     }
     all->row = mt_realloc(all->row, all->count + 1, sizeof row);
@@ -243,7 +245,10 @@ mt_status mt_board_print(const char *folder)
     rows all = { .folder = folder };
     mt_io *io = mt_io_now();
     if (io->list(io, folder, add_file, &all) < 0 && errno != ENOENT)
-        return mt_fail(MT_ERR_IO, "%s: %s", folder, strerror(errno));
+        return mt_fail(MT_ERR_IO, "%s: %s; choose a folder of results that you may read (BOARD=dir)", folder,
+                       strerror(errno));
+    if (all.broken)
+        mt_warn("remove such files; make capstone ENTRY=file makes a result again");
     if (all.count)
         qsort(all.row, (size_t)all.count, sizeof *all.row, compare);
     else
@@ -257,6 +262,7 @@ mt_status mt_board_print(const char *folder)
 
 /* ---- made again ---------------------------------------------------------------------------------------- */
 
+/* For the terminal: a kept text may have been changed. */
 static const char *value_text(char out[64], const cJSON *item)
 {
     if (cJSON_IsNumber(item))
@@ -265,6 +271,8 @@ static const char *value_text(char out[64], const cJSON *item)
         snprintf(out, 64, "%s", item->valuestring);
     else
         snprintf(out, 64, "%s", cJSON_IsString(item) ? item->valuestring : "nothing");
+    for (char *p = out; *p; p++)
+        *p = *p < ' ' || *p > '~' ? '?' : *p;
     return out;
 }
 
@@ -279,5 +287,9 @@ bool mt_board_same(const cJSON *kept, const cJSON *now)
         printf("  %s: kept %s, now %s\n", n->string, a, b);
         same = false;
     }
-    return same && cJSON_GetArraySize(kept) == cJSON_GetArraySize(now);
+    if (cJSON_GetArraySize(kept) != cJSON_GetArraySize(now)) {
+        printf("  kept %d numbers and texts, now %d\n", cJSON_GetArraySize(kept), cJSON_GetArraySize(now));
+        same = false;
+    }
+    return same;
 }

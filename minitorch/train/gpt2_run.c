@@ -157,6 +157,21 @@ static bool uniform(const run *r)
     return true;
 }
 
+/* What tensor ranks over NCCL have beside their plan, at most: all rows of the token table (models/parts.h), with
+ * gradient, moments and the copy of 16 bits, and the probabilities of all tokens. */
+static int64_t whole_table(const run *r, int64_t stage)
+{
+    const mt_team_config *c = &r->opt.team;
+    const mt_gpt2_config *m = &r->opt.config;
+    int64_t copies = r->batch.dtype == MT_F32 ? 0 : 2, part = mt_ceil_div(m->rows, c->tp), tokens = 0;
+    if (strcmp(c->engine, "nccl") != 0 || (stage > 0 && stage < c->pp - 1))
+        return 0;
+    if (stage == c->pp - 1)
+        tokens = r->batch.samples * r->batch.time;
+    return (16 + copies) * (m->rows - part) * m->width +
+           (4 + copies) * tokens * (m->vocabulary - mt_min(part, m->vocabulary));
+}
+
 /* The plan is of AdamW, 1F1B, rings, and gradients that are sent as they are. */
 static mt_rank_took planned(const run *r, int rank)
 {
@@ -165,7 +180,9 @@ static mt_rank_took planned(const run *r, int rank)
     const mt_plan_model model = { m->vocabulary, m->rows, m->block, m->layers, m->heads, m->width };
     const mt_plan_strategy strategy = { c->dp,          c->pp,   c->tp,           r->batch.samples, r->batch.time,
                                         r->batch.micro, c->zero, r->recompute[0], r->batch.dtype };
-    mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, rank / (int)(c->dp * c->tp));
+    int64_t stage = rank / (c->dp * c->tp);
+    mt_plan_cost cost = mt_plan_cost_of(&model, &strategy, stage);
+    cost.peak += whole_table(r, stage);
     bool memory = uniform(r) && (c->pp == 1 || c->schedule.kind == MT_PP_1F1B);
     bool wire = c->compress == MT_PLAIN && c->all_reduce == MT_BY_RING && c->schedule.chunks == 1;
     return (mt_rank_took){ memory ? cost.peak : -1, -1, wire ? cost.data + cost.pipe + cost.tensor : -1, -1 };
