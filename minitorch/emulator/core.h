@@ -17,6 +17,8 @@
 
 /* Saves the running fiber's context in *save and resumes the context `to`. */
 void emu_switch(void **save, void *to);
+/* Is pc in emu_switch? A backtrace from there finds no frame. */
+bool emu_in_switch(uintptr_t pc);
 /* A new context on the stack that ends at `top`: resumed, it calls entry(), which must not return. */
 void *emu_fiber_new(char *top, void (*entry)(void));
 

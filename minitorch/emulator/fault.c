@@ -45,7 +45,7 @@ static long budget; /* seconds */
 
 /* ---- after the signal -------------------------------------------------------------------------------------------- */
 
-/* The innermost frame in the program's source; of a thread that was interrupted in a switch, the call it waits in. */
+/* The innermost frame in the program's source. Without one: the last barrier that the thread called, or the launch. */
 static emu_site user_site(void)
 {
     for (int i = -1; i < fault.frame_count; i++) {
@@ -57,6 +57,8 @@ static emu_site user_site(void)
     }
     if (emu_self && emu_self->wait.file)
         return (emu_site){ .file = emu_self->wait.file, .line = emu_self->wait.line };
+    if (emu_self)
+        return (emu_site){ .file = emu_current->config->file, .line = emu_current->config->line };
     return (emu_site){ .pc = fault.pc + 1 };
 }
 
@@ -157,7 +159,7 @@ static uintptr_t pc_of(const ucontext_t *context)
 #endif
 }
 
-/* Was a thread of the kernel interrupted, and not the worker between two threads? */
+/* Was a thread of the kernel interrupted, and not the worker between two threads, or a switch, which has no frame? */
 static bool in_thread(const emu_worker *worker, const ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -168,7 +170,7 @@ static bool in_thread(const emu_worker *worker, const ucontext_t *context)
     uintptr_t sp = (uintptr_t)worker->stacks;
     (void)context;
 #endif
-    return sp - (uintptr_t)worker->stacks < worker->stacks_size;
+    return sp - (uintptr_t)worker->stacks < worker->stacks_size && !emu_in_switch(pc_of(context));
 }
 
 static void remember(int signal_number, const siginfo_t *info, const ucontext_t *context)

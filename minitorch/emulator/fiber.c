@@ -35,6 +35,7 @@ __asm__(".text\n"
         "    pop %rbx\n"
         "    pop %rbp\n"
         "    ret\n"
+        "emu_switch_end:\n"
         ".size emu_switch, . - emu_switch\n");
 
 void *emu_fiber_new(char *top, void (*entry)(void))
@@ -78,6 +79,7 @@ __asm__(".text\n"
         "    ldp d14, d15, [sp, #144]\n"
         "    add sp, sp, #160\n"
         "    ret\n"
+        "emu_switch_end:\n"
         ".size emu_switch, . - emu_switch\n");
 
 void *emu_fiber_new(char *top, void (*entry)(void))
@@ -90,6 +92,7 @@ void *emu_fiber_new(char *top, void (*entry)(void))
 }
 
 #else
+#define NO_END
 #include <ucontext.h>
 
 /* On other architectures a context is a ucontext_t, at the top of a new fiber's stack or in emu_switch's frame. */
@@ -111,6 +114,17 @@ void *emu_fiber_new(char *top, void (*entry)(void))
     return place;
 }
 #endif
+
+bool emu_in_switch(uintptr_t pc)
+{
+#ifdef NO_END
+    (void)pc;
+    return false;
+#else
+    extern const char emu_switch_end[];
+    return pc - (uintptr_t)emu_switch < (uintptr_t)emu_switch_end - (uintptr_t)emu_switch;
+#endif
+}
 
 /* Reserves addresses for the stacks of a whole block; a stack gets memory when it is first taken. */
 void emu_stacks_new(emu_worker *worker)

@@ -51,6 +51,11 @@ __global__ void far_out(int *p)
 {
     p[1 << 28] = 1; // END 9
 }
+__global__ void naps(volatile int *p)
+{
+    while (p[0] == 0)     // END 11
+        __nanosleep(100); // END 11
+}
 
 int main(int, char **argument)
 {
@@ -87,6 +92,9 @@ int main(int, char **argument)
         break;
     case 10:
         printf("%d\n", p[0]); // END 10
+        break;
+    case 11:
+        naps<<<1, 1>>>(p); // most of its time is in switches
         break;
     }
     printf("then: %s\n", cudaGetErrorName(cudaDeviceSynchronize()));
