@@ -46,6 +46,7 @@ static double steer(mt_rng *rng, int64_t scores, int64_t j, int64_t T)
     double share = T > 1 ? 2 * (double)j / (double)(T - 1) - 1 : 1; /* -1 .. 1 along the keys */
     switch (scores) {
     case MG_SCORES_LARGE:
+    case MG_SCORES_FAR:
         return (mt_rng_u32(rng) & 1 ? -1 : 1) * (90 + 20 * (double)mt_rng_uniform(rng));
     case MG_SCORES_GROWING:
         return 100 * share;
@@ -66,11 +67,14 @@ static void fill_qkv(mt_rng *rng, float *qkv, const mg_attention *a, int64_t sco
     bool steered = scores != MG_SCORES_ANY;
     mg_fill(rng, qkv, a->B * a->T * 3 * C, (mg_dist)NORMAL(0, 1));
     for (int64_t task = 0; task < a->B * a->H && steered; task++) {
+        /* Below the -10,000 with which some hide keys; less where the bounds would become wide. */
+        bool far = scores == MG_SCORES_FAR && task % 2;
         float corner[MOST_D], *head = qkv + task / a->H * a->T * 3 * C + task % a->H * D;
         for (int64_t d = 0; d < D; d++)
             corner[d] = mt_rng_u32(rng) & 1 ? -1 : 1;
         for (int64_t j = 0; j < a->T; j++) {
-            float *q = head + j * 3 * C, *k = q + C, along = (float)(steer(rng, scores, j, a->T) / sqrt((double)D));
+            float *q = head + j * 3 * C, *k = q + C;
+            float along = (float)((far ? (D <= 33 ? -50000 : -300) : steer(rng, scores, j, a->T)) / sqrt((double)D));
             for (int64_t d = 0; d < D; d++) {
                 q[d] = corner[d] + 0.25f * q[d];
                 k[d] = corner[d] * along + 0.25f * k[d];

@@ -9,6 +9,7 @@ enum { MG_TOKENS_NONE, MG_TOKENS_ONE, MG_TOKENS_FEW, MG_TOKENS_SHORT, MG_TOKENS_
 enum {
     MG_SCORES_ANY,
     MG_SCORES_LARGE,
+    MG_SCORES_FAR, /* as large; of every second head all are far below 0 */
     MG_SCORES_GROWING,
     MG_SCORES_SLOWLY,
     MG_SCORES_SHRINKING,

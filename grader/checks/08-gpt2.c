@@ -131,7 +131,7 @@ static const attention_case attention_cases[] = {
       TOKENS(LONG, ANY), JUDGE(OUT) },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score of the row "
         "first" },
-      TOKENS(SHORT, LARGE), JUDGE(OUT) },
+      TOKENS(SHORT, FAR), JUDGE(OUT), .heads = true },
     { { 1, "growing scores", "the largest score of a row may be its last: find the maximum before the first "
         "exponential" },
       TOKENS(LONG, GROWING), JUDGE(OUT) },
@@ -177,7 +177,7 @@ static const attention_case cached_cases[] = {
     { { 1, "many heads", "row j of the cache: C numbers of key, then C of value; head h has D of each, from h*D on" },
       TOKENS(SHORT, ANY), JUDGE(OUT), .heads = true },
     { { 2, "large scores", "e^100 overflows float and e^-100 is nearly 0: subtract the largest score so far" },
-      TOKENS(SHORT, LARGE), JUDGE(OUT) },
+      TOKENS(SHORT, FAR), JUDGE(OUT), .heads = true },
     { { 2, "growing scores", "when the maximum grows, multiply sum and out by e^(old max - new max)" },
       TOKENS(LONG, SLOWLY), JUDGE(OUT) },
     { { 1, "the cache itself", "row `place` receives the token's key and value; no other row changes" },

@@ -10,6 +10,7 @@
 
 enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
 enum { WIDE = 131, LONG = 199, MANY = 311 }; /* columns of calls with several threads: searched for data races */
+enum { WIDEST = 66047 };                     /* classes: more than 16 bits count */
 
 /* ---- layernorm ------------------------------------------------------------------------------------- */
 
@@ -242,7 +243,7 @@ static void classifier_calls(mg_run *run, const classifier_case *c, classifier_f
         if (!once(run, c, mg_size(run, c->N, 40), mg_size(run, c->C, 80), mg_size(run, c->V, 200)))
             return;
     if (random && once(run, c, 127, 33, MANY))
-        once(run, c, 3, 5, 8209);
+        once(run, c, 3, 5, WIDEST);
 }
 
 /* w [V,C] as mg_oracle_linear reads it: [C,V]. */
@@ -267,6 +268,8 @@ static head_inputs head_in(mg_run *run, const classifier_case *c, int64_t N, int
     in.w = transposed(mg_input(run, "w", MT_SHAPE(V, C), (mg_dist)NORMAL(0, c->spread)), V, C);
     int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(N));
     mg_fill_labels(mg_rng(run), target, N, V);
+    if (V == WIDEST)
+        target[0] = WIDEST - 1;
     in.target = target;
     mg_i64(run, "N", N);
     mg_i64(run, "C", C);

@@ -21,7 +21,7 @@ void mg_08_most_likely(mg_run *run, const void *one_case)
 {
     const sample_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
-        int64_t V = t ? mg_size(run, -1, 200) : LONG, best = 0;
+        int64_t V = t == 2 ? 101 : t ? mg_size(run, -1, 200) : LONG, best = 0;
         mg_begin(run, "mt_most_likely_cpu");
         mg_out(run, "token", MT_I32, MT_SHAPE(1));
         float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(-50, 10)); /* all below 0 */
@@ -29,6 +29,8 @@ void mg_08_most_likely(mg_run *run, const void *one_case)
             logits[mg_pick(mg_rng(run), 1 << 15, V - 1)] = 100; /* a number of more than 16 bits */
         for (int64_t v = 0; v < V && c->kind == MG_SAMPLE_EQUAL; v++)
             logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
+        for (int64_t v = 0; v < V && t == 2; v++)
+            logits[v] = v < V - 1 ? logits[v] * 0x1p100f : -0x1p90f;
         if (t == 1)
             logits[V - 1] = 100;
         for (int64_t v = 1; v < V; v++)

@@ -73,10 +73,10 @@ static float expected(const int64_t *event, const float *contents, int64_t S, in
 
 static const char *describe(const int64_t *event)
 {
-    static const char *const kinds[] = {
-        "a result [R,C]",    "a result [R,1,C]",  "a column [R C,1]", "a vector [R C]",
-        "a transposed view", "a parameter [R,C]", "data [R,C]",       "integers [R,C]"
-    };
+    static const char *const kinds[] = { "a result [R,C]",    "a result [R,1,1,1,C], half of a longer one",
+                                         "a column [R C,1]",  "a vector [R C]",
+                                         "a transposed view", "a parameter [R,C]",
+                                         "data [R,C]",        "integers [R,C]" };
     static const char *const whats[] = { "",
                                          ", saved by two ops",
                                          ", whose copy a product keeps",

@@ -79,6 +79,8 @@ void mg_09_scaler(mg_run *run, const void *one_case)
         s.skipped = mg_pick(rng, 0, 50);
         switch (((const scaler_case *)one_case)->about) {
         case SCALER_GOOD:
+            if (i == 9) /* more than 16 bits count */
+                s.interval = 70000, s.good = s.interval - 3;
             good = trace(run, s, mg_pick(rng, 20, 60), 0);
             break;
         case SCALER_OVERFLOW:

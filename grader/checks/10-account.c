@@ -74,7 +74,7 @@ typedef struct recipe {
     int64_t events, addresses;    /* addresses 0: each allocation has a new one */
     int64_t unknown, unseen;      /* frees of what is not live; allocations where something is */
     int64_t devices, least, most; /* bytes of a block */
-    bool other;                   /* a free comes with another use and op */
+    bool other;                   /* a free comes with another use, op and size */
 } recipe;
 
 static bool one_in(mt_rng *rng, int64_t n)
@@ -102,7 +102,7 @@ static event next_event(const model *m, const recipe *r, mt_rng *rng, int64_t n)
         e.address = free_address(m, r, rng, e.device, n);
         e.bytes = -1 - mt_rng_below(rng, r->most);
     } else if (some && (full || mt_rng_below(rng, 5) < 2)) {
-        e = (event){ some->address, -some->bytes, some->device,
+        e = (event){ some->address, r->other ? -1 - mt_rng_below(rng, r->most) : -some->bytes, some->device,
                      r->other ? (some->use + 1 + mt_rng_below(rng, 4)) % MT_USES : some->use,
                      r->other ? (some->op + 1 + mt_rng_below(rng, OPS - 1)) % OPS : some->op };
     } else {

@@ -35,7 +35,19 @@ static int64_t segment_of(int64_t bytes)
 
 static int64_t any_request(mt_rng *rng, int64_t i)
 {
-    static const int64_t limits[] = { 1, 511, 512, 513, 1024, MIB - 512, MIB, 2 * MIB, 10 * MIB, 12 * MIB, 20 * MIB };
+    static const int64_t limits[] = { 1,
+                                      511,
+                                      512,
+                                      513,
+                                      1024,
+                                      MIB,
+                                      2 * MIB,
+                                      10 * MIB,
+                                      12 * MIB,
+                                      20 * MIB,
+                                      MIB - 512,
+                                      (INT64_C(1) << 55) + 512,
+                                      (INT64_C(1) << 62) - 512 };
     if (i % 2)
         return mt_max(1, limits[mt_rng_below(rng, MT_COUNT(limits))] + (i % 4 == 1 ? 1 : 512) * mg_pick(rng, -1, 1));
     return 1 + mt_rng_below(rng, (int64_t)1 << mg_pick(rng, 3, 40));

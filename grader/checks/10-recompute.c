@@ -107,8 +107,9 @@ static void expect(mg_answer answer[3], tower *t, const mg_gpt2_part *part)
         mg_answer_drop(&answer[2]);
         return;
     }
-    if (told[MG_RC_BACKWARD] && told[MG_RC_WANTED] == 1) {
-        mg_gradient(answer[1].v, t->x, t->n, weighted, t);
+    if (told[MG_RC_BACKWARD] && told[MG_RC_WANTED]) {
+        if (told[MG_RC_WANTED] == 1)
+            mg_gradient(answer[1].v, t->x, t->n, weighted, t);
         mg_gradient(answer[2].v, t->params, told[MG_RC_LAYERS] * t->per_layer, weighted, t);
     }
     allow(&answer[1], 0, t->n, t);
@@ -331,6 +332,8 @@ static request draw(mg_run *run, const recompute_case *c, int call)
         told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + call % 2 * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;
     if (c->about == RC_QUIET)
         told[MG_RC_WANTED] = call % 2 ? 2 : 0;
+    if (c->about == RC_VALUES && c->backward)
+        told[MG_RC_WANTED] = call % 2 ? 3 : 1;
     if (c->about == RC_PEAK)
         told[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, told[MG_RC_ROUNDS] = 2;
     do

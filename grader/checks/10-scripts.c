@@ -137,6 +137,11 @@ static void apart(writer *w)
     release(w, 0);
     alloc(w, 4 * bytes);
     alloc(w, GIB4);
+    alloc(w, GIB4 / 8 * 9);
+    alloc(w, GIB4 / 8 * 13); /* in 32 bits it is below 0 */
+    release(w, w->count - 1);
+    release(w, w->count - 1);
+    alloc(w, GIB4 / 16 * 17);
 }
 
 static void whole(writer *w)

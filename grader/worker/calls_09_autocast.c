@@ -134,7 +134,11 @@ void mg_call_kept_copies(const mg_value *v)
         memset(v[2].f32 + i * S, 0, sizeof(float) * (size_t)S);
         v[0].i64s[i] = MG_NET_NONE;
         if (event[0] == MG_COPY) {
+            if (i % 2 == 0) /* which makes no difference */
+                mt_no_grad_begin();
             copy_of(tensor[event[1]], (mt_dtype)event[2], v[0].i64s + i, v[2].f32 + i * S, S);
+            if (i % 2 == 0)
+                mt_no_grad_end();
         } else {
             memcpy(mt_f32(tensor[event[1]]), contents, sizeof(float) * (size_t)S);
             mt_written(tensor[event[1]]);
@@ -149,7 +153,8 @@ void mg_call_kept_copies(const mg_value *v)
 
 /* ---- saved tensors ------------------------------------------------------------------------------------- */
 
-/* What is saved: of shape [R,C], but for columns, [R C,1], vectors, [R C], and views, [C,R]. */
+/* What is saved: of shape [R,C], but for columns, [R C,1], vectors, [R C], views, [C,R], and the second half of
+ * [2R,1,1,1,C]. */
 static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t C)
 {
     switch (kind) {
@@ -164,7 +169,7 @@ static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t 
     case MG_SAVE_VECTOR:
         return mt_scale(mt_reshape(w, MT_SHAPE(R * C)), 1);
     case MG_SAVE_CUBE:
-        return mt_scale(mt_reshape(w, MT_SHAPE(R, 1, C)), 1);
+        return mt_slice(mt_scale(parameter(MT_SHAPE(2 * R, 1, 1, 1, C)), 1), 0, R, 2 * R, 1);
     case MG_SAVE_VIEW:
         return mt_transpose(mt_scale(w, 1), 0, 1);
     default:
@@ -175,7 +180,7 @@ static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t 
 static void write(mt_tensor *t, const float *contents)
 {
     for (int64_t i = 0; i < mt_numel(t); i++)
-        mt_store_f64(t->storage->data, t->dtype, i, contents[i]);
+        mt_store_f64(t->storage->data, t->dtype, t->view.offset + i, contents[i]);
     mt_written(t);
 }
 

@@ -32,7 +32,7 @@ enum { MG_SAVE_COLUMNS = 4, MG_SAVE_MOST = 24 /* events */ };
 /* Kinds of what is saved. */
 enum {
     MG_SAVE_RESULT, /* of an op, [R,C] */
-    MG_SAVE_CUBE,   /* [R,1,C] */
+    MG_SAVE_CUBE,   /* the second half of [2R,1,1,1,C] */
     MG_SAVE_COLUMN, /* [R C,1] */
     MG_SAVE_VECTOR, /* [R C] */
     MG_SAVE_VIEW,   /* a transposed result, [C,R] */

@@ -18,7 +18,8 @@ enum {
     MG_RC_TYPE,     /* of products in forward; in backward another one is in force */
     MG_RC_LEVELS,   /* which modules compute again: MG_RC_TOWER ..., added up */
     MG_RC_BACKWARD, /* 0: forward only */
-    MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad */
+    MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad;
+                       3: parameters only */
     MG_RC_ROUNDS,   /* how often all this is done; gradients are cleared, not released, in between */
     MG_RC_TOLD
 };
