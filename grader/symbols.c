@@ -109,7 +109,8 @@ static bool is_section(const examiner *e, const char *name, unsigned long long b
     name += strncmp(name, ".rela.", 6) == 0 ? 5 : 0;
     if (strcmp(name, ".init_array.00099") == 0) /* the compiler's own, one pointer with 24 bytes of relocation */
         return e->traced && (bytes == 8 || bytes == 24);
-    if (is_cuda(e) && (strcmp(name, "cuemu_device") == 0 || strcmp(name, "cuemu_constant") == 0))
+    if (is_cuda(e) && (strcmp(name, "cuemu_device") == 0 || strcmp(name, "cuemu_constant") == 0 ||
+                       strcmp(name, "cuemu_bound") == 0 || strcmp(name, ".relacuemu_bound") == 0))
         return true;
     for (int i = 0; i < MT_COUNT(known); i++) {
         size_t n = strlen(known[i]);

@@ -61,8 +61,13 @@ const cuemu_kernel *cuemu_find_kernel(const void *entry); /* NULL: not known */
 
 /* Checks the running kernel's __launch_bounds__: a larger block ends it with an error at the line of its launch. */
 void cuemu_launch_bound(long long threads);
-int cuemu_know_bound(const void *entry, int threads); /* returns 1 */
-int cuemu_bound_of(const void *entry);                /* 1024: none is known */
+
+/* The bound of a kernel that is no template, known without a launch: in the section cuemu_bound. */
+typedef struct cuemu_bound {
+    const void *entry;
+    long long threads;
+} cuemu_bound;
+int cuemu_bound_of(const void *entry); /* 1024: none is known */
 
 /* ---- built-in variables: const, so that they are no memory access and are computed once per function ------------- */
 cuemu_uint3 cuemu_thread_idx(void) __attribute__((const));

@@ -97,9 +97,11 @@ static void check_bounds(source *s, const function *f)
             const char *bounds = span(s, i + 2, s->token[i + 1].partner);
             insert_after(s, f->body, format(" ::cuemu_launch_bounds(%s);", bounds));
             if (!needs_arguments(f->name)) /* for cudaOccupancyMaxPotentialBlockSize */
-                insert_after(s, s->token[f->body].partner,
-                             format(" static const bool cuemu_bound%d = ::cuemu_bounded((const void *)%.*s, %s);",
-                                    f->body, f->name->length, f->name->at, bounds));
+                insert_after(
+                    s, s->token[f->body].partner,
+                    format(" static ::cuemu_bound cuemu_bound%d __attribute__((used, section(\"cuemu_bound\")))"
+                           " = { (const void *)%.*s, ::cuemu_bounded(%s) };",
+                           f->body, f->name->length, f->name->at, bounds));
         }
 }
 
