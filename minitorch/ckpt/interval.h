@@ -16,7 +16,7 @@ typedef struct mt_run_plan {
     double work;     /* that it needs, > 0 */
     double interval; /* of work between two saves; there is one at the end */
     double cost;     /* of a save */
-    double restart;  /* from a failure to work again */
+    double restart;  /* from a failure until the run goes on */
     double mtbf;     /* mean time from one start to the next failure, exponentially distributed */
 } mt_run_plan;
 

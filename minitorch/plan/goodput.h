@@ -21,7 +21,7 @@ typedef struct mt_goodput_job {
     int64_t devices; /* that work in step: each waits for all others */
     double mtbf;     /* seconds from a start to the failure of one device, mean; INFINITY: none fails */
     double save;     /* seconds of a checkpoint, > 0; nobody works meanwhile */
-    double restart;  /* seconds from a failure to work again */
+    double restart;  /* seconds from a failure until the run goes on */
     double slow;     /* probability that a device is slow in a step, each device and step on its own: 0 .. 1 */
     double slowdown; /* a step that a slow device takes part in lasts 1 + slowdown times as long */
 } mt_goodput_job;

@@ -22,7 +22,8 @@ typedef struct mt_cluster_job {
     int64_t steps;    /* >= 1, each of them all tasks; a step begins when all tasks of the one before have ended */
     int64_t interval; /* steps from one save to the next, and a save at the end; 0: only that one */
     double save;      /* seconds of a save, >= 0; nobody works meanwhile, slow devices do not slow it down */
-    double restart;   /* seconds from a failure to work again, >= 0; nothing fails meanwhile, nor at the same second */
+    double restart;   /* seconds from a failure until the run goes on, >= 0; other failures before that, or at the same
+                       * time as the first, do not count */
 } mt_cluster_job;
 
 typedef struct mt_cluster_trained {

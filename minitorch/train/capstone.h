@@ -34,7 +34,7 @@ typedef struct mt_capstone {
     mt_capstone_pool *pool; /* [pools] */
     int64_t pools;
     double storage;       /* bytes/s at which a checkpoint is saved */
-    double restart;       /* seconds from a failure to work again */
+    double restart;       /* seconds from a failure until the run goes on */
     double days, dollars; /* the budget */
     int64_t runs;         /* futures: failures and slow times are drawn anew in each; the score is their mean */
     int64_t seed;
