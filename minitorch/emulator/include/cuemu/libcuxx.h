@@ -151,6 +151,26 @@ template <class Self, class T, thread_scope Scope> struct cuemu_atomic_members {
     {
         return fetch_sub(1);
     }
+    CUEMU_MEMBER T operator--() const
+    {
+        return fetch_sub(1) - 1;
+    }
+    CUEMU_MEMBER bool is_lock_free() const
+    {
+        return true;
+    }
+    CUEMU_MEMBER T operator&=(T value) const
+    {
+        return fetch_and(value) & value;
+    }
+    CUEMU_MEMBER T operator|=(T value) const
+    {
+        return fetch_or(value) | value;
+    }
+    CUEMU_MEMBER T operator^=(T value) const
+    {
+        return fetch_xor(value) ^ value;
+    }
     CUEMU_MEMBER T operator+=(T value) const
     {
         return fetch_add(value) + value;
