@@ -38,6 +38,8 @@ static void fill_zeros(float *x, float *error, int64_t n)
 {
     for (int64_t i = 0; i < n; i += 3)
         x[i] = -error[i];
+    for (int64_t i = 1; i < n; i += 3)
+        x[i] = error[i] = -0.0f; /* is >= 0, too */
 }
 
 static int64_t message_bytes(int64_t n)

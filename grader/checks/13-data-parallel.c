@@ -201,7 +201,7 @@ static const compress_case topk_cases[] = {
     { { 2, "the largest", "by |v|, in order of their places" }, COMPRESS_FIRST },
     { { 2, "error feedback", "v = x + error; what is sent leaves 0, what is not stays" }, COMPRESS_AGAIN },
     { { 1, "equal sizes", "of equal ones the first, and no more than k" }, COMPRESS_TIES },
-    { { 1, "one, and all", "k may be n" }, COMPRESS_SIZES },
+    { { 1, "one, and all", "k may be n, or 0: then all stays in error" }, COMPRESS_SIZES },
 };
 static const compress_case topk_mean_cases[] = {
     { { 2, "the mean over all ranks", "two ranks may send the same place: add; where nobody does it is 0" },

@@ -49,7 +49,7 @@ void mg_13_topk_pack(mg_run *run, const void *one_case)
         int64_t n = mg_pick(mg_rng(run), 20, MOST), k = mg_pick(mg_rng(run), 1, n - 1), at = 0;
         bool sent[MOST];
         if (about == COMPRESS_SIZES)
-            n = (int64_t[]){ 1, 1, 33, 33 }[try], k = try % 2 ? n : 1;
+            n = try ? 33 : 1, k = (int64_t[]){ 1, 0, 1, 33 }[try];
         mg_begin(run, "mt_topk_pack");
         mg_out(run, "index", MT_I32, MT_SHAPE(k));
         mg_out(run, "value", MT_F32, MT_SHAPE(k));

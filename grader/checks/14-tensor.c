@@ -302,7 +302,8 @@ void mg_14_shard(mg_run *run, const void *one_case)
                              "2 units of 2 cannot be divided equally among 4 ranks") &&
                shard_refused(run, (int64_t[]){ 2, 1, 5, 1 }, 2,
                              "5 units of 1 cannot be divided equally among 2 ranks") &&
-               shard_refused(run, (int64_t[]){ 1, 1, 12, 4 }, 2, "3 units of 4"));
+               shard_refused(run, (int64_t[]){ 1, 1, 12, 4 }, 2, "3 units of 4") &&
+               shard_refused(run, (int64_t[]){ 1, 1, 10, 4 }, 2, "2 units of 4"));
         return;
     }
     for (int64_t size = 1; size <= RANKS; size++)
