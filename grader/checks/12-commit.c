@@ -190,6 +190,23 @@ static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
     return good;
 }
 
+/* The removal of the manifest may have been an earlier call's: it is on the disk before another file is removed. */
+static bool synced_first(mg_run *run, const after *a, const scene *s)
+{
+    const disk_sim *disk = (const disk_sim *)a->disk;
+    char folder[MG_WORDS];
+    mg_12_path(folder, s->new.step, NULL);
+    size_t length = strlen(folder);
+    for (const op *o = disk->op + a->first; o < disk->op + disk->ops; o++)
+        if (o->kind == SYNC_FOLDER && strcmp(o->path, folder) == 0)
+            return true;
+        else if (o->kind == REMOVE && strncmp(o->path, folder, length) == 0 && o->path[length] == '/')
+            break;
+    mg_fail(run, "a file is removed from %s before a sync of the folder: its manifest may still be on the disk",
+            folder);
+    return false;
+}
+
 static const char *at_the_end(mt_io *left, const void *user, bool complete)
 {
     const scene *s = user;
@@ -230,12 +247,10 @@ static scene scene_of(mt_rng *rng, const commit_case *c)
             mg_12_put(s.before, &s.old);
         }
     }
-    if (c->about == COMMIT_HALF) { /* an earlier removal was interrupted */
+    if (c->about == COMMIT_HALF) { /* an earlier removal was interrupted: its first call may not be on the disk */
         char path[MG_WORDS];
         mg_12_path(path, step, MT_MANIFEST);
         s.before->remove(s.before, path);
-        mg_12_path(path, step, NULL);
-        s.before->fsync_dir(s.before, path);
     }
     return s;
 }
@@ -254,7 +269,7 @@ void mg_12_commit(mg_run *run, const void *one_case)
             good = c->about == COMMIT_CUT ? whole(run, &a, &s, rule) && mg_12_survives(run, &a, before_the_end, &s)
                    : c->about == COMMIT_DURABLE
                        ? expect_status(run, &a, none) && mg_12_survives(run, &a, at_the_end, &s)
-                       : whole(run, &a, &s, rule);
+                       : whole(run, &a, &s, rule) && (c->about != COMMIT_HALF || synced_first(run, &a, &s));
             mt_disk_sim_free(a.disk);
         }
         mt_disk_sim_free(s.before);

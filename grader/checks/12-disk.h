@@ -6,7 +6,7 @@
 #include "testing/disk_sim.h"
 
 #define MG_RUNS "/runs"
-enum { MG_SAVED_FILES = 6, MG_SAVED_BYTES = 300, MG_WORDS = 512 };
+enum { MG_SAVED_FILES = 6, MG_SAVED_BYTES = 9000, MG_WORDS = 512 };
 
 /* What a checkpoint consists of; the last file is the manifest (worker/calls_12_manifest.c has its format). */
 typedef struct saved {

@@ -27,6 +27,21 @@ static void forge(uint8_t tail[4], uint32_t crc)
         tail[i] = (uint8_t)(before >> 8 * i);
 }
 
+/* The manifest's line of file i has so many bytes more, and a sum in which these bits are others. */
+static void falsify(saved *s, int64_t i, int64_t more, uint32_t bits)
+{
+    char from[MG_WORDS], to[MG_WORDS], *text = (char *)s->data[s->count - 1];
+    int64_t *size = &s->bytes[s->count - 1];
+    uint32_t sum = mg_12_crc_of(0, s->data[i], s->bytes[i]);
+    int n = snprintf(from, sizeof from, "file %" PRId64 " %08" PRIx32 " %s\n", s->bytes[i], sum, s->name[i]);
+    int m = snprintf(to, sizeof to, "file %" PRId64 " %08" PRIx32 " %s\n", s->bytes[i] + more, sum ^ bits, s->name[i]);
+    char *at = memmem(text, (size_t)*size, from, (size_t)n);
+    MT_CHECK(at, "the manifest has no line of %s", s->name[i]);
+    memmove(at + m, at + n, (size_t)(text + *size - at - n));
+    memcpy(at, to, (size_t)m);
+    *size += m - n;
+}
+
 /* ---- one checkpoint -------------------------------------------------------------------------------------- */
 
 static bool check_call(mg_run *run, after *a, const mt_io *disk, int64_t step)
@@ -57,7 +72,7 @@ static int64_t damage(mt_rng *rng, mt_io *disk, const saved *s, int64_t i, check
         disk->remove(disk, path);
         return -1;
     } else {
-        bytes[mg_pick(rng, 0, size - 1)] ^= (uint8_t)(1 << mg_pick(rng, 0, 7));
+        bytes[size > 99 ? size - 1 : mg_pick(rng, 0, size - 1)] ^= (uint8_t)(1 << mg_pick(rng, 0, 7));
     }
     replace(disk, s, i, bytes, size);
     return size;
@@ -111,19 +126,34 @@ static bool reads_on(mg_run *run, const saved *s, int64_t i)
     return false;
 }
 
-static bool check_round(mg_run *run, check_about about)
+/* A file that is to be damaged: an empty one too, and one longer than the pieces in which files may be read. */
+static int64_t choose_file(mt_rng *rng, saved *s, check_about about, int round)
+{
+    int64_t i = mg_pick(rng, 0, about == CHECK_FIRST ? s->count - 3 : s->count - 2);
+    bool damaged = about == CHECK_FIRST;
+    if (round == 0 && !damaged)
+        s->bytes[i] = 0;
+    else if (round == 1)
+        s->bytes[i] = MG_SAVED_BYTES - 4;
+    else if (damaged && s->bytes[i] == 0)
+        s->bytes[i] = 5;
+    memset(s->data[i], 3 + round, (size_t)s->bytes[i]);
+    return i;
+}
+
+static bool check_round(mg_run *run, check_about about, int round)
 {
     char path[MG_WORDS];
-    saved s = mg_12_saved(mg_rng(run), mg_pick(mg_rng(run), 0, 3000), 4);
+    saved s = mg_12_saved(mg_rng(run), mg_pick(mg_rng(run), about == CHECK_STEP ? 9 : 0, 3000), 4);
     mt_io *disk = mg_12_disk();
-    int64_t i = mg_pick(mg_rng(run), 0, about == CHECK_FIRST ? s.count - 3 : s.count - 2), size = 0;
-    for (; s.bytes[i] == 0 && i > 0; i--)
-        ;
-    if (s.bytes[i] == 0)
-        s.bytes[i] = 5;
-    mg_12_manifest(&s, s.step + (about == CHECK_STEP ? mg_pick(mg_rng(run), 1, 9) : 0));
+    int64_t i = choose_file(mg_rng(run), &s, about, round), size = s.bytes[i];
+    const int64_t away[] = { mg_pick(mg_rng(run), 1, 9), -mg_pick(mg_rng(run), 1, 9), (int64_t)1 << 32 };
+    mg_12_manifest(&s, s.step + (about == CHECK_STEP ? away[round % 3] : 0));
+    bool in_manifest = round % 2 && round > 1 && (about == CHECK_SIZE || about == CHECK_FIRST);
+    if (in_manifest) /* as if only the upper half of a number had changed */
+        falsify(&s, i, about == CHECK_SIZE ? (int64_t)1 << 32 : 0, about == CHECK_SIZE ? 0 : 1u << 4 * round);
     mg_12_put(disk, &s);
-    if (about != CHECK_VALID && about != CHECK_STEP)
+    if (about != CHECK_VALID && about != CHECK_STEP && !in_manifest)
         size = damage(mg_rng(run), disk, &s, i, about);
     if (about == CHECK_FIRST)
         damage(mg_rng(run), disk, &s, s.count - 2, CHECK_SIZE);
@@ -197,7 +227,7 @@ void mg_12_check(mg_run *run, const void *one_case)
     if (about == CHECK_BITS)
         check_bits(run);
     for (int round = 0; about != CHECK_BITS && round < 8; round++)
-        if (!check_round(run, about))
+        if (!check_round(run, about, round))
             return;
 }
 
@@ -309,6 +339,8 @@ void mg_12_recover(mg_run *run, const void *one_case)
         w.damaged = about == RECOVER_NEWEST || about == RECOVER_EMPTY ? 0
                     : about == RECOVER_NONE                           ? w.count
                                                                       : mg_pick(rng, 1, w.count - 1);
+        if (about == RECOVER_BACK && round == 0) /* all but the last */
+            w.count = SEVERAL, w.damaged = SEVERAL - 1;
         if (about == RECOVER_REASONS && round % 4 == 3) /* one after the other, and not one more */
             w.damaged = w.count;
         if (about == RECOVER_READS)

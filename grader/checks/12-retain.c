@@ -22,12 +22,21 @@ static bool is_kept(const rule *r, const int64_t *steps, int64_t i)
 
 /* ---- the rule -------------------------------------------------------------------------------------------- */
 
+static void enlarge(rule *r, int64_t *steps, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        steps[i] = (n - 1 - i) << 32;
+    r->last += r->last > 1 ? (int64_t)1 << 32 : 0;
+    r->every = r->every ? 3 : 0; /* 2^32 is no multiple of it */
+    r->best = r->best >= 0 ? steps[0] : -1;
+}
+
 void mg_12_keeps(mg_run *run, const void *one_case)
 {
     keep_about about = ((const keep_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
     for (int round = 0; round < 8; round++) {
-        int64_t n = about == KEEP_ALL && round % 2 ? 0 : mg_pick(rng, 2, STEPS), steps[STEPS];
+        int64_t n = about == KEEP_ALL && round % 2 ? 0 : mg_pick(rng, 3, STEPS), steps[STEPS];
         rule r = { mg_pick(rng, 1, n + 1), 0, -1 };
         steps[mt_max(n - 1, 0)] = about == KEEP_EVERY || about == KEEP_ANY ? 0 : mg_pick(rng, 0, 5);
         for (int64_t i = n - 2; i >= 0; i--)
@@ -40,6 +49,10 @@ void mg_12_keeps(mg_run *run, const void *one_case)
             r.last = 1;
         if (about == KEEP_ALL)
             r.last = 0;
+        if (about == KEEP_BEST && round == 0)
+            r.best = steps[n - 1] = 0;
+        if (round == 3) /* numbers that are alike in their last 32 bits */
+            enlarge(&r, steps, n);
         mg_begin(run, "mt_keeps");
         mg_out(run, "kept", MT_I64, MT_SHAPE(n));
         memcpy(mg_in(run, "steps", MT_I64, MT_SHAPE(n)), steps, (size_t)n * sizeof *steps);
@@ -122,8 +135,10 @@ static scene scene_of(mt_rng *rng, prune_about about)
         char path[MG_WORDS];
         mg_12_put(s.before, &s.s[i]);
         mg_12_path(path, s.steps[i], s.s[i].name[0]);
-        if (!s.valid[i])
+        if (!s.valid[i] && i % 2)
             mt_disk_sim_put(s.before, path, "?", 1);
+        else if (!s.valid[i])
+            s.before->remove(s.before, path);
     }
     return s;
 }

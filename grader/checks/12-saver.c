@@ -13,6 +13,7 @@ enum { EVENTS = 8 };
 typedef struct script {
     int64_t event[EVENTS][MG_SAVER_COLUMNS], n;
     bool async, refused; /* refused: there is no thread to be had */
+    bool prepared;       /* copies exist before the first save */
 } script;
 
 static void add(script *s, int64_t action, int64_t hold, mt_status status)
@@ -24,6 +25,7 @@ static void add(script *s, int64_t action, int64_t hold, mt_status status)
 static script script_of(mt_rng *rng, saver_about about)
 {
     script s = { .async = about != SAVER_HERE, .refused = about == SAVER_REFUSED };
+    s.prepared = about == SAVER_NEXT || about == SAVER_HERE;
     add(&s, MG_SAVER_SAVE, about == SAVER_NEXT ? 2 : 1,
         about == SAVER_ERROR || about == SAVER_ENDS ? MT_ERR_IO : MT_OK);
     s.event[0][1] = mg_pick(rng, 1, 500);
@@ -180,6 +182,7 @@ void mg_12_saver(mg_run *run, const void *one_case)
     memcpy(mg_in(run, "script", MT_I64, MT_SHAPE(s.n, MG_SAVER_COLUMNS)), s.event, (size_t)s.n * sizeof s.event[0]);
     mg_i64(run, "async", s.async);
     mg_i64(run, "no thread", s.refused);
+    mg_i64(run, "prepared", s.prepared);
     if (!mg_call(run))
         return;
     bool good = about == SAVER_VALUES || judge_events(run, &s, &w);

@@ -81,11 +81,11 @@ static void young(const mg_value *v) /* interval [n]; cost, mtbf [n]: all of the
         v[0].i64s[i] = bits(mt_young_interval(number(v[1].i64s[i]), number(v[2].i64s[i])));
 }
 
-static void waste(const mg_value *v) /* waste [n], the bits of doubles; plan [n,5], seed [n] */
+static void waste(const mg_value *v) /* waste [n], the bits of doubles; plan [n,5] in s / 4, seed [n] */
 {
     for (int64_t i = 0; i < v[0].count; i++) {
         const int64_t *p = v[1].i64s + 5 * i;
-        mt_run_plan plan = { (double)p[0], (double)p[1], (double)p[2], (double)p[3], (double)p[4] };
+        mt_run_plan plan = { (double)p[0] / 4, (double)p[1] / 4, (double)p[2] / 4, (double)p[3] / 4, (double)p[4] / 4 };
         mt_rng rng = mt_rng_new((uint64_t)v[2].i64s[i], 0);
         v[0].i64s[i] = bits(mt_run_waste(&plan, &rng));
     }

@@ -161,7 +161,8 @@ static void refuse_threads(bool refuse)
 }
 
 /* status, writes done at its end [n], messages [n,words]; of writes: step, threads [n], values [n,values],
- * texts [n,words]; number of writes, status of close, bytes left [3]; script [n,columns]; async, no thread */
+ * texts [n,words]; number of writes, status of close, bytes left [3]; script [n,columns]; async, no thread,
+ * prepared */
 void mg_call_saver(const mg_value *v)
 {
     int64_t n = v[0].count;
@@ -178,6 +179,12 @@ void mg_call_saver(const mg_value *v)
     mt_io_use(disk);
     disk->mkdir(disk, RUNS);
     MT_CHECK(mt_saver_open(&saver, &config) == MT_OK, "%s", mt_last_error());
+    if (N(11)) {
+        begin_lists(&r);
+        mt_saver_prepare(saver, &r.model, &r.rest);
+        mt_state_free(&r.model);
+        mt_state_free(&r.rest);
+    }
     refuse_threads(N(10));
     for (int64_t i = 0; i < n; i++) {
         const int64_t *event = v[8].i64s + i * MG_SAVER_COLUMNS;
