@@ -27,6 +27,8 @@ static mg_attention draw_shape(mg_run *run, const attention_case *c, int t)
         a.B = 0;
     if (c->tokens == MG_TOKENS_LONG) /* long ones: the oracle computes all their scores */
         a.B = 1, a.H = mg_pick(rng, c->heads ? 2 : 1, 2);
+    if (c->packed && a.T == 200) /* more than two tiles of 126 keys */
+        a.T = 260;
     a.T = mg_size(run, a.T, 70);
     a.C = a.H * (2 * mg_pick(rng, 0, 16) + 1);
     if (t == CALLS - 1 && c->tokens != MG_TOKENS_LONG) /* large heads, and many */
