@@ -98,6 +98,7 @@ void mg_02_relu_nan(mg_run *run, const void *one_case)
     mg_out(run, "out", MT_F32, MT_SHAPE(n));
     float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
     x[at] = NAN;
+    x[at ? at - 1 : 1] = -INFINITY; /* 0, not 0 times -inf */
     mg_i64(run, "n", n);
     if (!mg_call(run))
         return;

@@ -185,7 +185,7 @@ static pair act_slope(mg_act act, double s)
     case MG_RELU:
         return (pair){ s > 0, 0 };
     case MG_SIGMOID:
-        return (pair){ s * (1 - s), 4 * fabs(s * (1 - s)) };
+        return (pair){ s * (1 - s), 4 * fabs(s * (1 - s)) + 2 * s * s }; /* or s - s^2, as tanh */
     case MG_TANH:
         return (pair){ 1 - s * s, 2 * s * s + 2 };
     case MG_GELU:
@@ -288,8 +288,9 @@ void mg_oracle_cross_entropy(double *v, double *e, const double *x, const double
         v[n] = below + r.log_sum;
         /* Either the logarithm of the sum plus the distance from the maximum, or the logarithm of the probability: the
          * relative error of sum (and term) becomes absolute, log adds 4 u of each part it takes, and the rest rounds.
-         * */
-        e[n] = r.sum_e + r.reach + MG_U * (6 + 2 * below + 4 * fabs(r.log_sum) + 2 * fabs(v[n])) + FLT_MIN;
+         * Or the logarithm of the sum plus the maximum, rounded, less the label's logit. */
+        double lse = fabs(r.max + r.log_sum);
+        e[n] = r.sum_e + r.reach + MG_U * (6 + 2 * below + 4 * fabs(r.log_sum) + 2 * fabs(v[n]) + lse) + FLT_MIN;
     }
 }
 
