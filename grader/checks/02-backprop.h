@@ -44,6 +44,7 @@ void mg_02_act_fwd(mg_run *run, const void *one_case);
 void mg_02_act_bwd(mg_run *run, const void *one_case);
 void mg_02_relu_nan(mg_run *run, const void *one_case);
 void mg_02_softmax_fwd(mg_run *run, const void *one_case);
+void mg_02_softmax_nan(mg_run *run, const void *one_case); /* an mg_case */
 void mg_02_softmax_bwd(mg_run *run, const void *one_case);
 void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case);
 void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case);

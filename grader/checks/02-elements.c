@@ -90,10 +90,8 @@ void mg_02_act_bwd(mg_run *run, const void *one_case)
 }
 
 /* NaN must stay NaN: max(x, 0) written as a comparison can turn it into 0. */
-void mg_02_relu_nan(mg_run *run, const void *one_case)
+static bool relu_fwd_nan(mg_run *run, int64_t n, int64_t at)
 {
-    (void)one_case;
-    int64_t n = mg_pick(mg_rng(run), 20, 60), at = mt_rng_below(mg_rng(run), n);
     mg_begin(run, "mt_relu_fwd_cpu");
     mg_out(run, "out", MT_F32, MT_SHAPE(n));
     float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
@@ -101,14 +99,45 @@ void mg_02_relu_nan(mg_run *run, const void *one_case)
     x[at ? at - 1 : 1] = -INFINITY; /* 0, not 0 times -inf */
     mg_i64(run, "n", n);
     if (!mg_call(run))
-        return;
+        return false;
     const float *out = mg_result(run, "out");
     for (int64_t i = 0; i < n; i++)
         if (i == at ? !isnan(out[i]) : !(out[i] == (x[i] > 0 ? x[i] : 0))) {
             mg_fail(run, "out[%lld] = %g   expected %g", (long long)i, (double)out[i],
                     i == at ? (double)NAN : fmax(x[i], 0));
-            return;
+            return false;
         }
+    return true;
+}
+
+/* dx += dout, except where saved <= 0: also where it is NaN; and inf is not multiplied by 0. */
+static void relu_bwd_nan(mg_run *run, int64_t n, int64_t at)
+{
+    mg_begin(run, "mt_relu_bwd_cpu");
+    float *dx = mg_inout(run, "dx", MT_F32, MT_SHAPE(n));
+    mg_fill(mg_rng(run), dx, n, (mg_dist)NORMAL(0, 1));
+    double *want = mg_lift(dx, n);
+    float *dout = mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
+    float *saved = mg_input(run, "saved", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
+    saved[at] = NAN;
+    for (int i = 1; i <= 2; i++) { /* beside it: a negative value and a zero */
+        saved[(at + i) % n] = i == 1 ? -1 : 0;
+        dout[(at + i) % n] = INFINITY;
+    }
+    for (int64_t i = 0; i < n; i++)
+        want[i] = saved[i] <= 0 ? want[i] : (double)(float)(want[i] + dout[i]);
+    mg_i64(run, "n", n);
+    if (mg_call(run))
+        mg_expect(run, "dx", want, NULL);
+    free(want);
+}
+
+void mg_02_relu_nan(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    int64_t n = mg_pick(mg_rng(run), 20, 60), at = mt_rng_below(mg_rng(run), n);
+    if (relu_fwd_nan(run, n, at))
+        relu_bwd_nan(run, n, at);
 }
 
 /* ---- initialisation ------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "checks/02-backprop.h"
 #include "checks/answer.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
@@ -103,6 +104,31 @@ void mg_02_softmax_fwd(mg_run *run, const void *one_case)
     bool large = ((const row_case *)one_case)->N < 0;
     for (int t = 0; t < CALLS + large && softmax_fwd_once(run, one_case, t == CALLS); t++)
         ;
+}
+
+/* One NaN in a row: all of that row is NaN, and no element of another. */
+void mg_02_softmax_nan(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int t = 0; t < CALLS; t++) {
+        int64_t N = mg_pick(mg_rng(run), 2, 20), C = t ? mg_pick(mg_rng(run), 2, 80) : 1;
+        int64_t row = mt_rng_below(mg_rng(run), N);
+        mg_begin(run, "mt_softmax_fwd_cpu");
+        mg_out(run, "out", MT_F32, MT_SHAPE(N, C));
+        float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
+        x[row * C + (t % 2 ? 0 : mt_rng_below(mg_rng(run), C))] = NAN; /* also the first, where a maximum begins */
+        mg_i64(run, "N", N);
+        mg_i64(run, "C", C);
+        if (!mg_call(run))
+            return;
+        const float *out = mg_result(run, "out");
+        for (int64_t i = 0; i < N * C; i++)
+            if ((i / C == row) != (isnan(out[i]) != 0)) {
+                mg_fail(run, "out[%lld,%lld] = %g, but the NaN is in row %lld", (long long)(i / C), (long long)(i % C),
+                        (double)out[i], (long long)row);
+                return;
+            }
+    }
 }
 
 /* The probabilities that forward would have saved: softmax of x, as f32, over x. */

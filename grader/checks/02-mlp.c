@@ -38,11 +38,11 @@ typedef struct trial {
     const int32_t *label;
 } trial;
 
-/* First three layers, then also fewer: zeros end the widths. */
+/* Three layers, two, one, and again: zeros end the widths. */
 static void trial_pick(mg_run *run, trial *t, int round)
 {
     *t = (trial){ .N = mg_pick(mg_rng(run), 1, 40) };
-    int layers = round == 0 ? L : (int)mg_pick(mg_rng(run), 1, L);
+    int layers = L - round % L;
     for (int l = 0; l <= layers; l++)
         t->width[l] = mg_pick(mg_rng(run), 2, 40);
     t->classes = t->width[layers];

@@ -13,6 +13,8 @@ typedef enum update_about {
     UP_EPS,     /* an eps as large as the gradients */
     UP_LONG,    /* 1,000 steps */
     UP_RESUMED, /* averages and step number as in the middle of a training */
+    UP_LATE,    /* the same after 70,000 steps: a number of 16 bits has begun anew */
+    UP_LAST,    /* and after 2^32 */
     UP_ZEROS,   /* elements that never get a gradient: nothing changes, nothing is NaN */
     UP_THREADS, /* the same bits with any number of threads */
     UP_VECTOR,  /* one row only (adafactor) */

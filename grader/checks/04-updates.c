@@ -91,7 +91,17 @@ static mt_hyper draw_hyper(mt_rng *rng, const update_case *c)
     }
     if (c->about == UP_EPS)
         h.eps = uniform(rng, 0.2, 0.5);
+    if (c->about == UP_LATE) /* v's weights add up to a half after 70,000 steps, so that their number counts */
+        h.beta2 = 0.99999;
     return h;
+}
+
+static int64_t steps_before(mt_rng *rng, update_about about)
+{
+    return about == UP_RESUMED ? mg_pick(rng, 5, 40)
+           : about == UP_LATE  ? 70000
+           : about == UP_LAST  ? (int64_t)1 << 32
+                               : 0;
 }
 
 static trip trip_new(mg_run *run, const update_case *c, int64_t rows, int64_t cols)
@@ -101,12 +111,11 @@ static trip trip_new(mg_run *run, const update_case *c, int64_t rows, int64_t co
     double size = c->about == UP_TINY ? uniform(rng, 1e-5, 5e-4) : 1;
     mg_fill(rng, t.param, rows * cols, (mg_dist)UNIFORM(-size, size));
     t.oracle = mt_update_oracle_new(c->kind, t.hyper, rows, cols, t.param);
-    if (c->about == UP_RESUMED)
-        t.oracle->step = mg_pick(rng, 5, 40);
+    t.oracle->step = steps_before(rng, c->about);
     for (int s = 0; s < MT_UPDATE_STATES; s++) {
         int64_t n = state_count(&t, s);
         t.state[s] = floats(n);
-        if (c->about == UP_RESUMED) /* averages as gradients of this size give; none is negative */
+        if (t.oracle->step > 0) /* averages as gradients of this size give; none is negative */
             mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5));
         for (int64_t i = 0; i < n; i++)
             t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
@@ -296,6 +305,19 @@ static bool every_size(mg_run *run, const update_case *c)
     return good;
 }
 
+static void resumed(mg_run *run, update_case c)
+{
+    mt_rng *rng = mg_rng(run);
+    for (int i = 0; i < 4; i++)
+        if (!travel(run, &c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10))
+            return;
+    c.about = UP_LATE;
+    if (!travel(run, &c, 3, 33, 10))
+        return;
+    c.about = UP_LAST;
+    travel(run, &c, 3, 33, 3);
+}
+
 void mg_04_update(mg_run *run, const void *one_case)
 {
     const update_case *c = one_case;
@@ -307,6 +329,9 @@ void mg_04_update(mg_run *run, const void *one_case)
     case UP_LONG:
         if (travel(run, c, 1, 31, 1000))
             travel(run, c, 7, 5, 1000);
+        return;
+    case UP_RESUMED:
+        resumed(run, *c);
         return;
     case UP_ZEROS:
         if (stand_still(run, c, 3, 5))

@@ -174,8 +174,7 @@ static void long_chain(const mg_value *v) /* grad [4]; x [4], steps */
 }
 
 static struct {
-    int64_t *live; /* at the start of each visit */
-    int64_t visits;
+    int64_t visits, *live; /* at the start of each visit */
 } meter;
 static const mt_op *metered;
 
@@ -239,7 +238,7 @@ static void wants(const mg_value *v) /* wants [n]; kind [n] */
 
 /* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a
  * leaf, references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet,
- * the last input is the first */
+ * the last input is the first, another thread is inside no_grad */
 static void record(const mg_value *v)
 {
     int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
@@ -249,11 +248,14 @@ static void record(const mg_value *v)
     memset(v[1].ptr, 0, sizeof(int64_t) * (size_t)v[1].count);
     mt_scope_begin();
     for (int64_t i = 0; i < n; i++) {
-        bool again = i == n - 1 && v[5].i64;
-        in[i] = again ? in[0] : tensor_of(v[3].i64s[i], MT_SHAPE(i + 1, 3));
+        in[i] = i == n - 1 && v[5].i64 ? in[0] : tensor_of(v[3].i64s[i], MT_SHAPE(i + 1, 3));
         refs[i] = in[i]->node ? in[i]->node->refs : in[i]->refs;
     }
     mt_tensor *out = mt_full(MT_SHAPE(2), 0);
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+    for (int64_t i = 0; i < 2; i++) /* in another thread, for which alone it counts */
+        if (i == 1 && v[6].i64)
+            mt_no_grad_begin();
     for (int64_t i = 0; i < v[4].i64; i++)
         mt_no_grad_begin();
     mt_node *node = mt_record(&test_op, out, in, (int)n);

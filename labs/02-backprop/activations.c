@@ -28,7 +28,7 @@ void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* TODO 02.3: Add dout where the output of the unit is positive.
+    /* TODO 02.3: Add dout, except where saved <= 0.
      * Hint: the slope is 0 where saved <= 0, else 1. Add: another path may already have left its gradient in dx. */
     MT_TODO("02.3"); /* delete this line when yours stands here */
 }

@@ -76,6 +76,14 @@ static mt_approx direction(const mt_update_oracle *o, mt_approx *m, mt_approx *v
     }
 }
 
+/* Decay may also shrink p first: p (1 - lr wd) rounds the factor to f32, by at most u / 2 if it is from 1/2 to 1, and
+ * the product. With the rounding of the difference that is 2.5 u |p|, of which mt_approx_sub counts two: one more. */
+static void allow_shrinking(mt_approx *p, double before, const mt_hyper *h)
+{
+    if (h->weight_decay != 0)
+        p->error += mt_tolerance(1, fabs(before));
+}
+
 /* ---- Adafactor -------------------------------------------------------------------------------- */
 
 /* The sum of n numbers that lie `stride` apart: at most n - 1 additions touch any term. */
@@ -129,7 +137,9 @@ static void adafactor(mt_update_oracle *o, const float *grad)
     mt_approx rate = times(o->hyper.lr, mt_approx_div(size, mt_approx_max(mt_approx_exact(1), rms(u, n))));
     for (int64_t i = 0; i < n; i++) {
         mt_approx decay = times(o->hyper.lr, times(o->hyper.weight_decay, o->param[i]));
+        double before = o->param[i].value;
         o->param[i] = mt_approx_sub(o->param[i], mt_approx_add(mt_approx_mul(rate, u[i]), decay));
+        allow_shrinking(&o->param[i], before, &o->hyper);
     }
     free(u);
 }
@@ -161,7 +171,10 @@ void mt_update_oracle_step(mt_update_oracle *o, const float *grad)
     for (int64_t i = 0; i < o->rows * o->cols; i++) {
         mt_approx *p = &o->param[i];
         mt_approx way = direction(o, &o->state[0][i], &o->state[1][i], *p, mt_approx_exact(grad[i]));
+        double before = p->value;
         *p = mt_approx_sub(*p, times(o->hyper.lr, way));
+        if (o->kind == MT_SGD || o->kind == MT_ADAMW || o->kind == MT_LION)
+            allow_shrinking(p, before, &o->hyper);
     }
 }
 

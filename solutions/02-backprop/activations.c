@@ -31,7 +31,7 @@ void mt_relu_fwd_cpu(float *out, const float *x, int64_t n)
 
 void mt_relu_bwd_cpu(float *dx, const float *dout, const float *saved, int64_t n)
 {
-    /* LAB 02.3 BEGIN  Add dout where the output of the unit is positive.
+    /* LAB 02.3 BEGIN  Add dout, except where saved <= 0.
      * Hint: the slope is 0 where saved <= 0, else 1. Add: another path may already have left its gradient in dx. */
 #pragma omp parallel for simd if (parallel : n >= CHEAP_FROM)
     for (int64_t i = 0; i < n; i++)
