@@ -89,7 +89,6 @@ void mg_03_record(mg_run *run, const void *one_case)
     const kinds_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
         int64_t n = mg_pick(mg_rng(run), 2, 7);
-        bool wanted = false;
         mg_begin(run, "mt_record");
         mg_out(run, "made", MT_I64, MT_SHAPE(3));
         mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
@@ -97,12 +96,10 @@ void mg_03_record(mg_run *run, const void *one_case)
         int64_t *kind = kinds(run, c, n);
         mg_i64(run, "no_grad_depth", c->quiet);
         mg_i64(run, "last_is_first", c->twice);
-        mg_i64(run, "no_grad_elsewhere", t == CALLS - 1);
         kind[n - 1] = c->twice ? kind[0] = t % 2 ? MG_ASKS : MG_RESULT : kind[n - 1];
+        bool wanted = false;
         for (int64_t i = 0; i < n; i++)
             wanted = wanted || kind[i] != MG_PLAIN;
-        if (t == CALLS - 1 && c->quiet == 0)
-            mg_hint(run, "in this call another thread is inside no_grad: it counts for that thread only");
         if (!mg_call(run) || !judge_record(run, kind, n, wanted && c->quiet == 0, c->twice) || !judge_freed(run))
             return;
     }

@@ -238,7 +238,7 @@ static void wants(const mg_value *v) /* wants [n]; kind [n] */
 
 /* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a
  * leaf, references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet,
- * the last input is the first, another thread is inside no_grad */
+ * the last input is the first */
 static void record(const mg_value *v)
 {
     int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
@@ -254,7 +254,7 @@ static void record(const mg_value *v)
     mt_tensor *out = mt_full(MT_SHAPE(2), 0);
 #pragma omp parallel for num_threads(2) schedule(static, 1)
     for (int64_t i = 0; i < 2; i++) /* in another thread, for which alone it counts */
-        if (i == 1 && v[6].i64)
+        if (i == 1)
             mt_no_grad_begin();
     for (int64_t i = 0; i < v[4].i64; i++)
         mt_no_grad_begin();
