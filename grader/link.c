@@ -149,10 +149,12 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
     /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
     const char *const argv[] = {
-        mg_compiler, "-static", "-fno-lto",
-        "-fopenmp",  table,     "-Wl,--eh-frame-hdr",
-        "-o",        path,      response,
-        "-lstdc++",  "-lm",     whose & MG_COUNTED ? wrapped : "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync",
+        mg_compiler, "-static",
+        "-fno-lto",  "-fopenmp",
+        table,       "-Wl,--eh-frame-hdr",
+        "-o",        path,
+        response,    "-lstdc++",
+        "-lm",       whose & MG_COUNTED ? wrapped : "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch",
         NULL
     };
     mg_sandbox box = mg_tool_box(b, argv, NULL);

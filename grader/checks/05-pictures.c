@@ -34,12 +34,49 @@ static double mixed(const uint8_t *in, const int64_t size[4], int64_t y, int64_t
     return upper * (1 - v) + lower * v;
 }
 
+/* From 2 x 2 to 128 x 128 pixels every float is exact: a position is a number of 128ths, a colour of 16384ths. A half
+ * is then the whole tolerance. The picture is drawn until a colour is a little more than a half above a whole number.
+ */
+static bool is_just_above_half(const uint8_t *in, const int64_t size[4], double *want)
+{
+    bool found = false;
+    for (int64_t i = 0; i < size[0] * size[1] * 3; i++) {
+        want[i] = mixed(in, size, i / 3 / size[1], i / 3 % size[1], i % 3);
+        found |= want[i] - floor(want[i]) > 0.5 && want[i] - floor(want[i]) < 0.5 + 0x1p-12;
+    }
+    return found;
+}
+
+static bool exact_resize(mg_run *run)
+{
+    const int64_t size[4] = { 128, 128, 2, 2 }, n = size[0] * size[1] * 3;
+    double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
+    mg_begin(run, "mt_resize");
+    mg_out(run, "out", MT_U8, MT_SHAPE(size[0], size[1], 3));
+    uint8_t *in = picture(run, size[2], size[3]);
+    mg_i64(run, "out height", size[0]);
+    mg_i64(run, "out width", size[1]);
+    mg_i64(run, "in height", size[2]);
+    mg_i64(run, "in width", size[3]);
+    while (!is_just_above_half(in, size, want))
+        for (int i = 0; i < 12; i++)
+            in[i] = (uint8_t)mt_rng_below(mg_rng(run), 256);
+    for (int64_t i = 0; i < n; i++)
+        bound[i] = 0.5;
+    bool good = mg_call(run) && mg_expect(run, "out", want, bound);
+    free(want);
+    free(bound);
+    return good;
+}
+
 /* Rounding to nearest is an error of at most a half; floats add to it. A position among n pixels is off by at most 4
  * roundings of n, which changes a colour by 255 times as much in each direction; mixing has 8 roundings of up to
  * 255. */
 void mg_05_resize(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind 1: larger, 2: smaller, 3: the same size */
+    if (c->kind == 1 && !exact_resize(run))
+        return;
     for (int t = 0; t < CALLS; t++) {
         int64_t a = mg_pick(mg_rng(run), 1, 12), b = mg_pick(mg_rng(run), 1, 12);
         int64_t more = c->kind == 3 ? 0 : mg_pick(mg_rng(run), 1, 12), large[2] = { a + more, b + more };

@@ -54,12 +54,16 @@ static bool expect_whole(mg_run *run, const char *name, const int64_t *whole, in
 void mg_05_order(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: shuffled */
-    for (int t = 0; t < CALLS; t++) {
-        int64_t count = mg_pick_size(mg_rng(run), 1, 500),
-                epoch = t < 2 ? t : mg_pick(mg_rng(run), 2, t < 5 ? 99 : 1LL << 40);
+    int64_t count = 0, epoch = 0, seed = -1;
+    for (int t = 0; t < CALLS; t++) { /* each second call differs from the one before in seed, epoch or count alone */
+        if (t % 2 == 0 || t == 5)
+            count = t < 4 ? mg_pick(mg_rng(run), 20, 500) : t == 4 ? mg_pick_size(mg_rng(run), 1, 19) : count + 500;
+        if (t == 2 || t == 3 || t == 4)
+            epoch = t == 2 ? 1 : mg_pick(mg_rng(run), 2, t == 3 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
         mg_out(run, "order", MT_I64, MT_SHAPE(count));
-        const int64_t *s = sampler_in(run, count, c->kind);
+        int64_t *s = sampler_in(run, count, c->kind);
+        seed = s[MG_SEED] = t == 3 || t == 5 ? seed : s[MG_SEED];
         mg_i64(run, "epoch", epoch);
         int64_t *order = mg_05_order_of(s, epoch);
         bool good = mg_call(run) && expect_whole(run, "order", order, count);
@@ -125,6 +129,8 @@ void mg_05_batches(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         int64_t batch = mg_pick(mg_rng(run), 2, 7), world = c->kind == 2 ? mg_pick(mg_rng(run), 2, 4) : 1;
         int64_t length = batch * mg_pick(mg_rng(run), 1, 6) + (c->kind != 1 ? mg_pick(mg_rng(run), 1, batch - 1) : 0);
+        if (c->kind == 0 && t < 2) /* fewer samples than a batch has, or none */
+            length = t ? 0 : mg_pick(mg_rng(run), 1, batch - 1);
         int64_t index[MOST], size[MOST], steps[2] = { (length + batch - 1) / batch, length / batch };
         mg_begin(run, "mt_sampler_steps and _batch");
         mg_out(run, "steps, and with drop_last", MT_I64, MT_SHAPE(2));

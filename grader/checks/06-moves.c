@@ -139,15 +139,19 @@ void mg_06_transpose(mg_run *run, const void *one_case)
         if (transpose(run, c, 256, 192))
             mg_device_credit(run, c->count, 8.0 * 256 * 192);
     } else if (mg_06_shapes(run, c, transpose, 0)) {
-        transpose(run, c, 1057, 1055); /* more than 1,024 tiles of 32 x 32 */
+        /* more than 1,024 tiles of 32 x 32, in both directions and in each */
+        if (transpose(run, c, 1057, 1055) && transpose(run, c, 8225, 2))
+            transpose(run, c, 2, 8225);
     }
 }
 
 /* ---- rows of a table -------------------------------------------------------------------------------- */
 
+enum { MANY_ROWS = 65549 }; /* of a table: ids of more than 16 bits */
+
 static bool gather(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
-    int64_t V = c->about == CU_COUNT ? 100 : mg_pick(mg_rng(run), 1, 70);
+    int64_t V = c->about == CU_COUNT ? 100 : N == MG_06_WARPS ? MANY_ROWS : mg_pick(mg_rng(run), 1, 70);
     mg_begin(run, "mt_gather_rows_fwd_cuda");
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, C));
     const float *table = mg_input(run, "table", MT_SHAPE(V, C), (mg_dist)NORMAL(0, 1));
@@ -184,7 +188,7 @@ static void draw_ids(mt_rng *rng, int32_t *id, int64_t N, int64_t V, bool distin
 
 static bool scatter(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
-    int64_t V = c->about == CU_COUNT ? 100 : N + mg_pick(mg_rng(run), 1, 9);
+    int64_t V = c->about == CU_COUNT ? 100 : N == MG_06_WARPS ? MANY_ROWS : N + mg_pick(mg_rng(run), 1, 9);
     mg_begin(run, "mt_gather_rows_bwd_cuda");
     float *held = mg_inout(run, "dtable", MT_F32, MT_SHAPE(V, C));
     mg_06_fill_sixteenths(mg_rng(run), held, V * C);

@@ -206,48 +206,63 @@ static void collate(const mg_value *v) /* result [2]: status, skipped; x; index;
 
 /* ---- ring --------------------------------------------------------------------------------------- */
 
-/* Notes what is woken, and refuses to wait: the script has one thread. */
-typedef struct hearing_clock {
+enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100 };
+
+/* A clock that notes what is woken. The script has one thread: what other threads do during a wait are its next steps,
+ * which finish tickets. */
+typedef struct script {
     mt_clock base;
     pthread_cond_t *woken;
-} hearing_clock;
+    const mg_value *v;
+    mt_ring ring;
+    int64_t next; /* step */
+} script;
 
 static void hear(mt_clock *clock, pthread_cond_t *cond)
 {
-    ((hearing_clock *)clock)->woken = cond;
+    ((script *)clock)->woken = cond;
 }
 
-static void wait_forever(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
+static void run_step(script *s);
+
+static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
 {
-    (void)clock, (void)cond, (void)lock;
-    MT_CHECK(false, "the ring waits, but what it waits for is there: the other threads would wait forever");
+    script *s = (script *)clock;
+    MT_CHECK(cond == &s->ring.arrival && s->next < s->v[0].count && s->v[3].i64s[s->next] >= FINISH,
+             "the ring waits, but what it waits for is there: the other threads would wait forever");
+    pthread_mutex_unlock(lock);
+    run_step(s);
+    pthread_mutex_lock(lock);
+}
+
+static void run_step(script *s)
+{
+    int64_t i = s->next++, step = s->v[3].i64s[i], ticket = -9, got = 0;
+    s->woken = NULL;
+    if (step == PLAN)
+        mt_ring_plan(&s->ring);
+    else if (step == CLAIM)
+        got = mt_ring_claim(&s->ring, &ticket) ? ticket : -1;
+    else if (step == TAKE)
+        got = mt_ring_take(&s->ring, &ticket) ? ticket : -1;
+    else if (step == STOP)
+        mt_ring_stop(&s->ring);
+    else
+        mt_ring_finish(&s->ring, step - FINISH);
+    s->v[0].i64s[i] = got;
+    s->v[1].i64s[i] = s->ring.ready_max;
+    s->v[2].i64s[i] = s->woken == &s->ring.arrival;
 }
 
 /* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; the result of each step (a ticket, -1
  * stopped). */
 static void ring_script(const mg_value *v) /* got, ready: most at once, woken: arrival [n]; step [n]; slots */
 {
-    hearing_clock clock = { { .wait = wait_forever, .wake = hear }, NULL };
-    mt_ring ring;
-    mt_ring_init(&ring, v[4].i64, &clock.base);
-    for (int64_t i = 0; i < v[0].count; i++) {
-        int64_t step = v[3].i64s[i], ticket = -9, got = 0;
-        clock.woken = NULL;
-        if (step == 0)
-            mt_ring_plan(&ring);
-        else if (step == 1)
-            got = mt_ring_claim(&ring, &ticket) ? ticket : -1;
-        else if (step == 2)
-            got = mt_ring_take(&ring, &ticket) ? ticket : -1;
-        else if (step == 3)
-            mt_ring_stop(&ring);
-        else
-            mt_ring_finish(&ring, step - 100);
-        v[0].i64s[i] = got;
-        v[1].i64s[i] = ring.ready_max;
-        v[2].i64s[i] = clock.woken == &ring.arrival;
-    }
-    mt_ring_destroy(&ring);
+    script s = { { .wait = wait_for_a_step, .wake = hear }, .v = v };
+    mt_ring_init(&s.ring, v[4].i64, &s.base);
+    while (s.next < v[0].count)
+        run_step(&s);
+    mt_ring_destroy(&s.ring);
 }
 
 typedef struct waiter {

@@ -11,6 +11,7 @@
 void mt_cuda_check(int error, const char *file, int line, const char *call);
 void mt_cublas_check(int status, const char *file, int line, const char *call);
 cublasHandle_t mt_cublas(void);
+cudaStream_t mt_cuda_stream(void);
 
 /* ---- given to the units: cuda/cublas.h and the product of the kernel table ---------------------------- */
 
@@ -18,8 +19,10 @@ cublasHandle_t mt_cublas(void)
 {
     static cublasHandle_t handle;
     mg_library_calls++;
-    if (!handle)
+    if (!handle) {
         mt_cublas_check(cublasCreate(&handle), __FILE__, __LINE__, "cublasCreate");
+        mt_cublas_check(cublasSetStream(handle, mt_cuda_stream()), __FILE__, __LINE__, "cublasSetStream");
+    }
     return handle;
 }
 

@@ -53,11 +53,6 @@ void mt_cuda_sync(void)
     mt_cuda_check((int)cudaDeviceSynchronize(), __FILE__, __LINE__, "sync");
 }
 
-cudaStream_t mt_cuda_stream(void)
-{
-    return NULL;
-}
-
 static void need(cudaError_t error, const char *what)
 {
     if (error == cudaSuccess)
@@ -66,10 +61,19 @@ static void need(cudaError_t error, const char *what)
     abort();
 }
 
+cudaStream_t mt_cuda_stream(void)
+{
+    static cudaStream_t stream; /* as in cuda/device.cu: a blocking one, not the default stream */
+    if (!stream)
+        need(cudaStreamCreate(&stream), "cudaStreamCreate");
+    return stream;
+}
+
 /* ---- copies by units: towards the device, or on it ------------------------------------------------- */
 
 int64_t mg_library_calls;
 static bool unit_runs, copied_back;
+static emu_site astray; /* the last launch by a unit in another stream than mt_cuda_stream() */
 
 /* The linker leads calls of cudaMemcpy here (grader/link.c). */
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
@@ -92,6 +96,15 @@ cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcp
 cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
 {
     return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpyAsync(to, from, size, kind, stream);
+}
+
+/* And launches here. */
+int __real_cuemu_launch(const cuemu_launch_config *config);
+int __wrap_cuemu_launch(const cuemu_launch_config *config)
+{
+    if (unit_runs && config->stream != (void *)mt_cuda_stream())
+        astray = (emu_site){ .file = config->file, .line = config->line };
+    return __real_cuemu_launch(config);
 }
 
 /* ---- arrays ----------------------------------------------------------------------------------- */
@@ -161,12 +174,17 @@ static const emu_finding *newest(const uint64_t *times, size_t before, bool warn
     return best;
 }
 
+static void write_place(mg_device_report *report, const emu_site *site)
+{
+    report->pc = site->pc;
+    report->other = site->other;
+    report->line = site->line;
+    snprintf(report->file, sizeof report->file, "%s", site->file ? site->file : "");
+}
+
 static void write_finding(mg_device_report *report, const emu_finding *f)
 {
-    report->pc = f->site.pc;
-    report->other = f->site.other;
-    report->line = f->site.line;
-    snprintf(report->file, sizeof report->file, "%s", f->site.file ? f->site.file : "");
+    write_place(report, &f->site);
     snprintf(report->text, sizeof report->text, "%s", f->text);
     if (f->kernel)
         snprintf(report->where, sizeof report->where, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u)", f->kernel,
@@ -258,6 +276,7 @@ static __attribute__((noinline)) cudaError_t launch(const mg_function *function,
 {
     unit_runs = true;
     copied_back = false;
+    astray = (emu_site){ 0 };
     mg_library_calls = 0;
     if (!setjmp(after_error))
         function->call(values);
@@ -305,8 +324,12 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
             report->changed = i;
     report->errors = (int64_t)(errors_so_far() - before);
     report->library = mg_library_calls;
-    report->failed = report->failed || copied_back;
-    if (copied_back)
+    report->failed = report->failed || copied_back || astray.file;
+    if (astray.file) {
+        write_place(report, &astray);
+        snprintf(report->text, sizeof report->text,
+                 "a launch outside of mt_cuda_stream()\nhint: kernel<<<blocks, threads, 0, mt_cuda_stream()>>>(...)");
+    } else if (copied_back)
         snprintf(report->text, sizeof report->text, "cudaMemcpy to the host: a unit computes on the device");
     else if ((report->errors || !report->failed) && newest(times, known, !report->errors))
         write_finding(report, newest(times, known, !report->errors));
