@@ -1,22 +1,21 @@
 #!/usr/bin/env bash
 # A few attacks as an ordinary user, in each sandbox (make attacks runs all of them as whoever runs the tests), and
 # docs/SECURITY.md names every attack.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 build=build/release
-work=$(mktemp -d) && chmod 755 "$work"
-trap 'rm -rf "$work"' EXIT
+chmod 755 "$dir"
 expect "docs/SECURITY.md has every attack" 0 "1 passed" grader/tools/security.sh --check
 
 user=()
 if [ "$(id -u)" -eq 0 ]; then
     user=(setpriv --reuid 54321 --regid 54321 --clear-groups)
-    mkdir "$work/home" && chown 54321 "$work/home"
+    mkdir "$dir/home" && chown 54321 "$dir/home"
 else
-    mkdir "$work/home"
+    mkdir "$dir/home"
 fi
-as_user() { "${user[@]}" env -u MT_ATTACKS_LOCKED HOME="$work/home" ATTACKS="$work/home/attacks" SANDBOX="$1" grader/tools/attacks.sh $build "${@:2}"; }
+as_user() { "${user[@]}" env -u MT_ATTACKS_LOCKED HOME="$dir/home" ATTACKS="$dir/home/attacks" SANDBOX="$1" grader/tools/attacks.sh $build "${@:2}"; }
 if ! "${user[@]}" test -r $build/bin/grade; then
     echo "not tried as an ordinary user: others cannot read this folder"
 else
@@ -27,5 +26,4 @@ else
         echo "not tried behind Landlock: this kernel has none"
     fi
 fi
-echo "attackers: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish attackers

@@ -1,20 +1,15 @@
 #!/usr/bin/env bash
 # batch.sh: make grade-all with submissions of lab 00: grades, goes on after kill -9 without grading again, keeps the history,
 # waits for a locked gradebook and a full disk, refuses what is no gradebook.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-build=build/release passed=0 failed=0
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root"
+build=build/release
 if ! echo '#include <sqlite3.h>' | ${CC:-gcc} -E - >/dev/null 2>&1; then
     echo "skipped: libsqlite3-dev is not installed"
     echo "batch: 0 passed, 0 failed" && exit 0
 fi
 make -s MINE= $build/bin/grade_all >/dev/null || exit 1
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-class=$root/class out=$root/class.graded log=$root/log
-check() { # NAME COMMAND...
-    if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1:" && tail -25 "$log"; fi
-}
+class=$dir/class out=$dir/class.graded log=$dir/log
 all() { "$build/bin/grade_all" --lab 00 --dir "$class" "$@" >"$log" 2>&1; }
 book() { # SQL: the first row, its columns separated by blanks
     /usr/bin/python3 -c 'import sqlite3, sys; print(*(sqlite3.connect(sys.argv[1], 10).execute(sys.argv[2]).fetchone() or []))' "$out/gradebook.sqlite" "$1" 2>/dev/null
@@ -54,9 +49,9 @@ check "one row for what is no archive" is "$(book "SELECT state, count(*) FROM g
 check "a name that is not UTF-8" is "$(book "SELECT name FROM student WHERE submission = (SELECT submission FROM grade WHERE key LIKE 'J%')")" Jürgen
 
 # A grader that is stopped says so by its exit status: its rows have not run, and the batch keeps none of them.
-mkdir "$root/endless" && cp solutions/00-tensors/*.c "$root/endless"
-sed -i '0,/^{$/s//{\n    for (volatile int i = 0; i < 1;)\n        ;/' "$root/endless/view.c"
-"$build/bin/grade" --lab 00 --units "$root/endless" >"$log" 2>&1 &
+mkdir "$dir/endless" && cp solutions/00-tensors/*.c "$dir/endless"
+sed -i '0,/^{$/s//{\n    for (volatile int i = 0; i < 1;)\n        ;/' "$dir/endless/view.c"
+"$build/bin/grade" --lab 00 --units "$dir/endless" >"$log" 2>&1 &
 grader=$!
 for ((i = 0; i < 300; i++)); do
     ! ps --ppid $grader -o args= | grep out/worker >/dev/null || break
@@ -67,37 +62,37 @@ check "an interrupted grade is none" is $? 130
 
 # What the students of systems are called, and what is late: everything but one is refused, which costs no time.
 export_class() { # SYSTEM: the class's grades as it wants them, in $csv
-    "$build/bin/grade_all" --lab 00 --dir "$root/$1" --export "$1" "${@:2}" >"$log" 2>&1
-    csv=$(cat "$root/$1.graded/00-$1.csv")
+    "$build/bin/grade_all" --lab 00 --dir "$dir/$1" --export "$1" "${@:2}" >"$log" 2>&1
+    csv=$(cat "$dir/$1.graded/00-$1.csv")
 }
-mkdir -p "$root/canvas" "$root"/moodle/{Zoë\ Müller_7,=SUM_8}_assignsubmission_file_ "$root"/gradescope/submission_{1,2}
-touch "$root/canvas/lovelaceada_LATE_12_34_hw.zip" "$root/canvas/lovelaceada_13_35_hw.zip"
-cp solutions/00-tensors/*.c "$root/gradescope/submission_1"
-printf 'submission_%d:\n  :submitters:\n  - :name: Ada, L.\n    :sid: %d\n  :created_at: 2026-10-07 11:00:00 Z\n' 1 42 2 43 >"$root/gradescope/submission_metadata.yml"
-echo '{"course": "c", "late": {"percent_per_day": 10, "days": 3}, "labs": {"00": {"due": "2026-10-05T12:00Z", "points": 50}}}' >"$root/course.json"
-for s in canvas moodle gradescope; do "$build/bin/grade_all" --lab 00 --dir "$root/$s" --course "$root/course.json" >"$log" 2>&1; done
+mkdir -p "$dir/canvas" "$dir"/moodle/{Zoë\ Müller_7,=SUM_8}_assignsubmission_file_ "$dir"/gradescope/submission_{1,2}
+touch "$dir/canvas/lovelaceada_LATE_12_34_hw.zip" "$dir/canvas/lovelaceada_13_35_hw.zip"
+cp solutions/00-tensors/*.c "$dir/gradescope/submission_1"
+printf 'submission_%d:\n  :submitters:\n  - :name: Ada, L.\n    :sid: %d\n  :created_at: 2026-10-07 11:00:00 Z\n' 1 42 2 43 >"$dir/gradescope/submission_metadata.yml"
+echo '{"course": "c", "late": {"percent_per_day": 10, "days": 3}, "labs": {"00": {"due": "2026-10-05T12:00Z", "points": 50}}}' >"$dir/course.json"
+for s in canvas moodle gradescope; do "$build/bin/grade_all" --lab 00 --dir "$dir/$s" --course "$dir/course.json" >"$log" 2>&1; done
 check "points of the course" says " 50/50"
 export_class canvas
 check "canvas: two students of one name" is "$csv" "$(printf 'Student,ID,SIS User ID,SIS Login ID,Section,lab 00-tensors\n    Points Possible,,,,,50\nlovelaceada,12,,,,0\nlovelaceada,13,,,,0')"
 export_class moodle
 check "moodle" is "$(grep -c '^Participant [78],\(.=SUM\|Zoë Müller\),,Submitted for grading - Graded,0,50,' <<<"$csv")" 2
-export_class gradescope --course "$root/course.json"
+export_class gradescope --course "$dir/course.json"
 check "gradescope, late by two days begun" is "$(sed -n 2p <<<"$csv")" '"Ada, L.",42,,40,50,Graded,1,2026-10-07 11:00:00 +0000'
 all --export csv && check "csv" is "$(grep -c '^ada,,,ada,graded,,1,100,100,11,20,' "$out/00-csv.csv")" 1
 all --export excel
 check "an unknown format" says 'unknown format "excel": use csv, canvas, moodle or gradescope'
 
 if command -v sim_c >/dev/null; then
-    mkdir -p "$root/earlier/Kurt" "$class/Bob" "$class/Eve"
+    mkdir -p "$dir/earlier/Kurt" "$class/Bob" "$class/Eve"
     # Bob has the reference's with other names, Eve a text of her own that Kurt had last year.
     for unit in view strides copy; do sed -E 's/\bd\b/dimension/g; s/below/x/g; s/numel/n/g; s|/\*.*\*/||' solutions/00-tensors/$unit.c >"$class/Bob/$unit.c"; done
     for i in {1..9}; do echo "int f$i(int a, int *b) { while (a--) if (b[a] % $i) return b[0] ? a << 2 : -1; return 7 ^ b[1]; }"; done |
-        tee "$class/Eve/view.c" >"$root/earlier/Kurt/view.c"
+        tee "$class/Eve/view.c" >"$dir/earlier/Kurt/view.c"
     for s in Bob Eve; do all --regrade $s; done
-    all --similarity 80 --earlier "$root/earlier"
+    all --similarity 80 --earlier "$dir/earlier"
     check "a copied solution is named" says "ada (ada)  and  the reference"
     check "with other names, too" says "Bob (Bob)  and  the reference"
-    check "of an earlier year" says "Eve (Eve)  and  Kurt in $root/earlier"
+    check "of an earlier year" says "Eve (Eve)  and  Kurt in $dir/earlier"
     check "and nobody else; the skeleton is no copy" says "similarity: 4 pairs at 80 % or above"
     check "the gradebook has the pairs" is "$(book 'SELECT count(*) FROM similarity')" 4
     rm -r "$class"/{Bob,Eve}
@@ -109,8 +104,8 @@ cp labs/00-tensors/copy.c "$class/Zoë/view.c"
 all && check "only the changed one is graded again" is "$(book 'SELECT count(*) FROM grading')" $((before + 1))
 all --regrade noise && check "or the named one; all gradings are kept" is "$(book 'SELECT count(*) FROM grading')" $((before + 2))
 
-/usr/bin/python3 -c 'import sqlite3, sys, time; b = sqlite3.connect(sys.argv[1]); b.execute("BEGIN EXCLUSIVE"); print(flush=True); time.sleep(4)' "$out/gradebook.sqlite" >"$root/locked" &
-until [ -s "$root/locked" ]; do sleep 0.1; done
+/usr/bin/python3 -c 'import sqlite3, sys, time; b = sqlite3.connect(sys.argv[1]); b.execute("BEGIN EXCLUSIVE"); print(flush=True); time.sleep(4)' "$out/gradebook.sqlite" >"$dir/locked" &
+until [ -s "$dir/locked" ]; do sleep 0.1; done
 all --regrade empty
 check "it waits for a locked gradebook" is "$? $(book 'SELECT count(*) FROM grading')" "0 $((before + 3))"
 check "with words" says "is locked by another program"
@@ -120,22 +115,21 @@ check "one batch at a time" is $? 3
 check "with words" says "another batch is working in"
 exec 9>&-
 # Rows that stay INCONCLUSIVE: of a skeleton they are TODO when they are measured, which takes no time.
-mkdir -p "$root/timed/Ada" && cp labs/01-matmul/*.c "$root/timed/Ada"
-timed() { "$build/bin/grade_all" --lab 01 --dir "$root/timed" "$@" >"$log" 2>&1; }
-timed_book() { out=$root/timed.graded book "$1"; }
+mkdir -p "$dir/timed/Ada" && cp labs/01-matmul/*.c "$dir/timed/Ada"
+timed() { "$build/bin/grade_all" --lab 01 --dir "$dir/timed" "$@" >"$log" 2>&1; }
+timed_book() { out=$dir/timed.graded book "$1"; }
 timed --no-speed
 check "timed rows can wait" is "$? $(timed_book 'SELECT state FROM grade')" "1 untimed"
-/usr/bin/python3 -c 'import sqlite3, sys; b = sqlite3.connect(sys.argv[1]); b.execute("UPDATE grading SET state = ?", ("graded",)); b.commit()' "$root/timed.graded/gradebook.sqlite"
+/usr/bin/python3 -c 'import sqlite3, sys; b = sqlite3.connect(sys.argv[1]); b.execute("UPDATE grading SET state = ?", ("graded",)); b.commit()' "$dir/timed.graded/gradebook.sqlite"
 timed
 check "rows without a measurement are named" says "2 rows of 1 submissions are INCONCLUSIVE"
 timed --regrade inconclusive
-check "and measured again, alone" grep -qx "grade 01: 0/28 TODO=2" "$root/timed.graded/01/0001/log"
+check "and measured again, alone" grep -qx "grade 01: 0/28 TODO=2" "$dir/timed.graded/01/0001/log"
 check "as a grading of its own, with all rows" is "$(timed_book "SELECT count(*), sum(verdict = 'INCONCLUSIVE'), max(grading) FROM result WHERE grading = (SELECT id FROM grade)")" "20 0 2"
 timed --regrade inconclusive
 check "until there are none" is "$(timed_book 'SELECT count(*) FROM grading')" 2
-mkdir "$root/other" && head -c 9000 /dev/urandom >"$root/other/gradebook.sqlite"
-all --out "$root/other"
+mkdir "$dir/other" && head -c 9000 /dev/urandom >"$dir/other/gradebook.sqlite"
+all --out "$dir/other"
 check "no gradebook is refused" is $? 3
 check "with what to do" says "is no gradebook (file is not a database): move it away"
-echo "batch: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish batch

@@ -1,28 +1,24 @@
 #!/usr/bin/env bash
 # make class-page: numbers of the page against those of the gradebook, names that look like markup, an empty book, no book.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 if ! echo '#include <sqlite3.h>' | ${CC:-gcc} -E - >/dev/null 2>&1; then
     echo "skipped: libsqlite3-dev is not installed"
     exit 0
 fi
 make -s build/release/bin/class_page build/release/bin/grade_all MINE=
-page=build/release/bin/class_page passed=0 failed=0
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
-check() { # NAME COMMAND...
-    if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1"; fi
-}
-has() { grep -qF -- "$1" "$root/out/01.html"; }
+page=build/release/bin/class_page
+has() { grep -qF -- "$1" "$dir/out/01.html"; }
 lacks() { ! has "$1"; }
-says() { grep -qF -- "$1" "$root/said"; }
+says() { grep -qF -- "$1" "$dir/said"; }
 
 # The book with its tables, as the batch makes it: of one submission without a unit.
-mkdir -p "$root/class/empty"
-build/release/bin/grade_all --dir "$root/class" --lab 01 --out "$root/out" >"$root/said" 2>&1 || true
-check "the batch made a book" [ -s "$root/out/gradebook.sqlite" ]
-book=$root/out/gradebook.sqlite
-make_page() { "$page" --lab 01 --out "$root/out" >"$root/said" 2>&1; }
+mkdir -p "$dir/class/empty"
+build/release/bin/grade_all --dir "$dir/class" --lab 01 --out "$dir/out" >"$dir/said" 2>&1 || true
+check "the batch made a book" [ -s "$dir/out/gradebook.sqlite" ]
+book=$dir/out/gradebook.sqlite
+make_page() { "$page" --lab 01 --out "$dir/out" >"$dir/said" 2>&1; }
 check "a page of nobody with a grade" make_page
 check "says so" has "No submission is graded yet"
 
@@ -51,7 +47,7 @@ db.execute("INSERT INTO similarity (lab, submission, other, source, percent, tok
 db.commit()
 END
 check "the page" make_page
-check "it says where" says "class page: $root/out/01.html"
+check "it says where" says "class page: $dir/out/01.html"
 check "mean and median" has "3 submissions graded, of 10 points: mean 6.66, median 5."
 check "full marks have a bin of their own" has '<th scope="row">all points</th><td class="number">1</td>'
 check "half is in its bin" has '<th scope="row">50 to 60 %</th><td class="number">2</td>'
@@ -66,24 +62,23 @@ check "why there is no grade" has 'it &lt;/p&gt; ended'
 check "a similar pair" has '</a></td><td class="number">93 %</td>'
 check "a copy of the reference" has 'the &lt;reference&gt;</td><td class="number">88 %</td>'
 check "no script" lacks "<script"
-check "no control characters" bash -c '! LC_ALL=C grep -q "$(printf "\033")" "$1"' - "$root/out/01.html"
+check "no control characters" bash -c '! LC_ALL=C grep -q "$(printf "\033")" "$1"' - "$dir/out/01.html"
 check "nothing from elsewhere" lacks "://"
 check "when they were handed in" has '>Handed in</th>'
 /usr/bin/python3 -c 'import sqlite3, sys; d = sqlite3.connect(sys.argv[1]); d.execute("UPDATE submission SET handed_in = 0, late = 0"); d.commit()' "$book"
 check "the page without dates" make_page
 check "has no column of them" lacks "Handed in"
 check "nor late ones" has "<caption>5 submissions</caption>"
-rc=0 && "$page" --out "$root/out" --lab 02 2>"$root/said" || rc=$?
+rc=0 && "$page" --out "$dir/out" --lab 02 2>"$dir/said" || rc=$?
 check "another lab is not there" [ $rc -eq 3 ]
 check "and said" says "has no submission of lab 02"
-rc=0 && "$page" --dir "$root/none/" --lab 01 2>"$root/said" || rc=$?
+rc=0 && "$page" --dir "$dir/none/" --lab 01 2>"$dir/said" || rc=$?
 check "no book is exit status 3" [ $rc -eq 3 ]
 check "with what to do" says "none.graded/gradebook.sqlite: there is no gradebook yet: make grade-all"
-rm "$root/out/01.html" && mkdir "$root/out/01.html"
-check "a page that cannot be written is no page" bash -c '! "$@" 2>/dev/null' - "$page" --lab 01 --out "$root/out"
-mkdir "$root/junk" && head -c 5000 /dev/urandom >"$root/junk/gradebook.sqlite"
-rc=0 && "$page" --out "$root/junk" --lab 01 2>"$root/said" || rc=$?
+rm "$dir/out/01.html" && mkdir "$dir/out/01.html"
+check "a page that cannot be written is no page" bash -c '! "$@" 2>/dev/null' - "$page" --lab 01 --out "$dir/out"
+mkdir "$dir/junk" && head -c 5000 /dev/urandom >"$dir/junk/gradebook.sqlite"
+rc=0 && "$page" --out "$dir/junk" --lab 01 2>"$dir/said" || rc=$?
 check "a file that is no book is exit status 3" [ $rc -eq 3 ]
-check "and no page" [ ! -e "$root/junk/01.html" ]
-echo "class page: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+check "and no page" [ ! -e "$dir/junk/01.html" ]
+finish "class page"

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # The commands of the handouts and docs run; commands.sh reports those that do not.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-. grader/tests/expect.sh
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 complaints() { grep -vx '    .*' "$dir/log"; }
 cat >"$dir/wrong.md" <<'EOF'
     make tea
@@ -47,5 +44,4 @@ Then run `minitorch/bench/bench_tokenizer.sh build/release`, which takes long.
 EOF
 expect "right commands" 0 "commands: 4 commands in 1 pages; 0 complaints" grader/tools/commands.sh "$dir/right.md"
 expect "all pages" 0 "; 0 complaints" grader/tools/commands.sh
-echo "commands: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish commands

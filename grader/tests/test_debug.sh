@@ -1,28 +1,20 @@
 #!/usr/bin/env bash
 # test_debug.sh -- tests debug.sh: in a copy of labs/02-backprop with one error, the failing call is made again outside the sandbox, AddressSanitizer names the line, and what the unit prints is shown. In labs/06-cuda-kernels the emulator names the line. Lab 11 has units of both kinds.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-passed=0 failed=0
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 expect() { # name, words in the output, output
-    if grep -qF -- "$2" <<<"$3"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'failed: %s: "%s" is not in:\n%s\n' "$1" "$2" "$3"
-    fi
+    if grep -qF -- "$2" <<<"$3"; then ok; else bad "$1: \"$2\" is not in: $3"; fi
 }
 make -s CC="${CC:-gcc}" LAB=06 reference || exit 1
-mkdir -p "$scratch/build" "$scratch/labs"
-ln -s "$root/build/release" "$scratch/build/release"
-ln -s "$root/grader" "$root/datasets" "$scratch/"
-find minitorch -name '*.h' -print0 -o -name '*.cuh' -print0 | xargs -0 cp --parents -t "$scratch"
-cp -r labs/02-backprop labs/06-cuda-kernels labs/11-fusion "$scratch/labs/"
-cp solutions/02-backprop/*.c "$scratch/labs/02-backprop/"
-cp solutions/06-cuda-kernels/*.cu "$scratch/labs/06-cuda-kernels/"
-cp solutions/11-fusion/*.c* "$scratch/labs/11-fusion/"
-cd "$scratch" || exit 1
+mkdir -p "$dir/build" "$dir/labs"
+ln -s "$root/build/release" "$dir/build/release"
+ln -s "$root/grader" "$root/datasets" "$dir/"
+find minitorch -name '*.h' -print0 -o -name '*.cuh' -print0 | xargs -0 cp --parents -t "$dir"
+cp -r labs/02-backprop labs/06-cuda-kernels labs/11-fusion "$dir/labs/"
+cp solutions/02-backprop/*.c "$dir/labs/02-backprop/"
+cp solutions/06-cuda-kernels/*.cu "$dir/labs/06-cuda-kernels/"
+cp solutions/11-fusion/*.c* "$dir/labs/11-fusion/"
+cd "$dir" || exit 1
 export OMP_WAIT_POLICY=passive
 debug() { timeout 120 grader/tools/debug.sh build/release "$@" 2>&1; }
 
@@ -54,5 +46,4 @@ expect "a C unit beside CUDA units: AddressSanitizer names the line" "labs/11-fu
 sed -i 's/i + r >= T/i + r > T/' labs/11-fusion/flash_forward.cu
 out=$(debug 11-fusion 11.6)
 expect "a CUDA unit beside C units: the emulator names the line" "labs/11-fusion/flash_forward.cu:" "$(sed -n '/outside the sandbox/,$p' <<<"$out" | grep 'error: ')"
-echo "test_debug: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish test_debug

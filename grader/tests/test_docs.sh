@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
 # The site of `make docs`: it builds without a warning, its links hold, nothing is loaded from elsewhere; a site that
 # cannot be built whole leaves the old one as it was.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 export PYTHON=${PYTHON:-/usr/bin/python3}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 site=$dir/site
 
 # Without MkDocs it says what to install. The tree has no .ci/deps, which would install it.
@@ -101,5 +98,4 @@ expect "nothing half-built stays" 0 "none small small site small site.lock site 
 mkdir "$dir/mine" && touch "$dir/mine/thesis.txt"
 expect "a folder that is no site" 64 "is no site" "$OLDPWD/docs/site/build.sh" "$dir/mine"
 expect "is left alone" 0 "" test -e "$dir/mine/thesis.txt"
-echo "docs: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish docs

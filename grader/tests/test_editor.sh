@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # build/compile_commands.json: valid, with the student's units, and clang compiles a file of each kind with its command.
 # The container for editors: valid, and what it installs exists.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 make -s compile_commands.json || exit 1
 commands=build/compile_commands.json
 # command FILE: how it is compiled.
@@ -28,5 +27,4 @@ import json
 print(json.load(open(".devcontainer/devcontainer.json"))["image"])'
 script=$(sed -nE 's/.*"postCreateCommand": "([^ "]*).*/\1/p' .devcontainer/devcontainer.json)
 expect "what it runs first exists" 0 "" test -x "$script"
-echo "editor: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish editor

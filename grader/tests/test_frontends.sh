@@ -2,16 +2,12 @@
 # The packages for Gradescope, Autolab and GitHub Classroom, each run in the folders that the service has: bubblewrap
 # makes a root folder of /usr, /etc and these. The results are checked against the schemas in grader/frontends/.
 # Gradescope's also when the grader is killed, was not built, or got nothing; with user namespaces and without.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-repo=$PWD build=$PWD/build/release lab=00 passed=0 failed=0
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
+build=$PWD/build/release lab=00
 python=/usr/bin/python3 from=grader/frontends
 
-check() { # NAME COMMAND...
-    if "${@:2}"; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1" && tail -n 3 "$root/log" 2>/dev/null; fi
-}
 has() { grep -qF -- "$1" "$2"; } # has WORDS FILE
 if "$python" -c 'import jsonschema' 2>/dev/null; then
     valid() { "$python" -W ignore -m jsonschema -i "$1" $from/gradescope/results.schema.json; }
@@ -28,15 +24,15 @@ container=(bwrap --unshare-pid --die-with-parent --tmpfs / --ro-bind /usr /usr -
 # What Docker gives root, without the right to make namespaces; an ordinary user has none of it.
 rights=()
 [ "$(id -u)" -ne 0 ] || for right in CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID SETPCAP SYS_CHROOT; do rights+=(--cap-add "CAP_$right"); done
-if ! "${container[@]}" true 2>"$root/log"; then
-    echo "not tried: bubblewrap does not work here: $(head -1 "$root/log")"
+if ! "${container[@]}" true 2>"$dir/log"; then
+    echo "not tried: bubblewrap does not work here: $(head -1 "$dir/log")"
     echo "frontends: 1 passed, 0 failed"
     exit
 fi
 
 # ---- Gradescope ----
-box=$root/autograder
-$from/pack.sh gradescope "$build" $lab 5 >"$root/log" 2>&1
+box=$dir/autograder
+$from/pack.sh gradescope "$build" $lab 5 >"$dir/log" 2>&1
 mkdir -p "$box"/{source,submission,results}
 unzip -q "build/frontends/gradescope-$lab.zip" -d "$box/source"
 cp "$box/source/run_autograder" "$box"
@@ -53,9 +49,9 @@ mkdir -p "$box/source/minitorch/build/release"
 gradescope() {
     local built=(--ro-bind "$build" /autograder/source/minitorch/build/release)
     rm -rf "$box"/submission "$box"/results/* && cp -r "$1" "$box/submission"
-    "${container[@]}" --bind "$box" /autograder ${NOT_BUILT:-"${built[@]}"} "${@:2}" /autograder/run_autograder >"$root/log" 2>&1 || true
+    "${container[@]}" --bind "$box" /autograder ${NOT_BUILT:-"${built[@]}"} "${@:2}" /autograder/run_autograder >"$dir/log" 2>&1 || true
 }
-result=$box/results/results.json full=$(mkdir "$root/none" && echo 0)
+result=$box/results/results.json full=$(mkdir "$dir/none" && echo 0)
 
 gradescope solutions/00-tensors "${rights[@]}"
 check "a solution: valid" valid "$result"
@@ -63,14 +59,14 @@ full=$(of_all "$result")
 check "a solution: all points, $(score "$result") of $full" [ "$(score "$result")" = "$full" ]
 check "nothing else is left" [ "$(ls -A "$box/results")" = results.json ]
 
-mkdir "$root/broken" && cp solutions/00-tensors/*.c "$root/broken" && echo '"no C' >"$root/broken/view.c"
-gradescope "$root/broken" --unshare-user --uid 1000 --disable-userns
+mkdir "$dir/broken" && cp solutions/00-tensors/*.c "$dir/broken" && echo '"no C' >"$dir/broken/view.c"
+gradescope "$dir/broken" --unshare-user --uid 1000 --disable-userns
 check "without namespaces: valid" valid "$result"
 check "without namespaces: behind Landlock" has "Landlock" "$result"
 check "a unit that does not compile: its message" has "view.c:1" "$result"
 check "a unit that does not compile: some points" [ "$(score "$result")" != 0 ]
 
-gradescope "$root/none" "${rights[@]}"
+gradescope "$dir/none" "${rights[@]}"
 check "nothing submitted: valid" valid "$result"
 check "nothing submitted: said" has "Nothing could be graded" "$result"
 NOT_BUILT=--clearenv gradescope solutions/00-tensors
@@ -78,8 +74,8 @@ check "not built: valid" valid "$result"
 check "not built: said" has "is not built" "$result"
 
 # A grader that prints what JSON cannot hold, and then ends in several ways.
-instead() { printf '#!/bin/bash\nprintf "\\033[2J \\"\\\\\\\\ \\377\\001 end\\\\n"\n%s\n' "$1" >"$root/instead" && chmod +x "$root/instead"; }
-bind=(--ro-bind "$root/instead" /autograder/source/minitorch/build/release/bin/grade)
+instead() { printf '#!/bin/bash\nprintf "\\033[2J \\"\\\\\\\\ \\377\\001 end\\\\n"\n%s\n' "$1" >"$dir/instead" && chmod +x "$dir/instead"; }
+bind=(--ro-bind "$dir/instead" /autograder/source/minitorch/build/release/bin/grade)
 for ending in 'kill -9 $$' 'exit 3' 'kill -9 $PPID; sleep 1'; do
     instead "$ending"
     gradescope solutions/00-tensors "${bind[@]}"
@@ -89,7 +85,7 @@ done
 instead 'touch /autograder/results/began; sleep 60'
 rm -f "$box"/results/*
 "${container[@]}" --bind "$box" /autograder --ro-bind "$build" /autograder/source/minitorch/build/release "${bind[@]}" \
-    /autograder/run_autograder >"$root/log" 2>&1 &
+    /autograder/run_autograder >"$dir/log" 2>&1 &
 all=$!
 for _ in $(seq 100); do [ -e "$box/results/began" ] && break || sleep 0.1; done
 kill -9 $all
@@ -98,24 +94,24 @@ check "a container that is killed: valid" valid "$result"
 check "a container that is killed: said" has "was stopped before it finished" "$result"
 
 # ---- Autolab ----
-hand=$root/autolab
-$from/pack.sh autolab "$build" $lab 5 >"$root/log" 2>&1
+hand=$dir/autolab
+$from/pack.sh autolab "$build" $lab 5 >"$dir/log" 2>&1
 mkdir "$hand" && cp "build/frontends/autolab-$lab/autograde.tar" "$hand" && cp "build/frontends/autolab-$lab/autograde-Makefile" "$hand/Makefile"
 # Autolab's make is below no other, as this one is in make test.
-autolab() { (cd "$hand" && unset MAKELEVEL MAKEFLAGS MFLAGS && "${container[@]}" --bind "$hand" /autolab --chdir /autolab make) >"$root/log" 2>&1 || true; }
+autolab() { (cd "$hand" && unset MAKELEVEL MAKEFLAGS MFLAGS && "${container[@]}" --bind "$hand" /autolab --chdir /autolab make) >"$dir/log" 2>&1 || true; }
 tar cf "$hand/handin.tar" -C solutions/00-tensors .
 autolab
 sum='import json, sys; j = json.loads(sys.stdin.read()); print(sum(j["scores"].values()) if j["scores"] else "none", *j.get("scoreboard", []))'
-check "Autolab: the last line has the points" [ "$(tail -1 "$root/log" | "$python" -c "$sum")" = "$full $full" ]
+check "Autolab: the last line has the points" [ "$(tail -1 "$dir/log" | "$python" -c "$sum")" = "$full $full" ]
 echo "no archive" >"$hand/handin.tar"
 autolab
-check "Autolab: no archive, no grade" [ "$(tail -1 "$root/log" | "$python" -c "$sum")" = none ]
-check "Autolab: and why" has "There is no grade" "$root/log"
+check "Autolab: no archive, no grade" [ "$(tail -1 "$dir/log" | "$python" -c "$sum")" = none ]
+check "Autolab: and why" has "There is no grade" "$dir/log"
 
 # ---- GitHub Classroom, JUnit ----
-$from/pack.sh github "$build" >"$root/log"
+$from/pack.sh github "$build" >"$dir/log"
 check "a workflow" [ -s build/frontends/github/.github/workflows/classroom.yml ]
-check "a devcontainer" "$python" -m json.tool build/frontends/github/.devcontainer/devcontainer.json "$root/json"
+check "a devcontainer" "$python" -m json.tool build/frontends/github/.devcontainer/devcontainer.json "$dir/json"
 if "$python" -c 'import yaml' 2>/dev/null; then
     check "the workflow is YAML, and runs scripts that exist" "$python" - <<'PY'
 import os, re, sys, yaml
@@ -124,30 +120,29 @@ runs = [s["run"].split()[0] for s in steps if "run" in s]
 sys.exit(not all(os.path.exists(r) or os.path.exists("build/frontends/github/" + r) or r == "sudo" for r in runs))
 PY
 fi
-GITHUB_OUTPUT=$root/output GITHUB_STEP_SUMMARY=$root/summary build/frontends/github/.github/grade.sh $lab >"$root/log" 2>&1 || true
-check "the summary has the table" has "grade $lab: " "$root/summary"
-"$python" -c 'import base64, sys; print(base64.b64decode(open(sys.argv[1]).read().split("result=")[1]).decode())' "$root/output" >"$root/result.json" || true
-check "Classroom's result: points of each step" [ "$("$python" -c 'import json, sys; j = json.load(open(sys.argv[1])); print(j["max_score"], j["version"])' "$root/result.json")" = "$full 1" ]
-xml() { if command -v xmllint >/dev/null; then xmllint --noout --schema $from/junit.xsd "$1" 2>"$root/log"; else "$python" -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1"; fi; }
+GITHUB_OUTPUT=$dir/output GITHUB_STEP_SUMMARY=$dir/summary build/frontends/github/.github/grade.sh $lab >"$dir/log" 2>&1 || true
+check "the summary has the table" has "grade $lab: " "$dir/summary"
+"$python" -c 'import base64, sys; print(base64.b64decode(open(sys.argv[1]).read().split("result=")[1]).decode())' "$dir/output" >"$dir/result.json" || true
+check "Classroom's result: points of each step" [ "$("$python" -c 'import json, sys; j = json.load(open(sys.argv[1])); print(j["max_score"], j["version"])' "$dir/result.json")" = "$full 1" ]
+xml() { if command -v xmllint >/dev/null; then xmllint --noout --schema $from/junit.xsd "$1" 2>"$dir/log"; else "$python" -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' "$1"; fi; }
 check "JUnit of that grade" xml "build/report/$lab.xml"
-"$python" - "$root/hostile.json" <<'PY'
+"$python" - "$dir/hostile.json" <<'PY'
 import json, sys
 text = "\x1b[2J\x01\x7f ]]> <a b='c'>&amp;\"\uffff\ufffe\u202e \n\t é"
 rows = [{"number": text, "name": text, "score": 1, "max_score": 2, "output": text, "extra_data": {"verdict": v}}
         for v in ("PASS", "FAIL", "CRASH", "TIMEOUT", "TODO", "INCONCLUSIVE", "ERROR", text)]
 json.dump({"score": 3, "execution_time": 1.5, "output": text, "tests": rows, "extra_data": {"lab": text}}, open(sys.argv[1], "w"))
 PY
-"$build/bin/frontend" junit "$root/hostile.json" >"$root/hostile.xml"
-check "JUnit of hostile text" xml "$root/hostile.xml"
-check "one pass, one failure, four errors, two skipped" has 'tests="8" failures="1" errors="4" skipped="2"' "$root/hostile.xml"
-for bad in "$root/nothing.json" "$root/hostile.xml" /dev/null; do
+"$build/bin/frontend" junit "$dir/hostile.json" >"$dir/hostile.xml"
+check "JUnit of hostile text" xml "$dir/hostile.xml"
+check "one pass, one failure, four errors, two skipped" has 'tests="8" failures="1" errors="4" skipped="2"' "$dir/hostile.xml"
+for bad in "$dir/nothing.json" "$dir/hostile.xml" /dev/null; do
     check "no grade: $bad" [ "$("$build/bin/frontend" junit "$bad" 2>&1; echo $?)" = "frontend: $bad is not a grade (NN.json of grade --report)
 1" ]
 done
 for wrong in "gradescope $build 99" "gradescope $build $lab 1" "elsewhere $build $lab"; do
     # shellcheck disable=SC2086
-    check "refused: $wrong" [ "$($from/pack.sh $wrong >"$root/log" 2>&1; echo $?)" = 2 ]
+    check "refused: $wrong" [ "$($from/pack.sh $wrong >"$dir/log" 2>&1; echo $?)" = 2 ]
 done
-rm -rf "$repo/build/frontends"
-echo "frontends: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+rm -rf "$root/build/frontends"
+finish frontends

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # labs.sh with a fake grader that prints the files said.1, said.2, ... in successive gradings.
-set -euo pipefail
-labs=$(cd "$(dirname "$0")/../.." && pwd)/grader/tools/labs.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+labs=$root/grader/tools/labs.sh
 export PAUSE=0
-root=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$root"' EXIT
-cd "$root"
+cd "$dir"
 mkdir -p bin labs/01-matmul solutions/01-matmul
 touch labs/01-matmul/lab.json solutions/01-matmul/matmul.c
 # shellcheck disable=SC2016
@@ -28,11 +27,7 @@ expect() {
     local out rc=0
     echo 0 >count
     out=$("$labs" . 2>&1) || rc=$?
-    if [ $rc -eq "$2" ] && [ "$(cat count)" -eq "$3" ] && grep -qF -- "$4" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, %d gradings, said:\n%s\n' "$1" $rc "$(cat count)" "$out"
-    fi
+    if [ $rc -eq "$2" ] && [ "$(cat count)" -eq "$3" ] && grep -qF -- "$4" <<<"$out"; then ok; else bad "$1: exit $rc, $(cat count) gradings, said: $out"; fi
 }
 good=' 01.1  naive: every size        PASS          10/10'
 values=' 01.1  naive: every size        FAIL           0/10
@@ -78,7 +73,7 @@ expect "a crash that comes again" 1 5 "01 solution                  FAILED   gra
 says 2 "$good
 $fast" 18/18
 expect "a crash that does not" 0 2 "parallel_cpu(c, a, b, M=1)   seed 5eed02"
-grep -q -- '--seed 5eed01 --step 01.6$' again && passed=$((passed + 1)) || { failed=$((failed + 1)) && echo "FAIL graded again by: $(cat again)"; }
+grep -q -- '--seed 5eed01 --step 01.6$' again && ok || bad "graded again by: $(cat again)"
 says 1 "$values
 $unsure" "0/18 FAIL=1 INCONCLUSIVE=1"
 expect "a wrong value is no noise" 1 1 "labs: 2 passed, 1 failed"
@@ -88,5 +83,4 @@ says 1 "$good
 $fast" 18/18
 echo "grade 01: 1/18 FAIL=1" >empty
 expect "empty regions that earn points" 1 1 "failed: 01 empty regions: grade 01: 1/18 FAIL=1"
-echo "labs.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish labs.sh

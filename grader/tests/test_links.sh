@@ -1,24 +1,17 @@
 #!/usr/bin/env bash
 # links.sh: a link to a missing file and a missing identifier are reported with their line; a correct tree passes.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root"
 tool=$PWD/grader/tools/links.sh
-ROOT=$(mktemp -d)
-export ROOT
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir
 mkdir -p "$ROOT"/{docs,src}
 echo 'int mt_add(int a);' >"$ROOT/src/add.h"
-passed=0 failed=0
 # expect NAME STATUS WORDS: the page on standard input gives STATUS and WORDS.
 expect() {
     local out rc=0
     cat >"$ROOT/docs/page.md"
     out=$("$tool" 2>&1) || rc=$?
-    if [ $rc -eq "$2" ] && grep -qF -- "$3" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, printed:\n%s\n' "$1" $rc "$out"
-    fi
+    if [ $rc -eq "$2" ] && grep -qF -- "$3" <<<"$out"; then ok; else bad "$1: exit $rc, said: $out"; fi
 }
 
 expect "a correct page" 0 "links: 2 links and 2 names in 1 pages; 0 complaints" <<'EOF'
@@ -43,5 +36,4 @@ expect "code blocks are no links" 0 "0 links" <<'EOF'
 f[i](none.md)
 ```
 EOF
-echo "links: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish links

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # lint.sh: each rule reports a violation at file:line, and a clean tree passes.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 tool=$PWD/grader/tools/lint.sh
-ROOT=$(mktemp -d)
-export ROOT
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir
 cp .clang-format "$ROOT"
 cd "$ROOT"
 mkdir -p minitorch/{core,ops,nn,data,ckpt,apps} solutions/{01-matmul,02-backprop} grader/{tools,attacks} labs/01-matmul
@@ -57,5 +55,4 @@ lints "an exception outlived" 1 "lint-exceptions:1: minitorch/core/long.c:long_o
 rm -r minitorch solutions grader
 lints "an empty tree" 2 "no sources"
 
-echo "lint.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish lint.sh

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # map.sh: every form of tag in a header appears in docs/MAP.md with its unit and checks; --check notices a change.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 tool=$PWD/grader/tools/map.sh
-ROOT=$(mktemp -d)
-export ROOT
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir
 cd "$ROOT"
 mkdir -p minitorch/ops solutions/02-backprop grader/checks
 cat >minitorch/ops/a.h <<'HEADER'
@@ -80,5 +78,4 @@ sed -i 's/mt_three/mt_third/' minitorch/ops/a.h
 expect "it is not any more" 1 "docs/MAP.md:1: not current, run: make map" "$tool" --check
 expect "usage" 2 "usage" "$tool" --frobnicate
 
-echo "map.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish map.sh

@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
 # mutants.sh, rowverdict and progress.sh, with a fake grader: which mutants are rejected, which are not, and the messages.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
-ROOT=$(mktemp -d)
 unset SAMPLE
-export ROOT GRADE=$ROOT/grade PAUSE=0 SEED=5eed02
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir GRADE=$dir/grade PAUSE=0 SEED=5eed02
 cd "$ROOT"
 
 # The fake grader: the row fails if the unit contains "minus".
@@ -114,5 +112,4 @@ expect "where to begin" 0 "Start with: make lab LAB=00" "$progress" "$build"
 printf '#!/bin/sh\necho "no worker"; exit 1\n' >grade
 expect "a grader that cannot" 0 "could not be graded: no worker" "$progress" "$build"
 
-echo "mutants.sh, progress.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish "mutants.sh, progress.sh"

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # mutate and mutate.sh on a lab of one unit, whose grader compiles the unit and tests it.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 build=${BUILD:-build/release}
 [ -x "$build/bin/mutate" ] || make -s "$build/bin/mutate"
 build=$(realpath "$build") runner=$PWD/grader/mutate/mutate.sh
-ROOT=$(mktemp -d)
-export ROOT GRADE=$ROOT/grade JOBS=2
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir GRADE=$dir/grade JOBS=2
 cd "$ROOT"
 
 # ---- the operators: a statement in a region, and what one of its mutants must be -----------------------------
@@ -120,5 +118,4 @@ rm $list
 touch broken
 expect "a grader that fails kills nothing" 1 "the reference does not pass: the grader failed: grade: no sandbox" run
 
-echo "mutate: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish mutate

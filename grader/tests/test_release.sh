@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # make release: a small one, of labs 00 and 01, with this build's objects. Nothing of the solutions is in it; it builds, a
 # skeleton earns nothing, a copied solution everything, and it is named as a copy. What must not be released stops it.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-. grader/tests/expect.sh
-repo=$PWD dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 tree=$dir/course
 release() { make -s release LEVELS=native COURSE= "$@"; }
 has_not() { ! grep -rlE -- "$1" "${@:2}"; }
@@ -45,9 +42,9 @@ cp -r "$tree/reference/native/counted" "$tree/build/release/"
 grade() { (cd "$tree" && build/release/bin/grade --no-speed --quiet --width 0 --lab "$@"); }
 expect "a skeleton earns nothing" 0 "grade 00: 0/10 TODO=" grade 00
 expect "nor does this one" 0 "grade 01: 0/" grade 01
-expect "a solution earns all points" 0 "grade 00: 10/10" grade 00 --units "$repo/solutions/00-tensors"
-expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference" grade 00 --units "$repo/solutions/00-tensors"
-mkdir "$dir/own" && for unit in "$repo"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
+expect "a solution earns all points" 0 "grade 00: 10/10" grade 00 --units "$root/solutions/00-tensors"
+expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference" grade 00 --units "$root/solutions/00-tensors"
+mkdir "$dir/own" && for unit in "$root"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
 expect "so is one with other names" 0 "00-tensors/strides.c is a copy" grade 00 --units "$dir/own"
 expect "a skeleton is no copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
 expect "the reference's objects earn all that is not measured" 0 "INCONCLUSIVE=2" grade 01 --units reference/01-matmul
@@ -55,7 +52,7 @@ expect "a hidden row is not there" 1 "" bash -c "cd '$tree' && build/release/bin
 
 # A line of a solution anywhere stops it.
 line=$(grep -m1 -n 'apart != n \* stride' solutions/00-tensors/copy.c | cut -d: -f2-)
-[ -n "$line" ] || { failed=$((failed + 1)) && echo "FAIL: the line of copy.c is another one now"; }
+[ -n "$line" ] || bad "the line of copy.c is another one now"
 planted() { perl grader/release/prove.pl "$dir/plant" minitorch solutions/*/*.c; }
 mkdir "$dir/plant" && printf 'a\nb %s c\n' "$line" >"$dir/plant/page.md"
 expect "in a page" 1 "page.md:2: a line of a solution, solutions/00-tensors/copy.c" planted
@@ -66,5 +63,4 @@ expect "a line of given code does not" 0 ": 0 found" planted
 gzip -c "$0" >"$dir/plant/page.gz"
 expect "what cannot be searched does" 1 "page.gz:1: packed" planted
 
-echo "release: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish release

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # sample.sh: of which labs all mutants are graded, by what git says and by what an earlier run caught; which are drawn
 # of the others.
-set -euo pipefail
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
 here=$(cd "$(dirname "$0")/../tools" && pwd)
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
-root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
 cd "$root"
+cd "$dir"
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_{AUTHOR,COMMITTER}_{NAME,EMAIL}=x
 git() { command git -c init.defaultBranch=main -c commit.gpgsign=false "$@"; }
 
@@ -83,5 +81,4 @@ NOTE=yes drawn 2 >/dev/null && expect "caught again" 0 "5 5" drawn 2
 echo '# catches: 02.1' >grader/mutants/02-two/none.patch && echo '# catches: 02.1' >grader/mutants/04-four/none.patch
 expect "patches without a unit" 0 "12 12" drawn 2
 
-echo "sample.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish sample.sh

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # shown.sh reports every outdated line of a page, and nothing else.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-. grader/tests/expect.sh
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 printf '\x1e\n%s\n' "$(printf '%s\n' '  kernel   requests' 'sweeps 52  [######......] 50 %  2 s left' 'saxpy  1024' '| source line' 'relu 512' '' 'relu: PASS 2 rows')" >"$dir/printed"
 printf '%s\t%d\t0\t%s\n' "$dir/page.md" 3 'make count' >"$dir/commands"
 cat >"$dir/right.md" <<'END'
@@ -69,5 +66,4 @@ tree() ( # EDIT PAGE
 expect "counts that are right" 0 "5 figures as counted now" tree '' README.md
 expect "a wrong count" 1 'lines in 3 marked" is' tree 's/in [0-9]* marked/in 3 marked/' README.md
 expect "a wrong bar" 1 "lab.json has 100 40 259.74 15.34, not 15.43" tree 's/15.34 |$/15.43 |/' docs/GRADING.md
-echo "shown: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish shown

@@ -1,14 +1,12 @@
 #!/usr/bin/env bash
 # skeletons.sh: skeletons follow the solutions and never overwrite a student's work; lost functions are reported.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 tool=$PWD/grader/tools/skeletons.sh
 export STRIP=${STRIP:-$PWD/build/release/bin/strip}
 [ -x "$STRIP" ] || make -s build/release/bin/strip
-ROOT=$(mktemp -d)
-export ROOT
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir
 cd "$ROOT"
 # unit BEFORE INSIDE AFTER: the solution, a function with a region.
 unit() {
@@ -60,5 +58,4 @@ expect "a lab without a folder: counted" 0 "1 units are of labs that are not gra
 expect "a lab without a folder: nothing is written" 1 "" test -e labs/02-later
 expect "usage" 2 "usage:" "$tool" frobnicate
 
-echo "skeletons.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish skeletons.sh

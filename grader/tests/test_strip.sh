@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
 # strip: the skeleton is the expected one; every invalid mark is refused with file:line and nothing is written.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 strip=${STRIP:-build/release/bin/strip}
 [ -x "$strip" ] || make -s "$strip"
 strip=$(realpath "$strip")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-mkdir "$tmp/01-matmul"
-cd "$tmp"
-passed=0 failed=0
+mkdir "$dir/01-matmul"
+cd "$dir"
 verdict() { # verdict NAME ok|bad
-    if [ "$2" = ok ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1"; fi
+    if [ "$2" = ok ]; then ok; else bad "$1"; fi
 }
 same() { if cmp -s "$2" "$3"; then verdict "$1" ok; else verdict "$1" bad && diff "$2" "$3" | head -20; fi; }
 
@@ -164,5 +162,4 @@ if [ $rc -eq 2 ] && grep -q "No space left" err.txt; then verdict "a full disk" 
 mkdir wall && trouble "a folder in the way" "wall: " 01-matmul/unit.c wall
 if [ -z "$(ls ./*.tmp 2>/dev/null)" ]; then verdict "no temporary file stays" ok; else verdict "no temporary file stays" bad; fi
 
-echo "strip: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish strip

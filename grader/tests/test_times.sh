@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # seeds.sh and steady.sh with a fake grader that prints what `grade --times` would: misses, changed verdicts, and the last lines.
-set -euo pipefail
-tools=$(cd "$(dirname "$0")/../.." && pwd)/grader/tools
-ROOT=$(mktemp -d) passed=0 failed=0
-export ROOT GRADE=$ROOT/grade
-trap 'rm -rf "$ROOT"' EXIT
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+tools=$root/grader/tools
+export ROOT=$dir GRADE=$dir/grade
 cd "$ROOT"
 mkdir -p bin solutions/02-backprop labs/02-backprop grader/mutants/02-backprop
 printf 'one\nplus\nthree\n' >solutions/02-backprop/unit.c
@@ -20,11 +19,7 @@ expect() {
     local name=$1 status=$2 words=$3 out rc=0
     shift 3
     out=$("$@" 2>&1) || rc=$?
-    if [ $rc -eq "$status" ] && grep -qxF -- "$words" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
-    fi
+    if [ $rc -eq "$status" ] && grep -qxF -- "$words" <<<"$out"; then ok; else bad "$name: exit $rc, said: $out"; fi
 }
 table=' 02.6  softmax: large logits  FAIL 1  INCONCLUSIVE 1'
 large='FAIL 0/8  02.6 softmax: large logits' small='CRASH 0/8  02.6 softmax: small' unsure='INCONCLUSIVE 0/8  02.6 softmax: speed'
@@ -54,5 +49,4 @@ expect "which" 1 "  changed: seed 5c  PASS 2/8  02.6 softmax: speed" "$tools/ste
 expect "which rows" 1 "$table" "$tools/steady.sh" . 02 3
 echo 'grade: no worker' >said
 expect "no grade" 1 "steady 02: 0 verdicts changed in 0 grades" "$tools/steady.sh" . 02 3
-echo "seeds.sh, steady.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish "seeds.sh, steady.sh"

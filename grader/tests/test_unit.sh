@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # .ci/unit with made-up test programs: what counts as a failure, and the messages.
-set -euo pipefail
-unit=$(cd "$(dirname "$0")/../.." && pwd)/.ci/unit
-root=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$root"' EXIT
-cd "$root"
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+unit=$root/.ci/unit
+cd "$dir"
 # program NAME STATUS TESTED PASSING WORDS: prints these words and Criterion's last line.
 program() {
     printf '#!/bin/sh\necho "%s" >&2\necho "[====] Synthesis: Tested: %d | Passing: %d | Failing: 0"\nexit %d\n' \
@@ -16,11 +15,7 @@ expect() {
     local name=$1 status=$2 words=$3 out rc=0
     shift 3
     out=$("$unit" "${@/#/./}" 2>&1) || rc=$?
-    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1)) && printf 'FAIL %s: exit %d, said:\n%s\n' "$name" $rc "$out"
-    fi
+    if [ $rc -eq "$status" ] && grep -qF -- "$words" <<<"$out"; then ok; else bad "$name: exit $rc, said: $out"; fi
 }
 program good 0 3 3 ""
 program bad 1 3 2 "[FAIL] softmax::large_logits: (0.01s)"
@@ -33,5 +28,4 @@ expect "which one is said again" 1 "failed: ./bad: [FAIL] softmax::large_logits"
 expect "a status that the counts do not show" 1 "failed: ./silent: exit status 1" silent
 expect "no test at all" 1 "unit: 0 passed, 1 failed" none
 expect "memory never freed" 1 "failed: ./leaky: 2 blocks, 55 bytes were never freed" leaky good
-echo ".ci/unit: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish .ci/unit

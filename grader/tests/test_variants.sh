@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # variants.sh with a fake grader: which variants keep their marks, and the messages.
-set -euo pipefail
-cd "$(dirname "$0")/../.."
-. grader/tests/expect.sh
+. "$(dirname "$0")/../../.ci/check.bash"
+set -e
+cd "$root"
 variants=$PWD/grader/tools/variants.sh
-ROOT=$(mktemp -d)
-export ROOT GRADE=$ROOT/grade
-trap 'rm -rf "$ROOT"' EXIT
+export ROOT=$dir GRADE=$dir/grade
 cd "$ROOT"
 # graded NAME STATUS WORDS: variants.sh ends with STATUS and prints WORDS.
 graded() { expect "$1" "$2" "$3" "$variants" build "${4:-}"; }
@@ -20,7 +18,7 @@ variant '02.6  a digit' one
 echo 'grade 02: 9/9' >said
 graded "all points" 0 "variants: 1 passed, 0 failed"
 graded "only its step, without speed" 0 "passed"
-grep -q -- '--step 02.6 .*--no-speed' options && passed=$((passed + 1)) || { failed=$((failed + 1)) && echo "FAIL options: $(cat options)"; }
+grep -q -- '--step 02.6 .*--no-speed' options && ok || bad "options: $(cat options)"
 echo 'grade 02: 7/9 INCONCLUSIVE=1' >said
 graded "but for speed" 0 "variants: 1 passed, 0 failed"
 printf ' 02.6  softmax: ties   FAIL   0/2\n       hint: a hint\ngrade 02: 7/9 FAIL=1\n' >said
@@ -34,5 +32,4 @@ variant 'a digit' one
 graded "a patch without a step" 1 "its first line must be"
 graded "no variants is no success" 1 "0 passed, 0 failed" 03
 
-echo "variants.sh: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish variants.sh

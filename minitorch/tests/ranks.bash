@@ -1,6 +1,6 @@
 # ranks.bash -- for tests of several ranks: a text, runs of train_gpt2, their losses beside those of one rank; ranks that are
 # processes, and what happens when one fails. The test says `finish NAME`.
-. "$(dirname "$0")/check.bash"
+. "$(dirname "$0")/../../.ci/check.bash"
 make -s -C "$bin/../../.." build/release/bin/{train_gpt2,profile,check_mpi,check_nccl} >/dev/null || exit 1
 bad() { failed=$((failed + 1)) && echo "FAIL $*: $(grep -m1 "^train_gpt2: " "$dir/log" || grep -m1 . "$dir/log")"; }
 said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }

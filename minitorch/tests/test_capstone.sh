@@ -1,14 +1,10 @@
 #!/usr/bin/env bash
 # test_capstone.sh -- the program capstone: plans in the simulator against sums made here, training within a budget of
 # FLOPs, the leaderboard, results made again from their files, what is refused, and kills in the middle.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 make -s build/release/bin/{capstone,train_gpt2,curve} >/dev/null || exit 1
 bin=build/release/bin
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { echo "FAIL $*" && failed=$((failed + 1)); }
 # capstone ARGUMENT...: into $said and $rc.
 capstone() {
     rc=0
@@ -209,5 +205,4 @@ for ((i = 0; i < 100; i++)); do [ -d "/proc/${child:-none}" ] || break; sleep 0.
 cp labs/15-scale/entry.json "$dir/it's mine.json"
 make -s capstone ENTRY="$dir/it's mine.json" BOARD="$dir/b o" >"$dir/log" 2>&1 && make -s leaderboard BOARD="$dir/b o" >>"$dir/log" 2>&1 && grep -q '^     1' "$dir/log" && ok || bad "make: $(cat "$dir/log")"
 [ ! -e solutions/15-scale/cluster-hidden.json ] || { "$bin/capstone" --forget --cluster solutions/15-scale/cluster-hidden.json --entry labs/15-scale/entry.json >"$dir/log" 2>&1 && ok || bad "hidden: $(cat "$dir/log")"; }
-echo "capstone: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish capstone

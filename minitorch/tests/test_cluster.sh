@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # make cluster: what it would do, and what it refuses, in words. The hosts themselves are tested by running it, as root.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
 count() { [ "$(grep -cE -- "$2" "$dir/log")" -eq "$1" ] && ok || bad "not $1 times \"$2\""; }
 mine() { find /tmp /run/netns /sys/class/net -maxdepth 1 \( -name "minitorch-cluster.*" -o -name "mtn*" \) 2>/dev/null | sort; true; }
@@ -33,5 +29,4 @@ fi # else the folder is closed to other users
 minitorch/bench/cluster.sh --tea >"$dir/log" 2>&1 && bad "knows --tea" || said 'there is no option --tea'
 minitorch/bench/cluster.sh --dry-run build/none >"$dir/log" 2>&1 && bad "knows build/none" || said 'build/none has no programs: run make'
 mine | diff "$dir/before" - >"$dir/log" && ok || bad "left behind"
-echo "cluster: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish cluster

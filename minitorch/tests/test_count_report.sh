@@ -1,11 +1,7 @@
 #!/usr/bin/env bash
 # The commands in the handouts of labs 06 and 07 that report and draw each access of a kernel, and the table of counts.
-set -uo pipefail
-cd "$(dirname "$0")/../.."
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root"
 # reports LAB FOLDER KERNEL ACCESS
 reports() {
     CUEMU_REPORT=1 CUEMU_SVG=$dir/$1.svg "minitorch/bench/count_lab$1.sh" "$2" "$3" >"$dir/log" 2>&1
@@ -14,5 +10,4 @@ reports() {
 }
 reports 06 solutions/06-cuda-kernels "tiled transpose" 'transpose\.cu:[0-9]+ +shared +load .* 1\.00 wavefronts'
 reports 07 solutions/07-cuda-matmul shared 'shared\.cu:[0-9]+ +shared +load .* 1\.00 wavefronts'
-echo "count_report: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish count_report

@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # faults: no checkpoint is lost, and with a save that does not wait for the disk, or does things in another order, some are.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 build=build/release
 make -s $build/bin/faults >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
 memory=$([ -w /dev/shm ] && echo /dev/shm || echo "$dir") # where fsync costs nothing
 
 $build/bin/faults --quick --dir "$memory" --csv "$dir/waste.csv" >"$dir/log" 2>&1 && ok || bad "the sweep: $(grep -m1 lost: "$dir/log")"
@@ -36,5 +32,4 @@ broken $commit "an fsync that failed" 's/io->fsync\(io, file.fd\) == 0/(io->fsyn
 broken solutions/12-checkpoints/retain.c "the newest valid one is removed" 's/steps\[i\] != spared/true/'
 broken minitorch/core/io_posix.c "half of a write" 's/done \+= mt_max\(got, 0\)/done = bytes/'
 broken minitorch/core/io_posix.c "an interrupted write" 's/ && errno != EINTR//'
-echo "faults: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish faults

@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # full_disk: a checkpoint on a file system that is full, read-only, or in use: clear words, and the older one is whole.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 faults=$PWD/build/release/bin/faults
 make -s build/release/bin/faults >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -2 "$dir/log")"; }
 said() { grep -qF -- "$1" "$dir/log" && ok || bad "it does not say: $1"; }
 
 # File systems of 40 and 64 KiB: one of these checkpoints has room there, two have not, and one of the saver's has not.
@@ -24,10 +20,9 @@ inside() {
     "$faults" --check "$dir/disk/step-7" >"$dir/log" 2>&1 && ok || bad "the older one"
     timeout 20 "$faults" --saver "$dir/small" >"$dir/log" 2>&1 && bad "a saver without room" || said "No space left on device"
     [ -z "$(ls "$dir/small")" ] && ok || bad "parts are left: $(ls "$dir/small")"
-    echo "full_disk: $passed passed, $failed failed"
-    exit $((failed > 0))
+    finish full_disk
 }
-export -f inside ok bad said
+export -f inside ok bad said finish
 export faults dir passed failed
 if unshare -Urm true 2>/dev/null; then
     unshare -Urm bash -c inside

@@ -1,21 +1,19 @@
 #!/usr/bin/env bash
 # Each header compiles alone as C11; mt.h and the headers that declare extern "C" compile alone as C++17, too.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-passed=0 failed=0
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
 # compiles HEADER COMPILER FLAGS...
 compiles() {
     local header=$1 said
     shift
     if said=$("$@" -D_GNU_SOURCE -fopenmp -fsyntax-only -Wall -Wextra -Werror -Iminitorch - <<<"#include \"${header#minitorch/}\"" 2>&1); then
-        passed=$((passed + 1))
+        ok
     else
-        failed=$((failed + 1)) && echo "FAIL $* $header: $(grep -m1 error <<<"$said")"
+        bad "$* $header: $(grep -m1 error <<<"$said")"
     fi
 }
 for header in $(find minitorch -name '*.h' | grep -vE '^minitorch/(bench|cuda|emulator|tests)/' | sort); do
     compiles "$header" gcc -std=c11 -x c
     [ "$header" != minitorch/mt.h ] && ! grep -q MT_C_BEGIN "$header" || compiles "$header" g++ -std=c++17 -x c++
 done
-echo "headers: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish headers

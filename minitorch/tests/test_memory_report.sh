@@ -1,13 +1,8 @@
 #!/usr/bin/env bash
 # --memory-report of both training programs: the table and the files, training goes on as without it, and what cannot be
 # written is told.
-set -uo pipefail
-bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
-make -s -C "$bin/../../.." build/release/bin/{train_gpt2,train_mnist,memory,curve,profile,make_digits} >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
+. "$(dirname "$0")/../../.ci/check.bash"
+make -s -C "$root" build/release/bin/{train_gpt2,train_mnist,memory,curve,profile,make_digits} >/dev/null || exit 1
 
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
 flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 --steps 4 --eval-every 2 --eval-batches 2 -q)
@@ -69,5 +64,4 @@ grep -qE '^  activations ' "$dir/log" && grep -qF 'memory on cpu: at most' "$dir
 mkdir "$dir/mnist/in/spans.bin" -p
 "$bin/train_mnist" --data "$dir/digits" --epochs 1 -q --memory-report --trace -o "$dir/mnist/in" >"$dir/log" 2>&1 && bad "the trace is a folder" || ok
 grep -qF 'in/spans.bin: Is a directory' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
-echo "memory_report: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish memory_report

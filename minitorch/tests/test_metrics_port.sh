@@ -1,13 +1,9 @@
 #!/usr/bin/env bash
 # test_metrics_port.sh -- --metrics-port: figures in Prometheus's text format while a run goes on; ports that may not be; clients that
 # send half a request or far too much, that never read, or are a hundred; and the bits of the run stay those of one without it.
-set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
-bin=build/release/bin
-dir=$(mktemp -d)
-passed=0 failed=0 run=''
-ok() { passed=$((passed + 1)); }
-bad() { echo "FAIL $1" && failed=$((failed + 1)); }
+. "$(dirname "$0")/../../.ci/check.bash"
+cd "$root" || exit 1
+run=''
 trap '[ -z "$run" ] || kill "$run" 2>/dev/null; rm -rf "$dir"' EXIT
 yes 'figures of a run, while it runs' | head -400 >"$dir/text"
 # train NAME OPTION...: rank 0 and another one.
@@ -77,5 +73,4 @@ run=''
 (train without --steps 20) >"$dir/log" 2>&1 && ok || bad "without: $(tail -3 "$dir/log")"
 (cd "$dir/with/step-20" && find . -type f ! -name 'manifest.json' -exec sha256sum {} + | sort) >"$dir/sums"
 [ -s "$dir/sums" ] && (cd "$dir/without/step-20" && sha256sum --quiet -c "$dir/sums") >"$dir/log" 2>&1 && ok || bad "other bits: $(cat "$dir/log")"
-echo "metrics_port: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish metrics_port

@@ -15,7 +15,7 @@ said 'cudaMemcpyAsync reads what ncclAllReduce .* is still to write'
 
 # Traced: no two streams use the same memory without waiting for each other.
 traced=$(dirname "$bin")/tests-traced/check_nccl
-make -s -C "$bin/../../.." build/release/tests-traced/check_nccl >"$dir/log" 2>&1 || bad "no traced program"
+make -s -C "$root" build/release/tests-traced/check_nccl >"$dir/log" 2>&1 || bad "no traced program"
 ranks 2 "$traced" && [ "$(grep -c ': all values are right$' "$dir/log")" -eq 2 ] && ok || bad "traced"
 ranks 2 "$traced" --fault none && ok || bad "traced, sums after a fill"
 

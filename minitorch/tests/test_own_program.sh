@@ -1,13 +1,10 @@
 #!/usr/bin/env bash
 # docs/OWN_PROGRAM.md: its program compiles and runs in both ways that the page describes, and prints what the page
 # says.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../../.ci/check.bash"
 page=$root/docs/OWN_PROGRAM.md
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
 check() { # NAME COMMAND: the command succeeds
-    if "${@:2}" >"$dir/log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAIL $1:" && cat "$dir/log"; fi
+    if "${@:2}" >"$dir/log" 2>&1; then ok; else bad "$1:" && cat "$dir/log"; fi
 }
 block() { awk -v mark="\`\`\`$1" '$0 == mark && !seen {inside = seen = 1; next} /^```/ {inside = 0} inside' "$page"; }
 # learns FILE: the loss printed last is below 0.001, and there are as many lines as on the page.
@@ -31,5 +28,4 @@ mkdir -p "$dir/tree/build/release" && cp -r --preserve=timestamps "$root"/build/
 check "inside the tree: it compiles" make -s -C "$dir/tree" CUDA=off build/release/bin/sine
 check "inside the tree: it runs" bash -c "'$dir/tree/build/release/bin/sine' >'$dir/out2'"
 check "both ways: the same numbers" cmp "$dir/out" "$dir/out2"
-echo "own program: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish "own program"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_plan_app.sh -- the program plan: its table, what it refuses, and what it writes. test_plan_run.sh runs that, test_plan_jobs.sh has it checked.
-. "$(dirname "$0")/check.bash"
+. "$(dirname "$0")/../../.ci/check.bash"
 # refused WORDS ARGUMENT...: exit status 1 or 64 (a wrong command line), and these words.
 refused() {
     local rc=0 words=$1 said

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test_plan_jobs.sh -- the jobs that the program plan writes: job.slurm as Slurm sees it (sbatch --test-only; a controller of its own,
 # with nodes that need not be there), and job.yaml by the fields that Kubernetes publishes (data/kubernetes_job.json).
-. "$(dirname "$0")/check.bash"
+. "$(dirname "$0")/../../.ci/check.bash"
 plan=$bin/plan
 end_slurm() {
     local id

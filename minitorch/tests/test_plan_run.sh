@@ -2,7 +2,7 @@
 # test_plan_run.sh -- the plans of two ranks run here, by the command that the program plan has written: each rank takes the memory
 # that the plan says, to 3 %, and sends what it says, to the byte. Ranks are processes, so that each has an account of its memory;
 # without mpirun they are threads, and only bytes are compared.
-. "$(dirname "$0")/check.bash"
+. "$(dirname "$0")/../../.ci/check.bash"
 yes 'the plan of two ranks runs here, and takes what it says' | head -400 >"$dir/text"
 export DEVICE=cpu DATA=$dir/text TRAIN_GPT2=$bin/train_gpt2
 mpi='mpirun --allow-run-as-root --oversubscribe -n 2'

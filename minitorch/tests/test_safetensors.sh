@@ -2,15 +2,9 @@
 # Weights are exchanged with Python: a checkpoint's as a safetensors file that Python reads bit by bit; the same in
 # Hugging Face's format; and a model of torch, which generates the same text here. Skips, with a message, what Python
 # does not have.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-bin=$root/build/release/bin python=${PYTHON:-/usr/bin/python3} peer=$(dirname "$0")/safetensors_peer.py
+. "$(dirname "$0")/../../.ci/check.bash"
+python=${PYTHON:-/usr/bin/python3} peer=$(dirname "$0")/safetensors_peer.py
 make -s -C "$root" build/release/bin/{train_gpt2,generate} >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
-finish() { echo "safetensors: $passed passed, $failed failed" && exit $((failed > 0)); }
 write() { "$bin/generate" -r "$dir/run" -p 'The model' -n 40 "$@" 2>"$dir/log"; }
 
 cat "$root"/labs/0[0-2]*/README.md | LC_ALL=C tr -cd '\n -~' >"$dir/text"
@@ -30,12 +24,12 @@ write --dtype i8 && bad "weights of i8" || ok
 (trap "" XFSZ && ulimit -f 100 && write --export "$dir/ours") && bad "exported into no room" || ok
 write --size toy --weights "$dir/ours" >"$dir/got" && cmp "$dir/want" "$dir/got" && ok || bad "what was there is gone"
 
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || { echo "$python is missing or too old: its side is not tested"; finish; }
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || { echo "$python is missing or too old: its side is not tested"; finish safetensors; }
 "$python" "$peer" package 2>/dev/null || echo "Python has no safetensors package: a reader of our own takes its place"
 "$python" "$peer" compare "$dir/ours" "$dir/run/step-20" 2>"$dir/log" && ok || bad "Python reads something else"
 "$python" "$peer" publish "$dir/theirs" "$dir/run/step-20" "$dir/ours" 2>"$dir/log" && ok || bad publish
 write --size toy --weights "$dir/theirs" >"$dir/got" && cmp "$dir/want" "$dir/got" && ok || bad "another text from Hugging Face's layout"
-"$python" "$peer" torch 2>/dev/null || { echo "Python has no torch: its model is not tested"; finish; }
+"$python" "$peer" torch 2>/dev/null || { echo "Python has no torch: its model is not tested"; finish safetensors; }
 "$python" "$peer" random "$dir/random" 'The model' "$dir/run" >"$dir/want" 2>"$dir/log" && ok || bad torch
 write --size toy --weights "$dir/random" -T 0 >"$dir/got" && cmp "$dir/want" "$dir/got" && ok || bad "torch writes another text"
-finish
+finish safetensors

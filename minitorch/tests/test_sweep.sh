@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # apps/sweep: killed by kill -9 and resumed it ends like an unbroken one, repeats nothing, and leaves no job behind; bad input.
-. "$(dirname "$0")/check.bash"
-make -s -C "$bin/../../.." build/release/bin/{sweep,train_gpt2} >/dev/null || exit 1
+. "$(dirname "$0")/../../.ci/check.bash"
+make -s -C "$root" build/release/bin/{sweep,train_gpt2} >/dev/null || exit 1
 sweep() { timeout 60 "$bin/sweep" -q "$@" >"$dir/log" 2>&1; }
 rows() { sed 's/,[^,]*$//' "$1/sweep.csv"; } # without the seconds
 

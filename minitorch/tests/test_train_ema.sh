@@ -1,12 +1,7 @@
 #!/usr/bin/env bash
 # Training with --ema: resumed, it ends with the same bits; `evaluate` takes the average, as the run's evaluations do.
-set -uo pipefail
-bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
-make -s -C "$bin/../../.." build/release/bin/train_gpt2 build/release/bin/evaluate >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*: $(tail -1 "$dir/log")"; }
+. "$(dirname "$0")/../../.ci/check.bash"
+make -s -C "$root" build/release/bin/train_gpt2 build/release/bin/evaluate >/dev/null || exit 1
 run() { "$bin/train_gpt2" "${flags[@]}" "$@" >"$dir/log" 2>&1 && ok || bad "$*"; }
 
 for i in $(seq 200); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
@@ -35,5 +30,4 @@ cmp -s "$dir"/{zero,none}/step-60/manifest.json && ok || bad "--ema 0 is not the
 run -o "$dir/none" --ema 0 --resume
 "$bin/train_gpt2" "${flags[@]}" -o "$dir/none" --resume >"$dir/log" 2>&1 && bad "an average from here on" || ok
 grep -qF 'without an average of the weights; --ema 0 continues it' "$dir/log" && ok || bad "said"
-echo "train_ema: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish train_ema

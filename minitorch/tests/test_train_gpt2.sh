@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
 # train_gpt2 killed (-9) in the middle and resumed ends with the same bits as an uninterrupted run, with any number of
 # workers, whatever backward computes again.
-set -uo pipefail
-bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
+. "$(dirname "$0")/../../.ci/check.bash"
 train=$bin/train_gpt2 generate=$bin/generate
-make -s -C "$bin/../../.." build/release/bin/{train_gpt2,generate,evaluate} >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
+make -s -C "$root" build/release/bin/{train_gpt2,generate,evaluate} >/dev/null || exit 1
 
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
 flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 10 -q)
@@ -108,5 +103,4 @@ write broken f && grep -q '^warning: the checkpoint of step 2000 is skipped: .* 
 truncate -s 1000 "$dir"/broken/step-*/model-00001-of-00001.safetensors
 write broken f && bad "a checkpoint cut off was taken" || grep -q 'none of its checkpoints is valid' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
 write none g && bad "no run was taken" || grep -q 'make train-gpt2 trains a model' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
-echo "train_gpt2: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish train_gpt2

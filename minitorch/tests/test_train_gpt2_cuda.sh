@@ -1,14 +1,9 @@
 #!/usr/bin/env bash
 # train_gpt2 --device cuda: the losses of a short run are the CPU's. Skipped in a build without CUDA.
-set -uo pipefail
-bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
+. "$(dirname "$0")/../../.ci/check.bash"
 train=$bin/train_gpt2
-make -s -C "$bin/../../.." build/release/bin/train_gpt2 >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
+make -s -C "$root" build/release/bin/train_gpt2 >/dev/null || exit 1
 export OMP_WAIT_POLICY=passive
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
 
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
 flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 2 -q)
@@ -44,5 +39,4 @@ else
 fi
 "$train" --device gpu >"$dir/log" 2>&1 && bad "a device that does not exist" || ok
 grep -qF -- '--device:' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
-echo "train_gpt2 on cuda: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish "train_gpt2 on cuda"

@@ -8,44 +8,31 @@
 # the direction in which the loss changes most. The losses of the two devices may differ by ROUNDINGS * 2^-24 * 1024
 # times its largest difference so far, for each of the two, and by the rounding of the loss itself and of its six
 # printed digits.
-set -u
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-bin=${MT_BIN:-$root/build/release/bin}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
+. "$(dirname "$0")/../../.ci/check.bash"
+bin=${MT_BIN:-$bin}
 export OMP_WAIT_POLICY=passive
 ROUNDINGS=$((784 + 32 + 16 + 50)) # pixels, hidden units, batch; exponentials, divisions, the update
 
-result() { # 0|1 NAME [LOG]
-    if [ "$1" = 0 ]; then
-        passed=$((passed + 1)) && echo "ok   $2"
-    else
-        failed=$((failed + 1)) && echo "FAIL $2" && sed 's/^/  | /' "${3:-/dev/null}" | tail -12
-    fi
-}
-# losses NAME FLAG...: of twenty steps, in $work/NAME
+# losses NAME FLAG...: of twenty steps, in $dir/NAME
 losses() {
     local name=$1
     shift
-    "$bin/train_mnist" --data "$work/digits" --out "$work/run" --quiet --epochs 1 --eval-steps 1 --hold-out 0 --batch 16 --hidden 32 \
-        --optimizer sgd --schedule constant "$@" >"$work/$name.log" 2>&1
-    result $? "trains: $name $*" "$work/$name.log"
-    cut -d, -f2 "$work/run/metrics.csv" | tail -n +2 >"$work/$name"
+    "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --quiet --epochs 1 --eval-steps 1 --hold-out 0 --batch 16 --hidden 32 \
+        --optimizer sgd --schedule constant "$@" >"$dir/$name.log" 2>&1 && ok || bad "trains: $name $*"
+    cut -d, -f2 "$dir/run/metrics.csv" | tail -n +2 >"$dir/$name"
 }
 
 if ! [ -x "$bin/train_mnist" ] || ! [ -x "$bin/make_digits" ]; then
     echo "$bin/train_mnist or make_digits is missing: run make first" && echo '0 passed, 1 failed' && exit 1
 fi
-if [[ $("$bin/train_mnist" --device cuda --data "$work/none" 2>&1) == *"there is no cuda device"* ]]; then
+if [[ $("$bin/train_mnist" --device cuda --data "$dir/none" 2>&1) == *"there is no cuda device"* ]]; then
     echo "this build has no device (CUDA=off)" && echo '0 passed, 0 failed' && exit 0
 fi
-"$bin/make_digits" --out "$work/digits" --train 320 --test 20 >"$work/log" 2>&1
-result $? "draws digits" "$work/log"
+"$bin/make_digits" --out "$dir/digits" --train 320 --test 20 >"$dir/log" 2>&1 && ok || bad "draws digits"
 losses cpu --device cpu --lr 0.1
 losses moved --device cpu --lr 0.10009765625
 losses cuda --device cuda --lr 0.1
-paste "$work/cpu" "$work/moved" "$work/cuda" | awk -v roundings=$ROUNDINGS '
+paste "$dir/cpu" "$dir/moved" "$dir/cuda" | awk -v roundings=$ROUNDINGS '
     function abs(x) { return x < 0 ? -x : x }
     {
         off = roundings * 2^-24
@@ -54,10 +41,7 @@ paste "$work/cpu" "$work/moved" "$work/cuda" | awk -v roundings=$ROUNDINGS '
         printf "step %2d: cpu %s cuda %s tolerance %.6f\n", NR, $1, $3, tolerance
         wrong += !(abs($3 - $1) <= tolerance)
     }
-    END { exit wrong > 0 || NR != 20 }' >"$work/compared"
-result $? "the losses of 20 steps are the CPU's: $(tail -1 "$work/compared")" "$work/compared"
-awk 'NR == 1 { first = $1 } END { exit !($1 < 0.9 * first) }' "$work/cuda"
-result $? "... and they fall" "$work/cuda"
+    END { exit wrong > 0 || NR != 20 }' >"$dir/compared" && ok || bad "the losses of 20 steps are the CPU's: $(tail -1 "$dir/compared")"
+awk 'NR == 1 { first = $1 } END { exit !($1 < 0.9 * first) }' "$dir/cuda" && ok || bad "... and they fall"
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish train_mnist_cuda

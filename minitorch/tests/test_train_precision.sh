@@ -1,14 +1,10 @@
 #!/usr/bin/env bash
 # Training in bf16 and f16: the validation loss is that of f32, and a run in f16 that was killed (-9) continues with the
 # same bits, including its loss scaler, whatever backward computes again.
-set -uo pipefail
-bin=$(cd "$(dirname "$0")/../.." && pwd)/build/release/bin
+. "$(dirname "$0")/../../.ci/check.bash"
 train=$bin/train_gpt2
-make -s -C "$bin/../../.." build/release/bin/train_gpt2 >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0 loss=()
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
+make -s -C "$root" build/release/bin/train_gpt2 >/dev/null || exit 1
+loss=()
 
 for i in $(seq 400); do echo "line $i: the cat sat on mat $((i * 7 % 13)) and saw $((i % 5)) mice"; done >"$dir/text"
 flags=(--data "$dir/text" --layers 2 --heads 2 --width 32 --block 16 --batch 4 --micro-batches 2 --warmup 10 -q)
@@ -43,5 +39,4 @@ awk -F, 'END { exit !($1 == 40 && $2 == "nan" && $5 > 0) }' "$dir/dash/metrics.c
 # Gradients that are never finite end the run with a message, and change nothing.
 "$train" "${flags[@]}" --dtype f16 --lr 1e3 --optimizer sgd --clip 1e9 --warmup 0 -o "$dir/inf" >"$dir/log" 2>&1 && bad "a rate of 1000" || ok
 grep -qE 'the gradients of 100 steps in a row were not finite' "$dir/log" && ok || bad "said: $(tail -1 "$dir/log")"
-echo "train_precision: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish train_precision

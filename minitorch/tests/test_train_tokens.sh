@@ -2,15 +2,9 @@
 # train_gpt2 on a token file of tokenize: killed (-9), then out of disk space, then resumed, it ends with the same bits
 # as an undisturbed run; a token file of characters gives the bits of its text; combinations that do not fit are
 # refused.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-bin=$root/build/release/bin
+. "$(dirname "$0")/../../.ci/check.bash"
 train=$bin/train_gpt2 tokenize=$bin/tokenize generate=$bin/generate
 make -s -C "$root" build/release/bin/{train_gpt2,tokenize,generate} >/dev/null || exit 1
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
-ok() { passed=$((passed + 1)); }
-bad() { failed=$((failed + 1)) && echo "FAIL $*"; }
 # says WORDS... -- the last program failed with a message that contains these words.
 says() { [ $rc -eq 1 ] && grep -aqF -- "$*" "$dir/log" && ok || bad "exit $rc, not \"$*\": $(tail -1 "$dir/log")"; }
 run() { "$@" >"$dir/log" 2>&1 && rc=0 || rc=$?; }
@@ -82,5 +76,4 @@ run "$generate" -r "$dir/straight" -p "$prompt" -n 0
 [ "$(sed '$d' "$dir/log")" = "$prompt" ] && ok || bad "a long prompt: $(tail -1 "$dir/log")"
 "$generate" -r "$dir/straight" -p "$prompt" -n 100 2>/dev/null >"$dir/long"
 [ $? -eq 0 ] && [ "$(wc -c <"$dir/long")" -gt 600 ] && [ "$(head -c 500 "$dir/long")" = "$prompt" ] && ok || bad "text behind a long prompt"
-echo "train_tokens: $passed passed, $failed failed"
-[ $failed -eq 0 ]
+finish train_tokens

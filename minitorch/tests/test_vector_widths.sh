@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # The matrix products, compiled for narrower vectors than this machine's: a panel may then be wider than a vector, and its rows
 # end inside one; and bf16 is multiplied without an instruction for pairs. AArch64 has one width, which the unit tests have.
-set -uo pipefail
-root=$(cd "$(dirname "$0")/../.." && pwd)
-dir=$(mktemp -d) passed=0 failed=0
-trap 'rm -rf "$dir"' EXIT
+. "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
 
 narrower() {
@@ -16,9 +13,8 @@ narrower() {
 # compiled MARCH FILES: and run.
 compiled() {
     ${CC:-gcc} -std=gnu11 -D_GNU_SOURCE -O3 -march="$1" -fno-math-errno -fno-trapping-math -fopenmp -Iminitorch "${@:2}" \
-        -lcriterion -lcjson -lm -ldl -o "$dir/test" && "$dir/test" >"$dir/log" 2>&1 && passed=$((passed + 1)) && return
-    failed=$((failed + 1))
-    echo "FAIL $2 for $1: $(grep '^\[FAIL\]' "$dir/log" | tr '\n' ' ')"
+        -lcriterion -lcjson -lm -ldl -o "$dir/test" && "$dir/test" >"$dir/log" 2>&1 && ok ||
+        bad "$2 for $1: $(grep '^\[FAIL\]' "$dir/log" | tr '\n' ' ')"
 }
 
 make -s build/release/tests/test_16bit >/dev/null || exit 1
@@ -29,5 +25,4 @@ for march in $(narrower); do
     compiled "$march" minitorch/tests/test_16bit.c solutions/09-mixed-precision/{convert,matmul16,matmul_bf16}.c \
         minitorch/ops/kernels_16bit.c -Wl,--start-group build/release/libgiven.a "$dir/units.a" -Wl,--end-group
 done
-echo "vector widths: $passed passed, $failed failed"
-exit $((failed > 0))
+finish "vector widths"
