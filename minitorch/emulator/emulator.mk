@@ -8,6 +8,8 @@ CUEMU      := $(EMU)/cuemu
 CUEMU_LIB  := $(EMU)/libcuemu.a
 CUEMU_LIBS := -no-pie $(CUEMU_LIB) -lstdc++ -lpthread
 EMU_FLAGS  := -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-pie -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -Iminitorch
+# A library's name, so that errors are reported at lines of the program (source.c).
+EMU_FLAGS  += -fdebug-prefix-map=minitorch/emulator=/usr/include/cuemu/runtime
 
 emu_obj     = $(patsubst minitorch/emulator/%.c,$(EMU)/obj/%.o,$(wildcard minitorch/emulator/$(1)*.c))
 EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,minitorch/emulator/runtime.h \
@@ -20,7 +22,7 @@ EMU_HEADERS := $(patsubst minitorch/emulator/%,$(EMU)/%,minitorch/emulator/runti
 emulator: $(CUEMU) $(CUEMU_LIB)
 
 # The emulator has the same flags in every flavour: sanitizers do not support its switches between stacks.
-$(EMU)/obj/%.o: minitorch/emulator/%.c
+$(EMU)/obj/%.o: minitorch/emulator/%.c minitorch/emulator/emulator.mk
 	@mkdir -p $(@D)
 	@echo "  CC   $<"
 	@$(CC) $(EMU_FLAGS) -MMD -MP -c $< -o $@

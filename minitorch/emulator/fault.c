@@ -52,7 +52,7 @@ static emu_site user_site(void)
         uintptr_t pc = i < 0 ? fault.pc + 1 : (uintptr_t)fault.frames[i]; /* emu_source wants return addresses */
         const char *file;
         int line;
-        if (emu_source(pc, &file, &line) && !strstr(file, "/emulator/"))
+        if (emu_source(pc, &file, &line))
             return (emu_site){ .pc = pc, .file = file, .line = line };
     }
     if (emu_self && emu_self->wait.file)

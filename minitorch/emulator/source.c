@@ -63,11 +63,15 @@ static uintptr_t address_in_file(uintptr_t pc)
     return header->e_type == ET_DYN ? pc - (uintptr_t)__executable_start : pc;
 }
 
-/* Is it a file of the program, not a header of the system or the emulator? cuemu's -fdebug-prefix-map puts the
- * emulator's headers under /usr/ too. Frames come innermost first. */
+/* Is it a file of the program, not of a library? A program may lie anywhere, also below /usr. -fdebug-prefix-map
+ * (cuemu, emulator.mk) puts the emulator's headers and runtime into /usr/include. Frames come innermost first. */
 static bool is_program_file(const char *file)
 {
-    return strncmp(file, "/usr/", 5) && strncmp(file, "??", 2);
+    static const char *const libraries[] = { "/usr/include/", "/usr/lib/", "/usr/local/include/", "??", NULL };
+    for (int i = 0; libraries[i]; i++)
+        if (!strncmp(file, libraries[i], strlen(libraries[i])))
+            return false;
+    return !strstr(file, "/include/c++/"); /* of a g++ that is installed elsewhere */
 }
 
 static char *shorten(const char *file)

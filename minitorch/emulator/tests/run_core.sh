@@ -113,6 +113,10 @@ if built ends; then
             grep -qE "ends.cu:($(lines_of ends.cu "// END ${case%.*}\$")): error:" "$log"
         result $? "ends $case: $(head -1 "$log" | sed 's/.*error: //' | cut -c1-70)" "$log"
     done
+    # The user's folders may have any name.
+    (cd / && CUEMU_TIMEOUT=1 ${RUN:-} "$work/ends.traced" 1) >/dev/null 2>"$work/log"
+    grep -qE "/emulator/tests/core/ends.cu:($(lines_of ends.cu "// END 1\$")): error:" "$work/log"
+    result $? "ends: a program in a folder called emulator has lines, too" "$work/log"
 fi
 
 echo "$passed passed, $failed failed"

@@ -190,10 +190,19 @@ static void check_device_call(const scope *c, const token *t)
                  t->at);
 }
 
+/* `new (address) type(...)` allocates nothing. */
+static bool is_placement(const source *s, const token *t)
+{
+    if (!is(t, "new") || !is(t + 1, "(") || t[1].partner < 0)
+        return false;
+    const token *type = &s->token[t[1].partner + 1];
+    return type->kind == TOKEN_NAME || is(type, "::");
+}
+
 static void check_device_name(const scope *c, const token *t)
 {
     const variable *v = find_variable(t);
-    if (is(t, "new") || is(t, "delete"))
+    if ((is(t, "new") && !is_placement(c->s, t)) || is(t, "delete"))
         complain(t, "`%.*s` in device code is not supported by the emulator: allocate on the host with cudaMalloc",
                  t->length, t->at);
     else if (is(t, "throw") || is(t, "try") || is(t, "typeid") || is(t, "dynamic_cast") || is(t, "thread_local"))
@@ -277,7 +286,9 @@ static void check_body(const source *s, const function *f)
     find_locals(&c);
     for (int i = f->body + 1; i < c.s->token[f->body].partner; i++) {
         const token *t = &c.s->token[i];
-        if (t->kind != TOKEN_NAME)
+        if (is(t, "__attribute__") && t[1].partner > i)
+            i = t[1].partner;
+        if (t->kind != TOKEN_NAME || is(t, "__attribute__"))
             continue;
         if (!device && !in_device_lambda(c.s, f->body, i)) {
             check_host_name(&c, i);

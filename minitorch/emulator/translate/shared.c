@@ -35,7 +35,8 @@ static int statement_begin(const source *s, int i)
 static const char *const storage_words[] = { "__shared__", "__device__", "__constant__", "__managed__", "extern",
                                              "static",     "inline",     "alignas",      "__align__",   NULL };
 
-/* The tokens [from, to) as text without storage words; `align` becomes what alignas() or __align__() said. */
+/* The tokens [from, to) as text without storage words; `align` becomes what alignas() or __align__() said, a number or
+ * a type in brackets. */
 static char *type_text(const source *s, int from, int to, const char **align)
 {
     char *text = strdup("");
@@ -46,6 +47,11 @@ static char *type_text(const source *s, int from, int to, const char **align)
                 *align = span(s, i + 1, t[1].partner + 1);
                 i = t[1].partner;
             }
+            continue;
+        }
+        if (is(t, "__attribute__") && is(t + 2, "(") && is(t + 3, "aligned") && t[4].partner > i) {
+            *align = span(s, i + 4, t[4].partner + 1);
+            i = t[1].partner;
             continue;
         }
         text = format("%s%s%.*s", text, *text ? " " : "", t->length, t->at);
@@ -84,9 +90,10 @@ static char *static_shared(declarator d, const char *align, const token *at, boo
         return format("%s static const ::cuemu::shared_object<cuemu_type%d> %s = { &cuemu_array%d };", array, n, d.name,
                       n);
     return format("%s"
+                  " struct alignas%s cuemu_align%d { char c; };"
                   " cuemu_type%d &%s = *(cuemu_type%d *)cuemu_shared(&cuemu_array%d, sizeof(cuemu_type%d),"
-                  " ::cuemu::alignment<cuemu_type%d>(%s));",
-                  array, n, d.name, n, n, n, n, align);
+                  " ::cuemu::alignment<cuemu_type%d>(alignof(cuemu_align%d)));",
+                  array, align, n, n, d.name, n, n, n, n, n);
 }
 
 /* At namespace scope the name becomes an object that converts to the pointer where it is used. */
@@ -115,7 +122,7 @@ static void rewrite_shared(source *s, int at)
     for (int i = begin; i < end; i++)
         is_extern |= is(&s->token[i], "extern");
     int first = name_index(s, begin, end);
-    const char *align = "1", *text = "";
+    const char *align = "(1)", *text = "";
     if (first < 0 || s->token[end].kind == TOKEN_END) {
         complain(&s->token[at], "this __shared__ declaration is not understood: write `__shared__ type name[size];`");
         return;

@@ -196,13 +196,18 @@ template <class Self, class T, thread_scope Scope> struct cuemu_atomic_members {
 
 template <class T, thread_scope Scope = thread_scope_system>
 struct atomic : cuemu_atomic_members<atomic<T, Scope>, T, Scope> {
-    using cuemu_atomic_members<atomic<T, Scope>, T, Scope>::operator=;
     mutable T value;
     atomic() = default;
     constexpr atomic(T v) : value(v)
     {
     }
     atomic(const atomic &) = delete;
+    atomic &operator=(const atomic &) = delete;
+    CUEMU_MEMBER T operator=(T v)
+    {
+        this->store(v);
+        return v;
+    }
     CUEMU_MEMBER T *address() const
     {
         return &value;

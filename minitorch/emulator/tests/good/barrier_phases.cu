@@ -81,6 +81,31 @@ __global__ void copies(const float *x, float *y)
         y[i] = first[N - 1 - i] + second[i];
 }
 
+// The operators of cuda::atomic: each of 64 threads clears, sets and flips a bit of its own, and counts down and up.
+__global__ void operators(unsigned *out)
+{
+    __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> cleared[2], set[2], flipped[2], count;
+    if (threadIdx.x < 2)
+        cleared[threadIdx.x] = ~0u, set[threadIdx.x] = 0, flipped[threadIdx.x] = 0xff;
+    if (threadIdx.x == 0)
+        count = 1000;
+    __syncthreads();
+    unsigned word = threadIdx.x / 32, bit = 1u << threadIdx.x % 32;
+    bool own = !((cleared[word] &= ~bit) & bit) && ((set[word] |= bit) & bit) && (flipped[word] ^= bit) != 0xff;
+    own &= --count < 1000 && count.is_lock_free();
+    __syncthreads();
+    if (threadIdx.x < 10)
+        own &= ++count > 1000 - 64;
+    own &= (count += 3) >= 1000 - 64 + 3 && (count -= 3) <= 1000 - 64 + 10 + 63 * 3;
+    __syncthreads();
+    if (threadIdx.x < 2)
+        out[threadIdx.x] = cleared[threadIdx.x] | ~set[threadIdx.x] | ~(flipped[threadIdx.x] ^ 0xff);
+    if (threadIdx.x == 0)
+        out[2] = count;
+    if (!own)
+        atomicAdd(&out[3], 1u);
+}
+
 // cuda::atomic: a flag with release and acquire between two warps; a counter and a maximum by atomic_ref.
 __global__ void flags(int *out)
 {
@@ -111,6 +136,9 @@ int main()
     tiles<<<1, 96>>>(in, a);
     copies<<<1, 64>>>(in, b);
     flags<<<1, 64>>>(out);
+    unsigned *bits = zeros<unsigned>(4);
+    operators<<<1, 64>>>(bits);
+    EXPECT(take(bits, 4) == (std::vector<unsigned>{ 0, 0, 1000 - 64 + 10, 0 }));
     float want = 0;
     for (int i = 0; i < N; i++)
         want += x[i];
