@@ -7,7 +7,7 @@
 
 /* Memory and tensors. */
 #include "core/base.h"    /* error handling */
-#include "core/view.h"    /* shape, stride, offset                                     lab 00 */
+#include "core/view.h"    /* shape, stride, offset                                    lab 00 */
 #include "core/dtype.h"   /* element types */
 #include "core/rng.h"     /* random numbers by (seed, stream, counter) */
 #include "core/device.h"  /* CPU and GPU memory */
@@ -19,36 +19,48 @@
 
 /* Kernels. */
 #include "ops/tables.h"        /* the kernels of each device */
-#include "ops/matmul.h"        /* the matrix product, from naive to fast                lab 01 */
-#include "ops/kernels.h"       /* layers, activations, losses: forward and backward     lab 02 */
-#include "ops/kernels_gpt2.h"  /* layernorm and the other kernels of GPT-2              lab 08 */
-#include "ops/kernels_fused.h" /* several ops in one kernel                             lab 11 */
+#include "ops/matmul.h"        /* the matrix product, from naive to fast              lab 01 */
+#include "ops/kernels.h"       /* layers, activations, losses: forward and backward   lab 02 */
+#include "ops/kernels_gpt2.h"  /* layernorm and the other kernels of GPT-2            lab 08 */
+#include "ops/kernels_fused.h" /* several ops in one kernel                           lab 11 */
 
 /* Automatic differentiation, layers. */
-#include "autograd/tape.h"  /* nodes, backward, its hooks                               lab 03 */
+#include "autograd/tape.h"  /* nodes, backward, its hooks                             lab 03 */
 #include "ops/ops.h"        /* operations on tensors, recorded for backward */
 #include "ops/autocast.h"   /* products in 16 bits                                    lab 09 */
+#include "ops/policy.h"     /* the element type in which an op computes               lab 09 */
 #include "nn/module.h"      /* models as trees of named parameters */
-#include "memory/segment.h" /* activations computed again in backward                lab 10 */
+#include "memory/segment.h" /* activations computed again in backward                 lab 10 */
 
 /* Training. */
-#include "optim/updates.h"  /* SGD to Adafactor, as kernels                            lab 04 */
-#include "optim/schedule.h" /* learning rates as functions of the step                 lab 04 */
+#include "optim/updates.h"  /* SGD to Adafactor, as kernels                           lab 04 */
+#include "optim/schedule.h" /* learning rates as functions of the step                lab 04 */
 #include "optim/optim.h"    /* parameters in groups, state by name */
-#include "data/dataset.h"   /* samples by index                                        lab 05 */
-#include "data/sampler.h"   /* the order of the samples                                lab 05 */
-#include "data/loader.h"    /* batches, prefetched by worker threads                   lab 05 */
+#include "data/dataset.h"   /* samples by index                                       lab 05 */
+#include "data/sampler.h"   /* the order of the samples                               lab 05 */
+#include "data/loader.h"    /* batches, prefetched by worker threads                  lab 05 */
 #include "prof/span.h"      /* time of each operation */
 #include "prof/profile.h"   /* ... as a table, a trace, a timeline */
 
-/* Memory. */
-#include "memory/choose.h" /* which blocks to compute again, under a budget            lab 10 */
+/* Memory and files of a run. */
+#include "memory/choose.h"   /* which blocks to compute again, under a budget         lab 10 */
+#include "ckpt/checkpoint.h" /* a run in a folder, by name                            lab 12 */
+#include "ckpt/async.h"      /* ... saved by a thread while training continues        lab 12 */
 
-/* Extension points for later labs. */
-#include "ops/policy.h"    /* the element type in which an op computes                    lab 09 */
-#include "dist/comm.h"     /* several processes                                           labs 13, 14 */
-#include "dist/ddp.h"      /* gradients averaged over them during backward                lab 13 */
-#include "dist/zero.h"     /* ... with the optimizer's state in parts                    lab 13 */
-#include "dist/compress.h" /* fewer bytes for them                                        lab 13 */
-#include "dist/local.h"    /* several steps between two exchanges                         lab 13 */
-#include "dist/mesh.h"     /* ranks in a grid: data, pipeline, tensor                   lab 14 */
+/* Several processes. */
+#include "dist/comm.h"            /* ranks and their messages                         labs 13, 14 */
+#include "dist/ddp.h"             /* gradients averaged over them during backward     lab 13 */
+#include "dist/zero.h"            /* ... with the optimizer's state in parts          lab 13 */
+#include "dist/compress.h"        /* fewer bytes for them                             lab 13 */
+#include "dist/local.h"           /* several steps between two exchanges              lab 13 */
+#include "dist/mesh.h"            /* ranks in a grid: data, pipeline, tensor          lab 14 */
+#include "dist/tensor_parallel.h" /* layers whose matrices are divided among ranks    lab 14 */
+#include "dist/pipe.h"            /* layers divided into stages                       lab 14 */
+
+/* Plans. */
+#include "plan/cost.h"      /* memory, arithmetic and messages of any division        lab 15 */
+#include "plan/planner.h"   /* the best division for a cluster                        lab 15 */
+#include "plan/goodput.h"   /* failures, and how often to save                        lab 15 */
+#include "plan/scheduler.h" /* many jobs on one cluster                               lab 15 */
+#include "plan/cluster.h"   /* a cluster, event by event                              lab 15 */
+#include "plan/train.h"     /* ... and a run on it                                    lab 15 */

@@ -12,6 +12,8 @@
 #include "ckpt/checkpoint.h"
 #include "ckpt/retain.h"
 
+MT_C_BEGIN
+
 typedef struct mt_saver_config {
     const char *dir;     /* lent; exists. One program saves there at a time */
     int64_t shard_bytes; /* 0: MT_SHARD_BYTES */
@@ -40,3 +42,5 @@ mt_status mt_saver_wait(mt_saver *saver);
 
 mt_status mt_saver_best(mt_saver *saver, int64_t step); /* from now on kept; waits as mt_saver_wait does */
 mt_status mt_saver_close(mt_saver *saver);              /* waits likewise; NULL is allowed */
+
+MT_C_END

@@ -10,6 +10,8 @@
 
 #include "core/state.h"
 
+MT_C_BEGIN
+
 #define MT_SHARD_BYTES ((int64_t)2 << 30) /* of a file, unless told otherwise */
 
 /* mt_checkpoint_save -- an older one of this step is complete until the new one is, DIR/step-N.new before it takes its
@@ -28,3 +30,5 @@ mt_status mt_checkpoint_load(const char *dir, int64_t step, const mt_state *mode
 /* mt_checkpoint_text -- a value of a checkpoint's manifest ("program", "best step") into text [size]. MT_ERR_FORMAT:
  * there is none of this name. */
 mt_status mt_checkpoint_text(char *text, int64_t size, const char *dir, int64_t step, const char *name);
+
+MT_C_END

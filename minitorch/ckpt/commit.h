@@ -14,6 +14,8 @@
 
 #include <stdio.h>
 
+MT_C_BEGIN
+
 enum { MT_PART_NAME = 64, MT_PATH_SIZE = 4096 };
 #define MT_MANIFEST "manifest.json"
 
@@ -46,3 +48,5 @@ void mt_checkpoint_path(char *out, const char *dir, int64_t step);
 /* mt_checkpoint_remove -- all of a checkpoint, its manifest first and durably so: what a crash leaves of it is not
  * taken for one. Of a link only the link. MT_OK when there is none.   Lab 12.3 */
 mt_status mt_checkpoint_remove(const char *folder);
+
+MT_C_END

@@ -3,6 +3,8 @@
 
 #include "ckpt/commit.h"
 
+MT_C_BEGIN
+
 typedef struct mt_keep {
     int64_t last;  /* so many of the newest; 0: all */
     int64_t every; /* and those whose step is a multiple of it; 0: none */
@@ -15,3 +17,5 @@ bool mt_keeps(const mt_keep *keep, const int64_t *steps, int64_t i);
 /* mt_checkpoint_prune -- remove what is not kept, oldest first. The newest valid one always stays. MT_ERR_IO: some
  * could not be removed; they may be there in parts, which are not valid. Cost: the newest is read.   Lab 12.5 */
 mt_status mt_checkpoint_prune(const char *dir, const mt_keep *keep);
+
+MT_C_END

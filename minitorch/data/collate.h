@@ -11,6 +11,8 @@ using std::atomic_bool;
 
 #include "data/dataset.h"
 
+MT_C_BEGIN
+
 /* What to do with a sample whose content is bad (MT_ERR_FORMAT). A file that cannot be read is always an error. */
 typedef enum mt_bad_sample {
     MT_BAD_FATAL, /* the batch fails with the sample's error */
@@ -37,3 +39,5 @@ mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
  * Fails as the data set's get does; when no sample of the set is good; MT_ERR_STOPPED when `stopped` became true.
  * Lab 05.12 */
 mt_status mt_collate(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how, int64_t N);
+
+MT_C_END

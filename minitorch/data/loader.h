@@ -25,6 +25,8 @@
 #include "data/collate.h"
 #include "data/sampler.h"
 
+MT_C_BEGIN
+
 typedef struct mt_loader mt_loader;
 
 typedef struct mt_loader_config {
@@ -95,3 +97,5 @@ void mt_loader_state(mt_state *state, mt_loader *loader);
 void mt_loader_stop(mt_loader *loader);
 
 mt_loader_stats mt_loader_stats_of(const mt_loader *loader);
+
+MT_C_END

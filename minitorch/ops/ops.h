@@ -9,6 +9,8 @@
 #include "core/scope.h"
 #include "core/tensor.h"
 
+MT_C_BEGIN
+
 /* ---- element by element; shapes broadcast as in view.h ------------------------------------------ */
 mt_tensor *mt_add(mt_tensor *a, mt_tensor *b);
 mt_tensor *mt_sub(mt_tensor *a, mt_tensor *b);
@@ -76,3 +78,5 @@ mt_tensor *mt_linear_gelu(mt_tensor *x, mt_tensor *w, mt_tensor *b);
  * <= V; the rest is padding), target i32, one for each row of x. Stores rows x classes numbers once; or, in f32 on the
  * CPU where that takes less memory, the gradients instead, and MT_CLASSIFIER_ROWS x classes (ops/kernels_fused.h). */
 mt_tensor *mt_classifier(mt_tensor *x, mt_tensor *w, mt_tensor *target, int64_t classes);
+
+MT_C_END

@@ -16,4 +16,8 @@ for header in $(find minitorch -name '*.h' | grep -vE '^minitorch/(bench|cuda|em
     compiles "$header" gcc -std=c11 -x c
     [ "$header" != minitorch/mt.h ] && ! grep -q MT_C_BEGIN "$header" || compiles "$header" g++ -std=c++17 -x c++
 done
+# A C++ program links what mt.h declares.
+for header in $(g++ -std=c++17 -fopenmp -MM -Iminitorch -x c++ minitorch/mt.h | tr ' \\' '\n\n' | grep '\.h$' | grep -v '/mt\.h$'); do
+    grep -q '^MT_C_BEGIN' "$header" && ok || bad "$header is in mt.h, without MT_C_BEGIN"
+done
 finish headers

@@ -21,6 +21,8 @@ line=$(grep -E '^    gcc .*sine\.c' "$page")
 check "outside the tree: it compiles" env -C "$dir" MT="$root" bash -c "$line"
 check "outside the tree: it runs" bash -c "'$dir/sine' >'$dir/out'"
 check "outside the tree: it learns" learns "$dir/out"
+check "as C++: it compiles" env -C "$dir" MT="$root" bash -c "$(sed 's/gcc -std=gnu11/g++ -std=c++20 -x c++/; s/sine\.c /& -x none /; s/-o sine/-o sine-cpp/' <<<"$line")"
+check "as C++: the same numbers" bash -c "'$dir/sine-cpp' | cmp - '$dir/out'"
 
 # Inside: the same file among the apps, in a separate build folder, which is removed afterwards.
 mkdir -p "$dir/tree" && cp -r --preserve=timestamps "$root"/{Makefile,minitorch,solutions} "$dir/tree" && cp "$dir/sine.c" "$dir/tree/minitorch/apps/"
