@@ -47,6 +47,10 @@ UNIT_LABS    := $(notdir $(patsubst %/,%,$(wildcard $(REFERENCE)/[0-9]*/)))
 # Labs with a handout and checks. The others have units only: MINE leaves them to the reference.
 GRADED       := $(notdir $(patsubst %/lab.json,%,$(wildcard labs/*/lab.json)))
 lab_of        = $(filter $(1)-%,$(GRADED))
+numbers       = $(foreach l,$(GRADED),$(firstword $(subst -, ,$(l))))
+ifneq ($(filter-out $(numbers) $(LAB),$(MINE)),)
+$(error unknown lab MINE=$(filter-out $(numbers),$(MINE)): use some of $(numbers))
+endif
 unit_dir      = $(if $(filter $(addsuffix -%,$(MINE)),$(filter $(1),$(GRADED))),labs/$(1),$(REFERENCE)/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 # Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
@@ -215,7 +219,7 @@ help:
 deps:
 	@.ci/deps
 
-need_lab = $(if $(call lab_of,$(LAB)),,$(error unknown lab LAB=$(LAB): use one of $(foreach l,$(GRADED),$(firstword $(subst -, ,$(l))))))
+need_lab = $(if $(call lab_of,$(LAB)),,$(error unknown lab LAB=$(LAB): use one of $(numbers)))
 
 demo: deps
 	@minitorch/apps/demo.sh

@@ -66,4 +66,5 @@ for lab in "$root"/labs/*/; do # every lab has its programs
     number=$(basename "$lab" | cut -d- -f1)
     if make -n -C "$root" bench LAB="$number" DEPENDENCIES= 2>&1 | grep '==>' >"$dir/log"; then ok; else bad "make bench LAB=$number"; fi
 done
+check "MINE without such a lab" grep -qF 'unknown lab MINE=1 77: use some of 00 01' <<<"$(make -n -C "$root" train-mnist MINE="02 1 77" 2>&1)"
 finish make
