@@ -77,7 +77,9 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
     int32_t *id = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
     mg_fill_labels(rng, id, n, rows);
     const float *dout = input(run, "dout", MT_SHAPE(n, C), 99);
-    divide(run, about, rows, ranks);
+    const int64_t *at = divide(run, about, rows, ranks);
+    if (ranks > 1) /* one is the first row of a later rank */
+        id[mg_pick(rng, 0, n - 1)] = (int32_t)mt_min(at[mg_pick(rng, 1, ranks - 1)], rows - 1);
     for (int64_t i = 0; i < rows * C; i++)
         dw[i] = (double)MG_TP_MORE;
     for (int64_t i = 0; i < n * C; i++) {

@@ -4,11 +4,6 @@
 #include <criterion/criterion.h>
 #include <signal.h>
 
-void *__real_malloc(size_t n)
-{
-    return malloc(n);
-}
-
 void *__real_calloc(size_t count, size_t each)
 {
     return calloc(count, each);
@@ -72,6 +67,19 @@ Test(heap, what_is_not_written_or_freed_is_spoilt)
     cr_assert_eq(unwritten, 400);
     cr_assert_eq(freed, 400);
     cr_assert_eq(cleared, 400);
+}
+
+/* As mt_alloc does: the place of the block is stored before the data. */
+Test(heap, one_float_past_a_tensor_aborts, .signal = SIGABRT)
+{
+    for (int64_t n = 1; n < 100; n++) {
+        char *volatile block = __wrap_malloc((size_t)n * sizeof(float) + MT_ALIGNMENT);
+        float *volatile data = (float *)(block + MT_ALIGNMENT - (uintptr_t)block % MT_ALIGNMENT);
+        data[n < 37 ? n - 1 : n] = 0;
+        __wrap_free(block);
+        if (n >= 37)
+            exit(1);
+    }
 }
 
 Test(heap, one_byte_past_the_end_aborts, .signal = SIGABRT)

@@ -1,4 +1,4 @@
-/* heap.c -- malloc with a mark behind every block, so that a unit that writes past the end of its own scratch memory is
+/* heap.c -- malloc with a mark behind every block, so that a unit that writes past the end of a tensor or of its scratch is
  * found when the block is freed. Linked in place of the C library's functions (-Wl,--wrap, link.c).
  *
  *   | n bytes for the caller | 0x5A ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
@@ -16,11 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/storage.h"
+
 enum { MARK = 0x5A, EXTRA = 16, JUNK = 0xFF, MOST_JUNK = 4096 };
 
 static const uint64_t key = 0x6d696e69746f7263;
 
-void *__real_malloc(size_t n);
 void *__real_calloc(size_t count, size_t each);
 void *__real_realloc(void *block, size_t n);
 void *__real_aligned_alloc(size_t alignment, size_t n);
@@ -71,9 +72,10 @@ static bool check(void *block, size_t *size)
     return true;
 }
 
+/* Aligned like the data of a tensor, which then ends where its block does (core/storage.c). */
 void *__wrap_malloc(size_t n)
 {
-    void *block = n > SIZE_MAX - EXTRA ? NULL : mark(__real_malloc(n + EXTRA), n);
+    void *block = n > SIZE_MAX - EXTRA ? NULL : mark(memalign(MT_ALIGNMENT, n + EXTRA), n);
     if (block)
         spoil(block, n);
     return block;
