@@ -224,7 +224,7 @@ void mg_15_cluster(mg_run *run, const void *one_case)
         refused(run);
         return;
     }
-    for (int i = 0; i < 200; i++) {
+    for (int i = 0; i < (about == CLUSTER_FAILS ? 400 : 200); i++) {
         static mg_15_world w;
         reply r;
         bool whole = about == CLUSTER_FAILS && i % 2; /* a failure at the second at which tasks end */

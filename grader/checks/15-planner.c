@@ -248,7 +248,7 @@ void mg_15_best(mg_run *run, const void *one_case)
         return;
     }
     bool good = true;
-    for (int i = 0; i < (about >= BEST_NO_MEMORY ? 24 : about == BEST_LIMITS ? 16 : 12) && good; i++) {
+    for (int i = 0; i < (about >= BEST_NO_MEMORY ? 24 : about == BEST_LIMITS ? 28 : 12) && good; i++) {
         mt_plan_problem p = mg_15_pick_problem(mg_rng(run));
         bool exact = about == BEST_LIMITS && i < 6; /* one device, whose time is that of its arithmetic: the bound */
         p.devices = exact ? 1 : p.devices;
