@@ -130,6 +130,18 @@ static int64_t some_targets(mt_rng *rng)
     return mg_pick(rng, 0, 2) ? many : mg_pick(rng, 1, 1024);
 }
 
+/* Targets for which one of `micro` equal shares, rounded as n / (micro n), differs from n (1 / (micro n)). */
+static int64_t targets_rounded_twice(mt_rng *rng, int64_t micro, int64_t samples)
+{
+    int64_t targets = some_targets(rng);
+    for (int tries = 0; tries < 100; tries++, targets = some_targets(rng)) {
+        int64_t n = targets * samples;
+        if ((float)n * (1 / (float)(micro * n)) != 1 / (float)micro)
+            break;
+    }
+    return targets;
+}
+
 /* Some batches before, some of them in the step, some after. */
 static request any_sizes(mg_run *run)
 {
@@ -197,7 +209,7 @@ static void memory(mg_run *run)
 void mg_10_accumulate(mg_run *run, const void *one_case)
 {
     accumulate_about about = ((const accumulate_case *)one_case)->about;
-    static const int64_t pairs[][2] = { { 1, 4 }, { 5, 3 }, { 5, 6 }, { 7, 7 } }; /* n (1 / (5 n)) is rounded twice */
+    static const int64_t pairs[][2] = { { 1, 4 }, { 5, 3 }, { 5, 6 }, { 7, 7 } }; /* micro-batches, samples of each */
     mt_rng *rng = mg_rng(run);
     bool good = true;
     if (about == ACCUMULATE_MEMORY) {
@@ -216,7 +228,7 @@ void mg_10_accumulate(mg_run *run, const void *one_case)
             break;
         case ACCUMULATE_BITS:
             r = equal(run, pairs[i % MT_COUNT(pairs)][0], pairs[i % MT_COUNT(pairs)][1]);
-            r.targets = i < MT_COUNT(pairs) ? some_targets(rng) : 0;
+            r.targets = i < MT_COUNT(pairs) ? targets_rounded_twice(rng, r.micro, r.size[0]) : 0;
             break;
         case ACCUMULATE_SCALED:
             r = any_sizes(run);
