@@ -1,5 +1,5 @@
-/* heap.c -- malloc with a mark behind every block, so that a unit that writes past the end of a tensor or of its scratch is
- * found when the block is freed. Linked in place of the C library's functions (-Wl,--wrap, link.c).
+/* heap.c -- malloc with a mark behind every block, so that a unit that writes past the end of a tensor or of its
+ * scratch is found when the block is freed. Linked in place of the C library's functions (-Wl,--wrap, link.c).
  *
  *   | n bytes for the caller | 0x5A ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
  *
