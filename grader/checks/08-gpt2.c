@@ -241,13 +241,13 @@ static const step_case step_cases[] = {
       .steps = 4, .clip = 0.5, .judged = MG_JUDGE_PARAMS },
     { { 1, "a limit that is not reached", "if the norm is below the limit, the gradients do not change" },
       .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
-    { { 2, "a gradient that is not finite", "with a limit, a norm that is not finite skips the update: isfinite() of "
-        "what the clipping returns" },
+    { { 2, "a gradient that is not finite", "with a limit, and only then, a norm that is not finite skips the "
+        "update: isfinite() of what the clipping returns" },
       .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
     { { 2, "loss and samples", "the loss before the update, and the number of samples of the batch" },
       .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
-    { { 1, "no batch left", "without a batch return false and do not change the parameters" },
-      .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE },
+    { { 1, "no batch left", "without a batch return false, and change neither the parameters nor *result" },
+      .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
     { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing" },
       .steps = 4, .judged = MG_JUDGE_KEPT },
 };

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 3 };
+enum { CALLS = 3, BEFORE = 77 }; /* BEFORE: what *result holds */
 static const double SLACK = 2000 * 0x1p-24; /* of the largest number: the structure is checked, not the rounding */
 
 typedef struct fit {
-    int64_t D, N, steps, batches, warmup;
+    int64_t D, N, steps, batches, warmup, from; /* from: the number of the first step */
     double lr, clip;
     const float *x, *y; /* [batches,N,D], [batches,N] */
     double *w;          /* [D+1], the bias last */
@@ -35,12 +35,13 @@ static double loss_of(double *grad, const fit *f, int64_t b)
     return loss;
 }
 
-/* One step; returns its loss. A gradient that is not finite changes nothing where there is a limit. */
+/* One step; returns its loss. A gradient that is not finite changes nothing where there is a limit; without one it is
+ * what the parameter becomes. */
 static double step_of(fit *f, int64_t step)
 {
     double *grad = mg_doubles(f->D + 1), squares = 0, factor = 1;
     double loss = loss_of(grad, f, step),
-           lr = step < f->warmup ? f->lr * (double)(step + 1) / (double)f->warmup : f->lr;
+           lr = f->from + step < f->warmup ? f->lr * (double)(f->from + step + 1) / (double)f->warmup : f->lr;
     bool finite = true;
     for (int64_t d = 0; d <= f->D; d++) {
         squares += grad[d] * grad[d];
@@ -48,8 +49,8 @@ static double step_of(fit *f, int64_t step)
     }
     if (f->clip > 0 && sqrt(squares) > f->clip)
         factor = f->clip / sqrt(squares);
-    for (int64_t d = 0; d <= f->D && finite; d++)
-        f->w[d] -= lr * factor * grad[d];
+    for (int64_t d = 0; d <= f->D && (finite || f->clip == 0); d++)
+        f->w[d] -= fabs(grad[d]) < 3.4e38 ? lr * factor * grad[d] : copysign(INFINITY, grad[d]);
     free(grad);
     return loss;
 }
@@ -58,16 +59,16 @@ static void expect_steps(mg_answer answer[5], fit *f)
 {
     for (int64_t s = 0; s < f->steps; s++) {
         bool more = s < f->batches;
-        double loss = more ? step_of(f, s) : 0, largest = 1;
+        double loss = more ? step_of(f, s) : BEFORE, largest = 1;
         for (int64_t d = 0; d <= f->D; d++)
-            largest = fmax(largest, fabs(f->w[d]));
+            largest = isfinite(f->w[d]) ? fmax(largest, fabs(f->w[d])) : largest;
         for (int64_t d = 0; d <= f->D; d++) {
             answer[0].v[s * (f->D + 1) + d] = f->w[d];
             answer[0].e[s * (f->D + 1) + d] = SLACK * largest;
         }
         answer[1].v[s] = loss;
         answer[1].e[s] = loss < 1e30 ? SLACK * (1 + loss) : INFINITY;
-        answer[2].v[s] = more ? (double)f->N : 0;
+        answer[2].v[s] = more ? (double)f->N : BEFORE;
         answer[3].v[s] = more;
     }
 }
@@ -109,11 +110,15 @@ void mg_08_batch(mg_run *run, const void *one_case)
     }
 }
 
-static bool steps_once(mg_run *run, const step_case *c)
+static bool steps_once(mg_run *run, const step_case *c, int call)
 {
     mt_rng *rng = mg_rng(run);
     fit f = { .D = mg_pick(rng, 2, 5), .N = mg_pick(rng, 2, 6), .steps = c->steps, .batches = c->steps - c->missing };
-    f.lr = 0.05, f.clip = c->clip, f.warmup = c->warmup;
+    f.lr = 0.05, f.clip = c->overflow && call == 2 ? 0 : c->clip, f.warmup = c->warmup;
+    if (c->warmup && call > 0) { /* late in a long run: numbers beyond 16 and 32 bits */
+        f.from = ((int64_t)1 << (call == 1 ? 16 : 32)) + mg_pick(rng, 200, 2000);
+        f.warmup = 2 * f.from;
+    }
     mg_begin(run, "mt_train_step");
     mg_answer answer[5] = { mg_overwritten(run, "params", MT_SHAPE(f.steps, f.D + 1)),
                             mg_overwritten(run, "loss", MT_SHAPE(f.steps)) };
@@ -127,12 +132,14 @@ static bool steps_once(mg_run *run, const step_case *c)
     f.y = mg_input(run, "y", MT_SHAPE(f.batches, f.N), (mg_dist)NORMAL(1, 2));
     const float *first = mg_input(run, "first", MT_SHAPE(f.D + 1), (mg_dist)NORMAL(0, 1));
     if (c->overflow)
-        x[0] = 1e25f; /* its square overflows f32 */
+        x[0] = call == 1 ? NAN : 1e25f; /* its square overflows f32 */
     f.x = x;
     mg_f32(run, "lr", (float)f.lr);
     mg_f32(run, "clip", (float)f.clip);
     mg_i64(run, "N", f.N);
     mg_i64(run, "warmup", f.warmup);
+    mg_i64(run, "first step", f.from);
+    mg_i64(run, "*result before", BEFORE);
     f.w = mg_lift(first, f.D + 1);
     expect_steps(answer, &f);
     for (int k = 0; k < 5; k++)
@@ -145,6 +152,6 @@ static bool steps_once(mg_run *run, const step_case *c)
 void mg_08_step(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < CALLS; t++)
-        if (!steps_once(run, one_case))
+        if (!steps_once(run, one_case, t))
             return;
 }

@@ -107,7 +107,7 @@ static bool next_batch(void *source, mt_batch *batch)
 }
 
 /* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1]; x [batches,N,D], y [batches,N], first
- * [D+1]; lr, clip, warmup */
+ * [D+1]; lr, clip, N, warmup, number of the first step, what *result holds before. Gradients are 1 at first. */
 void mg_call_train_step(const mg_value *v)
 {
     int64_t steps = v[1].count, D = v[7].count - 1, N = v[10].i64;
@@ -124,9 +124,12 @@ void mg_call_train_step(const mg_value *v)
     t.schedule = (mt_schedule){ MT_SCHEDULE_CONSTANT, .lr = v[8].scalar, .warmup = v[11].i64 };
     t.clip = v[9].scalar;
     int64_t live = 0;
+    mt_scope_begin();
+    mt_backward(mt_add(mt_sum(model->param[0]), mt_sum(model->param[1])));
+    mt_scope_end();
     for (int64_t s = 0; s < steps; s++) {
-        mt_step_result result = { 0 };
-        v[3].i64s[s] = mt_train_step(&result, &t, s);
+        mt_step_result result = { (double)v[13].i64, v[13].i64 };
+        v[3].i64s[s] = mt_train_step(&result, &t, v[12].i64 + s);
         v[1].f32[s] = (float)result.loss;
         v[2].i64s[s] = result.samples;
         memcpy(v[0].f32 + s * (D + 1), mt_f32(model->param[0]), (size_t)D * sizeof(float));
