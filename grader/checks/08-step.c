@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 3, BEFORE = 77 }; /* BEFORE: what *result holds */
+enum { CALLS = 3, BEFORE = 77 };            /* BEFORE: what *result holds */
 static const double SLACK = 2000 * 0x1p-24; /* of the largest number: the structure is checked, not the rounding */
 
 typedef struct fit {
