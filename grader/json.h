@@ -11,7 +11,7 @@ cJSON *mg_json_read(const char *path);
 /* mg_json_write -- write a file as mg_write does, and free the tree. */
 mt_status mg_json_write(cJSON *root, const char *path);
 
-/* Of an object, or of none: "" and NaN when it has no such string or number. */
+/* A string or number of an object; "" and NaN when it has none of that name, or when object is NULL. */
 const char *mg_json_string(const cJSON *object, const char *key);
 double mg_json_number(const cJSON *object, const char *key);
 

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Of newer kernels than the headers may be of. */
+/* Rights of newer kernels, which installed headers may lack. */
 #define TRUNCATE               (1ULL << 14)
 #define IOCTL_DEV              (1ULL << 15)
 #define SCOPE_ABSTRACT_SOCKETS (1ULL << 0)

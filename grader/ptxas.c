@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of one architecture; over all kernels of the unit: the sums of instructions, the largest of the others. */
+/* For one architecture, over all kernels of the unit: sums of instruction counts, and maxima of the other figures. */
 typedef struct facts {
     int arch;
     int kernels, registers, local, spilled, shared, threads;

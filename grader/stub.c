@@ -130,7 +130,7 @@ static mt_status link_one(const mg_build *b, const mg_labinfo *info, const char 
     return rename(objects, one) || rename(all, objects) ? mt_fail(MT_ERR_IO, "cannot rename %s", objects) : status;
 }
 
-/* Of the linker's messages only what is missing or there twice: our own objects' names say nothing to a student. */
+/* Keeps only what is missing or defined twice: the names of our own objects in the linker's messages do not help. */
 static void add_words(char *log, size_t size, const char *name, char *words)
 {
     static const char *const telling[] = { "undefined reference to ", "multiple definition of " };

@@ -19,5 +19,5 @@ void mg_progress_tick(mg_progress *p); /* once a second */
 void mg_progress_say(mg_progress *p, const char *fmt, ...) MT_PRINTF(2, 3);
 /* The class as it is now: rows that are INCONCLUSIVE in so many submissions, and what is not finished. */
 void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version, int64_t open_rows, int64_t open);
-/* Of those rows, and what can be done; nothing when there are none. */
+/* Says how many rows are open, and what can be done; prints nothing when there are none. */
 void mg_progress_open(int64_t open_rows, int64_t open);

@@ -178,7 +178,7 @@ static mt_status take_piece(unpacking *u, const mg_class *class, const mg_piece 
     return MT_OK;
 }
 
-/* Of what was taken: all units in lab.json's order. False: there are none. */
+/* The digest of all units that were taken, in lab.json's order. False: there are none. */
 static bool hash_units(const unpacking *u, uint64_t *digest)
 {
     char path[PATH_MAX], *text = malloc(MG_UNIT_BYTES);

@@ -8,7 +8,7 @@
 
 /* ---- the tokenizer: 08-tokenizer.c, 08-words.c -------------------------------------------------- */
 
-/* Of what texts are made. */
+/* What texts are made of. */
 enum {
     MG_TEXT_WORDS = 1,    /* letters, blanks */
     MG_TEXT_ENDINGS = 2,  /* 's 't 're and what only looks like them */

@@ -46,7 +46,7 @@ void mg_09_policy(mg_run *run, const void *one_case)
     }
 }
 
-/* Of each op: its result, then what it saves for backward. HALF: the chosen type; KEPT: that with the unit's keeper,
+/* For each op: its result, then what it saves for backward. HALF: the chosen type; KEPT: that with the unit's keeper,
  * else f32. */
 enum { HALF = 100, KEPT };
 static const struct {

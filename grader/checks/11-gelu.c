@@ -73,7 +73,7 @@ static bool forward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     return judge(run, c, N, &out, 1);
 }
 
-/* Of x one number is NaN. */
+/* One number of x is NaN. */
 static bool forward_nan(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
 {
     float *x;

@@ -117,7 +117,7 @@ void mg_13_onebit_unpack(mg_run *run, const void *one_case)
     }
 }
 
-/* Of rank r: data [n], error [n], part_error [longest], before and after. */
+/* For rank r: data [n], error [n], part_error [longest], before and after. */
 typedef struct trade {
     int64_t n, ranks, longest;
     const float *before[RANKS], *after[RANKS];

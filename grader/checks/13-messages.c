@@ -28,8 +28,8 @@ static int64_t part_bytes(const trial *t, int rank)
     return (mg_13_part(t, rank + 1) - mg_13_part(t, rank)) * mt_dtype_size(t->dtype);
 }
 
-/* Of a ring, a rank's messages are known: every part but its own when it reduces, every part but that of the next rank,
- * which has it, when it gathers. -1: only the sum over all ranks is. */
+/* In a ring, the messages of a rank are known: every part but its own when it reduces; when it gathers, every part but
+ * that of the next rank, which has it. -1: only the sum over all ranks is known. */
 static void expected(const trial *t, int rank, int64_t *sends, int64_t *sent)
 {
     int64_t all = t->n * mt_dtype_size(t->dtype), steps = t->ranks - 1;
@@ -90,7 +90,8 @@ static bool right_waits(mg_run *run, const trial *t, int rank)
     return true;
 }
 
-/* Far away there are no values: the places tell. Of a gather, every part but the own arrives where it belongs. */
+/* Far away there are no values, so places are checked. In a gather, every part but a rank's own arrives where it
+ * belongs. */
 static bool right_places(mg_run *run, const trial *t, int rank)
 {
     const mg_deeds *d = &t->deeds[rank];

@@ -69,7 +69,7 @@ static void linear_back(double *dx, const layer *l, double *dout, double *x, int
     add_product((matrix){ dx, I, 1 }, (matrix){ dout, O, 1 }, (matrix){ l->w[w], 1, O }, N, I, O);
 }
 
-/* Of one head of one sample, of qkv or its gradient. */
+/* The part of qkv, or of its gradient, that belongs to one head of one sample. */
 static matrix part_of(const layer *l, double *qkv, int64_t b, int64_t head, int64_t which)
 {
     return (matrix){ qkv + b * T * 3 * l->C + which * l->C + head * l->D, 3 * l->C, 1 };

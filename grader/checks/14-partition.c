@@ -40,7 +40,7 @@ static int64_t sum_of(const int64_t *cost, int64_t layers)
     return sum;
 }
 
-/* Of every division. */
+/* The cost of the largest stage in the best of all divisions. */
 static int64_t by_brute_force(const int64_t *cost, int64_t layers, int stages)
 {
     if (stages == 1)

@@ -124,7 +124,7 @@ static void mean_loss(double loss[2], double *dx, double *dx_e, const double *x,
     free(p_e);
 }
 
-/* Of both functions: what is the same on all ranks. */
+/* For both functions: the results that are the same on all ranks. */
 static bool expect_loss(mg_run *run, const double loss[2], int64_t ranks)
 {
     const float *got = mg_result(run, "loss");

@@ -209,7 +209,7 @@ static void refused(mg_run *run)
     }
 }
 
-/* GPT-3 on 1,024 A100s. Of the 283,170 strategies the best was found once by estimating all: bench_plan --all. */
+/* GPT-3 on 1,024 A100s. The best of the 283,170 strategies was found once by estimating all: bench_plan --all. */
 static void large(mg_run *run, bool count)
 {
     mt_plan_problem p = mt_plan_gpt3();

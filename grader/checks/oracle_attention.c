@@ -54,7 +54,7 @@ static number score(const mg_attention *a, int64_t i, int64_t j)
 
 /* ---- forward ---------------------------------------------------------------------------------------- */
 
-/* Of one query: the largest score, the logarithm of the sum of e^(score - max), and how far the sum is off,
+/* For one query: the largest score, the logarithm of the sum of e^(score - max), and how far the sum is off,
  * relatively. */
 typedef struct total {
     double max, log_sum, e;
@@ -144,7 +144,7 @@ double mg_oracle_attention_spread(const mg_attention *a, int64_t i)
 
 /* ---- backward --------------------------------------------------------------------------------------- */
 
-/* Of query i and key j: the probability and the gradient of the product q . k. */
+/* For query i and key j: the probability and the gradient of the product q . k. */
 typedef struct cell {
     number p, ds;
 } cell;

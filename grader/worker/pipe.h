@@ -20,7 +20,7 @@ enum {
     MG_PIPE_NUMBERS = MG_PIPE_WIDTH + MG_PIPE_PARTS + 1,
 };
 
-/* Of each rank. */
+/* The outputs of each rank. */
 enum {
     MG_PIPE_LOSS,  /* the bits of the double */
     MG_PIPE_MADE,  /* *out of mt_pipe_new was written */

@@ -59,7 +59,7 @@ static int64_t cut(int64_t n, int64_t parts, int64_t p)
 /* ---- packing ------------------------------------------------------------------------------------------------ */
 
 /* Both fill a panel of ceil(K / 2) rows with `width` pairs each: panel[p * width + j] is x's numbers (2p,j) and
- * (2p + 1,j), or (2p,j) and 0 where an odd K ends. Of the columns only `there` exist in the matrix; the pairs of the
+ * (2p + 1,j), or (2p,j) and 0 where an odd K ends. Only `there` of the columns exist in the matrix; the pairs of the
  * others may have any value, because their results are not stored. They write whole vectors; one longer than a row
  * writes up to VL - 1 pairs past it, which are not used. Here a row of x is contiguous. */
 static void pack_rows(uint32_t *panel, int64_t width, operand x, int64_t there, int64_t K)

@@ -1,4 +1,4 @@
-/* choose.c -- blocks are decided one after the other. Of everything that was decided before block i, only two numbers
+/* choose.c -- blocks are decided one after the other. Only two numbers of what was decided before block i
  * matter to what follows: the bytes that are kept so far and the FLOPs so far. A state with more of one and not less of
  * the other than another state is useless, and removed; the rest is a staircase:
  *

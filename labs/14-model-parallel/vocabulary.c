@@ -69,7 +69,7 @@ mt_tensor *mt_tp_embedding(mt_tp *tp, mt_tensor *w, mt_tensor *ids, mt_tp_range 
 
 /* ---- cross-entropy ----------------------------------------------------------------------------------------- */
 
-/* Of N rows of logits, over the columns of all ranks; [N] each. */
+/* Sums of N rows of logits over the columns of all ranks; [N] each. */
 typedef struct row_sums {
     float *max, *sum, *right; /* the largest logit; of exp(logit - max); the logit of the target - max */
 } row_sums;

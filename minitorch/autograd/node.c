@@ -160,8 +160,8 @@ void mt_keepers_set(mt_keepers wanted)
     keepers = wanted;
 }
 
-/* Of tensor number `index` of those that node saves. Ops save their operands first and in order, so that a 16-bit one
- * is the copy of the input of that number. */
+/* The producer of tensor number `index` among those that node saves. Ops save their operands first and in order, so
+ * that a 16-bit one is the copy of the input of that number. */
 static mt_node *producer_of(const mt_node *node, const mt_tensor *t, int index)
 {
     if ((t->dtype == MT_F16 || t->dtype == MT_BF16) && index < node->edge_count)

@@ -30,7 +30,7 @@ static const mt_option flags[] = {
     { 0 },
 };
 
-/* Of a step, and of attention in it, forward and backward. */
+/* Times of a step, and of attention in it, forward and backward. */
 typedef struct share {
     double seconds, attention_seconds;
     int64_t flops, attention_flops;

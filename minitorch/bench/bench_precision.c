@@ -92,7 +92,7 @@ static struct {
     double all, zero, subnormal, infinite; /* all: not 0 before */
 } seen;
 
-/* The table's conversion, counting. Of what backward converts, gradients are what goes from f32 to 16 bits. */
+/* The table's conversion, counting. In backward, what is converted from f32 to 16 bits are gradients. */
 static void counting_convert(void *out, mt_dtype to, const void *x, mt_dtype from, int64_t n)
 {
     mt_convert_cpu(out, to, x, from, n);

@@ -30,7 +30,7 @@ typedef struct sums {
     double sectors, requests, passes, ideal;
 } sums;
 
-/* Of what ran since the last reset. The counts stay: CUEMU_REPORT prints them at the end. */
+/* Sums over what ran since the last reset. The counts stay: CUEMU_REPORT prints them at the end. */
 static sums count(void)
 {
     sums s = {};

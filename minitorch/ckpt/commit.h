@@ -46,7 +46,7 @@ mt_status mt_commit(const char *folder, mt_part *parts, int64_t count);
 void mt_checkpoint_path(char *out, const char *dir, int64_t step);
 
 /* mt_checkpoint_remove -- all of a checkpoint, its manifest first and durably so: what a crash leaves of it is not
- * taken for one. Of a link only the link. MT_OK when there is none.   Lab 12.3 */
+ * taken for one. Of a symbolic link only the link is removed. MT_OK when there is none.   Lab 12.3 */
 mt_status mt_checkpoint_remove(const char *folder);
 
 MT_C_END

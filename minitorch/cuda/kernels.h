@@ -27,7 +27,7 @@ void mt_cuda_clear(void *data, int64_t bytes);
 void mt_cuda_pack(void *out, const void *storage, const mt_view *view, int64_t size);
 
 /* ---- the tables of ops/tables.h: unary.cu, strided.cu, middle.cu, loss.cu, dropout.cu, embedding.cu, cache.cu,
- * classifier.cu, precision.cu, table.c; and those of lab 06. Of mt_embedding_bwd_cuda rows of one token are added by
+ * classifier.cu, precision.cu, table.c; and those of lab 06. mt_embedding_bwd_cuda adds the rows of one token by
  * atomics, in no fixed order. Dropout has the same mask as on the CPU, from the same rng. */
 MT_BASE_KERNELS(MT_KERNEL_DECLARE)
 MT_GIVEN_KERNELS(MT_KERNEL_DECLARE)

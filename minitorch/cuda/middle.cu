@@ -78,7 +78,7 @@ extern "C" void mt_mean_bwd_cuda(float *dx, const float *dout, int64_t n)
 
 /* ---- maxima --------------------------------------------------------------------------------------------- */
 
-/* A value and its index. Of equal values the first counts as larger, and NaN is larger than any number. */
+/* A value and its index. The first of equal values counts as larger, and NaN is larger than any number. */
 struct best {
     float value;
     int64_t b;

@@ -38,8 +38,8 @@ mt_status mt_tree_broadcast(mt_comm *comm, void *data, int64_t n, mt_dtype dtype
 mt_status mt_tree_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op);
 
 /* mt_doubling_all_reduce -- in step s a rank exchanges all of data with the rank whose number differs in bit s:
- * log2(size) steps. Of a size that is no power of two, p the largest below it, the ranks from p on give their data to
- * rank - p first, and get the result from it last.   Lab 13.4 */
+ * log2(size) steps. If the size is not a power of two, and p is the largest power below it, the ranks from p on first
+ * give their data to rank - p, and last get the result from it.   Lab 13.4 */
 mt_status mt_doubling_all_reduce(mt_comm *comm, void *data, int64_t n, mt_dtype dtype, mt_reduce op);
 
 /* ---- the choice (tree.c) ------------------------------------------------------------------------ */

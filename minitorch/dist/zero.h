@@ -72,7 +72,7 @@ void mt_zero_changed(mt_zero *zero);
  *     } */
 
 /* mt_zero_saved -- the list that rank of size had saved, of a run with the same parameters and bucket_bytes; its
- * tensors are new and zero, its integers are those of the optimizer. Of one rank (0, 1): mt_optim_state of a run
+ * tensors are new and zero, its integers are those of the optimizer. For one rank (0, 1) it is mt_optim_state of a run
  * without ZeRO. */
 mt_state mt_zero_saved(mt_zero *zero, int rank, int size);
 

@@ -124,7 +124,7 @@ static void tell(emu_finding *finding)
     EMU_CALL(finding, f);
 }
 
-/* Stores it until the launch ends. Of findings of one kind and site the first block's is kept. */
+/* Stores it until the launch ends. Among findings of one kind and site, that of the first block is kept. */
 static bool collect(const emu_finding *finding, uint64_t order, const char *format, va_list arguments)
 {
     pending *p = waiting;

@@ -26,7 +26,7 @@ void cuemu_know_kernel(const cuemu_kernel *kernel)
     emu_api_unlock();
 }
 
-/* Of all units; no constructors, which the labs' grader refuses in a unit. */
+/* The bounds of all units. Not registered by constructors, which the labs' grader refuses in a unit. */
 extern const cuemu_bound __start_cuemu_bound[] __attribute__((weak)), __stop_cuemu_bound[] __attribute__((weak));
 
 int cuemu_bound_of(const void *entry)

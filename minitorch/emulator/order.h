@@ -16,7 +16,7 @@ uint32_t emu_order_unordered(const emu_tracer *tracer, uint32_t warp, uint32_t l
 uint64_t emu_order_block(const emu_tracer *tracer, uint32_t tag); /* the block that ran at that time */
 /* May an access of a warp at that time (tag, and the stamp in it) be ordered before accesses of other blocks? Yes if
  * its block has executed a fence since; also if its block executes any fence and one of the two accesses is a flag's
- * (an atomic or a volatile), by which blocks synchronise. Of an interval only the last fence is recorded: what other
+ * (an atomic or a volatile), by which blocks synchronise. Only the last fence of an interval is recorded: what other
  * warps did in that interval counts as released. */
 bool emu_order_released(const emu_tracer *tracer, uint32_t tag, uint32_t warp, uint32_t stamp, bool flag);
 void emu_order_block_fence(emu_tracer *tracer); /* the running thread called __threadfence */

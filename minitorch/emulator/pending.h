@@ -23,7 +23,7 @@ struct emu_pending {
     uint64_t until;
 };
 
-/* Of whole streams: a stream's address, EMU_ALL_STREAMS or EMU_BLOCKING_STREAMS. */
+/* `which` is a stream's address, EMU_ALL_STREAMS or EMU_BLOCKING_STREAMS. */
 bool emu_pending_finish(const void *which, uint64_t until, bool block, bool *failed);
 uint64_t emu_pending_last(const void *which); /* the number of the last item; 0: none */
 

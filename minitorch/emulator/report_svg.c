@@ -2,7 +2,7 @@
  *
  * Global memory is drawn in lines of 128 bytes, four sectors each; the arrows of a coalesced access are vertical. Moved
  * bytes are grey, used bytes have the lane's colour. Shared memory is drawn as its 32 banks, a row per wavefront, so
- * that a bank conflict appears as a column. Of each site the costliest request is kept.
+ * that a bank conflict appears as a column. For each site the costliest request is kept.
  */
 #include <stdio.h>
 #include <stdlib.h>

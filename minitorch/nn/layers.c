@@ -35,7 +35,7 @@ mt_module *mt_function_layer(mt_tensor *(*function)(mt_tensor *x))
     return m;
 }
 
-/* Of results in between, what the next child and backward do not read is freed at once. */
+/* Results in between that neither the next child nor backward reads are freed at once. */
 static mt_tensor *sequential_forward(mt_module *m, mt_tensor *x)
 {
     mt_retain(x);

@@ -240,7 +240,7 @@ static bool is_due(const slot *s)
     return s->param->grad || s->sharded;
 }
 
-/* Counts the step. Of a parameter that is not due: no gradient. */
+/* Counts the step. A parameter that is not due gets an update without a gradient. */
 static mt_update next_update(const mt_optim *optim, slot *s)
 {
     s->hyper = optim->hyper;

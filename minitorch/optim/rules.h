@@ -26,7 +26,7 @@ double mt_unscale_grads_on(mt_device device, const mt_grad_array *arrays, int64_
 
 /* mt_update_together -- update all tensors of u [count] with one launch (cuda/update_list.c); false, and nothing was
  * done: the device has no kernel for it. *list begins as NULL; it keeps the list on the device from step to step, and
- * copies it again only after a tensor or gradient moved. Of u[0].hyper betas and eps are for all.
+ * copies it again only after a tensor or gradient moved. The betas and eps of u[0].hyper hold for all.
  * mt_update_list_free -- NULL is allowed. */
 bool mt_update_together(mt_device device, mt_update_kind kind, const mt_update *u, int64_t count,
                         mt_update_list **list);

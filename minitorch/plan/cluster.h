@@ -96,8 +96,8 @@ typedef struct mt_cluster_outcome {
  *   transfers begin and end: of a link a transfer has min(each, all / how many transfers are on it), and of two links
  *   the smaller of these rates. One of width w counts w times, but not more often than its machine has devices from
  *   `device` (or from `to`) on.
- *   Order. Of events at the same second that of the task with the smaller index is first: a task becomes ready, begins
- *   to use its links, or ends. So the order of tasks decides who is first in a queue, and nothing else.
+ *   Order. Among events at the same second (a task becomes ready, begins to use its links, or ends), that of the task
+ *   with the smaller index is first. So the order of tasks decides who is first in a queue, and nothing else.
  *   Failures. At the first failure, from `begin` on, of a device that has a task, all stop. Tasks that end at that
  *   second have ended; ends[i] of the others is INFINITY.
  *

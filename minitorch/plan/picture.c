@@ -75,7 +75,7 @@ static int64_t put_memory(FILE *out, const mt_plan_problem *p, const mt_plan_ans
     return y;
 }
 
-/* Of a stage, seconds of a step: arithmetic, and messages that nothing hides. */
+/* Seconds of a step of one stage: arithmetic, and messages that nothing hides. */
 static void busy_of(double *work, double *messages, const mt_plan_problem *p, const mt_plan_strategy *s, int64_t stage)
 {
     mt_plan_problem silent = *p;

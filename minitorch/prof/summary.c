@@ -45,7 +45,7 @@ static double seconds_of(const mt_profile *p, const char *name)
     return 0;
 }
 
-/* Of ranks: communication that computing has not hidden. */
+/* For several ranks: communication that computing has not hidden. */
 static void put_exposed(FILE *out, const mt_profile *p)
 {
     double steps = seconds_of(p, MT_SPAN_STEP), waits = seconds_of(p, MT_SPAN_WAIT);

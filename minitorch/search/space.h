@@ -27,7 +27,7 @@ typedef struct mt_space {
     mt_dimension dimension[MT_SPACE_DIMENSIONS];
 } mt_space;
 
-/* A setting: coordinate i is in [0, 1]. Of a choice, coordinate (c + 0.5) / count means choice c. */
+/* A setting: coordinate i is in [0, 1]. In a choice, coordinate (c + 0.5) / count means choice c. */
 typedef struct mt_point {
     double at[MT_SPACE_DIMENSIONS];
 } mt_point;

@@ -62,7 +62,7 @@ static inline mt_approx mt_approx_div(mt_approx a, mt_approx b)
     return mt_approx_rounded(quotient, least > 0 ? (a.error + fabs(quotient) * b.error) / least : INFINITY);
 }
 
-/* Of a >= 0. |sqrt(x) - sqrt(a)| = |x - a| / (sqrt(x) + sqrt(a)), largest for the smallest x. */
+/* Requires a >= 0. |sqrt(x) - sqrt(a)| = |x - a| / (sqrt(x) + sqrt(a)), largest for the smallest x. */
 static inline mt_approx mt_approx_sqrt(mt_approx a)
 {
     double root = sqrt(a.value), least = sqrt(fmax(0, a.value - a.error));

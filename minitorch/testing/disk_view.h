@@ -52,7 +52,7 @@ const char *disk_folder_of(char *folder, const char *path); /* "/" of "/a", "." 
 named *disk_find(const view *v, const char *path); /* NULL: there is no such name */
 bool disk_is_folder(const view *v, const char *path);
 
-/* disk_apply -- make the change o. Of a WRITE only the first `bytes`, which are zeros when `zeros` is true. */
+/* disk_apply -- make the change o. A WRITE writes only its first `bytes`, which are zeros when `zeros` is true. */
 void disk_apply(view *v, const op *o, int64_t bytes, bool zeros);
 void disk_free_view(view *v);
 

@@ -7,7 +7,7 @@
  *         const char *words = mt_op_want_values(want, out);               // NULL: within the derived tolerance
  *
  * An oracle is written from an op's formula, calls none of its code, and computes error bounds (approx.h). Expected
- * gradients are differences of the oracle (gradcheck.h has their error), so they need no derivative. Of an input with
+ * gradients are differences of the oracle (gradcheck.h has their error), so they need no derivative. For an input with
  * many elements only some, evenly spread, are checked. */
 #pragma once
 

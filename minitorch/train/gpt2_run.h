@@ -20,7 +20,7 @@ typedef struct mt_gpt2_options {
     bool plan;
 } mt_gpt2_options;
 
-/* Of one rank; the ranks of a process share what is opened before they start. */
+/* The run of one rank; the ranks of a process share what is opened before they start. */
 typedef struct mt_gpt2_run {
     mt_gpt2_options opt;
     mt_team *team; /* NULL: alone */

@@ -70,7 +70,7 @@ CUEMU_INLINE void cuemu_launch_bounds(long long threads, int = 0, int = 0)
     cuemu_launch_bound(threads);
 }
 
-/* Of these arguments, the threads. */
+/* The number of threads among the arguments of __launch_bounds__. */
 constexpr long long cuemu_bounded(long long threads, int = 0, int = 0)
 {
     return threads;

@@ -38,10 +38,10 @@ typedef enum {
     ncclNumResults = 8
 } ncclResult_t;
 
-/* Of these the emulator has ncclSum, ncclMax and ncclAvg. */
+/* The emulator implements ncclSum, ncclMax and ncclAvg. */
 typedef enum { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4, ncclNumOps = 5 } ncclRedOp_t;
 
-/* Of these the emulator has uint8, int32, int64, float16, float32 and bfloat16. */
+/* The emulator implements uint8, int32, int64, float16, float32 and bfloat16. */
 typedef enum {
     ncclInt8 = 0,
     ncclChar = 0,

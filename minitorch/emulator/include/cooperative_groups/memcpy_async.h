@@ -22,7 +22,7 @@ CUEMU_INLINE void memcpy_async(const Group &group, T *to, const U *from, const S
 {
     cuemu_group_copy(group, (void *)to, (const void *)from, bytes);
 }
-/* Of elements: as many as both have room for. */
+/* Counts are in elements: copies as many as both have room for. */
 template <class Group, class T, class U, class ToLayout, class FromLayout>
 CUEMU_INLINE void memcpy_async(const Group &group, T *to, const ToLayout &room, const U *from, const FromLayout &count)
 {

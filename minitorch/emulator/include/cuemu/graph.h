@@ -128,7 +128,7 @@ CUEMU_INLINE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t
 {
     return cudaGraphInstantiateWithFlags(exec, graph, flags);
 }
-/* Of CUDA 11: with a place for the words of an error. */
+/* The form of CUDA 11, with room for an error message. */
 CUEMU_INLINE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *node,
                                               char *words, size_t room)
 {

@@ -20,7 +20,7 @@ CUEMU_MINMAX(unsigned long long)
 CUEMU_MINMAX(float)
 CUEMU_MINMAX(double)
 
-/* Of two different types, with the usual arithmetic conversions. CUDA has these pairs only. */
+/* min and max of two different types, with the usual arithmetic conversions. CUDA has these pairs only. */
 #define CUEMU_MINMAX2(T, U, R)             \
     CUEMU_INLINE constexpr R min(T x, U y) \
     {                                      \
