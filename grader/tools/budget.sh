@@ -25,9 +25,9 @@ objects() {
 rm -f "$build/closure.a"
 objects | xargs ar rcsT "$build/closure.a"
 
-# closure PROGRAM: the files it is made of.
+# closure PROGRAM: the files it is made of, the same on every processor: builds for some do not call the product of bf16 pairs.
 closure() {
-    ${CC:-gcc} -fopenmp -o "$work/program" "$build/obj/minitorch/apps/$1.o" "$build/closure.a" -lm -ldl -lcjson -Wl,-t >"$work/trace" 2>&1 ||
+    ${CC:-gcc} -fopenmp -Wl,-u,mt_matmul_bf16_cpu -o "$work/program" "$build/obj/minitorch/apps/$1.o" "$build/closure.a" -lm -ldl -lcjson -Wl,-t >"$work/trace" 2>&1 ||
         { grep -m5 -E 'undefined|rror:' "$work/trace" >&2 && echo "budget: $1 does not link, run make apps" >&2 && return 1; }
     grep -oE "$build/(units|obj)/[^()]*\.o" "$work/trace" | sort -u | sed 's/\.o$/.d/' | xargs cat | tr ' \\' '\n\n' |
         grep -E '^(minitorch|solutions|labs)/.*\.[ch]$' | sort -u
