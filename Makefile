@@ -60,7 +60,7 @@ GIVEN        += $(SIMULATED)
 APPS         := $(wildcard minitorch/apps/*.c minitorch/bench/*.c)
 TESTS        := $(wildcard minitorch/tests/*.c)
 WORKER       := $(wildcard grader/worker/*.c)
-GRADER       := $(filter-out grader/grade.c,$(wildcard grader/*.c grader/checks/*.c))
+GRADER       := $(filter-out grader/grade.c,$(wildcard $(addprefix grader/,*.c build/*.c sandbox/*.c rows/*.c course/*.c report/*.c checks/*.c)))
 GRADER_TOOLS := $(wildcard grader/tools/*.c)
 GRADER_TESTS := $(wildcard grader/tests/*.c)
 
@@ -72,7 +72,7 @@ unit_obj      = $(patsubst $(REFERENCE)/%$(1),$(2)/units/%.o,$(patsubst labs/%$(
 # Its object stands before the archive that has the tiled one.
 PLAIN        := $(if $(filter 11,$(if $(filter 08,$(MINE)),$(MINE),11)),,$(REF)/plain/gpt2.o)
 UNIT_OBJ     := $(call unit_obj,.c,$(REF)) $(PLAIN)
-# Units for rows that count bytes (grader/traffic.h), as the grader compiles them.
+# Units for rows that count bytes (grader/rows/traffic.h), as the grader compiles them.
 COUNTED      := $(patsubst $(REFERENCE)/%.c,$(REF)/counted/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(GRADED)))))
 APP_BIN       = $(patsubst %.c,$(B)/bin/%,$(notdir $(APPS)))
 TEST_BIN      = $(patsubst minitorch/tests/%.c,$(B)/tests/%,$(TESTS))
@@ -125,10 +125,10 @@ endif
 # Sanitizers are for what is tested: under them the formulas that its gradients are compared with, by differences in
 # double precision, take most of the time of the unit tests.
 $(REF)/obj/minitorch/testing/op_oracles.o: CFLAGS += -O2 -fno-sanitize=all
-$(REF)/obj/grader/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
+$(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
-# (grader/build.c). An unfinished unit may have unused variables, so that warning is off for yours.
+# (grader/build/build.c). An unfinished unit may have unused variables, so that warning is off for yours.
 $(REF)/units/%.o: $(REFERENCE)/%.c
 	$(call $(if $(LEVEL),prebuilt,compile),$(if $(LEVEL),units))
 	@cp $< $(@D)
@@ -155,7 +155,7 @@ $(eval $(call archive_rule,grader,$(call obj,$(GRADER))))
 # The program that starts a worker in the sandbox, where there are no libraries.
 $(REF)/worker/launch: $(REF)/worker/launch.o
 	@echo '  LINK $@' && $(CC) -static -o $@ $<
-# Of what a worker is linked with, for grader/symbols.c: the symbols that units of others cannot define again.
+# Of what a worker is linked with, for grader/build/symbols.c: the symbols that units of others cannot define again.
 # Those of the reference, also with MINE.
 REF_UNIT_OBJ := $(patsubst $(REFERENCE)/%.c,$(REF)/units/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(UNIT_LABS)))))
 $(REF)/defined: $(WORKER_OBJ) $(REF_UNIT_OBJ) $(REF)/libgiven.a

@@ -1,7 +1,7 @@
 /* command.c -- see command.h. */
 #include "command.h"
-#include "scratch.h"
-#include "session.h"
+#include "sandbox/scratch.h"
+#include "sandbox/session.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* command.h -- what the commands grade and grade_all have in common. */
 #pragma once
 
-#include "course.h"
+#include "course/course.h"
 
 #include <argp.h>
 

@@ -5,8 +5,8 @@
 #include "command.h"
 #include "grading.h"
 #include "labs.h"
-#include "scratch.h"
-#include "session.h"
+#include "sandbox/scratch.h"
+#include "sandbox/session.h"
 #include "times.h"
 
 #include <errno.h>

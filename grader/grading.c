@@ -1,10 +1,10 @@
 /* grading.c -- the course of one grading. */
 #include "grading.h"
-#include "copied.h"
-#include "course.h"
-#include "excerpt.h"
-#include "rows.h"
-#include "submission.h"
+#include "build/copied.h"
+#include "course/course.h"
+#include "report/excerpt.h"
+#include "rows/rows.h"
+#include "build/submission.h"
 
 #include <math.h>
 #include <stdio.h>

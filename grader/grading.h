@@ -1,7 +1,7 @@
 /* grading.h -- grade one lab: collect, build, run its groups, fill the results. */
 #pragma once
 
-#include "results.h"
+#include "report/results.h"
 
 #include <limits.h>
 

@@ -1,4 +1,4 @@
-/* json.h -- JSON files: reports (report_json.c), lab.json, the course file of students. */
+/* json.h -- JSON files: reports (results_json.c), lab.json, the course file of students. */
 #pragma once
 
 #include "core/base.h"

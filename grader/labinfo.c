@@ -1,7 +1,7 @@
 /* labinfo.c -- lab.json, read with cJSON. */
 #include "labinfo.h"
 #include "json.h"
-#include "scratch.h"
+#include "sandbox/scratch.h"
 #include "text.h"
 
 #include <ctype.h>

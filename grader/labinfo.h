@@ -1,7 +1,7 @@
 /* labinfo.h -- reads labs/NN-name/lab.json: units, limits, bars. */
 #pragma once
 
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 
 enum { MG_UNITS = 16 };
 

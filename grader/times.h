@@ -1,7 +1,7 @@
 /* times.h -- the same units graded many times, with other inputs: which rows change their verdict. For `--times`. */
 #pragma once
 
-#include "results.h"
+#include "report/results.h"
 
 /* mg_times_add -- mg_options.graded: counts the verdicts, and prints the rows that have not all their points,
  *     5eed01  FAIL 0/8  01.3 tiled: every size

@@ -2,9 +2,9 @@
 #include "batch.h"
 #include "disk.h"
 #include "progress.h"
-#include "rows.h"
-#include "scratch.h"
-#include "session.h"
+#include "rows/rows.h"
+#include "sandbox/scratch.h"
+#include "sandbox/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * one submission after the other. */
 #pragma once
 
-#include "course.h"
+#include "course/course.h"
 #include "jobs.h"
 
 typedef struct mg_batch_options {

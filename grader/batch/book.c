@@ -1,7 +1,7 @@
 /* book.c -- the tables, and the few statements that write them. */
 #include "book.h"
-#include "scratch.h"
-#include "session.h"
+#include "sandbox/scratch.h"
+#include "sandbox/session.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* disk.c -- see disk.h. */
 #include "disk.h"
-#include "scratch.h"
-#include "session.h"
+#include "sandbox/scratch.h"
+#include "sandbox/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "book.h"
-#include "course.h"
+#include "course/course.h"
 
 /* mg_export -- write the grade of every student, from the last grading of each of his submissions, to `path`. With a
  * course a late submission keeps its share (where the export says when it was handed in), and of several the best or

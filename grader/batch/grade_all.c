@@ -7,7 +7,7 @@
 #include "progress.h"
 #include "similar.h"
 #include "labs.h"
-#include "scratch.h"
+#include "sandbox/scratch.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* jobs.c -- start, limit and read one grader process. */
 #include "jobs.h"
 #include "json.h"
-#include "run.h"
-#include "scratch.h"
+#include "rows/run.h"
+#include "sandbox/scratch.h"
 #include "text.h"
 
 #include <errno.h>

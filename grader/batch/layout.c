@@ -1,7 +1,7 @@
 /* layout.c -- names of files to students. Gradescope: one file for all (metadata.c); the others: patterns of names. */
 #include "layout.h"
 #include "metadata.h"
-#include "scratch.h"
+#include "sandbox/scratch.h"
 #include "text.h"
 
 #include <dirent.h>

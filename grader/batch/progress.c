@@ -1,6 +1,6 @@
 /* progress.c -- see progress.h. */
 #include "progress.h"
-#include "session.h"
+#include "sandbox/session.h"
 #include "text.h"
 
 #include <stdio.h>

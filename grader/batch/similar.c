@@ -4,8 +4,8 @@
  * text: it runs with limits, and as root under another uid. */
 #include "similar.h"
 #include "code_lines.h"
-#include "sandbox.h"
-#include "scratch.h"
+#include "sandbox/sandbox.h"
+#include "sandbox/scratch.h"
 #include "text.h"
 
 #include <errno.h>

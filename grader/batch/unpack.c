@@ -1,7 +1,7 @@
 /* unpack.c -- where in a submission the units are. Archives are opened by submission.c, in a child without rights. */
 #include "layout.h"
-#include "scratch.h"
-#include "submission.h"
+#include "sandbox/scratch.h"
+#include "build/submission.h"
 #include "text.h"
 
 #include <ctype.h>

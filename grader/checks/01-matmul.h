@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "ops/matmul.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 typedef enum matmul_about {
     MM_SIZES,   /* plain products of every awkward size */

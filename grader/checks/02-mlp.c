@@ -6,7 +6,7 @@
  * useless. */
 #include "checks/02-backprop.h"
 #include "checks/oracle_mlp.h"
-#include "run.h"
+#include "rows/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

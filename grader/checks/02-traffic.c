@@ -4,7 +4,7 @@
  * the other loads a line of 16 numbers for each number. */
 #include "checks/02-backprop.h"
 #include "checks/answer.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <stdlib.h>
 

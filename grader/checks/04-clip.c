@@ -8,7 +8,7 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "testing/compare.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
 #include "testing/compare.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <math.h>
 #include <string.h>

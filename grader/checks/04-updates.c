@@ -4,7 +4,7 @@
  * Rows: 04-optimizers.c. */
 #include "checks/04-optimizers.h"
 #include "checks/fill.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 #include "testing/update_oracle.h"
 
 #include <inttypes.h>

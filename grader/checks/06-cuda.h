@@ -2,7 +2,7 @@
 #pragma once
 
 #include "check.h"
-#include "device.h"
+#include "rows/device.h"
 
 /* What a row tests. */
 typedef enum cuda_about {

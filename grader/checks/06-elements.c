@@ -3,7 +3,7 @@
 #include "checks/06-cuda.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
-#include "ptxas.h"
+#include "build/ptxas.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "check.h"
-#include "device.h"
-#include "ptxas.h"
+#include "rows/device.h"
+#include "build/ptxas.h"
 
 typedef enum ladder_about {
     LD_SIZES,   /* plain products of every awkward size */

@@ -4,7 +4,7 @@
 #include "checks/answer.h"
 #include "checks/oracle.h"
 #include "checks/product.h"
-#include "run.h"
+#include "rows/run.h"
 
 #include <math.h>
 #include <stdio.h>

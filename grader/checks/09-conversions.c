@@ -5,7 +5,7 @@
  * larger one, and one unit in the last place of f32 to either side of both. */
 #include "checks/09-mixed-precision.h"
 #include "checks/fill.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "checks/fill.h"
 #include "checks/oracle.h"
 #include "testing/update_oracle.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

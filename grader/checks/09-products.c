@@ -5,7 +5,7 @@
 #include "checks/oracle.h"
 #include "checks/product.h"
 #include "ops/vec.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "checks/oracle.h"
 #include "optim/scaler.h"
 #include "testing/compare.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <float.h>
 #include <stdlib.h>

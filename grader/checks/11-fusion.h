@@ -3,9 +3,9 @@
 
 #include "checks/08-attention.h"
 #include "checks/fill.h"
-#include "device.h"
-#include "ptxas.h"
-#include "traffic.h"
+#include "rows/device.h"
+#include "build/ptxas.h"
+#include "rows/traffic.h"
 
 /* ---- tiled attention: 08-attention.c, and what only a tiled kernel has: 11-attention.c --------------- */
 

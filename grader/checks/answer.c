@@ -1,7 +1,7 @@
 /* answer.c -- describing a call with f32 arrays, and judging its outputs. */
 #include "checks/answer.h"
 #include "checks/oracle.h"
-#include "traffic.h"
+#include "rows/traffic.h"
 
 #include <stdlib.h>
 

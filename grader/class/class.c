@@ -2,7 +2,7 @@
  *
  * Exit status: 0 written, 2 usage, 3 not written. */
 #include "class.h"
-#include "scratch.h"
+#include "sandbox/scratch.h"
 #include "text.h"
 
 #include <argp.h>

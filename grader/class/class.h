@@ -2,7 +2,7 @@
 #pragma once
 
 #include "batch/book.h"
-#include "report_page.h"
+#include "report/html.h"
 
 /* What the page is made of; statements name the tables of book.c. */
 typedef struct mg_class_page {

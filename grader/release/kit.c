@@ -4,8 +4,8 @@
  *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
  *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
  *   kit digests FILES        of units, for ROOT/reference/digests (copied.h) */
-#include "copied.h"
-#include "course.h"
+#include "build/copied.h"
+#include "course/course.h"
 #include "text.h"
 
 #include <math.h>

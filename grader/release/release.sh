@@ -37,7 +37,7 @@ copy() { git ls-files -z -- "$@" | tar --null -T - -cf - | tar -C "$tree" -xf -;
 copy .clang-format .devcontainer .gitignore LICENSE Makefile .ci/deps .ci/run .ci/test .ci/unit datasets ':!datasets/tests' \
     minitorch ':!minitorch/tests/*.sh' ':!minitorch/tests/*.bash' ':!minitorch/tests/*.py' ':!minitorch/tests/cuda' ':!minitorch/emulator/tests' \
     docs/{DEBUGGING,DIAGNOSTICS,EMULATOR,GLOSSARY,GRADING,OWN_PROGRAM,STYLE,TOUR}.md docs/images \
-    ':(glob)grader/*.[ch]' grader/worker grader/tools/{lab,progress,debug,editor,map}.sh $here/level.sh
+    ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,worker} grader/tools/{lab,progress,debug,editor,map}.sh $here/level.sh
 cp -r $here/student/. "$tree"
 cp $here/students.md.txt "$tree/README.md" # its links hold there
 printf '!/reference/**/*.o\n' >>"$tree/.gitignore"
@@ -157,7 +157,7 @@ while IFS= read -r -d '' object; do
 done < <(find "$tree/reference" -name '*.o' -print0)
 
 # ---- proof, and what instructors keep -------------------------------------------------------------------------------
-git archive HEAD minitorch ':!minitorch/emulator/tests' ':(glob)grader/*.[ch]' grader/checks grader/worker | tar -C "$work/given" -xf -
+git archive HEAD minitorch ':!minitorch/emulator/tests' ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,checks,worker} | tar -C "$work/given" -xf -
 perl $here/prove.pl "$tree" "$work/given" solutions/*/*.c solutions/*/*.cu || stop "these lines would give solutions away: change the file, or the line outside of the regions"
 left=$(cd "$tree" && find . \( -name ANSWERS.md -o -name 'mutants' -o -name attacks -o -name variants -o -name solutions -o -name '*.patch' -o -name 'cluster-hidden*' \) -print)
 [ -z "$left" ] || stop "these must not be released: $left"

@@ -1,9 +1,9 @@
 /* report_example.h -- a grade with typical rows, one with hostile text, and where reports of them are written. */
 #pragma once
 
-#include "counted.h"
-#include "excerpt.h"
-#include "results.h"
+#include "rows/counted.h"
+#include "report/excerpt.h"
+#include "report/results.h"
 #include "text.h"
 
 #include <cjson/cJSON.h>

@@ -1,7 +1,7 @@
 /* test_build.c -- which files a link can read: an "object" that is a linker script may name any file. And which units
  * are compiled. */
-#include "build.h"
-#include "build_tools.h"
+#include "build/build.h"
+#include "build/tools.h"
 #include "toy.h"
 
 #include <sys/stat.h>

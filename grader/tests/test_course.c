@@ -1,9 +1,9 @@
 /* test_course.c -- course files: what they mean, and that a value that is no good is refused with its line. */
-#include "course.h"
+#include "course/course.h"
 #include "grading.h"
 #include "labs.h"
-#include "rows.h"
-#include "scratch.h"
+#include "rows/rows.h"
+#include "sandbox/scratch.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

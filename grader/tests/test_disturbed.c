@@ -1,6 +1,6 @@
 /* test_disturbed.c -- races and gradings while other processes are busy, or after the machine was suspended: such
  * disturbances change no verdict. */
-#include "session.h"
+#include "sandbox/session.h"
 #include "toy_units.h"
 
 #include <signal.h>

@@ -16,7 +16,7 @@ print("exist")'
 expect "the student's unit" 0 1 listed labs/02-backprop/softmax.c
 expect "not the reference's beside it" 1 0 listed solutions/02-backprop/softmax.c
 if command -v clang >/dev/null; then
-    for file in labs/02-backprop/softmax.c labs/06-cuda-kernels/softmax.cu minitorch/cuda/loss.cu grader/build.c; do
+    for file in labs/02-backprop/softmax.c labs/06-cuda-kernels/softmax.cu minitorch/cuda/loss.cu grader/build/build.c; do
         command=$(command_of $file)
         command=${command//\\\"/\"}
         expect "$file" 0 "" bash -c "${command/ -c / -fsyntax-only }"

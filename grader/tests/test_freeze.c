@@ -1,7 +1,7 @@
 /* test_freeze.c -- stopping a program, binding its threads to processors, and time limits on a machine that was
  * suspended. */
-#include "freeze.h"
-#include "patience.h"
+#include "sandbox/freeze.h"
+#include "sandbox/patience.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

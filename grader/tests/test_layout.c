@@ -1,6 +1,6 @@
 /* test_layout.c -- exports of learning management systems: whose a file is, and where in it the units are. */
 #include "batch/layout.h"
-#include "scratch.h"
+#include "sandbox/scratch.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

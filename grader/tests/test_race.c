@@ -1,5 +1,5 @@
 /* test_race.c -- when the result of a race is used, and which: with made-up times, independent of noise. */
-#include "race.h"
+#include "rows/race.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_rows.c -- rows as a student sees them: in their order, as soon as they are final; the first one that fails
  * leads; what did not run keeps its place in the report; a call has three seconds. */
-#include "rows.h"
+#include "rows/rows.h"
 #include "toy.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_submission.c -- which files are taken from a folder or an archive, and which are not. */
-#include "submission.h"
-#include "scratch.h"
+#include "build/submission.h"
+#include "sandbox/scratch.h"
 
 #include <archive.h>
 #include <archive_entry.h>

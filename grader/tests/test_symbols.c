@@ -1,6 +1,6 @@
 /* test_symbols.c -- which symbols, sections and instructions a unit may have: what is refused, with which message, and
  * what a correct unit may use. */
-#include "symbols.h"
+#include "build/symbols.h"
 #include "toy.h"
 
 static toy t;

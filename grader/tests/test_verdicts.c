@@ -2,7 +2,7 @@
  *
  * One program for all of them, because building the toy lab takes a second. A row that must be confined computes the
  * right values only if what it tries is refused, so that PASS means "refused". */
-#include "sandbox.h"
+#include "sandbox/sandbox.h"
 #include "toy_units.h"
 
 #include <signal.h>

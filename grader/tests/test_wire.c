@@ -1,5 +1,5 @@
 /* test_wire.c -- which replies are accepted; the tail of a worker's output; descriptions of faults. */
-#include "death.h"
+#include "sandbox/death.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "grading.h"
-#include "scratch.h"
+#include "sandbox/scratch.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #   verdict CRASH|FAIL             of at least one row, one of these; REFUSED: the grader refuses the submission (exit status 2)
 #   stops   random shapes          words of rows that must have no points (may be repeated)
 #   words   left with exit status  in the grader's output (may be repeated)
-#   behind  the list               it uses symbols that units may not use (grader/allowed.c): it must be refused for
+#   behind  the list               it uses symbols that units may not use (grader/build/allowed.c): it must be refused for
 #                                  that, without a point; then, with the list off, the rest is as stated: the sandbox
 #   stopped by ...                 for docs/SECURITY.md
 #   slow    ...                    run by name only

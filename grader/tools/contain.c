@@ -5,7 +5,7 @@
  * Orphans of the command become our children (PR_SET_CHILD_SUBREAPER), so after its end there must be none. Exit
  * status: the command's own; 124 it did not end in time and was killed, 125 it left processes behind, 128 + n it died
  * of signal n. */
-#include "patience.h"
+#include "sandbox/patience.h"
 
 #include <signal.h>
 #include <stdio.h>

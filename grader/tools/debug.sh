@@ -10,7 +10,7 @@ mkdir -p "$out" && rm -f "$out/calls"
 kind=c
 if grep -qaE 'mt_[a-z0-9_]*_cu(da|blas)' "$out/calls"; then
     kind=cu
-    # As grader/link.c: on_device.o stands between units and the emulator's copies.
+    # As grader/build/link.c: on_device.o stands between units and the emulator's copies.
     link=(g++ -g -fopenmp -no-pie -Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch)
     compile=("$build/emu/cuemu" -Iminitorch -g -Wall -Wno-unused -Wno-sign-compare) last=("$build/worker/on_device.o" "$build/emu/libcuemu.a")
 else

@@ -2,7 +2,7 @@
  *
  * It shares its address space with the student's code, so its replies are not trusted. Every array is between
  * inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
-#include "wire.h"
+#include "sandbox/wire.h"
 #include "worker/call.h"
 #include "worker/on_device.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
-/* The lab's table; the linker sets this name to mg_calls_NN (grader/build.c). */
+/* The lab's table; the linker sets this name to mg_calls_NN (grader/build/build.c). */
 extern const mg_function mg_calls[];
 
 static mg_wire_request request; /* the current one, for the fault handler too */

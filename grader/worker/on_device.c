@@ -1,10 +1,10 @@
 /* on_device.c -- one call of a CUDA launcher on the emulator: arrays go to the device, the launcher runs, arrays come
- * back, and with them what the emulator counted and found (grader/device.h reads it).
+ * back, and with them what the emulator counted and found (grader/rows/device.h reads it).
  *
  * Linked into the workers of CUDA labs only. Like the rest of the worker it is not trusted: the checker compares the
  * values, and refuses counts below the minimum. */
 #include "worker/on_device.h"
-#include "wire_device.h"
+#include "sandbox/wire_device.h"
 
 #include "emulator/counters.h"
 #include "emulator/internal.h"
@@ -75,7 +75,7 @@ int64_t mg_library_calls;
 static bool unit_runs, copied_back;
 static emu_site astray; /* the last launch by a unit in another stream than mt_cuda_stream() */
 
-/* The linker leads calls of cudaMemcpy here (grader/link.c). */
+/* The linker leads calls of cudaMemcpy here (grader/build/link.c). */
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
 cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream);

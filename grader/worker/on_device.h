@@ -1,7 +1,7 @@
 /* on_device.h -- calls whose arrays lie on the (emulated) device: all calls of a lab with .cu units. */
 #pragma once
 
-#include "wire.h"
+#include "sandbox/wire.h"
 #include "worker/call.h"
 
 /* mg_on_device -- arrays of `values` to the device, the call, arrays back. values[last] is the array in which the

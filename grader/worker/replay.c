@@ -1,10 +1,10 @@
-/* replay.c -- makes the calls that the grader captured (grader/capture.h) again, outside the sandbox, for debuggers:
+/* replay.c -- makes the calls that the grader captured (sandbox/capture.h) again, outside the sandbox, for debuggers:
  *
  *   replay CALLS         every array is a block of malloc of its exact size, so that AddressSanitizer sees its ends
  *
  * `make debug` builds and runs it (grader/tools/debug.sh). It compares nothing: the grade did. */
-#include "wire.h"
-#include "wire_device.h"
+#include "sandbox/wire.h"
+#include "sandbox/wire_device.h"
 #include "worker/call.h"
 #include "worker/on_device.h"
 

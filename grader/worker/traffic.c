@@ -1,11 +1,11 @@
 /* traffic.c -- counts the bytes that memory moves during one call of a CPU unit that was compiled with
  * -fsanitize=thread. GCC then calls a function below before each load and store; they replace the sanitizer's library.
- * grader/traffic.h describes the count; only counting workers link this file. With a cache of size 0 nothing is
+ * grader/rows/traffic.h describes the count; only counting workers link this file. With a cache of size 0 nothing is
  * counted, and data races of several threads are searched (sharing.c).
  *
  * Left out: the stack, whose lines stay in every processor's cache, and accesses of other threads than the first. */
-#include "traffic.h"
-#include "wire_traffic.h"
+#include "rows/traffic.h"
+#include "sandbox/wire_traffic.h"
 #include "worker/on_device.h"
 #include "worker/sharing.h"
 

@@ -1,0 +1,172 @@
+/* link.c -- the static binaries that run submissions, the workers. A link sees its own objects only. */
+#include "build/tools.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+static bool is_mine(const mg_build *b, unsigned whose, const char *id)
+{
+    for (int i = 0; i < b->mines; i++)
+        if (strcmp(b->mine[i], id) == 0)
+            return whose >> i & 1;
+    return false;
+}
+
+static void list_folder(FILE *list, const char *folder, const char *begin)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strlen(e->d_name) > 2 && strcmp(e->d_name + strlen(e->d_name) - 2, ".o") == 0 &&
+            strncmp(e->d_name, begin, strlen(begin)) == 0)
+            fprintf(list, "%s/%s\n", folder, e->d_name);
+    if (dir)
+        closedir(dir);
+}
+
+/* The parts of one link, which are all that its sandbox contains. */
+typedef struct parts {
+    char list[PATH_MAX];             /* a response file with the objects, ours first */
+    char folder[MG_UNITS][PATH_MAX]; /* of the labs' objects */
+    char worker[PATH_MAX], given[PATH_MAX], emulator[PATH_MAX];
+    int folders;
+} parts;
+
+/* Of a counted worker, the graded lab's units and the reference's kernels that they call count. */
+static void add_folder(const mg_build *b, unsigned whose, const char *id, parts *p)
+{
+    MT_CHECK(p->folders < MG_UNITS, "too many labs");
+    char *folder = p->folder[p->folders++];
+    bool mine = is_mine(b, whose, id), counted = whose & MG_COUNTED;
+    mg_path(folder, "%s/in/counted/%s", b->scratch, id);
+    if (counted && b->mines && strcmp(b->mine[0], id) == 0)
+        mg_path(folder, "%s/obj/counted", b->scratch);
+    else if (!counted || access(folder, R_OK) != 0)
+        mg_path(folder, mine ? "%s/obj/%s" : "%s/in/units/%s", b->scratch, id);
+}
+
+/* What they call of the framework reads JSON, by a library that cannot be linked statically. Workers of their own lab
+ * have other functions in its place (worker/calls_12_manifest.c); no other lab needs them. */
+static const char reads_json[] = "12-checkpoints";
+
+static bool is_left_out(const char *id, const char *graded)
+{
+    return strcmp(id, reads_json) == 0 && strcmp(graded, reads_json) != 0;
+}
+
+static void find_folders(const mg_build *b, const char *graded, unsigned whose, parts *p)
+{
+    char units[PATH_MAX];
+    mg_path(units, "%s/in/units", b->scratch);
+    DIR *labs = opendir(units);
+    for (struct dirent *e; labs && (e = readdir(labs));)
+        if (e->d_name[0] != '.' && !is_mine(b, whose, e->d_name) && !is_left_out(e->d_name, graded))
+            add_folder(b, whose, e->d_name, p);
+    if (labs)
+        closedir(labs);
+    for (int i = 0; i < b->mines; i++)
+        if (is_mine(b, whose, b->mine[i]) && !is_left_out(b->mine[i], graded))
+            add_folder(b, whose, b->mine[i], p);
+}
+
+/* Functions that replace the C library's and notice a misuse (worker/heap.c, worker/joins.c). */
+static void list_watched(FILE *list, const char *worker)
+{
+    static const char *const names[] = { "malloc",         "calloc", "realloc",        "aligned_alloc",
+                                         "posix_memalign", "free",   "pthread_create", "pthread_join" };
+    fprintf(list, "%s/heap.o\n%s/joins.o\n", worker, worker);
+    for (int64_t i = 0; i < MT_COUNT(names); i++)
+        fprintf(list, "-Wl,--wrap=%s\n", names[i]);
+}
+
+/* Whether a worker runs .cu units. The reference's are not among its objects, and counted ones are C units. */
+static bool on_device(const mg_build *b, const char *id, unsigned whose)
+{
+    return b->cuda && !(whose & MG_COUNTED) && is_mine(b, whose, id);
+}
+
+static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
+{
+    char calls[16];
+    p->folders = 0;
+    mt_status status = on_device(b, id, whose) ? mg_find_emulator(b, p->emulator) : MT_OK;
+    if (status != MT_OK)
+        return status;
+    mg_path(p->list, "%s/in/worker-%x.list", b->scratch, whose);
+    mg_path(p->worker, "%s/in/worker", b->scratch);
+    mg_path(p->given, "%s/in/libgiven.a", b->scratch);
+    find_folders(b, id, whose, p);
+    FILE *list = fopen(p->list, "we");
+    if (!list)
+        return mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno));
+    snprintf(calls, sizeof calls, "calls_%.2s", id);
+    fprintf(list, "%s/main.o\n", p->worker);
+    list_folder(list, p->worker, calls); /* a large lab has several */
+    if (strncmp(id, "14", 2) == 0)       /* its ranks are those of lab 13 */
+        fprintf(list, "%s/calls_13_ranks.o\n%s/calls_13_hub.o\n", p->worker, p->worker);
+    for (int i = 0; i < p->folders; i++)
+        list_folder(list, p->folder[i], "");
+    if (on_device(b, id, whose))
+        fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
+    else if (b->cuda)
+        fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
+    if (whose & MG_COUNTED)
+        fprintf(list, "%s/traffic.o\n%s/sharing.o\n", p->worker, p->worker);
+    else
+        list_watched(list, p->worker);
+    fprintf(list, "%s\n", p->given);
+    return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
+}
+
+/* What worker/traffic.c and worker/sharing.c see in addition to the accesses. */
+static const char wrapped[] =
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,"
+    "--wrap=aligned_alloc,--wrap=GOMP_parallel,--wrap=GOMP_parallel_loop_dynamic,"
+    "--wrap=GOMP_parallel_loop_nonmonotonic_dynamic,--wrap=GOMP_parallel_loop_guided,"
+    "--wrap=GOMP_parallel_loop_nonmonotonic_guided,--wrap=GOMP_barrier,"
+    "--wrap=GOMP_loop_end,--wrap=GOMP_sections_end,--wrap=GOMP_critical_start,"
+    "--wrap=GOMP_critical_end,--wrap=GOMP_atomic_start,--wrap=GOMP_atomic_end,"
+    "--wrap=GOMP_loop_dynamic_next,--wrap=GOMP_loop_nonmonotonic_dynamic_next,"
+    "--wrap=GOMP_loop_guided_next,--wrap=GOMP_loop_nonmonotonic_guided_next";
+
+mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
+                          size_t size)
+{
+    char bin[PATH_MAX], response[PATH_MAX], table[64];
+    parts p;
+    mt_status status = whose & MG_COUNTED ? mg_compile_counted(b, log, size) : MT_OK;
+    if (status == MT_OK)
+        status = find_parts(b, id, whose, &p);
+    if (status != MT_OK)
+        return status;
+    mg_path(bin, "%s/%s", b->scratch, whose == MG_REFERENCE ? "bin" : "out");
+    mg_path(path, "%s/worker-%x", bin, whose);
+    mg_path(response, "@%s", p.list);
+    snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
+    /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
+    const char *const argv[] = {
+        mg_compiler, "-static",
+        "-fno-lto",  "-fopenmp",
+        table,       "-Wl,--eh-frame-hdr",
+        "-o",        path,
+        response,    "-lstdc++",
+        "-lm",       whose & MG_COUNTED ? wrapped : "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch",
+        NULL
+    };
+    mg_sandbox box = mg_tool_box(b, argv, NULL);
+    int seen = 0;
+    box.readable[seen++] = p.list;
+    box.readable[seen++] = p.worker;
+    box.readable[seen++] = p.given;
+    if (on_device(b, id, whose))
+        box.readable[seen++] = p.emulator;
+    for (int i = 0; i < p.folders; i++)
+        box.readable[seen++] = p.folder[i];
+    box.writable[0] = bin;
+    status = mg_run_tool(&box, "linking", log, size);
+    return status == MT_OK ? mg_is_plain(path) : status;
+}

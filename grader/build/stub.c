@@ -1,0 +1,163 @@
+/* stub.c -- a unit that does not build costs the rows that call it, and no others.
+ *
+ * A stub exports the names that the reference's object exports. Each of its functions ends the worker like a step that
+ * is not written yet, but names the unit: "TODO softmax.c". Tables that a unit exports are zeros. */
+#include "build/tools.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool mg_is_broken(const mg_build *b, const char *unit)
+{
+    for (int i = 0; i < b->brokens; i++)
+        if (strcmp(b->broken[i], unit) == 0)
+            return true;
+    return false;
+}
+
+/* The launchers of a .cu unit, from its text: its reference object may not have been built. In nm's format. */
+static mt_status launchers(const char *path, char *names, size_t size)
+{
+    static const char begin[] = "extern \"C\" void ";
+    char line[512];
+    size_t used = 0;
+    FILE *text = fopen(path, "re");
+    while (text && fgets(line, sizeof line, text))
+        if (strncmp(line, begin, strlen(begin)) == 0 && used < size)
+            used += (size_t)snprintf(names + used, size - used, "%.*s T 0 0\n",
+                                     (int)strcspn(line + strlen(begin), "( \n"), line + strlen(begin));
+    if (text)
+        fclose(text);
+    return used ? MT_OK : mt_fail(MT_ERR_UNAVAILABLE, "%s: no launcher found", path);
+}
+
+/* What the reference's object exports, as nm -P prints it: "name type value size", one a line. */
+static mt_status exports(const mg_build *b, const char *id, const char *unit, char *names, size_t size)
+{
+    char path[PATH_MAX], object[PATH_MAX];
+    mg_path(path, "%s/labs/%s/%s", b->root, id, unit);
+    if (mg_is_cuda(unit))
+        return launchers(path, names, size);
+    mg_path(path, "%s/in/units/%s", b->scratch, id);
+    mg_object(object, path, unit);
+    const char *const argv[] = { "/usr/bin/nm", "-g", "-P", "--defined-only", object, NULL };
+    mg_sandbox box = mg_tool_box(b, argv, NULL);
+    box.readable[0] = object;
+    if (access(object, R_OK))
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s: there is no reference object", unit);
+    return mg_run_tool(&box, "nm", names, size);
+}
+
+static mt_status write_stub(const char *path, const char *unit, char *names)
+{
+    FILE *out = fopen(path, "we");
+    if (!out)
+        return mt_fail(MT_ERR_IO, "cannot write %s", path);
+    fputs("#include \"core/base.h\"\n", out);
+    for (char *line = strtok(names, "\n"); line; line = strtok(NULL, "\n")) {
+        char name[128], type;
+        unsigned long long value, bytes = 0;
+        if (sscanf(line, "%127s %c %llx %llx", name, &type, &value, &bytes) < 3 || strncmp(name, "_Z", 2) == 0)
+            continue;
+        if (type == 'T')
+            fprintf(out, "void %s(void);\nvoid %s(void) { MT_TODO(\"%s\"); }\n", name, name, unit);
+        else if (strchr("DBR", type))
+            fprintf(out, "extern char %s[];\nchar %s[%llu] = { 0 };\n", name, name, bytes);
+    }
+    return fclose(out) ? mt_fail(MT_ERR_IO, "cannot write %s", path) : MT_OK;
+}
+
+/* Compile the stub of a unit into `object`. */
+static mt_status make_stub(const mg_build *b, const char *id, const char *unit, const char *object)
+{
+    char path[PATH_MAX], names[16384] = "", log[1024];
+    mg_path(path, "%s/src/stub.c", b->scratch);
+    mt_status status = exports(b, id, unit, names, sizeof names);
+    if (status == MT_OK)
+        status = write_stub(path, unit, names);
+    return status == MT_OK ? mg_compile_c(b, "stub.c", object, false, log, sizeof log) : status;
+}
+
+mt_status mg_stub(mg_build *b, const mg_labinfo *info, const char *unit)
+{
+    char folder[PATH_MAX], objects[PATH_MAX], object[PATH_MAX], stub[PATH_MAX], source[PATH_MAX];
+    mg_build_source(b, info->id, folder);
+    mg_path(objects, "%s/obj/%s", b->scratch, info->id);
+    mg_object(object, objects, unit);
+    unlink(object);
+    mt_status status = make_stub(b, info->id, unit, object);
+    if (status != MT_OK || mg_is_broken(b, unit))
+        return status;
+    MT_CHECK(b->brokens < MG_UNITS, "too many units");
+    strcpy(b->broken[b->brokens++], unit);
+    mg_path(stub, "%s/src/stub.c", b->scratch);
+    mg_path(source, "%s/%s", folder, unit);
+    unlink(source);
+    return mg_is_cuda(unit) ? MT_OK : mg_copy_file(source, stub); /* for mg_compile_counted */
+}
+
+/* obj/one/: this unit's object, and stubs for the others of its lab. */
+static mt_status gather_one(const mg_build *b, const mg_labinfo *info, const char *unit, const char *objects,
+                            const char *one)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    mt_status status = mg_folder(one, true);
+    for (int i = 0; status == MT_OK && i < info->units; i++) {
+        mg_object(from, objects, info->unit[i]);
+        mg_object(to, one, info->unit[i]);
+        unlink(to);
+        if (strcmp(info->unit[i], unit) == 0 || mg_is_broken(b, info->unit[i]))
+            status = mg_copy_file(to, from);
+        else
+            status = make_stub(b, info->id, info->unit[i], to);
+    }
+    return status;
+}
+
+/* Whether the worker links with these objects in place of the lab's. */
+static mt_status link_one(const mg_build *b, const mg_labinfo *info, const char *unit, char *log, size_t size)
+{
+    char objects[PATH_MAX], one[PATH_MAX], all[PATH_MAX], worker[PATH_MAX];
+    mg_path(objects, "%s/obj/%s", b->scratch, info->id);
+    mg_path(one, "%s/obj/one", b->scratch);
+    mg_path(all, "%s/obj/all", b->scratch);
+    mt_status status = gather_one(b, info, unit, objects, one);
+    if (status != MT_OK || rename(objects, all) || rename(one, objects))
+        return status == MT_OK ? mt_fail(MT_ERR_IO, "cannot rename %s", objects) : status;
+    status = mg_build_worker(b, info->id, MG_MINE, worker, log, size);
+    return rename(objects, one) || rename(all, objects) ? mt_fail(MT_ERR_IO, "cannot rename %s", objects) : status;
+}
+
+/* Keeps only what is missing or defined twice: the names of our own objects in the linker's messages do not help. */
+static void add_words(char *log, size_t size, const char *name, char *words)
+{
+    static const char *const telling[] = { "undefined reference to ", "multiple definition of " };
+    bool told = strstr(words, telling[0]) || strstr(words, telling[1]);
+    size_t used = strlen(log), begin = used + strlen(name);
+    used += (size_t)snprintf(log + used, size - used, "%s does not link:\n%s", name, told ? "" : words);
+    for (char *line = strtok(words, "\n"); line && used < size; line = strtok(NULL, "\n"))
+        for (int64_t i = 0; i < MT_COUNT(telling) && used < size; i++) {
+            char *at = strstr(line, telling[i]);
+            if (at && !strstr(log + begin, at))
+                used += (size_t)snprintf(log + used, size - used, "  %.*s\n", (int)strcspn(at, ";"), at);
+        }
+}
+
+mt_status mg_build_repair(mg_build *b, const mg_labinfo *info, char *log, size_t size)
+{
+    mt_status status = MT_OK;
+    for (int i = 0; status == MT_OK && i < info->units; i++) {
+        char words[8192] = "", name[128];
+        if (mg_is_broken(b, info->unit[i]))
+            continue;
+        status = link_one(b, info, info->unit[i], words, sizeof words);
+        if (status != MT_ERR_FORMAT)
+            continue;
+        snprintf(name, sizeof name, "labs/%s/%s", info->id, info->unit[i]);
+        add_words(log, size, name, words);
+        status = mg_stub(b, info, info->unit[i]);
+    }
+    return status;
+}

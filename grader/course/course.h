@@ -1,0 +1,60 @@
+/* course.h -- reads course.json: what a course makes of the labs (docs/INSTRUCTORS.md describes the file). */
+#pragma once
+
+#include "report/results.h"
+
+#include <time.h>
+
+typedef enum mg_visibility { MG_ALWAYS, MG_AFTER_DUE, MG_NEVER } mg_visibility;
+
+/* What a submission after the due date loses. */
+typedef struct mg_late {
+    double percent_per_day; /* of the points, for each day begun */
+    double days;            /* later than this: no points */
+    double grace_minutes;   /* not counted as late */
+} mg_late;
+
+typedef struct mg_course_row {
+    char step[16], name[96]; /* as in mg_row */
+    double points;           /* its maximum in this course */
+    mg_visibility visibility;
+    bool leaderboard;
+} mg_course_row;
+
+typedef struct mg_course_lab {
+    const mg_lab *lab;
+    time_t due; /* seconds since 1970; 0: none */
+    mg_late late;
+    bool last;           /* of several submissions the last one counts; else the best one */
+    uint64_t seed;       /* of the inputs; 0: fresh in each grade */
+    mg_course_row *rows; /* all rows of the lab, in the order of its checks */
+    int64_t count;
+    double points; /* of all rows */
+} mg_course_lab;
+
+typedef struct mg_course {
+    char title[128];
+    int64_t best_of;     /* so many labs count, those with the largest share of their points; all without "best_of" */
+    mg_course_lab *labs; /* those that the file names, in the order of their numbers */
+    int64_t count;
+} mg_course;
+
+/* mg_course_read -- read a course file. A value that is no good is refused: "course.json:12: ..." and what to write.
+ * The caller frees with mg_course_free; after a failure there is nothing to free. */
+mt_status mg_course_read(mg_course *course, const char *path);
+void mg_course_free(mg_course *course);
+
+/* mg_course_find -- the course's entry for a lab; NULL when the course does not have that lab. */
+const mg_course_lab *mg_course_find(const mg_course *course, const mg_lab *lab);
+
+/* mg_course_share -- which share of its points a submission keeps: 1 in time (or without a due date), then less, at
+ * last 0. A resubmission is judged by its own time. */
+double mg_course_share(const mg_course_lab *lab, time_t submitted);
+
+/* mg_course_apply -- give rows that have not run the course's points, and mark those hidden at the time `now`.
+ * Without a course (NULL) nothing changes. mg_grade does it for `results->course`. */
+void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now);
+
+/* mg_course_for_students -- write the file that a release contains: without seeds, and without the rows that are not
+ * always visible (the others keep their points). */
+mt_status mg_course_for_students(const mg_course *course, const char *path);

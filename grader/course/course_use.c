@@ -1,0 +1,98 @@
+/* course_use.c -- what a course changes in a grade, and the course file of students. */
+#include "course/course.h"
+#include "json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const mg_course_lab *mg_course_find(const mg_course *course, const mg_lab *lab)
+{
+    for (int64_t i = 0; i < course->count; i++)
+        if (course->labs[i].lab == lab)
+            return &course->labs[i];
+    return NULL;
+}
+
+double mg_course_share(const mg_course_lab *lab, time_t submitted)
+{
+    double day = 86400, late = difftime(submitted, lab->due);
+    if (!lab->due || late <= 60 * lab->late.grace_minutes)
+        return 1;
+    if (late > day * lab->late.days)
+        return 0;
+    return fmax(0, 1 - lab->late.percent_per_day / 100 * ceil(late / day));
+}
+
+static bool is_hidden(const mg_course_lab *lab, const mg_course_row *row, time_t now)
+{
+    return row->visibility == MG_NEVER || (row->visibility == MG_AFTER_DUE && now <= lab->due);
+}
+
+void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now)
+{
+    for (int64_t i = 0; lab && i < results->count; i++) {
+        mg_row *row = &results->rows[i];
+        for (int64_t j = 0; j < lab->count; j++)
+            if (strcmp(lab->rows[j].step, row->step) == 0 && strcmp(lab->rows[j].name, row->name) == 0) {
+                row->max = lab->rows[j].points;
+                row->hidden = is_hidden(lab, &lab->rows[j], now);
+            }
+    }
+}
+
+/* ---- the file of students -------------------------------------------------------------------------- */
+
+static void set_time(cJSON *object, time_t when)
+{
+    char text[32];
+    struct tm tm;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &tm));
+    MT_CHECK(cJSON_AddStringToObject(object, "due", text), "out of memory");
+}
+
+static cJSON *add_object(cJSON *object, const char *key)
+{
+    cJSON *item = cJSON_AddObjectToObject(object, key);
+    MT_CHECK(item, "out of memory");
+    return item;
+}
+
+static void add_lab(cJSON *labs, const mg_course_lab *lab)
+{
+    char key[sizeof lab->rows->step + sizeof lab->rows->name + 1];
+    snprintf(key, sizeof key, "%.2s", lab->lab->id);
+    cJSON *json = add_object(labs, key), *board = NULL;
+    if (lab->due)
+        set_time(json, lab->due);
+    if (lab->due) {
+        cJSON *late = add_object(json, "late");
+        mg_json_add_number(late, "percent_per_day", lab->late.percent_per_day);
+        mg_json_add_number(late, "days", lab->late.days);
+        mg_json_add_number(late, "grace_minutes", lab->late.grace_minutes);
+    }
+    MT_CHECK(cJSON_AddStringToObject(json, "counts", lab->last ? "last" : "best"), "out of memory");
+    cJSON *points = add_object(json, "points");
+    for (int64_t i = 0; i < lab->count; i++) {
+        const mg_course_row *row = &lab->rows[i];
+        snprintf(key, sizeof key, "%s %s", row->step, row->name);
+        if (row->visibility == MG_ALWAYS)
+            mg_json_add_number(points, key, row->points);
+        if (row->visibility == MG_ALWAYS && row->leaderboard) {
+            board = board ? board : cJSON_AddArrayToObject(json, "leaderboard");
+            MT_CHECK(cJSON_AddItemToArray(board, cJSON_CreateString(key)), "out of memory");
+        }
+    }
+}
+
+mt_status mg_course_for_students(const mg_course *course, const char *path)
+{
+    cJSON *root = cJSON_CreateObject();
+    MT_CHECK(root && cJSON_AddStringToObject(root, "course", course->title), "out of memory");
+    mg_json_add_number(root, "best_of", (double)course->best_of);
+    cJSON *labs = add_object(root, "labs");
+    for (int64_t i = 0; i < course->count; i++)
+        add_lab(labs, &course->labs[i]);
+    return mg_json_write(root, path);
+}

@@ -1,0 +1,158 @@
+/* compare.c -- compares outputs with an oracle, and measured numbers with bars. */
+#include "rows/counted.h"
+#include "rows/device.h"
+#include "rows/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const mg_argument *find_output(const mg_run *run, const char *name)
+{
+    for (int i = 0; i < run->arguments; i++)
+        if (strcmp(run->argument[i].name, name) == 0 && run->argument[i].result)
+            return &run->argument[i];
+    MT_CHECK(false, "the check asks for output \"%s\", which %s was not given", name, run->function);
+}
+
+const void *mg_result(mg_run *run, const char *name)
+{
+    return find_output(run, name)->result;
+}
+
+/* NaN matches NaN and infinity itself, where the oracle says so; otherwise only finite values can match. */
+static bool matches(double got, double want, double tolerance)
+{
+    if (isnan(want) || isinf(want))
+        return isnan(want) ? isnan(got) : got == want;
+    return isfinite(got) && fabs(got - want) <= tolerance;
+}
+
+/* "[0,3]" for element i of a shape, "" for a scalar. */
+static void index_text(char *text, size_t size, mt_shape shape, int64_t i)
+{
+    int64_t index[MT_MAX_RANK];
+    for (int d = shape.rank - 1; d >= 0; d--) {
+        index[d] = i % shape.dim[d];
+        i /= shape.dim[d];
+    }
+    size_t used = 0;
+    text[0] = 0;
+    for (int d = 0; d < shape.rank && used < size; d++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld%s", d ? "," : "[", (long long)index[d],
+                                 d == shape.rank - 1 ? "]" : "");
+}
+
+/* Prints two different numbers with as few digits as make them look different. */
+static void number_texts(char got_text[40], char want_text[40], double got, double want)
+{
+    for (int digits = 6; digits <= 17; digits += digits == 6 ? 3 : 8) {
+        snprintf(got_text, 40, "%.*g", digits, isnan(got) ? NAN : got); /* no "-nan" */
+        snprintf(want_text, 40, "%.*g", digits, want);
+        if (strcmp(got_text, want_text))
+            return;
+    }
+}
+
+/* The bits that were there before the call. A NaN that is added to keeps its bits, too. */
+static bool untouched(const mg_argument *a, int64_t i)
+{
+    int64_t size = mt_dtype_size(a->dtype);
+    return memcmp((const char *)a->result + i * size, (const char *)a->data + i * size, (size_t)size) == 0;
+}
+
+bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance)
+{
+    const mg_argument *a = find_output(run, name);
+    return !matches(mt_load_f64(a->result, a->dtype, i), want, tolerance);
+}
+
+bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance)
+{
+    const mg_argument *a = find_output(run, name);
+    int64_t n = mt_shape_numel(a->shape), wrong = 0, first = -1;
+    bool before = false; /* an element that was not written says more than a wrong value before it */
+    if (run->judged)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (!matches(mt_load_f64(a->result, a->dtype, i), want[i], tolerance ? tolerance[i] : 0)) {
+            if (first < 0 || (!before && untouched(a, i))) {
+                first = i;
+                before = untouched(a, i);
+            }
+            wrong++;
+        }
+    if (wrong == 0)
+        return true;
+    char index[128], got_text[40], want_text[40], bound[64] = "";
+    index_text(index, sizeof index, a->shape, first);
+    number_texts(got_text, want_text, mt_load_f64(a->result, a->dtype, first), want[first]);
+    if (tolerance)
+        snprintf(bound, sizeof bound, "   tolerance %.2g", tolerance[first]);
+    mg_judge(run, MG_FAIL, "%s%s = %s%s   expected %s%s   (%lld of %lld wrong)", name, index, got_text,
+             !before                                          ? ""
+             : isnan(mt_load_f64(a->result, a->dtype, first)) ? ", as before the call (not written, or added to)"
+                                                              : ", as before the call",
+             want_text, bound, (long long)wrong, (long long)n);
+    return false;
+}
+
+void mg_fail(mg_run *run, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    mg_judge(run, MG_FAIL, "%s", text);
+}
+
+void mg_hint(mg_run *run, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    if (!run->judged)
+        vsnprintf(run->row->hint, sizeof run->row->hint, fmt, args);
+    va_end(args);
+}
+
+void mg_note(mg_run *run, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(run->row->note, sizeof run->row->note, fmt, args);
+    va_end(args);
+}
+
+double mg_bar(mg_run *run, const char *bar, const char *field)
+{
+    double value = NAN;
+    if (!mg_labinfo_bar(&run->bench->info, bar, field, &value))
+        mg_judge(run, MG_ERROR, "lab.json has no bars.\"%s\".\"%s\"", bar, field);
+    return value;
+}
+
+void mg_flops(mg_run *run, double flops)
+{
+    run->row->flops = flops;
+}
+
+void mg_credit(mg_run *run, const char *bar, double value)
+{
+    double low = mg_bar(run, bar, "low"), full = mg_bar(run, bar, "full");
+    double share = full != low ? (value - low) / (full - low) : value >= full; /* full < low: less is better */
+    if (run->judged)
+        return;
+    run->row->measured = value;
+    run->row->low = low;
+    run->row->full = full;
+    if (!mg_labinfo_bar(&run->bench->info, bar, "toy", &run->row->toy))
+        run->row->toy = NAN;
+    if (!mg_labinfo_bar(&run->bench->info, bar, "reference", &run->row->reference))
+        run->row->reference = NAN;
+    if (mg_on_the_device(run) && !run->bench->idle)
+        mg_counted_keep(run);
+    run->credit = share >= 1 ? 1 : share > 0 ? share : 0; /* NaN earns nothing */
+    if (run->credit == 0)
+        mg_judge(run, MG_FAIL, "measured %.3g, credit begins %s %.3g", value, full < low ? "below" : "above", low);
+}

@@ -1,0 +1,173 @@
+/* device.c -- see device.h. The emulator runs in the worker; its report is not trusted, only described and checked for
+ * plausibility. */
+#include "rows/device.h"
+#include "rows/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char report_name[] = ""; /* no name: not shown among the arguments */
+
+const mg_device_report *mg_device_counts(mg_run *run)
+{
+    return mg_result(run, report_name);
+}
+
+/* Text from the worker's memory ends where its array ends. */
+#define TEXT(array) (int)sizeof(array), array
+
+/* Takes the lines out of what was printed that the emulator printed: the verdict has them. */
+static void drop_findings(char *printed)
+{
+    char *to = printed, *rest = printed;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        size_t length = strlen(line);
+        if (strncmp(line, "    ", 4) == 0 || strstr(line, ": error: ") || strstr(line, ": warning: "))
+            continue;
+        if (to > printed)
+            *to++ = '\n';
+        memmove(to, line, length);
+        to += length;
+    }
+    *to = 0;
+}
+
+static bool find_line(const mg_run *run, uint64_t pc, char *line, size_t size)
+{
+    return pc && mg_build_line(&run->bench->build, run->bench->worker_path, &pc, 1, line, size);
+}
+
+/* The emulator's finding with its lines. One with a hint of its own is the cause of the failure: the row's hint would
+ * lead elsewhere. */
+static void describe_finding(mg_run *run, const mg_device_report *r, char *words, size_t size)
+{
+    static const char label[] = "\nhint: ";
+    char line[128] = "", other[128] = "", text[sizeof r->text + 1];
+    snprintf(text, sizeof text, "%.*s", TEXT(r->text));
+    char *hint = strstr(text, label), *rest = hint ? strchr(hint + 1, '\n') : NULL;
+    if (hint) {
+        snprintf(run->row->hint, sizeof run->row->hint, "%.*s", (int)strcspn(hint + sizeof label - 1, "\n"),
+                 hint + sizeof label - 1);
+        memmove(hint, rest ? rest : "", strlen(rest ? rest : "") + 1);
+    }
+    bool known = find_line(run, r->pc, line, sizeof line);
+    bool second = find_line(run, r->other, other, sizeof other); /* the text of a race ends with its other access */
+    if (!known && r->file[0])
+        snprintf(line, sizeof line, "%.*s:%d", TEXT(r->file), r->line);
+    snprintf(words, size, "%s%s%s%s%s%s%.*s", line, line[0] ? ": " : "", text, second ? " at " : "", other,
+             r->where[0] ? "\n" : "", TEXT(r->where));
+    mg_keep_printed(run);
+    drop_findings(run->row->printed);
+}
+
+static void judge_finding(mg_run *run)
+{
+    char words[2048];
+    run->row->verdict = MG_FAIL; /* what it printed is kept */
+    describe_finding(run, mg_device_counts(run), words, sizeof words);
+    mg_judge(run, MG_FAIL, "%s", words);
+    mg_session_end(run->session); /* after an error the device cannot be used again */
+    run->session = NULL;
+}
+
+bool mg_on_the_device(const mg_run *run)
+{
+    return strstr(run->function, "_cuda") || strstr(run->function, "_cublas");
+}
+
+void mg_device_lead(mg_run *run)
+{
+    const mg_argument *last = run->arguments ? &run->argument[run->arguments - 1] : NULL;
+    const mg_device_report *r = last && !last->name[0] ? last->result : NULL;
+    char words[2048], detail[sizeof run->row->detail];
+    if (run->row->verdict != MG_FAIL || !r || r->errors || r->failed || !r->text[0])
+        return;
+    describe_finding(run, r, words, sizeof words);
+    memcpy(detail, run->row->detail, sizeof detail);
+    snprintf(run->row->detail, sizeof run->row->detail, "%.600s\n%.400s", words, detail);
+}
+
+void mg_device_ask(mg_run *run)
+{
+    mg_out(run, report_name, MT_U8, MT_SHAPE(sizeof(mg_device_report)));
+}
+
+/* Whether an output has other values than it was sent with, and not only zeros, which cudaMemset can write. */
+static bool has_values(const mg_run *run)
+{
+    for (int i = 0; i < run->arguments; i++) {
+        const mg_argument *a = &run->argument[i];
+        const char *result = a->result;
+        if (!result || !a->name[0] || memcmp(result, a->data, (size_t)a->bytes) == 0)
+            continue;
+        for (int64_t b = 0; b < a->bytes; b++)
+            if (result[b])
+                return true;
+    }
+    return false;
+}
+
+bool mg_device_judge(mg_run *run)
+{
+    const mg_device_report *r = mg_device_counts(run);
+    if (r->errors || r->failed) {
+        judge_finding(run);
+        return false;
+    }
+    if (r->changed >= 0 && r->changed < run->arguments) {
+        mg_judge(run, MG_FAIL, "%s was written, but it is an input", run->argument[r->changed].name);
+        return false;
+    }
+    if (r->launches == 0 && r->library == 0 && has_values(run)) {
+        mg_judge(run, MG_FAIL, "the outputs were written, but no kernel was launched");
+        return false;
+    }
+    return true;
+}
+
+/* The sum of a field over loads, stores and atomics. */
+#define SUM(traffic, field) ((double)((traffic)[0].field + (traffic)[1].field + (traffic)[2].field))
+
+static double value_of(const mg_device_report *r, mg_count count, double of)
+{
+    switch (count) {
+    case MG_TRAFFIC:
+        return 32 * SUM(r->global, passes) / of;
+    case MG_REQUESTS:
+        return 128 * SUM(r->global, requests) / of;
+    case MG_CONFLICTS:
+        return SUM(r->shared, passes) / SUM(r->shared, ideal);
+    case MG_WAVEFRONTS:
+        return SUM(r->shared, passes) / (double)r->blocks;
+    default:
+        return (double)r->global[2].lanes / of;
+    }
+}
+
+/* `least`: the minimum for any kernel, less a hundredth for bytes that only some inputs need. */
+static const struct {
+    double least;
+    const char *unit;
+} counts[] = {
+    [MG_TRAFFIC] = { 0.99, "times the minimum of bytes" },
+    [MG_REQUESTS] = { 0.24, "times the requests of single floats" },
+    [MG_CONFLICTS] = { 1, "times the wavefronts without conflicts" },
+    [MG_WAVEFRONTS] = { 0, "wavefronts of shared memory in a block" },
+    [MG_ATOMICS] = { 0, "atomics on memory for an element" },
+};
+
+void mg_device_credit(mg_run *run, mg_count count, double of)
+{
+    const mg_device_report *r = mg_device_counts(run);
+    double value = value_of(r, count, of);
+    char bar[sizeof run->row->step + sizeof run->row->name];
+    snprintf(bar, sizeof bar, "%s %s", run->row->step, run->row->name);
+    if (count == MG_CONFLICTS && SUM(r->shared, ideal) == 0)
+        mg_judge(run, MG_FAIL, "the kernel did not use shared memory");
+    else if (!(value >= counts[count].least)) /* NaN too */
+        mg_judge(run, MG_FAIL, "counted %.3g %s, and less than %.3g is not possible", value, counts[count].unit,
+                 counts[count].least);
+    mg_note(run, "%.2f %s (bar %.2f .. %.2f)  counted, no GPU", value, counts[count].unit, mg_bar(run, bar, "low"),
+            mg_bar(run, bar, "full"));
+    mg_credit(run, bar, value);
+}

@@ -1,0 +1,41 @@
+/* device.h -- checks of CUDA launchers: the call in the emulator, its diagnostics and its counts.
+ *
+ *   mg_begin(run, "mt_relu_fwd_cuda"); ... arguments as for any call ...
+ *   if (!mg_call(run) || !mg_expect(run, "out", want, NULL)) // race, out of bounds, ...: FAIL with line and thread
+ *       return;
+ *   mg_device_credit(run, MG_TRAFFIC, 8.0 * n);      // values first: with wrong values a count earns nothing
+ *
+ * Every second call of a row runs with threads and blocks in descending order. Counts are exact and do not depend on
+ * the load of the machine. */
+#pragma once
+
+#include "check.h"
+#include "sandbox/wire_device.h"
+
+/* mg_on_the_device -- whether the call described is one of a .cu unit: _cuda or _cublas is in its function's name. */
+bool mg_on_the_device(const mg_run *run);
+
+/* mg_device_ask, mg_device_judge -- what mg_call does for these calls: add the report as the last argument, and
+ * judge it after the call. False: the run has its verdict. */
+void mg_device_ask(mg_run *run);
+bool mg_device_judge(mg_run *run);
+
+/* mg_device_lead -- values are wrong, and the emulator warned of what makes a value undefined: that comes first. */
+void mg_device_lead(mg_run *run);
+
+/* mg_device_counts -- of the call just made. */
+const mg_device_report *mg_device_counts(mg_run *run);
+
+/* What the emulator counted in one call, over all its launches. Lower is better for all of them. */
+typedef enum mg_count {
+    MG_TRAFFIC,  /* 32 B for each sector of global memory, divided by the minimum of bytes; 1 is ideal */
+    MG_REQUESTS, /* 128 B for each request to global memory, over these: 1 when each lane moves 4 B, 0.25 with float4 */
+    MG_CONFLICTS,  /* wavefronts of shared memory over those that requests of as many bytes need; 1 without any */
+    MG_WAVEFRONTS, /* wavefronts of shared memory, over blocks */
+    MG_ATOMICS,    /* lanes that took part in atomics on global memory, over elements */
+} mg_count;
+
+/* mg_device_credit -- credit for a count of the call just made, between "low" and "full" of the bar in lab.json with
+ * the name of the row: "06.3 relu: traffic". `of`: the divisor of the count (bytes, elements) where the caller defines
+ * it. A count below the possible minimum is a FAIL: it is forged. */
+void mg_device_credit(mg_run *run, mg_count count, double of);

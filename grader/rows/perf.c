@@ -1,0 +1,159 @@
+/* perf.c -- running a race: two workers, the same calls with fresh values, A B B A, every reply of ours verified.
+ *
+ * While one side runs, the other is stopped. Each launch is a fresh pair of workers, because the position of a program
+ * in memory has an influence, too. Both sides get the same processors, as many as the race has threads, and each pair
+ * of calls the same values. A race ends when its ratio is reliable, or when the disturbances are too small to change
+ * the result. On a busy machine the scheduler often puts two threads on one processor, where they take turns. So in a
+ * repeat each thread is tied to one of its own; not earlier, because threads that a unit creates during the call would
+ * all inherit the binding of the first one. */
+#include "rows/race.h"
+#include "rows/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROUNDS = 9, LEAST_ROUNDS = 2, LAUNCHES = 2, REPEATS = 3 };
+
+#define LAUNCH_SECONDS 2.0  /* no further round of a launch begins after that: long slices vary little */
+#define RACE_SECONDS   20.0 /* no repeat begins that would end after that, if it takes as long as the previous one */
+
+typedef struct contest {
+    mg_run *run;
+    const mg_race *race;
+    const void *one_case;
+    mg_session *ours, *theirs;
+    mg_tally tally;
+} contest;
+
+static bool reference_failed(mg_run *run)
+{
+    char why[512];
+    snprintf(why, sizeof why, "the reference did not answer: %.480s", run->row->detail);
+    run->judged = false;
+    mg_judge(run, MG_ERROR, "%s", why);
+    return false;
+}
+
+/* Make the described call on one side. False: the race has its verdict. */
+static bool slice(contest *c, bool ours, bool timed)
+{
+    mg_run *run = c->run;
+    mg_session **session = ours ? &c->ours : &c->theirs;
+    snprintf(run->function, sizeof run->function, "%s", ours ? c->race->ours : c->race->theirs);
+    run->threads = c->race->threads;
+    run->session = *session;
+    bool answered = mg_call(run);
+    *session = run->session;
+    run->session = NULL;
+    if (!answered && !ours && run->row->verdict != MG_ERROR)
+        return reference_failed(run);
+    if (!answered || (ours && !c->race->verify(run, c->one_case)))
+        return false;
+    if (timed)
+        mg_race_slice(&c->tally, ours ? &c->tally.ours : &c->tally.theirs, run->outcome.wall, run->outcome.cpu,
+                      run->outcome.waited);
+    return true;
+}
+
+/* Both sides once, with the same values: making them can take longer than the calls. */
+static bool pair(contest *c, bool ours_first, bool timed)
+{
+    c->race->describe(c->run, c->one_case, c->race->ours);
+    return slice(c, ours_first, timed) && slice(c, !ours_first, timed);
+}
+
+static bool start_pair(contest *c, int launch)
+{
+    mg_bench *b = c->run->bench;
+    mg_worker worker = b->worker;
+    char log[1024] = "";
+    worker.cpus = c->race->threads;
+    worker.cpu_shift = launch;
+    worker.spread = c->tally.launches > LAUNCHES;
+    c->ours = mg_session_start(&worker);
+    c->race->describe(c->run, c->one_case, c->race->ours);
+    if (c->ours &&
+        !slice(c, true, false)) /* before the reference is built, so that an unwritten step takes little time */
+        return false;
+    if (c->ours && !b->reference_path[0] &&
+        mg_build_worker(&b->build, b->info.id, MG_REFERENCE, b->reference_path, log, sizeof log) != MT_OK) {
+        b->reference_path[0] = 0;
+        mg_judge(c->run, MG_ERROR, "no reference worker: %.200s %.600s", mt_last_error(), log);
+        return false;
+    }
+    worker.path = b->reference_path;
+    c->theirs = c->ours ? mg_session_start(&worker) : NULL;
+    if (c->theirs)
+        return slice(c, false, false);
+    mg_judge(c->run, MG_ERROR, "%s", mt_last_error());
+    return false;
+}
+
+static bool launch_once(contest *c, int launch)
+{
+    double begin = mt_now();
+    mg_race_launch(&c->tally);
+    bool good = start_pair(c, launch);
+    for (int round = 0; good && round < ROUNDS; round++) {
+        if (round >= LEAST_ROUNDS && mt_now() - begin > LAUNCH_SECONDS)
+            break;
+        good = pair(c, false, true) && pair(c, true, true);
+        if (c->ours)
+            mg_session_renew(c->ours); /* limits are per check, and a round counts as a check */
+        if (c->theirs)
+            mg_session_renew(c->theirs);
+    }
+    mg_session_end(c->ours);
+    mg_session_end(c->theirs);
+    c->ours = c->theirs = NULL;
+    return good;
+}
+
+static void judge_race(contest *c, const mg_score *score, double low, double full)
+{
+    mg_run *run = c->run;
+    bool least = score->contended && score->least >= full, most = score->contended && score->most <= low;
+    double ratio = least ? score->least : most ? score->most : score->ratio;
+    mg_note(run, "%s%.2fx of %s (bar %.2f .. %.2f)  %lld rounds, spread %.0f %%%s",
+            least  ? "at least "
+            : most ? "at most "
+                   : "",
+            ratio, c->race->against, low, full, (long long)c->tally.ours.count / 2, 100 * score->spread,
+            score->net ? ", without waiting for a processor" : "");
+    if (score->contended && !least && !most)
+        mg_judge(run, MG_INCONCLUSIVE,
+                 "other programs used the processors during the race: run it again when the machine is less busy");
+    else if (mg_race_near(score, ratio, low))
+        mg_judge(run, MG_INCONCLUSIVE,
+                 "%.2f is too near to %.2f, where credit begins, to be called a FAIL: no points, as there", ratio, low);
+    else
+        mg_credit(run, c->race->bar, ratio);
+}
+
+void mg_perf(mg_run *run, const mg_race *race, const void *one_case)
+{
+    contest c = { .run = run, .race = race, .one_case = one_case };
+    double low = mg_bar(run, race->bar, "low"), full = mg_bar(run, race->bar, "full"), begin = mt_now();
+    mg_session *kept = run->session;
+    mg_score score;
+    bool good = !run->bench->idle, open = true;
+    if (run->bench->idle)
+        mg_judge(run, MG_FAIL, "%s", "");
+    if (run->bench->no_speed) {
+        mg_judge(run, MG_INCONCLUSIVE, "no speed was measured: --no-speed");
+        return;
+    }
+    c.tally.processors = (int)mt_min(race->threads, mg_default_threads());
+    run->session = NULL;
+    for (int attempt = 0; good && open; attempt++) {
+        double start = mt_now();
+        for (int launch = 0; good && launch < LAUNCHES; launch++)
+            good = launch_once(&c, launch);
+        bool last = attempt == REPEATS || 2 * mt_now() - start - begin > RACE_SECONDS;
+        score = mg_race_score(&c.tally, last);
+        open = score.contended && score.least < full && score.most > low && !last;
+    }
+    if (good)
+        judge_race(&c, &score, low, full);
+    run->session = kept;
+}

@@ -1,0 +1,326 @@
+/* run.c -- describing a call, making it, and the verdict of a case. The comparison of values is compare.c. */
+#include "rows/run.h"
+#include "rows/device.h"
+#include "text.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    POISON_BYTE = 0xA5,
+    SHIFTS = 61,
+    TRIES = 3,
+    CALL_SECONDS = 3, /* of a call on a student's machine, who waits for the row; lab.json names slower ones */
+    EMULATED_SECONDS = 12,
+};
+
+/* ---- a case --------------------------------------------------------------------------------- */
+
+/* Every row has its own stream of random numbers, independent of the rows before it. */
+static uint64_t stream_of(const mg_row *row)
+{
+    uint64_t hash = mg_hash(MG_HASH, row->step, strlen(row->step));
+    return mg_hash(hash, row->name, strlen(row->name));
+}
+
+static void forget_call(mg_run *run)
+{
+    for (int i = 0; i < run->arguments; i++) {
+        free(run->argument[i].data);
+        free(run->argument[i].result);
+    }
+    run->arguments = 0;
+}
+
+void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session)
+{
+    *run = (mg_run){ .bench = bench, .row = row, .session = session, .credit = 1 };
+    run->rng = mt_rng_new(bench->seed, stream_of(row));
+    row->seed = bench->seed;
+    row->measured = row->low = row->full = row->toy = row->reference = NAN;
+    row->flops = row->bytes = 0;
+    row->counted = (mg_counted){ 0 };
+    row->follows[0] = row->printed[0] = 0;
+    row->same = row->acquitted = row->ran = false;
+    if (session)
+        mg_session_renew(session);
+}
+
+void mg_keep_printed(mg_run *run)
+{
+    mg_row *row = run->row;
+    if (run->session && (row->verdict == MG_FAIL || row->verdict == MG_TIMEOUT))
+        mg_session_printed(run->session, row->printed, sizeof row->printed);
+}
+
+void mg_run_end(mg_run *run)
+{
+    mg_keep_printed(run);
+    if (mg_on_the_device(run))
+        mg_device_lead(run);
+    if (!run->judged && run->calls == 0)
+        mg_judge(run, MG_ERROR, "the check called nothing");
+    if (!run->judged)
+        mg_judge(run, MG_PASS, "%s", "");
+    if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
+        run->row->hint[0] = 0;                                            /* not an error of the student */
+    if (run->row->verdict == MG_CRASH || run->row->verdict == MG_TIMEOUT) /* not one that the row's own hint is about */
+        snprintf(run->row->hint, sizeof run->row->hint, "make debug LAB=%.2s STEP=%s SEED=%llx makes these calls again",
+                 run->row->step, run->row->step, (unsigned long long)run->row->seed);
+    run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
+    mg_capture_row(&run->bench->capture, run->row);
+    forget_call(run);
+}
+
+void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
+{
+    va_list args;
+    if (run->judged)
+        return;
+    run->judged = true;
+    run->row->verdict = verdict;
+    va_start(args, fmt);
+    vsnprintf(run->row->detail, sizeof run->row->detail, fmt, args);
+    va_end(args);
+}
+
+const struct mg_todo *mg_missing(const mg_bench *bench, const char *step, const char *function)
+{
+    for (int i = 0; i < bench->todos; i++)
+        if (strcmp(bench->todo[i].step, step) == 0 && strcmp(bench->todo[i].function, function) == 0)
+            return &bench->todo[i];
+    return NULL;
+}
+
+void mg_say_missing(const mg_bench *bench, mg_row *row, const struct mg_todo *todo)
+{
+    const char *missing = todo->missing;
+    bool broken = mg_is_broken(&bench->build, missing);
+    row->verdict = broken ? MG_FAIL : MG_TODO;
+    row->points = 0;
+    row->detail[0] = row->note[0] = 0;
+    if (broken) {
+        row->call[0] = row->hint[0] = 0;
+        snprintf(row->note, sizeof row->note, "%s does not build", missing);
+    } else if (todo->where[0]) {
+        snprintf(row->note, sizeof row->note, "is it written? then delete the line MT_TODO at %s", todo->where);
+    } else if (missing[0] && strcmp(missing, row->step) != 0) {
+        snprintf(row->note, sizeof row->note, "waits for step %s", missing);
+    }
+}
+
+static bool is_step(const char *text)
+{
+    return strspn(text, "0123456789.") == strlen(text) && strlen(text) < 8;
+}
+
+/* What MT_TODO printed names the step, "TODO 05.7: step not written yet", or the unit of a stub. */
+static void remember_todo(mg_run *run)
+{
+    mg_bench *b = run->bench;
+    struct mg_todo *todo = &b->todo[b->todos];
+    const char *said = strstr(run->outcome.detail, "\nTODO ");
+    if (b->todos == MG_TODOS || mg_missing(b, run->row->step, run->function))
+        return;
+    *todo = (struct mg_todo){ 0 };
+    snprintf(todo->step, sizeof todo->step, "%s", run->row->step);
+    snprintf(todo->function, sizeof todo->function, "%s", run->function);
+    if (!said || sscanf(said, "\nTODO %63[^:]:", todo->missing) != 1 ||
+        !(is_step(todo->missing) || mg_is_broken(&b->build, todo->missing)))
+        todo->missing[0] = 0;
+    if (said && sscanf(said, "\nTODO %*[^(](%111[^)])", todo->where) == 1 &&
+        !mg_build_code_above(&b->build, todo->where))
+        todo->where[0] = 0;
+    b->todos++;
+}
+
+/* ---- describing a call ---------------------------------------------------------------------- */
+
+int mg_default_threads(void)
+{
+    cpu_set_t cpus;
+    return sched_getaffinity(0, sizeof cpus, &cpus) ? 1 : (int)mt_min(CPU_COUNT(&cpus), 8);
+}
+
+void mg_begin(mg_run *run, const char *function)
+{
+    forget_call(run);
+    run->threads = mg_default_threads();
+    snprintf(run->function, sizeof run->function, "%s", function);
+}
+
+static mg_argument *add(mg_run *run, mg_kind kind, const char *name)
+{
+    MT_CHECK(run->arguments < MG_WIRE_VALUES, "%s: more than %d arguments", run->function, MG_WIRE_VALUES);
+    mg_argument *a = &run->argument[run->arguments++];
+    *a = (mg_argument){ .kind = kind };
+    snprintf(a->name, sizeof a->name, "%s", name);
+    return a;
+}
+
+static mg_argument *add_array(mg_run *run, mg_kind kind, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    mg_argument *a = add(run, kind, name);
+    a->dtype = dtype;
+    a->shape = shape;
+    a->bytes = mt_shape_numel(shape) * mt_dtype_size(dtype);
+    a->data = calloc(1, (size_t)a->bytes + 1);
+    a->result = kind == MG_IN ? NULL : calloc(1, (size_t)a->bytes + 1);
+    MT_CHECK(a->data && (a->result || kind == MG_IN), "out of memory for %s %s", name, mt_shape_text(shape));
+    return a;
+}
+
+void *mg_in(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    return add_array(run, MG_IN, name, dtype, shape)->data;
+}
+
+void *mg_inout(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    return add_array(run, MG_INOUT, name, dtype, shape)->data;
+}
+
+void mg_out(mg_run *run, const char *name, mt_dtype dtype, mt_shape shape)
+{
+    mg_argument *a = add_array(run, MG_OUT, name, dtype, shape);
+    bool integers = dtype == MT_I32 || dtype == MT_I64 || dtype == MT_U8;
+    memset(a->data, POISON_BYTE, (size_t)a->bytes);
+    for (int64_t i = 0, n = mt_shape_numel(shape); i < n && !integers; i++)
+        mt_store_f64(a->data, dtype, i, NAN);
+}
+
+void mg_i64(mg_run *run, const char *name, int64_t value)
+{
+    add(run, MG_I64, name)->i64 = value;
+}
+
+void mg_f32(mg_run *run, const char *name, float value)
+{
+    add(run, MG_F32, name)->f32 = value;
+}
+
+void mg_null(mg_run *run, const char *name)
+{
+    add(run, MG_NULL, name);
+}
+
+void mg_threads(mg_run *run, int threads)
+{
+    run->threads = threads;
+    mg_session_end(run->session);
+    run->session = NULL;
+}
+
+mt_rng *mg_rng(mg_run *run)
+{
+    return &run->rng;
+}
+
+/* ---- making the call ------------------------------------------------------------------------------ */
+
+/* "mt_softmax_fwd_cpu(out, x, N=4, C=10)" */
+static void describe_call(const mg_run *run, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s(", run->function);
+    for (int i = 0; i < run->arguments && used < size; i++) {
+        const mg_argument *a = &run->argument[i];
+        const char *comma = i ? ", " : "";
+        if (!a->name[0]) /* the grader's own */
+            continue;
+        char *at = text + used;
+        size_t left = size - used;
+        int n = a->kind == MG_I64   ? snprintf(at, left, "%s%s=%lld", comma, a->name, (long long)a->i64)
+                : a->kind == MG_F32 ? snprintf(at, left, "%s%s=%g", comma, a->name, (double)a->f32)
+                                    : snprintf(at, left, "%s%s%s", comma, a->name, a->kind == MG_NULL ? "=NULL" : "");
+        used += (size_t)n;
+    }
+    if (used < size)
+        snprintf(text + used, size - used, ")");
+}
+
+static void invoke(mg_run *run)
+{
+    mg_bench *b = run->bench;
+    mg_invocation in = { .function = run->function, .argument = run->argument, .count = run->arguments };
+    b->shift = (b->shift * 5 + 7) % SHIFTS;
+    in.threads = run->threads;
+    if (!b->marking)
+        in.most_s =
+            mg_labinfo_seconds(&b->info, run->function, mg_on_the_device(run) ? EMULATED_SECONDS : CALL_SECONDS);
+    in.shift = b->shift;
+    in.at_end = run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
+    mg_capture_call(&b->capture, &in);
+    mg_session_call(run->session, &in, &run->outcome);
+}
+
+/* An error of ours (no process, no memory, a full disk) may pass. So may processor time in a stopped worker, which a
+ * host that pauses this machine adds; a unit that wakes its worker does so in each new one. */
+static void invoke_again(mg_run *run)
+{
+    for (int i = 1; i <= TRIES; i++) {
+        run->outcome = (mg_outcome){ .verdict = MG_ERROR };
+        if (!run->session)
+            run->session = mg_session_start(&run->bench->worker);
+        if (run->session)
+            invoke(run);
+        else
+            snprintf(run->outcome.detail, sizeof run->outcome.detail, "%s", mt_last_error());
+        if ((run->outcome.verdict != MG_ERROR && !run->outcome.awake) || mg_stop || i == TRIES)
+            return;
+        mg_session_end(run->session);
+        run->session = NULL;
+        nanosleep(&(struct timespec){ .tv_nsec = i * 300000000L }, NULL);
+    }
+}
+
+/* The verdict of a call that did not come back: for a crash with the line of the unit, if that is known. */
+static void judge_outcome(mg_run *run)
+{
+    const mg_outcome *o = &run->outcome;
+    char line[128] = "";
+    if (o->verdict == MG_CRASH && o->pc[0])
+        mg_build_line(&run->bench->build, run->bench->worker_path, o->pc, MG_FRAMES, line, sizeof line);
+    mg_judge(run, o->verdict, "%s%s%s", line, line[0] ? ": " : "", o->verdict == MG_TODO ? "" : o->detail);
+    mg_keep_printed(run);
+}
+
+static bool call_worker(mg_run *run)
+{
+    if (run->judged)
+        return false;
+    describe_call(run, run->row->call, sizeof run->row->call);
+    if (mg_missing(run->bench, run->row->step, run->function)) {
+        mg_judge(run, MG_TODO, "%s", "");
+        return false;
+    }
+    if (run->bench->idle) {
+        mg_idle_answer(run);
+        run->calls++;
+        return true;
+    }
+    if (mg_hopeless(run))
+        return false;
+    invoke_again(run);
+    run->calls++;
+    if (run->outcome.verdict == MG_PASS)
+        return true;
+    if (run->outcome.verdict == MG_TODO)
+        remember_todo(run);
+    judge_outcome(run);
+    mg_note_failure(run);
+    mg_session_end(run->session);
+    run->session = NULL;
+    return false;
+}
+
+bool mg_call(mg_run *run)
+{
+    bool device = mg_on_the_device(run);
+    if (device)
+        mg_device_ask(run);
+    return call_worker(run) && (!device || run->bench->idle || mg_device_judge(run));
+}

@@ -1,0 +1,81 @@
+/* run.h -- the internals of an mg_run (check.h has its interface): one case being run, and data common to all cases. */
+#pragma once
+
+#include "build/build.h"
+#include "sandbox/capture.h"
+#include "report/results.h"
+#include "sandbox/session.h"
+
+enum { MG_TODOS = 256 };
+
+/* Data common to all cases of one grading. */
+typedef struct mg_bench {
+    mg_labinfo info;
+    mg_build build;
+    mg_worker worker; /* with the submission's units */
+    char worker_path[PATH_MAX], launcher_path[PATH_MAX];
+    char reference_path[PATH_MAX]; /* empty until a race needs it */
+    char counting_path[PATH_MAX];  /* empty until a count of memory traffic needs it */
+    uint64_t seed;
+    mg_capture capture;
+    bool marking;   /* the limits of the check are the only ones */
+    uint32_t shift; /* of the last call: addresses rotate */
+    struct mg_todo {
+        char step[16], function[MG_WIRE_NAME]; /* whose call ended there */
+        char missing[64];                      /* the step that is not written, or the unit that does not build */
+        char where[112];                       /* the line of an MT_TODO that has code above it; else empty */
+    } todo[MG_TODOS];
+    int todos;
+    bool no_speed; /* mg_perf measures nothing */
+    struct mg_failure {
+        char function[MG_WIRE_NAME], crash[160]; /* where it crashed last */
+        int timeouts, crashes;                   /* crashes in a row at that place */
+    } failure[128];
+    int failures;
+    int idle;        /* calls are answered by mg_idle_answer; 0: by the worker (vacuous.c) */
+    double deadline; /* of the whole lab, by mt_now; 0: none */
+} mg_bench;
+
+struct mg_run {
+    mg_bench *bench;
+    mg_row *row;
+    mg_session *session; /* of the group; NULL until a call needs one */
+    bool judged;         /* row->verdict stands */
+    double credit;       /* share of the points that a PASS earns */
+    mt_rng rng;
+    int calls;          /* answered */
+    mg_outcome outcome; /* of the last call */
+    char function[MG_WIRE_NAME];
+    mg_argument argument[MG_WIRE_VALUES];
+    int arguments, threads;
+};
+
+/* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */
+void mg_run_begin(mg_run *run, mg_bench *bench, mg_row *row, mg_session *session);
+void mg_run_end(mg_run *run);
+
+/* mg_judge -- the verdict and its detail; only the first call has an effect. */
+void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...) MT_PRINTF(3, 4);
+
+enum { MG_LAB_MINUTES = 30 };
+
+/* mg_hopeless -- whether the described call is not worth its time; the run has its verdict then. mg_note_failure --
+ * after a call that did not come back. */
+bool mg_hopeless(mg_run *run);
+void mg_note_failure(mg_run *run);
+
+/* mg_idle_answer -- the outputs of a function that does nothing, in the way that bench->idle says. */
+void mg_idle_answer(mg_run *run);
+
+/* mg_keep_printed -- what the failing call printed, into the row. */
+void mg_keep_printed(mg_run *run);
+
+/* mg_missing -- the step that a call of this function for this step found unwritten, perhaps another, or the unit that
+ * does not build; NULL: none did. */
+const struct mg_todo *mg_missing(const mg_bench *bench, const char *step, const char *function);
+
+/* mg_say_missing -- the row's verdict is that: TODO, with the step if it is another, or FAIL, with the unit. */
+void mg_say_missing(const mg_bench *bench, mg_row *row, const struct mg_todo *todo);
+
+/* mg_default_threads -- of a call that does not say: the processors we may use, 8 at most. */
+int mg_default_threads(void);

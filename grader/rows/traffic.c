@@ -1,0 +1,78 @@
+/* traffic.c -- see traffic.h. */
+#include "rows/traffic.h"
+#include "rows/run.h"
+#include "sandbox/wire_traffic.h"
+
+#include <string.h>
+
+static const char report_name[] = ""; /* no name: not shown among the arguments */
+
+/* Use the counting worker in place of the submission's own. False: the run has its verdict. */
+static bool start(mg_run *run, mg_worker *worker)
+{
+    mg_bench *b = run->bench;
+    char log[1024] = "";
+    *worker = b->worker;
+    if (!b->counting_path[0] &&
+        mg_build_worker(&b->build, b->info.id, MG_MINE | MG_COUNTED, b->counting_path, log, sizeof log) != MT_OK) {
+        b->counting_path[0] = 0;
+        mg_judge(run, MG_ERROR, "no counting worker: %.200s %.600s", mt_last_error(), log);
+        return false;
+    }
+    worker->path = b->counting_path;
+    mg_session_end(run->session);
+    run->session = mg_session_start(worker);
+    if (!run->session)
+        mg_judge(run, MG_ERROR, "%s", mt_last_error());
+    return run->session;
+}
+
+bool mg_traffic_call(mg_run *run, mg_cache cache)
+{
+    mg_worker worker;
+    const mg_traffic_report ask = { .cache = cache };
+    memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
+    run->threads = 1;
+    return (run->bench->idle || start(run, &worker)) && mg_call(run);
+}
+
+bool mg_shared_call(mg_run *run)
+{
+    mg_worker worker;
+    char line[256] = "";
+    const mg_traffic_report ask = { 0 };
+    memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
+    run->threads = 4;
+    if ((!run->bench->idle && !start(run, &worker)) || !mg_call(run))
+        return false;
+    if (run->bench->idle)
+        return true;
+    const mg_traffic_report *r = mg_result(run, report_name);
+    mg_session_end(run->session);
+    run->session = NULL;
+    if (r->raced == 0)
+        return true;
+    bool known =
+        mg_build_line(&run->bench->build, worker.path, (uint64_t[]){ (uint64_t)r->raced }, 1, line, sizeof line);
+    mg_hint(
+        run,
+        "each thread needs its own variables and buffers (declared inside the parallel loop, not static or global), "
+        "and its own part of the output");
+    mg_fail(run, "a data race%s%s: two threads access the same memory, and one of them writes it", known ? " in " : "",
+            line);
+    return false;
+}
+
+void mg_traffic_credit(mg_run *run, const char *bar, double must)
+{
+    const mg_traffic_report *r = mg_result(run, report_name);
+    double times = (double)(r->fetched + r->written) / must;
+    if (!(times >= 0.99))
+        mg_judge(run, MG_FAIL, "counted %.3g times the minimum of bytes, and less than 1 is not possible", times);
+    mg_note(run, "%.2f times the minimum of bytes (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),
+            mg_bar(run, bar, "full"));
+    mg_credit(run, bar, times);
+    run->row->bytes = (double)(r->fetched + r->written);
+    mg_session_end(run->session);
+    run->session = NULL;
+}

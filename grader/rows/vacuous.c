@@ -1,0 +1,79 @@
+/* vacuous.c -- rows that a function passes although it does nothing (no elements, gradients of zero, a refusal that is
+ * expected) earn points only beside a row of their step that a function must work for.
+ *
+ * Which rows these are is tried: a passing row is judged again with the answers of functions that leave all outputs as
+ * they are, or fill them with a constant. Where given code around the student's decides, lab.json lists the row
+ * (mg_labinfo_idle); labs.sh grades units with empty regions. Only steps with a failing row are looked at. */
+#include "rows/rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAYS = 4 };
+
+void mg_idle_answer(mg_run *run)
+{
+    for (int i = 0; i < run->arguments; i++) {
+        mg_argument *a = &run->argument[i];
+        if (!a->result)
+            continue;
+        memcpy(a->result, a->data, (size_t)a->bytes);
+        for (int64_t e = 0, n = mt_shape_numel(a->shape); e < n && run->bench->idle > 1; e++)
+            mt_store_f64(a->result, a->dtype, e, run->bench->idle - 2); /* 0, 1, 2 */
+    }
+}
+
+static bool passes_idle(const mg_row *row, const mg_bench *bench)
+{
+    if (mg_labinfo_idle(&bench->info, row->step, row->name))
+        return true;
+    mg_row again = *row;
+    mg_bench *b = malloc(sizeof *b);
+    MT_CHECK(b, "out of memory");
+    *b = *bench;
+    b->todos = b->failures = 0;
+    bool passed = false;
+    for (b->idle = 1; b->idle <= WAYS && !passed; b->idle++) {
+        mg_run run;
+        mg_run_begin(&run, b, &again, NULL);
+        row->group->run(&run, row->one_case);
+        mg_run_end(&run);
+        passed = again.verdict == MG_PASS;
+    }
+    free(b);
+    return passed;
+}
+
+/* Rows begin .. end - 1 are of one step. */
+static void look_at_step(mg_results *results, int64_t begin, int64_t end, const mg_bench *bench)
+{
+    bool failed = false;
+    for (int64_t i = begin; i < end; i++) {
+        mg_verdict v = results->rows[i].verdict;
+        if (v == MG_INCONCLUSIVE || v == MG_ERROR)
+            return; /* it may be the one that works */
+        failed = failed || v != MG_PASS;
+    }
+    for (int64_t i = begin; failed && i < end; i++)
+        if (results->rows[i].verdict == MG_PASS && !passes_idle(&results->rows[i], bench))
+            return;
+    for (int64_t i = begin; failed && i < end; i++)
+        if (results->rows[i].verdict == MG_PASS) {
+            mg_row *row = &results->rows[i];
+            row->verdict = MG_FAIL;
+            row->points = 0;
+            row->hint[0] = 0;
+            snprintf(row->detail, sizeof row->detail,
+                     "passes, but so does a function that does nothing: counts once another row of step %s passes",
+                     row->step);
+        }
+}
+
+void mg_rows_vacuous(mg_results *results, const mg_bench *bench)
+{
+    for (int64_t begin = 0, end; begin < results->count; begin = end) {
+        for (end = begin; end < results->count && strcmp(results->rows[end].step, results->rows[begin].step) == 0;)
+            end++;
+        look_at_step(results, begin, end, bench);
+    }
+}

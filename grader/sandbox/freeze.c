@@ -1,0 +1,178 @@
+/* freeze.c -- SIGSTOP, and /proc to see that it took effect. SIGSTOP cannot be caught, and /proc is reported by the
+ * kernel, not by the program. */
+#include "sandbox/freeze.h"
+#include "sandbox/patience.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FREEZE_SECONDS = 5, AHEAD = -10 };
+
+/* A small file of /proc as a string; false if it no longer exists. */
+static bool slurp(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    return n > 0;
+}
+
+pid_t mg_program(const mg_process *process)
+{
+    char path[64], text[256], *end;
+    if (process->reaper <= 0)
+        return process->child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process->reaper, (int)process->reaper);
+    if (!slurp(path, text, sizeof text))
+        return 0;
+    long pid = strtol(text, &end, 10);
+    return *end && end[strspn(end, " \n")] ? 0 : (pid_t)pid;
+}
+
+/* One value per thread of a program, folded; stops at the first thread for which visit is false. */
+static bool each_thread(pid_t program, const char *file, bool (*visit)(const char *text, double *sum), double *sum)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/task", (int)program);
+    DIR *tasks = opendir(path);
+    bool good = tasks != NULL;
+    for (struct dirent *e; good && (e = readdir(tasks));) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/%s", (int)program, e->d_name, file);
+        if (slurp(path, text, sizeof text)) /* a thread may end while we look */
+            good = visit(text, sum);
+    }
+    if (tasks)
+        closedir(tasks);
+    return good;
+}
+
+static bool is_stopped(const char *stat, double *unused)
+{
+    const char *after_name = strrchr(stat, ')');
+    (void)unused;
+    return after_name && (after_name[2] == 'T' || after_name[2] == 'Z' || after_name[2] == 'X');
+}
+
+static bool add_waited(const char *schedstat, double *sum)
+{
+    double ran, waited;
+    if (sscanf(schedstat, "%lf %lf", &ran, &waited) == 2)
+        *sum += 1e-9 * waited;
+    return true;
+}
+
+static bool count(const char *text, double *sum)
+{
+    (void)text;
+    *sum += 1;
+    return true;
+}
+
+/* The state of a program's first thread; 'Z' when it has ended, even if others are running. */
+static char state_of(pid_t program)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)program);
+    const char *after_name = slurp(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+    return after_name ? after_name[2] : 'Z';
+}
+
+bool mg_freeze(pid_t program)
+{
+    mg_patience patience = mg_patience_new();
+    if (program <= 0 || kill(program, SIGSTOP))
+        return false;
+    for (char state = state_of(program); state != 'Z' && mg_waiting(&patience) < FREEZE_SECONDS;
+         state = state_of(program)) {
+        if (state == 'T' && each_thread(program, "stat", is_stopped, NULL))
+            return true;
+        nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+    }
+    return false;
+}
+
+void mg_thaw(pid_t program)
+{
+    if (program > 0)
+        kill(program, SIGCONT);
+}
+
+/* Bind one thread to the lowest free processor. */
+static bool take_processor(pid_t thread, cpu_set_t *left)
+{
+    cpu_set_t one;
+    size_t cpu = 0;
+    while (cpu < CPU_SETSIZE && !CPU_ISSET(cpu, left))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    CPU_CLR(cpu, left);
+    return sched_setaffinity(thread, sizeof one, &one) == 0;
+}
+
+static bool prefer(const char *stat, double *unused)
+{
+    (void)unused;
+    setpriority(PRIO_PROCESS, (id_t)strtol(stat, NULL, 10), AHEAD);
+    return true;
+}
+
+/* Give it priority over other programs if that is allowed (as root). The kernel may schedule sessions first, and then
+ * the programs in each. */
+static void run_ahead(pid_t program)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/autogroup", (int)program);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        dprintf(fd, "%d", AHEAD);
+        close(fd);
+    }
+    each_thread(program, "stat", prefer, NULL);
+}
+
+void mg_spread(pid_t program)
+{
+    char path[64];
+    cpu_set_t allowed;
+    double threads = 0;
+    run_ahead(program);
+    if (sched_getaffinity(program, sizeof allowed, &allowed) || !each_thread(program, "stat", count, &threads) ||
+        CPU_COUNT(&allowed) != (int)threads)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)program);
+    DIR *tasks = opendir(path);
+    for (struct dirent *e; tasks && (e = readdir(tasks)) && CPU_COUNT(&allowed) > 0;)
+        if (e->d_name[0] != '.' && !take_processor((pid_t)strtol(e->d_name, NULL, 10), &allowed))
+            break;
+    if (tasks)
+        closedir(tasks);
+}
+
+double mg_cpu_seconds(pid_t program)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (program <= 0 || clock_getcpuclockid(program, &clock) || clock_gettime(clock, &t))
+        return 0;
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double mg_waited_seconds(pid_t program)
+{
+    double sum = 0;
+    each_thread(program, "schedstat", add_waited, &sum);
+    return sum;
+}

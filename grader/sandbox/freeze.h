@@ -1,0 +1,25 @@
+/* freeze.h -- stop a sandboxed program, and read its processor time from outside. */
+#pragma once
+
+#include "sandbox/sandbox.h"
+
+/* Processor time in a stopped program: more than its last switches take in a virtual machine. */
+#define MG_AWAKE_SECONDS 1e-3
+
+/* mg_program -- the pid, as we see it, of the program in the sandbox; 0 when there is not exactly one. */
+pid_t mg_program(const mg_process *process);
+
+/* mg_freeze -- stop all threads of a program; true when all of them were seen stopped, so that none can write while we
+ * read. False when it has ended or does not stop within seconds. */
+bool mg_freeze(pid_t program);
+void mg_thaw(pid_t program);
+
+/* mg_spread -- give every thread of a frozen program a processor of its own, when it may use as many as it has threads;
+ * and give it priority over other programs if that is allowed. */
+void mg_spread(pid_t program);
+
+/* mg_cpu_seconds -- processor time used so far by all its threads; 0 when it has ended. */
+double mg_cpu_seconds(pid_t program);
+
+/* mg_waited_seconds -- time its threads were ready to run but had no processor; 0 when the kernel does not say. */
+double mg_waited_seconds(pid_t program);
