@@ -89,8 +89,8 @@ MPI_PROGRAMS := $(addprefix $(B)/bin/,check_mpi check_nccl train_gpt2 bench_mpi)
 
 include $(wildcard minitorch/emulator/emulator.mk) minitorch/cuda/cuda.mk
 
-.PHONY: all apps grader reference help docs deps demo test unit unit-programs lab grade debug progress skeletons check-skeletons mutants mutate mutate-sample variants seeds steady attacks lint map \
-        check-map bench cluster compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
+.PHONY: all apps grader reference help docs deps demo test unit unit-programs lab grade debug progress bench \
+        compile_commands.json train-mnist train-gpt2 generate nvcc-check data data-or-standin clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -203,14 +203,6 @@ help:
 	'make generate           generate text with that model; ARGS="--prompt ROMEO:"' \
 	'make bench LAB=01       run the programs that measure a lab on your units (MINE= on the reference'"'"'s); BENCH=name picks one' \
 	'make bench              measure, beside OpenBLAS and PyTorch where they are installed' \
-	'make cluster            four hosts and a two-node Slurm on this machine (root): all-reduces and training on them' \
-	'make gpu-check          on a machine with a GPU: build, check, count and measure; one report' \
-	'make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)' \
-	'make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects' \
-	'make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?' \
-	'make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?' \
-	'make skeletons          generate the skeletons in labs/ from solutions/' \
-	'make map                generate docs/MAP.md' \
 	'make data               download MNIST' \
 	'make compile_commands.json      write build/compile_commands.json for clangd (make lab does, too)' \
 	'make clean              delete build/'
@@ -262,36 +254,6 @@ reference:
 progress: data-or-standin
 	@grader/tools/progress.sh $(REF)
 
-skeletons: $(REF)/bin/strip
-	@grader/tools/skeletons.sh write
-check-skeletons: $(REF)/bin/strip
-	@grader/tools/skeletons.sh check
-mutants: data-or-standin traced
-	@grader/tools/mutants.sh $(REF) $(LAB)
-mutate: data-or-standin traced $(REF)/bin/mutate
-	$(need_lab)
-	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
-# Ten mutants, or SAMPLE, of each lab that has a list of equivalent ones; a lab on each processor.
-mutate-sample: data-or-standin traced $(REF)/bin/mutate
-	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
-	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample $(or $(SAMPLE),10) 2>/dev/null
-seeds: data-or-standin traced
-	$(need_lab)
-	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
-steady: data-or-standin traced
-	$(need_lab)
-	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50) $(call quote,SUBMISSION) $(call quote,STEP)
-variants: data-or-standin traced
-	@grader/tools/variants.sh $(REF) $(LAB)
-attacks: reference traced
-	@grader/tools/attacks.sh $(REF)
-lint: apps
-	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/budget.sh $(REF)
-map: grader
-	@grader/tools/map.sh
-check-map: grader
-	@grader/tools/map.sh --check
-
 data:
 	@datasets/fetch mnist
 # Grading needs MNIST, or generated digits in its format when MNIST cannot be downloaded. Prints nothing if it is present.
@@ -317,11 +279,8 @@ bench: data-or-standin $(patsubst %,$(B)/bin/%,$(filter-out %.sh,$(BENCH)))
 	    $(if $(filter %.sh,$(b)),minitorch/bench/$(b) $(call unit_dir,$(lab)),$(B)/bin/$(b)) $(ARGS) || rc=$$?;) exit $$rc
 endif
 
-cluster: apps
-	@minitorch/bench/cluster.sh $(ARGS) $(B)
-
-# For instructors, the site, larger programs: each has its rules beside it, and its lines for `make help` after `## `.
-include $(wildcard grader/*/*.mk docs/*.mk minitorch/apps/*.mk minitorch/tests/*.mk)
+# Tests of the grader, instructors' commands, the site, larger programs: each has its rules beside it, and its lines for `make help` after `## `.
+include $(wildcard grader/*/*.mk docs/*.mk minitorch/apps/*.mk minitorch/bench/*.mk minitorch/tests/*.mk)
 
 clean:
 	rm -rf build

@@ -108,6 +108,7 @@ $(B)/libgpu.a: $(UNIT_OBJ) $(GPU_CHECK_OBJ)
 	@rm -f $@ && ar qcs $@ $^
 $(B)/bin/gpu_check: $(REF)/obj/minitorch/bench/gpu_check.o $(B)/libgpu.a
 	$(call link)
+## make gpu-check          on a machine with a GPU: build, check, count and measure; one report
 .PHONY: gpu-check
 gpu-check:
 	@minitorch/bench/gpu_check.sh

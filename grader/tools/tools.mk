@@ -1,0 +1,37 @@
+# tools.mk -- the tests of the labs and of the grader: skeletons, mutants, variants, attacks, lint.
+## make skeletons          generate the skeletons in labs/ from solutions/
+## make map                generate docs/MAP.md
+## make lint | check-skeletons | mutants | attacks | unit     parts of make test (ALL=1 make test: all mutants, as CI)
+## make mutate LAB=01      make systematic mutants of the units of a lab, and list those that no row rejects
+## make seeds LAB=01       grade each named mutant with 100 seeds (SEEDS=n): does one escape with some inputs?
+## make steady LAB=01      grade the reference 50 times (TIMES=n) beside busy processes: does a verdict change?
+.PHONY: skeletons check-skeletons mutants mutate mutate-sample seeds steady variants attacks lint map check-map
+skeletons: $(REF)/bin/strip
+	@grader/tools/skeletons.sh write
+check-skeletons: $(REF)/bin/strip
+	@grader/tools/skeletons.sh check
+mutants: data-or-standin traced
+	@grader/tools/mutants.sh $(REF) $(LAB)
+mutate: data-or-standin traced $(REF)/bin/mutate
+	$(need_lab)
+	@grader/mutate/mutate.sh $(REF) $(LAB) $(ARGS)
+# Ten mutants, or SAMPLE, of each lab that has a list of equivalent ones; a lab on each processor.
+mutate-sample: data-or-standin traced $(REF)/bin/mutate
+	@printf '%s\n' grader/mutants/*/equivalent | sed -E 's|.*/([0-9]+)-.*|\1|' | \
+	    JOBS=1 xargs -P "$$(nproc)" -I{} grader/mutate/mutate.sh $(REF) {} --sample $(or $(SAMPLE),10) 2>/dev/null
+seeds: data-or-standin traced
+	$(need_lab)
+	@grader/tools/seeds.sh $(REF) $(LAB) $(or $(SEEDS),100)
+steady: data-or-standin traced
+	$(need_lab)
+	@grader/tools/steady.sh $(REF) $(LAB) $(or $(TIMES),50) $(call quote,SUBMISSION) $(call quote,STEP)
+variants: data-or-standin traced
+	@grader/tools/variants.sh $(REF) $(LAB)
+attacks: reference traced
+	@grader/tools/attacks.sh $(REF)
+lint: apps
+	@grader/tools/lint.sh && grader/tools/links.sh && grader/tools/budget.sh $(REF)
+map: grader
+	@grader/tools/map.sh
+check-map: grader
+	@grader/tools/map.sh --check
