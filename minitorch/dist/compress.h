@@ -21,7 +21,7 @@ static inline int64_t mt_onebit_bytes(int64_t n)
 }
 
 /* mt_onebit_pack -- v = x + error as signs and one size: sent = scale where v >= 0, else -scale; scale is the mean of
- * |v|, summed in double: of all scales that which leaves the smallest sum of squares of the error.
+ * |v|, summed in double: no other scale leaves a smaller sum of squares of the error.
  *   message  [mt_onebit_bytes(n)]  overwritten: scale; bit i % 8 (1 << i % 8) of byte 4 + i / 8: v[i] >= 0; the bits
  *                                  that are left over are 0. Any alignment
  *   error    [n]  updated;   x [n].   No elements: scale 0.   Lab 13.14 */
@@ -32,10 +32,10 @@ void mt_onebit_unpack(float *out, const uint8_t *message, int64_t n);
 
 /* mt_onebit_all_reduce -- data [n] becomes an approximation of the mean over all ranks, with the same bits on each.
  * In two phases: every rank sends each other rank its part of data (mt_part_begin, dist/collectives.h) packed, and that
- * one unpacks and averages what it gets, in order of rank; then it packs the mean and sends it to all. Its own part a
- * rank treats like those of others. 2 (size - 1) messages a rank, each of one part: n / 8 bytes for 4 n of an
- * all-reduce. Were everything sent to everybody at once, it would be n (size - 1) / 8: more than a ring sends for
- * size > 64.
+ * one unpacks and averages what it gets, in order of rank; then it packs the mean and sends it to all. A rank
+ * treats its own part like the others. 2 (size - 1) messages a rank, each of one part: n / 8 bytes for 4 n of an
+ * all-reduce. If each rank sent everything to all others at once, it would be n (size - 1) / 8: more than a ring sends
+ * for size > 64.
  *   error       [n]          of the first phase, of this rank
  *   part_error  [n / size, rounded up]   of the second, of this rank's part
  * Lab 13.15 */
@@ -43,7 +43,7 @@ mt_status mt_onebit_all_reduce(mt_comm *comm, float *data, int64_t n, float *err
 
 /* ---- the largest elements ------------------------------------------------------------------------- */
 
-/* mt_topk_pack -- the k elements of v = x + error with the largest |v|, of equal ones the first; they are sent exactly.
+/* mt_topk_pack -- the k elements of v = x + error with the largest |v| (ties: the first), which are sent exactly.
  *   index  [k] overwritten, increasing;   value [k] overwritten: v there
  *   error  [n] updated: 0 where v was sent, v elsewhere;   x [n] finite
  * Needs no other memory.   Aborts: not 0 <= k <= n, n above 2^31 - 1.   Lab 13.16 */

@@ -10,9 +10,9 @@
  *
  * The gradients are divided into buckets (mt_buckets_plan), each bucket into a part for every rank. A complete bucket
  * is reduced so that each rank gets the mean of its part (reduce-scatter); the rank updates that part of the
- * parameters, and all get all parts (all-gather): as many bytes as an all-reduce, 2 (N - 1) / N of the parameters' a
- * rank and step.
- * With Adam, a rank of N has of each parameter, in f32:
+ * parameters, and all get all parts (all-gather): as many bytes as an all-reduce: 2 (N - 1) / N of the
+ * parameters' bytes for each rank and step.
+ * With Adam, each of N ranks holds so many bytes for a parameter, in f32:
  *     data parallel   4 parameter, 4 gradient, 8 state        16 bytes
  *     stage 1                              8 / N state         8 + 8 / N
  *     stage 2                 4 / N gradient, 8 / N state      4 + 12 / N
@@ -27,8 +27,9 @@
 
 MT_C_BEGIN
 
-/* mt_zero_part -- the elements of a bucket that rank of size has, *begin .. *end - 1, of the flat gradients: all parts
- * have the length of the first, but for those at the end of the bucket, which may be shorter or empty.   Lab 13.10 */
+/* mt_zero_part -- the elements of a bucket that belong to rank `rank` of `size`: *begin .. *end - 1 of the flat
+ * gradients. All parts have the length of the first, but for those at the end of the bucket, which may be shorter or
+ * empty.   Lab 13.10 */
 void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size);
 
 typedef struct mt_zero mt_zero; /* opaque */
@@ -39,7 +40,8 @@ typedef struct mt_zero_config {
 } mt_zero_config;
 
 /* mt_zero_new -- collective: as mt_ddp_new; and the optimizer, over the same parameters in the same order, keeps the
- * state of this rank's part only, at zero. Stage 1 wants mt_optim_flat before, the others not. Borrows comm and optim.
+ * state of this rank's part only, at zero. Stage 1 requires mt_optim_flat before; the others do not.
+ * Borrows comm and optim.
  * Aborts: another stage; as mt_ddp_new; a parameter list that is not the optimizer's. */
 mt_status mt_zero_new(mt_zero **out, mt_comm *comm, mt_optim *optim, const mt_state *params,
                       const mt_zero_config *config);
@@ -55,14 +57,14 @@ void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
 mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
 
 /* mt_zero_whole -- collective: until the next mt_zero_begin every rank has all parameters, and may read them alone: to
- * evaluate, to save. In stages 1 and 2 it always may.   Fails: as the communicator.
+ * evaluate, to save. In stages 1 and 2 this always holds.   Fails: as the communicator.
  * mt_zero_changed -- between the two: the parameters were changed, on all ranks alike (a checkpoint was loaded). Stage
  * 3 forgets their new values otherwise. Afterwards they are not whole. */
 mt_status mt_zero_whole(mt_zero *zero);
 void mt_zero_changed(mt_zero *zero);
 
 /* ---- checkpoints: each rank saves mt_optim_state of its optimizer ------------------------------------------
- * To go on with another number of ranks, each new rank takes what it needs from the list of every old one:
+ * To continue with another number of ranks, each new rank takes what it needs from the list of every old one:
  *
  *     for (int old = 0; old < old_size; old++) {
  *         mt_state saved = mt_zero_saved(zero, old, old_size);         // tensors of the sizes that rank had
@@ -71,9 +73,9 @@ void mt_zero_changed(mt_zero *zero);
  *         mt_state_free(&saved);
  *     } */
 
-/* mt_zero_saved -- the list that rank of size had saved, of a run with the same parameters and bucket_bytes; its
- * tensors are new and zero, its integers are those of the optimizer. For one rank (0, 1) it is mt_optim_state of a run
- * without ZeRO. */
+/* mt_zero_saved -- the list that rank `rank` of `size` had saved in a run with the same parameters and bucket_bytes;
+ * its tensors are new and zero, its integers are those of the optimizer. For one rank (0, 1) it is mt_optim_state of
+ * a run without ZeRO. */
 mt_state mt_zero_saved(mt_zero *zero, int rank, int size);
 
 /* mt_zero_gather -- collective: the tensors of whole, a list mt_zero_saved(zero, 0, 1) of rank 0, get the state that
@@ -83,8 +85,9 @@ mt_status mt_zero_gather(mt_zero *zero, const mt_state *whole);
 /* mt_zero_take -- copies what this rank now has out of such a list. */
 void mt_zero_take(mt_zero *zero, const mt_state *saved, int rank, int size);
 
-/* mt_zero_overlap -- of the elements begin .. end - 1 of an array, into [end - begin] gets those that from has, which
- * are from_begin .. from_end - 1; the others are unchanged.   Lab 13.13 */
+/* mt_zero_overlap -- into [end - begin] stands for elements begin .. end - 1 of an array, and `from` for elements
+ * from_begin .. from_end - 1 of the same array: copies those that both have; the others of `into` are unchanged.
+ * Lab 13.13 */
 void mt_zero_overlap(float *into, int64_t begin, int64_t end, const float *from, int64_t from_begin, int64_t from_end);
 
 MT_C_END

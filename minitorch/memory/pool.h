@@ -73,8 +73,8 @@ mt_pool_sizes mt_pool_sizes_of(int64_t bytes);
 
 /* ---- what units do with blocks, while the pool is locked ---------------------------------------------- */
 
-/* mt_pool_best_fit -- of the free blocks of this kind the smallest that has at least so many bytes; any of several that
- * are equal; NULL: none has. Nothing changes.   Unit: solutions/10-memory/pool.c   Lab 10.7 */
+/* mt_pool_best_fit -- the smallest free block of this kind with at least `bytes` bytes, any of them if several are
+ * equal; NULL: there is none. Nothing changes.   Unit: solutions/10-memory/pool.c   Lab 10.7 */
 mt_pool_block *mt_pool_best_fit(const mt_pool *pool, mt_pool_kind kind, int64_t bytes);
 
 /* mt_pool_split -- cut a used block of at least so many bytes to this size, when the rest is worth a block: in a small
@@ -128,7 +128,7 @@ void mt_pool_close(mt_pool *pool);
 bool mt_pool_reserve(mt_pool *pool, int64_t bytes);
 
 /* mt_pool_alloc -- MT_ALIGNMENT-aligned; NULL when the system has no memory, not even after a trim, or bytes is above
- * MT_POOL_LIMIT; bytes >= 1.   mt_pool_free -- with the same bytes.   Aborts: this is no used block of so many.
+ * MT_POOL_LIMIT; bytes >= 1.   mt_pool_free -- with the same bytes.   Aborts: not a used block of that size.
  * mt_pool_empty -- mt_pool_trim, from outside. All three can be called by several threads at a time. */
 void *mt_pool_alloc(mt_pool *pool, int64_t bytes);
 void mt_pool_free(mt_pool *pool, void *data, int64_t bytes);

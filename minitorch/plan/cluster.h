@@ -1,5 +1,5 @@
-/* cluster.h -- what would a training run do on a cluster that is not there? Computations, messages, slow devices,
- * failures and checkpoints as events in virtual time, with the same result in every run.
+/* cluster.h -- a simulator: what a training run would do on a cluster that is not there. Computations, messages,
+ * slow devices, failures and checkpoints are events in virtual time, with the same result in every run.
  *
  *     mt_cluster_tasks *tasks = mt_cluster_tasks_new();
  *     int64_t work = mt_cluster_compute(tasks, 0, 1.5, NULL, 0);        // device 0 computes for 1.5 s,
@@ -63,12 +63,12 @@ mt_cluster mt_cluster_of(const mt_plan_problem *problem);
  * width - 1, may do the same in step: a computation then goes at the pace of the slowest of them, and a transfer is one
  * from each of them to its counterpart. */
 typedef struct mt_cluster_task {
-    int64_t device;       /* that computes or sends; -1: a moment */
-    int64_t to;           /* that receives; -1: no transfer */
+    int64_t device;       /* which computes or sends; -1: a moment */
+    int64_t to;           /* which receives; -1: no transfer */
     int64_t width;        /* >= 1 */
     double seconds;       /* of a computation at full speed, >= 0 */
-    int64_t bytes;        /* that each of the width devices sends, >= 0, */
-    int64_t messages;     /* in so many messages, one after the other: latencies, >= 0 */
+    int64_t bytes;        /* sent by each of the width devices, >= 0 */
+    int64_t messages;     /* that carry them, one after the other: each costs a latency; >= 0 */
     int64_t first, after; /* of the list of tasks that must have ended before: `after` of them from `first` on */
 } mt_cluster_task;
 
@@ -90,10 +90,10 @@ typedef struct mt_cluster_outcome {
  *   Ready. A task is ready at `begin` if it is after no other, else when the last of those has ended.
  *   Queues. A device has three: it computes one task at a time, sends one, and receives one. A task that is ready joins
  *   the queue of its (first) device, a transfer joins two: that of its sender and that of its receiver. It begins when
- *   it is the first of all its queues, and leaves them when it ends. So it waits for none that became ready later.
+ *   it is the first of all its queues, and leaves them when it ends. So no task waits for one that became ready later.
  *   Computations. `seconds` of work, which a device does at speed 1, or 1 / factor while it is slow.
  *   Transfers. First messages * latency, in which they use no link; then `bytes` at a rate that changes as other
- *   transfers begin and end: of a link a transfer has min(each, all / how many transfers are on it), and of two links
+ *   transfers begin and end: on a link a transfer has min(each, all / number of transfers on it), and on two links
  *   the smaller of these rates. One of width w counts w times, but not more often than its machine has devices from
  *   `device` (or from `to`) on.
  *   Order. Among events at the same second (a task becomes ready, begins to use its links, or ends), that of the task

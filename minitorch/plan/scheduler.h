@@ -15,10 +15,10 @@ MT_C_BEGIN
 
 typedef struct mt_sched_job {
     int64_t arrival;  /* second, >= 0; not known before */
-    int64_t devices;  /* that it wants, >= 1: a gang, all of them at once or none */
+    int64_t devices;  /* how many it wants, >= 1: a gang, all of them at once or none */
     int64_t least;    /* ELASTIC: the fewest that it runs on, 1 .. devices; other policies give it all */
-    int64_t seconds;  /* that it runs on all its devices, >= 1; known when it ends */
-    int64_t estimate; /* what its owner says that it runs at most, >= seconds */
+    int64_t seconds;  /* run time on all its devices, >= 1; known only when it ends */
+    int64_t estimate; /* the owner's upper bound on the run time, >= seconds */
     int64_t priority; /* 0 .. 1000 */
 } mt_sched_job;
 
@@ -38,12 +38,12 @@ typedef struct mt_sched_run {
     int64_t start, end; /* seconds */
 } mt_sched_run;
 
-/* Is told each change, in order of time: from `time` on the job has so many devices; 0: it has ended. */
+/* Called for each change, in order of time: from `time` on the job has so many devices; 0: it has ended. */
 typedef void mt_sched_tell(void *context, int64_t time, int64_t job, int64_t devices);
 
 /* mt_sched -- runs[i] of jobs[i]; tell may be NULL. At each second in which something happens, jobs end first, then
  * jobs arrive, then jobs start.
- *   Queue. Job a is before b if its arrival - priority * aging is less; equal: the smaller index. So a job waits for
+ *   Queue. Job a is before b if its arrival - priority * aging is less; ties: the smaller index. So a job waits for
  *   those that arrive up to 1000 * aging seconds after it, and for no others: none starves.
  *   FIFO. While the first of the queue fits into the free devices, it starts.
  *   BACKFILL. FIFO; then the first that is left has a reservation: the earliest second at which it fits if all running
@@ -51,9 +51,9 @@ typedef void mt_sched_tell(void *context, int64_t time, int64_t job, int64_t dev
  *   and either ends by that second, as estimated, or fits into the devices that the reservation leaves free.
  *   ELASTIC. FIFO with `least` in place of `devices`: a job starts if the devices beyond the `least` of all
  *   running jobs are enough. Then all devices are dealt again: each running job has its `least`; one device after the
- *   other goes to the job with the fewest that has not all, equal: that before in the queue. A job ends at the first
- *   second by which it has had seconds * devices device-seconds.
- * Fails: MT_ERR_ARGUMENT, *runs unchanged: a job that is none, one that wants more devices than there are.
+ *   other goes to the job with the fewest of those that lack some; ties: the first in the queue. A job ends at the
+ *   first second by which it has had seconds * devices device-seconds.
+ * Fails: MT_ERR_ARGUMENT, *runs unchanged: an invalid job, or one that wants more devices than there are.
  * Lab 15.12-14 */
 mt_status mt_sched(mt_sched_run *runs, const mt_sched_job *jobs, int64_t count, const mt_sched_cluster *cluster,
                    mt_sched_tell *tell, void *context);
