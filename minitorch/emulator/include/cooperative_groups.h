@@ -129,19 +129,19 @@ template <unsigned Size, class Parent = void> struct thread_block_tile : warp_gr
     }
     template <class T> CUEMU_MEMBER T shfl(T value, int rank) const
     {
-        return __shfl_sync(mask(), value, rank, Size);
+        return cuemu::shuffle_parts(CUEMU_SHFL, mask(), value, rank, Size);
     }
     template <class T> CUEMU_MEMBER T shfl_up(T value, unsigned distance) const
     {
-        return __shfl_up_sync(mask(), value, distance, Size);
+        return cuemu::shuffle_parts(CUEMU_SHFL_UP, mask(), value, (int)distance, Size);
     }
     template <class T> CUEMU_MEMBER T shfl_down(T value, unsigned distance) const
     {
-        return __shfl_down_sync(mask(), value, distance, Size);
+        return cuemu::shuffle_parts(CUEMU_SHFL_DOWN, mask(), value, (int)distance, Size);
     }
     template <class T> CUEMU_MEMBER T shfl_xor(T value, unsigned bits) const
     {
-        return __shfl_xor_sync(mask(), value, (int)bits, Size);
+        return cuemu::shuffle_parts(CUEMU_SHFL_XOR, mask(), value, (int)bits, Size);
     }
 };
 
@@ -176,17 +176,17 @@ struct coalesced_group : warp_group<coalesced_group> {
     }
     template <class T> CUEMU_MEMBER T shfl(T value, int rank) const
     {
-        return __shfl_sync(lanes, value, lane_of((unsigned)rank % size()));
+        return cuemu::shuffle_parts(CUEMU_SHFL, lanes, value, lane_of((unsigned)rank % size()), 32);
     }
     template <class T> CUEMU_MEMBER T shfl_down(T value, unsigned distance) const
     {
         unsigned rank = thread_rank() + distance;
-        return __shfl_sync(lanes, value, lane_of(rank < size() ? rank : thread_rank()));
+        return cuemu::shuffle_parts(CUEMU_SHFL, lanes, value, lane_of(rank < size() ? rank : thread_rank()), 32);
     }
     template <class T> CUEMU_MEMBER T shfl_up(T value, unsigned distance) const
     {
         unsigned rank = thread_rank();
-        return __shfl_sync(lanes, value, lane_of(rank >= distance ? rank - distance : rank));
+        return cuemu::shuffle_parts(CUEMU_SHFL, lanes, value, lane_of(rank >= distance ? rank - distance : rank), 32);
     }
 };
 

@@ -44,17 +44,24 @@ CUEMU_INLINE long long clock64()
     return cuemu_clock();
 }
 
-/* ---- shuffles: values of up to 8 bytes, as on the card (which has them for 4 and 8) ---- */
+/* ---- shuffles: values of up to 8 bytes, as on the card (which has them for 4 and 8); those of cooperative groups move
+ * larger ones in parts ---- */
 namespace cuemu
 {
+template <class T> CUEMU_INLINE T shuffle_parts(cuemu_warp_op op, unsigned mask, T value, int lane, int width)
+{
+    uint64_t part[(sizeof(T) + 7) / 8] = {};
+    __builtin_memcpy(part, &value, sizeof(T));
+    for (uint64_t &bits : part)
+        bits = cuemu_warp(op, mask, bits, lane, width);
+    __builtin_memcpy(&value, part, sizeof(T));
+    return value;
+}
 template <class T> CUEMU_INLINE T shuffle(cuemu_warp_op op, unsigned mask, T value, int lane, int width)
 {
-    static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes: shuffle the members one by one");
-    uint64_t bits = 0;
-    __builtin_memcpy(&bits, &value, sizeof(T));
-    bits = cuemu_warp(op, mask, bits, lane, width);
-    __builtin_memcpy(&value, &bits, sizeof(T));
-    return value;
+    static_assert(sizeof(T) <= 8, "a shuffle moves at most 8 bytes: use shfl() of a cooperative group, or shuffle the "
+                                  "members one by one");
+    return shuffle_parts(op, mask, value, lane, width);
 }
 } // namespace cuemu
 
