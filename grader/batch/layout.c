@@ -134,10 +134,20 @@ static void read_plain(reading *r, const char *name)
     }
 }
 
-static void read_name(reading *r, const char *name)
+typedef bool read_fn(reading *r, const char *name);
+
+static bool reads(read_fn *read, reading *r, const char *name)
 {
     *r = (reading){ 0 };
-    if (read_moodle(r, name) || read_canvas(r, name))
+    return read(r, name);
+}
+
+/* The end of a name is the student's, and can look like a name of the other system, with the number of somebody else:
+ * the pattern of the class comes first. */
+static void read_name(reading *r, const char *name, bool moodle)
+{
+    read_fn *first = moodle ? read_moodle : read_canvas, *second = moodle ? read_canvas : read_moodle;
+    if (reads(first, r, name) || reads(second, r, name))
         return;
     *r = (reading){ 0 };
     read_plain(r, name);
@@ -167,13 +177,13 @@ static void add_piece(mg_handin *h, const char *path, const char *name, long ord
     h->piece[h->pieces++] = (mg_piece){ strdup(path), strdup(name), order };
 }
 
-static void add_entry(mg_class *class, const char *entry, bool listed)
+static void add_entry(mg_class *class, const char *entry, bool listed, bool moodle)
 {
     reading r = { 0 };
     if (listed) /* Gradescope's names are numbers, and its list says whose */
         read_plain(&r, entry);
     else
-        read_name(&r, entry);
+        read_name(&r, entry, moodle);
     mg_handin *h = add_handin(class, r.key);
     bool known = h->students > 0;
     if (!known) {
@@ -230,6 +240,25 @@ static mt_status read_list(mg_class *class, bool *listed)
     return MT_OK;
 }
 
+static bool is_entry(const char *name)
+{
+    return name[0] != '.' && strcmp(name, "submission_metadata.yml") && strcmp(name, "__MACOSX");
+}
+
+/* Whether more of the names are Moodle's than Canvas's. */
+static bool is_moodle(DIR *top)
+{
+    int64_t moodle = 0, canvas = 0;
+    reading r;
+    for (struct dirent *e; (e = readdir(top));)
+        if (is_entry(e->d_name)) {
+            moodle += reads(read_moodle, &r, e->d_name);
+            canvas += reads(read_canvas, &r, e->d_name);
+        }
+    rewinddir(top);
+    return moodle > canvas;
+}
+
 mt_status mg_class_read(mg_class *class, const char *folder)
 {
     bool listed = false;
@@ -240,9 +269,10 @@ mt_status mg_class_read(mg_class *class, const char *folder)
                        "DIR=%s: %s; it has to be a folder with a folder or an archive for each student", folder,
                        strerror(errno));
     mt_status status = read_list(class, &listed);
+    bool moodle = is_moodle(top);
     for (struct dirent *e; status == MT_OK && (e = readdir(top));)
-        if (e->d_name[0] != '.' && strcmp(e->d_name, "submission_metadata.yml") && strcmp(e->d_name, "__MACOSX"))
-            add_entry(class, e->d_name, listed);
+        if (is_entry(e->d_name))
+            add_entry(class, e->d_name, listed, moodle);
     closedir(top);
     if (status == MT_OK && class->count == 0)
         status = mt_fail(MT_ERR_ARGUMENT, "DIR=%s is empty: nothing to grade", folder);

@@ -129,6 +129,25 @@ Test(layout, canvas)
     expect_units("hoppergrace_14", "", "another of that name");
 }
 
+/* The end of a name is the student's: it can look like a name of another system, with the number of somebody else. */
+Test(layout, a_file_name_is_no_other_student)
+{
+    put("lovelaceada_12_345_matmul.c", "ada");
+    put("mallorymal_15_402_x_12_assignsubmission_file_matmul.c", "mal");
+    put("mallorymal_15_403_12_345_matmul.c", "mal");
+    expect_student("mallorymal_15", "mallorymal", "15", MG_CANVAS);
+    cr_expect_eq(class.count, 2);
+    expect_units("lovelaceada_12", "", "ada");
+}
+
+Test(layout, a_name_in_moodle_is_none_of_canvas)
+{
+    put("Ada Lovelace_77_assignsubmission_file_matmul.c", "ada");
+    put("Mal_77_1_ory_78_assignsubmission_file_matmul.c", "mal");
+    expect_student("Mal_77_1_ory_78", "Mal_77_1_ory", "78", MG_MOODLE);
+    cr_expect_eq(class.count, 2);
+}
+
 Test(layout, moodle)
 {
     put("Ada_Maria Lovelace_77_assignsubmission_file_/loops.c", "a");
