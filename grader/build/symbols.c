@@ -9,7 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LISTING = 1 << 20, FINDINGS = 8 };
+enum {
+    LISTING = 1 << 20,
+    FINDINGS = 8,
+    MOST_STATIC = 64, /* MiB of a unit: the worker's memory is for the arrays of the calls */
+    MOST_THREAD = 4,  /* MiB that every thread has again */
+};
 
 /* One shell for all of it, because a sandbox takes longer than these programs. $2: options for objcopy. Disassembling
  * is slow, so only an object that has the bytes of a system call somewhere is disassembled. */
@@ -23,7 +28,9 @@ static const char look_script[] =
 typedef struct examiner {
     const mg_build *build;
     const char *id, *unit;
-    bool traced;   /* compiled with calls at each memory access: the compiler adds a constructor */
+    bool traced; /* compiled with calls at each memory access: the compiler adds a constructor, which is removed */
+    int constructors;
+    unsigned long long statics, of_threads; /* bytes */
     char *defined; /* what the rest of the worker may define: lines "units/02-backprop/linear.o: name ..." */
     char *log;
     size_t size;
@@ -108,7 +115,7 @@ static bool is_section(const examiner *e, const char *name, unsigned long long b
                                          ".group", ".symtab",  ".strtab", ".shstrtab", ".debug_" };
     name += strncmp(name, ".rela.", 6) == 0 ? 5 : 0;
     if (strcmp(name, ".init_array.00099") == 0) /* the compiler's own, one pointer with 24 bytes of relocation */
-        return e->traced && (bytes == 8 || bytes == 24);
+        return e->traced && e->constructors < 2 && (bytes == 8 || bytes == 24);
     if (is_cuda(e) && (strcmp(name, "cuemu_device") == 0 || strcmp(name, "cuemu_constant") == 0 ||
                        strcmp(name, "cuemu_bound") == 0 || strcmp(name, ".relacuemu_bound") == 0))
         return true;
@@ -120,15 +127,47 @@ static bool is_section(const examiner *e, const char *name, unsigned long long b
     return strcmp(name, ".note.GNU-stack") == 0;
 }
 
-/* "  [ 7] .rela.text  RELA  0000000000000000 000d28 000060 18   I 19   1  8" */
+/* The words of a line. */
+static int words_of(const char *line)
+{
+    int words = 0;
+    for (line += strspn(line, " "); *line; words++) {
+        line += strcspn(line, " ");
+        line += strspn(line, " ");
+    }
+    return words;
+}
+
+/* `rest`: the columns behind the size, "08 WAT  0   0 32": flags, if there are any, and last the alignment. */
+static void add_static(examiner *e, unsigned long long bytes, const char *rest)
+{
+    char flags[32] = "";
+    const char *last = strrchr(rest, ' ');
+    sscanf(rest, " %*x %31s", flags);
+    if (!strchr(flags, 'A')) /* not in memory */
+        return;
+    bool thread = strchr(flags, 'T');
+    unsigned long long *sum = thread ? &e->of_threads : &e->statics, before = *sum >> 20;
+    unsigned long long most = thread ? MOST_THREAD : MOST_STATIC;
+    *sum += bytes + (last ? strtoull(last, NULL, 10) : 0);
+    if (before <= most && *sum >> 20 > most)
+        find(e, "has %llu MiB of %s, and units may have %llu: use malloc", *sum >> 20,
+             thread ? "variables for each thread" : "static arrays", most);
+}
+
+/* "  [ 7] .rela.text  RELA  0000000000000000 000d28 000060 18   I 19   1  8": a name with spaces has more words. */
 static void judge_section(examiner *e, const char *line)
 {
     char name[256], type[32];
     unsigned long long bytes;
-    int number;
+    int number, read = 0;
     if (sscanf(line, " [%d]", &number) != 1 || number == 0)
         return; /* the heading, the key to flags; section 0 is none */
-    if (sscanf(line, " [%*d] %255s %31s %*x %*x %llx", name, type, &bytes) != 3)
+    int values = sscanf(line, " [%*d] %255s %31s %*x %*x %llx%n", name, type, &bytes, &read);
+    e->constructors += values == 3 && strcmp(name, ".init_array.00099") == 0;
+    if (values == 3)
+        add_static(e, bytes, line + read);
+    if (values != 3 || words_of(line + read) > 5)
         find(e, "a section with a strange name");
     else if (!is_section(e, name, bytes) ||
              !strstr(" PROGBITS NOBITS RELA SYMTAB STRTAB GROUP NOTE X86_64_UNWIND INIT_ARRAY ", type) ||
@@ -155,7 +194,7 @@ static void judge_symbol(examiner *e, const char *line)
 {
     char name[1024], type[3], rest[64] = "";
     int words = sscanf(line, "%1023s %2s %63s", name, type, rest);
-    if (words < 2 || type[1] || (words == 2) != (strchr("Uwv", type[0]) != NULL))
+    if (words < 2 || type[1] || (words == 2) != (strchr("Uwv", type[0]) != NULL) || strchr(name, '@'))
         find(e, "a symbol with a strange name");
     else if (words == 3)
         judge_defined(e, name, type[0]);
@@ -187,10 +226,11 @@ static void judge(examiner *e, char *listing)
 /* ---- the examination ---------------------------------------------------------------------------------- */
 
 /* Options for objcopy: what stays visible to others are names of the framework, and those of the reference unit. Weak
- * C++ functions stay too, because the linker keeps one copy of each for all units. */
+ * C++ functions stay too, because the linker keeps one copy of each for all units. Nothing of a unit runs before the
+ * first call: the compiler's constructor only says that there is traced code, and the worker does so itself. */
 static mt_status write_options(const examiner *e, char path[PATH_MAX])
 {
-    char member[PATH_MAX], text[8192] = "-G mt_*\n";
+    char member[PATH_MAX], text[8192] = "-R .init_array*\n-G mt_*\n";
     size_t used = strlen(text);
     int n = snprintf(member, sizeof member, "units/%s/%.*s.o: ", e->id, (int)strcspn(e->unit, "."), e->unit);
     if (is_cuda(e))
@@ -221,7 +261,7 @@ mt_status mg_symbols_check(const mg_build *b, const char *id, const char *unit, 
 {
     char *defined = malloc(LISTING), *listing = malloc(LISTING);
     MT_CHECK(defined && listing, "out of memory");
-    examiner e = { b, id, unit, strstr(object, "/counted/") || strstr(unit, ".cu"), defined, log, size, 0 };
+    examiner e = { b, id, unit, strstr(object, "/counted/") || strstr(unit, ".cu"), 0, 0, 0, defined, log, size, 0 };
     defined[0] = listing[0] = 0;
     mt_status status = read_defined(b, defined);
     if (status == MT_OK) {

@@ -99,6 +99,13 @@ static const struct {
     { WITH("__attribute__((weak)) void mg_on_device(void) { }"), "`mg_on_device`" },
     { WITH("int64_t mt_dtype_size(int d) { return d; }"), "`mt_dtype_size`, which the framework has" },
     { WITH("int main(void) { return 0; }"), "`main`" },
+    { WITH("int own(int x) { return x; } __asm__(\".symver own,mt_dtype_size@@V1\");"),
+      "a symbol with a strange name" },
+    { WITH("__asm__(\".section \\\".data PROGBITS 0 0 8\\\",\\\"aw\\\",@init_array\\n.quad toy\\n.text\");"),
+      "a section with a strange name" },
+    { WITH("static char all[100 << 20]; char *mine(long i) { return all + i; }"), "100 MiB of static arrays" },
+    { WITH("static _Thread_local char all[5 << 20]; char *mine(long i) { return all + i; }"),
+      "5 MiB of variables for each thread" },
 };
 
 Test(symbols, what_no_lab_needs_is_refused_by_name, .init = open_all, .fini = close_all, .timeout = 300)
@@ -139,6 +146,8 @@ static const char *const allowed[] = {
          " qsort(out, n, 4, down); float k = 1; bsearch(&k, out, n, 4, down); " DO " }\n",
     HEAD "static _Thread_local float sum; static float table[1000]; const char *const words[] = { \"a\", \"b\" };\n" TOY
          "{ " DO " sum += table[n % 1000]; if (sum > 0) puts(words[n & 1]); }\n",
+    HEAD "static float large[12 << 20]; static _Thread_local float mine[1 << 18];\n" TOY "{ " DO
+         " large[n] = mine[n] = x[0]; }\n",
     HEAD "static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER; static void *work(void *p) { return p; }\n" TOY
          "{ pthread_t t; " DO " pthread_mutex_lock(&m); pthread_create(&t, 0, work, 0); pthread_join(t, 0);"
          " pthread_mutex_unlock(&m); }\n",
