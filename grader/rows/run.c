@@ -261,10 +261,12 @@ static void invoke(mg_run *run)
  * host that pauses this machine adds; a unit that wakes its worker does so in each new one. */
 static void invoke_again(mg_run *run)
 {
+    /* The counting worker, or the rival of a race, is not replaced by the one of the other calls. */
+    const mg_worker worker = run->session ? mg_session_worker(run->session) : run->bench->worker;
     for (int i = 1; i <= TRIES; i++) {
         run->outcome = (mg_outcome){ .verdict = MG_ERROR };
         if (!run->session)
-            run->session = mg_session_start(&run->bench->worker);
+            run->session = mg_session_start(&worker);
         if (run->session)
             invoke(run);
         else

@@ -99,6 +99,11 @@ void mg_session_end(mg_session *s)
     free(s);
 }
 
+mg_worker mg_session_worker(const mg_session *s)
+{
+    return s->worker;
+}
+
 void mg_session_renew(mg_session *s)
 {
     s->wall_used = 0;
@@ -216,6 +221,8 @@ static bool take_reply(mg_session *s, const mg_wire_reply *reply, const mg_wire_
         return true;
     else if (reply->what == MG_FAULT)
         die_of_fault(s, reply, in, outcome);
+    else if (wanted == MG_DONE) /* the unit runs: what the worker refuses it has refused before */
+        give_up(s, outcome, MG_CRASH, "the worker sent an unexpected reply");
     else if (reply->what == MG_UNKNOWN)
         refuse(s, "the worker's table has no such function (grader/worker/calls_NN.c)", outcome);
     else if (reply->what == MG_NO_MEMORY)

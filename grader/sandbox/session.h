@@ -60,6 +60,9 @@ extern volatile sig_atomic_t mg_stop;
  * ignores SIGPIPE. */
 mg_session *mg_session_start(const mg_worker *worker);
 
+/* mg_session_worker -- what it runs. */
+mg_worker mg_session_worker(const mg_session *session);
+
 /* mg_session_renew -- begin a new check: reset the counts for its time and output limits. */
 void mg_session_renew(mg_session *session);
 
