@@ -7,18 +7,34 @@
 
 static const char report_name[] = ""; /* no name: not shown among the arguments */
 
+/* A unit may build, and not so with other options: it can ask for them (#ifdef __SANITIZE_THREAD__). */
+static bool build(mg_run *run)
+{
+    mg_bench *b = run->bench;
+    char log[1024] = "";
+    mt_status status = MT_OK;
+    if (!b->counting_path[0] && !b->uncounted[0]) {
+        status = mg_build_worker(&b->build, b->info.id, MG_MINE | MG_COUNTED, b->counting_path, log, sizeof log);
+        if (status == MT_ERR_FORMAT)
+            snprintf(b->uncounted, sizeof b->uncounted, "%s", log[0] ? log : mt_last_error());
+        if (status != MT_OK)
+            b->counting_path[0] = 0;
+    }
+    if (b->uncounted[0])
+        mg_judge(run, MG_FAIL, "does not build with -O1 -fsanitize=thread, with which memory accesses are seen:\n%s",
+                 b->uncounted);
+    else if (status != MT_OK)
+        mg_judge(run, MG_ERROR, "no counting worker: %.200s %.600s", mt_last_error(), log);
+    return b->counting_path[0];
+}
+
 /* Use the counting worker in place of the submission's own. False: the run has its verdict. */
 static bool start(mg_run *run, mg_worker *worker)
 {
     mg_bench *b = run->bench;
-    char log[1024] = "";
-    *worker = b->worker;
-    if (!b->counting_path[0] &&
-        mg_build_worker(&b->build, b->info.id, MG_MINE | MG_COUNTED, b->counting_path, log, sizeof log) != MT_OK) {
-        b->counting_path[0] = 0;
-        mg_judge(run, MG_ERROR, "no counting worker: %.200s %.600s", mt_last_error(), log);
+    if (!build(run))
         return false;
-    }
+    *worker = b->worker;
     worker->path = b->counting_path;
     mg_session_end(run->session);
     run->session = mg_session_start(worker);
