@@ -357,7 +357,7 @@ static mt_status grade_in(mg_results *results, const mg_options *o, mg_bench *be
         return status;
     bench->build.any_symbol = o->any_symbol;
     status = make_worker(bench, o, results);
-    if (status != MT_OK && !results->build_log[0])
+    if (status != MT_OK && (status != MT_ERR_FORMAT || !results->build_log[0])) /* ours, or there are no units */
         return status;
     if (o->watcher)
         o->watcher->begin(results);

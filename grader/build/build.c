@@ -11,6 +11,7 @@
  * messages, __FILE__ and debug information have the repository's paths. A link sees its objects and runs none of
  * them. */
 #include "build/tools.h"
+#include "sandbox/freeze.h"
 #include "sandbox/patience.h"
 #include "sandbox/session.h"
 #include "build/symbols.h"
@@ -42,9 +43,10 @@ static const mg_limits tool_limits = {
 
 /* ---- running a tool ------------------------------------------------------------------------- */
 
-enum { TOO_MUCH_OUTPUT = -1, OVERDUE = -2 };
+enum { TOO_MUCH_OUTPUT = -1, OVERDUE = -2, TOO_MUCH_WORK = -3, MOST_BUSY = 5 };
 
-/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. Returns its status. */
+/* Read what a tool prints (its start goes to `log`) until it ends or exceeds its limits. Returns its status. One that
+ * has not worked half of its time waits for others: it gets five times as long. */
 static int watch(mg_process *process, const mg_limits *limits, char *log, size_t size)
 {
     char chunk[8192];
@@ -62,12 +64,28 @@ static int watch(mg_process *process, const mg_limits *limits, char *log, size_t
             total += (size_t)n;
             over = total > (size_t)limits->output_kib << 10 ? TOO_MUCH_OUTPUT : 0;
         }
-        if (!over && !ended && (mg_stop || mg_waiting(&patience) > limits->wall_s))
+        double waited = mg_waiting(&patience);
+        if (!over && !ended && (mg_stop || waited > limits->wall_s * MOST_BUSY))
             over = OVERDUE;
+        else if (!over && !ended && waited > limits->wall_s && mg_tree_seconds(process->child) > limits->wall_s / 2)
+            over = TOO_MUCH_WORK;
     }
     log[used] = 0;
     int status = mg_process_end(process);
     return over ? over : status;
+}
+
+/* Why a tool was ended, as the last line of what it printed. */
+static void add_reason(char *log, size_t size, const char *what, int code)
+{
+    char line[160];
+    const char *why = code == TOO_MUCH_WORK     ? "it took too long"
+                      : code == TOO_MUCH_OUTPUT ? "it printed more than 512 KiB"
+                                                : "without a message: too much time, memory or output";
+    int length = snprintf(line, sizeof line, "%s%s was ended (status %d): %s", log[0] ? "\n" : "", what, code, why);
+    size_t at = strlen(log), room = (size_t)length + 1;
+    if (room <= size)
+        memcpy(log + (at < size - room ? at : size - room), line, room);
 }
 
 mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
@@ -81,11 +99,11 @@ mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t
         return MT_OK;
     if (mg_stop)
         return mt_fail(MT_ERR_STOPPED, "interrupted");
-    if (!log[0])
-        snprintf(log, size, "%s ended without a message (status %d): too much time, memory or output", what, code);
-    if (code == OVERDUE) /* processor time has a limit of its own */
+    if (code == TOO_MUCH_WORK || code == TOO_MUCH_OUTPUT || !log[0])
+        add_reason(log, size, what, code);
+    if (code == OVERDUE)
         return mt_fail(MT_ERR_UNAVAILABLE, "%s took longer than %g s: the machine is busy, grade again", what,
-                       box->limits.wall_s);
+                       box->limits.wall_s * MOST_BUSY);
     return mt_fail(MT_ERR_FORMAT, "%s failed", what);
 }
 

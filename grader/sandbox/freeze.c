@@ -176,3 +176,31 @@ double mg_waited_seconds(pid_t program)
     each_thread(program, "schedstat", add_waited, &sum);
     return sum;
 }
+
+enum { DEEPEST = 12 };
+
+static double seconds_below(pid_t process, int depth)
+{
+    char path[64], text[4096];
+    unsigned long long user = 0, system = 0, ended_user = 0, ended_system = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    const char *after_name = slurp(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+    if (!after_name || sscanf(after_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu", &user,
+                              &system, &ended_user, &ended_system) != 4)
+        return 0;
+    double sum = (double)(user + system + ended_user + ended_system) / (double)sysconf(_SC_CLK_TCK);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)process, (int)process);
+    slurp(path, text, sizeof text);
+    for (char *rest = text, *end; depth < DEEPEST; rest = end) {
+        long child = strtol(rest, &end, 10);
+        if (end == rest)
+            break;
+        sum += seconds_below((pid_t)child, depth + 1);
+    }
+    return sum;
+}
+
+double mg_tree_seconds(pid_t process)
+{
+    return process > 0 ? seconds_below(process, 0) : 0;
+}
