@@ -2,6 +2,7 @@
 #include "report/results.h"
 #include "text.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -214,16 +215,28 @@ static void put_remark(FILE *out, const char *label, const char *text)
     fputc('\n', out);
 }
 
+/* Whether a line looks like one of ours (a row, points, the last line; also behind a space of another kind), or like a
+ * command to the runner of a workflow (GitHub's "::error::"). */
+static bool is_like_ours(const char *line)
+{
+    int row = 0, points = 0;
+    const char *text = line + strspn(line, " \t\r");
+    while (*line && !isalnum((unsigned char)*line))
+        line++;
+    sscanf(line, "%*2[0-9].%*[0-9]%n", &row);
+    sscanf(line, "%*[0-9.]/%*[0-9.] points%n", &points);
+    return row || points || strncmp(line, "grade ", 6) == 0 || strncmp(line, "report:", 7) == 0 ||
+           strncmp(text, "::", 2) == 0 || strncmp(text, "##[", 3) == 0;
+}
+
 /* What the compiler said; not indented, so that editors find "labs/NN-name/unit.c:53". A unit can make it print any
- * line (#line), also one that looks like ours: those get a mark. */
+ * line (#line, #pragma message), also one that looks like ours: those get a mark. */
 static void put_log(FILE *out, const char *log)
 {
     char *line = strdup(log), *rest = line;
     MT_CHECK(line, "out of memory");
     for (char *one; (one = strsep(&rest, "\n")) && (*one || rest);) {
-        int digits = 0;
-        bool like_ours = strncmp(one, "grade ", 6) == 0 || (sscanf(one, " %*2[0-9].%*[0-9]%n", &digits) == 0 && digits);
-        fputs(like_ours ? "| " : "", out);
+        fputs(is_like_ours(one) ? "| " : "", out);
         mg_put(out, one, MG_PLAIN);
         fputs(rest ? "\n" : "", out);
     }

@@ -84,11 +84,13 @@ Test(text, what_the_compiler_says_is_not_taken_for_ours)
     mg_row rows[6];
     mg_results results = example(rows);
     SET(results.build_log,
-        "labs/02-backprop/loss.c:3: x\ngrade 02: 85/85\n 02.1  linear forward   PASS\n   12 | int a;\n");
+        "labs/02-backprop/loss.c:3: x\ngrade 02: 85/85\n 02.1  linear forward   PASS\n   12 | int a;\n"
+        "\u00a002.1  b   PASS\n \u2003 85/85 points\n ::stop-commands::x\n");
     char *text = text_of(&results, NULL);
     cr_expect(
         strstr(text,
-               "\nlabs/02-backprop/loss.c:3: x\n| grade 02: 85/85\n|  02.1  linear forward   PASS\n   12 | int a;\n"),
+               "\nlabs/02-backprop/loss.c:3: x\n| grade 02: 85/85\n|  02.1  linear forward   PASS\n   12 | int a;\n"
+               "| \u00a002.1  b   PASS\n|  \u2003 85/85 points\n|  ::stop-commands::x\n"),
         "%s", text);
     cr_expect_null(strstr(text, "\ngrade 02: 85/85"));
     free(text);
