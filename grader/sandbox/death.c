@@ -31,6 +31,8 @@ void mg_tail_lines(char *text, size_t size, const char *tail, int64_t bytes)
     for (from = bytes; from > 0 && bytes - from < (int64_t)size - 1; from--)
         if (tail[from - 1] == '\n' && ++lines == LINES)
             break;
+    const char *cut = from > 0 && tail[from - 1] != '\n' ? memchr(tail + from, '\n', (size_t)(bytes - from)) : NULL;
+    from = cut ? cut + 1 - tail : from; /* whole lines, but for one that is longer than the text may be */
     for (; from < bytes && size > 1; from++, size--)
         *text++ = isprint((unsigned char)tail[from]) || tail[from] == '\n' ? tail[from] : '?';
     *text = 0;
