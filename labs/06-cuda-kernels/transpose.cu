@@ -49,7 +49,7 @@ static __global__ void tiled(float *out, const float *x, int64_t N, int64_t C)
 extern "C" void mt_transpose_tiled_cuda(float *out, const float *x, int64_t N, int64_t C)
 {
     /* TODO 06.6: Launch tiled with a block of dim3(TILE, ROWS) threads for each tile.
-     * Hint: x has (C / TILE, rounded up) tiles in a row and (N / TILE, rounded up) such rows. mt_blocks(1, 1) is 1. */
+     * Hint: x has mt_blocks(C, TILE) tiles in a row and mt_blocks(N, TILE) such rows. No element, no launch. */
     MT_TODO("06.6"); /* delete this line when yours stands here */
 }
 

@@ -65,7 +65,7 @@ static __global__ void tiled(float *out, const float *x, int64_t N, int64_t C)
 extern "C" void mt_transpose_tiled_cuda(float *out, const float *x, int64_t N, int64_t C)
 {
     /* LAB 06.6 BEGIN  Launch tiled with a block of dim3(TILE, ROWS) threads for each tile.
-     * Hint: x has (C / TILE, rounded up) tiles in a row and (N / TILE, rounded up) such rows. mt_blocks(1, 1) is 1. */
+     * Hint: x has mt_blocks(C, TILE) tiles in a row and mt_blocks(N, TILE) such rows. No element, no launch. */
     if (N * C == 0)
         return;
     int64_t tiles = (int64_t)mt_blocks(N, TILE) * mt_blocks(C, TILE);
