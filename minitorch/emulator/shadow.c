@@ -184,11 +184,12 @@ static emu_site at(uintptr_t pc)
 void emu_misaligned(uintptr_t address, int size, uintptr_t pc)
 {
     char where[300];
-    emu_error(EMU_MISALIGNED, at(pc),
-              "misaligned access: %d bytes at an address that is not a multiple of %d: %s\n"
-              "hint: a float4 needs an element number divisible by 4, in every row: pad the rows, or load such "
-              "elements one by one",
-              size, size, emu_describe(where, sizeof where, address));
+    emu_error(
+        EMU_MISALIGNED, at(pc),
+        "misaligned access: %d bytes at an address that is not a multiple of %d: %s\n"
+        "hint: a float4 starts at a multiple of 16 bytes: test the array's address, pad rows to multiples of 4, or "
+        "load single floats",
+        size, size, emu_describe(where, sizeof where, address));
     emu_kill(cudaErrorMisalignedAddress);
 }
 
