@@ -23,7 +23,7 @@ static const char look_script[] =
     "if grep -qaP '\\x0f\\x05|\\x0f\\x34|\\xcd\\x80' \"$1\"; then\n"
     "    objdump -d --no-show-raw-insn \"$1\" | grep -m1 -wE 'syscall|sysenter|int +\\$0x80'\n"
     "fi\n"
-    "objcopy --wildcard @\"$2\" \"$1\"";
+    "objcopy --wildcard @\"$2\" \"$1\" 2>/dev/null || echo '== not copied'";
 
 typedef struct examiner {
     const mg_build *build;
@@ -216,7 +216,9 @@ static void judge(examiner *e, char *listing)
             judge_section(e, line);
         else if (part == SYMBOLS)
             judge_symbol(e, line);
-        else if (line[0])
+        else if (strcmp(line, "== not copied") == 0 && !e->findings)
+            find(e, "something refers to a section that units may not have");
+        else if (line[0] && line[0] != '=')
             find(e, "has a system call as an instruction, which units may not have");
     }
     if (part != CODE)
