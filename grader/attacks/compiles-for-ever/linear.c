@@ -1,6 +1,6 @@
 /* attack  02.1 includes itself twice, to a depth that is never reached
  * hopes   the compiler runs for ever: its own limit on depth does not help
- * stopped by 64 s of processor time and 60 s for a run of the compiler
+ * stopped by 512 KiB of messages
  * slow    it takes the compiler's limit of a minute: run it by name
  * earns   0
  * verdict FAIL
