@@ -151,7 +151,7 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     const char *const argv[] = {
         mg_compiler, "-static",
         "-fno-lto",  "-fopenmp",
-        table,       "-Wl,--eh-frame-hdr",
+        table,       "-Wl,--eh-frame-hdr,--gc-sections",
         "-o",        path,
         response,    "-lstdc++",
         "-lm",       whose & MG_COUNTED ? wrapped : "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch",
