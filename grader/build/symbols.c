@@ -23,7 +23,7 @@ static const char look_script[] =
     "if grep -qaP '\\x0f\\x05|\\x0f\\x34|\\xcd\\x80' \"$1\"; then\n"
     "    objdump -d --no-show-raw-insn \"$1\" | grep -m1 -wE 'syscall|sysenter|int +\\$0x80'\n"
     "fi\n"
-    "objcopy --wildcard @\"$2\" \"$1\" 2>/dev/null || echo '== not copied'";
+    "said=$(objcopy --wildcard @\"$2\" \"$1\" 2>&1) || echo '== not copied'";
 
 typedef struct examiner {
     const mg_build *build;

@@ -1,4 +1,4 @@
-/* attack  02.1 defines malloc and mt_rng_next under names with a version
+/* attack  02.1 defines malloc and mt_dtype_size under names with a version
  * hopes   the list compares whole names; the linker takes them for the default version
  * stopped by no name with a version
  * earns   0
