@@ -57,7 +57,7 @@ make_root() {
         mkdir -p "$here/root/${lab%/*}"
         sed -zE 's/"limits": *\{[^}]*\}/"limits": { "cpu_s": 5, "wall_s": 2, "output_kib": 64 }/' "$lab" >"$here/root/$lab"
     done
-    for unit in labs/*/*.cu; do cp "$unit" "$here/root/$unit"; done # whose launchers a stub has (grader/stub.c)
+    for unit in labs/*/*.cu; do cp "$unit" "$here/root/$unit"; done # whose launchers a stub has (grader/build/stub.c)
     for canary in "$here/canary/file" "$canary_in_tmp"; do
         rm -f "$canary"
         echo "nobody changes this" >"$canary"
