@@ -75,7 +75,8 @@ void mg_00_is_contiguous(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < 4 * TRIES; t++) {
         int64_t want = t % 2;
-        mt_view view = pick_contiguous(mg_rng(run), ((const tensor_case *)one_case)->spec, want, t);
+        mt_view view = t == 1 ? mg_scalar_view(mg_rng(run))
+                              : pick_contiguous(mg_rng(run), ((const tensor_case *)one_case)->spec, want, t);
         for (int i = 0; i < view.rank; i++)
             if (view.shape[i] == 1 && t / 2 % 2)
                 view.stride[i] = mg_pick(mg_rng(run), 0, 99);
@@ -194,7 +195,7 @@ void mg_00_transpose(mg_run *run, const void *one_case)
     const tensor_case *c = one_case;
     for (int t = 0; t < TRIES; t++) {
         mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
-        int64_t d0 = mt_rng_below(mg_rng(run), view.rank), d1 = mt_rng_below(mg_rng(run), view.rank);
+        int64_t d0 = mt_rng_below(mg_rng(run), view.rank), d1 = t == 4 ? d0 : mt_rng_below(mg_rng(run), view.rank);
         int64_t order[MT_MAX_RANK];
         for (int i = 0; i < view.rank; i++)
             order[i] = i == d0 ? d1 : i == d1 ? d0 : i;
@@ -203,6 +204,7 @@ void mg_00_transpose(mg_run *run, const void *one_case)
         mg_in_view(run, "view", &view);
         mg_i64(run, "d0", c->negative ? d0 - view.rank : d0);
         mg_i64(run, "d1", c->negative && t % 2 ? d1 - view.rank : d1);
+        mg_hint(run, "%s", d0 == d1 ? "d0 and d1 are the same dimension: the result is the view itself" : c->head.hint);
         if (!mg_call(run) || !expect_permuted(run, &view, order))
             return;
     }

@@ -2,6 +2,7 @@
 #include "checks/00-tensors.h"
 #include "checks/fill.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,14 @@ static int64_t *fill_words(mg_run *run, const char *name, int64_t words)
     for (int64_t i = 0; i < words; i++)
         copy[i] = out[i] = mg_pick(mg_rng(run), 1, MT_MAX_RANK);
     return copy;
+}
+
+/* "[3] stride [1] offset 0 to [2,3]"; lent until the next call. */
+static const char *to_shape(const mt_view *view, mt_shape shape)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "%s to %s", mt_view_text(view), mt_shape_text(shape));
+    return text;
 }
 
 /* The answer and, if it is false, the unchanged output. */
@@ -70,7 +79,7 @@ void mg_00_broadcast(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
     for (int t = 0; t < 2 * TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
+        mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
         mt_shape shape = larger(mg_rng(run), &view);
         bool fits = c->fits || t % 2;
         if (!fits && t % 3 == 1) /* a size of 0 is no size of 1: it fits no other */
@@ -82,7 +91,7 @@ void mg_00_broadcast(mg_run *run, const void *one_case)
         int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
         mg_in_view(run, "view", &view);
         mg_in_shape(run, "shape", shape);
-        bool good = mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view));
+        bool good = mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, to_shape(&view, shape));
         free(before);
         if (good && fits) {
             int64_t *elements = stretched(&view, shape);
@@ -94,25 +103,49 @@ void mg_00_broadcast(mg_run *run, const void *one_case)
     }
 }
 
+/* b, to which a can be broadcast, but each may be the larger in some dimensions; some sizes of both become 0. Returns
+ * their common shape. */
+static mt_shape fit(mt_rng *rng, mt_shape *a, mt_shape *b)
+{
+    mt_shape want = *b;
+    for (int i = 0, back = b->rank - a->rank; i < a->rank; i++) {
+        int64_t how = a->dim[i] == 1 ? 0 : mt_rng_below(rng, 6);
+        if (how == 1 || how == 2)
+            b->dim[back + i] = 1;
+        else if (how == 3)
+            a->dim[i] = b->dim[back + i] = want.dim[back + i] = 0;
+    }
+    return want;
+}
+
+/* One size of both becomes different, neither of them 1: one is 0, or both are larger. The sizes of a are above 1. */
+static void part(mt_rng *rng, mt_shape *a, mt_shape *b, bool zero)
+{
+    int64_t i = mt_rng_below(rng, a->rank), at = b->rank - a->rank + i;
+    if (zero)
+        *(mt_rng_below(rng, 2) ? &a->dim[i] : &b->dim[at]) = 0;
+    else
+        b->dim[at] += mg_pick(rng, 4, 6);
+}
+
 void mg_00_broadcast_shape(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
     for (int t = 0; t < 4 * TRIES; t++) {
         bool fits = c->fits || t / 2 % 2;
-        mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
-        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = b;
-        int more = b.rank - a.rank;
-        for (int i = 0; i < a.rank; i++) /* b may be broadcast too, where a is larger */
-            if (fits && a.dim[i] != 1 && mt_rng_below(mg_rng(run), 3) == 0)
-                b.dim[more + i] = 1;
-        if (!fits)
-            b.dim[more + mt_rng_below(mg_rng(run), a.rank)] += mg_pick(mg_rng(run), 4, 6); /* more than 1, and than a */
+        mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
+        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want;
+        if (fits)
+            want = fit(mg_rng(run), &a, &b);
+        else
+            part(mg_rng(run), &a, &b, t % 8 < 4);
         mg_begin(run, "mt_view_broadcast_shape");
         mg_out(run, "fits", MT_I64, MT_SHAPE(1));
         int64_t *before = fill_words(run, "out", 1 + MT_MAX_RANK);
         mg_in_shape(run, "a", t % 2 ? a : b);
         mg_in_shape(run, "b", t % 2 ? b : a);
-        const char *what = mt_shape_text(a);
+        char what[512];
+        snprintf(what, sizeof what, "%s and %s", mt_shape_text(a), mt_shape_text(b));
         bool good = mg_call(run) && expect_answer(run, fits, before, 1 + MT_MAX_RANK, what);
         free(before);
         int64_t words[1 + MT_MAX_RANK] = { want.rank };
@@ -182,13 +215,18 @@ static mt_shape nearby(mt_rng *rng, const mt_view *view)
 }
 
 /* A view and a shape with as many elements, for which a view exists, or none. Row-major views fit any shape, so these
- * may be huge. */
+ * may be huge. Of the others some repeat elements, and some have 8 dimensions. */
 static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt_shape *shape, int64_t **elements,
                             int t)
 {
     bool plain = fits && !spec->permuted && !spec->gaps && !spec->repeats;
+    mg_view_spec strided = *spec;
+    strided.repeats = spec->repeats || t % 4 >= 2;
     for (;;) {
-        mt_view view = plain ? mg_nth_view(rng, spec, t) : mg_random_view(rng, spec);
+        mt_view view = plain && t == 4 ? mg_scalar_view(rng)
+                       : plain         ? mg_nth_view(rng, spec, t)
+                       : t % 8 == 7    ? mg_rank_8_view(rng, &strided)
+                                       : mg_random_view(rng, &strided);
         int64_t count = mg_count(view.shape, view.rank);
         for (int d = 0; d < view.rank && fits && !plain && t % 4 == 1; d++) /* one element, repeated, has any shape */
             view.stride[d] = 0;
@@ -213,7 +251,7 @@ void mg_00_reshape(mg_run *run, const void *one_case)
         int64_t *before = fill_words(run, "out", 2 + 2 * MT_MAX_RANK);
         mg_in_view(run, "view", &view);
         mg_in_shape(run, "shape", shape);
-        bool good = mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, mt_view_text(&view)) &&
+        bool good = mg_call(run) && expect_answer(run, fits, before, 2 + 2 * MT_MAX_RANK, to_shape(&view, shape)) &&
                     (!fits || mg_expect_view(run, "out", shape, elements, &view));
         free(before);
         free(elements);
@@ -239,6 +277,21 @@ void mg_00_reshape_abort(mg_run *run, const void *one_case)
 
 /* ---- 00.7 ----------------------------------------------------------------------------------- */
 
+/* A view to copy: of ranks as the row has them, or 8, some with dimensions of size 1, whose strides must not matter. */
+static mt_view pick_copied(mt_rng *rng, mg_view_spec spec, int t)
+{
+    if (t == 0 && spec.repeats) /* an index above 255 */
+        return (mt_view){ .rank = 3, .shape = { 2, 300, 3 }, .stride = { 1, 0, 2 } };
+    if (t == 1 && spec.permuted) /* as many elements as from the first to the last, but the middle is transposed */
+        return (mt_view){ .rank = 4, .shape = { 3, 2, 4, 5 }, .stride = { 40, 5, 10, 1 }, .offset = 3 };
+    spec.ones = spec.ones || t % 4 == 2;
+    mt_view view = t % 4 == 3 && spec.rank_high > 1 ? mg_rank_8_view(rng, &spec) : mg_random_view(rng, &spec);
+    for (int d = 0; d < view.rank; d++)
+        if (view.shape[d] == 1)
+            view.stride[d] = mg_pick(rng, 0, 99);
+    return view;
+}
+
 void mg_00_copy(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
@@ -246,9 +299,7 @@ void mg_00_copy(mg_run *run, const void *one_case)
                    : c->dtype == MT_F32 ? 1 << 24
                                         : 256; /* integers that the type represents exactly */
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_random_view(mg_rng(run), &c->spec);
-        if (t == 0 && c->spec.repeats) /* an index above 255 */
-            view = (mt_view){ .rank = 3, .shape = { 2, 300, 3 }, .stride = { 1, 0, 2 } };
+        mt_view view = pick_copied(mg_rng(run), c->spec, t);
         int64_t count = mg_count(view.shape, view.rank), span = mg_span(&view);
         mg_begin(run, "mt_copy_strided");
         mg_out(run, "out", c->dtype, MT_SHAPE(count));

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SAMPLES = 4096 }; /* most elements of a view that are compared */
+
 mt_shape mg_random_shape(mt_rng *rng, const mg_view_spec *spec)
 {
     mt_shape shape = { .rank = (int)mg_pick(rng, spec->rank_low, spec->rank_high) };
@@ -48,10 +50,27 @@ mt_view mg_nth_view(mt_rng *rng, const mg_view_spec *spec, int t)
     if (t % 4 == 3 && spec->rank_high > 1)
         for (shape.rank = 0; shape.rank < MT_MAX_RANK; shape.rank++)
             shape.dim[shape.rank] = mg_pick(rng, mt_min(spec->dim_low, 1), mt_min(spec->dim_high, 3));
-    for (int i = 0; i < shape.rank && spec->dim_low > 1 && t % 3 == 2; i++) /* at most 2^50 elements, at least 2^33 */
+    bool huge = spec->dim_low > 1 && t % 3 == 2; /* at most 2^50 elements, at least 2^33 */
+    for (int i = 0; i < shape.rank && huge && t % 2; i++)
         if (shape.dim[i] > 1)
             shape.dim[i] = 3ll << mg_pick(rng, 36 / shape.rank, 48 / shape.rank - 2);
+    if (huge && t % 2 == 0) /* the first dimension, or any */
+        shape.dim[t % 4 == 2 ? 0 : mt_rng_below(rng, shape.rank)] = 3ll << mg_pick(rng, 32, 34);
     return view_of(rng, spec, shape);
+}
+
+mt_view mg_rank_8_view(mt_rng *rng, const mg_view_spec *spec)
+{
+    for (;;) {
+        mt_view view = mg_nth_view(rng, spec, 3);
+        if (mg_count(view.shape, view.rank) <= SAMPLES)
+            return view;
+    }
+}
+
+mt_view mg_scalar_view(mt_rng *rng)
+{
+    return (mt_view){ .rank = 0, .offset = mg_pick(rng, 1, 9) };
 }
 
 int64_t mg_count(const int64_t *dim, int rank)
@@ -85,8 +104,6 @@ int64_t mg_offset(const mt_view *view, const int64_t *index)
         at += (uint64_t)index[i] * (uint64_t)view->stride[i];
     return (int64_t)at;
 }
-
-enum { SAMPLES = 4096 };
 
 int64_t mg_samples(int64_t count)
 {

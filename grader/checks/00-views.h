@@ -21,9 +21,16 @@ typedef struct mg_view_spec {
 mt_view mg_random_view(mt_rng *rng, const mg_view_spec *spec);
 mt_shape mg_random_shape(mt_rng *rng, const mg_view_spec *spec);
 
-/* mg_nth_view -- a random view; for t = 2, 5, 8 ... a huge one, if sizes above 1 are allowed, with no prime factor but
- * 2 and 3; for t = 3, 7, 11 ... one with MT_MAX_RANK dimensions, if several are allowed. */
+/* mg_nth_view -- a random view. For t = 2, 5, 8 ... a huge one, if sizes above 1 are allowed, with no prime factor
+ * above 7; for even t one dimension alone is huge. For t = 3, 7, 11 ... one with MT_MAX_RANK dimensions, if several are
+ * allowed. */
 mt_view mg_nth_view(mt_rng *rng, const mg_view_spec *spec, int t);
+
+/* mg_rank_8_view -- one with MT_MAX_RANK dimensions of 1 to 3, and at most as many elements as are all compared. */
+mt_view mg_rank_8_view(mt_rng *rng, const mg_view_spec *spec);
+
+/* mg_scalar_view -- one element, not the storage's first. */
+mt_view mg_scalar_view(mt_rng *rng);
 
 /* mg_random_order -- a random permutation of 0 .. rank-1. */
 void mg_random_order(mt_rng *rng, int64_t *order, int rank);
