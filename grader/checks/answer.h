@@ -31,6 +31,11 @@ void mg_answer_drop(mg_answer *answer);
 /* mg_call_and_judge -- call, compare every output, free the answers. */
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
 
+/* mg_same_bits -- calls one(run, user), which makes one call and judges it, twice with the same random numbers: the
+ * second call runs threads and blocks in the opposite order, and its outputs must have the same bits. */
+typedef bool mg_one_fn(mg_run *run, const void *user);
+bool mg_same_bits(mg_run *run, mg_one_fn *one, const void *user);
+
 /* mg_shared_and_judge -- the same with four threads, which are searched for data races (traffic.h). */
 bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
 

@@ -60,11 +60,18 @@ static void describe_finding(mg_run *run, const mg_device_report *r, char *words
     drop_findings(run->row->printed);
 }
 
+#define MISALIGNED "misaligned access" /* how the emulator's text begins */
+
 static void judge_finding(mg_run *run)
 {
+    const mg_device_report *r = mg_device_counts(run);
     char words[2048];
     run->row->verdict = MG_FAIL; /* what it printed is kept */
-    describe_finding(run, mg_device_counts(run), words, sizeof words);
+    describe_finding(run, r, words, sizeof words);
+    if (run->off && strncmp(r->text, MISALIGNED, strlen(MISALIGNED)) == 0)
+        snprintf(run->row->hint, sizeof run->row->hint,
+                 "an array may begin at any multiple of its type's size: test the pointer before accesses to several "
+                 "elements at once, as mt_aligned4 does for float4");
     mg_judge(run, MG_FAIL, "%s", words);
     mg_session_end(run->session); /* after an error the device cannot be used again */
     run->session = NULL;
@@ -85,6 +92,11 @@ void mg_device_lead(mg_run *run)
     describe_finding(run, r, words, sizeof words);
     memcpy(detail, run->row->detail, sizeof detail);
     snprintf(run->row->detail, sizeof run->row->detail, "%.600s\n%.400s", words, detail);
+}
+
+void mg_unaligned(mg_run *run, bool off)
+{
+    run->off = off;
 }
 
 void mg_device_ask(mg_run *run)

@@ -15,6 +15,10 @@
 /* mg_on_the_device -- whether the call described is one of a .cu unit: _cuda or _cublas is in its function's name. */
 bool mg_on_the_device(const mg_run *run);
 
+/* mg_unaligned -- from now on, whether the arrays of this run's calls begin at a multiple of their type's size and of
+ * no larger number. Without it, at a multiple of 256 bytes, as cudaMalloc's do. */
+void mg_unaligned(mg_run *run, bool off);
+
 /* mg_device_ask, mg_device_judge -- what mg_call does for these calls: add the report as the last argument, and
  * judge it after the call. False: the run has its verdict. */
 void mg_device_ask(mg_run *run);

@@ -239,7 +239,8 @@ static void describe_call(const mg_run *run, char *text, size_t size)
         used += (size_t)n;
     }
     if (used < size)
-        snprintf(text + used, size - used, ")");
+        snprintf(text + used, size - used, ")%s",
+                 run->off ? " of arrays that do not begin at multiples of 16 bytes" : "");
 }
 
 static void invoke(mg_run *run)
@@ -252,6 +253,7 @@ static void invoke(mg_run *run)
         in.most_s =
             mg_labinfo_seconds(&b->info, run->function, mg_on_the_device(run) ? EMULATED_SECONDS : CALL_SECONDS);
     in.shift = b->shift;
+    in.off = run->off;
     in.at_end = run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
     mg_capture_call(&b->capture, &in);
     mg_session_call(run->session, &in, &run->outcome);

@@ -49,6 +49,7 @@ struct mg_run {
     char function[MG_WIRE_NAME];
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
+    bool off; /* mg_unaligned */
 };
 
 /* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */

@@ -8,7 +8,9 @@
 
 void mg_capture_call(mg_capture *capture, const mg_invocation *in)
 {
-    mg_wire_request request = { .count = (uint32_t)in->count, .threads = (uint32_t)in->threads };
+    mg_wire_request request = {
+        .count = (uint32_t)in->count, .threads = (uint32_t)in->threads, .at_end = true, .off = in->off
+    };
     if (!capture->file || capture->failed)
         return;
     snprintf(request.function, sizeof request.function, "%s", in->function);

@@ -287,6 +287,7 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
     request->threads = (uint32_t)in->threads;
     request->at_end = in->at_end;
     request->shift = in->shift;
+    request->off = in->off;
     snprintf(request->function, sizeof request->function, "%s", in->function);
     for (int i = 0; i < in->count; i++) {
         const mg_argument *a = &in->argument[i];

@@ -16,7 +16,7 @@
 
 enum {
     MG_WIRE_NAME = 64,
-    MG_WIRE_VALUES = 24,
+    MG_WIRE_VALUES = 32,
     MG_PAGE = 4096,
     MG_GUARD = 16 * MG_PAGE, /* inaccessible on both sides of every array */
 
@@ -46,6 +46,8 @@ typedef struct mg_wire_request {
     uint32_t threads; /* OpenMP threads of this call */
     uint32_t at_end;  /* arrays end where the guard begins; otherwise they start where the guard ends */
     uint32_t shift;   /* pages by which addresses differ from those of other calls */
+    uint32_t off;     /* arrays on the device begin at a multiple of their type's size only (mg_unaligned) */
+    uint32_t unused;
     char function[MG_WIRE_NAME];
     mg_wire_value value[MG_WIRE_VALUES];
 } mg_wire_request;

@@ -240,7 +240,7 @@ static void serve(void)
     if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
         _exit(1);
     if (mg_wire_reported(&request)) {
-        mg_on_device(function, values, request.value, (int)request.count - 1, !request.at_end);
+        mg_on_device(function, values, &request);
     } else {
         catch_faults();
         function->call(values);

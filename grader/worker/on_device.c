@@ -114,12 +114,20 @@ int __wrap_cuemu_launch(const cuemu_launch_config *config)
 typedef struct array {
     void *host, *device;
     size_t bytes;
+    size_t before; /* bytes of the device's block before the array; they have no value */
     bool input;
 } array;
 
+/* Elements of the same type begin 1, 2 or 3 of them behind a multiple of 16 bytes: not all arrays at the same. */
+static size_t bytes_before(const mg_wire_request *request, int i)
+{
+    return request->off ? (size_t)(1 + i % 3) * (size_t)mt_dtype_size(request->value[i].dtype) : 0;
+}
+
 static void to_device(array *a)
 {
-    need(cudaMalloc(&a->device, a->bytes ? a->bytes : 1), "cudaMalloc");
+    need(cudaMalloc(&a->device, a->before + a->bytes + (a->bytes == 0)), "cudaMalloc");
+    a->device = (char *)a->device + a->before;
     if (a->bytes)
         need(cudaMemcpy(a->device, a->host, a->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
@@ -138,7 +146,7 @@ static bool from_device(array *a)
     } else if (a->bytes) {
         need(cudaMemcpy(a->host, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     }
-    need(cudaFree(a->device), "cudaFree");
+    need(cudaFree((char *)a->device - a->before), "cudaFree");
     return same;
 }
 
@@ -271,6 +279,28 @@ static void add_drawn(mg_device_report *report)
             (mg_device_site){ c.pc, c.kind, c.space, c.size, 0, 1, count, (int64_t)c.passes, (int64_t)c.ideal };
 }
 
+/* ---- memory that a unit keeps -------------------------------------------------------------------------- */
+
+static size_t free_memory(void)
+{
+    size_t left, total;
+    need(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
+    return left;
+}
+
+/* After a call whose arrays are freed; after an error they are not, and the device cannot be asked. */
+static void find_kept(mg_device_report *report, size_t before)
+{
+    size_t now = report->failed || report->errors > 0 ? before : free_memory();
+    if (now >= before)
+        return;
+    report->failed = true;
+    snprintf(report->text, sizeof report->text,
+             "%zu bytes of device memory that the call allocated are not free after it\nhint: a launcher allocates "
+             "nothing: what kernels need beyond their operands, the caller gives",
+             before - now);
+}
+
 /* ---- the call ------------------------------------------------------------------------------------ */
 
 /* A separate function, because a longjmp over it makes its variables indeterminate. */
@@ -296,23 +326,26 @@ static size_t remember(uint64_t *times, size_t room)
     return known;
 }
 
-void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int last, bool reversed)
+void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_request *request)
 {
+    int last = (int)request->count - 1;
     mg_device_report *report = values[last].ptr;
     mg_value moved[MG_WIRE_VALUES];
     array arrays[MG_WIRE_VALUES] = { { 0 } };
     uint64_t times[256], before = errors_so_far();
     size_t known = remember(times, MT_COUNT(times));
+    size_t room = free_memory();
     memcpy(moved, values, sizeof moved);
     for (int i = 0; i < last; i++) {
-        arrays[i] = (array){ values[i].ptr, NULL, wire[i].bytes, wire[i].kind == MG_IN };
+        const mg_wire_value *wire = &request->value[i];
+        arrays[i] = (array){ values[i].ptr, NULL, wire->bytes, bytes_before(request, i), wire->kind == MG_IN };
         if (values[i].ptr) {
             to_device(&arrays[i]);
             moved[i].ptr = arrays[i].device;
         }
     }
     set_emulator(); /* what the emulator reads later, too, is not a unit's to choose */
-    emu_reversed = reversed;
+    emu_reversed = !request->at_end;
     emu_counts_reset();
     emu_keep_requests = true;
     emu_forget_requests();
@@ -337,4 +370,5 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_v
         write_finding(report, newest(times, known, !report->errors));
     else if (error != cudaSuccess)
         snprintf(report->text, sizeof report->text, "%s", cudaGetErrorString(error));
+    find_kept(report, room);
 }

@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         if (!function->name)
             printf("  no such function\n");
         else if (on_device())
-            mg_on_device(function, values, request.value, (int)request.count - 1, false);
+            mg_on_device(function, values, &request);
         else
             function->call(values);
         after_call();

@@ -61,11 +61,10 @@ static inline __attribute__((always_inline)) void touch(const void *address, siz
     count(address, bytes, write);
 }
 
-void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_value *wire, int last, bool reversed)
+void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_request *request)
 {
     char here;
-    mg_traffic_report *report = values[last].ptr;
-    (void)wire, (void)reversed;
+    mg_traffic_report *report = values[request->count - 1].ptr;
     if (report->cache == 0) {
         mg_share_begin();
         sharing = true;
