@@ -13,6 +13,7 @@
 
 struct cublasContext {
     cudaStream_t stream;
+    cublasMath_t mode;
     bool alive;
 };
 
@@ -68,8 +69,10 @@ cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
 
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
-    (void)mode;
-    return handle && handle->alive ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!handle || !handle->alive)
+        return CUBLAS_STATUS_NOT_INITIALIZED;
+    handle->mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
 }
 
 const char *cublasGetStatusString(cublasStatus_t status)
@@ -139,7 +142,19 @@ typedef struct product {
     emu_matrix a, b, c;
 } product;
 
-static cublasStatus_t multiply(cublasHandle_t handle, const product *p, uintptr_t pc)
+/* The low bits of f32 operands that tensor cores do not take: 13 in TF32, and in f16, whose smaller range is left out;
+ * 16 in bf16. */
+static int dropped(cublasHandle_t handle, cublasComputeType_t compute)
+{
+    if (compute == CUBLAS_COMPUTE_32F_FAST_16BF)
+        return 16;
+    if (compute == CUBLAS_COMPUTE_32F_FAST_TF32 || compute == CUBLAS_COMPUTE_32F_FAST_16F)
+        return 13;
+    bool fast = handle->mode == CUBLAS_TF32_TENSOR_OP_MATH || handle->mode == CUBLAS_TENSOR_OP_MATH;
+    return fast && compute != CUBLAS_COMPUTE_32F_PEDANTIC ? 13 : 0;
+}
+
+static cublasStatus_t multiply(cublasHandle_t handle, product *p, cublasComputeType_t compute, uintptr_t pc)
 {
     if (!handle || !handle->alive)
         return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -169,6 +184,7 @@ static cublasStatus_t multiply(cublasHandle_t handle, const product *p, uintptr_
     }
     if (p->beta != 0)
         announce(&p->c, p->m, p->n, false, pc);
+    p->a.drop = p->b.drop = dropped(handle, compute);
     emu_gemm(p->m, p->n, p->k, p->alpha, p->a, p->b, p->beta, p->c);
     announce(&p->c, p->m, p->n, true, pc);
     for (int i = 0; i < 3; i++)
@@ -179,7 +195,7 @@ static cublasStatus_t multiply(cublasHandle_t handle, const product *p, uintptr_
 
 static emu_matrix matrix(const void *data, cudaDataType type, cublasOperation_t op, int64_t ld)
 {
-    return (emu_matrix){ (void *)(uintptr_t)data, type, op != CUBLAS_OP_N, ld };
+    return (emu_matrix){ (void *)(uintptr_t)data, type, op != CUBLAS_OP_N, ld, 0 };
 }
 
 cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
@@ -194,7 +210,7 @@ cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t op_a, cub
                   matrix(a, CUDA_R_32F, op_a, lda),
                   matrix(b, CUDA_R_32F, op_b, ldb),
                   matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
-    return multiply(handle, &p, HERE);
+    return multiply(handle, &p, CUBLAS_COMPUTE_32F, HERE);
 }
 
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
@@ -209,15 +225,15 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
                   matrix(a, CUDA_R_32F, op_a, lda),
                   matrix(b, CUDA_R_32F, op_b, ldb),
                   matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
-    return multiply(handle, &p, HERE);
+    return multiply(handle, &p, CUBLAS_COMPUTE_32F, HERE);
 }
 
 static cublasStatus_t multiply_batch(cublasHandle_t handle, product p, long long stride_a, long long stride_b,
-                                     long long stride_c, int count, uintptr_t pc)
+                                     long long stride_c, int count, cublasComputeType_t compute, uintptr_t pc)
 {
     cublasStatus_t status = count < 0 ? invalid(pc, "a batch of %d products", count) : CUBLAS_STATUS_SUCCESS;
     for (int i = 0; i < count && !status; i++) {
-        status = multiply(handle, &p, pc);
+        status = multiply(handle, &p, compute, pc);
         p.a.data = (char *)p.a.data + stride_a * (long long)size_of(p.a.type);
         p.b.data = (char *)p.b.data + stride_b * (long long)size_of(p.b.type);
         p.c.data = (char *)p.c.data + stride_c * (long long)size_of(p.c.type);
@@ -238,7 +254,7 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
                   matrix(a, CUDA_R_32F, op_a, lda),
                   matrix(b, CUDA_R_32F, op_b, ldb),
                   matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
-    return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, HERE);
+    return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, CUBLAS_COMPUTE_32F, HERE);
 }
 
 static bool sums_in_f32(cublasComputeType_t compute)
@@ -264,7 +280,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                   matrix(a, type_a, op_a, lda),
                   matrix(b, type_b, op_b, ldb),
                   matrix(c, type_c, CUBLAS_OP_N, ldc) };
-    return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, HERE);
+    return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, compute, HERE);
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
@@ -283,5 +299,5 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
                   matrix(a, type_a, op_a, lda),
                   matrix(b, type_b, op_b, ldb),
                   matrix(c, type_c, CUBLAS_OP_N, ldc) };
-    return multiply(handle, &p, HERE);
+    return multiply(handle, &p, compute, HERE);
 }

@@ -10,10 +10,23 @@ enum { TILE = 128, DEPTH = 256, ROWS = 16, COLS = 4 }; /* tile of C; depth of a 
 
 typedef float vec __attribute__((vector_size(32), aligned(32)));
 
+/* To nearest, ties to even; NaN and infinity stay. */
+static float without_low_bits(float value, int drop)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (drop == 0 || (bits & 0x7f800000) == 0x7f800000)
+        return value;
+    bits += (1u << (drop - 1)) - 1 + (bits >> drop & 1);
+    bits &= ~0u << drop;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static float widen(const emu_matrix *x, int64_t at)
 {
     if (x->type == CUDA_R_32F)
-        return ((const float *)x->data)[at];
+        return without_low_bits(((const float *)x->data)[at], x->drop);
     if (x->type == CUDA_R_16F)
         return (float)((const _Float16 *)x->data)[at];
     uint32_t bits = (uint32_t)((const uint16_t *)x->data)[at] << 16;

@@ -12,6 +12,7 @@ typedef struct emu_matrix {
     cudaDataType type;
     bool transposed;
     int64_t ld;
+    int drop; /* low bits of an f32 operand that are rounded away: 13 for TF32, 16 for bf16; 0: none */
 } emu_matrix;
 
 /* C = alpha op(A) op(B) + beta C with sums in f32; C is not transposed and overlaps neither A nor B. */

@@ -54,7 +54,7 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle);
 cublasStatus_t cublasDestroy(cublasHandle_t handle);
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream);
 cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream);
-cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode); /* no effect */
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode); /* rounds f32 operands */
 const char *cublasGetStatusString(cublasStatus_t status);
 
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
