@@ -83,8 +83,8 @@ count() {
             objects+=("$out/parts/$(basename "$c").o")
             gcc -std=gnu11 -D_GNU_SOURCE -O2 -fopenmp -Iminitorch -c "$c" -o "${objects[-1]}" || return 1
         done
-        nvcc -O3 -arch=native -Iminitorch "${units[@]}" "${objects[@]:0:${#host06[@]}}" -lgomp -o $out/parts/count06.gpu &&
-            nvcc -O3 -arch=native -Iminitorch "${rungs[@]}" "${objects[@]:${#host06[@]}}" -lcublas -o $out/parts/count07.gpu ||
+        nvcc -O3 --extended-lambda -arch=native -Iminitorch "${units[@]}" "${objects[@]:0:${#host06[@]}}" -lgomp -o $out/parts/count06.gpu &&
+            nvcc -O3 --extended-lambda -arch=native -Iminitorch "${rungs[@]}" "${objects[@]:${#host06[@]}}" -lcublas -o $out/parts/count07.gpu ||
             return 1
     fi
     printf '\n## Counts\n\n| kernel | requests | sectors | wavefronts | ncu: requests | sectors | wavefronts |\n|---|---|---|---|---|---|---|\n' >>$out/report.md

@@ -47,7 +47,7 @@ endif
 CUDA_INCLUDE  := -Iminitorch
 NVCC_ARCH     ?= native
 ifeq ($(CUDA),nvcc)
-cuda_compile   = $(NVCC) -O3 -arch=$(NVCC_ARCH) -Werror all-warnings $(CUDA_INCLUDE)
+cuda_compile   = $(NVCC) -O3 --extended-lambda -arch=$(NVCC_ARCH) -Werror all-warnings $(CUDA_INCLUDE)
 CUDA_LIBS     := -L$(dir $(NVCC))../lib64 -lcublas -lcudart -lstdc++
 else ifeq ($(CUDA),emu)
 cuda_compile   = $(CUEMU) --fast $(CUDA_INCLUDE)
