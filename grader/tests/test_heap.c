@@ -89,6 +89,20 @@ Test(heap, one_byte_past_the_end_aborts, .signal = SIGABRT)
     __wrap_free(block);
 }
 
+Test(heap, live_bytes_are_those_asked_for)
+{
+    int64_t before = mg_heap_live();
+    char *block = __wrap_malloc(13), *other = __wrap_calloc(3, 5);
+    int64_t two = mg_heap_live() - before;
+    block = __wrap_realloc(block, 100);
+    int64_t grown = mg_heap_live() - before;
+    __wrap_free(block);
+    __wrap_free(other);
+    cr_assert_eq(two, 13 + 15);
+    cr_assert_eq(grown, 100 + 15);
+    cr_assert_eq(mg_heap_live(), before);
+}
+
 /* As getline or asprintf give them: their last bytes may be the caller's. */
 Test(heap, realloc_keeps_the_bytes_of_foreign_blocks)
 {

@@ -9,8 +9,8 @@
 #include "ops/ops.h"
 #include "prof/span.h"
 #include "worker/calls_10.h"
+#include "worker/heap.h"
 
-#include <malloc.h>
 #include <string.h>
 
 typedef mt_tensor *run_fn(mt_module *module, mt_tensor *x);
@@ -182,19 +182,18 @@ static void copy_out(float *to, const mt_tensor *t, int64_t n)
         memcpy(to, mt_f32(t), (size_t)n * sizeof *to);
 }
 
-/* Bytes of the heap that each of many passes leaves behind, in whole UNITs: the conditions of one module take more,
- * what a thread allocates once takes less. */
+/* Bytes of the heap that each of several passes leaves behind. */
 static int64_t heap_left(tower *t, mt_tensor *x)
 {
-    enum { TIMES = 64, UNIT = 64 };
-    size_t before = 0;
+    enum { TIMES = 8 };
+    int64_t before = 0;
     for (int i = 0; i <= TIMES; i++) {
         mt_scope_begin();
         forward(t, x);
         mt_scope_end();
-        before = i ? before : mallinfo2().uordblks; /* the first makes what stays */
+        before = i ? before : mg_heap_live(); /* the first makes what stays */
     }
-    return (int64_t)(mallinfo2().uordblks - before) / (TIMES * UNIT) * UNIT;
+    return (mg_heap_live() - before) / TIMES;
 }
 
 static void one_round(const mg_value *v, tower *t)

@@ -17,10 +17,18 @@
 #include <unistd.h>
 
 #include "core/storage.h"
+#include "worker/heap.h"
 
 enum { MARK = 0x5A, EXTRA = 16, JUNK = 0xFF, MOST_JUNK = 4096 };
 
 static const uint64_t key = 0x6d696e69746f7263;
+
+static int64_t live; /* bytes of our blocks, as the callers asked for them */
+
+int64_t mg_heap_live(void)
+{
+    return __atomic_load_n(&live, __ATOMIC_RELAXED);
+}
 
 void *__real_calloc(size_t count, size_t each);
 void *__real_realloc(void *block, size_t n);
@@ -40,7 +48,15 @@ static void *mark(void *block, size_t n)
     uint64_t *end = end_of(block), value = n ^ key;
     memset((char *)block + n, MARK, (size_t)((char *)end - (char *)block) - n);
     memcpy(end, &value, sizeof value);
+    __atomic_add_fetch(&live, (int64_t)n, __ATOMIC_RELAXED);
     return block;
+}
+
+/* The block is no longer ours: a second free is malloc's to notice. */
+static void unmark(void *block, size_t n)
+{
+    *end_of(block) = 0;
+    __atomic_sub_fetch(&live, (int64_t)n, __ATOMIC_RELAXED);
 }
 
 static void spoil(void *block, size_t n)
@@ -93,7 +109,7 @@ void *__wrap_realloc(void *block, size_t n)
 {
     size_t old;
     if (block && check(block, &old))
-        *end_of(block) = 0;
+        unmark(block, old);
     return n > SIZE_MAX - EXTRA ? NULL : mark(__real_realloc(block, n + EXTRA), n);
 }
 
@@ -114,7 +130,7 @@ void __wrap_free(void *block)
 {
     size_t n;
     if (block && check(block, &n)) {
-        *end_of(block) = 0; /* a second free is malloc's to notice */
+        unmark(block, n);
         spoil(block, n);
     }
     __real_free(block);
