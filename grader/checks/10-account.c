@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    OPS = 5,
+    OPS = 7,                  /* not as many as uses */
     SUMS = 1 + MT_USES + OPS, /* all, by use, by op */
     PEAK = SUMS + 1 + OPS,    /* then peak_op, and the most of each op */
     MOST_EVENTS = 400,
