@@ -281,16 +281,17 @@ static void exact_budgets(mt_rng *rng, problem *p)
     }
 }
 
-/* Sums that a double cannot tell apart; budgets too. */
-static problem large_numbers(mt_rng *rng)
+/* Sums that a double cannot tell apart; budgets too. Every second time all budgets and FLOPs are above 2^62. */
+static problem large_numbers(mt_rng *rng, int call)
 {
     problem p = random_blocks(rng, 4, 5, 1);
+    int64_t most = call % 2 ? mt_rng_below(rng, p.blocks) : -1;
     for (int64_t i = 0; i < p.blocks; i++)
         for (int k = 0; k < p.block[i].options; k++) {
             mt_memory_option *o = &p.block[i].option[k];
             o->kept += o->kept / 3 * (INT64_C(1) << 58);
-            o->work += INT64_C(1) << 57;
-            o->flops += INT64_C(1) << 60;
+            o->work += INT64_C(1) << (i == most ? 62 : 57);
+            o->flops += (INT64_C(1) << 60) + (most < 0 ? 0 : INT64_C(1) << 59);
         }
     exact_budgets(rng, &p);
     return p;
@@ -327,7 +328,7 @@ static problem problem_of(mt_rng *rng, choose_about about, int i)
         p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : BLOCKS);
         break;
     case CHOOSE_LARGE:
-        return large_numbers(rng);
+        return large_numbers(rng, i);
     case CHOOSE_NOTHING:
         return nothing(rng, i);
     default:

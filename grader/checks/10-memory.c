@@ -107,7 +107,9 @@ static const choose_case choose_cases[] = {
     { { 2, "96 equal blocks",
         "states with the same kept bytes and FLOPs are many: keep one, or there are 3^96 of them" },
       CHOOSE_EQUAL },
-    { { 1, "above 2^53", "bytes and FLOPs are int64_t: a double has 53 bits" }, CHOOSE_LARGE },
+    { { 1, "above 2^53",
+        "bytes and FLOPs are int64_t, below 2^63: a double has 53 bits, and 1e18 is not the largest" },
+      CHOOSE_LARGE },
     { { 1, "nothing to choose", "no blocks: no bytes, no FLOPs, and a budget of 0 is enough" }, CHOOSE_NOTHING },
 };
 
