@@ -46,6 +46,20 @@ void mg_call_pool_sizes(const mg_value *v) /* blocks, kinds, segments [n]; bytes
     }
 }
 
+/* mt_pool_best_fit changes nothing: twice in a row it finds blocks of the same size, or none. */
+static void find_twice(mt_pool *pool, int64_t bytes)
+{
+    mt_pool_sizes s = mt_pool_sizes_of(bytes);
+    const mt_pool_block *found = mt_pool_best_fit(pool, s.kind, s.block);
+    int64_t first = found ? found->bytes : 0;
+    found = mt_pool_best_fit(pool, s.kind, s.block);
+    int64_t second = found ? found->bytes : 0;
+    MT_CHECK(
+        first == second,
+        "mt_pool_best_fit finds a block of %lld bytes, and of %lld when it is called again: it must change nothing",
+        (long long)first, (long long)second);
+}
+
 /* piece, offset (of a trim: what it returned), given, calls, used [n]; script [n,2]; bytes that the system has. The
  * pool is left as it is: to close it, all blocks would have to be freed. */
 void mg_call_pool(const mg_value *v)
@@ -61,6 +75,7 @@ void mg_call_pool(const mg_value *v)
         if (event[0] == MG_POOL_EMPTY) {
             offset[i] = mt_pool_empty(pool);
         } else if (event[0] == MG_POOL_ALLOC) {
+            find_twice(pool, with);
             int64_t address = (int64_t)(uintptr_t)mt_pool_alloc(pool, with);
             piece[i] = address ? piece_of(address) : -1;
             offset[i] = address - (piece[i] >= 0 ? from.start[piece[i]] : 0);
