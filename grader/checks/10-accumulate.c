@@ -17,6 +17,7 @@ typedef struct request {
     int64_t D, before, micro, batches; /* `before` of the batches belong to an earlier step */
     int64_t size[MOST], exponent;      /* samples of each; the loss is multiplied by 2^exponent */
     int64_t targets;                   /* of a sample, as the source tells; 0: it tells nothing */
+    int64_t had;                       /* samples that *sum has at first, and halves of its loss */
 } request;
 
 /* What one call should give: values and bounds. Gradients are of the weights, then of the bias. */
@@ -76,6 +77,8 @@ static expected describe(mg_run *run, const request *r)
     mg_i64(run, "micro", r->micro);
     mg_i64(run, "targets", r->targets);
     mg_i64(run, "exponent", r->exponent);
+    mg_i64(run, "samples in *sum", r->had);
+    mg_f32(run, "loss in *sum", (float)r->had / 2);
     return of_samples(r, x + first * r->D, y + first, w,
                       sum(r->size, r->before, mt_min(r->before + r->micro, r->batches)));
 }
@@ -96,8 +99,11 @@ static bool judge(mg_run *run, const request *r, const expected *want)
     }
     if (left < 0)
         return true;
-    if (facts[1] != want->samples) {
-        mg_fail(run, "%lld samples, expected %lld", (long long)facts[1], (long long)want->samples);
+    if (facts[1] != r->had + want->samples) {
+        if (facts[1] == want->samples)
+            mg_hint(run, "add to *sum: it may hold batches already");
+        mg_fail(run, "%lld samples, expected %lld and the %lld that *sum had", (long long)facts[1],
+                (long long)want->samples, (long long)r->had);
         return false;
     }
     return mg_expect(run, "gradients", want->grad, want->grad_e) && mg_expect(run, "loss", &want->loss, &want->loss_e);
@@ -130,13 +136,14 @@ static int64_t some_targets(mt_rng *rng)
     return mg_pick(rng, 0, 2) ? many : mg_pick(rng, 1, 1024);
 }
 
-/* Targets for which one of `micro` equal shares, rounded as n / (micro n), differs from n (1 / (micro n)). */
+/* Targets for which one of `micro` equal shares differs from 1 / micro when it is rounded twice: as n (1 / (micro n)),
+ * and as n / (micro n) of numbers that are rounded to f32 before. */
 static int64_t targets_rounded_twice(mt_rng *rng, int64_t micro, int64_t samples)
 {
     int64_t targets = some_targets(rng);
-    for (int tries = 0; tries < 100; tries++, targets = some_targets(rng)) {
-        int64_t n = targets * samples;
-        if ((float)n * (1 / (float)(micro * n)) != 1 / (float)micro)
+    for (int tries = 0; tries < 1000; tries++, targets = some_targets(rng)) {
+        float n = (float)(targets * samples), all = (float)(micro * targets * samples), share = 1 / (float)micro;
+        if (n * (1 / all) != share && n / all != share)
             break;
     }
     return targets;
@@ -154,25 +161,26 @@ static request any_sizes(mg_run *run)
     return r;
 }
 
-/* Twice the same call; the second makes the gradients with lab 08's unit alone. */
+/* Twice the same call; the first makes the gradients with lab 08's unit alone. */
 static bool same_bits(mg_run *run, request r)
 {
     static const char *const names[] = { "gradients", "loss" };
     const mt_rng start = *mg_rng(run);
+    request shares = r;
     double *bits[2];
-    if (!check(run, &r))
+    shares.function = "mt_train_batch with shares";
+    if (!check(run, &shares))
         return false;
     for (int i = 0; i < 2; i++)
         bits[i] = mg_lift(mg_result(run, names[i]), i ? 1 : r.D + 1);
     *mg_rng(run) = start;
-    r.function = "mt_train_batch with shares";
     bool good = check(run, &r);
-    const float *want[] = { mg_result(run, names[0]), mg_result(run, names[1]) };
+    const float *got[] = { mg_result(run, names[0]), mg_result(run, names[1]) };
     for (int i = 0; i < 2; i++) {
         for (int64_t k = 0; k < (i ? 1 : r.D + 1) && good; k++)
-            if (bits[i][k] != want[i][k]) {
+            if (got[i][k] != bits[i][k]) {
                 mg_fail(run, "%s[%lld] is %a, with shares of exactly 1 / %lld it is %a", names[i], (long long)k,
-                        bits[i][k], (long long)r.micro, want[i][k]);
+                        (double)got[i][k], (long long)r.micro, bits[i][k]);
                 good = false;
             }
         free(bits[i]);
@@ -225,6 +233,7 @@ void mg_10_accumulate(mg_run *run, const void *one_case)
             break;
         case ACCUMULATE_ANY:
             r = any_sizes(run);
+            r.had = mg_pick(rng, 1, 99);
             break;
         case ACCUMULATE_BITS:
             r = equal(run, pairs[i % MT_COUNT(pairs)][0], pairs[i % MT_COUNT(pairs)][1]);

@@ -60,7 +60,8 @@ static void copy(mt_module *model, float *grad, const float *value)
 typedef bool gradients(mt_step_result *sum, const mt_training *t);
 
 /* gradients [D+1], loss [1], facts [4]: returned, samples, batches left, peak bytes; x [samples,D], y [samples], sizes
- * [batches], first [D+1]; batches before, micro, targets of a sample (0: not told), exponent of the scale */
+ * [batches], first [D+1]; batches before, micro, targets of a sample (0: not told), exponent of the scale; samples and
+ * loss that *sum has at first, which the latter of the results is without */
 static void call(const mg_value *v, gradients *made)
 {
     int64_t D = v[6].count - 1;
@@ -84,14 +85,14 @@ static void call(const mg_value *v, gradients *made)
     while (data.next < v[7].i64) /* these belong to an earlier step */
         mt_train_batch(&sum, &t, 1);
     mt_optim_zero_grad(optim);
-    sum = (mt_step_result){ 0 };
+    sum = (mt_step_result){ .loss = v[12].scalar, .samples = v[11].i64 };
     t.micro = v[8].i64;
     int64_t before = mt_live_bytes(MT_CPU);
     mt_peak_reset(MT_CPU);
     bool all = made(&sum, &t);
     memcpy(v[2].i64s, (int64_t[]){ all, sum.samples, data.count - data.next, mt_peak_bytes(MT_CPU) - before },
            4 * sizeof(int64_t));
-    v[1].f32[0] = (float)sum.loss;
+    v[1].f32[0] = (float)(sum.loss - (double)v[12].scalar);
     copy(model, v[0].f32, NULL);
     mt_optim_free(optim);
     mt_module_free(model);
