@@ -53,6 +53,7 @@ typedef struct recompute_case {
 } recompute_case;
 
 void mg_10_recompute(mg_run *run, const void *one_case); /* a recompute_case */
+bool mg_10_unused(mg_run *run);                          /* one call more of RC_READY; false: the run has its verdict */
 
 /* ---- the choice of options: 10-choose.c -------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@ const mg_function mg_calls_10[] = {
     { "modules as they are", mg_call_as_it_is },
     { "segments, forward", mg_call_segments },
     { "segments", mg_call_segments },
+    { "segments, unused parameter", mg_call_unused },
     { "selective", mg_call_selective },
     { "mt_memory_choose", mg_call_choose },
     { "mt_memory_least", mg_call_least },

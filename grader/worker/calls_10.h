@@ -8,6 +8,7 @@ void mg_call_shares(const mg_value *v);
 void mg_call_as_it_is(const mg_value *v);
 void mg_call_segments(const mg_value *v);
 void mg_call_selective(const mg_value *v);
+void mg_call_unused(const mg_value *v);
 void mg_call_choose(const mg_value *v);
 void mg_call_least(const mg_value *v);
 void mg_call_account_live(const mg_value *v);

@@ -272,3 +272,39 @@ void mg_call_selective(const mg_value *v)
 {
     call(v, mt_selective_forward);
 }
+
+static mt_tensor *twice(mt_module *module, mt_tensor *x)
+{
+    (void)module;
+    return mt_add(x, x);
+}
+
+static void count_ready(void *user, mt_tensor *leaf)
+{
+    (void)leaf;
+    ++*(int64_t *)user;
+}
+
+/* out [n]; facts [3]: whether the result has a node, how often the parameter was ready, whether it has a gradient; x
+ * [n], which wants none */
+void mg_call_unused(const mg_value *v)
+{
+    static const mt_module_class twice_class = { "twice", twice };
+    mt_module *module = mt_module_new(&twice_class);
+    mt_tensor *unused = mt_module_new_param(module, "unused", MT_SHAPE(3), 1);
+    mt_shape shape = MT_SHAPE(v[2].count);
+    int64_t ready = 0;
+    module->run = mt_segment_forward;
+    mt_scope_begin();
+    mt_tensor *out = mt_forward(module, mt_from(shape, MT_F32, v[2].f32));
+    copy_out(v[0].f32, out, v[0].count);
+    v[1].i64s[0] = out->node != NULL;
+    mt_grad_ready_on(unused, count_ready, &ready);
+    if (out->node)
+        mt_backward_from(out, mt_full(shape, 1));
+    mt_grad_ready_off(unused, count_ready, &ready);
+    v[1].i64s[1] = ready;
+    v[1].i64s[2] = unused->grad != NULL;
+    mt_scope_end();
+    mt_module_free(module);
+}
