@@ -66,13 +66,15 @@ static mt_comm *new_counted(mt_comm *inner, counter *count)
 static mt_status make(mt_comm *comm, void *user)
 {
     const mg_value *v = user;
+    static const char no_words[] = "no message";
     const int64_t *numbers = v[2].i64s;
     counter count = { .fails = numbers[MG_MESH_FAILS] };
     counted world = { .base = { .rank = comm->rank, .size = comm->size, .engine = &engine }, comm, &count };
     mt_mesh nothing = { 0 }, *mesh = &nothing;
+    mt_fail(MT_OK, "%s", no_words);
     mt_status status =
         mt_mesh_new(&mesh, &world.base, (int)numbers[MG_MESH_DP], (int)numbers[MG_MESH_PP], (int)numbers[MG_MESH_TP]);
-    bool is_new = mesh != &nothing;
+    bool is_new = mesh != &nothing, said = mt_last_error()[0] && strcmp(mt_last_error(), no_words) != 0;
     for (int axis = 0; axis < MG_MESH_AXES && is_new && status == MT_OK; axis++) {
         int64_t all[MG_MESH_RANKS], rank = comm->rank, *to = v[1].i64s + (rank * MG_MESH_AXES + axis) * MG_MESH_RANKS;
         mt_status gathered = mt_all_gather(mesh->comm[axis], all, &rank, 1, MT_I64, NULL);
@@ -81,7 +83,7 @@ static mt_status make(mt_comm *comm, void *user)
     }
     if (is_new)
         mt_mesh_free(mesh);
-    const int64_t result[MG_MESH_RESULTS] = { status, count.splits, count.open, is_new };
+    const int64_t result[MG_MESH_RESULTS] = { status, count.splits, count.open, is_new, said };
     memcpy(v[0].i64s + comm->rank * MG_MESH_RESULTS, result, sizeof result);
     return MT_OK;
 }

@@ -18,5 +18,6 @@ enum {
     MG_MESH_SPLITS,  /* calls */
     MG_MESH_OPEN,    /* communicators that are not freed in the end */
     MG_MESH_CHANGED, /* whether *out was written */
+    MG_MESH_SAID,    /* whether there is a message */
     MG_MESH_RESULTS,
 };
