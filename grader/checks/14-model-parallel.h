@@ -120,7 +120,7 @@ void mg_14_schedule(mg_run *run, const void *one_case); /* a schedule_case */
 typedef enum partition_about {
     PARTITION_BRUTE, /* random costs, against every division */
     PARTITION_TIES,  /* equal costs, and zeros */
-    PARTITION_LARGE, /* many layers; sums up to 2^62 */
+    PARTITION_LARGE, /* many layers; sums up to 2^63 - 1 */
     PARTITION_EDGES, /* one stage, a layer a stage, fewer layers than stages */
 } partition_about;
 

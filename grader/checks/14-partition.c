@@ -8,7 +8,7 @@
 
 #include "core/base.h"
 
-enum { LAYERS = 97, STAGES = 13, WORDS = 256 };
+enum { LAYERS = 300, STAGES = 40, WORDS = 256 };
 
 typedef struct model {
     int64_t layers;
@@ -152,7 +152,7 @@ static void ties(mg_run *run)
             return;
 }
 
-/* The sum of all costs is up to 2^62: more than an int holds, and in a double the last bits are lost. */
+/* The sum of all costs is up to 2^63 - 1: more than an int holds, and in a double the last bits are lost. */
 static void large(mg_run *run)
 {
     for (int i = 0; i < 3; i++) {
@@ -161,10 +161,13 @@ static void large(mg_run *run)
         if (!check_random(run, layers, stages, 1000) || !check_random(run, layers, stages, ((int64_t)1 << 62) / layers))
             return;
     }
-    int64_t half = (int64_t)1 << 61;
+    int64_t half = (int64_t)1 << 61, most = INT64_MAX / 2;
     (void)(check(run, &(model){ 4, 2, { half - 1, 1, 1, half - 1 } }) &&
            check(run, &(model){ 4, 2, { half - 2, 1, 2, half - 2 } }) &&
-           check(run, &(model){ 3, 2, { half - 1, 2, half - 2 } }) && check(run, &(model){ 2, 1, { half, half } }));
+           check(run, &(model){ 3, 2, { half - 1, 2, half - 2 } }) && check(run, &(model){ 2, 1, { half, half } }) &&
+           check(run, &(model){ 3, 2, { half, 1, half + 1 } }) && check(run, &(model){ 3, 2, { half + 1, 1, half } }) &&
+           check(run, &(model){ 4, 2, { most - 1, 1, 1, most - 1 } }) &&
+           check(run, &(model){ 2, 2, { most + 9, most - 9 } }) && check(run, &(model){ 2, 1, { most, most } }));
 }
 
 void mg_14_partition(mg_run *run, const void *one_case)
