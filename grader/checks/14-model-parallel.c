@@ -45,7 +45,7 @@ static const mg_case range_cases[] = {
     { 1, "rows of each rank", "n / size rows, and one more on the first n % size ranks" },
 };
 static const vocabulary_case embedding_cases[] = {
-    { { 2, "equal tables", "a rank copies its own rows, zeros for other tokens; then the sum over the ranks" },
+    { { 2, "equal tables", "ids of any shape: own rows, zeros for other tokens; then the sum over the ranks" },
       VOCABULARY_EVEN },
     { { 1, "uneven tables", "a rank may have no row; local rows count from range.begin" }, VOCABULARY_UNEVEN },
     { { 1, "one all-reduce", "backward needs none: each rank adds up the gradients of its own rows" },

@@ -10,7 +10,7 @@
 
 #include "core/base.h"
 
-enum { STAGES = 8, CHUNKS = 4, MICRO = 24, PARTS = STAGES * CHUNKS, WORDS = 256, UNTOUCHED = 0x5A };
+enum { STAGES = 8, CHUNKS = 4, MICRO = 24, MANY = 300, PARTS = STAGES * CHUNKS, WORDS = 256, UNTOUCHED = 0x5A };
 
 typedef struct pipe {
     mt_pipe_kind kind;
@@ -51,7 +51,7 @@ typedef struct action {
 typedef struct timing {
     int until[STAGES], live[STAGES], most[STAGES]; /* live: (micro, chunk) after its forward, before its backward */
     int count[2][PARTS];                           /* forwards and backwards done: the next micro-batch of a part */
-    int ended[2][PARTS][MICRO];
+    int ended[2][PARTS][MANY];
 } timing;
 
 /* Bytes that are no bool, or no number of a micro-batch or chunk, are not read as one. */
@@ -247,4 +247,5 @@ void mg_14_schedule(mg_run *run, const void *one_case)
         if (!check(run, &p, c->about) || (c->kind == MT_GPIPE && !check(run, &p, SCHEDULE_LIVE)))
             return;
     }
+    (void)check(run, &(pipe){ c->kind, 3, MANY, c->kind == MT_INTERLEAVED ? 2 : 1 }, c->about);
 }

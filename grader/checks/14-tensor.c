@@ -96,13 +96,13 @@ bool mg_14_judge_failure(mg_run *run, int64_t ranks, int64_t fails)
 
 /* ---- 14.2 copy and reduce ----------------------------------------------------------------------------------- */
 
-enum { MOST = 40 };
+enum { MOST = 40, MANY = 1300 }; /* elements */
 
 static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t kind)
 {
-    int64_t n = mg_pick(mg_rng(run), 1, MOST),
+    int64_t n = ranks == 3 ? mg_pick(mg_rng(run), MANY - 9, MANY) : mg_pick(mg_rng(run), 1, MOST),
             fails = about == TENSOR_FAILS ? mg_pick(mg_rng(run), 0, kind == MG_TP_TWICE ? 2 : 0) : -1;
-    double out[RANKS * MOST], dx[RANKS * MOST], dout[RANKS * MOST], sum[MOST] = { 0 }, dsum[MOST] = { 0 };
+    double out[RANKS * MANY], dx[RANKS * MANY], dout[RANKS * MANY], sum[MANY] = { 0 }, dsum[MANY] = { 0 };
     int64_t copies = kind == MG_TP_COPY ? 1 : kind == MG_TP_REDUCE ? 0 : 2, reduces = kind != MG_TP_COPY;
     mg_begin(run, "mt_tp_copy, mt_tp_reduce");
     mg_14_ranks(run, ranks);

@@ -11,7 +11,7 @@
 
 #include "core/base.h"
 
-enum { CALLS = 60, TOKENS = 17, CLASSES = 67, WIDTH = 9 };
+enum { CALLS = 60, TOKENS = 17, MANY = 1100, CLASSES = 67, WIDTH = 9 }; /* MANY tokens once, and MANY classes */
 
 /* ---- 14.5 ranges ----------------------------------------------------------------------------------------- */
 
@@ -49,10 +49,17 @@ static const int64_t *divide(mg_run *run, vocabulary_about about, int64_t rows, 
     return at;
 }
 
-/* Rows of a table: as many on each rank, or any number, sometimes fewer than ranks. */
+/* Rows of a table: as many on each rank, or any number, once fewer than ranks. */
 static int64_t rows_for(mt_rng *rng, vocabulary_about about, int64_t ranks)
 {
-    return about == VOCABULARY_UNEVEN ? mg_pick(rng, 1, 23) : ranks * mg_pick(rng, 2, 16);
+    if (about == VOCABULARY_UNEVEN)
+        return mg_pick(rng, 1, ranks == RANKS ? RANKS - 1 : 23);
+    return ranks * mg_pick(rng, 2, 16);
+}
+
+static int64_t tokens_for(mt_rng *rng, vocabulary_about about, int64_t ranks)
+{
+    return about == VOCABULARY_EVEN && ranks == 3 ? MANY : mg_pick(rng, about == VOCABULARY_FAR ? 8 : 1, TOKENS);
 }
 
 static int64_t failing(mg_run *run, vocabulary_about about, int64_t calls)
@@ -65,9 +72,9 @@ static int64_t failing(mg_run *run, vocabulary_about about, int64_t calls)
 static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
 {
     mt_rng *rng = mg_rng(run);
-    int64_t rows = rows_for(rng, about, ranks), n = mg_pick(rng, 1, TOKENS), C = mg_pick(rng, 1, WIDTH),
+    int64_t rows = rows_for(rng, about, ranks), n = tokens_for(rng, about, ranks), C = mg_pick(rng, 1, WIDTH),
             fails = failing(run, about, 1);
-    double out[TOKENS * WIDTH], dw[CLASSES * WIDTH];
+    double out[MANY * WIDTH], dw[CLASSES * WIDTH];
     mg_begin(run, "mt_tp_embedding");
     mg_14_ranks(run, ranks);
     mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n, C));
@@ -76,7 +83,7 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
     const float *w = input(run, "w", MT_SHAPE(rows, C), 1 << 20);
     int32_t *id = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
     mg_fill_labels(rng, id, n, rows);
-    const float *dout = input(run, "dout", MT_SHAPE(n, C), 99);
+    const float *dout = input(run, "dout", MT_SHAPE(n, C), n == MANY ? 9 : 99); /* sums below 2^14, + 2^-10 */
     const int64_t *at = divide(run, about, rows, ranks);
     if (ranks > 1) /* one is the first row of a later rank */
         id[mg_pick(rng, 0, n - 1)] = (int32_t)mt_min(at[mg_pick(rng, 1, ranks - 1)], rows - 1);
@@ -108,7 +115,7 @@ void mg_14_embedding(mg_run *run, const void *one_case)
 static void mean_loss(double loss[2], double *dx, double *dx_e, const double *x, const double *ex,
                       const int32_t *target, double factor, int64_t n, int64_t V)
 {
-    double row[TOKENS], row_e[TOKENS], share[TOKENS], *p = mg_doubles(n * V), *p_e = mg_doubles(n * V);
+    double row[MANY], row_e[MANY], share[MANY], *p = mg_doubles(n * V), *p_e = mg_doubles(n * V);
     mg_oracle_cross_entropy(row, row_e, x, ex, target, n, V);
     mg_oracle_softmax(p, p_e, x, ex, n, V);
     loss[0] = loss[1] = 0;
@@ -165,8 +172,8 @@ static void sink(mt_rng *rng, float *logits, int64_t n, int64_t V)
 static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
 {
     mt_rng *rng = mg_rng(run);
-    int64_t V = rows_for(rng, about, ranks), n = mg_pick(rng, about == VOCABULARY_FAR ? 8 : 1, TOKENS),
-            fails = failing(run, about, 2);
+    int64_t V = about == VOCABULARY_EVEN && ranks == 2 ? 2 * MANY : rows_for(rng, about, ranks),
+            n = tokens_for(rng, about, ranks), fails = failing(run, about, 2);
     double loss[2], *dx = mg_doubles(n * V), *dx_e = mg_doubles(n * V);
     mg_begin(run, "mt_tp_cross_entropy");
     mg_14_ranks(run, ranks);
@@ -182,7 +189,7 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
     const int64_t *at = divide(run, about, V, ranks);
     for (int64_t r = 0; r < ranks && about == VOCABULARY_FAR; r++)
         spread(rng, logits, n, V, at[r], at[r + 1]);
-    if (about == VOCABULARY_FAR)
+    if (about == VOCABULARY_FAR || about == VOCABULARY_UNEVEN)
         sink(rng, logits, n, V);
     double *x = mg_lift(logits, n * V);
     mean_loss(loss, dx, dx_e, x, NULL, target, (double)*dloss, n, V);

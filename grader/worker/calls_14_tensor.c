@@ -41,14 +41,15 @@ mt_status mg_note_end(const mg_value *v, const mg_hub_rank *rank, const mt_tp *t
 
 /* ---- copy and reduce --------------------------------------------------------------------------------------- */
 
-/* results, rows, out, dx, dout [P,n]; numbers, x [P,n], kind */
+/* results, rows, out, dx, dout [P,n]; numbers, x [P,n], kind. With an even n a tensor is [2,n / 2]. */
 static mt_status pair(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
     mt_tp tp = { &rank->base, MT_OK };
     int64_t n = v[2].count / rank->base.size, at = rank->base.rank * n;
     mt_scope_begin();
-    mt_tensor *x = mg_leaf(MT_SHAPE(n), F(6) + at), *dout = mt_from(MT_SHAPE(n), MT_F32, F(4) + at);
+    mt_shape shape = n % 2 ? MT_SHAPE(n) : MT_SHAPE(2, n / 2);
+    mt_tensor *x = mg_leaf(shape, F(6) + at), *dout = mt_from(shape, MT_F32, F(4) + at);
     mt_tensor *out = N(7) == MG_TP_COPY ? mt_tp_copy(&tp, x) : mt_tp_reduce(&tp, x);
     if (N(7) == MG_TP_TWICE)
         out = mt_add(out, mt_tp_reduce(&tp, mt_add(mt_tp_copy(&tp, x), mt_tp_copy(&tp, x))));

@@ -23,7 +23,8 @@ static mt_tp_range range_of(const mg_value *at, int rank)
     return (mt_tp_range){ at->i64s[rank], at->i64s[rank + 1], at->i64s[at->count - 1] };
 }
 
-/* results, rows, out [P,n,C], dw [V,C]; numbers, w [V,C], ids [n], dout [n,C], at [P + 1] */
+/* results, rows, out [P,n,C], dw [V,C]; numbers, w [V,C], ids [n] (with an even n they are [2,n / 2]), dout [n,C], at
+ * [P + 1] */
 static mt_status embedding(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
@@ -32,11 +33,12 @@ static mt_status embedding(mg_hub_rank *rank, void *user)
     int64_t n = v[6].count, C = v[7].count / n;
     mt_scope_begin();
     mt_tensor *w = mg_leaf(MT_SHAPE(mine.end - mine.begin, C), F(5) + mine.begin * C);
-    mt_tensor *out = mt_tp_embedding(&tp, w, mt_from(MT_SHAPE(n), MT_I32, v[6].ptr), mine);
+    mt_shape shape = n % 2 ? MT_SHAPE(n) : MT_SHAPE(2, n / 2), rows = n % 2 ? MT_SHAPE(n, C) : MT_SHAPE(2, n / 2, C);
+    mt_tensor *out = mt_tp_embedding(&tp, w, mt_from(shape, MT_I32, v[6].ptr), mine);
     mg_note_forward(v, rank);
     memcpy(F(2) + rank->base.rank * n * C, mt_data(out), (size_t)(n * C) * sizeof(float));
     mt_backward_from(mt_scale(mt_sum(w), MG_TP_MORE), mt_from(MT_SCALAR, MT_F32, &(float){ 1 })); /* another user's */
-    mt_backward_from(out, mt_from(MT_SHAPE(n, C), MT_F32, F(7)));
+    mt_backward_from(out, mt_from(rows, MT_F32, F(7)));
     mg_take_gradient(F(3) + mine.begin * C, w);
     mt_scope_end();
     return mg_note_end(v, rank, &tp);
