@@ -1,4 +1,5 @@
-/* 03-run.c -- how the checks of lab 03 run. Rows: 03-autograd.c. */
+/* 03-run.c -- how the checks of lab 03 run: recording, buffers, graphs; 03-whole.c has the others. Rows:
+ * 03-autograd.c. */
 #include "checks/03-autograd.h"
 #include "checks/fill.h"
 
@@ -33,6 +34,10 @@ void mg_03_wants(mg_run *run, const void *one_case)
         const int64_t *kind = kinds(run, one_case, n);
         for (int64_t i = 0; i < n; i++)
             want[i] = kind[i] != MG_PLAIN;
+        mg_i64(run, "inside_no_grad", t % 2);
+        mg_hint(run, "%s",
+                t % 2 ? "inside no_grad a tensor needs a gradient as outside: mt_record asks mt_recording()"
+                      : ((const kinds_case *)one_case)->head.hint);
         if (!mg_call(run) || !mg_expect(run, "wants", want, NULL))
             return;
     }
@@ -88,7 +93,7 @@ void mg_03_record(mg_run *run, const void *one_case)
 {
     const kinds_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
-        int64_t n = mg_pick(mg_rng(run), 2, 7);
+        int64_t n = t == CALLS - 1 ? mg_pick(mg_rng(run), 30, 40) : mg_pick(mg_rng(run), 2, 7);
         mg_begin(run, "mt_record");
         mg_out(run, "made", MT_I64, MT_SHAPE(3));
         mg_out(run, "edge", MT_I64, MT_SHAPE(n, 4));
@@ -107,26 +112,31 @@ void mg_03_record(mg_run *run, const void *one_case)
 
 void mg_03_detach(mg_run *run, const void *one_case)
 {
-    static const double facts[] = { 1, 0, 0, 1, 0 };
-    static const char *const wrong[] = { "has its own memory: it must share the original's", "has a node",
-                                         "requires a gradient", "removed the original's node", "was never freed" };
+    static const double facts[] = { 1, 0, 0, 1, 0, 0, 1 };
+    static const char *const wrong[] = { "has its own memory: it must share the original's",
+                                         "has a node",
+                                         "requires a gradient",
+                                         "removed the original's node",
+                                         "was never freed",
+                                         "requires a gradient, as the leaf that was detached",
+                                         "changed requires_grad of the leaf that was detached" };
     (void)one_case;
     for (int t = 0; t < CALLS; t++) {
         int64_t M = mg_pick(mg_rng(run), 1, 9), N = mg_pick(mg_rng(run), 1, 9);
         double want[81];
         mg_begin(run, "mt_detach");
-        mg_out(run, "facts", MT_I64, MT_SHAPE(5));
+        mg_out(run, "facts", MT_I64, MT_SHAPE(7));
         mg_out(run, "values", MT_F32, MT_SHAPE(N, M));
-        float *x = mg_in(run, "x", MT_F32, MT_SHAPE(M, N));
-        mg_fill(mg_rng(run), x, M * N, (mg_dist)NORMAL(0, 1));
+        float *x = mg_in(run, "x", MT_F32, MT_SHAPE(M, N + 1));
+        mg_fill(mg_rng(run), x, M * (N + 1), (mg_dist)NORMAL(0, 1));
         mg_i64(run, "M", M);
         mg_i64(run, "N", N);
         for (int64_t i = 0; i < M * N; i++)
-            want[i] = x[i % M * N + i / M];
+            want[i] = x[i % M * (N + 1) + i / M + 1];
         if (!mg_call(run))
             return;
         const int64_t *got = mg_result(run, "facts");
-        for (int i = 0; i < 5; i++)
+        for (int i = 0; i < MT_COUNT(facts); i++)
             if ((double)got[i] != facts[i]) {
                 mg_fail(run, "the detached tensor %s", wrong[i]);
                 return;
@@ -143,7 +153,7 @@ void mg_03_buffer(mg_run *run, const void *one_case)
     const buffer_case *c = one_case;
     bool wanted = c->which < 2;
     for (int t = 0; t < CALLS; t++) {
-        int64_t S = mg_pick(mg_rng(run), 1, 20), which = c->held ? t % 2 : c->which;
+        int64_t S = mg_pick(mg_rng(run), 1, 20), which = c->held ? t % 2 : c->which, memory = c->which == 1 && t % 2;
         double first[20] = { 0 }, again[20] = { 0 }, facts[] = { wanted, 1, 1 };
         mg_begin(run, "mt_grad_of_input");
         mg_out(run, "a buffer; the same again; kept", MT_I64, MT_SHAPE(3));
@@ -153,6 +163,10 @@ void mg_03_buffer(mg_run *run, const void *one_case)
         mg_fill(mg_rng(run), held, S, (mg_dist)NORMAL(0, 1));
         mg_i64(run, "edge", which);
         mg_i64(run, "is_held", c->held);
+        mg_i64(run, "has_grad_memory", memory);
+        mg_hint(run, "%s",
+                memory ? "this leaf has grad_memory, where its gradient must be: mt_grad_zeros returns it, cleared"
+                       : c->head.hint);
         for (int64_t i = 0; i < S; i++) {
             first[i] = c->held ? held[i] : 0;
             again[i] = wanted ? (double)((float)first[i] + (float)(i + 1)) : 0;
@@ -322,79 +336,4 @@ void mg_03_graph(mg_run *run, const void *one_case)
                (!(c->looks & LOOK_NEWS) || expect_news(run, g, c->passes));
         mg_graph_free(g);
     }
-}
-
-/* ---- deep and large -------------------------------------------------------------------------------------------- */
-
-void mg_03_long_chain(mg_run *run, const void *one_case)
-{
-    const double one[] = { 1, 1, 1, 1 }; /* halved and doubled in turn, exactly */
-    (void)one_case;
-    mg_begin(run, "backward through a long chain");
-    mg_out(run, "grad", MT_F32, MT_SHAPE(4));
-    mg_fill(mg_rng(run), mg_in(run, "x", MT_F32, MT_SHAPE(4)), 4, (mg_dist)NORMAL(0, 1));
-    mg_i64(run, "nodes", 200000);
-    if (mg_call(run))
-        mg_expect(run, "grad", one, NULL);
-}
-
-/* Forward leaves the results of all steps in memory. When backward visits step k from the end, k results should be
- * freed; backward itself holds two gradients; the loss and its node are small. */
-void mg_03_memory(mg_run *run, const void *one_case)
-{
-    int64_t steps = mg_pick(mg_rng(run), 16, 24), elements = mg_pick(mg_rng(run), 20000, 30000), bytes = elements * 4;
-    (void)one_case;
-    mg_begin(run, "backward through large results");
-    mg_out(run, "live", MT_I64, MT_SHAPE(steps));
-    mg_out(run, "ends", MT_I64, MT_SHAPE(4));
-    mg_out(run, "loss", MT_F32, MT_SHAPE(1));
-    mg_i64(run, "steps", steps);
-    mg_i64(run, "elements", elements);
-    const double loss = (double)elements; /* a sum of ones, exact in f32 */
-    if (!mg_call(run) || !mg_expect(run, "loss", &loss, NULL))
-        return;
-    const int64_t *live = mg_result(run, "live"), *ends = mg_result(run, "ends");
-    if (ends[1] - ends[0] < steps * bytes)
-        mg_fail(run, "forward keeps %lld bytes   expected at least %lld: every result is needed by backward",
-                (long long)(ends[1] - ends[0]), (long long)(steps * bytes));
-    for (int64_t k = 0; k < steps; k++) {
-        int64_t most = ends[1] - (k - 3) * bytes;
-        if (live[k] == 0)
-            mg_fail(run, "visit %lld did not happen   expected %lld visits", (long long)k + 1, (long long)steps);
-        else if (live[k] > most)
-            mg_fail(run, "at visit %lld %lld bytes are live   expected at most %lld: each node frees what it saved",
-                    (long long)k + 1, (long long)live[k], (long long)most);
-        if (live[k] == 0 || live[k] > most)
-            return;
-    }
-    if (ends[2] - ends[0] > 4 * bytes || ends[3] != ends[0])
-        mg_fail(run, "%lld bytes are live after backward, %lld after the scope   expected at most %lld and 0",
-                (long long)(ends[2] - ends[0]), (long long)(ends[3] - ends[0]), (long long)(4 * bytes));
-}
-
-/* ---- misuse ------------------------------------------------------------------------------------------------------ */
-
-static bool misuse_once(mg_run *run, int how, bool refused)
-{
-    int64_t S = mg_pick(mg_rng(run), 2, 9);
-    double want[9], tolerance[9];
-    const double answers[] = { 0, refused };
-    mg_begin(run, "backward misused");
-    mg_out(run, "refused", MT_I64, MT_SHAPE(2));
-    mg_out(run, "grad", MT_F32, MT_SHAPE(S));
-    float *x = mg_in(run, "x", MT_F32, MT_SHAPE(S));
-    mg_fill(mg_rng(run), x, S, (mg_dist)NORMAL(0, 1));
-    mg_i64(run, "how", how);
-    for (int64_t i = 0; i < S; i++) { /* of x * x: two products by 1, one addition */
-        want[i] = 2 * (double)x[i];
-        tolerance[i] = mt_tolerance(3, fabs(want[i]));
-    }
-    return mg_call(run) && mg_expect(run, "grad", want, tolerance) && mg_expect(run, "refused", answers, NULL);
-}
-
-void mg_03_misuse(mg_run *run, const void *one_case)
-{
-    const misuse_case *c = one_case;
-    if (misuse_once(run, c->how, c->refused))
-        misuse_once(run, c->otherwise, c->otherwise_refused);
 }

@@ -7,34 +7,39 @@
 #include "core/scope.h"
 #include "ops/ops.h"
 #include "worker/call.h"
+#include "worker/calls_03.h"
 #include "worker/graph.h"
 
-#include <setjmp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-static mt_tensor *leaf_of(mt_shape shape, const float *data)
+mt_tensor *mg_03_leaf(mt_shape shape, const float *data)
 {
     mt_tensor *t = mt_from(shape, MT_F32, data);
     t->requires_grad = true;
     return t;
 }
 
-static mt_tensor *full_leaf(mt_shape shape, float value)
+mt_tensor *mg_03_full_leaf(mt_shape shape, float value)
 {
     mt_tensor *t = mt_full(shape, value);
     t->requires_grad = true;
     return t;
 }
 
-/* leaf's gradient, or zeros if there is none. */
-static void copy_grad(float *out, const mt_tensor *leaf, int64_t n)
+void mg_03_copy_grad(float *out, const mt_tensor *leaf, int64_t n)
 {
     memset(out, 0, sizeof *out * (size_t)n);
     if (leaf->grad)
         memcpy(out, mt_f32(leaf->grad), sizeof *out * (size_t)n);
 }
+
+static void no_backward(mt_node *node, mt_tensor *dout)
+{
+    (void)node, (void)dout;
+}
+
+const mt_op mg_03_test_op = { "test", MT_OP_ELEMENTWISE, no_backward };
 
 /* ---- recording backward: the op of every listed node is wrapped ----------------------------------------- */
 
@@ -72,7 +77,7 @@ static void note(void *user, mt_tensor *leaf)
     news *n = user;
     ++*n->told;
     *n->told_at = watch.so_far;
-    copy_grad(n->seen, leaf, n->count);
+    mg_03_copy_grad(n->seen, leaf, n->count);
 }
 
 /* ---- a graph ------------------------------------------------------------------------------------------ */
@@ -155,7 +160,7 @@ static void run_graph(const mg_value *v)
     }
     for (int64_t l = 0; l < leaves; l++) {
         mt_grad_ready_off(leaf[l], note, &told[l]);
-        copy_grad(v[0].f32 + l * size, leaf[l], size);
+        mg_03_copy_grad(v[0].f32 + l * size, leaf[l], size);
     }
     mt_scope_end();
 }
@@ -165,11 +170,11 @@ static void run_graph(const mg_value *v)
 static void long_chain(const mg_value *v) /* grad [4]; x [4], steps */
 {
     mt_scope_begin();
-    mt_tensor *x = leaf_of(MT_SHAPE(4), v[1].f32), *y = x;
+    mt_tensor *x = mg_03_leaf(MT_SHAPE(4), v[1].f32), *y = x;
     for (int64_t i = 0; i < v[2].i64; i++)
         y = mt_scale(y, i % 2 ? 2 : 0.5f);
     mt_backward(mt_sum(y));
-    copy_grad(v[0].f32, x, 4);
+    mg_03_copy_grad(v[0].f32, x, 4);
     mt_scope_end();
 }
 
@@ -194,7 +199,7 @@ static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements 
     memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
     v[1].i64s[0] = mt_live_bytes(MT_CPU);
     mt_scope_begin();
-    mt_tensor *y = full_leaf(MT_SHAPE(v[4].i64), 1);
+    mt_tensor *y = mg_03_full_leaf(MT_SHAPE(v[4].i64), 1);
     for (int64_t i = 0; i < v[3].i64; i++) {
         y = mt_relu(y);
         metered = y->node->op;
@@ -211,28 +216,27 @@ static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements 
 
 /* ---- recording ------------------------------------------------------------------------------------------ */
 
-static void no_backward(mt_node *node, mt_tensor *dout)
-{
-    (void)node, (void)dout;
-}
-
-static const mt_op test_op = { "test", MT_OP_ELEMENTWISE, no_backward };
-
 /* Made by given code only, so that one unwritten step does not hide another. */
 static mt_tensor *tensor_of(int64_t kind, mt_shape shape)
 {
     mt_tensor *t = mt_full(shape, 1);
     t->requires_grad = kind == MG_ASKS || kind == MG_ASKS_TOO;
     if (kind == MG_RESULT || kind == MG_ASKS_TOO)
-        t->node = mt_node_new(&test_op, t, 0);
+        t->node = mt_node_new(&mg_03_test_op, t, 0);
     return t;
 }
 
-static void wants(const mg_value *v) /* wants [n]; kind [n] */
+static void wants(const mg_value *v) /* wants [n]; kind [n], inside no_grad? */
 {
     mt_scope_begin();
-    for (int64_t i = 0; i < v[1].count; i++)
-        v[0].i64s[i] = mt_wants_grad(tensor_of(v[1].i64s[i], MT_SHAPE(2)));
+    for (int64_t i = 0; i < v[1].count; i++) {
+        mt_tensor *t = tensor_of(v[1].i64s[i], MT_SHAPE(2));
+        if (v[2].i64)
+            mt_no_grad_begin();
+        v[0].i64s[i] = mt_wants_grad(t);
+        if (v[2].i64)
+            mt_no_grad_end();
+    }
     mt_scope_end();
 }
 
@@ -258,7 +262,7 @@ static void record(const mg_value *v)
             mt_no_grad_begin();
     for (int64_t i = 0; i < v[4].i64; i++)
         mt_no_grad_begin();
-    mt_node *node = mt_record(&test_op, out, in, (int)n);
+    mt_node *node = mt_record(&mg_03_test_op, out, in, (int)n);
     for (int64_t i = 0; i < v[4].i64; i++)
         mt_no_grad_end();
     v[0].i64s[0] = node != NULL;
@@ -275,14 +279,16 @@ static void record(const mg_value *v)
     v[2].i64s[0] = mt_live_bytes(MT_CPU) - before;
 }
 
-/* facts [5] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed;
- * values [N,M]; x [M,N], transposed before detaching */
+/* facts [7] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed, a
+ * detached leaf wants a gradient, the leaf itself still does; values [N,M]; x [M,N+1], of which all columns but the
+ * first are transposed before detaching */
 static void detach(const mg_value *v)
 {
     int64_t M = v[3].i64, N = v[4].i64, before = mt_live_bytes(MT_CPU);
     mt_scope_begin();
-    mt_tensor *x = mt_from(MT_SHAPE(M, N), MT_F32, v[2].f32), *t = mt_transpose(x, 0, 1);
-    t->node = mt_node_new(&test_op, t, 0);
+    mt_tensor *x = mt_from(MT_SHAPE(M, N + 1), MT_F32, v[2].f32);
+    mt_tensor *t = mt_slice(mt_transpose(x, 0, 1), 0, 1, N + 1, 1);
+    t->node = mt_node_new(&mg_03_test_op, t, 0);
     mt_tensor *cut = mt_detach(t);
     v[0].i64s[0] = cut->storage == t->storage;
     v[0].i64s[1] = cut->node != NULL;
@@ -290,6 +296,9 @@ static void detach(const mg_value *v)
     v[0].i64s[3] = t->node != NULL;
     for (int64_t i = 0; i < N * M; i++)
         v[1].f32[i] = (float)mt_get(cut, (int64_t[]){ i / M, i % M });
+    x->requires_grad = true;
+    v[0].i64s[5] = mt_detach(x)->requires_grad;
+    v[0].i64s[6] = x->requires_grad;
     mt_scope_end();
     v[0].i64s[4] = mt_live_bytes(MT_CPU) - before;
 }
@@ -299,13 +308,13 @@ static void detach(const mg_value *v)
 /* A node with an edge to a node, one to a leaf, one to nothing. What mt_grad_of_input gives for edge `which`, before
  * and after something was added: facts [3] = a buffer at all, the same one again, kept where it belongs; first, again
  * [S] */
-static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; which, held? */
+static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; which, held?, memory of its own? */
 {
     int64_t S = v[1].count, which = v[4].i64;
     mt_scope_begin();
-    mt_tensor *inner = mt_full(MT_SHAPE(S), 1), *leaf = full_leaf(MT_SHAPE(S), 1), *out = mt_full(MT_SHAPE(S), 1);
-    inner->node = mt_node_new(&test_op, inner, 0);
-    out->node = mt_node_new(&test_op, out, 3);
+    mt_tensor *inner = mt_full(MT_SHAPE(S), 1), *leaf = mg_03_full_leaf(MT_SHAPE(S), 1), *out = mt_full(MT_SHAPE(S), 1);
+    inner->node = mt_node_new(&mg_03_test_op, inner, 0);
+    out->node = mt_node_new(&mg_03_test_op, out, 3);
     for (int i = 0; i < 3; i++)
         out->node->edges[i].shape = MT_SHAPE(S);
     out->node->edges[0].node = mt_node_retain(inner->node);
@@ -313,6 +322,8 @@ static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; w
     mt_tensor **kept = which == 0 ? &inner->node->grad : &leaf->grad;
     if (v[5].i64)
         *kept = mt_retain(mt_from(MT_SHAPE(S), MT_F32, v[3].f32));
+    if (v[6].i64)
+        leaf->grad_memory = mt_full(MT_SHAPE(S), 7); /* what an earlier gradient left there */
     mt_tensor *grad = mt_grad_of_input(out->node, (int)which);
     for (int64_t i = 0; i < S; i++) {
         v[1].f32[i] = grad ? mt_f32(grad)[i] : 0;
@@ -325,65 +336,8 @@ static void grad_of_input(const mg_value *v) /* facts, first, again; held [S]; w
     v[0].i64s[0] = grad != NULL;
     v[0].i64s[1] = again == grad;
     v[0].i64s[2] = which == 2 ? !inner->node->grad && !leaf->grad : *kept == grad;
-    mt_scope_end();
-}
-
-/* ---- misuse: it must abort ------------------------------------------------------------------------------------ */
-
-static sigjmp_buf before_abort;
-
-static void on_abort(int signal_number)
-{
-    (void)signal_number;
-    siglongjmp(before_abort, 1);
-}
-
-/* Whether mt_backward aborts. */
-static bool refuses(mt_tensor *loss)
-{
-    struct sigaction action = { .sa_handler = on_abort }, usual;
-    volatile bool refused = true;
-    sigaction(SIGABRT, &action, &usual);
-    if (sigsetjmp(before_abort, 1) == 0) {
-        mt_backward(loss);
-        refused = false;
-    }
-    sigaction(SIGABRT, &usual, NULL);
-    return refused;
-}
-
-static void must_get_a_gradient(mt_node *node, mt_tensor *dout)
-{
-    MT_CHECK(dout, "backward of %s, which no gradient has reached", node->op->name);
-}
-
-/* The loss of an op that delivers no gradient to its input, which is a computed value. */
-static mt_tensor *idle_branch(mt_tensor *x)
-{
-    static const mt_op idle_op = { "idle", MT_OP_ELEMENTWISE, must_get_a_gradient };
-    mt_tensor *idle = mt_full(MT_SHAPE(2), 0), *out = mt_full(MT_SHAPE(2), 0);
-    mt_record(&idle_op, idle, &x, 1);
-    mt_record(&test_op, out, &idle, 1);
-    return mt_sum(out);
-}
-
-/* refused [2] = the right use, the other one; grad [S] after the right use; x [S]; how */
-static void misuse(const mg_value *v)
-{
-    int64_t S = v[1].count, how = v[3].i64;
-    mt_scope_begin();
-    mt_tensor *x = leaf_of(MT_SHAPE(S), v[2].f32), *h = mt_mul(x, x), *first = mt_sum(h);
-    mt_tensor *second = how == MG_SHARED_PART ? mt_sum(mt_scale(h, 3)) : first;
-    v[0].i64s[0] = refuses(first);
-    copy_grad(v[1].f32, x, S);
-    if (how == MG_WRITTEN || how == MG_WRITTEN_UNSAVED) {
-        second = mt_sum(how == MG_WRITTEN ? mt_mul(x, x) : mt_scale(x, 3));
-        mt_f32(x)[0] = 1;
-        mt_written(x);
-    }
-    if (how == MG_IDLE_BRANCH)
-        second = idle_branch(x);
-    v[0].i64s[1] = refuses(second);
+    if (grad && leaf->grad_memory)
+        v[0].i64s[2] = v[0].i64s[2] && mt_f32(grad) == mt_f32(leaf->grad_memory);
     mt_scope_end();
 }
 
@@ -395,6 +349,6 @@ const mg_function mg_calls_03[] = {
     { "backward through a graph", run_graph },
     { "backward through a long chain", long_chain },
     { "backward through large results", large_chain },
-    { "backward misused", misuse },
+    { "backward misused", mg_03_misused },
     { NULL, NULL },
 };

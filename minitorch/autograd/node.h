@@ -29,7 +29,8 @@ mt_node *mt_backward_begin(mt_tensor *from, mt_tensor *gradient);
 /* mt_node_check_fresh -- abort when an earlier backward has consumed the node. */
 void mt_node_check_fresh(const mt_node *node);
 
-/* mt_grad_zeros -- a new tensor of zeros of the edge's shape; it belongs to the caller. */
+/* mt_grad_zeros -- zeros of the edge's shape, a new tensor or the leaf's grad_memory, cleared; the reference belongs to
+ * the caller. */
 mt_tensor *mt_grad_zeros(const mt_node *node, const mt_edge *edge);
 
 /* mt_grad_ready_hook -- what mt_grad_ready calls: hooks.c, once a callback is registered. */

@@ -72,7 +72,8 @@ struct mt_node {
 
 /* ---- recording, called by ops ------------------------------------------------------------------ */
 
-/* mt_wants_grad -- a leaf with requires_grad, or computed from one.   Lab 03.1 */
+/* mt_wants_grad -- a leaf with requires_grad, or computed from one; whether ops are recorded now does not matter.
+ * Lab 03.1 */
 bool mt_wants_grad(const mt_tensor *t);
 
 /* mt_record -- the node of out = op(inputs), which out now holds. NULL, and out wants no gradient, when recording is
@@ -94,7 +95,8 @@ void mt_no_grad_begin(void); /* they nest; per thread */
 void mt_no_grad_end(void);
 bool mt_recording(void);
 
-/* mt_detach -- the same memory without history.   Lab 03.4 */
+/* mt_detach -- the same memory without history; of a leaf too: the result wants no gradient, t is as before.
+ * Lab 03.4 */
 mt_tensor *mt_detach(const mt_tensor *t);
 
 /* ---- backward ---------------------------------------------------------------------------------------- */
@@ -159,6 +161,6 @@ typedef void mt_grad_ready_fn(void *user, mt_tensor *leaf);
  * Register in the thread that runs backward, not from inside a callback. */
 void mt_grad_ready_on(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user);
 void mt_grad_ready_off(mt_tensor *leaf, mt_grad_ready_fn *fn, void *user); /* aborts: not registered */
-void mt_grad_ready(mt_tensor *leaf); /* backward calls it, once per leaf and pass */
+void mt_grad_ready(mt_tensor *leaf); /* backward calls it, once per leaf and pass, with or without a gradient */
 
 MT_C_END

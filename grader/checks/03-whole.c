@@ -1,0 +1,97 @@
+/* 03-whole.c -- how the checks of step 03.8 run that are not about random graphs: a long chain, memory, misuse. Rows:
+ * 03-autograd.c. */
+#include "checks/03-autograd.h"
+#include "checks/fill.h"
+
+#include <math.h>
+
+/* ---- deep and large -------------------------------------------------------------------------------------------- */
+
+void mg_03_long_chain(mg_run *run, const void *one_case)
+{
+    const double one[] = { 1, 1, 1, 1 }; /* halved and doubled in turn, exactly */
+    (void)one_case;
+    mg_begin(run, "backward through a long chain");
+    mg_out(run, "grad", MT_F32, MT_SHAPE(4));
+    mg_fill(mg_rng(run), mg_in(run, "x", MT_F32, MT_SHAPE(4)), 4, (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "nodes", 200000);
+    if (mg_call(run))
+        mg_expect(run, "grad", one, NULL);
+}
+
+/* Forward leaves the results of all steps in memory. When backward visits step k from the end, k results should be
+ * freed; backward itself holds two gradients; the loss and its node are small. */
+void mg_03_memory(mg_run *run, const void *one_case)
+{
+    int64_t steps = mg_pick(mg_rng(run), 16, 24), elements = mg_pick(mg_rng(run), 20000, 30000), bytes = elements * 4;
+    (void)one_case;
+    mg_begin(run, "backward through large results");
+    mg_out(run, "live", MT_I64, MT_SHAPE(steps));
+    mg_out(run, "ends", MT_I64, MT_SHAPE(4));
+    mg_out(run, "loss", MT_F32, MT_SHAPE(1));
+    mg_i64(run, "steps", steps);
+    mg_i64(run, "elements", elements);
+    const double loss = (double)elements; /* a sum of ones, exact in f32 */
+    if (!mg_call(run) || !mg_expect(run, "loss", &loss, NULL))
+        return;
+    const int64_t *live = mg_result(run, "live"), *ends = mg_result(run, "ends");
+    if (ends[1] - ends[0] < steps * bytes)
+        mg_fail(run, "forward keeps %lld bytes   expected at least %lld: every result is needed by backward",
+                (long long)(ends[1] - ends[0]), (long long)(steps * bytes));
+    for (int64_t k = 0; k < steps; k++) {
+        int64_t most = ends[1] - (k - 3) * bytes;
+        if (live[k] == 0)
+            mg_fail(run, "visit %lld did not happen   expected %lld visits", (long long)k + 1, (long long)steps);
+        else if (live[k] > most)
+            mg_fail(run, "at visit %lld %lld bytes are live   expected at most %lld: each node frees what it saved",
+                    (long long)k + 1, (long long)live[k], (long long)most);
+        if (live[k] == 0 || live[k] > most)
+            return;
+    }
+    if (ends[2] - ends[0] > 4 * bytes || ends[3] != ends[0])
+        mg_fail(run, "%lld bytes are live after backward, %lld after the scope   expected at most %lld and 0",
+                (long long)(ends[2] - ends[0]), (long long)(ends[3] - ends[0]), (long long)(4 * bytes));
+}
+
+/* ---- misuse ------------------------------------------------------------------------------------------------------ */
+
+static bool expect_facts(mg_run *run, bool refused, bool idle)
+{
+    static const char *const wrong[][2] = {
+        { "", "the first backward was refused" },
+        { "a backward that is not allowed was not refused", "a backward that is allowed was refused" },
+        { "the node without a gradient was not emptied: mt_node_consume is for every node that is visited", "" },
+        { "the leaf that only the node without a gradient uses was not announced: count down its inputs too", "" },
+    };
+    const int64_t *facts = mg_result(run, "facts"), want[] = { 0, refused, idle, idle };
+    for (int i = 0; i < MT_COUNT(want); i++)
+        if (facts[i] != want[i]) {
+            mg_fail(run, "%s", wrong[i][want[i] == 0]);
+            return false;
+        }
+    return true;
+}
+
+static bool misuse_once(mg_run *run, int how, bool refused)
+{
+    int64_t S = mg_pick(mg_rng(run), 2, 9), sums = how == MG_IDLE_BRANCH ? 2 : 1;
+    double want[9], tolerance[9];
+    mg_begin(run, "backward misused");
+    mg_out(run, "facts", MT_I64, MT_SHAPE(4));
+    mg_out(run, "grad", MT_F32, MT_SHAPE(S));
+    float *x = mg_in(run, "x", MT_F32, MT_SHAPE(S));
+    mg_fill(mg_rng(run), x, S, (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "how", how);
+    for (int64_t i = 0; i < S; i++) { /* of one or two sums of x * x, each of two products by 1 and an addition */
+        want[i] = (double)sums * 2 * (double)x[i];
+        tolerance[i] = mt_tolerance(3 * (double)sums, fabs(want[i]));
+    }
+    return mg_call(run) && mg_expect(run, "grad", want, tolerance) && expect_facts(run, refused, how == MG_IDLE_BRANCH);
+}
+
+void mg_03_misuse(mg_run *run, const void *one_case)
+{
+    const misuse_case *c = one_case;
+    if (misuse_once(run, c->how, c->refused))
+        misuse_once(run, c->otherwise, c->otherwise_refused);
+}

@@ -1,0 +1,90 @@
+/* calls_03_misuse.c -- graphs that are used twice, and ops that pass on no gradient: what must abort, and what must
+ * not. */
+#include "autograd/node.h"
+#include "core/scope.h"
+#include "ops/ops.h"
+#include "worker/calls_03.h"
+#include "worker/graph.h"
+
+#include <setjmp.h>
+#include <signal.h>
+
+/* ---- misuse: it must abort ------------------------------------------------------------------------------------ */
+
+static sigjmp_buf before_abort;
+
+static void on_abort(int signal_number)
+{
+    (void)signal_number;
+    siglongjmp(before_abort, 1);
+}
+
+/* Whether mt_backward aborts. */
+static bool refuses(mt_tensor *loss)
+{
+    struct sigaction action = { .sa_handler = on_abort }, usual;
+    volatile bool refused = true;
+    sigaction(SIGABRT, &action, &usual);
+    if (sigsetjmp(before_abort, 1) == 0) {
+        mt_backward(loss);
+        refused = false;
+    }
+    sigaction(SIGABRT, &usual, NULL);
+    return refused;
+}
+
+/* Whether mt_backward aborts, but not at first; the loss may have one node only. */
+static bool refuses_again(mt_tensor *loss)
+{
+    return !refuses(loss) && refuses(loss);
+}
+
+static void must_get_a_gradient(mt_node *node, mt_tensor *dout)
+{
+    MT_CHECK(dout, "backward of %s, which no gradient has reached", node->op->name);
+}
+
+static void count_news(void *user, mt_tensor *leaf)
+{
+    (void)leaf;
+    ++*(int64_t *)user;
+}
+
+/* An op delivers no gradient to its input, the result of another, whose inputs are a leaf and a value that reaches the
+ * loss along another path too: facts [4], see misuse; grad [S] of x after another sum of x * x. */
+static void idle_branch(const mg_value *v, mt_tensor *x)
+{
+    static const mt_op idle_op = { "idle", MT_OP_ELEMENTWISE, must_get_a_gradient };
+    mt_tensor *idle = mt_full(MT_SHAPE(2), 0), *out = mt_full(MT_SHAPE(2), 0), *h = mt_mul(x, x);
+    mt_tensor *leaf = mg_03_full_leaf(MT_SHAPE(2), 1);
+    mt_grad_ready_on(leaf, count_news, &v[0].i64s[3]);
+    mt_record(&idle_op, idle, (mt_tensor *[]){ h, leaf }, 2);
+    mt_record(&mg_03_test_op, out, &idle, 1);
+    v[0].i64s[1] = refuses(mt_add(mt_sum(out), mt_sum(h)));
+    v[0].i64s[2] = idle->node && idle->node->consumed;
+    mt_grad_ready_off(leaf, count_news, &v[0].i64s[3]);
+    mg_03_copy_grad(v[1].f32, x, v[1].count);
+}
+
+/* facts [4] = the right use was refused, the other one; of an idle branch: its node was emptied, its leaf announced;
+ * grad [S] after the right use; x [S]; how */
+void mg_03_misused(const mg_value *v)
+{
+    int64_t S = v[1].count, how = v[3].i64;
+    mt_scope_begin();
+    mt_tensor *x = mg_03_leaf(MT_SHAPE(S), v[2].f32), *h = mt_mul(x, x), *first = mt_sum(h);
+    mt_tensor *second = how == MG_SHARED_PART ? mt_sum(mt_scale(h, 3)) : first;
+    v[0].i64s[0] = refuses(first);
+    mg_03_copy_grad(v[1].f32, x, S);
+    if (how == MG_WRITTEN || how == MG_WRITTEN_UNSAVED) {
+        second = mt_sum(how == MG_WRITTEN ? mt_mul(x, x) : mt_scale(x, 3));
+        mt_f32(x)[0] = 1;
+        mt_written(x);
+    }
+    v[0].i64s[2] = v[0].i64s[3] = 0;
+    if (how == MG_IDLE_BRANCH)
+        idle_branch(v, x);
+    else
+        v[0].i64s[1] = refuses(second) && (how != MG_SAME_LOSS_TWICE || refuses_again(mt_sum(x)));
+    mt_scope_end();
+}
