@@ -50,7 +50,8 @@ void mt_view_unravel(const mt_view *view, int64_t n, int64_t *index);
  * Aborts: order is not a permutation of 0 .. rank-1.   Lab 00.3 */
 mt_view mt_view_permute(const mt_view *view, const int *order);
 
-/* mt_view_transpose -- dimensions d0 and d1 swapped; negative ones count from the end.   Lab 00.3 */
+/* mt_view_transpose -- dimensions d0 and d1, which may be the same, swapped; negative ones count from the end.
+ * Lab 00.3 */
 mt_view mt_view_transpose(const mt_view *view, int d0, int d1);
 
 /* mt_view_slice -- indices start, start+step, ... below stop of dimension dim (negative dims count from the end);
