@@ -30,7 +30,9 @@ static const cuda_case fours_cases[] = {
       "mt_saxpy_vector_cuda", .about = CU_COMPILED },
 };
 static const cuda_case unary_cases[] = {
-    { { 3, "every size", "ReLU is x < 0 ? 0 : x, so that NaN stays; GELU by erf; backward is +=" },
+    { { 3, "every size",
+        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; GELU "
+        "by erf; backward is +=" },
       NULL, .about = CU_SIZES },
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, NULL, .about = CU_IN_PLACE },
 };
@@ -109,7 +111,10 @@ static const cuda_case row_sum_cases[] = {
 static const cuda_case softmax_cases[] = {
     { { 3, "random rows", "divide the exponentials of a row by their sum over all threads of the block" },
       NULL, .about = CU_SIZES },
-    { { 2, "large logits", "exp(90) overflows float: subtract the row's maximum first" }, NULL, .about = CU_LARGE },
+    { { 2, "large logits",
+        "exp(90) overflows float: subtract the row's maximum first; -inf - (-inf) is nan: where a thread, or a warp, "
+        "has only -inf, its sum is 0" },
+      NULL, .about = CU_LARGE },
     { { 1, "in place", "out may be x itself: all threads must have read an element before one of them overwrites it" },
       NULL, .about = CU_IN_PLACE },
     { { 4, "traffic", "use three passes with neighbouring lanes along the row" }, NULL, CU_COUNT, MG_TRAFFIC },
@@ -173,8 +178,8 @@ static const cuda_case adam_cases[] = {
         "m and v are averages of g + wd p and of its square, stored without correction; only the step divides them "
         "by 1 - beta^t" },
       "mt_adam_update_cuda", .about = CU_SIZES },
-    { { 2, "first steps", "the averages start at 0: divide them by 1 - beta^t, t from 1" }, "mt_adam_update_cuda",
-      .about = CU_FIRST },
+    { { 2, "first steps", "the averages start at 0: divide them by 1 - beta^t, t from 1, computed in double" },
+      "mt_adam_update_cuda", .about = CU_FIRST },
 };
 static const cuda_case adamw_cases[] = {
     { { 2, "decoupled decay", "p -= lr (m_hat / (sqrt(v_hat) + eps) + wd p): m and v do not contain wd" },

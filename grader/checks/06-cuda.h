@@ -58,13 +58,17 @@ void mg_06_layernorm_backward(mg_run *run, const void *one_case);
 /* 06-updates.c */
 void mg_06_update(mg_run *run, const void *one_case);
 
-/* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. The last size is
- * `most`; where a row is about sizes, more than 1,024 blocks take. The last shapes have `most` rows, and rows that
- * neither a block's threads nor its shared memory hold; 0: leave these out. */
+/* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. One size is `most`;
+ * where a row is about sizes, more than 1,024 blocks take. One shape has `most` rows, and one has rows that neither the
+ * registers of a block hold nor its shared memory; 0: leave these out. The last two have arrays that are not aligned
+ * for float4. */
 typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
 typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
 void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
 bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
+
+/* mg_06_again -- the call twice, with threads and blocks in both orders: the same bits. */
+bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t N, int64_t C);
 
 /* mg_06_sixteenths -- an input of whole sixteenths, |x| <= 3: in f32 the sums of 300,000 of them are exact in any
  * order, so that a lost or repeated element changes the result. */

@@ -32,7 +32,14 @@ void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t m
     for (int i = 0; i < MT_COUNT(sizes); i++)
         if (!call(run, c, sizes[i] < 0 ? mg_pick(mg_rng(run), 2, 5000) : sizes[i]))
             return;
+    mg_unaligned(run, true);
+    if (call(run, c, 1024))
+        call(run, c, 4099);
+    mg_unaligned(run, false);
 }
+
+/* More floats than the registers of a multiprocessor (65,536), or its shared memory, hold. */
+enum { LONG_ROW = 65539 };
 
 bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most)
 {
@@ -44,7 +51,29 @@ bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t
     for (int i = 0; i < 4; i++)
         if (!call(run, c, mg_pick(mg_rng(run), 2, 70), mg_pick(mg_rng(run), 2, 300)))
             return false;
-    return !most || (call(run, c, most, 3) && call(run, c, 2, 12289)); /* 48 KiB and a float */
+    if (most && !(call(run, c, most, 3) && call(run, c, 2, LONG_ROW)))
+        return false;
+    mg_unaligned(run, true);
+    bool good = call(run, c, 5, 128) && call(run, c, 2, 1025);
+    mg_unaligned(run, false);
+    return good;
+}
+
+typedef struct shaped_call {
+    const cuda_case *c;
+    mg_06_shape_fn *call;
+    int64_t N, C;
+} shaped_call;
+
+static bool one_call(mg_run *run, const void *user)
+{
+    const shaped_call *s = user;
+    return s->call(run, s->c, s->N, s->C);
+}
+
+bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t N, int64_t C)
+{
+    return mg_same_bits(run, one_call, &(shaped_call){ c, call, N, C });
 }
 
 /* ---- fill and saxpy ------------------------------------------------------------------------------ */
@@ -117,11 +146,12 @@ void mg_06_saxpy(mg_run *run, const void *one_case)
 
 /* ---- ReLU and GELU ---------------------------------------------------------------------------------- */
 
-/* Numbers far from 0 in every long array, and in forward infinity and NaN, which stay. */
-static void make_special(float *x, int64_t n, bool forward)
+/* Numbers far from 0 in every long array, then infinity and NaN, which forward keeps, and -inf. The contract does not
+ * say what GELU of -inf is, or its slope at infinity. */
+static void make_special(float *x, int64_t n, mg_act act, bool forward)
 {
-    static const float special[] = { 1e30f, -1e30f, 20, -20, INFINITY, NAN };
-    for (int64_t i = 0; i < (forward ? 6 : 4) && n > 12; i++)
+    static const float special[] = { 1e30f, -1e30f, 20, -20, INFINITY, NAN, -INFINITY };
+    for (int64_t i = 0; i < (act == MG_RELU ? 7 : forward ? 6 : 4) && n > 12; i++)
         x[i] = special[i];
 }
 
@@ -134,6 +164,18 @@ static void recognise_nan(mg_run *run, const mg_answer *out, int64_t n)
             *(isnan(out->v[i]) ? &lost : &other) += 1;
     if (lost && !other)
         mg_hint(run, "every comparison with NaN is false: with x < 0 ? 0 : x a NaN stays NaN");
+}
+
+/* ReLU's gradient is dout, also where saved is NaN, except where saved <= 0: not even an infinite dout counts there.
+ * What the oracle gets in place of these. */
+static void relu_gradient(float *dout, const float *saved, int64_t n, double *counted, double *exact)
+{
+    if (n > 12)
+        dout[1] = INFINITY, dout[6] = NAN; /* saved: -1e30, -inf */
+    for (int64_t i = 0; i < n; i++) {
+        counted[i] = saved[i] <= 0 ? 0 : (double)dout[i];
+        exact[i] = isnan(saved[i]) ? 1 : (double)saved[i];
+    }
 }
 
 static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
@@ -151,7 +193,7 @@ static bool unary_fwd(mg_run *run, mg_act act, int64_t n, bool in_place)
         x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
     }
     mg_i64(run, "n", n);
-    make_special(x, n, true);
+    make_special(x, n, act, true);
     double *exact = mg_lift(x, n);
     mg_oracle_act(act, out.v, out.e, exact, n);
     for (int64_t i = 0; i < n; i++)
@@ -170,13 +212,15 @@ static bool unary_bwd(mg_run *run, mg_act act, int64_t n)
 {
     mg_begin(run, act == MG_RELU ? "mt_relu_bwd_cuda" : "mt_gelu_bwd_cuda");
     mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(n), true);
-    double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1)), n);
+    float *sent = mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
     float *saved = mg_input(run, "saved", MT_SHAPE(n), (mg_dist)NORMAL(0, 2));
     mg_i64(run, "n", n);
     for (int64_t i = n / 2; i < n; i += 5)
         saved[i] = 0; /* where ReLU's slope is 0 too */
-    make_special(saved, n, false);
-    double *exact = mg_lift(saved, n);
+    make_special(saved, n, act, false);
+    double *dout = mg_lift(sent, n), *exact = mg_lift(saved, n);
+    if (act == MG_RELU)
+        relu_gradient(sent, saved, n, dout, exact);
     mg_oracle_act_add(act, dx.v, dx.e, dout, exact, n);
     free(dout);
     free(exact);

@@ -10,7 +10,7 @@
 
 /* ---- broadcasting -------------------------------------------------------------------------------- */
 
-enum { RANK = 4 };
+enum { RANK = MT_MAX_RANK };
 
 typedef struct shape_case {
     int rank;
@@ -20,12 +20,14 @@ typedef struct shape_case {
 
 /* [N,1] + [1,C]; scalar + [N,C]; [N,C] + [C] both ways; of rank 3 and 4; one of each. */
 static const shape_case shape_cases[] = {
-    { 2, { 33, 31 }, 2, 1 },   { 2, { 31, 67 }, 3, 0 },   { 2, { 7, 127 }, 0, 1 },      { 2, { 40, 32 }, 1, 0 },
-    { 3, { 5, 7, 33 }, 5, 2 }, { 3, { 9, 4, 31 }, 4, 3 }, { 4, { 3, 5, 4, 9 }, 5, 10 }, { 4, { 2, 3, 33, 5 }, 8, 2 },
-    { 1, { 1025 }, 1, 0 },     { 1, { 1 }, 1, 1 },        { 2, { 0, 31 }, 1, 0 },       { 4, { 7, 1, 1, 37 }, 6, 9 },
-    { 2, { 37, 41 }, 3, 3 },
+    { 2, { 33, 31 }, 2, 1 },      { 2, { 31, 67 }, 3, 0 },      { 2, { 7, 127 }, 0, 1 },
+    { 2, { 40, 32 }, 1, 0 },      { 3, { 5, 7, 33 }, 5, 2 },    { 3, { 9, 4, 31 }, 4, 3 },
+    { 4, { 3, 5, 4, 9 }, 5, 10 }, { 4, { 2, 3, 33, 5 }, 8, 2 }, { 1, { 1025 }, 1, 0 },
+    { 1, { 1 }, 1, 1 },           { 2, { 0, 31 }, 1, 0 },       { 4, { 7, 1, 1, 37 }, 6, 9 },
+    { 2, { 37, 41 }, 3, 3 },      { 0, { 0 }, 0, 0 },           { 8, { 2, 3, 2, 1, 2, 3, 2, 3 }, 0x55, 0x92 },
 };
 static const shape_case many = { 2, { 521, 509 }, 1, 2 }; /* more than 1,024 blocks of 256 */
+static const shape_case whole = { 2, { 40, 32 }, 0, 0 };  /* groups of four elements */
 
 typedef struct operand {
     float *data;
@@ -38,7 +40,7 @@ static operand add_operand(mg_run *run, const char *name, const shape_case *s, c
                            mg_dist dist)
 {
     operand o = { 0 };
-    int64_t order[RANK] = { 0, 1, 2, 3 }, span = 1;
+    int64_t order[RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 }, span = 1;
     if (about == CU_VIEWS)
         mt_rng_permutation(mg_rng(run), order, s->rank);
     for (int i = s->rank - 1; i >= 0; i--) {
@@ -113,8 +115,9 @@ void mg_06_broadcast(mg_run *run, const void *one_case)
         for (int which = 0; which < 4; which++)
             if (!broadcast(run, c->about, &shape_cases[i], which))
                 return;
-    for (int which = 0; which < 4 && c->about == CU_REPEATED; which++)
-        if (!broadcast(run, c->about, &many, which))
+    mg_unaligned(run, c->about == CU_SAME);
+    for (int which = 0; which < 4 && c->about != CU_VIEWS; which++)
+        if (!broadcast(run, c->about, c->about == CU_SAME ? &whole : &many, which))
             return;
 }
 
@@ -138,7 +141,7 @@ void mg_06_transpose(mg_run *run, const void *one_case)
     if (c->about == CU_COUNT) {
         if (transpose(run, c, 256, 192))
             mg_device_credit(run, c->count, 8.0 * 256 * 192);
-    } else if (mg_06_shapes(run, c, transpose, 0)) {
+    } else if (transpose(run, c, 3, 0) && mg_06_shapes(run, c, transpose, 0)) {
         /* more than 1,024 tiles of 32 x 32, in both directions and in each */
         if (transpose(run, c, 1057, 1055) && transpose(run, c, 8225, 2))
             transpose(run, c, 2, 8225);
@@ -169,7 +172,7 @@ void mg_06_gather(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, gather, MG_06_WARPS);
+        (void)(gather(run, c, 3, 0) && mg_06_shapes(run, c, gather, MG_06_WARPS));
     else if (gather(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -208,7 +211,7 @@ void mg_06_scatter(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, scatter, MG_06_WARPS);
+        (void)(scatter(run, c, 3, 0) && mg_06_shapes(run, c, scatter, MG_06_WARPS));
     else if (scatter(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }

@@ -23,6 +23,22 @@ static bool sum(mg_run *run, const cuda_case *c, int64_t n)
     return mg_call_and_judge(run, &out, 1);
 }
 
+/* Of numbers whose sum is rounded. In another order of 79 blocks it has the same bits in one of ten calls. */
+static bool rounded_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    int64_t n = N * C;
+    mg_begin(run, c->function);
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
+    mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
+    const float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "n", n);
+    for (int64_t i = 0; i < n; i++) {
+        out.v[0] += x[i];
+        out.e[0] += mg_gamma(n) * fabs((double)x[i]);
+    }
+    return mg_call_and_judge(run, &out, 1);
+}
+
 void mg_06_sum(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
@@ -30,7 +46,10 @@ void mg_06_sum(mg_run *run, const void *one_case)
         if (sum(run, c, 300001))
             sum(run, c, mg_pick(mg_rng(run), 262145, 300000)); /* in descending order */
     } else if (c->about != CU_COUNT) {
-        mg_06_sizes(run, c, sum, 8191);
+        mg_06_sizes(run, c, sum, MG_06_MANY);
+        for (int t = 0; t < 8; t++)
+            if (!mg_06_again(run, c, rounded_sum, 11, 1819))
+                return;
     } else if (sum(run, c, MG_06_COUNTED)) {
         mg_device_credit(run, c->count, 4.0 * MG_06_COUNTED);
     }
@@ -48,6 +67,22 @@ static bool row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     mg_i64(run, "C", C);
     for (int64_t i = 0; i < N * C; i++)
         out.v[i / C] += x[i];
+    return mg_call_and_judge(run, &out, 1);
+}
+
+/* Of numbers whose sums are rounded. */
+static bool rounded_row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
+{
+    (void)c;
+    mg_begin(run, "mt_row_sum_cuda");
+    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
+    const float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    for (int64_t i = 0; i < N * C; i++) {
+        out.v[i / C] += x[i];
+        out.e[i / C] += mg_gamma(C) * fabs((double)x[i]);
+    }
     return mg_call_and_judge(run, &out, 1);
 }
 
@@ -91,8 +126,9 @@ static bool row_sum_and_max(mg_run *run, const cuda_case *c, int64_t N, int64_t 
 
 void mg_06_row_sum_and_max(mg_run *run, const void *one_case)
 {
-    if (row_sum(run, one_case, 3, 0)) /* an empty sum is 0 */
-        mg_06_shapes(run, one_case, row_sum_and_max, MG_06_WARPS);
+    if (row_sum(run, one_case, 3, 0) && /* an empty sum is 0 */
+        mg_06_shapes(run, one_case, row_sum_and_max, MG_06_WARPS))
+        mg_06_again(run, one_case, rounded_row_sum, 31, 1025);
 }
 
 void mg_06_row_max(mg_run *run, const void *one_case)
@@ -117,8 +153,9 @@ static bool histogram(mg_run *run, const cuda_case *c, int64_t n)
     uint8_t *x = mg_in(run, "x", MT_U8, MT_SHAPE(n)), value = (uint8_t)mt_rng_u32(mg_rng(run));
     mg_answer counts = { "count", mg_doubles(MT_HISTOGRAM_BINS), mg_doubles(MT_HISTOGRAM_BINS) };
     mg_i64(run, "n", n);
-    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts before the call, some beyond 32 bits */
-        counts.v[v] = (double)(count[v] = mt_rng_below(mg_rng(run), (int64_t)1 << 40));
+    bool full = mt_rng_below(mg_rng(run), 2);       /* in the lower 32 bits: the next addition carries */
+    for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts before the call, most beyond 32 bits */
+        counts.v[v] = (double)(count[v] = mt_rng_below(mg_rng(run), (int64_t)1 << 40) | (full ? UINT32_MAX : 0));
     for (int64_t i = 0; i < n; i++)
         counts.v[x[i] = one_value ? value : (uint8_t)mt_rng_u32(mg_rng(run))]++;
     return mg_call_and_judge(run, &counts, 1);

@@ -3,15 +3,16 @@
 #include "optim/updates_cuda.h"
 #include "worker/call.h"
 
-/* out, a, b; rank, 4 dimensions, 4 strides of a, 4 of b, 2 offsets */
+/* out, a, b; rank, R dimensions, R strides of a, R of b, 2 offsets */
 static void binary(mt_binary_fwd_fn *fn, const mg_value *v)
 {
-    mt_strided a = { v[1].f32, { .rank = (int)v[3].i64, .offset = v[16].i64 } };
-    mt_strided b = { v[2].f32, { .rank = (int)v[3].i64, .offset = v[17].i64 } };
-    for (int d = 0; d < 4; d++) {
+    enum { R = MT_MAX_RANK };
+    mt_strided a = { v[1].f32, { .rank = (int)v[3].i64, .offset = v[4 + 3 * R].i64 } };
+    mt_strided b = { v[2].f32, { .rank = (int)v[3].i64, .offset = v[5 + 3 * R].i64 } };
+    for (int d = 0; d < R; d++) {
         a.view.shape[d] = b.view.shape[d] = v[4 + d].i64;
-        a.view.stride[d] = v[8 + d].i64;
-        b.view.stride[d] = v[12 + d].i64;
+        a.view.stride[d] = v[4 + R + d].i64;
+        b.view.stride[d] = v[4 + 2 * R + d].i64;
     }
     fn(v[0].f32, &a, &b);
 }
@@ -19,14 +20,15 @@ static void binary(mt_binary_fwd_fn *fn, const mg_value *v)
 /* param, m, v, grad; lr, beta1, beta2, eps, weight decay; step, n */
 static void update(mt_update_fn *fn, const mg_value *v)
 {
+    int64_t rows = v[10].i64 % 2 ? 1 : 2;
     mt_hyper hyper = {
         .lr = v[4].scalar, .beta1 = v[5].scalar, .beta2 = v[6].scalar, .eps = v[7].scalar, .weight_decay = v[8].scalar
     };
     mt_update u = { .param = v[0].f32,
                     .grad = v[3].f32,
                     .state = { v[1].f32, v[2].f32 },
-                    .rows = 1,
-                    .cols = v[10].i64,
+                    .rows = rows,
+                    .cols = v[10].i64 / rows,
                     .step = v[9].i64,
                     .hyper = &hyper };
     fn(&u);

@@ -7,6 +7,7 @@
  *   - a size of 0 launches nothing; any other size that fits in the device's memory is allowed;
  *   - values in the data (a label, an id out of range) are checked by an assert on the device, which ends the program
  *     with the source line. Sizes are checked on the host;
+ *   - a launcher leaves no memory allocated; what a kernel needs beyond its operands, the caller gives (partial);
  *   - f32 sums run in f32, in an order fixed by the sizes: the same inputs give the same bits. Kernels that add by
  *     atomics say so: integer sums are exact, the last bits of float sums depend on the order of the blocks.
  *

@@ -39,6 +39,7 @@ static __global__ void forward(float *out, float *mean, float *rstd, const float
         square += (row[c] - m) * (row[c] - m);
     r = 1 / sqrtf(mt_block_sum(square) / (float)C + eps);
     /* LAB 06.12 END */
+    r = r == 0 ? NAN : r; /* the squares overflowed: the row is not known, and zeros would hide that */
     /* LAB 06.12 BEGIN  Write the row, and let one thread save m and r for backward. */
     for (int64_t c = threadIdx.x; c < C; c += blockDim.x)
         to[c] = (row[c] - m) * r * gamma[c] + beta[c];
