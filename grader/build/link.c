@@ -133,6 +133,9 @@ static const char wrapped[] =
     "--wrap=GOMP_loop_dynamic_next,--wrap=GOMP_loop_nonmonotonic_dynamic_next,"
     "--wrap=GOMP_loop_guided_next,--wrap=GOMP_loop_nonmonotonic_guided_next";
 
+/* And worker/on_device.c. */
+static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate";
+
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size)
 {
@@ -148,15 +151,11 @@ mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, cha
     mg_path(response, "@%s", p.list);
     snprintf(table, sizeof table, "-Wl,--defsym=mg_calls=mg_calls_%.2s", id);
     /* With -fno-lto a unit cannot contain intermediate code to be compiled here. The emulator walks the stack. */
-    const char *const argv[] = {
-        mg_compiler, "-static",
-        "-fno-lto",  "-fopenmp",
-        table,       "-Wl,--eh-frame-hdr,--gc-sections",
-        "-o",        path,
-        response,    "-lstdc++",
-        "-lm",       whose & MG_COUNTED ? wrapped : "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch",
-        NULL
-    };
+    const char *const argv[] = { mg_compiler, "-static", "-fno-lto",
+                                 "-fopenmp",  table,     "-Wl,--eh-frame-hdr,--gc-sections",
+                                 "-o",        path,      response,
+                                 "-lstdc++",  "-lm",     whose & MG_COUNTED ? wrapped : observed,
+                                 NULL };
     mg_sandbox box = mg_tool_box(b, argv, NULL);
     int seen = 0;
     box.readable[seen++] = p.list;

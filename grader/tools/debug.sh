@@ -11,7 +11,7 @@ kind=c
 if grep -qaE 'mt_[a-z0-9_]*_cu(da|blas)' "$out/calls"; then
     kind=cu
     # As grader/build/link.c: on_device.o stands between units and the emulator's copies.
-    link=(g++ -g -fopenmp -no-pie -Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch)
+    link=(g++ -g -fopenmp -no-pie -Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate)
     compile=("$build/emu/cuemu" -Iminitorch -g -Wall -Wno-unused -Wno-sign-compare) last=("$build/worker/on_device.o" "$build/emu/libcuemu.a")
 else
     flags=(-std=gnu11 -D_GNU_SOURCE -O1 -g -march=native -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined -Wall -Wextra -Wno-unused)

@@ -18,7 +18,6 @@ cudaStream_t mt_cuda_stream(void);
 cublasHandle_t mt_cublas(void)
 {
     static cublasHandle_t handle;
-    mg_library_calls++;
     if (!handle) {
         mt_cublas_check(cublasCreate(&handle), __FILE__, __LINE__, "cublasCreate");
         mt_cublas_check(cublasSetStream(handle, mt_cuda_stream()), __FILE__, __LINE__, "cublasSetStream");

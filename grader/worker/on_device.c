@@ -73,9 +73,17 @@ cudaStream_t mt_cuda_stream(void)
 
 /* ---- copies by units: towards the device, or on it ------------------------------------------------- */
 
-int64_t mg_library_calls;
-static bool unit_runs, copied_back;
-static emu_site astray; /* the last launch by a unit in another stream than mt_cuda_stream() */
+static int64_t library_calls; /* of cuBLAS in this call */
+static bool unit_runs, copied_back, strayed;
+static emu_site astray; /* the last launch or product by a unit in another stream than mt_cuda_stream() */
+
+static void look_at(const void *stream, emu_site site)
+{
+    if (!unit_runs || stream == (void *)mt_cuda_stream())
+        return;
+    strayed = true;
+    astray = site;
+}
 
 /* The linker leads calls of cudaMemcpy here (grader/build/link.c). */
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
@@ -104,9 +112,19 @@ cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t size, cuda
 int __real_cuemu_launch(const cuemu_launch_config *config);
 int __wrap_cuemu_launch(const cuemu_launch_config *config)
 {
-    if (unit_runs && config->stream != (void *)mt_cuda_stream())
-        astray = (emu_site){ .file = config->file, .line = config->line };
+    look_at(config->stream, (emu_site){ .file = config->file, .line = config->line });
     return __real_cuemu_launch(config);
+}
+
+/* Products of cuBLAS, with any handle, are among the emulator's operations. */
+void __real_emu_operate(const void *stream, bool kernel, const char *name, emu_site site);
+void __wrap_emu_operate(const void *stream, bool kernel, const char *name, emu_site site)
+{
+    if (!kernel && strstr(name, "cuBLAS")) {
+        library_calls++;
+        look_at(stream, site);
+    }
+    __real_emu_operate(stream, kernel, name, site);
 }
 
 /* ---- arrays ----------------------------------------------------------------------------------- */
@@ -308,8 +326,8 @@ static __attribute__((noinline)) cudaError_t launch(const mg_function *function,
 {
     unit_runs = true;
     copied_back = false;
-    astray = (emu_site){ 0 };
-    mg_library_calls = 0;
+    strayed = false;
+    library_calls = 0;
     if (!setjmp(after_error))
         function->call(values);
     unit_runs = false;
@@ -358,12 +376,13 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
         if (arrays[i].device && !from_device(&arrays[i]) && report->changed < 0)
             report->changed = i;
     report->errors = (int64_t)(errors_so_far() - before);
-    report->library = mg_library_calls;
-    report->failed = report->failed || copied_back || astray.file;
-    if (astray.file) {
+    report->library = library_calls;
+    report->failed = report->failed || copied_back || strayed;
+    if (strayed) {
         write_place(report, &astray);
         snprintf(report->text, sizeof report->text,
-                 "a launch outside of mt_cuda_stream()\nhint: kernel<<<blocks, threads, 0, mt_cuda_stream()>>>(...)");
+                 "a launch outside of mt_cuda_stream()\nhint: kernel<<<blocks, threads, 0, mt_cuda_stream()>>>(...); "
+                 "cuBLAS by mt_cublas()");
     } else if (copied_back)
         snprintf(report->text, sizeof report->text, "cudaMemcpy to the host: a unit computes on the device");
     else if ((report->errors || !report->failed) && newest(times, known, !report->errors))

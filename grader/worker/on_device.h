@@ -8,6 +8,3 @@
  * the mg_device_report is wanted. If the request's arrays do not end at a guard (at_end), threads and blocks run in
  * descending order. Weak: missing in other workers. */
 void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_request *request) __attribute__((weak));
-
-/* Calls of cuBLAS in this call. */
-extern int64_t mg_library_calls;
