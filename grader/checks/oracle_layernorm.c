@@ -56,27 +56,34 @@ static double xhat_of(const mg_layernorm_saved *s, int64_t i)
     return ((double)s->x[i] - s->mean[i / s->C]) * s->rstd[i / s->C];
 }
 
+/* As x rstd - mean rstd, which torch computes, it has one rounding of each product, too. */
+static double xhat_off(const mg_layernorm_saved *s, int64_t i)
+{
+    return MG_U * (fabs((double)s->x[i]) + fabs((double)s->mean[i / s->C])) * s->rstd[i / s->C];
+}
+
 void mg_oracle_layernorm_dx_add(double *v, double *e, const mg_layernorm_saved *s)
 {
     int64_t C = s->C;
     for (int64_t n = 0; n < s->N; n++) {
-        double g_sum = 0, gx_sum = 0, g_size = 0, gx_size = 0, rstd = s->rstd[n];
+        double g_sum = 0, gx_sum = 0, g_size = 0, gx_size = 0, gx_off = 0, rstd = s->rstd[n];
         for (int64_t c = 0; c < C; c++) {
             double g = (double)s->dout[n * C + c] * s->gamma[c], gx = g * xhat_of(s, n * C + c);
             g_sum += g, g_size += fabs(g);
             gx_sum += gx, gx_size += fabs(gx);
+            gx_off += fabs(g) * xhat_off(s, n * C + c);
         }
         double mean_g = g_sum / (double)C, mean_gx = gx_sum / (double)C;
         double g_e = (mg_gamma(C) + 3 * MG_U) * g_size / (double)C;
-        double gx_e = (mg_gamma(C) + 7 * MG_U) * gx_size / (double)C;
+        double gx_e = ((mg_gamma(C) + 7 * MG_U) * gx_size + gx_off) / (double)C;
         for (int64_t c = 0; c < C; c++) {
             int64_t i = n * C + c;
             double xhat = xhat_of(s, i), g = (double)s->dout[i] * s->gamma[c], held = fabs(v[i]);
             double term = rstd * (g - mean_g - xhat * mean_gx);
             v[i] += term;
-            e[i] +=
-                rstd * (g_e + fabs(xhat) * gx_e + MG_U * (3 * fabs(g) + 2 * fabs(mean_g) + 6 * fabs(xhat * mean_gx))) +
-                MG_U * (2 * fabs(term) + held + fabs(v[i])) + FLT_MIN;
+            e[i] += rstd * (g_e + fabs(xhat) * gx_e + xhat_off(s, i) * fabs(mean_gx) +
+                            MG_U * (3 * fabs(g) + 2 * fabs(mean_g) + 6 * fabs(xhat * mean_gx))) +
+                    MG_U * (2 * fabs(term) + held + fabs(v[i])) + FLT_MIN;
         }
     }
 }
@@ -85,13 +92,14 @@ void mg_oracle_layernorm_dx_add(double *v, double *e, const mg_layernorm_saved *
 static void column_sums(double *v, double *e, const mg_layernorm_saved *s, bool with_xhat)
 {
     for (int64_t c = 0; c < s->C; c++) {
-        double size = fabs(v[c]);
+        double size = fabs(v[c]), off = 0;
         for (int64_t i = c; i < s->N * s->C; i += s->C) {
             double term = s->dout[i] * (with_xhat ? xhat_of(s, i) : 1);
             v[c] += term;
             size += fabs(term);
+            off += with_xhat ? fabs((double)s->dout[i]) * xhat_off(s, i) : 0;
         }
-        e[c] += (mg_gamma(s->N + 1) + (with_xhat ? 4 : 0) * MG_U) * size + FLT_MIN;
+        e[c] += (mg_gamma(s->N + 1) + (with_xhat ? 4 : 0) * MG_U) * size + off + FLT_MIN;
     }
 }
 
