@@ -10,9 +10,9 @@ typedef struct moments {
 } moments;
 
 /* The variance about a mean with error d is too large by d^2. Its sum of squares rounds as a sum does; computed
- * on the way with a running mean (Welford), rounding grows with sqrt(variance + mean^2) instead of the deviation (Chan,
- * Golub and LeVeque 1983, "Algorithms for Computing the Sample Variance", sec. 3). mean(x^2) - mean^2 loses more than
- * that. */
+ * on the way with a running mean (Welford), rounding grows with sqrt(variance + mean^2) instead of the deviation, and in
+ * one pass over x - x[0], with (x[0] - mean)^2 (Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample
+ * Variance", sec. 3). mean(x^2) - mean^2 loses more than that. */
 static moments moments_of(const float *x, int64_t C, double eps)
 {
     double sum = 0, size = 0, square = 0;
@@ -25,7 +25,8 @@ static moments moments_of(const float *x, int64_t C, double eps)
     for (int64_t c = 0; c < C; c++)
         square += (x[c] - m.mean) * (x[c] - m.mean);
     double variance = square / (double)C, under = variance + eps;
-    double error = mg_gamma(C) * sqrt(variance * (variance + m.mean * m.mean)) + 4 * MG_U * under + m.mean_e * m.mean_e;
+    double running = sqrt(variance * (variance + m.mean * m.mean)), shift = x[0] - m.mean;
+    double error = mg_gamma(C) * fmax(running, variance + shift * shift) + 4 * MG_U * under + m.mean_e * m.mean_e;
     m.rstd = 1 / sqrt(under);
     m.rstd_e = 1 / sqrt(fmax(under - error, under / 4)) - m.rstd + 4 * MG_U * m.rstd;
     return m;
