@@ -1,4 +1,4 @@
-/* 08-tokenizer.c -- how the checks of the tokenizer run: pieces, merges, ids and back. Rows: 08-gpt2.c.
+/* 08-tokenizer.c -- how the checks of the tokenizer run: pieces, merges, whole texts. Rows: 08-gpt2.c.
  *
  * Texts are built from parts whose kind is known, so that nothing here uses the framework's tables. Pieces are found
  * by trying GPT-2's rules one after the other; merges are done rule by rule over the whole piece, which is the same
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 16, MOST = 400, RULES = 40, LONGEST = 300 /* bytes of a token */ };
+enum { CALLS = 16, MOST = 400, RULES = 40 };
 
 typedef enum kind { OTHER, LETTER, NUMBER, WHITE } kind;
 
@@ -112,7 +112,8 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
     if ((c->parts & MG_TEXT_ENDINGS) && most >= 6) /* every text has something that looks like an ending */
         for (const char *e = mt_rng_below(rng, 2) ? "a'S" : "'da'S"; *e; e++)
             append(s, e, 1, *e == '\'' ? OTHER : LETTER);
-    for (int i = 0; i < 5 && most >= 30; i++) /* a run of a kind has no greatest length */
+    int64_t longest = most < 300 ? 5 : 260; /* a run of a kind has no greatest length */
+    for (int64_t i = 0; i < longest && most >= 30 && sample_size(s) + 15 <= most; i++)
         if (c->parts & MG_TEXT_SIGNS)
             append(s, "0", 1, NUMBER);
         else if (c->parts & MG_TEXT_SCRIPTS)
@@ -207,7 +208,7 @@ void mg_08_pieces(mg_run *run, const void *one_case)
         sample s;
         double want[MOST];
         int64_t count = 0;
-        draw(&s, run, c, mg_pick(mg_rng(run), c->most / 4, c->most));
+        draw(&s, run, c, t == 3 ? c->most : mg_pick(mg_rng(run), c->most / 4, c->most));
         if (t < 3) /* texts of 1, 2 and 3 characters */
             s.n = t + 1;
         else if (c->parts & MG_TEXT_ENDINGS)
@@ -338,38 +339,6 @@ void mg_08_merge(mg_run *run, const void *one_case)
     }
     if (c->letters == 4)
         merge_far(run);
-}
-
-void mg_08_decode(mg_run *run, const void *one_case)
-{
-    const text_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
-        mt_rng *rng = mg_rng(run);
-        int64_t tokens = mg_pick(rng, 1, 20), n = mg_pick(rng, c->most / 2, c->most), size = 0;
-        int64_t at[21] = { 0 };
-        uint8_t bytes[20 * 4 + LONGEST];
-        double want[40 * LONGEST], total;
-        for (int64_t i = 0; i < tokens; i++)
-            at[i + 1] = at[i] + (i == 0 ? mg_pick(rng, 257, LONGEST) : mg_pick(rng, 1, 4));
-        for (int64_t i = 0; i < at[tokens]; i++)
-            bytes[i] = (uint8_t)mt_rng_below(rng, 256);
-        mg_begin(run, "mt_bpe_decode");
-        mg_out(run, "size", MT_I64, MT_SHAPE(1));
-        mg_out(run, "text", MT_U8, MT_SHAPE(LONGEST * n));
-        int32_t *ids = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
-        memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(at[tokens])), bytes, (size_t)at[tokens]);
-        memcpy(mg_in(run, "start", MT_I64, MT_SHAPE(tokens + 1)), at, (size_t)(tokens + 1) * sizeof *at);
-        for (int64_t i = 0; i < n; i++) {
-            ids[i] = i ? (int32_t)mt_rng_below(rng, (uint32_t)tokens) : 0;
-            for (int64_t k = at[ids[i]]; k < at[ids[i] + 1]; k++)
-                want[size++] = bytes[k];
-        }
-        total = (double)size;
-        while (size < LONGEST * n) /* the worker clears the text first */
-            want[size++] = 0;
-        if (!mg_call(run) || !mg_expect(run, "size", &total, NULL) || !mg_expect(run, "text", want, NULL))
-            return;
-    }
 }
 
 /* The whole way, through the given encoder. Ids are symbols. */

@@ -1,11 +1,16 @@
-/* 08-words.c -- how the checks of the table of words run: a table is filled by the slots that come back, and each
- * slot must be one that the contract allows. Rows: 08-gpt2.c. */
+/* 08-words.c -- how the checks of the table of words and of decoding run. The table is filled by the slots that come
+ * back, and each slot must be one that the contract allows. Rows: 08-gpt2.c. */
 #include "checks/08-gpt2.h"
+#include "checks/oracle.h"
 #include "text/tokenizer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { LOOKUPS = 200, DIFFERENT = 60, CROWD = 7 };
+enum { DECODED = 16 /* calls */, LONGEST = 300 /* bytes of a token */ };
+
+/* ---- the table of words ---------------------------------------------------------------------------- */
 
 typedef uint64_t key[2];
 
@@ -18,14 +23,27 @@ static void draw_word(mg_run *run, key k, int64_t size)
     memcpy(k, bytes, sizeof bytes);
 }
 
-/* The words of a case. Some share one home; some have the same first eight bytes. */
+/* Another word of the same length, with both halves changed in the same bits. */
+static void draw_sibling(mg_run *run, key k, const key of)
+{
+    uint64_t bits = ((uint64_t)mt_rng_u32(mg_rng(run)) << 32 | mt_rng_u32(mg_rng(run))) & 0x7070707070707;
+    k[0] = of[0] ^ bits;
+    k[1] = of[1] ^ bits;
+}
+
+/* The words of a case. Some share one home; some have the same first eight bytes, or the same exclusive or of both
+ * halves. One of a crowd has no other bytes than 0: its first half looks like that of an empty slot. */
 static void draw_words(mg_run *run, key *words, int64_t kind)
 {
     for (int64_t count = 0; count < DIFFERENT;) {
         bool first = count % CROWD == 0; /* of a crowd */
         key k;
         draw_word(run, k, kind == MG_WORDS_ALIKE ? MT_WORD_BYTES : mg_pick(mg_rng(run), 1, MT_WORD_BYTES));
-        if (kind == MG_WORDS_ALIKE && !first)
+        if (kind == MG_WORDS_CROWDED && first)
+            k[0] = 0, k[1] = (uint64_t)(1 + count / CROWD % 8) << 56;
+        if (kind == MG_WORDS_ALIKE && count % CROWD > CROWD / 2)
+            draw_sibling(run, k, words[count - 1]);
+        else if (kind == MG_WORDS_ALIKE && !first)
             k[0] = words[count - 1][0];
         if (kind == MG_WORDS_ANY || first || mt_word_home(k) == mt_word_home(words[count - 1]))
             memcpy(words[count++], k, sizeof k);
@@ -44,7 +62,7 @@ static bool allowed(key *table, const key word, int64_t slot, const char **why)
         there |= memcmp(table[i], word, sizeof(key)) == 0;
         room |= table[i][1] == 0;
     }
-    *why = there ? "not the slot that holds this word" : "a word is overwritten although there is an empty slot";
+    *why = there ? "not the slot that holds this word" : "taken by another word, and there is an empty one";
     return there ? memcmp(table[slot], word, sizeof(key)) == 0 : !room || table[slot][1] == 0;
 }
 
@@ -71,5 +89,51 @@ void mg_08_words(mg_run *run, const void *one_case)
             return;
         }
         memcpy(table[slot[i]], asked[i], sizeof(key));
+    }
+}
+
+/* ---- decoding ------------------------------------------------------------------------------------ */
+
+/* Token 0 is long, and the first of the ids; all others have 1 to 4 bytes. The text has room for `room` bytes. */
+static bool decode_once(mg_run *run, int64_t tokens, int64_t n, int64_t room)
+{
+    mt_rng *rng = mg_rng(run);
+    int64_t *at = calloc((size_t)tokens + 1, sizeof *at), size = 0;
+    double *want = mg_doubles(room), total;
+    MT_CHECK(at, "out of memory for %lld tokens", (long long)tokens);
+    for (int64_t i = 0; i < tokens; i++)
+        at[i + 1] = at[i] + (i == 0 ? mg_pick(rng, 257, LONGEST) : mg_pick(rng, 1, 4));
+    mg_begin(run, "mt_bpe_decode");
+    mg_out(run, "size", MT_I64, MT_SHAPE(1));
+    mg_out(run, "text", MT_U8, MT_SHAPE(room));
+    int32_t *ids = mg_in(run, "ids", MT_I32, MT_SHAPE(n));
+    uint8_t *bytes = mg_in(run, "bytes", MT_U8, MT_SHAPE(at[tokens]));
+    memcpy(mg_in(run, "start", MT_I64, MT_SHAPE(tokens + 1)), at, (size_t)(tokens + 1) * sizeof *at);
+    for (int64_t i = 0; i < at[tokens]; i++)
+        bytes[i] = (uint8_t)mt_rng_below(rng, 256);
+    for (int64_t i = 0; i < n; i++) { /* the worker clears the text first */
+        ids[i] = i == 0 ? 0 : (int32_t)mg_pick(rng, n > LONGEST, tokens - 1);
+        for (int64_t k = at[ids[i]]; k < at[ids[i] + 1]; k++)
+            want[size++] = bytes[k];
+    }
+    total = (double)size;
+    bool good = mg_call(run) && mg_expect(run, "size", &total, NULL) && mg_expect(run, "text", want, NULL);
+    free(at);
+    free(want);
+    return good;
+}
+
+void mg_08_decode(mg_run *run, const void *one_case)
+{
+    const text_case *c = one_case;
+    for (int t = 0; t < DECODED; t++) {
+        mt_rng *rng = mg_rng(run);
+        int64_t tokens = mg_pick(rng, 1, 20), n = mg_pick(rng, c->most / 2, c->most), room = LONGEST * n;
+        if (t == 1) /* ids and bytes of the vocabulary, then bytes of the text, of which there are more than 2^16 */
+            tokens = 200000;
+        if (t == 2 && n > 0)
+            tokens = 20, n = 1 << 16, room = 4 * n + LONGEST;
+        if (!decode_once(run, tokens, n, room))
+            return;
     }
 }
