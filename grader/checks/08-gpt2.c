@@ -32,8 +32,8 @@ static const text_case merge_cases[] = {
 };
 static const words_case words_cases[] = {
     { { 2, "repeated words", "return the slot whose key equals the given one" }, MG_WORDS_ANY },
-    { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one is better than one that is "
-        "taken" },
+    { { 2, "many words with one home", "look at all MT_WORD_WAYS slots; an empty one, with both halves of its key "
+        "0, is better than one that is taken" },
       MG_WORDS_CROWDED },
     { { 2, "words that begin with the same bytes", "compare both halves of the key" }, MG_WORDS_ALIKE },
 };
@@ -106,7 +106,8 @@ static const classifier_case classifier_fwd_cases[] = {
 };
 static const classifier_case classifier_bwd_cases[] = {
     { { 3, "dlogits",
-        "(p - 1 for the target, p for the others) * dloss[n], which overwrites probs; dx and dw may be NULL" },
+        "(p - 1 for the target, p for the others) * dloss[n], which overwrites probs, with 0 too; dx and dw may be "
+        "NULL" },
       HEAD(-1, -1, -1, 0.5) },
     { { 3, "dx", "dx [N,C] = dlogits [N,V] times w [V,C], neither transposed" }, HEAD(-1, -1, -1, 0.5),
       .wanted = MG_DX },

@@ -18,7 +18,7 @@ typedef bool norm_fn(mg_run *run, const norm_case *c, int64_t N, int64_t C);
 
 static void norm_calls(mg_run *run, const norm_case *c, norm_fn *once)
 {
-    static const int64_t large[][2] = { { 67, WIDE }, { 3, 4099 }, { 257, 33 } }; /* more columns, more rows */
+    static const int64_t large[][2] = { { 67, WIDE }, { 2, 33001 }, { 257, 33 } }; /* more columns, more rows */
     bool random = c->N < 0 && c->C < 0 && !c->constant;
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
@@ -99,8 +99,14 @@ static bool norm_bwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
         else
             mg_null(run, name[i]);
     mg_layernorm_saved s = { .N = N, .C = C };
-    s.dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    s.x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+    float *dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+    for (int64_t i = 3; i < N * C; i += 7) /* an element that the loss does not read depends on the row nevertheless */
+        dout[i] = 0;
+    if (N > 4) /* and one row is constant */
+        make_constant(x + 4 * C, 1, C);
+    s.dout = dout;
+    s.x = x;
     s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
     mg_08_save_moments(mean, rstd, &s, draw_eps(run));
@@ -134,6 +140,10 @@ static text_size draw_size(mg_run *run, const embedding_case *c, int call)
         return (text_size){ 3, 61, mg_size(run, c->V, 80), LONG };
     if (call == 0 && c->V < 0) /* ids of more than 16 bits */
         return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), 66000, 3 };
+    if (call == 1) /* long rows; then many */
+        return (text_size){ mg_size(run, c->B, 2), mg_size(run, c->T, 3), 7, 4099 };
+    if (call == 2)
+        return (text_size){ mg_size(run, c->B, 3), c->T < 0 ? 1031 : c->T, 7, 3 };
     return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), mg_size(run, c->V, 80), mg_size(run, -1, 150) };
 }
 
@@ -242,8 +252,8 @@ static void classifier_calls(mg_run *run, const classifier_case *c, classifier_f
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 40), mg_size(run, c->C, 80), mg_size(run, c->V, 200)))
             return;
-    if (random && once(run, c, 127, 33, MANY))
-        once(run, c, 3, 5, WIDEST);
+    if (random && once(run, c, 127, 33, MANY) && once(run, c, 3, 5, WIDEST))
+        once(run, c, 5, 4099, 7);
 }
 
 /* w [V,C] as mg_oracle_linear reads it: [C,V]. */
@@ -322,7 +332,9 @@ static bool classifier_bwd_once(mg_run *run, const classifier_case *c, int64_t N
     else
         mg_null(run, "dw");
     grad[2] = mg_replaced(run, "probs", MT_SHAPE(N, V), (mg_dist)NORMAL(0, 1), &probs);
-    const float *dloss_in = mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)NORMAL(0, 0.1));
+    float *dloss_in = mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)NORMAL(0, 0.1));
+    for (int64_t n = 1; n < N; n += 3) /* of positions whose loss does not count */
+        dloss_in[n] = 0;
     head_inputs in = head_in(run, c, N, C, V);
     double *x = mg_lift(in.x, N * C), *dloss = mg_lift(dloss_in, N);
     save_probs(probs, x, in.w, N, C, V);

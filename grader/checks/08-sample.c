@@ -30,7 +30,7 @@ void mg_08_most_likely(mg_run *run, const void *one_case)
         for (int64_t v = 0; v < V && c->kind == MG_SAMPLE_EQUAL; v++)
             logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
         for (int64_t v = 0; v < V && t == 2; v++)
-            logits[v] = v < V - 1 ? logits[v] * 0x1p100f : -0x1p90f;
+            logits[v] = v < V - 1 ? logits[v] * 0x1p120f : -0x1p110f;
         if (t == 1)
             logits[V - 1] = 100;
         for (int64_t v = 1; v < V; v++)
@@ -116,7 +116,7 @@ void mg_08_sample_kept(mg_run *run, const void *one_case)
         mg_out(run, "kept", MT_I64, MT_SHAPE(1));
         bool exact = t == 2 && c->kind == MG_SAMPLE_TOP_P;
         ranks r = ranks_in(run, t == CALLS - 1 && c->kind == MG_SAMPLE_TOP_P ? MG_SAMPLE_LONG : c->kind, exact);
-        int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : r.V + 1;
+        int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : ((int64_t)1 << 32) + 1;
         int64_t most = top_k ? mt_min(top_k, r.V) : r.V,
                 last = t > 1 ? mt_rng_below(mg_rng(run), exact ? most - 1 : most) : t * (most - 1);
         float top_p = c->kind == MG_SAMPLE_TOP_K ? 1
