@@ -53,7 +53,16 @@ void *mg_08_describe_forward(mg_run *run, const attention_case *c, mg_attention 
 mg_answer mg_08_describe_backward(mg_run *run, const attention_case *c, mg_attention a);
 
 /* mg_08_function -- the name of a rung's function. */
-const char *mg_08_function(bool tiled, bool packed, bool bf16, bool cuda, bool backward);
+static inline const char *mg_08_function(bool tiled, bool packed, bool bf16, bool cuda, bool backward)
+{
+    static const char *const names[6][2] = { { "mt_attention_plain_fwd_cpu", "mt_attention_plain_bwd_cpu" },
+                                             { "mt_attention_tiled_fwd_cpu", "mt_attention_tiled_bwd_cpu" },
+                                             { "mt_attention_packed_fwd_cpu", "mt_attention_packed_bwd_cpu" },
+                                             { "mt_attention_bf16_fwd_cpu", NULL },
+                                             { "mt_attention_fwd_cuda", "mt_attention_bwd_cuda" },
+                                             { "mt_attention_bf16_fwd_cuda", NULL } };
+    return names[cuda ? 4 + bf16 : tiled + packed + bf16][backward];
+}
 
 /* mg_11_rounded -- qkv becomes what bf16 has of it, and is sent so, as "qkv" [B,T,3C]; returns what is sent.
  * mg_11_floats -- memory for qkv in f32, for the oracle, until the next call of it. Both: 11-attention.c. */
