@@ -134,7 +134,7 @@ static double model_loss(void *user)
     return mg_gpt2_loss(c->params, c->ids, c->targets, &c->g);
 }
 
-static void expect_model(mg_answer answer[4], model_call *call, const mg_gpt2_part *part, int parts, int64_t count,
+static void expect_model(mg_answer answer[5], model_call *call, const mg_gpt2_part *part, int parts, int64_t count,
                          int judged)
 {
     const mg_gpt2 *g = &call->g;
@@ -152,8 +152,12 @@ static void expect_model(mg_answer answer[4], model_call *call, const mg_gpt2_pa
         for (int64_t i = from; i < (judged & MG_JUDGE_DWTE ? count : tables); i++)
             answer[3].e[i] = INFINITY; /* another row's concern */
     }
-    for (int k = 0; k < 4; k++)
-        if (!((judged | (judged & MG_JUDGE_DREST) >> 1) >> k & 1))
+    memcpy(answer[4].v, answer[3].v, (size_t)count * sizeof(double));
+    memcpy(answer[4].e, answer[3].e, (size_t)count * sizeof(double));
+    judged |= (judged & MG_JUDGE_DREST) >> 1;
+    judged |= (judged & MG_JUDGE_DWTE) << 1; /* of the loss, and the same through the logits */
+    for (int k = 0; k < 5; k++)
+        if (!(judged >> k & 1))
             mg_answer_drop(&answer[k]);
 }
 
@@ -170,7 +174,8 @@ static bool model_once(mg_run *run, const model_case *c)
     mg_begin(run, "mt_gpt2_forward, _logits, _loss, and backward");
     mg_answer answer[] = { mg_overwritten(run, "hidden", MT_SHAPE(g.B, g.T, g.C)),
                            mg_overwritten(run, "logits", MT_SHAPE(g.B, g.T, g.V)),
-                           mg_overwritten(run, "loss", MT_SHAPE(1)), mg_overwritten(run, "dparams", MT_SHAPE(count)) };
+                           mg_overwritten(run, "loss", MT_SHAPE(1)), mg_overwritten(run, "dparams", MT_SHAPE(count)),
+                           mg_overwritten(run, "dparams through the logits", MT_SHAPE(count)) };
     int32_t *ids = mg_in(run, "ids", MT_I32, MT_SHAPE(g.B, g.T)),
             *targets = mg_in(run, "targets", MT_I32, MT_SHAPE(g.B, g.T));
     float *params = mg_in(run, "params", MT_F32, MT_SHAPE(count));
@@ -186,7 +191,7 @@ static bool model_once(mg_run *run, const model_case *c)
     model_call call = { g, mg_lift(params, count), ids, targets };
     expect_model(answer, &call, part, parts, count, c->judged);
     free(call.params);
-    return mg_call_and_judge(run, answer, 4);
+    return mg_call_and_judge(run, answer, 5);
 }
 
 void mg_08_model(mg_run *run, const void *one_case)

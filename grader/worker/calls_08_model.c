@@ -58,27 +58,45 @@ void mg_call_gpt2_block(const mg_value *v)
     mt_module_free(model);
 }
 
-/* hidden [B,T,C], logits [B,T,V], loss [1], dparams [P]; ids, targets [B,T], params [P]; V, rows, layers, H, C */
+/* The gradients of a loss, in the order of copy_params. */
+static void gradients_of(float *to, const mt_module *model, mt_tensor *loss)
+{
+    mt_state params = mt_module_params(model);
+    for (int64_t i = 0; i < params.count; i++)
+        mt_zero_grad(params.item[i].tensor);
+    mt_state_free(&params);
+    if (loss->node)
+        mt_backward(loss);
+    copy_params(model, to, NULL);
+}
+
+/* hidden [B,T,C], logits [B,T,V], loss [1], dparams of the loss and of the same through the logits [P]; ids, targets
+ * [B,T], params [P]; V, rows, layers, H, C, B. Another model, with an id and a head more, is used first. */
 void mg_call_gpt2_model(const mg_value *v)
 {
-    mt_shape shape = MT_SHAPE(v[12].i64, v[4].count / mt_max(v[12].i64, 1));
-    const mt_gpt2_config config = { v[7].i64, v[8].i64, shape.dim[1] + 2, v[9].i64, v[10].i64, v[11].i64 };
+    mt_shape shape = MT_SHAPE(v[13].i64, v[5].count / mt_max(v[13].i64, 1));
+    const mt_gpt2_config config = { v[8].i64, v[9].i64, shape.dim[1] + 2, v[10].i64, v[11].i64, v[12].i64 };
+    const mt_gpt2_config larger = { v[8].i64 + 1, v[9].i64, shape.dim[1] + 1, 1, v[11].i64 + 1, v[12].i64 * 6 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
-    mt_module *model = mt_gpt2_new(&config, &rng);
-    copy_params(model, NULL, v[6].f32);
+    mt_module *other = mt_gpt2_new(&larger, &rng), *model = mt_gpt2_new(&config, &rng);
+    copy_params(model, NULL, v[7].f32);
     mt_scope_begin();
-    mt_tensor *ids = mt_from(shape, MT_I32, v[4].ptr), *targets = mt_from(shape, MT_I32, v[5].ptr);
+    mt_tensor *ids = mt_from(shape, MT_I32, v[5].ptr), *targets = mt_from(shape, MT_I32, v[6].ptr);
     mt_no_grad_begin();
+    mt_gpt2_logits(other, ids);
+    mt_gpt2_loss(other, ids, targets);
     copy_out(&v[0], mt_gpt2_forward(model, ids));
     copy_out(&v[1], mt_gpt2_logits(model, ids));
     mt_no_grad_end();
     mt_tensor *loss = mt_gpt2_loss(model, ids, targets);
     v[2].f32[0] = (float)mt_item(loss);
-    if (loss->node)
-        mt_backward(loss);
-    copy_params(model, v[3].f32, NULL);
+    gradients_of(v[3].f32, model, loss);
+    int64_t N = mt_numel(ids);
+    mt_tensor *logits = mt_reshape(mt_gpt2_logits(model, ids), MT_SHAPE(N, config.vocabulary));
+    gradients_of(v[4].f32, model, mt_cross_entropy(logits, mt_reshape(targets, MT_SHAPE(N))));
     mt_scope_end();
     mt_module_free(model);
+    mt_module_free(other);
 }
 
 /* ---- training: a linear layer fits numbers ---------------------------------------------------------------- */

@@ -60,7 +60,7 @@ mt_tensor *mt_gpt2_block_forward(mt_module *block, mt_tensor *x);
  * mt_gpt2_forward -- what the head reads, [B,T,C]: token plus position, the blocks, the last layernorm
  * mt_gpt2_logits  -- [B,T,vocabulary]: that times the token table transposed
  * mt_gpt2_loss    -- [], the mean cross-entropy of the logits
- * mt_forward(model, ids) calls mt_gpt2_forward. */
+ * From each of them mt_backward reaches every parameter. mt_forward(model, ids) calls mt_gpt2_forward. */
 mt_tensor *mt_gpt2_forward(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_logits(mt_module *model, mt_tensor *ids);
 mt_tensor *mt_gpt2_loss(mt_module *model, mt_tensor *ids, mt_tensor *targets);
