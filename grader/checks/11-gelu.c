@@ -11,14 +11,13 @@ enum { CALLS = 5, ROWS = 1024, COLUMNS = 384 }; /* of each row; of the counted c
 
 typedef bool gelu_fn(mg_run *run, const gelu_case *c, int64_t N, int64_t C);
 
-/* The last call is searched for data races. */
-static void gelu_calls(mg_run *run, const gelu_case *c, gelu_fn *once)
+/* The call of 67 rows is searched for data races. */
+static bool gelu_calls(mg_run *run, const gelu_case *c, gelu_fn *once)
 {
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 600)))
-            return;
-    if (c->N < 0 && c->C < 0 && !c->nan)
-        once(run, c, 67, 331);
+            return false;
+    return c->N >= 0 || c->C >= 0 || c->nan || (once(run, c, 67, 331) && once(run, c, 2, 8209));
 }
 
 static bool judge(mg_run *run, const gelu_case *c, int64_t N, const mg_answer *answer, int count)
@@ -73,6 +72,22 @@ static bool forward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     return judge(run, c, N, &out, 1);
 }
 
+/* Only number `place` of the n numbers of an answer with rows of C is NaN, because number `at` of an input is. */
+static bool expect_nan(mg_run *run, const mg_answer *a, int64_t n, int64_t place, int64_t C, const char *input,
+                       int64_t at)
+{
+    const float *got = mg_result(run, a->name);
+    for (int64_t i = 0; i < n; i++) {
+        if (i == place ? isnan(got[i]) : fabs((double)got[i] - a->v[i]) <= a->e[i])
+            continue;
+        mg_fail(run, "%s, row %lld, column %lld, is %g, expected %g: only %s[%lld,%lld] of the inputs is NaN", a->name,
+                (long long)(i / C), (long long)(i % C), (double)got[i], i == place ? NAN : a->v[i], input,
+                (long long)(at / C), (long long)(at % C));
+        return false;
+    }
+    return true;
+}
+
 /* One number of x is NaN. */
 static bool forward_nan(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
 {
@@ -80,15 +95,7 @@ static bool forward_nan(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     mg_answer out = describe_forward(run, c, &x, N, C);
     int64_t at = mg_pick(mg_rng(run), 0, N * C - 1);
     x[at] = NAN;
-    bool good = mg_call(run);
-    const float *got = good ? mg_result(run, "out") : NULL;
-    for (int64_t i = 0; i < N * C && good; i++) {
-        good = i == at ? isnan(got[i]) : fabs((double)got[i] - out.v[i]) <= out.e[i];
-        if (!good)
-            mg_fail(run, "out[%lld,%lld] is %g: of x [%lld,%lld] only x[%lld,%lld] is NaN", (long long)(i / C),
-                    (long long)(i % C), (double)got[i], (long long)N, (long long)C, (long long)(at / C),
-                    (long long)(at % C));
-    }
+    bool good = mg_call(run) && expect_nan(run, &out, N * C, at, C, "x", at);
     mg_answer_drop(&out);
     return good;
 }
@@ -107,19 +114,19 @@ static void expect_columns(mg_answer *dbias, const double *d, const double *e, i
         dbias->e[c] += 2 * MG_U * fabs(dbias->v[c]);
 }
 
-static bool backward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
+static void describe_backward(mg_run *run, const gelu_case *c, mg_answer grad[2], float **x, float **given, int64_t N,
+                              int64_t C)
 {
-    mg_answer grad[2] = { 0 };
     mg_begin(run, c->cuda ? "mt_bias_gelu_bwd_cuda" : "mt_bias_gelu_bwd_cpu");
     for (int i = 0; i < 2; i++)
         if (c->wanted >> i & 1)
             grad[i] = mg_accumulated(run, i ? "dbias" : "dx", i ? MT_SHAPE(C) : MT_SHAPE(N, C), c->held);
         else
             mg_null(run, i ? "dbias" : "dx");
-    float *g = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1)), *x;
+    float *g = *given = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
     for (int64_t i = C; i < N * C && c->same; i++)
         g[i] = g[i - C];
-    double *dout = mg_lift(g, N * C), *z = describe_inputs(run, c, &x, N, C), *d = mg_doubles(N * C),
+    double *dout = mg_lift(g, N * C), *z = describe_inputs(run, c, x, N, C), *d = mg_doubles(N * C),
            *e = mg_doubles(N * C);
     mg_oracle_act_add(MG_GELU_TANH, d, e, dout, z, N * C);
     for (int64_t i = 0; i < N * C; i++) {
@@ -132,7 +139,32 @@ static bool backward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     if (grad[1].v)
         expect_columns(&grad[1], d, e, N, C);
     free(dout), free(z), free(d), free(e);
+}
+
+static bool backward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
+{
+    mg_answer grad[2] = { 0 };
+    float *x, *dout;
+    describe_backward(run, c, grad, &x, &dout, N, C);
     return judge(run, c, N, grad, 2);
+}
+
+/* Of x or of dout one number is NaN: so are its gradient and its column's sum. */
+static bool backward_nan(mg_run *run, const gelu_case *c, bool of_x)
+{
+    mg_answer grad[2] = { 0 };
+    float *x, *dout;
+    int64_t N = mg_pick(mg_rng(run), 2, 40), C = mg_pick(mg_rng(run), 2, 70), at = mg_pick(mg_rng(run), 0, N * C - 1);
+    describe_backward(run, c, grad, &x, &dout, N, C);
+    (of_x ? x : dout)[at] = NAN;
+    bool good = mg_call(run);
+    mg_hint(run, "a NaN must not be lost: fminf, fmaxf and comparisons replace it by a number");
+    for (int i = 0; i < 2; i++) {
+        int64_t n = i ? C : N * C;
+        good = good && (!grad[i].v || expect_nan(run, &grad[i], n, at % n, C, of_x ? "x" : "dout", at));
+        mg_answer_drop(&grad[i]);
+    }
+    return good;
 }
 
 /* ---- counted --------------------------------------------------------------------------------------- */
@@ -153,9 +185,11 @@ void mg_11_gelu(mg_run *run, const void *one_case)
 {
     const gelu_case *c = one_case;
     gelu_fn *once = c->nan ? forward_nan : c->wanted ? backward : forward;
-    if (!c->bar)
-        gelu_calls(run, c, once);
-    else if (c->cuda)
+    if (!c->bar) {
+        bool good = gelu_calls(run, c, once), one = c->wanted == MG_DX_OF_GELU || c->wanted == MG_DBIAS;
+        if (good && one && c->N < 0 && backward_nan(run, c, true)) /* the rows "dx" and "dbias" */
+            backward_nan(run, c, false);
+    } else if (c->cuda)
         count_on_device(run, c);
     else
         once(run, c, ROWS, COLUMNS);
@@ -180,7 +214,7 @@ const gelu_case mg_11_gelu_backward_cases[7] = {
       .wanted = MG_DX_OF_GELU },
     { { 2, "dbias", "the bias is added to every row: its gradient is the sum over rows; dx may be NULL" }, SIZE(-1, -1),
       .wanted = MG_DBIAS },
-    { { 1, "large numbers", "1 - tanh^2 is 0 there" }, .N = -1, .C = -1, .dist = MIXED(-20, 30),
+    { { 1, "large numbers", "1 - tanh^2 is 0 there, and what overflows times 0 is NaN" }, .N = -1, .C = -1, .dist = MIXED(-20, 30),
       .wanted = MG_DX_OF_GELU | MG_DBIAS },
     { { 1, "many rows", "a sum of 20,000 numbers in f32 is wrong in the fourth digit: add them up in double" },
       SIZE(20000, 3), .same = true, .wanted = MG_DBIAS },

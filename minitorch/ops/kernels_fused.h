@@ -11,7 +11,7 @@ MT_C_BEGIN
 
 /* mt_residual_norm_fwd_cpu -- what a part of a block adds to the residual stream, and the layernorm of the sum.
  *   sum   [N,C]  overwritten: x + part; may alias x
- *   out   [N,C]  overwritten: the layernorm of sum, as mt_layernorm_fwd_cpu computes it, to the bit
+ *   out   [N,C]  overwritten: the layernorm of sum (mt_layernorm_fwd_cpu); the reference has its bits, too
  *   mean, rstd [N]  overwritten; saved for backward
  *   x, part [N,C];  gamma, beta [C];  eps > 0
  * Moves: reads 8NC B, writes 8NC B, where a row fits in the cache; in two ops the sum is read once more.
@@ -33,13 +33,15 @@ void mt_residual_norm_bwd_cpu(float *dx, float *dpart, float *dgamma, float *dbe
 
 /* mt_bias_gelu_fwd_cpu -- a bias for each column, and GPT-2's GELU of the sum (mt_gelu_tanh_fwd_cpu).
  *   out [N,C] overwritten, must not alias x;  x [N,C];  bias [C]
+ * Where x + bias is NaN, out is.
  * Moves: reads 4NC B, writes 4NC B.   Lab 11.5 */
 void mt_bias_gelu_fwd_cpu(float *out, const float *x, const float *bias, int64_t N, int64_t C);
 
 /* mt_bias_gelu_bwd_cpu -- gradients of the above; dx and dbias may each be NULL when not needed.
  *   dx [N,C] += d, which is dout times the slope of GELU at x + bias
  *   dbias [C] += the sum of each column of d, added up in double, as mt_linear_bwd_cpu does
- *   dout, x [N,C];  bias [C] as in forward
+ *   dout, x [N,C];  bias [C] as in forward;  |x + bias| < 1e19, as for mt_gelu_tanh_bwd_cpu
+ * Where dout or x + bias is NaN, d is, and so is the sum of its column.
  * Moves: reads 8NC B, adds to 4NC B.   Lab 11.5 */
 void mt_bias_gelu_bwd_cpu(float *dx, float *dbias, const float *dout, const float *x, const float *bias, int64_t N,
                           int64_t C);
