@@ -190,15 +190,19 @@ static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
     return good;
 }
 
-/* The removal of the manifest may have been an earlier call's: it is on the disk before another file is removed. */
+/* The removal of the manifest, which may have been an earlier call's, is on the disk before another file is removed. */
 static bool synced_first(mg_run *run, const after *a, const scene *s)
 {
     const disk_sim *disk = (const disk_sim *)a->disk;
-    char folder[MG_WORDS];
+    char folder[MG_WORDS], manifest[MG_WORDS];
     mg_12_path(folder, s->new.step, NULL);
+    mg_12_path(manifest, s->new.step, MT_MANIFEST);
     size_t length = strlen(folder);
+    bool is_gone = !disk_find(&((disk_sim *)s->before)->live, manifest);
     for (const op *o = disk->op + a->first; o < disk->op + disk->ops; o++)
-        if (o->kind == SYNC_FOLDER && strcmp(o->path, folder) == 0)
+        if (o->kind == REMOVE && strcmp(o->path, manifest) == 0)
+            is_gone = true;
+        else if (o->kind == SYNC_FOLDER && strcmp(o->path, folder) == 0 && is_gone)
             return true;
         else if (o->kind == REMOVE && strncmp(o->path, folder, length) == 0 && o->path[length] == '/')
             break;
@@ -247,6 +251,15 @@ static scene scene_of(mt_rng *rng, const commit_case *c)
             mg_12_put(s.before, &s.old);
         }
     }
+    if (removal &&
+        c->about == COMMIT_WHOLE) { /* what a save leaves that was killed, where files have names from the begin on */
+        static const char *const names[] = { MT_MANIFEST ".4711.tmp", "part-1-of-2.4711.tmp" };
+        char path[MG_WORDS];
+        for (int i = 0; i < MT_COUNT(names); i++) {
+            mg_12_path(path, step, names[i]);
+            mt_disk_sim_put(s.before, path, "?", 1);
+        }
+    }
     if (c->about == COMMIT_HALF) { /* an earlier removal was interrupted: its first call may not be on the disk */
         char path[MG_WORDS];
         mg_12_path(path, step, MT_MANIFEST);
@@ -266,7 +279,9 @@ void mg_12_commit(mg_run *run, const void *one_case)
         if (c->about == COMMIT_FAILS) {
             good = round > 1 || each_fails(run, &s, rule);
         } else if ((good = act(run, &a, &s, none))) {
-            good = c->about == COMMIT_CUT ? whole(run, &a, &s, rule) && mg_12_survives(run, &a, before_the_end, &s)
+            bool removes = strcmp(c->function, "mt_checkpoint_remove") == 0;
+            good = c->about == COMMIT_CUT ? whole(run, &a, &s, rule) && mg_12_survives(run, &a, before_the_end, &s) &&
+                                                (!removes || synced_first(run, &a, &s))
                    : c->about == COMMIT_DURABLE
                        ? expect_status(run, &a, none) && mg_12_survives(run, &a, at_the_end, &s)
                        : whole(run, &a, &s, rule) && (c->about != COMMIT_HALF || synced_first(run, &a, &s));

@@ -118,6 +118,24 @@ bool mg_12_end(mg_run *run, after *a, const mt_io *before)
     return false;
 }
 
+bool mg_12_read_once(mg_run *run, int64_t room)
+{
+    const char *line = mg_result(run, "read"), *end = line + strnlen(line, (size_t)room);
+    for (const char *stop; (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1) {
+        size_t length = (size_t)(stop + 1 - line);
+        for (const char *other = stop + 1; (size_t)(end - other) >= length;) {
+            const char *next = memchr(other, '\n', (size_t)(end - other));
+            if (memcmp(other, line, length) == 0) {
+                mg_hint(run, "files may be large: keep what the first look has said");
+                mg_fail(run, "%.*s is read twice", (int)mt_min(length - 1, 200), line);
+                return false;
+            }
+            other = next ? next + 1 : end;
+        }
+    }
+    return true;
+}
+
 /* ---- power cuts ------------------------------------------------------------------------------------------ */
 
 static const char *op_words(const mt_io *disk, int64_t i, char words[MG_WORDS])

@@ -50,6 +50,9 @@ typedef struct failure {
 void mg_12_begin(mg_run *run, const char *function, const mt_io *before, failure f);
 bool mg_12_end(mg_run *run, after *a, const mt_io *before);
 
+/* mg_12_read_once -- whether no path is twice in the lines of the call's output "read" [room]. */
+bool mg_12_read_once(mg_run *run, int64_t room);
+
 /* mg_12_survives -- every state that a power cut may leave, from the first change of the call on: rule(left, user, true
  * if the call is complete) is NULL or says what is wrong. */
 typedef const char *(*disk_rule)(mt_io *left, const void *user, bool complete);

@@ -153,25 +153,32 @@ static bool prune(mg_run *run, after *a, const scene *s)
     return mg_12_end(run, a, s->before);
 }
 
-/* Only what is in one of the folders is read: a line each. */
-static bool judge_reads(mg_run *run, const scene *s)
+/* Only what is in one of the folders is read: a line each. With `cost`, none older than the newest valid one, and no
+ * file twice. */
+static bool judge_reads(mg_run *run, const scene *s, bool cost)
 {
     const char *line = mg_result(run, "read"), *end = line + strnlen(line, READ);
+    int64_t newest = 0;
+    while (newest < s->count && !s->valid[newest])
+        newest++;
     for (const char *next; line < end; line = next) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
-        bool known = false;
+        int64_t which = -1;
         next = stop ? stop + 1 : end;
-        for (int64_t i = 0; i < s->count && !known; i++) {
+        for (int64_t i = 0; i < s->count; i++) {
             char path[MG_WORDS];
             mg_12_path(path, s->steps[i], "");
-            known = strncmp(line, path, strlen(path)) == 0;
+            which = strncmp(line, path, strlen(path)) == 0 ? i : which;
         }
-        if (known)
+        if (which >= 0 && (which <= newest || !cost))
             continue;
-        mg_fail(run, "%.*s was read, which is in no checkpoint of the list", (int)mt_min(next - line - 1, 200), line);
+        if (which >= 0)
+            mg_hint(run, "checkpoints are large: look at the newest first, and no further than the first valid one");
+        mg_fail(run, "%.*s was read, which is %s", (int)mt_min(next - line - 1, 200), line,
+                which < 0 ? "in no checkpoint of the list" : "older than the newest valid one");
         return false;
     }
-    return true;
+    return !cost || mg_12_read_once(run, READ);
 }
 
 static bool judge_kept(mg_run *run, const after *a, const scene *s)
@@ -212,7 +219,7 @@ void mg_12_prune(mg_run *run, const void *one_case)
         scene s = scene_of(mg_rng(run), about);
         after a;
         if ((good = prune(run, &a, &s))) {
-            good = judge_kept(run, &a, &s) && judge_reads(run, &s) &&
+            good = judge_kept(run, &a, &s) && judge_reads(run, &s, about == PRUNE_VALID) &&
                    (about != PRUNE_CUT || mg_12_survives(run, &a, one_is_left, &s));
             mt_disk_sim_free(a.disk);
         }

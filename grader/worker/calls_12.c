@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 typedef uint32_t (*crc_of)(uint32_t crc, const void *data, int64_t bytes);
 
@@ -33,6 +34,27 @@ static void repeated(const mg_value *v) /* crc [1]; data; times */
     for (int64_t i = 0; i < N(2); i++)
         crc = mt_crc32c_sse42(crc, v[1].u8, v[1].count);
     v[0].i64s[0] = crc;
+}
+
+/* crc [1]; start, bytes. Zeros that nobody has written are pages that the kernel has once. */
+static void zeros(const mg_value *v, crc_of of)
+{
+    size_t bytes = (size_t)N(2);
+    void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    MT_CHECK(data != MAP_FAILED, "there are no %zu bytes of address space", bytes);
+    madvise(data, bytes, MADV_HUGEPAGE);
+    v[0].i64s[0] = of((uint32_t)N(1), data, N(2));
+    munmap(data, bytes);
+}
+
+static void zeros_by_table(const mg_value *v)
+{
+    zeros(v, mt_crc32c_table);
+}
+
+static void zeros_by_instruction(const mg_value *v)
+{
+    zeros(v, mt_crc32c_sse42);
 }
 
 static void join(const mg_value *v) /* crc [n]; a, b, bytes of b [n] */
@@ -95,6 +117,8 @@ const mg_function mg_calls_12[] = {
     { "mt_crc32c_table", by_table },
     { "mt_crc32c_sse42", by_instruction },
     { "mt_crc32c_sse42, repeated", repeated },
+    { "mt_crc32c_table, zeros", zeros_by_table },
+    { "mt_crc32c_sse42, zeros", zeros_by_instruction },
     { "mt_crc32c_join", join },
     { "mt_shards_plan", plan },
     { "mt_young_interval", young },

@@ -1,10 +1,12 @@
 /* calls_12_saver.c -- how the worker calls step 12.7. Instead of ckpt/checkpoint.c, which writes JSON, a writer
  * here notes what it is given, and when: after training has changed its values. Where that never happens (the unit
- * waits for the writer before it returns) the writer goes on after some time. */
+ * waits for the writer before it returns) the writer goes on after some time. Or, in a call that is `eager`, the writer
+ * does not wait, and pthread_create returns when it is done: whatever the unit does later comes too late. */
 #include "ckpt/async.h"
 #include "core/io.h"
 #include "testing/disk_sim.h"
 #include "worker/calls_12.h"
+#include "worker/joins.h"
 #include "worker/saver.h"
 
 #include <pthread.h>
@@ -13,7 +15,7 @@
 #include <time.h>
 
 #define RUNS "/runs"
-enum { PATIENCE_MS = 100, POISON = -1 };
+enum { PATIENCE_MS = 100, EAGER_MS = 1000, POISON = -1 };
 
 /* What happened; the lists are of the call's arrays. */
 static struct {
@@ -21,6 +23,7 @@ static struct {
     pthread_cond_t changed;
     pthread_t training;
     int64_t changes, begun, done; /* changes of values by training; writes */
+    int64_t made, live, copied;   /* threads; bytes of tensors without copies, and most bytes of copies in a write */
     const int64_t *script;
     int64_t events;
     int64_t *step, *threads; /* of each write: its step; 1 in the thread of training, 2 in another one, +4 while
@@ -29,15 +32,25 @@ static struct {
     char *text;
 } now = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-static void wait_for_changes(int64_t changes)
+/* Until a count is so high, for at most some time; now.lock is held. */
+static void wait_for(const int64_t *count, int64_t least, int ms)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += PATIENCE_MS * 1000000L;
+    until.tv_nsec += ms * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (now.changes < changes && pthread_cond_timedwait(&now.changed, &now.lock, &until) == 0)
+    while (*count < least && pthread_cond_timedwait(&now.changed, &now.lock, &until) == 0)
         ;
+}
+
+/* pthread_create is about to return: the thread has written, and had time to end. */
+static void let_it_write(void)
+{
+    pthread_mutex_lock(&now.lock);
+    wait_for(&now.done, ++now.made, EAGER_MS);
+    pthread_mutex_unlock(&now.lock);
+    nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 }
 
 /* The event that this save is, and how many changes it waits for: there is one after each save. */
@@ -82,10 +95,12 @@ mt_status mt_checkpoint_save(const char *dir, int64_t step, const mt_state *mode
     now.threads[i] = (own ? 1 : 2) + (now.done < i ? 4 : 0);
     now.step[i] = step;
     if (!own)
-        wait_for_changes(changes);
+        wait_for(&now.changes, changes, PATIENCE_MS);
     take_values(now.value + i * MG_SAVER_VALUES, now.text + i * MG_SAVER_WORDS, model);
     take_values(now.value + i * MG_SAVER_VALUES, now.text + i * MG_SAVER_WORDS, rest);
+    now.copied = mt_max(now.copied, mt_live_bytes(MT_CPU) - now.live);
     now.done++;
+    pthread_cond_broadcast(&now.changed);
     pthread_mutex_unlock(&now.lock);
     return status == MT_OK ? MT_OK : mt_fail(status, "%s: writing step %lld failed: 100%% full", dir, (long long)step);
 }
@@ -161,8 +176,8 @@ static void refuse_threads(bool refuse)
 }
 
 /* status, writes done at its end [n], messages [n,words]; of writes: step, threads [n], values [n,values],
- * texts [n,words]; number of writes, status of close, bytes left [3]; script [n,columns]; async, no thread,
- * prepared */
+ * texts [n,words]; number of writes, status of close, bytes left, bytes of copies in a write [4]; script [n,columns];
+ * async, no thread, prepared, eager */
 void mg_call_saver(const mg_value *v)
 {
     int64_t n = v[0].count;
@@ -172,7 +187,9 @@ void mg_call_saver(const mg_value *v)
     mt_saver *saver;
     mt_saver_config config = { .dir = RUNS, .async = N(9) != 0, .keep = { 3, 0, -1 } };
     now.training = pthread_self();
-    now.changes = now.begun = now.done = 0;
+    now.changes = now.begun = now.done = now.made = now.copied = 0;
+    now.live = mt_live_bytes(MT_CPU);
+    mg_thread_made = N(12) ? let_it_write : NULL;
     now.script = v[8].i64s, now.events = n;
     now.step = v[3].i64s, now.threads = v[4].i64s, now.value = v[5].f32, now.text = (char *)v[6].u8;
     memset(now.text, 0, (size_t)v[6].count);
@@ -196,8 +213,10 @@ void mg_call_saver(const mg_value *v)
             change(&r);
     }
     refuse_threads(false);
+    mg_thread_made = NULL;
     v[7].i64s[1] = mt_saver_close(saver);
     v[7].i64s[0] = now.done;
+    v[7].i64s[3] = now.copied;
     mt_io_use(NULL);
     mt_disk_sim_free(disk);
     for (int i = 0; i < 3; i++)

@@ -1,5 +1,7 @@
 /* joins.c -- pthread_join that notices a thread that was joined before, and one that was never made: the C library may
  * wait for ever then, crash, or return at once. Linked in place of its functions (-Wl,--wrap, link.c). */
+#include "worker/joins.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,6 +9,7 @@
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *user);
 int __real_pthread_join(pthread_t thread, void **result);
 
+void (*mg_thread_made)(void);
 static pthread_t joined; /* last, unless a new thread has its name */
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *user)
@@ -14,6 +17,8 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     int error = __real_pthread_create(thread, attr, start, user);
     if (error == 0 && *thread == joined)
         joined = 0;
+    if (error == 0 && mg_thread_made)
+        mg_thread_made();
     return error;
 }
 

@@ -18,7 +18,7 @@ typedef struct mt_saver_config {
     const char *dir;     /* lent; exists. One program saves there at a time */
     int64_t shard_bytes; /* 0: MT_SHARD_BYTES */
     mt_keep keep;
-    bool async;   /* by a thread; otherwise `save` returns when it is done */
+    bool async;   /* by a thread; otherwise `save` returns when it is done, and copies nothing */
     bool new_run; /* after the first save, checkpoints of the run that was in dir before are removed */
 } mt_saver_config;
 

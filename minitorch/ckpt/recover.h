@@ -9,7 +9,7 @@
 mt_status mt_checkpoint_check(const char *dir, int64_t step);
 
 /* mt_recover -- the newest step of DIR whose checkpoint is valid; each newer one is passed to `skipped` with the
- * reason, newest first (NULL: a warning). Older ones are not read. MT_ERR_IO: there is no checkpoint, or no folder.
- * MT_ERR_FORMAT: none of them is valid.   Lab 12.4 */
+ * reason, newest first (NULL: a warning). These are read once, and older ones not at all. MT_ERR_IO: there is no
+ * checkpoint, or no folder. MT_ERR_FORMAT: none of them is valid.   Lab 12.4 */
 typedef void (*mt_skipped)(void *user, int64_t step, const char *why);
 mt_status mt_recover(int64_t *step, const char *dir, mt_skipped skipped, void *user);

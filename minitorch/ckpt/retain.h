@@ -15,7 +15,8 @@ typedef struct mt_keep {
 bool mt_keeps(const mt_keep *keep, const int64_t *steps, int64_t i);
 
 /* mt_checkpoint_prune -- remove what is not kept, oldest first. The newest valid one always stays. MT_ERR_IO: some
- * could not be removed; they may be there in parts, which are not valid. Cost: the newest is read.   Lab 12.5 */
+ * could not be removed; they may be there in parts, which are not valid. Cost: the newest valid one and those that are
+ * newer are read, once.   Lab 12.5 */
 mt_status mt_checkpoint_prune(const char *dir, const mt_keep *keep);
 
 MT_C_END
