@@ -240,7 +240,7 @@ bool mg_13_judge_values(mg_run *run, const trial *t)
 /* The k-th call of a row; false: there is none. */
 static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
 {
-    static const int sizes[] = { 1, 2, 3, 4, 5, 8 };
+    static const int sizes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     static const mt_dtype types[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
     mt_rng *rng = mg_rng(run);
     int any = (int)mg_pick(rng, 2, MG_RANKS), many = MT_COUNT(sizes);

@@ -82,8 +82,9 @@ static bool judge_message(mg_run *run, const float *x, const float *error, int64
 void mg_13_onebit_pack(mg_run *run, const void *one_case)
 {
     compress_about about = ((const compress_case *)one_case)->about;
-    for (int try = 0; try < 4; try++) {
-        int64_t n = about == COMPRESS_SIZES ? (int64_t[]){ 0, 1, 8, 33 }[try] : mg_pick(mg_rng(run), 9, MOST);
+    for (int try = 0; try < (about == COMPRESS_SIZES ? 5 : 4); try++) {
+        int64_t n =
+            about == COMPRESS_SIZES ? (int64_t[]){ 0, 1, 8, 33, MG_13_MANY }[try] : mg_pick(mg_rng(run), 9, MOST);
         mg_begin(run, "mt_onebit_pack");
         mg_out(run, "message", MT_U8, MT_SHAPE(message_bytes(n)));
         float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
@@ -209,30 +210,68 @@ static bool judge_bytes(mg_run *run, const trade *t, int64_t rank)
     return false;
 }
 
+static const char *const rank_names[RANKS] = { "rank 0", "rank 1", "rank 2", "rank 3" };
+
+/* fails: { the rank whose message fails, and which of its messages }; NULL: none. */
+static bool exchange(mg_run *run, trade *t, const int64_t *fails)
+{
+    int64_t whole = 2 * t->n + t->longest;
+    mg_begin(run, "mt_onebit_all_reduce");
+    mg_out(run, "status, operations", MT_I64, MT_SHAPE(t->ranks, 2));
+    mg_out(run, "words", MT_U8, MT_SHAPE(t->ranks, MG_RANKS_WORDS));
+    mg_out(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_RANKS_OPS, MG_OP_COLUMNS));
+    int64_t *numbers = mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_CALL_NUMBERS));
+    numbers[MG_CALL_N] = whole, numbers[MG_CALL_ROOT] = t->n;
+    if (fails)
+        numbers[MG_CALL_FAULT] = MG_FAULT_FAILS, numbers[MG_CALL_WHO] = fails[0], numbers[MG_CALL_MESSAGE] = fails[1];
+    for (int64_t r = 0; r < t->ranks; r++) {
+        float *data = mg_inout(run, rank_names[r], MT_F32, MT_SHAPE(whole));
+        mg_fill(mg_rng(run), data, whole, (mg_dist)NORMAL(0, 1));
+        t->before[r] = data;
+    }
+    return mg_call(run);
+}
+
+/* Each message of each rank fails once. */
+static bool each_fails(mg_run *run)
+{
+    trade t = { .ranks = 3, .n = 19, .longest = 7 };
+    for (int64_t who = 0; who < t.ranks; who++)
+        for (int64_t message = 0; message < 4 * (t.ranks - 1); message++) {
+            char name[64];
+            if (!exchange(run, &t, (int64_t[]){ who, message }))
+                return false;
+            const int64_t *result = mg_result(run, "status, operations");
+            const mg_op *op = mg_result(run, "operations");
+            snprintf(name, sizeof name, "message %" PRId64 " of rank %" PRId64 " fails", message + 1, who);
+            for (int r = 0; r < t.ranks; r++) {
+                mg_deeds deeds = { .op = op + (ptrdiff_t)r * MG_RANKS_OPS, .ops = result[2 * r + 1] };
+                bool possible = mg_13_is_possible(&deeds, r, (int)t.ranks);
+                mg_hint(run, "return the status of the phase that failed, and send nothing after it");
+                if (!possible)
+                    mg_fail(run, "rank %d: what the worker says of its messages is impossible", r);
+                if (!possible || !mg_13_stops(run, name, &deeds, r, result[2 * r]))
+                    return false;
+            }
+        }
+    return true;
+}
+
 void mg_13_onebit(mg_run *run, const void *one_case)
 {
     compress_about about = ((const compress_case *)one_case)->about;
-    static const char *const names[RANKS] = { "rank 0", "rank 1", "rank 2", "rank 3" };
-    for (int try = 0; try < 3; try++) {
-        trade t = { .ranks = 2 + try,
+    if (about == COMPRESS_BYTES && !each_fails(run))
+        return;
+    for (int try = 0; try < 4; try++) {
+        trade t = { .ranks = 1 + (try + 1) % 4,
                     .n = mg_pick(mg_rng(run), about == COMPRESS_SIZES ? 1 : 40, about == COMPRESS_SIZES ? 9 : MOST) };
+        if (about == COMPRESS_SIZES && try == 3)
+            t.n = 0;
         t.longest = mt_ceil_div(t.n, t.ranks);
-        int64_t whole = 2 * t.n + t.longest;
-        mg_begin(run, "mt_onebit_all_reduce");
-        mg_out(run, "status, operations", MT_I64, MT_SHAPE(t.ranks, 2));
-        mg_out(run, "words", MT_U8, MT_SHAPE(t.ranks, MG_RANKS_WORDS));
-        mg_out(run, "operations", MT_I64, MT_SHAPE(t.ranks, MG_RANKS_OPS, MG_OP_COLUMNS));
-        int64_t *numbers = mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_CALL_NUMBERS));
-        numbers[MG_CALL_N] = whole, numbers[MG_CALL_ROOT] = t.n;
-        for (int64_t r = 0; r < t.ranks; r++) {
-            float *data = mg_inout(run, names[r], MT_F32, MT_SHAPE(whole));
-            mg_fill(mg_rng(run), data, whole, (mg_dist)NORMAL(0, 1));
-            t.before[r] = data;
-        }
-        if (!mg_call(run))
+        if (!exchange(run, &t, NULL))
             return;
         for (int64_t r = 0; r < t.ranks; r++) {
-            t.after[r] = mg_result(run, names[r]);
+            t.after[r] = mg_result(run, rank_names[r]);
             if (((const int64_t *)mg_result(run, "status, operations"))[2 * r] != MT_OK) {
                 mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns an error: %.*s", r, t.ranks, MG_RANKS_WORDS - 1,
                         (const char *)mg_result(run, "words") + r * MG_RANKS_WORDS);

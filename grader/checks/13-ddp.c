@@ -32,14 +32,15 @@ static int64_t divide(bucket *out, const int64_t *begin, int64_t count, int64_t 
 
 /* ---- the plan ------------------------------------------------------------------------------------------------ */
 
-enum { MANY = 40 };
+enum { MANY = 300 };
 
 void mg_13_buckets(mg_run *run, const void *one_case)
 {
     plan_about about = ((const buckets_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int try = 0; try < 6; try++) {
-        int64_t count = mg_pick(rng, try == 0 ? 1 : 2, MANY), at = 0, limit;
+    for (int try = 0; try < (about == BUCKETS_ONE ? 7 : 6); try++) {
+        int64_t count = try == 6 ? 0 /* no parameters have no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY), at = 0,
+                limit;
         bucket want[MANY];
         mg_begin(run, "mt_buckets_plan");
         mg_out(run, "buckets", MT_I64, MT_SHAPE(1));
@@ -53,7 +54,7 @@ void mg_13_buckets(mg_run *run, const void *one_case)
                 : about == BUCKETS_ONE ? begin[count] + mg_pick(rng, 0, 100)
                                        : mt_max(1, begin[count] / mg_pick(rng, 1, 9));
         if (about == BUCKETS_EXACT) /* of the last parameters together, or one more */
-            limit = begin[count] - begin[mg_pick(rng, 0, count - 1)] + try / 3;
+            limit = begin[count] - begin[mg_pick(rng, 0, mt_max(count - 1, 0))] + try / 3;
         mg_i64(run, "limit", limit);
         if (!mg_call(run))
             return;
@@ -100,6 +101,8 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
     script s = {
         .ranks = mg_pick(rng, 2, RANKS), .count = mg_pick(rng, 3, PARAMS), .micro = 1, .steps = 1, .fails = -1
     };
+    if (about == DDP_BATCH && try == 0)
+        s.ranks = 1;
     for (int64_t i = 0; i < s.count; i++) {
         s.size[i] = about == DDP_EXPOSED ? 64 : mg_pick(rng, 1, 70);
         s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
@@ -338,16 +341,38 @@ static bool judge_times(mg_run *run, const script *s)
     return true;
 }
 
+/* Collective s->fails fails: every rank says so. One that is waited for at once, a broadcast, is the last. */
 static bool judge_failure(mg_run *run, const script *s)
 {
+    bool at_once = s->fails >= MG_HUB_AT_ONCE;
+    int64_t number = at_once ? s->fails - MG_HUB_AT_ONCE : s->fails;
     const int64_t *result = mg_result(run, "results");
-    for (int64_t r = 0; r < s->ranks; r++)
-        if (result[r * MG_DDP_RESULTS + MG_DDP_STATUS] != MT_ERR_UNAVAILABLE) {
-            mg_fail(run, "collective %" PRId64 " failed, and rank %" PRId64 " returns status %" PRId64, s->fails, r,
-                    result[r * MG_DDP_RESULTS + MG_DDP_STATUS]);
+    for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS)
+        if (result[MG_DDP_STATUS] != MT_ERR_UNAVAILABLE) {
+            if (at_once)
+                mg_hint(run, "an all-reduce with a handle may fail at once: what it returns goes to note(), too");
+            mg_fail(run, "collective %" PRId64 " failed%s, and rank %" PRId64 " returns status %" PRId64, number,
+                    at_once ? " before it had begun" : "", r, result[MG_DDP_STATUS]);
+            return false;
+        } else if (number < s->count && result[MG_DDP_CALLS] != number + 1) {
+            mg_hint(run, "after a collective that failed no other may be called");
+            mg_fail(run,
+                    "the broadcast of parameter %" PRId64 " failed, and rank %" PRId64 " goes on: %" PRId64 " more",
+                    number, r, result[MG_DDP_CALLS] - number - 1);
             return false;
         }
     return true;
+}
+
+/* Which collective fails; -1: none. First there are the broadcasts, then the number of samples, then the buckets. */
+static int64_t fails_of(mt_rng *rng, ddp_about about, const script *s, int try)
+{
+    int64_t sent = s->count + mg_pick(rng, 1, s->buckets);
+    if (about == DDP_FAILS)
+        return try == 0 ? s->count : try == 1 ? s->count + 1 : sent;
+    if (about == DDP_START && try == TRIES - 1) /* of a parameter but the last */
+        return mg_pick(rng, 0, s->count - 2);
+    return about == DDP_SENDS && try == TRIES - 1 ? MG_HUB_AT_ONCE + sent : -1;
 }
 
 void mg_13_ddp(mg_run *run, const void *one_case)
@@ -356,18 +381,15 @@ void mg_13_ddp(mg_run *run, const void *one_case)
     for (int try = 0; try < TRIES; try++) {
         script s = script_of(mg_rng(run), about, try);
         const row_of *first;
-        if (about == DDP_FAILS) /* that of a parameter but the last, of the number of samples, of a bucket */
-            s.fails = try == 0   ? mg_pick(mg_rng(run), 0, s.count - 2)
-                      : try == 1 ? s.count
-                                 : s.count + mg_pick(mg_rng(run), 1, s.buckets);
+        s.fails = fails_of(mg_rng(run), about, &s, try);
         if (!call(run, &s, about))
             return;
-        bool good = about == DDP_START   ? judge_parameters(run, &s)
-                    : about == DDP_FAILS ? judge_failure(run, &s)
+        bool good = s.fails >= 0         ? judge_failure(run, &s)
+                    : about == DDP_START ? judge_parameters(run, &s)
                     : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER
                         ? judge_times(run, &s) && judge_gradients(run, &s)
                         : judge_gradients(run, &s);
-        for (int64_t r = 0; r < s.ranks && good && about == DDP_SENDS; r++)
+        for (int64_t r = 0; r < s.ranks && good && about == DDP_SENDS && s.fails < 0; r++)
             good = judge_sends(run, &s, r, &first);
         if (!good)
             return;

@@ -215,25 +215,8 @@ bool mg_13_judge_time(mg_run *run, trial *t)
 /* A rank returns its first failure, and does nothing after it. */
 static bool judge_failing(mg_run *run, const trial *t, int rank)
 {
-    const mg_deeds *d = &t->deeds[rank];
-    int64_t first = 0, status = t->result[2 * rank];
     char name[120];
-    while (first < d->ops && d->op[first][MG_OP_STATUS] == MT_OK)
-        first++;
-    int64_t failed = first < d->ops ? d->op[first][MG_OP_STATUS] : MT_OK;
-    if (status == failed && (first == d->ops || first == d->ops - 1))
-        return true;
-    if (failed == MT_OK)
-        mg_fail(run, "%s: no message of rank %d failed, and it returns status %" PRId64, mg_13_name(t, name), rank,
-                status);
-    else if (status != failed)
-        mg_fail(run,
-                "%s: the %" PRId64 ". operation of rank %d failed with status %" PRId64 ", and it returns %" PRId64,
-                mg_13_name(t, name), first + 1, rank, failed, status);
-    else
-        mg_fail(run, "%s: after its %" PRId64 ". operation, which failed, rank %d goes on: %" PRId64 " more",
-                mg_13_name(t, name), first + 1, rank, d->ops - 1 - first);
-    return false;
+    return mg_13_stops(run, mg_13_name(t, name), &t->deeds[rank], rank, t->result[2 * rank]);
 }
 
 void mg_13_fail_each(mg_run *run, const trial *like)

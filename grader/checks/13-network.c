@@ -1,6 +1,7 @@
 /* 13-network.c -- see 13-network.h. */
 #include "checks/13-network.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,6 +123,26 @@ double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network)
         ends = fmax(ends, w.now[r]);
     }
     return ends;
+}
+
+bool mg_13_stops(mg_run *run, const char *name, const mg_deeds *d, int rank, int64_t status)
+{
+    int64_t first = 0;
+    while (first < d->ops && d->op[first][MG_OP_STATUS] == MT_OK)
+        first++;
+    int64_t failed = first < d->ops ? d->op[first][MG_OP_STATUS] : MT_OK;
+    if (status == failed && (first == d->ops || first == d->ops - 1))
+        return true;
+    if (failed == MT_OK)
+        mg_fail(run, "%s: no message of rank %d failed, and it returns status %" PRId64, name, rank, status);
+    else if (status != failed)
+        mg_fail(run,
+                "%s: the %" PRId64 ". operation of rank %d failed with status %" PRId64 ", and it returns %" PRId64,
+                name, first + 1, rank, failed, status);
+    else
+        mg_fail(run, "%s: after its %" PRId64 ". operation, which failed, rank %d goes on: %" PRId64 " more", name,
+                first + 1, rank, d->ops - 1 - first);
+    return false;
 }
 
 void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ranks)

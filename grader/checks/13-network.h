@@ -29,5 +29,8 @@ bool mg_13_is_possible(const mg_deeds *d, int rank, int ranks);
  * ended. */
 double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network);
 
+/* mg_13_stops -- whether a rank has returned its first failure, and done nothing after it. */
+bool mg_13_stops(mg_run *run, const char *name, const mg_deeds *deeds, int rank, int64_t status);
+
 /* mg_13_say_deadlock -- the ranks that wait for ever, in words. */
 void mg_13_say_deadlock(char *words, size_t size, const mg_deeds *deeds, int ranks);

@@ -64,6 +64,8 @@ void mg_13_zero_overlap(mg_run *run, const void *one_case); /* a mg_case */
 
 /* ---- compression, and the step after local training: 13-compress.c, 13-topk.c ------------------------------- */
 
+enum { MG_13_MANY = 2200000 /* floats: more than a stack has room for */ };
+
 typedef enum compress_about {
     COMPRESS_FIRST, /* no error so far */
     COMPRESS_AGAIN, /* with what was not sent before */

@@ -104,6 +104,12 @@ static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **
     mg_hub_rank *r = (mg_hub_rank *)comm;
     mg_hub *hub = r->hub;
     MT_CHECK(r->calls < MG_HUB_ROWS, "rank %d: more than %d collectives", comm->rank, MG_HUB_ROWS);
+    if (hub->numbers[MG_HUB_FAILS] == MG_HUB_AT_ONCE + r->calls) {
+        note(r, c);
+        return mt_fail(MT_ERR_UNAVAILABLE, "collective %lld of the ranks fails at once", (long long)r->calls++);
+    }
+    if (r->seen)
+        r->seen(r, c);
     meeting *m = &hub->meeting[r->calls];
     ticket *t = malloc(sizeof *t);
     size_t bytes = (size_t)bytes_of(c) * (c->kind == MT_REDUCE_SCATTER ? (size_t)hub->size : 1);

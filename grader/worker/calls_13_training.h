@@ -15,6 +15,8 @@ typedef struct mg_hub_rank {
     int64_t (*row)[MG_HUB_COLUMNS]; /* [MG_HUB_ROWS] */
     const char *array;              /* which MG_HUB_AT counts from, and its bytes; NULL: none */
     int64_t bytes;
+    void (*seen)(struct mg_hub_rank *rank, const mt_collective *call); /* at each collective; NULL: nothing */
+    void *user;                                                        /* of seen */
 } mg_hub_rank;
 
 /* mg_on_hub -- run(rank, user) in a thread for each of size ranks; rows [size, MG_HUB_ROWS, MG_HUB_COLUMNS]. */

@@ -31,7 +31,7 @@ typedef struct model {
     mt_tensor **param;
     mt_optim *optim;
     mt_state list;
-    int64_t closed;
+    int64_t closed, open; /* MG_ZERO_CLOSED, MG_ZERO_OPEN */
 } model;
 
 static int64_t bytes_before; /* of tensors */
@@ -94,6 +94,19 @@ static void backward(model *m, int64_t step)
     }
 }
 
+/* At a collective: neighbours share the memory of their bucket. */
+static void count_open(mg_hub_rank *rank, const mt_collective *call)
+{
+    model *m = rank->user;
+    int64_t open = 0;
+    for (int64_t i = 0; i < m->count; i++) {
+        const mt_storage *memory = m->param[i]->storage;
+        open += memory->data && (i == 0 || memory != m->param[i - 1]->storage);
+    }
+    if (call->kind == MT_ALL_GATHER && call->dtype == MT_F32)
+        m->open = mt_max(m->open, open);
+}
+
 static mt_status train(mg_hub_rank *rank, void *user)
 {
     const mg_value *v = user;
@@ -104,6 +117,8 @@ static mt_status train(mg_hub_rank *rank, void *user)
     mt_status status = mt_zero_new(&zero, &rank->base, m.optim, &m.list,
                                    &(mt_zero_config){ (int)numbers[MG_ZERO_STAGE], numbers[MG_ZERO_LIMIT] });
     result[MG_ZERO_HAS] = 0;
+    if (numbers[MG_ZERO_STAGE] == 3)
+        rank->seen = count_open, rank->user = &m;
     for (int64_t s = 0; s < steps && status == MT_OK; s++) {
         double norm = 0;
         mt_zero_begin(zero, 1, v[SAMPLES].i64s[m.rank]);
@@ -114,6 +129,8 @@ static mt_status train(mg_hub_rank *rank, void *user)
     }
     result[MG_ZERO_CALLS] = rank->calls;
     result[MG_ZERO_CLOSED] = m.closed;
+    result[MG_ZERO_OPEN] = m.open;
+    rank->seen = NULL;
     if (numbers[MG_ZERO_ADAM] && mt_barrier(&rank->base) == MT_OK) { /* no rank goes on before all have looked */
         result[MG_ZERO_BYTES] = mt_live_bytes(MT_CPU) - bytes_before;
         mt_barrier(&rank->base);

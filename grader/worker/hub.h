@@ -6,7 +6,7 @@
  * result arrives when the rank waits for it: what is sent too early, or read too early, is wrong. */
 #pragma once
 
-enum { MG_HUB_ROWS = 96, MG_HUB_RANKS = 8, MG_HUB_DEADLINE = 1000 /* seconds */ };
+enum { MG_HUB_ROWS = 96, MG_HUB_RANKS = 8, MG_HUB_DEADLINE = 1000 /* seconds */, MG_HUB_AT_ONCE = 1000 };
 
 /* The columns of a row; times in nanoseconds from the beginning. */
 enum {
@@ -24,7 +24,8 @@ enum {
 enum {
     MG_HUB_LATENCY, /* nanoseconds */
     MG_HUB_BYTE_TIME,
-    MG_HUB_FAILS, /* the collective that fails on all ranks, from 0; -1: none */
+    MG_HUB_FAILS, /* the collective that fails on all ranks, from 0; -1: none. MG_HUB_AT_ONCE + k: number k, and before
+                     it has begun: no handle comes back, and nobody waits */
     MG_HUB_NUMBERS,
 };
 
@@ -52,6 +53,7 @@ enum {
     MG_ZERO_HAS,    /* gradients after the last step */
     MG_ZERO_BYTES,  /* of all ranks' tensors, after the last step */
     MG_ZERO_CLOSED, /* how often of two parameters that were read together one was gone, or elsewhere */
+    MG_ZERO_OPEN,   /* most buckets of parameters with memory while one is gathered, in stage 3 */
     MG_ZERO_RESULTS
 };
 enum { MG_DDP_STATUS, MG_DDP_CALLS, MG_DDP_BEGAN, MG_DDP_ENDED, MG_DDP_RESULTS };

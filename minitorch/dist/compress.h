@@ -38,7 +38,7 @@ void mt_onebit_unpack(float *out, const uint8_t *message, int64_t n);
  * for size > 64.
  *   error       [n]          of the first phase, of this rank
  *   part_error  [n / size, rounded up]   of the second, of this rank's part
- * Lab 13.15 */
+ * Fails: as the communicator, with no message after one that failed; the arrays are undefined then.   Lab 13.15 */
 mt_status mt_onebit_all_reduce(mt_comm *comm, float *data, int64_t n, float *error, float *part_error);
 
 /* ---- the largest elements ------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ void mt_topk_pack(int32_t *index, float *value, float *error, const float *x, in
 
 /* mt_topk_all_reduce -- data [n] becomes the mean over all ranks of what each sends with mt_topk_pack, with the same
  * bits on each. 8 k (size - 1) bytes a rank: index and value of each element.
- *   error [n] of this rank   Lab 13.16 */
+ *   error [n] of this rank.   Fails: as the communicator; the arrays are undefined then.   Lab 13.16 */
 mt_status mt_topk_all_reduce(mt_comm *comm, float *data, int64_t n, int64_t k, float *error);
 
 MT_C_END

@@ -51,8 +51,9 @@ void mt_zero_free(mt_zero *zero); /* before optim and comm; NULL is allowed */
 void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
 
 /* mt_zero_step -- the rest of the step: what was not sent yet, the norm of all gradients (*norm, the same bits on all
- * ranks; may be NULL), which are scaled to max_norm when it is above that, mt_optim_step, and the parameters of all
- * ranks. A norm that is not finite changes no parameter, on no rank. Gradients are undefined afterwards.
+ * ranks; may be NULL), which are scaled to max_norm when it is above that (as in optim/clip.h, without an eps),
+ * mt_optim_step, and the parameters of all ranks. A norm that is not finite changes no parameter, on no rank. Gradients
+ * are undefined afterwards.
  * max_norm: INFINITY for no limit.   Fails: as mt_ddp_finish; parameters are undefined then.   Lab 13.11-12 */
 mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
 
