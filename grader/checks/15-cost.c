@@ -131,6 +131,15 @@ static void widen(mt_plan_model *m, mt_plan_strategy *s)
     *s = (mt_plan_strategy){ s->dp, 1, 1, 2, 1, 1, s->zero, s->recompute, s->dtype };
 }
 
+/* One or two layers that are 2^24 wide: numbers that an int does not have, and FLOPs of more bits than a double has. */
+static void magnify(mt_plan_model *m, mt_plan_strategy *s)
+{
+    m->layers = mt_min(m->layers, 2);
+    m->width = m->heads = s->tp * ((1 << 24) / s->tp | 1);
+    s->pp = mt_min(s->pp, m->layers);
+    s->samples = 3, s->time = m->block = 17, s->micro = mt_min(s->micro, 3);
+}
+
 /* The head in chunks takes one number less than with all logits, N V = 256 V + N C + 1 for N tokens, unless all
  * gradients are there all the time: then another array for that of the table is added. */
 static void at_the_limit(mt_plan_model *m, mt_plan_strategy *s, bool always)
@@ -151,6 +160,8 @@ void mg_15_cost(mg_run *run, const void *one_case)
             s.recompute = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
             widen(&m, &s);
         }
+        if (i % 5 == 1 && c->part != COST_KEPT && c->part != COST_MEMORY)
+            magnify(&m, &s);
         if (i == 2 && vary & VARY_TENSOR && vary & VARY_RECOMPUTE)
             s.tp = 2, s.recompute = MT_RECOMPUTE_SELECTIVE;
         if (i >= 10 && vary & VARY_LONG)
