@@ -158,6 +158,8 @@ void mg_15_estimate(mg_run *run, const void *one_case)
         int64_t count, skip;
         mt_plan_strategy *grid = mt_plan_grid(&count, &p), s = grid[mg_pick(rng, 0, count - 1)];
         free(grid);
+        if (i % 2) /* steps without a rest; more of them than an int has */
+            p.tokens = (double)(p.batch * p.time) * (double)mg_pick(rng, 1, i % 4 == 1 ? 99 : INT64_C(1) << 40);
         for (skip = mg_pick(rng, 0, 30); skip > 0; skip--) {
             mt_plan_strategy next = s;
             if (mt_plan_next(&next, &p))
