@@ -268,8 +268,11 @@ void mg_15_goodput(mg_run *run, const void *one_case)
         job.mtbf = about == GOODPUT_SAFE ? INFINITY : job.mtbf;
         job.slow = about == GOODPUT_PIECES ? 0 : job.slow;
         double stretch = 1 - job.slowdown * expm1((double)job.devices * log1p(-job.slow));
-        bool whole = i % 2 == 0; /* a last piece that is as long as the others */
-        double time = ((double)pieces - (whole ? 0 : mg_15_real(rng, 0.1, 0.9))) * piece;
+        bool whole = i % 2 == 0;                 /* a last piece that is as long as the others */
+        double rest = mg_15_real(rng, 0.1, 0.9); /* of a piece, the last one; or so little that it is none */
+        if (i % 4 == 1)
+            rest = ldexp(rest, i == 5 ? -24 : (int)mg_pick(rng, -20, -1));
+        double time = ((double)(pieces - !whole) + (!whole ? rest : i % 4 ? 3e-10 : 0)) * piece;
         if (pieces == 1)
             interval = i % 3 ? 2 * piece : INFINITY;
         if (!ask_run(run, &r, &job, time / stretch, interval))
