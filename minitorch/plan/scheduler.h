@@ -59,7 +59,8 @@ mt_status mt_sched(mt_sched_run *runs, const mt_sched_job *jobs, int64_t count, 
                    mt_sched_tell *tell, void *context);
 
 /* mt_sched_fairness -- Jain's index of values >= 0: (sum x)^2 / (n sum x^2), 1 if all are equal, 1 / n if one has all.
- * 1: there are none, or all are 0. x may be the slowdowns of jobs, for example.   Lab 15.14 */
+ * 1: there are none, or all are 0. Values above 0 are 1e-100 to 1e100; x may be the slowdowns of jobs, for example.
+ * Lab 15.14 */
 double mt_sched_fairness(const double *x, int64_t n);
 
 /* mt_sched_slowdown -- (end - arrival) / seconds of a job: 1 if it waits for nothing.   Lab 15.14 */
