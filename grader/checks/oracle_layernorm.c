@@ -10,8 +10,8 @@ typedef struct moments {
 } moments;
 
 /* The variance about a mean with error d is too large by d^2. Its sum of squares rounds as a sum does; computed
- * on the way with a running mean (Welford), rounding grows with sqrt(variance + mean^2) instead of the deviation, and in
- * one pass over x - x[0], with (x[0] - mean)^2 (Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample
+ * on the way with a running mean (Welford), rounding grows with sqrt(variance + mean^2) instead of the deviation; and
+ * in one pass over x - x[0], with (x[0] - mean)^2 (Chan, Golub and LeVeque 1983, "Algorithms for Computing the Sample
  * Variance", sec. 3). mean(x^2) - mean^2 loses more than that. */
 static moments moments_of(const float *x, int64_t C, double eps)
 {
