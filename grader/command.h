@@ -5,7 +5,7 @@
 
 #include <argp.h>
 
-/* mg_command_seed -- the value of --seed; ends the program with words when it is no hexadecimal number. */
+/* mg_command_seed -- the value of --seed; ends the program with words when it is not a hexadecimal number. */
 uint64_t mg_command_seed(struct argp_state *state, const char *text);
 
 /* mg_command_interrupt -- Ctrl-C and SIGTERM set mg_stop; a second one ends the program. */

@@ -158,7 +158,7 @@ check 'an unknown flag' refused "unrecognized option '--bogus'"
 train --epochs 0
 check 'no epochs' refused "--epochs: '0' is not a whole number from 1"
 train --hidden 10,x
-check 'hidden layers that are no numbers' refused "--hidden: '10,x' is not one or two widths"
+check 'hidden layers that are not numbers' refused "--hidden: '10,x' is not one or two widths"
 train --hidden 1,2,3
 check 'three hidden layers' refused "--hidden: '1,2,3' is not one or two widths"
 train --optimizer sgd --lr 1e3

@@ -8,7 +8,7 @@ PYTHON=${PYTHON:-/usr/bin/python3}
 site=$(realpath -m "$1")
 cd "${ROOT:-$tools/../..}"
 if [ -e "$site" ] && [ ! -e "$site/search/search_index.json" ]; then
-    echo "docs: $site is there and is no site: choose another folder, or delete it" >&2
+    echo "docs: $site is there and is not a site: choose another folder, or delete it" >&2
     exit 64
 fi
 

@@ -168,7 +168,7 @@ static mt_status check_format(mg_book *book)
     sqlite3_finalize(query);
     if (version < 0 || version > FORMAT)
         return mt_fail(MT_ERR_FORMAT,
-                       "%s is no gradebook%s (%s): move it away, or name another folder with OUT=", book->path,
+                       "%s is not a gradebook%s (%s): move it away, or name another folder with OUT=", book->path,
                        version > FORMAT ? " of this version" : "", sqlite3_errmsg(book->db));
     return MT_OK;
 }

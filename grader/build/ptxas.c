@@ -3,7 +3,7 @@
  * bytes, and 1 KB is the system's.
  *
  * nvcc takes a second or two, so the newest figures are kept in BUILD/ptxas/, by unit and contents of unit and headers;
- * a file holds the unit's text too, which must be the same. A folder that cannot be written to is no error. */
+ * a file holds the unit's text too, which must be the same. A folder that cannot be written to is not an error. */
 #include "build/ptxas.h"
 #include "build/tools.h"
 #include "rows/run.h"

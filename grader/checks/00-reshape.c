@@ -82,7 +82,7 @@ void mg_00_broadcast(mg_run *run, const void *one_case)
         mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
         mt_shape shape = larger(mg_rng(run), &view);
         bool fits = c->fits || t % 2;
-        if (!fits && t % 3 == 1) /* a size of 0 is no size of 1: it fits no other */
+        if (!fits && t % 3 == 1) /* a size of 0 is not a size of 1: it fits no other */
             view.shape[mt_rng_below(mg_rng(run), view.rank)] = 0;
         else if (!fits)
             spoil(mg_rng(run), &shape, &view);

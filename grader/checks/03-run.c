@@ -51,7 +51,7 @@ static const char *wrong_edge(const int64_t edge[4], int64_t kind, int64_t uses,
     if (!holds && edge[0] != computed)
         return computed ? "does not lead to the node that computed it" : "leads to a node, but nothing computed it";
     if (!holds && edge[1] != leaf)
-        return leaf ? "does not lead to it, a leaf" : "leads to it, which is no leaf that requires a gradient";
+        return leaf ? "does not lead to it, a leaf" : "leads to it, which is not a leaf that requires a gradient";
     if (holds && edge[2] != uses * (computed + leaf))
         return edge[2] > uses * (computed + leaf) ? "holds what it leads to more than once"
                : uses == 1                        ? "does not hold what it leads to"

@@ -91,7 +91,7 @@ void mg_09_master(mg_run *run, const void *one_case); /* a master_case */
 
 typedef enum keep_about {
     KEEP_VALUES,  /* activations of every size, which come back rounded */
-    KEEP_OTHERS,  /* what is no activation, which comes back as it was */
+    KEEP_OTHERS,  /* what is not an activation, which comes back as it was */
     KEEP_SHARED,  /* with products that read the same tensor, and with a second op */
     KEEP_WRITTEN, /* written in place before and after */
     KEEP_POLICY,  /* f32, and one autocast inside another */

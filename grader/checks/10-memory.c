@@ -90,7 +90,7 @@ static const recompute_case selective_cases[] = {
 /* ---- 10.5 the choice */
 static const choose_case choose_cases[] = {
     { { 4, "few blocks, every budget",
-        "a state is useless only if another one keeps no more and has no more FLOPs; a cheap ratio is no criterion" },
+        "a state is useless only if another one keeps no more and has no more FLOPs; a cheap ratio does not count" },
       CHOOSE_SMALL },
     { { 3, "to the byte", "a choice that needs exactly the budget is within it" }, CHOOSE_EXACT },
     { { 2, "the work of a block",
@@ -191,7 +191,7 @@ static const live_case live_cases[] = {
 static const peak_case peak_cases[] = {
     { { 3, "one moment", "copy the sums by use and by op of the moment at which all is largest, not their own maxima" },
       PEAK_MOMENT },
-    { { 2, "the first of equals", "an equal sum later is no new peak: compare with >" }, PEAK_FIRST },
+    { { 2, "the first of equals", "an equal sum later is not a new peak: compare with >" }, PEAK_FIRST },
     { { 1, "less comes after it", "only a sum that is larger than the peak changes it, peak_op included" },
       PEAK_LOWER },
     { { 2, "the most of each op", "op_most[op] is the largest live.all after an allocation of that op" }, PEAK_OPS },

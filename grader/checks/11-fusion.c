@@ -132,7 +132,7 @@ static const fusion_count device_forward_counts[] = {
         "a tile of keys and values serves all queries of a block, and no query needs tiles after its own" },
       MG_TRAFFIC, 1, .backward = false },
     { { 2, "bank conflicts",
-        "lanes along a row of values and along the row of weights; one address for all is no conflict" },
+        "lanes along a row of values and along the row of weights; one address for all is not a conflict" },
       MG_CONFLICTS, 1, .backward = false },
     { { 2, "wavefronts",
         "no tile after the block's last query; none after a warp's last query in its products" },

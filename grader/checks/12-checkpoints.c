@@ -77,7 +77,7 @@ static const commit_case removal_cases[] = {
     { { 3, "a power cut", "while a file is missing there must be no manifest on the disk: removals may be lost one by "
         "one" }, "mt_checkpoint_remove", COMMIT_CUT, false },
     { { 1, "without a manifest",
-        "that there is no manifest (ENOENT) is no failure, and may not be on the disk: sync the folder all the same" },
+        "a missing manifest (ENOENT) is not a failure, and its removal may not be on the disk yet: sync the folder" },
       "mt_checkpoint_remove", COMMIT_HALF, false },
     { { 2, "every call fails", "each call can fail, and none may follow it" }, "mt_checkpoint_remove", COMMIT_FAILS,
       false },

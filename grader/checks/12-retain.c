@@ -27,7 +27,7 @@ static void enlarge(rule *r, int64_t *steps, int64_t n)
     for (int64_t i = 0; i < n; i++)
         steps[i] = (n - 1 - i) << 32;
     r->last += r->last > 1 ? (int64_t)1 << 32 : 0;
-    r->every = r->every ? 3 : 0; /* 2^32 is no multiple of it */
+    r->every = r->every ? 3 : 0; /* 2^32 is not a multiple of it */
     r->best = r->best >= 0 ? steps[0] : -1;
 }
 

@@ -142,7 +142,7 @@ static void describe(mg_run *run, script *s, zero_about about)
         used[i] = used[i / (s->ranks * s->count) * s->ranks * s->count + i % s->count];
     bool tiny = s->max_norm < 1e-6F; /* a norm to which nothing may be added, and parameters that show it */
     for (int64_t i = 0; about == ZERO_CLIP && i < (tiny ? STEPS : 1) * s->ranks * s->flat; i++)
-        given[i] *= tiny ? 1e-10F : 1e25F; /* squares of these are no f32 */
+        given[i] *= tiny ? 1e-10F : 1e25F; /* squares of these overflow f32 */
     for (int64_t i = 0; tiny && i < s->ranks * s->flat; i++)
         before[i] *= 1e-10F;
     if (about == ZERO_NOT_FINITE && s->fails < 0) /* the first element of the first parameter, on one rank */

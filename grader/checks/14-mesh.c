@@ -73,7 +73,7 @@ static bool judge_results(mg_run *run, const mesh *m, int64_t status, int64_t sp
     return true;
 }
 
-/* Extents that are no mesh of these ranks; in some the product is right if it is cut to 32 bits, or to 64. */
+/* Extents that are not a mesh of these ranks; in some the product is right if it is cut to 32 bits, or to 64. */
 static const struct {
     int64_t ranks, dp, pp, tp;
 } wrong[] = {

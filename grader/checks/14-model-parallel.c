@@ -90,7 +90,7 @@ static const schedule_case interleaved_cases[] = {
       MT_INTERLEAVED, SCHEDULE_TIME },
     { { 1, "live micro-batches", "2 (stages - stage - 1) + (chunks - 1) stages forwards first, then one and one" },
       MT_INTERLEAVED, SCHEDULE_LIVE },
-    { { 1, "few", "one stage, one chunk, one group; micro-batches that are no multiple are refused in words" },
+    { { 1, "few", "one stage, one chunk, one group; micro-batches that are not a multiple are refused in words" },
       MT_INTERLEAVED, SCHEDULE_FEW },
     { { 1, "4 stages and 8 micro-batches", "2 chunks: 57 half units, 9 idle; 4 chunks: 105 quarters, 9 idle" },
       MT_INTERLEAVED, SCHEDULE_BOOK },

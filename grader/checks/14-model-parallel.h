@@ -69,7 +69,7 @@ typedef enum vocabulary_about {
     VOCABULARY_EVEN,   /* as many rows on each rank */
     VOCABULARY_UNEVEN, /* ranks without rows among them */
     VOCABULARY_FAR,    /* logits of ranks are far from each other */
-    VOCABULARY_PADDED, /* rows that are no class */
+    VOCABULARY_PADDED, /* rows that belong to no class */
     VOCABULARY_CALLS,
     VOCABULARY_FAILS,
 } vocabulary_about;

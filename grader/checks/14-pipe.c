@@ -220,7 +220,7 @@ static void fail_each(mg_run *run, bool tied)
         }
 }
 
-/* Fewer micro-batches than stages are no error; these are. */
+/* Fewer micro-batches than stages are not an error; these are. */
 static void refuse(mg_run *run)
 {
     pipe_trial few = { .kind = MT_1F1B, .ranks = 3, .micro = 1, .chunks = 1, .steps = 1 };

@@ -54,7 +54,7 @@ typedef struct timing {
     int ended[2][PARTS][MANY];
 } timing;
 
-/* Bytes that are no bool, or no number of a micro-batch or chunk, are not read as one. */
+/* Bytes that are not a bool, or not the number of a micro-batch or chunk, are not read as one. */
 static bool read_action(mg_run *run, const pipe *p, int stage, int k, action *a)
 {
     const uint8_t *from = (const uint8_t *)mg_result(run, "actions") +

@@ -62,7 +62,7 @@ static const measured_case step_cases[] = {
 static const cost_case flops_cases[] = {
     { { 1, "one device", "2 FLOPs a weight and token; attention: T (T + 1) / 2 pairs; backward twice forward" },
       COST_FLOPS, VARY_MICRO },
-    { { 1, "recomputation", "again is no part of forward and backward" }, COST_FLOPS, VARY_MICRO | VARY_RECOMPUTE },
+    { { 1, "recomputation", "again is not part of forward and backward" }, COST_FLOPS, VARY_MICRO | VARY_RECOMPUTE },
     { { 1, "stages and tensor ranks", "the head is on the last stage; a rank has its part of each product" },
       COST_FLOPS, VARY_PIPE | VARY_TENSOR | VARY_MICRO | VARY_RECOMPUTE | VARY_ROWS },
 };
@@ -106,7 +106,7 @@ static const mg_case estimate_cases[] = {
 static const best_case best_cases[] = {
     { { 2, "fastest", "the best of all strategies within the memory" }, BEST_FASTEST },
     { { 2, "cheapest", "dollars are devices times hours: fewer devices may be cheaper" }, BEST_CHEAPEST },
-    { { 3, "limits", "all three limits hold for what is found; a bound within them is no promise" }, BEST_LIMITS },
+    { { 3, "limits", "all three limits hold for what is found; a bound within them is not a promise" }, BEST_LIMITS },
     { { 2, "175 B parameters on 1,024 devices", "of 283,170 strategies the best" }, BEST_LARGE },
     { { 3, "a thousandth of the estimates", "no estimate where a bound says that it cannot be better" }, BEST_COUNT },
     { { 1, "no problem", "MT_ERR_ARGUMENT with a message, before any estimate" }, BEST_REFUSED },

@@ -66,7 +66,7 @@ typedef enum best_about {
     BEST_LIMITS,  /* of memory, days and dollars, close to what there is */
     BEST_COUNT,   /* how many estimates are asked for */
     BEST_LARGE,   /* 175 B parameters, 1,024 devices */
-    BEST_REFUSED, /* what is no problem */
+    BEST_REFUSED, /* what is not a problem */
     BEST_NO_MEMORY,
     BEST_NO_DAYS,
     BEST_NO_DOLLARS,

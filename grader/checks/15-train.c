@@ -81,7 +81,7 @@ static mt_cluster_job pick_job(mg_15_world *w, mt_rng *rng, cluster_about about,
     empty(w);
     if (whole)
         w->is.inside = w->is.network = (mt_cluster_link){ (double)mg_pick(rng, 0, 1), 1, INFINITY };
-    if (!whole && mg_pick(rng, 0, 4) == 0) /* else what follows is no whole seconds */
+    if (!whole && mg_pick(rng, 0, 4) == 0) /* else what follows is not a whole number of seconds */
         job.restart = 0;
     for (int64_t n = mg_pick(rng, 1, 6); n > 0; n--)
         mg_15_add_task(w, rng, whole ? CLUSTER_TIES : CLUSTER_SHARED);

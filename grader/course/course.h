@@ -39,7 +39,7 @@ typedef struct mg_course {
     int64_t count;
 } mg_course;
 
-/* mg_course_read -- read a course file. A value that is no good is refused: "course.json:12: ..." and what to write.
+/* mg_course_read -- read a course file. A value that is not valid is refused: "course.json:12: ..." and what to write.
  * The caller frees with mg_course_free; after a failure there is nothing to free. */
 mt_status mg_course_read(mg_course *course, const char *path);
 void mg_course_free(mg_course *course);

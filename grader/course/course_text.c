@@ -78,7 +78,7 @@ mt_status mg_course_refuse(const mg_course_text *t, const cJSON *item, const cha
     return mt_fail(MT_ERR_FORMAT, "%s:%d: %s", t->path, line_of(t, item), message);
 }
 
-/* The first byte that is no UTF-8, or a control character other than the end of a line; NULL: none. */
+/* The first byte that is not UTF-8, or a control character other than the end of a line; NULL: none. */
 static const char *no_text(const char *text)
 {
     char *lines_only = strdup(text), *p = lines_only;
@@ -116,7 +116,7 @@ mt_status mg_course_text_open(mg_course_text *t, const char *path)
         return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: it contains a byte 0", path, 1 + lines(t->text, t->text + n));
     const char *bad = no_text(t->text);
     if (bad)
-        return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: byte 0x%02x is no UTF-8: save the file as UTF-8", path,
+        return mt_fail(MT_ERR_FORMAT, "%s:%d: not text: byte 0x%02x is not UTF-8: save the file as UTF-8", path,
                        1 + lines(t->text, bad), (unsigned char)*bad);
     t->root = cJSON_ParseWithOpts(t->text, &end, true);
     if (!t->root) {

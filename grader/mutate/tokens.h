@@ -1,5 +1,5 @@
-/* tokens.h -- a unit as tokens, with as much grammar as the operators of mutate need. It is no parser: where it guesses
- * wrong, a mutant does not compile and does not count. */
+/* tokens.h -- a unit as tokens, with as much grammar as the operators of mutate need. It is not a parser: where it
+ * guesses wrong, a mutant does not compile and does not count. */
 #pragma once
 
 #include "core/base.h"

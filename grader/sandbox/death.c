@@ -100,7 +100,7 @@ void mg_describe_fault(char *text, size_t size, const mg_wire_reply *fault, cons
     } else if (fault->value == MG_SMASHED) {
         snprintf(text, size, "a local array was written past its end: a pointer beside it was overwritten");
     } else if (fault->value == MG_WILD) {
-        snprintf(text, size, "used a pointer that is no address: not initialised, or overwritten");
+        snprintf(text, size, "used a pointer that is not an address: not initialised, or overwritten");
     } else if (fault->value < 0) {
         snprintf(text, size, "touched address %#llx%s", (unsigned long long)d,
                  d >= 0 && d < MG_PAGE ? " (a null pointer)" : "");

@@ -165,7 +165,7 @@ static void limit(int what, int64_t value)
     setrlimit((__rlimit_resource_t)what, &r);
 }
 
-/* A race of n threads gets n processors, so that additional threads are no advantage. */
+/* A race of n threads gets n processors, so that additional threads bring no advantage. */
 static void choose_processors(const mg_sandbox *s)
 {
     cpu_set_t all, chosen;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # batch.sh: make grade-all with submissions of lab 00: grades, goes on after kill -9 without grading again, keeps the history,
-# waits for a locked gradebook and a full disk, refuses what is no gradebook.
+# waits for a locked gradebook and a full disk, refuses what is not a gradebook.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root"
 build=build/release
@@ -45,7 +45,7 @@ check "it says so" says "were in the gradebook already"
 check "points" is "$(book "SELECT points, max, state FROM grade WHERE key = 'ada'")" "100.0 100.0 graded"
 check "rows have all that is known" is "$(book "SELECT verdict, points, max, seconds > 0, seed != '' FROM result WHERE grading = (SELECT id FROM grade WHERE key = 'ada') AND name = 'numel: random shapes'")" "$(printf 'PASS 3.0 3.0 1 1')"
 check "a skeleton has none" is "$(book "SELECT points FROM grade WHERE key = 'Zoë'")" 0.0
-check "one row for what is no archive" is "$(book "SELECT state, count(*) FROM grade JOIN result ON grading = grade.id WHERE key = 'noise.zip'")" "refused 1"
+check "one row for what is not an archive" is "$(book "SELECT state, count(*) FROM grade JOIN result ON grading = grade.id WHERE key = 'noise.zip'")" "refused 1"
 check "a name that is not UTF-8" is "$(book "SELECT name FROM student WHERE submission = (SELECT submission FROM grade WHERE key LIKE 'J%')")" Jürgen
 
 # A grader that is stopped says so by its exit status: its rows have not run, and the batch keeps none of them.
@@ -93,7 +93,7 @@ if command -v sim_c >/dev/null; then
     check "a copied solution is named" says "ada (ada)  and  the reference"
     check "with other names, too" says "Bob (Bob)  and  the reference"
     check "of an earlier year" says "Eve (Eve)  and  Kurt in $dir/earlier"
-    check "and nobody else; the skeleton is no copy" says "similarity: 4 pairs at 80 % or above"
+    check "and nobody else; the skeleton is not a copy" says "similarity: 4 pairs at 80 % or above"
     check "the gradebook has the pairs" is "$(book 'SELECT count(*) FROM similarity')" 4
     rm -r "$class"/{Bob,Eve}
 else
@@ -131,5 +131,5 @@ check "until there are none" is "$(timed_book 'SELECT count(*) FROM grading')" 2
 mkdir "$dir/other" && head -c 9000 /dev/urandom >"$dir/other/gradebook.sqlite"
 all --out "$dir/other"
 check "no gradebook is refused" is $? 3
-check "with what to do" says "is no gradebook (file is not a database): move it away"
+check "with what to do" says "is not a gradebook (file is not a database): move it away"
 finish batch

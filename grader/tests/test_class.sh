@@ -76,9 +76,9 @@ rc=0 && "$page" --dir "$dir/none/" --lab 01 2>"$dir/said" || rc=$?
 check "no book is exit status 3" [ $rc -eq 3 ]
 check "with what to do" says "none.graded/gradebook.sqlite: there is no gradebook yet: make grade-all"
 rm "$dir/out/01.html" && mkdir "$dir/out/01.html"
-check "a page that cannot be written is no page" bash -c '! "$@" 2>/dev/null' - "$page" --lab 01 --out "$dir/out"
+check "a page that cannot be written is not a page" bash -c '! "$@" 2>/dev/null' - "$page" --lab 01 --out "$dir/out"
 mkdir "$dir/junk" && head -c 5000 /dev/urandom >"$dir/junk/gradebook.sqlite"
 rc=0 && "$page" --out "$dir/junk" --lab 01 2>"$dir/said" || rc=$?
-check "a file that is no book is exit status 3" [ $rc -eq 3 ]
+check "a file that is not a book is exit status 3" [ $rc -eq 3 ]
 check "and no page" [ ! -e "$dir/junk/01.html" ]
 finish "class page"

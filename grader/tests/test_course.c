@@ -1,4 +1,4 @@
-/* test_course.c -- course files: what they mean, and that a value that is no good is refused with its line. */
+/* test_course.c -- course files: what they mean, and that a value that is not valid is refused with its line. */
 #include "course/course.h"
 #include "grading.h"
 #include "labs.h"
@@ -226,7 +226,7 @@ static const struct {
     { "{ \"late\": {\n \"percent_per_day\": 101 }, \"labs\": { \"01\": {} } }", 2, "from 0 to 100" },
     { "{ \"late\": {\n \"percent\": 1 }, \"labs\": { \"01\": {} } }", 2, "unknown key \"percent\"" },
     { "{ \"late\":\n 10, \"labs\": { \"01\": {} } }", 2, "must be an object" },
-    /* A brace or a quote in a string, and an escape, are no value. */
+    /* A brace or a quote in a string, and an escape, are not values. */
     { "{ \"course\": \"a \\\" { [ : , \\\\\",\n \"labs\": { \"01\": [1,\n{\"x\": \"y\"}],\n\"02\": 3 } }", 2,
       "lab 01" },
 };

@@ -96,6 +96,6 @@ END
 expect "nothing half-built stays" 0 "none small small site small site.lock site site.lock before" \
     bash -c 'cd "$1" && set -- none small* site* before && echo "$*"' - "$dir"
 mkdir "$dir/mine" && touch "$dir/mine/thesis.txt"
-expect "a folder that is no site" 64 "is no site" "$OLDPWD/docs/site/build.sh" "$dir/mine"
+expect "a folder that is not a site" 64 "is not a site" "$OLDPWD/docs/site/build.sh" "$dir/mine"
 expect "is left alone" 0 "" test -e "$dir/mine/thesis.txt"
 finish docs

@@ -76,7 +76,7 @@ expect "a crash that does not" 0 2 "parallel_cpu(c, a, b, M=1)   seed 5eed02"
 grep -q -- '--seed 5eed01 --step 01.6$' again && ok || bad "graded again by: $(cat again)"
 says 1 "$values
 $unsure" "0/18 FAIL=1 INCONCLUSIVE=1"
-expect "a wrong value is no noise" 1 1 "labs: 2 passed, 1 failed"
+expect "a wrong value is not noise" 1 1 "labs: 2 passed, 1 failed"
 says 1 "" "0/18"
 expect "no rows" 1 1 "labs: 2 passed, 1 failed"
 says 1 "$good

@@ -31,7 +31,7 @@ expect "a link over two lines" 1 "docs/page.md:2: there is no docs/none.md" <<'E
 [two
 words](none.md)
 EOF
-expect "code blocks are no links" 0 "0 links" <<'EOF'
+expect "code blocks are not links" 0 "0 links" <<'EOF'
 ```c
 f[i](none.md)
 ```

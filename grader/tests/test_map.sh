@@ -69,7 +69,7 @@ echo 'void mt_five(void); /* Lab 03.1 */' >minitorch/ops/b.h
 printf 'void mt_five(void)\n{\n    /* LAB 03.1 BEGIN  Five. */\n}\n' >solutions/03-later/b.c
 expect "a lab without checks" 0 "wrote docs/MAP.md, 8 rows" "$tool"
 expect "it is not graded yet" 0 "## Lab 03, not graded yet" cat docs/MAP.md
-expect "its steps are no holes" 1 "" sh -c "\"$tool\" 2>&1 | grep 'step 03'"
+expect "its steps are not holes" 1 "" sh -c "\"$tool\" 2>&1 | grep 'step 03'"
 mkdir -p labs/02-backprop && echo '{ "units": ["other.c"] }' >labs/02-backprop/lab.json
 expect "no checks of a unit that lab.json leaves out" 1 "" sh -c "\"$tool\" 2>&1 | grep 'step 02.4 has no check'"
 sed -i 's/other/a/' labs/02-backprop/lab.json

@@ -91,7 +91,7 @@ export SEED=5eed02
 git init -q .
 expect "inside a git repository" 0 "1 passed, 0 failed" "$mutants" "$build"
 expect "the solution is as it was" 0 "plus" sed -n 3p solutions/02-backprop/unit.c
-expect "no mutants is no success" 1 "0 passed, 0 failed" "$mutants" "$build" 07
+expect "no mutants is not a success" 1 "0 passed, 0 failed" "$mutants" "$build" 07
 echo 'no json' >bad.json
 sed 's/{"number"/{"output":"FAIL  linear.c does not build","number"/g' build/mutants/02-backprop/sign/report/02.json >unbuilt.json
 expect "rowverdict: no row of units that do not build" 1 "it does not build" "$build/bin/rowverdict" unbuilt.json 02.6

@@ -16,7 +16,7 @@ expect "an unknown lab" 2 "there is no lab 99: use some of 00-tensors" release O
 mkdir -p "$dir/full" && touch "$dir/full/a"
 expect "a folder with files" 2 "is not empty" release OUT="$dir/full"
 expect "a folder in the repository" 2 "lies in this repository" release OUT=docs/course
-expect "a course file that is no good" 2 "$dir/full/a:1: the file is empty" release OUT="$dir/x" COURSE="$dir/full/a" LABS=00
+expect "a course file that is not valid" 2 "$dir/full/a:1: the file is empty" release OUT="$dir/x" COURSE="$dir/full/a" LABS=00
 expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01" COURSE="$dir/course.json"
 expect "nothing else is left there" 0 "course course-instructor course.json full" bash -c "cd '$dir' && echo *"
 
@@ -46,7 +46,7 @@ expect "a solution earns all points" 0 "grade 00: 10/10" grade 00 --units "$root
 expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference" grade 00 --units "$root/solutions/00-tensors"
 mkdir "$dir/own" && for unit in "$root"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
 expect "so is one with other names" 0 "00-tensors/strides.c is a copy" grade 00 --units "$dir/own"
-expect "a skeleton is no copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
+expect "a skeleton is not a copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
 expect "the reference's objects earn all that is not measured" 0 "INCONCLUSIVE=2" grade 01 --units reference/01-matmul
 expect "a hidden row is not there" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 01 --quiet | grep tiled"
 

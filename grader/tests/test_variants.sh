@@ -30,6 +30,6 @@ variant '02.6  a digit' uno
 graded "a patch that does not apply" 1 "does not apply to solutions/02-backprop"
 variant 'a digit' one
 graded "a patch without a step" 1 "its first line must be"
-graded "no variants is no success" 1 "0 passed, 0 failed" 03
+graded "no variants is not a success" 1 "0 passed, 0 failed" 03
 
 finish variants.sh

@@ -55,7 +55,7 @@ static const attempt attempts[] = {
            "{ float *to[64] = { out }; " DO " put(to, n ? 120 : 0); }",
       MG_CRASH, "labs/90-toy/toy.c:17: a local array was written past its end: a pointer beside it was overwritten" },
     { "uses a pointer that is none", BODY("*(volatile int *)((uintptr_t)out << 40 | 1) = 1;"), MG_CRASH,
-      "labs/90-toy/toy.c:18: used a pointer that is no address" },
+      "labs/90-toy/toy.c:18: used a pointer that is not an address" },
     { "failed check", BODY("MT_CHECK(n == 3, \"x is [%d]\", (int)n);"), MG_CRASH, "x is [1500]" },
     { "divides by zero", BODY("volatile int zero = 0; out[0] = (int)n / zero;"), MG_CRASH,
       "labs/90-toy/toy.c:18: SIGFPE" },

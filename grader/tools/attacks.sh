@@ -189,7 +189,7 @@ without_sandbox() {
     hide "${grade[@]}" "${kind[@]}" >"$out/log" 2>&1 || complaints="local grading ended with status $?"
     grep -qE "warning: (no sandbox|confined by Landlock)" "$out/log" || complaints+=" no warning"
     grep -q "^grade 02: 6/6" "$out/log" || complaints+=" not graded"
-    hide "${grade[@]}" --marking >"$out/log" 2>&1 || complaints+=" Landlock is no sandbox for marking"
+    hide "${grade[@]}" --marking >"$out/log" 2>&1 || complaints+=" Landlock is not a sandbox for marking"
     hide "${grade[@]}" --sandbox none --marking >"$out/log" 2>&1 && complaints+=" marking went on"
     grep -q "needs a sandbox" "$out/log" || complaints+=" marking does not say why"
     hide "${grade[@]}" --sandbox bubblewrap >"$out/log" 2>&1 && complaints+=" bubblewrap without bubblewrap"

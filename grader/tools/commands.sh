@@ -164,7 +164,7 @@ while IFS=$'\t' read -r in line in_block command; do
     fi
     run "$command" >"$stage/log" 2>&1 </dev/null || status=$?
     { echo $'\x1e' && cat "$stage/log"; } >>"$stage/printed"
-    # A missed bar of speed is no error of the command: the machine may be busy.
+    # A missed bar of speed is not an error of the command: the machine may be busy.
     if [ $status -eq 1 ] && grep -qE '\bFAIL\b' <<<"$(tail -1 "$stage/log")"; then status=0; fi
     [ "$status" -eq "$expected" ] || { complain "$page:$line: $command: exit status $status"; tail -3 "$stage/log" | sed "s|^|    |"; }
     if [[ "$page ${command%%  *}" =~ ^($exact) ]]; then

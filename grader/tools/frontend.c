@@ -4,7 +4,7 @@
  *   frontend junit NN.json       JUnit XML: a test case for each row
  *   frontend classroom NN.json...   JSON for GitHub Classroom's grading reporter, a test for each step of these labs
  *
- * Exit status: 0, 1 the file is no grade, 2 usage. */
+ * Exit status: 0, 1 the file is not a grade, 2 usage. */
 #include "json.h"
 
 #include <math.h>

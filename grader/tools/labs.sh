@@ -21,7 +21,7 @@ full() { [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)$ ]] && [ "${BASH_REMA
 missed() { sed -nE "s#^ ($number\.[0-9]+  .*[^ ]) +([A-Z]+) +([0-9.]+)/([0-9.]+)(  .*)?\$#\1|\2|\3|\4|\5#p" <<<"$out" | awk -F'|' '$3 != $4'; }
 # Whether a busy machine can be the cause: timed rows with PASS, FAIL or INCONCLUSIVE, and rows that did not come to an end; not a wrong value.
 only_races() { [ -n "$(missed)" ] && ! grep -qvE ': speed\|((PASS|FAIL)\|.* [0-9.]+x of .*\(bar |INCONCLUSIVE\|)|\|(ERROR|CRASH|TIMEOUT)\|' <<<"$(missed)"; }
-# race_again STEP: grade that step until it has all its points. One that stays INCONCLUSIVE was not measured, which is no error of the reference.
+# race_again STEP: grade that step until it has all its points. One that stays INCONCLUSIVE was not measured, which is not an error of the reference.
 race_again() {
     local try
     for ((try = 1; try < tries; try++)); do

@@ -4,7 +4,7 @@
 # Each mutant of the lab (patches.sh) is built once and graded SEEDS times with other inputs (grade --times): first the rows that it names,
 # then, with the seeds for which none of these rejects it, all rows of its step, without those that measure speed. A miss is a seed for
 # which none of these is FAIL, CRASH or TIMEOUT; it is printed. So are seeds for which only other rows than those that the mutant names
-# reject it, but these are no misses. FROM=hex: the first seed; the others follow it. MUTANT=words: only mutants with these words in
+# reject it, but these are not misses. FROM=hex: the first seed; the others follow it. MUTANT=words: only mutants with these words in
 # their names. JOBS=n: as many at once (default: the number of processors).
 set -uo pipefail
 build=$(realpath -m "${1:?usage: seeds.sh BUILD LAB [SEEDS]}") number=${2:?which lab?} seeds=${3:-100}

@@ -8,7 +8,7 @@
 #   ```text record      what takes hours or another machine: only the date is looked for
 #   ```text message     the longest constant part of each line is text of the source
 #   indented lines      after a command in its block are like ```text; and no block is a command's output without a fence
-#   `code` with words   that is no command is a message or a row's name: so is its longest constant part
+#   `code` with words   that is not a command is a message or a row's name: so is its longest constant part
 # Counts in sentences and the figures of bars are compared with budget.sh, grades and lab.json (sub figures).
 set -euo pipefail
 perl -e '

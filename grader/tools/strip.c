@@ -168,7 +168,7 @@ static void find_regions(source *s)
 
 /* ---- judging regions ------------------------------------------------------------------------- */
 
-/* The lab a path belongs to, "01" of "solutions/01-matmul/matmul.c"; "" when its folder is no lab's. */
+/* The lab a path belongs to, "01" of "solutions/01-matmul/matmul.c"; "" when its folder is not a lab's. */
 static void lab_of(const char *path, char lab[3])
 {
     const char *slash = strrchr(path, '/'), *folder = slash;

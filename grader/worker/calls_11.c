@@ -89,7 +89,7 @@ static void adamw_multi(const mg_value *v)
                             .step = whole[2][k],
                             .hyper = &hyper[k] };
     }
-    memset(segment, 0xA5, sizeof segment); /* what the unit does not write is no tensor */
+    memset(segment, 0xA5, sizeof segment); /* what the unit does not write is not a tensor */
     memset(factors, 0xA5, sizeof factors);
     int64_t chunks = mt_adamw_multi_list_cuda(segment, factors, u, count);
     void *there = sent(segment, (size_t)count * sizeof *segment), *how = sent(factors, (size_t)count * sizeof *factors);

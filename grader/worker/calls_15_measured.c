@@ -99,7 +99,7 @@ static mt_tensor *forward(void *user, int chunk, int micro, mt_tensor *x)
     return mt_gpt2_parts_forward(r->parts, chunk, x, r->ids, r->ids);
 }
 
-/* Bytes of the messages about the step that are no gradients and no parameters: how many samples, and ZeRO's norm. */
+/* Bytes of the messages about the step that are neither gradients nor parameters: how many samples, and ZeRO's norm. */
 static mt_status about(mt_comm *data, bool zero)
 {
     int64_t samples = 1;

@@ -23,7 +23,7 @@ enum {
 enum {
     MG_REAL_ABOUT,
     MG_REAL_SIZE,     /* ranks; stages of each replica */
-    MG_REAL_REPLICAS, /* 1, if it is no pipeline */
+    MG_REAL_REPLICAS, /* 1, if it is not a pipeline */
     MG_REAL_KIND,     /* algorithm, or schedule */
     MG_REAL_MICRO,    /* micro-batches, or buckets */
     MG_REAL_CHUNKS,

@@ -57,7 +57,7 @@ static inline bool mg_disk_sound(const disk_sim *s, const int64_t head[MG_DISK_H
            (what == WRITE || head[3] == 0);
 }
 
-/* mg_disk_unpack -- make these changes on a disk. False: they are no changes. */
+/* mg_disk_unpack -- make these changes on a disk. False: they are not changes. */
 static inline bool mg_disk_unpack(mt_io *disk, const uint8_t *bytes, int64_t size)
 {
     disk_sim *s = (disk_sim *)disk;

@@ -26,7 +26,7 @@ extern "C" int64_t mt_adamw_multi_list_cuda(mt_update_segment *segment, mt_updat
             continue;
         MT_CHECK(u[k].step >= 1, "adamw: step %" PRId64 ", but the first is 1", u[k].step);
         /* TODO 11.9: The chunks of tensor k, and its factors: rate, decay, 1 / (1 - beta^t) for m and for v.
-         * Hint: the last chunk may have fewer elements, and no elements are no chunk. Rate, decay and t are those of
+         * Hint: the last chunk may have fewer elements, and no elements make no chunk. Rate, decay and t are those of
          * u[k]; pow() in double. */
         MT_TODO("11.9"); /* delete this line when yours stands here */
     }

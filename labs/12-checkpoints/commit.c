@@ -40,7 +40,7 @@ mt_status mt_checkpoint_remove(const char *folder)
         return MT_ERR_IO;
     bool good = true;
     /* TODO 12.3: The manifest, durably; then all other files, then the folder.
-     * Hint: io->remove(io, path). That there is no manifest (errno is ENOENT) is no failure. What may a power cut
+     * Hint: io->remove(io, path). That there is no manifest (errno is ENOENT) is not a failure. What may a power cut
      * leave of several removals? `good` becomes false where a call fails, and no other call follows it. */
     MT_TODO("12.3"); /* delete this line when yours stands here */
     mt_names_free(&names);

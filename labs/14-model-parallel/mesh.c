@@ -12,7 +12,7 @@ void mt_mesh_free(mt_mesh *mesh)
 
 mt_status mt_mesh_new(mt_mesh **out, mt_comm *comm, int dp, int pp, int tp)
 {
-    /* TODO 14.1: Refuse what is no mesh of these ranks, with mt_fail, all numbers in its message.
+    /* TODO 14.1: Refuse what is not a mesh of these ranks, with mt_fail, all numbers in its message.
      * Hint: the product of three int may be more than an int64_t holds. */
     MT_TODO("14.1"); /* delete this line when yours stands here */
     mt_mesh *mesh = mt_calloc(1, sizeof *mesh);

@@ -244,7 +244,7 @@ static void fill_flops(mt_plan_cost *cost, const rank *r)
     /* TODO 15.4: Products with weights, and attention's two, of T (T + 1) / 2 pairs each.
      * Hint: a weight costs two FLOPs a token forward, and twice that backward; so do attention's products, whose width
      * is C / tp on this rank. The head has products with its classes. What attention's backward computes again of its
-     * forward is no part of this. */
+     * forward is not part of this. */
     MT_TODO("15.4"); /* delete this line when yours stands here */
     cost->again = r->layers * all * layer_again(r, r->s.recompute);
 }

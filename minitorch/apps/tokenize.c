@@ -62,7 +62,7 @@ static mt_status put_raw(mt_token_writer *writer, const mt_file_map *file)
     const uint16_t *raw = (const uint16_t *)file->bytes;
     int32_t ids[BLOCK];
     if (file->size % 2)
-        return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " bytes are no whole number of ids of two bytes", file->path,
+        return mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " bytes are not a whole number of ids of two bytes", file->path,
                        file->size);
     for (int64_t done = 0, n; done < file->size / 2; done += n) {
         n = mt_min(BLOCK, file->size / 2 - done);

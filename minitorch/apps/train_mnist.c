@@ -174,7 +174,7 @@ static mt_status report(run *r, mt_status status)
 {
     const char *out = r->opt.recipe.out;
     mt_progress_clear(&r->loop.progress);
-    /* First, because what follows is no part of the run. Spans that are lost do not fail it. */
+    /* First, because what follows is not part of the run. Spans that are lost do not fail it. */
     mt_recipe_traced(&r->opt.recipe, r->loop.samples * r->flops, 1);
     if (status == MT_OK)
         return test(r);

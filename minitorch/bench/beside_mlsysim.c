@@ -22,7 +22,7 @@ static const double XL = 1.5e9, GPT3 = 175e9; /* parameters in models/data/langu
 
 static int64_t differences;
 
-/* A row; 1 % is no difference. */
+/* A row; 1 % is not a difference. */
 static void row(const char *what, double ours, double theirs, const char *unit)
 {
     double ratio = theirs / ours;

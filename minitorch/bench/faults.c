@@ -376,7 +376,7 @@ int main(int argc, char **argv)
 {
     options o = { .dir = "/tmp", .kills = -1, .seed = (int64_t)time(NULL) };
     mt_cli_parse(argc, argv, "Interrupt saves in every way, and recover.", flags, &o);
-    setenv("MT_LOG", "error", 1); /* old checkpoints that cannot be removed are no loss */
+    setenv("MT_LOG", "error", 1); /* old checkpoints that cannot be removed are not a loss */
     if (o.kills < 0)
         o.kills = o.quick ? 12 : 50;
     if (o.saver)

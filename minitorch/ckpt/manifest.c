@@ -95,7 +95,7 @@ static mt_status fill(mt_manifest *m, const cJSON *json, const char *path)
     cJSON_ArrayForEach(item, values)
     {
         if (!cJSON_IsString(item) || strlen(item->string) >= MT_STATE_NAME)
-            return mt_fail(MT_ERR_FORMAT, "%s: the value of %.50s is no text, or its name too long", path,
+            return mt_fail(MT_ERR_FORMAT, "%s: the value of %.50s is not text, or its name is too long", path,
                            item->string);
         mt_state_setting(&m->values, item->string, "%s", item->valuestring);
     }

@@ -1,4 +1,4 @@
-/* parts.c -- what every file of a checkpoint has: a path, bytes that are counted and summed, a name that is no path. */
+/* parts.c -- what every file of a checkpoint has: a path, bytes that are counted and summed, a name without a path. */
 #include "ckpt/crc32c.h"
 #include "ckpt/manifest.h"
 #include "ckpt/names.h"

@@ -45,7 +45,7 @@ void mt_state_rng(mt_state *state, mt_rng *rng, const char *name); /* NAME.seed,
 mt_state_item *mt_state_find(const mt_state *state, const char *name); /* lent; NULL when there is none */
 int64_t mt_state_bytes(const mt_state *state);                         /* of all tensors, and 8 for each number */
 
-/* mt_state_clone -- new tensors on the CPU with the values and names of these; what is no tensor is left out.
+/* mt_state_clone -- new tensors on the CPU with the values and names of these; what is not a tensor is left out.
  * mt_state_copy -- copy the values of all tensors between two such lists, in either direction. Aborts: other names or
  * sizes. */
 mt_state mt_state_clone(const mt_state *state);

@@ -13,7 +13,7 @@
 
 MT_C_BEGIN
 
-/* When count is no multiple of world; every rank must make the same number of steps, or the others wait forever. */
+/* When count is not a multiple of world; every rank must make the same number of steps, or the others wait forever. */
 typedef enum mt_uneven {
     MT_UNEVEN_PAD,  /* the order starts again: up to world - 1 samples come twice in an epoch */
     MT_UNEVEN_DROP, /* up to world - 1 samples are left out of this epoch */

@@ -50,8 +50,8 @@ typedef struct mt_ddp_config {
 /* mt_ddp_new -- collective: every rank gets the parameters of rank 0. Borrows comm; params, a list as
  * mt_module_params makes it, may be freed, its tensors must stay. Call it after mt_optim_flat, in the thread that runs
  * backward.
- * Aborts: a parameter that is no f32, or not on the device of the others; without config->send, flat gradients that are
- * not there, or in another order.
+ * Aborts: a parameter that is not f32, or not on the device of the others; without config->send, flat gradients that
+ * are not there, or in another order.
  * A failure of the communicator is returned; free *out then, too.   Lab 13.7 */
 mt_status mt_ddp_new(mt_ddp **out, mt_comm *comm, const mt_state *params, const mt_ddp_config *config);
 

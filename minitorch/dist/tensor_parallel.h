@@ -57,7 +57,7 @@ typedef struct mt_tp_layout {
 } mt_tp_layout;
 
 /* mt_tp_shard -- out [rows, groups, width / size] becomes the part of a rank of `all`; they may not overlap.
- * Fails, with out unchanged: width is no multiple of unit * size (MT_ERR_ARGUMENT).   Lab 14.4 */
+ * Fails, with out unchanged: width is not a multiple of unit * size (MT_ERR_ARGUMENT).   Lab 14.4 */
 mt_status mt_tp_shard(float *out, const float *all, const mt_tp_layout *layout, int size, int rank);
 
 /* ---- vocabularies: vocabulary.c ------------------------------------------------------------------------------- */

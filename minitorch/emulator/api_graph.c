@@ -48,8 +48,8 @@ cudaError_t emu_params_kernel(cudaGraphNode_t node, const cudaKernelNodeParams *
     const cuemu_kernel *kernel = p ? cuemu_find_kernel(p->func) : NULL;
     if (!kernel)
         return emu_misuse(cudaErrorInvalidDeviceFunction, pc,
-                          "%s: params->func is no kernel that the emulator knows\nhint: write func = (void *)kernel, "
-                          "with the kernel's own name, for a template all of its arguments too",
+                          "%s: params->func is not a kernel that the emulator knows\nhint: write func = (void "
+                          "*)kernel, with the kernel's own name, for a template all of its arguments too",
                           what);
     if (p->extra || (kernel->kind->count && !p->kernelParams))
         return emu_misuse(cudaErrorInvalidValue, pc, "%s: give the addresses of the arguments in kernelParams", what);
@@ -96,7 +96,7 @@ static cudaError_t check_new(cudaGraphNode_t *made, cudaGraph_t graph, const emu
         return no_graph(pc, what);
     for (int i = 0; i < after->count; i++)
         if (!after->at || !emu_node_valid(after->at[i]) || after->at[i]->graph != graph)
-            return emu_misuse(cudaErrorInvalidValue, pc, "%s: dependency %d is no node of this graph", what, i);
+            return emu_misuse(cudaErrorInvalidValue, pc, "%s: dependency %d is not a node of this graph", what, i);
     return cudaSuccess;
 }
 

@@ -111,7 +111,7 @@ static ncclResult_t check_comm(ncclComm_t comm, uintptr_t pc, const char *what)
     while (known && known != comm)
         known = known->next;
     if (!known)
-        return misuse(ncclInvalidArgument, NULL, pc, "%s: this is no communicator (%p)", what, (void *)comm);
+        return misuse(ncclInvalidArgument, NULL, pc, "%s: this is not a communicator (%p)", what, (void *)comm);
     if (comm->ended)
         return misuse(ncclInvalidArgument, NULL, pc, "%s: the communicator was given to %s before", what, comm->ended);
     return ncclSuccess;

@@ -1,5 +1,5 @@
 /* kernels.c -- kernels by their addresses: those that the program takes as void pointers (cuemu/launch.h), and those
- * with __launch_bounds__ that are no templates. */
+ * with __launch_bounds__ that are not templates. */
 #include <stdlib.h>
 #include "core.h"
 

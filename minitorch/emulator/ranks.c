@@ -138,7 +138,7 @@ static bool open_shared(emu_ranks *r, const identity *id, char *why)
         return true;
     if (id->magic != MAGIC)
         snprintf(why, WHY,
-                 "these %d bytes are no id: rank 0 calls ncclGetUniqueId, and sends all of them to the others",
+                 "these %d bytes are not an id: rank 0 calls ncclGetUniqueId, and sends all of them to the others",
                  EMU_ID_BYTES);
     else
         snprintf(why, WHY, "process %d, which made the id, has ended, or belongs to another user", id->process);

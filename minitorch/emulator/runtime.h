@@ -62,7 +62,7 @@ const cuemu_kernel *cuemu_find_kernel(const void *entry); /* NULL: not known */
 /* Checks the running kernel's __launch_bounds__: a larger block ends it with an error at the line of its launch. */
 void cuemu_launch_bound(long long threads);
 
-/* The bound of a kernel that is no template, known without a launch: in the section cuemu_bound. */
+/* The bound of a kernel that is not a template, known without a launch: in the section cuemu_bound. */
 typedef struct cuemu_bound {
     const void *entry;
     long long threads;

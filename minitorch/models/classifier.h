@@ -17,7 +17,7 @@ mt_tensor *mt_classifier_loss(mt_module *model, mt_tensor *x, mt_tensor *label);
 
 /* mt_classifier_test -- one epoch of the loader without a tape, in MT_EVAL (afterwards MT_TRAIN). The answer is the
  * class of the largest logit, the first of equal ones.   Fails as the loader does, *out unchanged.
- * Aborts: the model's results are not [N, MT_CLASSES], or a label is no class. */
+ * Aborts: the model's results are not [N, MT_CLASSES], or a label is not a class. */
 mt_status mt_classifier_test(mt_test_result *out, mt_module *model, mt_loader *loader);
 
 /* mt_classifier_print -- the confusion matrix and the most frequent mistakes, to stdout. */

@@ -35,7 +35,7 @@ mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input)
     if (!current.policy || !is_float(input))
         return input;
     mt_dtype wanted = current.policy(current.user, op, kind, input);
-    MT_CHECK(is_float(wanted), "the cast policy wants %s to compute in %s, which is no float type", op,
+    MT_CHECK(is_float(wanted), "the cast policy wants %s to compute in %s, which is not a float type", op,
              mt_dtype_name(wanted));
     return wanted;
 }

@@ -294,7 +294,7 @@ static void chunked_forward(mt_call *c, mt_tensor *loss, mt_tensor *x, mt_tensor
                                                      rows, 1 / (float)N);
     mt_kernels(MT_CPU)->mean_fwd(mt_f32(loss), mt_f32(losses), N);
     mt_scope_end();
-    if (dw) /* rows that are no class */
+    if (dw) /* rows that belong to no class */
         mt_clear(mt_f32(dw) + V * C, (mt_numel(dw) - V * C) * (int64_t)sizeof(float), MT_CPU);
     int64_t chunks = (N + rows - 1) / rows;
     int products = 1 + (dx != NULL) + (dw != NULL);

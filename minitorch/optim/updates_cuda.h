@@ -37,7 +37,7 @@ int64_t mt_adamw_multi_list_cuda(mt_update_segment *segment, mt_update_factors *
                                  int64_t count);
 
 /* mt_adamw_multi_update_cuda -- AdamW (mt_adamw_update_cuda) for every tensor of a list, in one launch; none if there
- * are no chunks.
+ * make no chunks.
  *   segment, factors [count]: copies on the device;  h: the host's, of which beta1, beta2 and eps are for all tensors
  * Moves 28 B per element.   Lab 11.9 */
 void mt_adamw_multi_update_cuda(const mt_update_segment *segment, const mt_update_factors *factors, int64_t count,

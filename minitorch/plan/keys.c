@@ -98,7 +98,7 @@ mt_status mt_keys_read(void *out, const mt_key *keys, const cJSON *object, const
 {
     uint64_t seen = 0;
     if (!cJSON_IsObject(object))
-        return mt_fail(MT_ERR_ARGUMENT, "%s: this is no JSON object: write { \"%s\": ... }", where, keys->name);
+        return mt_fail(MT_ERR_ARGUMENT, "%s: this is not a JSON object: write { \"%s\": ... }", where, keys->name);
     for (const cJSON *item = object->child; item; item = item->next) {
         const mt_key *k = keys;
         while (k->name && strcmp(k->name, item->string) != 0)
@@ -131,7 +131,7 @@ mt_status mt_keys_parse(cJSON **out, const char *text, const char *where)
     for (const char *p = text; p < end; p++)
         line += *p == '\n';
     return mt_fail(MT_ERR_ARGUMENT,
-                   "%s:%lld: this is no JSON, near \"%.20s\": look for a missing comma, quote or "
+                   "%s:%lld: this is not JSON, near \"%.20s\": look for a missing comma, quote or "
                    "bracket",
                    where, (long long)line, shown(near, end));
 }
@@ -156,7 +156,7 @@ mt_status mt_keys_open(cJSON **out, char **text, const char *path)
     (*text)[size] = 0;
     status = strlen(*text) == (size_t)size
                  ? mt_keys_parse(out, *text, path)
-                 : mt_fail(MT_ERR_ARGUMENT, "%s: it contains a byte 0: this is no text", path);
+                 : mt_fail(MT_ERR_ARGUMENT, "%s: it contains a byte 0: this is not text", path);
     if (status != MT_OK)
         free(*text), *text = NULL;
     return status;

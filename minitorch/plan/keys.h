@@ -61,7 +61,7 @@ typedef struct mt_key {
  * key twice, or one that the table has not; one that is missing; a value of another kind, or out of its bounds. */
 mt_status mt_keys_read(void *out, const mt_key *keys, const cJSON *object, const char *where);
 
-/* mt_keys_parse -- the text of a file; cJSON_Delete *out. MT_ERR_ARGUMENT, with the line: it is no JSON.
+/* mt_keys_parse -- the text of a file; cJSON_Delete *out. MT_ERR_ARGUMENT, with the line: it is not JSON.
  * mt_keys_open -- a file of at most 1 MiB; free *text too, which ends with 0. Also fails as mt_file_read does. */
 mt_status mt_keys_parse(cJSON **out, const char *text, const char *where);
 mt_status mt_keys_open(cJSON **out, char **text, const char *path);

@@ -1,4 +1,4 @@
-/* tasks.c -- lists of tasks, and what is no cluster or no list of tasks; see cluster.h. */
+/* tasks.c -- lists of tasks, and what is not a cluster or not a list of tasks; see cluster.h. */
 #include "plan/cluster.h"
 
 #include <inttypes.h>

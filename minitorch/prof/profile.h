@@ -82,7 +82,7 @@ typedef struct mt_profile {
 } mt_profile;
 
 /* mt_profile_read -- a recording, with the latest `events` spans of each thread (0: 131072, 8 MB a thread).
- * MT_ERR_IO: it cannot be opened; MT_ERR_FORMAT: it is no recording, or damaged. */
+ * MT_ERR_IO: it cannot be opened; MT_ERR_FORMAT: it is not a recording, or damaged. */
 mt_status mt_profile_read(mt_profile **out, const char *path, int64_t events);
 void mt_profile_free(mt_profile *profile); /* NULL is allowed */
 

@@ -20,7 +20,7 @@ typedef struct mt_sweep_table {
 } mt_sweep_table;
 
 /* mt_sweep_table_open -- a new file, or with resume one that is there: a last line that is not complete is cut off.
- * MT_ERR_FORMAT for a file of other columns or with a line that is no row. At most `jobs` jobs. */
+ * MT_ERR_FORMAT for a file of other columns or with a line that is not a row. At most `jobs` jobs. */
 mt_status mt_sweep_table_open(mt_sweep_table *table, const mt_search *search, const char *metric, const char *path,
                               int64_t jobs, bool resume);
 void mt_sweep_table_close(mt_sweep_table *table);

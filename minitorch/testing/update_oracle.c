@@ -72,7 +72,7 @@ static mt_approx direction(const mt_update_oracle *o, mt_approx *m, mt_approx *v
         *m = average(h->beta2, *m, g);
         return mt_approx_add(way, decay);
     default:
-        MT_CHECK(false, "%s is no elementwise rule", mt_update_rules[o->kind].name);
+        MT_CHECK(false, "%s is not an elementwise rule", mt_update_rules[o->kind].name);
     }
 }
 

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 END
-# An offset of 0 from NULL is no error in gcc's sanitizer, nor in C23.
+# An offset of 0 from NULL is not an error in gcc's sanitizer, nor in C23.
 clang -std=gnu11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all \
     -Iminitorch -ffunction-sections -Wl,--gc-sections -o build/fuzz/fuzz build/fuzz/fuzz.c minitorch/core/*.c minitorch/ckpt/*.c \
     minitorch/testing/disk_*.c solutions/{00-tensors,12-checkpoints}/*.c -lcjson -lm -ldl

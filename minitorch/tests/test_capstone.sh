@@ -66,7 +66,7 @@ cp "$dir/first" "$dir/changed" && change "$dir/changed" result.more=1 && capston
 for bytes in 0 1 100 2000; do
     head -c $bytes "$dir/first" >"$dir/changed" && capstone --verify "$dir/changed" && says 1 'make capstone ENTRY=file makes a result again'
 done
-# what is no result does not hide the others
+# what is not a result does not hide the others
 echo '{' >"$dir/board/broken.json" && mkdir "$dir/board/folder.json" && mkfifo "$dir/board/pipe.json" && printf 'a\0b' >"$dir/board/zero.json"
 capstone && says 0 "$id" && [ "$(grep -c 'left out' <<<"$said")" = 4 ] && says 0 'remove such files'  || bad "the others: $said"
 rm -r "$dir"/board/{broken,folder,pipe,zero}.json
@@ -130,7 +130,7 @@ refused cluster '"budget": "days": write a number above 0' budget.days=-2
 refused cluster '"budget" is missing' budget
 refused cluster 'there is no key "prize"' prize=1
 refused cluster '"seed": write a whole number' seed=1.5
-refused cluster 'this is no JSON object' 'links={"rack": 3}'
+refused cluster 'this is not a JSON object' 'links={"rack": 3}'
 refused entry 'there is no pool "cloud": use one of a100, h100, spot, old' 'plan.pool="cloud"'
 refused entry 'pool "a100" has 64' plan.dp=128
 refused entry 'divides the batch' plan.micro_batch=3
@@ -146,7 +146,7 @@ refused entry '"plan" is missing' plan
 fresh && change "$dir/cluster.json" run.batch=65536 && change "$dir/entry.json" plan.pp=48 plan.dp=1 plan.zero=0 plan.micro_batch=1
 capstone --entry "$dir/entry.json" && says 1 'write a larger "micro_batch"'
 fresh && echo '{"name": "Ada", "plan": {"dp": 1, "dp": 2}}' >"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 '"dp" stands there twice'
-printf '{"name": "Ada",\n "plan": }' >"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 'entry.json:2: this is no JSON'
+printf '{"name": "Ada",\n "plan": }' >"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 'entry.json:2: this is not JSON'
 head -c 200000 /dev/zero | tr '\0' ' ' >"$dir/entry.json" && echo '{}' >>"$dir/entry.json" && capstone --entry "$dir/entry.json" && says 1 'at most 65536 are kept'
 capstone --entry "$dir" && says 1 "$dir"
 # No room: nothing is kept, nothing is left.

@@ -245,7 +245,7 @@ Test(corpus, refuses_another_vocabulary)
     mt_vocabulary_free(large);
 }
 
-/* <|endoftext|> before, between and behind documents is no text that merges would make. */
+/* <|endoftext|> before, between and behind documents is not text that merges would make. */
 Test(corpus, documents)
 {
     mt_corpus c = { 0 };

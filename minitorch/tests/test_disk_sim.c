@@ -144,7 +144,7 @@ Test(disk_sim, what_has_no_folder_is_lost)
     cr_assert_str_eq(after_cut(texts, "/d/a", mt_disk_sim_ops(disk)), "x ");
 }
 
-/* The names in a folder do not come back in a new folder of its name, and are no choice when it is durably gone. */
+/* The names in a folder do not come back in a new folder of its name, and are not a choice when it is durably gone. */
 Test(disk_sim, what_was_in_a_folder_goes_with_it)
 {
     char texts[512];

@@ -87,7 +87,7 @@ static int64_t found(void)
 }
 
 /* A link in place of a step is removed, not what it leads to; one to nowhere,
- * to itself or to a pipe is no checkpoint. */
+ * to itself or to a pipe is not a checkpoint. */
 Test(hostile_folder, links)
 {
     char other[] = "/tmp/mt_data_XXXXXX", path[128], command[256];

@@ -36,7 +36,7 @@ awk '/^ +0 / { table = $3 } /^memory on cpu: at most/ { reports++; off = $6 - ta
 once() { refused "$@" && [ "$(grep -c '^train_gpt2: ' "$dir/log")" -eq 1 ] && ! grep -q mpirun "$dir/log" && ok || bad "said by ranks, too: ${*:2}"; }
 once '2 heads cannot be divided equally among 3 ranks' --engine mpi --tp 3
 once '2 stages for 1 layers: each stage needs one' --engine mpi --pp 2
-once 'groups of 2 micro-batches, one a stage, and 3 are no multiple' --engine mpi --pp 2 --layers 4 --micro-batches 3 --pp-schedule interleaved
+once 'groups of 2 micro-batches, one a stage, and 3 are not a multiple' --engine mpi --pp 2 --layers 4 --micro-batches 3 --pp-schedule interleaved
 once '--dp 1 x --pp 2 x --tp 1 are not 3 ranks, but 2' --engine mpi --ranks 3 --pp 2
 once '--ranks 8: a micro-batch of 4 cannot be divided equally' --engine mpi --ranks 8
 ranks 2 "$bin/train_gpt2" "${flags[@]}" --ranks 3 -o "$dir/none" && bad "ran 3 of 2" || said '--ranks 3: mpirun started 2'

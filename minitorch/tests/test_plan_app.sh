@@ -14,7 +14,7 @@ refused() {
 grep -qE 'a step takes \+[0-9.]+.* s: work' "$dir/log" && ok || bad "why others lose: $(cat "$dir/log")"
 for file in plan.svg train.sh job.slurm job.yaml; do [ -s "$dir/xl/$file" ] && ok || bad "no $file"; done
 [ -z "$(find "$dir/xl" -name '*.tmp')" ] && ok || bad "a temporary file is left"
-python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$dir/xl/plan.svg" && ok || bad "plan.svg is no XML"
+python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$dir/xl/plan.svg" && ok || bad "plan.svg is not XML"
 mkdir "$dir/full" && mkdir "$dir/full/plan.svg"
 "$bin/plan" -o "$dir/full" >"$dir/log" 2>&1 && bad "plan.svg is a folder" || ok
 
@@ -86,7 +86,7 @@ done <<'END'
 {"device": "A100", "devices": 8, "dolars": 1}|there is no key "dolars"
 {"device": "A100", "devices": 8, "devices": 9}|"devices" stands there twice
 [8]|no JSON object
-{"device": |this is no JSON, near
+{"device": |this is not JSON, near
 END
 
 refused 'leave one of them out' --cluster 2xV100 --dp 3

@@ -79,7 +79,7 @@ static cJSON *json_of(const char *path)
     cJSON *(*parse)(const char *) = (cJSON * (*)(const char *)) json_function("cJSON_Parse");
     char *text = content_of(path);
     cJSON *json = parse(text);
-    cr_assert(json, "%s is no JSON: %.200s", path, text);
+    cr_assert(json, "%s is not JSON: %.200s", path, text);
     free(text);
     return json;
 }

@@ -150,7 +150,7 @@ Test(recover, manifests_that_lie)
     lies(HEAD "}", "it needs");
     lies(HEAD ",\"files\":{}}", "it needs");
     lies(",\"format\":\"minitorch checkpoint 1\",\"step\":1,\"values\":{},\"files\":[]}", "that of step 1");
-    lies(",\"format\":\"minitorch checkpoint 1\",\"step\":2,\"values\":{\"a\":1},\"files\":[]}", "is no text");
+    lies(",\"format\":\"minitorch checkpoint 1\",\"step\":2,\"values\":{\"a\":1},\"files\":[]}", "is not text");
     lies(HEAD ",\"files\":[7]}", "file 0 needs");
     lies(HEAD ",\"files\":[{\"name\":\"f\",\"bytes\":0,\"crc32c\":\"0000000G\"}]}", "file 0 needs");
     lies(HEAD ",\"files\":[{\"name\":\"f\",\"bytes\":0,\"crc32c\":\"000\"}]}", "file 0 needs");

@@ -20,7 +20,7 @@ printf '\377' | dd of="$theirs/model-00003-of-00004.safetensors" bs=1 seek=200 c
 grep -qF 'other bits' "$dir/log" && ok || bad "said"
 "$python" $peer read "$theirs" 2>"$dir/log" && bad "Python takes another bit" || ok
 ln -sf /etc/passwd "$theirs/model-00001-of-00004.safetensors"
-"$faults" --check "$theirs" 2>"$dir/log" && bad "a link to a file that is no shard" || ok
+"$faults" --check "$theirs" 2>"$dir/log" && bad "a link to a file that is not a shard" || ok
 rm "$theirs"/model-00004*
 "$faults" --check "$theirs" 2>"$dir/log" && bad "a shard is missing" || ok
 finish sharded

@@ -55,7 +55,7 @@ refused '--dp 4: a micro-batch of 6 cannot be divided equally: use a --batch tha
 refused '6 heads cannot be divided equally among 4 ranks' --tp 4
 refused '5 stages for 4 layers: each stage needs one' --pp 5
 refused '6 stages for 4 layers' --pp 3 --pp-schedule interleaved
-refused 'groups of 4 micro-batches, one a stage, and 2 are no multiple: use 4, or 1f1b' --pp 4 --pp-schedule interleaved:1
+refused 'groups of 4 micro-batches, one a stage, and 2 are not a multiple: use 4, or 1f1b' --pp 4 --pp-schedule interleaved:1
 refused 'there is no schedule "zigzag": use one of 1f1b, gpipe, interleaved' --pp 2 --pp-schedule zigzag
 refused 'pp-schedule.*from 1 to 1024' --pp 2 --pp-schedule interleaved:0
 refused 'interleaved is of several stages: use --pp' --pp-schedule interleaved

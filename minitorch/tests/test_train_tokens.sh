@@ -68,7 +68,7 @@ run "$tokenize" --raw -o "$dir/nano.tokens" "$dir/nano.bin"
 cmp "$dir/nano.tokens" "$dir/300.tokens" && ok || bad "tokenize --raw: $(tail -1 "$dir/log")"
 head -c 999 "$dir/nano.bin" >"$dir/odd.bin"
 run "$tokenize" --raw -o "$dir/odd.tokens" "$dir/odd.bin"
-says "odd.bin: 999 bytes are no whole number of ids of two bytes"
+says "odd.bin: 999 bytes are not a whole number of ids of two bytes"
 
 # Text longer than the context of 16 tokens, in the prompt and after it.
 prompt=$(head -c 500 "$dir/text")

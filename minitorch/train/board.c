@@ -137,7 +137,7 @@ static mt_status check(record *r, const char *path)
     if (!is_kept(&row->entry, r->entry, r->entry_hash) || !is_kept(&row->cluster, r->cluster, r->cluster_hash))
         return mt_fail(MT_ERR_ARGUMENT, "%s: the entry or the cluster was changed after the result was kept", path);
     if (!cJSON_IsBool(r->within) || !cJSON_IsObject(row->result))
-        return mt_fail(MT_ERR_ARGUMENT, "%s: \"within\" is no true or false, or \"result\" no object", path);
+        return mt_fail(MT_ERR_ARGUMENT, "%s: \"within\" is not true or false, or \"result\" is not an object", path);
     row->within = cJSON_IsTrue(r->within);
     row->commit = shown_commit(r->commit);
     mt_board_id(row);

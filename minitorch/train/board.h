@@ -46,7 +46,7 @@ mt_status mt_board_read(mt_board_row *out, const char *path);
 void mt_board_free(mt_board_row *row);
 
 /* mt_board_print -- all results of a folder on standard output: a table for each kind and cluster, the best first,
- * those beyond the budget last. What is no result is named on standard error, and left out. */
+ * those beyond the budget last. What is not a result is named on standard error, and left out. */
 mt_status mt_board_print(const char *folder);
 
 /* mt_board_same -- whether both results have the same keys with the same numbers, to the last bit, and texts; else what

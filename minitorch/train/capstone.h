@@ -64,8 +64,8 @@ typedef struct mt_capstone_score {
 } mt_capstone_score;
 
 /* mt_capstone_read -- borrows texts of the JSON. MT_ERR_ARGUMENT, nothing to free, with the key and what to write: what
- * mt_keys_read refuses; no pool; links that lead back to themselves; a network that is no link; more failures than can
- * be drawn; a model that fits no pool, with what would fit. */
+ * mt_keys_read refuses; no pool; links that lead back to themselves; a network that is not a link; more failures than
+ * can be drawn; a model that fits no pool, with what would fit. */
 mt_status mt_capstone_read(mt_capstone *out, const cJSON *json, const char *where);
 void mt_capstone_free(mt_capstone *capstone);
 

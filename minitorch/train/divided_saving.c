@@ -7,7 +7,7 @@
 
 typedef mt_divided divided;
 
-/* The memory of a value; NULL: it is no number. */
+/* The memory of a value; NULL: it is not a number. */
 static void *bytes_of(const mt_state_item *i, int64_t *bytes)
 {
     *bytes = i->tensor ? mt_numel(i->tensor) * (int64_t)sizeof(float) : (int64_t)sizeof(int64_t);

@@ -26,7 +26,7 @@ extern "C" int64_t mt_adamw_multi_list_cuda(mt_update_segment *segment, mt_updat
             continue;
         MT_CHECK(u[k].step >= 1, "adamw: step %" PRId64 ", but the first is 1", u[k].step);
         /* LAB 11.9 BEGIN  The chunks of tensor k, and its factors: rate, decay, 1 / (1 - beta^t) for m and for v.
-         * Hint: the last chunk may have fewer elements, and no elements are no chunk. Rate, decay and t are those of
+         * Hint: the last chunk may have fewer elements, and no elements make no chunk. Rate, decay and t are those of
          * u[k]; pow() in double. */
         chunks += (segment[k].count + CHUNK - 1) / CHUNK;
         factors[k].lr = (float)h->lr;

@@ -42,7 +42,7 @@ mt_status mt_checkpoint_remove(const char *folder)
         return MT_ERR_IO;
     bool good = true;
     /* LAB 12.3 BEGIN  The manifest, durably; then all other files, then the folder.
-     * Hint: io->remove(io, path). That there is no manifest (errno is ENOENT) is no failure. What may a power cut
+     * Hint: io->remove(io, path). That there is no manifest (errno is ENOENT) is not a failure. What may a power cut
      * leave of several removals? `good` becomes false where a call fails, and no other call follows it. */
     snprintf(path, sizeof path, "%s/" MT_MANIFEST, folder);
     good = (io->remove(io, path) == 0 || errno == ENOENT) && io->fsync_dir(io, folder) == 0;

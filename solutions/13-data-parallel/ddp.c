@@ -176,7 +176,7 @@ static void divide(mt_ddp *ddp, const mt_state *params)
     int64_t *begin = mt_calloc(ddp->slots + 1, sizeof *begin);
     for (int64_t i = 0; i < ddp->slots; i++) {
         mt_tensor *param = params->item[i].tensor;
-        MT_CHECK(param && param->dtype == MT_F32 && param->storage->device == ddp->device, "ddp: %s is no f32 on %s",
+        MT_CHECK(param && param->dtype == MT_F32 && param->storage->device == ddp->device, "ddp: %s is not f32 on %s",
                  params->item[i].name, mt_device_name(ddp->device));
         begin[i + 1] = begin[i] + mt_ceil_div(mt_numel(param), unit) * unit;
         ddp->slot[i] = (slot){ .ddp = ddp, .param = param };

@@ -12,7 +12,7 @@ void mt_mesh_free(mt_mesh *mesh)
 
 mt_status mt_mesh_new(mt_mesh **out, mt_comm *comm, int dp, int pp, int tp)
 {
-    /* LAB 14.1 BEGIN  Refuse what is no mesh of these ranks, with mt_fail, all numbers in its message.
+    /* LAB 14.1 BEGIN  Refuse what is not a mesh of these ranks, with mt_fail, all numbers in its message.
      * Hint: the product of three int may be more than an int64_t holds. */
     int size = comm->size;
     bool fits = dp >= 1 && pp >= 1 && tp >= 1 && size % tp == 0 && (int64_t)dp * pp == size / tp;

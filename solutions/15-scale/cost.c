@@ -277,7 +277,7 @@ static void fill_flops(mt_plan_cost *cost, const rank *r)
     /* LAB 15.4 BEGIN  Products with weights, and attention's two, of T (T + 1) / 2 pairs each.
      * Hint: a weight costs two FLOPs a token forward, and twice that backward; so do attention's products, whose width
      * is C / tp on this rank. The head has products with its classes. What attention's backward computes again of its
-     * forward is no part of this. */
+     * forward is not part of this. */
     int64_t weights = r->layers * layer_matrices(r) + (r->last ? r->classes * C : 0);
     int64_t attention = r->layers * all * 2 * (T + 1) * C / r->s.tp;
     cost->forward = all * 2 * weights + attention;

@@ -68,7 +68,7 @@ static bool at_least(double x, double least)
     return x >= least && x < INFINITY;
 }
 
-/* NULL, or why this is no run. */
+/* NULL, or why this is not a run. */
 static const char *check(const mt_goodput_job *job, double work, double interval)
 {
     if (job->devices < 1)

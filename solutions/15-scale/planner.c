@@ -266,7 +266,7 @@ static bool positive(double x)
     return x > 0 && isfinite(x);
 }
 
-/* NULL, or why this is no problem. */
+/* NULL, or why this is not a problem. */
 static const char *check(const mt_plan_problem *p)
 {
     const mt_plan_model *m = &p->model;

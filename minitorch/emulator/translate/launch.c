@@ -75,7 +75,7 @@ static void rewrite_launch(source *s, int open)
                  "launch it from the host",
                  kernel);
     else if (marks && !(marks & GLOBAL))
-        complain(at, "`%s` is launched but is no kernel (%s:%d): mark it __global__", kernel, first->name->file,
+        complain(at, "`%s` is launched but is not a kernel (%s:%d): mark it __global__", kernel, first->name->file,
                  first->name->line);
     const char *comma = s->token[close + 3].partner == close + 4 ? "" : ", ";
     const char *site = format("::cuemu::launch_site(%s, \"%s\", %d, %s)", quoted(s, begin, open), s->token[begin].file,

@@ -57,7 +57,7 @@ static void arguments(ncclComm_t comm, int rank, int)
     EXPECT(ncclSend(x, n, ncclFloat32, 2, comm, a) == ncclInvalidArgument);
     // ERROR the stream does not exist
     EXPECT(ncclSend(x, n, ncclFloat32, 0, comm, dead) == ncclInvalidArgument);
-    // ERROR this is no communicator
+    // ERROR this is not a communicator
     EXPECT(ncclAllReduce(x, y, n, ncclFloat32, ncclSum, nullptr, a) == ncclInvalidArgument);
     // ERROR ncclGroupEnd without ncclGroupStart
     EXPECT(ncclGroupEnd() == ncclInvalidUsage);
@@ -68,7 +68,7 @@ static void arguments(ncclComm_t comm, int rank, int)
     EXPECT(ncclGroupEnd() == ncclInvalidArgument && first(x, a) == (float)(rank + 1)); // nothing has begun
     ncclUniqueId none = {};
     ncclComm_t other;
-    // ERROR these 128 bytes are no id
+    // ERROR these 128 bytes are not an id
     EXPECT(ncclCommInitRank(&other, 2, none, rank) == ncclSystemError);
     // ERROR rank 3 of 2: the emulator has 1 to 16 ranks
     EXPECT(ncclCommInitRank(&other, 2, none, 3) == ncclInvalidArgument);

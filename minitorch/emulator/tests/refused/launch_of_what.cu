@@ -4,5 +4,5 @@ void plain(int *x)
 }
 int main()
 {
-    plain<<<1, 1>>>(nullptr); // REFUSED: `plain` is launched but is no kernel
+    plain<<<1, 1>>>(nullptr); // REFUSED: `plain` is launched but is not a kernel
 }
