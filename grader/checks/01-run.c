@@ -31,12 +31,14 @@ static const struct {
 };
 
 /* Sizes that every row tries, -1 for a random one: 0, 1, vectors, and one dimension longer than any block of a
- * kernel. The other dimensions are then small, so that the tolerance is small too. */
+ * kernel. The other dimensions are then small, so that the tolerance is small too. The row of writing overwrites C in
+ * four of them and adds to it in the next four, so K = 0 comes twice: C becomes 0, or stays as it is. */
 static const int64_t shapes[][3] = {
     /* M, N, K */
-    { 1, 1, 1 },    { 0, 5, 7 },       { 5, 0, 7 },    { 6, 5, 0 },     { -1, -1, -1 },  { 1, -1, -1 },  { -1, 1, -1 },
-    { -1, -1, 1 },  { 16, 16, 16 },    { 17, 31, 33 }, { 63, 65, 64 },  { -1, -1, -1 },  { 3, 4231, 5 }, { 2137, 3, 5 },
-    { 5, 7, 4099 }, { 129, 257, 131 }, { 14, 32, 7 },  { 13, 48, 256 }, { 301, 97, 43 }, { -1, -1, -1 },
+    { 1, 1, 1 },     { 0, 5, 7 },    { 5, 0, 7 },    { 6, 5, 0 },       { -1, -1, -1 },  { 1, -1, -1 },
+    { -1, 1, -1 },   { -1, -1, 1 },  { 16, 16, 16 }, { 17, 31, 33 },    { 63, 65, 64 },  { -1, -1, -1 },
+    { 3, 4231, 5 },  { 2137, 3, 5 }, { 5, 7, 4099 }, { 129, 257, 131 }, { 14, 32, 7 },   { 13, 48, 256 },
+    { 301, 97, 43 }, { -1, -1, -1 }, { 6, 5, 0 },    { 70001, 3, 2 },   { 2, 70001, 3 }, { 3, 2, 70001 },
 };
 
 static int64_t size_or_random(mt_rng *rng, int64_t size)
@@ -64,9 +66,14 @@ void mg_01_values(mg_run *run, const void *one_case)
     for (int t = 0; t < MT_COUNT(rests); t++)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, rests[t].shape, 3), rests[t].hint))
             return;
-    for (int t = 0; t < MT_COUNT(shapes); t++)
-        if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), NULL))
+    for (int t = 0; t < MT_COUNT(shapes); t++) {
+        mt_matmul_dims dims = vary(mg_rng(run), c->about, shapes[t], t);
+        const char *hint = dims.K > 0                   ? NULL
+                           : dims.write == MT_OVERWRITE ? "K = 0: a sum of no products is 0, so C must be set to 0"
+                                                        : "K = 0: nothing is added, so C must stay as it is";
+        if (!check_product(run, c->function, dims, hint))
             return;
+    }
     /* Larger than a block in every dimension, so that several blocks are needed. */
     const int64_t large[] = { mg_pick(mg_rng(run), 570, 640), mg_pick(mg_rng(run), 290, 330),
                               mg_pick(mg_rng(run), 520, 1100) };
