@@ -30,6 +30,7 @@ typedef struct row_case { /* softmax and cross-entropy */
     int64_t N, C; /* -1: random */
     mg_dist dist; /* of the logits */
     bool in_place, held;
+    bool far; /* the last call of random values has logits of up to 1.7e38, of either sign */
 } row_case;
 
 typedef struct init_case {

@@ -6,14 +6,68 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
+/* The calls of a row, with fresh values and, where they are random, fresh sizes. Rows of random sizes then have three
+ * calls with a size of 0, one of many rows, one that is searched for data races, and one that is repeated with other
+ * numbers of threads. */
+enum { CALLS = 6, NO_ROWS = CALLS, NO_INPUTS, NO_OUTPUTS, MANY_ROWS, SEARCHED, BITS, ALL };
+
+/* Rows and columns of call t of a row of softmax or cross-entropy: N and C, or random where these are negative. */
+static mt_shape rows_of(mg_run *run, const row_case *c, int t)
+{
+    if (t == MANY_ROWS)
+        return MT_SHAPE(4099, mg_pick(mg_rng(run), 2, 5));
+    if (t == SEARCHED || t == BITS)
+        return MT_SHAPE(5, 50257);
+    return MT_SHAPE(mg_size(run, c->N, 80), mg_size(run, c->C, 200));
+}
+
+static mg_dist logits_of(const row_case *c, int t)
+{
+    return c->far && t == CALLS - 1 ? (mg_dist)UNIFORM(-1.7e38, 1.7e38) : c->dist;
+}
+
+static bool is_plain(const row_case *c)
+{
+    return c->dist.b == 2 && !c->in_place && !c->held;
+}
+
+/* The call after t. A row of fixed sizes has the first CALLS only. Of those with random sizes, rows of softmax and
+ * cross-entropy have no size of 0, and only the `first` of a function has the last call. */
+static int next_call(int t, bool random, bool linear, bool first)
+{
+    int next = t + 1 == CALLS && !linear ? MANY_ROWS : t + 1;
+    return next < CALLS || (random && (first || next < BITS)) ? next : ALL;
+}
+
+static bool judge(mg_run *run, int t, const mg_answer *answers, int count)
+{
+    return t == SEARCHED ? mg_shared_and_judge(run, answers, count)
+           : t == BITS   ? mg_threads_and_judge(run, answers, count)
+                         : mg_call_and_judge(run, answers, count);
+}
 
 /* ---- linear --------------------------------------------------------------------------------- */
 
-static bool linear_fwd_once(mg_run *run, const linear_case *c, bool large)
+/* N, I and O of call t. */
+static mt_shape linear_sizes(mg_run *run, const linear_case *c, int t, int64_t most_inputs)
 {
-    int64_t N = large ? 17 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 200);
-    int64_t O = large ? 4099 : mg_size(run, c->O, 80);
+    int64_t N = mg_size(run, c->N, 80), I = mg_size(run, c->I, most_inputs), O = mg_size(run, c->O, 80);
+    bool large = t == SEARCHED || t == BITS;
+    return MT_SHAPE(t == NO_ROWS     ? 0
+                    : t == MANY_ROWS ? 4099
+                    : large          ? 17
+                                     : N,
+                    t == NO_INPUTS ? 0 : I,
+                    t == NO_OUTPUTS  ? 0
+                    : t == MANY_ROWS ? 5
+                    : large          ? 4099
+                                     : O);
+}
+
+static bool linear_fwd_once(mg_run *run, const linear_case *c, int t)
+{
+    mt_shape size = linear_sizes(run, c, t, 200);
+    int64_t N = size.dim[0], I = size.dim[1], O = size.dim[2];
     mg_begin(run, "mt_linear_fwd_cpu");
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N, O));
     double *x = mg_lift(mg_input(run, "x", MT_SHAPE(N, I), (mg_dist)NORMAL(0, 1)), N * I);
@@ -29,26 +83,28 @@ static bool linear_fwd_once(mg_run *run, const linear_case *c, bool large)
     free(x);
     free(w);
     free(b);
-    return mg_searched_and_judge(run, large, &out, 1);
+    return judge(run, t, &out, 1);
 }
 
 void mg_02_linear_fwd(mg_run *run, const void *one_case)
 {
-    bool large = ((const linear_case *)one_case)->N < 0;
-    for (int t = 0; t < CALLS + large && linear_fwd_once(run, one_case, t == CALLS); t++)
+    const linear_case *c = one_case;
+    for (int t = 0; t < ALL && linear_fwd_once(run, c, t); t = next_call(t, c->N < 0, true, !c->no_bias))
         ;
 }
 
-static bool linear_bwd_once(mg_run *run, const linear_case *c, bool large)
+/* The row of all three gradients also tests two of them at a time: layer 0 of a network needs no dx. */
+static bool linear_bwd_once(mg_run *run, const linear_case *c, int t)
 {
-    int64_t N = large ? 17 : mg_size(run, c->N, 80), I = mg_size(run, c->I, 80);
-    int64_t O = large ? 4099 : mg_size(run, c->O, 80);
+    mt_shape size = linear_sizes(run, c, t, 80);
+    int64_t N = size.dim[0], I = size.dim[1], O = size.dim[2];
+    int wanted = c->wanted == WANT_ALL && t % 2 && t < CALLS ? WANT_ALL - (1 << t / 2) : c->wanted;
     const char *const name[] = { "dx", "dw", "db" };
     const mt_shape shape[] = { MT_SHAPE(N, I), MT_SHAPE(I, O), MT_SHAPE(O) };
     mg_answer grad[3] = { 0 };
     mg_begin(run, "mt_linear_bwd_cpu");
     for (int i = 0; i < 3; i++)
-        if (c->wanted >> i & 1)
+        if (wanted >> i & 1)
             grad[i] = mg_accumulated(run, name[i], shape[i], c->held);
         else
             mg_null(run, name[i]);
@@ -67,42 +123,45 @@ static bool linear_bwd_once(mg_run *run, const linear_case *c, bool large)
     free(dout);
     free(x);
     free(w);
-    return mg_searched_and_judge(run, large, grad, 3);
+    return judge(run, t, grad, 3);
 }
 
+/* db may also be summed in one part for each thread (variants/02-backprop/bias-gradient-by-rows): its bits are not
+ * compared. */
 void mg_02_linear_bwd(mg_run *run, const void *one_case)
 {
-    bool large = ((const linear_case *)one_case)->N < 0;
-    for (int t = 0; t < CALLS + large && linear_bwd_once(run, one_case, t == CALLS); t++)
+    const linear_case *c = one_case;
+    for (int t = 0; t < ALL && linear_bwd_once(run, c, t); t = next_call(t, c->N < 0, true, c->wanted < WANT_DB))
         ;
 }
 
 /* ---- softmax and cross-entropy -------------------------------------------------------------- */
 
-static bool softmax_fwd_once(mg_run *run, const row_case *c, bool large)
+static bool softmax_fwd_once(mg_run *run, const row_case *c, int t)
 {
-    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
+    mt_shape shape = rows_of(run, c, t);
+    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
     float *x;
     mg_answer out;
     mg_begin(run, c->in_place ? "mt_softmax_fwd_cpu in place" : "mt_softmax_fwd_cpu");
     if (c->in_place) {
-        out = mg_replaced(run, "x", MT_SHAPE(N, C), c->dist, &x);
+        out = mg_replaced(run, "x", MT_SHAPE(N, C), logits_of(c, t), &x);
     } else {
         out = mg_overwritten(run, "out", MT_SHAPE(N, C));
-        x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
+        x = mg_input(run, "x", MT_SHAPE(N, C), logits_of(c, t));
     }
     mg_i64(run, "N", N);
     mg_i64(run, "C", C);
     double *exact = mg_lift(x, n);
     mg_oracle_softmax(out.v, out.e, exact, NULL, N, C);
     free(exact);
-    return mg_searched_and_judge(run, large, &out, 1);
+    return judge(run, t, &out, 1);
 }
 
 void mg_02_softmax_fwd(mg_run *run, const void *one_case)
 {
-    bool large = ((const row_case *)one_case)->N < 0;
-    for (int t = 0; t < CALLS + large && softmax_fwd_once(run, one_case, t == CALLS); t++)
+    const row_case *c = one_case;
+    for (int t = 0; t < ALL && softmax_fwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
         ;
 }
 
@@ -143,9 +202,10 @@ static void save_probs(float *x, int64_t N, int64_t C)
     free(e);
 }
 
-static bool softmax_bwd_once(mg_run *run, const row_case *c, bool large)
+static bool softmax_bwd_once(mg_run *run, const row_case *c, int t)
 {
-    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
+    mt_shape shape = rows_of(run, c, t);
+    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
     mg_begin(run, "mt_softmax_bwd_cpu");
     mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(N, C), c->held);
     double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1)), n);
@@ -157,13 +217,13 @@ static bool softmax_bwd_once(mg_run *run, const row_case *c, bool large)
     mg_oracle_softmax_add(dx.v, dx.e, dout, p, N, C);
     free(dout);
     free(p);
-    return mg_searched_and_judge(run, large, &dx, 1);
+    return judge(run, t, &dx, 1);
 }
 
 void mg_02_softmax_bwd(mg_run *run, const void *one_case)
 {
-    bool large = ((const row_case *)one_case)->N < 0;
-    for (int t = 0; t < CALLS + large && softmax_bwd_once(run, one_case, t == CALLS); t++)
+    const row_case *c = one_case;
+    for (int t = 0; t < ALL && softmax_bwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
         ;
 }
 
@@ -174,17 +234,18 @@ static const int32_t *labels(mg_run *run, int64_t N, int64_t C)
     return label;
 }
 
-static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, bool large)
+static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, int t)
 {
-    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
+    mt_shape shape = rows_of(run, c, t);
+    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
     float *x;
     mg_begin(run, c->in_place ? "mt_cross_entropy_fwd_cpu in place" : "mt_cross_entropy_fwd_cpu");
     mg_answer out[2] = { mg_overwritten(run, "loss", MT_SHAPE(N)) };
     if (c->in_place) {
-        out[1] = mg_replaced(run, "logits", MT_SHAPE(N, C), c->dist, &x);
+        out[1] = mg_replaced(run, "logits", MT_SHAPE(N, C), logits_of(c, t), &x);
     } else {
         out[1] = mg_overwritten(run, "probs", MT_SHAPE(N, C));
-        x = mg_input(run, "logits", MT_SHAPE(N, C), c->dist);
+        x = mg_input(run, "logits", MT_SHAPE(N, C), logits_of(c, t));
     }
     const int32_t *label = labels(run, N, C);
     mg_i64(run, "N", N);
@@ -193,22 +254,50 @@ static bool cross_entropy_fwd_once(mg_run *run, const row_case *c, bool large)
     mg_oracle_cross_entropy(out[0].v, out[0].e, exact, NULL, label, N, C);
     mg_oracle_softmax(out[1].v, out[1].e, exact, NULL, N, C);
     free(exact);
-    return mg_searched_and_judge(run, large, out, 2);
+    return judge(run, t, out, 2);
+}
+
+/* A NaN among the logits of a row: its loss and its probabilities are NaN, those of other rows are not. */
+static bool cross_entropy_nan(mg_run *run, const char *hint)
+{
+    int64_t N = mg_pick(mg_rng(run), 2, 20), C = mg_pick(mg_rng(run), 2, 80), row = mt_rng_below(mg_rng(run), N);
+    mg_begin(run, "mt_cross_entropy_fwd_cpu");
+    mg_out(run, "loss", MT_F32, MT_SHAPE(N));
+    mg_out(run, "probs", MT_F32, MT_SHAPE(N, C));
+    mg_input(run, "logits", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2))[row * C + mt_rng_below(mg_rng(run), C)] = NAN;
+    labels(run, N, C);
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    if (!mg_call(run))
+        return false;
+    const float *loss = mg_result(run, "loss"), *probs = mg_result(run, "probs");
+    for (int64_t n = 0; n < N; n++)
+        for (int64_t c = 0; c < C; c++)
+            if ((n == row) != (isnan(loss[n]) != 0) || (n == row) != (isnan(probs[n * C + c]) != 0)) {
+                mg_hint(run, "%s", hint);
+                mg_fail(run, "loss[%lld] = %g, probs[%lld,%lld] = %g, and the NaN is in row %lld", (long long)n,
+                        (double)loss[n], (long long)n, (long long)c, (double)probs[n * C + c], (long long)row);
+                return false;
+            }
+    return true;
 }
 
 void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case)
 {
-    bool large = ((const row_case *)one_case)->N < 0;
-    for (int t = 0; t < CALLS + large && cross_entropy_fwd_once(run, one_case, t == CALLS); t++)
-        ;
+    const row_case *c = one_case;
+    for (int t = 0; t < ALL && cross_entropy_fwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
+        if (c->far && t == CALLS - 1 &&
+            !cross_entropy_nan(run, "a NaN logit makes loss and probabilities of its row NaN, and of no other"))
+            return;
 }
 
-static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, bool large)
+static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, int t)
 {
-    int64_t N = large ? 5 : mg_size(run, c->N, 80), C = large ? 50257 : mg_size(run, c->C, 200), n = N * C;
+    mt_shape shape = rows_of(run, c, t);
+    int64_t N = shape.dim[0], C = shape.dim[1], n = N * C;
     mg_begin(run, "mt_cross_entropy_bwd_cpu");
     mg_answer dx = mg_accumulated(run, "dlogits", MT_SHAPE(N, C), c->held);
-    double *dloss = mg_lift(mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)UNIFORM(0.5, 2)), N);
+    double *dloss = mg_lift(mg_input(run, "dloss", MT_SHAPE(N), (mg_dist)NORMAL(0, 1)), N);
     float *out = mg_input(run, "probs", MT_SHAPE(N, C), c->dist);
     save_probs(out, N, C);
     const int32_t *label = labels(run, N, C);
@@ -218,12 +307,12 @@ static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, bool large)
     mg_oracle_cross_entropy_add(dx.v, dx.e, dloss, p, NULL, label, N, C);
     free(dloss);
     free(p);
-    return mg_searched_and_judge(run, large, &dx, 1);
+    return judge(run, t, &dx, 1);
 }
 
 void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case)
 {
-    bool large = ((const row_case *)one_case)->N < 0;
-    for (int t = 0; t < CALLS + large && cross_entropy_bwd_once(run, one_case, t == CALLS); t++)
+    const row_case *c = one_case;
+    for (int t = 0; t < ALL && cross_entropy_bwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
         ;
 }

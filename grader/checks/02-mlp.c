@@ -7,12 +7,13 @@
 #include "checks/02-backprop.h"
 #include "checks/oracle_mlp.h"
 #include "rows/run.h"
+#include "rows/traffic.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { L = MG_MLP_LAYERS, CALLS = 5, BATCH = 64, EPOCHS = 8 };
+enum { L = MG_MLP_LAYERS, CALLS = 5, NO_ROWS = CALLS, LARGE = CALLS, BATCH = 64, EPOCHS = 8 };
 
 static float *input(mg_run *run, const char *name, mt_shape shape, double stddev)
 {
@@ -38,13 +39,14 @@ typedef struct trial {
     const int32_t *label;
 } trial;
 
-/* Three layers, two, one, and again: zeros end the widths. Behind the usual rounds a batch of no rows. */
-static void trial_pick(mg_run *run, trial *t, int round)
+/* Three layers, two, one, and again: zeros end the widths. */
+static void trial_pick(mg_run *run, trial *t, int round, bool large)
 {
-    *t = (trial){ .N = round < CALLS ? mg_pick(mg_rng(run), 1, 40) : 0 };
-    int layers = L - round % L;
+    static const int64_t many[] = { 301, 140, 11 }; /* enough parameters for several threads, and an odd number */
+    *t = (trial){ .N = mg_pick(mg_rng(run), 1, 40) };
+    int layers = large ? 2 : L - round % L;
     for (int l = 0; l <= layers; l++)
-        t->width[l] = mg_pick(mg_rng(run), 2, 40);
+        t->width[l] = large ? many[l] : mg_pick(mg_rng(run), 2, 40);
     t->classes = t->width[layers];
     t->count = mg_mlp_count(t->width);
     t->v = mg_doubles(t->N * t->classes);
@@ -65,7 +67,8 @@ static void trial_inputs(mg_run *run, trial *t, bool labelled)
     }
     mg_i64(run, "N", t->N);
     send_widths(run, t->width);
-    mg_oracle_mlp(t->v, t->e, t->loss, t->gv, t->ge, t->params, t->width, t->x, t->label, t->N);
+    if (t->N > 0) /* else loss and gradient are 0 */
+        mg_oracle_mlp(t->v, t->e, t->loss, t->gv, t->ge, t->params, t->width, t->x, t->label, t->N);
 }
 
 static void trial_free(trial *t)
@@ -84,7 +87,7 @@ void mg_02_mlp_forward(mg_run *run, const void *one_case)
     (void)one_case;
     for (int i = 0; i < CALLS && good; i++) {
         trial t;
-        trial_pick(run, &t, i);
+        trial_pick(run, &t, i, false);
         mg_begin(run, "mt_manual_mlp_forward");
         mg_out(run, "logits", MT_F32, MT_SHAPE(t.N, t.classes));
         trial_inputs(run, &t, false);
@@ -137,15 +140,16 @@ void mg_02_mlp_backward(mg_run *run, const void *one_case)
 {
     bool good = true;
     (void)one_case;
-    for (int i = 0; i <= CALLS && good; i++) {
+    for (int i = 0; i <= NO_ROWS && good; i++) {
         trial t;
-        trial_pick(run, &t, i);
+        trial_pick(run, &t, i, false);
+        t.N = i == NO_ROWS ? 0 : t.N;
         mg_begin(run, "mt_manual_mlp_backward");
         mg_out(run, "loss", MT_F32, MT_SCALAR);
         mg_out(run, "grads", MT_F32, MT_SHAPE(t.count));
         trial_inputs(run, &t, true);
         good = mg_call(run);
-        if (good && t.N == 0 && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
+        if (good && i == NO_ROWS && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
             mg_hint(run,
                     "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early");
         good = good && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
@@ -162,9 +166,9 @@ void mg_02_mlp_sgd(mg_run *run, const void *one_case)
 {
     bool good = true;
     (void)one_case;
-    for (int i = 0; i < CALLS && good; i++) {
+    for (int i = 0; i <= LARGE && good; i++) {
         trial t;
-        trial_pick(run, &t, i);
+        trial_pick(run, &t, i, i == LARGE);
         mg_begin(run, "mt_manual_mlp_sgd");
         float *params = mg_inout(run, "params", MT_F32, MT_SHAPE(t.count));
         mg_fill(mg_rng(run), params, t.count, (mg_dist)NORMAL(0, 1));
@@ -177,7 +181,7 @@ void mg_02_mlp_sgd(mg_run *run, const void *one_case)
             t.gv[k] = held - step;
             t.ge[k] = MG_U * ((step < 0 ? -step : step) + (t.gv[k] < 0 ? -t.gv[k] : t.gv[k]));
         }
-        good = mg_call(run) && mg_expect(run, "params", t.gv, t.ge);
+        good = (i == LARGE ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "params", t.gv, t.ge);
         trial_free(&t);
     }
 }

@@ -195,7 +195,7 @@ static bool scatter(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     mg_begin(run, "mt_gather_rows_bwd_cuda");
     float *held = mg_inout(run, "dtable", MT_F32, MT_SHAPE(V, C));
     mg_06_fill_sixteenths(mg_rng(run), held, V * C);
-    mg_answer dtable = { "dtable", mg_lift(held, V * C), mg_doubles(V * C) };
+    mg_answer dtable = { "dtable", mg_lift(held, V * C), mg_doubles(V * C), V * C };
     const float *dout = mg_06_sixteenths(run, "dout", MT_SHAPE(N, C)); /* exact in any order of the atomics */
     int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(N));
     draw_ids(mg_rng(run), id, N, V, c->about != CU_ONE_VALUE);

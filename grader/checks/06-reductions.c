@@ -151,7 +151,7 @@ static bool histogram(mg_run *run, const cuda_case *c, int64_t n)
     mg_begin(run, c->function);
     int64_t *count = mg_inout(run, "count", MT_I64, MT_SHAPE(MT_HISTOGRAM_BINS));
     uint8_t *x = mg_in(run, "x", MT_U8, MT_SHAPE(n)), value = (uint8_t)mt_rng_u32(mg_rng(run));
-    mg_answer counts = { "count", mg_doubles(MT_HISTOGRAM_BINS), mg_doubles(MT_HISTOGRAM_BINS) };
+    mg_answer counts = { "count", mg_doubles(MT_HISTOGRAM_BINS), mg_doubles(MT_HISTOGRAM_BINS), MT_HISTOGRAM_BINS };
     mg_i64(run, "n", n);
     bool full = mt_rng_below(mg_rng(run), 2);       /* in the lower 32 bits: the next addition carries */
     for (int64_t v = 0; v < MT_HISTOGRAM_BINS; v++) /* counts before the call, most beyond 32 bits */

@@ -360,8 +360,8 @@ static bool verify_forward(mg_run *run, const void *one_case)
 {
     const attention_race *c = one_case;
     int64_t n = racing.T * RACE_C, places = mg_attention_places(&racing) * (c->tiled ? 1 : racing.T);
-    mg_answer answer[] = { { "out", mg_doubles(n), mg_doubles(n) },
-                           { "saved", mg_doubles(places), mg_doubles(places) } };
+    mg_answer answer[] = { { "out", mg_doubles(n), mg_doubles(n), n },
+                           { "saved", mg_doubles(places), mg_doubles(places), places } };
     for (int64_t k = 0; k < WATCHED; k++)
         expect_place(answer, &racing, c->tiled, watch(run, k));
     bool good = expect_watched(run, answer[0], n);
@@ -380,7 +380,7 @@ static void describe_backward(mg_run *run, const void *one_case, const char *fun
 static bool verify_backward(mg_run *run, const void *one_case)
 {
     int64_t n = racing.T * 3 * RACE_C;
-    mg_answer dqkv = { "dqkv", mg_doubles(n), mg_doubles(n) };
+    mg_answer dqkv = { "dqkv", mg_doubles(n), mg_doubles(n), n };
     (void)one_case;
     for (int64_t k = 0; k < WATCHED; k++)
         mg_oracle_attention_add(dqkv.v, dqkv.e, &racing, watch(run, k));

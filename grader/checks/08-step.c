@@ -126,7 +126,7 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
     for (int i = 0; i < 3; i++) {
         int64_t n = i < 2 ? f.steps : 1;
         mg_out(run, integers[i], MT_I64, MT_SHAPE(n));
-        answer[2 + i] = (mg_answer){ integers[i], mg_doubles(n), mg_doubles(n) };
+        answer[2 + i] = (mg_answer){ integers[i], mg_doubles(n), mg_doubles(n), n };
     }
     float *x = mg_input(run, "x", MT_SHAPE(f.batches, f.N, f.D), (mg_dist)NORMAL(0, 1));
     f.y = mg_input(run, "y", MT_SHAPE(f.batches, f.N), (mg_dist)NORMAL(1, 2));

@@ -8,6 +8,7 @@
 typedef struct mg_answer {
     const char *name;
     double *v, *e;
+    int64_t n; /* elements */
 } mg_answer;
 
 /* mg_size -- size, or a random awkward one of 1 .. most when size is negative. */
@@ -38,6 +39,9 @@ bool mg_same_bits(mg_run *run, mg_one_fn *one, const void *user);
 
 /* mg_shared_and_judge -- the same with four threads, which are searched for data races (traffic.h). */
 bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count);
+
+/* mg_threads_and_judge -- the same with one, two and three threads, of which all must give the same bits. */
+bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count);
 
 /* mg_searched_and_judge -- one or the other: of the calls of a row, one is large enough for threads and searched. */
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count);

@@ -64,6 +64,7 @@ void mt_softmax_bwd_cpu(float *dx, const float *dout, const float *out, int64_t 
  *   loss  [N]    overwritten: -log softmax(logits)[n, label[n]], finite for |logits| <= 1.7e38
  *   probs [N,C]  overwritten: softmax(logits), saved for backward; may alias logits
  *   logits [N,C];  label [N] i32, each 0 .. C-1
+ * A NaN makes loss and probs of its row NaN, and of no other.
  * Aborts: a label out of range, naming row and value; C < 1 with N > 0.   Lab 02.7 */
 void mt_cross_entropy_fwd_cpu(float *loss, float *probs, const float *logits, const int32_t *label, int64_t N,
                               int64_t C);
