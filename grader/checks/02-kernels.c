@@ -18,7 +18,8 @@ static mt_shape rows_of(mg_run *run, const row_case *c, int t)
         return MT_SHAPE(4099, mg_pick(mg_rng(run), 2, 5));
     if (t == SEARCHED || t == BITS)
         return MT_SHAPE(5, 50257);
-    return MT_SHAPE(mg_size(run, c->N, 80), mg_size(run, c->C, 200));
+    int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200); /* drawn in this order */
+    return MT_SHAPE(N, C);
 }
 
 static mg_dist logits_of(const row_case *c, int t)
