@@ -56,12 +56,13 @@ static const data_case colours_cases[] = {
 };
 static const data_case order_cases[] = {
     { { 1, "sequential", "0, 1, 2, ..." }, 0, 0 },
-    { { 3, "shuffled", "use MT_STREAM_SHUFFLE and the substream of the epoch; earlier calls must have no effect" },
+    { { 3, "shuffled",
+        "MT_STREAM_SHUFFLE with all 64 bits of the seed, substream epoch; earlier calls must have no effect" },
       1, 0 },
 };
 static const data_case shares_cases[] = {
     { { 3, "padded", "all ranks have the same length, rounded up; sample i goes to rank i % world" }, 0, 0 },
-    { { 2, "dropped", "rounded down" }, 1, 0 },
+    { { 2, "dropped", "the length is rounded down; the places are rank, rank + world, ... as with padding" }, 1, 0 },
     { { 2, "more ranks than samples", "padding may repeat the samples several times: index modulo count" }, 0, 1 },
 };
 static const data_case batches_cases[] = {
@@ -71,7 +72,9 @@ static const data_case batches_cases[] = {
     { { 2, "one of several ranks", "use the places of this rank, not the whole order" }, 2, 0 },
 };
 static const data_case sample_rng_cases[] = {
-    { { 3, "a stream of its own", "MT_STREAM_AUGMENT, substream epoch, of that substream index" }, 0, 0 },
+    { { 3, "a stream of its own",
+        "MT_STREAM_AUGMENT, substream epoch, of that substream index; seed, epoch and index have 64 bits" },
+      0, 0 },
 };
 static const data_case collate_cases[] = {
     { { 2, "good samples", "each sample uses the stream of its own index" }, 0, 0 },
@@ -110,8 +113,9 @@ static const data_case law_cases[] = {
       MG_LOADER_LAW, 4 },
 };
 static const data_case stop_cases[] = {
-    { { 3, "waiting workers", "set stopped and wake all on planning; a claim after stop must return -1" }, 3, 0 },
-    { { 3, "a waiting caller", "the caller waits on arrival: wake it too; a take after stop must return -1" }, 1, 1 },
+    { { 3, "waiting workers", "set stopped and wake all on planning; a claim after stop must return false" }, 3, 0 },
+    { { 3, "a waiting caller", "the caller waits on arrival: wake it too; a take after stop must return false" },
+      1, 1 },
     { { 2, "everybody", "wake the threads that wait on planning and those on arrival" }, 4, 1 },
 };
 

@@ -12,6 +12,40 @@ static void big_endian(uint8_t *p, uint32_t word)
         p[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
+/* A file that must be refused: the first `size` bytes of a header of these words and of zeros. */
+static bool is_idx_refused(mg_run *run, int64_t kind, int64_t size, const uint32_t words[4])
+{
+    const double refused[5] = { MT_ERR_FORMAT, -7, -7, -7, -7 };
+    uint8_t file[64] = { 0 };
+    for (int w = 0; w < 4; w++)
+        big_endian(file + 4 * w, words[w]);
+    mg_begin(run, "mt_idx_header_read");
+    mg_out(run, "out", MT_I64, MT_SHAPE(5));
+    memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(size)), file, (size_t)size);
+    mg_i64(run, "kind", kind);
+    mg_i64(run, "size", size);
+    return mg_call(run) && mg_expect(run, "out", refused, NULL);
+}
+
+/* Refused for something else than the number of bytes, which agrees with the header. */
+static void refuse_idx(mg_run *run)
+{
+    static const uint32_t magics[] = { 0x801, 0x802, 0x813, 0xd03, 0x03080000, 0x01000803 }; /* for images */
+    bool good = true;
+    mg_hint(run, "another magic than that of this kind must be refused, whatever byte of it differs");
+    for (int i = 0; i < MT_COUNT(magics) && good; i++)
+        good = is_idx_refused(run, 3, 16 + 6, (const uint32_t[]){ magics[i], 1, 2, 3 });
+    good = good && is_idx_refused(run, 1, 8 + 8 + 6, (const uint32_t[]){ 0x803, 14, 2, 3 });
+    mg_hint(run, "images of 0 rows or 0 columns must be refused");
+    for (uint32_t count = 0; count < 3 && good; count++)
+        good = is_idx_refused(run, 3, 16, (const uint32_t[]){ 0x803, count, 0, 5 }) &&
+               is_idx_refused(run, 3, 16, (const uint32_t[]){ 0x803, count, 5, 0 });
+    mg_hint(run, "a file shorter than its header must be refused; nothing behind its end may be read");
+    for (int64_t size = 1; size < 16 && good; size++)
+        good = is_idx_refused(run, 3, size, (const uint32_t[]){ 0x803, 0, 2, 3 }) &&
+               (size >= 8 || is_idx_refused(run, 1, size, (const uint32_t[]){ 0x801, 0, 0, 0 }));
+}
+
 /* A header and the number of bytes after it, which may differ from what it says. Only the header is read, so that
  * items of more than 4 GiB need no memory. */
 void mg_05_idx(mg_run *run, const void *one_case)
@@ -59,6 +93,8 @@ void mg_05_idx(mg_run *run, const void *one_case)
         if (!mg_call(run) || !mg_expect(run, "out", good ? want : refused, NULL))
             return;
     }
+    if (c->kind == MG_IDX_HOSTILE)
+        refuse_idx(run);
 }
 
 void mg_05_pixels(mg_run *run, const void *one_case)
@@ -66,7 +102,7 @@ void mg_05_pixels(mg_run *run, const void *one_case)
     (void)one_case;
     for (int t = 0; t < CALLS; t++) {
         int64_t n = t == 0 ? 784 : t == 1 ? 70001 : mg_pick_size(mg_rng(run), 1, 1000);
-        float mean = (float)mg_pick(mg_rng(run), 0, 255), stddev = (float)mg_pick(mg_rng(run), 1, 255) / 3;
+        float mean = 255 * mt_rng_uniform(mg_rng(run)), stddev = (float)mg_pick(mg_rng(run), 1, 255) / 3;
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_pixels_to_floats");
         mg_out(run, "out", MT_F32, MT_SHAPE(n));
@@ -82,6 +118,40 @@ void mg_05_pixels(mg_run *run, const void *one_case)
         free(want);
         free(bound);
         if (!good)
+            return;
+    }
+}
+
+/* Refused for something else than the number of tokens, which agrees with the header. */
+static void refuse_tokens(mg_run *run)
+{
+    static const struct {
+        const char *magic;
+        uint32_t version;
+        int64_t size, count;
+        const char *why;
+    } files[] = {
+        { "MTTOKENX", 1, 28, 1, "the magic has 8 characters, MTTOKENS" },
+        { "mttokens", 1, 28, 1, "the magic has 8 characters, MTTOKENS" },
+        { "MTTOKENS", 2, 28, 1, "a newer version must be refused" },
+        { "MTTOKENS", 1, 23, 0, "a file shorter than its header must be refused" },
+        { "MTTOKENS", 1, 20, -1, "a file shorter than its header must be refused" }, /* -4 bytes behind the header */
+        { "MTTOKENS", 1, 16, 0, "a file shorter than its header must be refused" },
+        { "MTTOKENS", 1, 8, 0, "a file shorter than its header must be refused" },
+    };
+    const double refused[4] = { MT_ERR_FORMAT, -7, -7, -7 };
+    for (int i = 0; i < MT_COUNT(files); i++) {
+        uint8_t file[28] = { 0 };
+        memcpy(file, files[i].magic, 8);
+        memcpy(file + 8, &files[i].version, 4);
+        memcpy(file + 12, &(uint32_t){ 4 }, 4);
+        memcpy(file + 16, &files[i].count, 8);
+        mg_begin(run, "mt_tokens_read");
+        mg_out(run, "out", MT_I64, MT_SHAPE(4));
+        memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(files[i].size)), file, (size_t)files[i].size);
+        mg_i64(run, "size", files[i].size);
+        mg_hint(run, "%s", files[i].why);
+        if (!mg_call(run) || !mg_expect(run, "out", refused, NULL))
             return;
     }
 }
@@ -119,6 +189,8 @@ void mg_05_tokens(mg_run *run, const void *one_case)
         if (!mg_call(run) || !mg_expect(run, "out", c->kind == MG_TOKENS_GOOD ? want : refused, NULL))
             return;
     }
+    if (c->kind == MG_TOKENS_HOSTILE)
+        refuse_tokens(run);
 }
 
 /* Counted one by one, by the definition in the header: starts 0, stride, ... with start + T < count. Some
@@ -144,6 +216,10 @@ void mg_05_windows(mg_run *run, const void *one_case)
             count[i] += more * stride[i];
             want[i] += (double)more;
         }
+        if (i % 4 == 1) { /* a window that long, and as much more to take it from */
+            T[i] += 1LL << 33;
+            count[i] += 1LL << 33;
+        }
     }
     if (mg_call(run))
         mg_expect(run, "windows", want, NULL);
@@ -151,12 +227,16 @@ void mg_05_windows(mg_run *run, const void *one_case)
 
 void mg_05_window(mg_run *run, const void *one_case)
 {
+    enum { LONG = 5003 };
+    static double want[2][LONG];
     const data_case *c = one_case; /* kind: bytes of a token */
     for (int t = 0; t < CALLS; t++) {
         bool far = t == CALLS - 1; /* a start of more than 16 bits */
-        int64_t T = mg_pick(mg_rng(run), far ? 20 : 1, 40), start = mg_pick(mg_rng(run), 0, 20) + (far ? 70000 : 0);
-        int64_t n = start + T + 1;
-        double want[2][40];
+        int64_t T = t == CALLS - 2 ? LONG : mg_pick(mg_rng(run), far ? 20 : 1, 40),
+                start = mg_pick(mg_rng(run), 0, 20) + (far ? 70000 : 0);
+        int64_t n = start + T + 1, whole = 8 / c->kind; /* a multiple of 8 bytes: an aligned file without a copy */
+        start += (whole - n % whole) % whole;
+        n = start + T + 1;
         mg_begin(run, "mt_tokens_window");
         mg_out(run, "x", MT_I32, MT_SHAPE(T));
         mg_out(run, "y", MT_I32, MT_SHAPE(T));

@@ -46,11 +46,11 @@ static int64_t step_to_stop(const model *m)
     return m->taken < m->claimed ? FINISH + m->taken : m->claimed < m->planned ? CLAIM : PLAN;
 }
 
-/* Step i of a script: any, then to a stop, and after it takes and claims by turns. */
+/* Step i of a script: any, then to a stop, and after it claims, takes and stops by turns. */
 static int64_t script_step(const model *m, int i, mt_rng *rng)
 {
     if (m->stopped)
-        return i % 2 ? TAKE : CLAIM;
+        return (const int64_t[]){ STOP, CLAIM, TAKE }[i % 3];
     if (i == STEPS - 3)
         return STOP;
     return i < STEPS - 15 ? next_step(m, rng) : step_to_stop(m);
@@ -95,6 +95,20 @@ static bool judge_woken(mg_run *run, const int64_t *step, const bool *due)
     return true;
 }
 
+/* A take ends after the step that finishes its ticket, whatever else was finished before. */
+static bool judge_ended(mg_run *run, const int64_t *step, const int64_t *ended)
+{
+    const int64_t *got = mg_result(run, "woken");
+    for (int i = 0; i < STEPS; i++)
+        if (step[i] == TAKE && got[i] < ended[i]) {
+            mg_hint(run, "mt_ring_take (05.15) tests the condition again after every wait: while, not if");
+            mg_fail(run, "the take of step %d returned when step %" PRId64 " had finished another ticket", i,
+                    got[i] - 1);
+            return false;
+        }
+    return true;
+}
+
 /* After a stop every result is -1. */
 static void recognise_stop(mg_run *run, const int64_t *step, const double *got)
 {
@@ -116,10 +130,11 @@ void mg_05_ring(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int t = 0; t < CALLS; t++) {
-        model m = { .slots = t < 2 ? 2 - t : mg_pick(mg_rng(run), 1, 5) };
+        model m = { .slots = (const int64_t[CALLS]){ 2, 1, 3, 5 }[t] };
         double got[STEPS], most[STEPS];
         int take = -1; /* the last one that began, which may wait */
         bool due[STEPS];
+        int64_t ended[STEPS];
         mg_begin(run, "a ring, step by step");
         mg_out(run, "got", MT_I64, MT_SHAPE(STEPS));
         mg_out(run, "ready_max", MT_I64, MT_SHAPE(STEPS));
@@ -132,19 +147,22 @@ void mg_05_ring(mg_run *run, const void *one_case)
             got[i] = (double)follow(&m, step[i]);
             take = step[i] == TAKE ? i : take;
             most[i] = (double)m.ready_max;
-            if (take >= 0 && step[i] >= FINISH && got[take] == step[i] - FINISH)
+            ended[i] = i + 1;
+            if (take >= 0 && step[i] >= FINISH && got[take] == step[i] - FINISH) {
                 most[take] = most[i];
+                ended[take] = i + 1;
+            }
         }
         if (!mg_call(run))
             return;
         recognise_stop(run, step, got);
-        if (!mg_expect(run, "got", got, NULL) || !mg_expect(run, "ready_max", most, NULL) ||
-            !judge_woken(run, step, due))
+        if (!mg_expect(run, "got", got, NULL) || !judge_ended(run, step, ended) ||
+            !mg_expect(run, "ready_max", most, NULL) || !judge_woken(run, step, due))
             return;
     }
 }
 
-/* All wait, one for a ticket and the others for work; after 5 s the ring stops, and all must return -1. */
+/* All wait, one for a ticket and the others for work; after 5 s the ring stops, and all must return false. */
 void mg_05_stop(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: waiters; spread: of them waiting for a ticket */
@@ -184,10 +202,10 @@ static void trial_pick(mg_run *run, trial *t, const data_case *c, int call)
     mt_rng *rng = mg_rng(run);
     bool law = c->kind == MG_LOADER_LAW;
     int64_t workers = c->spread >= 0 ? c->spread : mg_pick(rng, 1, 6), batch = mg_pick(rng, 2, 6);
-    *t = (trial){ .sampler = { law ? 200 * batch : mg_pick(rng, 30, 90), 1, mt_rng_below(rng, 1 << 30), 0, 1, 0 },
+    *t = (trial){ .sampler = { law ? 200 * batch : mg_pick(rng, 30, 90), 1, (int64_t)mt_rng_u64(rng), 0, 1, 0 },
                   .config = { batch, workers, law ? 2 * workers : mg_pick(rng, 1, 5), law ? 0 : 3,
                               1000 * mg_pick(rng, 1, 999), 0 },
-                  .seed = mt_rng_below(rng, 1 << 30) };
+                  .seed = (int64_t)mt_rng_u64(rng) };
     /* From computing only to loading only, with equal times in between. */
     int64_t load = batch * t->config[LOAD_NS], part = workers ? load / workers : load;
     t->config[COMPUTE_NS] = law         ? part * (const int64_t[]){ 25, 80, 100, 300 }[call] / 100

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CALLS = 6 };
 static const double EPS = 0x1p-24, GREY[3] = { 0.299f, 0.587f, 0.114f };
@@ -82,6 +83,9 @@ void mg_05_resize(mg_run *run, const void *one_case)
         int64_t more = c->kind == 3 ? 0 : mg_pick(mg_rng(run), 1, 12), large[2] = { a + more, b + more };
         int64_t size[4] = { c->kind == 2 ? a : large[0], c->kind == 2 ? b : large[1], c->kind == 2 ? large[0] : a,
                             c->kind == 2 ? large[1] : b };
+        if (c->kind != 3 && t == CALLS - 1) /* wide, or tall; the short side changes the other way */
+            memcpy(size, c->kind == 1 ? (const int64_t[]){ 2, 5003, 3, 4001 } : (const int64_t[]){ 4001, 3, 5003, 2 },
+                   sizeof size);
         int64_t n = size[0] * size[1] * 3;
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_resize");
@@ -133,10 +137,14 @@ void mg_05_choose(mg_run *run, const void *one_case)
         place[2] = drawn < spread[0];
         for (int i = 0; i < 3; i++) {
             factor[i] = 1 + (double)spread[1 + i] * (2 * (double)mt_rng_uniform(&rng) - 1);
-            bound[i] = 4 * EPS * (1 + spread[1 + i]);
+            bound[i] = spread[1 + i] == 0 ? 0 : 4 * EPS * (1 + spread[1 + i]); /* a factor that changes nothing is 1 */
         }
         place[3] = mt_rng_u32(&rng); /* tells that exactly six were drawn */
-        if (!mg_call(run) || !mg_expect(run, "place", place, NULL) || !mg_expect(run, "factor", factor, bound))
+        if (!mg_call(run) || !mg_expect(run, "place", place, NULL))
+            return;
+        if (!c->spread)
+            mg_hint(run, "a spread of 0 gives a factor of exactly 1, which switches the change off");
+        if (!mg_expect(run, "factor", factor, bound))
             return;
     }
 }
@@ -214,18 +222,30 @@ static void expect_crop(double *want, double *bound, const crop *a, const uint8_
 #undef PIXEL
 }
 
+/* Call t: rows of several parts; a picture that is written past the caches; a row longer than a unit may think. */
+static int64_t side_of(mg_run *run, int t, int i)
+{
+    return t == 0 && i == 1 ? 600 : t == 1 ? 150 + i : t == 2 && i == 1 ? 5003 : mg_pick(mg_rng(run), 1, 20);
+}
+
+/* After the calls of a row with all changes: each change alone, not mirrored. The one of contrast has a picture of one
+ * bright colour, whose sum needs more digits than a float has. */
+enum { BRIGHT = CALLS + 1, BRIGHT_SIDE = 600, BRIGHT_BYTE = 253 };
+
 void mg_05_apply(mg_run *run, const void *one_case)
 {
     const data_case *k = one_case; /* kind: flip; spread: of the colours, 3 none, 4 all */
-    for (int t = 0; t < CALLS; t++) {
-        crop a = { .place = { 0, 0, k->kind } };
+    for (int t = 0; t < (k->spread == 4 ? CALLS + 3 : CALLS); t++) {
+        crop a = { .place = { 0, 0, k->kind && t < CALLS } };
         for (int i = 0; i < 2; i++) {
-            /* rows of several parts, and a picture that is written past the caches */
-            a.size[i] = t == 0 && i == 1 ? 600 : t == 1 ? 150 + i : mg_pick(mg_rng(run), 1, 20);
+            a.size[i] = t == BRIGHT ? BRIGHT_SIDE : side_of(run, t, i);
             a.place[i] = mg_pick(mg_rng(run), 0, 5);
             a.size[2 + i] = a.size[i] + a.place[i] + mg_pick(mg_rng(run), 0, 3);
         }
-        factors(run, a.factor, k->spread);
+        factors(run, a.factor, t < CALLS ? k->spread : t - CALLS);
+        if (t >= CALLS)
+            mg_hint(run, "%s alone has changed, and nothing is mirrored",
+                    (const char *const[]){ "brightness", "contrast", "saturation" }[t - CALLS]);
         for (int i = 0; i < 3; i++) {
             a.norm[i] = mt_rng_uniform(mg_rng(run));
             a.norm[3 + i] = 0.1f + mt_rng_uniform(mg_rng(run));
@@ -234,7 +254,10 @@ void mg_05_apply(mg_run *run, const void *one_case)
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_augment_apply");
         mg_out(run, "out", MT_F32, MT_SHAPE(3, a.size[0], a.size[1]));
-        expect_crop(want, bound, &a, picture(run, a.size[2], a.size[3]));
+        uint8_t *in = picture(run, a.size[2], a.size[3]);
+        if (t == BRIGHT)
+            memset(in, BRIGHT_BYTE, (size_t)(a.size[2] * a.size[3] * 3));
+        expect_crop(want, bound, &a, in);
         int64_t *size = mg_in(run, "size", MT_I64, MT_SHAPE(4)), *place = mg_in(run, "place", MT_I64, MT_SHAPE(3));
         float *factor = mg_in(run, "factor", MT_F32, MT_SHAPE(3)), *norm = mg_in(run, "norm", MT_F32, MT_SHAPE(6));
         for (int i = 0; i < 6; i++) {

@@ -1,6 +1,7 @@
 /* 05-samplers.c -- how the checks of steps 05.8 to 05.12 run: orders, shares, batches, streams. Rows: 05-data.c. */
 #include "checks/05-data.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static int64_t *sampler_in(mg_run *run, int64_t count, bool shuffle)
     int64_t *s = mg_in(run, "sampler", MT_I64, MT_SHAPE(MG_SAMPLER));
     s[MG_COUNT] = count;
     s[MG_SHUFFLE] = shuffle;
-    s[MG_SEED] = mt_rng_below(mg_rng(run), 1 << 30);
+    s[MG_SEED] = (int64_t)mt_rng_u64(mg_rng(run));
     s[MG_WORLD] = 1;
     return s;
 }
@@ -57,7 +58,10 @@ void mg_05_order(mg_run *run, const void *one_case)
     int64_t count = 0, epoch = 0, seed = -1;
     for (int t = 0; t < CALLS; t++) { /* each second call differs from the one before in seed, epoch or count alone */
         if (t % 2 == 0 || t == 5)
-            count = t < 4 ? mg_pick(mg_rng(run), 20, 500) : t == 4 ? mg_pick_size(mg_rng(run), 1, 19) : count + 500;
+            count = t == 2   ? 70001
+                    : t < 4  ? mg_pick(mg_rng(run), 20, 500)
+                    : t == 4 ? mg_pick_size(mg_rng(run), 1, 19)
+                             : count + 500;
         if (t == 2 || t == 3 || t == 4)
             epoch = t == 2 ? 1 : mg_pick(mg_rng(run), 2, t == 3 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
@@ -98,6 +102,10 @@ void mg_05_shares(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         int64_t world = mg_pick(mg_rng(run), 3, 9);
         int64_t count = c->spread ? mg_pick(mg_rng(run), 1, world / 2) : mg_pick(mg_rng(run), world, 60);
+        if (!c->spread && t == 0) /* nothing to pad or to drop */
+            count = world * mg_pick(mg_rng(run), 1, 6);
+        if (c->kind && t == 1) /* all are dropped */
+            count = mg_pick(mg_rng(run), 0, world - 1);
         int64_t length = c->kind ? count / world : count / world + (count % world > 0);
         for (int64_t rank = 0; rank < world; rank++) {
             int64_t want[64];
@@ -122,12 +130,34 @@ void mg_05_shares(mg_run *run, const void *one_case)
     }
 }
 
+/* A set of more batches than an int holds; only the first of them are asked for. */
+static void huge_epoch(mg_run *run)
+{
+    enum { MOST = 64 };
+    int64_t batch = mg_pick(mg_rng(run), 2, 7), count = mg_pick(mg_rng(run), 1LL << 40, 1LL << 41), index[MOST];
+    const int64_t steps[2] = { (count + batch - 1) / batch, count / batch };
+    mg_begin(run, "mt_sampler_steps and _batch");
+    mg_out(run, "steps, and with drop_last", MT_I64, MT_SHAPE(2));
+    mg_out(run, "index", MT_I64, MT_SHAPE(MOST));
+    mg_out(run, "size", MT_I64, MT_SHAPE(MOST));
+    mg_out(run, "written behind the last", MT_I64, MT_SHAPE(1));
+    int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(MOST * batch));
+    sampler_in(run, count, true);
+    mg_i64(run, "batch", batch);
+    mt_rng_permutation(mg_rng(run), order, MOST * batch);
+    memcpy(index, order, sizeof index);
+    mg_hint(run, "the number of batches is an int64_t, computed with integers");
+    if (mg_call(run) && expect_whole(run, "steps, and with drop_last", steps, 2))
+        expect_whole(run, "index", index, MOST);
+}
+
 void mg_05_batches(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind 0: the last batch is smaller, 1: it is full, 2: one of several ranks */
     enum { MOST = 64 };
     for (int t = 0; t < CALLS; t++) {
-        int64_t batch = mg_pick(mg_rng(run), 2, 7), world = c->kind == 2 ? mg_pick(mg_rng(run), 2, 4) : 1;
+        int64_t batch = mg_pick(mg_rng(run), c->kind == 1 ? 1 : 2, 7),
+                world = c->kind == 2 ? mg_pick(mg_rng(run), 2, 4) : 1;
         int64_t length = batch * mg_pick(mg_rng(run), 1, 6) + (c->kind != 1 ? mg_pick(mg_rng(run), 1, batch - 1) : 0);
         if (c->kind == 0 && t < 2) /* fewer samples than a batch has, or none */
             length = t ? 0 : mg_pick(mg_rng(run), 1, batch - 1);
@@ -136,6 +166,7 @@ void mg_05_batches(mg_run *run, const void *one_case)
         mg_out(run, "steps, and with drop_last", MT_I64, MT_SHAPE(2));
         mg_out(run, "index", MT_I64, MT_SHAPE(MOST));
         mg_out(run, "size", MT_I64, MT_SHAPE(MOST));
+        mg_out(run, "written behind the last", MT_I64, MT_SHAPE(1));
         int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(length * world));
         int64_t *s = sampler_in(run, length * world, true);
         s[MG_WORLD] = world;
@@ -151,13 +182,20 @@ void mg_05_batches(mg_run *run, const void *one_case)
         if (!mg_call(run) || !expect_whole(run, "steps, and with drop_last", steps, 2) ||
             !expect_whole(run, "size", size, MOST) || !expect_whole(run, "index", index, MOST))
             return;
+        if (*(const int64_t *)mg_result(run, "written behind the last") > 0) {
+            mg_hint(run, "the last batch writes its own n entries of index only, not all of [batch]");
+            mg_fail(run, "index[n] or an entry behind it was written in a batch of n samples");
+            return;
+        }
     }
+    if (c->kind == 0)
+        huge_epoch(run);
 }
 
 void mg_05_sample_rng(mg_run *run, const void *one_case)
 {
     enum { N = 64 };
-    int64_t want[N], seed = mt_rng_below(mg_rng(run), 1 << 30);
+    int64_t want[N], seed = (int64_t)mt_rng_u64(mg_rng(run));
     (void)one_case;
     mg_begin(run, "mt_sample_rng");
     mg_out(run, "first draw", MT_I64, MT_SHAPE(N));
@@ -196,30 +234,74 @@ static void expect_batch(int64_t result[2], int64_t *index, double *x, const uin
     }
 }
 
+/* Which samples are bad. Of the calls of a row with bad samples, the first has one at the end of the set, the second a
+ * single good sample, which is the last one tried for index[0]. Of the calls of a row with lost samples, the first has
+ * a single one, behind a bad one. */
+static void draw_bad(mt_rng *rng, uint8_t *bad, int64_t percent, int call)
+{
+    for (int i = 0; i < SET; i++) {
+        bad[i] = mt_rng_below(rng, 100) < llabs(percent) ? (percent < 0 ? LOST : BAD) : GOOD;
+        if (percent < 0 && bad[i] == GOOD && mt_rng_below(rng, 2)) /* lost ones behind bad ones */
+            bad[i] = BAD;
+    }
+    if (percent > 0 && percent < 100 && call == 1)
+        for (int i = 0; i < SET; i++)
+            bad[i] = i == SET - 2 ? GOOD : BAD;
+    if (percent < 0 && call == 0)
+        memset(bad, GOOD, SET);
+    if (percent != 0 && call == 0)
+        bad[SET - 1] = BAD; /* after the last sample comes the first */
+    if (percent < 0 && call == 0)
+        bad[0] = LOST;
+}
+
+/* The loader stops while sample number `after` is read: it is the last. */
+static bool judge_stopped(mg_run *run, int64_t after)
+{
+    const int64_t *result = mg_result(run, "status, skipped, read");
+    if (result[0] == MT_ERR_STOPPED && result[2] == after)
+        return true;
+    mg_hint(run, "keep the test of how->stopped before each sample");
+    mg_fail(run, "stopped became true in sample %" PRId64 ": status %" PRId64 " after %" PRId64 " samples, expected %d",
+            after, result[0], result[2], MT_ERR_STOPPED);
+    return false;
+}
+
 void mg_05_collate(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: percent of bad samples, negative: of lost ones; spread: skip */
     for (int t = 0; t < CALLS; t++) {
-        int64_t seed = mt_rng_below(mg_rng(run), 1 << 30), result[2], want[N];
+        int64_t seed = (int64_t)mt_rng_u64(mg_rng(run)), result[2], want[N];
+        int64_t stop = c->kind == 0 && t == CALLS - 1 ? mg_pick(mg_rng(run), 1, N - 2) : 0;
         double x[N * FIELDS] = { 0 };
         mg_begin(run, "mt_collate");
-        mg_out(run, "status, skipped", MT_I64, MT_SHAPE(2));
+        mg_out(run, "status, skipped, read", MT_I64, MT_SHAPE(3));
         mg_out(run, "x", MT_F32, MT_SHAPE(N, FIELDS));
+        mg_out(run, "y", MT_I32, MT_SHAPE(N));
         int64_t *index = mg_inout(run, "index", MT_I64, MT_SHAPE(N));
         uint8_t *bad = mg_in(run, "bad", MT_U8, MT_SHAPE(SET));
         mg_i64(run, "seed", seed);
         mg_i64(run, "epoch", 3);
         mg_i64(run, "skip", c->spread);
-        for (int i = 0; i < SET; i++)
-            bad[i] = mt_rng_below(mg_rng(run), 100) < llabs(c->kind) ? (c->kind < 0 ? LOST : BAD) : GOOD;
-        if (t == 0 && c->kind > 0)
-            bad[SET - 1] = BAD; /* after the last sample comes the first */
+        mg_i64(run, "stop in sample", stop);
+        draw_bad(mg_rng(run), bad, c->kind, t);
         for (int n = 0; n < N; n++)
-            want[n] = index[n] = n == 0 ? SET - 1 : mt_rng_below(mg_rng(run), SET);
+            want[n] = index[n] = n == 0 ? SET - 1 : mg_pick(mg_rng(run), 1, SET - 2);
         expect_batch(result, want, x, bad, seed, c->spread);
-        if (!mg_call(run) || !expect_whole(run, "status, skipped", result, 2))
+        if (!mg_call(run) || (stop && !judge_stopped(run, stop)))
             return;
-        if (result[0] == MT_OK && (!expect_whole(run, "index", want, N) || !mg_expect(run, "x", x, NULL)))
+        const int64_t *got = mg_result(run, "status, skipped, read");
+        if (!stop && got[0] != result[0]) {
+            mg_fail(run, "the status is %" PRId64 ", expected %" PRId64, got[0], result[0]);
+            return;
+        }
+        if (stop || result[0] != MT_OK) /* the other results are not defined */
+            continue;
+        if (got[1] != result[1]) {
+            mg_fail(run, "*skipped is %" PRId64 ", expected %" PRId64, got[1], result[1]);
+            return;
+        }
+        if (!expect_whole(run, "index", want, N) || !mg_expect(run, "x", x, NULL) || !expect_whole(run, "y", want, N))
             return;
     }
 }

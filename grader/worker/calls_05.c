@@ -29,23 +29,25 @@ static void pixels(const mg_value *v)
     mt_pixels_to_floats(v[0].f32, v[1].u8, v[1].count, (mt_pixel_norm){ v[2].scalar, v[3].scalar });
 }
 
-static uint8_t *aligned_copy(const mg_value *bytes)
+/* A file of tokens is aligned. An input ends where its block does, so one of a multiple of 8 bytes is, too. A copy is
+ * kept until the worker ends. */
+static uint8_t *aligned(const mg_value *bytes)
 {
-    uint8_t *copy = malloc((size_t)bytes->count + 1); /* token files are aligned */
+    if ((uintptr_t)bytes->u8 % 8 == 0)
+        return bytes->u8;
+    uint8_t *copy = malloc((size_t)bytes->count + 1);
     MT_CHECK(copy, "out of memory");
-    memcpy(copy, bytes->u8, (size_t)bytes->count);
-    return copy;
+    return memcpy(copy, bytes->u8, (size_t)bytes->count);
 }
 
 static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; bytes; size */
 {
-    uint8_t *bytes = aligned_copy(&v[1]);
+    uint8_t *bytes = aligned(&v[1]);
     mt_tokens t = { bytes - 7, -7, -7 };
     v[0].i64s[0] = mt_tokens_read(&t, "file", bytes, v[2].i64);
     v[0].i64s[1] = t.data - bytes;
     v[0].i64s[2] = t.count;
     v[0].i64s[3] = t.size;
-    free(bytes);
 }
 
 static void tokens_windows(const mg_value *v)
@@ -56,10 +58,8 @@ static void tokens_windows(const mg_value *v)
 
 static void tokens_window(const mg_value *v) /* x, y; bytes; size, start */
 {
-    uint8_t *bytes = aligned_copy(&v[2]);
-    mt_tokens t = { bytes, v[2].count / v[3].i64, v[3].i64 };
+    mt_tokens t = { aligned(&v[2]), v[2].count / v[3].i64, v[3].i64 };
     mt_tokens_window(v[0].i32, v[1].i32, &t, v[4].i64, v[0].count);
-    free(bytes);
 }
 
 /* ---- pictures ----------------------------------------------------------------------------------- */
@@ -131,17 +131,24 @@ static void shares(const mg_value *v) /* length [1], place [most]; sampler, the 
         v[1].i64s[i] = mt_sampler_place(&s, k);
 }
 
-static void batches(const mg_value *v) /* steps [2], index [most], count [most]; order, sampler; batch */
+/* steps [2], index [most], count [most], entries written behind a batch [1]; order, sampler; batch */
+static void batches(const mg_value *v)
 {
-    mt_sampler s = sampler_of(v[4].i64s);
-    int64_t done = 0, size = v[5].i64, *index = calloc((size_t)size, sizeof *index);
+    enum { UNWRITTEN = -9 };
+    mt_sampler s = sampler_of(v[5].i64s);
+    int64_t done = 0, size = v[6].i64, *index = calloc((size_t)size, sizeof *index);
     MT_CHECK(index, "out of memory");
     v[0].i64s[0] = mt_sampler_steps(&s, size, false);
     v[0].i64s[1] = mt_sampler_steps(&s, size, true);
+    v[3].i64s[0] = 0;
     memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
     memset(v[2].i64s, 0xff, sizeof *v[2].i64s * (size_t)v[2].count);
     for (int64_t step = 0; step < mt_min(v[0].i64s[0], v[2].count); step++) {
-        int64_t n = v[2].i64s[step] = mt_sampler_batch(index, &s, v[3].i64s, step, size);
+        for (int64_t i = 0; i < size; i++)
+            index[i] = UNWRITTEN;
+        int64_t n = v[2].i64s[step] = mt_sampler_batch(index, &s, v[4].i64s, step, size);
+        for (int64_t i = mt_max(n, 0); i < size; i++)
+            v[3].i64s[0] += index[i] != UNWRITTEN;
         for (int64_t i = 0; i < mt_min(n, size) && done < v[1].count; i++)
             v[1].i64s[done++] = index[i];
     }
@@ -159,6 +166,8 @@ typedef struct own_set {
     int64_t uneven;
     const uint8_t *bad; /* [count]: 1 bad content, 2 cannot be read; NULL: all good */
     atomic_llong begun;
+    int64_t stop_in; /* the number of the sample during which stopped becomes true; 0: none */
+    atomic_bool stopped;
 } own_set;
 
 static mt_status own_get(const mt_dataset *base, int64_t index, mt_rng *rng, void *x, void *y)
@@ -166,7 +175,8 @@ static mt_status own_get(const mt_dataset *base, int64_t index, mt_rng *rng, voi
     own_set *set = (own_set *)base;
     float value[FIELDS] = { (float)index };
     int32_t label = (int32_t)index;
-    atomic_fetch_add(&set->begun, 1);
+    if (atomic_fetch_add(&set->begun, 1) + 1 == set->stop_in)
+        set->stopped = true;
     if (set->clock)
         set->clock->sleep(set->clock, set->seconds * (double)(1 + (set->uneven ? index * 7 % (set->uneven + 1) : 0)));
     if (set->bad && set->bad[index])
@@ -192,16 +202,17 @@ static void sample_rng(const mg_value *v) /* draws [n]; epoch [n], index [n]; se
     }
 }
 
-static void collate(const mg_value *v) /* result [2]: status, skipped; x; index; bad; seed, epoch, skip */
+/* result [3]: status, skipped, samples read; x; y; index; bad; seed, epoch, skip, the sample that stops */
+static void collate(const mg_value *v)
 {
-    own_set set = own_set_of(v[3].count);
-    set.bad = v[3].u8;
-    mt_collation how = { &set.base, (uint64_t)v[4].i64, v[5].i64, v[6].i64 ? MT_BAD_SKIP : MT_BAD_FATAL, NULL };
-    int32_t *y = calloc((size_t)v[2].count, sizeof *y);
-    MT_CHECK(y, "out of memory");
+    own_set set = own_set_of(v[4].count);
+    set.bad = v[4].u8;
+    set.stop_in = v[8].i64;
+    mt_collation how = { &set.base, (uint64_t)v[5].i64, v[6].i64, v[7].i64 ? MT_BAD_SKIP : MT_BAD_FATAL, NULL };
+    how.stopped = set.stop_in ? &set.stopped : NULL;
     memset(v[1].f32, 0, sizeof(float) * (size_t)v[1].count);
-    v[0].i64s[0] = mt_collate(v[1].f32, y, v[2].i64s, &v[0].i64s[1], &how, v[2].count);
-    free(y);
+    v[0].i64s[0] = mt_collate(v[1].f32, v[2].i32, v[3].i64s, &v[0].i64s[1], &how, v[3].count);
+    v[0].i64s[2] = atomic_load(&set.begun);
 }
 
 /* ---- ring --------------------------------------------------------------------------------------- */
@@ -212,7 +223,7 @@ enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100 };
  * which finish tickets. */
 typedef struct script {
     mt_clock base;
-    pthread_cond_t *woken;
+    bool woken; /* arrival, in this step */
     const mg_value *v;
     mt_ring ring;
     int64_t next; /* step */
@@ -220,7 +231,8 @@ typedef struct script {
 
 static void hear(mt_clock *clock, pthread_cond_t *cond)
 {
-    ((script *)clock)->woken = cond;
+    script *s = (script *)clock;
+    s->woken |= cond == &s->ring.arrival;
 }
 
 static void run_step(script *s);
@@ -238,7 +250,7 @@ static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex
 static void run_step(script *s)
 {
     int64_t i = s->next++, step = s->v[3].i64s[i], ticket = -9, got = 0;
-    s->woken = NULL;
+    s->woken = false;
     if (step == PLAN)
         mt_ring_plan(&s->ring);
     else if (step == CLAIM)
@@ -251,12 +263,13 @@ static void run_step(script *s)
         mt_ring_finish(&s->ring, step - FINISH);
     s->v[0].i64s[i] = got;
     s->v[1].i64s[i] = s->ring.ready_max;
-    s->v[2].i64s[i] = s->woken == &s->ring.arrival;
+    s->v[2].i64s[i] = step == TAKE ? s->next : s->woken;
 }
 
 /* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; the result of each step (a ticket, -1
  * stopped). */
-static void ring_script(const mg_value *v) /* got, ready: most at once, woken: arrival [n]; step [n]; slots */
+/* got, ready: most at once, woken: arrival, or the step after a take [n]; step [n]; slots */
+static void ring_script(const mg_value *v)
 {
     script s = { { .wait = wait_for_a_step, .wake = hear }, .v = v };
     mt_ring_init(&s.ring, v[4].i64, &s.base);

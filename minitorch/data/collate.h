@@ -36,7 +36,8 @@ mt_rng mt_sample_rng(uint64_t seed, int64_t epoch, int64_t index);
  *   index    [N]  in: the samples wanted; out: those read, where bad ones were replaced (index + 1, + 2, ... modulo
  *            count, the first that is good, with that sample's own random stream)
  *   skipped  the number of bad samples replaced
- * Fails as the data set's get does; when no sample of the set is good; MT_ERR_STOPPED when `stopped` became true.
+ * Fails as the data set's get does; when no sample of the set is good; MT_ERR_STOPPED when `stopped` became true. What
+ * was written by then is not defined.
  * Lab 05.12 */
 mt_status mt_collate(void *x, void *y, int64_t *index, int64_t *skipped, const mt_collation *how, int64_t N);
 
