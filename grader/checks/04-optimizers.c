@@ -4,10 +4,7 @@
 
 // clang-format off
 
-#define RESUMED_HINT "a step may depend on its arguments only: a static counter or buffer is lost when training resumes"
-#define THREADS_HINT \
-    "compute each element in one thread with local variables; the order of sums must not depend on the threads"
-#define ZEROS_HINT   "0 / (sqrt(0) + eps) is 0 only with eps; without it, it is NaN"
+#define ZEROS_HINT "0 / (sqrt(0) + eps) is 0 only with eps; without it, it is NaN"
 
 /* ---- 04.1 SGD, momentum, Nesterov */
 #define SGD(about)      "mt_sgd_update_cpu", MT_SGD, about

@@ -12,6 +12,7 @@ typedef enum update_about {
     UP_DECAY,   /* strong weight decay */
     UP_EPS,     /* an eps as large as the gradients */
     UP_LONG,    /* 1,000 steps */
+    UP_PLAIN,   /* the same without weight decay, which makes every gradient differ from 0 */
     UP_RESUMED, /* averages and step number as in the middle of a training */
     UP_LATE,    /* the same after 70,000 steps: a number of 16 bits has begun anew */
     UP_LAST,    /* and after 2^32 */
@@ -21,6 +22,10 @@ typedef enum update_about {
     UP_CLIPPED, /* gradients that grow a hundredfold from one step to the next (adafactor) */
     UP_TINY,    /* parameters near zero (adafactor) */
 } update_about;
+
+#define RESUMED_HINT "a step may depend on its arguments only: a static counter or buffer is lost when training resumes"
+#define THREADS_HINT \
+    "compute each element in one thread with local variables; the order of sums must not depend on the threads"
 
 typedef struct update_case {
     mg_case head;

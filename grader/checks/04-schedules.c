@@ -87,17 +87,33 @@ static bool stretch(mt_rng *rng, mt_schedule *s)
 
 enum { STEPS = 300 };
 
+/* The calls of a row: the first has a period of 1, so that the number of periods is large; then any, in the order of
+ * the steps. */
+enum { SHUFFLED = 4, HUGE = 5, CALLS };
+
+/* What is new in this call: those before it were right. */
+static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, int call, bool huge)
+{
+    if (call == SHUFFLED)
+        mg_hint(run, "a rate follows from schedule and step alone: keep nothing from the call before");
+    else if (huge)
+        mg_hint(run, "step, period and warm-up are int64_t, and larger here than an int holds or a float exactly");
+    else if (!isfinite(got) && s->warmup == 0)
+        mg_hint(run, "without warm-up no step is a warm-up step: step < warmup, not <=, which divides by 0");
+    else if (isfinite(got) && s->warmup > 0 && t >= s->warmup)
+        mg_hint(run, "warm-up is over: step %" PRId64 " is step %" PRId64 " of the schedule itself", t, t - s->warmup);
+}
+
 /* 16 roundings, and one more for each factor of a power computed by multiplication, all relative to the largest
  * rate. */
-static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *step, bool huge)
+static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *step, bool huge, int call)
 {
     for (int64_t i = 0; i < STEPS; i++) {
         int64_t t = step[i];
         double got = rate_at(run, i), want = rate_with_warmup(s, t);
         if (fabs(got - want) <= (16 + (double)(huge ? t / s->period : t)) * U64 * s->lr) /* false for NaN */
             continue;
-        if (!isfinite(got) && s->warmup == 0)
-            mg_hint(run, "without warm-up no step is a warm-up step: step < warmup, not <=, which divides by 0");
+        recognise(run, s, t, got, call, huge);
         mg_fail(run,
                 "%s, step %" PRId64 ": %.9g, expected %.9g   (lr %.4g, lr_min %.4g, period %" PRId64
                 ", gamma %.4g, warmup %" PRId64 ")",
@@ -107,29 +123,65 @@ static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *ste
     return true;
 }
 
-static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, bool long_period)
+static int64_t *describe(mg_run *run, const char *function, const mt_schedule *s, int64_t steps)
+{
+    const double numbers[] = { s->lr, s->lr_min, s->gamma };
+    mg_begin(run, function);
+    mg_out(run, "lr", MT_I64, MT_SHAPE(steps));
+    int64_t *step = mg_in(run, "step", MT_I64, MT_SHAPE(steps));
+    memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MT_COUNT(numbers))), numbers, sizeof numbers);
+    mg_i64(run, "kind", s->kind);
+    mg_i64(run, "period", s->period);
+    mg_i64(run, "warmup", s->warmup);
+    return step;
+}
+
+static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, int i)
 {
     mt_schedule s = draw_schedule(mg_rng(run), c, kind);
-    bool huge = long_period && stretch(mg_rng(run), &s);
-    const double numbers[] = { s.lr, s.lr_min, s.gamma };
-    mg_begin(run, "mt_schedule_at");
-    mg_out(run, "lr", MT_I64, MT_SHAPE(STEPS));
-    int64_t *step = mg_in(run, "step", MT_I64, MT_SHAPE(STEPS));
+    s.period = i == 0 ? 1 : s.period;
+    bool huge = i == HUGE && stretch(mg_rng(run), &s);
+    int64_t *step = describe(run, "mt_schedule_at", &s, STEPS);
     for (int64_t t = 0; t < STEPS; t++)
         step[t] = huge ? mg_pick(mg_rng(run), 0, s.warmup + 5 * s.period) : t;
-    memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MT_COUNT(numbers))), numbers, sizeof numbers);
-    mg_i64(run, "kind", s.kind);
-    mg_i64(run, "period", s.period);
-    mg_i64(run, "warmup", s.warmup);
-    return mg_call(run) && judge_schedule(run, &s, step, huge);
+    if (i == SHUFFLED)
+        mt_rng_permutation(mg_rng(run), step, STEPS);
+    return mg_call(run) && judge_schedule(run, &s, step, huge, i);
+}
+
+/* What the header forbids must abort. */
+static bool refuses(mg_run *run, mt_schedule s, int64_t step, const char *what)
+{
+    describe(run, "may abort: mt_schedule_at", &s, 1)[0] = step;
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    if (!mg_call(run))
+        return false;
+    if (*(const int64_t *)mg_result(run, "aborted") == 1)
+        return true;
+    mg_hint(run, "keep the MT_CHECKs: the header says \"Aborts: step or warmup < 0; period < 1 where there is one\"");
+    mg_fail(run, "%s of %s was accepted", what, mt_schedule_name(s.kind));
+    return false;
+}
+
+static void refuse_misuse(mg_run *run, const schedule_case *c)
+{
+    mt_schedule s = draw_schedule(mg_rng(run), c, c->kind), before = s, never = s;
+    before.warmup = -1;
+    never.period = 0;
+    if (!c->warmup)
+        refuses(run, never, 0, "a period of 0");
+    else if (refuses(run, s, -1, "step -1"))
+        refuses(run, before, 0, "a warm-up of -1 steps");
 }
 
 void mg_04_schedule(mg_run *run, const void *one_case)
 {
     const schedule_case *c = one_case;
     bool good = true;
-    for (int i = 0; i < 6 && good; i++)
+    for (int i = 0; i < CALLS && good; i++)
         for (int kind = 0; kind < MT_SCHEDULE_KINDS && good; kind++)
             if (c->warmup || (mt_schedule_kind)kind == c->kind)
-                good = follow(run, c, (mt_schedule_kind)kind, i % 3 == 2);
+                good = follow(run, c, (mt_schedule_kind)kind, i);
+    if (good)
+        refuse_misuse(run, c);
 }

@@ -1,251 +1,29 @@
 /* 04-updates.c -- how the checks of the update rules run: a parameter is updated by many steps, and after some of
  * them the parameter and every state are compared with an oracle in double that also computes the tolerance
  * (testing/update_oracle.h). The oracle continues from its own values, so small errors of each step add up.
- * Rows: 04-optimizers.c. */
-#include "checks/04-optimizers.h"
+ * The steps: 04-trip.c. Rows: 04-optimizers.c. */
+#include "checks/04-trip.h"
 #include "checks/fill.h"
-#include "rows/traffic.h"
-#include "testing/update_oracle.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the checker links no kernel ---------------------------------------------------------------- */
-
-/* The table of rules (optim/rules.c), which the oracle reads, names the kernels too: here each of them aborts. */
-#define NO_KERNEL(name)                                          \
-    void name(const mt_update *u)                                \
-    {                                                            \
-        (void)u;                                                 \
-        MT_CHECK(false, "the checker has no " #name " to call"); \
-    }
-
-NO_KERNEL(mt_sgd_update_cpu)
-NO_KERNEL(mt_momentum_update_cpu)
-NO_KERNEL(mt_nesterov_update_cpu)
-NO_KERNEL(mt_rmsprop_update_cpu)
-NO_KERNEL(mt_adam_update_cpu)
-NO_KERNEL(mt_adamw_update_cpu)
-NO_KERNEL(mt_lion_update_cpu)
-NO_KERNEL(mt_adafactor_update_cpu)
-
-/* ---- one parameter and its states ----------------------------------------------------------------- */
-
-typedef struct trip {
-    const update_case *c;
-    mt_hyper hyper;
-    int64_t rows, cols;
-    float *param, *state[MT_UPDATE_STATES]; /* as the worker left them */
-    mt_update_oracle *oracle;
-} trip;
-
-static float *floats(int64_t n)
-{
-    float *x = calloc((size_t)n + 1, sizeof *x);
-    MT_CHECK(x, "out of memory for %" PRId64 " floats", n);
-    return x;
-}
-
-static int64_t count_of(const trip *t)
-{
-    return t->rows * t->cols;
-}
-
-static int64_t state_count(const trip *t, int s)
-{
-    return mt_state_count(t->c->kind, s, t->rows, t->cols);
-}
-
-/* The name in a checkpoint: "exp_avg" for Adam's m. */
-static const char *state_name(const trip *t, int s)
-{
-    return mt_update_rules[t->c->kind].state_name[s];
-}
-
-static double uniform(mt_rng *rng, double low, double high)
-{
-    return low + (high - low) * mt_rng_uniform(rng);
-}
-
-/* Random hyper-parameters such that each has an effect, and that coupled decay does not amplify rounding errors:
- * their bound grows by 1 + lr wd / eps in every step. */
-static mt_hyper draw_hyper(mt_rng *rng, const update_case *c)
-{
-    mt_hyper h = {
-        .lr = uniform(rng, 0.002, 0.005),
-        .momentum = uniform(rng, 0.5, 0.9),
-        .beta1 = uniform(rng, 0.6, 0.9),
-        .beta2 = uniform(rng, 0.9, 0.98),
-        .eps = uniform(rng, 0.03, 0.08),
-        .weight_decay = uniform(rng, 0.01, 0.02),
-    };
-    if (c->about == UP_FIRST || c->about == UP_ZEROS || c->about == UP_CLIPPED) {
-        h = mt_hyper_default(c->kind);
-        h.lr *= uniform(rng, 0.5, 2);
-        h.weight_decay = 0;
-    }
-    if (c->about == UP_DECAY) {
-        h.lr = uniform(rng, 0.02, 0.05);
-        h.weight_decay = uniform(rng, 0.2, 0.6);
-    }
-    if (c->about == UP_EPS)
-        h.eps = uniform(rng, 0.2, 0.5);
-    if (c->about == UP_LATE) /* v's weights add up to a half after 70,000 steps, so that their number counts */
-        h.beta2 = 0.99999;
-    return h;
-}
-
-static int64_t steps_before(mt_rng *rng, update_about about)
-{
-    return about == UP_RESUMED ? mg_pick(rng, 5, 40)
-           : about == UP_LATE  ? 70000
-           : about == UP_LAST  ? (int64_t)1 << 32
-                               : 0;
-}
-
-static trip trip_new(mg_run *run, const update_case *c, int64_t rows, int64_t cols)
-{
-    mt_rng *rng = mg_rng(run);
-    trip t = { .c = c, .hyper = draw_hyper(rng, c), .rows = rows, .cols = cols, .param = floats(rows * cols) };
-    double size = c->about == UP_TINY ? uniform(rng, 1e-5, 5e-4) : 1;
-    mg_fill(rng, t.param, rows * cols, (mg_dist)UNIFORM(-size, size));
-    t.oracle = mt_update_oracle_new(c->kind, t.hyper, rows, cols, t.param);
-    t.oracle->step = steps_before(rng, c->about);
-    for (int s = 0; s < MT_UPDATE_STATES; s++) {
-        int64_t n = state_count(&t, s);
-        t.state[s] = floats(n);
-        if (t.oracle->step > 0) /* averages as gradients of this size give; none is negative */
-            mg_fill(rng, t.state[s], n, (mg_dist)UNIFORM(0.1, 0.5));
-        for (int64_t i = 0; i < n; i++)
-            t.oracle->state[s][i] = mt_approx_exact(t.state[s][i]);
-    }
-    return t;
-}
-
-static void trip_free(trip *t)
-{
-    free(t->param);
-    for (int s = 0; s < MT_UPDATE_STATES; s++)
-        free(t->state[s]);
-    mt_update_oracle_free(t->oracle);
-}
-
-/* ---- some steps in one call --------------------------------------------------------------------- */
-
-/* Gradients of very different sizes; every 11th element never gets one. */
-static void fill_grads(mt_rng *rng, const trip *t, float *grads, int64_t steps)
-{
-    int64_t n = count_of(t);
-    for (int64_t s = 0; s < steps; s++, grads += n) {
-        double size = t->c->about == UP_CLIPPED ? exp2(uniform(rng, -6, 6)) : 1;
-        mg_fill(rng, grads, n, (mg_dist)UNIFORM(-size, size));
-        for (int64_t i = 0; i < n; i++) {
-            if (i % 7 == 3)
-                grads[i] *= 1e-4f;
-            if (i % 11 == 5 || t->c->about == UP_ZEROS)
-                grads[i] = 0;
-        }
-        if (t->c->about == UP_ZEROS && n)
-            grads[0] = (float)size; /* the only one that changes */
-    }
-}
-
-static const float *describe(mg_run *run, const trip *t, int64_t steps)
-{
-    mt_shape shape = MT_SHAPE(t->rows, t->cols);
-    mg_begin(run, t->c->function);
-    memcpy(mg_inout(run, "param", MT_F32, shape), t->param, (size_t)count_of(t) * sizeof *t->param);
-    for (int s = 0; s < MT_UPDATE_STATES; s++) {
-        int64_t n = state_count(t, s);
-        if (mt_update_rules[t->c->kind].state_size[s] == MT_STATE_NONE)
-            mg_null(run, s ? "state[1]" : "state[0]");
-        else
-            memcpy(mg_inout(run, state_name(t, s), MT_F32, n == count_of(t) ? shape : MT_SHAPE(n)), t->state[s],
-                   (size_t)n * sizeof *t->state[s]);
-    }
-    if (strstr(t->c->function, "multipass"))
-        mg_out(run, "scratch", MT_F32, MT_SHAPE(2, t->rows, t->cols));
-    else
-        mg_null(run, "scratch");
-    float *grads = mg_in(run, "grad", MT_F32, MT_SHAPE(steps, t->rows, t->cols));
-    fill_grads(mg_rng(run), t, grads, steps);
-    memcpy(mg_in(run, "hyper", MT_I64, MT_SHAPE(sizeof t->hyper / sizeof(int64_t))), &t->hyper, sizeof t->hyper);
-    mg_i64(run, "rows", t->rows);
-    mg_i64(run, "cols", t->cols);
-    mg_i64(run, "step", t->oracle->step + 1);
-    mg_i64(run, "steps", steps);
-    return grads;
-}
-
-static void take_results(mg_run *run, trip *t)
-{
-    memcpy(t->param, mg_result(run, "param"), (size_t)count_of(t) * sizeof *t->param);
-    for (int s = 0; s < MT_UPDATE_STATES; s++)
-        if (mt_update_rules[t->c->kind].state_size[s] != MT_STATE_NONE)
-            memcpy(t->state[s], mg_result(run, state_name(t, s)), (size_t)state_count(t, s) * sizeof *t->state[s]);
-}
-
-static void complain(mg_run *run, const trip *t, const char *words)
-{
-    const mt_hyper *h = &t->hyper;
-    mg_fail(run,
-            "after step %" PRId64 " of [%" PRId64 ",%" PRId64
-            "]: %s   (lr %.4g, momentum %.3g, beta1 %.3g, beta2 %.4g, eps %.3g, weight_decay %.3g)",
-            t->oracle->step, t->rows, t->cols, words, h->lr, h->momentum, h->beta1, h->beta2, h->eps, h->weight_decay);
-}
-
-enum { SEARCHED = -1 }; /* the threads of a call that is searched for data races */
-
-/* threads 0: one per core. */
-static bool advance(mg_run *run, trip *t, int64_t steps, int threads)
-{
-    const float *grads = describe(run, t, steps);
-    for (int64_t s = 0; s < steps; s++)
-        mt_update_oracle_step(t->oracle, grads + s * count_of(t));
-    if (threads > 0)
-        mg_threads(run, threads);
-    if (threads == SEARCHED ? !mg_shared_call(run) : !mg_call(run))
-        return false;
-    take_results(run, t);
-    const char *words = mt_update_oracle_check(t->oracle, t->param, t->state);
-    if (words)
-        complain(run, t, words);
-    return !words;
-}
-
-/* `steps` steps, compared after the first three, after ten, and at the end; the learning rate changes as with a
- * schedule. */
-static bool travel(mg_run *run, const update_case *c, int64_t rows, int64_t cols, int64_t steps)
-{
-    trip t = trip_new(run, c, rows, cols);
-    bool good = true;
-    for (int64_t done = 0, part; good && done < steps; done += part) {
-        part = done < 3 ? 1 : done < 10 ? 7 : (steps - 10 + 1) / 2;
-        part = mt_min(part, steps - done);
-        good = advance(run, &t, part, 0);
-        t.hyper.lr *= uniform(mg_rng(run), 0.8, 1.1);
-        t.oracle->hyper = t.hyper;
-    }
-    trip_free(&t);
-    return good;
-}
 
 /* ---- elements without a gradient ----------------------------------------------------------- */
 
 /* Only element 0 ever gets a gradient; it is alone in its row, so Adafactor's means of the others stay at eps. */
 static bool stand_still(mg_run *run, const update_case *c, int64_t rows, int64_t cols)
 {
-    trip t = trip_new(run, c, rows, cols);
-    int64_t n = count_of(&t);
-    float *start = floats(n);
+    mg_trip t = mg_trip_new(run, c, rows, cols);
+    int64_t n = mg_trip_count(&t);
+    float *start = mt_calloc(n + 1, sizeof *start);
     memcpy(start, t.param, (size_t)n * sizeof *start);
-    bool good = advance(run, &t, 5, 0);
+    bool good = mg_trip_advance(run, &t, 5, 0);
     const char *words = good ? mt_compare_bits("param without a gradient", t.param + 1, start + 1, n - 1) : NULL;
     if (words)
-        complain(run, &t, words);
+        mg_trip_complain(run, &t, words);
     free(start);
-    trip_free(&t);
+    mg_trip_free(&t);
     return good && !words;
 }
 
@@ -259,34 +37,42 @@ static int64_t odd_side(mt_rng *rng)
 }
 
 /* The same three steps with each number of threads: all must give the bits of the first. */
-static void any_threads(mg_run *run, const update_case *c)
+static bool same_bits(mg_run *run, const update_case *c, int64_t rows, int64_t cols)
 {
     static const int threads[] = { 1, 2, 3, 5 };
-    int64_t rows = odd_side(mg_rng(run)), cols = odd_side(mg_rng(run));
     const mt_rng start = *mg_rng(run);
-    trip first = { 0 };
+    mg_trip first = { 0 };
     bool good = true;
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         *mg_rng(run) = start;
-        trip t = trip_new(run, c, rows, cols);
-        good = advance(run, &t, 3, threads[i]);
+        mg_trip t = mg_trip_new(run, c, rows, cols);
+        good = mg_trip_advance(run, &t, 3, threads[i]);
         const char *words = NULL;
         for (int s = 0; i > 0 && good && !words && s < MT_UPDATE_STATES; s++)
-            words = mt_compare_bits(state_name(&t, s), t.state[s], first.state[s], state_count(&t, s));
+            words = mt_compare_bits(mg_trip_state_name(&t, s), t.state[s], first.state[s], mg_trip_state_count(&t, s));
         if (i > 0 && good && !words)
-            words = mt_compare_bits("param", t.param, first.param, count_of(&t));
+            words = mt_compare_bits("param", t.param, first.param, mg_trip_count(&t));
         if (words)
             mg_fail(run, "%d threads: %s, which one thread gave", threads[i], words);
         good = good && !words;
         if (i == 0)
             first = t;
         else
-            trip_free(&t);
+            mg_trip_free(&t);
     }
-    trip t = trip_new(run, c, rows, cols);
-    good = good && advance(run, &t, 1, SEARCHED);
-    trip_free(&t);
-    trip_free(&first);
+    mg_trip t = mg_trip_new(run, c, rows, cols);
+    good = good && mg_trip_advance(run, &t, 1, MG_SEARCHED);
+    mg_trip_free(&t);
+    mg_trip_free(&first);
+    return good;
+}
+
+static void any_threads(mg_run *run, const update_case *c)
+{
+    int64_t rows = odd_side(mg_rng(run)), cols = odd_side(mg_rng(run));
+    if (same_bits(run, c, rows, cols) && c->kind == MT_ADAFACTOR && /* threads may divide rows or columns */
+        same_bits(run, c, 3, 20011))
+        same_bits(run, c, 20011, 3);
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
@@ -299,39 +85,90 @@ static bool every_size(mg_run *run, const update_case *c)
     };
     bool good = true;
     for (int i = 0; i < MT_COUNT(sizes) && good; i++)
-        good = travel(run, c, sizes[i][0], sizes[i][1], 3);
+        good = mg_travel(run, c, sizes[i][0], sizes[i][1], 3);
     for (int i = 0; i < 4 && good; i++)
-        good = travel(run, c, mg_pick_size(mg_rng(run), 1, 40), mg_pick_size(mg_rng(run), 1, 300), 3);
-    return good;
+        good = mg_travel(run, c, mg_pick_size(mg_rng(run), 1, 40), mg_pick_size(mg_rng(run), 1, 300), 3);
+    if (!good)
+        return false;
+    mg_hint(run, RESUMED_HINT); /* the first step twice, each time with other hyper-parameters */
+    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1))
+        return false;
+    mg_hint(run,
+            "rows, cols and their product are int64_t and may be large: no array of a fixed size, no smaller type");
+    return mg_travel(run, c, 2, 70001, 1) && mg_travel(run, c, 70001, 2, 1);
 }
 
-static void resumed(mg_run *run, update_case c)
+/* The rules that have no row about threads. */
+static bool is_untested(mt_update_kind kind)
+{
+    return kind == MT_MOMENTUM || kind == MT_NESTEROV || kind == MT_RMSPROP || kind == MT_LION;
+}
+
+static bool late_steps(mg_run *run, update_case c)
+{
+    mg_hint(run, "u->step is an int64_t and may be large: use it as it is, in double");
+    c.about = UP_LATE;
+    if (!mg_travel(run, &c, 3, 33, 10))
+        return false;
+    c.about = UP_LAST;
+    return mg_travel(run, &c, 3, 33, 3);
+}
+
+static void resumed(mg_run *run, const update_case *c)
 {
     mt_rng *rng = mg_rng(run);
     for (int i = 0; i < 4; i++)
-        if (!travel(run, &c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10))
+        if (!mg_travel(run, c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10))
             return;
-    c.about = UP_LATE;
-    if (!travel(run, &c, 3, 33, 10))
-        return;
-    c.about = UP_LAST;
-    travel(run, &c, 3, 33, 3);
+    late_steps(run, *c);
+}
+
+/* Step 0 must abort: the first is 1. */
+static void refuse_step_0(mg_run *run, const update_case *c)
+{
+    char name[64];
+    update_case misuse = *c;
+    snprintf(name, sizeof name, "may abort: %s", c->function);
+    misuse.function = name;
+    mg_trip t = mg_trip_new(run, &misuse, 1, 3);
+    t.oracle->step = -1;
+    mg_trip_describe(run, &t, 1);
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 1) {
+        mg_hint(run, "keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
+        mg_fail(run, "step 0 was accepted, but the first is 1");
+    }
+    mg_trip_free(&t);
+}
+
+static void many_steps(mg_run *run, const update_case *c)
+{
+    update_case plain = *c;
+    plain.about = UP_PLAIN;
+    bool good = mg_travel(run, c, 1, 31, 1000) && mg_travel(run, &plain, 7, 5, 1000);
+    if (good && (c->kind == MT_ADAFACTOR || strstr(c->function, "multipass"))) /* which have no row "resumed" */
+        good = late_steps(run, *c);
+    if (good && c->kind == MT_ADAFACTOR) /* which has no row "first steps" */
+        refuse_step_0(run, c);
 }
 
 void mg_04_update(mg_run *run, const void *one_case)
 {
     const update_case *c = one_case;
     mt_rng *rng = mg_rng(run);
+    bool good = true;
     switch (c->about) {
     case UP_SIZES:
-        every_size(run, c);
+        if (every_size(run, c) && is_untested(c->kind)) {
+            mg_hint(run, THREADS_HINT);
+            any_threads(run, c);
+        }
         return;
     case UP_LONG:
-        if (travel(run, c, 1, 31, 1000))
-            travel(run, c, 7, 5, 1000);
+        many_steps(run, c);
         return;
     case UP_RESUMED:
-        resumed(run, *c);
+        resumed(run, c);
         return;
     case UP_ZEROS:
         if (stand_still(run, c, 3, 5))
@@ -341,11 +178,13 @@ void mg_04_update(mg_run *run, const void *one_case)
         any_threads(run, c);
         return;
     case UP_VECTOR:
-        for (int i = 0; i < 5 && travel(run, c, 1, mg_pick(rng, 2, 300), 10); i++)
+        for (int i = 0; i < 5 && mg_travel(run, c, 1, mg_pick(rng, 2, 300), 10); i++)
             ;
         return;
     default:
-        for (int i = 0; i < 5 && travel(run, c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10); i++)
-            ;
+        for (int i = 0; i < 5 && good; i++)
+            good = mg_travel(run, c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10);
+        if (good && c->about == UP_FIRST && c->kind != MT_LION)
+            refuse_step_0(run, c);
     }
 }

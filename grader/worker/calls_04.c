@@ -6,7 +6,30 @@
 #include "optim/updates.h"
 #include "worker/call.h"
 
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- misuse: whether a call aborts, as its header says ---------------------------------------- */
+
+static sigjmp_buf escape;
+
+static void on_abort(int signal_number)
+{
+    siglongjmp(escape, signal_number);
+}
+
+static bool aborts(void (*call)(const mg_value *), const mg_value *v)
+{
+    struct sigaction action = { .sa_handler = on_abort }, before;
+    sigaction(SIGABRT, &action, &before);
+    bool aborted = sigsetjmp(escape, 1) != 0;
+    if (!aborted)
+        call(v);
+    sigaction(SIGABRT, &before, NULL);
+    return aborted;
+}
 
 /* ---- updates: as many steps in a row as there are gradients ----------------------------------- */
 
@@ -39,7 +62,10 @@ static void updates(mt_update_fn *update, const mg_value *v)
     CALL(mt_adamw_multipass_update_cpu)  \
     CALL(mt_lion_update_cpu)             \
     CALL(mt_adafactor_update_cpu)
-#define UPDATE(fn) static void fn##_(const mg_value *v) { updates(fn, v); }
+#define UPDATE(fn)                                                                    \
+    static void fn##_(const mg_value *v) { updates(fn, v); }                          \
+    static void fn##_aborts(const mg_value *v) { v[10].i64s[0] = aborts(fn##_, v); }
+#define UPDATE_ENTRIES(fn) { #fn, fn##_ }, { "may abort: " #fn, fn##_aborts },
 UPDATES(UPDATE)
 // clang-format on
 
@@ -73,36 +99,58 @@ static void schedule_at(const mg_value *v) /* lr [n]; step [n]; lr, lr_min, gamm
         v[0].i64s[i] = as_bits(mt_schedule_at(&s, v[1].i64s[i]));
 }
 
+static void schedule_at_aborts(const mg_value *v)
+{
+    v[6].i64s[0] = aborts(schedule_at, v);
+}
+
 /* ---- norm and clipping ------------------------------------------------------------------------ */
 
-enum { ARRAYS = 16 };
+enum { FEW = 8 };
 
-static int64_t gather(mt_grad_array arrays[ARRAYS], const mg_value *v, int64_t count)
+/* Arrays of these sizes, in v[1], v[2], ...; more than FEW lie one after the other in v[1]. The list ends where its
+ * memory does. */
+static mt_grad_array *gather(const mg_value *v, int64_t *count)
 {
-    MT_CHECK(count <= ARRAYS, "more than %d arrays", ARRAYS);
-    for (int64_t a = 0; a < count; a++)
-        arrays[a] = (mt_grad_array){ v[a].f32, v[a].count };
-    return count;
+    mt_grad_array *arrays = malloc((size_t)v[0].count * sizeof *arrays);
+    float *next = v[1].f32;
+    *count = v[0].count;
+    MT_CHECK(arrays, "out of memory");
+    for (int64_t a = 0; a < *count; a++) {
+        arrays[a] = (mt_grad_array){ *count > FEW ? next : v[1 + a].f32, v[0].i64s[a] };
+        next += v[0].i64s[a];
+    }
+    return arrays;
 }
 
-static void grad_norm(const mg_value *v) /* norm [1]; count of arrays; arrays */
+static void grad_norm(const mg_value *v) /* norm [1]; sizes [count]; arrays */
 {
-    mt_grad_array arrays[ARRAYS];
-    v[0].i64s[0] = as_bits(mt_grad_norm_cpu(arrays, gather(arrays, v + 2, v[1].i64)));
+    int64_t count;
+    mt_grad_array *arrays = gather(v + 1, &count);
+    v[0].i64s[0] = as_bits(mt_grad_norm_cpu(arrays, count));
+    free(arrays);
 }
 
-static void clip_grad_norm(const mg_value *v) /* norm [1]; max_norm [1], count of arrays; arrays */
+static void clip_grad_norm(const mg_value *v) /* norm [1]; max_norm [1], sizes [count]; arrays */
 {
-    mt_grad_array arrays[ARRAYS];
-    int64_t count = gather(arrays, v + 3, v[2].i64);
+    int64_t count;
+    mt_grad_array *arrays = gather(v + 2, &count);
     v[0].i64s[0] = as_bits(mt_clip_grad_norm_cpu(arrays, count, as_double(v[1].i64s[0])));
+    free(arrays);
+}
+
+static void clip_aborts(const mg_value *v) /* aborted [1]; max_norm [1], sizes [count]; arrays */
+{
+    v[0].i64s[0] = aborts(clip_grad_norm, v);
 }
 
 // clang-format off
 const mg_function mg_calls_04[] = {
-    UPDATES(MG_ENTRY)
+    UPDATES(UPDATE_ENTRIES)
     { "mt_schedule_at", schedule_at },
+    { "may abort: mt_schedule_at", schedule_at_aborts },
     { "mt_grad_norm_cpu", grad_norm },
     { "mt_clip_grad_norm_cpu", clip_grad_norm },
+    { "may abort: mt_clip_grad_norm_cpu", clip_aborts },
     { NULL, NULL },
 };
