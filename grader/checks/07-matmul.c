@@ -65,8 +65,9 @@ static const ladder_case register_cases[] = {
       LD_SIZES, 0 },
     { { 3, "transposed", "four neighbours are along k or along the result: bring() handles both cases" }, REGISTER,
       LD_TRANS, 0 },
-    { { 2, "strides and writing", "if rows are not a multiple of 16 bytes apart, float4 cannot be used" }, REGISTER,
-      LD_STRIDES, 0 },
+    { { 2, "strides and writing",
+        "a float4 needs rows that are a multiple of 16 bytes apart, and an array that begins at one" },
+      REGISTER, LD_STRIDES, 0 },
 };
 static const ladder_bar register_bars[] = {
     { { 4, "wavefronts", "16 loaded numbers are used for 64 products: keep x, y and sum in registers" },
@@ -116,7 +117,7 @@ static const ladder_fact tensor_facts[] = {
     { { 1, "tensor cores", "multiply fragments by nvcuda::wmma::mma_sync" }, F16, U16, "tensor.cu", MG_TENSOR_CORES },
 };
 static const ladder_case cublas_cases[] = {
-    { { 3, "every size", "for cuBLAS our C is the transpose: B^T A^T, with N rows and M columns" },
+    { { 3, "every size", "for cuBLAS our C is the transpose: B^T A^T, with N rows and M columns; in f32, not TF32" },
       CUBLAS, LD_SIZES, 0 },
     { { 3, "transposed", "pass each operand's transpose on to cuBLAS, with that operand" }, CUBLAS,
       LD_TRANS, 0 },

@@ -134,9 +134,16 @@ void mg_07_values(mg_run *run, const void *one_case)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), c->unit, by))
             return;
     }
-    for (int t = 0; t < 12 && c->about == LD_STRIDES; t++)
-        if (!check_product(run, c->function, vary_groups(1 + t / 4, t), c->unit, 1))
+    if (c->about == LD_STRIDES) { /* whole tiles, which a kernel may store without a test of each element */
+        mg_unaligned(run, true);
+        if (!check_product(run, c->function, mg_product_tight(128, 128, 16, MT_NO_TRANS, MT_NO_TRANS), c->unit, 1))
             return;
+    }
+    for (int t = 0; t < 24 && c->about == LD_STRIDES; t++) {
+        mg_unaligned(run, t >= 12); /* the leading dimensions stay multiples of four */
+        if (!check_product(run, c->function, vary_groups(1 + t / 4 % 3, t), c->unit, 1))
+            return;
+    }
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
@@ -183,12 +190,19 @@ void mg_07_compiled(mg_run *run, const void *one_case)
 
 /* ---- the linear layer ----------------------------------------------------------------------- */
 
-/* Many rows; the last takes more than 1,024 blocks, of 256 elements or of 32 columns. */
+/* Many rows; more than 1,024 blocks, of 256 elements or of 32 columns; more rows than a grid has blocks in y. In the
+ * last, arrays are not aligned for float4. */
 static const int64_t layers[][3] = {
     /* N, I, O */
-    { 1, 1, 1 },    { 0, 3, 5 },    { 5, 0, 3 },    { 4, 3, 0 },    { 33, 17, 31 },
-    { 64, 33, 10 }, { 7, 65, 257 }, { 301, 5, 33 }, { 4099, 2, 3 }, { 8, 2, 32771 },
+    { 1, 1, 1 },    { 0, 3, 5 },    { 5, 0, 3 },    { 4, 3, 0 },     { 33, 17, 31 },  { 64, 33, 10 },
+    { 7, 65, 257 }, { 301, 5, 33 }, { 4099, 2, 3 }, { 8, 2, 32771 }, { 65539, 1, 2 }, { 36, 8, 64 },
 };
+
+static const int64_t *layer(mg_run *run, int t)
+{
+    mg_unaligned(run, t == MT_COUNT(layers) - 1);
+    return layers[t];
+}
 
 static bool forward(mg_run *run, const int64_t s[3], bool bias)
 {
@@ -214,7 +228,7 @@ void mg_07_linear_fwd(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int t = 0; t < MT_COUNT(layers); t++)
-        if (!forward(run, layers[t], true) || !forward(run, layers[t], false))
+        if (!forward(run, layer(run, t), true) || !forward(run, layers[t], false))
             return;
 }
 
@@ -265,7 +279,7 @@ void mg_07_linear_dx_dw(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int t = 0; t < MT_COUNT(layers); t++)
-        if (!backward(run, layers[t], t % 4 == 1 ? DX : t % 4 == 2 ? DW : DX | DW, DX | DW))
+        if (!backward(run, layer(run, t), t % 4 == 1 ? DX : t % 4 == 2 ? DW : DX | DW, DX | DW))
             return;
 }
 
@@ -273,6 +287,6 @@ void mg_07_linear_db(mg_run *run, const void *one_case)
 {
     (void)one_case;
     for (int t = 0; t < MT_COUNT(layers); t++)
-        if (!backward(run, layers[t], t % 2 ? DB : DX | DW | DB, DB))
+        if (!backward(run, layer(run, t), t % 2 ? DB : DX | DW | DB, DB))
             return;
 }
