@@ -67,6 +67,27 @@ static void long_sums(mg_run *run)
     }
 }
 
+/* ---- magnitudes ---------------------------------------------------------------------------------------- */
+
+/* Numbers that only one of the types has: beyond 65504, and subnormal ones of f16. */
+static bool magnitudes(mg_run *run, bool pairs)
+{
+    static const mg_dist dists[][2] = { { MIXED(-60, 60), MIXED(-60, 60) }, { MIXED(-24, -13), MIXED(-24, 15) } };
+    bool good = true;
+    for (int t = 0; t < (pairs ? 1 : 2) && good; t++) {
+        mg_product p = { .dims = mg_product_tight(5, 7, 33, MT_NO_TRANS, MT_TRANS), .dtype = types[t] };
+        mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
+        for (int k = 0; k < 2; k++)
+            for (int64_t i = 0, n = (k ? p.dims.N : p.dims.M) * p.dims.K; i < n; i++) {
+                float x;
+                mg_fill(mg_rng(run), &x, 1, dists[t][k]);
+                mt_store_f64(k ? p.b16 : p.a16, p.dtype, i, x);
+            }
+        good = mg_call(run) && mg_product_expect(run, &p, "the operands have exponents that the other type has not");
+    }
+    return good;
+}
+
 /* ---- sizes, transposes, strides ---------------------------------------------------------------------- */
 
 /* First a product of whole blocks, then one that is longer than a block in one dimension only, so that a failure shows
@@ -76,10 +97,10 @@ static const struct {
     const char *hint;
 } blocks[] = {
     { { 48, 64, 32 }, NULL },
-    { { 271, 37, 32 }, "only M is longer than a block: the rows of A and C where the second block of rows begins" },
-    { { 9, 1087, 32 },
+    { { 2053, 37, 32 }, "only M is longer than a block: the rows of A and C where the second block of rows begins" },
+    { { 9, 2051, 32 },
       "only N is longer than a block: the columns of B and C where the second block of columns begins" },
-    { { 9, 37, 769 },
+    { { 9, 37, 2305 },
       "only K is longer than a block: each block of K has its own columns of A and rows of B, the last "
       "one has a single one, and all but the first add to C" },
 };
@@ -121,6 +142,7 @@ static void every_shape(mg_run *run, product_about about, bool pairs)
                              pairs ? NULL : blocks[t / 6].hint);
     for (int t = 0; t < 2 * MT_COUNT(shapes) && good; t++)
         good = check_product(run, vary(mg_rng(run), about, shapes[t / 2], t / 2), t, pairs, NULL);
+    good = good && (about != PRODUCT_SIZES || magnitudes(run, pairs));
     for (int t = 2; t < 4 && good; t++) /* with transposes: both, then A */
         good = check_product(run, vary(mg_rng(run), about, large, t), t, pairs, NULL);
 }
