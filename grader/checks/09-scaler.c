@@ -76,7 +76,7 @@ void mg_09_scaler(mg_run *run, const void *one_case)
     bool good = true;
     for (int i = 0; i < 10 && good; i++) {
         mt_scaler s = { .exponent = mg_pick(rng, -20, 24), .interval = mg_pick(rng, 1, 9) };
-        s.skipped = mg_pick(rng, 0, 50);
+        s.skipped = mg_pick(rng, 0, 50) + (i < 8 ? 0 : (int64_t)1 << 16 * (i - 7)); /* beyond 16, then 32 bits */
         switch (((const scaler_case *)one_case)->about) {
         case SCALER_GOOD:
             if (i == 9) /* more than 16 bits count */
@@ -153,7 +153,9 @@ static sent describe(mg_run *run, const request *r)
     double *limits = mg_in(run, "scale, max_norm", MT_I64, MT_SHAPE(2));
     mg_i64(run, "arrays", s.arrays);
     for (int64_t a = 0; a < s.arrays; a++) {
-        int64_t n = r->exact_size ? r->exact_size : mg_pick_size(rng, 0, r->most);
+        int64_t n = r->exact_size                 ? r->exact_size
+                    : a == 1 && s.arrays % 3 == 0 ? 0 /* an empty one between others */
+                                                  : mg_pick_size(rng, 0, r->most);
         float *x = mg_inout(run, names[a], MT_F32, MT_SHAPE(n));
         fill(rng, x, n, r, a == poisoned);
         s.value[a] = mg_lift(x, n);
@@ -236,7 +238,8 @@ static void exact(mg_run *run)
 static void clipped(mg_run *run)
 {
     bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .exponent = 15, .limit = 0.3 }) &&
-                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.3 }); /* scale 1 */
+                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.3 }) && /* scale 1 */
+                check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = 0.9999 });
     for (int i = 0; i < 20 && good; i++)
         good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .exponent = any_exponent(run),
                                      .limit = uniform(mg_rng(run), 0.01, 0.98) });
