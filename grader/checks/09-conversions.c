@@ -114,6 +114,8 @@ static bool expect(mg_run *run, const char *name, const void *x, const conversio
             continue;
         say(had, x, c->from, i);
         say(became, got, c->to, i);
+        if (c->to == c->from)
+            mg_hint(run, "both types are the same: copy the numbers, of mt_dtype_size(to) bytes each");
         mg_fail(run, "x[%lld]: the %s %s became the %s %s, expected %.9g", (long long)i, mt_dtype_name(c->from), had,
                 mt_dtype_name(c->to), became, want);
         return false;
@@ -227,6 +229,7 @@ static void every_size(mg_run *run, mt_dtype dtype)
     bool good = true;
     for (int i = 0; i < MT_COUNT(sizes) && good; i++)
         good = some_numbers(run, dtype, MT_F32, sizes[i], false) && some_numbers(run, MT_F32, dtype, sizes[i], false);
+    good = good && some_numbers(run, dtype, dtype, 70001, false) && some_numbers(run, MT_F32, MT_F32, 70001, false);
     if (good && some_numbers(run, dtype, MT_F32, 100003, true))
         some_numbers(run, MT_F32, dtype, 100003, true);
 }
