@@ -56,7 +56,8 @@ static int64_t bytes_of(const int64_t *event, int64_t S)
 static int64_t conversions_of(const int64_t *event)
 {
     int64_t first = kept_type(event), last = last_type(event);
-    return is_half(first) + (event[3] == MG_WRITTEN_BEFORE) + (last != first && is_half(last));
+    return is_half(first) + (event[3] == MG_WRITTEN_BEFORE || event[3] == MG_WRITTEN_BETWEEN) +
+           (last != first && is_half(last));
 }
 
 static float expected(const int64_t *event, const float *contents, int64_t S, int64_t i)
@@ -73,15 +74,20 @@ static float expected(const int64_t *event, const float *contents, int64_t S, in
 
 static const char *describe(const int64_t *event)
 {
-    static const char *const kinds[] = { "a result [R,C]",    "a result [R,1,1,1,C], half of a longer one",
-                                         "a column [R C,1]",  "a vector [R C]",
-                                         "a transposed view", "a parameter [R,C]",
-                                         "data [R,C]",        "integers [R,C]" };
+    static const char *const kinds[] = { "a result [R,C]",
+                                         "a result [R,1,1,1,C], half of a longer one",
+                                         "a column, [R C,1] or [R,C,1]",
+                                         "a vector [R C]",
+                                         "a transposed view",
+                                         "a parameter [R,C]",
+                                         "data [R,C]",
+                                         "integers [R,C]" };
     static const char *const whats[] = { "",
                                          ", saved by two ops",
                                          ", whose copy a product keeps",
                                          ", which a product reads and keeps afterwards",
                                          ", written in place after a product has read it",
+                                         ", written in place afterwards, and read by a product then",
                                          ", written in place afterwards",
                                          ", saved again when the inner autocast has ended" };
     static char text[200];

@@ -83,7 +83,8 @@ static const product_race product_races[] = {
 
 /* ---- 09.4 the cast policy */
 static const policy_case policy_cases[] = {
-    { { 2, "products", "a product computes in the type of mt_autocast_begin, whatever its inputs are" }, MT_OP_MATMUL },
+    { { 2, "products", "a product computes in the type of mt_autocast_begin, whatever its inputs and its name are" },
+      MT_OP_MATMUL },
     { { 2, "elementwise ops", "an elementwise op is as precise as its inputs: it computes in their type" },
       MT_OP_ELEMENTWISE },
     { { 2, "reductions", "a sum needs f32, also when its inputs have 16 bits and the products another type" },

@@ -17,11 +17,13 @@
 
 void mg_call_autocast_dtype(const mg_value *v) /* answer [n]; chosen type, kind, type of the input [n] */
 {
-    static const char *const names[] = { "linear", "relu", "softmax" };
+    static const char *const names[][4] = { { "linear", "attention", "my_product", "matmul" },
+                                            { "relu", "gelu", "my_function", "add" },
+                                            { "softmax", "layernorm", "my_sum", "mean" } };
     for (int64_t i = 0; i < v[0].count; i++) {
         mt_dtype chosen = (mt_dtype)v[1].i64s[i];
         mt_op_kind kind = (mt_op_kind)v[2].i64s[i];
-        v[0].i64s[i] = mt_autocast_dtype(&chosen, names[kind], kind, (mt_dtype)v[3].i64s[i]);
+        v[0].i64s[i] = mt_autocast_dtype(&chosen, names[kind][i % 4], kind, (mt_dtype)v[3].i64s[i]);
     }
 }
 
@@ -153,8 +155,8 @@ void mg_call_kept_copies(const mg_value *v)
 
 /* ---- saved tensors ------------------------------------------------------------------------------------- */
 
-/* What is saved: of shape [R,C], but for columns, [R C,1], vectors, [R C], views, [C,R], and the second half of
- * [2R,1,1,1,C]. */
+/* What is saved: of shape [R,C], but for columns, [R C,1] or [R,C,1], vectors, [R C], views, [C,R], and the second
+ * half of [2R,1,1,1,C]. */
 static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t C)
 {
     switch (kind) {
@@ -165,7 +167,7 @@ static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t 
     case MG_SAVE_IDS:
         return mt_zeros(MT_SHAPE(R, C), MT_I32, MT_CPU);
     case MG_SAVE_COLUMN:
-        return mt_scale(mt_reshape(w, MT_SHAPE(R * C, 1)), 1);
+        return mt_scale(mt_reshape(w, R % 2 ? MT_SHAPE(R, C, 1) : MT_SHAPE(R * C, 1)), 1);
     case MG_SAVE_VECTOR:
         return mt_scale(mt_reshape(w, MT_SHAPE(R * C)), 1);
     case MG_SAVE_CUBE:
@@ -212,8 +214,10 @@ static mt_node *save_one(mt_tensor *out, mt_tensor *w, const int64_t *event, con
         mt_save(node, mt_autocast_operand(t, now));
     if (event[3] == MG_SAVED_TWICE)
         mt_save(node, t);
-    if (event[3] == MG_WRITTEN_AFTER)
+    if (event[3] == MG_WRITTEN_AFTER || event[3] == MG_WRITTEN_BETWEEN)
         write(t, contents + S);
+    if (event[3] == MG_WRITTEN_BETWEEN)
+        mt_autocast_operand(t, now);
     if (nested)
         mt_autocast_end();
     if (event[3] == MG_INNER_ENDED)

@@ -33,7 +33,7 @@ enum { MG_SAVE_COLUMNS = 4, MG_SAVE_MOST = 24 /* events */ };
 enum {
     MG_SAVE_RESULT, /* of an op, [R,C] */
     MG_SAVE_CUBE,   /* the second half of [2R,1,1,1,C] */
-    MG_SAVE_COLUMN, /* [R C,1] */
+    MG_SAVE_COLUMN, /* [R C,1]; [R,C,1] if R is odd */
     MG_SAVE_VECTOR, /* [R C] */
     MG_SAVE_VIEW,   /* a transposed result, [C,R] */
     MG_SAVE_PARAMETER,
@@ -42,11 +42,12 @@ enum {
 };
 
 enum {
-    MG_SAVED,          /* nothing else */
-    MG_SAVED_TWICE,    /* by two ops */
-    MG_SAVED_OPERAND,  /* a product has read it before, and saves its operand */
-    MG_OPERAND_SAVED,  /* a product reads it afterwards */
-    MG_WRITTEN_BEFORE, /* read by a product, written, then saved */
-    MG_WRITTEN_AFTER,  /* saved, then written */
-    MG_INNER_ENDED,    /* saved under the inner autocast, and once more when it has ended */
+    MG_SAVED,           /* nothing else */
+    MG_SAVED_TWICE,     /* by two ops */
+    MG_SAVED_OPERAND,   /* a product has read it before, and saves its operand */
+    MG_OPERAND_SAVED,   /* a product reads it afterwards */
+    MG_WRITTEN_BEFORE,  /* read by a product, written, then saved */
+    MG_WRITTEN_BETWEEN, /* saved, written, then read by a product */
+    MG_WRITTEN_AFTER,   /* saved, then written */
+    MG_INNER_ENDED,     /* saved under the inner autocast, and once more when it has ended */
 };
