@@ -13,13 +13,15 @@ enum { CALLS = 5, ROWS = 1024, COLUMNS = 384 }; /* of each row; of the counted c
 
 typedef bool norm_fn(mg_run *run, const residual_case *c, int64_t N, int64_t C);
 
-static void norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
+static bool norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
 {
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 200)))
-            return;
-    if (c->N < 0 && c->C < 0 && !c->constant && once(run, c, 67, 131)) /* several threads: searched for data races */
-        once(run, c, 3, c->cuda ? 4131 : 4099);                        /* more columns than stay in shared memory */
+            return false;
+    if (c->N >= 0 || c->C >= 0 || c->constant)
+        return true;
+    return once(run, c, 67, 131) &&                /* several threads: searched for data races */
+           once(run, c, 3, c->cuda ? 4131 : 4099); /* more columns than stay in shared memory */
 }
 
 static bool judge(mg_run *run, const residual_case *c, int64_t N, const mg_answer *answer, int count)
@@ -114,9 +116,9 @@ static void describe_gradients(mg_run *run, const residual_case *c, mg_answer gr
             mg_null(run, name[i]);
 }
 
-static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
+/* Returns dout, which may be changed before the call. */
+static float *describe_backward(mg_run *run, const residual_case *c, mg_answer grad[4], int64_t N, int64_t C)
 {
-    mg_answer grad[4] = { 0 };
     mg_layernorm_saved s = { .N = N, .C = C };
     const float *dsum = NULL;
     mg_begin(run, c->cuda ? "mt_residual_norm_rows_bwd_cuda" : "mt_residual_norm_bwd_cpu");
@@ -125,7 +127,8 @@ static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
         mg_null(run, "dsum");
     else
         dsum = mg_input(run, "dsum", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
-    s.dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    float *dout = mg_input(run, "dout", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    s.dout = dout;
     s.x = mg_input(run, "sum", MT_SHAPE(N, C), c->dist);
     s.gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     float *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(N)), *rstd = mg_in(run, "rstd", MT_F32, MT_SHAPE(N));
@@ -141,12 +144,40 @@ static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
         mg_oracle_layernorm_dgamma_add(grad[2].v, grad[2].e, &s);
     if (grad[3].v)
         mg_oracle_layernorm_dbeta_add(grad[3].v, grad[3].e, &s);
+    return dout;
+}
+
+static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
+{
+    mg_answer grad[4] = { 0 };
+    describe_backward(run, c, grad, N, C);
     return judge(run, c, N, grad, 4);
+}
+
+/* Of dout one number is NaN: its row of dx or dpart has no result, the other rows have theirs. */
+static void backward_nan(mg_run *run, const residual_case *c)
+{
+    mg_answer grad[4] = { 0 }, *a = &grad[c->wanted == MG_DPART];
+    int64_t N = mg_pick(mg_rng(run), 2, 9), C = mg_pick(mg_rng(run), 2, 90), at = mg_pick(mg_rng(run), 0, N * C - 1);
+    describe_backward(run, c, grad, N, C)[at] = NAN;
+    bool good = mg_call(run);
+    const float *got = good ? mg_result(run, a->name) : NULL;
+    mg_hint(run, "a NaN must not be lost, and rows do not depend on each other");
+    for (int64_t i = 0; i < N * C && good; i++) {
+        good = i / C == at / C ? isnan(got[i]) : fabs((double)got[i] - a->v[i]) <= a->e[i];
+        if (!good)
+            mg_fail(run, "%s[%lld,%lld] is %g: of dout only [%lld,%lld] is NaN, so that row %lld alone has no result",
+                    a->name, (long long)(i / C), (long long)(i % C), (double)got[i], (long long)(at / C),
+                    (long long)(at % C), (long long)(at / C));
+    }
+    mg_answer_drop(a);
 }
 
 void mg_11_residual_backward(mg_run *run, const void *one_case)
 {
-    norm_calls(run, one_case, backward);
+    const residual_case *c = one_case;
+    if (norm_calls(run, c, backward) && c->N < 0 && (c->wanted == MG_DX_OF_SUM || c->wanted == MG_DPART))
+        backward_nan(run, c);
 }
 
 void mg_11_residual_traffic(mg_run *run, const void *one_case)
