@@ -127,6 +127,9 @@ static void pick_lists(mg_15_world *w, mt_rng *rng, cluster_about about)
                     w->slow[w->is.slows++] = (mt_cluster_slow){ d, at, end, mg_15_real(rng, 1, 5) };
                 at = mg_pick(rng, 0, 1) ? end : end + mg_15_real(rng, 0, 9);
             }
+    for (int64_t i = 0; i < w->is.slows; i++)
+        if ((i + 1 == w->is.slows || w->slow[i + 1].device > w->slow[i].device) && mg_pick(rng, 0, 3) == 0)
+            w->slow[i].end = INFINITY;
     double at = w->begin + (about == CLUSTER_FAILS ? mg_15_real(rng, -9, 20) : 1e9);
     for (int i = 0; about == CLUSTER_FAILS && i < 4; i++, at += mg_15_real(rng, 0, 20))
         if (at >= 0)
@@ -150,12 +153,27 @@ static void pick_world(mg_15_world *w, mt_rng *rng, cluster_about about)
     pick_lists(w, rng, about);
 }
 
-static bool is_close(double got, double want)
+/* The same in a unit of so many seconds, a power of 2: nothing is rounded, and all that happens keeps its order. */
+static void change_unit(mg_15_world *w, double unit)
 {
-    return got == want || fabs(got - want) <= 1e-9 * fmax(1, fabs(want));
+    mt_cluster_link *const links[] = { &w->is.inside, &w->is.network };
+    for (int i = 0; i < MT_COUNT(links); i++)
+        *links[i] = (mt_cluster_link){ links[i]->latency * unit, links[i]->each / unit, links[i]->all / unit };
+    for (int64_t i = 0; i < w->tasks.count; i++)
+        w->task[i].seconds *= unit;
+    for (int64_t i = 0; i < w->is.slows; i++)
+        w->slow[i].begin *= unit, w->slow[i].end *= unit;
+    for (int64_t i = 0; i < w->is.failures; i++)
+        w->failure[i].time *= unit;
+    w->begin *= unit;
 }
 
-static bool is_right(mg_run *run, const mg_15_world *w, const reply *r)
+static bool is_close(double got, double want, double unit)
+{
+    return got == want || fabs(got - want) <= 1e-9 * fmax(unit, fabs(want));
+}
+
+static bool is_right(mg_run *run, const mg_15_world *w, const reply *r, double unit)
 {
     mg_events want;
     mg_events_run(&want, &w->is, &w->tasks, w->begin);
@@ -164,7 +182,7 @@ static bool is_right(mg_run *run, const mg_15_world *w, const reply *r)
         return false;
     }
     for (int64_t i = 0; i < w->tasks.count; i++)
-        if (!is_close(r->ends[i], want.ends[i])) {
+        if (!is_close(r->ends[i], want.ends[i], unit)) {
             const mt_cluster_task *t = &w->task[i];
             mg_fail(run,
                     "task %" PRId64 " (%s, device %" PRId64 " to %" PRId64 ", width %" PRId64 ") of %" PRId64
@@ -176,7 +194,7 @@ static bool is_right(mg_run *run, const mg_15_world *w, const reply *r)
                     t->device, t->to, t->width, w->tasks.count, r->ends[i], want.ends[i]);
             return false;
         }
-    if (!is_close(r->end, want.end) || r->failed != want.failed) {
+    if (!is_close(r->end, want.end, unit) || r->failed != want.failed) {
         mg_fail(run, "the run ends at %.9g s, failed device %" PRId64 ", expected %.9g and %" PRId64, r->end, r->failed,
                 want.end, want.failed);
         return false;
@@ -208,7 +226,7 @@ static void refused(mg_run *run)
             w.after[0] = 1, w.after[1] = 0;
             w.task[0].first = 0, w.task[1].first = 1, w.task[0].after = w.task[1].after = 1;
         }
-        if (!ask_run(run, &r, &w) || (i < 0 && !is_right(run, &w, &r)))
+        if (!ask_run(run, &r, &w) || (i < 0 && !is_right(run, &w, &r, 1)))
             return;
         if (i >= 0 && (r.status != MT_ERR_ARGUMENT || !strstr(r.words, says[i]) || r.end != 0)) {
             mg_fail(run, "cluster %d is none: status %" PRId64 ", \"%.120s\"", i, r.status, r.words);
@@ -226,13 +244,18 @@ void mg_15_cluster(mg_run *run, const void *one_case)
     }
     for (int i = 0; i < (about == CLUSTER_FAILS ? 400 : 200); i++) {
         static mg_15_world w;
+        static const double units[] = { 1, 0x1p-30, 0x1p20 };
+        double unit = units[i / 2 % MT_COUNT(units)];
         reply r;
         bool whole = about == CLUSTER_FAILS && i % 2; /* a failure at the second at which tasks end */
         pick_world(&w, mg_rng(run), whole ? CLUSTER_TIES : about);
         if (whole)
             w.failure[w.is.failures++] =
                 (mt_cluster_failure){ w.begin + (double)mg_pick(mg_rng(run), 0, 9), mg_pick(mg_rng(run), 0, 5) };
-        if (!ask_run(run, &r, &w) || !is_right(run, &w, &r))
+        if (i == 0)
+            w.tasks.count = w.tasks.afters = 0;
+        change_unit(&w, unit);
+        if (!ask_run(run, &r, &w) || !is_right(run, &w, &r, unit))
             return;
     }
 }
