@@ -1,5 +1,5 @@
 /* test_ptxas.c -- parsing of PTX and of ptxas -v, the formula of occupancy and the stored results, without nvcc. */
-#include "ptxas.c"
+#include "build/ptxas.c"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
