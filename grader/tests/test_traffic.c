@@ -127,7 +127,7 @@ Test(traffic, bytes_of_known_accesses)
         mg_function function = { "f", cases[i].call };
         mg_traffic_report report = { .cache = cases[i].cache };
         mg_value values[1] = { { .ptr = &report } };
-        mg_on_device(&function, values, &(mg_wire_request){ 0 });
+        mg_on_device(&function, values, &(mg_wire_request){ .count = MT_COUNT(values) });
         cr_expect_eq(report.fetched, cases[i].fetched * LINE, "%s: fetched %lld lines", cases[i].name,
                      (long long)report.fetched / LINE);
         cr_expect_eq(report.written, cases[i].written * LINE, "%s: wrote %lld lines", cases[i].name,
