@@ -320,9 +320,10 @@ int main(int argc, char **argv)
     if (mg_stop)
         puts("\n interrupted: only the rows above have run");
     if (status != MT_OK) {
-        fprintf(stderr, "grade: %s\n", mt_last_error());
+        if (!mg_stop)
+            fprintf(stderr, "grade: %s\n", mt_last_error());
         mg_results_free(&results);
-        return status == MT_ERR_ARGUMENT ? USAGE : NOT_GRADED;
+        return mg_stop ? INTERRUPTED : status == MT_ERR_ARGUMENT ? USAGE : NOT_GRADED;
     }
     int errors = count_errors(&results);
     if (c.report && write_reports(&results, &c.options, c.report, name, html) != MT_OK) {
