@@ -16,7 +16,8 @@ static bool build(mg_run *run)
     if (!b->counting_path[0] && !b->uncounted[0]) {
         status = mg_build_worker(&b->build, b->info.id, MG_MINE | MG_COUNTED, b->counting_path, log, sizeof log);
         if (status == MT_ERR_FORMAT)
-            snprintf(b->uncounted, sizeof b->uncounted, "%s", log[0] ? log : mt_last_error());
+            snprintf(b->uncounted, sizeof b->uncounted, "%.*s", (int)sizeof b->uncounted - 1,
+                     log[0] ? log : mt_last_error());
         if (status != MT_OK)
             b->counting_path[0] = 0;
     }
