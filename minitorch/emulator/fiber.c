@@ -92,34 +92,45 @@ void *emu_fiber_new(char *top, void (*entry)(void))
 }
 
 #else
-#define NO_END
+#define BY_UCONTEXT
 #include <ucontext.h>
+
+static _Thread_local volatile bool switching; /* between two contexts of this worker */
 
 /* On other architectures a context is a ucontext_t, at the top of a new fiber's stack or in emu_switch's frame. */
 void emu_switch(void **save, void *to)
 {
     ucontext_t here;
     *save = &here;
+    switching = true;
     swapcontext(&here, to);
+    switching = false;
+}
+
+static void start(unsigned high, unsigned low) /* the entry's address in two parts: arguments are ints */
+{
+    switching = false;
+    ((void (*)(void))(uintptr_t)((uint64_t)high << 32 | low))();
 }
 
 void *emu_fiber_new(char *top, void (*entry)(void))
 {
+    uint64_t address = (uintptr_t)entry;
     ucontext_t *place = (ucontext_t *)(((uintptr_t)top - sizeof *place) & ~(uintptr_t)63);
     getcontext(place);
     place->uc_stack.ss_sp = top - STACK_SIZE / 2;
     place->uc_stack.ss_size = (size_t)((char *)place - (char *)place->uc_stack.ss_sp);
     place->uc_link = NULL;
-    makecontext(place, entry, 0);
+    makecontext(place, (void (*)(void))start, 2, (unsigned)(address >> 32), (unsigned)address);
     return place;
 }
 #endif
 
 bool emu_in_switch(uintptr_t pc)
 {
-#ifdef NO_END
+#ifdef BY_UCONTEXT
     (void)pc;
-    return false;
+    return switching;
 #else
     extern const char emu_switch_end[];
     return pc - (uintptr_t)emu_switch < (uintptr_t)emu_switch_end - (uintptr_t)emu_switch;
