@@ -35,8 +35,8 @@ mt_status mt_pipe_schedule(mt_pipe_action *out, mt_pipe_kind kind, int stage, in
     if (kind == MT_INTERLEAVED && micro % stages != 0)
         return mt_fail(
             MT_ERR_ARGUMENT,
-            "pipeline: the interleaved schedule takes groups of %d micro-batches, one a stage, and %d are no "
-            "multiple: use %d, or 1f1b",
+            "pipeline: the interleaved schedule takes groups of %d micro-batches, one a stage, and %d are not "
+            "a multiple: use %d, or 1f1b",
             stages, micro, (int)mt_ceil_div(micro, stages) * stages);
     int first = warm_up(kind, stage, stages, micro, chunks), all = micro * chunks;
     /* TODO 14.6: `first` forwards, then a forward and a backward in turn while there are forwards, then the other

@@ -85,7 +85,7 @@ done <<'END'
 {"device": "A100", "devices": 8, "memory_gb": 1e12}|at most 1000000000
 {"device": "A100", "devices": 8, "dolars": 1}|there is no key "dolars"
 {"device": "A100", "devices": 8, "devices": 9}|"devices" stands there twice
-[8]|no JSON object
+[8]|not a JSON object
 {"device": |this is not JSON, near
 END
 
