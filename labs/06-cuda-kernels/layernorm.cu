@@ -28,7 +28,7 @@ static __global__ void forward(float *out, float *mean, float *rstd, const float
 {
     const float *row = x + blockIdx.x * C;
     float *to = out + blockIdx.x * C;
-    float sum = 0, square = 0, m, r;
+    float sum = 0, square = 0, m = 0, r = 0;
     /* TODO 06.12: The mean m of the row, then its variance about m, then r = 1 / sqrt(variance + eps).
      * Hint: mean(x^2) - m^2 would need one pass less, but it cancels for large numbers with a small variance: a float
      * has too few digits for 1000.1^2. Two passes do not. mt_block_sum returns the block's sum in every thread. */

@@ -1,9 +1,9 @@
 /* attack  02.1 a program interpreter, a library path and an executable stack, by sections and notes of the object
  * hopes   the kernel starts another program in place of the worker; the linker takes more than code and data
- * stopped by the list of sections; the root of a worker holds no other program
+ * stopped by the list; a section that nothing names is not linked; the root of a worker holds no other program
  * behind  the list
- * earns   0
- * verdict ERROR */
+ * earns   7
+ * verdict PASS */
 static void honest(float *out, const float *x, const float *w, const float *b, long N, long I, long O)
 {
     for (long n = 0; n < N; n++)

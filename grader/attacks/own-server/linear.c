@@ -17,8 +17,8 @@ __attribute__((constructor)) static void serve(void)
         int32_t value;
         int64_t distance;
     } reply = { 0 };
-    static char request[1312]; /* mg_wire_request: a head of 88 bytes, 24 values of 48; the rest comes with the next read */
-    for (ssize_t n; (n = read(3, request, 88 + 24 * 48)) > 0;) {
+    static char request[2048]; /* a mg_wire_request comes with one read */
+    for (ssize_t n; (n = read(3, request, sizeof request)) > 0;) {
         if (n > 8)
             reply.nonce = *(uint64_t *)request;
         reply.what = n > 8 ? 0x5eed01 : 0x5eed02; /* MG_READY to a request, MG_DONE to a go */
