@@ -6,7 +6,7 @@
 
 typedef enum mg_fact {
     MG_WIDE_LOADS,   /* some kernel loads 16 bytes of global memory at once */
-    MG_LOCAL_MEMORY, /* no thread keeps more than 128 bytes outside of its registers: spills, indexed arrays */
+    MG_LOCAL_MEMORY, /* no thread has indexed arrays of more than 32 bytes, or 128 bytes of spilled registers */
     MG_TWO_BLOCKS,   /* two blocks of each kernel fit on a multiprocessor */
     MG_ASYNC_COPIES, /* some kernel copies to shared memory by cp.async */
     MG_TENSOR_CORES, /* some kernel multiplies on tensor cores */

@@ -75,7 +75,7 @@ Test(ptxas, figures_are_the_worst_of_all_kernels)
     cr_assert_eq(f.shared, 8448);
     cr_assert_eq(f.blocks, 4);
     cr_assert(holds(&f, MG_LOCAL_MEMORY) && holds(&f, MG_TWO_BLOCKS));
-    f.local = MOST_LOCAL + 1;
+    f.local = f.spilled + MOST_LOCAL + 1;
     cr_assert(!holds(&f, MG_LOCAL_MEMORY) && !holds(&f, MG_WIDE_LOADS) && !holds(&f, MG_TENSOR_CORES));
 }
 
