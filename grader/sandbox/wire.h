@@ -68,7 +68,7 @@ typedef enum mg_reply_kind {
 enum {
     MG_NO_ARRAY = -1, /* an address outside of the arrays */
     MG_STACK = -2,    /* below the stack */
-    MG_RETURN = -3,   /* a return address that is none, or a jump to where no code is */
+    MG_RETURN = -3,   /* not a return address, or a jump to where no code is */
     MG_WILD = -4,     /* a value that cannot be an address at all */
     MG_OTHER = -5,    /* not an access to memory: SIGFPE, SIGILL, SIGABRT */
     MG_SMASHED = -6,  /* elsewhere, and the stack does not lead back to main any more */

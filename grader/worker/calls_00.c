@@ -1,10 +1,8 @@
 /* calls_00.c -- how the worker calls the functions of lab 00. Views and shapes arrive as arrays of i64:
  * [18] rank, offset, shape[8], stride[8]; [9] rank, dim[8]. */
-#include "worker/call.h"
+#include "worker/aborts.h"
 #include "core/view.h"
 
-#include <setjmp.h>
-#include <signal.h>
 #include <string.h>
 
 static mt_view view_of(const mg_value *v)
@@ -120,24 +118,6 @@ static void copy_strided(const mg_value *v)
 
 /* ---- calls that should abort for some arguments: v[0] tells whether they did -------------------------------- */
 
-static sigjmp_buf escape;
-
-static void on_abort(int signal_number)
-{
-    siglongjmp(escape, signal_number);
-}
-
-static void attempt(void (*call)(const mg_value *), const mg_value *v)
-{
-    struct sigaction action = { .sa_handler = on_abort }, before;
-    sigaction(SIGABRT, &action, &before);
-    bool aborted = sigsetjmp(escape, 1) != 0;
-    if (!aborted)
-        call(v);
-    sigaction(SIGABRT, &before, NULL);
-    v[0].i64s[0] = aborted;
-}
-
 static void use_permuted(const mg_value *v)
 {
     (void)permuted(v);
@@ -156,22 +136,22 @@ static void reshape_alone(const mg_value *v)
 
 static void at_aborts(const mg_value *v)
 {
-    attempt(at, v);
+    v[0].i64s[0] = mg_aborts(at, v);
 }
 
 static void permute_aborts(const mg_value *v)
 {
-    attempt(use_permuted, v);
+    v[0].i64s[0] = mg_aborts(use_permuted, v);
 }
 
 static void slice_aborts(const mg_value *v)
 {
-    attempt(use_sliced, v);
+    v[0].i64s[0] = mg_aborts(use_sliced, v);
 }
 
 static void reshape_aborts(const mg_value *v)
 {
-    attempt(reshape_alone, v);
+    v[0].i64s[0] = mg_aborts(reshape_alone, v);
 }
 
 const mg_function mg_calls_00[] = {

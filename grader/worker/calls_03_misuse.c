@@ -3,34 +3,20 @@
 #include "autograd/node.h"
 #include "core/scope.h"
 #include "ops/ops.h"
+#include "worker/aborts.h"
 #include "worker/calls_03.h"
 #include "worker/graph.h"
 
-#include <setjmp.h>
-#include <signal.h>
-
 /* ---- misuse: it must abort ------------------------------------------------------------------------------------ */
 
-static sigjmp_buf before_abort;
-
-static void on_abort(int signal_number)
+static void backward(const mg_value *loss)
 {
-    (void)signal_number;
-    siglongjmp(before_abort, 1);
+    mt_backward(loss->ptr);
 }
 
-/* Whether mt_backward aborts. */
 static bool refuses(mt_tensor *loss)
 {
-    struct sigaction action = { .sa_handler = on_abort }, usual;
-    volatile bool refused = true;
-    sigaction(SIGABRT, &action, &usual);
-    if (sigsetjmp(before_abort, 1) == 0) {
-        mt_backward(loss);
-        refused = false;
-    }
-    sigaction(SIGABRT, &usual, NULL);
-    return refused;
+    return mg_aborts(backward, &(mg_value){ .ptr = loss });
 }
 
 /* Whether mt_backward aborts, but not at first; the loss may have one node only. */

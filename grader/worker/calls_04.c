@@ -4,32 +4,10 @@
 #include "optim/clip.h"
 #include "optim/schedule.h"
 #include "optim/updates.h"
-#include "worker/call.h"
+#include "worker/aborts.h"
 
-#include <setjmp.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- misuse: whether a call aborts, as its header says ---------------------------------------- */
-
-static sigjmp_buf escape;
-
-static void on_abort(int signal_number)
-{
-    siglongjmp(escape, signal_number);
-}
-
-static bool aborts(void (*call)(const mg_value *), const mg_value *v)
-{
-    struct sigaction action = { .sa_handler = on_abort }, before;
-    sigaction(SIGABRT, &action, &before);
-    bool aborted = sigsetjmp(escape, 1) != 0;
-    if (!aborted)
-        call(v);
-    sigaction(SIGABRT, &before, NULL);
-    return aborted;
-}
 
 /* ---- updates: as many steps in a row as there are gradients ----------------------------------- */
 
@@ -64,7 +42,7 @@ static void updates(mt_update_fn *update, const mg_value *v)
     CALL(mt_adafactor_update_cpu)
 #define UPDATE(fn)                                                                    \
     static void fn##_(const mg_value *v) { updates(fn, v); }                          \
-    static void fn##_aborts(const mg_value *v) { v[10].i64s[0] = aborts(fn##_, v); }
+    static void fn##_aborts(const mg_value *v) { v[10].i64s[0] = mg_aborts(fn##_, v); }
 #define UPDATE_ENTRIES(fn) { #fn, fn##_ }, { "may abort: " #fn, fn##_aborts },
 UPDATES(UPDATE)
 // clang-format on
@@ -101,7 +79,7 @@ static void schedule_at(const mg_value *v) /* lr [n]; step [n]; lr, lr_min, gamm
 
 static void schedule_at_aborts(const mg_value *v)
 {
-    v[6].i64s[0] = aborts(schedule_at, v);
+    v[6].i64s[0] = mg_aborts(schedule_at, v);
 }
 
 /* ---- norm and clipping ------------------------------------------------------------------------ */
@@ -141,7 +119,7 @@ static void clip_grad_norm(const mg_value *v) /* norm [1]; max_norm [1], sizes [
 
 static void clip_aborts(const mg_value *v) /* aborted [1]; max_norm [1], sizes [count]; arrays */
 {
-    v[0].i64s[0] = aborts(clip_grad_norm, v);
+    v[0].i64s[0] = mg_aborts(clip_grad_norm, v);
 }
 
 // clang-format off

@@ -20,7 +20,7 @@ typedef struct mt_manifest {
 void mt_manifest_put(mt_part *part, const void *manifest);
 
 /* mt_manifest_read -- the manifest of a folder. MT_ERR_IO: there is none. MT_ERR_FORMAT, with the reason: damaged, not
- * ours, a name that leads out of the folder or occurs twice, a number that is none. Nothing to free then. */
+ * ours, a name that leads out of the folder or occurs twice, an invalid number. Nothing to free then. */
 mt_status mt_manifest_read(mt_manifest *out, const char *folder);
 void mt_manifest_free(mt_manifest *manifest);
 

@@ -1,0 +1,25 @@
+/* aborts.h -- whether a call aborts, as its header says that it must. The worker goes on either way. */
+#pragma once
+
+#include <setjmp.h>
+#include <signal.h>
+
+#include "worker/call.h"
+
+static sigjmp_buf mg_before_abort;
+
+static void mg_on_abort(int signal_number)
+{
+    siglongjmp(mg_before_abort, signal_number);
+}
+
+static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
+{
+    struct sigaction action = { .sa_handler = mg_on_abort }, before;
+    sigaction(SIGABRT, &action, &before);
+    bool aborted = sigsetjmp(mg_before_abort, 1) != 0;
+    if (!aborted)
+        call(v);
+    sigaction(SIGABRT, &before, NULL);
+    return aborted;
+}
