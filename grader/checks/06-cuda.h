@@ -64,7 +64,7 @@ void mg_06_update(mg_run *run, const void *one_case);
  * for float4. */
 typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
 typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
-void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
+bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
 bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
 
 /* mg_06_again -- the call twice, with threads and blocks in both orders: the same bits. */

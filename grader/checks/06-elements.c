@@ -26,16 +26,16 @@ float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape)
     return x;
 }
 
-void mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most)
+bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most)
 {
     const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 1025, 4099, -1, -1, -1, most };
     for (int i = 0; i < MT_COUNT(sizes); i++)
         if (!call(run, c, sizes[i] < 0 ? mg_pick(mg_rng(run), 2, 5000) : sizes[i]))
-            return;
+            return false;
     mg_unaligned(run, true);
-    if (call(run, c, 1024))
-        call(run, c, 4099);
+    bool good = call(run, c, 1024) && call(run, c, 4099);
     mg_unaligned(run, false);
+    return good;
 }
 
 /* More floats than the registers of a multiprocessor (65,536), or its shared memory, hold. */

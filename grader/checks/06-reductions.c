@@ -23,7 +23,7 @@ static bool sum(mg_run *run, const cuda_case *c, int64_t n)
     return mg_call_and_judge(run, &out, 1);
 }
 
-/* Of numbers whose sum is rounded. In another order of 79 blocks it has the same bits in one of ten calls. */
+/* The sum of numbers that is rounded. In another order of 79 blocks it has the same bits in one of ten calls. */
 static bool rounded_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
     int64_t n = N * C;
@@ -46,10 +46,9 @@ void mg_06_sum(mg_run *run, const void *one_case)
         if (sum(run, c, 300001))
             sum(run, c, mg_pick(mg_rng(run), 262145, 300000)); /* in descending order */
     } else if (c->about != CU_COUNT) {
-        mg_06_sizes(run, c, sum, MG_06_MANY);
-        for (int t = 0; t < 8; t++)
-            if (!mg_06_again(run, c, rounded_sum, 11, 1819))
-                return;
+        bool good = mg_06_sizes(run, c, sum, MG_06_MANY);
+        for (int t = 0; t < 8 && good; t++)
+            good = mg_06_again(run, c, rounded_sum, 11, 1819);
     } else if (sum(run, c, MG_06_COUNTED)) {
         mg_device_credit(run, c->count, 4.0 * MG_06_COUNTED);
     }
@@ -70,7 +69,7 @@ static bool row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return mg_call_and_judge(run, &out, 1);
 }
 
-/* Of numbers whose sums are rounded. */
+/* Sums of numbers that are rounded. */
 static bool rounded_row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
     (void)c;
