@@ -36,7 +36,7 @@ typedef struct parts {
     int folders;
 } parts;
 
-/* Of a counted worker, the graded lab's units and the reference's kernels that they call count. */
+/* In a counted worker, the graded lab's units count, and the reference's kernels that they call. */
 static void add_folder(const mg_build *b, unsigned whose, const char *id, parts *p)
 {
     MT_CHECK(p->folders < MG_UNITS, "too many labs");

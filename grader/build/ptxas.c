@@ -152,7 +152,7 @@ static uint64_t mix(uint64_t hash, const char *text)
     return text ? mg_hash(hash, text, strlen(text)) : hash;
 }
 
-/* Of the headers that a unit may include beside its own. */
+/* The hash, continued over the headers that a unit may include besides its own. */
 static uint64_t hash_headers(const mg_build *b, uint64_t hash)
 {
     static const char *const folders[] = { "core", "cuda", "ops", "prof" };

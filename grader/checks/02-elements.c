@@ -27,8 +27,8 @@ static int64_t act_size(mg_run *run, int t)
     return mg_size(run, sizes[t], 600);
 }
 
-/* Of rows without a row in place beside them, one call is in place; in all, one has far inputs. A cube of 2^40 is still
- * a float, as the slope of GELU needs it. */
+/* In rows that have no row "in place" beside them, one call is in place; in all rows, one has far inputs. The cube of
+ * 2^40 is still a float, as the slope of GELU needs it. */
 enum { IN_PLACE = 3, FAR = 4 };
 
 static bool act_in_place(const act_case *c, int t)

@@ -149,7 +149,7 @@ static bool backward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     return judge(run, c, N, grad, 2);
 }
 
-/* Of x or of dout one number is NaN: so are its gradient and its column's sum. */
+/* One number of x or of dout is NaN: so are its gradient and its column's sum. */
 static bool backward_nan(mg_run *run, const gelu_case *c, bool of_x)
 {
     mg_answer grad[2] = { 0 };

@@ -154,7 +154,7 @@ static bool backward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
     return judge(run, c, N, grad, 4);
 }
 
-/* Of dout one number is NaN: its row of dx or dpart has no result, the other rows have theirs. */
+/* One number of dout is NaN: its row of dx or dpart has no result, the other rows have theirs. */
 static void backward_nan(mg_run *run, const residual_case *c)
 {
     mg_answer grad[4] = { 0 }, *a = &grad[c->wanted == MG_DPART];

@@ -270,7 +270,7 @@ static int64_t read_bytes(const script *s, int64_t recent[2], int64_t param)
     return bytes;
 }
 
-/* Of a step of stage 3, in which the worker's model reads its parameters as calls_13_zero.c says. */
+/* The bytes that a step of stage 3 gathers; the worker's model reads its parameters as calls_13_zero.c says. */
 static int64_t gathered_bytes(const script *s)
 {
     int64_t bytes = 0, recent[2] = { -1, -1 }, last = s->count - 1;

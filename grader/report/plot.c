@@ -114,7 +114,7 @@ static double intensity_of(const mg_row *row)
     return row->flops / row->bytes;
 }
 
-/* Of a call of a .cu unit: that of a GPU. */
+/* The ridge of the roofline: a GPU's for calls of .cu units. */
 static double ridge_of(const mg_row *row)
 {
     return strstr(row->call, "_cuda") || strstr(row->call, "_cublas") ? RIDGE_GPU : RIDGE_CPU;

@@ -152,7 +152,7 @@ static mt_tensor *forward(tower *t, mt_tensor *x)
     return mt_scope_adopt(y);
 }
 
-/* Of a program that goes back under another policy, without autocast's keeper. */
+/* The policy of a program that runs backward under another one, without autocast's keeper. */
 static mt_dtype in_f16(void *user, const char *op, mt_op_kind kind, mt_dtype input)
 {
     (void)user, (void)op;

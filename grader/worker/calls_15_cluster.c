@@ -78,7 +78,7 @@ static double processor_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Of a run, the mean of as many as take a tenth of a second. */
+/* Seconds of a run: the mean over as many runs as take a tenth of a second. */
 static double mean_seconds(int64_t n, const mt_cluster_job *job)
 {
     mt_cluster_tasks *tasks = many_tasks(n);

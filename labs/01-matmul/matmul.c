@@ -179,8 +179,8 @@ void mt_matmul_packed_cpu(float *c, const float *a, const float *b, const mt_mat
 
 enum { GRAIN = 250000 }; /* waking a thread takes about as long as this many multiply-adds */
 
-/* Of all grids of rows x cols threads, the one with the least work per thread: m n / VL multiplications for each k and,
- * for loads, half a cycle for each number of A and of B. */
+/* Among all grids of rows x cols threads, the one with the least work per thread: m n / VL multiplications for each k
+ * and, for loads, half a cycle for each number of A and of B. */
 static int64_t best_grid_rows(int64_t M, int64_t N, int64_t threads)
 {
     int64_t best = 1, best_cost = INT64_MAX;

@@ -75,7 +75,7 @@ mt_plan_estimate mt_plan_estimate_of(const mt_plan_problem *p, const mt_plan_str
 
 /* ---- bounds: what no estimate can be below ------------------------------------------------------------------- */
 
-/* Of a group: the model's arithmetic at full speed, shared equally by all of its devices. */
+/* For a group: the model's arithmetic at full speed, shared equally by all of its devices. */
 static mt_plan_estimate bound_of_group(const mt_plan_problem *p, const mt_plan_strategy *group)
 {
     mt_plan_estimate e = { 0 };
@@ -88,7 +88,7 @@ static mt_plan_estimate bound_of_group(const mt_plan_problem *p, const mt_plan_s
     return e;
 }
 
-/* Of a strategy: its first stage alone. */
+/* For a strategy: its first stage alone. */
 static mt_plan_estimate bound_of(const mt_plan_problem *p, const mt_plan_strategy *s)
 {
     mt_plan_estimate e = { 0 };

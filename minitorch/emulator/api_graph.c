@@ -42,7 +42,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
 
 /* ---- parameters -------------------------------------------------------------------------------------------------- */
 
-/* Of a kernel whose address alone is known: the translator has made it known where the program takes the address. */
+/* For a kernel of which only the address is known; the translator registers it where the program takes the address. */
 cudaError_t emu_params_kernel(cudaGraphNode_t node, const cudaKernelNodeParams *p, uintptr_t pc, const char *what)
 {
     const cuemu_kernel *kernel = p ? cuemu_find_kernel(p->func) : NULL;

@@ -126,7 +126,7 @@ void mt_gpt2_recompute_print(const mt_gpt2_config *config, const mt_gpt2_batch *
 
 /* ---- advice ------------------------------------------------------------------------------------------------- */
 
-/* Of the same windows of a step, in micro-batches of so many samples. */
+/* The same windows of a step, in micro-batches of so many samples. */
 static mt_gpt2_batch with(const mt_gpt2_batch *batch, int64_t samples)
 {
     mt_gpt2_batch b = *batch;

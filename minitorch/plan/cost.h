@@ -37,8 +37,8 @@ typedef struct mt_plan_strategy {
 
 enum { MT_PLAN_BUCKET = 1 << 20 }; /* bytes of a bucket of gradients (dist/ddp.h), at least */
 
-/* Of a rank of some stage in one step: its tensor rank 0, which has the most rows of the token table. A part that ranks
- * cannot have equally is rounded up. Gradients, moments and messages are f32 whatever dtype is. */
+/* One step of one rank of a stage: tensor rank 0, which has the most rows of the token table. A part that ranks cannot
+ * have equally is rounded up. Gradients, moments and messages are f32 whatever dtype is. */
 typedef struct mt_plan_cost {
     int64_t params; /* parameters of this stage and tensor rank, whatever ZeRO does */
 

@@ -47,7 +47,7 @@ typedef struct mt_plan_problem {
     struct mt_plan_estimate (*estimate)(const struct mt_plan_problem *problem, const mt_plan_strategy *strategy);
 } mt_plan_problem;
 
-/* Of the whole run. A step is `busy` seconds of the slowest stage, for each of its micro-batches, `bubble`, and `data`:
+/* The whole run. A step is `busy` seconds of the slowest stage, for each of its micro-batches, `bubble`, and `data`:
  *     step = (micro + pp - 1) * busy of a micro-batch + data */
 typedef struct mt_plan_estimate {
     int64_t peak;              /* bytes, of the stage that needs the most */

@@ -144,7 +144,7 @@ typedef enum cudaMemoryAdvise {
     cudaMemAdviseUnsetAccessedBy
 } cudaMemoryAdvise;
 
-/* Of a kernel. Registers and local memory are not known to the emulator. */
+/* Attributes of a kernel. Registers and local memory are not known to the emulator. */
 typedef struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
     int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;

@@ -47,7 +47,7 @@ static void add_function(function f)
     the_function[functions++] = f;
 }
 
-/* Of a qualified name only the functions of that class or namespace count. */
+/* For a qualified name, only the functions of that class or namespace count. */
 static bool fits_scope(const function *f, const token *name)
 {
     if (!is(name - 1, "::"))
