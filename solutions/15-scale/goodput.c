@@ -49,6 +49,8 @@ double mt_goodput_stretch(const mt_goodput_job *job)
 static void add_pieces(mt_goodput *sum, const mt_goodput_job *job, double count, double piece)
 {
     double mtbf = mt_goodput_mtbf(job), once = piece + job->save;
+    if (count == 0) /* even where one would never end */
+        return;
     /* LAB 15.11 BEGIN  Saves that became complete, failures before each of them, and what these cost.
      * Hint: a piece is begun exp(once / M) times, once without a failure. All attempts together last (on average)
      * M seconds for each failure: those that failed last what is left without the one that did not. Nothing of this
