@@ -4,7 +4,8 @@
  * Letters: N rows (samples, or batch x time), I inputs, O outputs, C columns (classes), n any number of elements.
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
  * ACCUMULATE (+=) into what the caller zeroed, because a value used twice gets two gradients. Pointers of different
- * arguments must not alias unless said. Results have the same bits for any number of threads. */
+ * arguments must not alias unless said. The reference's results have the same bits for any number of threads; lab 02
+ * does not ask for that. */
 #pragma once
 
 #include "core/base.h"
