@@ -134,6 +134,8 @@ static void fill_order(mt_rng *rng, const script *s, ddp_about about, int64_t *o
             order[k] = order[other];
             order[other] = swapped;
         }
+        for (int64_t k = 0; k < s->count && about == DDP_ORDER && p == 0; k++) /* two are complete in one callback */
+            order[k] = k < 2 ? s->count - 2 + k : s->count - 1 - k;
         for (int64_t k = 0; k < s->count; k++)
             if ((about == DDP_UNUSED || (about == DDP_AGAIN && is_last_step)) &&
                 (order[k] == 1 || mt_rng_below(rng, 3) == 0)) /* parameter 1 is used by no rank */

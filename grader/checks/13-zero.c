@@ -48,7 +48,8 @@ void mg_13_zero_overlap(mg_run *run, const void *one_case)
         int64_t n = mg_pick(mg_rng(run), 1, 40), m = mg_pick(mg_rng(run), 1, 40);
         int64_t begin = mg_pick(mg_rng(run), 0, 60), from_begin = mg_pick(mg_rng(run), 0, 60);
         if (try < 4) /* before, behind, around, inside */
-            begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try], m = try == 2 ? 3 * n : m;
+            n = mt_max(n, 2), begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try],
+            m = try == 2 ? 3 * n : m;
         int64_t far = try % 2 ? INT64_C(1) << 33 : 0; /* elements of a model, more than an int counts */
         double want[40];
         mg_begin(run, "mt_zero_overlap");
