@@ -156,6 +156,8 @@ void mg_15_cost(mg_run *run, const void *one_case)
         int vary = c->vary & ~(i == 0 ? VARY_MICRO : 0); /* one micro-batch among them */
         mt_plan_model m = pick_model(rng, vary);
         mt_plan_strategy s = pick_strategy(rng, vary, &m);
+        if (i >= 3 && i < 6 && vary & VARY_RECOMPUTE) /* each of the three among them */
+            s.recompute = (mt_recompute)(i - 3);
         if (i == 1 && (c->part == COST_KEPT || c->part == COST_MEMORY) && !(vary & VARY_LONG)) {
             s.recompute = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
             widen(&m, &s);
