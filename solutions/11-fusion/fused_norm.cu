@@ -32,7 +32,7 @@ static __global__ void forward(float *sum, float *out, float *mean, float *rstd,
     extern __shared__ float kept[];
     const float *a = x + blockIdx.x * C, *b = part + blockIdx.x * C;
     float *row = sum + blockIdx.x * C, *to = out + blockIdx.x * C;
-    float total = 0, squares = 0, m, r;
+    float total = 0, squares = 0, m = 0, r = 0;
     /* LAB 11.8 BEGIN  The sums of this thread's columns, to memory and to kept; then the row's m and r.
      * Hint: column c is in kept[c] if c < KEPT, else in row[c]. Read each of x and part once: sum may be x. The squares
      * are of the sum minus m, in a second pass. mt_block_sum gives all threads the block's sum. */
