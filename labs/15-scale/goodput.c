@@ -48,6 +48,8 @@ static void add_pieces(mt_goodput *sum, const mt_goodput_job *job, double count,
      * M seconds for each failure: those that failed last what is left without the one that did not. Nothing of this
      * with an M of INFINITY. */
     MT_TODO("15.11"); /* delete this line when yours stands here */
+    if (job->restart == 0) /* infinitely many restarts would make it NaN */
+        sum->restarting = 0;
 }
 
 static bool at_least(double x, double least)

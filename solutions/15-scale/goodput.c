@@ -63,6 +63,8 @@ static void add_pieces(mt_goodput *sum, const mt_goodput_job *job, double count,
         sum->restarting += count * job->restart * failures;
     }
     /* LAB 15.11 END */
+    if (job->restart == 0) /* infinitely many restarts would make it NaN */
+        sum->restarting = 0;
 }
 
 static bool at_least(double x, double least)
