@@ -339,7 +339,7 @@ static void grade_times(mg_results *results, const mg_options *o, mg_bench *benc
     for (int64_t time = 0; time < mt_max(o->times, 1) && !mg_stop; time++) {
         if (time > 0)
             bench->seed = fresh_seed(o->seed ? o->seed + (uint64_t)time : 0);
-        bench->todos = 0;
+        bench->todos = bench->failures = 0;
         results->count = count;
         run_all(results, o, bench);
         if (o->graded)

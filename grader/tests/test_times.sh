@@ -49,4 +49,11 @@ expect "which" 1 "  changed: seed 5c  PASS 2/8  02.6 softmax: speed" "$tools/ste
 expect "which rows" 1 "$table" "$tools/steady.sh" . 02 3
 echo 'grade: no worker' >said
 expect "no grade" 1 "steady 02: 0 verdicts changed in 0 grades" "$tools/steady.sh" . 02 3
+
+# The real grader: a call that crashed twice is not made again in the same grade, but in the next one it is.
+cp -r "$root/solutions/00-tensors" units
+sed -i '0,/^    for/s//    if (view->rank > 2 \&\& view->shape[0] == 5)\n        __builtin_trap();\n&/' units/view.c
+"$root/build/release/bin/grade" --root "$root" -q --lab 00 --units units --step "00.1 numel: random" --times 20 --seed 5 >said || true
+check "it crashes in some grades" [ "$(grep -c CRASH said)" -gt 2 ]
+check "and passes in a later one" [ "$(sed '1,/ CRASH /d' said | sed '1,/ CRASH /d' | grep -c ' full$')" -gt 0 ]
 finish "seeds.sh, steady.sh"
