@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FREEZE_SECONDS = 5, AHEAD = -10 };
+enum { FREEZE_SECONDS = 5, STARVED_SECONDS = 120, AHEAD = -10 };
+#define SOON 0.01 /* seconds: mostly it has stopped by then */
 
 /* A small file of /proc as a string; false if it no longer exists. */
 static bool slurp(const char *path, char *text, size_t size)
@@ -89,18 +90,32 @@ static char state_of(pid_t program)
     return after_name ? after_name[2] : 'Z';
 }
 
-bool mg_freeze(pid_t program)
+/* Ready to run, or ended: not one that sleeps where no signal wakes it. */
+static bool is_ready(const char *stat, double *unused)
 {
+    const char *after_name = strrchr(stat, ')');
+    return is_stopped(stat, unused) || (after_name && after_name[2] == 'R');
+}
+
+/* The limit is for the program's own time: none passes while it is ready to run and gets no processor. */
+mg_frozen mg_freeze(pid_t program)
+{
+    double ran = 0, own = 0, waited = 0;
+    char state;
     mg_patience patience = mg_patience_new();
     if (program <= 0 || kill(program, SIGSTOP))
-        return false;
-    for (char state = state_of(program); state != 'Z' && mg_waiting(&patience) < FREEZE_SECONDS;
-         state = state_of(program)) {
+        return MG_UNFROZEN;
+    while ((state = state_of(program)) != 'Z' && own < FREEZE_SECONDS && waited < STARVED_SECONDS) {
         if (state == 'T' && each_thread(program, "stat", is_stopped, NULL))
-            return true;
+            return MG_FROZEN;
         nanosleep(&(struct timespec){ .tv_nsec = 20000 }, NULL);
+        double now = mg_waiting(&patience), cpu = now > SOON ? mg_cpu_seconds(program) : -1;
+        if (cpu < 0 || cpu > ran || !each_thread(program, "stat", is_ready, NULL))
+            own += now - waited;
+        waited = now;
+        ran = cpu;
     }
-    return false;
+    return state == 'Z' || own >= FREEZE_SECONDS ? MG_UNFROZEN : MG_STARVED;
 }
 
 void mg_thaw(pid_t program)

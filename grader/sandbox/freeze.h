@@ -9,9 +9,14 @@
 /* mg_program -- the pid, as we see it, of the program in the sandbox; 0 when there is not exactly one. */
 pid_t mg_program(const mg_process *process);
 
-/* mg_freeze -- stop all threads of a program; true when all of them were seen stopped, so that none can write while we
- * read. False when it has ended or does not stop within seconds. */
-bool mg_freeze(pid_t program);
+/* mg_freeze -- stop all threads of a program, so that none can write while we read. A thread stops when it gets a
+ * processor, which can take long on a busy machine. */
+typedef enum mg_frozen {
+    MG_FROZEN,   /* all were seen stopped */
+    MG_UNFROZEN, /* it has ended, or does not stop within seconds */
+    MG_STARVED   /* it got no processor for minutes */
+} mg_frozen;
+mg_frozen mg_freeze(pid_t program);
 void mg_thaw(pid_t program);
 
 /* mg_spread -- give every thread of a frozen program a processor of its own, when it may use as many as it has threads;

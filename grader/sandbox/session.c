@@ -312,9 +312,12 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
 static bool hold(mg_session *s, mg_outcome *outcome)
 {
     int unread = 0;
-    if (!mg_freeze(s->program)) {
-        mg_wait_readable(s->process.pidfd, DYING_SECONDS);
-        give_up(s, outcome, MG_CRASH, "");
+    mg_frozen frozen = mg_freeze(s->program);
+    if (frozen == MG_STARVED) {
+        give_up(s, outcome, MG_ERROR, "the machine is busy: the worker got no processor for minutes");
+    } else if (frozen == MG_UNFROZEN) {
+        bool ended = mg_wait_readable(s->process.pidfd, DYING_SECONDS);
+        give_up(s, outcome, MG_CRASH, ended ? "" : "it could not be stopped");
     } else if (ioctl(s->reply, FIONREAD, &unread) || unread) {
         give_up(s, outcome, MG_CRASH, "something other than the worker wrote to its reply pipe");
     } else {

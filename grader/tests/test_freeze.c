@@ -56,7 +56,7 @@ static int places_of(pid_t pid)
     char path[64];
     int places = 0;
     cpu_set_t set;
-    cr_assert(mg_freeze(pid));
+    cr_assert_eq(mg_freeze(pid), MG_FROZEN);
     mg_spread(pid);
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
@@ -89,7 +89,7 @@ Test(freeze, a_program_that_ended_is_not_frozen)
     if (pid == 0)
         _exit(0);
     waitpid(pid, NULL, 0);
-    cr_expect_not(mg_freeze(pid));
+    cr_expect_eq(mg_freeze(pid), MG_UNFROZEN);
     mg_spread(pid);
 }
 
@@ -100,16 +100,34 @@ Test(freeze, a_stopped_program_uses_no_processor_time_until_it_is_woken)
     if (pid == 0)
         for (;;)
             ;
-    cr_assert(mg_freeze(pid));
+    cr_assert_eq(mg_freeze(pid), MG_FROZEN);
     double stopped = mg_cpu_seconds(pid);
     usleep(50000);
     cr_expect_lt(mg_cpu_seconds(pid) - stopped, MG_AWAKE_SECONDS, "%g s", mg_cpu_seconds(pid) - stopped);
     kill(pid, SIGCONT);
     for (int i = 0; i < 5000 && mg_cpu_seconds(pid) - stopped < 1e-3; i++)
         usleep(1000);
-    cr_assert(mg_freeze(pid));
+    cr_assert_eq(mg_freeze(pid), MG_FROZEN);
     cr_expect_gt(mg_cpu_seconds(pid) - stopped, MG_AWAKE_SECONDS);
     kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
+/* Such a program uses no processor time either, but the machine is not the reason. */
+Test(freeze, a_program_that_waits_for_its_vfork_is_not_starved)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        if (vfork() == 0) {
+            for (;;)
+                pause();
+        }
+        _exit(0);
+    }
+    usleep(50000);
+    cr_expect_eq(mg_freeze(pid), MG_UNFROZEN);
+    kill(-pid, SIGKILL);
     waitpid(pid, NULL, 0);
 }
 
