@@ -1,8 +1,8 @@
 /* race.c -- see race.h.
  *
  * The smallest time is the least disturbed one, so only the slices with the minima must be undisturbed. A disturbance
- * is time in which a thread is ready to run but has no processor; the kernel counts it. A thread that sleeps or waits
- * for another is slow but not disturbed, which wall and processor time alone cannot distinguish. Hence
+ * is time in which a thread, or the grader, is ready to run but has no processor; the kernel counts it. A thread that
+ * sleeps or waits for another is slow but not disturbed, which wall and processor time alone cannot distinguish. Hence
  *
  *   net = wall - waited, but no less than processor time / processors
  *

@@ -33,7 +33,8 @@ void mg_race_launch(mg_tally *tally);
 
 /* mg_race_slice -- one timed call of one side of the tally, in seconds.
  *   cpu     processor time of all its threads
- *   waited  time its threads were ready to run and had no processor, added up */
+ *   waited  time its threads were ready to run and had no processor, added up, and such time of the grader, which
+ *           sees later that the call has ended */
 void mg_race_slice(mg_tally *tally, mg_side *side, double wall, double cpu, double waited);
 
 /* mg_race_score -- the result of the slices so far. With `last`, a contended race on one processor uses net times and

@@ -344,6 +344,12 @@ static bool prepare(mg_session *s, const mg_invocation *in, mg_wire_request *req
     return true;
 }
 
+/* Time without a processor, of its threads and of ours: the call ends when we see that it has ended. */
+static double waited_by_both(const mg_session *s)
+{
+    return mg_waited_seconds(s->program) + mg_waited_seconds(getpid());
+}
+
 /* A timer or a signal may have woken it while we copied: then it computed in time that is not measured. */
 static bool stood_still(mg_session *s, double cpu, mg_outcome *outcome)
 {
@@ -366,7 +372,7 @@ void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome
     mg_wire_go go = { .nonce = request.nonce };
     s->cpu_call = mg_cpu_seconds(s->program);
     s->waited_call = mg_waited_seconds(s->program);
-    double begin = mt_now();
+    double begin = mt_now(), waited = waited_by_both(s);
     ssize_t sent = write(s->request, &go, sizeof go);
     (void)sent;
     mg_thaw(s->program);
@@ -375,7 +381,7 @@ void mg_session_call(mg_session *s, const mg_invocation *in, mg_outcome *outcome
     outcome->wall = mt_now() - begin; /* until every thread is stopped: work after the reply counts too */
     stopped = mg_cpu_seconds(s->program);
     outcome->cpu = stopped - s->cpu_call;
-    outcome->waited = mg_waited_seconds(s->program) - s->waited_call;
+    outcome->waited = waited_by_both(s) - waited;
     s->answered++;
     mg_copy_out(&s->output, in, &request, outcome);
     stood_still(s, stopped, outcome);

@@ -38,7 +38,7 @@ typedef struct mg_outcome {
     char detail[1024];      /* a description for the other verdicts */
     uint64_t pc[MG_FRAMES]; /* MG_CRASH: where, and the callers; 0: unknown, or no more */
     double wall, cpu;       /* seconds of the call, by our clocks */
-    double waited;          /* seconds in which its threads were ready but had no processor */
+    double waited;          /* seconds in which its threads, or we, were ready but had no processor */
     bool awake;             /* MG_CRASH: it used processor time while it was stopped */
 } mg_outcome;
 
