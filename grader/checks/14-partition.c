@@ -157,7 +157,7 @@ static void large(mg_run *run)
 {
     for (int i = 0; i < 3; i++) {
         int stages = i == 0 ? STAGES : (int)mg_pick(mg_rng(run), 2, STAGES);
-        int64_t layers = i == 0 ? LAYERS : mg_pick(mg_rng(run), 20, LAYERS);
+        int64_t layers = i == 0 ? LAYERS : mg_pick(mg_rng(run), stages, LAYERS);
         if (!check_random(run, layers, stages, 1000) || !check_random(run, layers, stages, ((int64_t)1 << 62) / layers))
             return;
     }
