@@ -1,7 +1,9 @@
 /* heap.c -- malloc with a mark behind every block, so that a unit that writes past the end of a tensor or of its
  * scratch is found when the block is freed. Linked in place of the C library's functions (-Wl,--wrap, link.c).
  *
- *   | n bytes for the caller | 0x5A ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
+ *   | n bytes for the caller | 0x11 ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
+ *
+ * Read as a number of any type, the mark is next to 0, so that `+=` past the end changes it, too.
  *
  * A block that does not end with a plausible n comes from elsewhere and is not checked.
  *
@@ -19,7 +21,7 @@
 #include "core/storage.h"
 #include "worker/heap.h"
 
-enum { MARK = 0x5A, EXTRA = 16, JUNK = 0xFF, MOST_JUNK = 4096 };
+enum { MARK = 0x11, EXTRA = 16, JUNK = 0xFF, MOST_JUNK = 4096 };
 
 static const uint64_t key = 0x6d696e69746f7263;
 
