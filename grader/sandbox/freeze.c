@@ -90,7 +90,7 @@ static char state_of(pid_t program)
     return after_name ? after_name[2] : 'Z';
 }
 
-/* Ready to run, or ended: not one that sleeps where no signal wakes it. */
+/* Stopped, ended or ready to run: not one that sleeps where no signal wakes it. */
 static bool is_ready(const char *stat, double *unused)
 {
     const char *after_name = strrchr(stat, ')');

@@ -3,7 +3,7 @@
  *
  *   | n bytes for the caller | 0x11 ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
  *
- * Read as a number of any type, the mark is next to 0, so that `+=` past the end changes it, too.
+ * As a floating-point number of any width the mark is next to 0, so that `+=` past the end changes it, too.
  *
  * A block that does not end with a plausible n comes from elsewhere and is not checked.
  *
