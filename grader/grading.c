@@ -5,6 +5,7 @@
 #include "report/excerpt.h"
 #include "rows/rows.h"
 #include "build/submission.h"
+#include "running.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,90 +13,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-
-/* ---- running the rows ------------------------------------------------------------------------- */
-
-/* Rows are shown in their order, each as soon as it is final: while a step is not written, its last row decides about
- * all of them (mg_rows_spread_todo). */
-typedef struct shown {
-    const mg_options *options;
-    const mg_bench *bench;
-    int64_t count;       /* rows shown */
-    mg_verdict *verdict; /* as they were shown */
-} shown;
-
-static void show(shown *s, mg_results *results, int64_t ready)
-{
-    const mg_watcher *watcher = s->options->watcher;
-    bool last = ready == results->count || strcmp(results->rows[ready].step, results->rows[ready - 1].step) != 0;
-    if (!last && mg_build_unwritten(&s->bench->build, &s->bench->info, results->rows[ready - 1].step))
-        return;
-    mg_rows_spread_todo(results, s->count, ready, s->bench);
-    for (; s->count < ready; s->count++) {
-        mg_row *row = &results->rows[s->count];
-        mg_rows_lead(results, s->count, &s->bench->info);
-        mg_row_no_return(row, s->bench, results->build_log);
-        s->verdict[s->count] = row->verdict;
-        if (watcher)
-            watcher->row(results, row);
-    }
-}
-
-/* Rows that later rows, or the search for the lab at fault, have changed. */
-static void show_changes(const shown *s, const mg_results *results)
-{
-    const mg_watcher *watcher = s->options->watcher;
-    bool told = false;
-    for (int64_t i = 0; watcher && i < s->count; i++) {
-        const mg_row *row = &results->rows[i];
-        if (row->verdict == s->verdict[i] && !row->acquitted)
-            continue;
-        if (!told)
-            watcher->again(results);
-        told = true;
-        watcher->row(results, row);
-    }
-}
-
-/* Run a row; the session is that of the row before, if they are of one group. */
-static mg_session *run_row(mg_row *row, mg_bench *bench, mg_session *session)
-{
-    mg_run run;
-    double begin = mt_now();
-    mg_run_begin(&run, bench, row, session);
-    row->group->run(&run, row->one_case);
-    mg_run_end(&run);
-    snprintf(row->function, sizeof row->function, "%s", run.function);
-    row->ran = !mg_stop;
-    row->seconds = mt_now() - begin;
-    return run.session;
-}
-
-/* Run all rows, or those in `only`. */
-static void run_rows(mg_results *results, const mg_options *o, mg_bench *bench, const bool *only, shown *s)
-{
-    const mg_group *group = NULL;
-    mg_session *session = NULL;
-    for (int64_t i = 0; i < results->count && !mg_stop; i++) {
-        mg_row *row = &results->rows[i];
-        if (only && !only[i])
-            continue;
-        if (row->group != group) {
-            mg_session_end(session);
-            session = NULL;
-        }
-        group = row->group;
-        if (s && o->watcher)
-            o->watcher->next(row, i, results->count);
-        session = run_row(row, bench, session);
-        if (s && o->until_failure && mg_row_failed(row))
-            results->count = i + 1;
-        if (s && row->ran)
-            show(s, results, i + 1);
-    }
-    mg_session_end(session);
-    mg_rows_spread_todo(results, 0, results->count, bench);
-}
 
 /* ---- which lab is at fault ---------------------------------------------------------------------- */
 
@@ -115,7 +32,7 @@ static void acquit(mg_results *results, const mg_options *o, const mg_bench *ben
     b->todos = b->failures = 0;
     if (mg_build_worker(&b->build, o->lab->id, whose, b->worker_path, log, sizeof log) == MT_OK) {
         b->worker.path = b->worker_path;
-        run_rows(&again, o, b, suspect, NULL);
+        mg_run_rows(&again, o, b, suspect, NULL);
         for (int64_t i = 0; i < results->count; i++)
             if (suspect[i] && again.rows[i].verdict == MG_PASS) {
                 mg_row *row = &results->rows[i];
@@ -309,19 +226,19 @@ static void fail_all(mg_results *results, const mg_options *o)
 
 static void run_all(mg_results *results, const mg_options *o, mg_bench *bench)
 {
-    shown s = { .options = o, .bench = bench, .verdict = calloc((size_t)results->count, sizeof *s.verdict) };
-    MT_CHECK(s.verdict, "out of memory");
+    mg_shown *shown = calloc((size_t)results->count, sizeof *shown);
+    MT_CHECK(shown, "out of memory");
     if (o->capture && !(bench->capture.file = fopen(o->capture, "w+be")))
         mt_warn("%s cannot be written: no calls are kept", o->capture);
-    run_rows(results, o, bench, NULL, &s);
+    mg_run_rows(results, o, bench, NULL, shown);
     mg_rows_vacuous(results, bench);
     if (bench->capture.file)
         fclose(bench->capture.file);
     bench->capture.file = NULL;
     if (!mg_stop)
         blame_earlier(results, o, bench);
-    show_changes(&s, results);
-    free(s.verdict);
+    mg_show_changes(shown, results, o->watcher);
+    free(shown);
 }
 
 static uint64_t fresh_seed(uint64_t wanted_seed)

@@ -163,6 +163,30 @@ Test(rows, are_shown_as_soon_as_they_are_final, .init = open_toy, .fini = close_
     mg_results_free(&r);
 }
 
+/* A race takes seconds: what is wrong elsewhere is seen before it, and the report keeps the order of the steps. */
+Test(rows, of_speed_run_last, .init = open_toy, .fini = close_toy)
+{
+    static const toy_case timed[] = { { { 1, "speed", "h" }, 2 }, { { 1, "three", "h" }, 3 } };
+    static const mg_group two[] = { MG_GROUP("90.1", "first", toy_twice, timed),
+                                    MG_GROUP("90.3", "later", toy_twice, timed) };
+    static const mg_lab speedy = { "90-toy", two, MT_COUNT(two) };
+    mg_results r;
+    mg_options options = { .lab = &speedy, .root = t.root, .build = t.build, .watcher = &watcher };
+    toy_write(&t, "labs/90-toy/toy.c", TOY "{ " DO " }");
+    cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
+    cr_expect_str_eq(told, "begin first: three? first: three+ later: three? later: three+ "
+                           "first: speed? first: speed+ later: speed? later: speed+ ");
+    cr_expect_str_eq(r.rows[0].name, "first: speed");
+    cr_expect_eq(r.points, 4);
+    mg_results_free(&r);
+    told[0] = 0;
+    toy_write(&t, "labs/90-toy/toy.c", "#include \"core/base.h\"\n" TOY "{ if (n > 2) MT_TODO(\"90.1\"); " DO " }");
+    cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
+    cr_expect(strstr(told, "begin first: speed? first: three? first: speedtodo first: threetodo"),
+              "a step that is not written is not split: %s", told);
+    mg_results_free(&r);
+}
+
 Test(rows, a_call_has_three_seconds, .init = open_toy, .fini = close_toy, .timeout = 60)
 {
     mg_results r = grade(TOY "{ for (volatile int go = n > 0; go;) ; }", "90.1");

@@ -1,0 +1,19 @@
+/* running.h -- run the rows of a grading and show each as soon as it is final. */
+#pragma once
+
+#include "grading.h"
+#include "rows/run.h"
+
+/* What was shown of a row. */
+typedef struct mg_shown {
+    bool told;
+    mg_verdict verdict;
+} mg_shown;
+
+/* mg_run_rows -- run all rows, or those with `only[i]`, and tell options->watcher of each; `shown`, one for each row,
+ * keeps what was told, and NULL tells nothing. Rows that measure speed run last, so that a wrong value is seen soon;
+ * they stay at their place in results. */
+void mg_run_rows(mg_results *results, const mg_options *options, mg_bench *bench, const bool *only, mg_shown *shown);
+
+/* mg_show_changes -- show again what later rows, or the search for the lab at fault, have changed. */
+void mg_show_changes(const mg_shown *shown, const mg_results *results, const mg_watcher *watcher);
