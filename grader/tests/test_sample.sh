@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # sample.sh: of which labs all mutants are graded, by what git says and by what an earlier run caught; which are drawn
-# of the others.
+# of the others. The same of variants, and of the emulator's programs.
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
 here=$(cd "$(dirname "$0")/../tools" && pwd)
@@ -28,14 +28,15 @@ touch minitorch/ops/{any,none}.h grader/grade.c
 echo build >.gitignore
 
 # drawn N: the number of mutants of each lab, and then the sample itself.
+export KIND=mutants
 drawn() {
-    bash -euo pipefail -c '. "$1"/patches.sh; . "$1"/sample.sh; build=/none
-        shopt -s nullglob; patches=(grader/mutants/*/*.patch); note_states; take_sample "$2" >build/said
+    bash -euo pipefail -c '. "$1"/patches.sh; . "$1"/sample.sh; build=/none kind=${KIND:-mutants}
+        shopt -s nullglob; patches=(grader/$kind/*/*.patch); note_states; take_sample "$2" >build/said
         printf "%s\n" "${patches[@]}" >build/sample; : >build/results
         for patch in "${patches[@]}"; do echo "${WORD:-caught} ${patch#grader/mutants/}: FAIL" >>build/results; done
         [ -z "${NOTE:-}" ] || { mkdir -p build/mutants/{02-two,04-four}; note_whole build/results; }' _ "$here" "$1"
-    awk '{ n[substr($0, 16, 2)]++ } END { printf "%d %d: ", n["02"], n["04"] }' build/sample
-    sed "s/.*mutants: //" build/said
+    awk -F/ '{ n[substr($3, 1, 2)]++ } END { printf "%d %d: ", n["02"], n["04"] }' build/sample
+    sed -E "s/.*(mutants|variants): //" build/said
 }
 expect "no git" 0 "5 5: all of labs that changed (none)" drawn 2
 git init -q . && expect "no commit" 0 "5 5" drawn 2
@@ -80,5 +81,30 @@ git commit -qam b && git commit -q --allow-empty -m after && expect "also when i
 NOTE=yes drawn 2 >/dev/null && expect "caught again" 0 "5 5" drawn 2
 echo '# catches: 02.1' >grader/mutants/02-two/none.patch && echo '# catches: 02.1' >grader/mutants/04-four/none.patch
 expect "patches without a unit" 0 "12 12" drawn 2
+
+# Variants: what changed is what they are applied to, or themselves, not a mutant.
+git add -A . && git commit -qm rest && git checkout -q main && git commit -q --allow-empty -m rest
+mkdir -p grader/variants && for lab in 02-two 04-four; do cp -r grader/mutants/$lab grader/variants/; done
+git add -A . && git commit -qm variants && git commit -q --allow-empty -m after
+KIND=variants && expect "variants" 0 "2 of each unit of the others" drawn 2
+changes "a mutant, for variants" "5 5: all of labs that changed (none)" 'echo >>grader/mutants/04-four/a-1.patch'
+changes "a variant" "5 11: all of labs that changed (04)" 'echo >>grader/variants/04-four/a-1.patch'
+
+# The emulator's tests: one in three of the programs, and no second build, unless it changed.
+mkdir -p minitorch/emulator/tests/{good/folder,bugs} .ci && cp "$root/.ci/changed.bash" .ci
+cp "$root/minitorch/emulator/tests/run.sh" minitorch/emulator/tests
+touch minitorch/emulator/tests/{good,bugs}/{a,b,c,d}.cu
+for name in good bugs core ucontext; do
+    printf '#!/bin/sh\nshift; echo "%s $# $*"; echo "1 passed, 0 failed"\n' $name >minitorch/emulator/tests/run_$name.sh
+done
+chmod +x minitorch/emulator/tests/*.sh
+emulated() { SAMPLE=$1 minitorch/emulator/tests/run.sh build | grep -v '^1 passed' | xargs; }
+git add -A . && git commit -qm emulator
+expect "the emulator has changed" 0 "bugs 0 --> run_core core 0 --> run_good good 0 --> run_ucontext ucontext 0 4 passed" emulated 3
+git commit -q --allow-empty -m after && expect "all of it" 0 "ucontext 0 4 passed, 0 failed" emulated 1
+expect "it has not" 0 "--> run_bugs bugs 2 " emulated 3
+expect "of folders, too" 0 "--> run_good good 2 " emulated 3
+expect "and no second build" 0 "3 passed, 0 failed" emulated 3
+expect "the same commit, the same programs" 0 "$(emulated 3)" emulated 3
 
 finish sample.sh

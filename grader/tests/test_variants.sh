@@ -32,4 +32,10 @@ variant 'a digit' one
 graded "a patch without a step" 1 "its first line must be"
 graded "no variants is not a success" 1 "0 passed, 0 failed" 03
 
+variant '02.6  a digit' one
+sed 's/^+2$/+II/' grader/variants/02-backprop/digit.patch >grader/variants/02-backprop/roman.patch
+echo 'grade 02: 9/9' >said
+graded "both" 0 "variants: 2 passed, 0 failed"
+SAMPLE=1 graded "one of the unit: nothing has changed" 0 "variants: 1 passed, 0 failed"
+
 finish variants.sh

@@ -1,6 +1,9 @@
-# sample.sh -- which named mutants `make test` grades on a developer's machine. Sourced by mutants.sh, after patches.sh.
+# sample.sh -- which named mutants `make test` grades on a developer's machine, and which variants. Sourced by mutants.sh and
+# variants.sh, after patches.sh.
 #
-# A lab whose own files changed is graded whole; of the others a few mutants of each unit are. CI grades all (ALL=1).
+# A lab whose own files changed is graded whole; of the others a few patches of each unit are. CI grades all (ALL=1).
+. "${BASH_SOURCE[0]%/*}/../../.ci/changed.bash"
+kind=mutants # or variants: the folder in grader/ whose files are sampled, and that in build/ for what was found
 
 # state_of LAB: a hash of its own files: units, mutants, checks, calls, lab.json, and headers that its units include.
 state_of() { own_files "$1" | xargs sha256sum | sha256sum; }
@@ -9,25 +12,16 @@ state_of() { own_files "$1" | xargs sha256sum | sha256sum; }
 own_files() {
     local number=${1%%-*} file
     {
-        printf '%s\n' solutions/"$1"/*.c* labs/"$1"/lab.json grader/mutants/"$1"/*.patch grader/checks/"$number"-* \
+        printf '%s\n' solutions/"$1"/*.c* labs/"$1"/lab.json grader/$kind/"$1"/*.patch grader/checks/"$number"-* \
             grader/worker/calls_"$number"*
         sed -nE 's|^#include "([^"]+)".*|minitorch/\1|p' solutions/"$1"/*.c* /dev/null | sort -u
     } | while read -r file; do [ ! -e "$file" ] || echo "$file"; done
 }
 
-# is_touched LAB: whether git says that these files changed since the merge base with the main branch (on it: since the
-# last commit's parent), committed or not. Where there is no git, or no history, nothing has.
+# is_touched LAB: whether one of them changed. Folders, so that a file that was deleted is a change.
 is_touched() {
-    local main base=
-    for main in origin/HEAD origin/main main; do base=$(git merge-base HEAD $main 2>/dev/null) && break; done
-    if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
-        base=$(git rev-parse -q --verify HEAD~1 2>/dev/null) || return 1
-    fi
-    # Folders, so that a file that was deleted is a change.
     # shellcheck disable=SC2046
-    set -- solutions/"$1" grader/mutants/"$1" "grader/checks/${1%%-*}-*" "grader/worker/calls_${1%%-*}*" \
-        $(own_files "$1")
-    ! git diff --quiet "$base" -- "$@" || [ -n "$(git ls-files --others --exclude-standard -- "$@" | head -1)" ]
+    changed solutions/"$1" grader/$kind/"$1" "grader/checks/${1%%-*}-*" "grader/worker/calls_${1%%-*}*" $(own_files "$1")
 }
 
 # note_states: of each lab with mutants, before they are graded.
@@ -42,10 +36,10 @@ note_states() {
 # (build/mutants/LAB/all), or without that record are not touched, only N mutants of each unit stay in the array
 # patches. The commit draws them.
 take_sample() {
-    local lab changed before=${#patches[@]}
+    local lab whole before=${#patches[@]}
     for lab in "${!states[@]}"; do
-        if [ -e "build/mutants/$lab/all" ]; then
-            [ "$(cat "build/mutants/$lab/all")" != "${states[$lab]}" ] || sampled+=" $lab"
+        if [ -e "build/$kind/$lab/all" ]; then
+            [ "$(cat "build/$kind/$lab/all")" != "${states[$lab]}" ] || sampled+=" $lab"
         else
             is_touched "$lab" || sampled+=" $lab"
         fi
@@ -68,9 +62,9 @@ take_sample() {
             $stays{$_} = 1 for grep { defined } @drawn[0 .. $ENV{take} - 1];
         }
         print map { $stays{$_} ? "$_\n" : () } @all;')
-    changed=$(for lab in "${!states[@]}"; do [[ " $sampled " == *" $lab "* ]] || echo "${lab%%-*}"; done | sort | xargs)
-    printf '  graded are %d of %d mutants: all of labs that changed (%s), %d of each unit of the others; %s\n' \
-        ${#patches[@]} $before "${changed:-none}" "$1" 'all: ALL=1 make test'
+    whole=$(for lab in "${!states[@]}"; do [[ " $sampled " == *" $lab "* ]] || echo "${lab%%-*}"; done | sort | xargs)
+    printf '  graded are %d of %d %s: all of labs that changed (%s), %d of each unit of the others; %s\n' \
+        ${#patches[@]} $before $kind "${whole:-none}" "$1" 'all: ALL=1 make test'
 }
 
 # note_whole RESULTS: for take_sample, the state at the beginning of each lab of which this run caught every mutant.
@@ -78,6 +72,6 @@ note_whole() {
     local lab
     for lab in "${!states[@]}"; do
         [[ " $sampled " != *" $lab "* ]] && grep -q "^caught $lab/" "$1" && ! grep -q "^ESCAPED $lab/" "$1" || continue
-        echo "${states[$lab]}" >"build/mutants/$lab/all"
+        echo "${states[$lab]}" >"build/$kind/$lab/all"
     done
 }

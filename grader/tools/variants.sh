@@ -3,15 +3,19 @@
 #
 # grader/variants/NN-name/what-is-different.patch: first line `# keeps: 02.7  why it is right`, then a unified diff of one unit of
 # solutions/NN-name/. It is applied to a copy, and the rows of that step must give every point; rows that measure speed are left out.
+# SAMPLE=n: only n variants of each unit of the labs whose own files have not changed (sample.sh).
 set -euo pipefail
 build=$(realpath -m "${1:?usage: variants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade}
 tools=$(realpath "$(dirname "$0")")
 cd "${ROOT:-$tools/../..}"
 . "$tools/patches.sh" # apply
+. "$tools/sample.sh"
 shopt -s nullglob
-passed=0 failed=0
-for patch in grader/variants/"${lab:+$lab-}"*/*.patch; do
+passed=0 failed=0 kind=variants patches=(grader/variants/"${lab:+$lab-}"*/*.patch)
+note_states
+[ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
+for patch in "${patches[@]}"; do
     name=${patch#grader/variants/} said=
     name=${name%.patch}
     id=${name%/*} number=${name%%-*} step=$(sed -nE '1s/^# keeps: +([0-9]{2}\.[0-9]+) .*/\1/p' "$patch")
