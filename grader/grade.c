@@ -50,7 +50,7 @@ static const struct argp_option arguments[] = {
     { "submission", 's', "PATH", 0, "a folder or a tar or zip with the units (default: labs/NN-name)", 0 },
     { "units", OPT_UNITS, "DIR", 0, "the same", 0 },
     { "mine", 'm', "\"NN NN\"", 0, "take these earlier labs' units from labs/, too", 0 },
-    { "step", OPT_STEP, "NN.N [WORDS]", 0, "only this step, or those of its rows with these words in their names", 0 },
+    { "step", OPT_STEP, "NN.N [WORDS]", 0, "only this step, or rows with these words in the name; NN: all steps", 0 },
     { "seed", 'S', "HEX", 0, "repeat the inputs of an earlier run", 0 },
     { "until-failure", OPT_UNTIL_FAILURE, 0, 0, "leave out the rows after the first that fails", 0 },
     { "no-speed", OPT_NO_SPEED, 0, 0, "measure no speed: those rows are INCONCLUSIVE", 0 },

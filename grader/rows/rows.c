@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether `only`, "02.6" or "02.6 large logits", means this row. */
+/* Whether `only`, "02.6" or "02.6 large logits" or "02 speed", means this row. */
 static bool wanted(const mg_row *row, const char *only)
 {
     size_t step = only ? strcspn(only, " ") : 0;
-    return !only || (strlen(row->step) == step && strncmp(row->step, only, step) == 0 &&
+    return !only || (strncmp(row->step, only, step) == 0 && (!row->step[step] || strcspn(row->step, ".") == step) &&
                      strstr(row->name, only + step + strspn(only + step, " ")));
 }
 

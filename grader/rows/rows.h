@@ -5,7 +5,7 @@
 #include "rows/run.h"
 
 /* mg_rows_make -- one row for each case of the lab, of one step ("02.6"), or of a step's rows with these words in their
- * names ("02.6 large logits"); NULL: all. The caller frees with mg_results_free.
+ * names ("02.6 large logits"), or of the whole lab's ("02 speed"); NULL: all. The caller frees with mg_results_free.
  * MT_ERR_ARGUMENT: there is none. */
 mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only);
 

@@ -83,4 +83,28 @@ says 1 "$good
 $fast" 18/18
 echo "grade 01: 1/18 FAIL=1" >empty
 expect "empty regions that earn points" 1 1 "failed: 01 empty regions: grade 01: 1/18 FAIL=1"
+
+# In two parts: without the rows that measure speed, beside other programs; and these alone.
+echo "grade 01: 0/18 FAIL=2" >empty
+says 1 "$good
+$unsure" "10/18 INCONCLUSIVE=1"
+SPEED=without expect "without speed" 0 1 "labs: 3 passed, 0 failed"
+expect "which is no row left out otherwise" 0 2 "busy, try 1 of 5"
+says 1 "$good" "10/18"
+SPEED=without expect "points are missing, and no row says why" 1 1 "labs: 2 passed, 1 failed"
+says 1 "$good
+ 01.4  packed: bytes moved    INCONCLUSIVE    0/8" "10/18 INCONCLUSIVE=1"
+SPEED=without expect "another row is not left out" 1 1 "labs: 2 passed, 1 failed"
+says 1 "$good
+$error" "10/18 ERROR=1"
+says 2 "$fast" 8/8
+SPEED=without expect "the machine may be busy" 0 2 "busy, try 1 of 5"
+grep -q -- '--step 01.5 --no-speed$' again && ok || bad "graded again by: $(cat again)"
+says 1 "$fast" 8/8
+SPEED=only expect "only speed" 0 1 "labs: 1 passed, 0 failed"
+says 1 "$missed" "0/8 FAIL=1"
+says 2 "$fast" 8/8
+SPEED=only expect "which may be missed once" 0 2 "busy, try 1 of 5"
+says 1 "" "grade: lab 01 has no step 01 speed"
+SPEED=only expect "a lab without such rows" 1 1 "labs: 0 passed, 0 failed"
 finish labs.sh

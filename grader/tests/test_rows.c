@@ -209,11 +209,20 @@ Test(rows, words_select_rows_of_a_step, .init = open_toy, .fini = close_toy)
 {
     mg_results r = grade(TOY "{ " DO " }", "90.3 o"), none;
     cr_expect_str_eq(told, "begin later: two? later: two+ later: none? later: none+ later: four? later: four+ ");
-    mg_options options = { .lab = &lab, .root = t.root, .build = t.build, .step = "90.3 five" };
-    cr_expect_eq(mg_grade(&none, &options), MT_ERR_ARGUMENT);
-    cr_expect_str_eq(mt_last_error(), "lab 90-toy has no step 90.3 five");
+    for (const char *const *step = (const char *const[]){ "90.3 five", "9 o", "90. o", NULL }; *step; step++) {
+        mg_options options = { .lab = &lab, .root = t.root, .build = t.build, .step = *step };
+        char said[64];
+        snprintf(said, sizeof said, "lab 90-toy has no step %s", *step);
+        cr_expect_eq(mg_grade(&none, &options), MT_ERR_ARGUMENT, "%s", *step);
+        cr_expect_str_eq(mt_last_error(), said);
+        mg_results_free(&none);
+    }
     mg_results_free(&r);
-    mg_results_free(&none);
+    told[0] = 0;
+    r = grade(TOY "{ " DO " }", "90 three");
+    cr_expect_str_eq(told, "begin toy: three? toy: three+ later: three? later: three+ other: three? other: three+ ",
+                     "the number of a lab means all its steps");
+    mg_results_free(&r);
 }
 
 /* Recall RESULTS with what is at PATH, then write it there. */

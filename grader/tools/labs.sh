@@ -3,9 +3,11 @@
 # Without the emulator a lab with .cu units is skipped, with a note.
 # If the solution misses points only in timed rows (": speed") or in rows with ERROR, CRASH or TIMEOUT, the machine may be busy: their steps are graded again, up to four times, with
 # increasing pauses. A row that is still INCONCLUSIVE then is reported as not measured; one that is FAIL, or has fewer points, is a failure. A wrong value is one at once.
+# SPEED=without leaves out the rows that measure speed, so that other programs may use the machine; SPEED=only grades these rows of the solution.
 # The seed is always the same, so that an error comes again and runs are reproducible; SEED=hex uses another, SEED=fresh one for each grade (make steady grades with many).
 set -uo pipefail
-build=$1 passed=0 failed=0 tries=5 pause=${PAUSE:-10} failures=() seed=(--seed "${SEED:-5eed01}")
+build=$1 passed=0 failed=0 tries=5 pause=${PAUSE:-10} failures=() seed=(--seed "${SEED:-5eed01}") speed=${SPEED:-with} slow=()
+[ "$speed" != without ] || slow=(--no-speed)
 [ "${SEED:-}" != fresh ] || seed=()
 verdict() { # name, condition, the grade's machine line
     if [ "$2" = yes ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
@@ -16,9 +18,15 @@ grade() { # units, folder for the reports, options: the table into $out, its las
     out=$("$build/bin/grade" --lab "$number" --width 0 --build "$build" --units "$1" --report "build/report/$2" "${seed[@]}" "${@:3}" 2>&1)
     last=$(tail -1 <<<"$out")
 }
-full() { [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)$ ]] && [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ]; }
 # The rows without all their points; a row's note begins two blanks after these.
-missed() { sed -nE "s#^ ($number\.[0-9]+  .*[^ ]) +([A-Z]+) +([0-9.]+)/([0-9.]+)(  .*)?\$#\1|\2|\3|\4|\5#p" <<<"$out" | awk -F'|' '$3 != $4'; }
+lost() { sed -nE "s#^ ($number\.[0-9]+  .*[^ ]) +([A-Z]+) +([0-9.]+)/([0-9.]+)(  .*)?\$#\1|\2|\3|\4|\5#p" <<<"$out" | awk -F'|' '$3 != $4'; }
+left_out='speed == "without" && $1 ~ /: speed$/ && $2 == "INCONCLUSIVE"'
+missed() { lost | awk -F'|' -v speed="$speed" "!($left_out)"; }
+points_left_out() { lost | awk -F'|' -v speed="$speed" "$left_out { sum += \$4 } END { print sum + 0 }"; }
+full() {
+    [[ $last =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)(\ INCONCLUSIVE=[0-9]+)?$ ]] && [ -z "$(missed)" ] &&
+        awk "BEGIN { exit ${BASH_REMATCH[1]} + $(points_left_out) != ${BASH_REMATCH[2]} }"
+}
 # Whether a busy machine can be the cause: timed rows with PASS, FAIL or INCONCLUSIVE, and rows that did not come to an end; not a wrong value.
 only_races() { [ -n "$(missed)" ] && ! grep -qvE ': speed\|((PASS|FAIL)\|.* [0-9.]+x of .*\(bar |INCONCLUSIVE\|)|\|(ERROR|CRASH|TIMEOUT)\|' <<<"$(missed)"; }
 # race_again STEP: grade that step until it has all its points. One that stays INCONCLUSIVE was not measured, which is not an error of the reference.
@@ -29,27 +37,22 @@ race_again() {
         missed | sed 's/^/      /'
         [[ ! $(missed) =~ \|(ERROR|CRASH|TIMEOUT)\| ]] || printf '%s\n' "$out" # in full
         sleep $((pause * try))
-        grade "solutions/$lab" solution --step "$1"
+        grade "solutions/$lab" solution --step "$1" "${slow[@]}"
         if full; then return 0; fi
         only_races || return 1
     done
     grep -q '|INCONCLUSIVE|' <<<"$(missed)" && ! grep -qv '|INCONCLUSIVE|' <<<"$(missed)" && printf '  %-28s not measured: %s\n' "$number solution" "$(missed | cut -d'|' -f1)"
 }
 
-for info in labs/"${2:+$2-}"*/lab.json; do
-    lab=$(basename "$(dirname "$info")") number=${lab%%-*}
-    if compgen -G "solutions/$lab/*.cu" >/dev/null && [ ! -x "$build/emu/cuemu" ]; then
-        printf '  %-28s skipped   %s\n' "$number" "$build/emu is missing: install g++ and run make, without CUDA=off"
-        continue
-    fi
-    skeleton=build/skel/$lab empty=build/skel/empty/$lab
+# grade_unwritten: the skeleton, and units with empty regions. They earn nothing for speed: they are graded side by side.
+grade_unwritten() {
+    local skeleton=build/skel/$lab empty=build/skel/empty/$lab unit ok
     rm -rf "$skeleton" "$empty" && mkdir -p "$skeleton" "$empty"
     for unit in solutions/"$lab"/*.c*; do
         "$build/bin/strip" "$unit" "$skeleton/${unit##*/}"
         sed '/^ *MT_TODO(/d' "$skeleton/${unit##*/}" >"$empty/${unit##*/}"
     done
 
-    # These two earn nothing for speed: they are graded side by side, and the solution by itself.
     (grade "$empty" empty --limit 5 && echo "$out") >"$empty.log" &
     grade "$skeleton" skeleton
     ok=no
@@ -62,8 +65,21 @@ for info in labs/"${2:+$2-}"*/lab.json; do
     [[ $last =~ ^grade\ $number:\ 0/ ]] && ok=yes
     verdict "$number empty regions" $ok "$last"
     [ $ok = yes ] || printf '%s\n' "$out"
+}
 
-    grade "solutions/$lab" solution
+for info in labs/"${2:+$2-}"*/lab.json; do
+    lab=$(basename "$(dirname "$info")") number=${lab%%-*}
+    if compgen -G "solutions/$lab/*.cu" >/dev/null && [ ! -x "$build/emu/cuemu" ]; then
+        printf '  %-28s skipped   %s\n' "$number" "$build/emu is missing: install g++ and run make, without CUDA=off"
+        continue
+    fi
+    if [ "$speed" = only ]; then
+        grade "solutions/$lab" solution --step "$number speed"
+        [[ $last != *"has no step"* ]] || continue
+    else
+        grade_unwritten
+        grade "solutions/$lab" solution "${slow[@]}"
+    fi
     ok=no sum=$last
     if full; then
         ok=yes
