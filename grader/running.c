@@ -10,10 +10,10 @@ static bool is_unwritten(const mg_bench *bench, const mg_row *row)
     return mg_build_unwritten(&bench->build, &bench->info, row->step);
 }
 
-/* A row that measures speed takes as long as many others. One of a step that is not written says so at once. */
+/* A row that measures takes as long as many others. One of a step that is not written says so at once. */
 static bool comes_last(const mg_bench *bench, const mg_row *row)
 {
-    return mg_row_timed(row) && !is_unwritten(bench, row);
+    return mg_row_measures(row) && !is_unwritten(bench, row);
 }
 
 static bool same_step(const mg_results *results, int64_t i, int64_t j)

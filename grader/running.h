@@ -11,8 +11,8 @@ typedef struct mg_shown {
 } mg_shown;
 
 /* mg_run_rows -- run all rows, or those with `only[i]`, and tell options->watcher of each; `shown`, one for each row,
- * keeps what was told, and NULL tells nothing. Rows that measure speed run last, so that a wrong value is seen soon;
- * they stay at their place in results. */
+ * keeps what was told, and NULL tells nothing. Rows that measure (mg_row_measures) run last, so that a wrong value is
+ * seen soon; they stay at their place in results. */
 void mg_run_rows(mg_results *results, const mg_options *options, mg_bench *bench, const bool *only, mg_shown *shown);
 
 /* mg_show_changes -- show again what later rows, or the search for the lab at fault, have changed. */

@@ -91,10 +91,9 @@ bool mg_row_failed(const mg_row *row)
     return row->verdict == MG_FAIL || row->verdict == MG_CRASH || row->verdict == MG_TIMEOUT;
 }
 
-bool mg_row_timed(const mg_row *row)
+bool mg_row_measures(const mg_row *row)
 {
-    const char *last = strrchr(row->name, ':');
-    return last && strcmp(last, ": speed") == 0;
+    return strstr(row->name, ": speed") || strstr(row->name, ": bytes moved");
 }
 
 /* "mt_relu_fwd_cpu" of "mt_relu_fwd_cpu in place(x, n=1)". */

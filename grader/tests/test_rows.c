@@ -163,19 +163,20 @@ Test(rows, are_shown_as_soon_as_they_are_final, .init = open_toy, .fini = close_
     mg_results_free(&r);
 }
 
-/* A race takes seconds: what is wrong elsewhere is seen before it, and the report keeps the order of the steps. */
-Test(rows, of_speed_run_last, .init = open_toy, .fini = close_toy)
+/* To measure takes seconds: what is wrong elsewhere is seen before it, and the report keeps the order of the steps. */
+Test(rows, that_measure_run_last, .init = open_toy, .fini = close_toy)
 {
-    static const toy_case timed[] = { { { 1, "speed", "h" }, 2 }, { { 1, "three", "h" }, 3 } };
+    static const toy_case timed[] = { { { 1, "speed", "h" }, 2 }, { { 1, "three", "h" }, 3 } },
+                          counted[] = { { { 1, "bytes moved", "h" }, 2 }, { { 1, "bytes", "h" }, 3 } };
     static const mg_group two[] = { MG_GROUP("90.1", "first", toy_twice, timed),
-                                    MG_GROUP("90.3", "later", toy_twice, timed) };
+                                    MG_GROUP("90.3", "later", toy_twice, counted) };
     static const mg_lab speedy = { "90-toy", two, MT_COUNT(two) };
     mg_results r;
     mg_options options = { .lab = &speedy, .root = t.root, .build = t.build, .watcher = &watcher };
     toy_write(&t, "labs/90-toy/toy.c", TOY "{ " DO " }");
     cr_assert_eq(mg_grade(&r, &options), MT_OK, "%s", mt_last_error());
-    cr_expect_str_eq(told, "begin first: three? first: three+ later: three? later: three+ "
-                           "first: speed? first: speed+ later: speed? later: speed+ ");
+    cr_expect_str_eq(told, "begin first: three? first: three+ later: bytes? later: bytes+ "
+                           "first: speed? first: speed+ later: bytes moved? later: bytes moved+ ");
     cr_expect_str_eq(r.rows[0].name, "first: speed");
     cr_expect_eq(r.points, 4);
     mg_results_free(&r);
