@@ -33,7 +33,10 @@ CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(if $(PLAIN_TABLE),$(
 NCCL_HEADER   := $(if $(NVCC),$(firstword $(wildcard $(dir $(NVCC))../include/nccl.h /usr/include/nccl.h)))
 NCCL_CU       := $(wildcard minitorch/dist/*.cu)
 NCCL_OBJ      := $(if $(or $(filter emu,$(CUDA)),$(and $(filter nvcc,$(CUDA)),$(NCCL_HEADER))),$(NCCL_CU:%.cu=$(C_)/%.o))
-$(C_)/minitorch/dist/%.o build/nvcc/minitorch/dist/%.o: $(wildcard minitorch/dist/*.h minitorch/dist/*.cuh minitorch/prof/*.h)
+# The architectures of nvcc-check, whose objects lie in a folder of their own.
+CHECK_ARCH    := 75 90
+CHECKED       := build/nvcc/$(subst $(space),-,$(CHECK_ARCH))
+$(C_)/minitorch/dist/%.o $(CHECKED)/minitorch/dist/%.o: $(wildcard minitorch/dist/*.h minitorch/dist/*.cuh minitorch/prof/*.h)
 NCCL_BIN      := $(addprefix $(B)/bin/,train_gpt2 check_nccl)
 CUDA_BIN      := $(addprefix $(B)/,$(CUDA_PROGRAMS))
 # gpu_check does not use packages (images, JSON): it can be built on any machine with gcc and nvcc.
@@ -116,15 +119,14 @@ gpu-check:
 # nvcc-check: every .cu compiles for the newest and the oldest architecture, without a warning; and with NCCL and MPI, a program
 # of all of them links with the libraries and says that there is no GPU (or finds one). Needs no GPU.
 CUDA_ALL     := $(wildcard minitorch/cuda/*.cu $(if $(LEVEL),labs,solutions)/*/*.cu) $(if $(NCCL_HEADER),$(NCCL_CU))
-CHECK_ARCH   := 75 90
 .PHONY: nvcc-check
 ifeq ($(NVCC),)
 nvcc-check:
 	@echo "nvcc-check: skipped, there is no nvcc"
 else
-nvcc-check: $(CUDA_ALL:%.cu=build/nvcc/%.o) $(if $(and $(NCCL_HEADER),$(MPI)),build/nvcc/check_nccl)
+nvcc-check: $(CUDA_ALL:%.cu=$(CHECKED)/%.o) $(if $(and $(NCCL_HEADER),$(MPI)),$(CHECKED)/check_nccl)
 	@echo "nvcc-check: $(words $^) passed, 0 failed"
-build/nvcc/check_nccl: $(CUDA_ALL:%.cu=build/nvcc/%.o) $(REF)/obj/minitorch/bench/check_nccl.o \
+$(CHECKED)/check_nccl: $(CUDA_ALL:%.cu=$(CHECKED)/%.o) $(REF)/obj/minitorch/bench/check_nccl.o \
     $(call obj,$(wildcard minitorch/cuda/*.c)) $(REF)/mpi/dist/mpi.o $(UNIT_OBJ) $(REF)/libtesting.a $(REF)/libgiven.a
 	@echo "  LINK $@"
 	@$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) -L$(dir $(NVCC))../lib64 -lnccl -lcublas -lcudart -lstdc++ \
@@ -133,7 +135,7 @@ build/nvcc/check_nccl: $(CUDA_ALL:%.cu=build/nvcc/%.o) $(REF)/obj/minitorch/benc
 	@mv $@.new $@
 endif
 # One run for all architectures: they share the compilation of host code, a third of the work.
-build/nvcc/%.o: %.cu $(CUDA_HEADERS)
+$(CHECKED)/%.o: %.cu $(CUDA_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  NVCC $(CHECK_ARCH:%=sm_%) $<"
 	@$(NVCC) $(foreach a,$(CHECK_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) -Werror all-warnings $(CUDA_INCLUDE) -c $< -o $@
