@@ -134,7 +134,7 @@ void mg_00_broadcast_shape(mg_run *run, const void *one_case)
     for (int t = 0; t < 4 * TRIES; t++) {
         bool fits = c->fits || t / 2 % 2;
         mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
-        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want;
+        mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = { 0 };
         if (fits)
             want = fit(mg_rng(run), &a, &b);
         else
