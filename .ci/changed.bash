@@ -10,3 +10,10 @@ changed() {
     fi
     ! git diff --quiet "$base" -- "$@" || [ -n "$(git ls-files --others --exclude-standard -- "$@" | head -1)" ]
 }
+
+# one_in N: of the lines read, one in N, drawn by the commit.
+one_in() {
+    local lines
+    mapfile -t lines
+    printf '%s\n' "${lines[@]}" | shuf -n $(((${#lines[@]} + $1 - 1) / $1)) --random-source=<(yes "$(git rev-parse HEAD)")
+}

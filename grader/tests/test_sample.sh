@@ -107,4 +107,17 @@ expect "of folders, too" 0 "--> run_good good 2 " emulated 3
 expect "and no second build" 0 "3 passed, 0 failed" emulated 3
 expect "the same commit, the same programs" 0 "$(emulated 3)" emulated 3
 
+# Attacks: one in three of five, and that without a sandbox, unless the grader changed. None can run here.
+mkdir -p docs datasets build/{bin,units,worker} grader/{tools,attacks/{a,b,c,d,e}} && touch Makefile README.md
+cp "$root/grader/tools/attacks.sh" grader/tools && touch labs/02-two/a.cu
+echo '/* attack 02.1 none */' | tee grader/attacks/{a,b,c,d,e}/unit.c >/dev/null
+attacked() { MT_ATTACKS_LOCKED=1 ATTACKS=$dir/build/attacks CANARY=$dir/build/canary SAMPLE=$1 grader/tools/attacks.sh build 2>/dev/null | grep -oE '^  \[ [0-9]/[0-9]\] [A-Za-z]+ +[a-z-]+|^attacks.*' | xargs; }
+git add -A . && git commit -qm attacks
+expect "the grader has changed" 1 "[ 6/6] WORKED without-sandbox attacks: 0 passed, 6 failed" attacked 3
+git commit -q --allow-empty -m after && expect "all of them" 1 " 6 failed" attacked 1
+expect "it has not" 1 "[ 3/3] WORKED without-sandbox attacks: 0 passed, 3 failed" attacked 3
+expect "the same commit, the same attacks" 1 "$(attacked 3)" attacked 3
+touch grader/checks/02-new.c && expect "checks are no part of it" 1 " 3 failed" attacked 3
+touch grader/new.c && expect "a new file of the grader" 1 " 6 failed" attacked 3
+
 finish sample.sh

@@ -19,7 +19,8 @@
 #
 # For each attack, too: the grader ends by itself and leaves no processes; nothing outside has changed (traces); no output of the attack reaches the terminal or the page as a command; nothing prints "BREACH".
 # Limits are those of the lab, reduced: the grader's --root is a copy of labs/ and of the headers.
-# SANDBOX=landlock: with the sandbox that containers have (grade --sandbox). ATTACKS=folder: to work there.
+# SAMPLE=n: where git says that the grader has not changed, one in n of the attacks, drawn by the commit.
+# SANDBOX=landlock: with the sandbox that containers have (grade --sandbox). ATTACKS=folder, CANARY=file: to work there (tests).
 # One run at a time on a machine: a canary is in /tmp, where attacks of other runs may find it.
 #
 # As root everything runs in a view of the machine in which /tmp, /var/tmp, /dev/shm, the home folder and System V memory
@@ -31,8 +32,8 @@ fi
 [ -n "${MT_ATTACKS_LOCKED:-}" ] || MT_ATTACKS_LOCKED=1 exec flock -o "/tmp/minitorch-attacks.$(id -u).lock" "$0" "$@"
 build=$(realpath -m "${1:?usage: attacks.sh BUILD [NAME...]}")
 shift
-cd "$(dirname "$0")/../.."
-repo=$PWD here=${ATTACKS:-$repo/build/attacks} canary_in_tmp=/tmp/minitorch-canary.$(id -u)
+cd "$(dirname "$0")/../.." && . .ci/changed.bash
+repo=$PWD here=${ATTACKS:-$repo/build/attacks} canary_in_tmp=${CANARY:-/tmp/minitorch-canary.$(id -u)}
 passed=0 failed=0 index=0 failures=() private=()
 
 head_of() { # head_of KEY: the values of this line in the attack's head, one a line
@@ -202,7 +203,11 @@ names=("$@")
 if [ ${#names[@]} -eq 0 ]; then
     mapfile -t names < <(cd grader/attacks && printf '%s\n' * | grep -vxF -f <(grep -lE '^[/* #]*slow ' */* | cut -d/ -f1; echo -))
 fi
-[ $# -ne 0 ] || names+=(without-sandbox)
+if [ $# -eq 0 ]; then
+    [ "${SAMPLE:-1}" -eq 1 ] || changed .ci labs minitorch/core grader ':!grader/checks' ':!grader/mutants' ':!grader/variants' ':!grader/tests' ||
+        mapfile -t names < <(printf '%s\n' "${names[@]}" | one_in "$SAMPLE")
+    names+=(without-sandbox)
+fi
 total=${#names[@]}
 for name in "${names[@]}"; do
     if [ "$name" = without-sandbox ]; then without_sandbox; else attack "$name"; fi

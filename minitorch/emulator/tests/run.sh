@@ -17,8 +17,7 @@ fi
 # programs SCRIPT: those of its folder that are drawn; nothing where all are.
 programs() {
     [ "$sample" -gt 1 ] && [[ $1 = run_@(good|bugs) ]] || return
-    (cd "$here/${1#run_}" && ls -d ./*.cu ./*/ 2>/dev/null) | sed -E 's#^\./##; s#(\.cu|/)$##' >"$log"
-    shuf -n $((($(wc -l <"$log") + sample - 1) / sample)) --random-source=<(yes "$(git rev-parse HEAD)") "$log"
+    (cd "$here/${1#run_}" && ls -d ./*.cu ./*/ 2>/dev/null) | sed -E 's#^\./##; s#(\.cu|/)$##' | one_in $sample
 }
 
 for script in "$here"/run_*.sh; do
