@@ -28,6 +28,8 @@ double *mg_lift(const float *x, int64_t n)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
+enum { THREADS_FROM = 1 << 18 }; /* products from which threads pay off */
+
 /* A matrix of values and bounds; element (i,j) is v[i * row + j * col]. */
 typedef struct operand {
     const double *v, *e;
@@ -52,17 +54,17 @@ static void product_row(double *v, double *e, double *size, operand A, operand B
 /* C += A B; e has the bounds of C before. The sum has K products and the old value: gamma(K + 1) of all their sizes. */
 static void product_add(double *v, double *e, int64_t ldc, operand A, operand B, int64_t M, int64_t N, int64_t K)
 {
-    double *size = mg_doubles(N);
+#pragma omp parallel for if (M * N * K >= THREADS_FROM)
     for (int64_t i = 0; i < M; i++) {
-        double *vi = v + i * ldc, *ei = e + i * ldc;
+        double *vi = v + i * ldc, *ei = e + i * ldc, *size = mg_doubles(N);
         for (int64_t j = 0; j < N; j++)
             size[j] = fabs(vi[j]);
         operand row = { A.v + i * A.row, A.e ? A.e + i * A.row : NULL, A.row, A.col };
         product_row(vi, ei, size, row, B, N, K);
         for (int64_t j = 0; j < N; j++)
             ei[j] += mg_gamma(K + 1) * (size[j] + ei[j]);
+        free(size);
     }
-    free(size);
 }
 
 /* A dense copy of the rows x cols matrix x (i,j) = x[i * row + j * col]; NaN in a gap is never read. */
