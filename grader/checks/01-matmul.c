@@ -87,12 +87,12 @@ static const mg_group groups[] = {
     MG_GROUP("01.1", "naive", mg_01_values, naive_cases),
     MG_GROUP("01.2", "reordered", mg_01_values, reordered_cases),
     MG_GROUP("01.2", "reordered", mg_01_traffic, reordered_count),
-    MG_GROUP("01.3", "tiled", mg_01_values, tiled_cases),
+    MG_GROUP("01.3", "tiled", mg_01_blocks, tiled_cases),
     MG_GROUP("01.3", "tiled", mg_01_traffic, tiled_count),
-    MG_GROUP("01.4", "packed", mg_01_values, packed_cases),
+    MG_GROUP("01.4", "packed", mg_01_blocks, packed_cases),
     MG_GROUP("01.5", "packed", mg_01_race, packed_race),
     MG_GROUP("01.6", "parallel", mg_01_threads, thread_cases), /* first: it finds races for certain */
-    MG_GROUP("01.6", "parallel", mg_01_values, parallel_cases),
+    MG_GROUP("01.6", "parallel", mg_01_blocks, parallel_cases),
     MG_GROUP("01.6", "parallel", mg_01_race, parallel_race),
 };
 

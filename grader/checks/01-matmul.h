@@ -32,6 +32,7 @@ typedef struct matmul_race {
 
 /* 01-run.c */
 void mg_01_values(mg_run *run, const void *one_case); /* a matmul_case */
+void mg_01_blocks(mg_run *run, const void *one_case);
 void mg_01_threads(mg_run *run, const void *one_case);
 void mg_01_traffic(mg_run *run, const void *one_case); /* a matmul_count */
 void mg_01_race(mg_run *run, const void *one_case);    /* a matmul_race */

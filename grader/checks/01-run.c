@@ -60,21 +60,33 @@ static mt_matmul_dims vary(mt_rng *rng, matmul_about about, const int64_t shape[
     return d;
 }
 
-void mg_01_values(mg_run *run, const void *one_case)
+static bool check_values(mg_run *run, const matmul_case *c)
 {
-    const matmul_case *c = one_case;
     for (int t = 0; t < MT_COUNT(rests); t++)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, rests[t].shape, 3), rests[t].hint))
-            return;
+            return false;
     for (int t = 0; t < MT_COUNT(shapes); t++) {
         mt_matmul_dims dims = vary(mg_rng(run), c->about, shapes[t], t);
         const char *hint = dims.K > 0                   ? NULL
                            : dims.write == MT_OVERWRITE ? "K = 0: a sum of no products is 0, so C must be set to 0"
                                                         : "K = 0: nothing is added, so C must stay as it is";
         if (!check_product(run, c->function, dims, hint))
-            return;
+            return false;
     }
-    /* Larger than a block in every dimension, so that several blocks are needed. */
+    return true;
+}
+
+void mg_01_values(mg_run *run, const void *one_case)
+{
+    check_values(run, one_case);
+}
+
+/* Larger than a block in every dimension, too, so that several blocks are needed. */
+void mg_01_blocks(mg_run *run, const void *one_case)
+{
+    const matmul_case *c = one_case;
+    if (!check_values(run, c))
+        return;
     const int64_t large[] = { mg_pick(mg_rng(run), 570, 640), mg_pick(mg_rng(run), 290, 330),
                               mg_pick(mg_rng(run), 520, 1100) };
     for (int t = 3; t < 6; t += 2) /* plain or transposed; overwriting, then accumulating if the row tests that */
