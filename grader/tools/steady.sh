@@ -15,8 +15,10 @@ log=build/steady/$number
 busy=($!)
 "$build/bin/busy" memory &
 busy+=($!)
-trap 'kill "${busy[@]}"' EXIT
-"$grade" --lab "$number" --build "$build" --units "${units:-$(echo solutions/"$number"-*)}" ${step:+--step "$step"} --times "$times" --quiet >"$log" 2>&1
+trap 'kill "${busy[@]}" 2>/dev/null' EXIT
+"$grade" --lab "$number" --build "$build" --units "${units:-$(echo solutions/"$number"-*)}" ${step:+--step "$step"} --times "$times" --quiet >"$log" 2>&1 &
+busy+=($!)
+wait $!
 # What --times prints at the end: rows that were not always PASS.
 grep "^ $number\." "$log" | grep -E ' (FAIL|TODO|CRASH|TIMEOUT|INCONCLUSIVE|ERROR) [0-9]+'
 if [ -n "$units" ]; then

@@ -12,7 +12,7 @@ cd "${ROOT:-$tools/../..}"
 . "$tools/patches.sh" # apply
 . "$tools/sample.sh"
 shopt -s nullglob
-passed=0 failed=0 kind=variants patches=(grader/variants/"${lab:+$lab-}"*/*.patch)
+passed=0 failed=0 index=0 kind=variants patches=(grader/variants/"${lab:+$lab-}"*/*.patch)
 note_states
 [ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
 for patch in "${patches[@]}"; do
@@ -34,10 +34,13 @@ for patch in "${patches[@]}"; do
     # Points that are missing must be those of rows that measure speed.
     if [[ $said =~ ^grade\ $number:\ ([0-9.]+)/([0-9.]+)(\ INCONCLUSIVE=[0-9]+)?$ ]] &&
         { [ "${BASH_REMATCH[1]}" = "${BASH_REMATCH[2]}" ] || [ -n "${BASH_REMATCH[3]}" ]; }; then
-        passed=$((passed + 1))
+        passed=$((passed + 1)) word=ok
     else
-        failed=$((failed + 1))
-        printf '  FAILED %s: %s\n' "$name" "$said"
+        failed=$((failed + 1)) word=FAILED
+    fi
+    index=$((index + 1))
+    printf '  [%3d/%d] %s %s: %s\n' $index ${#patches[@]} $word "$name" "$said"
+    if [ $word = FAILED ]; then
         grep -hE ' (FAIL|CRASH|TIMEOUT) ' -A3 "build/variants/$name/log" 2>/dev/null || true
     fi
 done
