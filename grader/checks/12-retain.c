@@ -37,7 +37,7 @@ void mg_12_keeps(mg_run *run, const void *one_case)
     mt_rng *rng = mg_rng(run);
     for (int round = 0; round < 8; round++) {
         int64_t n = about == KEEP_ALL && round % 2 ? 0 : mg_pick(rng, 3, STEPS), steps[STEPS];
-        rule r = { mg_pick(rng, 1, n + 1), 0, -1 };
+        rule r = { round == 3 ? 2 : mg_pick(rng, 1, n + 1), 0, -1 }; /* in round 3 not all are kept, nor one */
         steps[mt_max(n - 1, 0)] = about == KEEP_EVERY || about == KEEP_ANY ? 0 : mg_pick(rng, 0, 5);
         for (int64_t i = n - 2; i >= 0; i--)
             steps[i] = steps[i + 1] + mg_pick(rng, 1, 6);
