@@ -13,22 +13,23 @@ enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100, STEPS = 150, TICKETS = STEPS };
 typedef struct model { /* the expected state of a ring */
     int64_t slots, planned, claimed, taken, finished, ready_max;
     bool done[TICKETS + 1], stopped;
-    bool waiting; /* a take, for the ticket taken */
+    int64_t waiting; /* TAKE: one waits for the ticket taken; CLAIM: one waits for a plan; 0: none does */
 } model;
 
 /* A valid operation; it may finish any claimed ticket, not only the oldest. A take of a ticket that is claimed waits,
- * and the next operations, of another thread, finish tickets until it is ready. */
+ * and the next operations, of another thread, finish tickets until it is ready. A claim of what is not planned waits
+ * until a plan; its wait also ends after each other operation before that. */
 static int64_t next_step(const model *m, mt_rng *rng)
 {
     for (;;) {
         int64_t kind = mt_rng_below(rng, 4), ticket;
-        if (m->waiting)
+        if (m->waiting == TAKE)
             kind = 3;
         if (kind == PLAN && m->planned < m->taken + m->slots)
             return PLAN;
-        if (kind == CLAIM && m->claimed < m->planned)
+        if (kind == CLAIM && !m->waiting)
             return CLAIM;
-        if (kind == TAKE && (m->done[m->taken] || m->taken < m->claimed))
+        if (kind == TAKE && (m->done[m->taken] || (m->taken < m->claimed && !m->waiting)))
             return TAKE;
         if (kind == 3 && m->claimed > m->taken) {
             ticket = mg_pick(rng, m->taken, m->claimed - 1);
@@ -60,22 +61,27 @@ static int64_t follow(model *m, int64_t step)
 {
     if (m->stopped && (step == CLAIM || step == TAKE))
         return -1;
-    if (step == PLAN)
+    if ((step == CLAIM && m->claimed == m->planned) || (step == TAKE && !m->done[m->taken])) {
+        m->waiting = step;
+        return step == CLAIM ? m->claimed : m->taken;
+    }
+    if (step == PLAN) {
         m->planned++;
-    else if (step == CLAIM)
+        m->claimed += m->waiting == CLAIM;
+        m->waiting = 0;
+    } else if (step == CLAIM)
         return m->claimed++;
-    else if (step == TAKE) {
-        m->waiting = !m->done[m->taken];
-        return m->waiting ? m->taken : m->taken++;
-    } else if (step == STOP)
+    else if (step == TAKE)
+        return m->taken++;
+    else if (step == STOP)
         m->stopped = true;
     else {
         m->done[step - FINISH] = true;
         m->finished++;
         m->ready_max = mt_max(m->ready_max, m->finished - m->taken);
-        if (m->waiting && m->done[m->taken]) {
+        if (m->waiting == TAKE && m->done[m->taken]) {
             m->taken++;
-            m->waiting = false;
+            m->waiting = 0;
         }
     }
     return 0;
@@ -95,15 +101,17 @@ static bool judge_woken(mg_run *run, const int64_t *step, const bool *due)
     return true;
 }
 
-/* A take ends after the step that finishes its ticket, whatever else was finished before. */
+/* A take ends after the step that finishes its ticket, a claim after the one that plans it, whatever woke it before. */
 static bool judge_ended(mg_run *run, const int64_t *step, const int64_t *ended)
 {
     const int64_t *got = mg_result(run, "woken");
     for (int i = 0; i < STEPS; i++)
-        if (step[i] == TAKE && got[i] < ended[i]) {
-            mg_hint(run, "mt_ring_take (05.15) tests the condition again after every wait: while, not if");
-            mg_fail(run, "the take of step %d returned when step %" PRId64 " had finished another ticket", i,
-                    got[i] - 1);
+        if ((step[i] == TAKE || step[i] == CLAIM) && got[i] < ended[i]) {
+            bool take = step[i] == TAKE;
+            mg_hint(run, "%s tests the condition again after every wait: while, not if",
+                    take ? "mt_ring_take (05.15)" : "mt_ring_claim (05.13)");
+            mg_fail(run, "the %s of step %d returned after step %" PRId64 ", but its ticket was %s in step %" PRId64,
+                    take ? "take" : "claim", i, got[i] - 1, take ? "finished" : "planned", ended[i] - 1);
             return false;
         }
     return true;
@@ -132,7 +140,7 @@ void mg_05_ring(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         model m = { .slots = (const int64_t[CALLS]){ 2, 1, 3, 5 }[t] };
         double got[STEPS], most[STEPS];
-        int take = -1; /* the last one that began, which may wait */
+        int began = 0; /* the last take or claim that had to wait */
         bool due[STEPS];
         int64_t ended[STEPS];
         mg_begin(run, "a ring, step by step");
@@ -144,13 +152,15 @@ void mg_05_ring(mg_run *run, const void *one_case)
         for (int i = 0; i < STEPS; i++) {
             step[i] = script_step(&m, i, mg_rng(run));
             due[i] = step[i] == FINISH + m.taken;
+            int64_t waited = m.waiting;
             got[i] = (double)follow(&m, step[i]);
-            take = step[i] == TAKE ? i : take;
             most[i] = (double)m.ready_max;
             ended[i] = i + 1;
-            if (take >= 0 && step[i] >= FINISH && got[take] == step[i] - FINISH) {
-                most[take] = most[i];
-                ended[take] = i + 1;
+            if (m.waiting && !waited)
+                began = i;
+            if (waited && !m.waiting) {
+                most[began] = most[i];
+                ended[began] = i + 1;
             }
         }
         if (!mg_call(run))

@@ -220,7 +220,7 @@ static void collate(const mg_value *v)
 enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100 };
 
 /* A clock that notes what is woken. The script has one thread: what other threads do during a wait are its next steps,
- * which finish tickets. */
+ * which finish or plan tickets. */
 typedef struct script {
     mt_clock base;
     bool woken; /* arrival, in this step */
@@ -240,7 +240,8 @@ static void run_step(script *s);
 static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
 {
     script *s = (script *)clock;
-    MT_CHECK(cond == &s->ring.arrival && s->next < s->v[0].count && s->v[3].i64s[s->next] >= FINISH,
+    bool more = s->next < s->v[0].count && !s->ring.stopped, work = s->ring.claimed < s->ring.planned;
+    MT_CHECK(more && (cond == &s->ring.arrival ? s->v[3].i64s[s->next] >= FINISH : !work),
              "the ring waits, but what it waits for is there: the other threads would wait forever");
     pthread_mutex_unlock(lock);
     run_step(s);
@@ -263,12 +264,12 @@ static void run_step(script *s)
         mt_ring_finish(&s->ring, step - FINISH);
     s->v[0].i64s[i] = got;
     s->v[1].i64s[i] = s->ring.ready_max;
-    s->v[2].i64s[i] = step == TAKE ? s->next : s->woken;
+    s->v[2].i64s[i] = step == TAKE || step == CLAIM ? s->next : s->woken;
 }
 
 /* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; the result of each step (a ticket, -1
  * stopped). */
-/* got, ready: most at once, woken: arrival, or the step after a take [n]; step [n]; slots */
+/* got, ready: most at once, woken: arrival, or the step after a take or claim [n]; step [n]; slots */
 static void ring_script(const mg_value *v)
 {
     script s = { { .wait = wait_for_a_step, .wake = hear }, .v = v };
