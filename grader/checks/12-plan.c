@@ -44,8 +44,8 @@ static list list_of(mt_rng *rng, plan_about about, int round)
             l.elements[i] += mt_rng_below(rng, 2) * ((int64_t)1 << 31);
         }
     }
-    if (about == PLAN_LARGE && round % 2) { /* the first tensor with bytes does not fit */
-        l = (list){ .n = mt_max(l.n, 2), .limit = 3, .elements = { -(round / 2 % 2), 4 }, .dtype = { MT_U8, MT_F32 } };
+    if (about == PLAN_LARGE && round % 2) { /* the first tensor with bytes does not fit; others follow */
+        l = (list){ .n = mt_max(l.n, 3), .limit = 3, .elements = { -(round / 2 % 2), 4 }, .dtype = { MT_U8, MT_F32 } };
         for (int64_t i = 2; i < l.n; i++)
             l.elements[i] = mg_pick(rng, 1, 30);
         l.limit = round % 4 == 3 ? 0 : l.limit;
