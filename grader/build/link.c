@@ -130,6 +130,8 @@ static const char wrapped[] =
     "--wrap=GOMP_parallel_loop_nonmonotonic_guided,--wrap=GOMP_barrier,"
     "--wrap=GOMP_loop_end,--wrap=GOMP_sections_end,--wrap=GOMP_critical_start,"
     "--wrap=GOMP_critical_end,--wrap=GOMP_atomic_start,--wrap=GOMP_atomic_end,"
+    "--wrap=GOMP_loop_dynamic_start,--wrap=GOMP_loop_nonmonotonic_dynamic_start,"
+    "--wrap=GOMP_loop_guided_start,--wrap=GOMP_loop_nonmonotonic_guided_start,"
     "--wrap=GOMP_loop_dynamic_next,--wrap=GOMP_loop_nonmonotonic_dynamic_next,"
     "--wrap=GOMP_loop_guided_next,--wrap=GOMP_loop_nonmonotonic_guided_next";
 

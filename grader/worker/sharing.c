@@ -165,6 +165,29 @@ static void let_others_begin(void)
             nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
 }
 
+/* This thread took its first iteration of a region, or there was none left. */
+static void note_begun(void)
+{
+    if (self.took != atomic_load(&region))
+        atomic_fetch_add(&loops_begun, 1);
+    self.took = atomic_load(&region);
+}
+
+#define START(name)                                                                         \
+    bool __real_##name(long begin, long end, long step, long chunk, long *from, long *to); \
+    bool __wrap_##name(long begin, long end, long step, long chunk, long *from, long *to); \
+    bool __wrap_##name(long begin, long end, long step, long chunk, long *from, long *to)  \
+    {                                                                                      \
+        bool more = __real_##name(begin, end, step, chunk, from, to);                      \
+        note_begun();                                                                      \
+        return more;                                                                       \
+    }
+
+START(GOMP_loop_dynamic_start)
+START(GOMP_loop_nonmonotonic_dynamic_start)
+START(GOMP_loop_guided_start)
+START(GOMP_loop_nonmonotonic_guided_start)
+
 #define NEXT(name)                              \
     bool __real_##name(long *begin, long *end); \
     bool __wrap_##name(long *begin, long *end); \
@@ -172,9 +195,7 @@ static void let_others_begin(void)
     {                                           \
         let_others_begin();                     \
         bool more = __real_##name(begin, end);  \
-        if (self.took != atomic_load(&region))  \
-            atomic_fetch_add(&loops_begun, 1);  \
-        self.took = atomic_load(&region);       \
+        note_begun();                           \
         return more;                            \
     }
 

@@ -1,0 +1,61 @@
+/* test_sharing.c -- the search for data races (worker/sharing.c), linked as in a worker: every thread of a team takes an
+ * iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer than that. What
+ * the search finds is tested by grader/mutants/ and grader/variants/. */
+#include "worker/sharing.h"
+
+#include <criterion/criterion.h>
+#include <omp.h>
+#include <stdatomic.h>
+#include <time.h>
+
+enum { THREADS = 3, LIMIT = 10000 };
+
+static atomic_int naps;
+
+/* All of sharing.c's waiting. */
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    naps++;
+    return __real_nanosleep(time, left);
+}
+
+/* How many threads have iterations of a loop with that many; naps: those of all. */
+static int threads_of_a_loop(int iterations, bool guided)
+{
+    bool took[THREADS] = { false };
+    int count = 0;
+    naps = 0;
+    mg_share_begin();
+    if (guided) {
+#pragma omp parallel for num_threads(THREADS) schedule(guided)
+        for (int i = 0; i < iterations; i++)
+            took[omp_get_thread_num()] = true;
+    } else {
+#pragma omp parallel for num_threads(THREADS) schedule(dynamic)
+        for (int i = 0; i < iterations; i++)
+            took[omp_get_thread_num()] = true;
+    }
+    mg_share_end();
+    for (int t = 0; t < THREADS; t++)
+        count += took[t];
+    return count;
+}
+
+Test(sharing, every_thread_takes_an_iteration)
+{
+    for (int i = 0; i < 20; i++) {
+        cr_assert_eq(threads_of_a_loop(THREADS, false), THREADS);
+        cr_assert_eq(threads_of_a_loop(50, false), THREADS);
+        cr_assert_eq(threads_of_a_loop(50, true), THREADS);
+    }
+}
+
+Test(sharing, no_thread_waits_for_one_that_has_no_iteration)
+{
+    for (int iterations = 0; iterations < THREADS; iterations++) {
+        threads_of_a_loop(iterations, false);
+        cr_assert_lt(naps, LIMIT, "%d iterations: %d naps", iterations, naps);
+    }
+}
