@@ -88,6 +88,14 @@ static void add_reason(char *log, size_t size, const char *what, int code)
         memcpy(log + (at < size - room ? at : size - room), line, room);
 }
 
+/* Whether the system killed a program of gcc. One that reaches a limit of ours is not killed: it says that it is out of
+ * memory. Lines about a unit begin with a path. */
+static bool is_killed(const char *log)
+{
+    const char *at = strstr(log, "gcc: fatal error: Killed signal terminated program");
+    return at && (at == log || at[-1] == '\n');
+}
+
 mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t size)
 {
     mg_process process;
@@ -104,6 +112,8 @@ mt_status mg_run_tool(const mg_sandbox *box, const char *what, char *log, size_t
     if (code == OVERDUE)
         return mt_fail(MT_ERR_UNAVAILABLE, "%s took longer than %g s: the machine is busy, grade again", what,
                        box->limits.wall_s * MOST_BUSY);
+    if (is_killed(log))
+        return mt_fail(MT_ERR_UNAVAILABLE, "%s was killed: the machine has too little memory, grade again", what);
     return mt_fail(MT_ERR_FORMAT, "%s failed", what);
 }
 

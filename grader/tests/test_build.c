@@ -143,15 +143,21 @@ Test(build, the_scratch_folder_is_closed_to_other_users, .init = open_all, .fini
                   scratch.path, scratch.path);
 }
 
-/* A tool that waits has used no processor time: the machine was busy, which is not the submission's fault. */
+/* A tool that waits has used no processor time: the machine was busy, which is not the submission's fault. Nor is it
+ * that the system killed a part of gcc for its memory. */
 Test(build, a_tool_that_takes_too_long_is_not_one_that_fails, .init = open_all, .fini = close_all)
 {
     char log[256];
     const char *const slow[] = { "/bin/sleep", "60", NULL }, *const wrong[] = { "/bin/false", NULL };
+    const char *const killed[] = { mg_compiler, "-wrapper", "/bin/sh,-c,kill -9 $$", "-E", "/usr/include/stdio.h",
+                                   NULL };
     mg_sandbox box = mg_tool_box(&build, slow, NULL);
     box.limits.wall_s = 0.5;
     cr_expect_eq(mg_run_tool(&box, "sleep", log, sizeof log), MT_ERR_UNAVAILABLE);
     cr_expect(strstr(mt_last_error(), "sleep took longer than 2.5 s: the machine is busy"), "%s", mt_last_error());
+    box = mg_tool_box(&build, killed, NULL);
+    cr_expect_eq(mg_run_tool(&box, "linking", log, sizeof log), MT_ERR_UNAVAILABLE, "%s", log);
+    cr_expect(strstr(mt_last_error(), "linking was killed: the machine has too little memory"), "%s", mt_last_error());
     box = mg_tool_box(&build, wrong, NULL);
     cr_expect_eq(mg_run_tool(&box, "false", log, sizeof log), MT_ERR_FORMAT);
 }
