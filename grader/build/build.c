@@ -207,22 +207,14 @@ bool mg_is_cuda(const char *unit)
 /* The emulator's folder, copied, because the uid in the sandbox may not be allowed to read where it was built. */
 mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX])
 {
-    static const char *const parts[] = { "cuemu", "translate", "libcuemu.a" };
-    char from[PATH_MAX], to[PATH_MAX];
+    char from[PATH_MAX];
     mg_path(folder, "%s/in/emu", b->scratch);
     if (access(folder, F_OK) == 0)
         return MT_OK;
     mg_path(from, "%s/emu/cuemu", b->build);
     mt_status status = need(from, "the emulator for .cu units: run make, with g++ installed");
     mg_path(from, "%s/emu", b->build);
-    if (status == MT_OK)
-        status = mg_share_tree(folder, from, ".h", NULL);
-    for (int64_t i = 0; status == MT_OK && i < MT_COUNT(parts); i++) {
-        mg_path(from, "%s/emu/%s", b->build, parts[i]);
-        mg_path(to, "%s/%s", folder, parts[i]);
-        status = mg_share_file(to, from);
-    }
-    return status;
+    return status == MT_OK ? mg_share_tree(folder, from, "", "obj") : status; /* headers of libcu++ have no ending */
 }
 
 /* Whether two files have the same contents. */
