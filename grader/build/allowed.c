@@ -25,12 +25,13 @@ static const char c_library[] =
     "isalnum isalpha isascii isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit tolower "
     "toupper __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc "
     /* time.h, to print how long something took; sched.h */
-    "clock clock_gettime time difftime sched_yield "
+    "clock clock_gettime timespec_get time difftime sched_yield "
     /* threads */
-    "GOMP_* omp_* pthread_create pthread_join pthread_self pthread_equal pthread_once pthread_mutex_* "
+    "GOMP_* omp_* pthread_create pthread_join pthread_detach pthread_self pthread_equal pthread_once pthread_mutex_* "
     "pthread_mutexattr_* pthread_cond_* pthread_condattr_* pthread_rwlock_* pthread_barrier_* pthread_spin_* mtx_* "
-    "cnd_* "
-    "thrd_create thrd_join thrd_yield thrd_current call_once ";
+    "pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_attr_setdetachstate pthread_key_* "
+    "pthread_getspecific pthread_setspecific sem_init sem_destroy sem_wait sem_trywait sem_post cnd_* tss_* "
+    "thrd_create thrd_join thrd_detach thrd_yield thrd_current call_once ";
 
 /* math.h and complex.h, each also with the endings f and l. */
 static const char mathematics[] =

@@ -180,6 +180,8 @@ static void judge_section(examiner *e, const char *line)
 
 static void judge_defined(examiner *e, const char *name, char type)
 {
+    if (type == 'C' && begins(name, ".gomp_critical_user_")) /* the lock of a critical section with a name */
+        return;
     if (!strchr(is_cuda(e) ? "TtDdBbRrVvWwnNu" : "TtDdBbRrVvWwnN", type))
         find(e, "defines `%s` as an indirect, common or absolute symbol, which units may not", name);
     else if (mg_is_reserved(name))
