@@ -124,16 +124,23 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
 
 /* What worker/traffic.c and worker/sharing.c see in addition to the accesses. */
 static const char wrapped[] =
-    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,"
-    "--wrap=aligned_alloc,--wrap=GOMP_parallel,--wrap=GOMP_parallel_loop_dynamic,"
-    "--wrap=GOMP_parallel_loop_nonmonotonic_dynamic,--wrap=GOMP_parallel_loop_guided,"
-    "--wrap=GOMP_parallel_loop_nonmonotonic_guided,--wrap=GOMP_barrier,"
-    "--wrap=GOMP_loop_end,--wrap=GOMP_sections_end,--wrap=GOMP_critical_start,"
-    "--wrap=GOMP_critical_end,--wrap=GOMP_atomic_start,--wrap=GOMP_atomic_end,"
-    "--wrap=GOMP_loop_dynamic_start,--wrap=GOMP_loop_nonmonotonic_dynamic_start,"
-    "--wrap=GOMP_loop_guided_start,--wrap=GOMP_loop_nonmonotonic_guided_start,"
-    "--wrap=GOMP_loop_dynamic_next,--wrap=GOMP_loop_nonmonotonic_dynamic_next,"
-    "--wrap=GOMP_loop_guided_next,--wrap=GOMP_loop_nonmonotonic_guided_next";
+    "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"
+    ",--wrap=GOMP_parallel,--wrap=GOMP_parallel_loop_dynamic,--wrap=GOMP_parallel_loop_nonmonotonic_dynamic"
+    ",--wrap=GOMP_parallel_loop_guided,--wrap=GOMP_parallel_loop_nonmonotonic_guided"
+    ",--wrap=GOMP_loop_dynamic_start,--wrap=GOMP_loop_nonmonotonic_dynamic_start"
+    ",--wrap=GOMP_loop_guided_start,--wrap=GOMP_loop_nonmonotonic_guided_start,--wrap=GOMP_loop_dynamic_next"
+    ",--wrap=GOMP_loop_nonmonotonic_dynamic_next,--wrap=GOMP_loop_guided_next"
+    ",--wrap=GOMP_loop_nonmonotonic_guided_next,--wrap=GOMP_barrier,--wrap=GOMP_loop_end"
+    ",--wrap=GOMP_sections_end,--wrap=GOMP_critical_start,--wrap=GOMP_critical_end"
+    ",--wrap=GOMP_critical_name_start,--wrap=GOMP_critical_name_end,--wrap=GOMP_atomic_start"
+    ",--wrap=GOMP_atomic_end,--wrap=GOMP_ordered_start,--wrap=GOMP_ordered_end,--wrap=GOMP_single_copy_start"
+    ",--wrap=GOMP_single_copy_end,--wrap=omp_set_lock,--wrap=omp_unset_lock,--wrap=omp_test_lock"
+    ",--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock"
+    ",--wrap=pthread_rwlock_rdlock,--wrap=pthread_rwlock_wrlock,--wrap=pthread_rwlock_unlock"
+    ",--wrap=pthread_spin_lock,--wrap=pthread_spin_unlock,--wrap=mtx_lock,--wrap=mtx_unlock"
+    ",--wrap=pthread_barrier_wait,--wrap=pthread_cond_wait,--wrap=GOMP_task,--wrap=GOMP_taskloop"
+    ",--wrap=GOMP_doacross_post,--wrap=pthread_once,--wrap=pthread_create,--wrap=malloc,--wrap=calloc"
+    ",--wrap=realloc,--wrap=aligned_alloc";
 
 /* And worker/on_device.c. */
 static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate";

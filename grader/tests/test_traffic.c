@@ -30,6 +30,11 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
     (void)address, (void)bytes, (void)write, (void)code;
 }
 
+void mg_share_order(bool behind)
+{
+    (void)behind;
+}
+
 uintptr_t mg_share_end(void)
 {
     return 0;

@@ -147,23 +147,40 @@ void __tsan_func_exit(void)
 #define ATOMIC_fetch_and __atomic_fetch_and
 #define ATOMIC_fetch_or  __atomic_fetch_or
 #define ATOMIC_fetch_xor __atomic_fetch_xor
+/* Before an operation that may publish what was written; behind one that may read what others have published. */
+static inline void order_before(int order)
+{
+    if (sharing && order != __ATOMIC_RELAXED)
+        mg_share_order(false);
+}
+
+static inline void order_behind(int order)
+{
+    if (sharing && order != __ATOMIC_RELAXED)
+        mg_share_order(true);
+}
+
 #define CHANGE(bits, operation)                                                                         \
     int##bits##_t __tsan_atomic##bits##_##operation(int##bits##_t *at, int##bits##_t value, int order); \
     int##bits##_t __tsan_atomic##bits##_##operation(int##bits##_t *at, int##bits##_t value, int order)  \
     {                                                                                                   \
-        (void)order;                                                                                    \
         count(at, bits / 8, true);                                                                      \
-        return ATOMIC_##operation(at, value, __ATOMIC_SEQ_CST);                                         \
+        order_before(order);                                                                            \
+        int##bits##_t old = ATOMIC_##operation(at, value, __ATOMIC_SEQ_CST);                            \
+        order_behind(order);                                                                            \
+        return old;                                                                                     \
     }
-#define COMPARE(bits, strength)                                                                             \
-    int __tsan_atomic##bits##_compare_exchange_##strength(int##bits##_t *at, int##bits##_t *expected,       \
-                                                          int##bits##_t value, int order, int failure);     \
-    int __tsan_atomic##bits##_compare_exchange_##strength(int##bits##_t *at, int##bits##_t *expected,       \
-                                                          int##bits##_t value, int order, int failure)      \
-    {                                                                                                       \
-        (void)order, (void)failure;                                                                         \
-        count(at, bits / 8, true);                                                                          \
-        return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+#define COMPARE(bits, strength)                                                                                  \
+    int __tsan_atomic##bits##_compare_exchange_##strength(int##bits##_t *at, int##bits##_t *expected,            \
+                                                          int##bits##_t value, int order, int failure);          \
+    int __tsan_atomic##bits##_compare_exchange_##strength(int##bits##_t *at, int##bits##_t *expected,            \
+                                                          int##bits##_t value, int order, int failure)           \
+    {                                                                                                            \
+        count(at, bits / 8, true);                                                                               \
+        order_before(order);                                                                                     \
+        bool done = __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
+        order_behind(order | failure);                                                                           \
+        return done;                                                                                             \
     }
 #define COMPARE_VALUE(bits)                                                                                \
     int##bits##_t __tsan_atomic##bits##_compare_exchange_val(int##bits##_t *at, int##bits##_t expected,    \
@@ -187,15 +204,16 @@ void __tsan_func_exit(void)
     int##bits##_t __tsan_atomic##bits##_load(int##bits##_t *at, int order);              \
     int##bits##_t __tsan_atomic##bits##_load(int##bits##_t *at, int order)               \
     {                                                                                    \
-        (void)order;                                                                     \
         count(at, bits / 8, false);                                                      \
-        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                    \
+        int##bits##_t value = __atomic_load_n(at, __ATOMIC_SEQ_CST);                     \
+        order_behind(order);                                                             \
+        return value;                                                                    \
     }                                                                                    \
     void __tsan_atomic##bits##_store(int##bits##_t *at, int##bits##_t value, int order); \
     void __tsan_atomic##bits##_store(int##bits##_t *at, int##bits##_t value, int order)  \
     {                                                                                    \
-        (void)order;                                                                     \
         count(at, bits / 8, true);                                                       \
+        order_before(order);                                                             \
         __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                   \
     }
 
@@ -207,8 +225,9 @@ ATOMIC(64)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
+    order_before(order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    order_behind(order);
 }
 
 /* Copies and fills inside libc (the linker puts these before the library's own). */
