@@ -149,8 +149,9 @@ Test(build, a_tool_that_takes_too_long_is_not_one_that_fails, .init = open_all, 
 {
     char log[256];
     const char *const slow[] = { "/bin/sleep", "60", NULL }, *const wrong[] = { "/bin/false", NULL };
-    const char *const killed[] = { mg_compiler, "-wrapper", "/bin/sh,-c,kill -9 $$", "-E", "/usr/include/stdio.h",
-                                   NULL };
+    const char *const killed[] = {
+        mg_compiler, "-wrapper", "/bin/sh,-c,kill -9 $$", "-E", "/usr/include/stdio.h", NULL
+    };
     mg_sandbox box = mg_tool_box(&build, slow, NULL);
     box.limits.wall_s = 0.5;
     cr_expect_eq(mg_run_tool(&box, "sleep", log, sizeof log), MT_ERR_UNAVAILABLE);

@@ -1,6 +1,6 @@
-/* test_sharing.c -- the search for data races (worker/sharing.c), linked as in a worker: every thread of a team takes an
- * iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer than that. What
- * the search finds is tested by grader/mutants/ and grader/variants/. */
+/* test_sharing.c -- the search for data races (worker/sharing.c), linked as in a worker: every thread of a team takes
+ * an iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer than that.
+ * What the search finds is tested by grader/mutants/ and grader/variants/. */
 #include "worker/sharing.h"
 
 #include <criterion/criterion.h>
