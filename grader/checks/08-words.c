@@ -1,6 +1,7 @@
 /* 08-words.c -- how the checks of the table of words and of decoding run. The table is filled by the slots that come
  * back, and each slot must be one that the contract allows. Rows: 08-gpt2.c. */
 #include "checks/08-gpt2.h"
+#include "rows/traffic.h"
 #include "checks/oracle.h"
 #include "text/tokenizer.h"
 
@@ -79,7 +80,7 @@ void mg_08_words(mg_run *run, const void *one_case)
     for (int64_t i = 0; i < LOOKUPS; i++)
         memcpy(asked[i], words[mt_rng_below(mg_rng(run), DIFFERENT)], sizeof(key));
     memcpy(mg_in(run, "keys", MT_I64, MT_SHAPE(LOOKUPS, 2)), asked, sizeof asked);
-    if (!mg_call(run))
+    if (!mg_call_at_once(run))
         return;
     const int64_t *slot = mg_result(run, "slot");
     for (int64_t i = 0; i < LOOKUPS; i++) {

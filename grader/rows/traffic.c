@@ -53,11 +53,11 @@ bool mg_traffic_call(mg_run *run, mg_cache cache)
     return (run->bench->idle || start(run, &worker)) && mg_call(run);
 }
 
-bool mg_shared_call(mg_run *run)
+static bool search(mg_run *run, int64_t calls, const char *hint)
 {
     mg_worker worker;
     char line[256] = "";
-    const mg_traffic_report ask = { 0 };
+    const mg_traffic_report ask = { .cache = calls };
     memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
     run->threads = 4;
     if ((!run->bench->idle && !start(run, &worker)) || !mg_call(run))
@@ -71,13 +71,23 @@ bool mg_shared_call(mg_run *run)
         return true;
     bool known =
         mg_build_line(&run->bench->build, worker.path, (uint64_t[]){ (uint64_t)r->raced }, 1, line, sizeof line);
-    mg_hint(
-        run,
-        "each thread needs its own variables and buffers (declared inside the parallel loop, not static or global), "
-        "and its own part of the output");
+    mg_hint(run, "%s", hint);
     mg_fail(run, "a data race%s%s: two threads access the same memory, and one of them writes it", known ? " in " : "",
             line);
     return false;
+}
+
+bool mg_shared_call(mg_run *run)
+{
+    return search(run, MG_ONE_CALL,
+                  "each thread needs its own variables and buffers (declared inside the parallel loop, not static or "
+                  "global), and its own part of the output");
+}
+
+bool mg_call_at_once(mg_run *run)
+{
+    return search(run, MG_CALLS_AT_ONCE,
+                  "several threads call this function at once: it keeps nothing in static or global variables");
 }
 
 void mg_traffic_credit(mg_run *run, const char *bar, double must)

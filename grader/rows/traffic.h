@@ -25,3 +25,7 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must);
 /* mg_shared_call -- mg_call on the counting worker, with four threads: FAIL with the line if two of them access the
  * same memory without a barrier between them and one writes it, whether the values suffered from it or not. */
 bool mg_shared_call(mg_run *run);
+
+/* mg_call_at_once -- the same with the call made by several threads at the same time, each with outputs of its own: for
+ * a function whose contract says that any thread may call it. What it keeps in static variables is found. */
+bool mg_call_at_once(mg_run *run);

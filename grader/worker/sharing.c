@@ -356,14 +356,21 @@ void mg_share_order(bool behind)
         release();
 }
 
+static void forget(uintptr_t key)
+{
+    entry *e = entry_of(key);
+    if (e->key == key)
+        e->epoch = 0;
+}
+
 /* Memory that is free and allocated again is other memory. */
 static void *fresh(void *p)
 {
     size_t size = watching && p ? malloc_usable_size(p) : 0;
     lock();
     for (size_t i = 0; i < size; i++) {
-        entry_of(((uintptr_t)p + i) | 1ull << 63)->epoch = 0;
-        entry_of(((uintptr_t)p + i) >> 2)->epoch = 0;
+        forget(((uintptr_t)p + i) | 1ull << 63);
+        forget(((uintptr_t)p + i) >> 2);
     }
     unlock();
     return p;

@@ -1,7 +1,7 @@
 /* traffic.c -- counts the bytes that memory moves during one call of a CPU unit that was compiled with
  * -fsanitize=thread. GCC then calls a function below before each load and store; they replace the sanitizer's library.
- * grader/rows/traffic.h describes the count; only counting workers link this file. With a cache of size 0 nothing is
- * counted, and data races of several threads are searched (sharing.c).
+ * grader/rows/traffic.h describes the count; only counting workers link this file. Without a cache nothing is
+ * counted, and data races are searched (sharing.c): between the threads of the unit, or between calls at once.
  *
  * Left out: the stack, whose lines stay in every processor's cache, and accesses of other threads than the first. */
 #include "rows/traffic.h"
@@ -9,13 +9,15 @@
 #include "worker/on_device.h"
 #include "worker/sharing.h"
 
+#include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* With -fsanitize GCC has prototypes of its own for these functions: older types, more attributes. */
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 #pragma GCC diagnostic ignored "-Wmissing-attributes"
 
-enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, STACK = 9 << 20 };
+enum { LINE = 64, WAYS = 16, MOST_SETS = MG_L2 / LINE / WAYS, STACK = 9 << 20, AT_ONCE = 3 };
 
 typedef struct way {
     uintptr_t line; /* address / LINE; 0: empty */
@@ -61,14 +63,39 @@ static inline __attribute__((always_inline)) void touch(const void *address, siz
     count(address, bytes, write);
 }
 
+/* The call by several threads, each with outputs of its own; the first has the request's. */
+static void call_at_once(const mg_function *function, const mg_value *values, const mg_wire_request *request)
+{
+    mg_value of[AT_ONCE][MG_WIRE_VALUES];
+    for (int t = 0; t < AT_ONCE; t++)
+        for (uint32_t i = 0; i < request->count; i++) {
+            const mg_wire_value *v = &request->value[i];
+            of[t][i] = values[i];
+            if (t > 0 && (v->kind == MG_OUT || v->kind == MG_INOUT)) {
+                of[t][i].ptr = malloc((size_t)v->bytes + 1);
+                MT_CHECK(of[t][i].ptr, "out of memory");
+                memcpy(of[t][i].ptr, values[i].ptr, (size_t)v->bytes);
+            }
+        }
+#pragma omp parallel num_threads(AT_ONCE)
+    function->call(of[omp_get_thread_num()]);
+    for (int t = 1; t < AT_ONCE; t++)
+        for (uint32_t i = 0; i < request->count; i++)
+            if (of[t][i].ptr != values[i].ptr)
+                free(of[t][i].ptr);
+}
+
 void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_request *request)
 {
     char here;
     mg_traffic_report *report = values[request->count - 1].ptr;
-    if (report->cache == 0) {
+    if (report->cache <= 0) {
         mg_share_begin();
         sharing = true;
-        function->call(values);
+        if (report->cache == MG_CALLS_AT_ONCE)
+            call_at_once(function, values, request);
+        else
+            function->call(values);
         sharing = false;
         report->raced = (int64_t)mg_share_end();
         return;
