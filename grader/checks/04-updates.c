@@ -27,6 +27,40 @@ static bool stand_still(mg_run *run, const update_case *c, int64_t rows, int64_t
     return good && !words;
 }
 
+/* ---- what a step depends on ------------------------------------------------------------------- */
+
+/* Step t again, with the hyper-parameters that t->hyper now has. */
+static bool again(mg_run *run, mg_trip *t, int64_t before)
+{
+    t->oracle->hyper = t->hyper;
+    t->oracle->step = before;
+    return mg_trip_advance(run, t, 1, 0);
+}
+
+/* Step t again and again in one worker. Each call differs from the one before in one hyper-parameter: in a model whose
+ * vectors do not decay, weight_decay is such a one. The last has a momentum of 0. */
+static bool one_changes(mg_run *run, update_case c)
+{
+    c.about = UP_RESUMED;
+    mg_trip t = mg_trip_new(run, &c, 7, 33);
+    const int64_t before = t.oracle->step;
+    mt_hyper *h = &t.hyper;
+    double *const field[] = { &h->lr, &h->momentum, &h->beta1, &h->beta2, &h->eps, &h->weight_decay };
+    static const char *const name[] = { "lr", "momentum", "beta1", "beta2", "eps", "weight_decay" };
+    bool good = again(run, &t, before);
+    for (int f = 0; f < MT_COUNT(field) && good; f++) {
+        *field[f] /= 2;
+        mg_hint(run, "this call differs from the one before in %s alone: keep no constants from call to call", name[f]);
+        good = again(run, &t, before);
+    }
+    h->momentum = 0;
+    if (good)
+        mg_hint(run, "momentum may be 0: do not divide by it");
+    good = good && again(run, &t, before);
+    mg_trip_free(&t);
+    return good;
+}
+
 /* ---- threads ------------------------------------------------------------------------------------- */
 
 /* A size that 2, 3 and 5 do not divide: equal parts always leave a remainder. */
@@ -91,7 +125,7 @@ static bool every_size(mg_run *run, const update_case *c)
     if (!good)
         return false;
     mg_hint(run, RESUMED_HINT); /* the first step twice, each time with other hyper-parameters */
-    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1))
+    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1) || !one_changes(run, *c))
         return false;
     mg_hint(run,
             "rows, cols and their product are int64_t and may be large: no array of a fixed size, no smaller type");
