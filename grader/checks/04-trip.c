@@ -145,7 +145,7 @@ static void fill_grads(mt_rng *rng, const mg_trip *t, float *grads, int64_t step
     }
 }
 
-const float *mg_trip_describe(mg_run *run, const mg_trip *t, int64_t steps)
+float *mg_trip_describe(mg_run *run, const mg_trip *t, int64_t steps)
 {
     mt_shape shape = MT_SHAPE(t->rows, t->cols);
     mg_begin(run, t->c->function);

@@ -21,7 +21,7 @@ int64_t mg_trip_state_count(const mg_trip *t, int s);
 const char *mg_trip_state_name(const mg_trip *t, int s); /* as in a checkpoint: "exp_avg" for Adam's m */
 
 /* mg_trip_describe -- a call that makes `steps` steps; returns their gradients. */
-const float *mg_trip_describe(mg_run *run, const mg_trip *t, int64_t steps);
+float *mg_trip_describe(mg_run *run, const mg_trip *t, int64_t steps);
 
 /* mg_trip_advance -- make `steps` steps and compare; threads 0: one per core, MG_SEARCHED: four, for data races. */
 enum { MG_SEARCHED = -1 };

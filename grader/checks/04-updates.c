@@ -5,6 +5,7 @@
 #include "checks/04-trip.h"
 #include "checks/fill.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,30 @@ static bool one_changes(mg_run *run, update_case c)
     good = good && again(run, &t, before);
     mg_trip_free(&t);
     return good;
+}
+
+/* A gradient of NaN makes its parameter NaN, and no other. Lion's sign and Adafactor's maximum may lose it. */
+static bool not_a_number(mg_run *run, const update_case *c)
+{
+    enum { N = 33 };
+    char words[64] = "";
+    if (c->kind == MT_LION || c->kind == MT_ADAFACTOR)
+        return true;
+    mg_trip t = mg_trip_new(run, c, 1, N);
+    int64_t at = mt_rng_below(mg_rng(run), N);
+    mg_trip_describe(run, &t, 1)[at] = NAN;
+    t.oracle->step++;
+    bool good = mg_call(run);
+    const float *p = good ? mg_result(run, "param") : NULL;
+    for (int64_t i = 0; i < N && p && !words[0]; i++)
+        if (isnan(p[i]) != (i == at))
+            snprintf(words, sizeof words, "param[%d] is %g, grad[%d] is NaN", (int)i, (double)p[i], (int)at);
+    if (words[0]) {
+        mg_hint(run, "the formula holds for a gradient of NaN, too: a training that skips it does not show its error");
+        mg_trip_complain(run, &t, words);
+    }
+    mg_trip_free(&t);
+    return good && !words[0];
 }
 
 /* ---- threads ------------------------------------------------------------------------------------- */
@@ -125,7 +150,7 @@ static bool every_size(mg_run *run, const update_case *c)
     if (!good)
         return false;
     mg_hint(run, RESUMED_HINT); /* the first step twice, each time with other hyper-parameters */
-    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1) || !one_changes(run, *c))
+    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1) || !one_changes(run, *c) || !not_a_number(run, c))
         return false;
     mg_hint(run,
             "rows, cols and their product are int64_t and may be large: no array of a fixed size, no smaller type");
