@@ -88,8 +88,8 @@ static bool stretch(mt_rng *rng, mt_schedule *s)
 enum { STEPS = 300 };
 
 /* The calls of a row: the first has a period of 1, so that the number of periods is large; then any, in the order of
- * the steps. */
-enum { SHUFFLED = 4, HUGE = 5, CALLS };
+ * the steps; the last has gamma 0. */
+enum { SHUFFLED = 4, HUGE = 5, NO_GAMMA = 6, CALLS };
 
 /* What is new in this call: those before it were right. */
 static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, int call, bool huge)
@@ -98,6 +98,8 @@ static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, 
         mg_hint(run, "a rate follows from schedule and step alone: keep nothing from the call before");
     else if (huge)
         mg_hint(run, "step, period and warm-up are int64_t, and larger here than an int holds or a float exactly");
+    else if (call == NO_GAMMA && !isfinite(got))
+        mg_hint(run, "gamma may be 0: its power 0 is 1, but 0 times the logarithm of 0 is NaN");
     else if (!isfinite(got) && s->warmup == 0)
         mg_hint(run, "without warm-up no step is a warm-up step: step < warmup, not <=, which divides by 0");
     else if (isfinite(got) && s->warmup > 0 && t >= s->warmup)
@@ -140,6 +142,7 @@ static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, i
 {
     mt_schedule s = draw_schedule(mg_rng(run), c, kind);
     s.period = i == 0 ? 1 : s.period;
+    s.gamma = i == NO_GAMMA ? 0 : s.gamma;
     bool huge = i == HUGE && stretch(mg_rng(run), &s);
     int64_t *step = describe(run, "mt_schedule_at", &s, STEPS);
     for (int64_t t = 0; t < STEPS; t++)
