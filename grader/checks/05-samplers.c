@@ -56,8 +56,9 @@ void mg_05_order(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: shuffled */
     int64_t count = 0, epoch = 0, seed = -1;
-    for (int t = 0; t < CALLS; t++) { /* each second call differs from the one before in seed, epoch or count alone */
-        if (t % 2 == 0 || t == 5)
+    /* Each second call differs from the one before in seed, epoch or count alone; those of seed 0 in shuffle alone. */
+    for (int t = 0; t < (c->kind ? CALLS + 3 : CALLS); t++) {
+        if (t % 2 == 0 ? t < CALLS : t == 5)
             count = t == 2   ? 70001
                     : t < 4  ? mg_pick(mg_rng(run), 20, 500)
                     : t == 4 ? mg_pick_size(mg_rng(run), 1, 19)
@@ -66,8 +67,11 @@ void mg_05_order(mg_run *run, const void *one_case)
             epoch = t == 2 ? 1 : mg_pick(mg_rng(run), 2, t == 3 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
         mg_out(run, "order", MT_I64, MT_SHAPE(count));
-        int64_t *s = sampler_in(run, count, c->kind);
-        seed = s[MG_SEED] = t == 3 || t == 5 ? seed : s[MG_SEED];
+        int64_t *s = sampler_in(run, count, c->kind && (t < CALLS || t == CALLS + 1));
+        seed = s[MG_SEED] = t == 3 || t == 5 ? seed : t >= CALLS ? 0 : s[MG_SEED];
+        if (t > CALLS)
+            mg_hint(run, "the same seed, epoch and count as in the call before, but now %s",
+                    s[MG_SHUFFLE] ? "shuffled" : "not shuffled: 0, 1, 2, ...");
         mg_i64(run, "epoch", epoch);
         int64_t *order = mg_05_order_of(s, epoch);
         bool good = mg_call(run) && expect_whole(run, "order", order, count);
