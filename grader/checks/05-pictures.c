@@ -75,17 +75,21 @@ static bool exact_resize(mg_run *run)
  * 255. */
 void mg_05_resize(mg_run *run, const void *one_case)
 {
+    /* Wide, or tall: the short side changes the other way. Then a side whose product with another is above 2^32. */
+    static const int64_t long_ones[2][2][4] = { { { 2, 5003, 3, 4001 }, { 70001, 1, 66000, 1 } },
+                                                { { 4001, 3, 5003, 2 }, { 66000, 1, 70001, 1 } } };
     const data_case *c = one_case; /* kind 1: larger, 2: smaller, 3: the same size */
     if (c->kind == 1 && !exact_resize(run))
         return;
-    for (int t = 0; t < CALLS; t++) {
+    for (int t = 0; t < (c->kind == 3 ? CALLS : CALLS + 1); t++) {
         int64_t a = mg_pick(mg_rng(run), 1, 12), b = mg_pick(mg_rng(run), 1, 12);
         int64_t more = c->kind == 3 ? 0 : mg_pick(mg_rng(run), 1, 12), large[2] = { a + more, b + more };
         int64_t size[4] = { c->kind == 2 ? a : large[0], c->kind == 2 ? b : large[1], c->kind == 2 ? large[0] : a,
                             c->kind == 2 ? large[1] : b };
-        if (c->kind != 3 && t == CALLS - 1) /* wide, or tall; the short side changes the other way */
-            memcpy(size, c->kind == 1 ? (const int64_t[]){ 2, 5003, 3, 4001 } : (const int64_t[]){ 4001, 3, 5003, 2 },
-                   sizeof size);
+        if (c->kind != 3 && t >= CALLS - 1)
+            memcpy(size, long_ones[c->kind - 1][t - (CALLS - 1)], sizeof size);
+        if (t == CALLS)
+            mg_hint(run, "a side times a side may be more than an int holds: compute positions with floats or int64_t");
         int64_t n = size[0] * size[1] * 3;
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
         mg_begin(run, "mt_resize");
