@@ -8,7 +8,7 @@ enum { CALLS = 4, FIELDS = 4 };
 
 /* ---- the ring, one thread at a time ------------------------------------------------------------- */
 
-enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100, STEPS = 150, TICKETS = STEPS };
+enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100, STEPS = 150, TICKETS = STEPS, COUNTS = 3 };
 
 typedef struct model { /* the expected state of a ring */
     int64_t slots, planned, claimed, taken, finished, ready_max;
@@ -87,6 +87,14 @@ static int64_t follow(model *m, int64_t step)
     return 0;
 }
 
+/* The counts after a step. What that step ends, a claim or a take that waited, has not yet counted its ticket. */
+static void note_counts(double *counts, const model *m, int64_t ends)
+{
+    counts[0] = (double)m->planned;
+    counts[1] = (double)(m->claimed - (ends == CLAIM));
+    counts[2] = (double)(m->taken - (ends == TAKE));
+}
+
 /* The caller waits for the next ticket: when that is finished, arrival must be woken. Other wakes do no harm. */
 static bool judge_woken(mg_run *run, const int64_t *step, const bool *due)
 {
@@ -136,10 +144,10 @@ static void recognise_stop(mg_run *run, const int64_t *step, const double *got)
 
 void mg_05_ring(mg_run *run, const void *one_case)
 {
-    (void)one_case;
+    const data_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
         model m = { .slots = (const int64_t[CALLS]){ 2, 1, 3, 5 }[t] };
-        double got[STEPS], most[STEPS];
+        double got[STEPS], most[STEPS], counts[STEPS][COUNTS];
         int began = 0; /* the last take or claim that had to wait */
         bool due[STEPS];
         int64_t ended[STEPS];
@@ -147,6 +155,7 @@ void mg_05_ring(mg_run *run, const void *one_case)
         mg_out(run, "got", MT_I64, MT_SHAPE(STEPS));
         mg_out(run, "ready_max", MT_I64, MT_SHAPE(STEPS));
         mg_out(run, "woken", MT_I64, MT_SHAPE(STEPS));
+        mg_out(run, "planned, claimed, taken", MT_I64, MT_SHAPE(STEPS, COUNTS));
         int64_t *step = mg_in(run, "step", MT_I64, MT_SHAPE(STEPS));
         mg_i64(run, "slots", m.slots);
         for (int i = 0; i < STEPS; i++) {
@@ -156,10 +165,12 @@ void mg_05_ring(mg_run *run, const void *one_case)
             got[i] = (double)follow(&m, step[i]);
             most[i] = (double)m.ready_max;
             ended[i] = i + 1;
+            note_counts(counts[i], &m, m.waiting ? 0 : waited);
             if (m.waiting && !waited)
                 began = i;
             if (waited && !m.waiting) {
                 most[began] = most[i];
+                note_counts(counts[began], &m, 0);
                 ended[began] = i + 1;
             }
         }
@@ -169,6 +180,10 @@ void mg_05_ring(mg_run *run, const void *one_case)
         if (!mg_expect(run, "got", got, NULL) || !judge_ended(run, step, ended) ||
             !mg_expect(run, "ready_max", most, NULL) || !judge_woken(run, step, due))
             return;
+        mg_hint(run, "claimed and taken count the calls that returned true; a stop changes none of the three");
+        if (!mg_expect(run, "planned, claimed, taken", counts[0], NULL))
+            return;
+        mg_hint(run, "%s", c->head.hint);
     }
 }
 

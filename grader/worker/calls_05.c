@@ -241,7 +241,7 @@ static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex
 {
     script *s = (script *)clock;
     bool more = s->next < s->v[0].count && !s->ring.stopped, work = s->ring.claimed < s->ring.planned;
-    MT_CHECK(more && (cond == &s->ring.arrival ? s->v[3].i64s[s->next] >= FINISH : !work),
+    MT_CHECK(more && (cond == &s->ring.arrival ? s->v[4].i64s[s->next] >= FINISH : !work),
              "the ring waits, but what it waits for is there: the other threads would wait forever");
     pthread_mutex_unlock(lock);
     run_step(s);
@@ -250,7 +250,7 @@ static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex
 
 static void run_step(script *s)
 {
-    int64_t i = s->next++, step = s->v[3].i64s[i], ticket = -9, got = 0;
+    int64_t i = s->next++, step = s->v[4].i64s[i], ticket = -9, got = 0;
     s->woken = false;
     if (step == PLAN)
         mt_ring_plan(&s->ring);
@@ -265,15 +265,15 @@ static void run_step(script *s)
     s->v[0].i64s[i] = got;
     s->v[1].i64s[i] = s->ring.ready_max;
     s->v[2].i64s[i] = step == TAKE || step == CLAIM ? s->next : s->woken;
+    memcpy(s->v[3].i64s + 3 * i, (int64_t[]){ s->ring.planned, s->ring.claimed, s->ring.taken }, 3 * sizeof got);
 }
 
-/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t; the result of each step (a ticket, -1
- * stopped). */
-/* got, ready: most at once, woken: arrival, or the step after a take or claim [n]; step [n]; slots */
+/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t. Of each step: got (a ticket, -1: stopped),
+ * ready_max, woken (arrival; for a take or claim the step after it) [n], the ring's counts [n,3]; step [n]; slots */
 static void ring_script(const mg_value *v)
 {
     script s = { { .wait = wait_for_a_step, .wake = hear }, .v = v };
-    mt_ring_init(&s.ring, v[4].i64, &s.base);
+    mt_ring_init(&s.ring, v[5].i64, &s.base);
     while (s.next < v[0].count)
         run_step(&s);
     mt_ring_destroy(&s.ring);
