@@ -235,7 +235,7 @@ static const step_case step_cases[] = {
       .steps = 1, .judged = MG_JUDGE_PARAMS },
     { { 3, "several steps", "mt_backward adds to the gradients of the step before: clear them first "
         "(mt_optim_zero_grad)" },
-      .steps = 4, .judged = MG_JUDGE_PARAMS },
+      .steps = 4, .judged = MG_JUDGE_PARAMS, .micro = 3 },
     { { 2, "learning rate", "mt_schedule_at(&t->schedule, step), set before the update" },
       .steps = 5, .warmup = 4, .judged = MG_JUDGE_PARAMS },
     { { 3, "clipping", "clip after backward and before the update" },
@@ -246,9 +246,10 @@ static const step_case step_cases[] = {
         "update: isfinite() of what the clipping returns" },
       .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
     { { 2, "loss and samples", "the loss before the update, and the number of samples of the batch" },
-      .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
+      .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES, .micro = 3 },
     { { 1, "no batch left", "without a batch return false, and change neither the parameters nor *result" },
-      .steps = 4, .missing = 2, .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
+      .steps = 4, .missing = 2, .micro = 3,
+      .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
     { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing" },
       .steps = 4, .judged = MG_JUDGE_KEPT },
 };

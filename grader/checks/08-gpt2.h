@@ -87,7 +87,14 @@ void mg_08_classifier_bwd(mg_run *run, const void *one_case);
 enum { MG_NO_ATTENTION = 1, MG_NO_MLP = 2 }; /* weights and biases of these c_proj are 0 */
 enum { MG_JUDGE_DX = 2, MG_JUDGE_DPARAMS = 4 };
 enum { MG_JUDGE_HIDDEN = 1, MG_JUDGE_LOGITS = 2, MG_JUDGE_LOSS = 4, MG_JUDGE_DWTE = 8, MG_JUDGE_DREST = 16 };
-enum { MG_JUDGE_PARAMS = 1, MG_JUDGE_LOSSES = 2, MG_JUDGE_SAMPLES = 4, MG_JUDGE_MORE = 8, MG_JUDGE_KEPT = 16 };
+enum {
+    MG_JUDGE_PARAMS = 1,
+    MG_JUDGE_LOSSES = 2,
+    MG_JUDGE_SAMPLES = 4,
+    MG_JUDGE_MORE = 8,
+    MG_JUDGE_KEPT = 16,
+    MG_JUDGE_RATE = 32
+};
 
 typedef struct block_case {
     mg_case head;
@@ -110,6 +117,7 @@ typedef struct step_case {
     int64_t warmup;  /* steps of the schedule */
     int64_t missing; /* the last steps have no batch */
     bool overflow;   /* a gradient that is not finite */
+    int64_t micro;   /* micro-batches of the last call's steps; 0: 1 */
 } step_case;
 
 void mg_08_block(mg_run *run, const void *one_case);

@@ -108,8 +108,9 @@ static mt_tensor *squares(mt_module *model, mt_tensor *x, mt_tensor *y)
 }
 
 typedef struct batches {
-    const float *x, *y; /* [batches,N,D], [batches,N,1] */
-    int64_t next, count, N, D;
+    const float *x, *y;  /* of the next batch: [rows,D], [rows,1] */
+    const int64_t *rows; /* [count] */
+    int64_t next, count, D;
 } batches;
 
 static bool next_batch(void *source, mt_batch *batch)
@@ -117,37 +118,49 @@ static bool next_batch(void *source, mt_batch *batch)
     batches *b = source;
     if (b->next == b->count)
         return false;
-    *batch = (mt_batch){ .x = mt_from(MT_SHAPE(b->N, b->D), MT_F32, b->x + b->next * b->N * b->D),
-                         .y = mt_from(MT_SHAPE(b->N, 1), MT_F32, b->y + b->next * b->N),
-                         .count = b->N };
-    b->next++;
+    int64_t rows = b->rows[b->next++];
+    *batch = (mt_batch){ .x = mt_from(MT_SHAPE(rows, b->D), MT_F32, b->x),
+                         .y = mt_from(MT_SHAPE(rows, 1), MT_F32, b->y),
+                         .count = rows };
+    b->x += rows * b->D;
+    b->y += rows;
     return true;
 }
 
-/* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1]; x [batches,N,D], y [batches,N], first
- * [D+1]; lr, clip, N, warmup, number of the first step, what *result holds before. Gradients are 1 at first. */
+static int64_t rows_ahead(void *source, int64_t ahead)
+{
+    const batches *b = source;
+    return b->next + ahead < b->count ? b->rows[b->next + ahead] : 0;
+}
+
+/* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1], rate [steps]: of the optimizer after each
+ * step, 1 before; x [all rows,D], y [all rows], first [D+1], rows [batches]; lr, clip, momentum, decay, warmup, number
+ * of the first step, what *result holds before, micro. Gradients are 1 at first. */
 void mg_call_train_step(const mg_value *v)
 {
-    int64_t steps = v[1].count, D = v[7].count - 1, N = v[10].i64;
+    int64_t steps = v[1].count, D = v[8].count - 1;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_linear_layer(D, 1, &rng);
-    mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
-    copy_params(model, NULL, v[7].f32);
+    mt_hyper hyper = { .lr = 1, .momentum = v[12].scalar, .weight_decay = v[13].scalar };
+    mt_optim *optim = mt_optim_new(hyper.momentum > 0 ? MT_MOMENTUM : MT_SGD, hyper);
+    copy_params(model, NULL, v[8].f32);
     mt_optim_add(optim, "weight", model->param[0]);
     mt_optim_add(optim, "bias", model->param[1]);
-    batches data = { v[5].f32, v[6].f32, 0, v[6].count / N, N, D };
-    mt_training t = {
-        .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data, .micro = 1
-    };
-    t.schedule = (mt_schedule){ MT_SCHEDULE_CONSTANT, .lr = v[8].scalar, .warmup = v[11].i64 };
-    t.clip = v[9].scalar;
+    batches data = { v[6].f32, v[7].f32, v[9].i64s, 0, v[9].count, D };
+    mt_training t = { .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data };
+    t.targets = rows_ahead;
+    t.micro = v[17].i64;
+    t.schedule = (mt_schedule){ MT_SCHEDULE_CONSTANT, .lr = v[10].scalar, .warmup = v[14].i64 };
+    t.clip = v[11].scalar;
     int64_t live = 0;
     mt_scope_begin();
     mt_backward(mt_add(mt_sum(model->param[0]), mt_sum(model->param[1])));
     mt_scope_end();
     for (int64_t s = 0; s < steps; s++) {
-        mt_step_result result = { (double)v[13].i64, v[13].i64 };
-        v[3].i64s[s] = mt_train_step(&result, &t, v[12].i64 + s);
+        mt_step_result result = { (double)v[16].i64, v[16].i64 };
+        mt_optim_set_lr(optim, 1);
+        v[3].i64s[s] = mt_train_step(&result, &t, v[15].i64 + s);
+        v[5].f32[s] = (float)mt_optim_lr(optim);
         v[1].f32[s] = (float)result.loss;
         v[2].i64s[s] = result.samples;
         memcpy(v[0].f32 + s * (D + 1), mt_f32(model->param[0]), (size_t)D * sizeof(float));
@@ -159,21 +172,22 @@ void mg_call_train_step(const mg_value *v)
     mt_module_free(model);
 }
 
-/* gradients [D+1], loss [1], counts [2]: samples, batches; x [batches,N,D], y [batches,N], first [D+1]; share, N */
+/* gradients [D+1], loss [1], counts [2]: samples, batches; x [all rows,D], y [all rows], first [D+1], rows [batches];
+ * share */
 void mg_call_train_batch(const mg_value *v)
 {
-    int64_t D = v[5].count - 1, N = v[7].i64;
+    int64_t D = v[5].count - 1;
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *model = mt_linear_layer(D, 1, &rng);
     copy_params(model, NULL, v[5].f32);
-    batches data = { v[3].f32, v[4].f32, 0, v[4].count / N, N, D };
+    batches data = { v[3].f32, v[4].f32, v[6].i64s, 0, v[6].count, D };
     mt_optim *optim = mt_optim_new(MT_SGD, (mt_hyper){ .lr = 1 });
     mt_training t = {
         .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data, .micro = 1
     };
     mt_step_result sum = { 0 };
     v[2].i64s[1] = 0;
-    while (mt_train_batch(&sum, &t, (float)v[6].scalar))
+    while (mt_train_batch(&sum, &t, (float)v[7].scalar))
         v[2].i64s[1]++;
     v[2].i64s[0] = sum.samples;
     v[1].f32[0] = (float)sum.loss;
