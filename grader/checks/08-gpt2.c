@@ -244,7 +244,8 @@ static const step_case step_cases[] = {
       .steps = 3, .clip = 1e6, .judged = MG_JUDGE_PARAMS },
     { { 2, "a gradient that is not finite", "with a limit, and only then, a norm that is not finite skips the "
         "update: isfinite() of what the clipping returns" },
-      .steps = 1, .clip = 1, .overflow = true, .judged = MG_JUDGE_PARAMS },
+      .steps = 3, .clip = 1, .overflow = true,
+      .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
     { { 2, "loss and samples", "the loss before the update, and the number of samples of the batch" },
       .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES, .micro = 3 },
     { { 1, "no batch left", "without a batch return false, and change neither the parameters nor *result" },

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 3, BEFORE = 77 };            /* BEFORE: what *result holds */
-enum { RATE = 1, MOST = 16 };               /* the optimizer's before each step; batches of a call */
+enum { CALLS = 3, BEFORE = 77 }; /* BEFORE: what *result holds */
+enum { RATE = 1, MOST = 16 };    /* the optimizer's before each step; batches of a call */
+enum { LARGE, NO_NUMBER, NO_LIMIT, LARGE_ONLY_BACKWARD, OVERFLOWS }; /* calls with a gradient that is not finite */
 static const double SLACK = 2000 * 0x1p-24; /* of the largest number: the structure is checked, not the rounding */
 
 typedef struct fit {
@@ -138,6 +139,17 @@ void mg_08_batch(mg_run *run, const void *one_case)
     }
 }
 
+/* Something in the second batch gives a gradient that is not finite. */
+static void overflow(fit *f, float *x, float *first, int call)
+{
+    float *second = x + f->rows[0] * f->D;
+    second[0] = call == NO_NUMBER ? NAN : 1e25f; /* its square overflows f32 */
+    for (int64_t n = 0; n < f->rows[0] && call == LARGE_ONLY_BACKWARD; n++)
+        x[n * f->D] = 0; /* its weight remains small, and so does its part of the loss */
+    if (call == LARGE_ONLY_BACKWARD)
+        first[0] = 1e-8f;
+}
+
 static fit fit_of(mg_run *run, const step_case *c, int call)
 {
     mt_rng *rng = mg_rng(run);
@@ -149,8 +161,14 @@ static fit fit_of(mg_run *run, const step_case *c, int call)
     }
     if (c->micro && call == CALLS - 1)
         f.micro = c->micro;
-    if (c->overflow && call == 2)
+    if (c->overflow) { /* a step with gradients of 0 would change the parameters */
+        f.momentum = 0.9;
+        f.decay = 0.1;
+    }
+    if (c->overflow && call == NO_LIMIT) {
         f.clip = 0;
+        f.steps = 2;
+    }
     f.batches = (f.steps - c->missing) * f.micro + (c->missing ? f.micro - 1 : 0);
     return f;
 }
@@ -171,7 +189,7 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
     answer[5] = mg_overwritten(run, "rate", MT_SHAPE(f.steps));
     data_in(run, &f, &x, &first);
     if (c->overflow)
-        x[0] = call == 1 ? NAN : 1e25f; /* its square overflows f32 */
+        overflow(&f, x, first, call);
     mg_f32(run, "lr", (float)f.lr);
     mg_f32(run, "clip", (float)f.clip);
     mg_f32(run, "momentum", (float)f.momentum);
@@ -196,7 +214,7 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
 void mg_08_step(mg_run *run, const void *one_case)
 {
     const step_case *c = one_case;
-    for (int t = 0; t < CALLS; t++)
+    for (int t = 0; t < (c->overflow ? OVERFLOWS : CALLS); t++)
         if (!steps_once(run, c, t))
             return;
 }
