@@ -248,9 +248,10 @@ static const step_case step_cases[] = {
       .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
     { { 2, "loss and samples", "the loss before the update, and the number of samples of the batch" },
       .steps = 3, .judged = MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES, .micro = 3 },
-    { { 1, "no batch left", "without a batch return false, and change neither the parameters nor *result" },
+    { { 1, "no batch left", "without a batch return false, and change neither the parameters, *result nor the "
+        "optimizer's learning rate" },
       .steps = 4, .missing = 2, .micro = 3,
-      .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES },
+      .judged = MG_JUDGE_PARAMS | MG_JUDGE_MORE | MG_JUDGE_LOSSES | MG_JUDGE_SAMPLES | MG_JUDGE_RATE },
     { { 1, "memory", "a step must free all that it allocates: end each scope, and retain nothing" },
       .steps = 4, .judged = MG_JUDGE_KEPT },
 };
