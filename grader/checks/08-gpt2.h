@@ -75,6 +75,7 @@ typedef struct classifier_case {
     mg_case head;
     int64_t N, C, V; /* -1: random */
     double spread;   /* standard deviation of x and of w: the logits have its square times sqrt(C) */
+    bool refused;    /* forward: targets out of range, too */
     int wanted;
     bool held;
 } classifier_case;

@@ -302,9 +302,35 @@ static bool classifier_fwd_once(mg_run *run, const classifier_case *c, int64_t N
     return mg_searched_and_judge(run, V == MANY, answer, 2);
 }
 
+/* What the header forbids must abort: one row of one column, and this target of V classes. */
+static void refuse_target(mg_run *run, int32_t target, int64_t V)
+{
+    mg_begin(run, "may abort: mt_classifier_fwd_cpu");
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_out(run, "loss", MT_F32, MT_SHAPE(1));
+    mg_out(run, "probs", MT_F32, MT_SHAPE(1, V));
+    mg_in(run, "x", MT_F32, MT_SHAPE(1, 1));
+    mg_in(run, "w", MT_F32, MT_SHAPE(V, 1));
+    *(int32_t *)mg_in(run, "target", MT_I32, MT_SHAPE(1)) = target;
+    mg_i64(run, "N", 1);
+    mg_i64(run, "C", 1);
+    mg_i64(run, "V", V);
+    mg_threads(run, 1);
+    if (!mg_call(run) || *(const int64_t *)mg_result(run, "aborted") == 1)
+        return;
+    mg_hint(run, "the header says \"Aborts: a target out of range; V < 1 with N > 0\": lab 02's cross-entropy does");
+    mg_fail(run, "target %d of %lld classes was accepted", target, (long long)V);
+}
+
 void mg_08_classifier_fwd(mg_run *run, const void *one_case)
 {
-    classifier_calls(run, one_case, classifier_fwd_once);
+    const classifier_case *c = one_case;
+    classifier_calls(run, c, classifier_fwd_once);
+    if (!c->refused)
+        return;
+    refuse_target(run, -1, 1);
+    refuse_target(run, 1, 1);
+    refuse_target(run, 0, 0);
 }
 
 /* The probabilities that forward would have saved, as f32. */

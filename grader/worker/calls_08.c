@@ -2,6 +2,7 @@
 #include "text/tokenizer.h"
 #include "models/sample.h"
 #include "ops/kernels_gpt2.h"
+#include "worker/aborts.h"
 #include "worker/calls_08.h"
 
 #include <stdlib.h>
@@ -119,6 +120,11 @@ static void classifier_fwd(const mg_value *v)
     mt_classifier_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i32, v[5].i64, v[6].i64, v[7].i64);
 }
 
+static void classifier_aborts(const mg_value *v) /* aborted [1]; then as above */
+{
+    v[0].i64s[0] = mg_aborts(classifier_fwd, v + 1);
+}
+
 static void classifier_bwd(const mg_value *v)
 {
     mt_classifier_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i32, v[7].i64, v[8].i64,
@@ -194,6 +200,7 @@ const mg_function mg_calls_08[] = {
     { "mt_embedding_fwd_cpu", embedding_fwd },
     { "mt_embedding_bwd_cpu", embedding_bwd },
     { "mt_classifier_fwd_cpu", classifier_fwd },
+    { "may abort: mt_classifier_fwd_cpu", classifier_aborts },
     { "mt_classifier_bwd_cpu", classifier_bwd },
     { "mt_attention_plain_fwd_cpu", attention_fwd },
     { "mt_attention_plain_bwd_cpu", attention_bwd },
