@@ -51,6 +51,7 @@ typedef struct norm_case {
     mg_dist dist;  /* of x */
     bool constant; /* each row repeats one number */
     bool in_place; /* forward: out is x */
+    bool overflow; /* forward: in one more call the squares of a row exceed f32 */
     int wanted;    /* backward */
     bool held;     /* backward: gradients hold something already */
 } norm_case;

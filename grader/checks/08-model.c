@@ -10,6 +10,7 @@
 
 enum { CALLS = 6 }; /* of each row, with fresh values and, where they are random, fresh sizes */
 enum { WIDE = 131, LONG = 199, MANY = 311 }; /* columns of calls with several threads: searched for data races */
+enum { FEW = 5, OVERFLOW = 3 };              /* rows of the call with WIDE columns in which this row overflows */
 enum { WIDEST = 66047 };                     /* classes: more than 16 bits count */
 
 /* ---- layernorm ------------------------------------------------------------------------------------- */
@@ -56,6 +57,9 @@ static bool norm_fwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
         x = mg_input(run, "x", MT_SHAPE(N, C), c->dist);
     if (c->constant)
         make_constant(x, N, C);
+    bool overflow = c->overflow && N == FEW && C == WIDE;
+    if (overflow)
+        x[OVERFLOW * C + C / 2] = 1e20f;
     const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
     mg_i64(run, "N", N);
@@ -63,12 +67,19 @@ static bool norm_fwd_once(mg_run *run, const norm_case *c, int64_t N, int64_t C)
     mg_f32(run, "eps", eps);
     mg_oracle_layernorm(answer[0].v, answer[0].e, answer[1].v, answer[1].e, answer[2].v, answer[2].e, x, gamma, beta, N,
                         C, eps);
+    for (int64_t i = 0; i < C && overflow; i++)
+        answer[0].v[OVERFLOW * C + i] = answer[2].v[OVERFLOW] = NAN;
+    if (overflow)
+        mg_hint(run, "where the squares exceed f32, a row and its rstd become NaN, as the header says: sum in f32");
     return mg_searched_and_judge(run, N == 67 && C == WIDE, answer, 3);
 }
 
 void mg_08_layernorm_fwd(mg_run *run, const void *one_case)
 {
-    norm_calls(run, one_case, norm_fwd_once);
+    const norm_case *c = one_case;
+    norm_calls(run, c, norm_fwd_once);
+    if (c->overflow)
+        norm_fwd_once(run, c, FEW, WIDE);
 }
 
 void mg_08_save_moments(float *mean, float *rstd, const mg_layernorm_saved *s, float eps)
