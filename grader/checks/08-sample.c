@@ -3,7 +3,8 @@
  * The random number is an argument here, so there is one right token. Shares and parts are chosen from the weights
  * themselves, in the middle of the interval of the wanted rank: rounding cannot move them out of it, because an
  * interval shorter than MARGIN of the sum is never chosen. Expected values are added up in double, from the first
- * on. The third call has EXACT weights of 1 and a share that is met exactly. */
+ * on. The third call has EXACT weights of 1 and a share that is met exactly; the fourth of top-p has fewer of them, the
+ * others are 0 (as exp of a very small logit), and the share is 1. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -114,20 +115,27 @@ void mg_08_sample_kept(mg_run *run, const void *one_case)
     for (int t = 0; t < CALLS; t++) {
         mg_begin(run, "mt_sample_kept_cpu");
         mg_out(run, "kept", MT_I64, MT_SHAPE(1));
-        bool exact = t == 2 && c->kind == MG_SAMPLE_TOP_P;
+        bool all = t == 3 && c->kind == MG_SAMPLE_TOP_P, exact = all || (t == 2 && c->kind == MG_SAMPLE_TOP_P);
         ranks r = ranks_in(run, t == CALLS - 1 && c->kind == MG_SAMPLE_TOP_P ? MG_SAMPLE_LONG : c->kind, exact);
         int64_t top_k = c->kind == MG_SAMPLE_TOP_P ? 0 : t ? mg_pick(mg_rng(run), 1, r.V + 3) : ((int64_t)1 << 32) + 1;
         int64_t most = top_k ? mt_min(top_k, r.V) : r.V,
                 last = t > 1 ? mt_rng_below(mg_rng(run), exact ? most - 1 : most) : t * (most - 1);
-        float top_p = c->kind == MG_SAMPLE_TOP_K ? 1
-                      : exact                    ? (float)(last + 1) / EXACT
-                                                 : part_of(run, &r, most, &last);
+        float top_p = c->kind == MG_SAMPLE_TOP_K || all ? 1
+                      : exact                           ? (float)(last + 1) / EXACT
+                                                        : part_of(run, &r, most, &last);
+        for (int64_t i = last + 1; i < r.V && all; i++)
+            r.weight[i] = 0;
         mg_i64(run, "V", r.V);
         mg_i64(run, "top_k", top_k);
         mg_f32(run, "top_p", top_p);
         double want = (double)(c->kind == MG_SAMPLE_TOP_K ? most : last + 1);
         free(r.reached);
-        if (!mg_call(run) || !mg_expect(run, "kept", &want, NULL))
+        if (!mg_call(run))
+            return;
+        if (all && mg_wrong(run, "kept", 0, want, 0))
+            mg_hint(run,
+                    "with top_p = 1, too, only the fewest that reach the sum are kept: no weights of 0 after them");
+        if (!mg_expect(run, "kept", &want, NULL))
             return;
     }
 }
