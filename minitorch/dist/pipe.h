@@ -78,8 +78,9 @@ void mt_pipe_free(mt_pipe *pipe); /* NULL is allowed */
 
 /* mt_pipe_step -- collective: forward and backward of all micro-batches. Adds to the gradients of this rank's
  * parameters those of the mean loss of all micro-batches: with the bits of one device that takes one micro-batch after
- * the other, but for `tied`, where the sum over both ranks has another order (and the same bits on both). *loss is
- * that mean on the last rank, and 0 on the others. Activations are live from their forward to their backward.
+ * the other, but for `tied`, where the sum over both ranks has another order (and the same bits on both, if what is
+ * there from earlier steps has). *loss is that mean on the last rank, and 0 on the others. Activations are live from
+ * their forward to their backward.
  * Fails: as the communicator, and then in every later call.   Lab 14.9-11 */
 mt_status mt_pipe_step(mt_pipe *pipe, double *loss);
 

@@ -28,7 +28,8 @@ static const int64_t width[PARTS + 1] = { 5, 7, 1, 13, 4, 3, 11, 2, 5 };
 
 typedef struct trial_of {
     mt_pipe_kind kind;
-    int ranks, micro, chunks, leaves; /* the rank that leaves instead of its last forward; -1: none */
+    int ranks, micro, chunks, steps;
+    int leaves; /* the rank that leaves instead of its steps; -1: none */
     bool tied;
     double forward; /* seconds */
     mt_clock *clock;
@@ -48,7 +49,9 @@ typedef struct model {
 
 static trial_of trial_with(mt_pipe_kind kind, int ranks, int micro, int chunks, bool tied)
 {
-    return (trial_of){ .kind = kind, .ranks = ranks, .micro = micro, .chunks = chunks, .leaves = -1, .tied = tied };
+    return (trial_of){
+        .kind = kind, .ranks = ranks, .micro = micro, .chunks = chunks, .steps = 1, .leaves = -1, .tied = tied
+    };
 }
 
 static int64_t width_after(int parts, int part)
@@ -149,7 +152,7 @@ static mt_status train(mt_comm *comm, void *user)
     mt_status status = mt_pipe_new(&pipe, comm,
                                    &(mt_pipe_config){ t->kind, t->micro, t->chunks, shape, forward, &m,
                                                       m.table[0] ? m.table[0] : m.table[1], .device = MT_CPU });
-    if (status == MT_OK && t->leaves != comm->rank)
+    for (int i = 0; i < t->steps && status == MT_OK && t->leaves != comm->rank; i++)
         status = mt_pipe_step(pipe, &t->loss[comm->rank]);
     if (status != MT_OK)
         snprintf(t->words[comm->rank], sizeof t->words[0], "%s", mt_last_error());
@@ -214,6 +217,23 @@ Test(pipe, equals_one_device)
         for (int groups = 1; groups <= 3; groups++)
             for (int chunks = 1; chunks * ranks <= PARTS; chunks++)
                 equals_one_device(MT_INTERLEAVED, ranks, groups * ranks, chunks, groups == 2);
+}
+
+/* Without mt_zero_grad between them: what both ends have added is not added again. */
+Test(pipe, a_second_step_adds_as_much_to_the_tied_gradient)
+{
+    for (int ranks = 2; ranks <= RANKS; ranks++)
+        for (int kind = 0; kind < 3; kind++) {
+            trial_of one = trial_with((mt_pipe_kind)kind, ranks, ranks, kind == MT_INTERLEAVED ? 2 : 1, true);
+            trial_of two = one;
+            two.steps = 2;
+            cr_assert_eq(run(ranks, (mt_wires){ .deadline = 1000 }, train, &one).status, MT_OK);
+            cr_assert_eq(run(ranks, (mt_wires){ .deadline = 1000 }, train, &two).status, MT_OK);
+            for (int end = 0; end < 2; end++)
+                for (int i = 0; i < 25; i++)
+                    cr_assert_eq(two.table[end * (ranks - 1)][i], 2 * one.table[0][i], "%d ranks, kind %d", ranks,
+                                 kind);
+        }
 }
 
 static double in_time(mt_pipe_kind kind, int micro, int chunks, double transfer, int *most)
