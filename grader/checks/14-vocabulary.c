@@ -170,7 +170,20 @@ static void sink(mt_rng *rng, float *logits, int64_t n, int64_t V)
     }
 }
 
-static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
+/* A logit is NaN: so is the mean loss, on all ranks. */
+static bool expect_nan(mg_run *run, int64_t ranks)
+{
+    const float *got = mg_result(run, "loss");
+    for (int64_t r = 0; r < ranks; r++)
+        if (!isnan(got[r])) {
+            mg_fail(run, "%" PRId64 " ranks, one logit is NaN: the loss is %.9g on rank %" PRId64 ", expected NaN",
+                    ranks, (double)got[r], r);
+            return false;
+        }
+    return true;
+}
+
+static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks, bool broken)
 {
     mt_rng *rng = mg_rng(run);
     int64_t V = about == VOCABULARY_EVEN && ranks == 2 ? 2 * MANY : rows_for(rng, about, ranks),
@@ -198,8 +211,12 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
         dx[i] += (double)*dloss * (double)MG_TP_MORE;
         dx_e[i] += MG_U * ((double)*dloss * (double)MG_TP_MORE + fabs(dx[i]));
     }
+    if (broken)
+        logits[mg_pick(rng, 0, n * V - 1)] = NAN;
     bool good = mg_call(run);
-    if (good && about == VOCABULARY_FAILS)
+    if (good && broken)
+        good = expect_nan(run, ranks);
+    else if (good && about == VOCABULARY_FAILS)
         good = mg_14_judge_failure(run, ranks, fails);
     else if (good && about == VOCABULARY_CALLS)
         good = mg_14_judge_calls(run, ranks, &(tensor_calls){ 3, 3, 2 * n, n, 0, true });
@@ -213,8 +230,10 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks)
 
 void mg_14_cross_entropy(mg_run *run, const void *one_case)
 {
+    vocabulary_about about = ((const vocabulary_case *)one_case)->about;
     for (int64_t ranks = 1; ranks <= RANKS; ranks++)
-        if (!entropy_once(run, ((const vocabulary_case *)one_case)->about, ranks))
+        if (!entropy_once(run, about, ranks, false) ||
+            (about == VOCABULARY_EVEN && !entropy_once(run, about, ranks, true)))
             return;
 }
 
@@ -293,19 +312,22 @@ void mg_14_classifier(mg_run *run, const void *one_case)
 
 /* ---- 14.13 the norm -------------------------------------------------------------------------------------- */
 
-static bool norm_once(mg_run *run, norm_about about, int64_t ranks)
+/* broken: a norm that is not finite, NAN or INFINITY: that of one rank, or the replicated one; 0: none. */
+static bool norm_once(mg_run *run, norm_about about, int64_t ranks, double broken)
 {
     mt_rng *rng = mg_rng(run);
     double divided[RANKS], scale = about == NORM_LARGE ? 1e30 : 1, all = 0;
     double replicated = about == NORM_PARTS ? 0 : scale * (1 + (double)mt_rng_uniform(rng));
-    int64_t fails = about == NORM_FAILS ? 0 : -1, bits;
+    int64_t fails = about == NORM_FAILS ? 0 : -1, one = mg_pick(rng, 0, ranks - 1), bits;
+    if (broken != 0 && about == NORM_REPLICATED)
+        replicated = broken;
     memcpy(&bits, &replicated, sizeof bits);
     mg_begin(run, "mt_tp_norm");
     mg_14_ranks(run, ranks);
     mg_out(run, "norm", MT_I64, MT_SHAPE(ranks));
     mg_14_numbers(run, fails, NULL, 0);
     for (int64_t r = 0; r < ranks; r++) {
-        divided[r] = scale * (double)mt_rng_uniform(rng);
+        divided[r] = broken != 0 && about == NORM_PARTS && r == one ? broken : scale * (double)mt_rng_uniform(rng);
         all += divided[r] * divided[r];
     }
     memcpy(mg_in(run, "divided", MT_I64, MT_SHAPE(ranks)), divided, (size_t)ranks * sizeof *divided);
@@ -319,7 +341,8 @@ static bool norm_once(mg_run *run, norm_about about, int64_t ranks)
     for (int64_t r = 0; r < ranks; r++) { /* ranks + 1 squares, their sum, the root: in double */
         double is;
         memcpy(&is, &got[r], sizeof is);
-        bool good = about == NORM_FAILS ? isnan(is) : got[r] == got[0] && fabs(is - want) <= 16 * 0x1p-53 * want;
+        bool good = is == want || fabs(is - want) <= 16 * 0x1p-53 * want;
+        good = about == NORM_FAILS || isnan(want) ? isnan(is) : good && got[r] == got[0];
         if (!good) {
             mg_fail(run,
                     "%" PRId64 " ranks: the norm is %.17g on rank %" PRId64
@@ -338,6 +361,9 @@ void mg_14_norm(mg_run *run, const void *one_case)
     norm_about about = ((const norm_case *)one_case)->about;
     int tries = about == NORM_LARGE ? 64 : 8; /* on 3 and 4 ranks two orders often give one sum */
     for (int try = 0; try < tries; try++)
-        if (!norm_once(run, about, 1 + try % RANKS))
+        if (!norm_once(run, about, 1 + try % RANKS, 0))
+            return;
+    for (int try = 0; try < 2 * RANKS && (about == NORM_PARTS || about == NORM_REPLICATED); try++)
+        if (!norm_once(run, about, 1 + try % RANKS, try < RANKS ? NAN : INFINITY))
             return;
 }
