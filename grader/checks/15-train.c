@@ -117,6 +117,20 @@ static mt_cluster_job pick_edge(mg_15_world *w, mt_rng *rng)
     return job;
 }
 
+/* One computation, in whole seconds: its device fails at the very end of a save, which is complete, or at its begin,
+ * which is the end of a step. */
+static mt_cluster_job pick_saved(mg_15_world *w, mt_rng *rng, bool complete)
+{
+    mt_cluster_job job = { mg_pick(rng, 19, 30), mg_pick(rng, 2, 6), (double)mg_pick(rng, 1, 9),
+                           (double)mg_pick(rng, 0, 30) };
+    int64_t step = mg_pick(rng, 3, 9), saves = mg_pick(rng, 1, 3);
+    double at = (double)(saves * job.interval * step) + (double)(saves - !complete) * job.save;
+    empty(w);
+    w->task[w->tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = (double)step };
+    w->failure[w->is.failures++] = (mt_cluster_failure){ at, 0 };
+    return job;
+}
+
 /* Steps that become shorter while device 1 is slow: device 2 then gets what device 3 waits for before the long task. */
 static mt_cluster_job pick_shorter(mg_15_world *w, mt_rng *rng)
 {
@@ -141,9 +155,11 @@ void mg_15_train(mg_run *run, const void *one_case)
     for (int i = 0; i < 80; i++) {
         static mg_15_world w;
         bool edge = about == CLUSTER_SLOW && i % 8 == 7, shorter = about == CLUSTER_SLOW && i % 8 == 3;
+        bool saved = about == CLUSTER_FAILS && i % 8 == 7;
         bool none = about == CLUSTER_REFUSED && i % 2;
         mt_cluster_job job = edge      ? pick_edge(&w, mg_rng(run))
                              : shorter ? pick_shorter(&w, mg_rng(run))
+                             : saved   ? pick_saved(&w, mg_rng(run), i % 16 == 7)
                                        : pick_job(&w, mg_rng(run), about, i % 4 == 2);
         reply got;
         mt_goodput want;
