@@ -50,13 +50,17 @@ void mg_15_interval(mg_run *run, const void *one_case)
     mt_rng *rng = mg_rng(run);
     for (int i = 0; i < 24; i++) {
         mt_goodput_job job = pick_job(rng);
-        double of_all, got[2];
+        double of_all, got[2], allowed = 1e-6;
         job.devices = about == INTERVAL_DEVICES ? mg_pick(rng, 2, i % 4 ? 20000 : 99999999) : 1;
         job.save = ldexp(job.mtbf / (double)job.devices,
                          about == INTERVAL_OFTEN ? (int)mg_pick(rng, -4, 4) : (int)mg_pick(rng, -24, -6));
         if (about == INTERVAL_NEVER && i % 2)
             job.mtbf = INFINITY;
         of_all = job.mtbf / (double)job.devices;
+        if (about == INTERVAL_RARE && i < 2) { /* where doubles lose digits; Young's is off by 1.5e-5 in the first */
+            job.save = of_all * (i ? 1e-12 : 1e-9);
+            allowed = i ? 2e-4 : 1e-5;
+        }
         if (!ask_numbers(run, "mt_goodput_interval", got, 2, &job))
             return;
         double want = job.mtbf < INFINITY ? of_all * best_interval(job.save / of_all) : INFINITY;
@@ -65,7 +69,7 @@ void mg_15_interval(mg_run *run, const void *one_case)
                     job.devices, job.mtbf, got[0], of_all);
             return;
         }
-        if (!(fabs(got[1] - want) <= 1e-6 * want) && got[1] != want) {
+        if (!(fabs(got[1] - want) <= allowed * want) && got[1] != want) {
             mg_fail(run, "a save of %.9g s, a failure in %.9g s: an interval of %.9g s, the best is %.9g", job.save,
                     of_all, got[1], want);
             return;
