@@ -131,13 +131,15 @@ static void widen(mt_plan_model *m, mt_plan_strategy *s)
     *s = (mt_plan_strategy){ s->dp, 1, 1, 2, 1, 1, s->zero, s->recompute, s->dtype };
 }
 
-/* One or two layers that are 2^24 wide: numbers that an int does not have, and FLOPs of more bits than a double has. */
-static void magnify(mt_plan_model *m, mt_plan_strategy *s)
+/* One or two layers that are 2^24 wide: numbers that an int does not have, and FLOPs of more bits than a double has.
+ * is_long: samples so long that those of attention alone have more, too: an odd number above 2^53, times 4 and more. */
+static void magnify(mt_plan_model *m, mt_plan_strategy *s, bool is_long)
 {
     m->layers = mt_min(m->layers, 2);
-    m->width = m->heads = s->tp * ((1 << 24) / s->tp | 1);
+    m->width = m->heads = s->tp * ((is_long ? 1 << 14 : 1 << 24) / s->tp | 1);
     s->pp = mt_min(s->pp, m->layers);
-    s->samples = 3, s->time = m->block = 17, s->micro = mt_min(s->micro, 3);
+    s->samples = is_long ? 5 : 3, s->micro = mt_min(s->micro, is_long ? 2 : 3);
+    s->time = m->block = is_long ? (1 << 20) + 1 : 17;
 }
 
 /* The head in chunks takes one number less than with all logits, N V = 256 V + N C + 1 for N tokens, unless all
@@ -162,8 +164,9 @@ void mg_15_cost(mg_run *run, const void *one_case)
             s.recompute = vary & VARY_RECOMPUTE && c->part == COST_MEMORY ? MT_RECOMPUTE_BLOCK : s.recompute;
             widen(&m, &s);
         }
-        if (i % 5 == 1 && c->part != COST_KEPT && c->part != COST_MEMORY)
-            magnify(&m, &s);
+        bool is_long = i == 7 && c->part == COST_FLOPS;
+        if (is_long || (i % 5 == 1 && c->part != COST_KEPT && c->part != COST_MEMORY))
+            magnify(&m, &s, is_long);
         if (i == 2 && vary & VARY_TENSOR && vary & VARY_RECOMPUTE)
             s.tp = 2, s.recompute = MT_RECOMPUTE_SELECTIVE;
         if (i >= 10 && vary & VARY_LONG)
@@ -252,15 +255,9 @@ static const struct {
 } runs[] = {
     /* 6 N + 6 L C T with all parameters, padding and positions, for N: llm.c, gpt2_estimate_mfu */
     { "llm.c's GPT-2, a token", { 50257, 50304, 1024, 12, 12, 768 }, MT_RECOMPUTE_NONE, 1, 803478528.0, 0.99, 1 },
-    /* 3.14e23 = 6 N, without attention: Brown et al. 2020, table D.1; 355 V100-years at 28 TFLOP/s */
+    /* 3.14e23 = 6 N, without attention: Brown et al. 2020, table D.1; 355 V100-years of 8.83008e20 */
     { "GPT-3, 300 G tokens", { 50257, 50257, 2048, 96, 96, 12288 }, MT_RECOMPUTE_NONE, 300e9, 3.14e23, 1, 1.02 },
-    { "355 V100-years",
-      { 50257, 50257, 2048, 96, 96, 12288 },
-      MT_RECOMPUTE_NONE,
-      300e9,
-      355 * 28e12 * 31536000,
-      1,
-      1.02 },
+    { "355 V100-years", { 50257, 50257, 2048, 96, 96, 12288 }, MT_RECOMPUTE_NONE, 300e9, 355 * 8.83008e20, 1, 1.02 },
     /* 96 B s l h^2 (1 + s / 6 h + V / 16 l h), all recomputed, attention without its mask: Narayanan et al. 2021 */
     { "Megatron's 145.6 B, a token",
       { 51200, 51200, 2048, 80, 96, 12288 },
