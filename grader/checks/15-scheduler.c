@@ -295,14 +295,14 @@ static scale magnify(list *l)
     return (scale){ 63, seconds, 0 };
 }
 
-/* Many small jobs on a large cluster, so that most of them run at once. */
+/* Many small jobs on a large cluster: all have come before the first ends, and 140 of them run at once. */
 static void enlarge(list *l, mt_rng *rng)
 {
     l->cluster.devices = MOST;
     l->count = MOST;
     for (mt_sched_job *job = l->jobs; job < l->jobs + l->count; job++) {
-        int64_t seconds = mg_pick(rng, 60, 90), devices = mg_pick(rng, 1, 2);
-        *job = (mt_sched_job){ mg_pick(rng, 0, 60), devices, devices, seconds, seconds + mg_pick(rng, 0, 40), 0 };
+        int64_t seconds = mg_pick(rng, 60, 90), devices = (job - l->jobs) % 15 == 0 ? 2 : 1;
+        *job = (mt_sched_job){ mg_pick(rng, 0, 40), devices, devices, seconds, seconds + mg_pick(rng, 0, 40), 0 };
     }
 }
 
