@@ -26,7 +26,7 @@ static bool sums_are_16_bits(mg_run *run, const mg_product *p)
         if (i % p->dims.ldc < p->dims.N)
             low |= isfinite(c[i]) ? bits : 1;
     }
-    return (low & (p->dtype == MT_BF16 ? 0xffff : 0x1fff)) == 0;
+    return mg_product_span(&p->dims) > 0 && (low & (p->dtype == MT_BF16 ? 0xffff : 0x1fff)) == 0;
 }
 
 static bool judge(mg_run *run, const mg_product *p, const char *hint)
@@ -131,7 +131,7 @@ static mt_matmul_dims vary(mt_rng *rng, product_about about, const int64_t shape
     return d;
 }
 
-static void every_shape(mg_run *run, product_about about, bool pairs)
+static bool every_shape(mg_run *run, product_about about, bool pairs)
 {
     /* Longer than a block in every dimension. */
     const int64_t large[] = { mg_pick(mg_rng(run), 260, 300), mg_pick(mg_rng(run), 1030, 1100),
@@ -145,12 +145,74 @@ static void every_shape(mg_run *run, product_about about, bool pairs)
     good = good && (about != PRODUCT_SIZES || magnitudes(run, pairs));
     for (int t = 2; t < 4 && good; t++) /* with transposes: both, then A */
         good = check_product(run, vary(mg_rng(run), about, large, t), t, pairs, NULL);
+    return good;
+}
+
+/* ---- the order of a sum ------------------------------------------------------------------------------ */
+
+enum { ROWS = 300, COLUMNS = 67, TERMS = 1000 }; /* more than a block of K */
+
+/* The whole product that was answered last. */
+typedef struct answer {
+    uint16_t a[ROWS * TERMS], b[COLUMNS * TERMS];
+    float c[ROWS * COLUMNS];
+} answer;
+
+static bool same_bits(mg_run *run, const double *want, int64_t count, const char *hint)
+{
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; i++)
+        wrong += mg_wrong(run, "c", i, want[i], 0);
+    if (wrong)
+        mg_hint(run, "%s", hint);
+    return mg_expect(run, "c", want, NULL);
+}
+
+/* The product of the first M rows of A and the first N columns of B must have the bits that the whole has there. */
+static bool check_part(mg_run *run, const answer *whole, int64_t M, int64_t N, bool pairs)
+{
+    mg_product p = { .dims = mg_product_tight(M, N, TERMS, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
+    mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
+    memcpy(p.a16, whole->a, (size_t)(M * TERMS) * sizeof *p.a16);
+    memcpy(p.b16, whole->b, (size_t)(N * TERMS) * sizeof *p.b16);
+    if (!mg_call(run))
+        return false;
+    double *want = mg_doubles(M * N);
+    for (int64_t i = 0; i < M * N; i++)
+        want[i] = whole->c[i / N * COLUMNS + i % N];
+    bool good = same_bits(run, want, M * N,
+                          "expected is what a product of more rows and columns has here, with the same row of A and "
+                          "column of B: the order in which the terms of a sum are added depends on K only");
+    free(want);
+    return good;
+}
+
+static bool check_order(mg_run *run, bool pairs)
+{
+    static const int64_t parts[][2] = { { 1, COLUMNS }, { 7, 33 }, { ROWS, 1 } };
+    mg_product p = { .dims = mg_product_tight(ROWS, COLUMNS, TERMS, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
+    answer *whole = malloc(sizeof *whole);
+    MT_CHECK(whole, "out of memory");
+    mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
+    bool good = mg_call(run) && judge(run, &p, NULL);
+    if (good) {
+        memcpy(whole->a, p.a16, sizeof whole->a);
+        memcpy(whole->b, p.b16, sizeof whole->b);
+        memcpy(whole->c, mg_result(run, "c"), sizeof whole->c);
+    }
+    for (int i = 0; i < MT_COUNT(parts) && good; i++)
+        good = check_part(run, whole, parts[i][0], parts[i][1], pairs);
+    free(whole);
+    return good;
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
+static const char threads_hint[] =
+    "expected is what one thread gives: threads share lines of a block or parts of C, never the sum over K";
+
 /* The same product with each number of threads: all must give the bits of the first answer. */
-static bool check_threads(mg_run *run, mt_matmul_dims dims, mt_dtype dtype)
+static bool check_threads(mg_run *run, mt_matmul_dims dims, mt_dtype dtype, bool pairs)
 {
     static const int threads[] = { 1, 2, 3, 5 };
     const mt_rng start = *mg_rng(run);
@@ -159,14 +221,22 @@ static bool check_threads(mg_run *run, mt_matmul_dims dims, mt_dtype dtype)
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         mg_product p = { .dims = dims, .dtype = dtype };
         *mg_rng(run) = start;
-        mg_product_describe(run, WIDENED, &p);
+        mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
         mg_threads(run, threads[i]);
-        good = mg_call(run) && (bits ? mg_expect(run, "c", bits, NULL) : mg_product_expect(run, &p, NULL));
+        good = mg_call(run) &&
+               (bits ? same_bits(run, bits, mg_product_span(&dims), threads_hint) : mg_product_expect(run, &p, NULL));
         if (good && !bits)
             bits = mg_lift(mg_result(run, "c"), mg_product_span(&dims));
     }
     free(bits);
     return good;
+}
+
+/* K is the longest side, as in the gradients of weights: threads that share K would have hundreds of terms each. */
+static mt_matmul_dims many_terms(mt_rng *rng)
+{
+    return mg_product_tight(mg_pick(rng, 150, 200), mg_pick(rng, 30, 40), mg_pick(rng, 1400, 1500), MT_TRANS,
+                            MT_NO_TRANS);
 }
 
 static void any_threads(mg_run *run)
@@ -177,10 +247,11 @@ static void any_threads(mg_run *run)
                      .dtype = MT_BF16 };
     mg_product_describe(run, WIDENED, &p);
     bool good = mg_shared_call(run) && mg_product_expect(run, &p, NULL);
+    good = good && check_order(run, false) && check_threads(run, many_terms(rng), MT_F16, false);
     for (int t = 0; t < 4 && good; t++)
         good = check_threads(
             run, mg_product_tight(mg_pick(rng, 1, 400), mg_pick(rng, 1, 400), mg_pick(rng, 1, 900), t & 1, t >> 1 & 1),
-            types[t % 2]);
+            types[t % 2], false);
 }
 
 void mg_09_product(mg_run *run, const void *one_case)
@@ -190,8 +261,8 @@ void mg_09_product(mg_run *run, const void *one_case)
         long_sums(run);
     else if (c->about == PRODUCT_THREADS)
         any_threads(run);
-    else
-        every_shape(run, c->about, c->pairs);
+    else if (every_shape(run, c->about, c->pairs) && c->pairs && c->about == PRODUCT_SIZES && check_order(run, true))
+        check_threads(run, many_terms(mg_rng(run)), MT_BF16, true);
 }
 
 /* ---- the race ---------------------------------------------------------------------------------------- */
