@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MASTER "mt_adamw_master_update_cpu"
+
 enum { SEARCHED = -1, COUNTED = -2 }; /* in place of a number of threads */
 
 static const char *const state_name[MT_UPDATE_STATES] = { "m", "v" };
@@ -61,11 +63,11 @@ static void trip_free(trip *t)
     mt_update_oracle_free(t->oracle);
 }
 
-static void describe(mg_run *run, trip *t)
+static void describe(mg_run *run, trip *t, const char *function)
 {
     mt_shape shape = MT_SHAPE(t->rows, t->cols);
     size_t bytes = (size_t)count_of(t) * sizeof *t->param;
-    mg_begin(run, "mt_adamw_master_update_cpu");
+    mg_begin(run, function);
     memcpy(mg_inout(run, "param", MT_F32, shape), t->param, bytes);
     for (int s = 0; s < MT_UPDATE_STATES; s++)
         memcpy(mg_inout(run, state_name[s], MT_F32, shape), t->state[s], bytes);
@@ -102,7 +104,7 @@ static bool judge_copy(mg_run *run, const trip *t, const float *before)
 static bool advance(mg_run *run, trip *t, int threads)
 {
     size_t bytes = (size_t)count_of(t) * sizeof *t->param;
-    describe(run, t);
+    describe(run, t, MASTER);
     if (threads > 0)
         mg_threads(run, threads);
     if (threads == COUNTED ? !mg_traffic_call(run, MG_L2) : threads == SEARCHED ? !mg_shared_call(run) : !mg_call(run))
@@ -140,11 +142,43 @@ static const mt_dtype halves[] = { MT_BF16, MT_F16 };
 
 #define ORDINARY ((mg_dist)UNIFORM(-1, 1))
 
+/* Whether the described call aborts. With one thread, which is the one that returns from the abort. */
+static bool refused(mg_run *run, mt_dtype dtype, int64_t step)
+{
+    trip t = trip_new(run, dtype, 1, 3, ORDINARY);
+    t.oracle->step = step - 1;
+    describe(run, &t, "may abort: " MASTER);
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_threads(run, 1);
+    trip_free(&t);
+    return mg_call(run) && *(const int64_t *)mg_result(run, "aborted") == 1;
+}
+
+static void refuse(mg_run *run)
+{
+    static const struct {
+        mt_dtype dtype;
+        int64_t step;
+        const char *words;
+    } misuses[] = { { MT_BF16, 0, "step 0 was accepted, but the first is 1" },
+                    { MT_F16, -1, "step -1 was accepted, but the first is 1" },
+                    { MT_F32, 1, "a copy of type f32 was accepted, but it must have 16 bits" } };
+    for (int i = 0; i < MT_COUNT(misuses); i++) {
+        if (refused(run, misuses[i].dtype, misuses[i].step))
+            continue;
+        mg_hint(run, "the header says \"Aborts: t < 1; another dtype\": mt_adamw_update_cpu checks the step, an "
+                     "update of your own must, too");
+        mg_fail(run, "%s", misuses[i].words);
+        return;
+    }
+}
+
 static void steps(mg_run *run)
 {
     for (int i = 0; i < 6; i++)
         if (!travel(run, halves[i % 2], mg_pick(mg_rng(run), 2, 20), mg_pick(mg_rng(run), 2, 40), ORDINARY, 6))
             return;
+    refuse(run);
 }
 
 static void sizes(mg_run *run)

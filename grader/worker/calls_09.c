@@ -50,5 +50,6 @@ const mg_function mg_calls_09[] = {
     { "mt_scaler_update", mg_call_scaler },
     { "mt_unscale_grads_cpu", mg_call_unscale },
     { "mt_adamw_master_update_cpu", mg_call_master },
+    { "may abort: mt_adamw_master_update_cpu", mg_call_master_aborts },
     { NULL, NULL },
 };

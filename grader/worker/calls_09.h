@@ -11,3 +11,4 @@ void mg_call_kept_bytes(const mg_value *v);
 void mg_call_scaler(const mg_value *v);
 void mg_call_unscale(const mg_value *v);
 void mg_call_master(const mg_value *v);
+void mg_call_master_aborts(const mg_value *v);

@@ -2,6 +2,7 @@
  * of an i64. */
 #include "optim/master.h"
 #include "optim/scaler.h"
+#include "worker/aborts.h"
 #include "worker/calls_09.h"
 
 #include <string.h>
@@ -46,4 +47,9 @@ void mg_call_master(const mg_value *v) /* param, m, v, copy; grad, hyper; rows, 
                     .step = v[8].i64,
                     .hyper = &hyper };
     mt_adamw_master_update_cpu(&u, v[3].ptr, (mt_dtype)v[9].i64);
+}
+
+void mg_call_master_aborts(const mg_value *v) /* as for mg_call_master, then aborted [1] */
+{
+    v[10].i64s[0] = mg_aborts(mg_call_master, v);
 }
