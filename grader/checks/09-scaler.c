@@ -274,6 +274,27 @@ static void not_finite(mg_run *run)
                                      .exponent = i % 2 ? 15 : 0, .poison = poisons[i % 3] });
 }
 
+/* What the header forbids must abort. */
+static void refuse(mg_run *run)
+{
+    static const double limits[][2] = { { 0, 1 }, { -1, 1 }, { INFINITY, 1 }, { NAN, 1 }, { 2, -1 }, { 2, NAN } };
+    for (int i = 0; i < MT_COUNT(limits); i++) {
+        mg_begin(run, "may abort: mt_unscale_grads_cpu");
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        memcpy(mg_in(run, "scale, max_norm", MT_I64, MT_SHAPE(2)), limits[i], sizeof limits[i]);
+        mg_i64(run, "arrays", 1);
+        *(float *)mg_inout(run, names[0], MT_F32, MT_SHAPE(1)) = 2;
+        if (!mg_call(run))
+            return;
+        if (*(const int64_t *)mg_result(run, "aborted") == 1)
+            continue;
+        mg_hint(run, "keep the MT_CHECKs: the header says \"Aborts: a scale that is not positive and finite; max_norm "
+                     "negative or NaN\"");
+        mg_fail(run, "scale = %g, max_norm = %g was accepted", limits[i][0], limits[i][1]);
+        return;
+    }
+}
+
 static void nothing(mg_run *run)
 {
     static const double limits[] = { 0, 1, INFINITY };
@@ -284,6 +305,8 @@ static void nothing(mg_run *run)
                          .dist = UNIFORM(0, 0), .arrays = 3, .exact_size = 13, .exponent = 15, .limit = limits[i] }) &&
                check(run, (request){ ORDINARY, .arrays = 0, .exponent = 15, .limit = limits[i] }) &&
                check(run, (request){ .dist = NORMAL(0, 1), .arrays = 2, .exponent = 15, .limit = limits[i] });
+    if (good)
+        refuse(run);
 }
 
 /* The same call with each number of threads: norm and elements must have the bits of one thread. */

@@ -49,6 +49,7 @@ const mg_function mg_calls_09[] = {
     { "kept bytes under autocast", mg_call_kept_bytes },
     { "mt_scaler_update", mg_call_scaler },
     { "mt_unscale_grads_cpu", mg_call_unscale },
+    { "may abort: mt_unscale_grads_cpu", mg_call_unscale_aborts },
     { "mt_adamw_master_update_cpu", mg_call_master },
     { "may abort: mt_adamw_master_update_cpu", mg_call_master_aborts },
     { NULL, NULL },

@@ -33,6 +33,11 @@ void mg_call_unscale(const mg_value *v) /* norm [1]; scale, max_norm [2]; count 
     memcpy(v[0].ptr, &norm, sizeof norm);
 }
 
+void mg_call_unscale_aborts(const mg_value *v) /* aborted [1]; the rest as for mg_call_unscale */
+{
+    v[0].i64s[0] = mg_aborts(mg_call_unscale, v);
+}
+
 /* ---- master ---------------------------------------------------------------------------------------------- */
 
 void mg_call_master(const mg_value *v) /* param, m, v, copy; grad, hyper; rows, cols, step, the copy's type */

@@ -45,7 +45,8 @@ bool mt_scaler_update(mt_scaler *scaler, bool finite);
  * in one pass. Returns the norm after dividing and before clipping. A norm that is not finite leaves every array as it
  * is. scale, a power of two, > 0; max_norm >= 0, INFINITY: no limit.
  * Gradients whose norm after dividing is at most max_norm are divided exactly (but for underflow).
- * Moves 4 B per element for the norm, and 8 B more where the factor is not 1.   Aborts: another scale or max_norm.
+ * Moves 4 B per element for the norm, and 8 B more where the factor is not 1.
+ * Aborts: a scale that is not positive and finite; max_norm negative or NaN.
  * Unit: solutions/09-mixed-precision/scaler.c   Lab 09.7 */
 double mt_unscale_grads_cpu(const mt_grad_array *arrays, int64_t count, double scale, double max_norm);
 
