@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "checks/fill.h"
+#include "rows/traffic.h"
 
 /* The run function defines the meaning of kind and spread. */
 typedef struct data_case {
