@@ -4,7 +4,8 @@
 #include "ckpt/manifest.h"
 
 /* mt_checkpoint_check -- whether all files of a checkpoint have the bytes and the CRC-32C that its manifest says, and
- * its step is that of its folder's name. MT_ERR_IO, MT_ERR_FORMAT: mt_last_error names the first file that has not.
+ * its step is that of its folder's name. MT_ERR_IO, MT_ERR_FORMAT: mt_last_error has the path of the first file that
+ * has not (of the folder, for its step), and for a size both numbers of bytes. What was valid once may be damaged now.
  * Cost: all of it is read once.   Lab 12.4 */
 mt_status mt_checkpoint_check(const char *dir, int64_t step);
 

@@ -17,8 +17,8 @@ static mt_status check_file(const char *folder, const mt_part *want)
     if (status != MT_OK)
         return status;
     /* LAB 12.4 BEGIN  Its size first, which costs nothing; then its sum.
-     * Hint: the contents are file.bytes and file.size; fail with MT_ERR_FORMAT and words that say which of the two is
-     * wrong. The file is closed below. */
+     * Hint: the contents are file.bytes and file.size; fail with MT_ERR_FORMAT and a message that begins with path and
+     * says which of the two is wrong; for the size, with both numbers. The file is closed below. */
     if (file.size != want->bytes)
         status = mt_fail(MT_ERR_FORMAT, "%s: %" PRId64 " bytes, not %" PRId64, path, file.size, want->bytes);
     else if (mt_crc32c(0, file.bytes, file.size) != want->crc32c)
