@@ -28,8 +28,8 @@
 MT_C_BEGIN
 
 /* mt_zero_part -- the elements of a bucket that belong to rank `rank` of `size`: *begin .. *end - 1 of the flat
- * gradients. All parts have the length of the first, but for those at the end of the bucket, which may be shorter or
- * empty.   Lab 13.10 */
+ * gradients. With n elements in the bucket all parts have n / size of them, rounded up, but for those at its end, which
+ * may be shorter or empty.   Lab 13.10 */
 void mt_zero_part(int64_t *begin, int64_t *end, const mt_bucket *bucket, int rank, int size);
 
 typedef struct mt_zero mt_zero; /* opaque */
