@@ -85,6 +85,8 @@ static mt_status wait_for(mt_request *request)
         hub->clock->sleep(hub->clock, m->ends - hub->clock->now(hub->clock));
     if (status == MT_OK)
         deliver(t->rank, m, &t->call);
+    else
+        t->rank->knows_failure = true;
     t->rank->row[t->number][MG_HUB_WAITED] = mg_hub_now(t->rank);
     free(t);
     return status;
@@ -94,8 +96,8 @@ static void note(mg_hub_rank *r, const mt_collective *c)
 {
     const char *in = c->in;
     bool is_inside = r->array && in >= r->array && in <= r->array + r->bytes;
-    const int64_t row[MG_HUB_COLUMNS] = { c->kind,       c->n, c->dtype, c->op, is_inside ? in - r->array : -1,
-                                          mg_hub_now(r), -1 };
+    const int64_t row[MG_HUB_COLUMNS] = { c->kind,       c->n, c->dtype,        c->op, is_inside ? in - r->array : -1,
+                                          mg_hub_now(r), -1,   r->knows_failure };
     memcpy(r->row[r->calls], row, sizeof row);
 }
 
@@ -106,6 +108,7 @@ static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **
     MT_CHECK(r->calls < MG_HUB_ROWS, "rank %d: more than %d collectives", comm->rank, MG_HUB_ROWS);
     if (hub->numbers[MG_HUB_FAILS] == MG_HUB_AT_ONCE + r->calls) {
         note(r, c);
+        r->knows_failure = true;
         return mt_fail(MT_ERR_UNAVAILABLE, "collective %lld of the ranks fails at once", (long long)r->calls++);
     }
     if (r->seen)

@@ -12,6 +12,7 @@ typedef struct mg_hub_rank {
     mt_comm base;
     mg_hub *hub;
     int64_t calls;
+    bool knows_failure;             /* a collective of this rank, or the wait for it, has returned one */
     int64_t (*row)[MG_HUB_COLUMNS]; /* [MG_HUB_ROWS] */
     const char *array;              /* which MG_HUB_AT counts from, and its bytes; NULL: none */
     int64_t bytes;

@@ -17,6 +17,7 @@ enum {
     MG_HUB_AT, /* where its input begins, in bytes from the beginning of the rank's array; -1: elsewhere */
     MG_HUB_CALLED,
     MG_HUB_WAITED, /* when the wait for it returned; -1: nobody has waited */
+    MG_HUB_LATE,   /* 1: called although the rank had been told that one before it failed */
     MG_HUB_COLUMNS,
 };
 
