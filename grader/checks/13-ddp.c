@@ -39,8 +39,7 @@ void mg_13_buckets(mg_run *run, const void *one_case)
     plan_about about = ((const buckets_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
     for (int try = 0; try < (about == BUCKETS_ONE ? 7 : 6); try++) {
-        int64_t count = try == 6 ? 0 /* no parameters have no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY), at = 0,
-                limit;
+        int64_t at = 0, limit, count = try == 6 ? 0 /* has no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY);
         bucket want[MANY];
         mg_begin(run, "mt_buckets_plan");
         mg_out(run, "buckets", MT_I64, MT_SHAPE(1));
@@ -81,7 +80,7 @@ void mg_13_buckets(mg_run *run, const void *one_case)
 
 /* ---- a step -------------------------------------------------------------------------------------------------- */
 
-/* A run of some steps, of which the last is judged. */
+/* A run of some steps, of which the last is judged; samples are those of it. */
 typedef struct script {
     int64_t ranks, count, flat, micro, steps, size[PARAMS], place[PARAMS + 1], limit, samples[RANKS];
     int64_t latency, byte_time, forward, pause, fails;
@@ -98,9 +97,8 @@ static int64_t which(const script *s, int64_t step, int64_t rank, int64_t micro)
 
 static script script_of(mt_rng *rng, ddp_about about, int try)
 {
-    script s = {
-        .ranks = mg_pick(rng, 2, RANKS), .count = mg_pick(rng, 3, PARAMS), .micro = 1, .steps = 1, .fails = -1
-    };
+    script s = { .micro = 1, .steps = 1, .fails = -1 };
+    s.ranks = mg_pick(rng, 2, RANKS), s.count = mg_pick(rng, 3, PARAMS);
     if (about == DDP_BATCH && try == 0)
         s.ranks = 1;
     for (int64_t i = 0; i < s.count; i++) {
@@ -117,8 +115,8 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
     s.samples[s.ranks - 1] = mt_max(s.samples[s.ranks - 1], 2); /* some rank has samples */
     if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY)
         s.micro = mg_pick(rng, 2, 3);
-    if (about == DDP_AGAIN)
-        s.steps = 2;
+    if (about == DDP_AGAIN) /* rank 0 had samples before, and has none now */
+        s.steps = 2, s.samples[0] = try % 2 ? 3 : 0;
     return s;
 }
 
@@ -159,9 +157,13 @@ static void describe(mg_run *run, script *s, ddp_about about)
     const int64_t numbers[MG_DDP_NUMBERS] = { s->latency, s->byte_time, s->fails,  s->limit,
                                               s->micro,   s->steps,     s->forward };
     memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_DDP_NUMBERS)), numbers, sizeof numbers);
-    memcpy(mg_in(run, "samples", MT_I64, MT_SHAPE(s->ranks)), s->samples, (size_t)s->ranks * sizeof *s->samples);
+    int64_t *samples = mg_in(run, "samples", MT_I64, MT_SHAPE(s->steps, s->ranks));
+    for (int64_t i = 0; i < s->steps * s->ranks; i++)
+        samples[i] = i < (s->steps - 1) * s->ranks ? 3 : s->samples[i % s->ranks];
     float *given = mg_in(run, "gradients of backward", MT_F32, MT_SHAPE(passes, s->flat));
     mg_fill(rng, given, passes * s->flat, (mg_dist)NORMAL(0, 1));
+    for (int64_t i = 0; about == DDP_AGAIN && i < s->flat; i++) /* of the step before: times 0 they are not 0 */
+        given[i] = i % 2 ? NAN : INFINITY;
     s->given = given;
     int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(passes, s->count));
     fill_order(rng, s, about, order);
@@ -321,8 +323,7 @@ static bool judge_times(mg_run *run, const script *s)
             if (is < want - 2 || is > want + 2) {
                 mg_fail(run,
                         "rank %" PRId64 " of %" PRId64 ": bucket %" PRId64 " of %" PRId64
-                        " is sent %.3f ms after forward, "
-                        "expected %.3f",
+                        " is sent %.3f ms after forward, expected %.3f",
                         r, s->ranks, b, s->buckets, 1e-6 * (double)is, 1e-6 * (double)want);
                 return false;
             }

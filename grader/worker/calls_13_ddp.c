@@ -23,8 +23,8 @@ void mg_call_buckets(const mg_value *v)
 }
 
 /* results [P,MG_DDP_RESULTS], rows [P,..], parameters [P,flat] (first what a rank has, then what all have), gradients
- * [P,flat], has a gradient [P,K]; sizes [K], numbers, samples [P], gradients of backward [steps,P,micro,flat], order
- * [steps,P,micro,K] (-1: no gradient), nanoseconds before each [P,K] */
+ * [P,flat], has a gradient [P,K]; sizes [K], numbers, samples [steps,P], gradients of backward [steps,P,micro,flat],
+ * order [steps,P,micro,K] (-1: no gradient), nanoseconds before each [P,K] */
 enum { RESULTS, ROWS, PARAMETERS, GRADIENTS, HAS, SIZES, NUMBERS, SAMPLES, GIVEN, ORDER, PAUSES };
 
 typedef struct model {
@@ -89,7 +89,7 @@ static mt_status step(const model *m, mt_ddp *ddp, int64_t number)
     const mg_value *v = m->v;
     const int64_t *numbers = v[NUMBERS].i64s;
     int rank = m->rank->base.rank, size = m->rank->base.size;
-    int64_t samples = v[SAMPLES].i64s[rank], micro = samples ? numbers[MG_DDP_MICRO] : 0;
+    int64_t samples = v[SAMPLES].i64s[number * size + rank], micro = samples ? numbers[MG_DDP_MICRO] : 0;
     mt_clock *clock = mg_hub_clock(m->rank);
     mt_optim_zero_grad(m->optim);
     mt_ddp_begin(ddp, micro, samples);
@@ -141,5 +141,5 @@ static mt_status train(mg_hub_rank *rank, void *user)
 
 void mg_call_ddp(const mg_value *v)
 {
-    mg_on_hub((int)v[SAMPLES].count, v[NUMBERS].i64s, v[ROWS].i64s, train, (void *)v);
+    mg_on_hub((int)(v[RESULTS].count / MG_DDP_RESULTS), v[NUMBERS].i64s, v[ROWS].i64s, train, (void *)v);
 }
