@@ -115,12 +115,8 @@ static bool pick_buckets(mt_rng *rng, script *s, int try)
 static script script_of(mg_run *run, zero_about about, int stage, int try)
 {
     mt_rng *rng = mg_rng(run);
-    script s = { .about = about,
-                 .ranks = try < MORE ? 2 + try % TRIES : RANKS,
-                 .count = mg_pick(rng, 3, PARAMS),
-                 .stage = stage,
-                 .fails = -1,
-                 .max_norm = INFINITY };
+    script s = { .about = about, .stage = stage, .fails = -1, .max_norm = INFINITY };
+    s.ranks = try < MORE ? 2 + try % TRIES : RANKS, s.count = mg_pick(rng, 3, PARAMS);
     while (!pick_buckets(rng, &s, try) && s.ranks == 3 && about != ZERO_MEMORY) {
     } /* buckets are multiples of 16: on 2 and 4 ranks all parts have one length */
     for (int64_t r = 0; r < s.ranks; r++)
@@ -288,6 +284,8 @@ static int64_t gathered_bytes(const script *s)
     int64_t bytes = 0, recent[2] = { -1, -1 }, last = s->count - 1;
     bytes += read_bytes(s, recent, last);
     bytes += read_bytes(s, recent, 0);
+    bytes += read_bytes(s, recent, last);
+    bytes += read_bytes(s, recent, 1);
     for (int64_t i = 0; i < s->count; i += 2) {
         bytes += read_bytes(s, recent, i);
         bytes += read_bytes(s, recent, mt_min(i + 1, last));
