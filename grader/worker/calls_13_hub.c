@@ -12,7 +12,8 @@ typedef struct meeting {
     mt_collective call; /* of the first rank that called it */
     int called;
     bool fails;
-    void *in[MG_HUB_RANKS]; /* copies */
+    void *in[MG_HUB_RANKS];                /* copies */
+    const mt_collective *of[MG_HUB_RANKS]; /* of ranks that have not waited for it */
     double ends;
 } meeting;
 
@@ -68,6 +69,40 @@ static void deliver(const mg_hub_rank *r, const meeting *m, const mt_collective 
             mt_reduce_into(out, (char *)m->in[rank] + from, c->n, c->dtype, c->op);
 }
 
+/* Elements that a rank gives, and that it gets. */
+static int64_t given(const mg_hub *hub, const mt_collective *c)
+{
+    return c->n * (c->kind == MT_REDUCE_SCATTER ? hub->size : 1);
+}
+
+static int64_t got(const mg_hub *hub, const mt_collective *c)
+{
+    return c->n * (c->kind == MT_ALL_GATHER ? hub->size : 1);
+}
+
+static bool overlap(const char *a, int64_t n, const char *b, int64_t m)
+{
+    return n > 0 && m > 0 && a < b + m && b < a + n;
+}
+
+/* Ranks are threads, here and in dist/threads.h: what one gets must not be where another has what it gives or gets. */
+static void check_apart(const mg_hub *hub, const meeting *m, const mt_collective *c, int rank)
+{
+    int64_t size = mt_dtype_size(c->dtype), in = given(hub, c) * size, out = got(hub, c) * size;
+    for (int r = 0; r < hub->size; r++) {
+        const mt_collective *o = m->of[r];
+        int64_t width = o ? mt_dtype_size(o->dtype) : 0;
+        if (!o ||
+            (!overlap(c->out, out, o->out, got(hub, o) * width) &&
+             !overlap(c->out, out, o->in, given(hub, o) * width) && !overlap(c->in, in, o->out, got(hub, o) * width)))
+            continue;
+        MT_CHECK(false,
+                 "ranks %d and %d use the same memory in a collective: ranks are threads of one program, which share "
+                 "what is static",
+                 r, rank);
+    }
+}
+
 static mt_status wait_for(mt_request *request)
 {
     ticket *t = (ticket *)request;
@@ -78,6 +113,7 @@ static mt_status wait_for(mt_request *request)
     pthread_mutex_lock(&hub->lock);
     while (m->called < hub->size && !m->fails && hub->clock->now(hub->clock) < until)
         hub->clock->wait_for(hub->clock, &hub->changed, &hub->lock, until - hub->clock->now(hub->clock));
+    m->of[t->rank->base.rank] = NULL;
     pthread_mutex_unlock(&hub->lock);
     if (m->fails || m->called < hub->size)
         status = mt_fail(MT_ERR_UNAVAILABLE, "collective %lld of the ranks fails", (long long)t->number);
@@ -126,6 +162,8 @@ static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **
     if (m->called++ == 0)
         m->call = *c;
     m->in[comm->rank] = copy;
+    check_apart(hub, m, c, comm->rank);
+    m->of[comm->rank] = &t->call;
     m->fails |= m->call.kind != c->kind || m->call.n != c->n || m->call.dtype != c->dtype || m->call.op != c->op ||
                 m->call.root != c->root || hub->numbers[MG_HUB_FAILS] == r->calls;
     r->calls++;
