@@ -78,10 +78,20 @@ static mt_status wait_for(mt_request *request)
     return status;
 }
 
+/* Ranks are threads, here and in dist/threads.h. Static arrays that may be written are between these addresses. */
+static void check_own(const recorder *r, const void *data)
+{
+    extern char __data_start[], _end[];
+    MT_CHECK((const char *)data < __data_start || (const char *)data >= _end,
+             "rank %d has a message in static memory: ranks are threads of one program, which share it",
+             r->journal->rank);
+}
+
 static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
 {
     recorder *r = (recorder *)comm;
     journal *j = r->journal;
+    check_own(r, data);
     int64_t at = (char *)data < j->data ? -1 : (char *)data - j->data;
     int64_t row = note(j, (int64_t[]){ is_send ? MG_OP_SEND : MG_OP_RECV, r->its[peer], bytes, at, MT_OK, r->number });
     message *m = &j->message[row];
