@@ -162,6 +162,24 @@ static bool cleaned(mg_run *run, const after *a, const scene *s, failure f)
     return false;
 }
 
+/* After a call that failed a file is only closed, which may write, and removed. Of a file alone: each call of mt_io is
+ * one change, so those after the first n are later. */
+static bool ended(mg_run *run, const after *a, const scene *s, failure f)
+{
+    const disk_sim *disk = (const disk_sim *)a->disk;
+    if (!a->failed || strcmp(s->function, "mt_commit_file") != 0)
+        return true;
+    for (const op *o = disk->op + a->first + f.n; o < disk->op + disk->ops; o++)
+        if (o->kind != WRITE && o->kind != REMOVE) {
+            mg_fail(run, "call %" PRId64 " of mt_io failed, and after it there is still %s", f.n,
+                    o->kind == SYNC          ? "an fsync of the file"
+                    : o->kind == SYNC_FOLDER ? "an fsync of the folder"
+                                             : "a change of its name");
+            return false;
+        }
+    return true;
+}
+
 /* Every call fails once, alone or with all after it. */
 static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
 {
@@ -175,7 +193,8 @@ static bool each_fails(mg_run *run, const scene *s, disk_rule rule)
             failed = a.failed;
             if (n == 0 && !failed)
                 mg_fail(run, "no call of mt_io was made");
-            good = expect_status(run, &a, f) && cleaned(run, &a, s, f) && mg_12_survives(run, &a, rule, s);
+            good = expect_status(run, &a, f) && ended(run, &a, s, f) && cleaned(run, &a, s, f) &&
+                   mg_12_survives(run, &a, rule, s);
             if (good && failed && !strstr(a.message, strerror(f.error))) {
                 mg_fail(run, "call %" PRId64 " of mt_io failed; the message \"%s\" does not say why: %s", n, a.message,
                         strerror(f.error));
