@@ -15,6 +15,7 @@ typedef struct script {
     bool async, refused; /* refused: there is no thread to be had */
     bool prepared;       /* copies exist before the first save */
     bool eager;          /* each thread has written before pthread_create returns */
+    bool two;            /* savers */
 } script;
 
 static void add(script *s, int64_t action, int64_t hold, mt_status status)
@@ -62,9 +63,23 @@ static script script_of(mt_rng *rng, saver_about about, bool eager)
     return s;
 }
 
+/* Two savers of one thread, both of which are writing after the second save, and again after the third. */
+static script script_of_two(mt_rng *rng)
+{
+    script s = { .async = true, .two = true };
+    add(&s, MG_SAVER_SAVE, 2, MT_OK);
+    s.event[0][1] = mg_pick(rng, 1, 500);
+    add(&s, MG_SAVER_OTHER + MG_SAVER_SAVE, 2, MT_OK);
+    add(&s, MG_SAVER_WAIT, 0, 0);
+    add(&s, MG_SAVER_SAVE, 1, MT_OK);
+    add(&s, MG_SAVER_WAIT, 0, 0);
+    add(&s, MG_SAVER_OTHER + MG_SAVER_WAIT, 0, 0);
+    return s;
+}
+
 /* What must come back. */
 typedef struct wanted {
-    int64_t status[EVENTS], done[EVENTS];        /* writes that are done when an event returns */
+    int64_t status[EVENTS], done[EVENTS];        /* writes that are done when an event returns; -1: any number */
     int64_t step[EVENTS], writes, about[EVENTS]; /* about: the step of the error that an event reports */
 } wanted;
 
@@ -95,18 +110,37 @@ static wanted want_of(const script *s)
     return w;
 }
 
+static wanted want_of_two(const script *s)
+{
+    return (wanted){ .done = { 0, 0, 1, 1, -1, 3 },
+                     .step = { s->event[0][1], s->event[1][1], s->event[3][1] },
+                     .writes = 3 };
+}
+
+/* Writes of two savers may begin in any order. */
+static void order(wanted *w, const int64_t *step)
+{
+    for (int64_t i = 0; i < w->writes; i++)
+        for (int64_t k = i + 1; k < w->writes && w->step[i] != step[i]; k++) {
+            int64_t other = w->step[k];
+            w->step[k] = w->step[i];
+            w->step[i] = other;
+        }
+}
+
 static bool judge_events(mg_run *run, const script *s, const wanted *w)
 {
     const int64_t *status = mg_result(run, "status"), *done = mg_result(run, "done");
     const char *message = mg_result(run, "messages");
     char words[MG_SAVER_WORDS];
     for (int64_t i = 0; i < s->n; i++) {
-        const char *name = s->event[i][0] == MG_SAVER_SAVE ? "save" : "wait", *said = message + i * MG_SAVER_WORDS;
+        const char *name = s->event[i][0] % MG_SAVER_OTHER == MG_SAVER_SAVE ? "save" : "wait",
+                   *said = message + i * MG_SAVER_WORDS;
         snprintf(words, sizeof words, "writing step %" PRId64 " failed: 100%% full", w->about[i]);
         if (status[i] != w->status[i])
             mg_fail(run, "event %" PRId64 ", a %s: status %" PRId64 ", expected %" PRId64, i + 1, name, status[i],
                     w->status[i]);
-        else if (done[i] != w->done[i] && !s->eager)
+        else if (done[i] != w->done[i] && w->done[i] >= 0 && !s->eager)
             mg_fail(run, "event %" PRId64 ", a %s: when it returns, %" PRId64 " saves are written, expected %" PRId64,
                     i + 1, name, done[i], w->done[i]);
         else if (status[i] != MT_OK && !memmem(said, MG_SAVER_WORDS, words, strlen(words)))
@@ -153,7 +187,7 @@ static bool judge_writes(mg_run *run, const script *s, const wanted *w)
         return false;
     }
     for (int64_t i = 0; i < writes; i++) {
-        if (threads[i] != thread) {
+        if ((s->two ? threads[i] % 4 : threads[i]) != thread) {
             mg_fail(run, "write %" PRId64 " %s, expected in %s", i + 1,
                     threads[i] >= 4   ? "began before the one before it was done"
                     : threads[i] == 1 ? "was made in the thread of training"
@@ -174,10 +208,8 @@ static bool judge_writes(mg_run *run, const script *s, const wanted *w)
     return *left == 0;
 }
 
-static bool make_saves(mg_run *run, saver_about about, bool eager)
+static bool make_saves(mg_run *run, script s)
 {
-    script s = script_of(mg_rng(run), about, eager);
-    wanted w = want_of(&s);
     mg_begin(run, "mt_saver");
     mg_out(run, "status", MT_I64, MT_SHAPE(s.n));
     mg_out(run, "done", MT_I64, MT_SHAPE(s.n));
@@ -192,7 +224,14 @@ static bool make_saves(mg_run *run, saver_about about, bool eager)
     mg_i64(run, "no thread", s.refused);
     mg_i64(run, "prepared", s.prepared);
     mg_i64(run, "eager", s.eager);
-    if (!mg_call(run))
+    return mg_call(run);
+}
+
+static bool try_saves(mg_run *run, saver_about about, bool eager)
+{
+    script s = script_of(mg_rng(run), about, eager);
+    wanted w = want_of(&s);
+    if (!make_saves(run, s))
         return false;
     if (eager)
         mg_hint(run, "the thread may be done before pthread_create returns: what it reads is set before, and what it "
@@ -201,10 +240,24 @@ static bool make_saves(mg_run *run, saver_about about, bool eager)
            (about == SAVER_GOES_ON || about == SAVER_WAITS || judge_writes(run, &s, &w));
 }
 
+static void try_two(mg_run *run)
+{
+    script s = script_of_two(mg_rng(run));
+    wanted w = want_of_two(&s);
+    if (!make_saves(run, s))
+        return;
+    order(&w, mg_result(run, "step"));
+    mg_hint(run, "here are two savers, with lists of their own: thread and copies of a saver are in *s, not static");
+    if (judge_events(run, &s, &w))
+        judge_writes(run, &s, &w);
+}
+
 void mg_12_saver(mg_run *run, const void *one_case)
 {
     saver_about about = ((const saver_case *)one_case)->about;
-    bool good = make_saves(run, about, false);
+    bool good = try_saves(run, about, false);
     if (good && (about == SAVER_VALUES || about == SAVER_ERROR))
-        make_saves(run, about, true);
+        try_saves(run, about, true);
+    if (good && about == SAVER_NEXT)
+        try_two(run);
 }

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#define RUNS "/runs"
+#define RUNS       "/runs"
+#define OTHER_RUNS "/others"
 enum { PATIENCE_MS = 100, EAGER_MS = 1000, POISON = -1 };
 
 /* What happened; the lists are of the call's arrays. */
@@ -53,17 +54,22 @@ static void let_it_write(void)
     nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
 }
 
+static bool is_save(const int64_t *event)
+{
+    return event[0] % MG_SAVER_OTHER == MG_SAVER_SAVE;
+}
+
 /* The event that this save is, and how many changes it waits for: there is one after each save. */
 static const int64_t *event_of(int64_t step, int64_t *changes)
 {
     static const int64_t unknown[MG_SAVER_COLUMNS] = { 0 };
     *changes = 0;
     for (const int64_t *e = now.script; e < now.script + now.events * MG_SAVER_COLUMNS; e += MG_SAVER_COLUMNS)
-        if (e[0] == MG_SAVER_SAVE && e[1] == step) {
+        if (is_save(e) && e[1] == step) {
             *changes += e[2];
             return e;
         } else {
-            *changes += e[0] == MG_SAVER_SAVE;
+            *changes += is_save(e);
         }
     return unknown;
 }
@@ -175,51 +181,72 @@ static void refuse_threads(bool refuse)
     pthread_attr_destroy(&attr);
 }
 
+static void open_saver(mt_saver **out, mt_io *disk, const char *dir, bool async)
+{
+    mt_saver_config config = { .dir = dir, .async = async, .keep = { 3, 0, -1 } };
+    disk->mkdir(disk, dir);
+    MT_CHECK(mt_saver_open(out, &config) == MT_OK, "%s", mt_last_error());
+}
+
+static void prepare(mt_saver *saver, run *r)
+{
+    begin_lists(r);
+    mt_saver_prepare(saver, &r->model, &r->rest);
+    mt_state_free(&r->model);
+    mt_state_free(&r->rest);
+}
+
+static void begin(const mg_value *v)
+{
+    now.training = pthread_self();
+    now.changes = now.begun = now.done = now.made = now.copied = 0;
+    now.live = mt_live_bytes(MT_CPU);
+    mg_thread_made = N(12) ? let_it_write : NULL;
+    now.script = v[8].i64s, now.events = v[0].count;
+    now.step = v[3].i64s, now.threads = v[4].i64s, now.value = v[5].f32, now.text = (char *)v[6].u8;
+    memset(now.text, 0, (size_t)v[6].count);
+}
+
 /* status, writes done at its end [n], messages [n,words]; of writes: step, threads [n], values [n,values],
  * texts [n,words]; number of writes, status of close, bytes left, bytes of copies in a write [4]; script [n,columns];
  * async, no thread, prepared, eager */
 void mg_call_saver(const mg_value *v)
 {
-    int64_t n = v[0].count;
-    int64_t live = mt_live_bytes(MT_CPU);
-    run r = run_new();
-    mt_io *disk = mt_disk_sim_new();
-    mt_saver *saver;
-    mt_saver_config config = { .dir = RUNS, .async = N(9) != 0, .keep = { 3, 0, -1 } };
-    now.training = pthread_self();
-    now.changes = now.begun = now.done = now.made = now.copied = 0;
-    now.live = mt_live_bytes(MT_CPU);
-    mg_thread_made = N(12) ? let_it_write : NULL;
-    now.script = v[8].i64s, now.events = n;
-    now.step = v[3].i64s, now.threads = v[4].i64s, now.value = v[5].f32, now.text = (char *)v[6].u8;
-    memset(now.text, 0, (size_t)v[6].count);
-    mt_io_use(disk);
-    disk->mkdir(disk, RUNS);
-    MT_CHECK(mt_saver_open(&saver, &config) == MT_OK, "%s", mt_last_error());
-    if (N(11)) {
-        begin_lists(&r);
-        mt_saver_prepare(saver, &r.model, &r.rest);
-        mt_state_free(&r.model);
-        mt_state_free(&r.rest);
+    int64_t live = mt_live_bytes(MT_CPU), savers = 1;
+    run r[2] = { run_new(), run_new() };
+    mt_io *disks[2] = { mt_disk_sim_new(), mt_disk_sim_new() }; /* one can be locked once */
+    mt_saver *saver[2];
+    begin(v);
+    disks[0]->mkdir(disks[0], OTHER_RUNS); /* which both threads look into */
+    for (int64_t i = 0; i < now.events; i++)
+        savers = now.script[i * MG_SAVER_COLUMNS] >= MG_SAVER_OTHER ? 2 : savers;
+    for (int64_t s = savers - 1; s >= 0; s--) {
+        mt_io_use(disks[s]);
+        open_saver(&saver[s], disks[s], s ? OTHER_RUNS : RUNS, N(9) != 0);
+        if (N(11))
+            prepare(saver[s], &r[s]);
     }
     refuse_threads(N(10));
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t *event = v[8].i64s + i * MG_SAVER_COLUMNS;
+    for (int64_t i = 0; i < now.events; i++) {
+        const int64_t *event = now.script + i * MG_SAVER_COLUMNS, s = event[0] / MG_SAVER_OTHER;
         mt_fail(MT_OK, "no message");
-        v[0].i64s[i] = event[0] == MG_SAVER_SAVE ? save(saver, &r, event) : mt_saver_wait(saver);
+        v[0].i64s[i] = is_save(event) ? save(saver[s], &r[s], event) : mt_saver_wait(saver[s]);
         snprintf((char *)v[2].u8 + i * MG_SAVER_WORDS, MG_SAVER_WORDS, "%s", mt_last_error());
         v[1].i64s[i] = __atomic_load_n(&now.done, __ATOMIC_SEQ_CST);
-        if (event[0] == MG_SAVER_SAVE)
-            change(&r);
+        if (is_save(event))
+            change(&r[s]);
     }
     refuse_threads(false);
     mg_thread_made = NULL;
-    v[7].i64s[1] = mt_saver_close(saver);
+    for (int64_t s = 0; s < savers; s++)
+        v[7].i64s[1] = mt_saver_close(saver[s]);
     v[7].i64s[0] = now.done;
     v[7].i64s[3] = now.copied;
     mt_io_use(NULL);
-    mt_disk_sim_free(disk);
-    for (int i = 0; i < 3; i++)
-        mt_release(r.tensor[i]);
+    for (int s = 0; s < 2; s++) {
+        mt_disk_sim_free(disks[s]);
+        for (int i = 0; i < 3; i++)
+            mt_release(r[s].tensor[i]);
+    }
     v[7].i64s[2] = mt_live_bytes(MT_CPU) - live;
 }

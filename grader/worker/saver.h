@@ -16,6 +16,7 @@ enum {
     MG_SAVER_SAVE, /* the step; how often training changes its values before the writer takes them, counted from this
                       save on (2: not before the next save has returned, or could have); the status of the write */
     MG_SAVER_WAIT,
+    MG_SAVER_OTHER, /* added to these: by a second mt_saver, with another folder and other tensors */
 };
 
 /* The i-th value in a run's tensors at a step. */
