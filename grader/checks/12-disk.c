@@ -93,7 +93,7 @@ void mg_12_begin(mg_run *run, const char *function, const mt_io *before, failure
     static uint8_t packed[MG_DISK_BYTES];
     int64_t bytes = mg_12_packed(packed, sizeof packed, before);
     mg_begin(run, function);
-    mg_out(run, "result", MT_I64, MT_SHAPE(3));
+    mg_out(run, "result", MT_I64, MT_SHAPE(5));
     mg_out(run, "changes", MT_U8, MT_SHAPE(MG_DISK_BYTES));
     mg_out(run, "message", MT_U8, MT_SHAPE(MG_WORDS));
     memcpy(mg_in(run, "disk", MT_U8, MT_SHAPE(bytes)), packed, (size_t)bytes);
@@ -108,7 +108,7 @@ bool mg_12_end(mg_run *run, after *a, const mt_io *before)
     if (!mg_call(run))
         return false;
     const int64_t *result = mg_result(run, "result");
-    *a = (after){ mt_disk_sim_new(), mt_disk_sim_ops(before), result[0], result[1] != 0, "" };
+    *a = (after){ mt_disk_sim_new(), mt_disk_sim_ops(before), result[0], result[1] != 0, result[3], result[4], "" };
     snprintf(a->message, MG_WORDS, "%.*s", MG_WORDS - 1, (const char *)mg_result(run, "message"));
     mg_disk_unpack(a->disk, packed, mg_12_packed(packed, sizeof packed, before));
     if (result[2] >= 0 && result[2] <= MG_DISK_BYTES && mg_disk_unpack(a->disk, mg_result(run, "changes"), result[2]))

@@ -34,7 +34,8 @@ int64_t mg_12_packed(uint8_t *out, int64_t room, const mt_io *disk);
 typedef struct after {
     mt_io *disk; /* with all changes; to be freed */
     int64_t first, status;
-    bool failed; /* a call of mt_io did, as asked for */
+    bool failed;             /* a call of mt_io did, as asked for */
+    int64_t maps, manifests; /* left open, not freed */
     char message[MG_WORDS];
 } after;
 

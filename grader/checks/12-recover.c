@@ -96,6 +96,17 @@ static bool gives_reason(mg_run *run, const after *a, const char *path)
     return false;
 }
 
+/* What a check has read is closed again, also where it ends early. */
+static bool closes(mg_run *run, const after *a)
+{
+    if (a->maps == 0 && a->manifests == 0)
+        return true;
+    mg_hint(run, "an early return leaves out what is below your code: set the status, and let the rest run");
+    mg_fail(run, "mt_checkpoint_check ends with status %" PRId64 ", and %s", a->status,
+            a->maps ? "a file that it has opened is not closed" : "its manifest is not freed");
+    return false;
+}
+
 static bool check_bad(mg_run *run, const after *a, const saved *s, int64_t i, int64_t size, check_about about)
 {
     char what[2 * MG_WORDS], number[32], path[MG_WORDS];
@@ -175,6 +186,7 @@ static bool check_round(mg_run *run, check_about about, int round)
             good = gives_reason(run, &a, path);
         else if (good && about != CHECK_VALID)
             good = check_bad(run, &a, &s, i, size, about) && (about != CHECK_FIRST || !reads_on(run, &s, i));
+        good = good && closes(run, &a);
         mt_disk_sim_free(a.disk);
     }
     mt_disk_sim_free(disk);

@@ -3,6 +3,8 @@
 
 #include "worker/call.h"
 
+extern int64_t mg_manifests; /* that were read and not freed */
+
 void mg_call_commit(const mg_value *v);
 void mg_call_remove(const mg_value *v);
 void mg_call_check(const mg_value *v);

@@ -7,11 +7,33 @@
 #define RUNS "/runs"
 
 /* ---- begin and end: every call begins with
- * result {status, whether a call failed, bytes of trace} [3], trace [], message []; disk []; fail n, error, from */
+ * result {status, whether a call failed, bytes of trace, maps left open, manifests not freed} [5], trace [],
+ * message []; disk []; fail n, error, from */
 
 enum { RESULT, TRACE, MESSAGE, DISK, FAIL, ERROR, FROM, MORE };
 
 static int64_t before; /* changes of the disk as it was sent */
+
+static mt_status (*real_map)(mt_io *io, mt_file_map *out, const char *path);
+static void (*real_unmap)(mt_io *io, mt_file_map *map);
+static char *read_names; /* what was read, one path a line; of so many bytes. NULL: it is not noted */
+static int64_t read_room, maps;
+
+static mt_status noted_map(mt_io *io, mt_file_map *out, const char *path)
+{
+    int64_t used = read_names ? (int64_t)strlen(read_names) : 0;
+    if (read_names)
+        snprintf(read_names + used, (size_t)(read_room - used), "%s\n", path);
+    mt_status status = real_map(io, out, path);
+    maps += status == MT_OK;
+    return status;
+}
+
+static void noted_unmap(mt_io *io, mt_file_map *map)
+{
+    maps--;
+    real_unmap(io, map);
+}
 
 static mt_io *begin(const mg_value *v)
 {
@@ -19,6 +41,10 @@ static mt_io *begin(const mg_value *v)
     MT_CHECK(mg_disk_unpack(disk, v[DISK].u8, v[DISK].count), "the checker's disk cannot be read");
     before = mt_disk_sim_ops(disk);
     mt_disk_sim_fail(disk, N(FAIL), (int)N(ERROR), N(FROM));
+    real_map = disk->map, real_unmap = disk->unmap;
+    disk->map = noted_map, disk->unmap = noted_unmap;
+    read_names = NULL;
+    maps = mg_manifests = 0;
     mt_io_use(disk);
     return disk;
 }
@@ -28,6 +54,8 @@ static void end(const mg_value *v, mt_io *disk, mt_status status)
     v[RESULT].i64s[0] = status;
     v[RESULT].i64s[1] = mt_disk_sim_failed(disk);
     v[RESULT].i64s[2] = mg_disk_pack(v[TRACE].u8, v[TRACE].count, disk, before);
+    v[RESULT].i64s[3] = maps;
+    v[RESULT].i64s[4] = mg_manifests;
     snprintf((char *)v[MESSAGE].u8, (size_t)v[MESSAGE].count, "%s", status == MT_OK ? "" : mt_last_error());
     mt_io_use(NULL);
     mt_disk_sim_free(disk);
@@ -85,30 +113,17 @@ void mg_call_remove(const mg_value *v) /* ...; step */
 
 /* ---- 12.4 ------------------------------------------------------------------------------------------------ */
 
-static mt_status (*real_map)(mt_io *io, mt_file_map *out, const char *path);
-static char *read_names; /* what was read, one path a line; of so many bytes */
-static int64_t read_room;
-
-static mt_status noted_map(mt_io *io, mt_file_map *out, const char *path)
-{
-    int64_t used = (int64_t)strlen(read_names);
-    snprintf(read_names + used, (size_t)(read_room - used), "%s\n", path);
-    return real_map(io, out, path);
-}
-
-static void note_reads(mt_io *disk, const mg_value *v)
+static void note_reads(const mg_value *v)
 {
     read_names = (char *)v->u8;
     read_room = v->count;
     read_names[0] = 0;
-    real_map = disk->map;
-    disk->map = noted_map;
 }
 
 void mg_call_check(const mg_value *v) /* ...; read []; step */
 {
     mt_io *disk = begin(v);
-    note_reads(disk, &v[MORE]);
+    note_reads(&v[MORE]);
     end(v, disk, mt_checkpoint_check(RUNS, N(MORE + 1)));
 }
 
@@ -119,6 +134,7 @@ void mg_call_damage(const mg_value *v)
     mt_io *disk = mt_disk_sim_new();
     MT_CHECK(mg_disk_unpack(disk, v[1].u8, v[1].count), "the checker's disk cannot be read");
     mt_io_use(disk);
+    mt_checkpoint_check(RUNS, N(5)); /* valid so far, which must not be remembered */
     for (int64_t i = 0, size; i < v[0].count; i++) {
         const char *path = (const char *)v[2].u8 + v[3].i64s[i] * MT_PART_NAME;
         uint8_t *bytes = mt_disk_sim_file(disk, path, &size), *copy = mg_disk_taken(bytes, size);
@@ -157,7 +173,7 @@ void mg_call_recover(
     int64_t most = v[MORE + 2].count - 1, *step = v[MORE + 1].i64s;
     skips s = { v[MORE + 2].i64s + 1, 0, most, (char *)v[MORE + 3].u8, v[MORE + 3].count / most };
     mt_io *disk = begin(v);
-    note_reads(disk, &v[MORE]);
+    note_reads(&v[MORE]);
     *step = -7;
     mt_status status = mt_recover(step, RUNS, skip, &s);
     end(v, disk, status);
@@ -177,6 +193,6 @@ void mg_call_prune(const mg_value *v) /* ...; read []; last, every, best */
 {
     mt_keep keep = { N(MORE + 1), N(MORE + 2), N(MORE + 3) };
     mt_io *disk = begin(v);
-    note_reads(disk, &v[MORE]);
+    note_reads(&v[MORE]);
     end(v, disk, mt_checkpoint_prune(RUNS, &keep));
 }

@@ -7,6 +7,7 @@
  * These functions take the place of those of ckpt/manifest.c. */
 #include "ckpt/manifest.h"
 #include "core/io.h"
+#include "worker/calls_12.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,8 +15,11 @@
 
 enum { LINE = 128 };
 
+int64_t mg_manifests;
+
 void mt_manifest_free(mt_manifest *manifest)
 {
+    mg_manifests--;
     free(manifest->file);
     *manifest = (mt_manifest){ 0 };
 }
@@ -54,6 +58,7 @@ mt_status mt_manifest_read(mt_manifest *out, const char *folder)
     *out = (mt_manifest){ 0 };
     if (status != MT_OK)
         return status;
+    mg_manifests++;
     if (!parse(out, file.bytes, file.size)) {
         mt_manifest_free(out);
         status = mt_fail(MT_ERR_FORMAT, "%s: damaged", path);
