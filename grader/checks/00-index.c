@@ -139,6 +139,15 @@ void mg_00_unravel(mg_run *run, const void *one_case)
 
 /* ---- 00.3 permute, transpose ---------------------------------------------------------------- */
 
+enum { EMPTY_TRY = 6 }; /* an empty view in every row of 00.3 and 00.4 */
+
+/* A view whose sizes all differ, and one of them is 0: a result with the old shape is seen. */
+static mt_view pick_view(mt_rng *rng, const mg_view_spec *spec, int t)
+{
+    mt_view empty = { .rank = 4, .shape = { 3, 0, 4, 5 }, .stride = { 20, 20, 5, 1 }, .offset = 2 };
+    return t == EMPTY_TRY ? empty : mg_nth_view(rng, spec, t);
+}
+
 /* The elements of a view with its dimensions in another order: dimension i of the result is order[i] of the view. */
 static bool expect_permuted(mg_run *run, const mt_view *view, const int64_t *order)
 {
@@ -161,12 +170,14 @@ static bool expect_permuted(mg_run *run, const mt_view *view, const int64_t *ord
 void mg_00_permute(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
+        mt_view view = pick_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         mg_begin(run, "mt_view_permute");
         mg_out_view(run, "out");
         mg_in_view(run, "view", &view);
         int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(view.rank));
         mg_random_order(mg_rng(run), order, view.rank);
+        if (t == EMPTY_TRY) /* the 0 moves */
+            memcpy(order, ((int64_t[]){ 1, 3, 0, 2 }), sizeof *order * 4);
         if (!mg_call(run) || !expect_permuted(run, &view, order))
             return;
     }
@@ -194,9 +205,11 @@ void mg_00_transpose(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
+        mt_view view = pick_view(mg_rng(run), &c->spec, t);
         int64_t d0 = mt_rng_below(mg_rng(run), view.rank), d1 = t == 4 ? d0 : mt_rng_below(mg_rng(run), view.rank);
         int64_t order[MT_MAX_RANK];
+        if (t == EMPTY_TRY)
+            d0 = 1, d1 = 2;
         for (int i = 0; i < view.rank; i++)
             order[i] = i == d0 ? d1 : i == d1 ? d0 : i;
         mg_begin(run, "mt_view_transpose");
@@ -216,10 +229,11 @@ void mg_00_slice(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &c->spec, t);
-        int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim], index[MT_MAX_RANK];
-        int64_t start = mg_pick(mg_rng(run), 0, c->empty ? size : size / 2);
-        int64_t stop = c->empty ? start : mg_pick(mg_rng(run), mt_max(start, size - 2), size);
+        bool of_nothing = t == EMPTY_TRY; /* elements 1, 2 and 3 of each of no rows */
+        mt_view view = pick_view(mg_rng(run), &c->spec, t);
+        int64_t dim = of_nothing ? 2 : mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim];
+        int64_t start = of_nothing ? 1 : mg_pick(mg_rng(run), 0, c->empty ? size : size / 2), index[MT_MAX_RANK];
+        int64_t stop = c->empty ? start : of_nothing ? size : mg_pick(mg_rng(run), mt_max(start, size - 2), size);
         int64_t step = c->step > 1 ? mg_pick(mg_rng(run), 2, mt_max(c->step, size / 2)) : 1;
         mg_begin(run, "mt_view_slice");
         mg_out_view(run, "out");
