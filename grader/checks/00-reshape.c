@@ -214,6 +214,17 @@ static mt_shape nearby(mt_rng *rng, const mt_view *view)
     return shape;
 }
 
+/* Two runs that do not merge, and a shape whose last sizes do not divide them: quotients rounded down seem to fit. */
+static mt_view pick_rounded(mt_shape *shape, int64_t **elements, int t)
+{
+    static const int64_t cases[][5] = { { 4, 6, 2, 3, 4 }, { 6, 4, 2, 4, 3 } };
+    const int64_t *c = cases[t];
+    *shape = MT_SHAPE(c[2], c[3], c[4]);
+    mt_view view = { .rank = 2, .shape = { c[0], c[1] }, .stride = { c[1] + 1, 1 }, .offset = 2 };
+    *elements = mg_elements(&view);
+    return view;
+}
+
 /* A view and a shape with as many elements, for which a view exists, or none. Row-major views fit any shape, so these
  * may be huge. Of the others some repeat elements, and some have 8 dimensions. */
 static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt_shape *shape, int64_t **elements,
@@ -222,6 +233,8 @@ static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt
     bool plain = fits && !spec->permuted && !spec->gaps && !spec->repeats;
     mg_view_spec strided = *spec;
     strided.repeats = spec->repeats || t % 4 >= 2;
+    if (!fits && t < 4)
+        return pick_rounded(shape, elements, t / 2);
     for (;;) {
         mt_view view = plain && t == 4 ? mg_scalar_view(rng)
                        : plain         ? mg_nth_view(rng, spec, t)
