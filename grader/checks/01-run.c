@@ -5,6 +5,7 @@
 #include "checks/product.h"
 #include "checks/oracle.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- one product ---------------------------------------------------------------------------- */
@@ -60,6 +61,21 @@ static mt_matmul_dims vary(mt_rng *rng, matmul_about about, const int64_t shape[
     return d;
 }
 
+/* Once more, at addresses that are not multiples of 16, and after a call with other numbers there. Rows of whole
+ * vectors: such arrays begin at multiples of 64 bytes otherwise, as they begin or end with a page. */
+static bool check_again(mg_run *run, const matmul_case *c)
+{
+    static const int64_t whole[][3] = { { 5, 64, 32 }, { 6, 32, 64 }, { 7, 128, 48 }, { 9, 48, 128 } };
+    char function[64];
+    snprintf(function, sizeof function, "%s again", c->function);
+    for (int t = 0; t < MT_COUNT(whole); t++)
+        if (!check_product(run, function, vary(mg_rng(run), c->about, whole[t], t),
+                           "the second call with these arrays, whose numbers changed; they begin 4 bytes behind a "
+                           "multiple of 16: pointers need no alignment beyond a float's, and no result may be kept"))
+            return false;
+    return true;
+}
+
 static bool check_values(mg_run *run, const matmul_case *c)
 {
     for (int t = 0; t < MT_COUNT(rests); t++)
@@ -73,7 +89,7 @@ static bool check_values(mg_run *run, const matmul_case *c)
         if (!check_product(run, c->function, dims, hint))
             return false;
     }
-    return true;
+    return check_again(run, c);
 }
 
 void mg_01_values(mg_run *run, const void *one_case)
@@ -126,16 +142,36 @@ static bool check_sharing(mg_run *run)
     return mg_shared_call(run) && mg_product_expect(run, &p, NULL);
 }
 
+/* A call may get fewer threads than it asks for, and leaves their number as it was. */
+static void check_teams(mg_run *run)
+{
+    mg_product p = { .dims = mg_product_tight(190, 150, 170, 0, 0) };
+    const int64_t threads = 3;
+    mg_product_describe(run, "mt_matmul_parallel_cpu in a team", &p);
+    mg_threads(run, (int)threads);
+    if (!mg_call(run) || !mg_product_expect(run, &p,
+                                            "called in a parallel region, where a team has one thread: all parts must "
+                                            "be computed by the threads that there are, as with `omp for`"))
+        return;
+    mg_begin(run, "mt_matmul_parallel_cpu of single numbers");
+    mg_out(run, "threads", MT_I64, MT_SHAPE(1));
+    mg_threads(run, (int)threads);
+    mg_hint(run, "omp_set_num_threads changes all later parallel regions: use the clause num_threads");
+    if (mg_call(run))
+        mg_expect(run, "threads", (double[]){ (double)threads }, NULL);
+}
+
 void mg_01_threads(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    if (!check_sharing(run))
+    if (!check_sharing(run) || !check_threads(run, mg_product_tight(5, 7, 70001, 0, 0)))
         return;
     for (int t = 0; t < 6; t++) {
         int64_t M = mg_pick(mg_rng(run), 1, 400), N = mg_pick(mg_rng(run), 1, 400), K = mg_pick(mg_rng(run), 1, 900);
         if (!check_threads(run, mg_product_tight(M, N, K, t & 1, t >> 1 & 1)))
             return;
     }
+    check_teams(run);
 }
 
 /* ---- bytes ---------------------------------------------------------------------------------- */

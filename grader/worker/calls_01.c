@@ -1,7 +1,57 @@
 /* calls_01.c -- how the worker calls the matrix products of lab 01. */
 #include "worker/product.h"
 
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The product of copies that begin 4 bytes behind a multiple of 16, after one of other numbers in the same memory. */
+static void again(mt_matmul_fn *function, const mg_value *v)
+{
+    mg_value copy[12];
+    float *block[3];
+    memcpy(copy, v, sizeof copy);
+    for (int i = 0; i < 3; i++) {
+        block[i] = malloc(sizeof(float) * (size_t)(v[i].count + 1));
+        MT_CHECK(block[i], "out of memory for a copy");
+        copy[i].f32 = block[i] + 1;
+        for (int64_t k = 0; k < v[i].count; k++)
+            copy[i].f32[k] = 3 - v[i].f32[k];
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        mg_call_product(function, copy);
+        for (int i = 0; i < 3 && turn == 0; i++)
+            memcpy(copy[i].f32, v[i].f32, sizeof(float) * (size_t)v[i].count);
+    }
+    memcpy(v[0].f32, copy[0].f32, sizeof(float) * (size_t)v[0].count);
+    for (int i = 0; i < 3; i++)
+        free(block[i]);
+}
+
+/* In a parallel region a team has one thread, however many it asks for. */
+static void in_a_team(const mg_value *v)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    mg_call_product(mt_matmul_parallel_cpu, v);
+}
+
+/* threads: how many the next parallel region of the program would have after a product of single numbers. */
+static void threads_left(const mg_value *v)
+{
+    const mt_matmul_dims one = mt_dense_dims(1, 1, 1, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+    float c, a = 2, b = 3;
+    mt_matmul_parallel_cpu(&c, &a, &b, &one);
+    v[0].i64s[0] = omp_get_max_threads();
+}
+
 // clang-format off
+#define AGAIN(fn)                             \
+    static void fn##_again(const mg_value *v) \
+    {                                         \
+        again(fn, v);                         \
+    }
+#define ENTRY_AGAIN(fn) { #fn " again", fn##_again },
 #define CALLS(CALL)               \
     CALL(mt_matmul_naive_cpu)     \
     CALL(mt_matmul_reordered_cpu) \
@@ -9,5 +59,12 @@
     CALL(mt_matmul_packed_cpu)    \
     CALL(mt_matmul_parallel_cpu)
 CALLS(MG_PRODUCT_THUNK)
+CALLS(AGAIN)
 
-const mg_function mg_calls_01[] = { CALLS(MG_ENTRY) { NULL, NULL } };
+const mg_function mg_calls_01[] = {
+    CALLS(MG_ENTRY)
+    CALLS(ENTRY_AGAIN)
+    { "mt_matmul_parallel_cpu in a team", in_a_team },
+    { "mt_matmul_parallel_cpu of single numbers", threads_left },
+    { NULL, NULL },
+};
