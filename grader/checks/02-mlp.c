@@ -9,6 +9,7 @@
 #include "rows/run.h"
 #include "rows/traffic.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,10 +177,10 @@ void mg_02_mlp_sgd(mg_run *run, const void *one_case)
         float rate = 0.01f + 0.5f * mt_rng_uniform(mg_rng(run));
         mg_f32(run, "learning_rate", rate);
         send_widths(run, t.width);
-        for (int64_t k = 0; k < t.count; k++) { /* a product and a difference, each rounded */
+        for (int64_t k = 0; k < t.count; k++) { /* two updates: a product and a difference, each rounded */
             double step = (double)rate * grads[k], held = params[k];
-            t.gv[k] = held - step;
-            t.ge[k] = MG_U * ((step < 0 ? -step : step) + (t.gv[k] < 0 ? -t.gv[k] : t.gv[k]));
+            t.gv[k] = held - 2 * step;
+            t.ge[k] = MG_U * (2 * fabs(step) + fabs(held - step) + fabs(t.gv[k])) * (1 + 4 * MG_U);
         }
         good = (i == LARGE ? mg_shared_call(run) : mg_call(run)) && mg_expect(run, "params", t.gv, t.ge);
         trial_free(&t);

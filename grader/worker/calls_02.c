@@ -29,6 +29,27 @@
 CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
 // clang-format on
 
+/* As many numbers as this array has, other ones. */
+static float *different(const mg_value *array)
+{
+    float *x = malloc(sizeof *x * (size_t)mt_max(array->count, 1));
+    MT_CHECK(x, "out of memory for %lld numbers", (long long)array->count);
+    for (int64_t i = 0; i < array->count; i++)
+        x[i] = 0.5f - array->f32[i];
+    return x;
+}
+
+/* After a call with other weights at the same address. */
+static void linear_bwd_again(const mg_value *v)
+{
+    float *w = different(&v[5]), *dx = v[0].f32 ? different(&v[0]) : NULL;
+    mt_linear_bwd_cpu(dx, NULL, NULL, v[3].f32, v[4].f32, w, v[6].i64, v[7].i64, v[8].i64);
+    memcpy(w, v[5].f32, sizeof *w * (size_t)v[5].count);
+    mt_linear_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, w, v[6].i64, v[7].i64, v[8].i64);
+    free(w);
+    free(dx);
+}
+
 /* Outputs w, next, again: two calls in a row with one generator, then one from its start. */
 static void init_he(const mg_value *v)
 {
@@ -64,16 +85,23 @@ static void mlp_forward(const mg_value *v) /* logits; params, x; N, widths */
     mt_manual_mlp_free(mlp);
 }
 
+/* The second call must not depend on the first, which has half the rows, nor on a network beside it with as many. */
 static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N, widths */
 {
-    mt_manual_mlp *mlp = mlp_of(v + 6, v[5].i64 + 3);
+    mt_manual_mlp *mlp = mlp_of(v + 6, v[5].i64 + 3), *other = mlp_of(v + 6, v[5].i64 + 3);
+    float *other_x = different(v + 3);
     memcpy(mlp->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
-    for (int part = 2; part > 0; part--) { /* the second call must not depend on the first, which has half the rows */
+    memcpy(other->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
+    for (int part = 2; part > 0; part--) {
         mt_manual_mlp_forward(mlp, v[3].f32, v[5].i64 / part);
+        mt_manual_mlp_forward(other, other_x, v[5].i64 / part);
+        mt_manual_mlp_backward(other, other_x, v[4].i32, v[5].i64 / part);
         v[0].f32[0] = (float)mt_manual_mlp_backward(mlp, v[3].f32, v[4].i32, v[5].i64 / part);
     }
     memcpy(v[1].f32, mlp->grads, sizeof *mlp->grads * (size_t)mlp->count);
     mt_manual_mlp_free(mlp);
+    mt_manual_mlp_free(other);
+    free(other_x);
 }
 
 static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths */
@@ -81,7 +109,8 @@ static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths *
     mt_manual_mlp *mlp = mlp_of(v + 3, 1);
     mlp->params = v[0].f32; /* between guard pages, where the perceptron's own arrays have neighbours */
     mlp->grads = v[1].f32;
-    mt_manual_mlp_sgd(mlp, v[2].scalar);
+    for (int turn = 0; turn < 2; turn++) /* an update remembers nothing */
+        mt_manual_mlp_sgd(mlp, v[2].scalar);
     mt_manual_mlp_free(mlp);
 }
 
@@ -140,6 +169,7 @@ static void train(const mg_value *v) /* params; images, labels; widths, epochs, 
 // clang-format off
 const mg_function mg_calls_02[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE)
+    { "mt_linear_bwd_cpu again", linear_bwd_again },
     { "mt_init_he_cpu", init_he },
     { "mt_init_xavier_cpu", init_xavier },
     { "mt_manual_mlp_forward", mlp_forward },

@@ -5,7 +5,7 @@
  * All arrays are dense, row-major f32 unless said. Any size may be 0. Forward kernels overwrite; backward kernels
  * ACCUMULATE (+=) into what the caller zeroed, because a value used twice gets two gradients. Pointers of different
  * arguments must not alias unless said. The reference's results have the same bits for any number of threads; lab 02
- * does not ask for that. */
+ * asks for that in products, softmax and cross-entropy. */
 #pragma once
 
 #include "core/base.h"
