@@ -9,14 +9,23 @@
 
 void mg_03_long_chain(mg_run *run, const void *one_case)
 {
-    const double one[] = { 1, 1, 1, 1 }; /* halved and doubled in turn, exactly */
+    double want[4], same[4];
     (void)one_case;
     mg_begin(run, "backward through a long chain");
-    mg_out(run, "grad", MT_F32, MT_SHAPE(4));
-    mg_fill(mg_rng(run), mg_in(run, "x", MT_F32, MT_SHAPE(4)), 4, (mg_dist)NORMAL(0, 1));
+    mg_out(run, "grad", MT_F32, MT_SHAPE(2, 2));
+    mg_out(run, "gradient after", MT_F32, MT_SHAPE(2, 2));
+    mg_fill(mg_rng(run), mg_in(run, "x", MT_F32, MT_SHAPE(2, 2)), 4, (mg_dist)NORMAL(0, 1));
+    float *gradient = mg_in(run, "gradient", MT_F32, MT_SHAPE(2, 2));
     mg_i64(run, "nodes", 200000);
-    if (mg_call(run))
-        mg_expect(run, "grad", one, NULL);
+    mg_i64(run, "branches", 1024);
+    for (int i = 0; i < 4;
+         i++) { /* once through the chain, halved and doubled in turn, and 1024 times a 1024th: exact */
+        gradient[i] = (float)mg_pick(mg_rng(run), 2, 9);
+        same[i] = gradient[i];
+        want[i] = 2 * same[i];
+    }
+    if (mg_call(run) && mg_expect(run, "grad", want, NULL))
+        mg_expect(run, "gradient after", same, NULL);
 }
 
 /* Forward leaves the results of all steps in memory. When backward visits step k from the end, k results should be

@@ -126,7 +126,8 @@ static mt_tensor *forward(mt_tensor **value, const int64_t *graph, int64_t count
     return mt_sum(value[count - 1]);
 }
 
-/* grads, seen [leaves,S,S], visits, order, recorded [count], told, told_at [leaves]; graph, data; S, passes */
+/* grads, seen [leaves,S,S], visits, order, recorded [count], told, told_at [leaves]; graph, data; S, passes, whether
+ * inner values are freed before backward */
 static void run_graph(const mg_value *v)
 {
     int64_t S = v[9].i64, size = S * S, count = v[7].count / MG_GRAPH_COLUMNS, leaves = 0, arrays = 0;
@@ -155,7 +156,13 @@ static void run_graph(const mg_value *v)
     for (int64_t pass = 0; pass < v[10].i64; pass++) {
         mt_scope_begin();
         watch.so_far = 0;
-        mt_backward(forward(value, v[7].i64s, count, v[4].i64s));
+        if (v[11].i64)
+            mt_scope_begin();
+        mt_tensor *loss = mt_retain(forward(value, v[7].i64s, count, v[4].i64s));
+        if (v[11].i64)
+            mt_scope_end();
+        mt_backward(loss);
+        mt_release(loss);
         mt_scope_end();
     }
     for (int64_t l = 0; l < leaves; l++) {
@@ -167,14 +174,21 @@ static void run_graph(const mg_value *v)
 
 /* ---- deep and large ----------------------------------------------------------------------------------- */
 
-static void long_chain(const mg_value *v) /* grad [4]; x [4], steps */
+/* A chain, and beside it many branches: their nodes wait for a visit at the same time. */
+static void long_chain(const mg_value *v) /* grad, gradient after [2,2]; x, gradient [2,2], steps, branches */
 {
+    mt_shape shape = MT_SHAPE(2, 2);
     mt_scope_begin();
-    mt_tensor *x = mg_03_leaf(MT_SHAPE(4), v[1].f32), *y = x;
-    for (int64_t i = 0; i < v[2].i64; i++)
+    mt_tensor *x = mg_03_leaf(shape, v[2].f32), *y = x, *gradient = mt_from(shape, MT_F32, v[3].f32);
+    for (int64_t i = 0; i < v[4].i64; i++)
         y = mt_scale(y, i % 2 ? 2 : 0.5f);
-    mt_backward(mt_sum(y));
+    for (int64_t i = 0; i < v[5].i64; i++) {
+        mt_tensor *branch = mt_scale(x, 1 / (float)v[5].i64);
+        y = i % 2 ? mt_add(y, branch) : mt_add(branch, y);
+    }
+    mt_backward_from(y, gradient);
     mg_03_copy_grad(v[0].f32, x, 4);
+    memcpy(v[1].f32, mt_f32(gradient), sizeof(float) * 4);
     mt_scope_end();
 }
 
@@ -279,9 +293,21 @@ static void record(const mg_value *v)
     v[2].i64s[0] = mt_live_bytes(MT_CPU) - before;
 }
 
-/* facts [7] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed, a
- * detached leaf wants a gradient, the leaf itself still does; values [N,M]; x [M,N+1], of which all columns but the
- * first are transposed before detaching */
+/* Of ranks 0 to 3, of one element and of none. */
+static bool detaches_any_shape(void)
+{
+    const mt_shape shape[] = { MT_SCALAR, MT_SHAPE(1), MT_SHAPE(3), MT_SHAPE(0, 2), MT_SHAPE(2, 3, 2) };
+    bool good = true;
+    for (int64_t i = 0; i < MT_COUNT(shape); i++) {
+        mt_tensor *t = mt_full(shape[i], 2), *cut = mt_detach(t);
+        good = good && mt_shape_equal(mt_shape_of(cut), shape[i]) && cut->storage == t->storage;
+    }
+    return good;
+}
+
+/* facts [8] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed, a
+ * detached leaf wants a gradient, the leaf itself still does, tensors of other ranks keep their shapes; values [N,M];
+ * x [M,N+1], of which all columns but the first are transposed before detaching */
 static void detach(const mg_value *v)
 {
     int64_t M = v[3].i64, N = v[4].i64, before = mt_live_bytes(MT_CPU);
@@ -299,6 +325,7 @@ static void detach(const mg_value *v)
     x->requires_grad = true;
     v[0].i64s[5] = mt_detach(x)->requires_grad;
     v[0].i64s[6] = x->requires_grad;
+    v[0].i64s[7] = detaches_any_shape();
     mt_scope_end();
     v[0].i64s[4] = mt_live_bytes(MT_CPU) - before;
 }
