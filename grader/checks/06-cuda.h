@@ -60,8 +60,8 @@ void mg_06_update(mg_run *run, const void *one_case);
 
 /* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. One size is `most`;
  * where a row is about sizes, more than 1,024 blocks take. One shape has `most` rows, and one has rows that neither the
- * registers of a block hold nor its shared memory; 0: leave these out. The last two have arrays that are not aligned
- * for float4. */
+ * registers of a block hold nor its shared memory; 0: leave these out. In the last, all arrays or one of them are not
+ * aligned for float4. */
 typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
 typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
 bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);

@@ -34,6 +34,10 @@ bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t m
             return false;
     mg_unaligned(run, true);
     bool good = call(run, c, 1024) && call(run, c, 4099);
+    for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
+        mg_unaligned_one(run, k);
+        good = call(run, c, 520);
+    }
     mg_unaligned(run, false);
     return good;
 }
@@ -55,6 +59,10 @@ bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t
         return false;
     mg_unaligned(run, true);
     bool good = call(run, c, 5, 128) && call(run, c, 2, 1025);
+    for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
+        mg_unaligned_one(run, k);
+        good = call(run, c, 3, 64);
+    }
     mg_unaligned(run, false);
     return good;
 }

@@ -102,6 +102,17 @@ static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, int wh
     return mg_call_and_judge(run, &out, 1);
 }
 
+static void unaligned(mg_run *run, cuda_about about)
+{
+    mg_unaligned(run, true);
+    for (int k = 0; k < 4 * 7; k++) { /* all arrays, then each of three */
+        if (k >= 4)
+            mg_unaligned_one(run, k / 4 - 1);
+        if (!broadcast(run, about, &whole, k % 4))
+            return;
+    }
+}
+
 void mg_06_broadcast(mg_run *run, const void *one_case)
 {
     static const shape_case counted = { 2, { 256, 256 }, 0, 1 };
@@ -115,9 +126,10 @@ void mg_06_broadcast(mg_run *run, const void *one_case)
         for (int which = 0; which < 4; which++)
             if (!broadcast(run, c->about, &shape_cases[i], which))
                 return;
-    mg_unaligned(run, c->about == CU_SAME);
-    for (int which = 0; which < 4 && c->about != CU_VIEWS; which++)
-        if (!broadcast(run, c->about, c->about == CU_SAME ? &whole : &many, which))
+    if (c->about == CU_SAME)
+        unaligned(run, c->about);
+    for (int which = 0; which < 4 && c->about == CU_REPEATED; which++)
+        if (!broadcast(run, c->about, &many, which))
             return;
 }
 

@@ -96,7 +96,12 @@ void mg_device_lead(mg_run *run)
 
 void mg_unaligned(mg_run *run, bool off)
 {
-    run->off = off;
+    run->off = off ? MG_OFF_ALL : MG_OFF_NONE;
+}
+
+void mg_unaligned_one(mg_run *run, int number)
+{
+    run->off = MG_OFF_ONE + (uint32_t)number;
 }
 
 void mg_device_ask(mg_run *run)

@@ -19,6 +19,12 @@ bool mg_on_the_device(const mg_run *run);
  * no larger number. Without it, at a multiple of 256 bytes, as cudaMalloc's do. */
 void mg_unaligned(mg_run *run, bool off);
 
+/* mg_unaligned_one -- the same of one array only: the others begin at multiples of 256 bytes, so that a kernel which
+ * tests some of its pointers fails. Numbers from 0 go through the arrays, with each first 2 elements behind such a
+ * multiple, then 1; after the last array they begin again. For 16 numbers a call may have 8 arrays. */
+enum { MG_UNALIGNED_ONES = 16 };
+void mg_unaligned_one(mg_run *run, int number);
+
 /* mg_device_ask, mg_device_judge -- what mg_call does for these calls: add the report as the last argument, and
  * judge it after the call. False: the run has its verdict. */
 void mg_device_ask(mg_run *run);

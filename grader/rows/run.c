@@ -240,7 +240,9 @@ static void describe_call(const mg_run *run, char *text, size_t size)
     }
     if (used < size)
         snprintf(text + used, size - used, ")%s",
-                 run->off ? " of arrays that do not begin at multiples of 16 bytes" : "");
+                 run->off == MG_OFF_NONE  ? ""
+                 : run->off == MG_OFF_ALL ? " of arrays that do not begin at multiples of 16 bytes"
+                                          : " of arrays of which one does not begin at a multiple of 16 bytes");
 }
 
 static void invoke(mg_run *run)

@@ -29,7 +29,7 @@ typedef struct mg_invocation {
     int count, threads;
     double most_s;  /* seconds for this call, 0: only the limits of the check count */
     bool at_end;    /* arrays end where a guard begins, or start where one ends */
-    bool off;       /* mg_unaligned of device.h */
+    uint32_t off;   /* which arrays on the device are not aligned: a number of wire.h */
     uint32_t shift; /* pages to move addresses by */
 } mg_invocation;
 

@@ -40,13 +40,16 @@ typedef struct mg_wire_value {
     uint32_t report; /* the grader's own array behind the arguments: wire_device.h, wire_traffic.h */
 } mg_wire_value;
 
+/* MG_OFF_ONE + number: only one array, mg_unaligned_one of rows/device.h. */
+enum { MG_OFF_NONE, MG_OFF_ALL, MG_OFF_ONE };
+
 typedef struct mg_wire_request {
     uint64_t nonce;
     uint32_t count;   /* values used */
     uint32_t threads; /* OpenMP threads of this call */
     uint32_t at_end;  /* arrays end where the guard begins; otherwise they start where the guard ends */
     uint32_t shift;   /* pages by which addresses differ from those of other calls */
-    uint32_t off;     /* arrays on the device begin at a multiple of their type's size only (mg_unaligned) */
+    uint32_t off;     /* which arrays on the device begin at a multiple of their type's size only: MG_OFF_... */
     uint32_t unused;
     char function[MG_WIRE_NAME];
     mg_wire_value value[MG_WIRE_VALUES];

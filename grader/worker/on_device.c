@@ -136,10 +136,17 @@ typedef struct array {
     bool input;
 } array;
 
-/* Elements of the same type begin 1, 2 or 3 of them behind a multiple of 16 bytes: not all arrays at the same. */
-static size_t bytes_before(const mg_wire_request *request, int i)
+/* All begin 1, 2 or 3 elements behind a multiple of 16 bytes, not all at the same, or only one of the arrays does
+ * (MG_OFF_ONE): half of the number is that of the array; an odd one is for 1 element, an even one for 2. */
+static size_t bytes_before(const mg_wire_request *request, const mg_value *values, int i)
 {
-    return request->off ? (size_t)(1 + i % 3) * (size_t)mt_dtype_size(request->value[i].dtype) : 0;
+    size_t size = (size_t)mt_dtype_size(request->value[i].dtype);
+    if (request->off < MG_OFF_ONE)
+        return request->off == MG_OFF_ALL ? (size_t)(1 + i % 3) * size : 0;
+    uint32_t number = request->off - MG_OFF_ONE, arrays = 0, earlier = 0;
+    for (int k = 0; k < (int)request->count - 1; k++) /* without the report */
+        arrays += values[k].ptr != NULL, earlier += values[k].ptr && k < i;
+    return number / 2 % arrays == earlier ? (2 - number % 2) * size : 0;
 }
 
 static void to_device(array *a)
@@ -356,7 +363,7 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     memcpy(moved, values, sizeof moved);
     for (int i = 0; i < last; i++) {
         const mg_wire_value *wire = &request->value[i];
-        arrays[i] = (array){ values[i].ptr, NULL, wire->bytes, bytes_before(request, i), wire->kind == MG_IN };
+        arrays[i] = (array){ values[i].ptr, NULL, wire->bytes, bytes_before(request, values, i), wire->kind == MG_IN };
         if (values[i].ptr) {
             to_device(&arrays[i]);
             moved[i].ptr = arrays[i].device;
