@@ -62,6 +62,30 @@ static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims
     return mg_call(run) && expect(run, &p, unit);
 }
 
+/* A column of A is 0, and the row of B that it meets has a NaN: 0 times NaN is NaN, in a whole column of C. */
+static bool zero_times_nan(mg_run *run, const char *function, double unit)
+{
+    enum { M = 7, N = 6, K = 5, k = 2, j = 3 };
+    mg_product p = { .dims = mg_product_tight(M, N, K, MT_NO_TRANS, MT_NO_TRANS) };
+    mg_product_describe(run, function, &p);
+    float *a = (float *)p.a, *b = (float *)p.b; /* memory of the run, not yet sent */
+    for (int64_t i = 0; i < M; i++)
+        a[i * K + k] = 0;
+    double *want = mg_doubles(M * N), *tolerance = mg_doubles(M * N);
+    mg_oracle_matmul(want, tolerance, p.c0, p.a, p.b, &p.dims);
+    allow_rounding(tolerance, &p, unit);
+    b[k * N + j] = NAN;
+    for (int64_t i = 0; i < M; i++)
+        want[i * N + j] = NAN;
+    bool good = mg_call(run);
+    if (good && mg_wrong(run, "c", j, NAN, 0))
+        mg_hint(run, "an element of A that is 0 counts too: 0 times NaN is NaN");
+    good = good && mg_expect(run, "c", want, tolerance);
+    free(want);
+    free(tolerance);
+    return good;
+}
+
 /* ---- rows of values ------------------------------------------------------------------------- */
 
 /* Sizes that every row tries, -1 for a random one: 0, 1, the sizes of a warp and of every tile plus and minus
@@ -122,6 +146,14 @@ static mt_matmul_dims vary_groups(int64_t rest, int t)
     return d;
 }
 
+/* One row of one operand or of the result, and the next would be 2^32 numbers further. */
+static mt_matmul_dims long_rows(int operand)
+{
+    mt_matmul_dims d = mg_product_tight(1, 5, 1, MT_NO_TRANS, MT_NO_TRANS);
+    *(operand == 0 ? &d.lda : operand == 1 ? &d.ldb : &d.ldc) = INT64_C(1) << 32;
+    return d;
+}
+
 void mg_07_values(mg_run *run, const void *one_case)
 {
     const ladder_case *c = one_case;
@@ -134,13 +166,20 @@ void mg_07_values(mg_run *run, const void *one_case)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), c->unit, by))
             return;
     }
+    if (c->about == LD_SIZES && !zero_times_nan(run, c->function, c->unit))
+        return;
     if (c->about == LD_STRIDES) { /* whole tiles, which a kernel may store without a test of each element */
         mg_unaligned(run, true);
         if (!check_product(run, c->function, mg_product_tight(128, 128, 16, MT_NO_TRANS, MT_NO_TRANS), c->unit, 1))
             return;
     }
-    for (int t = 0; t < 24 && c->about == LD_STRIDES; t++) {
+    for (int o = 0; o < 3 && c->about == LD_STRIDES; o++)
+        if (!check_product(run, c->function, long_rows(o), c->unit, 1))
+            return;
+    for (int t = 0; t < 36 && c->about == LD_STRIDES; t++) {
         mg_unaligned(run, t >= 12); /* the leading dimensions stay multiples of four */
+        if (t >= 24)
+            mg_unaligned_one(run, t - 24);
         if (!check_product(run, c->function, vary_groups(1 + t / 4 % 3, t), c->unit, 1))
             return;
     }
@@ -191,17 +230,20 @@ void mg_07_compiled(mg_run *run, const void *one_case)
 /* ---- the linear layer ----------------------------------------------------------------------- */
 
 /* Many rows; more than 1,024 blocks, of 256 elements or of 32 columns; more rows than a grid has blocks in y. In the
- * last, arrays are not aligned for float4. */
+ * last, arrays are not aligned for float4: all, then one after the other. */
 static const int64_t layers[][3] = {
     /* N, I, O */
     { 1, 1, 1 },    { 0, 3, 5 },    { 5, 0, 3 },    { 4, 3, 0 },     { 33, 17, 31 },  { 64, 33, 10 },
     { 7, 65, 257 }, { 301, 5, 33 }, { 4099, 2, 3 }, { 8, 2, 32771 }, { 65539, 1, 2 }, { 36, 8, 64 },
 };
+enum { LAYERS = MT_COUNT(layers) };
 
 static const int64_t *layer(mg_run *run, int t)
 {
-    mg_unaligned(run, t == MT_COUNT(layers) - 1);
-    return layers[t];
+    mg_unaligned(run, t == LAYERS - 1);
+    if (t >= LAYERS)
+        mg_unaligned_one(run, t - LAYERS);
+    return layers[mt_min(t, LAYERS - 1)];
 }
 
 static bool forward(mg_run *run, const int64_t s[3], bool bias)
@@ -227,8 +269,8 @@ static bool forward(mg_run *run, const int64_t s[3], bool bias)
 void mg_07_linear_fwd(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    for (int t = 0; t < MT_COUNT(layers); t++)
-        if (!forward(run, layer(run, t), true) || !forward(run, layers[t], false))
+    for (int t = 0; t < LAYERS + 8; t++)
+        if (!forward(run, layer(run, t), true) || !forward(run, layer(run, t), false))
             return;
 }
 
@@ -278,15 +320,15 @@ static bool backward(mg_run *run, const int64_t s[3], int wanted, int judged)
 void mg_07_linear_dx_dw(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    for (int t = 0; t < MT_COUNT(layers); t++)
-        if (!backward(run, layer(run, t), t % 4 == 1 ? DX : t % 4 == 2 ? DW : DX | DW, DX | DW))
+    for (int t = 0; t < LAYERS + 10; t++)
+        if (!backward(run, layer(run, t), t >= LAYERS ? DX | DW : t % 4 == 1 ? DX : t % 4 == 2 ? DW : DX | DW, DX | DW))
             return;
 }
 
 void mg_07_linear_db(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    for (int t = 0; t < MT_COUNT(layers); t++)
-        if (!backward(run, layer(run, t), t % 2 ? DB : DX | DW | DB, DB))
+    for (int t = 0; t < LAYERS + 8; t++) /* one after the other: db, dout, x, w */
+        if (!backward(run, layer(run, t), t % 2 || t >= LAYERS ? DB : DX | DW | DB, DB))
             return;
 }
