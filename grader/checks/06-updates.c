@@ -33,7 +33,8 @@ static mt_hyper draw_hyper(mt_rng *rng, mt_update_kind kind, cuda_about about)
     return h;
 }
 
-static trip trip_new(mg_run *run, const cuda_case *c, int64_t n)
+/* beta NULL: drawn. */
+static trip trip_new(mg_run *run, const cuda_case *c, int64_t n, const double *beta)
 {
     mt_rng *rng = mg_rng(run);
     trip t = { .n = n,
@@ -43,6 +44,8 @@ static trip trip_new(mg_run *run, const cuda_case *c, int64_t n)
     float *all = calloc((size_t)n * 3 + 1, sizeof *all);
     MT_CHECK(all, "out of memory for a parameter");
     t.hyper = draw_hyper(rng, t.kind, c->about);
+    if (beta)
+        t.hyper.beta1 = (float)beta[0], t.hyper.beta2 = (float)beta[1];
     t.param = all;
     mg_fill(rng, t.param, n, (mg_dist)UNIFORM(-1, 1));
     t.oracle = mt_update_oracle_new(t.kind, t.hyper, 1, n, t.param);
@@ -108,7 +111,7 @@ static bool step(mg_run *run, trip *t, const char *function)
 
 static bool some_steps(mg_run *run, const cuda_case *c, int64_t n)
 {
-    trip t = trip_new(run, c, n);
+    trip t = trip_new(run, c, n, NULL);
     bool good = true;
     for (int i = 0; good && i < (n >= MG_06_COUNTED ? 1 : 3); i++)
         good = step(run, &t, c->function);
@@ -116,11 +119,26 @@ static bool some_steps(mg_run *run, const cuda_case *c, int64_t n)
     return good;
 }
 
+/* The same step with other betas: of another optimizer. */
+static bool other_betas(mg_run *run, const cuda_case *c)
+{
+    static const double beta[][2] = { { 0.9, 0.98 }, { 0.9, 0.9 }, { 0.7, 0.9 } };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(beta) && good; i++) {
+        trip t = trip_new(run, c, 33, beta[i]);
+        t.oracle->step = 6;
+        good = step(run, &t, c->function);
+        trip_free(&t);
+    }
+    return good;
+}
+
 void mg_06_update(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        mg_06_sizes(run, c, some_steps, c->about == CU_SIZES ? MG_06_MANY : 8191);
+        (void)(mg_06_sizes(run, c, some_steps, c->about == CU_SIZES ? MG_06_MANY : 8191) &&
+               (c->about == CU_FIRST || other_betas(run, c)));
     else if (some_steps(run, c, MG_06_COUNTED))
         mg_device_credit(run, c->count, 28.0 * MG_06_COUNTED);
 }
