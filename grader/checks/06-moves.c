@@ -133,6 +133,8 @@ void mg_06_broadcast(mg_run *run, const void *one_case)
             return;
 }
 
+enum { MANY_ROWS = 65549 }; /* more than 16 bits hold, as ids do, and than a grid has blocks in y */
+
 /* ---- transpose ------------------------------------------------------------------------------------- */
 
 static bool transpose(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
@@ -155,14 +157,12 @@ void mg_06_transpose(mg_run *run, const void *one_case)
             mg_device_credit(run, c->count, 8.0 * 256 * 192);
     } else if (transpose(run, c, 3, 0) && mg_06_shapes(run, c, transpose, 0)) {
         /* more than 1,024 tiles of 32 x 32, in both directions and in each */
-        if (transpose(run, c, 1057, 1055) && transpose(run, c, 8225, 2))
-            transpose(run, c, 2, 8225);
+        if (transpose(run, c, 1057, 1055) && transpose(run, c, 8225, 2) && transpose(run, c, 2, 8225))
+            (void)(transpose(run, c, MANY_ROWS, 2) && transpose(run, c, 2, MANY_ROWS)); /* more than blocks in y */
     }
 }
 
 /* ---- rows of a table -------------------------------------------------------------------------------- */
-
-enum { MANY_ROWS = 65549 }; /* of a table: ids of more than 16 bits */
 
 static bool gather(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
