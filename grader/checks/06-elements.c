@@ -230,6 +230,10 @@ static bool unary_bwd(mg_run *run, mg_act act, int64_t n)
     if (act == MG_RELU)
         relu_gradient(sent, saved, n, dout, exact);
     mg_oracle_act_add(act, dx.v, dx.e, dout, exact, n);
+    for (int64_t i = 1; i < 4 && act == MG_GELU && n > 12; i += 2) { /* saved: -1e30, -20, where the slope is 0 */
+        sent[i] = NAN;
+        dx.v[i] = NAN;
+    }
     free(dout);
     free(exact);
     return mg_call_and_judge(run, &dx, 1);
