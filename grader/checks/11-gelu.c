@@ -149,19 +149,23 @@ static bool backward(mg_run *run, const gelu_case *c, int64_t N, int64_t C)
     return judge(run, c, N, grad, 2);
 }
 
+typedef enum nan_of { OF_X, OF_DOUT, OF_DOUT_FLAT /* where the slope is 0 */ } nan_of;
+
 /* One number of x or of dout is NaN: so are its gradient and its column's sum. */
-static bool backward_nan(mg_run *run, const gelu_case *c, bool of_x)
+static bool backward_nan(mg_run *run, const gelu_case *c, nan_of of)
 {
     mg_answer grad[2] = { 0 };
     float *x, *dout;
     int64_t N = mg_pick(mg_rng(run), 2, 40), C = mg_pick(mg_rng(run), 2, 70), at = mg_pick(mg_rng(run), 0, N * C - 1);
     describe_backward(run, c, grad, &x, &dout, N, C);
-    (of_x ? x : dout)[at] = NAN;
+    if (of == OF_DOUT_FLAT)
+        x[at] = -20; /* with any bias that is drawn */
+    (of == OF_X ? x : dout)[at] = NAN;
     bool good = mg_call(run);
     mg_hint(run, "a NaN must not be lost: fminf, fmaxf and comparisons replace it by a number");
     for (int i = 0; i < 2; i++) {
         int64_t n = i ? C : N * C;
-        good = good && (!grad[i].v || expect_nan(run, &grad[i], n, at % n, C, of_x ? "x" : "dout", at));
+        good = good && (!grad[i].v || expect_nan(run, &grad[i], n, at % n, C, of == OF_X ? "x" : "dout", at));
         mg_answer_drop(&grad[i]);
     }
     return good;
@@ -187,8 +191,8 @@ void mg_11_gelu(mg_run *run, const void *one_case)
     gelu_fn *once = c->nan ? forward_nan : c->wanted ? backward : forward;
     if (!c->bar) {
         bool good = gelu_calls(run, c, once), one = c->wanted == MG_DX_OF_GELU || c->wanted == MG_DBIAS;
-        if (good && one && c->N < 0 && backward_nan(run, c, true)) /* the rows "dx" and "dbias" */
-            backward_nan(run, c, false);
+        if (good && one && c->N < 0) /* the rows "dx" and "dbias" */
+            (void)(backward_nan(run, c, OF_X) && backward_nan(run, c, OF_DOUT) && backward_nan(run, c, OF_DOUT_FLAT));
     } else if (c->cuda)
         count_on_device(run, c);
     else
