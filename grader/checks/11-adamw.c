@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 148 };
+enum { TENSORS = 600 };
 
 /* The tensors of a call, and what is right after it: the parameter, m and v. */
 typedef struct call {
@@ -22,12 +22,21 @@ static const char *const array_name[] = { "param", "m", "v" };
 
 /* ---- the tensors ------------------------------------------------------------------------------------ */
 
+/* Every second tensor begins at a multiple of four: there float4 are possible, if all arrays are aligned. */
+static int64_t begin_of(mg_run *run, const call *c, int64_t k, adamw_about about)
+{
+    if (about == MG_BLOCK) /* counted: each at a sector's begin */
+        return c->room;
+    return k % 2 ? c->room + mg_pick(mg_rng(run), 1, 3) : (c->room + 4) / 4 * 4;
+}
+
 static void set_lengths(mg_run *run, call *c, adamw_about about)
 {
     static const int64_t awkward[] = { 33, 0, 1, 31, 4096, 0, 4099, 97, 4095, 8192, 0, 8209, 1023, 2, 0 };
     static const int64_t block[] = { 64, 64, 12288, 192, 4096, 64, 64, 64, 16384, 256, 16384, 64 };
     mt_rng *rng = mg_rng(run);
-    c->count = about == MG_MANY        ? TENSORS
+    c->count = about == MG_MANY        ? 148
+               : about == MG_TINY      ? TENSORS
                : about == MG_BLOCK     ? MT_COUNT(block)
                : about == MG_ONE_LARGE ? 8
                : about == MG_LENGTHS   ? MT_COUNT(awkward)
@@ -37,9 +46,10 @@ static void set_lengths(mg_run *run, call *c, adamw_about about)
                   : about == MG_LENGTHS   ? awkward[k]
                   : about == MG_ONE_LARGE ? k == 3 ? 65536 : 33
                   : about == MG_NOTHING   ? k % 2 * 33
+                  : about == MG_TINY      ? mg_pick(rng, 0, 3)
                                           : mg_pick(rng, 0, 150);
-    for (int64_t k = 0; k < c->count; k++) { /* counted calls: each at a sector's begin */
-        c->begin[k] = c->room + (about == MG_BLOCK ? 0 : mg_pick(rng, 1, 3));
+    for (int64_t k = 0; k < c->count; k++) {
+        c->begin[k] = begin_of(run, c, k, about);
         c->room = c->begin[k] + c->n[k];
     }
     c->room += about == MG_BLOCK ? 0 : 3;
@@ -135,21 +145,50 @@ static bool call_and_judge(mg_run *run, call *c, const float *grad)
     return good;
 }
 
-void mg_11_adamw(mg_run *run, const void *one_case)
+/* One call; the number of its elements, or -1 when the run has its verdict. */
+static double once(mg_run *run, adamw_about about, const double beta[2])
 {
-    adamw_about about = ((const adamw_case *)one_case)->about;
     call c = { 0 };
     double elements = 0;
     set_lengths(run, &c, about);
     set_rates(run, &c, about);
+    if (beta) {
+        c.hyper.beta1 = (float)beta[0], c.hyper.beta2 = (float)beta[1];
+        for (int64_t k = 0; k < c.count; k++)
+            c.step[k] = 7;
+    }
     if (!call_and_judge(run, &c, describe(run, &c)))
-        return;
+        return -1;
     int64_t launches = mg_device_counts(run)->launches, most = about != MG_NOTHING;
     if (launches != most)
         mg_fail(run, "%lld launches of kernels: %s", (long long)launches,
                 most ? "all tensors are one" : "there was nothing to update");
     for (int64_t k = 0; k < c.count; k++)
         elements += (double)c.n[k];
+    return launches == most ? elements : -1;
+}
+
+/* What one call does not show: arrays of which one is not aligned, a list of more tensors than GPT-2's, and other betas
+ * at the same step. */
+static bool more_calls(mg_run *run, adamw_about about)
+{
+    static const double beta[][2] = { { 0.9, 0.98 }, { 0.9, 0.9 }, { 0.7, 0.9 } };
+    bool good = about != MG_MANY || once(run, MG_TINY, NULL) >= 0;
+    for (int i = 0; i < MT_COUNT(beta) && about == MG_STEPS && good; i++)
+        good = once(run, MG_MISSING, beta[i]) >= 0;
+    for (int k = 0; k < 8 && about == MG_LENGTHS && good; k++) { /* param, m, v and grad */
+        mg_unaligned_one(run, k);
+        good = once(run, about, NULL) >= 0;
+    }
+    return good;
+}
+
+void mg_11_adamw(mg_run *run, const void *one_case)
+{
+    adamw_about about = ((const adamw_case *)one_case)->about;
+    double elements = once(run, about, NULL);
+    if (elements < 0 || !more_calls(run, about))
+        return;
     if (about == MG_BLOCK)
         mg_device_credit(run, MG_TRAFFIC, 28 * elements);
     if (about != MG_ONE_LARGE)

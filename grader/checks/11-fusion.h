@@ -94,6 +94,7 @@ void mg_11_chunked_traffic(mg_run *run, const void *one_case);
 typedef enum adamw_about {
     MG_LENGTHS,  /* 0, 1, 31, 33, primes, and around the ends of chunks */
     MG_MANY,     /* as many tensors as GPT-2 124M has */
+    MG_TINY,     /* more of them, of 0 to 3 elements */
     MG_RATES,    /* each tensor with its rate and decay */
     MG_STEPS,    /* each tensor with its count of steps */
     MG_MISSING,  /* some tensors have no gradient */
