@@ -20,8 +20,14 @@ static bool norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
             return false;
     if (c->N >= 0 || c->C >= 0 || c->constant)
         return true;
-    return once(run, c, 67, 131) &&                /* several threads: searched for data races */
-           once(run, c, 3, c->cuda ? 4131 : 4099); /* more columns than stay in shared memory */
+    bool good = once(run, c, 67, 131) &&                 /* several threads: searched for data races */
+                once(run, c, 3, c->cuda ? 4131 : 65539); /* more columns than stay in shared memory, or in an array */
+    for (int k = 0; k < MG_UNALIGNED_ONES && c->cuda && good; k++) {
+        mg_unaligned_one(run, k);
+        good = once(run, c, 3, 64);
+    }
+    mg_unaligned(run, false);
+    return good;
 }
 
 static bool judge(mg_run *run, const residual_case *c, int64_t N, const mg_answer *answer, int count)
