@@ -4,6 +4,7 @@
 #include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
 #include "optim/updates_cuda.h"
+#include "worker/aborts.h"
 #include "worker/call.h"
 
 #include <string.h>
@@ -114,6 +115,11 @@ static void adamw_multi(const mg_value *v)
     CALL(mt_classifier_chunked_fwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), v[6].i32, N(7), N(8), N(9), N(10), S(11))
 CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
 
+static void chunked_aborts(const mg_value *v) /* as mt_classifier_chunked_fwd_cpu, then aborted [1] */
+{
+    v[12].i64s[0] = mg_aborts(mt_classifier_chunked_fwd_cpu_, v);
+}
+
 const mg_function mg_calls_11[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE){ "mt_attention_tiled_fwd_cpu", attention_fwd },
     { "mt_attention_tiled_bwd_cpu", attention_bwd },
@@ -124,5 +130,6 @@ const mg_function mg_calls_11[] = {
     { "mt_attention_fwd_cuda", attention_fwd_cuda },
     { "mt_attention_bwd_cuda", attention_bwd_cuda },
     { "mt_adamw_multi_update_cuda", adamw_multi },
+    { "may abort: mt_classifier_chunked_fwd_cpu", chunked_aborts },
     { NULL, NULL },
 };
