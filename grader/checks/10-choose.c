@@ -307,6 +307,16 @@ static problem nothing(mt_rng *rng, int i)
     return p;
 }
 
+/* Every number of bytes up to the sum is the best choice of some budget: 2^12 states behind the last block. */
+static problem binary_blocks(void)
+{
+    problem p = { .blocks = 12 };
+    for (int64_t i = 0; i < p.blocks; i++)
+        p.block[i] =
+            (mt_memory_block){ .options = 2, .option = { { INT64_C(1) << i, 0, 0 }, { 0, 0, INT64_C(1) << i } } };
+    return p;
+}
+
 static problem problem_of(mt_rng *rng, choose_about about, int i)
 {
     problem p;
@@ -322,7 +332,7 @@ static problem problem_of(mt_rng *rng, choose_about about, int i)
         p = equal_blocks(rng, mg_pick(rng, 2, FEW));
         break;
     case CHOOSE_MANY:
-        p = random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : BLOCKS, 40, 3);
+        p = i == 5 ? binary_blocks() : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : BLOCKS, 40, 3);
         break;
     case CHOOSE_EQUAL:
         p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : BLOCKS);
