@@ -125,7 +125,7 @@ static void mix_nan(float *x, int64_t n, int64_t at, float beside)
     }
 }
 
-/* NaN must stay NaN: max(x, 0) written as a comparison can turn it into 0. -inf becomes 0, and is not multiplied by 0. */
+/* NaN must stay NaN: max(x, 0) written as a comparison can turn it into 0. -inf is not multiplied by 0. */
 static bool relu_fwd_nan(mg_run *run, int64_t n, int64_t at)
 {
     mg_begin(run, "mt_relu_fwd_cpu");
