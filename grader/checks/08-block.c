@@ -2,9 +2,10 @@
  * 08-gpt2.c.
  *
  * Values are compared with oracle_gpt2.c, gradients with central differences of it. Kernels have their own rows with
- * strict bounds; here the structure is checked, and f32 arithmetic in any order is accepted: SLACK is two thousand
- * roundings of the largest element of the tensor, and the smallest mistake that a row looks for is five times that.
- * (Layernorm of 4 columns that are nearly equal: the reference differs by 1,560 in 1 of 100 grades.) */
+ * strict bounds; here the structure is checked, and f32 arithmetic in any order is accepted: SLACK is a thousand
+ * roundings of the largest element of the tensor, and the smallest mistake that a row looks for is ten times that.
+ * Gradients of parameters may have twice as many: behind a layernorm of 4 columns that are nearly equal, the
+ * reference has 1,560 in 1 of 100 grades. */
 #include "checks/08-gpt2.h"
 #include "checks/answer.h"
 #include "checks/oracle_gpt2.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 enum { CALLS = 2 }; /* of each row */
-static const double SLACK = 2000 * 0x1p-24;
+static const double SLACK = 1000 * 0x1p-24;
 
 /* e [n] = SLACK of the largest of v [n]. */
 static void allow(double *e, const double *v, int64_t n)
@@ -32,6 +33,8 @@ static void allow_parts(double *e, const double *v, const mg_gpt2_part *part, in
 {
     for (int i = 0; i < parts; i++)
         allow(e + part[i].at, v + part[i].at, part[i].count);
+    for (int64_t i = 0; i < part[parts - 1].at + part[parts - 1].count; i++)
+        e[i] *= 2;
 }
 
 static bool ends_with(const char *name, const char *end)
