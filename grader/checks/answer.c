@@ -56,7 +56,7 @@ void mg_answer_drop(mg_answer *answer)
     answer->v = answer->e = NULL;
 }
 
-static bool judge(mg_run *run, bool answered, const mg_answer *answers, int count)
+bool mg_judge_answers(mg_run *run, bool answered, const mg_answer *answers, int count)
 {
     bool good = answered;
     for (int i = 0; i < count; i++) {
@@ -69,12 +69,12 @@ static bool judge(mg_run *run, bool answered, const mg_answer *answers, int coun
 
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count)
 {
-    return judge(run, mg_call(run), answers, count);
+    return mg_judge_answers(run, mg_call(run), answers, count);
 }
 
 bool mg_shared_and_judge(mg_run *run, const mg_answer *answers, int count)
 {
-    return judge(run, mg_shared_call(run), answers, count);
+    return mg_judge_answers(run, mg_shared_call(run), answers, count);
 }
 
 /* What an output holds now becomes what is expected of it, to the bit. */

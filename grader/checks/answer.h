@@ -32,6 +32,9 @@ void mg_answer_drop(mg_answer *answer);
 /* mg_call_and_judge -- call, compare every output, free the answers. */
 bool mg_call_and_judge(mg_run *run, const mg_answer *answers, int count);
 
+/* mg_judge_answers -- the same behind a call of the check itself; answered: it has not failed. */
+bool mg_judge_answers(mg_run *run, bool answered, const mg_answer *answers, int count);
+
 /* mg_same_bits -- calls one(run, user), which makes one call and judges it, twice with the same random numbers: the
  * second call runs threads and blocks in the opposite order, and its outputs must have the same bits. */
 typedef bool mg_one_fn(mg_run *run, const void *user);

@@ -13,7 +13,7 @@ MT_C_BEGIN
  *   rstd  [N]   f32  1/sqrt(var+eps); saved for backward
  *   x     [N,C] f32;  gamma, beta [C] f32;  eps > 0
  * out = (x - mean) * rstd * gamma + beta        (population variance)
- * A row whose squares exceed f32 (|x| above about 1e19) becomes NaN, as does its rstd.
+ * A row whose squares exceed f32 (|x| above about 1e19) becomes NaN, as does its rstd, unless the sums are double.
  * Moves: reads 12NC B at worst, writes 4NC B.    Aborts: C < 1 with N > 0.
  * Source: Ba et al. 2016, arXiv:1607.06450, sec. 3.   Lab 08.3 */
 void mt_layernorm_fwd_cpu(float *out, float *mean, float *rstd, const float *x, const float *gamma, const float *beta,
