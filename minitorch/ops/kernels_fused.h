@@ -40,7 +40,7 @@ void mt_bias_gelu_fwd_cpu(float *out, const float *x, const float *bias, int64_t
 /* mt_bias_gelu_bwd_cpu -- gradients of the above; dx and dbias may each be NULL when not needed.
  *   dx [N,C] += d, which is dout times the slope of GELU at x + bias
  *   dbias [C] += the sum of each column of d, added up in double, as mt_linear_bwd_cpu does
- *   dout, x [N,C];  bias [C] as in forward;  |x + bias| < 1e19, as for mt_gelu_tanh_bwd_cpu
+ *   dout, x [N,C];  bias [C] as in forward;  |x + bias| < 6e12, as for mt_gelu_tanh_bwd_cpu
  * Where dout or x + bias is NaN, d is, and so is the sum of its column.
  * Moves: reads 8NC B, adds to 4NC B.   Lab 11.5 */
 void mt_bias_gelu_bwd_cpu(float *dx, float *dbias, const float *dout, const float *x, const float *bias, int64_t N,
