@@ -137,10 +137,11 @@ static const char wrapped[] =
     ",--wrap=GOMP_single_copy_end,--wrap=omp_set_lock,--wrap=omp_unset_lock,--wrap=omp_test_lock"
     ",--wrap=pthread_mutex_lock,--wrap=pthread_mutex_trylock,--wrap=pthread_mutex_unlock"
     ",--wrap=pthread_rwlock_rdlock,--wrap=pthread_rwlock_wrlock,--wrap=pthread_rwlock_unlock"
-    ",--wrap=pthread_spin_lock,--wrap=pthread_spin_unlock,--wrap=mtx_lock,--wrap=mtx_unlock"
+    ",--wrap=pthread_spin_lock,--wrap=pthread_spin_unlock,--wrap=mtx_lock,--wrap=mtx_trylock,--wrap=mtx_unlock"
     ",--wrap=pthread_barrier_wait,--wrap=pthread_cond_wait,--wrap=GOMP_task,--wrap=GOMP_taskloop"
     ",--wrap=GOMP_doacross_post,--wrap=pthread_once,--wrap=pthread_create,--wrap=malloc,--wrap=calloc"
-    ",--wrap=realloc,--wrap=aligned_alloc";
+    ",--wrap=realloc,--wrap=aligned_alloc"
+    ",--wrap=pthread_spin_trylock,--wrap=sem_wait,--wrap=sem_trywait,--wrap=sem_post,--wrap=cnd_wait";
 
 /* And worker/on_device.c. */
 static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate";

@@ -14,6 +14,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <threads.h>
@@ -322,7 +323,12 @@ ACQUIRE(int, pthread_rwlock_wrlock, pthread_rwlock_t)
 RELEASE(int, pthread_rwlock_unlock, pthread_rwlock_t)
 ACQUIRE(int, pthread_spin_lock, pthread_spinlock_t)
 RELEASE(int, pthread_spin_unlock, pthread_spinlock_t)
+ACQUIRE(int, pthread_spin_trylock, pthread_spinlock_t)
+ACQUIRE(int, sem_wait, sem_t)
+ACQUIRE(int, sem_trywait, sem_t)
+RELEASE(int, sem_post, sem_t)
 ACQUIRE(int, mtx_lock, mtx_t)
+ACQUIRE(int, mtx_trylock, mtx_t)
 RELEASE(int, mtx_unlock, mtx_t)
 AROUND_VALUE(int, pthread_barrier_wait, (pthread_barrier_t * it), (it), release(), acquire())
 AROUND_VALUE(int, pthread_cond_wait, (pthread_cond_t * cond, pthread_mutex_t *it), (cond, it), release(), acquire())
@@ -344,6 +350,7 @@ AROUND(GOMP_taskloop,
         long begin, long end, long step),
        (run, data, c, size, align, flags, count, priority, begin, end, step), lose_track(), )
 AROUND(GOMP_doacross_post, (long *counts), (counts), lose_track(), )
+AROUND_VALUE(int, cnd_wait, (cnd_t * cond, mtx_t *it), (cond, it), lose_track(), )
 AROUND_VALUE(int, pthread_once, (pthread_once_t * it, void (*run)(void)), (it, run), lose_track(), )
 AROUND_VALUE(int, pthread_create, (pthread_t * it, const pthread_attr_t *a, void *(*run)(void *), void *arg),
              (it, a, run, arg), lose_track(), )
