@@ -29,9 +29,10 @@ const char mg_compiler[] = "/usr/bin/gcc";
 
 /* The release flavour's flags (Makefile, which also defines MG_MARCH: both sides of a race are compiled for the same
  * machine), lines and the stack's end for the messages of a crash, and the warnings that a student should see. */
-#define UNIT_FLAGS                                                                                                 \
-    "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=" MG_MARCH, "-fno-math-errno", "-fno-trapping-math", "-fopenmp", \
-        "-g", "-fstack-protector-strong", "-Wall", "-Wextra", "-fdiagnostics-color=never"
+#define UNIT_FLAGS                                                                                        \
+    "-std=gnu11", "-D_GNU_SOURCE", "-O3", "-march=" MG_MARCH, "-fno-math-errno", "-fno-trapping-math",    \
+        "--param=avoid-fma-max-bits=0", "-fopenmp", "-g", "-fstack-protector-strong", "-Wall", "-Wextra", \
+        "-fdiagnostics-color=never"
 
 static const mg_limits tool_limits = {
     .cpu_s = 1,

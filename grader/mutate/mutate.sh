@@ -19,7 +19,7 @@ grade=${GRADE:-$build/bin/grade}
 cd "${ROOT:-$(dirname "$0")/../..}" || exit 2
 lab=$(basename "$(echo solutions/"$lab"*)") number=${lab%%-*} jobs=${JOBS:-$(nproc)} least=98
 work=build/mutate/$lab listed=grader/mutants/$lab/equivalent
-flags=(-std=gnu11 -D_GNU_SOURCE -O2 -march=native -fno-math-errno -fno-trapping-math -fopenmp -w)
+flags=(-std=gnu11 -D_GNU_SOURCE -O2 -march=native -fno-math-errno -fno-trapping-math --param=avoid-fma-max-bits=0 -fopenmp -w)
 last=$(cat "$work.survivors" 2>/dev/null)
 rm -rf "$work" && mkdir -p "$work/objects" "$work/same" || exit 2
 

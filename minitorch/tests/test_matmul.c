@@ -201,7 +201,8 @@ Test(matmul, around_blocks)
 Test(matmul, same_bits_for_any_number_of_threads)
 {
     static const int64_t shapes[][3] = {
-        { 64, 256, 784 }, { 256, 64, 400 }, { 97, 203, 391 }, { 1000, 10, 50 }, { 7, 700, 60 }
+        { 64, 256, 784 }, { 256, 64, 400 }, { 97, 203, 391 },
+        { 1000, 10, 50 }, { 7, 700, 60 },   { 2, 8, 32000 } /* two rows, or one for each thread */
     };
     static float a[260000], b[260000], c[2][60000];
     fill(a, 1, MT_COUNT(a), MT_COUNT(a), 0);
