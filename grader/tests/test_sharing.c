@@ -1,4 +1,4 @@
-/* test_sharing.c -- the search for data races (worker/sharing.c), linked as in a worker: every thread of a team takes
+/* test_sharing.c -- the search for data races (worker/sharing.c, openmp.c), linked as in a worker: every thread of a team takes
  * an iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer than that.
  * What the search finds is tested by grader/mutants/ and grader/variants/. */
 #include "worker/sharing.h"
@@ -12,7 +12,7 @@ enum { THREADS = 3, LIMIT = 10000 };
 
 static atomic_int naps;
 
-/* All of sharing.c's waiting. */
+/* All of openmp.c's waiting. */
 int __real_nanosleep(const struct timespec *time, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left)

@@ -30,9 +30,12 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
     (void)address, (void)bytes, (void)write, (void)code;
 }
 
-void mg_share_order(bool behind)
+void mg_share_release(void)
 {
-    (void)behind;
+}
+
+void mg_share_acquire(void)
+{
 }
 
 uintptr_t mg_share_end(void)

@@ -6,9 +6,24 @@
 #include <stdint.h>
 
 void mg_share_begin(void);
-/* mg_share_touch -- an access of this thread, by the code at that address. */
-void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code);
-/* mg_share_order -- an atomic operation that orders other accesses, before it and behind it. */
-void mg_share_order(bool behind);
 /* mg_share_end -- the code of the first access that raced; 0: none did. */
 uintptr_t mg_share_end(void);
+
+/* mg_share_touch -- an access of this thread, by the code at that address. */
+void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code);
+
+/* mg_share_release, mg_share_acquire -- what this thread did before a release is before what another one does after an
+ * acquire that follows it. mg_share_barrier -- this thread has passed one. mg_share_unknown -- it does something that
+ * orders accesses in a way that is not followed. mg_share_forget -- this block was given out: what was done to it
+ * before does not count. */
+void mg_share_release(void);
+void mg_share_acquire(void);
+void mg_share_barrier(void);
+void mg_share_unknown(void);
+void mg_share_forget(void *block);
+
+/* mg_share_enter -- around a parallel region; what it returns goes to mg_share_leave. mg_share_region -- a number that
+ * differs from that of any region before; 0: nothing is searched. */
+uint32_t mg_share_enter(void);
+void mg_share_leave(uint32_t entered);
+uint32_t mg_share_region(void);

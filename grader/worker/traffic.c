@@ -178,13 +178,13 @@ void __tsan_func_exit(void)
 static inline void order_before(int order)
 {
     if (sharing && order != __ATOMIC_RELAXED)
-        mg_share_order(false);
+        mg_share_release();
 }
 
 static inline void order_behind(int order)
 {
     if (sharing && order != __ATOMIC_RELAXED)
-        mg_share_order(true);
+        mg_share_acquire();
 }
 
 #define CHANGE(bits, operation)                                                                         \
