@@ -1,11 +1,14 @@
-/* test_sharing.c -- the search for data races (worker/sharing.c, openmp.c), linked as in a worker: every thread of a team takes
- * an iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer than that.
- * What the search finds is tested by grader/mutants/ and grader/variants/. */
+/* test_sharing.c -- the search for data races (worker/sharing.c, openmp.c), linked as in a worker: every thread of a
+ * team takes an iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer
+ * than that. What the search finds is tested by grader/mutants/ and grader/variants/. */
+#include "sandbox/wire_traffic.h"
+#include "worker/on_device.h"
 #include "worker/sharing.h"
 
 #include <criterion/criterion.h>
 #include <omp.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 enum { THREADS = 3, LIMIT = 10000 };
@@ -58,4 +61,38 @@ Test(sharing, no_thread_waits_for_one_that_has_no_iteration)
         threads_of_a_loop(iterations, false);
         cr_assert_lt(naps, LIMIT, "%d iterations: %d naps", iterations, naps);
     }
+}
+
+/* ---- the search itself ---------------------------------------------------------------------- */
+
+static char bytes[64];
+
+static void write_by_turns(const mg_value *unused)
+{
+    (void)unused;
+#pragma omp parallel num_threads(THREADS)
+#pragma omp critical
+    memset(bytes, omp_get_thread_num(), sizeof bytes);
+}
+
+static void write_at_once(const mg_value *unused)
+{
+    (void)unused;
+#pragma omp parallel num_threads(THREADS)
+    memset(bytes, omp_get_thread_num(), sizeof bytes);
+}
+
+static int64_t race_of(void (*call)(const mg_value *))
+{
+    mg_traffic_report report = { .cache = MG_ONE_CALL };
+    mg_value value = { .ptr = &report };
+    mg_on_device(&(mg_function){ "", call }, &value, &(mg_wire_request){ .count = 1 });
+    return report.raced;
+}
+
+/* Where the search itself calls memset, that must not wait for the search. */
+Test(sharing, a_critical_section_is_no_race, .timeout = 60)
+{
+    cr_assert_eq(race_of(write_by_turns), 0);
+    cr_assert_neq(race_of(write_at_once), 0);
 }

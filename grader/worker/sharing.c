@@ -39,7 +39,8 @@ static uint32_t released[MOST], released_epoch;
 static _Atomic uint32_t releases; /* so far */
 
 static _Thread_local struct {
-    int id; /* from 1 on; 0: not known yet */
+    int id;      /* from 1 on; 0: not known yet */
+    bool inside; /* this file runs: it calls memset, which is wrapped, too */
     char *stack, *stack_end;
     uint32_t barriers; /* that this thread passed in this region */
     uint32_t region;
@@ -65,20 +66,24 @@ static void lock(void)
 {
     while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
         sched_yield();
+    self.inside = true;
 }
 
 static void unlock(void)
 {
+    self.inside = false;
     atomic_flag_clear_explicit(&busy, memory_order_release);
 }
 
 /* After a barrier all is before what follows: entries of other epochs do not count. */
 static void begin_epoch(uint32_t now, uint32_t barriers)
 {
+    self.inside = true;
     self.region = now;
     self.barriers = barriers;
     memset(self.clock, 0, sizeof self.clock);
     self.clock[self.id] = 1;
+    self.inside = false;
 }
 
 static uint32_t epoch(void)
@@ -90,7 +95,7 @@ static uint32_t epoch(void)
 static bool is_searched(void)
 {
     uint32_t now = atomic_load(&region);
-    if (!watching || now % 2 == 0)
+    if (!watching || now % 2 == 0 || self.inside)
         return false;
     if (!self.id)
         know_self();
