@@ -76,7 +76,7 @@ static void find_folders(const mg_build *b, const char *graded, unsigned whose, 
 /* Functions that replace the C library's and notice a misuse (worker/heap.c, worker/joins.c). */
 static void list_watched(FILE *list, const char *worker)
 {
-    static const char *const names[] = { "malloc",         "calloc", "realloc",        "aligned_alloc",
+    static const char *const names[] = { "malloc",         "calloc", "realloc",        "aligned_alloc", "memalign",
                                          "posix_memalign", "free",   "pthread_create", "pthread_join" };
     fprintf(list, "%s/heap.o\n%s/joins.o\n", worker, worker);
     for (int64_t i = 0; i < MT_COUNT(names); i++)

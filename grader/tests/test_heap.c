@@ -19,6 +19,11 @@ void *__real_aligned_alloc(size_t alignment, size_t n)
     return aligned_alloc(alignment, n);
 }
 
+void *__real_memalign(size_t alignment, size_t n)
+{
+    return memalign(alignment, n);
+}
+
 int __real_posix_memalign(void **block, size_t alignment, size_t n)
 {
     return posix_memalign(block, alignment, n);
@@ -87,6 +92,58 @@ Test(heap, one_byte_past_the_end_aborts, .signal = SIGABRT)
     char *block = __wrap_malloc(13);
     block[13] = 0;
     __wrap_free(block);
+}
+
+Test(heap, what_is_moved_is_spoilt)
+{
+    unsigned char *volatile block = __wrap_malloc(400), *volatile moved;
+    memset(block, 1, 400);
+    moved = __wrap_realloc(block, 800);
+    int copied = first_other(moved, 0, 1), left = first_other(block, 16, JUNK);
+    __wrap_free(moved);
+    cr_assert_eq(copied, 400);
+    cr_assert_eq(left, 400);
+}
+
+Test(heap, a_check_sees_blocks_that_are_not_freed, .signal = SIGABRT)
+{
+    char *volatile one = __wrap_malloc(13), *volatile other = __wrap_malloc(20), *volatile third = __wrap_malloc(7);
+    __wrap_free(one); /* the last one takes its place */
+    mg_heap_check();
+    cr_assert(other && third);
+    third[7] = 0;
+    mg_heap_check();
+}
+
+/* All that is behind the block: then it is not known how far. */
+Test(heap, a_check_sees_what_destroys_the_end_of_the_block, .signal = SIGABRT)
+{
+    char *volatile block = __wrap_malloc(16);
+    memset(block + 16, 0, malloc_usable_size(block) - 16);
+    mg_heap_check();
+}
+
+Test(heap, so_does_a_free, .signal = SIGABRT)
+{
+    char *volatile block = __wrap_malloc(16);
+    memset(block + 16, 0, malloc_usable_size(block) - 16);
+    __wrap_free(block);
+}
+
+/* One block more than there are places for. */
+Test(heap, a_block_without_a_place_is_checked_when_it_is_freed, .signal = SIGABRT)
+{
+    static char *volatile block[MOST_LIVING + 1];
+    for (int i = 0; i <= MOST_LIVING; i++)
+        block[i] = __wrap_malloc(9);
+    int64_t all = mg_heap_live();
+    mg_heap_check();
+    for (int i = 0; i < MOST_LIVING; i++)
+        __wrap_free(block[i]);
+    if (all != 9 * (MOST_LIVING + 1) || mg_heap_live() != 9)
+        exit(1);
+    block[MOST_LIVING][9] = 0;
+    __wrap_free(block[MOST_LIVING]);
 }
 
 Test(heap, live_bytes_are_those_asked_for)

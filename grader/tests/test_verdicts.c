@@ -40,6 +40,14 @@ static const attempt attempts[] = {
     { "writes one past its own memory", BODY("volatile float *p = malloc(4 * n); p[n] = 1; free((void *)p); " DO),
       MG_CRASH,
       "labs/90-toy/toy.c:18: heap overrun: up to 4 bytes past the end of a block of 6000 bytes were written" },
+    { "writes one past memory that it keeps",
+      UNIT "static float *kept;\n" TOY "{ if (!kept) kept = malloc(5996); for (int64_t i = 0; i < n; i++)"
+           " *(volatile float *)&kept[i] = 2 * x[i], out[i] = kept[i]; }",
+      MG_CRASH, "heap overrun: up to 4 bytes past the end of a block of 5996 bytes were written" },
+    { "reads what realloc has moved",
+      BODY("float *volatile p = malloc(4 * n + 4), *volatile old = p; for (int64_t i = 0; i < n; i++) p[i] = 2 * x[i];"
+           " p = realloc(p, 4 * n + 8); if (n) memcpy(out, old, 4 * n); free(p);"),
+      MG_FAIL, "(1024 of 1500 wrong)" },
     { "uses its own memory",
       BODY("float *volatile p = calloc(n + 1, 4); p = realloc(p, 8 * n + 1);"
            "((char *)p)[8 * n] = 1; free(p); char *volatile q = aligned_alloc(64, 100); q[99] = 1; free(q);"

@@ -1,16 +1,20 @@
 /* heap.c -- malloc with a mark behind every block, so that a unit that writes past the end of a tensor or of its
- * scratch is found when the block is freed. Linked in place of the C library's functions (-Wl,--wrap, link.c).
+ * scratch is found when the block is freed, or after the call. Linked in place of the C library's functions
+ * (-Wl,--wrap, link.c).
  *
- *   | n bytes for the caller | 0x11 ... at least 8 bytes | n ^ KEY |      the whole block: malloc_usable_size
+ *   | n bytes for the caller | 0x11 ... at least 8 bytes | place | n |      the whole block: malloc_usable_size
  *
  * As a floating-point number of any width the mark is next to 0, so that `+=` past the end changes it, too.
  *
- * A block that does not end with a plausible n comes from elsewhere and is not checked.
+ * living[place] is the block; one that is not there comes from elsewhere and is not checked. n is kept as n ^ KEY.
  *
- * The first bytes of a block are JUNK when it is given out by malloc, and again when it is freed: who reads what was
- * never written, or is freed, finds NaN, -1 and pointers to nowhere instead of what happens to be there. */
+ * The first bytes of a block are JUNK when it is given out, and again when it is freed or realloc has moved it: who
+ * reads what was never written, or is freed, finds NaN, -1 and pointers to nowhere instead of what happens to be
+ * there. */
 #include <errno.h>
 #include <malloc.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,82 +25,160 @@
 #include "core/storage.h"
 #include "worker/heap.h"
 
-enum { MARK = 0x11, EXTRA = 16, JUNK = 0xFF, MOST_JUNK = 4096 };
+enum { MARK = 0x11, MARKS = 8, JUNK = 0xFF, MOST_JUNK = 4096, MOST_LIVING = 1 << 16, NOWHERE = -2 };
 
-static const uint64_t key = 0x6d696e69746f7263;
+typedef struct tail { /* behind the marks */
+    int64_t place;
+    size_t secret; /* n ^ KEY */
+} tail;
 
-static int64_t live; /* bytes of our blocks, as the callers asked for them */
+enum { EXTRA = MARKS + sizeof(tail) };
 
-int64_t mg_heap_live(void)
-{
-    return __atomic_load_n(&live, __ATOMIC_RELAXED);
-}
+static const size_t key = 0x6d696e69746f7263;
+
+static void *living[MOST_LIVING]; /* a block more has the place NOWHERE */
+static int64_t livings, live;     /* blocks; their bytes, as the callers asked for them */
+static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 void *__real_calloc(size_t count, size_t each);
 void *__real_realloc(void *block, size_t n);
 void *__real_aligned_alloc(size_t alignment, size_t n);
+void *__real_memalign(size_t alignment, size_t n);
 int __real_posix_memalign(void **block, size_t alignment, size_t n);
 void __real_free(void *block);
 
-static uint64_t *end_of(void *block)
+static void lock(void)
 {
-    return (uint64_t *)((char *)block + (malloc_usable_size(block) & ~(size_t)7)) - 1;
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock(void)
+{
+    atomic_flag_clear_explicit(&busy, memory_order_release);
+}
+
+static tail *tail_of(void *block)
+{
+    return (tail *)((char *)block + (malloc_usable_size(block) & ~(size_t)7)) - 1;
+}
+
+static size_t size_in(const tail *end)
+{
+    return end->secret ^ key;
 }
 
 static void *mark(void *block, size_t n)
 {
     if (!block)
         return NULL;
-    uint64_t *end = end_of(block), value = n ^ key;
+    tail *end = tail_of(block);
     memset((char *)block + n, MARK, (size_t)((char *)end - (char *)block) - n);
-    memcpy(end, &value, sizeof value);
-    __atomic_add_fetch(&live, (int64_t)n, __ATOMIC_RELAXED);
+    lock();
+    *end = (tail){ livings < MOST_LIVING ? livings : NOWHERE, n ^ key };
+    if (livings < MOST_LIVING)
+        living[livings++] = block;
+    live += (int64_t)n;
+    unlock();
     return block;
 }
 
-/* The block is no longer ours: a second free is malloc's to notice. */
-static void unmark(void *block, size_t n)
+static void *spoil(void *block, size_t n)
 {
-    *end_of(block) = 0;
-    __atomic_sub_fetch(&live, (int64_t)n, __ATOMIC_RELAXED);
+    return block ? memset(block, JUNK, n < MOST_JUNK ? n : MOST_JUNK) : NULL;
 }
 
-static void spoil(void *block, size_t n)
-{
-    memset(block, JUNK, n < MOST_JUNK ? n : MOST_JUNK);
-}
-
-/* Ends the worker if something was written past the end. False: the block is not one of ours; else *size is its n. */
-static bool check(void *block, size_t *size)
+/* Ends the worker; its handler of signals may allocate. */
+static void report(const char *how_many, int64_t past, size_t n)
 {
     char words[128];
-    uint64_t *end = end_of(block), n;
-    memcpy(&n, end, sizeof n);
-    n ^= key;
-    *size = n;
-    if (n > (size_t)((char *)end - (char *)block))
-        return false;
-    int64_t last = -1;
-    for (const char *p = (char *)block + n; p < (char *)end; p++)
-        if (*p != MARK)
-            last = p - (char *)block - (int64_t)n;
-    if (last < 0)
-        return true;
-    int length = snprintf(words, sizeof words,
-                          "heap overrun: up to %lld bytes past the end of a block of %llu bytes were written\n",
-                          (long long)last + 1, (unsigned long long)n);
+    int length =
+        snprintf(words, sizeof words, "heap overrun: %s %lld bytes past the end of a block of %zu bytes were written\n",
+                 how_many, (long long)past, n);
+    unlock();
     if (write(2, words, (size_t)length) == length)
         abort();
-    return true;
+    lock();
+}
+
+/* What is behind the block must be as mark left it. */
+static void check(char *block, int64_t place)
+{
+    const tail *end = tail_of(block);
+    size_t n = size_in(end), most = malloc_usable_size(block) - EXTRA;
+    if (end->place != place || n > most) {
+        report("more than", MARKS, most);
+        return;
+    }
+    int64_t past = 0;
+    for (const char *p = block + n; p < (const char *)end; p++)
+        past = *p != MARK ? p - block - (int64_t)n + 1 : past;
+    if (past > 0)
+        report("up to", past, n);
+}
+
+/* Its place; -1: it comes from elsewhere. */
+static int64_t place_of(void *block)
+{
+    int64_t place = tail_of(block)->place;
+    if (place == NOWHERE && size_in(tail_of(block)) <= malloc_usable_size(block) - EXTRA)
+        return NOWHERE;
+    if (place < 0 || place >= livings || living[place] != block)
+        for (place = livings - 1; place >= 0 && living[place] != block;)
+            place--;
+    return place;
+}
+
+/* The bytes that were asked for; -1: the block comes from elsewhere. */
+static int64_t size_of(void *block)
+{
+    lock();
+    int64_t place = place_of(block);
+    if (place != -1)
+        check(block, place);
+    unlock();
+    return place == -1 ? -1 : (int64_t)size_in(tail_of(block));
+}
+
+/* A block of ours is no longer: a second free is malloc's to notice. */
+static void forget(void *block)
+{
+    lock();
+    int64_t place = place_of(block);
+    live -= (int64_t)size_in(tail_of(block));
+    if (place >= 0) {
+        living[place] = living[--livings];
+        tail_of(living[place])->place = place;
+    }
+    tail_of(block)->place = -1;
+    unlock();
+}
+
+int64_t mg_heap_live(void)
+{
+    lock();
+    int64_t n = live;
+    unlock();
+    return n;
+}
+
+void mg_heap_check(void)
+{
+    lock();
+    for (int64_t place = 0; place < livings; place++)
+        check(living[place], place);
+    unlock();
+}
+
+void *__wrap_memalign(size_t alignment, size_t n)
+{
+    return n > SIZE_MAX - EXTRA ? NULL : mark(spoil(__real_memalign(alignment, n + EXTRA), n), n);
 }
 
 /* Aligned like the data of a tensor, which then ends where its block does (core/storage.c). */
 void *__wrap_malloc(size_t n)
 {
-    void *block = n > SIZE_MAX - EXTRA ? NULL : mark(memalign(MT_ALIGNMENT, n + EXTRA), n);
-    if (block)
-        spoil(block, n);
-    return block;
+    return __wrap_memalign(MT_ALIGNMENT, n);
 }
 
 void *__wrap_calloc(size_t count, size_t each)
@@ -107,33 +189,39 @@ void *__wrap_calloc(size_t count, size_t each)
     return mark(__real_calloc(1, n + EXTRA), n);
 }
 
-void *__wrap_realloc(void *block, size_t n)
-{
-    size_t old;
-    if (block && check(block, &old))
-        unmark(block, old);
-    return n > SIZE_MAX - EXTRA ? NULL : mark(__real_realloc(block, n + EXTRA), n);
-}
-
 void *__wrap_aligned_alloc(size_t alignment, size_t n)
 {
-    return n > SIZE_MAX - EXTRA ? NULL : mark(__real_aligned_alloc(alignment, n + EXTRA), n);
+    return n > SIZE_MAX - EXTRA ? NULL : mark(spoil(__real_aligned_alloc(alignment, n + EXTRA), n), n);
 }
 
 int __wrap_posix_memalign(void **block, size_t alignment, size_t n)
 {
     int error = n > SIZE_MAX - EXTRA ? ENOMEM : __real_posix_memalign(block, alignment, n + EXTRA);
     if (error == 0)
-        mark(*block, n);
+        mark(spoil(*block, n), n);
     return error;
 }
 
 void __wrap_free(void *block)
 {
-    size_t n;
-    if (block && check(block, &n)) {
-        unmark(block, n);
-        spoil(block, n);
+    int64_t n = block ? size_of(block) : -1;
+    if (n >= 0) {
+        forget(block);
+        spoil(block, (size_t)n);
     }
     __real_free(block);
+}
+
+/* Always moves. */
+void *__wrap_realloc(void *block, size_t n)
+{
+    int64_t old = block ? size_of(block) : 0;
+    if (old < 0)
+        return n > SIZE_MAX - EXTRA ? NULL : mark(__real_realloc(block, n + EXTRA), n);
+    void *moved = __wrap_malloc(n);
+    if (moved && old > 0)
+        memcpy(moved, block, (size_t)old < n ? (size_t)old : n);
+    if (moved)
+        __wrap_free(block);
+    return moved;
 }

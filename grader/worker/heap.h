@@ -1,8 +1,11 @@
-/* heap.h -- what the worker's own malloc (heap.c) knows. */
+/* heap.h -- what the worker's own malloc (heap.c) knows. Weak: workers whose accesses are counted are linked without
+ * it. */
 #pragma once
 
 #include <stdint.h>
 
-/* mg_heap_live -- bytes of all blocks that were allocated and not freed, as asked for: exact, unlike mallinfo. Not in
- * workers whose accesses are counted, which are linked without heap.c. */
-int64_t mg_heap_live(void);
+/* mg_heap_live -- bytes of all blocks that were allocated and not freed, as asked for: exact, unlike mallinfo. */
+int64_t mg_heap_live(void) __attribute__((weak));
+
+/* mg_heap_check -- abort, with what was written where, if something was written past the end of a block. */
+void mg_heap_check(void) __attribute__((weak));

@@ -4,6 +4,7 @@
  * inaccessible pages, and a fault there is reported as "4 bytes past the end of out". */
 #include "sandbox/wire.h"
 #include "worker/call.h"
+#include "worker/heap.h"
 #include "worker/on_device.h"
 
 #include <omp.h>
@@ -223,6 +224,20 @@ static void wake_threads(int threads)
     __asm__ volatile("");
 }
 
+static void call_and_check(const mg_function *function)
+{
+    if (mg_wire_reported(&request)) {
+        mg_on_device(function, values, &request);
+    } else {
+        catch_faults();
+        function->call(values);
+    }
+    if (mg_heap_check)
+        mg_heap_check();
+    if (!mg_wire_reported(&request))
+        leave_faults();
+}
+
 static void serve(void)
 {
     mg_wire_go go;
@@ -239,13 +254,7 @@ static void serve(void)
     reply(MG_READY, -1, 0);
     if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
         _exit(1);
-    if (mg_wire_reported(&request)) {
-        mg_on_device(function, values, &request);
-    } else {
-        catch_faults();
-        function->call(values);
-        leave_faults();
-    }
+    call_and_check(function);
     reply(MG_DONE, -1, 0);
     munmap(region, region_bytes);
     region = NULL;
