@@ -16,6 +16,7 @@ enum {
     TRIES = 3,
     CALL_SECONDS = 3, /* of a call on a student's machine, who waits for the row; lab.json names slower ones */
     EMULATED_SECONDS = 12,
+    EQUAL_CALLS = 8, /* in how many more of them a unit must keep memory */
 };
 
 /* ---- a case --------------------------------------------------------------------------------- */
@@ -57,8 +58,18 @@ void mg_keep_printed(mg_run *run)
         mg_session_printed(run->session, row->printed, sizeof row->printed);
 }
 
+/* Of the last call, whose values are right. */
+static void judge_kept(mg_run *run)
+{
+    if (run->kept == 0 || run->judged)
+        return;
+    mg_hint(run, "what a call allocates it must free, on every path; what it keeps for its next call must not grow");
+    mg_fail(run, "%lld bytes more stay allocated after each of %d equal calls", (long long)run->kept, EQUAL_CALLS);
+}
+
 void mg_run_end(mg_run *run)
 {
+    judge_kept(run);
     mg_keep_printed(run);
     if (mg_on_the_device(run))
         mg_device_lead(run);
@@ -294,8 +305,18 @@ static void judge_outcome(mg_run *run)
     mg_keep_printed(run);
 }
 
+/* The call has allocated what it did not free. A unit may keep that for its next call, but then the same call, made
+ * again and again, comes to an end of it. */
+static void try_what_is_kept(mg_run *run)
+{
+    for (int i = 0; i < EQUAL_CALLS && run->outcome.verdict == MG_PASS && run->outcome.kept > 0; i++)
+        invoke_again(run);
+    run->kept = run->outcome.verdict == MG_PASS ? mt_max(run->outcome.kept, 0) : 0;
+}
+
 static bool call_worker(mg_run *run)
 {
+    judge_kept(run);
     if (run->judged)
         return false;
     describe_call(run, run->row->call, sizeof run->row->call);
@@ -311,6 +332,7 @@ static bool call_worker(mg_run *run)
     if (mg_hopeless(run))
         return false;
     invoke_again(run);
+    try_what_is_kept(run);
     run->calls++;
     if (run->outcome.verdict == MG_PASS)
         return true;

@@ -45,6 +45,7 @@ struct mg_run {
     double credit;       /* share of the points that a PASS earns */
     mt_rng rng;
     int calls;          /* answered */
+    int64_t kept;       /* bytes more that stay allocated after each call like the last one */
     mg_outcome outcome; /* of the last call */
     char function[MG_WIRE_NAME];
     mg_argument argument[MG_WIRE_VALUES];

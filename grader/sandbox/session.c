@@ -215,6 +215,7 @@ static void refuse(mg_session *s, const char *words, mg_outcome *outcome)
 static bool take_reply(mg_session *s, const mg_wire_reply *reply, const mg_wire_request *request, mg_reply_kind wanted,
                        const mg_invocation *in, mg_outcome *outcome)
 {
+    outcome->kept = reply->distance;
     if (!mg_wire_reply_valid(reply, request))
         give_up(s, outcome, MG_CRASH, "something other than the worker wrote to its reply pipe");
     else if (reply->what == wanted)

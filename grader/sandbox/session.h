@@ -40,6 +40,7 @@ typedef struct mg_outcome {
     double wall, cpu;       /* seconds of the call, by our clocks */
     double waited;          /* seconds in which its threads, or we, were ready but had no processor */
     bool awake;             /* MG_CRASH: it used processor time while it was stopped */
+    int64_t kept;           /* bytes that it allocated and did not free, if the worker is to be trusted */
 } mg_outcome;
 
 typedef struct mg_worker {

@@ -82,7 +82,8 @@ typedef struct mg_wire_reply {
     uint64_t nonce;
     uint32_t what;
     int32_t value;    /* MG_FAULT: the index of the nearest array, or one of the places above */
-    int64_t distance; /* MG_FAULT: bytes from the array's start; without an array, the address */
+    int64_t distance; /* MG_FAULT: bytes from the array's start; without an array, the address. MG_DONE: bytes that the
+                         call allocated and did not free, for the student */
 } mg_wire_reply;
 
 /* Follows a reply of MG_FAULT. */

@@ -48,6 +48,12 @@ static const attempt attempts[] = {
       BODY("float *volatile p = malloc(4 * n + 4), *volatile old = p; for (int64_t i = 0; i < n; i++) p[i] = 2 * x[i];"
            " p = realloc(p, 4 * n + 8); if (n) memcpy(out, old, 4 * n); free(p);"),
       MG_FAIL, "(1024 of 1500 wrong)" },
+    { "does not free", BODY("float *volatile p = malloc(4 * n + 1); if (!p) return; " DO), MG_FAIL,
+      " bytes more stay allocated after each of 8 equal calls" },
+    { "keeps memory for the next call",
+      UNIT "static float *kept; static int64_t has;\n" TOY "{ if (n > has) kept = realloc(kept, 4 * (has = n));"
+           " for (int64_t i = 0; i < n; i++) kept[i] = 2 * x[i]; if (n) memcpy(out, kept, 4 * n); }",
+      MG_PASS, "" },
     { "uses its own memory",
       BODY("float *volatile p = calloc(n + 1, 4); p = realloc(p, 8 * n + 1);"
            "((char *)p)[8 * n] = 1; free(p); char *volatile q = aligned_alloc(64, 100); q[99] = 1; free(q);"
@@ -147,8 +153,9 @@ static const attempt confined[] = {
     { "enters namespaces",
       REFUSED("unshare(CLONE_NEWUSER) != -1 || syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0) != -1"), MG_PASS, "" },
     { "takes all memory",
-      BODY("int64_t got = 0; for (char *p; got < 1000 && (p = malloc(1 << 20)); got++) memset(p, 1, 1 << 20);"
-           "if (got >= 256) return; " DO),
+      BODY("char *p[1000]; int got = 0; for (; got < 1000 && (p[got] = malloc(1 << 20)); got++) memset(p[got], 1, 1 << "
+           "20);"
+           "for (int i = 0; i < got; i++) free(p[i]); if (got >= 256) return; " DO),
       MG_PASS, "" },
     { "takes all threads",
       UNIT "static void *idle(void *p) { pause(); for (;;) sleep(1); return p; }\n" TOY

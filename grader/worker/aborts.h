@@ -10,6 +10,7 @@ static sigjmp_buf mg_before_abort;
 
 static void mg_on_abort(int signal_number)
 {
+    mg_keeps = true;
     siglongjmp(mg_before_abort, signal_number);
 }
 

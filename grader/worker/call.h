@@ -34,6 +34,9 @@ typedef struct mg_function {
     void (*call)(const mg_value *value);
 } mg_function;
 
+/* Set by a call that may keep memory: a unit aborted, as expected, or something is left open. Reset for each call. */
+extern bool mg_keeps;
+
 #define F(i) v[i].f32
 #define N(i) v[i].i64
 #define S(i) v[i].scalar

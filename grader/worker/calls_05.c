@@ -29,12 +29,12 @@ static void pixels(const mg_value *v)
     mt_pixels_to_floats(v[0].f32, v[1].u8, v[1].count, (mt_pixel_norm){ v[2].scalar, v[3].scalar });
 }
 
-/* A file of tokens is aligned. An input ends where its block does, so one of a multiple of 8 bytes is, too. A copy is
- * kept until the worker ends. */
+/* A file of tokens is aligned; an input ends where its pages do, and is copied if its size is no multiple of 8. */
 static uint8_t *aligned(const mg_value *bytes)
 {
     if ((uintptr_t)bytes->u8 % 8 == 0)
         return bytes->u8;
+    mg_keeps = true;
     uint8_t *copy = malloc((size_t)bytes->count + 1);
     MT_CHECK(copy, "out of memory");
     return memcpy(copy, bytes->u8, (size_t)bytes->count);

@@ -66,6 +66,7 @@ void mg_call_pool(const mg_value *v)
 {
     int64_t n = v[0].count, *piece = v[0].i64s, *offset = v[1].i64s;
     mt_pool *pool = mt_pool_open((mt_allocator){ system_alloc, system_free });
+    mg_keeps = true;
     from.memory = v[6].i64;
     from.given = from.calls = from.pieces = 0;
     from.start[0] = (int64_t)1 << 40;

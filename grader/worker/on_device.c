@@ -316,7 +316,8 @@ static size_t free_memory(void)
 /* After a call whose arrays are freed; after an error they are not, and the device cannot be asked. */
 static void find_kept(mg_device_report *report, size_t before)
 {
-    size_t now = report->failed || report->errors > 0 ? before : free_memory();
+    mg_keeps = mg_keeps || report->failed || report->errors > 0;
+    size_t now = mg_keeps ? before : free_memory();
     if (now >= before)
         return;
     report->failed = true;
@@ -358,8 +359,7 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     mg_value moved[MG_WIRE_VALUES];
     array arrays[MG_WIRE_VALUES] = { { 0 } };
     uint64_t times[256], before = errors_so_far();
-    size_t known = remember(times, MT_COUNT(times));
-    size_t room = free_memory();
+    size_t known = remember(times, MT_COUNT(times)), room = free_memory();
     memcpy(moved, values, sizeof moved);
     for (int i = 0; i < last; i++) {
         const mg_wire_value *wire = &request->value[i];
