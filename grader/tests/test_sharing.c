@@ -6,8 +6,10 @@
 #include "worker/sharing.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <omp.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -82,12 +84,43 @@ static void write_at_once(const mg_value *unused)
     memset(bytes, omp_get_thread_num(), sizeof bytes);
 }
 
+/* Frees the block that another thread has passed on before. */
+static void pass_on(void *block)
+{
+    static _Atomic(void *) last;
+    free(atomic_exchange(&last, block));
+}
+
 static int64_t race_of(void (*call)(const mg_value *))
 {
     mg_traffic_report report = { .cache = MG_ONE_CALL };
     mg_value value = { .ptr = &report };
     mg_on_device(&(mg_function){ "", call }, &value, &(mg_wire_request){ .count = 1 });
     return report.raced;
+}
+
+/* Each thread frees a block and allocates another, which may be that of another thread. */
+static void allocate(const mg_value *unused)
+{
+    (void)unused;
+#pragma omp parallel num_threads(THREADS)
+    for (int i = 0; i < 3000; i++) {
+        void *block = NULL;
+        if (i % 3 == 0)
+            block = aligned_alloc(64, 64);
+        else if (i % 3 == 1)
+            block = memalign(64, 64);
+        else if (posix_memalign(&block, 64, 64))
+            abort();
+        memset(block, 1, 64);
+        pass_on(block);
+    }
+}
+
+Test(sharing, memory_that_is_allocated_again_is_other_memory)
+{
+    mallopt(M_ARENA_MAX, 1); /* for all threads */
+    cr_assert_eq(race_of(allocate), 0);
 }
 
 /* Where the search itself calls memset, that must not wait for the search. */

@@ -180,3 +180,6 @@ ALLOCATION(malloc, (size_t size), (size))
 ALLOCATION(calloc, (size_t count, size_t size), (count, size))
 ALLOCATION(realloc, (void *old, size_t size), (old, size))
 ALLOCATION(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+ALLOCATION(memalign, (size_t alignment, size_t size), (alignment, size))
+AROUND_VALUE(int, posix_memalign, (void **block, size_t alignment, size_t size), (block, alignment, size), ,
+             result == 0 ? mg_share_forget(*block) : (void)0)
