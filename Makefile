@@ -114,14 +114,20 @@ define link
 @$(CC) $(CFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS) $(1) -o $@
 endef
 
-$(REF)/obj/%.o: %.c
+# Objects are made again for another processor or other flags. A dry run changes nothing.
+MADE_FOR := $(shell $(CC) -march=$(MARCH) -E -v -x c /dev/null 2>&1 | grep cc1) $(CFLAGS)
+$(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(shell mkdir -p $(REF); \
+    echo '$(MADE_FOR)' | cmp -s - $(REF)/made-for || echo '$(MADE_FOR)' >$(REF)/made-for))
+$(REF)/made-for: ; # where a dry run is the first
+
+$(REF)/obj/%.o: %.c $(REF)/made-for
 	$(call compile)
-$(REF)/worker/%.o: grader/worker/%.c
+$(REF)/worker/%.o: grader/worker/%.c $(REF)/made-for
 	$(call compile)
 $(REF)/worker/sharing.o: CFLAGS += -fno-builtin # for some processors gcc calls memset, which is wrapped: for all, then
-$(REF)/plain/%.o: minitorch/ops/%.c
+$(REF)/plain/%.o: minitorch/ops/%.c $(REF)/made-for
 	$(call compile,-DMT_PLAIN)
-$(REF)/plain/%.o: minitorch/cuda/%.c
+$(REF)/plain/%.o: minitorch/cuda/%.c $(REF)/made-for
 	$(call compile,-DMT_PLAIN)
 ifneq ($(LEVEL),) # a release may lack rows that used a function
 $(patsubst %.c,$(REF)/obj/%.o,$(wildcard grader/checks/*.c)): CFLAGS += -Wno-unused -Wno-missing-braces
@@ -137,17 +143,17 @@ $(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
 # (grader/build/build.c). An unfinished unit may have unused variables, so that warning is off for yours.
-$(REF)/units/%.o: $(REFERENCE)/%.c
+$(REF)/units/%.o: $(REFERENCE)/%.c $(REF)/made-for
 	$(call $(if $(LEVEL),prebuilt,compile),$(if $(LEVEL),units))
 	@cp $< $(@D)
-$(REF)/counted/%.o: $(REFERENCE)/%.c
+$(REF)/counted/%.o: $(REFERENCE)/%.c $(REF)/made-for
 	$(call $(if $(LEVEL),prebuilt,compile),$(if $(LEVEL),counted,-fno-sanitize=all -fsanitize=thread -O1 -g1 -fstack-protector-strong))
 # In a release NAME.c is a line of text that stands for this object.
 define prebuilt
 @mkdir -p $(@D)
 @cp reference/$(LEVEL)/$(1)/$*.o $@ || { echo "make: this release has no reference/$(LEVEL)/$(1)/$*.o" >&2; exit 1; }
 endef
-$(REF)/mine/%.o: labs/%.c
+$(REF)/mine/%.o: labs/%.c $(REF)/made-for
 	$(call compile,-Wno-unused -Wno-error)
 
 # An archive is also made again when the list of its members has changed.
@@ -172,7 +178,7 @@ $(REF)/defined: $(WORKER_OBJ) $(REF_UNIT_OBJ) $(REF)/libgiven.a
 # Only programs with --ranks are linked with the ranks (train/team.h); the archive's other objects do not name them.
 $(B)/bin/train_gpt2 $(B)/tests/test_team: $(call obj,minitorch/train/ranks.c)
 ifneq ($(MPI),)
-$(REF)/mpi/%.o: minitorch/%.c
+$(REF)/mpi/%.o: minitorch/%.c $(REF)/made-for
 	$(call compile,-DMT_MPI $(shell mpicc --showme:compile))
 $(REF)/obj/minitorch/bench/bench_mpi.o: CFLAGS += -DMT_MPI $(shell mpicc --showme:compile)
 $(MPI_PROGRAMS): $(REF)/mpi/dist/mpi.o

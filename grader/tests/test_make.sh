@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The name of a submission is passed to the grader unchanged: neither make nor the shell executes any part of it. A
-# different MINE compiles the units of its labs and nothing else. make bench measures the units that it names.
+# different MINE compiles the units of its labs and nothing else; another processor, all objects. make bench measures the
+# units that it names.
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
 mkdir -p "$dir/bin"
@@ -67,4 +68,11 @@ for lab in "$root"/labs/*/; do # every lab has its programs
     if make -n -C "$root" bench LAB="$number" DEPENDENCIES= 2>&1 | grep '==>' >"$dir/log"; then ok; else bad "make bench LAB=$number"; fi
 done
 check "MINE without such a lab" grep -qF 'unknown lab MINE=1 77: use some of 00 01' <<<"$(make -n -C "$root" train-mnist MINE="02 1 77" 2>&1)"
+# An object is made again for other flags, and a dry run with them changes nothing.
+object() {
+    (cd "$root" && make REF="$dir/for" "$@" "$dir/for/obj/minitorch/core/base.o") | grep -c '^  CC ' || true
+}
+check "a dry run is the first" make -s -n -C "$root" REF="$dir/none" "$dir/none/obj/minitorch/core/base.o"
+said="$(object) $(object) $(object -n MARCH=x86-64) $(object) $(object MARCH=x86-64) $(object MARCH=x86-64) $(object)"
+[ "$said" = "1 0 0 0 1 0 1" ] && ok || bad "objects made for other flags: $said"
 finish make
