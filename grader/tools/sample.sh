@@ -1,7 +1,8 @@
 # sample.sh -- which named mutants `make test` grades on a developer's machine, and which variants. Sourced by mutants.sh and
 # variants.sh, after patches.sh.
 #
-# A lab whose own files changed is graded whole; of the others a few patches of each unit are. CI grades all (ALL=1).
+# A lab whose own files changed is graded whole; of the others a few mutants of each unit, and a few variants, are. CI
+# grades all (ALL=1).
 . "${BASH_SOURCE[0]%/*}/../../.ci/changed.bash"
 kind=mutants # or variants: the folder in grader/ whose files are sampled, and that in build/ for what was found
 
@@ -33,10 +34,11 @@ note_states() {
 }
 
 # take_sample N: of the labs whose own files are as they were when all their mutants were last caught here
-# (build/mutants/LAB/all), or without that record are not touched, only N mutants of each unit stay in the array
-# patches. The commit draws them.
+# (build/mutants/LAB/all), or without that record are not touched, only N mutants of each unit, or N variants,
+# stay in the array patches. The commit draws them.
 take_sample() {
-    local lab whole before=${#patches[@]}
+    local lab whole before=${#patches[@]} each=unit
+    [ $kind = mutants ] || each=lab
     for lab in "${!states[@]}"; do
         if [ -e "build/$kind/$lab/all" ]; then
             [ "$(cat "build/$kind/$lab/all")" != "${states[$lab]}" ] || sampled+=" $lab"
@@ -45,7 +47,7 @@ take_sample() {
         fi
     done
     mapfile -t patches < <(printf '%s\n' "${patches[@]}" |
-        sampled=$sampled commit=$(git rev-parse HEAD 2>/dev/null) take=$1 perl -MDigest::MD5=md5_hex -e '
+        sampled=$sampled each=$each commit=$(git rev-parse HEAD 2>/dev/null) take=$1 perl -MDigest::MD5=md5_hex -e '
         my %sampled = map { $_ => 1 } split " ", $ENV{sampled};
         my (@all, %of);
         while (my $name = <STDIN>) {
@@ -54,7 +56,7 @@ take_sample() {
             open my $in, "<", $name or next;
             my $unit = join("", <$in>) =~ m{^\+\+\+ (?:[^\t\n]*/)?([^/\t\n]+)}m ? $1 : $name;
             push @all, $name;
-            push @{$of{$sampled{$lab} ? "$lab/$unit" : $name}}, $name;
+            push @{$of{!$sampled{$lab} ? $name : $ENV{each} eq "lab" ? $lab : "$lab/$unit"}}, $name;
         }
         my %stays;
         for my $names (values %of) {
@@ -63,8 +65,8 @@ take_sample() {
         }
         print map { $stays{$_} ? "$_\n" : () } @all;')
     whole=$(for lab in "${!states[@]}"; do [[ " $sampled " == *" $lab "* ]] || echo "${lab%%-*}"; done | sort | xargs)
-    printf '  graded are %d of %d %s: all of labs that changed (%s), %d of each unit of the others; %s\n' \
-        ${#patches[@]} $before $kind "${whole:-none}" "$1" 'all: ALL=1 make test'
+    printf '  graded are %d of %d %s: all of labs that changed (%s), %d of each %s of the others; %s\n' \
+        ${#patches[@]} $before $kind "${whole:-none}" "$1" $each 'all: ALL=1 make test'
 }
 
 # note_whole RESULTS: for take_sample, the state at the beginning of each lab of which this run caught every mutant.

@@ -3,7 +3,7 @@
 #
 # grader/variants/NN-name/what-is-different.patch: first line `# keeps: 02.7  why it is right`, then a unified diff of one unit of
 # solutions/NN-name/. It is applied to a copy, and the rows of that step must give every point; rows that measure speed are left out.
-# SAMPLE=n: only n variants of each unit of the labs whose own files have not changed (sample.sh).
+# SAMPLE=n: only n variants of each of the labs whose own files have not changed (sample.sh).
 set -euo pipefail
 build=$(realpath -m "${1:?usage: variants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade}
