@@ -29,6 +29,10 @@ out=$(debug 02-backprop 02.8)
 expect "a heap overrun: the grade sees it" "heap overrun: up to 4 bytes past the end of a block of 4 bytes" "$out"
 expect "a heap overrun: AddressSanitizer names the line" "labs/02-backprop/init.c:$line" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
 expect "what it prints is shown" "hello" "$(sed -n '/outside the sandbox/,$p' <<<"$out")"
+sed -i 's/own\[1\] = 1; free((void \*)own);/own[0] = 1;/' "$unit"
+out=$(ASAN_OPTIONS=detect_leaks=1 debug 02-backprop 02.8)
+expect "memory is not freed: the grade sees it" " bytes more stay allocated after each of 8 equal calls" "$out"
+expect "memory is not freed: LeakSanitizer names the line" "labs/02-backprop/init.c:$line" "$(sed -n '/LeakSanitizer/,$p' <<<"$out")"
 if command -v gdb >/dev/null; then
     expect "gdb stops in the function" "Breakpoint 1, " "$(GDB=1 debug 02-backprop 02.8 <<<$'kill\ny\nquit\n')"
 fi
