@@ -31,7 +31,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$tree" "$work"' EXIT
 
 # copy PATHSPEC... into the release
-copy() { git ls-files -z -- "$@" | tar --null -T - -cf - | tar -C "$tree" -xf -; }
+# By cp: tar fails if a file gets another link while it is read, as the grader gives headers and objects.
+copy_to() { xargs -0r cp -a --parents -t "$1"; }
+copy() { git ls-files -z -- "$@" | copy_to "$tree"; }
 
 # ---- the framework, the grader, the labs ------------------------------------------------------------------------
 copy .clang-format .devcontainer .gitignore LICENSE Makefile .ci/deps .ci/run .ci/test .ci/unit datasets ':!datasets/tests' \
@@ -117,8 +119,9 @@ for level in $levels; do
     case $level in
     native)
         for kind in units counted cuda-emu/units; do
-            [ ! -d "$build/$kind" ] || (cd "$build/$kind" && find . -name '*.o' -print0 | tar --null -T - -cf -) |
-                (mkdir -p "$tree/reference/$level/${kind%/units}" && tar -C "$tree/reference/$level/${kind%/units}" -xf -)
+            objects=$tree/reference/$level/${kind%/units}
+            [ ! -d "$build/$kind" ] || mkdir -p "$objects"
+            [ ! -d "$build/$kind" ] || (cd "$build/$kind" && find . -name '*.o' -print0 | copy_to "$objects")
         done
         continue
         ;;
@@ -165,7 +168,7 @@ left=$(cd "$tree" && find . \( -name ANSWERS.md -o -name 'mutants' -o -name atta
 keep=$(mktemp -d "$out-instructor.XXXXXX") && chmod 755 "$keep"
 trap 'rm -rf "$tree" "$work" "$keep"' EXIT
 for lab in "${labs[@]}"; do
-    git ls-files -z "solutions/$lab" "grader/mutants/$lab" "grader/variants/*/$lab" "grader/checks/${lab%%-*}-*" | tar --null -T - -cf - | tar -C "$keep" -xf -
+    git ls-files -z "solutions/$lab" "grader/mutants/$lab" "grader/variants/*/$lab" "grader/checks/${lab%%-*}-*" | copy_to "$keep"
 done
 [ -z "$course" ] || { cp "$course" "$keep/course.json" && cp "$work/hidden" "$keep/hidden-rows.tsv"; }
 cat >"$keep/README.md" <<TXT

@@ -23,7 +23,7 @@ ok()
     fi
 }
 
-git ls-files -z | tar --null -T - -cf - | tar -C "$tree" -xf - # tracked files with their present contents
+git ls-files -z | xargs -0 cp -a --parents -t "$tree" # tracked files with their present contents
 cd "$tree" || exit 1
 labs=() mine=()
 for lab in labs/*/lab.json; do
