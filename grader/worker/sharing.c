@@ -17,7 +17,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { ENTRIES = 1 << 20, MOST = 64, CLOCK = 1 << 24 /* a stamp is thread * CLOCK + its clock; 0: no access */ };
+enum {
+    CHUNK = 1 << 9,
+    CHUNKS = 1 << 11,
+    MOST = 64,
+    CLOCK = 1 << 24, /* a stamp is thread * CLOCK + its clock; 0: no access */
+};
 
 /* The last accesses to 4 bytes, or to one that was accessed alone. */
 typedef struct entry {
@@ -26,8 +31,11 @@ typedef struct entry {
     uint32_t write, read[2]; /* stamps; a third thread's read takes the place of the second's */
 } entry;
 
-static entry table[ENTRIES]; /* an entry that another one needs is lost: a race may be missed then, but none invented */
-static atomic_flag busy = ATOMIC_FLAG_INIT;
+/* Neighbours in memory are neighbours here. A chunk that another one needs is lost, entry by entry: a race may be missed
+ * then, but none invented. */
+static entry table[CHUNKS][CHUNK];
+static atomic_flag table_busy[CHUNKS], released_busy;
+static atomic_bool used[CHUNKS];
 static atomic_int threads_seen;
 static _Atomic uint32_t region; /* even outside of parallel regions */
 static _Atomic uintptr_t found; /* where the first race was, as an address of the code */
@@ -62,17 +70,17 @@ static void know_self(void)
     self.stack_end = self.stack + size;
 }
 
-static void lock(void)
+static void lock(atomic_flag *busy)
 {
-    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+    while (atomic_flag_test_and_set_explicit(busy, memory_order_acquire))
         sched_yield();
     self.inside = true;
 }
 
-static void unlock(void)
+static void unlock(atomic_flag *busy)
 {
     self.inside = false;
-    atomic_flag_clear_explicit(&busy, memory_order_release);
+    atomic_flag_clear_explicit(busy, memory_order_release);
 }
 
 /* After a barrier all is before what follows: entries of other epochs do not count. */
@@ -112,31 +120,31 @@ void mg_share_acquire(void)
     if (!is_searched() || self.acquired == count)
         return;
     self.acquired = count;
-    lock();
+    lock(&released_busy);
     for (int t = 0; t < MOST && released_epoch == epoch(); t++)
         self.clock[t] = released[t] > self.clock[t] ? released[t] : self.clock[t];
-    unlock();
+    unlock(&released_busy);
 }
 
 void mg_share_release(void)
 {
     if (!is_searched())
         return;
-    lock();
+    lock(&released_busy);
     if (released_epoch != epoch())
         memset(released, 0, sizeof released);
     released_epoch = epoch();
     for (int t = 0; t < MOST; t++)
         released[t] = self.clock[t] > released[t] ? self.clock[t] : released[t];
     atomic_fetch_add(&releases, 1);
-    unlock();
+    unlock(&released_busy);
     if (++self.clock[self.id] >= CLOCK)
         atomic_store(&unknown, true);
 }
 
-static entry *entry_of(uintptr_t key)
+static size_t chunk_of(uintptr_t key)
 {
-    return &table[(key * 0x9e3779b97f4a7c15u) >> 44];
+    return (key / CHUNK * 0x9e3779b97f4a7c15u) >> 53;
 }
 
 static bool is_before(uint32_t stamp)
@@ -147,8 +155,11 @@ static bool is_before(uint32_t stamp)
 /* Whether this access races with one before it. */
 static bool note(uintptr_t key, bool write)
 {
-    entry *e = entry_of(key);
+    size_t chunk = chunk_of(key);
+    entry *e = &table[chunk][key % CHUNK];
     uint32_t stamp = (uint32_t)self.id * CLOCK + self.clock[self.id];
+    lock(&table_busy[chunk]);
+    used[chunk] = true;
     if (e->key != key || e->epoch != epoch())
         *e = (entry){ .key = key, .epoch = epoch() };
     bool race = !is_before(e->write) || (write && !(is_before(e->read[0]) && is_before(e->read[1])));
@@ -156,6 +167,7 @@ static bool note(uintptr_t key, bool write)
         e->write = stamp;
     else
         e->read[!is_before(e->read[0])] = stamp;
+    unlock(&table_busy[chunk]);
     return race;
 }
 
@@ -165,10 +177,8 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
     if (!is_searched() || (at >= self.stack && at < self.stack_end) || atomic_load(&found))
         return;
     bool words = (uintptr_t)at % 4 == 0 && bytes % 4 == 0, race = false;
-    lock();
     for (size_t i = 0; i < bytes; i += words ? 4 : 1)
         race = note(words ? (uintptr_t)(at + i) >> 2 : (uintptr_t)(at + i) | 1ull << 63, write) || race;
-    unlock();
     uintptr_t none = 0;
     if (race)
         atomic_compare_exchange_strong(&found, &none, code);
@@ -176,7 +186,6 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
 
 void mg_share_begin(void)
 {
-    memset(table, 0, sizeof table);
     atomic_store(&found, 0);
     atomic_store(&unknown, false);
     watching = true;
@@ -221,18 +230,21 @@ void mg_share_unknown(void)
 
 static void forget(uintptr_t key)
 {
-    entry *e = entry_of(key);
+    size_t chunk = chunk_of(key);
+    entry *e = &table[chunk][key % CHUNK];
+    if (!used[chunk]) /* its memory was never touched, and is not to be */
+        return;
+    lock(&table_busy[chunk]);
     if (e->key == key)
         e->epoch = 0;
+    unlock(&table_busy[chunk]);
 }
 
 void mg_share_forget(void *block)
 {
     size_t size = watching && block ? malloc_usable_size(block) : 0;
-    lock();
     for (size_t i = 0; i < size; i++) {
         forget(((uintptr_t)block + i) | 1ull << 63);
         forget(((uintptr_t)block + i) >> 2);
     }
-    unlock();
 }
