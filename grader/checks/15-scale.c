@@ -178,7 +178,7 @@ static const cluster_case events_cases[] = {
     { { 2, "ties", "of events at the same second that of the smaller index is first" }, CLUSTER_TIES },
 };
 static const cluster_case many_cases[] = {
-    { { 1, "many tasks", "16 times as many take at most 100 times as long: a list for a heap takes 256 times" },
+    { { 1, "many tasks", "16 times as many need at most 100 times as many accesses: with a list for a heap 256 times" },
       CLUSTER_MANY },
 };
 static const cluster_case links_cases[] = {
@@ -213,7 +213,7 @@ static const cluster_case train_cases[] = {
 };
 static const cluster_case steps_cases[] = {
     { { 2, "ten thousand steps",
-        "take at most 30 times as long as one, if speeds change four times; only steps that may differ are simulated" },
+        "need at most 30 times the accesses of one if speeds change four times: simulate only those that may differ" },
       CLUSTER_STEPS },
 };
 

@@ -53,6 +53,12 @@ bool mg_traffic_call(mg_run *run, mg_cache cache)
     return (run->bench->idle || start(run, &worker)) && mg_call(run);
 }
 
+int64_t mg_traffic_accesses(mg_run *run)
+{
+    const mg_traffic_report *r = mg_result(run, report_name);
+    return r->accesses;
+}
+
 static bool search(mg_run *run, int64_t calls, const char *hint)
 {
     mg_worker worker;

@@ -18,6 +18,9 @@ typedef enum mg_cache { MG_L1 = 32 << 10, MG_L2 = 1 << 20 } mg_cache;
  * False when the run has its verdict. */
 bool mg_traffic_call(mg_run *run, mg_cache cache);
 
+/* mg_traffic_accesses -- the loads and stores of that call: what an algorithm costs, as a count. */
+int64_t mg_traffic_accesses(mg_run *run);
+
 /* mg_traffic_credit -- credit for the bytes moved by that call divided by `must`, their minimum, between "low" and
  * "full" of this bar in lab.json (lower is better), and the note "1.00 times the minimum of bytes". */
 void mg_traffic_credit(mg_run *run, const char *bar, double must);

@@ -9,5 +9,6 @@ enum { MG_ONE_CALL = 0, MG_CALLS_AT_ONCE = -1 }; /* in place of a cache: search 
 typedef struct mg_traffic_report {
     int64_t cache;            /* bytes; or one of the above */
     int64_t fetched, written; /* bytes, in whole lines of 64 */
+    int64_t accesses;         /* of lines: loads and stores */
     int64_t raced;            /* an access that was part of a data race, as an address of the worker's code; 0: none */
 } mg_traffic_report;

@@ -118,18 +118,19 @@ Test(traffic, bytes_of_known_accesses)
         void (*call)(const mg_value *value);
         mg_cache cache;
         int64_t fetched, written; /* lines */
+        int64_t accesses;
     } cases[] = {
-        { "each line is fetched once", read_once, MG_L1, LINES, 0 },
-        { "four times the cache: the oldest lines are gone", read_twice, MG_L1, 2 * LINES, 0 },
-        { "it fits in the larger one", read_twice, MG_L2, LINES, 0 },
-        { "columns use one number of each line", read_columns, MG_L1, 16 * LINES, 0 },
-        { "columns, in the larger one", read_columns, MG_L2, LINES, 0 },
-        { "what is written is fetched and written back", write_once, MG_L1, LINES, LINES },
-        { "memcpy", copy, MG_L1, 2 * LINES, LINES },
-        { "a number across two lines", read_across_a_line, MG_L1, 2, 0 },
-        { "the stack does not count", use_the_stack, MG_L1, 0, 0 },
-        { "an array as large as the cache stays", reuse_what_fits, MG_L1, LINES / 4, 0 },
-        { "atomic operations", count_atomically, MG_L1, 1, 1 },
+        { "each line is fetched once", read_once, MG_L1, LINES, 0, FLOATS },
+        { "four times the cache: the oldest lines are gone", read_twice, MG_L1, 2 * LINES, 0, 2 * FLOATS },
+        { "it fits in the larger one", read_twice, MG_L2, LINES, 0, 2 * FLOATS },
+        { "columns use one number of each line", read_columns, MG_L1, 16 * LINES, 0, FLOATS },
+        { "columns, in the larger one", read_columns, MG_L2, LINES, 0, FLOATS },
+        { "what is written is fetched and written back", write_once, MG_L1, LINES, LINES, FLOATS },
+        { "memcpy", copy, MG_L1, 2 * LINES, LINES, 2 * LINES },
+        { "a number across two lines", read_across_a_line, MG_L1, 2, 0, 2 },
+        { "the stack does not count", use_the_stack, MG_L1, 0, 0, 0 },
+        { "an array as large as the cache stays", reuse_what_fits, MG_L1, LINES / 4, 0, 2 * FLOATS },
+        { "atomic operations", count_atomically, MG_L1, 1, 1, 3 },
     };
     for (int i = 0; i < MT_COUNT(cases); i++) {
         mg_function function = { "f", cases[i].call };
@@ -140,5 +141,7 @@ Test(traffic, bytes_of_known_accesses)
                      (long long)report.fetched / LINE);
         cr_expect_eq(report.written, cases[i].written * LINE, "%s: wrote %lld lines", cases[i].name,
                      (long long)report.written / LINE);
+        cr_expect_eq(report.accesses, cases[i].accesses, "%s: %lld accesses", cases[i].name,
+                     (long long)report.accesses);
     }
 }

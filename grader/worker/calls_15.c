@@ -23,7 +23,7 @@ const mg_function mg_calls_15[] = {
     { "mt_sched_fairness, mt_sched_slowdown", mg_call_sched_fairness },
     { "mt_cluster_run", mg_call_cluster_run },
     { "mt_cluster_train", mg_call_cluster_train },
-    { "what steps cost", mg_call_cluster_costs },
+    { "memory accesses of a run", mg_call_cluster_costs },
     { "ranks on a simulated clock", mg_call_cluster_ranks },
     { NULL, NULL },
 };

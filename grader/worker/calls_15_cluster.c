@@ -70,40 +70,17 @@ static mt_cluster_tasks *many_tasks(int64_t n)
     return tasks;
 }
 
-/* Processor time, which other processes do not disturb. Its clock may have steps of 10 ms. */
-static double processor_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Seconds of a run: the mean over as many runs as take a tenth of a second. */
-static double mean_seconds(int64_t n, const mt_cluster_job *job)
-{
-    mt_cluster_tasks *tasks = many_tasks(n);
-    const mt_cluster_slow slow[] = { { 0, 2000, 6000, 2 }, { 0, 9000, 13000, 3 } }; /* many steps each, and between */
-    mt_cluster cluster = { n, 8, { 0, 1, 1 }, { 0, 1, 1 }, slow, job ? 2 : 0, NULL, 0 };
-    mt_cluster_outcome out;
-    mt_cluster_trained trained;
-    double begin = processor_seconds(), took = 0;
-    int runs = 0;
-    for (; took < 0.1; took = processor_seconds() - begin, runs++) {
-        mt_status status =
-            job ? mt_cluster_train(&trained, &cluster, tasks, job) : mt_cluster_run(&out, NULL, &cluster, tasks, 0);
-        MT_CHECK(status == MT_OK, "%s", mt_last_error());
-    }
-    mt_cluster_tasks_free(tasks);
-    return took / runs;
-}
-
-/* Seconds of a run, bits [2]; sizes [2], steps of a run, 0: one step without a job. */
+/* tasks, steps; 0: one run without a job. What the run costs is counted by worker/traffic.c. */
 void mg_call_cluster_costs(const mg_value *v)
 {
-    double seconds[2];
-    for (int i = 0; i < 2; i++) {
-        mt_cluster_job job = { v[1].i64s[2 + i], 10, 1, 1 };
-        seconds[i] = mean_seconds(v[1].i64s[i], job.steps ? &job : NULL);
-    }
-    memcpy(v[0].ptr, seconds, sizeof seconds);
+    const mt_cluster_slow slow[] = { { 0, 2000, 6000, 2 }, { 0, 9000, 13000, 3 } }; /* many steps each, and between */
+    mt_cluster_tasks *tasks = many_tasks(v[0].i64);
+    mt_cluster_job job = { v[1].i64, 10, 1, 1 };
+    mt_cluster cluster = { v[0].i64, 8, { 0, 1, 1 }, { 0, 1, 1 }, slow, job.steps ? 2 : 0, NULL, 0 };
+    mt_cluster_outcome out;
+    mt_cluster_trained trained;
+    mt_status status =
+        job.steps ? mt_cluster_train(&trained, &cluster, tasks, &job) : mt_cluster_run(&out, NULL, &cluster, tasks, 0);
+    MT_CHECK(status == MT_OK, "%s", mt_last_error());
+    mt_cluster_tasks_free(tasks);
 }

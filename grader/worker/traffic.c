@@ -111,6 +111,7 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     for (int s = 0; s < MOST_SETS; s++)
         for (int w = 0; w < WAYS; w++)
             written += cache[s][w].dirty ? LINE : 0;
+    report->accesses = now;
     report->fetched = fetched;
     report->written = written;
 }
