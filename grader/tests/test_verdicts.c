@@ -50,6 +50,11 @@ static const attempt attempts[] = {
       MG_FAIL, "(1024 of 1500 wrong)" },
     { "does not free", BODY("float *volatile p = malloc(4 * n + 1); if (!p) return; " DO), MG_FAIL,
       " bytes more stay allocated after each of 8 equal calls" },
+    { "keeps memory for as many threads as its first call has",
+      "#include <omp.h>\n" UNIT "static float *kept;\n" TOY "{ if (!kept) kept = calloc(omp_get_max_threads(), 4);\n"
+      "#pragma omp parallel\n"
+      "kept[omp_get_thread_num()] += 1;\n" DO "}",
+      MG_CRASH, "heap overrun: up to 12 bytes past the end of a block of" },
     { "keeps memory for the next call",
       UNIT "static float *kept; static int64_t has;\n" TOY "{ if (n > has) kept = realloc(kept, 4 * (has = n));"
            " for (int64_t i = 0; i < n; i++) kept[i] = 2 * x[i]; if (n) memcpy(out, kept, 4 * n); }",
@@ -157,9 +162,10 @@ static const attempt confined[] = {
            "for (int i = 0; i < got; i++) free(p[i]); if (got >= 256) return; " DO),
       MG_PASS, "" },
     { "takes all threads",
-      UNIT "static void *idle(void *p) { pause(); for (;;) sleep(1); return p; }\n" TOY
-           "{ pthread_t t; pthread_attr_t a; pthread_attr_init(&a); pthread_attr_setstacksize(&a, 65536); int got = 0;"
-           " while (got < 500 && pthread_create(&t, &a, idle, NULL) == 0) got++; if (got > 16) return; " DO " }",
+      UNIT
+      "static volatile int over; static void *idle(void *p) { while (!over) usleep(1000); return p; }\n" TOY
+      "{ pthread_t t[500]; int got = 0; over = 0; while (got < 500 && pthread_create(&t[got], NULL, idle, NULL) == 0)"
+      " got++; over = 1; for (int i = 0; i < got; i++) pthread_join(t[i], NULL); if (got > 16) return; " DO " }",
       MG_PASS, "" },
     { "sees an environment",
       UNIT "extern char **environ;\n" TOY "{ for (char **e = environ; *e; e++)"

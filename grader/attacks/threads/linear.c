@@ -1,9 +1,10 @@
 /* attack  02.1 a thread bomb
  * hopes   the machine stops, or other submissions do
- * stopped by RLIMIT_NPROC inside the user namespace; memory behind Landlock
+ * stopped by RLIMIT_NPROC inside the user namespace; memory behind Landlock. Its next call, of more threads, gets none
  * behind  the list
- * earns   7
- * verdict PASS */
+ * earns   0
+ * verdict CRASH
+ * words   Thread creation failed */
 #include "core/base.h"
 
 #include <pthread.h>
