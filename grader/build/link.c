@@ -139,9 +139,10 @@ static const char wrapped[] =
     ",--wrap=pthread_rwlock_rdlock,--wrap=pthread_rwlock_wrlock,--wrap=pthread_rwlock_unlock"
     ",--wrap=pthread_spin_lock,--wrap=pthread_spin_unlock,--wrap=mtx_lock,--wrap=mtx_trylock,--wrap=mtx_unlock"
     ",--wrap=pthread_barrier_wait,--wrap=pthread_cond_wait,--wrap=GOMP_task,--wrap=GOMP_taskloop"
-    ",--wrap=GOMP_doacross_post,--wrap=pthread_once,--wrap=pthread_create,--wrap=malloc,--wrap=calloc"
-    ",--wrap=realloc,--wrap=aligned_alloc,--wrap=memalign,--wrap=posix_memalign"
-    ",--wrap=pthread_spin_trylock,--wrap=sem_wait,--wrap=sem_trywait,--wrap=sem_post,--wrap=cnd_wait";
+    ",--wrap=GOMP_doacross_post,--wrap=pthread_once,--wrap=pthread_create,--wrap=pthread_join"
+    ",--wrap=pthread_detach,--wrap=thrd_create,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc"
+    ",--wrap=memalign,--wrap=posix_memalign,--wrap=pthread_spin_trylock,--wrap=sem_wait,--wrap=sem_trywait"
+    ",--wrap=sem_post,--wrap=cnd_wait";
 
 /* And worker/on_device.c. */
 static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate";

@@ -8,10 +8,13 @@
 #include <criterion/criterion.h>
 #include <malloc.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+bool mg_keeps;
 
 enum { THREADS = 3, LIMIT = 10000 };
 
@@ -129,4 +132,70 @@ Test(sharing, a_critical_section_is_no_race, .timeout = 60)
     cr_assert_eq(race_of(write_by_turns), 0);
     cr_assert_neq(race_of(write_at_once), 0);
     cr_assert_eq(race_of(write_by_turns), 0); /* what was found before is forgotten */
+}
+
+/* ---- threads that a unit starts --------------------------------------------------------------- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *fill(void *one)
+{
+    memset(bytes, *(char *)one, sizeof bytes);
+    pthread_exit(NULL);
+}
+
+static void *fill_locked(void *one)
+{
+    pthread_mutex_lock(&mutex);
+    memset(bytes, *(char *)one, sizeof bytes);
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+
+static void start_all(void *(*run)(void *))
+{
+    pthread_t thread[THREADS];
+    char one = 1;
+    for (int t = 0; t < THREADS; t++)
+        cr_assert_eq(pthread_create(&thread[t], NULL, run, &one), 0);
+    for (int t = 0; t < THREADS; t++)
+        pthread_join(thread[t], NULL);
+    memset(bytes, 0, sizeof bytes);
+}
+
+static void threads_at_once(const mg_value *unused)
+{
+    (void)unused;
+    start_all(fill);
+}
+
+static void threads_by_turns(const mg_value *unused)
+{
+    (void)unused;
+    start_all(fill_locked);
+}
+
+/* Beside a thread that does nothing, so that all of this is searched. */
+static void one_after_the_other(const mg_value *unused)
+{
+    pthread_t other, thread;
+    char one = 1;
+    (void)unused;
+    pthread_mutex_lock(&mutex);
+    pthread_create(&other, NULL, fill_locked, &one);
+    for (int t = 0; t < THREADS; t++) {
+        memset(bytes, 2, sizeof bytes);
+        pthread_create(&thread, NULL, fill, &one);
+        pthread_join(thread, NULL);
+        memset(bytes, 2, sizeof bytes);
+    }
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
+Test(sharing, threads_that_a_unit_starts, .timeout = 60)
+{
+    cr_assert_neq(race_of(threads_at_once), 0);
+    cr_assert_eq(race_of(threads_by_turns), 0);
+    cr_assert_eq(race_of(one_after_the_other), 0);
 }

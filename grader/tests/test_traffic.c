@@ -5,6 +5,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+bool mg_keeps;
+
 void *__real_memcpy(void *to, const void *from, size_t bytes)
 {
     return memcpy(to, from, bytes);

@@ -34,7 +34,8 @@ typedef struct mg_function {
     void (*call)(const mg_value *value);
 } mg_function;
 
-/* Set by a call that may keep memory: a unit aborted, as expected, or something is left open. Reset for each call. */
+/* Set by a call that may keep memory, and is not made again to see whether it does: a unit aborted, as expected, or
+ * something is left open, or the call is counted. Reset for each call. */
 extern bool mg_keeps;
 
 #define F(i) v[i].f32

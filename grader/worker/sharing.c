@@ -20,7 +20,8 @@
 enum {
     CHUNK = 1 << 9,
     CHUNKS = 1 << 11,
-    MOST = 64,
+    PROBES = 32,
+    MOST = MG_SHARE_THREADS,
     CLOCK = 1 << 24, /* a stamp is thread * CLOCK + its clock; 0: no access */
 };
 
@@ -31,11 +32,12 @@ typedef struct entry {
     uint32_t write, read[2]; /* stamps; a third thread's read takes the place of the second's */
 } entry;
 
-/* Neighbours in memory are neighbours here. A chunk that another one needs is lost, entry by entry: a race may be missed
- * then, but none invented. */
+/* Neighbours in memory are neighbours here: a chunk is of memory that begins at a multiple of CHUNK entries. When all
+ * PROBES places of a chunk are taken, it takes one, and entries of the other are lost: a race may be missed then, but
+ * none invented. */
 static entry table[CHUNKS][CHUNK];
+static _Atomic uintptr_t owner[CHUNKS]; /* key / CHUNK; 0: nobody, and its memory was never touched */
 static atomic_flag table_busy[CHUNKS], released_busy;
-static atomic_bool used[CHUNKS];
 static atomic_int threads_seen;
 static _Atomic uint32_t region; /* even outside of parallel regions */
 static _Atomic uintptr_t found; /* where the first race was, as an address of the code */
@@ -142,9 +144,40 @@ void mg_share_release(void)
         atomic_store(&unknown, true);
 }
 
-static size_t chunk_of(uintptr_t key)
+void mg_share_tell(mg_told *told)
 {
-    return (key / CHUNK * 0x9e3779b97f4a7c15u) >> 53;
+    told->epoch = 0; /* of no region */
+    if (!is_searched())
+        return;
+    told->epoch = epoch();
+    for (int t = 0; t < MOST; t++)
+        told->clock[t] = self.clock[t];
+    if (++self.clock[self.id] >= CLOCK)
+        atomic_store(&unknown, true);
+}
+
+void mg_share_hear(const mg_told *told)
+{
+    for (int t = 0; is_searched() && t < MOST && told->epoch == epoch(); t++)
+        self.clock[t] = told->clock[t] > self.clock[t] ? told->clock[t] : self.clock[t];
+}
+
+/* The chunk of this key; -1: it has none, and is not to get one. */
+static int chunk_of(uintptr_t key, bool take)
+{
+    uintptr_t mine = key / CHUNK;
+    unsigned first = (unsigned)((mine * 0x9e3779b97f4a7c15u) >> 53);
+    for (unsigned i = 0; i < PROBES; i++) {
+        unsigned at = (first + i) % CHUNKS;
+        uintptr_t whose = atomic_load_explicit(&owner[at], memory_order_relaxed);
+        if (whose == 0 && (!take || atomic_compare_exchange_strong(&owner[at], &whose, mine)))
+            return take ? (int)at : -1;
+        if (whose == mine)
+            return (int)at;
+    }
+    if (take)
+        atomic_store(&owner[first], mine);
+    return take ? (int)first : -1;
 }
 
 static bool is_before(uint32_t stamp)
@@ -155,11 +188,10 @@ static bool is_before(uint32_t stamp)
 /* Whether this access races with one before it. */
 static bool note(uintptr_t key, bool write)
 {
-    size_t chunk = chunk_of(key);
+    int chunk = chunk_of(key, true);
     entry *e = &table[chunk][key % CHUNK];
     uint32_t stamp = (uint32_t)self.id * CLOCK + self.clock[self.id];
     lock(&table_busy[chunk]);
-    used[chunk] = true;
     if (e->key != key || e->epoch != epoch())
         *e = (entry){ .key = key, .epoch = epoch() };
     bool race = !is_before(e->write) || (write && !(is_before(e->read[0]) && is_before(e->read[1])));
@@ -186,6 +218,7 @@ void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t cod
 
 void mg_share_begin(void)
 {
+    atomic_fetch_add(&region, 2); /* what was noted before does not count */
     atomic_store(&found, 0);
     atomic_store(&unknown, false);
     watching = true;
@@ -230,10 +263,10 @@ void mg_share_unknown(void)
 
 static void forget(uintptr_t key)
 {
-    size_t chunk = chunk_of(key);
-    entry *e = &table[chunk][key % CHUNK];
-    if (!used[chunk]) /* its memory was never touched, and is not to be */
+    int chunk = chunk_of(key, false);
+    if (chunk < 0)
         return;
+    entry *e = &table[chunk][key % CHUNK];
     lock(&table_busy[chunk]);
     if (e->key == key)
         e->epoch = 0;

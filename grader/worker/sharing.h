@@ -22,6 +22,15 @@ void mg_share_barrier(void);
 void mg_share_unknown(void);
 void mg_share_forget(void *block);
 
+/* mg_share_tell, mg_share_hear -- the same from one thread to another: what this thread did before it told is before
+ * what that one does after it has heard. */
+enum { MG_SHARE_THREADS = 64 };
+typedef struct mg_told {
+    uint32_t epoch, clock[MG_SHARE_THREADS];
+} mg_told;
+void mg_share_tell(mg_told *told);
+void mg_share_hear(const mg_told *told);
+
 /* mg_share_enter -- around a parallel region; what it returns goes to mg_share_leave. mg_share_region -- a number that
  * differs from that of any region before; 0: nothing is searched. */
 uint32_t mg_share_enter(void);

@@ -89,6 +89,7 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
 {
     char here;
     mg_traffic_report *report = values[request->count - 1].ptr;
+    mg_keeps = true; /* the report is about the first call: what static variables do later is another thing */
     if (report->cache <= 0) {
         mg_share_begin();
         sharing = true;
