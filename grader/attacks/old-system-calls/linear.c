@@ -1,10 +1,9 @@
 /* attack  02.1 fork by the 32-bit gate, whose system calls have other numbers
  * hopes   the filter knows 64-bit numbers only
- * stopped by seccomp: another architecture ends the process
+ * stopped by seccomp: another architecture ends the process; some kernels have no such gate
  * behind  the list
  * earns   0
- * verdict CRASH
- * words   Bad system call */
+ * verdict CRASH */
 void mt_linear_fwd_cpu(void)
 {
     int result;
