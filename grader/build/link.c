@@ -115,14 +115,15 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     else if (b->cuda)
         fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
     if (whose & MG_COUNTED)
-        fprintf(list, "%s/traffic.o\n%s/sharing.o\n%s/openmp.o\n", p->worker, p->worker, p->worker);
+        fprintf(list, "%s/traffic.o\n%s/sharing.o\n%s/openmp.o\n%s/threads.o\n", p->worker, p->worker, p->worker,
+                p->worker);
     else
         list_watched(list, p->worker);
     fprintf(list, "%s\n", p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }
 
-/* What worker/traffic.c and worker/openmp.c see in addition to the accesses. */
+/* What traffic.c, openmp.c and threads.c of worker/ see in addition to the accesses. */
 static const char wrapped[] =
     "-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset"
     ",--wrap=GOMP_parallel,--wrap=GOMP_parallel_loop_dynamic,--wrap=GOMP_parallel_loop_nonmonotonic_dynamic"

@@ -1,6 +1,6 @@
-/* test_sharing.c -- the search for data races (worker/sharing.c, openmp.c), linked as in a worker: every thread of a
- * team takes an iteration of a dynamic schedule, or finds none left, before one takes a second, and none waits longer
- * than that. What the search finds is tested by grader/mutants/ and grader/variants/. */
+/* test_sharing.c -- the search for data races (worker/sharing.c, openmp.c, threads.c), linked as in a worker: every
+ * thread of a team takes an iteration of a dynamic schedule, or finds none left, before one takes a second, and none
+ * waits longer than that. What the search finds is tested by grader/mutants/ and grader/variants/. */
 #include "sandbox/wire_traffic.h"
 #include "worker/on_device.h"
 #include "worker/sharing.h"
@@ -132,6 +132,15 @@ Test(sharing, a_critical_section_is_no_race, .timeout = 60)
     cr_assert_eq(race_of(write_by_turns), 0);
     cr_assert_neq(race_of(write_at_once), 0);
     cr_assert_eq(race_of(write_by_turns), 0); /* what was found before is forgotten */
+}
+
+/* libgomp detaches one that a smaller team does not need: these are no threads of the unit. */
+Test(sharing, threads_of_libgomp_are_let_through, .timeout = 60)
+{
+#pragma omp parallel num_threads(THREADS + 1)
+    __asm__ volatile("");
+    cr_assert_neq(race_of(write_at_once), 0);
+    cr_assert_eq(race_of(write_by_turns), 0);
 }
 
 /* ---- threads that a unit starts --------------------------------------------------------------- */

@@ -54,7 +54,7 @@ static const attempt attempts[] = {
       "#include <omp.h>\n" UNIT "static float *kept;\n" TOY "{ if (!kept) kept = calloc(omp_get_max_threads(), 4);\n"
       "#pragma omp parallel\n"
       "kept[omp_get_thread_num()] += 1;\n" DO "}",
-      MG_CRASH, "heap overrun: up to 12 bytes past the end of a block of" },
+      MG_CRASH, "bytes past the end of a block of" },
     { "keeps memory for the next call",
       UNIT "static float *kept; static int64_t has;\n" TOY "{ if (n > has) kept = realloc(kept, 4 * (has = n));"
            " for (int64_t i = 0; i < n; i++) kept[i] = 2 * x[i]; if (n) memcpy(out, kept, 4 * n); }",

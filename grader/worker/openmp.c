@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <threads.h>
 #include <time.h>
 
@@ -164,114 +163,6 @@ AROUND(GOMP_doacross_post, (long *counts), (counts), mg_share_unknown(), )
 AROUND_VALUE(int, cnd_wait, (cnd_t * cond, mtx_t *it), (cond, it), mg_share_unknown(), )
 AROUND_VALUE(int, pthread_once, (pthread_once_t * it, void (*run)(void)), (it, run), mg_share_unknown(), )
 AROUND_VALUE(int, thrd_create, (thrd_t * it, thrd_start_t run, void *arg), (it, run, arg), mg_share_unknown(), )
-
-/* ---- threads that a unit starts -------------------------------------------------------------------------- */
-
-typedef struct started {
-    struct started *next;
-    pthread_t thread;
-    void *(*run)(void *);
-    void *argument;
-    mg_told begin, end;
-} started;
-
-static void *(*of_libgomp)(void *); /* runs its threads: main.c wakes them before the unit is called */
-static started *living;             /* not joined: their region lasts as long as there is one */
-static uint32_t entered;
-static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
-
-int __real_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument);
-int __real_pthread_join(pthread_t it, void **result);
-int __wrap_pthread_join(pthread_t it, void **result);
-
-static void add_living(started *s)
-{
-    __real_pthread_mutex_lock(&living_lock);
-    if (!living)
-        entered = mg_share_enter();
-    s->next = living;
-    living = s;
-    __real_pthread_mutex_unlock(&living_lock);
-}
-
-static started *find_living(pthread_t thread)
-{
-    __real_pthread_mutex_lock(&living_lock);
-    started *s = living;
-    while (s && !(s->thread && pthread_equal(s->thread, thread)))
-        s = s->next;
-    __real_pthread_mutex_unlock(&living_lock);
-    return s;
-}
-
-static void remove_living(started *s)
-{
-    started **at = &living;
-    __real_pthread_mutex_lock(&living_lock);
-    while (*at != s)
-        at = &(*at)->next;
-    *at = s->next;
-    if (!living)
-        mg_share_leave(entered);
-    __real_pthread_mutex_unlock(&living_lock);
-    free(s);
-}
-
-static void end_thread(void *it)
-{
-    mg_share_tell(&((started *)it)->end);
-}
-
-static void *begin_thread(void *it)
-{
-    started *s = it;
-    void *result;
-    mg_share_hear(&s->begin);
-    pthread_cleanup_push(end_thread, s); /* pthread_exit calls it, too */
-    result = s->run(s->argument);
-    pthread_cleanup_pop(1);
-    return result;
-}
-
-int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument)
-{
-    int state = PTHREAD_CREATE_JOINABLE;
-    if (a)
-        pthread_attr_getdetachstate(a, &state);
-    if (!mg_share_region())
-        of_libgomp = run;
-    if (run == of_libgomp)
-        return __real_pthread_create(it, a, run, argument);
-    started *s = state == PTHREAD_CREATE_DETACHED ? NULL : calloc(1, sizeof *s);
-    if (!s) {
-        mg_share_unknown();
-        return __real_pthread_create(it, a, run, argument);
-    }
-    s->run = run, s->argument = argument;
-    add_living(s);
-    mg_share_tell(&s->begin);
-    int error = __real_pthread_create(&s->thread, a, begin_thread, s);
-    if (error)
-        remove_living(s);
-    else
-        *it = s->thread;
-    return error;
-}
-
-int __wrap_pthread_join(pthread_t it, void **result)
-{
-    started *s = find_living(it);
-    int error = __real_pthread_join(it, result);
-    if (s && !error) {
-        mg_share_hear(&s->end);
-        remove_living(s);
-    }
-    return error;
-}
-
-/* Threads of libgomp end so, too. */
-AROUND_VALUE(int, pthread_detach, (pthread_t it), (it), find_living(it) ? mg_share_unknown() : (void)0, )
 
 /* Memory that is free and allocated again is other memory. */
 #define ALLOCATION(name, parameters, arguments) \

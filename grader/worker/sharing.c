@@ -1,5 +1,5 @@
-/* sharing.c -- searches one call of a counted unit (traffic.c) for data races: two threads of a parallel region access
- * the same memory, one of them writes it, and nothing says which access is first.
+/* sharing.c -- searches one call of a counted unit (traffic.c) for data races: two threads, of a parallel region or
+ * started by the unit, access the same memory, one of them writes it, and nothing says which access is first.
  *
  * The accesses need not happen at the same time. Each is compared with the last ones to that memory by other threads
  * in this region since its last barrier, so that a race is found whichever thread is first, on any machine. An access

@@ -1,0 +1,122 @@
+/* threads.c -- threads that a unit starts with pthread_create. The search for data races (sharing.c) is told that what
+ * came before the start is before what the thread does, and that this is before what follows the join. Wrapped by the
+ * linker, as in openmp.c; threads of libgomp, which is linked statically, are let through. */
+#include "worker/sharing.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+typedef struct started {
+    struct started *next;
+    pthread_t thread;
+    void *(*run)(void *);
+    void *argument;
+    mg_told begin, end;
+} started;
+
+static void *(*of_libgomp)(void *); /* what its threads run: main.c wakes them before the unit is called */
+static started *living;             /* not joined: their region lasts as long as there is one */
+static uint32_t entered;
+static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int __real_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument);
+int __real_pthread_join(pthread_t it, void **result);
+int __wrap_pthread_join(pthread_t it, void **result);
+int __real_pthread_detach(pthread_t it);
+int __wrap_pthread_detach(pthread_t it);
+int __real_pthread_mutex_lock(pthread_mutex_t *it);
+int __real_pthread_mutex_unlock(pthread_mutex_t *it);
+
+static void add_living(started *s)
+{
+    __real_pthread_mutex_lock(&living_lock);
+    if (!living)
+        entered = mg_share_enter();
+    s->next = living;
+    living = s;
+    __real_pthread_mutex_unlock(&living_lock);
+}
+
+static started *find_living(pthread_t thread)
+{
+    __real_pthread_mutex_lock(&living_lock);
+    started *s = living;
+    while (s && !(s->thread && pthread_equal(s->thread, thread)))
+        s = s->next;
+    __real_pthread_mutex_unlock(&living_lock);
+    return s;
+}
+
+static void remove_living(started *s)
+{
+    started **at = &living;
+    __real_pthread_mutex_lock(&living_lock);
+    while (*at != s)
+        at = &(*at)->next;
+    *at = s->next;
+    if (!living)
+        mg_share_leave(entered);
+    __real_pthread_mutex_unlock(&living_lock);
+    free(s);
+}
+
+static void end_thread(void *it)
+{
+    mg_share_tell(&((started *)it)->end);
+}
+
+static void *begin_thread(void *it)
+{
+    started *s = it;
+    void *result;
+    mg_share_hear(&s->begin);
+    pthread_cleanup_push(end_thread, s); /* pthread_exit calls it, too */
+    result = s->run(s->argument);
+    pthread_cleanup_pop(1);
+    return result;
+}
+
+int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(void *), void *argument)
+{
+    int state = PTHREAD_CREATE_JOINABLE;
+    if (a)
+        pthread_attr_getdetachstate(a, &state);
+    if (!mg_share_region())
+        of_libgomp = run;
+    if (run == of_libgomp)
+        return __real_pthread_create(it, a, run, argument);
+    started *s = state == PTHREAD_CREATE_DETACHED ? NULL : calloc(1, sizeof *s);
+    if (!s) {
+        mg_share_unknown();
+        return __real_pthread_create(it, a, run, argument);
+    }
+    s->run = run, s->argument = argument;
+    add_living(s);
+    mg_share_tell(&s->begin);
+    int error = __real_pthread_create(&s->thread, a, begin_thread, s);
+    if (error)
+        remove_living(s);
+    else
+        *it = s->thread;
+    return error;
+}
+
+int __wrap_pthread_join(pthread_t it, void **result)
+{
+    started *s = find_living(it);
+    int error = __real_pthread_join(it, result);
+    if (s && !error) {
+        mg_share_hear(&s->end);
+        remove_living(s);
+    }
+    return error;
+}
+
+/* Threads of libgomp end so, too. */
+int __wrap_pthread_detach(pthread_t it)
+{
+    if (find_living(it))
+        mg_share_unknown();
+    return __real_pthread_detach(it);
+}
