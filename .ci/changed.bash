@@ -11,9 +11,12 @@ changed() {
     ! git diff --quiet "$base" -- "$@" || [ -n "$(git ls-files --others --exclude-standard -- "$@" | head -1)" ]
 }
 
+# time_is_up: whether it is later than UNTIL, in seconds since 1970; without UNTIL it never is.
+time_is_up() { [ -n "${UNTIL:-}" ] && [ "$(date +%s)" -ge "$UNTIL" ]; }
+
 # one_in N: of the lines read, one in N, drawn by the commit.
 one_in() {
     local lines
     mapfile -t lines
-    printf '%s\n' "${lines[@]}" | shuf -n $(((${#lines[@]} + $1 - 1) / $1)) --random-source=<(yes "$(git rev-parse HEAD)")
+    printf '%s\n' "${lines[@]}" | shuf -n $(((${#lines[@]} + $1 - 1) / $1)) --random-source=<(yes "$(git rev-parse HEAD 2>/dev/null)")
 }

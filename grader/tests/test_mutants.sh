@@ -6,7 +6,7 @@ cd "$root"
 build=${BUILD:-build/release}
 [ -x "$build/bin/rowverdict" ] || make -s "$build/bin/rowverdict"
 build=$(realpath "$build") mutants=$PWD/grader/tools/mutants.sh progress=$PWD/grader/tools/progress.sh
-unset SAMPLE
+unset SAMPLE UNTIL
 export ROOT=$dir GRADE=$dir/grade PAUSE=0 SEED=5eed02
 cd "$ROOT"
 
@@ -73,6 +73,9 @@ mutant "softmax" two >$patch
 expect "a patch without a name to catch it" 1 "its first line must be" "$mutants" "$build"
 mutant "02.6 softmax: large logits" two | sed 's|solutions/02-backprop/||' >$patch
 expect "a patch made inside the folder" 0 "1 passed, 0 failed" "$mutants" "$build"
+expect "the time is up" 1 "mutants: 0 passed, 0 failed" env UNTIL=1 "$mutants" "$build"
+expect "what is left is said" 1 "the time was up: 1 of 1 mutants were not graded" env UNTIL=1 "$mutants" "$build"
+expect "there is time" 0 "mutants: 1 passed, 0 failed" env UNTIL=99999999999 "$mutants" "$build"
 unset SEED
 expect "with the usual seed" 0 "caught  02" "$mutants" "$build"
 expect "all of the lab were caught" 0 "graded are 1 of 1 mutants: all of labs that changed (none), 1 of each unit" env SAMPLE=1 "$mutants" "$build"

@@ -3,6 +3,7 @@
 # of the others. The same of variants, and of the emulator's programs.
 . "$(dirname "$0")/../../.ci/check.bash"
 set -e
+unset UNTIL
 here=$(cd "$(dirname "$0")/../tools" && pwd)
 cd "$root"
 cd "$dir"
@@ -91,6 +92,19 @@ KIND=variants untouched="2 2" && expect "variants" 0 "2 of each lab of the other
 changes "a mutant, for variants" "2 2: all of labs that changed (none)" 'echo >>grader/mutants/04-four/a-1.patch'
 changes "a variant" "2 11: all of labs that changed (04)" 'echo >>grader/variants/04-four/a-1.patch'
 
+# Where the time may be up: what is touched first, then the others, which each commit draws.
+turns() {
+    UNTIL=$1 bash -euo pipefail -c '. "$1"/patches.sh; . "$1"/sample.sh; kind=mutants
+        shopt -s nullglob; patches=(grader/mutants/*/*.patch); note_states; take_turns; printf "%s\n" "${patches[@]}"' _ "$here"
+}
+labs_of() { cut -d/ -f3 "$@" | uniq -c | xargs; }
+echo >>solutions/04-four/a.c && turns 1 >build/turns
+expect "touched labs first" 0 "11 04-four 11 02-two" labs_of build/turns
+turns 1 >build/again && expect "the same commit, the same order" 0 "" cmp build/turns build/again
+git commit -q --allow-empty -m turns && turns 1 >build/again && expect "another commit, another order" 1 differ cmp build/turns build/again
+sort build/again >build/sorted && turns '' >build/plain && expect "all of them, and in order where there is time" 0 "" cmp build/sorted build/plain
+git checkout -q solutions
+
 # The emulator's tests: one in three of the programs, and no second build, unless it changed.
 mkdir -p minitorch/emulator/tests/{good/folder,bugs} .ci && cp "$root/.ci/changed.bash" .ci
 cp "$root/minitorch/emulator/tests/run.sh" minitorch/emulator/tests
@@ -118,6 +132,7 @@ expect "the grader has changed" 1 "[ 6/6] WORKED without-sandbox attacks: 0 pass
 git commit -q --allow-empty -m after && expect "all of them" 1 " 6 failed" attacked 1
 expect "it has not" 1 "[ 3/3] WORKED without-sandbox attacks: 0 passed, 3 failed" attacked 3
 expect "the same commit, the same attacks" 1 "$(attacked 3)" attacked 3
+expect "the time is up" 1 "attacks: 0 passed, 0 failed" env UNTIL=1 grader/tools/attacks.sh build
 touch grader/checks/02-new.c && expect "checks are no part of it" 1 " 3 failed" attacked 3
 touch grader/new.c && expect "a new file of the grader" 1 " 6 failed" attacked 3
 

@@ -4,6 +4,7 @@
 set -e
 cd "$root"
 variants=$PWD/grader/tools/variants.sh
+unset SAMPLE UNTIL
 export ROOT=$dir GRADE=$dir/grade
 cd "$ROOT"
 # graded NAME STATUS WORDS: variants.sh ends with STATUS and prints WORDS.
@@ -37,5 +38,7 @@ sed 's/^+2$/+II/' grader/variants/02-backprop/digit.patch >grader/variants/02-ba
 echo 'grade 02: 9/9' >said
 graded "both" 0 "variants: 2 passed, 0 failed"
 SAMPLE=1 graded "one of the unit: nothing has changed" 0 "variants: 1 passed, 0 failed"
+UNTIL=1 graded "the time is up" 1 "the time was up: 2 of 2 variants were not graded"
+UNTIL=99999999999 graded "there is time" 0 "variants: 2 passed, 0 failed"
 
 finish variants.sh

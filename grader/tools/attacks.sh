@@ -19,7 +19,7 @@
 #
 # For each attack, too: the grader ends by itself and leaves no processes; nothing outside has changed (traces); no output of the attack reaches the terminal or the page as a command; nothing prints "BREACH".
 # Limits are those of the lab, reduced: the grader's --root is a copy of labs/ and of the headers.
-# SAMPLE=n: where git says that the grader has not changed, one in n of the attacks, drawn by the commit.
+# SAMPLE=n: where git says that the grader has not changed, one in n of the attacks, drawn by the commit. None is begun after UNTIL.
 # SANDBOX=landlock: with the sandbox that containers have (grade --sandbox). ATTACKS=folder, CANARY=file: to work there (tests).
 # One run at a time on a machine: a canary is in /tmp, where attacks of other runs may find it.
 #
@@ -206,12 +206,15 @@ fi
 if [ $# -eq 0 ]; then
     [ "${SAMPLE:-1}" -eq 1 ] || changed .ci labs minitorch/core grader ':!grader/checks' ':!grader/mutants' ':!grader/variants' ':!grader/tests' ||
         mapfile -t names < <(printf '%s\n' "${names[@]}" | one_in "$SAMPLE")
+    [ -z "${UNTIL:-}" ] || mapfile -t names < <(printf '%s\n' "${names[@]}" | one_in 1)
     names+=(without-sandbox)
 fi
 total=${#names[@]}
 for name in "${names[@]}"; do
+    ! time_is_up || break
     if [ "$name" = without-sandbox ]; then without_sandbox; else attack "$name"; fi
 done
+[ $index -eq $total ] || echo "  the time was up: $((total - index)) of $total attacks were not tried"
 [ $failed -eq 0 ] || printf 'failed: %s\n' "${failures[@]}"
 echo "attacks: $passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]

@@ -5,7 +5,7 @@
 # that does not apply or does not build is a failure, and so is a row that does not say the words of the patch's second line. Races run alone, the others in parallel; an INCONCLUSIVE race is run again. The seed
 # is always the same, so that runs are reproducible; SEED=hex uses another, SEED=fresh one for each. With the usual seed a mutant that was
 # caught is not graded again until it, its unit, the grader or what a worker is linked with has changed; a fresh clone grades them all.
-# SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh).
+# SAMPLE=n: only n mutants of each unit of the labs whose own files have not changed (sample.sh). None is begun after UNTIL.
 # GRADE=path, ROOT=dir, PAUSE=seconds are for the tests.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: mutants.sh BUILD [LAB]}") lab=${2:-}
@@ -16,6 +16,7 @@ cd "${ROOT:-$here/../..}"
 find_patches "$lab"
 note_states
 [ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
+take_turns
 tries=3 pause=${PAUSE:-3} seed=(--seed "${SEED:-5eed01}")
 [ "${SEED:-}" != fresh ] || seed=()
 results=build/mutants/results${lab:+-$lab}
@@ -60,14 +61,17 @@ most=$(($(nproc) + 1)) # a grading waits for its workers and for the disk, too
 for patch in "${patches[@]}"; do
     is_race "$patch" && continue
     while [ "$(jobs -rp | wc -l)" -ge $most ]; do wait -n || true; done
+    ! time_is_up || break
     try_one "$patch" &
 done
 wait
 for patch in "${patches[@]}"; do
-    if is_race "$patch"; then try_one "$patch"; fi
+    if is_race "$patch" && ! time_is_up; then try_one "$patch"; fi
 done
-[ -n "${SEED:-}" ] || note_whole "$results"
+graded=$(wc -l <"$results")
+[ -n "${SEED:-}" ] || [ "$graded" -lt ${#patches[@]} ] || note_whole "$results"
+say_left $((${#patches[@]} - graded))
 sed -n 's/^ESCAPED /failed: /p' "$results"
 passed=$(grep -c '^caught' "$results") || true
-echo "mutants: $passed passed, $((${#patches[@]} - passed)) failed"
-[ "$passed" -eq ${#patches[@]} ] && { [ "$passed" -gt 0 ] || [ -n "${skipped:-}" ]; }
+echo "mutants: $passed passed, $((graded - passed)) failed"
+[ "$passed" -eq "$graded" ] && { [ "$passed" -gt 0 ] || [ "${skipped:-}${#patches[@]}" = yes0 ]; }

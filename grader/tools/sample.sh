@@ -69,6 +69,22 @@ take_sample() {
         ${#patches[@]} $before $kind "${whole:-none}" "$1" $each 'all: ALL=1 make test'
 }
 
+# take_turns: where the time may be up before all are graded (UNTIL), those of labs that are touched come first, and each
+# commit draws another order.
+take_turns() {
+    local lab patch touched='' first=() rest=()
+    [ -n "${UNTIL:-}" ] || return 0
+    for lab in "${!states[@]}"; do if is_touched "$lab"; then touched+=" $lab"; fi; done
+    while read -r patch; do
+        lab=${patch%/*}
+        if [[ " $touched " == *" ${lab##*/} "* ]]; then first+=("$patch"); else rest+=("$patch"); fi
+    done < <(printf '%s\n' "${patches[@]}" | one_in 1)
+    patches=("${first[@]}" "${rest[@]}")
+}
+
+# say_left COUNT: how many were not graded.
+say_left() { [ "$1" -eq 0 ] || echo "  the time was up: $1 of ${#patches[@]} $kind were not graded"; }
+
 # note_whole RESULTS: for take_sample, the state at the beginning of each lab of which this run caught every mutant.
 note_whole() {
     local lab

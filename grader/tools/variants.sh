@@ -3,7 +3,7 @@
 #
 # grader/variants/NN-name/what-is-different.patch: first line `# keeps: 02.7  why it is right`, then a unified diff of one unit of
 # solutions/NN-name/. It is applied to a copy, and the rows of that step must give every point; rows that measure speed are left out.
-# SAMPLE=n: only n variants of each of the labs whose own files have not changed (sample.sh).
+# SAMPLE=n: only n variants of each of the labs whose own files have not changed (sample.sh). None is begun after UNTIL.
 set -euo pipefail
 build=$(realpath -m "${1:?usage: variants.sh BUILD [LAB]}") lab=${2:-}
 grade=${GRADE:-$build/bin/grade}
@@ -15,7 +15,9 @@ shopt -s nullglob
 passed=0 failed=0 index=0 kind=variants patches=(grader/variants/"${lab:+$lab-}"*/*.patch)
 note_states
 [ -z "${SAMPLE:-}" ] || take_sample "$SAMPLE"
+take_turns
 for patch in "${patches[@]}"; do
+    ! time_is_up || break
     name=${patch#grader/variants/} said=
     name=${name%.patch}
     id=${name%/*} number=${name%%-*} step=$(sed -nE '1s/^# keeps: +([0-9]{2}\.[0-9]+) .*/\1/p' "$patch")
@@ -44,5 +46,6 @@ for patch in "${patches[@]}"; do
         grep -hE ' (FAIL|CRASH|TIMEOUT) ' -A3 "build/variants/$name/log" 2>/dev/null || true
     fi
 done
+say_left $((${#patches[@]} - index))
 echo "variants: $passed passed, $failed failed"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]
