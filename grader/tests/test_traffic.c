@@ -95,6 +95,26 @@ static void use_the_stack(const mg_value *v)
     __tsan_write_range(here, sizeof here);
 }
 
+static void *read_half(void *begin)
+{
+    float here = 0;
+    for (float *at = begin; at < (float *)begin + FLOATS / 2; at++) {
+        __tsan_write4(&here);
+        __tsan_read4(at);
+    }
+    return NULL;
+}
+
+static void read_by_two_threads(const mg_value *v)
+{
+    pthread_t threads[2];
+    (void)v;
+    for (int t = 0; t < 2; t++)
+        cr_assert_eq(pthread_create(&threads[t], NULL, read_half, &array[t * FLOATS / 2]), 0);
+    for (int t = 0; t < 2; t++)
+        pthread_join(threads[t], NULL);
+}
+
 static void reuse_what_fits(const mg_value *v)
 {
     (void)v;
@@ -131,6 +151,7 @@ Test(traffic, bytes_of_known_accesses)
         { "memcpy", copy, MG_L1, 2 * LINES, LINES, 2 * LINES },
         { "a number across two lines", read_across_a_line, MG_L1, 2, 0, 2 },
         { "the stack does not count", use_the_stack, MG_L1, 0, 0, 0 },
+        { "two threads, and not their stacks", read_by_two_threads, MG_L1, LINES, 0, FLOATS },
         { "an array as large as the cache stays", reuse_what_fits, MG_L1, LINES / 4, 0, 2 * FLOATS },
         { "atomic operations", count_atomically, MG_L1, 1, 1, 3 },
     };

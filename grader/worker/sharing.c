@@ -9,6 +9,7 @@
 #include "worker/sharing.h"
 
 #include "core/base.h"
+#include "worker/own_stack.h"
 
 #include <malloc.h>
 #include <omp.h>
@@ -51,7 +52,7 @@ static _Atomic uint32_t releases; /* so far */
 static _Thread_local struct {
     int id;      /* from 1 on; 0: not known yet */
     bool inside; /* this file runs: it calls memset, which is wrapped, too */
-    char *stack, *stack_end;
+    mg_stack stack;
     uint32_t barriers; /* that this thread passed in this region */
     uint32_t region;
     uint32_t acquired;    /* so many of the releases */
@@ -60,16 +61,8 @@ static _Thread_local struct {
 
 static void know_self(void)
 {
-    pthread_attr_t attributes;
-    void *stack = NULL;
-    size_t size = 0;
     self.id = atomic_fetch_add(&threads_seen, 1) + 1;
-    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-        pthread_attr_getstack(&attributes, &stack, &size);
-        pthread_attr_destroy(&attributes);
-    }
-    self.stack = stack;
-    self.stack_end = self.stack + size;
+    self.stack = mg_own_stack();
 }
 
 static void lock(atomic_flag *busy)
@@ -206,7 +199,7 @@ static bool note(uintptr_t key, bool write)
 void mg_share_touch(const void *address, size_t bytes, bool write, uintptr_t code)
 {
     const char *at = address;
-    if (!is_searched() || (at >= self.stack && at < self.stack_end) || atomic_load(&found))
+    if (!is_searched() || (at >= self.stack.from && at < self.stack.end) || atomic_load(&found))
         return;
     bool words = (uintptr_t)at % 4 == 0 && bytes % 4 == 0, race = false;
     for (size_t i = 0; i < bytes; i += words ? 4 : 1)

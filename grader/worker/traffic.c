@@ -3,13 +3,16 @@
  * grader/rows/traffic.h describes the count; only counting workers link this file. Without a cache nothing is
  * counted, and data races are searched (sharing.c): between the threads of the unit, or between calls at once.
  *
- * Left out: the stack, whose lines stay in every processor's cache, and accesses of other threads than the first. */
+ * Threads that the unit starts share the one cache. Left out: stacks, whose lines stay in every processor's cache. */
 #include "rows/traffic.h"
 #include "sandbox/wire_traffic.h"
 #include "worker/on_device.h"
+#include "worker/own_stack.h"
 #include "worker/sharing.h"
 
 #include <omp.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +31,10 @@ typedef struct way {
 static way cache[MOST_SETS][WAYS];
 static uintptr_t sets; /* in use */
 static int64_t now, fetched, written;
-static bool counting, sharing; /* one or the other */
-static char *stack_top;
-static _Thread_local bool first_thread;
+static bool counting, sharing;              /* one or the other */
+static atomic_flag busy = ATOMIC_FLAG_INIT; /* the cache, and the counts */
+static _Thread_local bool is_known;         /* the stack is */
+static _Thread_local mg_stack stack;
 
 static void touch_line(uintptr_t line, bool write)
 {
@@ -50,10 +54,19 @@ static void touch_line(uintptr_t line, bool write)
 static inline void count(const void *address, size_t bytes, bool write)
 {
     const char *at = address;
-    if (!counting || !first_thread || (at < stack_top && at > stack_top - STACK))
+    if (!counting)
         return;
+    if (!is_known) {
+        is_known = true;
+        stack = mg_own_stack();
+    }
+    if (at >= stack.from && at < stack.end)
+        return;
+    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
+        sched_yield();
     for (uintptr_t line = (uintptr_t)at / LINE; line <= ((uintptr_t)at + bytes - 1) / LINE && bytes > 0; line++)
         touch_line(line, write);
+    atomic_flag_clear_explicit(&busy, memory_order_release);
 }
 
 static inline __attribute__((always_inline)) void touch(const void *address, size_t bytes, bool write)
@@ -103,8 +116,8 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
     }
     memset(cache, 0, sizeof cache);
     sets = (uintptr_t)report->cache / LINE / WAYS;
-    stack_top = &here;
-    first_thread = true;
+    is_known = true;
+    stack = (mg_stack){ (char *)((uintptr_t)&here - STACK), &here }; /* of the main thread it may not be known */
     now = fetched = written = 0;
     counting = true;
     function->call(values);
