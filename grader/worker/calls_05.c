@@ -1,4 +1,5 @@
-/* calls_05.c -- how the worker calls the units of lab 05: kernels and samplers directly, ring and loader by scenarios.
+/* calls_05.c -- how the worker calls the units of lab 05: kernels and samplers directly, the loader by scenarios, the
+ * ring in calls_05_ring.c.
  *
  * The data set is in memory: sample i contains i and random numbers, takes simulated time, and may be bad. Scenarios
  * run in simulated time (testing/clock_sim.h): hours of loading take no time; a deadlock aborts instead of hanging. */
@@ -7,10 +8,9 @@
 #include "data/collate.h"
 #include "data/idx_map.h"
 #include "data/loader.h"
-#include "data/ring.h"
 #include "data/sampler.h"
 #include "data/tokens.h"
-#include "worker/call.h"
+#include "worker/calls_05.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,112 +215,6 @@ static void collate(const mg_value *v)
     v[0].i64s[2] = atomic_load(&set.begun);
 }
 
-/* ---- ring --------------------------------------------------------------------------------------- */
-
-enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100 };
-
-/* A clock that notes what is woken. The script has one thread: what other threads do during a wait are its next steps,
- * which finish or plan tickets. */
-typedef struct script {
-    mt_clock base;
-    bool woken; /* arrival, in this step */
-    const mg_value *v;
-    mt_ring ring;
-    int64_t next; /* step */
-} script;
-
-static void hear(mt_clock *clock, pthread_cond_t *cond)
-{
-    script *s = (script *)clock;
-    s->woken |= cond == &s->ring.arrival;
-}
-
-static void run_step(script *s);
-
-static void wait_for_a_step(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
-{
-    script *s = (script *)clock;
-    bool more = s->next < s->v[0].count && !s->ring.stopped, work = s->ring.claimed < s->ring.planned;
-    MT_CHECK(more && (cond == &s->ring.arrival ? s->v[4].i64s[s->next] >= FINISH : !work),
-             "the ring waits, but what it waits for is there: the other threads would wait forever");
-    pthread_mutex_unlock(lock);
-    run_step(s);
-    pthread_mutex_lock(lock);
-}
-
-static void run_step(script *s)
-{
-    int64_t i = s->next++, step = s->v[4].i64s[i], ticket = -9, got = 0;
-    s->woken = false;
-    if (step == PLAN)
-        mt_ring_plan(&s->ring);
-    else if (step == CLAIM)
-        got = mt_ring_claim(&s->ring, &ticket) ? ticket : -1;
-    else if (step == TAKE)
-        got = mt_ring_take(&s->ring, &ticket) ? ticket : -1;
-    else if (step == STOP)
-        mt_ring_stop(&s->ring);
-    else
-        mt_ring_finish(&s->ring, step - FINISH);
-    s->v[0].i64s[i] = got;
-    s->v[1].i64s[i] = s->ring.ready_max;
-    s->v[2].i64s[i] = step == TAKE || step == CLAIM ? s->next : s->woken;
-    memcpy(s->v[3].i64s + 3 * i, (int64_t[]){ s->ring.planned, s->ring.claimed, s->ring.taken }, 3 * sizeof got);
-}
-
-/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t. Of each step: got (a ticket, -1: stopped),
- * ready_max, woken (arrival; for a take or claim the step after it) [n], the ring's counts [n,3]; step [n]; slots */
-static void ring_script(const mg_value *v)
-{
-    script s = { { .wait = wait_for_a_step, .wake = hear }, .v = v };
-    mt_ring_init(&s.ring, v[5].i64, &s.base);
-    while (s.next < v[0].count)
-        run_step(&s);
-    mt_ring_destroy(&s.ring);
-}
-
-typedef struct waiter {
-    mt_ring *ring;
-    bool claims;
-    int64_t *out; /* 0 and the time of the return, in ns */
-} waiter;
-
-static void *wait_in_ring(void *user)
-{
-    waiter *w = user;
-    int64_t ticket;
-    mt_clock *clock = w->ring->clock;
-    w->out[0] = w->claims ? mt_ring_claim(w->ring, &ticket) : mt_ring_take(w->ring, &ticket);
-    w->out[1] = (int64_t)(clock->now(clock) * 1e9);
-    clock->leave(clock);
-    return NULL;
-}
-
-static void ring_stop(const mg_value *v) /* out [2 * waiters]; waiters, of them taking (0 or 1) */
-{
-    enum { MOST = 8 };
-    mt_clock *clock = mt_clock_sim_new();
-    mt_ring ring;
-    pthread_t thread[MOST];
-    waiter w[MOST];
-    int64_t n = v[1].i64;
-    MT_CHECK(n <= MOST, "too many");
-    mt_ring_init(&ring, 4, clock);
-    for (int64_t i = 0; i < n; i++) {
-        w[i] = (waiter){ &ring, i >= v[2].i64, v[0].i64s + 2 * i };
-        clock->enter(clock);
-        MT_CHECK(pthread_create(&thread[i], NULL, wait_in_ring, &w[i]) == 0, "no thread");
-    }
-    clock->sleep(clock, 5);
-    mt_ring_stop(&ring);
-    clock->leave(clock);
-    for (int64_t i = 0; i < n; i++)
-        pthread_join(thread[i], NULL);
-    clock->enter(clock);
-    mt_ring_destroy(&ring);
-    mt_clock_sim_free(clock);
-}
-
 /* ---- loader ------------------------------------------------------------------------------------- */
 
 typedef struct scenario {
@@ -393,8 +287,8 @@ const mg_function mg_calls_05[] = {
     { "mt_sampler_steps and _batch", batches },
     { "mt_sample_rng", sample_rng },
     { "mt_collate", collate },
-    { "a ring, step by step", ring_script },
-    { "a ring that is stopped", ring_stop },
+    { "a ring, step by step", mg_call_ring_script },
+    { "a ring that is stopped", mg_call_ring_stop },
     { "a loader", loader_run },
     { NULL, NULL },
 };
