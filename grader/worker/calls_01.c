@@ -39,6 +39,7 @@ static void in_a_team(const mg_value *v)
 /* threads: how many the next parallel region of the program would have after a product of single numbers. */
 static void threads_left(const mg_value *v)
 {
+    mg_keeps = true; /* the result depends on the threads of the call */
     const mt_matmul_dims one = mt_dense_dims(1, 1, 1, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
     float c, a = 2, b = 3;
     mt_matmul_parallel_cpu(&c, &a, &b, &one);
