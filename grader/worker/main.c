@@ -217,6 +217,11 @@ static const mg_function *find(const char *name)
     return NULL;
 }
 
+static int64_t allocated(void)
+{
+    return mg_heap_live ? mg_heap_live() : 0;
+}
+
 /* The threads are started before the time measurement. */
 static void wake_threads(int threads)
 {
@@ -225,10 +230,11 @@ static void wake_threads(int threads)
     __asm__ volatile("");
 }
 
-/* Makes the call; the bytes that are allocated and not freed by it. */
-static int64_t call_and_check(const mg_function *function)
+/* Makes the call; the bytes that are allocated and not freed by it. Where a region has another number of threads,
+ * libgomp exchanges the memory of its team: wake_threads frees it again before the next, equal call. */
+static int64_t call_and_check(const mg_function *function, int64_t before_threads)
 {
-    int64_t before = mg_heap_live ? mg_heap_live() : 0;
+    int64_t before = allocated();
     mg_keeps = false;
     if (mg_wire_reported(&request)) {
         mg_on_device(function, values, &request);
@@ -240,7 +246,7 @@ static int64_t call_and_check(const mg_function *function)
         mg_heap_check();
     if (!mg_wire_reported(&request))
         leave_faults();
-    return mg_heap_live && !mg_keeps ? mg_heap_live() - before : 0;
+    return mg_keeps ? 0 : allocated() - mt_max(before, before_threads);
 }
 
 static void serve(void)
@@ -255,11 +261,12 @@ static void serve(void)
         reply(MG_NO_MEMORY, -1, 0);
         _exit(1);
     }
+    int64_t before = allocated();
     wake_threads((int)request.threads);
     reply(MG_READY, -1, 0);
     if (!read_all(MG_FD_REQUEST, &go, sizeof go) || go.nonce != request.nonce)
         _exit(1);
-    reply(MG_DONE, -1, call_and_check(function));
+    reply(MG_DONE, -1, call_and_check(function, before));
     munmap(region, region_bytes);
     region = NULL;
 }
