@@ -107,6 +107,10 @@ static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N,
 static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths */
 {
     mt_manual_mlp *mlp = mlp_of(v + 3, 1);
+    for (int l = 0; l < mlp->layers; l++) {
+        mlp->w[l] = v[0].f32 + (mlp->w[l] - mlp->params), mlp->b[l] = v[0].f32 + (mlp->b[l] - mlp->params);
+        mlp->dw[l] = v[1].f32 + (mlp->dw[l] - mlp->grads), mlp->db[l] = v[1].f32 + (mlp->db[l] - mlp->grads);
+    }
     mlp->params = v[0].f32; /* between guard pages, where the perceptron's own arrays have neighbours */
     mlp->grads = v[1].f32;
     for (int turn = 0; turn < 2; turn++) /* an update remembers nothing */
