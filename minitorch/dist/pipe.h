@@ -38,7 +38,8 @@ typedef struct mt_pipe_action {
  *                   through groups of `stages` micro-batches: a group in chunk 0, the same in chunk 1, ..., then the
  *                   next group. Backwards do, too, from the last chunk to the first.
  * Fails (MT_ERR_ARGUMENT, out unchanged): stages, micro or chunks < 1; stage not among stages; several chunks with
- * another kind than MT_INTERLEAVED; MT_INTERLEAVED with micro that stages do not divide.   Lab 14.6-7 */
+ * another kind than MT_INTERLEAVED; MT_INTERLEAVED with micro that stages do not divide. The message names the number
+ * that is refused.   Lab 14.6-7 */
 mt_status mt_pipe_schedule(mt_pipe_action *out, mt_pipe_kind kind, int stage, int stages, int micro, int chunks);
 
 /* ---- the division of layers -------------------------------------------------------------------------- */
@@ -71,7 +72,8 @@ typedef struct mt_pipe_config {
 typedef struct mt_pipe mt_pipe;
 
 /* mt_pipe_new -- collective: rank r of comm is stage r. Copies config; shape is borrowed.
- * Fails: as mt_pipe_schedule and the communicator; MT_ERR_ARGUMENT: several chunks on one rank. *out is then unchanged.
+ * Fails: as mt_pipe_schedule and the communicator; MT_ERR_ARGUMENT, with their number: several chunks on one rank. *out
+ * is then unchanged.
  */
 mt_status mt_pipe_new(mt_pipe **out, mt_comm *comm, const mt_pipe_config *config);
 void mt_pipe_free(mt_pipe *pipe); /* NULL is allowed */
