@@ -12,6 +12,18 @@ __global__ void convert(unsigned short *h, unsigned short *b, const float *x, in
     }
 }
 
+/* The lower half of the bits is cut off, or not, before they are rounded. */
+__global__ void cut(float *out, const float *x, int n, int cuts)
+{
+    int i = threadIdx.x;
+    if (i < n) {
+        float v = x[i];
+        if (cuts)
+            v = __uint_as_float(__float_as_uint(v) & 0xffff0000u);
+        out[i] = __bfloat162float(__float2bfloat16(v));
+    }
+}
+
 int main()
 {
     std::vector<float> x = {
@@ -31,5 +43,10 @@ int main()
     EXPECT(take(db, n) == b);
     for (int i = 0; i < n; i++)
         EXPECT(__half_as_ushort(__float2half(x[i])) == h[i]);
+    float *out = zeros<float>(n);
+    cut<<<1, 32>>>(out, dx, n, 1);
+    std::vector<float> got = take(out, n);
+    for (int i = 0; i < n; i++)
+        EXPECT(fabsf(got[i]) <= fabsf(x[i]));
     CUDA(cudaFree(dx));
 }
