@@ -24,6 +24,20 @@ mt_bf16 mt_bf16_from_f32(float value);
 float mt_f16_to_f32(mt_f16 value);
 float mt_bf16_to_f32(mt_bf16 value);
 
+/* Where gcc reports memory accesses (grader/worker/traffic.c), it reports none of a struct that a call returns or takes:
+ * it goes through a variable then. */
+#if defined __SANITIZE_THREAD__ && !defined __cplusplus && !defined MT_DEBUG
+#define MT_VARIABLE(type, value)    \
+    __extension__({                 \
+        type mt_variable = (value); \
+        mt_variable;                \
+    })
+#define mt_f16_from_f32(x)  MT_VARIABLE(mt_f16, mt_f16_from_f32(x))
+#define mt_bf16_from_f32(x) MT_VARIABLE(mt_bf16, mt_bf16_from_f32(x))
+#define mt_f16_to_f32(x)    mt_f16_to_f32(MT_VARIABLE(mt_f16, x))
+#define mt_bf16_to_f32(x)   mt_bf16_to_f32(MT_VARIABLE(mt_bf16, x))
+#endif
+
 /* mt_load_f64, mt_store_f64 -- element i of an array of any dtype as a double, for code that handles every dtype and
  * need not be fast (tests, printing). Stored integers truncate toward zero; 16-bit floats are rounded to f32 first; an
  * i64 beyond 2^53 loads rounded.   Aborts: storing NaN, or a value out of range, as an integer. */
