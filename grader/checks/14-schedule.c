@@ -209,6 +209,7 @@ static void few(mg_run *run, mt_pipe_kind kind)
     if (is_plain)
         (void)(check_refused(run, &(pipe){ kind, 2, 1, 5 }, 0, "5") &&
                check_refused(run, &(pipe){ kind, 2, 1, 1 }, 7, "7") &&
+               check_refused(run, &(pipe){ kind, 2, 1, 1 }, -3, "-3") &&
                check_refused(run, &(pipe){ kind, 2, 0, 1 }, 1, "0"));
     else
         (void)(check_refused(run, &(pipe){ kind, 4, 6, 2 }, 0, "6") &&

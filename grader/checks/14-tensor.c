@@ -322,7 +322,8 @@ void mg_14_shard(mg_run *run, const void *one_case)
     mt_rng *rng = mg_rng(run);
     if (about == TENSOR_REFUSED) {
         (void)(shard_refused(run, (int64_t[]){ 1, 3, 12, 2 }, 4) && shard_refused(run, (int64_t[]){ 2, 1, 5, 1 }, 2) &&
-               shard_refused(run, (int64_t[]){ 1, 1, 12, 4 }, 2) && shard_refused(run, (int64_t[]){ 1, 1, 10, 4 }, 2));
+               shard_refused(run, (int64_t[]){ 1, 1, 12, 4 }, 2) && shard_refused(run, (int64_t[]){ 1, 1, 10, 4 }, 2) &&
+               shard_refused(run, (int64_t[]){ 2, 1, 12, 4 }, 2));
         return;
     }
     for (int64_t size = 1; size <= RANKS; size++)

@@ -11,7 +11,8 @@
 
 #include "core/base.h"
 
-enum { CALLS = 60, TOKENS = 17, MANY = 1100, CLASSES = 67, WIDTH = 9 }; /* MANY tokens once, and MANY classes */
+enum { CALLS = 60, TOKENS = 17, MANY = 1100, CLASSES = 67, WIDTH = 9, LARGE = 70002 };
+/* Once MANY tokens, and MANY classes; once LARGE rows of a table: more than 16 bits count. */
 
 /* ---- 14.5 ranges ----------------------------------------------------------------------------------------- */
 
@@ -73,9 +74,11 @@ static int64_t failing(vocabulary_about about, int64_t calls, int64_t ranks)
 static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
 {
     mt_rng *rng = mg_rng(run);
-    int64_t rows = rows_for(rng, about, ranks), n = tokens_for(rng, about, ranks), C = mg_pick(rng, 1, WIDTH),
-            fails = failing(about, 1, ranks);
-    double out[MANY * WIDTH], dw[CLASSES * WIDTH];
+    bool large = about == VOCABULARY_EVEN && ranks == 2;
+    int64_t rows = large ? LARGE : rows_for(rng, about, ranks), n = tokens_for(rng, about, ranks),
+            C = large ? 1 : mg_pick(rng, 1, WIDTH), fails = failing(about, 1, ranks);
+    double out[MANY * WIDTH];
+    static double dw[LARGE];
     mg_begin(run, "mt_tp_embedding");
     mg_14_ranks(run, ranks);
     mg_out(run, "out", MT_F32, MT_SHAPE(ranks, n, C));
@@ -88,6 +91,7 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
     const int64_t *at = divide(run, about, rows, ranks);
     if (ranks > 1) /* one is the first row of a later rank */
         id[mg_pick(rng, 0, n - 1)] = (int32_t)mt_min(at[mg_pick(rng, 1, ranks - 1)], rows - 1);
+    id[0] = large ? LARGE - 1 : id[0];
     for (int64_t i = 0; i < rows * C; i++)
         dw[i] = (double)MG_TP_MORE;
     for (int64_t i = 0; i < n * C; i++) {

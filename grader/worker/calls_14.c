@@ -83,6 +83,7 @@ static mt_status make(mt_comm *comm, void *user)
     }
     if (is_new)
         mt_mesh_free(mesh);
+    mt_mesh_free(NULL); /* is allowed */
     const int64_t result[MG_MESH_RESULTS] = { status, count.splits, count.open, is_new, said };
     memcpy(v[0].i64s + comm->rank * MG_MESH_RESULTS, result, sizeof result);
     return MT_OK;
