@@ -85,7 +85,8 @@ void mg_15_add_task(mg_15_world *w, mt_rng *rng, cluster_about about)
         do
             t->to = mg_pick(rng, 0, w->is.devices - wide);
         while (t->to == t->device);
-        t->bytes = mg_pick(rng, 0, 3) == 0 ? 0 : mg_pick(rng, 1, whole ? 3 : 900);
+        int64_t most = whole ? 3 : about == CLUSTER_MESSAGES && mg_pick(rng, 0, 29) == 0 ? INT64_C(1) << 40 : 900;
+        t->bytes = mg_pick(rng, 0, 3) == 0 ? 0 : mg_pick(rng, 1, most);
         t->messages = mg_pick(rng, 0, 3);
     }
     for (int64_t k = mg_pick(rng, 0, 2); k > 0 && i > 0; k--) {

@@ -246,21 +246,23 @@ static void endless_run(mg_run *run)
 /* Something is right before anything is refused: a function that refuses all is none. */
 static void refused_runs(mg_run *run)
 {
-    for (int i = -1; i < 10; i++) {
+    for (int i = -1; i < 13; i++) {
         mt_goodput_job job = pick_job(mg_rng(run));
-        double work = i == 0 ? 0 : i == 1 ? NAN : 1e5, interval = i == 2 ? 0 : i == 3 ? -1 : 1e3;
+        double work = i == 0 ? 0 : i == 1 ? NAN : 1e5, interval = i == 2 ? 0 : i == 3 ? -1 : i == 10 ? NAN : 1e3;
         reply r;
         job.devices = i == 4 ? 0 : job.devices;
-        job.mtbf = i == 5 ? 0 : job.mtbf;
+        job.mtbf = i == 5 ? 0 : i == 11 ? NAN : job.mtbf;
         job.save = i == 6 ? 0 : job.save;
         job.restart = i == 7 ? -1 : job.restart;
-        job.slow = i == 8 ? 1.01 : job.slow;
+        job.slow = i == 8 ? 1.01 : i == 12 ? NAN : job.slow;
         job.slowdown = i == 9 ? NAN : job.slowdown;
         if (!ask_run(run, &r, &job, work, interval))
             return;
-        bool right = i < 0 ? r.status == MT_OK && r.is[0] > work : r.status == MT_ERR_ARGUMENT && r.words[0];
+        bool right = i < 0 ? r.status == MT_OK && r.is[0] > work
+                           : r.status == MT_ERR_ARGUMENT && r.words[0] && r.is[0] == MG_15_UNCHANGED;
         if (!right) {
-            mg_fail(run, "run %d is %s: status %d, \"%.80s\"", i, i < 0 ? "one" : "none", r.status, r.words);
+            mg_fail(run, "run %d is %s: status %d, \"%.80s\", *out is %s", i, i < 0 ? "one" : "none", r.status, r.words,
+                    r.is[0] == MG_15_UNCHANGED ? "unchanged" : "written");
             return;
         }
     }

@@ -210,9 +210,9 @@ static void refused(mg_run *run)
         p.tokens = i == 6 ? NAN : p.tokens;
         if (!ask(run, &a, &p))
             return;
-        if (a.status != MT_ERR_ARGUMENT || !a.words[0] || a.estimates != 0) {
-            mg_fail(run, "problem %d is none: status %" PRId64 ", expected %d with a message", i, a.status,
-                    MT_ERR_ARGUMENT);
+        if (a.status != MT_ERR_ARGUMENT || !a.words[0] || a.estimates != 0 || a.s.dp != MG_15_UNCHANGED) {
+            mg_fail(run, "problem %d is none: status %" PRId64 ", expected %d with a message, and *out unchanged", i,
+                    a.status, MT_ERR_ARGUMENT);
             return;
         }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "check.h"
+#include "worker/plan.h"
 
 /* ---- cost: 15-cost.c, 15-published.c (steps 15.1 to 15.5) ------------------------------------------------------- */
 

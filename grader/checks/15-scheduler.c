@@ -309,7 +309,7 @@ static void enlarge(list *l, mt_rng *rng)
 /* A valid list is scheduled before any is refused. */
 static void refused(mg_run *run)
 {
-    for (int i = -1; i < 6; i++) {
+    for (int i = -1; i < 7; i++) {
         list l = pick(mg_rng(run), SCHED_GANGS, MT_SCHED_FIFO);
         mt_sched_job *job = &l.jobs[mg_pick(mg_rng(run), 0, l.count - 1)];
         answer a;
@@ -317,11 +317,16 @@ static void refused(mg_run *run)
         job->least = i == 2 ? job->devices + 1 : job->least;
         job->estimate = i == 3 ? job->seconds - 1 : job->estimate;
         job->arrival = i == 4 ? -1 : job->arrival;
+        job->priority = i == 6 ? 1001 : job->priority;
         l.cluster.devices = i == 5 ? 0 : l.cluster.devices;
         if (!ask(run, &a, &l))
             return;
-        if (i < 0 ? !is_schedule(run, &l, &a) : a.status != MT_ERR_ARGUMENT || !a.words[0] || a.changes) {
-            mg_fail(run, "list %d is %s: status %" PRId64 ", \"%.80s\"", i, i < 0 ? "one" : "none", a.status, a.words);
+        bool unchanged = i < 0 || !a.changes;
+        for (int64_t k = 0; k < 2 * l.count && i >= 0; k++)
+            unchanged = unchanged && ((const int64_t *)mg_result(run, "runs"))[k] == MG_15_UNCHANGED;
+        if (i < 0 ? !is_schedule(run, &l, &a) : a.status != MT_ERR_ARGUMENT || !a.words[0] || !unchanged) {
+            mg_fail(run, "list %d is %s: status %" PRId64 ", \"%.80s\", *runs is %s", i, i < 0 ? "one" : "none",
+                    a.status, a.words, unchanged ? "unchanged" : "written");
             return;
         }
     }

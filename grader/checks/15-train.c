@@ -169,8 +169,9 @@ void mg_15_train(mg_run *run, const void *one_case)
         job.restart = none && i % 4 == 3 ? -1 : job.restart;
         if (!ask_train(run, &got, &w, &job))
             return;
-        if (none && got.status != MT_ERR_ARGUMENT) {
-            mg_fail(run, "run %d is none: status %" PRId64, i, got.status);
+        if (none && (got.status != MT_ERR_ARGUMENT || got.walked != MG_15_UNCHANGED)) {
+            mg_fail(run, "run %d is none: status %" PRId64 ", *out is %s", i, got.status,
+                    got.walked == MG_15_UNCHANGED ? "unchanged" : "written");
             return;
         }
         if (none)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "worker/call.h"
+#include "worker/plan.h"
 
 /* calls_15_cost.c */
 void mg_call_plan_params(const mg_value *v);

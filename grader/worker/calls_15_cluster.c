@@ -51,7 +51,7 @@ void mg_call_cluster_train(const mg_value *v)
 {
     mt_cluster_tasks tasks;
     mt_cluster cluster = cluster_of(v, &tasks, 4);
-    mt_cluster_trained out = { 0 };
+    mt_cluster_trained out = { .walked = MG_15_UNCHANGED };
     mt_cluster_job job;
     memcpy(&job, v[3].ptr, sizeof job);
     v[0].i64s[0] = mt_cluster_train(&out, &cluster, &tasks, &job);

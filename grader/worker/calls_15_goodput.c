@@ -28,7 +28,7 @@ void mg_call_goodput_stretch(const mg_value *v) /* stretch, bits; job */
 void mg_call_goodput_of(const mg_value *v)
 {
     mt_goodput_job job;
-    mt_goodput run = { 0 };
+    mt_goodput run = { .seconds = MG_15_UNCHANGED };
     double number[2];
     memcpy(&job, v[3].i64s, sizeof job);
     memcpy(number, v[4].i64s, sizeof number);

@@ -46,7 +46,7 @@ static mt_plan_estimate count(const mt_plan_problem *p, const mt_plan_strategy *
 void mg_call_plan_best(const mg_value *v)
 {
     mt_plan_problem p = mg_plan_problem(v[4].i64s);
-    mt_plan_answer answer = { .why = MT_PLAN_FOUND };
+    mt_plan_answer answer = { .why = MT_PLAN_FOUND, .strategy.dp = MG_15_UNCHANGED };
     p.estimate = count;
     estimates = 0;
     v[0].i64s[0] = mt_plan_best(&answer, &p);

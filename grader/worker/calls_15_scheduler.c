@@ -27,6 +27,8 @@ void mg_call_sched(const mg_value *v)
     mt_sched_cluster cluster = { v[5].i64s[0], (mt_sched_policy)v[5].i64s[1], v[5].i64s[2] };
     record r = { v[2].i64s, 0, (v[2].count - 1) / 3 };
     r.to[0] = 0;
+    for (int64_t i = 0; i < v[1].count; i++)
+        v[1].i64s[i] = MG_15_UNCHANGED;
     v[0].i64s[0] = mt_sched((mt_sched_run *)v[1].ptr, (const mt_sched_job *)v[4].ptr, n, &cluster, note, &r);
     snprintf((char *)v[3].u8, (size_t)v[3].count, "%s", v[0].i64s[0] == MT_OK ? "" : mt_last_error());
 }

@@ -13,6 +13,7 @@ enum {
     MG_PLAN_ESTIMATE = sizeof(mt_plan_estimate) / 8,
     MG_PLAN_PROBLEM = 6 + 9 + 12,
     MG_PLAN_WORDS = 400,
+    MG_15_UNCHANGED = 77, /* what is in *out before a call that may be refused */
 };
 
 /* Structs of 64-bit numbers are copied as they are. */

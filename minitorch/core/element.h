@@ -24,8 +24,8 @@ mt_bf16 mt_bf16_from_f32(float value);
 float mt_f16_to_f32(mt_f16 value);
 float mt_bf16_to_f32(mt_bf16 value);
 
-/* Where gcc reports memory accesses (grader/worker/traffic.c), it reports none of a struct that a call returns or takes:
- * it goes through a variable then. */
+/* Where gcc reports memory accesses (grader/worker/traffic.c), it reports none of a struct that a call returns or
+ * takes: it goes through a variable then. */
 #if defined __SANITIZE_THREAD__ && !defined __cplusplus && !defined MT_DEBUG
 #define MT_VARIABLE(type, value)    \
     __extension__({                 \
