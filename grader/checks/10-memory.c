@@ -130,9 +130,13 @@ static const pool_case alloc_cases[] = {
         "the first block that is large enough may be far too large: look at all of a list, and at the next list only "
         "when none of this one suits" },
       POOL_BEST_FIT },
-    { { 2, "rests of large blocks", "a large block is split when more than 1 MiB is left, exactly 1 MiB stays" },
+    { { 2, "rests of large blocks",
+        "a block of a large segment is split when more than 1 MiB is left, exactly 1 MiB stays; segment->kind says "
+        "which it is: mt_pool_reserve(pool, 1) makes a large one of 2 MiB" },
       POOL_LARGE },
-    { { 2, "small and large blocks", "lists belong to one kind: a small request takes no block of a large segment" },
+    { { 2, "small and large blocks",
+        "lists belong to one kind: a small request takes no block of a large segment, which may have 2 MiB, too "
+        "(mt_pool_reserve)" },
       POOL_KINDS },
 };
 

@@ -307,6 +307,11 @@ static bool judge_event(mg_run *run, model *m, int64_t i)
         return judge_trim(run, m, i);
     if (action == MG_POOL_ALLOC)
         return judge_alloc(run, m, i);
+    if (action == MG_POOL_RESERVE) {
+        m->small[m->pieces] = false;
+        insert(m, m->count, (extent){ m->pieces++, 0, (with + 2 * MIB - 1) / (2 * MIB) * (2 * MIB), -1 });
+        return true;
+    }
     if (m->piece[with] >= 0)
         merge(m, find(m, m->piece[with], m->offset[with]));
     if (m->given[i] == bytes_given(m))

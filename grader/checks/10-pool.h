@@ -20,7 +20,7 @@ void mg_10_sizes(mg_run *run, const void *one_case); /* a sizes_case */
 typedef enum pool_about {
     POOL_REST,      /* equal small blocks fill a segment */
     POOL_BEST_FIT,  /* without frees: only the rests of segments are free */
-    POOL_LARGE,     /* rests of about 1 MiB */
+    POOL_LARGE,     /* rests of about 1 MiB, also of a segment of 2 MiB */
     POOL_KINDS,     /* small and large ones, beside 1 MiB */
     POOL_RIGHT,     /* a freed block has a free right neighbour */
     POOL_LEFT,      /* ... left */

@@ -71,6 +71,8 @@ static void best_fit(writer *w)
 /* Of 20 MiB 19 are used and a little less or more: what is left is 1 MiB, a little more, or a little less. */
 static void large(writer *w)
 {
+    mg_pool_add(&w->s, MG_POOL_RESERVE, 1); /* a large segment of 2 MiB, as small ones have */
+    alloc(w, MIB + 512 * KIB);
     for (int i = 0; i < 10; i++) {
         alloc(w, 9 * MIB + 512 * KIB);
         alloc(w, 9 * MIB + 512 * KIB + 512 * mg_pick(w->rng, -2, 2));
@@ -81,6 +83,7 @@ static void large(writer *w)
 
 static void kinds(writer *w)
 {
+    mg_pool_add(&w->s, MG_POOL_RESERVE, 1);
     for (int i = 0; i < HELD / 4; i++) {
         alloc(w, 6 * MIB);
         alloc(w, mg_pick(w->rng, 1, MIB));

@@ -75,6 +75,8 @@ void mg_call_pool(const mg_value *v)
         piece[i] = -1, offset[i] = 0;
         if (event[0] == MG_POOL_EMPTY) {
             offset[i] = mt_pool_empty(pool);
+        } else if (event[0] == MG_POOL_RESERVE) {
+            mt_pool_reserve(pool, with);
         } else if (event[0] == MG_POOL_ALLOC) {
             find_twice(pool, with);
             int64_t address = (int64_t)(uintptr_t)mt_pool_alloc(pool, with);

@@ -9,7 +9,8 @@
 enum { MG_POOL_COLUMNS = 2, MG_POOL_PIECES = 8192 /* that the system gives at most */ };
 
 enum {
-    MG_POOL_ALLOC, /* so many bytes */
-    MG_POOL_FREE,  /* the block that this event, counted from 0, allocated */
-    MG_POOL_EMPTY, /* mt_pool_empty */
+    MG_POOL_ALLOC,   /* so many bytes */
+    MG_POOL_FREE,    /* the block that this event, counted from 0, allocated */
+    MG_POOL_EMPTY,   /* mt_pool_empty */
+    MG_POOL_RESERVE, /* mt_pool_reserve of so many bytes, which the system has */
 };
