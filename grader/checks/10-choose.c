@@ -317,6 +317,18 @@ static problem binary_blocks(void)
     return p;
 }
 
+/* Only one of all sums of FLOPs is of use; the others are different. The option with fewer is neither the first nor the
+ * last: a table that keeps the others has 2^i states behind block i, and is out of time or memory. */
+static problem equal_kept(void)
+{
+    problem p = { .blocks = 48 };
+    for (int64_t i = 0; i < p.blocks; i++) {
+        const mt_memory_option more = { 10, 0, INT64_C(1) << i };
+        p.block[i] = (mt_memory_block){ .options = 3, .option = { more, { 10, 0, 0 }, more } };
+    }
+    return p;
+}
+
 static problem problem_of(mt_rng *rng, choose_about about, int i)
 {
     problem p;
@@ -332,7 +344,9 @@ static problem problem_of(mt_rng *rng, choose_about about, int i)
         p = equal_blocks(rng, mg_pick(rng, 2, FEW));
         break;
     case CHOOSE_MANY:
-        p = i == 5 ? binary_blocks() : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : BLOCKS, 40, 3);
+        p = i == 4   ? equal_kept()
+            : i == 5 ? binary_blocks()
+                     : random_blocks(rng, i < 6 ? mg_pick(rng, 10, 24) : BLOCKS, 40, 3);
         break;
     case CHOOSE_EQUAL:
         p = equal_blocks(rng, i < 3 ? 12 * (i + 1) : BLOCKS);
