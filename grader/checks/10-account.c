@@ -109,7 +109,7 @@ static event next_event(const model *m, const recipe *r, mt_rng *rng, int64_t n)
         bool over = some && one_in(rng, r->unseen);
         e.device = over ? some->device : e.device;
         e.address = over ? some->address : free_address(m, r, rng, e.device, n);
-        e.bytes = r->least + mt_rng_below(rng, r->most - r->least + 1);
+        e.bytes = over && one_in(rng, 2) ? some->bytes : r->least + mt_rng_below(rng, r->most - r->least + 1);
     }
     return e;
 }
