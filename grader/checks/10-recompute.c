@@ -376,7 +376,7 @@ static request draw(mg_run *run, const recompute_case *c, int call)
     if (c->about == RC_PEAK)
         told[MG_RC_LAYERS] = MG_RC_LAYERS_MOST, told[MG_RC_ROUNDS] = 2;
     do
-        told[MG_RC_SEED] = mg_pick(rng, 1, 1 << 20);
+        told[MG_RC_SEED] = (INT64_C(1) << 32) + mg_pick(rng, 1, 1 << 20); /* a stream's number may have 64 bits */
     while (bare_row(told));
     return r;
 }
