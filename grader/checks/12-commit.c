@@ -272,7 +272,7 @@ static scene scene_of(mt_rng *rng, const commit_case *c)
     }
     if (removal &&
         c->about == COMMIT_WHOLE) { /* what a save leaves that was killed, where files have names from the begin on */
-        static const char *const names[] = { MT_MANIFEST ".4711.tmp", "part-1-of-2.4711.tmp" };
+        static const char *const names[] = { MT_MANIFEST ".4711.tmp", "part-1-of-2.4711.tmp", ".part-1-of-2.swp" };
         char path[MG_WORDS];
         for (int i = 0; i < MT_COUNT(names); i++) {
             mg_12_path(path, step, names[i]);
