@@ -107,22 +107,26 @@ static bool closes(mg_run *run, const after *a)
     return false;
 }
 
+/* File i has `size` bytes, of s->bytes[i] in the manifest. */
 static bool check_bad(mg_run *run, const after *a, const saved *s, int64_t i, int64_t size, check_about about)
 {
-    char what[2 * MG_WORDS], number[32], path[MG_WORDS];
+    char what[2 * MG_WORDS], numbers[2][32], path[MG_WORDS];
     mt_status want = about == CHECK_GONE ? MT_ERR_IO : MT_ERR_FORMAT;
     mg_12_path(path, s->step, s->name[i]);
     snprintf(what, sizeof what, "%s is %s", path,
-             about == CHECK_GONE                           ? "missing"
-             : about == CHECK_BITS || about == CHECK_FIRST ? "damaged"
-                                                           : "of another size");
+             about == CHECK_GONE    ? "missing"
+             : about == CHECK_BITS  ? "empty, and has another sum in the manifest"
+             : about == CHECK_FIRST ? "damaged"
+                                    : "of another size");
     if (a->status != want) {
         mg_fail(run, "%s, and the status is %" PRId64 ", expected %d", what, a->status, want);
         return false;
     }
-    snprintf(number, sizeof number, "%" PRId64, size);
-    if ((about == CHECK_SIZE || about == CHECK_FORGED) && !says(run, a, number, what))
-        return false;
+    snprintf(numbers[0], sizeof numbers[0], "%" PRId64, size);
+    snprintf(numbers[1], sizeof numbers[1], "%" PRId64, s->bytes[i]);
+    for (int k = 0; k < 2 && (about == CHECK_SIZE || about == CHECK_FORGED); k++)
+        if (!says(run, a, numbers[k], what))
+            return false;
     return says(run, a, s->name[i], what) && gives_reason(run, a, path);
 }
 
@@ -161,10 +165,12 @@ static bool check_round(mg_run *run, check_about about, int round)
     int64_t i = is_empty ? 0 : choose_file(mg_rng(run), &s, about, round), size = s.bytes[i];
     const int64_t away[] = { mg_pick(mg_rng(run), 1, 9), -mg_pick(mg_rng(run), 1, 9), (int64_t)1 << 32 };
     mg_12_manifest(&s, s.step + (about == CHECK_STEP ? away[round % 3] : 0));
-    bool in_manifest = round % 2 && round > 1 && (about == CHECK_SIZE || about == CHECK_FIRST);
+    bool in_manifest = about == CHECK_BITS || (round % 2 && round > 1 && (about == CHECK_SIZE || about == CHECK_FIRST));
+    int64_t more = in_manifest && about == CHECK_SIZE ? (int64_t)1 << 32 : 0;
     if (in_manifest) /* as if only the upper half of a number had changed */
-        falsify(&s, i, about == CHECK_SIZE ? (int64_t)1 << 32 : 0, about == CHECK_SIZE ? 0 : 1u << 4 * round);
+        falsify(&s, i, more, about == CHECK_SIZE ? 0 : 1u << 4 * round);
     mg_12_put(disk, &s);
+    s.bytes[i] += more;
     if (about != CHECK_VALID && about != CHECK_STEP && !in_manifest)
         size = damage(mg_rng(run), disk, &s, i, about);
     if (about == CHECK_FIRST)
@@ -237,7 +243,7 @@ static void check_bits(mg_run *run)
 void mg_12_check(mg_run *run, const void *one_case)
 {
     check_about about = ((const check_case *)one_case)->about;
-    if (about == CHECK_BITS)
+    if (about == CHECK_BITS && check_round(run, about, 0)) /* an empty file has a sum, too */
         check_bits(run);
     for (int round = 0; about != CHECK_BITS && round < 8; round++)
         if (!check_round(run, about, round))
@@ -262,6 +268,7 @@ static mt_io *several_on_disk(mt_rng *rng, several *w)
     for (int64_t i = 0; i < w->count; i++, step -= mg_pick(rng, 1, 8)) {
         saved *s = &w->s[i];
         *s = mg_12_saved(rng, step, 2);
+        snprintf(s->name[0], MT_PART_NAME, "part-%0*d", MT_PART_NAME - 6, 1); /* as long as it may be */
         s->bytes[0] = mt_max(s->bytes[0], 2);
         mg_12_manifest(s, step);
     }
@@ -288,7 +295,7 @@ static bool judge_found(mg_run *run, const after *a, const several *w)
     return a->status == status && found == want;
 }
 
-/* Each damaged one is passed on, with a reason that names one of its files. */
+/* Each damaged one is passed on, with a reason that names its damaged file. */
 static bool judge_reasons(mg_run *run, const several *w)
 {
     const int64_t *skipped = mg_result(run, "skipped");
@@ -300,11 +307,12 @@ static bool judge_reasons(mg_run *run, const several *w)
     }
     for (int64_t i = 0; i < w->damaged; i++) {
         const char *reason = reasons + i * MG_WORDS;
-        mg_12_path(path, w->s[i].step, NULL);
+        mg_12_path(path, w->s[i].step, w->s[i].name[0]);
         if (skipped[1 + i] == w->s[i].step && memmem(reason, MG_WORDS, path, strlen(path)))
             continue;
         mg_fail(run,
-                "%" PRId64 " was passed to `skipped` with the reason \"%.200s\", expected %" PRId64 " and a file in %s",
+                "%" PRId64 " was passed to `skipped` with the reason \"%.200s\", expected %" PRId64
+                " and words about %s",
                 skipped[1 + i], reason, w->s[i].step, path);
         return false;
     }
