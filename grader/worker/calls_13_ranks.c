@@ -206,5 +206,6 @@ void mg_on_ranks(const mg_value *v, mg_rank rank)
     now = wires.clock;
     mt_ranks_run(size, &wires, run_rank, &one); /* what each said is in its result */
     mt_clock_sim_free(wires.clock);
+    mg_keeps = mg_keeps || v[NUMBERS].i64s[MG_CALL_FAULT] == MG_FAULT_FAILS; /* what is under way need not be freed */
     free(one.journals);
 }
