@@ -1,4 +1,4 @@
-/* 13-ddp.c -- how the checks of steps 13.6 to 13.9 run: a backward pass that is a script, on several ranks; values,
+/* 13-ddp.c -- how the checks of steps 13.7 to 13.9 run: a backward pass that is a script, on several ranks; values,
  * collectives and times. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
@@ -13,79 +13,14 @@
 
 enum { PARAMS = 8, RANKS = 5, TRIES = 4, ALL_REDUCE = 0 /* as mt_collective_kind */ };
 
-typedef struct bucket {
-    int64_t first, last, begin, end;
-} bucket;
-
-/* The law of step 13.6. */
-static int64_t divide(bucket *out, const int64_t *begin, int64_t count, int64_t limit)
-{
-    int64_t buckets = 0, last = count;
-    for (int64_t first = count - 1; first >= 0; first--) {
-        if (begin[last] - begin[first] < limit && first > 0)
-            continue;
-        out[buckets++] = (bucket){ first, last, begin[first], begin[last] };
-        last = first;
-    }
-    return buckets;
-}
-
-/* ---- the plan ------------------------------------------------------------------------------------------------ */
-
-enum { MANY = 300 };
-
-void mg_13_buckets(mg_run *run, const void *one_case)
-{
-    plan_about about = ((const buckets_case *)one_case)->about;
-    mt_rng *rng = mg_rng(run);
-    for (int try = 0; try < (about == BUCKETS_ONE ? 7 : 6); try++) {
-        int64_t at = 0, limit, count = try == 6 ? 0 /* has no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY);
-        bucket want[MANY];
-        mg_begin(run, "mt_buckets_plan");
-        mg_out(run, "buckets", MT_I64, MT_SHAPE(1));
-        mg_inout(run, "bucket", MT_I64, MT_SHAPE(count, 4));
-        int64_t *begin = mg_in(run, "begin", MT_I64, MT_SHAPE(count + 1));
-        for (int64_t i = 0; i <= count; i++) {
-            begin[i] = at;
-            at += 16 * mg_pick(rng, 1, try % 2 ? 6 : (int64_t)1 << 36);
-        }
-        limit = about == BUCKETS_EACH  ? mg_pick(rng, 0, 16)
-                : about == BUCKETS_ONE ? begin[count] + mg_pick(rng, 0, 100)
-                                       : mt_max(1, begin[count] / mg_pick(rng, 1, 9));
-        if (about == BUCKETS_EXACT) /* of the last parameters together, or one more */
-            limit = begin[count] - begin[mg_pick(rng, 0, mt_max(count - 1, 0))] + try / 3;
-        mg_i64(run, "limit", limit);
-        if (!mg_call(run))
-            return;
-        int64_t buckets = divide(want, begin, count, limit), got = *(const int64_t *)mg_result(run, "buckets");
-        const bucket *is = mg_result(run, "bucket");
-        if (got != buckets) {
-            mg_fail(run,
-                    "%" PRId64 " parameters with %" PRId64 " elements, limit %" PRId64 ": %" PRId64
-                    " buckets, expected %" PRId64,
-                    count, begin[count], limit, got, buckets);
-            return;
-        }
-        for (int64_t b = 0; b < buckets; b++)
-            if (memcmp(&is[b], &want[b], sizeof *is) != 0) {
-                mg_fail(run,
-                        "bucket %" PRId64 " has parameters %" PRId64 " to %" PRId64 ", elements %" PRId64 " to %" PRId64
-                        "; expected %" PRId64 " to %" PRId64 ", %" PRId64 " to %" PRId64,
-                        b, is[b].first, is[b].last, is[b].begin, is[b].end, want[b].first, want[b].last, want[b].begin,
-                        want[b].end);
-                return;
-            }
-    }
-}
-
 /* ---- a step -------------------------------------------------------------------------------------------------- */
 
 /* A run of some steps, of which the last is judged; samples are those of it. */
 typedef struct script {
     int64_t ranks, count, flat, micro, steps, size[PARAMS], place[PARAMS + 1], limit, samples[RANKS];
     int64_t latency, byte_time, forward, pause, fails;
-    bucket bucket[PARAMS];
-    int64_t buckets;
+    mg_bucket bucket[PARAMS];
+    int64_t buckets, held; /* held: its gradient is doubled after backward; -1: none */
     const float *given, *initial;
     const int64_t *order;
 } script;
@@ -97,7 +32,7 @@ static int64_t which(const script *s, int64_t step, int64_t rank, int64_t micro)
 
 static script script_of(mt_rng *rng, ddp_about about, int try)
 {
-    script s = { .micro = 1, .steps = 1, .fails = -1 };
+    script s = { .micro = 1, .steps = 1, .fails = -1, .held = -1 };
     s.ranks = mg_pick(rng, 2, RANKS), s.count = mg_pick(rng, 3, PARAMS);
     if (about == DDP_BATCH && try == 0)
         s.ranks = 1;
@@ -107,7 +42,7 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
     }
     s.flat = s.place[s.count];
     s.limit = 4 * (try == 0 ? 16 : try == 1 ? s.flat : mg_pick(rng, 17, s.flat));
-    s.buckets = divide(s.bucket, s.place, s.count, s.limit / 4);
+    s.buckets = mg_13_divide(s.bucket, s.place, s.count, s.limit / 4);
     s.latency = 1000 * mg_pick(rng, 1, 50), s.byte_time = mg_pick(rng, 1, 20);
     s.forward = 1000000, s.pause = 1000 * mg_pick(rng, 1, 100);
     for (int64_t r = 0; r < s.ranks; r++)
@@ -115,6 +50,8 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
     s.samples[s.ranks - 1] = mt_max(s.samples[s.ranks - 1], 2); /* some rank has samples */
     if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY)
         s.micro = mg_pick(rng, 2, 3);
+    if ((about == DDP_MICRO || about == DDP_EARLY) && try == TRIES - 1)
+        s.held = mg_pick(rng, 0, s.count - 1);
     if (about == DDP_AGAIN) /* rank 0 had samples before, and has none now */
         s.steps = 2, s.samples[0] = try % 2 ? 3 : 0;
     return s;
@@ -154,8 +91,8 @@ static void describe(mg_run *run, script *s, ddp_about about)
     mg_out(run, "gradients", MT_F32, MT_SHAPE(s->ranks, s->flat));
     mg_out(run, "has a gradient", MT_I64, MT_SHAPE(s->ranks, s->count));
     memcpy(mg_in(run, "sizes", MT_I64, MT_SHAPE(s->count)), s->size, (size_t)s->count * sizeof *s->size);
-    const int64_t numbers[MG_DDP_NUMBERS] = { s->latency, s->byte_time, s->fails,  s->limit,
-                                              s->micro,   s->steps,     s->forward };
+    const int64_t numbers[MG_DDP_NUMBERS] = { s->latency, s->byte_time, s->fails,   s->limit,
+                                              s->micro,   s->steps,     s->forward, s->held };
     memcpy(mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_DDP_NUMBERS)), numbers, sizeof numbers);
     int64_t *samples = mg_in(run, "samples", MT_I64, MT_SHAPE(s->steps, s->ranks));
     for (int64_t i = 0; i < s->steps * s->ranks; i++)
@@ -211,6 +148,7 @@ static double want_of(const script *s, int64_t i, int64_t k, double *tolerance)
             for (int64_t o = 0; o < s->count; o++)
                 is_used |= s->order[pass * s->count + o] == i;
             double g = (double)s->given[pass * s->flat + s->place[i] + k] * (double)s->samples[r] / all;
+            g *= i == s->held ? 2 : 1;
             sum += is_used ? g : 0;
             size += is_used ? fabs(g) : 0;
         }
@@ -276,7 +214,7 @@ static bool judge_sends(mg_run *run, const script *s, int64_t rank, const row_of
     while (k < calls && row[k][MG_HUB_KIND] != ALL_REDUCE)
         k++;
     for (int64_t b = -1; b < s->buckets; b++, k++) {
-        const bucket *want = b < 0 ? NULL : &s->bucket[b];
+        const mg_bucket *want = b < 0 ? NULL : &s->bucket[b];
         int64_t n = want ? want->end - want->begin : 1, at = want ? 4 * want->begin : -1;
         if (k >= calls || row[k][MG_HUB_KIND] != ALL_REDUCE || row[k][MG_HUB_N] != n ||
             (want && row[k][MG_HUB_AT] != at) || row[k][MG_HUB_DTYPE] != (want ? MT_F32 : MT_I64)) {
@@ -302,6 +240,8 @@ static bool judge_sends(mg_run *run, const script *s, int64_t rank, const row_of
 static int64_t complete_at(const script *s, int64_t rank, int64_t b)
 {
     int64_t pass = which(s, 0, rank, s->micro - 1), at = 0;
+    if (s->bucket[b].first <= s->held) /* or one before it waits for mt_ddp_finish */
+        return s->micro * s->count * s->pause;
     for (int64_t k = 0; k < s->count; k++)
         if (s->order[pass * s->count + k] >= s->bucket[b].first)
             at = ((s->micro - 1) * s->count + k + 1) * s->pause;
@@ -387,6 +327,8 @@ void mg_13_ddp(mg_run *run, const void *one_case)
         s.fails = fails_of(mg_rng(run), about, &s, try);
         if (!call(run, &s, about))
             return;
+        if (s.held >= 0)
+            mg_hint(run, "the bucket of a parameter that mt_ddp_hold names, and those behind it, go in mt_ddp_finish");
         bool good = s.fails >= 0         ? judge_failure(run, &s)
                     : about == DDP_START ? judge_parameters(run, &s)
                     : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER

@@ -3,7 +3,7 @@
 
 #include "check.h"
 
-/* ---- buckets and data parallel training: 13-ddp.c ---------------------------------------------------------- */
+/* ---- buckets and data parallel training: 13-buckets.c, 13-ddp.c ---------------------------------------------- */
 
 typedef enum plan_about {
     BUCKETS_ANY,
@@ -18,6 +18,13 @@ typedef struct buckets_case {
 } buckets_case;
 
 void mg_13_buckets(mg_run *run, const void *one_case); /* a buckets_case */
+
+typedef struct mg_bucket {
+    int64_t first, last, begin, end; /* as mt_bucket */
+} mg_bucket;
+
+/* mg_13_divide -- the law of step 13.6: the number of buckets; out [count], begin [count + 1]. */
+int64_t mg_13_divide(mg_bucket *out, const int64_t *begin, int64_t count, int64_t limit);
 
 typedef enum ddp_about {
     DDP_START,   /* parameters */

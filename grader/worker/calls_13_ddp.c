@@ -93,6 +93,9 @@ static mt_status step(const model *m, mt_ddp *ddp, int64_t number)
     mt_clock *clock = mg_hub_clock(m->rank);
     mt_optim_zero_grad(m->optim);
     mt_ddp_begin(ddp, micro, samples);
+    mt_tensor *held = numbers[MG_DDP_HELD] < 0 ? NULL : m->param[numbers[MG_DDP_HELD]];
+    if (held)
+        mt_ddp_hold(ddp, held);
     clock->sleep(clock, 1e-9 * (double)numbers[MG_DDP_FORWARD]);
     for (int64_t b = 0; b < micro; b++) {
         int64_t which = (number * size + rank) * numbers[MG_DDP_MICRO] + b;
@@ -103,6 +106,8 @@ static mt_status step(const model *m, mt_ddp *ddp, int64_t number)
                 take(m, i, v[GIVEN].f32 + which * m->flat);
         }
     }
+    for (int64_t k = 0; held && held->grad && k < mt_numel(held); k++)
+        mt_f32(held->grad)[k] *= 2;
     return mt_ddp_finish(ddp);
 }
 

@@ -36,6 +36,7 @@ enum {
     MG_DDP_MICRO,
     MG_DDP_STEPS,
     MG_DDP_FORWARD, /* nanoseconds before each step's first gradient */
+    MG_DDP_HELD,    /* the parameter that is held: its gradient is doubled after the last backward; -1: none */
     MG_DDP_NUMBERS,
 };
 
