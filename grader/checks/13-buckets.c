@@ -25,8 +25,9 @@ void mg_13_buckets(mg_run *run, const void *one_case)
 {
     plan_about about = ((const buckets_case *)one_case)->about;
     mt_rng *rng = mg_rng(run);
-    for (int try = 0; try < (about == BUCKETS_ONE ? 7 : 6); try++) {
-        int64_t at = 0, limit, count = try == 6 ? 0 /* has no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY);
+    for (int try = 0; try < (about == BUCKETS_ONE || about == BUCKETS_ANY ? 7 : 6); try++) {
+        bool none = about == BUCKETS_ONE && try == 6, empty = about == BUCKETS_ANY && try == 6;
+        int64_t at = 0, limit, count = none ? 0 /* has no bucket */ : mg_pick(rng, try == 0 ? 1 : 2, MANY);
         mg_bucket want[MANY];
         mg_begin(run, "mt_buckets_plan");
         mg_out(run, "buckets", MT_I64, MT_SHAPE(1));
@@ -34,16 +35,23 @@ void mg_13_buckets(mg_run *run, const void *one_case)
         int64_t *begin = mg_in(run, "begin", MT_I64, MT_SHAPE(count + 1));
         for (int64_t i = 0; i <= count; i++) {
             begin[i] = at;
-            at += 16 * mg_pick(rng, 1, try % 2 ? 6 : (int64_t)1 << 36);
+            if (empty) /* parameters without elements, the first of them in a bucket of its own */
+                at += i == 0 ? 0 : 16 * mg_pick(rng, i == 1, 2);
+            else
+                at += 16 * mg_pick(rng, 1, try % 2 ? 6 : (int64_t)1 << 36);
         }
         limit = about == BUCKETS_EACH  ? mg_pick(rng, 0, 16)
                 : about == BUCKETS_ONE ? begin[count] + mg_pick(rng, 0, 100)
                                        : mt_max(1, begin[count] / mg_pick(rng, 1, 9));
+        if (empty)
+            limit = 16;
         if (about == BUCKETS_EXACT) /* of the last parameters together, or one more */
             limit = begin[count] - begin[mg_pick(rng, 0, mt_max(count - 1, 0))] + try / 3;
         mg_i64(run, "limit", limit);
         if (!mg_call(run))
             return;
+        if (empty)
+            mg_hint(run, "a parameter without elements is in a bucket, too: the first may have one of its own");
         int64_t buckets = mg_13_divide(want, begin, count, limit), got = *(const int64_t *)mg_result(run, "buckets");
         const mg_bucket *is = mg_result(run, "bucket");
         if (got != buckets) {

@@ -6,7 +6,7 @@
 /* ---- buckets and data parallel training: 13-buckets.c, 13-ddp.c ---------------------------------------------- */
 
 typedef enum plan_about {
-    BUCKETS_ANY,
+    BUCKETS_ANY,   /* also parameters without elements */
     BUCKETS_EXACT, /* limits that are met exactly, or missed by one */
     BUCKETS_EACH,  /* each parameter alone */
     BUCKETS_ONE,   /* all together */
