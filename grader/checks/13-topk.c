@@ -80,6 +80,24 @@ static bool pack_many(mg_run *run)
     return true;
 }
 
+/* Fewer than no elements, and more than there are, for which there is room. */
+static void refuse(mg_run *run, int64_t k)
+{
+    int64_t n = mg_pick(mg_rng(run), 20, MOST);
+    mg_begin(run, "may abort: mt_topk_pack");
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_inout(run, "index", MT_I32, MT_SHAPE(n + 1));
+    mg_inout(run, "value", MT_F32, MT_SHAPE(n + 1));
+    float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
+    k = k < 0 ? k : n + k;
+    mg_i64(run, "k", k);
+    fill(run, x, error, n, COMPRESS_AGAIN);
+    if (!mg_call(run) || *(const int64_t *)mg_result(run, "aborted") == 1)
+        return;
+    mg_hint(run, "keep the MT_CHECK of k: the header says \"Aborts: not 0 <= k <= n\"");
+    mg_fail(run, "%" PRId64 " of %" PRId64 " elements were accepted", k, n);
+}
+
 void mg_13_topk_pack(mg_run *run, const void *one_case)
 {
     compress_about about = ((const compress_case *)one_case)->about;
@@ -117,6 +135,8 @@ void mg_13_topk_pack(mg_run *run, const void *one_case)
             }
         }
     }
+    for (int64_t k = -1; k <= 1 && about == COMPRESS_SIZES; k += 2)
+        refuse(run, k);
 }
 
 /* Whether a rank has called collective number k. Rows that are not used are 0, and no array is named to the hub. */

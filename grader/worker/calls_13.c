@@ -85,6 +85,7 @@ const mg_function mg_calls_13[] = {
     { "mt_onebit_unpack", mg_call_onebit_unpack },
     { "mt_onebit_all_reduce", mg_call_onebit },
     { "mt_topk_pack", mg_call_topk_pack },
+    { "may abort: mt_topk_pack", mg_call_topk_aborts },
     { "mt_topk_all_reduce", mg_call_topk },
     { "mt_outer_step", mg_call_outer },
     { NULL, NULL },

@@ -4,6 +4,7 @@
 
 #include "dist/compress.h"
 #include "dist/local.h"
+#include "worker/aborts.h"
 #include "worker/calls_13.h"
 #include "worker/calls_13_training.h"
 
@@ -33,6 +34,16 @@ void mg_call_onebit(const mg_value *v)
 void mg_call_topk_pack(const mg_value *v) /* index, value [k]; error, x [n] */
 {
     mt_topk_pack(v[0].i32, F(1), F(2), F(3), v[3].count, v[0].count);
+}
+
+static void pack_or_abort(const mg_value *v)
+{
+    mt_topk_pack(v[1].i32, F(2), F(3), F(4), v[4].count, N(5));
+}
+
+void mg_call_topk_aborts(const mg_value *v) /* aborted [1]; index, value, error, x [n], k */
+{
+    v[0].i64s[0] = mg_aborts(pack_or_abort, v);
 }
 
 /* status [P], rows; data, error [P,n], numbers of the hub, k */
