@@ -279,6 +279,10 @@ static void invoke_again(mg_run *run)
 {
     /* The counting worker, or the rival of a race, is not replaced by the one of the other calls. */
     const mg_worker worker = run->session ? mg_session_worker(run->session) : run->bench->worker;
+    if (run->session && mg_session_aborted(run->session)) {
+        mg_session_end(run->session);
+        run->session = NULL;
+    }
     for (int i = 1; i <= TRIES; i++) {
         run->outcome = (mg_outcome){ .verdict = MG_ERROR };
         if (!run->session)

@@ -28,6 +28,7 @@ struct mg_session {
     int request, reply;   /* our ends of the pipes */
     pid_t program;        /* known after the first reply */
     int64_t answered;     /* calls in this session */
+    bool aborted;         /* in one of them the unit aborted, as expected */
     double wall_used;     /* of the current check */
     double cpu_before;    /* processor time when the check began */
     double cpu_call;      /* and when the call began */
@@ -102,6 +103,11 @@ void mg_session_end(mg_session *s)
 mg_worker mg_session_worker(const mg_session *s)
 {
     return s->worker;
+}
+
+bool mg_session_aborted(const mg_session *s)
+{
+    return s->aborted;
 }
 
 void mg_session_renew(mg_session *s)
@@ -216,6 +222,7 @@ static bool take_reply(mg_session *s, const mg_wire_reply *reply, const mg_wire_
                        const mg_invocation *in, mg_outcome *outcome)
 {
     outcome->kept = reply->distance;
+    s->aborted = reply->what == MG_DONE && reply->value == MG_ABORTED;
     if (!mg_wire_reply_valid(reply, request))
         give_up(s, outcome, MG_CRASH, "something other than the worker wrote to its reply pipe");
     else if (reply->what == wanted)

@@ -65,6 +65,9 @@ mg_session *mg_session_start(const mg_worker *worker);
 /* mg_session_worker -- what it runs. */
 mg_worker mg_session_worker(const mg_session *session);
 
+/* mg_session_aborted -- whether the unit aborted in the last call, as expected: the next call needs a fresh worker. */
+bool mg_session_aborted(const mg_session *session);
+
 /* mg_session_renew -- begin a new check: reset the counts for its time and output limits. */
 void mg_session_renew(mg_session *session);
 

@@ -67,6 +67,9 @@ typedef enum mg_reply_kind {
     MG_FAULT,     /* a signal that ends it: where. Shown to the student, has no influence on the verdict */
 } mg_reply_kind;
 
+/* With MG_DONE: the unit aborted, as expected. No other call is made in this worker. */
+enum { MG_ABORTED = 1 };
+
 /* The place of a fault: in an array's pages, between them, or elsewhere. */
 enum {
     MG_NO_ARRAY = -1, /* an address outside of the arrays */
@@ -81,7 +84,7 @@ enum {
 typedef struct mg_wire_reply {
     uint64_t nonce;
     uint32_t what;
-    int32_t value;    /* MG_FAULT: the index of the nearest array, or one of the places above */
+    int32_t value;    /* MG_FAULT: the index of the nearest array, or one of the places above. MG_DONE: MG_ABORTED */
     int64_t distance; /* MG_FAULT: bytes from the array's start; without an array, the address. MG_DONE: bytes that the
                          call allocated and did not free, for the student */
 } mg_wire_reply;

@@ -1,4 +1,6 @@
-/* aborts.h -- whether a call aborts, as its header says that it must. The worker goes on either way. */
+/* aborts.h -- whether a call aborts, as its header says that it must. The worker goes on either way, to the end of the
+ * call that the checker has asked for. The next one has a fresh worker: variables of the unit, or of the framework, may
+ * say that it is still in the middle of something (mt_no_grad_begin). */
 #pragma once
 
 #include <setjmp.h>
@@ -10,7 +12,7 @@ static sigjmp_buf mg_before_abort;
 
 static void mg_on_abort(int signal_number)
 {
-    mg_keeps = true;
+    mg_keeps = mg_aborted = true;
     siglongjmp(mg_before_abort, signal_number);
 }
 

@@ -38,6 +38,8 @@ typedef struct mg_function {
  * something is left open, or the call is counted. Reset for each call. */
 extern bool mg_keeps;
 
+extern bool mg_aborted; /* a unit aborted in this worker, as expected */
+
 #define F(i) v[i].f32
 #define N(i) v[i].i64
 #define S(i) v[i].scalar

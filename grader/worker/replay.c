@@ -15,7 +15,7 @@
 
 extern const mg_function mg_calls[]; /* the lab's table, as in main.c */
 
-bool mg_keeps;
+bool mg_keeps, mg_aborted;
 static mg_wire_request request;
 static mg_value values[MG_WIRE_VALUES];
 static void *before[MG_WIRE_VALUES]; /* the contents of inputs */
