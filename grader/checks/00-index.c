@@ -211,8 +211,14 @@ void mg_00_permute(mg_run *run, const void *one_case)
 
 void mg_00_permute_abort(mg_run *run, const void *one_case)
 {
+    /* rank and order: with the sum of a permutation, or of one if -1 meant the last dimension */
+    static const int64_t given[][5] = { { 3, 1, 1, 1 }, { 4, 0, 0, 3, 3 }, { 3, 0, 1, -1 } };
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
+        const int64_t *is_given = t % 2 && t / 2 < MT_COUNT(given) ? given[t / 2] : NULL;
+        mg_view_spec spec = ((const tensor_case *)one_case)->spec;
+        if (is_given)
+            spec.rank_low = spec.rank_high = (int)is_given[0];
+        mt_view view = is_given ? mg_random_view(mg_rng(run), &spec) : mg_nth_view(mg_rng(run), &spec, t);
         int64_t want = t % 2, wrong[] = { -1, view.rank, 0 };
         mg_begin(run, "may abort: mt_view_permute");
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
@@ -222,6 +228,8 @@ void mg_00_permute_abort(mg_run *run, const void *one_case)
         wrong[2] = order[0]; /* a repeated dimension */
         if (want)
             order[view.rank - 1] = wrong[mt_rng_below(mg_rng(run), 3)];
+        if (is_given)
+            memcpy(order, is_given + 1, sizeof *order * (size_t)view.rank);
         if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
             return;
     }
