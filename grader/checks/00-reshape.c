@@ -75,6 +75,24 @@ static void spoil(mt_rng *rng, mt_shape *shape, const mt_view *view)
     shape->dim[shape->rank - view->rank + at] = wrong[mt_rng_below(rng, MT_COUNT(wrong))];
 }
 
+/* A view and a shape with a size of 0, or fewer dimensions, or the right size only if a stride of 0 meant a size of 1.
+ */
+static bool pick_given(const tensor_case *c, int t, mt_view *view, mt_shape *shape)
+{
+    static const struct {
+        mt_view view;
+        mt_shape shape;
+    } fits[] = { { { .rank = 1, .shape = { 3 }, .stride = { 1 } }, { 2, { 0, 3 } } },
+                 { { .offset = 2 }, { 1, { 0 } } } },
+      refused[] = { { { .rank = 3, .shape = { 1, 1, 3 }, .stride = { 3, 3, 1 } }, { 1, { 3 } } },
+                    { { .rank = 1, .shape = { 2 } }, { 1, { 4 } } } };
+    if (c->spec.ones || t % 2 || t / 2 >= MT_COUNT(fits))
+        return false;
+    *view = c->fits ? fits[t / 2].view : refused[t / 2].view;
+    *shape = c->fits ? fits[t / 2].shape : refused[t / 2].shape;
+    return true;
+}
+
 void mg_00_broadcast(mg_run *run, const void *one_case)
 {
     const tensor_case *c = one_case;
@@ -82,9 +100,10 @@ void mg_00_broadcast(mg_run *run, const void *one_case)
         mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
         mt_shape shape = larger(mg_rng(run), &view);
         bool fits = c->fits || t % 2;
-        if (!fits && t % 3 == 1) /* a size of 0 is not a size of 1: it fits no other */
+        bool is_given = pick_given(c, t, &view, &shape);
+        if (!fits && !is_given && t % 3 == 1) /* a size of 0 is not a size of 1: it fits no other */
             view.shape[mt_rng_below(mg_rng(run), view.rank)] = 0;
-        else if (!fits)
+        else if (!fits && !is_given)
             spoil(mg_rng(run), &shape, &view);
         mg_begin(run, "mt_view_broadcast");
         mg_out(run, "fits", MT_I64, MT_SHAPE(1));
@@ -133,8 +152,11 @@ void mg_00_broadcast_shape(mg_run *run, const void *one_case)
     const tensor_case *c = one_case;
     for (int t = 0; t < 4 * TRIES; t++) {
         bool fits = c->fits || t / 2 % 2;
-        mt_view view = c->fits && t == 4 ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
+        mt_view view =
+            c->fits && (t == 0 || t == 4) ? mg_scalar_view(mg_rng(run)) : mg_nth_view(mg_rng(run), &c->spec, t);
         mt_shape a = mt_view_shape(&view), b = larger(mg_rng(run), &view), want = { 0 };
+        if (c->fits && t == 0) /* of two scalars */
+            b = a;
         if (fits)
             want = fit(mg_rng(run), &a, &b);
         else
