@@ -257,6 +257,12 @@ static mt_view pick_reshape(mt_rng *rng, const mg_view_spec *spec, bool fits, mt
     strided.repeats = spec->repeats || t % 4 >= 2;
     if (!fits && t < 4)
         return pick_rounded(shape, elements, t / 2);
+    if (plain && spec->dim_high > 1 && t == 0) {
+        mt_view view = { .rank = 2, .shape = { 6, 2 }, .stride = { 2, 1 }, .offset = 4 };
+        *shape = MT_SHAPE(2, 1, 3, 1, 2, 1, 1, 1);
+        *elements = mg_elements(&view);
+        return view;
+    }
     for (;;) {
         mt_view view = plain && t == 4 ? mg_scalar_view(rng)
                        : plain         ? mg_nth_view(rng, spec, t)
@@ -299,8 +305,8 @@ void mg_00_reshape_abort(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
         mt_view view = mg_random_view(mg_rng(run), &((const tensor_case *)one_case)->spec);
-        int64_t want = t % 2;
-        mt_shape shape = random_factors(mg_rng(run), mg_count(view.shape, view.rank) + want);
+        int64_t want = t % 2, more = t / 2 % 2 ? -want : want;
+        mt_shape shape = random_factors(mg_rng(run), mg_count(view.shape, view.rank) + more);
         mg_begin(run, "may abort: mt_view_reshape");
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
         mg_in_view(run, "view", &view);
