@@ -112,8 +112,10 @@ static void reshape(const mg_value *v)
 
 static void copy_strided(const mg_value *v)
 {
-    mt_view view = view_of(&v[2]);
+    mt_view view = view_of(&v[2]), given;
+    memcpy(&given, &view, sizeof view);
     mt_copy_strided(v[0].ptr, v[1].ptr, &view, v[3].i64);
+    MT_CHECK(memcmp(&given, &view, sizeof view) == 0, "the call changed the view, of which it may only read");
 }
 
 /* ---- calls that should abort for some arguments: v[0] tells whether they did -------------------------------- */
