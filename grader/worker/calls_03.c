@@ -254,6 +254,15 @@ static void wants(const mg_value *v) /* wants [n]; kind [n], inside no_grad? */
     mt_scope_end();
 }
 
+/* Of ranks 0, 2, 3 and 8. */
+static mt_shape shape_of_input(int64_t i)
+{
+    return i % 4 == 0   ? MT_SHAPE(i + 1, 3)
+           : i % 4 == 1 ? MT_SCALAR
+           : i % 4 == 2 ? MT_SHAPE(2, i + 1, 3)
+                        : MT_SHAPE(1, 2, 1, 3, 1, 1, i + 1, 1);
+}
+
 /* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a
  * leaf, references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet,
  * the last input is the first */
@@ -266,7 +275,7 @@ static void record(const mg_value *v)
     memset(v[1].ptr, 0, sizeof(int64_t) * (size_t)v[1].count);
     mt_scope_begin();
     for (int64_t i = 0; i < n; i++) {
-        in[i] = i == n - 1 && v[5].i64 ? in[0] : tensor_of(v[3].i64s[i], MT_SHAPE(i + 1, 3));
+        in[i] = i == n - 1 && v[5].i64 ? in[0] : tensor_of(v[3].i64s[i], shape_of_input(i));
         refs[i] = in[i]->node ? in[i]->node->refs : in[i]->refs;
     }
     mt_tensor *out = mt_full(MT_SHAPE(2), 0);

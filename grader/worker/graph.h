@@ -20,7 +20,7 @@ enum {
     MG_OPS
 };
 
-enum { MG_GRAPH_COLUMNS = 3, MG_GRAPH_MOST = 96 /* values */ };
+enum { MG_GRAPH_COLUMNS = 3, MG_GRAPH_MOST = 640 /* values */ };
 
 /* Kinds of tensors, for the checks of recording. */
 enum {
