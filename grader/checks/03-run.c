@@ -115,7 +115,7 @@ void mg_03_record(mg_run *run, const void *one_case)
 
 void mg_03_detach(mg_run *run, const void *one_case)
 {
-    static const double facts[] = { 1, 0, 0, 1, 0, 0, 1, 1 };
+    static const double facts[] = { 1, 0, 0, 1, 0, 0, 1, 1, 0 };
     static const char *const wrong[] = { "has its own memory: it must share the original's",
                                          "has a node",
                                          "requires a gradient",
@@ -123,14 +123,15 @@ void mg_03_detach(mg_run *run, const void *one_case)
                                          "was never freed",
                                          "requires a gradient, as the leaf that was detached",
                                          "changed requires_grad of the leaf that was detached",
-                                         "has another shape or memory than the original, a scalar, a vector, of rank 3 "
-                                         "or empty" };
+                                         "has another shape, type or memory than the original, a scalar, a vector, of "
+                                         "rank 3 or empty, of f32 or i32",
+                                         "has a gradient, that of the leaf that was detached" };
     (void)one_case;
     for (int t = 0; t < CALLS; t++) {
         int64_t M = mg_pick(mg_rng(run), 1, 9), N = mg_pick(mg_rng(run), 1, 9);
         double want[81];
         mg_begin(run, "mt_detach");
-        mg_out(run, "facts", MT_I64, MT_SHAPE(8));
+        mg_out(run, "facts", MT_I64, MT_SHAPE(MT_COUNT(facts)));
         mg_out(run, "values", MT_F32, MT_SHAPE(N, M));
         float *x = mg_in(run, "x", MT_F32, MT_SHAPE(M, N + 1));
         mg_fill(mg_rng(run), x, M * (N + 1), (mg_dist)NORMAL(0, 1));

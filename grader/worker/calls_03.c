@@ -302,21 +302,22 @@ static void record(const mg_value *v)
     v[2].i64s[0] = mt_live_bytes(MT_CPU) - before;
 }
 
-/* Of ranks 0 to 3, of one element and of none. */
-static bool detaches_any_shape(void)
+/* Of ranks 0 to 3, of one element and of none; of f32 and of integers. */
+static bool detaches_any_tensor(void)
 {
     const mt_shape shape[] = { MT_SCALAR, MT_SHAPE(1), MT_SHAPE(3), MT_SHAPE(0, 2), MT_SHAPE(2, 3, 2) };
     bool good = true;
     for (int64_t i = 0; i < MT_COUNT(shape); i++) {
-        mt_tensor *t = mt_full(shape[i], 2), *cut = mt_detach(t);
+        mt_tensor *t = mt_zeros(shape[i], i % 2 ? MT_I32 : MT_F32, MT_CPU), *cut = mt_detach(t);
         good = good && mt_shape_equal(mt_shape_of(cut), shape[i]) && cut->storage == t->storage;
+        good = good && cut->dtype == t->dtype;
     }
     return good;
 }
 
-/* facts [8] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed, a
- * detached leaf wants a gradient, the leaf itself still does, tensors of other ranks keep their shapes; values [N,M];
- * x [M,N+1], of which all columns but the first are transposed before detaching */
+/* facts [9] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed, a
+ * detached leaf wants a gradient, the leaf itself still does, tensors of other ranks and types keep them, a
+ * detached leaf has the leaf's gradient; values [N,M]; x [M,N+1], of which all columns but the first are transposed before detaching */
 static void detach(const mg_value *v)
 {
     int64_t M = v[3].i64, N = v[4].i64, before = mt_live_bytes(MT_CPU);
@@ -334,7 +335,9 @@ static void detach(const mg_value *v)
     x->requires_grad = true;
     v[0].i64s[5] = mt_detach(x)->requires_grad;
     v[0].i64s[6] = x->requires_grad;
-    v[0].i64s[7] = detaches_any_shape();
+    v[0].i64s[7] = detaches_any_tensor();
+    x->grad = mt_retain(mt_full(MT_SHAPE(M, N + 1), 1));
+    v[0].i64s[8] = mt_detach(x)->grad != NULL;
     mt_scope_end();
     v[0].i64s[4] = mt_live_bytes(MT_CPU) - before;
 }
