@@ -53,7 +53,8 @@ void mg_03_misused(const mg_value *v)
     int64_t S = v[1].count, how = v[3].i64;
     bool once = false; /* the loss of one node is allowed once */
     mt_scope_begin();
-    mt_tensor *x = mg_03_leaf(MT_SHAPE(S), v[2].f32), *h = mt_mul(x, x), *first = mt_sum(h), *of_one_node = mt_sum(x);
+    mt_tensor *x = mg_03_leaf(MT_SHAPE(S), v[2].f32), *part = mt_scale(x, 1), *h = mt_mul(part, x);
+    mt_tensor *first = mt_sum(h), *of_one_node = mt_sum(x), *of_part = mt_sum(mt_scale(part, 3));
     mt_tensor *second = how == MG_SHARED_PART ? mt_sum(mt_scale(h, 3)) : first;
     v[0].i64s[0] = refuses(first);
     mg_03_copy_grad(v[1].f32, x, S);
@@ -68,6 +69,7 @@ void mg_03_misused(const mg_value *v)
     if (how == MG_IDLE_BRANCH)
         idle_branch(v, x);
     else
-        v[0].i64s[1] = refuses(second) && (how != MG_SAME_LOSS_TWICE || (once && refuses(of_one_node)));
+        v[0].i64s[1] = (how != MG_SHARED_PART || refuses(of_part)) && refuses(second) &&
+                       (how != MG_SAME_LOSS_TWICE || (once && refuses(of_one_node)));
     mt_scope_end();
 }
