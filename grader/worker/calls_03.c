@@ -203,9 +203,9 @@ static void metered_backward(mt_node *node, mt_tensor *dout)
     metered->backward(node, dout);
 }
 
-/* A chain of large results: live [steps], ends [4] = live before, after forward, after backward, after the scope; loss,
- * read after backward. */
-static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements */
+/* A chain of large results: live [steps], ends [4] = live before, after forward, after backward, after the scope; read
+ * [2] after backward: the loss, and the first element of the first result, which is retained. */
+static void large_chain(const mg_value *v) /* live, ends, read; steps, elements */
 {
     mt_op op = { "relu", MT_OP_ELEMENTWISE, metered_backward };
     meter.live = v[0].i64s;
@@ -213,9 +213,10 @@ static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements 
     memset(v[0].ptr, 0, sizeof(int64_t) * (size_t)v[0].count);
     v[1].i64s[0] = mt_live_bytes(MT_CPU);
     mt_scope_begin();
-    mt_tensor *y = mg_03_full_leaf(MT_SHAPE(v[4].i64), 1);
+    mt_tensor *y = mg_03_full_leaf(MT_SHAPE(v[4].i64), 1), *retained = NULL;
     for (int64_t i = 0; i < v[3].i64; i++) {
         y = mt_relu(y);
+        retained = i == 0 ? mt_retain(y) : retained;
         metered = y->node->op;
         y->node->op = &op;
     }
@@ -224,6 +225,8 @@ static void large_chain(const mg_value *v) /* live, ends, loss; steps, elements 
     mt_backward(loss);
     v[1].i64s[2] = mt_live_bytes(MT_CPU);
     v[2].f32[0] = (float)mt_item(loss);
+    v[2].f32[1] = mt_f32(retained)[0];
+    mt_release(retained);
     mt_scope_end();
     v[1].i64s[3] = mt_live_bytes(MT_CPU);
 }
