@@ -25,7 +25,7 @@ enum {
 
 typedef struct graph_case {
     mg_case head;
-    mg_graph *(*make)(mg_run *run);
+    mg_graph *(*make)(mg_run *run, int64_t S);
     int looks;
     int passes; /* backward passes over the same leaves */
 } graph_case;
@@ -43,10 +43,10 @@ typedef struct misuse_case {
     bool refused, otherwise_refused;
 } misuse_case;
 
-mg_graph *mg_03_random(mg_run *run);
-mg_graph *mg_03_diamonds(mg_run *run);
-mg_graph *mg_03_reused(mg_run *run);
-mg_graph *mg_03_cut(mg_run *run);
+mg_graph *mg_03_random(mg_run *run, int64_t S);
+mg_graph *mg_03_diamonds(mg_run *run, int64_t S);
+mg_graph *mg_03_reused(mg_run *run, int64_t S);
+mg_graph *mg_03_cut(mg_run *run, int64_t S);
 
 void mg_03_wants(mg_run *run, const void *one_case);
 void mg_03_record(mg_run *run, const void *one_case);

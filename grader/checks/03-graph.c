@@ -175,6 +175,20 @@ mg_graph *mg_graph_reused(mt_rng *rng, int64_t S)
     return g;
 }
 
+mg_graph *mg_graph_many(mt_rng *rng, int64_t S, int uses)
+{
+    mg_graph *g = graph_new(S);
+    int x = source(g, rng, MG_LEAF), w = source(g, rng, MG_LEAF);
+    for (int64_t n = 0; n < 2 * S * S; n++) { /* the sum of all uses stays below 8 */
+        g->data[n] /= 256;
+        g->value[n / (S * S)][n % (S * S)] = mt_approx_exact(g->data[n]);
+    }
+    int h = compute(g, MG_TANH, x, 0), y = h;
+    for (int i = 0; i < uses; i++)
+        y = compute(g, MG_ADD, compute(g, MG_ADD, y, h), w);
+    return g;
+}
+
 mg_graph *mg_graph_cut(mt_rng *rng, int64_t S)
 {
     mg_graph *g = graph_new(S);

@@ -32,6 +32,9 @@ mg_graph *mg_graph_diamonds(mt_rng *rng, int64_t S, int diamonds);
 /* mg_graph_reused -- x * x * x + x, of a leaf and of a transposed leaf, each value used several times. */
 mg_graph *mg_graph_reused(mt_rng *rng, int64_t S);
 
+/* mg_graph_many -- a leaf and a computed value, each used `uses` times and more. */
+mg_graph *mg_graph_many(mt_rng *rng, int64_t S, int uses);
+
 /* mg_graph_cut -- a leaf that reaches the loss directly, and one that reaches it through detached and unrecorded parts
  * only. */
 mg_graph *mg_graph_cut(mt_rng *rng, int64_t S);

@@ -185,24 +185,35 @@ void mg_03_buffer(mg_run *run, const void *one_case)
 
 /* ---- graphs ------------------------------------------------------------------------------------------------ */
 
-mg_graph *mg_03_random(mg_run *run)
+mg_graph *mg_03_random(mg_run *run, int64_t S)
 {
-    return mg_graph_random(mg_rng(run), mg_pick(mg_rng(run), 1, 6), (int)mg_pick(mg_rng(run), 14, 48));
+    return mg_graph_random(mg_rng(run), S, (int)mg_pick(mg_rng(run), 14, 48));
 }
 
-mg_graph *mg_03_diamonds(mg_run *run)
+mg_graph *mg_03_diamonds(mg_run *run, int64_t S)
 {
-    return mg_graph_diamonds(mg_rng(run), mg_pick(mg_rng(run), 1, 3), (int)mg_pick(mg_rng(run), 16, 20));
+    return mg_graph_diamonds(mg_rng(run), mt_min(S, 3), (int)mg_pick(mg_rng(run), 16, 20));
 }
 
-mg_graph *mg_03_reused(mg_run *run)
+mg_graph *mg_03_reused(mg_run *run, int64_t S)
 {
-    return mg_graph_reused(mg_rng(run), mg_pick(mg_rng(run), 1, 6));
+    return mg_graph_reused(mg_rng(run), S);
 }
 
-mg_graph *mg_03_cut(mg_run *run)
+mg_graph *mg_03_cut(mg_run *run, int64_t S)
 {
-    return mg_graph_cut(mg_rng(run), mg_pick(mg_rng(run), 1, 6));
+    return mg_graph_cut(mg_rng(run), S);
+}
+
+/* The graph of call t: where visits are compared once one of empty matrices, whose nodes are visited too; of values
+ * used several times once one with more uses than 8 bits count. */
+static mg_graph *make_graph(mg_run *run, const graph_case *c, int t)
+{
+    bool empty = t == 1 && c->looks & LOOK_VISITS;
+    int64_t S = empty ? 0 : mg_pick(mg_rng(run), 1, 6);
+    if (t == 2 && c->make == mg_03_reused)
+        return mg_graph_many(mg_rng(run), mt_min(S, 2), 300);
+    return c->make(run, S);
 }
 
 /* The leaves' gradients after all passes, and their bounds, in the order of the leaves. */
@@ -336,7 +347,7 @@ void mg_03_graph(mg_run *run, const void *one_case)
     const graph_case *c = one_case;
     bool good = true;
     for (int t = 0; t < CALLS && good; t++) {
-        mg_graph *g = c->make(run);
+        mg_graph *g = make_graph(run, c, t);
         mg_graph_differentiate(g);
         describe_graph(run, g, c->passes, t % 2);
         good = mg_call(run) && (!(c->looks & LOOK_RECORDED) || expect_recorded(run, g)) &&
