@@ -319,8 +319,9 @@ static bool detaches_any_tensor(void)
 }
 
 /* facts [9] = shares storage, has history, wants a gradient, the original still has its node, bytes never freed, a
- * detached leaf wants a gradient, the leaf itself still does, tensors of other ranks and types keep them, a
- * detached leaf has the leaf's gradient; values [N,M]; x [M,N+1], of which all columns but the first are transposed before detaching */
+ * detached leaf wants a gradient, the leaf itself still does, tensors of other ranks and types keep them, a detached
+ * leaf has the leaf's gradient; values [N,M]; x [M,N+1], of which all columns but the first are transposed before
+ * detaching */
 static void detach(const mg_value *v)
 {
     int64_t M = v[3].i64, N = v[4].i64, before = mt_live_bytes(MT_CPU);
