@@ -201,9 +201,13 @@ void mg_11_residual_count(mg_run *run, const void *one_case)
     enum { N = 48, C = 768 };
     if (!(c->wanted ? backward : forward)(run, c, N, C))
         return;
-    int64_t launches = mg_device_counts(run)->launches;
-    if (launches != 1)
-        mg_fail(run, "%lld launches: residual sum and layernorm are one", (long long)launches);
+    const mg_device_report *r = mg_device_counts(run);
+    if (r->launches != 1)
+        mg_fail(run, "%lld launches: residual sum and layernorm are one", (long long)r->launches);
+    if (c->count == MG_CONFLICTS && r->shared[0].requests + r->shared[1].requests + r->shared[2].requests == 0) {
+        mg_note(run, "no shared memory, and so no conflicts"); /* columns may be in registers, sums by shuffles */
+        return;
+    }
     /* Forward reads x and part, writes sum and out; backward reads dsum, dout and sum, reads and writes both others. */
     mg_device_credit(run, c->count, 4.0 * N * C * (c->wanted ? 7 : 4));
 }

@@ -179,9 +179,11 @@ void mg_device_credit(mg_run *run, mg_count count, double of)
     double value = value_of(r, count, of);
     char bar[sizeof run->row->step + sizeof run->row->name];
     snprintf(bar, sizeof bar, "%s %s", run->row->step, run->row->name);
-    if (count == MG_CONFLICTS && SUM(r->shared, ideal) == 0)
+    if (count == MG_CONFLICTS && SUM(r->shared, ideal) == 0) {
         mg_judge(run, MG_FAIL, "the kernel did not use shared memory");
-    else if (!(value >= counts[count].least)) /* NaN too */
+        return;
+    }
+    if (!(value >= counts[count].least)) /* NaN too */
         mg_judge(run, MG_FAIL, "counted %.3g %s, and less than %.3g is not possible", value, counts[count].unit,
                  counts[count].least);
     mg_note(run, "%.2f %s (bar %.2f .. %.2f)  counted, no GPU", value, counts[count].unit, mg_bar(run, bar, "low"),
