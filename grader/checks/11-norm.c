@@ -10,6 +10,7 @@
 #include "checks/oracle.h"
 
 enum { CALLS = 5, ROWS = 1024, COLUMNS = 384 }; /* of each row; of the counted call: 1.5 MiB an array */
+enum { FEW = 5, WIDE = 133, OVERFLOW = 3 };     /* the call in which the squares of this row exceed f32 */
 
 typedef bool norm_fn(mg_run *run, const residual_case *c, int64_t N, int64_t C);
 
@@ -20,7 +21,8 @@ static bool norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
             return false;
     if (c->N >= 0 || c->C >= 0 || c->constant)
         return true;
-    bool good = once(run, c, 67, 131) &&                 /* several threads: searched for data races */
+    bool good = once(run, c, 67, 131) && /* several threads: searched for data races */
+                once(run, c, FEW, WIDE) &&
                 once(run, c, 3, c->cuda ? 4131 : 65539); /* more columns than stay in shared memory, or in an array */
     for (int k = 0; k < MG_UNALIGNED_ONES && c->cuda && good; k++) {
         mg_unaligned_one(run, k);
@@ -74,6 +76,9 @@ static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
     float *part = mg_input(run, "part", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
     if (c->constant)
         make_constant(x, N, C), make_constant(part, N, C);
+    bool overflow = N == FEW && C == WIDE;
+    for (int64_t i = 0; i < C && overflow; i++)
+        x[OVERFLOW * C + i] = i % 2 ? 1e25f : -1e25f;
     const float *gamma = mg_input(run, "gamma", MT_SHAPE(C), (mg_dist)NORMAL(1, 0.5));
     const float *beta = mg_input(run, "beta", MT_SHAPE(C), (mg_dist)NORMAL(0, 1));
     mg_i64(run, "N", N);
@@ -88,7 +93,13 @@ static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
     mg_oracle_layernorm(answer[1].v, answer[1].e, answer[2].v, answer[2].e, answer[3].v, answer[3].e, sum, gamma, beta,
                         N, C, eps);
     free(sum);
-    return judge(run, c, N, answer, 4);
+    if (!overflow)
+        return judge(run, c, N, answer, 4);
+    bool called = mg_call(run);
+    for (int64_t i = 0; i < C && called && isnan(((const float *)mg_result(run, "rstd"))[OVERFLOW]); i++)
+        answer[1].v[OVERFLOW * C + i] = answer[3].v[OVERFLOW] = NAN;
+    mg_hint(run, "where the squares exceed f32, a row and its rstd become NaN");
+    return mg_judge_answers(run, called, answer, 4);
 }
 
 void mg_11_residual(mg_run *run, const void *one_case)
