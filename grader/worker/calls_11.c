@@ -6,6 +6,7 @@
 #include "optim/updates_cuda.h"
 #include "worker/aborts.h"
 #include "worker/call.h"
+#include "worker/decimal.h"
 
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void *sent(const void *from, size_t bytes)
     return there;
 }
 
-/* param, m, v; grad; begin, n, step of each tensor; lr, decay of each; count; beta1, beta2, eps. Step 0: no
+/* param, m, v; grad; begin, n, step of each tensor; lr, decay of each; count; betas with six decimals, eps. Step 0: no
  * gradient. */
 static void adamw_multi(const mg_value *v)
 {
@@ -79,9 +80,11 @@ static void adamw_multi(const mg_value *v)
         __real_cudaMemcpy(number[i], v[7 + i].ptr, (size_t)count * sizeof(float), cudaMemcpyDeviceToHost);
     for (int64_t k = 0; k < count; k++) {
         int64_t at = whole[0][k];
-        hyper[k] = (mt_hyper){
-            .lr = number[0][k], .weight_decay = number[1][k], .beta1 = S(10), .beta2 = S(11), .eps = S(12)
-        };
+        hyper[k] = (mt_hyper){ .lr = number[0][k],
+                               .weight_decay = number[1][k],
+                               .beta1 = mg_decimal(S(10)),
+                               .beta2 = mg_decimal(S(11)),
+                               .eps = S(12) };
         u[k] = (mt_update){ .param = F(0) + at,
                             .grad = whole[2][k] ? F(3) + at : NULL,
                             .state = { F(1) + at, F(2) + at },
