@@ -60,7 +60,12 @@ static mg_answer wanted(mg_run *run, const char *name, mt_shape shape, bool want
 
 static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64_t V, int64_t rows)
 {
-    chunked_call s = { .N = N, .C = C, .V = V, .share = c->share ? c->share : 1 / (float)mt_max(N, 1) };
+    chunked_call s = { .N = N,
+                       .C = C,
+                       .V = V,
+                       .share = isnan(c->share) ? 0
+                                : c->share      ? c->share
+                                                : 1 / (float)mt_max(N, 1) };
     mg_dist dist = NORMAL(0, c->spread);
     mg_begin(run, "mt_classifier_chunked_fwd_cpu");
     s.loss = mg_overwritten(run, "loss", MT_SHAPE(N));
@@ -142,6 +147,10 @@ void mg_11_chunked(mg_run *run, const void *one_case)
     }
     if (c->N < 0 && c->C < 0 && once(run, c, SEARCHED, 33, 1031, 32) && c->V < 0 && large_calls(run, c) && !c->wanted)
         (void)(refused(run, 9, 9) && refused(run, 9, -1)); /* the row "loss" */
+    chunked_case none = *c;
+    none.share = NAN;
+    if (c->share != 0)
+        once(run, &none, 5, 3, 7, 2);
 }
 
 /* All logits take 2 MiB, those of one chunk 128 KiB; the weights take 64 KiB. */

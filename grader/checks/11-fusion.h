@@ -81,7 +81,7 @@ typedef struct chunked_case {
     int64_t N, C, V; /* -1: random */
     double spread;   /* standard deviation of x and of w: the logits have its square times sqrt(C) */
     int wanted;      /* MG_DX, MG_DW of 08-gpt2.h */
-    float share;     /* of each loss; 0: 1 / N */
+    float share;     /* of each loss; 0: 1 / N, NAN: 0 */
     const char *bar;
     mg_cache cache;
 } chunked_case;
