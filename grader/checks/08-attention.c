@@ -169,6 +169,8 @@ void mg_08_attention(mg_run *run, const void *one_case)
     }
     if (has_unpacked(c))
         forward(run, c, unpacked, false);
+    if (c->judged == MG_JUDGE_LSE && c->tiled && !c->cuda && !c->bf16)
+        mg_11_saved(run, c->packed);
 }
 
 /* ---- backward --------------------------------------------------------------------------------------- */

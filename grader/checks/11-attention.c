@@ -32,6 +32,21 @@ float *mg_11_floats(const mg_attention *a)
     return kept;
 }
 
+/* ---- what is saved ------------------------------------------------------------------------------------ */
+
+void mg_11_saved(mg_run *run, bool packed)
+{
+    const double want = 2 * 3 * 5;
+    mg_begin(run, packed ? "mt_attention_packed_saved_cpu" : "mt_attention_tiled_saved_cpu");
+    mg_out(run, "numbers", MT_I64, MT_SHAPE(1));
+    mg_i64(run, "B", 2);
+    mg_i64(run, "T", 3);
+    mg_i64(run, "H", 5);
+    mg_hint(run, "one number for each row of scores: B H T");
+    if (mg_call(run))
+        mg_expect(run, "numbers", &want, NULL);
+}
+
 /* ---- threads ----------------------------------------------------------------------------------------- */
 
 /* The call that was described, on so many threads; *bits: of the answer with one thread. */

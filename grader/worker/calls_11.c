@@ -50,6 +50,22 @@ static void attention_bwd_cuda(const mg_value *v) /* as attention_bwd */
     mt_attention_bwd_cuda(F(0), F(2), F(3), F(4), F(1), N(5), N(6), N(7), N(8));
 }
 
+static void tiled_saved(const mg_value *v) /* numbers [1]; B, T, H */
+{
+    v[0].i64s[0] = mt_attention_tiled_saved_cpu(N(1), N(2), N(3));
+}
+
+static void packed_saved(const mg_value *v) /* as tiled_saved */
+{
+    v[0].i64s[0] = mt_attention_packed_saved_cpu(N(1), N(2), N(3));
+}
+
+static void bf16_pays(const mg_value *v) /* answers [n]; C [n], H [n]; all on the host */
+{
+    for (int64_t i = 0; i < v[0].count; i++)
+        v[0].i64s[i] = mt_attention_bf16_pays_cuda(v[1].i64s[i], v[2].i64s[i]);
+}
+
 enum { MOST_TENSORS = 600 };
 
 /* The function itself, not on_device.c's, which refuses copies to the host. */
@@ -132,6 +148,9 @@ const mg_function mg_calls_11[] = {
     { "mt_attention_bf16_fwd_cuda", bf16_fwd_cuda },
     { "mt_attention_fwd_cuda", attention_fwd_cuda },
     { "mt_attention_bwd_cuda", attention_bwd_cuda },
+    { "mt_attention_tiled_saved_cpu", tiled_saved },
+    { "mt_attention_packed_saved_cpu", packed_saved },
+    { "attention in bf16 pays", bf16_pays },
     { "mt_adamw_multi_update_cuda", adamw_multi },
     { "may abort: mt_classifier_chunked_fwd_cpu", chunked_aborts },
     { NULL, NULL },
