@@ -196,6 +196,10 @@ static void rounding(mg_run *run)
     for (int i = 0; i < 4; i++)
         if (!travel(run, halves[i % 2], 1, mg_pick_size(mg_rng(run), 31, 1100), (mg_dist)MIXED(-20, 18), 3))
             return;
+    trip t = trip_new(run, MT_BF16, 1, 67, (mg_dist)MIXED(-132, -127)); /* subnormal, and stay as they are */
+    t.hyper.lr = t.oracle->hyper.lr = 0;
+    advance(run, &t, 0);
+    trip_free(&t);
 }
 
 /* The same three steps with each number of threads: all must give the bits of the first. */
