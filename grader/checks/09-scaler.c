@@ -70,10 +70,19 @@ static bool trace(mg_run *run, mt_scaler first, int64_t n, int64_t rare)
     return mg_call(run) && judge_trace(run, &first, finite, n);
 }
 
+static bool expect_new(mg_run *run)
+{
+    static const double want[] = { 15, 2000, 0, 0, 0 };
+    mg_begin(run, "mt_scaler_new");
+    mg_out(run, "scaler", MT_I64, MT_SHAPE(MT_COUNT(want)));
+    mg_hint(run, "scale 2^15, interval 2000; the counts begin at 0");
+    return mg_call(run) && mg_expect(run, "scaler", want, NULL);
+}
+
 void mg_09_scaler(mg_run *run, const void *one_case)
 {
     mt_rng *rng = mg_rng(run);
-    bool good = true;
+    bool good = ((const scaler_case *)one_case)->about != SCALER_GOOD || expect_new(run);
     for (int i = 0; i < 10 && good; i++) {
         mt_scaler s = { .exponent = mg_pick(rng, -20, 24), .interval = mg_pick(rng, 1, 9) };
         s.skipped = mg_pick(rng, 0, 50) + (i < 8 ? 0 : (int64_t)1 << 16 * (i - 7)); /* beyond 16, then 32 bits */

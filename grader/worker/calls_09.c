@@ -47,6 +47,7 @@ const mg_function mg_calls_09[] = {
     { "mt_autocast_operand", mg_call_kept_copies },
     { "mt_autocast_save", mg_call_saved_tensors },
     { "kept bytes under autocast", mg_call_kept_bytes },
+    { "mt_scaler_new", mg_call_scaler_new },
     { "mt_scaler_update", mg_call_scaler },
     { "mt_unscale_grads_cpu", mg_call_unscale },
     { "may abort: mt_unscale_grads_cpu", mg_call_unscale_aborts },

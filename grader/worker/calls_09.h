@@ -8,6 +8,7 @@ void mg_call_autocast_network(const mg_value *v);
 void mg_call_kept_copies(const mg_value *v);
 void mg_call_saved_tensors(const mg_value *v);
 void mg_call_kept_bytes(const mg_value *v);
+void mg_call_scaler_new(const mg_value *v);
 void mg_call_scaler(const mg_value *v);
 void mg_call_unscale(const mg_value *v);
 void mg_call_unscale_aborts(const mg_value *v);

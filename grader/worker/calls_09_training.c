@@ -9,6 +9,12 @@
 
 /* ---- scaler ---------------------------------------------------------------------------------------------- */
 
+void mg_call_scaler_new(const mg_value *v) /* the scaler [5] */
+{
+    const mt_scaler s = mt_scaler_new();
+    memcpy(v[0].i64s, (int64_t[]){ s.exponent, s.interval, s.good, s.skipped, s.in_a_row }, 5 * sizeof(int64_t));
+}
+
 /* trace [n,4] = exponent, good, skipped, in a row; applied [n]; finite [n]; the scaler at first [5] */
 void mg_call_scaler(const mg_value *v)
 {
