@@ -103,14 +103,22 @@ static const char *type_name(int64_t type)
     return type >= 0 && type < MT_DTYPE_COUNT ? mt_dtype_name((mt_dtype)type) : "nothing";
 }
 
+static mt_shape shape_of(const script *s, int64_t kind)
+{
+    int64_t R = s->R, C = s->C;
+    return kind == MG_SAVE_CUBE     ? MT_SHAPE(R, 1, 1, 1, C)
+           : kind == MG_SAVE_COLUMN ? R % 2 ? MT_SHAPE(R, C, 1) : MT_SHAPE(R * C, 1)
+           : kind == MG_SAVE_VECTOR ? MT_SHAPE(R * C)
+           : kind == MG_SAVE_VIEW   ? MT_SHAPE(C, R)
+                                    : MT_SHAPE(R, C);
+}
+
 static bool judge_types(mg_run *run, const script *s, int i)
 {
-    const int64_t *got = (const int64_t *)mg_result(run, "types") + 4 * i, *event = s->event[i];
+    const int64_t *got = (const int64_t *)mg_result(run, "types") + 5 * i, *event = s->event[i];
     int64_t restored = event[0] == MG_SAVE_IDS ? MT_I32 : MT_F32, S = s->R * s->C;
-    int64_t last = event[0] == MG_SAVE_COLUMN   ? 1
-                   : event[0] == MG_SAVE_VECTOR ? S
-                   : event[0] == MG_SAVE_VIEW   ? s->R
-                                                : s->C;
+    mt_shape shape = shape_of(s, event[0]);
+    int64_t last = shape.dim[shape.rank - 1];
     if (got[0] != last_type(event))
         mg_fail(run, "event %d, %s, R = %lld, C = %lld: kept as %s, expected %s", i, describe(event), (long long)s->R,
                 (long long)s->C, type_name(got[0]), type_name(last_type(event)));
@@ -118,6 +126,8 @@ static bool judge_types(mg_run *run, const script *s, int i)
         mg_fail(run, "event %d, %s: what comes back is %s, %lld elements in rows of %lld, expected %s, %lld in %lld", i,
                 describe(event), type_name(got[1]), (long long)got[2], (long long)got[3], type_name(restored),
                 (long long)S, (long long)last);
+    else if (got[4] != mg_shape_code(shape))
+        mg_fail(run, "event %d, %s: what comes back has as many elements, but another shape", i, describe(event));
     else
         return true;
     return false;
@@ -152,7 +162,7 @@ static bool play(mg_run *run, script *s)
 {
     int64_t S = s->R * s->C;
     mg_begin(run, "mt_autocast_save");
-    mg_out(run, "types", MT_I64, MT_SHAPE(s->count, 4));
+    mg_out(run, "types", MT_I64, MT_SHAPE(s->count, 5));
     mg_out(run, "bytes", MT_I64, MT_SHAPE(s->count));
     mg_out(run, "conversions", MT_I64, MT_SHAPE(s->count));
     mg_out(run, "values", MT_F32, MT_SHAPE(s->count, S));

@@ -238,11 +238,12 @@ static void read_back(float *values, int64_t *types, mt_node *node, int64_t S)
     types[1] = t->dtype;
     types[2] = mt_numel(t);
     types[3] = t->view.rank > 0 ? mt_dim(t, -1) : 0;
+    types[4] = mg_shape_code(mt_view_shape(&t->view));
     for (int64_t i = 0; i < mt_min(S, t->storage->bytes / mt_dtype_size(t->dtype)); i++)
         values[i] = (float)mt_load_f64(t->storage->data, t->dtype, i);
 }
 
-/* types, of what is kept and of what comes back, its elements and last dimension [n,4]; bytes, conversions [n]; values
+/* types, of what is kept and of what comes back, its elements, last dimension and shape [n,5]; bytes, conversions [n]; values
  * [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C */
 void mg_call_saved_tensors(const mg_value *v)
 {
@@ -258,7 +259,7 @@ void mg_call_saved_tensors(const mg_value *v)
         v[1].i64s[i] = mt_live_bytes(MT_CPU) - empty;
         v[2].i64s[i] = conversions;
         memset(v[3].f32 + i * S, 0, sizeof(float) * (size_t)S);
-        read_back(v[3].f32 + i * S, v[0].i64s + 4 * i, node, S);
+        read_back(v[3].f32 + i * S, v[0].i64s + 5 * i, node, S);
         mt_scope_end();
     }
     use_ours(false);

@@ -6,6 +6,8 @@
  * Each event has a scope of its own, as each micro-batch has. */
 #pragma once
 
+#include "core/view.h"
+
 enum { MG_COPIES_COLUMNS = 3, MG_COPIES_TENSORS = 4, MG_COPIES_MOST = 64 /* events */ };
 
 /* Events: what, to which tensor, into which type. */
@@ -40,6 +42,15 @@ enum {
     MG_SAVE_DATA, /* wants no gradient */
     MG_SAVE_IDS,  /* integers */
 };
+
+/* mg_shape_code -- a number for each shape, of dimensions below 1000. */
+static inline int64_t mg_shape_code(mt_shape shape)
+{
+    int64_t code = 0;
+    for (int d = 0; d < shape.rank; d++)
+        code = 1000 * code + shape.dim[d];
+    return code;
+}
 
 enum {
     MG_SAVED,           /* nothing else */
