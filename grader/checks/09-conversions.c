@@ -76,9 +76,9 @@ static const char *function_of(const conversion *c)
     return c->from == MT_F16 ? "mt_convert_cpu from f16" : "mt_convert_cpu from bf16";
 }
 
-static void describe(mg_run *run, conversion *c)
+static void describe(mg_run *run, const char *function, conversion *c)
 {
-    mg_begin(run, function_of(c));
+    mg_begin(run, function);
     mg_out(run, "out", c->to, MT_SHAPE(c->n));
     c->x = mg_in(run, "x", c->from, MT_SHAPE(c->n));
     mg_i64(run, "to", c->to);
@@ -130,7 +130,7 @@ static bool every_pattern(mg_run *run, mt_dtype to, mt_dtype from)
 {
     conversion c = { .to = to, .from = from, .n = PATTERNS };
     int64_t start = mt_rng_below(mg_rng(run), PATTERNS), step = 2 * mt_rng_below(mg_rng(run), PATTERNS / 2) + 1;
-    describe(run, &c);
+    describe(run, function_of(&c), &c);
     for (int64_t i = 0; i < PATTERNS; i++)
         ((uint16_t *)c.x)[i] = (uint16_t)(start + i * step);
     return mg_call(run) && expect(run, "out", c.x, &c);
@@ -140,7 +140,7 @@ static bool every_pattern(mg_run *run, mt_dtype to, mt_dtype from)
 static void round_numbers(mg_run *run, mt_dtype to, const float *x, int64_t n)
 {
     conversion c = { .to = to, .from = MT_F32, .n = 2 * n };
-    describe(run, &c);
+    describe(run, function_of(&c), &c);
     for (int64_t i = 0, start = mt_rng_below(mg_rng(run), n); i < n; i++) {
         ((float *)c.x)[2 * i] = x[(i + start) % n];
         ((float *)c.x)[2 * i + 1] = -x[(i + start) % n];
@@ -211,7 +211,7 @@ static void not_numbers(mg_run *run, mt_dtype to)
 static bool some_numbers(mg_run *run, mt_dtype to, mt_dtype from, int64_t n, bool searched)
 {
     conversion c = { .to = to, .from = from, .n = n };
-    describe(run, &c);
+    describe(run, function_of(&c), &c);
     for (int64_t i = 0; i < n; i++) {
         float x = (float)(mt_rng_uniform(mg_rng(run)) - 0.5);
         if (from == MT_F32)
@@ -222,6 +222,23 @@ static bool some_numbers(mg_run *run, mt_dtype to, mt_dtype from, int64_t n, boo
     return (searched ? mg_shared_call(run) : mg_call(run)) && expect(run, "out", c.x, &c);
 }
 
+/* Integers, on either side. */
+static bool refuse(mg_run *run, mt_dtype dtype)
+{
+    static const double yes = 1;
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++) {
+        conversion c = { .to = i ? MT_I32 : dtype, .from = i ? dtype : MT_I32, .n = 3 };
+        describe(run, "may abort: mt_convert_cpu", &c);
+        memset(c.x, 0, (size_t)(c.n * mt_dtype_size(c.from)));
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_threads(run, 1); /* the one that returns from the abort */
+        mg_hint(run, "keep the check: the header says \"Aborts: another type\"");
+        good = mg_call(run) && mg_expect(run, "aborted", &yes, NULL);
+    }
+    return good;
+}
+
 /* Both ways; the longest arrays are worth several threads. */
 static void every_size(mg_run *run, mt_dtype dtype)
 {
@@ -230,6 +247,7 @@ static void every_size(mg_run *run, mt_dtype dtype)
     for (int i = 0; i < MT_COUNT(sizes) && good; i++)
         good = some_numbers(run, dtype, MT_F32, sizes[i], false) && some_numbers(run, MT_F32, dtype, sizes[i], false);
     good = good && some_numbers(run, dtype, dtype, 70001, false) && some_numbers(run, MT_F32, MT_F32, 70001, false);
+    good = good && refuse(run, dtype);
     if (good && some_numbers(run, dtype, MT_F32, 100003, true))
         some_numbers(run, MT_F32, dtype, 100003, true);
 }

@@ -72,10 +72,12 @@ static void long_sums(mg_run *run)
 /* Numbers that only one of the types has: beyond 65504, and subnormal ones of f16. */
 static bool magnitudes(mg_run *run, bool pairs)
 {
-    static const mg_dist dists[][2] = { { MIXED(-60, 60), MIXED(-60, 60) }, { MIXED(-24, -13), MIXED(-24, 15) } };
+    static const mg_dist dists[][2] = { { MIXED(-60, 60), MIXED(-60, 60) },
+                                        { MIXED(-24, -13), MIXED(-24, 15) },
+                                        { MIXED(-132, -127), MIXED(10, 30) } }; /* subnormal: only pairs lose them */
     bool good = true;
-    for (int t = 0; t < (pairs ? 1 : 2) && good; t++) {
-        mg_product p = { .dims = mg_product_tight(5, 7, 33, MT_NO_TRANS, MT_TRANS), .dtype = types[t] };
+    for (int t = 0; t < (pairs ? 1 : 3) && good; t++) {
+        mg_product p = { .dims = mg_product_tight(5, 7, 33, MT_NO_TRANS, MT_TRANS), .dtype = types[t % 2] };
         mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
         for (int k = 0; k < 2; k++)
             for (int64_t i = 0, n = (k ? p.dims.N : p.dims.M) * p.dims.K; i < n; i++) {
@@ -84,6 +86,46 @@ static bool magnitudes(mg_run *run, bool pairs)
                 mt_store_f64(k ? p.b16 : p.a16, p.dtype, i, x);
             }
         good = mg_call(run) && mg_product_expect(run, &p, "the operands have exponents that the other type has not");
+    }
+    return good;
+}
+
+/* ---- zeros, and what must abort ------------------------------------------------------------------------- */
+
+/* Of one operand all is 0 but what the first terms read; the other has a NaN in a last term. */
+static bool zero_times_nan(mg_run *run, mt_dtype dtype, bool pairs)
+{
+    enum { M = 7, N = 6, K = 1000 };
+    bool good = true;
+    for (int of_a = 0; of_a < 2 && good; of_a++) {
+        mg_product p = { .dims = mg_product_tight(M, N, K, MT_NO_TRANS, MT_TRANS), .dtype = dtype };
+        mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
+        for (int64_t i = 0; i < (of_a ? M : N) * K; i++)
+            if (i % K)
+                (of_a ? p.a16 : p.b16)[i] = 0;
+        mt_store_f64(of_a ? p.b16 : p.a16, dtype, 3 * K - 1, NAN);
+        good = mg_call(run) && mg_product_expect(run, &p, "blocks of zeros count, too: 0 times NaN is NaN");
+    }
+    return good;
+}
+
+/* A leading dimension that is too small, or another type. */
+static bool refuse(mg_run *run, bool pairs)
+{
+    static const double yes = 1;
+    bool good = true;
+    for (int i = 0; i < (pairs ? 3 : 4) && good; i++) {
+        mg_product p = { .dims = mg_product_tight(3, 5, 4, MT_NO_TRANS, MT_NO_TRANS),
+                         .dtype = i == 3 ? MT_F32 : MT_BF16 };
+        p.dims.lda -= i == 0, p.dims.ldb -= i == 1, p.dims.ldc -= i == 2;
+        mg_product_describe(run, pairs ? "may abort: " PAIRED : "may abort: " WIDENED, &p);
+        if (i == 3) /* which that leaves out */
+            mg_i64(run, "dtype", MT_F32);
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_threads(run, 1); /* the one that returns from the abort */
+        mg_hint(run,
+                "keep the checks: the header says \"Aborts: another type, a leading dimension that is too small\"");
+        good = mg_call(run) && mg_expect(run, "aborted", &yes, NULL);
     }
     return good;
 }
@@ -142,7 +184,9 @@ static bool every_shape(mg_run *run, product_about about, bool pairs)
                              pairs ? NULL : blocks[t / 6].hint);
     for (int t = 0; t < 2 * MT_COUNT(shapes) && good; t++)
         good = check_product(run, vary(mg_rng(run), about, shapes[t / 2], t / 2), t, pairs, NULL);
-    good = good && (about != PRODUCT_SIZES || magnitudes(run, pairs));
+    good = good && (about != PRODUCT_STRIDES || refuse(run, pairs));
+    good = good && (about != PRODUCT_SIZES || (magnitudes(run, pairs) && zero_times_nan(run, MT_BF16, pairs) &&
+                                               (pairs || zero_times_nan(run, MT_F16, false))));
     for (int t = 2; t < 4 && good; t++) /* with transposes: both, then A */
         good = check_product(run, vary(mg_rng(run), about, large, t), t, pairs, NULL);
     return good;

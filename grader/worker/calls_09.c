@@ -1,5 +1,6 @@
 /* calls_09.c -- how the worker calls the conversions and products of lab 09. */
 #include "ops/kernels_16bit.h"
+#include "worker/aborts.h"
 #include "worker/calls_09.h"
 #include "worker/product.h"
 
@@ -18,6 +19,11 @@ static void there_and_back(const mg_value *v) /* half, back [n]; x [n] f32, the 
     }
 }
 
+static void convert_aborts(const mg_value *v) /* as convert, then aborted [1] */
+{
+    v[5].i64s[0] = mg_aborts(convert, v);
+}
+
 /* ---- products --------------------------------------------------------------------------------------- */
 
 static void product(const mg_value *v) /* c; a, b, the nine fields of dims, type of a and b */
@@ -32,6 +38,16 @@ static void product_in_pairs(const mg_value *v)
     mt_matmul_bf16_cpu(v[0].f32, v[1].ptr, v[2].ptr, &dims);
 }
 
+static void product_aborts(const mg_value *v) /* as product, then aborted [1] */
+{
+    v[13].i64s[0] = mg_aborts(product, v);
+}
+
+static void product_in_pairs_aborts(const mg_value *v) /* the same */
+{
+    v[13].i64s[0] = mg_aborts(product_in_pairs, v);
+}
+
 const mg_function mg_calls_09[] = {
     { "mt_convert_cpu to bf16", convert },
     { "mt_convert_cpu from bf16", convert },
@@ -40,7 +56,10 @@ const mg_function mg_calls_09[] = {
     { "mt_convert_cpu between f16 and bf16", convert },
     { "mt_convert_cpu to bf16 and back", there_and_back },
     { "mt_convert_cpu to f16 and back", there_and_back },
+    { "may abort: mt_convert_cpu", convert_aborts },
     { "mt_matmul16_cpu", product },
+    { "may abort: mt_matmul16_cpu", product_aborts },
+    { "may abort: mt_matmul_bf16_cpu", product_in_pairs_aborts },
     { "mt_matmul_bf16_cpu", product_in_pairs },
     { "mt_autocast_dtype", mg_call_autocast_dtype },
     { "ops under autocast", mg_call_autocast_network },
