@@ -9,14 +9,6 @@
 enum { CALLS = 6 /* of each row */, MOST_D = 260 /* columns of a head */ };
 enum { MANY_HEADS = CALLS - 2 }; /* the call that is searched for data races */
 
-/* Heads that do not fit into a packed kernel's arrays: of a row with short texts, one more call. */
-static const mg_attention unpacked = { .B = 1, .T = 40, .H = 2, .C = 2 * 129 };
-
-static bool has_unpacked(const attention_case *c)
-{
-    return c->packed && !c->bf16 && c->tokens == MG_TOKENS_SHORT;
-}
-
 /* ---- shapes and numbers ----------------------------------------------------------------------------- */
 
 /* How many tokens, -1: random. Lengths around 64 and 128 catch kernels that work in tiles of such sizes. */
@@ -167,10 +159,7 @@ void mg_08_attention(mg_run *run, const void *one_case)
         if (!forward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
             return;
     }
-    if (has_unpacked(c))
-        forward(run, c, unpacked, false);
-    if (c->judged == MG_JUDGE_LSE && c->tiled && !c->cuda && !c->bf16)
-        mg_11_saved(run, c->packed);
+    mg_11_more(run, c, false);
 }
 
 /* ---- backward --------------------------------------------------------------------------------------- */
@@ -248,8 +237,7 @@ void mg_08_attention_backward(mg_run *run, const void *one_case)
         if (!backward(run, c, draw_shape(run, c, t), t == MANY_HEADS && !c->cuda))
             return;
     }
-    if (has_unpacked(c))
-        backward(run, c, unpacked, false);
+    mg_11_more(run, c, true);
 }
 
 /* ---- with a cache ----------------------------------------------------------------------------------- */

@@ -65,12 +65,13 @@ static inline const char *mg_08_function(bool tiled, bool packed, bool bf16, boo
 }
 
 /* mg_11_rounded -- qkv becomes what bf16 has of it, and is sent so, as "qkv" [B,T,3C]; returns what is sent.
- * mg_11_floats -- memory for qkv in f32, for the oracle, until the next call of it. These and the next: 11-attention.c. */
+ * mg_11_floats -- memory for qkv in f32, for the oracle, until the next call of it.
+ * These and the next: 11-attention.c. */
 uint16_t *mg_11_rounded(mg_run *run, float *qkv, const mg_attention *a);
 float *mg_11_floats(const mg_attention *a);
 
-/* mg_11_saved -- how many numbers the tiled or packed kernels say that they save: B H T. */
-void mg_11_saved(mg_run *run, bool packed);
+/* mg_11_more -- the calls of fixed sizes that a row of lab 11 makes after those of drawn ones. */
+void mg_11_more(mg_run *run, const attention_case *c, bool backward);
 
 /* mg_08_send_shape -- the last four arguments: B, T, C, H. */
 void mg_08_send_shape(mg_run *run, const mg_attention *a);

@@ -180,6 +180,11 @@ static bool more_calls(mg_run *run, adamw_about about)
     bool good = about != MG_MANY || once(run, MG_TINY, NULL) >= 0;
     for (int i = 0; i < MT_COUNT(given) && about == MG_STEPS && good; i++)
         good = once(run, MG_MISSING, given[i]) >= 0;
+    if (about == MG_STEPS && good) {
+        mg_begin(run, "may abort: list of AdamW on the device");
+        mg_i64(run, "step", 0);
+        good = mg_11_aborts(run, "keep the check: the header says \"Aborts: t < 1\"");
+    }
     for (int k = 0; k < 8 && about == MG_LENGTHS && good; k++) { /* param, m, v and grad */
         mg_unaligned_one(run, k);
         good = once(run, about, NULL) >= 0;

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ float *mg_11_floats(const mg_attention *a)
 
 /* ---- what is saved ------------------------------------------------------------------------------------ */
 
-void mg_11_saved(mg_run *run, bool packed)
+static void ask_saved(mg_run *run, bool packed)
 {
     const double want = 2 * 3 * 5;
     mg_begin(run, packed ? "mt_attention_packed_saved_cpu" : "mt_attention_tiled_saved_cpu");
@@ -45,6 +46,63 @@ void mg_11_saved(mg_run *run, bool packed)
     mg_hint(run, "one number for each row of scores: B H T");
     if (mg_call(run))
         mg_expect(run, "numbers", &want, NULL);
+}
+
+/* ---- aborts ---------------------------------------------------------------------------------------------- */
+
+bool mg_11_aborts(mg_run *run, const char *hint)
+{
+    static const double yes = 1;
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_threads(run, 1);
+    mg_hint(run, "%s", hint);
+    return mg_call(run) && mg_expect(run, "aborted", &yes, NULL);
+}
+
+static void refuse_heads(mg_run *run, const attention_case *c)
+{
+    static const int64_t heads[] = { 0, 2 };
+    bool good = true;
+    for (int i = 0; i < MT_COUNT(heads) && good; i++) {
+        const mg_attention a = { .B = 1, .T = 1, .C = 5, .H = heads[i] };
+        char name[80];
+        snprintf(name, sizeof name, "may abort: %s", mg_08_function(true, c->packed, c->bf16, false, false));
+        mg_begin(run, name);
+        mg_out(run, "out", MT_F32, MT_SHAPE(1, 1, a.C));
+        mg_out(run, "saved", MT_F32, MT_SHAPE(1, 2, 1));
+        mt_dtype dtype = c->bf16 ? MT_BF16 : MT_F32;
+        memset(mg_in(run, "qkv", dtype, MT_SHAPE(1, 1, 3 * a.C)), 0, (size_t)(3 * a.C * mt_dtype_size(dtype)));
+        mg_08_send_shape(run, &a);
+        good = mg_11_aborts(run, "keep the check: the header says \"Aborts: H < 1, or C that H does not divide\"");
+    }
+}
+
+/* ---- calls of fixed sizes ------------------------------------------------------------------------------- */
+
+/* Heads that do not fit into the arrays of a packed kernel. */
+static void wide_heads(mg_run *run, const attention_case *c, bool backward)
+{
+    const mg_attention a = { .B = 1, .T = 40, .H = 2, .C = 2 * 129 };
+    mg_answer answer[2] = { 0 };
+    if (backward)
+        answer[0] = mg_08_describe_backward(run, c, a);
+    else
+        mg_08_describe_forward(run, c, a, answer);
+    if (!backward && !(c->judged & MG_JUDGE_LSE))
+        mg_answer_drop(&answer[1]);
+    mg_call_and_judge(run, answer, backward ? 1 : 2);
+}
+
+void mg_11_more(mg_run *run, const attention_case *c, bool backward)
+{
+    if (c->cuda || !c->tiled)
+        return;
+    if (c->packed && !c->bf16 && c->tokens == MG_TOKENS_SHORT && (!backward || c->judged == MG_JUDGE_ALL))
+        wide_heads(run, c, backward);
+    if (!backward && c->tokens == MG_TOKENS_NONE)
+        refuse_heads(run, c);
+    if (!backward && !c->bf16 && c->judged == MG_JUDGE_LSE)
+        ask_saved(run, c->packed);
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------- */

@@ -98,8 +98,9 @@ static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64
     return good;
 }
 
-/* A target that is no class must abort: only in lab 02's cross-entropy, or a unit's own check, is that seen. */
-static bool refused(mg_run *run, int64_t V, int64_t label)
+/* A target that is no class, or chunks without rows, must abort. The target is seen only in lab 02's cross-entropy, or
+ * in a unit's own check. */
+static bool refused(mg_run *run, int64_t V, int64_t label, int64_t rows)
 {
     mg_begin(run, "may abort: mt_classifier_chunked_fwd_cpu");
     mg_threads(run, 1); /* the call is left by a jump, which must not be out of a team */
@@ -113,16 +114,17 @@ static bool refused(mg_run *run, int64_t V, int64_t label)
     mg_i64(run, "N", 1);
     mg_i64(run, "C", 2);
     mg_i64(run, "V", V);
-    mg_i64(run, "rows", 1);
+    mg_i64(run, "rows", rows);
     mg_f32(run, "share", 1);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     if (!mg_call(run))
         return false;
     if (*(const int64_t *)mg_result(run, "aborted") == 1)
         return true;
-    mg_hint(run,
-            "check the targets, as lab 02's cross-entropy does: the header says \"Aborts: a target out of range\"");
-    mg_fail(run, "the target %lld was accepted, but there are %lld classes", (long long)label, (long long)V);
+    mg_hint(run, "check both, the targets as lab 02's cross-entropy does: the header says \"Aborts: a target out of "
+                 "range; rows < 1\"");
+    mg_fail(run, "the target %lld of %lld classes was accepted, in chunks of %lld rows", (long long)label, (long long)V,
+            (long long)rows);
     return false;
 }
 
@@ -146,7 +148,7 @@ void mg_11_chunked(mg_run *run, const void *one_case)
             return;
     }
     if (c->N < 0 && c->C < 0 && once(run, c, SEARCHED, 33, 1031, 32) && c->V < 0 && large_calls(run, c) && !c->wanted)
-        (void)(refused(run, 9, 9) && refused(run, 9, -1)); /* the row "loss" */
+        (void)(refused(run, 9, 9, 1) && refused(run, 9, -1, 1) && refused(run, 9, 0, 0)); /* the row "loss" */
     chunked_case none = *c;
     none.share = NAN;
     if (c->share != 0)

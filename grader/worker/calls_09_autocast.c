@@ -243,8 +243,8 @@ static void read_back(float *values, int64_t *types, mt_node *node, int64_t S)
         values[i] = (float)mt_load_f64(t->storage->data, t->dtype, i);
 }
 
-/* types, of what is kept and of what comes back, its elements, last dimension and shape [n,5]; bytes, conversions [n]; values
- * [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C */
+/* types, of what is kept and of what comes back, its elements, last dimension and shape [n,5]; bytes, conversions [n];
+ * values [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C */
 void mg_call_saved_tensors(const mg_value *v)
 {
     int64_t n = v[1].count, S = v[3].count / n, C = v[7].i64, before = mt_live_bytes(MT_CPU);

@@ -139,6 +139,50 @@ static void chunked_aborts(const mg_value *v) /* as mt_classifier_chunked_fwd_cp
     v[12].i64s[0] = mg_aborts(mt_classifier_chunked_fwd_cpu_, v);
 }
 
+#define ABORTS(call, at) /* as the call, then aborted [1] */ \
+    static void call##_aborts(const mg_value *v)             \
+    {                                                        \
+        v[at].i64s[0] = mg_aborts(call, v);                  \
+    }
+ABORTS(attention_fwd, 7)
+ABORTS(packed_fwd, 7)
+ABORTS(bf16_fwd, 7)
+ABORTS(mt_residual_norm_fwd_cpu_, 11)
+
+static float *moments; /* on the device */
+
+static void norm_without_columns(const mg_value *v)
+{
+    (void)v;
+    mt_residual_norm_fwd_cuda(NULL, NULL, moments, moments + 1, NULL, NULL, NULL, NULL, 1, 0, 1);
+}
+
+static void device_norm_aborts(const mg_value *v) /* aborted [1], on the host, as for the next */
+{
+    static const float nothing[2];
+    moments = sent(nothing, sizeof nothing);
+    v[0].i64s[0] = mg_aborts(norm_without_columns, v);
+    cudaDeviceSynchronize();
+    cudaFree(moments);
+}
+
+static void list_of_one(const mg_value *v) /* step */
+{
+    static float number;
+    const mt_hyper hyper = { .lr = 1, .beta1 = 0.5, .beta2 = 0.5, .eps = 1 };
+    const mt_update u = { .param = &number,
+                          .grad = &number,
+                          .state = { &number, &number },
+                          .rows = 1,
+                          .cols = 1,
+                          .step = N(0),
+                          .hyper = &hyper };
+    mt_update_segment segment;
+    mt_update_factors factors;
+    mt_adamw_multi_list_cuda(&segment, &factors, &u, 1);
+}
+ABORTS(list_of_one, 1)
+
 const mg_function mg_calls_11[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE){ "mt_attention_tiled_fwd_cpu", attention_fwd },
     { "mt_attention_tiled_bwd_cpu", attention_bwd },
@@ -153,5 +197,11 @@ const mg_function mg_calls_11[] = {
     { "attention in bf16 pays", bf16_pays },
     { "mt_adamw_multi_update_cuda", adamw_multi },
     { "may abort: mt_classifier_chunked_fwd_cpu", chunked_aborts },
+    { "may abort: mt_attention_tiled_fwd_cpu", attention_fwd_aborts },
+    { "may abort: mt_attention_packed_fwd_cpu", packed_fwd_aborts },
+    { "may abort: mt_attention_bf16_fwd_cpu", bf16_fwd_aborts },
+    { "may abort: mt_residual_norm_fwd_cpu", mt_residual_norm_fwd_cpu__aborts },
+    { "may abort: residual norm on the device, C = 0", device_norm_aborts },
+    { "may abort: list of AdamW on the device", list_of_one_aborts },
     { NULL, NULL },
 };
