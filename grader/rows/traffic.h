@@ -3,7 +3,8 @@
  *
  * The lab's units are compiled once more so that every load and store calls worker/traffic.c, which sends its address
  * through a model of a cache: 16 ways, lines of 64 bytes, least recently used, write-back. The bytes moved are those
- * that the model loads and writes back. The call runs on one thread. The same source gives the same count on every
+ * that the model loads and writes back. The call has one thread of OpenMP; threads that the unit starts itself share
+ * the one cache, and then the count depends a little on their order. Else the same source gives the same count on every
  * machine. Like everything from a worker, a count is not trusted: the values are checked, and a count below the minimum
  * is a FAIL. */
 #pragma once

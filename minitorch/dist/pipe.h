@@ -72,9 +72,8 @@ typedef struct mt_pipe_config {
 typedef struct mt_pipe mt_pipe;
 
 /* mt_pipe_new -- collective: rank r of comm is stage r. Copies config; shape is borrowed.
- * Fails: as mt_pipe_schedule and the communicator; MT_ERR_ARGUMENT, with their number: several chunks on one rank. *out
- * is then unchanged.
- */
+ * Fails, *out unchanged: as mt_pipe_schedule and the communicator; MT_ERR_ARGUMENT: several chunks on one rank, with
+ * their number in the message. */
 mt_status mt_pipe_new(mt_pipe **out, mt_comm *comm, const mt_pipe_config *config);
 void mt_pipe_free(mt_pipe *pipe); /* NULL is allowed */
 
