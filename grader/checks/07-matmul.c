@@ -9,12 +9,8 @@
 #define SHARED    "mt_matmul_shared_cuda"
 #define REGISTER  "mt_matmul_register_cuda"
 #define PIPELINED "mt_matmul_pipelined_cuda"
-#define F16       "mt_matmul_tensor_f16_cuda"
 #define BF16      "mt_matmul_tensor_bf16_cuda"
 #define CUBLAS    "mt_matmul_cublas"
-
-#define U16  0x1p-11 /* half an ulp of 1 in f16, */
-#define UB16 0x1p-8  /* in bf16 */
 
 static const ladder_case naive_cases[] = {
     { { 4, "every size", "C[i,j] is the sum over k of A[i,k] * B[k,j], for all K of them" }, NAIVE, LD_SIZES, 0 },

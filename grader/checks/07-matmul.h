@@ -5,6 +5,10 @@
 #include "rows/device.h"
 #include "build/ptxas.h"
 
+#define F16  "mt_matmul_tensor_f16_cuda"
+#define U16  0x1p-11 /* half an ulp of 1 in f16, */
+#define UB16 0x1p-8  /* in bf16 */
+
 typedef enum ladder_about {
     LD_SIZES,   /* plain products of every awkward size */
     LD_TRANS,   /* A, B, or both transposed */
