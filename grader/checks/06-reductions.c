@@ -96,10 +96,10 @@ static bool rounded_row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t 
     return mg_call_and_judge(run, &out, 1);
 }
 
-/* The maximum with a NaN is NaN. */
+/* The maximum with a NaN is NaN, shown without its sign. */
 static double larger(double a, double b)
 {
-    return isnan(a) || a > b ? a : b;
+    return isnan(a) ? (double)NAN : a > b ? a : b;
 }
 
 static void spoil(mt_rng *rng, float *x, int64_t N, int64_t C)
@@ -111,7 +111,7 @@ static void spoil(mt_rng *rng, float *x, int64_t N, int64_t C)
             row[c] = -INFINITY;
         row[mt_rng_below(rng, C)] = special[n % 3];
         if (n % 5 == 4)
-            row[mt_rng_below(rng, C)] = NAN;
+            row[mt_rng_below(rng, C)] = -NAN; /* the least of all as an integer */
     }
 }
 
@@ -125,7 +125,7 @@ static bool row_max(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     if (c->about == CU_SPECIAL)
         spoil(mg_rng(run), x, N, C);
     for (int64_t i = 0; i < N * C; i++)
-        out.v[i / C] = i % C ? larger(x[i], out.v[i / C]) : x[i];
+        out.v[i / C] = larger(x[i], i % C ? out.v[i / C] : -INFINITY);
     return mg_call_and_judge(run, &out, 1);
 }
 

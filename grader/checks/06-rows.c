@@ -9,7 +9,7 @@
 /* ---- softmax --------------------------------------------------------------------------------------- */
 
 /* Rows far above and below 0, up to what f32 holds, ordinary ones with one -inf (except in rows of one element), and
- * ordinary ones with a NaN. */
+ * ordinary ones with a NaN, of either sign. */
 static void fill_large(mt_rng *rng, float *x, int64_t N, int64_t C)
 {
     static const mg_dist dist[] = { UNIFORM(80, 90), UNIFORM(-90, -80), UNIFORM(-3e38, -2e38),
@@ -19,7 +19,7 @@ static void fill_large(mt_rng *rng, float *x, int64_t N, int64_t C)
         if (n % 6 < MT_COUNT(dist))
             mg_fill(rng, row, C, dist[n % 6]);
         else if (n % 6 == 5 || C > 1)
-            row[mt_rng_below(rng, C)] = n % 6 == 5 ? NAN : -INFINITY;
+            row[mt_rng_below(rng, C)] = n % 12 == 5 ? NAN : n % 12 == 11 ? -NAN : -INFINITY;
     }
 }
 
