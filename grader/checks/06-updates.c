@@ -9,7 +9,7 @@
 
 typedef struct trip {
     mt_update_kind kind;
-    mt_hyper hyper; /* values that f32 represents exactly, as they are sent */
+    mt_hyper hyper;
     int64_t n;
     float *param, *state[MT_UPDATE_STATES];
     mt_update_oracle *oracle;
@@ -17,7 +17,7 @@ typedef struct trip {
 
 static double uniform(mt_rng *rng, double low, double high)
 {
-    return (float)(low + (high - low) * mt_rng_uniform(rng));
+    return low + (high - low) * mt_rng_uniform(rng);
 }
 
 /* Each has an effect, and rounding errors are not amplified, as in lab 04. */
@@ -26,9 +26,9 @@ static mt_hyper draw_hyper(mt_rng *rng, mt_update_kind kind, cuda_about about)
     mt_hyper h = mt_hyper_default(kind);
     bool first = about == CU_FIRST, decay = about == CU_DECAY;
     h.lr = decay ? uniform(rng, 0.02, 0.05) : first ? uniform(rng, 0.0005, 0.002) : uniform(rng, 0.002, 0.005);
-    h.beta1 = first ? 0.9f : uniform(rng, 0.6, 0.9);
-    h.beta2 = first ? 0.999f : uniform(rng, 0.9, 0.98);
-    h.eps = first ? 1e-8f : uniform(rng, 0.03, 0.08);
+    h.beta1 = first ? 0.9 : uniform(rng, 0.6, 0.9);
+    h.beta2 = first ? 0.999 : uniform(rng, 0.9, 0.98);
+    h.eps = first ? 1e-8 : uniform(rng, 0.03, 0.08);
     h.weight_decay = first ? 0 : decay ? uniform(rng, 0.2, 0.6) : uniform(rng, 0.01, 0.02);
     return h;
 }
@@ -45,9 +45,11 @@ static trip trip_new(mg_run *run, const cuda_case *c, int64_t n, const double *b
     MT_CHECK(all, "out of memory for a parameter");
     t.hyper = draw_hyper(rng, t.kind, c->about);
     if (beta)
-        t.hyper.beta1 = (float)beta[0], t.hyper.beta2 = (float)beta[1];
+        t.hyper.beta1 = beta[0], t.hyper.beta2 = beta[1];
     t.param = all;
     mg_fill(rng, t.param, n, (mg_dist)UNIFORM(-1, 1));
+    for (int64_t i = 0; i < n && c->about == CU_FIRST; i += 3)
+        t.param[i] = 0; /* after whose step a relative error of 1 / (1 - beta^t) in f32, 1.3e-5, is seen */
     t.oracle = mt_update_oracle_new(t.kind, t.hyper, 1, n, t.param);
     for (int s = 0; s < MT_UPDATE_STATES; s++) {
         t.state[s] = all + (s + 1) * n;
@@ -72,6 +74,7 @@ static void trip_free(trip *t)
 static const float *describe(mg_run *run, const trip *t, const char *function)
 {
     static const char *const state_name[] = { "m", "v" };
+    static const char *const hyper_name[] = { "lr", "beta1", "beta2", "eps", "weight decay" };
     size_t bytes = (size_t)t->n * sizeof(float);
     mg_begin(run, function);
     memcpy(mg_inout(run, "param", MT_F32, MT_SHAPE(t->n)), t->param, bytes);
@@ -84,11 +87,13 @@ static const float *describe(mg_run *run, const trip *t, const char *function)
     mg_fill(mg_rng(run), grad, t->n, (mg_dist)UNIFORM(-1, 1));
     for (int64_t i = 5; i < t->n; i += 11)
         grad[i] = 0;
-    mg_f32(run, "lr", (float)t->hyper.lr);
-    mg_f32(run, "beta1", (float)t->hyper.beta1);
-    mg_f32(run, "beta2", (float)t->hyper.beta2);
-    mg_f32(run, "eps", (float)t->hyper.eps);
-    mg_f32(run, "weight decay", (float)t->hyper.weight_decay);
+    const double hyper[] = { t->hyper.lr, t->hyper.beta1, t->hyper.beta2, t->hyper.eps, t->hyper.weight_decay };
+    for (int i = 0; i < MT_COUNT(hyper); i++) { /* in f32 to be read, then the bits that the call gets */
+        int64_t bits;
+        memcpy(&bits, &hyper[i], sizeof bits);
+        mg_f32(run, hyper_name[i], (float)hyper[i]);
+        mg_i64(run, "", bits);
+    }
     mg_i64(run, "step", t->oracle->step + 1);
     mg_i64(run, "n", t->n);
     return grad;

@@ -3,6 +3,8 @@
 #include "optim/updates_cuda.h"
 #include "worker/call.h"
 
+#include <string.h>
+
 /* out, a, b; rank, R dimensions, R strides of a, R of b, 2 offsets */
 static void binary(mt_binary_fwd_fn *fn, const mg_value *v)
 {
@@ -17,19 +19,29 @@ static void binary(mt_binary_fwd_fn *fn, const mg_value *v)
     fn(v[0].f32, &a, &b);
 }
 
-/* param, m, v, grad; lr, beta1, beta2, eps, weight decay; step, n */
+/* The double whose bits are sent. */
+static double number(const mg_value *v)
+{
+    double x;
+    memcpy(&x, &v->i64, sizeof x);
+    return x;
+}
+
+/* param, m, v, grad; lr, beta1, beta2, eps, weight decay, each in f32 and as bits; step, n */
 static void update(mt_update_fn *fn, const mg_value *v)
 {
-    int64_t rows = v[10].i64 % 2 ? 1 : 2;
-    mt_hyper hyper = {
-        .lr = v[4].scalar, .beta1 = v[5].scalar, .beta2 = v[6].scalar, .eps = v[7].scalar, .weight_decay = v[8].scalar
-    };
+    int64_t rows = v[15].i64 % 2 ? 1 : 2;
+    mt_hyper hyper = { .lr = number(v + 5),
+                       .beta1 = number(v + 7),
+                       .beta2 = number(v + 9),
+                       .eps = number(v + 11),
+                       .weight_decay = number(v + 13) };
     mt_update u = { .param = v[0].f32,
                     .grad = v[3].f32,
                     .state = { v[1].f32, v[2].f32 },
                     .rows = rows,
-                    .cols = v[10].i64 / rows,
-                    .step = v[9].i64,
+                    .cols = v[15].i64 / rows,
+                    .step = v[14].i64,
                     .hyper = &hyper };
     fn(&u);
 }
