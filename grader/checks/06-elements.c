@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- sizes ------------------------------------------------------------------------------------- */
 
@@ -82,6 +83,39 @@ static bool one_call(mg_run *run, const void *user)
 bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t N, int64_t C)
 {
     return mg_same_bits(run, one_call, &(shaped_call){ c, call, N, C });
+}
+
+static void describe_rows(mg_run *run, const char *function, int arrays, int64_t N, int64_t C)
+{
+    mg_begin(run, function);
+    for (int i = 0; i < arrays; i++)
+        mg_inout(run, "array", MT_F32, MT_SHAPE(3));
+    mg_i64(run, "N", N);
+    if (strstr(function, "gather"))
+        mg_i64(run, "V", N);
+    mg_i64(run, "C", C);
+    mg_f32(run, "", 1); /* eps of layernorm */
+}
+
+bool mg_06_many_rows(mg_run *run, const char *launcher, int arrays)
+{
+    enum { ROWS = 65549 };
+    char function[64];
+    snprintf(function, sizeof function, "%s of many rows", launcher);
+    describe_rows(run, function, arrays, ROWS, 1);
+    mg_hint(run, "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows along x");
+    return mg_call(run);
+}
+
+void mg_06_refuse(mg_run *run, const char *launcher, int arrays)
+{
+    char function[64];
+    snprintf(function, sizeof function, "may abort: %s", launcher);
+    describe_rows(run, function, arrays, 3, 0);
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_hint(run, "keep the check of the columns: the header says \"Aborts: C < 1 with N > 0\"");
+    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 0)
+        mg_fail(run, "%s accepted rows of 0 columns", launcher);
 }
 
 /* ---- fill and saxpy ------------------------------------------------------------------------------ */

@@ -26,8 +26,9 @@ static const shape_case shape_cases[] = {
     { 1, { 1 }, 1, 1 },           { 2, { 0, 31 }, 1, 0 },       { 4, { 7, 1, 1, 37 }, 6, 9 },
     { 2, { 37, 41 }, 3, 3 },      { 0, { 0 }, 0, 0 },           { 8, { 2, 3, 2, 1, 2, 3, 2, 3 }, 0x55, 0x92 },
 };
-static const shape_case many = { 2, { 521, 509 }, 1, 2 }; /* more than 1,024 blocks of 256 */
-static const shape_case whole = { 2, { 40, 32 }, 0, 0 };  /* groups of four elements */
+/* More than 1,024 blocks of 256, and more runs than blocks in y. */
+static const shape_case many = { 2, { 65549, 4 }, 1, 2 };
+static const shape_case whole = { 2, { 40, 32 }, 0, 0 }; /* groups of four elements */
 
 typedef struct operand {
     float *data;
@@ -184,7 +185,8 @@ void mg_06_gather(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        (void)(gather(run, c, 3, 0) && mg_06_shapes(run, c, gather, MG_06_WARPS));
+        (void)(gather(run, c, 3, 0) && mg_06_shapes(run, c, gather, MG_06_WARPS) &&
+               mg_06_many_rows(run, "mt_gather_rows_fwd_cuda", 3));
     else if (gather(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -223,7 +225,8 @@ void mg_06_scatter(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        (void)(scatter(run, c, 3, 0) && mg_06_shapes(run, c, scatter, MG_06_WARPS));
+        (void)(scatter(run, c, 3, 0) && mg_06_shapes(run, c, scatter, MG_06_WARPS) &&
+               mg_06_many_rows(run, "mt_gather_rows_bwd_cuda", 3));
     else if (scatter(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }

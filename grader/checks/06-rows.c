@@ -59,13 +59,20 @@ static bool softmax(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return mg_call_and_judge(run, &out, 1);
 }
 
+static void softmax_special(mg_run *run, const cuda_case *c)
+{
+    if (mg_06_shapes(run, c, softmax, 0) && c->about == CU_LARGE)
+        mg_06_refuse(run, "mt_softmax_fwd_cuda", 2);
+}
+
 void mg_06_softmax(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about == CU_SIZES)
-        (void)(mg_06_shapes(run, c, softmax, MG_06_BLOCKS) && mg_06_again(run, c, softmax, 31, 1025));
+        (void)(mg_06_shapes(run, c, softmax, MG_06_BLOCKS) && mg_06_again(run, c, softmax, 31, 1025) &&
+               mg_06_many_rows(run, "mt_softmax_fwd_cuda", 2));
     else if (c->about != CU_COUNT)
-        mg_06_shapes(run, c, softmax, 0);
+        softmax_special(run, c);
     else if (softmax(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -91,11 +98,18 @@ static bool softmax_backward(mg_run *run, const cuda_case *c, int64_t N, int64_t
     return mg_call_and_judge(run, &dx, 1);
 }
 
+static void softmax_backward_values(mg_run *run, const cuda_case *c)
+{
+    if (mg_06_shapes(run, c, softmax_backward, MG_06_BLOCKS) && mg_06_again(run, c, softmax_backward, 31, 1025) &&
+        mg_06_many_rows(run, "mt_softmax_bwd_cuda", 3))
+        mg_06_refuse(run, "mt_softmax_bwd_cuda", 3);
+}
+
 void mg_06_softmax_backward(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about != CU_COUNT)
-        (void)(mg_06_shapes(run, c, softmax_backward, MG_06_BLOCKS) && mg_06_again(run, c, softmax_backward, 31, 1025));
+        softmax_backward_values(run, c);
     else if (softmax_backward(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 16.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -169,13 +183,20 @@ static bool layernorm(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     return far ? judge_far(run, answer, C) : mg_call_and_judge(run, answer, 3);
 }
 
+static void layernorm_far(mg_run *run, const cuda_case *c)
+{
+    if (mg_06_shapes(run, c, layernorm, 0) && layernorm(run, c, FAR_ROWS, 40))
+        mg_06_refuse(run, "mt_layernorm_fwd_cuda", 6);
+}
+
 void mg_06_layernorm(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     if (c->about == CU_SIZES)
-        (void)(mg_06_shapes(run, c, layernorm, MG_06_BLOCKS) && mg_06_again(run, c, layernorm, 31, 1025));
+        (void)(mg_06_shapes(run, c, layernorm, MG_06_BLOCKS) && mg_06_again(run, c, layernorm, 31, 1025) &&
+               mg_06_many_rows(run, "mt_layernorm_fwd_cuda", 6));
     else if (c->about != CU_COUNT)
-        (void)(mg_06_shapes(run, c, layernorm, 0) && layernorm(run, c, FAR_ROWS, 40));
+        layernorm_far(run, c);
     else if (layernorm(run, c, MG_06_ROWS, MG_06_COLS))
         mg_device_credit(run, c->count, 8.0 * MG_06_ROWS * MG_06_COLS);
 }
@@ -259,8 +280,9 @@ void mg_06_layernorm_backward(mg_run *run, const void *one_case)
 {
     const cuda_case *c = one_case;
     const int64_t N = 256;
-    if (c->about == CU_DX && mg_06_shapes(run, c, backward_dx, MG_06_BLOCKS))
-        mg_06_again(run, c, backward_dx, 31, 1025);
+    if (c->about == CU_DX && mg_06_shapes(run, c, backward_dx, MG_06_BLOCKS) &&
+        mg_06_again(run, c, backward_dx, 31, 1025) && mg_06_many_rows(run, "mt_layernorm_bwd_cuda", 8))
+        mg_06_refuse(run, "mt_layernorm_bwd_cuda", 8);
     else if (c->about == CU_AFFINE && mg_06_shapes(run, c, backward_affine, MG_06_BLOCKS) &&
              backward(run, MANY_MOMENTS, 3, DGAMMA | DBETA, DGAMMA | DBETA))
         mg_06_again(run, c, backward_both, 1031, 19);

@@ -1,7 +1,7 @@
 /* calls_06.c -- how the worker calls the launchers of lab 06; arrays are on the device here (on_device.c). */
 #include "ops/kernels_cuda.h"
 #include "optim/updates_cuda.h"
-#include "worker/call.h"
+#include "worker/device_aborts.h"
 
 #include <string.h>
 
@@ -83,12 +83,28 @@ static void update(mt_update_fn *fn, const mg_value *v)
     CALL(mt_sgd_update_cuda)  \
     CALL(mt_adam_update_cuda) \
     CALL(mt_adamw_update_cuda)
+/* Rows, which may be too many for the y of a grid; in what aborts, where the array `aborted` is. */
+#define ROWS(CALL)                                                       \
+    CALL(mt_row_sum_cuda) CALL(mt_row_max_cuda)                          \
+    CALL(mt_softmax_fwd_cuda) CALL(mt_softmax_bwd_cuda)                  \
+    CALL(mt_layernorm_fwd_cuda) CALL(mt_layernorm_bwd_cuda)              \
+    CALL(mt_gather_rows_fwd_cuda) CALL(mt_gather_rows_bwd_cuda)
+#define ABORTING(CALL)                                                   \
+    CALL(mt_row_max_cuda, 5)                                             \
+    CALL(mt_softmax_fwd_cuda, 5) CALL(mt_softmax_bwd_cuda, 6)            \
+    CALL(mt_layernorm_fwd_cuda, 9) CALL(mt_layernorm_bwd_cuda, 11)       \
+    CALL(mt_adam_update_cuda, 16) CALL(mt_adamw_update_cuda, 16)
 #define BINARY(fn) static void fn##_(const mg_value *v) { binary(fn, v); }
+#define MANY_ENTRY(fn) { #fn " of many rows", fn##_ },
+#define ABORTS(fn, at) static void fn##_aborts(const mg_value *v) { mg_device_aborts(v[at].i64s, fn##_, v); }
+#define ABORTS_ENTRY(fn, at) { "may abort: " #fn, fn##_aborts },
 #define UPDATE(fn) static void fn##_(const mg_value *v) { update(fn, v); }
 CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
 BINARIES(BINARY)
 UPDATES(UPDATE)
+ABORTING(ABORTS)
 
 const mg_function mg_calls_06[] = {
-    CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE) BINARIES(MG_ENTRY) UPDATES(MG_ENTRY) { NULL, NULL },
+    CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE) BINARIES(MG_ENTRY) UPDATES(MG_ENTRY) ROWS(MANY_ENTRY)
+    ABORTING(ABORTS_ENTRY) { NULL, NULL },
 };
