@@ -179,6 +179,21 @@ static bool ends_of_f16(mg_run *run, const char *function)
     return good;
 }
 
+/* What the header says must abort. */
+static bool refuses(mg_run *run, const char *launcher, mt_matmul_dims dims, const char *what)
+{
+    char function[64];
+    mg_product p = { .dims = dims };
+    snprintf(function, sizeof function, "may abort: %s", launcher);
+    mg_product_describe(run, function, &p);
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    if (!mg_call(run) || *(const int64_t *)mg_result(run, "aborted") == 0)
+        return true; /* or judged */
+    mg_hint(run, "call mt_matmul_dims_check first, as every rung does");
+    mg_fail(run, "%s was accepted", what);
+    return false;
+}
+
 static bool values(mg_run *run, const ladder_case *c)
 {
     for (int t = 0; t < MT_COUNT(shapes); t++) {
@@ -205,18 +220,21 @@ static bool values(mg_run *run, const ladder_case *c)
         if (!check_product(run, c->function, vary_groups(1 + t / 4 % 3, t), c->unit, 1))
             return false;
     }
-    return true;
+    mt_matmul_dims narrow = mg_product_tight(3, 5, 7, MT_NO_TRANS, MT_NO_TRANS), negative = narrow;
+    mg_unaligned(run, false);
+    narrow.ldb = 4;
+    negative.M = -1;
+    return c->about != LD_STRIDES || (refuses(run, c->function, narrow, "ldb = 4 for rows of 5") &&
+                                      refuses(run, c->function, negative, "M = -1"));
 }
 
 void mg_07_values(mg_run *run, const void *one_case)
 {
     const ladder_case *c = one_case, f16_strides = { .function = F16, .about = LD_STRIDES, .unit = U16 };
-    if (c->about == LD_EXACT) {
+    if (c->about == LD_EXACT)
         exact_sums(run, c->function);
-    } else if (values(run, c) && c->about == LD_STRIDES && c->unit == UB16) {
-        mg_unaligned(run, false);
+    else if (values(run, c) && c->about == LD_STRIDES && c->unit == UB16)
         values(run, &f16_strides); /* which has no row of its own */
-    }
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
