@@ -17,6 +17,33 @@ static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims
     return mg_call(run) && mg_product_expect(run, &p, hint);
 }
 
+/* A size below 0, or a leading dimension one too small, must abort. */
+static bool check_refused(mg_run *run, const matmul_case *c)
+{
+    char function[64];
+    snprintf(function, sizeof function, "may abort: %s", c->function);
+    for (int t = 0; t < 6; t++) {
+        mg_product p = { .dims = mg_product_tight(6, 5, 4, c->about == MM_TRANS, c->about == MM_TRANS) };
+        mt_matmul_dims *d = &p.dims;
+        int64_t *const field[] = { &d->M, &d->N, &d->K, &d->lda, &d->ldb, &d->ldc };
+        *field[t] = t < 3 ? -1 : *field[t] - 1;
+        mg_product_describe(run, function, &p);
+        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+        mg_threads(run, 1); /* the call is left by a jump, which must not be out of a team */
+        if (!mg_call(run))
+            return false;
+        if (*(const int64_t *)mg_result(run, "aborted") == 1)
+            continue;
+        mg_hint(run,
+                "call mt_matmul_dims_check first, as mt_product_of does: the header says \"Aborts: a negative size "
+                "or a leading dimension too small\"");
+        mg_fail(run, "M=%lld N=%lld K=%lld lda=%lld ldb=%lld ldc=%lld was accepted", (long long)d->M, (long long)d->N,
+                (long long)d->K, (long long)d->lda, (long long)d->ldb, (long long)d->ldc);
+        return false;
+    }
+    return true;
+}
+
 /* ---- rows of values ------------------------------------------------------------------------- */
 
 /* First a product of whole tiles and vectors, then one with a rest in one dimension only, so that a failure shows in
@@ -89,7 +116,7 @@ static bool check_values(mg_run *run, const matmul_case *c)
         if (!check_product(run, c->function, dims, hint))
             return false;
     }
-    return check_again(run, c);
+    return check_again(run, c) && check_refused(run, c);
 }
 
 void mg_01_values(mg_run *run, const void *one_case)

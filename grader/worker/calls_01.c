@@ -1,4 +1,5 @@
 /* calls_01.c -- how the worker calls the matrix products of lab 01. */
+#include "worker/aborts.h"
 #include "worker/product.h"
 
 #include <omp.h>
@@ -53,6 +54,13 @@ static void threads_left(const mg_value *v)
         again(fn, v);                         \
     }
 #define ENTRY_AGAIN(fn) { #fn " again", fn##_again },
+/* As the call itself, then aborted [1]. */
+#define ABORTS(fn)                                   \
+    static void fn##_aborts(const mg_value *v)       \
+    {                                                \
+        v[12].i64s[0] = mg_aborts(fn##_, v);         \
+    }
+#define ENTRY_ABORTS(fn) { "may abort: " #fn, fn##_aborts },
 #define CALLS(CALL)               \
     CALL(mt_matmul_naive_cpu)     \
     CALL(mt_matmul_reordered_cpu) \
@@ -61,10 +69,12 @@ static void threads_left(const mg_value *v)
     CALL(mt_matmul_parallel_cpu)
 CALLS(MG_PRODUCT_THUNK)
 CALLS(AGAIN)
+CALLS(ABORTS)
 
 const mg_function mg_calls_01[] = {
     CALLS(MG_ENTRY)
     CALLS(ENTRY_AGAIN)
+    CALLS(ENTRY_ABORTS)
     { "mt_matmul_parallel_cpu in a team", in_a_team },
     { "mt_matmul_parallel_cpu of single numbers", threads_left },
     { NULL, NULL },
