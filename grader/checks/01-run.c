@@ -5,6 +5,7 @@
 #include "checks/product.h"
 #include "checks/oracle.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +41,34 @@ static bool check_refused(mg_run *run, const matmul_case *c)
         mg_fail(run, "M=%lld N=%lld K=%lld lda=%lld ldb=%lld ldc=%lld was accepted", (long long)d->M, (long long)d->N,
                 (long long)d->K, (long long)d->lda, (long long)d->ldb, (long long)d->ldc);
         return false;
+    }
+    return true;
+}
+
+/* Products far from 1, none of which underflows, and zeros that meet a NaN or an infinity: the oracle has NaN there. */
+static bool check_numbers(mg_run *run, const char *function)
+{
+    static const float factor[][2] = { { 0x1p60f, 0x1p50f }, { 0x1p-40f, 0x1p-40f }, { 1, 1 } };
+    enum { M = 30, N = 37, K = 20 };
+    for (int t = 0; t < MT_COUNT(factor); t++) {
+        mg_product p = { .dims = mg_product_tight(M, N, K, MT_NO_TRANS, MT_NO_TRANS) };
+        mg_product_describe(run, function, &p);
+        float *a = (float *)p.a, *b = (float *)p.b; /* memory of the run, not yet sent */
+        for (int64_t i = 0; i < M * K; i++)
+            a[i] *= factor[t][0];
+        for (int64_t i = 0; i < K * N; i++)
+            b[i] *= factor[t][1];
+        if (factor[t][0] == 1) {
+            a[2 * K + 3] = a[4 * K + 5] = 0;
+            b[3 * N + 4] = NAN;
+            b[5 * N + 7] = INFINITY;
+        }
+        if (!mg_call(run) ||
+            !mg_product_expect(run, &p,
+                               factor[t][0] == 1
+                                   ? "0 times NaN or infinity is NaN: no product may be left out, and NaN stays NaN"
+                                   : "numbers of 1e-24 or 1e33 are as good as others: nothing may be cut off"))
+            return false;
     }
     return true;
 }
@@ -116,7 +145,7 @@ static bool check_values(mg_run *run, const matmul_case *c)
         if (!check_product(run, c->function, dims, hint))
             return false;
     }
-    return check_again(run, c) && check_refused(run, c);
+    return check_again(run, c) && check_refused(run, c) && (c->about != MM_SIZES || check_numbers(run, c->function));
 }
 
 void mg_01_values(mg_run *run, const void *one_case)
