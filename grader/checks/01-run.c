@@ -164,6 +164,11 @@ void mg_01_blocks(mg_run *run, const void *one_case)
     for (int t = 3; t < 6; t += 2) /* plain or transposed; overwriting, then accumulating if the row tests that */
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, large, t), NULL))
             return;
+    /* Several blocks of N, or of M and K together, and a B of more than the 8 MiB of a stack. */
+    static const int64_t long_ones[][3] = { { 3, 1100, 300 }, { 1200, 8, 300 }, { 2, 1500, 1501 } };
+    for (int t = 0; t < MT_COUNT(long_ones) - (c->about != MM_SIZES); t++)
+        if (!check_product(run, c->function, vary(mg_rng(run), c->about, long_ones[t], t), NULL))
+            return;
 }
 
 /* ---- threads -------------------------------------------------------------------------------- */
