@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The product of copies that begin 4 bytes behind a multiple of 16, after one of other numbers in the same memory. */
+/* The product of copies that begin 4 bytes behind a multiple of 16, after one of other numbers in the same memory and
+ * with the same struct of dimensions. */
 static void again(mt_matmul_fn *function, const mg_value *v)
 {
     mg_value copy[12];
+    mt_matmul_dims dims = mg_product_dims(v);
     float *block[3];
     memcpy(copy, v, sizeof copy);
     for (int i = 0; i < 3; i++) {
@@ -20,7 +22,7 @@ static void again(mt_matmul_fn *function, const mg_value *v)
             copy[i].f32[k] = 3 - v[i].f32[k];
     }
     for (int turn = 0; turn < 2; turn++) {
-        mg_call_product(function, copy);
+        function(copy[0].f32, copy[1].f32, copy[2].f32, &dims);
         for (int i = 0; i < 3 && turn == 0; i++)
             memcpy(copy[i].f32, v[i].f32, sizeof(float) * (size_t)v[i].count);
     }
