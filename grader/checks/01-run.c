@@ -176,7 +176,7 @@ void mg_01_blocks(mg_run *run, const void *one_case)
 /* The same product with each number of threads: all must give the bits of the first answer. */
 static bool check_threads(mg_run *run, mt_matmul_dims dims)
 {
-    static const int threads[] = { 1, 2, 3, 5 };
+    static const int threads[] = { 1, 2, 3, 5, 7, 17 };
     const mt_rng start = *mg_rng(run);
     double *bits = NULL;
     bool good = true;
@@ -207,19 +207,19 @@ static bool check_sharing(mg_run *run)
 static void check_teams(mg_run *run)
 {
     mg_product p = { .dims = mg_product_tight(190, 150, 170, 0, 0) };
-    const int64_t threads = 3;
+    const int threads = 3;
     mg_product_describe(run, "mt_matmul_parallel_cpu in a team", &p);
-    mg_threads(run, (int)threads);
+    mg_threads(run, threads);
     if (!mg_call(run) || !mg_product_expect(run, &p,
                                             "called in a parallel region, where a team has one thread: all parts must "
                                             "be computed by the threads that there are, as with `omp for`"))
         return;
-    mg_begin(run, "mt_matmul_parallel_cpu of single numbers");
-    mg_out(run, "threads", MT_I64, MT_SHAPE(1));
-    mg_threads(run, (int)threads);
+    mg_begin(run, "threads left by mt_matmul_parallel_cpu");
+    mg_out(run, "threads", MT_I64, MT_SHAPE(3));
+    mg_threads(run, threads);
     mg_hint(run, "omp_set_num_threads changes all later parallel regions: use the clause num_threads");
     if (mg_call(run))
-        mg_expect(run, "threads", (double[]){ (double)threads }, NULL);
+        mg_expect(run, "threads", (double[]){ threads, threads, threads }, NULL);
 }
 
 void mg_01_threads(mg_run *run, const void *one_case)
@@ -232,7 +232,11 @@ void mg_01_threads(mg_run *run, const void *one_case)
         if (!check_threads(run, mg_product_tight(M, N, K, t & 1, t >> 1 & 1)))
             return;
     }
-    check_teams(run);
+    mt_matmul_dims added = mg_product_tight(150, 130, 500, MT_NO_TRANS, MT_NO_TRANS);
+    added.ldc += 5;
+    added.write = MT_ACCUMULATE;
+    if (check_threads(run, added))
+        check_teams(run);
 }
 
 /* ---- bytes ---------------------------------------------------------------------------------- */

@@ -39,14 +39,21 @@ static void in_a_team(const mg_value *v)
     mg_call_product(mt_matmul_parallel_cpu, v);
 }
 
-/* threads: how many the next parallel region of the program would have after a product of single numbers. */
+/* threads [3]: how many the next parallel region of the program would have after a product of single numbers, one
+ * for few threads, and one for many. */
 static void threads_left(const mg_value *v)
 {
+    static const int64_t sizes[] = { 1, 80, 200 };
     mg_keeps = true; /* the result depends on the threads of the call */
-    const mt_matmul_dims one = mt_dense_dims(1, 1, 1, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
-    float c, a = 2, b = 3;
-    mt_matmul_parallel_cpu(&c, &a, &b, &one);
-    v[0].i64s[0] = omp_get_max_threads();
+    float *c = calloc(3 * 200 * 200, sizeof *c);
+    MT_CHECK(c, "out of memory for three matrices");
+    for (int i = 0; i < MT_COUNT(sizes); i++) {
+        const int64_t n = sizes[i];
+        const mt_matmul_dims square = mt_dense_dims(n, n, n, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
+        mt_matmul_parallel_cpu(c, c + n * n, c + 2 * n * n, &square);
+        v[0].i64s[i] = omp_get_max_threads();
+    }
+    free(c);
 }
 
 // clang-format off
@@ -78,6 +85,6 @@ const mg_function mg_calls_01[] = {
     CALLS(ENTRY_AGAIN)
     CALLS(ENTRY_ABORTS)
     { "mt_matmul_parallel_cpu in a team", in_a_team },
-    { "mt_matmul_parallel_cpu of single numbers", threads_left },
+    { "threads left by mt_matmul_parallel_cpu", threads_left },
     { NULL, NULL },
 };
