@@ -28,7 +28,7 @@ static int64_t act_size(mg_run *run, int t)
 }
 
 /* In rows that have no row "in place" beside them, one call is in place; in all rows, one has far inputs. The cube of
- * 2^40 is still a float, as the slope of GELU by tanh needs it (ops/kernels.h). */
+ * 2^42 is still a float, as the slope of GELU by tanh needs it (ops/kernels.h). */
 enum { IN_PLACE = 3, FAR = 4 };
 
 static bool act_in_place(const act_case *c, int t)
@@ -42,10 +42,24 @@ static mg_dist act_dist(const act_case *c, int t)
     return t != FAR ? c->dist : cubed ? (mg_dist)MIXED(-20, 40) : (mg_dist)MIXED(-20, 100);
 }
 
+/* The first inputs of that call are the same in every grade: tiny ones, the farthest, and some whose slope of the
+ * sigmoid is 14 u or less, twenty because what dx held may hide one. The formulas of sigmoid and tanh include
+ * infinity. */
+static void set_far(const act_case *c, float *x, bool backward)
+{
+    bool cubed = backward && c->act == MG_GELU_TANH, limits = !backward && (c->act == MG_SIGMOID || c->act == MG_TANH);
+    const float far = cubed ? 0x1p42f : limits ? INFINITY : 1e20f;
+    const float first[] = { 1e-8f, -1e-8f, 1e-30f, -1e-30f, far, -far };
+    for (int i = 0; i < MT_COUNT(first); i++)
+        x[i] = first[i];
+    for (int i = 0; i < 20; i++)
+        x[MT_COUNT(first) + i] = 14 + 0.05f * (float)i;
+}
+
 static const char *act_hint(const act_case *c, int t, bool in_place)
 {
-    return t == FAR                   ? "inputs from 2^-20 to 2^40 and more: a float overflows to inf, and inf / inf, "
-                                        "inf - inf and 0 * inf are NaN"
+    return t == FAR ? "inputs from 1e-30 to 2^40 and more, tiny and far: a float overflows to inf, and inf / inf, "
+                      "inf - inf and 0 * inf are NaN"
            : in_place && !c->in_place ? "this call is in place, out is x itself: read x[i] before writing out[i]"
                                       : c->head.hint;
 }
@@ -66,6 +80,8 @@ void mg_02_act_fwd(mg_run *run, const void *one_case)
             out = mg_overwritten(run, "out", MT_SHAPE(n));
             x = mg_input(run, "x", MT_SHAPE(n), act_dist(c, t));
         }
+        if (t == FAR)
+            set_far(c, x, false);
         mg_i64(run, "n", n);
         double *exact = mg_lift(x, n);
         mg_oracle_act(c->act, out.v, out.e, exact, n);
@@ -104,6 +120,8 @@ void mg_02_act_bwd(mg_run *run, const void *one_case)
         mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(n), c->held);
         double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1)), n);
         float *x = mg_input(run, "saved", MT_SHAPE(n), act_dist(c, t));
+        if (t == FAR)
+            set_far(c, x, true);
         save(c, x, n);
         mg_i64(run, "n", n);
         double *saved = mg_lift(x, n);
@@ -145,7 +163,7 @@ static bool relu_fwd_nan(mg_run *run, int64_t n, int64_t at)
     return true;
 }
 
-/* dx += dout, except where saved <= 0: also where it is NaN; and inf is not multiplied by 0. */
+/* dx += dout, except where saved <= 0: also where either is NaN; and inf is not multiplied by 0. */
 static bool relu_bwd_nan(mg_run *run, int64_t n, int64_t at)
 {
     mg_begin(run, "mt_relu_bwd_cpu");
@@ -156,7 +174,7 @@ static bool relu_bwd_nan(mg_run *run, int64_t n, int64_t at)
     float *saved = mg_input(run, "saved", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));
     mix_nan(saved, n, at, -1);
     for (int64_t i = 0; i < n; i++) {
-        dout[i] = saved[i] == -1 || saved[i] == 0 ? INFINITY : dout[i];
+        dout[i] = saved[i] == -1 || saved[i] == 0 ? INFINITY : i % 7 == (at + 4) % 7 ? NAN : dout[i];
         want[i] = saved[i] <= 0 ? want[i] : (double)(float)(want[i] + dout[i]);
     }
     mg_i64(run, "n", n);
