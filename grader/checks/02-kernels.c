@@ -8,8 +8,21 @@
 
 /* The calls of a row, with fresh values and, where they are random, fresh sizes. Rows of random sizes then have three
  * calls with a size of 0, one of many rows, one that is searched for data races, and three that are repeated with other
- * numbers of threads: of five rows, of one, and of two. */
-enum { CALLS = 6, NO_ROWS = CALLS, NO_INPUTS, NO_OUTPUTS, MANY_ROWS, SEARCHED, BITS, ONE_ROW, TWO_ROWS, ALL };
+ * numbers of threads: of five rows, of one, and of two. In linear, so are long sums over rows and over inputs. */
+enum {
+    CALLS = 6,
+    NO_ROWS = CALLS,
+    NO_INPUTS,
+    NO_OUTPUTS,
+    MANY_ROWS,
+    SEARCHED,
+    BITS,
+    ONE_ROW,
+    TWO_ROWS,
+    ROW_BITS,
+    INPUT_BITS,
+    ALL
+};
 
 /* Rows and columns of call t of a row of softmax or cross-entropy: N and C, or random where these are negative. */
 static mt_shape rows_of(mg_run *run, const row_case *c, int t)
@@ -49,11 +62,11 @@ static bool is_plain(const row_case *c)
 }
 
 /* The call after t. A row of fixed sizes has the first CALLS only. Of those with random sizes, rows of softmax and
- * cross-entropy have no size of 0, and only the `first` of a function has the last three calls. */
+ * cross-entropy have no size of 0, and only the `first` of a function has the calls from BITS on. */
 static int next_call(int t, bool random, bool linear, bool first)
 {
     int next = t + 1 == CALLS && !linear ? MANY_ROWS : t + 1;
-    return next < CALLS || (random && (first || next < BITS)) ? next : ALL;
+    return next < CALLS || (random && next < (!first ? BITS : linear ? ALL : ROW_BITS)) ? next : ALL;
 }
 
 static bool judge(mg_run *run, int t, const mg_answer *answers, int count)
@@ -69,17 +82,28 @@ static bool judge(mg_run *run, int t, const mg_answer *answers, int count)
 static mt_shape linear_sizes(mg_run *run, const linear_case *c, int t, int64_t most_inputs)
 {
     int64_t N = mg_size(run, c->N, 80), I = mg_size(run, c->I, most_inputs), O = mg_size(run, c->O, 80);
-    bool large = t >= SEARCHED;
-    return MT_SHAPE(t == NO_ROWS     ? 0
-                    : t == MANY_ROWS ? 4099
-                    : t >= ONE_ROW   ? t - ONE_ROW + 1
-                    : large          ? 17
-                                     : N,
-                    t == NO_INPUTS ? 0 : I,
-                    t == NO_OUTPUTS  ? 0
-                    : t == MANY_ROWS ? 5
-                    : large          ? 4099
-                                     : O);
+    switch (t) {
+    case NO_ROWS:
+        return MT_SHAPE(0, I, O);
+    case NO_INPUTS:
+        return MT_SHAPE(N, 0, O);
+    case NO_OUTPUTS:
+        return MT_SHAPE(N, I, 0);
+    case MANY_ROWS:
+        return MT_SHAPE(4099, I, 5);
+    case SEARCHED:
+    case BITS:
+        return MT_SHAPE(17, I, 4099);
+    case ONE_ROW:
+    case TWO_ROWS:
+        return MT_SHAPE(t - ONE_ROW + 1, I, 4099);
+    case ROW_BITS:
+        return MT_SHAPE(4099, 17, 9);
+    case INPUT_BITS:
+        return MT_SHAPE(17, 4099, 9);
+    default:
+        return MT_SHAPE(N, I, O);
+    }
 }
 
 static bool linear_fwd_once(mg_run *run, const linear_case *c, int t)
