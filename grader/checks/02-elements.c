@@ -219,7 +219,7 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
 {
     const float *w = mg_result(run, "w"), *next = mg_result(run, "next");
     int64_t ranked = mt_min(n, 30000);
-    double *sorted = mg_lift(w, ranked), sum = 0, product = 0, square = 0, next_square = 0;
+    double *sorted = mg_lift(w, ranked), sum = 0, product = 0, lag = 0, square = 0, next_square = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!isfinite(w[i]) || !isfinite(next[i]) || (c->xavier && fabs(w[i]) > scale * (1 + 8 * MG_U))) {
             mg_fail(run, "w[%lld] = %g   expected within %g", (long long)i, (double)w[i], scale);
@@ -228,6 +228,7 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
         }
         sum += (double)w[i] + next[i];
         product += (double)w[i] * next[i];
+        lag += i ? (double)w[i] * w[i - 1] : 0;
         square += (double)w[i] * w[i];
         next_square += (double)next[i] * next[i];
     }
@@ -249,6 +250,10 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
         mg_fail(run, "two successive calls with one generator gave correlated numbers");
         return false;
     }
+    if (fabs(lag) > 6.2 * square / sqrt((double)n)) { /* the same */
+        mg_fail(run, "numbers that follow each other are correlated: each must be drawn for itself");
+        return false;
+    }
     if (!c->xavier && n > 1000000 && !expect_tails(run, n, scale))
         return false;
     double *same = mg_lift(w, n);
@@ -266,13 +271,28 @@ static bool expect_few(mg_run *run, int64_t n)
     return good;
 }
 
+enum { FIRST = 8 };
+
+/* The first numbers, over their scale, are those of a call with another seed: all differ by more than roundings. */
+static bool same_start(const float *w, double scale, const double *before)
+{
+    bool same = true;
+    for (int i = 0; i < FIRST; i++)
+        same = same && fabs(w[i] / scale - before[i]) < 1e-3;
+    return same;
+}
+
 void mg_02_init(mg_run *run, const void *one_case)
 {
     const init_case *c = one_case;
+    double before[FIRST] = { 0 };
     for (int t = 0; t < 5; t++) {
         const int64_t counts[] = { mg_pick(mg_rng(run), 20000, 30000), 1 + 2 * mg_pick(mg_rng(run), 10000, 15000),
                                    2000000, 1, 0 };
-        int64_t n = counts[t], in = t == 1 ? mg_pick(mg_rng(run), 40000, 90000) : mg_pick(mg_rng(run), 2, 900),
+        int64_t n = counts[t],
+                in = t == 1   ? mg_pick(mg_rng(run), 40000, 90000)
+                     : t == 2 ? 1
+                              : mg_pick(mg_rng(run), 2, 900),
                 out = mg_pick(mg_rng(run), 2, 900);
         mg_begin(run, c->xavier ? "mt_init_xavier_cpu" : "mt_init_he_cpu");
         mg_out(run, "w", MT_F32, MT_SHAPE(n));
@@ -286,5 +306,10 @@ void mg_02_init(mg_run *run, const void *one_case)
         double scale = c->xavier ? sqrt(6.0 / (double)(in + out)) : sqrt(2.0 / (double)in);
         if (!mg_call(run) || (n > 1 ? !expect_draws(run, c, n, scale) : !expect_few(run, n)))
             return;
+        const float *w = mg_result(run, "w");
+        if (t == 1 && same_start(w, scale, before))
+            mg_fail(run, "two generators with other seeds gave the same numbers: draw from rng");
+        for (int i = 0; i < FIRST && t == 0; i++)
+            before[i] = w[i] / scale;
     }
 }
