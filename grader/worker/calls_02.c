@@ -77,21 +77,42 @@ static mt_manual_mlp *mlp_of(const mg_value *width, int64_t max_batch)
     return mt_manual_mlp_new(w, max_batch);
 }
 
-static void mlp_forward(const mg_value *v) /* logits; params, x; N, widths */
+/* A call of max_batch rows, which leaves its numbers in every array of the network. */
+static void full_batch(mt_manual_mlp *mlp)
 {
-    mt_manual_mlp *mlp = mlp_of(v + 4, v[3].i64 + 3);
-    memcpy(mlp->params, v[1].f32, sizeof *mlp->params * (size_t)mlp->count);
-    memcpy(v[0].f32, mt_manual_mlp_forward(mlp, v[2].f32, v[3].i64), sizeof(float) * (size_t)v[0].count);
-    mt_manual_mlp_free(mlp);
+    int64_t rows = mlp->max_batch, n = rows * mlp->width[0];
+    float *x = malloc(sizeof *x * (size_t)n);
+    int32_t *label = calloc((size_t)rows, sizeof *label);
+    MT_CHECK(x && label, "out of memory for a batch");
+    for (int64_t i = 0; i < n; i++)
+        x[i] = (float)(i % 7) - 3;
+    mt_manual_mlp_forward(mlp, x, rows);
+    mt_manual_mlp_backward(mlp, x, label, rows);
+    free(x);
+    free(label);
 }
 
-/* The second call must not depend on the first, which has half the rows, nor on a network beside it with as many. */
+/* The logits must stay when another network is called. */
+static void mlp_forward(const mg_value *v) /* logits; params, x; N, widths */
+{
+    mt_manual_mlp *mlp = mlp_of(v + 4, v[3].i64 + 3), *other = mlp_of(v + 4, v[3].i64 + 3);
+    memcpy(mlp->params, v[1].f32, sizeof *mlp->params * (size_t)mlp->count);
+    const float *logits = mt_manual_mlp_forward(mlp, v[2].f32, v[3].i64);
+    mt_manual_mlp_forward(other, v[2].f32, v[3].i64); /* its parameters are 0 */
+    memcpy(v[0].f32, logits, sizeof(float) * (size_t)v[0].count);
+    mt_manual_mlp_free(mlp);
+    mt_manual_mlp_free(other);
+}
+
+/* The last call must not depend on those before, of max_batch rows and of half of its own, nor on a network beside it
+ * with as many. */
 static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N, widths */
 {
     mt_manual_mlp *mlp = mlp_of(v + 6, v[5].i64 + 3), *other = mlp_of(v + 6, v[5].i64 + 3);
     float *other_x = different(v + 3);
     memcpy(mlp->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
     memcpy(other->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
+    full_batch(mlp);
     for (int part = 2; part > 0; part--) {
         mt_manual_mlp_forward(mlp, v[3].f32, v[5].i64 / part);
         mt_manual_mlp_forward(other, other_x, v[5].i64 / part);
