@@ -271,6 +271,21 @@ static bool expect_few(mg_run *run, int64_t n)
     return good;
 }
 
+/* A fan of 0 must abort; number 0 is fan_in, 1 fan_out. */
+static bool refuse_fan(mg_run *run, const init_case *c, int which)
+{
+    mg_02_begin_refused(run, c->xavier ? "may abort: mt_init_xavier_cpu" : "may abort: mt_init_he_cpu");
+    mg_out(run, "w", MT_F32, MT_SHAPE(2));
+    mg_out(run, "next", MT_F32, MT_SHAPE(2));
+    mg_out(run, "again", MT_F32, MT_SHAPE(2));
+    mg_i64(run, "n", 2);
+    mg_i64(run, "fan_in", which == 0 ? 0 : 3);
+    if (c->xavier)
+        mg_i64(run, "fan_out", which == 1 ? 0 : 3);
+    mg_i64(run, "seed", 1);
+    return mg_02_refused(run, c->xavier ? "a fan < 1" : "fan_in < 1");
+}
+
 enum { FIRST = 8 };
 
 /* The first numbers, over their scale, are those of a call with another seed: all differ by more than roundings. */
@@ -312,4 +327,6 @@ void mg_02_init(mg_run *run, const void *one_case)
         for (int i = 0; i < FIRST && t == 0; i++)
             before[i] = w[i] / scale;
     }
+    for (int which = 0; which <= c->xavier && refuse_fan(run, c, which); which++)
+        ;
 }

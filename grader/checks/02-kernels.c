@@ -208,6 +208,8 @@ void mg_02_softmax_fwd(mg_run *run, const void *one_case)
     const row_case *c = one_case;
     for (int t = 0; t < ALL && softmax_fwd_once(run, c, t); t = next_call(t, c->N < 0, false, is_plain(c)))
         ;
+    if (c->N < 0 && is_plain(c) && mg_02_softmax_masked(run))
+        mg_02_softmax_no_columns(run);
 }
 
 /* One NaN in a row: all of that row is NaN, and no element of another. */
@@ -335,6 +337,8 @@ void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case)
         if (c->far && t == CALLS - 1 &&
             !cross_entropy_nan(run, "a NaN logit makes loss and probabilities of its row NaN, and of no other"))
             return;
+    if (c->N < 0 && is_plain(c))
+        mg_02_wrong_labels(run);
 }
 
 static bool cross_entropy_bwd_once(mg_run *run, const row_case *c, int t)

@@ -95,6 +95,14 @@ void mg_02_mlp_forward(mg_run *run, const void *one_case)
         good = mg_call(run) && mg_expect(run, "logits", t.v, t.e);
         trial_free(&t);
     }
+    if (!good)
+        return;
+    const int64_t width[L + 1] = { 3, 4, 5, 2 };
+    mg_02_begin_refused(run, "may abort: mt_manual_mlp_forward");
+    input(run, "x", MT_SHAPE(3, width[0]), 1);
+    mg_i64(run, "N", 3);
+    send_widths(run, width);
+    mg_02_refused(run, "N > max_batch");
 }
 
 /* Whether one of `count` gradients from `at` on is wrong. */

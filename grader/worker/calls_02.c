@@ -1,4 +1,5 @@
 /* calls_02.c -- how the worker calls the kernels of lab 02, and the training of step 02.9. */
+#include "worker/aborts.h"
 #include "worker/call.h"
 #include "core/rng.h"
 #include "models/manual_mlp.h"
@@ -67,6 +68,17 @@ static void init_xavier(const mg_value *v)
     mt_init_xavier_cpu(v[2].f32, v[3].i64, v[4].i64, v[5].i64, &start);
 }
 
+/* Of each: aborted [1], then the values of the call. */
+#define ABORTS(call)                             \
+    static void call##_aborts(const mg_value *v) \
+    {                                            \
+        v[0].i64s[0] = mg_aborts(call, v + 1);   \
+    }
+ABORTS(mt_softmax_fwd_cpu_)
+ABORTS(mt_cross_entropy_fwd_cpu_)
+ABORTS(init_he)
+ABORTS(init_xavier)
+
 /* ---- the perceptron ------------------------------------------------------------------------- */
 
 static mt_manual_mlp *mlp_of(const mg_value *width, int64_t max_batch)
@@ -103,6 +115,12 @@ static void mlp_forward(const mg_value *v) /* logits; params, x; N, widths */
     mt_manual_mlp_free(mlp);
     mt_manual_mlp_free(other);
 }
+
+static void mlp_too_many_rows(const mg_value *v) /* x; N, widths */
+{
+    mt_manual_mlp_forward(mlp_of(v + 2, v[1].i64 - 1), v[0].f32, v[1].i64);
+}
+ABORTS(mlp_too_many_rows)
 
 /* The last call must not depend on those before, of max_batch rows and of half of its own, nor on a network beside it
  * with as many. */
@@ -195,6 +213,11 @@ static void train(const mg_value *v) /* params; images, labels; widths, epochs, 
 const mg_function mg_calls_02[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE)
     { "mt_linear_bwd_cpu again", linear_bwd_again },
+    { "may abort: mt_softmax_fwd_cpu", mt_softmax_fwd_cpu__aborts },
+    { "may abort: mt_cross_entropy_fwd_cpu", mt_cross_entropy_fwd_cpu__aborts },
+    { "may abort: mt_init_he_cpu", init_he_aborts },
+    { "may abort: mt_init_xavier_cpu", init_xavier_aborts },
+    { "may abort: mt_manual_mlp_forward", mlp_too_many_rows_aborts },
     { "mt_init_he_cpu", init_he },
     { "mt_init_xavier_cpu", init_xavier },
     { "mt_manual_mlp_forward", mlp_forward },
