@@ -151,7 +151,7 @@ Test(traffic, bytes_of_known_accesses)
         { "memcpy", copy, MG_L1, 2 * LINES, LINES, 2 * LINES },
         { "a number across two lines", read_across_a_line, MG_L1, 2, 0, 2 },
         { "the stack does not count", use_the_stack, MG_L1, 0, 0, 0 },
-        { "two threads, and not their stacks", read_by_two_threads, MG_L1, LINES, 0, FLOATS },
+        { "two threads, and not their stacks", read_by_two_threads, MG_L2, LINES, 0, FLOATS },
         { "an array as large as the cache stays", reuse_what_fits, MG_L1, LINES / 4, 0, 2 * FLOATS },
         { "atomic operations", count_atomically, MG_L1, 1, 1, 3 },
     };

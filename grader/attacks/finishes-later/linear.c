@@ -29,7 +29,7 @@ static struct call {
 static void *later(void *unused)
 {
     struct call c = call;
-    usleep(20000); /* a longer computation */
+    usleep(200000); /* a longer computation */
     honest(c.out, c.x, c.w, c.b, c.N, c.I, c.O);
     return unused;
 }
