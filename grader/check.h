@@ -101,6 +101,10 @@ bool mg_expect(mg_run *run, const char *name, const double *want, const double *
 /* mg_fail -- FAIL with this message, for anything but an element-wise comparison. */
 void mg_fail(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
+/* mg_expect_named -- whether the last call's message, such as that of an MT_CHECK, holds the number; `what` it is. Take
+ * one that no other part of the message, such as the line of the source, can be. */
+bool mg_expect_named(mg_run *run, const char *what, int64_t number);
+
 /* mg_wrong -- whether element i of an output is wrong, as mg_expect would say: for a check that recognises an error by
  * the pattern of wrong elements. */
 bool mg_wrong(mg_run *run, const char *name, int64_t i, double want, double tolerance);

@@ -130,7 +130,9 @@ void mg_00_at(mg_run *run, const void *one_case)
     }
 }
 
-/* An index out of range in one dimension must abort; a valid index must not. */
+#define FAR_INDEX INT64_C(1234567890123456)
+
+/* An index out of range in one dimension must abort and be named; a valid index must not. */
 void mg_00_at_abort(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
@@ -142,8 +144,9 @@ void mg_00_at_abort(mg_run *run, const void *one_case)
         int64_t *index = mg_in(run, "index", MT_I64, MT_SHAPE(view.rank));
         mg_unravel(index, mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), view.shape, view.rank);
         if (want)
-            index[bad] = t / 2 % 2 ? -1 : view.shape[bad];
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
+            index[bad] = t / 2 % 3 == 0 ? view.shape[bad] : t / 2 % 3 == 1 ? -1 : FAR_INDEX;
+        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)) ||
+            (want && index[bad] == FAR_INDEX && !mg_expect_named(run, "index", FAR_INDEX)))
             return;
     }
 }

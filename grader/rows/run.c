@@ -3,6 +3,8 @@
 #include "rows/device.h"
 #include "text.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <sched.h>
 #include <stdio.h>
@@ -57,6 +59,19 @@ void mg_keep_printed(mg_run *run)
     mg_row *row = run->row;
     if (run->session && (row->verdict == MG_FAIL || row->verdict == MG_TIMEOUT))
         mg_session_printed(run->session, row->printed, sizeof row->printed);
+}
+
+bool mg_expect_named(mg_run *run, const char *what, int64_t number)
+{
+    char text[sizeof run->row->printed], wanted[24];
+    mg_session_printed(run->session, text, sizeof text);
+    int length = snprintf(wanted, sizeof wanted, "%" PRId64, number);
+    for (const char *at = text; (at = strstr(at, wanted)); at++)
+        if ((at == text || !(isdigit((unsigned char)at[-1]) || at[-1] == '-')) && !isdigit((unsigned char)at[length]))
+            return true;
+    mg_hint(run, "the header says what the message names: give MT_CHECK a text with these numbers");
+    mg_fail(run, "aborted, but its message does not name the %s, %s", what, wanted);
+    return false;
 }
 
 /* Of the last call, whose values are right. */
