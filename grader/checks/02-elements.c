@@ -44,7 +44,7 @@ static mg_dist act_dist(const act_case *c, int t)
 
 /* The first inputs of that call are the same in every grade: tiny ones, the farthest, and some whose slope of the
  * sigmoid is 14 u or less, twenty because what dx held may hide one. The formulas of sigmoid and tanh include
- * infinity. */
+ * infinity; GELU of NaN is NaN. */
 static void set_far(const act_case *c, float *x, bool backward)
 {
     bool cubed = backward && c->act == MG_GELU_TANH, limits = !backward && (c->act == MG_SIGMOID || c->act == MG_TANH);
@@ -54,6 +54,8 @@ static void set_far(const act_case *c, float *x, bool backward)
         x[i] = first[i];
     for (int i = 0; i < 20; i++)
         x[MT_COUNT(first) + i] = 14 + 0.05f * (float)i;
+    if (!backward && (c->act == MG_GELU || c->act == MG_GELU_TANH))
+        x[300] = NAN;
 }
 
 static const char *act_hint(const act_case *c, int t, bool in_place)
