@@ -24,11 +24,14 @@ enum {
     ALL
 };
 
+/* Of the call of many rows: more than 16 bits can count; and threads, more than most machines have. */
+enum { MANY = (1 << 16) + 3, THREADS = 17 };
+
 /* Rows and columns of call t of a row of softmax or cross-entropy: N and C, or random where these are negative. */
 static mt_shape rows_of(mg_run *run, const row_case *c, int t)
 {
     if (t == MANY_ROWS)
-        return MT_SHAPE(4099, mg_pick(mg_rng(run), 2, 5));
+        return MT_SHAPE(MANY, mg_pick(mg_rng(run), 2, 5));
     if (t >= SEARCHED)
         return MT_SHAPE(t < ONE_ROW ? 5 : t - ONE_ROW + 1, 50257);
     int64_t N = mg_size(run, c->N, 80), C = mg_size(run, c->C, 200); /* drawn in this order */
@@ -71,6 +74,8 @@ static int next_call(int t, bool random, bool linear, bool first)
 
 static bool judge(mg_run *run, int t, const mg_answer *answers, int count)
 {
+    if (t == MANY_ROWS)
+        mg_threads(run, THREADS);
     return t == SEARCHED ? mg_shared_and_judge(run, answers, count)
            : t >= BITS   ? mg_threads_and_judge(run, answers, count)
                          : mg_call_and_judge(run, answers, count);
@@ -90,7 +95,7 @@ static mt_shape linear_sizes(mg_run *run, const linear_case *c, int t, int64_t m
     case NO_OUTPUTS:
         return MT_SHAPE(N, I, 0);
     case MANY_ROWS:
-        return MT_SHAPE(4099, I, 5);
+        return MT_SHAPE(MANY, mt_min(I, 9), 5);
     case SEARCHED:
     case BITS:
         return MT_SHAPE(17, I, 4099);
