@@ -39,7 +39,7 @@ static bool again(mg_run *run, mg_trip *t, int64_t before)
 }
 
 /* Step t again and again in one worker. Each call differs from the one before in one hyper-parameter: in a model whose
- * vectors do not decay, weight_decay is such a one. The last has a momentum of 0. */
+ * vectors do not decay, weight_decay is such a one. In the last two calls lr is 0, then momentum. */
 static bool one_changes(mg_run *run, update_case c)
 {
     c.about = UP_RESUMED;
@@ -48,16 +48,33 @@ static bool one_changes(mg_run *run, update_case c)
     mt_hyper *h = &t.hyper;
     double *const field[] = { &h->lr, &h->momentum, &h->beta1, &h->beta2, &h->eps, &h->weight_decay };
     static const char *const name[] = { "lr", "momentum", "beta1", "beta2", "eps", "weight_decay" };
+    static const char *const at_0[] = { "param stays, and the states change as in any other step",
+                                        "do not divide by it" };
     bool good = again(run, &t, before);
     for (int f = 0; f < MT_COUNT(field) && good; f++) {
         *field[f] /= 2;
         mg_hint(run, "this call differs from the one before in %s alone: keep no constants from call to call", name[f]);
         good = again(run, &t, before);
     }
-    h->momentum = 0;
-    if (good)
-        mg_hint(run, "momentum may be 0: do not divide by it");
-    good = good && again(run, &t, before);
+    for (int f = 0; f < MT_COUNT(at_0) && good; f++) {
+        const double value = *field[f];
+        *field[f] = 0;
+        mg_hint(run, "%s may be 0: %s", name[f], at_0[f]);
+        good = again(run, &t, before);
+        *field[f] = value;
+    }
+    mg_trip_free(&t);
+    return good;
+}
+
+/* The first step with decay factors of 0. In later steps, m + (1 - beta) (g - m) rounds more than g itself. */
+static bool forgets_all(mg_run *run, const update_case *c)
+{
+    mg_trip t = mg_trip_new(run, c, 7, 33);
+    t.hyper.beta1 = t.hyper.beta2 = 0;
+    t.oracle->hyper = t.hyper;
+    mg_hint(run, "beta1 and beta2 may be 0: an average is then its newest term, and is stored as always");
+    bool good = mg_trip_advance(run, &t, 1, 0);
     mg_trip_free(&t);
     return good;
 }
@@ -150,7 +167,8 @@ static bool every_size(mg_run *run, const update_case *c)
     if (!good)
         return false;
     mg_hint(run, RESUMED_HINT); /* the first step twice, each time with other hyper-parameters */
-    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1) || !one_changes(run, *c) || !not_a_number(run, c))
+    if (!mg_travel(run, c, 3, 7, 1) || !mg_travel(run, c, 3, 7, 1) || !one_changes(run, *c) || !forgets_all(run, c) ||
+        !not_a_number(run, c))
         return false;
     mg_hint(run,
             "rows, cols and their product are int64_t and may be large: no array of a fixed size, no smaller type");
