@@ -82,6 +82,8 @@ static mt_hyper draw_hyper(mt_rng *rng, const update_case *c)
         h.weight_decay = 0;
     if (c->about == UP_EPS)
         h.eps = uniform(rng, 0.2, 0.5);
+    if (c->about == UP_SMALL)
+        h.eps = 1e-14, h.weight_decay = 0;
     if (c->about == UP_LATE) /* v's weights add up to a half after 70,000 steps, so that their number counts */
         h.beta2 = 0.99999;
     return h;
@@ -132,7 +134,10 @@ static void fill_grads(mt_rng *rng, const mg_trip *t, float *grads, int64_t step
 {
     int64_t n = mg_trip_count(t);
     for (int64_t s = 0; s < steps; s++, grads += n) {
-        double size = t->c->about == UP_CLIPPED ? exp2(uniform(rng, -6, 6)) : 1;
+        double size = t->c->about == UP_CLIPPED ? exp2(uniform(rng, -6, 6))
+                      : t->c->about != UP_SMALL ? 1
+                      : t->c->kind == MT_LION   ? 1e-30
+                                                : 1e-10;
         mg_fill(rng, grads, n, (mg_dist)UNIFORM(-size, size));
         for (int64_t i = 0; i < n; i++) {
             if (i % 7 == 3)

@@ -218,6 +218,17 @@ static void refuse_step_0(mg_run *run, const update_case *c)
     mg_trip_free(&t);
 }
 
+/* Small gradients move a parameter as far as large ones do. */
+static bool small_gradients(mg_run *run, update_case c)
+{
+    c.about = UP_SMALL;
+    if (c.kind == MT_LION)
+        mg_hint(run, "the gradients are about 1e-30, and their sign is 1 or -1: only the sign of 0 is 0");
+    else
+        mg_hint(run, "the gradients are about 1e-10: use eps as it is, without a least value of your own");
+    return mg_travel(run, &c, 3, 33, 10);
+}
+
 static void many_steps(mg_run *run, const update_case *c)
 {
     update_case plain = *c;
@@ -233,7 +244,7 @@ void mg_04_update(mg_run *run, const void *one_case)
 {
     const update_case *c = one_case;
     mt_rng *rng = mg_rng(run);
-    bool good = true;
+    bool good = true, is_rmsprop_eps = c->kind == MT_RMSPROP && c->about == UP_EPS;
     switch (c->about) {
     case UP_SIZES:
         if (every_size(run, c) && is_untested(c->kind)) {
@@ -261,6 +272,8 @@ void mg_04_update(mg_run *run, const void *one_case)
     default:
         for (int i = 0; i < 5 && good; i++)
             good = mg_travel(run, c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10);
+        if (good && (c->about == UP_FIRST || is_rmsprop_eps)) /* RMSprop has no row "first steps" */
+            good = small_gradients(run, *c);
         if (good && c->about == UP_FIRST && c->kind != MT_LION)
             refuse_step_0(run, c);
     }
