@@ -200,22 +200,30 @@ static void resumed(mg_run *run, const update_case *c)
     late_steps(run, *c);
 }
 
-/* Step 0 must abort: the first is 1. */
-static void refuse_step_0(mg_run *run, const update_case *c)
+/* Steps below 1 must abort. */
+static bool refuse_step(mg_run *run, const update_case *c, int64_t step)
 {
     char name[64];
     update_case misuse = *c;
     snprintf(name, sizeof name, "may abort: %s", c->function);
     misuse.function = name;
     mg_trip t = mg_trip_new(run, &misuse, 1, 3);
-    t.oracle->step = -1;
+    t.oracle->step = step - 1;
     mg_trip_describe(run, &t, 1);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    if (mg_call(run) && *(const int64_t *)mg_result(run, "aborted") != 1) {
+    bool called = mg_call(run), good = called && *(const int64_t *)mg_result(run, "aborted") == 1;
+    if (called && !good) {
         mg_hint(run, "keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
-        mg_fail(run, "step 0 was accepted, but the first is 1");
+        mg_fail(run, "step %d was accepted, but the first is 1", (int)step);
     }
     mg_trip_free(&t);
+    return good;
+}
+
+static void refuse_steps(mg_run *run, const update_case *c)
+{
+    if (refuse_step(run, c, 0))
+        refuse_step(run, c, -1);
 }
 
 /* Small gradients move a parameter as far as large ones do. */
@@ -237,7 +245,7 @@ static void many_steps(mg_run *run, const update_case *c)
     if (good && (c->kind == MT_ADAFACTOR || strstr(c->function, "multipass"))) /* which have no row "resumed" */
         good = late_steps(run, *c);
     if (good && c->kind == MT_ADAFACTOR) /* which has no row "first steps" */
-        refuse_step_0(run, c);
+        refuse_steps(run, c);
 }
 
 void mg_04_update(mg_run *run, const void *one_case)
@@ -275,6 +283,6 @@ void mg_04_update(mg_run *run, const void *one_case)
         if (good && (c->about == UP_FIRST || is_rmsprop_eps)) /* RMSprop has no row "first steps" */
             good = small_gradients(run, *c);
         if (good && c->about == UP_FIRST && c->kind != MT_LION)
-            refuse_step_0(run, c);
+            refuse_steps(run, c);
     }
 }
