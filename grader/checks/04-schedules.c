@@ -88,7 +88,7 @@ static bool stretch(mt_rng *rng, mt_schedule *s)
 enum { STEPS = 300 };
 
 /* The calls of a row: the first has a period of 1, so that the number of periods is large; then any, in the order of
- * the steps; the last has gamma 0. */
+ * the steps; the last has gamma 0. A schedule that does not use the period gets -1, 0, 1, ... */
 enum { SHUFFLED = 4, HUGE = 5, NO_GAMMA = 6, CALLS };
 
 /* What is new in this call: those before it were right. */
@@ -141,7 +141,8 @@ static int64_t *describe(mg_run *run, const char *function, const mt_schedule *s
 static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, int i)
 {
     mt_schedule s = draw_schedule(mg_rng(run), c, kind);
-    s.period = i == 0 ? 1 : s.period;
+    bool periodic = kind != MT_SCHEDULE_CONSTANT && kind != MT_SCHEDULE_EXPONENTIAL;
+    s.period = !periodic ? i - 1 : i == 0 ? 1 : s.period;
     s.gamma = i == NO_GAMMA ? 0 : s.gamma;
     bool huge = i == HUGE && stretch(mg_rng(run), &s);
     int64_t *step = describe(run, "mt_schedule_at", &s, STEPS);
