@@ -183,14 +183,24 @@ static void any_norm(mg_run *run)
         check_many(run, NAN, 0);
 }
 
-/* Magnitudes of 2^80 to 2^126, whose squares are inf in f32, and of 2^-120 to 2^-80, whose squares are 0. */
+/* Magnitudes of 2^80 to 2^126, whose squares are inf in f32; of 2^-120 to 2^-80, whose squares are 0; denormals. */
 static void any_range(mg_run *run)
 {
-    static const mg_dist dists[] = { MIXED(80, 126), MIXED(-120, -80) };
-    for (int i = 0; i < MT_COUNT(dists); i++)
+    static const mg_dist dists[] = { MIXED(80, 126), MIXED(-120, -80), MIXED(-140, -130) };
+    for (int i = 0; i < MT_COUNT(dists); i++) {
+        if (i == 2)
+            mg_hint(run, "all elements are denormal here: 1e-40 is not 0, nor is its square in double");
         if (!check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = NAN }) ||
             !check(run, (request){ dists[i], .arrays = 3, .exact_size = 31, .limit = 0.5 }))
             return;
+    }
+}
+
+/* A limit so near the norm differs from it by 1e-6, four times what a clipped element may be off by. */
+static bool near_limit(mg_run *run, double limit)
+{
+    mg_hint(run, "max_norm is %.6f times the norm here: compare the two as they are, without a margin", limit);
+    return check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 31, .limit = limit });
 }
 
 static void one_factor(mg_run *run)
@@ -198,8 +208,9 @@ static void one_factor(mg_run *run)
     bool good = check(run, (request){ ORDINARY, .arrays = 2, .exact_size = 40009, .limit = 0.3 });
     for (int i = 0; i < 20 && good; i++)
         good = check(run, (request){ ORDINARY, .arrays = 1 + i % MOST, .limit = uniform(mg_rng(run), 0.01, 0.98) });
-    if (good && check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 300007, .limit = 0.3 }))
-        check_many(run, 0.3, 0);
+    if (good && check(run, (request){ ORDINARY, .arrays = 1, .exact_size = 300007, .limit = 0.3 }) &&
+        check_many(run, 0.3, 0))
+        near_limit(run, 1 - 1e-6);
 }
 
 static void short_ones(mg_run *run)
@@ -218,8 +229,9 @@ static void short_ones(mg_run *run)
     for (int a = 0; a < 2; a++)
         *(float *)mg_inout(run, names[a], MT_F32, MT_SHAPE(1)) = sides[a];
     sent s = { .arrays = 2, .total = 2, .norm = 5, .max_norm = 5 };
-    if (mg_call(run) && judge_norm(run, &s) && mg_expect(run, names[0], (double[]){ 3 }, NULL))
-        mg_expect(run, names[1], (double[]){ 4 }, NULL);
+    if (mg_call(run) && judge_norm(run, &s) && mg_expect(run, names[0], (double[]){ 3 }, NULL) &&
+        mg_expect(run, names[1], (double[]){ 4 }, NULL))
+        near_limit(run, 1 + 1e-6);
 }
 
 static void refuse_limits(mg_run *run)
