@@ -1,10 +1,29 @@
 /* 05-formats.c -- how the checks of steps 05.1 to 05.4 run: IDX files and token files. Rows: 05-data.c. */
 #include "checks/05-data.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 6 };
+enum { CALLS = 6, MESSAGE = 200 };
+
+/* What a header's read must leave and say of a file that it refuses: a message with the path and an offset. */
+static bool expect_refused(mg_run *run, int64_t fields)
+{
+    const double refused[5] = { MT_ERR_FORMAT, -7, -7, -7, -7 };
+    char said[MESSAGE + 1] = "";
+    MT_CHECK(fields <= MT_COUNT(refused), "too many");
+    if (!mg_call(run) || !mg_expect(run, "out", refused, NULL))
+        return false;
+    memcpy(said, mg_result(run, "message"), MESSAGE);
+    const char *offset = strstr(said, "offset ");
+    bool has_path = strstr(said, "folder/file-of-the-check");
+    if (has_path && offset && isdigit((unsigned char)offset[7]))
+        return true;
+    mg_hint(run, "every refusal is a return mt_fail(MT_ERR_FORMAT, \"%%s: offset ...: ...\", path, ...)");
+    mg_fail(run, "refused, but mt_last_error() has no %s", has_path ? "offset" : "path");
+    return false;
+}
 
 static void big_endian(uint8_t *p, uint32_t word)
 {
@@ -12,19 +31,25 @@ static void big_endian(uint8_t *p, uint32_t word)
         p[i] = (uint8_t)(word >> (24 - 8 * i));
 }
 
+/* Begins a call with `size` bytes, of which `known` are given: a header of these words, and zeros. */
+static void begin_idx(mg_run *run, int64_t kind, int64_t known, int64_t size, const uint32_t words[4])
+{
+    uint8_t header[16];
+    for (int w = 0; w < 4; w++)
+        big_endian(header + 4 * w, words[w]);
+    mg_begin(run, "mt_idx_header_read");
+    mg_out(run, "out", MT_I64, MT_SHAPE(5));
+    mg_out(run, "message", MT_U8, MT_SHAPE(MESSAGE));
+    memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(known)), header, (size_t)mt_min(known, 4 + 4 * kind));
+    mg_i64(run, "kind", kind);
+    mg_i64(run, "size", size);
+}
+
 /* A file that must be refused: the first `size` bytes of a header of these words and of zeros. */
 static bool is_idx_refused(mg_run *run, int64_t kind, int64_t size, const uint32_t words[4])
 {
-    const double refused[5] = { MT_ERR_FORMAT, -7, -7, -7, -7 };
-    uint8_t file[64] = { 0 };
-    for (int w = 0; w < 4; w++)
-        big_endian(file + 4 * w, words[w]);
-    mg_begin(run, "mt_idx_header_read");
-    mg_out(run, "out", MT_I64, MT_SHAPE(5));
-    memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(size)), file, (size_t)size);
-    mg_i64(run, "kind", kind);
-    mg_i64(run, "size", size);
-    return mg_call(run) && mg_expect(run, "out", refused, NULL);
+    begin_idx(run, kind, size, size, words);
+    return expect_refused(run, 5);
 }
 
 /* Refused for something else than the number of bytes, which agrees with the header. */
@@ -44,6 +69,19 @@ static void refuse_idx(mg_run *run)
     for (int64_t size = 1; size < 16 && good; size++)
         good = is_idx_refused(run, 3, size, (const uint32_t[]){ 0x803, 0, 2, 3 }) &&
                (size >= 8 || is_idx_refused(run, 1, size, (const uint32_t[]){ 0x801, 0, 0, 0 }));
+    mg_hint(run, "an item of 65537 x 65536 bytes has more than 2^32: rows * cols needs 64 bits");
+    good = good && is_idx_refused(run, 3, 16 + 65536, (const uint32_t[]){ 0x803, 1, 65537, 65536 });
+}
+
+/* Of 0 to 7 labels: shorter than the header of images. */
+static void accept_few_labels(mg_run *run)
+{
+    mg_hint(run, "a file of labels has a header of two words, and may end before byte 16");
+    for (uint32_t count = 0; count < 8; count++) {
+        begin_idx(run, 1, 8 + count, 8 + count, (const uint32_t[]){ 0x801, count, 0, 0 });
+        if (!mg_call(run) || !mg_expect(run, "out", (const double[]){ MT_OK, count, 1, 1, 8 }, NULL))
+            return;
+    }
 }
 
 /* A header and the number of bytes after it, which may differ from what it says. Only the header is read, so that
@@ -77,24 +115,17 @@ void mg_05_idx(mg_run *run, const void *one_case)
             bytes = 0;
         }
         bool good = c->kind <= MG_IDX_HIGH_BYTES || (c->kind == MG_IDX_HOSTILE && !images);
-        mg_begin(run, "mt_idx_header_read");
-        mg_out(run, "out", MT_I64, MT_SHAPE(5));
-        uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(4 + 4 * kind + (huge ? 0 : bytes)));
-        mg_i64(run, "kind", kind);
-        mg_i64(run, "size", 4 + 4 * kind + bytes);
-        big_endian(file, 0x800 + (uint32_t)kind);
-        big_endian(file + 4, (uint32_t)said);
-        if (images) {
-            big_endian(file + 8, (uint32_t)rows);
-            big_endian(file + 12, (uint32_t)cols);
-        }
-        double want[5] = { MT_OK, (double)count, (double)rows, (double)cols, (double)(4 + 4 * kind) };
-        double refused[5] = { MT_ERR_FORMAT, -7, -7, -7, -7 };
-        if (!mg_call(run) || !mg_expect(run, "out", good ? want : refused, NULL))
+        const int64_t header = 4 + 4 * kind;
+        const uint32_t words[4] = { 0x800 + (uint32_t)kind, (uint32_t)said, (uint32_t)rows, (uint32_t)cols };
+        begin_idx(run, kind, header + (huge ? 0 : bytes), header + bytes, words);
+        double want[5] = { MT_OK, (double)count, (double)rows, (double)cols, (double)header };
+        if (good ? !mg_call(run) || !mg_expect(run, "out", want, NULL) : !expect_refused(run, 5))
             return;
     }
     if (c->kind == MG_IDX_HOSTILE)
         refuse_idx(run);
+    if (c->kind == MG_IDX_GOOD)
+        accept_few_labels(run);
 }
 
 /* Of the norm of a call, the next to last changes the mean alone, and the last the deviation alone. */
@@ -147,12 +178,12 @@ static void refuse_tokens(mg_run *run)
         { "MTTOKENX", 1, 28, 1, "the magic has 8 characters, MTTOKENS" },
         { "mttokens", 1, 28, 1, "the magic has 8 characters, MTTOKENS" },
         { "MTTOKENS", 2, 28, 1, "a newer version must be refused" },
+        { "MTTOKENS", 257, 28, 1, "a newer version must be refused, and a version has 32 bits" },
         { "MTTOKENS", 1, 23, 0, "a file shorter than its header must be refused" },
         { "MTTOKENS", 1, 20, -1, "a file shorter than its header must be refused" }, /* -4 bytes behind the header */
         { "MTTOKENS", 1, 16, 0, "a file shorter than its header must be refused" },
         { "MTTOKENS", 1, 8, 0, "a file shorter than its header must be refused" },
     };
-    const double refused[4] = { MT_ERR_FORMAT, -7, -7, -7 };
     for (int i = 0; i < MT_COUNT(files); i++) {
         uint8_t file[28] = { 0 };
         memcpy(file, files[i].magic, 8);
@@ -161,10 +192,11 @@ static void refuse_tokens(mg_run *run)
         memcpy(file + 16, &files[i].count, 8);
         mg_begin(run, "mt_tokens_read");
         mg_out(run, "out", MT_I64, MT_SHAPE(4));
+        mg_out(run, "message", MT_U8, MT_SHAPE(MESSAGE));
         memcpy(mg_in(run, "bytes", MT_U8, MT_SHAPE(files[i].size)), file, (size_t)files[i].size);
         mg_i64(run, "size", files[i].size);
         mg_hint(run, "%s", files[i].why);
-        if (!mg_call(run) || !mg_expect(run, "out", refused, NULL))
+        if (!expect_refused(run, 4))
             return;
     }
 }
@@ -172,10 +204,11 @@ static void refuse_tokens(mg_run *run)
 void mg_05_tokens(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case;
-    for (int t = 0; t < CALLS; t++) {
+    static const uint32_t sizes[] = { 0, 1, 3, 8, 16, 0x80000000, 0x10002, 0x10004 };
+    for (int t = 0; t < (c->kind == MG_TOKENS_SIZE ? MT_COUNT(sizes) : CALLS); t++) {
         mt_rng *rng = mg_rng(run);
         uint32_t version = 1, size = t % 2 ? 4 : 2;
-        int64_t count = mg_pick(rng, c->kind == MG_TOKENS_GOOD && t < 2 ? 0 : 1, t < 2 ? 2 : 60);
+        int64_t count = c->kind == MG_TOKENS_GOOD && t < 2 ? 0 : mg_pick(rng, 1, t < 2 ? 2 : 60);
         int64_t bytes = count * size, said = count;
         bool huge = c->kind == MG_TOKENS_GOOD && t >= 4; /* more than 4 GiB, of which only the header is read */
         if (huge) {
@@ -188,18 +221,23 @@ void mg_05_tokens(mg_run *run, const void *one_case)
             said += t < 3 ? 1 : -1;
         if (c->kind == MG_TOKENS_HOSTILE) /* said * size overflows to the true size */
             said = count + (size == 2 ? INT64_MIN : 1LL << 62);
-        if (c->kind == MG_TOKENS_SIZE)
-            size = (const uint32_t[]){ 0, 1, 3, 8, 16, 0x80000000u }[t];
+        if (c->kind == MG_TOKENS_SIZE) { /* the bytes are those of this size, or of its lower half */
+            size = sizes[t];
+            bytes = size % 0x10000 ? count * (size % 0x10000) : bytes;
+            mg_hint(run, "tokens of 0x%x bytes: only 2 and 4 are allowed; check before dividing by it", size);
+        }
         mg_begin(run, "mt_tokens_read");
         mg_out(run, "out", MT_I64, MT_SHAPE(4));
+        mg_out(run, "message", MT_U8, MT_SHAPE(MESSAGE));
         uint8_t *file = mg_in(run, "bytes", MT_U8, MT_SHAPE(24 + (huge ? 0 : bytes)));
         mg_i64(run, "size", 24 + bytes);
         memcpy(file, "MTTOKENS", 8);
         memcpy(file + 8, &version, 4);
         memcpy(file + 12, &size, 4);
         memcpy(file + 16, &said, 8);
-        double want[4] = { MT_OK, 24, (double)count, size }, refused[4] = { MT_ERR_FORMAT, -7, -7, -7 };
-        if (!mg_call(run) || !mg_expect(run, "out", c->kind == MG_TOKENS_GOOD ? want : refused, NULL))
+        double want[4] = { MT_OK, 24, (double)count, size };
+        bool good = c->kind == MG_TOKENS_GOOD;
+        if (good ? !mg_call(run) || !mg_expect(run, "out", want, NULL) : !expect_refused(run, 4))
             return;
     }
     if (c->kind == MG_TOKENS_HOSTILE)

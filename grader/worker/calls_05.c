@@ -12,16 +12,26 @@
 #include "data/tokens.h"
 #include "worker/calls_05.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- formats ------------------------------------------------------------------------------------ */
 
-static void idx_header(const mg_value *v) /* out: status, count, rows, cols, data; bytes; kind, size */
+static const char *const path = "folder/file-of-the-check"; /* as in 05-formats.c */
+
+static void note_message(const mg_value *to)
+{
+    snprintf((char *)to->u8, (size_t)to->count, "%s", mt_last_error());
+}
+
+static void idx_header(const mg_value *v) /* out: status, count, rows, cols, data; message; bytes; kind, size */
 {
     mt_idx_header h = { -7, -7, -7, -7 };
-    v[0].i64s[0] = mt_idx_header_read(&h, "file", v[1].u8, v[3].i64, (mt_idx_kind)v[2].i64);
+    mt_fail(MT_OK, "none"); /* the message of an earlier call does not count */
+    v[0].i64s[0] = mt_idx_header_read(&h, path, v[2].u8, v[4].i64, (mt_idx_kind)v[3].i64);
     memcpy(v[0].i64s + 1, &h, sizeof h);
+    note_message(&v[1]);
 }
 
 static void pixels(const mg_value *v)
@@ -40,14 +50,16 @@ static uint8_t *aligned(const mg_value *bytes)
     return memcpy(copy, bytes->u8, (size_t)bytes->count);
 }
 
-static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; bytes; size */
+static void tokens_read(const mg_value *v) /* out: status, offset of data, count, size; message; bytes; size */
 {
-    uint8_t *bytes = aligned(&v[1]);
+    uint8_t *bytes = aligned(&v[2]);
     mt_tokens t = { bytes - 7, -7, -7 };
-    v[0].i64s[0] = mt_tokens_read(&t, "file", bytes, v[2].i64);
+    mt_fail(MT_OK, "none");
+    v[0].i64s[0] = mt_tokens_read(&t, path, bytes, v[3].i64);
     v[0].i64s[1] = t.data - bytes;
     v[0].i64s[2] = t.count;
     v[0].i64s[3] = t.size;
+    note_message(&v[1]);
 }
 
 static void tokens_windows(const mg_value *v)

@@ -24,8 +24,8 @@ typedef struct mt_pixel_norm {
 
 /* mt_idx_header_read -- decode and check a header.
  *   bytes  [size]  the whole file; path is for messages
- * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: the file is shorter than a header; another magic than
- * that of this kind; images without pixels; fewer or more bytes behind the header than it promises.   Lab 05.1 */
+ * Fails (MT_ERR_FORMAT) with "path: offset N: ...", *out unchanged: the file is shorter than a header; another magic
+ * than that of this kind; images without pixels; fewer or more bytes behind the header than it promises.   Lab 05.1 */
 mt_status mt_idx_header_read(mt_idx_header *out, const char *path, const uint8_t *bytes, int64_t size,
                              mt_idx_kind kind);
 

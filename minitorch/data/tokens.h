@@ -23,8 +23,8 @@ typedef struct mt_tokens {
 
 /* mt_tokens_read -- decode and check a header.
  *   bytes  [size]  the whole file, 8-byte aligned; path is for messages
- * Fails (MT_ERR_FORMAT) with path and offset, *out unchanged: no token file, a newer version, tokens of another size,
- * the last token cut in half, fewer or more tokens than the header promises.   Lab 05.3 */
+ * Fails (MT_ERR_FORMAT) with "path: offset N: ...", *out unchanged: no token file, a newer version, tokens of another
+ * size, the last token cut in half, fewer or more tokens than the header promises.   Lab 05.3 */
 mt_status mt_tokens_read(mt_tokens *out, const char *path, const uint8_t *bytes, int64_t size);
 
 /* mt_tokens_windows -- the number of windows of T tokens, each followed by at least one token, that start at 0, stride,
