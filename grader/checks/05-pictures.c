@@ -232,24 +232,27 @@ static int64_t side_of(mg_run *run, int t, int i)
     return t == 0 && i == 1 ? 600 : t == 1 ? 150 + i : t == 2 && i == 1 ? 5003 : mg_pick(mg_rng(run), 1, 20);
 }
 
-/* After the calls of a row with all changes: each change alone, not mirrored. The one of contrast has a picture of one
- * bright colour, whose sum needs more digits than a float has. */
-enum { BRIGHT = CALLS + 1, BRIGHT_SIDE = 600, BRIGHT_BYTE = 253 };
+/* After the calls of a row with all changes: each change alone, not mirrored, and then each by a factor of almost 1.
+ * The first one of contrast has a picture of one bright colour, whose sum needs more digits than a float has. */
+enum { BRIGHT = CALLS + 1, BRIGHT_SIDE = 600, BRIGHT_BYTE = 253, NEAR_1 = CALLS + 3, NEAR_SIDE = 40 };
 
 void mg_05_apply(mg_run *run, const void *one_case)
 {
     const data_case *k = one_case; /* kind: flip; spread: of the colours, 3 none, 4 all */
-    for (int t = 0; t < (k->spread == 4 ? CALLS + 3 : CALLS); t++) {
+    for (int t = 0; t < (k->spread == 4 ? NEAR_1 + 3 : CALLS); t++) {
         crop a = { .place = { 0, 0, k->kind && t < CALLS } };
         for (int i = 0; i < 2; i++) {
-            a.size[i] = t == BRIGHT ? BRIGHT_SIDE : side_of(run, t, i);
+            a.size[i] = t == BRIGHT ? BRIGHT_SIDE : t >= NEAR_1 ? NEAR_SIDE : side_of(run, t, i);
             a.place[i] = mg_pick(mg_rng(run), 0, 5);
             a.size[2 + i] = a.size[i] + a.place[i] + mg_pick(mg_rng(run), 0, 3);
         }
-        factors(run, a.factor, t < CALLS ? k->spread : t - CALLS);
+        factors(run, a.factor, t < CALLS ? k->spread : (t - CALLS) % 3);
+        if (t >= NEAR_1)
+            a.factor[t - NEAR_1] = 1.0005f;
         if (t >= CALLS)
-            mg_hint(run, "%s alone has changed, and nothing is mirrored",
-                    (const char *const[]){ "brightness", "contrast", "saturation" }[t - CALLS]);
+            mg_hint(run, "%s alone has changed%s, and nothing is mirrored",
+                    (const char *const[]){ "brightness", "contrast", "saturation" }[(t - CALLS) % 3],
+                    t < NEAR_1 ? "" : ", by a factor of 1.0005");
         for (int i = 0; i < 3; i++) {
             a.norm[i] = mt_rng_uniform(mg_rng(run));
             a.norm[3 + i] = 0.1f + mt_rng_uniform(mg_rng(run));
