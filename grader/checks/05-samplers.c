@@ -55,9 +55,10 @@ static bool expect_whole(mg_run *run, const char *name, const int64_t *whole, in
 void mg_05_order(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: shuffled */
-    int64_t count = 0, epoch = 0, seed = -1;
-    /* Each second call differs from the one before in seed, epoch or count alone; those of seed 0 in shuffle alone. */
-    for (int t = 0; t < (c->kind ? CALLS + 3 : CALLS); t++) {
+    int64_t count = 0, epoch = 0, seed = -1, last = c->kind ? CALLS + 3 : CALLS;
+    /* Each second call differs from the one before in seed, epoch or count alone; those of seed 0 in shuffle alone. The
+     * first call has seed 0, too, the value of a static variable before any call; the last call has another rank. */
+    for (int t = 0; t <= last; t++) {
         if (t % 2 == 0 ? t < CALLS : t == 5)
             count = t == 2   ? 70001
                     : t < 4  ? mg_pick(mg_rng(run), 20, 500)
@@ -67,14 +68,18 @@ void mg_05_order(mg_run *run, const void *one_case)
             epoch = t == 2 ? 1 : mg_pick(mg_rng(run), 2, t == 3 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
         mg_out(run, "order", MT_I64, MT_SHAPE(count));
-        int64_t *s = sampler_in(run, count, c->kind && (t < CALLS || t == CALLS + 1));
-        seed = s[MG_SEED] = t == 3 || t == 5 ? seed : t >= CALLS ? 0 : s[MG_SEED];
-        if (t > CALLS)
+        int64_t *s = sampler_in(run, count, c->kind && (t < CALLS || t % 2 == 1));
+        seed = s[MG_SEED] = t == 3 || t == 5 ? seed : t == 0 || (t >= CALLS && t < last) ? 0 : s[MG_SEED];
+        s[MG_RANK] = t == last ? 2 : 0;
+        s[MG_WORLD] = t == last ? 3 : 1;
+        if (t == last)
+            mg_hint(run, "rank 2 of 3: the order is that of the whole set, the same on every rank");
+        else if (t > CALLS)
             mg_hint(run, "the same seed, epoch and count as in the call before, but now %s",
                     s[MG_SHUFFLE] ? "shuffled" : "not shuffled: 0, 1, 2, ...");
         mg_i64(run, "epoch", epoch);
         int64_t *order = mg_05_order_of(s, epoch);
-        bool good = mg_call(run) && expect_whole(run, "order", order, count);
+        bool good = (t == last ? mg_call_at_once(run) : mg_call(run)) && expect_whole(run, "order", order, count);
         free(order);
         if (!good)
             return;
