@@ -104,17 +104,38 @@ static bool huge_share(mg_run *run, int64_t drop)
     return mg_call(run) && expect_whole(run, "length", &length, 1) && expect_whole(run, "place", want, MT_COUNT(want));
 }
 
+/* A call that must abort: of mt_sampler_steps, or if batch is 1 of mt_sampler_distributed. */
+static bool refused(mg_run *run, int64_t rank, int64_t world, int64_t batch, const char *header)
+{
+    mg_begin(run, batch == 1 ? "may abort: mt_sampler_distributed" : "may abort: mt_sampler_steps");
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    int64_t *s = sampler_in(run, 10, true);
+    s[MG_RANK] = rank;
+    s[MG_WORLD] = world;
+    mg_i64(run, "batch", batch);
+    if (!mg_call(run))
+        return false;
+    if (*(const int64_t *)mg_result(run, "aborted") == 1)
+        return true;
+    mg_hint(run, "keep the MT_CHECK: the header says \"Aborts: %s\"", header);
+    mg_fail(run, "rank %" PRId64 " of %" PRId64 ", a batch of %" PRId64 ": accepted, but must abort", rank, world,
+            batch);
+    return false;
+}
+
 /* Every rank of one world; the checker assigns the samples to the ranks one by one. */
 void mg_05_shares(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: drop; spread: fewer samples than ranks */
     for (int t = 0; t < CALLS; t++) {
-        int64_t world = mg_pick(mg_rng(run), 3, 9);
+        int64_t world = !c->spread && t >= CALLS - 2 ? t - CALLS + 3 : mg_pick(mg_rng(run), 3, 9); /* 1 and 2, too */
         int64_t count = c->spread ? mg_pick(mg_rng(run), 1, world / 2) : mg_pick(mg_rng(run), world, 60);
         if (!c->spread && t == 0) /* nothing to pad or to drop */
             count = world * mg_pick(mg_rng(run), 1, 6);
         if (c->kind && t == 1) /* all are dropped */
             count = mg_pick(mg_rng(run), 0, world - 1);
+        if (world < 3)
+            count |= 1; /* odd */
         int64_t length = c->kind ? count / world : count / world + (count % world > 0);
         for (int64_t rank = 0; rank < world; rank++) {
             int64_t want[64];
@@ -137,6 +158,10 @@ void mg_05_shares(mg_run *run, const void *one_case)
         if (!huge_share(run, c->kind))
             return;
     }
+    static const int64_t wrong[][2] = { { 3, 3 }, { -1, 3 }, { 4, 3 }, { 0, 0 } };
+    for (int i = 0; i < MT_COUNT(wrong) && c->kind == 0 && !c->spread; i++)
+        if (!refused(run, wrong[i][0], wrong[i][1], 1, "not 0 <= rank < world"))
+            return;
 }
 
 /* A set of more batches than an int holds; only the first of them are asked for. */
@@ -197,7 +222,7 @@ void mg_05_batches(mg_run *run, const void *one_case)
             return;
         }
     }
-    if (c->kind == 0)
+    if (c->kind == 0 && refused(run, 0, 1, 0, "batch < 1") && refused(run, 0, 1, -1, "batch < 1"))
         huge_epoch(run);
 }
 

@@ -10,6 +10,7 @@
 #include "data/loader.h"
 #include "data/sampler.h"
 #include "data/tokens.h"
+#include "worker/aborts.h"
 #include "worker/calls_05.h"
 
 #include <stdio.h>
@@ -167,6 +168,29 @@ static void batches(const mg_value *v)
     free(index);
 }
 
+/* ---- what samplers refuse: aborted [1], then the values of the call ---- */
+
+static void distribute(const mg_value *v) /* sampler */
+{
+    sampler_of(v[0].i64s);
+}
+
+static void steps(const mg_value *v) /* sampler; batch */
+{
+    mt_sampler s = sampler_of(v[0].i64s);
+    mt_sampler_steps(&s, v[1].i64, false);
+}
+
+static void distribute_aborts(const mg_value *v)
+{
+    v[0].i64s[0] = mg_aborts(distribute, v + 1);
+}
+
+static void steps_aborts(const mg_value *v)
+{
+    v[0].i64s[0] = mg_aborts(steps, v + 1);
+}
+
 /* ---- samples into batches ----------------------------------------------------------------------- */
 
 enum { FIELDS = 4 };
@@ -297,6 +321,8 @@ const mg_function mg_calls_05[] = {
     { "mt_sampler_order", order },
     { "mt_sampler_length and _place", shares },
     { "mt_sampler_steps and _batch", batches },
+    { "may abort: mt_sampler_distributed", distribute_aborts },
+    { "may abort: mt_sampler_steps", steps_aborts },
     { "mt_sample_rng", sample_rng },
     { "mt_collate", collate },
     { "a ring, step by step", mg_call_ring_script },
