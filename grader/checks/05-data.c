@@ -78,7 +78,8 @@ static const data_case sample_rng_cases[] = {
 };
 static const data_case collate_cases[] = {
     { { 2, "good samples", "each sample uses the stream of its own index" }, 0, 0 },
-    { { 3, "bad ones skipped", "the next good sample, modulo count, with that sample's stream; count each bad one" },
+    { { 3, "bad ones skipped",
+        "the next good sample, modulo count, with that sample's stream from its start; count each bad one" },
       40, 1 },
     { { 1, "bad ones fatal", "return the status at once" }, 40, 0 },
     { { 1, "files that cannot be read", "only MT_ERR_FORMAT is skipped" }, -40, 1 },

@@ -301,34 +301,72 @@ static bool judge_stopped(mg_run *run, int64_t after)
     return false;
 }
 
+/* Begins a call with n samples of a set of `count`, of which some are bad; returns index, which is to be filled. */
+static int64_t *begin_collate(mg_run *run, int64_t n, const uint8_t *bad, int64_t count, int64_t seed, int64_t skip,
+                              int64_t stop)
+{
+    mg_begin(run, "mt_collate");
+    mg_out(run, "status, skipped, read", MT_I64, MT_SHAPE(3));
+    mg_out(run, "x", MT_F32, MT_SHAPE(n, FIELDS));
+    mg_out(run, "y", MT_I32, MT_SHAPE(n));
+    int64_t *index = mg_inout(run, "index", MT_I64, MT_SHAPE(n));
+    memcpy(mg_in(run, "bad", MT_U8, MT_SHAPE(count)), bad, (size_t)count);
+    mg_i64(run, "seed", seed);
+    mg_i64(run, "epoch", 3);
+    mg_i64(run, "skip", skip);
+    mg_i64(run, "stop in sample", stop);
+    return index;
+}
+
+/* *skipped is defined for the status MT_OK only. */
+static bool expect_result(mg_run *run, const int64_t result[2])
+{
+    const int64_t *got = mg_result(run, "status, skipped, read");
+    if (got[0] != result[0])
+        mg_fail(run, "the status is %" PRId64 ", expected %" PRId64, got[0], result[0]);
+    else if (result[0] == MT_OK && got[1] != result[1])
+        mg_fail(run, "*skipped is %" PRId64 ", expected %" PRId64, got[1], result[1]);
+    else
+        return true;
+    return false;
+}
+
+/* A batch of one sample, with 1500 bad ones before the next good one, and a batch of none. */
+static void skip_many(mg_run *run)
+{
+    enum { GOOD_ONE = 1500, COUNT = GOOD_ONE + 100 };
+    const int64_t found = GOOD_ONE;
+    uint8_t bad[COUNT];
+    memset(bad, BAD, sizeof bad);
+    bad[GOOD_ONE] = GOOD;
+    for (int64_t n = 1; n >= 0; n--) {
+        begin_collate(run, n, bad, COUNT, 7, 1, 0);
+        mg_hint(run, n ? "samples 0 to 1499 are bad: try each sample of the set, however many they are"
+                       : "a batch of no samples: *skipped = 0");
+        if (!mg_call(run) || !expect_result(run, (const int64_t[]){ MT_OK, n * GOOD_ONE }) ||
+            !expect_whole(run, "index", &found, n))
+            return;
+    }
+}
+
 void mg_05_collate(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: percent of bad samples, negative: of lost ones; spread: skip */
+    bool many = c->kind > 0 && c->kind < 100 && c->spread;
     for (int t = 0; t < CALLS; t++) {
         int64_t seed = (int64_t)mt_rng_u64(mg_rng(run)), result[2], want[N];
         int64_t stop = c->kind == 0 && t == CALLS - 1 ? mg_pick(mg_rng(run), 1, N - 2) : 0;
         double x[N * FIELDS] = { 0 };
-        mg_begin(run, "mt_collate");
-        mg_out(run, "status, skipped, read", MT_I64, MT_SHAPE(3));
-        mg_out(run, "x", MT_F32, MT_SHAPE(N, FIELDS));
-        mg_out(run, "y", MT_I32, MT_SHAPE(N));
-        int64_t *index = mg_inout(run, "index", MT_I64, MT_SHAPE(N));
-        uint8_t *bad = mg_in(run, "bad", MT_U8, MT_SHAPE(SET));
-        mg_i64(run, "seed", seed);
-        mg_i64(run, "epoch", 3);
-        mg_i64(run, "skip", c->spread);
-        mg_i64(run, "stop in sample", stop);
+        uint8_t bad[SET];
         draw_bad(mg_rng(run), bad, c->kind, t);
+        int64_t *index = begin_collate(run, N, bad, SET, seed, c->spread, stop);
         for (int n = 0; n < N; n++)
             want[n] = index[n] = n == 0 ? SET - 1 : mg_pick(mg_rng(run), 1, SET - 2);
         expect_batch(result, want, x, bad, seed, c->spread);
-        if (!mg_call(run) || (stop && !judge_stopped(run, stop)))
+        bool called = many && t == 2 ? mg_call_at_once(run) : mg_call(run);
+        if (!called || (stop && !judge_stopped(run, stop)) || (!stop && !expect_result(run, result)))
             return;
         const int64_t *got = mg_result(run, "status, skipped, read");
-        if (!stop && got[0] != result[0]) {
-            mg_fail(run, "the status is %" PRId64 ", expected %" PRId64, got[0], result[0]);
-            return;
-        }
         if (c->kind == 100 && got[2] > SET) {
             mg_hint(run, "try each sample of the set at most once: count tries, not the samples left");
             mg_fail(run, "%" PRId64 " samples were read, but the set has %d, all of them bad", got[2], SET);
@@ -336,11 +374,9 @@ void mg_05_collate(mg_run *run, const void *one_case)
         }
         if (stop || result[0] != MT_OK) /* the other results are not defined */
             continue;
-        if (got[1] != result[1]) {
-            mg_fail(run, "*skipped is %" PRId64 ", expected %" PRId64, got[1], result[1]);
-            return;
-        }
         if (!expect_whole(run, "index", want, N) || !mg_expect(run, "x", x, NULL) || !expect_whole(run, "y", want, N))
             return;
     }
+    if (many)
+        skip_many(run);
 }

@@ -215,10 +215,10 @@ static mt_status own_get(const mt_dataset *base, int64_t index, mt_rng *rng, voi
         set->stopped = true;
     if (set->clock)
         set->clock->sleep(set->clock, set->seconds * (double)(1 + (set->uneven ? index * 7 % (set->uneven + 1) : 0)));
+    for (int i = 1; i < FIELDS; i++) /* a bad sample draws its numbers, too */
+        value[i] = mt_rng_uniform(rng);
     if (set->bad && set->bad[index])
         return mt_fail(set->bad[index] == 1 ? MT_ERR_FORMAT : MT_ERR_IO, "sample-%d.png", (int)index);
-    for (int i = 1; i < FIELDS; i++)
-        value[i] = mt_rng_uniform(rng);
     memcpy(x, value, sizeof value);
     memcpy(y, &label, sizeof label);
     return MT_OK;
