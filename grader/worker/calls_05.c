@@ -327,6 +327,7 @@ const mg_function mg_calls_05[] = {
     { "mt_collate", collate },
     { "a ring, step by step", mg_call_ring_script },
     { "a ring that is stopped", mg_call_ring_stop },
+    { "a ring that is stopped just before a wait", mg_call_ring_stop_before_wait },
     { "a loader", loader_run },
     { NULL, NULL },
 };

@@ -5,3 +5,4 @@
 
 void mg_call_ring_script(const mg_value *v);
 void mg_call_ring_stop(const mg_value *v);
+void mg_call_ring_stop_before_wait(const mg_value *v);

@@ -2,11 +2,12 @@
  * it is stopped, in simulated time. */
 #include "testing/clock_sim.h"
 #include "data/ring.h"
+#include "worker/aborts.h"
 #include "worker/calls_05.h"
 
 #include <string.h>
 
-enum { PLAN, CLAIM, TAKE, STOP, FINISH = 100 };
+enum { PLAN, CLAIM, TAKE, STOP, RESET, REFUSED, FINISH = 100 };
 
 /* A clock that notes what is woken. The script has one thread: what other threads do during a wait are its next steps,
  * which finish or plan tickets. */
@@ -43,6 +44,11 @@ static void wait_for_a_step_or(mt_clock *clock, pthread_cond_t *cond, pthread_mu
     wait_for_a_step(clock, cond, lock);
 }
 
+static void plan(const mg_value *ring)
+{
+    mt_ring_plan(ring->ptr);
+}
+
 static void run_step(script *s)
 {
     int64_t i = s->next++, step = s->v[4].i64s[i], ticket = -9, got = 0;
@@ -55,6 +61,10 @@ static void run_step(script *s)
         got = mt_ring_take(&s->ring, &ticket) ? ticket : -1;
     else if (step == STOP)
         mt_ring_stop(&s->ring);
+    else if (step == RESET)
+        mt_ring_reset(&s->ring);
+    else if (step == REFUSED)
+        got = mg_aborts(plan, &(mg_value){ .ptr = &s->ring });
     else
         mt_ring_finish(&s->ring, step - FINISH);
     s->v[0].i64s[i] = got;
@@ -63,8 +73,9 @@ static void run_step(script *s)
     memcpy(s->v[3].i64s + 3 * i, (int64_t[]){ s->ring.planned, s->ring.claimed, s->ring.taken }, 3 * sizeof got);
 }
 
-/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 100 + t finish t. Of each step: got (a ticket, -1: stopped),
- * ready_max, woken (arrival; for a take or claim the step after it) [n], the ring's counts [n,3]; step [n]; slots */
+/* A script of one thread: 0 plan, 1 claim, 2 take, 3 stop, 4 reset, 5 a plan that must abort, the last step, 100 + t
+ * finish t. Of each step: got (a ticket, -1: stopped; 1: aborted), ready_max, woken (arrival; for a take or claim the
+ * step after it) [n], the ring's counts [n,3]; step [n]; slots, the first ticket: those before it were taken. */
 void mg_call_ring_script(const mg_value *v)
 {
     script s = { *mt_clock_real(), .v = v };
@@ -72,10 +83,14 @@ void mg_call_ring_script(const mg_value *v)
     s.base.wait_for = wait_for_a_step_or;
     s.base.wake = hear;
     mt_ring_init(&s.ring, v[5].i64, &s.base);
+    s.ring.planned = s.ring.claimed = s.ring.taken = s.ring.finished = v[6].i64;
     while (s.next < v[0].count)
         run_step(&s);
-    mt_ring_destroy(&s.ring);
+    if (!mg_aborted) /* else the ring is locked */
+        mt_ring_destroy(&s.ring);
 }
+
+/* ---- threads -------------------------------------------------------------------------------- */
 
 typedef struct waiter {
     mt_ring *ring;
@@ -117,4 +132,63 @@ void mg_call_ring_stop(const mg_value *v) /* out [2 * waiters]; waiters, of them
     clock->enter(clock);
     mt_ring_destroy(&ring);
     mt_clock_sim_free(clock);
+}
+
+/* A clock whose first wait begins late: before it, another thread stops the ring. */
+typedef struct late {
+    mt_clock base;
+    mt_ring ring;
+    pthread_t thread;
+    bool began, early;
+    atomic_bool woken;
+} late;
+
+static void *stop_ring(void *user)
+{
+    mt_ring_stop(&((late *)user)->ring);
+    return NULL;
+}
+
+static void note_wake(mt_clock *clock, pthread_cond_t *cond)
+{
+    ((late *)clock)->woken = true;
+    mt_clock_real()->wake(mt_clock_real(), cond);
+}
+
+/* The thread that waits has the lock, so the other one cannot wake anybody before the wait; it gets 50 ms to do so. */
+static void wait_late(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock)
+{
+    late *s = (late *)clock;
+    if (!s->began) {
+        s->began = true;
+        s->woken = false; /* from now on only by the other thread */
+        MT_CHECK(pthread_create(&s->thread, NULL, stop_ring, s) == 0, "no thread");
+        for (int ms = 0; ms < 50 && !s->woken; ms++)
+            clock->sleep(clock, 1e-3);
+        s->early = s->woken;
+        if (s->early) /* nobody would end the wait */
+            return;
+    }
+    mt_clock_real()->wait(mt_clock_real(), cond, lock);
+}
+
+static void wait_late_or(mt_clock *clock, pthread_cond_t *cond, pthread_mutex_t *lock, double seconds)
+{
+    (void)seconds;
+    wait_late(clock, cond, lock);
+}
+
+void mg_call_ring_stop_before_wait(const mg_value *v) /* got, woken before the wait */
+{
+    late s = { .base = *mt_clock_real() };
+    int64_t ticket;
+    s.base.wait = wait_late;
+    s.base.wait_for = wait_late_or;
+    s.base.wake = note_wake;
+    mt_ring_init(&s.ring, 2, &s.base);
+    v[0].i64s[0] = mt_ring_claim(&s.ring, &ticket);
+    v[0].i64s[1] = s.early;
+    MT_CHECK(s.began, "a claim without a plan did not wait");
+    pthread_join(s.thread, NULL);
+    mt_ring_destroy(&s.ring);
 }

@@ -35,7 +35,7 @@ typedef struct mt_ring {
 void mt_ring_init(mt_ring *ring, int64_t slots, mt_clock *clock);
 void mt_ring_destroy(mt_ring *ring); /* no thread may use the ring any more */
 
-/* mt_ring_reset -- empty again, and not stopped; no worker may be between claim and finish. */
+/* mt_ring_reset -- empty again, all counts 0, and not stopped; no worker may be between claim and finish. */
 void mt_ring_reset(mt_ring *ring);
 
 /* mt_ring_plan -- for the caller: the slot of the next ticket is free and described, so a worker may claim it.
