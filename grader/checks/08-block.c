@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 2 }; /* of each row */
+enum { CALLS = 3 }; /* of each row; the last has texts of one token */
+enum { WIDE = 4 };  /* columns of a head for those: there is no other token beside one with nearly equal columns */
 static const double SLACK = 1000 * 0x1p-24;
 
 /* e [n] = SLACK of the largest of v [n]. */
@@ -77,11 +78,11 @@ static double weighted_block(void *user)
     return sum;
 }
 
-static bool block_once(mg_run *run, const block_case *c)
+static bool block_once(mg_run *run, const block_case *c, int64_t tokens)
 {
     mt_rng *rng = mg_rng(run);
-    mg_gpt2 g = { .B = mg_pick(rng, 1, 2), .T = c->tokens ? c->tokens : mg_pick(rng, 3, 5), .H = mg_pick(rng, 2, 3) };
-    g.C = g.H * mg_pick(rng, 2, 3);
+    mg_gpt2 g = { .B = mg_pick(rng, 1, 2), .T = tokens ? tokens : mg_pick(rng, 3, 5), .H = mg_pick(rng, 2, 3) };
+    g.C = g.H * (g.T == 1 ? WIDE : mg_pick(rng, 2, 3));
     int64_t n = g.B * g.T * g.C, count;
     mg_gpt2_part part[MG_BLOCK_PARTS];
     int parts = mg_gpt2_block_parts(part, &count, &g);
@@ -119,8 +120,9 @@ static bool block_once(mg_run *run, const block_case *c)
 
 void mg_08_block(mg_run *run, const void *one_case)
 {
+    const block_case *c = one_case;
     for (int t = 0; t < CALLS; t++)
-        if (!block_once(run, one_case))
+        if (!block_once(run, c, t == CALLS - 1 ? 1 : c->tokens))
             return;
 }
 
@@ -165,13 +167,15 @@ static void expect_model(mg_answer answer[5], model_call *call, const mg_gpt2_pa
             mg_answer_drop(&answer[k]);
 }
 
-static bool model_once(mg_run *run, const model_case *c)
+/* The first call has texts shorter than the model's context, the second as long ones, the last those of one token. */
+static bool model_once(mg_run *run, const model_case *c, int call)
 {
     mt_rng *rng = mg_rng(run);
     mg_gpt2 g = { .B = 2, .T = mg_pick(rng, 3, 5), .H = 2, .V = mg_pick(rng, 5, 9), .layers = c->layers };
-    g.C = g.H * mg_pick(rng, 2, 3);
+    g.C = g.H * (call == CALLS - 1 ? WIDE : mg_pick(rng, 2, 3));
     g.rows = g.V + mg_pick(rng, 1, 3);
-    g.block = g.T + 2;
+    g.block = g.T + (call == 0 ? 2 : 0);
+    g.T = call == CALLS - 1 ? 1 : g.T;
     int64_t count;
     mg_gpt2_part part[MG_GPT2_PARTS];
     int parts = mg_gpt2_parts(part, &count, &g);
@@ -192,15 +196,16 @@ static bool model_once(mg_run *run, const model_case *c)
     mg_i64(run, "heads", g.H);
     mg_i64(run, "width", g.C);
     mg_i64(run, "B", g.B);
-    model_call call = { g, mg_lift(params, count), ids, targets };
-    expect_model(answer, &call, part, parts, count, c->judged);
-    free(call.params);
+    mg_i64(run, "block", g.block);
+    model_call m = { g, mg_lift(params, count), ids, targets };
+    expect_model(answer, &m, part, parts, count, c->judged);
+    free(m.params);
     return mg_call_and_judge(run, answer, 5);
 }
 
 void mg_08_model(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < CALLS; t++)
-        if (!model_once(run, one_case))
+        if (!model_once(run, one_case, t))
             return;
 }

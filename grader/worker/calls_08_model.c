@@ -71,11 +71,11 @@ static void gradients_of(float *to, const mt_module *model, mt_tensor *loss)
 }
 
 /* hidden [B,T,C], logits [B,T,V], loss [1], dparams of the loss and of the same through the logits [P]; ids, targets
- * [B,T], params [P]; V, rows, layers, H, C, B. Another model, with an id and a head more, is used first. */
+ * [B,T], params [P]; V, rows, layers, H, C, B, block. Another model, with an id and a head more, is used first. */
 void mg_call_gpt2_model(const mg_value *v)
 {
     mt_shape shape = MT_SHAPE(v[13].i64, v[5].count / mt_max(v[13].i64, 1));
-    const mt_gpt2_config config = { v[8].i64, v[9].i64, shape.dim[1] + 2, v[10].i64, v[11].i64, v[12].i64 };
+    const mt_gpt2_config config = { v[8].i64, v[9].i64, v[14].i64, v[10].i64, v[11].i64, v[12].i64 };
     const mt_gpt2_config larger = { v[8].i64 + 1, v[9].i64, shape.dim[1] + 1, 1, v[11].i64 + 1, v[12].i64 * 6 };
     mt_rng rng = mt_rng_new(1, MT_STREAM_INIT);
     mt_module *other = mt_gpt2_new(&larger, &rng), *model = mt_gpt2_new(&config, &rng);
