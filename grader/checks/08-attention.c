@@ -195,11 +195,10 @@ static void save(float *out, float *saved, mg_attention *a, bool tiled)
  * stays as it was sent, whatever the call does with it. */
 static void send_saved(mg_run *run, mg_attention *a, int64_t scores, bool tiled, bool cuda)
 {
-    int64_t places = mg_attention_places(a);
     mt_shape shape = cuda ? MT_SHAPE(2, a->B, a->H, a->T) : saved_shape(a, tiled);
     float *saved = mg_inout(run, "saved", MT_F32, shape);
-    for (int64_t i = places; cuda && i < 2 * places; i++)
-        saved[i] = NAN; /* forward does not write it */
+    for (int64_t i = 0, places = mg_attention_places(a); cuda && i < places; i++)
+        saved[places + i] = NAN; /* forward does not write it */
     a->dout = mg_input(run, "dout", MT_SHAPE(a->B, a->T, a->C), (mg_dist)NORMAL(0, 1));
     float *qkv = mg_in(run, "qkv", MT_F32, MT_SHAPE(a->B, a->T, 3 * a->C));
     float *out = mg_in(run, "out", MT_F32, MT_SHAPE(a->B, a->T, a->C));
@@ -284,6 +283,7 @@ void mg_08_cached(mg_run *run, const void *one_case)
     }
     if (c->tokens == MG_TOKENS_LONG) /* as many keys as threads share */
         cached(run, c, (mg_attention){ .B = 1, .T = 521, .H = 3, .C = 129 }, true);
+    mg_08_cached_refused(run, c);
 }
 
 /* A text from its first token on, with one cache: the result of attention over the whole text. */

@@ -70,8 +70,13 @@ static inline const char *mg_08_function(bool tiled, bool packed, bool bf16, boo
 uint16_t *mg_11_rounded(mg_run *run, float *qkv, const mg_attention *a);
 float *mg_11_floats(const mg_attention *a);
 
-/* mg_11_more -- the calls of fixed sizes that a row of lab 11 makes after those of drawn ones. */
+/* mg_11_more -- the calls of fixed sizes that a row makes after those of drawn ones. */
 void mg_11_more(mg_run *run, const attention_case *c, bool backward);
+
+/* mg_08_heads_refused, mg_08_cached_refused -- a plain kernel, and the one with a cache, abort where they must;
+ * for a row of many heads. 08-edges.c. */
+void mg_08_heads_refused(mg_run *run, bool backward);
+void mg_08_cached_refused(mg_run *run, const attention_case *c);
 
 /* mg_08_send_shape -- the last four arguments: B, T, C, H. */
 void mg_08_send_shape(mg_run *run, const mg_attention *a);

@@ -52,6 +52,7 @@ typedef struct norm_case {
     bool constant; /* each row repeats one number */
     bool in_place; /* forward: out is x */
     bool overflow; /* forward: in one more call the squares of a row exceed f32 */
+    bool tiny;     /* forward: one more call with small numbers and a small eps */
     int wanted;    /* backward */
     bool held;     /* backward: gradients hold something already */
 } norm_case;
@@ -83,6 +84,13 @@ typedef struct classifier_case {
 
 void mg_08_classifier_fwd(mg_run *run, const void *one_case);
 void mg_08_classifier_bwd(mg_run *run, const void *one_case);
+
+/* ---- what must abort, and a NaN: 08-edges.c --------------------------------------------------------- */
+
+void mg_08_norm_refused(mg_run *run);
+void mg_08_embedding_refused(mg_run *run);
+void mg_08_classifier_refused(mg_run *run);
+void mg_08_classifier_nan(mg_run *run);
 
 /* ---- block, model: 08-block.c; training step: 08-step.c ---------------------------------------------- */
 

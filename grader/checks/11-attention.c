@@ -95,6 +95,8 @@ static void wide_heads(mg_run *run, const attention_case *c, bool backward)
 
 void mg_11_more(mg_run *run, const attention_case *c, bool backward)
 {
+    if (!c->tiled && !c->cuda && c->heads && (backward || c->scores == MG_SCORES_ANY))
+        mg_08_heads_refused(run, backward);
     if (c->cuda || !c->tiled)
         return;
     if (c->packed && !c->bf16 && c->tokens == MG_TOKENS_SHORT && (!backward || c->judged == MG_JUDGE_ALL))

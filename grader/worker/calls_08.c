@@ -120,11 +120,6 @@ static void classifier_fwd(const mg_value *v)
     mt_classifier_fwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].i32, v[5].i64, v[6].i64, v[7].i64);
 }
 
-static void classifier_aborts(const mg_value *v) /* aborted [1]; then as above */
-{
-    v[0].i64s[0] = mg_aborts(classifier_fwd, v + 1);
-}
-
 static void classifier_bwd(const mg_value *v)
 {
     mt_classifier_bwd_cpu(v[0].f32, v[1].f32, v[2].f32, v[3].f32, v[4].f32, v[5].f32, v[6].i32, v[7].i64, v[8].i64,
@@ -154,6 +149,20 @@ static void attention_text(const mg_value *v) /* out [T,C], cache [T,2C]; qkv [T
     for (int64_t t = 0, C = v[4].i64; t < v[3].i64; t++)
         mt_attention_cached_cpu(v[0].f32 + t * C, v[1].f32, v[2].f32 + t * 3 * C, t, C, v[5].i64);
 }
+
+/* ---- what must abort ------------------------------------------------------------------------------------ */
+
+#define ABORTS(call) /* aborted [1]; then as the call */ \
+    static void call##_aborts(const mg_value *v)         \
+    {                                                    \
+        v[0].i64s[0] = mg_aborts(call, v + 1);           \
+    }
+ABORTS(layernorm_fwd)
+ABORTS(embedding_fwd)
+ABORTS(classifier_fwd)
+ABORTS(attention_fwd)
+ABORTS(attention_bwd)
+ABORTS(attention_cached)
 
 /* ---- sampling ------------------------------------------------------------------------------------------ */
 
@@ -200,12 +209,17 @@ const mg_function mg_calls_08[] = {
     { "mt_embedding_fwd_cpu", embedding_fwd },
     { "mt_embedding_bwd_cpu", embedding_bwd },
     { "mt_classifier_fwd_cpu", classifier_fwd },
-    { "may abort: mt_classifier_fwd_cpu", classifier_aborts },
     { "mt_classifier_bwd_cpu", classifier_bwd },
     { "mt_attention_plain_fwd_cpu", attention_fwd },
     { "mt_attention_plain_bwd_cpu", attention_bwd },
     { "mt_attention_cached_cpu", attention_cached },
     { "mt_attention_cached_cpu, token by token", attention_text },
+    { "may abort: mt_layernorm_fwd_cpu", layernorm_fwd_aborts },
+    { "may abort: mt_embedding_fwd_cpu", embedding_fwd_aborts },
+    { "may abort: mt_classifier_fwd_cpu", classifier_fwd_aborts },
+    { "may abort: mt_attention_plain_fwd_cpu", attention_fwd_aborts },
+    { "may abort: mt_attention_plain_bwd_cpu", attention_bwd_aborts },
+    { "may abort: mt_attention_cached_cpu", attention_cached_aborts },
     { "mt_most_likely_cpu", most_likely },
     { "mt_sample_weights_cpu", sample_weights },
     { "mt_sample_kept_cpu", sample_kept },

@@ -54,7 +54,8 @@ typedef void mt_attention_fwd_fn(float *out, float *saved, const float *qkv, int
                                  int64_t H);
 
 /* dqkv [B,T,3C] += the gradient of the above.
- *   dout, out [B,T,C];  qkv [B,T,3C];  out and saved as forward wrote them; saved may be OVERWRITTEN */
+ *   dout, out [B,T,C];  qkv [B,T,3C];  out and saved as forward wrote them; saved may be OVERWRITTEN
+ * Aborts: as forward. */
 typedef void mt_attention_bwd_fn(float *dqkv, const float *dout, const float *qkv, const float *out, float *saved,
                                  int64_t B, int64_t T, int64_t C, int64_t H);
 
@@ -104,7 +105,7 @@ extern const mt_attention_rung mt_attention_ladder_cpu[];
 /* mt_attention_cached_cpu -- the row of attention that belongs to one new token of one sample.
  *   out [C]  overwritten;  qkv [3C] of the new token;  place: its position, the number of tokens before it
  *   cache [place + 1, 2C]  rows 0 .. place-1: keys and values, C of each, of the tokens before; row place is written
- * Moves: 8C(place + 1) B, which limits the speed.   Aborts: as above.   Lab 08.8 */
+ * Moves: 8C(place + 1) B, which limits the speed.   Aborts: as above; place < 0.   Lab 08.8 */
 void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t place, int64_t C, int64_t H);
 
 /* ---- classifier: solutions/08-gpt2/classifier.c ------------------------------------------------ */
@@ -112,6 +113,7 @@ void mt_attention_cached_cpu(float *out, float *cache, const float *qkv, int64_t
 /* mt_classifier_fwd_cpu -- logits and cross-entropy in one buffer.
  *   loss [N] overwritten: -log softmax(x w^T)[n, target[n]];  probs [N,V] overwritten, saved for backward
  *   x [N,C];  w [V,C];  target [N] i32, each 0 .. V-1
+ * A NaN makes loss and probs of its row NaN, and of no other.
  * Cost: N V C multiply-adds.   Aborts: a target out of range; V < 1 with N > 0.   Lab 08.7 */
 void mt_classifier_fwd_cpu(float *loss, float *probs, const float *x, const float *w, const int32_t *target, int64_t N,
                            int64_t C, int64_t V);

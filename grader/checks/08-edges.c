@@ -1,0 +1,156 @@
+/* 08-edges.c -- calls at the edge of what ops/kernels_gpt2.h allows: those that must abort, and a NaN. Rows: 08-gpt2.c. */
+#include "checks/08-gpt2.h"
+#include "checks/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- calls that must abort ------------------------------------------------------------------------------- */
+
+static void begin_refused(mg_run *run, const char *function)
+{
+    mg_begin(run, function);
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_threads(run, 1); /* the call is left by a jump, which must not be out of a team */
+}
+
+static bool refused(mg_run *run, const char *header)
+{
+    if (!mg_call(run))
+        return false;
+    if (*(const int64_t *)mg_result(run, "aborted") == 1)
+        return true;
+    mg_hint(run, "keep the MT_CHECK: the header says \"Aborts: %s\"", header);
+    mg_fail(run, "accepted, but the header says \"Aborts: %s\"", header);
+    return false;
+}
+
+void mg_08_norm_refused(mg_run *run)
+{
+    begin_refused(run, "may abort: mt_layernorm_fwd_cpu");
+    mg_out(run, "out", MT_F32, MT_SHAPE(1, 0));
+    mg_out(run, "mean", MT_F32, MT_SHAPE(1));
+    mg_out(run, "rstd", MT_F32, MT_SHAPE(1));
+    mg_in(run, "x", MT_F32, MT_SHAPE(1, 0));
+    mg_in(run, "gamma", MT_F32, MT_SHAPE(0));
+    mg_in(run, "beta", MT_F32, MT_SHAPE(0));
+    mg_i64(run, "N", 1);
+    mg_i64(run, "C", 0);
+    mg_f32(run, "eps", 1);
+    refused(run, "C < 1 with N > 0");
+}
+
+void mg_08_embedding_refused(mg_run *run)
+{
+    enum { B = 2, T = 3, V = 7, C = 1 };
+    static const int32_t wrong[] = { V, -1 };
+    for (int i = 0; i < 2 * MT_COUNT(wrong); i++) {
+        begin_refused(run, "may abort: mt_embedding_fwd_cpu");
+        mg_out(run, "out", MT_F32, MT_SHAPE(B, T, C));
+        int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(B, T)); /* at the last place, then at another */
+        id[i < MT_COUNT(wrong) ? B * T - 1 : 1] = wrong[i % MT_COUNT(wrong)];
+        mg_in(run, "wte", MT_F32, MT_SHAPE(V + 1, C)); /* with a row that is no token's */
+        mg_in(run, "wpe", MT_F32, MT_SHAPE(T, C));
+        mg_i64(run, "B", B);
+        mg_i64(run, "T", T);
+        mg_i64(run, "V", V);
+        mg_i64(run, "C", C);
+        if (!refused(run, i % MT_COUNT(wrong) ? "an id outside 0 .. V-1, here -1" : "an id outside 0 .. V-1, here V"))
+            return;
+    }
+}
+
+/* No heads, and columns that they do not divide. */
+void mg_08_heads_refused(mg_run *run, bool backward)
+{
+    static const int64_t heads[] = { 2, 0 };
+    for (int i = 0; i < MT_COUNT(heads); i++) {
+        const mg_attention a = { .B = 1, .T = 1, .C = 5, .H = heads[i] };
+        mt_shape row = MT_SHAPE(1, 1, a.C);
+        begin_refused(run,
+                      backward ? "may abort: mt_attention_plain_bwd_cpu" : "may abort: mt_attention_plain_fwd_cpu");
+        if (backward)
+            mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, 1, 3 * a.C));
+        else
+            mg_out(run, "out", MT_F32, row);
+        mg_inout(run, "saved", MT_F32, MT_SHAPE(1, 2, 1, 1));
+        if (backward)
+            mg_in(run, "dout", MT_F32, row);
+        mg_in(run, "qkv", MT_F32, MT_SHAPE(1, 1, 3 * a.C));
+        if (backward)
+            mg_in(run, "out", MT_F32, row);
+        mg_08_send_shape(run, &a);
+        if (!refused(run, "H < 1, or C that H does not divide"))
+            return;
+    }
+}
+
+void mg_08_cached_refused(mg_run *run, const attention_case *c)
+{
+    static const int64_t wrong[][2] = { { 2, 0 }, { 0, 0 }, { 1, -1 } }; /* heads, place */
+    for (int i = 0; i < MT_COUNT(wrong) && c->heads && c->scores == MG_SCORES_ANY; i++) {
+        enum { C = 5 };
+        begin_refused(run, "may abort: mt_attention_cached_cpu");
+        mg_out(run, "out", MT_F32, MT_SHAPE(C));
+        mg_inout(run, "cache", MT_F32, MT_SHAPE(1, 2 * C));
+        mg_in(run, "qkv", MT_F32, MT_SHAPE(3 * C));
+        mg_i64(run, "place", wrong[i][1]);
+        mg_i64(run, "C", C);
+        mg_i64(run, "H", wrong[i][0]);
+        if (!refused(run, "H < 1, or C that H does not divide; place < 0"))
+            return;
+    }
+}
+
+/* ---- classifier ------------------------------------------------------------------------------------------ */
+
+/* One row of one column, and this target of V classes. */
+static bool refuse_target(mg_run *run, int32_t target, int64_t V)
+{
+    begin_refused(run, "may abort: mt_classifier_fwd_cpu");
+    mg_out(run, "loss", MT_F32, MT_SHAPE(1));
+    mg_out(run, "probs", MT_F32, MT_SHAPE(1, V));
+    mg_in(run, "x", MT_F32, MT_SHAPE(1, 1));
+    mg_in(run, "w", MT_F32, MT_SHAPE(V, 1));
+    *(int32_t *)mg_in(run, "target", MT_I32, MT_SHAPE(1)) = target;
+    mg_i64(run, "N", 1);
+    mg_i64(run, "C", 1);
+    mg_i64(run, "V", V);
+    if (!mg_call(run))
+        return false;
+    if (*(const int64_t *)mg_result(run, "aborted") == 1)
+        return true;
+    mg_hint(run, "the header says \"Aborts: a target out of range; V < 1 with N > 0\": lab 02's cross-entropy does");
+    mg_fail(run, "target %d of %lld classes was accepted", target, (long long)V);
+    return false;
+}
+
+void mg_08_classifier_refused(mg_run *run)
+{
+    if (refuse_target(run, -1, 1) && refuse_target(run, 1, 1))
+        refuse_target(run, 0, 0);
+}
+
+/* A NaN in the second of three rows: its loss and probabilities are NaN. All other logits are 0. */
+void mg_08_classifier_nan(mg_run *run)
+{
+    enum { N = 3, C = 5, V = 9, ROW = 1 };
+    double *logits = mg_doubles(N * V);
+    mg_begin(run, "mt_classifier_fwd_cpu");
+    mg_answer answer[] = { mg_overwritten(run, "loss", MT_SHAPE(N)), mg_overwritten(run, "probs", MT_SHAPE(N, V)) };
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 1));
+    x[ROW * C + C - 1] = NAN;
+    mg_in(run, "w", MT_F32, MT_SHAPE(V, C));
+    const int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(N));
+    mg_i64(run, "N", N);
+    mg_i64(run, "C", C);
+    mg_i64(run, "V", V);
+    mg_oracle_cross_entropy(answer[0].v, answer[0].e, logits, NULL, target, N, V);
+    mg_oracle_softmax(answer[1].v, answer[1].e, logits, NULL, N, V);
+    answer[0].v[ROW] = NAN;
+    for (int64_t v = 0; v < V; v++)
+        answer[1].v[ROW * V + v] = NAN;
+    free(logits);
+    mg_hint(run, "a NaN in x makes loss and probabilities of its row NaN, and of no other");
+    mg_call_and_judge(run, answer, 2);
+}
