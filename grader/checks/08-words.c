@@ -95,7 +95,8 @@ void mg_08_words(mg_run *run, const void *one_case)
 
 /* ---- decoding ------------------------------------------------------------------------------------ */
 
-/* Token 0 has `first` bytes, and is the first of the ids; all others have 1 to 4 bytes. The text has room for `room`. */
+/* Token 0 has `first` bytes, and is the first of the ids; all others have 1 to 4 bytes. The text has room for
+ * `room`. */
 static bool decode_once(mg_run *run, int64_t tokens, int64_t n, int64_t first, int64_t room)
 {
     mt_rng *rng = mg_rng(run);
