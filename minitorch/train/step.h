@@ -23,7 +23,7 @@ typedef struct mt_training {
     void *source;
     int64_t micro;        /* micro-batches of one step; their gradients add up to that of the whole batch (lab 10) */
     mt_schedule schedule; /* of the learning rate */
-    double clip;          /* the largest norm of all gradients together; 0: no limit */
+    double clip;          /* the largest norm of all gradients together; 0: no limit; INFINITY is one */
     mt_dtype dtype;       /* of products: f32, f16 or bf16 (ops/autocast.h). The optimizer may have a scaler */
 } mt_training;
 
