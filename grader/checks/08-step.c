@@ -16,6 +16,7 @@ static const double SLACK = 2000 * 0x1p-24; /* of the largest number: the struct
 
 typedef struct fit {
     int64_t D, steps, batches, micro, warmup, from; /* from: the number of the first step */
+    int64_t period;                                 /* 1: the rates are 0, lr, 0, lr ...; 0: all are lr */
     double lr, clip, momentum, decay;
     const int64_t *rows;  /* [batches] */
     const float *x, *y;   /* [all rows,D], [all rows] */
@@ -52,7 +53,9 @@ static double step_of(fit *f, int64_t step)
 {
     double *grad = mg_doubles(f->D + 1), squares = 0, factor = 1;
     double loss = loss_of(grad, f, step * f->micro, (step + 1) * f->micro),
-           lr = f->from + step < f->warmup ? f->lr * (double)(f->from + step + 1) / (double)f->warmup : f->lr;
+           lr = f->from + step < f->warmup   ? f->lr * (double)(f->from + step + 1) / (double)f->warmup
+                : f->period && step % 2 == 0 ? 0
+                                             : f->lr;
     bool finite = true;
     for (int64_t d = 0; d <= f->D; d++) {
         squares += grad[d] * grad[d];
@@ -161,6 +164,11 @@ static fit fit_of(mg_run *run, const step_case *c, int call)
         f.from = ((int64_t)1 << (call == 1 ? 16 : 32)) + mg_pick(rng, 200, 2000);
         f.warmup = 2 * f.from;
     }
+    if (c->warmup && call == CALLS) { /* a step of rate 0 changes no parameter, but the velocity */
+        f.period = 1;
+        f.warmup = f.from = 0;
+        f.momentum = 0.9;
+    }
     if (c->micro && call == CALLS - 1)
         f.micro = c->micro;
     if (c->overflow) { /* a step with gradients of 0 would change the parameters */
@@ -200,6 +208,7 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
     mg_i64(run, "first step", f.from);
     mg_i64(run, "*result before", BEFORE);
     mg_i64(run, "micro", f.micro);
+    mg_i64(run, "period", f.period);
     f.w = mg_lift(first, f.D + 1);
     f.velocity = mg_doubles(f.D + 1);
     expect_steps(answer, &f);
@@ -216,7 +225,7 @@ static bool steps_once(mg_run *run, const step_case *c, int call)
 void mg_08_step(mg_run *run, const void *one_case)
 {
     const step_case *c = one_case;
-    for (int t = 0; t < (c->overflow ? OVERFLOWS : CALLS); t++)
+    for (int t = 0; t < (c->overflow ? OVERFLOWS : c->warmup ? CALLS + 1 : CALLS); t++)
         if (!steps_once(run, c, t))
             return;
 }

@@ -134,8 +134,9 @@ static int64_t rows_ahead(void *source, int64_t ahead)
 }
 
 /* params [steps,D+1]: after each step; loss, samples, more [steps], kept [1], rate [steps]: of the optimizer after each
- * step, 1 before; x [all rows,D], y [all rows], first [D+1], rows [batches]; lr, clip, momentum, decay, warmup, number
- * of the first step, what *result holds before, micro. Gradients are 1 at first. */
+ * step; x [all rows,D], y [all rows], first [D+1], rows [batches]; lr, clip, momentum, decay, warmup, number of the
+ * first step, what *result holds before, micro, period: of a triangular schedule from 0, or 0: a constant one.
+ * Gradients are 1 at first. Before each step the rate is 1, or 0 where the schedule begins with 0. */
 void mg_call_train_step(const mg_value *v)
 {
     int64_t steps = v[1].count, D = v[8].count - 1;
@@ -150,7 +151,8 @@ void mg_call_train_step(const mg_value *v)
     mt_training t = { .model = model, .optim = optim, .loss = squares, .next = next_batch, .source = &data };
     t.targets = rows_ahead;
     t.micro = v[17].i64;
-    t.schedule = (mt_schedule){ MT_SCHEDULE_CONSTANT, .lr = v[10].scalar, .warmup = v[14].i64 };
+    t.schedule = (mt_schedule){ v[18].i64 ? MT_SCHEDULE_TRIANGULAR : MT_SCHEDULE_CONSTANT, .lr = v[10].scalar,
+                                .period = v[18].i64, .warmup = v[14].i64 };
     t.clip = v[11].scalar;
     int64_t live = 0;
     mt_scope_begin();
@@ -158,7 +160,7 @@ void mg_call_train_step(const mg_value *v)
     mt_scope_end();
     for (int64_t s = 0; s < steps; s++) {
         mt_step_result result = { (double)v[16].i64, v[16].i64 };
-        mt_optim_set_lr(optim, 1);
+        mt_optim_set_lr(optim, v[18].i64 ? 0 : 1);
         v[3].i64s[s] = mt_train_step(&result, &t, v[15].i64 + s);
         v[5].f32[s] = (float)mt_optim_lr(optim);
         v[1].f32[s] = (float)result.loss;
