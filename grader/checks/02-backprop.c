@@ -86,9 +86,11 @@ static const act_case gelu_tanh_bwd_cases[] = {
 static const row_case softmax_fwd_cases[] = {
     { { 3, "random rows",
         "row n begins at element n * C: exp(x - max) divided by the sum over all C columns" }, -1, -1, PLAIN },
-    { { 1, "large logits", "exp(90) overflows float: subtract the row's maximum first" }, -1, 10, .dist = NORMAL(0,
-      1000), .far = true },
-    { { 1, "large negative logits", "all exponentials underflow, and 0 / 0 is NaN: subtract the row's maximum first" },
+    { { 1, "large logits",
+        "exp(90) overflows float: subtract the row's maximum first, which may be far below 0" },
+      -1, 10, .dist = NORMAL(0, 1000), .far = true },
+    { { 1, "large negative logits", "all exponentials underflow, and 0 / 0 is NaN: subtract the row's maximum first, "
+        "which begins with the row's first element, not with 0" },
       -1, 10, .dist = UNIFORM(-130, -110), .far = true },
     { { 1, "one column", "the answer is exactly 1" }, 7, 1, PLAIN },
     { { 1, "no rows", "with N = 0 nothing may be written" }, 0, 10, PLAIN },

@@ -158,9 +158,12 @@ void mg_02_mlp_backward(mg_run *run, const void *one_case)
         mg_out(run, "grads", MT_F32, MT_SHAPE(t.count));
         trial_inputs(run, &t, true);
         good = mg_call(run);
-        if (good && i == NO_ROWS && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
-            mg_hint(run,
-                    "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early");
+        if (good && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
+            mg_hint(
+                run, "%s",
+                i == NO_ROWS
+                    ? "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early"
+                    : "returned is the mean over the rows: the sum of their losses, divided by N");
         good = good && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
         if (good)
             recognise(run, &t);

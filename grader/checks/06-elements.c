@@ -40,7 +40,7 @@ static bool launches_nothing(mg_run *run, const cuda_case *c)
 
 bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most)
 {
-    const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 1025, 4099, -1, -1, -1, most };
+    const int64_t sizes[] = { 1, 0, 31, 32, 33, 127, 257, 1009, 2048, 1025, 4099, -1, -1, -1, most };
     for (int i = 0; i < MT_COUNT(sizes); i++)
         if (!call(run, c, sizes[i] < 0 ? mg_pick(mg_rng(run), 2, 5000) : sizes[i]) ||
             (sizes[i] == 0 && !launches_nothing(run, c)))

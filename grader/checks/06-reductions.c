@@ -14,6 +14,12 @@
 static bool sum(mg_run *run, const cuda_case *c, int64_t n)
 {
     mg_begin(run, c->function);
+    mg_hint(
+        run, "%s",
+        n > MT_SUM_BLOCKS * 256
+            ? "there are more elements than threads: each thread adds all its elements, and advances by the number of "
+              "threads of the grid"
+            : c->head.hint);
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
     mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
     const float *x = mg_06_sixteenths(run, "x", MT_SHAPE(n));
@@ -28,6 +34,7 @@ static bool rounded_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
 {
     int64_t n = N * C;
     mg_begin(run, c->function);
+    mg_hint(run, "%s", c->head.hint);
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
     mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
     const float *x = mg_input(run, "x", MT_SHAPE(n), (mg_dist)NORMAL(0, 1));

@@ -48,7 +48,9 @@ mt_status mg_rows_make(mg_results *results, const mg_lab *lab, const char *only)
         return MT_OK;
     free(results->rows);
     results->rows = NULL;
-    return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step %s", lab->id, only ? only : "with checks");
+    if (!only)
+        return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step with checks", lab->id);
+    return mt_fail(MT_ERR_ARGUMENT, "lab %s has no step %s; its first is %s", lab->id, only, lab->groups[0].step);
 }
 
 void mg_results_free(mg_results *results)

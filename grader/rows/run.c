@@ -94,10 +94,13 @@ void mg_run_end(mg_run *run)
     if (!run->judged)
         mg_judge(run, MG_PASS, "%s", "");
     if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
-        run->row->hint[0] = 0;                                            /* not an error of the student */
-    if (run->row->verdict == MG_CRASH || run->row->verdict == MG_TIMEOUT) /* not one that the row's own hint is about */
-        snprintf(run->row->hint, sizeof run->row->hint, "make debug LAB=%.2s STEP=%s SEED=%llx makes these calls again",
-                 run->row->step, run->row->step, (unsigned long long)run->row->seed);
+        run->row->hint[0] = 0; /* not an error of the student */
+    bool hangs = run->row->verdict == MG_TIMEOUT;
+    if (run->row->verdict == MG_CRASH || hangs) /* not one that the row's own hint is about */
+        snprintf(run->row->hint, sizeof run->row->hint,
+                 "make debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", run->row->step, run->row->step,
+                 (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
+                 hangs ? "; Ctrl-C and backtrace show where they are" : "");
     run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
     mg_capture_row(&run->bench->capture, run->row);
     forget_call(run);

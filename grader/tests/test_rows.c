@@ -213,7 +213,7 @@ Test(rows, words_select_rows_of_a_step, .init = open_toy, .fini = close_toy)
     for (const char *const *step = (const char *const[]){ "90.3 five", "9 o", "90. o", NULL }; *step; step++) {
         mg_options options = { .lab = &lab, .root = t.root, .build = t.build, .step = *step };
         char said[64];
-        snprintf(said, sizeof said, "lab 90-toy has no step %s", *step);
+        snprintf(said, sizeof said, "lab 90-toy has no step %s; its first is 90.1", *step);
         cr_expect_eq(mg_grade(&none, &options), MT_ERR_ARGUMENT, "%s", *step);
         cr_expect_str_eq(mt_last_error(), said);
         mg_results_free(&none);

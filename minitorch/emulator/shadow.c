@@ -225,8 +225,7 @@ static void report_outside(uintptr_t address, int size, int kind, uintptr_t pc)
               from_begin < 0 ? "the index is negative: an int that overflowed, or a missing lower bound"
               : past < 0
                   ? "all its bytes must lie inside: test i + 4 <= n for a float4, and take the last elements one by one"
-              : past > 0 ? "is the index right? Threads beyond the last element must do nothing: if (i < n)"
-                         : "threads beyond the last element must do nothing: if (i < n)");
+                  : "is the index right? Threads beyond the last element must do nothing: if (i < n)");
 }
 
 /* 16 states at most: does any byte have the state? */
