@@ -31,8 +31,8 @@ static const cuda_case fours_cases[] = {
 };
 static const cuda_case unary_cases[] = {
     { { 3, "every size",
-        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; GELU "
-        "by erf; backward is +=" },
+        "ReLU is x < 0 ? 0 : x, its gradient out <= 0 ? 0 : dout: so NaN stays, and nothing is 0 times infinity; "
+        "backward is +=" },
       NULL, .about = CU_SIZES },
     { { 1, "in place", "out may be x itself: read x[i] before writing out[i]" }, NULL, .about = CU_IN_PLACE },
 };

@@ -302,6 +302,10 @@ static bool unary_bwd(mg_run *run, mg_act act, int64_t n)
 static bool unary_of(mg_run *run, const cuda_case *c, mg_act act, int64_t n)
 {
     bool in_place = c->about == CU_IN_PLACE;
+    mg_hint(run, "%s",
+            in_place || act == MG_RELU ? c->head.hint
+                                       : "GELU is x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2; its gradient is added: "
+                                         "dout (Phi(x) + x phi(x)); and 1 / 2 in C is 0");
     return unary_fwd(run, act, n, in_place) && (in_place || unary_bwd(run, act, n));
 }
 
