@@ -38,10 +38,7 @@ typedef struct init_case {
     bool xavier;
 } init_case;
 
-/* 02-edges.c: mg_02_begin_refused begins a call that may abort, with its first value, `aborted`; mg_02_refused, behind
- * the others, makes it: whether it aborted, as the header says. */
-void mg_02_begin_refused(mg_run *run, const char *function);
-bool mg_02_refused(mg_run *run, const char *header);
+/* 02-edges.c */
 bool mg_02_softmax_masked(mg_run *run);
 void mg_02_softmax_no_columns(mg_run *run);
 void mg_02_wrong_labels(mg_run *run);

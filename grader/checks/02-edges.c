@@ -5,24 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-void mg_02_begin_refused(mg_run *run, const char *function)
-{
-    mg_begin(run, function);
-    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_threads(run, 1); /* the call is left by a jump, which must not be out of a team */
-}
-
-bool mg_02_refused(mg_run *run, const char *header)
-{
-    if (!mg_call(run))
-        return false;
-    if (*(const int64_t *)mg_result(run, "aborted") == 1)
-        return true;
-    mg_hint(run, "keep the MT_CHECK: the header says \"Aborts: %s\"", header);
-    mg_fail(run, "accepted, but the header says \"Aborts: %s\"", header);
-    return false;
-}
-
 /* No columns: an error if there are rows. */
 void mg_02_softmax_no_columns(mg_run *run)
 {
@@ -30,12 +12,12 @@ void mg_02_softmax_no_columns(mg_run *run)
         if (N == 0)
             mg_begin(run, "mt_softmax_fwd_cpu");
         else
-            mg_02_begin_refused(run, "may abort: mt_softmax_fwd_cpu");
+            mg_begin_refused(run, "may abort: mt_softmax_fwd_cpu");
         mg_out(run, "out", MT_F32, MT_SHAPE(N, 0));
         mg_in(run, "x", MT_F32, MT_SHAPE(N, 0));
         mg_i64(run, "N", N);
         mg_i64(run, "C", 0);
-        if (N == 0 ? !mg_call(run) : !mg_02_refused(run, "C < 1 with N > 0"))
+        if (N == 0 ? !mg_call(run) : !mg_refused(run, "the call", "C < 1 with N > 0"))
             return;
     }
 }
@@ -63,7 +45,7 @@ void mg_02_wrong_labels(mg_run *run)
     enum { N = 2719, C = 5 };
     const int32_t wrong[] = { -1, C, -100, INT32_MAX };
     for (int i = 0; i < MT_COUNT(wrong); i++) {
-        mg_02_begin_refused(run, "may abort: mt_cross_entropy_fwd_cpu");
+        mg_begin_refused(run, "may abort: mt_cross_entropy_fwd_cpu");
         mg_out(run, "loss", MT_F32, MT_SHAPE(N));
         mg_out(run, "probs", MT_F32, MT_SHAPE(N, C));
         mg_input(run, "logits", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
@@ -71,7 +53,7 @@ void mg_02_wrong_labels(mg_run *run)
         label[N - 1] = wrong[i];
         mg_i64(run, "N", N);
         mg_i64(run, "C", C);
-        if (!mg_02_refused(run, "a label out of range") || !mg_expect_named(run, "row", N - 1) ||
+        if (!mg_refused(run, "the call", "a label out of range") || !mg_expect_named(run, "row", N - 1) ||
             (i > 1 && !mg_expect_named(run, "value", wrong[i])))
             return;
     }

@@ -223,7 +223,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of n numbers, the pairs of neighbours of which a hash selects one in 256: a repeated pair is selected both times. */
+/* Copies about one in 256 of the pairs w[i], w[i+1] to pair, and returns how many. A hash of the pair decides: equal
+ * pairs are all copied, or none of them is. */
 static int64_t select_pairs(uint64_t *pair, const float *w, int64_t n)
 {
     int64_t selected = 0;
@@ -234,8 +235,8 @@ static int64_t select_pairs(uint64_t *pair, const float *w, int64_t n)
     return selected;
 }
 
-/* No two neighbours occur a second time, in w or in next. A pair has 48 random bits or more: of n = 2,000,000 each,
- * 15,600 are selected, and two of these are equal by chance in one grade of 2,000,000. */
+/* No pair occurs twice, in w or in next. A pair has 48 random bits or more: of 4,000,000 pairs 15,600 are copied, and
+ * two of these are equal by chance in one grade of 2,000,000. */
 static bool expect_new(mg_run *run, int64_t n)
 {
     uint64_t *pair = malloc((size_t)(2 * n) * sizeof *pair);
@@ -249,7 +250,7 @@ static bool expect_new(mg_run *run, int64_t n)
     if (i >= count)
         return true;
     mg_hint(run, "each number is drawn once, and rng goes on with each: two calls have no number in common");
-    mg_fail(run, "%lld numbers in two calls: some neighbours occur twice, with the same values", 2 * (long long)n);
+    mg_fail(run, "%lld numbers in two calls: a pair of neighbouring numbers occurs twice", 2 * (long long)n);
     return false;
 }
 
@@ -313,7 +314,7 @@ static bool expect_few(mg_run *run, int64_t n)
 /* A fan of 0 must abort; number 0 is fan_in, 1 fan_out. */
 static bool refuse_fan(mg_run *run, const init_case *c, int which)
 {
-    mg_02_begin_refused(run, c->xavier ? "may abort: mt_init_xavier_cpu" : "may abort: mt_init_he_cpu");
+    mg_begin_refused(run, c->xavier ? "may abort: mt_init_xavier_cpu" : "may abort: mt_init_he_cpu");
     mg_out(run, "w", MT_F32, MT_SHAPE(2));
     mg_out(run, "next", MT_F32, MT_SHAPE(2));
     mg_out(run, "again", MT_F32, MT_SHAPE(2));
@@ -322,7 +323,7 @@ static bool refuse_fan(mg_run *run, const init_case *c, int which)
     if (c->xavier)
         mg_i64(run, "fan_out", which == 1 ? 0 : 3);
     mg_i64(run, "seed", 1);
-    return mg_02_refused(run, c->xavier ? "a fan < 1" : "fan_in < 1");
+    return mg_refused(run, "the call", c->xavier ? "a fan < 1" : "fan_in < 1");
 }
 
 enum { FIRST = 8 };

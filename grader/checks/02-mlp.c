@@ -5,6 +5,7 @@
  * had. Pixels, classes and hidden sizes are permuted at random in each run, so that weights trained elsewhere are
  * useless. */
 #include "checks/02-backprop.h"
+#include "checks/answer.h"
 #include "checks/oracle_mlp.h"
 #include "rows/run.h"
 #include "rows/traffic.h"
@@ -98,11 +99,11 @@ void mg_02_mlp_forward(mg_run *run, const void *one_case)
     if (!good)
         return;
     const int64_t width[L + 1] = { 3, 4, 5, 2 };
-    mg_02_begin_refused(run, "may abort: mt_manual_mlp_forward");
+    mg_begin_refused(run, "may abort: mt_manual_mlp_forward");
     input(run, "x", MT_SHAPE(3, width[0]), 1);
     mg_i64(run, "N", 3);
     send_widths(run, width);
-    mg_02_refused(run, "N > max_batch");
+    mg_refused(run, "the call", "N > max_batch");
 }
 
 /* Whether one of `count` gradients from `at` on is wrong. */
@@ -163,7 +164,7 @@ void mg_02_mlp_backward(mg_run *run, const void *one_case)
                 run, "%s",
                 i == NO_ROWS
                     ? "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early"
-                    : "returned is the mean over the rows: the sum of their losses, divided by N");
+                    : "the function returns the mean over the rows: the sum of their losses, divided by N");
         good = good && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
         if (good)
             recognise(run, &t);

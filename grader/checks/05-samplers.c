@@ -1,7 +1,9 @@
 /* 05-samplers.c -- how the checks of steps 05.8 to 05.12 run: orders, shares, batches, streams. Rows: 05-data.c. */
 #include "checks/05-data.h"
+#include "checks/answer.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,20 +109,14 @@ static bool huge_share(mg_run *run, int64_t drop)
 /* A call that must abort: of mt_sampler_steps, or if batch is 1 of mt_sampler_distributed. */
 static bool refused(mg_run *run, int64_t rank, int64_t world, int64_t batch, const char *header)
 {
-    mg_begin(run, batch == 1 ? "may abort: mt_sampler_distributed" : "may abort: mt_sampler_steps");
-    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    char what[80];
+    mg_begin_refused(run, batch == 1 ? "may abort: mt_sampler_distributed" : "may abort: mt_sampler_steps");
     int64_t *s = sampler_in(run, 10, true);
     s[MG_RANK] = rank;
     s[MG_WORLD] = world;
     mg_i64(run, "batch", batch);
-    if (!mg_call(run))
-        return false;
-    if (*(const int64_t *)mg_result(run, "aborted") == 1)
-        return true;
-    mg_hint(run, "keep the MT_CHECK: the header says \"Aborts: %s\"", header);
-    mg_fail(run, "rank %" PRId64 " of %" PRId64 ", a batch of %" PRId64 ": accepted, but must abort", rank, world,
-            batch);
-    return false;
+    snprintf(what, sizeof what, "rank %" PRId64 " of %" PRId64 ", a batch of %" PRId64, rank, world, batch);
+    return mg_refused(run, what, header);
 }
 
 /* Every rank of one world; the checker assigns the samples to the ranks one by one. */

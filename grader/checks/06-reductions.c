@@ -11,12 +11,14 @@
 
 /* ---- the sum of everything ----------------------------------------------------------------------- */
 
+enum { BLOCK = 256 }; /* MT_THREADS of cuda/launch.cuh, which only .cu files can include */
+
 static bool sum(mg_run *run, const cuda_case *c, int64_t n)
 {
     mg_begin(run, c->function);
     mg_hint(
         run, "%s",
-        n > MT_SUM_BLOCKS * 256
+        n > MT_SUM_BLOCKS * BLOCK
             ? "there are more elements than threads: each thread adds all its elements, and advances by the number of "
               "threads of the grid"
             : c->head.hint);

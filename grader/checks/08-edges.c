@@ -8,27 +8,9 @@
 
 /* ---- calls that must abort ------------------------------------------------------------------------------- */
 
-static void begin_refused(mg_run *run, const char *function)
-{
-    mg_begin(run, function);
-    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    mg_threads(run, 1); /* the call is left by a jump, which must not be out of a team */
-}
-
-static bool refused(mg_run *run, const char *what, const char *header)
-{
-    if (!mg_call(run))
-        return false;
-    if (*(const int64_t *)mg_result(run, "aborted") == 1)
-        return true;
-    mg_hint(run, "keep the MT_CHECK: the header says \"Aborts: %s\"", header);
-    mg_fail(run, "%s was accepted, but the header says \"Aborts: %s\"", what, header);
-    return false;
-}
-
 void mg_08_norm_refused(mg_run *run)
 {
-    begin_refused(run, "may abort: mt_layernorm_fwd_cpu");
+    mg_begin_refused(run, "may abort: mt_layernorm_fwd_cpu");
     mg_out(run, "out", MT_F32, MT_SHAPE(1, 0));
     mg_out(run, "mean", MT_F32, MT_SHAPE(1));
     mg_out(run, "rstd", MT_F32, MT_SHAPE(1));
@@ -38,7 +20,7 @@ void mg_08_norm_refused(mg_run *run)
     mg_i64(run, "N", 1);
     mg_i64(run, "C", 0);
     mg_f32(run, "eps", 1);
-    refused(run, "a row without columns", "C < 1 with N > 0");
+    mg_refused(run, "a row without columns", "C < 1 with N > 0");
 }
 
 void mg_08_embedding_refused(mg_run *run)
@@ -46,7 +28,7 @@ void mg_08_embedding_refused(mg_run *run)
     enum { B = 2, T = 3, V = 7, C = 1 };
     static const int32_t wrong[] = { V, -1 };
     for (int i = 0; i < 4; i++) {
-        begin_refused(run, "may abort: mt_embedding_fwd_cpu");
+        mg_begin_refused(run, "may abort: mt_embedding_fwd_cpu");
         mg_out(run, "out", MT_F32, MT_SHAPE(B, T, C));
         int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(B, T)); /* at the last place, then at another */
         id[i < 2 ? B * T - 1 : 1] = wrong[i % 2];
@@ -56,7 +38,7 @@ void mg_08_embedding_refused(mg_run *run)
         mg_i64(run, "T", T);
         mg_i64(run, "V", V);
         mg_i64(run, "C", C);
-        if (!refused(run, i % 2 ? "an id of -1" : "an id of V", "an id outside 0 .. V-1"))
+        if (!mg_refused(run, i % 2 ? "an id of -1" : "an id of V", "an id outside 0 .. V-1"))
             return;
     }
 }
@@ -68,8 +50,8 @@ void mg_08_heads_refused(mg_run *run, bool backward)
     for (int i = 0; i < MT_COUNT(heads); i++) {
         const mg_attention a = { .B = 1, .T = 1, .C = 5, .H = heads[i] };
         mt_shape row = MT_SHAPE(1, 1, a.C);
-        begin_refused(run,
-                      backward ? "may abort: mt_attention_plain_bwd_cpu" : "may abort: mt_attention_plain_fwd_cpu");
+        mg_begin_refused(run,
+                         backward ? "may abort: mt_attention_plain_bwd_cpu" : "may abort: mt_attention_plain_fwd_cpu");
         if (backward)
             mg_inout(run, "dqkv", MT_F32, MT_SHAPE(1, 1, 3 * a.C));
         else
@@ -81,7 +63,7 @@ void mg_08_heads_refused(mg_run *run, bool backward)
         if (backward)
             mg_in(run, "out", MT_F32, row);
         mg_08_send_shape(run, &a);
-        if (!refused(run, i ? "H = 0" : "C = 5 with H = 2", "H < 1, or C that H does not divide"))
+        if (!mg_refused(run, i ? "H = 0" : "C = 5 with H = 2", "H < 1, or C that H does not divide"))
             return;
     }
 }
@@ -92,14 +74,14 @@ void mg_08_cached_refused(mg_run *run, const attention_case *c)
     static const char *const what[] = { "C = 5 with H = 2", "H = 0", "place = -1" };
     for (int i = 0; i < MT_COUNT(wrong) && c->heads && c->scores == MG_SCORES_ANY; i++) {
         enum { C = 5 };
-        begin_refused(run, "may abort: mt_attention_cached_cpu");
+        mg_begin_refused(run, "may abort: mt_attention_cached_cpu");
         mg_out(run, "out", MT_F32, MT_SHAPE(C));
         mg_inout(run, "cache", MT_F32, MT_SHAPE(1, 2 * C));
         mg_in(run, "qkv", MT_F32, MT_SHAPE(3 * C));
         mg_i64(run, "place", wrong[i][1]);
         mg_i64(run, "C", C);
         mg_i64(run, "H", wrong[i][0]);
-        if (!refused(run, what[i], "H < 1, or C that H does not divide; place < 0"))
+        if (!mg_refused(run, what[i], "H < 1, or C that H does not divide; place < 0"))
             return;
     }
 }
@@ -109,7 +91,7 @@ void mg_08_cached_refused(mg_run *run, const attention_case *c)
 /* One row of one column, and this target of V classes. */
 static bool refuse_target(mg_run *run, int32_t target, int64_t V)
 {
-    begin_refused(run, "may abort: mt_classifier_fwd_cpu");
+    mg_begin_refused(run, "may abort: mt_classifier_fwd_cpu");
     mg_out(run, "loss", MT_F32, MT_SHAPE(1));
     mg_out(run, "probs", MT_F32, MT_SHAPE(1, V));
     mg_in(run, "x", MT_F32, MT_SHAPE(1, 1));

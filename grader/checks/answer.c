@@ -155,3 +155,21 @@ bool mg_same_bits(mg_run *run, mg_one_fn *one, const void *user)
     free(kept);
     return good;
 }
+
+void mg_begin_refused(mg_run *run, const char *function)
+{
+    mg_begin(run, function);
+    mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
+    mg_threads(run, 1); /* the call is left by a jump, which must not be out of a team */
+}
+
+bool mg_refused(mg_run *run, const char *what, const char *header)
+{
+    if (!mg_call(run))
+        return false;
+    if (*(const int64_t *)mg_result(run, "aborted") == 1)
+        return true;
+    mg_hint(run, "keep the MT_CHECK: the header says \"Aborts: %s\"", header);
+    mg_fail(run, "%s was accepted, but the header says \"Aborts: %s\"", what, header);
+    return false;
+}

@@ -75,8 +75,8 @@ static void recognise_unwritten(mg_run *run, const mg_argument *a, int64_t first
     for (int64_t i = first; i < n && all; i++)
         all = untouched(a, i);
     if (all)
-        mg_hint(run, "the last %lld elements were not written: has the grid threads for all %lld?", (long long)wrong,
-                (long long)n);
+        mg_hint(run, "the last %lld elements were not written: does the grid have threads for all %lld?",
+                (long long)wrong, (long long)n);
 }
 
 bool mg_expect(mg_run *run, const char *name, const double *want, const double *tolerance)

@@ -16,6 +16,8 @@ static void mg_on_abort(int signal_number)
     siglongjmp(mg_before_abort, signal_number);
 }
 
+/* mg_aborts -- whether call(v) does. MG_THUNK_ABORTS defines call_aborts, whose values are aborted [1] and then those
+ * of the call. */
 static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
 {
     struct sigaction action = { .sa_handler = mg_on_abort }, before;
@@ -26,3 +28,9 @@ static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
     sigaction(SIGABRT, &before, NULL);
     return aborted;
 }
+
+#define MG_THUNK_ABORTS(call)                    \
+    static void call##_aborts(const mg_value *v) \
+    {                                            \
+        v[0].i64s[0] = mg_aborts(call, v + 1);   \
+    }

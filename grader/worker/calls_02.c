@@ -68,16 +68,10 @@ static void init_xavier(const mg_value *v)
     mt_init_xavier_cpu(v[2].f32, v[3].i64, v[4].i64, v[5].i64, &start);
 }
 
-/* Of each: aborted [1], then the values of the call. */
-#define ABORTS(call)                             \
-    static void call##_aborts(const mg_value *v) \
-    {                                            \
-        v[0].i64s[0] = mg_aborts(call, v + 1);   \
-    }
-ABORTS(mt_softmax_fwd_cpu_)
-ABORTS(mt_cross_entropy_fwd_cpu_)
-ABORTS(init_he)
-ABORTS(init_xavier)
+MG_THUNK_ABORTS(mt_softmax_fwd_cpu_)
+MG_THUNK_ABORTS(mt_cross_entropy_fwd_cpu_)
+MG_THUNK_ABORTS(init_he)
+MG_THUNK_ABORTS(init_xavier)
 
 /* ---- the perceptron ------------------------------------------------------------------------- */
 
@@ -120,7 +114,7 @@ static void mlp_too_many_rows(const mg_value *v) /* x; N, widths */
 {
     mt_manual_mlp_forward(mlp_of(v + 2, v[1].i64 - 1), v[0].f32, v[1].i64);
 }
-ABORTS(mlp_too_many_rows)
+MG_THUNK_ABORTS(mlp_too_many_rows)
 
 /* The last call must not depend on those before, of max_batch rows and of half of its own, nor on a network beside it
  * with as many. */

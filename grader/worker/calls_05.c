@@ -168,7 +168,7 @@ static void batches(const mg_value *v)
     free(index);
 }
 
-/* ---- what samplers refuse: aborted [1], then the values of the call ---- */
+/* ---- what samplers refuse ---- */
 
 static void distribute(const mg_value *v) /* sampler */
 {
@@ -181,15 +181,8 @@ static void steps(const mg_value *v) /* sampler; batch */
     mt_sampler_steps(&s, v[1].i64, false);
 }
 
-static void distribute_aborts(const mg_value *v)
-{
-    v[0].i64s[0] = mg_aborts(distribute, v + 1);
-}
-
-static void steps_aborts(const mg_value *v)
-{
-    v[0].i64s[0] = mg_aborts(steps, v + 1);
-}
+MG_THUNK_ABORTS(distribute)
+MG_THUNK_ABORTS(steps)
 
 /* ---- samples into batches ----------------------------------------------------------------------- */
 

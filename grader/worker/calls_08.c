@@ -152,17 +152,12 @@ static void attention_text(const mg_value *v) /* out [T,C], cache [T,2C]; qkv [T
 
 /* ---- what must abort ------------------------------------------------------------------------------------ */
 
-#define ABORTS(call) /* aborted [1]; then as the call */ \
-    static void call##_aborts(const mg_value *v)         \
-    {                                                    \
-        v[0].i64s[0] = mg_aborts(call, v + 1);           \
-    }
-ABORTS(layernorm_fwd)
-ABORTS(embedding_fwd)
-ABORTS(classifier_fwd)
-ABORTS(attention_fwd)
-ABORTS(attention_bwd)
-ABORTS(attention_cached)
+MG_THUNK_ABORTS(layernorm_fwd)
+MG_THUNK_ABORTS(embedding_fwd)
+MG_THUNK_ABORTS(classifier_fwd)
+MG_THUNK_ABORTS(attention_fwd)
+MG_THUNK_ABORTS(attention_bwd)
+MG_THUNK_ABORTS(attention_cached)
 
 /* ---- sampling ------------------------------------------------------------------------------------------ */
 
