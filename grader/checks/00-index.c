@@ -36,6 +36,17 @@ static bool expect_strides(mg_run *run, mt_shape shape)
     return true;
 }
 
+/* No memory is behind this view, so that its strides may be larger than 32 bits. */
+static void contiguous_huge(mg_run *run)
+{
+    mt_shape shape = MT_SHAPE(2, 70001, 70003);
+    mg_begin(run, "mt_view_contiguous");
+    mg_out_view(run, "out");
+    mg_in_shape(run, "shape", shape);
+    if (mg_call(run))
+        expect_strides(run, shape);
+}
+
 void mg_00_contiguous(mg_run *run, const void *one_case)
 {
     static const mt_view given[] = { { .rank = 3, .shape = { 2, 0, 3 }, .stride = { 0, 3, 1 } },
@@ -57,6 +68,7 @@ void mg_00_contiguous(mg_run *run, const void *one_case)
         if (!good)
             return;
     }
+    contiguous_huge(run);
 }
 
 /* ---- 00.2 is_contiguous, at, unravel -------------------------------------------------------- */

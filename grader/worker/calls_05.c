@@ -104,9 +104,7 @@ static void choose(const mg_value *v) /* place [4], factor [3]; sizes [4], sprea
 static void colour_map(const mg_value *v) /* map [12]; factor [3], mean [3] */
 {
     mt_augment_choice c = { .brightness = v[1].f32[0], .contrast = v[1].f32[1], .saturation = v[1].f32[2] };
-    float map[3][4];
-    mt_colour_map(map, &c, v[2].f32);
-    memcpy(v[0].f32, map, sizeof map);
+    mt_colour_map((float(*)[4])v[0].f32, &c, v[2].f32); /* not a copy: behind this array a store is seen */
 }
 
 static void apply(const mg_value *v) /* out; in, size [4], place [3], factor [3], norm [6] */
