@@ -55,7 +55,7 @@ static const char framework[] = "mt_* ";
 /* ---- .cu units -------------------------------------------------------------------------------------- */
 
 /* Memory that both sides reach and copies to the host are left out: a unit computes on the device. The kind of a
- * cudaMemcpy is seen when it is called (worker/on_device.c). */
+ * cudaMemcpy is seen when it is called (worker/device_calls.c). */
 static const char cuda_runtime[] =
     "cudaGetLastError cudaPeekAtLastError cudaGetErrorName cudaGetErrorString cudaGetDevice cudaGetDeviceProperties "
     "cudaDeviceGetAttribute cudaDeviceSynchronize cudaMalloc cudaMallocAsync cudaFree cudaFreeAsync cudaMemcpy "

@@ -111,7 +111,7 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     for (int i = 0; i < p->folders; i++)
         list_folder(list, p->folder[i], "");
     if (on_device(b, id, whose))
-        fprintf(list, "%s/on_device.o\n%s/libcuemu.a\n", p->worker, p->emulator);
+        fprintf(list, "%s/on_device.o\n%s/device_calls.o\n%s/libcuemu.a\n", p->worker, p->worker, p->emulator);
     else if (b->cuda)
         fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
     if (whose & MG_COUNTED)
@@ -145,8 +145,10 @@ static const char wrapped[] =
     ",--wrap=memalign,--wrap=posix_memalign,--wrap=pthread_spin_trylock,--wrap=sem_wait,--wrap=sem_trywait"
     ",--wrap=sem_post,--wrap=cnd_wait";
 
-/* And worker/on_device.c. */
-static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate";
+/* And worker/device_calls.c. */
+static const char observed[] = "-Wl,--wrap=cudaMemcpy,--wrap=cudaMemcpyAsync,--wrap=cuemu_launch,--wrap=emu_operate"
+                               ",--wrap=cudaGetLastError,--wrap=cudaPeekAtLastError,--wrap=cudaDeviceSynchronize"
+                               ",--wrap=cudaStreamSynchronize";
 
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,
                           size_t size)

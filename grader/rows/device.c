@@ -124,6 +124,18 @@ static bool has_values(const mg_run *run)
     return false;
 }
 
+/* What makes no value wrong, and costs no points. */
+static void advise(mg_run *run, const mg_device_report *r)
+{
+    char line[128] = "";
+    if (run->row->note[0])
+        return;
+    if (r->unchecked[0])
+        mg_note(run, "%.*s: no MT_LAUNCHED behind this launch: nobody learns that CUDA refused it", TEXT(r->unchecked));
+    else if (find_line(run, r->waited, line, sizeof line))
+        mg_note(run, "%s: waits for the device: until then the host can launch nothing more", line);
+}
+
 bool mg_device_judge(mg_run *run)
 {
     const mg_device_report *r = mg_device_counts(run);
@@ -139,6 +151,7 @@ bool mg_device_judge(mg_run *run)
         mg_judge(run, MG_FAIL, "the outputs were written, but no kernel was launched");
         return false;
     }
+    advise(run, r);
     return true;
 }
 

@@ -35,6 +35,8 @@ typedef struct mg_device_report {
     int32_t line;
     char file[100];
     char text[1200], where[300];
+    uint64_t waited;               /* where the unit waited for the device first; 0: nowhere */
+    char unchecked[120];           /* file:line of a launch behind which it did not ask for an error */
     mg_device_site site[MG_SITES]; /* with the most passes, in the order of the code; free ones have no requests */
     mg_device_site drawn;          /* of one request to shared memory: that with the most passes over its ideal */
     uint32_t lanes;                /* those that took part; 0: there is no request to draw */

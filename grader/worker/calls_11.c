@@ -114,7 +114,6 @@ static void adamw_multi(const mg_value *v)
     int64_t chunks = mt_adamw_multi_list_cuda(segment, factors, u, count);
     void *there = sent(segment, (size_t)count * sizeof *segment), *how = sent(factors, (size_t)count * sizeof *factors);
     mt_adamw_multi_update_cuda(there, how, count, chunks, hyper);
-    cudaDeviceSynchronize();
     cudaFree(there);
     cudaFree(how);
 }
@@ -162,7 +161,6 @@ static void device_norm_aborts(const mg_value *v) /* aborted [1], on the host, a
     static const float nothing[2];
     moments = sent(nothing, sizeof nothing);
     v[0].i64s[0] = mg_aborts(norm_without_columns, v);
-    cudaDeviceSynchronize();
     cudaFree(moments);
 }
 

@@ -4,14 +4,12 @@
  * Linked into the workers of CUDA labs only. Like the rest of the worker it is not trusted: the checker compares the
  * values, and refuses counts below the minimum. */
 #include "worker/on_device.h"
+#include "worker/device_calls.h"
 #include "sandbox/wire_device.h"
 
 #include "emulator/counters.h"
 #include "emulator/internal.h"
-#include "emulator/report.h"
-#include "emulator/include/cuda_runtime_api.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,100 +29,6 @@ __attribute__((constructor(101))) static void set_emulator(void)
     setenv("CUEMU_TIMEOUT", "5", 1);
     setenv("CUEMU_LEAKS", "0", 1);
     setenv("CUEMU_STRICT", "1", 1);
-}
-
-/* ---- the device, as units see it (cuda/cuda.h) ---------------------------------------------------- */
-
-static jmp_buf after_error; /* a CUDA error ends the call, not the worker: the report says why */
-
-void mt_cuda_check(int error, const char *file, int line, const char *call)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString((cudaError_t)error));
-    longjmp(after_error, 1);
-}
-
-void mt_cuda_launched(const char *file, int line, const char *name)
-{
-    mt_cuda_check((int)cudaGetLastError(), file, line, name);
-}
-
-void mt_cuda_sync(void)
-{
-    mt_cuda_check((int)cudaDeviceSynchronize(), __FILE__, __LINE__, "sync");
-}
-
-static void need(cudaError_t error, const char *what)
-{
-    if (error == cudaSuccess)
-        return;
-    fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    abort();
-}
-
-cudaStream_t mt_cuda_stream(void)
-{
-    static cudaStream_t stream; /* as in cuda/device.cu: a blocking one, not the default stream */
-    if (!stream)
-        need(cudaStreamCreate(&stream), "cudaStreamCreate");
-    return stream;
-}
-
-/* ---- copies by units: towards the device, or on it ------------------------------------------------- */
-
-static int64_t library_calls; /* of cuBLAS in this call */
-static bool unit_runs, bare, copied_back, strayed;
-static emu_site astray; /* the last launch or product by a unit in another stream than mt_cuda_stream() */
-
-static void look_at(const void *stream, emu_site site)
-{
-    if (!unit_runs || stream == (void *)mt_cuda_stream())
-        return;
-    strayed = true;
-    astray = site;
-}
-
-/* The linker leads calls of cudaMemcpy here (grader/build/link.c). */
-cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
-cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
-cudaError_t __real_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream);
-
-static bool is_refused(cudaMemcpyKind kind)
-{
-    bool back = unit_runs && kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice;
-    copied_back = copied_back || back;
-    return back;
-}
-
-cudaError_t __wrap_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind)
-{
-    return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpy(to, from, size, kind);
-}
-
-cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t size, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return is_refused(kind) ? cudaErrorNotSupported : __real_cudaMemcpyAsync(to, from, size, kind, stream);
-}
-
-/* And launches here. In a call of many rows, whose arrays hold few, only the grids are examined. */
-int __real_cuemu_launch(const cuemu_launch_config *config);
-int __wrap_cuemu_launch(const cuemu_launch_config *config)
-{
-    look_at(config->stream, (emu_site){ .file = config->file, .line = config->line });
-    return bare && config->grid.y <= 65535 && config->grid.z <= 65535 ? 0 : __real_cuemu_launch(config);
-}
-
-/* Products of cuBLAS, with any handle, are among the emulator's operations. */
-void __real_emu_operate(const void *stream, bool kernel, const char *name, emu_site site);
-void __wrap_emu_operate(const void *stream, bool kernel, const char *name, emu_site site)
-{
-    if (!kernel && strstr(name, "cuBLAS")) {
-        library_calls++;
-        look_at(stream, site);
-    }
-    __real_emu_operate(stream, kernel, name, site);
 }
 
 /* ---- arrays ----------------------------------------------------------------------------------- */
@@ -151,10 +55,10 @@ static size_t bytes_before(const mg_wire_request *request, const mg_value *value
 
 static void to_device(array *a)
 {
-    need(cudaMalloc(&a->device, a->before + a->bytes + (a->bytes == 0)), "cudaMalloc");
+    mg_need(cudaMalloc(&a->device, a->before + a->bytes + (a->bytes == 0)), "cudaMalloc");
     a->device = (char *)a->device + a->before;
     if (a->bytes)
-        need(cudaMemcpy(a->device, a->host, a->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+        mg_need(cudaMemcpy(a->device, a->host, a->bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
 /* Copy the outputs back, and compare the inputs with their contents before the call. */
@@ -164,14 +68,14 @@ static bool from_device(array *a)
     if (a->input) {
         char *now = malloc(a->bytes + 1);
         if (a->bytes && now) {
-            need(cudaMemcpy(now, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+            mg_need(cudaMemcpy(now, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
             same = memcmp(now, a->host, a->bytes) == 0;
         }
         free(now);
     } else if (a->bytes) {
-        need(cudaMemcpy(a->host, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+        mg_need(cudaMemcpy(a->host, a->device, a->bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
     }
-    need(cudaFree((char *)a->device - a->before), "cudaFree");
+    mg_need(cudaFree((char *)a->device - a->before), "cudaFree");
     return same;
 }
 
@@ -309,7 +213,7 @@ static void add_drawn(mg_device_report *report)
 static size_t free_memory(void)
 {
     size_t left, total;
-    need(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
+    mg_need(cudaMemGetInfo(&left, &total), "cudaMemGetInfo");
     return left;
 }
 
@@ -332,13 +236,10 @@ static void find_kept(mg_device_report *report, size_t before)
 /* A separate function, because a longjmp over it makes its variables indeterminate. */
 static __attribute__((noinline)) cudaError_t launch(const mg_function *function, const mg_value *values)
 {
-    unit_runs = true;
-    bare = strstr(function->name, " of many rows") != NULL;
-    copied_back = strayed = false;
-    library_calls = 0;
-    if (!setjmp(after_error))
+    mg_seen = (mg_device_calls){ .unit_runs = true, .grids_only = strstr(function->name, " of many rows") != NULL };
+    if (!setjmp(mg_after_error))
         function->call(values);
-    unit_runs = false;
+    mg_seen.unit_runs = false;
     return cudaDeviceSynchronize();
 }
 
@@ -383,14 +284,17 @@ void mg_on_device(const mg_function *function, mg_value *values, const mg_wire_r
         if (arrays[i].device && !from_device(&arrays[i]) && report->changed < 0)
             report->changed = i;
     report->errors = (int64_t)(errors_so_far() - before);
-    report->library = library_calls;
-    report->failed = report->failed || copied_back || strayed;
-    if (strayed) {
-        write_place(report, &astray);
+    report->library = mg_seen.library;
+    report->failed = report->failed || mg_seen.copied_back || mg_seen.strayed;
+    report->waited = mg_seen.waited;
+    if (mg_seen.unchecked)
+        snprintf(report->unchecked, sizeof report->unchecked, "%s:%d", mg_seen.launched.file, mg_seen.launched.line);
+    if (mg_seen.strayed) {
+        write_place(report, &mg_seen.astray);
         snprintf(report->text, sizeof report->text,
                  "a launch outside of mt_cuda_stream()\nhint: kernel<<<blocks, threads, 0, mt_cuda_stream()>>>(...); "
                  "cuBLAS by mt_cublas()");
-    } else if (copied_back)
+    } else if (mg_seen.copied_back)
         snprintf(report->text, sizeof report->text, "cudaMemcpy to the host: a unit computes on the device");
     else if ((report->errors || !report->failed) && newest(times, known, !report->errors))
         write_finding(report, newest(times, known, !report->errors));
