@@ -107,14 +107,22 @@ static void repeat(sample *s, int64_t count, int64_t most)
         append(s, s->text + s->start[i], s->start[i + 1] - s->start[i], s->kind[i]);
 }
 
+/* Letters and apostrophes. */
+static void append_words(sample *s, const char *words)
+{
+    for (const char *w = words; *w; w++)
+        append(s, w, 1, *w == '\'' ? OTHER : LETTER);
+}
+
 static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
 {
     static const char *const ending[] = { "'re", "'ve", "'ll", "'RE", "'vd" };
     mt_rng *rng = mg_rng(run);
     s->n = s->start[0] = 0;
     if ((c->parts & MG_TEXT_ENDINGS) && most >= 6) /* every text has something that looks like an ending */
-        for (const char *e = mt_rng_below(rng, 2) ? "a'S" : "'da'S"; *e; e++)
-            append(s, e, 1, *e == '\'' ? OTHER : LETTER);
+        append_words(s, mt_rng_below(rng, 2) ? "a'S" : "'da'S");
+    if ((c->parts & MG_TEXT_ENDINGS) && most >= 60) /* a long one has all of them, and some that are none */
+        append_words(s, "'sa'ta'ma'da'rea'vea'lla'xs'la'ra've");
     int64_t longest = most < 300 ? 5 : 260; /* a run of a kind has no greatest length */
     for (int64_t i = 0; i < longest && most >= 30 && sample_size(s) + 15 <= most; i++)
         if (c->parts & MG_TEXT_SIGNS)
@@ -126,8 +134,7 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
         if (s->n > 0 && mt_rng_below(rng, 12) == 0)
             repeat(s, mg_pick(rng, 1, mt_min(s->n, 6)), most);
         else if ((c->parts & MG_TEXT_ENDINGS) && mt_rng_below(rng, 12) == 0)
-            for (const char *e = ending[mt_rng_below(rng, MT_COUNT(ending))]; *e; e++)
-                append(s, e, 1, *e == '\'' ? OTHER : LETTER);
+            append_words(s, ending[mt_rng_below(rng, MT_COUNT(ending))]);
         else if (p->of & c->parts)
             append(s, p->text, mt_max((int64_t)strlen(p->text), 1), p->kind);
     }
@@ -140,8 +147,8 @@ static void draw(sample *s, mg_run *run, const text_case *c, int64_t most)
 /* The last characters of the text become an ending, or the beginning of one. */
 static void end_with(sample *s, const char *e)
 {
-    for (s->n = mt_max(0, s->n - 3); *e; e++)
-        append(s, e, 1, *e == '\'' ? OTHER : LETTER);
+    s->n = mt_max(0, s->n - 3);
+    append_words(s, e);
 }
 
 /* ---- pieces -------------------------------------------------------------------------------------- */
