@@ -146,6 +146,19 @@ static void recognise(mg_run *run, const trial *t)
     }
 }
 
+/* The loss is wrong. */
+static void recognise_loss(mg_run *run, const trial *t)
+{
+    double N = (double)t->N;
+    if (!t->N)
+        mg_hint(run, "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early");
+    else if (!mg_wrong(run, "loss", 0, N * t->loss[0], N * t->loss[1]))
+        mg_hint(run, "this is the sum of the rows' losses: the function returns their mean");
+    else
+        mg_hint(run, "the loss is that of the forward's logits: if `perceptron forward` fails too, mend that first; "
+                     "else look at what mt_cross_entropy_fwd_cpu gets");
+}
+
 void mg_02_mlp_backward(mg_run *run, const void *one_case)
 {
     bool good = true;
@@ -160,11 +173,7 @@ void mg_02_mlp_backward(mg_run *run, const void *one_case)
         trial_inputs(run, &t, true);
         good = mg_call(run);
         if (good && mg_wrong(run, "loss", 0, t.loss[0], t.loss[1]))
-            mg_hint(
-                run, "%s",
-                i == NO_ROWS
-                    ? "the mean of no rows is 0 here, and 0 / 0 is NaN: divide each row's loss by N, or return early"
-                    : "the function returns the mean over the rows: the sum of their losses, divided by N");
+            recognise_loss(run, &t);
         good = good && mg_expect(run, "loss", &t.loss[0], &t.loss[1]);
         if (good)
             recognise(run, &t);
