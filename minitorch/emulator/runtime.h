@@ -70,10 +70,10 @@ typedef struct cuemu_bound {
 int cuemu_bound_of(const void *entry); /* 1024: none is known */
 
 /* ---- built-in variables: const, so that they are no memory access and are computed once per function ------------- */
-cuemu_uint3 cuemu_thread_idx(void) __attribute__((const));
-cuemu_uint3 cuemu_block_idx(void) __attribute__((const));
-cuemu_uint3 cuemu_block_dim(void) __attribute__((const));
-cuemu_uint3 cuemu_grid_dim(void) __attribute__((const));
+cuemu_uint3 cuemu_thread_idx(void) __attribute__((const, nothrow));
+cuemu_uint3 cuemu_block_idx(void) __attribute__((const, nothrow));
+cuemu_uint3 cuemu_block_dim(void) __attribute__((const, nothrow));
+cuemu_uint3 cuemu_grid_dim(void) __attribute__((const, nothrow));
 unsigned cuemu_thread_rank(void) __attribute__((const)); /* in the block; its warp is rank / 32 */
 unsigned cuemu_lane(void) __attribute__((const));
 int cuemu_in_kernel(void); /* is this device code running? */

@@ -1,9 +1,9 @@
 /* trace.c -- the hooks of a traced build, called for every access of device code.
  *
  * GCC inserts the calls (-fsanitize=thread and -fsanitize-coverage=trace-pc) for libtsan; the emulator links these
- * functions in its place. They are called in host code too, where they cost a load and a branch. A hook checks the
- * address (shadow.c), looks for races (race.c) and appends a record to the lane's buffer; warp.c combines the records
- * into requests.
+ * functions in its place; the translator renames those for members of vectors (parts.c). They are called in host
+ * code too, where they cost a load and a branch. A hook checks the address (shadow.c), looks for races (race.c) and
+ * appends a record to the lane's buffer; warp.c combines the records into requests.
  */
 #include <string.h>
 #include "order.h"
@@ -22,10 +22,10 @@ static inline void make_room(emu_thread *self)
         emu_pause();
 }
 
-static inline void record(emu_thread *self, uintptr_t address, int log2_size, int kind, int space, uintptr_t pc)
+static inline void record(emu_thread *self, uintptr_t address, int code, int kind, int space, uintptr_t pc)
 {
     emu_record *r = self->trace.next;
-    r->what = emu_what(address, log2_size, kind, space, self->trace.depth);
+    r->what = emu_what(address, code, kind, space, self->trace.depth);
     r->where = (uint64_t)pc | (uint64_t)self->trace.path << EMU_ADDRESS_BITS;
     self->trace.next = r + 1;
 }
@@ -174,6 +174,31 @@ HOOKS(2, 1)
 HOOKS(4, 2)
 HOOKS(8, 3)
 HOOKS(16, 4)
+
+/* A member of a vector: the record of the access says so. One of a local variable has no record. */
+static inline void member(void *p, int log2_size, int kind, int code, uintptr_t pc)
+{
+    access(p, log2_size, kind, pc);
+    emu_record *last = emu_tracing ? emu_self->trace.next - 1 : NULL;
+    if (last && last >= emu_self->trace.begin && emu_address_of(last->what) == (uintptr_t)p &&
+        emu_kind_of(last->what) == kind)
+        last->what = emu_with_code(last->what, code);
+}
+
+#define MEMBERS(NAME, SIZE, LOG2, CODE)           \
+    void cuemu_##NAME##_read##SIZE(void *p);      \
+    void cuemu_##NAME##_read##SIZE(void *p)       \
+    {                                             \
+        member(p, LOG2, EMU_LOAD, CODE, CALLER);  \
+    }                                             \
+    void cuemu_##NAME##_write##SIZE(void *p);     \
+    void cuemu_##NAME##_write##SIZE(void *p)      \
+    {                                             \
+        member(p, LOG2, EMU_STORE, CODE, CALLER); \
+    }
+MEMBERS(low, 4, 2, EMU_LOW_4)
+MEMBERS(high, 4, 2, EMU_HIGH_4)
+MEMBERS(part, 8, 3, EMU_PART_8)
 
 void __tsan_read_range(void *p, size_t size);
 void __tsan_read_range(void *p, size_t size)

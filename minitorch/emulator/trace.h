@@ -20,16 +20,20 @@ enum { EMU_GLOBAL, EMU_SHARED, EMU_CONSTANT, EMU_NOWHERE }; /* where its address
 /* One access of one lane, or one basic block. Lanes whose next records agree in all but the address execute the same
  * instruction. */
 struct emu_record {
-    uint64_t what;  /* address: 48 bits, log2 size: 3, EMU_LOAD..: 2, space: 2, call depth: 9 */
+    uint64_t what;  /* address: 48 bits, size: 3, EMU_LOAD..: 2, space: 2, call depth: 9 */
     uint64_t where; /* pc: 48, hash of the call path: 16 */
 };
 #define EMU_ADDRESS_BITS 48
+#define EMU_KIND_SHIFT   51
 #define EMU_DEPTH_SHIFT  55
 #define EMU_DEPTH_MOST   127 /* deeper calls are not distinguished */
 
-static inline uint64_t emu_what(uintptr_t address, int log2_size, int kind, int space, uint32_t depth)
+/* The size is log2 of its bytes, or one of these: of members of a vector (parts.c), in its first or second half. */
+enum { EMU_LOW_4 = 5, EMU_HIGH_4, EMU_PART_8 };
+
+static inline uint64_t emu_what(uintptr_t address, int code, int kind, int space, uint32_t depth)
 {
-    return (uint64_t)address | (uint64_t)log2_size << 48 | (uint64_t)kind << 51 | (uint64_t)space << 53 |
+    return (uint64_t)address | (uint64_t)code << 48 | (uint64_t)kind << EMU_KIND_SHIFT | (uint64_t)space << 53 |
            (uint64_t)depth << EMU_DEPTH_SHIFT;
 }
 static inline uintptr_t emu_address_of(uint64_t what)
@@ -40,13 +44,22 @@ static inline uintptr_t emu_pc_of(uint64_t where)
 {
     return where & ((1ull << EMU_ADDRESS_BITS) - 1);
 }
+static inline int emu_code_of(uint64_t what)
+{
+    return what >> 48 & 7;
+}
+static inline uint64_t emu_with_code(uint64_t what, int code)
+{
+    return (what & ~(7ull << 48)) | (uint64_t)code << 48;
+}
 static inline int emu_size_of(uint64_t what)
 {
-    return 1 << (what >> 48 & 7);
+    static const uint8_t size[] = { 1, 2, 4, 8, 16, [EMU_LOW_4] = 4, [EMU_HIGH_4] = 4, [EMU_PART_8] = 8 };
+    return size[emu_code_of(what)];
 }
 static inline int emu_kind_of(uint64_t what)
 {
-    return what >> 51 & 3;
+    return what >> EMU_KIND_SHIFT & 3;
 }
 static inline int emu_space_of(uint64_t what)
 {
@@ -110,6 +123,7 @@ typedef struct emu_tracer {
     uint32_t releases; /* by atomics, in this interval */
     bool block_fenced; /* there was a fence in this interval */
     struct emu_sites *sites;
+    struct emu_parts *parts;
     emu_counts totals;
     struct emu_turn {
         uint32_t tag;
@@ -200,12 +214,18 @@ void emu_race_report_suspects(emu_tracer *tracer); /* at a barrier or the block'
 /* After the launch: accesses of blocks that ran on different workers. */
 void emu_race_between_workers(emu_tracer *const *tracers, int count);
 
-/* ---- warp.c, request.c, counters.c ------------------------------------------------------------------------------- */
+/* ---- warp.c, parts.c, request.c, counters.c ---------------------------------------------------------------------- */
 
 /* Merges the lanes' records into requests. Stops at a paused lane whose next record is not known. */
 void emu_merge(emu_tracer *tracer, emu_warp *warp);
 /* One instruction of a warp: `count` addresses in lane order, `lanes` which lanes. */
 void emu_request(emu_tracer *tracer, const emu_record *like, const uint64_t *addresses, int count, uint32_t lanes);
+
+/* The same of members of vectors; those of one block are joined. */
+struct emu_parts *emu_parts_new(void);
+void emu_part_request(emu_tracer *tracer, const emu_record *like, const uint64_t *addresses, int count, uint32_t lanes);
+/* A basic block of these lanes has ended: what waits is counted as it is. */
+void emu_parts_end(emu_tracer *tracer, uint32_t lanes);
 
 /* 32-byte sectors that the addresses touch; the fewest that their bytes need. */
 int emu_sectors(const uint64_t *addresses, int count, int size);

@@ -48,6 +48,7 @@ static emu_tracer *tracer_new(void)
     t->met = reserve(sizeof t->met[0] * EMU_MAX_WARPS);
     t->buffers = reserve(EMU_WARP_SIZE * LANE_STRIDE * sizeof(emu_record));
     t->sites = emu_sites_new();
+    t->parts = emu_parts_new();
     t->launch_tag = 1;
     return t;
 }

@@ -37,6 +37,16 @@ static bool drop_ended(emu_streams *s, uint32_t paused)
     return known;
 }
 
+static void one_step(emu_tracer *t, const emu_record *like, const uint64_t *addresses, int count, uint32_t lanes)
+{
+    if (emu_kind_of(like->what) == EMU_BLOCK)
+        emu_parts_end(t, lanes);
+    else if (EMU_UNLIKELY(emu_code_of(like->what) > 4))
+        emu_part_request(t, like, addresses, count, lanes);
+    else
+        emu_request(t, like, addresses, count, lanes);
+}
+
 /* Merges as long as all streams agree. Returns whether they diverged before one ended. */
 static bool merge_together(emu_tracer *t, emu_streams *s)
 {
@@ -53,8 +63,7 @@ static bool merge_together(emu_tracer *t, emu_streams *s)
         }
         if (differs)
             break;
-        if (emu_kind_of(first->what) != EMU_BLOCK)
-            emu_request(t, first, addresses, s->count, s->lanes);
+        one_step(t, first, addresses, s->count, s->lanes);
     }
     for (int i = 0; i < s->count; i++)
         s->next[i] += done;
@@ -92,8 +101,7 @@ static void merge_first(emu_tracer *t, emu_streams *s)
         after = s->next[i];
     }
     t->totals.branches += part;
-    if (emu_kind_of(first->what) != EMU_BLOCK)
-        emu_request(t, first, addresses, count, lanes);
+    one_step(t, first, addresses, count, lanes);
 }
 
 void emu_merge(emu_tracer *t, emu_warp *warp)
@@ -111,6 +119,7 @@ void emu_merge(emu_tracer *t, emu_warp *warp)
         if (parted)
             merge_first(t, &s);
     }
+    emu_parts_end(t, ~0u);
     for (int i = 0; i < s.count; i++) { /* records that wait for a paused lane stay in the buffer */
         size_t left = (size_t)(s.end[i] - s.next[i]);
         emu_thread *lane = &warp->lanes[s.lane[i]];

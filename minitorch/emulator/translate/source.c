@@ -135,19 +135,26 @@ bool source_write(source *s, const char *path)
     return fclose(file) == 0;
 }
 
-bool source_read(source *s, const char *path)
+char *read_text(const char *path)
 {
     FILE *file = fopen(path, "rb");
     struct stat status;
     if (!file || fstat(fileno(file), &status) != 0)
-        return false;
-    s->text = calloc(1, (size_t)status.st_size + 2);
-    size_t got = s->text ? fread(s->text, 1, (size_t)status.st_size, file) : 0;
+        return NULL;
+    char *text = calloc(1, (size_t)status.st_size + 2);
+    size_t got = text ? fread(text, 1, (size_t)status.st_size, file) : 0;
     fclose(file);
-    if (got != (size_t)status.st_size)
-        return false;
-    if (got == 0 || s->text[got - 1] != '\n')
-        s->text[got] = '\n';
-    source_lex(s);
-    return true;
+    if (!text || got != (size_t)status.st_size)
+        return NULL;
+    if (got == 0 || text[got - 1] != '\n')
+        text[got] = '\n';
+    return text;
+}
+
+bool source_read(source *s, const char *path)
+{
+    s->text = read_text(path);
+    if (s->text)
+        source_lex(s);
+    return s->text;
 }

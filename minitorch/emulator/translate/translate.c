@@ -2,6 +2,7 @@
  *
  *     translate UNIT.ii OUT.ii     rewrites a preprocessed unit; lines keep file and number. What the emulator
  *                                  cannot run is refused as `file:line: error: what, what to do`
+ *     translate --members OUT.ii UNIT.s   renames the hooks of vectors' members in the compiled unit (members.c)
  *     translate --missing SAID     prints the header that g++ -E did not find, if it is one of CUDA's
  *     translate --explain SAID     prints g++'s messages, with our own about what the emulator does not support
  *
@@ -53,8 +54,10 @@ int main(int argc, char **argv)
 {
     static source unit;
     source *s = &unit;
+    if (argc == 4 && strcmp(argv[1], "--members") == 0)
+        return members(argv[2], argv[3]);
     if (argc != 3) {
-        fputs("usage: translate UNIT.ii OUT.ii | --missing SAID | --explain SAID\n", stderr);
+        fputs("usage: translate UNIT.ii OUT.ii | --members OUT.ii UNIT.s | --missing SAID | --explain SAID\n", stderr);
         return 2;
     }
     if (strcmp(argv[1], "--missing") == 0)

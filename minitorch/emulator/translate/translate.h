@@ -4,6 +4,7 @@
  *   declare.c  which functions and variables there are    check.c     host/device misuse that g++ would accept
  *   launch.c   kernel<<<...>>>(...)                       shared.c    __shared__, __device__, __constant__ variables
  *   ptx.c      asm("...")                                 explain.c   messages about what is not supported
+ *   members.c  accesses of v.x, in the compiled unit
  *
  * The input is the output of `g++ -E`: macros are expanded, conditionals evaluated, headers included.
  * The tool runs once per unit and ends: it frees nothing. */
@@ -64,6 +65,9 @@ int angle_begin(const source *s, int i);
 int statement_end(const source *s, int i);
 
 /* ---- sources and edits ---------------------------------------------------------------------- */
+
+/* read_text -- the file's text, ending with a newline and a zero byte; NULL: it cannot be read. */
+char *read_text(const char *path);
 
 /* source_read -- the whole text, in tokens; false: it cannot be read. */
 bool source_read(source *s, const char *path);
@@ -144,6 +148,9 @@ const char *new_name(const source *s, int i);
 /* learn_names, is_learnt -- names of the emulator's cooperative groups and wmma, which the unit may call. */
 void learn_names(const char *from, const char *end);
 bool is_learnt(const token *name);
+
+/* members -- rename hooks in the assembly of the translated unit: see members.c. Returns the exit status. */
+int members(const char *unit, const char *assembly);
 
 /* missing, explain -- of a file with g++'s messages: see translate.c. They return the exit status. */
 int missing(const char *path);
