@@ -1,5 +1,5 @@
-/* 10-memory.c -- the rows of lab 10. How they run: 10-accumulate.c, 10-recompute.c, 10-choose.c, 10-account.c; the
- * pool: 10-pool.c, 10-scripts.c, 10-trace.c. */
+/* 10-memory.c -- the rows of lab 10. How they run: 10-accumulate.c, 10-recompute.c, 10-tower.c, 10-choose.c,
+ * 10-account.c; the pool: 10-pool.c, 10-scripts.c, 10-trace.c. */
 #include "checks/10-memory.h"
 #include "checks/10-pool.h"
 
