@@ -29,15 +29,15 @@ void mg_10_accumulate(mg_run *run, const void *one_case); /* an accumulate_case 
 typedef enum recompute_about {
     RC_VALUES,       /* every bit of the result, and of gradients where there is a backward */
     RC_NODE,         /* the result has a node; ops afterwards are recorded */
-    RC_KEPT,         /* bytes after forward */
+    RC_KEPT,         /* bytes after forward; once in MT_EVAL */
     RC_KEPT_16,      /* with products in 16 bits */
     RC_QUIET,        /* nothing wants a gradient, or inside mt_no_grad */
     RC_DRAWN,        /* random numbers that forward draws */
     RC_SHARED,       /* each layer used twice; values */
     RC_DROPOUT,      /* with dropout, each layer used twice; values */
     RC_DRAWN_AFTER,  /* where the streams are after backward */
-    RC_TYPES,        /* forward in 16 bits, another policy in backward; values */
-    RC_POLICY_AFTER, /* the policy, and whether ops are recorded, after backward */
+    RC_TYPES,        /* another policy, or other keepers, in forward than in backward; values */
+    RC_POLICY_AFTER, /* policy, keepers, and whether ops are recorded, after backward; also in MT_EVAL */
     RC_NESTED,       /* at two or three levels of modules; values */
     RC_READY,        /* gradients are ready once */
     RC_FLOPS,        /* as planned, exactly */

@@ -13,6 +13,11 @@
 
 enum { CALLS = 2 };
 
+/* Forward's type, and what is in force in backward, of the rows that are about this. */
+static const int64_t types[][2] = {
+    { MT_BF16, MG_RC_POLICY_ONLY }, { MT_F16, MT_BF16 }, { MT_F32, MT_BF16 }, { MT_BF16, MT_F32 }
+};
+
 typedef struct request {
     const char *function;
     int64_t told[MG_RC_TOLD];
@@ -181,7 +186,10 @@ static bool judge(mg_run *run, recompute_about about, const request *r, const ou
         return equal(run, "blocks of random numbers drawn up to the end of backward", facts[MG_RC_DRAWN_AFTER],
                      plain->facts[MG_RC_DRAWN_AFTER]);
     case RC_POLICY_AFTER:
-        return equal(run, "the type of products after backward (f16)", facts[MG_RC_POLICY], MT_F16) &&
+        return equal(run, "the policy after backward is that before it (1: yes)", facts[MG_RC_POLICY], 1) &&
+               equal(run, "the policy's user pointer after backward is that before it (1: yes)", facts[MG_RC_USER],
+                     1) &&
+               equal(run, "the keepers after backward are those before it (1: yes)", facts[MG_RC_KEEPERS], 1) &&
                equal(run, "ops are recorded after backward (1: yes)", facts[MG_RC_RECORDS_LAST], 1);
     case RC_READY:
         return judge_ready(run, facts);
@@ -192,7 +200,8 @@ static bool judge(mg_run *run, recompute_about about, const request *r, const ou
     case RC_LEFT:
         return equal(run, "bytes left beside gradients", facts[MG_RC_LEFT], 0);
     case RC_TYPES:
-        return !segments || same_bits(run, got, plain, r); /* selective: from inputs that were kept in 16 bits */
+        return (!segments && r->told[MG_RC_TYPE] != MT_F32) || /* selective: from inputs that were kept in 16 bits */
+               same_bits(run, got, plain, r);
     default:
         return same_bits(run, got, plain, r);
     }
@@ -219,6 +228,36 @@ static bool bare_row(const int64_t *told)
     return bare;
 }
 
+static const char *type_name(int64_t type)
+{
+    return type == MT_F32              ? "no policy"
+           : type == MG_RC_POLICY_ONLY ? "a policy (f16) without autocast's keeper"
+           : type == MT_BF16           ? "autocast (bf16)"
+                                       : "autocast (f16)";
+}
+
+static bool is_about_types(const recompute_case *c)
+{
+    return c->about == RC_TYPES || c->about == RC_POLICY_AFTER;
+}
+
+static int calls_of(const recompute_case *c)
+{
+    return c->about == RC_PEAK ? 1 : is_about_types(c) ? MT_COUNT(types) : CALLS;
+}
+
+/* What is unusual in a call, for what is wrong in it. */
+static void say_conditions(mg_run *run, const recompute_case *c, const int64_t *told)
+{
+    const char *mode = told[MG_RC_EVAL] ? "in MT_EVAL, which changes dropout only, " : "";
+    int64_t back = told[MG_RC_BACK];
+    if (is_about_types(c))
+        mg_hint(run, "here forward runs %swith %s, backward with %s: %s", mode, type_name(told[MG_RC_TYPE]),
+                type_name(back), c->head.hint);
+    else if (told[MG_RC_EVAL])
+        mg_hint(run, "here all runs %srecorded as always: %s", mode, c->head.hint);
+}
+
 static request draw(mg_run *run, const recompute_case *c, int call)
 {
     mt_rng *rng = mg_rng(run);
@@ -227,13 +266,17 @@ static request draw(mg_run *run, const recompute_case *c, int call)
     told[MG_RC_B] = mg_pick(rng, 1, 2), told[MG_RC_T] = mg_pick(rng, 3, 5);
     told[MG_RC_H] = 2, told[MG_RC_C] = 2 * mg_pick(rng, 2, 3);
     told[MG_RC_LAYERS] = mg_pick(rng, 2, 3), told[MG_RC_PASSES] = told[MG_RC_ROUNDS] = told[MG_RC_WANTED] = 1;
-    told[MG_RC_TYPE] = MT_F32, told[MG_RC_LEVELS] = MG_RC_EACH_LAYER, told[MG_RC_BACKWARD] = c->backward;
+    told[MG_RC_TYPE] = told[MG_RC_BACK] = MT_F32, told[MG_RC_LEVELS] = MG_RC_EACH_LAYER,
+    told[MG_RC_BACKWARD] = c->backward;
     if (c->about == RC_SHARED || c->about == RC_DROPOUT || c->about == RC_READY)
         told[MG_RC_LAYERS] = 2, told[MG_RC_PASSES] = 2;
     if (c->about == RC_DROPOUT || c->about == RC_DRAWN || c->about == RC_DRAWN_AFTER)
         told[MG_RC_P] = mg_pick(rng, 1, 3); /* with 4, half of the elements, hardly any seed has no bare row */
-    if (c->about == RC_TYPES || c->about == RC_KEPT_16)
+    if (c->about == RC_KEPT_16)
         told[MG_RC_TYPE] = call % 2 ? MT_F16 : MT_BF16;
+    if (is_about_types(c))
+        told[MG_RC_TYPE] = types[call][0], told[MG_RC_BACK] = types[call][1];
+    told[MG_RC_EVAL] = (c->about == RC_KEPT || c->about == RC_POLICY_AFTER) && call % 2;
     if (c->about == RC_NESTED)
         told[MG_RC_LEVELS] = MG_RC_TOWER + MG_RC_EACH_LAYER + call % 2 * MG_RC_EACH_BLOCK, told[MG_RC_P] = 2;
     if (c->about == RC_QUIET)
@@ -252,13 +295,14 @@ void mg_10_recompute(mg_run *run, const void *one_case)
 {
     const recompute_case *c = one_case;
     bool good = c->about != RC_READY || mg_10_unused(run);
-    for (int call = 0; call < (c->about == RC_PEAK ? 1 : CALLS) && good; call++) {
+    for (int call = 0; call < calls_of(c) && good; call++) {
         request r = draw(run, c, call), as_it_is = r;
         outcome got = { 0 }, plain = { 0 };
         const mt_rng start = *mg_rng(run);
         as_it_is.function = "modules as they are";
         good = one_call(run, &as_it_is, &plain);
         *mg_rng(run) = start;
+        say_conditions(run, c, r.told);
         good = good && one_call(run, &r, &got) && judge(run, c->about, &r, &got, &plain);
         free(got.value);
         free(plain.value);

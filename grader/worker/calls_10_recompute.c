@@ -55,6 +55,7 @@ static tower *tower_new(const int64_t *told, const float *values, run_fn *run)
         mt_module_child(t.top, name, layer_new(&t, l, run));
     }
     t.top->run = told[MG_RC_LEVELS] & MG_RC_TOWER ? run : NULL;
+    mt_module_set_mode(t.top, told[MG_RC_EVAL] ? MT_EVAL : MT_TRAIN);
     t.params = mt_module_params(t.top);
     for (int64_t p = 0; p < t.params.count; p++) {
         mt_tensor *param = t.params.item[p].tensor;
@@ -159,17 +160,49 @@ static mt_dtype in_f16(void *user, const char *op, mt_op_kind kind, mt_dtype inp
     return kind == MT_OP_MATMUL ? MT_F16 : input;
 }
 
+static void begin_types(int64_t types)
+{
+    static int anything;
+    if (types == MG_RC_POLICY_ONLY)
+        mt_cast_policy_set(in_f16, &anything);
+    else if (types != MT_F32)
+        mt_autocast_begin((mt_dtype)types);
+}
+
+static void end_types(int64_t types)
+{
+    if (types == MG_RC_POLICY_ONLY)
+        mt_cast_policy_set(NULL, NULL);
+    else if (types != MT_F32)
+        mt_autocast_end();
+}
+
+/* Backward, and whether policy and keepers are as before; then they are. */
+static void go_back(mt_tensor *out, mt_tensor *dout, int64_t *facts)
+{
+    void *user, *user_now;
+    mt_cast_policy *policy = mt_cast_policy_get(&user);
+    mt_keepers keepers = mt_keepers_now(), keepers_now;
+    mt_backward_from(out, dout);
+    facts[MG_RC_POLICY] = mt_cast_policy_get(&user_now) == policy;
+    facts[MG_RC_USER] = user_now == user;
+    keepers_now = mt_keepers_now();
+    facts[MG_RC_KEEPERS] = keepers_now.count == keepers.count &&
+                           memcmp(keepers_now.begun, keepers.begun, (size_t)keepers.count * sizeof(void *)) == 0;
+    mt_cast_policy_set(policy, user);
+    mt_keepers_set(keepers);
+}
+
 static void backward(tower *t, mt_tensor *out, const float *dout, int64_t *facts)
 {
     draw(t, MG_RC_OTHERS);
-    mt_cast_policy_set(in_f16, NULL);
+    begin_types(t->told[MG_RC_BACK]);
     listen_ready(t, true);
     flops = 0;
-    mt_backward_from(out, mt_from(mt_view_shape(&out->view), MT_F32, dout));
+    go_back(out, mt_from(mt_view_shape(&out->view), MT_F32, dout), facts);
     facts[MG_RC_FLOPS_BACKWARD] = flops;
     listen_ready(t, false);
-    facts[MG_RC_POLICY] = mt_cast_dtype("linear", MT_OP_MATMUL, MT_F32);
-    mt_cast_policy_set(NULL, NULL);
+    end_types(t->told[MG_RC_BACK]);
     facts[MG_RC_DRAWN_AFTER] = drawn(t);
     judge_ready(t, facts);
 }
@@ -211,13 +244,13 @@ static void one_round(const mg_value *v, tower *t)
         gradients += t->params.item[p].tensor->grad ? 4 * mt_numel(t->params.item[p].tensor) : 0;
     mt_peak_reset(MT_CPU);
     flops = 0;
-    mt_autocast_begin((mt_dtype)told[MG_RC_TYPE]);
+    begin_types(told[MG_RC_TYPE]);
     if (told[MG_RC_WANTED] == 2)
         mt_no_grad_begin();
     mt_tensor *out = forward(t, x);
     if (told[MG_RC_WANTED] == 2)
         mt_no_grad_end();
-    mt_autocast_end();
+    end_types(told[MG_RC_TYPE]);
     facts[MG_RC_NODE] = out->node != NULL;
     facts[MG_RC_KEPT] = mt_live_bytes(MT_CPU) - before;
     facts[MG_RC_FLOPS] = flops;

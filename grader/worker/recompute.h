@@ -15,7 +15,9 @@ enum {
     MG_RC_PASSES,
     MG_RC_P,        /* of dropout, in eighths */
     MG_RC_SEED,     /* of dropout */
-    MG_RC_TYPE,     /* of products in forward; in backward another one is in force */
+    MG_RC_TYPE,     /* of products in forward, by autocast; MT_F32: without it */
+    MG_RC_BACK,     /* in force in backward: likewise, or MG_RC_POLICY_ONLY */
+    MG_RC_EVAL,     /* 1: in MT_EVAL */
     MG_RC_LEVELS,   /* which modules compute again: MG_RC_TOWER ..., added up */
     MG_RC_BACKWARD, /* 0: forward only */
     MG_RC_WANTED,   /* 0: neither x nor parameters want gradients; 2: all do, inside mt_no_grad;
@@ -23,6 +25,7 @@ enum {
     MG_RC_ROUNDS,   /* how often all this is done; gradients are cleared, not released, in between */
     MG_RC_TOLD
 };
+enum { MG_RC_POLICY_ONLY = 100 /* a policy of products in f16, with a user pointer, without autocast's keeper */ };
 enum { MG_RC_TOWER = 1, MG_RC_EACH_LAYER = 2, MG_RC_EACH_BLOCK = 4, MG_RC_LAYERS_MOST = 12 };
 
 /* What it counts, in the last round. */
@@ -38,8 +41,10 @@ enum {
     MG_RC_LEFT,           /* bytes after backward, without gradients */
     MG_RC_READY_LEAST,    /* how often a parameter's gradient was ready: the least, the most of all parameters */
     MG_RC_READY_MOST,
-    MG_RC_COMPLETE,     /* each was the final one */
-    MG_RC_POLICY,       /* after backward: the type that the policy chooses for a product */
+    MG_RC_COMPLETE, /* each was the final one */
+    MG_RC_POLICY,   /* after backward: whether the policy is the one before it, its user pointer, the keepers */
+    MG_RC_USER,
+    MG_RC_KEEPERS,
     MG_RC_RECORDS_LAST, /* after backward: whether ops are recorded */
     MG_RC_COUNTED
 };
