@@ -10,7 +10,7 @@
 enum { ITEMS = 700 /* more than a byte counts, and than a model of 124M parameters has */, FEW = 40 };
 
 typedef struct list {
-    int64_t elements[ITEMS], dtype[ITEMS], n, limit; /* elements -1: no tensor */
+    int64_t elements[ITEMS], dtype[ITEMS], n, limit; /* elements -1: no tensor, but an integer, a real or a text */
 } list;
 
 static int64_t bytes_of(const list *l, int64_t i)
@@ -51,7 +51,7 @@ static list list_of(mt_rng *rng, plan_about about, int round)
         l.limit = round % 4 == 3 ? 0 : l.limit;
     }
     if (about == PLAN_WITHOUT && round == 0) /* behind a full file */
-        l = (list){ .n = 4, .limit = 8, .elements = { 2, 0, -1, 1 }, .dtype = { MT_F32, MT_F32, MT_F32, MT_F32 } };
+        l = (list){ .n = 6, .limit = 8, .elements = { 2, 0, -1, -1, -1, 1 } };
     if (about == PLAN_HUGE && round % 2) /* one byte too many, which a sum of doubles does not have */
         l = (list){ .n = 2,
                     .limit = (int64_t)1 << 54,

@@ -47,8 +47,11 @@ void mg_12_keeps(mg_run *run, const void *one_case)
             r.best = n ? steps[mt_rng_below(rng, n)] : -1;
         if (about == KEEP_EVERY || about == KEEP_BEST)
             r.last = 1;
-        if (about == KEEP_ALL)
+        if (about == KEEP_ALL) { /* whatever the other two are */
             r.last = 0;
+            r.every = round % 4 == 2 ? 1000 : 0;
+            r.best = n && round >= 4 ? steps[0] : -1;
+        }
         if (about == KEEP_BEST && round == 0)
             r.best = steps[n - 1] = 0;
         if (round == 3) /* numbers that are alike in their last 32 bits */
@@ -99,24 +102,26 @@ static bool has_folder(mt_io *disk, int64_t step)
     return disk_find(&((disk_sim *)disk)->live, path);
 }
 
-/* Which are valid depends on the row. At least one is kept, and at least two are not. The newest valid one stays. */
-static scene scene_of(mt_rng *rng, prune_about about)
+/* Which are valid depends on the row. At least one is kept, and at least two are not. The newest valid one stays.
+ * to_zero: the oldest is of step 0, which is the only valid one, if any is. */
+static scene scene_of(mt_rng *rng, prune_about about, bool to_zero)
 {
     scene s = { .before = mg_12_disk(), .count = mg_pick(rng, 4, SEVERAL), .r = { mg_pick(rng, 1, 2), 0, -1 } };
-    int64_t step = mg_pick(rng, 100, 900), valid = 0;
-    for (int64_t i = 0; i < s.count; i++, step -= mg_pick(rng, 1, 9)) {
+    int64_t step = to_zero ? 3 * (s.count - 1) : mg_pick(rng, 100, 900), valid = 0;
+    for (int64_t i = 0; i < s.count; i++, step -= to_zero ? 3 : mg_pick(rng, 1, 9)) {
         s.s[i] = mg_12_saved(rng, step, 2);
         s.s[i].bytes[0] = mt_max(s.s[i].bytes[0], 2);
         mg_12_manifest(&s.s[i], step);
         s.steps[i] = step;
     }
-    if (mt_rng_below(rng, 2))
+    if (mt_rng_below(rng, 2) && !to_zero)
         s.r.best = s.steps[s.count - 1];
     for (int64_t i = 0; i < s.count; i++) {
         bool keep = s.stays[i] = is_kept(&s.r, s.steps, i);
         s.valid[i] = about == PRUNE_VALID     ? true
                      : about == PRUNE_DAMAGED ? false
                      : keep                   ? false
+                     : to_zero                ? i == s.count - 1
                                               : about == PRUNE_SOME || mt_rng_below(rng, 3) > 0;
         valid += s.valid[i];
     }
@@ -216,7 +221,7 @@ void mg_12_prune(mg_run *run, const void *one_case)
     prune_about about = ((const prune_case *)one_case)->about;
     bool good = true;
     for (int round = 0; round < 8 && good; round++) {
-        scene s = scene_of(mg_rng(run), about);
+        scene s = scene_of(mg_rng(run), about, round == 0 && (about == PRUNE_SPARED || about == PRUNE_DAMAGED));
         after a;
         if ((good = prune(run, &a, &s))) {
             good = judge_kept(run, &a, &s) && judge_reads(run, &s, about == PRUNE_VALID) &&

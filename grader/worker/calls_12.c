@@ -63,9 +63,13 @@ static void join(const mg_value *v) /* crc [n]; a, b, bytes of b [n] */
         v[0].i64s[i] = mt_crc32c_join((uint32_t)v[1].i64s[i], (uint32_t)v[2].i64s[i], v[3].i64s[i]);
 }
 
-/* shards [1], begin [n+2]; elements (-1: no tensor), dtype [n]; limit. The tensors have a shape and no memory. */
+/* shards [1], begin [n+2]; elements (-1: no tensor), dtype [n]; limit. The tensors have a shape and no memory; other
+ * items are integers, reals and texts in turn. */
 static void plan(const mg_value *v)
 {
+    static int64_t integer = 7;
+    static double real = 7;
+    static char text[] = "seven";
     int64_t n = v[2].count;
     mt_tensor *tensors = calloc((size_t)n + 1, sizeof *tensors);
     mt_state_item *items = calloc((size_t)n + 1, sizeof *items);
@@ -73,7 +77,14 @@ static void plan(const mg_value *v)
     for (int64_t i = 0; i < n; i++) {
         tensors[i].view = mt_view_contiguous(MT_SHAPE(mt_max(v[2].i64s[i], 0)));
         tensors[i].dtype = (mt_dtype)v[3].i64s[i];
-        items[i].tensor = v[2].i64s[i] >= 0 ? &tensors[i] : NULL;
+        if (v[2].i64s[i] >= 0)
+            items[i].tensor = &tensors[i];
+        else if (i % 3 == 0)
+            items[i].integer = &integer;
+        else if (i % 3 == 1)
+            items[i].real = &real;
+        else
+            items[i].setting = text;
     }
     tensors[n].view = mt_view_contiguous(MT_SHAPE((int64_t)1 << 55)); /* behind the list, in a file of its own */
     tensors[n].dtype = MT_U8;
