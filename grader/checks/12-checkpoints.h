@@ -147,10 +147,10 @@ typedef enum saver_about {
     SAVER_GOES_ON, /* `save` returns before it is written */
     SAVER_VALUES,  /* values of the moment of the save */
     SAVER_NEXT,    /* the next save comes before the first is written */
-    SAVER_ERROR,   /* an error is reported once */
-    SAVER_ENDS,    /* ... by the next save, which saves nothing */
+    SAVER_ERROR,   /* an error is reported once; the same step is saved again */
+    SAVER_ENDS,    /* ... by the next save, which saves nothing, and by close */
     SAVER_HERE,    /* without a thread */
-    SAVER_REFUSED, /* there is no thread to be had */
+    SAVER_REFUSED, /* there is no thread to be had for two saves; for the third there is */
 } saver_about;
 
 typedef struct saver_case {

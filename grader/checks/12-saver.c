@@ -12,10 +12,11 @@ enum { EVENTS = 8 };
 
 typedef struct script {
     int64_t event[EVENTS][MG_SAVER_COLUMNS], n;
-    bool async, refused; /* refused: there is no thread to be had */
-    bool prepared;       /* copies exist before the first save */
-    bool eager;          /* each thread has written before pthread_create returns */
-    bool two;            /* savers */
+    int64_t refused; /* so many of the first events have no thread to be had */
+    bool async;
+    bool prepared; /* copies exist before the first save */
+    bool eager;    /* each thread has written before pthread_create returns */
+    bool two;      /* savers */
 } script;
 
 static void add(script *s, int64_t action, int64_t hold, mt_status status)
@@ -26,7 +27,7 @@ static void add(script *s, int64_t action, int64_t hold, mt_status status)
 
 static script script_of(mt_rng *rng, saver_about about, bool eager)
 {
-    script s = { .async = about != SAVER_HERE, .refused = about == SAVER_REFUSED };
+    script s = { .async = about != SAVER_HERE, .refused = about == SAVER_REFUSED ? 2 : 0 };
     s.prepared = about == SAVER_NEXT || about == SAVER_HERE;
     add(&s, MG_SAVER_SAVE, about == SAVER_NEXT ? 2 : 1,
         about == SAVER_ERROR || about == SAVER_ENDS ? MT_ERR_IO : MT_OK);
@@ -36,10 +37,11 @@ static script script_of(mt_rng *rng, saver_about about, bool eager)
         add(&s, MG_SAVER_WAIT, 0, 0);
         add(&s, MG_SAVER_WAIT, 0, 0);
         add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        s.event[3][1] = s.event[0][1]; /* the step that failed, once more */
         break;
     case SAVER_ENDS:
         add(&s, MG_SAVER_SAVE, 1, MT_OK);
-        add(&s, MG_SAVER_SAVE, 1, MT_OK);
+        add(&s, MG_SAVER_SAVE, 1, MT_ERR_IO); /* close reports it */
         break;
     case SAVER_NEXT:
         add(&s, MG_SAVER_SAVE, 2, MT_OK);
@@ -56,7 +58,8 @@ static script script_of(mt_rng *rng, saver_about about, bool eager)
         add(&s, MG_SAVER_WAIT, 0, 0);
         add(&s, MG_SAVER_SAVE, 1, MT_OK);
     }
-    add(&s, MG_SAVER_WAIT, 0, 0);
+    if (about != SAVER_ENDS)
+        add(&s, MG_SAVER_WAIT, 0, 0);
     s.eager = eager;
     for (int64_t i = 0; i < s.n && eager; i++)
         s.event[i][2] = 0;
@@ -79,21 +82,24 @@ static script script_of_two(mt_rng *rng)
 
 /* What must come back. */
 typedef struct wanted {
-    int64_t status[EVENTS], done[EVENTS];        /* writes that are done when an event returns; -1: any number */
-    int64_t step[EVENTS], writes, about[EVENTS]; /* about: the step of the error that an event reports */
+    int64_t status[EVENTS], done[EVENTS]; /* writes that are done when an event returns; -1: any number */
+    int64_t about[EVENTS], close;         /* the step of the error that an event reports; status of close */
+    int64_t step[EVENTS], writes;
+    bool here[EVENTS]; /* a write is made in the thread of training */
 } wanted;
 
 static wanted want_of(const script *s)
 {
     wanted w = { 0 };
     int64_t pending = MT_OK, failed = 0;
-    bool here = !s->async || s->refused;
     for (int64_t i = 0; i < s->n; i++) {
         const int64_t *e = s->event[i];
+        bool here = !s->async || i < s->refused;
         w.status[i] = pending;
         w.about[i] = failed;
         w.done[i] = w.writes;
         if (e[0] == MG_SAVER_SAVE && pending == MT_OK) {
+            w.here[w.writes] = here;
             w.step[w.writes++] = e[1];
             pending = e[3];
             failed = e[1];
@@ -107,6 +113,7 @@ static wanted want_of(const script *s)
             pending = MT_OK;
         }
     }
+    w.close = pending;
     return w;
 }
 
@@ -180,13 +187,18 @@ static bool judge_write(mg_run *run, const wanted *w, int64_t i)
 static bool judge_writes(mg_run *run, const script *s, const wanted *w)
 {
     const int64_t *left = (const int64_t *)mg_result(run, "writes") + 2;
-    int64_t writes = left[-2], thread = s->async && !s->refused ? 2 : 1;
+    int64_t writes = left[-2], close = left[-1];
     const int64_t *threads = mg_result(run, "threads");
     if (writes != w->writes) {
         mg_fail(run, "%" PRId64 " saves were written, expected %" PRId64, writes, w->writes);
         return false;
     }
+    if (close != w->close) {
+        mg_fail(run, "mt_saver_close returns %" PRId64 ", expected %" PRId64, close, w->close);
+        return false;
+    }
     for (int64_t i = 0; i < writes; i++) {
+        int64_t thread = w->here[i] ? 1 : 2;
         if ((s->two ? threads[i] % 4 : threads[i]) != thread) {
             mg_fail(run, "write %" PRId64 " %s, expected in %s", i + 1,
                     threads[i] >= 4   ? "began before the one before it was done"

@@ -26,7 +26,7 @@ static struct {
     int64_t changes, begun, done; /* changes of values by training; writes */
     int64_t made, live, copied;   /* threads; bytes of tensors without copies, and most bytes of copies in a write */
     const int64_t *script;
-    int64_t events;
+    int64_t events;          /* of the script that have begun */
     int64_t *step, *threads; /* of each write: its step; 1 in the thread of training, 2 in another one, +4 while
                                      another write was not done */
     float *value;
@@ -59,19 +59,18 @@ static bool is_save(const int64_t *event)
     return event[0] % MG_SAVER_OTHER == MG_SAVER_SAVE;
 }
 
-/* The event that this save is, and how many changes it waits for: there is one after each save. */
+/* The last event that is a save of this step, and how many changes it waits for: there is one after each save. */
 static const int64_t *event_of(int64_t step, int64_t *changes)
 {
     static const int64_t unknown[MG_SAVER_COLUMNS] = { 0 };
-    *changes = 0;
-    for (const int64_t *e = now.script; e < now.script + now.events * MG_SAVER_COLUMNS; e += MG_SAVER_COLUMNS)
-        if (is_save(e) && e[1] == step) {
-            *changes += e[2];
-            return e;
-        } else {
-            *changes += is_save(e);
-        }
-    return unknown;
+    const int64_t *last = unknown;
+    int64_t saves = *changes = 0;
+    for (const int64_t *e = now.script; e < now.script + now.events * MG_SAVER_COLUMNS; e += MG_SAVER_COLUMNS) {
+        if (is_save(e) && e[1] == step)
+            last = e, *changes = saves + e[2];
+        saves += is_save(e);
+    }
+    return last;
 }
 
 static void take_values(float *value, char *text, const mt_state *list)
@@ -169,7 +168,11 @@ static void change(run *r)
 static void refuse_threads(bool refuse)
 {
     static pthread_attr_t before;
+    static bool refused;
     pthread_attr_t attr;
+    if (refuse == refused)
+        return;
+    refused = refuse;
     if (!refuse) {
         pthread_setattr_default_np(&before);
         return;
@@ -202,14 +205,22 @@ static void begin(const mg_value *v)
     now.changes = now.begun = now.done = now.made = now.copied = 0;
     now.live = mt_live_bytes(MT_CPU);
     mg_thread_made = N(12) ? let_it_write : NULL;
-    now.script = v[8].i64s, now.events = v[0].count;
+    now.script = v[8].i64s, now.events = 0;
     now.step = v[3].i64s, now.threads = v[4].i64s, now.value = v[5].f32, now.text = (char *)v[6].u8;
     memset(now.text, 0, (size_t)v[6].count);
 }
 
+static void begin_event(bool refused)
+{
+    pthread_mutex_lock(&now.lock);
+    now.events++;
+    pthread_mutex_unlock(&now.lock);
+    refuse_threads(refused);
+}
+
 /* status, writes done at its end [n], messages [n,words]; of writes: step, threads [n], values [n,values],
  * texts [n,words]; number of writes, status of close, bytes left, bytes of copies in a write [4]; script [n,columns];
- * async, no thread, prepared, eager */
+ * async, how many events have no thread, prepared, eager */
 void mg_call_saver(const mg_value *v)
 {
     int64_t live = mt_live_bytes(MT_CPU), savers = 1;
@@ -218,7 +229,7 @@ void mg_call_saver(const mg_value *v)
     mt_saver *saver[2];
     begin(v);
     disks[0]->mkdir(disks[0], OTHER_RUNS); /* which both threads look into */
-    for (int64_t i = 0; i < now.events; i++)
+    for (int64_t i = 0; i < v[0].count; i++)
         savers = now.script[i * MG_SAVER_COLUMNS] >= MG_SAVER_OTHER ? 2 : savers;
     for (int64_t s = savers - 1; s >= 0; s--) {
         mt_io_use(disks[s]);
@@ -226,17 +237,17 @@ void mg_call_saver(const mg_value *v)
         if (N(11))
             prepare(saver[s], &r[s]);
     }
-    refuse_threads(N(10));
-    for (int64_t i = 0; i < now.events; i++) {
+    for (int64_t i = 0; i < v[0].count; i++) {
         const int64_t *event = now.script + i * MG_SAVER_COLUMNS, s = event[0] / MG_SAVER_OTHER;
         mt_fail(MT_OK, "no message");
+        begin_event(i < N(10));
         v[0].i64s[i] = is_save(event) ? save(saver[s], &r[s], event) : mt_saver_wait(saver[s]);
+        refuse_threads(false);
         snprintf((char *)v[2].u8 + i * MG_SAVER_WORDS, MG_SAVER_WORDS, "%s", mt_last_error());
         v[1].i64s[i] = __atomic_load_n(&now.done, __ATOMIC_SEQ_CST);
         if (is_save(event))
             change(&r[s]);
     }
-    refuse_threads(false);
     mg_thread_made = NULL;
     for (int64_t s = 0; s < savers; s++)
         v[7].i64s[1] = mt_saver_close(saver[s]);
