@@ -147,12 +147,14 @@ static const struct {
       "one has a single one, and all but the first add to C" },
 };
 
-static const int64_t shapes[][3] = {
-    /* M, N, K; -1: random */
-    { 1, 1, 1 },    { 0, 5, 7 },    { 5, 0, 7 },    { 6, 5, 0 },  { -1, -1, -1 },   { 1, -1, -1 },
-    { -1, 1, -1 },  { -1, -1, 1 },  { 17, 31, 33 }, { 1, 1, 64 }, { 256, 33, 256 }, { 257, 5, 257 },
-    { 3, 1025, 5 }, { 5, 1024, 9 }, { -1, -1, -1 }, { 1, 40, 1 }, { 40, 1, 1 },     { 7, 300, 513 },
-};
+static const int64_t
+    shapes[][3] = {
+        /* M, N, K; -1: random */
+        { 1, 1, 1 },      { 0, 5, 7 },     { 5, 0, 7 },     { 6, 5, 0 },    { -1, -1, -1 },
+        { 1, -1, -1 },    { -1, 1, -1 },   { -1, -1, 1 },   { 17, 31, 33 }, { 1, 1, 64 },
+        { 256, 33, 256 }, { 257, 5, 257 }, { 3, 1025, 5 },  { 5, 1024, 9 }, { -1, -1, -1 },
+        { 1, 40, 1 },     { 40, 1, 1 },    { 7, 300, 513 }, { 9, 40, 512 }, { 15, 33, 768 }, /* whole blocks of K */
+    };
 
 static int64_t size_or_random(mt_rng *rng, int64_t size)
 {
@@ -194,10 +196,11 @@ static bool every_shape(mg_run *run, product_about about, bool pairs)
 
 /* ---- the order of a sum ------------------------------------------------------------------------------ */
 
-enum { ROWS = 300, COLUMNS = 67, TERMS = 1000 }; /* more than a block of K */
+enum { ROWS = 300, COLUMNS = 1060, TERMS = 1000 }; /* more than a block of each */
 
-/* The whole product that was answered last. */
+/* The whole product that was answered last: of A [M,TERMS] and B [N,TERMS], transposed. */
 typedef struct answer {
+    int64_t M, N;
     uint16_t a[ROWS * TERMS], b[COLUMNS * TERMS];
     float c[ROWS * COLUMNS];
 } answer;
@@ -212,18 +215,28 @@ static bool same_bits(mg_run *run, const double *want, int64_t count, const char
     return mg_expect(run, "c", want, NULL);
 }
 
-/* The product of the first M rows of A and the first N columns of B must have the bits that the whole has there. */
-static bool check_part(mg_run *run, const answer *whole, int64_t M, int64_t N, bool pairs)
+/* lines [n,TERMS], or, by columns, [TERMS,n] */
+static void put_lines(uint16_t *to, const uint16_t *lines, int64_t n, bool by_columns)
 {
-    mg_product p = { .dims = mg_product_tight(M, N, TERMS, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < TERMS; k++)
+            to[by_columns ? k * n + i : i * TERMS + k] = lines[i * TERMS + k];
+}
+
+/* The product of the last M rows of A and the last N columns of B must have the bits that the whole has there, however
+ * the two are stored. */
+static bool check_part(mg_run *run, const answer *whole, int64_t M, int64_t N, int trans, bool pairs)
+{
+    int64_t row = whole->M - M, column = whole->N - N;
+    mg_product p = { .dims = mg_product_tight(M, N, TERMS, trans & 1, trans >> 1), .dtype = MT_BF16 };
     mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
-    memcpy(p.a16, whole->a, (size_t)(M * TERMS) * sizeof *p.a16);
-    memcpy(p.b16, whole->b, (size_t)(N * TERMS) * sizeof *p.b16);
+    put_lines(p.a16, whole->a + row * TERMS, M, p.dims.trans_a);
+    put_lines(p.b16, whole->b + column * TERMS, N, !p.dims.trans_b);
     if (!mg_call(run))
         return false;
     double *want = mg_doubles(M * N);
     for (int64_t i = 0; i < M * N; i++)
-        want[i] = whole->c[i / N * COLUMNS + i % N];
+        want[i] = whole->c[(row + i / N) * whole->N + column + i % N];
     bool good = same_bits(run, want, M * N,
                           "expected is what a product of more rows and columns has here, with the same row of A and "
                           "column of B: the order in which the terms of a sum are added depends on K only");
@@ -231,23 +244,31 @@ static bool check_part(mg_run *run, const answer *whole, int64_t M, int64_t N, b
     return good;
 }
 
-static bool check_order(mg_run *run, bool pairs)
+static bool check_order(mg_run *run, int64_t M, int64_t N, bool pairs)
 {
-    static const int64_t parts[][2] = { { 1, COLUMNS }, { 7, 33 }, { ROWS, 1 } };
-    mg_product p = { .dims = mg_product_tight(ROWS, COLUMNS, TERMS, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
+    const int64_t parts[][3] = { { 1, N, MT_NO_TRANS | MT_TRANS << 1 },
+                                 { 7, 33, MT_TRANS | MT_TRANS << 1 },
+                                 { M, 1, MT_NO_TRANS } };
+    mg_product p = { .dims = mg_product_tight(M, N, TERMS, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
     answer *whole = malloc(sizeof *whole);
     MT_CHECK(whole, "out of memory");
     mg_product_describe(run, pairs ? PAIRED : WIDENED, &p);
     bool good = mg_call(run) && judge(run, &p, NULL);
     if (good) {
-        memcpy(whole->a, p.a16, sizeof whole->a);
-        memcpy(whole->b, p.b16, sizeof whole->b);
-        memcpy(whole->c, mg_result(run, "c"), sizeof whole->c);
+        whole->M = M, whole->N = N;
+        memcpy(whole->a, p.a16, (size_t)(M * TERMS) * sizeof *whole->a);
+        memcpy(whole->b, p.b16, (size_t)(N * TERMS) * sizeof *whole->b);
+        memcpy(whole->c, mg_result(run, "c"), (size_t)(M * N) * sizeof *whole->c);
     }
     for (int i = 0; i < MT_COUNT(parts) && good; i++)
-        good = check_part(run, whole, parts[i][0], parts[i][1], pairs);
+        good = check_part(run, whole, parts[i][0], parts[i][1], (int)parts[i][2], pairs);
     free(whole);
     return good;
+}
+
+static bool check_orders(mg_run *run, bool pairs)
+{
+    return check_order(run, ROWS, 67, pairs) && check_order(run, 9, COLUMNS, pairs);
 }
 
 /* ---- threads ----------------------------------------------------------------------------------------- */
@@ -291,7 +312,7 @@ static void any_threads(mg_run *run)
                      .dtype = MT_BF16 };
     mg_product_describe(run, WIDENED, &p);
     bool good = mg_shared_call(run) && mg_product_expect(run, &p, NULL);
-    good = good && check_order(run, false) && check_threads(run, many_terms(rng), MT_F16, false);
+    good = good && check_orders(run, false) && check_threads(run, many_terms(rng), MT_F16, false);
     for (int t = 0; t < 4 && good; t++)
         good = check_threads(
             run, mg_product_tight(mg_pick(rng, 1, 400), mg_pick(rng, 1, 400), mg_pick(rng, 1, 900), t & 1, t >> 1 & 1),
@@ -305,7 +326,7 @@ void mg_09_product(mg_run *run, const void *one_case)
         long_sums(run);
     else if (c->about == PRODUCT_THREADS)
         any_threads(run);
-    else if (every_shape(run, c->about, c->pairs) && c->pairs && c->about == PRODUCT_SIZES && check_order(run, true))
+    else if (every_shape(run, c->about, c->pairs) && c->pairs && c->about == PRODUCT_SIZES && check_orders(run, true))
         check_threads(run, many_terms(mg_rng(run)), MT_BF16, true);
 }
 
