@@ -131,7 +131,9 @@ static const unscale_case unscale_cases[] = {
     { { 2, "clipped",
         "compare the norm without the scale with max_norm; the factor is max_norm / norm / scale, for all arrays" },
       UNSCALE_CLIPPED },
-    { { 1, "tiny and huge", "the squares of large elements overflow f32: mt_grad_norm_cpu computes in double" },
+    { { 1, "tiny and huge",
+        "squares and norm of large elements may be beyond f32: mt_grad_norm_cpu computes in double, where they are "
+        "finite" },
       UNSCALE_RANGE },
     { { 2, "inf and NaN", "one such element, in any array, and no array may change: return the norm, which is not "
                           "finite" },

@@ -155,17 +155,25 @@ void mg_call_kept_copies(const mg_value *v)
 
 /* ---- saved tensors ------------------------------------------------------------------------------------- */
 
-/* What is saved: of shape [R,C], but for columns, [R C,1] or [R,C,1], vectors, [R C], views, [C,R], and the second
- * half of [2R,1,1,1,C]. */
-static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t C)
+/* [R,C], [R,1,C] or [R,1,1,C] */
+static mt_shape shape_of_rank(int64_t R, int64_t C, int64_t rank)
 {
+    return rank == 2 ? MT_SHAPE(R, C) : rank == 3 ? MT_SHAPE(R, 1, C) : MT_SHAPE(R, 1, 1, C);
+}
+
+/* What is saved: of the parameter's shape (shape_of_rank), but for columns, [R C,1] or [R,C,1], vectors, [R C], views,
+ * [C,R], and the second half of [2R,1,1,1,C]. */
+static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w)
+{
+    const mt_shape shape = mt_view_shape(&w->view);
+    int64_t R = shape.dim[0], C = shape.dim[shape.rank - 1];
     switch (kind) {
     case MG_SAVE_PARAMETER:
         return w;
     case MG_SAVE_DATA:
-        return mt_zeros(MT_SHAPE(R, C), MT_F32, MT_CPU);
+        return mt_zeros(shape, MT_F32, MT_CPU);
     case MG_SAVE_IDS:
-        return mt_zeros(MT_SHAPE(R, C), MT_I32, MT_CPU);
+        return mt_zeros(shape, MT_I32, MT_CPU);
     case MG_SAVE_COLUMN:
         return mt_scale(mt_reshape(w, R % 2 ? MT_SHAPE(R, C, 1) : MT_SHAPE(R * C, 1)), 1);
     case MG_SAVE_VECTOR:
@@ -173,7 +181,7 @@ static mt_tensor *tensor_to_save(int64_t kind, mt_tensor *w, int64_t R, int64_t 
     case MG_SAVE_CUBE:
         return mt_slice(mt_scale(parameter(MT_SHAPE(2 * R, 1, 1, 1, C)), 1), 0, R, 2 * R, 1);
     case MG_SAVE_VIEW:
-        return mt_transpose(mt_scale(w, 1), 0, 1);
+        return mt_transpose(mt_scale(mt_reshape(w, MT_SHAPE(R, C)), 1), 0, 1);
     default:
         return mt_scale(w, 1);
     }
@@ -200,7 +208,7 @@ static mt_node *save_one(mt_tensor *out, mt_tensor *w, const int64_t *event, con
     int64_t S = mt_numel(w);
     mt_scope_begin();
     mt_node *node = mt_record(&op, out, &w, 1);
-    mt_tensor *t = tensor_to_save(event[0], w, w->view.shape[0], w->view.shape[1]);
+    mt_tensor *t = tensor_to_save(event[0], w);
     write(t, contents);
     mt_autocast_begin((mt_dtype)event[1]);
     if (nested)
@@ -244,7 +252,7 @@ static void read_back(float *values, int64_t *types, mt_node *node, int64_t S)
 }
 
 /* types, of what is kept and of what comes back, its elements, last dimension and shape [n,5]; bytes, conversions [n];
- * values [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C */
+ * values [n,S]; bytes never freed [1]; events [n,4], contents [n,2,S], C, rank */
 void mg_call_saved_tensors(const mg_value *v)
 {
     int64_t n = v[1].count, S = v[3].count / n, C = v[7].i64, before = mt_live_bytes(MT_CPU);
@@ -252,7 +260,7 @@ void mg_call_saved_tensors(const mg_value *v)
     use_ours(true);
     for (int64_t i = 0; i < n; i++) {
         mt_scope_begin();
-        mt_tensor *w = parameter(MT_SHAPE(S / C, C)), *out = mt_zeros(MT_SCALAR, MT_F32, MT_CPU);
+        mt_tensor *w = parameter(shape_of_rank(S / C, C, v[8].i64)), *out = mt_zeros(MT_SCALAR, MT_F32, MT_CPU);
         int64_t empty = mt_live_bytes(MT_CPU);
         conversions = 0;
         mt_node *node = save_one(out, w, v[5].i64s + i * MG_SAVE_COLUMNS, v[6].f32 + 2 * i * S);

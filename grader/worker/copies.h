@@ -33,7 +33,7 @@ enum { MG_SAVE_COLUMNS = 4, MG_SAVE_MOST = 24 /* events */ };
 
 /* Kinds of what is saved. */
 enum {
-    MG_SAVE_RESULT, /* of an op, [R,C] */
+    MG_SAVE_RESULT, /* of an op, [R,C]; as parameters, data and integers also [R,1,C] or [R,1,1,C] */
     MG_SAVE_CUBE,   /* the second half of [2R,1,1,1,C] */
     MG_SAVE_COLUMN, /* [R C,1]; [R,C,1] if R is odd */
     MG_SAVE_VECTOR, /* [R C] */

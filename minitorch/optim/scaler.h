@@ -43,7 +43,7 @@ bool mt_scaler_update(mt_scaler *scaler, bool finite);
 
 /* mt_unscale_grads_cpu -- divide all gradients by scale, and scale them again when their norm is above max_norm; both
  * in one pass. Returns the norm after dividing and before clipping. A norm that is not finite leaves every array as it
- * is. scale, a power of two, > 0; max_norm >= 0, INFINITY: no limit.
+ * is. scale: 2^-MT_SCALER_LIMIT to 2^MT_SCALER_LIMIT, a power of two; max_norm >= 0, INFINITY: no limit.
  * Gradients whose norm after dividing is at most max_norm are divided exactly (but for underflow).
  * Moves 4 B per element for the norm, and 8 B more where the factor is not 1.
  * Aborts: a scale that is not positive and finite; max_norm negative or NaN.
