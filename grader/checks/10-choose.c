@@ -289,7 +289,7 @@ static problem large_numbers(mt_rng *rng, int call)
     for (int64_t i = 0; i < p.blocks; i++)
         for (int k = 0; k < p.block[i].options; k++) {
             mt_memory_option *o = &p.block[i].option[k];
-            o->kept += o->kept / 3 * (INT64_C(1) << 58);
+            o->kept += o->kept / 3 * ((INT64_C(1) << 58) + (INT64_C(1) << 31)); /* the lower half has another order */
             o->work += INT64_C(1) << (i == most ? 62 : 57);
             o->flops += (INT64_C(1) << 60) + (most < 0 ? 0 : INT64_C(1) << 59);
         }

@@ -53,9 +53,12 @@ static const recompute_case backward_cases[] = {
       "segments", RC_DROPOUT, true },
     { { 1, "random numbers afterwards", "restore `now` when the result is there: others go on with these streams" },
       "segments", RC_DRAWN_AFTER, true },
-    { { 3, "the types of forward", "backward may run under another cast policy, or none, with other keepers: restore those of `then`" },
+    { { 3, "the types of forward",
+        "backward may run under another cast policy, or none, with other keepers: restore those of `then`" },
       "segments", RC_TYPES, true },
-    { { 1, "policy afterwards", "restore `now`: the policy, its user pointer and the keepers, also where there were none" }, "segments", RC_POLICY_AFTER, true },
+    { { 1, "policy afterwards",
+        "restore `now`: the policy, its user pointer and the keepers, also where there were none" },
+      "segments", RC_POLICY_AFTER, true },
     { { 2, "segments in segments",
         "the inner backward meets segments again: nothing of a segment may be in a variable that they share" },
       "segments", RC_NESTED, true },
@@ -175,7 +178,8 @@ static const pool_case trim_cases[] = {
 /* ---- 10.10 accounts */
 static const live_case live_cases[] = {
     { { 2, "allocated and freed",
-        "add the bytes of an allocation to all, to its use and to its op; subtract those of the block that is freed" },
+        "add the bytes of an allocation to all, to its use and to its op; subtract those of the block that is freed: "
+        "what mt_blocks_find gives is lent until the next mt_blocks_put or mt_blocks_remove" },
       LIVE_SUMS },
     { { 2, "a free says nothing of the use",
         "use and op of the block are those of its allocation: take them from what mt_blocks_find gives" },

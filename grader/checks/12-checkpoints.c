@@ -144,10 +144,12 @@ static const saver_case saver_cases[] = {
     { { 2, "values of that moment", "the thread writes the copies, as training changes the originals" }, SAVER_VALUES },
     { { 2, "the next save", "there is one copy: it must not be changed before it is written" }, SAVER_NEXT },
     { { 2, "an error, once", "keep what the thread said until somebody asks, and then forget it" }, SAVER_ERROR },
-    { { 1, "an error, and the next save", "the next save reports it and ends; the one after that saves again, and close has its error" },
+    { { 1, "an error, and the next save",
+        "the next save reports it and ends; the one after that saves again, and close has its error" },
       SAVER_ENDS },
     { { 1, "without a thread", "write at once, in this thread, and return what it says" }, SAVER_HERE },
-    { { 1, "no thread to be had", "pthread_create may fail: then this thread writes, and the next save tries again" }, SAVER_REFUSED },
+    { { 1, "no thread to be had", "pthread_create may fail: then this thread writes, and the next save tries again" },
+      SAVER_REFUSED },
 };
 
 static const mg_group groups[] = {
