@@ -283,11 +283,11 @@ static list pick(mt_rng *rng, sched_about about, mt_sched_policy policy)
     return l;
 }
 
-/* Large numbers for a list. With ELASTIC each job has all its devices or none: else ends are rounded up, and devices
- * are dealt one by one. */
+/* Large numbers for a list: differences of times whose lower 32 bits have the other sign. With ELASTIC each job has all
+ * its devices or none: else ends are rounded up, and devices are dealt one by one. */
 static scale magnify(list *l)
 {
-    const int64_t seconds = (INT64_C(1) << 33) + 1;
+    const int64_t seconds = (INT64_C(3) << 31) + 12345;
     if (l->cluster.policy != MT_SCHED_ELASTIC)
         return (scale){ (1 << 16) - 1, seconds, 0 };
     for (mt_sched_job *job = l->jobs; job < l->jobs + l->count; job++)
@@ -342,8 +342,11 @@ void mg_15_sched(mg_run *run, const void *one_case)
     for (int i = 0; i < 120; i++) {
         list l = pick(mg_rng(run), c->about, (mt_sched_policy)c->policy), asked;
         answer a;
-        scale by = { 1, 1, i % 4 == 1 ? (INT64_C(1) << 39) + 1 : 0 }; /* seconds that an f32 does not have */
-        l.count = i == 2 ? 0 : l.count;
+        /* seconds that an f32 does not have, and between which the lower 32 bits change their sign */
+        scale by = { 1, 1, i % 4 == 1 ? (INT64_C(1) << 39) + (INT64_C(1) << 31) - 30 : 0 };
+        l.count = i == 2 ? 0 : i == 4 ? 1 : l.count;
+        if (i == 4) /* with ELASTIC they are dealt one by one */
+            l.cluster.devices = l.jobs[0].devices = 70000;
         if (i == 5)
             enlarge(&l, mg_rng(run));
         if (i % 4 == 3)
