@@ -1,5 +1,5 @@
 /* 13-data-parallel.c -- the rows of lab 13. How they run: 13-collectives.c, 13-messages.c, 13-choice.c, 13-buckets.c,
- * 13-ddp.c, 13-zero.c, 13-compress.c, 13-topk.c. */
+ * 13-ddp.c, 13-zero.c, 13-compress.c, 13-topk.c, 13-local.c. */
 #include "checks/13-data-parallel.h"
 #include "checks/13-training.h"
 

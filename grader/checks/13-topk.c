@@ -1,5 +1,4 @@
-/* 13-topk.c -- how the checks of steps 13.16 to 13.18 run: the largest elements, and the step after local training.
- * Rows: 13-data-parallel.c. */
+/* 13-topk.c -- how the checks of step 13.16 run: the largest elements. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
 #include "worker/hub.h"
@@ -13,7 +12,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 300, RANKS = 4, SLOTS = 4, ALL_REDUCE = 0, ALL_GATHER = 2 /* as mt_collective_kind */ };
+enum { MOST = 300, RANKS = 4, ALL_GATHER = 2 /* as mt_collective_kind */ };
 
 static float sum_of(const float *x, const float *error, int64_t i)
 {
@@ -98,42 +97,73 @@ static void refuse(mg_run *run, int64_t k)
     mg_fail(run, "%" PRId64 " of %" PRId64 " elements were accepted", k, n);
 }
 
+/* Few elements that are not zero, and some of these below the smallest normal number; how many are sent of them, and of
+ * as many zeros. */
+static const float few[] = { 0, -0.0f, 1e-40f, 0, 2, -0.0f, -1e-44f, 0, -2, 0, -0.0f, 1e-42f };
+static const int64_t of_few[] = { 3, 7, MT_COUNT(few) }, of_zeros[] = { 0, 5, MT_COUNT(few) };
+
+enum { RANDOM = 4, ZEROS = RANDOM + MT_COUNT(of_few), ALL = ZEROS + MT_COUNT(of_zeros) /* tries */ };
+
+static void fill_few(mg_run *run, float *x, float *error, int try)
+{
+    for (int64_t i = 0; i < MT_COUNT(few); i++) {
+        error[i] = signbit(few[i]) ? -0.0f : 0;
+        x[i] = try < ZEROS ? few[i] : error[i];
+    }
+    if (try < ZEROS)
+        mg_hint(run, "5 of 12 elements are not 0, and 3 of these are below the smallest normal number; -0 has the size "
+                     "of 0");
+    else
+        mg_hint(run, "all elements are 0 or -0: of equal sizes the first k are sent, each once");
+}
+
+static bool judge_packed(mg_run *run, const float *x, const float *error, int64_t n, int64_t k)
+{
+    const int32_t *index = mg_result(run, "index");
+    const float *value = mg_result(run, "value"), *kept = mg_result(run, "error");
+    int64_t at = 0;
+    bool sent[MOST];
+    choose(sent, x, error, n, k);
+    for (int64_t i = 0; i < n; i++) {
+        float v = sum_of(x, error, i), want = sent[i] ? 0 : v;
+        if (sent[i] && (index[at] != i || value[at] != v)) {
+            mg_fail(run,
+                    "%" PRId64 " of %" PRId64 " elements: number %" PRId64 " is element %d, %.9g; expected %" PRId64
+                    ", %.9g",
+                    k, n, at, (int)index[at], (double)value[at], i, (double)v);
+            return false;
+        }
+        at += sent[i];
+        if (kept[i] != want) {
+            mg_fail(run, "%" PRId64 " of %" PRId64 " elements: error[%" PRId64 "] is %.9g, expected %.9g", k, n, i,
+                    (double)kept[i], (double)want);
+            return false;
+        }
+    }
+    return true;
+}
+
 void mg_13_topk_pack(mg_run *run, const void *one_case)
 {
     compress_about about = ((const compress_case *)one_case)->about;
     if (about == COMPRESS_SIZES && !pack_many(run))
         return;
-    for (int try = 0; try < 4; try++) {
-        int64_t n = mg_pick(mg_rng(run), 20, MOST), k = mg_pick(mg_rng(run), 1, n - 1), at = 0;
-        bool sent[MOST];
+    for (int try = 0; try < (about == COMPRESS_TIES ? ALL : RANDOM); try++) {
+        int64_t n = mg_pick(mg_rng(run), 20, MOST), k = mg_pick(mg_rng(run), 1, n - 1);
         if (about == COMPRESS_SIZES)
             n = try ? 33 : 1, k = (int64_t[]){ 1, 0, 1, 33 }[try];
+        if (try >= RANDOM)
+            n = MT_COUNT(few), k = try < ZEROS ? of_few[try - RANDOM] : of_zeros[try - ZEROS];
         mg_begin(run, "mt_topk_pack");
         mg_out(run, "index", MT_I32, MT_SHAPE(k));
         mg_out(run, "value", MT_F32, MT_SHAPE(k));
         float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(n)), *x = mg_in(run, "x", MT_F32, MT_SHAPE(n));
-        fill(run, x, error, n, about);
-        choose(sent, x, error, n, k);
-        if (!mg_call(run))
+        if (try >= RANDOM)
+            fill_few(run, x, error, try);
+        else
+            fill(run, x, error, n, about);
+        if (!mg_call(run) || !judge_packed(run, x, error, n, k))
             return;
-        const int32_t *index = mg_result(run, "index");
-        const float *value = mg_result(run, "value"), *kept = mg_result(run, "error");
-        for (int64_t i = 0; i < n; i++) {
-            float v = sum_of(x, error, i), want = sent[i] ? 0 : v;
-            if (sent[i] && (index[at] != i || value[at] != v)) {
-                mg_fail(run,
-                        "%" PRId64 " of %" PRId64 " elements: number %" PRId64 " is element %d, %.9g; expected %" PRId64
-                        ", %.9g",
-                        k, n, at, (int)index[at], (double)value[at], i, (double)v);
-                return;
-            }
-            at += sent[i];
-            if (kept[i] != want) {
-                mg_fail(run, "%" PRId64 " of %" PRId64 " elements: error[%" PRId64 "] is %.9g, expected %.9g", k, n, i,
-                        (double)kept[i], (double)want);
-                return;
-            }
-        }
     }
     for (int64_t k = -1; k <= 1 && about == COMPRESS_SIZES; k += 2)
         refuse(run, k);
@@ -251,139 +281,4 @@ void mg_13_topk(mg_run *run, const void *one_case)
         good = mean_of_largest(run, 1 + (try + 1) % 4, try == 4 ? 0 : -1, -1, bytes);
     for (int64_t fails = 0; fails < 2 && good && bytes; fails++) /* one gather may bring both */
         good = mean_of_largest(run, 3, -1, fails, bytes);
-}
-
-/* ---- the step after local training ------------------------------------------------------------------------------ */
-
-/* The rule of mt_outer_delay. */
-static int64_t delay_of(int64_t seed, int64_t rank, int64_t round, int64_t slots)
-{
-    mt_rng all = mt_rng_new((uint64_t)seed, MT_STREAM_USER + (uint64_t)rank);
-    mt_rng rng = mt_rng_substream(&all, (uint64_t)round);
-    return mt_rng_below(&rng, slots);
-}
-
-typedef struct round_of {
-    int64_t n, ranks, slots, seed, round, fails;
-    float lr, momentum;
-    const float *global, *local, *velocity, *pending; /* before the step, of all ranks */
-} round_of;
-
-/* What is applied of element i, before the mean; the sum of sizes. */
-static double due(const round_of *o, int64_t i, double *size)
-{
-    double sum = 0;
-    for (int64_t r = 0; r < o->ranks; r++) {
-        double d = (double)o->global[r * o->n + i] - (double)o->local[r * o->n + i];
-        double waits = (double)o->pending[(r * o->slots + o->round % o->slots) * o->n + i];
-        bool is_now = delay_of(o->seed, r, o->round, o->slots) == 0;
-        sum += waits + (is_now ? d : 0);
-        *size += fabs(waits) + (is_now ? fabs((double)o->global[i]) + fabs((double)o->local[r * o->n + i]) : 0);
-    }
-    return sum;
-}
-
-static bool judge_pending(mg_run *run, const round_of *o)
-{
-    const float *got = mg_result(run, "pending");
-    for (int64_t r = 0; r < o->ranks; r++)
-        for (int64_t q = 0; q < o->slots; q++)
-            for (int64_t i = 0; i < o->n; i++) {
-                int64_t at = (r * o->slots + q) * o->n + i;
-                double d = (double)o->global[r * o->n + i] - (double)o->local[r * o->n + i];
-                int64_t later = (o->round + delay_of(o->seed, r, o->round, o->slots)) % o->slots;
-                double want = q == o->round % o->slots ? 0 : (double)o->pending[at] + (q == later ? d : 0);
-                if (fabs((double)got[at] - want) <= 4 * EPS * (fabs(want) + fabs(d)))
-                    continue;
-                mg_fail(run,
-                        "round %" PRId64 ", rank %" PRId64 ", due in %" PRId64 " rounds: element %" PRId64
-                        " of what is pending is %.9g, expected %.9g",
-                        o->round, r, (q - o->round % o->slots + o->slots) % o->slots, i, (double)got[at], want);
-                return false;
-            }
-    return true;
-}
-
-static bool judge_round(mg_run *run, const round_of *o)
-{
-    double global[RANKS * MOST], velocity[RANKS * MOST], close[RANKS * MOST], close_velocity[RANKS * MOST];
-    for (int64_t r = 0; r < o->ranks; r++)
-        for (int64_t i = 0; i < o->n; i++) {
-            double size = 0, mean = due(o, i, &size) / (double)o->ranks;
-            double before = (double)o->velocity[r * o->n + i], now = (double)o->momentum * before + mean;
-            velocity[r * o->n + i] = now;
-            global[r * o->n + i] = (double)o->global[i] - (double)o->lr * (mean + (double)o->momentum * now);
-            close_velocity[r * o->n + i] = (double)(o->ranks + 6) * EPS * (size + fabs(before));
-            close[r * o->n + i] =
-                (double)(o->ranks + 12) * EPS * (2 * size + fabs(before) + fabs((double)o->global[i]));
-        }
-    if (!mg_expect(run, "global", global, close) || !mg_expect(run, "velocity", velocity, close_velocity) ||
-        !mg_expect(run, "local", global, close))
-        return false;
-    const float *got = mg_result(run, "global"), *local = mg_result(run, "local");
-    for (int64_t r = 0; r < o->ranks; r++)
-        if (memcmp(got, got + r * o->n, (size_t)o->n * sizeof *got) != 0 ||
-            memcmp(got, local + r * o->n, (size_t)o->n * sizeof *got) != 0) {
-            mg_fail(run, "global and local of rank %" PRId64 " do not have the bits of rank 0's global", r);
-            return false;
-        }
-    return true;
-}
-
-static bool judge_status(mg_run *run, const round_of *o)
-{
-    const int64_t *status = mg_result(run, "status");
-    for (int64_t r = 0; r < o->ranks; r++) {
-        if (status[r] == (o->fails < 0 ? MT_OK : MT_ERR_UNAVAILABLE))
-            continue;
-        if (o->fails >= 0) {
-            mg_hint(run, "return the status of the collective that failed");
-            mg_fail(run, "the all-reduce failed, and rank %" PRId64 " of %" PRId64 " returns status %" PRId64, r,
-                    o->ranks, status[r]);
-        } else {
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 " fails, or its round is not one more", r, o->ranks);
-        }
-        return false;
-    }
-    return true;
-}
-
-void mg_13_outer(mg_run *run, const void *one_case)
-{
-    outer_about about = ((const outer_case *)one_case)->about;
-    mt_rng *rng = mg_rng(run);
-    for (int try = 0; try < 5; try++) {
-        round_of o = { .n = mg_pick(rng, 1, 60),
-                       .ranks = mg_pick(rng, 2, RANKS),
-                       .slots = about == OUTER_LATE ? SLOTS : 1,
-                       .fails = about == OUTER_LATE && try == 4 ? 0 : -1 };
-        o.lr = about == OUTER_MOMENTUM ? 0.7f : 1, o.momentum = about == OUTER_MOMENTUM ? 0.9f : 0;
-        o.seed = mg_pick(rng, 0, 1 << 30), o.round = mg_pick(rng, 0, 50) + (try == 3 ? (int64_t)1 << 33 : 0);
-        mg_begin(run, "mt_outer_step");
-        mg_out(run, "status", MT_I64, MT_SHAPE(o.ranks));
-        mg_inout(run, "rows", MT_I64, MT_SHAPE(o.ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
-        float *global = mg_inout(run, "global", MT_F32, MT_SHAPE(o.ranks, o.n));
-        float *local = mg_inout(run, "local", MT_F32, MT_SHAPE(o.ranks, o.n));
-        float *velocity = mg_inout(run, "velocity", MT_F32, MT_SHAPE(o.ranks, o.n));
-        float *pending = mg_inout(run, "pending", MT_F32, MT_SHAPE(o.ranks, o.slots, o.n));
-        ((int64_t *)mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_HUB_NUMBERS)))[MG_HUB_FAILS] = o.fails;
-        mg_f32(run, "lr", o.lr);
-        mg_f32(run, "momentum", o.momentum);
-        mg_i64(run, "seed", o.seed);
-        mg_i64(run, "round", o.round);
-        mg_fill(rng, global, o.n, (mg_dist)NORMAL(0, 1));
-        mg_fill(rng, velocity, o.n, (mg_dist)NORMAL(0, 1));
-        for (int64_t r = 1; r < o.ranks; r++) {
-            memcpy(global + r * o.n, global, (size_t)o.n * sizeof *global);
-            memcpy(velocity + r * o.n, velocity, (size_t)o.n * sizeof *velocity);
-        }
-        mg_fill(rng, local, o.ranks * o.n, (mg_dist)NORMAL(0, 1));
-        if (about == OUTER_LATE)
-            mg_fill(rng, pending, o.ranks * o.slots * o.n, (mg_dist)NORMAL(0, 1));
-        o.global = global, o.local = local, o.velocity = velocity, o.pending = pending;
-        if (!mg_call(run) || !judge_status(run, &o))
-            return;
-        if (o.fails < 0 && (!judge_round(run, &o) || !judge_pending(run, &o)))
-            return;
-    }
 }

@@ -69,7 +69,7 @@ void mg_13_zero_part(mg_run *run, const void *one_case);    /* a mg_case */
 void mg_13_zero(mg_run *run, const void *one_case);         /* a zero_case */
 void mg_13_zero_overlap(mg_run *run, const void *one_case); /* a mg_case */
 
-/* ---- compression, and the step after local training: 13-compress.c, 13-topk.c ------------------------------- */
+/* ---- compression, and the step after local training: 13-compress.c, 13-topk.c, 13-local.c ------------------- */
 
 enum { MG_13_MANY = 2200000 /* floats: more than a stack has room for */ };
 
@@ -93,7 +93,7 @@ void mg_13_topk_pack(mg_run *run, const void *one_case);     /* a compress_case 
 void mg_13_topk(mg_run *run, const void *one_case);          /* a compress_case */
 
 typedef enum outer_about {
-    OUTER_MEAN, /* lr 1, no momentum */
+    OUTER_MEAN, /* no momentum */
     OUTER_MOMENTUM,
     OUTER_LATE,
 } outer_about;
