@@ -1,4 +1,5 @@
-/* 13-buckets.c -- how the checks of step 13.6 run: parameters are divided into buckets. Rows: 13-data-parallel.c. */
+/* 13-buckets.c -- how the checks of steps 13.6, 13.10 and 13.13 run: parameters in buckets, buckets in parts, and parts
+ * of other numbers of ranks. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
 
@@ -19,7 +20,7 @@ int64_t mg_13_divide(mg_bucket *out, const int64_t *begin, int64_t count, int64_
     return buckets;
 }
 
-enum { MANY = 300 };
+enum { MANY = 300, CALLS = 40 };
 
 void mg_13_buckets(mg_run *run, const void *one_case)
 {
@@ -40,7 +41,7 @@ void mg_13_buckets(mg_run *run, const void *one_case)
             else
                 at += 16 * mg_pick(rng, 1, try % 2 ? 6 : (int64_t)1 << 36);
         }
-        limit = about == BUCKETS_EACH  ? mg_pick(rng, 0, 16)
+        limit = about == BUCKETS_EACH  ? (try == 1 ? 0 : mg_pick(rng, 0, 16))
                 : about == BUCKETS_ONE ? begin[count] + mg_pick(rng, 0, 100)
                                        : mt_max(1, begin[count] / mg_pick(rng, 1, 9));
         if (empty)
@@ -70,5 +71,56 @@ void mg_13_buckets(mg_run *run, const void *one_case)
                         want[b].end);
                 return;
             }
+    }
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------------- */
+
+void mg_13_zero_part(mg_run *run, const void *one_case)
+{
+    static const char *const names[] = { "bucket begin", "bucket end", "rank", "size" };
+    int64_t *in[4];
+    double begin[CALLS], end[CALLS];
+    (void)one_case;
+    mg_begin(run, "mt_zero_part");
+    mg_out(run, "begin", MT_I64, MT_SHAPE(CALLS));
+    mg_out(run, "end", MT_I64, MT_SHAPE(CALLS));
+    for (int a = 0; a < 4; a++)
+        in[a] = mg_in(run, names[a], MT_I64, MT_SHAPE(CALLS));
+    for (int i = 0; i < CALLS; i++) {
+        int64_t size = mg_pick(mg_rng(run), 1, 9), n = mg_pick(mg_rng(run), 1, i % 2 ? 20 : (int64_t)1 << 40);
+        int64_t first = mg_pick(mg_rng(run), 0, 1000), rank = mg_pick(mg_rng(run), 0, size - 1);
+        int64_t length = (n + size - 1) / size;
+        in[0][i] = first, in[1][i] = first + n, in[2][i] = rank, in[3][i] = size;
+        begin[i] = (double)(first + mt_min(rank * length, n));
+        end[i] = (double)(first + mt_min((rank + 1) * length, n));
+    }
+    if (mg_call(run) && mg_expect(run, "begin", begin, NULL))
+        mg_expect(run, "end", end, NULL);
+}
+
+void mg_13_zero_overlap(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    for (int try = 0; try < 8; try++) {
+        int64_t n = mg_pick(mg_rng(run), 1, 40), m = mg_pick(mg_rng(run), 1, 40);
+        int64_t begin = mg_pick(mg_rng(run), 0, 60), from_begin = mg_pick(mg_rng(run), 0, 60);
+        if (try < 4) /* before, behind, around, inside */
+            n = mt_max(n, 2), begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try],
+            m = try == 2 ? 3 * n : m;
+        int64_t far = try % 2 ? INT64_C(1) << 33 : 0; /* elements of a model, more than an int counts */
+        double want[40];
+        mg_begin(run, "mt_zero_overlap");
+        float *into = mg_inout(run, "into", MT_F32, MT_SHAPE(n)), *from = mg_in(run, "from", MT_F32, MT_SHAPE(m));
+        mg_fill(mg_rng(run), into, n, (mg_dist)NORMAL(0, 1));
+        mg_fill(mg_rng(run), from, m, (mg_dist)NORMAL(0, 1));
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = begin + i - from_begin;
+            want[i] = (double)(at >= 0 && at < m ? from[at] : into[i]);
+        }
+        mg_i64(run, "begin", far + begin);
+        mg_i64(run, "from_begin", far + from_begin);
+        if (!mg_call(run) || !mg_expect(run, "into", want, NULL))
+            return;
     }
 }

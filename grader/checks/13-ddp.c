@@ -11,7 +11,13 @@
 
 #include "core/base.h"
 
-enum { PARAMS = 8, RANKS = 5, TRIES = 4, ALL_REDUCE = 0 /* as mt_collective_kind */ };
+enum {
+    PARAMS = 8,
+    RANKS = 5,
+    TRIES = 4,
+    AFTER = TRIES /* of DDP_AGAIN one more */,
+    ALL_REDUCE = 0 /* as mt_collective_kind */
+};
 
 /* ---- a step -------------------------------------------------------------------------------------------------- */
 
@@ -21,6 +27,7 @@ typedef struct script {
     int64_t latency, byte_time, forward, pause, fails;
     mg_bucket bucket[PARAMS];
     int64_t buckets, held; /* held: its gradient is doubled after backward; -1: none */
+    bool after;            /* in the step before the last the gradients of parameters 0 and 1 are not complete */
     const float *given, *initial;
     const int64_t *order;
 } script;
@@ -41,19 +48,20 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
         s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
     }
     s.flat = s.place[s.count];
-    s.limit = 4 * (try == 0 ? 16 : try == 1 ? s.flat : mg_pick(rng, 17, s.flat));
+    s.limit = 4 * (try == 0 ? 16 : try == 1 || try == AFTER ? s.flat : mg_pick(rng, 17, s.flat));
     s.buckets = mg_13_divide(s.bucket, s.place, s.count, s.limit / 4);
     s.latency = 1000 * mg_pick(rng, 1, 50), s.byte_time = mg_pick(rng, 1, 20);
     s.forward = 1000000, s.pause = 1000 * mg_pick(rng, 1, 100);
     for (int64_t r = 0; r < s.ranks; r++)
         s.samples[r] = about == DDP_UNEVEN ? mg_pick(rng, 0, 9) : 3;
     s.samples[s.ranks - 1] = mt_max(s.samples[s.ranks - 1], 2); /* some rank has samples */
-    if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY)
+    if (about == DDP_MICRO || about == DDP_SENDS || about == DDP_UNUSED || about == DDP_EARLY || try == AFTER)
         s.micro = mg_pick(rng, 2, 3);
     if ((about == DDP_MICRO || about == DDP_EARLY) && try == TRIES - 1)
         s.held = mg_pick(rng, 0, s.count - 1);
     if (about == DDP_AGAIN) /* rank 0 had samples before, and has none now */
-        s.steps = 2, s.samples[0] = try % 2 ? 3 : 0;
+        s.steps = 2, s.samples[0] = try % 2 || try == AFTER ? 3 : 0;
+    s.after = try == AFTER;
     return s;
 }
 
@@ -72,8 +80,9 @@ static void fill_order(mt_rng *rng, const script *s, ddp_about about, int64_t *o
         for (int64_t k = 0; k < s->count && about == DDP_ORDER && p == 0; k++) /* two are complete in one callback */
             order[k] = k < 2 ? s->count - 2 + k : s->count - 1 - k;
         for (int64_t k = 0; k < s->count; k++)
-            if ((about == DDP_UNUSED || (about == DDP_AGAIN && is_last_step)) &&
-                (order[k] == 1 || mt_rng_below(rng, 3) == 0)) /* parameter 1 is used by no rank */
+            if (s->after ? !is_last_step && (order[k] == 0 || (order[k] == 1 && p % s->micro > 0))
+                         : (about == DDP_UNUSED || (about == DDP_AGAIN && is_last_step)) &&
+                               (order[k] == 1 || mt_rng_below(rng, 3) == 0)) /* parameter 1 is used by no rank */
                 order[k] = -1;
     }
 }
@@ -195,6 +204,8 @@ static bool judge_parameters(mg_run *run, const script *s)
                 double is = (double)got[r * s->flat + s->place[i] + k], want = (double)s->initial[s->place[i] + k];
                 if (is == want)
                     continue;
+                if (k > 0)
+                    mg_hint(run, "broadcast all mt_numel elements: parameters have one to three dimensions here");
                 mg_fail(run, "rank %" PRId64 ": element %" PRId64 " of parameter %" PRId64 " is %.9g, rank 0 has %.9g",
                         r, k, i, is, want);
                 return false;
@@ -321,7 +332,7 @@ static int64_t fails_of(mt_rng *rng, ddp_about about, const script *s, int try)
 void mg_13_ddp(mg_run *run, const void *one_case)
 {
     ddp_about about = ((const ddp_case *)one_case)->about;
-    for (int try = 0; try < TRIES; try++) {
+    for (int try = 0; try < TRIES + (about == DDP_AGAIN); try++) {
         script s = script_of(mg_rng(run), about, try);
         const row_of *first;
         s.fails = fails_of(mg_rng(run), about, &s, try);
@@ -329,6 +340,9 @@ void mg_13_ddp(mg_run *run, const void *one_case)
             return;
         if (s.held >= 0)
             mg_hint(run, "the bucket of a parameter that mt_ddp_hold names, and those behind it, go in mt_ddp_finish");
+        if (s.after)
+            mg_hint(run, "in the step before, parameter 0 was not used, and 1 in the first micro-batch only: "
+                         "mt_ddp_begin sets all counts again");
         bool good = s.fails >= 0         ? judge_failure(run, &s)
                     : about == DDP_START ? judge_parameters(run, &s)
                     : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER

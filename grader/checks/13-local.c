@@ -1,4 +1,4 @@
-/* 13-local.c -- how the checks of steps 13.17 and 13.18 run: the step after local training. Rows: 13-data-parallel.c. */
+/* 13-local.c -- how the checks of steps 13.17 and 13.18 run: after local training. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
 #include "worker/hub.h"

@@ -17,7 +17,9 @@ typedef struct buckets_case {
     plan_about about;
 } buckets_case;
 
-void mg_13_buckets(mg_run *run, const void *one_case); /* a buckets_case */
+void mg_13_buckets(mg_run *run, const void *one_case);      /* a buckets_case */
+void mg_13_zero_part(mg_run *run, const void *one_case);    /* a mg_case */
+void mg_13_zero_overlap(mg_run *run, const void *one_case); /* a mg_case */
 
 typedef struct mg_bucket {
     int64_t first, last, begin, end; /* as mt_bucket */
@@ -65,9 +67,7 @@ typedef struct zero_case {
     int stage; /* 0: any */
 } zero_case;
 
-void mg_13_zero_part(mg_run *run, const void *one_case);    /* a mg_case */
-void mg_13_zero(mg_run *run, const void *one_case);         /* a zero_case */
-void mg_13_zero_overlap(mg_run *run, const void *one_case); /* a mg_case */
+void mg_13_zero(mg_run *run, const void *one_case); /* a zero_case */
 
 /* ---- compression, and the step after local training: 13-compress.c, 13-topk.c, 13-local.c ------------------- */
 

@@ -1,5 +1,5 @@
-/* 13-zero.c -- how the checks of steps 13.10 to 13.13 run: parts of buckets, steps of sharded training against one rank
- * in double precision, and parts of other numbers of ranks. Rows: 13-data-parallel.c. */
+/* 13-zero.c -- how the checks of steps 13.11, 13.12, 13.19 and 13.20 run: steps of sharded training against one rank in
+ * double precision. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
 #include "worker/hub.h"
@@ -13,59 +13,8 @@
 
 #define EPS 0x1p-24
 
-enum { CALLS = 40, PARAMS = 6, RANKS = 4, FLAT = PARAMS * 80, STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
-enum { TRIES = 3 /* on 2, 3, 4 ranks; of some rows more: */, ABOVE = TRIES, TINY, MORE /* on 4 ranks */ };
-
-/* ---- parts ----------------------------------------------------------------------------------------------------- */
-
-void mg_13_zero_part(mg_run *run, const void *one_case)
-{
-    static const char *const names[] = { "bucket begin", "bucket end", "rank", "size" };
-    int64_t *in[4];
-    double begin[CALLS], end[CALLS];
-    (void)one_case;
-    mg_begin(run, "mt_zero_part");
-    mg_out(run, "begin", MT_I64, MT_SHAPE(CALLS));
-    mg_out(run, "end", MT_I64, MT_SHAPE(CALLS));
-    for (int a = 0; a < 4; a++)
-        in[a] = mg_in(run, names[a], MT_I64, MT_SHAPE(CALLS));
-    for (int i = 0; i < CALLS; i++) {
-        int64_t size = mg_pick(mg_rng(run), 1, 9), n = mg_pick(mg_rng(run), 1, i % 2 ? 20 : (int64_t)1 << 40);
-        int64_t first = mg_pick(mg_rng(run), 0, 1000), rank = mg_pick(mg_rng(run), 0, size - 1);
-        int64_t length = (n + size - 1) / size;
-        in[0][i] = first, in[1][i] = first + n, in[2][i] = rank, in[3][i] = size;
-        begin[i] = (double)(first + mt_min(rank * length, n));
-        end[i] = (double)(first + mt_min((rank + 1) * length, n));
-    }
-    if (mg_call(run) && mg_expect(run, "begin", begin, NULL))
-        mg_expect(run, "end", end, NULL);
-}
-
-void mg_13_zero_overlap(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    for (int try = 0; try < 8; try++) {
-        int64_t n = mg_pick(mg_rng(run), 1, 40), m = mg_pick(mg_rng(run), 1, 40);
-        int64_t begin = mg_pick(mg_rng(run), 0, 60), from_begin = mg_pick(mg_rng(run), 0, 60);
-        if (try < 4) /* before, behind, around, inside */
-            n = mt_max(n, 2), begin = 50, from_begin = (int64_t[]){ 50 - m / 2, 50 + n / 2, 50 - n, 50 }[try],
-            m = try == 2 ? 3 * n : m;
-        int64_t far = try % 2 ? INT64_C(1) << 33 : 0; /* elements of a model, more than an int counts */
-        double want[40];
-        mg_begin(run, "mt_zero_overlap");
-        float *into = mg_inout(run, "into", MT_F32, MT_SHAPE(n)), *from = mg_in(run, "from", MT_F32, MT_SHAPE(m));
-        mg_fill(mg_rng(run), into, n, (mg_dist)NORMAL(0, 1));
-        mg_fill(mg_rng(run), from, m, (mg_dist)NORMAL(0, 1));
-        for (int64_t i = 0; i < n; i++) {
-            int64_t at = begin + i - from_begin;
-            want[i] = (double)(at >= 0 && at < m ? from[at] : into[i]);
-        }
-        mg_i64(run, "begin", far + begin);
-        mg_i64(run, "from_begin", far + from_begin);
-        if (!mg_call(run) || !mg_expect(run, "into", want, NULL))
-            return;
-    }
-}
+enum { PARAMS = 6, RANKS = 4, FLAT = PARAMS * 80, STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
+enum { TRIES = 3 /* on 2, 3, 4 ranks; of some rows more: */, ABOVE = TRIES, TINY, NOTHING, MORE /* on 4 ranks */ };
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
@@ -114,6 +63,7 @@ static bool pick_buckets(mt_rng *rng, script *s, int try)
 
 static script script_of(mg_run *run, zero_about about, int stage, int try)
 {
+    static const float limits[] = { 1e30F, 1e-12F, 0 }; /* of ABOVE, TINY, NOTHING */
     mt_rng *rng = mg_rng(run);
     script s = { .about = about, .stage = stage, .fails = -1, .max_norm = INFINITY };
     s.ranks = try < MORE ? 2 + try % TRIES : RANKS, s.count = mg_pick(rng, 3, PARAMS);
@@ -121,8 +71,8 @@ static script script_of(mg_run *run, zero_about about, int stage, int try)
     } /* buckets are multiples of 16: on 2 and 4 ranks all parts have one length */
     for (int64_t r = 0; r < s.ranks; r++)
         s.samples[r] = mg_pick(rng, 1, 5);
-    if (about == ZERO_CLIP) /* below the norms; then above them; then below them, and all far below 1 */
-        s.max_norm = (try == ABOVE ? 1e30F : try == TINY ? 1e-12F : 1.0F) * (0.25f + mt_rng_uniform(rng));
+    if (about == ZERO_CLIP) /* below the norms, but for ABOVE */
+        s.max_norm = (try >= ABOVE && try < MORE ? limits[try - ABOVE] : 1) * (0.25f + mt_rng_uniform(rng));
     s.fails = fails_of(rng, &s, try);
     return s;
 }
@@ -148,7 +98,8 @@ static void describe(mg_run *run, script *s, zero_about about)
         used[i] = about != ZERO_UNUSED || i % s->count == 0 || mt_rng_below(rng, 2);
     for (int64_t i = 0; s->stage == 3 && i < STEPS * s->ranks * s->count; i++) /* as that of all ranks */
         used[i] = used[i / (s->ranks * s->count) * s->ranks * s->count + i % s->count];
-    bool tiny = s->max_norm < 1e-6F; /* a norm to which nothing may be added, and parameters that show it */
+    bool tiny =
+        s->max_norm > 0 && s->max_norm < 1e-6F; /* a norm to which nothing may be added, and parameters that show it */
     for (int64_t i = 0; about == ZERO_CLIP && i < (tiny ? STEPS : 1) * s->ranks * s->flat; i++)
         given[i] *= tiny ? 1e-10F : 1e25F; /* squares of these overflow f32 */
     for (int64_t i = 0; tiny && i < s->ranks * s->flat; i++)
@@ -373,6 +324,12 @@ static bool judge_freed(mg_run *run, const script *s)
 
 void mg_13_zero(mg_run *run, const void *one_case)
 {
+    static const char *const hints[] = {
+        [ABOVE] = "a norm that is not above max_norm changes nothing",
+        [TINY] = "the factor is max_norm / norm, and nothing is added to the norm",
+        [NOTHING] = "max_norm is 0: gradients become 0, and no parameter changes (INFINITY: no limit)",
+        [MORE] = "all ranks add up the squares in the same order",
+    };
     const zero_case *c = one_case;
     int tries = c->about == ZERO_CLIP ? MORE + 6 : c->about == ZERO_NOT_FINITE ? MORE : TRIES;
     for (int try = 0; try < tries; try++) {
@@ -385,12 +342,8 @@ void mg_13_zero(mg_run *run, const void *one_case)
         if (s.about == ZERO_MEMORY)
             return;
         train(&m, &s);
-        if (s.about == ZERO_CLIP && try == ABOVE)
-            mg_hint(run, "a norm that is not above max_norm changes nothing");
-        else if (s.about == ZERO_CLIP && try == TINY)
-            mg_hint(run, "the factor is max_norm / norm, and nothing is added to the norm");
-        else if (try >= MORE)
-            mg_hint(run, "all ranks add up the squares in the same order");
+        if (s.about == ZERO_CLIP && try >= ABOVE)
+            mg_hint(run, "%s", hints[mt_min(try, MORE)]);
         if (!judge_open(run, &s) || !judge_parameters(run, &s, &m) || !judge_norms(run, &s, &m) ||
             (c->about == ZERO_BYTES && !judge_rows(run, &s)) || (s.stage >= 2 && !judge_freed(run, &s)))
             return;

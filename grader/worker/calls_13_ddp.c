@@ -12,14 +12,7 @@
 /* buckets [1], of each: first, last, begin, end [count,4]; begin [count+1]; limit */
 void mg_call_buckets(const mg_value *v)
 {
-    int64_t count = v[2].count - 1;
-    mt_bucket *bucket = calloc((size_t)count + 1, sizeof *bucket);
-    MT_CHECK(bucket, "out of memory");
-    int64_t buckets = v[0].i64s[0] = mt_buckets_plan(bucket, v[2].i64s, count, N(3));
-    for (int64_t b = 0; b < mt_min(buckets, count); b++)
-        memcpy(v[1].i64s + 4 * b, (int64_t[]){ bucket[b].first, bucket[b].last, bucket[b].begin, bucket[b].end },
-               4 * sizeof(int64_t));
-    free(bucket);
+    v[0].i64s[0] = mt_buckets_plan(v[1].ptr, v[2].i64s, v[2].count - 1, N(3));
 }
 
 /* results [P,MG_DDP_RESULTS], rows [P,..], parameters [P,flat] (first what a rank has, then what all have), gradients
@@ -47,7 +40,9 @@ static model new_model(mg_hub_rank *rank, const mg_value *v)
     for (int64_t i = 0, at = 0; i < m.count; i++) {
         char name[24];
         snprintf(name, sizeof name, "p%lld", (long long)i);
-        m.param[i] = mt_from(MT_SHAPE(v[SIZES].i64s[i]), MT_F32, v[PARAMETERS].f32 + rank->base.rank * m.flat + at);
+        int64_t n = v[SIZES].i64s[i];
+        const mt_shape shapes[] = { MT_SHAPE(1, 1, n), MT_SHAPE(n, 1), MT_SHAPE(n) };
+        m.param[i] = mt_from(shapes[i % 3], MT_F32, v[PARAMETERS].f32 + rank->base.rank * m.flat + at);
         m.param[i]->requires_grad = true;
         mt_optim_add(m.optim, name, m.param[i]);
         mt_state_tensor(&m.list, m.param[i], "%s", name);

@@ -54,7 +54,7 @@ void mt_zero_begin(mt_zero *zero, int64_t micro, int64_t samples);
  * ranks; may be NULL), which are scaled to max_norm when it is above that (as in optim/clip.h, without an eps),
  * mt_optim_step, and the parameters of all ranks. A norm that is not finite changes no parameter, on no rank. Gradients
  * are undefined afterwards.
- * max_norm: INFINITY for no limit.   Fails: as mt_ddp_finish; parameters are undefined then.   Lab 13.11-12 */
+ * max_norm: >= 0, INFINITY for no limit.   Fails: as mt_ddp_finish; parameters are undefined then.   Lab 13.11-12 */
 mt_status mt_zero_step(mt_zero *zero, double max_norm, double *norm);
 
 /* mt_zero_whole -- collective: until the next mt_zero_begin every rank has all parameters, and may read them alone: to
