@@ -242,7 +242,8 @@ void mg_events_train(mt_goodput *out, int64_t *walked, const mt_cluster *c, cons
             } else {
                 out->work += (double)(done - saved) * full;
                 double waited = now - since - (double)(done - saved) * full;
-                out->waiting += waited < -1e-9 * now ? NAN : waited;
+                /* of several steps some may be shorter, and others wait */
+                out->waiting += waited > -1e-9 * now ? waited : done - saved == 1 ? 0 : NAN;
                 out->saving += job->save;
                 saved = done;
                 since = now += job->save;

@@ -46,10 +46,10 @@ static bool is_right(mg_run *run, const reply *got, const mt_goodput *want, cons
         if (isnan(right) ? is >= 0 : fabs(is - right) <= 1e-8 * fmax(1, want->seconds))
             continue;
         mg_fail(run,
-                "%s %.9g, expected %.9g%s: %" PRId64 " steps, a save each %" PRId64 " (0: at the end), %" PRId64
-                " slow times, %" PRId64 " failures",
-                parts[k], is, isnan(right) ? 0 : right, isnan(right) ? " or more" : "", job->steps, job->interval,
-                w->is.slows, w->is.failures);
+                "%s %.9g, expected %.9g%s: %" PRId64 " steps, a save of %.9g s each %" PRId64
+                " (0: at the end), restarts of %.9g s, %" PRId64 " slow times, %" PRId64 " failures",
+                parts[k], is, isnan(right) ? 0 : right, isnan(right) ? " or more" : "", job->steps, job->save,
+                job->interval, job->restart, w->is.slows, w->is.failures);
         return false;
     }
     return true;
@@ -119,23 +119,29 @@ static mt_cluster_job pick_edge(mg_15_world *w, mt_rng *rng)
 }
 
 /* One computation, in whole seconds: its device fails at the very end of a save, which is complete, or at its begin,
- * which is the end of a step. */
-static mt_cluster_job pick_saved(mg_15_world *w, mt_rng *rng, bool complete)
+ * which is the end of a step. Some saves take no time: both are one second, and they are complete. Some runs go on at
+ * once, at times between which there is no nanosecond. */
+static mt_cluster_job pick_saved(mg_15_world *w, mt_rng *rng, int number)
 {
-    mt_cluster_job job = { mg_pick(rng, 19, 30), mg_pick(rng, 2, 6), (double)mg_pick(rng, 1, 9),
-                           (double)mg_pick(rng, 0, 30) };
-    int64_t step = mg_pick(rng, 3, 9), saves = mg_pick(rng, 1, 3);
-    double at = (double)(saves * job.interval * step) + (double)(saves - !complete) * job.save;
+    bool complete = number % 2 == 0;
+    double unit = number % 4 == 2 ? 1e8 : 1;
+    mt_cluster_job job = { mg_pick(rng, 19, 30), mg_pick(rng, 2, 6), unit * (double)mg_pick(rng, 1, 9),
+                           unit > 1 ? 0 : (double)mg_pick(rng, 0, 30) };
+    if (number % 4 == 1)
+        job.save = 0;
+    double step = unit * (double)mg_pick(rng, 3, 9), saves = (double)mg_pick(rng, 1, 3);
+    double at = saves * (double)job.interval * step + (saves - !complete) * job.save;
     empty(w);
-    w->task[w->tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = (double)step };
+    w->task[w->tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = step };
     w->failure[w->is.failures++] = (mt_cluster_failure){ at, 0 };
     return job;
 }
 
-/* Steps that become shorter while device 1 is slow: device 2 then gets what device 3 waits for before the long task. */
-static mt_cluster_job pick_shorter(mg_15_world *w, mt_rng *rng)
+/* Steps that become shorter while device 1 is slow: device 2 then gets what device 3 waits for before the long task. In
+ * some runs there is a save after each. */
+static mt_cluster_job pick_shorter(mg_15_world *w, mt_rng *rng, bool each)
 {
-    mt_cluster_job job = { mg_pick(rng, 9, 20), mg_pick(rng, 0, 6), mg_15_real(rng, 1, 9), 1 };
+    mt_cluster_job job = { mg_pick(rng, 9, 20), each ? 1 : mg_pick(rng, 0, 6), mg_15_real(rng, 1, 9), 1 };
     const mt_cluster_task tasks[] = { { 0, -1, 1, 10, 0, 0, 0, 0 },
                                       { 1, -1, 1, 9, 0, 0, 0, 0 },
                                       { 2, -1, 1, mg_15_real(rng, 1, 9), 0, 0, 0, 1 },
@@ -159,8 +165,8 @@ void mg_15_train(mg_run *run, const void *one_case)
         bool saved = about == CLUSTER_FAILS && i % 8 == 7;
         bool none = about == CLUSTER_REFUSED && i % 2;
         mt_cluster_job job = edge      ? pick_edge(&w, mg_rng(run))
-                             : shorter ? pick_shorter(&w, mg_rng(run))
-                             : saved   ? pick_saved(&w, mg_rng(run), i % 16 == 7)
+                             : shorter ? pick_shorter(&w, mg_rng(run), i % 16 == 3)
+                             : saved   ? pick_saved(&w, mg_rng(run), i / 8)
                                        : pick_job(&w, mg_rng(run), about, i % 4 == 2);
         reply got;
         mt_goodput want;
@@ -216,6 +222,19 @@ static bool is_long_right(mg_run *run, bool after)
            is_spared(run, &got, after ? 1 : 4, &job, &w);
 }
 
+/* Steps of no time, of which one is simulated. */
+static bool is_idle_right(mg_run *run)
+{
+    static mg_15_world w;
+    mt_cluster_job job = { 5000, 100, 1, 1 };
+    const mt_goodput want = { .seconds = 50, .saving = 50 };
+    reply got;
+    empty(&w);
+    w.task[w.tasks.count++] = (mt_cluster_task){ .device = 0, .to = -1, .width = 1, .seconds = 0 };
+    mg_hint(run, "steps of 0 s are not simulated again either");
+    return ask_train(run, &got, &w, &job) && is_right(run, &got, &want, &w, &job) && is_spared(run, &got, 1, &job, &w);
+}
+
 /* Only steps that may take another time are simulated, in short runs and in long ones. */
 static bool walks(mg_run *run)
 {
@@ -236,7 +255,7 @@ static bool walks(mg_run *run)
     for (int i = 0; i < 20; i++)
         if (!is_long_right(run, i % 2))
             return false;
-    return true;
+    return is_idle_right(run);
 }
 
 /* Memory accesses of a run with that many tasks, or of that many steps; -1: the run has its verdict. */

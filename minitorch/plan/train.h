@@ -36,7 +36,7 @@ typedef struct mt_cluster_trained {
  * since the last save that was complete (or the begin): after `restart` seconds the run goes on from there.
  * Simulated are only: one step at full speed; each step during which a device of a task changes its speed or fails; and
  * after each change the first other one, if a device is slow then. Time and memory depend on how often something
- * changes, not on steps. A change or a failure at the second at which a step ends is not in it.
+ * changes, not on steps. A change or a failure at the second at which a step or a save ends is not in it.
  * seconds = work + waiting + saving + lost + restarting; less, if slow devices change the order of tasks so that a step
  * becomes shorter: it waits for 0 s.
  * Fails: as mt_cluster_run; MT_ERR_ARGUMENT: no steps, a negative interval or time.   Lab 15.18 */
