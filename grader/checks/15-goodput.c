@@ -282,7 +282,7 @@ void mg_15_goodput(mg_run *run, const void *one_case)
     for (int i = 0; i < 12; i++) {
         mt_rng *rng = mg_rng(run);
         mt_goodput_job job = pick_job(rng);
-        int64_t pieces = about == GOODPUT_PIECES ? mg_pick(rng, 1, 300) : mg_pick(rng, 1, 3);
+        int64_t pieces = about == GOODPUT_PIECES ? mg_pick(rng, i == 5 ? 100 : 1, 300) : mg_pick(rng, 1, 3);
         double piece = mg_15_real(rng, 200, 4000), interval = piece, want[RUN];
         reply r;
         job.mtbf = about == GOODPUT_SAFE ? INFINITY : job.mtbf;
@@ -291,7 +291,7 @@ void mg_15_goodput(mg_run *run, const void *one_case)
         bool whole = i % 2 == 0;                 /* a last piece that is as long as the others */
         double rest = mg_15_real(rng, 0.1, 0.9); /* of a piece, the last one; or so little that it is none */
         if (i % 4 == 1)
-            rest = ldexp(rest, i == 5 ? -24 : (int)mg_pick(rng, -20, -1));
+            rest = ldexp(rest, i == 5 ? -24 : (int)mg_pick(rng, -20, -1)); /* of 5: below 1e-9 of the whole time */
         double time = ((double)(pieces - !whole) + (!whole ? rest : i % 4 ? 3e-10 : 0)) * piece;
         if (pieces == 1)
             interval = i % 3 ? 2 * piece : INFINITY;

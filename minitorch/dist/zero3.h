@@ -9,7 +9,7 @@
  *
  * All ranks must read the same parameters in the same order, and use the same ones, since each opening is a collective
  * between those of the gradients: after mt_zero3_whole one rank may read alone. Reading cannot return a failure: the
- * parameters are zeros then, and mt_zero3_status says it. Copies of parameters in 16 bits are released with the
+ * parameters are undefined then, and mt_zero3_status says it. Copies of parameters in 16 bits are released with the
  * bucket; those that backward will read stay until then. */
 #pragma once
 

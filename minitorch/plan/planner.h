@@ -96,8 +96,8 @@ mt_plan_estimate mt_plan_estimate_of(const mt_plan_problem *problem, const mt_pl
  * limits, with the fewest days or dollars (goal). It is the best of the full grid, which it does not walk: it asks for
  * few estimates (problem->estimate).
  * Fails: MT_ERR_ARGUMENT, with *out and a message that say what would fit; or, with *out unchanged, a problem that is
- * none: no devices, samples longer than the context, a speed, efficiency, limit or price that is not positive.
- * Lab 15.8-9 */
+ * none: no devices, samples longer than the context, a speed, efficiency or limit that is not positive, a
+ * price below 0.   Lab 15.8-9 */
 mt_status mt_plan_best(mt_plan_answer *out, const mt_plan_problem *problem);
 
 /* ---- given: plan/grid.c -------------------------------------------------------------------------------------- */
