@@ -2,8 +2,10 @@
  * of other numbers of ranks. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "worker/hub.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base.h"
@@ -72,6 +74,35 @@ void mg_13_buckets(mg_run *run, const void *one_case)
                 return;
             }
     }
+}
+
+/* ---- collectives ------------------------------------------------------------------------------------------------ */
+
+typedef int64_t row_of[MG_HUB_COLUMNS];
+
+static void name(char *to, size_t size, const row_of row)
+{
+    static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast", "barrier" };
+    bool is = row[MG_HUB_WAITED] != 0 && row[MG_HUB_KIND] >= 0 && row[MG_HUB_KIND] < MT_COUNT(kinds);
+    snprintf(to, size, is ? "%s of %" PRId64 " elements" : "none", is ? kinds[row[MG_HUB_KIND]] : "", row[MG_HUB_N]);
+}
+
+const char *mg_13_differ(mg_run *run, int64_t ranks)
+{
+    static char text[240];
+    char one[80], other[80];
+    const row_of *row = mg_result(run, "rows");
+    for (int64_t k = 0; k < MG_HUB_ROWS; k++)
+        for (int64_t r = 1; r < ranks; r++) {
+            name(one, sizeof one, row[k]);
+            name(other, sizeof other, row[r * MG_HUB_ROWS + k]);
+            if (strcmp(one, other) == 0)
+                continue;
+            snprintf(text, sizeof text, "collective %" PRId64 " is on rank 0: %s; on rank %" PRId64 ": %s", k, one, r,
+                     other);
+            return text;
+        }
+    return "another rank has called another collective, or none";
 }
 
 /* ---- parts ----------------------------------------------------------------------------------------------------- */

@@ -133,10 +133,8 @@ static bool call(mg_run *run, script *s, ddp_about about)
         if (result[MG_DDP_STATUS] == MT_OK || s->fails >= 0)
             continue;
         mg_hint(run, "all ranks must call the same collectives in the same order, whatever is complete first");
-        mg_fail(run,
-                "rank %" PRId64 " of %" PRId64 " returns status %" PRId64
-                ": another rank has called another collective, or none",
-                r, s->ranks, result[MG_DDP_STATUS]);
+        mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 ": %s", r, s->ranks,
+                result[MG_DDP_STATUS], mg_13_differ(run, s->ranks));
         return false;
     }
     return true;

@@ -28,6 +28,9 @@ typedef struct mg_bucket {
 /* mg_13_divide -- the law of step 13.6: the number of buckets; out [count], begin [count + 1]. */
 int64_t mg_13_divide(mg_bucket *out, const int64_t *begin, int64_t count, int64_t limit);
 
+/* mg_13_differ -- which collective is not the same on all ranks, from the output "rows" of a call; static memory. */
+const char *mg_13_differ(mg_run *run, int64_t ranks);
+
 typedef enum ddp_about {
     DDP_START,   /* parameters */
     DDP_BATCH,   /* one micro-batch, as many samples on each rank */

@@ -119,10 +119,9 @@ static bool call(mg_run *run, script *s, zero_about about)
         if (result[MG_ZERO_STATUS] != (s->fails < 0 ? MT_OK : MT_ERR_UNAVAILABLE)) {
             if (s->fails >= 0)
                 mg_hint(run, "what a collective returns, or the wait for it, is the status of the step");
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 "%s", r, s->ranks,
-                    result[MG_ZERO_STATUS],
-                    s->fails < 0 ? ": another rank has called another collective, or none"
-                                 : ", and a collective failed");
+            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64 "%s%s", r, s->ranks,
+                    result[MG_ZERO_STATUS], s->fails < 0 ? ": " : ", and a collective failed",
+                    s->fails < 0 ? mg_13_differ(run, s->ranks) : "");
             return false;
         }
     return true;

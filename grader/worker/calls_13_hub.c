@@ -97,8 +97,8 @@ static void check_apart(const mg_hub *hub, const meeting *m, const mt_collective
              !overlap(c->out, out, o->in, given(hub, o) * width) && !overlap(c->in, in, o->out, got(hub, o) * width)))
             continue;
         MT_CHECK(false,
-                 "ranks %d and %d use the same memory in a collective: ranks are threads of one program, which share "
-                 "what is static",
+                 "ranks %d and %d use the same memory in a collective: it is static, which ranks as threads of one "
+                 "program share, or was freed before the handle was waited for",
                  r, rank);
     }
 }
