@@ -60,14 +60,15 @@ static bool judge_results(mg_run *run, const mesh *m, int64_t status, int64_t sp
             got[MG_MESH_CHANGED] == is_new && (is_new || got[MG_MESH_SAID]))
             continue;
         if (!is_new && got[MG_MESH_STATUS] == status && !got[MG_MESH_SAID])
-            mg_hint(run, "mt_fail returns the status, and keeps a message for mt_last_error");
+            mg_hint(run, "mt_fail returns the status, and keeps a message for mt_last_error: here with data, pipeline, "
+                         "tensor and the number of ranks");
         mg_fail(run,
                 "data %" PRId64 " x pipeline %" PRId64 " x tensor %" PRId64 " on %" PRId64 " ranks: rank %" PRId64
                 " returns status %" PRId64 ", expected %" PRId64 "; %" PRId64 " splits, expected %" PRId64 "; %" PRId64
                 " communicators are not freed; *out is %s%s",
                 m->extent[0], m->extent[1], m->extent[2], m->ranks, rank, got[MG_MESH_STATUS], status,
                 got[MG_MESH_SPLITS], splits, got[MG_MESH_OPEN], got[MG_MESH_CHANGED] ? "written" : "unchanged",
-                is_new || got[MG_MESH_SAID] ? "" : "; there is no message");
+                is_new || got[MG_MESH_SAID] ? "" : "; there is no message with all four numbers");
         return false;
     }
     return true;

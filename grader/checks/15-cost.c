@@ -154,8 +154,8 @@ static void magnify(mt_plan_model *m, mt_plan_strategy *s, bool is_long)
     s->time = m->block = is_long ? (1 << 20) + 1 : 17;
 }
 
-/* Few tokens in wide layers on two tensor ranks: the peak is in a layer's backward, beside gradients of parameters. With
- * more tokens it is in forward, whatever is computed again. */
+/* Few tokens in wide layers on two tensor ranks: the peak is in a layer's backward, beside gradients of parameters.
+ * With more tokens it is in forward, whatever is computed again. */
 static void shorten(mt_plan_model *m, mt_plan_strategy *s, mt_recompute recompute)
 {
     *m = (mt_plan_model){ m->vocabulary % 50 + 3, 0, 5, 3, 12, 480 };

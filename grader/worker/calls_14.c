@@ -1,6 +1,7 @@
 /* calls_14.c -- the functions of lab 14 that the worker calls: a mesh. */
 #include "worker/calls_14.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,19 @@ static mt_comm *new_counted(mt_comm *inner, counter *count)
 
 /* ---- a mesh --------------------------------------------------------------------------------------------------- */
 
+/* Whether a message has all three extents, and the number of ranks. */
+static bool names(const char *message, const int64_t *numbers, int size)
+{
+    const int64_t each[] = { numbers[MG_MESH_DP], numbers[MG_MESH_PP], numbers[MG_MESH_TP], size };
+    bool all = true;
+    for (int i = 0; i < MT_COUNT(each); i++) {
+        char digits[24];
+        snprintf(digits, sizeof digits, "%d", (int)each[i]);
+        all = all && strstr(message, digits);
+    }
+    return all;
+}
+
 /* results [P,MG_MESH_RESULTS], members [P,MG_MESH_AXES,MG_MESH_RANKS] (-1: none); numbers */
 static mt_status make(mt_comm *comm, void *user)
 {
@@ -75,6 +89,7 @@ static mt_status make(mt_comm *comm, void *user)
     mt_status status =
         mt_mesh_new(&mesh, &world.base, (int)numbers[MG_MESH_DP], (int)numbers[MG_MESH_PP], (int)numbers[MG_MESH_TP]);
     bool is_new = mesh != &nothing, said = mt_last_error()[0] && strcmp(mt_last_error(), no_words) != 0;
+    said = said && (status != MT_ERR_ARGUMENT || names(mt_last_error(), numbers, comm->size));
     for (int axis = 0; axis < MG_MESH_AXES && is_new && status == MT_OK; axis++) {
         int64_t all[MG_MESH_RANKS], rank = comm->rank, *to = v[1].i64s + (rank * MG_MESH_AXES + axis) * MG_MESH_RANKS;
         mt_status gathered = mt_all_gather(mesh->comm[axis], all, &rank, 1, MT_I64, NULL);

@@ -22,7 +22,7 @@ typedef struct mt_mesh {
 /* mt_mesh_new -- collective: three calls of mt_comm_split, in the order of mt_axis; all ranks pass the same dp, pp and
  * tp. The mesh is independent of comm.
  * Fails, with *out unchanged and before any split: an extent below 1, or dp * pp * tp is not the size of comm
- * (MT_ERR_ARGUMENT); a split fails (its status; what was split before is freed).   Lab 14.1 */
+ * (MT_ERR_ARGUMENT, with these four numbers); a split fails (its status; what was split before is freed).   Lab 14.1 */
 mt_status mt_mesh_new(mt_mesh **out, mt_comm *comm, int dp, int pp, int tp);
 
 void mt_mesh_free(mt_mesh *mesh); /* and its communicators; NULL is allowed */
