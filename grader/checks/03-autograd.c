@@ -8,12 +8,12 @@ static const kinds_case wants_cases[] = {
     { { 3, "leaves", "a leaf needs a gradient if its requires_grad is set" },
       KIND(MG_PLAIN) | KIND(MG_ASKS), 0, 0, false },
     { { 3, "results", "a tensor computed from a parameter has a node" },
-      KIND(MG_PLAIN) | KIND(MG_RESULT), 0, 0, false },
+      KIND(MG_PLAIN) | KIND(MG_RESULT) | KIND(MG_SPENT), KIND(MG_RESULT) | KIND(MG_SPENT), 0, false },
 };
 static const kinds_case edge_cases[] = {
     { { 4, "to the node that computed an input",
         "an input with a node gets an edge to it, whatever its requires_grad is; hold the node: mt_node_retain" },
-      KIND(MG_RESULT) | KIND(MG_ASKS_TOO), KIND(MG_RESULT), 0, false },
+      KIND(MG_RESULT) | KIND(MG_ASKS_TOO) | KIND(MG_SPENT), KIND(MG_RESULT) | KIND(MG_SPENT), 0, false },
     { { 3, "to a leaf", "a leaf with requires_grad goes into edge.leaf; hold it: mt_retain" },
       KIND(MG_ASKS), KIND(MG_ASKS), 0, false },
     { { 3, "to nowhere", "the edge of an input without a gradient has neither a node nor a leaf" },
@@ -21,14 +21,16 @@ static const kinds_case edge_cases[] = {
 };
 static const kinds_case record_cases[] = {
     { { 2, "a node if a gradient is needed",
-        "one input that needs a gradient is enough, in any position, and every input gets an edge; set out->node" },
+        "one input that needs a gradient is enough, in any position, of any type, and every input gets an edge; set "
+        "out->node" },
       KIND(MG_PLAIN), KIND(MG_ASKS), 0, false },
     { { 2, "an input used twice",
         "x * x has two edges to x, which both hold it: backward delivers a gradient through each" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS) | KIND(MG_RESULT), 0, true },
     { { 4, "none if no gradient is needed", "no input needs a gradient: return NULL and do not change out" },
       KIND(MG_PLAIN), 0, 0, false },
-    { { 4, "none inside no_grad", "mt_recording() tells whether ops are recorded now" },
+    { { 4, "none inside no_grad",
+        "mt_recording() tells whether ops are recorded now; mt_no_grad_begin and _end nest: count them" },
       KIND(MG_PLAIN) | KIND(MG_ASKS) | KIND(MG_RESULT), KIND(MG_ASKS), 2, false },
 };
 static const mg_case detach_cases[] = {

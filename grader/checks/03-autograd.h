@@ -7,7 +7,7 @@
 typedef struct kinds_case {
     mg_case head;
     unsigned some;   /* bits of MG_PLAIN ...: the kinds of inputs */
-    unsigned always; /* a kind that occurs at least once; 0: any */
+    unsigned always; /* those that occur at least once, two at most */
     int quiet;       /* mt_no_grad_begin calls around it */
     bool twice;      /* the last input is the first one again */
 } kinds_case;

@@ -18,9 +18,10 @@ static int64_t *kinds(mg_run *run, const kinds_case *c, int64_t n)
         do
             kind[i] = mt_rng_below(mg_rng(run), MG_KINDS);
         while (!(c->some >> kind[i] & 1));
+    int64_t place = mt_rng_below(mg_rng(run), n);
     for (int always = 0; always < MG_KINDS; always++)
         if (c->always >> always & 1)
-            kind[mt_rng_below(mg_rng(run), n)] = always;
+            kind[place++ % n] = always;
     return kind;
 }
 
@@ -38,7 +39,14 @@ void mg_03_wants(mg_run *run, const void *one_case)
         mg_hint(run, "%s",
                 t % 2 ? "inside no_grad a tensor needs a gradient as outside: mt_record asks mt_recording()"
                       : ((const kinds_case *)one_case)->head.hint);
-        if (!mg_call(run) || !mg_expect(run, "wants", want, NULL))
+        if (!mg_call(run))
+            return;
+        const int64_t *got = mg_result(run, "wants");
+        for (int64_t i = 0; i < n; i++)
+            if (kind[i] == MG_SPENT && !got[i])
+                mg_hint(run, "this tensor's node was consumed by an earlier backward: it is computed from a parameter "
+                             "all the same, and the next backward refuses it");
+        if (!mg_expect(run, "wants", want, NULL))
             return;
     }
 }
@@ -47,9 +55,12 @@ void mg_03_wants(mg_run *run, const void *one_case)
  * description of the error. */
 static const char *wrong_edge(const int64_t edge[4], int64_t kind, int64_t uses, bool holds)
 {
-    bool computed = kind == MG_RESULT || kind == MG_ASKS_TOO, leaf = kind == MG_ASKS;
+    bool computed = kind != MG_PLAIN && kind != MG_ASKS, leaf = kind == MG_ASKS;
     if (!holds && edge[0] != computed)
-        return computed ? "does not lead to the node that computed it" : "leads to a node, but nothing computed it";
+        return kind == MG_SPENT ? "does not lead to its node, which an earlier backward consumed: the next one, which "
+                                  "must abort, finds it by this edge"
+               : computed       ? "does not lead to the node that computed it"
+                                : "leads to a node, but nothing computed it";
     if (!holds && edge[1] != leaf)
         return leaf ? "does not lead to it, a leaf" : "leads to it, which is not a leaf that requires a gradient";
     if (holds && edge[2] != uses * (computed + leaf))

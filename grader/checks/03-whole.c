@@ -64,15 +64,19 @@ void mg_03_memory(mg_run *run, const void *one_case)
 
 /* ---- misuse ------------------------------------------------------------------------------------------------------ */
 
-static bool expect_facts(mg_run *run, bool refused, bool idle)
+static bool expect_facts(mg_run *run, int how, bool refused)
 {
+    const bool idle = how == MG_IDLE_BRANCH;
     static const char *const wrong[][2] = {
         { "", "the first backward was refused" },
         { "a backward that is not allowed was not refused", "a backward that is allowed was refused" },
         { "the node without a gradient was not emptied: mt_node_consume is for every node that is visited", "" },
         { "the leaf that only the node without a gradient uses was not announced: count down its inputs too", "" },
+        { "after backward(sum(h)) a new loss, sum(h * x), was not refused: the edge to h must lead to the node of h, "
+          "which is consumed",
+          "" },
     };
-    const int64_t *facts = mg_result(run, "facts"), want[] = { 0, refused, idle, idle };
+    const int64_t *facts = mg_result(run, "facts"), want[] = { 0, refused, idle, idle, how == MG_SHARED_PART };
     for (int i = 0; i < MT_COUNT(want); i++)
         if (facts[i] != want[i]) {
             mg_fail(run, "%s", wrong[i][want[i] == 0]);
@@ -86,7 +90,7 @@ static bool misuse_once(mg_run *run, int how, bool refused)
     int64_t S = mg_pick(mg_rng(run), 2, 9), sums = how == MG_IDLE_BRANCH ? 2 : 1;
     double want[9], tolerance[9];
     mg_begin(run, "backward misused");
-    mg_out(run, "facts", MT_I64, MT_SHAPE(4));
+    mg_out(run, "facts", MT_I64, MT_SHAPE(5));
     mg_out(run, "grad", MT_F32, MT_SHAPE(S));
     float *x = mg_in(run, "x", MT_F32, MT_SHAPE(S));
     mg_fill(mg_rng(run), x, S, (mg_dist)NORMAL(0, 1));
@@ -95,7 +99,7 @@ static bool misuse_once(mg_run *run, int how, bool refused)
         want[i] = (double)sums * 2 * (double)x[i];
         tolerance[i] = mt_tolerance(3 * (double)sums, fabs(want[i]));
     }
-    return mg_call(run) && mg_expect(run, "grad", want, tolerance) && expect_facts(run, refused, how == MG_IDLE_BRANCH);
+    return mg_call(run) && mg_expect(run, "grad", want, tolerance) && expect_facts(run, how, refused);
 }
 
 void mg_03_misuse(mg_run *run, const void *one_case)

@@ -234,12 +234,14 @@ static void large_chain(const mg_value *v) /* live, ends, read; steps, elements 
 /* ---- recording ------------------------------------------------------------------------------------------ */
 
 /* Made by given code only, so that one unwritten step does not hide another. */
-static mt_tensor *tensor_of(int64_t kind, mt_shape shape)
+static mt_tensor *tensor_of(int64_t kind, mt_shape shape, mt_dtype dtype)
 {
-    mt_tensor *t = mt_full(shape, 1);
+    mt_tensor *t = mt_zeros(shape, dtype, MT_CPU);
     t->requires_grad = kind == MG_ASKS || kind == MG_ASKS_TOO;
-    if (kind == MG_RESULT || kind == MG_ASKS_TOO)
+    if (kind == MG_RESULT || kind == MG_ASKS_TOO || kind == MG_SPENT)
         t->node = mt_node_new(&mg_03_test_op, t, 0);
+    if (kind == MG_SPENT)
+        t->node->consumed = true;
     return t;
 }
 
@@ -247,7 +249,7 @@ static void wants(const mg_value *v) /* wants [n]; kind [n], inside no_grad? */
 {
     mt_scope_begin();
     for (int64_t i = 0; i < v[1].count; i++) {
-        mt_tensor *t = tensor_of(v[1].i64s[i], MT_SHAPE(2));
+        mt_tensor *t = tensor_of(v[1].i64s[i], MT_SHAPE(2), i % 2 ? MT_F16 : MT_F32);
         if (v[2].i64)
             mt_no_grad_begin();
         v[0].i64s[i] = mt_wants_grad(t);
@@ -268,7 +270,7 @@ static mt_shape shape_of_input(int64_t i)
 
 /* made [3] = a node was returned, out holds it, its edges; edge [n,4] = points to the input's node, to the input as a
  * leaf, references gained by them, the shape is the input's; left [1] = bytes that are never freed; kind [n], quiet,
- * the last input is the first */
+ * the last input is the first; every second input is in 16 bits */
 static void record(const mg_value *v)
 {
     int64_t n = v[3].count, before = mt_live_bytes(MT_CPU);
@@ -278,7 +280,7 @@ static void record(const mg_value *v)
     memset(v[1].ptr, 0, sizeof(int64_t) * (size_t)v[1].count);
     mt_scope_begin();
     for (int64_t i = 0; i < n; i++) {
-        in[i] = i == n - 1 && v[5].i64 ? in[0] : tensor_of(v[3].i64s[i], shape_of_input(i));
+        in[i] = i == n - 1 && v[5].i64 ? in[0] : tensor_of(v[3].i64s[i], shape_of_input(i), i % 2 ? MT_F16 : MT_F32);
         refs[i] = in[i]->node ? in[i]->node->refs : in[i]->refs;
     }
     mt_tensor *out = mt_full(MT_SHAPE(2), 0);

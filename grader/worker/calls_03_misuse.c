@@ -31,7 +31,7 @@ static void count_news(void *user, mt_tensor *leaf)
 }
 
 /* An op delivers no gradient to its input, the result of another, whose inputs are a leaf and a value that reaches the
- * loss along another path too: facts [4], see misuse; grad [S] of x after another sum of x * x. */
+ * loss along another path too: facts [5], see misuse; grad [S] of x after another sum of x * x. */
 static void idle_branch(const mg_value *v, mt_tensor *x)
 {
     static const mt_op idle_op = { "idle", MT_OP_ELEMENTWISE, must_get_a_gradient };
@@ -46,8 +46,17 @@ static void idle_branch(const mg_value *v, mt_tensor *x)
     mg_03_copy_grad(v[1].f32, x, v[1].count);
 }
 
-/* facts [4] = the right use was refused, the other one; of an idle branch: its node was emptied, its leaf announced;
- * grad [S] after the right use; x [S]; how */
+/* A loss that is recorded after the first backward, on a value that it went through. */
+static bool refuses_later_loss(mt_tensor *x)
+{
+    mt_tensor *h = mt_retain(mt_mul(x, x));
+    bool refused = !refuses(mt_sum(h)) && refuses(mt_sum(mt_mul(h, x)));
+    mt_release(h);
+    return refused;
+}
+
+/* facts [5] = the right use was refused, the other one; of an idle branch: its node was emptied, its leaf announced; of
+ * a shared part: a later loss was refused; grad [S] after the right use; x [S]; how */
 void mg_03_misused(const mg_value *v)
 {
     int64_t S = v[1].count, how = v[3].i64;
@@ -64,6 +73,7 @@ void mg_03_misused(const mg_value *v)
         mt_written(x);
     }
     v[0].i64s[2] = v[0].i64s[3] = 0;
+    v[0].i64s[4] = how == MG_SHARED_PART && refuses_later_loss(x);
     if (how == MG_SAME_LOSS_TWICE)
         once = !refuses(of_one_node);
     if (how == MG_IDLE_BRANCH)

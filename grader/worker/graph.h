@@ -28,6 +28,7 @@ enum {
     MG_ASKS,     /* a leaf that requires a gradient */
     MG_RESULT,   /* computed: has a node */
     MG_ASKS_TOO, /* computed, with requires_grad set too: the node decides */
+    MG_SPENT,    /* computed, and an earlier backward has consumed the node */
     MG_KINDS
 };
 
