@@ -18,16 +18,19 @@ static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims
     return mg_call(run) && mg_product_expect(run, &p, hint);
 }
 
-/* A size below 0, or a leading dimension one too small, must abort. */
+/* A size below 0, or a leading dimension one too small, must abort, the latter also where another size is 0. */
 static bool check_refused(mg_run *run, const matmul_case *c)
 {
     char function[64];
     snprintf(function, sizeof function, "may abort: %s", c->function);
-    for (int t = 0; t < 6; t++) {
+    for (int t = 0; t < 9; t++) {
         mg_product p = { .dims = mg_product_tight(6, 5, 4, c->about == MM_TRANS, c->about == MM_TRANS) };
         mt_matmul_dims *d = &p.dims;
         int64_t *const field[] = { &d->M, &d->N, &d->K, &d->lda, &d->ldb, &d->ldc };
-        *field[t] = t < 3 ? -1 : *field[t] - 1;
+        int too_small = t < 6 ? t : t != 7 ? 5 : c->about == MM_TRANS ? 4 : 3; /* ldc, or the one that is at least K */
+        *field[too_small] = t < 3 ? -1 : *field[too_small] - 1;
+        if (t >= 6)
+            *field[t - 6] = 0;
         mg_product_describe(run, function, &p);
         mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
         if (!mg_call(run))
@@ -164,8 +167,8 @@ void mg_01_blocks(mg_run *run, const void *one_case)
     for (int t = 3; t < 6; t += 2) /* plain or transposed; overwriting, then accumulating if the row tests that */
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, large, t), NULL))
             return;
-    /* Several blocks of N, or of M and K together, and a B of more than the 8 MiB of a stack. */
-    static const int64_t long_ones[][3] = { { 3, 1100, 300 }, { 1200, 8, 300 }, { 2, 1500, 1501 } };
+    /* Several blocks of N, of M and K, or of M and N together, and a B of more than the 8 MiB of a stack. */
+    static const int64_t long_ones[][3] = { { 3, 1100, 300 }, { 1200, 8, 300 }, { 1200, 300, 64 }, { 2, 1500, 1501 } };
     for (int t = 0; t < MT_COUNT(long_ones) - (c->about != MM_SIZES); t++)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, long_ones[t], t), NULL))
             return;
@@ -227,8 +230,13 @@ static void check_teams(mg_run *run)
 void mg_01_threads(mg_run *run, const void *one_case)
 {
     (void)one_case;
-    if (!check_sharing(run) || !check_threads(run, mg_product_tight(5, 7, 70001, 0, 0)))
+    /* Long sums. One or two vectors and a column: divided, the parts have other remainders. */
+    static const int64_t long_sums[][3] = { { 5, 7, 70001 }, { 9, 17, 9001 }, { 29, 33, 9001 } };
+    if (!check_sharing(run))
         return;
+    for (int t = 0; t < MT_COUNT(long_sums); t++)
+        if (!check_threads(run, mg_product_tight(long_sums[t][0], long_sums[t][1], long_sums[t][2], 0, 0)))
+            return;
     for (int t = 0; t < 6; t++) {
         int64_t M = mg_pick(mg_rng(run), 1, 400), N = mg_pick(mg_rng(run), 1, 400), K = mg_pick(mg_rng(run), 1, 900);
         if (!check_threads(run, mg_product_tight(M, N, K, t & 1, t >> 1 & 1)))
