@@ -39,22 +39,27 @@ bool mg_02_softmax_masked(mg_run *run)
     return mg_call_and_judge(run, &out, 1);
 }
 
-/* A label below 0, or as large as the number of classes, in the last of many rows. */
+/* A label below 0, or as large as the number of classes, in the last of many rows, the first or the middle one. */
 void mg_02_wrong_labels(mg_run *run)
 {
     enum { N = 2719, C = 5 };
-    const int32_t wrong[] = { -1, C, -100, INT32_MAX };
+    static const struct {
+        int64_t row;
+        int32_t label;
+    } wrong[] = { { N - 1, -1 }, { N - 1, C }, { N - 1, -100 }, { N - 1, INT32_MAX }, { 0, C + 2 }, { N / 2, 1000 } };
     for (int i = 0; i < MT_COUNT(wrong); i++) {
         mg_begin_refused(run, "may abort: mt_cross_entropy_fwd_cpu");
         mg_out(run, "loss", MT_F32, MT_SHAPE(N));
         mg_out(run, "probs", MT_F32, MT_SHAPE(N, C));
         mg_input(run, "logits", MT_SHAPE(N, C), (mg_dist)NORMAL(0, 2));
         int32_t *label = mg_in(run, "label", MT_I32, MT_SHAPE(N));
-        label[N - 1] = wrong[i];
+        label[wrong[i].row] = wrong[i].label;
         mg_i64(run, "N", N);
         mg_i64(run, "C", C);
-        if (!mg_refused(run, "the call", "a label out of range") || !mg_expect_named(run, "row", N - 1) ||
-            (i > 1 && !mg_expect_named(run, "value", wrong[i])))
+        mg_hint(run, "label[%lld] = %d, of %d rows and %d classes: every row's label is checked",
+                (long long)wrong[i].row, wrong[i].label, N, C);
+        if (!mg_refused(run, "the call", "a label out of range") || !mg_expect_named(run, "row", wrong[i].row) ||
+            (i > 1 && !mg_expect_named(run, "value", wrong[i].label)))
             return;
     }
 }

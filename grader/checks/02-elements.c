@@ -46,7 +46,7 @@ static mg_dist act_dist(const act_case *c, int t)
 /* The first inputs of that call are the same in every grade: tiny ones, the farthest, and some whose slope of the
  * sigmoid is 14 u or less, twenty because what dx held may hide one. The formulas of sigmoid and tanh include
  * infinity; GELU of NaN is NaN. */
-static void set_far(const act_case *c, float *x, bool backward)
+static void set_far(const act_case *c, float *x, int64_t n, bool backward)
 {
     bool cubed = backward && c->act == MG_GELU_TANH, limits = !backward && (c->act == MG_SIGMOID || c->act == MG_TANH);
     const float far = cubed ? 0x1p42f : limits ? INFINITY : 1e20f;
@@ -56,13 +56,13 @@ static void set_far(const act_case *c, float *x, bool backward)
     for (int i = 0; i < 20; i++)
         x[MT_COUNT(first) + i] = 14 + 0.05f * (float)i;
     if (!backward && (c->act == MG_GELU || c->act == MG_GELU_TANH))
-        x[300] = NAN;
+        x[300] = x[n - 1] = NAN; /* the last one is not in a whole vector */
 }
 
 static const char *act_hint(const act_case *c, int t, bool in_place)
 {
     return t == FAR ? "inputs from 1e-30 to 2^40 and more, tiny and far: a float overflows to inf, and inf / inf, "
-                      "inf - inf and 0 * inf are NaN"
+                      "inf - inf and 0 * inf are NaN, and GELU of NaN is NaN"
            : in_place && !c->in_place ? "this call is in place, out is x itself: read x[i] before writing out[i]"
                                       : c->head.hint;
 }
@@ -84,7 +84,7 @@ void mg_02_act_fwd(mg_run *run, const void *one_case)
             x = mg_input(run, "x", MT_SHAPE(n), act_dist(c, t));
         }
         if (t == FAR)
-            set_far(c, x, false);
+            set_far(c, x, n, false);
         mg_i64(run, "n", n);
         double *exact = mg_lift(x, n);
         mg_oracle_act(c->act, out.v, out.e, exact, n);
@@ -124,7 +124,7 @@ void mg_02_act_bwd(mg_run *run, const void *one_case)
         double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1)), n);
         float *x = mg_input(run, "saved", MT_SHAPE(n), act_dist(c, t));
         if (t == FAR)
-            set_far(c, x, true);
+            set_far(c, x, n, true);
         save(c, x, n);
         mg_i64(run, "n", n);
         double *saved = mg_lift(x, n);
@@ -311,17 +311,17 @@ static bool expect_few(mg_run *run, int64_t n)
     return good;
 }
 
-/* A fan of 0 must abort; number 0 is fan_in, 1 fan_out. */
-static bool refuse_fan(mg_run *run, const init_case *c, int which)
+/* A fan below 1 must abort; number 0 is fan_in, 1 fan_out. */
+static bool refuse_fan(mg_run *run, const init_case *c, int which, int64_t fan)
 {
     mg_begin_refused(run, c->xavier ? "may abort: mt_init_xavier_cpu" : "may abort: mt_init_he_cpu");
     mg_out(run, "w", MT_F32, MT_SHAPE(2));
     mg_out(run, "next", MT_F32, MT_SHAPE(2));
     mg_out(run, "again", MT_F32, MT_SHAPE(2));
     mg_i64(run, "n", 2);
-    mg_i64(run, "fan_in", which == 0 ? 0 : 3);
+    mg_i64(run, "fan_in", which == 0 ? fan : 3);
     if (c->xavier)
-        mg_i64(run, "fan_out", which == 1 ? 0 : 3);
+        mg_i64(run, "fan_out", which == 1 ? fan : 3);
     mg_i64(run, "seed", 1);
     return mg_refused(run, "the call", c->xavier ? "a fan < 1" : "fan_in < 1");
 }
@@ -367,6 +367,6 @@ void mg_02_init(mg_run *run, const void *one_case)
         for (int i = 0; i < FIRST && t == 0; i++)
             before[i] = w[i] / scale;
     }
-    for (int which = 0; which <= c->xavier && refuse_fan(run, c, which); which++)
+    for (int which = 0; which <= c->xavier && refuse_fan(run, c, which, 0) && refuse_fan(run, c, which, -1); which++)
         ;
 }

@@ -103,7 +103,10 @@ static void mlp_forward(const mg_value *v) /* logits; params, x; N, widths */
 {
     mt_manual_mlp *mlp = mlp_of(v + 4, v[3].i64 + 3), *other = mlp_of(v + 4, v[3].i64 + 3);
     memcpy(mlp->params, v[1].f32, sizeof *mlp->params * (size_t)mlp->count);
-    const float *logits = mt_manual_mlp_forward(mlp, v[2].f32, v[3].i64);
+    for (int64_t N = 0; N <= v[3].i64; N += mt_max(v[3].i64, 1))
+        MT_CHECK(mt_manual_mlp_forward(mlp, v[2].f32, N) == mlp->act[mlp->layers - 1],
+                 "forward of %lld rows did not return mlp->act[layers - 1], where the logits are", (long long)N);
+    const float *logits = mlp->act[mlp->layers - 1];
     mt_manual_mlp_forward(other, v[2].f32, v[3].i64); /* its parameters are 0 */
     memcpy(v[0].f32, logits, sizeof(float) * (size_t)v[0].count);
     mt_manual_mlp_free(mlp);
@@ -118,20 +121,23 @@ MG_THUNK_ABORTS(mlp_too_many_rows)
 
 /* The last call must not depend on those before, of max_batch rows and of half of its own, nor on a network beside it
  * with as many. */
-static void mlp_backward(const mg_value *v) /* loss, grads; params, x, label; N, widths */
+static void mlp_backward(const mg_value *v) /* loss, grads, second loss, logits; params, x, label; N, widths */
 {
-    mt_manual_mlp *mlp = mlp_of(v + 6, v[5].i64 + 3), *other = mlp_of(v + 6, v[5].i64 + 3);
-    float *other_x = different(v + 3);
-    memcpy(mlp->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
-    memcpy(other->params, v[2].f32, sizeof *mlp->params * (size_t)mlp->count);
+    const int64_t N = v[7].i64;
+    mt_manual_mlp *mlp = mlp_of(v + 8, N + 3), *other = mlp_of(v + 8, N + 3);
+    float *other_x = different(v + 5);
+    memcpy(mlp->params, v[4].f32, sizeof *mlp->params * (size_t)mlp->count);
+    memcpy(other->params, v[4].f32, sizeof *mlp->params * (size_t)mlp->count);
     full_batch(mlp);
     for (int part = 2; part > 0; part--) {
-        mt_manual_mlp_forward(mlp, v[3].f32, v[5].i64 / part);
-        mt_manual_mlp_forward(other, other_x, v[5].i64 / part);
-        mt_manual_mlp_backward(other, other_x, v[4].i32, v[5].i64 / part);
-        v[0].f32[0] = (float)mt_manual_mlp_backward(mlp, v[3].f32, v[4].i32, v[5].i64 / part);
+        mt_manual_mlp_forward(mlp, v[5].f32, N / part);
+        mt_manual_mlp_forward(other, other_x, N / part);
+        mt_manual_mlp_backward(other, other_x, v[6].i32, N / part);
+        v[0].f32[0] = (float)mt_manual_mlp_backward(mlp, v[5].f32, v[6].i32, N / part);
     }
     memcpy(v[1].f32, mlp->grads, sizeof *mlp->grads * (size_t)mlp->count);
+    v[2].f32[0] = (float)mt_manual_mlp_backward(mlp, v[5].f32, v[6].i32, N);
+    memcpy(v[3].f32, mlp->act[mlp->layers - 1], sizeof(float) * (size_t)v[3].count);
     mt_manual_mlp_free(mlp);
     mt_manual_mlp_free(other);
     free(other_x);

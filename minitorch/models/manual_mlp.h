@@ -40,7 +40,7 @@ void mt_manual_mlp_free(mt_manual_mlp *mlp);
 /* mt_manual_mlp_init -- He initialisation of the weights, zero biases. */
 void mt_manual_mlp_init(mt_manual_mlp *mlp, mt_rng *rng);
 
-/* mt_manual_mlp_forward -- logits of N rows, in mlp->act[layers - 1]; they stay until the next call.
+/* mt_manual_mlp_forward -- logits of N rows, in mlp->act[layers - 1]; they stay until the next forward.
  *   x [N, width[0]].   Aborts: N > max_batch.   Lab 02.9 */
 const float *mt_manual_mlp_forward(mt_manual_mlp *mlp, const float *x, int64_t N);
 
