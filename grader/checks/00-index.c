@@ -1,5 +1,5 @@
-/* 00-index.c -- how the checks of steps 00.1 to 00.4 run: indices, strides, permutations, slices. Rows:
- * 00-tensors.c. */
+/* 00-index.c -- how the checks of steps 00.1 to 00.4 run: indices, strides, permutations, slices; 00-aborts.c has the
+ * calls that must abort. Rows: 00-tensors.c. */
 #include "checks/00-tensors.h"
 #include "checks/fill.h"
 
@@ -90,6 +90,8 @@ static const mt_view gap_of_rank_8 = { .rank = 8,
                                        .shape = { 2, 2, 2, 2, 2, 2, 2, 2 },
                                        .stride = { 129, 64, 32, 16, 8, 4, 2, 1 } };
 
+static const mt_view one_of_rank_1 = { .rank = 1, .shape = { 1 }, .stride = { 5 } };
+
 /* A view of this kind that is contiguous, or one that is not: every row tests both, so that a constant answer fails. */
 static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted, int t)
 {
@@ -100,6 +102,8 @@ static mt_view pick_contiguous(mt_rng *rng, mg_view_spec spec, bool wanted, int 
         spec.permuted = spec.gaps = 1;
     if (!wanted && spec.gaps && !plain && t == 2)
         return gap_of_rank_8;
+    if (wanted && spec.ones && t == 5)
+        return one_of_rank_1;
     if (!wanted && spec.dim_high < 2) /* every empty view is contiguous */
         spec.dim_low = 2, spec.dim_high = 4;
     for (;;) {
@@ -142,31 +146,11 @@ void mg_00_at(mg_run *run, const void *one_case)
     }
 }
 
-#define FAR_INDEX INT64_C(1234567890123456)
-
-/* An index out of range in one dimension must abort and be named; a valid index must not. */
-void mg_00_at_abort(mg_run *run, const void *one_case)
-{
-    for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
-        int64_t bad = mt_rng_below(mg_rng(run), view.rank), want = t % 2;
-        mg_begin(run, "may abort: mt_view_at");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_in_view(run, "view", &view);
-        int64_t *index = mg_in(run, "index", MT_I64, MT_SHAPE(view.rank));
-        mg_unravel(index, mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), view.shape, view.rank);
-        if (want)
-            index[bad] = t / 2 % 3 == 0 ? view.shape[bad] : t / 2 % 3 == 1 ? -1 : FAR_INDEX;
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)) ||
-            (want && index[bad] == FAR_INDEX && !mg_expect_named(run, "index", FAR_INDEX)))
-            return;
-    }
-}
-
 void mg_00_unravel(mg_run *run, const void *one_case)
 {
     for (int t = 0; t < TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
+        mt_view view = t == TRIES - 1 ? mg_scalar_view(mg_rng(run)) /* it has no index, and index[0] is not written */
+                                      : mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
         int64_t n = mt_rng_below(mg_rng(run), mg_count(view.shape, view.rank)), want[MT_MAX_RANK];
         mg_unravel(want, n, view.shape, view.rank);
         mg_begin(run, "mt_view_unravel");
@@ -220,32 +204,6 @@ void mg_00_permute(mg_run *run, const void *one_case)
         if (t == EMPTY_TRY) /* the 0 moves */
             memcpy(order, ((int64_t[]){ 1, 3, 0, 2 }), sizeof *order * 4);
         if (!mg_call(run) || !expect_permuted(run, &view, order))
-            return;
-    }
-}
-
-void mg_00_permute_abort(mg_run *run, const void *one_case)
-{
-    /* rank and order: with the sum of a permutation, or of one if -1 meant the last dimension */
-    static const int64_t given[][5] = { { 3, 1, 1, 1 }, { 4, 0, 0, 3, 3 }, { 3, 0, 1, -1 } };
-    for (int t = 0; t < TRIES; t++) {
-        const int64_t *is_given = t % 2 && t / 2 < MT_COUNT(given) ? given[t / 2] : NULL;
-        mg_view_spec spec = ((const tensor_case *)one_case)->spec;
-        if (is_given)
-            spec.rank_low = spec.rank_high = (int)is_given[0];
-        mt_view view = is_given ? mg_random_view(mg_rng(run), &spec) : mg_nth_view(mg_rng(run), &spec, t);
-        int64_t want = t % 2, wrong[] = { -1, view.rank, 0 };
-        mg_begin(run, "may abort: mt_view_permute");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_in_view(run, "view", &view);
-        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(view.rank));
-        mg_random_order(mg_rng(run), order, view.rank);
-        wrong[2] = order[0]; /* a repeated dimension */
-        if (want)
-            order[view.rank - 1] = wrong[mt_rng_below(mg_rng(run), 3)];
-        if (is_given)
-            memcpy(order, is_given + 1, sizeof *order * (size_t)view.rank);
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
             return;
     }
 }
@@ -310,24 +268,6 @@ void mg_00_slice(mg_run *run, const void *one_case)
         bool good = mg_expect_view(run, "out", shape, elements, &view);
         free(elements);
         if (!good)
-            return;
-    }
-}
-
-void mg_00_slice_abort(mg_run *run, const void *one_case)
-{
-    for (int t = 0; t < 2 * TRIES; t++) {
-        mt_view view = mg_nth_view(mg_rng(run), &((const tensor_case *)one_case)->spec, t);
-        int64_t dim = mt_rng_below(mg_rng(run), view.rank), size = view.shape[dim], want = t % 2;
-        int64_t wrong = want ? mt_rng_below(mg_rng(run), 5) : 5;
-        mg_begin(run, "may abort: mt_view_slice");
-        mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-        mg_in_view(run, "view", &view);
-        mg_i64(run, "dim", wrong == 0 ? view.rank : dim);
-        mg_i64(run, "start", wrong == 1 ? -1 : wrong == 2 ? size : 1);
-        mg_i64(run, "stop", wrong == 2 ? size - 1 : wrong == 3 ? size + 1 : size);
-        mg_i64(run, "step", wrong == 4 ? 0 : 1);
-        if (!mg_call(run) || !mg_expect_i64(run, "aborted", &want, 1, mt_view_text(&view)))
             return;
     }
 }

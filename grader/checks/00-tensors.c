@@ -77,7 +77,7 @@ static const tensor_case slice_cases[] = {
     { { 1, "nothing left", "start = stop is allowed, even at the end: size 0" }, STRIDED, .step = 3, .empty = true },
 };
 static const tensor_case slice_abort_cases[] = {
-    { { 2, "bad ranges", "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and dim is a dimension" },
+    { { 2, "bad ranges", "MT_CHECK that 0 <= start <= stop <= shape[dim], step >= 1, and -rank <= dim < rank" },
       STRIDED },
 };
 
@@ -108,7 +108,8 @@ static const tensor_case reshape_cases[] = {
     { { 1, "empty", "a view without elements can have any shape with 0 elements" }, EMPTY, .fits = true },
 };
 static const tensor_case reshape_abort_cases[] = {
-    { { 1, "another number of elements", "MT_CHECK that old and new shape have as many elements" }, ANY },
+    { { 1, "another number of elements", "MT_CHECK that old and new shape have as many elements, also where one has none" },
+      ANY },
 };
 
 /* ---- 00.7 */

@@ -15,22 +15,31 @@ typedef struct tensor_case {
     mt_dtype dtype; /* copy */
 } tensor_case;
 
+/* mg_00_text -- "[3] stride [1] offset 0 to [2,3]", with this word between them; lent until the next call. */
+const char *mg_00_text(const mt_view *view, const char *word, mt_shape shape);
+
+/* mg_00_random_factors -- a random shape of `count` elements: its prime factors distributed over a random number of
+ * dimensions, some of size 1. */
+mt_shape mg_00_random_factors(mt_rng *rng, int64_t count);
+
+/* 00-aborts.c */
+void mg_00_at_abort(mg_run *run, const void *one_case);
+void mg_00_permute_abort(mg_run *run, const void *one_case);
+void mg_00_slice_abort(mg_run *run, const void *one_case);
+void mg_00_reshape_abort(mg_run *run, const void *one_case);
+
 /* 00-index.c */
 void mg_00_numel(mg_run *run, const void *one_case);
 void mg_00_contiguous(mg_run *run, const void *one_case);
 void mg_00_is_contiguous(mg_run *run, const void *one_case);
 void mg_00_at(mg_run *run, const void *one_case);
-void mg_00_at_abort(mg_run *run, const void *one_case);
 void mg_00_unravel(mg_run *run, const void *one_case);
 void mg_00_permute(mg_run *run, const void *one_case);
-void mg_00_permute_abort(mg_run *run, const void *one_case);
 void mg_00_transpose(mg_run *run, const void *one_case);
 void mg_00_slice(mg_run *run, const void *one_case);
-void mg_00_slice_abort(mg_run *run, const void *one_case);
 
 /* 00-reshape.c */
 void mg_00_broadcast(mg_run *run, const void *one_case);
 void mg_00_broadcast_shape(mg_run *run, const void *one_case);
 void mg_00_reshape(mg_run *run, const void *one_case);
-void mg_00_reshape_abort(mg_run *run, const void *one_case);
 void mg_00_copy(mg_run *run, const void *one_case);
