@@ -1,5 +1,5 @@
-/* 00-aborts.c -- the calls of lab 00 that must abort (steps 00.2, 00.3, 00.4 and 00.6), and right ones beside them, which
- * must not. Rows: 00-tensors.c. */
+/* 00-aborts.c -- the calls of steps 00.2, 00.3, 00.4 and 00.6 that must abort, and right ones, which must not. Rows:
+ * 00-tensors.c. */
 #include "checks/00-tensors.h"
 #include "checks/fill.h"
 

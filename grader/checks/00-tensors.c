@@ -108,8 +108,8 @@ static const tensor_case reshape_cases[] = {
     { { 1, "empty", "a view without elements can have any shape with 0 elements" }, EMPTY, .fits = true },
 };
 static const tensor_case reshape_abort_cases[] = {
-    { { 1, "another number of elements", "MT_CHECK that old and new shape have as many elements, also where one has none" },
-      ANY },
+    { { 1, "another number of elements",
+        "MT_CHECK that old and new shape have as many elements, also where one has none" }, ANY },
 };
 
 /* ---- 00.7 */
