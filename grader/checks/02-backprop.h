@@ -42,6 +42,9 @@ typedef struct init_case {
 bool mg_02_softmax_masked(mg_run *run);
 void mg_02_softmax_no_columns(mg_run *run);
 void mg_02_wrong_labels(mg_run *run);
+void mg_02_softmax_nan(mg_run *run, const void *one_case); /* an mg_case */
+bool mg_02_cross_entropy_nan(mg_run *run);
+bool mg_02_large(mg_run *run, const char *name, float x, double want, double tolerance);
 
 /* 02-kernels.c */
 void mg_02_linear_fwd(mg_run *run, const void *one_case);
@@ -50,7 +53,6 @@ void mg_02_act_fwd(mg_run *run, const void *one_case);
 void mg_02_act_bwd(mg_run *run, const void *one_case);
 void mg_02_relu_nan(mg_run *run, const void *one_case);
 void mg_02_softmax_fwd(mg_run *run, const void *one_case);
-void mg_02_softmax_nan(mg_run *run, const void *one_case); /* an mg_case */
 void mg_02_softmax_bwd(mg_run *run, const void *one_case);
 void mg_02_cross_entropy_fwd(mg_run *run, const void *one_case);
 void mg_02_cross_entropy_bwd(mg_run *run, const void *one_case);
