@@ -61,7 +61,7 @@ void mg_06_update(mg_run *run, const void *one_case);
 /* mg_06_sizes, mg_06_shapes -- the call for every awkward size, or shape, while it returns true. One size is `most`;
  * where a row is about sizes, more than 1,024 blocks take. One shape has `most` rows, and one has rows that neither the
  * registers of a block hold nor its shared memory; 0: leave these out. In the last, all arrays or one of them are not
- * aligned for float4. */
+ * aligned for float4, and rows or columns are whole groups of four. */
 typedef bool mg_06_size_fn(mg_run *run, const cuda_case *c, int64_t n);
 typedef bool mg_06_shape_fn(mg_run *run, const cuda_case *c, int64_t N, int64_t C);
 bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t most);
@@ -80,6 +80,7 @@ bool mg_06_again(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t 
 float *mg_06_sixteenths(mg_run *run, const char *name, mt_shape shape);
 void mg_06_fill_sixteenths(mt_rng *rng, float *x, int64_t n);
 
+enum { MG_06_GROUPS = 8 };                                         /* rows where one array is not aligned */
 enum { MG_06_COUNTED = 65536, MG_06_ROWS = 64, MG_06_COLS = 768 }; /* sizes of the bars */
 /* More than 1,024 blocks take these: of 256 threads, of a row, of 8 warps with a row each. */
 enum { MG_06_MANY = 262147, MG_06_BLOCKS = 1031, MG_06_WARPS = 8209 };

@@ -65,16 +65,18 @@ bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t
         for (int k = 0; k < MT_COUNT(cols); k++)
             if (!call(run, c, rows[i], cols[k]) || (rows[i] == 0 && !launches_nothing(run, c)))
                 return false;
+    if (!call(run, c, 0, 0) || !launches_nothing(run, c)) /* no columns are allowed where there are no rows */
+        return false;
     for (int i = 0; i < 4; i++)
         if (!call(run, c, mg_pick(mg_rng(run), 2, 70), mg_pick(mg_rng(run), 2, 300)))
             return false;
     if (most && !(call(run, c, most, 3) && call(run, c, 2, LONG_ROW)))
         return false;
     mg_unaligned(run, true);
-    bool good = call(run, c, 5, 128) && call(run, c, 2, 1025);
+    bool good = call(run, c, 8, 128) && call(run, c, 64, 5) && call(run, c, 2, 1025);
     for (int k = 0; k < MG_UNALIGNED_ONES && good; k++) {
         mg_unaligned_one(run, k);
-        good = call(run, c, 3, 64);
+        good = call(run, c, MG_06_GROUPS, 64);
     }
     mg_unaligned(run, false);
     return good;

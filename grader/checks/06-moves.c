@@ -24,16 +24,30 @@ static const shape_case shape_cases[] = {
     { 2, { 40, 32 }, 1, 0 },      { 3, { 5, 7, 33 }, 5, 2 },    { 3, { 9, 4, 31 }, 4, 3 },
     { 4, { 3, 5, 4, 9 }, 5, 10 }, { 4, { 2, 3, 33, 5 }, 8, 2 }, { 1, { 1025 }, 1, 0 },
     { 1, { 1 }, 1, 1 },           { 2, { 0, 31 }, 1, 0 },       { 4, { 7, 1, 1, 37 }, 6, 9 },
-    { 2, { 37, 41 }, 3, 3 },      { 0, { 0 }, 0, 0 },           { 8, { 2, 3, 2, 1, 2, 3, 2, 3 }, 0x55, 0x92 },
+    { 2, { 37, 41 }, 3, 3 },      { 0, { 0 }, 0, 0 },           { 8, { 2, 3, 2, 2, 2, 3, 2, 3 }, 0x55, 0x92 },
 };
 /* More than 1,024 blocks of 256, and more runs than blocks in y. */
 static const shape_case many = { 2, { 65549, 4 }, 1, 2 };
 static const shape_case whole = { 2, { 40, 32 }, 0, 0 }; /* groups of four elements */
+/* Views of these with rows of neighbours: one operand's begin, or its rows, is not at a multiple of 16 bytes. */
+typedef struct layout {
+    int64_t offset[2], gap[2]; /* of a and b; behind each row */
+} layout;
+static const layout layouts[] = {
+    { { 1, 0 }, { 0, 0 } }, { { 0, 2 }, { 0, 0 } }, { { 0, 0 }, { 1, 0 } }, { { 0, 0 }, { 0, 2 } }
+};
 
 typedef struct operand {
     float *data;
     int64_t stride[RANK], offset;
 } operand;
+
+static operand add_rows(mg_run *run, const char *name, const shape_case *s, const layout *l, int which, mg_dist dist)
+{
+    operand o = { .stride = { s->dim[1] + l->gap[which], 1 }, .offset = l->offset[which] };
+    o.data = mg_input(run, name, MT_SHAPE(o.offset + s->dim[0] * o.stride[0]), dist);
+    return o;
+}
 
 /* Views: any order of dimensions, every element or every second, gaps at the end of each dimension, not from the
  * start. */
@@ -78,7 +92,8 @@ static double result_of(char op, double a, double b)
     return op == '+' ? a + b : op == '-' ? a - b : op == '*' ? a * b : a / b;
 }
 
-static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, int which)
+/* l NULL: strides and offsets are drawn, as the row is about. */
+static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, const layout *l, int which)
 {
     static const char *const functions[] = { "mt_add_fwd_cuda", "mt_sub_fwd_cuda", "mt_mul_fwd_cuda",
                                              "mt_div_fwd_cuda" };
@@ -87,8 +102,9 @@ static bool broadcast(mg_run *run, cuda_about about, const shape_case *s, int wh
         shape.dim[d] = s->dim[d];
     mg_begin(run, functions[which]);
     mg_answer out = mg_overwritten(run, "out", shape);
-    operand a = add_operand(run, "a", s, about, s->a, (mg_dist)NORMAL(0, 1));
-    operand b = add_operand(run, "b", s, about, s->b, (mg_dist)MIXED(-1, 1));
+    const mg_dist of_a = NORMAL(0, 1), of_b = MIXED(-1, 1);
+    operand a = l ? add_rows(run, "a", s, l, 0, of_a) : add_operand(run, "a", s, about, s->a, of_a);
+    operand b = l ? add_rows(run, "b", s, l, 1, of_b) : add_operand(run, "b", s, about, s->b, of_b);
     b.data[b.offset] = 0; /* whose quotient is infinite */
     int64_t last = mt_shape_numel(shape) - 1;
     if (about == CU_SAME && last > 0) { /* the quotient is 10, the reciprocal infinite */
@@ -114,7 +130,7 @@ static void unaligned(mg_run *run, cuda_about about)
     for (int k = 0; k < 4 * 7; k++) { /* all arrays, then each of three */
         if (k >= 4)
             mg_unaligned_one(run, k / 4 - 1);
-        if (!broadcast(run, about, &whole, k % 4))
+        if (!broadcast(run, about, &whole, NULL, k % 4))
             return;
     }
 }
@@ -124,18 +140,21 @@ void mg_06_broadcast(mg_run *run, const void *one_case)
     static const shape_case counted = { 2, { 256, 256 }, 0, 1 };
     const cuda_case *c = one_case;
     if (c->about == CU_COUNT) {
-        if (broadcast(run, CU_REPEATED, &counted, 0))
+        if (broadcast(run, CU_REPEATED, &counted, NULL, 0))
             mg_device_credit(run, c->count, 8.0 * MG_06_COUNTED);
         return;
     }
     for (int i = 0; i < MT_COUNT(shape_cases); i++)
         for (int which = 0; which < 4; which++)
-            if (!broadcast(run, c->about, &shape_cases[i], which))
+            if (!broadcast(run, c->about, &shape_cases[i], NULL, which))
                 return;
     if (c->about == CU_SAME)
         unaligned(run, c->about);
     for (int which = 0; which < 4 && c->about == CU_REPEATED; which++)
-        if (!broadcast(run, c->about, &many, which))
+        if (!broadcast(run, c->about, &many, NULL, which))
+            return;
+    for (int i = 0; i < MT_COUNT(layouts) && c->about == CU_VIEWS; i++)
+        if (!broadcast(run, c->about, &whole, &layouts[i], i))
             return;
 }
 
