@@ -52,6 +52,8 @@ typedef struct ladder_fact {
 void mg_07_values(mg_run *run, const void *one_case);   /* a ladder_case */
 void mg_07_counts(mg_run *run, const void *one_case);   /* a ladder_bar */
 void mg_07_compiled(mg_run *run, const void *one_case); /* a ladder_fact */
+
+/* 07-linear.c */
 void mg_07_linear_fwd(mg_run *run, const void *one_case);
 void mg_07_linear_dx_dw(mg_run *run, const void *one_case);
 void mg_07_linear_db(mg_run *run, const void *one_case);

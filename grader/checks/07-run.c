@@ -1,5 +1,5 @@
-/* 07-run.c -- how the checks of lab 07 run: products of awkward sizes, counts, the linear layer. The rows and their
- * points are in 07-matmul.c. */
+/* 07-run.c -- how the checks of lab 07 run: products of awkward sizes, counts. The rows and their
+ * points are in 07-matmul.c; the linear layer is in 07-linear.c. */
 #include "checks/07-matmul.h"
 #include "checks/answer.h"
 #include "checks/oracle.h"
@@ -62,25 +62,26 @@ static bool check_product(mg_run *run, const char *function, mt_matmul_dims dims
     return mg_call(run) && expect(run, &p, unit);
 }
 
-/* A column of A is 0, and the row of B that it meets has a NaN: 0 times NaN is NaN, in a whole column of C. */
-static bool zero_times_nan(mg_run *run, const char *function, double unit)
+/* One number x of A, or of B, is NaN or infinite, and meets zeros, or 1, -1, 0 ..., in a row of B or a column of A: 0
+ * times either is NaN. So a whole row, or column, of C is not finite. */
+static bool not_finite(mg_run *run, const char *function, double unit, float x, bool in_b)
 {
-    enum { M = 7, N = 6, K = 5, k = 2, j = 3 };
+    enum { M = 7, N = 6, K = 5, i = 4, j = 3, k = 2 };
+    static const float met[] = { 1, -1, 0 };
     mg_product p = { .dims = mg_product_tight(M, N, K, MT_NO_TRANS, MT_NO_TRANS) };
     mg_product_describe(run, function, &p);
     float *a = (float *)p.a, *b = (float *)p.b; /* memory of the run, not yet sent */
-    for (int64_t i = 0; i < M; i++)
-        a[i * K + k] = 0;
+    for (int64_t n = 0; n < (in_b ? M : N); n++)
+        *(in_b ? &a[n * K + k] : &b[k * N + n]) = isnan(x) ? 0 : met[n % 3];
     double *want = mg_doubles(M * N), *tolerance = mg_doubles(M * N);
     mg_oracle_matmul(want, tolerance, p.c0, p.a, p.b, &p.dims);
     allow_rounding(tolerance, &p, unit);
-    b[k * N + j] = NAN;
-    for (int64_t i = 0; i < M; i++)
-        want[i * N + j] = NAN;
-    bool good = mg_call(run);
-    if (good && mg_wrong(run, "c", j, NAN, 0))
-        mg_hint(run, "an element of A that is 0 counts too: 0 times NaN is NaN");
-    good = good && mg_expect(run, "c", want, tolerance);
+    *(in_b ? &b[k * N + j] : &a[i * K + k]) = x;
+    for (int64_t n = 0; n < (in_b ? M : N); n++)
+        want[in_b ? n * N + j : i * N + n] = isnan(x) || met[n % 3] == 0 ? (double)NAN : (double)(x * met[n % 3]);
+    mg_hint(run, "one number of %c is %s: products with it count like any other, and 0 times it is NaN",
+            in_b ? 'B' : 'A', isnan(x) ? "NaN" : "infinite");
+    bool good = mg_call(run) && mg_expect(run, "c", want, tolerance);
     free(want);
     free(tolerance);
     return good;
@@ -179,19 +180,34 @@ static bool ends_of_f16(mg_run *run, const char *function)
     return good;
 }
 
-/* What the header says must abort. */
-static bool refuses(mg_run *run, const char *launcher, mt_matmul_dims dims, const char *what)
+/* What the header says must abort: a negative size, even where another is 0, or a leading dimension too small. */
+static const struct {
+    mt_matmul_dims dims;
+    const char *what;
+} refused[] = {
+    { { 3, 5, 7, 7, 4, 5, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "ldb = 4 for rows of 5" },
+    { { 3, 5, 7, 6, 5, 5, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "lda = 6 for rows of 7" },
+    { { 3, 5, 7, 7, 5, 4, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "ldc = 4 for rows of 5" },
+    { { 9, 5, 4, 8, 5, 5, MT_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "lda = 8 for rows of 9, transposed" },
+    { { 3, 5, 7, 7, 6, 5, MT_NO_TRANS, MT_TRANS, MT_OVERWRITE }, "ldb = 6 for rows of 7, transposed" },
+    { { -1, 5, 7, 7, 5, 5, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "M = -1" },
+    { { 0, -1, 7, 7, 5, 5, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "N = -1 with M = 0" },
+    { { 3, 5, -1, 7, 5, 5, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE }, "K = -1" },
+};
+
+static bool refuses(mg_run *run, const char *launcher, int t)
 {
     char function[64];
-    mg_product p = { .dims = dims };
+    mg_product p = { .dims = refused[t].dims };
     snprintf(function, sizeof function, "may abort: %s", launcher);
     mg_product_describe(run, function, &p);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
-    if (!mg_call(run) || *(const int64_t *)mg_result(run, "aborted") == 0)
-        return true; /* or judged */
     mg_hint(run, "call mt_matmul_dims_check first, as every rung does");
-    mg_fail(run, "%s was accepted", what);
-    return false;
+    if (!mg_call(run))
+        return false;
+    if (*(const int64_t *)mg_result(run, "aborted") != 0)
+        mg_fail(run, "%s was accepted", refused[t].what);
+    return *(const int64_t *)mg_result(run, "aborted") == 0;
 }
 
 static bool values(mg_run *run, const ladder_case *c)
@@ -201,8 +217,9 @@ static bool values(mg_run *run, const ladder_case *c)
         if (!check_product(run, c->function, vary(mg_rng(run), c->about, shapes[t], t), c->unit, by))
             return false;
     }
-    if (c->about == LD_SIZES && !zero_times_nan(run, c->function, c->unit))
-        return false;
+    for (int t = 0; t < 4 && c->about == LD_SIZES; t++)
+        if (!not_finite(run, c->function, c->unit, t % 2 ? INFINITY : NAN, t < 2))
+            return false;
     if (c->about == LD_SIZES && c->unit == U16 && !ends_of_f16(run, c->function))
         return false;
     if (c->about == LD_STRIDES) { /* whole tiles, which a kernel may store without a test of each element */
@@ -220,12 +237,11 @@ static bool values(mg_run *run, const ladder_case *c)
         if (!check_product(run, c->function, vary_groups(1 + t / 4 % 3, t), c->unit, 1))
             return false;
     }
-    mt_matmul_dims narrow = mg_product_tight(3, 5, 7, MT_NO_TRANS, MT_NO_TRANS), negative = narrow;
     mg_unaligned(run, false);
-    narrow.ldb = 4;
-    negative.M = -1;
-    return c->about != LD_STRIDES || (refuses(run, c->function, narrow, "ldb = 4 for rows of 5") &&
-                                      refuses(run, c->function, negative, "M = -1"));
+    for (int t = 0; t < MT_COUNT(refused) && c->about == LD_STRIDES; t++)
+        if (!refuses(run, c->function, t))
+            return false;
+    return true;
 }
 
 void mg_07_values(mg_run *run, const void *one_case)
@@ -277,110 +293,4 @@ void mg_07_compiled(mg_run *run, const void *one_case)
     const ladder_fact *c = one_case;
     if (check_product(run, c->function, mg_product_tight(M, N, K, false, false), c->unit, 1))
         mg_compiled_fact(run, c->file, c->fact);
-}
-
-/* ---- the linear layer ----------------------------------------------------------------------- */
-
-/* Many rows; more than 1,024 blocks, of 256 elements or of 32 columns; more rows than a grid has blocks in y. In the
- * last, arrays are not aligned for float4: all, then one after the other. */
-static const int64_t layers[][3] = {
-    /* N, I, O */
-    { 1, 1, 1 },    { 0, 3, 5 },    { 5, 0, 3 },    { 4, 3, 0 },     { 33, 17, 31 },  { 64, 33, 10 },
-    { 7, 65, 257 }, { 301, 5, 33 }, { 4099, 2, 3 }, { 8, 2, 32771 }, { 65539, 1, 2 }, { 36, 8, 64 },
-};
-enum { LAYERS = MT_COUNT(layers) };
-
-static const int64_t *layer(mg_run *run, int t)
-{
-    mg_unaligned(run, t == LAYERS - 1);
-    if (t >= LAYERS)
-        mg_unaligned_one(run, t - LAYERS);
-    return layers[mt_min(t, LAYERS - 1)];
-}
-
-static bool forward(mg_run *run, const int64_t s[3], bool bias)
-{
-    mg_begin(run, "mt_linear_fwd_cuda");
-    mg_answer out = mg_overwritten(run, "out", MT_SHAPE(s[0], s[2]));
-    double *x = mg_lift(mg_input(run, "x", MT_SHAPE(s[0], s[1]), (mg_dist)NORMAL(0, 1)), s[0] * s[1]);
-    double *w = mg_lift(mg_input(run, "w", MT_SHAPE(s[1], s[2]), (mg_dist)NORMAL(0, 1)), s[1] * s[2]), *b = NULL;
-    if (bias)
-        b = mg_lift(mg_input(run, "b", MT_SHAPE(s[2]), (mg_dist)NORMAL(0, 1)), s[2]);
-    else
-        mg_null(run, "b");
-    mg_i64(run, "N", s[0]);
-    mg_i64(run, "I", s[1]);
-    mg_i64(run, "O", s[2]);
-    mg_oracle_linear(out.v, out.e, x, NULL, w, b, s[0], s[1], s[2]);
-    free(x);
-    free(w);
-    free(b);
-    return mg_call_and_judge(run, &out, 1);
-}
-
-void mg_07_linear_fwd(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    for (int t = 0; t < LAYERS + 8; t++)
-        if (!forward(run, layer(run, t), true) || !forward(run, layer(run, t), false))
-            return;
-}
-
-enum { DX = 1, DW = 2, DB = 4 };
-
-/* An expected output, or NULL. */
-static void gradient(mg_run *run, mg_answer *answers, int *count, const char *name, mt_shape shape, bool wanted)
-{
-    if (wanted)
-        answers[(*count)++] = mg_accumulated(run, name, shape, true);
-    else
-        mg_null(run, name);
-}
-
-/* The gradients in `wanted`, the others NULL; those in `judged` are compared. */
-static bool backward(mg_run *run, const int64_t s[3], int wanted, int judged)
-{
-    mg_answer answers[3], *a = answers;
-    int count = 0;
-    mg_begin(run, "mt_linear_bwd_cuda");
-    gradient(run, answers, &count, "dx", MT_SHAPE(s[0], s[1]), wanted & DX);
-    gradient(run, answers, &count, "dw", MT_SHAPE(s[1], s[2]), wanted & DW);
-    gradient(run, answers, &count, "db", MT_SHAPE(s[2]), wanted & DB);
-    double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(s[0], s[2]), (mg_dist)NORMAL(0, 1)), s[0] * s[2]);
-    double *x = mg_lift(mg_input(run, "x", MT_SHAPE(s[0], s[1]), (mg_dist)NORMAL(0, 1)), s[0] * s[1]);
-    double *w = mg_lift(mg_input(run, "w", MT_SHAPE(s[1], s[2]), (mg_dist)NORMAL(0, 1)), s[1] * s[2]);
-    mg_i64(run, "N", s[0]);
-    mg_i64(run, "I", s[1]);
-    mg_i64(run, "O", s[2]);
-    if (wanted & DX)
-        mg_oracle_linear_dx_add(a->v, a->e, dout, NULL, w, s[0], s[1], s[2]), a++;
-    if (wanted & DW)
-        mg_oracle_linear_dw_add(a->v, a->e, dout, NULL, x, NULL, s[0], s[1], s[2]), a++;
-    if (wanted & DB)
-        mg_oracle_linear_db_add(a->v, a->e, dout, NULL, s[0], s[2]);
-    for (int i = 0, k = 0; i < 3; i++) {
-        if (wanted & ~judged & 1 << i)
-            mg_answer_drop(&answers[k]);
-        k += wanted >> i & 1;
-    }
-    free(dout);
-    free(x);
-    free(w);
-    return mg_call_and_judge(run, answers, count);
-}
-
-void mg_07_linear_dx_dw(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    for (int t = 0; t < LAYERS + 10; t++)
-        if (!backward(run, layer(run, t), t >= LAYERS ? DX | DW : t % 4 == 1 ? DX : t % 4 == 2 ? DW : DX | DW, DX | DW))
-            return;
-}
-
-void mg_07_linear_db(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    for (int t = 0; t < LAYERS + 8; t++) /* one after the other: db, dout, x, w */
-        if (!backward(run, layer(run, t), t % 2 || t >= LAYERS ? DB : DX | DW | DB, DB))
-            return;
 }
