@@ -79,10 +79,12 @@ static void refuse_heads(mg_run *run, const attention_case *c)
 
 /* ---- calls of fixed sizes ------------------------------------------------------------------------------- */
 
-/* Heads that do not fit into the arrays of a packed kernel. */
-static void wide_heads(mg_run *run, const attention_case *c, bool backward)
+static const mg_attention wide = { .B = 1, .T = 40, .H = 2, .C = 2 * 129 }; /* no array of a packed kernel holds it */
+static const mg_attention far = { .B = 1, .T = 1100, .H = 1, .C = 3 };      /* keys that are further back than 1024 */
+static const mg_attention even = { .B = 1, .T = 40, .H = 2, .C = 2 * 32 };  /* rows of whole groups of four */
+
+static bool call_of(mg_run *run, const attention_case *c, mg_attention a, bool backward)
 {
-    const mg_attention a = { .B = 1, .T = 40, .H = 2, .C = 2 * 129 };
     mg_answer answer[2] = { 0 };
     if (backward)
         answer[0] = mg_08_describe_backward(run, c, a);
@@ -90,17 +92,34 @@ static void wide_heads(mg_run *run, const attention_case *c, bool backward)
         mg_08_describe_forward(run, c, a, answer);
     if (!backward && !(c->judged & MG_JUDGE_LSE))
         mg_answer_drop(&answer[1]);
-    mg_call_and_judge(run, answer, backward ? 1 : 2);
+    return mg_call_and_judge(run, answer, backward ? 1 : 2);
+}
+
+/* All arrays, then each of them, are not aligned for wide loads. */
+static void unaligned(mg_run *run, const attention_case *c, bool backward)
+{
+    mg_unaligned(run, true);
+    bool good = call_of(run, c, even, backward);
+    for (int k = 0; k < (backward ? 10 : 6) && good; k++) {
+        mg_unaligned_one(run, k);
+        good = call_of(run, c, even, backward);
+    }
+    mg_unaligned(run, false);
 }
 
 void mg_11_more(mg_run *run, const attention_case *c, bool backward)
 {
     if (!c->tiled && !c->cuda && c->heads && (backward || c->scores == MG_SCORES_ANY))
         mg_08_heads_refused(run, backward);
+    bool any = c->scores == MG_SCORES_ANY && c->judged == (backward ? MG_JUDGE_ALL : MG_JUDGE_OUT);
+    if (c->cuda && any && c->tokens == (backward ? MG_TOKENS_FEW : MG_TOKENS_SHORT))
+        unaligned(run, c, backward);
     if (c->cuda || !c->tiled)
         return;
+    if (any && c->tokens == MG_TOKENS_LONG && !call_of(run, c, far, backward))
+        return;
     if (c->packed && !c->bf16 && c->tokens == MG_TOKENS_SHORT && (!backward || c->judged == MG_JUDGE_ALL))
-        wide_heads(run, c, backward);
+        (void)call_of(run, c, wide, backward);
     if (!backward && c->tokens == MG_TOKENS_NONE)
         refuse_heads(run, c);
     if (!backward && !c->bf16 && c->judged == MG_JUDGE_LSE)
