@@ -68,8 +68,10 @@ bool mg_06_sizes(mg_run *run, const cuda_case *c, mg_06_size_fn *call, int64_t m
 bool mg_06_shapes(mg_run *run, const cuda_case *c, mg_06_shape_fn *call, int64_t most);
 
 /* mg_06_many_rows -- a call with more rows than a grid has blocks in y; its kernels do not run. `arrays`: before N.
+ * mg_06_large_grid -- the same with N rows of C columns.
  * mg_06_refuse -- three rows of no columns must abort. */
 bool mg_06_many_rows(mg_run *run, const char *launcher, int arrays);
+bool mg_06_large_grid(mg_run *run, const char *launcher, int arrays, int64_t N, int64_t C);
 void mg_06_refuse(mg_run *run, const char *launcher, int arrays);
 
 /* mg_06_again -- the call twice, with threads and blocks in both orders: the same bits. */

@@ -113,11 +113,16 @@ static void describe_rows(mg_run *run, const char *function, int arrays, int64_t
 
 bool mg_06_many_rows(mg_run *run, const char *launcher, int arrays)
 {
-    enum { ROWS = 65549 };
+    return mg_06_large_grid(run, launcher, arrays, 65549, 1);
+}
+
+bool mg_06_large_grid(mg_run *run, const char *launcher, int arrays, int64_t N, int64_t C)
+{
     char function[64];
     snprintf(function, sizeof function, "%s of many rows", launcher);
-    describe_rows(run, function, arrays, ROWS, 1);
-    mg_hint(run, "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows along x");
+    describe_rows(run, function, arrays, N, C);
+    mg_hint(run,
+            "a grid has at most 65,535 blocks in y and in z, and 2^31 - 1 in x: put the rows, or columns, along x");
     return mg_call(run);
 }
 

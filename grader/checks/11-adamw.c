@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TENSORS = 600 };
+enum { TENSORS = 1100 };
 
 /* The tensors of a call, and what is right after it: the parameter, m and v. */
 typedef struct call {
@@ -94,7 +94,9 @@ static float *describe(mg_run *run, call *c)
                 memset(c->before[i] + c->begin[k], 0, (size_t)c->n[k] * sizeof(float));
     }
     float *grad = mg_in(run, "grad", MT_F32, MT_SHAPE(c->room));
-    mg_fill(rng, grad, c->room, (mg_dist)UNIFORM(-1, 1));
+    mg_fill(rng, grad, c->room, (mg_dist)UNIFORM(-3, 3));
+    for (int64_t i = 5; i < c->room; i += 11)
+        grad[i] *= 30;
     size_t whole = (size_t)c->count * sizeof(int64_t), number = (size_t)c->count * sizeof(float);
     memcpy(mg_in(run, "begin of each tensor", MT_I64, MT_SHAPE(c->count)), c->begin, whole);
     memcpy(mg_in(run, "elements of each", MT_I64, MT_SHAPE(c->count)), c->n, whole);
@@ -172,6 +174,20 @@ static double once(mg_run *run, adamw_about about, const double given[3])
     return launches == most ? elements : -1;
 }
 
+/* The list of a tensor without gradient and another. */
+static bool written(mg_run *run)
+{
+    mg_begin(run, "list of two tensors, one without gradient");
+    mg_out(run, "bytes", MT_I64, MT_SHAPE(1));
+    mg_hint(run, "the header says \"segment, factors [count] overwritten\": also of a tensor without gradient");
+    if (!mg_call(run))
+        return false;
+    int64_t bytes = *(const int64_t *)mg_result(run, "bytes");
+    if (bytes)
+        mg_fail(run, "%lld bytes of segment and factors are not written", (long long)bytes);
+    return bytes == 0;
+}
+
 /* What one call does not show: arrays of which one is not aligned, a list of more tensors than GPT-2's, other betas at
  * the same step, and a step whose lower 8 or 16 bits are the number 10. */
 static bool more_calls(mg_run *run, adamw_about about)
@@ -181,10 +197,14 @@ static bool more_calls(mg_run *run, adamw_about about)
     for (int i = 0; i < MT_COUNT(given) && about == MG_STEPS && good; i++)
         good = once(run, MG_MISSING, given[i]) >= 0;
     if (about == MG_STEPS && good) {
-        mg_begin(run, "may abort: list of AdamW on the device");
-        mg_i64(run, "step", 0);
-        good = mg_11_aborts(run, "keep the check: the header says \"Aborts: t < 1\"");
+        for (int64_t step = 0; step >= -1 && good; step--) {
+            mg_begin(run, "may abort: list of AdamW on the device");
+            mg_i64(run, "step", step);
+            good = mg_11_aborts(run, "keep the check: the header says \"Aborts: t < 1\"");
+        }
     }
+    if (about == MG_MISSING && good)
+        good = written(run);
     for (int k = 0; k < 8 && about == MG_LENGTHS && good; k++) { /* param, m, v and grad */
         mg_unaligned_one(run, k);
         good = once(run, about, NULL) >= 0;

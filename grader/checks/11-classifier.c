@@ -58,6 +58,19 @@ static mg_answer wanted(mg_run *run, const char *name, mt_shape shape, bool want
     return answer;
 }
 
+enum { SPOILED = 11, ROW = 4 }; /* rows of the call with a NaN, and which row has it */
+
+/* It makes the loss and both gradients of its row NaN; dw is a sum over all rows. */
+static void spoil(const chunked_call *s, float *x)
+{
+    x[ROW * s->C] = NAN;
+    s->loss.v[ROW] = NAN;
+    for (int64_t c = 0; c < s->C && s->dx.v; c++)
+        s->dx.v[ROW * s->C + c] = NAN;
+    for (int64_t i = 0; i < s->V * s->C && s->dw.v; i++)
+        s->dw.v[i] = NAN;
+}
+
 static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64_t V, int64_t rows)
 {
     chunked_call s = { .N = N,
@@ -73,7 +86,8 @@ static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64
     s.dw = wanted(run, "dw", MT_SHAPE(V, C), c->wanted & MG_DW);
     mg_answer scratch = mg_overwritten(run, "logits", MT_SHAPE(mt_min(N, rows), V));
     mg_answer_drop(&scratch);
-    s.x = mg_input(run, "x", MT_SHAPE(N, C), dist);
+    float *x = mg_input(run, "x", MT_SHAPE(N, C), dist);
+    s.x = x;
     s.w = mg_input(run, "w", MT_SHAPE(V, C), dist);
     int32_t *target = mg_in(run, "target", MT_I32, MT_SHAPE(N));
     mg_fill_labels(mg_rng(run), target, N, V);
@@ -84,6 +98,8 @@ static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64
     mg_i64(run, "rows", rows);
     mg_f32(run, "share", s.share);
     expect_chunked(&s);
+    if (N == SPOILED && rows == 2)
+        spoil(&s, x);
     mg_answer answer[] = { s.loss, s.dx, s.dw };
     if (!c->bar)
         return mg_searched_and_judge(run, N == SEARCHED, answer, 3);
@@ -128,10 +144,10 @@ static bool refused(mg_run *run, int64_t V, int64_t label, int64_t rows)
     return false;
 }
 
-/* More classes than any vocabulary has, and chunks of more rows than programs take. */
+/* More classes than any vocabulary has, chunks of more rows than programs take, a NaN. */
 static bool large_calls(mg_run *run, const chunked_case *c)
 {
-    return once(run, c, 1, 1, 300007, 1) && once(run, c, 700, 2, 5, 700);
+    return once(run, c, 1, 1, 300007, 1) && once(run, c, 700, 2, 5, 700) && once(run, c, SPOILED, 3, 7, 2);
 }
 
 void mg_11_chunked(mg_run *run, const void *one_case)
@@ -148,7 +164,8 @@ void mg_11_chunked(mg_run *run, const void *one_case)
             return;
     }
     if (c->N < 0 && c->C < 0 && once(run, c, SEARCHED, 33, 1031, 32) && c->V < 0 && large_calls(run, c) && !c->wanted)
-        (void)(refused(run, 9, 9, 1) && refused(run, 9, -1, 1) && refused(run, 9, 0, 0)); /* the row "loss" */
+        (void)(refused(run, 9, 9, 1) && refused(run, 9, -1, 1) && refused(run, 9, 0, 0) &&
+               refused(run, 9, 0, -1)); /* the row "loss" */
     chunked_case none = *c;
     none.share = NAN;
     if (c->share != 0)

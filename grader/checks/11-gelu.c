@@ -5,9 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "checks/06-cuda.h"
 #include "checks/oracle.h"
 
 enum { CALLS = 5, ROWS = 1024, COLUMNS = 384 }; /* of each row; of the counted call: 1.5 MiB an array */
+
+enum { LARGE = 1 << 24 }; /* rows, or columns: a grid has no such number in y, of blocks of 256 */
 
 typedef bool gelu_fn(mg_run *run, const gelu_case *c, int64_t N, int64_t C);
 
@@ -17,7 +20,19 @@ static bool gelu_calls(mg_run *run, const gelu_case *c, gelu_fn *once)
     for (int t = 0; t < CALLS; t++)
         if (!once(run, c, mg_size(run, c->N, 80), mg_size(run, c->C, 600)))
             return false;
-    return c->N >= 0 || c->C >= 0 || c->nan || (once(run, c, 67, 331) && once(run, c, 2, 8209));
+    if (c->N >= 0 || c->C >= 0 || c->nan)
+        return true;
+    bool good = once(run, c, 67, 331) && once(run, c, 2, 8209);
+    for (int k = 0; k < MG_UNALIGNED_ONES && c->cuda && good; k++) {
+        mg_unaligned_one(run, k);
+        good = once(run, c, 3, 64);
+    }
+    mg_unaligned(run, false);
+    if (!c->cuda || !good)
+        return good;
+    const char *launcher = c->wanted ? "mt_bias_gelu_bwd_cuda" : "mt_bias_gelu_fwd_cuda";
+    int arrays = c->wanted ? 5 : 3;
+    return mg_06_large_grid(run, launcher, arrays, LARGE, 1) && mg_06_large_grid(run, launcher, arrays, 1, LARGE);
 }
 
 static bool judge(mg_run *run, const gelu_case *c, int64_t N, const mg_answer *answer, int count)

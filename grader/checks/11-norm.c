@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks/06-cuda.h"
 #include "checks/08-gpt2.h"
 #include "checks/oracle.h"
 
@@ -24,6 +25,9 @@ static bool norm_calls(mg_run *run, const residual_case *c, norm_fn *once)
     bool good = once(run, c, 67, 131) && /* several threads: searched for data races */
                 once(run, c, FEW, WIDE) &&
                 once(run, c, 3, c->cuda ? 4131 : 65539); /* more columns than stay in shared memory, or in an array */
+    if (c->cuda && good)
+        good = once(run, c, 2, 16411) && /* than fit there */
+               mg_06_many_rows(run, c->wanted ? "mt_residual_norm_rows_bwd_cuda" : "mt_residual_norm_fwd_cuda", 8);
     for (int k = 0; k < MG_UNALIGNED_ONES && c->cuda && good; k++) {
         mg_unaligned_one(run, k);
         good = once(run, c, 3, 64);
@@ -59,7 +63,7 @@ static void make_constant(float *x, int64_t N, int64_t C)
 
 static bool forward(mg_run *run, const residual_case *c, int64_t N, int64_t C)
 {
-    float eps = (float)exp2(-(double)mg_pick(mg_rng(run), 6, 16)), *x;
+    float eps = (float)exp2(-(double)(C == 1 ? 20 : mg_pick(mg_rng(run), 6, 16))), *x;
     mg_answer answer[4];
     mg_begin(run, c->cuda       ? c->in_place ? "mt_residual_norm_fwd_cuda in place" : "mt_residual_norm_fwd_cuda"
                   : c->in_place ? "mt_residual_norm_fwd_cpu in place"
@@ -123,7 +127,7 @@ static void refuse(mg_run *run, bool cuda)
 void mg_11_residual(mg_run *run, const void *one_case)
 {
     const residual_case *c = one_case;
-    if (norm_calls(run, c, forward) && c->N == 0)
+    if (norm_calls(run, c, forward) && c->N == 0 && forward(run, c, 0, 0)) /* no columns where there are no rows */
         refuse(run, c->cuda);
 }
 
@@ -210,11 +214,25 @@ static void backward_nan(mg_run *run, const residual_case *c)
     mg_answer_drop(a);
 }
 
+/* Every subset of the gradients. */
+static void backward_subsets(mg_run *run, const residual_case *c)
+{
+    bool good = true;
+    mg_hint(run, "dx, dpart, dgamma and dbeta may each be NULL, whichever of the others are");
+    for (int wanted = 0; wanted < 16 && good; wanted++) {
+        residual_case part = *c;
+        part.wanted = wanted;
+        good = backward(run, &part, 9, 33);
+    }
+}
+
 void mg_11_residual_backward(mg_run *run, const void *one_case)
 {
     const residual_case *c = one_case;
     if (norm_calls(run, c, backward) && c->N < 0 && (c->wanted == MG_DX_OF_SUM || c->wanted == MG_DPART))
         backward_nan(run, c);
+    if (c->held && !c->cuda)
+        backward_subsets(run, c);
 }
 
 void mg_11_residual_traffic(mg_run *run, const void *one_case)

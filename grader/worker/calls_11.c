@@ -66,7 +66,7 @@ static void bf16_pays(const mg_value *v) /* answers [n]; C [n], H [n]; all on th
         v[0].i64s[i] = mt_attention_bf16_pays_cuda(v[1].i64s[i], v[2].i64s[i]);
 }
 
-enum { MOST_TENSORS = 600 };
+enum { MOST_TENSORS = 1100 };
 
 /* The function itself, not on_device.c's, which refuses copies to the host. */
 cudaError_t __real_cudaMemcpy(void *to, const void *from, size_t size, cudaMemcpyKind kind);
@@ -104,8 +104,8 @@ static void adamw_multi(const mg_value *v)
         u[k] = (mt_update){ .param = F(0) + at,
                             .grad = whole[2][k] ? F(3) + at : NULL,
                             .state = { F(1) + at, F(2) + at },
-                            .rows = 1,
-                            .cols = whole[1][k],
+                            .rows = whole[1][k] % 2 ? 1 : 2,
+                            .cols = whole[1][k] / (whole[1][k] % 2 ? 1 : 2),
                             .step = whole[2][k],
                             .hyper = &hyper[k] };
     }
@@ -132,6 +132,9 @@ static void adamw_multi(const mg_value *v)
     CALL(mt_bias_gelu_bwd_cuda, F(0), F(1), F(2), F(3), F(4), N(5), N(6))                                    \
     CALL(mt_classifier_chunked_fwd_cpu, F(0), F(1), F(2), F(3), F(4), F(5), v[6].i32, N(7), N(8), N(9), N(10), S(11))
 CALLS(MG_THUNK, MG_THUNK_IN_PLACE)
+
+/* Of sizes that only the grid is tested with. */
+#define MANY(call) { #call " of many rows", call##_ },
 
 static void chunked_aborts(const mg_value *v) /* as mt_classifier_chunked_fwd_cpu, then aborted [1] */
 {
@@ -181,10 +184,30 @@ static void list_of_one(const mg_value *v) /* step */
 }
 ABORTS(list_of_one, 1)
 
+static void unwritten(const mg_value *v) /* bytes [1] of a list of two tensors, one without gradient; on the host */
+{
+    static float number;
+    const mt_hyper hyper = { .lr = 1, .beta1 = 0.5, .beta2 = 0.5, .eps = 1 };
+    const mt_update with = { &number, &number, { &number, &number }, NULL, 1, 1, 1, &hyper };
+    const mt_update u[] = { { &number, NULL, { &number, &number }, NULL, 1, 1, 0, &hyper }, with };
+    struct {
+        mt_update_segment segment[2];
+        mt_update_factors factors[2];
+    } list[2];
+    for (int i = 0; i < 2; i++) {
+        memset(&list[i], i ? 0x5A : 0xA5, sizeof list[i]);
+        mt_adamw_multi_list_cuda(list[i].segment, list[i].factors, u, 2);
+    }
+    v[0].i64s[0] = 0;
+    for (size_t i = 0; i < sizeof list[0]; i++)
+        v[0].i64s[0] += ((const char *)&list[0])[i] != ((const char *)&list[1])[i];
+}
+
 const mg_function mg_calls_11[] = {
     CALLS(MG_ENTRY, MG_ENTRY_IN_PLACE){ "mt_attention_tiled_fwd_cpu", attention_fwd },
     { "mt_attention_tiled_bwd_cpu", attention_bwd },
-    { "mt_attention_packed_fwd_cpu", packed_fwd },
+    MANY(mt_residual_norm_fwd_cuda) MANY(mt_residual_norm_rows_bwd_cuda) MANY(mt_bias_gelu_fwd_cuda)
+        MANY(mt_bias_gelu_bwd_cuda){ "mt_attention_packed_fwd_cpu", packed_fwd },
     { "mt_attention_packed_bwd_cpu", packed_bwd },
     { "mt_attention_bf16_fwd_cpu", bf16_fwd },
     { "mt_attention_bf16_fwd_cuda", bf16_fwd_cuda },
@@ -201,5 +224,6 @@ const mg_function mg_calls_11[] = {
     { "may abort: mt_residual_norm_fwd_cpu", mt_residual_norm_fwd_cpu__aborts },
     { "may abort: residual norm on the device, C = 0", device_norm_aborts },
     { "may abort: list of AdamW on the device", list_of_one_aborts },
+    { "list of two tensors, one without gradient", unwritten },
     { NULL, NULL },
 };
