@@ -24,8 +24,10 @@ static bool sum(mg_run *run, const cuda_case *c, int64_t n)
             : c->head.hint);
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(1));
     mg_out(run, "partial", MT_F32, MT_SHAPE(MT_SUM_BLOCKS));
-    const float *x = mg_06_sixteenths(run, "x", MT_SHAPE(n));
+    float *x = mg_06_sixteenths(run, "x", MT_SHAPE(n));
     mg_i64(run, "n", n);
+    if (n == 1009 || n == 2048) /* and so is the sum */
+        x[n / 2] = n == 1009 ? NAN : INFINITY;
     for (int64_t i = 0; i < n; i++)
         out.v[0] += x[i];
     return mg_call_and_judge(run, &out, 1);
@@ -85,9 +87,11 @@ static bool row_sum(mg_run *run, const cuda_case *c, int64_t N, int64_t C)
     (void)c;
     mg_begin(run, "mt_row_sum_cuda");
     mg_answer out = mg_overwritten(run, "out", MT_SHAPE(N));
-    const float *x = mg_06_sixteenths(run, "x", MT_SHAPE(N, C));
+    float *x = mg_06_sixteenths(run, "x", MT_SHAPE(N, C));
     mg_i64(run, "N", N);
     mg_i64(run, "C", C);
+    if (N == 31)
+        x[C - 1] = NAN, x[2 * C - 1] = INFINITY;
     for (int64_t i = 0; i < N * C; i++)
         out.v[i / C] += x[i];
     return mg_call_and_judge(run, &out, 1);

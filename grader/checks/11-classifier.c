@@ -98,8 +98,10 @@ static bool once(mg_run *run, const chunked_case *c, int64_t N, int64_t C, int64
     mg_i64(run, "rows", rows);
     mg_f32(run, "share", s.share);
     expect_chunked(&s);
-    if (N == SPOILED && rows == 2)
+    bool spoiled = N == SPOILED && rows == 2;
+    if (spoiled)
         spoil(&s, x);
+    mg_hint(run, "%s", spoiled ? "a NaN in x makes the loss and the gradients of its row NaN" : c->head.hint);
     mg_answer answer[] = { s.loss, s.dx, s.dw };
     if (!c->bar)
         return mg_searched_and_judge(run, N == SEARCHED, answer, 3);
