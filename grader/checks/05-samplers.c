@@ -59,13 +59,15 @@ void mg_05_order(mg_run *run, const void *one_case)
     const data_case *c = one_case; /* kind: shuffled */
     int64_t count = 0, epoch = 0, seed = -1, last = c->kind ? CALLS + 3 : CALLS;
     /* Each second call differs from the one before in seed, epoch or count alone; those of seed 0 in shuffle alone. The
-     * first call has seed 0, too, the value of a static variable before any call; the last call has another rank. */
-    for (int t = 0; t <= last; t++) {
-        if (t % 2 == 0 ? t < CALLS : t == 5)
+     * first call has seed 0, too, the value of a static variable before any call; the last call has another rank, and
+     * behind it comes one with no samples. */
+    for (int t = 0; t <= last + 1; t++) {
+        if (t > last || (t % 2 == 0 ? t < CALLS : t == 5))
             count = t == 2   ? 70001
                     : t < 4  ? mg_pick(mg_rng(run), 20, 500)
                     : t == 4 ? mg_pick_size(mg_rng(run), 1, 19)
-                             : count + 500;
+                    : t == 5 ? count + 500
+                             : 0;
         if (t == 2 || t == 3 || t == 4)
             epoch = t == 2 ? 1 : mg_pick(mg_rng(run), 2, t == 3 ? 99 : 1LL << 40);
         mg_begin(run, "mt_sampler_order");
@@ -74,7 +76,9 @@ void mg_05_order(mg_run *run, const void *one_case)
         seed = s[MG_SEED] = t == 3 || t == 5 ? seed : t == 0 || (t >= CALLS && t < last) ? 0 : s[MG_SEED];
         s[MG_RANK] = t == last ? 2 : 0;
         s[MG_WORLD] = t == last ? 3 : 1;
-        if (t == last)
+        if (t > last)
+            mg_hint(run, "count may be 0: then order has no element, and nothing is written");
+        else if (t == last)
             mg_hint(run, "rank 2 of 3: the order is that of the whole set, the same on every rank");
         else if (t > CALLS)
             mg_hint(run, "the same seed, epoch and count as in the call before, but now %s",
@@ -130,6 +134,11 @@ void mg_05_shares(mg_run *run, const void *one_case)
             count = world * mg_pick(mg_rng(run), 1, 6);
         if (c->kind && t == 1) /* all are dropped */
             count = mg_pick(mg_rng(run), 0, world - 1);
+        if (c->spread && t == 1)
+            count = 0;
+        if (c->spread && t <= 2)
+            mg_hint(run, "%s",
+                    t == 1 ? "a set of no samples: every rank has 0 of them, with padding too" : c->head.hint);
         if (world < 3)
             count |= 1; /* odd */
         int64_t length = c->kind ? count / world : count / world + (count % world > 0);
@@ -160,23 +169,30 @@ void mg_05_shares(mg_run *run, const void *one_case)
             return;
 }
 
-/* A set of more batches than an int holds; only the first of them are asked for. */
-static void huge_epoch(mg_run *run)
+enum { MOST = 64 /* batches, and samples, that are looked at */ };
+
+static void begin_batches(mg_run *run)
 {
-    enum { MOST = 64 };
-    int64_t batch = mg_pick(mg_rng(run), 2, 7), count = mg_pick(mg_rng(run), 1LL << 40, 1LL << 41), index[MOST];
-    const int64_t steps[2] = { (count + batch - 1) / batch, count / batch };
     mg_begin(run, "mt_sampler_steps and _batch");
     mg_out(run, "steps, and with drop_last", MT_I64, MT_SHAPE(2));
     mg_out(run, "index", MT_I64, MT_SHAPE(MOST));
     mg_out(run, "size", MT_I64, MT_SHAPE(MOST));
     mg_out(run, "written behind the last", MT_I64, MT_SHAPE(1));
+}
+
+/* A set of more batches than an int holds; only the first of them are asked for. */
+static void huge_epoch(mg_run *run)
+{
+    int64_t batch = mg_pick(mg_rng(run), 2, 7), count = mg_pick(mg_rng(run), 1LL << 40, 1LL << 41), index[MOST];
+    const int64_t steps[2] = { (count + batch - 1) / batch, count / batch };
+    begin_batches(run);
     int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(MOST * batch));
     sampler_in(run, count, true);
     mg_i64(run, "batch", batch);
     mt_rng_permutation(mg_rng(run), order, MOST * batch);
     memcpy(index, order, sizeof index);
-    mg_hint(run, "the number of batches is an int64_t, computed with integers");
+    mg_hint(run,
+            "the number of samples is near 2^40: the number of batches is a quotient of int64_t, do not count them");
     if (mg_call(run) && expect_whole(run, "steps, and with drop_last", steps, 2))
         expect_whole(run, "index", index, MOST);
 }
@@ -184,7 +200,6 @@ static void huge_epoch(mg_run *run)
 void mg_05_batches(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind 0: the last batch is smaller, 1: it is full, 2: one of several ranks */
-    enum { MOST = 64 };
     for (int t = 0; t < CALLS; t++) {
         int64_t batch = mg_pick(mg_rng(run), c->kind == 1 ? 1 : 2, 7),
                 world = c->kind == 2 ? mg_pick(mg_rng(run), 2, 4) : 1;
@@ -192,21 +207,24 @@ void mg_05_batches(mg_run *run, const void *one_case)
         if (c->kind == 0 && t < 2) /* fewer samples than a batch has, or none */
             length = t ? 0 : mg_pick(mg_rng(run), 1, batch - 1);
         int64_t index[MOST], size[MOST], steps[2] = { (length + batch - 1) / batch, length / batch };
-        mg_begin(run, "mt_sampler_steps and _batch");
-        mg_out(run, "steps, and with drop_last", MT_I64, MT_SHAPE(2));
-        mg_out(run, "index", MT_I64, MT_SHAPE(MOST));
-        mg_out(run, "size", MT_I64, MT_SHAPE(MOST));
-        mg_out(run, "written behind the last", MT_I64, MT_SHAPE(1));
-        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(length * world));
-        int64_t *s = sampler_in(run, length * world, true);
+        bool drop = t % 2;
+        int64_t rest = c->kind == 2 && t >= 2 ? mg_pick(mg_rng(run), 1, world - 1) : 0;
+        int64_t count = length * world + (drop ? rest : -rest); /* the last sample is padded, or some are left out */
+        begin_batches(run);
+        int64_t *order = mg_in(run, "order", MT_I64, MT_SHAPE(count));
+        int64_t *s = sampler_in(run, count, true);
         s[MG_WORLD] = world;
         s[MG_RANK] = world - 1;
+        s[MG_UNEVEN] = drop;
+        if (rest)
+            mg_hint(run, "%" PRId64 " samples for %" PRId64 " ranks, %s: this rank's number is mt_sampler_length",
+                    count, world, drop ? "dropped" : "padded");
         mg_i64(run, "batch", batch);
-        mt_rng_permutation(mg_rng(run), order, length * world);
+        mt_rng_permutation(mg_rng(run), order, count);
         memset(index, 0xff, sizeof index);
         memset(size, 0xff, sizeof size);
         for (int64_t i = 0; i < length; i++) {
-            index[i] = order[i * world + world - 1];
+            index[i] = order[(i * world + world - 1) % count];
             size[i / batch] = i % batch + 1;
         }
         if (!mg_call(run) || !expect_whole(run, "steps, and with drop_last", steps, 2) ||
@@ -285,14 +303,17 @@ static void draw_bad(mt_rng *rng, uint8_t *bad, int64_t percent, int call)
         bad[0] = LOST;
 }
 
-/* The loader stops while sample number `after` is read: it is the last. */
-static bool judge_stopped(mg_run *run, int64_t after)
+/* The loader stops while sample number `stop` is read, which is the last; -1: before the first. */
+static bool judge_stopped(mg_run *run, int64_t stop)
 {
+    const int64_t after = mt_max(stop, 0);
     const int64_t *result = mg_result(run, "status, skipped, read");
     if (result[0] == MT_ERR_STOPPED && result[2] == after)
         return true;
     mg_hint(run, "keep the test of how->stopped before each sample");
-    mg_fail(run, "stopped became true in sample %" PRId64 ": status %" PRId64 " after %" PRId64 " samples, expected %d",
+    mg_fail(run,
+            "stopped became true in sample %" PRId64 " (0: before): status %" PRId64 " after %" PRId64
+            " samples, expected %d",
             after, result[0], result[2], MT_ERR_STOPPED);
     return false;
 }
@@ -351,7 +372,8 @@ void mg_05_collate(mg_run *run, const void *one_case)
     bool many = c->kind > 0 && c->kind < 100 && c->spread;
     for (int t = 0; t < CALLS; t++) {
         int64_t seed = (int64_t)mt_rng_u64(mg_rng(run)), result[2], want[N];
-        int64_t stop = c->kind == 0 && t == CALLS - 1 ? mg_pick(mg_rng(run), 1, N - 2) : 0;
+        const int64_t stops[] = { -1, N - 1, mg_pick(mg_rng(run), 1, N - 2) }; /* before the first sample, the last */
+        int64_t stop = c->kind == 0 && t >= CALLS - 3 ? stops[t - (CALLS - 3)] : 0;
         double x[N * FIELDS] = { 0 };
         uint8_t bad[SET];
         draw_bad(mg_rng(run), bad, c->kind, t);

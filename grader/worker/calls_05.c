@@ -138,7 +138,7 @@ static void shares(const mg_value *v) /* length [1], place [most]; sampler, the 
     mt_sampler s = sampler_of(v[2].i64s);
     v[0].i64s[0] = mt_sampler_length(&s);
     memset(v[1].i64s, 0xff, sizeof *v[1].i64s * (size_t)v[1].count);
-    for (int64_t i = 0, k = v[3].i64; i < v[1].count && k < v[0].i64s[0]; i++, k++)
+    for (int64_t i = 0, k = v[3].i64; i < v[1].count && k < v[0].i64s[0] && s.count > 0; i++, k++)
         v[1].i64s[i] = mt_sampler_place(&s, k);
 }
 
@@ -193,7 +193,7 @@ typedef struct own_set {
     int64_t uneven;
     const uint8_t *bad; /* [count]: 1 bad content, 2 cannot be read; NULL: all good */
     atomic_llong begun;
-    int64_t stop_in; /* the number of the sample during which stopped becomes true; 0: none */
+    int64_t stop_in; /* the number of the sample during which stopped becomes true; 0: none, -1: before the first */
     atomic_bool stopped;
 } own_set;
 
@@ -235,6 +235,7 @@ static void collate(const mg_value *v)
     own_set set = own_set_of(v[4].count);
     set.bad = v[4].u8;
     set.stop_in = v[8].i64;
+    set.stopped = set.stop_in < 0;
     mt_collation how = { &set.base, (uint64_t)v[5].i64, v[6].i64, v[7].i64 ? MT_BAD_SKIP : MT_BAD_FATAL, NULL };
     how.stopped = set.stop_in ? &set.stopped : NULL;
     memset(v[1].f32, 0, sizeof(float) * (size_t)v[1].count);
