@@ -124,8 +124,10 @@ void mg_hint(mg_run *run, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    if (!run->judged)
+    if (!run->judged) {
+        run->hinted = true;
         vsnprintf(run->row->hint, sizeof run->row->hint, fmt, args);
+    }
     va_end(args);
 }
 

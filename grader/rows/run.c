@@ -83,6 +83,18 @@ static void judge_kept(mg_run *run)
     mg_fail(run, "%lld bytes more stay allocated after each of %d equal calls", (long long)run->kept, EQUAL_CALLS);
 }
 
+/* The row's own hint is not about a call that does not come back; one that the check gave with that call is. */
+static void say_how_to_repeat(mg_run *run, bool hangs)
+{
+    char own[sizeof run->row->hint] = "";
+    if (run->hinted)
+        snprintf(own, sizeof own, "%.120s; ", run->row->hint);
+    snprintf(run->row->hint, sizeof run->row->hint,
+             "%smake debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", own, run->row->step, run->row->step,
+             (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
+             hangs ? "; Ctrl-C and backtrace show where they are" : "");
+}
+
 void mg_run_end(mg_run *run)
 {
     judge_kept(run);
@@ -96,11 +108,8 @@ void mg_run_end(mg_run *run)
     if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
         run->row->hint[0] = 0; /* not an error of the student */
     bool hangs = run->row->verdict == MG_TIMEOUT;
-    if (run->row->verdict == MG_CRASH || hangs) /* not one that the row's own hint is about */
-        snprintf(run->row->hint, sizeof run->row->hint,
-                 "make debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", run->row->step, run->row->step,
-                 (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
-                 hangs ? "; Ctrl-C and backtrace show where they are" : "");
+    if (run->row->verdict == MG_CRASH || hangs)
+        say_how_to_repeat(run, hangs);
     run->row->points = run->row->verdict == MG_PASS ? run->credit * run->row->max : 0;
     mg_capture_row(&run->bench->capture, run->row);
     forget_call(run);
@@ -179,6 +188,7 @@ int mg_default_threads(void)
 void mg_begin(mg_run *run, const char *function)
 {
     forget_call(run);
+    run->hinted = false;
     run->threads = mg_default_threads();
     snprintf(run->function, sizeof run->function, "%s", function);
 }

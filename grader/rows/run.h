@@ -42,6 +42,7 @@ struct mg_run {
     mg_row *row;
     mg_session *session; /* of the group; NULL until a call needs one */
     bool judged;         /* row->verdict stands */
+    bool hinted;         /* mg_hint since mg_begin: the hint is about this call */
     double credit;       /* share of the points that a PASS earns */
     mt_rng rng;
     int calls;          /* answered */

@@ -9,24 +9,29 @@
 #include "worker/call.h"
 
 static sigjmp_buf mg_before_abort;
+static volatile sig_atomic_t mg_caught;
 
 static void mg_on_abort(int signal_number)
 {
     mg_keeps = mg_aborted = true;
+    mg_caught = signal_number;
     siglongjmp(mg_before_abort, signal_number);
 }
 
-/* mg_aborts -- whether call(v) does. MG_THUNK_ABORTS defines call_aborts, whose values are aborted [1] and then those
- * of the call. */
+/* mg_aborts -- whether call(v) does; a division by the 0 that it should have refused is no abort. MG_THUNK_ABORTS
+ * defines call_aborts, whose values are aborted [1] and then those of the call. */
 static inline bool mg_aborts(void (*call)(const mg_value *), const mg_value *v)
 {
-    struct sigaction action = { .sa_handler = mg_on_abort }, before;
-    sigaction(SIGABRT, &action, &before);
-    bool aborted = sigsetjmp(mg_before_abort, 1) != 0;
-    if (!aborted)
+    static const int numbers[] = { SIGABRT, SIGFPE };
+    struct sigaction action = { .sa_handler = mg_on_abort }, before[MT_COUNT(numbers)];
+    for (int i = 0; i < MT_COUNT(numbers); i++)
+        sigaction(numbers[i], &action, &before[i]);
+    mg_caught = 0;
+    if (sigsetjmp(mg_before_abort, 1) == 0)
         call(v);
-    sigaction(SIGABRT, &before, NULL);
-    return aborted;
+    for (int i = 0; i < MT_COUNT(numbers); i++)
+        sigaction(numbers[i], &before[i], NULL);
+    return mg_caught == SIGABRT;
 }
 
 #define MG_THUNK_ABORTS(call)                    \
