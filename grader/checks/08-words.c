@@ -5,6 +5,8 @@
 #include "checks/oracle.h"
 #include "text/tokenizer.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ static void draw_word(mg_run *run, key k, int64_t size)
 {
     uint8_t bytes[16] = { 0 };
     for (int64_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)mg_pick(mg_rng(run), 'a', 'z');
+        bytes[i] = (uint8_t)mt_rng_below(mg_rng(run), 256); /* any bytes are text, 0 too */
     bytes[15] = (uint8_t)size;
     memcpy(k, bytes, sizeof bytes);
 }
@@ -32,11 +34,33 @@ static void draw_sibling(mg_run *run, key k, const key of)
     k[1] = of[1] ^ bits;
 }
 
+/* Three words of one home: one with a 0 byte in it, its beginning, and one that differs from it behind the 0 only. */
+enum { ZERO_AT = 3, TWINS = 3 };
+
+static void draw_twins(mg_run *run, key *twin)
+{
+    uint8_t *first = (uint8_t *)twin[0], *begin = (uint8_t *)twin[1];
+    do {
+        draw_word(run, twin[0], MT_WORD_BYTES);
+        first[ZERO_AT] = 0;
+        memset(begin, 0, sizeof(key));
+        begin[MT_WORD_BYTES] = (uint8_t)mg_pick(mg_rng(run), ZERO_AT + 1, MT_WORD_BYTES - 1);
+        memcpy(begin, first, begin[MT_WORD_BYTES]);
+    } while (mt_word_home(twin[1]) != mt_word_home(twin[0]));
+    do {
+        draw_word(run, twin[2], MT_WORD_BYTES);
+        memcpy(twin[2], twin[0], ZERO_AT + 1);
+    } while (mt_word_home(twin[2]) != mt_word_home(twin[0]));
+}
+
 /* The words of a case. Some share one home; some have the same first eight bytes, or the same exclusive or of both
- * halves. One of a crowd has no other bytes than 0: its first half looks like that of an empty slot. */
+ * halves. One of a crowd has no other bytes than 0: its first half looks like that of an empty slot. The first of
+ * those that are alike are twins. */
 static void draw_words(mg_run *run, key *words, int64_t kind)
 {
-    for (int64_t count = 0; count < DIFFERENT;) {
+    if (kind == MG_WORDS_ALIKE)
+        draw_twins(run, words);
+    for (int64_t count = kind == MG_WORDS_ALIKE ? TWINS : 0; count < DIFFERENT;) {
         bool first = count % CROWD == 0; /* of a crowd */
         key k;
         draw_word(run, k, kind == MG_WORDS_ALIKE ? MT_WORD_BYTES : mg_pick(mg_rng(run), 1, MT_WORD_BYTES));
@@ -56,7 +80,7 @@ static bool allowed(key *table, const key word, int64_t slot, const char **why)
 {
     int64_t home = mt_word_home(word);
     bool there = false, room = false;
-    *why = "none of the slots where this word may lie";
+    *why = "none of the slots where this word may be";
     if (slot < home || slot >= home + MT_WORD_WAYS)
         return false;
     for (int64_t i = home; i < home + MT_WORD_WAYS; i++) {
@@ -65,6 +89,17 @@ static bool allowed(key *table, const key word, int64_t slot, const char **why)
     }
     *why = there ? "not the slot that holds this word" : "taken by another word, and there is an empty one";
     return there ? memcmp(table[slot], word, sizeof(key)) == 0 : !room || table[slot][1] == 0;
+}
+
+/* A word in a message: letters and digits as they are, other bytes as \xNN. */
+static const char *spelling(const key word)
+{
+    static char text[4 * MT_WORD_BYTES + 1];
+    const uint8_t *bytes = (const uint8_t *)word;
+    char *to = text;
+    for (int i = 0; i < bytes[MT_WORD_BYTES]; i++)
+        to += sprintf(to, bytes[i] < 128 && isalnum(bytes[i]) ? "%c" : "\\x%02x", bytes[i]);
+    return text;
 }
 
 void mg_08_words(mg_run *run, const void *one_case)
@@ -78,15 +113,22 @@ void mg_08_words(mg_run *run, const void *one_case)
     mg_begin(run, "mt_word_slot, again and again");
     mg_out(run, "slot", MT_I64, MT_SHAPE(LOOKUPS));
     for (int64_t i = 0; i < LOOKUPS; i++)
-        memcpy(asked[i], words[mt_rng_below(mg_rng(run), DIFFERENT)], sizeof(key));
+        memcpy(asked[i], words[c->kind == MG_WORDS_ALIKE && i < TWINS ? i : mt_rng_below(mg_rng(run), DIFFERENT)],
+               sizeof(key));
     memcpy(mg_in(run, "keys", MT_I64, MT_SHAPE(LOOKUPS, 2)), asked, sizeof asked);
     if (!mg_call_at_once(run))
         return;
     const int64_t *slot = mg_result(run, "slot");
     for (int64_t i = 0; i < LOOKUPS; i++) {
         if (!allowed(table, asked[i], slot[i], &why)) {
-            mg_fail(run, "look-up %lld, '%.8s', home %lld: slot %lld is %s", (long long)i, (const char *)asked[i],
-                    (long long)mt_word_home(asked[i]), (long long)slot[i], why);
+            char got[40];
+            snprintf(got, sizeof got, slot[i] == INT64_MIN ? "NULL" : "slot %lld", (long long)slot[i]);
+            if (c->kind == MG_WORDS_ALIKE && i < TWINS)
+                mg_hint(run, "a word may have 0 bytes, and begin as another does: compare all 16 bytes of the key");
+            if (slot[i] < mt_word_home(asked[i]) && slot[i] > mt_word_home(asked[i]) - MT_WORD_WAYS)
+                mg_hint(run, "before the home: the remainder of a negative number is negative, and key is unsigned");
+            mg_fail(run, "look-up %lld, word '%s', home %lld: returned %s, which is %s", (long long)i,
+                    spelling(asked[i]), (long long)mt_word_home(asked[i]), got, why);
             return;
         }
         memcpy(table[slot[i]], asked[i], sizeof(key));

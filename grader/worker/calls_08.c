@@ -51,14 +51,15 @@ static void merge(const mg_value *v) /* symbol [n], count [1]; rules [r,2] */
     mt_vocabulary_free(vocabulary);
 }
 
-static void words(const mg_value *v) /* slot [n]; keys [n,2] */
+static void words(const mg_value *v) /* slot [n], INT64_MIN for NULL; keys [n,2] */
 {
     mt_word *table = calloc(MT_WORDS, sizeof *table);
     MT_CHECK(table, "out of memory");
     for (int64_t i = 0; i < v[0].count; i++) {
         uint64_t key[2];
         memcpy(key, v[1].i64s + 2 * i, sizeof key);
-        int64_t slot = v[0].i64s[i] = mt_word_slot(table, key) - table;
+        const mt_word *found = mt_word_slot(table, key);
+        int64_t slot = v[0].i64s[i] = found ? found - table : INT64_MIN;
         if (slot >= 0 && slot < MT_WORDS)
             memcpy(table[slot].key, key, sizeof key);
     }
