@@ -78,5 +78,11 @@ void mg_11_more(mg_run *run, const attention_case *c, bool backward);
 void mg_08_heads_refused(mg_run *run, bool backward);
 void mg_08_cached_refused(mg_run *run, const attention_case *c);
 
+/* mg_08_one_token_held -- backward of one token, into gradients that hold something. 08-edges.c */
+void mg_08_one_token_held(mg_run *run, const attention_case *c);
+
+/* mg_11_nan -- texts with a key that is NaN, forward. 11-attention.c */
+void mg_11_nan(mg_run *run, const void *one_case);
+
 /* mg_08_send_shape -- the last four arguments: B, T, C, H. */
 void mg_08_send_shape(mg_run *run, const mg_attention *a);

@@ -4,6 +4,7 @@
 #include "checks/answer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- calls that must abort ------------------------------------------------------------------------------- */
@@ -25,28 +26,41 @@ void mg_08_norm_refused(mg_run *run)
 
 void mg_08_embedding_refused(mg_run *run)
 {
-    enum { B = 2, T = 3, V = 7, C = 1 };
-    static const int32_t wrong[] = { V, -1 };
-    for (int i = 0; i < 4; i++) {
+    enum { V = 7, C = 1, LONG = 2719 };
+    static const struct {
+        int64_t B, T, at; /* the last place, and another */
+        int32_t id;
+    } wrong[] = { { 2, 3, 5, V },
+                  { 2, 3, 5, -1 },
+                  { 2, 3, 1, V },
+                  { 2, 3, 1, -1 },
+                  { 1, LONG, LONG - 1, -1000003 },
+                  { 1, LONG, LONG - 2, 1000003 } }; /* named by the message */
+    for (int i = 0; i < MT_COUNT(wrong); i++) {
+        const int64_t B = wrong[i].B, T = wrong[i].T;
+        char what[40];
         mg_begin_refused(run, "may abort: mt_embedding_fwd_cpu");
         mg_out(run, "out", MT_F32, MT_SHAPE(B, T, C));
-        int32_t *id = mg_in(run, "id", MT_I32, MT_SHAPE(B, T)); /* at the last place, then at another */
-        id[i < 2 ? B * T - 1 : 1] = wrong[i % 2];
+        ((int32_t *)mg_in(run, "id", MT_I32, MT_SHAPE(B, T)))[wrong[i].at] = wrong[i].id;
         mg_in(run, "wte", MT_F32, MT_SHAPE(V + 1, C)); /* with a row that is no token's */
         mg_in(run, "wpe", MT_F32, MT_SHAPE(T, C));
         mg_i64(run, "B", B);
         mg_i64(run, "T", T);
         mg_i64(run, "V", V);
         mg_i64(run, "C", C);
-        if (!mg_refused(run, i % 2 ? "an id of -1" : "an id of V", "an id outside 0 .. V-1"))
+        snprintf(what, sizeof what, "id %d of %d tokens", wrong[i].id, V);
+        if (!mg_refused(run, what, "an id outside 0 .. V-1") ||
+            (T == LONG &&
+             (!mg_expect_named(run, "position", wrong[i].at) || !mg_expect_named(run, "value", wrong[i].id))))
             return;
     }
 }
 
-/* No heads, and columns that they do not divide. */
+/* No heads, fewer, and columns that they do not divide. */
 void mg_08_heads_refused(mg_run *run, bool backward)
 {
-    static const int64_t heads[] = { 2, 0 };
+    static const int64_t heads[] = { 2, 0, -1 };
+    static const char *const what[] = { "C = 5 with H = 2", "H = 0", "H = -1" };
     for (int i = 0; i < MT_COUNT(heads); i++) {
         const mg_attention a = { .B = 1, .T = 1, .C = 5, .H = heads[i] };
         mt_shape row = MT_SHAPE(1, 1, a.C);
@@ -63,15 +77,15 @@ void mg_08_heads_refused(mg_run *run, bool backward)
         if (backward)
             mg_in(run, "out", MT_F32, row);
         mg_08_send_shape(run, &a);
-        if (!mg_refused(run, i ? "H = 0" : "C = 5 with H = 2", "H < 1, or C that H does not divide"))
+        if (!mg_refused(run, what[i], "H < 1, or C that H does not divide"))
             return;
     }
 }
 
 void mg_08_cached_refused(mg_run *run, const attention_case *c)
 {
-    static const int64_t wrong[][2] = { { 2, 0 }, { 0, 0 }, { 1, -1 } }; /* heads, place */
-    static const char *const what[] = { "C = 5 with H = 2", "H = 0", "place = -1" };
+    static const int64_t wrong[][2] = { { 2, 0 }, { 0, 0 }, { -1, 0 }, { 1, -1 } }; /* heads, place */
+    static const char *const what[] = { "C = 5 with H = 2", "H = 0", "H = -1", "place = -1" };
     for (int i = 0; i < MT_COUNT(wrong) && c->heads && c->scores == MG_SCORES_ANY; i++) {
         enum { C = 5 };
         mg_begin_refused(run, "may abort: mt_attention_cached_cpu");
@@ -84,6 +98,13 @@ void mg_08_cached_refused(mg_run *run, const attention_case *c)
         if (!mg_refused(run, what[i], "H < 1, or C that H does not divide; place < 0"))
             return;
     }
+}
+
+void mg_08_one_token_held(mg_run *run, const attention_case *c)
+{
+    mg_answer dqkv = mg_08_describe_backward(run, c, (mg_attention){ .B = 2, .T = 1, .C = 6, .H = 2 });
+    mg_hint(run, "one token: dv is added to what is there, too, and dq and dk change by nothing");
+    mg_call_and_judge(run, &dqkv, 1);
 }
 
 /* ---- classifier ------------------------------------------------------------------------------------------ */

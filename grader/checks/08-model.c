@@ -165,6 +165,8 @@ static text_size draw_size(mg_run *run, const embedding_case *c, int call)
         return (text_size){ mg_size(run, c->B, 2), mg_size(run, c->T, 3), 7, 4099 };
     if (call == 2)
         return (text_size){ mg_size(run, c->B, 3), c->T < 0 ? 1031 : c->T, 7, 3 };
+    if (call == 3 && c->B > 1) /* samples of one token */
+        return (text_size){ c->B, 1, mg_size(run, c->V, 80), 3 };
     return (text_size){ mg_size(run, c->B, 9), mg_size(run, c->T, 40), mg_size(run, c->V, 80), mg_size(run, -1, 150) };
 }
 

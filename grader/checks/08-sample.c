@@ -21,19 +21,26 @@ enum { CALLS = 12, LONG = 50257 /* GPT-2's vocabulary */, WIDEST = 70000, EXACT 
 void mg_08_most_likely(mg_run *run, const void *one_case)
 {
     const sample_case *c = one_case;
+    const bool equal = c->kind == MG_SAMPLE_EQUAL;
     for (int t = 0; t < CALLS; t++) {
-        int64_t V = t == 2 ? 101 : t ? mg_size(run, -1, 200) : WIDEST, best = 0;
+        int64_t V = t == 2 || t == 3 ? 101 : t ? mg_size(run, -1, 200) : WIDEST, best = 0;
         mg_begin(run, "mt_most_likely_cpu");
         mg_out(run, "token", MT_I32, MT_SHAPE(1));
         float *logits = mg_input(run, "logits", MT_SHAPE(V), (mg_dist)NORMAL(-50, 10)); /* all below 0 */
         if (t == 0)
             logits[mg_pick(mg_rng(run), 1 << 16, V - 1)] = 100; /* a number of more than 16 bits */
-        for (int64_t v = 0; v < V && c->kind == MG_SAMPLE_EQUAL; v++)
+        for (int64_t v = 0; v < V && equal; v++)
             logits[v] = (float)mg_pick(mg_rng(run), -3, -1);
         for (int64_t v = 0; v < V && t == 2; v++)
             logits[v] = v < V - 1 ? logits[v] * 0x1p120f : -0x1p110f;
         if (t == 1)
             logits[V - 1] = 100;
+        if (t == 3)
+            mg_hint(run, "%s",
+                    equal ? "logits may all be -INFINITY: the first is as large as the others"
+                          : "logits may differ by 1e-8: compare them as they are");
+        for (int64_t v = 0; v < V && t == 3; v++)
+            logits[v] = equal ? -INFINITY : (float)(v - V) * 1e-8f;
         for (int64_t v = 1; v < V; v++)
             best = logits[v] > logits[best] ? v : best;
         mg_i64(run, "V", V);
@@ -56,13 +63,18 @@ void mg_08_sample_weights(mg_run *run, const void *one_case)
 {
     const sample_case *c = one_case;
     for (int t = 0; t < CALLS; t++) {
-        int64_t V = t == 0 ? LONG : t == 1 ? 101 : mg_size(run, -1, 200);
-        float temperature = t == 1 ? 1e-4f : (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4);
+        int64_t V = t == 0 ? LONG : t <= 2 ? 101 : mg_size(run, -1, 200);
+        float temperature = t == 1 ? 1e-4f : t == 2 ? 100 : (float)exp2((double)mg_pick(mg_rng(run), -8, 8) / 4);
         mg_begin(run, "mt_sample_weights_cpu");
         mg_answer weight = mg_overwritten(run, "weight", MT_SHAPE(V));
         float *logit = mg_input(run, "logit", MT_SHAPE(V), (mg_dist)NORMAL(c->kind == MG_SAMPLE_LARGE ? 5000 : 0, 4));
         for (int64_t i = 0; i < V && t == 1; i++) /* close to each other: a low temperature leaves several tokens */
             logit[i] *= temperature;
+        if (t == 2) { /* far below the others, but not for this temperature */
+            mg_hint(run,
+                    "at temperature 100, a logit 60 below the first has a weight of about a half: cut nothing off");
+            logit[V - 1] = logit[0] - 60;
+        }
         qsort(logit, (size_t)V, sizeof *logit, falling);
         mg_i64(run, "V", V);
         mg_f32(run, "temperature", temperature);

@@ -114,6 +114,13 @@ void mg_11_more(mg_run *run, const attention_case *c, bool backward)
     bool any = c->scores == MG_SCORES_ANY && c->judged == (backward ? MG_JUDGE_ALL : MG_JUDGE_OUT);
     if (c->cuda && any && c->tokens == (backward ? MG_TOKENS_FEW : MG_TOKENS_SHORT))
         unaligned(run, c, backward);
+    if (!c->tiled && !c->cuda && !backward && c->tokens == MG_TOKENS_FEW) {
+        mg_hint(run,
+                "hide a score by a choice, not by adding -INFINITY: NaN would stay; and keep what is NaN and seen");
+        mg_11_nan(run, c);
+    }
+    if (!c->tiled && !c->cuda && backward && c->held)
+        mg_08_one_token_held(run, c);
     if (c->cuda || !c->tiled)
         return;
     if (any && c->tokens == MG_TOKENS_LONG && !call_of(run, c, far, backward))

@@ -14,7 +14,6 @@ bool mg_11_aborts(mg_run *run, const char *hint);
 
 void mg_11_threads(mg_run *run, const void *one_case); /* an attention_case */
 void mg_11_huge(mg_run *run, const void *one_case);    /* an attention_case */
-void mg_11_nan(mg_run *run, const void *one_case);     /* an attention_case */
 
 typedef struct fusion_traffic {
     mg_case head;
