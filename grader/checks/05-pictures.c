@@ -1,6 +1,7 @@
 /* 05-pictures.c -- how the checks of steps 05.5 to 05.7 run: resizing, chance, colours. Rows: 05-data.c. */
 #include "checks/05-data.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,20 +76,39 @@ static bool exact_resize(mg_run *run)
  * 255. */
 void mg_05_resize(mg_run *run, const void *one_case)
 {
-    /* Wide, or tall: the short side changes the other way. Then a side whose product with another is above 2^32. */
-    static const int64_t long_ones[2][2][4] = { { { 2, 5003, 3, 4001 }, { 70001, 1, 66000, 1 } },
-                                                { { 4001, 3, 5003, 2 }, { 66000, 1, 70001, 1 } } };
+    /* One side stays as it is; one pixel; twice the size, or half. Wide, or tall: the short side changes the other way.
+     * Then a side whose product with another is above 2^32. */
+    enum { FIXED = 7 };
+    static const int64_t fixed[2][FIXED][4] = { { { 3, 7, 3, 4 },
+                                                  { 7, 3, 4, 3 },
+                                                  { 1, 6, 1, 1 },
+                                                  { 6, 1, 1, 1 },
+                                                  { 6, 8, 3, 4 },
+                                                  { 2, 5003, 3, 4001 },
+                                                  { 70001, 1, 66000, 1 } },
+                                                { { 3, 4, 3, 7 },
+                                                  { 4, 3, 7, 3 },
+                                                  { 1, 5, 4, 9 },
+                                                  { 5, 1, 9, 4 },
+                                                  { 3, 4, 6, 8 },
+                                                  { 4001, 3, 5003, 2 },
+                                                  { 66000, 1, 70001, 1 } } };
     const data_case *c = one_case; /* kind 1: larger, 2: smaller, 3: the same size */
     if (c->kind == 1 && !exact_resize(run))
         return;
-    for (int t = 0; t < (c->kind == 3 ? CALLS : CALLS + 1); t++) {
+    for (int t = 0; t < CALLS + (c->kind == 3 ? 0 : FIXED); t++) {
         int64_t a = mg_pick(mg_rng(run), 1, 12), b = mg_pick(mg_rng(run), 1, 12);
         int64_t more = c->kind == 3 ? 0 : mg_pick(mg_rng(run), 1, 12), large[2] = { a + more, b + more };
         int64_t size[4] = { c->kind == 2 ? a : large[0], c->kind == 2 ? b : large[1], c->kind == 2 ? large[0] : a,
                             c->kind == 2 ? large[1] : b };
-        if (c->kind != 3 && t >= CALLS - 1)
-            memcpy(size, long_ones[c->kind - 1][t - (CALLS - 1)], sizeof size);
-        if (t == CALLS)
+        if (t >= CALLS) {
+            memcpy(size, fixed[c->kind - 1][t - CALLS], sizeof size);
+            mg_hint(run,
+                    "%" PRId64 " x %" PRId64 " pixels become %" PRId64 " x %" PRId64
+                    ": the same formula for every size, in each direction by itself",
+                    size[2], size[3], size[0], size[1]);
+        }
+        if (t == CALLS + FIXED - 1)
             mg_hint(run, "a side times a side may be more than an int holds: compute positions with floats or int64_t");
         int64_t n = size[0] * size[1] * 3;
         double *want = calloc((size_t)n, sizeof *want), *bound = calloc((size_t)n, sizeof *bound);
@@ -111,24 +131,43 @@ void mg_05_resize(mg_run *run, const void *one_case)
     }
 }
 
+/* A seed whose six numbers make factor number i nearly 0 or, if `most`, nearly 2, for a spread of 1. */
+static int64_t seed_of_extreme(mt_rng *rng, const int64_t size[4], int i, bool most)
+{
+    for (;;) {
+        int64_t seed = mt_rng_below(rng, 1 << 30);
+        mt_rng drawn = mt_rng_new((uint64_t)seed, MT_STREAM_USER);
+        float number = 0;
+        for (int k = 0; k < 2; k++)
+            mt_rng_below(&drawn, size[2 + k] - size[k] + 1);
+        for (int k = 0; k < 2 + i; k++)
+            number = mt_rng_uniform(&drawn);
+        if (most ? number > 0.98f : number < 0.02f)
+            return seed;
+    }
+}
+
 void mg_05_choose(mg_run *run, const void *one_case)
 {
     const data_case *c = one_case; /* kind: the crop is random; spread: colours change */
     for (int t = 0; t < 4 * CALLS; t++) {
+        const bool extreme = c->spread && t >= 1 && t <= 6;
         int64_t seed = mt_rng_below(mg_rng(run), 1 << 30);
         mg_begin(run, "mt_augment_choose");
         mg_out(run, "place", MT_I64, MT_SHAPE(4));
         mg_out(run, "factor", MT_F32, MT_SHAPE(3));
         int64_t *size = mg_in(run, "size", MT_I64, MT_SHAPE(4));
         float *spread = mg_in(run, "spread", MT_F32, MT_SHAPE(4));
-        mg_i64(run, "random_crop", c->kind);
-        mg_i64(run, "seed", seed);
         for (int i = 0; i < 2; i++) {
             size[i] = mg_pick(mg_rng(run), 1, 20);
             size[2 + i] = size[i] + (t % 3 ? mg_pick(mg_rng(run), 0, 3) : 0);
         }
         for (int i = 0; i < 4; i++)
-            spread[i] = c->spread || i == 0 ? mt_rng_uniform(mg_rng(run)) : 0;
+            spread[i] = extreme && i > 0 ? 1 : c->spread || i == 0 ? mt_rng_uniform(mg_rng(run)) : 0;
+        if (extreme)
+            seed = seed_of_extreme(mg_rng(run), size, (t - 1) % 3, t > 3);
+        mg_i64(run, "random_crop", c->kind);
+        mg_i64(run, "seed", seed);
         mt_rng rng = mt_rng_new((uint64_t)seed, MT_STREAM_USER);
         double place[4], factor[3], bound[3];
         for (int i = 0; i < 2; i++) {
@@ -146,7 +185,11 @@ void mg_05_choose(mg_run *run, const void *one_case)
         place[3] = mt_rng_u32(&rng); /* tells that exactly six were drawn */
         if (!(t == 0 ? mg_call_at_once(run) : mg_call(run)) || !mg_expect(run, "place", place, NULL))
             return;
-        if (!c->spread)
+        if (extreme)
+            mg_hint(run, "a spread of 1 gives factors from 0 to 2: here one is near %d", t > 3 ? 2 : 0);
+        else if (c->spread)
+            mg_hint(run, "%s", c->head.hint);
+        else
             mg_hint(run, "a spread of 0 gives a factor of exactly 1, which switches the change off");
         if (!mg_expect(run, "factor", factor, bound))
             return;
@@ -187,7 +230,12 @@ void mg_05_colours(mg_run *run, const void *one_case)
         float *factor = mg_in(run, "factor", MT_F32, MT_SHAPE(3)), *mean = mg_in(run, "mean", MT_F32, MT_SHAPE(3));
         factors(run, factor, c->kind);
         for (int i = 0; i < 3; i++)
-            average[i] = mean[i] = 255 * mt_rng_uniform(mg_rng(run));
+            average[i] = mean[i] = t == 1 ? 250 : 255 * mt_rng_uniform(mg_rng(run));
+        if (t == 1 && c->kind == 4) {
+            factor[0] = 1.5f, factor[1] = 0.5f;
+            mg_hint(run, "brightness 1.5 of a mean of 250: m is above 1, and the map clamps nothing");
+        } else
+            mg_hint(run, "%s", c->head.hint);
         for (int i = 0; i < 3; i++) {
             want[4 * i + 3] = coloured(&constant_size, factor, average, zero, i);
             bound[4 * i + 3] = ROUNDINGS * EPS * constant_size;
