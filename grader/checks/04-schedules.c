@@ -89,11 +89,13 @@ enum { STEPS = 300 };
 
 /* The calls of a row: the first has a period of 1, so that the number of periods is large; then any, in the order of
  * the steps; the last has gamma 0. A schedule that does not use the period gets -1, 0, 1, ... */
-enum { SHUFFLED = 4, HUGE = 5, NO_GAMMA = 6, CALLS };
+enum { SHUFFLED = 4, HUGE = 5, NO_GAMMA = 6, CALLS, FIXED = CALLS /* those of follow_fixed */ };
 
 /* What is new in this call: those before it were right. */
 static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, int call, bool huge)
 {
+    if (call == FIXED)
+        return;
     if (call == SHUFFLED)
         mg_hint(run, "a rate follows from schedule and step alone: keep nothing from the call before");
     else if (huge)
@@ -108,18 +110,19 @@ static void recognise(mg_run *run, const mt_schedule *s, int64_t t, double got, 
 
 /* 16 roundings, and one more for each factor of a power computed by multiplication, all relative to the largest
  * rate. */
-static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *step, bool huge, int call)
+static bool judge_schedule(mg_run *run, const mt_schedule *s, const int64_t *step, int64_t steps, bool huge, int call)
 {
-    for (int64_t i = 0; i < STEPS; i++) {
+    for (int64_t i = 0; i < steps; i++) {
         int64_t t = step[i];
         double got = rate_at(run, i), want = rate_with_warmup(s, t);
-        if (fabs(got - want) <= (16 + (double)(huge ? t / s->period : t)) * U64 * s->lr) /* false for NaN */
+        double tolerance = (16 + (double)(huge ? t / s->period : t)) * U64 * s->lr;
+        if (fabs(got - want) <= tolerance) /* false for NaN */
             continue;
         recognise(run, s, t, got, call, huge);
         mg_fail(run,
-                "%s, step %" PRId64 ": %.9g, expected %.9g   (lr %.4g, lr_min %.4g, period %" PRId64
-                ", gamma %.4g, warmup %" PRId64 ")",
-                mt_schedule_name(s->kind), t, got, want, s->lr, s->lr_min, s->period, s->gamma, s->warmup);
+                "%s, step %" PRId64 ": %.17g, expected %.17g   tolerance %.2g   (lr %.4g, lr_min %.4g, period %" PRId64
+                ", gamma %.10g, warmup %" PRId64 ")",
+                mt_schedule_name(s->kind), t, got, want, tolerance, s->lr, s->lr_min, s->period, s->gamma, s->warmup);
         return false;
     }
     return true;
@@ -150,7 +153,32 @@ static bool follow(mg_run *run, const schedule_case *c, mt_schedule_kind kind, i
         step[t] = huge ? mg_pick(mg_rng(run), 0, s.warmup + 5 * s.period) : t;
     if (i == SHUFFLED)
         mt_rng_permutation(mg_rng(run), step, STEPS);
-    return mg_call(run) && judge_schedule(run, &s, step, huge, i);
+    return mg_call(run) && judge_schedule(run, &s, step, STEPS, huge, i);
+}
+
+/* Some steps of a fixed schedule without warm-up, from `first` on. */
+static bool follow_from(mg_run *run, mt_schedule_kind kind, int64_t period, double gamma, int64_t first, int64_t steps)
+{
+    const mt_schedule s = { .kind = kind, .lr = 0.5, .lr_min = 0.01, .period = period, .gamma = gamma };
+    int64_t *step = describe(run, "mt_schedule_at", &s, steps);
+    for (int64_t i = 0; i < steps; i++)
+        step[i] = first + i;
+    return mg_call(run) && judge_schedule(run, &s, step, steps, false, FIXED);
+}
+
+/* Periods whose reciprocal, times the period, is below 1; and powers that no int holds: gamma^(2^31) is about 1 / e. */
+static bool follow_fixed(mg_run *run, mt_schedule_kind kind)
+{
+    static const int64_t periods[] = { 49, 98, 103, 107 }, far[] = { 1ll << 31, 1ll << 32, 1ll << 33 };
+    bool good = true;
+    mg_hint(run, "divide integers: 49 times 1 / 49 is below 1 in double");
+    for (int i = 0; i < MT_COUNT(periods) && good; i++)
+        good = follow_from(run, kind, periods[i], 0.5, periods[i] - 1, 3);
+    if (good)
+        mg_hint(run, "the exponent of a power may be larger than an int holds");
+    for (int i = 0; i < MT_COUNT(far) && good; i++)
+        good = follow_from(run, kind, 1, 1 - 0x1p-31, far[i], 2);
+    return good;
 }
 
 /* What the header forbids must abort. */
@@ -163,19 +191,21 @@ static bool refuses(mg_run *run, mt_schedule s, int64_t step, const char *what)
     if (*(const int64_t *)mg_result(run, "aborted") == 1)
         return true;
     mg_hint(run, "keep the MT_CHECKs: the header says \"Aborts: step or warmup < 0; period < 1 where there is one\"");
-    mg_fail(run, "%s of %s was accepted", what, mt_schedule_name(s.kind));
+    mg_fail(run, "%s was accepted by the schedule %s", what, mt_schedule_name(s.kind));
     return false;
 }
 
 static void refuse_misuse(mg_run *run, const schedule_case *c)
 {
-    mt_schedule s = draw_schedule(mg_rng(run), c, c->kind), before = s, never = s;
+    mt_schedule s = draw_schedule(mg_rng(run), c, c->kind), before = s, never = s, later;
     before.warmup = -1;
     never.period = 0;
-    if (!c->warmup)
-        refuses(run, never, 0, "a period of 0");
-    else if (refuses(run, s, -1, "step -1"))
-        refuses(run, before, 0, "a warm-up of -1 steps");
+    later = never;
+    later.warmup = 10;
+    if (c->warmup)
+        (void)(refuses(run, s, -1, "step -1") && refuses(run, before, 0, "a warm-up of -1 steps"));
+    else if (refuses(run, never, 0, "a period of 0"))
+        refuses(run, later, 0, "a period of 0 with a warm-up of 10 steps");
 }
 
 void mg_04_schedule(mg_run *run, const void *one_case)
@@ -186,6 +216,9 @@ void mg_04_schedule(mg_run *run, const void *one_case)
         for (int kind = 0; kind < MT_SCHEDULE_KINDS && good; kind++)
             if (c->warmup || (mt_schedule_kind)kind == c->kind)
                 good = follow(run, c, (mt_schedule_kind)kind, i);
+    for (int kind = 0; kind < MT_SCHEDULE_KINDS && good; kind++)
+        if (c->warmup || (mt_schedule_kind)kind == c->kind)
+            good = follow_fixed(run, (mt_schedule_kind)kind);
     if (good)
         refuse_misuse(run, c);
 }

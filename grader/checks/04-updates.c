@@ -200,21 +200,21 @@ static void resumed(mg_run *run, const update_case *c)
     late_steps(run, *c);
 }
 
-/* Steps below 1 must abort. */
-static bool refuse_step(mg_run *run, const update_case *c, int64_t step)
+/* Steps below 1 must abort, of a parameter without elements, too. */
+static bool refuse_step(mg_run *run, const update_case *c, int64_t step, int64_t cols)
 {
     char name[64];
     update_case misuse = *c;
     snprintf(name, sizeof name, "may abort: %s", c->function);
     misuse.function = name;
-    mg_trip t = mg_trip_new(run, &misuse, 1, 3);
+    mg_trip t = mg_trip_new(run, &misuse, 1, cols);
     t.oracle->step = step - 1;
     mg_trip_describe(run, &t, 1);
     mg_out(run, "aborted", MT_I64, MT_SHAPE(1));
     bool called = mg_call(run), good = called && *(const int64_t *)mg_result(run, "aborted") == 1;
     if (called && !good) {
         mg_hint(run, "keep the MT_CHECK of u->step: the header says \"Aborts: t < 1\"");
-        mg_fail(run, "step %d was accepted, but the first is 1", (int)step);
+        mg_fail(run, "step %d of a parameter of %d elements was accepted, but the first is 1", (int)step, (int)cols);
     }
     mg_trip_free(&t);
     return good;
@@ -222,8 +222,8 @@ static bool refuse_step(mg_run *run, const update_case *c, int64_t step)
 
 static void refuse_steps(mg_run *run, const update_case *c)
 {
-    if (refuse_step(run, c, 0))
-        refuse_step(run, c, -1);
+    if (refuse_step(run, c, 0, 3) && refuse_step(run, c, -1, 3))
+        refuse_step(run, c, 0, 0);
 }
 
 /* Small gradients move a parameter as far as large ones do. */
@@ -280,6 +280,8 @@ void mg_04_update(mg_run *run, const void *one_case)
     default:
         for (int i = 0; i < 5 && good; i++)
             good = mg_travel(run, c, mg_pick(rng, 2, 20), mg_pick(rng, 2, 40), 10);
+        if (good && c->about == UP_CLIPPED)
+            good = mg_travel(run, c, 33, 1, 10) && mg_travel(run, c, 1, 33, 10);
         if (good && (c->about == UP_FIRST || is_rmsprop_eps)) /* RMSprop has no row "first steps" */
             good = small_gradients(run, *c);
         if (good && c->about == UP_FIRST && c->kind != MT_LION)
