@@ -46,8 +46,8 @@ void mt_embedding_bwd_cpu(float *dwte, float *dwpe, const float *dout, const int
  *   saved            overwritten, for backward: as many numbers as the rung's saved(B, T, H) says
  *   qkv    [B,T,3C]  each row: queries, keys, values, C of each, split between the heads in the same way
  * score[i,j] = q_i . k_j / sqrt(D) for j <= i;  out_i = sum_j softmax_j(score[i,:]) v_j
- * A key that is NaN makes the queries i >= j NaN, and no others. A value that is NaN or infinite may reach all queries of its head:
- * a rung may multiply hidden values by 0, as PyTorch does.
+ * A key that is NaN makes the queries i >= j NaN, and no others. A value that is NaN or infinite may reach all queries
+ * of its head: a rung may multiply hidden values by 0, as PyTorch does.
  * Cost: 2 B T^2 C multiply-adds at most.   Aborts: H < 1, or C that H does not divide.
  * Source: Vaswani et al. 2017, arXiv:1706.03762, sec. 3.2. */
 typedef void mt_attention_fwd_fn(float *out, float *saved, const float *qkv, int64_t B, int64_t T, int64_t C,
