@@ -258,15 +258,10 @@ static void clipped(mg_run *run)
 static void any_range(mg_run *run)
 {
     static const request requests[] = {
-        { .dist = MIXED(60, 100), .exponent = 24 },
-        { .dist = MIXED(-100, -60), .exponent = 24 },
-        { .dist = MIXED(60, 100), .exponent = -30 },
-        { .dist = MIXED(-80, -60), .exponent = -30 },
-        { .dist = MIXED(-40, -10), .exponent = 126 },
-        { .dist = MIXED(10, 120), .exponent = -126 },
-        { .dist = MIXED(-140, -110), .exponent = 60 },             /* they underflow */
-        { .dist = UNIFORM(3e38, 3.4e38) },                         /* f32 does not have their norm, */
-        { .dist = UNIFORM(0x1.8p103, 0x1.fp103), .exponent = 24 }, /* nor that of these with the scale */
+        { .dist = MIXED(60, 100), .exponent = 24 },    { .dist = MIXED(-100, -60), .exponent = 24 },
+        { .dist = MIXED(60, 100), .exponent = -30 },   { .dist = MIXED(-80, -60), .exponent = -30 },
+        { .dist = MIXED(-40, -10), .exponent = 126 },  { .dist = MIXED(10, 120), .exponent = -126 },
+        { .dist = MIXED(-140, -110), .exponent = 60 }, /* they underflow */
     };
     for (int i = 0; i < MT_COUNT(requests); i++) {
         request r = requests[i];

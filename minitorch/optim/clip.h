@@ -12,7 +12,7 @@ typedef struct mt_grad_array {
 } mt_grad_array;
 
 /* mt_grad_norm_cpu -- sqrt of the sum of squares of all elements of all arrays; 0 for none.
- * Squares, sums and norm are double, so that no finite gradient overflows; the same bits for any number of threads.
+ * Squares and sums are double, so that no finite gradient overflows; the same bits for any number of threads.
  * Not finite exactly when an element is not.   Moves 4 B per element.   Lab 04.9 */
 double mt_grad_norm_cpu(const mt_grad_array *arrays, int64_t count);
 
