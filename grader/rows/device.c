@@ -136,10 +136,16 @@ static void advise(mg_run *run, const mg_device_report *r)
         mg_note(run, "%s: waits for the device: until then the host can launch nothing more", line);
 }
 
+bool mg_device_failed(mg_run *run)
+{
+    const mg_device_report *r = mg_on_the_device(run) ? mg_device_counts(run) : NULL;
+    return r && (r->errors || r->failed);
+}
+
 bool mg_device_judge(mg_run *run)
 {
     const mg_device_report *r = mg_device_counts(run);
-    if (r->errors || r->failed) {
+    if (mg_device_failed(run)) {
         judge_finding(run);
         return false;
     }

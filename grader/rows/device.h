@@ -30,6 +30,9 @@ void mg_unaligned_one(mg_run *run, int number);
 void mg_device_ask(mg_run *run);
 bool mg_device_judge(mg_run *run);
 
+/* mg_device_failed -- whether the call just made was on the device, and its report has an error. */
+bool mg_device_failed(mg_run *run);
+
 /* mg_device_lead -- values are wrong, and the emulator warned of what makes a value undefined: that comes first. */
 void mg_device_lead(mg_run *run);
 

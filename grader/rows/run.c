@@ -342,6 +342,8 @@ static void judge_outcome(mg_run *run)
  * again and again, comes to an end of it, and may have more threads than the first. */
 static void try_what_is_kept(mg_run *run)
 {
+    if (run->outcome.verdict == MG_PASS && mg_device_failed(run)) /* another call would have another report */
+        return;
     bool keeps = run->outcome.verdict == MG_PASS && run->outcome.kept > 0;
     for (int i = 0; i < EQUAL_CALLS && run->outcome.verdict == MG_PASS && run->outcome.kept > 0; i++)
         invoke_again(run);
