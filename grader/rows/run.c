@@ -86,13 +86,13 @@ static void judge_kept(mg_run *run)
 /* The row's own hint is not about a call that does not come back; one that the check gave with that call is. */
 static void say_how_to_repeat(mg_run *run, bool hangs)
 {
-    char own[sizeof run->row->hint] = "";
+    char own[96] = "", again[160];
     if (run->hinted)
-        snprintf(own, sizeof own, "%.120s; ", run->row->hint);
-    snprintf(run->row->hint, sizeof run->row->hint,
-             "%smake debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", own, run->row->step, run->row->step,
-             (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
+        snprintf(own, sizeof own, "%.90s; ", run->row->hint);
+    snprintf(again, sizeof again, "make debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", run->row->step,
+             run->row->step, (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
              hangs ? "; Ctrl-C and backtrace show where they are" : "");
+    snprintf(run->row->hint, sizeof run->row->hint, "%s%s", own, again);
 }
 
 void mg_run_end(mg_run *run)
