@@ -146,10 +146,16 @@ static bool refused(mg_run *run, int64_t V, int64_t label, int64_t rows)
     return false;
 }
 
-/* More classes than any vocabulary has, chunks of more rows than programs take, a NaN. */
+/* More classes than any vocabulary has, and chunks of more rows than programs take. */
 static bool large_calls(mg_run *run, const chunked_case *c)
 {
-    return once(run, c, 1, 1, 300007, 1) && once(run, c, 700, 2, 5, 700) && once(run, c, SPOILED, 3, 7, 2);
+    return once(run, c, 1, 1, 300007, 1) && once(run, c, 700, 2, 5, 700);
+}
+
+/* Labels past the end, where arrays end at a guard, and before the start, where they begin at one; no rows. */
+static bool refusals(mg_run *run)
+{
+    return refused(run, 9, 9, 1) && refused(run, 9, -1, 1) && refused(run, 9, 0, 0) && refused(run, 9, 0, -1);
 }
 
 void mg_11_chunked(mg_run *run, const void *one_case)
@@ -165,9 +171,9 @@ void mg_11_chunked(mg_run *run, const void *one_case)
         if (!once(run, &part, N, mg_size(run, c->C, 50), mg_size(run, c->V, 150), rows))
             return;
     }
-    if (c->N < 0 && c->C < 0 && once(run, c, SEARCHED, 33, 1031, 32) && c->V < 0 && large_calls(run, c) && !c->wanted)
-        (void)(refused(run, 9, 9, 1) && refused(run, 9, -1, 1) && refused(run, 9, 0, 0) &&
-               refused(run, 9, 0, -1)); /* the row "loss" */
+    if (c->N < 0 && c->C < 0 && once(run, c, SEARCHED, 33, 1031, 32) && c->V < 0 && large_calls(run, c) &&
+        (c->wanted || refusals(run))) /* the row "loss" */
+        once(run, c, SPOILED, 3, 7, 2);
     chunked_case none = *c;
     none.share = NAN;
     if (c->share != 0)

@@ -139,6 +139,7 @@ static void recognise(mg_run *run, const mt_matmul_dims *d, const double *want, 
 {
     const wrong w = find_wrong(run, d, want, tolerance);
     char of = (char)w.bits;
+    bool gaps = d->lda != (d->trans_a ? d->M : d->K) || d->ldb != (d->trans_b ? d->K : d->N); /* NaN in 16 bits, too */
     if (w.gaps)
         mg_hint(run,
                 "c[%lld] is in the gap between two rows of C (N = %lld, ldc = %lld), which must not change: element "
@@ -148,10 +149,11 @@ static void recognise(mg_run *run, const mt_matmul_dims *d, const double *want, 
         mg_hint(run, "the nan was read in the gap between two rows of %c, which are ld%c = %lld apart in memory%s",
                 of - 'a' + 'A', of, (long long)(of == 'a' ? d->lda : d->ldb),
                 (of == 'a' ? d->trans_a : d->trans_b) ? "; transposed, a row in memory is a column of the matrix" : "");
-    else if (w.count == d->M * d->N && w.bits == 0x7fc00000u && d->write == MT_OVERWRITE && d->K > 0)
-        mg_hint(run,
-                "every element is NaN, as C was before the call: MT_OVERWRITE must write all of C and never read it, "
-                "not even times 0 (0 * NaN is NaN)");
+    else if (w.count == d->M * d->N && w.bits == 0x7fc00000u && d->write == MT_OVERWRITE && d->K > 0 && !gaps)
+        mg_hint(
+            run,
+            "every element is NaN: C holds NaN before the call, and MT_OVERWRITE must write all of C and never read "
+            "it, not even times 0 (0 * NaN is NaN)");
     else if (w.count && hint)
         mg_hint(run, "%s", hint);
     else if (w.count && (w.cols[1] - w.cols[0] + 1) * (w.rows[1] - w.rows[0] + 1) == w.count && w.count < d->M * d->N)
