@@ -65,6 +65,7 @@ mutant "02.6 softmax: large logits" two | sed '1a # says: a hint' >$patch
 expect "a row that says the words" 0 "1 passed, 0 failed" "$mutants" "$build"
 sed -i '2s/hint/word/' $patch
 expect "a row that does not say the words" 1 'it does not say "a word", but:' "$mutants" "$build"
+expect "its lines are one mutant" 1 "mutants: 0 passed, 1 failed" "$mutants" "$build"
 mutant "02.7 softmax: large logits" two >$patch
 expect "another step is not enough" 1 'no row is called "02.7 softmax: large logits"' "$mutants" "$build"
 mutant "02.6 softmax: large logits" deux >$patch

@@ -52,7 +52,7 @@ try_one() {
         said=$(judge "$patch" "$name") || word=ESCAPED
         [ -n "${SEED:-}" ] || [ $word = ESCAPED ] || printf '%s\n%s\n' "$key" "$said" >"$caught"
     fi
-    printf '%s %s: %s\n' $word "$name" "$said" >>"$results"
+    printf '%s %s: %s\n' $word "$name" "${said%%$'\n'*}" >>"$results" # the first of several lines
     printf '  [%3d/%d] %-7s %-44s %s  (%d s)\n' "$(wc -l <"$results")" ${#patches[@]} $word "$name" "$said" $((SECONDS - start))
     [ $word = caught ] || echo "$patch:1: not caught; the grade is in build/mutants/$name/report" >&2
 }
