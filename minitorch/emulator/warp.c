@@ -41,7 +41,7 @@ static void one_step(emu_tracer *t, const emu_record *like, const uint64_t *addr
 {
     if (emu_kind_of(like->what) == EMU_BLOCK)
         emu_parts_end(t, lanes);
-    else if (EMU_UNLIKELY(emu_code_of(like->what) > 4))
+    else if (EMU_UNLIKELY(emu_code_of(like->what) >= EMU_LOW_4))
         emu_part_request(t, like, addresses, count, lanes);
     else
         emu_request(t, like, addresses, count, lanes);

@@ -49,7 +49,7 @@ __global__ void doubles(const double2 *__restrict__ a, double2 *__restrict__ c)
     c[self()].y = a[self()].y;
 }
 
-// ---- parts
+// ---- parts: 8 bytes each. nvcc moves the accesses of the two blocks together, the emulator does not
 
 __global__ void half_of_it(const float4 *__restrict__ a, float2 *__restrict__ c)
 {

@@ -177,5 +177,9 @@ int members(const char *unit, const char *assembly)
     }
     list_lines(translated);
     rewrite(code, out);
-    return fclose(out) != 0;
+    bool failed = ferror(out); /* a full disk, say */
+    if (fclose(out) == 0 && !failed)
+        return 0;
+    perror(assembly);
+    return 1;
 }
