@@ -89,6 +89,12 @@ static bool on_device(const mg_build *b, const char *id, unsigned whose)
     return b->cuda && !(whose & MG_COUNTED) && is_mine(b, whose, id);
 }
 
+/* Whether its calls say which messages order what ranks do (worker/sharing.h). */
+static bool has_ranks(const char *id)
+{
+    return strncmp(id, "13", 2) == 0 || strncmp(id, "14", 2) == 0;
+}
+
 static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, parts *p)
 {
     char calls[16];
@@ -115,10 +121,11 @@ static mt_status find_parts(const mg_build *b, const char *id, unsigned whose, p
     else if (b->cuda)
         fprintf(list, "-Wl,--unresolved-symbols=ignore-in-object-files\n"); /* the table's .cu launchers */
     if (whose & MG_COUNTED)
-        fprintf(list, "%s/traffic.o\n%s/sharing.o\n%s/openmp.o\n%s/threads.o\n", p->worker, p->worker, p->worker,
-                p->worker);
+        fprintf(list, "%s/traffic.o\n%s/openmp.o\n%s/threads.o\n", p->worker, p->worker, p->worker);
     else
         list_watched(list, p->worker);
+    if (whose & MG_COUNTED || has_ranks(id))
+        fprintf(list, "%s/sharing.o\n", p->worker);
     fprintf(list, "%s\n", p->given);
     return fclose(list) ? mt_fail(MT_ERR_IO, "%s: %s", p->list, strerror(errno)) : MT_OK;
 }

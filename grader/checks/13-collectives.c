@@ -2,6 +2,7 @@
  * have. Rows: 13-data-parallel.c. */
 #include "checks/13-data-parallel.h"
 #include "checks/fill.h"
+#include "rows/traffic.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -98,7 +99,7 @@ static void judge_failure(mg_run *run, trial *t, int rank)
 bool mg_13_call(mg_run *run, trial *t)
 {
     describe(run, t);
-    if (!mg_call(run))
+    if (!mg_ranks_call(run, t->searched))
         return false;
     t->result = mg_result(run, "status, operations");
     t->words = mg_result(run, "words");
@@ -305,5 +306,11 @@ void mg_13_ranks(mg_run *run, const void *one_case)
             good = mg_13_judge_messages(run, &t);
         else
             good = good && mg_13_judge_values(run, &t);
+    }
+    if (good && c->about == RANKS_VALUES && c->op == RANKS_SUM) {
+        trial_of(run, c, MG_RANKS - 2, &t);
+        t.searched = true;
+        if (mg_13_call(run, &t))
+            mg_13_judge_values(run, &t);
     }
 }

@@ -46,6 +46,7 @@ typedef struct trial {
     int64_t n;
     mt_dtype dtype;
     bool wild;                   /* sums are rounded: numbers of very different sizes */
+    bool searched;               /* for memory that ranks share */
     int64_t fault, who, message; /* MG_FAULT_* */
     mg_network network;          /* by which the thread chooses */
     const char *data[MG_RANKS];  /* before the call */

@@ -2,6 +2,7 @@
  * collectives and times. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "rows/traffic.h"
 #include "worker/hub.h"
 
 #include <inttypes.h>
@@ -26,6 +27,7 @@ typedef struct script {
     int64_t ranks, count, flat, micro, steps, size[PARAMS], place[PARAMS + 1], limit, samples[RANKS];
     int64_t latency, byte_time, forward, pause, fails;
     mg_bucket bucket[PARAMS];
+    bool searched;
     int64_t buckets, held; /* held: its gradient is doubled after backward; -1: none */
     bool after;            /* in the step before the last the gradients of parameters 0 and 1 are not complete */
     const float *given, *initial;
@@ -122,7 +124,7 @@ static void describe(mg_run *run, script *s, ddp_about about)
 static bool call(mg_run *run, script *s, ddp_about about)
 {
     describe(run, s, about);
-    if (!mg_call(run))
+    if (!mg_ranks_call(run, s->searched))
         return false;
     const int64_t *result = mg_result(run, "results");
     for (int64_t r = 0; r < s->ranks; r++, result += MG_DDP_RESULTS) {
@@ -334,6 +336,7 @@ void mg_13_ddp(mg_run *run, const void *one_case)
         script s = script_of(mg_rng(run), about, try);
         const row_of *first;
         s.fails = fails_of(mg_rng(run), about, &s, try);
+        s.searched = (about == DDP_BATCH || about == DDP_UNUSED) && try == TRIES - 1;
         if (!call(run, &s, about))
             return;
         if (s.held >= 0)

@@ -1,6 +1,7 @@
 /* 13-local.c -- how the checks of steps 13.17 and 13.18 run: after local training. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "rows/traffic.h"
 #include "worker/hub.h"
 
 #include <inttypes.h>
@@ -170,7 +171,7 @@ void mg_13_outer(mg_run *run, const void *one_case)
         else if (try > 0)
             mg_hint(run, "lr %g, momentum %g, max_delay %" PRId64 ": the step is lr (mean d + momentum velocity)",
                     (double)o.lr, (double)o.momentum, o.slots - 1);
-        if (!mg_call(run) || !judge_status(run, &o))
+        if (!mg_ranks_call(run, try == 1) || !judge_status(run, &o))
             return;
         if (o.fails < 0 && (!judge_round(run, &o) || !judge_pending(run, &o)))
             return;

@@ -7,6 +7,7 @@
  * the largest that any sum can become is 3 C 90 000 * 1.5 = 9.7e6, in the gradient of x. */
 #include "checks/14-integers.h"
 #include "checks/14-model-parallel.h"
+#include "rows/traffic.h"
 #include "worker/tensor.h"
 
 #include <inttypes.h>
@@ -169,7 +170,7 @@ static bool layer_once(mg_run *run, tensor_about about, int64_t ranks)
     for (int i = 0; i < MG_TP_WEIGHTS; i++)
         each += share_of(&l, i);
     describe(run, &l, fails, each);
-    bool good = mg_call(run);
+    bool good = mg_ranks_call(run, ranks == RANKS && about != TENSOR_FAILS && about != TENSOR_CALLS);
     if (good && about == TENSOR_FAILS) {
         good = mg_14_judge_failure(run, ranks, fails);
     } else if (good && about == TENSOR_CALLS) {

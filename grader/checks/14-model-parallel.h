@@ -157,7 +157,7 @@ void mg_14_tied(mg_run *run, const void *one_case); /* a pipe_case; the first an
 typedef struct pipe_trial {
     mt_pipe_kind kind;
     int ranks, micro, chunks, steps;
-    bool tied;
+    bool tied, searched;
     int64_t fault, who, message; /* MG_FAULT_* */
     int64_t rows, width[MG_PIPE_PARTS + 1];
     const float *data;          /* of every rank before the call: weights, table, samples (worker/pipe.h) */

@@ -2,6 +2,7 @@
  * in integers (14-integers.h). A whole layer: 14-layer.c. Rows: 14-model-parallel.c. */
 #include "checks/14-integers.h"
 #include "checks/14-model-parallel.h"
+#include "rows/traffic.h"
 #include "worker/tensor.h"
 
 #include <ctype.h>
@@ -124,7 +125,7 @@ static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t ki
         out[i] = kind == MG_TP_COPY ? (double)x[i] : (double)(copies + reduces) * sum[i % n];
         dx[i] = (double)copies * dsum[i % n] + (double)reduces * dout[i];
     }
-    if (!mg_call(run))
+    if (!mg_ranks_call(run, ranks == RANKS && about == (tensor_about)kind))
         return false;
     if (fails >= 0)
         return mg_14_judge_failure(run, ranks, fails);
@@ -217,7 +218,7 @@ static bool products_once(mg_run *run, tensor_about about, int64_t ranks)
         mg_null(run, "b2");
     lift(m.dy, input(run, "dy", MT_SHAPE(m.n, m.O), 3), m.n * m.O);
     mg_i64(run, "N", m.n);
-    if (!mg_call(run))
+    if (!mg_ranks_call(run, ranks == RANKS && about != TENSOR_CALLS))
         return false;
     if (about == TENSOR_CALLS)
         return mg_14_judge_calls(run, ranks, &(tensor_calls){ 1, 2, m.n * (m.O + m.I), 0, 0, false });

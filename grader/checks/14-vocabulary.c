@@ -3,6 +3,7 @@
 #include "checks/14-integers.h"
 #include "checks/14-model-parallel.h"
 #include "checks/oracle.h"
+#include "rows/traffic.h"
 #include "worker/tensor.h"
 
 #include <inttypes.h>
@@ -98,7 +99,7 @@ static bool embedding_once(mg_run *run, vocabulary_about about, int64_t ranks)
         out[i] = (double)w[id[i / C] * C + i % C];
         dw[id[i / C] * C + i % C] += (double)dout[i];
     }
-    if (!mg_call(run))
+    if (!mg_ranks_call(run, ranks == RANKS && about == VOCABULARY_EVEN))
         return false;
     if (about == VOCABULARY_FAILS)
         return mg_14_judge_failure(run, ranks, fails);
@@ -217,7 +218,7 @@ static bool entropy_once(mg_run *run, vocabulary_about about, int64_t ranks, boo
     }
     if (broken)
         logits[mg_pick(rng, 0, n * V - 1)] = NAN;
-    bool good = mg_call(run);
+    bool good = mg_ranks_call(run, ranks == RANKS && about == VOCABULARY_EVEN && !broken);
     if (good && broken)
         good = expect_nan(run, ranks);
     else if (good && about == VOCABULARY_FAILS)
@@ -293,7 +294,7 @@ static bool classifier_once(mg_run *run, vocabulary_about about, int64_t ranks)
     compute_head(&h, w, target);
     for (int64_t i = n * C; i < ranks * n * C; i++)
         h.dx[i] = h.dx[i % (n * C)], h.dx_e[i] = h.dx_e[i % (n * C)];
-    bool good = mg_call(run);
+    bool good = mg_ranks_call(run, ranks == RANKS && about == VOCABULARY_EVEN);
     if (good && about == VOCABULARY_FAILS)
         good = mg_14_judge_failure(run, ranks, fails);
     else if (good && about == VOCABULARY_CALLS)
@@ -339,7 +340,7 @@ static bool norm_once(mg_run *run, norm_about about, int64_t ranks, double broke
     for (int64_t r = 0; r < ranks; r++)
         same[r] = bits;
     double want = sqrt(all + replicated * replicated);
-    if (!mg_call(run))
+    if (!mg_ranks_call(run, ranks == RANKS && about == NORM_PARTS && broken == 0))
         return false;
     const int64_t *got = mg_result(run, "norm");
     for (int64_t r = 0; r < ranks; r++) { /* ranks + 1 squares, their sum, the root: in double */

@@ -59,13 +59,13 @@ int64_t mg_traffic_accesses(mg_run *run)
     return r->accesses;
 }
 
-static bool search(mg_run *run, int64_t calls, const char *hint)
+static bool search(mg_run *run, int64_t calls, int threads, const char *who, const char *hint)
 {
     mg_worker worker;
     char line[256] = "";
     const mg_traffic_report ask = { .cache = calls };
     memcpy(mg_inout(run, report_name, MT_U8, MT_SHAPE(sizeof ask)), &ask, sizeof ask);
-    run->threads = 4;
+    run->threads = threads;
     if ((!run->bench->idle && !start(run, &worker)) || !mg_call(run))
         return false;
     if (run->bench->idle)
@@ -78,22 +78,30 @@ static bool search(mg_run *run, int64_t calls, const char *hint)
     bool known =
         mg_build_line(&run->bench->build, worker.path, (uint64_t[]){ (uint64_t)r->raced }, 1, line, sizeof line);
     mg_hint(run, "%s", hint);
-    mg_fail(run, "a data race%s%s: two threads access the same memory, and one of them writes it", known ? " in " : "",
-            line);
+    mg_fail(run, "a data race%s%s: two %s access the same memory, and one of them writes it", known ? " in " : "", line,
+            who);
     return false;
 }
 
 bool mg_shared_call(mg_run *run)
 {
-    return search(run, MG_ONE_CALL,
+    return search(run, MG_ONE_CALL, 4, "threads",
                   "each thread needs its own variables and buffers (declared inside the parallel loop, not static or "
                   "global), and its own part of the output");
 }
 
 bool mg_call_at_once(mg_run *run)
 {
-    return search(run, MG_CALLS_AT_ONCE,
+    return search(run, MG_CALLS_AT_ONCE, 4, "threads",
                   "several threads call this function at once: it keeps nothing in static or global variables");
+}
+
+bool mg_ranks_call(mg_run *run, bool searched)
+{
+    return !searched ? mg_call(run)
+                     : search(run, MG_ONE_CALL, 1, "ranks",
+                              "ranks are threads of one program: what is static or global is the same memory for all "
+                              "of them");
 }
 
 void mg_traffic_credit(mg_run *run, const char *bar, double must)

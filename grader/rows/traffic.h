@@ -33,3 +33,7 @@ bool mg_shared_call(mg_run *run);
 /* mg_call_at_once -- the same with the call made by several threads at the same time, each with outputs of its own: for
  * a function whose contract says that any thread may call it. What it keeps in static variables is found. */
 bool mg_call_at_once(mg_run *run);
+
+/* mg_ranks_call -- mg_call of a function that makes ranks; with `searched` the same for two ranks instead of threads:
+ * of accesses to the same memory a message must say which is first. */
+bool mg_ranks_call(mg_run *run, bool searched);

@@ -109,10 +109,12 @@ static void allocate(const mg_value *unused)
 #pragma omp parallel num_threads(THREADS)
     for (int i = 0; i < 3000; i++) {
         void *block = NULL;
-        if (i % 3 == 0)
+        if (i % 4 == 0)
             block = aligned_alloc(64, 64);
-        else if (i % 3 == 1)
+        else if (i % 4 == 1)
             block = memalign(64, 64);
+        else if (i % 4 == 2)
+            block = calloc(64, 1);
         else if (posix_memalign(&block, 64, 64))
             abort();
         memset(block, 1, 64);
@@ -207,4 +209,89 @@ Test(sharing, threads_that_a_unit_starts, .timeout = 60)
     cr_assert_neq(race_of(threads_at_once), 0);
     cr_assert_eq(race_of(threads_by_turns), 0);
     cr_assert_eq(race_of(one_after_the_other), 0);
+}
+
+/* ---- ranks: threads that exchange messages by given code ---------------------------------------- */
+
+static bool by_message;
+static mg_told sent;
+static atomic_bool arrived;
+static pthread_mutex_t given = PTHREAD_MUTEX_INITIALIZER;
+
+static void *send_rank(void *unused)
+{
+    (void)unused;
+    memset(bytes, 1, sizeof bytes);
+#pragma omp parallel
+    __asm__ volatile("");
+    if (by_message)
+        mg_share_tell(&sent);
+    mg_share_pause();
+    pthread_mutex_lock(&given);
+    atomic_store(&arrived, true);
+    pthread_mutex_unlock(&given);
+    mg_share_resume();
+    return NULL;
+}
+
+static void *receive_rank(void *unused)
+{
+    (void)unused;
+    mg_share_pause();
+    while (!atomic_load(&arrived))
+        nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
+    pthread_mutex_lock(&given);
+    pthread_mutex_unlock(&given);
+    mg_share_resume();
+    if (by_message)
+        mg_share_hear(&sent);
+    memset(bytes, 2, sizeof bytes);
+    return NULL;
+}
+
+static void ranks(const mg_value *unused)
+{
+    pthread_t sender, receiver;
+    (void)unused;
+    atomic_store(&arrived, false);
+    pthread_create(&receiver, NULL, receive_rank, NULL);
+    pthread_create(&sender, NULL, send_rank, NULL);
+    pthread_join(sender, NULL);
+    pthread_join(receiver, NULL);
+}
+
+Test(sharing, a_message_orders_ranks_and_locks_of_given_code_do_not, .timeout = 60)
+{
+    by_message = true;
+    cr_assert_eq(race_of(ranks), 0);
+    by_message = false;
+    cr_assert_neq(race_of(ranks), 0);
+}
+
+static pthread_once_t first = PTHREAD_ONCE_INIT;
+
+static void write_bytes(void)
+{
+    memset(bytes, 3, sizeof bytes);
+}
+
+static void *write_once(void *unused)
+{
+    pthread_once(&first, write_bytes);
+    return unused;
+}
+
+static void once_and_at_once(const mg_value *unused)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, write_once, NULL);
+    threads_at_once(unused);
+    pthread_join(thread, NULL);
+}
+
+/* What it orders is not followed, so that there is no verdict: but for the call that makes it. */
+Test(sharing, pthread_once, .timeout = 60)
+{
+    cr_assert_eq(race_of(once_and_at_once), 0);
+    cr_assert_neq(race_of(once_and_at_once), 0);
 }

@@ -4,15 +4,18 @@
 #include <string.h>
 
 #include "dist/reduce.h"
+#include "core/storage.h"
 #include "testing/clock_sim.h"
 #include "worker/calls_13_training.h"
+#include "worker/sharing.h"
 
 /* Collective number k. */
 typedef struct meeting {
     mt_collective call; /* of the first rank that called it */
     int called;
     bool fails;
-    void *in[MG_HUB_RANKS];                /* copies */
+    void *in[MG_HUB_RANKS]; /* copies */
+    mg_told told[MG_HUB_RANKS];
     const mt_collective *of[MG_HUB_RANKS]; /* of ranks that have not waited for it */
     double ends;
 } meeting;
@@ -109,6 +112,7 @@ static mt_status wait_for(mt_request *request)
     mg_hub *hub = t->rank->hub;
     meeting *m = &hub->meeting[t->number];
     mt_status status = MT_OK;
+    mg_share_pause();
     double until = hub->clock->now(hub->clock) + MG_HUB_DEADLINE;
     pthread_mutex_lock(&hub->lock);
     while (m->called < hub->size && !m->fails && hub->clock->now(hub->clock) < until)
@@ -124,6 +128,9 @@ static mt_status wait_for(mt_request *request)
     else
         t->rank->knows_failure = true;
     t->rank->row[t->number][MG_HUB_WAITED] = mg_hub_now(t->rank);
+    mg_share_resume();
+    for (int rank = 0; rank < m->called; rank++)
+        mg_share_hear(&m->told[rank]);
     free(t);
     return status;
 }
@@ -137,9 +144,9 @@ static void note(mg_hub_rank *r, const mt_collective *c)
     memcpy(r->row[r->calls], row, sizeof row);
 }
 
-static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **request)
+static mt_status begin(mg_hub_rank *r, const mt_collective *c, ticket **begun)
 {
-    mg_hub_rank *r = (mg_hub_rank *)comm;
+    mt_comm *comm = &r->base;
     mg_hub *hub = r->hub;
     MT_CHECK(r->calls < MG_HUB_ROWS, "rank %d: more than %d collectives", comm->rank, MG_HUB_ROWS);
     if (hub->numbers[MG_HUB_FAILS] == MG_HUB_AT_ONCE + r->calls) {
@@ -174,7 +181,20 @@ static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **
     }
     hub->clock->wake(hub->clock, &hub->changed);
     pthread_mutex_unlock(&hub->lock);
-    return mt_begun(&t->base, request);
+    *begun = t;
+    return MT_OK;
+}
+
+static mt_status collective(mt_comm *comm, const mt_collective *c, mt_request **request)
+{
+    ticket *t = NULL;
+    mg_hub_rank *r = (mg_hub_rank *)comm;
+    if (r->calls < MG_HUB_ROWS)
+        mg_share_tell(&r->hub->meeting[r->calls].told[comm->rank]);
+    mg_share_pause();
+    mt_status status = begin(r, c, &t);
+    mg_share_resume();
+    return status == MT_OK ? mt_begun(&t->base, request) : status;
 }
 
 static mt_status refuse(mt_comm *comm, void *data, int64_t bytes, int peer, bool is_send, mt_request **request)
@@ -206,7 +226,8 @@ void mg_on_hub(int size, const int64_t *numbers, int64_t *rows, mt_status (*run)
         hub->rank[rank].hub = hub;
         hub->rank[rank].row = (int64_t(*)[MG_HUB_COLUMNS])rows + (ptrdiff_t)rank * MG_HUB_ROWS;
     }
-    mt_ranks_run(size, &wires, run_rank, hub); /* each says what it has to say by itself */
+    mt_storage_release(mt_storage_new(1, MT_CPU)); /* what it does once is not searched for races */
+    mt_ranks_run(size, &wires, run_rank, hub);     /* each says what it has to say by itself */
     for (int k = 0; k < MG_HUB_ROWS; k++)
         for (int rank = 0; rank < size; rank++)
             free(hub->meeting[k].in[rank]);

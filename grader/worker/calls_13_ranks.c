@@ -1,6 +1,8 @@
 /* calls_13_ranks.c -- ranks on a simulated clock, whose messages are noted; see ranks.h. */
+#include "core/storage.h"
 #include "testing/clock_sim.h"
 #include "worker/calls_13.h"
+#include "worker/sharing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +18,13 @@ typedef struct message {
     uint32_t *changed; /* which receiving it adds one to, or NULL */
     const char *data;  /* NULL: not begun, or waited for, or its communicator was left */
     int comm;
+    mg_told told; /* by who sends it */
 } message;
 
 /* What one rank does, on all its communicators. */
 struct journal {
     int rank, comms;
+    journal *all; /* of each rank */
     const int64_t *numbers;
     const char *data;
     int64_t (*op)[MG_OP_COLUMNS], ops, begun, receives;
@@ -64,12 +68,40 @@ static bool has_fault(const journal *j, int64_t fault, int64_t number)
            j->numbers[MG_CALL_MESSAGE] == number;
 }
 
+/* The row of the message of this kind that follows `after` messages of it with that rank. */
+static int64_t row_of(const journal *j, int64_t kind, int64_t peer, int comm, int64_t after)
+{
+    for (int64_t row = 0; row < MG_RANKS_OPS; row++)
+        if (j->message[row].owner && j->op[row][MG_OP_KIND] == kind && j->op[row][MG_OP_PEER] == peer &&
+            j->message[row].comm == comm && after-- == 0)
+            return row;
+    return -1;
+}
+
+/* A message has arrived: messages of two ranks on one communicator arrive in order. */
+static void hear(const message *m)
+{
+    const journal *j = m->owner, *from = &j->all[j->op[m - j->message][MG_OP_PEER]];
+    int64_t before = 0, sent;
+    while (row_of(j, MG_OP_RECV, from->rank, m->comm, before) != m - j->message)
+        before++;
+    sent = row_of(from, MG_OP_SEND, j->rank, m->comm, before);
+    if (sent < 0) /* the ranks number their communicators otherwise */
+        mg_share_unknown();
+    else
+        mg_share_hear(&from->message[sent].told);
+}
+
 static mt_status wait_for(mt_request *request)
 {
     message *m = (message *)request;
     journal *j = m->owner;
     int64_t row = note(j, (int64_t[]){ MG_OP_WAIT, m - j->message, 0, 0, MT_OK, 0 });
+    mg_share_pause();
     mt_status status = mt_wait(m->inner);
+    mg_share_resume();
+    if (status == MT_OK && mg_share_region() && j->op[m - j->message][MG_OP_KIND] == MG_OP_RECV)
+        hear(m);
     m->inner = NULL;
     m->data = NULL;
     j->op[row][MG_OP_STATUS] = status;
@@ -96,6 +128,8 @@ static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool 
     int64_t row = note(j, (int64_t[]){ is_send ? MG_OP_SEND : MG_OP_RECV, r->its[peer], bytes, at, MT_OK, r->number });
     message *m = &j->message[row];
     *m = (message){ .base.wait = wait_for, .owner = j, .comm = r->number };
+    if (is_send)
+        mg_share_tell(&m->told);
     if (has_fault(j, MG_FAULT_FAILS, j->begun++)) {
         j->op[row][MG_OP_STATUS] = MT_ERR_UNAVAILABLE;
         return mt_fail(MT_ERR_UNAVAILABLE, "rank %d: its message to or from rank %d fails", j->rank, (int)r->its[peer]);
@@ -104,7 +138,9 @@ static mt_status begin(mt_comm *comm, void *data, int64_t bytes, int peer, bool 
         m->changed = (uint32_t *)data + bytes / (int64_t)sizeof *m->changed / 2;
     const mt_comm_engine *engine = r->inner->engine;
     int64_t moved = j->numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? 0 : bytes;
+    mg_share_pause();
     mt_status status = engine->message(r->inner, data, moved, peer, is_send, &m->inner);
+    mg_share_resume();
     if (status != MT_OK || !request)
         return status == MT_OK ? wait_for(&m->base) : status;
     m->data = data;
@@ -139,6 +175,7 @@ static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
     recorder *r = (recorder *)comm, *made = calloc(1, sizeof *made);
     mt_comm *inner = NULL;
     MT_CHECK(made, "out of memory");
+    mg_share_pause();
     mt_status status = mt_comm_split(&inner, r->inner, color, key);
     if (status == MT_OK) {
         *made =
@@ -148,6 +185,7 @@ static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
                         .number = ++r->journal->comms };
         status = mt_all_gather(inner, made->its, &r->its[comm->rank], 1, MT_I64, NULL);
     }
+    mg_share_resume();
     if (status == MT_OK) {
         *out = &made->base;
         return MT_OK;
@@ -182,7 +220,7 @@ static mt_status run_rank(mt_comm *comm, void *user)
     journal *j = &one->journals[rank];
     const int64_t *numbers = v[NUMBERS].i64s;
     char *far = (char *)((uintptr_t)1 << 45), *data = v[DATA + rank].ptr; /* far: an address that is never used */
-    *j = (journal){ .rank = rank, .numbers = numbers };
+    *j = (journal){ .rank = rank, .all = one->journals, .numbers = numbers };
     j->op = (int64_t(*)[MG_OP_COLUMNS])v[OPS].i64s + (ptrdiff_t)rank * MG_RANKS_OPS;
     j->data = numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? far : data;
     recorder r = { { .rank = rank, .size = comm->size, .engine = &recording }, comm, j, 0, { 0 } };
@@ -204,7 +242,8 @@ void mg_on_ranks(const mg_value *v, mg_rank rank)
     mt_wires wires = { .clock = mt_clock_sim_new(), .deadline = MG_RANKS_DEADLINE };
     MT_CHECK(one.journals, "out of memory");
     now = wires.clock;
-    mt_ranks_run(size, &wires, run_rank, &one); /* what each said is in its result */
+    mt_storage_release(mt_storage_new(1, MT_CPU)); /* what it does once is not searched for races */
+    mt_ranks_run(size, &wires, run_rank, &one);    /* what each said is in its result */
     mt_clock_sim_free(wires.clock);
     mg_keeps = mg_keeps || v[NUMBERS].i64s[MG_CALL_FAULT] == MG_FAULT_FAILS; /* what is under way need not be freed */
     free(one.journals);

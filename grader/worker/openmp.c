@@ -15,16 +15,16 @@
 static atomic_int begun;            /* how many threads of this region have taken an iteration */
 static _Thread_local uint32_t took; /* the last region with a loop that this thread took iterations of */
 
-#define REGION(name, parameters, arguments)  \
-    void __real_##name parameters;           \
-    void __wrap_##name parameters;           \
-    void __wrap_##name parameters            \
-    {                                        \
-        uint32_t entered = mg_share_enter(); \
-        if (entered)                         \
-            atomic_store(&begun, 0);         \
-        __real_##name arguments;             \
-        mg_share_leave(entered);             \
+#define REGION(name, parameters, arguments)   \
+    void __real_##name parameters;            \
+    void __wrap_##name parameters;            \
+    void __wrap_##name parameters             \
+    {                                         \
+        uint32_t entered = mg_share_enter(n); \
+        if (entered)                          \
+            atomic_store(&begun, 0);          \
+        __real_##name arguments;              \
+        mg_share_leave(entered);              \
     }
 
 typedef void body(void *);
@@ -161,16 +161,34 @@ AROUND(GOMP_taskloop,
        (run, data, c, size, align, flags, count, priority, begin, end, step), mg_share_unknown(), )
 AROUND(GOMP_doacross_post, (long *counts), (counts), mg_share_unknown(), )
 AROUND_VALUE(int, cnd_wait, (cnd_t * cond, mtx_t *it), (cond, it), mg_share_unknown(), )
-AROUND_VALUE(int, pthread_once, (pthread_once_t * it, void (*run)(void)), (it, run), mg_share_unknown(), )
 AROUND_VALUE(int, thrd_create, (thrd_t * it, thrd_start_t run, void *arg), (it, run, arg), mg_share_unknown(), )
 
-/* Memory that is free and allocated again is other memory. */
+/* The first call orders what it does before all later ones; if it was made before the search, that is known. */
+static _Thread_local void (*once)(void);
+
+static void run_once(void)
+{
+    mg_share_unknown();
+    once();
+}
+
+int __real_pthread_once(pthread_once_t *it, void (*run)(void));
+int __wrap_pthread_once(pthread_once_t *it, void (*run)(void));
+int __wrap_pthread_once(pthread_once_t *it, void (*run)(void))
+{
+    once = run;
+    return __real_pthread_once(it, run_once);
+}
+
+/* Memory that is free and allocated again is other memory. calloc clears it by memset, which is wrapped. */
 #define ALLOCATION(name, parameters, arguments) \
     void *__real_##name parameters;             \
     void *__wrap_##name parameters;             \
     void *__wrap_##name parameters              \
     {                                           \
+        mg_share_pause();                       \
         void *block = __real_##name arguments;  \
+        mg_share_resume();                      \
         mg_share_forget(block);                 \
         return block;                           \
     }

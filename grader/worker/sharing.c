@@ -52,6 +52,7 @@ static _Atomic uint32_t releases; /* so far */
 static _Thread_local struct {
     int id;      /* from 1 on; 0: not known yet */
     bool inside; /* this file runs: it calls memset, which is wrapped, too */
+    int paused;
     mg_stack stack;
     uint32_t barriers; /* that this thread passed in this region */
     uint32_t region;
@@ -98,7 +99,7 @@ static uint32_t epoch(void)
 static bool is_searched(void)
 {
     uint32_t now = atomic_load(&region);
-    if (!watching || now % 2 == 0 || self.inside)
+    if (!watching || now % 2 == 0 || self.inside || self.paused > 0)
         return false;
     if (!self.id)
         know_self();
@@ -153,6 +154,16 @@ void mg_share_hear(const mg_told *told)
 {
     for (int t = 0; is_searched() && t < MOST && told->epoch == epoch(); t++)
         self.clock[t] = told->clock[t] > self.clock[t] ? told->clock[t] : self.clock[t];
+}
+
+void mg_share_pause(void)
+{
+    self.paused++;
+}
+
+void mg_share_resume(void)
+{
+    self.paused--;
 }
 
 /* The chunk of this key; -1: it has none, and is not to get one. */
@@ -229,9 +240,10 @@ uint32_t mg_share_region(void)
 }
 
 /* By how much a region's beginning and end advance its number: one that runs on one thread may begin others. */
-uint32_t mg_share_enter(void)
+uint32_t mg_share_enter(unsigned threads)
 {
-    uint32_t by = atomic_load(&region) % 2 == 0 ? 1 : omp_in_parallel() ? 0 : 2;
+    bool alone = (threads ? (int)threads : omp_get_max_threads()) == 1;
+    uint32_t by = atomic_load(&region) % 2 == 0 ? 1 : alone || omp_in_parallel() ? 0 : 2;
     atomic_fetch_add(&region, by);
     return by;
 }

@@ -31,8 +31,14 @@ typedef struct mg_told {
 void mg_share_tell(mg_told *told);
 void mg_share_hear(const mg_told *told);
 
-/* mg_share_enter -- around a parallel region; what it returns goes to mg_share_leave. mg_share_region -- a number that
- * differs from that of any region before; 0: nothing is searched. */
-uint32_t mg_share_enter(void);
+/* mg_share_pause, mg_share_resume -- around given code by which a unit's ranks exchange messages: what that accesses
+ * and locks is not the unit's. Who sends tells, and who has received hears. */
+void mg_share_pause(void);
+void mg_share_resume(void);
+
+/* mg_share_enter -- around a region of so many threads (0: as many as OpenMP takes); what it returns goes to
+ * mg_share_leave. Regions of more than one thread that threads of another begin end what is known of that one.
+ * mg_share_region -- a number that differs from that of any region before; 0: nothing is searched. */
+uint32_t mg_share_enter(unsigned threads);
 void mg_share_leave(uint32_t entered);
 uint32_t mg_share_region(void);

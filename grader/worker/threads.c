@@ -3,6 +3,7 @@
  * linker, as in openmp.c; threads of libgomp, which is linked statically, are let through. */
 #include "worker/sharing.h"
 
+#include <omp.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ static void add_living(started *s)
 {
     __real_pthread_mutex_lock(&living_lock);
     if (!living)
-        entered = mg_share_enter();
+        entered = mg_share_enter(2);
     s->next = living;
     living = s;
     __real_pthread_mutex_unlock(&living_lock);
@@ -70,6 +71,7 @@ static void *begin_thread(void *it)
 {
     started *s = it;
     void *result;
+    omp_set_num_threads(1); /* regions of several threads would end the search of the others (mg_share_enter) */
     mg_share_hear(&s->begin);
     pthread_cleanup_push(end_thread, s); /* pthread_exit calls it, too */
     result = s->run(s->argument);
