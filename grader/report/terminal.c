@@ -179,13 +179,19 @@ static void put_summary(FILE *out, const mg_results *results, const char *html_p
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%lld %s", used ? ", " : "", (long long)count,
                                      verdicts[spoken[i]].words);
     }
-    int64_t left = 0;
-    for (int64_t i = 0; i < results->count; i++)
-        left += !results->rows[i].ran;
+    int64_t left = 0, less = 0;
+    for (int64_t i = 0; i < results->count; i++) {
+        const mg_row *row = &results->rows[i];
+        left += !row->ran;
+        less += row->ran && row->verdict == MG_PASS && row->points < row->max;
+    }
     if (left)
         snprintf(words + used, sizeof words - used, "%s%lld did not run", used ? ", " : "", (long long)left);
     else if (!used)
         snprintf(words, sizeof words, "%s", results->count ? "all passed" : "nothing was graded");
+    used = strlen(words);
+    if (less)
+        snprintf(words + used, sizeof words - used, ", %lld with part of the points", (long long)less);
     fprintf(out, "\n %s/%s points    %s\n", mg_points(points, results->points), mg_points(max, results->max), words);
     if (html_path && html_path[0]) {
         fprintf(out, " report: ");
