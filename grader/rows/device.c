@@ -82,12 +82,18 @@ bool mg_on_the_device(const mg_run *run)
     return strstr(run->function, "_cuda") || strstr(run->function, "_cublas");
 }
 
+/* A warning of a race in which all threads write the same value: it is not why values are wrong. */
+static bool is_harmless(const mg_device_report *r)
+{
+    return strncmp(r->text, "race", 4) == 0;
+}
+
 void mg_device_lead(mg_run *run)
 {
     const mg_argument *last = run->arguments ? &run->argument[run->arguments - 1] : NULL;
     const mg_device_report *r = last && !last->name[0] ? last->result : NULL;
     char words[2048], detail[sizeof run->row->detail];
-    if (run->row->verdict != MG_FAIL || !r || r->errors || r->failed || !r->text[0])
+    if (run->row->verdict != MG_FAIL || !r || r->errors || r->failed || !r->text[0] || is_harmless(r))
         return;
     describe_finding(run, r, words, sizeof words);
     memcpy(detail, run->row->detail, sizeof detail);
@@ -134,6 +140,8 @@ static void advise(mg_run *run, const mg_device_report *r)
         mg_note(run, "%.*s: no MT_LAUNCHED behind this launch: nobody learns that CUDA refused it", TEXT(r->unchecked));
     else if (find_line(run, r->waited, line, sizeof line))
         mg_note(run, "%s: waits for the device: until then the host can launch nothing more", line);
+    else if (r->text[0] && find_line(run, r->pc, line, sizeof line))
+        mg_note(run, "%s: warning: %.*s", line, (int)strcspn(r->text, "\n"), r->text);
 }
 
 bool mg_device_failed(mg_run *run)

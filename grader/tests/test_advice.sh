@@ -17,6 +17,10 @@ check "a launch that is not checked" grep -q 'saxpy.cu:[0-9]*: no MT_LAUNCHED be
 check "all points" grep -q '^grade 06: 6/6$' <<<"$out"
 planted saxpy.cu 's/MT_LAUNCHED("saxpy_scalar");/MT_CUDA(cudaGetLastError());/'
 check "checked in another way" eval '! graded 06.1 | grep "no MT_LAUNCHED"'
+planted reduce.cu 's/if (lane == 0)$/if (lane >= 0)/'
+out=$(graded 06.9)
+check "a harmless race" grep -q 'reduce.cu:[0-9]*: warning: race: several threads write' <<<"$out"
+check "all points" grep -q '^grade 06: 9/9$' <<<"$out"
 planted embedding.cu 's/MT_LAUNCHED("gather_rows_bwd");/& mt_cuda_sync();/'
 out=$(graded 06.14)
 check "a wait" grep -q 'embedding.cu:[0-9]*: waits for the device' <<<"$out"

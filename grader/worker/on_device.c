@@ -99,14 +99,14 @@ static int weight(const emu_finding *f)
 }
 
 /* The first error that occurred since `times` was recorded; for a race its cause, if that occurred too. Or the first
- * warning of a shuffle or barrier, after which values are undefined. */
+ * warning: of a shuffle or barrier, after which values are undefined, else of a race in which all write one value. */
 static const emu_finding *newest(const uint64_t *times, size_t before, bool warning)
 {
     const emu_finding *f, *best = NULL;
     size_t count = emu_findings(&f);
     for (size_t i = 0; i < count; i++) {
-        bool is_new =
-            f[i].warning == warning && (!warning || f[i].kind == EMU_SYNC) && (i >= before || f[i].times > times[i]);
+        bool is_new = f[i].warning == warning && (!warning || f[i].kind == EMU_SYNC || f[i].kind == EMU_RACE) &&
+                      (i >= before || f[i].times > times[i]);
         if (is_new && (!best || ((f[i].kind == EMU_RACE || f[i].kind == EMU_SYNC) && weight(&f[i]) > weight(best))))
             best = &f[i];
     }
