@@ -179,7 +179,7 @@ static void mlp_backward(const mg_value *v) /* loss, grads, second loss, logits;
 
 static void mlp_sgd(const mg_value *v) /* params; grads, learning rate; widths */
 {
-    mt_manual_mlp *mlp = mlp_of(v + 3, 1);
+    mt_manual_mlp *mlp = mlp_of(v + 3, 3); /* the batch has no part in it */
     for (int l = 0; l < mlp->layers; l++) {
         mlp->w[l] = v[0].f32 + (mlp->w[l] - mlp->params), mlp->b[l] = v[0].f32 + (mlp->b[l] - mlp->params);
         mlp->dw[l] = v[1].f32 + (mlp->dw[l] - mlp->grads), mlp->db[l] = v[1].f32 + (mlp->db[l] - mlp->grads);
