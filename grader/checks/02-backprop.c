@@ -78,7 +78,8 @@ static const act_case gelu_tanh_fwd_cases[] = {
 };
 static const act_case gelu_tanh_bwd_cases[] = {
     { { 2, "slope",
-        "compare your derivative with (f(x + h) - f(x - h)) / 2h of your forward, at x = 0, 1 and -1 with h = 0.01" },
+        "dx += dout * slope, not =; compare your slope with (f(x + h) - f(x - h)) / 2h of your forward, at x = 0, 1 "
+        "and -1 with h = 0.01" },
       MG_GELU_TANH, PLAIN, .held = true },
 };
 
@@ -108,8 +109,10 @@ static const row_case softmax_bwd_cases[] = {
 
 /* ---- 02.7 cross-entropy */
 static const row_case cross_entropy_fwd_cases[] = {
-    { { 3, "random rows", "loss = log(sum of exp(x - max)) - (x[label] - max), and probs is the softmax" }, -1, -1,
-      PLAIN },
+    { { 3, "random rows",
+        "loss = log(sum of exp(x - max)) - (x[label] - max), and probs is the softmax; softmax_row (02.6) leaves max "
+        "and sum" },
+      -1, -1, PLAIN },
     { { 2, "large logits",
         "log(softmax) is log(0) if the label's logit is much smaller than the maximum: use log(sum) - (x - max)" },
       -1, 10, .dist = NORMAL(0, 1000), .far = true },
@@ -152,8 +155,8 @@ static const mg_group groups[] = {
     GROUP("02.2", "linear backward", linear_bwd),
     GROUP("02.2", "linear backward", linear_traffic),
     ACT("02.3", "ReLU", fwd, relu),
-    GROUP("02.3", "ReLU", relu_nan),
     ACT("02.3", "ReLU backward", bwd, relu),
+    GROUP("02.3", "ReLU", relu_nan),
     ACT("02.4", "sigmoid", fwd, sigmoid),
     ACT("02.4", "sigmoid backward", bwd, sigmoid),
     ACT("02.4", "tanh", fwd, tanh),

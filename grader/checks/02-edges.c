@@ -72,10 +72,12 @@ static bool one_nan(mg_run *run, bool loss, int t, bool in_place)
     const float *out = mg_result(run, in_place ? "x" : "out"), *losses = loss ? mg_result(run, "loss") : NULL;
     for (int64_t i = 0; i < N * C; i++)
         if ((i / C == row) != (isnan(out[i]) != 0) || (loss && (i / C == row) != (isnan(losses[i / C]) != 0))) {
+            char of_loss[60] = "";
+            if (loss)
+                snprintf(of_loss, sizeof of_loss, ", and the loss of that row %g", (double)losses[i / C]);
             mg_hint(run, "a NaN makes its row NaN, and no other: fmaxf and a comparison can hide it");
-            mg_fail(run, "%s[%lld,%lld] = %g%s, but the NaN is [%lld,%lld]", in_place ? "x" : "out", (long long)(i / C),
-                    (long long)(i % C), (double)out[i], loss ? ", or the loss of that row" : "", (long long)row,
-                    (long long)column);
+            mg_fail(run, "one logit is NaN, [%lld,%lld]: %s[%lld,%lld] = %g%s", (long long)row, (long long)column,
+                    in_place ? "x" : "out", (long long)(i / C), (long long)(i % C), (double)out[i], of_loss);
             return false;
         }
     return true;

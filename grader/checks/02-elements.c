@@ -59,12 +59,15 @@ static void set_far(const act_case *c, float *x, int64_t n, bool backward)
         x[300] = x[n - 1] = NAN; /* the last one is not in a whole vector */
 }
 
-static const char *act_hint(const act_case *c, int t, bool in_place)
+static void act_hint(mg_run *run, const act_case *c, int t, bool in_place)
 {
-    return t == FAR ? "inputs from 1e-30 to 2^40 and more, tiny and far: a float overflows to inf, and inf / inf, "
-                      "inf - inf and 0 * inf are NaN, and GELU of NaN is NaN"
-           : in_place && !c->in_place ? "this call is in place, out is x itself: read x[i] before writing out[i]"
-                                      : c->head.hint;
+    const char *hint =
+        t == FAR
+            ? "inputs from 1e-30 to 2^40 and more: tiny results need their full relative precision; far out a float "
+              "overflows to inf, and inf / inf, inf - inf and 0 * inf are NaN, and GELU of NaN is NaN"
+            : c->head.hint;
+    mg_hint(run, "%s%s", hint,
+            in_place && !c->in_place ? "; this call is in place: read x[i] before writing out[i]" : "");
 }
 
 void mg_02_act_fwd(mg_run *run, const void *one_case)
@@ -76,7 +79,7 @@ void mg_02_act_fwd(mg_run *run, const void *one_case)
         mg_answer out;
         float *x;
         begin_act(run, c->act, in_place ? "fwd_cpu in place" : "fwd_cpu");
-        mg_hint(run, "%s", act_hint(c, t, in_place));
+        act_hint(run, c, t, in_place);
         if (in_place) {
             out = mg_replaced(run, "x", MT_SHAPE(n), act_dist(c, t), &x);
         } else {
@@ -122,7 +125,7 @@ void mg_02_act_bwd(mg_run *run, const void *one_case)
     for (int t = 0; t <= CALLS; t++) {
         int64_t n = act_size(run, t);
         begin_act(run, c->act, "bwd_cpu");
-        mg_hint(run, "%s", act_hint(c, t, false));
+        act_hint(run, c, t, false);
         mg_answer dx = mg_accumulated(run, "dx", MT_SHAPE(n), c->held);
         double *dout = mg_lift(mg_input(run, "dout", MT_SHAPE(n), (mg_dist)NORMAL(0, 1)), n);
         float *x = mg_input(run, "saved", MT_SHAPE(n), act_dist(c, t));
@@ -290,6 +293,7 @@ static bool expect_draws(mg_run *run, const init_case *c, int64_t n, double scal
         return false;
     }
     if (fabs(product) > 6.2 * square / sqrt((double)n)) { /* a sum of n products of mean 0: 6.2 sigma, 6e-10 */
+        mg_hint(run, "draw from rng itself, not from a copy: its counter advances with each number");
         mg_fail(run, "two successive calls with one generator gave correlated numbers");
         return false;
     }

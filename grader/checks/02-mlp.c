@@ -115,6 +115,15 @@ static bool any_wrong(mg_run *run, const trial *t, int64_t at, int64_t count)
     return false;
 }
 
+static bool all_zero(mg_run *run, int64_t at, int64_t count)
+{
+    const float *grads = mg_result(run, "grads");
+    for (int64_t i = at; i < at + count; i++)
+        if (grads[i] != 0)
+            return false;
+    return true;
+}
+
 /* Layers from last to first: the first wrong array shows which line is wrong, since all others follow from it. */
 static void recognise(mg_run *run, const trial *t)
 {
@@ -125,7 +134,9 @@ static void recognise(mg_run *run, const trial *t)
         int64_t inputs = t->width[l], outputs = t->width[l + 1];
         bool last = l == L - 1 || !t->width[l + 2], db = any_wrong(run, t, end - outputs, outputs);
         end -= (inputs + 1) * outputs;
-        if (db && last)
+        if (db && last && all_zero(run, end + inputs * outputs, outputs))
+            mg_hint(run, "db[%d] of the last layer is 0: is it passed to mt_linear_bwd_cpu?", l);
+        else if (db && last)
             mg_hint(run,
                     "db[%d] of the last layer is wrong: look at dz[%d], which mt_cross_entropy_bwd_cpu adds to, and "
                     "at dloss, which is 1/N for each row",
@@ -156,7 +167,7 @@ static void recognise_loss(mg_run *run, const trial *t)
         mg_hint(run, "this is the sum of the rows' losses: the function returns their mean");
     else
         mg_hint(run, "the loss is that of the forward's logits: if `perceptron forward` fails too, mend that first; "
-                     "else look at what mt_cross_entropy_fwd_cpu gets");
+                     "else look at what mt_cross_entropy_fwd_cpu gets, and at how the rows' losses become their mean");
 }
 
 /* A second backward after the same forward, and the logits of that. */

@@ -88,6 +88,8 @@ static void expect_again(mg_run *run, const mg_answer *answer, int64_t n)
 
 bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
 {
+    char hint[sizeof run->row->hint]; /* of the calls behind these */
+    memcpy(hint, run->row->hint, sizeof hint);
     for (int threads = 1; threads < 3; threads++) {
         mg_threads(run, threads);
         bool good = mg_call(run);
@@ -101,7 +103,10 @@ bool mg_threads_and_judge(mg_run *run, const mg_answer *answers, int count)
         mg_hint(run, "%d threads give other bits than one: a sum must not be divided among threads", threads + 1);
     }
     mg_threads(run, 3);
-    return mg_call_and_judge(run, answers, count);
+    bool good = mg_call_and_judge(run, answers, count);
+    if (good)
+        memcpy(run->row->hint, hint, sizeof hint);
+    return good;
 }
 
 bool mg_searched_and_judge(mg_run *run, bool searched, const mg_answer *answers, int count)

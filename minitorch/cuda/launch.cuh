@@ -14,7 +14,8 @@ static inline unsigned mt_blocks(int64_t n, int64_t each)
 {
     int64_t blocks = (n + each - 1) / each;
     MT_CHECK(blocks >= 1 && blocks <= INT32_MAX, "a grid of %lld blocks (%lld elements, %lld a block)%s",
-             (long long)blocks, (long long)n, (long long)each, n ? "" : ": return before the launch if there are none");
+             (long long)blocks, (long long)n, (long long)each,
+             n ? "" : ": return before the launch if there are none, else round up");
     return (unsigned)blocks;
 }
 
