@@ -81,8 +81,10 @@ static const cuda_case tree_cases[] = {
 static const cuda_case sequential_cases[] = {
     { { 2, "every size", "for s = 128, 64 ... 1, each thread t < s adds element t + s to element t" },
       "mt_sum_sequential_cuda", .about = CU_SIZES },
-    { { 4, "bank conflicts", "the active lanes must be neighbours and access neighbouring banks" },
+    { { 3, "bank conflicts", "the active lanes must be neighbours and access neighbouring banks" },
       "mt_sum_sequential_cuda", CU_COUNT, MG_CONFLICTS },
+    { { 1, "wavefronts", "the active threads must be the first s, so that all other warps have nothing to do" },
+      "mt_sum_sequential_cuda", CU_COUNT, MG_WAVEFRONTS },
 };
 static const cuda_case shuffle_cases[] = {
     { { 3, "every size",
