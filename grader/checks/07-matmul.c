@@ -117,7 +117,8 @@ static const ladder_case cublas_cases[] = {
       CUBLAS, LD_SIZES, 0 },
     { { 3, "transposed", "pass each operand's transpose on to cuBLAS, with that operand" }, CUBLAS,
       LD_TRANS, 0 },
-    { { 2, "strides and writing", "leading dimensions do not change; beta = 1 accumulates" },
+    { { 2, "strides and writing",
+        "leading dimensions do not change; beta = 1 accumulates; sizes have 64 bits: cublasSgemm_64" },
       CUBLAS, LD_STRIDES, 0 },
 };
 static const mg_case forward_cases[] = {

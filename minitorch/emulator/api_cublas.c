@@ -229,10 +229,11 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
 }
 
 static cublasStatus_t multiply_batch(cublasHandle_t handle, product p, long long stride_a, long long stride_b,
-                                     long long stride_c, int count, cublasComputeType_t compute, uintptr_t pc)
+                                     long long stride_c, int64_t count, cublasComputeType_t compute, uintptr_t pc)
 {
-    cublasStatus_t status = count < 0 ? invalid(pc, "a batch of %d products", count) : CUBLAS_STATUS_SUCCESS;
-    for (int i = 0; i < count && !status; i++) {
+    cublasStatus_t status =
+        count < 0 ? invalid(pc, "a batch of %lld products", (long long)count) : CUBLAS_STATUS_SUCCESS;
+    for (int64_t i = 0; i < count && !status; i++) {
         status = multiply(handle, &p, compute, pc);
         p.a.data = (char *)p.a.data + stride_a * (long long)size_of(p.a.type);
         p.b.data = (char *)p.b.data + stride_b * (long long)size_of(p.b.type);
@@ -245,6 +246,23 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
                                          int n, int k, const float *alpha, const float *a, int lda, long long stride_a,
                                          const float *b, int ldb, long long stride_b, const float *beta, float *c,
                                          int ldc, long long stride_c, int count)
+{
+    product p = { m,
+                  n,
+                  k,
+                  *alpha,
+                  *beta,
+                  matrix(a, CUDA_R_32F, op_a, lda),
+                  matrix(b, CUDA_R_32F, op_b, ldb),
+                  matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
+    return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, CUBLAS_COMPUTE_32F, HERE);
+}
+
+cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                                            int64_t m, int64_t n, int64_t k, const float *alpha, const float *a,
+                                            int64_t lda, long long stride_a, const float *b, int64_t ldb,
+                                            long long stride_b, const float *beta, float *c, int64_t ldc,
+                                            long long stride_c, int64_t count)
 {
     product p = { m,
                   n,
@@ -287,6 +305,26 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
                             const void *alpha, const void *a, cudaDataType type_a, int lda, const void *b,
                             cudaDataType type_b, int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
+{
+    (void)algorithm;
+    if (!sums_in_f32(compute) || type_a != type_b)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    product p = { m,
+                  n,
+                  k,
+                  *(const float *)alpha,
+                  *(const float *)beta,
+                  matrix(a, type_a, op_a, lda),
+                  matrix(b, type_b, op_b, ldb),
+                  matrix(c, type_c, CUBLAS_OP_N, ldc) };
+    return multiply(handle, &p, compute, HERE);
+}
+
+cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
+                               int64_t n, int64_t k, const void *alpha, const void *a, cudaDataType type_a, int64_t lda,
+                               const void *b, cudaDataType type_b, int64_t ldb, const void *beta, void *c,
+                               cudaDataType type_c, int64_t ldc, cublasComputeType_t compute,
+                               cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
     if (!sums_in_f32(compute) || type_a != type_b)

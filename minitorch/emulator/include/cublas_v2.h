@@ -71,6 +71,16 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
                             const void *alpha, const void *a, cudaDataType type_a, int lda, const void *b,
                             cudaDataType type_b, int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
+                               int64_t n, int64_t k, const void *alpha, const void *a, cudaDataType type_a, int64_t lda,
+                               const void *b, cudaDataType type_b, int64_t ldb, const void *beta, void *c,
+                               cudaDataType type_c, int64_t ldc, cublasComputeType_t compute,
+                               cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                                            int64_t m, int64_t n, int64_t k, const float *alpha, const float *a,
+                                            int64_t lda, long long stride_a, const float *b, int64_t ldb,
+                                            long long stride_b, const float *beta, float *c, int64_t ldc,
+                                            long long stride_c, int64_t count);
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
                                           int n, int k, const void *alpha, const void *a, cudaDataType type_a, int lda,
                                           long long stride_a, const void *b, cudaDataType type_b, int ldb,

@@ -32,18 +32,21 @@ template <class T> CUEMU_UNTRACED __attribute__((noinline)) static T compare_exc
 
 } // namespace cuemu
 
-#define CUEMU_ATOMIC_ONE(name, expression, ...)                                                     \
+#define CUEMU_ATOMIC_ONE(name, record, expression, ...)                                             \
     template <class T> CUEMU_INLINE T name(T *at, cuemu::same<T> value)                             \
     {                                                                                               \
         static_assert(cuemu::one_of<T, __VA_ARGS__>,                                                \
                       #name " has no version for this type on a card: it has " #__VA_ARGS__);       \
-        cuemu_atomic((void *)at, sizeof(T));                                                        \
+        record((void *)at, sizeof(T));                                                              \
         return cuemu::update(at, value, [](T old, T v) CUEMU_UNTRACED -> T { return expression; }); \
     }
-#define CUEMU_ATOMIC(name, expression, ...)                 \
-    CUEMU_ATOMIC_ONE(name, expression, __VA_ARGS__)         \
-    CUEMU_ATOMIC_ONE(name##_block, expression, __VA_ARGS__) \
-    CUEMU_ATOMIC_ONE(name##_system, expression, __VA_ARGS__)
+#define CUEMU_ATOMIC(name, expression, ...)                               \
+    CUEMU_ATOMIC_ONE(name, cuemu_atomic, expression, __VA_ARGS__)         \
+    CUEMU_ATOMIC_ONE(name##_block, cuemu_atomic, expression, __VA_ARGS__) \
+    CUEMU_ATOMIC_ONE(name##_system, cuemu_atomic, expression, __VA_ARGS__)
+/* May give memory its first value. */
+#define CUEMU_EXCHANGE(name) \
+    CUEMU_ATOMIC_ONE(name, cuemu_atomic_store, ((void)old, v), int, unsigned, cuemu::ull, float)
 
 CUEMU_ATOMIC(atomicAdd, old + v, int, unsigned, cuemu::ull, float, double, __half, __nv_bfloat16, __half2,
              __nv_bfloat162)
@@ -53,7 +56,9 @@ CUEMU_ATOMIC(atomicMax, v > old ? v : old, int, unsigned, long long, cuemu::ull)
 CUEMU_ATOMIC(atomicAnd, old &v, int, unsigned, cuemu::ull)
 CUEMU_ATOMIC(atomicOr, old | v, int, unsigned, cuemu::ull)
 CUEMU_ATOMIC(atomicXor, old ^ v, int, unsigned, cuemu::ull)
-CUEMU_ATOMIC(atomicExch, ((void)old, v), int, unsigned, cuemu::ull, float)
+CUEMU_EXCHANGE(atomicExch)
+CUEMU_EXCHANGE(atomicExch_block)
+CUEMU_EXCHANGE(atomicExch_system)
 CUEMU_ATOMIC(atomicInc, old >= v ? 0 : old + 1, unsigned)
 CUEMU_ATOMIC(atomicDec, old == 0 || old > v ? v : old - 1, unsigned)
 

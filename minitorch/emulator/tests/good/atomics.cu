@@ -21,6 +21,19 @@ __global__ void updates(int *i, unsigned *u, unsigned long long *l, float *f, do
     atomicCAS(&i[4], 0, 5);
 }
 
+// An exchange gives shared memory its first value.
+__global__ void count_threads(int *count)
+{
+    __shared__ int here;
+    if (threadIdx.x == 0)
+        atomicExch(&here, 0);
+    __syncthreads();
+    atomicAdd(&here, 1);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *count = here;
+}
+
 int main()
 {
     const int n = 128;
@@ -35,4 +48,7 @@ int main()
     EXPECT(take(l, 2) == (std::vector<unsigned long long>{ (unsigned long long)n << 33, n - 1 }));
     EXPECT(take(f, 2) == (std::vector<float>{ 0.5f * n, 7.0f }));
     EXPECT(take(d, 1)[0] == 0.25 * n);
+    int *count = zeros<int>(1);
+    count_threads<<<1, 64>>>(count);
+    EXPECT(take(count, 1)[0] == 64);
 }

@@ -27,6 +27,14 @@ int main()
     EXPECT(square(handle, in, CUBLAS_COMPUTE_32F_PEDANTIC) == exact);
     EXPECT(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH) == CUBLAS_STATUS_SUCCESS);
     EXPECT(square(handle, in, CUBLAS_COMPUTE_32F) == exact);
+    const float one = 1, zero = 0; /* with sizes of 64 bits */
+    float *out = zeros<float>(2);
+    EXPECT(cublasGemmEx_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, in, CUDA_R_32F, 1ll << 32, in, CUDA_R_32F,
+                           1ll << 32, &zero, out, CUDA_R_32F, 1ll << 32, CUBLAS_COMPUTE_32F,
+                           CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(cublasSgemmStridedBatched_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &one, in, 1ll << 32, 0, in, 1, 0,
+                                        &zero, out + 1, 1, 1, 1) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(take(out, 2) == (std::vector<float>{ exact, exact }));
     EXPECT(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);
     CUDA(cudaFree(in));
 }
