@@ -87,12 +87,19 @@ static void step(world *w, int rank)
     w->at[rank]++;
 }
 
-/* The earliest rank that can go on; -1: none. */
+static bool sends(const world *w, int rank)
+{
+    return w->deeds[rank].op[w->at[rank]][MG_OP_KIND] == MG_OP_SEND;
+}
+
+/* The earliest rank that can go on, of these one that does not send: a send that begins at the same second as its
+ * receive and another send of that rank is taken first if it began first; -1: none. */
 static int next_rank(const world *w)
 {
     int next = -1;
     for (int r = 0; r < w->ranks; r++)
-        if (w->at[r] < w->deeds[r].ops && !is_stuck(w, r) && (next < 0 || w->now[r] < w->now[next]))
+        if (w->at[r] < w->deeds[r].ops && !is_stuck(w, r) &&
+            (next < 0 || w->now[r] < w->now[next] || (w->now[r] == w->now[next] && sends(w, next) && !sends(w, r))))
             next = r;
     return next;
 }

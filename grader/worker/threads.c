@@ -96,7 +96,9 @@ int __wrap_pthread_create(pthread_t *it, const pthread_attr_t *a, void *(*run)(v
     s->run = run, s->argument = argument;
     add_living(s);
     mg_share_tell(&s->begin);
+    mg_share_pause(); /* the C library clears the new thread's variables, in memory that another thread had */
     int error = __real_pthread_create(&s->thread, a, begin_thread, s);
+    mg_share_resume();
     if (error)
         remove_living(s);
     else
