@@ -77,7 +77,7 @@ static void find_folders(const mg_build *b, const char *graded, unsigned whose, 
 static void list_watched(FILE *list, const char *worker)
 {
     static const char *const names[] = { "malloc",         "calloc", "realloc",        "aligned_alloc", "memalign",
-                                         "posix_memalign", "free",   "pthread_create", "pthread_join" };
+                                         "posix_memalign", "free",   "pthread_create", "pthread_join",  "GOMP_task" };
     fprintf(list, "%s/heap.o\n%s/joins.o\n", worker, worker);
     for (int64_t i = 0; i < MT_COUNT(names); i++)
         fprintf(list, "-Wl,--wrap=%s\n", names[i]);

@@ -61,7 +61,9 @@ static bool check_numbers(mg_run *run, const char *function)
         for (int64_t i = 0; i < K * N; i++)
             b[i] *= factor[t][1];
         if (factor[t][0] == 1) {
-            a[2 * K + 3] = a[4 * K + 5] = 0;
+            a[2 * K + 3] = 0;
+            for (int64_t i = 0; i < M; i++) /* alone it may become NaN, too: in a compensated sum, inf - inf */
+                a[i * K + 5] = 0;
             b[3 * N + 4] = NAN;
             b[5 * N + 7] = INFINITY;
         }

@@ -222,7 +222,7 @@ static bool synced_first(mg_run *run, const after *a, const scene *s)
     size_t length = strlen(folder);
     bool is_gone = !disk_find(&((disk_sim *)s->before)->live, manifest);
     for (const op *o = disk->op + a->first; o < disk->op + disk->ops; o++)
-        if (o->kind == REMOVE && strcmp(o->path, manifest) == 0)
+        if ((o->kind == REMOVE || o->kind == RENAME) && strcmp(o->path, manifest) == 0)
             is_gone = true;
         else if (o->kind == SYNC_FOLDER && strcmp(o->path, folder) == 0 && is_gone)
             return true;

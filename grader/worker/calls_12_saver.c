@@ -170,6 +170,7 @@ static void refuse_threads(bool refuse)
     static pthread_attr_t before;
     static bool refused;
     pthread_attr_t attr;
+    mg_threads_refused = refuse;
     if (refuse == refused)
         return;
     refused = refuse;
