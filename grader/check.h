@@ -79,6 +79,10 @@ void mg_null(mg_run *run, const char *name);
  * fresh worker: when it repeats the inputs of another, the answer to that is not remembered. */
 void mg_threads(mg_run *run, int threads);
 
+/* mg_same_place -- from now on, whether arrays begin at the same place in their pages in all calls: where a unit's
+ * vectors begin at a multiple of 64 bytes, equal inputs have equal bits only then. */
+void mg_same_place(mg_run *run, bool same);
+
 /* mg_rng -- the run's random numbers: a fresh seed each time, printed with a failure, repeatable with --seed. */
 mt_rng *mg_rng(mg_run *run);
 

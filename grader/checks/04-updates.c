@@ -119,6 +119,7 @@ static bool same_bits(mg_run *run, const update_case *c, int64_t rows, int64_t c
     const mt_rng start = *mg_rng(run);
     mg_trip first = { 0 };
     bool good = true;
+    mg_same_place(run, true);
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         *mg_rng(run) = start;
         mg_trip t = mg_trip_new(run, c, rows, cols);
@@ -136,6 +137,7 @@ static bool same_bits(mg_run *run, const update_case *c, int64_t rows, int64_t c
         else
             mg_trip_free(&t);
     }
+    mg_same_place(run, false);
     mg_trip t = mg_trip_new(run, c, rows, cols);
     good = good && mg_trip_advance(run, &t, 1, MG_SEARCHED);
     mg_trip_free(&t);

@@ -373,6 +373,8 @@ static bool classifier_bwd_once(mg_run *run, const classifier_case *c, int64_t N
     save_probs(probs, x, in.w, N, C, V);
     double *p = mg_lift(probs, N * V);
     mg_oracle_cross_entropy_add(grad[2].v, grad[2].e, dloss, p, NULL, in.target, N, V);
+    for (int64_t i = 0; grad[0].v && i < N * C; i++) /* terms added one by one: tiny ones may be rounded alike */
+        grad[0].e[i] += MG_U * (double)V * fabs(grad[0].v[i]);
     if (grad[0].v)
         mg_oracle_linear_dx_add(grad[0].v, grad[0].e, grad[2].v, grad[2].e, in.w, N, C, V);
     if (grad[1].v) /* dlogits^T x: the gradient of the weights of a layer from V to C, with their parts exchanged */

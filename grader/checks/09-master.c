@@ -210,6 +210,7 @@ static void any_threads(mg_run *run)
     const mt_rng start = *mg_rng(run);
     float *first = NULL;
     bool good = true;
+    mg_same_place(run, true);
     for (int i = 0; i < MT_COUNT(threads) && good; i++) {
         *mg_rng(run) = start;
         trip t = trip_new(run, MT_BF16, 1, n, ORDINARY);
@@ -225,6 +226,7 @@ static void any_threads(mg_run *run)
         }
         trip_free(&t);
     }
+    mg_same_place(run, false);
     trip t = trip_new(run, MT_F16, 1, n, ORDINARY);
     if (good)
         advance(run, &t, SEARCHED);

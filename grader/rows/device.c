@@ -110,6 +110,11 @@ void mg_unaligned_one(mg_run *run, int number)
     run->off = MG_OFF_ONE + (uint32_t)number;
 }
 
+void mg_same_place(mg_run *run, bool same)
+{
+    run->same_place = same;
+}
+
 void mg_device_ask(mg_run *run)
 {
     mg_out(run, report_name, MT_U8, MT_SHAPE(sizeof(mg_device_report)));

@@ -86,9 +86,9 @@ static void judge_kept(mg_run *run)
 /* The row's own hint is not about a call that does not come back; one that the check gave with that call is. */
 static void say_how_to_repeat(mg_run *run, bool hangs)
 {
-    char own[96] = "", again[160];
+    char own[sizeof run->row->hint] = "", again[160];
     if (run->hinted)
-        snprintf(own, sizeof own, "%.90s; ", run->row->hint);
+        snprintf(own, sizeof own, "%.*s; ", (int)(sizeof own - sizeof again - 3), run->row->hint);
     snprintf(again, sizeof again, "make debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", run->row->step,
              run->row->step, (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
              hangs ? "; Ctrl-C and backtrace show where they are" : "");
@@ -296,7 +296,8 @@ static void invoke(mg_run *run)
             mg_labinfo_seconds(&b->info, run->function, mg_on_the_device(run) ? EMULATED_SECONDS : CALL_SECONDS);
     in.shift = b->shift;
     in.off = run->off;
-    in.at_end = run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
+    in.at_end = run->same_place ||
+                run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
     mg_capture_call(&b->capture, &in);
     mg_session_call(run->session, &in, &run->outcome);
 }

@@ -51,6 +51,7 @@ struct mg_run {
     char function[MG_WIRE_NAME];
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
+    bool same_place;
     uint32_t off; /* mg_unaligned, mg_unaligned_one: a number of wire.h */
 };
 

@@ -109,10 +109,10 @@ void mg_traffic_credit(mg_run *run, const char *bar, double must)
     const mg_traffic_report *r = mg_result(run, report_name);
     double times = (double)(r->fetched + r->written) / must;
     if (!(times >= 0.99)) {
-        mg_hint(
-            run,
-            "the compiler reports no masked load or store of intrinsics (_mm512_mask...): where __SANITIZE_THREAD__ "
-            "is defined use whole vectors and a loop for the rest, as mt_load_some and mt_store_some of ops/vec.h");
+        mg_hint(run,
+                "the compiler reports no masked load or store of intrinsics (_mm512_mask...) and no non-temporal store "
+                "(_mm256_stream...): where __SANITIZE_THREAD__ is defined use whole vectors, a loop for the rest, and "
+                "plain stores, as mt_load_some, mt_store_some and mt_stream of ops/vec.h");
         mg_judge(run, MG_FAIL, "counted %.3g times the minimum of bytes, and less than 1 is not possible", times);
     }
     mg_note(run, "%.2f times the minimum of bytes (bar %.2f .. %.2f)  counted", times, mg_bar(run, bar, "low"),

@@ -124,7 +124,9 @@ static inline mt_vec mt_load_bytes(const uint8_t *from)
  * another thread may read the data. */
 static inline void mt_stream(float *to, mt_vec v)
 {
-#if defined(__AVX512F__)
+#if defined(__SANITIZE_THREAD__) /* which does not see these stores */
+    mt_store(to, v);
+#elif defined(__AVX512F__)
     _mm512_stream_ps(to, (__m512)v);
 #elif defined(__AVX2__)
     _mm256_stream_ps(to, (__m256)v);
