@@ -161,6 +161,10 @@ static bool follow_from(mg_run *run, mt_schedule_kind kind, int64_t period, doub
 {
     const mt_schedule s = { .kind = kind, .lr = 0.5, .lr_min = 0.01, .period = period, .gamma = gamma };
     int64_t *step = describe(run, "mt_schedule_at", &s, steps);
+    if (first > INT32_MAX)
+        mg_hint(run, "the exponent of a power may be larger than an int holds: pow, not a loop");
+    else
+        mg_hint(run, "divide integers: 49 times 1 / 49 is below 1 in double");
     for (int64_t i = 0; i < steps; i++)
         step[i] = first + i;
     return mg_call(run) && judge_schedule(run, &s, step, steps, false, FIXED);
@@ -171,11 +175,8 @@ static bool follow_fixed(mg_run *run, mt_schedule_kind kind)
 {
     static const int64_t periods[] = { 49, 98, 103, 107 }, far[] = { 1ll << 31, 1ll << 32, 1ll << 33 };
     bool good = true;
-    mg_hint(run, "divide integers: 49 times 1 / 49 is below 1 in double");
     for (int i = 0; i < MT_COUNT(periods) && good; i++)
         good = follow_from(run, kind, periods[i], 0.5, periods[i] - 1, 3);
-    if (good)
-        mg_hint(run, "the exponent of a power may be larger than an int holds");
     for (int i = 0; i < MT_COUNT(far) && good; i++)
         good = follow_from(run, kind, 1, 1 - 0x1p-31, far[i], 2);
     return good;

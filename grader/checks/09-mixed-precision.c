@@ -120,7 +120,8 @@ static const scaler_case scaler_cases[] = {
     { { 2, "an overflow", "a step that is not finite also sets the count of good ones to 0" }, SCALER_OVERFLOW },
     { { 1, "overflows in a row", "each halves the scale, and counts in `skipped` and in `in_a_row`" },
       SCALER_IN_A_ROW },
-    { { 2, "any order", "a finite step ends the row of skipped ones; interval 1 doubles after each" }, SCALER_RANDOM },
+    { { 2, "any order", "a finite step ends the row of skipped ones; with interval 1 each doubles, up to the limit" },
+      SCALER_RANDOM },
     { { 1, "at the limits", "counts go on where the exponent cannot" }, SCALER_LIMITS },
 };
 

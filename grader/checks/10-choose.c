@@ -149,6 +149,8 @@ static bool judge_refused(mg_run *run, const problem *p, int64_t n, int64_t leas
         changed += option[n * p->blocks + i] != -1;
     snprintf(number, sizeof number, "%" PRId64, least);
     if (changed)
+        mg_hint(run, "after a refusal out and option are as they were: check before the first write");
+    if (changed)
         mg_fail(run, "budget %" PRId64 ": refused, but outputs were changed", p->budget[n]);
     else if (!memchr(message, 0, MESSAGE) || !strstr(message, number))
         mg_fail(run, "budget %" PRId64 ": the message \"%.*s\" does not say the least, %s", p->budget[n], MESSAGE,

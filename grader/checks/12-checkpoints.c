@@ -9,7 +9,7 @@ static const join_case join_cases[] = {
     { { 3, "two parts", "shift the crc of A by the bytes of B (a product with a power of x), then add that of B" },
       JOIN_ANY },
     { { 1, "an empty part", "x^0 is bit 31: a times it is a" }, JOIN_EMPTY },
-    { { 1, "parts above 2 GiB", "all 32 bits of a have a coefficient; the product loses none of them" }, JOIN_FAR },
+    { { 1, "parts above 2 GiB", "all 32 bits of a have a coefficient, and the length has up to 63 bits" }, JOIN_FAR },
 };
 static const crc_case table_cases[] = {
     { { 1, "the published value", "the complement at begin and end is written already" }, "mt_crc32c_table",
