@@ -40,7 +40,7 @@ typedef struct mg_row {
     char call[512];        /* "mt_softmax_fwd_cpu(out, x, N=4, C=10)"; empty when nothing was called */
     uint64_t seed;         /* of the inputs of that call */
     char detail[1024];     /* "out[0,3] = nan   expected 0.135335   tolerance 1.2e-06" */
-    char hint[256];        /* shown with every verdict but PASS and TODO */
+    char hint[400];        /* shown with every verdict but PASS and TODO */
     char printed[640];     /* the last lines that it printed, of a row that failed */
     char note[256];        /* shown beside a PASS or a measured row: "0.91x of the reference (bar 0.50 .. 0.95)" */
     double measured;       /* the ratio or count behind a bar, NaN when the row has none */

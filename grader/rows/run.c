@@ -86,9 +86,9 @@ static void judge_kept(mg_run *run)
 /* The row's own hint is not about a call that does not come back; one that the check gave with that call is. */
 static void say_how_to_repeat(mg_run *run, bool hangs)
 {
-    char own[sizeof run->row->hint] = "", again[160];
+    char again[160], own[sizeof run->row->hint - sizeof again] = "";
     if (run->hinted)
-        snprintf(own, sizeof own, "%.*s; ", (int)(sizeof own - sizeof again - 3), run->row->hint);
+        snprintf(own, sizeof own, "%.*s; ", (int)sizeof own - 3, run->row->hint);
     snprintf(again, sizeof again, "make debug LAB=%.2s STEP=%s SEED=%llx %smakes these calls again%s", run->row->step,
              run->row->step, (unsigned long long)run->row->seed, hangs ? "GDB=1 " : "",
              hangs ? "; Ctrl-C and backtrace show where they are" : "");
