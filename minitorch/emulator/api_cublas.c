@@ -198,18 +198,18 @@ static emu_matrix matrix(const void *data, cudaDataType type, cublasOperation_t 
     return (emu_matrix){ (void *)(uintptr_t)data, type, op != CUBLAS_OP_N, ld, 0 };
 }
 
+static product product_of(int64_t m, int64_t n, int64_t k, const void *alpha, const void *beta, emu_matrix a,
+                          emu_matrix b, emu_matrix c)
+{
+    return (product){ m, n, k, *(const float *)alpha, *(const float *)beta, a, b, c };
+}
+
 cublasStatus_t cublasSgemm_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
                               int64_t n, int64_t k, const float *alpha, const float *a, int64_t lda, const float *b,
                               int64_t ldb, const float *beta, float *c, int64_t ldc)
 {
-    product p = { m,
-                  n,
-                  k,
-                  *alpha,
-                  *beta,
-                  matrix(a, CUDA_R_32F, op_a, lda),
-                  matrix(b, CUDA_R_32F, op_b, ldb),
-                  matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
+    product p = product_of(m, n, k, alpha, beta, matrix(a, CUDA_R_32F, op_a, lda), matrix(b, CUDA_R_32F, op_b, ldb),
+                           matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc));
     return multiply(handle, &p, CUBLAS_COMPUTE_32F, HERE);
 }
 
@@ -217,14 +217,8 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublas
                            const float *alpha, const float *a, int lda, const float *b, int ldb, const float *beta,
                            float *c, int ldc)
 {
-    product p = { m,
-                  n,
-                  k,
-                  *alpha,
-                  *beta,
-                  matrix(a, CUDA_R_32F, op_a, lda),
-                  matrix(b, CUDA_R_32F, op_b, ldb),
-                  matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
+    product p = product_of(m, n, k, alpha, beta, matrix(a, CUDA_R_32F, op_a, lda), matrix(b, CUDA_R_32F, op_b, ldb),
+                           matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc));
     return multiply(handle, &p, CUBLAS_COMPUTE_32F, HERE);
 }
 
@@ -247,14 +241,8 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_
                                          const float *b, int ldb, long long stride_b, const float *beta, float *c,
                                          int ldc, long long stride_c, int count)
 {
-    product p = { m,
-                  n,
-                  k,
-                  *alpha,
-                  *beta,
-                  matrix(a, CUDA_R_32F, op_a, lda),
-                  matrix(b, CUDA_R_32F, op_b, ldb),
-                  matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
+    product p = product_of(m, n, k, alpha, beta, matrix(a, CUDA_R_32F, op_a, lda), matrix(b, CUDA_R_32F, op_b, ldb),
+                           matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc));
     return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, CUBLAS_COMPUTE_32F, HERE);
 }
 
@@ -264,20 +252,20 @@ cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperati
                                             long long stride_b, const float *beta, float *c, int64_t ldc,
                                             long long stride_c, int64_t count)
 {
-    product p = { m,
-                  n,
-                  k,
-                  *alpha,
-                  *beta,
-                  matrix(a, CUDA_R_32F, op_a, lda),
-                  matrix(b, CUDA_R_32F, op_b, ldb),
-                  matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc) };
+    product p = product_of(m, n, k, alpha, beta, matrix(a, CUDA_R_32F, op_a, lda), matrix(b, CUDA_R_32F, op_b, ldb),
+                           matrix(c, CUDA_R_32F, CUBLAS_OP_N, ldc));
     return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, CUBLAS_COMPUTE_32F, HERE);
 }
 
 static bool sums_in_f32(cublasComputeType_t compute)
 {
     return compute >= CUBLAS_COMPUTE_32F && compute <= CUBLAS_COMPUTE_32F_FAST_TF32 && compute != 70 && compute != 71;
+}
+
+static cublasStatus_t multiply_ex(cublasHandle_t handle, product p, cublasComputeType_t compute, uintptr_t pc)
+{
+    return sums_in_f32(compute) && p.a.type == p.b.type ? multiply(handle, &p, compute, pc)
+                                                        : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
@@ -290,14 +278,8 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
     (void)algorithm;
     if (!sums_in_f32(compute) || type_a != type_b)
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    product p = { m,
-                  n,
-                  k,
-                  *(const float *)alpha,
-                  *(const float *)beta,
-                  matrix(a, type_a, op_a, lda),
-                  matrix(b, type_b, op_b, ldb),
-                  matrix(c, type_c, CUBLAS_OP_N, ldc) };
+    product p = product_of(m, n, k, alpha, beta, matrix(a, type_a, op_a, lda), matrix(b, type_b, op_b, ldb),
+                           matrix(c, type_c, CUBLAS_OP_N, ldc));
     return multiply_batch(handle, p, stride_a, stride_b, stride_c, count, compute, HERE);
 }
 
@@ -307,17 +289,9 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cubla
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    if (!sums_in_f32(compute) || type_a != type_b)
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    product p = { m,
-                  n,
-                  k,
-                  *(const float *)alpha,
-                  *(const float *)beta,
-                  matrix(a, type_a, op_a, lda),
-                  matrix(b, type_b, op_b, ldb),
-                  matrix(c, type_c, CUBLAS_OP_N, ldc) };
-    return multiply(handle, &p, compute, HERE);
+    product p = product_of(m, n, k, alpha, beta, matrix(a, type_a, op_a, lda), matrix(b, type_b, op_b, ldb),
+                           matrix(c, type_c, CUBLAS_OP_N, ldc));
+    return multiply_ex(handle, p, compute, HERE);
 }
 
 cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int64_t m,
@@ -327,15 +301,7 @@ cublasStatus_t cublasGemmEx_64(cublasHandle_t handle, cublasOperation_t op_a, cu
                                cublasGemmAlgo_t algorithm)
 {
     (void)algorithm;
-    if (!sums_in_f32(compute) || type_a != type_b)
-        return CUBLAS_STATUS_NOT_SUPPORTED;
-    product p = { m,
-                  n,
-                  k,
-                  *(const float *)alpha,
-                  *(const float *)beta,
-                  matrix(a, type_a, op_a, lda),
-                  matrix(b, type_b, op_b, ldb),
-                  matrix(c, type_c, CUBLAS_OP_N, ldc) };
-    return multiply(handle, &p, compute, HERE);
+    product p = product_of(m, n, k, alpha, beta, matrix(a, type_a, op_a, lda), matrix(b, type_b, op_b, ldb),
+                           matrix(c, type_c, CUBLAS_OP_N, ldc));
+    return multiply_ex(handle, p, compute, HERE);
 }
