@@ -296,8 +296,8 @@ static void invoke(mg_run *run)
             mg_labinfo_seconds(&b->info, run->function, mg_on_the_device(run) ? EMULATED_SECONDS : CALL_SECONDS);
     in.shift = b->shift;
     in.off = run->off;
-    in.at_end = run->same_place ||
-                run->calls % 2 == 0; /* guards catch an overrun at the end on one call, at the start on the next */
+    /* guards catch an overrun at the end on one call, at the start on the next */
+    in.at_end = run->same_place || run->calls % 2 == 0;
     mg_capture_call(&b->capture, &in);
     mg_session_call(run->session, &in, &run->outcome);
 }

@@ -51,8 +51,8 @@ struct mg_run {
     char function[MG_WIRE_NAME];
     mg_argument argument[MG_WIRE_VALUES];
     int arguments, threads;
-    bool same_place;
-    uint32_t off; /* mg_unaligned, mg_unaligned_one: a number of wire.h */
+    bool same_place; /* mg_same_place */
+    uint32_t off;    /* mg_unaligned, mg_unaligned_one: a number of wire.h */
 };
 
 /* mg_run_begin, mg_run_end -- around a group's run function; end gives the row its points. */

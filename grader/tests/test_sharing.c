@@ -289,7 +289,7 @@ static void once_and_at_once(const mg_value *unused)
     pthread_join(thread, NULL);
 }
 
-/* What it orders is not followed, so that there is no verdict: but for the call that makes it. */
+/* What the first call orders is not followed: where it is made, there is no verdict. */
 Test(sharing, pthread_once, .timeout = 60)
 {
     cr_assert_eq(race_of(once_and_at_once), 0);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dist/reduce.h"
 #include "core/storage.h"
+#include "dist/reduce.h"
 #include "testing/clock_sim.h"
 #include "worker/calls_13_training.h"
 #include "worker/sharing.h"
@@ -14,8 +14,8 @@ typedef struct meeting {
     mt_collective call; /* of the first rank that called it */
     int called;
     bool fails;
-    void *in[MG_HUB_RANKS]; /* copies */
-    mg_told told[MG_HUB_RANKS];
+    void *in[MG_HUB_RANKS];                /* copies */
+    mg_told told[MG_HUB_RANKS];            /* by each rank, when it called */
     const mt_collective *of[MG_HUB_RANKS]; /* of ranks that have not waited for it */
     double ends;
 } meeting;
