@@ -172,8 +172,16 @@ $(REF)/worker/launch: $(REF)/worker/launch.o
 # Of what a worker is linked with, for grader/build/symbols.c: the symbols that units of others cannot define again.
 # Those of the reference, also with MINE.
 REF_UNIT_OBJ := $(patsubst $(REFERENCE)/%.c,$(REF)/units/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(UNIT_LABS)))))
-$(REF)/defined: $(WORKER_OBJ) $(REF_UNIT_OBJ) $(REF)/libgiven.a
-	@cd $(@D) && nm -A -P -g --defined-only libgiven.a units/*/*.o worker/*.o >$(@F)
+# For grader/build/stub.c too: what each unit exports. A release has that list; of .cu units it has what their text says.
+REF_CU := $(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.cu,$(UNIT_LABS))))
+define list_units
+(cd $(@D) && nm -A -P -g --defined-only units/*/*.o); \
+awk '/^extern "C" [^(]*[ *]mt_[a-z0-9_]+[(]/ { n = split(FILENAME, at, /[.\/]/); sub(/[(].*/, ""); sub(/.*[ *]/, ""); \
+    print "units/" at[n - 2] "/" at[n - 1] ".o: " $$0 " T 0 0" }' $(REF_CU) /dev/null
+endef
+$(REF)/defined: $(WORKER_OBJ) $(REF_UNIT_OBJ) $(REF)/libgiven.a $(if $(LEVEL),reference/defined,$(REF_CU))
+	@cd $(@D) && nm -A -P -g --defined-only libgiven.a worker/*.o >$(@F)
+	@($(if $(LEVEL),cat reference/defined,$(list_units))) >>$@
 
 # Only programs with --ranks are linked with the ranks (train/team.h); the archive's other objects do not name them.
 $(B)/bin/train_gpt2 $(B)/tests/test_team: $(call obj,minitorch/train/ranks.c)

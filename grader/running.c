@@ -64,7 +64,6 @@ static mg_session *run_row(mg_row *row, mg_bench *bench, mg_session *session)
     mg_run_begin(&run, bench, row, session);
     row->group->run(&run, row->one_case);
     mg_run_end(&run);
-    snprintf(row->function, sizeof row->function, "%s", run.function);
     row->ran = !mg_stop;
     row->seconds = mt_now() - begin;
     return run.session;

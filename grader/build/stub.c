@@ -1,6 +1,6 @@
 /* stub.c -- a unit that does not build costs the rows that call it, and no others.
  *
- * A stub exports the names that the reference's object exports. Each of its functions ends the worker like a step that
+ * A stub exports the names that the reference's unit exports. Each of its functions ends the worker like a step that
  * is not written yet, but names the unit: "TODO softmax.c". Tables that a unit exports are zeros. */
 #include "build/tools.h"
 
@@ -17,66 +17,48 @@ bool mg_is_broken(const mg_build *b, const char *unit)
     return false;
 }
 
-/* The launchers of a .cu unit, from its text: its reference object may not have been built. In nm's format. */
-static mt_status launchers(const char *path, char *names, size_t size)
+/* Write the functions and tables of a line of `defined`, "units/02-backprop/linear.o: mt_linear_fwd_cpu T 0 1f4". */
+static bool write_symbol(FILE *out, const char *line, const char *member, const char *unit)
 {
-    static const char begin[] = "extern \"C\" void ";
-    char line[512];
-    size_t used = 0;
-    FILE *text = fopen(path, "re");
-    while (text && fgets(line, sizeof line, text))
-        if (strncmp(line, begin, strlen(begin)) == 0 && used < size)
-            used += (size_t)snprintf(names + used, size - used, "%.*s T 0 0\n",
-                                     (int)strcspn(line + strlen(begin), "( \n"), line + strlen(begin));
-    if (text)
-        fclose(text);
-    return used ? MT_OK : mt_fail(MT_ERR_UNAVAILABLE, "%s: no launcher found", path);
+    char name[128], type;
+    unsigned long long bytes = 0;
+    size_t n = strlen(member);
+    if (strncmp(line, member, n) != 0 || sscanf(line + n, "%127s %c %*x %llx", name, &type, &bytes) < 2 ||
+        strncmp(name, "_Z", 2) == 0)
+        return false;
+    if (type == 'T')
+        fprintf(out, "void %s(void);\nvoid %s(void) { MT_TODO(\"%s\"); }\n", name, name, unit);
+    else if (strchr("DBR", type))
+        fprintf(out, "extern char %s[];\nchar %s[%llu] = { 0 };\n", name, name, bytes);
+    return true;
 }
 
-/* What the reference's object exports, as nm -P prints it: "name type value size", one a line. */
-static mt_status exports(const mg_build *b, const char *id, const char *unit, char *names, size_t size)
+/* What the reference's unit exports is in the list that `make` writes (Makefile): neither its object nor its text need
+ * be there, and the student's may be missing. */
+static mt_status write_stub(const mg_build *b, const char *path, const char *id, const char *unit)
 {
-    char path[PATH_MAX], object[PATH_MAX];
-    mg_path(path, "%s/labs/%s/%s", b->root, id, unit);
-    if (mg_is_cuda(unit))
-        return launchers(path, names, size);
-    mg_path(path, "%s/in/units/%s", b->scratch, id);
-    mg_object(object, path, unit);
-    const char *const argv[] = { "/usr/bin/nm", "-g", "-P", "--defined-only", object, NULL };
-    mg_sandbox box = mg_tool_box(b, argv, NULL);
-    box.readable[0] = object;
-    if (access(object, R_OK))
-        return mt_fail(MT_ERR_UNAVAILABLE, "%s: there is no reference object", unit);
-    return mg_run_tool(&box, "nm", names, size);
-}
-
-static mt_status write_stub(const char *path, const char *unit, char *names)
-{
-    FILE *out = fopen(path, "we");
-    if (!out)
+    char list[PATH_MAX], member[PATH_MAX], line[1024];
+    bool any = false;
+    mg_path(list, "%s/defined", b->build);
+    mg_path(member, "units/%s/%.*s.o: ", id, (int)strcspn(unit, "."), unit);
+    FILE *in = fopen(list, "re"), *out = fopen(path, "we");
+    if (out)
+        fputs("#include \"core/base.h\"\n", out);
+    while (in && out && fgets(line, sizeof line, in))
+        any = write_symbol(out, line, member, unit) || any;
+    if (in)
+        fclose(in);
+    if (!out || fclose(out))
         return mt_fail(MT_ERR_IO, "cannot write %s", path);
-    fputs("#include \"core/base.h\"\n", out);
-    for (char *line = strtok(names, "\n"); line; line = strtok(NULL, "\n")) {
-        char name[128], type;
-        unsigned long long value, bytes = 0;
-        if (sscanf(line, "%127s %c %llx %llx", name, &type, &value, &bytes) < 3 || strncmp(name, "_Z", 2) == 0)
-            continue;
-        if (type == 'T')
-            fprintf(out, "void %s(void);\nvoid %s(void) { MT_TODO(\"%s\"); }\n", name, name, unit);
-        else if (strchr("DBR", type))
-            fprintf(out, "extern char %s[];\nchar %s[%llu] = { 0 };\n", name, name, bytes);
-    }
-    return fclose(out) ? mt_fail(MT_ERR_IO, "cannot write %s", path) : MT_OK;
+    return any ? MT_OK : mt_fail(MT_ERR_UNAVAILABLE, "%s: no symbols of %s (run make first)", list, unit);
 }
 
 /* Compile the stub of a unit into `object`. */
 static mt_status make_stub(const mg_build *b, const char *id, const char *unit, const char *object)
 {
-    char path[PATH_MAX], names[16384] = "", log[1024];
+    char path[PATH_MAX], log[1024];
     mg_path(path, "%s/src/stub.c", b->scratch);
-    mt_status status = exports(b, id, unit, names, sizeof names);
-    if (status == MT_OK)
-        status = write_stub(path, unit, names);
+    mt_status status = write_stub(b, path, id, unit);
     return status == MT_OK ? mg_compile_c(b, "stub.c", object, false, log, sizeof log) : status;
 }
 

@@ -105,6 +105,7 @@ for unit in solutions/*/*.c solutions/*/*.cu; do
     echo "/* Unit $name of the reference: in a release it is an object, which make takes in place of this file. */" >"$tree/reference/$name"
 done
 (cd solutions && ../"$build/bin/kit" digests */*.c */*.cu) >"$tree/reference/digests"
+grep '^units/' "$build/defined" >"$tree/reference/defined"
 
 # commands COMPILER FLAGS...: lines `compiler flags -c unit.c -o object` for all C units, as the Makefile compiles them.
 commands() {

@@ -122,6 +122,7 @@ void mg_judge(mg_run *run, mg_verdict verdict, const char *fmt, ...)
         return;
     run->judged = true;
     run->row->verdict = verdict;
+    snprintf(run->row->function, sizeof run->row->function, "%s", run->function);
     va_start(args, fmt);
     vsnprintf(run->row->detail, sizeof run->row->detail, fmt, args);
     va_end(args);

@@ -111,8 +111,9 @@ Test(build, a_broken_unit_does_not_take_others_along, .init = open_all, .fini = 
     toy_shell(
         "cd %s && echo 'int other(void) { return 1; }' >other.c && gcc -c other.c -o in/units/90-toy/other.o && "
         "echo 'int other(void); int needs(void) { return other(); }' >needs.c && gcc -c needs.c -o needs.o && "
-        "mkdir -p src/labs/90-toy && ld -r needs.o in/worker/calls_90.o -o all.o && mv all.o in/worker/calls_90.o",
-        scratch.path);
+        "mkdir -p src/labs/90-toy && ld -r needs.o in/worker/calls_90.o -o all.o && mv all.o in/worker/calls_90.o && "
+        "rm in/units/90-toy/other.o && echo 'units/90-toy/other.o: other T 0 6' >>%s/defined",
+        scratch.path, t.build);
     for (int64_t i = 0; i < MT_COUNT(others); i++) {
         char log[8192] = "", words[4096] = "";
         build.mines = build.brokens = 0;
