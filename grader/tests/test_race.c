@@ -178,15 +178,16 @@ Test(race, more_slices_and_launches_than_there_is_room_for)
     cr_expect_float_eq(mg_race_score(&tally, false).ratio, 1, 1e-9);
 }
 
-/* Two races of the same units may lie on both sides of a bar. PASS and FAIL are apart by more than they differ. */
+/* Two races of the same units may lie on both sides of a bar. PASS and FAIL are apart by more than they differ; what is
+ * further below the bar is a FAIL on a busy machine, too, because the ratio allows for waiting. */
 Test(race, just_below_the_bar_is_no_failure)
 {
     mg_score quiet = { .spread = 0.01 }, busy = { .net = true }, contended = { .contended = true };
     static const struct {
         double ratio;
         bool quiet, busy;
-    } near[] = { { 0.61, false, false }, { 0.6, true, true },   { 0.56, true, true }, { 0.54, false, true },
-                 { 0.31, false, true },  { 0.3, false, false }, { 0, false, false },  { NAN, false, false } };
+    } near[] = { { 0.61, false, false }, { 0.6, true, true },    { 0.56, true, true }, { 0.54, false, true },
+                 { 0.49, false, true },  { 0.45, false, false }, { 0, false, false },  { NAN, false, false } };
     for (int64_t i = 0; i < MT_COUNT(near); i++) {
         cr_expect_eq(mg_race_near(&quiet, near[i].ratio, 0.6), near[i].quiet, "quiet, %g", near[i].ratio);
         cr_expect_eq(mg_race_near(&busy, near[i].ratio, 0.6), near[i].busy, "busy, %g", near[i].ratio);
