@@ -145,3 +145,12 @@ typedef struct mg_race {
 /* mg_perf -- run the race; gives credit (time of theirs / time of ours, against the bar), FAIL or INCONCLUSIVE, and the
  * note "0.91x of the reference (bar 0.50 .. 0.95)  9 rounds, spread 2 %". */
 void mg_perf(mg_run *run, const mg_race *race, const void *one_case);
+
+/* mg_perf_each -- the same with several cases, whose calls take turns: the one with the worst ratio counts. The note
+ * adds its words: "0.31x of the reference, A transposed". */
+typedef struct mg_race_case {
+    const char *words;
+    const void *one_case; /* for describe and verify */
+} mg_race_case;
+enum { MG_RACE_CASES = 4 }; /* at most */
+void mg_perf_each(mg_run *run, const mg_race *race, const mg_race_case *cases, int count);

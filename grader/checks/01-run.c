@@ -269,26 +269,9 @@ void mg_01_traffic(mg_run *run, const void *one_case)
 
 /* ---- races ---------------------------------------------------------------------------------- */
 
-static mg_product racing; /* the call described last; the checker times one pair at a time */
-
-static void describe_race(mg_run *run, const void *one_case, const char *function)
-{
-    const matmul_race *c = one_case;
-    racing = (mg_product){ .dims = mg_product_tight(c->M, c->N, c->K, MT_NO_TRANS, MT_NO_TRANS) };
-    mg_begin(run, function);
-    mg_out(run, "c", MT_F32, MT_SHAPE(mg_product_span(&racing.dims)));
-    mg_product_inputs(run, &racing);
-}
-
-static bool verify_race(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    return mg_product_expect(run, &racing, NULL);
-}
-
 void mg_01_race(mg_run *run, const void *one_case)
 {
     const matmul_race *c = one_case;
-    const mg_race race = { c->bar, c->ours, c->theirs, c->against, c->threads, describe_race, verify_race };
-    mg_perf(run, &race, one_case);
+    mg_product_race(run, (mg_race){ c->bar, c->ours, c->theirs, c->against, c->threads, NULL, NULL }, c->M, c->N, c->K,
+                    MT_F32);
 }

@@ -332,23 +332,6 @@ void mg_09_product(mg_run *run, const void *one_case)
 
 /* ---- the race ---------------------------------------------------------------------------------------- */
 
-static mg_product racing; /* the call described last; the checker times one pair at a time */
-
-static void describe_race(mg_run *run, const void *one_case, const char *function)
-{
-    const product_race *c = one_case;
-    racing = (mg_product){ .dims = mg_product_tight(c->M, c->N, c->K, MT_NO_TRANS, MT_TRANS), .dtype = MT_BF16 };
-    mg_begin(run, function);
-    mg_out(run, "c", MT_F32, MT_SHAPE(mg_product_span(&racing.dims)));
-    mg_product_inputs(run, &racing);
-}
-
-static bool verify_race(mg_run *run, const void *one_case)
-{
-    (void)one_case;
-    return mg_product_expect(run, &racing, NULL);
-}
-
 /* Pairs are raced where the processor multiplies them fast. Elsewhere mt_dot_pairs is two products in f32, or an
  * instruction slower than those, and what it takes says nothing about the unit: then one product is compared with the
  * oracle. */
@@ -356,10 +339,13 @@ void mg_09_product_race(mg_run *run, const void *one_case)
 {
     const product_race *c = one_case;
     const char *ours = c->pairs ? PAIRED : WIDENED;
-    const mg_race race = { c->bar, ours,          WIDENED,    c->pairs ? "the product that widens" : "the reference",
-                           1,      describe_race, verify_race };
+    const mg_race race = { .bar = c->bar,
+                           .ours = ours,
+                           .theirs = WIDENED,
+                           .threads = 1,
+                           .against = c->pairs ? "the product that widens" : "the reference" };
     if (!c->pairs || mt_pairs_are_fast())
-        mg_perf(run, &race, one_case);
+        mg_product_race(run, race, c->M, c->N, c->K, MT_BF16);
     else if (check_product(run, mg_product_tight(c->M, c->N, c->K, MT_NO_TRANS, MT_TRANS), 0, true, NULL))
         mg_note(run, "not timed: this processor has no fast instruction for pairs of bf16 (avx512_bf16 by AMD)");
 }

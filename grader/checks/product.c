@@ -185,3 +185,32 @@ bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint)
     free(b);
     return good;
 }
+
+/* ---- races -------------------------------------------------------------------------------------- */
+
+static mg_product racing; /* the call described last; the checker times one pair at a time */
+
+static void describe_race(mg_run *run, const void *one_case, const char *function)
+{
+    racing = *(const mg_product *)one_case;
+    mg_begin(run, function);
+    mg_out(run, "c", MT_F32, MT_SHAPE(mg_product_span(&racing.dims)));
+    mg_product_inputs(run, &racing);
+}
+
+static bool verify_race(mg_run *run, const void *one_case)
+{
+    (void)one_case;
+    return mg_product_expect(run, &racing, NULL);
+}
+
+void mg_product_race(mg_run *run, mg_race race, int64_t M, int64_t N, int64_t K, mt_dtype dtype)
+{
+    const mg_product plain = { .dims = mg_product_tight(M, N, K, MT_NO_TRANS, MT_NO_TRANS), .dtype = dtype };
+    const mg_product first = { .dims = mg_product_tight(M, N, K, MT_TRANS, MT_NO_TRANS), .dtype = dtype };
+    const mg_product second = { .dims = mg_product_tight(M, N, K, MT_NO_TRANS, MT_TRANS), .dtype = dtype };
+    const mg_race_case cases[] = { { "", &plain }, { ", A transposed", &first }, { ", B transposed", &second } };
+    race.describe = describe_race;
+    race.verify = verify_race;
+    mg_perf_each(run, &race, cases, MT_COUNT(cases));
+}

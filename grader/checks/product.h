@@ -30,3 +30,8 @@ void mg_product_describe(mg_run *run, const char *function, mg_product *p);
 /* mg_product_expect -- after mg_call. The hint, if not NULL, is shown when these sizes are the first to fail; a known
  * pattern of wrong elements (a gap of C, NaN from a gap of A or B, some rows or columns only) has its own. */
 bool mg_product_expect(mg_run *run, const mg_product *p, const char *hint);
+
+/* mg_product_race -- a race by products of these sizes and this type; the fields of `race` from `bar` to `threads` are
+ * set. Each of A B, A^T B and A B^T takes part, and the worst counts: a framework needs all three (the gradients of a
+ * linear layer), and a kernel may be fast for one only. */
+void mg_product_race(mg_run *run, mg_race race, int64_t M, int64_t N, int64_t K, mt_dtype dtype);

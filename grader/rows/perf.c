@@ -20,9 +20,11 @@ enum { ROUNDS = 9, LEAST_ROUNDS = 2, LAUNCHES = 2, REPEATS = 3 };
 typedef struct contest {
     mg_run *run;
     const mg_race *race;
-    const void *one_case;
+    const mg_race_case *cases;
+    int count, at; /* how many cases there are; which one is raced now */
     mg_session *ours, *theirs;
-    mg_tally tally;
+    mg_tally tally[MG_RACE_CASES];
+    char call[MG_RACE_CASES][sizeof((mg_row *)0)->call]; /* as the row shows it */
 } contest;
 
 static bool reference_failed(mg_run *run)
@@ -47,10 +49,12 @@ static bool slice(contest *c, bool ours, bool timed)
     run->session = NULL;
     if (!answered && !ours && run->row->verdict != MG_ERROR)
         return reference_failed(run);
-    if (!answered || (ours && !c->race->verify(run, c->one_case)))
+    if (!answered || (ours && !c->race->verify(run, c->cases[c->at].one_case)))
         return false;
+    mg_tally *tally = &c->tally[c->at];
+    memcpy(c->call[c->at], run->row->call, sizeof c->call[0]);
     if (timed)
-        mg_race_slice(&c->tally, ours ? &c->tally.ours : &c->tally.theirs, run->outcome.wall, run->outcome.cpu,
+        mg_race_slice(tally, ours ? &tally->ours : &tally->theirs, run->outcome.wall, run->outcome.cpu,
                       run->outcome.waited);
     return true;
 }
@@ -58,8 +62,18 @@ static bool slice(contest *c, bool ours, bool timed)
 /* Both sides once, with the same values: making them can take longer than the calls. */
 static bool pair(contest *c, bool ours_first, bool timed)
 {
-    c->race->describe(c->run, c->one_case, c->race->ours);
+    c->race->describe(c->run, c->cases[c->at].one_case, c->race->ours);
     return slice(c, ours_first, timed) && slice(c, !ours_first, timed);
+}
+
+/* A round: each case, ours second and then first. */
+static bool go_round(contest *c)
+{
+    bool good = true;
+    for (c->at = 0; good && c->at < c->count; c->at++)
+        good = pair(c, false, true) && pair(c, true, true);
+    c->at = 0;
+    return good;
 }
 
 static bool start_pair(contest *c, int launch)
@@ -69,9 +83,9 @@ static bool start_pair(contest *c, int launch)
     char log[1024] = "";
     worker.cpus = c->race->threads;
     worker.cpu_shift = launch;
-    worker.spread = c->tally.launches > LAUNCHES;
+    worker.spread = c->tally[0].launches > LAUNCHES;
     c->ours = mg_session_start(&worker);
-    c->race->describe(c->run, c->one_case, c->race->ours);
+    c->race->describe(c->run, c->cases[0].one_case, c->race->ours);
     if (c->ours &&
         !slice(c, true, false)) /* before the reference is built, so that an unwritten step takes little time */
         return false;
@@ -92,12 +106,13 @@ static bool start_pair(contest *c, int launch)
 static bool launch_once(contest *c, int launch)
 {
     double begin = mt_now();
-    mg_race_launch(&c->tally);
+    for (int i = 0; i < c->count; i++)
+        mg_race_launch(&c->tally[i]);
     bool good = start_pair(c, launch);
     for (int round = 0; good && round < ROUNDS; round++) {
         if (round >= LEAST_ROUNDS && mt_now() - begin > LAUNCH_SECONDS)
             break;
-        good = pair(c, false, true) && pair(c, true, true);
+        good = go_round(c);
         if (c->ours)
             mg_session_renew(c->ours); /* limits are per check, and a round counts as a check */
         if (c->theirs)
@@ -109,17 +124,31 @@ static bool launch_once(contest *c, int launch)
     return good;
 }
 
+/* The score of the worst case, which is c->at. */
+static mg_score score_all(contest *c, bool last)
+{
+    mg_score worst = mg_race_score(&c->tally[0], last);
+    c->at = 0;
+    for (int i = 1; i < c->count; i++) {
+        mg_score next = mg_race_score(&c->tally[i], last);
+        c->at = next.ratio < worst.ratio ? i : c->at;
+        worst = mg_race_worse(&worst, &next);
+    }
+    return worst;
+}
+
 static void judge_race(contest *c, const mg_score *score, double low, double full)
 {
     mg_run *run = c->run;
     bool least = score->contended && score->least >= full, most = score->contended && score->most <= low;
+    memcpy(run->row->call, c->call[c->at], sizeof c->call[0]);
     double ratio = least ? score->least : most ? score->most : score->ratio;
-    mg_note(run, "%s%.2fx of %s (bar %.2f .. %.2f)  %lld rounds, spread %.0f %%%s",
+    mg_note(run, "%s%.2fx of %s%s (bar %.2f .. %.2f)  %lld rounds, spread %.0f %%%s",
             least  ? "at least "
             : most ? "at most "
                    : "",
-            ratio, c->race->against, low, full, (long long)c->tally.ours.count / 2, 100 * score->spread,
-            score->net ? ", without waiting for a processor" : "");
+            ratio, c->race->against, c->cases[c->at].words, low, full, (long long)c->tally[0].ours.count / 2,
+            100 * score->spread, score->net ? ", without waiting for a processor" : "");
     if (score->contended && !least && !most)
         mg_judge(run, MG_INCONCLUSIVE,
                  "other programs used the processors during the race: run it again when the machine is less busy");
@@ -132,7 +161,12 @@ static void judge_race(contest *c, const mg_score *score, double low, double ful
 
 void mg_perf(mg_run *run, const mg_race *race, const void *one_case)
 {
-    contest c = { .run = run, .race = race, .one_case = one_case };
+    mg_perf_each(run, race, &(mg_race_case){ "", one_case }, 1);
+}
+
+void mg_perf_each(mg_run *run, const mg_race *race, const mg_race_case *cases, int count)
+{
+    contest c = { .run = run, .race = race, .cases = cases, .count = count };
     double low = mg_bar(run, race->bar, "low"), full = mg_bar(run, race->bar, "full"), begin = mt_now();
     mg_session *kept = run->session;
     mg_score score;
@@ -143,14 +177,15 @@ void mg_perf(mg_run *run, const mg_race *race, const void *one_case)
         mg_judge(run, MG_INCONCLUSIVE, "no speed was measured: --no-speed");
         return;
     }
-    c.tally.processors = (int)mt_min(race->threads, mg_default_threads());
+    for (int i = 0; i < count; i++)
+        c.tally[i].processors = (int)mt_min(race->threads, mg_default_threads());
     run->session = NULL;
     for (int attempt = 0; good && open; attempt++) {
         double start = mt_now();
         for (int launch = 0; good && launch < LAUNCHES; launch++)
             good = launch_once(&c, launch);
         bool last = attempt == REPEATS || 2 * mt_now() - start - begin > RACE_SECONDS;
-        score = mg_race_score(&c.tally, last);
+        score = score_all(&c, last);
         open = score.contended && score.least < full && score.most > low && !last;
     }
     if (good)

@@ -95,6 +95,17 @@ mg_score mg_race_score(const mg_tally *t, bool last)
     return score;
 }
 
+/* A disturbed race does not matter if it is certain to be the better one. */
+mg_score mg_race_worse(const mg_score *a, const mg_score *b)
+{
+    const mg_score *worse = a->ratio <= b->ratio ? a : b, *other = worse == a ? b : a;
+    mg_score score = *worse;
+    score.least = fmin(a->least, b->least);
+    score.most = fmin(a->most, b->most);
+    score.contended = worse->contended || (other->contended && other->least < worse->ratio);
+    return score;
+}
+
 bool mg_race_near(const mg_score *score, double ratio, double low)
 {
     double factor = 1 + (score->net || score->contended ? NEAR_BUSY : NEAR);

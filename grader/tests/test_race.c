@@ -194,3 +194,19 @@ Test(race, just_below_the_bar_is_no_failure)
         cr_expect_eq(mg_race_near(&contended, near[i].ratio, 0.6), near[i].busy, "contended, %g", near[i].ratio);
     }
 }
+
+/* Of several races the worst counts; a disturbed one only if it may be that. */
+Test(race, the_worst_of_several_counts)
+{
+    mg_score fast = { .ratio = 1, .least = 1, .most = 1 }, slow = { .ratio = 0.2, .least = 0.2, .most = 0.21 };
+    mg_score may_be_slow = { .ratio = 0.9, .least = 0.1, .most = 1.5, .contended = true };
+    mg_score is_fast = { .ratio = 0.9, .least = 0.8, .most = 1.5, .contended = true };
+    mg_score s = mg_race_worse(&fast, &slow);
+    cr_expect(s.ratio == slow.ratio && s.least == slow.least && s.most == slow.most && !s.contended);
+    s = mg_race_worse(&may_be_slow, &fast);
+    cr_expect(s.contended && s.least == may_be_slow.least && s.most == fast.most, "%g .. %g", s.least, s.most);
+    s = mg_race_worse(&slow, &may_be_slow);
+    cr_expect(s.contended && s.most == slow.most, "at most %g", s.most);
+    s = mg_race_worse(&slow, &is_fast);
+    cr_expect(!s.contended && s.ratio == slow.ratio);
+}
