@@ -47,13 +47,35 @@ static const char *html_of(char c)
     }
 }
 
+/* White space of any kind: what a runner leaves out before it looks at a line. */
+static bool is_space(uint32_t c)
+{
+    return c <= ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200b) || c == 0x2028 ||
+           c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000 || c == 0xfeff;
+}
+
+/* Whether a command to the runner of a CI service begins here. GitHub's are the first word of a line, which may be
+ * broken before any word ("a::b" is none); its older ones, Azure's and TeamCity's may stand anywhere. GitLab's sections
+ * need control characters. */
+static bool commands(const char *p, bool begins_word)
+{
+    static const char *const anywhere[] = { "##[", "##vso[", "##teamcity[" };
+    for (int i = 0; i < MT_COUNT(anywhere); i++)
+        if (strncasecmp(p, anywhere[i], strlen(anywhere[i])) == 0)
+            return true;
+    return begins_word && p[0] == ':' && p[1] == ':';
+}
+
 void mg_put(FILE *out, const char *text, mg_escape escape)
 {
     uint32_t code;
+    bool begins_word = true;
     for (const char *p = text; *p;) {
         int n = decode((const unsigned char *)p, &code);
         const char *html = escape == MG_HTML && n == 1 ? html_of(*p) : NULL;
-        if (n == 0 || steers(code))
+        bool command = escape == MG_PLAIN && commands(p, begins_word);
+        begins_word = n > 0 && is_space(code);
+        if (n == 0 || steers(code) || command)
             fputs("\xef\xbf\xbd", out);
         else if (html)
             fputs(html, out);

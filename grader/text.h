@@ -9,7 +9,9 @@
 typedef enum mg_escape { MG_PLAIN, MG_HTML } mg_escape;
 
 /* mg_put -- print text as valid UTF-8. Invalid bytes, and characters that control a terminal or change the direction of
- * writing, become U+FFFD; newline and tab stay. MG_HTML also escapes < > & " '. */
+ * writing, become U+FFFD; newline and tab stay. MG_HTML also escapes < > & " '. MG_PLAIN may reach the log of a CI
+ * service, whose runner obeys commands in it ("::error::", "##[", "##vso[", "##teamcity["): their first character
+ * becomes U+FFFD too. */
 void mg_put(FILE *out, const char *text, mg_escape escape);
 
 /* mg_plain -- what mg_put prints, as a string the caller frees. */

@@ -221,18 +221,15 @@ static void put_remark(FILE *out, const char *label, const char *text)
     fputc('\n', out);
 }
 
-/* Whether a line looks like one of ours (a row, points, the last line; also behind a space of another kind), or like a
- * command to the runner of a workflow (GitHub's "::error::"). */
+/* Whether a line looks like one of ours (a row, points, the last line; also behind a space of another kind). */
 static bool is_like_ours(const char *line)
 {
     int row = 0, points = 0;
-    const char *text = line + strspn(line, " \t\r");
     while (*line && !isalnum((unsigned char)*line))
         line++;
     sscanf(line, "%*2[0-9].%*[0-9]%n", &row);
     sscanf(line, "%*[0-9.]/%*[0-9.] points%n", &points);
-    return row || points || strncmp(line, "grade ", 6) == 0 || strncmp(line, "report:", 7) == 0 ||
-           strncmp(text, "::", 2) == 0 || strncmp(text, "##[", 3) == 0;
+    return row || points || strncmp(line, "grade ", 6) == 0 || strncmp(line, "report:", 7) == 0;
 }
 
 /* What the compiler said; not indented, so that editors find "labs/NN-name/unit.c:53". A unit can make it print any

@@ -90,7 +90,7 @@ Test(text, what_the_compiler_says_is_not_taken_for_ours)
     cr_expect(
         strstr(text,
                "\nlabs/02-backprop/loss.c:3: x\n| grade 02: 85/85\n|  02.1  linear forward   PASS\n   12 | int a;\n"
-               "| \u00a002.1  b   PASS\n|  \u2003 85/85 points\n|  ::stop-commands::x\n"),
+               "| \u00a002.1  b   PASS\n|  \u2003 85/85 points\n \xef\xbf\xbd:stop-commands::x\n"),
         "%s", text);
     cr_expect_null(strstr(text, "\ngrade 02: 85/85"));
     free(text);
@@ -213,6 +213,41 @@ Test(write, fails_in_words_and_leaves_nothing, .init = make_folder, .fini = remo
     cr_expect_eq(rmdir(path), 0);
     cr_expect_eq(rmdir(folder), 0, "no temporary file is left");
     cr_assert_eq(mkdir(folder, 0700), 0);
+}
+
+/* Commands that the runner of a CI service would obey, wherever a submission's words stand: shown, and not obeyed. */
+Test(text, strangers_words_are_no_commands_of_a_runner, .init = make_folder, .fini = remove_folder)
+{
+    static const char *const tries[] = {
+        "::error::x",        " \t::set-output name=a::x", "a ::add-mask::y", "\u00a0::debug::x",
+        "\u3000\u2028::x::", "\ufeff::group::x",          "\x1b::notice::x", "a##[error]x",
+        "###[group]",        "##VSO[task.complete]",      "b##teamcity[x]"
+    };
+    mg_row rows[6];
+    for (int i = 0; i < MT_COUNT(tries); i++) {
+        mg_results results = example(rows);
+        SET(results.build_log, tries[i]);
+        SET(results.ignored, tries[i]);
+        SET(results.warning, tries[i]);
+        SET(rows[2].detail, tries[i]);
+        SET(rows[2].printed, tries[i]);
+        SET(rows[2].call, tries[i]);
+        SET(rows[2].hint, tries[i]);
+        SET(rows[2].note, tries[i]);
+        char *texts[] = { text_of(&results, NULL), report_of(mg_report_json, &results) };
+        for (int t = 0; t < MT_COUNT(texts); t++) {
+            cr_expect_null(strstr(texts[t], " ::"), "it was:\n%s", texts[t]);
+            cr_expect_null(strstr(texts[t], "\n::"), "it was:\n%s", texts[t]);
+            cr_expect_null(strstr(texts[t], "\u3000::"), "it was:\n%s", texts[t]);
+            cr_expect_null(strstr(texts[t], "##["), "it was:\n%s", texts[t]);
+            cr_expect_null(strcasestr(texts[t], "##vso["), "it was:\n%s", texts[t]);
+            cr_expect_null(strstr(texts[t], "##teamcity["), "it was:\n%s", texts[t]);
+            free(texts[t]);
+        }
+    }
+    char *plain = mg_plain("std::vector<float>::data # [1]\na::b :: ##[");
+    cr_expect_str_eq(plain, "std::vector<float>::data # [1]\na::b \xef\xbf\xbd: \xef\xbf\xbd#[");
+    free(plain);
 }
 
 Test(points, are_never_rounded_up)

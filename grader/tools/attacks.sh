@@ -125,6 +125,8 @@ judge() {
     done < <(head_of words)
     if grep -q BREACH "$out/log"; then grep -m1 BREACH "$out/log"; fi
     if grep -q $'\033' "$out/log"; then echo "a control character reached the terminal"; fi
+    [ ! -e "$out/report/${step%%.*}.json" ] || "$build/bin/frontend" junit "$out/report/${step%%.*}.json" >"$out/junit"
+    if grep -hsiE '(^|[[:space:]]|"|>)::|##(vso|teamcity)?\[' "$out/log" "$out/junit"; then echo "a command to the runner of a CI service reached a log"; fi
     if grep -qsi '<script>evil' "$out/report"/*.html; then echo "a script reached the page"; fi
     traces | sed 's/^/left or changed: /'
 }
