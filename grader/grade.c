@@ -260,14 +260,12 @@ static mt_status write_reports(const mg_results *results, const mg_options *o, c
     return status;
 }
 
-/* Rows that the grader itself could not run: the grade is not one. */
-static int count_errors(const mg_results *results)
+static int64_t count_errors(const mg_results *results)
 {
-    int errors = 0;
-    for (int64_t i = 0; i < results->count; i++)
-        errors += results->rows[i].verdict == MG_ERROR;
+    int64_t errors = mg_errors(results);
     if (errors)
-        fprintf(stderr, "grade: %d rows could not be graded, and that is not the unit's fault: run it again\n", errors);
+        fprintf(stderr, "grade: %lld rows could not be graded, and that is not the unit's fault: run it again\n",
+                (long long)errors);
     return errors;
 }
 
@@ -325,7 +323,7 @@ int main(int argc, char **argv)
         mg_results_free(&results);
         return mg_stop ? INTERRUPTED : status == MT_ERR_ARGUMENT ? USAGE : NOT_GRADED;
     }
-    int errors = count_errors(&results);
+    int64_t errors = count_errors(&results);
     if (c.report && write_reports(&results, &c.options, c.report, name, html) != MT_OK) {
         fprintf(stderr, "grade: no report: %s\n", mt_last_error());
         html[0] = 0;

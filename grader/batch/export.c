@@ -190,7 +190,7 @@ static void line_csv(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p
     for (int64_t i = 0; i < steps; i++) {
         sqlite3_stmt *q =
             mg_query(book, "SELECT sum(points) FROM result WHERE grading = ? AND step = ?", "it", p->grading, step[i]);
-        bool known = q && sqlite3_step(q) == SQLITE_ROW && sqlite3_column_type(q, 0) != SQLITE_NULL;
+        bool known = p->graded && q && sqlite3_step(q) == SQLITE_ROW && sqlite3_column_type(q, 0) != SQLITE_NULL;
         fprintf(out, ",%s", known ? mg_points(points, sqlite3_column_double(q, 0)) : "");
         sqlite3_finalize(q);
     }

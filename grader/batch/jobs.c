@@ -117,7 +117,7 @@ static void read_row(mg_entry *row, const cJSON *test)
     snprintf(row->step, sizeof row->step, "%s", mg_json_string(test, "number"));
     snprintf(row->name, sizeof row->name, "%s", mg_json_string(test, "name"));
     snprintf(row->verdict, sizeof row->verdict, "%s", mg_json_verdict(test));
-    row->points = mg_json_number(test, "score");
+    row->points = mg_json_number(extra, "points");
     row->max = mg_json_number(test, "max_score");
     row->seconds = mg_json_number(extra, "seconds");
     row->measured = mg_json_number(extra, "measured");
@@ -181,6 +181,7 @@ void mg_job_end(mg_job *job, const mg_plan *plan, int status)
         return;
     }
     g->state = MG_BROKEN;
+    g->points = NAN;
     last_words(said, sizeof said, plan, g->submission);
     if (WIFSIGNALED(status))
         snprintf(g->message, sizeof g->message, "the grader was ended by signal %d%s", WTERMSIG(status),

@@ -6,18 +6,18 @@
 #   github/             what is added to a course repository: workflow, script, devcontainer
 #
 # MINUTES is the time limit of the service for one submission. Source is what is committed. A course.json in the root
-# of the repository, or COURSE=file, is added.
+# of the repository, or COURSE=file, is added. TO=folder: there in place of build/frontends/.
 set -euo pipefail
 usage="usage: pack.sh gradescope|autolab|github BUILD LAB [MINUTES]"
 kind=${1:?$usage} build=$(realpath -m "${2:?$usage}") lab=${3:-} minutes=${4:-10}
 course=${COURSE:+$(realpath -m "$COURSE")}
 cd "$(dirname "$0")/../.."
 [ -n "$course" ] || [ ! -e course.json ] || course=$PWD/course.json
-from=grader/frontends to=build/frontends
+from=grader/frontends to=$(realpath -m "${TO:-build/frontends}")
 [[ $minutes =~ ^[0-9]+$ ]] && [ "$minutes" -ge 2 ] || { echo "pack: MINUTES=$minutes: a whole number, at least 2" >&2 && exit 2; }
 [ -z "$course" ] || [ -f "$course" ] || { echo "pack: COURSE=$COURSE: no such file" >&2 && exit 2; }
 mkdir -p "$to"
-stage=$(mktemp -d "$PWD/$to/.stage.XXXXXX")
+stage=$(mktemp -d "$to/.stage.XXXXXX")
 trap 'rm -rf "$stage"' EXIT
 
 # settings FOLDER: the files that the scripts of a package read.
@@ -30,7 +30,7 @@ settings() {
 
 # Parts that the grader is made of: not its tests, nor what tests it.
 gradescope() {
-    local zip=$PWD/$to/gradescope-$lab.zip out=(':!minitorch/tests' ':!minitorch/bench' ':!minitorch/emulator/tests')
+    local zip=$to/gradescope-$lab.zip out=(':!minitorch/tests' ':!minitorch/bench' ':!minitorch/emulator/tests')
     [ -z "$(git status --porcelain -- Makefile .ci minitorch grader solutions labs datasets)" ] ||
         echo "pack: changes that are not committed are not in the package" >&2
     for part in attacks frontends mutants tests variants; do out+=(":!grader/$part"); done
@@ -39,7 +39,7 @@ gradescope() {
     git archive HEAD -- Makefile LICENSE .ci/deps minitorch grader solutions labs datasets "${out[@]}" | tar x -C "$stage/minitorch"
     rm -f "$zip"
     (cd "$stage" && zip -q -r "$zip" .)
-    echo "gradescope: $to/gradescope-$lab.zip ($(du -h "$zip" | cut -f1)); upload it as the autograder of lab $lab"
+    echo "gradescope: ${zip#"$PWD"/} ($(du -h "$zip" | cut -f1)); upload it as the autograder of lab $lab"
 }
 
 autolab() {
@@ -54,7 +54,7 @@ autolab() {
         \( -type f -o -type l \) ! -name '*.d' 2>/dev/null | xargs cp --parents -t "$grader/minitorch/build/release") || true
     tar cf "$out/autograde.tar" -C "$stage" autograde
     cp $from/autolab/autograde-Makefile "$out"
-    echo "autolab: $out/autograde.tar and autograde-Makefile, for lab $lab"
+    echo "autolab: ${out#"$PWD"/}/autograde.tar and autograde-Makefile, for lab $lab"
 }
 
 github() {
@@ -63,7 +63,7 @@ github() {
     cp $from/github/classroom.yml "$to/github/.github/workflows"
     cp $from/github/grade.sh "$to/github/.github"
     cp -r .devcontainer "$to/github"
-    echo "github: copy build/frontends/github/ into the course repository (make release)"
+    echo "github: copy ${to#"$PWD"/}/github/ into the course repository (make release)"
 }
 
 case $kind in

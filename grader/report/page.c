@@ -49,11 +49,19 @@ static void put_head(FILE *out, const mg_results *results)
 {
     char title[160], page[300], score[100], points[32], max[32];
     snprintf(title, sizeof title, "Lab %.2s %s", results->lab, results->title);
-    snprintf(score, sizeof score, "%s of %s points", mg_points(points, results->points), mg_points(max, results->max));
+    int64_t errors = mg_errors(results);
+    if (errors)
+        snprintf(score, sizeof score, "not graded: %lld rows could not be run", (long long)errors);
+    else
+        snprintf(score, sizeof score, "%s of %s points", mg_points(points, results->points),
+                 mg_points(max, results->max));
     snprintf(page, sizeof page, "%s: %s", title, score);
     mg_page_begin(out, page, title);
     mg_put_element(out, "<p class=\"score\">", score, "</p>\n");
-    mg_put_share(out, results->points, results->max);
+    if (errors)
+        fputs("\n<p>This is not a grade, and that is not the fault of the submission: grade it again.</p>\n", out);
+    else
+        mg_put_share(out, results->points, results->max);
     if (results->remark[0])
         mg_put_element(out, "\n<p>", results->remark, "</p>\n");
     if (results->warning[0])

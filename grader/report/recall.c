@@ -22,7 +22,7 @@ static bool is_row(const cJSON *test, const mg_row *row)
 static void take_row(mg_row *row, const cJSON *test)
 {
     const cJSON *extra = cJSON_GetObjectItem(test, "extra_data");
-    double points = mg_json_number(test, "score");
+    double points = mg_json_number(extra, "points");
     for (mg_verdict v = MG_PASS; v <= MG_ERROR; v++)
         if (strcmp(mg_json_verdict(test), mg_verdict_name(v)) == 0)
             row->verdict = v;

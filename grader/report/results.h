@@ -78,6 +78,10 @@ typedef struct mg_results {
 
 const char *mg_verdict_name(mg_verdict verdict); /* "PASS", ... */
 
+/* mg_errors -- how many rows the grader itself could not run (MG_ERROR). If there are any, these results are no grade:
+ * every report says so, and none has a score. */
+int64_t mg_errors(const mg_results *results);
+
 /* mg_row_seen -- a row as reports show it: of a hidden one the name, verdict, points and hint. */
 mg_row mg_row_seen(const mg_row *row);
 

@@ -42,7 +42,8 @@ static void add_output(cJSON *test, const mg_row *row)
     add_string(test, "output_format", "text");
 }
 
-static cJSON *test_of(const mg_row *any)
+/* Only rows of a grade have a score, which Gradescope adds up; extra_data has their points for later grades. */
+static cJSON *test_of(const mg_row *any, bool graded)
 {
     const mg_row seen = mg_row_seen(any), *row = &seen;
     cJSON *test = cJSON_CreateObject(), *extra = cJSON_CreateObject();
@@ -50,12 +51,14 @@ static cJSON *test_of(const mg_row *any)
     MT_CHECK(test && extra, "out of memory");
     add_string(test, "number", row->step);
     add_string(test, "name", row->name);
-    mg_json_add_number(test, "score", row->points);
+    if (graded)
+        mg_json_add_number(test, "score", row->points);
     mg_json_add_number(test, "max_score", row->max);
     /* An inconclusive row did not fail: it has no status, so that Gradescope uses the points. */
     if (row->verdict != MG_INCONCLUSIVE && row->verdict != MG_ERROR)
         add_string(test, "status", row->verdict == MG_PASS ? "passed" : "failed");
     add_output(test, row);
+    mg_json_add_number(extra, "points", row->points);
     add_string(extra, "verdict", mg_verdict_name(row->verdict));
     snprintf(seed, sizeof seed, "%llx", (unsigned long long)row->seed); /* a double cannot hold 64 bits */
     add_string(extra, "seed", seed);
@@ -81,10 +84,14 @@ static cJSON *test_of(const mg_row *any)
 static void add_words(cJSON *root, const mg_results *results)
 {
     char text[sizeof results->remark + sizeof results->build_log + sizeof results->warning + sizeof results->ignored +
-              64];
-    snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s", results->remark, results->remark[0] ? "\n" : "",
-             results->warning[0] ? "warning: " : "", results->warning, results->ignored[0] ? "\nignored: " : "",
-             results->ignored, results->build_log[0] ? "\nThe compiler says:\n" : "", results->build_log);
+              264];
+    snprintf(text, sizeof text, "%s%s%s%s%s%s%s%s%s",
+             mg_errors(results) ? "This is not a grade: the grader could not run some rows (ERROR), and that is not "
+                                  "the fault of the submission. It must be graded again.\n"
+                                : "",
+             results->remark, results->remark[0] ? "\n" : "", results->warning[0] ? "warning: " : "", results->warning,
+             results->ignored[0] ? "\nignored: " : "", results->ignored,
+             results->build_log[0] ? "\nThe compiler says:\n" : "", results->build_log);
     add_string(root, "output", text);
     add_string(root, "output_format", "text");
 }
@@ -93,13 +100,16 @@ mt_status mg_report_json(const char *path, const mg_results *results)
 {
     cJSON *root = cJSON_CreateObject(), *tests = cJSON_CreateArray(), *extra = cJSON_CreateObject();
     MT_CHECK(root && tests && extra, "out of memory");
-    mg_json_add_number(root, "score", results->points);
+    bool graded = mg_errors(results) == 0;
+    if (graded)
+        mg_json_add_number(root, "score", results->points);
     mg_json_add_number(root, "execution_time", results->seconds);
     add_words(root, results);
     add_string(root, "visibility", "visible");
     for (int64_t i = 0; i < results->count; i++)
-        MT_CHECK(cJSON_AddItemToArray(tests, test_of(&results->rows[i])), "out of memory");
+        MT_CHECK(cJSON_AddItemToArray(tests, test_of(&results->rows[i], graded)), "out of memory");
     add_item(root, "tests", tests);
+    MT_CHECK(cJSON_AddBoolToObject(extra, "graded", graded), "out of memory");
     add_string(extra, "lab", results->lab);
     add_string(extra, "title", results->title);
     add_string(extra, "units", results->units);

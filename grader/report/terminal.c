@@ -35,6 +35,11 @@ static int64_t count_of(const mg_results *results, mg_verdict verdict)
     return count;
 }
 
+int64_t mg_errors(const mg_results *results)
+{
+    return count_of(results, MG_ERROR);
+}
+
 /* ---- lines ------------------------------------------------------------------------------------ */
 
 enum { MARGIN = 7 }; /* before lines that belong to a row */
@@ -168,6 +173,12 @@ void mg_report_row(FILE *out, const mg_results *results, const mg_row *any, int 
         put_reason(out, row, width);
 }
 
+/* What was earned; "-" where rows are missing that the grader could not run. */
+static const char *points_of(const mg_results *results, char text[32])
+{
+    return mg_errors(results) ? strcpy(text, "-") : mg_points(text, results->points);
+}
+
 /* " 63/85 points    1 failed, 1 to do        report: build/report/02.html" */
 static void put_summary(FILE *out, const mg_results *results, const char *html_path)
 {
@@ -192,7 +203,8 @@ static void put_summary(FILE *out, const mg_results *results, const char *html_p
     used = strlen(words);
     if (less)
         snprintf(words + used, sizeof words - used, ", %lld with part of the points", (long long)less);
-    fprintf(out, "\n %s/%s points    %s\n", mg_points(points, results->points), mg_points(max, results->max), words);
+    fprintf(out, "\n %s/%s points    %s%s\n", points_of(results, points), mg_points(max, results->max), words,
+            mg_errors(results) ? ": this is no grade, run it again" : "");
     if (html_path && html_path[0]) {
         fprintf(out, " report: ");
         mg_put(out, html_path, MG_PLAIN);
@@ -203,7 +215,7 @@ static void put_summary(FILE *out, const mg_results *results, const char *html_p
 static void put_machine_line(FILE *out, const mg_results *results)
 {
     char points[32], max[32];
-    fprintf(out, "grade %.2s: %s/%s", results->lab, mg_points(points, results->points), mg_points(max, results->max));
+    fprintf(out, "grade %.2s: %s/%s", results->lab, points_of(results, points), mg_points(max, results->max));
     for (int i = 0; i < OTHERS; i++) {
         int64_t count = count_of(results, counted[i]);
         if (count)

@@ -11,11 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/close_range.h>
-#include <linux/securebits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,7 +28,6 @@
 static const char bubblewrap[] = "/usr/bin/bwrap";
 
 enum {
-    NOBODY = 65534,
     ARGUMENTS = 256,
     CONTROL = 2, /* descriptors for bubblewrap itself: filter, info */
     START_SECONDS = 10,
@@ -53,60 +49,6 @@ typedef struct launch {
     int fd[MG_FDS + CONTROL], fds;
     int output;
 } launch;
-
-/* Whether `id` exists here: in a user namespace only those of its map do ("inside outside count"). */
-static bool is_mapped(const char *map, unsigned long id)
-{
-    unsigned long first, outside, count;
-    bool mapped = false;
-    FILE *file = fopen(map, "re");
-    while (file && !mapped && fscanf(file, "%lu %lu %lu", &first, &outside, &count) == 3)
-        mapped = id >= first && id - first < count;
-    if (file)
-        fclose(file);
-    return mapped;
-}
-
-/* Whether root is allowed to give up its groups; not in a user namespace that an ordinary user has made. */
-static bool may_set_groups(void)
-{
-    char word[8] = "";
-    FILE *file = fopen("/proc/self/setgroups", "re");
-    bool denied = file && fscanf(file, "%7s", word) == 1 && strcmp(word, "deny") == 0;
-    if (file)
-        fclose(file);
-    return !denied;
-}
-
-uid_t mg_uid(void)
-{
-    static _Atomic int64_t known = -1; /* asked once: a child has limits of memory, which reading files may exceed */
-    if (known < 0)
-        known = geteuid() == 0 && is_mapped("/proc/self/uid_map", NOBODY) && is_mapped("/proc/self/gid_map", NOBODY) &&
-                        may_set_groups()
-                    ? NOBODY
-                    : geteuid();
-    return (uid_t)known;
-}
-
-/* Root of a user namespace that has no other user: without capabilities it may do what the user outside may. */
-static bool drop_capabilities(void)
-{
-    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-    unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED; /* exec as uid 0 gives none either */
-    return prctl(PR_SET_SECUREBITS, bits, 0, 0, 0) == 0 && syscall(SYS_capset, &head, none) == 0;
-}
-
-bool mg_drop_root(void)
-{
-    uid_t user = mg_uid();
-    if (geteuid() != 0)
-        return true;
-    if (user == 0)
-        return drop_capabilities();
-    return setgroups(0, NULL) == 0 && setresgid(user, user, user) == 0 && setresuid(user, user, user) == 0;
-}
 
 static void add(command *c, const char *argument)
 {
@@ -217,6 +159,7 @@ MT_NORETURN static void child(launch *l, pid_t parent)
     bool bubblewrapped = s->confined == MG_BUBBLEWRAP;
     mg_janitor_note(getpid()); /* not by the grader: it may be killed while bubblewrap makes its child already */
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     setsid();
     if (!place_descriptors(l) || (!bubblewrapped && s->folder && chdir(s->folder)))
         _exit(126);

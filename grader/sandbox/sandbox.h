@@ -61,8 +61,8 @@ mt_status mg_sandbox_start(mg_process *process, const mg_sandbox *sandbox);
 /* mg_process_end -- kill what is left of it and wait; returns its wait status as from waitpid. Idempotent. */
 int mg_process_end(mg_process *process);
 
-/* mg_uid -- the uid and gid that sandboxed programs run under: as root, nobody's. Root of a user namespace that has no
- * such user stays what it is. */
+/* mg_uid -- the uid and gid that sandboxed programs run under: as root, those of a user that no other
+ * process has, or nobody's where there is none. Root of a user namespace that has no such user stays what it is. */
 uid_t mg_uid(void);
 
 /* mg_drop_root -- become mg_uid, for ever, without root's groups and capabilities. False: it is not possible. */

@@ -133,7 +133,7 @@ Test(text, every_verdict_has_its_word)
     char *text = text_of(&results, NULL);
     cr_expect(strstr(text, "1 failed, 1 crashed, 1 timed out, 1 to do, 1 inconclusive, 1 not graded"), "it was:\n%s",
               text);
-    cr_expect(strstr(text, "grade 00: 0/0 TODO=1 FAIL=1 CRASH=1 TIMEOUT=1 INCONCLUSIVE=1 ERROR=1\n"), "it was:\n%s",
+    cr_expect(strstr(text, "grade 00: -/0 TODO=1 FAIL=1 CRASH=1 TIMEOUT=1 INCONCLUSIVE=1 ERROR=1\n"), "it was:\n%s",
               text);
     cr_expect(strstr(text, "INCONCLUSIVE 0.12/7.5\n"), "it was:\n%s", text);
     free(text);
@@ -213,6 +213,30 @@ Test(write, fails_in_words_and_leaves_nothing, .init = make_folder, .fini = remo
     cr_expect_eq(rmdir(path), 0);
     cr_expect_eq(rmdir(folder), 0, "no temporary file is left");
     cr_assert_eq(mkdir(folder, 0700), 0);
+}
+
+/* One row that the grader could not run: no report has a score that somebody could publish, and all say why. */
+Test(json, rows_that_the_grader_could_not_run_are_no_grade, .init = make_folder, .fini = remove_folder)
+{
+    mg_row rows[6];
+    mg_results results = example(rows);
+    rows[0].verdict = MG_ERROR;
+    rows[0].points = 0;
+    char *json = report_of(mg_report_json, &results), *page = report_of(mg_report_html, &results),
+         *text = text_of(&results, NULL);
+    cJSON *root = cJSON_Parse(json), *tests = cJSON_GetObjectItem(root, "tests"), *test;
+    cr_assert(root, "it was:\n%s", json);
+    cr_expect_null(cJSON_GetObjectItem(root, "score"));
+    cJSON_ArrayForEach(test, tests) cr_expect_null(cJSON_GetObjectItem(test, "score"), "Gradescope adds them up");
+    cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(cJSON_GetObjectItem(root, "extra_data"), "graded")));
+    cr_expect(strstr(cJSON_GetObjectItem(root, "output")->valuestring, "This is not a grade"));
+    cr_expect(strstr(page, "This is not a grade"));
+    cr_expect_null(strstr(page, "63 of 85 points"));
+    cr_expect(strstr(text, "\n -/85 points ") && strstr(text, "\ngrade 02: -/85 "), "it was:\n%s", text);
+    cJSON_Delete(root);
+    free(json);
+    free(page);
+    free(text);
 }
 
 /* Commands that the runner of a CI service would obey, wherever a submission's words stand: shown, and not obeyed. */

@@ -4,12 +4,15 @@
  *   frontend junit NN.json       JUnit XML: a test case for each row
  *   frontend classroom NN.json...   JSON for GitHub Classroom's grading reporter, a test for each step of these labs
  *
+ * Results with rows that the grader could not run have no score, and are no grade: Autolab gets no scores, and records
+ * none; Classroom, whose sum would lack a lab, gets nothing (status 1). JUnit has no points, but errors.
+ *
  * Exit status: 0, 1 the file is not a grade, 2 usage. */
 #include "json.h"
+#include "text.h"
 
 #include <math.h>
 #include <stdio.h>
-#include "text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,9 +79,18 @@ static void print(cJSON *json)
     cJSON_Delete(json);
 }
 
+static bool is_graded(const cJSON *grade)
+{
+    return isfinite(mg_json_number(grade, "score"));
+}
+
 static void put_autolab(cJSON *const *grades, int labs)
 {
     const cJSON *grade = grades[0];
+    if (!is_graded(grade)) {
+        puts("{\"scores\": {}}");
+        return;
+    }
     step steps[STEPS];
     int count = find_steps(get(grade, "tests"), steps);
     (void)labs;
@@ -140,6 +152,7 @@ static void put_classroom(cJSON *const *grades, int count)
 /* Text that XML 1.0 allows: U+FFFE and U+FFFF are not characters. */
 static void put_text(const char *text)
 {
+    char *plain = mg_plain(text);
     static const char *const entity[128] = {
         ['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;", ['"'] = "&quot;", ['\n'] = "&#10;", ['\t'] = "&#9;"
     };
@@ -152,8 +165,8 @@ static void put_text(const char *text)
         } else {
             putchar(*p);
         }
-    char *plain = mg_plain(text);
     }
+    free(plain);
 }
 
 static void put_attribute(const char *name, const char *text)
@@ -166,7 +179,6 @@ static void put_attribute(const char *name, const char *text)
 /* The element of a verdict: NULL for a row that passes. */
 static const char *element_of(const char *verdict)
 {
-    free(plain);
     static const char *const elements[][2] = {
         { "PASS", NULL }, { "TODO", "skipped" }, { "INCONCLUSIVE", "skipped" }, { "FAIL", "failure" }
     };
@@ -227,13 +239,15 @@ static void put_junit(cJSON *const *grades, int labs)
     puts("</system-out>\n  </testsuite>\n</testsuites>");
 }
 
-static bool read_all(cJSON **grades, char **paths, int count)
+static bool read_all(cJSON **grades, char **paths, int count, bool whole)
 {
     for (int i = 0; i < count; i++) {
         grades[i] = mg_json_read(paths[i]);
-        if (cJSON_IsArray(get(grades[i], "tests")))
+        bool results = cJSON_IsArray(get(grades[i], "tests"));
+        if (results && (!whole || is_graded(grades[i])))
             continue;
-        fprintf(stderr, "frontend: %s is not a grade (NN.json of grade --report)\n", paths[i]);
+        fprintf(stderr, "frontend: %s is not a grade (%s)\n", paths[i],
+                results ? "the grader could not run some rows: grade again" : "NN.json of grade --report");
         return false;
     }
     return true;
@@ -243,9 +257,12 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        int most; /* files */
+        int most;   /* files */
+        bool whole; /* all of them must be grades */
         void (*put)(cJSON *const *grades, int labs);
-    } formats[] = { { "autolab", 1, put_autolab }, { "junit", 1, put_junit }, { "classroom", LABS, put_classroom } };
+    } formats[] = { { "autolab", 1, false, put_autolab },
+                    { "junit", 1, false, put_junit },
+                    { "classroom", LABS, true, put_classroom } };
     static const char usage[] = "usage: frontend autolab|junit NN.json | frontend classroom NN.json...";
     cJSON *grades[LABS] = { NULL };
     int labs = argc - 2, code = 2;
@@ -253,7 +270,7 @@ int main(int argc, char **argv)
         return puts(usage) < 0;
     for (int64_t i = 0; labs > 0 && i < MT_COUNT(formats); i++)
         if (is(argv[1], formats[i].name) && labs <= formats[i].most) {
-            code = read_all(grades, argv + 2, labs) ? 0 : 1;
+            code = read_all(grades, argv + 2, labs, formats[i].whole) ? 0 : 1;
             if (code == 0)
                 formats[i].put(grades, labs);
         }

@@ -36,7 +36,7 @@ for info in "${labs[@]}"; do
     out=$("$grade" --lab "$number" --build "$build" --report "build/report/progress/$number" 2>&1) || true
     last=$(grep -E "^grade $number: " <<<"$out" | tail -1) || true
     read -r _ _ points others <<<"$last" || true
-    if [ -z "$last" ]; then
+    if [ -z "$last" ] || [[ $points == -/* ]]; then
         state="could not be graded: $(tail -1 <<<"$out")"
     elif [[ $others =~ ^(INCONCLUSIVE=[0-9]+)?$ ]] && [[ $points != 0/* ]]; then
         state=passes && passing+=("$number")
