@@ -30,6 +30,7 @@ void mg_command_interrupt(void)
     struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error in words */
 }
 
 mt_status mg_command_course(mg_course *course, const mg_course_lab **found, const char *file, const char *root,

@@ -8,7 +8,8 @@
 /* mg_command_seed -- the value of --seed; ends the program with words when it is not a hexadecimal number. */
 uint64_t mg_command_seed(struct argp_state *state, const char *text);
 
-/* mg_command_interrupt -- Ctrl-C and SIGTERM set mg_stop; a second one ends the program. */
+/* mg_command_interrupt -- Ctrl-C and SIGTERM set mg_stop; a second one ends the program. A file that
+ * grows beyond the system's limit on its size is an error of the write, not the end. */
 void mg_command_interrupt(void);
 
 /* mg_command_course -- the course's entry for a lab, of `file`, or of ROOT/course.json when that is NULL. *found is

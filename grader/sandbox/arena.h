@@ -12,5 +12,6 @@ typedef struct mg_arena {
     int64_t bytes;
 } mg_arena;
 
+/* mg_arena_open -- of `bytes`, or less where the system limits the size of files (RLIMIT_FSIZE): arena->bytes says. */
 mt_status mg_arena_open(mg_arena *arena, bool input, int64_t bytes);
 void mg_arena_close(mg_arena *arena);

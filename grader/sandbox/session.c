@@ -309,7 +309,8 @@ static bool make_request(mg_session *s, const mg_invocation *in, mg_wire_request
         *at += mg_pages((uint64_t)a->bytes);
     }
     if (used[0] > (uint64_t)s->input.bytes || used[1] > (uint64_t)s->output.bytes)
-        give_up(s, outcome, MG_ERROR, "the arrays of this call do not fit: raise limits.memory_mib in lab.json");
+        give_up(s, outcome, MG_ERROR,
+                "the arrays of this call do not fit: raise limits.memory_mib in lab.json, or ulimit -f");
     else if (getrandom(&request->nonce, sizeof request->nonce, 0) != sizeof request->nonce)
         give_up(s, outcome, MG_ERROR, "no random numbers");
     else

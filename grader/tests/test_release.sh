@@ -46,6 +46,18 @@ expect "a solution earns all points" 0 "grade 00: 10/10" grade 00 --units "$root
 expect "and is named as a copy" 0 "00-tensors/view.c is a copy of the reference" grade 00 --units "$root/solutions/00-tensors"
 mkdir "$dir/own" && for unit in "$root"/solutions/00-tensors/*.c; do sed 's/\bshape\b/form/g; s/\t/ /g' "$unit" >"$dir/own/${unit##*/}"; done
 expect "so is one with other names" 0 "00-tensors/strides.c is a copy" grade 00 --units "$dir/own"
+# GitHub Classroom's workflow, in this repository: the files that make github adds, and nothing of ours beside them.
+TO=$dir/packs grader/frontends/pack.sh github build/release >"$dir/log" && cp -r "$dir/packs/github/.github" "$tree"
+github() { (cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL GITHUB_OUTPUT="$dir/output" GITHUB_STEP_SUMMARY="$dir/summary" .github/grade.sh "$@"); }
+expect "GitHub: graded" 0 "grade 00: 0/10 TODO=" github 00
+expect "GitHub: the summary has the table" 0 "grade 00: 0/10" cat "$dir/summary"
+expect "GitHub: a file of JUnit" 0 "<testsuites>" cat "$tree/build/report/00.xml"
+expect "GitHub: Classroom's reporter gets the points" 0 "10 1 0" /usr/bin/python3 -c 'import base64, json, sys
+j = json.loads(base64.b64decode(open(sys.argv[1]).read().split("result=")[1]))
+print(j["max_score"], j["version"], sum(t["score"] for t in j["tests"]))' "$dir/output"
+rm "$dir/output"
+expect "GitHub: a lab that cannot be graded fails the workflow" 1 "::error::lab 77 could not be graded" github 00 77
+expect "GitHub: and no points are reported" 1 "" test -e "$dir/output"
 expect "a skeleton is not a copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
 expect "the reference's objects earn all that is not measured" 0 "INCONCLUSIVE=2" grade 01 --units reference/01-matmul
 expect "a hidden row is not there" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 01 --quiet | grep tiled"
