@@ -100,6 +100,7 @@ static mt_status reopen(batch *b, mg_grading *last)
     mt_status status = mg_book_open_rows(&b->book, b->plan.lab->id, NULL, last->submission, &rows, &submissions);
     if (rows > 0) {
         last->id = 0;
+        last->started = time(NULL);
         last->state = MG_UNTIMED;
     }
     return status;

@@ -1,6 +1,7 @@
 /* export.c -- see export.h. Canvas: "Import grades", columns Student, ID, SIS User ID, SIS Login ID, Section, then the
- * assignment, and a row of points possible. Moodle: "Upload grading worksheet". Gradescope: as its own "Download
- * grades". */
+ * assignment, and a row of points possible. Moodle: "Upload grading worksheet"; it finds students by its participant
+ * numbers, and keeps a grade that it has changed after "Last modified (grade)". Gradescope: as its own "Download
+ * grades"; it reads none. grader/tests/imported.py has the rules of the importers. */
 #include "export.h"
 #include "text.h"
 
@@ -15,7 +16,7 @@ enum { COMMENTS = 8 }; /* rows that a comment names */
 /* A student, with the grade that counts. */
 typedef struct pupil {
     char name[128], id[64], email[128], key[512], system[16], state[16], message[512];
-    int64_t grading, handed_in;
+    int64_t grading, handed_in, graded_at;
     bool late, graded;
     double points, max, share;
 } pupil;
@@ -25,6 +26,7 @@ typedef struct table {
     int64_t count;
 } table;
 
+typedef bool takes_fn(const pupil *p); /* whether the system can use this student's line */
 typedef void header_fn(FILE *out, mg_book *book, const mg_lab *lab, const table *t);
 typedef void line_fn(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p);
 
@@ -52,6 +54,19 @@ static void cells(FILE *out, const char *const text[], int count)
             fputc(',', out);
         put_cell(out, text[i]);
     }
+}
+
+/* UTC; "" when it is not known. */
+static const char *time_of(int64_t seconds, const char *zone, char text[40])
+{
+    time_t time = seconds;
+    struct tm tm;
+    text[0] = 0;
+    if (seconds && gmtime_r(&time, &tm)) {
+        strftime(text, 40, "%Y-%m-%d %H:%M:%S ", &tm);
+        strcat(text, zone);
+    }
+    return text;
 }
 
 static const char *points_of(const pupil *p, char text[32])
@@ -108,25 +123,35 @@ static void line_canvas(FILE *out, mg_book *book, const mg_lab *lab, const pupil
         6);
 }
 
+/* An empty cell could erase a grade that an instructor has entered. */
+static bool takes_canvas(const pupil *p)
+{
+    return p->graded;
+}
+
+static bool takes_moodle(const pupil *p)
+{
+    return strcmp(p->system, "moodle") == 0;
+}
+
 static void head_moodle(FILE *out, mg_book *book, const mg_lab *lab, const table *t)
 {
     (void)book;
     (void)lab;
     (void)t;
-    fputs("Identifier,Full name,Email address,Status,Grade,Maximum grade,Feedback comments\n", out);
+    fputs("Identifier,Full name,Email address,Status,Grade,Maximum grade,Last modified (grade),Feedback comments\n",
+          out);
 }
 
 static void line_moodle(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p)
 {
-    char points[32], max[32], participant[96] = "";
+    char points[32], max[32], when[40], participant[96];
     (void)lab;
-    if (p->id[0])
-        snprintf(participant, sizeof participant, "%s%s", strcmp(p->system, "moodle") == 0 ? "Participant " : "",
-                 p->id);
+    snprintf(participant, sizeof participant, "Participant %s", p->id);
     cells(out,
           (const char *const[]){ participant, p->name, p->email, p->graded ? "Submitted for grading - Graded" : "",
-                                 points_of(p, points), mg_points(max, p->max) },
-          6);
+                                 points_of(p, points), mg_points(max, p->max), time_of(p->graded_at, "UTC", when) },
+          7);
     fputc(',', out);
     put_comment(out, book, p);
 }
@@ -141,17 +166,13 @@ static void head_gradescope(FILE *out, mg_book *book, const mg_lab *lab, const t
 
 static void line_gradescope(FILE *out, mg_book *book, const mg_lab *lab, const pupil *p)
 {
-    char points[32], max[32], when[40] = "";
-    time_t handed_in = p->handed_in;
-    struct tm tm;
+    char points[32], max[32], when[40];
     (void)book;
     (void)lab;
-    if (handed_in && gmtime_r(&handed_in, &tm))
-        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S +0000", &tm);
     cells(out,
-          (const char *const[]){ p->name, p->id, p->email, points_of(p, points), mg_points(max, p->max),
-                                 p->graded ? "Graded" : "Ungraded",
-                                 strncmp(p->key, "submission_", 11) == 0 ? p->key + 11 : p->key, when },
+          (const char *const[]){
+              p->name, p->id, p->email, points_of(p, points), mg_points(max, p->max), p->graded ? "Graded" : "Ungraded",
+              strncmp(p->key, "submission_", 11) == 0 ? p->key + 11 : p->key, time_of(p->handed_in, "+0000", when) },
           8);
 }
 
@@ -235,7 +256,7 @@ static mt_status read_table(table *t, mg_book *book, const mg_lab *lab, const mg
     sqlite3_stmt *q =
         mg_query(book,
                  "SELECT n.name, n.sid, n.email, s.key, s.system, g.state, g.message, g.id, s.handed_in, s.late,"
-                 " g.points, g.max FROM submission s JOIN student n ON n.submission = s.id"
+                 " g.points, g.max, g.started FROM submission s JOIN student n ON n.submission = s.id"
                  " LEFT JOIN grading g ON g.id = (SELECT max(id) FROM grading WHERE submission = s.id)"
                  " WHERE s.lab = ? ORDER BY n.name, s.id, n.place",
                  "t", lab->id);
@@ -245,7 +266,8 @@ static mt_status read_table(table *t, mg_book *book, const mg_lab *lab, const mg
                     .handed_in = sqlite3_column_int64(q, 8),
                     .late = sqlite3_column_int(q, 9),
                     .points = sqlite3_column_double(q, 10),
-                    .max = sqlite3_column_double(q, 11) };
+                    .max = sqlite3_column_double(q, 11),
+                    .graded_at = sqlite3_column_int64(q, 12) };
         copy(p.name, sizeof p.name, q, 0);
         copy(p.id, sizeof p.id, q, 1);
         copy(p.email, sizeof p.email, q, 2);
@@ -271,10 +293,11 @@ mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *cours
         const char *name;
         header_fn *head;
         line_fn *line;
-    } formats[] = { { "csv", head_csv, line_csv },
-                    { "canvas", head_canvas, line_canvas },
-                    { "moodle", head_moodle, line_moodle },
-                    { "gradescope", head_gradescope, line_gradescope } };
+        takes_fn *takes; /* NULL: all */
+    } formats[] = { { "csv", head_csv, line_csv, NULL },
+                    { "canvas", head_canvas, line_canvas, takes_canvas },
+                    { "moodle", head_moodle, line_moodle, takes_moodle },
+                    { "gradescope", head_gradescope, line_gradescope, NULL } };
     int f = 0;
     while (f < MT_COUNT(formats) && strcmp(format, formats[f].name) != 0)
         f++;
@@ -288,15 +311,24 @@ mt_status mg_export(mg_book *book, const mg_lab *lab, const mg_course_lab *cours
     MT_CHECK(out, "out of memory");
     if (status == MT_OK)
         formats[f].head(out, book, lab, &t);
-    for (int64_t i = *open = 0; status == MT_OK && i < t.count; i++) {
-        formats[f].line(out, book, lab, &t.pupil[i]);
+    *students = *open = 0;
+    for (int64_t i = 0; status == MT_OK && i < t.count; i++) {
+        const pupil *p = &t.pupil[i];
+        *open += !p->graded;
+        if (formats[f].takes && !formats[f].takes(p))
+            continue;
+        formats[f].line(out, book, lab, p);
         fputc('\n', out);
-        *open += !t.pupil[i].graded;
+        ++*students;
     }
+    if (status == MT_OK && *students + *open == 0)
+        status = mt_fail(MT_ERR_ARGUMENT,
+                         "%s knows students by its own numbers, and none of these submissions was "
+                         "downloaded there: use csv",
+                         format);
     MT_CHECK(fclose(out) == 0, "out of memory");
     if (status == MT_OK)
         status = mg_write(path, text, size);
-    *students = t.count;
     free(text);
     free(t.pupil);
     return status;

@@ -155,7 +155,7 @@ static mt_status use_book(const command *c)
         if (status == MT_OK)
             printf("%s: %lld students\n", path, (long long)students);
         if (status == MT_OK && open)
-            printf("%lld of them have no grade yet, and an empty cell: run make grade-all again\n", (long long)open);
+            printf("%lld more have no grade yet, and no points there: run make grade-all again\n", (long long)open);
         int64_t rows = 0;
         if (status == MT_OK)
             status = mg_book_open_rows(&book, plan.lab->id, NULL, 0, &rows, &open);

@@ -74,10 +74,26 @@ for s in canvas moodle gradescope; do "$build/bin/grade_all" --lab 00 --dir "$di
 check "points of the course" says " 50/50"
 export_class canvas
 check "canvas: two students of one name" is "$csv" "$(printf 'Student,ID,SIS User ID,SIS Login ID,Section,lab 00-tensors\n    Points Possible,,,,,50\nlovelaceada,12,,,,0\nlovelaceada,13,,,,0')"
+imported() { /usr/bin/python3 grader/tests/imported.py "$1" "$dir/$1.graded/00-$1.csv" "${@:2}" 2>&1; } # as its importer reads it
+check "Canvas takes it" is "$(imported canvas 12 13=7 14)" "$(printf '12 0\n13 0')"
 export_class moodle
-check "moodle" is "$(grep -c '^Participant [78],\(.=SUM\|Zoë Müller\),,Submitted for grading - Graded,0,50,' <<<"$csv")" 2
+check "moodle" is "$(grep -c '^Participant [78],\(.=SUM\|Zoë Müller\),,Submitted for grading - Graded,0,50,20..-..-.. ..:..:.. UTC,' <<<"$csv")" 2
+check "Moodle takes it" is "$(imported moodle 7 8=3@2020-01-01 9)" "$(printf '8 0\n7 0')"
+check "but for what was changed there afterwards" is "$(imported moodle 7=3@2037-01-01 8)" "8 0"
+# What the grader could not grade is no grade there.
+for s in moodle canvas; do
+    /usr/bin/python3 -c 'import sqlite3, sys; b = sqlite3.connect(sys.argv[1]); b.execute("UPDATE grading SET state = ? WHERE submission = 1", ("error",)); b.commit()' "$dir/$s.graded/gradebook.sqlite"
+    export_class $s
+done
+check "Moodle: nothing for what could not be graded" is "$(imported moodle 7=3@2020-01-01 8=3@2020-01-01 | wc -l)" 1
+check "Canvas: nor does a grade there get lost" is "$(imported canvas 12=7 13=7 | wc -l)" 1
+check "and the instructor is told" says "1 more have no grade yet"
+"$build/bin/grade_all" --lab 00 --dir "$dir/moodle" --export csv >"$log" 2>&1
+check "csv: no points, nor of a step" is "$(grep -c ',error,,1,,50,,,' "$dir/moodle.graded/00-csv.csv")" 1
 export_class gradescope --course "$dir/course.json"
 check "gradescope, late by two days begun" is "$(sed -n 2p <<<"$csv")" '"Ada, L.",42,,40,50,Graded,1,2026-10-07 11:00:00 +0000'
+"$build/bin/grade_all" --lab 00 --dir "$class" --export moodle >"$log" 2>&1
+check "a file that Moodle would ignore is refused" says "moodle knows students by its own numbers"
 all --export csv && check "csv" is "$(grep -c '^ada,,,ada,graded,,1,100,100,11,20,' "$out/00-csv.csv")" 1
 all --export excel
 check "an unknown format" says 'unknown format "excel": use csv, canvas, moodle or gradescope'
