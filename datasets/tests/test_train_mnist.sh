@@ -8,7 +8,7 @@ run()     { (cd "$dir" && env -u MT_DATA "$@") >"$dir/out" 2>"$dir/log"; status=
 said()    { grep -qF -- "$1" "$dir/log"; }
 last()    { tail -n 1 "$dir/out"; }
 refused() { [ $status != 0 ] && [ $status -lt 128 ] && said "$1"; } # in words, not by a signal
-train()   { run "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" "$@"; }
+train()   { run "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --overwrite "$@"; }
 results() { cut -d, -f1-4 "$dir/run/metrics.csv"; } # without the seconds
 
 [ -x "$bin/train_mnist" ] || { echo "$bin/train_mnist is missing: run make first"; echo '0 passed, 1 failed'; exit 1; }
@@ -122,7 +122,7 @@ run "$bin/converge" --data "$dir/digits" --csv /proc/nonesuch/x.csv
 check '... an unwritable file is known before training' refused '/proc/nonesuch/x.csv'
 
 mkdir "$dir/tools"
-run env PATH="$dir/tools" "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --epochs 2
+run env PATH="$dir/tools" "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --overwrite --epochs 2
 check 'no gnuplot: says how to get it, and goes on' eval '[ $status = 0 ] && grep -q "apt install gnuplot-nox" "$dir/out"'
 
 printf '#!/bin/bash\ncat >/dev/null\ncp "$0.run/spans.bin" "$0.spans"\n' >"$dir/tools/gnuplot"
@@ -164,10 +164,10 @@ check 'three hidden layers' refused "--hidden: '1,2,3' is not one or two widths"
 train --optimizer sgd --lr 1e3
 check 'a rate that blows up' refused '--lr 1000 is too large'
 check '... says in which step' said 'the loss is'
-run bash -c '"$@" 2>&1' - "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --optimizer sgd --lr 1e3
+run bash -c '"$@" 2>&1' - "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --overwrite --optimizer sgd --lr 1e3
 check '... below the head of the table, in a log too' eval 'grep -q "is too large" <<<"$(last)"'
 make -s -C "$root" FLAVOUR=asan build/asan/bin/train_mnist >"$dir/out" 2>"$dir/log"
-run "$root/build/asan/bin/train_mnist" --data "$dir/digits" --out "$dir/run" --optimizer sgd --lr 1e3
+run "$root/build/asan/bin/train_mnist" --data "$dir/digits" --out "$dir/run" --overwrite --optimizer sgd --lr 1e3
 check 'the debug flavour names the first op that was not finite' refused 'the first result that was not finite: '
 train --optimizer sgdd
 check 'an unknown optimizer' refused '--optimizer: there is no optimizer "sgdd": use one of sgd,'

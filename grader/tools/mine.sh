@@ -34,7 +34,7 @@ done
 MINE="${mine[*]}"
 bin=build/release-mine-${MINE// /-}/bin
 
-train() { "$1"/train_mnist --epochs "$epochs" --quiet --out "run/$2"; }
+train() { "$1"/train_mnist --epochs "$epochs" --quiet --overwrite --out "run/$2"; }
 results() { cut -d, -f1-4 "run/$1/metrics.csv"; } # without the seconds
 same_bits() { diff -r -x metrics.csv -x run.json -x curve.svg run/mine run/reference && diff <(results mine) <(results reference); }
 

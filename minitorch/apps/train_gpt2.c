@@ -29,6 +29,13 @@ static mt_status team_step(void *user, bool *stepped, mt_step_result *result)
 
 /* ---- evaluation ---------------------------------------------------------------------------------------- */
 
+static void print_head(run *r)
+{
+    if (!r->headed)
+        printf("   step      loss   val loss         lr   tokens/s      MFU\n");
+    r->headed = true;
+}
+
 /* A row of the table and of metrics.csv, and a sample. */
 static mt_status evaluate(void *user, const mt_stretch *since)
 {
@@ -48,6 +55,7 @@ static mt_status evaluate(void *user, const mt_stretch *since)
     if (!mt_team_first(r->team))
         return mt_gpt2_run_sample(r);
     mt_progress_clear(&r->loop.progress);
+    print_head(r);
     printf("%7" PRId64 "  %8s  %9.4f  %9.2e  %9.0f  %7s\n", r->loop.step, mt_loss_text(loss, since->loss, 4),
            r->val_loss, lr, rate, mfu);
     MT_TRY(mt_metrics_row(r->metrics, "%" PRId64 ",%.6f,%.6f,%.6g,%.0f,%g", r->loop.step, since->loss, r->val_loss, lr,
@@ -144,7 +152,7 @@ static mt_status after_first_step(void *user)
     if (!r->team)
         printf("planned peak %.1f MB, measured in the first step %.1f MB\n", (double)r->cost.peak_bytes / 1e6,
                (double)mt_peak_bytes(r->opt.recipe.device) / 1e6);
-    printf("   step      loss   val loss         lr   tokens/s      MFU\n");
+    print_head(r);
     return mt_recipe_trace(&r->opt.recipe, true);
 }
 

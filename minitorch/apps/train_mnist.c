@@ -46,6 +46,7 @@ typedef struct run {
     mt_saver *saver;
     double start; /* mt_now() */
     mt_metrics *metrics;
+    bool headed; /* the head of the table is printed */
     mt_loop loop;
     int64_t width[MT_MLP_MOST + 1], layers;
     int64_t flops, rows;  /* FLOPs that the model needs for a sample; evaluations so far */
@@ -124,6 +125,14 @@ static mt_status restore_best(run *r)
 
 /* ---- evaluation and report ----------------------------------------------------------------------- */
 
+static void print_head(run *r)
+{
+    if (!r->headed)
+        printf("  epoch      loss   val loss   val accuracy   seconds\n");
+    r->headed = true;
+    fflush(stdout); /* before what stderr may say */
+}
+
 /* A row of the table and of metrics.csv. */
 static mt_status validate(void *user, const mt_stretch *since)
 {
@@ -133,9 +142,11 @@ static mt_status validate(void *user, const mt_stretch *since)
     double epoch = (double)r->loop.step / (double)mt_loader_steps(r->train);
     MT_TRY(r->valid ? mt_classifier_test(&result, r->model, r->valid) : MT_OK);
     mt_loop_note(&r->loop, 1 - result.accuracy);
-    r->epoch_seconds = r->epoch_seconds == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
+    if (epochs > 0) /* a run that is resumed may begin with an evaluation */
+        r->epoch_seconds = r->epoch_seconds == 0 ? seconds / epochs : fmin(r->epoch_seconds, seconds / epochs);
     r->rows++;
     mt_progress_clear(&r->loop.progress);
+    print_head(r);
     char loss[32], val_loss[32], accuracy[32], columns[64] = "";
     printf("%7.4g  %8s  %9s  %11s %%  %8.3f\n", epoch, mt_loss_text(loss, since->loss, 5),
            mt_loss_text(val_loss, result.loss, 5), mt_loss_text(accuracy, 100 * result.accuracy, 2), seconds);
@@ -249,8 +260,7 @@ static mt_status after_first_step(void *user)
 {
     run *r = user;
     mt_recipe_memory(&r->opt.recipe);
-    printf("  epoch      loss   val loss   val accuracy   seconds\n");
-    fflush(stdout); /* before what stderr may say */
+    print_head(r);
     return mt_recipe_trace(&r->opt.recipe, true);
 }
 

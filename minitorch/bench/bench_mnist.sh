@@ -36,7 +36,7 @@ run_ours()
 run_stack()
 {
     build/release/bin/train_mnist --ema 0 --optimizer sgd --schedule constant --lr 0.15 --threads "$threads" --workers "$1" \
-        --hidden "$2" --epochs "$3" --hold-out 0 --data "$data" --out "$work" --quiet >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+        --hidden "$2" --epochs "$3" --hold-out 0 --data "$data" --out "$work" --overwrite --quiet >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
     awk -F, -v accuracy="$(sed -n 's/.*test_accuracy=\([^ ]*\).*/\1/p' "$work/log")" 'NR > 1 { print $3 "," accuracy }' \
         "$work/metrics.csv" >>"$work/stack.$2"
 }

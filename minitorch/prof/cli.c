@@ -1,10 +1,9 @@
-/* cli.c -- option tables over argp, output folders, a clean stop. */
+/* cli.c -- option tables over argp, output folders, other programs; how a program ends is in ending.c. */
 #include "prof/cli.h"
 
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +163,7 @@ mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_opt
                             const char *usage, int64_t most)
 {
     command c = { .most = most };
+    mt_cli_guard_output();
     add_table(&c, table, options);
     const struct argp argp = { .options = c.flag, .parser = parse, .args_doc = usage, .doc = doc };
     argp_parse(&argp, argc, argv, 0, NULL, &c);
@@ -175,7 +175,7 @@ void mt_cli_parse(int argc, char **argv, const char *doc, const mt_option *table
     mt_cli_parse_words(argc, argv, doc, table, options, NULL, 0);
 }
 
-/* ---- folders and signals --------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------------- */
 
 mt_status mt_cli_folder(const char *path)
 {
@@ -195,26 +195,6 @@ mt_status mt_cli_folder(const char *path)
     if (stat(path, &info) < 0 || !S_ISDIR(info.st_mode))
         return mt_fail(MT_ERR_IO, "cannot make the folder %s: a file has that name", path);
     return MT_OK;
-}
-
-static volatile sig_atomic_t stopped;
-
-static void on_stop(int signal_number)
-{
-    stopped = signal_number;
-}
-
-void mt_cli_catch_stop(void)
-{
-    struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART | SA_RESETHAND };
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
-
-bool mt_cli_stopped(void)
-{
-    return stopped != 0;
 }
 
 /* ---- other programs -------------------------------------------------------------------------------- */
@@ -239,11 +219,4 @@ bool mt_cli_run(const char *program, const char *argument)
     while (!failed && waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return !failed;
-}
-
-int mt_cli_exit(mt_status status)
-{
-    if (status != MT_OK)
-        fprintf(stderr, "%s: %s\n", program_invocation_short_name, mt_last_error());
-    return status == MT_OK ? 0 : status == MT_ERR_STOPPED ? 128 + stopped : 1;
 }

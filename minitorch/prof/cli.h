@@ -1,4 +1,4 @@
-/* cli.h -- command lines as tables, output folders, Ctrl-C.
+/* cli.h -- command lines as tables, output folders, how a program ends.
  *
  *     typedef struct options { int64_t steps; double rate; const char *out; bool quiet; mt_recipe recipe; } options;
  *     static const mt_option table[] = {
@@ -88,10 +88,16 @@ extern const char *const mt_cli_floats[]; /* for MT_CHOICE of an mt_dtype: "f32"
 /* mt_cli_folder -- make path and the folders above it; MT_OK when it exists. */
 mt_status mt_cli_folder(const char *path);
 
-/* mt_cli_catch_stop -- from now on the first Ctrl-C (or SIGTERM) only makes mt_cli_stopped true, so that the program
- * can end where its files are complete; the second one kills as usual. */
+/* mt_cli_catch_stop -- from now on Ctrl-C, SIGTERM, SIGHUP (the terminal is closed) and SIGUSR1 (Slurm's warning) only
+ * make mt_cli_stopped true, so that the program can end where its files are complete. A second Ctrl-C kills as usual. A
+ * SIGHUP that was ignored before (nohup) stays so. */
 void mt_cli_catch_stop(void);
 bool mt_cli_stopped(void);
+
+/* mt_cli_guard_output -- called by mt_cli_parse: at exit, standard output that could not be written (the disk is full,
+ * the reader of a pipe is gone) is reported on stderr, and status 0 becomes 1. A file that becomes larger than `ulimit
+ * -f` allows is a failed write, too, and no longer kills (SIGXFSZ). */
+void mt_cli_guard_output(void);
 
 /* mt_cli_sibling -- the path of another program in this one's folder; lent until the next call.
  * mt_cli_run -- run it with one argument and wait for its end; false, with a message on stdout: it did not start. */

@@ -4,8 +4,8 @@
 make -s -C "$bin/../../.." build/release/bin/{train_gpt2,profile,check_mpi,check_nccl} >/dev/null || exit 1
 bad() { failed=$((failed + 1)) && echo "FAIL $*: $(grep -m1 "^train_gpt2: " "$dir/log" || grep -m1 . "$dir/log")"; }
 said() { grep -qE -- "$*" "$dir/log" && ok || bad "not \"$*\""; }
-# run FOLDER FLAG...
-run() { timeout -k 5 300 "$bin/train_gpt2" "${flags[@]}" "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
+# run FOLDER FLAG...: a new run there, or with --resume the one that is there.
+run() { timeout -k 5 300 "$bin/train_gpt2" "${flags[@]}" $([[ $* == *--resume* ]] || echo --overwrite) "${@:2}" -o "$dir/$1" >"$dir/log" 2>&1 && ok || bad "$*"; }
 # refused WORDS FLAG...
 refused() {
     "$bin/train_gpt2" "${flags[@]}" -o "$dir/none" "${@:2}" >"$dir/log" 2>&1 && bad "ran with ${*:2}" || said "$1"

@@ -22,6 +22,7 @@ typedef struct small {
     mt_loop loop;
     double mean[STEPS + 1]; /* of each evaluation, by step */
     const char *dir;
+    int64_t failing; /* step whose evaluation fails */
 } small;
 
 static mt_tensor *loss(mt_module *model, mt_tensor *x, mt_tensor *label)
@@ -32,6 +33,8 @@ static mt_tensor *loss(mt_module *model, mt_tensor *x, mt_tensor *label)
 static mt_status evaluate(void *user, const mt_stretch *since)
 {
     small *s = user;
+    if (s->loop.step == s->failing)
+        return mt_fail(MT_ERR_IO, "no room for a row");
     s->mean[s->loop.step] = since->loss;
     mt_loop_note(&s->loop, since->loss);
     return MT_OK;
@@ -57,13 +60,14 @@ static mt_status save(void *user)
     return status;
 }
 
-/* Steps `from` + 1 to `until`, in which a checkpoint is written; with one of step `from` read first. */
-static small run(const char *dir, int64_t from, int64_t until)
+/* Steps `from` + 1 to `until`, in which a checkpoint is written; with one of step `from` read first. The evaluation of
+ * step `failing` ends the run. */
+static small run(const char *dir, int64_t from, int64_t until, int64_t failing)
 {
     const mt_recipe recipe = {
         .optimizer = MT_ADAM, .lr = 0.01, .dtype = MT_F16, .workers = 4, .seed = 3, .quiet = true
     };
-    small s = { .dir = dir };
+    small s = { .dir = dir, .failing = failing };
     fake_set set = fake_set_of(SAMPLES);
     mt_rng init = mt_rng_new(1, MT_STREAM_INIT);
     s.model =
@@ -76,7 +80,7 @@ static small run(const char *dir, int64_t from, int64_t until)
                         .loader = s.loader,
                         .steps = STEPS,
                         .eval_every = 7,
-                        .save_every = until,
+                        .save_every = failing ? 0 : until,
                         .evaluate = evaluate,
                         .save = save,
                         .user = &s,
@@ -92,7 +96,7 @@ static small run(const char *dir, int64_t from, int64_t until)
         mt_state_free(&rest);
     }
     s.loop.begun = s.loop.step;
-    MUST(mt_loop_run(&s.loop, until));
+    cr_assert_eq(mt_loop_run(&s.loop, until), failing ? MT_ERR_IO : MT_OK, "%s", mt_last_error());
     mt_loader_free(s.loader);
     mt_ema_free(s.loop.ema);
     mt_optim_free(s.optim);
@@ -104,11 +108,11 @@ Test(resume, from_any_step_to_the_same_bits)
 {
     char whole[] = "/tmp/mt_resume_XXXXXX", parts[] = "/tmp/mt_resume_XXXXXX", command[256];
     cr_assert(mkdtemp(whole) && mkdtemp(parts));
-    small want = run(whole, 0, STEPS);
+    small want = run(whole, 0, STEPS, 0);
     /* 9, 18: within an epoch of 10 batches; 10: at its end; 14: right after an evaluation. */
     static const int64_t stop[] = { 0, 9, 10, 14, 18, STEPS };
     for (int i = 0; i + 1 < MT_COUNT(stop); i++) {
-        small got = run(parts, stop[i], stop[i + 1]);
+        small got = run(parts, stop[i], stop[i + 1], 0);
         for (int64_t step = stop[i] + 1; step <= stop[i + 1]; step++)
             cr_assert_eq(got.mean[step], want.mean[step], "the mean loss at step %ld", (long)step);
     }
@@ -117,6 +121,28 @@ Test(resume, from_any_step_to_the_same_bits)
     snprintf(command, sizeof command, "rm -r %s %s", whole, parts);
     cr_assert_eq(system(command), 0);
     cr_assert_eq(mt_live_bytes(MT_CPU), 0);
+}
+
+/* A step is saved before it is evaluated; the run that goes on evaluates it first. */
+Test(resume, an_evaluation_that_fails_loses_no_step)
+{
+    char whole[] = "/tmp/mt_resume_XXXXXX", parts[] = "/tmp/mt_resume_XXXXXX", command[256];
+    cr_assert(mkdtemp(whole) && mkdtemp(parts));
+    small want = run(whole, 0, STEPS, 0);
+    static const int64_t failing[] = { 7, 14, STEPS };
+    int64_t from = 0;
+    for (int i = 0; i < MT_COUNT(failing); i++) {
+        small got = run(parts, from, failing[i], failing[i]);
+        cr_assert(from == 0 || got.mean[from] == want.mean[from], "the evaluation of step %ld is made up for",
+                  (long)from);
+        from = failing[i];
+    }
+    small last = run(parts, STEPS, STEPS, 0);
+    cr_assert_eq(last.mean[STEPS], want.mean[STEPS]);
+    snprintf(command, sizeof command, "diff -r %s/step-40 %s/step-40", whole, parts);
+    cr_assert_eq(system(command), 0, "other bits");
+    snprintf(command, sizeof command, "rm -r %s %s", whole, parts);
+    cr_assert_eq(system(command), 0);
 }
 
 Test(resume, the_best_evaluation_and_patience)

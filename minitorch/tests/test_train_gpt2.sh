@@ -68,16 +68,16 @@ said() { grep -qF -- "$*" "$dir/log" && ok || bad "not \"$*\": $(cat "$dir/log")
 run -o "$dir/thread" --async-save --save-every 7 --keep 1 && diff -r "$dir"/{system,thread}/step-40 && ok || bad "--async-save: $(tail -1 "$dir/log")"
 [ "$(steps thread)" = step-40 ] && ok || bad "kept: $(steps thread)"
 run -o "$dir/back" --save-every 7 --keep 0 && [ "$(steps back)" = 'step-14 step-20 step-21 step-28 step-35 step-40 step-7' ] && ok || bad "kept: $(steps back)"
-run -o "$dir/back" --resume 21 && said "Continuing from $dir/back/step-21"
-[ "$(steps back)" = step-40 ] && diff -r "$dir"/{system,back}/step-40 && ok || bad "from step 21: $(steps back)"
+run -o "$dir/back" --keep 0 --resume 21 && said "Continuing from $dir/back/step-21"
+[ "$(steps back)" = 'step-14 step-20 step-21 step-40 step-7' ] && diff -r "$dir"/{system,back}/step-40 && ok || bad "from step 21: $(steps back)"
 cmp <(cut -d, -f1-4 "$dir/system/metrics.csv") <(cut -d, -f1-4 "$dir/back/metrics.csv") && ok || bad "another curve"
-run -o "$dir/back" --resume 22 && bad "resumed from no checkpoint" || said "checkpoints in $dir/back: 40"
+run -o "$dir/back" --resume 22 && bad "resumed from no checkpoint" || said "checkpoints in $dir/back: 7, 14, 20, 21, 40"
 run -o "$dir/early" --lr 1e-9 --patience 2 --eval-every 1 --min-delta 1 && said 'steps=3 ' && [ "$(steps early)" = 'step-1 step-2 step-3' ] && ok || bad "--patience: $(steps early)"
 mkdir "$dir/empty"
 run -o "$dir/empty" --resume && bad "resumed in an empty folder" || said "$dir/empty: there is no checkpoint"
 "$train" "${flags[@]}" -o "$dir/two" >/dev/null 2>&1 &
 victim=$!
-until [ -e "$dir/two/step-100/manifest.json" ]; do sleep 0.01; done
+until [ -e "$dir/two/step-100/manifest.json" ] && [ "$(wc -l <"$dir/two/metrics.csv")" -ge 2 ]; do sleep 0.01; done
 run -o "$dir/two" && bad "a second writer" || said "$dir/two: another program saves its checkpoints there"
 [ "$(wc -l <"$dir/two/metrics.csv")" -ge 2 ] && ok || bad "the second writer cleared metrics.csv"
 kill $victim

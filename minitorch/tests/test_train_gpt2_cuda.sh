@@ -26,7 +26,7 @@ else
     grep -qE '^[0-9]{3,} allocations, for which the system was asked [0-9] times' "$dir/log" && ok || bad "said: $(cat "$dir/log")"
     if grep -q emu "$bin/../cuda-choice"; then
         for allocator in system caching; do
-            CUEMU_MEMORY=6 "$train" "${flags[@]}" --batch 100 --micro-batches 1 --device cuda --allocator $allocator -o "$dir/full" >"$dir/log" 2>&1 &&
+            CUEMU_MEMORY=6 "$train" "${flags[@]}" --batch 100 --micro-batches 1 --device cuda --allocator $allocator --overwrite -o "$dir/full" >"$dir/log" 2>&1 &&
                 bad "$allocator: 6 MB were enough" || ok
             grep -q 'out of memory on cuda' "$dir/log" && grep -q '^By the plan a step fits into the ' "$dir/log" &&
                 [ "$(grep -c '^large blocks ' "$dir/log")" = "$([ $allocator = caching ] && echo 1 || echo 0)" ] && ok || bad "$allocator: $(cat "$dir/log")"

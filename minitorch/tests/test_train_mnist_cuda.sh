@@ -17,7 +17,7 @@ ROUNDINGS=$((784 + 32 + 16 + 50)) # pixels, hidden units, batch; exponentials, d
 losses() {
     local name=$1
     shift
-    "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --quiet --epochs 1 --eval-steps 1 --hold-out 0 --batch 16 --hidden 32 \
+    "$bin/train_mnist" --data "$dir/digits" --out "$dir/run" --overwrite --quiet --epochs 1 --eval-steps 1 --hold-out 0 --batch 16 --hidden 32 \
         --optimizer sgd --schedule constant "$@" >"$dir/$name.log" 2>&1 && ok || bad "trains: $name $*"
     cut -d, -f2 "$dir/run/metrics.csv" | tail -n +2 >"$dir/$name"
 }

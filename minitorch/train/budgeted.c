@@ -102,6 +102,7 @@ static void fill(command *c, const mt_budgeted *b, int64_t steps)
     add(c, "--eval-every=%" PRId64, mt_max(1, (steps + 3) / 4));
     add(c, "--eval-batches=4");
     add(c, "--keep=1");
+    add(c, "--overwrite"); /* what an interrupted run has left counts for nothing */
     if (b->quiet)
         add(c, "--quiet");
     for (const mt_key *k = keys; k->name; k++)

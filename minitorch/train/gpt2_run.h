@@ -38,6 +38,7 @@ typedef struct mt_gpt2_run {
     int64_t sent; /* by this rank before the first step; and what that took, [ranks], on rank 0; else NULL: */
     struct mt_rank_took *took;
     int64_t rows;      /* of metrics.csv */
+    bool headed;       /* the head of the table is printed */
     double peak_flops; /* FLOP/s of all ranks' CPU; 0 on another device: unknown */
     double val_loss;   /* of the latest evaluation */
 } mt_gpt2_run;

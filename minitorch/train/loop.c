@@ -111,16 +111,42 @@ void mt_loop_state(mt_state *state, mt_loop *l)
     mt_ema_state(state, l->ema);
 }
 
-/* What follows a step: an evaluation and a checkpoint where they are due. */
+static bool evaluates(const mt_loop *l)
+{
+    return l->step == l->steps || l->step % l->eval_every == 0;
+}
+
+static mt_status save(mt_loop *l)
+{
+    return l->save ? l->save(l->user) : MT_OK;
+}
+
+/* An evaluation, after which a checkpoint is due that has its value: of the last step, and of the best evaluation where
+ * not each one is saved. */
+static mt_status evaluate_saved(mt_loop *l, bool saved)
+{
+    MT_TRY(evaluate(l));
+    bool best = l->best.step == l->step && !saved;
+    return l->step == l->steps || best || patience_ended(l) ? save(l) : MT_OK;
+}
+
+/* What follows a step: a checkpoint and an evaluation where they are due, in this order, so that nothing that happens
+ * in an evaluation loses the steps before it. A run that is resumed from such a checkpoint begins with the evaluation.
+ */
 static mt_status after_step(mt_loop *l)
 {
-    bool last = l->step == l->steps, evaluated = last || l->step % l->eval_every == 0;
-    mt_status status = evaluated ? evaluate(l) : MT_OK;
-    bool due = evaluated && (l->save_every == 0 || last || l->best.step == l->step || patience_ended(l));
-    due = due || l->stop || (l->save_every && l->step % l->save_every == 0);
-    if (status == MT_OK && l->save && due)
-        status = l->save(l->user);
-    return status == MT_OK && l->stop ? mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64, l->step) : status;
+    bool due = l->stop || (l->save_every ? l->step % l->save_every == 0 : evaluates(l));
+    due = due || l->step == l->steps;
+    MT_TRY(due ? save(l) : MT_OK);
+    if (l->stop)
+        return mt_fail(MT_ERR_STOPPED, "stopped after step %" PRId64, l->step);
+    return evaluates(l) ? evaluate_saved(l, due) : MT_OK;
+}
+
+/* Whether the checkpoint that a run continues from was saved before its evaluation: that ends a stretch. */
+static bool owes_evaluation(const mt_loop *l)
+{
+    return l->step > 0 && l->step == l->begun && l->since.finite > 0 && evaluates(l);
 }
 
 /* A step, of this rank or of all. *stepped false: the end of an epoch. */
@@ -145,6 +171,11 @@ mt_status mt_loop_run(mt_loop *l, int64_t until)
     l->training.targets = targets;
     l->training.source = l->loader;
     mt_finite_reset();
+    if (owes_evaluation(l)) {
+        l->since_begin = mt_now();
+        mt_optim_set_lr(l->training.optim, mt_schedule_at(&l->training.schedule, l->step - 1)); /* which is shown */
+        MT_TRY(evaluate_saved(l, true));
+    }
     while (l->step < until && !patience_ended(l)) {
         if (l->since.steps == 0)
             l->since_begin = mt_now();

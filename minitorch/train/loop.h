@@ -34,11 +34,11 @@ typedef struct mt_loop {
     int64_t samples;      /* trained on */
     int64_t epochs;       /* for the progress line; 0: it shows steps only */
     int64_t eval_every;   /* steps; there is an evaluation after the last step too */
-    int64_t save_every;   /* steps; 0: after each evaluation. Also after the last step, after the best evaluation so
-                             far, and before the loop ends early without an error */
-    mt_best best;         /* changed by mt_loop_note */
-    int64_t patience;     /* so many evaluations in a row that are not the best end the run; 0: none do */
-    double min_delta;     /* by so much the best evaluation has to be better than the one before it */
+    int64_t save_every; /* steps; 0: before each evaluation. Also before and after that of the last step, after the best
+                             evaluation so far, and before the loop ends early without an error */
+    mt_best best;       /* changed by mt_loop_note */
+    int64_t patience;   /* so many evaluations in a row that are not the best end the run; 0: none do */
+    double min_delta;   /* by so much the best evaluation has to be better than the one before it */
     mt_status (*take)(void *user, bool *stepped,
                       mt_step_result *result); /* a step of several ranks, which sets stop; NULL: mt_train_step */
     mt_status (*evaluate)(void *user, const mt_stretch *since);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include "prof/monitor.h"
@@ -87,6 +88,7 @@ mt_status mt_recipe_begin(const mt_recipe *r)
     if (r->dtype != MT_F32 && r->device == MT_CPU)
         printf("Products read %s, %s\n", mt_dtype_name(r->dtype), mt_matmul16_form(r->dtype));
     mt_cli_catch_stop();
+    signal(SIGPIPE, SIG_IGN); /* a reader that is gone is reported at the end, and loses no step */
     char path[4096];
     MT_TRY(mt_cli_folder(r->out));
     return r->memory_report ? mt_record_memory_begin(path_of(path, r, "memory.bin")) : MT_OK;

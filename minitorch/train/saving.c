@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "ckpt/aside.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/crc32c.h"
 #include "ckpt/names.h"
@@ -23,19 +24,12 @@ const mt_option mt_saving_options[] = {
       "Keep the K newest checkpoints and the best one (default 2; 0: all)" },
     { "async-save", 0, NULL, MT_FLAG(mt_saving, async), "Write checkpoints while training goes on, from a copy" },
     { "resume", 0, "[STEP", MT_PARSED(mt_saving, resume, resume),
-      "Continue from the newest valid checkpoint in --out, or from that of STEP, with the same flags" },
+      "Continue from the newest valid checkpoint in --out, or from that of STEP, with the same flags; later ones are "
+      "moved to --out/aside-N" },
+    { "overwrite", 0, NULL, MT_FLAG(mt_saving, overwrite),
+      "Begin a new run in a folder that holds checkpoints: they are removed when the first new one is saved" },
     { 0 },
 };
-
-mt_status mt_saving_open(mt_saver **out, const mt_saving *s, const char *dir)
-{
-    const mt_saver_config config = {
-        .dir = dir, .keep = { s->keep, 0, -1 }, .async = s->async, .new_run = s->resume != MT_NEWEST
-    };
-    MT_TRY(mt_saver_open(out, &config));
-    mt_checkpoint_mend(dir);
-    return MT_OK;
-}
 
 /* "100, 200", the oldest first, for a message. */
 static void list_steps(char *text, size_t size, const char *dir)
@@ -46,6 +40,38 @@ static void list_steps(char *text, size_t size, const char *dir)
         for (size_t at = 0, i = (size_t)count; i-- > 0 && at < size;)
             at += (size_t)snprintf(text + at, size - at, "%s%" PRId64, at ? ", " : "", steps[i]);
     free(steps);
+}
+
+/* MT_OK: no checkpoint of another run is lost by a new one. */
+static mt_status check_folder(const mt_saving *s, const char *dir)
+{
+    char there[512];
+    list_steps(there, sizeof there, dir);
+    if (s->resume || s->overwrite || !*there)
+        return MT_OK;
+    return mt_fail(
+        MT_ERR_ARGUMENT,
+        "%s holds checkpoints of a run (steps %s): --resume continues it, --overwrite removes them, and a new "
+        "run beside it needs another --out",
+        dir, there);
+}
+
+mt_status mt_saving_open(mt_saver **out, const mt_saving *s, const char *dir)
+{
+    const mt_saver_config config = {
+        .dir = dir, .keep = { s->keep, 0, -1 }, .async = s->async, .new_run = s->overwrite
+    };
+    if (s->resume && s->overwrite)
+        return mt_fail(MT_ERR_ARGUMENT,
+                       "--resume continues the run that --overwrite would remove: leave one of them out");
+    MT_TRY(mt_saver_open(out, &config));
+    mt_checkpoint_mend(dir);
+    mt_status status = check_folder(s, dir);
+    if (status != MT_OK) {
+        mt_saving_close(*out, status);
+        *out = NULL;
+    }
+    return status;
 }
 
 mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted)
@@ -63,6 +89,18 @@ mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted)
     return mt_fail(status, "%s\ncheckpoints in %s: %s", why, dir, *there ? there : "none");
 }
 
+/* What a run has beside its checkpoints, and a run that goes back changes. */
+static const char *const run_files[] = { "metrics.csv", "run.json", "vocab.bpe", NULL };
+
+static mt_status set_aside(const char *dir, int64_t step)
+{
+    char folder[MT_PATH_SIZE];
+    MT_TRY(mt_checkpoint_aside(folder, dir, step, run_files));
+    if (*folder)
+        printf("What comes after step %" PRId64 " was moved to %s\n", step, folder);
+    return MT_OK;
+}
+
 mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *model, const mt_state *rest)
 {
     int64_t step = 0;
@@ -78,7 +116,7 @@ mt_status mt_saving_load(const mt_saving *s, const char *dir, const mt_state *mo
         return mt_fail(status, "%s; --resume needs the flags of the run that it continues", mt_last_error());
     if (status == MT_OK)
         printf("Continuing from %s/step-%" PRId64 "\n", dir, step);
-    return status;
+    return status == MT_OK ? set_aside(dir, step) : status;
 }
 
 mt_status mt_saving_save(mt_saver *saver, const mt_loop *l, mt_state *model, mt_state *rest)

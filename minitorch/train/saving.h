@@ -20,19 +20,23 @@ typedef struct mt_saving {
     int64_t keep;   /* so many of the newest, and the best; 0: all */
     int64_t resume; /* from this step, or MT_NEWEST; 0: a new run */
     bool async;     /* a thread writes, while training goes on */
+    bool overwrite; /* a new run removes the checkpoints that are there */
 } mt_saving;
 
 extern const mt_option mt_saving_options[];
 
-/* mt_saving_open -- before anything in the folder is changed: MT_ERR_UNAVAILABLE when another run saves there. The
- * first save of a new run, or of one that goes back to an earlier step, removes the checkpoints that were there. */
+/* mt_saving_open -- before anything in the folder is changed. MT_ERR_UNAVAILABLE: another run saves there.
+ * MT_ERR_ARGUMENT: a new run, and the folder holds checkpoints, which only saving->overwrite removes: when the first
+ * new one is saved. */
 mt_status mt_saving_open(mt_saver **out, const mt_saving *saving, const char *dir);
 
 /* mt_saving_find -- the step of the newest valid checkpoint of a folder, with a warning for each newer one and why it
  * is skipped; or `wanted`, when it is not MT_NEWEST and valid. Fails, saying which checkpoints there are. */
 mt_status mt_saving_find(int64_t *step, const char *dir, int64_t wanted);
 
-/* mt_saving_load -- what saving.resume says, into both lists (mt_checkpoint_load), and one line about it to stdout. */
+/* mt_saving_load -- what saving.resume says, into both lists (mt_checkpoint_load), and one line about it to stdout.
+ * Later checkpoints, which may be damaged, are moved to DIR/aside-N with copies of the run's metrics.csv, run.json and
+ * vocab.bpe. */
 mt_status mt_saving_load(const mt_saving *saving, const char *dir, const mt_state *model, const mt_state *rest);
 
 /* mt_saving_save -- the loop's step; from now on that of its best evaluation is kept. Frees the lists. */

@@ -1,0 +1,71 @@
+/* ending.c -- how a program ends: stopped by a signal where its files are complete, and with the right exit status. */
+#include "prof/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stopped;
+static bool terminal; /* stderr is one */
+
+static void on_stop(int signal_number)
+{
+    static const char note[] = "\nStopping where all files are complete; a second Ctrl-C ends at once.\n";
+    int before = errno;
+    stopped = signal_number;
+    if (signal_number == SIGINT && terminal)
+        (void)!write(STDERR_FILENO, note, sizeof note - 1);
+    errno = before;
+}
+
+void mt_cli_catch_stop(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
+    terminal = isatty(STDERR_FILENO);
+    for (int i = 0; i < MT_COUNT(signals); i++) {
+        /* Other signals may come twice without anybody's intent: a closed terminal sends SIGHUP by kernel and shell. */
+        struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART }, before;
+        action.sa_flags |= signals[i] == SIGINT ? (int)SA_RESETHAND : 0;
+        sigemptyset(&action.sa_mask);
+        sigaction(signals[i], NULL, &before);
+        if (signals[i] != SIGHUP || before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+bool mt_cli_stopped(void)
+{
+    return stopped != 0;
+}
+
+static void check_output(int status, void *nothing)
+{
+    (void)nothing;
+    errno = 0;
+    bool failed = ferror(stdout); /* errno of that write is lost */
+    failed |= fflush(stdout) != 0;
+    if (!failed)
+        return;
+    fprintf(stderr, "%s: standard output: %s\n", program_invocation_short_name,
+            errno ? strerror(errno) : "some of it could not be written");
+    _exit(status ? status : 1);
+}
+
+void mt_cli_guard_output(void)
+{
+    static bool guarded;
+    signal(SIGXFSZ, SIG_IGN);
+    if (!guarded)
+        on_exit(check_output, NULL);
+    guarded = true;
+}
+
+int mt_cli_exit(mt_status status)
+{
+    if (status != MT_OK)
+        fprintf(stderr, "%s: %s\n", program_invocation_short_name, mt_last_error());
+    return status == MT_OK ? 0 : status == MT_ERR_STOPPED ? 128 + stopped : 1;
+}
