@@ -251,24 +251,6 @@ static mt_status read_visibility(const mg_course_text *t, const cJSON *json, mg_
     return status;
 }
 
-static mt_status read_leaderboard(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
-{
-    const cJSON *item, *rows = get(json, "leaderboard");
-    if (rows && !cJSON_IsArray(rows))
-        return mg_course_refuse(t, rows, "\"leaderboard\" must be a list of rows: [\"01.5 packed: speed\"]");
-    cJSON_ArrayForEach(item, rows)
-    {
-        if (!cJSON_IsString(item))
-            return mg_course_refuse(t, item, "a row of \"leaderboard\" is a step, or a step and its name, in quotes");
-        mt_status status = check_row(t, lab, item, item->valuestring);
-        if (status != MT_OK)
-            return status;
-        for (int64_t i = 0; i < lab->count; i++)
-            lab->rows[i].leaderboard |= means(item->valuestring, &lab->rows[i]);
-    }
-    return MT_OK;
-}
-
 static mt_status make_rows(mg_course_lab *lab)
 {
     mg_results results = { 0 };
@@ -289,12 +271,25 @@ static mt_status make_rows(mg_course_lab *lab)
 
 /* ---- labs ----------------------------------------------------------------------------------------- */
 
+/* A key of a later version: what it asks for would not be done, so it is refused, with what to do instead. */
+static mt_status refuse_planned(const mg_course_text *t, const cJSON *object, const char *key, const char *missing,
+                                const char *instead)
+{
+    const cJSON *item = get(object, key);
+    return item ? mg_course_refuse(t, item, "\"%s\" does nothing yet, the grader %s: leave it out, and %s", key, missing,
+                                   instead)
+                : MT_OK;
+}
+
 static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
 {
-    static const char *const known[] = { "due", "late", "counts", "points", "visibility", "seed", "leaderboard", NULL };
+    static const char *const known[] = { "due", "late", "counts", "points", "visibility", "seed", NULL };
     char what[16];
     snprintf(what, sizeof what, "lab %.2s", lab->lab->id);
-    mt_status status = mg_course_keys(t, json, what, known);
+    mt_status status = refuse_planned(t, json, "leaderboard", "ranks no rows",
+                                      "the measured values of all submissions are in the gradebook's table result");
+    if (status == MT_OK)
+        status = mg_course_keys(t, json, what, known);
     if (status == MT_OK)
         status = make_rows(lab);
     if (status == MT_OK)
@@ -307,9 +302,7 @@ static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_
         status = read_seed(t, json, &lab->seed);
     if (status == MT_OK)
         status = read_points(t, json, lab);
-    if (status == MT_OK)
-        status = read_visibility(t, json, lab);
-    return status == MT_OK ? read_leaderboard(t, json, lab) : status;
+    return status == MT_OK ? read_visibility(t, json, lab) : status;
 }
 
 static int by_number(const void *a, const void *b)
@@ -343,21 +336,16 @@ static mt_status read_labs(const mg_course_text *t, mg_course *course)
 
 static mt_status read_course(const mg_course_text *t, mg_course *course)
 {
-    static const char *const known[] = { "course", "best_of", "late", "counts", "labs", NULL };
+    static const char *const known[] = { "course", "late", "counts", "labs", NULL };
     const cJSON *title = get(t->root, "course");
-    mt_status status = mg_course_keys(t, t->root, "the course", known);
+    mt_status status = refuse_planned(t, t->root, "best_of", "adds up no labs",
+                                      "take the best labs where you add up the files of make gradebook");
+    if (status == MT_OK)
+        status = mg_course_keys(t, t->root, "the course", known);
     if (status == MT_OK && title && !cJSON_IsString(title))
         status = mg_course_refuse(t, title, "\"course\" is its name, in quotes");
     snprintf(course->title, sizeof course->title, "%s", title && title->valuestring ? title->valuestring : "minitorch");
-    if (status == MT_OK)
-        status = read_labs(t, course);
-    double best = (double)course->count;
-    if (status == MT_OK)
-        status = read_number(t, t->root, "best_of", 1, (double)course->count, &best);
-    if (status == MT_OK && best != floor(best))
-        status = mg_course_refuse(t, get(t->root, "best_of"), "\"best_of\" is a number of labs: write a whole number");
-    course->best_of = (int64_t)best;
-    return status;
+    return status == MT_OK ? read_labs(t, course) : status;
 }
 
 mt_status mg_course_read(mg_course *course, const char *path)

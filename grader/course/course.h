@@ -18,7 +18,6 @@ typedef struct mg_course_row {
     char step[16], name[96]; /* as in mg_row */
     double points;           /* its maximum in this course */
     mg_visibility visibility;
-    bool leaderboard;
 } mg_course_row;
 
 typedef struct mg_course_lab {
@@ -34,7 +33,6 @@ typedef struct mg_course_lab {
 
 typedef struct mg_course {
     char title[128];
-    int64_t best_of;     /* so many labs count, those with the largest share of their points; all without "best_of" */
     mg_course_lab *labs; /* those that the file names, in the order of their numbers */
     int64_t count;
 } mg_course;

@@ -63,7 +63,7 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
 {
     char key[sizeof lab->rows->step + sizeof lab->rows->name + 1];
     snprintf(key, sizeof key, "%.2s", lab->lab->id);
-    cJSON *json = add_object(labs, key), *board = NULL;
+    cJSON *json = add_object(labs, key);
     if (lab->due)
         set_time(json, lab->due);
     if (lab->due) {
@@ -79,10 +79,6 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
         snprintf(key, sizeof key, "%s %s", row->step, row->name);
         if (row->visibility == MG_ALWAYS)
             mg_json_add_number(points, key, row->points);
-        if (row->visibility == MG_ALWAYS && row->leaderboard) {
-            board = board ? board : cJSON_AddArrayToObject(json, "leaderboard");
-            MT_CHECK(cJSON_AddItemToArray(board, cJSON_CreateString(key)), "out of memory");
-        }
     }
 }
 
@@ -90,7 +86,6 @@ mt_status mg_course_for_students(const mg_course *course, const char *path)
 {
     cJSON *root = cJSON_CreateObject();
     MT_CHECK(root && cJSON_AddStringToObject(root, "course", course->title), "out of memory");
-    mg_json_add_number(root, "best_of", (double)course->best_of);
     cJSON *labs = add_object(root, "labs");
     for (int64_t i = 0; i < course->count; i++)
         add_lab(labs, &course->labs[i]);

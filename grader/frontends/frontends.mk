@@ -3,13 +3,14 @@
 ## make github             workflow and devcontainer for GitHub Classroom, in build/frontends/
 ## make security           write the table of attacks in docs/SECURITY.md
 .PHONY: gradescope autolab github security
+gradescope github: $(REF)/bin/kit
 gradescope:
 	$(need_lab)
 	@grader/frontends/pack.sh gradescope $(REF) $(LAB) $(MINUTES)
 # The machine that grades may have another processor.
 autolab:
 	$(need_lab)
-	@$(MAKE) -s data-or-standin REF=build/portable MARCH=x86-64-v3
+	@$(MAKE) -s data-or-standin build/portable/bin/kit REF=build/portable MARCH=x86-64-v3
 	@grader/frontends/pack.sh autolab build/portable $(LAB) $(MINUTES)
 github:
 	@grader/frontends/pack.sh github $(REF)

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.."
 [ -n "$course" ] || [ ! -e course.json ] || course=$PWD/course.json
 from=grader/frontends to=$(realpath -m "${TO:-build/frontends}")
 [[ $minutes =~ ^[0-9]+$ ]] && [ "$minutes" -ge 2 ] || { echo "pack: MINUTES=$minutes: a whole number, at least 2" >&2 && exit 2; }
-[ -z "$course" ] || [ -f "$course" ] || { echo "pack: COURSE=$COURSE: no such file" >&2 && exit 2; }
+[ -z "$course" ] || "$build/bin/kit" course "$course" >/dev/null || exit 2
 mkdir -p "$to"
 stage=$(mktemp -d "$to/.stage.XXXXXX")
 trap 'rm -rf "$stage"' EXIT

@@ -31,15 +31,15 @@ static void print_lab(const mg_course_lab *lab)
     printf(lab->seed ? ", seed %llx\n" : "\n", (unsigned long long)lab->seed);
     for (int64_t i = 0; i < lab->count; i++) {
         const mg_course_row *row = &lab->rows[i];
-        printf("  %-6s %-48s %6s%s%s%s\n", row->step, row->name, mg_points(points, row->points),
+        printf("  %-6s %-48s %6s%s%s\n", row->step, row->name, mg_points(points, row->points),
                row->visibility != MG_ALWAYS ? "  visible: " : "",
-               row->visibility != MG_ALWAYS ? shown(row->visibility) : "", row->leaderboard ? "  leaderboard" : "");
+               row->visibility != MG_ALWAYS ? shown(row->visibility) : "");
     }
 }
 
 static int print_course(const mg_course *course)
 {
-    printf("%s: the best %lld of %lld labs\n", course->title, (long long)course->best_of, (long long)course->count);
+    printf("%s: %lld labs\n", course->title, (long long)course->count);
     for (int64_t i = 0; i < course->count; i++)
         print_lab(&course->labs[i]);
     return 0;
@@ -94,7 +94,6 @@ static void select_labs(mg_course *course, char **numbers)
             free(lab.rows);
     }
     course->count = kept;
-    course->best_of = mt_min(course->best_of, kept);
 }
 
 static int write_students(mg_course *course, const char *path, char **numbers)

@@ -25,6 +25,8 @@ for name in ${wanted:-$(cd labs && printf '%s\n' */lab.json | sed 's/-.*//')}; d
     labs+=("${lab%/lab.json}")
 done
 [ -n "$course" ] || course=$([ ! -e course.json ] || echo course.json)
+[ -z "$course" ] || "$build/bin/kit" hidden "$course" >/dev/null # all of it is read before anything is built
+${MAKE:-make} -s grader emulator
 mkdir -p "$(dirname "$out")"
 tree=$(mktemp -d "$out.XXXXXX") && chmod 755 "$tree"
 work=$(mktemp -d)

@@ -51,7 +51,6 @@ Test(course, the_example_means_what_its_page_says)
     mg_course course;
     cr_assert_eq(mg_course_read(&course, "grader/release/course-example.json"), MT_OK, "%s", mt_last_error());
     cr_expect_eq(course.count, 3);
-    cr_expect_eq(course.best_of, 2);
     const mg_course_lab *zero = mg_course_find(&course, mg_lab_find("00"));
     const mg_course_lab *one = mg_course_find(&course, mg_lab_find("01"));
     const mg_course_lab *two = mg_course_find(&course, mg_lab_find("02"));
@@ -66,8 +65,6 @@ Test(course, the_example_means_what_its_page_says)
     cr_expect_eq(row_of(one, "01.3", "tiled: transposed")->visibility, MG_AFTER_DUE);
     cr_expect_eq(row_of(one, "01.4", "packed: transposed")->visibility, MG_NEVER);
     cr_expect_eq(row_of(one, "01.4", "packed: every size")->visibility, MG_ALWAYS);
-    cr_expect(row_of(one, "01.5", "packed: speed")->leaderboard);
-    cr_expect(!row_of(one, "01.6", "parallel: speed")->leaderboard);
     cr_expect(!one->last && two->last);
     cr_expect_null(mg_course_find(&course, mg_lab_find("03")));
     mg_course_free(&course);
@@ -159,12 +156,9 @@ Test(course, students_get_it_without_seeds_and_hidden_rows)
     cr_expect_eq(lab->seed, 0);
     cr_expect_eq(lab->due, mine->due);
     cr_expect_eq(lab->late.days, 3);
-    cr_expect_eq(theirs.best_of, 2);
     for (int64_t i = 0; i < lab->count; i++)
-        if (mine->rows[i].visibility == MG_ALWAYS) {
+        if (mine->rows[i].visibility == MG_ALWAYS)
             cr_expect_float_eq(lab->rows[i].points, mine->rows[i].points, 1e-9);
-            cr_expect_eq(lab->rows[i].leaderboard, mine->rows[i].leaderboard);
-        }
     char line[4096];
     FILE *f = fopen(file, "r");
     while (fgets(line, sizeof line, f))
@@ -190,11 +184,10 @@ static const struct {
     { "{ \"labs\": {\n \"01\": {},\n \"1\": {} } }", 3, "occurs twice" },
     { "{ \"labs\": {\n \"01\": 5 } }", 2, "must be an object" },
     { "{ \"labs\": { \"01\": {} },\n\"Labs\": 1 }", 2,
-      "unknown key \"Labs\" of the course: use one of course, best_of" },
+      "unknown key \"Labs\" of the course: use one of course, late" },
     { "{ \"course\": [],\n \"labs\": { \"01\": {} } }", 1, "in quotes" },
-    { "{ \"labs\": { \"01\": {} },\n\"best_of\": 2 }", 2, "from 1 to 1" },
-    { "{ \"labs\": { \"01\": {}, \"02\": {} },\n\"best_of\": 1.5 }", 2, "whole number" },
-    { "{ \"labs\": { \"01\": {} },\n\"best_of\": \"1\" }", 2, "without quotes" },
+    { "{ \"labs\": { \"01\": {} },\n\"best_of\": 1 }", 2, "does nothing yet, the grader adds up no labs: leave it out" },
+    { "{ \"labs\": { \"01\": {\n \"leaderboard\": [\"01.5\"] } } }", 2, "does nothing yet, the grader ranks no rows" },
     { "{ \"labs\": { \"01\": {\n \"due\": \"2026-10-05\" } } }", 2, "a date, a time and its zone" },
     { "{ \"labs\": { \"01\": {\n \"due\": \"2026-02-30T23:59Z\" } } }", 2, "a date, a time" },
     { "{ \"labs\": { \"01\": {\n \"due\": \"2026-10-05T24:59Z\" } } }", 2, "a date, a time" },
@@ -216,9 +209,6 @@ static const struct {
     { "{ \"labs\": { \"01\": {\n \"visibility\": { \"01.1\": 1 } } } }", 2, "\"always\", \"after_due\"" },
     { "{ \"labs\": { \"01\": {\n \"visibility\": { \"01.0\": \"never\" } } } }", 2, "lab 01 has no" },
     { "{ \"labs\": { \"01\": {\n \"visibility\": \"after_due\" } } }", 2, "write \"due\"" },
-    { "{ \"labs\": { \"01\": {\n \"leaderboard\": \"01.5\" } } }", 2, "must be a list" },
-    { "{ \"labs\": { \"01\": { \"leaderboard\": [\n \"01.5\",\n 5 ] } } }", 3, "in quotes" },
-    { "{ \"labs\": { \"01\": { \"leaderboard\": [\n \"\" ] } } }", 2, "lab 01 has no" },
     { "{ \"labs\": { \"01\": {\n \"seed\": 5 } } }", 2, "hexadecimal" },
     { "{ \"labs\": { \"01\": {\n \"seed\": \"0x5\" } } }", 2, "hexadecimal" },
     { "{ \"labs\": { \"01\": {\n \"seed\": \"12345678901234567\" } } }", 2, "hexadecimal" },

@@ -17,6 +17,12 @@ mkdir -p "$dir/full" && touch "$dir/full/a"
 expect "a folder with files" 2 "is not empty" release OUT="$dir/full"
 expect "a folder in the repository" 2 "lies in this repository" release OUT=docs/course
 expect "a course file that is not valid" 2 "$dir/full/a:1: the file is empty" release OUT="$dir/x" COURSE="$dir/full/a" LABS=00
+echo '{ "labs": { "01": { "points": { "01.9": 1 } } } }' >"$dir/row.json" && mkdir -p "$dir/only/bin" && cp build/release/bin/kit "$dir/only/bin"
+expect "nor is one whose row is not there; before anything is built" 1 'row.json:1: lab 01 has no "01.9"' \
+    env MAKE="echo built" CFLAGS=-O1 COURSE="$dir/row.json" grader/release/release.sh "$dir/only" "$dir/x"
+expect "a package for a front end has no such file" 2 'row.json:1: lab 01 has no "01.9"' \
+    env COURSE="$dir/row.json" grader/frontends/pack.sh github build/release
+rm -r "$dir/only" "$dir/row.json"
 expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01" COURSE="$dir/course.json"
 expect "nothing else is left there" 0 "course course-instructor course.json full" bash -c "cd '$dir' && echo *"
 
