@@ -14,8 +14,11 @@ ifeq ($(REFERENCE),reference)
 LEVEL   ?= $(shell grader/release/level.sh)
 $(if $(LEVEL),,$(error this processor can run none of the objects in reference/: ask for a release with objects for it))
 MARCH   ?= $(LEVEL:aarch64=armv8-a)
+# Labs whose objects are handed out later (docs/INSTRUCTORS.md, "after"): until then their units in reference/ are skeletons.
+LATER   := $(sort $(foreach f,$(shell grep -ls MT_TODO reference/[0-9]*/*),$(word 2,$(subst /, ,$(f)))))
 else
 LEVEL   :=
+LATER   :=
 endif
 MARCH   ?= native
 CC      ?= gcc
@@ -54,7 +57,8 @@ numbers       = $(foreach l,$(GRADED),$(firstword $(subst -, ,$(l))))
 ifneq ($(filter-out $(numbers) $(LAB),$(MINE)),)
 $(error unknown lab MINE=$(filter-out $(numbers),$(MINE)): use some of $(numbers))
 endif
-unit_dir      = $(if $(filter $(addsuffix -%,$(MINE)),$(filter $(1),$(GRADED))),labs/$(1),$(REFERENCE)/$(1))
+OWN          := $(MINE) $(foreach l,$(filter $(LATER),$(GRADED)),$(firstword $(subst -, ,$(l))))
+unit_dir      = $(if $(filter $(addsuffix -%,$(OWN)),$(filter $(1),$(GRADED))),labs/$(1),$(REFERENCE)/$(1))
 GIVEN        := $(filter-out $(addprefix minitorch/,apps/% bench/% tests/% testing/% cuda/% emulator/%),$(wildcard minitorch/*/*.c minitorch/data/images/*.c))
 # Oracles and gradient checks: for tests and the checker, never in a worker, where units could call them.
 SIMULATED    := $(addprefix minitorch/testing/,clock_sim.c disk_sim.c disk_view.c) # on which workers of labs 05, 12, 13 and 14 run
@@ -73,7 +77,7 @@ unit_source   = $(foreach l,$(UNIT_LABS),$(patsubst $(REFERENCE)/$(l)/%,$(call u
 unit_obj      = $(patsubst $(REFERENCE)/%$(1),$(2)/units/%.o,$(patsubst labs/%$(1),$(2)/mine/%.o,$(call unit_source,$(1))))
 # The rung of the attention ladder that programs use (ops/kernels_gpt2.h): with lab 08 yours and lab 11 not, your plain one.
 # Its object stands before the archive that has the tiled one.
-PLAIN        := $(if $(filter 11,$(if $(filter 08,$(MINE)),$(MINE),11)),,$(REF)/plain/gpt2.o)
+PLAIN        := $(if $(filter 11,$(if $(filter 08,$(OWN)),$(OWN),11)),,$(REF)/plain/gpt2.o)
 UNIT_OBJ     := $(call unit_obj,.c,$(REF)) $(PLAIN)
 # Units for rows that count bytes (grader/rows/traffic.h), as the grader compiles them.
 COUNTED      := $(patsubst $(REFERENCE)/%.c,$(REF)/counted/%.o,$(wildcard $(addprefix $(REFERENCE)/,$(addsuffix /*.c,$(GRADED)))))
@@ -117,8 +121,10 @@ endef
 # Objects are made again for another processor or other flags. A dry run changes nothing.
 MADE_FOR := $(shell $(CC) -march=$(MARCH) -E -v -x c /dev/null 2>&1 | grep cc1) $(CFLAGS)
 $(if $(findstring n,$(firstword -$(MAKEFLAGS))),,$(shell mkdir -p $(REF); \
-    echo '$(MADE_FOR)' | cmp -s - $(REF)/made-for || echo '$(MADE_FOR)' >$(REF)/made-for))
-$(REF)/made-for: ; # where a dry run is the first
+    echo '$(MADE_FOR)' | cmp -s - $(REF)/made-for || echo '$(MADE_FOR)' >$(REF)/made-for; \
+    echo '$(LATER)' | cmp -s - $(REF)/later || echo '$(LATER)' >$(REF)/later))
+$(REF)/made-for $(REF)/later: ; # where a dry run is the first
+MADE_BY := $(REF)/made-for $(if $(LEVEL),$(REF)/later) # units of a release
 
 $(REF)/obj/%.o: %.c $(REF)/made-for
 	$(call compile)
@@ -143,18 +149,20 @@ $(REF)/obj/grader/build/build.o: CFLAGS += -DMG_MARCH='"$(MARCH)"'
 
 # The source is copied beside the object: the grader uses the object when the unit to be graded is the same text
 # (grader/build/build.c). An unfinished unit may have unused variables, so that warning is off for yours.
-$(REF)/units/%.o: $(REFERENCE)/%.c $(REF)/made-for
-	$(call $(if $(LEVEL),prebuilt,compile),$(if $(LEVEL),units))
+unfinished := -Wno-unused -Wno-error
+$(REF)/units/%.o: $(REFERENCE)/%.c $(MADE_BY)
+	$(if $(is_object),$(call prebuilt,units),$(call compile,$(if $(LEVEL),$(unfinished))))
 	@cp $< $(@D)
-$(REF)/counted/%.o: $(REFERENCE)/%.c $(REF)/made-for
-	$(call $(if $(LEVEL),prebuilt,compile),$(if $(LEVEL),counted,-fno-sanitize=all -fsanitize=thread -O1 -g1 -fstack-protector-strong))
-# In a release NAME.c is a line of text that stands for this object.
+$(REF)/counted/%.o: $(REFERENCE)/%.c $(MADE_BY)
+	$(if $(is_object),$(call prebuilt,counted),$(call compile,-fno-sanitize=all -fsanitize=thread -O1 -g1 -fstack-protector-strong $(if $(LEVEL),$(unfinished))))
+# In a release NAME.c is a line of text that stands for this object, or a skeleton as long as that is handed out later.
+is_object = $(and $(LEVEL),$(filter-out $(LATER),$(*D)))
 define prebuilt
 @mkdir -p $(@D)
 @cp reference/$(LEVEL)/$(1)/$*.o $@ || { echo "make: this release has no reference/$(LEVEL)/$(1)/$*.o" >&2; exit 1; }
 endef
 $(REF)/mine/%.o: labs/%.c $(REF)/made-for
-	$(call compile,-Wno-unused -Wno-error)
+	$(call compile,$(unfinished))
 
 # An archive is also made again when the list of its members has changed.
 define archive_rule

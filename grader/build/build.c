@@ -1,7 +1,7 @@
 /* build.c -- preparation and compiler runs; link.c links. Layout of the scratch folder:
  *
  *   include/     the framework's headers and no other file of the repository
- *   src/labs/NN-name/ units as collected     obj/NN-name/ their objects     obj/counted/ those of MG_COUNTED
+ *   src/labs/NN-name/ units as collected     obj/NN-name/ their objects     obj/counted/NN-name/ those of MG_COUNTED
  *   src/stub.c, obj/one/ see stub.c
  *   in/          prebuilt: worker/, units/NN-name/, libgiven.a; emu/, the emulator, once a .cu unit needs it
  *   bin/         prebuilt: launch, which starts a worker
@@ -363,11 +363,11 @@ mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t 
     return status;
 }
 
-/* One C unit of the graded lab, to be counted. */
-static mt_status compile_counted(const mg_build *b, const char *objects, const char *unit, char *log, size_t size)
+/* One C unit, to be counted. */
+static mt_status compile_counted(const mg_build *b, const char *id, const char *objects, const char *unit, char *log,
+                                 size_t size)
 {
     char source[PATH_MAX], object[PATH_MAX];
-    const char *id = b->mine[0];
     mg_path(source, "labs/%s/%s", id, unit);
     mg_object(object, objects, unit);
     if (reuse(b, "counted", id, unit, object))
@@ -376,18 +376,23 @@ static mt_status compile_counted(const mg_build *b, const char *objects, const c
     return status == MT_OK && !b->any_symbol ? mg_symbols_check(b, id, unit, object, log, size) : status;
 }
 
-/* The C units of the graded lab once more. */
 mt_status mg_compile_counted(const mg_build *b, char *log, size_t size)
 {
     char folder[PATH_MAX], objects[PATH_MAX];
-    mg_build_source(b, b->mine[0], folder);
-    mg_path(objects, "%s/obj/counted", b->scratch);
-    mt_status status = mg_folder(objects, true);
-    DIR *units = opendir(folder);
-    for (struct dirent *e; units && status == MT_OK && (e = readdir(units));)
-        if (e->d_name[0] != '.' && !mg_is_cuda(e->d_name))
-            status = compile_counted(b, objects, e->d_name, log, size);
-    if (units)
-        closedir(units);
+    mt_status status = MT_OK;
+    for (int i = 0; status == MT_OK && i < b->mines; i++) {
+        const char *id = b->mine[i];
+        if (i > 0 && !mg_build_later(b, id))
+            continue; /* the reference's kernels are called */
+        mg_build_source(b, id, folder);
+        mg_path(objects, "%s/obj/counted/%s", b->scratch, id);
+        status = mg_folder(objects, true);
+        DIR *units = opendir(folder);
+        for (struct dirent *e; units && status == MT_OK && (e = readdir(units));)
+            if (e->d_name[0] != '.' && !mg_is_cuda(e->d_name))
+                status = compile_counted(b, id, objects, e->d_name, log, size);
+        if (units)
+            closedir(units);
+    }
     return status;
 }

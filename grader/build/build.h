@@ -37,6 +37,10 @@ void mg_build_source(const mg_build *b, const char *id, char path[PATH_MAX]);
  * appended to `log`, with paths from the repository. Fails if the compiler could not be run. */
 mt_status mg_build_units(mg_build *b, const mg_labinfo *info, char *log, size_t size);
 
+/* mg_build_later -- whether the reference of a lab is handed out later (make release): what was built for it are
+ * skeletons. The student's own units take its place beside those of later labs. */
+bool mg_build_later(const mg_build *b, const char *id);
+
 /* mg_build_worker -- link the worker of lab `id` into `path`, with the units that `whose` selects. The linker sees only
  * the objects it links, so not those that are replaced. MT_ERR_FORMAT: the objects do not link; log: why. */
 mt_status mg_build_worker(const mg_build *b, const char *id, unsigned whose, char path[PATH_MAX], char *log,

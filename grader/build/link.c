@@ -36,16 +36,17 @@ typedef struct parts {
     int folders;
 } parts;
 
-/* In a counted worker, the graded lab's units count, and the reference's kernels that they call. */
+/* In a counted worker, the graded lab's units count, and the kernels of earlier labs that they call. */
 static void add_folder(const mg_build *b, unsigned whose, const char *id, parts *p)
 {
     MT_CHECK(p->folders < MG_UNITS, "too many labs");
     char *folder = p->folder[p->folders++];
     bool mine = is_mine(b, whose, id), counted = whose & MG_COUNTED;
+    mg_path(folder, "%s/obj/counted/%s", b->scratch, id);
+    if (counted && mine && access(folder, R_OK) == 0)
+        return;
     mg_path(folder, "%s/in/counted/%s", b->scratch, id);
-    if (counted && b->mines && strcmp(b->mine[0], id) == 0)
-        mg_path(folder, "%s/obj/counted", b->scratch);
-    else if (!counted || access(folder, R_OK) != 0)
+    if (!counted || access(folder, R_OK) != 0)
         mg_path(folder, mine ? "%s/obj/%s" : "%s/in/units/%s", b->scratch, id);
 }
 

@@ -33,5 +33,6 @@ mt_status mg_is_plain(const char *path);
 /* mg_find_emulator -- the emulator's folder in the scratch folder, copied there when it is first needed. */
 mt_status mg_find_emulator(const mg_build *b, char folder[PATH_MAX]);
 
-/* mg_compile_counted -- compile the graded lab's C units for MG_COUNTED. */
+/* mg_compile_counted -- compile the graded lab's C units for MG_COUNTED, and those of labs whose reference comes later.
+ */
 mt_status mg_compile_counted(const mg_build *b, char *log, size_t size);

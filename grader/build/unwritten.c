@@ -1,6 +1,7 @@
 /* unwritten.c -- what the text of the units says about a step: that it is not written, or returns no value. */
 #include "build/tools.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,4 +109,19 @@ bool mg_build_no_return(const mg_build *b, const char *log, const char *step, co
             return true;
     }
     return false;
+}
+
+bool mg_build_later(const mg_build *b, const char *id)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    bool later = false;
+    mg_path(folder, "%s/units/%s", b->build, id);
+    DIR *units = opendir(folder); /* the build keeps the source beside each object */
+    for (struct dirent *e; units && !later && (e = readdir(units));) {
+        mg_path(path, "%s/%s", folder, e->d_name);
+        later = strstr(e->d_name, ".c") && mg_has(path, "MT_TODO(");
+    }
+    if (units)
+        closedir(units);
+    return later;
 }

@@ -59,11 +59,11 @@ static bool parse_time(const char *text, time_t *value)
     return true;
 }
 
-static mt_status read_due(const mg_course_text *t, const cJSON *lab, time_t *due)
+static mt_status read_time(const mg_course_text *t, const cJSON *lab, const char *key, time_t *value)
 {
-    const cJSON *item = get(lab, "due");
-    if (item && !(cJSON_IsString(item) && parse_time(item->valuestring, due)))
-        return mg_course_refuse(t, item, "\"due\" must be a date, a time and its zone: \"2026-10-05T23:59+02:00\"");
+    const cJSON *item = get(lab, key);
+    if (item && !(cJSON_IsString(item) && parse_time(item->valuestring, value)))
+        return mg_course_refuse(t, item, "\"%s\" must be a date, a time and its zone: \"2026-10-05T23:59+02:00\"", key);
     return MT_OK;
 }
 
@@ -251,6 +251,18 @@ static mt_status read_visibility(const mg_course_text *t, const cJSON *json, mg_
     return status;
 }
 
+/* Who can still submit must not have the reference's objects. */
+static mt_status read_after(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
+{
+    mt_status status = read_time(t, json, "after", &lab->after);
+    if (status == MT_OK && lab->after && mg_course_share(lab, lab->after) > 0)
+        return mg_course_refuse(t, get(json, "after"),
+                                "\"after\" must be later than the last submission of lab %.2s that earns points: see "
+                                "\"due\" and \"late\"",
+                                lab->lab->id);
+    return status;
+}
+
 static mt_status make_rows(mg_course_lab *lab)
 {
     mg_results results = { 0 };
@@ -276,14 +288,14 @@ static mt_status refuse_planned(const mg_course_text *t, const cJSON *object, co
                                 const char *instead)
 {
     const cJSON *item = get(object, key);
-    return item ? mg_course_refuse(t, item, "\"%s\" does nothing yet, the grader %s: leave it out, and %s", key, missing,
-                                   instead)
+    return item ? mg_course_refuse(t, item, "\"%s\" does nothing yet, the grader %s: leave it out, and %s", key,
+                                   missing, instead)
                 : MT_OK;
 }
 
 static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_lab *lab)
 {
-    static const char *const known[] = { "due", "late", "counts", "points", "visibility", "seed", NULL };
+    static const char *const known[] = { "due", "late", "counts", "points", "visibility", "seed", "after", NULL };
     char what[16];
     snprintf(what, sizeof what, "lab %.2s", lab->lab->id);
     mt_status status = refuse_planned(t, json, "leaderboard", "ranks no rows",
@@ -293,7 +305,7 @@ static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_
     if (status == MT_OK)
         status = make_rows(lab);
     if (status == MT_OK)
-        status = read_due(t, json, &lab->due);
+        status = read_time(t, json, "due", &lab->due);
     if (status == MT_OK)
         status = read_late(t, json, &lab->late);
     if (status == MT_OK)
@@ -302,7 +314,9 @@ static mt_status read_lab(const mg_course_text *t, const cJSON *json, mg_course_
         status = read_seed(t, json, &lab->seed);
     if (status == MT_OK)
         status = read_points(t, json, lab);
-    return status == MT_OK ? read_visibility(t, json, lab) : status;
+    if (status == MT_OK)
+        status = read_visibility(t, json, lab);
+    return status == MT_OK ? read_after(t, json, lab) : status;
 }
 
 static int by_number(const void *a, const void *b)

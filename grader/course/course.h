@@ -22,7 +22,8 @@ typedef struct mg_course_row {
 
 typedef struct mg_course_lab {
     const mg_lab *lab;
-    time_t due; /* seconds since 1970; 0: none */
+    time_t due;   /* seconds since 1970; 0: none */
+    time_t after; /* the reference's objects are handed out then; 0: with the release */
     mg_late late;
     bool last;           /* of several submissions the last one counts; else the best one */
     uint64_t seed;       /* of the inputs; 0: fresh in each grade */

@@ -44,12 +44,12 @@ void mg_course_apply(mg_results *results, const mg_course_lab *lab, time_t now)
 
 /* ---- the file of students -------------------------------------------------------------------------- */
 
-static void set_time(cJSON *object, time_t when)
+static void set_time(cJSON *object, const char *key, time_t when)
 {
     char text[32];
     struct tm tm;
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&when, &tm));
-    MT_CHECK(cJSON_AddStringToObject(object, "due", text), "out of memory");
+    MT_CHECK(cJSON_AddStringToObject(object, key, text), "out of memory");
 }
 
 static cJSON *add_object(cJSON *object, const char *key)
@@ -65,7 +65,9 @@ static void add_lab(cJSON *labs, const mg_course_lab *lab)
     snprintf(key, sizeof key, "%.2s", lab->lab->id);
     cJSON *json = add_object(labs, key);
     if (lab->due)
-        set_time(json, lab->due);
+        set_time(json, "due", lab->due);
+    if (lab->after)
+        set_time(json, "after", lab->after);
     if (lab->due) {
         cJSON *late = add_object(json, "late");
         mg_json_add_number(late, "percent_per_day", lab->late.percent_per_day);

@@ -1,6 +1,7 @@
 /* kit.c -- what make release needs of the grader.
  *
  *   kit course FILE          what a course file says
+ *   kit after FILE           its labs whose objects are handed out later: lab, a tab, when
  *   kit hidden FILE          its rows that are not always visible: lab, step, title, case and hint, with tabs between
  *   kit students FILE OUT [NN...]    the course file of students, of all labs or of these
  *   kit digests FILES        of units, for ROOT/reference/digests (copied.h) */
@@ -18,14 +19,20 @@ static const char *shown(mg_visibility v)
     return v == MG_NEVER ? "never" : v == MG_AFTER_DUE ? "after_due" : "always";
 }
 
+static const char *utc(char text[32], time_t when)
+{
+    struct tm tm;
+    strftime(text, 32, "%Y-%m-%d %H:%M UTC", gmtime_r(&when, &tm));
+    return text;
+}
+
 static void print_lab(const mg_course_lab *lab)
 {
-    char due[64] = "no due date", points[32];
-    struct tm tm;
-    if (lab->due)
-        strftime(due, sizeof due, "due %Y-%m-%d %H:%M UTC", gmtime_r(&lab->due, &tm));
-    printf("lab %.2s: %s points, %s, the %s submission counts", lab->lab->id, mg_points(points, lab->points), due,
-           lab->last ? "last" : "best");
+    char when[32], points[32];
+    printf("lab %.2s: %s points, %s%s, the %s submission counts", lab->lab->id, mg_points(points, lab->points),
+           lab->due ? "due " : "no due date", lab->due ? utc(when, lab->due) : "", lab->last ? "last" : "best");
+    if (lab->after)
+        printf(", objects handed out after %s", utc(when, lab->after));
     if (lab->due && mg_course_share(lab, lab->due + 86400) > 0)
         printf(", late: %g %% less for each day", lab->late.percent_per_day);
     printf(lab->seed ? ", seed %llx\n" : "\n", (unsigned long long)lab->seed);
@@ -60,6 +67,15 @@ static int print_hidden(const mg_course *course)
                            one->name ? one->name : "", one->hint ? one->hint : "");
             }
     }
+    return 0;
+}
+
+static int print_after(const mg_course *course)
+{
+    char when[32];
+    for (int64_t i = 0; i < course->count; i++)
+        if (course->labs[i].after)
+            printf("%.2s\t%s\n", course->labs[i].lab->id, utc(when, course->labs[i].after));
     return 0;
 }
 
@@ -113,9 +129,10 @@ int main(int argc, char **argv)
     const char *command = argc > 2 ? argv[1] : "";
     if (strcmp(command, "digests") == 0)
         return print_digests(argv + 2);
-    if (strcmp(command, "course") != 0 && strcmp(command, "hidden") != 0 &&
+    if (strcmp(command, "course") != 0 && strcmp(command, "after") != 0 && strcmp(command, "hidden") != 0 &&
         !(strcmp(command, "students") == 0 && argc >= 4)) {
-        fprintf(stderr, "usage: kit course FILE | hidden FILE | students FILE OUT [NN...] | digests FILES\n");
+        fprintf(stderr,
+                "usage: kit course FILE | after FILE | hidden FILE | students FILE OUT [NN...] | digests FILES\n");
         return 2;
     }
     if (mg_course_read(&course, argv[2]) != MT_OK) {
@@ -125,6 +142,8 @@ int main(int argc, char **argv)
     int status = 0;
     if (strcmp(command, "course") == 0)
         status = print_course(&course);
+    else if (strcmp(command, "after") == 0)
+        status = print_after(&course);
     else if (strcmp(command, "hidden") == 0)
         status = print_hidden(&course);
     else

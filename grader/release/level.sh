@@ -9,7 +9,7 @@ has() {
 }
 v3() { has avx avx2 bmi1 bmi2 f16c fma abm movbe; }
 for level in native x86-64-v4 x86-64-v3 aarch64; do
-    [ -d "reference/$level/units" ] || continue
+    [ -d "reference/$level" ] || continue
     case $level in
     native) ;; # made for this machine
     x86-64-v4) v3 && has avx512f avx512bw avx512cd avx512dq avx512vl || continue ;;

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # release.sh BUILD OUT [LABS] -- make release: writes a course's repository for students into OUT, and what they must not have into OUT-instructor.
+# For a lab with "after" in the course file the reference's objects go into OUT-after/NN, to be copied into OUT later; OUT has skeletons in their place.
 #
 # OUT has the framework, the grader, and of the labs named (all without LABS) the handouts, skeletons and checks. The reference's units are objects for each of LEVELS
 # (default: x86-64-v3 x86-64-v4 aarch64); the one for a machine is chosen when it builds (level.sh). LEVELS=native takes those of BUILD, which run here only: quick, for tests.
@@ -14,7 +15,7 @@ read -ra flags <<<"${CFLAGS:?make release gives CFLAGS}"
 
 stop() { echo "release: $*" >&2 && exit 1; }
 say() { echo "release: $*"; }
-for folder in "$out" "$out-instructor"; do
+for folder in "$out" "$out-instructor" "$out-after"; do
     [ ! -e "$folder" ] || { [ -d "$folder" ] && [ -z "$(ls -A "$folder")" ]; } || stop "$folder is not empty: name a new folder"
     [[ $folder != "$PWD"/* ]] || [[ $folder == "$PWD"/build/* ]] || stop "$folder lies in this repository: name a folder outside"
 done
@@ -25,7 +26,7 @@ for name in ${wanted:-$(cd labs && printf '%s\n' */lab.json | sed 's/-.*//')}; d
     labs+=("${lab%/lab.json}")
 done
 [ -n "$course" ] || course=$([ ! -e course.json ] || echo course.json)
-[ -z "$course" ] || "$build/bin/kit" hidden "$course" >/dev/null # all of it is read before anything is built
+after=$([ -z "$course" ] || "$build/bin/kit" after "$course") || exit 1 # all of the file is read before anything is built
 ${MAKE:-make} -s grader emulator
 mkdir -p "$(dirname "$out")"
 tree=$(mktemp -d "$out.XXXXXX") && chmod 755 "$tree"
@@ -100,7 +101,7 @@ perl -0pi -e 'BEGIN { %keep = map { substr($_, 0, 2) => 1 } splice @ARGV, 1 } s/
         $path =~ m{^build/} || -e "$folder$path" ? $all : $mark ? "" : $text }ge')
 
 # ---- the reference's units as objects -------------------------------------------------------------------------------
-skipped=()
+skipped=() said=()
 for unit in solutions/*/*.c solutions/*/*.cu; do
     name=${unit#solutions/}
     mkdir -p "$tree/reference/${name%/*}"
@@ -162,6 +163,26 @@ while IFS= read -r -d '' object; do
     $strip --strip-unneeded -R .comment -R .note.gnu.property "$object"
 done < <(find "$tree/reference" -name '*.o' -print0)
 
+# ---- the second part: objects that are handed out after a lab's last submission --------------------------------------
+later=$work/after
+mkdir "$later"
+for folder in "$tree"/reference/*/units; do # a level is known by its folder, even when all of its objects come later
+    echo "Objects of the reference's units." >"${folder%/*}/README"
+done
+while IFS=$'\t' read -r number date; do
+    lab=$(basename "$(echo solutions/"$number"-*)")
+    for folder in "$tree"/reference/{,*/*/}"$lab"; do
+        [ -d "$folder" ] || continue
+        to=$later/$number/${folder#"$tree/"}
+        mkdir -p "${to%/*}" && mv "$folder" "$to"
+    done
+    mkdir -p "$tree/reference/$lab"
+    for unit in solutions/"$lab"/*.c*; do
+        "$build/bin/strip" "$unit" "$tree/reference/$lab/${unit##*/}" && sed -i 's,\bsolutions/,labs/,g' "$tree/reference/$lab/${unit##*/}"
+    done
+    said+=("$out-after/$number: the objects of lab $number, after $date: cp -r $out-after/$number/. $out")
+done < <([ -z "$after" ] || echo "$after")
+
 # ---- proof, and what instructors keep -------------------------------------------------------------------------------
 git archive HEAD minitorch ':!minitorch/emulator/tests' ':(glob)grader/*.[ch]' grader/{build,sandbox,rows,course,report,checks,worker} | tar -C "$work/given" -xf -
 perl $here/prove.pl "$tree" "$work/given" solutions/*/*.c solutions/*/*.cu || stop "these lines would give solutions away: change the file, or the line outside of the regions"
@@ -170,6 +191,7 @@ left=$(cd "$tree" && find . \( -name ANSWERS.md -o -name 'mutants' -o -name atta
 
 keep=$(mktemp -d "$out-instructor.XXXXXX") && chmod 755 "$keep"
 trap 'rm -rf "$tree" "$work" "$keep"' EXIT
+perl $here/prove.pl "$later" "$work/given" solutions/*/*.c solutions/*/*.cu >"$work/proof" || stop "the second part gives solutions away: $(cat "$work/proof")"
 for lab in "${labs[@]}"; do
     git ls-files -z "solutions/$lab" "grader/mutants/$lab" "grader/variants/*/$lab" "grader/checks/${lab%%-*}-*" | copy_to "$keep"
 done
@@ -182,7 +204,9 @@ Not for students: \`solutions/\` with the answers to the handouts' questions, al
 Released from commit $(git rev-parse HEAD)$(git diff --quiet HEAD || echo " with changes that are not committed") on $(date -u +%F): ${labs[*]}.
 Grade with a clone of that commit: its checks have all rows, and \`make grade COURSE=course.json\` the course's points.
 TXT
-rmdir "$out" "$out-instructor" 2>/dev/null || true
+rmdir "$out" "$out-instructor" "$out-after" 2>/dev/null || true
 mv -T "$keep" "$out-instructor" && mv -T "$tree" "$out"
+[ -z "$after" ] || mv -T "$later" "$out-after"
 for words in "${skipped[@]}"; do say "left out: $words"; done
+for words in "${said[@]}"; do say "$words"; done
 say "$out: ${#labs[@]} labs, reference for $(cd "$out/reference" && ls -d [a-z]*/ | tr -d / | xargs), $(du -sh "$out" | cut -f1); $out-instructor: the key"

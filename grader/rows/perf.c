@@ -89,6 +89,11 @@ static bool start_pair(contest *c, int launch)
     if (c->ours &&
         !slice(c, true, false)) /* before the reference is built, so that an unwritten step takes little time */
         return false;
+    if (c->ours && mg_build_later(&b->build, b->info.id)) {
+        mg_judge(c->run, MG_INCONCLUSIVE,
+                 "this race is against the reference, which is handed out later: your instructor measures it");
+        return false;
+    }
     if (c->ours && !b->reference_path[0] &&
         mg_build_worker(&b->build, b->info.id, MG_REFERENCE, b->reference_path, log, sizeof log) != MT_OK) {
         b->reference_path[0] = 0;

@@ -156,6 +156,8 @@ Test(course, students_get_it_without_seeds_and_hidden_rows)
     cr_expect_eq(lab->seed, 0);
     cr_expect_eq(lab->due, mine->due);
     cr_expect_eq(lab->late.days, 3);
+    cr_expect_eq(mine->after, 1792792800); /* date -d 2026-10-23T22:00Z +%s */
+    cr_expect_eq(lab->after, mine->after);
     for (int64_t i = 0; i < lab->count; i++)
         if (mine->rows[i].visibility == MG_ALWAYS)
             cr_expect_float_eq(lab->rows[i].points, mine->rows[i].points, 1e-9);
@@ -183,10 +185,10 @@ static const struct {
     { "{ \"labs\": {\n \"99\": {} } }", 2, "there is no lab \"99\"" },
     { "{ \"labs\": {\n \"01\": {},\n \"1\": {} } }", 3, "occurs twice" },
     { "{ \"labs\": {\n \"01\": 5 } }", 2, "must be an object" },
-    { "{ \"labs\": { \"01\": {} },\n\"Labs\": 1 }", 2,
-      "unknown key \"Labs\" of the course: use one of course, late" },
+    { "{ \"labs\": { \"01\": {} },\n\"Labs\": 1 }", 2, "unknown key \"Labs\" of the course: use one of course, late" },
     { "{ \"course\": [],\n \"labs\": { \"01\": {} } }", 1, "in quotes" },
-    { "{ \"labs\": { \"01\": {} },\n\"best_of\": 1 }", 2, "does nothing yet, the grader adds up no labs: leave it out" },
+    { "{ \"labs\": { \"01\": {} },\n\"best_of\": 1 }", 2,
+      "does nothing yet, the grader adds up no labs: leave it out" },
     { "{ \"labs\": { \"01\": {\n \"leaderboard\": [\"01.5\"] } } }", 2, "does nothing yet, the grader ranks no rows" },
     { "{ \"labs\": { \"01\": {\n \"due\": \"2026-10-05\" } } }", 2, "a date, a time and its zone" },
     { "{ \"labs\": { \"01\": {\n \"due\": \"2026-02-30T23:59Z\" } } }", 2, "a date, a time" },
@@ -209,6 +211,11 @@ static const struct {
     { "{ \"labs\": { \"01\": {\n \"visibility\": { \"01.1\": 1 } } } }", 2, "\"always\", \"after_due\"" },
     { "{ \"labs\": { \"01\": {\n \"visibility\": { \"01.0\": \"never\" } } } }", 2, "lab 01 has no" },
     { "{ \"labs\": { \"01\": {\n \"visibility\": \"after_due\" } } }", 2, "write \"due\"" },
+    { "{ \"labs\": { \"01\": {\n \"after\": \"2026-10-05\" } } }", 2, "\"after\" must be a date, a time" },
+    { "{ \"labs\": { \"01\": {\n \"after\": \"2026-10-05T12:00Z\" } } }", 2, "must be later than the last submission" },
+    { "{ \"labs\": { \"01\": { \"due\": \"2026-10-05T12:00Z\", \"late\": { \"days\": 3 },\n \"after\":"
+      " \"2026-10-08T12:00Z\" } } }",
+      2, "must be later than the last submission" },
     { "{ \"labs\": { \"01\": {\n \"seed\": 5 } } }", 2, "hexadecimal" },
     { "{ \"labs\": { \"01\": {\n \"seed\": \"0x5\" } } }", 2, "hexadecimal" },
     { "{ \"labs\": { \"01\": {\n \"seed\": \"12345678901234567\" } } }", 2, "hexadecimal" },

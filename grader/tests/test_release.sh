@@ -9,7 +9,8 @@ has_not() { ! grep -rlE -- "$1" "${@:2}"; }
 
 cat >"$dir/course.json" <<'TXT'
 { "labs": { "00": { "points": 10 },
-            "01": { "points": 20, "seed": "c0ffee11", "visibility": { "01.3": "never", "01.4 packed: transposed": "never" } } } }
+            "02": { "due": "2026-10-05T12:00Z", "after": "2026-10-05T12:01Z" },
+            "01": { "points": 20, "seed": "c0ffee11", "due": "2026-10-05T12:00Z", "after": "2026-10-05T12:01Z", "visibility": { "01.3": "never", "01.4 packed: transposed": "never" } } } }
 TXT
 expect "no folder" 2 "usage: make release OUT=dir" release
 expect "an unknown lab" 2 "there is no lab 99: use some of 00-tensors" release OUT="$dir/x" LABS=99
@@ -24,7 +25,7 @@ expect "a package for a front end has no such file" 2 'row.json:1: lab 01 has no
     env COURSE="$dir/row.json" grader/frontends/pack.sh github build/release
 rm -r "$dir/only" "$dir/row.json"
 expect "it is written" 0 ": 0 found" release OUT="$tree" LABS="00 01" COURSE="$dir/course.json"
-expect "nothing else is left there" 0 "course course-instructor course.json full" bash -c "cd '$dir' && echo *"
+expect "nothing else is left there" 0 "course course-after course-instructor course.json full" bash -c "cd '$dir' && echo *"
 
 expect "no folder of ours" 1 "" bash -c "cd '$tree' && ls -d solutions grader/mutants grader/attacks grader/variants grader/tests docs/INSTRUCTORS.md docs/CLAIMS.md 2>/dev/null | grep ."
 expect "its labs" 0 "00-tensors 01-matmul" bash -c "cd '$tree/labs' && echo *"
@@ -33,17 +34,20 @@ expect "no step of another lab in the map" 0 "" has_not '^## Lab 02' "$tree/docs
 expect "no hidden row" 0 "" has_not '"tiled"|read transposed tile|packing removes the transpose|c0ffee11' "$tree" --exclude-dir=reference --include=*.c --include=*.json --include=*.md
 expect "no seed" 0 "" has_not '"seed"' "$tree/course.json"
 expect "the key is beside it" 0 "packed: transposed" bash -c "cd '$tree-instructor' && ls solutions/01-matmul/ANSWERS.md grader/checks/01-matmul.c && tr '\t' ' ' <hidden-rows.tsv | sed 's/packed transposed/packed: transposed/' && grep c0ffee11 course.json"
-expect "objects name no variable of theirs" 0 "" bash -c "! nm '$tree/reference/native/units/01-matmul/matmul.o' | grep -E ' [trdb] ' | grep -v '\.'"
+expect "what comes later is in the second part" 0 "reference/native/counted/02-backprop/linear.o" bash -c "cd '$dir/course-after/02' && find . -name linear.o"
+expect "and in no other" 1 "" bash -c "find '$tree' -path '*02-backprop*' -name '*.o' -o -path '*01-matmul*' -name '*.o' | grep ."
+expect "students see when" 0 '"after":	"2026-10-05T12:01:00Z"' cat "$tree/course.json"
+expect "objects name no variable of theirs" 0 "" bash -c "! nm '$dir/course-after/01/reference/native/units/01-matmul/matmul.o' | grep -E ' [trdb] ' | grep -v '\.'"
 expect "its skeletons are known as they are" 0 "" bash -c "cd '$tree/labs' && sha256sum --quiet -c ../reference/skeletons"
 expect "links lead somewhere" 0 "0 complaints" env ROOT="$tree" grader/tools/links.sh
-expect "git takes the objects" 0 "matmul.o" bash -c "cd '$tree' && git init -q && git add -A && git ls-files reference/native/units/01-matmul"
+expect "git takes the objects" 0 "tape.o" bash -c "cd '$tree' && git init -q && git add -A && git ls-files reference/native/units/03-autograd"
 
 # Built from what this repository has built already, but for what differs: the list of labs, and checks without hidden rows.
 mkdir -p "$tree/build/release" && cp -r build/release/{obj,worker,emu,lib*.a,*.members} "$tree/build/release/" 2>/dev/null
 rm -f "$tree"/build/release/obj/grader/{labs,checks/01-matmul}.*
 find "$tree/build" -type f -exec touch {} +
 expect "it builds" 0 "" make -s -C "$tree" build/release/bin/grade build/release/defined build/release/worker/launch
-expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/02-backprop/linear.o" "$tree/reference/native/units/02-backprop/linear.o"
+expect "with the objects of the reference" 0 "" cmp "$tree/build/release/units/03-autograd/tape.o" "$tree/reference/native/units/03-autograd/tape.o"
 cp -r "$tree/reference/native/counted" "$tree/build/release/"
 grade() { (cd "$tree" && build/release/bin/grade --no-speed --quiet --width 0 --lab "$@"); }
 expect "a skeleton earns nothing" 0 "grade 00: 0/10 TODO=" grade 00
@@ -65,6 +69,14 @@ rm "$dir/output"
 expect "GitHub: a lab that cannot be graded fails the workflow" 1 "::error::lab 77 could not be graded" github 00 77
 expect "GitHub: and no points are reported" 1 "" test -e "$dir/output"
 expect "a skeleton is not a copy" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 00 --quiet | grep 'copy of the reference'"
+# Until the second part of lab 01 is there, its race has no rival, and programs have the student's units.
+expect "a race is the instructor's" 0 "handed out later: your instructor measures it" bash -c "cd '$tree' && build/release/bin/grade --quiet --width 0 --lab 01 --step 01.5 --units '$root/solutions/01-matmul'"
+expect "programs have the student's units" 0 "build/release/mine/01-matmul/matmul.o" make -n -C "$tree" DEPENDENCIES= build/release/bin/train_mnist
+expect "of a released lab only" 0 "build/release/units/02-backprop/linear.o" make -n -C "$tree" DEPENDENCIES= build/release/bin/train_mnist
+cp -r "$dir/course-after/01/." "$tree"
+expect "the second part is taken" 0 "" make -s -C "$tree" build/release/{units,counted}/01-matmul/{loops,matmul}.o build/release/defined
+expect "in place of what was built" 0 "" cmp "$tree/build/release/units/01-matmul/matmul.o" "$tree/reference/native/units/01-matmul/matmul.o"
+expect "and programs have it" 1 "" bash -c "make -n -C '$tree' DEPENDENCIES= build/release/bin/train_mnist | grep mine/01-matmul"
 expect "the reference's objects earn all that is not measured" 0 "INCONCLUSIVE=2" grade 01 --units reference/01-matmul
 expect "a hidden row is not there" 1 "" bash -c "cd '$tree' && build/release/bin/grade --lab 01 --quiet | grep tiled"
 

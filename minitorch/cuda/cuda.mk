@@ -24,7 +24,7 @@ CUDA_HEADERS  := $(wildcard minitorch/cuda/*.cuh minitorch/cuda/*.h minitorch/co
 C_            := $(REF)/cuda-$(CUDA)
 CUDA_GIVEN    := $(wildcard minitorch/cuda/*.cu)
 # With lab 06 yours and lab 11 not, programs run your update for each tensor, not lab 11's for all (cuda/table.c).
-PLAIN_TABLE   := $(if $(filter 11,$(if $(filter 06,$(MINE)),$(MINE),11)),,minitorch/cuda/table.c)
+PLAIN_TABLE   := $(if $(filter 11,$(if $(filter 06,$(OWN)),$(OWN),11)),,minitorch/cuda/table.c)
 CUDA_OBJ      := $(patsubst %.cu,$(C_)/%.o,$(CUDA_GIVEN)) $(if $(PLAIN_TABLE),$(REF)/plain/table.o) \
                  $(call obj,$(filter-out $(PLAIN_TABLE),$(wildcard minitorch/cuda/*.c))) \
                  $(call unit_obj,.cu,$(C_))
@@ -66,8 +66,8 @@ endef
 
 $(C_)/%.o: %.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
-$(C_)/units/%.o: $(REFERENCE)/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
-	$(call $(if $(LEVEL),prebuilt,compile_cuda),$(if $(LEVEL),cuda-$(CUDA)))
+$(C_)/units/%.o: $(REFERENCE)/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS) $(if $(LEVEL),$(REF)/later)
+	$(if $(is_object),$(call prebuilt,cuda-$(CUDA)),$(call compile_cuda))
 $(C_)/mine/%.o: labs/%.cu $(CUDA_HEADERS) $(CUDA_TOOLS)
 	$(call compile_cuda)
 
