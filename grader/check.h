@@ -16,6 +16,7 @@ typedef enum mg_verdict {
     MG_CRASH,        /* a signal, an abort, an exit */
     MG_TIMEOUT,      /* CPU or wall time, endless output */
     MG_INCONCLUSIVE, /* performance only: the machine was too noisy; run it again */
+    MG_REVIEW,       /* values are right, but a count is lower than any that is known: no points until somebody looks */
     MG_ERROR,        /* the grader itself failed (no sandbox, disk full): no points are lost */
 } mg_verdict;
 
@@ -122,15 +123,20 @@ void mg_note(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 /* mg_bar -- a number of this lab's lab.json, "bars": { "01.4": { "low": 0.2, "full": 0.6, ... } }. */
 double mg_bar(mg_run *run, const char *bar, const char *field);
 
-/* mg_credit -- gradual credit: 0 at or below the bar's "low", full points at or above "full", linear between. */
+/* mg_credit -- gradual credit: 0 at or below the bar's "low", full points at or above "full", linear between.
+ * Where less is better, a value below the bar's "least" is REVIEW; without one, below half of its "reference". */
 void mg_credit(mg_run *run, const char *bar, double value);
+
+/* mg_review -- REVIEW with this message: the count shows a better idea than ours, or has missed what the unit does. */
+void mg_review(mg_run *run, const char *fmt, ...) MT_PRINTF(2, 3);
 
 /* mg_flops -- the arithmetic of the call whose bytes are counted next: the report draws both in a roofline. */
 void mg_flops(mg_run *run, double flops);
 
-/* ---- racing --------------------------------------------------------------------------------- Two workers run the
- * same calls, interleaved A B B A; the score is the ratio of minima (docs/GRADING.md). Choose sizes for which the
- * faster side takes 2 to 5 ms: shorter ones are disturbed by our own 0.04 ms, longer ones get few rounds. */
+/* ---- racing ---------------------------------------------------------------------------------
+ * Two workers run the same calls, interleaved A B B A; the score is the ratio of minima (docs/GRADING.md). Choose sizes
+ * for which the faster side takes 2 to 5 ms: shorter ones are disturbed by our own 0.04 ms, longer ones get few
+ * rounds. */
 typedef struct mg_race {
     const char *bar;     /* key in lab.json "bars" */
     const char *ours;    /* function called in the submission's worker */

@@ -58,7 +58,7 @@ static void blame_earlier(mg_results *results, const mg_options *o, const mg_ben
     MT_CHECK(suspect, "out of memory");
     for (int64_t i = 0; i < results->count; i++) {
         mg_verdict v = results->rows[i].verdict;
-        suspect[i] = results->rows[i].ran && v != MG_PASS && v != MG_INCONCLUSIVE && v != MG_ERROR;
+        suspect[i] = results->rows[i].ran && v != MG_PASS && !mg_verdict_open(v);
         any = any || suspect[i];
     }
     for (int i = 1; any && i < build->mines; i++) {

@@ -94,11 +94,11 @@ static bool holds(const batch *b, int64_t i, const mg_grading *last, const mg_gr
 /* REGRADE=inconclusive: what is graded but for such rows becomes a new grading that lacks these. */
 static mt_status reopen(batch *b, mg_grading *last)
 {
-    int64_t rows = 0, submissions;
+    mg_open_rows open;
     if (last->state != MG_GRADED || !b->o->regrade || strcmp(b->o->regrade, open_rows) != 0)
         return MT_OK;
-    mt_status status = mg_book_open_rows(&b->book, b->plan.lab->id, NULL, last->submission, &rows, &submissions);
-    if (rows > 0) {
+    mt_status status = mg_book_open_rows(&b->book, MG_INCONCLUSIVE, b->plan.lab->id, NULL, last->submission, &open);
+    if (open.rows > 0) {
         last->id = 0;
         last->started = time(NULL);
         last->state = MG_UNTIMED;
@@ -375,11 +375,10 @@ mt_status mg_batch(const mg_batch_options *options, int64_t *left)
         mg_progress_timed(&b->progress, b->queued);
         if (status == MT_OK && !mg_stop)
             status = grade_queue(b);
-        int64_t rows = 0, open = 0;
-        if (status == MT_OK)
-            status = mg_book_open_rows(&b->book, b->plan.lab->id, b->class.folder, 0, &rows, &open);
         *left = count_left(b);
-        mg_progress_end(&b->progress, *left, b->other_version, rows, open);
+        mt_status said =
+            mg_progress_end(&b->progress, &b->book, b->plan.lab->id, b->class.folder, *left, b->other_version);
+        status = status == MT_OK ? said : status;
     }
     free(b->queue);
     free(b->work);

@@ -293,17 +293,16 @@ mt_status mg_book_last(mg_book *book, int64_t submission, mg_grading *last)
                : mt_fail(MT_ERR_IO, "%s: %s", book->path, sqlite3_errmsg(book->db));
 }
 
-mt_status mg_book_open_rows(mg_book *book, const char *lab, const char *folder, int64_t submission, int64_t *rows,
-                            int64_t *submissions)
+mt_status mg_book_open_rows(mg_book *book, mg_verdict verdict, const char *lab, const char *folder, int64_t submission,
+                            mg_open_rows *open)
 {
     sqlite3_stmt *q = mg_query(book,
                                "SELECT count(*), count(DISTINCT g.submission) FROM grade g JOIN result r ON"
-                               " r.grading = g.id WHERE r.verdict = 'INCONCLUSIVE' AND g.state = 'graded' AND"
+                               " r.grading = g.id WHERE r.verdict = ?4 AND g.state = 'graded' AND"
                                " g.lab = ?1 AND ?2 IN ('', g.folder) AND ?3 IN (0, g.submission)",
-                               "tti", lab, folder ? folder : "", submission);
+                               "ttit", lab, folder ? folder : "", submission, mg_verdict_name(verdict));
     bool known = q && sqlite3_step(q) == SQLITE_ROW;
-    *rows = known ? sqlite3_column_int64(q, 0) : 0;
-    *submissions = known ? sqlite3_column_int64(q, 1) : 0;
+    *open = known ? (mg_open_rows){ sqlite3_column_int64(q, 0), sqlite3_column_int64(q, 1) } : (mg_open_rows){ 0 };
     sqlite3_finalize(q);
     return known ? MT_OK : mt_fail(MT_ERR_IO, "%s: %s", book->path, sqlite3_errmsg(book->db));
 }

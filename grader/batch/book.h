@@ -6,6 +6,7 @@
 #pragma once
 
 #include "layout.h"
+#include "report/results.h"
 
 #include <sqlite3.h>
 
@@ -63,10 +64,13 @@ mt_status mg_book_last(mg_book *book, int64_t submission, mg_grading *last);
 /* mg_book_add -- a grading with its rows; sets grading->id. One with an id replaces the rows of that grading. */
 mt_status mg_book_add(mg_book *book, mg_grading *grading);
 
-/* mg_book_open_rows -- how many rows of the lab's last gradings are INCONCLUSIVE, in how many submissions; of one
- * submission, or with 0 of all of the folder, or with NULL of all. */
-mt_status mg_book_open_rows(mg_book *book, const char *lab, const char *folder, int64_t submission, int64_t *rows,
-                            int64_t *submissions);
+/* mg_book_open_rows -- how many rows of the lab's last gradings have this verdict, INCONCLUSIVE or REVIEW, in how many
+ * submissions; of one submission, or with 0 of all of the folder, or with NULL of all. */
+typedef struct mg_open_rows {
+    int64_t rows, submissions;
+} mg_open_rows;
+mt_status mg_book_open_rows(mg_book *book, mg_verdict verdict, const char *lab, const char *folder, int64_t submission,
+                            mg_open_rows *open);
 
 /* mg_book_seed -- of a lab's inputs, the same for all submissions: `wanted` if that is not 0, else that of the book,
  * else a random one. */

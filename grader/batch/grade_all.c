@@ -156,10 +156,8 @@ static mt_status use_book(const command *c)
             printf("%s: %lld students\n", path, (long long)students);
         if (status == MT_OK && open)
             printf("%lld more have no grade yet, and no points there: run make grade-all again\n", (long long)open);
-        int64_t rows = 0;
         if (status == MT_OK)
-            status = mg_book_open_rows(&book, plan.lab->id, NULL, 0, &rows, &open);
-        mg_progress_open(rows, open);
+            status = mg_progress_open(&book, plan.lab->id, NULL);
     } else {
         status = mg_similar(&book, &plan, &c->search);
     }

@@ -93,25 +93,39 @@ void mg_progress_say(mg_progress *p, const char *fmt, ...)
     va_end(args);
 }
 
-void mg_progress_open(int64_t open_rows, int64_t open)
+mt_status mg_progress_open(mg_book *book, const char *lab, const char *folder)
 {
-    if (open)
-        printf("%lld rows of %lld submissions are INCONCLUSIVE and have no points yet: when the machine is quiet, "
-               "make grade-all REGRADE=inconclusive measures these rows again\n",
-               (long long)open_rows, (long long)open);
+    static const struct {
+        mg_verdict verdict;
+        const char *words;
+    } kinds[] = {
+        { MG_INCONCLUSIVE, "when the machine is quiet, make grade-all REGRADE=inconclusive measures these rows again" },
+        { MG_REVIEW, "look at the code of these rows and give their points by hand (docs/INSTRUCTORS.md, Batch)" },
+    };
+    mt_status status = MT_OK;
+    for (int64_t i = 0; status == MT_OK && i < MT_COUNT(kinds); i++) {
+        mg_open_rows open;
+        status = mg_book_open_rows(book, kinds[i].verdict, lab, folder, 0, &open);
+        if (open.rows)
+            printf("%lld rows of %lld submissions are %s and have no points yet: %s\n", (long long)open.rows,
+                   (long long)open.submissions, mg_verdict_name(kinds[i].verdict), kinds[i].words);
+    }
+    return status;
 }
 
-void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version, int64_t open_rows, int64_t open)
+mt_status mg_progress_end(mg_progress *p, mg_book *book, const char *lab, const char *folder, int64_t left,
+                          int64_t other_version)
 {
     clear(p);
     printf("%s%.0f s; ", mg_stop ? "interrupted; " : "", mt_now() - p->began);
     if (p->skipped)
         printf("%lld were in the gradebook already, ", (long long)p->skipped);
     printf("%lld refused, %lld errors of the grader\n", (long long)p->refused, (long long)p->broken);
-    mg_progress_open(open_rows, open);
+    mt_status status = mg_progress_open(book, lab, folder);
     if (other_version)
         printf("%lld were graded by another version of the grader; REGRADE=all grades them again\n",
                (long long)other_version);
     if (left)
         printf("%lld are not finished: the same command goes on with them\n", (long long)left);
+    return status;
 }

@@ -17,7 +17,8 @@ void mg_progress_skip(mg_progress *p);                       /* one that is in t
 void mg_progress_done(mg_progress *p, const mg_handin *handin, const mg_grading *grading);
 void mg_progress_tick(mg_progress *p); /* once a second */
 void mg_progress_say(mg_progress *p, const char *fmt, ...) MT_PRINTF(2, 3);
-/* The class as it is now: rows that are INCONCLUSIVE in so many submissions, and what is not finished. */
-void mg_progress_end(mg_progress *p, int64_t left, int64_t other_version, int64_t open_rows, int64_t open);
-/* Says how many rows are open, and what can be done; prints nothing when there are none. */
-void mg_progress_open(int64_t open_rows, int64_t open);
+/* The class as it is now: its open rows, and what is not finished. */
+mt_status mg_progress_end(mg_progress *p, mg_book *book, const char *lab, const char *folder, int64_t left,
+                          int64_t other_version);
+/* Says how many rows are open, INCONCLUSIVE or REVIEW, and what can be done; prints nothing when there are none. */
+mt_status mg_progress_open(mg_book *book, const char *lab, const char *folder);

@@ -91,8 +91,7 @@ static const mg_row *first_open(const mg_results *results)
 {
     for (int64_t i = 0; i < results->count; i++) {
         const mg_row *row = &results->rows[i];
-        if (row->ran && row->points < row->max && !row->follows[0] && row->verdict != MG_ERROR &&
-            row->verdict != MG_INCONCLUSIVE)
+        if (row->ran && row->points < row->max && !row->follows[0] && !mg_verdict_open(row->verdict))
             return row;
     }
     return NULL;
@@ -214,12 +213,15 @@ static void put_row(FILE *out, const mg_row *row)
     const char *verdict = row->ran ? mg_verdict_name(row->verdict) : "not run";
     char points[32], max[32];
     const char *note = row->verdict == MG_TODO && !row->note[0] ? "step not written yet" : row->note;
+    const char *why = mg_verdict_open(row->verdict) ? row->detail : "";
     mg_put_element(out, "<tr><th scope=\"row\">", row->step, "</th>");
     mg_put_element(out, "<td class=\"words\">", row->name, "");
     if (row->ran && row->follows[0])
         mg_put_element(out, "<br><span class=\"faint\">after ", row->follows, "</span>");
     else if (row->ran && note[0])
         mg_put_element(out, "<br><span class=\"faint\">", note, "</span>");
+    if (row->ran && why[0])
+        mg_put_element(out, "<br>", why, "");
     fprintf(out, "</td><td class=\"verdict %s\">%s</td>", row->ran ? verdict : "", verdict);
     fprintf(out, "<td class=\"number\">%s/%s</td></tr>\n", mg_points(points, row->ran ? row->points : 0),
             mg_points(max, row->max));

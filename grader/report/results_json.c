@@ -54,8 +54,8 @@ static cJSON *test_of(const mg_row *any, bool graded)
     if (graded)
         mg_json_add_number(test, "score", row->points);
     mg_json_add_number(test, "max_score", row->max);
-    /* An inconclusive row did not fail: it has no status, so that Gradescope uses the points. */
-    if (row->verdict != MG_INCONCLUSIVE && row->verdict != MG_ERROR)
+    /* An open row did not fail: it has no status, so that Gradescope uses the points. */
+    if (!mg_verdict_open(row->verdict))
         add_string(test, "status", row->verdict == MG_PASS ? "passed" : "failed");
     add_output(test, row);
     mg_json_add_number(extra, "points", row->points);

@@ -10,21 +10,34 @@
 static const struct {
     const char *name, *words, *colour;
 } verdicts[] = {
-    [MG_PASS] = { "PASS", "passed", "32" },          [MG_FAIL] = { "FAIL", "failed", "31" },
-    [MG_TODO] = { "TODO", "to do", "33" },           [MG_CRASH] = { "CRASH", "crashed", "31" },
-    [MG_TIMEOUT] = { "TIMEOUT", "timed out", "31" }, [MG_INCONCLUSIVE] = { "INCONCLUSIVE", "inconclusive", "35" },
+    [MG_PASS] = { "PASS", "passed", "32" },
+    [MG_FAIL] = { "FAIL", "failed", "31" },
+    [MG_TODO] = { "TODO", "to do", "33" },
+    [MG_CRASH] = { "CRASH", "crashed", "31" },
+    [MG_TIMEOUT] = { "TIMEOUT", "timed out", "31" },
+    [MG_INCONCLUSIVE] = { "INCONCLUSIVE", "inconclusive", "35" },
+    [MG_REVIEW] = { "REVIEW", "to be reviewed", "35" },
     [MG_ERROR] = { "ERROR", "not graded", "35" },
 };
 
 /* The summary for people names failures first; the last line, for scripts, names TODO first. */
-enum { OTHERS = 6 };
-static const mg_verdict spoken[OTHERS] = { MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_TODO, MG_INCONCLUSIVE, MG_ERROR };
-static const mg_verdict counted[OTHERS] = { MG_TODO, MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_INCONCLUSIVE, MG_ERROR };
+enum { OTHERS = 7 };
+static const mg_verdict spoken[OTHERS] = {
+    MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_TODO, MG_INCONCLUSIVE, MG_REVIEW, MG_ERROR
+};
+static const mg_verdict counted[OTHERS] = {
+    MG_TODO, MG_FAIL, MG_CRASH, MG_TIMEOUT, MG_INCONCLUSIVE, MG_REVIEW, MG_ERROR
+};
 
 const char *mg_verdict_name(mg_verdict verdict)
 {
     MT_CHECK((unsigned)verdict < MT_COUNT(verdicts), "no such verdict: %d", (int)verdict);
     return verdicts[verdict].name;
+}
+
+bool mg_verdict_open(mg_verdict verdict)
+{
+    return verdict == MG_INCONCLUSIVE || verdict == MG_REVIEW || verdict == MG_ERROR;
 }
 
 static int64_t count_of(const mg_results *results, mg_verdict verdict)

@@ -156,6 +156,31 @@ void mg_flops(mg_run *run, double flops)
     run->row->flops = flops;
 }
 
+void mg_review(mg_run *run, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (!run->hinted)
+        mg_hint(run, "if the code does all that the step asks, there is nothing to mend: an instructor looks at it and "
+                     "gives the points");
+    mg_judge(run, MG_REVIEW, "%s", text);
+}
+
+/* A count so low may be a better idea than ours; or the unit does what is not counted. */
+static void doubt(mg_run *run, const char *bar, double value)
+{
+    double least = 0;
+    if (mg_labinfo_bar(&run->bench->info, bar, "least", &least)) {
+        if (value < least)
+            mg_review(run, "counted %.3g, less than the lowest that is known, %.3g", value, least);
+    } else if (value < run->row->reference / 2) {
+        mg_review(run, "counted %.3g, less than half of the reference's %.3g", value, run->row->reference);
+    }
+}
+
 void mg_credit(mg_run *run, const char *bar, double value)
 {
     double low = mg_bar(run, bar, "low"), full = mg_bar(run, bar, "full");
@@ -171,6 +196,8 @@ void mg_credit(mg_run *run, const char *bar, double value)
         run->row->reference = NAN;
     if (mg_on_the_device(run) && !run->bench->idle)
         mg_counted_keep(run);
+    if (full < low)
+        doubt(run, bar, value);
     run->credit = share >= 1 ? 1 : share > 0 ? share : 0; /* NaN earns nothing */
     if (run->credit == 0)
         mg_judge(run, MG_FAIL, "measured %.3g, credit begins %s %.3g", value, full < low ? "below" : "above", low);

@@ -216,8 +216,8 @@ void mg_device_credit(mg_run *run, mg_count count, double of)
         return;
     }
     if (!(value >= counts[count].least)) /* NaN too */
-        mg_judge(run, MG_FAIL, "counted %.3g %s, and less than %.3g is not possible", value, counts[count].unit,
-                 counts[count].least);
+        mg_review(run, "counted %.3g %s, and less than %.3g is not possible", value, counts[count].unit,
+                  counts[count].least);
     mg_note(run, "%.2f %s (bar %.2f .. %.2f)  counted, no GPU", value, counts[count].unit, mg_bar(run, bar, "low"),
             mg_bar(run, bar, "full"));
     mg_credit(run, bar, value);

@@ -105,7 +105,7 @@ void mg_run_end(mg_run *run)
         mg_judge(run, MG_ERROR, "the check called nothing");
     if (!run->judged)
         mg_judge(run, MG_PASS, "%s", "");
-    if (run->row->verdict == MG_ERROR || run->row->verdict == MG_INCONCLUSIVE)
+    if (mg_verdict_open(run->row->verdict) && run->row->verdict != MG_REVIEW)
         run->row->hint[0] = 0; /* not an error of the student */
     bool hangs = run->row->verdict == MG_TIMEOUT;
     if (run->row->verdict == MG_CRASH || hangs)

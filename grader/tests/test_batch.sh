@@ -144,6 +144,9 @@ check "and measured again, alone" grep -qx "grade 01: 0/28 TODO=2" "$dir/timed.g
 check "as a grading of its own, with all rows" is "$(timed_book "SELECT count(*), sum(verdict = 'INCONCLUSIVE'), max(grading) FROM result WHERE grading = (SELECT id FROM grade)")" "20 0 2"
 timed --regrade inconclusive
 check "until there are none" is "$(timed_book 'SELECT count(*) FROM grading')" 2
+/usr/bin/python3 -c 'import sqlite3, sys; b = sqlite3.connect(sys.argv[1]); b.execute("UPDATE result SET verdict = ? WHERE name LIKE ?", ("REVIEW", "%: speed")); b.commit()' "$dir/timed.graded/gradebook.sqlite"
+timed
+check "rows that somebody must look at are named" says "2 rows of 1 submissions are REVIEW and have no points yet: look at the code"
 mkdir "$dir/other" && head -c 9000 /dev/urandom >"$dir/other/gradebook.sqlite"
 all --out "$dir/other"
 check "no gradebook is refused" is $? 3

@@ -161,12 +161,12 @@ check "JUnit of a grade" xml "$dir/no-grade.xml"
 import json, sys
 text = "\x1b[2J\x01\x7f ]]> <a b='c'>&amp;\"\uffff\ufffe\u202e \n\t é"
 rows = [{"number": text, "name": text, "score": 1, "max_score": 2, "output": text, "extra_data": {"verdict": v}}
-        for v in ("PASS", "FAIL", "CRASH", "TIMEOUT", "TODO", "INCONCLUSIVE", "ERROR", text)]
+        for v in ("PASS", "FAIL", "CRASH", "TIMEOUT", "TODO", "INCONCLUSIVE", "REVIEW", "ERROR", text)]
 json.dump({"score": 3, "execution_time": 1.5, "output": text, "tests": rows, "extra_data": {"lab": text}}, open(sys.argv[1], "w"))
 PY
 "$build/bin/frontend" junit "$dir/hostile.json" >"$dir/hostile.xml"
 check "JUnit of hostile text" xml "$dir/hostile.xml"
-check "one pass, one failure, four errors, two skipped" has 'tests="8" failures="1" errors="4" skipped="2"' "$dir/hostile.xml"
+check "one pass, one failure, four errors, three skipped" has 'tests="9" failures="1" errors="4" skipped="3"' "$dir/hostile.xml"
 for bad in "$dir/nothing.json" "$dir/hostile.xml" /dev/null; do
     check "no grade: $bad" [ "$("$build/bin/frontend" junit "$bad" 2>&1; echo $?)" = "frontend: $bad is not a grade (NN.json of grade --report)
 1" ]

@@ -91,6 +91,12 @@ Test(html, says_what_to_do_next, .init = make_folder, .fini = remove_folder)
     cr_expect_null(strstr(page, "What to do next"));
     cr_expect_null(strstr(page, "id=\"failed\""));
     free(page);
+    rows[1].verdict = MG_REVIEW, rows[1].points = 0;
+    SET(rows[1].detail, "counted 0.4, less than half");
+    page = report_of(mg_report_html, &results);
+    cr_expect_null(strstr(page, "What to do next"), "a student has nothing to do");
+    cr_expect(strstr(page, "<br>counted 0.4, less than half</td><td class=\"verdict REVIEW\">REVIEW</td>"), "%s", page);
+    free(page);
     free(results.sources);
 }
 

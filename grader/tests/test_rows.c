@@ -261,3 +261,41 @@ Test(rows, a_step_keeps_the_others_of_the_report, .init = open_toy, .fini = clos
     mg_results_free(&both);
     mg_results_free(&others);
 }
+
+/* The figure is the case's n in hundredths. */
+static void count(mg_run *run, const void *one_case)
+{
+    const toy_case *c = one_case;
+    toy_describe(run, one_case, "toy");
+    if (mg_call(run) && toy_verify(run, one_case))
+        mg_credit(run, strstr(c->head.name, "known") ? "90.5 known" : "90.5", (double)c->n / 100);
+}
+
+/* A count below half of the reference's, or below the lowest that is known, earns nothing until somebody looks. */
+Test(rows, a_count_that_is_too_low_is_reviewed, .init = open_toy, .fini = close_toy)
+{
+    static const toy_case cases[] = { { { 2, "as the reference", "h" }, 100 },
+                                      { { 2, "half", "h" }, 50 },
+                                      { { 2, "less", "h" }, 49 },
+                                      { { 2, "known", "h" }, 25 },
+                                      { { 2, "less, known", "h" }, 24 },
+                                      { { 2, "no count", "h" }, 300 } };
+    static const mg_group counts[] = { MG_GROUP("90.5", "count", count, cases) };
+    static const mg_lab counting = { "90-toy", counts, 1 };
+    static const mg_verdict want[] = { MG_PASS, MG_PASS, MG_REVIEW, MG_PASS, MG_REVIEW, MG_FAIL };
+    mg_results r;
+    mg_options o = { .lab = &counting, .root = t.root, .build = t.build };
+    toy_write(&t, "labs/90-toy/lab.json",
+              "{ \"lab\": \"90-toy\", \"title\": \"toy\", \"units\": [\"toy.c\"], \"limits\": { \"memory_mib\": 256,"
+              " \"processes\": 16 }, \"bars\": { \"90.5\": { \"low\": 2, \"full\": 1.5, \"reference\": 1 },"
+              " \"90.5 known\": { \"low\": 2, \"full\": 1.5, \"reference\": 1, \"least\": 0.25 } } }\n");
+    toy_write(&t, "labs/90-toy/toy.c", TOY "{ " DO " }");
+    cr_assert_eq(mg_grade(&r, &o), MT_OK, "%s", mt_last_error());
+    for (int64_t i = 0; i < r.count; i++) {
+        cr_expect_eq(r.rows[i].verdict, want[i], "%s: %s", r.rows[i].name, mg_verdict_name(r.rows[i].verdict));
+        cr_expect_eq(r.rows[i].points, want[i] == MG_PASS ? 2 : 0, "%s", r.rows[i].name);
+    }
+    cr_expect(strstr(r.rows[2].detail, "less than half of the reference's"), "%s", r.rows[2].detail);
+    cr_expect(strstr(r.rows[2].hint, "an instructor looks at it"), "%s", r.rows[2].hint);
+    mg_results_free(&r);
+}

@@ -38,7 +38,7 @@ for info in "${labs[@]}"; do
     read -r _ _ points others <<<"$last" || true
     if [ -z "$last" ] || [[ $points == -/* ]]; then
         state="could not be graded: $(tail -1 <<<"$out")"
-    elif [[ $others =~ ^(INCONCLUSIVE=[0-9]+)?$ ]] && [[ $points != 0/* ]]; then
+    elif [[ $others =~ ^(INCONCLUSIVE=[0-9]+)?\ ?(REVIEW=[0-9]+)?$ ]] && [[ $points != 0/* ]]; then
         state=passes && passing+=("$number")
     elif [[ $points == 0/* ]] && [[ $others =~ ^TODO=[0-9]+$ ]]; then
         state="not begun"
