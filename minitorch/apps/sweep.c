@@ -200,7 +200,7 @@ static mt_status parse_sampler(const char *text, void *sampler)
     static const char *const names[] = { "grid", "random", "bayes", "evolve" };
     for (int i = 0; i < MT_COUNT(names); i++)
         if (strcmp(text, names[i]) == 0) {
-            *(mt_sampler *)sampler = (mt_sampler)i;
+            *(mt_search_sampler *)sampler = (mt_search_sampler)i;
             return MT_OK;
         }
     return mt_fail(MT_ERR_ARGUMENT, "'%.40s': use grid, random, bayes or evolve", text);

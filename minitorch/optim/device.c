@@ -9,9 +9,23 @@ static const mt_optim_kernels *kernels_of(mt_device device)
     return device == MT_CPU ? &cpu : mt_cuda->optim;
 }
 
-mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind)
+static mt_update_fn *find(mt_device device, mt_update_kind kind)
 {
     return device == MT_CPU ? mt_update_rules[kind].update : kernels_of(device)->update[kind];
+}
+
+mt_status mt_update_available(mt_device device, mt_update_kind kind)
+{
+    if (find(device, kind))
+        return MT_OK;
+    return mt_fail(MT_ERR_UNAVAILABLE, "the optimizer %s has no kernel for %s: use another one, or another device",
+                   mt_update_names[kind], mt_device_name(device));
+}
+
+mt_update_fn *mt_update_on(mt_device device, mt_update_kind kind)
+{
+    MT_CHECK(mt_update_available(device, kind) == MT_OK, "%s", mt_last_error());
+    return find(device, kind);
 }
 
 double mt_clip_grad_norm_on(mt_device device, const mt_grad_array *arrays, int64_t count, double max_norm)

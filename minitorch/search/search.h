@@ -8,11 +8,11 @@
 
 #include "search/space.h"
 
-typedef enum mt_sampler { MT_SAMPLE_GRID, MT_SAMPLE_RANDOM, MT_SAMPLE_BAYES, MT_SAMPLE_EVOLVE } mt_sampler;
+typedef enum mt_search_sampler { MT_SAMPLE_GRID, MT_SAMPLE_RANDOM, MT_SAMPLE_BAYES, MT_SAMPLE_EVOLVE } mt_search_sampler;
 
 typedef struct mt_search {
     mt_space space;
-    mt_sampler sampler; /* where new trials come from */
+    mt_search_sampler sampler; /* where new trials come from */
     int64_t trials;     /* at most; a grid ends at its last point */
     int64_t least;      /* steps of the lowest rung, with eta */
     int64_t most;       /* steps of the highest, > 0 */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each header compiles alone as C11; mt.h and the headers that declare extern "C" compile alone as C++17, too.
+# Each header compiles alone as C11, and beside mt.h; mt.h and the headers that declare extern "C" compile alone as C++17, too.
 . "$(dirname "$0")/../../.ci/check.bash"
 cd "$root" || exit 1
 # compiles HEADER COMPILER FLAGS...
@@ -14,6 +14,7 @@ compiles() {
 }
 for header in $(find minitorch -name '*.h' | grep -vE '^minitorch/(bench|cuda|emulator|tests)/' | sort); do
     compiles "$header" gcc -std=c11 -x c
+    compiles "$header" gcc -std=c11 -x c -include mt.h
     [ "$header" != minitorch/mt.h ] && ! grep -q MT_C_BEGIN "$header" || compiles "$header" g++ -std=c++17 -x c++
 done
 # A C++ program links what mt.h declares.

@@ -48,7 +48,7 @@ static double bowl(const mt_point *p, int64_t steps, uint64_t problem)
     return x * x + 2 * y * y + x * y + 0.02 * cos(12 * x);
 }
 
-static mt_search search_of(const char *space, mt_sampler sampler, int64_t trials, int64_t most, int64_t eta)
+static mt_search search_of(const char *space, mt_search_sampler sampler, int64_t trials, int64_t most, int64_t eta)
 {
     mt_search s = { .sampler = sampler, .trials = trials, .least = 1, .most = most, .eta = eta, .seed = 5 };
     cr_assert_eq(mt_space_parse(&s.space, space), MT_OK, "%s", mt_last_error());
@@ -76,7 +76,7 @@ Test(search, asha_finds_the_best_of_a_grid_at_a_third_of_its_cost)
     cr_assert_eq(excess[10], 0, "its best is worse by %g", excess[10]);
 }
 
-static double median_of(mt_sampler sampler)
+static double median_of(mt_search_sampler sampler)
 {
     double value[20];
     int64_t cost;

@@ -4,6 +4,8 @@
 #include "ops/kernels_fused.h"
 #include "ops/kernels_gpt2.h"
 #include "ops/kernels_given.h"
+#include "optim/rules.h"
+#include "train/recipe.h"
 
 static mt_matmul_dims seen;
 
@@ -79,6 +81,22 @@ Test(tables, products_go_through_the_table_in_use)
     mt_table_set(MT_BASE_FAMILY, MT_CPU, NULL);
     mt_matmul_cpu(c, a, b, 2, 2, 3, MT_NO_TRANS, MT_NO_TRANS, MT_OVERWRITE);
     cr_assert_arr_eq(c, ((float[]){ 8, 3, 20, 6 }), sizeof c); /* [1 2 3; 4 5 6] x [1 0; 2 0; 1 1] */
+}
+
+/* A rule that a device has no kernel for, as one that was added for the CPU only. */
+Test(tables, an_optimizer_without_a_kernel_is_refused_in_words)
+{
+    const mt_optim_kernels none = { 0 };
+    const mt_backend backend = { .optim = &none };
+    for (mt_update_kind kind = 0; kind < MT_UPDATE_KINDS; kind++)
+        cr_assert_eq(mt_update_available(MT_CPU, kind), MT_OK, "%s", mt_last_error());
+    mt_cuda = &backend;
+    cr_assert_eq(mt_update_available(MT_CUDA, MT_LION), MT_ERR_UNAVAILABLE);
+    cr_assert_str_eq(mt_last_error(), "the optimizer lion has no kernel for cuda: use another one, or another device");
+    ABORTS("the optimizer lion has no kernel for cuda", mt_update_on(MT_CUDA, MT_LION));
+    mt_recipe recipe = { .device = MT_CUDA, .optimizer = MT_LION, .out = "/nonesuch" };
+    cr_assert_eq(mt_recipe_begin(&recipe), MT_ERR_UNAVAILABLE);
+    mt_cuda = NULL;
 }
 
 Test(tables, cuda_says_in_words_that_it_is_not_there)

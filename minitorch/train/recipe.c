@@ -1,6 +1,7 @@
 /* recipe.c -- options into optimizer and schedule. */
 #include "train/recipe.h"
 #include "train/events.h"
+#include "optim/rules.h"
 #include "ops/kernels_16bit.h"
 
 #include <inttypes.h>
@@ -83,6 +84,7 @@ static const char *path_of(char path[4096], const mt_recipe *r, const char *file
 
 mt_status mt_recipe_begin(const mt_recipe *r)
 {
+    MT_TRY(mt_update_available(r->device, r->optimizer));
     if (r->threads)
         omp_set_num_threads((int)r->threads);
     if (r->dtype != MT_F32 && r->device == MT_CPU)
