@@ -26,19 +26,19 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "entry", 'e', "FILE", MT_TEXT(options, entry), "Play or train this entry (default: show the leaderboard)" },
-    { "cluster", 'c', "FILE", MT_TEXT(options, cluster),
-      "With this cluster and budget (default labs/15-scale/cluster.json)" },
+    { "entry", 'e', "FILE", MT_TEXT(options, entry),
+      "Entry to play or train; default: none: the leaderboard is shown" },
+    { "cluster", 'c', "FILE", MT_TEXT(options, cluster), "Cluster and budget" },
     { "train", 0, "SIZE", MT_TEXT(options, train),
       "Train toy or gpt2 by the entry's \"train\", not play its \"plan\"" },
-    { "seed", 's', "N", MT_I64(options, seed, 1, INT32_MAX), "Instead of the cluster's" },
-    { "board", 'b', "DIR", MT_TEXT(options, board), "Folder of the results (default build/leaderboard)" },
+    { "seed", 's', "N", MT_I64(options, seed, 1, INT32_MAX), "Seed; default: that of the cluster" },
+    { "board", 'b', "DIR", MT_TEXT(options, board), "Folder of the results" },
     { "forget", 0, NULL, MT_FLAG(options, forget), "Keep no result" },
     { "verify", 'v', "ID", MT_TEXT(options, verify), "Make a result again: its id, or the path of its file" },
     { "data", 'd', "FILE", MT_TEXT(options, data),
-      "To train on: text or token file (default: tiny Shakespeare, for gpt2 its tokens)" },
+      "Text or token file to train on; default: tiny Shakespeare, for gpt2 its tokens" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
-    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder of training (default build/run/capstone)" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder of training" },
     { "quiet", 'q', NULL, MT_FLAG(options, quiet), "What train_gpt2 says goes to a file" },
     { 0 },
 };

@@ -29,14 +29,16 @@ typedef struct options {
 
 static const mt_option flags[] = {
     { "step", 0, "N", MT_I64(options, step, 1, INT64_MAX),
-      "Of which checkpoint (default: the best by validation, or the newest valid one)" },
+      "Step of the checkpoint; default: the best by validation, or the newest valid one" },
     { "data", 'd', "PATH", MT_TEXT(options, data),
-      "Folder of the IDX files, or a text or token file (default: those of datasets/fetch)" },
+      "Folder of the IDX files, or a text or token file; default: those of datasets/fetch" },
     { "vocab", 0, "DIR", MT_TEXT(options, vocabulary), "Folder of a token file's vocabulary" },
-    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once (default 12)" },
-    { "batches", 0, "N", MT_I64(options, batches, 1, 1 << 20), "Of a text, spread over its last tenth (default 80)" },
-    { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats), "Of products: f32 (default), bf16 or f16" },
-    { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "For arithmetic (default: one per core)" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images or windows computed at once" },
+    { "batches", 0, "N", MT_I64(options, batches, 1, 1 << 20), "Batches of a text, spread over its last tenth" },
+    { "dtype", 0, "NAME", MT_CHOICE(options, dtype, mt_cli_floats),
+      "Element type of matrix products: f32, bf16 or f16" },
+    { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
+      "Number of threads for arithmetic; default: one per core" },
     { 0 },
 };
 

@@ -211,10 +211,10 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder of the four files (default datasets/cache/standin)" },
-    { "train", 'n', "N", MT_I64(options, train, 1, 10000000), "Pictures of the training set (default 60000)" },
-    { "test", 't', "N", MT_I64(options, test, 1, 10000000), "Pictures of the test set (default 10000)" },
-    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "Another seed draws other pictures (default 1)" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder of the four files" },
+    { "train", 'n', "N", MT_I64(options, train, 1, 10000000), "Pictures of the training set" },
+    { "test", 't', "N", MT_I64(options, test, 1, 10000000), "Pictures of the test set" },
+    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "Seed of the pictures" },
     { 0 },
 };
 

@@ -13,7 +13,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default: where memory.bin is)" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written; default: that of memory.bin" },
     { 0 },
 };
 

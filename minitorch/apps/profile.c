@@ -15,12 +15,12 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written (default: where spans.bin is)" },
+    { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for what is written; default: that of spans.bin" },
     { "events", 'n', "N", MT_I64(options, events, 1, INT32_MAX),
-      "Latest spans of each thread in trace and timeline (default 131072); the table counts all" },
+      "Latest spans of each thread in trace and timeline; the table counts all; default: 131072" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024),
-      "Threads of the peak FLOP/s, which is measured now (default: as many as the program had)" },
-    { "peak", 'p', "GFLOP/S", MT_F64(options, peak, 0, 1e9), "Also compare with this peak, that of a data sheet" },
+      "Number of threads of the peak FLOP/s, which is measured now; default: as many as the program had" },
+    { "peak", 'p', "GFLOP/S", MT_F64(options, peak, 1e-9, 1e9), "Another peak to compare with, that of a data sheet" },
     { 0 },
 };
 

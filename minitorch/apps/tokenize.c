@@ -30,7 +30,7 @@ typedef struct options {
 
 static const mt_option flags[] = {
     { "out", 'o', "FILE", MT_TEXT(options, out), "Token file to write" },
-    { "vocabulary", 'v', "DIR", MT_TEXT(options, vocabulary), "Folder of vocab.bpe (default datasets/cache/gpt2)" },
+    { "vocabulary", 'v', "DIR", MT_TEXT(options, vocabulary), "Folder of vocab.bpe" },
     { "train", 't', "N", MT_I64(options, train, 257, MT_MOST_IDS),
       "Learn a vocabulary of N ids from the files instead" },
     { "chars", 'c', NULL, MT_FLAG(options, characters), "The vocabulary is the files' characters" },
@@ -38,7 +38,7 @@ static const mt_option flags[] = {
     { "special", 'x', NULL, MT_FLAG(options, special), "<|endoftext|> in the text is that token" },
     { "no-separator", 'n', NULL, MT_FLAG(options, no_separator), "No <|endoftext|> after each file" },
     { "raw", 'r', NULL, MT_FLAG(options, raw), "The files are not text but ids of two bytes (nanoGPT's .bin)" },
-    { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "Threads (default: one per core)" },
+    { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "Number of threads" },
     { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
     { 0 },
 };

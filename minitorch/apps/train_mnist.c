@@ -200,14 +200,15 @@ static mt_status report(run *r, mt_status status)
 /* ---- command line -------------------------------------------------------------------------------- */
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files (default: of datasets/fetch)" },
-    { "epochs", 'e', "N", MT_I64(options, epochs, 1, 100000), "Passes over all images (default 10)" },
-    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images per step (default 64)" },
-    { "hidden", 'H', "N,N", MT_PARSED(options, hidden, mt_mlp_hidden), "Widths of one or two hidden layers (256,128)" },
-    { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Validate after so many epochs (default 1)" },
-    { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "Validate after so many steps instead" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files" },
+    { "epochs", 'e', "N", MT_I64(options, epochs, 1, 100000), "Passes over all images" },
+    { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Images per step" },
+    { "hidden", 'H', "N,N", MT_PARSED(options, hidden, mt_mlp_hidden),
+      "Widths of one or two hidden layers; default: 256,128" },
+    { "eval-every", 0, "EPOCHS", MT_I64(options, eval_epochs, 1, 100000), "Epochs from one validation to the next" },
+    { "eval-steps", 0, "STEPS", MT_I64(options, eval_steps, 1, INT32_MAX), "The same in steps; default: by epochs" },
     { "hold-out", 0, "N", MT_I64(options, hold_out, 0, INT32_MAX),
-      "Training images used for validation only (default: a twelfth; 0: none, and the last weights are tested)" },
+      "Training images used for validation only (0: none, and the last weights are tested); default: a twelfth" },
     { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" },
     { "saving", 0, NULL, MT_GROUP(options, saving, mt_saving_options), "Checkpoints:" },
     { 0 },

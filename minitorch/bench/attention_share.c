@@ -21,7 +21,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2, gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "layers", 'l', "N", MT_I64(options, layers, 1, 1000), "instead of the size's" },
     { "tokens", 'n', "N", MT_I64(options, tokens, 64, 1 << 20), "of a step, and the longest context (1024)" },
     { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000),

@@ -22,7 +22,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (124M, default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (124M), gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Windows in a batch (4)" },
     { "time", 'T', "N", MT_I64(options, time, 16, 1 << 20), "Tokens in a window, at most (256)" },
     { "steps", 's', "N", MT_I64(options, steps, WARM + 1, MOST_STEPS), "Steps (12)" },

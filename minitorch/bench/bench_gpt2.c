@@ -41,7 +41,7 @@ static const mt_option flags[] = {
     { "time", 'T', "N", MT_I64(options, time, 1, 1 << 20), "Tokens in a window (64)" },
     { "steps", 's', "N", MT_I64(options, steps, 1, 1000),
       "Steps to time after one that does not count; the fastest counts (3)" },
-    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (124M, default), gpt2-medium, gpt2-large, gpt2-xl or toy" },
+    { "size", 'z', "NAME", MT_TEXT(options, size), "gpt2 (124M), gpt2-medium, gpt2-large, gpt2-xl or toy" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "Threads (2, as in performance.md)" },
     { "bf16", 0, NULL, MT_FLAG(options, bf16), "Products in bf16" },
     { "generate", 'g', NULL, MT_FLAG(options, generate), "Time generation with the cache of keys and values instead" },

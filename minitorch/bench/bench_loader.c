@@ -33,7 +33,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "MNIST's IDX files (default: of datasets/fetch)" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "MNIST's IDX files; default: of datasets/fetch" },
     { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000), "rounds; the fastest counts (7)" },
     { "images", 'i', "N", MT_I64(options, images, 1, 100000), "pictures of each format (96)" },
     { "workers", 'w', "N", MT_I64(options, workers, 1, MOST_WORKERS), "try 0 to N workers, N at most 8 (2)" },

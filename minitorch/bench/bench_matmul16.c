@@ -19,7 +19,7 @@ typedef struct options {
 
 static const mt_option flags[] = {
     { "turns", 'r', "N", MT_I64(options, turns, 1, 1000), "Of each product; the fastest counts (8)" },
-    { "threads", 't', "N", MT_I64(options, threads, 0, 1024), "0 (default): one, then all processors" },
+    { "threads", 't', "N", MT_I64(options, threads, 0, 1024), "0: one, then all processors" },
     { "quick", 'q', NULL, MT_FLAG(options, quick), "no large shapes" },
     { "csv", 'c', "FILE", MT_TEXT(options, csv), "also write the table as CSV" },
     { 0 },

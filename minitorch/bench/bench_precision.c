@@ -26,7 +26,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "data", 'd', "FILE", MT_TEXT(options, data), "Text to train on (default: tiny Shakespeare of datasets/fetch)" },
+    { "data", 'd', "FILE", MT_TEXT(options, data), "Text to train on; default: tiny Shakespeare of datasets/fetch" },
     { "steps", 's', "N", MT_I64(options, steps, 1, 100000), "Steps before gradients and updates are looked at (300)" },
     { "rounds", 'r', "N", MT_I64(options, rounds, 1, 1000), "Timed steps in each type; the fastest counts (10)" },
     { "csv", 'c', "FILE", MT_TEXT(options, csv), "Also write every figure as CSV" },

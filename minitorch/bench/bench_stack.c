@@ -217,7 +217,7 @@ static void teardown(bench *b)
 /* ---- command line -------------------------------------------------------------------------------- */
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files (default: of datasets/fetch)" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files; default: of datasets/fetch" },
     { "samples", 'n', "N", MT_I64(options, samples, 1, 10000000),
       "Samples of an epoch, at most what there is (60000)" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Samples in a step (64)" },

@@ -28,7 +28,7 @@ typedef struct options {
 } options;
 
 static const mt_option flags[] = {
-    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files (default: of datasets/fetch)" },
+    { "data", 'd', "DIR", MT_TEXT(options, data), "Folder of the four IDX files; default: of datasets/fetch" },
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 1000), "Epochs of each (3)" },
     { "batch", 'b', "N", MT_I64(options, batch, 1, 65536), "Samples in a step (64)" },
     { "every", 'n', "STEPS", MT_I64(options, every, 1, 1000000),

@@ -36,7 +36,7 @@ typedef struct options {
 static const mt_option flags[] = {
     { "quick", 'q', NULL, MT_FLAG(options, quick), "One error for each call, 12 kills, a shorter virtual run" },
     { "kills", 'k', "N", MT_I64(options, kills, 0, 100000), "Processes to kill (50)" },
-    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "Of the moments at which they are (default: the time)" },
+    { "seed", 's', "N", MT_I64(options, seed, 0, INT64_MAX), "Of the moments at which they are; default: the time" },
     { "dir", 'd', "DIR", MT_TEXT(options, dir), "A folder for files of the test, which are removed (/tmp)" },
     { "csv", 'c', "FILE", MT_TEXT(options, csv), "Also write what checkpoints cost as CSV" },
     { "svg", 'p', "FILE", MT_TEXT(options, svg), "And draw it; needs --csv" },

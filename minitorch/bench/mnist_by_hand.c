@@ -25,7 +25,7 @@ typedef struct options {
 
 static const mt_option flags[] = {
     { "data", 'd', "DIR", MT_TEXT(options, data), "folder of the four IDX files (of datasets/fetch)" },
-    { "hidden", 'h', "N[,N]", MT_PARSED(options, width[1], mt_mlp_hidden), "hidden layers (256,128)" },
+    { "hidden", 'h', "N[,N]", MT_PARSED(options, width[1], mt_mlp_hidden), "hidden layers ; default: 256,128" },
     { "epochs", 'e', "N", MT_I64(options, epochs, 1, 10000), "epochs (10)" },
     { "lr", 'l', "RATE", MT_F64(options, rate, 0, 1000), "learning rate (0.15)" },
     { "threads", 't', "N", MT_I64(options, threads, 1, 1024), "threads (all processors)" },

@@ -18,7 +18,7 @@ typedef struct mt_optim_kernels {
     void (*list_free)(mt_update_list *list);
 } mt_optim_kernels;
 
-/* mt_update_available -- MT_ERR_UNAVAILABLE: the device has no kernel for this rule. Aborts: no rules for the device. */
+/* mt_update_available -- MT_ERR_UNAVAILABLE: the device has no kernel for this rule.   Aborts: it has no rules. */
 mt_status mt_update_available(mt_device device, mt_update_kind kind);
 
 /* mt_update_on, mt_clip_grad_norm_on, mt_unscale_grads_on -- the function of this device (optim/updates.h,

@@ -116,6 +116,58 @@ static void add_table(command *c, const mt_option *option, char *base)
     }
 }
 
+/* ---- help ----------------------------------------------------------------------------------------- */
+
+/* The value that an option has where the command line does not name it, as text; false: none, as its field is outside
+ * what may be chosen. */
+static bool default_of(char text[256], const mt_option *o, const void *field)
+{
+    bool has = true;
+    switch (o->kind) {
+    case MT_OPTION_I64:
+        has = (double)*(const int64_t *)field >= o->low && (double)*(const int64_t *)field <= o->high;
+        snprintf(text, 256, "%" PRId64, *(const int64_t *)field);
+        break;
+    case MT_OPTION_F64:
+        has = *(const double *)field >= o->low && *(const double *)field <= o->high;
+        snprintf(text, 256, "%g", *(const double *)field);
+        break;
+    case MT_OPTION_TEXT:
+        has = *(const char *const *)field;
+        snprintf(text, 256, "%s", has ? *(const char *const *)field : "");
+        break;
+    case MT_OPTION_CHOICE:
+        snprintf(text, 256, "%s", o->names[*(const unsigned *)field]);
+        break;
+    default:
+        has = false;
+    }
+    return has;
+}
+
+/* argp calls it with each text of --help. A help "what; default: words" has these for a field without a value. */
+static char *add_default(int key, const char *text, void *input)
+{
+    const command *c = input;
+    char value[256], *line = NULL;
+    int i = 0;
+    while (c && i < c->count && (c->flag[i].key != key || !c->flag[i].name))
+        i++;
+    if (!c || i == c->count || !text)
+        return (char *)text;
+    static const char mark[] = "; default: ";
+    const char *words = strstr(text, mark);
+    int what = (int)(words ? words - text : (long)strlen(text));
+    bool has = default_of(value, c->option[i], c->base[i] + c->option[i]->at);
+    if (!has && !words)
+        return (char *)text;
+    if (asprintf(&line, "%.*s (default: %s)", what, text, has ? value : words + sizeof mark - 1) < 0)
+        return NULL;
+    return line;
+}
+
+/* ---- parsing -------------------------------------------------------------------------------------- */
+
 static mt_status set(const mt_option *option, void *field, char *text)
 {
     switch (option->kind) {
@@ -165,7 +217,9 @@ mt_words mt_cli_parse_words(int argc, char **argv, const char *doc, const mt_opt
     command c = { .most = most };
     mt_cli_guard_output();
     add_table(&c, table, options);
-    const struct argp argp = { .options = c.flag, .parser = parse, .args_doc = usage, .doc = doc };
+    const struct argp argp = {
+        .options = c.flag, .parser = parse, .args_doc = usage, .doc = doc, .help_filter = add_default
+    };
     argp_parse(&argp, argc, argv, 0, NULL, &c);
     return c.words;
 }

@@ -2,17 +2,19 @@
  *
  *     typedef struct options { int64_t steps; double rate; const char *out; bool quiet; mt_recipe recipe; } options;
  *     static const mt_option table[] = {
- *         { "steps", 's', "N", MT_I64(options, steps, 1, 1000), "Steps to train (default 100)" },
- *         { "rate", 0, "RATE", MT_F64(options, rate, 0, 1), "Learning rate (default 0.1)" },
+ *         { "steps", 's', "N", MT_I64(options, steps, 1, 1000), "Steps to train" },
+ *         { "rate", 0, "RATE", MT_F64(options, rate, 1e-9, 1), "Learning rate; default: that of the model" },
  *         { "out", 'o', "DIR", MT_TEXT(options, out), "Folder for results" },
  *         { "quiet", 'q', NULL, MT_FLAG(options, quiet), "No progress line" },
  *         { "recipe", 0, NULL, MT_GROUP(options, recipe, mt_recipe_options), "How to learn:" }, // groups are last
  *         { 0 },
  *     };
- *     options o = { .steps = 100, .rate = 0.1 };
+ *     options o = { .steps = 100 };
  *     mt_cli_parse(argc, argv, "Train a model.", table, &o);
  *
- * --help and --usage are made from the table. A field of another type than its option's does not compile. */
+ * --help and --usage are made from the table; the defaults in --help are the values of the fields, or where such a
+ * value is outside what may be chosen (rate is 0) the words behind "; default: ". A field of another type than its
+ * option's does not compile. */
 #pragma once
 
 #include <stddef.h>
@@ -40,7 +42,7 @@ struct mt_option {
     mt_status (*parse)(const char *text, void *field); /* text NULL: left out */
     const mt_option *group;
     const char *const *names; /* of a choice; NULL ends them */
-    const char *help;
+    const char *help;         /* a noun phrase; then "; default: " and words for a field without a value */
 };
 
 #define MT_FIELD(type, field, field_type) \

@@ -49,8 +49,9 @@ extern const mt_option mt_recipe_options[];
 /* mt_recipe_schedule -- the learning rate over a run of so many steps, with the recipe's zeros replaced by defaults. */
 mt_schedule mt_recipe_schedule(const mt_recipe *recipe, int64_t steps);
 
-/* mt_recipe_begin -- refuses an optimizer that the device has no kernel for, sets the number of threads, says how products of 16 bits are computed, makes the output folder,
- * catches Ctrl-C (mt_cli_stopped), and records memory from now on for --memory-report. */
+/* mt_recipe_begin -- refuses an optimizer that the device has no kernel for; sets the number of threads, says how
+ * products of 16 bits are computed, makes the output folder, catches Ctrl-C (mt_cli_stopped), and records memory from
+ * now on for --memory-report. */
 mt_status mt_recipe_begin(const mt_recipe *recipe);
 
 /* mt_recipe_memory -- after the first step: show what memory was used for since mt_recipe_begin (memory/report.h), and

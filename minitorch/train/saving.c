@@ -19,13 +19,13 @@ static mt_status resume(const char *text, void *step)
 
 const mt_option mt_saving_options[] = {
     { "save-every", 0, "STEPS", MT_I64(mt_saving, every, 1, INT32_MAX),
-      "Save a checkpoint after so many steps (default: at each evaluation); the best evaluation is saved in any case" },
+      "Steps from one checkpoint to the next; the best evaluation is saved in any case; default: at each evaluation" },
     { "keep", 0, "K", MT_I64(mt_saving, keep, 0, INT32_MAX),
-      "Keep the K newest checkpoints and the best one (default 2; 0: all)" },
+      "Number of newest checkpoints that are kept beside the best one (0: all)" },
     { "async-save", 0, NULL, MT_FLAG(mt_saving, async), "Write checkpoints while training goes on, from a copy" },
     { "resume", 0, "[STEP", MT_PARSED(mt_saving, resume, resume),
       "Continue from the newest valid checkpoint in --out, or from that of STEP, with the same flags; later ones are "
-      "moved to --out/aside-N" },
+      "moved to --out/aside-N; default: a new run" },
     { "overwrite", 0, NULL, MT_FLAG(mt_saving, overwrite),
       "Begin a new run in a folder that holds checkpoints: they are removed when the first new one is saved" },
     { 0 },

@@ -34,30 +34,31 @@ static mt_status bytes(const char *text, void *field)
 
 const mt_option mt_team_options[] = {
     { "ranks", 0, "N", MT_I64(mt_team_config, ranks, 1, 1024),
-      "Ranks, which share the threads (default: dp x pp x tp)" },
+      "Number of ranks, which share the threads; default: dp x pp x tp" },
     { "dp", 0, "N", MT_I64(mt_team_config, dp, 1, 1024),
-      "Replicas of the model, which share each micro-batch (default: what --ranks leaves)" },
+      "Replicas of the model, which share each micro-batch; default: what --ranks leaves" },
     { "pp", 0, "N", MT_I64(mt_team_config, pp, 1, 1024),
-      "Stages: each has some of the layers, and works on one micro-batch after the other (default 1)" },
+      "Stages: each has some of the layers, and works on one micro-batch after the other; default: 1" },
     { "tp", 0, "N", MT_I64(mt_team_config, tp, 1, 1024),
-      "Ranks among which the matrices of each layer are divided (default 1)" },
+      "Ranks among which the matrices of each layer are divided; default: 1" },
     { "pp-schedule", 0, "NAME", MT_PARSED(mt_team_config, schedule, schedule),
-      "Of the stages: 1f1b (default), gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2)" },
+      "Schedule of the stages: 1f1b, gpipe, interleaved[:CHUNKS] (several parts of the model a rank, 2); default: "
+      "1f1b" },
     { "zero", 0, "STAGE", MT_I64(mt_team_config, zero, 0, 3),
-      "Each rank has a part of the optimizer's state (1), the gradients (2) and the parameters (3) only (default 0)" },
+      "What is divided among replicas: the optimizer's state (1), the gradients, too (2), the parameters, too (3)" },
     { "compress", 0, "HOW", MT_CHOICE(mt_team_config, compress, compressions),
-      "Gradients between ranks: none (default); 1bit, a bit an element; topk, the largest hundredth" },
+      "Compression of gradients sent between ranks: none, 1bit (one bit per element) or topk (the largest 1 %)" },
     { "all-reduce", 0, "HOW", MT_CHOICE(mt_team_config, all_reduce, all_reduces),
-      "How ranks add up: ring (default), tree, doubling; measured, the fastest in trials at the start: a run may then "
+      "Algorithm of sums over the ranks: ring, tree, doubling; measured, the fastest in trials at the start: a run may "
+      "then "
       "differ from another in the last bits" },
     { "bucket", 0, "SIZE", MT_PARSED(mt_team_config, bucket_bytes, bytes),
-      "Gradients that are sent together, while backward goes on (default 1MiB)" },
+      "Size of the gradients that are sent together, while backward goes on; default: 1MiB" },
     { "engine", 0, "NAME", MT_TEXT(mt_team_config, engine),
-      "What connects the ranks: threads (default); mpi, processes that mpirun starts; nccl, such with a GPU each "
-      "(default "
-      "with --device cuda)" },
+      "Connection of the ranks: threads; mpi, processes that mpirun starts; nccl, processes with one GPU each"
+      "; default: threads, under mpirun mpi, with --device cuda nccl" },
     { "deadline", 0, "SECONDS", MT_F64(mt_team_config, deadline, 1e-3, 1e9),
-      "A rank that does not take part for so long ends the run (default 600)" },
+      "Time after which a rank that does not take part ends the run; default: 600" },
     { 0 },
 };
 
