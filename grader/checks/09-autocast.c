@@ -55,9 +55,9 @@ static const struct {
 } net[MG_NET_OPS] = {
     { "linear", { MT_F32, HALF, HALF, MG_NET_NONE, MG_NET_NONE } },      /* x, w */
     { "relu", { MT_F32, KEPT, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } }, /* its result */
-    { "layernorm", { MT_F32, KEPT, MT_F32, MT_F32, MT_F32 } },           /* x, gamma, mean, rstd */
+    { "layernorm", { MT_F32, MT_F32, MT_F32, MT_F32, MT_F32 } },         /* x, gamma, mean, rstd */
     { "matmul", { MT_F32, HALF, HALF, MG_NET_NONE, MG_NET_NONE } },      /* both operands */
-    { "softmax", { MT_F32, KEPT, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } },
+    { "softmax", { MT_F32, MT_F32, MG_NET_NONE, MG_NET_NONE, MG_NET_NONE } },
     { "mul", { MT_F32, KEPT, KEPT, MG_NET_NONE, MG_NET_NONE } },
     { "classifier", { MT_F32, HALF, HALF, MT_F32, MT_I32 } }, /* x, w, probabilities, classes */
 };

@@ -72,7 +72,8 @@ static int64_t kept_by(const stage *st, mt_recompute how)
         bool copied = arrays[i].kind == NORM && st->s.tp > 1; /* for the ranks; it is kept */
         bool cheap = arrays[i].kind == NORM || arrays[i].kind == GELU;
         if (how != MT_RECOMPUTE_SELECTIVE || !cheap || copied)
-            bytes += arrays[i].numbers * st->m.width / (arrays[i].divided ? st->s.tp : 1) * mt_dtype_size(st->s.dtype);
+            bytes += arrays[i].numbers * st->m.width / (arrays[i].divided ? st->s.tp : 1) *
+                     (arrays[i].kind == STREAM ? 4 : mt_dtype_size(st->s.dtype));
     }
     return bytes;
 }
@@ -144,14 +145,14 @@ static int64_t inside(const stage *st, int64_t layer)
     if (st->s.tp > 1) /* tp_copy of two layernorms, the part, and the sum before its bias */
         forward += (half ? 4 * C : 4 * C + 4 * C) + 4 * C + 4 * C; /* half: attention's copy has been converted */
     if (half)
-        forward += 4 * (C + C + C) + 4 * (hidden + hidden);
+        forward += 4 * (C + C) + 4 * (hidden + hidden);
     if (selective)
         backward += size * hidden;
     if (block) {
-        backward += 4 * C * 3 + all - (half ? 0 : 4 * C);
-        forward += 4 * (C + C) + all - (half ? 0 : kept);
+        backward += 4 * C * 3 + all - 4 * C;
+        forward += 4 * (C + C) + all - kept;
     } else {
-        forward += (half ? 4 * (C + C) : 0) + all - kept;
+        forward += all - kept;
     }
     backward = tokens * backward + (whole ? 0 : later + per_layer);
     if (st->s.zero > 0) /* sent, of the layers behind */
@@ -175,7 +176,7 @@ static void add_memory(mt_plan_cost *c, const stage *st)
     }
     if (st->last) {
         int64_t V = mt_min(st->rows, st->m.vocabulary), copies = half ? size : 0, table = 4 * st->rows * C;
-        int64_t head = tokens * (size * C + copies * C + 4 * C + 8), work;
+        int64_t head = tokens * (4 * C + copies * C + 4 * C + 8), work;
         int64_t plain = tokens * V, chunked = 256 * V + tokens * C + (whole ? st->rows * C : 0);
         if (!half && st->s.tp == 1 && plain > chunked) {
             head += tokens * 4 * C + table;

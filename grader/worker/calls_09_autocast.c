@@ -88,7 +88,7 @@ void mg_call_autocast_network(const mg_value *v) /* types [ops,columns]; type, N
     t[2] = mt_layernorm(t[1], parameter(MT_SHAPE(C)), parameter(MT_SHAPE(C)), 1e-5f);
     t[3] = mt_matmul(t[2], w);
     t[4] = mt_softmax(t[3]);
-    t[5] = mt_mul(t[4], t[2]);
+    t[5] = mt_mul(t[3], t[1]);
     t[6] = mt_classifier(t[5], head, target, C);
     if (!v[4].i64)
         mt_keeper_end();
@@ -194,6 +194,12 @@ static void write(mt_tensor *t, const float *contents)
     mt_written(t);
 }
 
+/* From here on t counts as computed by a product under autocast in dtype. */
+static void computed_in(mt_tensor *t, mt_dtype dtype)
+{
+    t->precision = t->dtype == MT_F32 ? dtype : MT_F32;
+}
+
 static void no_gradient(mt_node *node, mt_tensor *dout)
 {
     (void)node, (void)dout;
@@ -210,6 +216,7 @@ static mt_node *save_one(mt_tensor *out, mt_tensor *w, const int64_t *event, con
     mt_node *node = mt_record(&op, out, &w, 1);
     mt_tensor *t = tensor_to_save(event[0], w);
     write(t, contents);
+    computed_in(t, now);
     mt_autocast_begin((mt_dtype)event[1]);
     if (nested)
         mt_autocast_begin(now);
@@ -228,8 +235,10 @@ static mt_node *save_one(mt_tensor *out, mt_tensor *w, const int64_t *event, con
         mt_autocast_operand(t, now);
     if (nested)
         mt_autocast_end();
-    if (event[3] == MG_INNER_ENDED)
+    if (event[3] == MG_INNER_ENDED) {
+        computed_in(t, (mt_dtype)event[1]);
         mt_save(node, t);
+    }
     mt_autocast_end();
     mt_scope_end();
     return node;

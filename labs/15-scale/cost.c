@@ -17,7 +17,7 @@ typedef struct rank {
     int64_t stage, layers;
     bool first, last; /* stage: with the embedding, with the head */
     int64_t tokens;   /* of a micro-batch */
-    int64_t size;     /* bytes of a number that is kept for backward: those of products' operands */
+    int64_t size;     /* bytes of a number that is kept of products' operands and results */
     int64_t rows;     /* of the token table on this rank */
     int64_t classes;  /* those of them that are tokens */
 } rank;
@@ -77,10 +77,10 @@ static int64_t layer_kept(const rank *r, mt_recompute recompute)
     int64_t statistics = F32 * (r->model.heads / tp + 4); /* attention's log-sum-exp; mean and rstd of two layernorms */
     /* TODO 15.1: What backward will read.
      * Hint: the layer's input, the middle of the residual stream, the results of both layernorms; then qkv, attention's
-     * result, fc and GELU, which are divided among the ranks. Each number takes r->size bytes. Nobody reads the results
-     * of the two projections once they are added to the stream. Selective: the results of layernorms and GELU are
-     * computed again; but with tp, products read copies of the layernorms' results (mt_tp_copy), and a copy is not
-     * computed again. Block: all but the input, which is kept in f32. */
+     * result, fc and GELU, which are divided among the ranks. The first two, which layernorms read, are f32; each other
+     * number takes r->size bytes. Nobody reads the results of the two projections once they are added to the stream.
+     * Selective: the results of layernorms and GELU are computed again; but with tp, products read copies of the
+     * layernorms' results (mt_tp_copy), and a copy is not computed again. Block: all but the input. */
     MT_TODO("15.1"); /* delete this line when yours stands here */
 }
 
@@ -135,8 +135,7 @@ static int64_t backward_work(const rank *r, mt_recompute recompute)
      * Hint: f32 are the gradients of both addends of the residual stream, of GELU's result and of its argument, and the
      * argument, which is widened if 16 bits of it were kept. What was kept of the argument and of the result is freed
      * by then. With selective recomputation nothing was kept of the result. A block has, beside that, the gradients of
-     * its input and result and the result, and all that a layer keeps; its input is kept anyway, and is not kept again
-     * in f32. */
+     * its input and result and the result, and all that a layer keeps; its input is kept anyway, and not once more. */
     MT_TODO("15.3"); /* delete this line when yours stands here */
 }
 
@@ -145,16 +144,15 @@ static int64_t backward_work(const rank *r, mt_recompute recompute)
 static int64_t forward_work(const rank *r, mt_recompute recompute)
 {
     bool half = r->size < F32;
-    int64_t C = r->model.width, inner = 4 * C / r->s.tp, stream = half ? F32 * 2 * C : 0;
+    int64_t C = r->model.width, inner = 4 * C / r->s.tp;
     int64_t all = layer_kept(r, MT_RECOMPUTE_NONE), kept = layer_kept(r, recompute);
     /* TODO 15.3: The moment when the MLP's second projection has computed its result.
      * Hint: the results of both projections are not kept. With tp there are also the sums over the ranks and the copies
      * that go to them (dist/tensor_parallel.h), in f32: of the second projection its part and their sum, beside the
-     * result with the bias, and of both layernorms a second array. With 16 bits no f32 result is kept: also those of
-     * both layernorms, of fc and GELU, the middle of the residual stream, and the layer's input and the embedding
-     * (stream), but of the two second arrays the first has gone with attention; and products have read copies of
-     * layernorms and GELU even if these are not kept for backward. A block is computed again beside the gradients of
-     * its input and result, and with all that a layer keeps. */
+     * result with the bias, and of both layernorms a second array. With 16 bits the f32 results of both layernorms, of
+     * fc and of GELU are not kept either, but of the two second arrays the first has gone with attention; and products
+     * have read copies of layernorms and GELU even if these are not kept for backward. A block is computed again beside
+     * the gradients of its input and result, and with all that a layer keeps. */
     MT_TODO("15.3"); /* delete this line when yours stands here */
 }
 
@@ -184,7 +182,7 @@ static mt_memory_option head_of(const rank *r)
     int64_t tokens = r->tokens, size = r->size, C = r->model.width, V = r->classes, table = F32 * r->rows * C;
     bool always = has_gradients(r);
     /* TODO 15.3: The head's arrays, and the gradient of the table.
-     * Hint: kept are the last layernorm's input, its result (f32), mean and rstd, and the probabilities (f32); backward
+     * Hint: kept are the last layernorm's input and result, mean and rstd, and the probabilities, all in f32; backward
      * makes the gradients of the layernorm's result and of the table. Products of 16 bits read copies of the result and
      * of the probabilities' gradients. Where the op takes chunks (mt_classifier_chunks; not with tp), forward makes
      * both gradients, with MT_CLASSIFIER_ROWS rows of logits, and keeps them in place of the probabilities. */

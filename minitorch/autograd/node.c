@@ -175,7 +175,9 @@ static mt_node *producer_of(const mt_node *node, const mt_tensor *t, int index)
 /* An alias is saved, not t: t's node would close a cycle (a saved result) or a chain that frees itself by recursion. */
 static mt_saved save(const mt_node *node, const mt_tensor *t, int index)
 {
-    mt_saved saved = { .version = t->storage->version, .producer = producer_of(node, t, index) };
+    mt_saved saved = { .version = t->storage->version,
+                       .kind = node->op->kind,
+                       .producer = producer_of(node, t, index) };
     for (int k = keepers.count - 1; k >= 0 && !saved.keeper; k--)
         if (keepers.begun[k]->keep(&saved, t))
             saved.keeper = keepers.begun[k];

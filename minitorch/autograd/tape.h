@@ -40,6 +40,7 @@ typedef struct mt_edge {
 typedef struct mt_saved {
     mt_tensor *tensor;
     int64_t version;
+    mt_op_kind kind;                /* of the op that saves it */
     mt_node *producer;              /* the node that computed it, if it is an input of the op, or its 16-bit copy */
     const struct mt_keeper *keeper; /* tensor is what this keeper put in its place; NULL: it is itself */
 } mt_saved;

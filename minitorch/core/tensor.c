@@ -55,7 +55,9 @@ static mt_tensor *tensor_new(mt_view view, mt_dtype dtype, mt_storage *storage)
 
 mt_tensor *mt_tensor_alias(const mt_tensor *t)
 {
-    return unscoped(t->view, t->dtype, memory_of(t));
+    mt_tensor *alias = unscoped(t->view, t->dtype, memory_of(t));
+    alias->precision = t->precision;
+    return alias;
 }
 
 mt_tensor *mt_empty(mt_shape shape, mt_dtype dtype, mt_device device)
@@ -101,7 +103,9 @@ mt_tensor *mt_from(mt_shape shape, mt_dtype dtype, const void *data)
 
 mt_tensor *mt_tensor_view(const mt_tensor *t, mt_view view)
 {
-    return tensor_new(view, t->dtype, memory_of(t));
+    mt_tensor *seen = tensor_new(view, t->dtype, memory_of(t));
+    seen->precision = t->precision;
+    return seen;
 }
 
 mt_tensor *mt_tensor_packed(const mt_tensor *t)
@@ -109,6 +113,7 @@ mt_tensor *mt_tensor_packed(const mt_tensor *t)
     mt_device device = t->storage->device;
     check_not_dropped(t);
     mt_tensor *copy = mt_empty(mt_view_shape(&t->view), t->dtype, device);
+    copy->precision = t->precision;
     if (device == MT_CPU)
         mt_copy_strided(copy->storage->data, mt_storage_data(t->storage), &t->view, mt_dtype_size(t->dtype));
     else
@@ -123,6 +128,7 @@ mt_tensor *mt_to_device(mt_tensor *t, mt_device device)
     mt_scope_begin();
     mt_tensor *dense = mt_view_is_contiguous(&t->view) ? t : mt_tensor_packed(t);
     mt_tensor *moved = mt_empty(mt_view_shape(&t->view), t->dtype, device);
+    moved->precision = t->precision;
     mt_copy(moved->storage->data, device, mt_data(dense), dense->storage->device, moved->storage->bytes);
     mt_retain(moved);
     mt_scope_end();

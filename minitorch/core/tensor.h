@@ -17,6 +17,7 @@ typedef struct mt_node mt_node; /* autograd/tape.h */
 typedef struct mt_tensor {
     mt_view view; /* shape, stride and offset, in elements */
     mt_dtype dtype;
+    mt_dtype precision;            /* of f32 values: 16 bits where the cast policy computed them so (ops/policy.h) */
     mt_storage *storage;           /* shared by all views of the same memory */
     struct mt_tensor *grad;        /* gradient of the last backward, same shape; NULL before */
     struct mt_tensor *grad_memory; /* of a leaf: where backward puts grad; NULL: new memory. Borrowed (mt_optim_flat) */

@@ -4,10 +4,10 @@
  *     block->run = mt_selective_forward;     // all but what takes few FLOPs: results of layernorm and GELU
  *     block->run = NULL;                     // all that backward reads
  *
- * Losses and gradients have the same bits in the three cases; but under autocast selective recomputation starts from
- * inputs that are kept in 16 bits, so that its gradients differ by such roundings. A segment costs its forward once
- * more; one that holds other segments computes those twice more. Segments of L equal layers keep least together when
- * there are sqrt(L).
+ * Losses and gradients have the same bits in the three cases; but under autocast selective recomputation computes GELU
+ * from an input that is kept in 16 bits, so that its gradients differ by such roundings. A segment costs its forward
+ * once more; one that holds other segments computes those twice more. Segments of L equal layers keep least together
+ * when there are sqrt(L).
  *
  *     forward   x --> [ ln_1  attn  add  ln_2  mlp  add ] --> out      without recording; out gets one node, "segment"
  *     backward  x --> [ ln_1  attn  add  ln_2  mlp  add ] --> again    recorded; then a walk back from `again`

@@ -1,5 +1,6 @@
-/* recompute.h -- what backward computes again of each block of a GPT-2, instead of reading what forward kept. It
- * changes no result. */
+/* recompute.h -- what backward computes again of each block of a GPT-2, instead of reading what forward kept. In
+ * f32 it changes no result, nor do whole blocks in 16 bits; selective recomputation in 16 bits changes gradients by
+ * roundings (memory/segment.h). */
 #pragma once
 
 #include "memory/segment.h"

@@ -45,12 +45,16 @@ mt_dtype mt_cast_dtype(const char *op, mt_op_kind kind, mt_dtype input)
 /* What user of mt_autocast_dtype points to: a policy can be set again after its mt_autocast_end (lab 10). */
 static mt_dtype chosen[MT_DTYPE_COUNT] = { [MT_F32] = MT_F32, [MT_F16] = MT_F16, [MT_BF16] = MT_BF16 };
 
-/* In the type of the policy in force, which recomputation may have set again, after its mt_autocast_end. */
+/* Not what needs f32: operands of reductions, and values that no product computed. Their range and their digits may be
+ * those of f32: 70000 or 1e-9 in f16 would give gradients that are infinite or 0, and the f32 statistics of a row
+ * (layernorm's) do not belong to its rounded values. In the type of the policy in force, which recomputation may have
+ * set again, after its mt_autocast_end. */
 static bool keep(mt_saved *saved, const mt_tensor *t)
 {
     mt_dtype dtype = current.policy == mt_autocast_dtype ? *(mt_dtype *)current.user : MT_F32;
+    bool narrow = dtype != MT_F32 && t->precision == dtype && saved->kind != MT_OP_REDUCTION;
     /* That t holds a copy changes none of its values. */
-    return dtype != MT_F32 && mt_autocast_save(saved, (mt_tensor *)t, dtype);
+    return narrow && mt_autocast_save(saved, (mt_tensor *)t, dtype);
 }
 
 static const mt_keeper keeper = { keep, mt_autocast_restore };

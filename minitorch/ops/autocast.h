@@ -1,5 +1,5 @@
-/* autocast.h -- mixed precision: products compute in 16 bits, and what is kept for backward has 16 bits; everything
- * else is f32. No model changes.
+/* autocast.h -- mixed precision: products compute in 16 bits, and what is kept of them for backward has 16 bits;
+ * everything else is f32. No model changes.
  *
  *     mt_autocast_begin(MT_BF16);
  *     mt_tensor *loss = mt_gpt2_loss(model, x, y);     // products read 16-bit copies of their operands
@@ -7,8 +7,10 @@
  *     mt_backward(loss);                               // in the types that forward kept; the policy is not asked
  *
  * Parameters, gradients, sums and the state of the optimizer stay f32. A product keeps the 16-bit copies of its
- * operands for its backward; what other ops keep of activations is a 16-bit copy, too, the same one where both keep the
- * same tensor. Units: solutions/09-mixed-precision/autocast.c and keep.c
+ * operands for its backward. So does an elementwise op of the results of products, and of elementwise ops on these
+ * (mt_tensor.precision): the same copy where both keep the same tensor. Reductions, exp, log and sqrt keep f32 of
+ * everything, and elementwise ops of what no product computed: their values may be outside of f16. All of it is at
+ * least as wide as what torch.autocast keeps. Units: solutions/09-mixed-precision/autocast.c and keep.c
  * Source: Micikevicius et al. 2018, arXiv:1710.03740, sec. 3.1 and 3.3. */
 #pragma once
 
@@ -36,7 +38,8 @@ mt_dtype mt_autocast_dtype(void *user, const char *op, mt_op_kind kind, mt_dtype
 mt_tensor *mt_autocast_operand(mt_tensor *t, mt_dtype dtype);
 
 /* mt_autocast_save -- autocast's keeper (autograd/tape.h), dtype f16 or bf16. An activation is kept as its copy in
- * dtype, mt_autocast_operand's, of which saved->tensor becomes a reference. Activations are what was computed from
+ * dtype, mt_autocast_operand's, of which saved->tensor becomes a reference. Asked only for tensors of this precision,
+ * which ops other than reductions save. Activations are what was computed from
  * something that wants a gradient (t->node; it is f32), dense, in rows of two numbers or more, of two dimensions or
  * more. False for everything else: parameters and data, which somebody holds anyway; integers; what an op computes for
  * its own backward (mean, log-sum-exp, the classifier's probabilities); one number a row.   Lab 09.9 */

@@ -50,6 +50,19 @@ static mt_tensor *prepare(const mt_call *c, mt_tensor **variable, int kind)
     return source;
 }
 
+/* The precision that all float inputs have; f32 where they differ, and where no policy is in force. */
+static mt_dtype precision_of(const mt_input *inputs, int count)
+{
+    void *user;
+    mt_dtype precision = MT_F32;
+    for (int i = 0, floats = 0; i < count && mt_cast_policy_get(&user); i++) {
+        const mt_tensor *t = *inputs[i].tensor;
+        if (t && !(inputs[i].kind & MT_INTEGER))
+            precision = floats++ == 0 || t->precision == precision ? t->precision : MT_F32;
+    }
+    return precision;
+}
+
 void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **source, int count)
 {
     c->op = op;
@@ -59,7 +72,7 @@ void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **so
     c->results = 0;
     c->device = mt_device_of(*inputs[0].tensor);
     mt_span_open(&c->span, op->name, NULL);
-    c->dtype = mt_cast_dtype(op->name, op->kind, MT_F32); /* the one place where the cast policy is asked */
+    c->dtype = mt_cast_dtype(op->name, op->kind, precision_of(inputs, count)); /* the one place where it is asked */
     for (int i = 0; i < count; i++) {
         source[i] = NULL;
         if (!*inputs[i].tensor && inputs[i].kind & MT_OPTIONAL)
@@ -72,7 +85,9 @@ void mt_call_begin(mt_call *c, const mt_op *op, mt_input *inputs, mt_tensor **so
 mt_tensor *mt_call_result(mt_call *c, mt_shape shape)
 {
     MT_CHECK(c->results < MT_NODE_RESULTS, "%s has more than %d results", c->op->name, MT_NODE_RESULTS);
-    return c->result[c->results++] = mt_empty(shape, MT_F32, c->device);
+    mt_tensor *result = mt_empty(shape, MT_F32, c->device);
+    result->precision = c->dtype;
+    return c->result[c->results++] = result;
 }
 
 mt_node *mt_call_end(mt_call *c, int64_t flops, int64_t bytes)

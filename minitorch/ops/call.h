@@ -37,7 +37,7 @@ typedef struct mt_call {
     mt_tensor **source; /* of each input the f32 tensor that gets the gradient, dense where one is needed; NULL: none */
     int count, results;
     mt_device device; /* of all inputs and results */
-    mt_dtype dtype;   /* of all MT_OPERAND inputs: f32, f16 or bf16; results and gradients are f32 */
+    mt_dtype dtype;   /* of all MT_OPERAND inputs, and the precision of results: f32, f16 or bf16; these are f32 */
     mt_tensor *result[MT_NODE_RESULTS];
     mt_span span;
 } mt_call;
@@ -85,15 +85,16 @@ typedef enum mt_kept { MT_KEEP_X, MT_KEEP_OUT } mt_kept;
 mt_tensor *mt_unary_call(const mt_op *op, mt_tensor *x, mt_unary_fwd_fn *fwd, mt_unary_bwd_fn *bwd, mt_kept kept);
 void mt_unary_backward(mt_node *node, mt_tensor *dout);
 
-/* MT_UNARY_OP -- defines mt_NAME(x) with the kernels NAME_fwd and NAME_bwd of a family: table is mt_kernels, ... */
-#define MT_UNARY_OP(name, table, kept)                                                              \
+/* MT_UNARY_OP -- defines mt_NAME(x), of an mt_op_kind, with the kernels NAME_fwd and NAME_bwd of a family: table is
+ * mt_kernels, ... */
+#define MT_UNARY_OP(name, kind, table, kept)                                                        \
     static mt_tensor *name##_again(mt_node *node)                                                   \
     {                                                                                               \
         return mt_##name(mt_saved_tensor(node, 0));                                                 \
     }                                                                                               \
     mt_tensor *mt_##name(mt_tensor *x)                                                              \
     {                                                                                               \
-        static const mt_op op = { #name, MT_OP_ELEMENTWISE, mt_unary_backward };                    \
+        static const mt_op op = { #name, kind, mt_unary_backward };                                 \
         mt_device on = mt_device_of(x);                                                             \
         mt_tensor *out = mt_unary_call(&op, x, table(on)->name##_fwd, table(on)->name##_bwd, kept); \
         if (out->node && (kept) == MT_KEEP_X)                                                       \

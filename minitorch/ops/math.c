@@ -3,9 +3,9 @@
 #include "ops/call.h"
 #include "ops/kernels_given.h"
 
-MT_UNARY_OP(exp, mt_given_kernels, MT_KEEP_OUT)
-MT_UNARY_OP(log, mt_given_kernels, MT_KEEP_X)
-MT_UNARY_OP(sqrt, mt_given_kernels, MT_KEEP_OUT)
+MT_UNARY_OP(exp, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_OUT)
+MT_UNARY_OP(log, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_X)
+MT_UNARY_OP(sqrt, MT_OP_REDUCTION, mt_given_kernels, MT_KEEP_OUT)
 
 typedef struct split {
     int64_t A, B, C;

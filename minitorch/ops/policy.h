@@ -15,10 +15,11 @@ MT_C_BEGIN
 typedef enum mt_op_kind {
     MT_OP_MATMUL,      /* many products summed in f32: safe and fast in 16 bits (linear, attention, convolution) */
     MT_OP_ELEMENTWISE, /* one value from one or two: as precise as its inputs (ReLU, GELU, add, dropout) */
-    MT_OP_REDUCTION,   /* long sums, exponentials, differences of close values: needs f32 (softmax, layernorm, loss) */
+    MT_OP_REDUCTION,   /* long sums, exponentials, differences of close values: needs f32 (softmax, layernorm, exp) */
 } mt_op_kind;
 
-/* The type in which op (its name, for exceptions) computes when its widest float input is `input`. */
+/* The type in which op (its name, for exceptions) computes when its widest float input is `input`: that of the operands
+ * of products; of results it is the precision (mt_tensor.precision), their memory is f32. */
 typedef mt_dtype mt_cast_policy(void *user, const char *op, mt_op_kind kind, mt_dtype input);
 
 /* mt_cast_policy_set -- install a policy in this thread; NULL: none. Both must stay valid until backward is done:

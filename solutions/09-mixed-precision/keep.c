@@ -1,4 +1,4 @@
-/* keep.c -- which saved tensors are kept in 16 bits from forward to backward, and how they come back.
+/* keep.c -- which saved results of products are kept in 16 bits from forward to backward, and how they come back.
  *
  *   forward    out = op(x) in f32 -----> saved: x rounded to 16 bits; x itself is freed with its scope
  *   backward   dx = op'(x rounded) <---- widened to f32 when the op asks for it
