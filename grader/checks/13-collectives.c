@@ -2,6 +2,7 @@
  * have. Rows: 13-data-parallel.c. */
 #include "checks/13-data-parallel.h"
 #include "checks/fill.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 
 #include <inttypes.h>
@@ -42,13 +43,21 @@ static bool is_float(mt_dtype dtype)
     return dtype == MT_F32 || dtype == MT_F16 || dtype == MT_BF16;
 }
 
+/* The elements of a rank's array: far away there is none. */
+static int64_t there(const trial *t)
+{
+    return t->fault == MG_FAULT_NO_DATA ? 0 : t->n;
+}
+
 /* What is only copied may have any bits, and integers wrap. */
 static void fill(mt_rng *rng, void *data, const trial *t)
 {
-    uint8_t *byte = data;
+    int64_t bytes = t->n * mt_dtype_size(t->dtype);
     if (!mg_13_is_reduction(t->what) || !is_float(t->dtype))
-        for (int64_t i = 0; i < t->n * mt_dtype_size(t->dtype); i++)
-            byte[i] = (uint8_t)mt_rng_u32(rng);
+        for (int64_t i = 0; i < bytes; i += (int64_t)sizeof(uint32_t)) {
+            uint32_t word = mt_rng_u32(rng);
+            memcpy((char *)data + i, &word, (size_t)mt_min(bytes - i, (int64_t)sizeof word));
+        }
     else
         for (int64_t i = 0; i < t->n; i++) {
             double x = (double)mt_rng_uniform(rng) * 2 - 1;
@@ -60,25 +69,14 @@ static void fill(mt_rng *rng, void *data, const trial *t)
 
 static void describe(mg_run *run, trial *t)
 {
-    static const char *const names[] = { "data of rank 0", "data of rank 1", "data of rank 2", "data of rank 3",
-                                         "data of rank 4", "data of rank 5", "data of rank 6", "data of rank 7" };
-    MT_CHECK(MT_COUNT(names) == MG_RANKS, "a rank has no name");
-    mg_begin(run, functions[t->what]);
-    mg_out(run, "status, operations", MT_I64, MT_SHAPE(t->ranks, 2));
-    mg_out(run, "words", MT_U8, MT_SHAPE(t->ranks, MG_RANKS_WORDS));
-    mg_out(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_RANKS_OPS, MG_OP_COLUMNS));
-    int64_t *numbers = mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_CALL_NUMBERS));
+    int64_t *numbers = mg_13_describe(run, functions[t->what], t->ranks);
     const int64_t values[] = { t->n, t->dtype, t->op, t->root, t->fault, t->who, t->message };
     memcpy(numbers, values, sizeof values);
     memcpy(&numbers[MG_CALL_LATENCY], &t->network.latency, sizeof(double));
     memcpy(&numbers[MG_CALL_BYTE_TIME], &t->network.byte_time, sizeof(double));
-    for (int rank = 0; rank < t->ranks; rank++) {
-        bool is_there = t->fault != MG_FAULT_NO_DATA;
-        void *data = mg_inout(run, names[rank], t->dtype, MT_SHAPE(is_there ? t->n : 0));
-        if (is_there)
-            fill(mg_rng(run), data, t);
-        t->data[rank] = data;
-    }
+    mg_13_arrays(run, t->data, t->ranks, t->dtype, there(t));
+    for (int rank = 0; rank < t->ranks && there(t) > 0; rank++)
+        fill(mg_rng(run), t->data[rank], t);
 }
 
 /* A failure without a fault: ranks wait for each other, or their messages do not fit. */
@@ -103,17 +101,9 @@ bool mg_13_call(mg_run *run, trial *t)
         return false;
     t->result = mg_result(run, "status, operations");
     t->words = mg_result(run, "words");
-    const mg_op *op = mg_result(run, "operations");
-    for (int rank = 0; rank < t->ranks; rank++) {
-        char name[32];
-        snprintf(name, sizeof name, "data of rank %d", rank);
-        t->got[rank] = mg_result(run, name);
-        t->deeds[rank] = (mg_deeds){ .op = op + (ptrdiff_t)rank * MG_RANKS_OPS, .ops = t->result[2 * rank + 1] };
-        if (!mg_13_is_possible(&t->deeds[rank], rank, t->ranks)) {
-            mg_fail(run, "rank %d: what the worker says of its messages is impossible", rank);
-            return false;
-        }
-    }
+    mg_13_arrays_after(run, t->got, t->ranks, t->dtype, there(t));
+    if (!mg_13_deeds(run, t->deeds, t->ranks, mg_13_operations(t->ranks)))
+        return false;
     for (int rank = 0; rank < t->ranks; rank++)
         if (t->result[2 * rank] != MT_OK && t->fault != MG_FAULT_FAILS) {
             judge_failure(run, t, rank);
@@ -176,9 +166,9 @@ static bool right(const trial *t, int rank, int64_t i, double *want)
     int64_t size = mt_dtype_size(t->dtype);
     if (mg_13_is_reduction(t->what))
         return is_float(t->dtype) ? right_float(t, rank, i, want) : right_integer(t, rank, i, want);
-    const char *from = t->data[mg_13_source(t, i)];
+    const char *from = t->data[mg_13_source(t, i)], *got = t->got[rank];
     *want = mt_load_f64(from, t->dtype, i);
-    return memcmp(t->got[rank] + i * size, from + i * size, (size_t)size) == 0;
+    return memcmp(got + i * size, from + i * size, (size_t)size) == 0;
 }
 
 /* Errors that their value shows. */
@@ -209,7 +199,7 @@ static bool same_bits(mg_run *run, const trial *t)
     char name[120];
     for (int rank = 1; rank < t->ranks; rank++)
         for (int64_t i = 0; i < t->n; i++)
-            if (memcmp(t->got[rank] + i * size, t->got[0] + i * size, (size_t)size) != 0) {
+            if (memcmp((const char *)t->got[rank] + i * size, (const char *)t->got[0] + i * size, (size_t)size) != 0) {
                 mg_fail(run, "%s: element %" PRId64 " is %.9g on rank %d, and %.9g on rank 0", mg_13_name(t, name), i,
                         mt_load_f64(t->got[rank], t->dtype, i), rank, mt_load_f64(t->got[0], t->dtype, i));
                 return false;
@@ -238,47 +228,59 @@ bool mg_13_judge_values(mg_run *run, const trial *t)
 
 /* ---- rows ------------------------------------------------------------------------------------------------ */
 
+enum { FEW = 8 /* calls on 1, 2, .. FEW ranks */ };
+
 /* The k-th call of a row; false: there is none. */
 static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
 {
-    static const int sizes[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     static const mt_dtype types[] = { MT_F16, MT_BF16, MT_I32, MT_I64, MT_U8 };
     mt_rng *rng = mg_rng(run);
-    int any = (int)mg_pick(rng, 2, MG_RANKS), many = MT_COUNT(sizes);
-    *t = (trial){ .ranks = k < many ? sizes[k] : any, .op = c->op, .dtype = MT_F32 };
+    *t = (trial){ .ranks = k < FEW ? k + 1 : mg_world(rng, MG_WORLD_PRIME), .op = c->op, .dtype = MT_F32 };
     while (strcmp(functions[t->what], c->function) != 0)
         t->what++;
     t->n = t->ranks == 5 ? 10007 : mg_pick(rng, 30, 400);
-    bool more = k <= many;
+    bool more = k <= FEW;
     switch (c->about) {
+    case RANKS_VALUES:
+        if (k > FEW) { /* long messages, of which the longer are of a type of 8 bytes */
+            t->ranks = (int)mg_pick(rng, 2, 3), t->dtype = k == FEW + 1 ? MT_F32 : MT_I64;
+            t->n = mg_long_parts(rng, t->what <= RING_ALL_REDUCE ? t->ranks : 1, t->dtype,
+                                 k == FEW + 1 ? 64 << 10 : 1 << 20);
+        }
+        more = k <= FEW + (c->op == RANKS_SUM && t->what != RING_ALL_REDUCE ? 2 : 0);
+        break;
     case RANKS_UNEVEN:
     case RANKS_MESSAGES:
-        t->ranks = sizes[k / 4 % many];
+        t->ranks = k < 4 * FEW ? k / 4 + 1 : t->ranks;
         t->dtype = c->about == RANKS_UNEVEN ? MT_I32 : MT_F32;
-        t->n = (const int64_t[]){ 0, t->ranks - 1, t->ranks + 1, mg_pick(rng, 1, 400) }[k % 4];
-        more = k < 4 * many;
+        t->n = (const int64_t[]){ t->ranks - 1, 0, t->ranks + 1, mg_pick(rng, 1, 400) }[k % 4];
+        more = k <= 4 * FEW;
         break;
-    case RANKS_TYPES:
-        t->ranks = k < MT_COUNT(types) ? 3 : any;
+    case RANKS_TYPES: /* each on three ranks, and its maximum in another world */
+        t->ranks = k < MT_COUNT(types) ? 3 : mg_world(rng, k % MT_COUNT(types));
         t->dtype = types[k % MT_COUNT(types)];
         t->op = k < MT_COUNT(types) ? RANKS_SUM : RANKS_MAX;
         more = k < 2 * MT_COUNT(types);
         break;
     case RANKS_ROOTS:
-        t->ranks = k < 3 ? 3 : k < 8 ? 5 : 8;
-        t->root = k < 3 ? k : k < 8 ? k - 3 : k - 8;
-        more = k < 16;
+        t->ranks = k < 3 ? 3 : k < 8 ? 5 : k < 16 ? 8 : mg_world(rng, MG_WORLD_MANY);
+        t->root = k < 3 ? k : k < 8 ? k - 3 : k < 16 ? k - 8 : t->ranks - 1;
+        more = k < 17;
         break;
     case RANKS_BITS:
-        t->ranks = (int)mg_pick(rng, 3, MG_RANKS);
+        t->ranks = k < FEW ? (int)mg_pick(rng, 3, FEW) : t->ranks;
         t->n = 1009;
         t->wild = true;
         break;
     case RANKS_FAR:
-        t->ranks = sizes[1 + k % (many - 1)];
+        t->ranks = k < FEW - 1 ? k + 2 : t->ranks;
         t->n = ((int64_t)1 << 33) + mg_pick(rng, 0, 7);
         t->fault = MG_FAULT_NO_DATA;
-        more = k < many - 1;
+        more = k < FEW;
+        break;
+    case RANKS_TIME:
+        t->ranks = k == FEW + 1 ? mg_world(rng, MG_WORLD_MANY) : t->ranks;
+        more = k <= FEW + (t->what != RING_ALL_REDUCE /* is both of the others */);
         break;
     default:
         break;
@@ -286,6 +288,13 @@ static bool trial_of(mg_run *run, const ranks_case *c, int k, trial *t)
     if (c->about != RANKS_ROOTS)
         t->root = (int)mt_rng_below(rng, t->ranks);
     return more;
+}
+
+/* More ranks than a word has bits: of one call everything is judged, as it takes long. */
+static bool judge_many(mg_run *run, trial *t)
+{
+    mg_hint(run, "any number of ranks is allowed, also more than a word has bits or an array of fixed size elements");
+    return mg_13_judge_values(run, t) && mg_13_judge_messages(run, t);
 }
 
 void mg_13_ranks(mg_run *run, const void *one_case)
@@ -301,14 +310,14 @@ void mg_13_ranks(mg_run *run, const void *one_case)
     for (int k = 0; good && trial_of(run, c, k, &t); k++) {
         good = mg_13_call(run, &t);
         if (good && c->about == RANKS_TIME)
-            good = mg_13_judge_time(run, &t);
+            good = (t.ranks <= 64 || judge_many(run, &t)) && mg_13_judge_time(run, &t);
         else if (good && (c->about == RANKS_MESSAGES || c->about == RANKS_FAR))
             good = mg_13_judge_messages(run, &t);
         else
             good = good && mg_13_judge_values(run, &t);
     }
     if (good && c->about == RANKS_VALUES && c->op == RANKS_SUM) {
-        trial_of(run, c, MG_RANKS - 2, &t);
+        trial_of(run, c, FEW - 2, &t);
         t.searched = true;
         if (mg_13_call(run, &t))
             mg_13_judge_values(run, &t);

@@ -3,6 +3,8 @@
 #include "checks/13-network.h"
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "checks/oracle.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 #include "worker/hub.h"
 
@@ -16,7 +18,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 300, RANKS = 4 };
+enum { MOST = 300 };
 
 static double v_of(const float *x, const float *error, int64_t i)
 {
@@ -122,8 +124,15 @@ void mg_13_onebit_unpack(mg_run *run, const void *one_case)
 /* For rank r: data [n], error [n], part_error [longest], before and after. */
 typedef struct trade {
     int64_t n, ranks, longest;
-    const float *before[RANKS], *after[RANKS];
+    void *before[MG_RANKS];
+    const void *after[MG_RANKS];
 } trade;
+
+/* Element i of the array of a rank. */
+static double at(const void *array, int64_t i)
+{
+    return (double)((const float *)array)[i];
+}
 
 static int64_t part_begin(const trade *t, int64_t rank)
 {
@@ -139,36 +148,38 @@ static double scale_of(const double *v, int64_t n)
     return n ? sum / (double)n : 0;
 }
 
-/* Part p of all ranks: first its messages, then its mean. */
-static bool judge_part(mg_run *run, const trade *t, int64_t p)
+/* What rank r sends and keeps of part p, elements begin .. begin + n - 1: what all send is added to mean, its size to
+ * all. */
+static bool judge_first(mg_run *run, const trade *t, int64_t r, int64_t begin, int64_t n, double *mean, double *all)
 {
-    int64_t begin = part_begin(t, p), n = part_begin(t, p + 1) - begin;
-    double mean[MOST] = { 0 }, all[MOST] = { 0 };
-    for (int64_t r = 0; r < t->ranks; r++) {
-        const float *x = t->before[r] + begin, *error = x + t->n, *kept = t->after[r] + t->n + begin;
-        double v[MOST];
-        for (int64_t i = 0; i < n; i++)
-            v[i] = v_of(x, error, i);
-        double scale = scale_of(v, n);
-        for (int64_t i = 0; i < n; i++) {
-            double sent = v[i] >= 0 ? scale : -scale;
-            mean[i] += sent / (double)t->ranks;
-            all[i] += scale;
-            if (fabs((double)kept[i] - (v[i] - sent)) > 8 * EPS * (fabs(v[i]) + scale)) {
-                mg_fail(run, "%" PRId64 " ranks: error of rank %" PRId64 ", element %" PRId64 ": %.9g, expected %.9g",
-                        t->ranks, r, begin + i, (double)kept[i], v[i] - sent);
-                return false;
-            }
+    double scale = 0;
+    for (int64_t i = begin; i < begin + n; i++)
+        scale += fabs(at(t->before[r], i) + at(t->before[r], t->n + i));
+    scale /= (double)mt_max(n, 1);
+    for (int64_t i = 0; i < n; i++) {
+        double v = at(t->before[r], begin + i) + at(t->before[r], t->n + begin + i), sent = v >= 0 ? scale : -scale;
+        double kept = at(t->after[r], t->n + begin + i);
+        mean[i] += sent / (double)t->ranks;
+        all[i] += scale;
+        if (fabs(kept - (v - sent)) > 8 * EPS * (fabs(v) + scale)) {
+            mg_fail(run, "%" PRId64 " ranks: error of rank %" PRId64 ", element %" PRId64 ": %.9g, expected %.9g",
+                    t->ranks, r, begin + i, kept, v - sent);
+            return false;
         }
     }
-    for (int64_t i = 0; i < n; i++)
-        mean[i] += (double)t->before[p][2 * t->n + i];
+    return true;
+}
+
+/* What rank p sends of the mean of its part, and keeps. */
+static bool judge_second(mg_run *run, const trade *t, int64_t p, int64_t begin, int64_t n, const double *mean,
+                         const double *all)
+{
     double scale = scale_of(mean, n);
     for (int64_t i = 0; i < n; i++) {
         double close = 16 * EPS * (all[i] + scale), sent = mean[i] >= 0 ? scale : -scale;
-        double kept = (double)t->after[p][2 * t->n + i];
+        double kept = at(t->after[p], 2 * t->n + i);
         for (int64_t r = 0; r < t->ranks; r++) {
-            double got = (double)t->after[r][begin + i];
+            double got = at(t->after[r], begin + i);
             bool sign = fabs(mean[i]) > close; /* else rounding decides it */
             if (fabs((sign ? got : fabs(got)) - (sign ? sent : scale)) <= close)
                 continue;
@@ -176,60 +187,66 @@ static bool judge_part(mg_run *run, const trade *t, int64_t p)
                     begin + i, r, got, sent);
             return false;
         }
-        if (fabs((double)t->after[p][begin + i] + kept - mean[i]) > 2 * close) {
+        if (fabs(at(t->after[p], begin + i) + kept - mean[i]) > 2 * close) {
             mg_fail(run,
                     "%" PRId64 " ranks, second phase: part_error of rank %" PRId64 ", element %" PRId64
                     ": %.9g, expected %.9g",
-                    t->ranks, p, i, kept, mean[i] - (double)t->after[p][begin + i]);
+                    t->ranks, p, i, kept, mean[i] - at(t->after[p], begin + i));
             return false;
         }
     }
     return true;
 }
 
-/* 2 (P - 1) messages; parts to their ranks, then the own one to all. */
-static bool judge_bytes(mg_run *run, const trade *t, int64_t rank)
+/* Part p of all ranks: first its messages, then its mean. */
+static bool judge_part(mg_run *run, const trade *t, int64_t p)
 {
-    const int64_t *result = mg_result(run, "status, operations");
-    const mg_op *op = (const mg_op *)mg_result(run, "operations") + rank * MG_RANKS_OPS;
-    int64_t messages = 0, bytes = 0, want = 0, ops = mt_min(mt_max(result[2 * rank + 1], 0), MG_RANKS_OPS);
-    for (int64_t i = 0; i < ops; i++)
-        if (op[i][MG_OP_KIND] == MG_OP_SEND) {
-            messages++;
-            bytes += op[i][MG_OP_BYTES];
-        }
-    for (int64_t r = 0; r < t->ranks; r++)
-        if (r != rank)
-            want += message_bytes(part_begin(t, r + 1) - part_begin(t, r)) +
-                    message_bytes(part_begin(t, rank + 1) - part_begin(t, rank));
-    if (messages == 2 * (t->ranks - 1) && bytes == want)
-        return true;
-    mg_fail(run,
-            "rank %" PRId64 " of %" PRId64 ", %" PRId64 " elements: %" PRId64 " messages, %" PRId64
-            " bytes; expected %" PRId64 ", %" PRId64,
-            rank, t->ranks, t->n, messages, bytes, 2 * (t->ranks - 1), want);
-    return false;
+    int64_t begin = part_begin(t, p), n = part_begin(t, p + 1) - begin;
+    double *mean = mg_doubles(n), *all = mg_doubles(n);
+    bool good = true;
+    for (int64_t r = 0; r < t->ranks && good; r++)
+        good = judge_first(run, t, r, begin, n, mean, all);
+    for (int64_t i = 0; i < n; i++)
+        mean[i] += at(t->before[p], 2 * t->n + i);
+    good = good && judge_second(run, t, p, begin, n, mean, all);
+    free(mean);
+    free(all);
+    return good;
 }
 
-static const char *const rank_names[RANKS] = { "rank 0", "rank 1", "rank 2", "rank 3" };
+/* 2 (P - 1) messages; parts to their ranks, then the own one to all. */
+static bool judge_bytes(mg_run *run, const trade *t)
+{
+    mg_deeds deeds[MG_RANKS];
+    if (!mg_13_deeds(run, deeds, (int)t->ranks, mg_13_operations((int)t->ranks)))
+        return false;
+    mg_13_replay(deeds, (int)t->ranks, (mg_network){ 0, 0 });
+    for (int64_t rank = 0; rank < t->ranks; rank++) {
+        int64_t own = message_bytes(part_begin(t, rank + 1) - part_begin(t, rank)), want = 0;
+        for (int64_t r = 0; r < t->ranks; r++)
+            want += r == rank ? 0 : own + message_bytes(part_begin(t, r + 1) - part_begin(t, r));
+        if (deeds[rank].sends == 2 * (t->ranks - 1) && deeds[rank].sent == want)
+            continue;
+        mg_fail(run,
+                "rank %" PRId64 " of %" PRId64 ", %" PRId64 " elements: %" PRId64 " messages, %" PRId64
+                " bytes; expected %" PRId64 ", %" PRId64,
+                rank, t->ranks, t->n, deeds[rank].sends, deeds[rank].sent, 2 * (t->ranks - 1), want);
+        return false;
+    }
+    return true;
+}
 
 /* fails: { the rank whose message fails, and which of its messages }; NULL: none. */
 static bool exchange(mg_run *run, trade *t, const int64_t *fails, bool searched)
 {
     int64_t whole = 2 * t->n + t->longest;
-    mg_begin(run, "mt_onebit_all_reduce");
-    mg_out(run, "status, operations", MT_I64, MT_SHAPE(t->ranks, 2));
-    mg_out(run, "words", MT_U8, MT_SHAPE(t->ranks, MG_RANKS_WORDS));
-    mg_out(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_RANKS_OPS, MG_OP_COLUMNS));
-    int64_t *numbers = mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_CALL_NUMBERS));
+    int64_t *numbers = mg_13_describe(run, "mt_onebit_all_reduce", (int)t->ranks);
     numbers[MG_CALL_N] = whole, numbers[MG_CALL_ROOT] = t->n;
     if (fails)
         numbers[MG_CALL_FAULT] = MG_FAULT_FAILS, numbers[MG_CALL_WHO] = fails[0], numbers[MG_CALL_MESSAGE] = fails[1];
-    for (int64_t r = 0; r < t->ranks; r++) {
-        float *data = mg_inout(run, rank_names[r], MT_F32, MT_SHAPE(whole));
-        mg_fill(mg_rng(run), data, whole, (mg_dist)NORMAL(0, 1));
-        t->before[r] = data;
-    }
+    mg_13_arrays(run, t->before, (int)t->ranks, MT_F32, whole);
+    for (int64_t r = 0; r < t->ranks; r++)
+        mg_fill(mg_rng(run), t->before[r], whole, (mg_dist)NORMAL(0, 1));
     return mg_ranks_call(run, searched);
 }
 
@@ -243,18 +260,50 @@ static bool each_fails(mg_run *run)
             if (!exchange(run, &t, (int64_t[]){ who, message }, false))
                 return false;
             const int64_t *result = mg_result(run, "status, operations");
-            const mg_op *op = mg_result(run, "operations");
+            mg_deeds deeds[MG_RANKS];
             snprintf(name, sizeof name, "message %" PRId64 " of rank %" PRId64 " fails", message + 1, who);
-            for (int r = 0; r < t.ranks; r++) {
-                mg_deeds deeds = { .op = op + (ptrdiff_t)r * MG_RANKS_OPS, .ops = result[2 * r + 1] };
-                bool possible = mg_13_is_possible(&deeds, r, (int)t.ranks);
-                mg_hint(run, "return the status of the phase that failed, and send nothing after it");
-                if (!possible)
-                    mg_fail(run, "rank %d: what the worker says of its messages is impossible", r);
-                if (!possible || !mg_13_stops(run, name, &deeds, r, result[2 * r]))
-                    return false;
-            }
+            mg_hint(run, "return the status of the phase that failed, and send nothing after it");
+            bool good = mg_13_deeds(run, deeds, (int)t.ranks, mg_13_operations((int)t.ranks));
+            for (int r = 0; r < t.ranks && good; r++)
+                good = mg_13_stops(run, name, &deeds[r], r, result[2 * r]);
+            if (!good)
+                return false;
         }
+    return true;
+}
+
+/* One call of try number `try`: each in another world, then two with long parts; false: judged. */
+static bool onebit_once(mg_run *run, compress_about about, int try)
+{
+    mt_rng *rng = mg_rng(run);
+    trade t = { .ranks = mg_world(rng, try) };
+    t.n = about == COMPRESS_SIZES ? mg_pick(rng, 1, 9) : mg_pick(rng, 40, MOST);
+    if (about == COMPRESS_SIZES && try == MG_WORLD_POWER)
+        t.n = 0;
+    if (try >= MG_WORLDS) {
+        t.ranks = 2;
+        t.n = mg_long_parts(rng, 2, MT_F32, try == MG_WORLDS ? 64 << 10 : 1 << 20);
+    }
+    t.longest = mt_ceil_div(t.n, t.ranks);
+    if (!exchange(run, &t, NULL, about == COMPRESS_AGAIN && try == MG_WORLD_THREE))
+        return false;
+    mg_13_arrays_after(run, t.after, (int)t.ranks, MT_F32, 2 * t.n + t.longest);
+    for (int64_t r = 0; r < t.ranks; r++)
+        if (((const int64_t *)mg_result(run, "status, operations"))[2 * r] != MT_OK) {
+            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns an error: %.*s", r, t.ranks, MG_RANKS_WORDS - 1,
+                    (const char *)mg_result(run, "words") + r * MG_RANKS_WORDS);
+            return false;
+        }
+    if ((about == COMPRESS_BYTES || try == MG_WORLD_MANY) && !judge_bytes(run, &t))
+        return false;
+    for (int64_t r = 0; r < t.ranks; r++) {
+        if (about != COMPRESS_BYTES && !judge_part(run, &t, r))
+            return false;
+        if (memcmp(t.after[r], t.after[0], (size_t)t.n * sizeof(float)) != 0) {
+            mg_fail(run, "ranks 0 and %" PRId64 " of %" PRId64 " have other bits", r, t.ranks);
+            return false;
+        }
+    }
     return true;
 }
 
@@ -263,29 +312,7 @@ void mg_13_onebit(mg_run *run, const void *one_case)
     compress_about about = ((const compress_case *)one_case)->about;
     if (about == COMPRESS_BYTES && !each_fails(run))
         return;
-    for (int try = 0; try < 4; try++) {
-        trade t = { .ranks = 1 + (try + 1) % 4,
-                    .n = mg_pick(mg_rng(run), about == COMPRESS_SIZES ? 1 : 40, about == COMPRESS_SIZES ? 9 : MOST) };
-        if (about == COMPRESS_SIZES && try == 3)
-            t.n = 0;
-        t.longest = mt_ceil_div(t.n, t.ranks);
-        if (!exchange(run, &t, NULL, about == COMPRESS_AGAIN && try == 2))
+    for (int try = 0; try < (about == COMPRESS_AGAIN ? MG_WORLDS + 2 : MG_WORLD_MANY); try++)
+        if (!onebit_once(run, about, try))
             return;
-        for (int64_t r = 0; r < t.ranks; r++) {
-            t.after[r] = mg_result(run, rank_names[r]);
-            if (((const int64_t *)mg_result(run, "status, operations"))[2 * r] != MT_OK) {
-                mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns an error: %.*s", r, t.ranks, MG_RANKS_WORDS - 1,
-                        (const char *)mg_result(run, "words") + r * MG_RANKS_WORDS);
-                return;
-            }
-        }
-        for (int64_t r = 0; r < t.ranks; r++) {
-            if (about == COMPRESS_BYTES ? !judge_bytes(run, &t, r) : !judge_part(run, &t, r))
-                return;
-            if (memcmp(t.after[r], t.after[0], (size_t)t.n * sizeof(float)) != 0) {
-                mg_fail(run, "ranks 0 and %" PRId64 " of %" PRId64 " have other bits", r, t.ranks);
-                return;
-            }
-        }
-    }
 }

@@ -49,8 +49,8 @@ typedef struct trial {
     bool searched;               /* for memory that ranks share */
     int64_t fault, who, message; /* MG_FAULT_* */
     mg_network network;          /* by which the thread chooses */
-    const char *data[MG_RANKS];  /* before the call */
-    const char *got[MG_RANKS];   /* after it */
+    void *data[MG_RANKS];        /* before the call */
+    const void *got[MG_RANKS];   /* after it */
     const int64_t *result;       /* of each rank: status, operations */
     const char *words;
     mg_deeds deeds[MG_RANKS];

@@ -2,6 +2,7 @@
  * collectives and times. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 #include "worker/hub.h"
 
@@ -14,7 +15,7 @@
 
 enum {
     PARAMS = 8,
-    RANKS = 5,
+    FEW = 5, /* ranks */
     TRIES = 4,
     AFTER = TRIES /* of DDP_AGAIN one more */,
     ALL_REDUCE = 0 /* as mt_collective_kind */
@@ -24,7 +25,7 @@ enum {
 
 /* A run of some steps, of which the last is judged; samples are those of it. */
 typedef struct script {
-    int64_t ranks, count, flat, micro, steps, size[PARAMS], place[PARAMS + 1], limit, samples[RANKS];
+    int64_t ranks, count, flat, micro, steps, size[PARAMS], place[PARAMS + 1], limit, samples[MG_WORLD_MOST];
     int64_t latency, byte_time, forward, pause, fails;
     mg_bucket bucket[PARAMS];
     bool searched;
@@ -39,12 +40,27 @@ static int64_t which(const script *s, int64_t step, int64_t rank, int64_t micro)
     return (step * s->ranks + rank) * s->micro + micro;
 }
 
+/* One rank, where values are judged: alone it need not call collectives. Some rows have many ranks. */
+static int world_of(mt_rng *rng, ddp_about about, int try)
+{
+    bool counted = about == DDP_SENDS || about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_FAILS;
+    bool many = about == DDP_START || about == DDP_BATCH || about == DDP_UNUSED;
+    switch (try) {
+    case 0:
+        return mg_world(rng, counted ? MG_WORLD_TWO : MG_WORLD_ONE);
+    case 1:
+        return mg_world(rng, many ? MG_WORLD_MANY : MG_WORLD_POWER);
+    case 2:
+        return mg_world(rng, mt_rng_below(rng, 2) ? MG_WORLD_THREE : MG_WORLD_PRIME);
+    default:
+        return (int)mg_pick(rng, 2, FEW);
+    }
+}
+
 static script script_of(mt_rng *rng, ddp_about about, int try)
 {
     script s = { .micro = 1, .steps = 1, .fails = -1, .held = -1 };
-    s.ranks = mg_pick(rng, 2, RANKS), s.count = mg_pick(rng, 3, PARAMS);
-    if (about == DDP_BATCH && try == 0)
-        s.ranks = 1;
+    s.ranks = world_of(rng, about, try), s.count = mg_pick(rng, 3, PARAMS);
     for (int64_t i = 0; i < s.count; i++) {
         s.size[i] = about == DDP_EXPOSED ? 64 : mg_pick(rng, 1, 70);
         s.place[i + 1] = s.place[i] + (s.size[i] + 15) / 16 * 16;
@@ -62,7 +78,7 @@ static script script_of(mt_rng *rng, ddp_about about, int try)
     if ((about == DDP_MICRO || about == DDP_EARLY) && try == TRIES - 1)
         s.held = mg_pick(rng, 0, s.count - 1);
     if (about == DDP_AGAIN) /* rank 0 had samples before, and has none now */
-        s.steps = 2, s.samples[0] = try % 2 || try == AFTER ? 3 : 0;
+        s.steps = 2, s.samples[0] = try % 2 || try == AFTER || s.ranks == 1 ? 3 : 0;
     s.after = try == AFTER;
     return s;
 }
@@ -166,33 +182,41 @@ static double want_of(const script *s, int64_t i, int64_t k, double *tolerance)
     return sum;
 }
 
+static bool judge_gradient(mg_run *run, const script *s, int64_t i, int64_t k)
+{
+    const float *got = (const float *)mg_result(run, "gradients") + s->place[i] + k;
+    double tolerance, want = want_of(s, i, k, &tolerance);
+    for (int64_t r = 0; r < s->ranks; r++) {
+        float is = got[r * s->flat];
+        if (!(fabs((double)is - want) <= tolerance)) {
+            mg_fail(run,
+                    "%" PRId64 " ranks, %" PRId64 " buckets, %" PRId64 " micro-batches: on rank %" PRId64
+                    " element %" PRId64 " of the gradient of parameter %" PRId64 " is %.9g, expected %.9g",
+                    s->ranks, s->buckets, s->micro, r, k, i, (double)is, want);
+            return false;
+        }
+        if (memcmp(&is, got, sizeof is) != 0) {
+            mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool judge_gradients(mg_run *run, const script *s)
 {
-    const float *got = mg_result(run, "gradients");
     const int64_t *has = mg_result(run, "has a gradient");
     for (int64_t r = 0; r < s->ranks; r++)
-        for (int64_t i = 0; i < s->count; i++) {
+        for (int64_t i = 0; i < s->count; i++)
             if (!has[r * s->count + i]) {
                 mg_fail(run, "rank %" PRId64 " of %" PRId64 ": parameter %" PRId64 " has no gradient", r, s->ranks, i);
                 return false;
             }
-            for (int64_t k = 0; k < s->size[i]; k++) {
-                double tolerance, want = want_of(s, i, k, &tolerance);
-                float is = got[r * s->flat + s->place[i] + k], first = got[s->place[i] + k];
-                if (!(fabs((double)is - want) <= tolerance)) {
-                    mg_fail(run,
-                            "%" PRId64 " ranks, %" PRId64 " buckets, %" PRId64 " micro-batches: on rank %" PRId64
-                            " element %" PRId64 " of the gradient of parameter %" PRId64 " is %.9g, expected %.9g",
-                            s->ranks, s->buckets, s->micro, r, k, i, (double)is, want);
-                    return false;
-                }
-                if (memcmp(&is, &first, sizeof is) != 0) {
-                    mg_fail(run, "ranks 0 and %" PRId64 " have other bits", r);
-                    return false;
-                }
-            }
-        }
-    return true;
+    bool good = true;
+    for (int64_t i = 0; i < s->count; i++)
+        for (int64_t k = 0; k < s->size[i] && good; k++)
+            good = judge_gradient(run, s, i, k);
+    return good;
 }
 
 static bool judge_parameters(mg_run *run, const script *s)
@@ -346,7 +370,7 @@ void mg_13_ddp(mg_run *run, const void *one_case)
                          "mt_ddp_begin sets all counts again");
         bool good = s.fails >= 0         ? judge_failure(run, &s)
                     : about == DDP_START ? judge_parameters(run, &s)
-                    : about == DDP_EARLY || about == DDP_EXPOSED || about == DDP_ORDER
+                    : about == DDP_EARLY || about == DDP_EXPOSED || (about == DDP_ORDER && s.ranks > 1)
                         ? judge_times(run, &s) && judge_gradients(run, &s)
                         : judge_gradients(run, &s);
         for (int64_t r = 0; r < s.ranks && good && about == DDP_SENDS && s.fails < 0; r++)

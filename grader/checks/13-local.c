@@ -1,18 +1,21 @@
 /* 13-local.c -- how the checks of steps 13.17 and 13.18 run: after local training. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "checks/oracle.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 #include "worker/hub.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base.h"
 
 #define EPS 0x1p-24
 
-enum { MOST = 60, RANKS = 4, SLOTS = 4, TRIES = 5 };
+enum { MOST = 60, SLOTS = 4, FAR = 3, FAILS, TRIES /* and then with long arrays */ };
 
 /* The rule of mt_outer_delay. */
 static int64_t delay_of(int64_t seed, int64_t rank, int64_t round, int64_t slots)
@@ -23,17 +26,23 @@ static int64_t delay_of(int64_t seed, int64_t rank, int64_t round, int64_t slots
 }
 
 typedef struct round_of {
-    int64_t n, ranks, slots, seed, round, fails;
+    int64_t n, ranks, slots, seed, round, fails, delay[MG_WORLD_MOST];
     float lr, momentum;
     const float *global, *local, *velocity, *pending; /* before the step, of all ranks */
 } round_of;
+
+static void delay_all(round_of *o)
+{
+    for (int64_t r = 0; r < o->ranks; r++)
+        o->delay[r] = delay_of(o->seed, r, o->round, o->slots);
+}
 
 /* Whether a rank's own d is due in the round of the step. */
 static bool any_now(const round_of *o)
 {
     bool any = false;
     for (int64_t r = 0; r < o->ranks; r++)
-        any = any || delay_of(o->seed, r, o->round, o->slots) == 0;
+        any = any || o->delay[r] == 0;
     return any;
 }
 
@@ -44,7 +53,7 @@ static double due(const round_of *o, int64_t i, double *size)
     for (int64_t r = 0; r < o->ranks; r++) {
         double d = (double)o->global[r * o->n + i] - (double)o->local[r * o->n + i];
         double waits = (double)o->pending[(r * o->slots + o->round % o->slots) * o->n + i];
-        bool is_now = delay_of(o->seed, r, o->round, o->slots) == 0;
+        bool is_now = o->delay[r] == 0;
         sum += waits + (is_now ? d : 0);
         *size += fabs(waits) + (is_now ? fabs((double)o->global[i]) + fabs((double)o->local[r * o->n + i]) : 0);
     }
@@ -59,7 +68,7 @@ static bool judge_pending(mg_run *run, const round_of *o)
             for (int64_t i = 0; i < o->n; i++) {
                 int64_t at = (r * o->slots + q) * o->n + i;
                 double d = (double)o->global[r * o->n + i] - (double)o->local[r * o->n + i];
-                int64_t later = (o->round + delay_of(o->seed, r, o->round, o->slots)) % o->slots;
+                int64_t later = (o->round + o->delay[r]) % o->slots;
                 double want = q == o->round % o->slots ? 0 : (double)o->pending[at] + (q == later ? d : 0);
                 if (fabs((double)got[at] - want) <= 4 * EPS * (fabs(want) + fabs(d)))
                     continue;
@@ -72,30 +81,51 @@ static bool judge_pending(mg_run *run, const round_of *o)
     return true;
 }
 
-static bool judge_round(mg_run *run, const round_of *o)
+/* On every rank: global and velocity [ranks,n], and how close. */
+typedef struct after {
+    double *global, *velocity, *close, *close_velocity;
+} after;
+
+static void step(const round_of *o, after *a)
 {
-    double global[RANKS * MOST], velocity[RANKS * MOST], close[RANKS * MOST], close_velocity[RANKS * MOST];
-    for (int64_t r = 0; r < o->ranks; r++)
-        for (int64_t i = 0; i < o->n; i++) {
-            double size = 0, mean = due(o, i, &size) / (double)o->ranks;
-            double before = (double)o->velocity[r * o->n + i], now = (double)o->momentum * before + mean;
-            velocity[r * o->n + i] = now;
-            global[r * o->n + i] = (double)o->global[i] - (double)o->lr * (mean + (double)o->momentum * now);
-            close_velocity[r * o->n + i] = (double)(o->ranks + 6) * EPS * (size + fabs(before));
-            close[r * o->n + i] =
-                (double)(o->ranks + 12) * EPS * (2 * size + fabs(before) + fabs((double)o->global[i]));
+    for (int64_t i = 0; i < o->n; i++) {
+        double size = 0, mean = due(o, i, &size) / (double)o->ranks;
+        double before = (double)o->velocity[i], now = (double)o->momentum * before + mean;
+        for (int64_t at = i; at < o->ranks * o->n; at += o->n) {
+            a->velocity[at] = now;
+            a->global[at] = (double)o->global[i] - (double)o->lr * (mean + (double)o->momentum * now);
+            a->close_velocity[at] = (double)(o->ranks + 6) * EPS * (size + fabs(before));
+            a->close[at] = (double)(o->ranks + 12) * EPS * (2 * size + fabs(before) + fabs((double)o->global[i]));
         }
-    if (!mg_expect(run, "global", global, close) || !mg_expect(run, "velocity", velocity, close_velocity) ||
-        !mg_expect(run, "local", global, close))
-        return false;
+    }
+}
+
+static bool judge_bits(mg_run *run, const round_of *o)
+{
     const float *got = mg_result(run, "global"), *local = mg_result(run, "local");
     for (int64_t r = 0; r < o->ranks; r++)
         if (memcmp(got, got + r * o->n, (size_t)o->n * sizeof *got) != 0 ||
             memcmp(got, local + r * o->n, (size_t)o->n * sizeof *got) != 0) {
-            mg_fail(run, "global and local of rank %" PRId64 " do not have the bits of rank 0's global", r);
+            mg_fail(run, "global and local of rank %" PRId64 " of %" PRId64 " do not have the bits of rank 0's global",
+                    r, o->ranks);
             return false;
         }
     return true;
+}
+
+static bool judge_round(mg_run *run, const round_of *o)
+{
+    int64_t all = o->ranks * o->n;
+    after a = { mg_doubles(all), mg_doubles(all), mg_doubles(all), mg_doubles(all) };
+    step(o, &a);
+    bool good = mg_expect(run, "global", a.global, a.close) &&
+                mg_expect(run, "velocity", a.velocity, a.close_velocity) &&
+                mg_expect(run, "local", a.global, a.close) && judge_bits(run, o);
+    free(a.global);
+    free(a.velocity);
+    free(a.close);
+    free(a.close_velocity);
+    return good;
 }
 
 static bool judge_status(mg_run *run, const round_of *o)
@@ -145,25 +175,36 @@ static void describe(mg_run *run, round_of *o, bool none_due)
     o->global = global, o->local = local, o->velocity = velocity, o->pending = pending;
 }
 
-void mg_13_outer(mg_run *run, const void *one_case)
+static round_of round_for(mg_run *run, outer_about about, int try)
 {
-    outer_about about = ((const outer_case *)one_case)->about;
     static const float rates[][TRIES][2] = {
         [OUTER_MEAN] = { { 1, 0 }, { 0.25f, 0 }, { 1, 0 }, { 0.25f, 0 }, { 1, 0 } },
         [OUTER_MOMENTUM] = { { 0.7f, 0.9f }, { 0.7f, 0.9f }, { 1, 0.9f }, { 0.7f, 0.9f }, { 0.7f, 0.9f } },
         [OUTER_LATE] = { { 1, 0 }, { 0.7f, 0.9f }, { 0.7f, 0.9f }, { 0.25f, 0 }, { 1, 0 } },
     };
+    static const int worlds[TRIES] = { MG_WORLD_ONE, MG_WORLD_THREE, MG_WORLD_PRIME, MG_WORLD_MANY, MG_WORLD_TWO };
     mt_rng *rng = mg_rng(run);
-    for (int try = 0; try < TRIES; try++) {
-        bool late = about == OUTER_LATE, none_due = late && try == 2;
-        round_of o = { .n = mg_pick(rng, 1, MOST),
-                       .ranks = mg_pick(rng, 2, RANKS),
-                       .slots = late ? SLOTS : 1,
-                       .fails = late && try == 4 ? 0 : -1,
-                       .lr = rates[about][try][0],
-                       .momentum = rates[about][try][1] };
-        o.seed = mg_pick(rng, 0, 1 << 30), o.round = mg_pick(rng, 0, 50) + (try == 3 ? (int64_t)1 << 33 : 0);
-        while (none_due && any_now(&o))
+    bool late = about == OUTER_LATE;
+    round_of o = { .n = mg_pick(rng, 1, MOST),
+                   .ranks = mg_world(rng, try < TRIES ? worlds[try] : MG_WORLD_TWO),
+                   .slots = late ? SLOTS : 1,
+                   .fails = late && try == FAILS ? 0 : -1,
+                   .lr = rates[about][try % TRIES][0],
+                   .momentum = rates[about][try % TRIES][1] };
+    if (try >= TRIES)
+        o.n = mg_long_parts(rng, 1, MT_F32, try == TRIES ? 64 << 10 : 1 << 20);
+    o.seed = mg_pick(rng, 0, 1 << 30), o.round = mg_pick(rng, 0, 50) + (try == FAR ? (int64_t)1 << 33 : 0);
+    delay_all(&o);
+    return o;
+}
+
+void mg_13_outer(mg_run *run, const void *one_case)
+{
+    outer_about about = ((const outer_case *)one_case)->about;
+    for (int try = 0; try < TRIES + (about == OUTER_MOMENTUM ? 2 : about == OUTER_LATE); try++) {
+        bool none_due = about == OUTER_LATE && try == 2;
+        round_of o = round_for(run, about, try);
+        for (; none_due && any_now(&o); delay_all(&o))
             o.seed++;
         describe(run, &o, none_due);
         if (none_due)

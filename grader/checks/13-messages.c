@@ -231,7 +231,7 @@ void mg_13_fail_each(mg_run *run, const trial *like)
                 t.root = (int)mt_rng_below(mg_rng(run), ranks);
                 if (!mg_13_call(run, &t))
                     return;
-                more = t.result[2 * (ptrdiff_t)who] != MT_OK && message < MG_RANKS_OPS;
+                more = t.result[2 * (ptrdiff_t)who] != MT_OK && message < mg_13_operations(ranks);
                 struck = struck || more;
                 for (int rank = 0; rank < ranks; rank++)
                     if (!judge_failing(run, &t, rank))

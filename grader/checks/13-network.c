@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A message of a rank, under the number of the operation in which it began. */
@@ -16,14 +17,14 @@ typedef struct world {
     mg_deeds *deeds;
     int ranks;
     mg_network network;
-    post post[MG_RANKS][MG_RANKS_OPS];
+    post *post[MG_RANKS];
     int64_t at[MG_RANKS]; /* the next operation */
     double now[MG_RANKS], sends_until[MG_RANKS], receives_until[MG_RANKS];
 } world;
 
-bool mg_13_is_possible(const mg_deeds *d, int rank, int ranks)
+bool mg_13_is_possible(const mg_deeds *d, int rank, int ranks, int64_t most)
 {
-    if (d->ops < 0 || d->ops > MG_RANKS_OPS)
+    if (d->ops < 0 || d->ops > most)
         return false;
     for (int64_t i = 0; i < d->ops; i++) {
         const int64_t *op = d->op[i], kind = op[MG_OP_KIND], peer = op[MG_OP_PEER];
@@ -118,9 +119,10 @@ static void count(mg_deeds *d)
 
 double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network)
 {
-    static world w; /* large */
+    world w = { .deeds = deeds, .ranks = ranks, .network = network };
     double ends = 0;
-    w = (world){ .deeds = deeds, .ranks = ranks, .network = network };
+    for (int r = 0; r < ranks; r++)
+        w.post[r] = mt_calloc(deeds[r].ops, sizeof *w.post[r]);
     for (int rank; (rank = next_rank(&w)) >= 0;)
         step(&w, rank);
     for (int r = 0; r < ranks; r++) {
@@ -128,8 +130,60 @@ double mg_13_replay(mg_deeds *deeds, int ranks, mg_network network)
         deeds[r].ends = w.now[r];
         deeds[r].waits = w.at[r] < deeds[r].ops ? w.at[r] : -1;
         ends = fmax(ends, w.now[r]);
+        free(w.post[r]);
     }
     return ends;
+}
+
+int64_t mg_13_operations(int ranks)
+{
+    return mt_min(2 * (ranks - 1) * 4 + 40, MG_RANKS_OPS);
+}
+
+int64_t *mg_13_describe(mg_run *run, const char *function, int ranks)
+{
+    mg_begin(run, function);
+    mg_out(run, "status, operations", MT_I64, MT_SHAPE(ranks, 2));
+    mg_out(run, "words", MT_U8, MT_SHAPE(ranks, MG_RANKS_WORDS));
+    mg_out(run, "operations", MT_I64, MT_SHAPE(ranks, mg_13_operations(ranks), MG_OP_COLUMNS));
+    return mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_CALL_NUMBERS));
+}
+
+bool mg_13_deeds(mg_run *run, mg_deeds *deeds, int ranks, int64_t most)
+{
+    const mg_op *op = mg_result(run, "operations");
+    const int64_t *status = mg_result(run, "status, operations");
+    for (int r = 0; r < ranks; r++) {
+        deeds[r] = (mg_deeds){ .op = op + r * most, .ops = status[2 * r + 1] };
+        if (mg_13_is_possible(&deeds[r], r, ranks, most))
+            continue;
+        mg_fail(run, "rank %d: what the worker says of its messages is impossible", r);
+        return false;
+    }
+    return true;
+}
+
+static const char *array_name(char name[32], int rank)
+{
+    snprintf(name, 32, "data of rank %d", rank);
+    return name;
+}
+
+static const char all_arrays[] = "data of all ranks";
+
+void mg_13_arrays(mg_run *run, void **array, int ranks, mt_dtype dtype, int64_t n)
+{
+    char name[32], *all = ranks > MG_RANKS_APART ? mg_inout(run, all_arrays, dtype, MT_SHAPE(ranks, n)) : NULL;
+    for (int r = 0; r < ranks; r++)
+        array[r] = all ? all + r * n * mt_dtype_size(dtype) : mg_inout(run, array_name(name, r), dtype, MT_SHAPE(n));
+}
+
+void mg_13_arrays_after(mg_run *run, const void **array, int ranks, mt_dtype dtype, int64_t n)
+{
+    char name[32];
+    const char *all = ranks > MG_RANKS_APART ? mg_result(run, all_arrays) : NULL;
+    for (int r = 0; r < ranks; r++)
+        array[r] = all ? all + r * n * mt_dtype_size(dtype) : mg_result(run, array_name(name, r));
 }
 
 bool mg_13_stops(mg_run *run, const char *name, const mg_deeds *d, int rank, int64_t status)

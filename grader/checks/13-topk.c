@@ -1,6 +1,8 @@
 /* 13-topk.c -- how the checks of step 13.16 run: the largest elements. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "checks/oracle.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 #include "worker/hub.h"
 
@@ -13,7 +15,7 @@
 
 #define EPS 0x1p-24
 
-enum { MOST = 300, RANKS = 4, ALL_GATHER = 2 /* as mt_collective_kind */ };
+enum { MOST = 300, ALL_GATHER = 2 /* as mt_collective_kind */ };
 
 static float sum_of(const float *x, const float *error, int64_t i)
 {
@@ -227,60 +229,96 @@ static bool same_bits(mg_run *run, int64_t ranks, int64_t n)
     return true;
 }
 
+/* One call: data and error of all ranks, and what they should become. */
 typedef struct means {
-    double want[RANKS * MOST], tolerance[RANKS * MOST], kept[RANKS * MOST];
+    int64_t ranks, n, k;
+    bool bytes;                      /* of what is gathered are judged */
+    float *data, *error;             /* [ranks,n] */
+    double *want, *tolerance, *kept; /* [ranks,n] */
 } means;
 
-/* What rank r sends, for the means of all; what it keeps. */
-static void add_sent(means *m, const float *data, const float *error, int64_t r, int64_t ranks, int64_t n, int64_t k)
+/* For more elements than can be compared with each other: any k of them have sizes above 2, all others below 1. */
+static void fill_long(mt_rng *rng, bool *sent, float *x, int64_t n, int64_t k)
 {
-    bool sent[MOST];
-    choose(sent, data, error, n, k);
     for (int64_t i = 0; i < n; i++) {
-        double v = (double)sum_of(data, error, i);
-        m->kept[r * n + i] = sent[i] ? 0 : v;
-        for (int64_t to = 0; to < ranks && sent[i]; to++) {
-            m->want[to * n + i] += v / (double)ranks;
-            m->tolerance[to * n + i] += (double)(ranks + 2) * EPS * fabs(v / (double)ranks);
-        }
+        float u = mt_rng_uniform(rng), sign = mt_rng_below(rng, 2) ? -1 : 1;
+        sent[i] = mt_rng_below(rng, n - i) < k;
+        k -= sent[i];
+        x[i] = sign * (sent[i] ? 3 + u : u);
     }
 }
 
-static bool mean_of_largest(mg_run *run, int64_t ranks, int64_t k, int64_t fails, bool bytes, bool searched)
+/* The elements of rank r: what it sends, for the means of all; what it keeps. */
+static void add_rank(mg_run *run, means *m, int64_t r)
 {
-    int64_t n = mg_pick(mg_rng(run), 20, MOST);
-    means m = { 0 };
-    k = k < 0 ? mg_pick(mg_rng(run), 1, n / 2) : k;
-    mg_begin(run, "mt_topk_all_reduce");
-    mg_out(run, "status", MT_I64, MT_SHAPE(ranks));
-    mg_inout(run, "rows", MT_I64, MT_SHAPE(ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
-    float *data = mg_inout(run, "data", MT_F32, MT_SHAPE(ranks, n));
-    float *error = mg_inout(run, "error", MT_F32, MT_SHAPE(ranks, n));
-    ((int64_t *)mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_HUB_NUMBERS)))[MG_HUB_FAILS] = fails;
-    mg_i64(run, "k", k);
-    for (int64_t r = 0; r < ranks; r++) {
-        fill(run, data + r * n, error + r * n, n, COMPRESS_AGAIN);
-        add_sent(&m, data + r * n, error + r * n, r, ranks, n, k);
+    int64_t n = m->n;
+    float *data = m->data + r * n, *error = m->error + r * n;
+    bool *sent = calloc((size_t)n, sizeof *sent);
+    MT_CHECK(sent, "out of memory");
+    if (n > MOST) {
+        fill_long(mg_rng(run), sent, data, n, m->k);
+    } else {
+        fill(run, data, error, n, COMPRESS_AGAIN);
+        choose(sent, data, error, n, m->k);
     }
-    if (!mg_ranks_call(run, searched))
-        return false;
-    if (fails >= 0 && is_called(run, ranks, fails))
-        return judge_failure(run, ranks, fails);
-    for (int64_t r = 0; r < ranks; r++)
+    for (int64_t i = 0; i < n; i++) {
+        double v = (double)sum_of(data, error, i);
+        m->kept[r * n + i] = sent[i] ? 0 : v;
+        for (int64_t to = i; to < m->ranks * n && sent[i]; to += n) {
+            m->want[to] += v / (double)m->ranks;
+            m->tolerance[to] += (double)(m->ranks + 2) * EPS * fabs(v / (double)m->ranks);
+        }
+    }
+    free(sent);
+}
+
+static bool judge_means(mg_run *run, const means *m, int64_t fails)
+{
+    if (fails >= 0 && is_called(run, m->ranks, fails))
+        return judge_failure(run, m->ranks, fails);
+    for (int64_t r = 0; r < m->ranks; r++)
         if (((const int64_t *)mg_result(run, "status"))[r] != MT_OK) {
-            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64, r, ranks,
+            mg_fail(run, "rank %" PRId64 " of %" PRId64 " returns status %" PRId64, r, m->ranks,
                     ((const int64_t *)mg_result(run, "status"))[r]);
             return false;
         }
-    return mg_expect(run, "data", m.want, m.tolerance) && mg_expect(run, "error", m.kept, NULL) &&
-           same_bits(run, ranks, n) && (!bytes || judge_gathered(run, ranks, k));
+    return mg_expect(run, "data", m->want, m->tolerance) && mg_expect(run, "error", m->kept, NULL) &&
+           same_bits(run, m->ranks, m->n) && (!m->bytes || judge_gathered(run, m->ranks, m->k));
+}
+
+static bool mean_of_largest(mg_run *run, int64_t ranks, int64_t n, int64_t k, int64_t fails, bool bytes, bool searched)
+{
+    int64_t all = ranks * n;
+    means m = { ranks, n, k, bytes, .want = mg_doubles(all), .tolerance = mg_doubles(all), .kept = mg_doubles(all) };
+    mg_begin(run, "mt_topk_all_reduce");
+    mg_out(run, "status", MT_I64, MT_SHAPE(ranks));
+    mg_inout(run, "rows", MT_I64, MT_SHAPE(ranks, MG_HUB_ROWS, MG_HUB_COLUMNS));
+    m.data = mg_inout(run, "data", MT_F32, MT_SHAPE(ranks, n));
+    m.error = mg_inout(run, "error", MT_F32, MT_SHAPE(ranks, n));
+    ((int64_t *)mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_HUB_NUMBERS)))[MG_HUB_FAILS] = fails;
+    mg_i64(run, "k", k);
+    for (int64_t r = 0; r < ranks; r++)
+        add_rank(run, &m, r);
+    bool good = mg_ranks_call(run, searched) && judge_means(run, &m, fails);
+    free(m.want);
+    free(m.tolerance);
+    free(m.kept);
+    return good;
 }
 
 void mg_13_topk(mg_run *run, const void *one_case)
 {
+    mt_rng *rng = mg_rng(run);
     bool good = true, bytes = ((const compress_case *)one_case)->about == COMPRESS_BYTES;
-    for (int try = 0; try < 5 && good; try++) /* 2, 3, 4 ranks, and one; the last of nothing */
-        good = mean_of_largest(run, 1 + (try + 1) % 4, try == 4 ? 0 : -1, -1, bytes, !bytes && try == 2);
+    for (int world = 0; world < MG_WORLDS + 1 && good; world++) { /* the last of nothing */
+        int64_t n = mg_pick(rng, 20, MOST), k = world == MG_WORLDS ? 0 : mg_pick(rng, 1, n / 2);
+        good = mean_of_largest(run, mg_world(rng, world), n, k, -1, bytes, !bytes && world == MG_WORLD_THREE);
+    }
     for (int64_t fails = 0; fails < 2 && good && bytes; fails++) /* one gather may bring both */
-        good = mean_of_largest(run, 3, -1, fails, bytes, false);
+        good = mean_of_largest(run, 3, mg_pick(rng, 20, MOST), mg_pick(rng, 1, 9), fails, true, false);
+    /* Long messages, and long arrays; not both, for units that look for one element after the other. */
+    for (int is_long = 0; is_long < 2 && good && !bytes; is_long++) {
+        int64_t n = mg_long_parts(rng, 1, MT_F32, is_long ? 1 << 20 : 64 << 10);
+        good = mean_of_largest(run, 2, n, is_long ? mg_pick(rng, 1, 9) : n - mg_pick(rng, 0, 9), -1, false, false);
+    }
 }

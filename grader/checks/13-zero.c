@@ -2,6 +2,7 @@
  * double precision. Rows: 13-data-parallel.c. */
 #include "checks/13-training.h"
 #include "checks/fill.h"
+#include "checks/worlds.h"
 #include "rows/traffic.h"
 #include "worker/hub.h"
 
@@ -14,14 +15,22 @@
 
 #define EPS 0x1p-24
 
-enum { PARAMS = 6, RANKS = 4, FLAT = PARAMS * 80, STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
-enum { TRIES = 3 /* on 2, 3, 4 ranks; of some rows more: */, ABOVE = TRIES, TINY, NOTHING, MORE /* on 4 ranks */ };
+enum { PARAMS = 6, FLAT = PARAMS * 80, STEPS = 2, REDUCE_SCATTER = 1, ALL_GATHER = 2 };
+enum {
+    TRIES = 3 /* on 2, 3, 4 ranks; of some rows more: */,
+    ABOVE = TRIES,
+    TINY,
+    NOTHING,
+    MORE, /* on 4 ranks */
+    LAST = MORE + 6,
+    WORLDS = 3, /* of rows that judge values, behind the others: one rank, a prime number or a power of two, many */
+};
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
 typedef struct script {
     zero_about about;
-    int64_t ranks, count, flat, size[PARAMS], place[PARAMS + 1], limit, stage, samples[RANKS], fails, buckets;
+    int64_t ranks, count, flat, size[PARAMS], place[PARAMS + 1], limit, stage, samples[MG_WORLD_MOST], fails, buckets;
     int64_t bucket_end[PARAMS + 1]; /* bucket b is elements bucket_end[b + 1] .. bucket_end[b] - 1 */
     float max_norm;
     const float *before, *given;
@@ -63,12 +72,21 @@ static bool pick_buckets(mt_rng *rng, script *s, int try)
     return uneven;
 }
 
+static int world_of(mt_rng *rng, int try)
+{
+    static const int more[WORLDS] = { MG_WORLD_ONE, MG_WORLD_POWER, MG_WORLD_MANY };
+    int kind = try < LAST ? 0 : more[try - LAST];
+    if (try < MORE)
+        return 2 + try % TRIES;
+    return try < LAST ? 4 : mg_world(rng, kind == MG_WORLD_POWER ? kind + (int)mt_rng_below(rng, 2) : kind);
+}
+
 static script script_of(mg_run *run, zero_about about, int stage, int try)
 {
     static const float limits[] = { 1e30F, 1e-12F, 0 }; /* of ABOVE, TINY, NOTHING */
     mt_rng *rng = mg_rng(run);
     script s = { .about = about, .stage = stage, .fails = -1, .max_norm = INFINITY };
-    s.ranks = try < MORE ? 2 + try % TRIES : RANKS, s.count = mg_pick(rng, 3, PARAMS);
+    s.ranks = world_of(rng, try), s.count = mg_pick(rng, 3, PARAMS);
     while (!pick_buckets(rng, &s, try) && s.ranks == 3 && about != ZERO_MEMORY) {
     } /* buckets are multiples of 16: on 2 and 4 ranks all parts have one length */
     for (int64_t r = 0; r < s.ranks; r++)
@@ -323,7 +341,7 @@ static bool judge_freed(mg_run *run, const script *s)
     return true;
 }
 
-void mg_13_zero(mg_run *run, const void *one_case)
+static bool zero_once(mg_run *run, const zero_case *c, int try)
 {
     static const char *const hints[] = {
         [ABOVE] = "a norm that is not above max_norm changes nothing",
@@ -331,23 +349,29 @@ void mg_13_zero(mg_run *run, const void *one_case)
         [NOTHING] = "max_norm is 0: gradients become 0, and no parameter changes (INFINITY: no limit)",
         [MORE] = "all ranks add up the squares in the same order",
     };
+    script s = script_of(run, c->about, c->stage ? c->stage : c->about == ZERO_MEMORY ? 1 + try : 1 + try % 2, try);
+    static model m;
+    s.searched = (c->about == ZERO_STEPS || c->about == ZERO_CLIP) && try == TRIES - 1;
+    if (!call(run, &s, c->about))
+        return false;
+    if (s.fails >= 0)
+        return true;
+    if (s.about == ZERO_MEMORY)
+        return judge_memory(run, &s);
+    train(&m, &s);
+    if (s.about == ZERO_CLIP && try >= ABOVE && try < LAST)
+        mg_hint(run, "%s", hints[mt_min(try, MORE)]);
+    return judge_open(run, &s) && judge_parameters(run, &s, &m) && judge_norms(run, &s, &m) &&
+           (c->about != ZERO_BYTES || judge_rows(run, &s)) && (s.stage < 2 || judge_freed(run, &s));
+}
+
+void mg_13_zero(mg_run *run, const void *one_case)
+{
     const zero_case *c = one_case;
-    int tries = c->about == ZERO_CLIP ? MORE + 6 : c->about == ZERO_NOT_FINITE ? MORE : TRIES;
-    for (int try = 0; try < tries; try++) {
-        script s = script_of(run, c->about, c->stage ? c->stage : c->about == ZERO_MEMORY ? 1 + try : 1 + try % 2, try);
-        static model m;
-        s.searched = (c->about == ZERO_STEPS || c->about == ZERO_CLIP) && try == TRIES - 1;
-        if (!call(run, &s, c->about))
-            return;
-        if (s.fails >= 0 || (s.about == ZERO_MEMORY && judge_memory(run, &s)))
-            continue;
-        if (s.about == ZERO_MEMORY)
-            return;
-        train(&m, &s);
-        if (s.about == ZERO_CLIP && try >= ABOVE)
-            mg_hint(run, "%s", hints[mt_min(try, MORE)]);
-        if (!judge_open(run, &s) || !judge_parameters(run, &s, &m) || !judge_norms(run, &s, &m) ||
-            (c->about == ZERO_BYTES && !judge_rows(run, &s)) || (s.stage >= 2 && !judge_freed(run, &s)))
-            return;
-    }
+    int tries = c->about == ZERO_CLIP ? LAST : c->about == ZERO_NOT_FINITE ? MORE : TRIES;
+    bool good = true, values = c->about == ZERO_STEPS || c->about == ZERO_UNUSED || c->about == ZERO_CLIP;
+    for (int try = 0; try < tries && good; try++)
+        good = zero_once(run, c, try);
+    for (int world = 0; world < WORLDS && values && good; world++)
+        good = zero_once(run, c, LAST + world);
 }

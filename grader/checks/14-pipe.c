@@ -37,7 +37,7 @@ static void describe(mg_run *run, pipe_trial *t)
     mg_begin(run, "mt_pipe_step");
     mg_out(run, "status, operations", MT_I64, MT_SHAPE(t->ranks, 2));
     mg_inout(run, "words", MT_U8, MT_SHAPE(t->ranks, MG_RANKS_WORDS));
-    mg_inout(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_RANKS_OPS, MG_OP_COLUMNS));
+    mg_inout(run, "operations", MT_I64, MT_SHAPE(t->ranks, MG_PIPE_OPS, MG_OP_COLUMNS));
     int64_t *numbers = mg_in(run, "numbers", MT_I64, MT_SHAPE(MG_PIPE_NUMBERS));
     numbers[MG_CALL_FAULT] = t->fault, numbers[MG_CALL_WHO] = t->who, numbers[MG_CALL_MESSAGE] = t->message;
     const int64_t values[] = { t->kind, t->micro, t->chunks, t->rows, t->tied, t->steps };
@@ -93,15 +93,10 @@ static bool call(mg_run *run, pipe_trial *t, bool fails)
     t->status = mg_result(run, "status, operations");
     t->words = mg_result(run, "words");
     t->result = mg_result(run, "results");
-    const mg_op *op = mg_result(run, "operations");
-    for (int rank = 0; rank < t->ranks; rank++) {
+    for (int rank = 0; rank < t->ranks; rank++)
         t->got[rank] = mg_result(run, arrays[rank]);
-        t->deeds[rank] = (mg_deeds){ .op = op + (ptrdiff_t)rank * MG_RANKS_OPS, .ops = t->status[2 * rank + 1] };
-        if (!mg_13_is_possible(&t->deeds[rank], rank, t->ranks)) {
-            mg_fail(run, "rank %d: what the worker says of its messages is impossible", rank);
-            return false;
-        }
-    }
+    if (!mg_13_deeds(run, t->deeds, t->ranks, MG_PIPE_OPS))
+        return false;
     for (int rank = 0; rank < t->ranks && !fails; rank++)
         if (t->status[2 * rank] != MT_OK) {
             judge_failure(run, t, rank);
@@ -211,7 +206,7 @@ static void fail_each(mg_run *run, bool tied)
                 t.steps = 1, t.tied = tied, t.fault = MG_FAULT_FAILS, t.who = who, t.message = message;
                 if (!call(run, &t, true))
                     return;
-                more = t.status[2 * (ptrdiff_t)who] != MT_OK && message < MG_RANKS_OPS;
+                more = t.status[2 * (ptrdiff_t)who] != MT_OK && message < MG_PIPE_OPS;
                 for (int rank = 0; rank < t.ranks; rank++)
                     if (!judge_failing(run, &t, rank))
                         return;

@@ -106,10 +106,11 @@ Test(network, rows_that_no_rank_makes)
     const mg_op work_of_three[] = { { MG_OP_WORK, 2 } }, wait_for_work[] = { { MG_OP_WORK, 0 }, WAIT(0) };
     const mg_op wait_for_wait[] = { SEND(1), WAIT(0), WAIT(1) }, to_itself[] = { SEND(0) },
                 good[] = { SEND(1), WAIT(0) };
-    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(work_of_three), 0, 2));
-    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(wait_for_work), 0, 2));
-    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(wait_for_wait), 0, 2));
-    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(to_itself), 0, 2));
-    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 1), "there is no rank 1");
-    cr_expect(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 2));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(work_of_three), 0, 2, 3));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(wait_for_work), 0, 2, 3));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(wait_for_wait), 0, 2, 3));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(to_itself), 0, 2, 3));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 1, 3), "there is no rank 1");
+    cr_expect(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 2, 3));
+    cr_expect_not(mg_13_is_possible(&(mg_deeds)DEEDS(good), 0, 2, 1), "there is room for one");
 }

@@ -227,7 +227,10 @@ void mg_on_hub(int size, const int64_t *numbers, int64_t *rows, mt_status (*run)
         hub->rank[rank].row = (int64_t(*)[MG_HUB_COLUMNS])rows + (ptrdiff_t)rank * MG_HUB_ROWS;
     }
     mt_storage_release(mt_storage_new(1, MT_CPU)); /* what it does once is not searched for races */
-    mt_ranks_run(size, &wires, run_rank, hub);     /* each says what it has to say by itself */
+    if (size == 1) /* in this thread, so that threads of OpenMP are searched for races */
+        run(&hub->rank[0], user);
+    else
+        mt_ranks_run(size, &wires, run_rank, hub); /* each says what it has to say by itself */
     for (int k = 0; k < MG_HUB_ROWS; k++)
         for (int rank = 0; rank < size; rank++)
             free(hub->meeting[k].in[rank]);

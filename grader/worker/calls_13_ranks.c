@@ -27,8 +27,8 @@ struct journal {
     journal *all; /* of each rank */
     const int64_t *numbers;
     const char *data;
-    int64_t (*op)[MG_OP_COLUMNS], ops, begun, receives;
-    message message[MG_RANKS_OPS]; /* by the row in which it began */
+    int64_t (*op)[MG_OP_COLUMNS], ops, most, begun, receives;
+    message *message; /* [most] by the row in which it began */
 };
 
 /* One rank's communicator. */
@@ -42,7 +42,7 @@ typedef struct recorder {
 
 static int64_t note(journal *j, const int64_t row[MG_OP_COLUMNS])
 {
-    MT_CHECK(j->ops < MG_RANKS_OPS, "rank %d: more than %d calls of messages", j->rank, MG_RANKS_OPS);
+    MT_CHECK(j->ops < j->most, "rank %d: more than %lld calls of messages", j->rank, (long long)j->most);
     memcpy(j->op[j->ops], row, sizeof *j->op);
     return j->ops++;
 }
@@ -71,7 +71,7 @@ static bool has_fault(const journal *j, int64_t fault, int64_t number)
 /* The row of the message of this kind that follows `after` messages of it with that rank. */
 static int64_t row_of(const journal *j, int64_t kind, int64_t peer, int comm, int64_t after)
 {
-    for (int64_t row = 0; row < MG_RANKS_OPS; row++)
+    for (int64_t row = 0; row < j->most; row++)
         if (j->message[row].owner && j->op[row][MG_OP_KIND] == kind && j->op[row][MG_OP_PEER] == peer &&
             j->message[row].comm == comm && after-- == 0)
             return row;
@@ -212,6 +212,15 @@ typedef struct job {
     journal *journals;
 } job;
 
+/* The array of a rank. */
+static char *array_of(const mg_value *v, int rank, int size)
+{
+    const int64_t *numbers = v[NUMBERS].i64s;
+    if (size <= MG_RANKS_APART)
+        return v[DATA + rank].ptr;
+    return (char *)v[DATA].ptr + rank * numbers[MG_CALL_N] * mt_dtype_size((mt_dtype)numbers[MG_CALL_DTYPE]);
+}
+
 static mt_status run_rank(mt_comm *comm, void *user)
 {
     job *one = user;
@@ -219,9 +228,12 @@ static mt_status run_rank(mt_comm *comm, void *user)
     int rank = comm->rank;
     journal *j = &one->journals[rank];
     const int64_t *numbers = v[NUMBERS].i64s;
-    char *far = (char *)((uintptr_t)1 << 45), *data = v[DATA + rank].ptr; /* far: an address that is never used */
+    char *far = (char *)((uintptr_t)1 << 45),
+         *data = array_of(v, rank, comm->size); /* far: an address that is never used */
     *j = (journal){ .rank = rank, .all = one->journals, .numbers = numbers };
-    j->op = (int64_t(*)[MG_OP_COLUMNS])v[OPS].i64s + (ptrdiff_t)rank * MG_RANKS_OPS;
+    j->most = v[OPS].count / comm->size / MG_OP_COLUMNS;
+    j->op = (int64_t(*)[MG_OP_COLUMNS])v[OPS].i64s + rank * j->most;
+    j->message = mt_calloc(j->most, sizeof *j->message);
     j->data = numbers[MG_CALL_FAULT] == MG_FAULT_NO_DATA ? far : data;
     recorder r = { { .rank = rank, .size = comm->size, .engine = &recording }, comm, j, 0, { 0 } };
     r.base.network = (mt_network){ mg_number(numbers[MG_CALL_LATENCY]), mg_number(numbers[MG_CALL_BYTE_TIME]) };
@@ -246,5 +258,7 @@ void mg_on_ranks(const mg_value *v, mg_rank rank)
     mt_ranks_run(size, &wires, run_rank, &one);    /* what each said is in its result */
     mt_clock_sim_free(wires.clock);
     mg_keeps = mg_keeps || v[NUMBERS].i64s[MG_CALL_FAULT] == MG_FAULT_FAILS; /* what is under way need not be freed */
+    for (int r = 0; r < size; r++)
+        free(one.journals[r].message);
     free(one.journals);
 }

@@ -20,7 +20,8 @@ typedef struct mg_hub_rank {
     void *user;                                                        /* of seen */
 } mg_hub_rank;
 
-/* mg_on_hub -- run(rank, user) in a thread for each of size ranks; rows [size, MG_HUB_ROWS, MG_HUB_COLUMNS]. */
+/* mg_on_hub -- run(rank, user) in a thread for each of size ranks, or for one in this thread; rows [size, MG_HUB_ROWS,
+ * MG_HUB_COLUMNS]. */
 void mg_on_hub(int size, const int64_t *numbers, int64_t *rows, mt_status (*run)(mg_hub_rank *rank, void *user),
                void *user);
 

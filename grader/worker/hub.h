@@ -6,7 +6,7 @@
  * result arrives when the rank waits for it: what is sent too early, or read too early, is wrong. */
 #pragma once
 
-enum { MG_HUB_ROWS = 96, MG_HUB_RANKS = 8, MG_HUB_DEADLINE = 1000 /* seconds */, MG_HUB_AT_ONCE = 1000 };
+enum { MG_HUB_ROWS = 96, MG_HUB_RANKS = 67, MG_HUB_DEADLINE = 1000 /* seconds */, MG_HUB_AT_ONCE = 1000 };
 
 /* The columns of a row; times in nanoseconds from the beginning. */
 enum {

@@ -7,7 +7,11 @@
 
 #include "worker/ranks.h"
 
-enum { MG_PIPE_PARTS = 8, MG_PIPE_WORK = 64 /* micro-batches times chunks, at most */ };
+enum {
+    MG_PIPE_OPS = 384 /* of a rank, at most */,
+    MG_PIPE_PARTS = 8,
+    MG_PIPE_WORK = 64 /* micro-batches times chunks, at most */
+};
 
 enum {
     MG_PIPE_KIND = MG_CALL_NUMBERS,

@@ -3,12 +3,14 @@
  * The unit's communicator is one of the worker, which notes each message when it begins and when somebody has waited
  * for it, and passes it on to dist/threads.h. Messages take no time there: the checker has a network of its own, on
  * which the rows are run again (checks/13-network.h). A blocking call is a begin and a wait. The messages of a
- * communicator that the unit splits off are noted, too. */
+ * communicator that the unit splits off are noted, too. Few ranks have an array each, between inaccessible pages; more
+ * ranks have equal parts of one. */
 #pragma once
 
 enum {
-    MG_RANKS = 8,
-    MG_RANKS_OPS = 384, /* of one rank, at most */
+    MG_RANKS = 67,
+    MG_RANKS_APART = 8, /* with an array each */
+    MG_RANKS_OPS = 640, /* of one rank, at most: a call has room for as many as its output of operations */
     MG_RANKS_WORDS = 160,
     MG_RANKS_DEADLINE = 1, /* seconds: after that a rank that waits for ever gets an error */
 };
@@ -31,7 +33,7 @@ enum { MG_WORK_BACKWARD = MG_OP_PEER, MG_WORK_MICRO, MG_WORK_CHUNK, MG_WORK_LIVE
 
 /* The numbers of a call. */
 enum {
-    MG_CALL_N,
+    MG_CALL_N, /* elements of the array of a rank */
     MG_CALL_DTYPE,
     MG_CALL_OP,
     MG_CALL_ROOT,
