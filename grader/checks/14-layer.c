@@ -170,7 +170,7 @@ static bool layer_once(mg_run *run, tensor_about about, int64_t ranks)
     for (int i = 0; i < MG_TP_WEIGHTS; i++)
         each += share_of(&l, i);
     describe(run, &l, fails, each);
-    bool good = mg_ranks_call(run, ranks == RANKS && about != TENSOR_FAILS && about != TENSOR_CALLS);
+    bool good = mg_14_call(run, ranks, about != TENSOR_FAILS && about != TENSOR_CALLS);
     if (good && about == TENSOR_FAILS) {
         good = mg_14_judge_failure(run, ranks, fails);
     } else if (good && about == TENSOR_CALLS) {

@@ -32,9 +32,27 @@ static int64_t member(const mesh *m, int64_t rank, int axis, int64_t place)
     return rank + (place - rank / step[axis] % m->extent[axis]) * step[axis];
 }
 
+static const char *const name[] = { "data", "pipeline", "tensor" };
+
+/* Ranks that split in another order than others would join other axes. */
+static bool judge_order(mg_run *run, const mesh *m)
+{
+    const int64_t *got = mg_result(run, "results");
+    for (int64_t rank = 0; rank < m->ranks; rank++, got += MG_MESH_RESULTS)
+        for (int64_t axis = 0; axis < MG_MESH_AXES; axis++) {
+            int64_t is = got[MG_MESH_FIRST + axis];
+            if (is == axis)
+                continue;
+            mg_hint(run, "the header says in which order the splits are made: data, pipeline, tensor");
+            mg_fail(run, "rank %" PRId64 " of %" PRId64 ": split number %" PRId64 " makes the %s axis, expected %s",
+                    rank, m->ranks, axis, is >= 0 && is < MG_MESH_AXES ? name[is] : "communicator of no", name[axis]);
+            return false;
+        }
+    return true;
+}
+
 static bool judge_members(mg_run *run, const mesh *m)
 {
-    static const char *const name[] = { "data", "pipeline", "tensor" };
     const int64_t *got = mg_result(run, "members");
     for (int64_t rank = 0; rank < m->ranks; rank++)
         for (int axis = 0; axis < MG_MESH_AXES; axis++, got += MG_MESH_RANKS)
@@ -115,7 +133,7 @@ void mg_14_mesh(mg_run *run, const void *one_case)
         bool fails = about == MESH_FAILS;
         if (!call(run, &m) || !judge_results(run, &m, fails ? MT_ERR_UNAVAILABLE : MT_OK, fails ? m.fails + 1 : 3))
             return;
-        if (!fails && !judge_members(run, &m))
+        if (!fails && (!judge_members(run, &m) || !judge_order(run, &m)))
             return;
     }
 }

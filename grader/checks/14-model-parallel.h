@@ -52,6 +52,10 @@ void mg_14_layer(mg_run *run, const void *one_case); /* 14-layer.c */
 void mg_14_ranks(mg_run *run, int64_t ranks);
 void mg_14_numbers(mg_run *run, int64_t fails, const int64_t *more, int64_t count);
 
+/* mg_14_call -- the call; searched: the one with RANKS ranks for memory that they share, and that with one rank for
+ * memory that its threads share. */
+bool mg_14_call(mg_run *run, int64_t ranks, bool searched);
+
 /* What each rank is to call. */
 typedef struct tensor_calls {
     int64_t forward, calls, sums, maxima, gathered; /* elements of all-reduces in f32; bytes of its own */

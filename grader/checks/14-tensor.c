@@ -31,6 +31,11 @@ void mg_14_numbers(mg_run *run, int64_t fails, const int64_t *more, int64_t coun
         memcpy(numbers + MG_HUB_NUMBERS, more, (size_t)count * sizeof *more);
 }
 
+bool mg_14_call(mg_run *run, int64_t ranks, bool searched)
+{
+    return searched && ranks == 1 ? mg_shared_call(run) : mg_ranks_call(run, searched && ranks == RANKS);
+}
+
 /* What rank r did, in the same terms. */
 static tensor_calls done_by(mg_run *run, int64_t r)
 {
@@ -127,7 +132,7 @@ static bool pair_once(mg_run *run, tensor_about about, int64_t ranks, int64_t ki
         out[i] = kind == MG_TP_COPY ? (double)x[i] : (double)(copies + reduces) * sum[i % n];
         dx[i] = (double)copies * dsum[i % n] + (double)reduces * dout[i];
     }
-    if (!mg_ranks_call(run, ranks == RANKS && about == (tensor_about)kind))
+    if (!mg_14_call(run, ranks, about == (tensor_about)kind))
         return false;
     if (fails >= 0)
         return mg_14_judge_failure(run, ranks, fails);
@@ -220,7 +225,7 @@ static bool products_once(mg_run *run, tensor_about about, int64_t ranks)
         mg_null(run, "b2");
     lift(m.dy, input(run, "dy", MT_SHAPE(m.n, m.O), 3), m.n * m.O);
     mg_i64(run, "N", m.n);
-    if (!mg_ranks_call(run, ranks == RANKS && about != TENSOR_CALLS))
+    if (!mg_14_call(run, ranks, about != TENSOR_CALLS))
         return false;
     if (about == TENSOR_CALLS)
         return mg_14_judge_calls(run, ranks, &(tensor_calls){ 1, 2, m.n * (m.O + m.I), 0, 0, false });

@@ -12,6 +12,7 @@
 
 typedef struct counter {
     int64_t splits, open, fails;
+    const mt_comm *made[MG_MESH_AXES]; /* by the first splits */
 } counter;
 
 typedef struct counted {
@@ -32,11 +33,14 @@ static mt_status split(mt_comm **out, mt_comm *comm, int color, int key)
 {
     counted *c = (counted *)comm;
     mt_comm *made;
-    if (c->counter->splits++ == c->counter->fails)
+    int64_t number = c->counter->splits++;
+    if (number == c->counter->fails)
         return mt_fail(MT_ERR_UNAVAILABLE, "the checker's split fails");
     mt_status status = mt_comm_split(&made, c->inner, color, key);
     if (status == MT_OK)
         *out = new_counted(made, c->counter);
+    if (status == MT_OK && number < MG_MESH_AXES)
+        c->counter->made[number] = *out;
     return status;
 }
 
@@ -76,6 +80,14 @@ static bool names(const char *message, const int64_t *numbers, int size)
     return all;
 }
 
+static int64_t axis_of(const mt_mesh *mesh, const mt_comm *made)
+{
+    for (int axis = 0; axis < MG_MESH_AXES; axis++)
+        if (made && mesh->comm[axis] == made)
+            return axis;
+    return -1;
+}
+
 /* results [P,MG_MESH_RESULTS], members [P,MG_MESH_AXES,MG_MESH_RANKS] (-1: none); numbers */
 static mt_status make(mt_comm *comm, void *user)
 {
@@ -96,10 +108,14 @@ static mt_status make(mt_comm *comm, void *user)
         if (gathered == MT_OK)
             memcpy(to, all, (size_t)mesh->comm[axis]->size * sizeof *all);
     }
+    const mt_mesh *order = is_new && status == MT_OK ? mesh : &nothing;
+    int64_t result[MG_MESH_RESULTS] = { 0, 0, 0, is_new, said };
+    for (int number = 0; number < MG_MESH_AXES; number++)
+        result[MG_MESH_FIRST + number] = axis_of(order, count.made[number]);
     if (is_new)
         mt_mesh_free(mesh);
     mt_mesh_free(NULL); /* is allowed */
-    const int64_t result[MG_MESH_RESULTS] = { status, count.splits, count.open, is_new, said };
+    result[MG_MESH_STATUS] = status, result[MG_MESH_SPLITS] = count.splits, result[MG_MESH_OPEN] = count.open;
     memcpy(v[0].i64s + comm->rank * MG_MESH_RESULTS, result, sizeof result);
     return MT_OK;
 }

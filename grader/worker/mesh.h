@@ -19,5 +19,8 @@ enum {
     MG_MESH_OPEN,    /* communicators that are not freed in the end */
     MG_MESH_CHANGED, /* whether *out was written */
     MG_MESH_SAID,    /* whether there is a message */
+    MG_MESH_FIRST,   /* the axis whose communicator the first split has made; -1: none */
+    MG_MESH_SECOND,
+    MG_MESH_THIRD,
     MG_MESH_RESULTS,
 };
